@@ -1,0 +1,283 @@
+package protocol
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// checks collects the first complaint about a message; later ones are dropped.
+type checks struct{ err *FieldError }
+
+func (c *checks) fail(code Code, field, say string, args ...any) {
+	if c.err == nil {
+		c.err = &FieldError{Code: code, Field: field, Say: fmt.Sprintf(say, args...)}
+	}
+}
+
+// done is the first complaint as an error, nil for none.
+func (c *checks) done() error {
+	if c.err == nil {
+		return nil
+	}
+	return c.err
+}
+
+func (c *checks) id(field, value string) *checks {
+	switch {
+	case value == "":
+		c.fail(CodeBadMessage, field, "is missing")
+	case !ValidID(value):
+		c.fail(CodeBadMessage, field, "must be 1 to %d characters of A-Z a-z 0-9 . _ : -", MaxID)
+	}
+	return c
+}
+
+func (c *checks) optionalID(field, value string) *checks {
+	if value != "" {
+		c.id(field, value)
+	}
+	return c
+}
+
+// text checks a string that is shown or stored: its length in bytes and its encoding.
+func (c *checks) text(field, value string, limit int) *checks {
+	switch {
+	case len(value) > limit:
+		c.fail(CodeTooLarge, field, "is %d bytes long, the limit is %d", len(value), limit)
+	case !utf8.ValidString(value):
+		c.fail(CodeBadMessage, field, "is not UTF-8")
+	}
+	return c
+}
+
+func (c *checks) required(field, value string, limit int) *checks {
+	if value == "" {
+		c.fail(CodeBadMessage, field, "is missing")
+	}
+	return c.text(field, value, limit)
+}
+
+func (c *checks) between(field string, value, low, high int64) *checks {
+	if value < low || value > high {
+		c.fail(CodeBadMessage, field, "is %d, it must be %d to %d", value, low, high)
+	}
+	return c
+}
+
+func (c *checks) oneOf(field, value string, allowed ...string) *checks {
+	for _, a := range allowed {
+		if value == a {
+			return c
+		}
+	}
+	named := make([]string, 0, len(allowed))
+	for _, a := range allowed {
+		if a != "" {
+			named = append(named, a)
+		}
+	}
+	c.fail(CodeBadMessage, field, "is %.64q, it must be one of: %s", value, strings.Join(named, ", "))
+	return c
+}
+
+func (c *checks) size(cols, rows int) *checks {
+	return c.between("cols", int64(cols), 1, MaxSize).between("rows", int64(rows), 1, MaxSize)
+}
+
+func (c *checks) screen(s *Screen) *checks {
+	if s == nil {
+		return c
+	}
+	c.between("screen.cols", int64(s.Cols), 1, MaxSize).between("screen.rows", int64(s.Rows), 1, MaxSize)
+	if len(s.Lines) > s.Rows {
+		c.fail(CodeBadMessage, "screen.lines", "has %d rows, screen.rows is %d", len(s.Lines), s.Rows)
+	}
+	return c.between("screen.cursor.row", int64(s.Cursor.Row), 0, int64(s.Rows)-1).
+		between("screen.cursor.col", int64(s.Cursor.Col), 0, int64(s.Cols)-1)
+}
+
+func (c *checks) changed(field string, changed []Row, rows int) *checks {
+	for _, r := range changed {
+		c.between(field+".row", int64(r.Row), 0, int64(rows)-1)
+	}
+	return c
+}
+
+func (c *checks) frame(f *Frame) *checks {
+	if f == nil {
+		return c
+	}
+	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows)
+}
+
+func (c *checks) level(field string, l Level) *checks {
+	return c.oneOf(field, string(l), string(LevelType), string(LevelDrive))
+}
+
+func (c *checks) optionalLevel(field string, l Level) *checks {
+	if l != "" {
+		c.level(field, l)
+	}
+	return c
+}
+
+// conditions counts the conditions that are set, so that exactly one can be asked for.
+func (u *Until) conditions() int {
+	n := 0
+	for _, set := range []bool{
+		u.Text != "", u.Regex != "", u.Gone != "", u.Settled, u.QuietMs != 0, u.Changed, u.Exit, u.Waiting, u.Control,
+	} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *checks) until(u *Until) *checks {
+	if n := u.conditions(); n != 1 {
+		c.fail(CodeBadMessage, "until", "sets %d conditions, exactly one of text, regex, gone, settled, quietMs, changed, exit, waiting, control is wanted", n)
+	}
+	return c.text("until.text", u.Text, MaxPattern).text("until.regex", u.Regex, MaxPattern).
+		text("until.gone", u.Gone, MaxPattern).between("until.quietMs", u.QuietMs, 0, MaxWaitMs)
+}
+
+func (c *checks) expect(e *Expect) *checks {
+	if e == nil {
+		return c
+	}
+	c.text("expect.hash", e.Hash, MaxID).text("expect.text", e.Text, MaxPattern).text("expect.foreground", e.Foreground, MaxName)
+	if e.CursorRow != nil {
+		c.between("expect.cursorRow", int64(*e.CursorRow), 0, MaxSize-1)
+	}
+	return c
+}
+
+func (m *Snapshot) check() error {
+	c := new(checks)
+	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).screen(m.Screen)
+	if m.Screen != nil {
+		c.changed("changed", m.Changed, m.Screen.Rows)
+	}
+	return c.done()
+}
+
+func (m *ControlGrant) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).optionalID("requestId", m.RequestID).
+		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).optionalLevel("level", m.Level).done()
+}
+
+func (m *ControlRevoke) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).optionalID("requestId", m.RequestID).
+		optionalID("agentId", m.AgentID).oneOf("reason", string(m.Reason), "", string(ReasonReclaimed), string(ReasonRefused),
+		string(ReasonReleased), string(ReasonExpired), string(ReasonExited), string(ReasonLink), string(ReasonReplaced)).done()
+}
+
+func (m *SessionOpen) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).required("name", m.Name, MaxName).
+		required("command", m.Command, MaxInput).size(m.Cols, m.Rows).
+		optionalID("parentSessionId", m.ParentSessionID).optionalID("resumeKey", m.ResumeKey).done()
+}
+
+func (m *SessionClose) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).text("signal", m.Signal, MaxName).done()
+}
+
+func (m *Output) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).done()
+}
+
+func (m *Resize) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).size(m.Cols, m.Rows).done()
+}
+
+func (m *Blackout) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).oneOf("reason", m.Why, "password", "user").done()
+}
+
+func (m *InputResult) check() error {
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		oneOf("status", string(m.Status), string(StatusWritten), string(StatusRefused), string(StatusDropped)).frame(m.Frame).done()
+}
+
+func (m *WaitResult) check() error {
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).frame(m.Frame).done()
+}
+
+func (m *ReadResult) check() error {
+	c := new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).frame(m.Frame)
+	if m.Frame == nil {
+		c.fail(CodeBadMessage, "frame", "is missing")
+	}
+	return c.done()
+}
+
+func (m *ProxyStarted) check() error {
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).optionalID("sessionId", m.SessionID).done()
+}
+
+func (m *Note) check() error {
+	return new(checks).optionalID("id", m.ID).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).
+		oneOf("from", m.From, "user", "agent").text("agentName", m.AgentName, MaxName).required("text", m.Text, MaxText).done()
+}
+
+func (m *Input) check() error {
+	return new(checks).id("requestId", m.RequestID).required("data", m.Data, MaxInput).optionalID("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).oneOf("kind", string(m.InputKind), "", string(InputKeys), string(InputText), string(InputPaste)).
+		expect(m.Expect).between("settleMs", m.SettleMs, 0, MaxWaitMs).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
+}
+
+func (m *ProxyStart) check() error {
+	c := new(checks).id("requestId", m.RequestID).required("command", m.Command, MaxInput).text("cwd", m.Cwd, MaxInput).
+		optionalID("agentId", m.AgentID).text("name", m.Name, MaxName)
+	return c.between("cols", int64(m.Cols), 0, MaxSize).between("rows", int64(m.Rows), 0, MaxSize).done()
+}
+
+func (m *ControlRequest) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
+		text("agentName", m.AgentName, MaxName).level("level", m.Level).required("reason", m.Why, MaxReason).
+		between("seconds", m.Seconds, 0, 24*3600).done()
+}
+
+func (m *ControlRelease) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
+		text("note", m.Note, MaxReason).done()
+}
+
+func (m *ControlDecide) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalLevel("level", m.Level).
+		between("seconds", m.Seconds, 0, 24*3600).required("by", m.By, MaxName).done()
+}
+
+func (m *Wait) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
+		until(&m.Until).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
+}
+
+func (m *Read) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
+}
+
+func (m *Watch) check() error   { return new(checks).id("sessionId", m.SessionID).done() }
+func (m *Unwatch) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
+func (m *Close) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
+		text("signal", m.Signal, MaxName).done()
+}
+
+func (m *SessionsList) check() error       { return new(checks).id("requestId", m.RequestID).done() }
+func (m *SessionsListResult) check() error { return new(checks).id("requestId", m.RequestID).done() }
+
+func (m *SessionsSubscribe) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+}
+
+func (m *Done) check() error { return new(checks).id("requestId", m.RequestID).done() }
+
+func (m *Error) check() error {
+	return new(checks).optionalID("requestId", m.RequestID).required("code", string(m.Code), MaxName).
+		required("message", m.Message, MaxInput).done()
+}

@@ -1,0 +1,298 @@
+package protocol
+
+// Proxy to gateway. The first five messages of the project (Snapshot, Input, ControlGrant, ControlRevoke, ProxyStart)
+// keep their names and fields for ever; fields are only added.
+
+// Snapshot is the newest screen and text of a session.
+type Snapshot struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	// Content is the rolling text without escape sequences, the newest 4,000 characters.
+	Content   string  `json:"content"`
+	Timestamp int64   `json:"timestamp"`
+	Seq       uint64  `json:"seq,omitempty"`
+	Screen    *Screen `json:"screen,omitempty"`
+	Settled   bool    `json:"settled,omitempty"`
+	// Changed holds the rows that differ from the snapshot with revision Since, in place of Screen.Lines.
+	Changed  []Row     `json:"changed,omitempty"`
+	Since    uint64    `json:"since,omitempty"`
+	IdleMs   int64     `json:"idleMs,omitempty"`
+	Activity *Activity `json:"activity,omitempty"`
+	Keyboard *Keyboard `json:"keyboard,omitempty"`
+}
+
+// ControlGrant says that the user gave control.
+type ControlGrant struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	RequestID string `json:"requestId,omitempty"`
+	AgentID   string `json:"agentId,omitempty"`
+	AgentName string `json:"agentName,omitempty"`
+	Level     Level  `json:"level,omitempty"`
+	Epoch     uint64 `json:"epoch,omitempty"`
+	ExpiresAt int64  `json:"expiresAt,omitempty"`
+}
+
+// ControlRevoke says that control ended, or that a request was refused.
+type ControlRevoke struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	RequestID string `json:"requestId,omitempty"`
+	AgentID   string `json:"agentId,omitempty"`
+	Epoch     uint64 `json:"epoch,omitempty"`
+	Reason    Reason `json:"reason,omitempty"`
+	// DroppedBytes is what was accepted from the agent and not typed.
+	DroppedBytes int `json:"droppedBytes,omitempty"`
+	// UnsubmittedBytes is what the agent typed since its last Enter: the program may still hold it on its line.
+	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
+}
+
+// SessionOpen publishes a session, before anything else of it, on every connection.
+type SessionOpen struct {
+	ID              string   `json:"id"`
+	SessionID       string   `json:"sessionId"`
+	Name            string   `json:"name"`
+	Command         string   `json:"command"`
+	Args            []string `json:"args"`
+	Cwd             string   `json:"cwd"`
+	Cols            int      `json:"cols"`
+	Rows            int      `json:"rows"`
+	Pid             int      `json:"pid"`
+	StartedAt       int64    `json:"startedAt"`
+	ParentSessionID string   `json:"parentSessionId,omitempty"`
+	Headless        bool     `json:"headless,omitempty"`
+	// ResumeKey is a secret of this session: only who knows it can take the id over after a reconnection. A gateway
+	// never passes it on.
+	ResumeKey string `json:"resumeKey,omitempty"`
+}
+
+// SessionClose says that the program ended; the last snapshot precedes it.
+type SessionClose struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	ExitCode  int    `json:"exitCode"`
+	Signal    string `json:"signal,omitempty"`
+}
+
+// Output is live output, sent only while somebody watches.
+type Output struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	Seq       uint64 `json:"seq"`
+	DataB64   []byte `json:"dataB64"`
+}
+
+// Resize says that the user's terminal changed size.
+type Resize struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	Cols      int    `json:"cols"`
+	Rows      int    `json:"rows"`
+}
+
+// Blackout says that observation stopped or resumed; Why is "password" or "user".
+type Blackout struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	On        bool   `json:"on"`
+	Why       string `json:"reason"`
+}
+
+// InputResult is the receipt of an [Input].
+type InputResult struct {
+	ID           string `json:"id"`
+	RequestID    string `json:"requestId"`
+	SessionID    string `json:"sessionId"`
+	Status       Status `json:"status"`
+	Reason       Code   `json:"reason,omitempty"`
+	Message      string `json:"message,omitempty"`
+	WrittenBytes int    `json:"writtenBytes,omitempty"`
+	DroppedBytes int    `json:"droppedBytes,omitempty"`
+	// Ended says why control ended when Status is dropped.
+	Ended Reason `json:"ended,omitempty"`
+	Seq   uint64 `json:"seq,omitempty"`
+	Frame *Frame `json:"frame,omitempty"`
+}
+
+// WaitResult answers a [Wait].
+type WaitResult struct {
+	ID        string `json:"id"`
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	Met       bool   `json:"met"`
+	// Matched is the text that matched, or the word that names the fact ("exit", "granted", "refused", ...).
+	Matched  string `json:"matched,omitempty"`
+	Seq      uint64 `json:"seq,omitempty"`
+	Frame    *Frame `json:"frame,omitempty"`
+	ExitCode *int   `json:"exitCode,omitempty"`
+}
+
+// ReadResult answers a [Read].
+type ReadResult struct {
+	ID        string `json:"id"`
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	Frame     *Frame `json:"frame"`
+	// Text is the rolling text, or the rows of history that were asked for, one a line.
+	Text string `json:"text,omitempty"`
+	// NextLine is the lasting number of the line after Text, for reading on.
+	NextLine uint64 `json:"nextLine,omitempty"`
+}
+
+// ProxyStarted answers a [ProxyStart].
+type ProxyStarted struct {
+	ID        string `json:"id"`
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId,omitempty"`
+	Error     string `json:"error,omitempty"`
+}
+
+// Note is a message between the user and an agent (terminal.message); From is "user" or "agent".
+type Note struct {
+	ID        string `json:"id,omitempty"`
+	RequestID string `json:"requestId,omitempty"`
+	SessionID string `json:"sessionId"`
+	From      string `json:"from"`
+	AgentName string `json:"agentName,omitempty"`
+	Text      string `json:"text"`
+}
+
+// Gateway to proxy, and agents to the gateway.
+
+// Input is keystrokes for the program.
+type Input struct {
+	RequestID string    `json:"requestId"`
+	Data      string    `json:"data"`
+	SessionID string    `json:"sessionId,omitempty"`
+	AgentID   string    `json:"agentId,omitempty"`
+	Epoch     uint64    `json:"epoch,omitempty"`
+	InputKind InputKind `json:"kind,omitempty"`
+	Expect    *Expect   `json:"expect,omitempty"`
+	// SettleMs: answer when the screen has been quiet for this long after the last byte; 0 answers at once.
+	SettleMs int64 `json:"settleMs,omitempty"`
+	// TimeoutMs bounds the wait for the user to stop typing and for the screen to settle.
+	TimeoutMs int64 `json:"timeoutMs,omitempty"`
+}
+
+// ProxyStart asks a host to start a headless session.
+type ProxyStart struct {
+	RequestID string   `json:"requestId"`
+	Command   string   `json:"command"`
+	Args      []string `json:"args,omitempty"`
+	Cwd       string   `json:"cwd,omitempty"`
+	Env       []string `json:"env,omitempty"`
+	Cols      int      `json:"cols,omitempty"`
+	Rows      int      `json:"rows,omitempty"`
+	AgentID   string   `json:"agentId,omitempty"`
+	Name      string   `json:"name,omitempty"`
+}
+
+// ControlRequest asks the user for control. It is answered by a [ControlGrant] or a [ControlRevoke].
+type ControlRequest struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId"`
+	AgentName string `json:"agentName"`
+	Level     Level  `json:"level"`
+	// Why is shown to the user.
+	Why     string `json:"reason"`
+	Seconds int64  `json:"seconds,omitempty"`
+}
+
+// ControlRelease gives control back, or takes an open request back.
+type ControlRelease struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId"`
+	Note      string `json:"note,omitempty"`
+	// Gone is set by a gateway when the agent's connection ended.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// ControlDecide is an owner's decision from elsewhere: it grants, refuses or takes back.
+type ControlDecide struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	Grant     bool   `json:"grant"`
+	Level     Level  `json:"level,omitempty"`
+	Seconds   int64  `json:"seconds,omitempty"`
+	By        string `json:"by"`
+}
+
+// Wait asks for a fact: the answer comes when the condition holds or the time is over.
+type Wait struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId,omitempty"`
+	Until     Until  `json:"until"`
+	// AfterSeq: only what changed after this revision counts.
+	AfterSeq  uint64 `json:"afterSeq,omitempty"`
+	TimeoutMs int64  `json:"timeoutMs,omitempty"`
+}
+
+// Read asks for a fresh frame, for what changed, or for history.
+type Read struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	// SinceSeq: the frame may carry only the rows that changed since that revision.
+	SinceSeq uint64 `json:"sinceSeq,omitempty"`
+	// Scrollback is the number of rows of history wanted, newest last.
+	Scrollback int `json:"scrollback,omitempty"`
+	// Attributes: rows carry SGR sequences.
+	Attributes bool `json:"attributes,omitempty"`
+	// Text: the rolling text is wanted.
+	Text bool `json:"text,omitempty"`
+}
+
+// Watch turns live output on; Unwatch turns it off.
+type Watch struct {
+	SessionID string `json:"sessionId"`
+}
+
+// Unwatch turns live output off.
+type Unwatch struct {
+	SessionID string `json:"sessionId"`
+}
+
+// Close ends a headless session.
+type Close struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId,omitempty"`
+	Signal    string `json:"signal,omitempty"`
+}
+
+// SessionsList asks the gateway for the sessions it knows.
+type SessionsList struct {
+	RequestID string `json:"requestId"`
+}
+
+// SessionsListResult answers a [SessionsList].
+type SessionsListResult struct {
+	RequestID string        `json:"requestId"`
+	Sessions  []SessionInfo `json:"sessions"`
+}
+
+// SessionsSubscribe asks for a stream of snapshots, control and close messages of one session.
+type SessionsSubscribe struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
+	EveryMs int64 `json:"everyMs,omitempty"`
+}
+
+// Done answers a request that has no result of its own.
+type Done struct {
+	RequestID string `json:"requestId"`
+}
+
+// Error answers a request that could not be done, or a frame that was no message.
+type Error struct {
+	RequestID string `json:"requestId,omitempty"`
+	Code      Code   `json:"code"`
+	Message   string `json:"message"`
+	Field     string `json:"field,omitempty"`
+}
+
+// Error makes an Error message usable as a Go error.
+func (m *Error) Error() string { return m.Message }

@@ -1,0 +1,126 @@
+// Package protocol is the wire between a proxy, a gateway and the agents and viewers behind it: every message as a Go
+// type of one closed set, its limits, and Encode and Decode. It does no I/O and imports the standard library only.
+//
+// A message is one JSON text frame. Its "type" names it; the other fields are those of the Go type. Times are Unix
+// milliseconds. Ids are opaque (see [ValidID]). PROTOCOL.md beside this file describes the conversation.
+package protocol
+
+// Version is the WebSocket subprotocol both sides must offer. A change that an older peer cannot ignore gets a new one.
+const Version = "terminal-proxy.v1"
+
+// Paths of the WebSocket doors; which one a peer dials decides what it may say.
+const (
+	PathProxy = "/v1/proxy" // a proxy publishes its sessions
+	PathAgent = "/v1/agent" // an agent observes, asks for control and types under a grant
+	PathView  = "/v1/view"  // a viewer or the owner watches
+)
+
+// Limits of the wire. Sizes are bytes of the encoded frame or string unless they say otherwise.
+const (
+	MaxMessage      = 1 << 20    // a frame between proxy and gateway
+	MaxAgentMessage = 64 << 10   // a frame from an agent
+	MaxID           = 128        // an id
+	MaxName         = 64         // names that people read: session, agent
+	MaxReason       = 500        // a reason or a note
+	MaxText         = 4096       // a message between user and agent
+	MaxPattern      = 1024       // text or regular expression of a wait or a condition
+	MaxInput        = 48 << 10   // data of one terminal.input
+	MaxSize         = 1000       // columns or rows
+	MaxDepth        = 16         // nesting of JSON values
+	ContentRunes    = 4000       // newest characters of the rolling text in a snapshot
+	MaxWaitMs       = 600 * 1000 // longest wait, settle or request time-out, in milliseconds
+	MaxHistory      = 2000       // rows of history in one terminal.read.result
+)
+
+// Level says what a grant allows.
+type Level string
+
+// The levels, from less to more.
+const (
+	LevelType  Level = "type"  // text and editing keys; what would submit or signal is the user's to press
+	LevelDrive Level = "drive" // every key
+)
+
+// Reason says why control ended or was refused.
+type Reason string
+
+// The reasons of terminal.control.revoke.
+const (
+	ReasonReclaimed Reason = "reclaimed" // the user pressed the reclaim key
+	ReasonRefused   Reason = "refused"   // the user declined the request
+	ReasonReleased  Reason = "released"  // the agent gave control back
+	ReasonExpired   Reason = "expired"   // the time of the grant, or of the request, is over
+	ReasonExited    Reason = "exited"    // the program ended
+	ReasonLink      Reason = "link"      // the way to the agent was lost
+	ReasonReplaced  Reason = "replaced"  // the user gave control to somebody else
+)
+
+// InputKind says how the data of a terminal.input becomes bytes.
+type InputKind string
+
+// The kinds of input. Raw data is written as given.
+const (
+	InputRaw   InputKind = ""
+	InputKeys  InputKind = "keys"  // names of keys, separated by blanks, encoded for the modes that are on
+	InputText  InputKind = "text"  // typed as is, without Enter
+	InputPaste InputKind = "paste" // cleaned, and bracketed when the program asked for that
+)
+
+// Status says what became of an input.
+type Status string
+
+// The fates of an input.
+const (
+	StatusWritten Status = "written" // every byte reached the program
+	StatusRefused Status = "refused" // nothing was written
+	StatusDropped Status = "dropped" // control ended midway
+)
+
+// Code is the machine-readable half of an [Error], and the reason of a refused input.
+type Code string
+
+// The codes. This list is the only one.
+const (
+	CodeBadMessage    Code = "bad_message"
+	CodeTooLarge      Code = "too_large"
+	CodeUnauthorized  Code = "unauthorized"
+	CodeForbidden     Code = "forbidden"
+	CodeNoSession     Code = "no_such_session"
+	CodeNoGrant       Code = "no_grant"
+	CodeStaleEpoch    Code = "stale_epoch"
+	CodeScreenChanged Code = "screen_changed"
+	CodeBlackout      Code = "blackout"
+	CodeBusy          Code = "busy"
+	CodeUserTyping    Code = "user_typing"
+	CodeTimeout       Code = "timeout"
+	CodeExited        Code = "exited"
+	CodeUnavailable   Code = "unavailable"
+	CodeReservedKey   Code = "reserved_key"
+	CodeNotReading    Code = "program_not_reading"
+)
+
+// Message is one message of the wire. Only this package can make one.
+type Message interface {
+	// kind is the value of "type".
+	kind() string
+	// check reports the first field that a peer may not send, as a *FieldError.
+	check() error
+}
+
+// KindOf is the value of m's "type" field.
+func KindOf(m Message) string { return m.kind() }
+
+// ValidID reports whether s may be an id: 1 to 128 characters of A-Z a-z 0-9 . _ : -
+func ValidID(s string) bool {
+	if len(s) == 0 || len(s) > MaxID {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == ':', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,151 @@
+package protocol
+
+// Frame is the screen at one moment with everything that belongs to its reading: who has the keyboard is in every
+// answer.
+type Frame struct {
+	// Seq is the revision of the screen; it grows with every visible change.
+	Seq    uint64 `json:"seq"`
+	Screen Screen `json:"screen"`
+	// Changed holds the rows that differ from the frame with revision Since, in place of Screen.Lines.
+	Changed []Row  `json:"changed,omitempty"`
+	Since   uint64 `json:"since,omitempty"`
+	// Keyboard says who may type now.
+	Keyboard Keyboard `json:"keyboard"`
+	// IdleMs is the time since the last visible change.
+	IdleMs int64 `json:"idleMs"`
+	// Settled says that the screen had been quiet for the settle time.
+	Settled  bool      `json:"settled"`
+	Activity *Activity `json:"activity,omitempty"`
+}
+
+// Screen is what the user sees. Rows and columns count from 0.
+type Screen struct {
+	Cols int `json:"cols"`
+	Rows int `json:"rows"`
+	// Lines holds Rows rows of text, blanks at their ends cut. It is absent where the message says what changed.
+	Lines  []string `json:"lines,omitempty"`
+	Cursor Cursor   `json:"cursor"`
+	// Alt says that the alternate screen is shown: a full-screen program, without scrollback.
+	Alt   bool   `json:"alt"`
+	Title string `json:"title"`
+	Modes Modes  `json:"modes"`
+	// Scrollback is the number of rows of history.
+	Scrollback int `json:"scrollback"`
+	// Hash names the content of the rows, the cursor and the size: equal screens have equal hashes.
+	Hash string `json:"hash"`
+}
+
+// Row is one row of a screen.
+type Row struct {
+	Row  int    `json:"row"`
+	Text string `json:"text"`
+}
+
+// Cursor is the text cursor.
+type Cursor struct {
+	Row     int  `json:"row"`
+	Col     int  `json:"col"`
+	Visible bool `json:"visible"`
+}
+
+// Modes are the modes that matter to somebody who types (xterm ctlseqs, DECSET).
+type Modes struct {
+	BracketedPaste bool `json:"bracketedPaste"`
+	AppCursor      bool `json:"appCursor"`
+	Mouse          bool `json:"mouse"`
+}
+
+// Keyboard says who has the keyboard. The user always has it; an agent has it beside the user while a grant lasts.
+type Keyboard struct {
+	// Holder is "user" or "agent".
+	Holder    string `json:"holder"`
+	AgentID   string `json:"agentId,omitempty"`
+	AgentName string `json:"agentName,omitempty"`
+	Level     Level  `json:"level,omitempty"`
+	// Epoch is the number that input must carry to be accepted now.
+	Epoch uint64 `json:"epoch"`
+	// ExpiresAt is the end of the grant, 0 for none.
+	ExpiresAt int64 `json:"expiresAt,omitempty"`
+	// Paused says that the user is typing and the agent's input waits.
+	Paused bool `json:"paused,omitempty"`
+	// Asking is the name of the agent whose request is open.
+	Asking string `json:"asking,omitempty"`
+}
+
+// Holders of the keyboard.
+const (
+	HolderUser  = "user"
+	HolderAgent = "agent"
+)
+
+// Activity is what the program is doing, as facts with their evidence.
+type Activity struct {
+	// State is "busy", "waiting" or "exited".
+	State      string   `json:"state"`
+	Foreground string   `json:"foreground,omitempty"`
+	Evidence   []string `json:"evidence,omitempty"`
+	SinceMs    int64    `json:"sinceMs"`
+}
+
+// Until is the condition of a terminal.wait; exactly one field is set.
+type Until struct {
+	// Text is on the screen, or was printed since the wait began.
+	Text string `json:"text,omitempty"`
+	// Regex (RE2) matches one row of the screen, or a line printed since the wait began.
+	Regex string `json:"regex,omitempty"`
+	// Gone is no longer on the screen.
+	Gone string `json:"gone,omitempty"`
+	// Settled: the screen has been quiet for the settle time.
+	Settled bool `json:"settled,omitempty"`
+	// QuietMs: the screen has been quiet for this long.
+	QuietMs int64 `json:"quietMs,omitempty"`
+	// Changed: the screen changed after AfterSeq.
+	Changed bool `json:"changed,omitempty"`
+	// Exit: the program ended.
+	Exit bool `json:"exit,omitempty"`
+	// Waiting: the program waits for input.
+	Waiting bool `json:"waiting,omitempty"`
+	// Control: the request of this agent was decided.
+	Control bool `json:"control,omitempty"`
+}
+
+// Expect are conditions that must all hold when the first byte of an input would be written.
+type Expect struct {
+	Seq        *uint64 `json:"seq,omitempty"`
+	Hash       string  `json:"hash,omitempty"`
+	Text       string  `json:"text,omitempty"`
+	CursorRow  *int    `json:"cursorRow,omitempty"`
+	Foreground string  `json:"foreground,omitempty"`
+}
+
+// SessionInfo is one session in a list.
+type SessionInfo struct {
+	SessionID       string   `json:"sessionId"`
+	Name            string   `json:"name"`
+	Command         string   `json:"command"`
+	Args            []string `json:"args"`
+	Cwd             string   `json:"cwd"`
+	Cols            int      `json:"cols"`
+	Rows            int      `json:"rows"`
+	Pid             int      `json:"pid"`
+	StartedAt       int64    `json:"startedAt"`
+	ParentSessionID string   `json:"parentSessionId,omitempty"`
+	Headless        bool     `json:"headless,omitempty"`
+	// State is "running", "exited" or "lost" (its proxy does not answer).
+	State string `json:"state"`
+	// ExitCode and Signal are set when State is "exited".
+	ExitCode int      `json:"exitCode,omitempty"`
+	Signal   string   `json:"signal,omitempty"`
+	Title    string   `json:"title,omitempty"`
+	Alt      bool     `json:"alt,omitempty"`
+	Seq      uint64   `json:"seq"`
+	IdleMs   int64    `json:"idleMs"`
+	Keyboard Keyboard `json:"keyboard"`
+}
+
+// States of a session in a list.
+const (
+	StateRunning = "running"
+	StateExited  = "exited"
+	StateLost    = "lost"
+)
