@@ -1,0 +1,85 @@
+package child
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Patience of Terminate: between the hangup and SIGTERM, and between that and SIGKILL.
+const (
+	hangupPatience = 2 * time.Second
+	termPatience   = 3 * time.Second
+)
+
+// Terminate ends the program as a closing terminal does: SIGHUP and SIGCONT to the foreground group and the program's
+// own, two seconds later SIGTERM, three seconds later SIGKILL to what is left of the program's session. It returns when
+// ended is closed (the caller's [Child.Wait] returned), or after the kill. Processes that made a session of their own are
+// left alone: they asked for that.
+func (c *Child) Terminate(ended <-chan struct{}) {
+	for _, step := range []struct {
+		signals  []unix.Signal
+		patience time.Duration
+	}{
+		{[]unix.Signal{unix.SIGHUP, unix.SIGCONT}, hangupPatience},
+		{[]unix.Signal{unix.SIGTERM, unix.SIGCONT}, termPatience},
+	} {
+		for _, sig := range step.signals {
+			c.signalGroups(sig)
+		}
+		select {
+		case <-ended:
+			return
+		case <-time.After(step.patience):
+		}
+	}
+	for _, pid := range sessionMembers(c.Pid()) {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+	_ = unix.Kill(-c.Pid(), unix.SIGKILL)
+}
+
+// signalGroups signals the foreground process group and the program's own group.
+func (c *Child) signalGroups(sig unix.Signal) {
+	if group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP); err == nil && group > 1 && group != c.Pid() {
+		_ = unix.Kill(-group, sig)
+	}
+	_ = unix.Kill(-c.Pid(), sig)
+}
+
+// Foreground is the name of the program whose process group has the terminal now, "" when that cannot be known.
+func (c *Child) Foreground() string {
+	group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
+	if err != nil || group <= 0 {
+		return ""
+	}
+	name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(group), "comm"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(name))
+}
+
+// sessionMembers lists the processes of session sid. Where there is no /proc it is empty and the caller's signal to the
+// group has to do.
+func sessionMembers(sid int) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var members []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if got, err := unix.Getsid(pid); err == nil && got == sid {
+			members = append(members, pid)
+		}
+	}
+	return members
+}

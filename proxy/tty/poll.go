@@ -1,0 +1,122 @@
+package tty
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Events says what a [Poller] waits for and what it found.
+type Events uint8
+
+// The events of a poller.
+const (
+	Readable Events = 1 << iota // the read side has bytes, or has ended
+	Writable                    // the write side takes bytes, or has ended
+	Woken                       // somebody called Wake; always waited for
+)
+
+// Poller waits until one descriptor can be read, another written, or Wake is called: a blocked reader is woken, not
+// abandoned. One goroutine waits; Wake may be called from any.
+type Poller struct {
+	read, write int
+	pipe        [2]int
+	woken       atomic.Bool
+}
+
+// NewPoller makes a poller for a descriptor to read and one to write. It does not take them over.
+func NewPoller(read, write int) (*Poller, error) {
+	p := &Poller{read: read, write: write}
+	if err := unix.Pipe(p.pipe[:]); err != nil {
+		return nil, fmt.Errorf("wake pipe: %w", err)
+	}
+	for _, fd := range p.pipe {
+		unix.CloseOnExec(fd)
+		if err := unix.SetNonblock(fd, true); err != nil {
+			p.Close()
+			return nil, fmt.Errorf("wake pipe: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// Wait waits for the wanted events, at most for timeout; a negative one waits for ever, zero only looks. What it returns
+// may be nothing: time is up or a signal came.
+func (p *Poller) Wait(want Events, timeout time.Duration) (Events, error) {
+	fds := [3]unix.PollFd{
+		{Fd: int32(p.pipe[0]), Events: unix.POLLIN},
+		{Fd: -1, Events: unix.POLLIN},
+		{Fd: -1, Events: unix.POLLOUT},
+	}
+	if want&Readable != 0 {
+		fds[1].Fd = int32(p.read)
+	}
+	if want&Writable != 0 {
+		fds[2].Fd = int32(p.write)
+	}
+	if _, err := unix.Poll(fds[:], milliseconds(timeout)); err != nil {
+		if errors.Is(err, unix.EINTR) {
+			return 0, nil
+		}
+		return 0, fmt.Errorf("poll: %w", err)
+	}
+	var got Events
+	if fds[0].Revents != 0 {
+		got |= Woken
+		p.drain()
+	}
+	if fds[1].Revents != 0 {
+		got |= Readable
+	}
+	if fds[2].Revents != 0 {
+		got |= Writable
+	}
+	return got, nil
+}
+
+// Wake makes the present or the next Wait return Woken. It never blocks.
+func (p *Poller) Wake() {
+	if p.woken.CompareAndSwap(false, true) {
+		_, _ = unix.Write(p.pipe[1], []byte{0})
+	}
+}
+
+// drain empties the pipe. The flag is cleared first: a Wake in between writes one byte too many, never one too few.
+func (p *Poller) drain() {
+	p.woken.Store(false)
+	var b [16]byte
+	for {
+		if n, err := unix.Read(p.pipe[0], b[:]); n <= 0 || err != nil {
+			return
+		}
+	}
+}
+
+// Close releases the pipe. No Wait may be running and no Wake may follow.
+func (p *Poller) Close() {
+	for _, fd := range p.pipe {
+		if fd > 0 {
+			_ = unix.Close(fd)
+		}
+	}
+	p.pipe = [2]int{-1, -1}
+}
+
+// milliseconds rounds up: to wake before the moment that was asked for would be a busy loop.
+func milliseconds(d time.Duration) int {
+	if d < 0 {
+		return -1
+	}
+	return int((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+func wait1(fd int, events int16, timeout time.Duration) error {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: events}}
+	if _, err := unix.Poll(fds, milliseconds(timeout)); err != nil && !errors.Is(err, unix.EINTR) {
+		return fmt.Errorf("poll: %w", err)
+	}
+	return nil
+}

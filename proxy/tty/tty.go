@@ -1,0 +1,219 @@
+// Package tty is the user's terminal: its raw mode and the way back, its size, and readiness, that is poll(2) together
+// with a wake pipe. It knows nothing of the program that runs, nor of the network.
+package tty
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// ErrAgain says that a read or write would have had to wait; wait with a [Poller].
+var ErrAgain = errors.New("tty: not ready")
+
+// Terminal is the pair of descriptors a user sits at. Each may be a terminal or not: `echo x | proxy cat` has no
+// keyboard, `proxy ls | wc` no screen. The methods may be called from one goroutine each way: one reads, one writes.
+type Terminal struct {
+	in, out       int
+	inTTY, outTTY bool
+	own           []int // descriptors that we opened and close
+	saved         *term.State
+}
+
+// Open looks at the user's standard input and output. Where one is a terminal it is opened anew, so that it can be made
+// non-blocking without touching the open file description that the user's shell goes on using.
+func Open(in, out *os.File) (*Terminal, error) {
+	t := &Terminal{}
+	var err error
+	if t.in, t.inTTY, err = t.adopt(in, unix.O_RDONLY); err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	if t.out, t.outTTY, err = t.adopt(out, unix.O_WRONLY); err != nil {
+		t.Close()
+		return nil, fmt.Errorf("standard output: %w", err)
+	}
+	return t, nil
+}
+
+// adopt is a descriptor of our own for f: a non-blocking one of the same terminal if it is one and can be opened again,
+// else a duplicate that blocks as f does.
+func (t *Terminal) adopt(f *os.File, access int) (fd int, isTTY bool, err error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return -1, false, err
+	}
+	fd = -1
+	cerr := conn.Control(func(raw uintptr) {
+		isTTY = term.IsTerminal(int(raw))
+		if isTTY {
+			if fd = reopen(int(raw), access); fd >= 0 {
+				return
+			}
+		}
+		fd, err = unix.FcntlInt(raw, unix.F_DUPFD_CLOEXEC, 3)
+	})
+	if err = errors.Join(cerr, err); err != nil {
+		return -1, false, err
+	}
+	t.own = append(t.own, fd)
+	return fd, isTTY, nil
+}
+
+// reopen opens the terminal behind fd once more, non-blocking; -1 when it cannot be opened by name (another user's
+// terminal after su, a container without its devpts) or the name means another device by now.
+func reopen(fd, access int) int {
+	name := ttyName(fd)
+	if name == "" {
+		return -1
+	}
+	again, err := unix.Open(name, access|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	var was, is unix.Stat_t
+	if unix.Fstat(fd, &was) != nil || unix.Fstat(again, &is) != nil || was.Rdev != is.Rdev {
+		_ = unix.Close(again)
+		return -1
+	}
+	return again
+}
+
+// HasKeyboard reports whether standard input is a terminal.
+func (t *Terminal) HasKeyboard() bool { return t.inTTY }
+
+// HasScreen reports whether standard output is a terminal.
+func (t *Terminal) HasScreen() bool { return t.outTTY }
+
+// Name is the path of the terminal that is the keyboard, "" when there is none.
+func (t *Terminal) Name() string {
+	if !t.inTTY {
+		return ""
+	}
+	return ttyName(t.in)
+}
+
+// Size is the size of the screen in cells. Without one the keyboard's terminal is asked, as `proxy less f | tee log`
+// still has it.
+func (t *Terminal) Size() (cols, rows int, err error) {
+	for _, fd := range []int{t.out, t.in} {
+		ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+		if err == nil && ws.Col > 0 && ws.Row > 0 {
+			return int(ws.Col), int(ws.Row), nil
+		}
+	}
+	return 0, 0, errors.New("neither standard input nor standard output is a terminal with a size")
+}
+
+// Termios are the settings of the keyboard's terminal, nil when there is none: a program in a PTY starts with them.
+func (t *Terminal) Termios() *unix.Termios {
+	if !t.inTTY {
+		return nil
+	}
+	got, err := unix.IoctlGetTermios(t.in, ioctlGetTermios)
+	if err != nil {
+		return nil
+	}
+	return got
+}
+
+// Raw switches the keyboard to raw mode (termios cfmakeraw): every byte comes at once and none has a meaning. Without a
+// keyboard it does nothing.
+func (t *Terminal) Raw() error {
+	if !t.inTTY {
+		return nil
+	}
+	saved, err := term.MakeRaw(t.in)
+	if err != nil {
+		return fmt.Errorf("raw mode: %w", err)
+	}
+	t.saved = saved
+	return nil
+}
+
+// Restore puts the line settings back as they were before Raw. It may be called more than once.
+func (t *Terminal) Restore() error {
+	if t.saved == nil {
+		return nil
+	}
+	if err := term.Restore(t.in, t.saved); err != nil {
+		return fmt.Errorf("restore terminal: %w", err)
+	}
+	t.saved = nil
+	return nil
+}
+
+// Read reads what was typed, at most len(p) bytes. It returns ErrAgain when nothing is there, io.EOF's role is played by
+// 0, nil. Without a terminal it may block: wait for readiness first.
+func (t *Terminal) Read(p []byte) (int, error) { return read(t.in, p) }
+
+// Write writes to the screen what it takes now, and returns how much that was; ErrAgain when it takes nothing.
+func (t *Terminal) Write(p []byte) (int, error) { return write(t.out, p) }
+
+// WriteAll writes all of p, waiting up to patience for a screen that does not take output. It is for the last words of a
+// session, after the goroutine that writes has ended.
+func (t *Terminal) WriteAll(p []byte, patience time.Duration) error {
+	end := time.Now().Add(patience)
+	for len(p) > 0 {
+		n, err := write(t.out, p)
+		p = p[max(n, 0):]
+		switch {
+		case err == nil:
+		case !errors.Is(err, ErrAgain):
+			return err
+		default:
+			left := time.Until(end)
+			if left <= 0 {
+				return ErrAgain
+			}
+			if err := wait1(t.out, unix.POLLOUT, left); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Descriptors are those to poll, for [NewPoller]: the keyboard's and the screen's.
+func (t *Terminal) Descriptors() (keyboard, screen int) { return t.in, t.out }
+
+// Close closes the descriptors that Open made. Nobody may be polling them any more.
+func (t *Terminal) Close() {
+	for _, fd := range t.own {
+		_ = unix.Close(fd)
+	}
+	t.own = nil
+}
+
+func read(fd int, p []byte) (int, error) {
+	for {
+		n, err := unix.Read(fd, p)
+		switch {
+		case err == nil:
+			return n, nil
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			return 0, ErrAgain
+		default:
+			return 0, err
+		}
+	}
+}
+
+func write(fd int, p []byte) (int, error) {
+	for {
+		n, err := unix.Write(fd, p)
+		switch {
+		case err == nil:
+			return n, nil
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			return 0, ErrAgain
+		default:
+			return 0, err
+		}
+	}
+}
