@@ -1,0 +1,60 @@
+package hub
+
+import (
+	"fmt"
+	"slices"
+
+	"terminalproxy/protocol"
+)
+
+// senders says, for every message of the wire, who may send it to a gateway. A message without senders is one that only
+// the gateway sends. A test compares the table with the closed set of package protocol.
+var senders = map[string][]Role{
+	"terminal.snapshot":        {RoleProxy},
+	"terminal.control.grant":   {RoleProxy},
+	"terminal.control.revoke":  {RoleProxy},
+	"terminal.session.open":    {RoleProxy},
+	"terminal.session.close":   {RoleProxy},
+	"terminal.output":          {RoleProxy},
+	"terminal.resize":          {RoleProxy},
+	"terminal.blackout":        {RoleProxy},
+	"terminal.input.result":    {RoleProxy},
+	"terminal.wait.result":     {RoleProxy},
+	"terminal.read.result":     {RoleProxy},
+	"terminal.proxy.started":   {RoleProxy},
+	"done":                     {RoleProxy},
+	"error":                    {RoleProxy},
+	"terminal.message":         {RoleProxy, RoleAgent},
+	"terminal.input":           {RoleAgent},
+	"terminal.proxy.start":     {RoleAgent},
+	"terminal.control.request": {RoleAgent},
+	"terminal.control.release": {RoleAgent},
+	"terminal.wait":            {RoleAgent},
+	"terminal.read":            {RoleAgent, RoleViewer, RoleOwner},
+	"terminal.close":           {RoleAgent, RoleOwner},
+	"terminal.control.decide":  {RoleOwner},
+	"sessions.list":            {RoleAgent, RoleViewer, RoleOwner},
+	"sessions.subscribe":       {RoleAgent, RoleViewer, RoleOwner},
+	"sessions.list.result":     {},
+	"terminal.watch":           {},
+	"terminal.unwatch":         {},
+}
+
+// may reports whether a participant may send m. Who only watches has no business trying, and is cut off.
+func (p *Peer) may(m protocol.Message) bool {
+	kind := protocol.KindOf(m)
+	if slices.Contains(senders[kind], p.member.Role) {
+		return true
+	}
+	p.hub.log.Warn("message that the role may not send", "role", p.member.Role, "peer", p.member.ID, "type", kind)
+	p.fail(m, protocol.CodeForbidden, fmt.Sprintf("a %s may not send %s", p.member.Role, kind))
+	if p.member.Role == RoleViewer {
+		p.out.end(ErrForbidden)
+	}
+	return false
+}
+
+// fail answers a request with an error.
+func (p *Peer) fail(m protocol.Message, code protocol.Code, say string) {
+	p.out.put(&protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: say})
+}

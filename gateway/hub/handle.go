@@ -1,0 +1,124 @@
+package hub
+
+import (
+	"terminalproxy/protocol"
+)
+
+// Handle takes a message from the participant. It never waits. One goroutine may call it, in the order of the wire.
+func (p *Peer) Handle(m protocol.Message) {
+	h := p.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case p.gone || !p.may(m):
+	case p.member.Role == RoleProxy:
+		h.publish(p, m)
+	default:
+		h.ask(p, m)
+	}
+}
+
+// publish takes a proxy's message.
+func (h *Hub) publish(p *Peer, m protocol.Message) {
+	switch m := m.(type) {
+	case *protocol.SessionOpen:
+		h.open(p, m)
+		return
+	case *protocol.Done, *protocol.Error:
+		h.settle(p, nil, m)
+		return
+	case *protocol.ProxyStarted:
+		return // nobody asked: there are no hosts
+	}
+	s := h.sessions[key{p.member.Namespace, protocol.SessionID(m)}]
+	if s == nil || s.owner != p {
+		p.fail(m, protocol.CodeNoSession, "session "+protocol.SessionID(m)+" was not opened on this connection: send terminal.session.open first")
+		return
+	}
+	switch m := m.(type) {
+	case *protocol.Snapshot:
+		h.snapshot(s, m)
+	case *protocol.SessionClose:
+		h.end(s, m)
+	case *protocol.Resize:
+		s.info.Cols, s.info.Rows = m.Cols, m.Rows
+	case *protocol.ControlGrant, *protocol.ControlRevoke:
+		h.control(s, m, h.settle(p, s, m))
+	case *protocol.Note:
+		h.note(s, m)
+	case *protocol.Blackout:
+		for peer := range s.subs {
+			peer.out.put(m)
+		}
+	case *protocol.Output: // nobody watches: this gateway sends no terminal.watch
+	default:
+		h.settle(p, s, m)
+	}
+}
+
+// settle gives a proxy's answer to those who asked, and says who that was. s is nil for answers that name no session.
+func (h *Hub) settle(p *Peer, s *session, m protocol.Message) []waiter {
+	q := p.asked[protocol.RequestID(m)]
+	if q == nil || s != nil && q.session != s {
+		h.log.Debug("answer that nobody waits for", "type", protocol.KindOf(m), "request", protocol.RequestID(m))
+		return nil
+	}
+	q.answer(m)
+	return q.waiting
+}
+
+// control keeps who has the keyboard, and tells the agent that a grant or revoke names, and the subscribers. told have
+// heard it as the answer to their request.
+func (h *Hub) control(s *session, m protocol.Message, told []waiter) {
+	agentID := ""
+	switch m := m.(type) {
+	case *protocol.ControlGrant:
+		agentID = m.AgentID
+		s.keyboard = protocol.Keyboard{
+			Holder: protocol.HolderAgent, AgentID: m.AgentID, AgentName: m.AgentName, Level: m.Level, Epoch: m.Epoch, ExpiresAt: m.ExpiresAt,
+		}
+	case *protocol.ControlRevoke:
+		agentID = m.AgentID
+		// A refusal ends no grant, and the end of one agent's request is not the end of another's control.
+		if m.Reason != protocol.ReasonRefused && (agentID == "" || agentID == s.keyboard.AgentID) {
+			s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: max(m.Epoch, s.keyboard.Epoch)}
+		}
+	}
+	heard := make(map[*Peer]bool, len(told))
+	for _, w := range told {
+		heard[w.peer] = true
+	}
+	if agentID != "" {
+		h.tellAgent(s, agentID, withRequestID(m, ownID(agentID, protocol.RequestID(m))), heard)
+	}
+	h.tellSubscribers(s, withRequestID(m, ""), heard)
+}
+
+// note passes the user's words on: to the subscribers, and to the agents that have to do with the session's control.
+func (h *Hub) note(s *session, m *protocol.Note) {
+	out := *m
+	out.From, out.RequestID = "user", ""
+	heard := make(map[*Peer]bool)
+	for agentID := range s.askers {
+		h.tellAgent(s, agentID, &out, heard)
+	}
+	h.tellSubscribers(s, &out, heard)
+}
+
+func (h *Hub) tellAgent(s *session, agentID string, m protocol.Message, heard map[*Peer]bool) {
+	for peer := range h.agents[key{s.key.namespace, agentID}] {
+		if !heard[peer] {
+			heard[peer] = true
+			peer.out.put(m)
+		}
+	}
+}
+
+func (h *Hub) tellSubscribers(s *session, m protocol.Message, heard map[*Peer]bool) {
+	for peer := range s.subs {
+		if !heard[peer] {
+			heard[peer] = true
+			peer.out.put(m)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+// Package hub is the switchboard between proxies and everyone else: the sessions, the newest snapshot of each, the
+// participants, and the way of every request to the proxy that owns the session. It decides nothing about input, keeps
+// nothing that it could not forget, and knows no HTTP and no WebSocket: a door calls Join, Handle, Next and Leave.
+//
+// All state has one lock. Nothing foreign is ever called under it: what a participant gets is put into a queue of the
+// hub's own, from which the participant's door fetches it at its pace. So nobody can make the hub wait, and what one
+// participant gets is in the order in which it happened.
+package hub
+
+import (
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// Bounds of memory and time.
+const (
+	maxSessions   = 1024
+	maxTombstones = 64
+	maxOpen       = 64 // requests of one participant that wait for their answer
+	maxAskers     = 256
+	lostFor       = 5 * time.Second  // how long a session without its proxy is kept
+	tombstoneFor  = 10 * time.Minute // how long the last screen of an ended program can be read
+	grace         = 10 * time.Second // what a proxy may take beyond the time limit of a request
+)
+
+// Why a participant's messages end; see [Peer.Next].
+var (
+	ErrLeft      = errors.New("the participant left")
+	ErrForbidden = errors.New("a message that this role may not send")
+	ErrSlow      = errors.New("the participant does not fetch its messages")
+	ErrClosed    = errors.New("the gateway is closing")
+)
+
+// Role is what a participant may do; see the table in capability.go.
+type Role string
+
+// The roles.
+const (
+	RoleProxy  Role = "proxy"
+	RoleAgent  Role = "agent"
+	RoleViewer Role = "viewer"
+	RoleOwner  Role = "owner"
+)
+
+// Member is who joins, as the gateway knows it. Nothing of it comes from the participant's messages.
+type Member struct {
+	Role Role
+	// ID is the agent's id. "" makes a random one.
+	ID string
+	// Name is what people read. With Named it stands in every message in place of what the agent calls itself.
+	Name  string
+	Named bool
+	// Lasting: the identity outlives the connection, so that the end of the connection does not end control.
+	Lasting bool
+	// Namespace separates: participants see the sessions of their own namespace, and no trace of others.
+	Namespace string
+}
+
+// Hub is the switchboard. All methods may be called from any goroutine.
+type Hub struct {
+	log *slog.Logger
+
+	mu         sync.Mutex
+	closed     bool
+	peers      map[*Peer]struct{}
+	agents     map[key]map[*Peer]struct{} // by namespace and agent id
+	sessions   map[key]*session
+	tombstones []*session // ended sessions, oldest first
+	count      uint64     // of the messages that the hub makes itself
+}
+
+// key names a session or an agent within its namespace.
+type key struct{ namespace, id string }
+
+// New makes an empty switchboard; log may be nil.
+func New(log *slog.Logger) *Hub {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Hub{
+		log: log, peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
+	}
+}
+
+// Peer is one participant, from Join to Leave.
+type Peer struct {
+	hub    *Hub
+	member Member
+	out    *outbox
+
+	// The following belong to the hub's lock.
+	gone  bool
+	asked map[string]*pending   // of a proxy: requests it has to answer, by their id on the wire
+	mine  map[*pending]struct{} // of an agent or viewer: requests of its own
+}
+
+// Join adds a participant. The caller must call Leave in the end, whatever Next returned.
+func (h *Hub) Join(m Member) *Peer {
+	if m.ID == "" {
+		m.ID = newID(m.Role)
+	}
+	p := &Peer{hub: h, member: m, out: newOutbox(), asked: make(map[string]*pending), mine: make(map[*pending]struct{})}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		p.gone = true
+		p.out.end(ErrClosed)
+		return p
+	}
+	h.peers[p] = struct{}{}
+	if m.Role == RoleAgent {
+		k := key{m.Namespace, m.ID}
+		if h.agents[k] == nil {
+			h.agents[k] = make(map[*Peer]struct{})
+		}
+		h.agents[k][p] = struct{}{}
+	}
+	return p
+}
+
+// newID is a random id, its first letter that of the role.
+func newID(r Role) string { return string(r[:1]) + "-" + strings.ToLower(rand.Text()[:8]) }
+
+// ID is the participant's id: for an agent the one that proxies know it by.
+func (p *Peer) ID() string { return p.member.ID }
+
+// Next is the next message for the participant. It waits for one until done is closed. After the participant's end it gives
+// what was still to be said, and then the reason of the end (ErrLeft, ErrForbidden, ErrSlow, ErrClosed, or that of End or Cut).
+// One goroutine may call it.
+func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) { return p.out.next(done) }
+
+// Cut ends the participant for a reason; what is in its queue is dropped.
+func (p *Peer) Cut(reason error) { p.out.cut(reason) }
+
+// End ends the participant for a reason, after what is in its queue.
+func (p *Peer) End(reason error) { p.out.end(reason) }
+
+// Refuse answers a frame that was no message.
+func (p *Peer) Refuse(e *protocol.Error) { p.out.put(e) }
+
+// Leave removes the participant: what it asked is forgotten, the sessions of a proxy are lost, control that an agent
+// without a lasting identity holds is given back.
+func (p *Peer) Leave() {
+	h := p.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p.gone {
+		return
+	}
+	p.gone = true
+	delete(h.peers, p)
+	p.out.end(ErrLeft)
+	if k := (key{p.member.Namespace, p.member.ID}); p.member.Role == RoleAgent {
+		delete(h.agents[k], p)
+		if len(h.agents[k]) == 0 {
+			delete(h.agents, k)
+		}
+	}
+	for q := range p.mine {
+		q.drop(p)
+	}
+	for _, s := range h.sessions {
+		s.unsubscribe(p)
+		if s.owner == p {
+			h.lose(s)
+		}
+		if !p.member.Lasting && s.askers[p.member.ID] && p.member.Role == RoleAgent {
+			h.agentGone(s, p.member.ID)
+		}
+	}
+}
+
+// agentGone tells a proxy that an agent which asked for control, and may hold it, is no longer there.
+func (h *Hub) agentGone(s *session, agentID string) {
+	delete(s.askers, agentID)
+	if s.owner != nil {
+		s.owner.out.put(&protocol.ControlRelease{RequestID: h.nextID(), SessionID: s.key.id, AgentID: agentID, Gone: true})
+	}
+}
+
+// nextID names a message that the hub makes itself. No participant's request has such an id on the wire.
+func (h *Hub) nextID() string {
+	h.count++
+	return "gateway:" + strconv.FormatUint(h.count, 10)
+}
+
+// Close ends every participant with ErrClosed and forgets everything. Leave may still be called.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for _, s := range h.sessions {
+		s.stopTimers()
+	}
+	for p := range h.peers {
+		p.gone = true
+		for _, q := range p.asked {
+			q.stop()
+		}
+		p.out.end(ErrClosed)
+	}
+	clear(h.peers)
+	clear(h.agents)
+	clear(h.sessions)
+	h.tombstones = nil
+}

@@ -1,0 +1,110 @@
+package hub
+
+import (
+	"container/list"
+	"sync"
+
+	"terminalproxy/protocol"
+)
+
+// maxQueue bounds the messages that wait for one participant, snapshots not counted: of those there is one a session.
+const maxQueue = 256
+
+// outbox is what one participant has still to get, in order: messages, and for every session at most one snapshot, the
+// newest. It never blocks who puts; who lets it overflow is cut off.
+type outbox struct {
+	ready chan struct{} // holds a token when there may be something for next
+
+	mu     sync.Mutex
+	queue  list.List
+	slots  map[string]*list.Element // snapshots in the queue, by session
+	reason error                    // set when nothing may follow
+}
+
+func newOutbox() *outbox {
+	return &outbox{ready: make(chan struct{}, 1), slots: make(map[string]*list.Element)}
+}
+
+// put appends m. A snapshot takes the place of an older one of its session, which then was never sent; its place is the
+// end, so that it does not overtake what happened before it.
+func (o *outbox) put(m protocol.Message) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reason != nil {
+		return
+	}
+	snapshot, ok := m.(*protocol.Snapshot)
+	switch {
+	case ok:
+		if old := o.slots[snapshot.SessionID]; old != nil {
+			o.queue.Remove(old)
+		}
+		o.slots[snapshot.SessionID] = o.queue.PushBack(m)
+	case o.queue.Len()-len(o.slots) >= maxQueue:
+		o.stop(ErrSlow)
+	default:
+		o.queue.PushBack(m)
+	}
+	o.wake()
+}
+
+// end lets next give what is in the queue, and then reason. The first reason stays.
+func (o *outbox) end(reason error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reason == nil {
+		o.reason = reason
+	}
+	o.wake()
+}
+
+// cut ends at once.
+func (o *outbox) cut(reason error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reason == nil {
+		o.stop(reason)
+	}
+	o.wake()
+}
+
+func (o *outbox) stop(reason error) {
+	o.reason = reason
+	o.queue.Init()
+	clear(o.slots)
+}
+
+func (o *outbox) wake() {
+	select {
+	case o.ready <- struct{}{}:
+	default:
+	}
+}
+
+// next takes the first message out, waiting for one until done is closed.
+func (o *outbox) next(done <-chan struct{}) (protocol.Message, error) {
+	for {
+		if m, err := o.take(); m != nil || err != nil {
+			return m, err
+		}
+		select {
+		case <-o.ready:
+		case <-done:
+			return nil, ErrLeft
+		}
+	}
+}
+
+func (o *outbox) take() (protocol.Message, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	first := o.queue.Front()
+	if first == nil {
+		return nil, o.reason
+	}
+	m, _ := o.queue.Remove(first).(protocol.Message)
+	if snapshot, ok := m.(*protocol.Snapshot); ok {
+		delete(o.slots, snapshot.SessionID)
+	}
+	return m, nil
+}

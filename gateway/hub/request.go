@@ -1,0 +1,299 @@
+package hub
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// pending is a request on its way: forwarded to a proxy, not answered yet. It belongs to the hub's lock.
+type pending struct {
+	session *session
+	wireID  string
+	request protocol.Message // as forwarded
+	waiting []waiter
+	timer   *time.Timer // nil where a person decides
+}
+
+// waiter is who gets the answer, under the id that it used. There are two when a participant repeated a request.
+type waiter struct {
+	peer *Peer
+	id   string
+}
+
+// ask answers or forwards what an agent, a viewer or an owner wants.
+func (h *Hub) ask(p *Peer, m protocol.Message) {
+	switch m := m.(type) {
+	case *protocol.SessionsList:
+		p.out.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: h.list(p.member.Namespace)})
+	case *protocol.SessionsSubscribe:
+		h.subscribe(p, m)
+	case *protocol.ProxyStart:
+		p.fail(m, protocol.CodeUnavailable, "no host: nobody here starts programs; run one yourself with: proxy --agent PROGRAM")
+	default:
+		h.route(p, m)
+	}
+}
+
+// route forwards a request to the proxy that owns its session.
+func (h *Hub) route(p *Peer, m protocol.Message) {
+	id := protocol.SessionID(m)
+	if id == "" {
+		p.out.put(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeBadMessage, Field: "sessionId", Message: `field "sessionId": is missing`})
+		return
+	}
+	if protocol.RequestID(m) == "" {
+		p.out.put(&protocol.Error{Code: protocol.CodeBadMessage, Field: "requestId", Message: `field "requestId": is missing`})
+		return
+	}
+	s := h.sessions[key{p.member.Namespace, id}]
+	switch {
+	case s == nil:
+		p.fail(m, protocol.CodeNoSession, h.missing(p.member.Namespace, id))
+	case s.info.State == protocol.StateExited:
+		h.recall(p, s, m)
+	case s.owner == nil:
+		p.fail(m, protocol.CodeUnavailable, fmt.Sprintf("the proxy of session %s lost its connection, it may come back within seconds", id))
+	default:
+		h.forward(p, s, m)
+	}
+}
+
+// recall answers for an ended session.
+func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
+	read, ok := m.(*protocol.Read)
+	if !ok {
+		p.fail(m, protocol.CodeExited, exitText(s.key.id, &protocol.SessionClose{ExitCode: s.info.ExitCode, Signal: s.info.Signal}))
+		return
+	}
+	r := &protocol.ReadResult{ID: h.nextID(), RequestID: read.RequestID, SessionID: s.key.id, Frame: s.frame()}
+	if s.newest != nil && (read.Text || read.Scrollback > 0) {
+		r.Text = s.newest.Content // the rows of history went with the proxy
+	}
+	p.out.put(r)
+}
+
+// forward sends a request on and remembers who wants the answer.
+func (h *Hub) forward(p *Peer, s *session, m protocol.Message) {
+	id := protocol.RequestID(m)
+	wireID := wireID(p.member.ID, id)
+	request := p.addressed(m, wireID)
+	if q := s.owner.asked[wireID]; q != nil {
+		// The same request again is one request. Another one under the same id could not be told from it.
+		if q.session == s && reflect.DeepEqual(q.request, request) && len(q.waiting) < maxOpen {
+			q.add(p, id)
+			return
+		}
+		p.out.put(&protocol.Error{RequestID: id, Code: protocol.CodeBadMessage, Field: "requestId", Message: `field "requestId": names another request that is not answered yet`})
+		return
+	}
+	if len(p.mine) >= maxOpen {
+		p.fail(m, protocol.CodeBusy, fmt.Sprintf("%d requests are waiting for their answers already", maxOpen))
+		return
+	}
+	if _, ok := m.(*protocol.ControlRequest); ok && len(s.askers) < maxAskers {
+		s.askers[p.member.ID] = true
+	}
+	q := &pending{session: s, wireID: wireID, request: request}
+	q.add(p, id)
+	s.owner.asked[wireID] = q
+	if limit := timeLimit(m); limit > 0 {
+		q.timer = time.AfterFunc(limit, func() { h.expire(q) })
+	}
+	s.owner.out.put(request)
+}
+
+// expire answers for a proxy that did not.
+func (h *Hub) expire(q *pending) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if owner := q.session.owner; !h.closed && owner != nil && owner.asked[q.wireID] == q {
+		q.fail(protocol.CodeTimeout, "the session's proxy did not answer in time")
+	}
+}
+
+// timeLimit is how long a proxy may take to answer; 0 is without limit, where a person decides.
+func timeLimit(m protocol.Message) time.Duration {
+	own := int64(0)
+	switch m := m.(type) {
+	case *protocol.ControlRequest:
+		return 0
+	case *protocol.Wait:
+		own = m.TimeoutMs
+		if own == 0 {
+			own = protocol.MaxWaitMs
+		}
+	case *protocol.Input:
+		own = max(m.TimeoutMs, m.SettleMs)
+		if m.TimeoutMs == 0 {
+			own = protocol.MaxWaitMs // it may wait for the user to stop typing
+		}
+	}
+	return time.Duration(own)*time.Millisecond + grace
+}
+
+// wireID makes a request id that no two agents share, and that is the same when an agent repeats itself: the proxy knows
+// by it what it has typed already.
+func wireID(agentID, id string) string {
+	if whole := agentID + ":" + id; len(whole) <= protocol.MaxID {
+		return whole
+	}
+	sum := sha256.Sum256([]byte(id))
+	return agentID + ":" + hex.EncodeToString(sum[:16])
+}
+
+// ownID is the id that the agent used, as far as the wire's id tells it.
+func ownID(agentID, wireID string) string {
+	id, ok := strings.CutPrefix(wireID, agentID+":")
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+// addressed is a copy of m for the proxy: under the wire's id, and with who sends it as the gateway knows it, whatever
+// the message said.
+func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
+	agent := p.member.ID
+	switch m := m.(type) {
+	case *protocol.Input:
+		out := *m
+		out.RequestID, out.AgentID = wireID, agent
+		return &out
+	case *protocol.Wait:
+		out := *m
+		out.RequestID, out.AgentID = wireID, agent
+		return &out
+	case *protocol.Read:
+		out := *m
+		out.RequestID = wireID
+		return &out
+	case *protocol.ControlRequest:
+		out := *m
+		out.RequestID, out.AgentID, out.AgentName = wireID, agent, p.name(m.AgentName)
+		return &out
+	case *protocol.ControlRelease:
+		out := *m
+		out.RequestID, out.AgentID, out.Gone = wireID, agent, false
+		return &out
+	case *protocol.ControlDecide:
+		out := *m
+		out.RequestID, out.By = wireID, p.name(m.By)
+		return &out
+	case *protocol.Close:
+		out := *m
+		out.RequestID, out.AgentID = wireID, ""
+		if p.member.Role == RoleAgent {
+			out.AgentID = agent
+		}
+		return &out
+	case *protocol.Note:
+		out := *m
+		out.ID, out.RequestID, out.From, out.AgentName = "", wireID, "agent", p.name(m.AgentName)
+		return &out
+	}
+	return m
+}
+
+// name is what people read: the name that the gateway knows, else the one that the participant gives itself.
+func (p *Peer) name(claimed string) string {
+	switch {
+	case p.member.Named, claimed == "" && p.member.Name != "":
+		return p.member.Name
+	case claimed != "":
+		return claimed
+	}
+	return p.member.ID
+}
+
+func (q *pending) add(p *Peer, id string) {
+	q.waiting = append(q.waiting, waiter{p, id})
+	p.mine[q] = struct{}{}
+}
+
+// answer gives m to all who wait, and is the end of the request.
+func (q *pending) answer(m protocol.Message) {
+	q.remove()
+	for _, w := range q.waiting {
+		w.peer.out.put(withRequestID(m, w.id))
+		delete(w.peer.mine, q)
+	}
+}
+
+func (q *pending) fail(code protocol.Code, say string) {
+	q.answer(&protocol.Error{Code: code, Message: say})
+}
+
+// drop takes out a participant that left. A proxy's answer that nobody waits for is passed over.
+func (q *pending) drop(p *Peer) {
+	var rest []waiter
+	for _, w := range q.waiting {
+		if w.peer != p {
+			rest = append(rest, w)
+		}
+	}
+	q.waiting = rest
+	delete(p.mine, q)
+	if len(rest) == 0 {
+		q.remove()
+	}
+}
+
+func (q *pending) remove() {
+	q.stop()
+	if owner := q.session.owner; owner != nil {
+		delete(owner.asked, q.wireID)
+	}
+}
+
+func (q *pending) stop() {
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+}
+
+// withRequestID is a copy of m with another request id.
+func withRequestID(m protocol.Message, id string) protocol.Message {
+	switch m := m.(type) {
+	case *protocol.ControlGrant:
+		out := *m
+		out.RequestID = id
+		return &out
+	case *protocol.ControlRevoke:
+		out := *m
+		out.RequestID = id
+		return &out
+	case *protocol.InputResult:
+		out := *m
+		out.RequestID = id
+		return &out
+	case *protocol.WaitResult:
+		out := *m
+		out.RequestID = id
+		return &out
+	case *protocol.ReadResult:
+		out := *m
+		out.RequestID = id
+		return &out
+	case *protocol.ProxyStarted:
+		out := *m
+		out.RequestID = id
+		return &out
+	case *protocol.Note:
+		out := *m
+		out.RequestID = id
+		return &out
+	case *protocol.Done:
+		return &protocol.Done{RequestID: id}
+	case *protocol.Error:
+		out := *m
+		out.RequestID = id
+		return &out
+	}
+	return m
+}

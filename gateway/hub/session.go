@@ -1,0 +1,305 @@
+package hub
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// session is what the hub knows of one session. Everything in it belongs to the hub's lock; messages it points to are
+// never changed, since they may be on their way to others.
+type session struct {
+	key    key
+	info   protocol.SessionInfo // State is one of the protocol's three
+	owner  *Peer                // nil unless running
+	resume [sha256.Size]byte    // of the resume key
+	locked bool                 // there was a resume key
+
+	newest *protocol.Snapshot // complete: never a difference; nil before the first
+	taken  time.Time          // when newest came
+	synced bool               // a difference to newest may come
+
+	keyboard protocol.Keyboard
+	askers   map[string]bool // ids of the agents that asked for control
+	subs     map[*Peer]*subscription
+	timer    *time.Timer // forgets a lost or ended session
+}
+
+// open registers a session, or takes it over.
+func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
+	k := key{p.member.Namespace, m.SessionID}
+	s := h.sessions[k]
+	// Error has no field for the id of another message; the request id carries it back to who sent the open.
+	refuse := func(code protocol.Code, say string) {
+		p.out.put(&protocol.Error{RequestID: m.ID, Code: code, Message: say})
+	}
+	if s == nil {
+		if len(h.sessions) >= maxSessions {
+			refuse(protocol.CodeBusy, fmt.Sprintf("this gateway already has %d sessions", maxSessions))
+			return
+		}
+		s = &session{key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription)}
+		h.sessions[k] = s
+	} else if s.owner != p && !s.unlocks(m.ResumeKey) {
+		refuse(protocol.CodeForbidden, fmt.Sprintf("there is a session %q already, and the resume key is not its", m.SessionID))
+		return
+	}
+	if s.owner != nil && s.owner != p {
+		h.orphan(s, "the session's proxy connected anew")
+	}
+	h.bury(s, false)
+	s.stopTimer()
+	s.owner, s.synced = p, false
+	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
+	s.info = infoOf(m)
+}
+
+// unlocks reports whether resumeKey is the session's. A session without one cannot be taken over.
+func (s *session) unlocks(resumeKey string) bool {
+	sum := sha256.Sum256([]byte(resumeKey))
+	return s.locked && subtle.ConstantTimeCompare(sum[:], s.resume[:]) == 1
+}
+
+// infoOf is what others may know of a session: not the resume key, and nothing without bound.
+func infoOf(m *protocol.SessionOpen) protocol.SessionInfo {
+	const most = 2048
+	args, room := make([]string, 0, len(m.Args)), most
+	for _, a := range m.Args {
+		if room -= len(a); room < 0 {
+			args = append(args, "…")
+			break
+		}
+		args = append(args, a)
+	}
+	return protocol.SessionInfo{
+		SessionID: m.SessionID, Name: m.Name, Command: shorten(m.Command, most), Args: args, Cwd: shorten(m.Cwd, most),
+		Cols: m.Cols, Rows: m.Rows, Pid: m.Pid, StartedAt: m.StartedAt, ParentSessionID: m.ParentSessionID,
+		Headless: m.Headless, State: protocol.StateRunning,
+	}
+}
+
+func shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// snapshot stores a snapshot and offers it to the subscribers.
+func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
+	full, ok := s.complete(m)
+	if !ok {
+		// The proxy sends all rows after every open, so this is its mistake; it is told once, and reads still reach it.
+		if s.synced {
+			s.owner.out.put(&protocol.Error{
+				Code: protocol.CodeBadMessage, Field: "since",
+				Message: fmt.Sprintf("the snapshot of %s with revision %d is not the newest here: send all rows", m.SessionID, m.Since),
+			})
+		}
+		s.synced = false
+		return
+	}
+	s.newest, s.taken, s.synced = full, time.Now(), true
+	s.info.Seq = full.Seq
+	if full.Screen != nil {
+		s.info.Title, s.info.Alt = full.Screen.Title, full.Screen.Alt
+		s.info.Cols, s.info.Rows = full.Screen.Cols, full.Screen.Rows
+	}
+	if full.Keyboard != nil {
+		s.keyboard = *full.Keyboard
+	}
+	for _, sub := range s.subs {
+		sub.offer(h)
+	}
+}
+
+// complete is m with all rows. It is not ok when m is a difference to something else than the newest snapshot.
+func (s *session) complete(m *protocol.Snapshot) (full *protocol.Snapshot, ok bool) {
+	if m.Screen == nil {
+		return m, true // text only
+	}
+	screen := *m.Screen
+	if len(screen.Lines) == 0 {
+		base := s.newest
+		if !s.synced || base == nil || base.Screen == nil || base.Seq != m.Since || len(base.Screen.Lines) != screen.Rows {
+			return nil, false
+		}
+		screen.Lines = protocol.Patch(base.Screen.Lines, m.Changed)
+	}
+	for len(screen.Lines) < screen.Rows {
+		screen.Lines = append(screen.Lines, "")
+	}
+	out := *m
+	out.Screen, out.Changed, out.Since = &screen, nil, 0
+	return &out, true
+}
+
+// now is the newest snapshot as of now, nil if there is none.
+func (s *session) now() *protocol.Snapshot {
+	if s.newest == nil {
+		return nil
+	}
+	out := *s.newest
+	out.IdleMs = s.idle()
+	return &out
+}
+
+// idle is the time since the last visible change in milliseconds.
+func (s *session) idle() int64 {
+	if s.newest == nil {
+		return 0
+	}
+	return s.newest.IdleMs + time.Since(s.taken).Milliseconds()
+}
+
+// frame is the last screen of an ended session.
+func (s *session) frame() *protocol.Frame {
+	f := &protocol.Frame{
+		Seq: s.info.Seq, Keyboard: s.keyboard, IdleMs: s.idle(), Settled: true,
+		Activity: &protocol.Activity{State: protocol.StateExited, Evidence: []string{"exit"}, SinceMs: s.idle()},
+	}
+	if s.newest != nil && s.newest.Screen != nil {
+		f.Screen = *s.newest.Screen
+		return f
+	}
+	f.Screen = protocol.Screen{Cols: s.info.Cols, Rows: s.info.Rows, Lines: make([]string, s.info.Rows)}
+	return f
+}
+
+// lose keeps a session for a while after its proxy's connection ended; the proxy comes back with the resume key.
+func (h *Hub) lose(s *session) {
+	h.orphan(s, "the session's proxy went away, it may come back within seconds")
+	s.info.State = protocol.StateLost
+	s.timer = time.AfterFunc(lostFor, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.closed || h.sessions[s.key] != s || s.info.State != protocol.StateLost {
+			return
+		}
+		for p, sub := range s.subs {
+			p.out.put(&protocol.Error{RequestID: sub.id, Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"})
+		}
+		h.forget(s)
+	})
+}
+
+// orphan takes a session from its proxy's connection. A grant never outlives the link: whoever held one hears it here,
+// since the proxy may not be able to say so.
+func (h *Hub) orphan(s *session, why string) {
+	for _, q := range s.owner.asked {
+		if q.session == s {
+			q.fail(protocol.CodeUnavailable, why)
+		}
+	}
+	if k := s.keyboard; k.Holder == protocol.HolderAgent {
+		h.control(s, &protocol.ControlRevoke{ID: h.nextID(), SessionID: s.key.id, AgentID: k.AgentID, Epoch: k.Epoch, Reason: protocol.ReasonLink}, nil)
+	}
+	s.owner = nil
+	s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
+	s.synced = false
+}
+
+// end keeps the last screen and the exit status of a session whose program ended.
+func (h *Hub) end(s *session, m *protocol.SessionClose) {
+	for _, q := range s.owner.asked {
+		if q.session == s {
+			q.fail(protocol.CodeExited, exitText(s.key.id, m))
+		}
+	}
+	for p, sub := range s.subs {
+		sub.flush()
+		p.out.put(m)
+	}
+	clear(s.subs)
+	clear(s.askers)
+	s.owner, s.keyboard = nil, protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
+	s.info.State, s.info.ExitCode, s.info.Signal = protocol.StateExited, m.ExitCode, m.Signal
+	h.tombstones = append(h.tombstones, s)
+	if len(h.tombstones) > maxTombstones {
+		h.bury(h.tombstones[0], true)
+	}
+	s.timer = time.AfterFunc(tombstoneFor, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if !h.closed && h.sessions[s.key] == s && s.info.State == protocol.StateExited {
+			h.bury(s, true)
+		}
+	})
+}
+
+func exitText(id string, m *protocol.SessionClose) string {
+	if m.Signal != "" {
+		return fmt.Sprintf("the program of session %s was ended by %s; its last screen can be read", id, m.Signal)
+	}
+	return fmt.Sprintf("the program of session %s ended with exit status %d; its last screen can be read", id, m.ExitCode)
+}
+
+// bury takes a session off the list of the ended ones, and forgets it if told to.
+func (h *Hub) bury(s *session, forget bool) {
+	h.tombstones = slices.DeleteFunc(h.tombstones, func(t *session) bool { return t == s })
+	if forget {
+		h.forget(s)
+	}
+}
+
+func (h *Hub) forget(s *session) {
+	s.stopTimers()
+	delete(h.sessions, s.key)
+}
+
+func (s *session) stopTimer() {
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+}
+
+func (s *session) stopTimers() {
+	s.stopTimer()
+	for p := range s.subs {
+		s.unsubscribe(p)
+	}
+}
+
+// list is what a participant may see, in the order of starting.
+func (h *Hub) list(namespace string) []protocol.SessionInfo {
+	out := make([]protocol.SessionInfo, 0, len(h.sessions))
+	for k, s := range h.sessions {
+		if k.namespace == namespace {
+			info := s.info
+			info.IdleMs, info.Keyboard = s.idle(), s.keyboard
+			if info.Keyboard.Holder == "" {
+				info.Keyboard.Holder = protocol.HolderUser
+			}
+			out = append(out, info)
+		}
+	}
+	slices.SortFunc(out, func(a, b protocol.SessionInfo) int {
+		if a.StartedAt != b.StartedAt {
+			return int(min(1, max(-1, a.StartedAt-b.StartedAt)))
+		}
+		return strings.Compare(a.SessionID, b.SessionID)
+	})
+	return out
+}
+
+// missing says that a session is not there, and what is. Another namespace's session is not there either.
+func (h *Hub) missing(namespace, id string) string {
+	const most = 10
+	var ids []string
+	for _, info := range h.list(namespace) {
+		ids = append(ids, info.SessionID)
+	}
+	switch {
+	case len(ids) == 0:
+		return fmt.Sprintf("there is no session %q, and no other; start one with: proxy --agent PROGRAM", id)
+	case len(ids) > most:
+		return fmt.Sprintf("there is no session %q; there are: %s and %d more", id, strings.Join(ids[:most], ", "), len(ids)-most)
+	}
+	return fmt.Sprintf("there is no session %q; there are: %s", id, strings.Join(ids, ", "))
+}

@@ -1,0 +1,85 @@
+package hub
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// subscription is a participant's wish for everything new of one session. It belongs to the hub's lock.
+type subscription struct {
+	session *session
+	peer    *Peer
+	id      string // of the request
+	every   time.Duration
+	last    time.Time   // of the last snapshot
+	timer   *time.Timer // sends the one that came too early
+}
+
+// subscribe starts the stream of a session: Done, the newest snapshot, and then what comes. A second one of the same
+// participant replaces the first.
+func (h *Hub) subscribe(p *Peer, m *protocol.SessionsSubscribe) {
+	s := h.sessions[key{p.member.Namespace, m.SessionID}]
+	if s == nil {
+		p.fail(m, protocol.CodeNoSession, h.missing(p.member.Namespace, m.SessionID))
+		return
+	}
+	s.unsubscribe(p)
+	p.out.put(&protocol.Done{RequestID: m.RequestID})
+	sub := &subscription{session: s, peer: p, id: m.RequestID, every: time.Duration(m.EveryMs) * time.Millisecond}
+	sub.send()
+	if s.info.State == protocol.StateExited {
+		p.out.put(&protocol.SessionClose{ID: h.nextID(), SessionID: s.key.id, ExitCode: s.info.ExitCode, Signal: s.info.Signal})
+		return
+	}
+	s.subs[p] = sub
+}
+
+func (s *session) unsubscribe(p *Peer) {
+	if sub := s.subs[p]; sub != nil {
+		delete(s.subs, p)
+		sub.stop()
+	}
+}
+
+func (sub *subscription) stop() {
+	if sub.timer != nil {
+		sub.timer.Stop()
+		sub.timer = nil
+	}
+}
+
+// send puts the newest snapshot into the participant's queue.
+func (sub *subscription) send() {
+	if m := sub.session.now(); m != nil {
+		sub.last = time.Now()
+		sub.peer.out.put(m)
+	}
+}
+
+// flush sends a snapshot that was held back: nothing is held back over the end of a session.
+func (sub *subscription) flush() {
+	if sub.timer != nil {
+		sub.stop()
+		sub.send()
+	}
+}
+
+// offer sends the newest snapshot, now or when the rhythm that the participant wanted allows.
+func (sub *subscription) offer(h *Hub) {
+	rest := sub.every - time.Since(sub.last)
+	switch {
+	case sub.timer != nil: // it will send the newest
+	case rest <= 0:
+		sub.send()
+	default:
+		sub.timer = time.AfterFunc(rest, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if sub.timer != nil {
+				sub.timer = nil
+				sub.send()
+			}
+		})
+	}
+}
