@@ -1,0 +1,67 @@
+package auth
+
+import (
+	"sync"
+	"time"
+)
+
+// Bounds of guessing.
+const (
+	freeFailures  = 10          // in one window
+	failureWindow = time.Minute // of a peer
+	failureDelay  = time.Second // for every failure beyond
+	maxFailing    = 4096        // peers remembered
+)
+
+// Failures counts failed attempts by peer and says how long the answer to the next one has to wait. The zero value is
+// ready; all methods may be called from any goroutine.
+type Failures struct {
+	// Now is the clock; nil is the system's.
+	Now func() time.Time
+
+	mu    sync.Mutex
+	peers map[string]failing
+}
+
+type failing struct {
+	since time.Time
+	count int
+}
+
+// Failed notes a failed attempt of a peer, an IP address, and returns how long to wait before answering.
+func (f *Failures) Failed(peer string) time.Duration {
+	now := time.Now()
+	if f.Now != nil {
+		now = f.Now()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.peers == nil {
+		f.peers = make(map[string]failing)
+	}
+	p, known := f.peers[peer]
+	if !known || now.Sub(p.since) >= failureWindow {
+		p = failing{since: now}
+	}
+	p.count++
+	if !known && len(f.peers) >= maxFailing {
+		f.sweep(now)
+	}
+	f.peers[peer] = p
+	if p.count > freeFailures {
+		return failureDelay
+	}
+	return 0
+}
+
+// sweep forgets the peers whose window is over, and if that is none, everybody: memory is bounded before all.
+func (f *Failures) sweep(now time.Time) {
+	for name, p := range f.peers {
+		if now.Sub(p.since) >= failureWindow {
+			delete(f.peers, name)
+		}
+	}
+	if len(f.peers) >= maxFailing {
+		clear(f.peers)
+	}
+}

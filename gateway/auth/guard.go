@@ -1,0 +1,63 @@
+package auth
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Guard is the outermost handler of a server: it turns away requests that a web page elsewhere made a browser send. It
+// checks the Host header, against DNS names that point at this machine (DNS rebinding), and the Origin header if there
+// is one, against foreign pages; both apply to WebSocket upgrades, which browsers allow across origins.
+type Guard struct {
+	// Port is the server's own. Loopback names need exactly it.
+	Port int
+	// Hosts are further names under which the server is reached: NAME for any port, or NAME:PORT.
+	Hosts []string
+	// Origins are the origins, as browsers send them, whose pages may connect. Without any, no page may.
+	Origins []string
+}
+
+// Handler is next behind the guard.
+func (g Guard) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !g.HostAllowed(r.Host):
+			http.Error(w, "this server is not called by that name: add it to the allowed hosts", http.StatusForbidden)
+		case !g.OriginAllowed(r):
+			http.Error(w, "pages of that origin may not connect: add it to the allowed origins", http.StatusForbidden)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// HostAllowed checks a Host header.
+func (g Guard) HostAllowed(host string) bool {
+	name, port := splitHost(host)
+	if slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, name) && port == strconv.Itoa(g.Port) {
+		return true
+	}
+	return slices.ContainsFunc(g.Hosts, func(allowed string) bool {
+		n, p := splitHost(strings.ToLower(allowed))
+		return name != "" && n == name && (p == "" || p == port)
+	})
+}
+
+// splitHost takes "name", "name:port", "[v6]" and "[v6]:port" apart.
+func splitHost(host string) (name, port string) {
+	host = strings.ToLower(host)
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		return name, port
+	}
+	return strings.Trim(host, "[]"), ""
+}
+
+// OriginAllowed reports whether the request comes from no page, or from one of the allowed origins, to the letter.
+// There must be one Origin at most.
+func (g Guard) OriginAllowed(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	return len(origins) == 0 || len(origins) == 1 && slices.Contains(g.Origins, origins[0])
+}

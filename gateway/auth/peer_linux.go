@@ -1,0 +1,13 @@
+package auth
+
+import "golang.org/x/sys/unix"
+
+// peerUID asks the kernel who made the other end (SO_PEERCRED, unix(7)): it was noted at connect or listen time and
+// cannot be changed by the peer.
+func peerUID(fd int) (int, error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return -1, err
+	}
+	return int(cred.Uid), nil
+}

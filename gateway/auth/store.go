@@ -1,0 +1,302 @@
+package auth
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Token is one entry of a [Store]. The token itself is nowhere: only its hash is kept.
+type Token struct {
+	Name      string    `json:"name"`
+	Role      Role      `json:"role"`
+	Namespace string    `json:"namespace,omitempty"`
+	Hash      string    `json:"sha256"` // of the whole token, in hex
+	Created   time.Time `json:"created"`
+	Expires   time.Time `json:"expires,omitzero"`
+}
+
+// ErrUnknownToken is the one answer to every token that is not good: wrong, revoked and expired look the same.
+var ErrUnknownToken = errors.New("the token is not known here, or has expired")
+
+// Store is a file of token hashes: one JSON object a line, mode 0600, in a directory of mode 0700. Another process may
+// change it at any time; every question sees the newest state. All methods may be called from any goroutine.
+type Store struct {
+	path string
+	now  func() time.Time
+
+	mu     sync.Mutex
+	seen   fs.FileInfo
+	tokens []Token
+}
+
+const tokenPrefix = "tp_"
+
+// OpenStore opens the file at path. The file may be missing, its directory too: Create makes both. A file or directory
+// that others can get at is refused with what to do. now may be nil.
+func OpenStore(path string, now func() time.Time) (*Store, error) {
+	if now == nil {
+		now = time.Now
+	}
+	s := &Store{path: path, now: now}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s, s.refresh()
+}
+
+// Create makes a token; this is the only time that it can be read. Names are unique, 1 to 64 printable characters.
+func (s *Store) Create(t Token) (token string, err error) {
+	switch {
+	case !t.Role.Valid():
+		return "", fmt.Errorf("role %q is not one of %v", t.Role, Roles)
+	case !validName(t.Name):
+		return "", fmt.Errorf("token name %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Name)
+	case t.Namespace != "" && !validName(t.Namespace):
+		return "", fmt.Errorf("namespace %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Namespace)
+	}
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails (crypto/rand)
+	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
+	t.Hash, t.Created = hash(token), s.now().UTC().Truncate(time.Second)
+	err = s.change(func(tokens []Token) ([]Token, error) {
+		if slices.ContainsFunc(tokens, func(o Token) bool { return o.Name == t.Name }) {
+			return nil, fmt.Errorf("there is a token %q already: revoke it first, or take another name", t.Name)
+		}
+		return append(tokens, t), nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+func validName(name string) bool {
+	return len(name) > 0 && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
+}
+
+func hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// List is all tokens, the expired ones included, in the order of their making.
+func (s *Store) List() ([]Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.refresh()
+	return slices.Clone(s.tokens), err
+}
+
+// Revoke removes a token by its name.
+func (s *Store) Revoke(name string) error {
+	return s.change(func(tokens []Token) ([]Token, error) {
+		rest := slices.DeleteFunc(slices.Clone(tokens), func(t Token) bool { return t.Name == name })
+		if len(rest) == len(tokens) {
+			return nil, fmt.Errorf("there is no token %q", name)
+		}
+		return rest, nil
+	})
+}
+
+// Verify says whose token this is. All tokens are compared, each in constant time.
+func (s *Store) Verify(token string) (Identity, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(); err != nil {
+		return Identity{}, err
+	}
+	want, found := []byte(hash(token)), -1
+	for i, t := range s.tokens {
+		if subtle.ConstantTimeCompare(want, []byte(t.Hash)) == 1 {
+			found = i
+		}
+	}
+	if found < 0 || s.expired(s.tokens[found]) {
+		return Identity{}, ErrUnknownToken
+	}
+	t := s.tokens[found]
+	return Identity{Role: t.Role, Name: t.Name, Namespace: t.Namespace, TokenID: t.Hash, Expires: t.Expires}, nil
+}
+
+// Valid reports whether the token of an identity still stands. A file that cannot be read is no permission.
+func (s *Store) Valid(tokenID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refresh() != nil {
+		return false
+	}
+	return slices.ContainsFunc(s.tokens, func(t Token) bool { return t.Hash == tokenID && !s.expired(t) })
+}
+
+func (s *Store) expired(t Token) bool { return !t.Expires.IsZero() && !s.now().Before(t.Expires) }
+
+// refresh reads the file again if it is another than the one that was read.
+func (s *Store) refresh() error {
+	info, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.seen, s.tokens = nil, nil
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("token file: %w", err)
+	}
+	if s.seen != nil && os.SameFile(info, s.seen) && info.ModTime().Equal(s.seen.ModTime()) && info.Size() == s.seen.Size() {
+		return checkMode(s.path, info, 0o600)
+	}
+	tokens, err := readTokens(s.path)
+	if err != nil {
+		return err
+	}
+	s.seen, s.tokens = info, tokens
+	return nil
+}
+
+func readTokens(path string) ([]Token, error) {
+	if err := checkPrivate(path); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("token file: %w", err)
+	}
+	var tokens []Token
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var t Token
+		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
+			return nil, fmt.Errorf("token file %s, line %d: %w", path, n, err)
+		}
+		if sum, err := hex.DecodeString(t.Hash); err != nil || len(sum) != sha256.Size || !t.Role.Valid() || !validName(t.Name) {
+			return nil, fmt.Errorf("token file %s, line %d: not a token: name, role and sha256 are wanted", path, n)
+		}
+		tokens = append(tokens, t)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("token file %s: %w", path, err)
+	}
+	return tokens, nil
+}
+
+// change rewrites the file in one step, under a lock of the directory, so that two processes do not lose each other's
+// changes and a reader sees the old file or the new one.
+func (s *Store) change(edit func([]Token) ([]Token, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dir := filepath.Dir(s.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("directory of the token file: %w", err)
+	}
+	lock, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("directory of the token file: %w", err)
+	}
+	defer func() { _ = lock.Close() }() // gives the lock back
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock %s: %w", dir, err)
+	}
+	if info, err := lock.Stat(); err != nil {
+		return err
+	} else if err := checkMode(dir, info, 0o700); err != nil {
+		return err
+	}
+	if err := s.refresh(); err != nil {
+		return err
+	}
+	tokens, err := edit(slices.Clone(s.tokens))
+	if err != nil {
+		return err
+	}
+	return s.write(dir, tokens)
+}
+
+func (s *Store) write(dir string, tokens []Token) error {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	for _, t := range tokens {
+		if err := enc.Encode(t); err != nil {
+			return fmt.Errorf("token file: %w", err)
+		}
+	}
+	tmp, err := os.CreateTemp(dir, ".tokens-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("token file: %w", err)
+	}
+	_, err = tmp.Write(body.Bytes())
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), s.path)
+	}
+	if err != nil {
+		return fmt.Errorf("token file: %w", errors.Join(err, os.Remove(tmp.Name())))
+	}
+	s.seen = nil // read it again
+	return s.refresh()
+}
+
+// checkPrivate refuses a file that others can read, or that is in a directory where others could replace it.
+func checkPrivate(path string) error {
+	for _, p := range []struct {
+		name string
+		mode fs.FileMode
+	}{{filepath.Dir(path), 0o700}, {path, 0o600}} {
+		info, err := os.Stat(p.name)
+		if err != nil {
+			return fmt.Errorf("token file: %w", err)
+		}
+		if err := checkMode(p.name, info, p.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkMode(name string, info fs.FileInfo, most fs.FileMode) error {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Getuid() {
+		return fmt.Errorf("%s belongs to user %d and not to you: secrets are kept in files of your own", name, st.Uid)
+	}
+	if info.Mode().Perm()&^most != 0 {
+		return fmt.Errorf("%s has mode %04o, others could get at the tokens: chmod %o %s", name, info.Mode().Perm(), most, name)
+	}
+	return nil
+}
+
+// ReadTokenFile reads a client's token: the first line of a file that nobody else can read.
+func ReadTokenFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("token file: %w", err)
+	}
+	if err := checkMode(path, info, 0o600); err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("token file: %w", err)
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	token := strings.TrimSpace(line)
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("token file %s: the first line is not a token", path)
+	}
+	return token, nil
+}
