@@ -1,0 +1,177 @@
+package ws
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/protocol"
+)
+
+// conn is one WebSocket: a reader, which is the goroutine of serve, one writer, and the pinger.
+type conn struct {
+	door   *Door
+	socket *websocket.Conn
+	limit  int
+	// ending: a close frame is sent; what still comes has no effect.
+	ending atomic.Bool
+	bad    int // frames in a row that were no messages; the reader's
+}
+
+// serve runs the connection to its end.
+func (c *conn) serve(peer Peer) {
+	defer peer.Leave()
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	// Both end when done is closed, which is when the reader has ended. The writer ends the reader, by the socket.
+	wg.Go(func() { c.write(peer, done) })
+	wg.Go(func() { c.ping(done) })
+	err := c.read(peer)
+	c.door.cfg.Log.Debug("connection ended", "error", err)
+	if errors.Is(err, websocket.ErrReadLimit) {
+		c.linger()
+	}
+	_ = c.socket.Close()
+	close(done)
+	wg.Wait()
+}
+
+// linger reads what the peer is still sending, for a while: a socket closed with unread data resets the connection,
+// and the close frame that says why would be lost.
+func (c *conn) linger() {
+	c.ending.Store(true)
+	raw := c.socket.NetConn()
+	if raw.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Linger)) == nil {
+		_, _ = io.CopyN(io.Discard, raw, 8<<20)
+	}
+}
+
+func (c *conn) read(peer Peer) error {
+	c.socket.SetReadLimit(int64(c.limit)) // beyond it gorilla sends close 1009
+	c.socket.SetPongHandler(func(string) error { return c.alive() })
+	if err := c.alive(); err != nil {
+		return err
+	}
+	for {
+		kind, frame, err := c.socket.ReadMessage()
+		if err != nil {
+			return err
+		}
+		if err := c.alive(); err != nil {
+			return err
+		}
+		if !c.ending.Load() {
+			c.take(peer, kind, frame)
+		}
+	}
+}
+
+// alive moves the end of the peer's silence, unless the connection is ending anyway.
+func (c *conn) alive() error {
+	if c.ending.Load() {
+		return nil
+	}
+	return c.socket.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Silence))
+}
+
+// take hands one frame on, or answers why it is no message; the third in a row ends the connection.
+func (c *conn) take(peer Peer, kind int, frame []byte) {
+	m, err := decode(kind, frame, c.limit)
+	if err == nil {
+		c.bad = 0
+		peer.Handle(m)
+		return
+	}
+	c.bad++
+	reply := &protocol.Error{Code: protocol.CodeBadMessage, Message: err.Error()}
+	if fe, ok := errors.AsType[*protocol.FieldError](err); ok {
+		reply = fe.Reply()
+	}
+	peer.Refuse(reply)
+	if c.bad == badFrames {
+		peer.End(&closing{websocket.ClosePolicyViolation, "three frames in a row were no messages"})
+	}
+}
+
+func decode(kind int, frame []byte, limit int) (protocol.Message, error) {
+	if kind != websocket.TextMessage {
+		return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Say: "a binary frame: messages are JSON in text frames"}
+	}
+	return protocol.Decode(frame, limit)
+}
+
+// write sends what the switchboard has for the peer, until there is an end.
+func (c *conn) write(peer Peer, done <-chan struct{}) {
+	for {
+		m, err := peer.Next(done)
+		if err != nil {
+			c.bye(err)
+			return
+		}
+		if err := c.send(m); err != nil {
+			// A write deadline leaves the frame unfinished: the connection is of no more use.
+			_ = c.socket.NetConn().Close()
+			return
+		}
+	}
+}
+
+func (c *conn) send(m protocol.Message) error {
+	frame, err := protocol.Encode(m)
+	if err != nil {
+		c.door.cfg.Log.Warn("message that cannot be sent", "type", protocol.KindOf(m), "error", err)
+		if frame, err = substitute(m, err); err != nil {
+			return nil //nolint:nilerr // nobody asked for it: the next one may do better
+		}
+	}
+	if err := c.socket.SetWriteDeadline(time.Now().Add(c.door.cfg.Times.Write)); err != nil {
+		return err
+	}
+	return c.socket.WriteMessage(websocket.TextMessage, frame)
+}
+
+// substitute is the error in place of an answer that cannot be sent: every request is answered.
+func substitute(m protocol.Message, cause error) ([]byte, error) {
+	id := protocol.RequestID(m)
+	if id == "" {
+		return nil, cause
+	}
+	reply := &protocol.Error{RequestID: id, Code: protocol.CodeUnavailable, Message: "the answer cannot be sent: " + cause.Error()}
+	if fe, ok := errors.AsType[*protocol.FieldError](cause); ok {
+		reply.Code = fe.Code
+	}
+	return protocol.Encode(reply)
+}
+
+// bye sends the close frame and gives the peer a moment to read it; the reader then ends.
+func (c *conn) bye(reason error) {
+	code, text := 0, ""
+	if own, ok := errors.AsType[*closing](reason); ok {
+		code, text = own.code, own.text
+	} else {
+		code, text = c.door.cfg.CloseCode(reason)
+	}
+	c.ending.Store(true)
+	deadline := time.Now().Add(c.door.cfg.Times.Linger)
+	_ = c.socket.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), deadline)
+	_ = c.socket.SetReadDeadline(deadline)
+}
+
+// ping keeps the silence of an idle peer apart from that of a dead one.
+func (c *conn) ping(done <-chan struct{}) {
+	tick := time.NewTicker(c.door.cfg.Times.Ping)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			// It fails only when the connection is ending; then the reader says so.
+			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.door.cfg.Times.Write))
+		}
+	}
+}

@@ -1,0 +1,203 @@
+// Package ws is the WebSocket door of a gateway (RFC 6455): it upgrades whom the gateway admits, and carries messages of
+// package protocol between the socket and a switchboard that it knows as an interface only. It knows neither tokens
+// nor sessions.
+package ws
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/protocol"
+)
+
+// Peer is one end in the switchboard. Handle, Refuse and End are called from one goroutine, Next from another.
+type Peer interface {
+	// Handle takes a message of the wire. It does not wait.
+	Handle(m protocol.Message)
+	// Refuse queues the answer to a frame that was no message.
+	Refuse(e *protocol.Error)
+	// End lets Next return reason, after what is queued.
+	End(reason error)
+	// Next is the next message to send; an error is the end, see Config.CloseCode.
+	Next(done <-chan struct{}) (protocol.Message, error)
+	// Leave is called once, last.
+	Leave()
+}
+
+// Refusal is an error of Admit that the peer may read.
+type Refusal struct {
+	Status int // of HTTP
+	Say    string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Say }
+
+// Admission is what Admit grants.
+type Admission struct {
+	// Join is called when the WebSocket stands.
+	Join func() Peer
+	// Limit is the longest frame in bytes that the peer may send.
+	Limit int
+}
+
+// Config is what a door needs. Admit, CheckOrigin and CloseCode are required.
+type Config struct {
+	// Log gets what is wrong with peers; nil is silence.
+	Log *slog.Logger
+	// Admit decides about a request before anything is upgraded; a *Refusal is told to the peer.
+	Admit func(*http.Request) (Admission, error)
+	// CheckOrigin reports whether a page of the request's origin may connect.
+	CheckOrigin func(*http.Request) bool
+	// CloseCode words the error of Peer.Next as a close code (RFC 6455, section 7.4) and a reason of at most 123 bytes.
+	CloseCode func(error) (code int, reason string)
+	// Times may be shortened by tests; zero values are the defaults of [Times].
+	Times Times
+}
+
+// Times are the rhythm of a connection.
+type Times struct {
+	Ping    time.Duration // between pings; default 20 s
+	Silence time.Duration // without any frame, a pong included, ends the connection; default 45 s
+	Write   time.Duration // one frame may take, else the peer is cut off; default 5 s
+	Linger  time.Duration // for the peer to read a close frame; default 1 s
+}
+
+func (t Times) withDefaults() Times {
+	fill := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	fill(&t.Ping, 20*time.Second)
+	fill(&t.Silence, 45*time.Second)
+	fill(&t.Write, 5*time.Second)
+	fill(&t.Linger, time.Second)
+	return t
+}
+
+// badFrames in a row close the connection.
+const badFrames = 3
+
+// closing is a reason of Peer.End that already is a close frame.
+type closing struct {
+	code int
+	text string
+}
+
+func (c *closing) Error() string { return c.text }
+
+// Door serves WebSockets. It is an http.Handler; Close ends what it serves.
+type Door struct {
+	cfg      Config
+	upgrader websocket.Upgrader
+
+	mu     sync.Mutex
+	closed bool
+	conns  map[*conn]struct{}
+	wg     sync.WaitGroup // one for each connection
+}
+
+// New makes a door.
+func New(cfg Config) *Door {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.Times = cfg.Times.withDefaults()
+	return &Door{
+		cfg: cfg, conns: make(map[*conn]struct{}),
+		upgrader: websocket.Upgrader{
+			HandshakeTimeout: cfg.Times.Write, Subprotocols: []string{protocol.Version}, CheckOrigin: cfg.CheckOrigin,
+			// No compression: a read limit counts compressed bytes, and a small frame could inflate without bound.
+			EnableCompression: false,
+			Error: func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
+				http.Error(w, reason.Error(), status)
+			},
+		},
+	}
+}
+
+// ServeHTTP admits, upgrades and serves one peer; it returns when the connection has ended.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	admitted, err := d.cfg.Admit(r)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	if !websocket.IsWebSocketUpgrade(r) {
+		w.Header().Set("Upgrade", "websocket")
+		http.Error(w, "this is a WebSocket door for "+protocol.Version, http.StatusUpgradeRequired)
+		return
+	}
+	if offered := websocket.Subprotocols(r); !slices.Contains(offered, protocol.Version) {
+		http.Error(w, fmt.Sprintf("offer one of the subprotocols: %s (you offered %q)", protocol.Version, offered), http.StatusBadRequest)
+		return
+	}
+	socket, err := d.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		d.cfg.Log.Debug("upgrade", "error", err)
+		return // the upgrader has answered
+	}
+	c := &conn{door: d, socket: socket, limit: admitted.Limit}
+	if !d.add(c) {
+		_ = socket.Close()
+		return
+	}
+	defer d.remove(c)
+	c.serve(admitted.Join())
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	refusal, ok := errors.AsType[*Refusal](err)
+	if !ok {
+		http.Error(w, "the gateway could not decide about this connection", http.StatusInternalServerError)
+		return
+	}
+	if refusal.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	http.Error(w, refusal.Say, refusal.Status)
+}
+
+func (d *Door) add(c *conn) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return false
+	}
+	d.conns[c] = struct{}{}
+	d.wg.Add(1)
+	return true
+}
+
+func (d *Door) remove(c *conn) {
+	d.mu.Lock()
+	delete(d.conns, c)
+	d.mu.Unlock()
+	d.wg.Done()
+}
+
+// Close takes no more peers and waits for those that are there, whose ends in the switchboard the caller has ended
+// before. Whoever takes longer than a frame and its linger time is cut off.
+func (d *Door) Close() error {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	cut := time.AfterFunc(2*d.cfg.Times.Linger, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for c := range d.conns {
+			_ = c.socket.NetConn().Close()
+		}
+	})
+	defer cut.Stop()
+	d.wg.Wait()
+	return nil
+}
