@@ -1,0 +1,160 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/hub"
+	"terminalproxy/gateway/ws"
+	"terminalproxy/protocol"
+)
+
+var errRevoked = errors.New("the token was revoked or has expired")
+
+// doors says which roles a path serves, and how long a frame may be there. The first role is the one of a local peer.
+var doors = map[string]struct {
+	roles []auth.Role
+	limit int
+}{
+	protocol.PathProxy: {[]auth.Role{auth.RoleProxy}, protocol.MaxMessage},
+	protocol.PathAgent: {[]auth.Role{auth.RoleAgent}, protocol.MaxAgentMessage},
+	protocol.PathView:  {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxViewerMessage},
+}
+
+// admit decides about a request: who it is comes from the socket or the token alone.
+func (s *Server) admit(r *http.Request) (ws.Admission, error) {
+	door, ok := doors[r.URL.Path]
+	if !ok {
+		return ws.Admission{}, &ws.Refusal{Status: http.StatusNotFound, Say: "there is no such door"}
+	}
+	who := auth.Identity{Role: door.roles[0]}
+	if local, _ := r.Context().Value(localKey{}).(bool); !local {
+		var err error
+		if who, err = s.identify(r); err != nil {
+			return ws.Admission{}, err
+		}
+	}
+	for _, role := range door.roles {
+		if role == who.Role {
+			member := memberOf(who, r.Header)
+			return ws.Admission{Limit: door.limit, Join: func() ws.Peer { return s.join(member, who) }}, nil
+		}
+	}
+	return ws.Admission{}, &ws.Refusal{Status: http.StatusForbidden, Say: "a token of role " + string(who.Role) + " does not open " + r.URL.Path}
+}
+
+// identify looks the token up. It is taken from the Authorization header only: elsewhere it would end in a log.
+func (s *Server) identify(r *http.Request) (auth.Identity, error) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	who, err := auth.Identity{}, auth.ErrUnknownToken
+	if ok {
+		who, err = s.cfg.Tokens.Verify(token)
+	}
+	if err == nil {
+		return who, nil
+	}
+	say := "a token is wanted: Authorization: Bearer TOKEN"
+	switch {
+	case !errors.Is(err, auth.ErrUnknownToken):
+		s.log.Error("token file", "error", err)
+		return who, &ws.Refusal{Status: http.StatusInternalServerError, Say: "the gateway cannot read its token file"}
+	case ok:
+		say = err.Error()
+	}
+	s.log.Warn("refused", "peer", r.RemoteAddr, "path", r.URL.Path)
+	s.slowDown(r)
+	return who, &ws.Refusal{Status: http.StatusUnauthorized, Say: say}
+}
+
+// slowDown lets who guesses wait for its answer.
+func (s *Server) slowDown(r *http.Request) {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	if wait := s.failures.Failed(host); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// memberOf is the participant that an identity becomes. What the headers say is a wish for a name, and the secret of a
+// lasting identity: an agent's id follows from it, and from nothing that anybody else could know.
+func memberOf(who auth.Identity, header http.Header) hub.Member {
+	m := hub.Member{Role: hub.Role(who.Role), Name: who.Name, Named: who.Name != "", Namespace: who.Namespace}
+	if m.Name == "" {
+		m.Name = readable(header.Get(client.HeaderName))
+	}
+	if key := header.Get(client.HeaderKey); key != "" && who.Role == auth.RoleAgent {
+		// The token is part of it: one holder's key is not another's.
+		sum := sha256.Sum256([]byte(who.TokenID + key))
+		m.ID = "a-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:12])
+		m.Lasting = true
+	}
+	return m
+}
+
+// readable is a name as it may stand before the user: printable, and short.
+func readable(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+	if len(name) > protocol.MaxName {
+		name = strings.ToValidUTF8(name[:protocol.MaxName], "")
+	}
+	return name
+}
+
+// peer is a participant whose token is watched.
+type peer struct {
+	*hub.Peer
+	server *Server
+}
+
+func (s *Server) join(m hub.Member, who auth.Identity) ws.Peer {
+	p := peer{Peer: s.hub.Join(m), server: s}
+	if who.TokenID != "" {
+		s.mu.Lock()
+		s.live[p.Peer] = who.TokenID
+		s.mu.Unlock()
+	}
+	return p
+}
+
+// Leave takes the participant out of both lists.
+func (p peer) Leave() {
+	p.server.mu.Lock()
+	delete(p.server.live, p.Peer)
+	p.server.mu.Unlock()
+	p.Peer.Leave()
+}
+
+// closeCode words the end of a participant for RFC 6455.
+func closeCode(err error) (int, string) {
+	switch {
+	case errors.Is(err, hub.ErrClosed):
+		return websocket.CloseGoingAway, "the gateway is closing"
+	case errors.Is(err, hub.ErrForbidden):
+		return websocket.ClosePolicyViolation, "that message is not allowed here"
+	case errors.Is(err, hub.ErrSlow):
+		return websocket.CloseTryAgainLater, "messages were not read in time"
+	case errors.Is(err, errRevoked):
+		return websocket.ClosePolicyViolation, errRevoked.Error()
+	}
+	return websocket.CloseNormalClosure, ""
+}

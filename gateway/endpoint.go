@@ -1,0 +1,164 @@
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"terminalproxy/gateway/auth"
+)
+
+// Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH, ws://HOST:PORT on this
+// machine, wss://HOST[:PORT] anywhere. Make one with [ParseEndpoint]; it is a value and may be shared.
+type Endpoint struct {
+	network string // "unix" or "tcp"; "" for the local gateway, whose directory is looked up when dialling
+	address string // path, or host:port
+	host    string // for the URL: as the user wrote it
+	secure  bool
+
+	// Token is sent as a bearer token with the handshake; "" sends none.
+	Token string
+	// TLS is the base of the TLS configuration of wss endpoints; nil uses the system's roots. At least TLS 1.3 is asked
+	// for in any case.
+	TLS *tls.Config
+}
+
+// ParseEndpoint reads an address. Its errors are sentences for the user.
+func ParseEndpoint(raw string) (Endpoint, error) {
+	if raw == "" {
+		return Endpoint{host: "localhost"}, nil
+	}
+	if path, ok := strings.CutPrefix(raw, "unix:"); ok {
+		if !filepath.IsAbs(path) {
+			return Endpoint{}, fmt.Errorf("gateway address %q: the path after unix: must be absolute, as in unix:/run/user/1000/terminalproxy/gateway.sock", raw)
+		}
+		if err := checkSocketPath(path); err != nil {
+			return Endpoint{}, fmt.Errorf("gateway address: %w", err)
+		}
+		return Endpoint{network: "unix", address: path, host: "localhost"}, nil
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
+		return Endpoint{}, fmt.Errorf("gateway address %q is not understood: write unix:/PATH, ws://127.0.0.1:PORT, or wss://HOST", redacted(raw, u))
+	}
+	switch {
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return Endpoint{}, fmt.Errorf("gateway address %q: no user, query or fragment belongs there; a token goes into a file", redacted(raw, u))
+	case u.Path != "" && u.Path != "/":
+		return Endpoint{}, fmt.Errorf("gateway address %q: leave out the path %q", raw, u.Path)
+	case u.Scheme == "ws" && !loopbackName(u.Hostname()):
+		return Endpoint{}, fmt.Errorf("gateway address %q: ws:// is not encrypted and goes to this machine only (127.0.0.1, [::1], localhost); use wss://", raw)
+	}
+	return Endpoint{network: "tcp", address: hostPort(u), host: u.Host, secure: u.Scheme == "wss"}, nil
+}
+
+// redacted is raw without what may be a secret in it.
+func redacted(raw string, u *url.URL) string {
+	if u == nil || u.User == nil && u.RawQuery == "" && u.Fragment == "" {
+		return raw
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"ws": "80", "wss": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+func loopbackName(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Local reports whether this is the user's local gateway, which [Local] can start when nobody serves it.
+func (e Endpoint) Local() bool { return e.network == "" }
+
+// String is the address for people.
+func (e Endpoint) String() string {
+	switch {
+	case e.Local():
+		return "the local gateway"
+	case e.network == "unix":
+		return "unix:" + e.address
+	}
+	return strings.TrimSuffix(e.URL(""), "/")
+}
+
+// URL is the WebSocket URL of a door, for the handshake; path is one of the paths of package protocol.
+func (e Endpoint) URL(path string) string {
+	if e.secure {
+		return "wss://" + e.host + path
+	}
+	return "ws://" + e.host + path
+}
+
+// Header is what the handshake carries.
+func (e Endpoint) Header() http.Header {
+	h := http.Header{}
+	if e.Token != "" {
+		h.Set("Authorization", "Bearer "+e.Token)
+	}
+	return h
+}
+
+// DialContext connects: a raw connection, or TLS that has shaken hands. A Unix socket is only used when the process
+// behind it runs as this user or as root (SAFETY: the server is verified before it is told anything).
+func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
+	if e.network == "tcp" {
+		return e.dialTCP(ctx)
+	}
+	path := e.address
+	if e.Local() {
+		dir, err := RuntimeDir()
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(dir, socketName)
+	}
+	return dialUnix(ctx, path)
+}
+
+func (e Endpoint) dialTCP(ctx context.Context) (net.Conn, error) {
+	if !e.secure {
+		return new(net.Dialer).DialContext(ctx, "tcp", e.address)
+	}
+	cfg := &tls.Config{}
+	if e.TLS != nil {
+		cfg = e.TLS.Clone()
+	}
+	cfg.MinVersion = tls.VersionTLS13
+	cfg.NextProtos = []string{"http/1.1"} // a WebSocket upgrade is HTTP/1.1
+	return (&tls.Dialer{Config: cfg}).DialContext(ctx, "tcp", e.address)
+}
+
+// dialUnix connects to a socket of this user, or of root.
+func dialUnix(ctx context.Context, path string) (net.Conn, error) {
+	if err := checkSocketPath(path); err != nil {
+		return nil, err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	uid, err := auth.PeerUID(conn)
+	if err == nil && uid != os.Getuid() && uid != 0 {
+		err = fmt.Errorf("the socket %s is served by user %d, not by you: it is not used", path, uid)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}

@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+const (
+	// EnvDir overrides the directory of the local socket.
+	EnvDir     = "TERMINALPROXY_DIR"
+	socketName = "gateway.sock"
+	// bindName is where a socket is bound before it takes its name. Only the holder of the directory's lock uses it.
+	bindName = "gateway.new"
+)
+
+// RuntimeDir is the directory of the user's local socket: $TERMINALPROXY_DIR, or terminalproxy in $XDG_RUNTIME_DIR if
+// that is a directory of ours, or terminalproxy-UID in $TMPDIR or /tmp. It is made if need be, mode 0700. A directory
+// that somebody else could write to, or a link, is refused with a sentence that says what to do.
+func RuntimeDir() (string, error) {
+	dir := runtimeDirPath()
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("no directory for the gateway's socket: %w; set %s to a directory of yours", err, EnvDir)
+	}
+	return dir, checkDir(dir)
+}
+
+func runtimeDirPath() string {
+	if dir := os.Getenv(EnvDir); dir != "" {
+		if abs, err := filepath.Abs(dir); err == nil {
+			return abs
+		}
+		return dir
+	}
+	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+		if info, err := os.Stat(run); err == nil && info.IsDir() && ownerOf(info) == os.Getuid() {
+			return filepath.Join(run, "terminalproxy")
+		}
+	}
+	return filepath.Join(os.TempDir(), "terminalproxy-"+strconv.Itoa(os.Getuid()))
+}
+
+// checkDir refuses a directory in which others could put or find a socket.
+func checkDir(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("directory of the gateway's socket: %w", err)
+	case info.Mode().Type() == fs.ModeSymlink:
+		return fmt.Errorf("%s is a symbolic link, somebody may have put it there: remove it, or set %s to a directory of yours", dir, EnvDir)
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory: remove it, or set %s to a directory of yours", dir, EnvDir)
+	case ownerOf(info) != os.Getuid():
+		return fmt.Errorf("%s belongs to user %d: set %s to a directory of yours", dir, ownerOf(info), EnvDir)
+	case info.Mode().Perm() != 0o700:
+		return fmt.Errorf("%s has mode %04o, others could get at the gateway's socket: chmod 700 %s", dir, info.Mode().Perm(), dir)
+	}
+	return nil
+}
+
+// ownerOf is the user id of a file's owner, -1 where the system does not say.
+func ownerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
+}
+
+// checkSocketPath refuses a path that does not fit into a sockaddr_un, which the kernel words as "invalid argument".
+func checkSocketPath(path string) error {
+	limit := 107 // sun_path is 108 bytes with its final zero (unix(7))
+	if runtime.GOOS == "darwin" {
+		limit = 103
+	}
+	if len(path) > limit {
+		return fmt.Errorf("the socket path %s is %d bytes long, the system allows %d: set %s to a shorter directory", path, len(path), limit, EnvDir)
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+// Package gateway is the switchboard's house: it listens on the user's local socket and on TCP, decides who may come
+// in and as what, and lets package ws carry the messages between peers and package hub. It never starts a program.
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/hub"
+	"terminalproxy/gateway/ws"
+	"terminalproxy/protocol"
+)
+
+// Limits of the doors.
+const (
+	connectionsPerPeer = 64
+	headerTimeout      = 5 * time.Second
+	idleTimeout        = 60 * time.Second
+	maxHeaderBytes     = 16 << 10
+	maxViewerMessage   = 4 << 10
+	revocationCheck    = 250 * time.Millisecond
+	shutdownTime       = time.Second
+)
+
+// Config is what a server needs. The zero value serves local sockets.
+type Config struct {
+	// Log gets what operators want to know; nil is silence.
+	Log *slog.Logger
+	// Tokens says who may come in over TCP. Without it there is no TCP.
+	Tokens *auth.Store
+	// Hosts are further names of this server, Origins the origins whose pages may connect; see [auth.Guard].
+	Hosts, Origins []string
+	// Times is the rhythm of connections; zero values are the defaults.
+	Times ws.Times
+}
+
+// Server is a gateway. All methods may be called from any goroutine.
+type Server struct {
+	cfg      Config
+	log      *slog.Logger
+	hub      *hub.Hub
+	door     *ws.Door
+	failures auth.Failures
+
+	mu     sync.Mutex
+	closed bool
+	https  map[*http.Server]struct{}
+	live   map[*hub.Peer]string // token ids of the peers that came with one
+}
+
+// ErrServerClosed is the error of Serve after Close.
+var ErrServerClosed = errors.New("the gateway is closed")
+
+// New makes a server that does not listen yet.
+func New(cfg Config) *Server {
+	log := cfg.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		cfg: cfg, log: log, hub: hub.New(log),
+		https: make(map[*http.Server]struct{}), live: make(map[*hub.Peer]string),
+	}
+	s.door = ws.New(ws.Config{
+		Log: log, Admit: s.admit, CloseCode: closeCode, Times: cfg.Times,
+		CheckOrigin: auth.Guard{Origins: cfg.Origins}.OriginAllowed, // asked again: the guard is not the only way in
+	})
+	return s
+}
+
+// ServeLocal serves the peers of a Unix socket that run as this user; as what is up to the path that they ask for:
+// proxy, agent or viewer. It returns nil when ctx ends or after Close, and closes ln.
+func (s *Server) ServeLocal(ctx context.Context, ln *net.UnixListener) error {
+	return s.serve(ctx, &sameUser{UnixListener: ln, uid: os.Getuid(), log: s.log}, listener{local: true, guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}})
+}
+
+// ServeTCP serves peers that bring a token. Without TLS the address must be a loopback one. It returns nil when ctx
+// ends or after Close, and closes ln.
+func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Config) error {
+	addr, ok := ln.Addr().(*net.TCPAddr)
+	switch {
+	case !ok:
+		_ = ln.Close()
+		return fmt.Errorf("serve on %s: not a TCP address", ln.Addr())
+	case s.cfg.Tokens == nil:
+		_ = ln.Close()
+		return errors.New("serve on TCP: there is no token file: without one nobody could come in")
+	case secure == nil && !addr.IP.IsLoopback():
+		_ = ln.Close()
+		return fmt.Errorf("serve on %s: that address is reached from other machines: give a certificate and a key, or listen on 127.0.0.1", addr)
+	}
+	limited := newLimiter(ln, connectionsPerPeer)
+	served := listener{limit: limited, guard: auth.Guard{Port: addr.Port, Hosts: s.cfg.Hosts, Origins: s.cfg.Origins}}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.watchTokens(ctx) }) // ends with ctx, below
+	defer wg.Wait()
+	defer cancel()
+	if secure == nil {
+		return s.serve(ctx, limited, served)
+	}
+	secure = secure.Clone()
+	secure.MinVersion = tls.VersionTLS13
+	secure.NextProtos = []string{"http/1.1"} // a WebSocket upgrade is HTTP/1.1
+	return s.serve(ctx, tls.NewListener(limited, secure), served)
+}
+
+// listener is what is particular about one of the server's listeners.
+type listener struct {
+	local bool
+	guard auth.Guard
+	limit *limiter // nil for none
+}
+
+type localKey struct{}
+
+func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
+	h := &http.Server{
+		Handler:           l.guard.Handler(s.routes()),
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return context.WithValue(context.Background(), localKey{}, l.local) },
+	}
+	if l.limit != nil {
+		h.ConnState = l.limit.state
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return errors.Join(ErrServerClosed, ln.Close())
+	}
+	s.https[h] = struct{}{}
+	s.mu.Unlock()
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
+	err := h.Serve(ln)
+	if errors.Is(err, http.ErrServerClosed) {
+		return s.Close() // waits until who began to close has finished
+	}
+	return fmt.Errorf("serve on %s: %w", ln.Addr(), err)
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{protocol.PathProxy, protocol.PathAgent, protocol.PathView} {
+		mux.Handle("GET "+path, s.door)
+	}
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q}\n", protocol.Version)
+	})
+	return mux
+}
+
+// watchTokens ends the connections of tokens that were revoked or have expired.
+func (s *Server) watchTokens(ctx context.Context) {
+	tick := time.NewTicker(revocationCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.cutRevoked()
+		}
+	}
+}
+
+func (s *Server) cutRevoked() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	valid := make(map[string]bool)
+	for peer, id := range s.live {
+		if _, asked := valid[id]; !asked {
+			valid[id] = s.cfg.Tokens.Valid(id)
+		}
+		if !valid[id] {
+			peer.Cut(errRevoked)
+		}
+	}
+}
+
+// Close ends all listeners and connections: every peer is told, and cut off if it does not listen. It is bounded by a
+// few seconds, and may be called more than once.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	var https []*http.Server
+	for h := range s.https {
+		https = append(https, h)
+	}
+	clear(s.https)
+	s.mu.Unlock()
+	s.hub.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	var errs []error
+	for _, h := range https {
+		if err := h.Shutdown(ctx); err != nil {
+			errs = append(errs, h.Close())
+		}
+	}
+	return errors.Join(append(errs, s.door.Close())...)
+}
