@@ -1,0 +1,182 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// View is what a condition can see: the screen and the program behind it. Rows count from 0. Whoever owns the terminal
+// model implements it, and calls this package from the goroutine that owns both.
+type View interface {
+	// Rev is the revision of the screen; it grows with every visible change.
+	Rev() uint64
+	Size() (cols, rows int)
+	// RowText is the text of a row, blanks at its end cut.
+	RowText(row int) string
+	// RowRev is the revision at which the row changed last.
+	RowRev(row int) uint64
+	// RowWrapped says that the row goes on in the next one.
+	RowWrapped(row int) bool
+	Cursor() (row, col int)
+	// Hash is the name of the screen that frames carry.
+	Hash() string
+	// Foreground is the name of the foreground program, "" when unknown.
+	Foreground() string
+	// Exited is the exit status once the program has ended.
+	Exited() (code int, yes bool)
+	// Waiting says that the program waits for input.
+	Waiting() bool
+}
+
+// kind is what a condition is about.
+type kind uint8
+
+const (
+	kindShown   kind = iota // text or a regular expression, on the screen or printed
+	kindGone                // text that is nowhere on the screen
+	kindQuiet               // no change for a time
+	kindSettled             // no change for the settle time
+	kindChanged             // any change
+	kindExit
+	kindWaiting
+	kindControl // decided by whoever owns control: see [Waits.Decide]
+)
+
+// Condition is a protocol.Until ready to be evaluated. It is never changed and may serve many waits.
+type Condition struct {
+	kind  kind
+	text  string
+	regex *regexp.Regexp
+	quiet time.Duration
+}
+
+// Compile makes the condition of u, which has been checked by package protocol: exactly one field is set. The error is a
+// *protocol.FieldError that names the field and says what is wrong with it.
+func Compile(u protocol.Until) (*Condition, error) {
+	switch {
+	case u.Text != "":
+		return &Condition{kind: kindShown, text: u.Text}, nil
+	case u.Regex != "":
+		re, err := regexp.Compile(u.Regex)
+		if err != nil {
+			return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: "until.regex", Say: regexWords(err)}
+		}
+		return &Condition{kind: kindShown, regex: re}, nil
+	case u.Gone != "":
+		return &Condition{kind: kindGone, text: u.Gone}, nil
+	case u.QuietMs > 0:
+		return &Condition{kind: kindQuiet, quiet: time.Duration(u.QuietMs) * time.Millisecond}, nil
+	case u.Settled:
+		return &Condition{kind: kindSettled}, nil
+	case u.Changed:
+		return &Condition{kind: kindChanged}, nil
+	case u.Exit:
+		return &Condition{kind: kindExit}, nil
+	case u.Waiting:
+		return &Condition{kind: kindWaiting}, nil
+	case u.Control:
+		return &Condition{kind: kindControl}, nil
+	}
+	return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: "until", Say: "sets no condition"}
+}
+
+// regexWords says what is wrong with a regular expression to somebody who wrote it.
+func regexWords(err error) string {
+	var bad *syntax.Error
+	if !errors.As(err, &bad) {
+		return "is no RE2 regular expression: " + err.Error()
+	}
+	return fmt.Sprintf("is no RE2 regular expression: %s: %.64q", bad.Code, bad.Expr)
+}
+
+// find is what of a line meets a condition of kind kindShown.
+func (c *Condition) find(line string) (matched string, ok bool) {
+	if c.regex == nil {
+		return c.text, strings.Contains(line, c.text)
+	}
+	at := c.regex.FindStringIndex(line)
+	if at == nil {
+		return "", false
+	}
+	return line[at[0]:at[1]], true
+}
+
+// found is find for a line that the caller will write over; it copies only what matched.
+func (c *Condition) found(line []byte) (matched string, ok bool) {
+	if c.regex == nil {
+		return c.text, strings.Contains(string(line), c.text)
+	}
+	at := c.regex.FindIndex(line)
+	if at == nil {
+		return "", false
+	}
+	return string(line[at[0]:at[1]]), true
+}
+
+// eachLine calls yield with every line of the screen, rows joined where they wrap, that has a row newer than after. It
+// stops when yield returns false.
+func eachLine(v View, after uint64, yield func(first int, text string) bool) {
+	_, rows := v.Size()
+	for first := 0; first < rows; {
+		last := first
+		rev := v.RowRev(first)
+		for last+1 < rows && v.RowWrapped(last) {
+			last++
+			rev = max(rev, v.RowRev(last))
+		}
+		if rev > after && !yield(first, lineText(v, first, last)) {
+			return
+		}
+		first = last + 1
+	}
+}
+
+// lineText joins rows. A row that wraps is full, so that the blanks cut from its end are text.
+func lineText(v View, first, last int) string {
+	if first == last {
+		return v.RowText(first)
+	}
+	var line strings.Builder
+	for row := first; row <= last; row++ {
+		line.WriteString(v.RowText(row))
+	}
+	return line.String()
+}
+
+// shows reports whether text is on the screen.
+func shows(v View, text string) bool {
+	shown := false
+	eachLine(v, 0, func(_ int, line string) bool {
+		shown = strings.Contains(line, text)
+		return !shown
+	})
+	return shown
+}
+
+// CheckExpect says which condition of e the screen does not meet, in words for whoever set it; nil when all hold. A nil
+// e holds.
+func CheckExpect(e *protocol.Expect, v View) error {
+	if e == nil {
+		return nil
+	}
+	row, _ := v.Cursor()
+	switch {
+	case e.Seq != nil && *e.Seq != v.Rev():
+		return fmt.Errorf("expected revision %d, the screen is at %d", *e.Seq, v.Rev())
+	case e.Hash != "" && e.Hash != v.Hash():
+		return fmt.Errorf("expected the screen with hash %s, it is %s", e.Hash, v.Hash())
+	case e.CursorRow != nil && *e.CursorRow != row:
+		return fmt.Errorf("expected the cursor in row %d, it is in row %d", *e.CursorRow, row)
+	case e.Foreground != "" && e.Foreground != v.Foreground():
+		return fmt.Errorf("expected %q in the foreground, it is %q", e.Foreground, v.Foreground())
+	case e.Text != "" && !shows(v, e.Text):
+		return fmt.Errorf("expected %q on the screen, it is not there", e.Text)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package snapshot
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// MaxWaits is the number of waits of one session that can be open at once.
+const MaxWaits = 256
+
+// Errors of [Waits.Add].
+var (
+	ErrTooManyWaits = errors.New("too many waits are open in this session: end some first")
+	ErrWaitOpen     = errors.New("a wait with this id is open already")
+)
+
+// End says why a wait ended.
+type End uint8
+
+// The ends of a wait.
+const (
+	Met      End = iota // its condition holds
+	TimedOut            // its deadline passed
+	Exited              // the program ended, so that the condition can no longer come true
+	Stopped             // the session stopped answering
+)
+
+// Result is the end of a wait.
+type Result struct {
+	ID  string
+	End End
+	// Matched is the text that matched, or the word for the fact: "gone", "quiet", "settled", "changed", "exit",
+	// "waiting", or what [Waits.Decide] was given. It is empty unless End is Met.
+	Matched string
+}
+
+// Wait is one wait for a condition.
+type Wait struct {
+	ID        string // unique among the open waits
+	Condition *Condition
+	// AfterSeq, if not 0, is the revision that the waiter has seen: only what changed or was printed after it counts.
+	AfterSeq uint64
+	// NotBefore, if not zero, is a moment before which no quiet counts: that of an input whose effect is awaited.
+	NotBefore time.Time
+	// Deadline ends the wait; zero for none.
+	Deadline time.Time
+	// Done is called once, from [Waits.Add] or whichever other method ends the wait, with the wait already gone: it may
+	// use the Waits. [Waits.Cancel] does not call it.
+	Done func(Result)
+}
+
+// Waits are the open waits of one session. What is printed is examined line by line as it is printed, and what is shown
+// whenever [Waits.Check] is called, which shall be after every change of the screen; so a flood hides nothing, and a row
+// is examined again only when it changed.
+//
+// The conditions, in detail. Text and regular expressions match within one line, rows joined where they wrap. What was
+// printed since the wait began, or after AfterSeq as far as it is still held, counts as well as what is shown; a line that
+// was there at AfterSeq and only scrolled since does not count. Gone needs the text to be nowhere on the screen, and a
+// screen newer than AfterSeq. Changed needs a screen newer than AfterSeq, or than the one at the begin of the wait. Quiet
+// and settled count from the last change, which may lie before the wait; but not from before NotBefore, and if the screen
+// is still the one of AfterSeq, not from before the wait: the program gets its time to react. Waiting needs, with
+// AfterSeq, a newer screen too. When the program has exited, waits that its last screen does not meet end.
+//
+// One goroutine owns it, the one that owns the Rolling and the Pace.
+type Waits struct {
+	text *Rolling
+	pace *Pace
+	open []*waiting
+	// seen are the newest revisions with what had been printed by then, oldest first: how AfterSeq finds its text.
+	seen []seen
+}
+
+type seen struct{ rev, printed uint64 }
+
+// maxSeen bounds Waits.seen; more would not help, the text before is no longer held.
+const maxSeen = 128
+
+// waiting is an open wait with what has been examined so far.
+type waiting struct {
+	Wait
+	began   time.Time
+	after   uint64 // rows up to this revision have been examined, or do not count
+	base    uint64 // the revision that changed, gone and waiting need to be above; 0 for none
+	printed uint64 // text up to this total does not count
+	foundAt int    // kindGone: the row where the text was found last
+	old     []old  // kindShown: lines that match and were on the screen of AfterSeq
+	met     bool
+	matched string
+}
+
+// NewWaits is no waits yet, over a session's rolling text and its pace. It takes the place of any earlier one over the
+// same text.
+func NewWaits(text *Rolling, pace *Pace) *Waits {
+	return &Waits{text: text, pace: pace}
+}
+
+// Add opens a wait, or answers it at once if its condition holds already.
+func (w *Waits) Add(wait Wait, v View, now time.Time) error {
+	if slices.ContainsFunc(w.open, func(o *waiting) bool { return o.ID == wait.ID }) {
+		return ErrWaitOpen
+	}
+	if len(w.open) >= MaxWaits {
+		return ErrTooManyWaits
+	}
+	w.see(v)
+	o := &waiting{Wait: wait, began: now, after: wait.AfterSeq, base: wait.AfterSeq, printed: w.text.Total()}
+	if wait.Condition.kind == kindChanged && o.base == 0 {
+		o.base = v.Rev()
+	}
+	w.before(o, v)
+	w.open = append(w.open, o)
+	w.listen()
+	w.end(v, now, func(other *waiting) bool { return other == o })
+	return nil
+}
+
+// Check evaluates every open wait: after every change, when [Waits.Next] says so, and when the program exits or begins to
+// wait for input.
+func (w *Waits) Check(v View, now time.Time) {
+	w.see(v)
+	w.end(v, now, func(*waiting) bool { return true })
+}
+
+// see notes how much had been printed at a revision.
+func (w *Waits) see(v View) {
+	now := seen{rev: v.Rev(), printed: w.text.Total()}
+	if n := len(w.seen); n > 0 && w.seen[n-1].rev == now.rev {
+		w.seen[n-1] = now
+		return
+	}
+	if len(w.seen) == maxSeen {
+		w.seen = slices.Delete(w.seen, 0, maxSeen/2)
+	}
+	w.seen = append(w.seen, now)
+}
+
+// end evaluates the chosen waits and ends those that are over.
+func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
+	_, exited := v.Exited()
+	w.finish(func(o *waiting) (Result, bool) {
+		switch {
+		case !chosen(o):
+			return Result{}, false
+		case o.holds(v, w, now):
+			return Result{ID: o.ID, End: Met, Matched: o.matched}, true
+		case exited:
+			return Result{ID: o.ID, End: Exited}, true
+		case !o.Deadline.IsZero() && !now.Before(o.Deadline):
+			return Result{ID: o.ID, End: TimedOut}, true
+		}
+		return Result{}, false
+	})
+}
+
+// finish takes the waits out that are over and tells whoever waits, in the order in which they were added.
+func (w *Waits) finish(over func(*waiting) (Result, bool)) {
+	var done []func()
+	w.open = slices.DeleteFunc(w.open, func(o *waiting) bool {
+		result, yes := over(o)
+		if yes {
+			done = append(done, func() { o.Done(result) })
+		}
+		return yes
+	})
+	w.listen()
+	for _, tell := range done {
+		tell()
+	}
+}
+
+// Decide ends the waits for a decision about control whose id matches, as met with the given word.
+func (w *Waits) Decide(match func(id string) bool, word string) {
+	w.finish(func(o *waiting) (Result, bool) {
+		return Result{ID: o.ID, End: Met, Matched: word}, o.Condition.kind == kindControl && match(o.ID)
+	})
+}
+
+// Cancel forgets a wait: nobody is told. It reports whether there was one.
+func (w *Waits) Cancel(id string) bool {
+	before := len(w.open)
+	w.open = slices.DeleteFunc(w.open, func(o *waiting) bool { return o.ID == id })
+	w.listen()
+	return len(w.open) < before
+}
+
+// Stop ends all waits, since nobody will check them any more.
+func (w *Waits) Stop() {
+	w.finish(func(o *waiting) (Result, bool) { return Result{ID: o.ID, End: Stopped}, true })
+}
+
+// Len is the number of open waits.
+func (w *Waits) Len() int { return len(w.open) }
+
+// Next is when to call Check even if nothing changes before; false for never.
+func (w *Waits) Next() (at time.Time, ok bool) {
+	for _, o := range w.open {
+		for _, t := range []time.Time{o.Deadline, o.quietFrom(w)} {
+			if !t.IsZero() && (!ok || t.Before(at)) {
+				at, ok = t, true
+			}
+		}
+	}
+	return at, ok
+}
