@@ -1,0 +1,397 @@
+// Package control decides who may type: the user always, an agent while the user's grant lasts. It is a state machine
+// without I/O and without a clock of its own; the one goroutine that writes to the program asks it before every piece of
+// agent input and tells it every key of the user's, so what it says is in program order with both.
+package control
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Times of the machine.
+const (
+	// SwallowFor is how long after the end of control the reclaim key is swallowed: people press twice and keys repeat, and
+	// a stray one would kill a program with SIGQUIT.
+	SwallowFor = 1500 * time.Millisecond
+	// SwallowMore is how long each swallowed key prolongs that: a held key repeats every 40 ms, after 650 ms at first.
+	SwallowMore = 700 * time.Millisecond
+	// Drawn is how long a question must have been on the screen before its answer counts: keys that were pressed before
+	// it appeared were meant for something else.
+	Drawn = 300 * time.Millisecond
+	// MenuFor is how long the menu stays open untouched.
+	MenuFor = 10 * time.Second
+	// AskFor is how long a request stays open.
+	AskFor = 10 * time.Minute
+	// PregrantFor is how long "the next agent that asks" may take to ask.
+	PregrantFor = 2 * time.Minute
+)
+
+// maxWaiters bounds the requests of one agent that one decision answers.
+const maxWaiters = 16
+
+// Phase is the one word that says where control stands.
+type Phase uint8
+
+// The phases.
+const (
+	Observing Phase = iota // agents may look
+	Asked                  // an agent waits for the user's answer
+	Granted                // an agent may type
+)
+
+// Level is what a grant allows, in order: a higher one allows more.
+type Level uint8
+
+// The levels.
+const (
+	NoLevel Level = iota
+	Type          // text and editing keys
+	Drive         // every key
+)
+
+// Reason says why control ended.
+type Reason uint8
+
+// The reasons.
+const (
+	Reclaimed Reason = iota + 1 // the user pressed the reclaim key
+	Refused                     // the user declined the request
+	Released                    // the agent gave control back
+	Expired                     // time is over
+	Exited                      // the program ended
+	Link                        // the way to the agent is lost, or the agent is gone
+	Replaced                    // the agent's own newer request took the place
+)
+
+// Errors of Request and Admit.
+var (
+	ErrBusy    = errors.New("another agent has the keyboard or is asking for it")
+	ErrNobody  = errors.New("nobody is there to answer: the session has no keyboard")
+	ErrNoGrant = errors.New("no grant")
+	ErrStale   = errors.New("the grant ended: the epoch is an older one")
+)
+
+// Agent names an agent: ID as the gateway gave it, Name as it calls itself.
+type Agent struct{ ID, Name string }
+
+// Request is an agent's question to the user.
+type Request struct {
+	ID     string // of the message, to answer it
+	Agent  Agent
+	Level  Level
+	Reason string
+	For    time.Duration // wanted; 0 for no limit
+}
+
+// Config are the user's wishes for the session.
+type Config struct {
+	Yield    time.Duration // an agent pauses this long after a user's key
+	Pregrant Level         // given to the first agent that asks, without a question
+	For      time.Duration // longest grant; 0 for no limit
+	Keyboard bool          // there is a user to ask
+}
+
+// State is what observers see of the machine.
+type State struct {
+	Phase Phase
+	Epoch uint64
+	Agent Agent // who drives, or asks
+	Level Level
+	Until time.Time // end of the grant, zero for none
+	// Reason is the asking agent's own words.
+	Reason string
+	// Menu says that the user pressed the reclaim key with nothing to reclaim: the proxy's own line is open.
+	Menu bool
+	// Pregrant says that the next agent that asks gets control.
+	Pregrant bool
+	// Paused says that the user typed and the agent's input waits.
+	Paused bool
+}
+
+// Event is one change of control, in order.
+type Event struct {
+	Granted  bool     // control was given; else it ended or was refused
+	Requests []string // the requests that this answers
+	Agent    Agent
+	Level    Level
+	Epoch    uint64 // of the grant that began or ended
+	Until    time.Time
+	Reason   Reason // of an end
+}
+
+// Machine is the state machine. It belongs to one goroutine.
+type Machine struct {
+	conf    Config
+	phase   Phase
+	epoch   uint64
+	agent   Agent
+	level   Level
+	until   time.Time
+	reason  string
+	waiting []string      // requests that wait for the answer
+	wanted  time.Duration // length of the grant that is asked for
+	asked   time.Time
+
+	menu          time.Time // when the menu was opened, zero while it is closed
+	shown         time.Time // when the present question was drawn, zero while it is not
+	swallow       time.Time // until when reclaim keys are swallowed
+	yield         time.Time // until when the agent is paused
+	pregrant      Level
+	pregrantUntil time.Time // zero: no limit
+	events        []Event
+}
+
+// New makes a machine in the observing phase.
+func New(conf Config) *Machine {
+	return &Machine{conf: conf, pregrant: conf.Pregrant, epoch: 1}
+}
+
+// Act says what becomes of a key of the user's.
+type Act uint8
+
+// The acts.
+const (
+	Pass Act = iota // the key is the program's
+	Take            // the key was for the proxy
+)
+
+// State is the machine's state at now.
+func (m *Machine) State(now time.Time) State {
+	return State{
+		Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, Reason: m.reason,
+		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel,
+		Paused: m.phase == Granted && now.Before(m.yield),
+	}
+}
+
+// Epoch is the number that input must carry now. Every change of control increases it and none is used twice: input
+// still on its way when control ended must not match a later grant.
+func (m *Machine) Epoch() uint64 { return m.epoch }
+
+// Phase is the present phase.
+func (m *Machine) Phase() Phase { return m.phase }
+
+// TakeEvents is what happened since the last call.
+func (m *Machine) TakeEvents() []Event {
+	events := m.events
+	m.events = nil
+	return events
+}
+
+// Request takes an agent's question. Its answer is an [Event], at once when the user said so beforehand.
+func (m *Machine) Request(now time.Time, r Request) error {
+	m.Tick(now)
+	if m.phase != Observing && m.agent.ID != r.Agent.ID {
+		return fmt.Errorf("%w (%s)", ErrBusy, m.agent.Name)
+	}
+	switch {
+	case m.phase == Granted && m.level >= r.Level:
+		m.events = append(m.events, Event{Granted: true, Requests: []string{r.ID}, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until})
+		return nil
+	case m.phase == Granted:
+		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
+	case m.pregrant >= r.Level:
+		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, []string{r.ID}, r.For
+		m.level = r.Level
+		m.grant(now)
+		return nil
+	case !m.conf.Keyboard:
+		return ErrNobody
+	case m.phase == Asked:
+		m.waiting = append(m.waiting, r.ID)
+		if len(m.waiting) > maxWaiters {
+			m.events = append(m.events, Event{Requests: m.waiting[:1], Agent: m.agent, Epoch: m.epoch, Reason: Replaced})
+			m.waiting = m.waiting[1:]
+		}
+		return nil
+	}
+	m.phase, m.agent, m.level, m.reason = Asked, r.Agent, r.Level, r.Reason
+	m.waiting, m.wanted, m.asked = []string{r.ID}, r.For, now
+	m.menu, m.shown = time.Time{}, time.Time{}
+	return nil
+}
+
+// grant gives control to m.agent at m.level.
+func (m *Machine) grant(now time.Time) {
+	m.phase, m.epoch = Granted, m.epoch+1
+	m.pregrant, m.yield = NoLevel, time.Time{}
+	m.until = time.Time{}
+	if length := shortest(m.wanted, m.conf.For); length > 0 {
+		m.until = now.Add(length)
+	}
+	m.menu, m.shown = time.Time{}, time.Time{}
+	m.events = append(m.events, Event{Granted: true, Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until})
+	m.waiting = nil
+}
+
+// end ends control or refuses the request that is open. Only here does control end, whatever the reason.
+func (m *Machine) end(now time.Time, why Reason) {
+	if m.phase == Observing {
+		return
+	}
+	m.events = append(m.events, Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why})
+	m.phase, m.epoch = Observing, m.epoch+1
+	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
+	m.until, m.yield, m.menu, m.shown = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	m.swallow = now.Add(SwallowFor)
+}
+
+// Shown tells the machine that the present question (request or menu) stands on the user's screen since now.
+func (m *Machine) Shown(now time.Time) {
+	if m.shown.IsZero() && (m.phase == Asked || !m.menu.IsZero()) {
+		m.shown = now
+	}
+}
+
+// answerable reports whether the question has been readable long enough for a key to be meant as its answer.
+func (m *Machine) answerable(now time.Time) bool {
+	return !m.shown.IsZero() && now.Sub(m.shown) >= Drawn
+}
+
+// Chord tells the machine that the user pressed the reclaim key. Whatever the phase, an agent that drives or asks has
+// lost the keyboard when it returns.
+func (m *Machine) Chord(now time.Time) Act {
+	m.Tick(now)
+	switch {
+	case m.phase == Granted:
+		m.end(now, Reclaimed)
+	case m.phase == Asked:
+		m.end(now, Refused)
+	case now.Before(m.swallow):
+		m.swallow = later(m.swallow, now.Add(SwallowMore))
+	case m.pregrant != NoLevel:
+		m.pregrant, m.swallow = NoLevel, now.Add(SwallowFor)
+	case m.menu.IsZero():
+		m.menu, m.shown = now, time.Time{}
+	case m.answerable(now):
+		m.menu, m.shown = time.Time{}, time.Time{}
+		return Pass
+	}
+	return Take
+}
+
+// Confirm tells the machine that the user pressed the key that gives control. It is the program's key unless a question
+// has been on the screen long enough.
+func (m *Machine) Confirm(now time.Time) Act {
+	m.Tick(now)
+	switch {
+	case m.phase == Asked && m.answerable(now):
+		m.grant(now)
+	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
+		m.menu, m.shown = time.Time{}, time.Time{}
+		m.pregrant, m.pregrantUntil = Drive, now.Add(PregrantFor)
+	case m.phase == Asked, !m.menu.IsZero():
+		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
+	default:
+		m.Key(now)
+		return Pass
+	}
+	return Take
+}
+
+// Key tells the machine that the user typed something for the program: the menu closes and an agent that drives pauses.
+func (m *Machine) Key(now time.Time) {
+	if !m.menu.IsZero() {
+		m.menu, m.shown = time.Time{}, time.Time{}
+	}
+	if m.phase == Granted {
+		m.yield = now.Add(m.conf.Yield)
+	}
+}
+
+// Release ends the control or the request of one agent; it reports whether it had either.
+func (m *Machine) Release(now time.Time, agentID string, why Reason) bool {
+	if m.phase == Observing || m.agent.ID != agentID {
+		return false
+	}
+	m.end(now, why)
+	return true
+}
+
+// End ends whatever control or request there is.
+func (m *Machine) End(now time.Time, why Reason) { m.end(now, why) }
+
+// Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant or ErrStale.
+func (m *Machine) Admit(now time.Time, agentID string, epoch uint64) error {
+	m.Tick(now)
+	switch {
+	case m.phase != Granted, m.agent.ID != agentID:
+		return ErrNoGrant
+	case epoch != m.epoch:
+		return ErrStale
+	}
+	return nil
+}
+
+// PausedUntil is the moment until which agent input is held because the user typed; it is in the past when it is not.
+func (m *Machine) PausedUntil() time.Time { return m.yield }
+
+// Tick does what time does: grants, requests and menus end.
+func (m *Machine) Tick(now time.Time) {
+	switch {
+	case m.phase == Granted && !m.until.IsZero() && !now.Before(m.until):
+		m.end(now, Expired)
+	case m.phase == Asked && !now.Before(m.asked.Add(AskFor)):
+		m.end(now, Expired)
+	case !m.menu.IsZero() && !now.Before(m.menu.Add(MenuFor)):
+		m.menu, m.shown = time.Time{}, time.Time{}
+	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
+		m.pregrant, m.pregrantUntil = NoLevel, time.Time{}
+	}
+}
+
+// Next is the next moment at which Tick has something to do; false when only an event from outside changes anything.
+func (m *Machine) Next(now time.Time) (time.Time, bool) {
+	var next time.Time
+	for _, t := range []time.Time{m.grantEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now)} {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	return next, !next.IsZero()
+}
+
+func (m *Machine) grantEnd() time.Time {
+	if m.phase == Asked {
+		return m.asked.Add(AskFor)
+	}
+	return m.until
+}
+
+func (m *Machine) menuEnd() time.Time {
+	if m.menu.IsZero() {
+		return time.Time{}
+	}
+	return m.menu.Add(MenuFor)
+}
+
+func (m *Machine) pregrantEnd() time.Time {
+	if m.pregrant == NoLevel {
+		return time.Time{}
+	}
+	return m.pregrantUntil
+}
+
+// yieldEnd is when the pause ends, zero when there is none: somebody shows that the agent goes on.
+func (m *Machine) yieldEnd(now time.Time) time.Time {
+	if !now.Before(m.yield) {
+		return time.Time{}
+	}
+	return m.yield
+}
+
+// shortest is the shorter of two limits of which 0 is none.
+func shortest(a, b time.Duration) time.Duration {
+	if a == 0 || (b != 0 && b < a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,197 @@
+package input
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrFull refuses input while too many wait already.
+var ErrFull = errors.New("too much input waits to be typed already")
+
+// accept takes a job into the queue, or refuses it.
+func (p *Pump) accept(now time.Time, j Job) {
+	if err := p.Control.Admit(now, j.Agent, j.Epoch); err != nil {
+		j.Done(Receipt{Fate: Refused, Err: err})
+		return
+	}
+	if len(p.queue) >= queueMax {
+		j.Done(Receipt{Fate: Refused, Err: ErrFull})
+		return
+	}
+	job := &pending{Job: j}
+	if j.Wait > 0 {
+		job.deadline = now.Add(j.Wait)
+	}
+	p.queue = append(p.queue, job)
+}
+
+// heldUntil is the moment until which no agent byte is written: the user typed, or a key must be seen alone.
+func (p *Pump) heldUntil() time.Time {
+	if t := p.Control.PausedUntil(); t.After(p.quietUntil) {
+		return t
+	}
+	return p.quietUntil
+}
+
+// agentReady reports whether this turn could write or ask for a piece of agent input.
+func (p *Pump) agentReady(now time.Time) bool {
+	if len(p.queue) == 0 || now.Before(p.heldUntil()) {
+		return false
+	}
+	return !p.queue[0].asked || p.queue[0].ready
+}
+
+// writeAgent writes one piece of agent input at the most. It is only called in a turn in which the keyboard was looked at
+// and had nothing.
+func (p *Pump) writeAgent(now time.Time) {
+	if !p.blocked.IsZero() && len(p.queue) > 0 {
+		p.stuck(now)
+	}
+	if len(p.user) > 0 || p.eof || !p.agentReady(now) {
+		return
+	}
+	job := p.queue[0]
+	if err := p.Control.Admit(now, job.Agent, job.Epoch); err != nil {
+		// guard has dropped the queue whenever the epoch moved; this is for the day somebody forgets to call it.
+		p.retire(Receipt{Fate: Refused, Err: err})
+		return
+	}
+	if !job.asked {
+		p.ask(job)
+		return
+	}
+	p.writePiece(now, job)
+}
+
+// ask has the head of the queue prepared. The answer comes as a post; by then the user may be typing again, so a job of
+// which nothing is written yet is asked anew when its turn comes again.
+func (p *Pump) ask(job *pending) {
+	job.asked = true
+	job.Prepare(func(pieces []Piece, err error) {
+		p.Post(func(now time.Time) { p.prepared(now, job, pieces, err) })
+	})
+}
+
+func (p *Pump) prepared(now time.Time, job *pending, pieces []Piece, err error) {
+	if len(p.queue) == 0 || p.queue[0] != job || job.ready {
+		return // dropped meanwhile, and answered
+	}
+	switch {
+	case err != nil:
+		p.retire(Receipt{Fate: Refused, Err: err})
+	case now.Before(p.heldUntil()):
+		job.asked = false
+	default:
+		job.pieces, job.ready = pieces, true
+	}
+}
+
+// writePiece writes the next piece of job, or what is left of it.
+func (p *Pump) writePiece(now time.Time, job *pending) {
+	if len(job.pieces) == 0 {
+		p.retire(Receipt{Fate: Written, Written: job.written})
+		return
+	}
+	piece := &job.pieces[0]
+	n, err := p.Program.Write(piece.Bytes[:min(len(piece.Bytes), PieceMax)])
+	p.count(job, n)
+	if !p.took(now, err) || len(piece.Bytes) > 0 {
+		return
+	}
+	p.nextPiece(now, job)
+}
+
+// finishPiece writes the rest of a piece that is half written; it reports whether nothing is left of it.
+func (p *Pump) finishPiece(now time.Time) bool {
+	if len(p.queue) == 0 || !p.queue[0].begun {
+		return true
+	}
+	job := p.queue[0]
+	for len(job.pieces[0].Bytes) > 0 {
+		n, err := p.Program.Write(job.pieces[0].Bytes)
+		p.count(job, n)
+		if !p.took(now, err) {
+			return len(p.queue) == 0
+		}
+	}
+	p.nextPiece(now, job)
+	return true
+}
+
+// count notes that the program took n bytes of the head of job.
+func (p *Pump) count(job *pending, n int) {
+	if n == 0 {
+		return
+	}
+	piece := &job.pieces[0]
+	if at := submits(piece.Bytes[:n]); at >= 0 {
+		p.unsubmitted = n - at - 1
+	} else {
+		p.unsubmitted += n
+	}
+	piece.Bytes = piece.Bytes[n:]
+	job.written += n
+	job.begun, p.wrote = true, true
+}
+
+// nextPiece goes on to the piece after the one that is written.
+func (p *Pump) nextPiece(now time.Time, job *pending) {
+	job.begun = false
+	if gap := job.pieces[0].Gap; gap > 0 {
+		p.quietUntil = now.Add(gap)
+	}
+	if job.pieces = job.pieces[1:]; len(job.pieces) == 0 {
+		p.retire(Receipt{Fate: Written, Written: job.written})
+	}
+}
+
+// stuck fails what waits for a program that does not read.
+func (p *Pump) stuck(now time.Time) {
+	if now.Sub(p.blocked) < stuckAfter {
+		return
+	}
+	p.drop(Receipt{Fate: NotReading})
+}
+
+// expireJobs fails the jobs whose patience with the user's typing is over.
+func (p *Pump) expireJobs(now time.Time) {
+	for i := 0; i < len(p.queue); {
+		if job := p.queue[i]; job.begun || job.deadline.IsZero() || now.Before(job.deadline) {
+			i++
+			continue
+		}
+		p.answer(i, Receipt{Fate: UserTyping})
+	}
+}
+
+// retire answers the head of the queue.
+func (p *Pump) retire(r Receipt) { p.answer(0, r) }
+
+// drop answers everything in the queue alike, and returns how many bytes were accepted and not written.
+func (p *Pump) drop(r Receipt) (dropped int) {
+	for len(p.queue) > 0 {
+		dropped += p.queue[0].left()
+		p.answer(0, r)
+	}
+	return dropped
+}
+
+// answer takes job i out of the queue and tells its owner.
+func (p *Pump) answer(i int, r Receipt) {
+	job := p.queue[i]
+	p.queue = append(p.queue[:i], p.queue[i+1:]...)
+	r.Written, r.Dropped = job.written, job.left()
+	job.Done(r)
+}
+
+// left is how many bytes of the job are not written, as far as that is known before it was prepared.
+func (j *pending) left() int {
+	if !j.ready {
+		return j.Size
+	}
+	n := 0
+	for _, piece := range j.pieces {
+		n += len(piece.Bytes)
+	}
+	return n
+}

@@ -1,0 +1,168 @@
+// Package input is the pump: the only code that writes to the program. One goroutine polls the user's keyboard, reads it
+// and writes, so that "no agent byte after the reclaim key was read" is the order of its statements and not a race. It
+// knows no screens and no sockets.
+package input
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrAgain is what a Keyboard or Program returns when it would have had to wait.
+var ErrAgain = errors.New("input: not ready")
+
+// PieceMax is the largest piece of agent input that is written between two looks at the keyboard, in bytes.
+const PieceMax = 64
+
+// Bounds and times of the pump.
+const (
+	readSize = 4096
+	// userHold is how much of the user's input is kept for a program that does not read before the keyboard is left
+	// unread, as a plain terminal would.
+	userHold = 64 << 10
+	// userMax is the same while an agent has control or asks: then the keyboard is read on, for the reclaim key's sake,
+	// and past this the agent's control ends.
+	userMax = 1 << 20
+	// pasteMax and pasteWait bound the paste that is held back while an agent has control, to look for the key first.
+	pasteMax  = 1 << 20
+	pasteWait = time.Second
+	// escWait is when a lone ESC is the Escape key; seqWait when any other unfinished sequence is what it is.
+	escWait = 50 * time.Millisecond
+	seqWait = time.Second
+	// stuckAfter is how long a program may not read before agent input fails.
+	stuckAfter = 2 * time.Second
+	// queueMax bounds the inputs that wait.
+	queueMax = 64
+)
+
+// Kind classifies a unit of keyboard input.
+type Kind uint8
+
+// The kinds.
+const (
+	Key     Kind = iota // something the user did: a key, text, a click
+	Chord               // the reclaim key
+	Release             // the reclaim key let go
+	Confirm             // the key that gives control
+	Report              // what the terminal said by itself: answers, focus, bare mouse motion
+	PasteStart
+	Paste
+	PasteEnd
+)
+
+// Unit is one key, sequence or run of text. Bytes are valid during the callback only.
+type Unit struct {
+	Kind  Kind
+	Bytes []byte
+}
+
+// Keyboard is the user's input, non-blocking: 0, nil at its end.
+type Keyboard interface {
+	Read(p []byte) (int, error)
+}
+
+// Program is the program's terminal, non-blocking.
+type Program interface {
+	Write(p []byte) (int, error)
+	FlushInput() error
+	EndOfFile() []byte
+}
+
+// Events are what a Poller waits for.
+type Events uint8
+
+// The events.
+const (
+	Readable Events = 1 << iota // the keyboard
+	Writable                    // the program
+	Woken
+)
+
+// Poller waits for the keyboard, the program and Wake together.
+type Poller interface {
+	Wait(want Events, timeout time.Duration) (Events, error)
+	Wake()
+}
+
+// Scanner cuts the keyboard's bytes into units, whatever the reads.
+type Scanner interface {
+	Scan(p []byte, emit func(Unit))
+	Flush(emit func(Unit))
+	Held() []byte
+	LoneEsc() bool
+	InPaste() bool
+	EndPaste()
+}
+
+// Verdict is what becomes of a key.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Pass Verdict = iota
+	Take
+)
+
+// Control is the state machine that the pump asks and tells. All calls come from the pump's goroutine. Whenever Epoch has
+// changed after a call, control changed hands, and the pump drops what an agent had queued before it does anything else.
+type Control interface {
+	Chord(now time.Time) Verdict
+	Confirm(now time.Time) Verdict
+	Key(now time.Time)
+	Tick(now time.Time)
+	Next(now time.Time) (time.Time, bool)
+	Epoch() uint64
+	// Driven reports whether an agent has control, Sought whether one has it or asks for it.
+	Driven() bool
+	Sought() bool
+	PausedUntil() time.Time
+	Admit(now time.Time, agent string, epoch uint64) error
+	// Overrun ends control because the user's own input can no longer be held.
+	Overrun(now time.Time)
+	// Settle is called after the queue is clean: whoever wants to know of a change is told now. dropped is what was
+	// accepted and not written, unsubmitted what was written since the last Enter, under the grant that ended.
+	Settle(now time.Time, dropped, unsubmitted int)
+}
+
+// Fate is what became of a job.
+type Fate uint8
+
+// The fates.
+const (
+	Written    Fate = iota // every byte
+	Refused                // not one, for the reason in Err
+	Dropped                // control ended midway
+	NotReading             // the program did not read
+	UserTyping             // the user did not stop typing in time
+	Gone                   // the program ended
+)
+
+// Receipt says what became of a job's bytes.
+type Receipt struct {
+	Fate    Fate
+	Err     error
+	Written int
+	Dropped int
+}
+
+// Piece is written in one step and stands whole: it ends at the boundary of a key.
+type Piece struct {
+	Bytes []byte
+	// Gap is how long the program gets to see the piece alone.
+	Gap time.Duration
+}
+
+// Job is one input of an agent's. Its functions are called on the pump's goroutine and must not block.
+type Job struct {
+	Agent string
+	Epoch uint64
+	// Size is what the job counts for before it is prepared, in bytes.
+	Size int
+	// Wait bounds the pause for a user who types; 0 waits as long as the grant.
+	Wait time.Duration
+	// Prepare is called when the first byte would be written. It has the conditions checked and the keys encoded, and
+	// answers through the function it is given, from any goroutine, at once or later.
+	Prepare func(answer func([]Piece, error))
+	// Done is called once.
+	Done func(Receipt)
+}
