@@ -155,8 +155,8 @@ func (r *Rolling) String() string { return r.from(0, true) }
 // its sense whatever happens to the unfinished line: editing or ending a line prints nothing.
 func (r *Rolling) Total() uint64 { return r.printed }
 
-// Since is the text of the lines into which something was printed after Total was mark, as far as they are still held.
-// Lines are whole: of a line that was unfinished at the mark and was printed into since, the beginning comes too, and if
+// Since is the text from the first line on into which something was printed after Total was mark, as far as it is still
+// held. Lines are whole: of a line that was unfinished at the mark and was printed into since, the beginning comes too, and if
 // it only was ended or erased since, it does not come at all.
 func (r *Rolling) Since(mark uint64) string {
 	held := min(r.lines, uint64(len(r.marks)))

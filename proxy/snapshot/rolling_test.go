@@ -1,0 +1,305 @@
+package snapshot
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// play feeds a script: text is printed, \b \t \r \n are controls, and {name n} is the method of that name.
+func play(t testing.TB, r *Rolling, script string) {
+	t.Helper()
+	for script != "" {
+		switch at := strings.IndexAny(script, "\b\t\r\n{"); {
+		case at > 0:
+			r.Print([]byte(script[:at]))
+			script = script[at:]
+		case at < 0:
+			r.Print([]byte(script))
+			return
+		case script[0] == '{':
+			op, rest, ok := strings.Cut(script[1:], "}")
+			require.True(t, ok)
+			act(t, r, op)
+			script = rest
+		default:
+			r.Control(script[0])
+			script = script[1:]
+		}
+	}
+}
+
+func act(t testing.TB, r *Rolling, op string) {
+	t.Helper()
+	name, arg, _ := strings.Cut(op, " ")
+	n, _ := strconv.Atoi(arg)
+	switch name {
+	case "col":
+		r.Column(n)
+	case "row":
+		r.Row(n)
+	case "EL":
+		r.Erase(n)
+	case "ECH":
+		r.EraseChars(n)
+	case "ICH":
+		r.InsertChars(n)
+	case "DCH":
+		r.DeleteChars(n)
+	case "clear":
+		r.Clear()
+	default:
+		require.Fail(t, "no such operation", op)
+	}
+}
+
+func TestRolling(t *testing.T) {
+	for _, c := range []struct{ name, script, want string }{
+		{"nothing", "", ""},
+		{"lines", "one\r\ntwo\r\n", "one\ntwo\n"},
+		{"an unfinished line", "one\r\ntw", "one\ntw"},
+		{"a prompt keeps its blank", "ok   \r\n$ ", "ok\n$ "},
+		{"blanks right of the cursor", "$ ls   \b\b\b", "$ ls"},
+		{"progress bar", "10%\r20%\r100%\r\ndone\r\n", "100%\ndone\n"},
+		{"a shorter text over a longer one", "downloading\rready{EL 0}\r\n", "ready\n"},
+		{"a shorter text leaves the rest", "downloading\rready", "readyoading"},
+		{"backspace", "helo\blo", "hello"},
+		{"the shell's way to delete", "lss\b \b", "ls"},
+		{"backspace at the start", "\b\ba", "a"},
+		{"tab", "a\tb\t\tc", "a       b               c"},
+		{"bare line feed keeps the column", "ab\ncd", "ab\n  cd"},
+		{"empty lines", "\n\na", "\n\na"},
+		{"EL to the end", "abcdef{col 3}{EL 0}", "abc"},
+		{"EL to the start", "abcdef{col 2}{EL 1}", "   def"},
+		{"EL of all", "abcdef{EL 2}\rx", "x"},
+		{"EL past the end", "ab{col 9}{EL 0}{EL 1}\r", ""},
+		{"ECH", "abcdef{col 1}{ECH 3}", "a   ef"},
+		{"ECH of none is of one", "abc\r{ECH 0}", " bc"},
+		{"ICH", "abc{col 1}{ICH 2}XY", "aXYbc"},
+		{"DCH", "abcdef{col 1}{DCH 3}", "aef"},
+		{"DCH past the end", "abc{col 1}{DCH 99}", "a"},
+		{"counts without bounds", "abc\r{ICH 2147483647}{DCH 2147483647}{ECH -5}x", "x"},
+		{"column without bounds", "a{col -7}b{col 0}", "b"},
+		{"cursor forward over nothing", "a{col 4}b", "a   b"},
+		{"a row ends the line", "one{row 0}two", "one\ntwo"},
+		{"a row without text before ends nothing", "   {row 0}{row 5}two", "two"},
+		{"a jump to the right edge makes no blanks", "{row 60}1,1{row 75}All", "1,1\nAll"},
+		{"columns after a jump", "{row 60}1,1{col 64}x", "1,1 x"},
+		{"left of the jump", "{row 60}1,1{col 2}x", "1,1\nx"},
+		{"carriage return after a jump", "{row 60}1,1\r\nx", "1,1\nx"},
+		{"DCH left of the jump", "{row 9}abc{col 4}{DCH 3}{col 6}X", "Xbc"},
+		{"ICH left of the jump", "{row 2}abc{col 0}{ICH 3}{col 5}X", "Xbc"},
+		{"ECH left of the jump", "{row 2}abc{col 0}{ECH 3}", " bc"},
+		{"EL left of the jump", "{row 2}abc{col 0}{EL 1}", "abc"},
+		{"clear keeps the record", "one{clear}two", "one\ntwo"},
+		{"wide characters take two columns", "漢字{col 2}X", "漢X"},
+		{"over the first half", "漢字\rX", "X 字"},
+		{"over the second half", "漢字{col 1}X", " X字"},
+		{"a wide one over halves", "漢字{col 1}語", " 語"},
+		{"a wide one over two", "abcd\r漢", "漢cd"},
+		{"a combining mark stays with its character", "e{col 1}x\re\u0301", "e\u0301x"},
+		{"a mark after a move joins nothing", "e{col 1}\u0301x", "ex"},
+		{"a mark alone", "\u0301x", "x"},
+		{"erase half of a wide one", "漢字{col 3}{EL 0}", "漢 "},
+		{"delete half of a wide one", "漢字{col 1}{DCH 1}\r", " 字"},
+		{"a family", "👨‍👩‍👧‍👦{col 2}x", "👨‍👩‍👧‍👦x"},
+		{"an emoji by its selector", "\u2764\ufe0f{col 2}x", "\u2764\ufe0fx"},
+		{"flags", "🇩🇪🇫🇷{col 2}x", "🇩🇪x"},
+		{"controls in a run are none of its text", "a\x00b\x7fc\u0085d\x1be", "abcde"},
+		{"what is not UTF-8", "a\xffb\xe6\xbc", "a\ufffdb\ufffd\ufffd"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := NewRolling(4000)
+			play(t, r, c.script)
+			require.Equal(t, c.want, r.String())
+		})
+	}
+}
+
+func TestRollingKeepsTheNewest(t *testing.T) {
+	for _, c := range []struct {
+		name, script, want string
+		max                int
+	}{
+		{"lines", "one\r\ntwo\r\nthree", "two\nthree", 9},
+		{"counted in characters", "日本語\r\n漢字", "語\n漢字", 4},
+		{"a long line comes in pieces without a seam", "abcdefghijklmnop", "jklmnop", 7},
+		{"a wide character across the seam", "abcd漢ef", "d漢ef", 4},
+		{"one character", "ab漢", "漢", 1},
+		{"not less than one", "ab", "b", -3},
+		{"line feeds", "\n\n\n\n\n\n\n", "\n\n\n", 3},
+		{"a cursor far right", "{col 5000}x\r\ny", "x\ny", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := NewRolling(c.max)
+			play(t, r, c.script)
+			require.Equal(t, c.want, r.String())
+		})
+	}
+}
+
+func TestRollingIsBounded(t *testing.T) {
+	r := NewRolling(100)
+	for range 200 {
+		play(t, r, "e"+strings.Repeat("\u0301", 500)+"{ICH 9999}{col 9999}{row 9999}"+strings.Repeat("👨‍👩‍👧‍👦", 300)+"\n")
+		require.LessOrEqual(t, utf8.RuneCountInString(r.String()), 100)
+	}
+	require.LessOrEqual(t, len(r.line.cells), 100)
+	require.Len(t, r.ring, 512)
+	require.Len(t, r.marks, 128)
+}
+
+func TestRollingSince(t *testing.T) {
+	for _, c := range []struct{ name, before, after, want string }{
+		{"nothing", "one\r\n", "", ""},
+		{"lines", "one\r\n", "two\r\nthree", "two\nthree"},
+		{"a line goes on", "$ ", "ls", "$ ls"},
+		{"a line that only ends is old", "$ make; echo DONE", "\r\n", ""},
+		{"and what follows it is new", "$ make; echo DONE", "\r\ncc -c a.c\r\n", "cc -c a.c\n"},
+		{"a line that goes on and ends", "ab", "c\r\n", "abc\n"},
+		{"editing prints nothing", "abc", "\b\b{EL 0}{DCH 2}", ""},
+		{"a progress bar", "10%", "\r20%", "20%"},
+		{"empty lines before are nothing printed", "one", "\r\n\r\n\r\ntwo\r\n\nx", "two\n\nx"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := NewRolling(4000)
+			play(t, r, c.before)
+			mark := r.Total()
+			play(t, r, c.after)
+			require.Equal(t, c.want, r.Since(mark))
+			require.Equal(t, r.String(), r.Since(0)+map[bool]string{true: r.String()}[r.Total() == 0])
+		})
+	}
+}
+
+func TestRollingSinceAFlood(t *testing.T) {
+	r := NewRolling(10)
+	mark := r.Total()
+	play(t, r, strings.Repeat("y\r\n", 1000))
+	require.Equal(t, "y\ny\ny\ny\ny\n", r.Since(mark), "what is no longer held cannot come")
+	mark = r.Total()
+	play(t, r, strings.Repeat("\n", 1000)+"x")
+	require.Equal(t, "x", r.Since(mark))
+	require.Empty(t, r.Since(r.Total()))
+}
+
+func TestRollingAllocatesNothingInAFlood(t *testing.T) {
+	r := NewRolling(4000)
+	run := []byte(strings.Repeat("0123456789", 8))
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		for range 100 {
+			r.Print(run)
+			r.Control('\r')
+			r.Print(run[:7])
+			r.Control('\n')
+		}
+	}))
+}
+
+// feed decodes a fuzzer's bytes: below 0xf0 they are text, above they are operations with the next byte as a number.
+func feed(r *Rolling, data []byte, cut int) {
+	var run []byte
+	print := func() {
+		for len(run) > 0 {
+			n := len(run)
+			if cut > 0 {
+				n = characters(run, cut)
+			}
+			r.Print(run[:n])
+			run = run[n:]
+		}
+	}
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		if c >= ' ' && c < 0xf5 {
+			run = append(run, c)
+			continue
+		}
+		print()
+		n := -1
+		if i+1 < len(data) {
+			n = int(data[i+1]) - 8
+		}
+		switch c {
+		case 0xf5:
+			r.Column(n)
+		case 0xf6:
+			r.Row(n)
+		case 0xf7:
+			r.Erase(n % 3)
+		case 0xf8:
+			r.EraseChars(n)
+		case 0xf9:
+			r.InsertChars(n)
+		case 0xfa:
+			r.DeleteChars(n)
+		case 0xfb:
+			r.Clear()
+		default:
+			r.Control(c)
+		}
+	}
+	print()
+}
+
+// characters is the length of the first n characters of run.
+func characters(run []byte, n int) int {
+	size := 0
+	for ; n > 0 && size < len(run); n-- {
+		_, s := utf8.DecodeRune(run[size:])
+		size += s
+	}
+	return size
+}
+
+// FuzzRolling states what holds for any program: the text is bounded and valid, does not depend on how it was cut into
+// runs, and Since is its end.
+func FuzzRolling(f *testing.F) {
+	f.Add([]byte("one\r\ntwo"), uint8(4), uint8(1))
+	f.Add([]byte("10%\r20%\r\n"), uint8(20), uint8(2))
+	f.Add([]byte("漢字\xf5\x09X\xf9\x0a\xfa\x09"), uint8(9), uint8(1))
+	f.Add([]byte("e\u0301👨‍👩‍👧‍👦🇩🇪🇫🇷\u2764\ufe0f\b"), uint8(30), uint8(1))
+	f.Add([]byte("\xf6\x40ab\xf5\x0ac\xf7\x09"), uint8(255), uint8(3))
+	f.Fuzz(func(t *testing.T, data []byte, maxRunes, cut uint8) {
+		whole, pieces := NewRolling(int(maxRunes)), NewRolling(int(maxRunes))
+		feed(whole, data, 0)
+		feed(pieces, data, int(cut))
+		got := whole.String()
+		require.Equal(t, got, pieces.String(), "however it is cut")
+		require.Equal(t, whole.Total(), pieces.Total())
+		require.True(t, utf8.ValidString(got))
+		require.LessOrEqual(t, utf8.RuneCountInString(got), max(int(maxRunes), 1))
+		require.LessOrEqual(t, whole.line.len(), whole.line.limit)
+		for mark := uint64(0); mark <= whole.Total(); mark += max(1, whole.Total()/7) {
+			require.True(t, strings.HasSuffix(got, whole.Since(mark)) || whole.Since(mark) == "")
+		}
+	})
+}
+
+func BenchmarkRolling(b *testing.B) {
+	for name, text := range map[string]string{
+		"ascii":    strings.Repeat("The quick brown fox jumps over the lazy dog; 1234567890 times a day, or so. ", 1),
+		"progress": "\rdownloading 42% [=========>          ]",
+		"cjk":      strings.Repeat("端末の画面", 8),
+	} {
+		b.Run(name, func(b *testing.B) {
+			r := NewRolling(4000)
+			line := []byte(text)
+			if line[0] == '\r' {
+				line = line[1:]
+			}
+			b.SetBytes(int64(len(line) + 2))
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Print(line)
+				r.Control('\r')
+				if name != "progress" {
+					r.Control('\n')
+				}
+			}
+		})
+	}
+}
