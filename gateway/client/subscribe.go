@@ -159,7 +159,7 @@ func (s *subscription) stream(ctx context.Context, ws *websocket.Conn) (over boo
 	defer func() {
 		close(done)
 		_ = ws.Close()
-		for range in { //nolint:revive // drained until the reader has ended
+		for range in { // until the reader has ended
 		}
 	}()
 	return s.pump(ctx, in)

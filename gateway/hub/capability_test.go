@@ -1,0 +1,168 @@
+package hub
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// closedSet reads the kinds of all messages from the source of package protocol: from its kind methods, so that a new
+// message is in the matrix before anybody thinks of it.
+func closedSet(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../protocol/set.go", nil, 0)
+	require.NoError(t, err)
+	var kinds []string
+	for _, decl := range file.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || fn.Name.Name != "kind" {
+			continue
+		}
+		ret, ok := fn.Body.List[0].(*ast.ReturnStmt)
+		require.True(t, ok)
+		lit, ok := ret.Results[0].(*ast.BasicLit)
+		require.True(t, ok)
+		kind, err := strconv.Unquote(lit.Value)
+		require.NoError(t, err)
+		kinds = append(kinds, kind)
+	}
+	require.NotEmpty(t, kinds)
+	return kinds
+}
+
+// sample is a message of every kind that somebody may send.
+func samples() []protocol.Message {
+	return []protocol.Message{
+		full("x", 1, "x"),
+		&protocol.ControlGrant{ID: "i", SessionID: "x"},
+		&protocol.ControlRevoke{ID: "i", SessionID: "x"},
+		opening("y", "k"),
+		&protocol.SessionClose{ID: "i", SessionID: "x"},
+		&protocol.Output{ID: "i", SessionID: "x"},
+		&protocol.Resize{ID: "i", SessionID: "x", Cols: 1, Rows: 1},
+		&protocol.Blackout{ID: "i", SessionID: "x", Why: "user"},
+		&protocol.InputResult{ID: "i", RequestID: "r", SessionID: "x", Status: protocol.StatusWritten},
+		&protocol.WaitResult{ID: "i", RequestID: "r", SessionID: "x"},
+		&protocol.ReadResult{ID: "i", RequestID: "r", SessionID: "x", Frame: &protocol.Frame{}},
+		&protocol.ProxyStarted{ID: "i", RequestID: "r"},
+		&protocol.Note{RequestID: "r", SessionID: "x", From: "agent", Text: "x"},
+		&protocol.Input{RequestID: "r", SessionID: "x", Data: "x"},
+		&protocol.ProxyStart{RequestID: "r", Command: "x"},
+		&protocol.ControlRequest{RequestID: "r", SessionID: "x", Level: protocol.LevelType, Why: "x"},
+		&protocol.ControlRelease{RequestID: "r", SessionID: "x"},
+		&protocol.ControlDecide{RequestID: "r", SessionID: "x", Grant: true, By: "x"},
+		&protocol.Wait{RequestID: "r", SessionID: "x", Until: protocol.Until{Exit: true}},
+		&protocol.Read{RequestID: "r", SessionID: "x"},
+		&protocol.Watch{SessionID: "x"},
+		&protocol.Unwatch{SessionID: "x"},
+		&protocol.Close{RequestID: "r", SessionID: "x"},
+		&protocol.SessionsList{RequestID: "r"},
+		&protocol.SessionsListResult{RequestID: "r"},
+		&protocol.SessionsSubscribe{RequestID: "r", SessionID: "x"},
+		&protocol.Done{RequestID: "r"},
+		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
+	}
+}
+
+// R52: every message has a row that says who may send it, and whoever else sends it gets "forbidden" and nothing else
+// happens.
+func TestR52RoleAndMessageMatrix(t *testing.T) {
+	all := closedSet(t)
+	rows := make([]string, 0, len(senders))
+	for kind := range senders {
+		rows = append(rows, kind)
+	}
+	require.ElementsMatch(t, all, rows, "a message without a row in capability.go")
+	messages := samples()
+	require.Len(t, messages, len(all), "a message without a sample")
+	for _, m := range messages {
+		kind := protocol.KindOf(m)
+		for _, role := range []Role{RoleProxy, RoleAgent, RoleViewer, RoleOwner} {
+			t.Run(string(role)+"/"+kind, func(t *testing.T) {
+				h := New(nil)
+				defer h.Close()
+				owner := h.Join(Member{Role: RoleProxy})
+				owner.Handle(opening("x", "k"))
+				p := h.Join(Member{Role: role})
+				p.Handle(m)
+				forbidden := slices.ContainsFunc(got(p), func(m protocol.Message) bool {
+					e, ok := m.(*protocol.Error)
+					return ok && e.Code == protocol.CodeForbidden
+				})
+				require.Equal(t, !slices.Contains(senders[kind], role), forbidden)
+				if forbidden {
+					require.Empty(t, got(owner), "the proxy hears nothing of it")
+				}
+			})
+		}
+	}
+}
+
+// The rows that matter most, written out: the table cannot be widened without changing this.
+func TestR52OnlyOwnersDecide(t *testing.T) {
+	require.Equal(t, []Role{RoleOwner}, senders["terminal.control.decide"])
+	require.Equal(t, []Role{RoleProxy}, senders["terminal.control.grant"])
+	require.Equal(t, []Role{RoleAgent}, senders["terminal.input"])
+	viewer := []string{}
+	for kind, roles := range senders {
+		if slices.Contains(roles, RoleViewer) {
+			viewer = append(viewer, kind)
+		}
+	}
+	require.ElementsMatch(t, []string{"terminal.read", "sessions.list", "sessions.subscribe"}, viewer)
+}
+
+func TestOwnersDecisionCarriesTheNameThatTheGatewayKnows(t *testing.T) {
+	h, proxy, _ := scene()
+	owner := h.Join(Member{Role: RoleOwner, Name: "phone", Named: true})
+	owner.Handle(&protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", Grant: true, By: "somebody"})
+	require.Equal(t, "phone", one[*protocol.ControlDecide](t, proxy).By)
+}
+
+// R33: the gateway never starts a program.
+func TestR33ProxyStartWithoutAHostIsRefused(t *testing.T) {
+	_, proxy, agent := scene()
+	agent.Handle(&protocol.ProxyStart{RequestID: "r", Command: "sh"})
+	require.Contains(t, fails(t, agent, "r", protocol.CodeUnavailable).Message, "no host")
+	require.Empty(t, got(proxy))
+}
+
+// R56: another namespace's session is answered like one that does not exist, whatever the message.
+func TestR56NamespacesDoNotSeeEachOther(t *testing.T) {
+	h := New(nil)
+	defer h.Close()
+	proxy := h.Join(Member{Role: RoleProxy, Namespace: "b"})
+	proxy.Handle(opening("x", "k"))
+	for _, m := range samples() {
+		for _, role := range senders[protocol.KindOf(m)] {
+			if protocol.SessionID(m) != "x" {
+				continue
+			}
+			t.Run(string(role)+"/"+protocol.KindOf(m), func(t *testing.T) {
+				p := h.Join(Member{Role: role, Namespace: "a"})
+				defer p.Leave()
+				p.Handle(m)
+				e := one[*protocol.Error](t, p)
+				require.Equal(t, protocol.CodeNoSession, e.Code)
+				if role != RoleProxy {
+					require.NotContains(t, e.Message, "there are:")
+				}
+				require.Empty(t, got(proxy))
+			})
+		}
+	}
+	agent := h.Join(Member{Role: RoleAgent, Namespace: "a"})
+	agent.Handle(&protocol.SessionsList{RequestID: "l"})
+	require.Empty(t, one[*protocol.SessionsListResult](t, agent).Sessions)
+	// The same id in two namespaces is two sessions.
+	twin := h.Join(Member{Role: RoleProxy, Namespace: "a"})
+	twin.Handle(opening("x", "other"))
+	require.Empty(t, got(twin))
+}
