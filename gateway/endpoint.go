@@ -145,6 +145,11 @@ func (e Endpoint) dialTCP(ctx context.Context) (net.Conn, error) {
 
 // dialUnix connects to a socket of this user, or of root.
 func dialUnix(ctx context.Context, path string) (net.Conn, error) {
+	return dialUnixAs(ctx, path, os.Getuid())
+}
+
+// dialUnixAs is dialUnix for a user.
+func dialUnixAs(ctx context.Context, path string, user int) (net.Conn, error) {
 	if err := checkSocketPath(path); err != nil {
 		return nil, err
 	}
@@ -153,7 +158,7 @@ func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 		return nil, err
 	}
 	uid, err := auth.PeerUID(conn)
-	if err == nil && uid != os.Getuid() && uid != 0 {
+	if err == nil && uid != user && uid != 0 {
 		err = fmt.Errorf("the socket %s is served by user %d, not by you: it is not used", path, uid)
 	}
 	if err != nil {

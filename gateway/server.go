@@ -127,8 +127,10 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	h := &http.Server{
 		Handler:           l.guard.Handler(s.routes()),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return context.WithValue(context.Background(), localKey{}, l.local) },
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context {
+			return context.WithValue(context.Background(), localKey{}, l.local)
+		},
 	}
 	if l.limit != nil {
 		h.ConnState = l.limit.state

@@ -1,0 +1,269 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+// helperEnv makes the test binary a helper program: it serves, or dials, in the directory that the variable names.
+const helperEnv = "GATEWAY_TEST_HELPER"
+
+func TestMain(m *testing.M) {
+	if what := os.Getenv(helperEnv); what != "" {
+		helper(what)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// soon bounds the waits for real sockets and processes.
+const soon = 10 * time.Second
+
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// shortDir is a directory of mode 0700 whose path leaves room for a socket.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gw")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+// door is a way to a gateway for tests.
+type door struct {
+	dial   func(context.Context) (net.Conn, error)
+	base   string // ws://host
+	header http.Header
+}
+
+func (d door) connect(t *testing.T, path string) (*websocket.Conn, *http.Response, error) {
+	t.Helper()
+	dialer := websocket.Dialer{
+		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) },
+		Subprotocols:   []string{protocol.Version}, HandshakeTimeout: soon,
+	}
+	ws, resp, err := dialer.DialContext(within(t), d.base+path, d.header)
+	if ws != nil {
+		t.Cleanup(func() { _ = ws.Close() })
+	}
+	return ws, resp, err
+}
+
+func (d door) mustConnect(t *testing.T, path string) *websocket.Conn {
+	t.Helper()
+	ws, resp, err := d.connect(t, path)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return ws
+}
+
+func local(l *Local) door { return door{dial: l.Dial, base: "ws://localhost"} }
+
+func (d door) client(t *testing.T, key string) *client.Client {
+	t.Helper()
+	c := client.New(client.Config{Dial: d.dial, URL: d.base + protocol.PathAgent, Header: d.header, Name: "tester", Key: key})
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	return c
+}
+
+func say(t *testing.T, ws *websocket.Conn, m protocol.Message) {
+	t.Helper()
+	frame, err := protocol.Encode(m)
+	require.NoError(t, err)
+	require.NoError(t, ws.WriteMessage(websocket.TextMessage, frame))
+}
+
+func hear[T protocol.Message](t *testing.T, ws *websocket.Conn) T {
+	t.Helper()
+	require.NoError(t, ws.SetReadDeadline(time.Now().Add(soon)))
+	_, frame, err := ws.ReadMessage()
+	require.NoError(t, err)
+	m, err := protocol.Decode(frame, protocol.MaxMessage)
+	require.NoError(t, err)
+	out, ok := m.(T)
+	require.True(t, ok, "heard %s", frame)
+	return out
+}
+
+// closeCode reads until the connection ends, and is the code of its close frame.
+func closeCodeOf(t *testing.T, ws *websocket.Conn) int {
+	t.Helper()
+	require.NoError(t, ws.SetReadDeadline(time.Now().Add(soon)))
+	for {
+		if _, _, err := ws.ReadMessage(); err != nil {
+			closed := new(websocket.CloseError)
+			require.ErrorAs(t, err, &closed)
+			return closed.Code
+		}
+	}
+}
+
+func opening(id string) *protocol.SessionOpen {
+	return &protocol.SessionOpen{ID: "o", SessionID: id, Name: "vim", Command: "vim", Args: []string{}, Cols: 10, Rows: 1, ResumeKey: "key"}
+}
+
+func snapshot(id string, seq uint64, line string) *protocol.Snapshot {
+	return &protocol.Snapshot{ID: "s", SessionID: id, Content: line, Seq: seq, Screen: &protocol.Screen{Cols: 10, Rows: 1, Lines: []string{line}}}
+}
+
+// fakeProxy keeps one session at a gateway, over as many connections as it takes, and answers reads and inputs. It
+// remembers what was typed, by request id.
+type fakeProxy struct {
+	done  chan struct{}
+	typed chan *protocol.Input // every input, repeated ones too
+}
+
+func startProxy(t *testing.T, d door, id string) *fakeProxy {
+	t.Helper()
+	p := &fakeProxy{done: make(chan struct{}), typed: make(chan *protocol.Input, 16)}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { cancel(); <-p.done })
+	go func() {
+		defer close(p.done)
+		for ctx.Err() == nil {
+			_ = p.session(ctx, d, id)
+		}
+	}()
+	return p
+}
+
+func (p *fakeProxy) session(ctx context.Context, d door, id string) error {
+	dialer := websocket.Dialer{
+		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) },
+		Subprotocols:   []string{protocol.Version},
+	}
+	ws, resp, err := dialer.DialContext(ctx, d.base+protocol.PathProxy, d.header)
+	if err != nil {
+		return err
+	}
+	defer func() { _, _ = resp.Body.Close(), ws.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = ws.Close() })()
+	write := func(m protocol.Message) error {
+		frame, err := protocol.Encode(m)
+		if err != nil {
+			return err
+		}
+		return ws.WriteMessage(websocket.TextMessage, frame)
+	}
+	if err := write(opening(id)); err != nil {
+		return err
+	}
+	if err := write(snapshot(id, 1, "hello")); err != nil {
+		return err
+	}
+	for {
+		_, frame, err := ws.ReadMessage()
+		if err != nil {
+			return err
+		}
+		m, err := protocol.Decode(frame, protocol.MaxMessage)
+		if err != nil {
+			return err
+		}
+		if reply := p.reply(m); reply != nil {
+			if err := write(reply); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (p *fakeProxy) reply(m protocol.Message) protocol.Message {
+	switch m := m.(type) {
+	case *protocol.Read:
+		return &protocol.ReadResult{ID: "r", RequestID: m.RequestID, SessionID: m.SessionID, Frame: &protocol.Frame{Seq: 1, Screen: *snapshot("x", 1, "hello").Screen}}
+	case *protocol.Input:
+		p.typed <- m
+		return &protocol.InputResult{ID: "i", RequestID: m.RequestID, SessionID: m.SessionID, Status: protocol.StatusWritten, WrittenBytes: len(m.Data)}
+	case *protocol.ControlRequest:
+		return &protocol.ControlGrant{ID: "g", RequestID: m.RequestID, SessionID: m.SessionID, AgentID: m.AgentID, AgentName: m.AgentName, Level: m.Level, Epoch: 1}
+	case *protocol.ControlRelease:
+		return &protocol.Done{RequestID: m.RequestID}
+	case *protocol.Note:
+		return &protocol.Done{RequestID: m.RequestID}
+	case *protocol.Wait:
+		return &protocol.WaitResult{ID: "w", RequestID: m.RequestID, SessionID: m.SessionID, Met: true}
+	}
+	return nil
+}
+
+// tcp is a server on a loopback address, with a token of every role.
+func tcp(t *testing.T, cfg Config) (addr string, tokens map[auth.Role]string, store *auth.Store) {
+	t.Helper()
+	store, err := auth.OpenStore(filepath.Join(t.TempDir(), "private", "tokens"), nil)
+	require.NoError(t, err)
+	tokens = make(map[auth.Role]string)
+	for _, role := range auth.Roles {
+		tokens[role], err = store.Create(auth.Token{Name: "the-" + string(role), Role: role})
+		require.NoError(t, err)
+	}
+	cfg.Tokens = store
+	s := New(cfg)
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- s.ServeTCP(context.Background(), ln, nil) }()
+	t.Cleanup(func() {
+		require.NoError(t, s.Close())
+		require.NoError(t, <-served)
+	})
+	return ln.Addr().String(), tokens, store
+}
+
+func bearer(addr, token string) door {
+	d := door{base: "ws://" + addr, header: http.Header{}}
+	d.dial = func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "tcp", addr) }
+	if token != "" {
+		d.header.Set("Authorization", "Bearer "+token)
+	}
+	return d
+}
+
+func helper(what string) {
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	dir := os.Getenv(EnvDir)
+	switch what {
+	case "serve":
+		l := NewLocal(dir, nil)
+		if _, err := l.Dial(ctx); err != nil || !l.Serving() {
+			fmt.Println("failed", err)
+			return
+		}
+		fmt.Println("serving")
+		<-ctx.Done() // killed before
+	case "dial":
+		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, socketName))
+		if err != nil {
+			fmt.Println("refused at connect")
+			return
+		}
+		if _, err := fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err == nil {
+			if n, _ := conn.Read(make([]byte, 1)); n == 1 {
+				fmt.Println("answered")
+				return
+			}
+		}
+		fmt.Println("refused by credentials")
+	}
+}

@@ -1,0 +1,364 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+func TestLocalCostsNothingUntilSomebodyDials(t *testing.T) {
+	dir := shortDir(t)
+	l := NewLocal(dir, nil)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+	require.False(t, l.Serving())
+	require.NoError(t, l.Close())
+	_, err = l.Dial(within(t))
+	require.ErrorIs(t, err, ErrLocalClosed)
+}
+
+func TestLocalLeavesNothingBehind(t *testing.T) {
+	dir := shortDir(t)
+	l := NewLocal(dir, nil)
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	require.True(t, l.Serving())
+	info, err := os.Lstat(filepath.Join(dir, socketName))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.NoError(t, l.Close())
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+func TestLocalRemovesNoSocketOfAnother(t *testing.T) {
+	dir := shortDir(t)
+	l := NewLocal(dir, nil)
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	path := filepath.Join(dir, socketName)
+	require.NoError(t, os.Remove(path))
+	other, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	require.FileExists(t, path)
+	require.NoError(t, other.Close())
+}
+
+func TestManyStartAtOnceAndOneServes(t *testing.T) {
+	dir := shortDir(t)
+	var all []*Local
+	var wg sync.WaitGroup
+	ctx := within(t)
+	errs := make(chan error, 8)
+	for range cap(errs) {
+		l := NewLocal(dir, nil)
+		all = append(all, l)
+		wg.Go(func() {
+			conn, err := l.Dial(ctx)
+			if err == nil {
+				err = conn.Close()
+			}
+			errs <- err
+		})
+	}
+	wg.Wait()
+	serving := 0
+	for _, l := range all {
+		require.NoError(t, <-errs)
+		if l.Serving() {
+			serving++
+		}
+	}
+	require.Equal(t, 1, serving)
+	for _, l := range all {
+		require.NoError(t, l.Close())
+	}
+}
+
+// The one that serves goes away; another takes over, and everybody finds the same session there.
+func TestTakeover(t *testing.T) {
+	dir := shortDir(t)
+	first, second, third := NewLocal(dir, nil), NewLocal(dir, nil), NewLocal(dir, nil)
+	conn, err := first.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	t.Cleanup(func() {
+		require.NoError(t, second.Close())
+		require.NoError(t, third.Close())
+	})
+	p := startProxy(t, local(second), "vim-1")
+	agent := local(third).client(t, "lasting")
+	ctx := within(t)
+	require.Eventually(t, func() bool {
+		list, err := agent.Sessions(ctx)
+		return err == nil && len(list) == 1
+	}, soon, 10*time.Millisecond)
+	stream, err := agent.Subscribe(ctx, "vim-1", 0)
+	require.NoError(t, err)
+	require.IsType(t, &protocol.Snapshot{}, <-stream)
+	in, err := agent.Input(ctx, &protocol.Input{RequestID: "one", SessionID: "vim-1", Data: "x"})
+	require.NoError(t, err)
+	require.Equal(t, protocol.StatusWritten, in.Status)
+
+	require.NoError(t, first.Close())
+	list, err := agent.Sessions(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "vim-1", list[0].SessionID)
+	r, err := agent.Read(ctx, &protocol.Read{SessionID: "vim-1"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"hello"}, r.Frame.Screen.Lines)
+	require.NotEqual(t, second.Serving(), third.Serving(), "one of them serves")
+	require.IsType(t, &protocol.Snapshot{}, <-stream, "the subscription lives on")
+	_, err = agent.Input(ctx, &protocol.Input{RequestID: "one", SessionID: "vim-1", Data: "x"})
+	require.NoError(t, err)
+	before, after := <-p.typed, <-p.typed
+	require.Equal(t, before.RequestID, after.RequestID, "the proxy can tell a repeated input")
+	require.Equal(t, before.AgentID, after.AgentID)
+}
+
+func helperProcess(t *testing.T, what, dir string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(within(t), self)
+	cmd.Env = append(os.Environ(), helperEnv+"="+what, EnvDir+"="+dir)
+	return cmd
+}
+
+func TestKilledGatewayIsReplaced(t *testing.T) {
+	dir := shortDir(t)
+	cmd := helperProcess(t, "serve", dir)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "serving\n", line)
+	l := NewLocal(dir, nil)
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	require.False(t, l.Serving(), "the other process serves")
+
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+	require.FileExists(t, filepath.Join(dir, socketName), "a stale socket is left")
+	conn, err = l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	require.True(t, l.Serving())
+	require.NoError(t, l.Close())
+}
+
+func TestLockedButSilentDirectoryIsAnErrorInTime(t *testing.T) {
+	dir := shortDir(t)
+	lock, err := lockDir(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, lock.Close()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = NewLocal(dir, nil).Dial(ctx)
+	require.ErrorContains(t, err, "another process")
+}
+
+func TestListenLocalHoldsThePlace(t *testing.T) {
+	dir := shortDir(t)
+	ln, release, err := ListenLocal(dir)
+	require.NoError(t, err)
+	_, _, err = ListenLocal(dir)
+	require.ErrorIs(t, err, errHeld)
+	s := New(Config{})
+	served := make(chan error, 1)
+	go func() { served <- s.ServeLocal(context.Background(), ln) }()
+	l := NewLocal(dir, nil)
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	require.False(t, l.Serving())
+	require.NoError(t, s.Close())
+	require.NoError(t, <-served)
+	require.NoError(t, release())
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+// R41: the directory keeps other users out, and if it does not, the kernel's word does.
+func TestR41SecondUserIsRefused(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to be another user")
+	}
+	const nobody = 65534
+	dir := shortDir(t)
+	l := NewLocal(dir, nil)
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	defer func() { require.NoError(t, l.Close()) }()
+	helper, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Skip("needs /proc, to let another user run this program")
+	}
+	copied := filepath.Join(shortDir(t), "helper")
+	require.NoError(t, os.Chmod(filepath.Dir(copied), 0o755))
+	require.NoError(t, os.WriteFile(copied, helper, 0o755))
+	try := func() string {
+		cmd := helperProcess(t, "dial", dir)
+		cmd.Path = copied
+		cmd.Dir = "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return strings.TrimSpace(string(out))
+	}
+	require.Equal(t, "refused at connect", try())
+	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.Chmod(filepath.Join(dir, socketName), 0o666))
+	require.Equal(t, "refused by credentials", try())
+}
+
+func TestRuntimeDir(t *testing.T) {
+	base := shortDir(t)
+	set := func(dir, run, tmp string) {
+		t.Setenv(EnvDir, dir)
+		t.Setenv("XDG_RUNTIME_DIR", run)
+		t.Setenv("TMPDIR", tmp)
+	}
+	set("", base, base)
+	dir, err := RuntimeDir()
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(base, "terminalproxy"), dir)
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+
+	set("", filepath.Join(base, "missing"), base)
+	dir, err = RuntimeDir()
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(dir, filepath.Join(base, "terminalproxy-")))
+
+	for name, c := range map[string]struct {
+		prepare func(path string) error
+		want    string
+	}{
+		"wide":     {func(p string) error { return os.Mkdir(p, 0o755) }, "chmod 700"},
+		"file":     {func(p string) error { return os.WriteFile(p, nil, 0o600) }, "not a directory"},
+		"link":     {func(p string) error { return os.Symlink(base, p) }, "symbolic link"},
+		"nowhere":  {func(string) error { return nil }, EnvDir},
+		"stranger": {func(p string) error { return stranger(t, p) }, "belongs to user"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(base, name)
+			require.NoError(t, c.prepare(path))
+			if name == "nowhere" {
+				path = filepath.Join(path, "deeper")
+			}
+			t.Setenv(EnvDir, path)
+			_, err := RuntimeDir()
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func stranger(t *testing.T, path string) error {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to make a directory of another user")
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return err
+	}
+	return os.Chown(path, 65534, 65534)
+}
+
+func TestLongSocketPathIsAClearError(t *testing.T) {
+	dir := filepath.Join(shortDir(t), strings.Repeat("x", 110))
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	_, err := NewLocal(dir, nil).Dial(within(t))
+	require.ErrorContains(t, err, EnvDir)
+}
+
+// R35: what listens there is asked who it is before it is told anything.
+func TestR35SocketOfAnotherUserIsNotUsed(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ln.Close()) }()
+	conn, err := dialUnixAs(within(t), path, os.Getuid())
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	if os.Getuid() == 0 {
+		t.Skip("the listener is root's, whom everybody trusts")
+	}
+	_, err = dialUnixAs(within(t), path, os.Getuid()+1)
+	require.ErrorContains(t, err, "it is not used")
+}
+
+func TestParseEndpoint(t *testing.T) {
+	for raw, want := range map[string]string{
+		"":                         "ws://localhost/v1/agent",
+		"unix:/run/x.sock":         "ws://localhost/v1/agent",
+		"ws://127.0.0.1:7777":      "ws://127.0.0.1:7777/v1/agent",
+		"ws://[::1]:7777/":         "ws://[::1]:7777/v1/agent",
+		"ws://LocalHost:1":         "ws://LocalHost:1/v1/agent",
+		"wss://box.example":        "wss://box.example/v1/agent",
+		"wss://box.example:8443/":  "wss://box.example:8443/v1/agent",
+		"wss://198.51.100.7:44300": "wss://198.51.100.7:44300/v1/agent",
+	} {
+		e, err := ParseEndpoint(raw)
+		require.NoError(t, err, raw)
+		require.Equal(t, want, e.URL(protocol.PathAgent))
+		require.Equal(t, raw == "", e.Local())
+		require.Empty(t, e.Header())
+		e.Token = "tp_x"
+		require.Equal(t, "Bearer tp_x", e.Header().Get("Authorization"))
+		require.NotContains(t, e.String(), "tp_x")
+	}
+	for raw, want := range map[string]string{
+		"ws://box.example:80":               "wss://",
+		"ws://127.0.0.1.evil.example:80":    "wss://",
+		"ws://0.0.0.0:80":                   "wss://",
+		"http://127.0.0.1:80":               "not understood",
+		"127.0.0.1:80":                      "not understood",
+		"unix:run/x.sock":                   "absolute",
+		"unix:/" + strings.Repeat("x", 200): "bytes long",
+		"wss://box.example/v1/agent":        "path",
+		"wss://user:secret@box.example":     "token goes into a file",
+		"wss://box.example?token=secret":    "token goes into a file",
+		"wss://box.example/#secret":         "token goes into a file",
+		"wss://":                            "not understood",
+	} {
+		_, err := ParseEndpoint(raw)
+		require.ErrorContains(t, err, want, raw)
+		require.NotContains(t, err.Error(), "secret")
+	}
+}
+
+func TestNobodyAnswersIsASentence(t *testing.T) {
+	e, err := ParseEndpoint("unix:" + filepath.Join(shortDir(t), "none.sock"))
+	require.NoError(t, err)
+	c := client.New(client.Config{Dial: e.DialContext, URL: e.URL(protocol.PathAgent)})
+	defer func() { require.NoError(t, c.Close()) }()
+	_, err = c.Sessions(within(t))
+	lost := new(client.Unreachable)
+	require.ErrorAs(t, err, &lost)
+	require.Contains(t, err.Error(), "proxy --agent")
+}
