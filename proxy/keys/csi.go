@@ -1,0 +1,263 @@
+package keys
+
+// params are the parameters of a control sequence as its sender wrote them:
+// ECMA-48 fields between semicolons, with sub-fields between colons.
+type params struct {
+	prefix byte // one of < = > ? or 0
+	inter  byte // the intermediate byte, 0 for none
+	n      int  // fields
+	v      [6][3]int32
+}
+
+// csiBody returns what stands between the introducer and the final byte.
+func csiBody(u []byte) []byte {
+	if u[0] == csi {
+		return u[1 : len(u)-1]
+	}
+	return u[2 : len(u)-1]
+}
+
+// parse reads the parameters of a sequence. An absent value is 0; fields and
+// sub-fields beyond those that any key or reply has are skipped.
+func (q *params) parse(body []byte) {
+	if len(body) == 0 {
+		return
+	}
+	if c := body[0]; c >= '<' && c <= '?' {
+		q.prefix = c
+		body = body[1:]
+	}
+	q.n = 1
+	sub := 0
+	for _, c := range body {
+		switch {
+		case c >= '0' && c <= '9':
+			if q.n <= len(q.v) && sub < len(q.v[0]) {
+				v := &q.v[q.n-1][sub]
+				*v = min(*v*10+int32(c-'0'), 1<<24)
+			}
+		case c == ':':
+			sub++
+		case c == ';':
+			q.n++
+			sub = 0
+		case c < 0x30:
+			q.inter = c
+		default:
+			// A private byte in the middle: no sender writes that.
+			q.prefix = c
+		}
+	}
+}
+
+// openCSI notes that a control sequence begins.
+func (s *Scanner) openCSI() {
+	s.state, s.params, s.number = inCSI, 0, true
+}
+
+// stepCSI follows a control sequence: parameters and intermediates up to a final
+// byte. Anything else breaks it off.
+func (s *Scanner) stepCSI(c byte) verdict {
+	switch {
+	case c >= 0x20 && c < 0x40:
+		if c == '$' && s.number && s.params > 0 && s.state == inCSI {
+			return done // rxvt: CSI 3 $ is Shift+Delete; no answer has one number before $
+		}
+		if s.state == longCSI {
+			return more
+		}
+		if s.params++; s.params > maxParams {
+			s.state = longCSI
+			return piece
+		}
+		s.number = s.number && c >= '0' && c <= '9'
+		return more
+	case c >= 0x40 && c < 0x7f:
+		return s.finalCSI(c)
+	}
+	return abort
+}
+
+// finalCSI ends a control sequence, unless the final byte announces more: the
+// three bytes of an X10 mouse report, or the letter of a Linux console F1 to F5.
+func (s *Scanner) finalCSI(c byte) verdict {
+	if s.paste || s.params > 0 {
+		return done
+	}
+	switch {
+	case c == 'M' && s.x10:
+		s.state, s.need = inX10, 3
+		return more
+	case c == '[':
+		s.state = inSS3
+		return more
+	}
+	return done
+}
+
+// classify says what a complete control sequence is.
+func (s *Scanner) classify(u []byte) Kind {
+	final, body := u[len(u)-1], csiBody(u)
+	if s.paste {
+		return s.classifyPasted(final, body)
+	}
+	switch final {
+	case 'I', 'O':
+		if len(body) == 0 {
+			return Focus
+		}
+		return Key
+	case 'A', 'B', 'C', 'D', 'F', 'H', 'P', 'Q', 'Z':
+		return Key
+	}
+	var q params
+	q.parse(body)
+	switch final {
+	case 'u', '_', '~':
+		return s.classifyKey(final, &q)
+	case 'M', 'm':
+		return classifyMouse(final, &q)
+	case 'R':
+		return s.classifyCPR(&q)
+	}
+	if q.isReply(final) {
+		return Reply
+	}
+	return Key
+}
+
+// classifyPasted looks for what counts inside a paste: its end, and the reclaim
+// key, because a terminal that never sends the end must not lock the user out.
+func (s *Scanner) classifyPasted(final byte, body []byte) Kind {
+	if final != 'u' && final != '_' && final != '~' {
+		return Paste
+	}
+	var q params
+	q.parse(body)
+	switch k := s.classifyKey(final, &q); k {
+	case Reclaim, Release, PasteEnd:
+		return k
+	case Key, Confirm, Reply, Focus, Mouse, Motion, PasteStart, Paste:
+	}
+	return Paste
+}
+
+// classifyKey takes the three forms in which terminals report keys with numbers.
+func (s *Scanner) classifyKey(final byte, q *params) Kind {
+	if q.inter != 0 {
+		return Key
+	}
+	if q.prefix != 0 {
+		if final == 'u' && q.prefix == '?' {
+			return Reply // the kitty flags
+		}
+		return Key
+	}
+	switch {
+	case final == 'u':
+		return s.chordKind(q.v[0][0], q.v[0][2], q.v[1][0], q.v[1][1])
+	case final == '_':
+		return s.winKind(q)
+	case q.n == 3 && q.v[0][0] == 27:
+		return s.chordKind(q.v[2][0], 0, q.v[1][0], q.v[1][1])
+	case q.n == 1 && q.v[0][0] == 200:
+		s.paste = true
+		return PasteStart
+	case q.n == 1 && q.v[0][0] == 201:
+		s.paste = false
+		return PasteEnd
+	}
+	return Key
+}
+
+// chordKind takes a key report of the kitty protocol or modifyOtherKeys: the key's
+// code, its code on the standard layout, the modifier parameter, the event.
+func (s *Scanner) chordKind(code, base, mods, event int32) Kind {
+	const repeat, release = 2, 3
+	mods = max(mods, 1) - 1
+	switch {
+	case event > release:
+		return Key
+	case s.chord.matches(code, base, mods):
+		if event == release {
+			return Release
+		}
+		return Reclaim
+	case (code == 'g' || base == 'g') && mods&^modLocks == modCtrl && event < repeat:
+		return Confirm
+	}
+	return Key
+}
+
+// winKind takes a win32-input-mode record: CSI Vk ; Sc ; Uc ; Kd ; Cs ; Rc _.
+func (s *Scanner) winKind(q *params) Kind {
+	vk, uc, down, state := q.v[0][0], q.v[2][0], q.v[3][0], q.v[4][0]
+	switch {
+	case down > 1:
+		return Key
+	case s.chord.matchesWin(vk, uc, state):
+		if down == 0 {
+			return Release
+		}
+		return Reclaim
+	case down == 1 && (vk == 'G' || uc == bel) && state&winCtrl != 0 && state&(winAlt|winShift) == 0:
+		return Confirm
+	}
+	return Key
+}
+
+// classifyCPR tells a cursor position report from F3 with modifiers, which xterm
+// sends in the same form.
+func (s *Scanner) classifyCPR(q *params) Kind {
+	switch {
+	case q.prefix == '?' && q.inter == 0:
+		return Reply
+	case q.prefix == 0 && q.inter == 0 && q.n == 2 && s.cpr > 0:
+		s.cpr--
+		return Reply
+	}
+	return Key
+}
+
+// isReply reports whether a sequence is an answer of the terminal.
+func (q *params) isReply(final byte) bool {
+	switch final {
+	case 'c': // DA1, DA2
+		return q.inter == 0 && (q.prefix == '?' || q.prefix == '>')
+	case 'n': // DSR
+		return q.inter == 0 && q.n > 0 && (q.prefix == 0 || q.prefix == '?')
+	case 't': // window reports, in-band resize
+		return q.inter == 0 && q.n > 0 && (q.prefix == 0 || q.prefix == '?')
+	case 'y': // DECRPM, private and ANSI
+		return q.inter == '$' && q.n == 2 && (q.prefix == 0 || q.prefix == '?')
+	case 'm': // XTQMODKEYS
+		return q.inter == 0 && q.prefix == '>'
+	case 'S': // XTSMGRAPHICS
+		return q.inter == 0 && q.prefix == '?'
+	}
+	return false
+}
+
+// classifyMouse takes the reports of modes 1006 and 1016 (CSI < b ; x ; y M) and
+// 1015 (CSI b ; x ; y M, the button plus 32).
+func classifyMouse(final byte, q *params) Kind {
+	switch {
+	case q.prefix == '<' && q.inter == 0 && q.n == 3:
+		return mouseKind(q.v[0][0])
+	case q.prefix == 0 && q.inter == 0 && q.n == 3 && final == 'M':
+		return mouseKind(q.v[0][0] - 32)
+	case final == 'm' && q.isReply(final):
+		return Reply
+	}
+	return Key
+}
+
+// mouseKind takes the button field: the motion bit, with "no button" and none of
+// the bits for wheels and further buttons, is bare movement.
+func mouseKind(b int32) Kind {
+	const button, motion, extra = 3, 32, 64 | 128
+	if b&motion != 0 && b&button == button && b&extra == 0 {
+		return Motion
+	}
+	return Mouse
+}

@@ -1,0 +1,431 @@
+package keys
+
+const (
+	bel = 0x07
+	can = 0x18
+	sub = 0x1a
+	esc = 0x1b
+	csi = 0x9b // CSI as one byte (S8C1T)
+)
+
+const (
+	// MaxHeld bounds what a Scanner holds back, in bytes. A string of the
+	// terminal that is longer is passed on in Reply units of this size.
+	MaxHeld = 1024
+
+	// maxParams bounds the parameter bytes of a control sequence. No key and no
+	// reply is longer; what is, passes as Key units and can mean nothing.
+	maxParams = 64
+)
+
+// state is where the scanner stands between two bytes.
+type state uint8
+
+const (
+	ground   state = iota
+	inUTF8         // inside a character, perhaps after ESC
+	afterESC       // ESC
+	inCSI          // ESC [ or 0x9b, and parameters
+	longCSI        // a control sequence with too many parameters: pass it on
+	inSS3          // ESC O
+	inX10          // ESC [ M and up to two of its three bytes
+	strOpen        // ESC ] or ESC P or ESC _: a string, or Alt and that key
+	inString       // the string's contents
+	strESC         // ESC inside a string: half of ST, or a new sequence
+)
+
+// Scanner cuts keyboard input into units and classifies them. Everything that a
+// decision needs survives between calls of Scan, so a match never depends on how
+// reads cut the stream; and no input can bring a Scanner into a state in which it
+// misses the reclaim key. All emitted bytes followed by Held are exactly the
+// bytes scanned, in order.
+//
+// A Scanner is not safe for concurrent use and never allocates.
+type Scanner struct {
+	chord Chord
+	state state
+	str   byte  // what opened the string: ] P or _
+	need  uint8 // bytes that the character or mouse report still wants
+	// params counts the parameter bytes of the open control sequence; number
+	// holds while they are all digits.
+	params uint8
+	number bool
+	paste  bool
+	x10    bool
+	// lateBEL is set when an OSC string was given up: its BEL may still arrive,
+	// and it must not pass for a Ctrl+G.
+	lateBEL bool
+	cpr     int
+	held    int
+	buf     [MaxHeld + 8]byte
+}
+
+// NewScanner returns a Scanner that looks for the given reclaim key. It must be
+// fed every byte of its keyboard from the start.
+func NewScanner(reclaim Chord) *Scanner {
+	return &Scanner{chord: reclaim.orDefault()}
+}
+
+// Held returns the bytes of the unit that is not complete yet, nil if there is
+// none. They are valid until the next call. An unfinished string of the terminal
+// always has bytes here, so a caller that flushes what is held too long never
+// leaves the scanner inside one.
+func (s *Scanner) Held() []byte {
+	if s.held == 0 {
+		return nil
+	}
+	return s.buf[:s.held]
+}
+
+// LoneEsc reports whether exactly one ESC is held. That is the Escape key unless
+// more follows at once (50 ms); anything else that is held may take longer (1 s).
+func (s *Scanner) LoneEsc() bool { return s.state == afterESC && s.held == 1 }
+
+// InPaste reports whether a bracketed paste is open.
+func (s *Scanner) InPaste() bool { return s.paste }
+
+// EndPaste closes the paste without its end: the caller gave up waiting.
+func (s *Scanner) EndPaste() { s.paste = false }
+
+// SetX10Mouse says whether mouse reports are CSI M and three bytes: the program
+// has mode 9, 1000, 1002 or 1003 on without 1006, 1015 or 1016.
+func (s *Scanner) SetX10Mouse(on bool) { s.x10 = on }
+
+// ExpectCPR says that n more cursor position reports (answers to CSI 6 n) are
+// due. That many CSI r ; c R are replies; otherwise they are F3 with modifiers.
+// A negative n takes back what nobody will answer.
+func (s *Scanner) ExpectCPR(n int) {
+	const most = 1 << 16
+	s.cpr = min(max(s.cpr+min(max(n, -most), most), 0), most)
+}
+
+// Flush ends the wait for the rest of a sequence: what is held is emitted as Key
+// (as Paste inside a paste) and the scanner returns to ground. The paste stays
+// open. emit must not call Scan or Flush.
+func (s *Scanner) Flush(emit func(Unit)) {
+	s.giveUp(nil, emit)
+}
+
+// Scan emits every unit that p completes, in order, and holds the rest back.
+// emit must not call Scan or Flush.
+func (s *Scanner) Scan(p []byte, emit func(Unit)) {
+	start := 0 // of the open unit in p; what came before it is in s.buf
+	for i := 0; i < len(p); {
+		if s.state == ground {
+			i, start = s.scanGround(p, i, emit)
+			continue
+		}
+		c := p[i]
+		if c == s.chord.c0 {
+			s.giveUp(p[start:i], emit)
+			i++
+			emit(Unit{Reclaim, p[i-1 : i]})
+			start = i
+			continue
+		}
+		switch s.step(c, s.held+i-start) {
+		case more:
+			i++
+		case done:
+			i++
+			s.complete(p[start:i], emit)
+			start = i
+		case piece: // the open bytes leave; c opens the next piece
+			kind := Reply
+			if s.state == longCSI {
+				kind = s.content()
+			}
+			emit(Unit{kind, s.join(p[start:i])})
+			start = i
+			i++
+		case abort: // the open bytes were no sequence; c is looked at afresh
+			inside := s.state != inUTF8
+			s.giveUp(p[start:i], emit)
+			start = i
+			if c == bel && inside { // not pressed in ground: no Confirm
+				i++
+				emit(Unit{s.content(), p[start:i]})
+				start = i
+			}
+		case restart: // a string broken off by ESC, which is already in the unit
+			s.breakString(p[start:i], emit)
+			start = i
+		}
+	}
+	s.hold(p[start:], emit)
+}
+
+// scanGround passes text on until something else begins. It returns the next
+// index to look at and the start of the unit that is open there.
+func (s *Scanner) scanGround(p []byte, i int, emit func(Unit)) (next, start int) {
+	start = i
+	i = s.text(p, i)
+	if i > start {
+		emit(Unit{s.content(), p[start:i]})
+	}
+	if i == len(p) {
+		return i, i
+	}
+	start = i
+	switch c := p[i]; c {
+	case s.chord.c0:
+		emit(Unit{Reclaim, p[i : i+1]})
+		return i + 1, i + 1
+	case bel:
+		kind := Confirm
+		if s.lateBEL {
+			kind, s.lateBEL = Key, false
+		}
+		emit(Unit{kind, p[i : i+1]})
+		return i + 1, i + 1
+	case esc:
+		s.state, s.lateBEL = afterESC, false
+	case csi:
+		s.openCSI()
+	default: // a character whose end is not in p
+		s.state, s.need = inUTF8, utf8Tail(c)
+	}
+	return i + 1, start
+}
+
+// text returns the end of the plain text that begins at i. Control characters
+// that mean nothing to the scanner are text. A character that p cuts off is not.
+func (s *Scanner) text(p []byte, i int) int {
+	for i < len(p) {
+		c := p[i]
+		switch {
+		case c >= 0x20 && c < 0x7f:
+			i++
+		case c < 0x20:
+			if c == esc || c == s.chord.c0 || c == bel && !s.paste {
+				return i
+			}
+			i++
+		case c == csi:
+			return i
+		default:
+			n, end := int(utf8Tail(c)), i+1
+			for n > 0 && end < len(p) && p[end]&0xc0 == 0x80 {
+				n, end = n-1, end+1
+			}
+			if n > 0 && end == len(p) {
+				return i
+			}
+			i = end
+		}
+	}
+	return i
+}
+
+// utf8Tail returns how many continuation bytes follow c, 0 if c cannot begin a
+// character of several bytes.
+func utf8Tail(c byte) uint8 {
+	switch {
+	case c < 0xc2 || c > 0xf4:
+		return 0
+	case c < 0xe0:
+		return 1
+	case c < 0xf0:
+		return 2
+	}
+	return 3
+}
+
+// verdict is what one byte does to the open unit.
+type verdict uint8
+
+const (
+	more    verdict = iota // it belongs to it
+	done                   // it ends it
+	piece                  // the unit is too long: pass on what there is
+	abort                  // it does not belong to it
+	restart                // it belongs to a new sequence that the last ESC began
+)
+
+// step decides about byte c, which comes after n bytes of an open unit.
+func (s *Scanner) step(c byte, n int) verdict {
+	switch s.state {
+	case inUTF8:
+		return s.stepUTF8(c)
+	case afterESC:
+		return s.stepESC(c)
+	case inCSI, longCSI:
+		return s.stepCSI(c)
+	case inSS3:
+		return stepSS3(c, n)
+	case inX10:
+		return s.stepX10(c)
+	case strOpen, inString, strESC:
+		return s.stepString(c, n)
+	case ground:
+	}
+	return abort
+}
+
+func (s *Scanner) stepUTF8(c byte) verdict {
+	if c&0xc0 != 0x80 {
+		return abort
+	}
+	s.need--
+	if s.need == 0 {
+		return done
+	}
+	return more
+}
+
+// stepESC decides what ESC begins. In a paste only control sequences matter: its
+// end, and the reclaim key. ESC with any other byte is Alt and that key.
+func (s *Scanner) stepESC(c byte) verdict {
+	switch {
+	case c == '[':
+		s.openCSI()
+		return more
+	case s.paste || c == esc:
+		return abort
+	case c == 'O':
+		s.state = inSS3
+		return more
+	case c == ']' || c == 'P' || c == '_':
+		s.state, s.str = strOpen, c
+		return more
+	case c < 0x80:
+		return done
+	case utf8Tail(c) > 0:
+		s.state, s.need = inUTF8, utf8Tail(c)
+		return more
+	}
+	return abort
+}
+
+// stepSS3 takes single letters (ESC O A) and the parameters that some terminals
+// put before them (ESC O 5 A).
+func stepSS3(c byte, n int) verdict {
+	switch {
+	case c >= 0x40 && c < 0x7f, c == ' ':
+		return done
+	case c >= 0x30 && c < 0x40 && n < 8:
+		return more
+	}
+	return abort
+}
+
+func (s *Scanner) stepX10(c byte) verdict {
+	if c < 0x20 {
+		return abort
+	}
+	s.need--
+	if s.need == 0 {
+		return done
+	}
+	return more
+}
+
+// stepString follows OSC, DCS and APC. A string opens only if its first byte is
+// one that terminals begin their answers with; otherwise Alt+] and the text
+// typed after it would be taken for one. Terminals answer nothing in SOS or PM.
+// BEL ends OSC and is contents elsewhere, so that no answer can pass for Ctrl+G.
+func (s *Scanner) stepString(c byte, n int) verdict {
+	if s.state == strESC {
+		if c == '\\' {
+			return done
+		}
+		return restart
+	}
+	if s.state == strOpen {
+		if !beginsString(s.str, c) {
+			return abort
+		}
+		s.state = inString
+		return more
+	}
+	switch {
+	case c == bel && s.str == ']':
+		return done
+	case c == can || c == sub:
+		return abort
+	case c == esc:
+		s.state = strESC
+		return more
+	case n >= MaxHeld:
+		return piece
+	}
+	return more
+}
+
+func beginsString(kind, c byte) bool {
+	digit := c >= '0' && c <= '9'
+	switch kind {
+	case ']': // OSC 11;rgb:..., OSC l title, OSC L icon
+		return digit || c == 'l' || c == 'L'
+	case 'P': // DCS 1$r..., DCS >|..., DCS !|...
+		return c >= 0x20 && c < 0x40
+	}
+	return digit || c == 'G' // APC G: kitty graphics
+}
+
+// content is the kind of whatever has no meaning of its own.
+func (s *Scanner) content() Kind {
+	if s.paste {
+		return Paste
+	}
+	return Key
+}
+
+// join returns the whole open unit, of which tail is the part in this read.
+func (s *Scanner) join(tail []byte) []byte {
+	if s.held == 0 {
+		return tail
+	}
+	n := s.held + copy(s.buf[s.held:], tail)
+	s.held = 0
+	return s.buf[:n]
+}
+
+// complete emits the open unit, whose last byte is the last of tail.
+func (s *Scanner) complete(tail []byte, emit func(Unit)) {
+	u := s.join(tail)
+	kind := s.content()
+	switch s.state {
+	case inCSI:
+		kind = s.classify(u)
+	case inX10:
+		kind = mouseKind(int32(u[len(u)-3]) - 32)
+	case strESC, inString:
+		kind = Reply
+	case ground, inUTF8, afterESC, longCSI, inSS3, strOpen:
+	}
+	s.state = ground
+	emit(Unit{kind, u})
+}
+
+// giveUp emits the open bytes, whatever they were to become, and returns to ground.
+func (s *Scanner) giveUp(tail []byte, emit func(Unit)) {
+	if (s.state == inString || s.state == strESC) && s.str == ']' {
+		s.lateBEL = true
+	}
+	s.state = ground
+	if u := s.join(tail); len(u) > 0 {
+		emit(Unit{s.content(), u})
+	}
+}
+
+// breakString emits a string that an ESC broke off, and keeps that ESC, the last
+// byte of the unit, as the beginning of the next.
+func (s *Scanner) breakString(tail []byte, emit func(Unit)) {
+	if u := s.join(tail); len(u) > 1 {
+		emit(Unit{s.content(), u[:len(u)-1]})
+	}
+	s.buf[0], s.held = esc, 1
+	s.state = afterESC
+}
+
+// hold keeps the open bytes for the next read.
+func (s *Scanner) hold(tail []byte, emit func(Unit)) {
+	if s.state == longCSI {
+		if len(tail) > 0 {
+			emit(Unit{s.content(), tail})
+		}
+		return
+	}
+	s.held += copy(s.buf[s.held:], tail)
+}

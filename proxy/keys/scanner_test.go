@@ -1,0 +1,473 @@
+package keys
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const defaultName = `ctrl-\`
+
+func chord(t testing.TB, name string) Chord {
+	t.Helper()
+	c, err := ParseChord(name)
+	require.NoError(t, err)
+	return c
+}
+
+// seen is a unit that outlives its callback.
+type seen struct {
+	kind Kind
+	text string
+}
+
+func (u seen) String() string { return fmt.Sprintf("%s %q", u.kind, u.text) }
+
+// scanAll feeds the reads, ends the wait, and joins neighbours of one kind that
+// carry no boundary of their own (text, and the pieces of a long string or paste).
+func scanAll(s *Scanner, reads ...[]byte) []seen {
+	var got []seen
+	emit := func(u Unit) { got = append(got, seen{u.Kind, string(u.Bytes)}) }
+	for _, p := range reads {
+		s.Scan(p, emit)
+	}
+	s.Flush(emit)
+	return merge(got)
+}
+
+func merge(units []seen) []seen {
+	var out []seen
+	for _, u := range units {
+		joins := u.kind == Key || u.kind == Paste || u.kind == Reply
+		if n := len(out); joins && n > 0 && out[n-1].kind == u.kind {
+			out[n-1].text += u.text
+			continue
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+func counts(units []seen, kinds ...Kind) []int {
+	n := make([]int, len(kinds))
+	for _, u := range units {
+		for i, k := range kinds {
+			if u.kind == k {
+				n[i]++
+			}
+		}
+	}
+	return n
+}
+
+// vectors is the normative table: what each sequence is for the default chord.
+var vectors = []struct {
+	name string
+	in   string
+	want Kind
+}{
+	{"the C0 byte", "\x1c", Reclaim},
+	{"kitty", "\x1b[92;5u", Reclaim},
+	{"kitty, num lock", "\x1b[92;133u", Reclaim},
+	{"kitty, caps lock", "\x1b[92;69u", Reclaim},
+	{"kitty, both locks", "\x1b[92;197u", Reclaim},
+	{"kitty, shift", "\x1b[92;6u", Reclaim},
+	{"kitty, shift with alternate", "\x1b[92:124;6u", Reclaim},
+	{"kitty, all alternates", "\x1b[92:124:92;6u", Reclaim},
+	{"kitty, base layout is another key", "\x1b[92::45;5u", Reclaim},
+	{"kitty, base layout is the key", "\x1b[35::92;5u", Reclaim},
+	{"kitty, ua layout with base", "\x1b[1169::92;5u", Reclaim},
+	{"kitty, press", "\x1b[92;5:1u", Reclaim},
+	{"kitty, repeat", "\x1b[92;5:2u", Reclaim},
+	{"kitty, release", "\x1b[92;5:3u", Release},
+	{"kitty, unknown event", "\x1b[92;5:4u", Key},
+	{"kitty, text", "\x1b[92;5;92u", Reclaim},
+	{"kitty, texts", "\x1b[92;5:1;92:93u", Reclaim},
+	{"kitty, the shifted symbol", "\x1b[124;6u", Reclaim},
+	{"kitty, the shifted symbol without shift", "\x1b[124;5u", Key},
+	{"kitty, ctrl-4", "\x1b[52;5u", Reclaim},
+	{"kitty, ctrl-4 released", "\x1b[52;5:3u", Release},
+	{"kitty, ctrl-shift-4", "\x1b[52;6u", Key},
+	{"kitty, the C0 code", "\x1b[28;5u", Reclaim},
+	{"kitty, alt too", "\x1b[92;7u", Key},
+	{"kitty, super too", "\x1b[92;13u", Key},
+	{"kitty, hyper too", "\x1b[92;21u", Key},
+	{"kitty, meta too", "\x1b[92;37u", Key},
+	{"kitty, no ctrl", "\x1b[92;1u", Key},
+	{"kitty, alt alone", "\x1b[92;3u", Key},
+	{"kitty, no modifiers", "\x1b[92u", Key},
+	{"kitty, no recognisable key", "\x1b[1169;5u", Key},
+	{"kitty, another key", "\x1b[93;5u", Key},
+	{"kitty, a modifier key", "\x1b[57442;5u", Key},
+	{"kitty, the last modifier key", "\x1b[57454;5u", Key},
+	{"modifyOtherKeys", "\x1b[27;5;92~", Reclaim},
+	{"modifyOtherKeys, shift", "\x1b[27;6;124~", Reclaim},
+	{"modifyOtherKeys, ctrl-4", "\x1b[27;5;52~", Reclaim},
+	{"modifyOtherKeys, the C0 code", "\x1b[27;5;28~", Reclaim},
+	{"modifyOtherKeys, num lock", "\x1b[27;133;92~", Reclaim},
+	{"modifyOtherKeys, alt too", "\x1b[27;7;92~", Key},
+	{"modifyOtherKeys, bar without shift", "\x1b[27;5;124~", Key},
+	{"modifyOtherKeys, another key", "\x1b[27;5;35~", Key},
+	{"a key of another form", "\x1b[3;5~", Key},
+	{"8-bit, kitty", "\x9b92;5u", Reclaim},
+	{"8-bit, modifyOtherKeys", "\x9b27;5;92~", Reclaim},
+	{"8-bit, win32", "\x9b220;43;92;1;8;1_", Reclaim},
+	{"8-bit CSI as the end of a letter", "\xd0\x9b92;5u", Key},
+	{"win32, left ctrl", "\x1b[220;43;92;1;8;1_", Reclaim},
+	{"win32, right ctrl", "\x1b[220;43;92;1;4;1_", Reclaim},
+	{"win32, Windows Terminal", "\x1b[220;43;28;1;8;1_", Reclaim},
+	{"win32, locks", "\x1b[220;43;92;1;168;1_", Reclaim},
+	{"win32, another key, the character", "\x1b[226;86;92;1;8;1_", Reclaim},
+	{"win32, released", "\x1b[220;43;28;0;8;1_", Release},
+	{"win32, AltGr", "\x1b[219;12;92;1;9;1_", Key},
+	{"win32, left alt", "\x1b[220;43;92;1;10;1_", Key},
+	{"win32, no ctrl", "\x1b[220;43;92;1;0;1_", Key},
+	{"private prefix", "\x1b[?92;5u", Reply},
+	{"another private prefix", "\x1b[>92;5u", Key},
+	{"an intermediate", "\x1b[92;5 u", Key},
+	{"ctrl-alt in xterm", "\xc2\x9c", Key},
+	{"alt-backslash", "\x1b\\", Key},
+	{"bar", "|", Key},
+	{"hash", "#", Key},
+	{"alt and a letter of two bytes", "\x1b\xc3\xa9", Key},
+	{"DA1", "\x1b[?62;22c", Reply},
+	{"DA2", "\x1b[>41;398;0c", Reply},
+	{"DSR 5", "\x1b[0n", Reply},
+	{"colour scheme", "\x1b[?997;1n", Reply},
+	{"window size", "\x1b[8;24;80t", Reply},
+	{"kitty flags", "\x1b[?5u", Reply},
+	{"DECRPM", "\x1b[?2026;2$y", Reply},
+	{"DECRPM of an ANSI mode", "\x1b[4;2$y", Reply},
+	{"XTQMODKEYS", "\x1b[>4;1m", Reply},
+	{"DECXCPR", "\x1b[?5;7R", Reply},
+	{"CPR that nobody asked for", "\x1b[5;7R", Key},
+	{"OSC 11, BEL", "\x1b]11;rgb:0000/0000/0000\x07", Reply},
+	{"OSC 11, ST", "\x1b]11;rgb:0000/0000/0000\x1b\\", Reply},
+	{"title", "\x1b]lvim\x1b\\", Reply},
+	{"XTVERSION", "\x1bP>|XTerm(398)\x1b\\", Reply},
+	{"DECRPSS", "\x1bP1$r0m\x1b\\", Reply},
+	{"BEL in a string that it does not end", "\x1bP1$r\x07\x1b\\", Reply},
+	{"kitty graphics", "\x1b_Gi=31;OK\x1b\\", Reply},
+	{"focus in", "\x1b[I", Focus},
+	{"focus out", "\x1b[O", Focus},
+	{"SGR press", "\x1b[<0;10;20M", Mouse},
+	{"SGR release", "\x1b[<0;10;20m", Mouse},
+	{"SGR wheel", "\x1b[<64;10;20M", Mouse},
+	{"SGR drag", "\x1b[<32;10;20M", Mouse},
+	{"SGR motion", "\x1b[<35;10;20M", Motion},
+	{"SGR motion with ctrl", "\x1b[<51;10;20M", Motion},
+	{"urxvt press", "\x1b[32;10;20M", Mouse},
+	{"urxvt motion", "\x1b[67;10;20M", Motion},
+	{"ctrl-g", "\x07", Confirm},
+	{"ctrl-g, kitty", "\x1b[103;5u", Confirm},
+	{"ctrl-g, kitty, num lock", "\x1b[103;133u", Confirm},
+	{"ctrl-g, kitty, ru layout", "\x1b[1087::103;5u", Confirm},
+	{"ctrl-g, kitty, repeat", "\x1b[103;5:2u", Key},
+	{"ctrl-g, kitty, release", "\x1b[103;5:3u", Key},
+	{"ctrl-shift-g", "\x1b[103;6u", Key},
+	{"ctrl-g, modifyOtherKeys", "\x1b[27;5;103~", Confirm},
+	{"ctrl-g, win32", "\x1b[71;34;7;1;8;1_", Confirm},
+	{"ctrl-g, win32, up", "\x1b[71;34;7;0;8;1_", Key},
+	{"ctrl-alt-g", "\x1b\x07", Key},
+	{"up", "\x1b[A", Key},
+	{"up, application", "\x1bOA", Key},
+	{"f1 of the Linux console", "\x1b[[A", Key},
+	{"shift-delete of rxvt", "\x1b[3$", Key},
+	{"text", "héllo", Key},
+}
+
+// TestR1R2Vectors is the table at every split point, one byte per read, and with
+// text before and after.
+func TestR1R2Vectors(t *testing.T) {
+	for _, v := range vectors {
+		t.Run(v.name, func(t *testing.T) {
+			c := Chord{}
+			want := []seen{{v.want, v.in}}
+			require.Equal(t, want, scanAll(NewScanner(c), []byte(v.in)))
+			for i := 1; i < len(v.in); i++ {
+				require.Equal(t, want, scanAll(NewScanner(c), []byte(v.in[:i]), []byte(v.in[i:])), "split at %d", i)
+			}
+			require.Equal(t, want, scanAll(NewScanner(c), single(v.in)...))
+
+			around := merge([]seen{{Key, "ab"}, {v.want, v.in}, {Key, "cd"}})
+			whole := "ab" + v.in + "cd"
+			require.Equal(t, around, scanAll(NewScanner(c), []byte(whole)))
+			require.Equal(t, around, scanAll(NewScanner(c), single(whole)...))
+			for i := 1; i < len(whole); i++ {
+				require.Equal(t, around, scanAll(NewScanner(c), []byte(whole[:i]), []byte(whole[i:])), "split at %d", i)
+			}
+		})
+	}
+}
+
+func single(s string) [][]byte {
+	reads := make([][]byte, len(s))
+	for i := range len(s) {
+		reads[i] = []byte{s[i]}
+	}
+	return reads
+}
+
+// TestR1ByteInEveryState: the reclaim byte counts wherever the scanner stands, the
+// open bytes leave before it, and the scanner is in ground after it.
+func TestR1ByteInEveryState(t *testing.T) {
+	for _, open := range []string{
+		"", "\x1b", "\x1b[", "\x1b[92;5", "\x1b[?", "\x9b27;", "\x1bO", "\x1b]", "\x1b]52;c;aGVs",
+		"\x1bP1$r", "\x1b_G", "\x1b]11;\x1b", "\xd0", "\xf0\x9f\x98", "\x1b\xc3",
+		"\x1b[M!", "\x1b[[", "\x1b[" + strings.Repeat("1;", 50),
+	} {
+		for _, x10 := range []bool{false, true} {
+			s := NewScanner(Chord{})
+			s.SetX10Mouse(x10)
+			want := []seen{{Reclaim, "\x1c"}, {Key, "[92;5u"}}
+			if open != "" {
+				want = append([]seen{{Key, open}}, want...)
+			}
+			require.Equal(t, want, scanAll(s, single(open+"\x1c[92;5u")...), "%q", open)
+		}
+	}
+}
+
+// TestR4Paste: the key counts in a paste in every encoding; what else is pasted is
+// Paste, and a Ctrl+G in it confirms nothing.
+func TestR4Paste(t *testing.T) {
+	in := "\x1b[200~ab\x07\x1b[A\x1b]1;\x07\x1cde\x1b[92;5u\x9b27;5;92~\x1b[103;5ug\x1b[200~\x1b\x1b[201~x\x07"
+	want := []seen{
+		{PasteStart, "\x1b[200~"},
+		{Paste, "ab\x07\x1b[A\x1b]1;\x07"},
+		{Reclaim, "\x1c"},
+		{Paste, "de"},
+		{Reclaim, "\x1b[92;5u"},
+		{Reclaim, "\x9b27;5;92~"},
+		{Paste, "\x1b[103;5ug\x1b[200~\x1b"},
+		{PasteEnd, "\x1b[201~"},
+		{Key, "x"},
+		{Confirm, "\x07"},
+	}
+	require.Equal(t, want, scanAll(NewScanner(Chord{}), []byte(in)))
+	require.Equal(t, want, scanAll(NewScanner(Chord{}), single(in)...))
+	for i := range in {
+		require.Equal(t, want, scanAll(NewScanner(Chord{}), []byte(in[:i]), []byte(in[i:])), "split at %d", i)
+	}
+}
+
+func TestPasteState(t *testing.T) {
+	s := NewScanner(Chord{})
+	require.False(t, s.InPaste())
+	scanAll(s, []byte("\x1b[200~abc\x1b"))
+	require.True(t, s.InPaste(), "a flush keeps the paste open")
+	require.Equal(t, []seen{{Paste, "x"}}, scanAll(s, []byte("x")))
+	s.EndPaste()
+	require.False(t, s.InPaste())
+	require.Equal(t, []seen{{Key, "x"}, {PasteEnd, "\x1b[201~"}}, scanAll(s, []byte("x\x1b[201~")))
+}
+
+// TestR2Corpus runs the recorded key presses of real terminals. Rows without a
+// verdict of their own follow the table: each of their reclaims is listed here.
+func TestR2Corpus(t *testing.T) {
+	follows := map[string][]int{ // presses, releases
+		"\x1c":                           {1, 0},
+		"\x1b\x1c":                       {1, 0},
+		"\x1b[52;5u":                     {1, 0},
+		"\x1b[52;5u\x1b[52;5:3u":         {1, 1},
+		"\x1b[92;6u":                     {1, 0},
+		"\x1b[92:124;6u":                 {1, 0},
+		"\x1b[92:124;6u\x1b[92:124;6:3u": {1, 1},
+		"\x1b[27;6;124~":                 {1, 0},
+		"\x1b[27;5;52~":                  {1, 0},
+		"\x1b[124;6u":                    {1, 0},
+		"\x1b[57442;5u\x1b[52;5u\x1b[52;5:3u\x1b[57442;1:3u":                                     {1, 1},
+		"\x1b[57442;5u\x1b[57441;6u\x1b[92:124;6u\x1b[92:124;6:3u\x1b[57441;5:3u\x1b[57442;1:3u": {1, 1},
+	}
+	f, err := os.Open("testdata/chords.tsv")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	rows := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		fields := strings.Split(lines.Text(), "\t")
+		require.Len(t, fields, 6, lines.Text())
+		in, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.ReplaceAll(fields[4], `"`, `\"`), "ESC", `\x1b`) + `"`)
+		require.NoError(t, err, lines.Text())
+		rows++
+		want := []int{0, 0}
+		switch fields[5] {
+		case "reclaim":
+			want = []int{1, strings.Count(in, ";5:3u")}
+		case "-":
+			if w, ok := follows[in]; ok {
+				want = w
+			}
+		}
+		got := scanAll(NewScanner(Chord{}), []byte(in))
+		require.Equal(t, want, counts(got, Reclaim, Release), "%s: %v", lines.Text(), got)
+		require.Equal(t, got, scanAll(NewScanner(Chord{}), single(in)...), lines.Text())
+	}
+	require.Equal(t, 720, rows)
+}
+
+func TestLoneEscAndHeld(t *testing.T) {
+	s := NewScanner(Chord{})
+	none := func(u Unit) { t.Fatalf("emitted %q", u.Bytes) }
+	require.Nil(t, s.Held())
+	s.Scan([]byte("\x1b"), none)
+	require.True(t, s.LoneEsc())
+	require.Equal(t, []byte("\x1b"), s.Held())
+	s.Scan([]byte("[9"), none)
+	require.False(t, s.LoneEsc())
+	require.Equal(t, []byte("\x1b[9"), s.Held())
+	require.Equal(t, []seen{{Key, "\x1b[9"}}, scanAll(s))
+	require.Nil(t, s.Held())
+	require.Equal(t, []seen{{Key, "2;5u"}}, scanAll(s, []byte("2;5u")), "a flush leads to ground")
+	require.Equal(t, []seen{{Key, "\x1b"}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, []byte("\x1b\x1b[92;5u")))
+}
+
+// TestR7AltKeysAreNoStrings: Alt and a key that opens strings, and text after it, are
+// keys at once, not the start of an answer that never ends (R7).
+func TestR7AltKeysAreNoStrings(t *testing.T) {
+	for _, in := range []string{"\x1b]hello", "\x1bPhello", "\x1b_hello", "\x1bXhello", "\x1b^hello"} {
+		s := NewScanner(Chord{})
+		var got []seen
+		s.Scan([]byte(in), func(u Unit) { got = append(got, seen{u.Kind, string(u.Bytes)}) })
+		require.Equal(t, []seen{{Key, in[:2]}, {Key, "hello"}}, got)
+		require.Nil(t, s.Held())
+	}
+}
+
+func TestStringsAreBounded(t *testing.T) {
+	long := "\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\x07"
+	for _, reads := range [][][]byte{{[]byte(long)}, single(long)} {
+		s := NewScanner(Chord{})
+		var got []seen
+		for _, p := range reads {
+			s.Scan(p, func(u Unit) {
+				require.LessOrEqual(t, len(u.Bytes), MaxHeld)
+				got = append(got, seen{u.Kind, string(u.Bytes)})
+			})
+		}
+		require.Nil(t, s.Held())
+		require.Equal(t, []seen{{Reply, long}}, merge(got))
+	}
+
+	s := NewScanner(Chord{})
+	s.Scan([]byte(long[:len(long)-1]), func(Unit) {})
+	require.NotEmpty(t, s.Held(), "an open string always runs the caller's clock")
+	held := string(s.Held())
+	require.Equal(t, []seen{{Key, held}}, scanAll(s))
+	require.Equal(t, []seen{{Key, "\x07"}, {Confirm, "\x07"}}, scanAll(s, []byte("\x07\x07")),
+		"the BEL of a string that was given up is no Ctrl+G")
+}
+
+func TestLongSequencesAreBounded(t *testing.T) {
+	long := "\x1b[" + strings.Repeat("9", 200) + "2;5u"
+	for _, reads := range [][][]byte{{[]byte(long)}, single(long)} {
+		s := NewScanner(Chord{})
+		require.Equal(t, []seen{{Key, long}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, append(reads, []byte("\x1b[92;5u"))...))
+	}
+}
+
+func TestCtrlGInsideSequencesConfirmsNothing(t *testing.T) {
+	for _, in := range []string{"\x1b[5\x07", "\x1bO\x07", "\x1b]\x07", "\x1b\x07", "\x1bP1\x07\x18", "\x1b[" + strings.Repeat("1", 80) + "\x07"} {
+		require.Equal(t, []int{0}, counts(scanAll(NewScanner(Chord{}), []byte(in)), Confirm), "%q", in)
+	}
+}
+
+func TestX10Mouse(t *testing.T) {
+	s := NewScanner(Chord{})
+	s.SetX10Mouse(true)
+	in := "\x1b[M !!\x1b[MC!!\x1b[M`\xff!\x9bM !!a"
+	want := []seen{{Mouse, "\x1b[M !!"}, {Motion, "\x1b[MC!!"}, {Mouse, "\x1b[M`\xff!"}, {Mouse, "\x9bM !!"}, {Key, "a"}}
+	require.Equal(t, want, scanAll(s, []byte(in)))
+	require.Equal(t, want, scanAll(s, single(in)...))
+	require.Equal(t, []seen{{Key, "\x1b[M !"}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, []byte("\x1b[M !\x1b[92;5u")))
+	require.Equal(t, []seen{{Key, "\x1b[M\r"}}, scanAll(s, []byte("\x1b[M\r")))
+	s.SetX10Mouse(false)
+	require.Equal(t, []seen{{Key, "\x1b[M !!"}}, scanAll(s, []byte("\x1b[M !!")))
+}
+
+func TestExpectCPR(t *testing.T) {
+	s := NewScanner(Chord{})
+	s.ExpectCPR(2)
+	in := "\x1b[1;5R\x1b[A\x1b[24;80R\x1b[1;5R"
+	want := []seen{{Reply, "\x1b[1;5R"}, {Key, "\x1b[A"}, {Reply, "\x1b[24;80R"}, {Key, "\x1b[1;5R"}}
+	require.Equal(t, want, scanAll(s, []byte(in)))
+	s.ExpectCPR(1)
+	s.ExpectCPR(-5)
+	require.Equal(t, []seen{{Key, "\x1b[1;5R"}}, scanAll(s, []byte("\x1b[1;5R")), "taken back")
+	s.ExpectCPR(1)
+	require.Equal(t, []seen{{Reply, "\x1b[1;5R"}}, scanAll(s, []byte("\x1b[1;5R")), "never below none")
+}
+
+func TestR2OtherChords(t *testing.T) {
+	tests := []struct {
+		chord         string
+		reclaims, not []string
+	}{
+		{"ctrl-]", []string{"\x1d", "\x1b[93;5u", "\x1b[93;133u", "\x1b[125;6u", "\x1b[53;5u", "\x1b[27;5;93~", "\x1b[43::93;5u", "\x1b[221;27;29;1;8;1_"}, []string{"\x1c", "\x1b[92;5u", "\x1b[93;7u", "\x1b[27;5;92~"}},
+		{"ctrl-x", []string{"\x18", "\x1b[120;5u", "\x1b[88;6u", "\x1b[27;5;120~", "\x1b[27;6;88~", "\x1b[1095::120;5u", "\x1b[88;45;24;1;8;1_"}, []string{"\x1c", "x", "X", "\x1b[120;3u"}},
+		{"ctrl-^", []string{"\x1e", "\x1b[54;5u", "\x1b[54;6u", "\x1b[54:94;6u", "\x1b[27;6;94~"}, []string{"\x1c", "^", "\x1b[54;2u"}},
+		{"ctrl-_", []string{"\x1f", "\x1b[45;6u", "\x1b[47;5u", "\x1b[27;6;95~"}, []string{"\x1c", "\x1b[45;5u"}},
+		{"ctrl-z", []string{"\x1a", "\x1b]11;\x1a", "\x1b[122;5u"}, []string{"\x1c"}},
+	}
+	for _, tt := range tests {
+		for _, in := range tt.reclaims {
+			require.Equal(t, []int{1}, counts(scanAll(NewScanner(chord(t, tt.chord)), single(in)...), Reclaim), "%s %q", tt.chord, in)
+		}
+		for _, in := range tt.not {
+			require.Equal(t, []int{0}, counts(scanAll(NewScanner(chord(t, tt.chord)), single(in)...), Reclaim), "%s %q", tt.chord, in)
+		}
+	}
+}
+
+func TestParseChord(t *testing.T) {
+	for _, name := range []string{`ctrl-\`, `Ctrl-\`, `C-\`, `^\`, `ctrl+\`} {
+		require.Equal(t, defaultName, chord(t, name).String())
+	}
+	require.Equal(t, "ctrl-x", chord(t, "CTRL-X").String())
+	require.Equal(t, defaultName, Chord{}.String())
+	for name, says := range map[string]string{
+		"ctrl-g": "confirms", "ctrl-m": "Enter", "ctrl-i": "Tab", "ctrl-[": "Escape", "ctrl-j": "line feed", "ctrl-h": "Backspace",
+		"ctrl-1": "no byte of its own", "ctrl-é": "one key", "x": "not Ctrl", "": "not Ctrl", "alt-x": "not Ctrl", "ctrl-": "not Ctrl", "ctrl-f1": "not Ctrl",
+	} {
+		_, err := ParseChord(name)
+		require.ErrorContains(t, err, says, name)
+		require.ErrorContains(t, err, "give ctrl-", name)
+		require.ErrorContains(t, err, strconv.Quote(name), name)
+	}
+}
+
+func TestScanDoesNotAllocate(t *testing.T) {
+	s := NewScanner(Chord{})
+	in := []byte("hello \x1b[92;5u\x1b[A\x1b]11;rgb:00/00/00\x07\xc3\xa9\x1c\x1b")
+	n := 0
+	emit := func(u Unit) { n += len(u.Bytes) }
+	require.Zero(t, testing.AllocsPerRun(100, func() { s.Scan(in, emit) }))
+	require.NotZero(t, n)
+}
+
+func BenchmarkScan(b *testing.B) {
+	for _, bb := range []struct{ name, in string }{
+		{"mixed19", "hello wor\x1b[92;133u\x1b"},
+		{"text19", "hello, wide world!!"},
+		{"arrows18", "\x1b[A\x1b[B\x1b[C\x1b[D\x1b[A\x1b[B"},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			s := NewScanner(Chord{})
+			in := []byte(bb.in)
+			n := 0
+			emit := func(Unit) { n++ }
+			b.ReportAllocs()
+			b.SetBytes(int64(len(in)))
+			for b.Loop() {
+				s.Scan(in, emit)
+			}
+		})
+	}
+}
