@@ -268,7 +268,8 @@ func (m *Close) check() error {
 		text("signal", m.Signal, MaxName).done()
 }
 
-func (m *SessionsList) check() error       { return new(checks).id("requestId", m.RequestID).done() }
+func (m *SessionsList) check() error { return new(checks).id("requestId", m.RequestID).done() }
+
 func (m *SessionsListResult) check() error { return new(checks).id("requestId", m.RequestID).done() }
 
 func (m *SessionsSubscribe) check() error {

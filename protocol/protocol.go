@@ -110,7 +110,7 @@ type Message interface {
 // KindOf is the value of m's "type" field.
 func KindOf(m Message) string { return m.kind() }
 
-// ValidID reports whether s may be an id: 1 to 128 characters of A-Z a-z 0-9 . _ : -
+// ValidID reports whether s may be an id: 1 to 128 letters and digits of ASCII, or the signs in "._:-".
 func ValidID(s string) bool {
 	if len(s) == 0 || len(s) > MaxID {
 		return false

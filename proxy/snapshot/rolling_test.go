@@ -202,7 +202,7 @@ func TestRollingAllocatesNothingInAFlood(t *testing.T) {
 // feed decodes a fuzzer's bytes: below 0xf0 they are text, above they are operations with the next byte as a number.
 func feed(r *Rolling, data []byte, cut int) {
 	var run []byte
-	print := func() {
+	flush := func() {
 		for len(run) > 0 {
 			n := len(run)
 			if cut > 0 {
@@ -218,7 +218,7 @@ func feed(r *Rolling, data []byte, cut int) {
 			run = append(run, c)
 			continue
 		}
-		print()
+		flush()
 		n := -1
 		if i+1 < len(data) {
 			n = int(data[i+1]) - 8
@@ -242,7 +242,7 @@ func feed(r *Rolling, data []byte, cut int) {
 			r.Control(c)
 		}
 	}
-	print()
+	flush()
 }
 
 // characters is the length of the first n characters of run.

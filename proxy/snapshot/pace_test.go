@@ -1,0 +1,128 @@
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
+
+// pacing drives a Pace as a screen loop does: events at their times, a look whenever Next says so. It lists the moments
+// of the snapshots, with "s" for a settled screen, until the pace is idle.
+func pacing(t *testing.T, p *Pace, events string) string {
+	t.Helper()
+	type event struct {
+		ms   int
+		what string
+	}
+	var todo []event
+	for _, field := range strings.Fields(events) {
+		var e event
+		_, err := fmt.Sscanf(field, "%d%s", &e.ms, &e.what)
+		require.NoError(t, err)
+		todo = append(todo, e)
+	}
+	var sent []string
+	for looks := 0; ; looks++ {
+		require.Less(t, looks, 10000, "a pace must become idle")
+		next, timer := p.Next()
+		var now time.Time
+		switch {
+		case len(todo) > 0 && (!timer || at(todo[0].ms).Before(next)):
+			now = at(todo[0].ms)
+			switch todo[0].what {
+			case "c":
+				p.Changed(now)
+			case "h":
+				p.Hold(now, true)
+			case "u":
+				p.Hold(now, false)
+			}
+			todo = todo[1:]
+		case timer:
+			now = next
+		default:
+			return strings.Join(sent, " ")
+		}
+		if p.Due(now) {
+			p.Sent(now)
+			word := fmt.Sprint(now.Sub(epoch).Milliseconds())
+			if p.Settled(now) {
+				word += "s"
+			}
+			sent = append(sent, word)
+		}
+	}
+}
+
+// every is a change at each step of a stretch of time.
+func every(step, from, to int) string {
+	var out strings.Builder
+	for ms := from; ms <= to; ms += step {
+		fmt.Fprintf(&out, "%dc ", ms)
+	}
+	return out.String()
+}
+
+func TestPace(t *testing.T) {
+	for _, c := range []struct{ name, events, want string }{
+		{"idle", "", ""},
+		{"one change: at once, and settled", "0c", "0 30s"},
+		{"a key with its redraw", "0c 5c 20c", "0 50s"},
+		{"after quiet, at once again", "0c 1000c", "0 30s 1000 1030s"},
+		{"just under the interval after a settled one", "0c 529c", "0 30s 559s"},
+		{"a change soon after a settled one waits for the interval", "0c 100c", "0 30s 530s"},
+		{"it does not go out half drawn if it settles in time", "0c 100c 520c", "0 30s 550s"},
+		{"continuous output: one an interval, then the end", every(10, 0, 1600), "0 510 1010 1510 1630s"},
+		{"output that settles each time is output all the same", every(100, 0, 1500), "0 30s 530s 1030s 1530s"},
+		{"held output is not looked at", "0h 10c 40u", "40s"},
+		{"a hold ends without a change", "0c 40h 400u", "0 30s"},
+		{"a change while held is due when released", "0c 100h 700c 750u", "0 30s 750s"},
+		{"a hold that never ends counts for a second", "0h 10c", "1000s"},
+		{"and then no more", "0h 10c 1700c", "1000s 1700 1730s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, pacing(t, NewPace(500*time.Millisecond, 30*time.Millisecond), c.events))
+		})
+	}
+}
+
+func TestPaceSendsAtMostTwiceAnInterval(t *testing.T) {
+	for step := 1; step < 700; step += 13 {
+		p := NewPace(500*time.Millisecond, 30*time.Millisecond)
+		var sent []int
+		for _, word := range strings.Fields(pacing(t, p, every(step, 0, 5000))) {
+			var ms int
+			_, err := fmt.Sscanf(word, "%d", &ms)
+			require.NoError(t, err)
+			sent = append(sent, ms)
+		}
+		for i := 2; i < len(sent); i++ {
+			require.GreaterOrEqual(t, sent[i]-sent[i-2], 500, "changes every %d ms: %v", step, sent)
+		}
+	}
+}
+
+func TestPaceDefaults(t *testing.T) {
+	p := NewPace(0, -1)
+	_, timer := p.Next()
+	require.False(t, timer)
+	require.False(t, p.Due(at(0)))
+	require.True(t, p.Settled(at(0)), "what never changed is quiet")
+	p.Changed(at(0))
+	require.Equal(t, at(0), p.LastChange())
+	require.False(t, p.Settled(at(29)))
+	require.True(t, p.Settled(at(30)))
+	p.Sent(at(0))
+	p.Changed(at(31))
+	p.Changed(at(60))
+	next, timer := p.Next()
+	require.True(t, timer)
+	require.Equal(t, at(90), next, "settled, since the one before was not")
+}
