@@ -1,0 +1,193 @@
+package keys
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Encode returns the bytes of one press, as a terminal sends them in these modes.
+// What a terminal cannot say in them is an error: it is never sent as a key that
+// the program would read as another.
+func (k Press) Encode(m Modes) ([]byte, error) {
+	switch {
+	case k.key == nil && k.r == 0:
+		return nil, fmt.Errorf("key is empty; %s", syntax)
+	case m.KittyFlags&(kittyDisambiguate|kittyAllKeys) != 0:
+		return k.encodeKitty(m.KittyFlags), nil
+	}
+	b := k.encodeOtherKeys(m.ModifyOtherKeys, m.KittyFlags)
+	if b == nil {
+		b = k.encodeLegacy(m)
+	}
+	if b == nil && m.KittyFlags != 0 {
+		return k.encodeKitty(kittyDisambiguate | m.KittyFlags), nil
+	}
+	if b == nil {
+		return nil, fmt.Errorf("key %s cannot be sent: the program has not turned on a keyboard mode in which the terminal could tell it from another key%s", k.name, k.hint())
+	}
+	return b, nil
+}
+
+// hint names what usually does the same in a terminal without extensions.
+func (k Press) hint() string {
+	switch {
+	case k.key != nil && k.key.kitty == 13 && k.mods&modShift != 0:
+		return "; for a line break, alt-enter or ctrl-j often works"
+	case k.mods&modSuper != 0:
+		return "; leave out super-"
+	case k.mods&modShift != 0:
+		return "; leave out shift-"
+	case k.key != nil && k.key.kitty == 27:
+		return "; send esc by itself"
+	}
+	return ""
+}
+
+// encodeLegacy writes what terminals without extensions send, nil if there is
+// nothing that means this key.
+func (k Press) encodeLegacy(m Modes) []byte {
+	switch {
+	case k.mods&modSuper != 0:
+		return nil
+	case k.key == nil:
+		return k.legacyText()
+	case k.key.keypad:
+		return k.legacyKeypad(m)
+	case k.key.shifted != nil:
+		if k.mods != 0 {
+			return nil
+		}
+		return functional(k.key.shifted, modShift)
+	case k.key.typed != "":
+		return k.legacyControl(m)
+	case k.mods == 0 && (m.AppCursor && k.key.cursor || k.key.ss3 != 0):
+		return []byte{esc, 'O', k.key.letter}
+	}
+	return functional(k.key, k.mods)
+}
+
+// functional writes CSI 1 ; m letter or CSI number ; m ~.
+func functional(key *special, mods int32) []byte {
+	final := byte('~')
+	number := key.number
+	if key.letter != 0 {
+		final, number = key.letter, 1
+	}
+	b := []byte{esc, '['}
+	if key.letter == 0 || mods != 0 {
+		b = strconv.AppendInt(b, int64(number), 10)
+	}
+	if mods != 0 {
+		b = append(b, ';')
+		b = strconv.AppendInt(b, int64(mods)+1, 10)
+	}
+	return append(b, final)
+}
+
+func (k Press) legacyKeypad(m Modes) []byte {
+	switch {
+	case k.mods != 0:
+		return nil
+	case m.AppKeypad:
+		return []byte{esc, 'O', k.key.ss3}
+	}
+	return []byte(k.key.typed)
+}
+
+// legacyControl writes Enter, Tab, Escape and Backspace. ESC before ESC would be
+// read as two presses, and Shift or Ctrl mostly makes no difference.
+func (k Press) legacyControl(m Modes) []byte {
+	alt := k.mods&modAlt != 0
+	b := make([]byte, 0, 4)
+	if alt {
+		b = append(b, esc)
+	}
+	switch key, mods := k.key.kitty, k.mods&^modAlt; {
+	case key == 127 && mods&^modCtrl == 0:
+		if m.Backarrow != (mods != 0) {
+			return append(b, '\b')
+		}
+		return append(b, 0x7f)
+	case key == 9 && k.mods == modShift:
+		return []byte("\x1b[Z")
+	case mods != 0, key == 27 && alt:
+		return nil
+	}
+	return append(b, k.key.typed...)
+}
+
+// legacyText writes a character: Alt is ESC before it, Ctrl makes a C0 code.
+func (k Press) legacyText() []byte {
+	b := make([]byte, 0, 8)
+	if k.mods&modAlt != 0 {
+		b = append(b, esc)
+	}
+	if k.r == ' ' && k.mods&modShift != 0 {
+		return nil
+	}
+	if k.mods&modCtrl == 0 {
+		return utf8.AppendRune(b, k.face())
+	}
+	c, ok := controlCode(k.face())
+	if !ok || c == esc && len(b) > 0 {
+		return nil
+	}
+	return append(b, c)
+}
+
+// controlCode maps a character typed with Ctrl as the VT100 and its successors do.
+// Upper-case letters are missing: Ctrl+Shift+A cannot be told from Ctrl+A.
+func controlCode(r rune) (c byte, ok bool) {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return byte(r) & 0x1f, true
+	case r == '@' || r >= '[' && r <= '_':
+		return byte(r) & 0x1f, true
+	case r == ' ' || r == '2':
+		return 0, true
+	case r >= '3' && r <= '7':
+		return byte(r) - '3' + esc, true
+	case r == '/':
+		return 0x1f, true
+	case r == '~':
+		return 0x1e, true
+	case r == '?' || r == '8':
+		return 0x7f, true
+	}
+	return 0, false
+}
+
+// encodeOtherKeys writes CSI 27 ; m ; code ~ for what xterm reports so: at level 2
+// every modified character and control key, at level 1 only those that have no
+// encoding of old. nil leaves the key to the others.
+func (k Press) encodeOtherKeys(level, kitty uint8) []byte {
+	if level == 0 || kitty != 0 || k.mods == 0 || k.mods&modSuper != 0 {
+		return nil
+	}
+	code := k.face()
+	switch {
+	case k.key == nil && k.mods == modShift && k.r != ' ':
+		return nil // just another character
+	case k.key != nil && (k.key.typed == "" || k.key.keypad):
+		return nil
+	case k.key != nil && (k.key.kitty == 127 && k.mods&modShift == 0 || k.key.kitty == 9 && k.mods == modShift):
+		return nil // xterm leaves Backspace and Shift+Tab alone
+	case k.key != nil:
+		code = k.key.kitty
+	}
+	if level == 1 && (k.encodeLegacy(Modes{}) != nil || k.key == nil && k.shiftedLetter()) {
+		return nil
+	}
+	b := []byte("\x1b[27;")
+	b = strconv.AppendInt(b, int64(k.mods)+1, 10)
+	b = append(b, ';')
+	b = strconv.AppendInt(b, int64(code), 10)
+	return append(b, '~')
+}
+
+// shiftedLetter reports whether level 1 would lose the Shift: xterm sends the C0
+// code of a letter with Ctrl, whatever else is held.
+func (k Press) shiftedLetter() bool {
+	return k.mods&modShift != 0 && k.r >= 'a' && k.r <= 'z'
+}

@@ -1,0 +1,175 @@
+package keys
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Modes are the keyboard modes that the program has turned on. The zero value is
+// a terminal as it starts.
+type Modes struct {
+	AppCursor bool // DECCKM (CSI ? 1 h)
+	AppKeypad bool // DECNKM (ESC =)
+	// Backarrow is DECBKM (CSI ? 67 h): Backspace sends BS instead of DEL.
+	Backarrow bool
+	// KittyFlags are the enhancement flags of the kitty keyboard protocol. A
+	// program that set any of them is not sent modifyOtherKeys.
+	KittyFlags uint8
+	// ModifyOtherKeys is xterm's resource of that name, 0 to 2 (CSI > 4 ; n m).
+	ModifyOtherKeys uint8
+}
+
+// Enhancement flags of the kitty keyboard protocol. Flag 2, event types, does not
+// change how a press is written.
+const (
+	kittyDisambiguate = 1 << 0
+	kittyAlternates   = 1 << 2
+	kittyAllKeys      = 1 << 3
+	kittyText         = 1 << 4
+)
+
+// Press is a key press, perhaps repeated. Make one with [Parse].
+type Press struct {
+	// Count is how often the key is pressed, 1 to 1000. Encode gives the bytes
+	// of one press.
+	Count int
+
+	name string
+	key  *special // nil for a key that types a character
+	r    rune     // that character as the key types it without Shift
+	mods int32
+}
+
+// String returns the name that the press was made from, without its repeat.
+func (k Press) String() string { return k.name }
+
+// special is a key that does not type a character of its own.
+type special struct {
+	name    string
+	aliases []string
+	letter  byte  // CSI letter, with modifiers CSI 1 ; m letter
+	ss3     byte  // ESC O ss3: always for F1 to F4, in DECNKM for the keypad
+	number  int32 // CSI number ; m ~
+	kitty   int32 // CSI kitty ; m u
+	typed   string
+	cursor  bool // DECCKM turns CSI letter into SS3 letter
+	keypad  bool
+	shifted *special // F13 to F24 are these with Shift on terminals without kitty's codes
+}
+
+// specials are the keys by name. Escape, Enter, Tab and Backspace have C0 codes,
+// which are also their numbers in the kitty protocol.
+var specials = makeSpecials()
+
+func makeSpecials() []*special {
+	list := []*special{
+		{name: "enter", aliases: []string{"return", "ret", "cr"}, kitty: 13, typed: "\r"},
+		{name: "tab", kitty: 9, typed: "\t"},
+		{name: "esc", aliases: []string{"escape"}, kitty: 27, typed: "\x1b"},
+		{name: "backspace", aliases: []string{"bs", "bspace"}, kitty: 127, typed: "\x7f"},
+		{name: "delete", aliases: []string{"del", "dc"}, number: 3},
+		{name: "insert", aliases: []string{"ins", "ic"}, number: 2},
+		{name: "up", aliases: []string{"arrow-up", "arrowup"}, letter: 'A', cursor: true},
+		{name: "down", aliases: []string{"arrow-down", "arrowdown"}, letter: 'B', cursor: true},
+		{name: "right", aliases: []string{"arrow-right", "arrowright"}, letter: 'C', cursor: true},
+		{name: "left", aliases: []string{"arrow-left", "arrowleft"}, letter: 'D', cursor: true},
+		{name: "home", letter: 'H', cursor: true},
+		{name: "end", letter: 'F', cursor: true},
+		{name: "pageup", aliases: []string{"pgup", "page-up", "ppage", "prior"}, number: 5},
+		{name: "pagedown", aliases: []string{"pgdn", "pgdown", "page-down", "npage", "next"}, number: 6},
+		{name: "kp-enter", aliases: []string{"kpenter"}, ss3: 'M', kitty: 57414, typed: "\r", keypad: true},
+		{name: "kp-plus", aliases: []string{"kp-add"}, ss3: 'k', kitty: 57413, typed: "+", keypad: true},
+		{name: "kp-minus", aliases: []string{"kp-subtract"}, ss3: 'm', kitty: 57412, typed: "-", keypad: true},
+		{name: "kp-multiply", ss3: 'j', kitty: 57411, typed: "*", keypad: true},
+		{name: "kp-divide", ss3: 'o', kitty: 57410, typed: "/", keypad: true},
+		{name: "kp-decimal", aliases: []string{"kp-dot"}, ss3: 'n', kitty: 57409, typed: ".", keypad: true},
+		{name: "kp-separator", aliases: []string{"kp-comma"}, ss3: 'l', kitty: 57416, typed: ",", keypad: true},
+		{name: "kp-equal", ss3: 'X', kitty: 57415, typed: "=", keypad: true},
+	}
+	for i := range byte(10) {
+		digit := string(rune('0' + i))
+		list = append(list, &special{
+			name: "kp-" + digit, aliases: []string{"kp" + digit},
+			ss3: 'p' + i, kitty: 57399 + int32(i), typed: digit, keypad: true,
+		})
+	}
+	return append(list, functionKeys()...)
+}
+
+func functionKeys() []*special {
+	var list []*special
+	for i, letter := range []byte("PQRS") {
+		list = append(list, &special{name: fName(i + 1), letter: letter, ss3: letter})
+	}
+	for i, number := range []int32{15, 17, 18, 19, 20, 21, 23, 24} {
+		list = append(list, &special{name: fName(i + 5), number: number})
+	}
+	for i := range 12 {
+		list = append(list, &special{name: fName(i + 13), kitty: 57376 + int32(i), shifted: list[i]})
+	}
+	return list
+}
+
+func fName(n int) string {
+	if n < 10 {
+		return "f" + string(rune('0'+n))
+	}
+	return "f" + string(rune('0'+n/10)) + string(rune('0'+n%10))
+}
+
+// The faces of the keys of a US keyboard, without and with Shift.
+const (
+	plainFaces   = "`1234567890-=[]\\;',./"
+	shiftedFaces = "~!@#$%^&*()_+{}|:\"<>?"
+)
+
+// unshift returns the key that types r and whether Shift is held for it.
+func unshift(r rune) (key rune, shift bool) {
+	for i := range len(shiftedFaces) {
+		if rune(shiftedFaces[i]) == r {
+			return rune(plainFaces[i]), true
+		}
+	}
+	if lower := unicode.ToLower(r); lower != r && unicode.ToUpper(lower) == r {
+		return lower, true
+	}
+	return r, false
+}
+
+// shifted returns what the key types with Shift held, r itself if nothing else.
+func shifted(r rune) rune {
+	for i := range len(plainFaces) {
+		if rune(plainFaces[i]) == r {
+			return rune(shiftedFaces[i])
+		}
+	}
+	return unicode.ToUpper(r)
+}
+
+// face returns the character that the press would type without Ctrl and Alt.
+func (k Press) face() rune {
+	if k.mods&modShift != 0 {
+		return shifted(k.r)
+	}
+	return k.r
+}
+
+// IsReclaim reports whether the program, or another proxy inside this one, would
+// see the reclaim key: the press encodes to it in these modes.
+func (k Press) IsReclaim(c Chord, m Modes) bool {
+	b, err := k.Encode(m)
+	if err != nil {
+		return false
+	}
+	found := false
+	look := func(u Unit) { found = found || u.Kind == Reclaim || u.Kind == Release }
+	s := NewScanner(c)
+	s.Scan(b, look)
+	s.Flush(look)
+	return found
+}
+
+// printable reports whether r is a character that a key can type.
+func printable(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsGraphic(r) || unicode.In(r, unicode.Co))
+}

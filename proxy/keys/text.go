@@ -1,0 +1,245 @@
+package keys
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// CleanPaste returns what of s may be pasted. It removes ESC and the other C0
+// codes but Tab, DEL, and C1 both as characters and as raw bytes, so that no paste
+// can end its own brackets or act as a key; a byte that is no UTF-8 becomes U+FFFD.
+// Line ends (LF, CR LF, CR) become CR, which is what terminals paste.
+func CleanPaste(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		raw := s[i]
+		i += n
+		switch {
+		case r == '\r' || r == '\n':
+			if r == '\r' && i < len(s) && s[i] == '\n' {
+				i++
+			}
+			b.WriteByte('\r')
+		case r == '\t':
+			b.WriteByte('\t')
+		case r == utf8.RuneError && n == 1:
+			if raw >= 0xa0 {
+				b.WriteRune(utf8.RuneError)
+			}
+		case r >= 0x20 && (r < 0x7f || r > 0x9f):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// maxWhole is the longest unit that Cut keeps whole.
+const maxWhole = 128
+
+// Cut returns the length of the largest prefix of b that is at most most bytes
+// long and ends between two keys: never inside a character or an escape sequence.
+// It holds at least one whole unit, even if that is longer than most; a single
+// sequence of more than 128 bytes, which no key has, is cut at most bytes. So the
+// result is positive for any b that is not empty, and at most max(most, 128).
+func Cut(b []byte, most int) int {
+	n := 0
+	for n < len(b) {
+		unit := unitLen(b[n:])
+		if n+unit > most {
+			if n == 0 {
+				return firstCut(unit, most)
+			}
+			break
+		}
+		n += unit
+	}
+	return n
+}
+
+func firstCut(unit, most int) int {
+	if unit <= maxWhole {
+		return unit
+	}
+	return max(most, 1)
+}
+
+// unitLen returns the length of the first key, sequence or character in b.
+func unitLen(b []byte) int {
+	switch c := b[0]; {
+	case c == csi:
+		return csiLen(b, 1)
+	case c != esc || len(b) == 1:
+		return charLen(b)
+	}
+	switch c := b[1]; {
+	case c == '[':
+		return csiLen(b, 2)
+	case c == 'O':
+		return ss3Len(b)
+	case len(b) > 2 && (c == ']' || c == 'P' || c == '_') && beginsString(c, b[2]):
+		return stringLen(b, c)
+	case c == esc:
+		return 1
+	}
+	return 1 + charLen(b[1:])
+}
+
+func charLen(b []byte) int {
+	n := 1
+	for want := 1 + int(utf8Tail(b[0])); n < want && n < len(b) && b[n]&0xc0 == 0x80; {
+		n++
+	}
+	return n
+}
+
+// csiLen takes the three bytes of an X10 mouse report as part of it: without
+// knowing the mode, a coarser cut is the safe one.
+func csiLen(b []byte, at int) int {
+	for i := at; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == 'M' && i == at:
+			end := i + 1
+			for end < len(b) && end < i+4 && b[end] >= 0x20 {
+				end++
+			}
+			return end
+		case c == '[' && i == at: // F1 to F5 of the Linux console
+			return min(i+2, len(b))
+		case c == '$' && i > at && allDigits(b[at:i]), c >= 0x40 && c < 0x7f:
+			return i + 1
+		case c < 0x20 || c >= 0x7f:
+			return i
+		}
+	}
+	return len(b)
+}
+
+func allDigits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+func ss3Len(b []byte) int {
+	for i := 2; i < len(b); i++ {
+		c := b[i]
+		if c >= 0x40 && c < 0x7f || c == ' ' {
+			return i + 1
+		}
+		if c < 0x30 || c >= 0x40 || i > 8 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+func stringLen(b []byte, kind byte) int {
+	for i := 2; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == bel && kind == ']', c == can, c == sub:
+			return i + 1
+		case c == esc && i+1 < len(b) && b[i+1] == '\\':
+			return i + 2
+		case c == esc && i+1 < len(b):
+			return i
+		}
+	}
+	return len(b)
+}
+
+// Submits reports whether b holds anything that could submit a line, send a
+// signal or run a command of the program: everything but text and the keys that
+// move and edit within a line. It knows the keys in every encoding. What it does
+// not know, it reports.
+func Submits(b []byte) bool {
+	found := false
+	look := func(u Unit) { found = found || submits(u) }
+	s := NewScanner(Chord{})
+	s.Scan(b, look)
+	s.Flush(look)
+	return found
+}
+
+// editing are the control keys of readline, of editors' prompts and of the
+// kernel's line discipline that stay within the line. Missing on purpose: O
+// (accepts the line in readline), V and X (prefixes), Q and S (flow control),
+// Y (suspends on BSD).
+const editing = "abefhiklnprtuw"
+
+func submits(u Unit) bool {
+	switch u.Kind {
+	case PasteStart, PasteEnd:
+		return false
+	case Key, Paste:
+	case Reclaim, Release, Confirm, Reply, Focus, Mouse, Motion:
+		return true
+	}
+	c := u.Bytes[0]
+	if c == csi || c == esc {
+		return !editsLine(u.Bytes)
+	}
+	for _, c := range u.Bytes {
+		if c < 0x20 && !edits(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func edits(c byte) bool {
+	return c == 0x1f || c != 0 && c < 0x1b && strings.IndexByte(editing, c|0x60) >= 0
+}
+
+// editsLine reports whether an escape sequence is a key that moves or edits within
+// the line, or plain text in a protocol that writes all keys as sequences.
+func editsLine(u []byte) bool {
+	final := u[len(u)-1]
+	if len(u) == 3 && u[0] == esc && u[1] == 'O' { // SS3: cursor keys, keypad text
+		return strings.IndexByte("ABCDHFjklmnopqrstuvwxyX ", final) >= 0
+	}
+	if u[0] == esc && (len(u) < 3 || u[1] != '[') {
+		return false
+	}
+	var q params
+	q.parse(csiBody(u))
+	if q.prefix != 0 || q.inter != 0 {
+		return false
+	}
+	code, mods := q.v[0][0], max(q.v[1][0], 1)-1
+	switch final {
+	case 'A', 'B', 'C', 'D', 'H', 'F', 'Z':
+		return true
+	case '~':
+		if code == 27 {
+			return editsKey(q.v[2][0], mods)
+		}
+		return code >= 1 && code <= 8
+	case 'u':
+		return editsKey(code, mods)
+	}
+	return false
+}
+
+// editsKey takes a key's code and modifiers in CSI u or CSI 27 ~ form. Keypad
+// codes are text but for Enter.
+func editsKey(code, mods int32) bool {
+	const kp0, kpEnter, kpEnd = 57399, 57414, 57426
+	if mods&modCtrl != 0 {
+		return mods&(modAlt|modSuper|modHyper|modMeta) == 0 && code >= 'a' && code <= 'z' && edits(byte(code)&0x1f)
+	}
+	if mods&(modAlt|modSuper|modHyper|modMeta) != 0 {
+		return false
+	}
+	switch {
+	case code == 9 || code == 127:
+		return true
+	case code >= kp0 && code <= kpEnd:
+		return code != kpEnter
+	}
+	return code >= 0x20 && (code < 57344 || code > 63743)
+}
