@@ -1,0 +1,113 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+type requestArgs struct {
+	Terminal  string `json:"terminal"`
+	Reason    string `json:"reason"`
+	Level     string `json:"level"`
+	Seconds   int64  `json:"seconds"`
+	TimeoutMs *int64 `json:"timeout_ms"`
+}
+
+func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, in requestArgs) (string, error) {
+	reason, err := sentence("reason", in.Reason)
+	if err != nil {
+		return "", err
+	}
+	info, err := s.find(ctx, in.Terminal)
+	if err != nil {
+		return "", err
+	}
+	if in.Level == "" {
+		in.Level = string(protocol.LevelDrive)
+	}
+	limit := time.Duration(millis(in.TimeoutMs, requestTimeoutMs)) * time.Millisecond
+	defer s.progress(ctx, req, "waiting for the user", limit)()
+	asking, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	grant, revoke, err := s.cfg.Terminals.Request(asking, &protocol.ControlRequest{
+		SessionID: info.SessionID, AgentName: clientName(req), Level: protocol.Level(in.Level), Why: reason, Seconds: in.Seconds,
+	})
+	switch {
+	case err != nil && asking.Err() != nil && ctx.Err() == nil:
+		return "pending: the user has not answered yet; wait with terminal_wait for=control", nil
+	case err != nil:
+		return "", err
+	case grant != nil:
+		s.learn(grant.AgentID)
+		return s.granted(info, grant), nil
+	}
+	return "", fmt.Errorf("refused: %s; do not ask again for the same thing unless the user tells you to, terminal_read still works", observe.Ended(revoke.Reason))
+}
+
+func (s *Server) granted(info protocol.SessionInfo, grant *protocol.ControlGrant) string {
+	words := observe.Grant(grant.Level, grant.ExpiresAt, s.cfg.Now())
+	if words != "" {
+		words = " (" + words + ")"
+	}
+	held := ""
+	if grant.Level == protocol.LevelType {
+		held = " You may type and edit; the user presses Enter."
+	}
+	return fmt.Sprintf("granted: you have the keyboard of %s%s.%s Type with terminal_send and give it back with terminal_release when you are done; the user can take it back at any time.",
+		info.SessionID, words, held)
+}
+
+// clientName is what the user reads: the name that the client gives itself.
+func clientName(req *mcp.CallToolRequest) string {
+	if info := req.ClientInfo(); info != nil {
+		if name := observe.Name(info.Name); name != "" {
+			return name
+		}
+	}
+	return "an agent"
+}
+
+// sentence checks text that the user will read, and takes out what they could not see (SAFETY R47).
+func sentence(field, text string) (string, error) {
+	text = strings.Join(strings.Fields(observe.Clean(text)), " ")
+	if len(text) > protocol.MaxReason {
+		return "", fmt.Errorf("%s is %d bytes long, at most %d are shown to the user: say it shorter", field, len(text), protocol.MaxReason)
+	}
+	if text == "" && field == "reason" {
+		return "", errors.New("reason holds nothing that the user could read: say in one sentence what you want to do")
+	}
+	return text, nil
+}
+
+type releaseArgs struct {
+	Terminal string `json:"terminal"`
+	Note     string `json:"note"`
+}
+
+func (s *Server) release(ctx context.Context, _ *mcp.CallToolRequest, in releaseArgs) (string, error) {
+	note, err := sentence("note", in.Note)
+	if err != nil {
+		return "", err
+	}
+	info, err := s.find(ctx, in.Terminal)
+	if err != nil {
+		return "", err
+	}
+	err = s.cfg.Terminals.Release(ctx, &protocol.ControlRelease{SessionID: info.SessionID, Note: note})
+	refused, ok := errors.AsType[*protocol.Error](err)
+	if ok && (refused.Code == protocol.CodeNoGrant || refused.Code == protocol.CodeExited) {
+		err = nil // giving back twice, or after the end, changes nothing
+	}
+	if err != nil {
+		return "", err
+	}
+	return "released: the user has the keyboard of " + info.SessionID, nil
+}

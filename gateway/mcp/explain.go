@@ -1,0 +1,52 @@
+package mcp
+
+import (
+	"errors"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+// explain is an error as the agent reads it: a sentence, and the tool to call next. Some clients do not mark an error as
+// such, so the text has to say it by itself.
+func explain(err error) string {
+	refused, ok := errors.AsType[*protocol.Error](err)
+	if !ok {
+		return "error: " + err.Error()
+	}
+	text := "error: " + observe.Refusal(refused.Code, refused.Message)
+	if next := next(refused.Code); next != "" {
+		text += "; " + next
+	}
+	return text
+}
+
+// next says what to do after a refusal.
+func next(code protocol.Code) string {
+	switch code {
+	case protocol.CodeNoGrant:
+		return "call terminal_request_control first"
+	case protocol.CodeStaleEpoch:
+		return "look with terminal_read, then call terminal_request_control if you still need the keyboard"
+	case protocol.CodeScreenChanged:
+		return "look at the screen and send again with its rev, if that is still right"
+	case protocol.CodeBlackout:
+		return "wait with terminal_wait for=changed, the user does this part alone"
+	case protocol.CodeUserTyping:
+		return "wait with terminal_wait for=idle, then look with terminal_read before you type"
+	case protocol.CodeBusy:
+		return "wait with terminal_wait for=control"
+	case protocol.CodeNoSession:
+		return "call terminal_list for the ids"
+	case protocol.CodeExited:
+		return "terminal_read shows the last screen, terminal_list what still runs"
+	case protocol.CodeTooLarge:
+		return "send it in several calls"
+	case protocol.CodeNotReading:
+		return "look with terminal_read before you type again"
+	case protocol.CodeTimeout, protocol.CodeUnavailable:
+		return "call terminal_list to see whether the terminal is still there"
+	case protocol.CodeBadMessage, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeReservedKey:
+	}
+	return ""
+}

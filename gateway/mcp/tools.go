@@ -1,0 +1,220 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+// Bounds of parameters. Clients give up on a call after 60 seconds at the earliest, so no wait is that long.
+const (
+	maxTimeoutMs     = 50_000
+	defaultTimeoutMs = 10_000
+	requestTimeoutMs = 30_000
+	maxSettleMs      = 10_000
+	defaultSettleMs  = 300
+	defaultHistory   = 200
+	maxSeconds       = 24 * 3600
+)
+
+// tool is one tool: what the client is told, and what it does. The text of run's error is the whole answer.
+type tool struct {
+	def *mcp.Tool
+	run func(context.Context, *mcp.CallToolRequest) (string, error)
+}
+
+// param is one parameter in a tool's schema. Types are never unions with null: some clients refuse those.
+type param struct {
+	name, kind, about string
+	enum              []string
+	high              int // of an integer, 0 for none
+	required          bool
+}
+
+var (
+	terminalParam = param{name: "terminal", kind: "string", about: "Id from terminal_list. May be left out when exactly one terminal runs."}
+	timeoutParam  = param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait, in milliseconds. Default 10000."}
+	valueParam    = param{name: "value", kind: "string", about: "What to look for with text, regex (RE2) and gone; the quiet time with idle, like 500ms."}
+)
+
+const rowsCount = "Rows and columns count from 1."
+
+func (s *Server) tools() []tool {
+	return []tool{
+		define("terminal_list", "List terminals", "List the terminals that you may look at: id, program, size, state, idle time, and who has the keyboard.",
+			readOnly(), false, s.list),
+		define("terminal_read", "Read a terminal",
+			"Look at a terminal. The first line says its size, revision (rev), cursor (row,column) and who has the keyboard; the screen's rows follow. "+rowsCount,
+			readOnly(), true, s.read, terminalParam,
+			param{name: "view", kind: "string", enum: []string{"screen", "history", "changes"}, about: "screen (default), history (rows that scrolled off, then the screen), or changes (only rows that changed after since_rev)."},
+			param{name: "since_rev", kind: "integer", about: "With view changes: the rev of what you have seen."},
+			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "With view history: how many rows of history, default 200. With view screen: only the last rows of the screen."}),
+		define("terminal_wait", "Wait for a fact",
+			"Wait until something is so, instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or your request for control was decided. A timeout is no error.",
+			readOnly(), true, s.wait, terminalParam,
+			param{name: "for", kind: "string", enum: observe.Conditions, required: true, about: "What to wait for."},
+			valueParam, timeoutParam),
+		define("terminal_request_control", "Ask for the keyboard",
+			"Ask the user to let you type into a terminal. They see your reason and answer at the terminal; until then the answer is pending.",
+			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
+			param{name: "reason", kind: "string", required: true, about: "One sentence for the user: what you want to do. At most 500 bytes."},
+			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys; the user presses Enter."},
+			param{name: "seconds", kind: "integer", high: maxSeconds, about: "How long you need it. Left out: until it is taken or given back."},
+			param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait for the answer, in milliseconds. Default 30000."}),
+		define("terminal_send", "Type into a terminal",
+			"Type, while you have control, then see what changed once the screen settled. Order: text or paste, then keys, then Enter. Names of keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f12, ctrl-c, alt-x, shift-tab. "+rowsCount,
+			&mcp.ToolAnnotations{DestructiveHint: new(true), OpenWorldHint: new(true)}, true, s.send, terminalParam,
+			param{name: "text", kind: "string", about: "Typed as it is, without Enter. Several lines go in as one paste where the program can take that."},
+			param{name: "paste", kind: "string", about: "Pasted in one piece (bracketed paste)."},
+			param{name: "keys", kind: "array", about: "Named keys, one after another."},
+			param{name: "enter", kind: "boolean", about: "Press Enter at the end, after the program took the text."},
+			param{name: "expect_rev", kind: "integer", about: "Type only if the screen still has this rev."},
+			param{name: "wait_for", kind: "string", enum: waitFor, about: "After typing, wait for this; only what happens after the last key counts."},
+			valueParam,
+			param{name: "settle_ms", kind: "integer", high: maxSettleMs, about: "The screen has settled when it was quiet for this long. Default 300."},
+			timeoutParam),
+		define("terminal_release", "Give the keyboard back", "Give the keyboard back to the user, or take an open request back.",
+			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.release, terminalParam,
+			param{name: "note", kind: "string", about: "One sentence for the user: what you did, what is left. At most 500 bytes."}),
+	}
+}
+
+// waitFor is what can follow typing: all conditions but the decision on a request.
+var waitFor = observe.Conditions[:len(observe.Conditions)-1]
+
+func readOnly() *mcp.ToolAnnotations {
+	return &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}
+}
+
+// define puts a tool together. always keeps a client from hiding the tool behind a search.
+func define[In any](name, title, about string, hints *mcp.ToolAnnotations, always bool,
+	run func(context.Context, *mcp.CallToolRequest, In) (string, error), params ...param,
+) tool {
+	def := &mcp.Tool{Name: name, Title: title, Description: about, Annotations: hints, InputSchema: schema(params)}
+	if always {
+		def.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
+	}
+	return tool{def: def, run: func(ctx context.Context, req *mcp.CallToolRequest) (string, error) {
+		var in In
+		if err := decode(req.Params.Arguments, &in, params); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		return run(ctx, req, in)
+	}}
+}
+
+// schema is the JSON Schema of the parameters.
+func schema(params []param) map[string]any {
+	properties, required := make(map[string]any), []string{}
+	for _, p := range params {
+		s := map[string]any{"type": p.kind, "description": p.about}
+		switch {
+		case p.kind == "array":
+			s["items"] = map[string]any{"type": "string"}
+		case p.kind == "integer":
+			s["minimum"] = 0
+			if p.high > 0 {
+				s["maximum"] = p.high
+			}
+		case p.enum != nil:
+			s["enum"] = p.enum
+		}
+		properties[p.name] = s
+		if p.required {
+			required = append(required, p.name)
+		}
+	}
+	out := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
+}
+
+// decode reads the arguments of a call and holds them against the parameters. Its errors name the parameter, so that the
+// agent can mend the call by itself.
+func decode(raw json.RawMessage, in any, params []param) error {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(in); err != nil {
+		return badArguments(err, params)
+	}
+	var given map[string]any
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return badArguments(err, params)
+	}
+	for _, p := range params {
+		if err := p.check(given[p.name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p param) check(v any) error {
+	switch v := v.(type) {
+	case nil:
+		if p.required {
+			return fmt.Errorf("parameter %q is missing: %s", p.name, p.about)
+		}
+	case float64:
+		switch {
+		case v < 0:
+			return fmt.Errorf("parameter %q is %.0f, it must not be negative", p.name, v)
+		case p.high > 0 && v > float64(p.high):
+			return fmt.Errorf("parameter %q is %.0f, at most %d is possible", p.name, v, p.high)
+		}
+	case string:
+		if p.required && strings.TrimSpace(v) == "" {
+			return fmt.Errorf("parameter %q is empty: %s", p.name, p.about)
+		}
+		if p.enum == nil || v == "" {
+			return nil
+		}
+		for _, allowed := range p.enum {
+			if v == allowed {
+				return nil
+			}
+		}
+		return fmt.Errorf("parameter %q is %.32q, it must be one of: %s", p.name, v, strings.Join(p.enum, ", "))
+	}
+	return nil
+}
+
+// badArguments words a failure of encoding/json for the agent.
+func badArguments(err error, params []param) error {
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
+		for _, p := range params {
+			if p.name == strings.Split(mistyped.Field, ".")[0] {
+				return fmt.Errorf("parameter %q is a JSON %s, it must be of type %s", p.name, mistyped.Value, p.kind)
+			}
+		}
+	}
+	names := make([]string, len(params))
+	for i, p := range params {
+		names[i] = p.name
+	}
+	takes := "it takes " + strings.Join(names, ", ")
+	if len(names) == 0 {
+		takes = "it takes none"
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return fmt.Errorf("there is no parameter %s: %s", name, takes)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the arguments are no whole JSON object")
+	}
+	return fmt.Errorf("the arguments are no JSON object (%s): %s", strings.TrimPrefix(err.Error(), "json: "), takes)
+}

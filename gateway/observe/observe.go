@@ -1,0 +1,137 @@
+// Package observe has the words for what a gateway knows of a terminal: the header over a screen, who has the keyboard,
+// what became of an input, which rows changed. The MCP server and the command line use the same words. It is pure: no
+// I/O, no clock of its own, and every function may be called from any goroutine.
+//
+// Rows and columns count from 1 in these texts, as editors show them; on the wire they count from 0.
+package observe
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// Longest shown forms of what comes from elsewhere, in characters.
+const (
+	maxCommand = 60
+	maxName    = 32
+)
+
+// Header is the one line that precedes every screen:
+//
+//	terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen idle 340ms keyboard: user
+//
+// self is the reader's own agent id, "" when it has none yet. The window's title is no part of it: the program chooses
+// that, and a header must be believed.
+func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "terminal %s %q %dx%d rev %d", s.SessionID, Command(s), f.Screen.Cols, f.Screen.Rows, f.Seq)
+	fmt.Fprintf(&b, " cursor %d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1)
+	if !f.Screen.Cursor.Visible {
+		b.WriteString(" (hidden)")
+	}
+	if f.Screen.Alt {
+		b.WriteString(" alt-screen")
+	}
+	if state := state(s, f.Activity); state != protocol.StateRunning {
+		b.WriteString(" " + state)
+	}
+	fmt.Fprintf(&b, " idle %s keyboard: %s", Span(time.Duration(f.IdleMs)*time.Millisecond), Keyboard(f.Keyboard, self, now))
+	return b.String()
+}
+
+// Line is a session in a list.
+func Line(s protocol.SessionInfo, self string, now time.Time) string {
+	return fmt.Sprintf("%s %q %dx%d %s idle %s keyboard: %s", s.SessionID, Command(s), s.Cols, s.Rows, State(s),
+		Span(time.Duration(s.IdleMs)*time.Millisecond), Keyboard(s.Keyboard, self, now))
+}
+
+// State is the state of a session in words: "running", "lost", "exited 1", "exited by SIGKILL".
+func State(s protocol.SessionInfo) string { return state(s, nil) }
+
+func state(s protocol.SessionInfo, a *protocol.Activity) string {
+	switch {
+	case s.State == protocol.StateExited && s.Signal != "":
+		return "exited by " + Name(s.Signal)
+	case s.State == protocol.StateExited:
+		return "exited " + strconv.Itoa(s.ExitCode)
+	case s.State == protocol.StateLost:
+		return "lost"
+	case a != nil && a.State == "exited":
+		return "exited"
+	case a != nil && a.State == "waiting":
+		return "waiting for input"
+	}
+	return protocol.StateRunning
+}
+
+// Command is the program and its arguments on one line, cut to what fits a header.
+func Command(s protocol.SessionInfo) string {
+	words := append([]string{s.Command}, s.Args...)
+	return short(strings.Join(words, " "), maxCommand)
+}
+
+// Name is a name that somebody else chose (an agent, a signal, an MCP client), fit to stand inside a sentence: one
+// line, no invisible characters, at most 32 of them.
+func Name(s string) string { return short(s, maxName) }
+
+func short(s string, limit int) string {
+	s = strings.Join(strings.Fields(Clean(s)), " ")
+	if r := []rune(s); len(r) > limit {
+		return strings.TrimSpace(string(r[:limit-1])) + "…"
+	}
+	return s
+}
+
+// Keyboard says who has the keyboard, as the agent self reads it: "user", "user (claude asks)", "you (drive, 4m left)",
+// "you, paused: the user is typing", "claude (drive)".
+func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
+	if k.Holder != protocol.HolderAgent {
+		if k.Asking != "" {
+			return "user (" + Name(k.Asking) + " asks)"
+		}
+		return "user"
+	}
+	holder := "you"
+	if self == "" || k.AgentID != self {
+		if holder = Name(k.AgentName); holder == "" {
+			holder = "an agent"
+		}
+	}
+	if k.Paused {
+		return holder + ", paused: the user is typing"
+	}
+	if grant := Grant(k.Level, k.ExpiresAt, now); grant != "" {
+		return holder + " (" + grant + ")"
+	}
+	return holder
+}
+
+// Grant is the level of a grant and the time that is left of it: "drive, 4m left". expiresAt is in Unix milliseconds, 0
+// for a grant without an end.
+func Grant(level protocol.Level, expiresAt int64, now time.Time) string {
+	words := string(level)
+	if expiresAt == 0 {
+		return words
+	}
+	if words != "" {
+		words += ", "
+	}
+	return words + Span(max(0, time.UnixMilli(expiresAt).Sub(now))) + " left"
+}
+
+// Span is a duration in one unit, rounded down: 340ms, 12s, 4m, 3h.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	case d < time.Minute:
+		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+	case d < time.Hour:
+		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"
+	}
+	return strconv.FormatInt(int64(d/time.Hour), 10) + "h"
+}

@@ -1,0 +1,111 @@
+package observe
+
+import (
+	"fmt"
+	"strings"
+
+	"terminalproxy/protocol"
+)
+
+// Part is one terminal.input of several that belong together, and its receipt.
+type Part struct {
+	// What names it for the reader: "text (12 bytes)", "keys ctrl-c up", "Enter".
+	What string
+	// Result is nil for a part that was not sent, because one before it did not arrive.
+	Result *protocol.InputResult
+}
+
+// Landed reports whether all of p reached the program.
+func (p Part) Landed() bool { return p.Result != nil && p.Result.Status == protocol.StatusWritten }
+
+// Receipt says in order what reached the program and what did not, and why.
+func Receipt(parts []Part) string {
+	var typed, lost []string
+	for _, p := range parts {
+		switch {
+		case p.Landed():
+			typed = append(typed, p.What)
+		case p.Result == nil:
+			lost = append(lost, p.What+": not sent")
+		case p.Result.Status == protocol.StatusDropped:
+			lost = append(lost, fmt.Sprintf("%s: %s reached the program, %s dropped: %s", p.What,
+				count(p.Result.WrittenBytes), count(p.Result.DroppedBytes), Ended(p.Result.Ended)))
+		default:
+			lost = append(lost, p.What+": refused: "+Refusal(p.Result.Reason, p.Result.Message))
+		}
+	}
+	if len(typed) == 0 {
+		typed = []string{"nothing whole"}
+	}
+	out := "typed: " + strings.Join(typed, ", then ")
+	if len(lost) > 0 {
+		out += "\nnot typed: " + strings.Join(lost, "; ")
+	}
+	return out
+}
+
+func count(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// Text names typed or pasted text without repeating it.
+func Text(verb, s string) string { return verb + " (" + count(len(s)) + ")" }
+
+// Ended says why control ended.
+func Ended(r protocol.Reason) string {
+	switch r {
+	case protocol.ReasonReclaimed:
+		return "the user took the keyboard back"
+	case protocol.ReasonRefused:
+		return "the user declined"
+	case protocol.ReasonReleased:
+		return "control was given back"
+	case protocol.ReasonExpired:
+		return "the time was over"
+	case protocol.ReasonExited:
+		return "the program ended"
+	case protocol.ReasonLink:
+		return "the connection to the terminal was lost"
+	case protocol.ReasonReplaced:
+		return "the user gave the keyboard to somebody else"
+	}
+	return "control ended"
+}
+
+// Refusal says why an input was refused. message is the proxy's own sentence, which knows the particulars.
+func Refusal(code protocol.Code, message string) string {
+	if message = short(message, 500); message != "" {
+		return message
+	}
+	switch code {
+	case protocol.CodeNoGrant:
+		return "you do not have the keyboard"
+	case protocol.CodeStaleEpoch:
+		return "the user took the keyboard back and control changed since"
+	case protocol.CodeScreenChanged:
+		return "the screen is no longer what you expected"
+	case protocol.CodeBlackout:
+		return "the program reads a password, or the user hides the screen"
+	case protocol.CodeUserTyping:
+		return "the user is typing"
+	case protocol.CodeExited:
+		return "the program has ended"
+	case protocol.CodeNotReading:
+		return "the program does not read its input"
+	case protocol.CodeReservedKey:
+		return "that key belongs to the user"
+	case protocol.CodeTooLarge:
+		return "it is too large for one input"
+	case protocol.CodeBusy:
+		return "another request comes first"
+	case protocol.CodeTimeout:
+		return "the time was over"
+	case protocol.CodeNoSession:
+		return "there is no such terminal"
+	case protocol.CodeBadMessage, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeUnavailable:
+	}
+	return string(code)
+}

@@ -1,0 +1,89 @@
+package observe
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// Conditions are the names of what can be waited for, in the order in which texts list them.
+var Conditions = []string{"text", "regex", "gone", "changed", "idle", "exit", "waiting", "control"}
+
+// defaultIdle is the quiet time of an idle condition without a value.
+const defaultIdle = 500 * time.Millisecond
+
+// Until reads a condition: its name and its value. The value of idle is a duration, or a number of milliseconds. Errors
+// are sentences that say what to write.
+func Until(name, value string) (protocol.Until, error) {
+	var u protocol.Until
+	switch name {
+	case "text":
+		u.Text = value
+	case "regex":
+		u.Regex = value
+	case "gone":
+		u.Gone = value
+	case "idle":
+		quiet, err := idle(value)
+		if err != nil {
+			return u, err
+		}
+		u.QuietMs = quiet.Milliseconds()
+		return u, nil
+	case "changed":
+		u.Changed = true
+	case "exit":
+		u.Exit = true
+	case "waiting":
+		u.Waiting = true
+	case "control":
+		u.Control = true
+	default:
+		return u, fmt.Errorf("%q cannot be waited for: it must be one of %s", name, strings.Join(Conditions, ", "))
+	}
+	return u, checkValue(name, value)
+}
+
+// checkValue wants a value where the condition has one, and none where it has not.
+func checkValue(name, value string) error {
+	switch name {
+	case "text", "regex", "gone":
+		switch {
+		case value == "":
+			return fmt.Errorf("waiting for %s needs a value: what to look for", name)
+		case len(value) > protocol.MaxPattern:
+			return fmt.Errorf("the value is %d bytes long, at most %d can be looked for", len(value), protocol.MaxPattern)
+		}
+		if name == "regex" {
+			if _, err := regexp.Compile(value); err != nil {
+				return fmt.Errorf("the regular expression does not compile (RE2 syntax): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			}
+		}
+	default:
+		if value != "" {
+			return fmt.Errorf("waiting for %s takes no value", name)
+		}
+	}
+	return nil
+}
+
+func idle(value string) (time.Duration, error) {
+	quiet := defaultIdle
+	if value != "" {
+		ms, err := strconv.Atoi(value)
+		quiet = time.Duration(ms) * time.Millisecond
+		if err != nil {
+			if quiet, err = time.ParseDuration(value); err != nil {
+				return 0, fmt.Errorf("%.32q is no quiet time: write a duration like 500ms or 2s", value)
+			}
+		}
+	}
+	if quiet < time.Millisecond || quiet > protocol.MaxWaitMs*time.Millisecond {
+		return 0, fmt.Errorf("a quiet time is 1ms to %dm", protocol.MaxWaitMs/60_000)
+	}
+	return quiet, nil
+}
