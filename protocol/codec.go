@@ -2,9 +2,11 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,25 +40,21 @@ func Encode(m Message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(m)
-	if err != nil {
+	var frame bytes.Buffer
+	frame.WriteString(`{"type":"` + m.kind() + `",`)
+	head := frame.Len()
+	body := json.NewEncoder(&frame)
+	body.SetEscapeHTML(false) // a screen full of < and > would grow sixfold
+	if err := body.Encode(m); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", m.kind(), err)
 	}
-	if len(body) < 2 || body[0] != '{' {
-		return nil, fmt.Errorf("encode %s: not an object", m.kind())
+	// The body is {...} and a line feed: its brace gives way to the type.
+	out := frame.Bytes()
+	out = append(out[:head], out[head+1:frame.Len()-1]...)
+	if len(out) > MaxMessage {
+		return nil, &FieldError{Code: CodeTooLarge, Say: fmt.Sprintf("a %s of %d bytes is over the limit of %d", m.kind(), len(out), MaxMessage)}
 	}
-	frame := make([]byte, 0, len(body)+len(m.kind())+12)
-	frame = append(frame, `{"type":"`...)
-	frame = append(frame, m.kind()...)
-	frame = append(frame, '"')
-	if len(body) > 2 {
-		frame = append(frame, ',')
-	}
-	frame = append(frame, body[1:]...)
-	if len(frame) > MaxMessage {
-		return nil, &FieldError{Code: CodeTooLarge, Say: fmt.Sprintf("a %s of %d bytes is over the limit of %d", m.kind(), len(frame), MaxMessage)}
-	}
-	return frame, nil
+	return out, nil
 }
 
 // Decode reads one frame of at most limit bytes. Unknown fields are ignored, so that a newer peer can talk to an older
@@ -81,6 +79,9 @@ func Decode(frame []byte, limit int) (Message, error) {
 	if !ValidID(head.RequestID) {
 		head.RequestID = "" // it is echoed to the peer: only a well-formed one is
 	}
+	if twice := duplicate(frame); twice != "" {
+		return nil, &FieldError{Code: CodeBadMessage, Field: twice, Say: "appears twice", RequestID: head.RequestID}
+	}
 	if head.Type == nil {
 		return nil, &FieldError{Code: CodeBadMessage, Field: "type", Say: "is missing", RequestID: head.RequestID}
 	}
@@ -103,16 +104,54 @@ func Decode(frame []byte, limit int) (Message, error) {
 // fieldError words a failure of encoding/json for the peer.
 func fieldError(err error, requestID string) *FieldError {
 	out := &FieldError{Code: CodeBadMessage, RequestID: requestID}
-	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+	mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !ok:
+		out.Say = "the frame is no JSON object: " + strings.TrimPrefix(err.Error(), "json: ")
+	case mistyped.Field == "":
+		out.Say = "the frame is a JSON " + mistyped.Value + " and no object"
+	default:
 		out.Field = mistyped.Field
-		out.Say = fmt.Sprintf("is a JSON %s where a %s is wanted", mistyped.Value, mistyped.Type)
-		if out.Field == "" {
-			out.Say = "the frame is a JSON " + mistyped.Value + " and no object"
-		}
-		return out
+		out.Say = fmt.Sprintf("is a JSON %.64s, it must be %s", mistyped.Value, cmp.Or(jsonWords[mistyped.Type.Kind()], "an object"))
 	}
-	out.Say = "the frame is no JSON object: " + strings.TrimPrefix(err.Error(), "json: ")
 	return out
+}
+
+// jsonWords name the JSON that a Go type is decoded from, where that is no object.
+var jsonWords = map[reflect.Kind]string{
+	reflect.String: "a string",
+	reflect.Bool:   "true or false",
+	reflect.Slice:  "an array",
+	reflect.Int:    "a whole number",
+	reflect.Int64:  "a whole number",
+	reflect.Uint64: "a whole number from 0 on",
+}
+
+// duplicate is a field of a valid frame's object that is there twice, "" for none. Two readers could disagree about such
+// a frame, so nobody reads it. As encoding/json does, it takes names that differ in case for the same.
+func duplicate(frame []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(frame))
+	if _, err := dec.Token(); err != nil {
+		return ""
+	}
+	seen := make(map[string]bool)
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		field, _ := name.(string)
+		folded := strings.ToLower(field)
+		if seen[folded] {
+			return strings.ToValidUTF8(field[:min(len(field), MaxName)], "")
+		}
+		seen[folded] = true
+		var skipped json.RawMessage
+		if dec.Decode(&skipped) != nil {
+			return ""
+		}
+	}
+	return ""
 }
 
 // depth is the deepest nesting of objects and arrays, counted before anything is built from them.
@@ -136,21 +175,19 @@ func depth(frame []byte) int {
 	return deepest
 }
 
-// newMessage is the empty message of a type, nil for one that does not exist. The list is the closed set.
+// newMessage is the empty message of a type, nil for one that does not exist.
 func newMessage(kind string) Message {
-	for _, make := range messages {
-		if m := make(); m.kind() == kind {
-			return m
-		}
+	if empty := byKind[kind]; empty != nil {
+		return empty()
 	}
 	return nil
 }
 
-// Indent is a frame laid out for people: for --json output and documents.
-func Indent(frame []byte) []byte {
-	var out bytes.Buffer
-	if json.Indent(&out, frame, "", "  ") != nil {
-		return frame
+// byKind finds the makers of the closed set by type.
+var byKind = func() map[string]func() Message {
+	index := make(map[string]func() Message, len(messages))
+	for _, empty := range messages {
+		index[empty().kind()] = empty
 	}
-	return out.Bytes()
-}
+	return index
+}()

@@ -1,0 +1,342 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fill sets every field of v to a value that may be sent.
+func fill(v reflect.Value, name string) {
+	if until, ok := v.Addr().Interface().(*Until); ok {
+		*until = Until{Text: "done"} // exactly one condition may be set
+		return
+	}
+	switch kind := v.Kind(); {
+	case kind == reflect.Struct:
+		for i := range v.NumField() {
+			tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			fill(v.Field(i), tag)
+		}
+	case kind == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), name)
+	case kind == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), name)
+	case kind == reflect.String:
+		v.SetString(word(v.Type(), name))
+	case kind == reflect.Bool:
+		v.SetBool(true)
+	case v.CanInt():
+		v.SetInt(map[string]int64{"row": 1, "col": 2}[name] + 5)
+		if name == "cols" || name == "rows" {
+			v.SetInt(80)
+		}
+	case v.CanUint():
+		v.SetUint(9)
+	default:
+		panic("a kind of field that the wire does not have: " + v.Kind().String())
+	}
+}
+
+// word is a valid string for a field.
+func word(t reflect.Type, name string) string {
+	switch t {
+	case reflect.TypeFor[Level]():
+		return string(LevelDrive)
+	case reflect.TypeFor[Reason]():
+		return string(ReasonReclaimed)
+	case reflect.TypeFor[Status]():
+		return string(StatusDropped)
+	case reflect.TypeFor[InputKind]():
+		return string(InputKeys)
+	}
+	if name == "from" {
+		return "agent"
+	}
+	return "password" // an id, a text, and the reason of a blackout
+}
+
+// full is a message of a type with every field set.
+func full(kind string) Message {
+	m := newMessage(kind)
+	fill(reflect.ValueOf(m).Elem(), "")
+	return m
+}
+
+// kinds are the types of the closed set.
+func kinds() []string {
+	var all []string
+	for _, empty := range messages {
+		all = append(all, empty().kind())
+	}
+	return all
+}
+
+func TestEveryMessageRoundTrips(t *testing.T) {
+	require.Len(t, byKind, len(messages), "two messages share a type")
+	for _, kind := range kinds() {
+		t.Run(kind, func(t *testing.T) {
+			m := full(kind)
+			frame, err := Encode(m)
+			require.NoError(t, err)
+			got, err := Decode(frame, MaxMessage)
+			require.NoError(t, err)
+			require.Equal(t, m, got)
+			require.Equal(t, kind, KindOf(got))
+
+			var object map[string]any
+			require.NoError(t, json.Unmarshal(frame, &object))
+			require.Equal(t, kind, object["type"])
+			require.Len(t, object, 1+reflect.TypeOf(m).Elem().NumField(), "every field has a name of its own")
+			requestID, _ := object["requestId"].(string)
+			require.Equal(t, requestID, RequestID(m))
+			sessionID, _ := object["sessionId"].(string)
+			require.Equal(t, sessionID, SessionID(m))
+		})
+	}
+}
+
+// The five messages of the project's origin: these names and fields never change.
+func TestOriginMessages(t *testing.T) {
+	for _, c := range []struct {
+		m    Message
+		want string
+	}{
+		{
+			&Snapshot{ID: "1", SessionID: "s", Content: "<hi>\n", Timestamp: 1700000000000},
+			`{"type":"terminal.snapshot","id":"1","sessionId":"s","content":"<hi>\n","timestamp":1700000000000}`,
+		},
+		{
+			&Input{RequestID: "r", Data: "ls\r"},
+			`{"type":"terminal.input","requestId":"r","data":"ls\r"}`,
+		},
+		{
+			&ControlGrant{ID: "1", SessionID: "s"},
+			`{"type":"terminal.control.grant","id":"1","sessionId":"s"}`,
+		},
+		{
+			&ControlRevoke{ID: "1", SessionID: "s"},
+			`{"type":"terminal.control.revoke","id":"1","sessionId":"s"}`,
+		},
+		{
+			&ProxyStart{RequestID: "r", Command: "vim"},
+			`{"type":"terminal.proxy.start","requestId":"r","command":"vim"}`,
+		},
+	} {
+		t.Run(c.m.kind(), func(t *testing.T) {
+			frame, err := Encode(c.m)
+			require.NoError(t, err)
+			require.Equal(t, c.want, string(frame))
+			got, err := Decode([]byte(c.want), MaxAgentMessage)
+			require.NoError(t, err)
+			require.Equal(t, c.m, got)
+		})
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	long := strings.Repeat("x", MaxMessage)
+	for _, c := range []struct{ name, frame, want string }{
+		{"nothing", ``, `the frame is no JSON object: unexpected end of JSON input`},
+		{"no JSON", `hello`, `the frame is no JSON object: invalid character 'h' looking for beginning of value`},
+		{"two values", `{"type":"done","requestId":"r"}{}`, `the frame is no JSON object: invalid character '{' after top-level value`},
+		{"an array", `[]`, `the frame is a JSON array and no object`},
+		{"a string", `"done"`, `the frame is a JSON string and no object`},
+		{"null", `null`, `field "type": is missing`},
+		{"no type", `{"requestId":"r"}`, `field "type": is missing`},
+		{"unknown type", `{"type":"terminal.snapshots"}`, `field "type": "terminal.snapshots" is not a message of terminal-proxy.v1`},
+		{"a type in another case", `{"type":"Done"}`, `field "type": "Done" is not a message of terminal-proxy.v1`},
+		{"an endless type", `{"type":"` + long[:1000] + `"}`, `field "type": "` + long[:64] + `" is not a message of terminal-proxy.v1`},
+		{"mistyped type", `{"type":1}`, `field "type": is a JSON number, it must be a string`},
+		{"mistyped string", `{"type":"terminal.input","requestId":"r","data":[]}`, `field "data": is a JSON array, it must be a string`},
+		{"mistyped number", `{"type":"terminal.resize","id":"i","sessionId":"s","cols":"80"}`, `field "cols": is a JSON string, it must be a whole number`},
+		{"a fraction", `{"type":"terminal.resize","id":"i","sessionId":"s","cols":1.5}`, `field "cols": is a JSON number 1.5, it must be a whole number`},
+		{"a negative count", `{"type":"terminal.input","requestId":"r","data":"x","epoch":-1}`, `field "epoch": is a JSON number -1, it must be a whole number from 0 on`},
+		{"mistyped bool", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":"yes"}}`, `field "until.exit": is a JSON string, it must be true or false`},
+		{"mistyped list", `{"type":"terminal.proxy.start","requestId":"r","command":"x","args":"y"}`, `field "args": is a JSON string, it must be an array`},
+		{"mistyped object", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":"exit"}`, `field "until": is a JSON string, it must be an object`},
+		{"missing id", `{"type":"terminal.snapshot","sessionId":"s"}`, `field "id": is missing`},
+		{"missing data", `{"type":"terminal.input","requestId":"r"}`, `field "data": is missing`},
+		{"a bad id", `{"type":"done","requestId":"a b"}`, `field "requestId": must be 1 to 128 characters of A-Z a-z 0-9 . _ : -`},
+		{"a long id", `{"type":"done","requestId":"` + long[:129] + `"}`, `field "requestId": must be 1 to 128 characters of A-Z a-z 0-9 . _ : -`},
+		{"long data", `{"type":"terminal.input","requestId":"r","data":"` + long[:MaxInput+1] + `"}`, `field "data": is 49153 bytes long, the limit is 49152`},
+		{"long reason", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"type","reason":"` + long[:501] + `"}`, `field "reason": is 501 bytes long, the limit is 500`},
+		{"long text", `{"type":"terminal.message","sessionId":"s","from":"user","text":"` + long[:4097] + `"}`, `field "text": is 4097 bytes long, the limit is 4096`},
+		{"long name", `{"type":"terminal.message","sessionId":"s","from":"user","text":"x","agentName":"` + long[:65] + `"}`, `field "agentName": is 65 bytes long, the limit is 64`},
+		{"long content", `{"type":"terminal.snapshot","id":"i","sessionId":"s","content":"` + long[:16001] + `"}`, `field "content": is 16001 bytes long, the limit is 16000`},
+		{"no columns", `{"type":"terminal.resize","id":"i","sessionId":"s","rows":24}`, `field "cols": is 0, it must be 1 to 1000`},
+		{"too many rows", `{"type":"terminal.resize","id":"i","sessionId":"s","cols":80,"rows":1001}`, `field "rows": is 1001, it must be 1 to 1000`},
+		{"a level that is none", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"root","reason":"x"}`, `field "level": is "root", it must be one of: type, drive`},
+		{"a kind that is none", `{"type":"terminal.input","requestId":"r","data":"x","kind":"raw"}`, `field "kind": is "raw", it must be one of: keys, text, paste`},
+		{"a reason that is none", `{"type":"terminal.control.revoke","id":"i","sessionId":"s","reason":"mood"}`, `field "reason": is "mood", it must be one of: reclaimed, refused, released, expired, exited, link, replaced`},
+		{"a status that is none", `{"type":"terminal.input.result","id":"i","requestId":"r","sessionId":"s","status":"lost"}`, `field "status": is "lost", it must be one of: written, refused, dropped`},
+		{"somebody else", `{"type":"terminal.message","sessionId":"s","from":"gateway","text":"x"}`, `field "from": is "gateway", it must be one of: user, agent`},
+		{"a blackout without reason", `{"type":"terminal.blackout","id":"i","sessionId":"s"}`, `field "reason": is "", it must be one of: password, user`},
+		{"no condition", `{"type":"terminal.wait","requestId":"r","sessionId":"s"}`, `field "until": sets 0 conditions, exactly one of text, regex, gone, settled, quietMs, changed, exit, waiting, control is wanted`},
+		{"two conditions", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true,"text":"x"}}`, `field "until": sets 2 conditions, exactly one of text, regex, gone, settled, quietMs, changed, exit, waiting, control is wanted`},
+		{"a long pattern", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"regex":"` + long[:1025] + `"}}`, `field "until.regex": is 1025 bytes long, the limit is 1024`},
+		{"a negative time", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"quietMs":-1}}`, `field "until.quietMs": is -1, it must be 0 to 600000`},
+		{"a long time", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"timeoutMs":600001}`, `field "timeoutMs": is 600001, it must be 0 to 600000`},
+		{"a long settle", `{"type":"terminal.input","requestId":"r","data":"x","settleMs":600001}`, `field "settleMs": is 600001, it must be 0 to 600000`},
+		{"a long grant", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"type","reason":"x","seconds":86401}`, `field "seconds": is 86401, it must be 0 to 86400`},
+		{"much history", `{"type":"terminal.read","requestId":"r","sessionId":"s","scrollback":2001}`, `field "scrollback": is 2001, it must be 0 to 2000`},
+		{"an expected row", `{"type":"terminal.input","requestId":"r","data":"x","expect":{"cursorRow":-1}}`, `field "expect.cursorRow": is -1, it must be 0 to 999`},
+		{"more lines than rows", `{"type":"terminal.snapshot","id":"i","sessionId":"s","screen":{"cols":9,"rows":1,"lines":["",""]}}`, `field "screen.lines": has 2 rows, screen.rows is 1`},
+		{"a cursor outside", `{"type":"terminal.snapshot","id":"i","sessionId":"s","screen":{"cols":9,"rows":1,"cursor":{"row":0,"col":9}}}`, `field "screen.cursor.col": is 9, it must be 0 to 8`},
+		{"a changed row outside", `{"type":"terminal.snapshot","id":"i","sessionId":"s","screen":{"cols":9,"rows":1},"changed":[{"row":1,"text":""}]}`, `field "changed.row": is 1, it must be 0 to 0`},
+		{"a read without frame", `{"type":"terminal.read.result","id":"i","requestId":"r","sessionId":"s"}`, `field "frame": is missing`},
+		{"a field twice", `{"type":"done","requestId":"a","requestId":"b"}`, `field "requestId": appears twice`},
+		{"a field twice in two cases", `{"type":"done","requestId":"a","RequestID":"b"}`, `field "RequestID": appears twice`},
+		{"a type twice, escaped", `{"type":"done","requestId":"a","t\u0079pe":"error"}`, `field "type": appears twice`},
+		{"not UTF-8", "{\"type\":\"done\",\"requestId\":\"\xff\"}", `the frame is not UTF-8`},
+		{"too deep", `{"type":"done","requestId":"r","x":` + strings.Repeat("[", 16) + strings.Repeat("]", 16) + `}`, `the frame nests deeper than 16 levels`},
+		{"an oversized frame", `{"type":"done","requestId":"r","x":"` + long + `"}`, `a frame of 1048614 bytes is over the limit of 1048576`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := Decode([]byte(c.frame), MaxMessage)
+			require.Nil(t, m)
+			var field *FieldError
+			require.ErrorAs(t, err, &field)
+			require.EqualError(t, err, c.want)
+			reply, err := Encode(field.Reply())
+			require.NoError(t, err, "every refusal can be answered")
+			require.LessOrEqual(t, len(reply), 2048)
+		})
+	}
+}
+
+func TestDecodeAccepts(t *testing.T) {
+	for _, c := range []struct {
+		name, frame string
+		want        Message
+	}{
+		{"unknown fields", `{"type":"done","requestId":"r","new":{"a":[1,2]},"also":null}`, &Done{RequestID: "r"}},
+		{"the type last", `{"requestId":"r","type":"done"}`, &Done{RequestID: "r"}},
+		{"white space", " {\n\"type\" : \"done\", \"requestId\":\"r\" }\n", &Done{RequestID: "r"}},
+		{"brackets in text do not nest", `{"type":"terminal.input","requestId":"r","data":"[[[[[[[[[[[[[[[[[[[[\\\"{{{{"}`, &Input{RequestID: "r", Data: `[[[[[[[[[[[[[[[[[[[[\"{{{{`}},
+		{"names that an unknown object repeats", `{"type":"done","requestId":"r","x":{"type":1,"requestId":2}}`, &Done{RequestID: "r"}},
+		{"the deepest", `{"type":"done","requestId":"r","x":` + strings.Repeat("[", 15) + strings.Repeat("]", 15) + `}`, &Done{RequestID: "r"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := Decode([]byte(c.frame), MaxAgentMessage)
+			require.NoError(t, err)
+			require.Equal(t, c.want, m)
+		})
+	}
+}
+
+func TestReplyNamesTheRequest(t *testing.T) {
+	_, err := Decode([]byte(`{"type":"terminal.input","requestId":"r-7"}`), MaxAgentMessage)
+	var field *FieldError
+	require.ErrorAs(t, err, &field)
+	require.Equal(t, &Error{RequestID: "r-7", Code: CodeBadMessage, Message: `field "data": is missing`, Field: "data"}, field.Reply())
+	require.EqualError(t, field.Reply(), `field "data": is missing`)
+
+	_, err = Decode([]byte(`{"type":"nonsense","requestId":"\u001b[2J"}`), MaxAgentMessage)
+	require.ErrorAs(t, err, &field)
+	require.Empty(t, field.Reply().RequestID, "what is no id is not echoed")
+
+	_, err = Decode([]byte(`{"type":"terminal.input","requestId":"r","data":"`+strings.Repeat("x", MaxAgentMessage)+`"}`), MaxAgentMessage)
+	require.ErrorAs(t, err, &field)
+	require.Equal(t, CodeTooLarge, field.Code)
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	_, err := Encode(&Done{})
+	require.EqualError(t, err, `field "requestId": is missing`)
+	_, err = Encode(&Note{SessionID: "s", From: "user", Text: "\xff"})
+	require.EqualError(t, err, `field "text": is not UTF-8`)
+	_, err = Encode(&Output{ID: "i", SessionID: "s", DataB64: make([]byte, MaxMessage)})
+	require.ErrorContains(t, err, "a terminal.output of 1398")
+	require.ErrorContains(t, err, "is over the limit of 1048576")
+}
+
+func TestValidID(t *testing.T) {
+	for id, want := range map[string]bool{
+		"a": true, "vim-k3f9": true, "a.B_9:-": true, strings.Repeat("x", 128): true,
+		"": false, strings.Repeat("x", 129): false, "a b": false, "ä": false, "a/b": false, "a\n": false,
+	} {
+		require.Equal(t, want, ValidID(id), "%q", id)
+	}
+}
+
+func TestDiffAndPatch(t *testing.T) {
+	changed, shorter := Diff([]string{"a", "b", "c"}, []string{"a", "x", "c"})
+	require.Equal(t, []Row{{Row: 1, Text: "x"}}, changed)
+	require.False(t, shorter, "three short rows are sent as they are")
+	long := strings.Repeat("x", 80)
+	_, shorter = Diff([]string{long, long, "c"}, []string{long, long, "d"})
+	require.True(t, shorter)
+	_, shorter = Diff([]string{"a"}, []string{"a", "b"})
+	require.False(t, shorter, "another size")
+	_, shorter = Diff(nil, nil)
+	require.False(t, shorter)
+
+	old := []string{"a", "b"}
+	require.Equal(t, []string{"a", "x"}, Patch(old, []Row{{1, "x"}, {2, "y"}, {-1, "z"}}))
+	require.Equal(t, []string{"a", "b"}, old, "others may still read it")
+}
+
+// FuzzDiff: what Diff lists is what Patch needs.
+func FuzzDiff(f *testing.F) {
+	f.Add("a\nb\nc", "a\nx\nc")
+	f.Add("", "\n\n")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		prev, next := strings.Split(a, "\n"), strings.Split(b, "\n")
+		changed, shorter := Diff(prev, next)
+		if len(prev) != len(next) {
+			require.False(t, shorter)
+			return
+		}
+		require.Equal(t, next, Patch(prev, changed))
+		for _, row := range changed {
+			require.NotEqual(t, prev[row.Row], row.Text)
+		}
+		if shorter {
+			whole, err := json.Marshal(next)
+			require.NoError(t, err)
+			require.Less(t, len(changed), len(next), "%s", whole)
+		}
+	})
+}
+
+// FuzzDecode: whatever arrives is a message that can be passed on unchanged, or an error that can be answered.
+func FuzzDecode(f *testing.F) {
+	for _, kind := range kinds() {
+		frame, err := Encode(full(kind))
+		require.NoError(f, err)
+		f.Add(frame)
+	}
+	f.Add([]byte(`{"type":"done","requestId":"a","REQUESTID":"b"}`))
+	f.Add([]byte(`[[[[[[[[[[[[[[[[[[[[[[`))
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		m, err := Decode(frame, MaxAgentMessage)
+		if err != nil {
+			var field *FieldError
+			require.ErrorAs(t, err, &field)
+			_, err := Encode(field.Reply())
+			require.NoError(t, err)
+			return
+		}
+		once, err := Encode(m)
+		require.NoError(t, err)
+		again, err := Decode(once, MaxMessage)
+		require.NoError(t, err)
+		twice, err := Encode(again)
+		require.NoError(t, err)
+		require.Equal(t, string(once), string(twice))
+		require.Contains(t, kinds(), KindOf(again))
+	})
+}
+
+func ExampleDecode() {
+	_, err := Decode([]byte(`{"type":"terminal.input","requestId":"r1"}`), MaxAgentMessage)
+	fmt.Println(err)
+	// Output: field "data": is missing
+}
