@@ -43,7 +43,7 @@ func within(t *testing.T) context.Context {
 // shortDir is a directory of mode 0700 whose path leaves room for a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gw")
+	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // that one is too long
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir

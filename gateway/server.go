@@ -57,9 +57,6 @@ type Server struct {
 	live   map[*hub.Peer]string // token ids of the peers that came with one
 }
 
-// ErrServerClosed is the error of Serve after Close.
-var ErrServerClosed = errors.New("the gateway is closed")
-
 // New makes a server that does not listen yet.
 func New(cfg Config) *Server {
 	log := cfg.Log
@@ -78,7 +75,7 @@ func New(cfg Config) *Server {
 }
 
 // ServeLocal serves the peers of a Unix socket that run as this user; as what is up to the path that they ask for:
-// proxy, agent or viewer. It returns nil when ctx ends or after Close, and closes ln.
+// proxy, agent or viewer. It returns nil when ctx ends, or the server is closed, and closes ln.
 func (s *Server) ServeLocal(ctx context.Context, ln *net.UnixListener) error {
 	return s.serve(ctx, &sameUser{UnixListener: ln, uid: os.Getuid(), log: s.log}, listener{local: true, guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}})
 }
@@ -138,7 +135,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return errors.Join(ErrServerClosed, ln.Close())
+		return ln.Close() // closed before it began: the end that was asked for
 	}
 	s.https[h] = struct{}{}
 	s.mu.Unlock()

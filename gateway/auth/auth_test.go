@@ -194,7 +194,7 @@ func TestR31OriginIsAllowedToTheLetter(t *testing.T) {
 		{[]string{"http://127.0.0.1:7777"}, 403},
 		{[]string{"https://box.example", "https://evil.example"}, 403},
 	} {
-		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:7777/", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:7777/", nil)
 		for _, o := range c.origins {
 			r.Header.Add("Origin", o)
 		}
@@ -205,7 +205,7 @@ func TestR31OriginIsAllowedToTheLetter(t *testing.T) {
 }
 
 func TestR41PeerUIDIsKnownAtBothEnds(t *testing.T) {
-	dir, err := os.MkdirTemp("", "peer") // short: the path of a socket has a limit
+	dir, err := os.MkdirTemp("", "peer") //nolint:usetesting // short: the path of a socket has a limit
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(dir, "s"))

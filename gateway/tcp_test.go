@@ -1,0 +1,375 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/ws"
+	"terminalproxy/protocol"
+)
+
+// statusOf is the HTTP status of a handshake.
+func statusOf(t *testing.T, d door, path string) int {
+	t.Helper()
+	_, resp, err := d.connect(t, path)
+	if err != nil {
+		require.ErrorIs(t, err, websocket.ErrBadHandshake)
+	}
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode
+}
+
+// R31: a token, and if there is an Origin, one of ours: each without the other is not enough.
+func TestR31OriginAndTokenMatrix(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}})
+	for name, origin := range map[string]string{
+		"none": "", "null": "null", "evil": "http://evil.example", "other port": "http://127.0.0.1:1", "good": "https://good.example",
+	} {
+		for tokenName, token := range map[string]string{"no token": "", "bad token": "tp_bad", "good token": tokens[auth.RoleAgent]} {
+			t.Run(name+"/"+tokenName, func(t *testing.T) {
+				d := bearer(addr, token)
+				if origin != "" {
+					d.header.Set("Origin", origin)
+				}
+				want := http.StatusSwitchingProtocols
+				switch {
+				case name != "none" && name != "good":
+					want = http.StatusForbidden
+				case tokenName != "good token":
+					want = http.StatusUnauthorized
+				}
+				require.Equal(t, want, statusOf(t, d, protocol.PathAgent))
+			})
+		}
+	}
+}
+
+// R32: a name that is not ours is turned away before anything else, on every path.
+func TestR32DNSRebindingIsRefused(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	_, port, err := net.SplitHostPort(addr)
+	require.NoError(t, err)
+	for _, path := range []string{"/", "/healthz", protocol.PathAgent, "/nope"} {
+		for host, allowed := range map[string]bool{"evil.example:" + port: false, "127.0.0.1": false, addr: true, "localhost:" + port: true} {
+			r, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+addr+path, nil)
+			require.NoError(t, err)
+			r.Host = host
+			r.Header.Set("Authorization", "Bearer "+tokens[auth.RoleAgent])
+			resp, err := http.DefaultTransport.RoundTrip(r)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.Equal(t, !allowed, resp.StatusCode == http.StatusForbidden, "%s at %s: %s", host, path, resp.Status)
+		}
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// R38: what a peer may do comes from its token, whatever it says it is.
+func TestR38RoleComesFromTheToken(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	opens := map[auth.Role]string{
+		auth.RoleProxy: protocol.PathProxy, auth.RoleAgent: protocol.PathAgent, auth.RoleViewer: protocol.PathView, auth.RoleOwner: protocol.PathView,
+	}
+	for role, token := range tokens {
+		for _, path := range []string{protocol.PathProxy, protocol.PathAgent, protocol.PathView} {
+			want := http.StatusForbidden
+			if opens[role] == path {
+				want = http.StatusSwitchingProtocols
+			}
+			require.Equal(t, want, statusOf(t, bearer(addr, token), path), "%s at %s", role, path)
+		}
+	}
+	agent := bearer(addr, tokens[auth.RoleAgent]).mustConnect(t, protocol.PathAgent)
+	frame := `{"type":"terminal.control.decide","requestId":"d","sessionId":"x","grant":true,"by":"user","role":"owner"}`
+	require.NoError(t, agent.WriteMessage(websocket.TextMessage, []byte(frame)))
+	require.Equal(t, protocol.CodeForbidden, hear[*protocol.Error](t, agent).Code)
+	say(t, agent, &protocol.SessionsList{RequestID: "l"})
+	hear[*protocol.SessionsListResult](t, agent)
+}
+
+// R37: a revoked token ends the connections that it opened.
+func TestR37RevocationClosesLiveConnections(t *testing.T) {
+	addr, tokens, store := tcp(t, Config{})
+	agent := bearer(addr, tokens[auth.RoleAgent]).mustConnect(t, protocol.PathAgent)
+	viewer := bearer(addr, tokens[auth.RoleViewer]).mustConnect(t, protocol.PathView)
+	require.NoError(t, store.Revoke("the-agent"))
+	require.Equal(t, websocket.ClosePolicyViolation, closeCodeOf(t, agent))
+	say(t, viewer, &protocol.SessionsList{RequestID: "l"})
+	hear[*protocol.SessionsListResult](t, viewer)
+	require.Equal(t, http.StatusUnauthorized, statusOf(t, bearer(addr, tokens[auth.RoleAgent]), protocol.PathAgent))
+}
+
+// R39: a frame over the limit closes 1009, and one that claims to be compressed is no frame at all.
+func TestR39OversizeAndBomb(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	for role, c := range map[auth.Role]struct {
+		path  string
+		limit int
+	}{
+		auth.RoleViewer: {protocol.PathView, 4 << 10}, auth.RoleAgent: {protocol.PathAgent, protocol.MaxAgentMessage}, auth.RoleProxy: {protocol.PathProxy, protocol.MaxMessage},
+	} {
+		t.Run(string(role), func(t *testing.T) {
+			conn := bearer(addr, tokens[role]).mustConnect(t, c.path)
+			exact := []byte(`{"type":"` + strings.Repeat("x", c.limit-len(`{"type":""}`)) + `"}`)
+			require.NoError(t, conn.WriteMessage(websocket.TextMessage, exact))
+			require.Equal(t, "type", hear[*protocol.Error](t, conn).Field, "at the limit it is read")
+			require.NoError(t, conn.WriteMessage(websocket.TextMessage, append(exact, ' ')))
+			require.Equal(t, websocket.CloseMessageTooBig, closeCodeOf(t, conn))
+		})
+	}
+	t.Run("bomb", func(t *testing.T) {
+		d := bearer(addr, tokens[auth.RoleAgent])
+		dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}, EnableCompression: true}
+		conn, resp, err := dialer.DialContext(within(t), d.base+protocol.PathAgent, d.header)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		defer func() { _ = conn.Close() }()
+		require.Empty(t, resp.Header.Get("Sec-WebSocket-Extensions"), "compression is not agreed on")
+		// A masked frame with RSV1 set: "compressed", without it having been agreed on.
+		_, err = conn.NetConn().Write([]byte{0xC1, 0x81, 0, 0, 0, 0, 'x'})
+		require.NoError(t, err)
+		require.Equal(t, websocket.CloseProtocolError, closeCodeOf(t, conn))
+	})
+}
+
+// R40: a thousand connections that never finish their request keep nobody out, not even from the same address.
+func TestR40HalfOpenConnections(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	d := bearer(addr, tokens[auth.RoleAgent])
+	held := make([]net.Conn, 0, 1000)
+	defer func() {
+		for _, c := range held {
+			_ = c.Close()
+		}
+	}()
+	early := d.mustConnect(t, protocol.PathAgent)
+	for range cap(held) {
+		c, err := d.dial(within(t))
+		require.NoError(t, err)
+		held = append(held, c)
+		_, _ = io.WriteString(c, "GET /v1/agent HTTP/1.1\r\nHost: ") // an evicted one may fail
+	}
+	late := d.mustConnect(t, protocol.PathAgent)
+	for _, conn := range []*websocket.Conn{early, late} {
+		say(t, conn, &protocol.SessionsList{RequestID: "l"})
+		hear[*protocol.SessionsListResult](t, conn)
+	}
+}
+
+func TestR40ConnectionsPerPeerAreBounded(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	d := bearer(addr, tokens[auth.RoleAgent])
+	for range connectionsPerPeer {
+		d.mustConnect(t, protocol.PathAgent)
+	}
+	_, _, err := d.connect(t, protocol.PathAgent) //nolint:bodyclose // there is no response
+	require.Error(t, err)
+}
+
+func TestR40DeadPeerIsNoticed(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Ping: 10 * time.Millisecond, Silence: 100 * time.Millisecond}})
+	d := bearer(addr, tokens[auth.RoleProxy])
+	dead := d.mustConnect(t, protocol.PathProxy) // it never reads: its pongs do not come
+	say(t, dead, opening("vim-1"))
+	agent := bearer(addr, tokens[auth.RoleAgent]).client(t, "")
+	require.Eventually(t, func() bool {
+		list, err := agent.Sessions(within(t))
+		return err == nil && len(list) == 1 && list[0].State == protocol.StateLost
+	}, soon, 10*time.Millisecond)
+}
+
+// R49: who may only watch is cut off when it tries more, and the program does not hear of it.
+func TestR49ViewerCannotType(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	p := startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	viewer := bearer(addr, tokens[auth.RoleViewer]).mustConnect(t, protocol.PathView)
+	say(t, viewer, &protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
+	require.Equal(t, protocol.CodeForbidden, hear[*protocol.Error](t, viewer).Code)
+	require.Equal(t, websocket.ClosePolicyViolation, closeCodeOf(t, viewer))
+	require.Empty(t, p.typed)
+}
+
+// R55: nothing unencrypted leaves the machine.
+func TestR55PlaintextOffLoopbackIsRefused(t *testing.T) {
+	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
+	require.NoError(t, err)
+	s := New(Config{Tokens: store})
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "0.0.0.0:0")
+	require.NoError(t, err)
+	require.ErrorContains(t, s.ServeTCP(t.Context(), ln, nil), "certificate")
+	_, err = ln.Accept()
+	require.ErrorIs(t, err, net.ErrClosed)
+	ln, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.ErrorContains(t, New(Config{}).ServeTCP(t.Context(), ln, nil), "token")
+	require.NoError(t, s.Close())
+}
+
+func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	leaf, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(leaf)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+}
+
+func TestR55TLSIsVerified(t *testing.T) {
+	cert, pool := certificate(t)
+	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
+	require.NoError(t, err)
+	token, err := store.Create(auth.Token{Name: "a", Role: auth.RoleAgent})
+	require.NoError(t, err)
+	s := New(Config{Tokens: store})
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() {
+		served <- s.ServeTCP(context.Background(), ln, &tls.Config{Certificates: []tls.Certificate{cert}})
+	}()
+	defer func() { require.NoError(t, <-served) }()
+	defer func() { require.NoError(t, s.Close()) }()
+	e, err := ParseEndpoint(fmt.Sprintf("wss://localhost:%d", ln.Addr().(*net.TCPAddr).Port))
+	require.NoError(t, err)
+	e.Token = token
+	list := func(e Endpoint) error {
+		c := client.New(client.Config{Dial: e.DialContext, URL: e.URL(protocol.PathAgent), Header: e.Header()})
+		defer func() { require.NoError(t, c.Close()) }()
+		_, err := c.Sessions(within(t))
+		return err
+	}
+	require.ErrorContains(t, list(e), "certificate")
+	e.TLS = &tls.Config{RootCAs: pool}
+	require.NoError(t, list(e))
+}
+
+func TestOtherVersionsAreRefusedWithTheList(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	d := bearer(addr, tokens[auth.RoleAgent])
+	for _, offer := range [][]string{nil, {"terminal-proxy.v0"}} {
+		dialer := websocket.Dialer{Subprotocols: offer}
+		_, resp, err := dialer.DialContext(within(t), d.base+protocol.PathAgent, d.header)
+		require.ErrorIs(t, err, websocket.ErrBadHandshake)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusBadRequest, resp.StatusCode)
+		require.Contains(t, string(body), protocol.Version)
+	}
+	r, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+addr+protocol.PathAgent, nil)
+	require.NoError(t, err)
+	r.Header = d.header
+	r.Close = true
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusUpgradeRequired, resp.StatusCode)
+}
+
+func TestThreeBadFramesInARowCloseTheConnection(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	conn := bearer(addr, tokens[auth.RoleAgent]).mustConnect(t, protocol.PathAgent)
+	bad := func(kind int, frame string) {
+		require.NoError(t, conn.WriteMessage(kind, []byte(frame)))
+		require.NotEmpty(t, hear[*protocol.Error](t, conn).Message)
+	}
+	bad(websocket.TextMessage, `{"type":"nope"}`)
+	bad(websocket.BinaryMessage, `{"type":"sessions.list","requestId":"l"}`)
+	say(t, conn, &protocol.SessionsList{RequestID: "l"})
+	hear[*protocol.SessionsListResult](t, conn)
+	bad(websocket.TextMessage, `[]`)
+	bad(websocket.TextMessage, `{"type":"sessions.list"}`)
+	bad(websocket.TextMessage, strings.Repeat("[", 100))
+	require.Equal(t, websocket.ClosePolicyViolation, closeCodeOf(t, conn))
+}
+
+// watchers are a proxy with a session, a reader, and one that subscribed and does not read.
+func watchers(t *testing.T, times ws.Times) (proxy, reader, stalled *websocket.Conn) {
+	t.Helper()
+	dir := shortDir(t)
+	ln, release, err := ListenLocal(dir)
+	require.NoError(t, err)
+	s, served := New(Config{Times: times}), make(chan error, 1)
+	go func() { served <- s.ServeLocal(context.Background(), ln) }()
+	t.Cleanup(func() {
+		require.NoError(t, s.Close())
+		require.NoError(t, <-served)
+		require.NoError(t, release())
+	})
+	d := local(NewLocal(dir, nil))
+	proxy = d.mustConnect(t, protocol.PathProxy)
+	say(t, proxy, opening("vim-1"))
+	reader, stalled = d.mustConnect(t, protocol.PathAgent), d.mustConnect(t, protocol.PathView)
+	for _, conn := range []*websocket.Conn{stalled, reader} {
+		require.Eventually(t, func() bool {
+			say(t, conn, &protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
+			require.NoError(t, conn.SetReadDeadline(time.Now().Add(soon)))
+			_, frame, err := conn.ReadMessage()
+			require.NoError(t, err)
+			return bytes.Contains(frame, []byte(`"done"`))
+		}, soon, time.Millisecond)
+	}
+	return proxy, reader, stalled
+}
+
+// bigSnapshot is one of some 100 KB.
+func bigSnapshot(seq uint64) *protocol.Snapshot {
+	lines := make([]string, 12)
+	for i := range lines {
+		lines[i] = strings.Repeat("x", 8000)
+	}
+	return &protocol.Snapshot{ID: "s", SessionID: "vim-1", Seq: seq, Screen: &protocol.Screen{Cols: 1000, Rows: len(lines), Lines: lines}}
+}
+
+// A reader that stands still costs the others nothing; when it reads again, it finds the newest snapshot and not every one.
+func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
+	const last = 24 // 2.4 MB: more than a local socket holds
+	proxy, reader, stalled := watchers(t, ws.Times{Write: time.Minute})
+	for seq := uint64(1); seq <= last; seq++ {
+		say(t, proxy, bigSnapshot(seq))
+		require.Equal(t, seq, hear[*protocol.Snapshot](t, reader).Seq)
+	}
+	frames := 1
+	for hear[*protocol.Snapshot](t, stalled).Seq != last {
+		frames++
+	}
+	require.Less(t, frames, last)
+}
+
+func TestStalledReaderIsCutOff(t *testing.T) {
+	proxy, reader, stalled := watchers(t, ws.Times{Write: 20 * time.Millisecond, Linger: 50 * time.Millisecond})
+	seq := uint64(0)
+	require.Eventually(t, func() bool {
+		seq++
+		say(t, proxy, bigSnapshot(seq))
+		require.Equal(t, seq, hear[*protocol.Snapshot](t, reader).Seq)
+		return stalled.WriteMessage(websocket.TextMessage, []byte(`{"type":"sessions.list","requestId":"l"}`)) != nil
+	}, soon, time.Millisecond)
+}
