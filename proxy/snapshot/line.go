@@ -203,7 +203,7 @@ func (l *line) explode() {
 // join adds c to the character printed last when the two are one grapheme cluster (UAX 29). It decides character by
 // character, so that it does not matter how the text was cut into runs.
 func (l *line) join(c rune) bool {
-	if l.last < 0 || c < 0x300 || 0x3400 <= c && c <= 0x9fff { // no such character ever joins: skip the search
+	if l.last < 0 || c < 0x300 || aloneCJK(c) {
 		return false
 	}
 	prev := &l.cells[l.last]
@@ -221,6 +221,12 @@ func (l *line) join(c rune) bool {
 		l.widen()
 	}
 	return true
+}
+
+// aloneCJK reports whether c is one of the kana and ideographs, which join nothing: most of the text that is not Latin is
+// spared the search for clusters. Two voicing marks stand among the kana.
+func aloneCJK(c rune) bool {
+	return 0x3041 <= c && c <= 0x9fff && c != 0x3099 && c != 0x309a
 }
 
 // widen makes the character printed last two columns wide (a variation selector asked for emoji).

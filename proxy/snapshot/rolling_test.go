@@ -101,6 +101,7 @@ func TestRolling(t *testing.T) {
 		{"a wide one over halves", "漢字{col 1}語", " 語"},
 		{"a wide one over two", "abcd\r漢", "漢cd"},
 		{"a combining mark stays with its character", "e{col 1}x\re\u0301", "e\u0301x"},
+		{"a voicing mark", "か\u3099{col 2}x", "か\u3099x"},
 		{"a mark after a move joins nothing", "e{col 1}\u0301x", "ex"},
 		{"a mark alone", "\u0301x", "x"},
 		{"erase half of a wide one", "漢字{col 3}{EL 0}", "漢 "},
