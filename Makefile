@@ -1,0 +1,55 @@
+# all: both binaries. The README's two commands are `make demo` and `make test`.
+
+GOLANGCI = v2.15.0
+GOFUMPT  = v0.12.0
+TOOLS    = $(CURDIR)/.ci/bin
+FUZZTIME = 30s
+
+# Static binaries: they run on any machine of the kind, also in a container without a C library.
+export CGO_ENABLED ?= 0
+BUILD = go build -trimpath -ldflags "-s -w"
+
+.PHONY: all build demo test lint fmt fuzz bench score tools clean
+
+all: build
+
+build:
+	$(BUILD) -o bin/proxy ./cmd/proxy
+	$(BUILD) -o bin/gateway ./cmd/gateway
+
+demo: build
+	@go run ./cmd/internal/demo bin
+
+test: build
+	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m ./...
+
+lint: tools
+	$(TOOLS)/golangci-lint run ./...
+	go vet ./...
+	GOOS=darwin go vet ./cmd/... ./proxy/... ./gateway/... ./protocol/...
+
+fmt: tools
+	$(TOOLS)/gofumpt -w cmd proxy gateway protocol
+
+fuzz:
+	@for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+		done; \
+	done
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+tools: $(TOOLS)/golangci-lint-$(GOLANGCI) $(TOOLS)/gofumpt-$(GOFUMPT)
+
+$(TOOLS)/golangci-lint-$(GOLANGCI):
+	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
+	touch $@
+
+$(TOOLS)/gofumpt-$(GOFUMPT):
+	GOBIN=$(TOOLS) go install mvdan.cc/gofumpt@$(GOFUMPT)
+	touch $@
+
+clean:
+	rm -rf bin dist

@@ -1,0 +1,79 @@
+package cmd_test
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// listed is what `go list -json` says of a package, as far as the house rules go.
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Doc        string
+	Standard   bool
+}
+
+func list(t *testing.T, args ...string) []listed {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Imports,Doc,Standard"}, args...)...).Output()
+	require.NoError(t, err)
+	var all []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			return all
+		} else {
+			require.NoError(t, err)
+		}
+		all = append(all, p)
+	}
+}
+
+// room is the top-level directory of a package of ours, and the sub-package within it; "" when it is not ours.
+func room(path string) (top, sub string) {
+	rest, ok := strings.CutPrefix(path, "terminalproxy/")
+	if !ok {
+		return "", ""
+	}
+	top, sub, _ = strings.Cut(rest, "/")
+	return top, sub
+}
+
+// TestImportDirections: imports run downward only, cmd -> proxy, gateway -> protocol; proxy and gateway never meet, and
+// sub-packages of proxy do not know each other: their parent plugs them together.
+func TestImportDirections(t *testing.T) {
+	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
+	for _, p := range list(t, "terminalproxy/...") {
+		top, sub := room(p.ImportPath)
+		for _, i := range p.Imports {
+			itop, isub := room(i)
+			if itop == "" {
+				if top == "protocol" {
+					require.NotContains(t, strings.Split(i, "/")[0], ".", "%s imports %s: protocol takes the standard library only", p.ImportPath, i)
+				}
+				continue
+			}
+			if itop != top {
+				require.Less(t, level[itop], level[top], "%s imports %s: imports run downward", p.ImportPath, i)
+				continue
+			}
+			siblings := top == "proxy" && sub != "" && isub != "" && strings.Split(sub, "/")[0] != strings.Split(isub, "/")[0]
+			require.False(t, siblings, "%s imports its sibling %s: declare the interface it needs, the parent plugs", p.ImportPath, i)
+		}
+	}
+}
+
+// TestEveryPackageSaysWhatItIs: one package comment each.
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	for _, p := range list(t, "terminalproxy/...") {
+		if strings.HasSuffix(p.ImportPath, "/cmd") {
+			continue // holds these tests alone
+		}
+		require.NotEmpty(t, p.Doc, "%s has no package comment", p.ImportPath)
+	}
+}

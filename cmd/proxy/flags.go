@@ -1,0 +1,244 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/keys"
+)
+
+var (
+	errHelp    = errors.New("help")
+	errVersion = errors.New("version")
+)
+
+// flags are what the user typed.
+type flags struct {
+	agent       bool
+	grant       string
+	lasts       time.Duration
+	name        string
+	gateway     string
+	tokenFile   string
+	interval    time.Duration
+	yield       time.Duration
+	reclaimKey  string
+	nested      bool
+	requireTTY  bool
+	noNotice    bool
+	cols, rows  int
+	log         string
+	logLevel    string
+	help        bool
+	showVersion bool
+
+	command string
+	args    []string
+}
+
+// set declares the flags. All of them stand before PROGRAM; what follows it is the program's.
+func (f *flags) set() *pflag.FlagSet {
+	s := pflag.NewFlagSet("proxy", pflag.ContinueOnError)
+	s.SortFlags = false
+	s.SetInterspersed(false)
+	s.BoolVar(&f.agent, "agent", false, "agents may observe this session, and ask for control")
+	s.StringVar(&f.grant, "grant", "", "give control to the first agent that asks: `LEVEL` type or drive")
+	s.DurationVar(&f.lasts, "for", 0, "how long a grant lasts at most (e.g. 10m); 0 until taken back")
+	s.StringVar(&f.name, "name", "", "`NAME` of the session (default: the program's)")
+	s.StringVar(&f.gateway, "gateway", "", "`URL` of a gateway: ws://, wss://, unix: (env PROXY_GATEWAY; default: the local one, served by this process when none answers)")
+	s.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
+	s.DurationVar(&f.interval, "snapshot-interval", 500*time.Millisecond, "fastest rhythm of snapshots during continuous output")
+	s.DurationVar(&f.yield, "yield", time.Second, "the agent pauses for this long after a key of yours")
+	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back")
+	s.BoolVar(&f.noNotice, "no-notice", false, "no line over the program: bell and title only")
+	s.BoolVar(&f.nested, "nested", false, "run inside another proxy session")
+	s.BoolVar(&f.requireTTY, "require-tty", false, "refuse to run without a terminal")
+	s.IntVar(&f.cols, "cols", 0, "columns when there is no terminal (default 80)")
+	s.IntVar(&f.rows, "rows", 0, "rows when there is no terminal (default 24)")
+	s.StringVar(&f.log, "log", "", "write diagnostics to `FILE`")
+	s.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the diagnostics: debug, info, warn, error")
+	s.BoolVarP(&f.help, "help", "h", false, "show this help")
+	s.BoolVar(&f.showVersion, "version", false, "show the version")
+	s.Usage = func() {}
+	return s
+}
+
+const usageHead = `Usage: proxy [flags] [--] PROGRAM [ARG ...]
+
+Runs PROGRAM in a PTY on your terminal, exactly as without proxy. With --agent, AI agents may watch it through the
+gateway and type only while you let them: a line at the bottom asks you, Ctrl+G gives the keyboard, and Ctrl+\ takes
+it back at once. Without PROGRAM, --agent runs your $SHELL.
+
+Flags (all before PROGRAM; the rest is the program's):
+`
+
+const usageTail = `
+Examples:
+  proxy --agent vim notes.txt
+  proxy --agent --grant drive --for 10m python3
+`
+
+func usage() string {
+	return usageHead + new(flags).set().FlagUsagesWrapped(100) + usageTail
+}
+
+// version is the module's version and the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && v == "(devel)" {
+			v += " " + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return v
+}
+
+// wrong is an error in what the user typed.
+func wrong(hint, say string, args ...any) error {
+	return &proxy.UserError{Status: statusUsage, Say: fmt.Sprintf(say, args...), Hint: hint}
+}
+
+// parse reads the command line.
+func parse(args []string) (*flags, error) {
+	f := &flags{}
+	set := f.set()
+	if err := set.Parse(args); err != nil {
+		return nil, wrong("see proxy --help; flags of PROGRAM come after it", "%v", err)
+	}
+	switch {
+	case f.help:
+		return nil, errHelp
+	case f.showVersion:
+		return nil, errVersion
+	}
+	if rest := set.Args(); len(rest) > 0 {
+		f.command, f.args = rest[0], rest[1:]
+	}
+	return f, f.check(set)
+}
+
+// agentOnly are the flags that say nothing without --agent.
+var agentOnly = []string{"grant", "for", "name", "gateway", "token-file", "snapshot-interval", "yield", "reclaim-key", "no-notice", "nested"}
+
+func (f *flags) check(set *pflag.FlagSet) error {
+	if !f.agent {
+		for _, name := range agentOnly {
+			if set.Changed(name) {
+				return wrong("add --agent to let agents observe", "--%s has no meaning without --agent", name)
+			}
+		}
+	}
+	if f.command == "" {
+		if f.command = os.Getenv("SHELL"); !f.agent || f.command == "" {
+			return wrong("write the program behind the flags, as in: proxy --agent vim notes.txt", "no program is given")
+		}
+	}
+	switch {
+	case f.grant != "" && f.grant != string(protocol.LevelType) && f.grant != string(protocol.LevelDrive):
+		return wrong("type lets the agent write text, drive lets it press every key", "--grant %q: it is type or drive", f.grant)
+	case f.lasts < 0:
+		return wrong("write a time such as 90s or 10m", "--for %s: it cannot be negative", f.lasts)
+	case f.yield < 0 || f.yield > time.Hour:
+		return wrong("write a time such as 1s", "--yield %s: it must be 0s to 1h", f.yield)
+	case f.interval < 10*time.Millisecond || f.interval > time.Minute:
+		return wrong("write a time such as 500ms", "--snapshot-interval %s: it must be 10ms to 1m", f.interval)
+	case set.Changed("cols") && (f.cols < 1 || f.cols > protocol.MaxSize):
+		return wrong("", "--cols %d: it must be 1 to %d", f.cols, protocol.MaxSize)
+	case set.Changed("rows") && (f.rows < 1 || f.rows > protocol.MaxSize):
+		return wrong("", "--rows %d: it must be 1 to %d", f.rows, protocol.MaxSize)
+	case len(f.name) > protocol.MaxName || strings.ContainsFunc(f.name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return wrong("", "--name: it must be at most %d characters without controls", protocol.MaxName)
+	}
+	return nil
+}
+
+// session makes the session's configuration. done is to be called when the session is over.
+func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(), err error) {
+	conf = proxy.Config{Command: f.command, Args: f.args, In: stdin, Out: stdout, Cols: f.cols, Rows: f.rows}
+	if f.requireTTY && (!isTerminal(stdin) || !isTerminal(stdout)) {
+		return conf, nil, wrong("leave out --require-tty to run without one", "standard input and output are not both a terminal")
+	}
+	log, closeLog, err := f.logger()
+	if err != nil {
+		return conf, nil, err
+	}
+	conf.Log = log
+	if !f.agent {
+		return conf, closeLog, nil
+	}
+	if outer := os.Getenv(proxy.SessionVariable); outer != "" && !f.nested {
+		return conf, nil, wrong("agents already see this terminal; add --nested to share the inner program by itself (the outer one's key wins)",
+			"this shell runs inside the session %s already", outer)
+	}
+	agent, closeLocal, err := f.agentConfig(log)
+	if err != nil {
+		return conf, nil, err
+	}
+	conf.Agent = agent
+	return conf, func() { closeLocal(); closeLog() }, nil
+}
+
+// agentConfig is everything that --agent adds. Nothing is dialled or served here.
+func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error) {
+	chord, err := keys.ParseChord(f.reclaimKey)
+	if err != nil {
+		return nil, nil, wrong("", "--reclaim-key: %v", err)
+	}
+	agent := &proxy.AgentConfig{
+		Name: f.name, Parent: os.Getenv(proxy.SessionVariable), Level: protocol.Level(f.grant), For: f.lasts,
+		Yield: f.yield, Interval: f.interval, Key: chord, NoNotice: f.noNotice,
+	}
+	url := cmp.Or(f.gateway, os.Getenv("PROXY_GATEWAY"))
+	endpoint, err := gateway.ParseEndpoint(url)
+	if err != nil {
+		return nil, nil, wrong("", "--gateway: %v", err)
+	}
+	if file := cmp.Or(f.tokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
+		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
+			return nil, nil, wrong("make one with: gateway token create", "--token-file: %v", err)
+		}
+	}
+	agent.URL, agent.Header, agent.Dial = endpoint.URL(protocol.PathProxy), endpoint.Header(), endpoint.DialContext
+	if !endpoint.Local() {
+		return agent, func() {}, nil
+	}
+	dir, err := gateway.RuntimeDir()
+	if err != nil {
+		return nil, nil, &proxy.UserError{Status: statusFailure, Say: "the local gateway's directory: " + err.Error(), Cause: err}
+	}
+	local := gateway.NewLocal(dir, log)
+	agent.Dial = local.Dial
+	return agent, func() { _ = local.Close() }, nil
+}
+
+// logger is the diagnostics' way out: a file, never the terminal.
+func (f *flags) logger() (*slog.Logger, func(), error) {
+	if f.log == "" {
+		return slog.New(slog.DiscardHandler), func() {}, nil
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
+		return nil, nil, wrong("it is debug, info, warn or error", "--log-level %q is not a level", f.logLevel)
+	}
+	file, err := os.OpenFile(f.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, wrong("name a file that can be written", "--log: %v", err)
+	}
+	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: level})), func() { _ = file.Close() }, nil
+}

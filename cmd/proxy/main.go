@@ -1,0 +1,75 @@
+// Command proxy runs a program in a PTY on the user's terminal, byte-exact. With --agent, agents may observe it through a
+// gateway, and type into it while a grant of the user's lasts.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"terminalproxy/proxy"
+)
+
+func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// Exit statuses of proxy itself; a program's own status is passed on.
+const (
+	statusUsage   = 2
+	statusFailure = 125
+)
+
+// run is proxy without the process around it.
+func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer) int {
+	flags, err := parse(args)
+	switch {
+	case errors.Is(err, errHelp):
+		fmt.Fprint(stdout, usage())
+		return 0
+	case errors.Is(err, errVersion):
+		fmt.Fprintln(stdout, "proxy "+version())
+		return 0
+	case err != nil:
+		return complain(stderr, err)
+	}
+	conf, done, err := flags.session(stdin, stdout)
+	if err != nil {
+		return complain(stderr, err)
+	}
+	defer done()
+	result, err := proxy.Run(ctx, conf)
+	if err != nil {
+		return complain(stderr, err)
+	}
+	if result.HeldOpen {
+		fmt.Fprintln(stderr, "proxy: processes in the background kept the terminal; they were hung up on")
+	}
+	return result.Code
+}
+
+// complain tells the user what failed and what to do about it.
+func complain(stderr io.Writer, err error) int {
+	status, hint := statusFailure, ""
+	if user, ok := errors.AsType[*proxy.UserError](err); ok {
+		status, hint = user.Status, user.Hint
+	}
+	fmt.Fprintf(stderr, "proxy: %s\n", err)
+	if hint != "" {
+		fmt.Fprintf(stderr, "hint: %s\n", hint)
+	}
+	return status
+}
+
+// isTerminal reports whether f is a terminal.
+func isTerminal(f *os.File) bool {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	is := false
+	_ = conn.Control(func(fd uintptr) { is = term.IsTerminal(int(fd)) })
+	return is
+}
