@@ -1,0 +1,151 @@
+package proxy
+
+import (
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// lineCache keeps the text of the rows between frames: a frame costs what changed, not what is shown.
+type lineCache struct {
+	lines []string
+	revs  []uint64
+	seq   uint64
+	hash  string
+}
+
+// frame is the screen as it is now.
+func (l *screenLoop) frame(now time.Time) *protocol.Frame {
+	cols, rows := l.model.Size()
+	cursor, modes := l.model.Cursor(), l.model.Modes()
+	f := &protocol.Frame{
+		Seq: l.model.Rev(),
+		Screen: protocol.Screen{
+			Cols: cols, Rows: rows, Lines: l.currentLines(),
+			Cursor: protocol.Cursor{Row: cursor.Row, Col: cursor.Col, Visible: cursor.Visible},
+			Alt:    l.model.Alt(), Title: l.model.Title(),
+			Modes: protocol.Modes{
+				BracketedPaste: modes.BracketedPaste, AppCursor: modes.AppCursor, Mouse: modes.MouseProtocol != 0,
+			},
+			Scrollback: l.model.HistoryLen(),
+		},
+		Keyboard: l.keyboard(),
+		Settled:  l.pace.Settled(now),
+	}
+	if last := l.pace.LastChange(); !last.IsZero() {
+		f.IdleMs = now.Sub(last).Milliseconds()
+	}
+	f.Screen.Hash = l.hash()
+	return f
+}
+
+// answer is the frame that goes into an answer: with what the program is doing, which takes a look at /proc.
+func (l *screenLoop) answer(now time.Time) *protocol.Frame {
+	f := l.frame(now)
+	f.Activity = l.activity(f.IdleMs)
+	return f
+}
+
+// activity is what the program is doing, as facts with their evidence.
+func (l *screenLoop) activity(idleMs int64) *protocol.Activity {
+	a := &protocol.Activity{State: "busy", SinceMs: idleMs}
+	if l.exit != nil {
+		a.State = "exited"
+		return a
+	}
+	a.Foreground = l.child.Foreground()
+	if evidence, yes := l.child.Waiting(); yes {
+		a.State, a.Evidence = "waiting", []string{evidence}
+	}
+	return a
+}
+
+// currentLines are the rows. Callers keep the slice, so a changed screen gets a new one.
+func (l *screenLoop) currentLines() []string {
+	c := &l.lines
+	_, rows := l.model.Size()
+	if seq := l.model.Rev(); c.seq == seq && len(c.lines) == rows {
+		return c.lines
+	}
+	lines, revs := make([]string, rows), make([]uint64, rows)
+	same := len(c.lines) == rows
+	for i := range rows {
+		revs[i] = l.model.RowRev(i)
+		if same && c.revs[i] == revs[i] {
+			lines[i] = c.lines[i]
+			continue
+		}
+		lines[i] = l.model.RowText(i)
+	}
+	c.lines, c.revs, c.seq, c.hash = lines, revs, l.model.Rev(), ""
+	return lines
+}
+
+// hash names the content of the screen: its size, its rows and the cursor.
+func (l *screenLoop) hash() string {
+	lines := l.currentLines()
+	if l.lines.hash != "" {
+		return l.lines.hash
+	}
+	h := fnv.New64a()
+	cols, rows := l.model.Size()
+	cursor := l.model.Cursor()
+	var head []byte
+	for _, n := range []int{cols, rows, cursor.Row, cursor.Col} {
+		head = strconv.AppendInt(append(head, ' '), int64(n), 10)
+	}
+	_, _ = h.Write(head)
+	for _, line := range lines {
+		_, _ = h.Write([]byte{'\n'})
+		_, _ = h.Write([]byte(line))
+	}
+	l.lines.hash = strconv.FormatUint(h.Sum64(), 36)
+	return l.lines.hash
+}
+
+// history is the newest n rows of scrollback as text, and the lasting number of the row after them.
+func (l *screenLoop) history(n int) (text string, next uint64) {
+	length := l.model.HistoryLen()
+	n = min(n, length, protocol.MaxHistory)
+	rows := make([]string, 0, n)
+	for i := length - n; i < length; i++ {
+		rows = append(rows, l.model.HistoryText(i))
+	}
+	return strings.Join(rows, "\n"), l.model.HistoryBase() + uint64(length)
+}
+
+// view is the loop as the waits and conditions see it.
+type view struct{ l *screenLoop }
+
+func (l *screenLoop) view() view { return view{l} }
+
+func (v view) Rev() uint64             { return v.l.model.Rev() }
+func (v view) Size() (cols, rows int)  { return v.l.model.Size() }
+func (v view) RowText(row int) string  { return v.l.model.RowText(row) }
+func (v view) RowRev(row int) uint64   { return v.l.model.RowRev(row) }
+func (v view) RowWrapped(row int) bool { return v.l.model.RowWrapped(row) }
+func (v view) Hash() string            { return v.l.hash() }
+func (v view) Foreground() string      { return v.l.child.Foreground() }
+
+func (v view) Cursor() (row, col int) {
+	c := v.l.model.Cursor()
+	return c.Row, c.Col
+}
+
+func (v view) Exited() (code int, yes bool) {
+	if v.l.exit == nil {
+		return 0, false
+	}
+	return v.l.exit.Code, true
+}
+
+func (v view) Waiting() bool {
+	if v.l.exit != nil {
+		return false
+	}
+	_, yes := v.l.child.Waiting()
+	return yes
+}

@@ -1,0 +1,245 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/control"
+)
+
+// Times of the end.
+const (
+	linkPatience = 500 * time.Millisecond // for the last words to the gateway
+	lastPatience = 2 * time.Second        // for a screen that does not take the last words
+	resizeEvery  = 16 * time.Millisecond  // a window that is being dragged
+)
+
+// crash is a panic of one of the session's goroutines. The session ends, the terminal is restored, and the log has the
+// stack.
+type crash struct {
+	where string
+	cause any
+	stack []byte
+}
+
+// life is what a running session waits on.
+type life struct {
+	s       *session
+	exited  chan child.Exit
+	ended   chan struct{} // closed with exited
+	crashed chan crash
+	parts   sync.WaitGroup // pump and link
+	copied  chan struct{}  // closed when the copier has returned
+	cutLink context.CancelFunc
+	resized time.Time
+	late    *time.Timer // a resize that came too soon after the one before
+	over    bool        // the program was told to end
+}
+
+// live runs the parts until the program ends, and stops them in order: its last output first, then control, then the last
+// words to the gateway, then the terminal.
+func (s *session) live(ctx context.Context) Result {
+	l := &life{
+		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), crashed: make(chan crash, 8),
+		copied: make(chan struct{}), late: time.NewTimer(time.Hour),
+	}
+	l.late.Stop()
+	signals := l.signals()
+	defer signal.Stop(signals)
+	l.start()
+	exit := l.wait(ctx, signals)
+	return l.finish(exit)
+}
+
+func (l *life) signals() chan os.Signal {
+	signals := make(chan os.Signal, 16)
+	wanted := []os.Signal{syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT}
+	if l.s.conf.Agent != nil {
+		wanted = append(wanted, syscall.SIGUSR1)
+	}
+	signal.Notify(signals, wanted...)
+	return signals
+}
+
+// start starts the goroutines. Each ends as the comment beside it says; finish waits for all of them.
+func (l *life) start() {
+	s := l.s
+	go l.guarded("screen loop", s.loop.run) // loop.stop
+	go func() {                             // the program's terminal is closed, or output.end
+		defer close(l.copied)
+		l.guarded("copier", s.output.run)
+	}()
+	l.parts.Go(func() { // pump.Stop
+		l.guarded("input pump", func() {
+			if err := s.pump.Run(); err != nil {
+				panic(err)
+			}
+		})
+	})
+	go func() { // the program's end
+		exit := s.child.Wait()
+		l.exited <- exit
+		close(l.ended)
+	}()
+	ctx, cut := context.WithCancel(context.Background())
+	l.cutLink = cut
+	if s.link != nil {
+		l.parts.Go(func() { l.guarded("link", func() { s.link.Run(ctx) }) }) // cutLink
+	}
+}
+
+// guarded runs a part and turns its panic into the end of the session.
+func (l *life) guarded(where string, run func()) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			l.crashed <- crash{where, cause, debug.Stack()}
+		}
+	}()
+	run()
+}
+
+// wait waits for the program's end and does what signals ask.
+func (l *life) wait(ctx context.Context, signals <-chan os.Signal) child.Exit {
+	cancelled := ctx.Done()
+	for {
+		select {
+		case exit := <-l.exited:
+			return exit
+		case c := <-l.crashed:
+			l.s.log.Error("a part of the session failed", "part", c.where, "cause", fmt.Sprint(c.cause), "stack", string(c.stack))
+			l.terminate()
+		case <-cancelled:
+			cancelled = nil
+			l.terminate()
+		case <-l.late.C:
+			l.resize(time.Now())
+		case sig := <-signals:
+			l.signal(sig)
+		}
+	}
+}
+
+func (l *life) signal(sig os.Signal) {
+	switch {
+	case sig == syscall.SIGWINCH:
+		l.resize(time.Now())
+	case l.s.conf.Agent != nil && (sig == syscall.SIGQUIT || sig == syscall.SIGUSR1):
+		// A way to take the keyboard back that no keyboard layout can be in the way of.
+		l.s.pump.Post(func(now time.Time) { l.s.authority.End(now, control.Reclaimed) })
+	default:
+		l.terminate()
+	}
+}
+
+// terminate ends the program as a closing terminal would, without waiting for it.
+func (l *life) terminate() {
+	if l.s.authority != nil {
+		l.s.pump.Post(func(now time.Time) { l.s.authority.End(now, control.Exited) })
+	}
+	if l.over {
+		l.s.output.abandon()
+		return
+	}
+	l.over = true
+	go l.s.child.Terminate(l.ended) // ends with the program, or after the last kill
+}
+
+// resize passes the window's size on: to the model first, so that nothing the program draws for the new size meets the
+// old one.
+func (l *life) resize(now time.Time) {
+	if wait := resizeEvery - now.Sub(l.resized); wait > 0 {
+		l.late.Reset(wait)
+		return
+	}
+	l.resized = now
+	s := l.s
+	cols, rows, err := s.term.Size()
+	if err != nil {
+		return
+	}
+	cols, rows = min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)
+	s.loop.call(func(now time.Time) { s.loop.resize(now, cols, rows) })
+	if err := s.child.Resize(cols, rows); err != nil {
+		s.log.Info("resize", "error", err)
+	}
+	if s.link != nil {
+		s.output.resized()
+		s.link.Send(&protocol.Resize{ID: newID(), SessionID: s.id, Cols: cols, Rows: rows})
+	}
+}
+
+// finish stops the parts in order and leaves the terminal as it was.
+func (l *life) finish(exit child.Exit) Result {
+	s := l.s
+	s.output.end()
+	select {
+	case <-l.copied:
+	case <-l.giveUp():
+		s.output.abandon()
+		<-l.copied
+	}
+	if s.authority != nil {
+		s.pump.Post(func(now time.Time) { s.authority.End(now, control.Exited) })
+	}
+	s.pump.Stop()
+	if s.link != nil {
+		l.lastWords(exit)
+	}
+	l.cutLink()
+	l.parts.Wait()
+	s.loop.stop()
+	l.leave()
+	for _, p := range s.pollers {
+		p.Close()
+	}
+	return Result{Code: exit.Code, HeldOpen: s.output.heldOpen}
+}
+
+// giveUp fires when a screen that takes no output must not keep the session alive any longer: it was told to end.
+func (l *life) giveUp() <-chan time.Time {
+	if !l.over {
+		return nil
+	}
+	return time.After(lastPatience)
+}
+
+// lastWords sends the last frame and the end of the session.
+func (l *life) lastWords(exit child.Exit) {
+	s := l.s
+	s.loop.call(func(now time.Time) {
+		s.loop.exit = &exit
+		s.loop.waits.Check(s.loop.view(), now)
+		s.loop.publish(s.loop.frame(now), s.loop.text.String())
+	})
+	s.link.Send(&protocol.SessionClose{ID: newID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal})
+	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
+	defer cancel()
+	s.link.Flush(ctx)
+}
+
+// leave gives the user the terminal back as it was: what the proxy shows is taken away, then the modes that the program
+// left on, then the line settings. The screen loop has ended; the model is ours.
+func (l *life) leave() {
+	s := l.s
+	var last []byte
+	if s.status != nil {
+		s.status.close()
+		last = append(last, s.output.hide...)
+		last = append(last, s.painter.leave()...)
+	}
+	if s.term.HasScreen() {
+		last = s.loop.model.AppendReset(last)
+		_ = s.term.WriteAll(last, lastPatience)
+	}
+	if err := s.term.Restore(); err != nil {
+		s.log.Error("restore", "error", err)
+	}
+}

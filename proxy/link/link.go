@@ -1,0 +1,305 @@
+// Package link is a proxy's connection to a gateway: dialling, coming back after a loss, messages out and in. It knows no
+// PTYs and no terminal model, and nothing that it does makes a caller wait: the newest snapshot lies in a slot of one,
+// other messages in a bounded queue, and a gateway that does not take them loses the connection.
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/protocol"
+)
+
+// Bounds and times of a link.
+const (
+	queueMax     = 1024
+	writePatient = 5 * time.Second
+	dialPatience = 10 * time.Second
+	backoffMin   = 50 * time.Millisecond
+	backoffMax   = 10 * time.Second
+)
+
+// Config plugs a link together.
+type Config struct {
+	Dial   func(context.Context) (net.Conn, error)
+	URL    string // of the door /v1/proxy, for the handshake
+	Header http.Header
+	// Hello are the messages that begin every connection.
+	Hello func() []protocol.Message
+	// Handle takes a message of the gateway's, on the link's reading goroutine; it must not block.
+	Handle func(protocol.Message)
+	// Up and Down are called when a connection begins and ends, Down after the last Handle.
+	Up, Down func()
+	Log      *slog.Logger
+}
+
+// Link is the connection. Send and Snapshot may be called from any goroutine.
+type Link struct {
+	Config
+	mu       sync.Mutex
+	queue    []protocol.Message
+	newest   *protocol.Snapshot
+	conn     *websocket.Conn // nil while there is none
+	idle     bool            // the writer has nothing left to write
+	overflow bool
+	wake     chan struct{}
+}
+
+// New makes a link; Run connects it.
+func New(c Config) *Link {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Link{Config: c, wake: make(chan struct{}, 1)}
+}
+
+// Run keeps the link up until ctx ends, however often the gateway goes away.
+func (l *Link) Run(ctx context.Context) {
+	wait := backoffMin
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := l.connect(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		l.Log.Info("the link to the gateway ended", "cause", err)
+		if time.Since(began) > time.Second {
+			wait = backoffMin // it was up: whoever takes over is there soon
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rand.N(wait)):
+		}
+		wait = min(2*wait, backoffMax)
+	}
+}
+
+// connect makes one connection and lives in it until it ends.
+func (l *Link) connect(ctx context.Context) error {
+	dialCtx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	conn, err := l.handshake(dialCtx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	l.attach(conn)
+	if l.Up != nil {
+		l.Up()
+	}
+	defer func() {
+		l.detach()
+		if l.Down != nil {
+			l.Down()
+		}
+	}()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var reader sync.WaitGroup
+	reader.Go(func() { stop(l.read(conn)) }) // ends when conn is closed
+	l.write(ctx, conn)
+	cause := context.Cause(ctx)
+	_ = conn.Close()
+	reader.Wait()
+	return cause
+}
+
+// handshake dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone.
+func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
+	d := websocket.Dialer{
+		NetDialContext:    func(ctx context.Context, _, _ string) (net.Conn, error) { return l.Dial(ctx) },
+		NetDialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.Dial(ctx) },
+		Subprotocols:      []string{protocol.Version},
+	}
+	conn, resp, err := d.DialContext(ctx, l.URL, l.Header)
+	if resp != nil && resp.Body != nil {
+		defer resp.Body.Close()
+	}
+	if err == nil {
+		return conn, nil
+	}
+	if resp != nil && errors.Is(err, websocket.ErrBadHandshake) {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 512))
+		return nil, fmt.Errorf("the gateway refused the connection: %s: %s", resp.Status, body)
+	}
+	return nil, fmt.Errorf("dial gateway: %w", err)
+}
+
+// attach begins a connection with the hello; what was queued for an earlier one is void.
+func (l *Link) attach(conn *websocket.Conn) {
+	hello := l.Hello()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn, l.queue, l.overflow = conn, append([]protocol.Message(nil), hello...), false
+	l.idle = false
+	l.signal()
+}
+
+func (l *Link) detach() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn, l.queue = nil, nil
+}
+
+// Send queues a message. Without a connection it is dropped: the hello of the next one says everything that counts.
+func (l *Link) Send(m protocol.Message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn == nil || l.overflow {
+		return
+	}
+	if len(l.queue) >= queueMax {
+		l.overflow = true
+		_ = l.conn.NetConn().Close() // a gateway that takes nothing is as good as gone
+		return
+	}
+	l.queue = append(l.queue, m)
+	l.idle = false
+	l.signal()
+}
+
+// Snapshot puts the newest snapshot into the slot, in place of one that was not sent yet. A connection that comes later
+// begins with it.
+func (l *Link) Snapshot(s *protocol.Snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.newest = s
+	l.idle = false
+	l.signal()
+}
+
+func (l *Link) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Flush waits until everything is written, at most until ctx ends.
+func (l *Link) Flush(ctx context.Context) {
+	for {
+		l.mu.Lock()
+		done := l.conn == nil || l.idle
+		l.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// write is the connection's only writer.
+func (l *Link) write(ctx context.Context, conn *websocket.Conn) {
+	w := writer{conn: conn}
+	for ctx.Err() == nil {
+		l.mu.Lock()
+		queue, newest := l.queue, l.newest
+		l.queue = nil
+		if newest == w.last {
+			newest = nil
+		}
+		l.idle = len(queue) == 0 && newest == nil
+		idle := l.idle
+		l.mu.Unlock()
+		if idle {
+			select {
+			case <-ctx.Done():
+			case <-l.wake:
+			}
+			continue
+		}
+		if err := w.messages(queue, newest); err != nil {
+			l.Log.Info("write to the gateway", "error", err)
+			return
+		}
+	}
+}
+
+// writer remembers the snapshot that the gateway has, to send differences.
+type writer struct {
+	conn *websocket.Conn
+	last *protocol.Snapshot
+}
+
+// messages writes the queue, and the newest snapshot after it, but before the end of its session: the end is the last
+// that is heard of one.
+func (w *writer) messages(queue []protocol.Message, newest *protocol.Snapshot) error {
+	for _, m := range queue {
+		if _, last := m.(*protocol.SessionClose); last && newest != nil {
+			if err := w.snapshot(newest); err != nil {
+				return err
+			}
+			newest = nil
+		}
+		if err := w.send(m); err != nil {
+			return err
+		}
+	}
+	if newest == nil {
+		return nil
+	}
+	return w.snapshot(newest)
+}
+
+func (w *writer) snapshot(s *protocol.Snapshot) error {
+	full := s
+	if w.last != nil && w.last.SessionID == s.SessionID && s.Screen != nil && w.last.Screen != nil {
+		if changed, shorter := protocol.Diff(w.last.Screen.Lines, s.Screen.Lines); shorter {
+			part, screen := *s, *s.Screen
+			screen.Lines = nil
+			part.Screen, part.Changed, part.Since = &screen, changed, w.last.Seq
+			s = &part
+		}
+	}
+	w.last = full
+	return w.send(s)
+}
+
+func (w *writer) send(m protocol.Message) error {
+	frame, err := protocol.Encode(m)
+	if err != nil {
+		return err
+	}
+	if err := w.conn.SetWriteDeadline(time.Now().Add(writePatient)); err != nil {
+		return err
+	}
+	return w.conn.WriteMessage(websocket.TextMessage, frame)
+}
+
+// read hands on what the gateway says until the connection ends.
+func (l *Link) read(conn *websocket.Conn) error {
+	conn.SetReadLimit(protocol.MaxMessage)
+	for {
+		kind, frame, err := conn.ReadMessage()
+		if err != nil {
+			return fmt.Errorf("read from the gateway: %w", err)
+		}
+		if kind != websocket.TextMessage {
+			l.Send(&protocol.Error{Code: protocol.CodeBadMessage, Message: "messages are text frames"})
+			continue
+		}
+		m, err := protocol.Decode(frame, protocol.MaxMessage)
+		if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
+			l.Send(bad.Reply())
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		l.Handle(m)
+	}
+}

@@ -1,0 +1,146 @@
+// Package notice is the line that the proxy shows the user over the program, and its exact removal. It makes bytes for
+// the user's terminal out of the terminal model; it knows no network and decides nothing.
+//
+// The line covers the bottom row. It changes nothing that the program could notice: the row, the cursor, the colours and
+// the modes that drawing disturbs come back from the model, without the terminal's one slot for a saved cursor (DECSC),
+// which is the program's.
+package notice
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/acarl005/stripansi"
+	"github.com/clipperhouse/displaywidth"
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// Screen is what the package needs of the terminal model, which must show what the user's terminal shows.
+type Screen interface {
+	Size() (cols, rows int)
+	// AppendRowANSI appends a row from its first column on, as text and SGR sequences.
+	AppendRowANSI(dst []byte, row int) []byte
+	// AppendPen appends what brings cursor, colours, character sets and modes back after Draw disturbed them.
+	AppendPen(dst []byte) []byte
+}
+
+// disturb is the state in which the line is drawn, whatever the program's is: no hyperlink, plain colours, ASCII, screen
+// coordinates, no insertion, no wrapping (ECMA-48 SGR, IRM; DEC SCS, DECOM, DECAWM; OSC 8).
+const disturb = "\x1b]8;;\x1b\\\x1b[0m\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7l"
+
+// Draw appends the bytes that show text on the bottom row, in reverse video, and leave everything else as it was.
+func Draw(dst []byte, s Screen, text string) []byte {
+	cols, rows := s.Size()
+	dst = begin(dst, rows)
+	dst = append(dst, "\x1b[7m"...)
+	dst = append(dst, Fit(text, cols)...)
+	dst = append(dst, "\x1b[0m"...)
+	return end(dst, s)
+}
+
+// Erase appends the bytes that show the program's own bottom row again.
+func Erase(dst []byte, s Screen) []byte {
+	_, rows := s.Size()
+	dst = begin(dst, rows)
+	dst = append(dst, "\x1b[2K"...)
+	dst = s.AppendRowANSI(dst, rows-1)
+	return end(dst, s)
+}
+
+// Redraw appends the bytes that show every row of the program's anew.
+func Redraw(dst []byte, s Screen) []byte {
+	_, rows := s.Size()
+	dst = append(dst, disturb...)
+	for row := range rows {
+		dst = moveTo(dst, row+1)
+		dst = append(dst, "\x1b[2K"...)
+		dst = s.AppendRowANSI(dst, row)
+	}
+	return end(dst, s)
+}
+
+func begin(dst []byte, rows int) []byte {
+	return moveTo(append(dst, disturb...), rows)
+}
+
+// moveTo is CUP to the first column of a row, counted from 1.
+func moveTo(dst []byte, row int) []byte {
+	dst = append(dst, "\x1b["...)
+	dst = strconv.AppendInt(dst, int64(row), 10)
+	return append(dst, ";1H"...)
+}
+
+func end(dst []byte, s Screen) []byte {
+	dst = append(dst, "\x1b[?7h"...)
+	return s.AppendPen(dst)
+}
+
+// Fit is text in exactly cols columns: padded with blanks, or cut with an ellipsis that says so.
+func Fit(text string, cols int) string {
+	if width := displaywidth.String(text); width <= cols {
+		return text + strings.Repeat(" ", cols-width)
+	}
+	var b strings.Builder
+	used := 0
+	for g := graphemes.FromString(text); g.Next(); {
+		width := displaywidth.String(g.Value())
+		if used+width > cols-1 {
+			break
+		}
+		b.WriteString(g.Value())
+		used += width
+	}
+	if cols > used {
+		b.WriteString("…")
+		used++
+	}
+	return b.String() + strings.Repeat(" ", max(0, cols-used))
+}
+
+// Line lays out what is said on the left and the keys that answer it on the right. Where both do not fit, the keys stay
+// and the text is cut.
+func Line(cols int, say, keys string) string {
+	room := cols - displaywidth.String(keys) - 3
+	if room < 8 {
+		return Fit(" "+keys, cols)
+	}
+	return " " + Fit(say, room) + " " + keys + " "
+}
+
+// Clean makes text from outside fit for one line: no escape sequences, no controls, nothing that is invisible or turns
+// the direction of writing, at most limit characters.
+func Clean(text string, limit int) string {
+	text = stripansi.Strip(text)
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		switch {
+		case r == '\n', r == '\t', r == '\r':
+			r = ' '
+		case !unicode.IsPrint(r):
+			continue
+		}
+		if n == limit {
+			b.WriteString("…")
+			break
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Title appends the bytes that set the window's title (OSC 2). The text must be [Clean].
+func Title(dst []byte, title string) []byte {
+	dst = append(dst, "\x1b]2;"...)
+	dst = append(dst, title...)
+	return append(dst, '\a')
+}
+
+// PushTitle and PopTitle keep the window's own title on the terminal's stack for the time of the session (xterm ctlseqs,
+// XTWINOPS 22 and 23).
+const (
+	PushTitle = "\x1b[22;2t"
+	PopTitle  = "\x1b[23;2t"
+)

@@ -1,0 +1,168 @@
+package proxy
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/tty"
+)
+
+// Times and sizes of the output path.
+const (
+	chunkSize = 32 << 10
+	// repaintEvery is how often the proxy's line is drawn anew while output floods.
+	repaintEvery = 100 * time.Millisecond
+	// drainQuiet and drainMost: how long the output of a program that has ended may pause, and take in all.
+	drainQuiet = 100 * time.Millisecond
+	drainMost  = 2 * time.Second
+)
+
+// output is the copier: it alone reads the program and writes to the user's screen. The user's bytes go out first, in the
+// goroutine that read them; the terminal model gets them afterwards.
+type output struct {
+	child *child.Child
+	term  *tty.Terminal
+	poll  *tty.Poller
+	feed  func([]byte) // hands bytes to the screen loop; they are copied
+	// paint makes the bytes that show what the proxy has to say and those that take it away again; ok is false while
+	// nothing may be inserted into the stream. It waits for the screen loop to have caught up.
+	paint func() (show, hide []byte, ok bool)
+	// erase makes the bytes that show every row of the program's anew: after a resize nobody knows where the terminal
+	// moved the line to.
+	erase func() []byte
+
+	buf    [chunkSize]byte
+	hide   []byte    // takes away what is shown, nil while nothing is
+	drawn  time.Time // last repaint
+	dead   bool      // the screen takes nothing any more
+	dirty  atomic.Bool
+	moved  atomic.Bool // the terminal changed size
+	ending atomic.Bool // the program has ended: drain and return
+	abort  atomic.Bool // give up at once
+
+	heldOpen bool // somebody still had the program's terminal open at the end
+}
+
+// repaint asks for the proxy's own line to be drawn anew. It may be called from any goroutine.
+func (o *output) repaint() {
+	if !o.dirty.Swap(true) {
+		o.poll.Wake()
+	}
+}
+
+// resized says that the user's terminal has another size.
+func (o *output) resized() {
+	o.moved.Store(true)
+	o.repaint()
+}
+
+// end lets run return once the output of the ended program is through; abandon does not wait for that.
+func (o *output) end()     { o.ending.Store(true); o.poll.Wake() }
+func (o *output) abandon() { o.abort.Store(true); o.poll.Wake() }
+
+// run copies until the program's terminal is closed, or the program has ended and its output pauses.
+func (o *output) run() {
+	var began, last time.Time
+	for !o.abort.Load() {
+		n, err := o.child.Read(o.buf[:])
+		switch {
+		case err == nil:
+			o.pass(o.buf[:n])
+			last = time.Time{}
+			if o.dirty.Load() && time.Since(o.drawn) >= repaintEvery {
+				o.draw()
+			}
+			if o.ending.Load() && !began.IsZero() && time.Since(began) >= drainMost {
+				o.heldOpen = true
+				return
+			}
+			continue
+		case !errors.Is(err, child.ErrAgain):
+			return
+		}
+		if o.dirty.Load() {
+			o.draw()
+		}
+		timeout := time.Duration(-1)
+		if o.ending.Load() {
+			now := time.Now()
+			if began.IsZero() {
+				began = now
+			}
+			if last.IsZero() {
+				last = now
+			}
+			if now.Sub(last) >= drainQuiet || now.Sub(began) >= drainMost {
+				o.heldOpen = true
+				return
+			}
+			timeout = drainQuiet - now.Sub(last)
+		}
+		if _, err := o.poll.Wait(tty.Readable, timeout); err != nil {
+			return
+		}
+	}
+}
+
+// pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
+func (o *output) pass(chunk []byte) {
+	if o.hide != nil {
+		o.unshow()
+		o.dirty.Store(true)
+	}
+	rest := o.try(chunk)
+	o.feed(chunk)
+	o.write(rest)
+}
+
+// unshow takes away what the proxy shows.
+func (o *output) unshow() {
+	if o.moved.Swap(false) {
+		o.hide = o.erase()
+	}
+	o.write(o.hide)
+	o.hide = nil
+}
+
+// try writes what the screen takes at once and returns the rest.
+func (o *output) try(p []byte) []byte {
+	if o.dead {
+		return nil
+	}
+	n, err := o.term.Write(p)
+	if err != nil && !errors.Is(err, tty.ErrAgain) {
+		o.dead = true // the window is closed: the program and its observers go on until the hangup ends them
+		return nil
+	}
+	return p[n:]
+}
+
+// write writes all of p, waiting for a screen that does not take output. Neither the model nor the keyboard waits with it.
+func (o *output) write(p []byte) {
+	for p = o.try(p); len(p) > 0 && !o.abort.Load(); p = o.try(p) {
+		if _, err := o.poll.Wait(tty.Writable, -1); err != nil {
+			o.dead = true
+		}
+	}
+}
+
+// draw shows what the proxy has to say now, or leaves that to the next chunk if the program's last one ended within a
+// sequence.
+func (o *output) draw() {
+	o.dirty.Store(false)
+	if !o.term.HasScreen() || o.paint == nil {
+		return
+	}
+	show, hide, ok := o.paint()
+	if !ok {
+		o.dirty.Store(true)
+		return
+	}
+	if o.hide != nil {
+		o.unshow()
+	}
+	o.write(show)
+	o.hide, o.drawn = hide, time.Now()
+}

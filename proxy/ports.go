@@ -1,0 +1,54 @@
+package proxy
+
+import (
+	"errors"
+	"time"
+
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/tty"
+)
+
+// keyboard is the user's terminal as the pump reads it. What was typed before the session began comes first.
+type keyboard struct {
+	term  *tty.Terminal
+	typed []byte
+}
+
+func (k *keyboard) Read(p []byte) (int, error) {
+	if len(k.typed) > 0 {
+		n := copy(p, k.typed)
+		k.typed = k.typed[n:]
+		return n, nil
+	}
+	n, err := k.term.Read(p)
+	if errors.Is(err, tty.ErrAgain) {
+		err = input.ErrAgain
+	}
+	return n, err
+}
+
+// program is the child as the pump writes to it.
+type program struct{ *child.Child }
+
+func (p program) Write(b []byte) (int, error) {
+	n, err := p.Child.Write(b)
+	if errors.Is(err, child.ErrAgain) {
+		err = input.ErrAgain
+	}
+	return n, err
+}
+
+// readiness is a poller as the pump waits with it. While typed input is left over, the keyboard counts as ready.
+type readiness struct {
+	*tty.Poller
+	kbd *keyboard
+}
+
+func (r readiness) Wait(want input.Events, timeout time.Duration) (input.Events, error) {
+	if r.kbd != nil && len(r.kbd.typed) > 0 && want&input.Readable != 0 {
+		return input.Readable | input.Woken, nil
+	}
+	got, err := r.Poller.Wait(tty.Events(want), timeout)
+	return input.Events(got), err
+}

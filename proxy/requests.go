@@ -1,0 +1,317 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/snapshot"
+)
+
+// Times of answers.
+const (
+	defaultWait = 10 * time.Second
+	noteFor     = 8 * time.Second
+)
+
+// desk answers what comes over the link. handle runs on the link's reading goroutine and never blocks: the pump and the
+// screen loop do the work and answer.
+type desk struct {
+	s        *session
+	receipts *receipts
+}
+
+// handle takes one message.
+func (d *desk) handle(m protocol.Message) {
+	if id := protocol.SessionID(m); id != "" && id != d.s.id {
+		d.refuse(protocol.RequestID(m), protocol.CodeNoSession, "this proxy has the session "+d.s.id+" only")
+		return
+	}
+	switch m := m.(type) {
+	case *protocol.Input:
+		d.input(m)
+	case *protocol.Wait:
+		d.wait(m)
+	case *protocol.Read:
+		d.read(m)
+	case *protocol.ControlRequest:
+		d.request(m)
+	case *protocol.ControlRelease:
+		d.release(m)
+	case *protocol.ControlDecide:
+		d.decide(m)
+	case *protocol.Note:
+		d.note(m)
+	case *protocol.ProxyStart:
+		d.s.link.Send(&protocol.ProxyStarted{ID: newID(), RequestID: m.RequestID, Error: "this proxy serves one user's program and starts no others"})
+	case *protocol.Close:
+		d.refuse(m.RequestID, protocol.CodeForbidden, "this is the user's own terminal: only its user ends it")
+	case *protocol.Error:
+		d.s.log.Warn("the gateway refused a message", "code", m.Code, "message", m.Message, "field", m.Field)
+	default:
+		d.refuse(protocol.RequestID(m), protocol.CodeForbidden, fmt.Sprintf("a %s is not for a proxy", protocol.KindOf(m)))
+	}
+}
+
+func (d *desk) refuse(requestID string, code protocol.Code, say string) {
+	d.s.link.Send(&protocol.Error{RequestID: requestID, Code: code, Message: say})
+}
+
+// gone answers a request that came too late.
+func (d *desk) gone(requestID string) {
+	d.refuse(requestID, protocol.CodeExited, "the program has ended")
+}
+
+func (d *desk) read(m *protocol.Read) {
+	ok := d.s.loop.post(func(now time.Time) {
+		l := d.s.loop
+		r := &protocol.ReadResult{ID: newID(), RequestID: m.RequestID, SessionID: d.s.id, Frame: l.answer(now)}
+		if m.SinceSeq > 0 {
+			l.reduce(r.Frame, m.SinceSeq)
+		}
+		if m.Attributes {
+			l.colour(r.Frame)
+		}
+		switch {
+		case m.Scrollback > 0:
+			r.Text, r.NextLine = l.history(m.Scrollback)
+		case m.Text:
+			r.Text = l.text.String()
+		}
+		d.s.link.Send(r)
+	})
+	if !ok {
+		d.gone(m.RequestID)
+	}
+}
+
+// reduce replaces the rows of f by those that changed since a revision, where that is known and shorter.
+func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
+	rows, ok := l.model.ChangedSince(since)
+	if !ok || len(rows) >= len(f.Screen.Lines) {
+		return
+	}
+	f.Since, f.Changed = since, make([]protocol.Row, 0, len(rows))
+	for _, row := range rows {
+		f.Changed = append(f.Changed, protocol.Row{Row: row, Text: f.Screen.Lines[row]})
+	}
+	f.Screen.Lines = nil
+}
+
+// colour puts the SGR sequences into the rows of f.
+func (l *screenLoop) colour(f *protocol.Frame) {
+	for i, row := range f.Changed {
+		f.Changed[i].Text = string(l.model.AppendRowANSI(nil, row.Row))
+	}
+	if f.Screen.Lines == nil {
+		return
+	}
+	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
+	for i := range lines {
+		lines[i] = string(l.model.AppendRowANSI(nil, i))
+	}
+	f.Screen.Lines = lines
+}
+
+func (d *desk) wait(m *protocol.Wait) {
+	condition, err := snapshot.Compile(m.Until)
+	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
+		bad.RequestID = m.RequestID
+		d.s.link.Send(bad.Reply())
+		return
+	}
+	ok := d.s.loop.post(func(now time.Time) {
+		if m.Until.Control {
+			if word := d.decided(m.AgentID); word != "" {
+				d.waited(now, m, snapshot.Result{End: snapshot.Met, Matched: word})
+				return
+			}
+		}
+		if m.Until.Control {
+			d.s.loop.deciding[m.RequestID] = m.AgentID
+		}
+		d.s.loop.addWait(now, m.Until.Waiting, snapshot.Wait{
+			ID: m.RequestID, Condition: condition, AfterSeq: m.AfterSeq, Deadline: now.Add(patience(m.TimeoutMs)),
+			Done: func(r snapshot.Result) { d.waited(time.Now(), m, r) },
+		}, func(err error) { d.refuse(m.RequestID, protocol.CodeBusy, err.Error()) })
+	})
+	if !ok {
+		d.gone(m.RequestID)
+	}
+}
+
+// decided is the word for how control stands for an agent that waits for a decision, "" while its request is open.
+func (d *desk) decided(agentID string) string {
+	switch s := d.s.authority.state(); {
+	case s.Agent.ID == agentID && s.Phase == control.Granted:
+		return "granted"
+	case s.Agent.ID == agentID && s.Phase == control.Asked:
+		return ""
+	}
+	return "none"
+}
+
+// addWait opens a wait, and keeps count of those that nothing but looking can meet.
+func (l *screenLoop) addWait(now time.Time, looking bool, w snapshot.Wait, refused func(error)) {
+	if looking {
+		done := w.Done
+		w.Done = func(r snapshot.Result) { l.asking--; done(r) }
+		l.asking++
+	}
+	if err := l.waits.Add(w, l.view(), now); err != nil {
+		if looking {
+			l.asking--
+		}
+		refused(err)
+	}
+}
+
+// decide ends the waits of one agent for a decision about its request.
+func (l *screenLoop) decide(agentID, word string) {
+	l.waits.Decide(func(id string) bool { return l.deciding[id] == agentID }, word)
+}
+
+func (d *desk) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
+	l := d.s.loop
+	delete(l.deciding, m.RequestID)
+	out := &protocol.WaitResult{
+		ID: newID(), RequestID: m.RequestID, SessionID: d.s.id, Met: r.End == snapshot.Met, Matched: r.Matched,
+		Seq: l.model.Rev(), Frame: l.answer(now),
+	}
+	if l.exit != nil {
+		out.ExitCode = &l.exit.Code
+	}
+	d.s.link.Send(out)
+}
+
+func (d *desk) request(m *protocol.ControlRequest) {
+	level := control.Type
+	if m.Level == protocol.LevelDrive {
+		level = control.Drive
+	}
+	r := control.Request{
+		ID: m.RequestID, Agent: control.Agent{ID: m.AgentID, Name: agentName(m.AgentName)}, Level: level,
+		Reason: cleanReason(m.Why), For: time.Duration(m.Seconds) * time.Second,
+	}
+	ok := d.s.pump.Post(func(now time.Time) {
+		if err := d.s.authority.Request(now, r); err != nil {
+			d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+		}
+	})
+	if !ok {
+		d.gone(m.RequestID)
+	}
+}
+
+func (d *desk) release(m *protocol.ControlRelease) {
+	why := control.Released
+	if m.Gone {
+		why = control.Link
+	}
+	ok := d.s.pump.Post(func(now time.Time) {
+		if !d.s.authority.Release(now, m.AgentID, why) && !m.Gone {
+			d.refuse(m.RequestID, protocol.CodeNoGrant, "you do not have the keyboard: there is nothing to release")
+			return
+		}
+		if note := cleanReason(m.Note); note != "" && !m.Gone {
+			d.s.status.say(note, noteFor)
+		}
+		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+	})
+	if !ok {
+		d.gone(m.RequestID)
+	}
+}
+
+// decide takes control back on an owner's word. Giving it is for the user at this terminal alone: a gateway can at most
+// ask.
+func (d *desk) decide(m *protocol.ControlDecide) {
+	if m.Grant {
+		d.refuse(m.RequestID, protocol.CodeForbidden, "this session takes grants at its own terminal only")
+		return
+	}
+	ok := d.s.pump.Post(func(now time.Time) {
+		d.s.authority.End(now, control.Reclaimed)
+		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+	})
+	if !ok {
+		d.gone(m.RequestID)
+	}
+}
+
+func (d *desk) note(m *protocol.Note) {
+	d.s.status.say(agentName(m.AgentName)+": "+cleanReason(m.Text), noteFor)
+	if m.RequestID != "" {
+		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+	}
+}
+
+// controlEvent tells the agents of a change of control, after it has happened. It runs on the pump's goroutine.
+func (d *desk) controlEvent(e control.Event, dropped, unsubmitted int) {
+	ids := e.Requests
+	if len(ids) == 0 {
+		ids = []string{""}
+	}
+	for _, id := range ids {
+		if e.Granted {
+			d.s.link.Send(&protocol.ControlGrant{
+				ID: newID(), SessionID: d.s.id, RequestID: id, AgentID: e.Agent.ID, AgentName: e.Agent.Name,
+				Level: level(e.Level), Epoch: e.Epoch, ExpiresAt: milli(e.Until),
+			})
+			continue
+		}
+		d.s.link.Send(&protocol.ControlRevoke{
+			ID: newID(), SessionID: d.s.id, RequestID: id, AgentID: e.Agent.ID, Epoch: e.Epoch, Reason: reason(e.Reason),
+			DroppedBytes: dropped, UnsubmittedBytes: unsubmitted,
+		})
+	}
+	word := "granted"
+	if !e.Granted {
+		word = string(reason(e.Reason))
+	}
+	d.s.status.controlled(e, unsubmitted)
+	d.s.loop.post(func(time.Time) { d.s.loop.decide(e.Agent.ID, word) })
+}
+
+func patience(ms int64) time.Duration {
+	if ms == 0 {
+		return defaultWait
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+func level(l control.Level) protocol.Level {
+	if l == control.Drive {
+		return protocol.LevelDrive
+	}
+	return protocol.LevelType
+}
+
+func reason(r control.Reason) protocol.Reason {
+	switch r {
+	case control.Reclaimed:
+		return protocol.ReasonReclaimed
+	case control.Refused:
+		return protocol.ReasonRefused
+	case control.Released:
+		return protocol.ReasonReleased
+	case control.Expired:
+		return protocol.ReasonExpired
+	case control.Exited:
+		return protocol.ReasonExited
+	case control.Link:
+		return protocol.ReasonLink
+	case control.Replaced:
+		return protocol.ReasonReplaced
+	}
+	return ""
+}
+
+func milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}

@@ -1,0 +1,316 @@
+// Package proxy is one session on this machine: a program in a PTY on the user's terminal, byte-exact, which agents may
+// observe through a gateway and type into while the user's grant lasts. It wires its parts, each of which has a package or
+// file of its own, and starts and stops them in order.
+//
+// Four goroutines carry a session, and each mutable thing belongs to one of them: the input pump (keyboard, writing to the
+// program, control), the copier (reading the program, writing to the screen), the screen loop (terminal model, snapshots,
+// waits), and the link. Nothing between the keyboard, the program and the user's screen waits for the network.
+package proxy
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/snapshot"
+	"terminalproxy/proxy/tty"
+)
+
+// Config says what to run and who may look.
+type Config struct {
+	Command    string
+	Args       []string
+	In, Out    *os.File
+	Cols, Rows int // size where neither In nor Out has one; 0 is 80x24
+	// Agent lets agents observe; nil is a plain PTY without any network.
+	Agent *AgentConfig
+	Log   *slog.Logger // nil discards
+}
+
+// AgentConfig says how agents reach the session and what they may do.
+type AgentConfig struct {
+	Name     string // of the session; "" is the program's name
+	Parent   string // id of the session this one runs in
+	Dial     func(context.Context) (net.Conn, error)
+	URL      string // of the gateway's proxy door
+	Header   http.Header
+	Level    protocol.Level // given to the first agent that asks, "" for none
+	For      time.Duration  // longest grant, 0 for no limit
+	Yield    time.Duration  // an agent pauses this long after a user's key
+	Interval time.Duration  // between snapshots of continuous output
+	Key      keys.Chord     // takes the keyboard back
+	NoNotice bool           // no line over the program
+}
+
+// Result is how a session ended.
+type Result struct {
+	Code int // the exit status to pass on
+	// HeldOpen says that processes in the background kept the program's terminal open.
+	HeldOpen bool
+}
+
+// UserError is a failure in words for the user.
+type UserError struct {
+	Status int // exit status
+	Say    string
+	Hint   string
+	Cause  error
+}
+
+// Error implements error.
+func (e *UserError) Error() string { return e.Say }
+
+// Unwrap is the cause, for logs.
+func (e *UserError) Unwrap() error { return e.Cause }
+
+// session is a running session.
+type session struct {
+	conf      Config
+	id        string
+	resumeKey string
+	chord     keys.Chord
+	started   time.Time
+	log       *slog.Logger
+
+	term      *tty.Terminal
+	child     *child.Child
+	loop      *screenLoop
+	output    *output
+	painter   *painter
+	pump      *input.Pump
+	authority *authority
+	detector  *detector
+	status    *status
+	link      *link.Link
+	desk      *desk
+	pollers   []*tty.Poller
+}
+
+// Run runs the program until it ends and leaves the terminal as it was. ctx ends it as a closing terminal would. The
+// error is a *UserError.
+func Run(ctx context.Context, conf Config) (Result, error) {
+	s := &session{conf: conf, log: conf.Log, started: time.Now()}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	term, err := tty.Open(conf.In, conf.Out)
+	if err != nil {
+		return Result{}, &UserError{Status: 125, Say: "open the terminal: " + err.Error(), Cause: err}
+	}
+	s.term = term
+	defer term.Close()
+	return s.run(ctx)
+}
+
+func (s *session) run(ctx context.Context) (Result, error) {
+	cols, rows := s.size()
+	s.identify()
+	settings := s.term.Termios()
+	if err := s.term.Raw(); err != nil {
+		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
+	}
+	defer func() { _ = s.term.Restore() }()
+	origin := s.findCursor(rows)
+	program, err := child.Start(child.Config{
+		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Cols: cols, Rows: rows,
+		Termios: settings, Quiet: !s.term.HasKeyboard(),
+	})
+	if refused, ok := errors.AsType[*child.StartError](err); ok {
+		return Result{}, &UserError{Status: refused.Status, Say: refused.Say, Hint: refused.Hint}
+	}
+	s.child = program
+	defer program.Close()
+	if err := s.wire(cols, rows, origin); err != nil {
+		program.Terminate(closed)
+		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
+	}
+	return s.live(ctx), nil
+}
+
+// closed is a channel that is: for a wait that is not wanted.
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// size is the size of the user's terminal, or the one that was asked for.
+func (s *session) size() (cols, rows int) {
+	if cols, rows, err := s.term.Size(); err == nil {
+		return min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)
+	}
+	cols, rows = s.conf.Cols, s.conf.Rows
+	if cols == 0 {
+		cols = 80
+	}
+	if rows == 0 {
+		rows = 24
+	}
+	return cols, rows
+}
+
+// environment is the program's: ours, without what is about the gateway's secrets, and with the session's id, by which a
+// proxy inside notices that it is inside.
+func (s *session) environment() []string {
+	if s.conf.Agent == nil {
+		return nil
+	}
+	var env []string
+	for _, e := range os.Environ() {
+		if !hasAnyPrefix(e, "PROXY_TOKEN_FILE=", SessionVariable+"=") {
+			env = append(env, e)
+		}
+	}
+	return append(env, SessionVariable+"="+s.id)
+}
+
+// wire makes the parts and plugs them together.
+func (s *session) wire(cols, rows int, origin cursorOrigin) error {
+	keyboardFD, screenFD := s.term.Descriptors()
+	outPoll, err := s.poller(s.child.Descriptor(), screenFD)
+	if err != nil {
+		return err
+	}
+	inPoll, err := s.poller(keyboardFD, s.child.Descriptor())
+	if err != nil {
+		return err
+	}
+	agent := s.conf.Agent
+	model := screen.Config{Cols: cols, Rows: rows, CursorRow: origin.row}
+	text, interval := snapshot.NewRolling(1), time.Duration(0)
+	if agent != nil {
+		text, interval = snapshot.NewRolling(protocol.ContentRunes), agent.Interval
+		model.Scrollback, model.Text = scrollback, text
+	}
+	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
+	s.loop.child = s.child
+	s.output = &output{child: s.child, term: s.term, poll: outPoll, feed: s.loop.feed}
+	kbd := &keyboard{term: s.term, typed: origin.typed}
+	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, origin))
+	s.loop.queried = s.answerQueries
+	if agent != nil {
+		s.wireAgent(agent)
+	}
+	return nil
+}
+
+func (s *session) poller(read, write int) (*tty.Poller, error) {
+	p, err := tty.NewPoller(read, write)
+	if err == nil {
+		s.pollers = append(s.pollers, p)
+	}
+	return p, err
+}
+
+// pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
+func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin) input.Config {
+	c := input.Config{
+		Keyboard: kbd, Program: program{s.child}, Poll: ready, ByHand: !s.term.HasKeyboard(),
+		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
+	}
+	agent := s.conf.Agent
+	if agent == nil {
+		return c
+	}
+	s.chord = agent.Key
+	s.detector = &detector{Scanner: keys.NewScanner(agent.Key)}
+	if origin.late {
+		s.detector.ask()
+	}
+	conf := control.Config{Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard()}
+	switch agent.Level {
+	case protocol.LevelDrive:
+		conf.Pregrant = control.Drive
+	case protocol.LevelType:
+		conf.Pregrant = control.Type
+	default: // the user is asked
+	}
+	s.authority = newAuthority(conf)
+	c.Scan, c.Control = s.detector, s.authority
+	return c
+}
+
+// wireAgent adds what observation and control need.
+func (s *session) wireAgent(agent *AgentConfig) {
+	s.desk = &desk{s: s, receipts: newReceipts()}
+	s.status = &status{
+		name: s.conf.Agent.Name, line: !agent.NoNotice, title: titled(os.Getenv("TERM")), key: keyLabel(agent.Key.String()),
+		repaint: s.output.repaint,
+	}
+	s.painter = &painter{loop: s.loop, status: s.status, shown: func(now time.Time) {
+		s.pump.Post(func(time.Time) { s.authority.Shown(now) })
+	}}
+	s.output.paint = s.painter.paint
+	s.output.erase = func() []byte { return s.painter.redraw() }
+	s.output.dirty.Store(true)
+	s.authority.changed = func(state control.State) {
+		s.status.show(state)
+		s.loop.post(s.loop.touch)
+	}
+	s.authority.event = s.desk.controlEvent
+	s.loop.watched = true
+	s.loop.keyboard = s.keyboardState
+	s.loop.titled = s.output.repaint
+	s.loop.mouse = func(x10 bool) {
+		s.pump.Post(func(time.Time) { s.detector.SetX10Mouse(x10) })
+	}
+	s.loop.publish = func(f *protocol.Frame, text string) { s.link.Snapshot(s.snapshot(f, text)) }
+	s.link = link.New(link.Config{
+		Dial: agent.Dial, URL: agent.URL, Header: agent.Header, Log: s.log,
+		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.desk.handle,
+		Down: func() { s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) }) },
+	})
+}
+
+// answerQueries looks after the program's questions to its terminal: the user's terminal answers while there is one, else
+// the model does. There is never more than one answer.
+func (s *session) answerQueries(replies []byte) {
+	switch {
+	case !s.term.HasKeyboard() || !s.term.HasScreen():
+		s.pump.Reply(replies)
+	case s.detector != nil:
+		if n := cursorReports(replies); n > 0 {
+			s.pump.Post(func(time.Time) { s.detector.expect(n) })
+		}
+	}
+}
+
+// keyboardState is who has the keyboard, as observers read it.
+func (s *session) keyboardState() protocol.Keyboard {
+	st := s.authority.state()
+	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
+	switch st.Phase {
+	case control.Granted:
+		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
+		k.Level, k.ExpiresAt, k.Paused = level(st.Level), milli(st.Until), st.Paused
+	case control.Asked:
+		k.Asking = st.Agent.Name
+	case control.Observing:
+	}
+	return k
+}
+
+func (s *session) snapshot(f *protocol.Frame, text string) *protocol.Snapshot {
+	screen, keyboard := f.Screen, f.Keyboard
+	return &protocol.Snapshot{
+		ID: newID(), SessionID: s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
+		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
+	}
+}
+
+// open is the message that publishes the session.
+func (s *session) open() protocol.Message {
+	cols, rows := s.size()
+	return &protocol.SessionOpen{
+		ID: newID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.conf.Args, Cwd: workingDir(),
+		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
+		ParentSessionID: s.conf.Agent.Parent, ResumeKey: s.resumeKey,
+	}
+}

@@ -1,0 +1,215 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/notice"
+)
+
+// How long the line stays that only tells something.
+const tellFor = 4 * time.Second
+
+// status is what the proxy has to say to the user: a line over the bottom row while something needs the user, and who
+// has the keyboard in the window's title. It may be used from any goroutine; the copier draws it.
+type status struct {
+	name    string // of the session, for a program that sets no title
+	line    bool   // the line is wanted (no --no-notice)
+	title   bool   // the terminal takes titles
+	key     string // name of the reclaim key, as people write it
+	repaint func() // asks the copier to draw
+
+	mu     sync.Mutex
+	state  control.State
+	told   string // a passing remark
+	until  time.Time
+	timer  *time.Timer
+	bell   bool
+	pushed bool // the window's own title is on the stack
+}
+
+// show takes a new state of control.
+func (s *status) show(state control.State) {
+	s.mu.Lock()
+	if state.Phase == control.Asked && s.state.Phase != control.Asked {
+		s.bell = true
+	}
+	s.state = state
+	s.mu.Unlock()
+	s.repaint()
+}
+
+// say shows a remark for a while.
+func (s *status) say(text string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told, s.until = text, time.Now().Add(d)
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timer = time.AfterFunc(d, s.repaint)
+	s.repaint()
+}
+
+// close ends the timer of a remark.
+func (s *status) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// controlled remarks on a change of control.
+func (s *status) controlled(e control.Event, unsubmitted int) {
+	left := ""
+	if unsubmitted > 0 {
+		left = fmt.Sprintf("; %d typed bytes are not submitted and may stand on its line", unsubmitted)
+	}
+	switch {
+	case e.Granted:
+		s.say(e.Agent.Name+" drives. "+s.key+" takes the keyboard back at once; your own keys pause it", tellFor)
+	case e.Reason == control.Reclaimed:
+		s.say("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, tellFor)
+	case e.Reason == control.Refused:
+		s.say(e.Agent.Name+" is refused", tellFor)
+	case e.Reason == control.Released:
+		s.say(e.Agent.Name+" gives the keyboard back"+left, tellFor)
+	case e.Reason == control.Expired:
+		s.say("time is over: "+e.Agent.Name+" no longer has or asks for the keyboard"+left, tellFor)
+	case e.Reason == control.Link:
+		s.say(e.Agent.Name+" is gone: the keyboard is yours"+left, tellFor)
+	}
+}
+
+// compose is what to show now on a terminal of cols columns: the line ("" for none), the title ("" for none), whether to
+// ring, and whether the line or title puts a question.
+func (s *status) compose(now time.Time, cols int, title string) (line, window string, ring, question bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ring, s.bell = s.bell, false
+	question = s.state.Phase == control.Asked || s.state.Menu
+	if s.line {
+		line = s.sentence(now, cols)
+	}
+	if s.title {
+		if title == "" {
+			title = s.name
+		}
+		window = s.tag() + " " + title
+	}
+	return line, window, ring, question
+}
+
+func (s *status) sentence(now time.Time, cols int) string {
+	st := s.state
+	switch {
+	case st.Phase == control.Asked:
+		verb := "drive"
+		if st.Level == control.Type {
+			verb = "type"
+		}
+		return notice.Line(cols, st.Agent.Name+" asks to "+verb+": “"+st.Reason+"”", "Ctrl+G gives the keyboard · "+s.key+" refuses")
+	case st.Menu:
+		return notice.Line(cols, "no agent has the keyboard", "Ctrl+G lets the next agent that asks drive · "+s.key+" sends the key · any other key closes")
+	case st.Pregrant:
+		return notice.Line(cols, "the next agent that asks will drive", s.key+" takes that back")
+	case now.Before(s.until):
+		return notice.Line(cols, s.told, "")
+	}
+	return ""
+}
+
+// tag is the word in the window's title for who has the keyboard.
+func (s *status) tag() string {
+	switch st := s.state; {
+	case st.Phase == control.Granted && st.Paused:
+		return "[" + st.Agent.Name + " paused]"
+	case st.Phase == control.Granted:
+		return "[" + st.Agent.Name + " drives]"
+	case st.Phase == control.Asked && !s.line:
+		return "[" + st.Agent.Name + " asks: Ctrl+G gives, " + s.key + " refuses]"
+	case st.Phase == control.Asked:
+		return "[agent asks]"
+	}
+	return "[observed]"
+}
+
+// agentName is an agent's name as the user reads it.
+func agentName(name string) string {
+	if name = notice.Clean(name, 32); name == "" {
+		return "agent"
+	}
+	return name
+}
+
+// cleanReason is an agent's own words as the user reads them.
+func cleanReason(text string) string { return notice.Clean(text, 200) }
+
+// keyLabel writes a key's name as people do: ctrl-\ is Ctrl+\.
+func keyLabel(name string) string {
+	rest, ok := strings.CutPrefix(name, "ctrl-")
+	if !ok {
+		return name
+	}
+	return "Ctrl+" + strings.ToUpper(rest)
+}
+
+// painter makes the bytes for the copier.
+type painter struct {
+	loop   *screenLoop
+	status *status
+	shown  func(time.Time) // a question stands on the screen
+	title  string          // as it was set last, "" for not yet
+	titles uint64          // of the program's, when it was set
+}
+
+// paint implements [output.paint]. It waits for the screen loop, which has to be where the terminal is: the line is drawn
+// with the model's help.
+func (p *painter) paint() (show, hide []byte, ok bool) {
+	var question bool
+	ran := p.loop.call(func(now time.Time) {
+		m := p.loop.model
+		if ok = m.Ground(); !ok {
+			return
+		}
+		cols, _ := m.Size()
+		line, window, ring, asks := p.status.compose(now, cols, m.Title())
+		question = asks
+		if titles := m.TitleSets(); window != "" && (window != p.title || titles != p.titles) {
+			if p.title == "" {
+				show = append(show, notice.PushTitle...)
+			}
+			show = notice.Title(show, window)
+			p.title, p.titles = window, titles
+		}
+		if ring {
+			show = append(show, '\a')
+		}
+		if line != "" {
+			show = notice.Draw(show, m, line)
+			hide = notice.Erase(nil, m)
+		}
+	})
+	if ran && ok && question {
+		p.shown(time.Now())
+	}
+	return show, hide, ran && ok
+}
+
+// redraw makes the bytes that show every row of the program's anew.
+func (p *painter) redraw() (all []byte) {
+	p.loop.call(func(time.Time) { all = notice.Redraw(nil, p.loop.model) })
+	return all
+}
+
+// leave makes the bytes that give the window its own title back.
+func (p *painter) leave() string {
+	if p.title == "" {
+		return ""
+	}
+	return notice.PopTitle
+}

@@ -1,0 +1,241 @@
+package proxy
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/snapshot"
+)
+
+// escapeGap is how long an Escape key stands alone: less, and a program takes it and what follows for one key.
+const escapeGap = 60 * time.Millisecond
+
+// refusal is why an input is not typed, in a word for programs and a sentence for the agent.
+type refusal struct {
+	code protocol.Code
+	say  string
+}
+
+func (r *refusal) Error() string { return r.say }
+
+// input takes an agent's keystrokes. They are encoded, and their conditions checked, when the first byte would be written.
+func (d *desk) input(m *protocol.Input) {
+	fresh, earlier := d.receipts.begin(m.RequestID)
+	if !fresh {
+		if earlier != nil {
+			d.s.link.Send(earlier)
+		}
+		return
+	}
+	epoch := m.Epoch
+	if epoch == 0 { // whoever does not say means the grant that there is
+		epoch = d.s.authority.state().Epoch
+	}
+	d.s.pump.Offer(input.Job{
+		Agent: m.AgentID, Epoch: epoch, Size: len(m.Data), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
+		Prepare: func(answer func([]input.Piece, error)) {
+			if !d.s.loop.post(func(time.Time) { answer(d.prepare(m)) }) {
+				answer(nil, &refusal{protocol.CodeExited, "the program has ended"})
+			}
+		},
+		Done: func(r input.Receipt) { d.typed(m, r) },
+	})
+}
+
+// prepare checks the conditions of m against the screen as it is now, and makes the bytes for the modes that are on now.
+// It runs in the screen loop.
+func (d *desk) prepare(m *protocol.Input) ([]input.Piece, error) {
+	l := d.s.loop
+	if err := snapshot.CheckExpect(m.Expect, l.view()); err != nil {
+		return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
+	}
+	modes := l.model.Modes()
+	km := keys.Modes{
+		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
+		KittyFlags: modes.KittyFlags, ModifyOtherKeys: modes.ModifyOtherKeys,
+	}
+	state := d.s.authority.state()
+	var pieces []input.Piece
+	var err error
+	switch m.InputKind {
+	case protocol.InputKeys:
+		pieces, err = keyPieces(m.Data, km, d.s.chord, state.Level == control.Drive)
+	case protocol.InputText:
+		pieces, err = textPieces(strings.ReplaceAll(m.Data, "\n", "\r"))
+	case protocol.InputPaste:
+		pieces, err = pastePieces(m.Data, modes.BracketedPaste)
+	case protocol.InputRaw:
+		pieces, err = textPieces(m.Data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.InputKind != protocol.InputKeys {
+		if err := d.reserved(m.Data); err != nil {
+			return nil, err
+		}
+	}
+	if bracketed := m.InputKind == protocol.InputPaste && modes.BracketedPaste; state.Level == control.Type && !bracketed {
+		for _, p := range pieces {
+			if keys.Submits(p.Bytes) {
+				return nil, &refusal{protocol.CodeForbidden, "the grant is of level type: what submits or signals (Enter, Ctrl-C, ...) is the user's to press; type the text without it, or ask for level drive"}
+			}
+		}
+	}
+	return pieces, nil
+}
+
+// reserved refuses bytes that only a terminal may send: the reclaim key in any encoding, which may open another proxy's
+// notice further in, and answers to queries, which the program would take for the terminal's.
+func (d *desk) reserved(data string) error {
+	var err error
+	look := func(u keys.Unit) {
+		switch u.Kind {
+		case keys.Reclaim, keys.Release:
+			err = &refusal{protocol.CodeReservedKey, "the data holds the reclaim key, which is the user's; under level drive it can be named as a key: ctrl-\\"}
+		case keys.Reply, keys.Focus:
+			err = &refusal{protocol.CodeForbidden, "the data holds an answer that only the user's terminal gives (" + strconv.QuoteToASCII(string(u.Bytes)) + ")"}
+		}
+	}
+	s := keys.NewScanner(d.s.chord)
+	s.Scan([]byte(data), look)
+	s.Flush(look)
+	return err
+}
+
+// keyPieces encodes named keys.
+func keyPieces(names string, modes keys.Modes, chord keys.Chord, drive bool) ([]input.Piece, error) {
+	var pieces []input.Piece
+	for _, name := range strings.Fields(names) {
+		press, err := keys.Parse(name)
+		if err != nil {
+			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
+		}
+		if press.IsReclaim(chord, modes) && !drive {
+			return nil, &refusal{protocol.CodeReservedKey, "the key " + name + " is the user's way to take the keyboard back; only a grant of level drive may send it to the program"}
+		}
+		b, err := press.Encode(modes)
+		if err != nil {
+			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
+		}
+		for range max(1, press.Count) {
+			pieces = append(pieces, piece(b))
+		}
+	}
+	if len(pieces) == 0 {
+		return nil, &refusal{protocol.CodeBadMessage, "no key is named: write names separated by blanks, as in: ctrl-x enter"}
+	}
+	return pieces, nil
+}
+
+// piece is one key, with the time an Escape key needs to be seen alone.
+func piece(b []byte) input.Piece {
+	p := input.Piece{Bytes: append([]byte(nil), b...)}
+	if len(b) == 1 && b[0] == 0x1b {
+		p.Gap = escapeGap
+	}
+	return p
+}
+
+// textPieces cuts text into pieces that end between keys.
+func textPieces(text string) ([]input.Piece, error) {
+	var pieces []input.Piece
+	for b := []byte(text); len(b) > 0; {
+		n := keys.Cut(b, input.PieceMax)
+		pieces = append(pieces, piece(b[:n]))
+		b = b[n:]
+	}
+	return pieces, nil
+}
+
+// pastePieces cleans what is pasted and brackets it if the program asked for that (DECSET 2004).
+func pastePieces(text string, bracketed bool) ([]input.Piece, error) {
+	clean := keys.CleanPaste(text)
+	if clean == "" {
+		return nil, &refusal{protocol.CodeBadMessage, "nothing is left to paste: control characters are not pasted"}
+	}
+	pieces, err := textPieces(clean)
+	if !bracketed || err != nil {
+		return pieces, err
+	}
+	pieces = append([]input.Piece{{Bytes: []byte("\x1b[200~")}}, pieces...)
+	return append(pieces, input.Piece{Bytes: []byte("\x1b[201~")}), nil
+}
+
+// typed makes the receipt. It runs on the pump's goroutine.
+func (d *desk) typed(m *protocol.Input, r input.Receipt) {
+	result := &protocol.InputResult{
+		ID: newID(), RequestID: m.RequestID, SessionID: d.s.id,
+		WrittenBytes: r.Written, DroppedBytes: r.Dropped,
+	}
+	result.Status, result.Reason, result.Message = fate(r)
+	if !d.s.loop.post(func(now time.Time) { d.settle(now, m, result) }) {
+		d.answer(result)
+	}
+}
+
+// fate words what became of an input.
+func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
+	status := protocol.StatusDropped
+	if r.Written == 0 {
+		status = protocol.StatusRefused
+	}
+	switch r.Fate {
+	case input.Written:
+		return protocol.StatusWritten, "", ""
+	case input.Dropped:
+		return protocol.StatusDropped, protocol.CodeNoGrant, "the user took the keyboard back, or the grant ended"
+	case input.NotReading:
+		return status, protocol.CodeNotReading, "the program has not read its input for two seconds"
+	case input.UserTyping:
+		return status, protocol.CodeUserTyping, "the user is typing"
+	case input.Gone:
+		return status, protocol.CodeExited, "the program has ended"
+	case input.Refused:
+	}
+	if no, ok := errors.AsType[*refusal](r.Err); ok {
+		return status, no.code, no.say
+	}
+	switch {
+	case errors.Is(r.Err, control.ErrStale):
+		return status, protocol.CodeStaleEpoch, "the grant this input belongs to has ended"
+	case errors.Is(r.Err, control.ErrNoGrant):
+		return status, protocol.CodeNoGrant, "you do not have the keyboard: ask for control first"
+	case errors.Is(r.Err, input.ErrFull):
+		return status, protocol.CodeBusy, r.Err.Error()
+	}
+	return status, protocol.CodeUnavailable, "the input could not be typed"
+}
+
+// settle answers at once, or when the screen has been quiet for as long as the agent wants. It runs in the screen loop.
+func (d *desk) settle(now time.Time, m *protocol.Input, result *protocol.InputResult) {
+	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
+		d.answerNow(now, result)
+		return
+	}
+	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs})
+	if err != nil {
+		d.answerNow(now, result)
+		return
+	}
+	d.s.loop.addWait(now, false, snapshot.Wait{
+		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: now.Add(patience(m.TimeoutMs)),
+		Done: func(snapshot.Result) { d.answerNow(time.Now(), result) },
+	}, func(error) { d.answerNow(now, result) })
+}
+
+func (d *desk) answerNow(now time.Time, result *protocol.InputResult) {
+	result.Seq, result.Frame = d.s.loop.model.Rev(), d.s.loop.answer(now)
+	d.answer(result)
+}
+
+func (d *desk) answer(result *protocol.InputResult) {
+	d.receipts.finish(result)
+	d.s.link.Send(result)
+}
