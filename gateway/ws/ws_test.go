@@ -1,0 +1,163 @@
+package ws
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// loop is a switchboard of one: what it is told goes to handled, what is put into out is sent.
+type loop struct {
+	handled chan protocol.Message
+	out     chan protocol.Message
+	ended   chan error
+	left    chan struct{}
+}
+
+func newLoop() *loop {
+	return &loop{make(chan protocol.Message, 8), make(chan protocol.Message, 8), make(chan error, 8), make(chan struct{})}
+}
+
+func (l *loop) Handle(m protocol.Message) { l.handled <- m }
+func (l *loop) Refuse(e *protocol.Error)  { l.out <- e }
+func (l *loop) End(reason error)          { l.ended <- reason }
+func (l *loop) Leave()                    { close(l.left) }
+func (l *loop) Next(done <-chan struct{}) (protocol.Message, error) {
+	select {
+	case m := <-l.out:
+		return m, nil
+	default:
+	}
+	select {
+	case m := <-l.out:
+		return m, nil
+	case err := <-l.ended:
+		return nil, err
+	case <-done:
+		return nil, errors.New("done")
+	}
+}
+
+func serve(t *testing.T, l *loop, times Times) (*Door, *websocket.Conn) {
+	t.Helper()
+	d := New(Config{
+		Admit: func(*http.Request) (Admission, error) {
+			return Admission{Join: func() Peer { return l }, Limit: 1000}, nil
+		},
+		CheckOrigin: func(*http.Request) bool { return true },
+		CloseCode:   func(error) (int, string) { return websocket.CloseGoingAway, "bye" },
+		Times:       times,
+	})
+	s := httptest.NewServer(d)
+	t.Cleanup(s.Close)
+	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	conn, resp, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(s.URL, "http"), nil)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+	return d, conn
+}
+
+func TestMessagesGoBothWaysAndLeaveIsTheEnd(t *testing.T) {
+	l := newLoop()
+	_, conn := serve(t, l, Times{})
+	require.NoError(t, conn.WriteMessage(websocket.TextMessage, []byte(`{"type":"done","requestId":"r"}`)))
+	require.Equal(t, &protocol.Done{RequestID: "r"}, <-l.handled)
+	l.out <- &protocol.Done{RequestID: "s"}
+	_, frame, err := conn.ReadMessage()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"type":"done","requestId":"s"}`, string(frame))
+	require.NoError(t, conn.Close())
+	<-l.left
+}
+
+func TestAnswerThatCannotBeSentIsAnError(t *testing.T) {
+	l := newLoop()
+	_, conn := serve(t, l, Times{})
+	l.out <- &protocol.Watch{SessionID: "not an id"} // nobody asked for it: passed over
+	l.out <- &protocol.ReadResult{
+		ID: "i", RequestID: "r", SessionID: "x", Frame: &protocol.Frame{Screen: protocol.Screen{Cols: 1, Rows: 1}},
+		Text: strings.Repeat("x", protocol.MaxMessage),
+	}
+	_, frame, err := conn.ReadMessage()
+	require.NoError(t, err)
+	m, err := protocol.Decode(frame, protocol.MaxMessage)
+	require.NoError(t, err)
+	refusal, ok := m.(*protocol.Error)
+	require.True(t, ok)
+	require.Equal(t, "r", refusal.RequestID)
+	require.Equal(t, protocol.CodeTooLarge, refusal.Code)
+}
+
+func TestTheReasonOfTheEndReachesThePeer(t *testing.T) {
+	l := newLoop()
+	_, conn := serve(t, l, Times{})
+	l.ended <- errors.New("over")
+	_, _, err := conn.ReadMessage()
+	closed := new(websocket.CloseError)
+	require.ErrorAs(t, err, &closed)
+	require.Equal(t, websocket.CloseGoingAway, closed.Code)
+	require.Equal(t, "bye", closed.Text)
+	<-l.left
+}
+
+// A peer that ignores the close frame is cut off, and what it still says has no effect.
+func TestEndIsBounded(t *testing.T) {
+	l := newLoop()
+	d, conn := serve(t, l, Times{Linger: 20 * time.Millisecond})
+	l.ended <- errors.New("over")
+	require.NoError(t, d.Close())
+	<-l.left
+	require.Empty(t, l.handled)
+	_ = conn
+}
+
+func TestClosedDoorTakesNobody(t *testing.T) {
+	l := newLoop()
+	d, conn := serve(t, l, Times{})
+	require.NoError(t, conn.Close())
+	<-l.left
+	require.NoError(t, d.Close())
+	s := httptest.NewServer(d)
+	defer s.Close()
+	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
+	second, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http"), nil)
+	require.NoError(t, err, "the upgrade was under way")
+	require.NoError(t, resp.Body.Close())
+	defer func() { _ = second.Close() }()
+	_, _, err = second.ReadMessage()
+	require.Error(t, err)
+}
+
+func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		body   string
+	}{
+		{&Refusal{Status: http.StatusUnauthorized, Say: "a token is wanted"}, http.StatusUnauthorized, "a token is wanted"},
+		{errors.New("a secret path"), http.StatusInternalServerError, "could not decide"},
+	} {
+		d := New(Config{Admit: func(*http.Request) (Admission, error) { return Admission{}, c.err }})
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+		require.Equal(t, c.status, w.Code)
+		require.Contains(t, w.Body.String(), c.body)
+		require.NotContains(t, w.Body.String(), "secret")
+	}
+}
