@@ -1,0 +1,95 @@
+package screen
+
+import "unicode/utf8"
+
+// cell is one character position: the low half holds its content, the high half the number of its style in the
+// styleTable. The zero cell was never written or has been erased, and has the default style.
+type cell uint64
+
+const (
+	// codeMask covers a code point, or the number of a cluster when clusterFlag is set.
+	codeMask cell = 1<<24 - 1
+	// tailFlag marks the second half of a wide character; such a cell has no other content.
+	tailFlag cell = 1 << 29
+	// wideFlag marks the first half of a wide character.
+	wideFlag cell = 1 << 30
+	// clusterFlag says that the content is more than one code point and stands in the clusterTable.
+	clusterFlag cell = 1 << 31
+
+	contentMask cell = 1<<32 - 1
+	styleShift       = 32
+)
+
+// styled returns an empty cell of the style id; content is added with |.
+func styled(id uint32) cell { return cell(id) << styleShift }
+
+func (c cell) style() uint32   { return uint32(c >> styleShift) }
+func (c cell) content() cell   { return c & contentMask }
+func (c cell) code() uint32    { return uint32(c & codeMask) }
+func (c cell) isEmpty() bool   { return c&contentMask == 0 }
+func (c cell) isWide() bool    { return c&wideFlag != 0 }
+func (c cell) isTail() bool    { return c&tailFlag != 0 }
+func (c cell) isCluster() bool { return c&clusterFlag != 0 }
+func (c cell) emptied() cell   { return c &^ contentMask }
+func (c cell) isBlank() bool   { return c.isEmpty() || c.content() == ' ' }
+func (c cell) isPlain() bool   { return c == 0 || c == ' ' }
+
+// width is the number of columns: 2 for the first half of a wide character, 0 for the second.
+func (c cell) width() int {
+	switch {
+	case c.isWide():
+		return 2
+	case c.isTail():
+		return 0
+	default:
+		return 1
+	}
+}
+
+func (c cell) restyled(id uint32) cell { return c&contentMask | styled(id) }
+
+// maxCluster is the longest cluster in bytes; marks that do not fit are dropped. The longest emoji sequence of
+// Unicode 17 has 35.
+const maxCluster = 64
+
+// clusterTable holds the grapheme clusters of more than one code point that stand in cells, each once. Numbers are
+// handed out in order; Screen.sweep drops those that no cell uses any more when the table has grown to its limit.
+type clusterTable struct {
+	texts []string
+	ids   map[string]uint32
+	limit int
+}
+
+const firstClusterLimit = 4096
+
+func newClusterTable() clusterTable {
+	return clusterTable{ids: make(map[string]uint32), limit: firstClusterLimit}
+}
+
+// intern returns the content of a cell (without wideFlag) that shows text, a cluster of several code points.
+func (t *clusterTable) intern(text []byte) cell {
+	if id, ok := t.ids[string(text)]; ok {
+		return clusterFlag | cell(id)
+	}
+	id := uint32(len(t.texts))
+	s := string(text)
+	t.texts = append(t.texts, s)
+	t.ids[s] = id
+	return clusterFlag | cell(id)
+}
+
+func (t *clusterTable) full() bool { return len(t.texts) >= t.limit }
+
+// appendCell appends the text that c shows; nothing for an empty cell or the second half of a wide one.
+func (t *clusterTable) appendCell(dst []byte, c cell) []byte {
+	switch {
+	case c.isTail() || c.isEmpty():
+		return dst
+	case c.isCluster():
+		return append(dst, t.texts[c.code()]...)
+	case c.content() < utf8.RuneSelf:
+		return append(dst, byte(c))
+	default:
+		return utf8.AppendRune(dst, rune(c.code()))
+	}
+}

@@ -1,0 +1,254 @@
+package screen
+
+// scrollUp moves the rows between the margins up by n. Rows that leave the top of the main screen enter the history.
+func (t *terminal) scrollUp(n int) {
+	if !t.fullWidth() {
+		t.shiftUp(t.top, t.bottom, n)
+		return
+	}
+	n = min(n, t.bottom-t.top+1)
+	if t.top == 0 && t.grid == t.main {
+		for _, r := range t.grid.rows[:n] {
+			t.hist.push(r, &t.clusters)
+		}
+	}
+	t.removeRows(t.top, n)
+}
+
+// scrollDown moves the rows between the margins down by n.
+func (t *terminal) scrollDown(n int) {
+	if !t.fullWidth() {
+		t.shiftDown(t.top, t.bottom, n)
+		return
+	}
+	t.insertRows(t.top, min(n, t.bottom-t.top+1))
+}
+
+// removeRows removes n rows at y; those below, down to the bottom margin, move up.
+func (t *terminal) removeRows(y, n int) {
+	t.cutWrap(y - 1)
+	t.grid.up(y, t.bottom, n)
+	blank := t.blank()
+	for _, r := range t.grid.rows[t.bottom-n+1 : t.bottom+1] {
+		r.reset(blank)
+	}
+	t.cutWrap(t.bottom - n)
+	t.touchRange(y, t.bottom)
+}
+
+// insertRows inserts n blank rows at y; those from y on move down, to the bottom margin at most.
+func (t *terminal) insertRows(y, n int) {
+	t.cutWrap(y - 1)
+	t.grid.down(y, t.bottom, n)
+	blank := t.blank()
+	for _, r := range t.grid.rows[y : y+n] {
+		r.reset(blank)
+	}
+	t.cutWrap(t.bottom)
+	t.touchRange(y, t.bottom)
+}
+
+// cutWrap ends the line of row y there, because the row after it is no longer its continuation.
+func (t *terminal) cutWrap(y int) {
+	if y >= 0 {
+		t.grid.rows[y].wrapped = false
+	}
+}
+
+// shiftUp is removeRows for the columns between the left and right margins.
+func (t *terminal) shiftUp(top, bottom, n int) {
+	n = min(n, bottom-top+1)
+	blank := t.blank()
+	for y := top; y <= bottom-n; y++ {
+		t.copyPart(t.grid.rows[y], t.grid.rows[y+n])
+	}
+	for y := bottom - n + 1; y <= bottom; y++ {
+		t.grid.rows[y].fill(t.left, t.right+1, blank)
+	}
+	t.touchRange(top, bottom)
+}
+
+// shiftDown is insertRows for the columns between the left and right margins.
+func (t *terminal) shiftDown(top, bottom, n int) {
+	n = min(n, bottom-top+1)
+	blank := t.blank()
+	for y := bottom; y >= top+n; y-- {
+		t.copyPart(t.grid.rows[y], t.grid.rows[y-n])
+	}
+	for y := top; y < top+n; y++ {
+		t.grid.rows[y].fill(t.left, t.right+1, blank)
+	}
+	t.touchRange(top, bottom)
+}
+
+// copyPart copies the columns between the margins from one row to another.
+func (t *terminal) copyPart(to, from *row) {
+	from.split(t.left)
+	from.split(t.right + 1)
+	to.split(t.left)
+	to.split(t.right + 1)
+	copy(to.cells[t.left:t.right+1], from.cells[t.left:t.right+1])
+	to.used = max(to.used, min(from.used, t.right+1))
+	to.wide = to.wide || from.wide
+	to.wrapped, from.wrapped = false, false
+}
+
+// SU scrolls up (ECMA-48 8.3.147).
+func (t *terminal) SU() { t.scrollUp(t.parse.params.num(0)) }
+
+// SD scrolls down (ECMA-48 8.3.113). With five parameters it starts highlight tracking, which is not supported.
+func (t *terminal) SD() {
+	if t.parse.params.count() == 1 {
+		t.scrollDown(t.parse.params.num(0))
+	}
+}
+
+// IL inserts rows at the cursor, inside the margins (ECMA-48 8.3.67).
+func (t *terminal) IL() {
+	if !t.inMargins() {
+		return
+	}
+	if n := min(t.parse.params.num(0), t.bottom-t.y+1); t.fullWidth() {
+		t.insertRows(t.y, n)
+	} else {
+		t.shiftDown(t.y, t.bottom, n)
+	}
+	t.toRowStart()
+}
+
+// DL deletes rows at the cursor, inside the margins (ECMA-48 8.3.32).
+func (t *terminal) DL() {
+	if !t.inMargins() {
+		return
+	}
+	if n := min(t.parse.params.num(0), t.bottom-t.y+1); t.fullWidth() {
+		t.removeRows(t.y, n)
+	} else {
+		t.shiftUp(t.y, t.bottom, n)
+	}
+	t.toRowStart()
+}
+
+// toRowStart moves to the left margin, as IL and DL do on DEC's terminals.
+func (t *terminal) toRowStart() {
+	t.x, t.pending = t.left, false
+	t.sink.Row(t.x)
+}
+
+// ICH inserts blanks at the cursor (ECMA-48 8.3.64).
+func (t *terminal) ICH() {
+	if t.x < t.left || t.x > t.right {
+		return
+	}
+	n := min(t.parse.params.num(0), t.right-t.x+1)
+	t.pending = false
+	t.insertCells(n)
+	t.row().fill(t.x, t.x+n, t.blank())
+	t.sink.InsertChars(n)
+}
+
+// insertCells moves the cells from the cursor to the right margin right by n. The first n keep their old content,
+// which the caller replaces.
+func (t *terminal) insertCells(n int) {
+	if t.x > t.rightLimit() {
+		return
+	}
+	r, end := t.row(), t.rightLimit()+1
+	r.split(t.x)
+	r.split(end)
+	n = min(n, end-t.x)
+	r.split(end - n)
+	copy(r.cells[t.x+n:end], r.cells[t.x:end-n])
+	r.used = max(r.used, min(r.used+n, end))
+	fillCells(r.cells[t.x:t.x+n], r.cells[t.x].emptied())
+	r.wrapped = false
+	t.touch(t.y)
+}
+
+// DCH deletes cells at the cursor (ECMA-48 8.3.26).
+func (t *terminal) DCH() {
+	if t.x < t.left || t.x > t.right {
+		return
+	}
+	n := min(t.parse.params.num(0), t.right-t.x+1)
+	t.pending = false
+	t.deleteCells(t.x, n)
+	t.sink.DeleteChars(n)
+}
+
+// deleteCells removes n cells at column x of the cursor's row; those up to the right margin move left.
+func (t *terminal) deleteCells(x, n int) {
+	r, end := t.row(), t.right+1
+	r.split(x)
+	r.split(x + n)
+	r.split(end)
+	copy(r.cells[x:end-n], r.cells[x+n:end])
+	blank := t.blank()
+	fillCells(r.cells[end-n:end], blank)
+	if blank != 0 {
+		r.used = max(r.used, end)
+	}
+	r.wrapped = false
+	t.touch(t.y)
+}
+
+// SL moves everything between the margins left (ECMA-48 8.3.121).
+func (t *terminal) SL() { t.moveColumns(t.left, t.parse.params.num(0), false) }
+
+// SR moves everything between the margins right (ECMA-48 8.3.135).
+func (t *terminal) SR() { t.moveColumns(t.left, t.parse.params.num(0), true) }
+
+// DECIC inserts columns at the cursor (VT510).
+func (t *terminal) DECIC() { t.moveColumns(t.x, t.parse.params.num(0), true) }
+
+// DECDC deletes columns at the cursor (VT510).
+func (t *terminal) DECDC() { t.moveColumns(t.x, t.parse.params.num(0), false) }
+
+// DECBI moves left, or everything right at the left margin (VT510).
+func (t *terminal) DECBI() {
+	if t.x == t.left {
+		t.moveColumns(t.left, 1, true)
+	} else {
+		t.moveTo(t.y, max(t.x-1, 0))
+	}
+}
+
+// DECFI moves right, or everything left at the right margin (VT510).
+func (t *terminal) DECFI() {
+	if t.x == t.right {
+		t.moveColumns(t.left, 1, false)
+	} else {
+		t.moveTo(t.y, min(t.x+1, t.cols-1))
+	}
+}
+
+// moveColumns inserts or deletes n columns at column x in all rows between the margins.
+func (t *terminal) moveColumns(x, n int, insert bool) {
+	if !t.inMargins() {
+		return
+	}
+	n = min(n, t.right-x+1)
+	saveX, saveY, pending := t.x, t.y, t.pending
+	t.x = x
+	for t.y = t.top; t.y <= t.bottom; t.y++ {
+		if insert {
+			t.insertCells(n)
+			t.row().fill(x, x+n, t.blank())
+		} else {
+			t.deleteCells(x, n)
+		}
+	}
+	t.x, t.y, t.pending = saveX, saveY, pending
+}
+
+// REP repeats the character before it (ECMA-48 8.3.103).
+func (t *terminal) REP() {
+	if !t.last.valid {
+		return
+	}
+	r := t.last.r
+	for n := min(t.parse.params.num(0), t.cols*t.rows); n > 0; n-- {
+		t.printChar(r)
+	}
+	t.last.valid = false
+}

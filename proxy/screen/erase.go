@@ -1,0 +1,175 @@
+package screen
+
+// eraseRows erases whole rows, [from, to).
+func (t *terminal) eraseRows(from, to int) {
+	if from >= to {
+		return
+	}
+	blank := t.blank()
+	t.cutWrap(from - 1)
+	for _, r := range t.grid.rows[from:to] {
+		r.reset(blank)
+	}
+	t.touchRange(from, to-1)
+}
+
+// eraseCells erases the columns [from, to) of row y.
+func (t *terminal) eraseCells(y, from, to int) {
+	r := t.grid.rows[y]
+	r.fill(from, to, t.blank())
+	if to == t.cols {
+		r.wrapped = false
+	}
+	t.touch(y)
+}
+
+// ED erases in the display (ECMA-48 8.3.39): 0 from the cursor on, 1 up to it, 2 everything, 3 the history (xterm).
+// Protected cells of ISO (SPA) survive.
+func (t *terminal) ED() {
+	if t.private.protectISO {
+		t.DECSED()
+		return
+	}
+	switch t.parse.params.at(0, 0) {
+	case 0:
+		t.eraseRight()
+		t.eraseRows(t.y+1, t.rows)
+		t.sink.Erase(0)
+	case 1:
+		t.eraseRows(0, t.y)
+		t.eraseCells(t.y, 0, t.x+1)
+		t.sink.Erase(1)
+	case 2:
+		t.eraseRows(0, t.rows)
+		t.sink.Clear()
+	case 3:
+		t.hist.clear()
+		t.sink.Clear()
+	}
+}
+
+// EL erases in the cursor's row (ECMA-48 8.3.41): 0 from the cursor on, 1 up to it, 2 everything.
+func (t *terminal) EL() {
+	if t.private.protectISO {
+		t.DECSEL()
+		return
+	}
+	mode := t.parse.params.at(0, 0)
+	switch mode {
+	case 0:
+		t.eraseRight()
+	case 1:
+		t.eraseCells(t.y, 0, t.x+1)
+	case 2:
+		t.eraseCells(t.y, 0, t.cols)
+	default:
+		return
+	}
+	t.sink.Erase(mode)
+}
+
+// eraseRight erases from the cursor to the end of its row. While a wrap is pending the cursor counts as past the end,
+// as in xterm: there is nothing to erase.
+func (t *terminal) eraseRight() {
+	if !t.pending {
+		t.eraseCells(t.y, t.x, t.cols)
+	}
+}
+
+// ECH erases characters from the cursor on (ECMA-48 8.3.38).
+func (t *terminal) ECH() {
+	n := min(t.parse.params.num(0), t.cols-t.x)
+	if t.private.protectISO {
+		t.eraseUnprotected(t.y, t.x, t.x+n)
+	} else {
+		t.eraseCells(t.y, t.x, t.x+n)
+	}
+	t.pending = false
+	t.sink.EraseChars(n)
+}
+
+// DECSED is ED that spares protected cells (VT510, CSI ? Ps J).
+func (t *terminal) DECSED() {
+	from, to := 0, t.rows
+	switch t.parse.params.at(0, 0) {
+	case 0:
+		t.eraseUnprotected(t.y, t.x, t.cols)
+		from = t.y + 1
+	case 1:
+		t.eraseUnprotected(t.y, 0, t.x+1)
+		to = t.y
+	case 2:
+	default:
+		return
+	}
+	for y := from; y < to; y++ {
+		t.eraseUnprotected(y, 0, t.cols)
+	}
+}
+
+// DECSEL is EL that spares protected cells (VT510, CSI ? Ps K).
+func (t *terminal) DECSEL() {
+	switch t.parse.params.at(0, 0) {
+	case 0:
+		t.eraseUnprotected(t.y, t.x, t.cols)
+	case 1:
+		t.eraseUnprotected(t.y, 0, t.x+1)
+	case 2:
+		t.eraseUnprotected(t.y, 0, t.cols)
+	}
+}
+
+// eraseUnprotected erases the columns [from, to) of row y, but not protected cells.
+func (t *terminal) eraseUnprotected(y, from, to int) {
+	r, blank := t.grid.rows[y], t.blank()
+	for x := from; x < to; x++ {
+		if t.styles.list[r.cells[x].style()].attrs&Protected == 0 {
+			r.fill(x, x+1, blank)
+		}
+	}
+	if to == t.cols {
+		r.wrapped = false
+	}
+	t.touch(y)
+}
+
+// DECSCA protects the characters that follow, or ends that (VT510, CSI Ps " q).
+func (t *terminal) DECSCA() {
+	p := t.pen
+	switch t.parse.params.at(0, 0) {
+	case 0, 2:
+		p.attrs &^= Protected
+	case 1:
+		p.attrs |= Protected
+	}
+	t.private.protectISO = false
+	t.setPen(p)
+}
+
+// SPA protects the characters that follow against ED, EL and ECH (ECMA-48 8.3.139).
+func (t *terminal) SPA() {
+	p := t.pen
+	p.attrs |= Protected
+	t.private.protectISO = true
+	t.setPen(p)
+}
+
+// EPA ends what SPA began (ECMA-48 8.3.46).
+func (t *terminal) EPA() {
+	p := t.pen
+	p.attrs &^= Protected
+	t.setPen(p)
+}
+
+// DECALN fills the screen with E, the pattern for aligning a tube (VT510, ESC # 8).
+func (t *terminal) DECALN() {
+	t.modes.Origin = false
+	t.resetMargins()
+	t.eraseRows(0, t.rows)
+	for _, r := range t.grid.rows {
+		fillCells(r.cells, 'E')
+		r.used = len(r.cells)
+	}
+	t.sink.Clear()
+	t.home()
+}

@@ -1,0 +1,146 @@
+package screen
+
+// row is one line of cells. Rows are moved by pointer and reused, never copied while scrolling.
+type row struct {
+	cells []cell
+	// used is a bound: every cell at or after it is zero. It makes clearing, packing and printing short rows cheap.
+	used int
+	// wrapped says that the text went on in the next row because it reached the right edge.
+	wrapped bool
+	// wide says that the row may hold wide characters, so that overwriting must look for their halves.
+	wide bool
+}
+
+// reset makes every cell equal to blank.
+func (r *row) reset(blank cell) {
+	if blank == 0 {
+		clear(r.cells[:r.used])
+		r.used = 0
+	} else {
+		fillCells(r.cells, blank)
+		r.used = len(r.cells)
+	}
+	r.wrapped, r.wide = false, false
+}
+
+// fill makes the cells in [from, to) equal to blank, which is empty.
+func (r *row) fill(from, to int, blank cell) {
+	if from >= to {
+		return
+	}
+	r.split(from)
+	r.split(to)
+	if blank == 0 {
+		if from < r.used {
+			clear(r.cells[from:min(to, r.used)])
+		}
+		if to >= r.used {
+			r.used = min(r.used, from)
+		}
+		return
+	}
+	fillCells(r.cells[from:to], blank)
+	r.used = max(r.used, to)
+}
+
+func fillCells(cells []cell, c cell) {
+	for i := range cells {
+		cells[i] = c
+	}
+}
+
+// split makes the boundary before column x fall between characters: a wide character that crosses it is erased.
+func (r *row) split(x int) {
+	if !r.wide || x <= 0 || x >= len(r.cells) || !r.cells[x].isTail() {
+		return
+	}
+	r.cells[x-1] = r.cells[x-1].emptied()
+	r.cells[x] = r.cells[x].emptied()
+}
+
+// text returns the bound of the cells that are not blank with the default style.
+func (r *row) end() int {
+	n := r.used
+	for n > 0 && r.cells[n-1].isPlain() {
+		n--
+	}
+	return n
+}
+
+// grid is the visible rows of the main or the alternate screen.
+//
+// rows is a window into buf. Scrolling the whole screen by one row moves the window by one and puts the row that left
+// at its end, so it costs the same for any height; when the window reaches the end of buf it is copied to the front.
+type grid struct {
+	rows []*row
+	buf  []*row
+	off  int
+	// revs holds, for every visible position, the revision in which it last changed.
+	revs []uint64
+	// spare is room for rotate.
+	spare []*row
+	saved savedCursor
+	kitty kittyStack
+}
+
+func newGrid(cols, rows int) *grid {
+	g := &grid{}
+	list := make([]*row, rows)
+	cells := make([]cell, rows*cols) // one allocation; rows keep their place in it when they move
+	headers := make([]row, rows)
+	for i := range list {
+		headers[i].cells = cells[i*cols : (i+1)*cols : (i+1)*cols]
+		list[i] = &headers[i]
+	}
+	g.set(list)
+	return g
+}
+
+// set makes rows the content of the grid.
+func (g *grid) set(rows []*row) {
+	n := len(rows)
+	g.buf = make([]*row, 3*n)
+	g.off = 0
+	g.rows = g.buf[:n:n]
+	copy(g.rows, rows)
+	g.revs = make([]uint64, n)
+	g.spare = make([]*row, n)
+}
+
+// up moves the rows of [top, bottom] up by n; the n rows that left at the top stand at the bottom afterwards, with
+// their old content. 0 < n <= bottom-top+1.
+func (g *grid) up(top, bottom, n int) {
+	if top == 0 && bottom == len(g.rows)-1 {
+		g.slide(n)
+		return
+	}
+	part := g.rows[top : bottom+1]
+	if n == 1 {
+		first := part[0]
+		copy(part, part[1:])
+		part[len(part)-1] = first
+		return
+	}
+	copy(g.spare, part[:n])
+	copy(part, part[n:])
+	copy(part[len(part)-n:], g.spare[:n])
+}
+
+func (g *grid) slide(n int) {
+	size := len(g.rows)
+	if g.off+size+n > len(g.buf) {
+		copy(g.buf, g.rows)
+		g.off = 0
+	}
+	copy(g.buf[g.off+size:], g.buf[g.off:g.off+n])
+	g.off += n
+	g.rows = g.buf[g.off : g.off+size : g.off+size]
+}
+
+// down moves the rows of [top, bottom] down by n; the n rows that left at the bottom stand at the top afterwards.
+func (g *grid) down(top, bottom, n int) {
+	part := g.rows[top : bottom+1]
+	copy(g.spare, part[len(part)-n:])
+	copy(part[n:], part)
+	copy(part, g.spare[:n])
+}

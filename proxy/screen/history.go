@@ -1,0 +1,226 @@
+package screen
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// blockRows is how many rows share one set of buffers. Rows are dropped one by one, memory is reused block by block.
+const blockRows = 256
+
+// history holds the rows that left the top of the main screen, packed: the text of a row in bytes, and its styles as
+// runs. An 80-column row of a log takes about a fifth of what its cells would.
+//
+// The text of a row is UTF-8 with three marks, which never stand in a cell themselves: markEmpty is an erased cell,
+// markWide says that the next character is wide, markCluster is followed by the length of a cluster and the cluster.
+type history struct {
+	limit  int // rows, 0 keeps none
+	length int // rows kept now
+	base   uint64
+	head   int // index of the oldest row inside blocks[0]
+	blocks []*block
+}
+
+type block struct {
+	text []byte
+	runs []styleRun
+	rows []packedRow
+}
+
+// packedRow points into its block: the row's text and runs end here and begin where the row before it ended.
+type packedRow struct {
+	text, runs uint32
+	wrapped    bool
+}
+
+// styleRun says that the next cells (counting both halves of a wide character) have the style.
+type styleRun struct {
+	cells uint32
+	style uint32
+}
+
+const (
+	markEmpty   = 0x00
+	markWide    = 0x01
+	markCluster = 0x02
+)
+
+// push packs the row. The oldest row is dropped when the history is full.
+func (h *history) push(r *row, clusters *clusterTable) {
+	if h.limit == 0 {
+		h.base++
+		return
+	}
+	if h.length == h.limit {
+		h.dropOldest()
+	}
+	b := h.last()
+	n := r.used
+	if !r.wrapped {
+		n = r.end()
+	}
+	b.pack(r.cells[:n], clusters)
+	b.rows = append(b.rows, packedRow{uint32(len(b.text)), uint32(len(b.runs)), r.wrapped})
+	h.length++
+}
+
+// last returns the block that takes the next row.
+func (h *history) last() *block {
+	if n := len(h.blocks); n > 0 && len(h.blocks[n-1].rows) < blockRows {
+		return h.blocks[n-1]
+	}
+	h.blocks = append(h.blocks, &block{})
+	return h.blocks[len(h.blocks)-1]
+}
+
+func (h *history) dropOldest() {
+	h.base++
+	h.length--
+	h.head++
+	if h.head < len(h.blocks[0].rows) {
+		return
+	}
+	first := h.blocks[0]
+	copy(h.blocks, h.blocks[1:])
+	h.head = 0
+	if n := len(h.blocks) - 1; n > 0 && len(h.blocks[n-1].rows) < blockRows {
+		h.blocks[n] = nil
+		h.blocks = h.blocks[:n]
+		return
+	}
+	// The emptied block becomes the newest: a full history allocates nothing.
+	first.text, first.runs, first.rows = first.text[:0], first.runs[:0], first.rows[:0]
+	h.blocks[len(h.blocks)-1] = first
+}
+
+func (h *history) clear() {
+	h.base += uint64(h.length)
+	h.length, h.head, h.blocks = 0, 0, nil
+}
+
+// at returns the text, the runs and the wrap flag of row i, 0 being the oldest.
+func (h *history) at(i int) (text []byte, runs []styleRun, wrapped bool) {
+	i += h.head
+	b := h.blocks[i/blockRows]
+	i %= blockRows
+	var from packedRow
+	if i > 0 {
+		from = b.rows[i-1]
+	}
+	to := b.rows[i]
+	return b.text[from.text:to.text], b.runs[from.runs:to.runs], to.wrapped
+}
+
+// pack appends the cells to the block. The first loop takes the rows that most programs print.
+func (b *block) pack(cells []cell, clusters *clusterTable) {
+	for len(cells) > 0 {
+		id := cells[0].style()
+		n := 1
+		for n < len(cells) && cells[n].style() == id {
+			n++
+		}
+		b.runs = append(b.runs, styleRun{uint32(n), id})
+		b.packText(cells[:n], clusters)
+		cells = cells[n:]
+	}
+}
+
+func (b *block) packText(cells []cell, clusters *clusterTable) {
+	text := b.text
+	for _, c := range cells {
+		content := c.content()
+		switch {
+		case content < utf8.RuneSelf: // includes the empty cell: markEmpty is 0
+			text = append(text, byte(content))
+		case c.isTail():
+		default:
+			text = packSpecial(text, c, clusters)
+		}
+	}
+	b.text = text
+}
+
+func packSpecial(text []byte, c cell, clusters *clusterTable) []byte {
+	if c.isWide() {
+		text = append(text, markWide)
+	}
+	if c.isCluster() {
+		s := clusters.texts[c.code()]
+		text = append(text, markCluster)
+		text = binary.AppendUvarint(text, uint64(len(s)))
+		return append(text, s...)
+	}
+	return utf8.AppendRune(text, rune(c.code()))
+}
+
+// unpack appends the cells of a packed row to dst.
+func unpack(dst []cell, text []byte, runs []styleRun, clusters *clusterTable) []cell {
+	run, left := 0, 0
+	next := func() cell {
+		for left == 0 {
+			left = int(runs[run].cells)
+			run++
+		}
+		left--
+		return styled(runs[run-1].style)
+	}
+	for len(text) > 0 {
+		content, width, n := unpackCell(text, clusters)
+		text = text[n:]
+		if width == 2 {
+			dst = append(dst, next()|content|wideFlag, next()|tailFlag)
+		} else {
+			dst = append(dst, next()|content)
+		}
+	}
+	return dst
+}
+
+// unpackCell reads one character; n is the number of bytes that it took.
+func unpackCell(text []byte, clusters *clusterTable) (content cell, width, n int) {
+	width = 1
+	if text[0] == markWide {
+		width, n = 2, 1
+	}
+	switch c := text[n]; {
+	case c == markCluster:
+		size, k := binary.Uvarint(text[n+1:])
+		n += 1 + k
+		return clusters.intern(text[n : n+int(size)]), width, n + int(size)
+	case c < utf8.RuneSelf:
+		return cell(c), width, n + 1
+	default:
+		r, k := utf8.DecodeRune(text[n:])
+		return cell(r), width, n + k
+	}
+}
+
+// appendText appends the row's text as a person reads it, without blanks at its end.
+func appendPacked(dst, text []byte) []byte {
+	start := len(dst)
+	for i := 0; i < len(text); {
+		switch c := text[i]; c {
+		case markEmpty:
+			dst = append(dst, ' ')
+		case markWide:
+		case markCluster:
+			size, k := binary.Uvarint(text[i+1:])
+			i += 1 + k
+			dst = append(dst, text[i:i+int(size)]...)
+			i += int(size)
+			continue
+		default:
+			dst = append(dst, c)
+		}
+		i++
+	}
+	return trimBlanks(dst, start)
+}
+
+// trimBlanks cuts the blanks at the end of dst, but not below start.
+func trimBlanks(dst []byte, start int) []byte {
+	for len(dst) > start && dst[len(dst)-1] == ' ' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}

@@ -1,0 +1,203 @@
+package screen
+
+import (
+	"bytes"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxTitle bounds a title, in bytes.
+const maxTitle = 1024
+
+// osc performs an operating system command: a number, a semicolon, and text (ctlseqs, "Operating System Commands").
+func (t *terminal) osc(s []byte) {
+	number, rest, _ := bytes.Cut(s, []byte{';'})
+	n, err := strconv.Atoi(string(number))
+	if err != nil {
+		return
+	}
+	text := string(rest)
+	switch n {
+	case 0:
+		t.title, t.icon = cleanTitle(text), cleanTitle(text)
+	case 1:
+		t.icon = cleanTitle(text)
+	case 2:
+		t.title = cleanTitle(text)
+	case 4:
+		t.oscPalette(text)
+	case 7:
+		t.oscCwd(text)
+	case 8:
+		t.oscLink(text)
+	case 10, 11, 12:
+		t.oscDynamic(n, text)
+	case 52: // noted, never obeyed: the clipboard belongs to the user
+		t.clipboards++
+	case 104:
+		t.oscResetPalette(text)
+	case 110, 111, 112:
+		t.palette.dynamic[n-110] = rgb{}
+	case 133, 633:
+		t.oscMark(text)
+	}
+}
+
+// cleanTitle makes a title fit to be shown: valid UTF-8, no controls, no more than maxTitle bytes.
+func cleanTitle(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	for len(s) > maxTitle {
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+	}
+	return s
+}
+
+// oscCwd is OSC 7: a file URL that names the shell's directory.
+func (t *terminal) oscCwd(text string) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "file" && u.Scheme != "kitty-shell-cwd" {
+		return
+	}
+	t.cwd = cleanTitle(u.Path)
+}
+
+// titles is an entry of the title stack (ctlseqs, CSI 22 t).
+type titles struct{ title, icon string }
+
+const maxTitles = 10
+
+func (t *terminal) pushTitle() {
+	if len(t.titleStack) < maxTitles {
+		t.titleStack = append(t.titleStack, titles{t.title, t.icon})
+	}
+}
+
+func (t *terminal) popTitle() {
+	if n := len(t.titleStack); n > 0 {
+		t.title, t.icon = t.titleStack[n-1].title, t.titleStack[n-1].icon
+		t.titleStack = t.titleStack[:n-1]
+	}
+}
+
+// link is the target of a hyperlink.
+type link struct{ target, id string }
+
+// linkTable holds the hyperlinks that stand in cells; number 0 is none.
+type linkTable struct {
+	list  []link
+	ids   map[link]uint16
+	limit int
+}
+
+// The limits of hyperlinks: longer targets and ids are ignored, and links beyond maxLinks are not recorded.
+const (
+	maxLinkTarget  = 2083
+	maxLinkID      = 250
+	maxLinks       = 4096
+	firstLinkLimit = 256
+)
+
+func (l *linkTable) at(n uint16) link {
+	if n == 0 {
+		return link{}
+	}
+	return l.list[n-1]
+}
+
+func (l *linkTable) intern(k link) uint16 {
+	if n, ok := l.ids[k]; ok {
+		return n
+	}
+	if len(l.list) >= maxLinks {
+		return 0
+	}
+	if l.ids == nil {
+		l.ids = make(map[link]uint16)
+	}
+	l.list = append(l.list, k)
+	n := uint16(len(l.list))
+	l.ids[k] = n
+	return n
+}
+
+func (l *linkTable) full() bool { return len(l.list) >= max(l.limit, firstLinkLimit) }
+
+// oscLink is OSC 8: params ; URI. An empty URI ends the link.
+func (t *terminal) oscLink(text string) {
+	list, target, ok := strings.Cut(text, ";")
+	if !ok {
+		return
+	}
+	k := link{target: target}
+	for _, p := range strings.Split(list, ":") {
+		if id, found := strings.CutPrefix(p, "id="); found {
+			k.id = id
+		}
+	}
+	p := t.pen
+	p.link = 0
+	if target != "" && len(target) <= maxLinkTarget && len(k.id) <= maxLinkID && isPrintable(target+k.id) {
+		p.link = t.links.intern(k)
+	}
+	t.setPen(p)
+}
+
+func isPrintable(s string) bool {
+	for _, r := range s {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return false
+		}
+	}
+	return true
+}
+
+// MarkState is where the shell is between a prompt and the end of a command.
+type MarkState uint8
+
+// The states that OSC 133 and 633 tell: A, B, C and D.
+const (
+	NoMark         MarkState = iota // no mark was seen, or the last command has ended (D)
+	AtPrompt                        // the prompt is being printed
+	AtInput                         // the prompt is there; the user types
+	RunningCommand                  // the command runs
+)
+
+// Marks is what the shell said with OSC 133 (FinalTerm) or 633 (VS Code).
+type Marks struct {
+	State   MarkState
+	Exit    int  // exit status of the last command
+	HasExit bool // whether Exit is known
+	Rev     uint64
+}
+
+// oscMark is OSC 133 or 633.
+func (t *terminal) oscMark(text string) {
+	kind, rest, _ := strings.Cut(text, ";")
+	m := t.marks
+	switch kind {
+	case "A":
+		m.State = AtPrompt
+	case "B":
+		m.State = AtInput
+	case "C":
+		m.State = RunningCommand
+	case "D":
+		m.State = NoMark
+		status, _, _ := strings.Cut(rest, ";")
+		n, err := strconv.Atoi(status)
+		m.Exit, m.HasExit = n, err == nil
+	default:
+		return
+	}
+	m.Rev = t.tick
+	t.marks = m
+}

@@ -1,0 +1,403 @@
+package screen
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// sgr returns the parameters of the SGR that sets s on a terminal in any rendition.
+func (s style) sgr() string { return string(s.appendSGR(nil)) }
+
+// attrCodes are the SGR codes of the attributes, in their order.
+var attrCodes = [...]struct {
+	attr Attr
+	code string
+}{
+	{Bold, ";1"}, {Faint, ";2"}, {Italic, ";3"}, {Blink, ";5"}, {RapidBlink, ";6"},
+	{Inverse, ";7"}, {Conceal, ";8"}, {Strike, ";9"}, {Overline, ";53"},
+}
+
+func (s style) appendSGR(dst []byte) []byte {
+	dst = append(dst, '0')
+	for _, a := range attrCodes {
+		if s.attrs&a.attr != 0 {
+			dst = append(dst, a.code...)
+		}
+	}
+	switch s.underline {
+	case NoUnderline:
+	case SingleUnderline:
+		dst = append(dst, ";4"...)
+	case DoubleUnderline, CurlyUnderline, DottedUnderline, DashedUnderline:
+		dst = append(dst, ";4:"...)
+		dst = append(dst, '0'+byte(s.underline))
+	}
+	dst = s.fg.appendSGR(dst, 30)
+	dst = s.bg.appendSGR(dst, 40)
+	return s.ul.appendSGR(dst, 50)
+}
+
+// appendSGR appends the code of a colour; base is 30 for foreground, 40 for background, 50 for underline.
+func (c Color) appendSGR(dst []byte, base int) []byte {
+	if i, ok := c.Index(); ok {
+		switch {
+		case i < 8 && base < 50:
+			return strconv.AppendInt(append(dst, ';'), int64(base)+int64(i), 10)
+		case i < 16 && base < 50:
+			return strconv.AppendInt(append(dst, ';'), int64(base)+60+int64(i)-8, 10)
+		}
+		if base == 50 { // 58 came after the colon forms: some terminals know no other
+			return fmt.Appendf(dst, ";58:5:%d", i)
+		}
+		return fmt.Appendf(dst, ";%d;5;%d", base+8, i)
+	}
+	if r, g, b, ok := c.RGB(); ok {
+		if base == 50 {
+			return fmt.Appendf(dst, ";58:2::%d:%d:%d", r, g, b)
+		}
+		return fmt.Appendf(dst, ";%d;2;%d;%d;%d", base+8, r, g, b)
+	}
+	return dst
+}
+
+// appendStyle appends what turns the style from into to: SGR, the hyperlink, protection.
+func (t *terminal) appendStyle(dst []byte, from, to style) []byte {
+	if from.link != to.link {
+		l := t.links.at(to.link)
+		dst = append(dst, "\x1b]8;"...)
+		if l.id != "" {
+			dst = append(append(dst, "id="...), l.id...)
+		}
+		dst = append(append(append(dst, ';'), l.target...), "\x1b\\"...)
+	}
+	if (from.attrs^to.attrs)&Protected != 0 {
+		dst = fmt.Appendf(dst, "\x1b[%d\"q", to.attrs&Protected/Protected)
+	}
+	a, b := from, to
+	a.link, b.link = 0, 0
+	a.attrs, b.attrs = a.attrs&^Protected, b.attrs&^Protected
+	if a != b {
+		dst = append(to.appendSGR(append(dst, "\x1b["...)), 'm')
+	}
+	return dst
+}
+
+// AppendRowANSI appends the visible row as text with SGR (and OSC 8): what paints it from column 0 on an empty row of
+// a terminal in its default rendition. It moves no cursor, erases nothing, ends in the default rendition, and leaves
+// out blanks of the default style at the end.
+func (s *Screen) AppendRowANSI(dst []byte, row int) []byte {
+	if row < 0 || row >= s.t.rows {
+		return dst
+	}
+	return s.t.appendRow(dst, s.t.grid.rows[row])
+}
+
+func (t *terminal) appendRow(dst []byte, r *row) []byte {
+	var now style
+	id := uint32(0)
+	for _, c := range r.cells[:r.end()] {
+		if c.isTail() {
+			continue
+		}
+		if c.style() != id {
+			id = c.style()
+			next := t.styles.list[id]
+			dst = t.appendStyle(dst, now, next)
+			now = next
+		}
+		if c.isEmpty() {
+			dst = append(dst, ' ')
+		} else {
+			dst = t.clusters.appendCell(dst, c)
+		}
+	}
+	return t.appendStyle(dst, now, style{})
+}
+
+// appendCUP appends CUP for a 0-based place.
+func appendCUP(dst []byte, y, x int) []byte { return fmt.Appendf(dst, "\x1b[%d;%dH", y+1, x+1) }
+
+// AppendPen appends what brings a terminal with the same cells, modes and margins back to this screen's cursor and
+// pen, when these were disturbed: it must have SGR 0, ASCII in G0 and GL, DECOM and IRM reset, DECAWM set and no
+// hyperlink. It uses neither DECSC nor margins. A pending wrap is restored by printing the last cell again.
+func (s *Screen) AppendPen(dst []byte) []byte {
+	t := &s.t
+	return t.appendPen(dst, savedCursor{
+		x: t.x, y: t.y, pending: t.pending,
+		origin: t.modes.Origin, pen: t.pen, charsets: t.charsets,
+	}, t.modes.Insert, t.modes.AutoWrap)
+}
+
+func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) []byte {
+	top, left := 0, 0
+	if c.origin { // it homes the cursor, so it comes first
+		dst = append(dst, "\x1b[?6h"...)
+		top, left = t.top, t.left
+	}
+	var now style
+	if x := c.x; c.pending {
+		cells := t.grid.rows[c.y].cells
+		if x > 0 && cells[x].isTail() {
+			x--
+		}
+		now = t.styles.list[cells[x].style()]
+		dst = appendCUP(dst, c.y-top, x-left)
+		dst = t.appendStyle(dst, style{}, now)
+		if cells[x].isEmpty() {
+			dst = append(dst, ' ')
+		} else {
+			dst = t.clusters.appendCell(dst, cells[x])
+		}
+	} else {
+		dst = appendCUP(dst, c.y-top, x-left)
+	}
+	dst = t.appendStyle(dst, now, c.pen)
+	dst = c.charsets.append(dst)
+	if insert {
+		dst = append(dst, "\x1b[4h"...)
+	}
+	if !autoWrap {
+		dst = append(dst, "\x1b[?7l"...)
+	}
+	return dst
+}
+
+// append appends what designates the sets on a terminal that has ASCII everywhere.
+func (c charsets) append(dst []byte) []byte {
+	for i, set := range c.g {
+		switch set {
+		case usASCII:
+		case decGraphics:
+			dst = append(dst, 0x1b, "()*+"[i], '0')
+		case britishSet:
+			dst = append(dst, 0x1b, "()*+"[i], 'A')
+		}
+	}
+	dst = append(dst, [...]string{"", "\x0e", "\x1bn", "\x1bo"}[c.left]...)
+	switch c.single {
+	case 2:
+		dst = append(dst, "\x1bN"...)
+	case 3:
+		dst = append(dst, "\x1bO"...)
+	}
+	return dst
+}
+
+// AppendRedraw appends what paints this screen, with cursor, modes and title, on a terminal of the same size that has
+// just been reset. The main screen below an alternate one is painted as well; the history is not.
+func (s *Screen) AppendRedraw(dst []byte) []byte {
+	t := &s.t
+	dst = t.appendTitles(dst)
+	dst = t.palette.append(dst)
+	if t.onAlt() {
+		dst = t.appendRows(dst, t.main)
+		dst = appendCUP(dst, t.main.saved.y, t.main.saved.x)
+		dst = append(dst, "\x1b[?1049h"...)
+	}
+	dst = t.appendRows(dst, t.grid)
+	dst = t.appendTabs(dst)
+	dst = t.appendMargins(dst)
+	if c := t.grid.saved; c.valid {
+		dst = t.appendPen(dst, c, false, true)
+		dst = append(dst, "\x1b7\x1b[0m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[?6l"...)
+	}
+	dst = appendModes(dst, defaultModes(), t.modes)
+	if t.private.cursorShape != 0 {
+		dst = fmt.Appendf(dst, "\x1b[%d q", t.private.cursorShape)
+	}
+	dst = s.AppendPen(dst)
+	if t.modes.Sync {
+		dst = append(dst, "\x1b[?2026h"...)
+	}
+	return dst
+}
+
+func (t *terminal) appendRows(dst []byte, g *grid) []byte {
+	for y, r := range g.rows {
+		if r.end() > 0 {
+			dst = t.appendRow(appendCUP(dst, y, 0), r)
+		}
+	}
+	return dst
+}
+
+func (t *terminal) appendTitles(dst []byte) []byte {
+	if t.title != "" {
+		dst = fmt.Appendf(dst, "\x1b]2;%s\x1b\\", t.title)
+	}
+	return dst
+}
+
+func (p *palette) append(dst []byte) []byte {
+	for i := range 256 {
+		if c, ok := p.indexed[uint8(i)]; ok {
+			dst = fmt.Appendf(dst, "\x1b]4;%d;%s\x1b\\", i, c.spec())
+		}
+	}
+	for i, c := range p.dynamic {
+		if c.set {
+			dst = fmt.Appendf(dst, "\x1b]%d;%s\x1b\\", 10+i, c.spec())
+		}
+	}
+	return dst
+}
+
+// appendTabs appends the tab stops of the visible columns, if they are not the usual ones.
+func (t *terminal) appendTabs(dst []byte) []byte {
+	var usual tabStops
+	usual.reset()
+	same := true
+	for x := range t.cols {
+		same = same && t.tabs.at[x] == usual.at[x]
+	}
+	if same {
+		return dst
+	}
+	dst = append(dst, "\x1b[3g"...)
+	for x := range t.cols {
+		if t.tabs.at[x] {
+			dst = fmt.Appendf(dst, "\x1b[%dG\x1bH", x+1)
+		}
+	}
+	return dst
+}
+
+func (t *terminal) appendMargins(dst []byte) []byte {
+	if t.top != 0 || t.bottom != t.rows-1 {
+		dst = fmt.Appendf(dst, "\x1b[%d;%dr", t.top+1, t.bottom+1)
+	}
+	if t.modes.LeftRight {
+		dst = fmt.Appendf(dst, "\x1b[?69h\x1b[%d;%ds", t.left+1, t.right+1)
+	}
+	return dst
+}
+
+// redrawModes are the private modes that AppendRedraw sets in any order. Origin, wrap-around, margins and synchronised
+// output have their own places.
+var redrawModes = []int{1, 5, 8, 12, 25, 45, 66, 67, 1004, 1007, 2004, 2027, 2031, 9001}
+
+// appendModes appends what turns the modes from into to.
+func appendModes(dst []byte, from, to Modes) []byte {
+	for _, n := range redrawModes {
+		if a, b := *from.dec(n), *to.dec(n); a != b {
+			dst = fmt.Appendf(dst, "\x1b[?%d%c", n, setOrReset(b))
+		}
+	}
+	for _, n := range []int{2, 12, 20} {
+		if a, b := *from.ansi(n), *to.ansi(n); a != b {
+			dst = fmt.Appendf(dst, "\x1b[%d%c", n, setOrReset(b))
+		}
+	}
+	if to.MouseProtocol != from.MouseProtocol {
+		dst = fmt.Appendf(dst, "\x1b[?%d%c", max(to.MouseProtocol, from.MouseProtocol), setOrReset(to.MouseProtocol != 0))
+	}
+	if to.MouseEncoding != from.MouseEncoding {
+		dst = fmt.Appendf(dst, "\x1b[?%d%c", max(to.MouseEncoding, from.MouseEncoding), setOrReset(to.MouseEncoding != 0))
+	}
+	if to.ModifyOtherKeys != from.ModifyOtherKeys {
+		dst = fmt.Appendf(dst, "\x1b[>4;%dm", to.ModifyOtherKeys)
+	}
+	if to.FormatOtherKeys != from.FormatOtherKeys {
+		dst = fmt.Appendf(dst, "\x1b[>4;%df", to.FormatOtherKeys)
+	}
+	if to.KittyFlags != from.KittyFlags {
+		dst = fmt.Appendf(dst, "\x1b[=%du", to.KittyFlags)
+	}
+	return dst
+}
+
+func setOrReset(on bool) byte {
+	if on {
+		return 'h'
+	}
+	return 'l'
+}
+
+// AppendReset appends what brings a terminal that followed this screen back to its modes at power-on, and nothing
+// else: no clearing, no RIS. It leaves the alternate screen. Nothing is appended when no mode is on.
+func (s *Screen) AppendReset(dst []byte) []byte {
+	t := &s.t
+	if t.modes.Sync {
+		dst = append(dst, "\x1b[?2026l"...)
+	}
+	dst = t.appendKittyReset(dst)
+	calm := t.modes
+	calm.KittyFlags, calm.CursorVisible = 0, true
+	dst = appendModes(dst, calm, defaultModes())
+	if t.private.eightBit {
+		dst = append(dst, "\x1b F"...)
+	}
+	dst = t.appendMarginReset(dst)
+	dst = t.appendPenReset(dst)
+	if t.private.cursorShape != 0 {
+		dst = append(dst, "\x1b[0 q"...)
+	}
+	dst = t.palette.appendReset(dst)
+	if t.onAlt() {
+		dst = append(dst, "\x1b[?1049l"...)
+	}
+	if !t.modes.CursorVisible {
+		dst = append(dst, "\x1b[?25h"...)
+	}
+	return dst
+}
+
+// appendKittyReset empties the stacks of keyboard flags, first of the screen that is shown. Flags of the other screen
+// can only be reached by going there, which leaving the alternate screen does anyway.
+func (t *terminal) appendKittyReset(dst []byte) []byte {
+	dst = t.grid.kitty.appendReset(dst)
+	if t.onAlt() && t.main.kitty != (kittyStack{}) {
+		dst = append(dst, "\x1b[?1049l"...)
+		dst = t.main.kitty.appendReset(dst)
+	}
+	return dst
+}
+
+func (k *kittyStack) appendReset(dst []byte) []byte {
+	if k.depth > 0 {
+		dst = fmt.Appendf(dst, "\x1b[<%du", k.depth)
+	}
+	if k.base != 0 {
+		dst = append(dst, "\x1b[=0u"...)
+	}
+	return dst
+}
+
+func (t *terminal) appendMarginReset(dst []byte) []byte {
+	if t.modes.Origin {
+		dst = append(dst, "\x1b[?6l"...)
+	}
+	if t.top != 0 || t.bottom != t.rows-1 {
+		dst = append(dst, "\x1b[r"...)
+	}
+	if t.modes.LeftRight {
+		dst = append(dst, "\x1b[?69l"...)
+	}
+	if !t.modes.AutoWrap {
+		dst = append(dst, "\x1b[?7h"...)
+	}
+	if t.modes.Insert {
+		dst = append(dst, "\x1b[4l"...)
+	}
+	return dst
+}
+
+func (t *terminal) appendPenReset(dst []byte) []byte {
+	dst = t.appendStyle(dst, t.pen, style{})
+	if t.charsets != (charsets{}) {
+		dst = append(dst, "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"...)
+	}
+	return dst
+}
+
+func (p *palette) appendReset(dst []byte) []byte {
+	if len(p.indexed) > 0 {
+		dst = append(dst, "\x1b]104\x1b\\"...)
+	}
+	for i, c := range p.dynamic {
+		if c.set {
+			dst = fmt.Appendf(dst, "\x1b]%d\x1b\\", 110+i)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,157 @@
+package screen
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// rgb is a colour of the palette that the program has set; the zero value is the terminal's own.
+type rgb struct {
+	r, g, b uint8
+	set     bool
+}
+
+// palette holds the colours that the program has changed (OSC 4, 10, 11, 12).
+type palette struct {
+	indexed map[uint8]rgb
+	dynamic [3]rgb // foreground, background, cursor
+}
+
+// The colours of a terminal that nobody has configured, for answers and pictures: xterm's 16, the cube, the greys.
+var (
+	defaultDynamic = [3]rgb{{0xe5, 0xe5, 0xe5, true}, {0, 0, 0, true}, {0xe5, 0xe5, 0xe5, true}}
+	ansiColors     = [16]uint32{
+		0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+		0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
+	}
+)
+
+func defaultColor(i uint8) rgb {
+	switch {
+	case i < 16:
+		c := ansiColors[i]
+		return rgb{uint8(c >> 16), uint8(c >> 8), uint8(c), true}
+	case i < 232:
+		i -= 16
+		level := func(n uint8) uint8 {
+			if n == 0 {
+				return 0
+			}
+			return 55 + 40*n
+		}
+		return rgb{level(i / 36), level(i / 6 % 6), level(i % 6), true}
+	default:
+		grey := 8 + 10*(i-232)
+		return rgb{grey, grey, grey, true}
+	}
+}
+
+func (p *palette) index(i uint8) rgb {
+	if c, ok := p.indexed[i]; ok {
+		return c
+	}
+	return defaultColor(i)
+}
+
+func (p *palette) dynamicColor(i int) rgb {
+	if p.dynamic[i].set {
+		return p.dynamic[i]
+	}
+	return defaultDynamic[i]
+}
+
+// Resolve returns the three components with which c is shown now: fg says whether it stands for a foreground, which
+// matters for the default colours. OSC 4, 10 and 11 change the answer.
+func (s *Screen) Resolve(c Color, fg bool) (r, g, b uint8) {
+	v := s.t.palette.dynamicColor(1)
+	if i, ok := c.Index(); ok {
+		v = s.t.palette.index(i)
+	} else if r, g, b, ok := c.RGB(); ok {
+		return r, g, b
+	} else if fg {
+		v = s.t.palette.dynamicColor(0)
+	}
+	return v.r, v.g, v.b
+}
+
+// spec is the form of the answers to colour queries: 16 bits a component (XParseColor).
+func (c rgb) spec() string {
+	return fmt.Sprintf("rgb:%02x%02x/%02x%02x/%02x%02x", c.r, c.r, c.g, c.g, c.b, c.b)
+}
+
+// parseColor reads the forms of XParseColor without names: rgb:h/h/h with one to four digits each, and #rgb to
+// #rrrrggggbbbb.
+func parseColor(s string) (rgb, bool) {
+	var parts []string
+	if list, ok := strings.CutPrefix(s, "rgb:"); ok {
+		parts = strings.Split(list, "/")
+	} else if digits, ok := strings.CutPrefix(s, "#"); ok && len(digits)%3 == 0 {
+		n := len(digits) / 3
+		parts = []string{digits[:n], digits[n : 2*n], digits[2*n:]}
+	}
+	if len(parts) != 3 {
+		return rgb{}, false
+	}
+	var v [3]uint8
+	for i, p := range parts {
+		n, err := strconv.ParseUint(p, 16, 16)
+		if err != nil || len(p) > 4 {
+			return rgb{}, false
+		}
+		full := uint64(1)<<(4*len(p)) - 1
+		v[i] = uint8((n*255 + full/2) / full)
+	}
+	return rgb{v[0], v[1], v[2], true}, true
+}
+
+// oscPalette is OSC 4: pairs of an index and a colour, or ? to ask for it.
+func (t *terminal) oscPalette(text string) {
+	parts := strings.Split(text, ";")
+	for i := 0; i+1 < len(parts); i += 2 {
+		n, err := strconv.ParseUint(parts[i], 10, 8)
+		if err != nil {
+			continue
+		}
+		if parts[i+1] == "?" {
+			t.replyOSC(fmt.Sprintf("4;%d;%s", n, t.palette.index(uint8(n)).spec()))
+			continue
+		}
+		if c, ok := parseColor(parts[i+1]); ok {
+			if t.palette.indexed == nil {
+				t.palette.indexed = make(map[uint8]rgb)
+			}
+			t.palette.indexed[uint8(n)] = c
+			t.touchAll()
+		}
+	}
+}
+
+// oscResetPalette is OSC 104: without a list it resets all colours.
+func (t *terminal) oscResetPalette(text string) {
+	if text == "" {
+		t.palette.indexed = nil
+	}
+	for _, p := range strings.Split(text, ";") {
+		if n, err := strconv.ParseUint(p, 10, 8); err == nil {
+			delete(t.palette.indexed, uint8(n))
+		}
+	}
+	t.touchAll()
+}
+
+// oscDynamic is OSC 10, 11 and 12: foreground, background and cursor. Further colours in one list go to the next.
+func (t *terminal) oscDynamic(n int, text string) {
+	for _, p := range strings.Split(text, ";") {
+		if n > 12 {
+			return
+		}
+		if p == "?" {
+			t.replyOSC(fmt.Sprintf("%d;%s", n, t.palette.dynamicColor(n-10).spec()))
+		} else if c, ok := parseColor(p); ok {
+			t.palette.dynamic[n-10] = c
+			t.touchAll()
+		}
+		n++
+	}
+}

@@ -1,0 +1,71 @@
+package screen
+
+// maxParams is the number of parameters kept of a sequence, as in xterm; maxParam is the largest value. What goes
+// beyond is ignored, or stays at the limit.
+const (
+	maxParams = 32
+	maxParam  = 65535
+	// missing stands for a parameter that was left out, which some sequences tell from 0.
+	missing = -1
+)
+
+// params are the numeric parameters of a control sequence.
+type params struct {
+	v    [maxParams]int32
+	n    int    // index of the parameter being read; number of parameters is n+1 once anything was read
+	subs uint32 // bit i: v[i] is a sub-parameter of the one before it (a colon stood between them)
+}
+
+// add takes a digit, a semicolon or a colon.
+func (p *params) add(c byte) {
+	switch {
+	case c < ':':
+		if p.n < maxParams {
+			p.v[p.n] = min(max(p.v[p.n], 0)*10+int32(c-'0'), maxParam)
+		}
+	case p.n < maxParams:
+		p.n++
+		if p.n < maxParams {
+			p.v[p.n] = missing
+			if c == ':' {
+				p.subs |= 1 << p.n
+			}
+		}
+	}
+}
+
+// read takes the digits and semicolons at the front of b and returns their number.
+func (p *params) read(b []byte) int {
+	v, n := int32(missing), 0
+	for i, c := range b {
+		switch {
+		case c-'0' < 10:
+			v = min(max(v, 0)*10+int32(c-'0'), maxParam)
+		case c == ';' && n < maxParams-1:
+			p.v[n] = v
+			n++
+			v = missing
+		default:
+			p.v[n], p.n = v, n
+			return i
+		}
+	}
+	return len(b)
+}
+
+// count is the number of parameters; an empty list counts as one that is missing.
+func (p *params) count() int { return min(p.n+1, maxParams) }
+
+// at returns parameter i, or def if it is missing.
+func (p *params) at(i, def int) int {
+	if i >= p.count() || p.v[i] < 0 {
+		return def
+	}
+	return int(p.v[i])
+}
+
+// num returns parameter i for the functions where 0 means the default, 1 (ECMA-48 counts and positions).
+func (p *params) num(i int) int { return max(p.at(i, 1), 1) }
+
+// isSub says whether parameter i is a sub-parameter.
+func (p *params) isSub(i int) bool { return p.subs&(1<<i) != 0 }

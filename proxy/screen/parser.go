@@ -1,0 +1,350 @@
+package screen
+
+// The parser is Paul Flo Williams' state machine of the VT500 series (https://vt100.net/emu/dec_ansi_parser), with
+// three changes that the years have brought: the bytes are UTF-8, so a C1 control is a code point and not a byte;
+// parameters may have sub-parameters, divided by colons (ITU T.416); and an OSC may end with BEL.
+
+// state is where the parser stands between two bytes.
+type state uint8
+
+const (
+	ground state = iota
+	escape
+	escapeIntermediate
+	csiEntry
+	csiParam
+	csiIntermediate
+	csiIgnore
+	dcsEntry
+	dcsParam
+	dcsIntermediate
+	dcsIgnore
+	dcsPassthrough
+	oscString
+	sosString // SOS, PM and APC: nothing in them concerns the screen
+	stateCount
+)
+
+// action is what the parser does with a byte on its way to the next state.
+type action uint8
+
+const (
+	ignore action = iota
+	execute
+	clearSeq
+	collect
+	param
+	escDispatch
+	csiDispatch
+	hook
+	put
+	cancel // CAN or SUB: the sequence is void
+	abort  // a byte that cannot be part of a sequence: void, and the byte is text
+)
+
+// step is an entry of the transition table.
+type step struct {
+	next   state
+	action action
+}
+
+// transitions has, for every state but ground, what each byte does.
+var transitions = makeTransitions()
+
+type transitionTable [stateCount][256]step
+
+func (t *transitionTable) on(s state, from, to byte, next state, a action) {
+	for b := int(from); b <= int(to); b++ {
+		t[s][b] = step{next, a}
+	}
+}
+
+func makeTransitions() *transitionTable {
+	t := &transitionTable{}
+	for s := escape; s < dcsPassthrough; s++ {
+		executes := execute
+		if s >= dcsEntry {
+			executes = ignore
+		}
+		t.on(s, 0x00, 0x1f, s, executes)
+		t.on(s, 0x7f, 0x7f, s, ignore)
+		t.on(s, 0x80, 0xff, ground, abort)
+	}
+
+	t.on(escape, 0x20, 0x2f, escapeIntermediate, collect)
+	t.on(escape, 0x30, 0x7e, ground, escDispatch)
+	t.on(escape, '[', '[', csiEntry, clearSeq)
+	t.on(escape, 'P', 'P', dcsEntry, clearSeq)
+	t.on(escape, ']', ']', oscString, clearSeq)
+	for _, b := range []byte{'X', '^', '_'} {
+		t.on(escape, b, b, sosString, clearSeq)
+	}
+	t.on(escapeIntermediate, 0x20, 0x2f, escapeIntermediate, collect)
+	t.on(escapeIntermediate, 0x30, 0x7e, ground, escDispatch)
+
+	t.sequence(csiEntry, csiParam, csiIntermediate, csiIgnore, ground, csiDispatch)
+	t.on(csiIgnore, 0x20, 0x3f, csiIgnore, ignore)
+	t.on(csiIgnore, 0x40, 0x7e, ground, ignore)
+
+	t.sequence(dcsEntry, dcsParam, dcsIntermediate, dcsIgnore, dcsPassthrough, hook)
+	t.on(dcsIgnore, 0x20, 0xff, dcsIgnore, ignore)
+	t.on(dcsPassthrough, 0x00, 0xff, dcsPassthrough, put)
+
+	t.on(oscString, 0x00, 0x1f, oscString, ignore)
+	t.on(oscString, 0x20, 0xff, oscString, put)
+	t.on(oscString, 0x07, 0x07, ground, put) // BEL ends it; endString is called by put
+	t.on(sosString, 0x00, 0xff, sosString, put)
+
+	for s := escape; s < stateCount; s++ { // "anywhere" of the diagram
+		t.on(s, 0x18, 0x18, ground, cancel)
+		t.on(s, 0x1a, 0x1a, ground, cancel)
+		t.on(s, 0x1b, 0x1b, escape, clearSeq)
+	}
+	return t
+}
+
+// sequence fills in the part that CSI and DCS share: parameters, intermediates, the final byte.
+func (t *transitionTable) sequence(entry, params, inter, bad, done state, final action) {
+	for _, s := range []state{entry, params} {
+		t.on(s, 0x30, 0x3b, params, param)
+		t.on(s, 0x20, 0x2f, inter, collect)
+		t.on(s, 0x40, 0x7e, done, final)
+	}
+	t.on(entry, 0x3c, 0x3f, params, collect)
+	t.on(params, 0x3c, 0x3f, bad, ignore)
+	t.on(inter, 0x20, 0x2f, inter, collect)
+	t.on(inter, 0x30, 0x3f, bad, ignore)
+	t.on(inter, 0x40, 0x7e, done, final)
+}
+
+// stringKind says which string the parser is in, or which one ESC has just interrupted: ESC \ ends the string and
+// obeys it, ESC and anything else drops it.
+type stringKind uint8
+
+const (
+	noString stringKind = iota
+	oscKind
+	dcsKind
+	otherKind
+)
+
+// maxString bounds what is kept of an OSC or DCS; a longer one is read to its end and ignored.
+const maxString = 8192
+
+// parser holds what must survive between two calls of Feed.
+type parser struct {
+	state   state
+	marker  byte // '<', '=', '>', '?' or 0
+	inter   byte // the last intermediate, or 0
+	inters  int  // number of intermediates; sequences with more than one are ignored
+	final   byte
+	params  params
+	in      stringKind
+	str     []byte
+	tooLong bool
+	utf8    decoder
+}
+
+// feed runs the parser over p.
+func (t *terminal) feed(p []byte) {
+	for len(p) > 0 {
+		if t.parse.state != ground {
+			p = p[t.sequence(p):]
+			continue
+		}
+		switch c := p[0]; {
+		case t.parse.utf8.n > 0:
+			p = p[t.resumeRune(p):]
+		case c == 0x1b:
+			p = p[t.escape(p):]
+		case c < 0x20:
+			t.execute(c)
+			p = p[1:]
+		case c < 0x7f:
+			p = p[t.printASCII(p):]
+		case c == 0x7f:
+			p = p[1:]
+		default:
+			p = p[t.printUTF8(p):]
+		}
+	}
+}
+
+// sequence runs the state machine until it is back in ground or p is used up, and returns the number of bytes taken.
+func (t *terminal) sequence(p []byte) int {
+	for i := 0; i < len(p); i++ {
+		c := p[i]
+		s := transitions[t.parse.state][c]
+		if s.action == put {
+			t.put(c)
+		} else {
+			t.parse.state = s.next
+			if s.action == abort {
+				return i
+			}
+			t.act(s.action, c)
+		}
+		if t.parse.state == ground {
+			return i + 1
+		}
+	}
+	return len(p)
+}
+
+// act performs an action other than put and abort.
+func (t *terminal) act(a action, c byte) {
+	switch a {
+	case execute:
+		t.execute(c)
+	case clearSeq:
+		t.parse.clear()
+		t.parse.begin(c)
+	case collect:
+		t.parse.collect(c)
+	case param:
+		t.parse.params.add(c)
+	case escDispatch:
+		t.esc(c)
+	case csiDispatch:
+		t.parse.final = c
+		t.csi()
+	case hook:
+		t.parse.hook(c)
+	case cancel:
+		t.parse.in = noString
+	case ignore, put, abort:
+	}
+}
+
+func (p *parser) clear() {
+	p.marker, p.inter, p.inters = 0, 0, 0
+	p.params.n, p.params.subs = 0, 0
+	p.params.v[0] = missing
+}
+
+// begin notes which string starts. ESC itself leaves in as it is, so that ESC \ knows what it ends.
+func (p *parser) begin(c byte) {
+	switch c {
+	case 0x1b:
+		return
+	case ']':
+		p.in = oscKind
+	case 'P':
+		p.in = dcsKind
+	case '[':
+		p.in = noString
+	default:
+		p.in = otherKind
+	}
+	p.str, p.tooLong = p.str[:0], false
+}
+
+func (p *parser) collect(c byte) {
+	if c >= '<' {
+		p.marker = c
+		return
+	}
+	p.inter = c
+	p.inters++
+}
+
+// hook starts the string of a DCS. What selects the function is put before the data, as it stands in dcsTable.
+func (p *parser) hook(final byte) {
+	p.str = p.str[:0]
+	if p.marker != 0 {
+		p.str = append(p.str, p.marker)
+	}
+	if p.inter != 0 {
+		p.str = append(p.str, p.inter)
+	}
+	p.str = append(p.str, final)
+}
+
+// put takes a byte of a string.
+func (t *terminal) put(c byte) {
+	p := &t.parse
+	switch {
+	case p.state == oscString && c == 0x07:
+		p.state = ground
+		t.endString()
+	case c == 0x9c && len(p.str) > 0 && p.str[len(p.str)-1] == 0xc2:
+		// ST as a C1 control. 0xc2 only ever begins a character, so these two bytes mean nothing else.
+		p.str = p.str[:len(p.str)-1]
+		p.state = ground
+		t.endString()
+	case p.in == otherKind:
+		p.str = append(p.str[:0], c) // only the ST above is looked for
+	case len(p.str) >= maxString:
+		p.tooLong = true
+		p.str[len(p.str)-1] = c
+	default:
+		p.str = append(p.str, c)
+	}
+}
+
+// endString obeys the string that has just been ended by ST or BEL.
+func (t *terminal) endString() {
+	p := &t.parse
+	in := p.in
+	p.in = noString
+	if p.tooLong {
+		return
+	}
+	switch in {
+	case oscKind:
+		t.osc(p.str)
+	case dcsKind:
+		t.dcs(p.str)
+	case noString, otherKind:
+	}
+}
+
+// escape handles ESC in ground. The common case, a whole CSI with digits and semicolons, is read in one go; everything
+// else goes through the state machine and comes to the same.
+func (t *terminal) escape(p []byte) int {
+	t.parse.clear()
+	t.parse.in = noString
+	if len(p) < 3 || p[1] != '[' {
+		t.parse.state = escape
+		return 1
+	}
+	i := 2
+	if p[2] == '?' {
+		t.parse.marker = '?'
+		i++
+	}
+	i += t.parse.params.read(p[i:])
+	if i >= len(p) || p[i] < 0x40 || p[i] > 0x7e {
+		t.parse.clear()
+		t.parse.state = escape
+		return 1
+	}
+	t.parse.final = p[i]
+	t.csi()
+	return i + 1
+}
+
+// esc performs ESC with intermediates and the final byte c.
+func (t *terminal) esc(c byte) {
+	if c == '\\' && t.parse.inters == 0 {
+		t.endString()
+		return
+	}
+	t.parse.in = noString
+	t.last.valid = false
+	if op := escTable.find(0, t.parse.inter, t.parse.inters, c); op != nil {
+		t.parse.final = c
+		op(t)
+	}
+}
+
+// csi performs the control sequence that the parser has read.
+func (t *terminal) csi() {
+	p := &t.parse
+	if p.final != 'm' && p.final != 'b' {
+		t.last.valid = false
+	}
+	if op := csiTable.find(p.marker, p.inter, p.inters, p.final); op != nil {
+		op(t)
+	}
+}

@@ -1,0 +1,308 @@
+package screen
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// asciiRun returns the length of the run of printable ASCII at the front of p, looking at eight bytes at a time.
+func asciiRun(p []byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		w := binary.LittleEndian.Uint64(p[i:])
+		// The high bit of a byte is set if it is not ASCII, below 0x20, or 0x7f.
+		if (w|(w-0x20*ones)|(w+ones))&highs != 0 {
+			break
+		}
+	}
+	for i < len(p) && p[i]-0x20 < 0x5f {
+		i++
+	}
+	return i
+}
+
+// printASCII prints the run of printable ASCII at the front of p and returns its length.
+func (t *terminal) printASCII(p []byte) int {
+	n := asciiRun(p)
+	p = p[:n]
+	t.last = lastGraphic{rune(p[n-1]), true}
+	if !t.plain {
+		for _, c := range p {
+			t.printChar(rune(c))
+		}
+		return n
+	}
+	t.sink.Print(p)
+	for base := styled(t.style()); len(p) > 0; {
+		p = p[t.printPart(p, base):]
+	}
+	return n
+}
+
+// printPart copies as much of p as fits in the cursor's row, and returns how much that is.
+func (t *terminal) printPart(p []byte, base cell) int {
+	if t.pending && t.modes.AutoWrap {
+		t.wrap()
+	}
+	limit := t.rightLimit()
+	n := min(len(p), limit+1-t.x)
+	took, last := n, p[n-1]
+	if !t.modes.AutoWrap {
+		// The rest of the run would overwrite the last column again and again: its last character stays.
+		took, last = len(p), p[len(p)-1]
+	}
+	r := t.row()
+	if r.wide {
+		r.split(t.x)
+		r.split(t.x + n)
+	}
+	dst := r.cells[t.x : t.x+n]
+	for i, c := range p[:len(dst)] {
+		dst[i] = base | cell(c)
+	}
+	dst[n-1] = base | cell(last)
+	t.advance(r, n, limit)
+	return took
+}
+
+// rightLimit is the last column that text may reach from where the cursor stands.
+func (t *terminal) rightLimit() int {
+	if t.x > t.right {
+		return t.cols - 1
+	}
+	return t.right
+}
+
+// advance moves the cursor over n columns that have just been written.
+func (t *terminal) advance(r *row, n, limit int) {
+	t.touch(t.y)
+	t.x += n
+	r.used = max(r.used, t.x)
+	t.pending = false
+	if t.x > limit {
+		t.x = limit
+		t.pending = t.modes.AutoWrap
+		if limit == t.cols-1 {
+			r.wrapped = false
+		}
+	}
+}
+
+// wrap performs the wrap-around that was pending: on to the next row (DECAWM).
+func (t *terminal) wrap() {
+	soft := t.fullWidth()
+	r := t.row()
+	y := t.y
+	r.wrapped = soft // now, for the history: the row may leave the screen with the next step
+	t.pending = false
+	t.x = t.returnColumn()
+	t.index()
+	if soft && t.y == y && y > 0 {
+		// The screen moved under the cursor, and moving it cuts lines at the margins. This one goes on.
+		t.grid.rows[y-1].wrapped = true
+	}
+}
+
+// returnColumn is where CR goes: the left margin, unless the cursor is left of it.
+func (t *terminal) returnColumn() int {
+	if t.x >= t.left {
+		return t.left
+	}
+	return 0
+}
+
+// decoder holds the bytes of a character that was cut by the end of a Feed.
+type decoder struct {
+	buf [utf8.UTFMax]byte
+	n   int
+}
+
+// printUTF8 prints the characters outside ASCII at the front of p and returns how many bytes it took.
+func (t *terminal) printUTF8(p []byte) int {
+	start, i := 0, 0
+	flush := func() {
+		if start < i {
+			t.sink.Print(p[start:i])
+		}
+	}
+	for i < len(p) && p[i] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRune(p[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			flush()
+			if !utf8.FullRune(p[i:]) {
+				t.parse.utf8.n = copy(t.parse.utf8.buf[:], p[i:])
+				return len(p)
+			}
+			t.printInvalid()
+			i += invalidLen(p[i:])
+			start = i
+			continue
+		case r < 0xa0:
+			flush()
+			t.c1(byte(r))
+			return i + size
+		}
+		t.endShift()
+		t.printRune(r)
+		i += size
+	}
+	flush()
+	return i
+}
+
+// endShift ends a single shift (SS2, SS3): it holds for one character, translated or not.
+func (t *terminal) endShift() {
+	if t.charsets.single != 0 {
+		t.charsets.single = 0
+		t.updatePlain()
+	}
+}
+
+// resumeRune goes on with a character that the last Feed cut, and returns how many bytes of p it took.
+func (t *terminal) resumeRune(p []byte) int {
+	d := &t.parse.utf8
+	d.buf[d.n] = p[0]
+	part := d.buf[:d.n+1]
+	r, size := utf8.DecodeRune(part)
+	switch {
+	case size > 1:
+		d.n = 0
+		if r < 0xa0 {
+			t.c1(byte(r))
+			return 1
+		}
+		t.sink.Print(part)
+		t.endShift()
+		t.printRune(r)
+		return 1
+	case utf8.FullRune(part): // not the byte that the character needed: it stands for itself
+		d.n = 0
+		t.printInvalid()
+		return 0
+	default:
+		d.n++
+		return 1
+	}
+}
+
+// printInvalid prints U+FFFD for bytes that are no character.
+func (t *terminal) printInvalid() {
+	t.sink.Print([]byte("\uFFFD"))
+	t.printRune(utf8.RuneError)
+}
+
+// invalidLen is the length of the "maximal subpart" at the front of p that one U+FFFD stands for (Unicode, 3.9).
+func invalidLen(p []byte) int {
+	n := 1
+	for n < len(p) && !utf8.FullRune(p[:n+1]) {
+		n++
+	}
+	return n
+}
+
+// printChar prints a character of GL through the character sets.
+func (t *terminal) printChar(r rune) {
+	r = t.charsets.translate(r)
+	t.endShift()
+	var buf [utf8.UTFMax]byte
+	t.sink.Print(buf[:utf8.EncodeRune(buf[:], r)])
+	t.printRune(r)
+}
+
+// printRune puts one character on the screen.
+func (t *terminal) printRune(r rune) {
+	w := runeWidth(r)
+	if t.combine(r, w) {
+		return
+	}
+	if w > 0 {
+		t.place(r, w)
+	}
+}
+
+// place puts a character of one or two columns into cells of its own.
+func (t *terminal) place(r rune, width int) {
+	t.last = lastGraphic{r, true}
+	if t.pending && t.modes.AutoWrap {
+		t.wrap()
+	}
+	limit := t.rightLimit()
+	if t.x+width > limit+1 && !t.makeRoom(width) {
+		return
+	}
+	limit = t.rightLimit()
+	row := t.row()
+	if t.modes.Insert {
+		t.insertCells(width)
+	}
+	row.split(t.x)
+	row.split(t.x + width)
+	c := styled(t.style()) | cell(r)
+	if width == 2 {
+		row.cells[t.x+1] = styled(t.style()) | tailFlag
+		c |= wideFlag
+		row.wide = true
+	}
+	row.cells[t.x] = c
+	t.advance(row, width, limit)
+}
+
+// makeRoom handles a wide character in the last column: it is never split, it wraps. Without wrap-around, or where not
+// even a whole row has room, there is no place for it.
+func (t *terminal) makeRoom(width int) bool {
+	if !t.modes.AutoWrap || t.rightLimit()-t.returnColumn()+1 < width {
+		return false
+	}
+	r := t.row()
+	r.fill(t.x, t.x+1, t.blank())
+	t.touch(t.y)
+	t.wrap()
+	return true
+}
+
+// combine joins r to the character before the cursor, if it is a mark or, in mode 2027, belongs to its cluster.
+func (t *terminal) combine(r rune, width int) bool {
+	if width > 0 && !t.modes.Graphemes {
+		return false
+	}
+	x, ok := t.previous()
+	if !ok {
+		return width == 0
+	}
+	row := t.row()
+	c := row.cells[x]
+	if c.isEmpty() {
+		return width == 0
+	}
+	if width > 0 && isSimple(r) && isSimple(rune(c.code())) && !c.isCluster() {
+		return false
+	}
+	var buf [maxCluster + utf8.UTFMax]byte
+	text := utf8.AppendRune(t.clusters.appendCell(buf[:0], c), r)
+	if t.modes.Graphemes && !isOneCluster(text) {
+		return false
+	}
+	if len(text) > maxCluster {
+		return true
+	}
+	row.cells[x] = styled(c.style()) | c&wideFlag | t.clusters.intern(text)
+	t.touch(t.y)
+	if t.modes.Graphemes {
+		t.widen(row, x, text)
+	}
+	return true
+}
+
+// widen gives a cluster its second column when what joined it made it wide (U+FE0F, a second regional indicator).
+func (t *terminal) widen(r *row, x int, text []byte) {
+	if r.cells[x].isWide() || t.pending || clusterWidth(text) < 2 || t.x > t.rightLimit() {
+		return
+	}
+	r.split(t.x + 1)
+	r.cells[x] |= wideFlag
+	r.cells[t.x] = styled(r.cells[x].style()) | tailFlag
+	r.wide = true
+	t.advance(r, 1, t.rightLimit())
+}

@@ -1,0 +1,186 @@
+package screen
+
+// rect is an area of the screen, [top, bottom) x [left, right).
+type rect struct{ top, left, bottom, right int }
+
+// rect reads the four parameters from i on as an area, in the program's coordinates, cut to the screen (VT510: "Pt;Pl;
+// Pb;Pr"). ok is false if it is empty.
+func (t *terminal) rect(i int) (r rect, ok bool) {
+	p := &t.parse.params
+	top, left, height, width := 0, 0, t.rows, t.cols
+	if t.modes.Origin {
+		top, left = t.top, t.left
+		height, width = t.bottom+1, t.right+1
+	}
+	r = rect{top + p.num(i) - 1, left + p.num(i+1) - 1, height, width}
+	if b := p.at(i+2, 0); b > 0 {
+		r.bottom = min(top+b, height)
+	}
+	if c := p.at(i+3, 0); c > 0 {
+		r.right = min(left+c, width)
+	}
+	return r, r.top < r.bottom && r.left < r.right
+}
+
+// DECFRA fills an area with a character (VT510, CSI Pch;Pt;Pl;Pb;Pr $ x).
+func (t *terminal) DECFRA() {
+	c := t.parse.params.at(0, 0)
+	r, ok := t.rect(1)
+	if !ok || c < 0x20 || c == 0x7f || c > 0xff || c >= 0x80 && c < 0xa0 {
+		return
+	}
+	t.fillRect(r, styled(t.style())|cell(t.charsets.translate(rune(c))))
+}
+
+// DECERA erases an area (VT510, CSI Pt;Pl;Pb;Pr $ z).
+func (t *terminal) DECERA() {
+	if r, ok := t.rect(0); ok {
+		t.fillRect(r, t.blank())
+	}
+}
+
+// DECSERA erases an area, but not protected cells (VT510, CSI Pt;Pl;Pb;Pr $ {).
+func (t *terminal) DECSERA() {
+	if r, ok := t.rect(0); ok {
+		for y := r.top; y < r.bottom; y++ {
+			t.eraseUnprotected(y, r.left, r.right)
+		}
+	}
+}
+
+func (t *terminal) fillRect(r rect, c cell) {
+	for y := r.top; y < r.bottom; y++ {
+		row := t.grid.rows[y]
+		row.fill(r.left, r.right, c)
+		if r.right == t.cols {
+			row.wrapped = false
+		}
+		t.touch(y)
+	}
+}
+
+// DECCRA copies an area (VT510, CSI Pts;Pls;Pbs;Prs;Pps;Ptd;Pld;Ppd $ v). There is one page.
+func (t *terminal) DECCRA() {
+	p := &t.parse.params
+	r, ok := t.rect(0)
+	if !ok {
+		return
+	}
+	top, left := p.num(5)-1, p.num(6)-1
+	if t.modes.Origin {
+		top, left = top+t.top, left+t.left
+	}
+	height := min(r.bottom-r.top, t.rows-top)
+	width := min(r.right-r.left, t.cols-left)
+	if height <= 0 || width <= 0 {
+		return
+	}
+	for i := range height {
+		k := i
+		if top > r.top { // overlapping areas: from the far end
+			k = height - 1 - i
+		}
+		t.copyCells(top+k, left, r.top+k, r.left, width)
+	}
+}
+
+// copyCells copies width cells of a row into another; the two may be the same.
+func (t *terminal) copyCells(toY, toX, fromY, fromX, width int) {
+	to, from := t.grid.rows[toY], t.grid.rows[fromY]
+	from.split(fromX)
+	from.split(fromX + width)
+	to.split(toX)
+	to.split(toX + width)
+	copy(to.cells[toX:toX+width], from.cells[fromX:fromX+width])
+	to.used = max(to.used, toX+width)
+	to.wide = to.wide || from.wide
+	if toX+width == t.cols {
+		to.wrapped = false
+	}
+	t.touch(toY)
+	t.touch(fromY)
+}
+
+// DECSACE chooses what DECCARA and DECRARA change: a stream of positions or a rectangle (VT510, CSI Ps * x).
+func (t *terminal) DECSACE() { t.private.rectExtent = t.parse.params.at(0, 0) == 2 }
+
+// DECCARA changes attributes in an area (VT510, CSI Pt;Pl;Pb;Pr;Ps... $ r).
+func (t *terminal) DECCARA() {
+	t.restyle(func(s style) style {
+		pen := t.pen
+		t.pen = s
+		for i := 4; i < t.parse.params.count(); {
+			i += t.sgr(&t.parse.params, i)
+		}
+		s, t.pen = t.pen, pen
+		return s
+	})
+}
+
+// DECRARA reverses attributes in an area (VT510, CSI Pt;Pl;Pb;Pr;Ps... $ t).
+func (t *terminal) DECRARA() {
+	t.restyle(func(s style) style {
+		for i := 4; i < max(5, t.parse.params.count()); i++ {
+			s = s.reversed(t.parse.params.at(i, 0))
+		}
+		return s
+	})
+}
+
+// reversed flips the attribute of the SGR code v; 0 flips all that DECRARA knows.
+func (s style) reversed(v int) style {
+	switch v {
+	case 0:
+		return s.reversed(1).reversed(4).reversed(5).reversed(7)
+	case 1:
+		s.attrs ^= Bold
+	case 4:
+		if s.underline == NoUnderline {
+			s.underline = SingleUnderline
+		} else {
+			s.underline = NoUnderline
+		}
+	case 5:
+		s.attrs ^= Blink
+	case 7:
+		s.attrs ^= Inverse
+	}
+	return s
+}
+
+// restyle applies change to the cells of the area at parameters 0 to 3. Without DECSACE 2 the area is the stream of
+// positions from its first corner to its second.
+func (t *terminal) restyle(change func(style) style) {
+	r, ok := t.rect(0)
+	if !ok {
+		return
+	}
+	memo := make(map[uint32]uint32)
+	for y := r.top; y < r.bottom; y++ {
+		from, to := r.left, r.right
+		if !t.private.rectExtent {
+			if y > r.top {
+				from = 0
+			}
+			if y < r.bottom-1 {
+				to = t.cols
+			}
+		}
+		t.restyleRow(y, from, to, memo, change)
+	}
+}
+
+func (t *terminal) restyleRow(y, from, to int, memo map[uint32]uint32, change func(style) style) {
+	row := t.grid.rows[y]
+	for x := from; x < to; x++ {
+		old := row.cells[x].style()
+		id, ok := memo[old]
+		if !ok {
+			id = t.styles.intern(change(t.styles.list[old]))
+			memo[old] = id
+		}
+		row.cells[x] = row.cells[x].restyled(id)
+	}
+	row.used = max(row.used, to)
+	t.touch(y)
+}

@@ -1,0 +1,194 @@
+package screen
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxReplies bounds what waits for TakeReplies, in bytes; further answers are dropped.
+const maxReplies = 64 << 10
+
+func (t *terminal) reply(s string) {
+	if len(t.replies)+len(s) <= maxReplies {
+		t.replies = append(t.replies, s...)
+	}
+}
+
+func (t *terminal) replyOSC(s string) { t.reply("\x1b]" + s + "\x1b\\") }
+func (t *terminal) replyDCS(s string) { t.reply("\x1bP" + s + "\x1b\\") }
+
+// DA1 says what the terminal is: a VT420 with 132 columns, selective erase, user windows, horizontal scrolling,
+// colour, rectangles (VT510; the same classes that xterm claims, less what needs a printer).
+func (t *terminal) DA1() {
+	if t.parse.params.at(0, 0) == 0 {
+		t.reply("\x1b[?64;1;6;18;21;22;28c")
+	}
+}
+
+// DA2 says which terminal and version (VT510).
+func (t *terminal) DA2() {
+	if t.parse.params.at(0, 0) == 0 {
+		t.reply("\x1b[>41;1;0c")
+	}
+}
+
+// DA3 is the unit's number (VT510).
+func (t *terminal) DA3() {
+	if t.parse.params.at(0, 0) == 0 {
+		t.replyDCS("!|00000000")
+	}
+}
+
+// XTVERSION is the terminal's name (ctlseqs, CSI > q).
+func (t *terminal) XTVERSION() {
+	if t.parse.params.at(0, 0) == 0 {
+		t.replyDCS(">|terminalproxy(1)")
+	}
+}
+
+// DSR reports that all is well, or the cursor's position (ECMA-48 8.3.35).
+func (t *terminal) DSR() {
+	switch t.parse.params.at(0, 0) {
+	case 5:
+		t.reply("\x1b[0n")
+	case 6:
+		t.reply(fmt.Sprintf("\x1b[%d;%dR", t.originRow()+1, t.originCol()+1))
+	}
+}
+
+// DECDSR are DEC's status reports (VT510, CSI ? Ps n), as a terminal without printer, locator or second session.
+func (t *terminal) DECDSR() {
+	switch t.parse.params.at(0, 0) {
+	case 6:
+		t.reply(fmt.Sprintf("\x1b[?%d;%dR", t.originRow()+1, t.originCol()+1))
+	case 15:
+		t.reply("\x1b[?13n")
+	case 25:
+		t.reply("\x1b[?20n")
+	case 26:
+		t.reply("\x1b[?27;1;0;0n")
+	case 53, 55:
+		t.reply("\x1b[?53n")
+	case 56:
+		t.reply("\x1b[?57;0n")
+	case 996: // dark
+		t.reply("\x1b[?997;1n")
+	}
+}
+
+// DECRQM asks for an ANSI mode (VT510, CSI Pa $ p).
+func (t *terminal) DECRQM() {
+	n := t.parse.params.at(0, 0)
+	state := 0
+	if m := t.modes.ansi(n); m != nil {
+		state = modeState(*m)
+	}
+	t.reply(fmt.Sprintf("\x1b[%d;%d$y", n, state))
+}
+
+// DECRQMPrivate asks for a private mode (VT510, CSI ? Pd $ p).
+func (t *terminal) DECRQMPrivate() {
+	n := t.parse.params.at(0, 0)
+	state := 0
+	if set, known := t.decState(n); known {
+		state = modeState(set)
+	}
+	t.reply(fmt.Sprintf("\x1b[?%d;%d$y", n, state))
+}
+
+func modeState(set bool) int {
+	if set {
+		return 1
+	}
+	return 2
+}
+
+// The size of a character in pixels that XTWINOPS reports: there is no font here.
+const cellWidth, cellHeight = 8, 16
+
+// XTWINOPS are window operations (ctlseqs, CSI Ps ; Ps ; Ps t). A program cannot resize us, and titles are never
+// reported: the answer would be typed into whatever reads next. What remains are sizes and the title stack.
+func (t *terminal) XTWINOPS() {
+	switch t.parse.params.at(0, 0) {
+	case 14:
+		t.reply(fmt.Sprintf("\x1b[4;%d;%dt", t.rows*cellHeight, t.cols*cellWidth))
+	case 16:
+		t.reply(fmt.Sprintf("\x1b[6;%d;%dt", cellHeight, cellWidth))
+	case 18:
+		t.reply(fmt.Sprintf("\x1b[8;%d;%dt", t.rows, t.cols))
+	case 22:
+		t.pushTitle()
+	case 23:
+		t.popTitle()
+	}
+}
+
+// DECREQTPARM reports terminal parameters (VT100).
+func (t *terminal) DECREQTPARM() {
+	if n := t.parse.params.at(0, 0); n < 2 {
+		t.reply(fmt.Sprintf("\x1b[%d;1;1;128;128;1;0x", n+2))
+	}
+}
+
+// dcs performs a device control string; its first bytes are what selected it.
+func (t *terminal) dcs(s []byte) {
+	text := string(s)
+	if q, ok := strings.CutPrefix(text, "$q"); ok {
+		t.DECRQSS(q)
+	} else if q, ok := strings.CutPrefix(text, "+q"); ok {
+		t.XTGETTCAP(q)
+	}
+}
+
+// DECRQSS reports a setting as the sequence that would set it (VT510, DCS $ q).
+func (t *terminal) DECRQSS(what string) {
+	var s string
+	switch what {
+	case "m":
+		s = t.pen.sgr()
+	case "r":
+		s = fmt.Sprintf("%d;%d", t.top+1, t.bottom+1)
+	case "s":
+		s = fmt.Sprintf("%d;%d", t.left+1, t.right+1)
+	case " q":
+		s = strconv.Itoa(t.private.cursorShape)
+	case "\"q":
+		s = strconv.Itoa(int(t.pen.attrs & Protected / Protected))
+	case "\"p":
+		s = "64;1"
+	case "t":
+		s = strconv.Itoa(t.rows)
+	case "*x":
+		s = "1"
+		if t.private.rectExtent {
+			s = "2"
+		}
+	default:
+		t.replyDCS("0$r")
+		return
+	}
+	t.replyDCS("1$r" + s + what)
+}
+
+// XTGETTCAP reports terminfo capabilities, names and values in hexadecimal (ctlseqs, DCS + q).
+func (t *terminal) XTGETTCAP(list string) {
+	for _, name := range strings.Split(list, ";") {
+		raw, err := hex.DecodeString(name)
+		value, ok := map[string]string{"TN": "xterm-256color", "Co": "256", "colors": "256", "RGB": "8"}[string(raw)]
+		if err != nil || !ok {
+			t.replyDCS("0+r" + cleanHex(name))
+			continue
+		}
+		t.replyDCS("1+r" + name + "=" + strings.ToUpper(hex.EncodeToString([]byte(value))))
+	}
+}
+
+// cleanHex returns name if it is hexadecimal: nothing else is ever echoed.
+func cleanHex(name string) string {
+	if _, err := hex.DecodeString(name); err != nil || len(name) > 128 {
+		return ""
+	}
+	return name
+}

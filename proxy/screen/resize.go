@@ -1,0 +1,205 @@
+package screen
+
+// Resize gives the screen another size. Lines of the main screen and of the history are wrapped anew; the alternate
+// screen is cut or padded, because its program repaints it. Sizes outside the limits are clamped.
+func (s *Screen) Resize(cols, rows int) {
+	cols, rows = clamp(cols, minSize, MaxCols), clamp(rows, minSize, MaxRows)
+	t := &s.t
+	if cols == t.cols && rows == t.rows {
+		return
+	}
+	t.tick = s.rev + 1
+	t.resize(cols, rows)
+	s.commit()
+}
+
+func (t *terminal) resize(cols, rows int) {
+	t.flushDirty()
+	onAlt := t.onAlt()
+	if onAlt { // the main screen's cursor is the one that was saved when it was left
+		saved := t.main.saved
+		x, y := t.reflow(cols, rows, min(saved.x, t.cols-1), min(saved.y, t.rows-1), saved.pending)
+		t.main.saved.x, t.main.saved.y, t.main.saved.pending = min(x, cols-1), y, x == cols
+		t.alt.saved.clamp(cols, rows)
+	} else {
+		x, y := t.reflow(cols, rows, t.x, t.y, t.pending)
+		t.x, t.y, t.pending = min(x, cols-1), y, x == cols
+		t.main.saved.clamp(cols, rows)
+	}
+	if t.alt != nil {
+		t.cropAlt(cols, rows, onAlt)
+	}
+	t.cols, t.rows = cols, rows
+	t.x, t.y = min(t.x, cols-1), min(t.y, rows-1)
+	t.pending = t.pending && t.x == cols-1
+	t.resetMargins()
+	t.dirtyTop, t.dirtyBottom = maxSize, -1
+	t.touchAll()
+}
+
+func (c *savedCursor) clamp(cols, rows int) {
+	c.pending = c.pending && c.x < cols
+	c.x, c.y = min(c.x, cols-1), min(c.y, rows-1)
+}
+
+// cropAlt cuts or pads the alternate screen. Rows are cut at the bottom, but never the cursor's.
+func (t *terminal) cropAlt(cols, rows int, active bool) {
+	old := t.alt.rows
+	skip := 0
+	if active && t.y >= rows {
+		skip = t.y - rows + 1
+		t.y -= skip
+	}
+	kept := old[skip:min(len(old), skip+rows)]
+	list := make([]*row, 0, rows)
+	for _, r := range kept {
+		list = append(list, r.cropped(cols))
+	}
+	for len(list) < rows {
+		list = append(list, newRow(cols))
+	}
+	t.alt.set(list)
+}
+
+func newRow(cols int) *row { return &row{cells: make([]cell, cols)} }
+
+// cropped returns the row in another width.
+func (r *row) cropped(cols int) *row {
+	n := newRow(cols)
+	if cols < len(r.cells) {
+		r.split(cols)
+	}
+	copy(n.cells, r.cells[:min(r.used, cols)])
+	n.used, n.wide = min(r.used, cols), r.wide
+	return n
+}
+
+// reflower wraps lines anew, row by row: the newest rows fill the screen, those before them a new history.
+type reflower struct {
+	cols    int
+	keep    int // rows of the new screen
+	line    []cell
+	out     []*row // the rows after those that went to the history
+	hist    *history
+	table   *clusterTable
+	emitted int // rows so far, including those in the history
+
+	// The cursor: its offset in the line that is being read, or -1, and where it came to stand.
+	mark       int
+	curX, curY int
+}
+
+// reflow wraps the history and the main screen for another size and returns the place of the cursor, which stood at
+// (x, y). A column equal to cols means that a wrap is pending.
+func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
+	f := &reflower{
+		cols: cols, keep: rows, mark: -1, table: &t.clusters,
+		hist: &history{limit: t.hist.limit, base: t.hist.base},
+	}
+	for i := range t.hist.length {
+		text, runs, wrapped := t.hist.at(i)
+		f.line = unpack(f.line, text, runs, &t.clusters)
+		if !wrapped {
+			f.flush()
+		}
+	}
+	if pending {
+		x++
+	}
+	last := t.lastRow(y)
+	for i, r := range t.main.rows[:last+1] {
+		start := len(f.line)
+		n := r.end()
+		if r.wrapped {
+			n = max(n, r.used)
+		}
+		f.line = append(f.line, r.cells[:n]...)
+		if i == y {
+			f.mark = start + x
+		}
+		if !r.wrapped {
+			f.flush()
+		}
+	}
+	if t.main.rows[last].wrapped {
+		f.flush()
+	}
+	return f.finish(t, rows)
+}
+
+// lastRow is the last row of the main screen that matters: the cursor's, or a later one with content.
+func (t *terminal) lastRow(y int) int {
+	for i := len(t.main.rows) - 1; i > y; i-- {
+		if t.main.rows[i].end() > 0 {
+			return i
+		}
+	}
+	return y
+}
+
+// flush wraps the line that was read.
+func (f *reflower) flush() {
+	line := f.line
+	f.line = f.line[:0]
+	for start := 0; ; {
+		end := f.cut(line, start)
+		r := newRow(f.cols)
+		n := copy(r.cells, line[start:end])
+		r.used = n
+		for _, c := range r.cells[:n] {
+			r.wide = r.wide || c.isWide()
+		}
+		more := end < len(line)
+		r.wrapped = more
+		if f.mark >= start && (f.mark < end || !more) {
+			f.place(f.mark - start)
+		}
+		f.emit(r)
+		start = end
+		if !more {
+			break
+		}
+	}
+	f.mark = -1
+}
+
+// cut returns where the row that begins at start ends: after cols cells, or before a wide character that would be
+// split.
+func (f *reflower) cut(line []cell, start int) int {
+	end := min(start+f.cols, len(line))
+	if end < len(line) && line[end].isTail() && end-start > 1 {
+		end--
+	}
+	return end
+}
+
+// place notes the cursor. Beyond its line it may stand in the middle of nowhere; it stays on the line's last row.
+func (f *reflower) place(x int) {
+	f.curX, f.curY = min(x, f.cols), f.emitted
+	f.mark = -1
+}
+
+func (f *reflower) emit(r *row) {
+	f.out = append(f.out, r)
+	f.emitted++
+}
+
+// finish divides the rows between history and screen. The screen shows the newest rows, and the cursor.
+func (f *reflower) finish(t *terminal, rows int) (x, y int) {
+	top := 0
+	if n := len(f.out); n > rows {
+		top = n - rows
+	}
+	top = min(top, f.curY)
+	for _, r := range f.out[:top] {
+		f.hist.push(r, f.table)
+	}
+	list := make([]*row, 0, rows)
+	list = append(list, f.out[top:min(len(f.out), top+rows)]...)
+	for len(list) < rows {
+		list = append(list, newRow(f.cols))
+	}
+	t.hist = *f.hist
+	t.main.set(list)
+	return f.curX, f.curY - top
+}

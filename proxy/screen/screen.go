@@ -1,0 +1,250 @@
+package screen
+
+// The limits of a Screen. Sizes outside are clamped.
+const (
+	minSize = 1
+	maxSize = 1000
+	// MaxCols and MaxRows bound the size of a screen.
+	MaxCols = maxSize
+	MaxRows = maxSize
+	// MaxScrollback bounds Config.Scrollback, in rows.
+	MaxScrollback = 1_000_000
+)
+
+// Config says what a new Screen is like.
+type Config struct {
+	Cols, Rows int      // clamped to 1..MaxCols and 1..MaxRows
+	Scrollback int      // rows kept of what scrolled off the main screen, 0 for none, at most MaxScrollback
+	CursorRow  int      // row of the cursor on the fresh main screen: a program starts below its shell's prompt
+	Text       TextSink // receives the printed text; may be nil
+}
+
+// Screen is a terminal's screen. One goroutine owns it.
+type Screen struct {
+	t   terminal
+	rev uint64
+	// seen is what an observer could last see besides the rows.
+	seen view
+}
+
+// feedPiece is how many bytes are taken between two looks at the tables that may need sweeping.
+const feedPiece = 64 << 10
+
+// view is the part of the state that is compared after each Feed, to know whether an observer sees a difference.
+type view struct {
+	cursor Cursor
+	modes  Modes
+	title  string
+	cwd    string
+	marks  uint64
+	bells  uint64
+	base   uint64
+	length int
+}
+
+// New returns a fresh screen, as a terminal is after power-on.
+func New(c Config) *Screen {
+	s := &Screen{}
+	t := &s.t
+	t.cols, t.rows = clamp(c.Cols, minSize, MaxCols), clamp(c.Rows, minSize, MaxRows)
+	t.hist.limit = clamp(c.Scrollback, 0, MaxScrollback)
+	t.sink = c.Text
+	if t.sink == nil {
+		t.sink = noSink{}
+	}
+	t.styles, t.clusters = newStyleTable(), newClusterTable()
+	t.main = newGrid(t.cols, t.rows)
+	t.grid = t.main
+	t.tick = 1
+	t.ris()
+	t.y = clamp(c.CursorRow, 0, t.rows-1)
+	s.commit()
+	return s
+}
+
+func clamp(v, low, high int) int { return min(max(v, low), high) }
+
+// Feed takes what the program printed. Any bytes are fine, cut anywhere; it never fails.
+func (s *Screen) Feed(p []byte) {
+	for len(p) > 0 {
+		n := min(len(p), feedPiece)
+		s.t.tick = s.rev + 1
+		s.t.feed(p[:n])
+		s.commit()
+		p = p[n:]
+	}
+}
+
+// commit ends a Feed or Resize: the revision grows if an observer can see a difference.
+func (s *Screen) commit() {
+	t := &s.t
+	t.flushDirty()
+	now := view{s.Cursor(), t.modes, t.title, t.cwd, t.marks.Rev, t.bells, t.hist.base, t.hist.length}
+	if t.changed || now != s.seen {
+		s.rev = t.tick
+	}
+	s.seen = now
+	t.changed = false
+	t.sweep()
+}
+
+// Ground says whether the parser stands between two sequences and characters, so that other bytes may be inserted
+// into the stream here.
+func (s *Screen) Ground() bool { return s.t.parse.state == ground && s.t.parse.utf8.n == 0 }
+
+// Rev is the revision of the screen: it grows with every Feed or Resize after which an observer sees something else
+// (cells, cursor, title, modes, size, history). It is 1 for a new screen and never falls.
+func (s *Screen) Rev() uint64 { return s.rev }
+
+// Size returns the size in cells.
+func (s *Screen) Size() (cols, rows int) { return s.t.cols, s.t.rows }
+
+// Cursor is where the next character goes, and how the cursor looks.
+type Cursor struct {
+	Row, Col int
+	Visible  bool
+	// Pending says that the character in the last column was written and the next one goes to the next row. Col
+	// is that last column.
+	Pending bool
+	// Shape is what DECSCUSR set, 0 to 6: 0 is the terminal's own choice, then blinking block, steady block, blinking
+	// underline, steady underline, blinking bar, steady bar.
+	Shape int
+}
+
+// Cursor returns the state of the cursor.
+func (s *Screen) Cursor() Cursor {
+	t := &s.t
+	return Cursor{Row: t.y, Col: t.x, Visible: t.modes.CursorVisible, Pending: t.pending, Shape: t.private.cursorShape}
+}
+
+// Alt says whether the alternate screen is shown.
+func (s *Screen) Alt() bool { return s.t.onAlt() }
+
+// Title is the window's title (OSC 0 or 2), without control characters, at most 1024 bytes.
+func (s *Screen) Title() string { return s.t.title }
+
+// Cwd is the path of the directory that the shell last named (OSC 7), or "".
+func (s *Screen) Cwd() string { return s.t.cwd }
+
+// Modes returns the modes that the program has set.
+func (s *Screen) Modes() Modes { return s.t.modes }
+
+// Bells counts BEL.
+func (s *Screen) Bells() uint64 { return s.t.bells }
+
+// ClipboardWrites counts the attempts of the program to set the clipboard (OSC 52). They are never obeyed.
+func (s *Screen) ClipboardWrites() uint64 { return s.t.clipboards }
+
+// Marks returns what the shell said about prompts and commands (OSC 133 and 633).
+func (s *Screen) Marks() Marks { return s.t.marks }
+
+// TakeReplies returns what a terminal would have answered to the queries since the last call, nil if nothing.
+func (s *Screen) TakeReplies() []byte {
+	r := s.t.replies
+	s.t.replies = nil
+	return r
+}
+
+// RowText returns the text of a visible row without blanks at its end.
+func (s *Screen) RowText(row int) string { return string(s.AppendRow(nil, row)) }
+
+// AppendRow appends the text of a visible row to dst, without blanks at its end. A row outside the screen is empty.
+func (s *Screen) AppendRow(dst []byte, row int) []byte {
+	if row < 0 || row >= s.t.rows {
+		return dst
+	}
+	r := s.t.grid.rows[row]
+	start := len(dst)
+	for _, c := range r.cells[:r.used] {
+		switch {
+		case c.isEmpty():
+			dst = append(dst, ' ')
+		default:
+			dst = s.t.clusters.appendCell(dst, c)
+		}
+	}
+	return trimBlanks(dst, start)
+}
+
+// RowRev returns the revision in which the content at this visible position last changed.
+func (s *Screen) RowRev(row int) uint64 {
+	if row < 0 || row >= s.t.rows {
+		return 0
+	}
+	return s.t.grid.revs[row]
+}
+
+// RowWrapped says whether the text of the row goes on in the next one.
+func (s *Screen) RowWrapped(row int) bool {
+	return row >= 0 && row < s.t.rows && s.t.grid.rows[row].wrapped
+}
+
+// Cell is what one position of the screen shows.
+type Cell struct {
+	Content string // a grapheme cluster; "" for an empty cell and for the second half of a wide character
+	Width   int    // 1, 2 for the first half of a wide character, 0 for its second half
+	Style   Style
+}
+
+// Cell returns the cell at a visible position; the zero Cell outside the screen.
+func (s *Screen) Cell(row, col int) Cell {
+	t := &s.t
+	if row < 0 || row >= t.rows || col < 0 || col >= t.cols {
+		return Cell{}
+	}
+	c := t.grid.rows[row].cells[col]
+	return Cell{Content: string(t.clusters.appendCell(nil, c)), Width: c.width(), Style: t.styleOf(c.style())}
+}
+
+// styleOf returns the style number id as the API shows it.
+func (t *terminal) styleOf(id uint32) Style {
+	s := t.styles.list[id]
+	l := t.links.at(s.link)
+	return Style{
+		Fg: s.fg, Bg: s.bg, UnderlineColor: s.ul, Attrs: s.attrs, Underline: s.underline,
+		Link: l.target, LinkID: l.id,
+	}
+}
+
+// HistoryLen is the number of rows kept of what scrolled off the top of the main screen.
+func (s *Screen) HistoryLen() int { return s.t.hist.length }
+
+// HistoryBase is the number of rows that were dropped from the front of the history since the start: row i of it has
+// the lasting number HistoryBase()+i. Reflowing to another width renumbers rows.
+func (s *Screen) HistoryBase() uint64 { return s.t.hist.base }
+
+// HistoryText returns the text of row i of the history, 0 being the oldest; "" outside.
+func (s *Screen) HistoryText(i int) string { return string(s.AppendHistory(nil, i)) }
+
+// AppendHistory appends the text of row i of the history to dst, without blanks at its end.
+func (s *Screen) AppendHistory(dst []byte, i int) []byte {
+	if i < 0 || i >= s.t.hist.length {
+		return dst
+	}
+	text, _, _ := s.t.hist.at(i)
+	return appendPacked(dst, text)
+}
+
+// HistoryWrapped says whether row i of the history goes on in the next row (of the history or of the screen).
+func (s *Screen) HistoryWrapped(i int) bool {
+	if i < 0 || i >= s.t.hist.length {
+		return false
+	}
+	_, _, wrapped := s.t.hist.at(i)
+	return wrapped
+}
+
+// ChangedSince returns the visible rows, in order, that must be redrawn to come from the screen at revision rev to the
+// screen now. ok is false when rows do not suffice, because the size or the screen was switched since, or rev is
+// not a revision of this screen.
+func (s *Screen) ChangedSince(rev uint64) (rows []int, ok bool) {
+	if rev < s.t.all || rev > s.rev {
+		return nil, false
+	}
+	for y, r := range s.t.grid.revs {
+		if r > rev {
+			rows = append(rows, y)
+		}
+	}
+	return rows, true
+}

@@ -1,0 +1,90 @@
+package screen
+
+// sweep drops the styles, clusters and hyperlinks that nothing on the screens or in the history uses any more, when
+// one of their tables has grown to its limit. Each sweep at least doubles the room above what is in use, so its cost is
+// spread over what was printed since the last one.
+func (t *terminal) sweep() {
+	if t.links.full() {
+		t.sweepStyles()
+		t.sweepLinks()
+	}
+	if t.styles.full() {
+		t.sweepStyles()
+	}
+	if t.clusters.full() {
+		t.sweepClusters()
+	}
+}
+
+// eachGrid calls f for the main screen and, if there is one, the alternate screen.
+func (t *terminal) eachGrid(f func(*grid)) {
+	f(t.main)
+	if t.alt != nil {
+		f(t.alt)
+	}
+}
+
+func (t *terminal) sweepStyles() {
+	old := t.styles.list
+	renumber := make([]uint32, len(old)) // 0: not in use
+	list := []style{{}}
+	use := func(id uint32) uint32 {
+		if id != 0 && renumber[id] == 0 {
+			renumber[id] = uint32(len(list))
+			list = append(list, old[id])
+		}
+		return renumber[id]
+	}
+	t.eachGrid(func(g *grid) {
+		for _, r := range g.rows {
+			for x, c := range r.cells[:r.used] {
+				r.cells[x] = c.restyled(use(c.style()))
+			}
+		}
+	})
+	for _, b := range t.hist.blocks {
+		for i := range b.runs {
+			b.runs[i].style = use(b.runs[i].style)
+		}
+	}
+	t.styles.rebuild(list)
+	t.penDirty = true
+}
+
+func (t *terminal) sweepClusters() {
+	old := t.clusters.texts
+	t.clusters = newClusterTable()
+	t.eachGrid(func(g *grid) {
+		for _, r := range g.rows {
+			for x, c := range r.cells[:r.used] {
+				if c.isCluster() {
+					r.cells[x] = c&^(codeMask) | t.clusters.intern([]byte(old[c.code()]))
+				}
+			}
+		}
+	})
+	t.clusters.limit = max(firstClusterLimit, 2*len(t.clusters.texts))
+}
+
+// sweepLinks renumbers the links. It must follow sweepStyles: then every style in the table is in use.
+func (t *terminal) sweepLinks() {
+	old := t.links
+	t.links = linkTable{}
+	list := t.styles.list
+	keep := func(s *style) {
+		if s.link != 0 {
+			s.link = t.links.intern(old.at(s.link))
+		}
+	}
+	for i := range list {
+		keep(&list[i])
+	}
+	keep(&t.pen)
+	t.eachGrid(func(g *grid) { keep(&g.saved.pen) })
+	for i := range t.pens {
+		keep(&t.pens[i])
+	}
+	t.links.limit = min(2*len(t.links.list), maxLinks)
+	t.styles.rebuild(list)
+	t.penDirty = true
+}

@@ -1,0 +1,137 @@
+package screen
+
+// op performs a control function; its parameters are in t.parse.
+type op func(t *terminal)
+
+// csiTable has the control sequences: CSI, the private marker if any, the parameters, the intermediate if any, and the
+// final byte. A key is all of these but the parameters.
+var csiTable = newTable(map[string]op{
+	// Cursor: motion.go.
+	"A": (*terminal).CUU, "B": (*terminal).CUD, "C": (*terminal).CUF, "D": (*terminal).CUB,
+	"E": (*terminal).CNL, "F": (*terminal).CPL,
+	"G": (*terminal).CHA, "`": (*terminal).CHA, // HPA
+	"H": (*terminal).CUP, "f": (*terminal).CUP, // HVP
+	"I": (*terminal).CHT, "Z": (*terminal).CBT,
+	"a": (*terminal).HPR, "d": (*terminal).VPA, "e": (*terminal).VPR,
+	"k": (*terminal).CUU, "j": (*terminal).CUB, // VPB, HPB
+	"g": (*terminal).TBC, "?W": (*terminal).DECST8C,
+	"s": (*terminal).DECSLRM, "u": (*terminal).DECRC, // also SCOSC and SCORC
+	"r": (*terminal).DECSTBM,
+
+	// Editing: edit.go.
+	"@": (*terminal).ICH, "P": (*terminal).DCH, "L": (*terminal).IL, "M": (*terminal).DL,
+	"S": (*terminal).SU, "T": (*terminal).SD, "^": (*terminal).SD,
+	" @": (*terminal).SL, " A": (*terminal).SR,
+	"'}": (*terminal).DECIC, "'~": (*terminal).DECDC,
+	"b": (*terminal).REP,
+
+	// Erasing: erase.go.
+	"J": (*terminal).ED, "K": (*terminal).EL, "X": (*terminal).ECH,
+	"?J": (*terminal).DECSED, "?K": (*terminal).DECSEL, "\"q": (*terminal).DECSCA,
+
+	// Rectangles: rect.go.
+	"$v": (*terminal).DECCRA, "$x": (*terminal).DECFRA, "$z": (*terminal).DECERA, "${": (*terminal).DECSERA,
+	"$r": (*terminal).DECCARA, "$t": (*terminal).DECRARA, "*x": (*terminal).DECSACE,
+
+	// Rendition: sgr.go.
+	"m": (*terminal).SGR, "#{": (*terminal).XTPUSHSGR, "#p": (*terminal).XTPUSHSGR,
+	"#}": (*terminal).XTPOPSGR, "#q": (*terminal).XTPOPSGR,
+
+	// Modes: mode.go and keyboard.go.
+	"h": (*terminal).SM, "l": (*terminal).RM, "?h": (*terminal).DECSET, "?l": (*terminal).DECRST,
+	"?s": (*terminal).XTSAVE, "?r": (*terminal).XTRESTORE,
+	" q": (*terminal).DECSCUSR, "!p": (*terminal).DECSTR,
+	">u": (*terminal).KittyPush, "<u": (*terminal).KittyPop, "=u": (*terminal).KittySet, "?u": (*terminal).KittyQuery,
+	">m": (*terminal).XTMODKEYS, ">n": (*terminal).XTUNMODKEYS, ">f": (*terminal).XTFMTKEYS,
+
+	// Reports: report.go.
+	"c": (*terminal).DA1, ">c": (*terminal).DA2, "=c": (*terminal).DA3, ">q": (*terminal).XTVERSION,
+	"n": (*terminal).DSR, "?n": (*terminal).DECDSR,
+	"$p": (*terminal).DECRQM, "?$p": (*terminal).DECRQMPrivate,
+	"t": (*terminal).XTWINOPS, "x": (*terminal).DECREQTPARM, "?m": (*terminal).XTQMODKEYS,
+})
+
+// escTable has the escape sequences: ESC, the intermediate if any, and the final byte.
+var escTable = newTable(map[string]op{
+	"7": (*terminal).DECSC, "8": (*terminal).DECRC,
+	"D": (*terminal).IND, "E": (*terminal).NEL, "M": (*terminal).RI, "H": (*terminal).HTS,
+	"6": (*terminal).DECBI, "9": (*terminal).DECFI,
+	"=": (*terminal).DECKPAM, ">": (*terminal).DECKPNM,
+	"N": (*terminal).SS2, "O": (*terminal).SS3, "n": (*terminal).LS2, "o": (*terminal).LS3,
+	"V": (*terminal).SPA, "W": (*terminal).EPA,
+	"Z": (*terminal).DA1, "c": (*terminal).RIS, "#8": (*terminal).DECALN,
+	" F": (*terminal).S7C1T, " G": (*terminal).S8C1T,
+}).designators()
+
+// designators adds SCS for every set and every slot.
+func (t *table) designators() *table {
+	t.ops = append(t.ops, (*terminal).SCS)
+	for _, inter := range []byte("()*+-./") {
+		for final := byte(0x30); final < 0x7f; final++ {
+			t.index[slot(0, inter, final)] = uint8(len(t.ops) - 1)
+		}
+	}
+	return t
+}
+
+// table finds an operation by marker, intermediate and final byte. It is two small steps instead of a map, because
+// programs send millions of these.
+type table struct {
+	ops   []op
+	index [5 * 17 * 128]uint8 // 0 is none; ops[0] is unused
+}
+
+func newTable(entries map[string]op) *table {
+	t := &table{ops: make([]op, 1, len(entries)+2)}
+	for key, o := range entries {
+		t.add(key, o)
+	}
+	return t
+}
+
+// add enters o under a key such as "m", "?h", " q" or "?$p".
+func (t *table) add(key string, o op) {
+	var marker, inter byte
+	if key[0] >= '<' && key[0] <= '?' && len(key) > 1 {
+		marker, key = key[0], key[1:]
+	}
+	if len(key) > 1 {
+		inter, key = key[0], key[1:]
+	}
+	t.ops = append(t.ops, o)
+	t.index[slot(marker, inter, key[0])] = uint8(len(t.ops) - 1)
+}
+
+func slot(marker, inter, final byte) int {
+	i := 0
+	if marker != 0 {
+		i = int(marker-'<') + 1
+	}
+	i *= 17
+	if inter != 0 {
+		i += int(inter-0x20) + 1
+	}
+	return i*128 + int(final&0x7f)
+}
+
+// find returns the operation, or nil. A sequence with several intermediates is none that is known.
+func (t *table) find(marker, inter byte, inters int, final byte) op {
+	if inters > 1 {
+		return nil
+	}
+	if n := t.index[slot(marker, inter, final)]; n != 0 {
+		return t.ops[n]
+	}
+	return nil
+}
+
+// c1 performs a C1 control that came as a code point, U+0080 to U+009F: the same as ESC and a letter.
+func (t *terminal) c1(c byte) {
+	t.parse.clear()
+	t.parse.in = noString
+	t.parse.state = escape
+	final := c - 0x40
+	s := transitions[escape][final]
+	t.parse.state = s.next
+	t.act(s.action, final)
+}

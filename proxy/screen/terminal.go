@@ -1,0 +1,156 @@
+package screen
+
+// terminal is the machine behind a Screen: what the control functions act upon. Screen adds what an observer needs.
+type terminal struct {
+	cols, rows int
+
+	grid  *grid // the screen that is shown: main or alt
+	main  *grid
+	alt   *grid // made when a program first asks for it
+	hist  history
+	marks Marks
+
+	// The cursor. x stays inside the screen; pending says that the last column was written and the next character
+	// goes to the next row (the VT100's wrap-around flag, "phantom column").
+	x, y    int
+	pending bool
+
+	// Margins, inclusive (DECSTBM, DECSLRM).
+	top, bottom, left, right int
+
+	pen      style  // what SGR, DECSCA and OSC 8 have set
+	penID    uint32 // number of pen, valid unless penDirty
+	penDirty bool
+	pens     []style // XTPUSHSGR
+	plain    bool    // runs of ASCII may be copied into cells: no insert mode, no translating character set
+
+	charsets charsets
+	modes    Modes
+	private  privateModes
+	tabs     tabStops
+	last     lastGraphic
+
+	styles   styleTable
+	clusters clusterTable
+	links    linkTable
+
+	title, icon string
+	titleStack  []titles
+	cwd         string
+	palette     palette
+	bells       uint64
+	clipboards  uint64
+
+	parse   parser
+	replies []byte
+	sink    TextSink
+
+	// Revisions. tick is what the current Feed or Resize stamps on what it changes.
+	tick    uint64
+	changed bool
+	// all says that every row changed or moved to another size or screen: deltas cannot bridge it.
+	all uint64
+	// Rows that scrolled since the last stamp; empty when dirtyTop > dirtyBottom.
+	dirtyTop, dirtyBottom int
+}
+
+// lastGraphic is the character that REP repeats.
+type lastGraphic struct {
+	r     rune
+	valid bool
+}
+
+func (t *terminal) onAlt() bool { return t.grid == t.alt }
+
+// row is the row under the cursor.
+func (t *terminal) row() *row { return t.grid.rows[t.y] }
+
+// touch stamps row y as changed now.
+func (t *terminal) touch(y int) {
+	t.grid.revs[y] = t.tick
+	t.changed = true
+}
+
+// touchRange stamps the rows [top, bottom]. A flood scrolls thousands of times in one Feed, so that the stamps are
+// written once, by flushDirty.
+func (t *terminal) touchRange(top, bottom int) {
+	t.dirtyTop = min(t.dirtyTop, top)
+	t.dirtyBottom = max(t.dirtyBottom, bottom)
+}
+
+func (t *terminal) flushDirty() {
+	if t.dirtyTop > t.dirtyBottom {
+		return
+	}
+	for y := t.dirtyTop; y <= min(t.dirtyBottom, t.rows-1); y++ {
+		t.grid.revs[y] = t.tick
+	}
+	t.dirtyTop, t.dirtyBottom = maxSize, -1
+	t.changed = true
+}
+
+// touchAll makes deltas across this moment impossible: another size or another screen.
+func (t *terminal) touchAll() {
+	t.flushDirty()
+	for y := range t.grid.revs {
+		t.grid.revs[y] = t.tick
+	}
+	t.all = t.tick
+	t.changed = true
+}
+
+// style returns the number of the pen.
+func (t *terminal) style() uint32 {
+	if t.penDirty {
+		t.penID = t.styles.intern(t.pen)
+		t.penDirty = false
+	}
+	return t.penID
+}
+
+// blank is what erasing leaves: an empty cell with the pen's background ("back colour erase", ctlseqs under ED).
+func (t *terminal) blank() cell {
+	if t.pen.bg == 0 {
+		return 0
+	}
+	return styled(t.styles.intern(style{bg: t.pen.bg}))
+}
+
+func (t *terminal) setPen(s style) {
+	t.pen = s
+	t.penDirty = true
+}
+
+// updatePlain must follow every change of insert mode and of the character sets.
+func (t *terminal) updatePlain() {
+	t.plain = !t.modes.Insert && t.charsets.gl() == usASCII && t.charsets.single == 0
+}
+
+// resetMargins makes the whole screen scroll.
+func (t *terminal) resetMargins() {
+	t.top, t.bottom = 0, t.rows-1
+	t.left, t.right = 0, t.cols-1
+}
+
+// fullWidth says whether the left and right margins are at the edges.
+func (t *terminal) fullWidth() bool { return t.left == 0 && t.right == t.cols-1 }
+
+// inMargins says whether the cursor is inside all four margins.
+func (t *terminal) inMargins() bool {
+	return t.y >= t.top && t.y <= t.bottom && t.x >= t.left && t.x <= t.right
+}
+
+// clusterAt returns the cell that a combining character joins: the one that the cursor has just left behind.
+func (t *terminal) previous() (x int, ok bool) {
+	x = t.x - 1
+	if t.pending {
+		x = t.x
+	}
+	if x < 0 {
+		return 0, false
+	}
+	if x > 0 && t.row().cells[x].isTail() {
+		x--
+	}
+	return x, true
+}

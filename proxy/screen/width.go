@@ -1,0 +1,41 @@
+package screen
+
+import (
+	"github.com/clipperhouse/displaywidth"
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// runeWidth is the number of columns of a character standing alone, 0 for one that joins the character before it. It
+// agrees with wcwidth(3), because programs that know nothing of clusters compute their columns with it.
+func runeWidth(r rune) int {
+	switch {
+	case r < 0x300: // includes U+00AD, which wcwidth gives a column
+		return 1
+	case r < 0x483 && r >= 0x370, r >= 0x2500 && r < 0x25a0:
+		return 1
+	case r >= 0x4e00 && r < 0xa000:
+		return 2
+	case r >= 0x1160 && r < 0x1200: // Hangul vowels and trailing consonants join their leading consonant
+		return 0
+	case r >= 0x1f1e6 && r < 0x1f200: // regional indicators: a pair makes a flag of two columns
+		return 1
+	default:
+		return displaywidth.Rune(r)
+	}
+}
+
+// isSimple names ranges of characters that never join a neighbour of these ranges, so that the rules for clusters
+// (Unicode Standard Annex 29) need not be asked.
+func isSimple(r rune) bool {
+	return r < 0x300 && r != 0xa9 && r != 0xae ||
+		r >= 0x370 && r < 0x483 || r >= 0x2500 && r < 0x25a0 || r >= 0x3041 && r < 0x3097 || r >= 0x4e00 && r < 0xa000
+}
+
+// isOneCluster says whether text is a single grapheme cluster.
+func isOneCluster(text []byte) bool {
+	g := graphemes.FromBytes(text)
+	return g.Next() && len(g.Value()) == len(text)
+}
+
+// clusterWidth is the number of columns of a cluster, 1 or 2.
+func clusterWidth(text []byte) int { return clamp(displaywidth.Bytes(text), 1, 2) }
