@@ -22,11 +22,12 @@ func (t *terminal) osc(s []byte) {
 	text := string(rest)
 	switch n {
 	case 0:
-		t.title, t.icon = cleanTitle(text), cleanTitle(text)
+		t.setTitle(cleanTitle(text))
+		t.icon = t.title
 	case 1:
 		t.icon = cleanTitle(text)
 	case 2:
-		t.title = cleanTitle(text)
+		t.setTitle(cleanTitle(text))
 	case 4:
 		t.oscPalette(text)
 	case 7:
@@ -83,7 +84,8 @@ func (t *terminal) pushTitle() {
 
 func (t *terminal) popTitle() {
 	if n := len(t.titleStack); n > 0 {
-		t.title, t.icon = t.titleStack[n-1].title, t.titleStack[n-1].icon
+		t.setTitle(t.titleStack[n-1].title)
+		t.icon = t.titleStack[n-1].icon
 		t.titleStack = t.titleStack[:n-1]
 	}
 }
@@ -200,4 +202,10 @@ func (t *terminal) oscMark(text string) {
 	}
 	m.Rev = t.tick
 	t.marks = m
+}
+
+// setTitle sets the window's title. It counts, because whoever adds to the title of the user's window has to do so again.
+func (t *terminal) setTitle(s string) {
+	t.title = s
+	t.titleSets++
 }

@@ -123,6 +123,9 @@ func (s *Screen) Alt() bool { return s.t.onAlt() }
 // Title is the window's title (OSC 0 or 2), without control characters, at most 1024 bytes.
 func (s *Screen) Title() string { return s.t.title }
 
+// TitleSets counts how often the program set the title, also to what it was.
+func (s *Screen) TitleSets() uint64 { return s.t.titleSets }
+
 // Cwd is the path of the directory that the shell last named (OSC 7), or "".
 func (s *Screen) Cwd() string { return s.t.cwd }
 

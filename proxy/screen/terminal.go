@@ -36,6 +36,7 @@ type terminal struct {
 
 	title, icon string
 	titleStack  []titles
+	titleSets   uint64
 	cwd         string
 	palette     palette
 	bells       uint64
