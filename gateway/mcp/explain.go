@@ -10,6 +10,9 @@ import (
 // explain is an error as the agent reads it: a sentence, and the tool to call next. Some clients do not mark an error as
 // such, so the text has to say it by itself.
 func explain(err error) string {
+	if partly, ok := errors.AsType[*partly](err); ok {
+		return explain(partly.cause) + "\n" + partly.receipt
+	}
 	refused, ok := errors.AsType[*protocol.Error](err)
 	if !ok {
 		return "error: " + err.Error()
@@ -20,6 +23,15 @@ func explain(err error) string {
 	}
 	return text
 }
+
+// partly is a failure after something was typed already: the agent has to know what.
+type partly struct {
+	cause   error
+	receipt string
+}
+
+func (e *partly) Error() string { return e.cause.Error() + "\n" + e.receipt }
+func (e *partly) Unwrap() error { return e.cause }
 
 // next says what to do after a refusal.
 func next(code protocol.Code) string {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/typist"
 	"terminalproxy/protocol"
 )
 
@@ -26,54 +26,46 @@ type sendArgs struct {
 	TimeoutMs *int64   `json:"timeout_ms"`
 }
 
-// sending is one terminal_send under way.
-type sending struct {
-	*Server
-	info     protocol.SessionInfo
-	before   *protocol.Frame // what the screen was before the first key
-	settle   int64
-	deadline time.Time
-	parts    []observe.Part
-}
-
 func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs) (string, error) {
-	until, err := in.check()
+	until, err := in.until()
 	if err != nil {
+		return "", err
+	}
+	what := typist.Text{
+		Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter, Rev: in.ExpectRev,
+		SettleMs: millis(in.SettleMs, defaultSettleMs), NoSettle: in.WaitFor != "",
+		Deadline: time.Now().Add(time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond),
+		Mine:     func(k protocol.Keyboard) bool { return k.AgentID == s.me() },
+	}
+	if err := what.Check(); err != nil {
 		return "", err
 	}
 	info, err := s.find(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
+	what.SessionID = info.SessionID
 	free, err := s.take(ctx, info.SessionID)
 	if err != nil {
 		return "", err
 	}
 	defer free()
-	before, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
+	typed, err := typist.Type(ctx, s.cfg.Terminals, what)
 	if err != nil {
+		if len(typed.Parts) > 0 {
+			err = &partly{cause: err, receipt: observe.Receipt(typed.Parts)}
+		}
 		return "", err
 	}
-	limit := time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
-	w := &sending{Server: s, info: info, before: before.Frame, settle: millis(in.SettleMs, defaultSettleMs), deadline: time.Now().Add(limit)}
-	inputs, err := w.inputs(in)
-	if err != nil {
-		return "", err
+	if failed := typed.Failed(); failed != nil {
+		return "", s.failure(ctx, info, typed, failed)
 	}
-	after, err := w.typeAll(ctx, inputs, in.WaitFor == "")
-	if err != nil {
-		return "", err
-	}
-	return w.report(ctx, req, in.WaitFor, until, after)
+	return s.outcome(ctx, req, info, typed, in.WaitFor, until, what.Deadline)
 }
 
-// check refuses what no terminal would take.
-func (in sendArgs) check() (protocol.Until, error) {
+// until is the condition to wait for after typing, empty for none.
+func (in sendArgs) until() (protocol.Until, error) {
 	switch {
-	case in.Text == "" && in.Paste == "" && len(in.Keys) == 0 && !in.Enter:
-		return protocol.Until{}, errors.New("there is nothing to type: give text, paste, keys or enter")
-	case in.Text != "" && in.Paste != "":
-		return protocol.Until{}, errors.New("text and paste exclude each other: send them in two calls")
 	case in.WaitFor == "" && in.Value != "":
 		return protocol.Until{}, errors.New("value belongs to wait_for")
 	case in.WaitFor == "":
@@ -82,143 +74,61 @@ func (in sendArgs) check() (protocol.Until, error) {
 	return observe.Until(in.WaitFor, in.Value)
 }
 
-// inputs is what to send, in order: text or paste, then keys, then Enter.
-func (w *sending) inputs(in sendArgs) ([]*protocol.Input, error) {
-	var all []*protocol.Input
-	add := func(what string, kind protocol.InputKind, data string) {
-		w.parts = append(w.parts, observe.Part{What: what})
-		all = append(all, &protocol.Input{SessionID: w.info.SessionID, InputKind: kind, Data: data, SettleMs: w.settle})
-	}
-	switch {
-	case in.Paste != "":
-		add(observe.Text("paste", in.Paste), protocol.InputPaste, in.Paste)
-	case strings.Contains(in.Text, "\n") && w.before.Screen.Modes.BracketedPaste:
-		// Line by line the program would act on each Enter; as a paste it takes the lines as one text.
-		add(observe.Text("text, as a paste", in.Text), protocol.InputPaste, in.Text)
-	case in.Text != "":
-		add(observe.Text("text", in.Text), protocol.InputText, in.Text)
-	}
-	if len(in.Keys) > 0 {
-		keys := strings.Join(in.Keys, " ")
-		add("keys "+observe.Keys(keys), protocol.InputKeys, keys)
-	}
-	if in.Enter {
-		add("Enter", protocol.InputKeys, "enter")
-		observe.BeforeEnter(all)
-	}
-	all[0].Expect = expectRev(in.ExpectRev)
-	if k := w.before.Keyboard; k.Holder == protocol.HolderAgent && k.AgentID == w.me() {
-		for _, input := range all {
-			input.Epoch = k.Epoch // a part that comes too late must not fall under a later grant
+// outcome is the answer when everything arrived: the receipt, and what the screen became.
+func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *typist.Typed,
+	waitFor string, until protocol.Until, deadline time.Time,
+) (string, error) {
+	receipt, frame := observe.Receipt(typed.Parts), typed.Last().Frame
+	if waitFor == "" {
+		if frame != nil && !frame.Settled {
+			receipt += "\nthe screen had not settled when the time was over"
 		}
+		return receipt + "\n" + s.now(ctx, info, typed.Before, frame), nil
 	}
-	return all, observe.CheckInputs(all)
-}
-
-func expectRev(rev *uint64) *protocol.Expect {
-	if rev == nil {
-		return nil
+	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
+	got, frame, err := s.await(ctx, req, ask, waitFor)
+	if err != nil {
+		return "", &partly{cause: err, receipt: receipt}
 	}
-	return &protocol.Expect{Seq: rev}
-}
-
-// typeAll sends the inputs one after another as long as each arrives. It returns the revision that was the newest before
-// the last of them.
-func (w *sending) typeAll(ctx context.Context, inputs []*protocol.Input, settleLast bool) (after uint64, err error) {
-	after = w.before.Seq
-	for i, input := range inputs {
-		if last := i == len(inputs)-1; last && !settleLast {
-			input.SettleMs = 0
-		}
-		input.TimeoutMs = w.left()
-		got, err := w.cfg.Terminals.Input(ctx, input)
-		refused, isRefusal := errors.AsType[*protocol.Error](err)
-		switch {
-		case isRefusal:
-			got = &protocol.InputResult{Status: protocol.StatusRefused, Reason: refused.Code, Message: refused.Message}
-		case err != nil:
-			return 0, fmt.Errorf("%w\n%s", err, observe.Receipt(w.parts))
-		}
-		w.parts[i].Result = got
-		if !w.parts[i].Landed() {
-			return after, nil
-		}
-		if i < len(inputs)-1 && got.Seq > after {
-			after = got.Seq
-		}
-	}
-	return after, nil
-}
-
-// left is the rest of the time in milliseconds, at least 1: 0 would be no limit.
-func (w *sending) left() int64 { return max(1, time.Until(w.deadline).Milliseconds()) }
-
-// report is the answer: the receipt, and what the screen became.
-func (w *sending) report(ctx context.Context, req *mcp.CallToolRequest, waitFor string, until protocol.Until, after uint64) (string, error) {
-	receipt := observe.Receipt(w.parts)
-	if failed := w.failed(); failed != nil {
-		return "", w.failure(ctx, failed, receipt)
-	}
-	frame := w.parts[len(w.parts)-1].Result.Frame
-	if waitFor != "" {
-		got, settled, err := w.await(ctx, req, &protocol.Wait{SessionID: w.info.SessionID, Until: until, AfterSeq: after, TimeoutMs: w.left()}, waitFor)
-		if err != nil {
-			return "", fmt.Errorf("%w\n%s", err, receipt)
-		}
-		receipt += "\n" + w.matched(got, until)
-		frame = settled
-	} else if frame != nil && !frame.Settled {
-		receipt += "\nthe screen was still changing when the time was over"
-	}
-	return receipt + "\n" + w.now(ctx, frame), nil
-}
-
-// failed is the receipt of the part that did not reach the program, nil if all did.
-func (w *sending) failed() *protocol.InputResult {
-	for _, p := range w.parts {
-		if p.Result != nil && !p.Landed() {
-			return p.Result
-		}
-	}
-	return nil
+	return receipt + "\n" + s.matched(got, until) + "\n" + s.now(ctx, info, typed.Before, frame), nil
 }
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
-func (w *sending) failure(ctx context.Context, got *protocol.InputResult, receipt string) error {
-	text := observe.Refusal(got.Reason, got.Message)
-	advice := next(got.Reason)
+func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *typist.Typed, got *protocol.InputResult) error {
+	text, advice := observe.Refusal(got.Reason, got.Message), next(got.Reason)
+	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch
 	if got.Status == protocol.StatusDropped {
 		text = "control ended while you typed: " + observe.Ended(got.Ended)
 		advice = "look before anything else; if you still need the keyboard, call terminal_request_control"
+		show = true
 	}
 	if advice != "" {
 		text += "; " + advice
 	}
-	text += "\n" + receipt
-	switch got.Reason { //nolint:exhaustive // after these there is no screen to show, or it does not matter
-	case protocol.CodeBlackout, protocol.CodeNoSession, protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeNoGrant, protocol.CodeBadMessage, protocol.CodeReservedKey:
-		return errors.New(text)
+	text += "\n" + observe.Receipt(typed.Parts)
+	if show {
+		text += "\n" + s.now(ctx, info, typed.Before, got.Frame)
 	}
-	return errors.New(text + "\n" + w.now(ctx, got.Frame))
+	return errors.New(text)
 }
 
 // now is the screen after typing: the rows that changed where saying those is shorter, else all of it.
-func (w *sending) now(ctx context.Context, f *protocol.Frame) string {
-	lines, known := observe.Screen(w.before, f)
+func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame) string {
+	lines, known := observe.Screen(before, f)
 	if !known {
-		got, err := w.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: w.info.SessionID})
+		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
 		if err != nil {
 			return "the screen could not be read: " + explain(err)
 		}
 		f, lines = got.Frame, got.Frame.Screen.Lines
 	}
-	header := w.header(w.info, f) + "\n"
-	changed, shorter := protocol.Diff(w.before.Screen.Lines, lines)
+	header := s.header(info, f) + "\n"
+	changed, shorter := protocol.Diff(before.Screen.Lines, lines)
 	switch {
 	case shorter && len(changed) == 0:
-		return header + fmt.Sprintf("no row changed since rev %d", w.before.Seq)
+		return header + fmt.Sprintf("no row changed since rev %d", before.Seq)
 	case shorter:
-		return header + w.changed(changed, w.before.Seq)
+		return header + s.changed(changed, before.Seq)
 	}
-	return header + w.whole(lines)
+	return header + s.whole(lines)
 }

@@ -109,3 +109,6 @@ func Refusal(code protocol.Code, message string) string {
 	}
 	return string(code)
 }
+
+// Keys names keys for a receipt.
+func Keys(names string) string { return short(names, 120) }

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+// defaultName is the agent that a command line is when --as says nothing else.
+const defaultName = "cli"
+
+// endpoint is the gateway that the flags name, with its token.
+func (a *app) endpoint() (gateway.Endpoint, error) {
+	ep, err := gateway.ParseEndpoint(a.gateway)
+	if err != nil {
+		return ep, &failure{status: statusUsage, cause: err}
+	}
+	if a.tokenFile == "" {
+		return ep, nil
+	}
+	if ep.Token, err = auth.ReadTokenFile(a.tokenFile); err != nil {
+		return ep, &failure{status: statusUsage, cause: err}
+	}
+	return ep, nil
+}
+
+// dial makes a client that joins a gateway and never starts one. Only a command that will ask for control needs an
+// identity; looking leaves no file behind.
+func (a *app) dial(name string, create bool) (*client.Client, error) {
+	ep, err := a.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	if name == "" || observe.Name(name) != name {
+		return nil, usage("--as: %.40q is no name: use one line of 1 to 32 visible characters", name)
+	}
+	key, err := identity(name, create)
+	if err != nil {
+		return nil, &failure{status: statusRefused, cause: err}
+	}
+	return client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: name, Key: key}), nil
+}
+
+// noGateway adds what to do to the failure of a command that only joins.
+func noGateway(err error) error {
+	if gone, ok := errors.AsType[*client.Unreachable](err); ok {
+		if errors.Is(gone.Cause, fs.ErrNotExist) {
+			return &failure{status: statusNoGateway, cause: errors.New("connect: no gateway is running"), hint: hintNothingRuns}
+		}
+		return &failure{status: statusNoGateway, cause: fmt.Errorf("connect: no gateway answers: %w", gone.Cause), hint: hintNothingRuns + "; or check --gateway"}
+	}
+	return err
+}
+
+// with runs a command's work on a connection.
+func (a *app) with(name string, create bool, work func(*client.Client) error) error {
+	c, err := a.dial(name, create)
+	if err != nil {
+		return err
+	}
+	err = work(c)
+	return noGateway(errors.Join(err, c.Close()))
+}
+
+// lookup is the session with an id; a wrong id is an error that lists the right ones.
+func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
+	sessions, err := c.Sessions(ctx)
+	if err != nil {
+		return protocol.SessionInfo{}, err
+	}
+	ids := make([]string, len(sessions))
+	for i, s := range sessions {
+		if s.SessionID == id {
+			return s, nil
+		}
+		ids[i] = s.SessionID
+	}
+	if len(ids) == 0 {
+		return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: there are no sessions", id), hint: hintNothingRuns}
+	}
+	return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: there is no such session", id), hint: "these exist: " + strings.Join(ids, ", ")}
+}
+
+// identity is the secret that makes this command line the same agent each time, of its own for each name. It lies in the
+// state directory; "" means that there is none yet and none is wanted.
+func identity(name string, create bool) (string, error) {
+	dir, err := stateDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "agent.key")
+	secret, err := auth.ReadTokenFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if !create {
+			return "", nil
+		}
+		if err := newIdentity(dir, path); err != nil {
+			return "", err
+		}
+		secret, err = auth.ReadTokenFile(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("identity of this command line: %w", err)
+	}
+	if name == defaultName {
+		return secret, nil
+	}
+	sum := sha256.Sum256([]byte(secret + "\n" + name))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// newIdentity writes the file whole or not at all; of two that do so at once the first one wins.
+func newIdentity(dir, path string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("identity of this command line: %w", err)
+	}
+	f, err := os.CreateTemp(dir, "agent.key.*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("identity of this command line: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.WriteString(rand.Text() + rand.Text() + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("identity of this command line: %w", err)
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("identity of this command line: %w", err)
+	}
+	return nil
+}
+
+// stateDir is where this program keeps what lasts: $XDG_STATE_HOME/terminalproxy, else ~/.local/state/terminalproxy.
+func stateDir() (string, error) {
+	base := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("state directory: %w: set HOME or XDG_STATE_HOME", err)
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(base, "terminalproxy"), nil
+}
+
+// share is this process's part in the local gateway, made at the first connection: a program that only gets asked for
+// its tools touches no directory.
+type share struct {
+	log *slog.Logger
+
+	mu    sync.Mutex
+	local *gateway.Local
+}
+
+func (s *share) dial(ctx context.Context) (net.Conn, error) {
+	s.mu.Lock()
+	if s.local == nil {
+		dir, err := gateway.RuntimeDir()
+		if err != nil {
+			s.mu.Unlock()
+			return nil, err
+		}
+		s.local = gateway.NewLocal(dir, s.log)
+	}
+	local := s.local
+	s.mu.Unlock()
+	return local.Dial(ctx)
+}
+
+func (s *share) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.local == nil {
+		return nil
+	}
+	return s.local.Close()
+}
+
+// printJSON writes the answer of --json.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// print writes lines for people.
+func (a *app) print(lines ...string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(a.out, line); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+	}
+	return nil
+}

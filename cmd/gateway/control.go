@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+const asHelp = "the agent `NAME` that the user reads; each name is an agent of its own"
+
+func (a *app) newRequest() *cobra.Command {
+	var reason, level, as string
+	var forTime, timeout time.Duration
+	cmd := &cobra.Command{
+		Use: "request ID --reason R [--level drive|type] [--for D]", Short: "Ask the user for the keyboard", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			reason, err := sentence("reason", reason)
+			switch {
+			case err != nil:
+				return err
+			case reason == "":
+				return usage("request: --reason is missing: say in one sentence what you want to do")
+			case level != string(protocol.LevelDrive) && level != string(protocol.LevelType):
+				return usage("--level %.20q: it must be drive or type", level)
+			case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
+				return usage("--for %s: it must be 1s to 24h", forTime)
+			}
+			if err := checkTimeout(timeout); err != nil {
+				return err
+			}
+			return a.with(as, true, func(c *client.Client) error {
+				s, err := lookup(cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
+				return a.request(cmd.Context(), c, timeout, &protocol.ControlRequest{
+					SessionID: s.SessionID, AgentName: as, Level: protocol.Level(level), Why: reason, Seconds: int64(forTime / time.Second),
+				})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&reason, "reason", "", "what you want to do, for the user to read (needed)")
+	f.StringVar(&level, "level", string(protocol.LevelDrive), "drive: every key; type: text and editing keys, the user presses Enter")
+	f.DurationVar(&forTime, "for", 0, "how long you need it (default: until it is taken or given back)")
+	f.DurationVar(&timeout, "timeout", 2*time.Minute, "wait this long for the answer; the request stays open after that")
+	f.StringVar(&as, "as", defaultName, asHelp)
+	return cmd
+}
+
+func (a *app) request(ctx context.Context, c *client.Client, timeout time.Duration, ask *protocol.ControlRequest) error {
+	asking, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	grant, revoke, err := c.Request(asking, ask)
+	switch {
+	case err != nil && asking.Err() != nil && ctx.Err() == nil:
+		return &failure{status: statusTimeout, cause: fmt.Errorf("request: the user has not answered within %s; the request stays open", timeout),
+			hint: "wait on with: gateway wait " + ask.SessionID + " --control; or take it back with: gateway release " + ask.SessionID}
+	case err != nil:
+		return err
+	case revoke != nil:
+		return &failure{status: statusRefused, cause: fmt.Errorf("request: refused: %s", observe.Ended(revoke.Reason))}
+	case a.json:
+		return a.printJSON(grant)
+	}
+	words := observe.Grant(grant.Level, grant.ExpiresAt, time.Now())
+	if words != "" {
+		words = " (" + words + ")"
+	}
+	return a.print("granted" + words)
+}
+
+func (a *app) newRelease() *cobra.Command {
+	var note, as string
+	cmd := &cobra.Command{
+		Use: "release ID [--note TEXT]", Short: "Give the keyboard back, or take a request back", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			note, err := sentence("note", note)
+			if err != nil {
+				return err
+			}
+			return a.with(as, false, func(c *client.Client) error {
+				s, err := lookup(cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
+				err = c.Release(cmd.Context(), &protocol.ControlRelease{SessionID: s.SessionID, Note: note})
+				if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.CodeNoGrant {
+					err = nil // giving back twice changes nothing
+				}
+				switch {
+				case err != nil:
+					return err
+				case a.json:
+					return a.printJSON(map[string]any{"sessionId": s.SessionID, "released": true})
+				}
+				return a.print("released")
+			})
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "a sentence for the user: what you did, what is left")
+	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
+	return cmd
+}
+
+// sentence is text for the user on one line, without what they could not see.
+func sentence(flag, text string) (string, error) {
+	text = strings.Join(strings.Fields(observe.Clean(text)), " ")
+	if len(text) > protocol.MaxReason {
+		return "", usage("--%s is %d bytes long, at most %d are shown to the user", flag, len(text), protocol.MaxReason)
+	}
+	return text, nil
+}

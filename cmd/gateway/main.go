@@ -1,0 +1,177 @@
+// Command gateway is for agents and operators: it lists and reads the terminals that run under proxy, asks for the
+// keyboard and types, serves all that to AI agents as an MCP server, and runs as a server for other machines.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+// version is set by the build (-ldflags -X main.version=...).
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// Exit statuses.
+const (
+	statusOK         = 0
+	statusRefused    = 1 // refused, or another failure
+	statusUsage      = 2
+	statusNoSession  = 3
+	statusForbidden  = 4
+	statusNoGateway  = 5
+	statusTimeout    = 124
+	statusUndefined  = -1
+	hintNothingRuns  = "start a session in a terminal with: proxy --agent PROGRAM"
+	hintRequestFirst = "ask first with: gateway request ID --reason REASON"
+)
+
+// app is one invocation.
+type app struct {
+	in       io.ReadCloser
+	out, err io.Writer
+
+	gateway   string // --gateway
+	tokenFile string // --token-file
+	json      bool   // --json
+	// command is what runs, "" until the command line was found good.
+	command string
+}
+
+// failure is an error that knows its exit status and what to do about it.
+type failure struct {
+	status int // statusUndefined: see statusOf
+	cause  error
+	hint   string
+}
+
+func (f *failure) Error() string { return f.cause.Error() }
+func (f *failure) Unwrap() error { return f.cause }
+
+func usage(format string, args ...any) error {
+	return &failure{status: statusUsage, cause: fmt.Errorf(format, args...)}
+}
+
+// run is the program without its process: it never exits and reads no global but the environment.
+func run(ctx context.Context, args []string, in io.ReadCloser, out, errw io.Writer) int {
+	a := &app{in: in, out: out, err: errw}
+	root := a.newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errw)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return statusOK
+	}
+	return a.report(err)
+}
+
+// report says what went wrong, in a sentence, and gives the exit status.
+func (a *app) report(err error) int {
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		f = &failure{status: statusUndefined, cause: err}
+	}
+	if f.status == statusUndefined {
+		f.status = a.statusOf(err)
+	}
+	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\n  ")
+	if what, _, _ := strings.Cut(text, ":"); a.command != "" && strings.Contains(what, " ") && !strings.HasPrefix(what, a.command+" ") {
+		text = a.command + ": " + text // it is only a why
+	}
+	_, _ = fmt.Fprintf(a.err, "gateway: %s\n", text)
+	if hint := hintFor(f); hint != "" {
+		_, _ = fmt.Fprintf(a.err, "hint: %s\n", hint)
+	}
+	return f.status
+}
+
+func (a *app) statusOf(err error) int {
+	if a.command == "" {
+		return statusUsage
+	}
+	if _, ok := errors.AsType[*client.Unreachable](err); ok {
+		return statusNoGateway
+	}
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
+		return statusOfCode(refused.Code)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return statusTimeout
+	}
+	return statusRefused
+}
+
+func statusOfCode(c protocol.Code) int {
+	switch c {
+	case protocol.CodeNoSession:
+		return statusNoSession
+	case protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeNoGrant:
+		return statusForbidden
+	case protocol.CodeTimeout:
+		return statusTimeout
+	case protocol.CodeBadMessage, protocol.CodeTooLarge:
+		return statusUsage
+	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeBusy, protocol.CodeUserTyping,
+		protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey, protocol.CodeNotReading:
+	}
+	return statusRefused
+}
+
+func hintFor(f *failure) string {
+	if f.hint != "" {
+		return f.hint
+	}
+	if refused, ok := errors.AsType[*protocol.Error](f.cause); ok && refused.Code == protocol.CodeNoGrant {
+		return hintRequestFirst
+	}
+	switch f.status {
+	case statusUsage:
+		return "gateway COMMAND --help says what a command takes"
+	case statusForbidden:
+		return "pass a token of the right role with --token-file, or create one with: gateway token create NAME --role ROLE"
+	}
+	return ""
+}
+
+func (a *app) newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gateway",
+		Short: "Look at, and with the user's leave operate, terminals that run under proxy",
+		Long: "gateway shows terminals that run under `proxy --agent`, asks their user for the keyboard, and types while the grant lasts.\n\n" +
+			"Exit status: 0 done; 1 refused, or a condition not met; 2 usage; 3 no such session; 4 not permitted; 5 no gateway; 124 timeout.",
+		Args:          cobra.NoArgs,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_ = cmd.Help()
+			return usage("a command is missing")
+		},
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) { a.command = cmd.Name() },
+	}
+	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	f := root.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print the answer as JSON")
+	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST; env PROXY_GATEWAY (default: the local gateway)")
+	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
+	root.AddCommand(a.newMCP(), a.newServe(), a.newLs(), a.newRead(), a.newSend(), a.newWait(), a.newRequest(), a.newRelease(), a.newToken())
+	return root
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/mcp"
+	"terminalproxy/protocol"
+)
+
+func (a *app) newMCP() *cobra.Command {
+	var logs bool
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "Serve terminals to an AI agent over MCP (stdio)", Args: cobra.NoArgs,
+		Long: "mcp is a Model Context Protocol server on standard input and output, for an agent to start:\n\n" +
+			"  claude mcp add term -- gateway mcp\n\n" +
+			"It joins the local gateway, and serves it while no other process does.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd, logs) },
+	}
+	cmd.Flags().BoolVar(&logs, "log", false, "write diagnostics to standard error")
+	return cmd
+}
+
+func (a *app) serveMCP(cmd *cobra.Command, logs bool) (err error) {
+	ep, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	log := a.logger(logs, slog.LevelDebug)
+	cfg := client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "an agent", Log: log}
+	if ep.Local() {
+		local := &share{log: log}
+		cfg.Dial = local.dial
+		defer func() { err = errors.Join(err, local.close()) }()
+	}
+	// Without a lasting identity the gateway takes control back from an agent whose connection ends.
+	c := client.New(cfg)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	server := mcp.New(mcp.Config{Terminals: c, Version: version, Log: log})
+	return server.Serve(cmd.Context(), a.in, keepOpen{a.out})
+}
+
+// keepOpen is standard output, which is not ours to close.
+type keepOpen struct{ io.Writer }
+
+// Close implements io.Closer.
+func (keepOpen) Close() error { return nil }
+
+// logger writes to standard error, or nowhere.
+func (a *app) logger(on bool, level slog.Level) *slog.Logger {
+	if !on {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/typist"
+	"terminalproxy/protocol"
+)
+
+// settle is how long the screen has to be quiet after typing.
+const settle = 300 * time.Millisecond
+
+// sendFlags are the flags of send.
+type sendFlags struct {
+	text, paste, until, as string
+	enter                  bool
+	rev                    uint64
+	timeout                time.Duration
+}
+
+func (a *app) newSend() *cobra.Command {
+	var in sendFlags
+	cmd := &cobra.Command{
+		Use:   "send ID [--text T] [--paste FILE] [--enter] [KEY ...]",
+		Short: "Type under a grant, then print what became of the screen",
+		Long: "send types text or a pasted file, then the named keys (ctrl-c, esc, enter, up, f5, alt-x, shift-tab), then Enter.\n" +
+			"It needs a grant: see gateway request.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.send(cmd, args[0], args[1:], in) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.text, "text", "", "type this, without Enter")
+	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`, - for standard input")
+	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
+	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
+	f.StringVar(&in.until, "until", "", "then wait for `FACT`: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
+	f.DurationVar(&in.timeout, "timeout", 10*time.Second, "bound of everything together")
+	f.StringVar(&in.as, "as", defaultName, asHelp)
+	return cmd
+}
+
+func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) error {
+	what := typist.Text{Text: in.text, Keys: keys, Enter: in.enter, SettleMs: settle.Milliseconds(), NoSettle: in.until != "",
+		Mine: func(k protocol.Keyboard) bool { return k.AgentName == in.as }}
+	if err := checkTimeout(in.timeout); err != nil {
+		return err
+	}
+	condition, value, _ := strings.Cut(in.until, "=")
+	var until protocol.Until
+	if in.until != "" {
+		var err error
+		if until, err = observe.Until(condition, value); err == nil && until.Control {
+			err = errors.New("it belongs to gateway wait")
+		}
+		if err != nil {
+			return usage("--until %s: %w", condition, err)
+		}
+	}
+	if cmd.Flags().Changed("expect-rev") {
+		what.Rev = &in.rev
+	}
+	if in.paste != "" {
+		var err error
+		if what.Paste, err = a.pasted(in.paste); err != nil {
+			return err
+		}
+	}
+	if err := what.Check(); err != nil {
+		return usage("send: %w", err)
+	}
+	return a.with(in.as, true, func(c *client.Client) error {
+		s, err := lookup(cmd.Context(), c, id)
+		if err != nil {
+			return err
+		}
+		what.SessionID, what.Deadline = s.SessionID, time.Now().Add(in.timeout)
+		return a.typeAndShow(cmd.Context(), c, s, what, condition, until)
+	})
+}
+
+// pasted reads what to paste, no more than one input can carry.
+func (a *app) pasted(name string) (string, error) {
+	from := io.Reader(a.in)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", usage("--paste: %w", err)
+		}
+		defer func() { _ = f.Close() }()
+		from = f
+	}
+	data, err := io.ReadAll(io.LimitReader(from, protocol.MaxInput+1))
+	switch {
+	case err != nil:
+		return "", usage("--paste: %w", err)
+	case len(data) > protocol.MaxInput:
+		return "", usage("--paste %s: it is longer than %d bytes, the limit of one input", name, protocol.MaxInput)
+	case len(data) == 0:
+		return "", usage("--paste %s: it is empty", name)
+	}
+	return string(data), nil
+}
+
+// sent is what send prints with --json: the receipt of everything together, and the answer of --until.
+type sent struct {
+	*protocol.InputResult
+	Wait *protocol.WaitResult `json:"wait,omitempty"`
+}
+
+func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.SessionInfo, what typist.Text, condition string, until protocol.Until) error {
+	typed, err := typist.Type(ctx, c, what)
+	if err != nil {
+		if len(typed.Parts) > 0 {
+			err = fmt.Errorf("%w\n%s", err, observe.Receipt(typed.Parts))
+		}
+		return err
+	}
+	if failed := typed.Failed(); failed != nil {
+		if a.json {
+			err = a.printJSON(sent{InputResult: total(typed)})
+		}
+		return errors.Join(notTyped(typed, failed), err)
+	}
+	out := sent{InputResult: total(typed)}
+	frame := typed.Last().Frame
+	if condition != "" {
+		out.Wait, err = c.Wait(ctx, &protocol.Wait{SessionID: s.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(what.Deadline)})
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, observe.Receipt(typed.Parts))
+		}
+		frame = out.Wait.Frame
+	}
+	if err := a.printSent(ctx, c, s, typed, out, frame); err != nil {
+		return err
+	}
+	if out.Wait != nil && !out.Wait.Met {
+		return &failure{status: statusTimeout, cause: fmt.Errorf("send --until %s: typed, but not so in time", condition)}
+	}
+	return nil
+}
+
+func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.SessionInfo, typed *typist.Typed, out sent, frame *protocol.Frame) error {
+	if a.json {
+		return a.printJSON(out)
+	}
+	lines, known := observe.Screen(typed.Before, frame)
+	if !known {
+		got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
+		if err != nil {
+			return err
+		}
+		frame, lines = got.Frame, got.Frame.Screen.Lines
+	}
+	return a.print(observe.Receipt(typed.Parts), observe.Header(s, frame, "", time.Now()), observe.Rows(lines))
+}
+
+// total is the receipts of all parts as one: the last that there is, with all their bytes.
+func total(typed *typist.Typed) *protocol.InputResult {
+	var all protocol.InputResult
+	written, dropped := 0, 0
+	for _, p := range typed.Parts {
+		if p.Result != nil {
+			all = *p.Result
+			written += p.Result.WrittenBytes
+			dropped += p.Result.DroppedBytes
+		}
+	}
+	all.WrittenBytes, all.DroppedBytes = written, dropped
+	return &all
+}
+
+// notTyped is the error of an input that did not arrive whole.
+func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
+	out := &failure{status: statusRefused}
+	why := observe.Refusal(failed.Reason, failed.Message)
+	switch {
+	case failed.Status == protocol.StatusDropped:
+		why = "control ended: " + observe.Ended(failed.Ended)
+	case failed.Reason == protocol.CodeNoGrant:
+		out.hint = hintRequestFirst
+		fallthrough
+	default:
+		out.status = statusOfCode(failed.Reason)
+	}
+	out.cause = fmt.Errorf("send: %s\n%s", why, observe.Receipt(typed.Parts))
+	return out
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	listen, cert, key, tokens string
+	origins, hosts            []string
+	log                       bool
+}
+
+func (a *app) newServe() *cobra.Command {
+	var in serveFlags
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run a gateway for this machine and for others", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), in) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.listen, "listen", "127.0.0.1:7117", "TCP `ADDRESS` to listen on; beyond this machine only with a certificate")
+	f.StringVar(&in.cert, "tls-cert", "", "`FILE` with the certificate chain (PEM)")
+	f.StringVar(&in.key, "tls-key", "", "`FILE` with the certificate's key (PEM)")
+	f.StringVar(&in.tokens, "tokens", "", tokensHelp)
+	f.StringSliceVar(&in.origins, "origin", nil, "`ORIGIN` of web pages that may connect, may be repeated")
+	f.StringSliceVar(&in.hosts, "host", nil, "further `NAME` that this server is called by, may be repeated")
+	f.BoolVar(&in.log, "log", false, "write what happens to standard error")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
+	secure, err := certificate(in.cert, in.key)
+	if err != nil {
+		return err
+	}
+	path, store, err := openTokens(in.tokens)
+	if err != nil {
+		return err
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", in.listen)
+	if err != nil {
+		return &failure{status: statusRefused, cause: fmt.Errorf("serve: %w", err), hint: "another gateway may run there: choose another address with --listen"}
+	}
+	if addr, ok := ln.Addr().(*net.TCPAddr); secure == nil && ok && !addr.IP.IsLoopback() {
+		return errors.Join(usage("serve: --listen %s is reached from other machines: give --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen), ln.Close())
+	}
+	log := a.logger(in.log, slog.LevelInfo)
+	server := gateway.New(gateway.Config{Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins})
+	local, release, err := localSocket()
+	if err != nil {
+		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)
+	}
+	a.announce(ln, secure != nil, local, path)
+
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var wg sync.WaitGroup
+	if local != nil {
+		wg.Go(func() { stop(server.ServeLocal(ctx, local)) }) // ends with ctx or with Close
+	}
+	wg.Go(func() { stop(server.ServeTCP(ctx, ln, secure)) }) // ends with ctx or with Close
+	<-ctx.Done()
+	err = errors.Join(server.Close())
+	wg.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		err = errors.Join(cause, err)
+	}
+	return errors.Join(err, release())
+}
+
+// certificate is the TLS configuration of a pair of files, nil for none.
+func certificate(cert, key string) (*tls.Config, error) {
+	switch {
+	case cert == "" && key == "":
+		return nil, nil //nolint:nilnil // no certificate is a configuration like any other
+	case cert == "" || key == "":
+		return nil, usage("serve: --tls-cert and --tls-key belong together")
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, usage("serve: certificate: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, nil
+}
+
+// localSocket takes the place of the user's local gateway if nobody has it. release is never nil.
+func localSocket() (ln *net.UnixListener, release func() error, err error) {
+	none := func() error { return nil }
+	dir, err := gateway.RuntimeDir()
+	if err != nil {
+		return nil, none, err
+	}
+	ln, release, err = gateway.ListenLocal(dir)
+	if err != nil {
+		return nil, none, err
+	}
+	return ln, release, nil
+}
+
+// announce says where the gateway is and how to come in.
+func (a *app) announce(ln net.Listener, secure bool, local *net.UnixListener, tokens string) {
+	scheme := "ws"
+	if secure {
+		scheme = "wss"
+	}
+	_, _ = fmt.Fprintf(a.out, "listening on %s://%s\n", scheme, ln.Addr())
+	if local != nil {
+		dir, _ := gateway.RuntimeDir() // it was found just before
+		_, _ = fmt.Fprintf(a.out, "listening on unix:%s\n", filepath.Join(dir, "gateway.sock"))
+	}
+	_, _ = fmt.Fprintf(a.out, "tokens: %s (make one with: gateway token create NAME --role proxy|agent|viewer|owner)\n", tokens)
+}
+
+// openTokens opens the token file that a flag names, or the one in the state directory.
+func openTokens(path string) (string, *auth.Store, error) {
+	if path == "" {
+		dir, err := stateDir()
+		if err != nil {
+			return "", nil, err
+		}
+		path = filepath.Join(dir, "tokens")
+	}
+	store, err := auth.OpenStore(path, nil)
+	if err != nil {
+		return "", nil, &failure{status: statusUsage, cause: fmt.Errorf("token file: %w", err)}
+	}
+	return path, store, nil
+}

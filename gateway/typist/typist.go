@@ -1,0 +1,183 @@
+// Package typist types for an agent: it makes terminal.input messages of text, keys and Enter, sends them in order, each
+// when the one before has arrived, and keeps the receipts. It must not know who asks for it: the MCP server and the
+// command line type by the same rules.
+package typist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+// enterDelay is the quiet time that text gets before its Enter, in milliseconds. Programs that tell typing from pasting
+// by its speed take an Enter that follows at once for a part of the text, and do not act on it.
+const enterDelay = 250
+
+// Keyboard is what typing needs of a connection to a gateway.
+type Keyboard interface {
+	Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error)
+	Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error)
+}
+
+// Text is what to type: text or a paste, then keys, then Enter; at least one of them.
+type Text struct {
+	SessionID   string
+	Text, Paste string
+	Keys        []string
+	Enter       bool
+	// Rev is the revision that the screen must still have at the first byte, nil for any.
+	Rev *uint64
+	// SettleMs is how long the screen has to be quiet after each part, in milliseconds.
+	SettleMs int64
+	// NoSettle leaves that out after the last part: the caller waits for something else.
+	NoSettle bool
+	// Deadline bounds everything.
+	Deadline time.Time
+	// Mine reports whether a grant is the caller's own; nil never is.
+	Mine func(protocol.Keyboard) bool
+}
+
+// Typed is what became of it.
+type Typed struct {
+	// Before is the screen before the first key.
+	Before *protocol.Frame
+	// Parts are the inputs in order, those that were never sent included.
+	Parts []observe.Part
+	// After is the newest revision that was there before the last part: what that part caused is younger.
+	After uint64
+}
+
+// Failed is the receipt of the part that did not reach the program whole, nil if all did.
+func (t *Typed) Failed() *protocol.InputResult {
+	for _, p := range t.Parts {
+		if p.Result != nil && !p.Landed() {
+			return p.Result
+		}
+	}
+	return nil
+}
+
+// Last is the receipt of the last part.
+func (t *Typed) Last() *protocol.InputResult { return t.Parts[len(t.Parts)-1].Result }
+
+// Check finds what no terminal would take. Its errors are sentences for who wrote it.
+func (t Text) Check() error {
+	switch {
+	case t.Text == "" && t.Paste == "" && len(t.Keys) == 0 && !t.Enter:
+		return errors.New("there is nothing to type: give text, paste, keys or enter")
+	case t.Text != "" && t.Paste != "":
+		return errors.New("text and paste exclude each other: send them one after another")
+	}
+	return nil
+}
+
+// Type types t and stops at the first part that does not arrive. A refusal is no error: it stands in the receipts. An
+// error means that it is not known what became of the part that was under way; Typed says what came before.
+func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
+	if err := t.Check(); err != nil {
+		return &Typed{}, err
+	}
+	before, err := k.Read(ctx, &protocol.Read{SessionID: t.SessionID})
+	if err != nil {
+		return &Typed{}, err
+	}
+	out := &Typed{Before: before.Frame, After: before.Frame.Seq}
+	inputs := t.inputs(out)
+	if err := check(inputs); err != nil {
+		return &Typed{}, err
+	}
+	for i, input := range inputs {
+		input.TimeoutMs = Left(t.Deadline)
+		got, err := k.Input(ctx, input)
+		refused, isRefusal := errors.AsType[*protocol.Error](err)
+		switch {
+		case isRefusal:
+			got = &protocol.InputResult{RequestID: input.RequestID, SessionID: t.SessionID, Status: protocol.StatusRefused, Reason: refused.Code, Message: refused.Message}
+		case err != nil:
+			return out, err
+		}
+		if out.Parts[i].Result = got; !out.Parts[i].Landed() {
+			break
+		}
+		if i < len(inputs)-1 {
+			out.After = max(out.After, got.Seq)
+		}
+	}
+	return out, nil
+}
+
+// Left is the time until a deadline in milliseconds, at least 1: on the wire 0 is no limit.
+func Left(deadline time.Time) int64 { return max(1, time.Until(deadline).Milliseconds()) }
+
+// inputs makes the messages, and names the parts in out.
+func (t Text) inputs(out *Typed) []*protocol.Input {
+	var all []*protocol.Input
+	add := func(what string, kind protocol.InputKind, data string) {
+		out.Parts = append(out.Parts, observe.Part{What: what})
+		all = append(all, &protocol.Input{SessionID: t.SessionID, InputKind: kind, Data: data, SettleMs: t.SettleMs})
+	}
+	switch {
+	case t.Paste != "":
+		add(observe.Text("paste", t.Paste), protocol.InputPaste, t.Paste)
+	case strings.Contains(t.Text, "\n") && out.Before.Screen.Modes.BracketedPaste:
+		// Line by line the program would act on each Enter; as a paste it takes the lines as one text.
+		add(observe.Text("text, as a paste", t.Text), protocol.InputPaste, t.Text)
+	case t.Text != "":
+		add(observe.Text("text", t.Text), protocol.InputText, t.Text)
+	}
+	if len(t.Keys) > 0 {
+		keys := strings.Join(t.Keys, " ")
+		add("keys "+observe.Keys(keys), protocol.InputKeys, keys)
+	}
+	if t.Enter {
+		if len(all) > 0 {
+			all[len(all)-1].SettleMs = max(t.SettleMs, enterDelay)
+		}
+		add("Enter", protocol.InputKeys, "enter")
+	}
+	t.guard(all, out.Before.Keyboard)
+	return all
+}
+
+// guard ties the parts to what the caller knows: the first to the screen, all to the grant that holds now, so that one
+// which comes too late does not fall under a later grant.
+func (t Text) guard(all []*protocol.Input, k protocol.Keyboard) {
+	if t.Rev != nil {
+		all[0].Expect = &protocol.Expect{Seq: t.Rev}
+	}
+	if t.NoSettle {
+		all[len(all)-1].SettleMs = 0
+	}
+	if k.Holder != protocol.HolderAgent || t.Mine == nil || !t.Mine(k) {
+		return
+	}
+	for _, input := range all {
+		input.Epoch = k.Epoch
+	}
+}
+
+// check refuses what a gateway would not take: it cuts the connection of who sends a longer frame.
+func check(inputs []*protocol.Input) error {
+	const most = protocol.MaxAgentMessage - 2048 // less what ids and numbers take
+	for _, input := range inputs {
+		probe := *input
+		probe.RequestID = "r"
+		frame, err := protocol.Encode(&probe)
+		if err != nil {
+			if fe, ok := errors.AsType[*protocol.FieldError](err); ok {
+				return fe.Reply()
+			}
+			return err
+		}
+		if len(frame) > most {
+			return &protocol.Error{Code: protocol.CodeTooLarge, Field: "data", Message: fmt.Sprintf(
+				"this is too much for one input: %d bytes on the wire, at most %d are possible", len(frame), most)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package typist_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/typist"
+	"terminalproxy/protocol"
+)
+
+// keyboard is a terminal that keeps a list of what was typed.
+type keyboard struct {
+	frame  protocol.Frame
+	inputs []protocol.Input
+	answer func(n int, in *protocol.Input) (*protocol.InputResult, error)
+}
+
+func (k *keyboard) Read(context.Context, *protocol.Read) (*protocol.ReadResult, error) {
+	return &protocol.ReadResult{Frame: &k.frame}, nil
+}
+
+func (k *keyboard) Input(_ context.Context, in *protocol.Input) (*protocol.InputResult, error) {
+	k.inputs = append(k.inputs, *in)
+	if k.answer != nil {
+		if got, err := k.answer(len(k.inputs), in); got != nil || err != nil {
+			return got, err
+		}
+	}
+	return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(in.Data), Seq: k.frame.Seq + uint64(len(k.inputs))}, nil
+}
+
+// ledger is the inputs as a sentence: kind, data, settle time.
+func (k *keyboard) ledger() string {
+	var out []string
+	for _, in := range k.inputs {
+		out = append(out, fmt.Sprintf("%s %q %d", in.InputKind, in.Data, in.SettleMs))
+	}
+	return strings.Join(out, ", ")
+}
+
+func soon() time.Time { return time.Now().Add(time.Minute) }
+
+func TestOrderAndKinds(t *testing.T) {
+	tests := []struct {
+		name   string
+		text   typist.Text
+		modes  protocol.Modes
+		ledger string
+	}{
+		{"text", typist.Text{Text: "ls"}, protocol.Modes{}, `text "ls" 100`},
+		{"text, keys and Enter", typist.Text{Text: "ls", Keys: []string{"left", "ctrl-a"}, Enter: true}, protocol.Modes{}, `text "ls" 100, keys "left ctrl-a" 250, keys "enter" 100`},
+		{"text gets time before its Enter", typist.Text{Text: "ls", Enter: true}, protocol.Modes{}, `text "ls" 250, keys "enter" 100`},
+		{"lines as a paste", typist.Text{Text: "a\nb", Enter: true}, protocol.Modes{BracketedPaste: true}, `paste "a\nb" 250, keys "enter" 100`},
+		{"lines as text where there is no paste", typist.Text{Text: "a\nb"}, protocol.Modes{}, `text "a\nb" 100`},
+		{"one line stays text", typist.Text{Text: "a"}, protocol.Modes{BracketedPaste: true}, `text "a" 100`},
+		{"paste", typist.Text{Paste: "a"}, protocol.Modes{}, `paste "a" 100`},
+		{"Enter alone", typist.Text{Enter: true}, protocol.Modes{}, `keys "enter" 100`},
+		{"the last part does not settle", typist.Text{Text: "a", Enter: true, NoSettle: true}, protocol.Modes{}, `text "a" 250, keys "enter" 0`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			k := &keyboard{frame: protocol.Frame{Seq: 7, Screen: protocol.Screen{Modes: tt.modes}}}
+			tt.text.SettleMs, tt.text.Deadline = 100, soon()
+			typed, err := typist.Type(t.Context(), k, tt.text)
+			require.NoError(t, err)
+			require.Nil(t, typed.Failed())
+			require.Equal(t, tt.ledger, k.ledger())
+			require.Equal(t, 7+uint64(len(k.inputs))-1, typed.After, "the revision before the last part")
+		})
+	}
+}
+
+func TestOnlyTheFirstPartExpectsAndAllCarryTheEpoch(t *testing.T) {
+	rev := uint64(7)
+	text := typist.Text{Text: "a", Keys: []string{"up"}, Enter: true, Rev: &rev, Deadline: soon(), Mine: func(k protocol.Keyboard) bool { return k.AgentID == "a-1" }}
+	for holder, epoch := range map[string]uint64{"a-1": 9, "a-2": 0} {
+		k := &keyboard{frame: protocol.Frame{Keyboard: protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: holder, Epoch: 9}}}
+		_, err := typist.Type(t.Context(), k, text)
+		require.NoError(t, err)
+		for i, in := range k.inputs {
+			require.Equal(t, i == 0, in.Expect != nil)
+			require.Equal(t, epoch, in.Epoch, "another's epoch is not ours to use")
+			require.Positive(t, in.TimeoutMs)
+		}
+	}
+}
+
+func TestNothingFollowsAPartThatDidNotArrive(t *testing.T) {
+	k := &keyboard{answer: func(n int, _ *protocol.Input) (*protocol.InputResult, error) {
+		if n == 2 {
+			return &protocol.InputResult{Status: protocol.StatusDropped, DroppedBytes: 3, Ended: protocol.ReasonReclaimed}, nil
+		}
+		return nil, nil
+	}}
+	typed, err := typist.Type(t.Context(), k, typist.Text{Text: "a", Keys: []string{"up"}, Enter: true, Deadline: soon()})
+	require.NoError(t, err)
+	require.Len(t, k.inputs, 2)
+	require.Equal(t, protocol.ReasonReclaimed, typed.Failed().Ended)
+	require.Nil(t, typed.Last())
+}
+
+func TestARefusalOnTheWireIsAReceipt(t *testing.T) {
+	k := &keyboard{answer: func(int, *protocol.Input) (*protocol.InputResult, error) {
+		return nil, &protocol.Error{Code: protocol.CodeNoGrant, Message: "not yours"}
+	}}
+	typed, err := typist.Type(t.Context(), k, typist.Text{Text: "a", Enter: true, Deadline: soon()})
+	require.NoError(t, err)
+	require.Equal(t, protocol.CodeNoGrant, typed.Failed().Reason)
+	require.Len(t, k.inputs, 1)
+}
+
+func TestALostReceiptIsAnErrorAndSaysWhatCameBefore(t *testing.T) {
+	lost := errors.New("gone")
+	k := &keyboard{answer: func(n int, _ *protocol.Input) (*protocol.InputResult, error) {
+		if n == 2 {
+			return nil, lost
+		}
+		return nil, nil
+	}}
+	typed, err := typist.Type(t.Context(), k, typist.Text{Text: "a", Enter: true, Deadline: soon()})
+	require.ErrorIs(t, err, lost)
+	require.True(t, typed.Parts[0].Landed())
+	require.False(t, typed.Parts[1].Landed())
+}
+
+func TestWhatNoTerminalTakesIsRefusedBeforeTheFirstKey(t *testing.T) {
+	tests := []struct {
+		name string
+		text typist.Text
+		say  string
+	}{
+		{"nothing", typist.Text{}, "there is nothing to type"},
+		{"both", typist.Text{Text: "a", Paste: "b"}, "exclude each other"},
+		{"too long", typist.Text{Text: strings.Repeat("x", 50<<10)}, "the limit is 49152"},
+		{"too long on the wire", typist.Text{Text: strings.Repeat("\x01", 12<<10)}, "too much for one input"},
+		{"the second part", typist.Text{Text: "ok", Keys: []string{strings.Repeat("x ", 25<<10)}}, "the limit is 49152"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			k := &keyboard{}
+			tt.text.Deadline = soon()
+			_, err := typist.Type(t.Context(), k, tt.text)
+			require.ErrorContains(t, err, tt.say)
+			require.Empty(t, k.inputs)
+		})
+	}
+}
