@@ -18,7 +18,7 @@ build:
 	$(BUILD) -o bin/gateway ./cmd/gateway
 
 demo: build
-	@go run ./cmd/internal/demo bin
+	@go run ./cmd/demo bin
 
 test: build
 	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m ./...

@@ -275,6 +275,26 @@ func (d *desk) controlEvent(e control.Event, dropped, unsubmitted int) {
 	d.s.loop.post(func(time.Time) { d.s.loop.decide(e.Agent.ID, word) })
 }
 
+// why is the sentence for an agent whose control ended.
+func why(r control.Reason) string {
+	switch r {
+	case control.Reclaimed:
+		return "the user took the keyboard back"
+	case control.Refused:
+		return "the user refused to give you the keyboard"
+	case control.Released:
+		return "you gave the keyboard back"
+	case control.Expired:
+		return "the time of your grant is over"
+	case control.Link:
+		return "your grant ended when the connection was lost"
+	case control.Exited:
+		return "the program has ended"
+	case control.Replaced:
+	}
+	return "your grant has ended"
+}
+
 func patience(ms int64) time.Duration {
 	if ms == 0 {
 		return defaultWait

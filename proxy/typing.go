@@ -175,6 +175,11 @@ func (d *desk) typed(m *protocol.Input, r input.Receipt) {
 		WrittenBytes: r.Written, DroppedBytes: r.Dropped,
 	}
 	result.Status, result.Reason, result.Message = fate(r)
+	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
+		if e := d.s.authority.LastEnd(); e.Reason != 0 && e.Agent.ID == m.AgentID {
+			result.Ended, result.Message = reason(e.Reason), why(e.Reason)
+		}
+	}
 	if !d.s.loop.post(func(now time.Time) { d.settle(now, m, result) }) {
 		d.answer(result)
 	}
@@ -190,7 +195,7 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 	case input.Written:
 		return protocol.StatusWritten, "", ""
 	case input.Dropped:
-		return protocol.StatusDropped, protocol.CodeNoGrant, "the user took the keyboard back, or the grant ended"
+		return protocol.StatusDropped, protocol.CodeNoGrant, "your grant ended"
 	case input.NotReading:
 		return status, protocol.CodeNotReading, "the program has not read its input for two seconds"
 	case input.UserTyping:

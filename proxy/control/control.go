@@ -140,6 +140,7 @@ type Machine struct {
 	pregrant      Level
 	pregrantUntil time.Time // zero: no limit
 	events        []Event
+	lastEnd       Event
 }
 
 // New makes a machine in the observing phase.
@@ -168,6 +169,9 @@ func (m *Machine) State(now time.Time) State {
 // Epoch is the number that input must carry now. Every change of control increases it and none is used twice: input
 // still on its way when control ended must not match a later grant.
 func (m *Machine) Epoch() uint64 { return m.epoch }
+
+// LastEnd is how the newest control or request ended, for whoever asks why it has none. It is zero before the first.
+func (m *Machine) LastEnd() Event { return m.lastEnd }
 
 // Phase is the present phase.
 func (m *Machine) Phase() Phase { return m.phase }
@@ -230,7 +234,8 @@ func (m *Machine) end(now time.Time, why Reason) {
 	if m.phase == Observing {
 		return
 	}
-	m.events = append(m.events, Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why})
+	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why}
+	m.events = append(m.events, m.lastEnd)
 	m.phase, m.epoch = Observing, m.epoch+1
 	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
 	m.until, m.yield, m.menu, m.shown = time.Time{}, time.Time{}, time.Time{}, time.Time{}

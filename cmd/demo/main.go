@@ -1,0 +1,181 @@
+// Command demo shows the main job by itself: a scripted agent, through the real gateway and MCP server, edits a file in an
+// editor that runs in a PTY under proxy; the user (also scripted) gives it the keyboard, and takes it back midway. It
+// prints what each side saw and checks the file. `make demo` runs it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func main() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	bin := "bin"
+	if len(os.Args) > 1 {
+		bin = os.Args[1]
+	}
+	if err := run(ctx, bin); err != nil {
+		fmt.Fprintf(os.Stderr, "demo: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// script is what agent and user do in one editor.
+type script struct {
+	editor string
+	args   []string
+	first  []string       // keys before the text
+	more   map[string]any // what the agent sends over and over
+	midway string         // is on the screen when it has done so a few times
+	quit   string         // what the user types at the end
+	edits  bool           // the file changes
+}
+
+// editors, the best first: the demo takes what the machine has.
+var editors = []script{
+	{editor: "vim", args: []string{"-u", "NONE", "-n"}, first: []string{"G", "o"}, more: another, midway: nagging + "\n" + nagging, quit: "\x1b:wq\r", edits: true},
+	{editor: "vi", first: []string{"G", "o"}, more: another, midway: nagging + "\n" + nagging, quit: "\x1b:wq\r", edits: true},
+	{editor: "nano", args: []string{"-I"}, first: []string{"ctrl-end"}, more: another, midway: nagging + "\n" + nagging, quit: "\x18y\r", edits: true},
+	{editor: "less", more: map[string]any{"keys": []string{"j"}, "settle_ms": 50}, midway: "(END)", quit: "q"},
+}
+
+// another is one more line that nobody asked for.
+var another = map[string]any{"text": nagging, "keys": []string{"enter"}, "settle_ms": 50}
+
+func choose() (script, error) {
+	for _, s := range editors {
+		if _, err := exec.LookPath(s.editor); err == nil {
+			return s, nil
+		}
+	}
+	return script{}, errors.New("none of vim, vi, nano and less is installed: install one and try again")
+}
+
+const (
+	start   = "Shopping list\n- bread\n"
+	typed   = "- apples, as the agent typed them"
+	nagging = "- and more that nobody asked for"
+	reason  = "add apples to your list"
+	most    = 200 // lines that the agent would type if nobody stopped it
+)
+
+func run(ctx context.Context, bin string) error {
+	s, err := choose()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "proxy-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// A gateway of the demo's own: the sessions you have open are none of its business.
+	if err := os.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "run")); err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "list.txt")
+	if err := os.WriteFile(file, []byte(start), 0o600); err != nil {
+		return err
+	}
+	say("the user runs", "proxy --agent %s list.txt", s.editor)
+	u, err := openTerminal(filepath.Join(bin, "proxy"), append(append([]string{"--agent", s.editor}, s.args...), file))
+	if err != nil {
+		return err
+	}
+	defer u.close()
+	if err := u.waitFor(ctx, "bread"); err != nil {
+		return err
+	}
+	u.show("the user's terminal")
+	return perform(ctx, bin, s, u, file)
+}
+
+// perform plays the agent against the user.
+func perform(ctx context.Context, bin string, s script, u *terminal, file string) error {
+	client := mcp.NewClient(&mcp.Implementation{Name: "demo-agent", Version: "1"}, nil)
+	agent, err := client.Connect(ctx, &mcp.CommandTransport{Command: exec.Command(filepath.Join(bin, "gateway"), "mcp")}, nil)
+	if err != nil {
+		return fmt.Errorf("start gateway mcp: %w", err)
+	}
+	defer agent.Close()
+	a := &caller{ctx: ctx, session: agent}
+	a.tell("terminal_list", nil)
+	a.tell("terminal_send", map[string]any{"text": "typed without asking"})
+
+	asked := a.start("terminal_request_control", map[string]any{"reason": reason, "timeout_ms": 20000})
+	if err := u.waitFor(ctx, "Ctrl+G"); err != nil {
+		return err
+	}
+	u.show("the user is asked")
+	say("the user presses", "Ctrl+G")
+	u.answer(ctx, "\a")
+	a.finish(asked)
+	if s.edits {
+		a.tell("terminal_send", map[string]any{"keys": s.first})
+		a.tell("terminal_send", map[string]any{"text": typed, "wait_for": "text", "value": typed})
+		u.show("the user watches the agent type")
+		// A new line keeps what follows off the checked one.
+		a.tell("terminal_send", map[string]any{"keys": []string{"enter"}})
+	}
+	flooding := a.loop(s)
+	if err := u.waitFor(ctx, s.midway); err != nil {
+		return err
+	}
+	say("the user presses", "Ctrl+\\, while the agent goes on and on")
+	u.press("\x1c")
+	said := <-flooding
+	say("the agent is told", "%s", said)
+	if err := u.waitFor(ctx, "keyboard is yours"); err != nil {
+		return err
+	}
+	u.show("the keyboard is the user's again")
+	a.tell("terminal_send", map[string]any{"text": "one more try"})
+	return leave(ctx, s, u, file)
+}
+
+// leave has the user save and quit, and checks the file.
+func leave(ctx context.Context, s script, u *terminal, file string) error {
+	say("the user", "saves and quits")
+	u.press(s.quit)
+	if err := u.wait(ctx); err != nil {
+		return err
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	text := string(got)
+	switch {
+	case !strings.HasPrefix(text, start):
+		return fmt.Errorf("the list was damaged: %q", short(text))
+	case s.edits && !strings.Contains(text, typed+"\n"):
+		return fmt.Errorf("the agent's line is missing: %q", short(text))
+	case strings.Count(text, nagging) >= most:
+		return errors.New("the agent typed to its end: the reclaim key did nothing")
+	case strings.Contains(text, "without asking"), strings.Contains(text, "one more try"):
+		return errors.New("the agent typed without a grant")
+	}
+	say("the file", "holds the agent's line and %d of the %d it went on with before the key", strings.Count(text, nagging), most)
+	fmt.Println("\nThe demo passed.")
+	return nil
+}
+
+func say(who, what string, args ...any) {
+	fmt.Printf("\n== %s: %s\n", who, fmt.Sprintf(what, args...))
+}
+
+func short(s string) string {
+	if len(s) > 300 {
+		return s[:300] + "..."
+	}
+	return s
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+
+	"terminalproxy/proxy/screen"
+)
+
+// terminal is the scripted user's terminal: a PTY with a terminal model as its screen.
+type terminal struct {
+	cmd   *exec.Cmd
+	pty   *os.File
+	ended chan struct{}
+
+	mu      sync.Mutex
+	model   *screen.Screen
+	changed chan struct{} // closed and replaced at every change
+}
+
+func openTerminal(name string, args []string) (*terminal, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 100, Rows: 14})
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	t := &terminal{
+		cmd: cmd, pty: f, ended: make(chan struct{}), changed: make(chan struct{}),
+		model: screen.New(screen.Config{Cols: 100, Rows: 14}),
+	}
+	go t.read() // ends with the program's terminal
+	return t, nil
+}
+
+// read shows what comes, and answers what is asked, as a terminal does.
+func (t *terminal) read() {
+	defer close(t.ended)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := t.pty.Read(buf)
+		if err != nil {
+			return
+		}
+		t.mu.Lock()
+		t.model.Feed(buf[:n])
+		answer := t.model.TakeReplies()
+		close(t.changed)
+		t.changed = make(chan struct{})
+		t.mu.Unlock()
+		if len(answer) > 0 {
+			_, _ = t.pty.Write(answer)
+		}
+	}
+}
+
+// rows is the screen as text.
+func (t *terminal) rows() ([]string, <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, n := t.model.Size()
+	rows := make([]string, n)
+	for i := range rows {
+		rows[i] = t.model.RowText(i)
+	}
+	return rows, t.changed
+}
+
+// waitFor waits until text is on the screen.
+func (t *terminal) waitFor(ctx context.Context, text string) error {
+	for {
+		rows, changed := t.rows()
+		if strings.Contains(strings.Join(rows, "\n"), text) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-t.ended:
+			return fmt.Errorf("the program ended before %q was on the screen:\n%s", text, strings.Join(rows, "\n"))
+		case <-ctx.Done():
+			return fmt.Errorf("%q did not come on the screen:\n%s", text, strings.Join(rows, "\n"))
+		}
+	}
+}
+
+// answer presses a key until the question at the bottom is gone: a key that comes too soon after the question counts as
+// an accident.
+func (t *terminal) answer(ctx context.Context, key string) {
+	pause := time.NewTicker(400 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return
+		}
+		rows, _ := t.rows()
+		if !strings.Contains(rows[len(rows)-1], "Ctrl+G") {
+			return
+		}
+		t.press(key)
+	}
+}
+
+func (t *terminal) press(keys string) { _, _ = t.pty.WriteString(keys) }
+
+// show prints the screen with a frame around it.
+func (t *terminal) show(what string) {
+	rows, _ := t.rows()
+	t.mu.Lock()
+	title := t.model.Title()
+	t.mu.Unlock()
+	say("screen", "%s (title: %s)", what, title)
+	fmt.Println("   ┌" + strings.Repeat("─", 100) + "┐")
+	for _, row := range rows {
+		fmt.Printf("   │%s\n", row)
+	}
+	fmt.Println("   └" + strings.Repeat("─", 100) + "┘")
+}
+
+// wait waits for the program's end.
+func (t *terminal) wait(ctx context.Context) error {
+	select {
+	case <-t.ended:
+		return t.cmd.Wait()
+	case <-ctx.Done():
+		rows, _ := t.rows()
+		return fmt.Errorf("the program did not end:\n%s", strings.Join(rows, "\n"))
+	}
+}
+
+func (t *terminal) close() {
+	_ = t.pty.Close()
+	if t.cmd.ProcessState == nil {
+		_ = t.cmd.Process.Kill()
+	}
+}
