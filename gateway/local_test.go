@@ -237,23 +237,16 @@ func TestR41SecondUserIsRefused(t *testing.T) {
 
 func TestRuntimeDir(t *testing.T) {
 	base := shortDir(t)
-	set := func(dir, run, tmp string) {
-		t.Setenv(EnvDir, dir)
-		t.Setenv("XDG_RUNTIME_DIR", run)
-		t.Setenv("TMPDIR", tmp)
-	}
-	set("", base, base)
+	require.Equal(t, filepath.Join(base, "terminalproxy"), firstOurs("/last", filepath.Join(base, "missing"), base))
+	require.Equal(t, "/last", firstOurs("/last", filepath.Join(base, "missing"), "", "relative"))
+
+	t.Setenv(EnvDir, filepath.Join(base, "mine"))
 	dir, err := RuntimeDir()
 	require.NoError(t, err)
-	require.Equal(t, filepath.Join(base, "terminalproxy"), dir)
+	require.Equal(t, filepath.Join(base, "mine"), dir)
 	info, err := os.Stat(dir)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
-
-	set("", filepath.Join(base, "missing"), base)
-	dir, err = RuntimeDir()
-	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(dir, filepath.Join(base, "terminalproxy-")))
 
 	for name, c := range map[string]struct {
 		prepare func(path string) error

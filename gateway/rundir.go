@@ -19,9 +19,12 @@ const (
 	bindName = "gateway.new"
 )
 
-// RuntimeDir is the directory of the user's local socket: $TERMINALPROXY_DIR, or terminalproxy in $XDG_RUNTIME_DIR if
-// that is a directory of ours, or terminalproxy-UID in $TMPDIR or /tmp. It is made if need be, mode 0700. A directory
+// RuntimeDir is the directory of the user's local socket: $TERMINALPROXY_DIR, or terminalproxy in the user's runtime
+// directory (/run/user/UID, or $XDG_RUNTIME_DIR), or /tmp/terminalproxy-UID. It is made if need be, mode 0700. A directory
 // that somebody else could write to, or a link, is refused with a sentence that says what to do.
+//
+// The well-known paths come first, because proxy and `gateway mcp` have to find the same one and some agents start MCP
+// servers without the XDG variables and TMPDIR.
 func RuntimeDir() (string, error) {
 	dir := runtimeDirPath()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -37,12 +40,18 @@ func runtimeDirPath() string {
 		}
 		return dir
 	}
-	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
-		if info, err := os.Stat(run); err == nil && info.IsDir() && ownerOf(info) == os.Getuid() {
+	uid := strconv.Itoa(os.Getuid())
+	return firstOurs("/tmp/terminalproxy-"+uid, "/run/user/"+uid, os.Getenv("XDG_RUNTIME_DIR"))
+}
+
+// firstOurs is terminalproxy in the first of the directories that belongs to us, else the last resort.
+func firstOurs(lastResort string, dirs ...string) string {
+	for _, run := range dirs {
+		if info, err := os.Stat(run); err == nil && filepath.IsAbs(run) && info.IsDir() && ownerOf(info) == os.Getuid() {
 			return filepath.Join(run, "terminalproxy")
 		}
 	}
-	return filepath.Join(os.TempDir(), "terminalproxy-"+strconv.Itoa(os.Getuid()))
+	return lastResort
 }
 
 // checkDir refuses a directory in which others could put or find a socket.
