@@ -277,7 +277,8 @@ func (t *terminal) DECSC() {
 	}
 }
 
-// DECRC restores what DECSC saved (VT510, ESC 8); the home position and defaults if nothing was saved.
+// DECRC restores what DECSC saved (VT510, ESC 8); the home position and defaults if nothing was saved. A wrap that was
+// pending is over: the terminals in use agree on that.
 func (t *terminal) DECRC() {
 	c := t.grid.saved
 	t.modes.Origin = c.origin
@@ -289,7 +290,6 @@ func (t *terminal) DECRC() {
 		y, x = clamp(y, t.top, t.bottom), clamp(x, t.left, t.right)
 	}
 	t.moveTo(y, x)
-	t.pending = c.pending && t.x == c.x && (t.x == t.right || t.x == t.cols-1)
 }
 
 // tabStops are the columns with a tab stop. They reach over the largest screen, so that resizing keeps them.
@@ -318,7 +318,11 @@ func (t *terminal) nextTab(n int) int {
 }
 
 // CHT moves n tab stops right (ECMA-48 8.3.10).
-func (t *terminal) CHT() { t.moveTo(t.y, t.nextTab(t.parse.params.num(0))) }
+func (t *terminal) CHT() {
+	if x := t.nextTab(t.parse.params.num(0)); x != t.x {
+		t.moveTo(t.y, x)
+	}
+}
 
 // CBT moves n tab stops left (ECMA-48 8.3.7).
 func (t *terminal) CBT() {

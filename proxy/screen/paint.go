@@ -89,10 +89,35 @@ func (s *Screen) AppendRowANSI(dst []byte, row int) []byte {
 	if row < 0 || row >= s.t.rows {
 		return dst
 	}
-	return s.t.appendRow(dst, s.t.grid.rows[row])
+	return s.t.appendRow(dst, s.t.grid.rows[row], (*terminal).appendContent)
 }
 
-func (t *terminal) appendRow(dst []byte, r *row) []byte {
+// appendContent appends what a cell shows, an empty one as a blank.
+func (t *terminal) appendContent(dst []byte, c cell) []byte {
+	if c.isEmpty() {
+		return append(dst, ' ')
+	}
+	return t.clusters.appendCell(dst, c)
+}
+
+// appendExact is appendContent that also brings about the width of the cell: a cluster that is not as wide as its
+// characters together needs mode 2027 on the way.
+func (t *terminal) appendExact(dst []byte, c cell) []byte {
+	if !c.isCluster() {
+		return t.appendContent(dst, c)
+	}
+	text := t.clusters.texts[c.code()]
+	width := 0
+	for _, r := range text {
+		width += runeWidth(r)
+	}
+	if width == c.width() {
+		return append(dst, text...)
+	}
+	return append(append(append(dst, "\x1b[?2027h"...), text...), "\x1b[?2027l"...)
+}
+
+func (t *terminal) appendRow(dst []byte, r *row, content func(*terminal, []byte, cell) []byte) []byte {
 	var now style
 	id := uint32(0)
 	for _, c := range r.cells[:r.end()] {
@@ -105,11 +130,7 @@ func (t *terminal) appendRow(dst []byte, r *row) []byte {
 			dst = t.appendStyle(dst, now, next)
 			now = next
 		}
-		if c.isEmpty() {
-			dst = append(dst, ' ')
-		} else {
-			dst = t.clusters.appendCell(dst, c)
-		}
+		dst = content(t, dst, c)
 	}
 	return t.appendStyle(dst, now, style{})
 }
@@ -143,10 +164,9 @@ func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) [
 		now = t.styles.list[cells[x].style()]
 		dst = appendCUP(dst, c.y-top, x-left)
 		dst = t.appendStyle(dst, style{}, now)
-		if cells[x].isEmpty() {
-			dst = append(dst, ' ')
-		} else {
-			dst = t.clusters.appendCell(dst, cells[x])
+		dst = t.appendExact(dst, cells[x])
+		if t.modes.Graphemes {
+			dst = append(dst, "\x1b[?2027h"...)
 		}
 	} else {
 		dst = appendCUP(dst, c.y-top, x-left)
@@ -215,7 +235,7 @@ func (s *Screen) AppendRedraw(dst []byte) []byte {
 func (t *terminal) appendRows(dst []byte, g *grid) []byte {
 	for y, r := range g.rows {
 		if r.end() > 0 {
-			dst = t.appendRow(appendCUP(dst, y, 0), r)
+			dst = t.appendRow(appendCUP(dst, y, 0), r, (*terminal).appendExact)
 		}
 	}
 	return dst

@@ -145,6 +145,10 @@ func (f *reflower) flush() {
 		end := f.cut(line, start)
 		r := newRow(f.cols)
 		n := copy(r.cells, line[start:end])
+		if end < len(line) && line[end].isTail() { // one column has no room for it
+			r.cells[n-1] = r.cells[n-1].emptied()
+			end++
+		}
 		r.used = n
 		for _, c := range r.cells[:n] {
 			r.wide = r.wide || c.isWide()

@@ -55,7 +55,7 @@ func New(c Config) *Screen {
 	t.styles, t.clusters = newStyleTable(), newClusterTable()
 	t.main = newGrid(t.cols, t.rows)
 	t.grid = t.main
-	t.tick = 1
+	t.tick, t.all = 1, 1
 	t.ris()
 	t.y = clamp(c.CursorRow, 0, t.rows-1)
 	s.commit()

@@ -12,8 +12,8 @@ var csiTable = newTable(map[string]op{
 	"G": (*terminal).CHA, "`": (*terminal).CHA, // HPA
 	"H": (*terminal).CUP, "f": (*terminal).CUP, // HVP
 	"I": (*terminal).CHT, "Z": (*terminal).CBT,
+	"j": (*terminal).CUB, // HPB
 	"a": (*terminal).HPR, "d": (*terminal).VPA, "e": (*terminal).VPR,
-	"k": (*terminal).CUU, "j": (*terminal).CUB, // VPB, HPB
 	"g": (*terminal).TBC, "?W": (*terminal).DECST8C,
 	"s": (*terminal).DECSLRM, "u": (*terminal).DECRC, // also SCOSC and SCORC
 	"r": (*terminal).DECSTBM,
