@@ -22,6 +22,7 @@ import (
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/snapshot"
 	"terminalproxy/proxy/tty"
@@ -265,6 +266,11 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.link = link.New(link.Config{
 		Dial: agent.Dial, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.desk.handle,
+		Up: func() { s.status.observed(true) },
+		Trouble: func(err error) {
+			s.status.observed(false)
+			s.status.say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), troubleFor)
+		},
 		Down: func() { s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) }) },
 	})
 }

@@ -10,8 +10,11 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// How long the line stays that only tells something.
-const tellFor = 4 * time.Second
+// How long the line stays that only tells something, and that tells of a trouble.
+const (
+	tellFor    = 4 * time.Second
+	troubleFor = 10 * time.Second
+)
 
 // status is what the proxy has to say to the user: a line over the bottom row while something needs the user, and who
 // has the keyboard in the window's title. It may be used from any goroutine; the copier draws it.
@@ -28,7 +31,7 @@ type status struct {
 	until  time.Time
 	timer  *time.Timer
 	bell   bool
-	pushed bool // the window's own title is on the stack
+	alone  bool // no gateway is reached: nobody can look
 }
 
 // show takes a new state of control.
@@ -52,6 +55,17 @@ func (s *status) say(text string, d time.Duration) {
 	}
 	s.timer = time.AfterFunc(d, s.repaint)
 	s.repaint()
+}
+
+// observed says whether a gateway is reached, through which agents look.
+func (s *status) observed(yes bool) {
+	s.mu.Lock()
+	changed := s.alone == yes
+	s.alone = !yes
+	s.mu.Unlock()
+	if changed {
+		s.repaint()
+	}
 }
 
 // close ends the timer of a remark.
@@ -134,6 +148,8 @@ func (s *status) tag() string {
 		return "[" + st.Agent.Name + " asks: Ctrl+G gives, " + s.key + " refuses]"
 	case st.Phase == control.Asked:
 		return "[agent asks]"
+	case s.alone:
+		return "[not observed]"
 	}
 	return "[observed]"
 }

@@ -4,6 +4,7 @@
 package link
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,9 @@ type Config struct {
 	Handle func(protocol.Message)
 	// Up and Down are called when a connection begins and ends, Down after the last Handle.
 	Up, Down func()
-	Log      *slog.Logger
+	// Trouble is called once for each time without a connection, when the first attempt to get one fails.
+	Trouble func(error)
+	Log     *slog.Logger
 }
 
 // Link is the connection. Send and Snapshot may be called from any goroutine.
@@ -65,16 +68,19 @@ func New(c Config) *Link {
 
 // Run keeps the link up until ctx ends, however often the gateway goes away.
 func (l *Link) Run(ctx context.Context) {
-	wait := backoffMin
+	wait, told := backoffMin, false
 	for ctx.Err() == nil {
-		began := time.Now()
-		err := l.connect(ctx)
+		up, err := l.connect(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		l.Log.Info("the link to the gateway ended", "cause", err)
-		if time.Since(began) > time.Second {
-			wait = backoffMin // it was up: whoever takes over is there soon
+		switch {
+		case up:
+			wait, told = backoffMin, false // whoever takes over is there soon
+		case !told && l.Trouble != nil:
+			told = true
+			l.Trouble(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -84,13 +90,13 @@ func (l *Link) Run(ctx context.Context) {
 	}
 }
 
-// connect makes one connection and lives in it until it ends.
-func (l *Link) connect(ctx context.Context) error {
+// connect makes one connection and lives in it until it ends; up says whether there was one.
+func (l *Link) connect(ctx context.Context) (up bool, err error) {
 	dialCtx, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
 	conn, err := l.handshake(dialCtx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer conn.Close()
 	l.attach(conn)
@@ -111,7 +117,7 @@ func (l *Link) connect(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	_ = conn.Close()
 	reader.Wait()
-	return cause
+	return true, cause
 }
 
 // handshake dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone.
@@ -130,9 +136,9 @@ func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
 	}
 	if resp != nil && errors.Is(err, websocket.ErrBadHandshake) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 512))
-		return nil, fmt.Errorf("the gateway refused the connection: %s: %s", resp.Status, body)
+		return nil, fmt.Errorf("the gateway refused the connection (%s): %s", resp.Status, bytes.TrimSpace(body))
 	}
-	return nil, fmt.Errorf("dial gateway: %w", err)
+	return nil, fmt.Errorf("no gateway answers at %s: %w", l.URL, err)
 }
 
 // attach begins a connection with the hello; what was queued for an earlier one is void.
