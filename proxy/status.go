@@ -25,13 +25,13 @@ type status struct {
 	key     string // name of the reclaim key, as people write it
 	repaint func() // asks the copier to draw
 
-	mu     sync.Mutex
-	state  control.State
-	told   string // a passing remark
-	until  time.Time
-	timer  *time.Timer
-	bell   bool
-	alone  bool // no gateway is reached: nobody can look
+	mu    sync.Mutex
+	state control.State
+	told  string // a passing remark
+	until time.Time
+	timer *time.Timer
+	bell  bool
+	alone bool // no gateway is reached: nobody can look
 }
 
 // show takes a new state of control.
