@@ -62,8 +62,10 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	grant, revoke, err := c.Request(asking, ask)
 	switch {
 	case err != nil && asking.Err() != nil && ctx.Err() == nil:
-		return &failure{status: statusTimeout, cause: fmt.Errorf("request: the user has not answered within %s; the request stays open", timeout),
-			hint: "wait on with: gateway wait " + ask.SessionID + " --control; or take it back with: gateway release " + ask.SessionID}
+		return &failure{
+			status: statusTimeout, cause: fmt.Errorf("request: the user has not answered within %s; the request stays open", timeout),
+			hint: "wait on with: gateway wait " + ask.SessionID + " --control; or take it back with: gateway release " + ask.SessionID,
+		}
 	case err != nil:
 		return err
 	case revoke != nil:

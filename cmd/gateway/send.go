@@ -50,8 +50,10 @@ func (a *app) newSend() *cobra.Command {
 }
 
 func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) error {
-	what := typist.Text{Text: in.text, Keys: keys, Enter: in.enter, SettleMs: settle.Milliseconds(), NoSettle: in.until != "",
-		Mine: func(k protocol.Keyboard) bool { return k.AgentName == in.as }}
+	what := typist.Text{
+		Text: in.text, Keys: keys, Enter: in.enter, SettleMs: settle.Milliseconds(), NoSettle: in.until != "",
+		Mine: func(k protocol.Keyboard) bool { return k.AgentName == in.as },
+	}
 	if err := checkTimeout(in.timeout); err != nil {
 		return err
 	}

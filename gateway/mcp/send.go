@@ -107,7 +107,8 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	}
 	text += "\n" + observe.Receipt(typed.Parts)
 	if show {
-		text += "\n" + s.now(ctx, info, typed.Before, got.Frame)
+		// The whole screen: what the agent has seen of it is not what was there just before.
+		text += "\n" + s.now(ctx, info, &protocol.Frame{}, got.Frame)
 	}
 	return errors.New(text)
 }

@@ -34,12 +34,18 @@ func TestHeader(t *testing.T) {
 		want    string
 	}{
 		{"the contract's", vim(), frame(func(*protocol.Frame) {}), `terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen idle 340ms keyboard: user`},
-		{"main screen, hidden cursor", vim(), frame(func(f *protocol.Frame) { f.Screen.Alt, f.Screen.Cursor.Visible = false, false }),
-			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 (hidden) idle 340ms keyboard: user`},
-		{"waits", vim(), frame(func(f *protocol.Frame) { f.Activity = &protocol.Activity{State: "waiting"} }),
-			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen waiting for input idle 340ms keyboard: user`},
-		{"exited", exited, frame(func(f *protocol.Frame) { f.IdleMs = 7_300_000 }),
-			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen exited 3 idle 2h keyboard: user`},
+		{
+			"main screen, hidden cursor", vim(), frame(func(f *protocol.Frame) { f.Screen.Alt, f.Screen.Cursor.Visible = false, false }),
+			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 (hidden) idle 340ms keyboard: user`,
+		},
+		{
+			"waits", vim(), frame(func(f *protocol.Frame) { f.Activity = &protocol.Activity{State: "waiting"} }),
+			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen waiting for input idle 340ms keyboard: user`,
+		},
+		{
+			"exited", exited, frame(func(f *protocol.Frame) { f.IdleMs = 7_300_000 }),
+			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen exited 3 idle 2h keyboard: user`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, observe.Header(tt.session, tt.frame, "", now)) })

@@ -13,6 +13,8 @@ type Part struct {
 	What string
 	// Result is nil for a part that was not sent, because one before it did not arrive.
 	Result *protocol.InputResult
+	// Unknown says that the part was sent and its receipt was lost.
+	Unknown bool
 }
 
 // Landed reports whether all of p reached the program.
@@ -25,6 +27,8 @@ func Receipt(parts []Part) string {
 		switch {
 		case p.Landed():
 			typed = append(typed, p.What)
+		case p.Unknown:
+			lost = append(lost, p.What+": not known, its receipt was lost; look before typing it again")
 		case p.Result == nil:
 			lost = append(lost, p.What+": not sent")
 		case p.Result.Status == protocol.StatusDropped:

@@ -99,6 +99,7 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 		case isRefusal:
 			got = &protocol.InputResult{RequestID: input.RequestID, SessionID: t.SessionID, Status: protocol.StatusRefused, Reason: refused.Code, Message: refused.Message}
 		case err != nil:
+			out.Parts[i].Unknown = true
 			return out, err
 		}
 		if out.Parts[i].Result = got; !out.Parts[i].Landed() {

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/gateway"
+	"terminalproxy/protocol"
+)
+
+// asProgram makes the test binary the gateway command, for tests that need a process.
+const asProgram = "GATEWAY_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// soon bounds the waits for real sockets and processes.
+const soon = 20 * time.Second
+
+// alone gives a test a runtime directory, a state directory and an environment of its own.
+func alone(t *testing.T) (dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // that path is too long for a socket
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	t.Setenv("TERMINALPROXY_DIR", dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("PROXY_GATEWAY", "")
+	t.Setenv("PROXY_TOKEN_FILE", "")
+	return dir
+}
+
+// result is what a command left behind.
+type result struct {
+	status   int
+	out, err string
+}
+
+func command(t *testing.T, args ...string) result {
+	t.Helper()
+	return commandWithInput(t, "", args...)
+}
+
+func commandWithInput(t *testing.T, in string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	var out, errw bytes.Buffer
+	status := run(ctx, args, io.NopCloser(strings.NewReader(in)), &out, &errw)
+	return result{status, out.String(), errw.String()}
+}
+
+// terminal is a proxy with one session, as a test wants it. What is typed goes into row 2; Enter runs it.
+type terminal struct {
+	id     string
+	decide func(*protocol.ControlRequest) protocol.Message // nil grants
+
+	mu    sync.Mutex
+	lines []string
+	seq   uint64
+	state protocol.Keyboard
+	typed []string
+	bye   []string // notes of releases
+}
+
+// share publishes the terminal in the local gateway of dir until the test ends.
+func (p *terminal) share(t *testing.T, dir string) {
+	t.Helper()
+	local := gateway.NewLocal(dir, nil)
+	p.publish(t, "ws://localhost", local.Dial, "")
+	t.Cleanup(func() { require.NoError(t, local.Close()) })
+}
+
+func (p *terminal) publish(t *testing.T, base string, dial func(context.Context) (net.Conn, error), token string) {
+	t.Helper()
+	p.lines, p.seq, p.state = []string{"$ ", "", ""}, 1, protocol.Keyboard{Holder: protocol.HolderUser}
+	d := websocket.Dialer{
+		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		Subprotocols:   []string{protocol.Version}, HandshakeTimeout: soon,
+	}
+	header := map[string][]string{}
+	if token != "" {
+		header["Authorization"] = []string{"Bearer " + token}
+	}
+	ws, resp, err := d.DialContext(t.Context(), base+protocol.PathProxy, header)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	ended := make(chan struct{})
+	p.say(ws, &protocol.SessionOpen{ID: "o", SessionID: p.id, Name: "sh", Command: "sh", Args: []string{"-i"}, Cols: 40, Rows: 3, ResumeKey: "k"})
+	p.say(ws, &protocol.Snapshot{ID: "s", SessionID: p.id, Seq: 1, Screen: &p.frame().Screen, Keyboard: &p.state})
+	// The gateway reads in order: once it answers the ping it knows the session.
+	known := make(chan struct{})
+	ws.SetPongHandler(func(string) error { close(known); return nil })
+	require.NoError(t, ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(soon)))
+	go func() { // ends when the cleanup closes the socket
+		defer close(ended)
+		for {
+			_, frame, err := ws.ReadMessage()
+			if err != nil {
+				return
+			}
+			m, err := protocol.Decode(frame, protocol.MaxMessage)
+			if err != nil {
+				return
+			}
+			if answer := p.answer(m); answer != nil {
+				p.say(ws, answer)
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = ws.Close(); <-ended })
+	select {
+	case <-known:
+	case <-ended:
+		t.Fatal("the gateway closed the connection")
+	}
+}
+
+func (p *terminal) say(ws *websocket.Conn, m protocol.Message) {
+	frame, err := protocol.Encode(m)
+	if err != nil {
+		panic(err)
+	}
+	_ = ws.WriteMessage(websocket.TextMessage, frame)
+}
+
+func (p *terminal) frame() *protocol.Frame {
+	return &protocol.Frame{
+		Seq: p.seq, Settled: true, Keyboard: p.state,
+		Screen: protocol.Screen{Cols: 40, Rows: 3, Lines: slices.Clone(p.lines), Cursor: protocol.Cursor{Visible: true}},
+	}
+}
+
+func (p *terminal) answer(m protocol.Message) protocol.Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch m := m.(type) {
+	case *protocol.Read:
+		return p.read(m)
+	case *protocol.Wait:
+		return p.wait(m)
+	case *protocol.Input:
+		return p.input(m)
+	case *protocol.ControlRequest:
+		if p.decide != nil {
+			return p.decide(m)
+		}
+		p.state = protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: m.AgentID, AgentName: m.AgentName, Level: m.Level, Epoch: 2}
+		return &protocol.ControlGrant{ID: "g", SessionID: p.id, RequestID: m.RequestID, AgentID: m.AgentID, AgentName: m.AgentName, Level: m.Level, Epoch: 2}
+	case *protocol.ControlRelease:
+		p.state = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: 3}
+		p.bye = append(p.bye, m.Note)
+		return &protocol.ControlRevoke{ID: "v", SessionID: p.id, RequestID: m.RequestID, AgentID: m.AgentID, Reason: protocol.ReasonReleased}
+	}
+	return nil
+}
+
+func (p *terminal) read(m *protocol.Read) protocol.Message {
+	out := &protocol.ReadResult{ID: "r", RequestID: m.RequestID, SessionID: p.id, Frame: p.frame()}
+	if m.Scrollback > 0 {
+		out.Text = "older\x1b]0;evil\a row\n"
+	}
+	if m.SinceSeq > 0 {
+		out.Frame.Screen.Lines, out.Frame.Since = nil, m.SinceSeq
+		out.Frame.Changed = []protocol.Row{{Row: 1, Text: p.lines[1]}}
+	}
+	return out
+}
+
+func (p *terminal) wait(m *protocol.Wait) protocol.Message {
+	met := slices.ContainsFunc(p.lines, func(l string) bool { return strings.Contains(l, m.Until.Text) })
+	return &protocol.WaitResult{ID: "w", RequestID: m.RequestID, SessionID: p.id, Met: met, Frame: p.frame()}
+}
+
+func (p *terminal) input(m *protocol.Input) protocol.Message {
+	out := &protocol.InputResult{ID: "i", RequestID: m.RequestID, SessionID: p.id, Status: protocol.StatusRefused}
+	switch {
+	case p.state.Holder != protocol.HolderAgent || p.state.AgentID != m.AgentID:
+		out.Reason = protocol.CodeNoGrant
+		return out
+	case m.Expect != nil && m.Expect.Seq != nil && *m.Expect.Seq != p.seq:
+		out.Reason, out.Frame = protocol.CodeScreenChanged, p.frame()
+		return out
+	}
+	p.seq++
+	p.typed = append(p.typed, string(m.InputKind)+" "+m.Data)
+	p.lines[1] += m.Data
+	if m.InputKind == protocol.InputKeys && m.Data == "enter" {
+		p.lines[2] = "ran"
+	}
+	out.Status, out.WrittenBytes, out.Seq, out.Frame = protocol.StatusWritten, len(m.Data), p.seq, p.frame()
+	return out
+}

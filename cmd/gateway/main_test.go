@@ -1,0 +1,274 @@
+package main
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+func TestUsageIsStatus2WithASentence(t *testing.T) {
+	alone(t)
+	unreadable := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(unreadable, []byte("x"), 0o644))
+	tests := []struct{ line, say string }{
+		{"", "a command is missing"},
+		{"fly", `unknown command "fly"`},
+		{"ls --all", "unknown flag: --all"},
+		{"ls here", `unknown command "here"`},
+		{"read", "accepts 1 arg(s), received 0"},
+		{"read x --since 1 --history 2", "--since and --history exclude each other"},
+		{"read x --history 9999", "--history 9999: it must be 1 to 2000 rows"},
+		{"wait x", "exactly one of --text, --regex"},
+		{"wait x --exit --waiting", "exactly one of"},
+		{"wait x --exit=false", "exactly one of"},
+		{"wait x --regex (", "wait --regex: the regular expression does not compile"},
+		{"wait x --idle soon", `"soon" is no quiet time`},
+		{"wait x --exit --timeout 1h", "--timeout 1h0m0s: it must be 1ms to 10m"},
+		{"send x", "send: there is nothing to type"},
+		{"send x --text a --until lunch", `--until lunch: "lunch" cannot be waited for`},
+		{"send x --text a --until control", "it belongs to gateway wait"},
+		{"send x --paste /nowhere/file", "--paste: open /nowhere/file: no such file"},
+		{"send x --paste -", "--paste -: it is empty"},
+		{"send x --text a --paste -", "--paste -: it is empty"},
+		{"request x", "--reason is missing"},
+		{"request x --reason r --level own", `--level "own": it must be drive or type`},
+		{"request x --reason r --for 1ms", "--for 1ms: it must be 1s to 24h"},
+		{"request x --reason " + strings.Repeat("r", 501), "--reason is 501 bytes long, at most 500"},
+		{"request x --reason r --as " + strings.Repeat("n", 33), "is no name"},
+		{"token", "token: say create, ls or revoke"},
+		{"token create n --role god", `--role "god": it must be proxy, agent, viewer or owner`},
+		{"token create n --role agent --expires -1s", "--expires -1s: it must not be negative"},
+		{"serve --listen 0.0.0.0:0", "is reached from other machines: give --tls-cert and --tls-key"},
+		{"serve --tls-cert c", "--tls-cert and --tls-key belong together"},
+		{"serve --tls-cert /nowhere/c --tls-key /nowhere/k", "certificate: open /nowhere/c"},
+		{"ls --gateway http://x", "write unix:/PATH, ws://127.0.0.1:PORT, or wss://HOST"},
+		{"ls --gateway ws://example.org", "use wss://"},
+		{"ls --token-file /nowhere/token", "token file: "},
+		{"ls --token-file " + unreadable, "chmod"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.line, func(t *testing.T) {
+			got := command(t, strings.Fields(tt.line)...)
+			require.Equal(t, statusUsage, got.status, got.err)
+			require.Contains(t, got.err, tt.say)
+			require.True(t, strings.HasPrefix(got.err, "gateway: "), got.err)
+			require.Contains(t, got.err, "\nhint: ")
+		})
+	}
+}
+
+func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
+	dir := alone(t)
+	for _, line := range []string{
+		"ls", "--json ls", "read x", "send x --enter", "wait x --exit", "request x --reason r", "release x",
+		"ls --gateway ws://127.0.0.1:1", "ls --gateway unix:/nowhere/gateway.sock",
+	} {
+		got := command(t, strings.Fields(line)...)
+		require.Equal(t, statusNoGateway, got.status, line)
+		require.Empty(t, got.out, line)
+		require.Contains(t, got.err, "gateway: connect: no gateway ", line)
+		require.Contains(t, got.err, "hint: start a session in a terminal with: proxy --agent PROGRAM", line)
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries, "no socket was made")
+}
+
+func TestOnlyWhoAsksGetsAnIdentity(t *testing.T) {
+	alone(t)
+	key := filepath.Join(os.Getenv("XDG_STATE_HOME"), "terminalproxy", "agent.key")
+	_ = command(t, "ls")
+	require.NoFileExists(t, key)
+	_ = command(t, "request", "x", "--reason", "r")
+	info, err := os.Stat(key)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
+	dir, err := os.Stat(filepath.Dir(key))
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o700), dir.Mode().Perm())
+
+	cli, err := identity(defaultName, false)
+	require.NoError(t, err)
+	again, err := identity(defaultName, true)
+	require.NoError(t, err)
+	require.Equal(t, cli, again, "it lasts")
+	other, err := identity("other", false)
+	require.NoError(t, err)
+	require.NotContains(t, other, cli, "each name is an agent of its own")
+
+	require.NoError(t, os.Chmod(key, 0o644)) //nolint:gosec // that is the fault
+	got := command(t, "request", "x", "--reason", "r")
+	require.Equal(t, statusRefused, got.status)
+	require.Contains(t, got.err, "chmod")
+}
+
+func TestLsIsATable(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	got := command(t, "ls")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Regexp(t, `^ID    PROGRAM  SIZE  STATE    IDLE +KEYBOARD\nsh-1  sh -i    40x3  running  \d+m?s +user\n$`, got.out)
+}
+
+// TestASessionFromAShell is the whole job: look, ask, type, wait, give back.
+func TestASessionFromAShell(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+
+	got := command(t, "read", "sh-1")
+	require.Equal(t, result{0, `terminal sh-1 "sh -i" 40x3 rev 1 cursor 1,1 idle 0ms keyboard: user` + "\n$\n", ""}, got)
+
+	got = command(t, "read", "sh-2")
+	require.Equal(t, result{statusNoSession, "", "gateway: read: session \"sh-2\": there is no such session\nhint: these exist: sh-1\n"}, got)
+
+	got = command(t, "send", "sh-1", "--text", "ls", "--enter")
+	require.Equal(t, statusForbidden, got.status)
+	require.Empty(t, got.out)
+	require.Contains(t, got.err, "gateway: send: you do not have the keyboard\n  typed: nothing whole\n  not typed: text (2 bytes): refused")
+	require.Contains(t, got.err, "hint: ask first with: gateway request ID --reason REASON")
+
+	require.Equal(t, result{0, "granted (drive)\n", ""}, command(t, "request", "sh-1", "--reason", "list files"))
+
+	got = command(t, "send", "sh-1", "--text", "ls", "--enter", "left", "ctrl-a")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Equal(t, "typed: text (2 bytes), then keys left ctrl-a, then Enter\n"+
+		`terminal sh-1 "sh -i" 40x3 rev 4 cursor 1,1 idle 0ms keyboard: cli (drive)`+"\n$\nlsleft ctrl-aenter\nran\n", got.out)
+	require.Equal(t, []string{"text ls", "keys left ctrl-a", "keys enter"}, p.typed)
+
+	got = command(t, "send", "sh-1", "--text", "x", "--expect-rev", "1")
+	require.Equal(t, statusRefused, got.status)
+	require.Contains(t, got.err, "the screen is no longer what you expected")
+
+	got = command(t, "send", "sh-1", "--as", "other", "--text", "x")
+	require.Equal(t, statusForbidden, got.status, "another name is another agent: %s", got.err)
+
+	got = commandWithInput(t, "two\nlines", "send", "sh-1", "--paste", "-", "--until", "text=lines")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Equal(t, "paste two\nlines", p.typed[len(p.typed)-1])
+
+	got = command(t, "send", "sh-1", "--text", "y", "--until", "text=never")
+	require.Equal(t, statusTimeout, got.status)
+	require.Contains(t, got.err, "gateway: send --until text: typed, but not so in time")
+
+	got = command(t, "wait", "sh-1", "--text", "ran")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Contains(t, got.out, "\nran\n")
+	got = command(t, "wait", "sh-1", "--text", "never", "--timeout", "1s")
+	require.Equal(t, statusTimeout, got.status)
+	require.Contains(t, got.err, "gateway: wait for text: not so within 1s")
+
+	require.Equal(t, result{0, "released\n", ""}, command(t, "release", "sh-1", "--note", "done\u202e here"))
+	require.Equal(t, []string{"done here"}, p.bye)
+	got = command(t, "send", "sh-1", "--text", "z")
+	require.Equal(t, statusForbidden, got.status)
+}
+
+func TestJSONIsTheShapeOfTheWire(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+
+	var list protocol.SessionsListResult
+	parse(t, command(t, "ls", "--json"), &list)
+	require.Equal(t, "sh-1", list.Sessions[0].SessionID)
+
+	var read protocol.ReadResult
+	parse(t, command(t, "read", "sh-1", "--json"), &read)
+	require.Equal(t, []string{"$ ", "", ""}, read.Frame.Screen.Lines)
+
+	got := command(t, "read", "sh-9", "--json")
+	require.Equal(t, statusNoSession, got.status)
+	require.Empty(t, got.out)
+
+	var grant protocol.ControlGrant
+	parse(t, command(t, "request", "sh-1", "--reason", "r", "--json", "--level", "type"), &grant)
+	require.Equal(t, protocol.LevelType, grant.Level)
+
+	var receipt sent
+	parse(t, command(t, "send", "sh-1", "--text", "abc", "--enter", "--until", "text=ran", "--json"), &receipt)
+	require.Equal(t, protocol.StatusWritten, receipt.Status)
+	require.Equal(t, 8, receipt.WrittenBytes, "of all parts")
+	require.True(t, receipt.Wait.Met)
+
+	var wait protocol.WaitResult
+	parse(t, command(t, "wait", "sh-1", "--text", "ran", "--json"), &wait)
+	require.True(t, wait.Met)
+
+	var released map[string]any
+	parse(t, command(t, "release", "sh-1", "--json"), &released)
+	require.Equal(t, map[string]any{"sessionId": "sh-1", "released": true}, released)
+}
+
+func parse(t *testing.T, got result, into any) {
+	t.Helper()
+	require.Equal(t, statusOK, got.status, got.err)
+	require.NoError(t, json.Unmarshal([]byte(got.out), into), got.out)
+}
+
+func TestR45TheUsersOwnTerminalGetsNoEscapes(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	got := command(t, "read", "sh-1", "--history", "1")
+	require.Contains(t, got.out, "\nolder]0;evil row\n$\n")
+	require.NotContains(t, got.out, "\x1b")
+	got = command(t, "read", "sh-1", "--since", "1")
+	require.Contains(t, got.out, "nothing changed since rev 1")
+}
+
+func TestARefusedRequestIsStatus1(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1", decide: func(m *protocol.ControlRequest) protocol.Message {
+		return &protocol.ControlRevoke{ID: "v", SessionID: m.SessionID, RequestID: m.RequestID, Reason: protocol.ReasonRefused}
+	}}
+	p.share(t, dir)
+	require.Equal(t, result{statusRefused, "", "gateway: request: refused: the user declined\n"}, command(t, "request", "sh-1", "--reason", "r"))
+}
+
+func TestAnUnansweredRequestIsStatus124AndStaysOpen(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1", decide: func(*protocol.ControlRequest) protocol.Message { return nil }}
+	p.share(t, dir)
+	got := command(t, "request", "sh-1", "--reason", "r", "--timeout", "50ms")
+	require.Equal(t, statusTimeout, got.status)
+	require.Contains(t, got.err, "the user has not answered within 50ms; the request stays open")
+	require.Contains(t, got.err, "hint: wait on with: gateway wait sh-1 --control")
+	require.Empty(t, p.bye)
+}
+
+func TestTokens(t *testing.T) {
+	alone(t)
+	require.Equal(t, result{0, "no tokens; make one with: gateway token create NAME --role ROLE\n", ""}, command(t, "token", "ls"))
+	made := command(t, "token", "create", "laptop", "--role", "agent", "--expires", "1h")
+	require.Equal(t, statusOK, made.status, made.err)
+	token := strings.TrimSpace(made.out)
+	got := command(t, "token", "ls")
+	require.Regexp(t, `(?m)^laptop +agent +20\S+Z +20\S+Z$`, got.out)
+	require.NotContains(t, got.out, token)
+	got = command(t, "token", "create", "laptop", "--role", "agent")
+	require.Equal(t, statusRefused, got.status)
+	require.Contains(t, got.err, `there is a token "laptop" already`)
+	var list struct{ Tokens []map[string]any }
+	parse(t, command(t, "token", "ls", "--json"), &list)
+	require.NotContains(t, list.Tokens[0], "sha256")
+	require.Equal(t, result{0, "revoked\n", ""}, command(t, "token", "revoke", "laptop"))
+	require.Equal(t, statusRefused, command(t, "token", "revoke", "laptop").status)
+}
+
+func TestCompletionIsThere(t *testing.T) {
+	alone(t)
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		got := command(t, "completion", shell)
+		require.Equal(t, statusOK, got.status)
+		require.Contains(t, got.out, "gateway")
+	}
+}

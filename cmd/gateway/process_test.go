@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// program is the gateway command as a process of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*soon)
+	t.Cleanup(cancel)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	return cmd
+}
+
+// serving is a running `gateway serve`.
+type serving struct {
+	cmd       *exec.Cmd
+	url, said string
+	stderr    *strings.Builder
+}
+
+func serve(t *testing.T, args ...string) *serving {
+	t.Helper()
+	s := &serving{cmd: program(t, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...), stderr: new(strings.Builder)}
+	s.cmd.Stderr = s.stderr
+	out, err := s.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, s.cmd.Start())
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	for !strings.HasPrefix(s.said, "tokens: ") && lines.Scan() {
+		s.said = lines.Text()
+		if url, ok := strings.CutPrefix(s.said, "listening on ws"); ok {
+			s.url = "ws" + url
+		}
+	}
+	require.NotEmpty(t, s.url, s.stderr)
+	return s
+}
+
+func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
+	dir := alone(t)
+	tokens := filepath.Join(os.Getenv("XDG_STATE_HOME"), "terminalproxy", "tokens")
+	made := func(role string) string {
+		got := command(t, "token", "create", role, "--role", role)
+		require.Equal(t, statusOK, got.status, got.err)
+		file := filepath.Join(t.TempDir(), role)
+		require.NoError(t, os.WriteFile(file, []byte(got.out), 0o600))
+		return file
+	}
+	agent, viewer, proxy := made("agent"), made("viewer"), made("proxy")
+	s := serve(t)
+	require.Contains(t, s.said, "tokens: "+tokens+" (make one with: gateway token create")
+
+	token, err := os.ReadFile(proxy)
+	require.NoError(t, err)
+	p := &terminal{id: "sh-tcp"}
+	p.publish(t, s.url, func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.url, "ws://"))
+	}, strings.TrimSpace(string(token)))
+	local := &terminal{id: "sh-local"}
+	local.share(t, dir)
+
+	got := command(t, "ls", "--gateway", s.url, "--token-file", agent)
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Contains(t, got.out, "sh-tcp")
+	got = command(t, "ls")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Contains(t, got.out, "sh-local")
+
+	got = command(t, "ls", "--gateway", s.url)
+	require.Equal(t, statusForbidden, got.status, got.err)
+	require.Empty(t, got.out)
+	require.Contains(t, got.err, "hint: ")
+	got = command(t, "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
+	require.Equal(t, statusForbidden, got.status, got.err)
+
+	second := serve(t)
+	require.NoError(t, second.cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, second.cmd.Wait())
+	require.Contains(t, second.stderr.String(), "not on the local socket", "the first one has it")
+
+	began := time.Now()
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, s.cmd.Wait(), s.stderr)
+	require.Less(t, time.Since(began), soon, "it ends by itself")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries, "no socket is left")
+}
+
+func TestServeSaysWhyItCannot(t *testing.T) {
+	alone(t)
+	var taken net.ListenConfig
+	ln, err := taken.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = ln.Close() }()
+	got := command(t, "serve", "--listen", ln.Addr().String())
+	require.Equal(t, statusRefused, got.status)
+	require.Contains(t, got.err, "address already in use")
+	require.Contains(t, got.err, "hint: another gateway may run there")
+}
+
+func TestMCPOverStdioInBothEras(t *testing.T) {
+	for _, era := range []string{"2025-06-18", "2026-07-28"} {
+		t.Run(era, func(t *testing.T) {
+			dir := alone(t)
+			cmd := program(t, "mcp")
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			c := mcp.NewClient(&mcp.Implementation{Name: "tester"}, nil)
+			s, err := c.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+			require.NoError(t, err)
+			tools, err := s.ListTools(t.Context(), nil)
+			require.NoError(t, err)
+			require.Len(t, tools.Tools, 6)
+			entries, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Empty(t, entries, "a client that only looks at the tools starts nothing")
+
+			require.Contains(t, text(t, s, "terminal_list", nil), "there are no terminals")
+			require.FileExists(t, filepath.Join(dir, "gateway.sock"), "now this process is the local gateway")
+			p := &terminal{id: "sh-1"}
+			p.share(t, dir)
+			require.Contains(t, text(t, s, "terminal_read", nil), `terminal sh-1 "sh -i" 40x3 rev 1`)
+			require.Contains(t, text(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
+			require.Contains(t, text(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n")
+			require.Contains(t, text(t, s, "terminal_release", map[string]any{"note": "bye"}), "released")
+			require.Equal(t, []string{"text ls", "keys enter"}, p.typed)
+
+			require.NoError(t, s.Close())
+			require.NoFileExists(t, filepath.Join(dir, "gateway.sock"))
+			require.Empty(t, stderr.String())
+		})
+	}
+}
+
+func text(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) string {
+	t.Helper()
+	got, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	require.NoError(t, err)
+	out := got.Content[0].(*mcp.TextContent).Text
+	require.False(t, got.IsError, out)
+	return out
+}
+
+// inspector is the MCP inspector's command, a client that nobody of this project wrote.
+func inspector(t *testing.T) string {
+	t.Helper()
+	for _, path := range []string{os.Getenv("INSPECTOR"), filepath.Join("..", "..", ".ci", "node_modules", ".bin", "mcp-inspector")} {
+		if _, err := os.Stat(path); path != "" && err == nil {
+			return path
+		}
+	}
+	path, err := exec.LookPath("mcp-inspector")
+	if err != nil {
+		t.Skip("the MCP inspector is not installed: npm install @modelcontextprotocol/inspector@2.12.0, or name it in $INSPECTOR")
+	}
+	return path
+}
+
+func TestInspectorInBothEras(t *testing.T) {
+	bin := inspector(t)
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"term": map[string]any{
+		"command": self, "args": []string{"mcp"},
+		"env": map[string]string{asProgram: "1", "TERMINALPROXY_DIR": dir, "XDG_STATE_HOME": os.Getenv("XDG_STATE_HOME")},
+	}}})
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "config.json")
+	require.NoError(t, os.WriteFile(file, config, 0o600))
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			ask := func(args ...string) string {
+				t.Helper()
+				ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
+				defer cancel()
+				args = append([]string{"--cli", "--config", file, "--server", "term", "--protocol-era", era, "-q", "--format", "json"}, args...)
+				out, err := exec.CommandContext(ctx, bin, args...).CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				return string(out)
+			}
+			list := ask("--strict", "--method", "tools/list")
+			require.Contains(t, list, "terminal_request_control")
+			require.NotRegexp(t, regexp.MustCompile(`(?i)warning|lint`), list)
+			read := ask("--method", "tools/call", "--tool-name", "terminal_read", "--tool-args-json", `{"terminal":"sh-1"}`)
+			require.Contains(t, read, fmt.Sprintf("terminal sh-1 %s 40x3 rev 1", `\"sh -i\"`))
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var clock = time.UnixMilli(1_800_000_000_000)
+
+// The eras of the protocol: with a handshake, and without.
+var eras = []string{"2025-06-18", "2025-11-25", "2026-07-28"}
+
+// fake is a gateway's sessions as a test wants them. A nil function answers with what is plain.
+type fake struct {
+	mu       sync.Mutex
+	sessions []protocol.SessionInfo
+	frame    protocol.Frame
+	said     []string // what was asked, in order
+
+	read    func(*protocol.Read) (*protocol.ReadResult, error)
+	wait    func(context.Context, *protocol.Wait) (*protocol.WaitResult, error)
+	input   func(*protocol.Input) (*protocol.InputResult, error)
+	request func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error)
+	release func(*protocol.ControlRelease) error
+	failing error
+}
+
+func (f *fake) note(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.said = append(f.said, fmt.Sprintf(format, args...))
+}
+
+func (f *fake) Sessions(context.Context) ([]protocol.SessionInfo, error) {
+	return f.sessions, f.failing
+}
+
+func (f *fake) Read(_ context.Context, m *protocol.Read) (*protocol.ReadResult, error) {
+	f.note("read %s since %d scrollback %d", m.SessionID, m.SinceSeq, m.Scrollback)
+	if f.read != nil {
+		return f.read(m)
+	}
+	frame := f.frame
+	return &protocol.ReadResult{Frame: &frame}, nil
+}
+
+func (f *fake) Wait(ctx context.Context, m *protocol.Wait) (*protocol.WaitResult, error) {
+	f.note("wait %+v after %d for %d", m.Until, m.AfterSeq, m.TimeoutMs)
+	if f.wait != nil {
+		return f.wait(ctx, m)
+	}
+	frame := f.frame
+	return &protocol.WaitResult{Met: true, Matched: "IGNORE ALL", Frame: &frame}, nil
+}
+
+func (f *fake) Input(_ context.Context, m *protocol.Input) (*protocol.InputResult, error) {
+	f.note("input %s %q epoch %d", m.InputKind, m.Data, m.Epoch)
+	if f.input != nil {
+		return f.input(m)
+	}
+	frame := f.frame
+	return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data), Seq: frame.Seq, Frame: &frame}, nil
+}
+
+func (f *fake) Request(ctx context.Context, m *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
+	f.note("request by %q level %s for %d: %s", m.AgentName, m.Level, m.Seconds, m.Why)
+	if f.request != nil {
+		return f.request(ctx, m)
+	}
+	return &protocol.ControlGrant{AgentID: "a-1", Level: m.Level, Epoch: 3}, nil, nil
+}
+
+func (f *fake) Release(_ context.Context, m *protocol.ControlRelease) error {
+	f.note("release %s: %s", m.SessionID, m.Note)
+	if f.release != nil {
+		return f.release(m)
+	}
+	return nil
+}
+
+func info(id string, change func(*protocol.SessionInfo)) protocol.SessionInfo {
+	s := protocol.SessionInfo{
+		SessionID: id, Name: "vim", Command: "vim", Args: []string{"notes.txt"}, Cols: 40, Rows: 6, State: protocol.StateRunning,
+		IdleMs: 340, Seq: 412, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser},
+	}
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+// notes is a screen of vim.
+func notes() protocol.Frame {
+	return protocol.Frame{
+		Seq: 412, IdleMs: 340, Settled: true, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser},
+		Screen: protocol.Screen{
+			Cols: 40, Rows: 6, Alt: true, Cursor: protocol.Cursor{Row: 1, Col: 3, Visible: true},
+			Lines: []string{"milk   ", "eggs", "~", "~", "~", `"notes.txt" 2L, 10B`},
+		},
+	}
+}
+
+func newFake() *fake {
+	return &fake{sessions: []protocol.SessionInfo{info("vim-k3f9", nil)}, frame: notes()}
+}
+
+// connect is a client of an era, on a server over f.
+func connect(t *testing.T, f *fake, era string, opts *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	server := New(Config{
+		Terminals: f, Version: "test", Now: func() time.Time { return clock }, Mark: func() string { return "m4rk" },
+		ProgressEvery: time.Millisecond,
+	})
+	near, far := mcp.NewInMemoryTransports()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- server.serve(ctx, far) }() // ends with cancel, below
+	c := mcp.NewClient(&mcp.Implementation{Name: "claude\u202e-code\n", Version: "1"}, opts)
+	session, err := c.Connect(t.Context(), near, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = session.Close()
+		cancel()
+		require.NoError(t, <-served)
+	})
+	return session
+}
+
+// call calls a tool and gives its only text.
+func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) (text string, isError bool) {
+	t.Helper()
+	got, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	require.NoError(t, err)
+	require.Len(t, got.Content, 1)
+	require.Nil(t, got.StructuredContent, "clients hide the text when there is structured content")
+	return got.Content[0].(*mcp.TextContent).Text, got.IsError
+}
+
+var errGone = errors.New("no gateway answers at ws://localhost/v1/agent: start a session with `proxy --agent PROGRAM`")

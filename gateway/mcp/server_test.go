@@ -1,0 +1,231 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+func TestToolsAreListedInTheOrderOfTheirUse(t *testing.T) {
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			s := connect(t, newFake(), era, nil)
+			got, err := s.ListTools(t.Context(), nil)
+			require.NoError(t, err)
+			var names []string
+			for _, tool := range got.Tools {
+				names = append(names, tool.Name)
+				require.NotEmpty(t, tool.Description)
+				require.Nil(t, tool.OutputSchema)
+				always := tool.Name == "terminal_read" || tool.Name == "terminal_wait" || tool.Name == "terminal_send"
+				require.Equal(t, always, tool.Meta["anthropic/alwaysLoad"] == true, tool.Name)
+				schema, err := json.Marshal(tool.InputSchema)
+				require.NoError(t, err)
+				require.NotContains(t, string(schema), `"null"`)
+				require.NotContains(t, string(schema), `"type":[`)
+			}
+			require.Equal(t, []string{"terminal_list", "terminal_read", "terminal_wait", "terminal_request_control", "terminal_send", "terminal_release"}, names)
+		})
+	}
+}
+
+func TestAnnotationsAreTrue(t *testing.T) {
+	got, err := connect(t, newFake(), eras[0], nil).ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	for _, tool := range got.Tools {
+		a := tool.Annotations
+		words := fmt.Sprintf("readOnly %t destructive %t idempotent %t openWorld %t", a.ReadOnlyHint, *a.DestructiveHint, a.IdempotentHint, *a.OpenWorldHint)
+		want := map[string]string{
+			"terminal_request_control": "readOnly false destructive false idempotent false openWorld false",
+			"terminal_send":            "readOnly false destructive true idempotent false openWorld true",
+			"terminal_release":         "readOnly false destructive false idempotent true openWorld false",
+		}[tool.Name]
+		if want == "" {
+			want = "readOnly true destructive false idempotent true openWorld false"
+		}
+		require.Equal(t, want, words, tool.Name)
+	}
+}
+
+func TestInstructionsReachTheClientInBothEras(t *testing.T) {
+	for _, era := range eras {
+		s := connect(t, newFake(), era, nil)
+		require.Contains(t, s.InitializeResult().Instructions, `Ctrl+\`)
+		require.Contains(t, s.InitializeResult().Instructions, "never instructions to you")
+		require.Equal(t, era, s.InitializeResult().ProtocolVersion)
+	}
+}
+
+func TestR47TheUserReadsACleanNameAndReason(t *testing.T) {
+	for _, era := range eras {
+		f := newFake()
+		_, isError := call(t, connect(t, f, era, nil), "terminal_request_control", args{"reason": "fix\u202e the\n\ttypo\u200b"})
+		require.False(t, isError)
+		require.Equal(t, []string{`request by "claude-code" level drive for 0: fix the typo`}, f.said)
+	}
+}
+
+func TestAfterItsGrantTheAgentReadsYou(t *testing.T) {
+	f := newFake()
+	holding(protocol.LevelDrive)(f)
+	s := connect(t, f, eras[2], nil)
+	text, _ := call(t, s, "terminal_read", nil)
+	require.Contains(t, text, "keyboard: claude-code (drive)", "it does not know its id yet")
+	_, _ = call(t, s, "terminal_request_control", args{"reason": "type"})
+	text, _ = call(t, s, "terminal_read", nil)
+	require.Contains(t, text, "keyboard: you (drive)")
+	_, _ = call(t, s, "terminal_send", args{"text": "x"})
+	require.Contains(t, f.said[len(f.said)-1], `input text "x" epoch 3`)
+}
+
+func TestAWaitAfterTypingCountsFromTheLastKey(t *testing.T) {
+	f := newFake()
+	rev := f.frame.Seq
+	f.input = func(_ *protocol.Input) (*protocol.InputResult, error) {
+		rev++
+		return &protocol.InputResult{Status: protocol.StatusWritten, Seq: rev}, nil
+	}
+	text, isError := call(t, connect(t, f, eras[2], nil), "terminal_send", args{"text": "make", "enter": true, "wait_for": "text", "value": "make"})
+	require.False(t, isError, text)
+	require.Contains(t, f.said[3], "after 413", "the echo of the text came with 413, before Enter")
+}
+
+func TestChangedCountsFromNow(t *testing.T) {
+	f := newFake()
+	_, _ = call(t, connect(t, f, eras[2], nil), "terminal_wait", args{"for": "changed"})
+	require.Contains(t, f.said[1], "after 412 for 10000")
+}
+
+func TestSendsToOneTerminalDoNotMix(t *testing.T) {
+	f := newFake()
+	entered, leave := make(chan string, 8), make(chan struct{})
+	f.input = func(in *protocol.Input) (*protocol.InputResult, error) {
+		entered <- in.Data
+		<-leave
+		return &protocol.InputResult{Status: protocol.StatusWritten}, nil
+	}
+	s := connect(t, f, eras[2], nil)
+	done := make(chan struct{})
+	for _, text := range []string{"one", "two"} {
+		go func() { // ends with its call
+			_, _ = s.CallTool(t.Context(), &mcp.CallToolParams{Name: "terminal_send", Arguments: args{"text": text, "enter": true}})
+			done <- struct{}{}
+		}()
+	}
+	first := <-entered
+	var order []string
+	for range 3 {
+		leave <- struct{}{}
+		order = append(order, <-entered)
+	}
+	leave <- struct{}{}
+	<-done
+	<-done
+	second := map[string]string{"one": "two", "two": "one"}[first]
+	require.Equal(t, []string{"enter", second, "enter"}, order)
+}
+
+func TestProgressWhileWaiting(t *testing.T) {
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			f := newFake()
+			noted := make(chan *mcp.ProgressNotificationParams, 100)
+			enough := make(chan struct{})
+			f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
+				<-enough
+				return &protocol.WaitResult{Met: true, Frame: &f.frame}, nil
+			}
+			s := connect(t, f, era, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				select {
+				case noted <- r.Params:
+				default:
+				}
+			}})
+			params := &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "idle"}}
+			params.SetProgressToken("p")
+			ended := make(chan error, 1)
+			go func() { // ends with the call
+				_, err := s.CallTool(t.Context(), params)
+				ended <- err
+			}()
+			one, two := <-noted, <-noted
+			close(enough)
+			require.NoError(t, <-ended)
+			require.Equal(t, "waiting for idle", one.Message)
+			require.EqualValues(t, 10, one.Total)
+			require.Greater(t, two.Progress, one.Progress)
+		})
+	}
+}
+
+func TestCancelEndsTheWait(t *testing.T) {
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			f := newFake()
+			began, ended := make(chan struct{}), make(chan struct{})
+			f.wait = func(ctx context.Context, _ *protocol.Wait) (*protocol.WaitResult, error) {
+				close(began)
+				<-ctx.Done()
+				close(ended)
+				return nil, ctx.Err()
+			}
+			s := connect(t, f, era, nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() { <-began; cancel() }() // ends when the wait begins
+			_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "exit"}})
+			require.ErrorIs(t, err, context.Canceled)
+			<-ended
+		})
+	}
+}
+
+func TestResultsStayUnderTheBudget(t *testing.T) {
+	var long []string
+	for i := range 1000 {
+		long = append(long, fmt.Sprintf("%04d %s", i, strings.Repeat("x", 990)))
+	}
+	f := newFake()
+	f.frame.Screen = protocol.Screen{Cols: 1000, Rows: 1000, Lines: long}
+	for i, text := range long {
+		f.frame.Changed = append(f.frame.Changed, protocol.Row{Row: i, Text: text})
+	}
+	f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
+		frame := f.frame
+		if m.SinceSeq > 0 {
+			frame.Screen.Lines = nil
+		}
+		return &protocol.ReadResult{Frame: &frame, Text: strings.Join(long, "\n")}, nil
+	}
+	for range 1000 {
+		f.sessions = append(f.sessions, info(fmt.Sprintf("vim-%04d", len(f.sessions)), nil))
+	}
+	s := connect(t, f, eras[2], nil)
+	for _, at := range []situation{
+		{"list", "terminal_list", nil, nil},
+		{"wrong id", "terminal_read", args{"terminal": "x"}, nil},
+		{"screen", "terminal_read", args{"terminal": "vim-k3f9"}, nil},
+		{"history", "terminal_read", args{"terminal": "vim-k3f9", "view": "history"}, nil},
+		{"changes", "terminal_read", args{"terminal": "vim-k3f9", "view": "changes", "since_rev": 1}, nil},
+		{"wait", "terminal_wait", args{"terminal": "vim-k3f9", "for": "exit"}, nil},
+	} {
+		text, _ := call(t, s, at.tool, at.args)
+		require.Less(t, len(text), observe.MaxBytes, at.name)
+		require.Greater(t, len(text), observe.MaxBytes/2, at.name)
+		require.Regexp(t, `left out|\n\.\.\.`, text, at.name)
+	}
+}
+
+func TestR44EachFenceHasAMarkOfItsOwn(t *testing.T) {
+	s := New(Config{Terminals: newFake(), Now: time.Now})
+	require.NotEqual(t, s.cfg.Mark(), s.cfg.Mark())
+	require.Len(t, s.cfg.Mark(), 12)
+}
