@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -99,10 +98,8 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	require.NoError(t, second.cmd.Wait())
 	require.Contains(t, second.stderr.String(), "not on the local socket", "the first one has it")
 
-	began := time.Now()
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, s.cmd.Wait(), s.stderr)
-	require.Less(t, time.Since(began), soon, "it ends by itself")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries, "no socket is left")
