@@ -19,6 +19,7 @@ type history struct {
 	base   uint64
 	head   int // index of the oldest row inside blocks[0]
 	blocks []*block
+	spare  *block // emptied, for the next rows: a full history allocates nothing
 }
 
 type block struct {
@@ -69,8 +70,13 @@ func (h *history) last() *block {
 	if n := len(h.blocks); n > 0 && len(h.blocks[n-1].rows) < blockRows {
 		return h.blocks[n-1]
 	}
-	h.blocks = append(h.blocks, &block{})
-	return h.blocks[len(h.blocks)-1]
+	b := h.spare
+	if b == nil {
+		b = &block{}
+	}
+	h.spare = nil
+	h.blocks = append(h.blocks, b)
+	return b
 }
 
 func (h *history) dropOldest() {
@@ -80,22 +86,18 @@ func (h *history) dropOldest() {
 	if h.head < len(h.blocks[0].rows) {
 		return
 	}
-	first := h.blocks[0]
-	copy(h.blocks, h.blocks[1:])
+	b := h.blocks[0]
+	b.text, b.runs, b.rows = b.text[:0], b.runs[:0], b.rows[:0]
+	h.spare = b
+	n := copy(h.blocks, h.blocks[1:])
+	h.blocks[n] = nil
+	h.blocks = h.blocks[:n]
 	h.head = 0
-	if n := len(h.blocks) - 1; n > 0 && len(h.blocks[n-1].rows) < blockRows {
-		h.blocks[n] = nil
-		h.blocks = h.blocks[:n]
-		return
-	}
-	// The emptied block becomes the newest: a full history allocates nothing.
-	first.text, first.runs, first.rows = first.text[:0], first.runs[:0], first.rows[:0]
-	h.blocks[len(h.blocks)-1] = first
 }
 
 func (h *history) clear() {
 	h.base += uint64(h.length)
-	h.length, h.head, h.blocks = 0, 0, nil
+	h.length, h.head, h.blocks, h.spare = 0, 0, nil, nil
 }
 
 // at returns the text, the runs and the wrap flag of row i, 0 being the oldest.

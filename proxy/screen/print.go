@@ -189,7 +189,7 @@ func (t *terminal) resumeRune(p []byte) int {
 
 // printInvalid prints U+FFFD for bytes that are no character.
 func (t *terminal) printInvalid() {
-	t.sink.Print([]byte("\uFFFD"))
+	t.sink.Print(utf8.AppendRune(t.scratch[:0], utf8.RuneError))
 	t.printRune(utf8.RuneError)
 }
 
@@ -206,8 +206,7 @@ func invalidLen(p []byte) int {
 func (t *terminal) printChar(r rune) {
 	r = t.charsets.translate(r)
 	t.endShift()
-	var buf [utf8.UTFMax]byte
-	t.sink.Print(buf[:utf8.EncodeRune(buf[:], r)])
+	t.sink.Print(utf8.AppendRune(t.scratch[:0], r))
 	t.printRune(r)
 }
 
@@ -279,8 +278,7 @@ func (t *terminal) combine(r rune, width int) bool {
 	if width > 0 && isSimple(r) && isSimple(rune(c.code())) && !c.isCluster() {
 		return false
 	}
-	var buf [maxCluster + utf8.UTFMax]byte
-	text := utf8.AppendRune(t.clusters.appendCell(buf[:0], c), r)
+	text := utf8.AppendRune(t.clusters.appendCell(t.scratch[:0], c), r)
 	if t.modes.Graphemes && !isOneCluster(text) {
 		return false
 	}

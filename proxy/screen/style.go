@@ -87,6 +87,7 @@ func (s style) hash() uint32 {
 // a program that colours every cell looks one up for every cell.
 type styleTable struct {
 	list  []style
+	spare []style  // the list before the last sweep, to be filled by the next
 	slots []uint32 // number+1, 0 is free; the length is a power of two
 	limit int      // size at which the next sweep is due
 }
@@ -112,7 +113,11 @@ func (t *styleTable) rebuild(list []style) {
 	for size < 2*t.limit {
 		size *= 2
 	}
-	t.slots = make([]uint32, size)
+	if len(t.slots) == size {
+		clear(t.slots)
+	} else {
+		t.slots = make([]uint32, size)
+	}
 	for id, s := range list {
 		t.slots[t.find(s)] = uint32(id) + 1
 	}

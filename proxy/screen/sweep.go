@@ -26,8 +26,9 @@ func (t *terminal) eachGrid(f func(*grid)) {
 
 func (t *terminal) sweepStyles() {
 	old := t.styles.list
-	renumber := make([]uint32, len(old)) // 0: not in use
-	list := []style{{}}
+	renumber := append(t.renumber[:0], make([]uint32, len(old))...) // 0: not in use
+	t.renumber = renumber
+	list := append(t.styles.spare[:0], style{})
 	use := func(id uint32) uint32 {
 		if id != 0 && renumber[id] == 0 {
 			renumber[id] = uint32(len(list))
@@ -47,6 +48,7 @@ func (t *terminal) sweepStyles() {
 			b.runs[i].style = use(b.runs[i].style)
 		}
 	}
+	t.styles.spare = old
 	t.styles.rebuild(list)
 	t.penDirty = true
 }

@@ -1,5 +1,7 @@
 package screen
 
+import "unicode/utf8"
+
 // terminal is the machine behind a Screen: what the control functions act upon. Screen adds what an observer needs.
 type terminal struct {
 	cols, rows int
@@ -33,6 +35,7 @@ type terminal struct {
 	styles   styleTable
 	clusters clusterTable
 	links    linkTable
+	renumber []uint32 // room for sweepStyles
 
 	title, icon string
 	titleStack  []titles
@@ -43,6 +46,7 @@ type terminal struct {
 	clipboards  uint64
 
 	parse   parser
+	scratch [maxCluster + utf8.UTFMax]byte // for one cluster
 	replies []byte
 	sink    TextSink
 
