@@ -132,7 +132,11 @@ func (g *grid) slide(n int) {
 		copy(g.buf, g.rows)
 		g.off = 0
 	}
-	copy(g.buf[g.off+size:], g.buf[g.off:g.off+n])
+	if n == 1 {
+		g.buf[g.off+size] = g.buf[g.off]
+	} else {
+		copy(g.buf[g.off+size:], g.buf[g.off:g.off+n])
+	}
 	g.off += n
 	g.rows = g.buf[g.off : g.off+size : g.off+size]
 }

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -113,33 +114,41 @@ func (h *history) at(i int) (text []byte, runs []styleRun, wrapped bool) {
 	return b.text[from.text:to.text], b.runs[from.runs:to.runs], to.wrapped
 }
 
-// pack appends the cells to the block. The first loop takes the rows that most programs print.
+// pack appends the cells to the block. The inner loop takes runs of ASCII in one style, the bulk of all output: one
+// comparison a cell, no bounds checks.
 func (b *block) pack(cells []cell, clusters *clusterTable) {
-	for len(cells) > 0 {
-		id := cells[0].style()
-		n := 1
-		for n < len(cells) && cells[n].style() == id {
-			n++
-		}
-		b.runs = append(b.runs, styleRun{uint32(n), id})
-		b.packText(cells[:n], clusters)
-		cells = cells[n:]
-	}
-}
-
-func (b *block) packText(cells []cell, clusters *clusterTable) {
 	text := b.text
-	for _, c := range cells {
-		content := c.content()
-		switch {
-		case content < utf8.RuneSelf: // includes the empty cell: markEmpty is 0
-			text = append(text, byte(content))
-		case c.isTail():
-		default:
-			text = packSpecial(text, c, clusters)
+	for i := 0; i < len(cells); {
+		start, base := i, cells[i]&^contentMask
+		for i < len(cells) && cells[i]&^contentMask == base {
+			rest := cells[i:]
+			text = slices.Grow(text, len(rest))
+			n := packASCII(text[len(text):len(text)+len(rest)], rest, base)
+			text = text[:len(text)+n]
+			i += n
+			if i < len(cells) && cells[i]&^contentMask == base {
+				if !cells[i].isTail() {
+					text = packSpecial(text, cells[i], clusters)
+				}
+				i++
+			}
 		}
+		b.runs = append(b.runs, styleRun{uint32(i - start), uint32(base >> styleShift)})
 	}
 	b.text = text
+}
+
+// packASCII writes the ASCII characters (and markEmpty, which is the empty cell) of the style base at the front of
+// cells to dst, which is as long, and returns their number.
+func packASCII(dst []byte, cells []cell, base cell) int {
+	dst = dst[:len(cells)]
+	for i, c := range cells {
+		if c&^(utf8.RuneSelf-1) != base {
+			return i
+		}
+		dst[i] = byte(c)
+	}
+	return len(cells)
 }
 
 func packSpecial(text []byte, c cell, clusters *clusterTable) []byte {

@@ -121,35 +121,49 @@ type decoder struct {
 // printUTF8 prints the characters outside ASCII at the front of p and returns how many bytes it took.
 func (t *terminal) printUTF8(p []byte) int {
 	start, i := 0, 0
-	flush := func() {
-		if start < i {
-			t.sink.Print(p[start:i])
-		}
-	}
 	for i < len(p) && p[i] >= utf8.RuneSelf {
-		r, size := utf8.DecodeRune(p[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			flush()
-			if !utf8.FullRune(p[i:]) {
-				t.parse.utf8.n = copy(t.parse.utf8.buf[:], p[i:])
-				return len(p)
-			}
-			t.printInvalid()
-			i += invalidLen(p[i:])
-			start = i
-			continue
-		case r < 0xa0:
-			flush()
-			t.c1(byte(r))
-			return i + size
+		r, size := decodeRune(p[i:])
+		if size == 1 || r < 0xa0 {
+			t.sinkRun(p[start:i])
+			return i + t.printOdd(p[i:], r, size)
 		}
-		t.endShift()
+		if t.charsets.single != 0 {
+			t.endShift()
+		}
 		t.printRune(r)
 		i += size
 	}
-	flush()
+	t.sinkRun(p[start:i])
 	return i
+}
+
+// printOdd handles what stands among characters outside ASCII but is none: a C1 control, a cut or broken character.
+func (t *terminal) printOdd(p []byte, r rune, size int) int {
+	switch {
+	case size > 1:
+		t.c1(byte(r))
+		return size
+	case !utf8.FullRune(p):
+		t.parse.utf8.n = copy(t.parse.utf8.buf[:], p)
+		return len(p)
+	default:
+		t.printInvalid()
+		return invalidLen(p)
+	}
+}
+
+// decodeRune is utf8.DecodeRune with a short way for the three bytes of most scripts; p[0] is not ASCII.
+func decodeRune(p []byte) (rune, int) {
+	if len(p) >= 3 && p[0] > 0xe0 && p[0] < 0xf0 && p[0] != 0xed && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 {
+		return rune(p[0]&0x0f)<<12 | rune(p[1]&0x3f)<<6 | rune(p[2]&0x3f), 3
+	}
+	return utf8.DecodeRune(p)
+}
+
+func (t *terminal) sinkRun(run []byte) {
+	if len(run) > 0 {
+		t.sink.Print(run)
+	}
 }
 
 // endShift ends a single shift (SS2, SS3): it holds for one character, translated or not.
@@ -213,7 +227,7 @@ func (t *terminal) printChar(r rune) {
 // printRune puts one character on the screen.
 func (t *terminal) printRune(r rune) {
 	w := runeWidth(r)
-	if t.combine(r, w) {
+	if (w == 0 || t.modes.Graphemes) && t.combine(r, w) {
 		return
 	}
 	if w > 0 {
@@ -236,8 +250,10 @@ func (t *terminal) place(r rune, width int) {
 	if t.modes.Insert {
 		t.insertCells(width)
 	}
-	row.split(t.x)
-	row.split(t.x + width)
+	if row.wide {
+		row.split(t.x)
+		row.split(t.x + width)
+	}
 	c := styled(t.style()) | cell(r)
 	if width == 2 {
 		row.cells[t.x+1] = styled(t.style()) | tailFlag
@@ -263,9 +279,6 @@ func (t *terminal) makeRoom(width int) bool {
 
 // combine joins r to the character before the cursor, if it is a mark or, in mode 2027, belongs to its cluster.
 func (t *terminal) combine(r rune, width int) bool {
-	if width > 0 && !t.modes.Graphemes {
-		return false
-	}
 	x, ok := t.previous()
 	if !ok {
 		return width == 0

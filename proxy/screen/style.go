@@ -95,7 +95,7 @@ type styleTable struct {
 // The first limit covers programs with a few hundred colours without any sweep; beyond maxStyles, which no screen
 // with history of a sensible size reaches after a sweep, styles lose their colours.
 const (
-	firstStyleLimit = 1024
+	firstStyleLimit = 4096
 	maxStyles       = 1 << 20
 )
 
@@ -109,8 +109,8 @@ func newStyleTable() styleTable {
 func (t *styleTable) rebuild(list []style) {
 	t.list = list
 	t.limit = max(firstStyleLimit, 2*len(list))
-	size := 2 * firstStyleLimit
-	for size < 2*t.limit {
+	size := 4 * firstStyleLimit
+	for size < 4*t.limit {
 		size *= 2
 	}
 	if len(t.slots) == size {
