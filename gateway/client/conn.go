@@ -274,7 +274,10 @@ func (k *conn) write(frame []byte) error {
 	if err := k.ws.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
-	return k.ws.WriteMessage(websocket.TextMessage, frame)
+	if err := k.ws.WriteMessage(websocket.TextMessage, frame); err != nil {
+		return err
+	}
+	return k.ws.SetWriteDeadline(time.Time{}) // one left behind would wake an idle process
 }
 
 // read hands answers to those who wait for them, until the connection ends.
@@ -309,7 +312,13 @@ func (k *conn) deliver(m protocol.Message) {
 // newer gateway can say more.
 func frames(ws *websocket.Conn) func() (protocol.Message, error) {
 	ws.SetReadLimit(protocol.MaxMessage)
-	alive := func() error { return ws.SetReadDeadline(time.Now().Add(silence)) }
+	_, local := ws.NetConn().(*net.UnixConn) // the kernel tells when that peer is gone; nobody pings
+	alive := func() error {
+		if local {
+			return nil
+		}
+		return ws.SetReadDeadline(time.Now().Add(silence))
+	}
 	ws.SetPingHandler(func(data string) error {
 		_ = ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTimeout))
 		return alive()

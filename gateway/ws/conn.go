@@ -3,6 +3,7 @@ package ws
 import (
 	"errors"
 	"io"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,13 @@ type conn struct {
 	bad    int // frames in a row that were no messages; the reader's
 }
 
+// local reports whether the peer is on this machine by a unix socket. The kernel tells when such a peer is gone, so there
+// is no heartbeat: an idle session costs no wake-ups.
+func (c *conn) local() bool {
+	_, unix := c.socket.NetConn().(*net.UnixConn)
+	return unix
+}
+
 // serve runs the connection to its end.
 func (c *conn) serve(peer Peer) {
 	defer peer.Leave()
@@ -29,7 +37,9 @@ func (c *conn) serve(peer Peer) {
 	var wg sync.WaitGroup
 	// Both end when done is closed, which is when the reader has ended. The writer ends the reader, by the socket.
 	wg.Go(func() { c.write(peer, done) })
-	wg.Go(func() { c.ping(done) })
+	if !c.local() {
+		wg.Go(func() { c.ping(done) })
+	}
 	err := c.read(peer)
 	c.door.cfg.Log.Debug("connection ended", "error", err)
 	if errors.Is(err, websocket.ErrReadLimit) {
@@ -72,7 +82,7 @@ func (c *conn) read(peer Peer) error {
 
 // alive moves the end of the peer's silence, unless the connection is ending anyway.
 func (c *conn) alive() error {
-	if c.ending.Load() {
+	if c.ending.Load() || c.local() {
 		return nil
 	}
 	return c.socket.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Silence))
@@ -131,7 +141,10 @@ func (c *conn) send(m protocol.Message) error {
 	if err := c.socket.SetWriteDeadline(time.Now().Add(c.door.cfg.Times.Write)); err != nil {
 		return err
 	}
-	return c.socket.WriteMessage(websocket.TextMessage, frame)
+	if err := c.socket.WriteMessage(websocket.TextMessage, frame); err != nil {
+		return err
+	}
+	return c.socket.SetWriteDeadline(time.Time{}) // one left behind would wake an idle process
 }
 
 // substitute is the error in place of an answer that cannot be sent: every request is answered.

@@ -26,6 +26,7 @@ const (
 	queueMax     = 1024
 	writePatient = 5 * time.Second
 	dialPatience = 10 * time.Second
+	silence      = 45 * time.Second // the gateway pings every 20 s
 	backoffMin   = 50 * time.Millisecond
 	backoffMax   = 10 * time.Second
 )
@@ -93,8 +94,8 @@ func (l *Link) Run(ctx context.Context) {
 // connect makes one connection and lives in it until it ends; up says whether there was one.
 func (l *Link) connect(ctx context.Context) (up bool, err error) {
 	dialCtx, cancel := context.WithTimeout(ctx, dialPatience)
-	defer cancel()
 	conn, err := l.handshake(dialCtx)
+	cancel() // its timer would wake an idle session
 	if err != nil {
 		return false, err
 	}
@@ -283,13 +284,20 @@ func (w *writer) send(m protocol.Message) error {
 	if err := w.conn.SetWriteDeadline(time.Now().Add(writePatient)); err != nil {
 		return err
 	}
-	return w.conn.WriteMessage(websocket.TextMessage, frame)
+	if err := w.conn.WriteMessage(websocket.TextMessage, frame); err != nil {
+		return err
+	}
+	return w.conn.SetWriteDeadline(time.Time{}) // a deadline left behind would wake an idle session
 }
 
 // read hands on what the gateway says until the connection ends.
 func (l *Link) read(conn *websocket.Conn) error {
 	conn.SetReadLimit(protocol.MaxMessage)
+	alive := heartbeat(conn)
 	for {
+		if err := alive(); err != nil {
+			return err
+		}
 		kind, frame, err := conn.ReadMessage()
 		if err != nil {
 			return fmt.Errorf("read from the gateway: %w", err)
@@ -308,4 +316,18 @@ func (l *Link) read(conn *websocket.Conn) error {
 		}
 		l.Handle(m)
 	}
+}
+
+// heartbeat is what is to be called at every sign of life of the gateway, which pings: without one for silence the
+// connection counts as lost. On a unix socket the kernel tells when the peer is gone, and nobody pings.
+func heartbeat(conn *websocket.Conn) (alive func() error) {
+	if _, local := conn.NetConn().(*net.UnixConn); local {
+		return func() error { return nil }
+	}
+	alive = func() error { return conn.SetReadDeadline(time.Now().Add(silence)) }
+	conn.SetPingHandler(func(data string) error {
+		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writePatient))
+		return alive()
+	})
+	return alive
 }
