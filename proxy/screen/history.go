@@ -126,10 +126,8 @@ func (b *block) pack(cells []cell, clusters *clusterTable) {
 			n := packASCII(text[len(text):len(text)+len(rest)], rest, base)
 			text = text[:len(text)+n]
 			i += n
-			if i < len(cells) && cells[i]&^contentMask == base {
-				if !cells[i].isTail() {
-					text = packSpecial(text, cells[i], clusters)
-				}
+			for i < len(cells) && cells[i]&^contentMask == base && cells[i].content() >= utf8.RuneSelf {
+				text = packSpecial(text, cells[i], clusters)
 				i++
 			}
 		}
@@ -151,8 +149,16 @@ func packASCII(dst []byte, cells []cell, base cell) int {
 	return len(cells)
 }
 
+// packSpecial appends a cell that is not ASCII. The second half of a wide character takes no bytes; an ideograph, a
+// mark and three bytes, goes the short way.
 func packSpecial(text []byte, c cell, clusters *clusterTable) []byte {
-	if c.isWide() {
+	content := c.content()
+	switch {
+	case c.isTail():
+		return text
+	case content >= wideFlag|0x800 && content < wideFlag|0x10000:
+		return append(text, markWide, 0xe0|byte(c>>12)&0x0f, 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
+	case c.isWide():
 		text = append(text, markWide)
 	}
 	if c.isCluster() {

@@ -122,6 +122,10 @@ type decoder struct {
 func (t *terminal) printUTF8(p []byte) int {
 	start, i := 0, 0
 	for i < len(p) && p[i] >= utf8.RuneSelf {
+		if n := t.printSpan(p[i:]); n > 0 {
+			i += n
+			continue
+		}
 		r, size := decodeRune(p[i:])
 		if size == 1 || r < 0xa0 {
 			t.sinkRun(p[start:i])
@@ -134,6 +138,45 @@ func (t *terminal) printUTF8(p []byte) int {
 		i += size
 	}
 	t.sinkRun(p[start:i])
+	return i
+}
+
+// printSpan prints the characters outside ASCII at the front of p as far as each takes cells of its own and the last
+// column is not reached, and returns how many bytes it took. What it leaves goes the long way.
+func (t *terminal) printSpan(p []byte) int {
+	if t.pending || t.modes.Insert || t.modes.Graphemes || t.charsets.single != 0 {
+		return 0
+	}
+	row, x, last := t.row(), t.x, t.rightLimit()
+	base := styled(t.style())
+	row.split(x)
+	i := 0
+	for i < len(p) && p[i] >= utf8.RuneSelf {
+		r, size := decodeRune(p[i:])
+		w := t.widths.of(r)
+		if size == 1 || r < 0xa0 || w == 0 || x+w > last {
+			break
+		}
+		row.cells[x] = base | cell(r)
+		if w == 2 {
+			row.cells[x] |= wideFlag
+			row.cells[x+1] = base | tailFlag
+			row.wide = true
+		}
+		x += w
+		i += size
+		t.last.r = r
+	}
+	if i == 0 {
+		return 0
+	}
+	if row.cells[x].isTail() { // its first half has been overwritten
+		row.cells[x] = row.cells[x].emptied()
+	}
+	t.last.valid = true
+	t.x = x
+	row.used = max(row.used, x)
+	t.touch(t.y)
 	return i
 }
 
@@ -226,7 +269,7 @@ func (t *terminal) printChar(r rune) {
 
 // printRune puts one character on the screen.
 func (t *terminal) printRune(r rune) {
-	w := runeWidth(r)
+	w := t.widths.of(r)
 	if (w == 0 || t.modes.Graphemes) && t.combine(r, w) {
 		return
 	}

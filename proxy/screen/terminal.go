@@ -35,6 +35,7 @@ type terminal struct {
 	styles   styleTable
 	clusters clusterTable
 	links    linkTable
+	widths   widthTable
 	renumber []uint32 // room for sweepStyles
 
 	title, icon string

@@ -24,6 +24,33 @@ func runeWidth(r rune) int {
 	}
 }
 
+// widthTable remembers runeWidth for the characters that were printed, in pages of 256.
+type widthTable struct{ pages [maxPage]*[256]uint8 }
+
+// maxPage covers the planes 0 and 1; what lies beyond is rare.
+const maxPage = 0x20000 >> 8
+
+func (t *widthTable) of(r rune) int {
+	page := uint32(r) >> 8
+	if page >= maxPage {
+		return runeWidth(r)
+	}
+	widths := t.pages[page]
+	if widths == nil {
+		widths = t.fill(page)
+	}
+	return int(widths[r&0xff])
+}
+
+func (t *widthTable) fill(page uint32) *[256]uint8 {
+	widths := new([256]uint8)
+	for i := range widths {
+		widths[i] = uint8(runeWidth(rune(page)<<8 | rune(i)))
+	}
+	t.pages[page] = widths
+	return widths
+}
+
 // isSimple names ranges of characters that never join a neighbour of these ranges, so that the rules for clusters
 // (Unicode Standard Annex 29) need not be asked.
 func isSimple(r rune) bool {
