@@ -17,6 +17,12 @@ const (
 	// drainQuiet and drainMost: how long the output of a program that has ended may pause, and take in all.
 	drainQuiet = 100 * time.Millisecond
 	drainMost  = 2 * time.Second
+	// A chunk of at least bulk bytes has more behind it as a rule: the copier looks for it for bulkPause before it wakes
+	// the screen loop, and wakes it anyway when kickAt bytes wait. Waking it for each chunk would cost as much as all the
+	// rest of the copying. A key's echo is not bulk.
+	bulk      = 256
+	bulkPause = 100 * time.Microsecond
+	kickAt    = 32 << 10
 )
 
 // output is the copier: it alone reads the program and writes to the user's screen. The user's bytes go out first, in the
@@ -25,7 +31,8 @@ type output struct {
 	child *child.Child
 	term  *tty.Terminal
 	poll  *tty.Poller
-	feed  func([]byte) // hands bytes to the screen loop; they are copied
+	feed  func([]byte) (waiting int) // hands bytes to the screen loop, which copies them; waiting is what it has not taken yet
+	kick  func()                     // makes the screen loop take them
 	// paint makes the bytes that show what the proxy has to say and those that take it away again; ok is false while
 	// nothing may be inserted into the stream. It waits for the screen loop to have caught up.
 	paint func() (show, hide []byte, ok bool)
@@ -36,6 +43,8 @@ type output struct {
 	buf    [chunkSize]byte
 	hide   []byte    // takes away what is shown, nil while nothing is
 	drawn  time.Time // last repaint
+	fed    bool      // the screen loop has not been woken for the last chunk
+	flow   bool      // the last chunk was bulk
 	dead   bool      // the screen takes nothing any more
 	dirty  atomic.Bool
 	moved  atomic.Bool // the terminal changed size
@@ -82,6 +91,9 @@ func (o *output) run() {
 		case !errors.Is(err, child.ErrAgain):
 			return
 		}
+		if o.fed && o.moreFollows() {
+			continue
+		}
 		if o.dirty.Load() {
 			o.draw()
 		}
@@ -113,8 +125,27 @@ func (o *output) pass(chunk []byte) {
 		o.dirty.Store(true)
 	}
 	rest := o.try(chunk)
-	o.feed(chunk)
+	o.fed, o.flow = true, len(chunk) >= bulk
+	if waiting := o.feed(chunk); waiting >= kickAt || len(rest) > 0 {
+		o.wake()
+	}
 	o.write(rest)
+}
+
+// moreFollows waits a moment for the chunk after a large one; when none comes, it has the screen loop take what there is.
+func (o *output) moreFollows() bool {
+	if o.flow {
+		if got, err := o.poll.Wait(tty.Readable, bulkPause); err == nil && got&tty.Readable != 0 {
+			return true
+		}
+	}
+	o.wake()
+	return false
+}
+
+func (o *output) wake() {
+	o.kick()
+	o.fed = false
 }
 
 // unshow takes away what the proxy shows.

@@ -67,15 +67,17 @@ func newScreenLoop(model *screen.Screen, text *snapshot.Rolling, pace *snapshot.
 	return l
 }
 
-// feed hands output to the model. It waits only while the model is behind by spoolMax, and never on anything but it.
-func (l *screenLoop) feed(p []byte) {
+// feed hands output to the model and says how much waits for it; signal makes it be taken. It waits only while the model
+// is behind by spoolMax, and never on anything but it.
+func (l *screenLoop) feed(p []byte) (waiting int) {
 	l.mu.Lock()
 	for len(l.spool) > spoolMax && !l.stopped {
 		l.room.Wait()
 	}
 	l.spool = append(l.spool, p...)
+	waiting = len(l.spool)
 	l.mu.Unlock()
-	l.signal()
+	return waiting
 }
 
 // post runs do on the loop's goroutine, after what was fed before. It reports false when the loop has ended.

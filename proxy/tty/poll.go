@@ -57,7 +57,7 @@ func (p *Poller) Wait(want Events, timeout time.Duration) (Events, error) {
 	if want&Writable != 0 {
 		fds[2].Fd = int32(p.write)
 	}
-	if _, err := unix.Poll(fds[:], milliseconds(timeout)); err != nil {
+	if _, err := poll(fds[:], timeout); err != nil {
 		if errors.Is(err, unix.EINTR) {
 			return 0, nil
 		}
@@ -105,17 +105,9 @@ func (p *Poller) Close() {
 	p.pipe = [2]int{-1, -1}
 }
 
-// milliseconds rounds up: to wake before the moment that was asked for would be a busy loop.
-func milliseconds(d time.Duration) int {
-	if d < 0 {
-		return -1
-	}
-	return int((d + time.Millisecond - 1) / time.Millisecond)
-}
-
 func wait1(fd int, events int16, timeout time.Duration) error {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: events}}
-	if _, err := unix.Poll(fds, milliseconds(timeout)); err != nil && !errors.Is(err, unix.EINTR) {
+	if _, err := poll(fds, timeout); err != nil && !errors.Is(err, unix.EINTR) {
 		return fmt.Errorf("poll: %w", err)
 	}
 	return nil
