@@ -31,7 +31,6 @@ func (c cell) isWide() bool    { return c&wideFlag != 0 }
 func (c cell) isTail() bool    { return c&tailFlag != 0 }
 func (c cell) isCluster() bool { return c&clusterFlag != 0 }
 func (c cell) emptied() cell   { return c &^ contentMask }
-func (c cell) isBlank() bool   { return c.isEmpty() || c.content() == ' ' }
 func (c cell) isPlain() bool   { return c == 0 || c == ' ' }
 
 // width is the number of columns: 2 for the first half of a wide character, 0 for the second.

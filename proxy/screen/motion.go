@@ -311,7 +311,9 @@ func (t *terminal) HT() {
 func (t *terminal) nextTab(n int) int {
 	x, limit := t.x, t.rightLimit()
 	for ; n > 0 && x < limit; n-- {
-		for x++; x < limit && !t.tabs.at[x]; x++ {
+		x++
+		for x < limit && !t.tabs.at[x] {
+			x++
 		}
 	}
 	return x
@@ -331,7 +333,9 @@ func (t *terminal) CBT() {
 		limit = t.left
 	}
 	for n := t.parse.params.num(0); n > 0 && x > limit; n-- {
-		for x--; x > limit && !t.tabs.at[x]; x-- {
+		x--
+		for x > limit && !t.tabs.at[x] {
+			x--
 		}
 	}
 	t.moveTo(t.y, x)

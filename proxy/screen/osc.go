@@ -2,7 +2,6 @@ package screen
 
 import (
 	"bytes"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -62,13 +61,40 @@ func cleanTitle(s string) string {
 	return s
 }
 
-// oscCwd is OSC 7: a file URL that names the shell's directory.
+// oscCwd is OSC 7: a file URL that names the shell's directory (kitty-shell-cwd is the same without escapes).
 func (t *terminal) oscCwd(text string) {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "file" && u.Scheme != "kitty-shell-cwd" {
+	rest, escaped := strings.CutPrefix(text, "file://")
+	if !escaped {
+		var ok bool
+		if rest, ok = strings.CutPrefix(text, "kitty-shell-cwd://"); !ok {
+			return
+		}
+	}
+	slash := strings.IndexByte(rest, '/') // before it stands the host
+	if slash < 0 {
 		return
 	}
-	t.cwd = cleanTitle(u.Path)
+	path := rest[slash:]
+	if escaped {
+		path = unescape(path)
+	}
+	t.cwd = cleanTitle(path)
+}
+
+// unescape resolves the percent escapes of a URL (RFC 3986, 2.1); what is none stays as it is.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 // titles is an entry of the title stack (ctlseqs, CSI 22 t).

@@ -13,8 +13,15 @@ var attrCodes = [...]struct {
 	attr Attr
 	code string
 }{
-	{Bold, ";1"}, {Faint, ";2"}, {Italic, ";3"}, {Blink, ";5"}, {RapidBlink, ";6"},
-	{Inverse, ";7"}, {Conceal, ";8"}, {Strike, ";9"}, {Overline, ";53"},
+	{Bold, ";1"},
+	{Faint, ";2"},
+	{Italic, ";3"},
+	{Blink, ";5"},
+	{RapidBlink, ";6"},
+	{Inverse, ";7"},
+	{Conceal, ";8"},
+	{Strike, ";9"},
+	{Overline, ";53"},
 }
 
 func (s style) appendSGR(dst []byte) []byte {

@@ -60,7 +60,7 @@ func (t *terminal) sweepClusters() {
 		for _, r := range g.rows {
 			for x, c := range r.cells[:r.used] {
 				if c.isCluster() {
-					r.cells[x] = c&^(codeMask) | t.clusters.intern([]byte(old[c.code()]))
+					r.cells[x] = c&^codeMask | t.clusters.intern([]byte(old[c.code()]))
 				}
 			}
 		}
