@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/screen/render"
+)
+
+// maxRender bounds the input of render: a recording of a day, and no more than memory holds.
+const maxRender = 1 << 30
+
+// renderFlags are the flags of gateway render.
+type renderFlags struct {
+	cols, rows, chunk int
+	resizes           []string
+	text, ansi        bool
+	svg               string
+}
+
+func (a *app) newRender() *cobra.Command {
+	var f renderFlags
+	cmd := &cobra.Command{
+		Use:   "render [--ansi | --svg FILE | --json] [FILE]",
+		Short: "Show the screen that bytes or an asciicast leave",
+		Long: "Plays what a terminal printed, from FILE or standard input, and shows the screen at the end. An asciicast\n" +
+			"brings its own size. --json prints rows, cursor, title and what the terminal would have answered.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sized := cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows")
+			s, err := a.playFile(f, args, sized)
+			if err != nil {
+				return err
+			}
+			return a.showRender(f, s)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.cols, "cols", 80, "columns of the screen")
+	flags.IntVar(&f.rows, "rows", 24, "rows of the screen")
+	flags.StringArrayVar(&f.resizes, "resize-at", nil, "after `OFF:CxR` bytes of input, change the size; may repeat")
+	flags.IntVar(&f.chunk, "chunk", 0, "feed `N` bytes at a time, 0 for all at once")
+	flags.BoolVar(&f.text, "text", false, "print the plain text (the default)")
+	flags.BoolVar(&f.ansi, "ansi", false, "print the text with colours")
+	flags.StringVar(&f.svg, "svg", "", "write a picture to `FILE`, - for standard output")
+	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg")
+	return cmd
+}
+
+// playFile reads the input and plays it. A size given on the command line wins over an asciicast's.
+func (a *app) playFile(f renderFlags, args []string, sized bool) (*screen.Screen, error) {
+	b, err := a.readRender(args)
+	if err != nil {
+		return nil, err
+	}
+	o := render.Options{Cols: f.cols, Rows: f.rows}
+	if render.IsCast(b) {
+		out, cast, err := render.Cast(b)
+		if err != nil {
+			return nil, err
+		}
+		b, o.Resizes = out, cast.Resizes
+		if !sized {
+			o.Cols, o.Rows = cast.Cols, cast.Rows
+		}
+	}
+	o.Chunk = f.chunk
+	for _, s := range f.resizes {
+		r, err := render.ParseResize(s)
+		if err != nil {
+			return nil, usage("--resize-at: %w", err)
+		}
+		o.Resizes = append(o.Resizes, r)
+	}
+	s, err := render.Play(b, o)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return s, nil
+}
+
+func (a *app) readRender(args []string) ([]byte, error) {
+	in := io.Reader(a.in)
+	if len(args) == 1 && args[0] != "-" {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return nil, usage("%w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxRender+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the input: %w", err)
+	}
+	if len(b) > maxRender {
+		return nil, errors.New("the input is larger than 1 GiB: cut it, e.g. with tail -c")
+	}
+	return b, nil
+}
+
+func (a *app) showRender(f renderFlags, s *screen.Screen) error {
+	text := ""
+	switch {
+	case f.svg != "" && f.svg != "-":
+		if err := os.WriteFile(f.svg, []byte(render.SVG(s)), 0o600); err != nil {
+			return fmt.Errorf("write the picture: %w", err)
+		}
+		return nil
+	case f.svg == "-":
+		text = render.SVG(s)
+	case a.json:
+		b, err := render.JSON(s)
+		if err != nil {
+			return fmt.Errorf("write the screen: %w", err)
+		}
+		text = string(b)
+	case f.ansi:
+		text = render.ANSI(s)
+	default:
+		text = render.Text(s)
+	}
+	_, err := io.WriteString(a.out, text)
+	return err
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func runRender(t *testing.T, in string, json bool, args ...string) (string, error) {
+	t.Helper()
+	var out, errw bytes.Buffer
+	a := &app{in: io.NopCloser(strings.NewReader(in)), out: &out, err: &errw, json: json}
+	cmd := a.newRender()
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.Execute()
+	return out.String(), err
+}
+
+func TestRender(t *testing.T) {
+	out, err := runRender(t, "\x1b[31mred\x1b[m\r\n0123456789", false, "--cols", "5", "--rows", "4")
+	require.NoError(t, err)
+	require.Equal(t, "red\n01234\n56789\n", out)
+
+	out, err = runRender(t, "\x1b[31mred", false, "--ansi")
+	require.NoError(t, err)
+	require.Equal(t, "\x1b[0;31mred\x1b[0m\n", out)
+
+	out, err = runRender(t, "ab", true, "--cols", "4", "--rows", "1", "--resize-at", "1:6x1", "--chunk", "1")
+	require.NoError(t, err)
+	require.Contains(t, out, `"lines":["ab"]`)
+
+	svg := filepath.Join(t.TempDir(), "screen.svg")
+	cast := filepath.Join(t.TempDir(), "x.cast")
+	require.NoError(t, os.WriteFile(cast, []byte("{\"version\":2,\"width\":9,\"height\":2}\n[0,\"o\",\"hello\"]\n"), 0o600))
+	_, err = runRender(t, "", false, "--svg", svg, cast)
+	require.NoError(t, err)
+	b, err := os.ReadFile(svg)
+	require.NoError(t, err)
+	require.Contains(t, string(b), "hello")
+}
+
+func TestRenderBadInput(t *testing.T) {
+	for _, args := range [][]string{
+		{"--cols", "0"}, {"--rows", "100000"}, {"--resize-at", "x"}, {"--resize-at", "9:5x5"}, {"/does/not/exist"}, {"--ansi", "--svg", "x"},
+	} {
+		_, err := runRender(t, "abc", false, args...)
+		require.Error(t, err, args)
+	}
+}
