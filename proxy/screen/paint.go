@@ -299,9 +299,9 @@ func (t *terminal) appendMargins(dst []byte) []byte {
 	return dst
 }
 
-// redrawModes are the private modes that AppendRedraw sets in any order. Origin, wrap-around, margins and synchronised
-// output have their own places.
-var redrawModes = []int{1, 5, 8, 12, 25, 45, 66, 67, 1004, 1007, 2004, 2027, 2031, 9001}
+// redrawModes are the private modes that AppendRedraw sets in any order. Origin, wrap-around, margins, synchronised
+// output and the keypad have their own places.
+var redrawModes = []int{1, 5, 8, 12, 25, 45, 67, 1004, 1007, 2004, 2027, 2031, 9001}
 
 // appendModes appends what turns the modes from into to.
 func appendModes(dst []byte, from, to Modes) []byte {
@@ -309,6 +309,13 @@ func appendModes(dst []byte, from, to Modes) []byte {
 		if a, b := *from.dec(n), *to.dec(n); a != b {
 			dst = fmt.Appendf(dst, "\x1b[?%d%c", n, setOrReset(b))
 		}
+	}
+	// Not every terminal knows DECNKM (tmux does not); all know the keypad's older sequences.
+	switch {
+	case from.AppKeypad && !to.AppKeypad:
+		dst = append(dst, "\x1b>"...) // DECKPNM
+	case !from.AppKeypad && to.AppKeypad:
+		dst = append(dst, "\x1b="...) // DECKPAM
 	}
 	for _, n := range []int{2, 12, 20} {
 		if a, b := *from.ansi(n), *to.ansi(n); a != b {
