@@ -119,20 +119,8 @@ func play(s *Screen, steps [][]byte, each func()) {
 	}
 }
 
-var fuzzSeeds = []string{
-	"\x0a\x04\x1b[3;3H\x1b[?1049hX漢\x1b[?1049l\xfe\x05\x03abc\xfe\x20\x09",
-	"\x03\x02\x1b[?69h\x1b[2;3s\x1b[2;2r漢漢\x1b[2@\x1b[P\x1b[L\x1b[M\x1b['}\x1b['~\x1b[4h漢",
-	"\x14\x05\x1b[?2027h👩\xe2\x80\x8d👧🇩🇪e\u0301❤\ufe0f\xff\x1b[5b\x1b[1;1H\x1b[2X",
-	"\x14\x05\x1b]8;id=a;http://x\x1b\\link\x1b]8;;\x07\x1b[38:2::1:2:3;4:3;58:5:9mX\x1b[2J\x1b[3J\x1b]2;t\x07",
-	"\x14\x05\x1bP$qm\x1b\\\x1bP+q544e\x1b\\\x1b[c\x1b[6n\x1b[?6$p\x1b]4;1;?\x07\x1b[18t\x1b[>7u\x1b[?u",
-	"\x14\x05\x1b(0lqk\x1b(B\x1b[1;2;3;4$z\x1b[65;1;1;9;9$x\x1b[1;1;2;2;1;3;3;1$v\x1b[1;1;4;4;7$t\x1b#8\x1b[1\"q..\x1b[?J",
-}
-
 // FuzzInvariants feeds any bytes, cut anywhere, with resizes in between.
 func FuzzInvariants(f *testing.F) {
-	for _, s := range fuzzSeeds {
-		f.Add([]byte(s))
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		cfg, steps := script(data)
 		s := New(cfg)
@@ -153,9 +141,6 @@ func FuzzInvariants(f *testing.F) {
 
 // FuzzSplit feeds the same bytes whole and one by one.
 func FuzzSplit(f *testing.F) {
-	for _, s := range fuzzSeeds {
-		f.Add([]byte(s))
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		cfg, steps := script(data)
 		whole, parts := New(cfg), New(cfg)
@@ -176,9 +161,6 @@ func FuzzSplit(f *testing.F) {
 
 // FuzzDeltas rebuilds the screen from deltas alone.
 func FuzzDeltas(f *testing.F) {
-	for _, s := range fuzzSeeds {
-		f.Add([]byte(s))
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		cfg, steps := script(data)
 		s := New(cfg)
@@ -207,9 +189,6 @@ func FuzzDeltas(f *testing.F) {
 
 // FuzzRedraw paints the screen on a fresh one, which must then show the same.
 func FuzzRedraw(f *testing.F) {
-	for _, s := range fuzzSeeds {
-		f.Add([]byte(s))
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		cfg, steps := script(data)
 		s := New(cfg)
@@ -228,4 +207,36 @@ func FuzzRedraw(f *testing.F) {
 		require.Equal(t, defaultModes(), late.Modes())
 		require.Empty(t, string(late.AppendReset(nil)))
 	})
+}
+
+// FuzzPen disturbs a terminal as drawing a notice would, repairs it with AppendPen, and prints on: nothing may differ
+// from a terminal that was left alone.
+func FuzzPen(f *testing.F) {
+	f.Fuzz(func(t *testing.T, data []byte) {
+		cfg, steps := script(data)
+		alone, notice := New(cfg), New(cfg)
+		play(alone, steps, func() {})
+		play(notice, steps, func() {})
+		if !alone.Ground() {
+			return
+		}
+		notice.Feed([]byte("\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7h\x1b[1;1H"))
+		notice.Feed(alone.AppendPen(nil))
+		for _, s := range []string{"", "q", "\x1b[5;5Hq"} {
+			alone.Feed([]byte(s))
+			notice.Feed([]byte(s))
+			require.Equal(t, alone.Cursor(), notice.Cursor())
+			require.Equal(t, alone.Modes(), notice.Modes())
+			require.Equal(t, rowsOf(alone), rowsOf(notice))
+		}
+	})
+}
+
+func rowsOf(s *Screen) []string {
+	_, rows := s.Size()
+	var all []string
+	for y := range rows {
+		all = append(all, string(s.AppendRowANSI(nil, y)))
+	}
+	return all
 }
