@@ -129,6 +129,9 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 			return context.WithValue(context.Background(), localKey{}, l.local)
 		},
 	}
+	if l.local { // peers are our own user's processes; a deadline's timer would wake an idle session
+		h.ReadHeaderTimeout, h.IdleTimeout = 0, 0
+	}
 	if l.limit != nil {
 		h.ConnState = l.limit.state
 	}

@@ -311,22 +311,11 @@ func TestThreeBadFramesInARowCloseTheConnection(t *testing.T) {
 }
 
 // watchers are a proxy with a session, a reader, and one that subscribed and does not read.
-func watchers(t *testing.T, times ws.Times) (proxy, reader, stalled *websocket.Conn) {
+func watchers(t *testing.T, as func(auth.Role, string) *websocket.Conn) (proxy, reader, stalled *websocket.Conn) {
 	t.Helper()
-	dir := shortDir(t)
-	ln, release, err := ListenLocal(dir)
-	require.NoError(t, err)
-	s, served := New(Config{Times: times}), make(chan error, 1)
-	go func() { served <- s.ServeLocal(context.Background(), ln) }()
-	t.Cleanup(func() {
-		require.NoError(t, s.Close())
-		require.NoError(t, <-served)
-		require.NoError(t, release())
-	})
-	d := local(NewLocal(dir, nil))
-	proxy = d.mustConnect(t, protocol.PathProxy)
+	proxy = as(auth.RoleProxy, protocol.PathProxy)
 	say(t, proxy, opening("vim-1"))
-	reader, stalled = d.mustConnect(t, protocol.PathAgent), d.mustConnect(t, protocol.PathView)
+	reader, stalled = as(auth.RoleAgent, protocol.PathAgent), as(auth.RoleViewer, protocol.PathView)
 	for _, conn := range []*websocket.Conn{stalled, reader} {
 		require.Eventually(t, func() bool {
 			say(t, conn, &protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
@@ -351,7 +340,19 @@ func bigSnapshot(seq uint64) *protocol.Snapshot {
 // A reader that stands still costs the others nothing; when it reads again, it finds the newest snapshot and not every one.
 func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
 	const last = 24 // 2.4 MB: more than a local socket holds
-	proxy, reader, stalled := watchers(t, ws.Times{Write: time.Minute})
+	dir := shortDir(t)
+	ln, release, err := ListenLocal(dir)
+	require.NoError(t, err)
+	s, served := New(Config{}), make(chan error, 1)
+	go func() { served <- s.ServeLocal(context.Background(), ln) }()
+	t.Cleanup(func() {
+		require.NoError(t, s.Close())
+		require.NoError(t, <-served)
+		require.NoError(t, release())
+	})
+	proxy, reader, stalled := watchers(t, func(_ auth.Role, path string) *websocket.Conn {
+		return local(NewLocal(dir, nil)).mustConnect(t, path)
+	})
 	for seq := uint64(1); seq <= last; seq++ {
 		say(t, proxy, bigSnapshot(seq))
 		require.Equal(t, seq, hear[*protocol.Snapshot](t, reader).Seq)
@@ -364,7 +365,10 @@ func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
 }
 
 func TestStalledReaderIsCutOff(t *testing.T) {
-	proxy, reader, stalled := watchers(t, ws.Times{Write: 20 * time.Millisecond, Linger: 50 * time.Millisecond})
+	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Write: 20 * time.Millisecond, Linger: 50 * time.Millisecond}})
+	proxy, reader, stalled := watchers(t, func(role auth.Role, path string) *websocket.Conn {
+		return bearer(addr, tokens[role]).mustConnect(t, path)
+	})
 	seq := uint64(0)
 	require.Eventually(t, func() bool {
 		seq++

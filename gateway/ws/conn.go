@@ -138,13 +138,12 @@ func (c *conn) send(m protocol.Message) error {
 			return nil //nolint:nilerr // nobody asked for it: the next one may do better
 		}
 	}
-	if err := c.socket.SetWriteDeadline(time.Now().Add(c.door.cfg.Times.Write)); err != nil {
-		return err
+	if !c.local() { // one who stalls there only stalls itself: its outbox is bounded
+		if err := c.socket.SetWriteDeadline(time.Now().Add(c.door.cfg.Times.Write)); err != nil {
+			return err
+		}
 	}
-	if err := c.socket.WriteMessage(websocket.TextMessage, frame); err != nil {
-		return err
-	}
-	return c.socket.SetWriteDeadline(time.Time{}) // one left behind would wake an idle process
+	return c.socket.WriteMessage(websocket.TextMessage, frame)
 }
 
 // substitute is the error in place of an answer that cannot be sent: every request is answered.

@@ -281,13 +281,18 @@ func (w *writer) send(m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := w.conn.SetWriteDeadline(time.Now().Add(writePatient)); err != nil {
-		return err
+	if !isLocal(w.conn) { // a local gateway that stalls is cut when the queue is full; a timer would wake an idle session
+		if err := w.conn.SetWriteDeadline(time.Now().Add(writePatient)); err != nil {
+			return err
+		}
 	}
-	if err := w.conn.WriteMessage(websocket.TextMessage, frame); err != nil {
-		return err
-	}
-	return w.conn.SetWriteDeadline(time.Time{}) // a deadline left behind would wake an idle session
+	return w.conn.WriteMessage(websocket.TextMessage, frame)
+}
+
+// isLocal reports whether the gateway is reached by a unix socket.
+func isLocal(conn *websocket.Conn) bool {
+	_, unix := conn.NetConn().(*net.UnixConn)
+	return unix
 }
 
 // read hands on what the gateway says until the connection ends.
@@ -321,7 +326,7 @@ func (l *Link) read(conn *websocket.Conn) error {
 // heartbeat is what is to be called at every sign of life of the gateway, which pings: without one for silence the
 // connection counts as lost. On a unix socket the kernel tells when the peer is gone, and nobody pings.
 func heartbeat(conn *websocket.Conn) (alive func() error) {
-	if _, local := conn.NetConn().(*net.UnixConn); local {
+	if isLocal(conn) {
 		return func() error { return nil }
 	}
 	alive = func() error { return conn.SetReadDeadline(time.Now().Add(silence)) }
