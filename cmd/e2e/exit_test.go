@@ -1,0 +1,155 @@
+package e2e_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+)
+
+func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	w.write("notes", "no program")
+	w.write("noise", "\x7fELFno")
+	require.NoError(t, os.Chmod(w.path("noise"), 0o700))
+	tests := []struct {
+		line   string
+		status int
+		screen string
+	}{
+		{"proxy true", 0, ""},
+		{"proxy sh -c 'exit 3'", 3, ""},
+		{"proxy -- sh -c 'exit 255'", 255, ""},
+		{"proxy sh -c 'kill -TERM $$'", 128 + 15, ""},
+		{"proxy sh -c 'kill -INT $$'", 128 + 2, ""},
+		{"proxy sh -c 'kill -KILL $$'", 128 + 9, ""},
+		{"proxy --agent sh -c 'exit 3'", 3, ""},
+		{"proxy --agent sh -c 'kill -TERM $$'", 128 + 15, ""},
+		{"proxy nosuchprogram", 127, "proxy: nosuchprogram: command not found"},
+		{"proxy ./nosuchfile", 127, "proxy: ./nosuchfile: no such file or directory"},
+		{"proxy ./notes", 126, "proxy: ./notes: permission denied"},
+		{"proxy ./noise", 126, "proxy: ./noise: not a program this system can run"},
+		{"proxy --agent nosuchprogram", 127, "proxy: nosuchprogram: command not found"},
+		{"proxy /", 126, "proxy: /: permission denied"},
+		{"TERMINALPROXY_DIR=/proc/no proxy --agent true", 125, "set TERMINALPROXY_DIR to a directory of yours"},
+		{"proxy", 2, "proxy: no program is given"},
+		{"proxy --nope true", 2, "proxy: unknown flag: --nope"},
+	}
+	for _, tt := range tests {
+		screen, status := s.does(tt.line)
+		require.Equal(t, tt.status, status, "%s\n%s", tt.line, screen)
+		require.Contains(t, screen, tt.screen, tt.line)
+		require.Equal(t, plainModes, s.format(modes), tt.line)
+	}
+}
+
+func TestR60ABurstBeforeTheEndArrivesWhole(t *testing.T) {
+	const size = 200_000
+	for _, flags := range [][]string{nil, {"--agent"}} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			w := newWorld(t)
+			cmd := w.command("proxy", append(flags, "sh", "-c", "head -c "+strconv.Itoa(size)+" /dev/zero | tr '\\0' x; exit 7")...)
+			cmd.Env = append(cmd.Env, "TERM=dumb") // no title, whose text would count
+			ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+			require.NoError(t, err)
+			defer ptmx.Close()
+			var got bytes.Buffer
+			_, err = io.Copy(&got, ptmx)
+			require.ErrorIs(t, err, syscall.EIO, "the terminal's end")
+			_ = cmd.Wait()
+			require.Equal(t, 7, cmd.ProcessState.ExitCode())
+			require.Equal(t, size, bytes.Count(got.Bytes(), []byte("x")))
+		})
+	}
+}
+
+func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.run("proxy bash -c 'sleep 1000 & echo back=$!; exit 4'")
+	require.Equal(t, 4, s.status())
+	w.gone(s.match(`back=(\d+)`)) // the kernel hangs up on it
+
+	s.run("proxy bash -c 'trap \"\" HUP; sleep 1000 & echo deaf=$!; exit 6'")
+	require.Equal(t, 6, s.status())
+	require.Contains(t, s.screen(), "proxy: processes in the background kept the terminal")
+	deaf := s.match(`deaf=(\d+)`)
+	w.kill(deaf, syscall.SIGTERM)
+	w.gone(deaf)
+
+	s.run("proxy bash -c 'setsid sleep 1000 > /dev/null 2>&1 < /dev/null & echo away=$!; exit 5'")
+	require.Equal(t, 5, s.status())
+	require.NotContains(t, s.screen(), "kept the terminal")
+	away := s.match(`away=(\d+)`)
+	w.kill(away, syscall.SIGTERM) // it asked to be left alone, and was: else this fails
+	w.gone(away)
+}
+
+// stubborn ignores what asks politely.
+const stubborn = `sh -c 'trap "" TERM HUP; echo proxy=$PPID pid=$$; while :; do sleep 1000; done'`
+
+func TestR60SignalsToTheProxyEndAProgramThatIgnoresThem(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			s.run("proxy --agent " + stubborn)
+			pid := s.match(`pid=(\d+)`)
+			w.kill(s.match(`proxy=(\d+)`), sig)
+			require.Equal(t, 128+9, s.status())
+			w.gone(pid)
+			require.Equal(t, plainModes, s.format(modes))
+		})
+	}
+}
+
+func TestR60SignalsToTheProxyEndAnEditorAtOnce(t *testing.T) {
+	w := newWorld(t, "vim")
+	s := w.terminal(80, 24)
+	s.does("stty -g > before")
+	s.run("echo $BASHPID > shell; proxy vim -u NONE -n notes.txt")
+	s.wait("notes.txt")
+	w.kill(childOf(t, strings.TrimSpace(w.content("shell"))), syscall.SIGTERM)
+	require.NotZero(t, s.status())
+	require.Equal(t, plainModes, s.format(modes))
+	s.does("stty -g > after")
+	require.Equal(t, w.content("before"), w.content("after"))
+}
+
+// childOf is the one child of a process.
+func childOf(t *testing.T, pid string) string {
+	t.Helper()
+	data, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("this kernel does not list a process's children")
+	}
+	require.NoError(t, err)
+	children := strings.Fields(string(data))
+	require.Len(t, children, 1)
+	return children[0]
+}
+
+func TestR60ClosingTheWindowLeavesNoProcessBehind(t *testing.T) {
+	for name, program := range map[string]string{
+		"polite":   "bash -c 'echo pid=$$ proxy=$PPID; read x'",
+		"stubborn": stubborn,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			s.run("proxy --agent " + program)
+			pid, proxy := s.match(`pid=(\d+)`), s.match(`proxy=(\d+)`)
+			s.close()
+			w.gone(pid)
+			w.gone(proxy) // newWorld checks that nothing else stays, nor a socket
+		})
+	}
+}

@@ -1,0 +1,177 @@
+package e2e_test
+
+import (
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+)
+
+// modes are what a program may leave on in a window.
+const modes = "alternate #{alternate_on} cursor #{cursor_flag} mouse #{mouse_any_flag} keypad #{keypad_cursor_flag}#{keypad_flag} wrap #{wrap_flag}"
+
+const plainModes = "alternate 0 cursor 1 mouse 0 keypad 00 wrap 1"
+
+func TestVimUnderProxyIsVim(t *testing.T) {
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t, "vim")
+			s := w.terminal(80, 24)
+			s.does("stty -g > before")
+			w.write("notes.txt", "one\n")
+			s.run("proxy " + flags + "vim -u NONE -n -c 'set mouse=a' notes.txt")
+			s.wait("notes.txt")
+			require.Contains(t, s.format(modes), "alternate 1")
+			s.typed("otwo")
+			s.wait("two")
+			s.press("Escape")
+			s.typed(":wq\n")
+			require.Zero(t, s.status())
+			require.Equal(t, "one\ntwo\n", w.content("notes.txt"))
+			require.Equal(t, plainModes, s.format(modes))
+			s.does("stty -g > after")
+			require.Equal(t, w.content("before"), w.content("after"))
+
+			s.run("proxy " + flags + "vim -u NONE -n notes.txt")
+			s.wait("notes.txt")
+			s.typed(":cq\n")
+			require.Equal(t, 1, s.status(), "vim's own exit status")
+		})
+	}
+}
+
+// A program that is killed cannot clean up; the proxy does.
+func TestTheTerminalIsRestoredAfterAKilledProgram(t *testing.T) {
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			s.does("stty -g > before")
+			_, status := s.does("proxy " + flags + `bash -c 'stty raw -echo; printf "\e[?1049h\e[?25l\e[?1003h\e[?1006h\e[?1h\e=\e[?7l\e[2;5r\e[31mred"; kill -KILL $$'`)
+			require.Equal(t, 128+9, status)
+			require.Equal(t, plainModes, s.format(modes))
+			require.Equal(t, "0 23", s.format("#{scroll_region_upper} #{scroll_region_lower}"))
+			s.does("stty -g > after")
+			require.Equal(t, w.content("before"), w.content("after"))
+		})
+	}
+}
+
+func TestTheWindowsSizeReachesTheProgram(t *testing.T) {
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			s.run("proxy " + flags + `bash -c 'trap "stty size" WINCH; stty size; while :; do read -t 0.05; done'`)
+			s.wait("24 80")
+			s.resize(100, 31)
+			s.wait("31 100")
+			s.resize(61, 12)
+			s.wait("12 61")
+			if flags != "" {
+				id := w.session()
+				w.until(func() bool { return strings.Contains(w.gateway("read", id).out, "61x12") }, func() string { return w.gateway("read", id).out })
+			}
+			s.press("C-c")
+			require.Equal(t, 130, s.status())
+		})
+	}
+}
+
+// R13: with no --agent every byte passes untouched.
+func TestR13EveryBytePassesUntouchedWithoutAgent(t *testing.T) {
+	w := newWorld(t)
+	const size = 1 << 20
+	random := rand.NewChaCha8([32]byte{13})
+	shown, typed := make([]byte, size), make([]byte, size)
+	_, _ = random.Read(shown) // never fails
+	_, _ = random.Read(typed)
+	w.write("shown", string(shown))
+
+	cmd := w.command("proxy", "swap", "shown", "typed")
+	ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+	require.NoError(t, err)
+	defer ptmx.Close()
+	got := make([]byte, len("go")+size)
+	_, err = io.ReadFull(ptmx, got[:2])
+	require.NoError(t, err)
+	require.Equal(t, "go", string(got[:2]))
+	go func() { _, _ = ptmx.Write(typed) }() // ends when the program has read it, or with the PTY
+	_, err = io.ReadFull(ptmx, got[2:])
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, ptmx) // what is left on is switched off
+	require.Error(t, err, "the terminal's end is an error (EIO)")
+	require.NoError(t, cmd.Wait())
+	require.True(t, string(got[2:]) == string(shown), "what the program wrote")
+	require.True(t, w.content("typed") == string(typed), "what the user typed")
+}
+
+func TestAPlainSessionHasNoNetworkAndLeavesNoFile(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	before := w.files()
+	s.run(`proxy sh -c 'echo proxy=$PPID; cat'`)
+	pid := s.match(`proxy=(\d+)`)
+	fds, err := os.ReadDir(filepath.Join("/proc", pid, "fd"))
+	require.NoError(t, err)
+	require.NotEmpty(t, fds)
+	for _, fd := range fds {
+		target, err := os.Readlink(filepath.Join("/proc", pid, "fd", fd.Name()))
+		require.NoError(t, err)
+		require.False(t, strings.HasPrefix(target, "socket:"), "descriptor %s is a socket", fd.Name())
+	}
+	require.Equal(t, before, w.files(), "while it runs")
+	s.press("C-d")
+	require.Zero(t, s.status())
+	require.Equal(t, before, w.files(), "afterwards")
+}
+
+// files are the names of everything in the world.
+func (w *world) files() []string {
+	var names []string
+	require.NoError(w.t, filepath.WalkDir(w.dir, func(path string, _ fs.DirEntry, err error) error {
+		names = append(names, path)
+		return err
+	}))
+	return names
+}
+
+func TestTheShellsOwnSettingsGoOnInside(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	s.does("stty intr ^X -ixon")
+	screen, status := s.does("proxy stty -a")
+	require.Zero(t, status)
+	require.Contains(t, screen, "intr = ^X")
+	require.Contains(t, screen, "-ixon")
+}
+
+func TestStandardInputAndOutputWithoutATerminal(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	w.write("seen.txt", "")
+	tests := []struct {
+		line   string
+		screen string
+		status int
+	}{
+		{"echo through a pipe | proxy cat", "through a pipe", 0},
+		{"proxy ls seen.txt | cat", "seen.txt", 0},
+		{"echo both | proxy cat | cat", "both", 0},
+		{"proxy sh -c 'exit 9' < /dev/null", "", 9},
+		{"proxy --cols 40 --rows 10 stty size < /dev/null 2>&1 | cat", "10 40", 0},
+		{"echo x | proxy --require-tty cat", "not both a terminal", 2},
+		{"proxy --require-tty ls | cat; (exit ${PIPESTATUS[0]})", "not both a terminal", 2},
+	}
+	for _, tt := range tests {
+		screen, status := s.does(tt.line)
+		require.Equal(t, tt.status, status, "%s\n%s", tt.line, screen)
+		require.Contains(t, screen, tt.screen, tt.line)
+	}
+}

@@ -1,0 +1,192 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tmuxConf makes tmux a terminal that hides nothing of what it is sent.
+const tmuxConf = `
+set -g default-terminal screen-256color
+set -sg escape-time 0
+set -sg exit-empty off
+set -g status off
+set -g set-titles off
+set -g history-limit 5000
+`
+
+// terminal is a window that a user sits at, with a shell in it.
+type terminal struct {
+	w      *world
+	name   string // of the tmux session
+	marks  int
+	marked string // what ends the command line that runs
+}
+
+// terminal opens a window.
+func (w *world) terminal(cols, rows int) *terminal {
+	w.t.Helper()
+	if w.tmux == "" {
+		w.tmux = w.path("tmux")
+		w.write("tmux.conf", tmuxConf)
+		w.write("bashrc", "PS1='$ '\nunset HISTFILE\n")
+	}
+	s := &terminal{w: w, name: "user" + strconv.FormatInt(worlds.Add(1), 10)}
+	out, err := w.command("tmux", "-u", "-S", w.tmux, "-f", w.path("tmux.conf"), "new-session", "-d", "-s", s.name,
+		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows), "bash --noprofile --rcfile bashrc -i").CombinedOutput()
+	require.NoError(w.t, err, "%s", out)
+	s.wait("$")
+	return s
+}
+
+// tmux runs a tmux command on this window.
+func (s *terminal) tmux(command string, args ...string) string {
+	s.w.t.Helper()
+	all := append([]string{"-S", s.w.tmux, command, "-t", s.name}, args...)
+	out, err := s.w.command("tmux", all...).CombinedOutput()
+	require.NoError(s.w.t, err, "tmux %s: %s", strings.Join(all, " "), out)
+	return string(out)
+}
+
+// screen is what stands in the window.
+func (s *terminal) screen() string { return s.tmux("capture-pane", "-p") }
+
+// colours is what stands in the window, with its attributes.
+func (s *terminal) colours() string { return s.tmux("capture-pane", "-e", "-p") }
+
+// bottom is the last row of the window.
+func (s *terminal) bottom() string {
+	rows := strings.Split(strings.TrimSuffix(s.screen(), "\n"), "\n")
+	return rows[len(rows)-1]
+}
+
+// format asks tmux for what it knows of the window.
+func (s *terminal) format(what string) string {
+	return strings.TrimSpace(s.tmux("display-message", "-p", what))
+}
+
+func (s *terminal) title() string { return s.format("#{pane_title}") }
+
+// typed types text as it is.
+func (s *terminal) typed(text string) { s.tmux("send-keys", "-l", text) }
+
+// press presses keys by their tmux names.
+func (s *terminal) press(keys ...string) { s.tmux("send-keys", keys...) }
+
+// bytes sends the bytes of a key as they are.
+func (s *terminal) bytes(key string) {
+	var hex []string
+	for _, b := range []byte(key) {
+		hex = append(hex, fmt.Sprintf("%02x", b))
+	}
+	s.tmux("send-keys", append([]string{"-H"}, hex...)...)
+}
+
+func (s *terminal) resize(cols, rows int) {
+	s.tmux("resize-window", "-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows))
+}
+
+// see waits until the screen is as wanted.
+func (s *terminal) see(what string, wanted func(screen string) bool) {
+	s.w.t.Helper()
+	var screen string
+	s.w.until(func() bool { screen = s.screen(); return wanted(screen) }, func() string { return what + ":\n" + screen })
+}
+
+// wait waits until text stands on the screen.
+func (s *terminal) wait(text string) {
+	s.w.t.Helper()
+	s.see(text, func(screen string) bool { return strings.Contains(screen, text) })
+}
+
+// waitGone waits until text stands on the screen no more.
+func (s *terminal) waitGone(text string) {
+	s.w.t.Helper()
+	s.see("not "+text, func(screen string) bool { return !strings.Contains(screen, text) })
+}
+
+// match waits until the screen matches and returns the first group.
+func (s *terminal) match(pattern string) string {
+	s.w.t.Helper()
+	compiled := regexp.MustCompile(pattern)
+	var found []string
+	s.see(pattern, func(screen string) bool { found = compiled.FindStringSubmatch(screen); return found != nil })
+	return found[len(found)-1]
+}
+
+// titled waits until the window's title holds text.
+func (s *terminal) titled(text string) {
+	s.w.t.Helper()
+	title := ""
+	s.w.until(func() bool { title = s.title(); return strings.Contains(title, text) }, func() string { return text + ": " + title })
+}
+
+// run has the shell run a command line, on an empty screen. It is not typed: what stands on the screen comes from the
+// program.
+func (s *terminal) run(line string) {
+	s.w.t.Helper()
+	s.marks++
+	s.marked = fmt.Sprintf("@%d", s.marks)
+	dir := s.w.dir + "." + s.name
+	require.NoError(s.w.t, os.MkdirAll(dir, 0o700))
+	name := filepath.Join(dir, strconv.Itoa(s.marks))
+	require.NoError(s.w.t, os.WriteFile(name, []byte("clear\n"+line+"\necho "+s.marked+"=$?\n"), 0o600))
+	s.typed(". " + name + "\n")
+}
+
+// status waits for the end of the command line and returns its exit status.
+func (s *terminal) status() int {
+	s.w.t.Helper()
+	n, err := strconv.Atoi(s.match(s.marked + `=(\d+)`))
+	require.NoError(s.w.t, err)
+	return n
+}
+
+// does runs a command line to its end.
+func (s *terminal) does(line string) (screen string, status int) {
+	s.w.t.Helper()
+	s.run(line)
+	status = s.status()
+	return s.screen(), status
+}
+
+// listen runs the listener under proxy and returns the proxy's process id. What it reads goes to the file "heard".
+func (s *terminal) listen(flags string) (proxy string) {
+	s.w.t.Helper()
+	_ = os.Remove(s.w.path("heard"))
+	s.run("proxy " + flags + " listener heard")
+	return s.match(`listening proxy=(\d+) `)
+}
+
+// asked waits for the line over the bottom row.
+func (s *terminal) asked() {
+	s.w.t.Helper()
+	s.see("the question", func(string) bool { return s.questioned() })
+}
+
+func (s *terminal) questioned() bool { return strings.Contains(s.bottom(), "Ctrl+G gives") }
+
+// answer presses a key until the question is gone: a key that comes too soon after the question counts as an accident.
+func (s *terminal) answer(key string) {
+	s.w.t.Helper()
+	s.asked()
+	pause := time.NewTicker(400 * time.Millisecond)
+	defer pause.Stop()
+	for end := time.Now().Add(patience); s.questioned(); {
+		<-pause.C
+		if s.questioned() {
+			s.press(key)
+		}
+		require.True(s.w.t, time.Now().Before(end), "the question stays:\n%s", s.screen())
+	}
+}
+
+// close closes the window, as a user does who has had enough.
+func (s *terminal) close() { s.tmux("kill-session") }

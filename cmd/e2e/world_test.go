@@ -1,0 +1,278 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+const (
+	// patience is how long a fact may take that the tests wait for. Nothing is expected to take nearly as long.
+	patience = 8 * time.Second
+	glance   = 20 * time.Millisecond // between two looks
+)
+
+var worlds atomic.Int64
+
+// world is a user's account for one test: a home, a runtime directory and an environment, all of them new.
+type world struct {
+	t   *testing.T
+	dir string
+	env []string
+	// ctx lasts until the cleanup is over, unlike the test's own.
+	ctx  context.Context //nolint:containedctx // every command of the test and of its cleanup runs under it
+	tmux string          // socket of this test's own server, "" until there is one
+}
+
+// newWorld makes an account and lets the test run beside others. What the test leaves behind when it is over, processes or
+// sockets, fails it.
+func newWorld(t *testing.T, programs ...string) *world {
+	t.Helper()
+	for _, p := range append(programs, "tmux", "bash") {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("%s is not installed", p)
+		}
+	}
+	t.Parallel()
+	dir := filepath.Join(root, strconv.FormatInt(worlds.Add(1), 10))
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	home := filepath.Join(dir, "home")
+	require.NoError(t, os.Mkdir(home, 0o700))
+	w := &world{t: t, dir: dir, ctx: context.WithoutCancel(t.Context())}
+	w.env = []string{
+		"PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH"),
+		"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
+		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_RUNTIME_DIR=" + filepath.Join(home, "runtime"),
+		"TERMINALPROXY_DIR=" + w.run(), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash", "INPUTRC=/dev/null",
+		"LESS=", "LESSHISTFILE=-", "PAGER=less",
+	}
+	t.Cleanup(w.nothingIsLeft)
+	return w
+}
+
+// run is the directory of the local gateway's socket.
+func (w *world) run() string { return w.path("run") }
+
+// path is a name in the world's directory, in which every command starts.
+func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+
+func (w *world) write(name, content string) string {
+	w.t.Helper()
+	require.NoError(w.t, os.WriteFile(w.path(name), []byte(content), 0o600))
+	return w.path(name)
+}
+
+func (w *world) content(name string) string {
+	data, err := os.ReadFile(w.path(name))
+	if !errors.Is(err, os.ErrNotExist) {
+		require.NoError(w.t, err)
+	}
+	return string(data)
+}
+
+// until waits for a fact and fails the test if it does not come; the message comes from why, at the end.
+func (w *world) until(fact func() bool, why func() string) {
+	w.t.Helper()
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !fact(); <-tick.C {
+		if time.Now().After(end) {
+			require.FailNow(w.t, "it did not come to that", why())
+		}
+	}
+}
+
+// command is a program in this world, not yet started.
+func (w *world) command(name string, args ...string) *exec.Cmd {
+	path := filepath.Join(root, "bin", name)
+	if _, err := os.Lstat(path); err != nil {
+		path = name
+	}
+	cmd := exec.CommandContext(w.ctx, path, args...)
+	cmd.Env, cmd.Dir = w.env, w.dir
+	return cmd
+}
+
+// result is how a command ended.
+type result struct {
+	out, err string
+	status   int
+}
+
+// do runs a command to its end.
+func (w *world) do(name string, args ...string) result { return w.start(name, args...).wait() }
+
+// running is a command under way.
+type running struct {
+	w        *world
+	cmd      *exec.Cmd
+	out, err bytes.Buffer
+	ended    chan struct{}
+}
+
+func (w *world) start(name string, args ...string) *running {
+	w.t.Helper()
+	r := &running{w: w, cmd: w.command(name, args...), ended: make(chan struct{})}
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
+	require.NoError(w.t, r.cmd.Start())
+	go func() { // ends with the command, which wait bounds
+		defer close(r.ended)
+		_ = r.cmd.Wait() // its status says more
+	}()
+	return r
+}
+
+func (r *running) wait() result {
+	r.w.t.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(patience):
+		_ = r.cmd.Process.Kill()
+		<-r.ended
+		require.FailNow(r.w.t, "a command hangs", "%s\n%s%s", r.cmd, r.out.String(), r.err.String())
+	}
+	return result{r.out.String(), r.err.String(), r.cmd.ProcessState.ExitCode()}
+}
+
+// gateway runs the agent's command to its end.
+func (w *world) gateway(args ...string) result {
+	w.t.Helper()
+	return w.do("gateway", args...)
+}
+
+// good runs the agent's command, which must succeed.
+func (w *world) good(args ...string) string {
+	w.t.Helper()
+	got := w.gateway(args...)
+	require.Zero(w.t, got.status, "gateway %s\n%s%s", strings.Join(args, " "), got.out, got.err)
+	return got.out
+}
+
+// sessions are those that the gateway lists, none while there is no gateway.
+func (w *world) sessions(more ...string) []protocol.SessionInfo {
+	got := w.gateway(append([]string{"ls", "--json"}, more...)...)
+	if got.status != 0 {
+		return nil
+	}
+	var list struct {
+		Sessions []protocol.SessionInfo `json:"sessions"`
+	}
+	require.NoError(w.t, json.Unmarshal([]byte(got.out), &list))
+	return list.Sessions
+}
+
+// session waits until exactly one session is listed and runs, and returns its id.
+func (w *world) session() string {
+	w.t.Helper()
+	return w.ids(1)[0]
+}
+
+// ids waits until exactly n sessions are listed and run, and returns their ids.
+func (w *world) ids(n int) []string {
+	w.t.Helper()
+	var ids []string
+	w.until(func() bool {
+		ids = nil
+		for _, s := range w.sessions() {
+			if s.State == protocol.StateRunning {
+				ids = append(ids, s.SessionID)
+			}
+		}
+		return len(ids) == n
+	}, func() string { return "sessions: " + strings.Join(ids, ", ") })
+	return ids
+}
+
+// keyboard waits until the session's keyboard is as want says.
+func (w *world) keyboard(id, want string) {
+	w.t.Helper()
+	var got result
+	w.until(func() bool {
+		got = w.gateway("read", id)
+		header, _, _ := strings.Cut(got.out, "\n")
+		return strings.Contains(header, "keyboard: "+want)
+	}, func() string { return got.out + got.err })
+}
+
+// granted asks for the keyboard as the agent cli, which the session gives without asking.
+func (w *world) granted(id string, more ...string) {
+	w.t.Helper()
+	require.Contains(w.t, w.good(append([]string{"request", id, "--reason", "to test"}, more...)...), "granted")
+}
+
+// listens waits until the listener's file matches.
+func (w *world) listens(name, pattern string) string {
+	w.t.Helper()
+	match := regexp.MustCompile(pattern)
+	got := ""
+	w.until(func() bool { got = w.content(name); return match.MatchString(got) },
+		func() string { return strconv.Quote(got) + " does not match " + pattern })
+	return got
+}
+
+// nothingIsLeft ends the user's terminals and checks that every process of the test ends too, and no socket stays.
+func (w *world) nothingIsLeft() {
+	if w.tmux != "" {
+		if out, err := w.command("tmux", "-S", w.tmux, "display-message", "-p", "#{pid}").Output(); err == nil {
+			w.kill(strings.TrimSpace(string(out)), syscall.SIGTERM)
+		}
+	}
+	var left []string
+	w.until(func() bool { left = w.processes(); return len(left) == 0 },
+		func() string { return "left behind:\n" + strings.Join(left, "\n") })
+	entries, err := os.ReadDir(w.run())
+	if err == nil {
+		for _, e := range entries {
+			require.Failf(w.t, "left behind", "%s in the runtime directory", e.Name())
+		}
+	}
+}
+
+// processes are those that run in this world's environment.
+func (w *world) processes() []string {
+	var found []string
+	mark := []byte("TERMINALPROXY_DIR=" + w.run() + "\x00")
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		env, err := os.ReadFile(filepath.Join(dir, "environ"))
+		if err != nil || !bytes.Contains(append(env, 0), mark) {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		found = append(found, filepath.Base(dir)+" "+strings.ReplaceAll(string(line), "\x00", " "))
+	}
+	return found
+}
+
+// kill sends a signal to a process that the test started.
+func (w *world) kill(pid string, sig syscall.Signal) {
+	w.t.Helper()
+	n, err := strconv.Atoi(pid)
+	require.NoError(w.t, err)
+	require.Greater(w.t, n, 1)
+	require.NoError(w.t, syscall.Kill(n, sig))
+}
+
+// gone waits until a process is no more.
+func (w *world) gone(pid string) {
+	w.t.Helper()
+	w.until(func() bool {
+		stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	}, func() string { return "process " + pid + " is still there" })
+}
