@@ -108,3 +108,10 @@ func TestRevisionsAndDeltas(t *testing.T) {
 	_, ok = s.ChangedSince(rev)
 	require.False(t, ok, "another screen")
 }
+
+// TestColourWithoutColourSpace: 38:2:r:g:b without the colour space of ITU T.416, as xterm, kitty and VTE read it.
+func TestColourWithoutColourSpace(t *testing.T) {
+	for _, in := range []string{"\x1b[38:2:1:2:3ma", "\x1b[38:2::1:2:3ma", "\x1b[38;2;1;2;3ma", "\x1b[38:2:0:1:2:3ma"} {
+		require.Equal(t, RGB(1, 2, 3), fed(5, 1, in).Cell(0, 0).Style.Fg, in)
+	}
+}
