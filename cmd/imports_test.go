@@ -25,11 +25,11 @@ func list(t *testing.T, args ...string) []listed {
 	var all []listed
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p listed
-		if err := d.Decode(&p); err == io.EOF {
+		err := d.Decode(&p)
+		if err == io.EOF {
 			return all
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 		all = append(all, p)
 	}
 }

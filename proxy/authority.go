@@ -20,7 +20,7 @@ type authority struct {
 
 func newAuthority(conf control.Config) *authority {
 	a := &authority{Machine: control.New(conf)}
-	state := a.Machine.State(time.Now())
+	state := a.State(time.Now())
 	a.now.Store(&state)
 	return a
 }
@@ -39,7 +39,7 @@ func (a *authority) Settle(now time.Time, dropped, unsubmitted int) {
 	for _, e := range a.TakeEvents() {
 		a.event(e, dropped, unsubmitted)
 	}
-	if s := a.Machine.State(now); s != a.state() {
+	if s := a.State(now); s != a.state() {
 		a.now.Store(&s)
 		a.changed(s)
 	}

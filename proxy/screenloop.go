@@ -49,7 +49,6 @@ type screenLoop struct {
 
 	spare    []byte
 	rev      uint64 // of the model at the last look
-	title    string
 	titles   uint64
 	x10      bool
 	lines    lineCache

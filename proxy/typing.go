@@ -81,6 +81,9 @@ func (d *desk) prepare(m *protocol.Input) ([]input.Piece, error) {
 			return nil, err
 		}
 	}
+	if err := d.nested(pieces); err != nil {
+		return nil, err
+	}
 	if bracketed := m.InputKind == protocol.InputPaste && modes.BracketedPaste; state.Level == control.Type && !bracketed {
 		for _, p := range pieces {
 			if keys.Submits(p.Bytes) {
@@ -101,12 +104,27 @@ func (d *desk) reserved(data string) error {
 			err = &refusal{protocol.CodeReservedKey, "the data holds the reclaim key, which is the user's; under level drive it can be named as a key: ctrl-\\"}
 		case keys.Reply, keys.Focus:
 			err = &refusal{protocol.CodeForbidden, "the data holds an answer that only the user's terminal gives (" + strconv.QuoteToASCII(string(u.Bytes)) + ")"}
+		default: // keys and text
 		}
 	}
 	s := keys.NewScanner(d.s.chord)
 	s.Scan([]byte(data), look)
 	s.Flush(look)
 	return err
+}
+
+// nested refuses the key that gives control while another proxy runs inside this session: the agent would answer its own
+// question there.
+func (d *desk) nested(pieces []input.Piece) error {
+	confirms := false
+	s := keys.NewScanner(d.s.chord)
+	for _, p := range pieces {
+		s.Scan(p.Bytes, func(u keys.Unit) { confirms = confirms || u.Kind == keys.Confirm })
+	}
+	if !confirms || d.s.child.Foreground() != "proxy" {
+		return nil
+	}
+	return &refusal{protocol.CodeReservedKey, "another proxy runs in this session, and Ctrl+G would give control there: only its user presses that"}
 }
 
 // keyPieces encodes named keys.

@@ -77,7 +77,7 @@ func run(ctx context.Context, bin string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	// A gateway of the demo's own: the sessions you have open are none of its business.
 	if err := os.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "run")); err != nil {
 		return err
@@ -87,7 +87,7 @@ func run(ctx context.Context, bin string) error {
 		return err
 	}
 	say("the user runs", "proxy --agent %s list.txt", s.editor)
-	u, err := openTerminal(filepath.Join(bin, "proxy"), append(append([]string{"--agent", s.editor}, s.args...), file))
+	u, err := openTerminal(ctx, filepath.Join(bin, "proxy"), append(append([]string{"--agent", s.editor}, s.args...), file))
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func run(ctx context.Context, bin string) error {
 // perform plays the agent against the user.
 func perform(ctx context.Context, bin string, s script, u *terminal, file string) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "demo-agent", Version: "1"}, nil)
-	agent, err := client.Connect(ctx, &mcp.CommandTransport{Command: exec.Command(filepath.Join(bin, "gateway"), "mcp")}, nil)
+	agent, err := client.Connect(ctx, &mcp.CommandTransport{Command: exec.CommandContext(ctx, filepath.Join(bin, "gateway"), "mcp")}, nil)
 	if err != nil {
 		return fmt.Errorf("start gateway mcp: %w", err)
 	}
-	defer agent.Close()
+	defer func() { _ = agent.Close() }()
 	a := &caller{ctx: ctx, session: agent}
 	a.tell("terminal_list", nil)
 	a.tell("terminal_send", map[string]any{"text": "typed without asking"})

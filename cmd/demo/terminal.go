@@ -25,8 +25,8 @@ type terminal struct {
 	changed chan struct{} // closed and replaced at every change
 }
 
-func openTerminal(name string, args []string) (*terminal, error) {
-	cmd := exec.Command(name, args...)
+func openTerminal(ctx context.Context, name string, args []string) (*terminal, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 100, Rows: 14})
 	if err != nil {

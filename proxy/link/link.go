@@ -23,12 +23,12 @@ import (
 
 // Bounds and times of a link.
 const (
-	queueMax     = 1024
-	writePatient = 5 * time.Second
-	dialPatience = 10 * time.Second
-	silence      = 45 * time.Second // the gateway pings every 20 s
-	backoffMin   = 50 * time.Millisecond
-	backoffMax   = 10 * time.Second
+	queueMax       = 1024
+	writePatient   = 5 * time.Second
+	dialPatience   = 10 * time.Second
+	silence        = 45 * time.Second // the gateway pings every 20 s
+	firstBackoff   = 50 * time.Millisecond
+	longestBackoff = 10 * time.Second
 )
 
 // Config plugs a link together.
@@ -69,7 +69,7 @@ func New(c Config) *Link {
 
 // Run keeps the link up until ctx ends, however often the gateway goes away.
 func (l *Link) Run(ctx context.Context) {
-	wait, told := backoffMin, false
+	wait, told := firstBackoff, false
 	for ctx.Err() == nil {
 		up, err := l.connect(ctx)
 		if ctx.Err() != nil {
@@ -78,7 +78,7 @@ func (l *Link) Run(ctx context.Context) {
 		l.Log.Info("the link to the gateway ended", "cause", err)
 		switch {
 		case up:
-			wait, told = backoffMin, false // whoever takes over is there soon
+			wait, told = firstBackoff, false // whoever takes over is there soon
 		case !told && l.Trouble != nil:
 			told = true
 			l.Trouble(err)
@@ -87,7 +87,7 @@ func (l *Link) Run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-time.After(rand.N(wait)):
 		}
-		wait = min(2*wait, backoffMax)
+		wait = min(2*wait, longestBackoff)
 	}
 }
 
