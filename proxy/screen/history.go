@@ -126,6 +126,11 @@ func (b *block) pack(cells []cell, clusters *clusterTable) {
 			n := packASCII(text[len(text):len(text)+len(rest)], rest, base)
 			text = text[:len(text)+n]
 			i += n
+			rest = rest[n:]
+			text = slices.Grow(text, 2*len(rest))
+			n = packIdeographs(text[len(text):len(text)+2*len(rest)], rest, base)
+			text = text[:len(text)+2*n]
+			i += n
 			for i < len(cells) && cells[i]&^contentMask == base && cells[i].content() >= utf8.RuneSelf {
 				text = packSpecial(text, cells[i], clusters)
 				i++
@@ -149,16 +154,27 @@ func packASCII(dst []byte, cells []cell, base cell) int {
 	return len(cells)
 }
 
-// packSpecial appends a cell that is not ASCII. The second half of a wide character takes no bytes; an ideograph, a
-// mark and three bytes, goes the short way.
+// packIdeographs writes the wide characters of three bytes and of the style base at the front of cells to dst, which is
+// twice as long, with their marks. It returns how many cells it took: two for each four bytes.
+func packIdeographs(dst []byte, cells []cell, base cell) int {
+	i := 0
+	for ; i+1 < len(cells) && len(dst) >= 4; i += 2 {
+		c := cells[i]
+		if c&^0xffff != base|wideFlag || c&0xf800 == 0 {
+			break
+		}
+		dst[0], dst[1], dst[2], dst[3] = markWide, 0xe0|byte(c>>12)&0x0f, 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f
+		dst = dst[4:]
+	}
+	return i
+}
+
+// packSpecial appends a cell that is not ASCII. The second half of a wide character takes no bytes.
 func packSpecial(text []byte, c cell, clusters *clusterTable) []byte {
-	content := c.content()
-	switch {
-	case c.isTail():
+	if c.isTail() {
 		return text
-	case content >= wideFlag|0x800 && content < wideFlag|0x10000:
-		return append(text, markWide, 0xe0|byte(c>>12)&0x0f, 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
-	case c.isWide():
+	}
+	if c.isWide() {
 		text = append(text, markWide)
 	}
 	if c.isCluster() {

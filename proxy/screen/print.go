@@ -150,7 +150,13 @@ func (t *terminal) printSpan(p []byte) int {
 	row, x, last := t.row(), t.x, t.rightLimit()
 	base := styled(t.style())
 	row.split(x)
-	i := 0
+	n, columns := printIdeographs(p, row.cells[x:last], base)
+	i := n
+	x += columns
+	if n > 0 {
+		row.wide = true
+		t.last.r, _ = utf8.DecodeLastRune(p[:n])
+	}
 	for i < len(p) && p[i] >= utf8.RuneSelf {
 		r, size := decodeRune(p[i:])
 		w := t.widths.of(r)
@@ -178,6 +184,23 @@ func (t *terminal) printSpan(p []byte) int {
 	row.used = max(row.used, x)
 	t.touch(t.y)
 	return i
+}
+
+// printIdeographs prints the CJK unified ideographs at the front of p into cells, as far as there is room, and returns how
+// many bytes and columns these are. They are the bulk of what is printed in those scripts.
+func printIdeographs(p []byte, cells []cell, base cell) (n, columns int) {
+	for len(p) >= 3 && len(cells) >= 2 {
+		a, b, c := p[0], p[1], p[2]
+		r := cell(a&0x0f)<<12 | cell(b&0x3f)<<6 | cell(c&0x3f)
+		if a&0xf0 != 0xe0 || b&0xc0 != 0x80 || c&0xc0 != 0x80 || r < 0x4e00 || r >= 0xa000 {
+			break
+		}
+		cells[0], cells[1] = base|r|wideFlag, base|tailFlag
+		p, cells = p[3:], cells[2:]
+		n += 3
+		columns += 2
+	}
+	return n, columns
 }
 
 // printOdd handles what stands among characters outside ASCII but is none: a C1 control, a cut or broken character.

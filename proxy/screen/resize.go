@@ -207,3 +207,29 @@ func (f *reflower) finish(t *terminal, rows int) (x, y int) {
 	t.main.set(list)
 	return f.curX, f.curY - top
 }
+
+// Align moves the rows of the main screen so that the cursor, wherever the program has moved it since, stands by rows
+// lower (higher if negative) than it did. Terminals differ in which rows they show after a resize; whoever has asked the
+// real one where its cursor is tells the model so. Rows that leave at the top go to the history; those that come in there
+// are blank. On the alternate screen, which no terminal moves, it does nothing.
+func (s *Screen) Align(by int) {
+	t := &s.t
+	if t.onAlt() || by == 0 {
+		return
+	}
+	by = clamp(by, -t.y, t.rows-1-t.y)
+	t.tick = s.rev + 1
+	top, bottom := t.top, t.bottom
+	t.top, t.bottom = 0, t.rows-1
+	if by > 0 {
+		t.insertRows(0, by)
+	} else {
+		for _, r := range t.grid.rows[:-by] {
+			t.hist.push(r, &t.clusters)
+		}
+		t.removeRows(0, -by)
+	}
+	t.top, t.bottom = top, bottom
+	t.y += by
+	s.commit()
+}

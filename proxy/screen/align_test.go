@@ -1,0 +1,37 @@
+package screen
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAlign: the rows follow the cursor of the real terminal, and nothing is lost but what leaves at the bottom.
+func TestAlign(t *testing.T) {
+	s := New(Config{Cols: 10, Rows: 4, Scrollback: 10})
+	s.Feed([]byte("one\r\ntwo\r\n$ "))
+	rows := func() (out []string) {
+		for i := range 4 {
+			out = append(out, s.RowText(i))
+		}
+		return out
+	}
+	rev := s.Rev()
+	s.Align(1)
+	require.Equal(t, []string{"", "one", "two", "$"}, rows())
+	require.Equal(t, Cursor{Row: 3, Col: 2, Visible: true}, s.Cursor())
+	require.Greater(t, s.Rev(), rev)
+	require.NoError(t, s.verify())
+	s.Align(-3)
+	require.Equal(t, []string{"$", "", "", ""}, rows())
+	require.Equal(t, []string{"", "one", "two"}, []string{s.HistoryText(0), s.HistoryText(1), s.HistoryText(2)})
+	s.Align(-9)
+	require.Equal(t, 0, s.Cursor().Row)
+	s.Align(99)
+	require.Equal(t, 3, s.Cursor().Row)
+	s.Feed([]byte("\x1b[?1049h"))
+	rev = s.Rev()
+	s.Align(-1)
+	require.Equal(t, rev, s.Rev())
+	require.NoError(t, s.verify())
+}
