@@ -195,8 +195,9 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		return nil
 	case m.phase == Granted:
 		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
-	case m.pregrant >= r.Level:
-		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, []string{r.ID}, r.For
+	case m.pregrant != NoLevel && m.pregrant >= r.Level:
+		// The agent may have asked for more before: that question is answered with this one.
+		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
 		m.level = r.Level
 		m.grant(now)
 		return nil

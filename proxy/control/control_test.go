@@ -1,0 +1,475 @@
+package control_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+)
+
+var (
+	t0   = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ada  = control.Agent{ID: "agent-1", Name: "Ada"}
+	bert = control.Agent{ID: "agent-2", Name: "Bert"}
+)
+
+func after(d time.Duration) time.Time { return t0.Add(d) }
+
+// place is a situation of the machine: each function brings a new machine into it, at t0, with every question drawn long
+// ago unless it says otherwise.
+type place struct {
+	name  string
+	reach func(*testing.T) *control.Machine
+}
+
+var (
+	observing = place{"observing", func(*testing.T) *control.Machine {
+		return control.New(control.Config{Keyboard: true, Yield: time.Second})
+	}}
+	menu = place{"menu", func(*testing.T) *control.Machine {
+		m := observing.reach(nil)
+		m.Chord(after(-time.Second))
+		m.Shown(after(-time.Second))
+		return m
+	}}
+	freshMenu = place{"menu just drawn", func(*testing.T) *control.Machine {
+		m := observing.reach(nil)
+		m.Chord(t0)
+		m.Shown(t0)
+		return m
+	}}
+	pregranted = place{"pregranted", func(*testing.T) *control.Machine {
+		m := menu.reach(nil)
+		m.Confirm(after(-time.Millisecond))
+		return m
+	}}
+	asked = place{"asked", func(t *testing.T) *control.Machine {
+		m := observing.reach(t)
+		require.NoError(t, m.Request(after(-time.Second), request("q", ada)))
+		m.Shown(after(-time.Second))
+		return m
+	}}
+	freshAsked = place{"asked, not drawn", func(t *testing.T) *control.Machine {
+		m := observing.reach(t)
+		require.NoError(t, m.Request(t0, request("q", ada)))
+		return m
+	}}
+	granted = place{"granted", func(t *testing.T) *control.Machine {
+		m := asked.reach(t)
+		m.Confirm(after(-time.Millisecond))
+		return m
+	}}
+	ended = place{"just ended", func(t *testing.T) *control.Machine {
+		m := granted.reach(t)
+		m.Release(after(-time.Millisecond), ada.ID, control.Released)
+		return m
+	}}
+)
+
+func request(id string, a control.Agent) control.Request {
+	return control.Request{ID: id, Agent: a, Level: control.Drive}
+}
+
+// The events of the table. Each says what became of it in a word.
+var events = map[string]func(*control.Machine) string{
+	"chord":   func(m *control.Machine) string { return act(m.Chord(t0)) },
+	"confirm": func(m *control.Machine) string { return act(m.Confirm(t0)) },
+	"key":     func(m *control.Machine) string { m.Key(t0); return "pass" },
+	"request": func(m *control.Machine) string { return outcome(m.Request(t0, request("r", ada))) },
+	"other":   func(m *control.Machine) string { return outcome(m.Request(t0, request("o", bert))) },
+	"release": func(m *control.Machine) string { return fmt.Sprint(m.Release(t0, ada.ID, control.Released)) },
+	"lost":    func(m *control.Machine) string { m.End(t0, control.Link); return "" },
+	"admit":   func(m *control.Machine) string { return outcome(m.Admit(t0, ada.ID, m.Epoch())) },
+	"stale":   func(m *control.Machine) string { return outcome(m.Admit(t0, ada.ID, m.Epoch()-1)) },
+}
+
+func act(a control.Act) string {
+	return map[control.Act]string{control.Pass: "pass", control.Take: "take"}[a]
+}
+
+func outcome(err error) string {
+	if err == nil {
+		return "yes"
+	}
+	return err.Error()
+}
+
+// look words a machine's state.
+func look(m *control.Machine) string {
+	s := m.State(t0)
+	word := [...]string{"observing", "asked", "granted"}[s.Phase]
+	if s.Menu {
+		word += "+menu"
+	}
+	if s.Pregrant {
+		word += "+pregrant"
+	}
+	if s.Paused {
+		word += "+paused"
+	}
+	return word
+}
+
+// TestEveryPhaseAndEvent states the whole machine: what becomes of each event in each situation, and where it leads.
+func TestEveryPhaseAndEvent(t *testing.T) {
+	const (
+		busy  = "another agent has the keyboard or is asking for it (Ada)"
+		none  = "no grant"
+		stale = "the grant ended: the epoch is an older one"
+	)
+	type row struct{ event, answer, state string }
+	table := []struct {
+		from place
+		rows []row
+	}{
+		{observing, []row{
+			{"chord", "take", "observing+menu"}, {"confirm", "pass", "observing"}, {"key", "pass", "observing"},
+			{"request", "yes", "asked"}, {"other", "yes", "asked"}, {"release", "false", "observing"},
+			{"lost", "", "observing"}, {"admit", none, "observing"}, {"stale", none, "observing"},
+		}},
+		{menu, []row{
+			{"chord", "pass", "observing"}, {"confirm", "take", "observing+pregrant"}, {"key", "pass", "observing"},
+			{"request", "yes", "asked"}, {"other", "yes", "asked"}, {"release", "false", "observing+menu"},
+			{"lost", "", "observing+menu"}, {"admit", none, "observing+menu"}, {"stale", none, "observing+menu"},
+		}},
+		{freshMenu, []row{
+			{"chord", "take", "observing+menu"}, {"confirm", "take", "observing+menu"}, {"key", "pass", "observing"},
+			{"request", "yes", "asked"}, {"other", "yes", "asked"}, {"release", "false", "observing+menu"},
+			{"lost", "", "observing+menu"}, {"admit", none, "observing+menu"}, {"stale", none, "observing+menu"},
+		}},
+		{pregranted, []row{
+			{"chord", "take", "observing"}, {"confirm", "pass", "observing+pregrant"}, {"key", "pass", "observing+pregrant"},
+			{"request", "yes", "granted"}, {"other", "yes", "granted"}, {"release", "false", "observing+pregrant"},
+			{"lost", "", "observing+pregrant"}, {"admit", none, "observing+pregrant"}, {"stale", none, "observing+pregrant"},
+		}},
+		{asked, []row{
+			{"chord", "take", "observing"}, {"confirm", "take", "granted"}, {"key", "pass", "asked"},
+			{"request", "yes", "asked"}, {"other", busy, "asked"}, {"release", "true", "observing"},
+			{"lost", "", "observing"}, {"admit", none, "asked"}, {"stale", none, "asked"},
+		}},
+		{freshAsked, []row{
+			{"chord", "take", "observing"}, {"confirm", "take", "asked"}, {"key", "pass", "asked"},
+			{"request", "yes", "asked"}, {"other", busy, "asked"}, {"release", "true", "observing"},
+			{"lost", "", "observing"}, {"admit", none, "asked"}, {"stale", none, "asked"},
+		}},
+		{granted, []row{
+			{"chord", "take", "observing"}, {"confirm", "pass", "granted+paused"}, {"key", "pass", "granted+paused"},
+			{"request", "yes", "granted"}, {"other", busy, "granted"}, {"release", "true", "observing"},
+			{"lost", "", "observing"}, {"admit", "yes", "granted"}, {"stale", stale, "granted"},
+		}},
+		{ended, []row{
+			{"chord", "take", "observing"}, {"confirm", "pass", "observing"}, {"key", "pass", "observing"},
+			{"request", "yes", "asked"}, {"other", "yes", "asked"}, {"release", "false", "observing"},
+			{"lost", "", "observing"}, {"admit", none, "observing"}, {"stale", none, "observing"},
+		}},
+	}
+	for _, part := range table {
+		require.Len(t, part.rows, len(events), "every event in %q", part.from.name)
+		for _, r := range part.rows {
+			t.Run(part.from.name+"/"+r.event, func(t *testing.T) {
+				m := part.from.reach(t)
+				require.Equal(t, r.answer, events[r.event](m))
+				require.Equal(t, r.state, look(m))
+			})
+		}
+	}
+}
+
+// TestR5HeldChord presses the key 60 times at 30 Hz, as a keyboard repeats it: the first ends control and none of the
+// others may reach the program, nor open anything.
+func TestR5HeldChord(t *testing.T) {
+	m := granted.reach(t)
+	now := t0
+	for range 60 {
+		require.Equal(t, control.Take, m.Chord(now))
+		require.Equal(t, "observing", look(m))
+		now = now.Add(time.Second / 30)
+	}
+	m.Chord(now.Add(3 * time.Second))
+	require.True(t, m.State(now).Menu, "three seconds later it is a key again")
+}
+
+// TestR5ChordAfterEnd presses the key 5 ms after control ended by itself, for every reason.
+func TestR5ChordAfterEnd(t *testing.T) {
+	for _, why := range []control.Reason{control.Released, control.Expired, control.Exited, control.Link, control.Replaced} {
+		m := granted.reach(t)
+		m.End(t0, why)
+		require.Equal(t, control.Take, m.Chord(after(5*time.Millisecond)), "reason %d", why)
+		require.False(t, m.State(t0).Menu)
+	}
+}
+
+func TestR5ExpiryBeforeChord(t *testing.T) {
+	m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, For: time.Minute})
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.Equal(t, control.Take, m.Chord(after(time.Minute+5*time.Millisecond)))
+	require.Equal(t, "observing", look(m))
+	require.Equal(t, control.Expired, m.LastEnd().Reason, "nobody had told the machine the time before")
+}
+
+// TestR5Window measures the window: 1.5 s, and 0.7 s after each key that fell into it, never shorter for that.
+func TestR5Window(t *testing.T) {
+	for _, c := range []struct {
+		chords []time.Duration
+		menu   bool // after the last
+	}{
+		{[]time.Duration{0, 1499 * time.Millisecond}, false},
+		{[]time.Duration{0, 1500 * time.Millisecond}, true},
+		{[]time.Duration{0, 100 * time.Millisecond, 1499 * time.Millisecond}, false},
+		{[]time.Duration{0, 1400 * time.Millisecond, 2099 * time.Millisecond}, false},
+		{[]time.Duration{0, 1400 * time.Millisecond, 2100 * time.Millisecond}, true},
+	} {
+		m := granted.reach(t)
+		for _, at := range c.chords {
+			require.Equal(t, control.Take, m.Chord(after(at)))
+		}
+		require.Equal(t, c.menu, m.State(after(3*time.Second)).Menu, "%v", c.chords)
+	}
+}
+
+// TestR46TooEarly: a Ctrl+G that was pressed before the question could be read is no answer, and no key of the program's.
+func TestR46TooEarly(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		shown time.Duration // after the request; negative: never
+		press time.Duration
+		phase control.Phase
+	}{
+		{"not drawn", -1, time.Hour / 12, control.Asked},
+		{"at once", 0, 0, control.Asked},
+		{"just too early", 0, 299 * time.Millisecond, control.Asked},
+		{"in time", 0, 300 * time.Millisecond, control.Granted},
+		{"drawn late", 5 * time.Second, 5*time.Second + 299*time.Millisecond, control.Asked},
+		{"drawn late, read", 5 * time.Second, 5*time.Second + 300*time.Millisecond, control.Granted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := freshAsked.reach(t)
+			if c.shown >= 0 {
+				m.Shown(after(c.shown))
+				m.Shown(after(c.shown + time.Hour)) // drawn again: it has been there all the time
+			}
+			require.Equal(t, control.Take, m.Confirm(after(c.press)))
+			require.Equal(t, c.phase, m.Phase())
+		})
+	}
+}
+
+// TestR46MenuBecomesQuestion: a request that arrives while the menu stands there is another question, to be read anew.
+func TestR46MenuBecomesQuestion(t *testing.T) {
+	m := menu.reach(t)
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.Equal(t, control.Take, m.Confirm(after(time.Second)))
+	require.Equal(t, control.Asked, m.Phase())
+	m.Shown(after(time.Second))
+	m.Confirm(after(1300 * time.Millisecond))
+	require.Equal(t, control.Granted, m.Phase())
+}
+
+func TestSeveralRequestsOneAnswer(t *testing.T) {
+	m := asked.reach(t)
+	require.NoError(t, m.Request(t0, request("q2", ada)))
+	require.ErrorIs(t, m.Request(t0, request("b", bert)), control.ErrBusy)
+	m.Confirm(t0)
+	events := m.TakeEvents()
+	require.Len(t, events, 1)
+	require.Equal(t, []string{"q", "q2"}, events[0].Requests)
+	require.True(t, events[0].Granted)
+	require.Empty(t, m.TakeEvents())
+}
+
+// TestEveryRequestIsAnswered floods a question: each request of an agent gets one answer, the oldest their replacement.
+func TestEveryRequestIsAnswered(t *testing.T) {
+	m := asked.reach(t)
+	want := map[string]int{"q": 1}
+	for i := range 100 {
+		id := fmt.Sprint("q", i)
+		want[id] = 1
+		require.NoError(t, m.Request(t0, request(id, ada)))
+	}
+	m.Chord(t0)
+	require.Equal(t, want, answers(m.TakeEvents()))
+}
+
+// TestPregrantAnswersWhoWaits: the user allowed "type" beforehand; an agent asks for more, then for that. Both requests
+// are answered.
+func TestPregrantAnswersWhoWaits(t *testing.T) {
+	m := control.New(control.Config{Keyboard: true, Pregrant: control.Type})
+	require.NoError(t, m.Request(t0, request("more", ada)))
+	require.NoError(t, m.Request(t0, control.Request{ID: "less", Agent: ada, Level: control.Type}))
+	require.Equal(t, control.Granted, m.Phase())
+	require.Equal(t, control.Type, m.State(t0).Level)
+	require.Equal(t, map[string]int{"more": 1, "less": 1}, answers(m.TakeEvents()))
+}
+
+func answers(events []control.Event) map[string]int {
+	got := map[string]int{}
+	for _, e := range events {
+		for _, id := range e.Requests {
+			got[id]++
+		}
+	}
+	return got
+}
+
+// TestOnlyTheUserGrants: no request is granted that the user did not answer, whatever level it names.
+func TestOnlyTheUserGrants(t *testing.T) {
+	for _, level := range []control.Level{control.NoLevel, control.Type, control.Drive, 200} {
+		m := observing.reach(t)
+		require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: level}))
+		require.Equal(t, control.Asked, m.Phase(), "level %d", level)
+	}
+	m := control.New(control.Config{Keyboard: true, Pregrant: control.Type})
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.Equal(t, control.Asked, m.Phase(), "allowed to type is not allowed to drive")
+}
+
+func TestNobodyToAsk(t *testing.T) {
+	m := control.New(control.Config{})
+	require.ErrorIs(t, m.Request(t0, request("r", ada)), control.ErrNobody)
+	require.Equal(t, control.Observing, m.Phase())
+}
+
+func TestPregrantEndsUnused(t *testing.T) {
+	m := pregranted.reach(t)
+	m.Tick(after(control.PregrantFor - 2*time.Millisecond))
+	require.True(t, m.State(t0).Pregrant)
+	m.Tick(after(control.PregrantFor))
+	require.False(t, m.State(t0).Pregrant)
+	require.NoError(t, m.Request(after(control.PregrantFor), request("r", ada)))
+	require.Equal(t, control.Asked, m.Phase())
+}
+
+func TestPregrantIsForOne(t *testing.T) {
+	m := pregranted.reach(t)
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	m.Release(t0, ada.ID, control.Released)
+	require.NoError(t, m.Request(after(time.Second), request("r2", ada)))
+	require.Equal(t, control.Asked, m.Phase())
+}
+
+func TestExpiry(t *testing.T) {
+	for _, c := range []struct{ wanted, limit, until time.Duration }{
+		{0, 0, 0}, {time.Minute, 0, time.Minute}, {0, time.Hour, time.Hour},
+		{time.Minute, time.Hour, time.Minute}, {time.Hour, time.Minute, time.Minute},
+	} {
+		m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, For: c.limit})
+		r := request("r", ada)
+		r.For = c.wanted
+		require.NoError(t, m.Request(t0, r))
+		if c.until == 0 {
+			require.True(t, m.State(t0).Until.IsZero())
+			require.NoError(t, m.Admit(after(1000*time.Hour), ada.ID, m.Epoch()))
+			continue
+		}
+		require.Equal(t, after(c.until), m.State(t0).Until)
+		epoch := m.Epoch()
+		require.NoError(t, m.Admit(after(c.until-1), ada.ID, epoch))
+		require.ErrorIs(t, m.Admit(after(c.until), ada.ID, epoch), control.ErrNoGrant)
+	}
+}
+
+func TestQuestionExpires(t *testing.T) {
+	m := freshAsked.reach(t)
+	m.Tick(after(control.AskFor))
+	require.Equal(t, control.Observing, m.Phase())
+	require.Equal(t, control.Expired, m.LastEnd().Reason)
+	require.Equal(t, []string{"q"}, m.LastEnd().Requests)
+}
+
+func TestOtherAgentsInput(t *testing.T) {
+	m := granted.reach(t)
+	require.ErrorIs(t, m.Admit(t0, bert.ID, m.Epoch()), control.ErrNoGrant)
+	require.False(t, m.Release(t0, bert.ID, control.Released))
+	require.Equal(t, control.Granted, m.Phase())
+}
+
+// walk does one random thing to m and says which.
+func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
+	agent := []control.Agent{ada, bert}[r.IntN(2)]
+	switch r.IntN(9) {
+	case 0:
+		m.Chord(now)
+		return "chord"
+	case 1, 2:
+		m.Shown(now)
+		return "shown"
+	case 3, 4:
+		m.Confirm(now)
+		return "confirm"
+	case 5:
+		m.Key(now)
+		return "key"
+	case 6, 7:
+		_ = m.Request(now, control.Request{ID: "r", Agent: agent, Level: control.Level(1 + r.IntN(2)), For: time.Duration(r.IntN(3)) * time.Second})
+		return "request"
+	default:
+		m.Release(now, agent.ID, control.Released)
+		return "release"
+	}
+}
+
+// TestR14EpochsNeverReused walks at random: an epoch that was ever a grant's admits nothing after that grant.
+func TestR14EpochsNeverReused(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m := control.New(control.Config{Keyboard: true, Yield: time.Second, For: 5 * time.Second})
+		now, last := t0, m.Epoch()
+		grants := map[uint64]bool{}
+		for range 400 {
+			now = now.Add(time.Duration(r.IntN(700)) * time.Millisecond)
+			walk(r, m, now)
+			require.GreaterOrEqual(t, m.Epoch(), last)
+			last = m.Epoch()
+			for _, e := range m.TakeEvents() {
+				if e.Granted && m.Phase() == control.Granted && e.Epoch == m.Epoch() {
+					grants[e.Epoch] = true
+				} else if !e.Granted && grants[e.Epoch] {
+					delete(grants, e.Epoch)
+					require.Greater(t, m.Epoch(), e.Epoch)
+				}
+			}
+			for _, agent := range []control.Agent{ada, bert} {
+				for epoch := range m.Epoch() {
+					require.Error(t, m.Admit(now, agent.ID, epoch))
+				}
+			}
+		}
+	}
+}
+
+// TestNextTellsEveryMoment compares a machine that is told the time every millisecond with one that is told it only when
+// it asked for it: whoever looks sees the same, at every millisecond.
+func TestNextTellsEveryMoment(t *testing.T) {
+	for seed := range uint64(10) {
+		conf := control.Config{Keyboard: true, Yield: 300 * time.Millisecond, For: 3 * time.Second}
+		ticked, jumped := control.New(conf), control.New(conf)
+		r := rand.New(rand.NewPCG(seed, 2))
+		now := t0
+		wake, set := jumped.Next(now)
+		shown := jumped.State(now)
+		for range 30 {
+			for range 1 + r.IntN(1500) {
+				now = now.Add(time.Millisecond)
+				ticked.Tick(now)
+				for set && !now.Before(wake) {
+					jumped.Tick(now)
+					shown = jumped.State(now)
+					next, again := jumped.Next(now)
+					require.True(t, !again || next.After(wake), "a moment that does not pass is a busy loop")
+					wake, set = next, again
+				}
+				require.Equal(t, ticked.State(now), shown, "seed %d", seed)
+			}
+			choice := r.Uint64()
+			step := func(m *control.Machine) string { return walk(rand.New(rand.NewPCG(choice, 0)), m, now) }
+			require.Equal(t, step(ticked), step(jumped))
+			require.Equal(t, ticked.TakeEvents(), jumped.TakeEvents())
+			shown = jumped.State(now)
+			wake, set = jumped.Next(now)
+		}
+	}
+}
