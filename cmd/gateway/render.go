@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -20,13 +21,13 @@ type renderFlags struct {
 	cols, rows, chunk int
 	resizes           []string
 	text, ansi        bool
-	svg               string
+	svg, png          string
 }
 
 func (a *app) newRender() *cobra.Command {
 	var f renderFlags
 	cmd := &cobra.Command{
-		Use:   "render [--ansi | --svg FILE | --json] [FILE]",
+		Use:   "render [--ansi | --svg FILE | --png FILE | --json] [FILE]",
 		Short: "Show the screen that bytes or an asciicast leave",
 		Long: "Plays what a terminal printed, from FILE or standard input, and shows the screen at the end. An asciicast\n" +
 			"brings its own size. --json prints rows, cursor, title and what the terminal would have answered.",
@@ -48,7 +49,8 @@ func (a *app) newRender() *cobra.Command {
 	flags.BoolVar(&f.text, "text", false, "print the plain text (the default)")
 	flags.BoolVar(&f.ansi, "ansi", false, "print the text with colours")
 	flags.StringVar(&f.svg, "svg", "", "write a picture to `FILE`, - for standard output")
-	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg")
+	flags.StringVar(&f.png, "png", "", "write a picture in pixels to `FILE`")
+	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg", "png")
 	return cmd
 }
 
@@ -108,10 +110,13 @@ func (a *app) showRender(f renderFlags, s *screen.Screen) error {
 	text := ""
 	switch {
 	case f.svg != "" && f.svg != "-":
-		if err := os.WriteFile(f.svg, []byte(render.SVG(s)), 0o600); err != nil {
-			return fmt.Errorf("write the picture: %w", err)
+		return writePicture(f.svg, []byte(render.SVG(s)))
+	case f.png != "":
+		var b bytes.Buffer
+		if err := render.PNG(&b, s); err != nil {
+			return err
 		}
-		return nil
+		return writePicture(f.png, b.Bytes())
 	case f.svg == "-":
 		text = render.SVG(s)
 	case a.json:
@@ -127,4 +132,11 @@ func (a *app) showRender(f renderFlags, s *screen.Screen) error {
 	}
 	_, err := io.WriteString(a.out, text)
 	return err
+}
+
+func writePicture(name string, b []byte) error {
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		return fmt.Errorf("write the picture: %w", err)
+	}
+	return nil
 }

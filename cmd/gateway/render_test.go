@@ -43,11 +43,17 @@ func TestRender(t *testing.T) {
 	b, err := os.ReadFile(svg)
 	require.NoError(t, err)
 	require.Contains(t, string(b), "hello")
+
+	_, err = runRender(t, "", false, "--png", svg, cast)
+	require.NoError(t, err)
+	b, err = os.ReadFile(svg)
+	require.NoError(t, err)
+	require.Equal(t, "\x89PNG", string(b[:4]))
 }
 
 func TestRenderBadInput(t *testing.T) {
 	for _, args := range [][]string{
-		{"--cols", "0"}, {"--rows", "100000"}, {"--resize-at", "x"}, {"--resize-at", "9:5x5"}, {"/does/not/exist"}, {"--ansi", "--svg", "x"},
+		{"--cols", "0"}, {"--rows", "100000"}, {"--resize-at", "x"}, {"--resize-at", "9:5x5"}, {"/does/not/exist"}, {"--ansi", "--svg", "x"}, {"--png", "/does/not/exist"},
 	} {
 		_, err := runRender(t, "abc", false, args...)
 		require.Error(t, err, args)

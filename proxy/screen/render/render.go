@@ -1,5 +1,5 @@
 // Package render plays what a terminal printed, from bytes or from an asciicast, on a screen.Screen and shows the result
-// as text, JSON, ANSI or SVG.
+// as text, JSON, ANSI, SVG or PNG.
 package render
 
 import (
