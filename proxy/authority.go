@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -52,13 +53,18 @@ func verdict(a control.Act) input.Verdict {
 	return input.Take
 }
 
-// detector is the scanner of package keys as the pump sees it. It also swallows the answer to the one question that the
-// proxy itself asked the terminal, should that come late: it must not be typed into the program.
+// detector is the scanner of package keys as the pump sees it. It also takes out the answers to the one question that the
+// proxy itself asks the terminal, where the cursor is: they must not be typed into the program. Terminals answer in the
+// order of the questions, so it keeps that order.
 type detector struct {
 	*keys.Scanner
-	// ours is the number of cursor reports that the proxy waits for, theirs the number that the program does.
-	ours, theirs int
+	// asked are the questions for the cursor that have no answer yet, the oldest first: what the proxy does with the
+	// answer, nil for a question of the program's.
+	asked []func(row int)
 }
+
+// maxAsked bounds the questions that a terminal may leave without an answer.
+const maxAsked = 64
 
 var kinds = [...]input.Kind{
 	keys.Key: input.Key, keys.Reclaim: input.Chord, keys.Release: input.Release, keys.Confirm: input.Confirm,
@@ -75,31 +81,31 @@ func (d *detector) Flush(emit func(input.Unit)) {
 }
 
 func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
-	if u.Kind == keys.Reply && isCursorReport(u.Bytes) {
-		switch {
-		case d.ours > 0:
-			d.ours--
-			return
-		case d.theirs > 0:
-			d.theirs--
+	if u.Kind == keys.Reply && len(d.asked) > 0 {
+		if row, ok := cursorReport(u.Bytes); ok {
+			take := d.asked[0]
+			d.asked = d.asked[1:]
+			if take != nil {
+				take(row)
+				return
+			}
 		}
 	}
 	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})
 }
 
-// ask says that the proxy asked the terminal for its cursor and got no answer in time.
-func (d *detector) ask() {
-	d.ours++
+// expect says that the terminal was asked for its cursor: by the program, or by the proxy, which takes the answer.
+func (d *detector) expect(take func(row int)) {
+	if len(d.asked) == maxAsked {
+		return
+	}
+	d.asked = append(d.asked, take)
 	d.ExpectCPR(1)
 }
 
-// expect says that the program asked the terminal for its cursor n times.
-func (d *detector) expect(n int) {
-	d.theirs += n
-	d.ExpectCPR(n)
-}
-
-// isCursorReport recognises CPR (CSI row ; col R, ECMA-48 8.3.14).
-func isCursorReport(b []byte) bool {
-	return len(b) > 3 && b[0] == 0x1b && b[1] == '[' && b[len(b)-1] == 'R' && b[2] >= '0' && b[2] <= '9'
+// cursorReport reads CPR (CSI row ; col R, ECMA-48 8.3.14); rows count from 0.
+func cursorReport(b []byte) (row int, ok bool) {
+	var col int
+	n, err := fmt.Sscanf(string(b), "\x1b[%d;%dR", &row, &col)
+	return row - 1, err == nil && n == 2 && row > 0
 }

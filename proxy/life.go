@@ -166,7 +166,12 @@ func (l *life) resize(now time.Time) {
 		return
 	}
 	cols, rows = min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)
-	s.loop.call(func(now time.Time) { s.loop.resize(now, cols, rows) })
+	s.loop.call(func(now time.Time) {
+		s.loop.resize(now, cols, rows)
+		if s.painter != nil {
+			s.painter.resized()
+		}
+	})
 	if err := s.child.Resize(cols, rows); err != nil {
 		s.log.Info("resize", "error", err)
 	}

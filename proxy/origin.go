@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,12 +54,9 @@ func listen(term *tty.Terminal, poll *tty.Poller, rows int) (o cursorOrigin) {
 	scan := keys.NewScanner(keys.Chord{})
 	scan.ExpectCPR(1)
 	take := func(u keys.Unit) {
-		var row, col int
-		if u.Kind == keys.Reply && !found {
-			if n, _ := fmt.Sscanf(string(u.Bytes), "\x1b[%d;%dR", &row, &col); n == 2 {
-				found, o.row = true, min(max(row, 1), rows)-1
-				return
-			}
+		if row, ok := cursorReport(u.Bytes); ok && u.Kind == keys.Reply && !found {
+			found, o.row = true, min(row, rows-1)
+			return
 		}
 		o.typed = append(o.typed, u.Bytes...)
 	}
@@ -129,9 +125,11 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 // cursorReports counts the cursor reports among what a terminal answers.
 func cursorReports(replies []byte) int {
 	n := 0
-	for part := range bytes.SplitSeq(replies, []byte{0x1b}) {
-		if len(part) > 2 && part[0] == '[' && part[1] >= '0' && part[1] <= '9' && part[len(part)-1] == 'R' {
-			n++
+	for part := range bytes.SplitAfterSeq(replies, []byte{'R'}) {
+		if at := bytes.LastIndexByte(part, 0x1b); at >= 0 {
+			if _, ok := cursorReport(part[at:]); ok {
+				n++
+			}
 		}
 	}
 	return n

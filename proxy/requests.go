@@ -21,6 +21,8 @@ const (
 type desk struct {
 	s        *session
 	receipts *receipts
+	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
+	parting string
 }
 
 // handle takes one message.
@@ -215,8 +217,8 @@ func (d *desk) release(m *protocol.ControlRelease) {
 			d.refuse(m.RequestID, protocol.CodeNoGrant, "you do not have the keyboard: there is nothing to release")
 			return
 		}
-		if note := cleanReason(m.Note); note != "" && !m.Gone {
-			d.s.status.say(note, noteFor)
+		if !m.Gone {
+			d.parting = cleanReason(m.Note) // shown with the event, which comes when the queue is clean
 		}
 		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
@@ -271,7 +273,8 @@ func (d *desk) controlEvent(e control.Event, dropped, unsubmitted int) {
 	if !e.Granted {
 		word = string(reason(e.Reason))
 	}
-	d.s.status.controlled(e, unsubmitted)
+	d.s.status.controlled(e, unsubmitted, d.parting)
+	d.parting = ""
 	d.s.loop.post(func(time.Time) { d.s.loop.decide(e.Agent.ID, word) })
 }
 

@@ -36,7 +36,7 @@ type screenLoop struct {
 	keyboard func() protocol.Keyboard      // who has the keyboard now
 	publish  func(*protocol.Frame, string) // a snapshot is due
 	queried  func(replies []byte)          // the program asked the terminal something
-	titled   func()                        // the title changed
+	titled   func()                        // the title or the screen (main, alternate) changed
 	mouse    func(x10 bool)                // the program's mouse reports are three raw bytes, or no longer
 
 	mu      sync.Mutex
@@ -50,6 +50,7 @@ type screenLoop struct {
 	spare    []byte
 	rev      uint64 // of the model at the last look
 	titles   uint64
+	alt      bool
 	x10      bool
 	lines    lineCache
 	exit     *child.Exit
@@ -196,6 +197,10 @@ func (l *screenLoop) noticeChange(now time.Time) {
 	if titles := l.model.TitleSets(); titles != l.titles {
 		l.titles = titles
 		l.titled()
+	}
+	if alt := l.model.Alt(); alt != l.alt {
+		l.alt = alt
+		l.titled() // what was not possible on the other screen may be now
 	}
 	rev := l.model.Rev()
 	if rev != l.rev {

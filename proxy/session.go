@@ -223,7 +223,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin
 	s.chord = agent.Key
 	s.detector = &detector{Scanner: keys.NewScanner(agent.Key)}
 	if origin.late {
-		s.detector.ask()
+		s.detector.expect(func(int) {}) // too late: the program has begun to draw
 	}
 	conf := control.Config{Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard()}
 	switch agent.Level {
@@ -249,6 +249,11 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		s.pump.Post(func(time.Time) { s.authority.Shown(now) })
 	}}
 	s.output.paint = s.painter.paint
+	if s.term.HasKeyboard() {
+		s.painter.ask = func(take func(row int)) {
+			s.pump.Post(func(time.Time) { s.detector.expect(take) })
+		}
+	}
 	s.output.erase = func() []byte { return s.painter.redraw() }
 	s.output.dirty.Store(true)
 	s.authority.changed = func(state control.State) {
@@ -283,7 +288,11 @@ func (s *session) answerQueries(replies []byte) {
 		s.pump.Reply(replies)
 	case s.detector != nil:
 		if n := cursorReports(replies); n > 0 {
-			s.pump.Post(func(time.Time) { s.detector.expect(n) })
+			s.pump.Post(func(time.Time) {
+				for range n {
+					s.detector.expect(nil)
+				}
+			})
 		}
 	}
 }

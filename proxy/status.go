@@ -77,8 +77,8 @@ func (s *status) close() {
 	}
 }
 
-// controlled remarks on a change of control.
-func (s *status) controlled(e control.Event, unsubmitted int) {
+// controlled remarks on a change of control. note is the agent's own word as it gives the keyboard back.
+func (s *status) controlled(e control.Event, unsubmitted int, note string) {
 	left := ""
 	if unsubmitted > 0 {
 		left = fmt.Sprintf("; %d typed bytes are not submitted and may stand on its line", unsubmitted)
@@ -90,6 +90,8 @@ func (s *status) controlled(e control.Event, unsubmitted int) {
 		s.say("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, tellFor)
 	case e.Reason == control.Refused:
 		s.say(e.Agent.Name+" is refused", tellFor)
+	case e.Reason == control.Released && note != "":
+		s.say(e.Agent.Name+" gives the keyboard back: “"+note+"”"+left, noteFor)
 	case e.Reason == control.Released:
 		s.say(e.Agent.Name+" gives the keyboard back"+left, tellFor)
 	case e.Reason == control.Expired:
@@ -181,7 +183,48 @@ type painter struct {
 	shown  func(time.Time) // a question stands on the screen
 	title  string          // as it was set last, "" for not yet
 	titles uint64          // of the program's, when it was set
+	// ask says that the terminal is asked for its cursor, and who takes the answer; nil where nobody answers.
+	ask    func(take func(row int))
+	unsure bool      // the terminal was resized: it may show the main screen's rows elsewhere than the model
+	asked  time.Time // when the question went out that has no answer yet
+	sizes  int       // counts the resizes, to tell an answer that is out of date; these belong to the screen loop
 }
+
+// askCursor is DSR 6 (ECMA-48 8.3.35).
+const askCursor = "\x1b[6n"
+
+// resized says that the terminal has another size. It belongs to the screen loop.
+func (p *painter) resized() {
+	p.unsure = true
+	p.sizes++
+}
+
+// align appends the question for the cursor when the terminal may show the main screen elsewhere than the model does, and
+// moves the model's rows when the answer comes: the line could not be drawn and taken away otherwise, and an agent would
+// count rows differently from the user.
+func (p *painter) align(now time.Time, dst []byte) []byte {
+	m := p.loop.model
+	if !p.unsure || m.Alt() || p.ask == nil {
+		return dst
+	}
+	p.unsure, p.asked = false, now
+	at, size := m.Cursor().Row, p.sizes
+	p.ask(func(row int) {
+		p.loop.post(func(now time.Time) {
+			p.asked = time.Time{}
+			if size == p.sizes {
+				m.Align(row - at)
+				p.loop.noticeChange(now)
+			}
+			p.status.repaint()
+		})
+	})
+	time.AfterFunc(answerPatience, p.status.repaint) // for a terminal that does not answer
+	return append(dst, askCursor...)
+}
+
+// answerPatience is how long the terminal gets to say where its cursor is before the line is drawn without that.
+const answerPatience = time.Second
 
 // paint implements [output.paint]. It waits for the screen loop, which has to be where the terminal is: the line is drawn
 // with the model's help.
@@ -192,8 +235,13 @@ func (p *painter) paint() (show, hide []byte, ok bool) {
 		if ok = m.Ground(); !ok {
 			return
 		}
+		show = p.align(now, show)
 		cols, _ := m.Size()
 		line, window, ring, asks := p.status.compose(now, cols, m.Title())
+		if now.Sub(p.asked) < answerPatience {
+			line = "" // until it is known where
+			asks = false
+		}
 		question = asks
 		if titles := m.TitleSets(); window != "" && (window != p.title || titles != p.titles) {
 			if p.title == "" {

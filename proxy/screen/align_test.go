@@ -21,7 +21,7 @@ func TestAlign(t *testing.T) {
 	require.Equal(t, []string{"", "one", "two", "$"}, rows())
 	require.Equal(t, Cursor{Row: 3, Col: 2, Visible: true}, s.Cursor())
 	require.Greater(t, s.Rev(), rev)
-	require.NoError(t, s.verify())
+	require.NoError(t, s.t.verify())
 	s.Align(-3)
 	require.Equal(t, []string{"$", "", "", ""}, rows())
 	require.Equal(t, []string{"", "one", "two"}, []string{s.HistoryText(0), s.HistoryText(1), s.HistoryText(2)})
@@ -33,5 +33,5 @@ func TestAlign(t *testing.T) {
 	rev = s.Rev()
 	s.Align(-1)
 	require.Equal(t, rev, s.Rev())
-	require.NoError(t, s.verify())
+	require.NoError(t, s.t.verify())
 }
