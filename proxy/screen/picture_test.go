@@ -34,7 +34,7 @@ func picture(s *Screen) string {
 				b.WriteString("|")
 			}
 			cell := s.Cell(y, x)
-			if cell.Width == 0 || n >= text && !(y == c.Row && x < c.Col) {
+			if cell.Width == 0 || n >= text && (y != c.Row || x >= c.Col) {
 				continue
 			}
 			content := cell.Content
