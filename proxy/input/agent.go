@@ -44,10 +44,11 @@ func (p *Pump) agentReady(now time.Time) bool {
 // writeAgent writes one piece of agent input at the most. It is only called in a turn in which the keyboard was looked at
 // and had nothing.
 func (p *Pump) writeAgent(now time.Time) {
-	if !p.blocked.IsZero() && len(p.queue) > 0 {
+	if len(p.user) > 0 || p.eof { // writeUser has just tried: the program takes nothing
 		p.stuck(now)
+		return
 	}
-	if len(p.user) > 0 || p.eof || !p.agentReady(now) {
+	if !p.agentReady(now) {
 		return
 	}
 	job := p.queue[0]
@@ -95,10 +96,13 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	piece := &job.pieces[0]
 	n, err := p.Program.Write(piece.Bytes[:min(len(piece.Bytes), PieceMax)])
 	p.count(job, n)
-	if !p.took(now, err) || len(piece.Bytes) > 0 {
+	if !p.took(now, err) {
+		p.stuck(now)
 		return
 	}
-	p.nextPiece(now, job)
+	if len(piece.Bytes) == 0 {
+		p.nextPiece(now, job)
+	}
 }
 
 // finishPiece writes the rest of a piece that is half written; it reports whether nothing is left of it.
@@ -145,16 +149,21 @@ func (p *Pump) nextPiece(now time.Time, job *pending) {
 	}
 }
 
-// stuck fails what waits for a program that does not read.
+// stuck fails what waits for a program that does not read. It is called after a write that took nothing, never on the
+// memory of one: the program may have read since.
 func (p *Pump) stuck(now time.Time) {
-	if now.Sub(p.blocked) < stuckAfter {
+	if p.blocked.IsZero() || now.Sub(p.blocked) < stuckAfter {
 		return
 	}
 	p.drop(Receipt{Fate: NotReading})
 }
 
-// expireJobs fails the jobs whose patience with the user's typing is over.
+// expireJobs fails the jobs whose patience with the user's typing is over. While nobody types there is nothing to be
+// impatient with: what is slow then is the program, or the queue.
 func (p *Pump) expireJobs(now time.Time) {
+	if !now.Before(p.Control.PausedUntil()) {
+		return
+	}
 	for i := 0; i < len(p.queue); {
 		if job := p.queue[i]; job.begun || job.deadline.IsZero() || now.Before(job.deadline) {
 			i++

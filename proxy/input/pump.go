@@ -178,14 +178,14 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 	if len(p.queue) == 0 {
 		return next
 	}
-	if !p.blocked.IsZero() {
+	if !p.blocked.IsZero() && p.hasOutput(now) {
 		sooner(p.blocked.Add(stuckAfter))
 	}
 	if t := p.heldUntil(); now.Before(t) {
 		sooner(t)
 	}
 	for _, j := range p.queue {
-		if !j.deadline.IsZero() && !j.begun {
+		if !j.deadline.IsZero() && !j.begun && now.Before(p.Control.PausedUntil()) {
 			sooner(j.deadline)
 		}
 	}

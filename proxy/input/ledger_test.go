@@ -1,0 +1,313 @@
+package input_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+)
+
+// scanner is package keys' scanner with the pump's words.
+type scanner struct{ *keys.Scanner }
+
+var kinds = map[keys.Kind]input.Kind{
+	keys.Key: input.Key, keys.Reclaim: input.Chord, keys.Release: input.Release, keys.Confirm: input.Confirm,
+	keys.Reply: input.Report, keys.Focus: input.Report, keys.Motion: input.Report, keys.Mouse: input.Key,
+	keys.PasteStart: input.PasteStart, keys.Paste: input.Paste, keys.PasteEnd: input.PasteEnd,
+}
+
+func (s scanner) Scan(p []byte, emit func(input.Unit)) {
+	s.Scanner.Scan(p, func(u keys.Unit) { emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes}) })
+}
+
+func (s scanner) Flush(emit func(input.Unit)) {
+	s.Scanner.Flush(func(u keys.Unit) { emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes}) })
+}
+
+// machine is package control's machine with the pump's words.
+type machine struct {
+	*control.Machine
+	events               []control.Event
+	dropped, unsubmitted int // summed over all ends
+}
+
+func (m *machine) Chord(now time.Time) input.Verdict {
+	return input.Verdict(m.Machine.Chord(now)) // both count Pass, Take
+}
+
+func (m *machine) Confirm(now time.Time) input.Verdict { return input.Verdict(m.Machine.Confirm(now)) }
+func (m *machine) Driven() bool                        { return m.Phase() == control.Granted }
+func (m *machine) Sought() bool                        { return m.Phase() != control.Observing }
+func (m *machine) Overrun(now time.Time)               { m.End(now, control.Reclaimed) }
+
+func (m *machine) Settle(_ time.Time, dropped, unsubmitted int) {
+	m.dropped += dropped
+	m.unsubmitted += unsubmitted
+	m.events = append(m.events, m.TakeEvents()...)
+}
+
+// world is a keyboard, a program and a poller in one, with a ledger of what the pump did to them, in order. It lives in a
+// synctest bubble: its goroutines are the test's and the pump's, and time passes when both wait.
+type world struct {
+	t      *testing.T
+	pump   *input.Pump
+	ctl    *machine
+	ledger []string
+
+	typed chan []byte // reads of the keyboard to come; closed at its end
+	next  []byte      // the read that polling found
+	ended bool
+	room  int // bytes that the program takes, negative for no end
+	wake  chan struct{}
+	space chan struct{} // the program has room again
+	done  chan error
+	gone  error // what the program's Write fails with
+
+	turn sync.Mutex // tells the race detector what the bubble's clock orders
+}
+
+// agent drives in every world that has a grant.
+const agent = "agent-1"
+
+func newWorld(t *testing.T, granted bool, change func(*input.Config)) *world {
+	t.Helper()
+	w := &world{
+		t: t, room: -1, typed: make(chan []byte, 1024), wake: make(chan struct{}, 1),
+		space: make(chan struct{}, 1), done: make(chan error, 1),
+	}
+	w.ctl = &machine{Machine: control.New(control.Config{Keyboard: true, Yield: time.Second, Pregrant: control.Drive})}
+	if granted {
+		w.grant()
+	}
+	c := input.Config{Keyboard: w, Program: w, Poll: w, Scan: scanner{keys.NewScanner(keys.Chord{})}, Control: w.ctl}
+	if change != nil {
+		change(&c)
+	}
+	w.pump = input.New(c)
+	return w
+}
+
+func (w *world) grant() {
+	require.NoError(w.t, w.ctl.Request(time.Now(), control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: control.Drive}))
+}
+
+func (w *world) start() { go func() { w.done <- w.pump.Run() }() }
+
+// stop ends the pump and waits for it.
+func (w *world) stop() {
+	w.pump.Stop()
+	require.NoError(w.t, <-w.done)
+}
+
+// press types s; the pump has done what it does with it when press returns.
+func (w *world) press(s string) {
+	w.typed <- []byte(s)
+	synctest.Wait()
+}
+
+// sleep lets time pass; what it brings has happened when sleep returns.
+func (w *world) sleep(d time.Duration) {
+	w.order()
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// order is called between what the test did and what the pump does after waiting, by both.
+func (w *world) order() {
+	w.turn.Lock()
+	w.turn.Unlock() //nolint:staticcheck // the order is all that is wanted
+}
+
+// story is the ledger in one line.
+func (w *world) story() string { return strings.Join(w.ledger, " | ") }
+
+// written is everything that the program was given.
+func (w *world) written() string {
+	var b strings.Builder
+	for _, line := range w.ledger {
+		if text, ok := strings.CutPrefix(line, "write "); ok {
+			b.WriteString(text)
+		}
+	}
+	return b.String()
+}
+
+func (w *world) Wait(want input.Events, timeout time.Duration) (input.Events, error) {
+	defer w.order()
+	if got := w.look(want); got != 0 || timeout == 0 {
+		return got, nil
+	}
+	var typed chan []byte
+	if want&input.Readable != 0 {
+		typed = w.typed
+	}
+	var space chan struct{}
+	if want&input.Writable != 0 {
+		space = w.space
+	}
+	var late <-chan time.Time
+	if timeout > 0 {
+		late = time.After(timeout)
+	}
+	select {
+	case <-w.wake:
+		return input.Woken | w.look(want), nil
+	case b, ok := <-typed:
+		w.next, w.ended = b, !ok
+		return input.Readable, nil
+	case <-space:
+		return input.Writable, nil
+	case <-late:
+		return w.look(want), nil
+	}
+}
+
+// look is Wait without waiting.
+func (w *world) look(want input.Events) (got input.Events) {
+	select {
+	case <-w.wake:
+		got |= input.Woken
+	default:
+	}
+	if want&input.Readable != 0 {
+		select {
+		case b, ok := <-w.typed:
+			w.next, w.ended = b, !ok
+			got |= input.Readable
+		default:
+		}
+	}
+	if want&input.Writable != 0 {
+		select {
+		case <-w.space:
+			got |= input.Writable
+		default:
+		}
+	}
+	return got
+}
+
+func (w *world) Wake() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *world) Read(p []byte) (int, error) {
+	if w.ended {
+		return 0, nil
+	}
+	if w.next == nil {
+		return 0, input.ErrAgain
+	}
+	n := copy(p, w.next)
+	w.next = nil
+	w.ledger = append(w.ledger, "read "+string(p[:n]))
+	return n, nil
+}
+
+func (w *world) Write(p []byte) (int, error) {
+	if w.gone != nil {
+		return 0, w.gone
+	}
+	if w.room == 0 {
+		return 0, input.ErrAgain
+	}
+	n := len(p)
+	if w.room > 0 {
+		n = min(n, w.room)
+		w.room -= n
+	}
+	w.ledger = append(w.ledger, "write "+string(p[:n]))
+	return n, nil
+}
+
+// drain lets the program take n bytes more. It is called while the pump waits.
+func (w *world) drain(n int) {
+	w.room = n
+	select {
+	case w.space <- struct{}{}:
+	default:
+	}
+	synctest.Wait()
+}
+
+func (w *world) FlushInput() error {
+	w.ledger = append(w.ledger, "flush")
+	return nil
+}
+
+func (w *world) EndOfFile() []byte { return []byte{4} }
+
+// job is an input of an agent's in the given pieces, with its receipt.
+type job struct {
+	input.Job
+	receipts []input.Receipt
+}
+
+func (w *world) job(pieces ...string) *job {
+	j := &job{Job: input.Job{Agent: agent, Epoch: w.ctl.Epoch(), Size: len(strings.Join(pieces, ""))}}
+	j.Prepare = func(answer func([]input.Piece, error)) {
+		cut := make([]input.Piece, 0, len(pieces))
+		for _, p := range pieces {
+			cut = append(cut, input.Piece{Bytes: []byte(p)})
+		}
+		answer(cut, nil)
+	}
+	j.Done = func(r input.Receipt) { j.receipts = append(j.receipts, r) }
+	return j
+}
+
+// offer hands the job over and waits until the pump rests.
+func (w *world) offer(j *job) *job {
+	w.pump.Offer(j.Job)
+	synctest.Wait()
+	return j
+}
+
+// receipt is the one receipt of the job; its sum matches the size, unless it was not accepted.
+func (j *job) receipt(t *testing.T) input.Receipt {
+	t.Helper()
+	require.Len(t, j.receipts, 1, "one receipt each")
+	r := j.receipts[0]
+	if r.Fate == input.Refused {
+		require.Zero(t, r.Written)
+		require.Error(t, r.Err)
+	} else {
+		require.Equal(t, j.Size, r.Written+r.Dropped)
+	}
+	return r
+}
+
+// inBubble runs do in a bubble of fake time.
+func inBubble(t *testing.T, granted bool, do func(*testing.T, *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, granted, nil)
+		w.start()
+		synctest.Wait()
+		do(t, w)
+		w.stop()
+	})
+}
+
+var errGone = errors.New("input/output error")
+
+// many is n pieces of 64 bytes.
+func many(n int) []string {
+	pieces := make([]string, n)
+	for i := range pieces {
+		pieces[i] = fmt.Sprintf("%064d", i)
+	}
+	return pieces
+}
