@@ -318,8 +318,9 @@ func TestEndedSessionIsATombstone(t *testing.T) {
 		proxy.Handle(full("vim-1", 2, "last", ""))
 		proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3})
 		all := got(agent)
-		require.Equal(t, []string{"done", "error", "terminal.snapshot", "terminal.session.close"}, kinds(all), "nothing is held back over the end")
-		require.Equal(t, protocol.CodeExited, all[1].(*protocol.Error).Code)
+		require.Equal(t, []string{"done", "terminal.wait.result", "terminal.snapshot", "terminal.session.close"}, kinds(all), "nothing is held back over the end")
+		require.True(t, all[1].(*protocol.WaitResult).Met, "the end that was waited for came")
+		require.Equal(t, 3, *all[1].(*protocol.WaitResult).ExitCode)
 		require.Equal(t, uint64(2), all[2].(*protocol.Snapshot).Seq)
 		proxy.Leave()
 
@@ -330,6 +331,16 @@ func TestEndedSessionIsATombstone(t *testing.T) {
 		require.Equal(t, "last\n", r.Text)
 		_, err := protocol.Encode(r)
 		require.NoError(t, err)
+		for _, c := range []struct {
+			until protocol.Until
+			met   bool
+		}{{protocol.Until{Exit: true}, true}, {protocol.Until{Text: "more"}, false}} {
+			agent.Handle(&protocol.Wait{RequestID: "w2", SessionID: "vim-1", Until: c.until})
+			w := one[*protocol.WaitResult](t, agent)
+			require.Equal(t, c.met, w.Met)
+			require.Equal(t, 3, *w.ExitCode)
+			require.Equal(t, []string{"last", ""}, w.Frame.Screen.Lines)
+		}
 		agent.Handle(&protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
 		require.Contains(t, fails(t, agent, "i", protocol.CodeExited).Message, "status 3")
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s2", SessionID: "vim-1"})

@@ -66,6 +66,10 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 
 // recall answers for an ended session.
 func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
+	if wait, ok := m.(*protocol.Wait); ok {
+		p.out.put(withRequestID(h.waited(s, wait), wait.RequestID))
+		return
+	}
 	read, ok := m.(*protocol.Read)
 	if !ok {
 		p.fail(m, protocol.CodeExited, exitText(s.key.id, &protocol.SessionClose{ExitCode: s.info.ExitCode, Signal: s.info.Signal}))
@@ -76,6 +80,15 @@ func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
 		r.Text = s.newest.Content // the rows of history went with the proxy
 	}
 	p.out.put(r)
+}
+
+// waited is how a wait on an ended session ends: whoever waited for the end has it, and nothing else will come true.
+func (h *Hub) waited(s *session, m *protocol.Wait) *protocol.WaitResult {
+	r := &protocol.WaitResult{ID: h.nextID(), SessionID: s.key.id, Met: m.Until.Exit, Seq: s.info.Seq, Frame: s.frame(), ExitCode: &s.info.ExitCode}
+	if r.Met {
+		r.Matched = "exit"
+	}
+	return r
 }
 
 // forward sends a request on and remembers who wants the answer.

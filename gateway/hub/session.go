@@ -206,10 +206,16 @@ func (h *Hub) orphan(s *session, why string) {
 
 // end keeps the last screen and the exit status of a session whose program ended.
 func (h *Hub) end(s *session, m *protocol.SessionClose) {
+	s.info.ExitCode, s.info.Signal = m.ExitCode, m.Signal
 	for _, q := range s.owner.asked {
-		if q.session == s {
-			q.fail(protocol.CodeExited, exitText(s.key.id, m))
+		if q.session != s {
+			continue
 		}
+		if wait, ok := q.request.(*protocol.Wait); ok {
+			q.answer(h.waited(s, wait))
+			continue
+		}
+		q.fail(protocol.CodeExited, exitText(s.key.id, m))
 	}
 	for p, sub := range s.subs {
 		sub.flush()
@@ -218,7 +224,7 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	clear(s.subs)
 	clear(s.askers)
 	s.owner, s.keyboard = nil, protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
-	s.info.State, s.info.ExitCode, s.info.Signal = protocol.StateExited, m.ExitCode, m.Signal
+	s.info.State = protocol.StateExited
 	h.tombstones = append(h.tombstones, s)
 	if len(h.tombstones) > maxTombstones {
 		h.bury(h.tombstones[0], true)
