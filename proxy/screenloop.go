@@ -203,11 +203,13 @@ func (l *screenLoop) noticeChange(now time.Time) {
 		l.titled() // what was not possible on the other screen may be now
 	}
 	rev := l.model.Rev()
-	if rev != l.rev {
+	changed := rev != l.rev
+	if changed {
 		l.rev = rev
 		l.pace.Changed(now)
 	}
-	if l.waits.Len() > 0 {
+	// Without waits too: a later one asks what was printed after a revision of now.
+	if changed || l.waits.Len() > 0 {
 		l.waits.Check(l.view(), now)
 	}
 }
