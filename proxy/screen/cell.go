@@ -57,6 +57,31 @@ type clusterTable struct {
 	texts []string
 	ids   map[string]uint32
 	limit int
+	// recent remembers what a mark made of a cell: texts repeat their accents.
+	recent [64]joining
+}
+
+// joining says that the cell content from and the mark r became the content to.
+type joining struct {
+	from cell
+	r    rune
+	to   cell
+}
+
+func joiningSlot(from cell, r rune) int { return int((uint32(from)*31 + uint32(r)) % 64) }
+
+// recall returns what c and r together became lately, or 0.
+func (t *clusterTable) recall(c cell, r rune) cell {
+	c = c.content() &^ wideFlag
+	if j := &t.recent[joiningSlot(c, r)]; j.from == c && j.r == r {
+		return j.to
+	}
+	return 0
+}
+
+func (t *clusterTable) remember(c cell, r rune, to cell) {
+	c = c.content() &^ wideFlag
+	t.recent[joiningSlot(c, r)] = joining{c, r, to}
 }
 
 const firstClusterLimit = 4096

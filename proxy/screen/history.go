@@ -114,35 +114,26 @@ func (h *history) at(i int) (text []byte, runs []styleRun, wrapped bool) {
 	return b.text[from.text:to.text], b.runs[from.runs:to.runs], to.wrapped
 }
 
-// pack appends the cells to the block. The inner loop takes runs of ASCII in one style, the bulk of all output: one
-// comparison a cell, no bounds checks.
+// pack appends the cells to the block.
 func (b *block) pack(cells []cell, clusters *clusterTable) {
-	text := b.text
-	for i := 0; i < len(cells); {
-		start, base := i, cells[i]&^contentMask
-		for i < len(cells) && cells[i]&^contentMask == base {
-			rest := cells[i:]
-			text = slices.Grow(text, len(rest))
-			n := packASCII(text[len(text):len(text)+len(rest)], rest, base)
-			text = text[:len(text)+n]
-			i += n
-			rest = rest[n:]
-			text = slices.Grow(text, 2*len(rest))
-			n = packIdeographs(text[len(text):len(text)+2*len(rest)], rest, base)
-			text = text[:len(text)+2*n]
-			i += n
-			for i < len(cells) && cells[i]&^contentMask == base && cells[i].content() >= utf8.RuneSelf {
-				text = packSpecial(text, cells[i], clusters)
-				i++
-			}
+	for len(cells) > 0 {
+		base := cells[0] &^ contentMask
+		b.text = slices.Grow(b.text, maxPacked*len(cells))
+		n := packASCII(b.text[len(b.text):len(b.text)+len(cells)], cells, base)
+		b.text = b.text[:len(b.text)+n]
+		if n < len(cells) {
+			n += b.packText(cells[n:], base, clusters)
 		}
-		b.runs = append(b.runs, styleRun{uint32(i - start), uint32(base >> styleShift)})
+		b.runs = append(b.runs, styleRun{uint32(n), uint32(base >> styleShift)})
+		cells = cells[n:]
 	}
-	b.text = text
 }
 
+// maxPacked is how many bytes a cell takes at most, unless it is a cluster: a mark and a character.
+const maxPacked = 1 + utf8.UTFMax
+
 // packASCII writes the ASCII characters (and markEmpty, which is the empty cell) of the style base at the front of
-// cells to dst, which is as long, and returns their number.
+// cells to dst, which is as long, and returns their number. It is the whole work for most rows.
 func packASCII(dst []byte, cells []cell, base cell) int {
 	dst = dst[:len(cells)]
 	for i, c := range cells {
@@ -154,36 +145,42 @@ func packASCII(dst []byte, cells []cell, base cell) int {
 	return len(cells)
 }
 
-// packIdeographs writes the wide characters of three bytes and of the style base at the front of cells to dst, which is
-// twice as long, with their marks. It returns how many cells it took: two for each four bytes.
-func packIdeographs(dst []byte, cells []cell, base cell) int {
-	i := 0
-	for ; i+1 < len(cells) && len(dst) >= 4; i += 2 {
-		c := cells[i]
-		if c&^0xffff != base|wideFlag || c&0xf800 == 0 {
-			break
+// packText appends the characters of the style base at the front of cells and returns their number.
+func (b *block) packText(cells []cell, base cell, clusters *clusterTable) int {
+	text := b.text
+	dst := text[len(text):cap(text)]
+	n, i := 0, 0 // bytes written to dst, cells done
+	for ; i < len(cells) && cells[i]&^contentMask == base; i++ {
+		c := cells[i].content()
+		switch {
+		case c < utf8.RuneSelf:
+			dst[n] = byte(c)
+			n++
+		case c.isTail():
+		case c.isCluster():
+			text = appendCluster(text[:len(text)+n], c, clusters)
+			text = slices.Grow(text, maxPacked*(len(cells)-i))
+			dst, n = text[len(text):cap(text)], 0
+		default:
+			if c.isWide() {
+				dst[n] = markWide
+				n++
+			}
+			n += utf8.EncodeRune(dst[n:n+utf8.UTFMax], rune(c.code()))
 		}
-		dst[0], dst[1], dst[2], dst[3] = markWide, 0xe0|byte(c>>12)&0x0f, 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f
-		dst = dst[4:]
 	}
+	b.text = text[:len(text)+n]
 	return i
 }
 
-// packSpecial appends a cell that is not ASCII. The second half of a wide character takes no bytes.
-func packSpecial(text []byte, c cell, clusters *clusterTable) []byte {
-	if c.isTail() {
-		return text
-	}
+func appendCluster(text []byte, c cell, clusters *clusterTable) []byte {
 	if c.isWide() {
 		text = append(text, markWide)
 	}
-	if c.isCluster() {
-		s := clusters.texts[c.code()]
-		text = append(text, markCluster)
-		text = binary.AppendUvarint(text, uint64(len(s)))
-		return append(text, s...)
-	}
-	return utf8.AppendRune(text, rune(c.code()))
+	s := clusters.texts[c.code()]
+	text = append(text, markCluster)
+	text = binary.AppendUvarint(text, uint64(len(s)))
+	return append(text, s...)
 }
 
 // unpack appends the cells of a packed row to dst.

@@ -218,10 +218,13 @@ func (t *terminal) printOdd(p []byte, r rune, size int) int {
 	}
 }
 
-// decodeRune is utf8.DecodeRune with a short way for the three bytes of most scripts; p[0] is not ASCII.
+// decodeRune is utf8.DecodeRune with a short way for the two or three bytes of most scripts; p[0] is not ASCII.
 func decodeRune(p []byte) (rune, int) {
 	if len(p) >= 3 && p[0] > 0xe0 && p[0] < 0xf0 && p[0] != 0xed && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 {
 		return rune(p[0]&0x0f)<<12 | rune(p[1]&0x3f)<<6 | rune(p[2]&0x3f), 3
+	}
+	if len(p) >= 2 && p[0] >= 0xc2 && p[0] < 0xe0 && p[1]&0xc0 == 0x80 {
+		return rune(p[0]&0x1f)<<6 | rune(p[1]&0x3f), 2
 	}
 	return utf8.DecodeRune(p)
 }
@@ -357,6 +360,11 @@ func (t *terminal) combine(r rune, width int) bool {
 	if width > 0 && isSimple(r) && isSimple(rune(c.code())) && !c.isCluster() {
 		return false
 	}
+	if joined := t.clusters.recall(c, r); joined != 0 && !t.modes.Graphemes {
+		row.cells[x] = c&^(codeMask|clusterFlag) | joined
+		t.touch(t.y)
+		return true
+	}
 	text := utf8.AppendRune(t.clusters.appendCell(t.scratch[:0], c), r)
 	if t.modes.Graphemes && !isOneCluster(text) {
 		return false
@@ -364,7 +372,9 @@ func (t *terminal) combine(r rune, width int) bool {
 	if len(text) > maxCluster {
 		return true
 	}
-	row.cells[x] = styled(c.style()) | c&wideFlag | t.clusters.intern(text)
+	joined := t.clusters.intern(text)
+	t.clusters.remember(c, r, joined)
+	row.cells[x] = c&^(codeMask|clusterFlag) | joined
 	t.touch(t.y)
 	if t.modes.Graphemes {
 		t.widen(row, x, text)
