@@ -177,7 +177,7 @@ func (a *app) wait(cmd *cobra.Command, id, name, value string, timeout time.Dura
 			return err
 		}
 		if !got.Met {
-			return notMet(name, timeout)
+			return notMet("wait for "+name+" ("+timeout.String()+")", got)
 		}
 		return nil
 	})
@@ -193,8 +193,12 @@ func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult) error 
 	return a.print(observe.Header(s, got.Frame, "", time.Now()), observe.Rows(got.Frame.Screen.Lines))
 }
 
-func notMet(name string, timeout time.Duration) error {
-	return &failure{status: statusTimeout, cause: fmt.Errorf("wait for %s: not so within %s", name, timeout)}
+// notMet is the failure of a wait whose time was over, or whose program ended before.
+func notMet(what string, got *protocol.WaitResult) error {
+	if got.ExitCode != nil {
+		return &failure{status: statusRefused, cause: fmt.Errorf("%s: the program ended with exit status %d before", what, *got.ExitCode)}
+	}
+	return &failure{status: statusTimeout, cause: fmt.Errorf("%s: not so in time", what)}
 }
 
 func checkTimeout(d time.Duration) error {

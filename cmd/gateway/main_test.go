@@ -157,7 +157,7 @@ func TestASessionFromAShell(t *testing.T) {
 
 	got = command(t, "send", "sh-1", "--text", "y", "--until", "text=never")
 	require.Equal(t, statusTimeout, got.status)
-	require.Contains(t, got.err, "gateway: send --until text: typed, but not so in time")
+	require.Contains(t, got.err, "gateway: send --until text: typed: not so in time")
 
 	got = command(t, "wait", "sh-1", "--text", "ran")
 	require.Equal(t, statusOK, got.status, got.err)

@@ -146,7 +146,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 		return err
 	}
 	if out.Wait != nil && !out.Wait.Met {
-		return &failure{status: statusTimeout, cause: fmt.Errorf("send --until %s: typed, but not so in time", condition)}
+		return notMet("send --until "+condition+": typed", out.Wait)
 	}
 	return nil
 }

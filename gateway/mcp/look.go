@@ -246,6 +246,8 @@ func (s *Server) await(ctx context.Context, req *mcp.CallToolRequest, ask *proto
 // words of a program.
 func (s *Server) matched(got *protocol.WaitResult, until protocol.Until) string {
 	switch {
+	case !got.Met && got.ExitCode != nil:
+		return fmt.Sprintf("matched: false (the program ended with exit status %d: it will not come true)", *got.ExitCode)
 	case !got.Met:
 		return "matched: false (timeout)"
 	case got.ExitCode != nil:
