@@ -166,7 +166,13 @@ func (b *block) packText(cells []cell, base cell, clusters *clusterTable) int {
 				dst[n] = markWide
 				n++
 			}
-			n += utf8.EncodeRune(dst[n:n+utf8.UTFMax], rune(c.code()))
+			if r := c.code(); r >= 0x800 && r < 0x10000 { // three bytes: most scripts
+				d := dst[n : n+3]
+				d[0], d[1], d[2] = 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f
+				n += 3
+			} else {
+				n += utf8.EncodeRune(dst[n:n+utf8.UTFMax], rune(r))
+			}
 		}
 	}
 	b.text = text[:len(text)+n]

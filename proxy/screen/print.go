@@ -226,6 +226,9 @@ func decodeRune(p []byte) (rune, int) {
 	if len(p) >= 2 && p[0] >= 0xc2 && p[0] < 0xe0 && p[1]&0xc0 == 0x80 {
 		return rune(p[0]&0x1f)<<6 | rune(p[1]&0x3f), 2
 	}
+	if len(p) >= 4 && p[0] == 0xf0 && p[1] >= 0x90 && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 && p[3]&0xc0 == 0x80 {
+		return rune(p[1]&0x3f)<<12 | rune(p[2]&0x3f)<<6 | rune(p[3]&0x3f), 4 // emoji
+	}
 	return utf8.DecodeRune(p)
 }
 
