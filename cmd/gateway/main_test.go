@@ -164,7 +164,7 @@ func TestASessionFromAShell(t *testing.T) {
 	require.Contains(t, got.out, "\nran\n")
 	got = command(t, "wait", "sh-1", "--text", "never", "--timeout", "1s")
 	require.Equal(t, statusTimeout, got.status)
-	require.Contains(t, got.err, "gateway: wait for text: not so within 1s")
+	require.Contains(t, got.err, "gateway: wait for text (1s): not so in time")
 
 	require.Equal(t, result{0, "released\n", ""}, command(t, "release", "sh-1", "--note", "done\u202e here"))
 	require.Equal(t, []string{"done here"}, p.bye)
