@@ -1,0 +1,306 @@
+package child_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/child"
+)
+
+// start starts a shell script and makes sure that nothing of it is left when the test ends.
+func start(t *testing.T, script string, change func(*child.Config)) *child.Child {
+	t.Helper()
+	conf := child.Config{Path: "/bin/sh", Args: []string{"-c", script}, Cols: 80, Rows: 24}
+	if change != nil {
+		change(&conf)
+	}
+	c, err := child.Start(conf)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = unix.Kill(-c.Pid(), unix.SIGKILL)
+		c.Close()
+	})
+	return c
+}
+
+// readUntil reads the program's output until stop says so, or its end.
+func readUntil(t *testing.T, c *child.Child, stop func([]byte) bool) (out []byte, end error) {
+	t.Helper()
+	late := time.Now().Add(20 * time.Second)
+	buf := make([]byte, 32<<10)
+	for !stop(out) {
+		n, err := c.Read(buf)
+		switch {
+		case errors.Is(err, child.ErrAgain):
+			require.True(t, time.Now().Before(late), "no more output after %.200q", out)
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(c.Descriptor()), Events: unix.POLLIN}}, 1000)
+			require.True(t, err == nil || errors.Is(err, unix.EINTR))
+		case err != nil:
+			return out, err
+		default:
+			out = append(out, buf[:n]...)
+		}
+	}
+	return out, nil
+}
+
+func never([]byte) bool { return false }
+
+func says(mark string) func([]byte) bool {
+	return func(out []byte) bool { return bytes.Contains(out, []byte(mark)) }
+}
+
+// output is everything that a program prints.
+func output(t *testing.T, c *child.Child) string {
+	t.Helper()
+	out, err := readUntil(t, c, never)
+	require.ErrorIs(t, err, unix.EIO)
+	return string(out)
+}
+
+func TestR60ExitStatus(t *testing.T) {
+	for script, want := range map[string]child.Exit{
+		"exit 0":                          {Code: 0},
+		"exit 3":                          {Code: 3},
+		"kill -TERM $$":                   {Code: 143, Signal: "SIGTERM"},
+		"kill -KILL $$":                   {Code: 137, Signal: "SIGKILL"},
+		"trap 'exit 7' HUP; kill -HUP $$": {Code: 7},
+	} {
+		c := start(t, script, nil)
+		output(t, c)
+		require.Equal(t, want, c.Wait(), script)
+	}
+}
+
+func TestStartRefusals(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
+		return path
+	}
+	for path, want := range map[string]struct {
+		status int
+		say    string
+	}{
+		"no-such-program-here":                 {127, "command not found"},
+		filepath.Join(dir, "absent"):           {127, "no such file"},
+		write("plain", "text", 0o600):          {126, "permission denied"},
+		dir:                                    {126, ""},
+		write("script", "echo hello\n", 0o700): {126, "not a program this system can run"},
+	} {
+		_, err := child.Start(child.Config{Path: path, Cols: 80, Rows: 24})
+		refused, ok := errors.AsType[*child.StartError](err)
+		require.True(t, ok, "%s: %v", path, err)
+		require.Equal(t, want.status, refused.Status, path)
+		require.Contains(t, refused.Say, want.say)
+	}
+}
+
+// TestR60NoLostByte: 200,000 bytes written just before the exit are all there, also when the program was waited for first.
+func TestR60NoLostByte(t *testing.T) {
+	c := start(t, "stty -opost; exec head -c 200000 /dev/zero", nil)
+	exits := make(chan child.Exit, 1)
+	go func() { exits <- c.Wait() }()
+	require.Len(t, output(t, c), 200_000)
+	require.Zero(t, (<-exits).Code)
+
+	c = start(t, "printf last", nil)
+	require.Zero(t, c.Wait().Code)
+	require.Equal(t, "last", output(t, c))
+}
+
+// TestR60BackgroundHolder: while a process in the background has the terminal open its output goes on.
+func TestR60BackgroundHolder(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "go")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	c := start(t, "trap '' HUP; (read x < "+fifo+"; echo late) & exit 0", nil)
+	require.Zero(t, c.Wait().Code)
+	_, err := c.Read(make([]byte, 10))
+	require.ErrorIs(t, err, child.ErrAgain, "the end must not come yet")
+	require.NoError(t, os.WriteFile(fifo, []byte("now\n"), 0o600))
+	require.Contains(t, output(t, c), "late")
+}
+
+// TestR60Terminate goes up the ladder: whoever obeys the hangup or SIGTERM ends by it, whoever ignores both is killed.
+func TestR60Terminate(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		want         child.Exit
+	}{
+		{"hangup", "echo ready; read x", child.Exit{Code: 129, Signal: "SIGHUP"}},
+		{"stopped", "echo ready; kill -STOP $$; read x", child.Exit{Code: 129, Signal: "SIGHUP"}},
+		{"ignores both", "trap '' HUP TERM; echo ready; while :; do sleep 1; done", child.Exit{Code: 137, Signal: "SIGKILL"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // the last takes the ladder's five seconds
+			p := start(t, c.script, nil)
+			_, err := readUntil(t, p, says("ready"))
+			require.NoError(t, err)
+			ended := make(chan struct{})
+			var exit child.Exit
+			go func() { exit = p.Wait(); close(ended) }()
+			p.Terminate(ended)
+			<-ended
+			require.Equal(t, c.want, exit)
+			require.ErrorIs(t, unix.Kill(p.Pid(), 0), unix.ESRCH, "no zombie")
+		})
+	}
+}
+
+func TestR61SizeAndEnvironment(t *testing.T) {
+	c := start(t, "stty size; echo \"<$WHO>\"; pwd; ls -l /proc/self/fd | grep -c ptmx; ps -o pid=,sid=,tpgid= -p $$", func(conf *child.Config) {
+		conf.Cols, conf.Rows = 97, 31
+		conf.Dir = "/"
+		conf.Env = []string{"WHO=me", "PATH=" + os.Getenv("PATH")}
+	})
+	lines := strings.Split(strings.ReplaceAll(output(t, c), "\r", ""), "\n")
+	require.Equal(t, []string{"31 97", "<me>", "/"}, lines[:3])
+	require.Equal(t, "0", lines[3], "the program has no descriptor of the master's side")
+	if ids := strings.Fields(lines[4]); len(ids) == 3 { // there is a ps
+		require.Equal(t, ids[0], ids[1], "it leads its session")
+		require.Equal(t, ids[0], ids[2], "it has the terminal")
+	}
+	c.Wait()
+}
+
+func TestR61Resize(t *testing.T) {
+	c := start(t, "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done", nil)
+	_, err := readUntil(t, c, says("ready"))
+	require.NoError(t, err)
+	require.NoError(t, c.Resize(120, 40))
+	require.Contains(t, output(t, c), "40 120")
+	c.Wait()
+}
+
+func TestTermios(t *testing.T) {
+	first := start(t, "read x", nil)
+	settings, err := unix.IoctlGetTermios(first.Descriptor(), unix.TCGETS)
+	require.NoError(t, err)
+	settings.Cc[unix.VERASE] = 'H' & 0x1f
+	settings.Cc[unix.VEOF] = 'E' & 0x1f
+	c := start(t, "stty -a; read x", func(conf *child.Config) { conf.Termios = settings })
+	out, err := readUntil(t, c, says("erase = ^H"))
+	require.NoError(t, err)
+	require.Contains(t, string(out), "eof = ^E")
+	require.Equal(t, []byte{'E' & 0x1f}, c.EndOfFile())
+
+	quiet := start(t, "stty -a; read x", func(conf *child.Config) { conf.Quiet = true })
+	_, err = readUntil(t, quiet, says(" -echo "))
+	require.NoError(t, err)
+
+	raw := start(t, "stty raw; echo ready; read x", nil)
+	_, err = readUntil(t, raw, says("ready"))
+	require.NoError(t, err)
+	require.Empty(t, raw.EndOfFile(), "in raw mode ^D is a byte like any other")
+}
+
+// TestR16FlushInput: what a program has not read is taken back, the kernel's buffers on the way included; what is typed
+// afterwards arrives.
+func TestR16FlushInput(t *testing.T) {
+	for _, size := range []int{1, 6000, 1 << 20} {
+		c := start(t, "stty raw -echo; echo ready; kill -STOP $$; exec head -c 4", nil)
+		_, err := readUntil(t, c, says("ready"))
+		require.NoError(t, err)
+		written := 0
+		for block := bytes.Repeat([]byte("A"), min(size, 4096)); written < size; {
+			n, err := c.Write(block)
+			if errors.Is(err, child.ErrAgain) {
+				break
+			}
+			require.NoError(t, err)
+			written += n
+		}
+		require.NoError(t, c.FlushInput())
+		n, err := c.Write([]byte("user"))
+		require.NoError(t, err)
+		require.Equal(t, 4, n)
+		require.Eventually(t, func() bool { return state(c.Pid()) == 'T' }, 10*time.Second, time.Millisecond)
+		require.NoError(t, unix.Kill(c.Pid(), unix.SIGCONT))
+		out := output(t, c)
+		require.NotContains(t, out, "A", "%d bytes were written", written)
+		require.Contains(t, out, "user")
+		c.Wait()
+	}
+}
+
+// state is the process's state letter (proc(5)), 0 when there is none.
+func state(pid int) byte {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	at := bytes.LastIndexByte(b, ')')
+	if err != nil || at < 0 || at+2 >= len(b) {
+		return 0
+	}
+	return b[at+2]
+}
+
+// TestWriteNeverBlocks fills the terminal of a program that does not read.
+func TestWriteNeverBlocks(t *testing.T) {
+	c := start(t, "stty raw -echo; echo ready; sleep 100", nil)
+	_, err := readUntil(t, c, says("ready"))
+	require.NoError(t, err)
+	block := make([]byte, 4096)
+	for range 1000 {
+		if _, err = c.Write(block); err != nil {
+			break
+		}
+		require.NoError(t, c.Resize(80, 24), "a resize leaves the master non-blocking")
+	}
+	require.ErrorIs(t, err, child.ErrAgain)
+}
+
+func TestForegroundAndWaiting(t *testing.T) {
+	for _, c := range []struct {
+		program  string
+		args     []string
+		evidence string
+	}{
+		{"bash", []string{"--norc", "-i"}, "tty-poll"},
+		{"cat", nil, "tty-read"},
+		{"vim", []string{"-u", "NONE", "-N"}, "tty-poll"},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			if _, err := exec.LookPath(c.program); err != nil {
+				t.Skip(c.program + " is not installed")
+			}
+			p := start(t, "", func(conf *child.Config) { conf.Path, conf.Args = c.program, c.args })
+			if _, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.Pid()), "wchan")); err != nil {
+				t.Skip("the kernel does not say where a process sleeps")
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				buf := make([]byte, 4096)
+				for {
+					_, err := p.Read(buf)
+					if errors.Is(err, child.ErrAgain) {
+						_, _ = unix.Poll([]unix.PollFd{{Fd: int32(p.Descriptor()), Events: unix.POLLIN}}, 1000)
+					} else if err != nil {
+						return
+					}
+				}
+			}()
+			require.Eventually(t, func() bool {
+				_, waits := p.Waiting()
+				return waits && strings.HasPrefix(p.Foreground(), c.program)
+			}, 10*time.Second, 5*time.Millisecond)
+			evidence, _ := p.Waiting()
+			if c.program != "bash" { // readline reads or selects, by its version
+				require.Equal(t, c.evidence, evidence)
+			}
+			require.NoError(t, unix.Kill(p.Pid(), unix.SIGKILL))
+			<-ended
+			p.Wait()
+		})
+	}
+}
