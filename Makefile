@@ -34,12 +34,19 @@ fmt: tools
 fuzz:
 	@for pkg in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
 		done; \
 	done
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+# The terminal model against the screens of other terminals, where the corpora and their scorer are at hand.
+SHARED = ../shared
+score: build
+	@test -d $(SHARED)/testdata/screen || { echo "score: $(SHARED)/testdata/screen is not here"; exit 1; }
+	cd $(SHARED)/kit/vtscore && go build -o $(CURDIR)/bin/vtscore .
+	bin/vtscore score -cmd '$(CURDIR)/bin/gateway render --json' -caps resize,replies $(SHARED)/testdata/screen/*.jsonl
 
 tools: $(TOOLS)/golangci-lint-$(GOLANGCI) $(TOOLS)/gofumpt-$(GOFUMPT)
 

@@ -227,7 +227,7 @@ func (l *life) lastWords(exit child.Exit) {
 	s.link.Send(&protocol.SessionClose{ID: newID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
 	defer cancel()
-	s.link.Flush(ctx)
+	s.link.Finish(ctx)
 }
 
 // leave gives the user the terminal back as it was: what the proxy shows is taken away, then the modes that the program

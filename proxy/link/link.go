@@ -56,6 +56,7 @@ type Link struct {
 	conn     *websocket.Conn // nil while there is none
 	idle     bool            // the writer has nothing left to write
 	overflow bool
+	finished bool // nothing more is to be said: no connection follows this one
 	wake     chan struct{}
 }
 
@@ -72,7 +73,7 @@ func (l *Link) Run(ctx context.Context) {
 	wait, told := firstBackoff, false
 	for ctx.Err() == nil {
 		up, err := l.connect(ctx)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || l.done() {
 			return
 		}
 		l.Log.Info("the link to the gateway ended", "cause", err)
@@ -89,6 +90,12 @@ func (l *Link) Run(ctx context.Context) {
 		}
 		wait = min(2*wait, longestBackoff)
 	}
+}
+
+func (l *Link) done() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.finished
 }
 
 // connect makes one connection and lives in it until it ends; up says whether there was one.
@@ -192,18 +199,25 @@ func (l *Link) signal() {
 	}
 }
 
-// Flush waits until everything is written, at most until ctx ends.
-func (l *Link) Flush(ctx context.Context) {
-	for {
+// Finish sends what is queued, and then a close frame whose answer says that the gateway has read all of it. It returns
+// when that has come, when the connection is lost, or when ctx ends; Run makes no connection after it.
+func (l *Link) Finish(ctx context.Context) {
+	closing := false
+	for ctx.Err() == nil {
 		l.mu.Lock()
-		done := l.conn == nil || l.idle
+		l.finished = true
+		conn, idle := l.conn, l.idle
 		l.mu.Unlock()
-		if done {
+		if conn == nil {
 			return
+		}
+		if idle && !closing {
+			closing = true
+			bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+			_ = conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(writePatient)) // a lost connection ends it too
 		}
 		select {
 		case <-ctx.Done():
-			return
 		case <-time.After(time.Millisecond):
 		}
 	}
