@@ -84,15 +84,16 @@ func (p *Poller) Wake() {
 	}
 }
 
-// drain empties the pipe. The flag is cleared first: a Wake in between writes one byte too many, never one too few.
+// drain empties the pipe, and only then clears the flag: the other way round it could take the byte of a Wake in between
+// and leave the flag set, and no later Wake would be heard. A Wake that finds the flag still set is heard by this Wait.
 func (p *Poller) drain() {
-	p.woken.Store(false)
 	var b [16]byte
 	for {
 		if n, err := unix.Read(p.pipe[0], b[:]); n <= 0 || err != nil {
-			return
+			break
 		}
 	}
+	p.woken.Store(false)
 }
 
 // Close releases the pipe. No Wait may be running and no Wake may follow.
