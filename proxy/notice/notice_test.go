@@ -1,0 +1,149 @@
+package notice_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/screen"
+)
+
+// same states that two screens are equal: cell for cell, cursor, modes, and the pen, which is seen by what is printed
+// next.
+func same(t *testing.T, want, got *screen.Screen) {
+	t.Helper()
+	cols, rows := want.Size()
+	for y := range rows {
+		for x := range cols {
+			require.Equal(t, blank(want.Cell(y, x)), blank(got.Cell(y, x)), "row %d, column %d", y, x)
+		}
+	}
+	require.Equal(t, want.Cursor(), got.Cursor())
+	require.Equal(t, want.Modes(), got.Modes())
+	require.Equal(t, want.Alt(), got.Alt())
+	require.Equal(t, want.Title(), got.Title())
+}
+
+// blank shows an erased cell as the blank that it looks like.
+func blank(c screen.Cell) screen.Cell {
+	if c.Content == "" && c.Width == 1 {
+		c.Content = " "
+	}
+	return c
+}
+
+var states = map[string]string{
+	"empty":                 "",
+	"text":                  "one\r\ntwo\x1b[5;1Hbottom \x1b[31mred\x1b[m",
+	"styles":                "\x1b[5;1H\x1b[1;4;38;2;1;2;3;48;5;17mstyled\x1b[2;3H",
+	"origin mode":           "\x1b[2;4r\x1b[?6h\x1b[2;2Hx",
+	"margins":               "\x1b[2;4r\x1b[3;3Hx",
+	"left margins":          "\x1b[?69h\x1b[3;7s\x1b[?6h\x1b[2;2Hx",
+	"insert mode":           "\x1b[5;1Habcdef\x1b[5;2H\x1b[4h",
+	"no wrapping":           "\x1b[?7l\x1b[5;1H0123456789abc",
+	"line drawing":          "\x1b(0lqqk",
+	"shifted out":           "\x1b)0\x0elqqk",
+	"pending wrap":          "\x1b[2;1H0123456789",
+	"pending, bottom":       "\x1b[5;1H0123456789",
+	"pending, styled":       "\x1b[31m\x1b[5;1H0123456789\x1b[44m",
+	"wide in last column":   "\x1b[5;9H世",
+	"wide, bottom":          "\x1b[5;1H世界世界世",
+	"combining":             "\x1b[5;1He\u0301a\u0308",
+	"alternate screen":      "main\x1b[?1049h\x1b[5;3Halt",
+	"hyperlink":             "\x1b[5;1H\x1b]8;id=a;http://example.com/\x1b\\link",
+	"saved cursor":          "\x1b[3;4H\x1b[32m\x1b7\x1b[1;1H\x1b[m",
+	"hidden cursor":         "\x1b[?25l\x1b[2;2H",
+	"erased in colour":      "\x1b[5;1H\x1b[44m\x1b[2Kx",
+	"modes of the keyboard": "\x1b[?1h\x1b=\x1b[?2004h\x1b[?1002;1006h\x1b[>1u\x1b[>4;2m",
+}
+
+// probes print on after the line is gone: they make pen, character sets and the saved cursor visible.
+var probes = []string{"", "qx", "\r\nqx", "\x1b8qx", "\x0eq\x0fq", "\x1b[1;1Hq", "\x1b[?1049lq"}
+
+// TestNoticeLeavesNoTrace draws and erases the line in every state: the terminal then shows and does what it would have
+// without.
+func TestNoticeLeavesNoTrace(t *testing.T) {
+	for name, state := range states {
+		for _, size := range [][2]int{{10, 5}, {1, 1}, {3, 1}, {40, 2}} {
+			for i, probe := range probes {
+				t.Run(fmt.Sprintf("%s/%dx%d/%d", name, size[0], size[1], i), func(t *testing.T) {
+					model := screen.New(screen.Config{Cols: size[0], Rows: size[1]})
+					user := screen.New(screen.Config{Cols: size[0], Rows: size[1]})
+					model.Feed([]byte(state))
+					user.Feed([]byte(state))
+					user.Feed(notice.Draw(nil, model, "an agent asks 世"))
+					require.Equal(t, model.Cursor(), user.Cursor(), "while it is drawn the cursor stays")
+					user.Feed(notice.Erase(nil, model))
+					model.Feed([]byte(probe))
+					user.Feed([]byte(probe))
+					same(t, model, user)
+				})
+			}
+		}
+	}
+}
+
+// TestNoticeCoversTheBottomRow: what is drawn is the text on the bottom row, and nothing else.
+func TestNoticeCoversTheBottomRow(t *testing.T) {
+	model, user := screen.New(screen.Config{Cols: 12, Rows: 3}), screen.New(screen.Config{Cols: 12, Rows: 3})
+	for _, s := range []*screen.Screen{model, user} {
+		s.Feed([]byte("one\r\ntwo\r\nthree\x1b[?6h"))
+	}
+	user.Feed(notice.Draw(nil, model, "allow?"))
+	require.Equal(t, []string{"one", "two", "allow?"}, []string{user.RowText(0), user.RowText(1), user.RowText(2)})
+}
+
+// TestRedrawRepairs paints over whatever a terminal shows.
+func TestRedrawRepairs(t *testing.T) {
+	for name, state := range states {
+		t.Run(name, func(t *testing.T) {
+			model, user := screen.New(screen.Config{Cols: 10, Rows: 5}), screen.New(screen.Config{Cols: 10, Rows: 5})
+			model.Feed([]byte(state))
+			user.Feed([]byte(state))
+			user.Feed([]byte("\x1b[?6l\x1b[1;1H\x1b[mgarbage"))
+			user.Feed(notice.Redraw(nil, model))
+			for y := range 5 {
+				require.Equal(t, model.RowText(y), user.RowText(y))
+			}
+		})
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		cols int
+		want string
+	}{
+		{"ab", 4, "ab  "}, {"abcd", 4, "abcd"}, {"abcde", 4, "abc…"}, {"世界", 3, "世…"}, {"世界", 2, "… "}, {"ab", 1, "…"}, {"ab", 0, ""},
+	} {
+		require.Equal(t, c.want, notice.Fit(c.text, c.cols))
+	}
+}
+
+func TestLineKeepsTheKeys(t *testing.T) {
+	for cols := range 120 {
+		line := notice.Line(cols, "Ada asks for the keyboard to rename a variable", "Ctrl+G allow  Ctrl+\\ refuse")
+		require.Equal(t, cols, displaywidth.String(line))
+		if cols >= 28 {
+			require.Contains(t, line, "Ctrl+G allow  Ctrl+\\ refuse")
+		}
+	}
+}
+
+func TestR47HostileText(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"plain", "plain"},
+		{"two\nlines\tand tabs", "two lines and tabs"},
+		{"\x1b[31mred\x1b[m\x07\x00", "red"},
+		{"left\u202eright", "leftright"},
+		{"zero\u200bwidth\U000e0041", "zerowidth"},
+		{strings.Repeat("x", 30), strings.Repeat("x", 20) + "…"},
+	} {
+		require.Equal(t, c.want, notice.Clean(c.text, 20))
+	}
+}
