@@ -1,0 +1,299 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// eras are the newest revision of the protocol with a handshake, and the first without.
+var eras = []string{"2025-11-25", "2026-07-28"}
+
+type args = map[string]any
+
+// agent is an AI agent's MCP client with its server, `gateway mcp`.
+type agent struct {
+	w       *world
+	cmd     *exec.Cmd
+	session *mcp.ClientSession
+}
+
+func (w *world) agent(name, era string, flags ...string) *agent {
+	w.t.Helper()
+	a := &agent{w: w, cmd: w.command("gateway", append(flags, "mcp")...)}
+	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
+	var err error
+	a.session, err = client.Connect(w.ctx, &mcp.CommandTransport{Command: a.cmd}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { _ = a.session.Close() }) // one test kills the server before
+	return a
+}
+
+// answer is a tool's answer.
+type answer struct {
+	text  string
+	fails bool
+	err   error
+}
+
+// start calls a tool and does not wait.
+func (a *agent) start(tool string, with args) <-chan answer {
+	out := make(chan answer, 1)
+	go func() { // ends with the call, which the server bounds, or with the session
+		got, err := a.session.CallTool(a.w.ctx, &mcp.CallToolParams{Name: tool, Arguments: with})
+		if err != nil {
+			out <- answer{err: err}
+			return
+		}
+		var text strings.Builder
+		for _, c := range got.Content {
+			if t, ok := c.(*mcp.TextContent); ok {
+				text.WriteString(t.Text)
+			}
+		}
+		out <- answer{text: text.String(), fails: got.IsError}
+	}()
+	return out
+}
+
+// calls calls a tool to its end.
+func (a *agent) calls(tool string, with args) answer {
+	a.w.t.Helper()
+	return a.w.answered(a.start(tool, with))
+}
+
+func (w *world) answered(out <-chan answer) answer {
+	w.t.Helper()
+	select {
+	case got := <-out:
+		require.NoError(w.t, got.err)
+		return got
+	case <-time.After(2 * patience):
+		require.FailNow(w.t, "a tool does not answer")
+		return answer{}
+	}
+}
+
+// good calls a tool, which must succeed, and holds its answer against what is wanted.
+func (a *agent) good(tool string, with args, wanted ...string) string {
+	a.w.t.Helper()
+	got := a.calls(tool, with)
+	require.False(a.w.t, got.fails, "%s: %s", tool, got.text)
+	for _, want := range wanted {
+		require.Contains(a.w.t, got.text, want, tool)
+	}
+	return got.text
+}
+
+// fails calls a tool, which must say what is wanted in an error.
+func (a *agent) fails(tool string, with args, wanted ...string) string {
+	a.w.t.Helper()
+	got := a.calls(tool, with)
+	require.True(a.w.t, got.fails, "%s: %s", tool, got.text)
+	for _, want := range wanted {
+		require.Contains(a.w.t, got.text, want, tool)
+	}
+	return got.text
+}
+
+// ends types what ends the program and waits for that. The program may be quicker than the wait.
+func (a *agent) ends(with args) {
+	a.w.t.Helper()
+	with["wait_for"] = "exit"
+	got := a.calls("terminal_send", with)
+	if got.fails {
+		require.Contains(a.w.t, got.text, "ended with exit status 0")
+		return
+	}
+	require.Contains(a.w.t, got.text, "matched: true")
+}
+
+func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
+	t.Helper()
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) { test(t, era) })
+	}
+}
+
+func TestAnAgentEditsInVim(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t, "vim")
+		s := w.terminal(100, 24)
+		w.write("notes.txt", "bread\n")
+		a := w.agent("claude", era)
+		a.good("terminal_list", nil, "there are no terminals", "proxy --agent")
+		s.run("proxy --agent vim -u NONE -n notes.txt")
+		s.wait("notes.txt")
+		id := w.session()
+		a.good("terminal_list", nil, id, "vim -u NONE -n notes.txt", "100x24", "keyboard: user")
+		a.good("terminal_read", nil, "terminal "+id, "alt-screen", "bread", "keyboard: user")
+		a.fails("terminal_send", args{"keys": []string{"i"}}, "you do not have the keyboard", "terminal_request_control")
+
+		asking := a.start("terminal_request_control", args{"reason": "add apples to your list"})
+		s.asked()
+		require.Contains(t, s.bottom(), "claude asks to drive: “add apples to your list”")
+		s.titled("[agent asks]")
+		a.good("terminal_read", nil, "keyboard: user (claude asks)")
+		s.answer("C-g")
+		got := w.answered(asking)
+		require.False(t, got.fails, got.text)
+		require.Contains(t, got.text, "granted: you have the keyboard of "+id)
+		s.titled("[claude drives]")
+
+		a.good("terminal_send", args{"keys": []string{"o"}}, "typed: ")
+		a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched: true", "keyboard: you (drive)")
+		s.wait("apples")
+		a.good("terminal_send", args{"keys": []string{"esc"}})
+		a.ends(args{"text": ":wq", "enter": true})
+		require.Zero(t, s.status())
+		require.Equal(t, "bread\napples\n", w.content("notes.txt"))
+		require.Equal(t, plainModes, s.format(modes))
+	})
+}
+
+func TestAnAgentPagesThroughLess(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t, "less")
+		s := w.terminal(80, 24)
+		var text strings.Builder
+		for n := range 200 {
+			text.WriteString("line " + strconv.Itoa(n+1) + "\n")
+		}
+		w.write("long.txt", text.String())
+		s.run("proxy --agent --grant drive less long.txt")
+		s.wait("line 1")
+		w.session()
+		a := w.agent("claude", era)
+		a.good("terminal_request_control", args{"reason": "read on"}, "granted")
+		seen := a.good("terminal_send", args{"keys": []string{"space"}, "wait_for": "text", "value": "line 46"}, "line 46")
+		rev, err := strconv.Atoi(regexp.MustCompile(`rev (\d+)`).FindStringSubmatch(seen)[1])
+		require.NoError(t, err)
+		a.good("terminal_send", args{"text": "/line 150", "enter": true}, "line 150")
+		a.good("terminal_read", args{"view": "changes", "since_rev": rev}, "line 150")
+		a.good("terminal_send", args{"keys": []string{"G"}, "wait_for": "regex", "value": `\(END\)`}, "matched: true", "line 200")
+		s.wait("line 200")
+		require.NotContains(t, a.good("terminal_read", args{"lines": 3}), "line 180")
+		a.fails("terminal_send", args{"keys": []string{"q"}, "expect_rev": rev}, "screen", "line 200")
+		a.good("terminal_release", args{"note": "it ends at line 200"}, "released")
+		s.wait("it ends at line 200")
+		a.good("terminal_release", nil, "released")
+		a.fails("terminal_send", args{"keys": []string{"q"}}, "terminal_request_control")
+		s.typed("q")
+		require.Zero(t, s.status())
+	})
+}
+
+func TestAnAgentComputesInPython(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t, "python3")
+		python := realPython(t)
+		s := w.terminal(80, 24)
+		s.run("proxy --agent --grant drive " + python + " -q")
+		s.wait(">>>")
+		w.session()
+		a := w.agent("claude", era)
+		a.good("terminal_request_control", args{"reason": "compute"}, "granted")
+		a.good("terminal_send", args{"text": "6*7", "enter": true, "wait_for": "regex", "value": `^42$`}, "matched: true", "42")
+		a.good("terminal_send", args{"text": "for i in range(3):\n    print('row', i*i)\n", "enter": true, "wait_for": "text", "value": "row 4"}, "matched: true")
+		a.good("terminal_wait", args{"for": "waiting"}, "matched: true")
+		a.ends(args{"keys": []string{"ctrl-d"}})
+		require.Zero(t, s.status())
+	})
+}
+
+// realPython is the interpreter itself, without what a version manager puts before it.
+func realPython(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		t.Skip("python3 does not run")
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestAnAgentAnswersAPrompt(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t)
+		s := w.terminal(80, 24)
+		s.run(`proxy --agent --grant drive bash -c 'read -p "your name? " name; echo "hello $name"; read -p "again? " x'`)
+		s.wait("your name?")
+		w.session()
+		a := w.agent("claude", era)
+		a.good("terminal_request_control", args{"reason": "answer"}, "granted")
+		a.good("terminal_wait", args{"for": "waiting"}, "matched: true")
+		a.good("terminal_send", args{"text": "Ada", "enter": true, "wait_for": "text", "value": "again?"}, "matched: true", "hello Ada")
+		require.Contains(t, a.good("terminal_wait", args{"for": "text", "value": "never", "timeout_ms": 50}), "matched: false (timeout)")
+		a.ends(args{"keys": []string{"enter"}})
+		require.Zero(t, s.status())
+		require.Contains(t, s.screen(), "hello Ada")
+	})
+}
+
+// reply parses what a command prints with --json.
+func reply[T any](t *testing.T, out string) T {
+	t.Helper()
+	var got T
+	require.NoError(t, json.Unmarshal([]byte(out), &got), out)
+	return got
+}
+
+func TestTheCommandLineDoesTheSame(t *testing.T) {
+	w := newWorld(t, "vim")
+	s := w.terminal(100, 24)
+	s.run("proxy --agent --name draft vim -u NONE -n notes.txt")
+	s.wait("notes.txt")
+	id := w.session()
+	require.True(t, strings.HasPrefix(id, "draft-"), id)
+	require.Contains(t, w.good("ls"), id)
+	read := reply[protocol.ReadResult](t, w.good("read", id, "--json"))
+	require.Equal(t, 100, read.Frame.Screen.Cols)
+	require.True(t, read.Frame.Screen.Alt)
+	require.Equal(t, protocol.HolderUser, read.Frame.Keyboard.Holder)
+
+	asking := w.start("gateway", "request", id, "--reason", "write a line", "--as", "codex", "--json")
+	s.asked()
+	require.Contains(t, s.bottom(), "codex asks to drive: “write a line”")
+	s.answer("C-g")
+	got := asking.wait()
+	require.Zero(t, got.status, got.err)
+	grant := reply[protocol.ControlGrant](t, got.out)
+	require.Equal(t, protocol.LevelDrive, grant.Level)
+	require.NotZero(t, grant.Epoch)
+	require.Zero(t, w.gateway("wait", id, "--control", "--json", "--timeout", "1s").status)
+
+	typed := reply[struct {
+		protocol.InputResult
+		Wait *protocol.WaitResult `json:"wait"`
+	}](t, w.good("send", id, "--as", "codex", "--text", "ihello", "--until", "text=hello", "--json"))
+	require.Equal(t, protocol.StatusWritten, typed.Status)
+	require.Equal(t, len("ihello"), typed.WrittenBytes)
+	require.True(t, typed.Wait.Met)
+	s.wait("hello")
+	require.Contains(t, w.good("send", id, "--as", "codex", "esc"), "typed: keys esc")
+	changed := reply[protocol.ReadResult](t, w.good("read", id, "--since", strconv.FormatUint(read.Frame.Seq, 10), "--json"))
+	require.NotEmpty(t, changed.Frame.Changed)
+
+	require.Equal(t, 4, w.gateway("send", id, "--as", "somebody", "--text", "x").status, "another agent may not type")
+	require.Contains(t, w.good("release", id, "--as", "codex", "--note", "one line", "--json"), `"released": true`)
+	refused := w.gateway("send", id, "--as", "codex", "--text", "x")
+	require.Equal(t, 4, refused.status)
+	require.Contains(t, refused.err, "gateway request")
+	require.Contains(t, w.good("wait", id, "--text", "hello"), "hello")
+	require.Equal(t, 124, w.gateway("wait", id, "--text", "never", "--timeout", "50ms").status)
+	require.NoFileExists(t, w.path("notes.txt"))
+	s.typed(":wq\n")
+	require.Zero(t, s.status())
+	data, err := os.ReadFile(w.path("notes.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "hello\n", string(data))
+}
