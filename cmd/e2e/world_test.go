@@ -23,7 +23,7 @@ import (
 
 const (
 	// patience is how long a fact may take that the tests wait for. Nothing is expected to take nearly as long.
-	patience = 8 * time.Second
+	patience = 20 * time.Second
 	glance   = 20 * time.Millisecond // between two looks
 )
 

@@ -1,0 +1,141 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBadInputToProxy(t *testing.T) {
+	w := newWorld(t)
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{nil, "no program is given"},
+		{[]string{"--"}, "no program is given"},
+		{[]string{"--nope", "true"}, "unknown flag: --nope"},
+		{[]string{"--grant", "drive", "true"}, "--grant has no meaning without --agent"},
+		{[]string{"--agent", "--grant", "all", "true"}, `--grant "all": it is type or drive`},
+		{[]string{"--agent", "--for", "soon", "true"}, "--for"},
+		{[]string{"--agent", "--for", "-1s", "true"}, "--for -1s: it cannot be negative"},
+		{[]string{"--agent", "--yield", "2h", "true"}, "--yield"},
+		{[]string{"--agent", "--snapshot-interval", "1ms", "true"}, "--snapshot-interval 1ms: it must be 10ms to 1m"},
+		{[]string{"--agent", "--reclaim-key", "f13", "true"}, "--reclaim-key"},
+		{[]string{"--agent", "--gateway", "http://x", "true"}, "--gateway"},
+		{[]string{"--agent", "--gateway", "ws://example.com", "true"}, "use wss://"},
+		{[]string{"--agent", "--token-file", "no-such-file", "true"}, "--token-file"},
+		{[]string{"--agent", "--name", "a\nb", "true"}, "--name"},
+		{[]string{"--cols", "0", "true"}, "--cols 0"},
+		{[]string{"--rows", "100000", "true"}, "--rows 100000"},
+		{[]string{"--log", "/proc/no/log", "true"}, "--log"},
+		{[]string{"--log", "log", "--log-level", "loud", "true"}, `--log-level "loud" is not a level`},
+	}
+	for _, tt := range tests {
+		got := w.do("proxy", tt.args...)
+		line, _, _ := strings.Cut(got.err, "\n")
+		require.Equal(t, 2, got.status, "%q: %s", tt.args, got.err)
+		require.True(t, strings.HasPrefix(line, "proxy: "), "%q: %s", tt.args, got.err)
+		require.Contains(t, line, tt.want, "%q", tt.args)
+	}
+}
+
+func TestBadInputToGateway(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	none := w.gateway("ls")
+	require.Equal(t, 5, none.status)
+	require.Contains(t, none.err, "proxy --agent PROGRAM")
+	s.listen("--agent --grant drive")
+	id := w.session()
+	w.granted(id)
+	big := w.write("big", strings.Repeat("x", 2<<20))
+	w.write("empty", "")
+	long := strings.Repeat("long ", 200)
+	tests := []struct {
+		name   string
+		args   []string
+		status int
+		want   string
+	}{
+		{"no command", nil, 2, "a command is missing"},
+		{"unknown command", []string{"frobnicate"}, 2, "frobnicate"},
+		{"unknown flag", []string{"ls", "--nope"}, 2, "--nope"},
+		{"no id", []string{"read"}, 2, "arg"},
+		{"unknown id", []string{"read", "vim-none"}, 3, "these exist: " + id},
+		{"unknown id to type into", []string{"send", "vim-none", "--text", "x"}, 3, "these exist: " + id},
+		{"unknown id to ask for", []string{"request", "vim-none", "--reason", "x"}, 3, "these exist: " + id},
+		{"unknown id to wait for", []string{"wait", "vim-none", "--exit"}, 3, "these exist: " + id},
+		{"beginning of an id", []string{"read", id[:len(id)-1]}, 3, "these exist: " + id},
+		{"key that does not exist", []string{"send", id, "hyperenter"}, 2, "hyperenter"},
+		{"nothing to send", []string{"send", id}, 2, "send"},
+		{"oversize paste", []string{"send", id, "--paste", big}, 2, "longer than"},
+		{"empty paste", []string{"send", id, "--paste", w.path("empty")}, 2, "empty"},
+		{"paste of no file", []string{"send", id, "--paste", w.path("no")}, 2, "no such file"},
+		{"oversize text", []string{"send", id, "--text", strings.Repeat("x", 100_000)}, 2, "the limit is"},
+		{"unknown condition", []string{"send", id, "--text", "x", "--until", "sunny"}, 2, "sunny"},
+		{"expression that does not compile", []string{"wait", id, "--regex", "a(b"}, 2, "missing closing )"},
+		{"time that is none", []string{"wait", id, "--idle", "soon"}, 2, "soon"},
+		{"two conditions", []string{"wait", id, "--exit", "--changed"}, 2, "exactly one"},
+		{"no condition", []string{"wait", id}, 2, "exactly one"},
+		{"timeout", []string{"wait", id, "--exit", "--timeout", "0s"}, 2, "--timeout"},
+		{"no reason", []string{"request", id}, 2, "--reason"},
+		{"reason that is too long", []string{"request", id, "--reason", long}, 2, "--reason"},
+		{"level", []string{"request", id, "--reason", "x", "--level", "root"}, 2, "drive or type"},
+		{"name", []string{"request", id, "--reason", "x", "--as", "a\nb"}, 2, "--as"},
+		{"history", []string{"read", id, "--history", "-1"}, 2, "--history"},
+		{"gateway", []string{"ls", "--gateway", "gopher://x"}, 2, "gopher://x"},
+		{"token file", []string{"ls", "--gateway", "ws://127.0.0.1:1", "--token-file", "no"}, 2, "no"},
+		{"role", []string{"token", "create", "x", "--role", "king"}, 2, "proxy, agent, viewer or owner"},
+		{"address in use elsewhere", []string{"serve", "--listen", "203.0.113.1:1"}, 1, "--listen"},
+		{"address for others without a certificate", []string{"serve", "--listen", "0.0.0.0:0"}, 2, "--tls-cert"},
+	}
+	for _, tt := range tests {
+		got := w.gateway(tt.args...)
+		require.Equal(t, tt.status, got.status, "%s: %s%s", tt.name, got.out, got.err)
+		require.True(t, strings.HasPrefix(got.err, "gateway: "), "%s: %s", tt.name, got.err)
+		require.Contains(t, got.err, tt.want, tt.name)
+	}
+	require.Empty(t, w.content("heard"), "nothing of it was typed")
+	s.typed("on\x04")
+	require.Zero(t, s.status(), "and the session goes on")
+	require.Equal(t, "on\x04", w.content("heard"))
+}
+
+func TestBadInputToTools(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	a.fails("terminal_read", nil, "there are no terminals", "proxy --agent")
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant drive")
+	id := w.session()
+	a.good("terminal_request_control", args{"reason": "try"}, "granted")
+	tests := []struct {
+		tool string
+		with args
+		want string
+	}{
+		{"terminal_read", args{"terminal": "vim-none"}, id},
+		{"terminal_read", args{"terminal": 7}, `"terminal" is a JSON number, it must be of type string`},
+		{"terminal_read", args{"view": "everything"}, "screen, history, changes"},
+		{"terminal_read", args{"page": 1}, `no parameter "page"`},
+		{"terminal_wait", nil, `"for" is missing`},
+		{"terminal_wait", args{"for": "regex", "value": "a(b"}, "missing closing )"},
+		{"terminal_wait", args{"for": "text"}, "value"},
+		{"terminal_wait", args{"for": "exit", "timeout_ms": 90_000}, "at most 50000"},
+		{"terminal_send", args{"terminal": "vim-none", "text": "x"}, id},
+		{"terminal_send", nil, "text"},
+		{"terminal_send", args{"keys": []string{"hyperenter"}}, "hyperenter"},
+		{"terminal_send", args{"text": strings.Repeat("x", 100_000)}, "send it in several calls"},
+		{"terminal_send", args{"text": "x", "expect_rev": 9_999_999}, "screen"},
+		{"terminal_request_control", args{"reason": " "}, `"reason" is empty`},
+		{"terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, "say it shorter"},
+	}
+	for _, tt := range tests {
+		a.fails(tt.tool, tt.with, tt.want)
+	}
+	require.Empty(t, w.content("heard"), "nothing of it was typed")
+	s.typed("on\x04")
+	require.Zero(t, s.status())
+}

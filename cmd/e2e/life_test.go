@@ -1,0 +1,271 @@
+package e2e_test
+
+import (
+	"bufio"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// serving opens a first and a second session and returns the first one's proxy, which serves the gateway for both.
+func serving(t *testing.T, w *world) (first, second *terminal, proxy string, ids map[string]string) {
+	t.Helper()
+	first, second = w.terminal(100, 24), w.terminal(100, 24)
+	first.run(`proxy --agent --name first sh -c 'echo proxy=$PPID; exec cat'`)
+	proxy = first.match(`proxy=(\d+)`)
+	w.session()
+	second.run("proxy --agent --name second bash --noprofile --rcfile bashrc -i")
+	w.ids(2)
+	ids = make(map[string]string)
+	for _, s := range w.sessions() {
+		ids[s.Name] = s.SessionID
+	}
+	return first, second, proxy, ids
+}
+
+// listed waits until a session is listed as running.
+func (w *world) listed(id string) {
+	w.t.Helper()
+	var last string
+	w.until(func() bool {
+		got := w.gateway("ls")
+		last = got.out + got.err
+		for line := range strings.Lines(got.out) {
+			if strings.HasPrefix(line, id+" ") && strings.Contains(line, protocol.StateRunning) {
+				return true
+			}
+		}
+		return false
+	}, func() string { return id + " in\n" + last })
+}
+
+func TestAnotherTakesOverWhenTheServingProcessEnds(t *testing.T) {
+	ends := map[string]func(*world, *terminal, string){
+		"by itself": func(w *world, s *terminal, _ string) {
+			s.press("C-d")
+			require.Zero(w.t, s.status())
+		},
+		"killed":            func(w *world, _ *terminal, proxy string) { w.kill(proxy, syscall.SIGKILL) },
+		"its window closes": func(_ *world, s *terminal, _ string) { s.close() },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			first, second, proxy, ids := serving(t, w)
+			a := w.agent("claude", eras[1])
+			require.Contains(t, a.good("terminal_list", nil), ids["first"])
+			before := second.colours()
+			end(w, first, proxy)
+			w.gone(proxy)
+			w.listed(ids["second"])
+			require.Equal(t, before, second.colours(), "the user's program does not notice")
+			second.typed("echo still $((40+2))\n")
+			second.wait("still 42")
+			require.Contains(t, w.good("wait", ids["second"], "--text", "still 42"), "still 42")
+			a.good("terminal_wait", args{"terminal": ids["second"], "for": "text", "value": "still 42"}, "matched: true")
+			asking := a.start("terminal_request_control", args{"terminal": ids["second"], "reason": "go on"})
+			second.answer("C-g")
+			require.False(t, w.answered(asking).fails)
+			a.good("terminal_send", args{"terminal": ids["second"], "text": "echo $((6*7)) by an agent", "enter": true, "wait_for": "text", "value": "42 by an agent"}, "matched: true")
+		})
+	}
+}
+
+func TestTheAgentsServerServesAndHandsOver(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[0])
+	a.good("terminal_list", nil, "there are no terminals") // it serves now
+	s := w.terminal(100, 24)
+	s.run("proxy --agent cat")
+	id := w.session()
+	a.good("terminal_list", nil, id)
+	require.NoError(t, a.session.Close())
+	s.typed("after the agent\n")
+	w.listed(id)
+	require.Contains(t, w.good("wait", id, "--text", "after the agent"), "after the agent")
+	s.press("C-d")
+	require.Zero(t, s.status())
+}
+
+func TestAGrantDoesNotOutliveTheLink(t *testing.T) {
+	w := newWorld(t)
+	_, second, proxy, ids := serving(t, w)
+	asking := w.start("gateway", "request", ids["second"], "--reason", "drive", "--as", "codex")
+	second.answer("C-g")
+	require.Zero(t, asking.wait().status)
+	second.titled("[codex drives]")
+	w.kill(proxy, syscall.SIGKILL)
+	w.gone(proxy)
+	second.titled("[observed]")
+	w.listed(ids["second"])
+	require.Equal(t, 4, w.gateway("send", ids["second"], "--as", "codex", "--text", "x").status)
+}
+
+func TestAStaleSocketIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.Mkdir(w.run(), 0o700))
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(w.run(), "gateway.sock"), Net: "unix"})
+	require.NoError(t, err)
+	ln.SetUnlinkOnClose(false)
+	require.NoError(t, ln.Close())
+	got := w.gateway("ls")
+	require.Equal(t, 5, got.status, got.err)
+	require.Contains(t, got.err, "hint: ")
+	s := w.terminal(100, 24)
+	s.run("proxy --agent cat")
+	id := w.session()
+	info, err := os.Lstat(filepath.Join(w.run(), "gateway.sock"))
+	require.NoError(t, err)
+	require.Equal(t, os.ModeSocket|0o600, info.Mode())
+	s.typed("served anew\n")
+	require.Contains(t, w.good("wait", id, "--text", "served anew"), "served anew")
+}
+
+func TestADirectoryThatWillNotDo(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	w.write("file", "")
+	for name, mode := range map[string]os.FileMode{"open": 0o755, "readonly": 0o500} {
+		require.NoError(t, os.Mkdir(w.path(name), mode))
+		require.NoError(t, os.Chmod(w.path(name), mode))
+	}
+	require.NoError(t, os.Symlink(w.path("open"), w.path("link")))
+	tests := []struct{ dir, want string }{
+		{w.path("open"), "chmod 700 "},
+		{w.path("readonly"), "chmod 700 "},
+		{w.path("link"), "is a symbolic link"},
+		{w.path("file"), "is not a directory"},
+		{w.path("no/such"), "set TERMINALPROXY_DIR to a directory of yours"},
+		{w.path(strings.Repeat("long", 30)), "set TERMINALPROXY_DIR to a shorter directory"},
+	}
+	for _, tt := range tests {
+		if strings.Contains(tt.want, "shorter") {
+			// The program runs; agents do not see it, and the line says why.
+			s.run("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent cat")
+			s.wait("agents cannot see this session")
+			s.press("C-d")
+			require.Zero(t, s.status())
+			continue
+		}
+		screen, status := s.does("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent true")
+		require.Equal(t, 125, status, screen)
+		require.Contains(t, unwrapped(screen), tt.want)
+		got := w.do("env", "TERMINALPROXY_DIR="+tt.dir, "gateway", "ls")
+		require.NotZero(t, got.status)
+		require.Contains(t, got.err, "gateway: ")
+		_, status = s.does("TERMINALPROXY_DIR=" + tt.dir + " proxy true")
+		require.Zero(t, status, "a plain session needs no directory")
+	}
+}
+
+// unwrapped joins the rows of a screen, on which a long line is wrapped.
+func unwrapped(screen string) string { return strings.ReplaceAll(screen, "\n", "") }
+
+// server is `gateway serve`.
+type server struct {
+	*running
+	url string
+}
+
+// serve starts a gateway on a port of its own and waits until it says where.
+func (w *world) serve() *server {
+	w.t.Helper()
+	cmd := w.command("gateway", "serve", "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	require.NoError(w.t, err)
+	require.NoError(w.t, cmd.Start())
+	s := &server{running: &running{w: w, cmd: cmd, ended: make(chan struct{})}}
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadString('\n')
+	require.NoError(w.t, err)
+	s.url = strings.TrimSpace(strings.TrimPrefix(first, "listening on "))
+	go func() { // ends with the command
+		defer close(s.ended)
+		_, _ = lines.WriteTo(&s.out)
+		_ = cmd.Wait()
+	}()
+	w.t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	return s
+}
+
+// token makes a token and writes it to a file.
+func (w *world) token(name, role string) string {
+	w.t.Helper()
+	w.write(name, w.good("token", "create", name, "--role", role))
+	return w.path(name)
+}
+
+func TestGatewayServeTakesTokens(t *testing.T) {
+	w := newWorld(t)
+	server := w.serve()
+	require.Regexp(t, `^ws://127\.0\.0\.1:\d+$`, server.url)
+	proxyToken, agentToken, viewerToken := w.token("p", "proxy"), w.token("a", "agent"), w.token("v", "viewer")
+	s := w.terminal(100, 24)
+	s.run("PROXY_TOKEN_FILE=" + proxyToken + " proxy --agent --gateway " + server.url + ` sh -c 'echo token=$PROXY_TOKEN_FILE.; exec cat'`)
+	s.wait("token=.") // the program is not told
+	remote := func(token string, more ...string) result {
+		return w.gateway(append(more, "--gateway", server.url, "--token-file", token)...)
+	}
+	var id string
+	w.until(func() bool {
+		for _, info := range w.sessions("--gateway", server.url, "--token-file", agentToken) {
+			id = info.SessionID
+		}
+		return id != ""
+	}, func() string { return "no session" })
+
+	w.write("wrong", strings.Repeat("x", 43))
+	for name, got := range map[string]result{
+		"no token":     w.gateway("ls", "--gateway", server.url),
+		"wrong token":  remote(w.path("wrong"), "ls"),
+		"proxy token":  remote(proxyToken, "read", id),
+		"viewer token": remote(viewerToken, "request", id, "--reason", "x"),
+	} {
+		require.Equal(t, 4, got.status, "%s: %s", name, got.err)
+		require.Contains(t, got.err, "token", name)
+	}
+
+	asking := w.start("gateway", "request", id, "--reason", "from afar", "--gateway", server.url, "--token-file", agentToken)
+	s.answer("C-g")
+	got := asking.wait()
+	require.Zero(t, got.status, got.err)
+	require.Zero(t, remote(agentToken, "send", id, "--text", "over TCP", "--enter").status)
+	s.wait("over TCP")
+	a := w.agent("claude", eras[1], "--gateway", server.url, "--token-file", agentToken)
+	a.good("terminal_read", nil, "over TCP")
+
+	require.Zero(t, w.gateway("token", "revoke", "a").status)
+	require.Equal(t, 4, remote(agentToken, "ls").status, "a revoked token")
+	require.NoError(t, server.cmd.Process.Signal(syscall.SIGTERM))
+	require.Zero(t, server.wait().status)
+	s.typed("the user goes on\n")
+	s.wait("the user goes on")
+	s.press("C-d")
+	require.Zero(t, s.status())
+}
+
+func TestAGatewayThatDoesNotAnswer(t *testing.T) {
+	w := newWorld(t, "vim")
+	ln, err := net.Listen("tcp", "127.0.0.1:0") // closed at once: nobody listens there afterwards
+	require.NoError(t, err)
+	url := "ws://" + ln.Addr().String()
+	require.NoError(t, ln.Close())
+	s := w.terminal(100, 24)
+	s.run("proxy --agent --gateway " + url + " vim -u NONE -n notes.txt")
+	s.wait("agents cannot see this session")
+	s.typed("iwritten all the same")
+	s.press("Escape")
+	s.typed(":wq\n")
+	require.Zero(t, s.status())
+	require.Equal(t, "written all the same\n", w.content("notes.txt"))
+	got := w.gateway("ls", "--gateway", url)
+	require.Equal(t, 5, got.status)
+	require.Contains(t, got.err, "no gateway answers")
+}
