@@ -406,3 +406,35 @@ func TestAProxyInAProxy(t *testing.T) {
 	s.typed("exit\n")
 	require.Zero(t, s.status())
 }
+
+// R4: the key inside a paste takes the keyboard back, and nothing of that paste reaches the program.
+func TestR4TheKeyInsideAPasteReclaims(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant drive")
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	s.titled("[codex drives]")
+	s.bytes("\x1b[200~rm -rf\x1c everything\x1b[201~mine\x04")
+	s.wait("the keyboard is yours: codex is stopped")
+	require.Zero(t, s.status())
+	require.Equal(t, "mine\x04", w.content("heard"))
+}
+
+// R5: people press twice and keys repeat; a program with its defaults would die of what is one too many.
+func TestR5AHeldKeyDoesNotReachTheProgram(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant drive")
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	s.titled("[codex drives]")
+	for range 30 {
+		s.press(`C-\`)
+	}
+	s.wait("the keyboard is yours: codex is stopped")
+	require.NotContains(t, s.screen(), "no agent has the keyboard", "nor does the menu open")
+	s.typed("mine\x04")
+	require.Zero(t, s.status())
+	require.Equal(t, "mine\x04", w.content("heard"))
+}

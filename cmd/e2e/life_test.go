@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -268,4 +269,47 @@ func TestAGatewayThatDoesNotAnswer(t *testing.T) {
 	got := w.gateway("ls", "--gateway", url)
 	require.Equal(t, 5, got.status)
 	require.Contains(t, got.err, "no gateway answers")
+}
+
+// stopped stops a process until the test ends.
+func (w *world) stopped(pid string) {
+	w.t.Helper()
+	w.kill(pid, syscall.SIGSTOP)
+	w.t.Cleanup(func() { w.kill(pid, syscall.SIGCONT) })
+}
+
+func TestAnAgentThatHangsCostsTheUserNothing(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.run("proxy --agent bash --noprofile --rcfile bashrc -i")
+	id := w.session()
+	a := w.agent("claude", eras[0])
+	asking := a.start("terminal_request_control", args{"reason": "drive"})
+	s.answer("C-g")
+	require.False(t, w.answered(asking).fails)
+	s.titled("[claude drives]")
+	w.stopped(strconv.Itoa(a.cmd.Process.Pid))
+	s.typed("seq 1 200000 | tail -n 150000; echo all of $((100+50)) thousand\n")
+	s.wait("all of 150 thousand")
+	s.press(`C-\`)
+	s.wait("the keyboard is yours: claude is stopped")
+	require.Contains(t, w.good("wait", id, "--text", "all of 150 thousand"), "keyboard: user")
+}
+
+// R11: neither the user's keys nor the reclaim key wait for a gateway.
+func TestR11AGatewayThatHangsCostsTheUserNothing(t *testing.T) {
+	w := newWorld(t)
+	_, second, proxy, ids := serving(t, w)
+	asking := w.start("gateway", "request", ids["second"], "--reason", "drive", "--as", "codex")
+	second.answer("C-g")
+	require.Zero(t, asking.wait().status)
+	second.titled("[codex drives]")
+	w.stopped(proxy)
+	second.typed("seq 1 100000 | tail -n 50000; echo all of $((20+30)) thousand\n")
+	second.wait("all of 50 thousand")
+	second.press(`C-\`)
+	second.wait("the keyboard is yours: codex is stopped")
+	second.titled("[observed]")
+	second.typed("exit 3\n")
+	require.Equal(t, 3, second.status(), "nor does the end wait")
 }

@@ -35,8 +35,8 @@ type world struct {
 	dir string
 	env []string
 	// ctx lasts until the cleanup is over, unlike the test's own.
-	ctx  context.Context //nolint:containedctx // every command of the test and of its cleanup runs under it
-	tmux string          // socket of this test's own server, "" until there is one
+	ctx  context.Context
+	tmux string // socket of this test's own server, "" until there is one
 }
 
 // newWorld makes an account and lets the test run beside others. What the test leaves behind when it is over, processes or
