@@ -9,7 +9,7 @@ func (t *terminal) scrollUp(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if t.top == 0 && t.grid == t.main {
 		for _, r := range t.grid.rows[:n] {
-			t.hist.push(r, &t.clusters)
+			t.hist.push(r, &t.styles, &t.clusters)
 		}
 	}
 	t.removeRows(t.top, n)
@@ -89,7 +89,7 @@ func (t *terminal) copyPart(to, from *row) {
 	to.split(t.right + 1)
 	copy(to.cells[t.left:t.right+1], from.cells[t.left:t.right+1])
 	to.used = max(to.used, min(from.used, t.right+1))
-	to.wide = to.wide || from.wide
+	to.rich = to.rich || from.rich
 	to.wrapped, from.wrapped = false, false
 }
 

@@ -7,8 +7,9 @@ type row struct {
 	used int
 	// wrapped says that the text went on in the next row because it reached the right edge.
 	wrapped bool
-	// wide says that the row may hold wide characters, so that overwriting must look for their halves.
-	wide bool
+	// rich says that the row may hold characters outside ASCII: overwriting must look for the halves of wide ones,
+	// and packing needs more than a byte.
+	rich bool
 }
 
 // reset makes every cell equal to blank.
@@ -20,7 +21,7 @@ func (r *row) reset(blank cell) {
 		fillCells(r.cells, blank)
 		r.used = len(r.cells)
 	}
-	r.wrapped, r.wide = false, false
+	r.wrapped, r.rich = false, false
 }
 
 // fill makes the cells in [from, to) equal to blank, which is empty.
@@ -51,7 +52,7 @@ func fillCells(cells []cell, c cell) {
 
 // split makes the boundary before column x fall between characters: a wide character that crosses it is erased.
 func (r *row) split(x int) {
-	if !r.wide || x <= 0 || x >= len(r.cells) || !r.cells[x].isTail() {
+	if !r.rich || x <= 0 || x >= len(r.cells) || !r.cells[x].isTail() {
 		return
 	}
 	r.cells[x-1] = r.cells[x-1].emptied()

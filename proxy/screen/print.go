@@ -53,7 +53,7 @@ func (t *terminal) printPart(p []byte, base cell) int {
 		took, last = len(p), p[len(p)-1]
 	}
 	r := t.row()
-	if r.wide {
+	if r.rich {
 		r.split(t.x)
 		r.split(t.x + n)
 	}
@@ -150,11 +150,11 @@ func (t *terminal) printSpan(p []byte) int {
 	row, x, last := t.row(), t.x, t.rightLimit()
 	base := styled(t.style())
 	row.split(x)
+	row.rich = true
 	n, columns := printIdeographs(p, row.cells[x:last], base)
 	i := n
 	x += columns
 	if n > 0 {
-		row.wide = true
 		t.last.r, _ = utf8.DecodeLastRune(p[:n])
 	}
 	for i < len(p) && p[i] >= utf8.RuneSelf {
@@ -167,7 +167,6 @@ func (t *terminal) printSpan(p []byte) int {
 		if w == 2 {
 			row.cells[x] |= wideFlag
 			row.cells[x+1] = base | tailFlag
-			row.wide = true
 		}
 		x += w
 		i += size
@@ -322,7 +321,7 @@ func (t *terminal) place(r rune, width int) {
 	if t.modes.Insert {
 		t.insertCells(width)
 	}
-	if row.wide {
+	if row.rich {
 		row.split(t.x)
 		row.split(t.x + width)
 	}
@@ -330,7 +329,9 @@ func (t *terminal) place(r rune, width int) {
 	if width == 2 {
 		row.cells[t.x+1] = styled(t.style()) | tailFlag
 		c |= wideFlag
-		row.wide = true
+	}
+	if r >= utf8.RuneSelf {
+		row.rich = true
 	}
 	row.cells[t.x] = c
 	t.advance(row, width, limit)
@@ -360,6 +361,7 @@ func (t *terminal) combine(r rune, width int) bool {
 	if c.isEmpty() {
 		return width == 0
 	}
+	row.rich = true
 	if width > 0 && isSimple(r) && isSimple(rune(c.code())) && !c.isCluster() {
 		return false
 	}
@@ -393,6 +395,6 @@ func (t *terminal) widen(r *row, x int, text []byte) {
 	r.split(t.x + 1)
 	r.cells[x] |= wideFlag
 	r.cells[t.x] = styled(r.cells[x].style()) | tailFlag
-	r.wide = true
+	r.rich = true
 	t.advance(r, 1, t.rightLimit())
 }

@@ -1,5 +1,7 @@
 package screen
 
+import "unicode/utf8"
+
 // rect is an area of the screen, [top, bottom) x [left, right).
 type rect struct{ top, left, bottom, right int }
 
@@ -52,6 +54,7 @@ func (t *terminal) fillRect(r rect, c cell) {
 	for y := r.top; y < r.bottom; y++ {
 		row := t.grid.rows[y]
 		row.fill(r.left, r.right, c)
+		row.rich = row.rich || c.content() >= utf8.RuneSelf
 		if r.right == t.cols {
 			row.wrapped = false
 		}
@@ -93,7 +96,7 @@ func (t *terminal) copyCells(toY, toX, fromY, fromX, width int) {
 	to.split(toX + width)
 	copy(to.cells[toX:toX+width], from.cells[fromX:fromX+width])
 	to.used = max(to.used, toX+width)
-	to.wide = to.wide || from.wide
+	to.rich = to.rich || from.rich
 	if toX+width == t.cols {
 		to.wrapped = false
 	}

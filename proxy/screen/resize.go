@@ -1,5 +1,7 @@
 package screen
 
+import "unicode/utf8"
+
 // Resize gives the screen another size. Lines of the main screen and of the history are wrapped anew; the alternate
 // screen is cut or padded, because its program repaints it. Sizes outside the limits are clamped.
 func (s *Screen) Resize(cols, rows int) {
@@ -70,7 +72,7 @@ func (r *row) cropped(cols int) *row {
 		r.split(cols)
 	}
 	copy(n.cells, r.cells[:min(r.used, cols)])
-	n.used, n.wide = min(r.used, cols), r.wide
+	n.used, n.rich = min(r.used, cols), r.rich
 	return n
 }
 
@@ -81,7 +83,6 @@ type reflower struct {
 	line    []cell
 	out     []*row // the rows after those that went to the history
 	hist    *history
-	table   *clusterTable
 	emitted int // rows so far, including those in the history
 
 	// The cursor: its offset in the line that is being read, or -1, and where it came to stand.
@@ -93,13 +94,13 @@ type reflower struct {
 // (x, y). A column equal to cols means that a wrap is pending.
 func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 	f := &reflower{
-		cols: cols, keep: rows, mark: -1, table: &t.clusters,
+		cols: cols, keep: rows, mark: -1,
 		hist: &history{limit: t.hist.limit, base: t.hist.base},
 	}
 	for i := range t.hist.length {
-		text, runs, wrapped := t.hist.at(i)
-		f.line = unpack(f.line, text, runs, &t.clusters)
-		if !wrapped {
+		p := t.hist.at(i)
+		f.line = p.unpack(f.line, &t.styles, &t.clusters)
+		if !p.wrapped {
 			f.flush()
 		}
 	}
@@ -151,7 +152,7 @@ func (f *reflower) flush() {
 		}
 		r.used = n
 		for _, c := range r.cells[:n] {
-			r.wide = r.wide || c.isWide()
+			r.rich = r.rich || c.content() >= utf8.RuneSelf
 		}
 		more := end < len(line)
 		r.wrapped = more
@@ -196,7 +197,7 @@ func (f *reflower) finish(t *terminal, rows int) (x, y int) {
 	}
 	top = min(top, f.curY)
 	for _, r := range f.out[:top] {
-		f.hist.push(r, f.table)
+		f.hist.push(r, &t.styles, &t.clusters)
 	}
 	list := make([]*row, 0, rows)
 	list = append(list, f.out[top:min(len(f.out), top+rows)]...)
@@ -225,7 +226,7 @@ func (s *Screen) Align(by int) {
 		t.insertRows(0, by)
 	} else {
 		for _, r := range t.grid.rows[:-by] {
-			t.hist.push(r, &t.clusters)
+			t.hist.push(r, &t.styles, &t.clusters)
 		}
 		t.removeRows(0, -by)
 	}

@@ -224,8 +224,7 @@ func (s *Screen) AppendHistory(dst []byte, i int) []byte {
 	if i < 0 || i >= s.t.hist.length {
 		return dst
 	}
-	text, _, _ := s.t.hist.at(i)
-	return appendPacked(dst, text)
+	return s.t.hist.at(i).appendText(dst)
 }
 
 // HistoryWrapped says whether row i of the history goes on in the next row (of the history or of the screen).
@@ -233,8 +232,7 @@ func (s *Screen) HistoryWrapped(i int) bool {
 	if i < 0 || i >= s.t.hist.length {
 		return false
 	}
-	_, _, wrapped := s.t.hist.at(i)
-	return wrapped
+	return s.t.hist.at(i).wrapped
 }
 
 // ChangedSince returns the visible rows, in order, that must be redrawn to come from the screen at revision rev to the

@@ -76,11 +76,9 @@ type style struct {
 }
 
 func (s style) hash() uint32 {
-	h := uint64(s.fg)*0x9e3779b97f4a7c15 ^ uint64(s.bg)*0xc2b2ae3d27d4eb4f ^
-		(uint64(s.ul)<<32|uint64(s.attrs)<<16|uint64(s.link))*0x165667b19e3779f9 ^ uint64(s.underline)<<57
-	h ^= h >> 32
-	h *= 0xd6e8feb86659fd93
-	return uint32(h >> 32)
+	rare := uint64(s.ul)<<32 | uint64(s.link)<<16 | uint64(s.underline)<<12 | uint64(s.attrs)
+	h := (uint64(s.fg) | uint64(s.bg)<<32 ^ rare*0xc2b2ae3d27d4eb4f) * 0x9e3779b97f4a7c15
+	return uint32(h>>32) ^ uint32(h>>52)
 }
 
 // styleTable gives every style in use a number; 0 is the default style. It is an open-addressing hash table, because
@@ -92,10 +90,10 @@ type styleTable struct {
 	limit int      // size at which the next sweep is due
 }
 
-// The first limit covers programs with a few hundred colours without any sweep; beyond maxStyles, which no screen
-// with history of a sensible size reaches after a sweep, styles lose their colours.
+// The first limit covers programs with many colours without any sweep and keeps the table in the processor's first
+// cache; beyond maxStyles, which the largest screens reach, styles lose their colours.
 const (
-	firstStyleLimit = 4096
+	firstStyleLimit = 1024
 	maxStyles       = 1 << 20
 )
 

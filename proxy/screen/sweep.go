@@ -1,6 +1,7 @@
 package screen
 
-// sweep drops the styles, clusters and hyperlinks that nothing on the screens or in the history uses any more, when
+// sweep drops the styles and clusters that nothing on the screens uses any more, and the hyperlinks that nothing on the
+// screens or in the history does, when
 // one of their tables has grown to its limit. Each sweep at least doubles the room above what is in use, so its cost is
 // spread over what was printed since the last one.
 func (t *terminal) sweep() {
@@ -43,11 +44,6 @@ func (t *terminal) sweepStyles() {
 			}
 		}
 	})
-	for _, b := range t.hist.blocks {
-		for i := range b.runs {
-			b.runs[i].style = use(b.runs[i].style)
-		}
-	}
 	t.styles.spare = old
 	t.styles.rebuild(list)
 	t.penDirty = true
@@ -73,9 +69,10 @@ func (t *terminal) sweepLinks() {
 	old := t.links
 	t.links = linkTable{}
 	list := t.styles.list
+	use := func(n uint16) uint16 { return t.links.intern(old.at(n)) }
 	keep := func(s *style) {
 		if s.link != 0 {
-			s.link = t.links.intern(old.at(s.link))
+			s.link = use(s.link)
 		}
 	}
 	for i := range list {
@@ -86,6 +83,7 @@ func (t *terminal) sweepLinks() {
 	for i := range t.pens {
 		keep(&t.pens[i])
 	}
+	t.hist.relink(use)
 	t.links.limit = min(2*len(t.links.list), maxLinks)
 	t.styles.rebuild(list)
 	t.penDirty = true

@@ -60,8 +60,8 @@ func (t *terminal) verifyRow(r *row) error {
 			return fmt.Errorf("column %d: second half without a first", x)
 		case c.isWide() && (x+1 == len(r.cells) || !r.cells[x+1].isTail()):
 			return fmt.Errorf("column %d: first half without a second", x)
-		case (c.isWide() || c.isTail()) && !r.wide:
-			return fmt.Errorf("column %d: wide character in a row that is not marked", x)
+		case c.content() >= utf8.RuneSelf && !r.rich:
+			return fmt.Errorf("column %d: not ASCII, in a row that is not marked", x)
 		case int(c.style()) >= len(t.styles.list):
 			return fmt.Errorf("column %d: style %d of %d", x, c.style(), len(t.styles.list))
 		case c.isCluster() && int(c.code()) >= len(t.clusters.texts):

@@ -1,0 +1,251 @@
+package screen
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+)
+
+// How a row is packed.
+//
+// A row in ASCII has a byte for every cell, 0 for an erased one. Any other row has a word for every cell, which is the
+// cell's content; that of a cluster (clusterFlag) has the length of the text in place of its number, and the text
+// follows, four bytes a word.
+//
+// The styles are runs: a head that says which parts follow, the number of cells in two bytes, and the parts. What comes
+// after the last run has the default style, so that most rows have no run at all. A run is at most maxRun bytes long,
+// and five for an indexed colour: the style itself is shorter than a number for it would be that outlives a sweep.
+
+// The head of a run of cells with the same style: two bits for the kind of each colour (its bytes follow, lowest first),
+// then the parts that are rare.
+const (
+	runBgShift   = 2
+	runAttrs     = 1 << 4 // two bytes
+	runUnderline = 1 << 5 // shape and colour, five bytes
+	runLink      = 1 << 6 // two bytes
+	runHead      = 3      // length of head and number of cells
+	maxRun       = runHead + 3 + 4 + 2 + 5 + 2
+)
+
+// colorBytes is the length of a packed colour by its kind: default, indexed, RGB.
+var colorBytes = [4]int{0, 1, 3, 3}
+
+// pack appends a run of n cells.
+func (b *block) packRun(n int, s *style) {
+	at := len(b.styles)
+	if cap(b.styles)-at < maxRun {
+		b.styles = slices.Grow(b.styles, maxRun)
+	}
+	d := b.styles[at : at+maxRun]
+	fg, bg := s.fg>>24&3, s.bg>>24&3
+	d[0] = byte(fg | bg<<runBgShift)
+	d[1], d[2] = byte(n), byte(n>>8)
+	// Always four bytes, of which the next part overwrites those that do not count: no branch on the kind.
+	binary.LittleEndian.PutUint32(d[runHead:], uint32(s.fg))
+	i := runHead + colorBytes[fg]
+	binary.LittleEndian.PutUint32(d[i:], uint32(s.bg))
+	i += colorBytes[bg]
+	if s.attrs != 0 {
+		d[0] |= runAttrs
+		binary.LittleEndian.PutUint16(d[i:], uint16(s.attrs))
+		i += 2
+	}
+	if s.underline != 0 || s.ul != 0 {
+		d[0] |= runUnderline
+		d[i] = byte(s.underline)
+		binary.LittleEndian.PutUint32(d[i+1:], uint32(s.ul))
+		i += 5
+	}
+	if s.link != 0 {
+		d[0] |= runLink
+		binary.LittleEndian.PutUint16(d[i:], s.link)
+		i += 2
+	}
+	b.styles = b.styles[:at+i]
+}
+
+// unpackRun reads the run at the front of p and returns its length in bytes.
+func unpackRun(p []byte) (s style, cells, size int) {
+	head := p[0]
+	cells = int(binary.LittleEndian.Uint16(p[1:]))
+	size = runHead
+	s.fg, size = unpackColor(p, size, head&3)
+	s.bg, size = unpackColor(p, size, head>>runBgShift&3)
+	if head&runAttrs != 0 {
+		s.attrs = Attr(binary.LittleEndian.Uint16(p[size:]))
+		size += 2
+	}
+	if head&runUnderline != 0 {
+		s.underline = Underline(p[size])
+		s.ul = Color(binary.LittleEndian.Uint32(p[size+1:]))
+		size += 5
+	}
+	if head&runLink != 0 {
+		s.link = binary.LittleEndian.Uint16(p[size:])
+		size += 2
+	}
+	return s, cells, size
+}
+
+func unpackColor(p []byte, at int, kind byte) (Color, int) {
+	c := Color(kind) << 24
+	for i := range colorBytes[kind] {
+		c |= Color(p[at+i]) << (8 * i)
+	}
+	return c, at + colorBytes[kind]
+}
+
+// relinkRun renumbers the hyperlink of the run at the front of p, which is its last part, and returns the run's length.
+func relinkRun(p []byte, use func(uint16) uint16) int {
+	s, _, size := unpackRun(p)
+	if s.link != 0 {
+		// A link that has no room in the table any more gets number 0, which is none.
+		binary.LittleEndian.PutUint16(p[size-2:], use(s.link))
+	}
+	return size
+}
+
+// packASCII appends a row without other characters than ASCII. Long runs of one style are the rule.
+func (b *block) packASCII(cells []cell, styles *styleTable) {
+	b.ascii = slices.Grow(b.ascii, len(cells))
+	dst := b.ascii[len(b.ascii) : len(b.ascii)+len(cells)]
+	b.ascii = b.ascii[:len(b.ascii)+len(cells)]
+	for len(cells) > 0 {
+		n := narrow(dst, cells)
+		if id := cells[0].style(); id != 0 || n < len(cells) {
+			b.packRun(n, &styles.list[id])
+		}
+		dst, cells = dst[n:], cells[n:]
+	}
+}
+
+// narrow copies the content of the cells at the front that have the same style as the first, which are all ASCII, to
+// dst, which is as long, and returns their number. It takes eight cells a step.
+func narrow(dst []byte, cells []cell) int {
+	const upper = ^cell(utf8.RuneSelf - 1)
+	base := cells[0] & upper
+	i := 0
+	for ; i+8 <= len(cells) && i+8 <= len(dst); i += 8 {
+		c := cells[i : i+8 : i+8]
+		if (c[0]^base|c[1]^base|c[2]^base|c[3]^base|c[4]^base|c[5]^base|c[6]^base|c[7]^base)&upper != 0 {
+			break
+		}
+		w := (c[0] ^ base) | (c[1]^base)<<8 | (c[2]^base)<<16 | (c[3]^base)<<24 |
+			(c[4]^base)<<32 | (c[5]^base)<<40 | (c[6]^base)<<48 | (c[7]^base)<<56
+		binary.LittleEndian.PutUint64(dst[i:], uint64(w))
+	}
+	for ; i < len(cells) && cells[i]&upper == base; i++ {
+		dst[i] = byte(cells[i])
+	}
+	return i
+}
+
+// packWords appends any row.
+func (b *block) packWords(cells []cell, styles *styleTable, clusters *clusterTable) {
+	for len(cells) > 0 {
+		base := cells[0] &^ contentMask
+		b.words = slices.Grow(b.words, len(cells))
+		words := b.words[len(b.words) : len(b.words)+len(cells)]
+		n := 0
+		for _, c := range cells[:len(words)] {
+			if c&^contentMask != base || c.isCluster() {
+				break
+			}
+			words[n] = uint32(c)
+			n++
+		}
+		b.words = b.words[:len(b.words)+n]
+		for ; n < len(cells) && cells[n]&^contentMask == base; n++ {
+			if c := cells[n]; c.isCluster() {
+				b.words = appendCluster(b.words, c, clusters)
+			} else {
+				b.words = append(b.words, uint32(c))
+			}
+		}
+		if base != 0 || n < len(cells) {
+			b.packRun(n, &styles.list[base>>styleShift])
+		}
+		cells = cells[n:]
+	}
+}
+
+func appendCluster(words []uint32, c cell, clusters *clusterTable) []uint32 {
+	text := clusters.texts[c.code()]
+	words = append(words, uint32(c&contentMask&^codeMask)|uint32(len(text)))
+	for len(text) > 0 {
+		var four [4]byte
+		text = text[copy(four[:], text):]
+		words = append(words, binary.LittleEndian.Uint32(four[:]))
+	}
+	return words
+}
+
+// packedCluster appends the text of the cluster whose first word is words[0] to dst and returns the number of words.
+func packedCluster(dst []byte, words []uint32) (text []byte, n int) {
+	size := int(words[0] & uint32(codeMask))
+	n = 1 + (size+3)/4
+	end := len(dst) + size
+	for _, w := range words[1:n] {
+		dst = binary.LittleEndian.AppendUint32(dst, w)
+	}
+	return dst[:end], n
+}
+
+// unpack appends the cells of a packed row to dst.
+func (p packed) unpack(dst []cell, styles *styleTable, clusters *clusterTable) []cell {
+	start := len(dst)
+	for _, c := range p.ascii {
+		dst = append(dst, cell(c))
+	}
+	var room [maxCluster + 4]byte
+	for words := p.words; len(words) > 0; {
+		c := cell(words[0])
+		if !c.isCluster() {
+			dst, words = append(dst, c), words[1:]
+			continue
+		}
+		text, n := packedCluster(room[:0], words)
+		dst, words = append(dst, c&^codeMask|clusters.intern(text)), words[n:]
+	}
+	cells := dst[start:]
+	for runs := p.styles; len(runs) > 0; {
+		s, n, size := unpackRun(runs)
+		if base := styled(styles.intern(s)); base != 0 {
+			for i := range cells[:n] {
+				cells[i] |= base
+			}
+		}
+		cells, runs = cells[n:], runs[size:]
+	}
+	return dst
+}
+
+// appendText appends the row's text as a person reads it, without blanks at its end.
+func (p packed) appendText(dst []byte) []byte {
+	start := len(dst)
+	for _, c := range p.ascii {
+		dst = append(dst, max(c, ' '))
+	}
+	for words := p.words; len(words) > 0; {
+		c := cell(words[0])
+		n := 1
+		switch {
+		case c.isCluster():
+			dst, n = packedCluster(dst, words)
+		case c.isEmpty():
+			dst = append(dst, ' ')
+		case !c.isTail():
+			dst = utf8.AppendRune(dst, rune(c.code()))
+		}
+		words = words[n:]
+	}
+	return trimBlanks(dst, start)
+}
+
+// trimBlanks cuts the blanks at the end of dst, but not below start.
+func trimBlanks(dst []byte, start int) []byte {
+	for len(dst) > start && dst[len(dst)-1] == ' ' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
