@@ -313,3 +313,21 @@ func TestR11AGatewayThatHangsCostsTheUserNothing(t *testing.T) {
 	second.typed("exit 3\n")
 	require.Equal(t, 3, second.status(), "nor does the end wait")
 }
+
+func TestWhatEndedStaysReadable(t *testing.T) {
+	w := newWorld(t)
+	server := w.serve()
+	s := w.terminal(100, 24)
+	s.run(`proxy --agent bash -c 'echo "last words"; read line; exit 3'`)
+	id := w.session()
+	s.typed("\n")
+	require.Equal(t, 3, s.status())
+	w.until(func() bool { return strings.Contains(w.gateway("ls").out, "exited 3") }, func() string { return w.gateway("ls").out })
+	require.Contains(t, w.good("read", id), "last words")
+	require.Contains(t, w.good("wait", id, "--exit"), "exited 3")
+	got := w.gateway("send", id, "--text", "x")
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, "ended with exit status 3")
+	require.NoError(t, server.cmd.Process.Signal(syscall.SIGTERM))
+	require.Zero(t, server.wait().status)
+}
