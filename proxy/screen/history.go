@@ -56,6 +56,24 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 	h.length++
 }
 
+// pushLine packs a row of ASCII in one style.
+func (h *history) pushLine(text []byte, id uint32, styles *styleTable) {
+	if h.limit == 0 {
+		h.base++
+		return
+	}
+	b := h.room()
+	if id == 0 {
+		text = trimBlanks(text, 0)
+	}
+	b.ascii = append(b.ascii, text...)
+	if id != 0 && len(text) > 0 {
+		b.packRun(len(text), &styles.list[id])
+	}
+	b.close(false)
+	h.length++
+}
+
 // room makes room for a row and returns the block that takes it.
 func (h *history) room() *block {
 	if h.length == h.limit {

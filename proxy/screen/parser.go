@@ -147,6 +147,7 @@ type parser struct {
 
 // feed runs the parser over p.
 func (t *terminal) feed(p []byte) {
+	t.flood.seen = len(p)
 	for len(p) > 0 {
 		if t.parse.state != ground {
 			p = p[t.sequence(p):]
@@ -161,6 +162,10 @@ func (t *terminal) feed(p []byte) {
 			t.execute(c)
 			p = p[1:]
 		case c < 0x7f:
+			if n := t.printLines(p); n > 0 {
+				p = p[n:]
+				continue
+			}
 			p = p[t.printASCII(p):]
 		case c == 0x7f:
 			p = p[1:]

@@ -47,6 +47,7 @@ type terminal struct {
 	clipboards  uint64
 
 	parse   parser
+	flood   flood
 	scratch [maxCluster + utf8.UTFMax]byte // for one cluster
 	replies []byte
 	sink    TextSink
