@@ -16,6 +16,7 @@ type authority struct {
 	*control.Machine
 	now     atomic.Pointer[control.State]
 	changed func(control.State)                             // the state differs from what it was
+	typed   func()                                          // the user typed something for the program
 	event   func(e control.Event, dropped, unsubmitted int) // control was given, ended or refused
 }
 
@@ -28,6 +29,12 @@ func newAuthority(conf control.Config) *authority {
 
 // state is the newest published state.
 func (a *authority) state() control.State { return *a.now.Load() }
+
+// Key tells control that the user typed, and whoever shows a remark over the program that it is in the way.
+func (a *authority) Key(now time.Time) {
+	a.Machine.Key(now)
+	a.typed()
+}
 
 func (a *authority) Chord(now time.Time) input.Verdict   { return verdict(a.Machine.Chord(now)) }
 func (a *authority) Confirm(now time.Time) input.Verdict { return verdict(a.Machine.Confirm(now)) }

@@ -261,6 +261,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		s.loop.post(s.loop.touch)
 	}
 	s.authority.event = s.desk.controlEvent
+	s.authority.typed = s.status.dismiss
 	s.loop.watched = true
 	s.loop.keyboard = s.keyboardState
 	s.loop.titled = s.output.repaint

@@ -12,7 +12,8 @@ import (
 
 // How long the line stays that only tells something, and that tells of a trouble.
 const (
-	tellFor    = 4 * time.Second
+	tellFor    = 3 * time.Second
+	readFor    = time.Second // until then a key of the user's does not take it away
 	troubleFor = 10 * time.Second
 )
 
@@ -27,8 +28,9 @@ type status struct {
 
 	mu    sync.Mutex
 	state control.State
-	told  string // a passing remark
-	until time.Time
+	told  string    // a passing remark
+	said  time.Time // when it was made
+	until time.Time // when it goes by itself
 	timer *time.Timer
 	bell  bool
 	alone bool // no gateway is reached: nobody can look
@@ -49,7 +51,8 @@ func (s *status) show(state control.State) {
 func (s *status) say(text string, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told, s.until = text, time.Now().Add(d)
+	now := time.Now()
+	s.told, s.said, s.until = text, now, now.Add(d)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
@@ -64,6 +67,20 @@ func (s *status) observed(yes bool) {
 	s.alone = !yes
 	s.mu.Unlock()
 	if changed {
+		s.repaint()
+	}
+}
+
+// dismiss takes a remark away that could be read: the user types, and may be typing on the row that it covers. It holds no
+// lock that the screen or the network could hold up.
+func (s *status) dismiss() {
+	s.mu.Lock()
+	read := s.told != "" && time.Since(s.said) >= readFor
+	if read {
+		s.told = ""
+	}
+	s.mu.Unlock()
+	if read {
 		s.repaint()
 	}
 }
@@ -128,12 +145,12 @@ func (s *status) sentence(now time.Time, cols int) string {
 		if st.Level == control.Type {
 			verb = "type"
 		}
-		return notice.Line(cols, st.Agent.Name+" asks to "+verb+": “"+st.Reason+"”", "Ctrl+G gives the keyboard · "+s.key+" refuses")
+		return notice.Line(cols, st.Agent.Name+" asks to "+verb+": “"+st.Reason+"”", "Ctrl+G gives it · "+s.key+" refuses")
 	case st.Menu:
 		return notice.Line(cols, "no agent has the keyboard", "Ctrl+G lets the next agent that asks drive · "+s.key+" sends the key · any other key closes")
 	case st.Pregrant:
 		return notice.Line(cols, "the next agent that asks will drive", s.key+" takes that back")
-	case now.Before(s.until):
+	case s.told != "" && now.Before(s.until):
 		return notice.Line(cols, s.told, "")
 	}
 	return ""

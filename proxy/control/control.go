@@ -103,7 +103,8 @@ type State struct {
 	Reason string
 	// Menu says that the user pressed the reclaim key with nothing to reclaim: the proxy's own line is open.
 	Menu bool
-	// Pregrant says that the next agent that asks gets control.
+	// Pregrant says that the user let the next agent that asks have control, from the menu. What the command line said is
+	// not repeated.
 	Pregrant bool
 	// Paused says that the user typed and the agent's input waits.
 	Paused bool
@@ -161,7 +162,7 @@ const (
 func (m *Machine) State(now time.Time) State {
 	return State{
 		Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, Reason: m.reason,
-		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel,
+		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield),
 	}
 }
@@ -187,7 +188,7 @@ func (m *Machine) TakeEvents() []Event {
 func (m *Machine) Request(now time.Time, r Request) error {
 	m.Tick(now)
 	if m.phase != Observing && m.agent.ID != r.Agent.ID {
-		return fmt.Errorf("%w (%s)", ErrBusy, m.agent.Name)
+		return fmt.Errorf("%w (%s): try again later", ErrBusy, m.agent.Name)
 	}
 	switch {
 	case m.phase == Granted && m.level >= r.Level:

@@ -117,7 +117,7 @@ func look(m *control.Machine) string {
 // TestEveryPhaseAndEvent states the whole machine: what becomes of each event in each situation, and where it leads.
 func TestEveryPhaseAndEvent(t *testing.T) {
 	const (
-		busy  = "another agent has the keyboard or is asking for it (Ada)"
+		busy  = "another agent has the keyboard or is asking for it (Ada): try again later"
 		none  = "no grant"
 		stale = "the grant ended: the epoch is an older one"
 	)
