@@ -83,6 +83,8 @@ func (t *terminal) shiftDown(top, bottom, n int) {
 
 // copyPart copies the columns between the margins from one row to another.
 func (t *terminal) copyPart(to, from *row) {
+	from.settle()
+	to.settle()
 	from.split(t.left)
 	from.split(t.right + 1)
 	to.split(t.left)

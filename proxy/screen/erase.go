@@ -121,7 +121,11 @@ func (t *terminal) DECSEL() {
 
 // eraseUnprotected erases the columns [from, to) of row y, but not protected cells.
 func (t *terminal) eraseUnprotected(y, from, to int) {
-	r, blank := t.grid.rows[y], t.blank()
+	if !t.protects {
+		t.eraseCells(y, from, to)
+		return
+	}
+	r, blank := t.grid.at(y), t.blank()
 	for x := from; x < to; x++ {
 		if t.styles.list[r.cells[x].style()].attrs&Protected == 0 {
 			r.fill(x, x+1, blank)
@@ -141,6 +145,7 @@ func (t *terminal) DECSCA() {
 		p.attrs &^= Protected
 	case 1:
 		p.attrs |= Protected
+		t.protects = true
 	}
 	t.private.protectISO = false
 	t.setPen(p)
@@ -150,6 +155,7 @@ func (t *terminal) DECSCA() {
 func (t *terminal) SPA() {
 	p := t.pen
 	p.attrs |= Protected
+	t.protects = true
 	t.private.protectISO = true
 	t.setPen(p)
 }
@@ -167,8 +173,7 @@ func (t *terminal) DECALN() {
 	t.resetMargins()
 	t.eraseRows(0, t.rows)
 	for _, r := range t.grid.rows {
-		fillCells(r.cells, 'E')
-		r.used = len(r.cells)
+		r.cover('E')
 	}
 	t.sink.Clear()
 	t.home()

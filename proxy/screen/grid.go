@@ -5,6 +5,10 @@ type row struct {
 	cells []cell
 	// used is a bound: every cell at or after it is zero. It makes clearing, packing and printing short rows cheap.
 	used int
+	// rest is what the cells at or after used look like, when that is not zero: erasing a row in colour or filling it
+	// only notes it, and settle writes the cells when somebody looks. A program can ask for a million cells with four
+	// bytes. It is one column wide.
+	rest cell
 	// wrapped says that the text went on in the next row because it reached the right edge.
 	wrapped bool
 	// rich says that the row may hold characters outside ASCII: overwriting must look for the halves of wide ones,
@@ -14,21 +18,39 @@ type row struct {
 
 // reset makes every cell equal to blank.
 func (r *row) reset(blank cell) {
-	if blank == 0 {
-		clear(r.cells[:r.used])
-		r.used = 0
-	} else {
-		fillCells(r.cells, blank)
-		r.used = len(r.cells)
-	}
+	r.cover(blank)
 	r.wrapped, r.rich = false, false
 }
 
-// fill makes the cells in [from, to) equal to blank, which is empty.
+// cover makes every cell equal to c, which is one column wide.
+func (r *row) cover(c cell) {
+	clear(r.cells[:r.used])
+	r.used, r.rest = 0, c
+}
+
+// settle writes what a cover left to be written. Whoever looks at cells calls it before.
+func (r *row) settle() *row {
+	if r.rest != 0 {
+		r.spread()
+	}
+	return r
+}
+
+func (r *row) spread() {
+	fillCells(r.cells[r.used:], r.rest)
+	r.used, r.rest = len(r.cells), 0
+}
+
+// fill makes the cells in [from, to) equal to blank, which is one column wide.
 func (r *row) fill(from, to int, blank cell) {
 	if from >= to {
 		return
 	}
+	if from == 0 && to == len(r.cells) {
+		r.cover(blank)
+		return
+	}
+	r.settle()
 	r.split(from)
 	r.split(to)
 	if blank == 0 {
@@ -107,6 +129,9 @@ func (g *grid) set(rows []*row) {
 	g.revs = make([]uint64, n)
 	g.spare = make([]*row, n)
 }
+
+// at returns the visible row y, ready to be looked at.
+func (g *grid) at(y int) *row { return g.rows[y].settle() }
 
 // up moves the rows of [top, bottom] up by n; the n rows that left at the top stand at the bottom afterwards, with
 // their old content. 0 < n <= bottom-top+1.

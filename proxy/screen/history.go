@@ -42,6 +42,7 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 		h.base++
 		return
 	}
+	r.settle()
 	n := r.used
 	if !r.wrapped {
 		n = r.end()

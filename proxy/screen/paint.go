@@ -96,7 +96,7 @@ func (s *Screen) AppendRowANSI(dst []byte, row int) []byte {
 	if row < 0 || row >= s.t.rows {
 		return dst
 	}
-	return s.t.appendRow(dst, s.t.grid.rows[row], (*terminal).appendContent)
+	return s.t.appendRow(dst, s.t.grid.at(row), (*terminal).appendContent)
 }
 
 // appendContent appends what a cell shows, an empty one as a blank.
@@ -164,7 +164,7 @@ func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) [
 	}
 	var now style
 	if x := c.x; c.pending {
-		cells := t.grid.rows[c.y].cells
+		cells := t.grid.at(c.y).cells
 		if x > 0 && cells[x].isTail() {
 			x--
 		}
@@ -240,8 +240,8 @@ func (s *Screen) AppendRedraw(dst []byte) []byte {
 }
 
 func (t *terminal) appendRows(dst []byte, g *grid) []byte {
-	for y, r := range g.rows {
-		if r.end() > 0 {
+	for y := range g.rows {
+		if r := g.at(y); r.end() > 0 {
 			dst = t.appendRow(appendCUP(dst, y, 0), r, (*terminal).appendExact)
 		}
 	}

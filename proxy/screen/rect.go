@@ -89,7 +89,7 @@ func (t *terminal) DECCRA() {
 
 // copyCells copies width cells of a row into another; the two may be the same.
 func (t *terminal) copyCells(toY, toX, fromY, fromX, width int) {
-	to, from := t.grid.rows[toY], t.grid.rows[fromY]
+	to, from := t.grid.at(toY), t.grid.at(fromY)
 	from.split(fromX)
 	from.split(fromX + width)
 	to.split(toX)
@@ -174,13 +174,16 @@ func (t *terminal) restyle(change func(style) style) {
 }
 
 func (t *terminal) restyleRow(y, from, to int, memo map[uint32]uint32, change func(style) style) {
-	row := t.grid.rows[y]
+	row := t.grid.at(y)
+	last, id := ^uint32(0), uint32(0)
 	for x := from; x < to; x++ {
-		old := row.cells[x].style()
-		id, ok := memo[old]
-		if !ok {
-			id = t.styles.intern(change(t.styles.list[old]))
-			memo[old] = id
+		if old := row.cells[x].style(); old != last {
+			known := false
+			if id, known = memo[old]; !known {
+				id = t.styles.intern(change(t.styles.list[old]))
+				memo[old] = id
+			}
+			last = old
 		}
 		row.cells[x] = row.cells[x].restyled(id)
 	}

@@ -71,6 +71,7 @@ func (r *row) cropped(cols int) *row {
 	if cols < len(r.cells) {
 		r.split(cols)
 	}
+	r.settle()
 	copy(n.cells, r.cells[:min(r.used, cols)])
 	n.used, n.rich = min(r.used, cols), r.rich
 	return n
@@ -110,7 +111,7 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 	last := t.lastRow(y)
 	for i, r := range t.main.rows[:last+1] {
 		start := len(f.line)
-		n := r.end()
+		n := r.settle().end()
 		if r.wrapped {
 			n = max(n, r.used)
 		}
@@ -131,7 +132,7 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 // lastRow is the last row of the main screen that matters: the cursor's, or a later one with content.
 func (t *terminal) lastRow(y int) int {
 	for i := len(t.main.rows) - 1; i > y; i-- {
-		if t.main.rows[i].end() > 0 {
+		if t.main.at(i).end() > 0 {
 			return i
 		}
 	}

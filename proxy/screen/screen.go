@@ -156,7 +156,7 @@ func (s *Screen) AppendRow(dst []byte, row int) []byte {
 	if row < 0 || row >= s.t.rows {
 		return dst
 	}
-	r := s.t.grid.rows[row]
+	r := s.t.grid.at(row)
 	start := len(dst)
 	for _, c := range r.cells[:r.used] {
 		switch {
@@ -195,7 +195,7 @@ func (s *Screen) Cell(row, col int) Cell {
 	if row < 0 || row >= t.rows || col < 0 || col >= t.cols {
 		return Cell{}
 	}
-	c := t.grid.rows[row].cells[col]
+	c := t.grid.at(row).cells[col]
 	return Cell{Content: string(t.clusters.appendCell(nil, c)), Width: c.width(), Style: t.styleOf(c.style())}
 }
 

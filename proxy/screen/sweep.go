@@ -39,6 +39,7 @@ func (t *terminal) sweepStyles() {
 	}
 	t.eachGrid(func(g *grid) {
 		for _, r := range g.rows {
+			r.rest = r.rest.restyled(use(r.rest.style()))
 			for x, c := range r.cells[:r.used] {
 				r.cells[x] = c.restyled(use(c.style()))
 			}

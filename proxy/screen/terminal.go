@@ -24,6 +24,7 @@ type terminal struct {
 	penID    uint32 // number of pen, valid unless penDirty
 	penDirty bool
 	pens     []style // XTPUSHSGR
+	protects bool    // something may be protected (DECSCA, SPA)
 	plain    bool    // runs of ASCII may be copied into cells: no insert mode, no translating character set
 
 	charsets charsets
@@ -70,7 +71,7 @@ type lastGraphic struct {
 func (t *terminal) onAlt() bool { return t.grid == t.alt }
 
 // row is the row under the cursor.
-func (t *terminal) row() *row { return t.grid.rows[t.y] }
+func (t *terminal) row() *row { return t.grid.at(t.y) }
 
 // touch stamps row y as changed now.
 func (t *terminal) touch(y int) {
