@@ -1,3 +1,5 @@
+//go:build linux
+
 package input_test
 
 import (
