@@ -210,7 +210,7 @@ func (p packed) unpack(dst []cell, styles *styleTable, clusters *clusterTable) [
 	cells := dst[start:]
 	for runs := p.styles; len(runs) > 0; {
 		s, n, size := unpackRun(runs)
-		if base := styled(styles.intern(s)); base != 0 {
+		if base := styled(styles.intern(&s)); base != 0 {
 			for i := range cells[:n] {
 				cells[i] |= base
 			}

@@ -36,21 +36,36 @@ func (p *params) add(c byte) {
 
 // read takes the digits and semicolons at the front of b and returns their number.
 func (p *params) read(b []byte) int {
-	v, n := int32(missing), 0
-	for i, c := range b {
-		switch {
-		case c-'0' < 10:
-			v = min(max(v, 0)*10+int32(c-'0'), maxParam)
-		case c == ';' && n < maxParams-1:
-			p.v[n] = v
-			n++
-			v = missing
-		default:
-			p.v[n], p.n = v, n
+	i := 0
+	for n := 0; ; n++ {
+		start, v := i, uint32(0)
+		for ; i < len(b) && b[i]-'0' < 10; i++ {
+			v = v*10 + uint32(b[i]-'0')
+		}
+		if i == len(b) {
 			return i
 		}
+		p.v[n] = number(v, b[start:i])
+		if b[i] != ';' || n == maxParams-1 {
+			p.n = n
+			return i
+		}
+		i++
 	}
-	return len(b)
+}
+
+// number is the value of a parameter, v being that of its digits as far as 32 bits hold it.
+func number(v uint32, digits []byte) int32 {
+	switch {
+	case len(digits) == 0:
+		return missing
+	case len(digits) > 9: // v may have wrapped around
+		v = 0
+		for _, c := range digits {
+			v = min(v*10+uint32(c-'0'), maxParam)
+		}
+	}
+	return int32(min(v, maxParam))
 }
 
 // count is the number of parameters; an empty list counts as one that is missing.

@@ -324,8 +324,11 @@ func (t *terminal) escape(p []byte) int {
 		t.parse.state = escape
 		return 1
 	}
-	t.parse.final = p[i]
-	t.csi()
+	if t.parse.final = p[i]; p[i] == 'm' && t.parse.marker == 0 {
+		t.SGR() // the most frequent by far; the same as csi
+	} else {
+		t.csi()
+	}
 	return i + 1
 }
 

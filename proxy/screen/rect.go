@@ -180,7 +180,8 @@ func (t *terminal) restyleRow(y, from, to int, memo map[uint32]uint32, change fu
 		if old := row.cells[x].style(); old != last {
 			known := false
 			if id, known = memo[old]; !known {
-				id = t.styles.intern(change(t.styles.list[old]))
+				s := change(t.styles.list[old])
+				id = t.styles.intern(&s)
 				memo[old] = id
 			}
 			last = old

@@ -12,14 +12,18 @@ func (t *terminal) SGR() {
 // sgr performs the parameter at i and returns how many it took, with its sub-parameters.
 func (t *terminal) sgr(p *params, i int) int {
 	n := 1
-	for i+n < p.count() && p.isSub(i+n) {
-		n++
+	if p.subs != 0 {
+		for i+n < p.count() && p.isSub(i+n) {
+			n++
+		}
 	}
 	switch v := p.at(i, 0); {
 	case v == 4 && n > 1:
 		if u := p.at(i+1, 0); u <= int(DashedUnderline) {
 			t.pen.underline = Underline(u)
 		}
+	case v < 30:
+		t.setAttr(v)
 	case v == 38 || v == 48 || v == 58:
 		c, took, ok := p.color(i, n)
 		if ok {

@@ -75,7 +75,7 @@ type style struct {
 	link       uint16 // number in the linkTable, 0 for none
 }
 
-func (s style) hash() uint32 {
+func (s *style) hash() uint32 {
 	rare := uint64(s.ul)<<32 | uint64(s.link)<<16 | uint64(s.underline)<<12 | uint64(s.attrs)
 	h := (uint64(s.fg) | uint64(s.bg)<<32 ^ rare*0xc2b2ae3d27d4eb4f) * 0x9e3779b97f4a7c15
 	return uint32(h>>32) ^ uint32(h>>52)
@@ -117,17 +117,18 @@ func (t *styleTable) rebuild(list []style) {
 		t.slots = make([]uint32, size)
 	}
 	for id, s := range list {
-		t.slots[t.find(s)] = uint32(id) + 1
+		t.slots[t.find(&s)] = uint32(id) + 1
 	}
 }
 
-// find returns the slot of s, or the free slot where it belongs.
-func (t *styleTable) find(s style) int {
+// find returns the slot of s, or the free slot where it belongs. It takes a pointer because the pen's fields have just
+// been written one by one: a copy of the whole would wait for them.
+func (t *styleTable) find(s *style) int {
 	mask := uint32(len(t.slots) - 1)
 	i := s.hash() & mask
 	for {
 		n := t.slots[i]
-		if n == 0 || t.list[n-1] == s {
+		if n == 0 || t.list[n-1] == *s {
 			return int(i)
 		}
 		i = (i + 1) & mask
@@ -135,8 +136,8 @@ func (t *styleTable) find(s style) int {
 }
 
 // intern returns the number of s.
-func (t *styleTable) intern(s style) uint32 {
-	if s == (style{}) {
+func (t *styleTable) intern(s *style) uint32 {
+	if *s == (style{}) {
 		return 0
 	}
 	i := t.find(s)
@@ -150,7 +151,7 @@ func (t *styleTable) intern(s style) uint32 {
 		t.grow()
 		i = t.find(s)
 	}
-	t.list = append(t.list, s)
+	t.list = append(t.list, *s)
 	t.slots[i] = uint32(len(t.list))
 	return uint32(len(t.list)) - 1
 }

@@ -110,7 +110,7 @@ func (t *terminal) touchAll() {
 // style returns the number of the pen.
 func (t *terminal) style() uint32 {
 	if t.penDirty {
-		t.penID = t.styles.intern(t.pen)
+		t.penID = t.styles.intern(&t.pen)
 		t.penDirty = false
 	}
 	return t.penID
@@ -121,7 +121,7 @@ func (t *terminal) blank() cell {
 	if t.pen.bg == 0 {
 		return 0
 	}
-	return styled(t.styles.intern(style{bg: t.pen.bg}))
+	return styled(t.styles.intern(&style{bg: t.pen.bg}))
 }
 
 func (t *terminal) setPen(s style) {
