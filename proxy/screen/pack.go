@@ -19,18 +19,20 @@ import (
 // The head of a run of cells with the same style: two bits for the kind of each colour (its bytes follow, lowest first),
 // then the parts that are rare.
 const (
-	runBgShift   = 2
-	runAttrs     = 1 << 4 // two bytes
-	runUnderline = 1 << 5 // shape and colour, five bytes
-	runLink      = 1 << 6 // two bytes
-	runHead      = 3      // length of head and number of cells
-	maxRun       = runHead + 3 + 4 + 2 + 5 + 2
+	runBgShift = 2
+	runAttrs   = 1 << 4 // attributes and the shape of the underline, two bytes
+	runLine    = 1 << 5 // colour of the underline, four bytes
+	runLink    = 1 << 6 // two bytes
+	runHead    = 3      // length of head and number of cells
+	maxRun     = runHead + 3 + 4 + 2 + 4 + 2
+
+	underlineShift = 12 // above the attributes
 )
 
 // colorBytes is the length of a packed colour by its kind: default, indexed, RGB.
 var colorBytes = [4]int{0, 1, 3, 3}
 
-// pack appends a run of n cells.
+// packRun appends a run of n cells.
 func (b *block) packRun(n int, s *style) {
 	at := len(b.styles)
 	if cap(b.styles)-at < maxRun {
@@ -40,21 +42,23 @@ func (b *block) packRun(n int, s *style) {
 	fg, bg := s.fg>>24&3, s.bg>>24&3
 	d[0] = byte(fg | bg<<runBgShift)
 	d[1], d[2] = byte(n), byte(n>>8)
-	// Always four bytes, of which the next part overwrites those that do not count: no branch on the kind.
+	// All bytes of a part are written, and the next part overwrites those that do not count: hardly a branch depends on
+	// what the style is, because no processor could predict it.
 	binary.LittleEndian.PutUint32(d[runHead:], uint32(s.fg))
 	i := runHead + colorBytes[fg]
 	binary.LittleEndian.PutUint32(d[i:], uint32(s.bg))
 	i += colorBytes[bg]
-	if s.attrs != 0 {
-		d[0] |= runAttrs
-		binary.LittleEndian.PutUint16(d[i:], uint16(s.attrs))
-		i += 2
+	attrs, has := uint16(s.attrs)|uint16(s.underline)<<underlineShift, 0
+	if attrs != 0 {
+		has = 1
 	}
-	if s.underline != 0 || s.ul != 0 {
-		d[0] |= runUnderline
-		d[i] = byte(s.underline)
-		binary.LittleEndian.PutUint32(d[i+1:], uint32(s.ul))
-		i += 5
+	d[0] |= byte(has) * runAttrs
+	binary.LittleEndian.PutUint16(d[i:], attrs)
+	i += 2 * has
+	if s.ul != 0 {
+		d[0] |= runLine
+		binary.LittleEndian.PutUint32(d[i:], uint32(s.ul))
+		i += 4
 	}
 	if s.link != 0 {
 		d[0] |= runLink
@@ -72,13 +76,13 @@ func unpackRun(p []byte) (s style, cells, size int) {
 	s.fg, size = unpackColor(p, size, head&3)
 	s.bg, size = unpackColor(p, size, head>>runBgShift&3)
 	if head&runAttrs != 0 {
-		s.attrs = Attr(binary.LittleEndian.Uint16(p[size:]))
+		attrs := binary.LittleEndian.Uint16(p[size:])
+		s.attrs, s.underline = Attr(attrs&(1<<underlineShift-1)), Underline(attrs>>underlineShift)
 		size += 2
 	}
-	if head&runUnderline != 0 {
-		s.underline = Underline(p[size])
-		s.ul = Color(binary.LittleEndian.Uint32(p[size+1:]))
-		size += 5
+	if head&runLine != 0 {
+		s.ul = Color(binary.LittleEndian.Uint32(p[size:]))
+		size += 4
 	}
 	if head&runLink != 0 {
 		s.link = binary.LittleEndian.Uint16(p[size:])
@@ -105,39 +109,50 @@ func relinkRun(p []byte, use func(uint16) uint16) int {
 	return size
 }
 
-// packASCII appends a row without other characters than ASCII. Long runs of one style are the rule.
+// packASCII appends a row without other characters than ASCII.
 func (b *block) packASCII(cells []cell, styles *styleTable) {
-	b.ascii = slices.Grow(b.ascii, len(cells))
-	dst := b.ascii[len(b.ascii) : len(b.ascii)+len(cells)]
-	b.ascii = b.ascii[:len(b.ascii)+len(cells)]
-	for len(cells) > 0 {
-		n := narrow(dst, cells)
-		if id := cells[0].style(); id != 0 || n < len(cells) {
-			b.packRun(n, &styles.list[id])
+	if len(cells) == 0 {
+		return
+	}
+	at := len(b.ascii)
+	b.ascii = slices.Grow(b.ascii, len(cells))[:at+len(cells)]
+	id := cells[0].style()
+	if narrow(b.ascii[at:], cells) {
+		if id != 0 {
+			b.packRun(len(cells), &styles.list[id])
 		}
-		dst, cells = dst[n:], cells[n:]
+		return
+	}
+	start := 0
+	for i, c := range cells {
+		if c.style() != id {
+			b.packRun(i-start, &styles.list[id])
+			start, id = i, c.style()
+		}
+	}
+	if id != 0 {
+		b.packRun(len(cells)-start, &styles.list[id])
 	}
 }
 
-// narrow copies the content of the cells at the front that have the same style as the first, which are all ASCII, to
-// dst, which is as long, and returns their number. It takes eight cells a step.
-func narrow(dst []byte, cells []cell) int {
-	const upper = ^cell(utf8.RuneSelf - 1)
-	base := cells[0] & upper
-	i := 0
-	for ; i+8 <= len(cells) && i+8 <= len(dst); i += 8 {
-		c := cells[i : i+8 : i+8]
-		if (c[0]^base|c[1]^base|c[2]^base|c[3]^base|c[4]^base|c[5]^base|c[6]^base|c[7]^base)&upper != 0 {
-			break
-		}
-		w := (c[0] ^ base) | (c[1]^base)<<8 | (c[2]^base)<<16 | (c[3]^base)<<24 |
-			(c[4]^base)<<32 | (c[5]^base)<<40 | (c[6]^base)<<48 | (c[7]^base)<<56
-		binary.LittleEndian.PutUint64(dst[i:], uint64(w))
+// narrow copies the content of the cells, which are all ASCII, to dst, which is as long, eight cells a step. It says
+// whether all cells have the same style.
+func narrow(dst []byte, cells []cell) bool {
+	base := cells[0]
+	var differ cell
+	for len(cells) >= 8 && len(dst) >= 8 {
+		c := cells[:8:8]
+		differ |= c[0] ^ base | c[1] ^ base | c[2] ^ base | c[3] ^ base | c[4] ^ base | c[5] ^ base | c[6] ^ base | c[7] ^ base
+		low := uint32(c[0]&0x7f | c[1]&0x7f<<8 | c[2]&0x7f<<16 | c[3]&0x7f<<24)
+		high := uint32(c[4]&0x7f | c[5]&0x7f<<8 | c[6]&0x7f<<16 | c[7]&0x7f<<24)
+		binary.LittleEndian.PutUint64(dst, uint64(low)|uint64(high)<<32)
+		cells, dst = cells[8:], dst[8:]
 	}
-	for ; i < len(cells) && cells[i]&upper == base; i++ {
-		dst[i] = byte(cells[i])
+	for i, c := range cells[:len(dst)] {
+		differ |= c ^ base
+		dst[i] = byte(c)
 	}
-	return i
+	return differ>>styleShift == 0
 }
 
 // packWords appends any row.
