@@ -55,13 +55,13 @@ func (o *waiting) moved(w *Waits, first int, line string) bool {
 
 // listen has the rolling text show its lines while somebody waits for text, and only then.
 func (w *Waits) listen() {
-	w.text.ended = nil
 	for _, o := range w.open {
 		if o.Condition.kind == kindShown {
-			w.text.ended = w.lineEnded
+			w.text.watch(w.lineEnded)
 			return
 		}
 	}
+	w.text.watch(nil)
 }
 
 // lineEnded examines a line that was printed to its end.
@@ -134,9 +134,11 @@ func (o *waiting) examine(v View, w *Waits) {
 		return !o.met
 	})
 	o.after = max(o.after, v.Rev())
-	if total := w.text.Total(); !o.met && total > o.printed && w.text.line.len() > 0 {
-		if matched, ok := o.Condition.found(w.text.unfinished()); ok {
-			o.met, o.matched = true, matched
+	if total := w.text.Total(); !o.met && total > o.printed {
+		if line, some := w.text.unfinished(); some {
+			if matched, ok := o.Condition.found(line); ok {
+				o.met, o.matched = true, matched
+			}
 		}
 	}
 }

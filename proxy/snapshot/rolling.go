@@ -4,10 +4,7 @@
 // when to look again.
 package snapshot
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "math"
 
 // Rolling is the text that a program printed, newest last, as somebody reading over its shoulder would have it: without
 // escape sequences, each line in the state in which the program left it. It keeps the newest characters only.
@@ -16,217 +13,174 @@ import (
 // are given with each). It is a one-line editor: whatever happens within a row edits the unfinished line, and leaving the
 // row ends it. A row that the terminal wrapped is one line here.
 //
-// One goroutine owns it. Its memory is bounded, and feeding it ASCII allocates nothing.
+// Most of what a flood prints is never read. So what the program did is only logged, and played to the editor when
+// somebody asks for the text; what cannot be part of the text any more is dropped from the log unplayed. While somebody
+// waits for text, each line has to be seen, and everything is played at once.
+//
+// One goroutine owns it. Its memory is bounded, and feeding it allocates nothing once its line has grown to its length,
+// but where characters need to be searched for clusters.
 type Rolling struct {
-	max  int
-	ring []byte // committed text, a ring of a power of two that holds max characters of any length
-	end  uint64 // bytes ever committed; the ring's next byte is end modulo its length
-
-	marks []mark // one for each of the newest committed lines, a ring too
-	lines uint64 // lines ever committed
-
-	line    line
-	printed uint64 // see Total
-	buf     []byte // a line on its way into the ring
-
-	// ended, when set, sees each line as it ends, with Total at that moment. The slice is valid during the call.
-	ended func(text []byte, total uint64)
+	kept record
+	log  oplog
 }
-
-// mark remembers where a committed line ends and how much had been printed when it did.
-type mark struct{ end, printed uint64 }
 
 // NewRolling is an empty rolling text of at most maxRunes characters, at least one.
 func NewRolling(maxRunes int) *Rolling {
 	maxRunes = max(maxRunes, 1)
-	return &Rolling{
-		max:   maxRunes,
-		ring:  make([]byte, ceilPow2(utf8.UTFMax*maxRunes)),
-		marks: make([]mark, ceilPow2(maxRunes+1)),      // a line has its line feed at least
-		line:  line{limit: max(maxRunes, 2), last: -1}, // room for one wide character
-	}
+	// A log of ASCII or CJK needs to be looked at in its newest quarter at most to drop the rest.
+	return newRolling(maxRunes, max(16*maxRunes, 4096), max(2*maxRunes, 512))
 }
 
-func ceilPow2(n int) int {
-	p := 1
-	for p < n {
-		p *= 2
-	}
-	return p
+func newRolling(maxRunes, logBytes, logOps int) *Rolling {
+	return &Rolling{kept: newRecord(maxRunes), log: newOplog(logBytes, logOps)}
 }
 
 // Print takes a run of printable UTF-8 text. Bytes that are none are passed over: controls have their own method.
 func (r *Rolling) Print(run []byte) {
-	r.printed += uint64(len(run))
-	for len(run) > 0 {
-		r.line.begin(r.commit)
-		n := r.line.print(run)
-		if run = run[n:]; len(run) > 0 {
-			r.commit(false) // the line is full; its text goes on, so no line feed comes between
-			r.line.clear(0)
+	switch {
+	case len(run) == 0:
+		return
+	case r.kept.ended != nil:
+		r.kept.print(run)
+		return
+	case len(run) > cap(r.log.text)-len(r.log.text):
+		if r.room(); len(run) > cap(r.log.text)-len(r.log.text) {
+			r.settle()
+			r.kept.print(run)
+			return
 		}
 	}
+	if run[0]&0xc0 == 0x80 {
+		r.cut() // the rest of a character whose beginning was printed before is none
+	}
+	r.log.text = append(r.log.text, run...)
 }
 
 // Control takes BS, HT, LF or CR. A bare line feed keeps the column. Other controls are passed over.
 func (r *Rolling) Control(c byte) {
 	switch c {
 	case '\b':
-		r.line.column(r.line.col - 1)
+		r.do(opBS, 0)
 	case '\t':
-		r.line.column((r.line.col/8 + 1) * 8)
+		r.do(opHT, 0)
 	case '\r':
-		r.line.column(0)
+		r.do(opCR, 0)
 	case '\n':
-		col := r.line.col
-		r.commit(true)
-		r.line.clear(0)
-		r.line.column(col)
+		r.do(opLF, 0)
 	}
 }
 
 // Column says that the cursor moved within its row (CHA, HPA, CUF, CUB, ...) to col, counted from 0.
-func (r *Rolling) Column(col int) { r.line.column(col) }
+func (r *Rolling) Column(col int) { r.do(opColumn, col) }
 
 // Row says that the cursor jumped to column col of another row (CUP, VPA, CUU, CUD, ...). The unfinished line ends if it
 // holds text. What is printed next stands at the start of its line whatever the column: a full-screen program that
 // touches its right edge shall not fill the record with blanks.
-func (r *Rolling) Row(col int) {
-	if !r.line.blank() {
-		r.commit(true)
-	}
-	r.line.clear(col)
-}
+func (r *Rolling) Row(col int) { r.do(opRow, col) }
 
 // Erase is EL: from the cursor to the end (0), from the start to the cursor (1), the whole row (2).
-func (r *Rolling) Erase(mode int) { r.line.erase(mode) }
+func (r *Rolling) Erase(mode int) { r.do(opErase, mode) }
 
 // EraseChars is ECH: n cells from the cursor become blank.
-func (r *Rolling) EraseChars(n int) { r.line.eraseChars(n) }
+func (r *Rolling) EraseChars(n int) { r.do(opEraseChars, n) }
 
 // InsertChars is ICH: n blanks come in at the cursor.
-func (r *Rolling) InsertChars(n int) { r.line.insertChars(n) }
+func (r *Rolling) InsertChars(n int) { r.do(opInsertChars, n) }
 
 // DeleteChars is DCH: n cells from the cursor go away.
-func (r *Rolling) DeleteChars(n int) { r.line.deleteChars(n) }
+func (r *Rolling) DeleteChars(n int) { r.do(opDeleteChars, n) }
 
 // Clear says that the screen was erased or exchanged. The text stays, since it is a record; the unfinished line ends.
-func (r *Rolling) Clear() { r.Row(r.line.col) }
+func (r *Rolling) Clear() { r.do(opClear, 0) }
 
-// commit moves the unfinished line into the ring. A line that ends (lf) loses the blanks at its end; a piece of a line
-// that was too long keeps them.
-func (r *Rolling) commit(lf bool) {
-	text := r.line.text()
-	if text == nil || !lf {
-		r.buf = r.line.append(r.buf[:0])
-		text = r.buf
+// do logs an operation, or plays it while lines are watched.
+func (r *Rolling) do(kind opKind, n int) {
+	o := op{at: int32(len(r.log.text)), n: int32(min(max(n, math.MinInt32), math.MaxInt32)), kind: kind}
+	if r.kept.ended != nil {
+		r.kept.play(o)
+		return
 	}
-	if lf {
-		text = trimBlanks(text, 0)
+	if len(r.log.ops) == cap(r.log.ops) {
+		r.room()
+		o.at = int32(len(r.log.text))
 	}
-	if r.ended != nil {
-		r.ended(text, r.printed)
-	}
-	r.store(text)
-	if lf {
-		r.ring[r.end&uint64(len(r.ring)-1)] = '\n'
-		r.end++
-	}
-	r.marks[r.lines&uint64(len(r.marks)-1)] = mark{end: r.end, printed: r.printed}
-	r.lines++
+	r.log.ops = append(r.log.ops, o)
 }
 
-// store appends text to the ring, over the oldest.
-func (r *Rolling) store(text []byte) {
-	if over := len(text) - len(r.ring); over > 0 {
-		r.end += uint64(over)
-		text = text[over:]
+// cut makes what was printed before and what will be two runs.
+func (r *Rolling) cut() {
+	if n := len(r.log.ops); len(r.log.text) > 0 && (n == 0 || int(r.log.ops[n-1].at) < len(r.log.text)) {
+		r.do(opCut, 0)
 	}
-	n := copy(r.ring[r.end&uint64(len(r.ring)-1):], text)
-	copy(r.ring, text[n:])
-	r.end += uint64(len(text))
+}
+
+// room makes room in a log that is full: half of it, so that it is looked at again only when as much has come.
+func (r *Rolling) room() {
+	if r.shed(); len(r.log.text) > cap(r.log.text)/2 || len(r.log.ops) > cap(r.log.ops)/2 {
+		r.play()
+	}
+}
+
+// shed drops what the log says of lines that are too old for the text, and what was kept of older ones.
+func (r *Rolling) shed() {
+	at, col, ok := r.log.enough(r.kept.max)
+	if !ok {
+		return
+	}
+	r.kept.restart(col, r.kept.printed+uint64(r.log.ops[at].at))
+	r.log.drop(at)
+}
+
+// settle brings the record up to date.
+func (r *Rolling) settle() {
+	if len(r.log.ops) > 0 || len(r.log.text) > 0 {
+		r.shed()
+		r.play()
+	}
+}
+
+// play plays the log to the record and empties it.
+func (r *Rolling) play() {
+	at := int32(0)
+	for _, o := range r.log.ops {
+		r.kept.print(r.log.text[at:o.at])
+		r.kept.play(o)
+		at = o.at
+	}
+	r.kept.print(r.log.text[at:])
+	r.log.text, r.log.ops = r.log.text[:0], r.log.ops[:0]
+}
+
+// watch has ended see each line that ends from now on, with Total at that moment; nil for nobody.
+func (r *Rolling) watch(ended func(text []byte, total uint64)) {
+	r.settle()
+	r.kept.ended = ended
 }
 
 // String is the text held, lines joined by line feeds, the unfinished one last. Blanks at its end are kept up to the
 // cursor, so that a prompt looks like one. It is valid UTF-8.
-func (r *Rolling) String() string { return r.from(0, true) }
+func (r *Rolling) String() string {
+	r.settle()
+	return r.kept.from(0, true)
+}
 
 // Total counts the bytes printed so far. It never decreases, and a value of it is a mark for [Rolling.Since] that keeps
 // its sense whatever happens to the unfinished line: editing or ending a line prints nothing.
-func (r *Rolling) Total() uint64 { return r.printed }
+func (r *Rolling) Total() uint64 {
+	r.cut() // a line that ends because it is full notes the end of its run, which must not be after the mark
+	return r.kept.printed + uint64(len(r.log.text))
+}
 
 // Since is the text from the first line on into which something was printed after Total was mark, as far as it is still
 // held. Lines are whole: of a line that was unfinished at the mark and was printed into since, the beginning comes too, and if
 // it only was ended or erased since, it does not come at all.
 func (r *Rolling) Since(mark uint64) string {
-	held := min(r.lines, uint64(len(r.marks)))
-	first := r.lines - held
-	// The marks are in order: find the first line that ended with more printed than mark.
-	lo, hi := first, r.lines
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if r.markOf(mid).printed > mark {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	start := uint64(0)
-	switch {
-	case lo > first:
-		start = r.markOf(lo - 1).end
-	case r.lines > held: // older lines are no longer marked, nor held
-		start = r.markOf(first).end
-	}
-	return r.from(start, r.printed > mark)
+	r.settle()
+	return r.kept.since(mark)
 }
 
-func (r *Rolling) markOf(line uint64) mark { return r.marks[line&uint64(len(r.marks)-1)] }
-
-// from is the newest max characters of what was committed after start, with the unfinished line if that is wanted.
-func (r *Rolling) from(start uint64, unfinished bool) string {
-	var tail []byte
-	if unfinished {
-		tail = r.unfinished()
-	}
-	size := uint64(len(r.ring))
-	if r.end > size {
-		start = max(start, r.end-size)
-	}
-	out := make([]byte, 0, int(r.end-start)+len(tail))
-	if start < r.end {
-		a, b := start&(size-1), r.end&(size-1)
-		if a < b {
-			out = append(out, r.ring[a:b]...)
-		} else {
-			out = append(append(out, r.ring[a:]...), r.ring[:b]...)
-		}
-	}
-	out = newest(append(out, tail...), r.max)
-	return string(out)
-}
-
-// unfinished is the line that has not ended, without the blanks right of the cursor.
-func (r *Rolling) unfinished() []byte {
-	kept := len(r.line.appendTo(nil, r.line.col-r.line.origin))
-	return trimBlanks(slices.Clip(r.line.append(nil)), kept)
-}
-
-// trimBlanks cuts blanks from the end of text, down to length keep.
-func trimBlanks(text []byte, keep int) []byte {
-	n := len(text)
-	for n > keep && text[n-1] == ' ' {
-		n--
-	}
-	return text[:n]
-}
-
-// newest is the last n characters of text. It cuts between characters.
-func newest(text []byte, n int) []byte {
-	i := len(text)
-	for ; i > 0 && n > 0; n-- {
-		_, size := utf8.DecodeLastRune(text[:i])
-		i -= size
-	}
-	return text[i:]
+// unfinished is the line that has not ended, without the blanks right of the cursor; no cells, no text.
+func (r *Rolling) unfinished() (text []byte, some bool) {
+	r.settle()
+	return r.kept.unfinished(), r.kept.line.len() > 0
 }

@@ -148,9 +148,9 @@ func TestRollingIsBounded(t *testing.T) {
 		play(t, r, "e"+strings.Repeat("\u0301", 500)+"{ICH 9999}{col 9999}{row 9999}"+strings.Repeat("👨‍👩‍👧‍👦", 300)+"\n")
 		require.LessOrEqual(t, utf8.RuneCountInString(r.String()), 100)
 	}
-	require.LessOrEqual(t, len(r.line.cells), 100)
-	require.Len(t, r.ring, 512)
-	require.Len(t, r.marks, 128)
+	require.LessOrEqual(t, len(r.kept.line.cells), 100)
+	require.Len(t, r.kept.ring, 512)
+	require.Len(t, r.kept.marks, 128)
 }
 
 func TestRollingSince(t *testing.T) {
@@ -200,8 +200,21 @@ func TestRollingAllocatesNothingInAFlood(t *testing.T) {
 	}))
 }
 
+// sink is what a terminal model feeds.
+type sink interface {
+	Print(run []byte)
+	Control(c byte)
+	Column(col int)
+	Row(col int)
+	Erase(mode int)
+	EraseChars(n int)
+	InsertChars(n int)
+	DeleteChars(n int)
+	Clear()
+}
+
 // feed decodes a fuzzer's bytes: below 0xf0 they are text, above they are operations with the next byte as a number.
-func feed(r *Rolling, data []byte, cut int) {
+func feed(r sink, data []byte, cut int) {
 	var run []byte
 	flush := func() {
 		for len(run) > 0 {
@@ -273,7 +286,7 @@ func FuzzRolling(f *testing.F) {
 		require.Equal(t, whole.Total(), pieces.Total())
 		require.True(t, utf8.ValidString(got))
 		require.LessOrEqual(t, utf8.RuneCountInString(got), max(int(maxRunes), 1))
-		require.LessOrEqual(t, whole.line.len(), whole.line.limit)
+		require.LessOrEqual(t, whole.kept.line.len(), whole.kept.line.limit)
 		for mark := uint64(0); mark <= whole.Total(); mark += max(1, whole.Total()/7) {
 			require.True(t, strings.HasSuffix(got, whole.Since(mark)) || whole.Since(mark) == "")
 		}

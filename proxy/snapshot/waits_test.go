@@ -100,7 +100,7 @@ func (b *bench) ended(want ...string) {
 	require.Zero(b.t, b.waits.Len())
 	_, timer := b.waits.Next()
 	require.False(b.t, timer)
-	require.Nil(b.t, b.text.ended, "nobody listens any more")
+	require.Nil(b.t, b.text.kept.ended, "nobody listens any more")
 }
 
 func TestWaitText(t *testing.T) {
