@@ -159,29 +159,37 @@ func narrow(dst []byte, cells []cell) bool {
 func (b *block) packWords(cells []cell, styles *styleTable, clusters *clusterTable) {
 	for len(cells) > 0 {
 		base := cells[0] &^ contentMask
-		b.words = slices.Grow(b.words, len(cells))
-		words := b.words[len(b.words) : len(b.words)+len(cells)]
 		n := 0
-		for _, c := range cells[:len(words)] {
-			if c&^contentMask != base || c.isCluster() {
-				break
+		for n < len(cells) && cells[n]&^contentMask == base {
+			if cells[n].isCluster() {
+				b.words = appendCluster(b.words, cells[n], clusters)
+				n++
+				continue
 			}
-			words[n] = uint32(c)
-			n++
-		}
-		b.words = b.words[:len(b.words)+n]
-		for ; n < len(cells) && cells[n]&^contentMask == base; n++ {
-			if c := cells[n]; c.isCluster() {
-				b.words = appendCluster(b.words, c, clusters)
-			} else {
-				b.words = append(b.words, uint32(c))
-			}
+			at := len(b.words)
+			b.words = slices.Grow(b.words, len(cells)-n)[:at+len(cells)-n]
+			k := copyContent(b.words[at:], cells[n:], base)
+			b.words = b.words[:at+k]
+			n += k
 		}
 		if base != 0 || n < len(cells) {
 			b.packRun(n, &styles.list[base>>styleShift])
 		}
 		cells = cells[n:]
 	}
+}
+
+// copyContent copies the content of the cells at the front that have the style of base and are no clusters to words,
+// which is as long, and returns their number.
+func copyContent(words []uint32, cells []cell, base cell) int {
+	const other = ^contentMask | clusterFlag
+	for i, c := range cells[:len(words)] {
+		if c&other != base {
+			return i
+		}
+		words[i] = uint32(c)
+	}
+	return len(words)
 }
 
 func appendCluster(words []uint32, c cell, clusters *clusterTable) []uint32 {

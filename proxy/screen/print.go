@@ -150,19 +150,21 @@ func (t *terminal) printSpan(p []byte) int {
 	row, x, last := t.row(), t.x, t.rightLimit()
 	base := styled(t.style())
 	row.split(x)
-	row.rich = true
-	n, columns := printIdeographs(p, row.cells[x:last], base)
-	i := n
-	x += columns
-	if n > 0 {
-		t.last.r, _ = utf8.DecodeLastRune(p[:n])
-	}
+	i, r := 0, rune(0)
 	for i < len(p) && p[i] >= utf8.RuneSelf {
-		r, size := decodeRune(p[i:])
-		w := t.widths.of(r)
-		if size == 1 || r < 0xa0 || w == 0 || x+w > last {
+		if p[i] >= firstWide && p[i] <= lastWide {
+			if n, columns := printWide(p[i:], row.cells[x:last], base); n > 0 {
+				i, x = i+n, x+columns
+				r = rune(row.cells[x-2].code())
+				continue
+			}
+		}
+		next, size := decodeRune(p[i:])
+		w := t.widths.of(next)
+		if size == 1 || next < 0xa0 || w == 0 || x+w > last {
 			break
 		}
+		r = next
 		row.cells[x] = base | cell(r)
 		if w == 2 {
 			row.cells[x] |= wideFlag
@@ -170,7 +172,6 @@ func (t *terminal) printSpan(p []byte) int {
 		}
 		x += w
 		i += size
-		t.last.r = r
 	}
 	if i == 0 {
 		return 0
@@ -178,23 +179,28 @@ func (t *terminal) printSpan(p []byte) int {
 	if row.cells[x].isTail() { // its first half has been overwritten
 		row.cells[x] = row.cells[x].emptied()
 	}
-	t.last.valid = true
+	row.rich = true
+	t.last = lastGraphic{r, true}
 	t.x = x
 	row.used = max(row.used, x)
 	t.touch(t.y)
 	return i
 }
 
-// printIdeographs prints the CJK unified ideographs at the front of p into cells, as far as there is room, and returns how
-// many bytes and columns these are. They are the bulk of what is printed in those scripts.
-func printIdeographs(p []byte, cells []cell, base cell) (n, columns int) {
+// The characters of printWide begin with a byte from firstWide to lastWide.
+const firstWide, lastWide = 0xe4, 0xed
+
+// printWide prints the CJK unified ideographs and Hangul syllables at the front of p into cells, as far as there is
+// room, and returns how many bytes and columns these are. They are the bulk of what is printed in those scripts.
+func printWide(p []byte, cells []cell, base cell) (n, columns int) {
+	head, tail := base|wideFlag, base|tailFlag
 	for len(p) >= 3 && len(cells) >= 2 {
 		a, b, c := p[0], p[1], p[2]
 		r := cell(a&0x0f)<<12 | cell(b&0x3f)<<6 | cell(c&0x3f)
-		if a&0xf0 != 0xe0 || b&0xc0 != 0x80 || c&0xc0 != 0x80 || r < 0x4e00 || r >= 0xa000 {
+		if a&0xf0 != 0xe0 || b&0xc0 != 0x80 || c&0xc0 != 0x80 || r-0x4e00 >= 0xa000-0x4e00 && r-0xac00 >= 0xd7a4-0xac00 {
 			break
 		}
-		cells[0], cells[1] = base|r|wideFlag, base|tailFlag
+		cells[0], cells[1] = head|r, tail
 		p, cells = p[3:], cells[2:]
 		n += 3
 		columns += 2
@@ -219,7 +225,7 @@ func (t *terminal) printOdd(p []byte, r rune, size int) int {
 
 // decodeRune is utf8.DecodeRune with a short way for the two or three bytes of most scripts; p[0] is not ASCII.
 func decodeRune(p []byte) (rune, int) {
-	if len(p) >= 3 && p[0] > 0xe0 && p[0] < 0xf0 && p[0] != 0xed && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 {
+	if len(p) >= 3 && p[0] > 0xe0 && p[0] < 0xf0 && (p[0] != 0xed || p[1] < 0xa0) && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 {
 		return rune(p[0]&0x0f)<<12 | rune(p[1]&0x3f)<<6 | rune(p[2]&0x3f), 3
 	}
 	if len(p) >= 2 && p[0] >= 0xc2 && p[0] < 0xe0 && p[1]&0xc0 == 0x80 {
