@@ -152,7 +152,7 @@ func (t *terminal) printSpan(p []byte) int {
 	row.split(x)
 	i, r := 0, rune(0)
 	for i < len(p) && p[i] >= utf8.RuneSelf {
-		if p[i] >= firstWide && p[i] <= lastWide {
+		if wideLead[p[i]].span > 0 {
 			if n, columns := printWide(p[i:], row.cells[x:last], base); n > 0 {
 				i, x = i+n, x+columns
 				r = rune(row.cells[x-2].code())
@@ -187,8 +187,25 @@ func (t *terminal) printSpan(p []byte) int {
 	return i
 }
 
-// The characters of printWide begin with a byte from firstWide to lastWide.
-const firstWide, lastWide = 0xe4, 0xed
+// wideLead says for the first byte of a character which second bytes make it a CJK unified ideograph or a Hangul syllable:
+// those from low to low+span. The last 36 syllables are left out. Texts mix both, so that two ranges of code points to
+// compare with could not be predicted.
+var wideLead = func() (t [256]struct{ low, span byte }) {
+	for i := range t {
+		t[i].low = 0xff // is no second byte
+	}
+	set := func(first, last, low, high byte) {
+		for c := first; c <= last; c++ {
+			t[c].low, t[c].span = low, high-low
+		}
+	}
+	set(0xe4, 0xe4, 0xb8, 0xbf)
+	set(0xe5, 0xe9, 0x80, 0xbf)
+	set(0xea, 0xea, 0xb0, 0xbf)
+	set(0xeb, 0xec, 0x80, 0xbf)
+	set(0xed, 0xed, 0x80, 0x9d)
+	return t
+}()
 
 // printWide prints the CJK unified ideographs and Hangul syllables at the front of p into cells, as far as there is
 // room, and returns how many bytes and columns these are. They are the bulk of what is printed in those scripts.
@@ -196,11 +213,12 @@ func printWide(p []byte, cells []cell, base cell) (n, columns int) {
 	head, tail := base|wideFlag, base|tailFlag
 	for len(p) >= 3 && len(cells) >= 2 {
 		a, b, c := p[0], p[1], p[2]
-		r := cell(a&0x0f)<<12 | cell(b&0x3f)<<6 | cell(c&0x3f)
-		if a&0xf0 != 0xe0 || b&0xc0 != 0x80 || c&0xc0 != 0x80 || r-0x4e00 >= 0xa000-0x4e00 && r-0xac00 >= 0xd7a4-0xac00 {
+		lead := wideLead[a]
+		if b-lead.low > lead.span || (b|c)&0x40|^(b&c)&0x80 != 0 {
 			break
 		}
-		cells[0], cells[1] = head|r, tail
+		cells[0] = head | cell(a&0x0f)<<12 | cell(b&0x3f)<<6 | cell(c&0x3f)
+		cells[1] = tail
 		p, cells = p[3:], cells[2:]
 		n += 3
 		columns += 2
