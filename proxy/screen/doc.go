@@ -15,10 +15,12 @@
 //	bytes -> parser.go -> print.go             runs of printable text
 //	                   -> table.go -> a method one control function
 //	                   -> osc.go, dcs.go       strings
+//	                   -> flood.go             many plain lines at once
 //
 // A cell is eight bytes: its content and the number of an interned style. Rows are pointers, so that scrolling moves
-// pointers and not cells (grid.go). Rows that leave the top of the main screen are packed as text and runs of styles
-// (history.go). Everything that a program can make grow has a limit, and every count it sends is clamped before a loop.
+// pointers and not cells (grid.go). Rows that leave the top of the main screen are packed as content and runs of styles
+// (history.go, pack.go). Everything that a program can make grow has a limit, and every count it sends is clamped before
+// a loop.
 //
 // A Screen has no way to write: what a terminal would answer waits in TakeReplies. It reads no clock and no file.
 // A Screen is not safe for concurrent use: one goroutine owns it.
