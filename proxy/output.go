@@ -73,49 +73,73 @@ func (o *output) abandon() { o.abort.Store(true); o.poll.Wake() }
 
 // run copies until the program's terminal is closed, or the program has ended and its output pauses.
 func (o *output) run() {
-	var began, last time.Time
+	var end drain
 	for !o.abort.Load() {
+		timeout, over := o.pause(&end)
+		if over {
+			o.heldOpen = true
+			return
+		}
+		got, err := o.poll.Wait(tty.Readable, timeout)
+		if err != nil {
+			return
+		}
+		if got&tty.Readable == 0 {
+			if o.fed {
+				o.wake()
+			}
+			continue
+		}
 		n, err := o.child.Read(o.buf[:])
 		switch {
-		case err == nil:
-			o.pass(o.buf[:n])
-			last = time.Time{}
-			if o.dirty.Load() && time.Since(o.drawn) >= repaintEvery {
-				o.draw()
-			}
-			if o.ending.Load() && !began.IsZero() && time.Since(began) >= drainMost {
-				o.heldOpen = true
-				return
-			}
+		case errors.Is(err, child.ErrAgain):
 			continue
-		case !errors.Is(err, child.ErrAgain):
+		case err != nil:
 			return
 		}
-		if o.fed && o.moreFollows() {
-			continue
-		}
-		if o.dirty.Load() {
-			o.draw()
-		}
-		timeout := time.Duration(-1)
-		if o.ending.Load() {
-			now := time.Now()
-			if began.IsZero() {
-				began = now
-			}
-			if last.IsZero() {
-				last = now
-			}
-			if now.Sub(last) >= drainQuiet || now.Sub(began) >= drainMost {
-				o.heldOpen = true
-				return
-			}
-			timeout = drainQuiet - now.Sub(last)
-		}
-		if _, err := o.poll.Wait(tty.Readable, timeout); err != nil {
-			return
+		o.pass(o.buf[:n])
+		end.last = time.Time{}
+	}
+}
+
+// pause does what there is time for before the next chunk, and says how long to wait for that: a moment after a large
+// chunk, for ever after a small one; over says that the output of a program that has ended is through.
+func (o *output) pause(end *drain) (timeout time.Duration, over bool) {
+	timeout = -1
+	if o.ending.Load() {
+		if timeout, over = end.left(time.Now()); over {
+			return 0, true
 		}
 	}
+	if o.fed && o.flow {
+		if o.dirty.Load() && time.Since(o.drawn) >= repaintEvery {
+			o.draw()
+		}
+		return bulkPause, false
+	}
+	if o.fed {
+		o.wake()
+	}
+	if o.dirty.Load() {
+		o.draw()
+	}
+	return timeout, false
+}
+
+// drain measures the end of a program's output: until drainQuiet without any, at most drainMost.
+type drain struct{ began, last time.Time }
+
+func (d *drain) left(now time.Time) (wait time.Duration, over bool) {
+	if d.began.IsZero() {
+		d.began = now
+	}
+	if d.last.IsZero() {
+		d.last = now
+	}
+	if now.Sub(d.last) >= drainQuiet || now.Sub(d.began) >= drainMost {
+		return 0, true
+	}
+	return drainQuiet - now.Sub(d.last), false
 }
 
 // pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
@@ -132,17 +156,7 @@ func (o *output) pass(chunk []byte) {
 	o.write(rest)
 }
 
-// moreFollows waits a moment for the chunk after a large one; when none comes, it has the screen loop take what there is.
-func (o *output) moreFollows() bool {
-	if o.flow {
-		if got, err := o.poll.Wait(tty.Readable, bulkPause); err == nil && got&tty.Readable != 0 {
-			return true
-		}
-	}
-	o.wake()
-	return false
-}
-
+// wake has the screen loop take what it was fed.
 func (o *output) wake() {
 	o.kick()
 	o.fed = false
