@@ -1,15 +1,21 @@
 package screen
 
-// maxFlood is how many lines are taken at once.
+// maxFlood is how many rows are taken at once.
 const maxFlood = 512
 
 // flood is what remains between two looks for lines that can be taken at once.
 type flood struct {
-	ends [maxFlood]uint16 // where the lines end that were found
+	lines [maxFlood]line // the rows that were found
 	// seen is how many bytes of the piece being fed are left after those that were looked at: nothing is looked at
 	// twice.
 	seen  int
-	taken int // lines taken at once since the start
+	taken int // rows taken at once since the start
+}
+
+// line is where the text of a row stands in the bytes that are fed, and whether it goes on in the next row.
+type line struct {
+	start, end uint16
+	wrapped    bool
 }
 
 // printLines takes the lines at the front of p if there are more of them than the screen is high, and returns their
@@ -25,25 +31,23 @@ func (t *terminal) printLines(p []byte) int {
 		return 0
 	}
 	t.flood.taken += k
-	ends := t.flood.ends[:k]
-	t.reportLines(p, ends)
+	lines := t.flood.lines[:k]
+	t.reportLines(p, lines)
 	shown := t.rows - 1
 	for _, r := range t.grid.rows[:shown] {
 		t.hist.push(r, &t.styles, &t.clusters)
 	}
-	id, start := t.style(), 0
-	for _, end := range ends[:k-shown] {
-		t.hist.pushLine(p[start:end-2], id, &t.styles)
-		start = int(end)
+	id := t.style()
+	for _, l := range lines[:k-shown] {
+		t.hist.pushLine(p[l.start:l.end], id, l.wrapped, &t.styles)
 	}
-	for i, end := range ends[k-shown:] {
-		t.grid.rows[i].setLine(p[start:end-2], styled(id))
-		start = int(end)
+	for i, l := range lines[k-shown:] {
+		t.grid.rows[i].setLine(p[l.start:l.end], styled(id), l.wrapped)
 	}
 	t.grid.rows[shown].wrapped = false
 	t.pending, t.last.valid = false, false
 	t.touchRange(0, t.rows-1)
-	return start
+	return int(lines[k-1].end) + len("\r\n")
 }
 
 // canFlood says whether lines of ASCII do nothing but scroll the main screen, from an empty row at its bottom.
@@ -52,42 +56,47 @@ func (t *terminal) canFlood() bool {
 		t.pen.bg == 0 && t.row().used == 0
 }
 
-// findLines notes the whole lines of printable ASCII at the front of p, each ended by CR and LF and no wider than the
-// screen, and returns their number.
+// findLines notes the rows that the lines of printable ASCII at the front of p make, as far as these are whole, each
+// ended by CR and LF, and returns the number of rows.
 func (t *terminal) findLines(p []byte) int {
-	k, start, size := 0, 0, len(p)
+	k, whole, start, size := 0, 0, 0, len(p)
 	p = p[:min(size, 1<<16-1)]
 	for k < maxFlood {
 		end := start + asciiRun(p[start:])
+		for ; end-start > t.cols && t.modes.AutoWrap && k < maxFlood-1; k++ {
+			t.flood.lines[k] = line{uint16(start), uint16(start + t.cols), true}
+			start += t.cols
+		}
 		if end-start > t.cols || end+2 > len(p) || p[end] != '\r' || p[end+1] != '\n' {
 			break
 		}
+		t.flood.lines[k] = line{uint16(start), uint16(end), false}
 		start = end + 2
-		t.flood.ends[k] = uint16(start)
 		k++
+		whole = k
 	}
 	t.flood.seen = size - start
-	return k
+	return whole
 }
 
 // reportLines tells the sink what it would have heard of the lines one by one.
-func (t *terminal) reportLines(p []byte, ends []uint16) {
+func (t *terminal) reportLines(p []byte, lines []line) {
 	if t.sink == (noSink{}) {
 		return
 	}
-	start := 0
-	for _, e := range ends {
-		end := int(e)
-		t.sinkRun(p[start : end-2])
-		t.sink.Control('\r')
-		t.sink.Control('\n')
-		start = end
+	for _, l := range lines {
+		t.sinkRun(p[l.start:l.end])
+		if !l.wrapped {
+			t.sink.Control('\r')
+			t.sink.Control('\n')
+		}
 	}
 }
 
 // setLine makes the row hold the text, which is ASCII and fits.
-func (r *row) setLine(text []byte, base cell) {
+func (r *row) setLine(text []byte, base cell, wrapped bool) {
 	r.reset(0)
+	r.wrapped = wrapped
 	dst := r.cells[:len(text)]
 	for i, c := range text[:len(dst)] {
 		dst[i] = base | cell(c)

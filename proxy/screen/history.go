@@ -58,20 +58,20 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 }
 
 // pushLine packs a row of ASCII in one style.
-func (h *history) pushLine(text []byte, id uint32, styles *styleTable) {
+func (h *history) pushLine(text []byte, id uint32, wrapped bool, styles *styleTable) {
 	if h.limit == 0 {
 		h.base++
 		return
 	}
 	b := h.room()
-	if id == 0 {
+	if id == 0 && !wrapped {
 		text = trimBlanks(text, 0)
 	}
 	b.ascii = append(b.ascii, text...)
 	if id != 0 && len(text) > 0 {
 		b.packRun(len(text), &styles.list[id])
 	}
-	b.close(false)
+	b.close(wrapped)
 	h.length++
 }
 
