@@ -144,7 +144,11 @@ func perform(ctx context.Context, bin string, s script, u *terminal, file string
 
 // leave has the user save and quit, and checks the file.
 func leave(ctx context.Context, s script, u *terminal, file string) error {
-	say("the user", "saves and quits")
+	if s.edits {
+		say("the user", "saves and quits")
+	} else {
+		say("the user", "quits")
+	}
 	u.press(s.quit)
 	if err := u.wait(ctx); err != nil {
 		return err
@@ -155,7 +159,7 @@ func leave(ctx context.Context, s script, u *terminal, file string) error {
 	}
 	text := string(got)
 	switch {
-	case !strings.HasPrefix(text, start):
+	case !strings.HasPrefix(text, start), !s.edits && text != start:
 		return fmt.Errorf("the list was damaged: %q", short(text))
 	case s.edits && !strings.Contains(text, typed+"\n"):
 		return fmt.Errorf("the agent's line is missing: %q", short(text))
@@ -163,6 +167,11 @@ func leave(ctx context.Context, s script, u *terminal, file string) error {
 		return errors.New("the agent typed to its end: the reclaim key did nothing")
 	case strings.Contains(text, "without asking"), strings.Contains(text, "one more try"):
 		return errors.New("the agent typed without a grant")
+	}
+	if !s.edits {
+		say("the file", "is as it was: %s only shows it (with vim, vi or nano installed the demo edits)", s.editor)
+		fmt.Println("\nThe demo passed.")
+		return nil
 	}
 	say("the file", "holds the agent's line and %d of the %d it went on with before the key", strings.Count(text, nagging), most)
 	fmt.Println("\nThe demo passed.")
