@@ -14,6 +14,8 @@ const (
 	chunkSize = 32 << 10
 	// repaintEvery is how often the proxy's line is drawn anew while output floods.
 	repaintEvery = 100 * time.Millisecond
+	// paintsMost is how often it is drawn with a chunk in that time before the output counts as a flood.
+	paintsMost = 16
 	// drainQuiet and drainMost: how long the output of a program that has ended may pause, and take in all.
 	drainQuiet = 100 * time.Millisecond
 	drainMost  = 2 * time.Second
@@ -43,9 +45,11 @@ type output struct {
 	buf    [chunkSize]byte
 	hide   []byte    // takes away what is shown, nil while nothing is
 	drawn  time.Time // last repaint
-	fed    bool      // the screen loop has not been woken for the last chunk
-	flow   bool      // the last chunk was bulk
-	dead   bool      // the screen takes nothing any more
+	window time.Time // begin of the time in which paints are counted
+	paints int
+	fed    bool // the screen loop has not been woken for the last chunk
+	flow   bool // the last chunk was bulk
+	dead   bool // the screen takes nothing any more
 	dirty  atomic.Bool
 	moved  atomic.Bool // the terminal changed size
 	ending atomic.Bool // the program has ended: drain and return
@@ -145,6 +149,10 @@ func (d *drain) left(now time.Time) (wait time.Duration, over bool) {
 // pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
 func (o *output) pass(chunk []byte) {
 	if o.hide != nil {
+		if o.calm(time.Now()) {
+			o.passUnder(chunk)
+			return
+		}
 		o.unshow()
 		o.dirty.Store(true)
 	}
@@ -154,6 +162,33 @@ func (o *output) pass(chunk []byte) {
 		o.wake()
 	}
 	o.write(rest)
+}
+
+// passUnder sends one chunk to the user while the proxy shows something over the program: that goes away, the chunk comes,
+// and it is back, in one write, so that it does not flicker. For that the model has to be first.
+func (o *output) passUnder(chunk []byte) {
+	if o.moved.Swap(false) {
+		o.hide = o.erase()
+	}
+	out := append(o.hide, chunk...)
+	o.feed(chunk)
+	o.dirty.Store(false)
+	show, hide, ok := o.paint()
+	if !ok { // the chunk ended within a sequence: the next one will do
+		show, hide = nil, nil
+		o.dirty.Store(true)
+	}
+	o.hide, o.drawn = hide, time.Now()
+	o.write(append(out, show...))
+}
+
+// calm reports whether the program writes little enough for what the proxy shows to be drawn with each chunk.
+func (o *output) calm(now time.Time) bool {
+	if now.Sub(o.window) >= repaintEvery {
+		o.window, o.paints = now, 0
+	}
+	o.paints++
+	return o.paints <= paintsMost
 }
 
 // wake has the screen loop take what it was fed.
