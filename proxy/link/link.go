@@ -54,9 +54,10 @@ type Link struct {
 	queue    []protocol.Message
 	newest   *protocol.Snapshot
 	conn     *websocket.Conn // nil while there is none
-	idle     bool            // the writer has nothing left to write
+	ended    chan struct{}   // closed at the end of conn
 	overflow bool
-	finished bool // nothing more is to be said: no connection follows this one
+	finished bool          // nothing more is to be said: no connection follows this one
+	over     chan struct{} // closed with finished
 	wake     chan struct{}
 }
 
@@ -65,13 +66,13 @@ func New(c Config) *Link {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Link{Config: c, wake: make(chan struct{}, 1)}
+	return &Link{Config: c, over: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
-// Run keeps the link up until ctx ends, however often the gateway goes away.
+// Run keeps the link up until ctx ends or Finish is done, however often the gateway goes away.
 func (l *Link) Run(ctx context.Context) {
 	wait, told := firstBackoff, false
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !l.done() {
 		up, err := l.connect(ctx)
 		if ctx.Err() != nil || l.done() {
 			return
@@ -86,6 +87,7 @@ func (l *Link) Run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+		case <-l.over:
 		case <-time.After(rand.N(wait)):
 		}
 		wait = min(2*wait, longestBackoff)
@@ -100,14 +102,16 @@ func (l *Link) done() bool {
 
 // connect makes one connection and lives in it until it ends; up says whether there was one.
 func (l *Link) connect(ctx context.Context) (up bool, err error) {
-	dialCtx, cancel := context.WithTimeout(ctx, dialPatience)
-	conn, err := l.handshake(dialCtx)
-	cancel() // its timer would wake an idle session
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	conn, err := l.handshake(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Close()
-	l.attach(conn)
+	if !l.attach(conn) {
+		return false, context.Canceled
+	}
 	if l.Up != nil {
 		l.Up()
 	}
@@ -117,8 +121,6 @@ func (l *Link) connect(ctx context.Context) (up bool, err error) {
 			l.Down()
 		}
 	}()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	var reader sync.WaitGroup
 	reader.Go(func() { stop(l.read(conn)) }) // ends when conn is closed
 	l.write(ctx, conn)
@@ -128,14 +130,20 @@ func (l *Link) connect(ctx context.Context) (up bool, err error) {
 	return true, cause
 }
 
-// handshake dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone.
+// handshake dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone. The socket
+// is closed when ctx ends, whatever waits in it: a handshake without an answer, or a write to a gateway that stalls.
 func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
-	d := websocket.Dialer{
-		NetDialContext:    func(ctx context.Context, _, _ string) (net.Conn, error) { return l.Dial(ctx) },
-		NetDialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.Dial(ctx) },
-		Subprotocols:      []string{protocol.Version},
+	dial := func(short context.Context, _, _ string) (net.Conn, error) {
+		conn, err := l.Dial(short)
+		if err == nil {
+			context.AfterFunc(ctx, func() { conn.Close() })
+		}
+		return conn, err
 	}
-	conn, resp, err := d.DialContext(ctx, l.URL, l.Header)
+	d := websocket.Dialer{NetDialContext: dial, NetDialTLSContext: dial, Subprotocols: []string{protocol.Version}}
+	short, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel() // its timer would wake an idle session
+	conn, resp, err := d.DialContext(short, l.URL, l.Header)
 	if resp != nil && resp.Body != nil {
 		defer resp.Body.Close()
 	}
@@ -149,20 +157,25 @@ func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
 	return nil, fmt.Errorf("no gateway answers at %s: %w", l.URL, err)
 }
 
-// attach begins a connection with the hello; what was queued for an earlier one is void.
-func (l *Link) attach(conn *websocket.Conn) {
+// attach begins a connection with the hello; what was queued for an earlier one is void. After Finish none begins.
+func (l *Link) attach(conn *websocket.Conn) bool {
 	hello := l.Hello()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.finished {
+		return false
+	}
 	l.conn, l.queue, l.overflow = conn, append([]protocol.Message(nil), hello...), false
-	l.idle = false
+	l.ended = make(chan struct{})
 	l.signal()
+	return true
 }
 
 func (l *Link) detach() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conn, l.queue = nil, nil
+	close(l.ended)
 }
 
 // Send queues a message. Without a connection it is dropped: the hello of the next one says everything that counts.
@@ -178,7 +191,6 @@ func (l *Link) Send(m protocol.Message) {
 		return
 	}
 	l.queue = append(l.queue, m)
-	l.idle = false
 	l.signal()
 }
 
@@ -188,7 +200,6 @@ func (l *Link) Snapshot(s *protocol.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.newest = s
-	l.idle = false
 	l.signal()
 }
 
@@ -202,50 +213,49 @@ func (l *Link) signal() {
 // Finish sends what is queued, and then a close frame whose answer says that the gateway has read all of it. It returns
 // when that has come, when the connection is lost, or when ctx ends; Run makes no connection after it.
 func (l *Link) Finish(ctx context.Context) {
-	closing := false
-	for ctx.Err() == nil {
-		l.mu.Lock()
+	l.mu.Lock()
+	if !l.finished {
 		l.finished = true
-		conn, idle := l.conn, l.idle
-		l.mu.Unlock()
-		if conn == nil {
-			return
-		}
-		if idle && !closing {
-			closing = true
-			bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-			_ = conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(writePatient)) // a lost connection ends it too
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Millisecond):
-		}
+		close(l.over)
+	}
+	conn, ended := l.conn, l.ended
+	l.signal()
+	l.mu.Unlock()
+	if conn == nil {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-ended:
 	}
 }
 
-// write is the connection's only writer.
+// write is the connection's only writer of messages.
 func (l *Link) write(ctx context.Context, conn *websocket.Conn) {
 	w := writer{conn: conn}
 	for ctx.Err() == nil {
 		l.mu.Lock()
-		queue, newest := l.queue, l.newest
+		queue, newest, finished := l.queue, l.newest, l.finished
 		l.queue = nil
 		if newest == w.last {
 			newest = nil
 		}
-		l.idle = len(queue) == 0 && newest == nil
-		idle := l.idle
 		l.mu.Unlock()
-		if idle {
+		switch {
+		case len(queue) > 0 || newest != nil:
+			if err := w.messages(queue, newest); err != nil {
+				l.Log.Info("write to the gateway", "error", err)
+				return
+			}
+		case finished:
+			bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+			_ = conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(writePatient)) // a lost connection ends ctx
+			<-ctx.Done()                                                                     // the answer ends the reading
+		default:
 			select {
 			case <-ctx.Done():
 			case <-l.wake:
 			}
-			continue
-		}
-		if err := w.messages(queue, newest); err != nil {
-			l.Log.Info("write to the gateway", "error", err)
-			return
 		}
 	}
 }
