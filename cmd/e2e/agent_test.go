@@ -106,13 +106,14 @@ func (a *agent) fails(tool string, with args, wanted ...string) string {
 	return got.text
 }
 
-// ends types what ends the program and waits for that. The program may be quicker than the wait.
+// ends types what ends the program and waits for that. The program may be quicker than the wait; and where its proxy was
+// the gateway too, the wait may come to the one that took over, which never knew the session.
 func (a *agent) ends(with args) {
 	a.w.t.Helper()
 	with["wait_for"] = "exit"
 	got := a.calls("terminal_send", with)
 	if got.fails {
-		require.Contains(a.w.t, got.text, "ended with exit status 0")
+		require.Regexp(a.w.t, "ended with exit status 0|there is no session", got.text)
 		return
 	}
 	require.Contains(a.w.t, got.text, "matched: true")
