@@ -163,9 +163,6 @@ func (c *Child) prepare(conf Config) error {
 // Pid is the program's process id, which is also its session's and its first process group's.
 func (c *Child) Pid() int { return c.cmd.Process.Pid }
 
-// Slave is the path of the program's terminal.
-func (c *Child) Slave() string { return c.slave }
-
 // Descriptor is the master's, to be polled.
 func (c *Child) Descriptor() int { return c.master }
 

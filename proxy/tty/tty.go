@@ -88,14 +88,6 @@ func (t *Terminal) HasKeyboard() bool { return t.inTTY }
 // HasScreen reports whether standard output is a terminal.
 func (t *Terminal) HasScreen() bool { return t.outTTY }
 
-// Name is the path of the terminal that is the keyboard, "" when there is none.
-func (t *Terminal) Name() string {
-	if !t.inTTY {
-		return ""
-	}
-	return ttyName(t.in)
-}
-
 // Size is the size of the screen in cells. Without one the keyboard's terminal is asked, as `proxy less f | tee log`
 // still has it.
 func (t *Terminal) Size() (cols, rows int, err error) {
