@@ -137,6 +137,9 @@ func (w *Waits) see(v View) {
 
 // end evaluates the chosen waits and ends those that are over.
 func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
+	if len(w.open) == 0 {
+		return
+	}
 	_, exited := v.Exited()
 	w.finish(func(o *waiting) (Result, bool) {
 		switch {

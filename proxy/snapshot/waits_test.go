@@ -428,3 +428,15 @@ func TestCheckExpect(t *testing.T) {
 		})
 	}
 }
+
+// TestLookingWithoutWaitsPlaysNothing: what a flood prints stays unplayed while nobody waits, however often the screen is
+// looked at.
+func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
+	b := newBench(t, "a line")
+	for now := range 100 {
+		b.print("a line\r\n")
+		b.changed(now)
+	}
+	require.NotEmpty(t, b.text.log.ops, "the log was played though nobody asked for the text")
+	require.Zero(t, b.text.kept.lines)
+}
