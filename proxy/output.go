@@ -33,8 +33,10 @@ type output struct {
 	child *child.Child
 	term  *tty.Terminal
 	poll  *tty.Poller
-	feed  func([]byte) (waiting int) // hands bytes to the screen loop, which copies them; waiting is what it has not taken yet
-	kick  func()                     // makes the screen loop take them
+	// feed hands bytes to the screen loop, which copies them; waiting is what it has not taken yet. It is nil when nobody
+	// needs a model: without agents the user's terminal answers the program, and nothing else looks.
+	feed func([]byte) (waiting int)
+	kick func() // makes the screen loop take them
 	// paint makes the bytes that show what the proxy has to say and those that take it away again; ok is false while
 	// nothing may be inserted into the stream. It waits for the screen loop to have caught up.
 	paint func() (show, hide []byte, ok bool)
@@ -157,6 +159,10 @@ func (o *output) pass(chunk []byte) {
 		o.dirty.Store(true)
 	}
 	rest := o.try(chunk)
+	if o.feed == nil {
+		o.write(rest)
+		return
+	}
 	o.fed, o.flow = true, len(chunk) >= bulk
 	if waiting := o.feed(chunk); waiting >= kickAt || len(rest) > 0 {
 		o.wake()

@@ -192,7 +192,10 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	}
 	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
 	s.loop.child = s.child
-	s.output = &output{child: s.child, term: s.term, poll: outPoll, feed: s.loop.feed, kick: s.loop.signal}
+	s.output = &output{child: s.child, term: s.term, poll: outPoll, kick: s.loop.signal}
+	if agent != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
+		s.output.feed = s.loop.feed
+	}
 	kbd := &keyboard{term: s.term, typed: origin.typed}
 	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, origin))
 	s.loop.queried = s.answerQueries
