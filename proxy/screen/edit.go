@@ -1,5 +1,7 @@
 package screen
 
+import "unicode/utf8"
+
 // scrollUp moves the rows between the margins up by n. Rows that leave the top of the main screen enter the history.
 func (t *terminal) scrollUp(n int) {
 	if !t.fullWidth() {
@@ -243,14 +245,44 @@ func (t *terminal) moveColumns(x, n int, insert bool) {
 	t.x, t.y, t.pending = saveX, saveY, pending
 }
 
-// REP repeats the character before it (ECMA-48 8.3.103).
+// REP repeats the character before it (ECMA-48 8.3.103), at most as often as the screen has cells.
 func (t *terminal) REP() {
 	if !t.last.valid {
 		return
 	}
-	r := t.last.r
-	for n := min(t.parse.params.num(0), t.cols*t.rows); n > 0; n-- {
-		t.printChar(r)
+	r, n := t.last.r, min(t.parse.params.num(0), t.cols*t.rows)
+	if ascii := r < utf8.RuneSelf; ascii && !t.plain || t.charsets.single != 0 {
+		for range n {
+			t.printChar(r)
+		}
+	} else {
+		t.repeat(r, n, ascii)
 	}
 	t.last.valid = false
+}
+
+// repeat prints n times r as a run of text: four bytes may ask for thousands.
+func (t *terminal) repeat(r rune, n int, ascii bool) {
+	var text [256]byte
+	size := len(utf8.AppendRune(text[:0], r))
+	most := min(n, len(text)/size)
+	for i := size; i < most*size; i++ {
+		text[i] = text[i-size]
+	}
+	for ; n > 0; n -= most {
+		run := text[:min(n, most)*size]
+		if !ascii {
+			t.sink.Print(run)
+		}
+		for len(run) > 0 {
+			took := 0
+			if ascii {
+				took = t.printASCII(run)
+			} else if took = t.printSpan(run); took == 0 {
+				t.printRune(r)
+				took = size
+			}
+			run = run[took:]
+		}
+	}
 }

@@ -126,9 +126,12 @@ func (t *terminal) eraseUnprotected(y, from, to int) {
 		return
 	}
 	r, blank := t.grid.at(y), t.blank()
-	for x := from; x < to; x++ {
-		if t.styles.list[r.cells[x].style()].attrs&Protected == 0 {
-			r.fill(x, x+1, blank)
+	for x := from; x < to; {
+		id, start := r.cells[x].style(), x
+		for x++; x < to && r.cells[x].style() == id; x++ {
+		}
+		if t.styles.list[id].attrs&Protected == 0 {
+			r.fill(start, x, blank)
 		}
 	}
 	if to == t.cols {
