@@ -8,13 +8,17 @@ const (
 	DefaultSettle   = 30 * time.Millisecond
 )
 
+// quietBefore is how long nothing must have changed for a change to be shown at once. Who waits for a program that answers
+// now and then sees each answer when it is there; a program that prints without pause is not followed line by line.
+const quietBefore = 100 * time.Millisecond
+
 // maxHold bounds synchronised output (DEC mode 2026): a program that never ends its update is looked at all the same.
 const maxHold = time.Second
 
 // Pace says when the next snapshot is due. These are its rules, in order:
 //
 //  1. Nothing changed since the last snapshot, and that one showed a settled screen: nothing is due, and no timer runs.
-//  2. A change after nothing was sent for the interval is due at once.
+//  2. A change after quiet, which is 100 ms without any or the interval if that is shorter, is due at once.
 //  3. Otherwise a change is due when it settles, which is the settle time after the last change. If the snapshot sent last
 //     was settled too, that waits for the interval since it. And it is never later than the interval after the first
 //     change that was not sent.
@@ -23,14 +27,15 @@ const maxHold = time.Second
 //  5. While the program holds its output (synchronised update), its screen is half drawn: nothing is due and
 //     nothing settles, for at most one second.
 //
-// So a key's echo is seen at once and its settled screen just after; output that never pauses gives one snapshot an
-// interval; and no interval has more than two. The time passed in never decreases.
+// So a key's echo is seen at once and its settled screen just after; output that never pauses for long gives two snapshots
+// an interval at most. The time passed in never decreases.
 //
 // One goroutine owns it.
 type Pace struct {
 	interval, settle time.Duration
 
 	pending     bool
+	fresh       bool // the first change not sent came after quiet
 	first, last time.Time // first change not sent, last change
 	sent        time.Time // last snapshot
 	sentSettled bool
@@ -53,6 +58,7 @@ func NewPace(interval, settle time.Duration) *Pace {
 func (p *Pace) Changed(now time.Time) {
 	if !p.pending {
 		p.pending, p.first = true, now
+		p.fresh = now.Sub(p.last) >= min(quietBefore, p.interval)
 	}
 	p.last = now
 }
@@ -77,7 +83,7 @@ func (p *Pace) Due(now time.Time) bool {
 func (p *Pace) Next() (time.Time, bool) {
 	settles := p.QuietFrom(p.settle)
 	switch {
-	case p.pending && (p.sent.IsZero() || p.first.Sub(p.sent) >= p.interval):
+	case p.pending && p.fresh:
 		return p.unheld(p.first), true
 	case p.pending:
 		at := settles
