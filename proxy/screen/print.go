@@ -82,7 +82,7 @@ func (t *terminal) advance(r *row, n, limit int) {
 	t.pending = false
 	if t.x > limit {
 		t.x = limit
-		t.pending = t.modes.AutoWrap
+		t.pending = true
 		if limit == t.cols-1 {
 			r.wrapped = false
 		}
