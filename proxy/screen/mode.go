@@ -163,7 +163,7 @@ func (t *terminal) setDEC(n int, on bool) {
 	case 7:
 		t.pending = t.pending && on
 	case 69:
-		t.left, t.right = 0, t.cols-1
+		t.resetSides()
 	case 9, 1000, 1001, 1002, 1003:
 		t.modes.MouseProtocol = choice(uint16(n), on)
 	case 1005, 1006, 1015, 1016:

@@ -137,7 +137,13 @@ func (t *terminal) updatePlain() {
 // resetMargins makes the whole screen scroll.
 func (t *terminal) resetMargins() {
 	t.top, t.bottom = 0, t.rows-1
+	t.resetSides()
+}
+
+// resetSides takes the left and right margins away. A wrap that was pending at the right one is over: there is room now.
+func (t *terminal) resetSides() {
 	t.left, t.right = 0, t.cols-1
+	t.pending = t.pending && t.x == t.right
 }
 
 // fullWidth says whether the left and right margins are at the edges.
