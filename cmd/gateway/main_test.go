@@ -147,6 +147,8 @@ func TestASessionFromAShell(t *testing.T) {
 	got = command(t, "send", "sh-1", "--text", "x", "--expect-rev", "1")
 	require.Equal(t, statusRefused, got.status)
 	require.Contains(t, got.err, "the screen is no longer what you expected")
+	require.Contains(t, got.out, "rev 4 cursor 1,1", "what is there instead")
+	require.Contains(t, got.out, "\nran\n")
 
 	got = command(t, "send", "sh-1", "--as", "other", "--text", "x")
 	require.Equal(t, statusForbidden, got.status, "another name is another agent: %s", got.err)

@@ -128,8 +128,14 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 		return err
 	}
 	if failed := typed.Failed(); failed != nil {
-		if a.json {
+		switch {
+		case a.json:
 			err = a.printJSON(sent{InputResult: total(typed)})
+		case failed.Frame != nil: // what is there instead of what was believed
+			lines, known := observe.Screen(typed.Before, failed.Frame)
+			if known {
+				err = a.print(observe.Header(s, failed.Frame, "", time.Now()), observe.Rows(lines))
+			}
 		}
 		return errors.Join(notTyped(typed, failed), err)
 	}
