@@ -247,7 +247,8 @@ func (m *ControlRelease) check() error {
 
 func (m *ControlDecide) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalLevel("level", m.Level).
-		between("seconds", m.Seconds, 0, 24*3600).required("by", m.By, MaxName).done()
+		between("seconds", m.Seconds, 0, 24*3600).required("by", m.By, MaxName).text("agentName", m.AgentName, MaxName).
+		oneOf("hide", m.Hide, "", HideOn, HideOff).done()
 }
 
 func (m *Wait) check() error {

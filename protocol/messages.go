@@ -209,15 +209,35 @@ type ControlRelease struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// ControlDecide is an owner's decision from elsewhere: it grants, refuses or takes back.
+// ControlDecide is an owner's decision from elsewhere. Without Hide it gives control, or takes it back, which refuses an
+// open request too; with Hide it hides the session from agents, or shows it again. What gives agents more needs the
+// owner's signature (see [ControlDecide.Signed]), unless the session trusts its gateway's word; what takes away needs none.
 type ControlDecide struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	Grant     bool   `json:"grant"`
-	Level     Level  `json:"level,omitempty"`
-	Seconds   int64  `json:"seconds,omitempty"`
-	By        string `json:"by"`
+	// Level is the most that is given; without it, what the agent asks for.
+	Level   Level `json:"level,omitempty"`
+	Seconds int64 `json:"seconds,omitempty"`
+	// By is the owner's name for people. A gateway that knows a better one puts it here.
+	By string `json:"by"`
+	// AgentName is the agent that is meant; without it, the one that asks, or the next one that does.
+	AgentName string `json:"agentName,omitempty"`
+	// Hide is "on" or "off"; Grant says nothing then.
+	Hide string `json:"hide,omitempty"`
+	// Epoch is the one that the owner saw: the decision is void when control changed hands since.
+	Epoch uint64 `json:"epoch,omitempty"`
+	// At is when the owner decided; the decision is void half a minute later.
+	At int64 `json:"at,omitempty"`
+	// SignatureB64 is the Ed25519 signature over Signed.
+	SignatureB64 []byte `json:"signatureB64,omitempty"`
 }
+
+// The values of [ControlDecide.Hide].
+const (
+	HideOn  = "on"
+	HideOff = "off"
+)
 
 // Wait asks for a fact: the answer comes when the condition holds or the time is over.
 type Wait struct {

@@ -56,8 +56,11 @@ func word(t reflect.Type, name string) string {
 	case reflect.TypeFor[InputKind]():
 		return string(InputKeys)
 	}
-	if name == "from" {
+	switch name {
+	case "from":
 		return "agent"
+	case "hide":
+		return HideOn
 	}
 	return "password" // an id, a text, and the reason of a blackout
 }
