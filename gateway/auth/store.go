@@ -26,7 +26,8 @@ type Token struct {
 	Name      string    `json:"name"`
 	Role      Role      `json:"role"`
 	Namespace string    `json:"namespace,omitempty"`
-	Hash      string    `json:"sha256"` // of the whole token, in hex
+	Hash      string    `json:"sha256"`            // of the whole token, in hex
+	Key       string    `json:"ed25519,omitempty"` // public half of the key that the token stands for, in hex
 	Created   time.Time `json:"created"`
 	Expires   time.Time `json:"expires,omitzero"`
 }
@@ -72,7 +73,7 @@ func (s *Store) Create(t Token) (token string, err error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
 	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
-	t.Hash, t.Created = hash(token), s.now().UTC().Truncate(time.Second)
+	t.Hash, t.Key, t.Created = hash(token), publicKey(token), s.now().UTC().Truncate(time.Second)
 	err = s.change(func(tokens []Token) ([]Token, error) {
 		if slices.ContainsFunc(tokens, func(o Token) bool { return o.Name == t.Name }) {
 			return nil, fmt.Errorf("there is a token %q already: revoke it first, or take another name", t.Name)
@@ -129,8 +130,11 @@ func (s *Store) Verify(token string) (Identity, error) {
 	if found < 0 || s.expired(s.tokens[found]) {
 		return Identity{}, ErrUnknownToken
 	}
-	t := s.tokens[found]
-	return Identity{Role: t.Role, Name: t.Name, Namespace: t.Namespace, TokenID: t.Hash, Expires: t.Expires}, nil
+	return s.tokens[found].identity(), nil
+}
+
+func (t Token) identity() Identity {
+	return Identity{Role: t.Role, Name: t.Name, Namespace: t.Namespace, TokenID: t.Hash, Expires: t.Expires}
 }
 
 // Valid reports whether the token of an identity still stands. A file that cannot be read is no permission.

@@ -1,0 +1,100 @@
+package auth
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// keyed is a store with a token of every role.
+func keyed(t *testing.T, now func() time.Time) (*Store, string, map[Role]string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "private", "tokens")
+	s, err := OpenStore(path, now)
+	require.NoError(t, err)
+	tokens := make(map[Role]string)
+	for _, role := range Roles {
+		tokens[role], err = s.Create(Token{Name: "the-" + string(role), Role: role, Expires: time.Unix(2000, 0)})
+		require.NoError(t, err)
+	}
+	return s, path, tokens
+}
+
+func TestOnlyAnOwnersSignatureCounts(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s, _, tokens := keyed(t, func() time.Time { return now })
+	message := []byte("give it")
+	name, err := s.Owner(message, Sign(tokens[RoleOwner], message))
+	require.NoError(t, err)
+	require.Equal(t, "the-owner", name)
+	for what, signature := range map[string][]byte{
+		"agent": Sign(tokens[RoleAgent], message), "viewer": Sign(tokens[RoleViewer], message), "proxy": Sign(tokens[RoleProxy], message),
+		"stranger": Sign("tp_stranger", message), "another message": Sign(tokens[RoleOwner], []byte("give it all")),
+		"nothing": nil, "short": {1, 2, 3}, "the hash as the token": Sign(hash(tokens[RoleOwner]), message),
+	} {
+		_, err := s.Owner(message, signature)
+		require.ErrorIs(t, err, ErrNotSigned, what)
+	}
+	signature := Sign(tokens[RoleOwner], message)
+	now = time.Unix(2000, 0)
+	_, err = s.Owner(message, signature)
+	require.ErrorIs(t, err, ErrNotSigned, "expired")
+	now = time.Unix(1000, 0)
+	require.NoError(t, s.Revoke("the-owner"))
+	_, err = s.Owner(message, signature)
+	require.ErrorIs(t, err, ErrNotSigned, "revoked")
+}
+
+// R35: both ends prove that they know the token, and neither shows it.
+func TestR35ChallengeProvesBothEnds(t *testing.T) {
+	s, path, tokens := keyed(t, func() time.Time { return time.Unix(1000, 0) })
+	token := tokens[RoleAgent]
+	c := Challenge{Ref: Ref(token), ClientNonce: Nonce(), ServerNonce: Nonce()}
+	require.True(t, ValidNonce(c.ClientNonce))
+	proof, err := s.Prove(c)
+	require.NoError(t, err)
+	require.True(t, c.ServerKnows(token, proof))
+	who, err := s.Answered(c, c.Answer(token))
+	require.NoError(t, err)
+	require.Equal(t, Identity{Role: RoleAgent, Name: "the-agent", TokenID: hash(token), Expires: time.Unix(2000, 0).UTC()}, who)
+
+	later := c
+	later.ServerNonce = Nonce()
+	require.False(t, later.ServerKnows(token, proof), "a proof is for one exchange")
+	_, err = s.Answered(later, c.Answer(token))
+	require.ErrorIs(t, err, ErrUnknownToken)
+	_, err = s.Answered(c, c.Answer(tokens[RoleOwner]))
+	require.ErrorIs(t, err, ErrUnknownToken, "another token's answer")
+	_, err = s.Answered(c, proof)
+	require.ErrorIs(t, err, ErrUnknownToken, "the server's own proof")
+	_, err = s.Prove(Challenge{Ref: Ref("tp_stranger")})
+	require.ErrorIs(t, err, ErrUnknownToken)
+
+	// Who has read the store can play the server, and still not the client.
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotContains(t, string(file), token)
+	require.NotContains(t, string(file), hex.EncodeToString(signingKey(token).Seed()))
+	_, err = s.Answered(c, c.Answer(hash(token)))
+	require.ErrorIs(t, err, ErrUnknownToken)
+}
+
+// A token that was made before tokens were keys is still good as a bearer token, and for nothing else.
+func TestATokenWithoutAKey(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "private")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	path := filepath.Join(dir, "tokens")
+	require.NoError(t, os.WriteFile(path, []byte(`{"name":"old","role":"owner","sha256":"`+hash("tp_old")+`","created":"2026-01-01T00:00:00Z"}`), 0o600))
+	s, err := OpenStore(path, nil)
+	require.NoError(t, err)
+	_, err = s.Verify("tp_old")
+	require.NoError(t, err)
+	_, err = s.Owner([]byte("m"), Sign("tp_old", []byte("m")))
+	require.ErrorIs(t, err, ErrNotSigned)
+	_, err = s.Prove(Challenge{Ref: Ref("tp_old")})
+	require.ErrorIs(t, err, ErrUnknownToken)
+}
