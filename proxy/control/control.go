@@ -106,6 +106,8 @@ type State struct {
 	// Pregrant says that the user let the next agent that asks have control, from the menu. What the command line said is
 	// not repeated.
 	Pregrant bool
+	// Pregift is what an owner elsewhere said about that.
+	Pregift Gift
 	// Paused says that the user typed and the agent's input waits.
 	Paused bool
 }
@@ -119,6 +121,7 @@ type Event struct {
 	Epoch    uint64 // of the grant that began or ended
 	Until    time.Time
 	Reason   Reason // of an end
+	By       string // the owner elsewhere who decided, "" for the user at the keyboard and for what nobody decided
 }
 
 // Machine is the state machine. It belongs to one goroutine.
@@ -140,6 +143,7 @@ type Machine struct {
 	yield         time.Time // until when the agent is paused
 	pregrant      Level
 	pregrantUntil time.Time // zero: no limit
+	gift          Gift      // what an owner elsewhere said about the pregrant; zero otherwise
 	events        []Event
 	lastEnd       Event
 }
@@ -161,7 +165,7 @@ const (
 // State is the machine's state at now.
 func (m *Machine) State(now time.Time) State {
 	return State{
-		Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, Reason: m.reason,
+		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, Reason: m.reason,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield),
 	}
@@ -196,11 +200,11 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		return nil
 	case m.phase == Granted:
 		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
-	case m.pregrant != NoLevel && m.pregrant >= r.Level:
+	case m.pregrant != NoLevel && m.pregrant >= r.Level && m.gift.isFor(r.Agent):
 		// The agent may have asked for more before: that question is answered with this one.
-		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
+		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), shortest(r.For, m.gift.For)
 		m.level = r.Level
-		m.grant(now)
+		m.grant(now, m.gift.By)
 		return nil
 	case !m.conf.Keyboard:
 		return ErrNobody
@@ -218,25 +222,28 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	return nil
 }
 
-// grant gives control to m.agent at m.level.
-func (m *Machine) grant(now time.Time) {
+// grant gives control to m.agent at m.level; by is the owner elsewhere who says so, if it is one.
+func (m *Machine) grant(now time.Time, by string) {
 	m.phase, m.epoch = Granted, m.epoch+1
-	m.pregrant, m.yield = NoLevel, time.Time{}
+	m.pregrant, m.gift, m.yield = NoLevel, Gift{}, time.Time{}
 	m.until = time.Time{}
 	if length := shortest(m.wanted, m.conf.For); length > 0 {
 		m.until = now.Add(length)
 	}
 	m.menu, m.shown = time.Time{}, time.Time{}
-	m.events = append(m.events, Event{Granted: true, Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until})
+	m.events = append(m.events, Event{Granted: true, Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until, By: by})
 	m.waiting = nil
 }
 
 // end ends control or refuses the request that is open. Only here does control end, whatever the reason.
-func (m *Machine) end(now time.Time, why Reason) {
+func (m *Machine) end(now time.Time, why Reason) { m.endBy(now, why, "") }
+
+// endBy is end on the word of an owner elsewhere.
+func (m *Machine) endBy(now time.Time, why Reason, by string) {
 	if m.phase == Observing {
 		return
 	}
-	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why}
+	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by}
 	m.events = append(m.events, m.lastEnd)
 	m.phase, m.epoch = Observing, m.epoch+1
 	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
@@ -268,7 +275,7 @@ func (m *Machine) Chord(now time.Time) Act {
 	case now.Before(m.swallow):
 		m.swallow = later(m.swallow, now.Add(SwallowMore))
 	case m.pregrant != NoLevel:
-		m.pregrant, m.swallow = NoLevel, now.Add(SwallowFor)
+		m.pregrant, m.gift, m.swallow = NoLevel, Gift{}, now.Add(SwallowFor)
 	case m.menu.IsZero():
 		m.menu, m.shown = now, time.Time{}
 	case m.answerable(now):
@@ -284,10 +291,10 @@ func (m *Machine) Confirm(now time.Time) Act {
 	m.Tick(now)
 	switch {
 	case m.phase == Asked && m.answerable(now):
-		m.grant(now)
+		m.grant(now, "")
 	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
 		m.menu, m.shown = time.Time{}, time.Time{}
-		m.pregrant, m.pregrantUntil = Drive, now.Add(PregrantFor)
+		m.pregrant, m.gift, m.pregrantUntil = Drive, Gift{}, now.Add(PregrantFor)
 	case m.phase == Asked, !m.menu.IsZero():
 		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
 	default:
@@ -344,7 +351,7 @@ func (m *Machine) Tick(now time.Time) {
 	case !m.menu.IsZero() && !now.Before(m.menu.Add(MenuFor)):
 		m.menu, m.shown = time.Time{}, time.Time{}
 	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
-		m.pregrant, m.pregrantUntil = NoLevel, time.Time{}
+		m.pregrant, m.gift, m.pregrantUntil = NoLevel, Gift{}, time.Time{}
 	}
 }
 

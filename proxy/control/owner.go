@@ -1,0 +1,66 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Gift is control as an owner gives it from elsewhere.
+type Gift struct {
+	// By is the owner, for people.
+	By string
+	// Level is the most that is given; NoLevel is what the agent asks for.
+	Level Level
+	// For bounds the grant beside what the agent asks for and the session allows; 0 for no limit.
+	For time.Duration
+	// Agent is the name of the one that is meant, "" for whoever asks.
+	Agent string
+	// Epoch is the one that the owner saw, 0 for any.
+	Epoch uint64
+}
+
+func (g Gift) isFor(a Agent) bool { return g.Agent == "" || g.Agent == a.Name }
+
+// ErrMoved says that control changed hands after the owner looked.
+var ErrMoved = errors.New("control changed hands since the owner looked: look again")
+
+// Give does what an owner elsewhere decided: the agent that asks gets control, or, when none does, the next one that asks
+// within PregrantFor. It never takes control from an agent that has it, nor changes that grant.
+func (m *Machine) Give(now time.Time, g Gift) error {
+	m.Tick(now)
+	switch {
+	case g.Epoch != 0 && g.Epoch != m.epoch:
+		return ErrMoved
+	case m.phase == Granted:
+		return fmt.Errorf("%s has the keyboard already: take it back first", m.agent.Name)
+	case m.phase == Asked && !g.isFor(m.agent):
+		return fmt.Errorf("%s asks, and not %s", m.agent.Name, g.Agent)
+	case m.phase == Asked:
+		if g.Level != NoLevel {
+			m.level = min(m.level, g.Level)
+		}
+		m.wanted = shortest(m.wanted, g.For)
+		m.grant(now, g.By)
+		return nil
+	}
+	if g.Level == NoLevel {
+		g.Level = Drive
+	}
+	m.menu, m.shown = time.Time{}, time.Time{}
+	m.pregrant, m.gift, m.pregrantUntil = g.Level, g, now.Add(PregrantFor)
+	return nil
+}
+
+// Reclaim takes the keyboard back by another way than its key, on the word of by or, "", of the user at this machine: no
+// agent has, asks for, or is promised control when it returns. It reports whether there was anything to take.
+func (m *Machine) Reclaim(now time.Time, by string) bool {
+	had := m.phase != Observing || m.pregrant != NoLevel
+	m.pregrant, m.gift, m.pregrantUntil = NoLevel, Gift{}, time.Time{}
+	why := Reclaimed
+	if m.phase == Asked {
+		why = Refused // as the key would
+	}
+	m.endBy(now, why, by)
+	return had
+}
