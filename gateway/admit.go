@@ -38,7 +38,8 @@ func (s *Server) admit(r *http.Request) (ws.Admission, error) {
 		return ws.Admission{}, &ws.Refusal{Status: http.StatusNotFound, Say: "there is no such door"}
 	}
 	who := auth.Identity{Role: door.roles[0]}
-	if local, _ := r.Context().Value(localKey{}).(bool); !local {
+	local, _ := r.Context().Value(localKey{}).(bool)
+	if !local {
 		var err error
 		if who, err = s.identify(r); err != nil {
 			return ws.Admission{}, err
@@ -47,6 +48,7 @@ func (s *Server) admit(r *http.Request) (ws.Admission, error) {
 	for _, role := range door.roles {
 		if role == who.Role {
 			member := memberOf(who, r.Header)
+			member.Local = local
 			return ws.Admission{Limit: door.limit, Join: func() ws.Peer { return s.join(member, who) }}, nil
 		}
 	}

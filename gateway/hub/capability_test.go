@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -117,6 +118,46 @@ func TestR52OnlyOwnersDecide(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"terminal.read", "sessions.list", "sessions.subscribe"}, viewer)
+}
+
+// A process of the user's own may take away, and pass on what an owner signed; an agent may neither, wherever it runs.
+func TestR52LocalViewersTakeAwayOnly(t *testing.T) {
+	decide := func(change func(*protocol.ControlDecide)) *protocol.ControlDecide {
+		m := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x"}
+		change(m)
+		return m
+	}
+	for name, c := range map[string]struct {
+		m     *protocol.ControlDecide
+		local bool
+	}{
+		"take back":     {decide(func(*protocol.ControlDecide) {}), true},
+		"hide":          {decide(func(m *protocol.ControlDecide) { m.Hide = protocol.HideOn }), true},
+		"show":          {decide(func(m *protocol.ControlDecide) { m.Hide = protocol.HideOff }), false},
+		"grant":         {decide(func(m *protocol.ControlDecide) { m.Grant = true }), false},
+		"signed grant":  {decide(func(m *protocol.ControlDecide) { m.Grant, m.SignatureB64 = true, []byte("s") }), true},
+		"signed show":   {decide(func(m *protocol.ControlDecide) { m.Hide, m.SignatureB64 = protocol.HideOff, []byte("s") }), true},
+		"hide, granted": {decide(func(m *protocol.ControlDecide) { m.Hide, m.Grant = protocol.HideOn, true }), true},
+	} {
+		for member, allowed := range map[Member]bool{
+			{Role: RoleViewer, Local: true}: c.local, {Role: RoleViewer}: false, {Role: RoleOwner}: true,
+			{Role: RoleAgent, Local: true}: false, {Role: RoleAgent}: false, {Role: RoleProxy, Local: true}: false,
+		} {
+			t.Run(fmt.Sprintf("%s/%s local=%t", name, member.Role, member.Local), func(t *testing.T) {
+				h, proxy, _ := scene()
+				defer h.Close()
+				p := h.Join(member)
+				p.Handle(c.m)
+				if allowed {
+					require.Empty(t, got(p))
+					one[*protocol.ControlDecide](t, proxy)
+					return
+				}
+				require.Equal(t, protocol.CodeForbidden, one[*protocol.Error](t, p).Code)
+				require.Empty(t, got(proxy))
+			})
+		}
+	}
 }
 
 func TestOwnersDecisionCarriesTheNameThatTheGatewayKnows(t *testing.T) {

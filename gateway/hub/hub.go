@@ -59,6 +59,9 @@ type Member struct {
 	Named bool
 	// Lasting: the identity outlives the connection, so that the end of the connection does not end control.
 	Lasting bool
+	// Local: a process of the user's own, on the user's own machine. As a viewer it may take control away and hide a
+	// session, which it could as well with a signal to the proxy, and pass on what an owner has signed.
+	Local bool
 	// Namespace separates: participants see the sessions of their own namespace, and no trace of others.
 	Namespace string
 }
