@@ -85,6 +85,9 @@ func loopbackName(host string) bool {
 // Local reports whether this is the user's local gateway, which [Local] can start when nobody serves it.
 func (e Endpoint) Local() bool { return e.network == "" }
 
+// Remote reports whether the gateway is reached over TCP: its peers are known by tokens, and need not be of this user.
+func (e Endpoint) Remote() bool { return e.network == "tcp" }
+
 // String is the address for people.
 func (e Endpoint) String() string {
 	switch {

@@ -101,7 +101,7 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 // identity is the secret that makes this command line the same agent each time, of its own for each name. It lies in the
 // state directory; "" means that there is none yet and none is wanted.
 func identity(name string, create bool) (string, error) {
-	dir, err := stateDir()
+	dir, err := gateway.StateDir()
 	if err != nil {
 		return "", err
 	}
@@ -144,19 +144,6 @@ func newIdentity(dir, path string) error {
 		return fmt.Errorf("identity of this command line: %w", err)
 	}
 	return nil
-}
-
-// stateDir is where this program keeps what lasts: $XDG_STATE_HOME/terminalproxy, else ~/.local/state/terminalproxy.
-func stateDir() (string, error) {
-	base := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("state directory: %w: set HOME or XDG_STATE_HOME", err)
-		}
-		base = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(base, "terminalproxy"), nil
 }
 
 // share is this process's part in the local gateway, made at the first connection: a program that only gets asked for

@@ -126,11 +126,10 @@ func (a *app) announce(ln net.Listener, secure bool, local *net.UnixListener, to
 // openTokens opens the token file that a flag names, or the one in the state directory.
 func openTokens(path string) (string, *auth.Store, error) {
 	if path == "" {
-		dir, err := stateDir()
-		if err != nil {
+		var err error
+		if path, err = gateway.TokensPath(); err != nil {
 			return "", nil, err
 		}
-		path = filepath.Join(dir, "tokens")
 	}
 	store, err := auth.OpenStore(path, nil)
 	if err != nil {

@@ -1,0 +1,50 @@
+package gateway
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// StateDir is where this user's programs keep what lasts: $XDG_STATE_HOME/terminalproxy, else
+// ~/.local/state/terminalproxy. It is not made here.
+func StateDir() (string, error) {
+	return lasting("XDG_STATE_HOME", ".local", "state")
+}
+
+// ConfigDir is where the user keeps what belongs to the user: $XDG_CONFIG_HOME/terminalproxy, else ~/.config/terminalproxy.
+// It is not made here.
+func ConfigDir() (string, error) {
+	return lasting("XDG_CONFIG_HOME", ".config")
+}
+
+// TokensPath is the file of this machine's token hashes, where no other is named.
+func TokensPath() (string, error) {
+	dir, err := StateDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "tokens"), nil
+}
+
+// OwnerTokenPath is where the owner's own token lies, where no other file is named.
+func OwnerTokenPath() (string, error) {
+	dir, err := ConfigDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "owner.token"), nil
+}
+
+// lasting is terminalproxy in the directory that a variable names, else in a directory of the user's home.
+func lasting(variable string, home ...string) (string, error) {
+	base := os.Getenv(variable)
+	if !filepath.IsAbs(base) {
+		dir, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("directory of this user: %w: set HOME or %s", err, variable)
+		}
+		base = filepath.Join(append([]string{dir}, home...)...)
+	}
+	return filepath.Join(base, "terminalproxy"), nil
+}
