@@ -227,22 +227,6 @@ func (d *desk) release(m *protocol.ControlRelease) {
 	}
 }
 
-// decide takes control back on an owner's word. Giving it is for the user at this terminal alone: a gateway can at most
-// ask.
-func (d *desk) decide(m *protocol.ControlDecide) {
-	if m.Grant {
-		d.refuse(m.RequestID, protocol.CodeForbidden, "this session takes grants at its own terminal only")
-		return
-	}
-	ok := d.s.pump.Post(func(now time.Time) {
-		d.s.authority.End(now, control.Reclaimed)
-		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
-	})
-	if !ok {
-		d.gone(m.RequestID)
-	}
-}
-
 func (d *desk) note(m *protocol.Note) {
 	d.s.status.say(agentName(m.AgentName)+": "+cleanReason(m.Text), noteFor)
 	if m.RequestID != "" {

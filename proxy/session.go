@@ -52,6 +52,10 @@ type AgentConfig struct {
 	Interval time.Duration  // between snapshots of continuous output
 	Key      keys.Chord     // takes the keyboard back
 	NoNotice bool           // no line over the program
+	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.
+	Owner func(message, signature []byte) (name string, err error)
+	// RemoteGrant: the gateway's word is enough that an owner decided.
+	RemoteGrant bool
 }
 
 // Result is how a session ended.

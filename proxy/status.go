@@ -101,8 +101,14 @@ func (s *status) controlled(e control.Event, unsubmitted int, note string) {
 		left = fmt.Sprintf("; %d typed bytes are not submitted and may stand on its line", unsubmitted)
 	}
 	switch {
+	case e.Granted && e.By != "":
+		s.say(e.By+" lets "+e.Agent.Name+" drive. "+s.key+" takes the keyboard back at once; your own keys pause it", noteFor)
 	case e.Granted:
 		s.say(e.Agent.Name+" drives. "+s.key+" takes the keyboard back at once; your own keys pause it", tellFor)
+	case e.Reason == control.Reclaimed && e.By != "":
+		s.say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, tellFor)
+	case e.Reason == control.Refused && e.By != "":
+		s.say(e.By+" refused "+e.Agent.Name, tellFor)
 	case e.Reason == control.Reclaimed:
 		s.say("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, tellFor)
 	case e.Reason == control.Refused:
@@ -149,7 +155,7 @@ func (s *status) sentence(now time.Time, cols int) string {
 	case st.Menu:
 		return notice.Line(cols, "no agent has the keyboard", "Ctrl+G lets the next agent that asks drive · "+s.key+" sends the key · any other key closes")
 	case st.Pregrant:
-		return notice.Line(cols, "the next agent that asks will drive", s.key+" takes that back")
+		return notice.Line(cols, pregift(st.Pregift), s.key+" takes that back")
 	case s.told != "" && now.Before(s.until):
 		return notice.Line(cols, s.told, "")
 	}
@@ -293,4 +299,19 @@ func (p *painter) leave() string {
 		return ""
 	}
 	return notice.PopTitle
+}
+
+// pregift says who will get the keyboard without a question.
+func pregift(g control.Gift) string {
+	who, what, by := "the next agent that asks", " will drive", ""
+	if g.Agent != "" {
+		who = agentName(g.Agent) + ", once it asks,"
+	}
+	if g.Level == control.Type {
+		what = " will type"
+	}
+	if g.By != "" {
+		by = " (" + g.By + " says so)"
+	}
+	return who + what + by
 }

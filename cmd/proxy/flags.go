@@ -32,6 +32,7 @@ type flags struct {
 	name        string
 	gateway     string
 	tokenFile   string
+	remoteGrant bool
 	interval    time.Duration
 	yield       time.Duration
 	reclaimKey  string
@@ -59,6 +60,7 @@ func (f *flags) set() *pflag.FlagSet {
 	s.StringVar(&f.name, "name", "", "`NAME` of the session (default: the program's)")
 	s.StringVar(&f.gateway, "gateway", "", "`URL` of a gateway: ws://, wss://, unix: (env PROXY_GATEWAY; default: the local one, served by this process when none answers)")
 	s.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
+	s.BoolVar(&f.remoteGrant, "allow-remote-grant", false, "an owner at the gateway that --gateway names may give control; otherwise only this terminal and this machine's owner")
 	s.DurationVar(&f.interval, "snapshot-interval", 500*time.Millisecond, "fastest rhythm of snapshots during continuous output")
 	s.DurationVar(&f.yield, "yield", time.Second, "the agent pauses for this long after a key of yours")
 	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back")
@@ -134,7 +136,7 @@ func parse(args []string) (*flags, error) {
 }
 
 // agentOnly are the flags that say nothing without --agent.
-var agentOnly = []string{"grant", "for", "name", "gateway", "token-file", "snapshot-interval", "yield", "reclaim-key", "no-notice", "nested"}
+var agentOnly = []string{"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "snapshot-interval", "yield", "reclaim-key", "no-notice", "nested"}
 
 func (f *flags) check(set *pflag.FlagSet) error {
 	if !f.agent {
@@ -209,6 +211,10 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	if err != nil {
 		return nil, nil, wrong("", "--gateway: %v", err)
 	}
+	if f.remoteGrant && !endpoint.Remote() {
+		return nil, nil, wrong("this machine's owner may give control without it", "--allow-remote-grant has no meaning with %s", endpoint)
+	}
+	agent.RemoteGrant, agent.Owner = f.remoteGrant, owner
 	if file := cmp.Or(f.tokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
 		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
 			return nil, nil, wrong("make one with: gateway token create", "--token-file: %v", err)
@@ -225,6 +231,19 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	local := gateway.NewLocal(dir, log)
 	agent.Dial = local.Dial
 	return agent, func() { _ = local.Close() }, nil
+}
+
+// owner checks a signature against this machine's tokens. They are read when somebody signs, and not before.
+func owner(message, signature []byte) (name string, err error) {
+	path, err := gateway.TokensPath()
+	if err != nil {
+		return "", err
+	}
+	tokens, err := auth.OpenStore(path, nil)
+	if err != nil {
+		return "", err
+	}
+	return tokens.Owner(message, signature)
 }
 
 // logger is the diagnostics' way out: a file, never the terminal.

@@ -1,0 +1,100 @@
+package proxy
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+)
+
+// decisionFor is how long a signed decision is good: enough for the way here and for clocks that differ a little, and too
+// little for somebody who kept one.
+const decisionFor = 30 * time.Second
+
+// decide does what an owner decided elsewhere. Whatever takes something away from agents is done on anybody's word who
+// gets it here: who can reach the gateway's socket could as well send this process a signal, and the safe act must not
+// fail for a missing file. Whatever gives agents more is for who owns the session to say.
+func (d *desk) decide(m *protocol.ControlDecide) {
+	by := agentName(m.By)
+	if m.Widens() {
+		var no *refusal
+		if by, no = d.owner(time.Now(), m); no != nil {
+			d.refuse(m.RequestID, no.code, no.say)
+			return
+		}
+	}
+	switch {
+	case m.Hide != "":
+		d.decideHide(m.RequestID, m.Hide == protocol.HideOn)
+	case m.Grant:
+		d.give(m, by)
+	default:
+		d.takeBack(m.RequestID, by)
+	}
+}
+
+// owner is the name of the owner whose decision m is. The signature counts, by whatever gateway it comes; the word of a
+// gateway alone counts only if the user said so when the session began.
+func (d *desk) owner(now time.Time, m *protocol.ControlDecide) (name string, no *refusal) {
+	agent := d.s.conf.Agent
+	if len(m.SignatureB64) == 0 {
+		if agent.RemoteGrant {
+			return agentName(m.By), nil
+		}
+		return "", &refusal{protocol.CodeForbidden, "only the user at the session's terminal can do that, or an owner who signs it: use gateway grant with an owner token of the session's own machine"}
+	}
+	if age := now.Sub(time.UnixMilli(m.At)); age < -decisionFor || age > decisionFor {
+		return "", &refusal{protocol.CodeForbidden, "the decision is not of this moment: decide again, and see that both clocks are right"}
+	}
+	if m.Epoch == 0 {
+		return "", &refusal{protocol.CodeBadMessage, "a signed decision names the epoch that its owner saw"}
+	}
+	if agent.Owner == nil {
+		return "", &refusal{protocol.CodeForbidden, "this session knows no owner tokens"}
+	}
+	name, err := agent.Owner(m.Signed(d.s.started.UnixMilli()), m.SignatureB64)
+	if err != nil {
+		d.s.log.Warn("a decision that no owner made", "by", m.By, "error", err)
+		return "", &refusal{protocol.CodeForbidden, "the decision is refused: " + err.Error()}
+	}
+	return agentName(name), nil
+}
+
+func (d *desk) give(m *protocol.ControlDecide, by string) {
+	g := control.Gift{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: m.AgentName, Epoch: m.Epoch}
+	switch m.Level {
+	case protocol.LevelDrive:
+		g.Level = control.Drive
+	case protocol.LevelType:
+		g.Level = control.Type
+	}
+	ok := d.s.pump.Post(func(now time.Time) {
+		if err := d.s.authority.Give(now, g); err != nil {
+			d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+			return
+		}
+		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+	})
+	if !ok {
+		d.gone(m.RequestID)
+	}
+}
+
+// takeBack ends control. It is answered a turn of the pump later, when the queue is dropped and what the program has not
+// read is taken back: no byte of an agent's follows the answer.
+func (d *desk) takeBack(requestID, by string) {
+	ok := d.s.pump.Post(func(now time.Time) {
+		d.s.authority.Reclaim(now, by)
+		if !d.s.pump.Post(func(time.Time) { d.s.link.Send(&protocol.Done{RequestID: requestID}) }) {
+			d.gone(requestID)
+		}
+	})
+	if !ok {
+		d.gone(requestID)
+	}
+}
+
+// decideHide hides the session from agents, or shows it again.
+func (d *desk) decideHide(requestID string, _ bool) {
+	d.refuse(requestID, protocol.CodeUnavailable, "this proxy cannot hide its session")
+}
