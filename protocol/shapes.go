@@ -70,6 +70,9 @@ type Keyboard struct {
 	Paused bool `json:"paused,omitempty"`
 	// Asking is the name of the agent whose request is open.
 	Asking string `json:"asking,omitempty"`
+	// AskingLevel and AskingReason are what it asks for, and why in its own words.
+	AskingLevel  Level  `json:"askingLevel,omitempty"`
+	AskingReason string `json:"askingReason,omitempty"`
 }
 
 // Holders of the keyboard.

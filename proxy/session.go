@@ -314,7 +314,7 @@ func (s *session) keyboardState() protocol.Keyboard {
 		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
 		k.Level, k.ExpiresAt, k.Paused = level(st.Level), milli(st.Until), st.Paused
 	case control.Asked:
-		k.Asking = st.Agent.Name
+		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, level(st.Level), st.Reason
 	case control.Observing:
 	}
 	return k
