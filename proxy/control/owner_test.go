@@ -88,8 +88,12 @@ func TestR9ReclaimWithoutAKey(t *testing.T) {
 		reason control.Reason
 		had    bool
 	}{
-		{observing, 0, false}, {menu, 0, false}, {ended, 0, false}, {pregranted, 0, true},
-		{asked, control.Refused, true}, {granted, control.Reclaimed, true},
+		{observing, 0, false},
+		{menu, 0, false},
+		{ended, 0, false},
+		{pregranted, 0, true},
+		{asked, control.Refused, true},
+		{granted, control.Reclaimed, true},
 	} {
 		t.Run(at.name, func(t *testing.T) {
 			m := at.reach(t)
