@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -39,6 +38,21 @@ func (a *app) endpoint() (gateway.Endpoint, error) {
 		return ep, &failure{status: statusUsage, cause: err}
 	}
 	return ep, nil
+}
+
+// watch makes a client at the viewers' door, for an owner's acts. Where a token is wanted it is the owner's, unless
+// another is named.
+func (a *app) watch() (*client.Client, error) {
+	ep, err := a.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	if ep.Remote() && ep.Token == "" {
+		if ep.Token, err = a.ownerToken(); err != nil {
+			return nil, err
+		}
+	}
+	return client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header()}), nil
 }
 
 // dial makes a client that joins a gateway and never starts one. Only a command that will ask for control needs an
@@ -111,8 +125,8 @@ func identity(name string, create bool) (string, error) {
 		if !create {
 			return "", nil
 		}
-		if err := newIdentity(dir, path); err != nil {
-			return "", err
+		if err := newSecret(path, rand.Text()+rand.Text()); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("identity of this command line: %w", err)
 		}
 		secret, err = auth.ReadTokenFile(path)
 	}
@@ -124,26 +138,6 @@ func identity(name string, create bool) (string, error) {
 	}
 	sum := sha256.Sum256([]byte(secret + "\n" + name))
 	return hex.EncodeToString(sum[:]), nil
-}
-
-// newIdentity writes the file whole or not at all; of two that do so at once the first one wins.
-func newIdentity(dir, path string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("identity of this command line: %w", err)
-	}
-	f, err := os.CreateTemp(dir, "agent.key.*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("identity of this command line: %w", err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.WriteString(rand.Text() + rand.Text() + "\n")
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("identity of this command line: %w", err)
-	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("identity of this command line: %w", err)
-	}
-	return nil
 }
 
 // share is this process's part in the local gateway, made at the first connection: a program that only gets asked for

@@ -41,6 +41,8 @@ func alone(t *testing.T) (dir string) {
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	t.Setenv("TERMINALPROXY_DIR", dir)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("TERMINALPROXY_SESSION", "")
 	t.Setenv("PROXY_GATEWAY", "")
 	t.Setenv("PROXY_TOKEN_FILE", "")
 	return dir
@@ -77,6 +79,8 @@ type terminal struct {
 	state protocol.Keyboard
 	typed []string
 	bye   []string // notes of releases
+	// decided are an owner's decisions.
+	decided []*protocol.ControlDecide
 }
 
 // share publishes the terminal in the local gateway of dir until the test ends.
@@ -163,6 +167,9 @@ func (p *terminal) answer(m protocol.Message) protocol.Message {
 		}
 		p.state = protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: m.AgentID, AgentName: m.AgentName, Level: m.Level, Epoch: 2}
 		return &protocol.ControlGrant{ID: "g", SessionID: p.id, RequestID: m.RequestID, AgentID: m.AgentID, AgentName: m.AgentName, Level: m.Level, Epoch: 2}
+	case *protocol.ControlDecide:
+		p.decided = append(p.decided, m)
+		return &protocol.Done{RequestID: m.RequestID}
 	case *protocol.ControlRelease:
 		p.state = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: 3}
 		p.bye = append(p.bye, m.Note)

@@ -172,6 +172,6 @@ func (a *app) newRoot() *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "print the answer as JSON")
 	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST; env PROXY_GATEWAY (default: the local gateway)")
 	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
-	root.AddCommand(a.newMCP(), a.newServe(), a.newLs(), a.newRead(), a.newSend(), a.newWait(), a.newRequest(), a.newRelease(), a.newRender(), a.newToken())
+	root.AddCommand(a.newMCP(), a.newServe(), a.newLs(), a.newRead(), a.newSend(), a.newWait(), a.newRequest(), a.newRelease(), a.newGrant(), a.newReclaim(), a.newHide(), a.newRender(), a.newToken())
 	return root
 }

@@ -42,6 +42,9 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 		{"request x --reason r --for 1ms", "--for 1ms: it must be 1s to 24h"},
 		{"request x --reason " + strings.Repeat("r", 501), "--reason is 501 bytes long, at most 500"},
 		{"request x --reason r --as " + strings.Repeat("n", 33), "is no name"},
+		{"grant x --level own", `--level "own": it must be drive or type`},
+		{"grant x --for 1ms", "--for 1ms: it must be 1s to 24h"},
+		{"grant x --to " + strings.Repeat("n", 33), "is no agent's name"},
 		{"token", "token: say create, ls or revoke"},
 		{"token create n --role god", `--role "god": it must be proxy, agent, viewer or owner`},
 		{"token create n --role agent --expires -1s", "--expires -1s: it must not be negative"},
@@ -67,7 +70,7 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
 	dir := alone(t)
 	for _, line := range []string{
-		"ls", "--json ls", "read x", "send x --enter", "wait x --exit", "request x --reason r", "release x",
+		"ls", "--json ls", "read x", "send x --enter", "wait x --exit", "request x --reason r", "release x", "reclaim x", "hide x",
 		"ls --gateway ws://127.0.0.1:1", "ls --gateway unix:/nowhere/gateway.sock",
 	} {
 		got := command(t, strings.Fields(line)...)

@@ -28,6 +28,7 @@ func (a *app) newToken() *cobra.Command {
 func (a *app) newTokenCreate(path *string) *cobra.Command {
 	var role string
 	var expires time.Duration
+	var save bool
 	cmd := &cobra.Command{
 		Use: "create NAME --role proxy|agent|viewer|owner", Short: "Make a token and print it, this once", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -36,6 +37,9 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 			}
 			if expires < 0 {
 				return usage("token create: --expires %s: it must not be negative", expires)
+			}
+			if err := mayOwn(auth.Role(role), save); err != nil {
+				return err
 			}
 			_, store, err := openTokens(*path)
 			if err != nil {
@@ -49,6 +53,8 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 			switch {
 			case err != nil:
 				return fmt.Errorf("token create: %w", err)
+			case save:
+				return a.saveOwner(store, t.Name, token)
 			case a.json:
 				return a.printJSON(map[string]any{"name": t.Name, "role": t.Role, "token": token})
 			}
@@ -57,6 +63,7 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", "", "what the token allows (needed)")
+	cmd.Flags().BoolVar(&save, "save", false, "an owner's: keep it where gateway grant looks, in place of printing it")
 	cmd.Flags().DurationVar(&expires, "expires", 0, "how long it is good (default: until revoked)")
 	return cmd
 }

@@ -174,6 +174,13 @@ func (c *Client) Say(ctx context.Context, m *protocol.Note) error {
 	return err
 }
 
+// Decide does what an owner decided. It is for connections to the viewers' door.
+func (c *Client) Decide(ctx context.Context, m *protocol.ControlDecide) error {
+	c.fill(&m.RequestID)
+	_, err := ask[*protocol.Done](ctx, c, m, report) // given twice could be after it was taken back
+	return err
+}
+
 func (c *Client) fill(id *string) {
 	if *id == "" {
 		*id = c.nextID()

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/control"
+)
+
+const hintOwnerToken = "make one with: gateway token create owner --role owner --save"
+
+func (a *app) newGrant() *cobra.Command {
+	var level, agent string
+	var forTime time.Duration
+	cmd := &cobra.Command{
+		Use: "grant ID [--level drive|type] [--for D] [--to AGENT]", Short: "Give an agent the keyboard, as the owner", Args: cobra.ExactArgs(1),
+		Long: "grant gives the keyboard of a session to the agent that asks for it, or to the next one that does within two minutes.\n" +
+			"It asks you first, at your terminal, and it signs with your owner token: " + hintOwnerToken + ".\n" +
+			"It works neither in a script nor inside a session, so that no agent grants itself anything by mistake.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case level != string(protocol.LevelDrive) && level != string(protocol.LevelType):
+				return usage("--level %.20q: it must be drive or type", level)
+			case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
+				return usage("--for %s: it must be 1s to 24h", forTime)
+			case agent != "" && observe.Name(agent) != agent:
+				return usage("--to: %.40q is no agent's name: use one line of 1 to 32 visible characters", agent)
+			}
+			return a.grant(cmd.Context(), args[0], &protocol.ControlDecide{
+				Grant: true, Level: protocol.Level(level), Seconds: int64(forTime / time.Second), AgentName: agent,
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&level, "level", string(protocol.LevelDrive), "the most that the agent may do. drive: every key; type: text and editing keys")
+	f.DurationVar(&forTime, "for", 0, "how long at most (default: until it is taken or given back)")
+	f.StringVar(&agent, "to", "", "only to the agent of this `NAME`")
+	return cmd
+}
+
+func (a *app) newReclaim() *cobra.Command {
+	return &cobra.Command{
+		Use: "reclaim ID", Short: "Take the keyboard back from whatever agent has it or asks for it", Args: cobra.ExactArgs(1),
+		Long: "reclaim ends an agent's control of a session, as Ctrl+\\ does at its terminal. When it returns, no further byte of\n" +
+			"the agent's reaches the program. On your own machine it needs no token.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.take(cmd.Context(), args[0], &protocol.ControlDecide{By: "gateway reclaim"}, "reclaimed", "the user has the keyboard")
+		},
+	}
+}
+
+func (a *app) newHide() *cobra.Command {
+	var off bool
+	cmd := &cobra.Command{
+		Use: "hide ID [--off]", Short: "Hide a session from agents, or show it again", Args: cobra.ExactArgs(1),
+		Long: "hide keeps agents from seeing and from typing into a session until it is shown again. On your own machine it needs\n" +
+			"no token. Showing it again does, since it gives agents more: " + hintOwnerToken + ".",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if off {
+				return a.show(cmd.Context(), args[0])
+			}
+			return a.take(cmd.Context(), args[0], &protocol.ControlDecide{By: "gateway hide", Hide: protocol.HideOn}, "hidden", "agents do not see it")
+		},
+	}
+	cmd.Flags().BoolVar(&off, "off", false, "show it again")
+	return cmd
+}
+
+// take does an act that only takes away. It needs no leave, and asks nothing.
+func (a *app) take(ctx context.Context, id string, m *protocol.ControlDecide, done, say string) error {
+	return a.watching(func(c *client.Client) error {
+		s, err := lookup(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		m.SessionID = s.SessionID
+		if err := c.Decide(ctx, m); err != nil {
+			return err
+		}
+		return a.decided(s.SessionID, done, say)
+	})
+}
+
+// grant gives control to the agent that asks, or to the next one.
+func (a *app) grant(ctx context.Context, id string, m *protocol.ControlDecide) error {
+	return a.own(ctx, id, m, func(s protocol.SessionInfo, k protocol.Keyboard) (string, error) {
+		if k.Holder == protocol.HolderAgent {
+			return "", &failure{
+				status: statusRefused, cause: fmt.Errorf("%s has the keyboard already", observe.Keyboard(k, "", time.Now())),
+				hint: "take it back first with: gateway reclaim " + s.SessionID,
+			}
+		}
+		return a.question(s, k, m), nil
+	}, "granted", "granted")
+}
+
+// question is what a grant means, for the owner to read before it is given.
+func (a *app) question(s protocol.SessionInfo, k protocol.Keyboard, m *protocol.ControlDecide) string {
+	what, last := "every key", "until it is taken or given back"
+	if m.Level == protocol.LevelType || k.AskingLevel == protocol.LevelType {
+		what = "text and editing keys"
+	}
+	if m.Seconds > 0 {
+		last = "for " + lasts(time.Duration(m.Seconds)*time.Second) + " at most"
+	}
+	who := "the next agent that asks"
+	if m.AgentName != "" {
+		who = m.AgentName + ", when it asks"
+	}
+	who += " within " + lasts(control.PregrantFor)
+	if k.Asking != "" {
+		who = observe.Name(k.Asking)
+		if reason, _ := sentence("reason", k.AskingReason); reason != "" {
+			who += " (which says: “" + reason + "”)"
+		}
+	}
+	return fmt.Sprintf("%s %q: give %s to %s, %s?", s.SessionID, observe.Command(s), what, who, last)
+}
+
+// lasts is a duration without the parts that are zero at its end: 10m, and not 10m0s.
+func lasts(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// show ends the hiding.
+func (a *app) show(ctx context.Context, id string) error {
+	m := &protocol.ControlDecide{Hide: protocol.HideOff}
+	return a.own(ctx, id, m, func(s protocol.SessionInfo, _ protocol.Keyboard) (string, error) {
+		return fmt.Sprintf("%s %q: show it to agents again, as it is now?", s.SessionID, observe.Command(s)), nil
+	}, "shown", "agents see it again")
+}
+
+// own does an act that gives agents more: the owner reads what it is, agrees, and signs.
+func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
+	question func(protocol.SessionInfo, protocol.Keyboard) (string, error), done, say string,
+) error {
+	if session := os.Getenv(proxy.SessionVariable); session != "" {
+		return &failure{
+			status: statusForbidden, cause: fmt.Errorf("%s: this shell runs inside the session %s, where an agent may be typing", a.command, session),
+			hint: "do it in a terminal that no agent sees",
+		}
+	}
+	token, err := a.ownerToken()
+	if err != nil {
+		return err
+	}
+	return a.watching(func(c *client.Client) error {
+		s, err := lookup(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
+		if err != nil {
+			return err
+		}
+		text, err := question(s, now.Frame.Keyboard)
+		if err != nil {
+			return err
+		}
+		if err := a.agree(ctx, text); err != nil {
+			return err
+		}
+		m.SessionID, m.By, m.Epoch, m.At = s.SessionID, "the owner", now.Frame.Keyboard.Epoch, time.Now().UnixMilli()
+		m.SignatureB64 = auth.Sign(token, m.Signed(s.StartedAt))
+		if err := c.Decide(ctx, m); err != nil {
+			return err
+		}
+		return a.decided(s.SessionID, done, say)
+	})
+}
+
+// ownerToken is the owner's token: of the file that a flag names, or of the owner's own place.
+func (a *app) ownerToken() (string, error) {
+	path := a.tokenFile
+	if path == "" {
+		var err error
+		if path, err = gateway.OwnerTokenPath(); err != nil {
+			return "", err
+		}
+	}
+	token, err := auth.ReadTokenFile(path)
+	switch {
+	case a.tokenFile == "" && errors.Is(err, fs.ErrNotExist):
+		return "", &failure{status: statusForbidden, cause: fmt.Errorf("%s: there is no owner token at %s", a.command, path), hint: hintOwnerToken}
+	case err != nil:
+		return "", &failure{status: statusForbidden, cause: err, hint: hintOwnerToken}
+	}
+	return token, nil
+}
+
+var errNotAgreed = errors.New("nothing was changed")
+
+// agree asks the owner at the terminal. What gives agents more is never done without a person: an agent that runs commands
+// has no terminal of its own to answer at.
+func (a *app) agree(ctx context.Context, question string) error {
+	in, ok := a.in.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return &failure{
+			status: statusForbidden, cause: fmt.Errorf("%s: there is nobody to ask: standard input is no terminal", a.command),
+			hint: "the owner runs it in a terminal; an agent asks with: gateway request ID --reason REASON",
+		}
+	}
+	_, _ = fmt.Fprintf(a.err, "%s [y/N] ", question)
+	answer := make(chan string, 1)
+	go func() { // ends with a line, or with the process, which is about to end when nobody waits for it any more
+		line, _ := bufio.NewReader(in).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case said := <-answer:
+		if said == "y" || said == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+	}
+	return &failure{status: statusRefused, cause: fmt.Errorf("%s: %w", a.command, errNotAgreed)}
+}
+
+func (a *app) decided(sessionID, done, say string) error {
+	if a.json {
+		return a.printJSON(map[string]any{"sessionId": sessionID, done: true})
+	}
+	return a.print(say)
+}
+
+// watching runs an owner's work on a connection to the viewers' door.
+func (a *app) watching(work func(*client.Client) error) error {
+	c, err := a.watch()
+	if err != nil {
+		return err
+	}
+	err = work(c)
+	return noGateway(errors.Join(err, c.Close()))
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway"
+	"terminalproxy/protocol"
+)
+
+// ownerFile makes the owner's token, in its place.
+func ownerFile(t *testing.T) string {
+	t.Helper()
+	got := command(t, "token", "create", "owner", "--role", "owner", "--save")
+	require.Equal(t, statusOK, got.status, got.err)
+	path, err := gateway.OwnerTokenPath()
+	require.NoError(t, err)
+	require.Equal(t, "saved in "+path+"\n", got.out)
+	return path
+}
+
+func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
+	alone(t)
+	path := ownerFile(t)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	info, err = os.Stat(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	got := command(t, "token", "create", "second", "--role", "owner", "--save")
+	require.Equal(t, statusRefused, got.status)
+	require.Contains(t, got.err, "is there already: remove it first")
+	require.NotContains(t, command(t, "token", "ls").out, "second", "a token that nobody has is none")
+	again, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, kept, again)
+
+	got = command(t, "token", "create", "x", "--role", "agent", "--save")
+	require.Equal(t, statusUsage, got.status)
+	require.Contains(t, got.err, "--save is for a token of role owner")
+}
+
+// Taking away needs nothing but to be this user on this machine.
+func TestR9ReclaimAndHideNeedNoToken(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	require.Equal(t, result{0, "the user has the keyboard\n", ""}, command(t, "reclaim", "sh-1"))
+	require.Equal(t, result{0, "agents do not see it\n", ""}, command(t, "hide", "sh-1"))
+	var done map[string]any
+	parse(t, command(t, "reclaim", "sh-1", "--json"), &done)
+	require.Equal(t, map[string]any{"sessionId": "sh-1", "reclaimed": true}, done)
+	require.Len(t, p.decided, 3)
+	require.Empty(t, p.decided[1].SignatureB64)
+	require.Equal(t, protocol.HideOn, p.decided[1].Hide)
+	got := command(t, "reclaim", "sh-2")
+	require.Equal(t, statusNoSession, got.status)
+	require.Contains(t, got.err, "these exist: sh-1")
+}
+
+// What gives agents more is for a person at a terminal who has the owner's token, and not for a program that runs commands.
+func TestR54OnlyAPersonWithTheTokenGives(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	for _, line := range []string{"grant sh-1", "hide sh-1 --off"} {
+		got := command(t, strings.Fields(line)...)
+		require.Equal(t, statusForbidden, got.status, line)
+		require.Contains(t, got.err, "there is no owner token at ")
+		require.Contains(t, got.err, "hint: make one with: gateway token create")
+	}
+	path := ownerFile(t)
+	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "grant sh-1 --token-file " + path} {
+		got := commandWithInput(t, "y\n", strings.Fields(line)...)
+		require.Equal(t, statusForbidden, got.status, line)
+		require.Contains(t, got.err, "standard input is no terminal")
+	}
+	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
+	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "token create mine --role owner"} {
+		got := command(t, strings.Fields(line)...)
+		require.Equal(t, statusForbidden, got.status, line)
+		require.Contains(t, got.err, "this shell runs inside the session sh-1")
+	}
+	require.Empty(t, p.decided)
+}
+
+func TestWhatTheOwnerReadsBeforeGiving(t *testing.T) {
+	s := protocol.SessionInfo{SessionID: "sh-1", Command: "sh", Args: []string{"-i"}}
+	asks := protocol.Keyboard{Asking: "cla\x1b[2Jude", AskingLevel: protocol.LevelType, AskingReason: "fix\n\u202eit"}
+	for _, c := range []struct {
+		k    protocol.Keyboard
+		m    protocol.ControlDecide
+		want string
+	}{
+		{
+			protocol.Keyboard{},
+			protocol.ControlDecide{Level: protocol.LevelDrive},
+			`sh-1 "sh -i": give every key to the next agent that asks within 2m, until it is taken or given back?`,
+		},
+		{
+			protocol.Keyboard{},
+			protocol.ControlDecide{Level: protocol.LevelType, AgentName: "codex", Seconds: 5400},
+			`sh-1 "sh -i": give text and editing keys to codex, when it asks within 2m, for 1h30m at most?`,
+		},
+		{
+			asks,
+			protocol.ControlDecide{Level: protocol.LevelDrive, Seconds: 90},
+			`sh-1 "sh -i": give text and editing keys to cla[2Jude (which says: “fix it”), for 1m30s at most?`,
+		},
+	} {
+		require.Equal(t, c.want, new(app).question(s, c.k, &c.m))
+	}
+	require.Equal(t, "1h", lasts(time.Hour))
+	require.Equal(t, "30s", lasts(30*time.Second))
+}

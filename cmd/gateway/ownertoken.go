@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/proxy"
+)
+
+// mayOwn refuses to make an owner's token where an agent may be typing.
+func mayOwn(role auth.Role, save bool) error {
+	switch session := os.Getenv(proxy.SessionVariable); {
+	case save && role != auth.RoleOwner:
+		return usage("token create: --save is for a token of role owner")
+	case role == auth.RoleOwner && session != "":
+		return &failure{
+			status: statusForbidden, cause: fmt.Errorf("token create: this shell runs inside the session %s, where an agent may be typing", session),
+			hint: "make an owner's token in a terminal that no agent sees",
+		}
+	}
+	return nil
+}
+
+// saveOwner writes the owner's token to its place. What cannot be kept is revoked: nobody would know it.
+func (a *app) saveOwner(store *auth.Store, name, token string) error {
+	path, err := gateway.OwnerTokenPath()
+	if err == nil {
+		err = newSecret(path, token)
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		err = fmt.Errorf("%s is there already: remove it first, and revoke its token", path)
+		fallthrough
+	case err != nil:
+		return fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(name)))
+	case a.json:
+		return a.printJSON(map[string]any{"name": name, "role": auth.RoleOwner, "file": path})
+	}
+	return a.print("saved in " + path)
+}
+
+// newSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, whole or not at all.
+func newSecret(path, secret string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("directory for a secret: %w", err)
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("file for a secret: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.WriteString(secret + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("file for a secret: %w", err)
+	}
+	return os.Link(f.Name(), path) // of two that do so at once, the first one wins
+}
