@@ -1,8 +1,6 @@
 package protocol
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Widens reports whether the decision gives agents more than they have: control, or a screen that was hidden.
 func (m *ControlDecide) Widens() bool {
@@ -16,6 +14,8 @@ func (m *ControlDecide) Widens() bool {
 // [SessionInfo.StartedAt]), so that a signature is of no use for another session that happens to have the same id. The
 // request's id and the owner's name are not in it: a gateway rewrites both.
 func (m *ControlDecide) Signed(startedAt int64) []byte {
-	return fmt.Appendf(nil, "%s decide\n%q %d\n%t %q %d %q %q\n%d %d\n",
-		Version, m.SessionID, startedAt, m.Grant, m.Level, m.Seconds, m.AgentName, m.Hide, m.Epoch, m.At)
+	// Strings carry their length in bytes: no field can be moved into another.
+	text := func(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
+	return fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n", Version, text(m.SessionID), startedAt,
+		m.Grant, text(string(m.Level)), m.Seconds, text(m.AgentName), text(m.Hide), m.Epoch, m.At)
 }
