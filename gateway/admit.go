@@ -55,8 +55,11 @@ func (s *Server) admit(r *http.Request) (ws.Admission, error) {
 	return ws.Admission{}, &ws.Refusal{Status: http.StatusForbidden, Say: "a token of role " + string(who.Role) + " does not open " + r.URL.Path}
 }
 
-// identify looks the token up. It is taken from the Authorization header only: elsewhere it would end in a log.
+// identify looks the token up: the one that the connection has proven, or the one that the request shows. That is taken from the Authorization header only: elsewhere it would end in a log.
 func (s *Server) identify(r *http.Request) (auth.Identity, error) {
+	if who := connectionOf(r).identity(); who != nil && s.cfg.Tokens.Valid(who.TokenID) {
+		return *who, nil // it has proven itself, without showing its token
+	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	who, err := auth.Identity{}, auth.ErrUnknownToken
 	if ok {

@@ -22,7 +22,8 @@ type Endpoint struct {
 	host    string // for the URL: as the user wrote it
 	secure  bool
 
-	// Token is sent as a bearer token with the handshake; "" sends none.
+	// Token says who we are; "" says nothing. Over TLS, where the server has proven who it is, it is sent as a bearer token;
+	// over plain TCP it is proven and not sent (see prove); on a Unix socket the system says who we are.
 	Token string
 	// TLS is the base of the TLS configuration of wss endpoints; nil uses the system's roots. At least TLS 1.3 is asked
 	// for in any case.
@@ -110,7 +111,7 @@ func (e Endpoint) URL(path string) string {
 // Header is what the handshake carries.
 func (e Endpoint) Header() http.Header {
 	h := http.Header{}
-	if e.Token != "" {
+	if e.Token != "" && e.secure {
 		h.Set("Authorization", "Bearer "+e.Token)
 	}
 	return h
@@ -135,7 +136,7 @@ func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 
 func (e Endpoint) dialTCP(ctx context.Context) (net.Conn, error) {
 	if !e.secure {
-		return new(net.Dialer).DialContext(ctx, "tcp", e.address)
+		return e.dialPlain(ctx)
 	}
 	cfg := &tls.Config{}
 	if e.TLS != nil {
@@ -144,6 +145,19 @@ func (e Endpoint) dialTCP(ctx context.Context) (net.Conn, error) {
 	cfg.MinVersion = tls.VersionTLS13
 	cfg.NextProtos = []string{"http/1.1"} // a WebSocket upgrade is HTTP/1.1
 	return (&tls.Dialer{Config: cfg}).DialContext(ctx, "tcp", e.address)
+}
+
+// dialPlain connects to an address of this machine, where anybody may listen when the gateway does not.
+func (e Endpoint) dialPlain(ctx context.Context) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", e.address)
+	if err != nil || e.Token == "" {
+		return conn, err
+	}
+	if err := e.prove(ctx, conn); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 // dialUnix connects to a socket of this user, or of root.

@@ -132,6 +132,9 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	if l.local { // peers are our own user's processes; a deadline's timer would wake an idle session
 		h.ReadHeaderTimeout, h.IdleTimeout = 0, 0
 	}
+	if !l.local {
+		h.ConnContext = withConnection
+	}
 	if l.limit != nil {
 		h.ConnState = l.limit.state
 	}
@@ -155,6 +158,7 @@ func (s *Server) routes() http.Handler {
 	for _, path := range []string{protocol.PathProxy, protocol.PathAgent, protocol.PathView} {
 		mux.Handle("GET "+path, s.door)
 	}
+	mux.HandleFunc("POST "+protocol.PathProof, s.proof)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q}\n", protocol.Version)

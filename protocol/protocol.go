@@ -15,6 +15,23 @@ const (
 	PathView  = "/v1/view"  // a viewer or the owner watches
 )
 
+// PathProof is where a client and a gateway prove to each other over HTTP that they know a token, on the connection that
+// then becomes a WebSocket. PROTOCOL.md has the exchange.
+const PathProof = "/v1/proof"
+
+// Proof is a body of that exchange, in both directions.
+type Proof struct {
+	// Token names the token, see PROTOCOL.md.
+	Token string `json:"token,omitempty"`
+	// Nonce is the sender's random number: 64 hex digits.
+	Nonce string `json:"nonce,omitempty"`
+	// Answer is the sender's proof.
+	Answer []byte `json:"answer,omitempty"`
+	// Role and Name are those of the token.
+	Role string `json:"role,omitempty"`
+	Name string `json:"name,omitempty"`
+}
+
 // Limits of the wire. Sizes are bytes of the encoded frame or string unless they say otherwise.
 const (
 	MaxMessage      = 1 << 20    // a frame between proxy and gateway

@@ -1,0 +1,230 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+// tapped is a connection that keeps what is sent on it.
+type tapped struct {
+	net.Conn
+	mu   *sync.Mutex
+	sent *bytes.Buffer
+}
+
+func (c tapped) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent.Write(p)
+	return c.Conn.Write(p)
+}
+
+func plain(t *testing.T, addr, token string) Endpoint {
+	t.Helper()
+	e, err := ParseEndpoint("ws://" + addr)
+	require.NoError(t, err)
+	e.Token = token
+	return e
+}
+
+func sessionsAt(t *testing.T, e Endpoint) error {
+	t.Helper()
+	c := client.New(client.Config{Dial: e.DialContext, URL: e.URL(protocol.PathAgent), Header: e.Header(), Name: "tester"})
+	defer func() { require.NoError(t, c.Close()) }()
+	_, err := c.Sessions(within(t))
+	return err
+}
+
+// R35: on plain TCP the token is proven and never sent.
+func TestR35TheTokenIsNotOnTheWire(t *testing.T) {
+	addr, tokens, store := tcp(t, Config{})
+	token := tokens[auth.RoleAgent]
+	e := plain(t, addr, token)
+	require.Empty(t, e.Header())
+	require.NoError(t, sessionsAt(t, e))
+
+	var mu sync.Mutex
+	var sent bytes.Buffer
+	conn, err := (&net.Dialer{}).DialContext(within(t), "tcp", addr)
+	require.NoError(t, err)
+	require.NoError(t, e.prove(within(t), tapped{conn, &mu, &sent}))
+	d := door{base: "ws://" + addr, dial: func(context.Context) (net.Conn, error) { return tapped{conn, &mu, &sent}, nil }}
+	socket := d.mustConnect(t, protocol.PathAgent)
+	say(t, socket, &protocol.SessionsList{RequestID: "l"})
+	hear[*protocol.SessionsListResult](t, socket)
+	mu.Lock()
+	defer mu.Unlock()
+	requireNoSecret(t, sent.String(), token)
+	require.Contains(t, sent.String(), `"answer"`)
+
+	// The role is the token's, and a token that is revoked is not good for a connection that it has proven before.
+	require.Equal(t, http.StatusForbidden, statusOf(t, door{base: "ws://" + addr, dial: plain(t, addr, tokens[auth.RoleViewer]).DialContext}, protocol.PathAgent))
+	early, err := e.DialContext(within(t))
+	require.NoError(t, err)
+	defer func() { _ = early.Close() }()
+	require.NoError(t, store.Revoke("the-agent"))
+	require.Equal(t, http.StatusUnauthorized, statusOf(t, door{base: "ws://" + addr, dial: func(context.Context) (net.Conn, error) { return early, nil }}, protocol.PathAgent))
+	require.ErrorContains(t, sessionsAt(t, e), "the token is not known here, or has expired")
+}
+
+// requireNoSecret checks that text does not hold the token, in whatever form.
+func requireNoSecret(t *testing.T, text, token string) {
+	t.Helper()
+	secret, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, "tp_"))
+	require.NoError(t, err)
+	sum := sha256.Sum256([]byte(token))
+	for _, form := range []string{
+		strings.TrimPrefix(token, "tp_"), hex.EncodeToString([]byte(token)), hex.EncodeToString(secret), string(secret),
+		base64.StdEncoding.EncodeToString([]byte(token)), hex.EncodeToString(sum[:]), base64.StdEncoding.EncodeToString(sum[:]), "Authorization",
+	} {
+		require.NotContains(t, text, form)
+	}
+}
+
+// R35: somebody else who listens on the gateway's port learns nothing, whatever it answers.
+func TestR35RogueListenerLearnsNothing(t *testing.T) {
+	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
+	require.NoError(t, err)
+	token, err := store.Create(auth.Token{Name: "a", Role: auth.RoleOwner})
+	require.NoError(t, err)
+	reply := func(w http.ResponseWriter, p protocol.Proof) { _ = json.NewEncoder(w).Encode(p) }
+	for name, rogue := range map[string]func(w http.ResponseWriter, ask protocol.Proof){
+		"says yes": func(w http.ResponseWriter, _ protocol.Proof) { reply(w, protocol.Proof{}) },
+		"guesses": func(w http.ResponseWriter, _ protocol.Proof) {
+			reply(w, protocol.Proof{Nonce: auth.Nonce(), Answer: make([]byte, 32)})
+		},
+		"gives it back": func(w http.ResponseWriter, ask protocol.Proof) { reply(w, ask) },
+		"knows the name": func(w http.ResponseWriter, ask protocol.Proof) {
+			reply(w, protocol.Proof{Nonce: ask.Nonce, Answer: []byte(ask.Token)})
+		},
+		"is something else": func(w http.ResponseWriter, _ protocol.Proof) { http.NotFound(w, nil) },
+		"asks for it": func(w http.ResponseWriter, _ protocol.Proof) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "", http.StatusUnauthorized)
+		},
+		"sends elsewhere": func(w http.ResponseWriter, _ protocol.Proof) {
+			w.Header().Set("Location", "/v1/agent")
+			w.WriteHeader(http.StatusFound)
+		},
+		"is broken": func(w http.ResponseWriter, _ protocol.Proof) { http.Error(w, "", http.StatusInternalServerError) },
+		"talks on":  func(w http.ResponseWriter, _ protocol.Proof) { _, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var heard bytes.Buffer
+			ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			server := &http.Server{ReadHeaderTimeout: soon, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				defer mu.Unlock()
+				_ = r.Write(&heard)
+				var ask protocol.Proof
+				_, body, _ := bytes.Cut(heard.Bytes(), []byte("\r\n\r\n"))
+				_ = json.Unmarshal(body, &ask)
+				rogue(w, ask)
+			})}
+			served := make(chan error, 1)
+			go func() { served <- server.Serve(ln) }()
+			e := plain(t, ln.Addr().String(), token)
+			_, err = e.DialContext(within(t))
+			require.Error(t, err)
+			require.NotContains(t, err.Error(), token)
+			require.NoError(t, server.Close())
+			require.ErrorIs(t, <-served, http.ErrServerClosed)
+			mu.Lock()
+			defer mu.Unlock()
+			require.Equal(t, 1, strings.Count(heard.String(), "POST "), heard.String())
+			requireNoSecret(t, heard.String(), token)
+			require.NotContains(t, heard.String(), `"answer"`)
+		})
+	}
+}
+
+// R35: one that accepts and says nothing holds nobody up for ever.
+func TestR35SilentListener(t *testing.T) {
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = ln.Close() }()
+	ctx, cancel := context.WithCancel(within(t))
+	accepted := make(chan net.Conn, 1)
+	go func() { // ends with the connection that is made below
+		conn, err := ln.Accept()
+		if err == nil {
+			_, _ = conn.Read(make([]byte, 1))
+			accepted <- conn
+			cancel()
+		}
+	}()
+	_, err = plain(t, ln.Addr().String(), "tp_x").DialContext(ctx)
+	require.Error(t, err)
+	require.NoError(t, (<-accepted).Close())
+}
+
+// The server's side: proofs out of order, of others and of long ago are none.
+func TestProofsOutOfOrder(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	token := tokens[auth.RoleAgent]
+	ref := auth.Ref(token)
+	transport := &http.Transport{MaxConnsPerHost: 1}
+	defer transport.CloseIdleConnections()
+	post := func(body string) (int, protocol.Proof) {
+		req, err := http.NewRequestWithContext(within(t), http.MethodPost, "http://"+addr+protocol.PathProof, strings.NewReader(body))
+		require.NoError(t, err)
+		resp, err := transport.RoundTrip(req)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, resp.Body.Close()) }()
+		var got protocol.Proof
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		if resp.StatusCode == http.StatusOK {
+			require.NoError(t, json.Unmarshal(answer, &got))
+		}
+		return resp.StatusCode, got
+	}
+	send := func(p protocol.Proof) (int, protocol.Proof) {
+		body, err := json.Marshal(p)
+		require.NoError(t, err)
+		return post(string(body))
+	}
+	for _, body := range []string{"", "x", "{}", `{"token":"` + ref + `"}`, `{"token":"` + ref + `","nonce":"zz"}`, `{"nonce":"` + auth.Nonce() + `"}`, strings.Repeat(" ", 5<<10)} {
+		status, _ := post(body)
+		require.Equal(t, http.StatusBadRequest, status, "%.40q", body)
+	}
+	c := auth.Challenge{Ref: ref, ClientNonce: auth.Nonce(), ServerNonce: auth.Nonce()}
+	status, _ := send(protocol.Proof{Token: ref, Answer: c.Answer(token)})
+	require.Equal(t, http.StatusUnauthorized, status, "an answer that was not asked for")
+	status, _ = send(protocol.Proof{Token: "0123456789abcdef", Nonce: c.ClientNonce})
+	require.Equal(t, http.StatusUnauthorized, status, "a name that is nobody's")
+
+	open := func() {
+		status, got := send(protocol.Proof{Token: ref, Nonce: c.ClientNonce})
+		require.Equal(t, http.StatusOK, status)
+		c.ServerNonce = got.Nonce
+		require.True(t, c.ServerKnows(token, got.Answer))
+	}
+	open()
+	status, _ = send(protocol.Proof{Token: auth.Ref(tokens[auth.RoleOwner]), Answer: c.Answer(tokens[auth.RoleOwner])})
+	require.Equal(t, http.StatusUnauthorized, status, "another token's")
+	status, _ = send(protocol.Proof{Token: ref, Answer: c.Answer(token)})
+	require.Equal(t, http.StatusUnauthorized, status, "a challenge is good for one answer")
+	open()
+	status, got := send(protocol.Proof{Token: ref, Answer: c.Answer(token)})
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, protocol.Proof{Token: ref, Role: "agent", Name: "the-agent"}, got)
+}

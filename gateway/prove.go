@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+// proofTime bounds the exchange of proofs, so that something else that listens there does not hold anybody up.
+const proofTime = 5 * time.Second
+
+// prove makes the connection the token's: what listens at the other end shows that it knows the token's hash, and only
+// then the token's signature is given. Somebody else who listens there learns a random number and a name that means
+// nothing without the token.
+func (e Endpoint) prove(ctx context.Context, conn net.Conn) error {
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	if err := conn.SetDeadline(time.Now().Add(proofTime)); err != nil {
+		return err
+	}
+	c := auth.Challenge{Ref: auth.Ref(e.Token), ClientNonce: auth.Nonce()}
+	replies := bufio.NewReaderSize(conn, maxProof)
+	got, err := e.exchange(ctx, conn, replies, protocol.Proof{Token: c.Ref, Nonce: c.ClientNonce})
+	if err != nil {
+		return err
+	}
+	c.ServerNonce = got.Nonce
+	if !auth.ValidNonce(got.Nonce) || !c.ServerKnows(e.Token, got.Answer) {
+		return e.unproven("what listens at %s is not the gateway that made this token: the token is not shown to it")
+	}
+	if _, err := e.exchange(ctx, conn, replies, protocol.Proof{Token: c.Ref, Answer: c.Answer(e.Token)}); err != nil {
+		return err
+	}
+	if replies.Buffered() > 0 {
+		return e.unproven("what listens at %s says more than it was asked")
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+func (e Endpoint) unproven(say string) error {
+	return &protocol.Error{Code: protocol.CodeUnauthorized, Message: fmt.Sprintf(say, e)}
+}
+
+// exchange is one request and its answer on the connection, which stays open.
+func (e Endpoint) exchange(ctx context.Context, conn net.Conn, replies *bufio.Reader, ask protocol.Proof) (got protocol.Proof, err error) {
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return got, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+e.host+protocol.PathProof, bytes.NewReader(body))
+	if err != nil {
+		return got, err
+	}
+	if err := req.Write(conn); err != nil {
+		return got, fmt.Errorf("prove to the gateway: %w", err)
+	}
+	resp, err := http.ReadResponse(replies, req)
+	if err != nil {
+		return got, fmt.Errorf("prove to the gateway: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxProof+1))
+	switch {
+	case err != nil:
+		return got, fmt.Errorf("prove to the gateway: %w", err)
+	case resp.StatusCode == http.StatusUnauthorized:
+		return got, e.unproven("the gateway at %s refused the connection: " + strings.ReplaceAll(auth.ErrUnknownToken.Error(), "%", "%%"))
+	case resp.StatusCode >= http.StatusInternalServerError:
+		return got, fmt.Errorf("the gateway at %s cannot prove itself now (%s)", e, resp.Status)
+	case resp.StatusCode != http.StatusOK || len(answer) > maxProof || json.Unmarshal(answer, &got) != nil:
+		return got, e.unproven("what listens at %s is no gateway, or an older one: the token is not shown to it")
+	}
+	return got, nil
+}
