@@ -69,7 +69,9 @@ func (a *app) dial(name string, create bool) (*client.Client, error) {
 	if err != nil {
 		return nil, &failure{status: statusRefused, cause: err}
 	}
-	return client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: name, Key: key}), nil
+	return client.New(client.Config{
+		Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), ViewURL: ep.URL(protocol.PathView), Header: ep.Header(), Name: name, Key: key,
+	}), nil
 }
 
 // noGateway adds what to do to the failure of a command that only joins.

@@ -66,7 +66,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(got.out), 0o600))
 		return file
 	}
-	agent, viewer, proxy := made("agent"), made("viewer"), made("proxy")
+	agent, viewer, proxy, owner := made("agent"), made("viewer"), made("proxy"), made("owner")
 	s := serve(t)
 	require.Contains(t, s.said, "tokens: "+tokens+" (make one with: gateway token create")
 
@@ -92,6 +92,18 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	require.Contains(t, got.err, "hint: ")
 	got = command(t, "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
 	require.Equal(t, statusForbidden, got.status, got.err)
+
+	// Viewers and owners have a door of their own; whoever has their token need not know that.
+	for _, line := range []string{"ls --token-file " + viewer, "read sh-tcp --token-file " + viewer, "ls --token-file " + owner, "reclaim sh-tcp --token-file " + owner} {
+		got = command(t, append(strings.Fields(line), "--gateway", s.url)...)
+		require.Equal(t, statusOK, got.status, "%s\n%s", line, got.err)
+	}
+	for _, line := range []string{"reclaim sh-tcp --token-file " + viewer, "reclaim sh-tcp --token-file " + agent, "reclaim sh-tcp"} {
+		got = command(t, append(strings.Fields(line), "--gateway", s.url)...)
+		require.Equal(t, statusForbidden, got.status, "%s\n%s", line, got.err)
+	}
+	require.Len(t, p.decided, 1)
+	require.Equal(t, "owner", p.decided[0].By, "the token's name")
 
 	second := serve(t)
 	require.NoError(t, second.cmd.Process.Signal(syscall.SIGINT))

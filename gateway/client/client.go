@@ -34,6 +34,9 @@ type Config struct {
 	Dial func(context.Context) (net.Conn, error)
 	// URL is the ws: or wss: URL of the gateway's agent door, for the handshake.
 	URL string
+	// ViewURL, where there is one, is that of the viewers' door: it is dialled when the token does not open the agents'.
+	// What viewers may not do is refused by the gateway then.
+	ViewURL string
 	// Header is sent with the handshake: Authorization, where the gateway wants it.
 	Header http.Header
 	// Name is what the user reads when the agent asks for control. Line breaks and the like are no part of it.

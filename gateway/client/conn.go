@@ -147,11 +147,22 @@ func (c *Client) dial(ctx context.Context, again bool) (*websocket.Conn, error) 
 	}
 }
 
-// handshake is one try. A gateway that answered and refused is a *protocol.Error. Redirects are not followed.
+// handshake is one try, at the doors that there are. A gateway that answered and refused is a *protocol.Error.
 func (c *Client) handshake(ctx context.Context) (*websocket.Conn, error) {
 	if c.cfg.Dial == nil || c.cfg.URL == "" {
 		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the client has no gateway address: set Dial and URL"}
 	}
+	ws, err := c.knock(ctx, c.cfg.URL)
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeForbidden && c.cfg.ViewURL != "" {
+		if ws, second := c.knock(ctx, c.cfg.ViewURL); second == nil {
+			return ws, nil
+		}
+	}
+	return ws, err
+}
+
+// knock makes a WebSocket at one door. Redirects are not followed.
+func (c *Client) knock(ctx context.Context, url string) (*websocket.Conn, error) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return c.cfg.Dial(ctx) }
 	dialer := websocket.Dialer{
 		NetDialContext: dial, NetDialTLSContext: dial,
@@ -167,7 +178,7 @@ func (c *Client) handshake(ctx context.Context) (*websocket.Conn, error) {
 	if name := cleanName(c.cfg.Name); name != "" {
 		header.Set(HeaderName, name)
 	}
-	ws, resp, err := dialer.DialContext(ctx, c.cfg.URL, header)
+	ws, resp, err := dialer.DialContext(ctx, url, header)
 	if resp != nil {
 		defer func() { _ = resp.Body.Close() }()
 	}
@@ -176,7 +187,7 @@ func (c *Client) handshake(ctx context.Context) (*websocket.Conn, error) {
 	}
 	if ws.Subprotocol() != protocol.Version {
 		_ = ws.Close()
-		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "what answers at " + c.cfg.URL + " does not speak " + protocol.Version}
+		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "what answers at " + url + " does not speak " + protocol.Version}
 	}
 	return ws, nil
 }
