@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -166,6 +167,10 @@ func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 	if err != nil {
 		return err
 	}
+	terminal, err := a.person()
+	if err != nil {
+		return err
+	}
 	return a.watching(func(c *client.Client) error {
 		s, err := lookup(ctx, c, id)
 		if err != nil {
@@ -179,7 +184,7 @@ func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 		if err != nil {
 			return err
 		}
-		if err := a.agree(ctx, text); err != nil {
+		if err := a.agree(ctx, terminal, text); err != nil {
 			return err
 		}
 		m.SessionID, m.By, m.Epoch, m.At = s.SessionID, "the owner", now.Frame.Keyboard.Epoch, time.Now().UnixMilli()
@@ -212,16 +217,21 @@ func (a *app) ownerToken() (string, error) {
 
 var errNotAgreed = errors.New("nothing was changed")
 
-// agree asks the owner at the terminal. What gives agents more is never done without a person: an agent that runs commands
-// has no terminal of its own to answer at.
-func (a *app) agree(ctx context.Context, question string) error {
+// person is the terminal at which the owner is asked. What gives agents more is never done without: an agent that runs
+// commands has no terminal of its own to answer at.
+func (a *app) person() (*os.File, error) {
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return &failure{
+		return nil, &failure{
 			status: statusForbidden, cause: fmt.Errorf("%s: there is nobody to ask: standard input is no terminal", a.command),
 			hint: "the owner runs it in a terminal; an agent asks with: gateway request ID --reason REASON",
 		}
 	}
+	return in, nil
+}
+
+// agree asks the owner.
+func (a *app) agree(ctx context.Context, in io.Reader, question string) error {
 	_, _ = fmt.Fprintf(a.err, "%s [y/N] ", question)
 	answer := make(chan string, 1)
 	go func() { // ends with a line, or with the process, which is about to end when nobody waits for it any more

@@ -1,0 +1,242 @@
+package e2e_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ways take the keyboard back without its key, and return when they have done what they can.
+var ways = map[string]func(w *world, s *terminal, proxy, id string){
+	"SIGUSR1":         func(w *world, _ *terminal, proxy, _ string) { w.kill(proxy, syscall.SIGUSR1) },
+	"SIGQUIT":         func(w *world, _ *terminal, proxy, _ string) { w.kill(proxy, syscall.SIGQUIT) },
+	"gateway reclaim": func(w *world, _ *terminal, _, id string) { w.good("reclaim", id) },
+}
+
+// flood lets an agent type until it is refused, and returns the channel of that answer.
+func (w *world) flood(a *agent) <-chan answer {
+	told := make(chan answer, 1)
+	go func() { // ends when it is refused
+		for {
+			got := <-a.start("terminal_send", args{"text": strings.Repeat("A", 4000), "settle_ms": 0})
+			if got.fails || got.err != nil {
+				told <- got
+				return
+			}
+		}
+	}()
+	return told
+}
+
+// R9: the ways that need no key end control as the key does: nothing of the agent's comes after what the user types then.
+func TestR9NoAgentByteAfterAnyWay(t *testing.T) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(100, 24)
+			proxy := s.listen("--agent --grant drive --yield 0s")
+			id := w.session()
+			a := w.agent("flooder", eras[1])
+			a.good("terminal_request_control", args{"reason": "flood"}, "granted")
+			told := w.flood(a)
+			w.until(func() bool { return len(w.content("heard")) >= 20_000 }, func() string { return "no flood" })
+			way(w, s, proxy, id)
+			got := w.answered(told)
+			require.True(t, got.fails)
+			require.Contains(t, got.text, "the user took the keyboard back")
+			s.titled("[observed]")
+			s.typed("uuu")
+			heard := w.listens("heard", "u{3}")
+			require.Equal(t, strings.TrimRight(heard, "u"), strings.Repeat("A", len(heard)-3))
+			a.fails("terminal_send", args{"text": "AAA"}, "terminal_request_control")
+			require.Equal(t, heard, w.content("heard"))
+		})
+	}
+}
+
+// R9: when the terminal closes, the agent is told and the program hears nothing more.
+func TestR9ClosingTheTerminalReclaims(t *testing.T) {
+	w := newWorld(t)
+	a := w.serves("flooder", eras[1])
+	s := w.terminal(100, 24)
+	proxy := s.listen("--agent --grant drive --yield 0s")
+	w.session()
+	a.good("terminal_request_control", args{"reason": "flood"}, "granted")
+	told := w.flood(a)
+	w.until(func() bool { return len(w.content("heard")) >= 20_000 }, func() string { return "no flood" })
+	s.close()
+	got := w.answered(told)
+	require.True(t, got.fails, got.text)
+	w.gone(proxy)
+	heard := w.content("heard")
+	a.fails("terminal_send", args{"text": "AAA"})
+	require.Equal(t, heard, w.content("heard"))
+}
+
+// R9: taking back before an answer refuses, and what was promised is void.
+func TestR9ReclaimRefusesWhoAsks(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(120, 24)
+	s.listen("--agent")
+	id := w.session()
+	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
+	s.asked()
+	w.good("reclaim", id)
+	require.Contains(t, asking.wait().err, "the user declined")
+	s.wait("gateway reclaim refused codex")
+	w.good("reclaim", id) // nothing to take is no mistake
+	w.keyboard(id, "user")
+}
+
+// an owner sits at a window of its own.
+func (w *world) owner(cols, rows int) *terminal {
+	w.t.Helper()
+	o := w.terminal(cols, rows)
+	o.does("gateway token create owner --role owner --save")
+	o.wait("saved in ")
+	return o
+}
+
+func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(120, 24), w.owner(180, 24)
+	s.listen("--agent")
+	id := w.session()
+	asking := w.start("gateway", "request", id, "--reason", "fix the typo", "--as", "codex")
+	s.asked()
+	o.run("gateway grant " + id + " --for 10m")
+	o.wait("give every key to codex (which says: “fix the typo”), for 10m at most? [y/N]")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+	got := asking.wait()
+	require.Zero(t, got.status, got.err)
+	require.Regexp(t, `granted \(drive, (9|10)m left\)`, got.out)
+	s.wait("owner lets codex drive.") // and the user at the terminal sees who
+	w.good("send", id, "--as", "codex", "--text", "typed")
+	w.listens("heard", "^typed$")
+
+	screen, status := o.does("gateway grant " + id)
+	require.Equal(t, 1, status)
+	require.Contains(t, screen, "codex (drive")
+	require.Contains(t, screen, "hint: take it back first with: gateway reclaim "+id)
+	s.press(`C-\`)
+	s.wait("the keyboard is yours: codex is stopped")
+
+	// To the next that asks, if it is the right one; and the key takes that back.
+	o.run("gateway grant " + id + " --to codex --level type")
+	o.wait("give text and editing keys to codex, when it asks within 2m, until it is taken or given back? [y/N]")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+	s.wait("codex, once it asks, will type (owner says so)")
+	w.granted(id, "--as", "codex", "--level", "type")
+	w.good("reclaim", id)
+	require.Equal(t, "typed", w.content("heard"))
+}
+
+// What the owner read is no longer so: the user refused meanwhile. The decision is void.
+func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(120, 24), w.owner(180, 24)
+	s.listen("--agent")
+	id := w.session()
+	asking := w.start("gateway", "request", id, "--reason", "first", "--as", "codex")
+	s.asked()
+	o.run("gateway grant " + id)
+	o.wait("[y/N]")
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status)
+	asking = w.start("gateway", "request", id, "--reason", "something else", "--as", "codex")
+	s.asked()
+	o.typed("y\n")
+	require.Equal(t, 1, o.status())
+	o.wait("control changed hands since the owner looked")
+	w.keyboard(id, "user (codex asks)")
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status)
+
+	o.run("gateway grant " + id + " --to one")
+	o.wait("to one, when it asks")
+	o.typed("\n") // the default
+	require.Equal(t, 1, o.status())
+	o.wait("nothing was changed")
+	o.run("gateway grant " + id + " --to two")
+	o.wait("to two, when it asks")
+	o.press("C-c")
+	require.NotZero(t, o.status())
+	w.keyboard(id, "user")
+}
+
+// Promise 3: an agent that drives a shell could type what the owner would. It gets neither more nor longer.
+func TestR54AnAgentInAShellCannotGrantItself(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(120, 24)
+	w.owner(180, 24)
+	s.run("proxy --agent --grant drive bash --noprofile --rcfile bashrc -i")
+	id := w.session()
+	w.granted(id, "--for", "1h")
+	for _, line := range []string{"gateway grant " + id, "gateway hide --off " + id, "gateway token create mine --role owner"} {
+		w.good("send", id, "--text", "clear; "+line+"; echo status=$?", "--enter", "--until", "text=status=4")
+		s.wait("this shell runs inside the session " + id)
+	}
+	got := w.gateway("grant", id) // nor as a program
+	require.Equal(t, 4, got.status)
+	require.Contains(t, got.err, "standard input is no terminal")
+	w.good("release", id)
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+}
+
+// The owners of a gateway elsewhere count only where the user said so.
+func TestAllowRemoteGrant(t *testing.T) {
+	for name, allowed := range map[string]bool{"refused": false, "allowed": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s, o, g := w.terminal(120, 24), w.terminal(180, 24), w.terminal(120, 24)
+			// A gateway with tokens of its own, as on another machine.
+			for _, role := range []string{"proxy", "agent", "owner"} {
+				w.write(role+".token", w.good("token", "create", "the-"+role, "--role", role, "--tokens", w.path("there/tokens")))
+			}
+			g.run("TERMINALPROXY_DIR=" + w.path("there/run") + " gateway serve --listen 127.0.0.1:0 --tokens there/tokens")
+			at := "--gateway " + g.match(`listening on (ws://\S+)`)
+			flag := ""
+			if allowed {
+				flag = " --allow-remote-grant"
+			}
+			s.listen("--agent " + at + " --token-file proxy.token" + flag)
+			agent := append(strings.Fields(at), "--token-file", "agent.token")
+			var id string
+			w.until(func() bool {
+				list := w.sessions(agent...)
+				if len(list) == 1 {
+					id = list[0].SessionID
+				}
+				return len(list) == 1
+			}, func() string { return "no session" })
+			asking := w.start("gateway", append(agent, "request", id, "--reason", "fix it")...)
+			s.asked()
+			o.run("gateway grant " + id + " " + at + " --token-file owner.token")
+			o.wait("[y/N]")
+			o.typed("y\n")
+			if allowed {
+				require.Zero(t, o.status())
+				require.Zero(t, asking.wait().status)
+				s.wait("the-owner lets the-agent drive.")
+				w.good(append(agent, "send", id, "--text", "typed")...)
+				_, status := o.does("gateway reclaim " + id + " " + at + " --token-file owner.token")
+				require.Zero(t, status)
+				s.wait("the keyboard is yours: the-owner stopped the-agent")
+			} else {
+				require.Equal(t, 4, o.status())
+				o.wait("it is not signed by an owner whose token is known here")
+				s.answer(`C-\`)
+				require.Equal(t, 1, asking.wait().status)
+			}
+			s.typed("\x04")
+			require.Zero(t, s.status())
+			g.press("C-c")
+			require.Zero(t, g.status())
+		})
+	}
+}
