@@ -1,0 +1,216 @@
+package e2e_test
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+// impostor is a gateway that says what it likes. It runs as the user, and all that it lacks is the owner's token.
+type impostor struct {
+	w      *world
+	at     string // for --gateway
+	socket *websocket.Conn
+	heard  chan protocol.Message
+	open   *protocol.SessionOpen
+}
+
+func newImpostor(w *world) *impostor {
+	w.t.Helper()
+	i := &impostor{w: w, at: "unix:" + w.path("impostor.sock"), heard: make(chan protocol.Message, 1024)}
+	ln, err := net.Listen("unix", w.path("impostor.sock"))
+	require.NoError(w.t, err)
+	met := make(chan *websocket.Conn, 1)
+	upgrade := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
+	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if conn, err := upgrade.Upgrade(rw, r, nil); err == nil {
+			met <- conn
+		}
+	})}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ln) }()
+	w.t.Cleanup(func() {
+		require.NoError(w.t, server.Close())
+		require.ErrorIs(w.t, <-served, http.ErrServerClosed)
+		if i.socket != nil {
+			_ = i.socket.Close()
+		}
+	})
+	go func() { // ends with the socket
+		conn := <-met
+		i.socket = conn
+		for {
+			_, frame, err := conn.ReadMessage()
+			if err != nil {
+				close(i.heard)
+				return
+			}
+			if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil {
+				i.heard <- m
+			}
+		}
+	}()
+	return i
+}
+
+// say sends a message, and what is not one as it is.
+func (i *impostor) say(m protocol.Message) {
+	i.w.t.Helper()
+	frame, err := protocol.Encode(m)
+	require.NoError(i.w.t, err)
+	require.NoError(i.w.t, i.socket.WriteMessage(websocket.TextMessage, frame))
+}
+
+// hears waits for a message that is wanted, and passes the others over.
+func hears[T protocol.Message](i *impostor, wanted func(T) bool) T {
+	i.w.t.Helper()
+	timeout := time.After(patience)
+	for {
+		select {
+		case m, ok := <-i.heard:
+			require.True(i.w.t, ok, "the proxy is gone")
+			if got, ok := m.(T); ok && wanted(got) {
+				return got
+			}
+		case <-timeout:
+			require.FailNow(i.w.t, "the proxy does not say what is waited for")
+		}
+	}
+}
+
+func (i *impostor) refuses(what string, m protocol.Message, code protocol.Code) {
+	i.w.t.Helper()
+	i.say(m)
+	got := hears(i, func(e *protocol.Error) bool { return e.RequestID == protocol.RequestID(m) })
+	require.Equal(i.w.t, code, got.Code, "%s: %s", what, got.Message)
+}
+
+func (i *impostor) does(m protocol.Message) {
+	i.w.t.Helper()
+	i.say(m)
+	got := hears(i, func(m2 protocol.Message) bool { return protocol.RequestID(m2) == protocol.RequestID(m) })
+	require.IsType(i.w.t, new(protocol.Done), got)
+}
+
+func (i *impostor) keyboard() protocol.Keyboard {
+	i.w.t.Helper()
+	i.say(&protocol.Read{RequestID: "look", SessionID: i.open.SessionID})
+	return hears(i, func(r *protocol.ReadResult) bool { return r.RequestID == "look" }).Frame.Keyboard
+}
+
+// signed is a decision of an owner's.
+func (i *impostor) signed(token string, change func(*protocol.ControlDecide)) *protocol.ControlDecide {
+	m := &protocol.ControlDecide{
+		RequestID: "d", SessionID: i.open.SessionID, By: "owner", Grant: true, Level: protocol.LevelDrive,
+		Epoch: i.keyboard().Epoch, At: time.Now().UnixMilli(),
+	}
+	change(m)
+	m.SignatureB64 = auth.Sign(token, m.Signed(i.open.StartedAt))
+	return m
+}
+
+// R53: the proxy decides. A gateway can at most ask, whatever it sends and whoever runs it.
+func TestR53AFakeGatewayCannotGrant(t *testing.T) {
+	w := newWorld(t)
+	w.good("token", "create", "owner", "--role", "owner", "--save")
+	token, err := auth.ReadTokenFile(filepath.Join(w.dir, "home", "config", "terminalproxy", "owner.token"))
+	require.NoError(t, err)
+	agents := strings.TrimSpace(w.good("token", "create", "an-agent", "--role", "agent"))
+	store, err := os.ReadFile(filepath.Join(w.dir, "home", "state", "terminalproxy", "tokens"))
+	require.NoError(t, err)
+	hash := reply[struct {
+		Hash string `json:"sha256"`
+	}](t, strings.SplitN(string(store), "\n", 2)[0]).Hash
+
+	i := newImpostor(w)
+	s := w.terminal(120, 24)
+	proxy := s.listen("--agent --gateway " + i.at)
+	i.open = hears(i, func(*protocol.SessionOpen) bool { return true })
+	id := i.open.SessionID
+	types := func() {
+		t.Helper()
+		for epoch := range uint64(8) {
+			m := &protocol.Input{RequestID: "i" + strconv.FormatUint(epoch, 10), SessionID: id, AgentID: "evil", Epoch: epoch, Data: "evil"}
+			i.say(m)
+			got := hears(i, func(r *protocol.InputResult) bool { return r.RequestID == m.RequestID })
+			require.Equal(t, protocol.StatusRefused, got.Status)
+			require.Zero(t, got.WrittenBytes)
+		}
+	}
+	types()
+	i.refuses("a grant of its own", &protocol.ControlDecide{RequestID: "d", SessionID: id, Grant: true, By: "owner"}, protocol.CodeForbidden)
+	i.say(&protocol.ControlGrant{ID: "g", SessionID: id, AgentID: "evil", Epoch: 2, Level: protocol.LevelDrive})
+	hears(i, func(e *protocol.Error) bool { return e.Code == protocol.CodeForbidden })
+	ask := &protocol.ControlRequest{RequestID: "q", SessionID: id, AgentID: "evil", AgentName: "evil", Level: protocol.LevelDrive, Why: "x"}
+	i.say(ask)
+	s.asked()
+	good := func(*protocol.ControlDecide) {}
+	late := func(m *protocol.ControlDecide) { m.At -= time.Minute.Milliseconds() }
+	soon := func(m *protocol.ControlDecide) { m.At += time.Minute.Milliseconds() }
+	for what, m := range map[string]*protocol.ControlDecide{
+		"a stranger's signature":    i.signed("tp_stranger", good),
+		"an agent's":                i.signed(agents, good),
+		"made from the stored hash": i.signed(hash, good),
+		"of a minute ago":           i.signed(token, late),
+		"of tomorrow":               i.signed(token, soon),
+		"for another session": func() *protocol.ControlDecide {
+			m := i.signed(token, good)
+			m.SignatureB64 = auth.Sign(token, m.Signed(i.open.StartedAt+1))
+			return m
+		}(),
+		"changed after it was signed": func() *protocol.ControlDecide {
+			m := i.signed(token, func(m *protocol.ControlDecide) { m.Level = protocol.LevelType })
+			m.Level = protocol.LevelDrive
+			return m
+		}(),
+		"to show what is hidden": {RequestID: "d", SessionID: id, Hide: protocol.HideOff, By: "owner"},
+	} {
+		i.refuses(what, m, protocol.CodeForbidden)
+	}
+	i.refuses("without an epoch", i.signed(token, func(m *protocol.ControlDecide) { m.Epoch = 0 }), protocol.CodeBadMessage)
+	i.refuses("of another epoch", i.signed(token, func(m *protocol.ControlDecide) { m.Epoch += 5 }), protocol.CodeBusy)
+	types()
+	require.Equal(t, "evil", i.keyboard().Asking)
+	require.Equal(t, protocol.HolderUser, i.keyboard().Holder)
+	require.Empty(t, w.content("heard"))
+
+	// The owner's own word counts, and only once: after the user took the keyboard back it is an old one.
+	word := i.signed(token, good)
+	i.does(word)
+	require.Equal(t, protocol.HolderAgent, i.keyboard().Holder)
+	i.refuses("twice", word, protocol.CodeBusy)
+	s.press(`C-\`)
+	hears(i, func(*protocol.ControlRevoke) bool { return true })
+	i.refuses("again", word, protocol.CodeBusy)
+	require.Equal(t, protocol.HolderUser, i.keyboard().Holder)
+	types()
+	require.Empty(t, w.content("heard"))
+
+	// For the record, and no test: what R9's ways take from the act to the word that control has ended.
+	for name, way := range map[string]func(){
+		"SIGUSR1": func() { w.kill(proxy, syscall.SIGUSR1) }, "SIGQUIT": func() { w.kill(proxy, syscall.SIGQUIT) },
+		"a decision": func() { i.say(&protocol.ControlDecide{RequestID: "d", SessionID: id, By: "x"}) },
+	} {
+		i.say(ask)
+		s.asked()
+		i.does(i.signed(token, good))
+		began := time.Now()
+		way()
+		hears(i, func(*protocol.ControlRevoke) bool { return true })
+		t.Logf("%s ended control in %s", name, time.Since(began))
+	}
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
