@@ -33,6 +33,13 @@ func RuntimeDir() (string, error) {
 	return dir, checkDir(dir)
 }
 
+// LocalSocket is where the user's local gateway is, or would be: the directory, and the socket in it. Nothing is made, and
+// the error is what is wrong with the directory; a missing one is an [fs.ErrNotExist].
+func LocalSocket() (dir, socket string, err error) {
+	dir = runtimeDirPath()
+	return dir, filepath.Join(dir, socketName), checkDir(dir)
+}
+
 func runtimeDirPath() string {
 	if dir := os.Getenv(EnvDir); dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil {

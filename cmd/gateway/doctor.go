@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+// promise is what a grant protects against, word for word as everywhere.
+const promise = "The grant protects against mistakes and against agents that act only through the gateway. " +
+	"A process running as your user is not contained; use another user or a container for that."
+
+// The states of a finding.
+const (
+	stateOK    = "ok"
+	stateWarn  = "warn"  // weaker than it could be
+	stateWrong = "wrong" // to be put right
+)
+
+// finding is one thing that doctor looked at.
+type finding struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Say   string `json:"say"`
+	Do    string `json:"do,omitempty"` // what to do about it
+}
+
+// doctor collects findings. root is where /proc is, "" but in tests.
+type doctor struct {
+	app      *app
+	root     string
+	findings []finding
+}
+
+func (d *doctor) ok(name, say string, args ...any) {
+	d.findings = append(d.findings, finding{Name: name, State: stateOK, Say: fmt.Sprintf(say, args...)})
+}
+
+func (d *doctor) warn(name, do, say string, args ...any) {
+	d.findings = append(d.findings, finding{Name: name, State: stateWarn, Say: fmt.Sprintf(say, args...), Do: do})
+}
+
+func (d *doctor) wrong(name, do, say string, args ...any) {
+	d.findings = append(d.findings, finding{Name: name, State: stateWrong, Say: fmt.Sprintf(say, args...), Do: do})
+}
+
+func (a *app) newDoctor() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Say what runs, how it is protected, and what this machine can promise", Args: cobra.NoArgs,
+		Long: "doctor looks at the gateway that runs, the files of sockets and tokens, the processes of the sessions and the kernel.\n" +
+			"It changes nothing and starts nothing. ok: as it should be. warn: weaker than it could be. wrong: to be put right, and\n" +
+			"then the exit status is 1.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := &doctor{app: a}
+			d.examine(cmd.Context())
+			return d.report()
+		},
+	}
+}
+
+// examine looks at everything. Nothing that is wrong keeps it from looking at the rest.
+func (d *doctor) examine(ctx context.Context) {
+	d.versions()
+	d.socket(ctx)
+	d.remote(ctx)
+	d.tokens()
+	d.machine()
+	if in, err := d.app.person(); err == nil {
+		d.keyboard(in)
+	}
+}
+
+// report prints the findings; an error says that something is wrong.
+func (d *doctor) report() error {
+	bad := 0
+	for _, f := range d.findings {
+		if f.State == stateWrong {
+			bad++
+		}
+	}
+	var err error
+	if d.app.json {
+		err = d.app.printJSON(map[string]any{"findings": d.findings, "promise": promise})
+	} else {
+		err = d.print()
+	}
+	if err == nil && bad > 0 {
+		err = &failure{status: statusRefused, cause: fmt.Errorf("doctor: %d of %d findings are wrong", bad, len(d.findings))}
+	}
+	return err
+}
+
+func (d *doctor) print() error {
+	w := tabwriter.NewWriter(d.app.out, 0, 0, 2, ' ', 0)
+	for _, f := range d.findings {
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", f.State, f.Name, f.Say) // to a buffer: Flush has the error
+		if f.Do != "" {
+			_, _ = fmt.Fprintf(w, "\t\tdo: %s\n", f.Do)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return d.app.print("", promise)
+}
+
+// content is a small file of the kernel's on one line, "" when there is none.
+func (d *doctor) content(path string) string {
+	data, err := os.ReadFile(d.root + path)
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(string(data)), " ")
+}
+
+// private looks at a file or directory that only its owner may get at.
+func (d *doctor) private(name, path string, most os.FileMode) (there bool) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return false
+	case err != nil:
+		d.wrong(name, "", "%s cannot be looked at: %v", path, err)
+	case owner(info) != os.Getuid():
+		d.wrong(name, "remove it, or have it given to you", "%s belongs to user %d", path, owner(info))
+	case info.Mode().Perm()&^most != 0:
+		d.wrong(name, fmt.Sprintf("chmod %o %s", most, path), "%s has mode %04o: others can get at it", path, info.Mode().Perm())
+	default:
+		d.ok(name, "%s, mode %04o", path, info.Mode().Perm())
+	}
+	return true
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+// doctorTime bounds each question to a gateway.
+const doctorTime = 3 * time.Second
+
+func (d *doctor) versions() {
+	d.ok("version", "gateway %s, wire %s, %s on %s/%s", version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// socket looks at the local gateway.
+func (d *doctor) socket(ctx context.Context) {
+	dir, path, err := gateway.LocalSocket()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.ok("gateway", "none runs here: the next proxy --agent serves it, in %s", dir)
+		return
+	case err != nil:
+		d.wrong("directory", "", "%v", err)
+		return
+	}
+	d.ok("directory", "%s is yours, mode 0700", dir)
+	if !d.private("socket", path, 0o600) {
+		d.ok("gateway", "none runs here: the next proxy --agent serves it, in %s", dir)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	ep, err := gateway.ParseEndpoint("")
+	if err != nil {
+		d.wrong("gateway", "", "%v", err)
+		return
+	}
+	conn, err := ep.DialContext(ctx)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		d.ok("gateway", "none runs here; the one before was killed and left its socket, which the next one replaces")
+		return
+	}
+	if err != nil {
+		d.wrong("gateway", "do not use it before you know whose it is", "%v", err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	who, pid := peer(conn)
+	wire, err := health(conn)
+	if err != nil {
+		d.wrong("gateway", "end that process, and another one takes over", "%s does not answer on the local socket: %v", who, err)
+		return
+	}
+	d.ok("gateway", "%s serves the local socket, wire %s", who, wire)
+	d.process("process of the gateway", pid)
+	d.sessions(ctx, "", ep)
+}
+
+// health asks a gateway for its version.
+func health(conn net.Conn) (wire string, err error) {
+	if err := conn.SetDeadline(time.Now().Add(doctorTime)); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
+		return "", err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, 16<<10)), nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var said struct{ Version string }
+	if err := json.NewDecoder(resp.Body).Decode(&said); err != nil || resp.StatusCode != http.StatusOK {
+		return "", errors.Join(fmt.Errorf("it says %s", resp.Status), err)
+	}
+	return observe.Name(said.Version), nil
+}
+
+// sessions lists what a gateway has, and looks at the processes of those on this machine.
+func (d *doctor) sessions(ctx context.Context, at string, ep gateway.Endpoint) {
+	c := client.New(client.Config{
+		Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), ViewURL: ep.URL(protocol.PathView), Header: ep.Header(), Name: "gateway doctor",
+	})
+	defer func() { _ = c.Close() }()
+	list, err := c.Sessions(ctx)
+	if err != nil {
+		d.wrong("sessions"+at, "", "the gateway does not list them: %v", err)
+		return
+	}
+	if len(list) == 0 {
+		d.ok("sessions"+at, "none")
+	}
+	for _, s := range list {
+		name := "session " + s.SessionID
+		d.ok(name, "%s, %s, keyboard: %s", observe.Command(s), observe.State(s), observe.Keyboard(s.Keyboard, "", time.Now()))
+		if at == "" && s.State == protocol.StateRunning {
+			d.process("process of "+s.SessionID, parent(d.root, s.Pid))
+		}
+	}
+}
+
+// remote looks at the gateway that the user named.
+func (d *doctor) remote(ctx context.Context) {
+	if d.app.gateway == "" {
+		return
+	}
+	const at = " of --gateway"
+	ep, err := d.app.endpoint()
+	if err != nil {
+		d.wrong("address"+at, "", "%v", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	d.sessions(ctx, at, ep)
+}
+
+// tokens looks at the files with secrets.
+func (d *doctor) tokens() {
+	path, err := gateway.TokensPath()
+	if err != nil {
+		d.wrong("tokens", "", "%v", err)
+		return
+	}
+	d.private("state directory", filepath.Dir(path), 0o700)
+	if d.private("tokens", path, 0o600) {
+		d.store(path)
+	} else {
+		d.ok("tokens", "none: only this user's processes get in, by the local socket")
+	}
+	d.private("identity", filepath.Join(filepath.Dir(path), "agent.key"), 0o600)
+	owner, err := gateway.OwnerTokenPath()
+	if err != nil {
+		d.wrong("owner token", "", "%v", err)
+		return
+	}
+	if !d.private("owner token", owner, 0o600) {
+		d.ok("owner token", "none: control is given at the sessions' own terminals")
+		return
+	}
+	d.warn("owner token", "keep it on another machine or with another user, and pass it with --token-file",
+		"every process of yours can read it, also an agent's: it keeps off mistakes, and nobody who means it")
+}
+
+// store looks into the tokens' file.
+func (d *doctor) store(path string) {
+	store, err := auth.OpenStore(path, nil)
+	if err != nil {
+		return // its modes were looked at
+	}
+	list, err := store.List()
+	if err != nil {
+		d.wrong("tokens", "", "%v", err)
+		return
+	}
+	count, old, late := map[auth.Role]int{}, 0, 0
+	for _, t := range list {
+		switch {
+		case !t.Expires.IsZero() && time.Now().After(t.Expires):
+			late++
+		case t.Key == "":
+			old++
+		}
+		count[t.Role]++
+	}
+	d.ok("tokens", "%d proxy, %d agent, %d viewer, %d owner", count[auth.RoleProxy], count[auth.RoleAgent], count[auth.RoleViewer], count[auth.RoleOwner])
+	if old > 0 {
+		d.warn("tokens", "make them anew: gateway token create, and revoke the old ones", "%d of them cannot be proven without being sent", old)
+	}
+	if late > 0 {
+		d.warn("tokens", "gateway token revoke NAME", "%d of them have expired", late)
+	}
+}
+
+func owner(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return os.Getuid()
+}

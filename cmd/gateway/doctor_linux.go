@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/gateway/observe"
+)
+
+// peer is the process behind a Unix socket, in words and as its id, 0 when that is not known.
+func peer(conn net.Conn) (name string, pid int) {
+	const unknown = "a process"
+	socket, ok := conn.(*net.UnixConn)
+	if !ok {
+		return unknown, 0
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return unknown, 0
+	}
+	var cred *unix.Ucred
+	if err := raw.Control(func(fd uintptr) { cred, _ = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || cred == nil {
+		return unknown, 0
+	}
+	pid = int(cred.Pid)
+	comm, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
+	if err != nil {
+		return fmt.Sprintf("process %d", pid), pid
+	}
+	return fmt.Sprintf("%s (process %d)", observe.Name(string(comm)), pid), pid
+}
+
+// parent is the process that started another, 0 when that is not known.
+func parent(root string, pid int) int {
+	stat, err := os.ReadFile(filepath.Join(root+"/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0
+	}
+	// pid (name) state ppid ...; the name may hold anything, also parentheses (proc_pid_stat(5)).
+	_, rest, _ := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), " ")
+	fields := strings.Fields(rest)
+	if len(fields) < 2 {
+		return 0
+	}
+	ppid, _ := strconv.Atoi(fields[1])
+	return ppid
+}
+
+// process looks whether other processes of the user can read a proxy's memory and take its descriptors. The kernel gives the
+// files of a process that is not dumpable to root (proc(5)).
+func (d *doctor) process(name string, pid int) {
+	info, err := os.Stat(filepath.Join(d.root+"/proc", strconv.Itoa(pid)))
+	switch {
+	case pid == 0 || err != nil:
+		d.warn(name, "", "it is not found on this machine")
+	case os.Getuid() == 0:
+		d.ok(name, "process %d; you are root, from whom nothing is kept", pid)
+	case owner(info) == 0:
+		d.ok(name, "process %d is not dumpable: other processes of yours cannot read its memory nor take its terminal", pid)
+	default:
+		d.warn(name, "end it, and start it again with a newer proxy", "process %d is dumpable: other processes of yours may read its memory and take its terminal", pid)
+	}
+}
+
+// machine looks at what the kernel allows processes of one user to do to each other, and at what reclaim needs.
+func (d *doctor) machine() {
+	d.ok("kernel", "%s", d.content("/proc/sys/kernel/osrelease"))
+	switch scope := d.content("/proc/sys/kernel/yama/ptrace_scope"); scope {
+	case "":
+		d.warn("ptrace_scope", "run what you do not trust as another user or in a container",
+			"this kernel has no Yama: every process of yours may trace the others that are dumpable")
+	case "0":
+		d.warn("ptrace_scope", "sudo sysctl kernel.yama.ptrace_scope=1", "0: every process of yours may trace the others that are dumpable")
+	default:
+		d.ok("ptrace_scope", "%s: a process traces its own children at most", scope)
+	}
+	switch d.content("/proc/sys/dev/tty/legacy_tiocsti") {
+	case "0":
+		d.ok("TIOCSTI", "off: no process can type into your terminal as if you had")
+	case "1":
+		d.warn("TIOCSTI", "sudo sysctl dev.tty.legacy_tiocsti=0", "on: a process that has your terminal as its own can type into it as if you had")
+	default:
+		d.warn("TIOCSTI", "a kernel from 6.2 on can switch it off", "this kernel always has it: a process that has your terminal as its own can type into it as if you had")
+	}
+	if err := flushes(); err != nil {
+		d.wrong("reclaim", "a kernel from 4.13 on with /dev/ptmx", "what an agent typed and the program has not read cannot be taken back: %v", err)
+		return
+	}
+	d.ok("reclaim", "what an agent typed and the program has not read is taken back (TIOCGPTPEER, tried out)")
+}
+
+// flushes tries out, on a PTY of its own, what a reclaim does.
+func flushes() error {
+	master, slave, err := pty.Open()
+	if err != nil {
+		return fmt.Errorf("open a PTY: %w", err)
+	}
+	defer func() { _, _ = master.Close(), slave.Close() }()
+	if _, err := master.WriteString("typed by an agent\n"); err != nil {
+		return fmt.Errorf("write to a PTY: %w", err)
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, master.Fd(), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
+	if errno != 0 {
+		return fmt.Errorf("TIOCGPTPEER: %w", errno)
+	}
+	defer func() { _ = unix.Close(int(fd)) }()
+	for end := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) { // the kernel passes it on in its own time
+		n, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
+		if err != nil {
+			return fmt.Errorf("FIONREAD: %w", err)
+		}
+		if n > 0 {
+			break
+		}
+		if time.Now().After(end) {
+			return errors.New("what was written to a PTY does not arrive")
+		}
+	}
+	if err := unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCIFLUSH); err != nil {
+		return fmt.Errorf("TCFLSH: %w", err)
+	}
+	n, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
+	switch {
+	case err != nil:
+		return fmt.Errorf("FIONREAD: %w", err)
+	case n != 0:
+		return fmt.Errorf("%d bytes are left after TCFLSH", n)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway"
+)
+
+// examined is what doctor --json says.
+func examined(t *testing.T, status int) map[string][]finding {
+	t.Helper()
+	got := command(t, "doctor", "--json")
+	require.Equal(t, status, got.status, "%s%s", got.out, got.err)
+	var said struct {
+		Findings []finding
+		Promise  string
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.out), &said))
+	require.Equal(t, promise, said.Promise)
+	by := make(map[string][]finding)
+	for _, f := range said.Findings {
+		require.Contains(t, []string{stateOK, stateWarn, stateWrong}, f.State)
+		require.NotEmpty(t, f.Say, f.Name)
+		by[f.Name] = append(by[f.Name], f)
+	}
+	return by
+}
+
+// R50: it promises what the README does.
+func TestR50DoctorSaysWhatIsPromised(t *testing.T) {
+	alone(t)
+	got := command(t, "doctor")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.True(t, strings.HasSuffix(got.out, "\n\nThe grant protects against mistakes and against agents that act only through the gateway. "+
+		"A process running as your user is not contained; use another user or a container for that.\n"), got.out)
+}
+
+func TestDoctorStartsNothing(t *testing.T) {
+	dir := alone(t)
+	require.Contains(t, examined(t, statusOK)["gateway"][0].Say, "none runs here")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+	state, err := gateway.StateDir()
+	require.NoError(t, err)
+	require.NoDirExists(t, state)
+	t.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "nowhere"))
+	require.Contains(t, examined(t, statusOK)["gateway"][0].Say, "none runs here")
+	require.NoDirExists(t, filepath.Join(dir, "nowhere"))
+}
+
+func TestDoctorSeesWhatRuns(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	by := examined(t, statusOK)
+	require.Contains(t, by["gateway"][0].Say, "serves the local socket, wire terminal-proxy.v1")
+	if runtime.GOOS == "linux" {
+		require.Contains(t, by["gateway"][0].Say, "(process "+strconv.Itoa(os.Getpid())+")")
+		require.Equal(t, stateOK, by["reclaim"][0].State, by["reclaim"][0].Say)
+	}
+	require.Contains(t, by["socket"][0].Say, "mode 0600")
+	require.Equal(t, "sh -i, running, keyboard: user", by["session sh-1"][0].Say)
+}
+
+// Files that others can get at are wrong, and it says what to do; the exit status is 1 then.
+func TestDoctorSeesOpenFiles(t *testing.T) {
+	dir := alone(t)
+	owner := ownerFile(t)
+	by := examined(t, statusOK)
+	require.Equal(t, "0 proxy, 0 agent, 0 viewer, 1 owner", by["tokens"][1].Say)
+	require.Equal(t, stateWarn, by["owner token"][1].State, "R50")
+
+	tokens, err := gateway.TokensPath()
+	require.NoError(t, err)
+	for path, name := range map[string]string{tokens: "tokens", owner: "owner token", filepath.Dir(tokens): "state directory", dir: "directory"} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(path, info.Mode().Perm()|0o044))
+		found := examined(t, statusRefused)[name][0]
+		require.Equal(t, stateWrong, found.State, name)
+		require.Contains(t, found.Say+found.Do, "chmod "+strconv.FormatInt(int64(info.Mode().Perm()), 8)+" "+path)
+		require.NoError(t, os.Chmod(path, info.Mode().Perm()))
+	}
+	require.NoError(t, os.Chmod(tokens, 0o644)) //nolint:gosec // that is the fault
+	got := command(t, "doctor")
+	require.Equal(t, statusRefused, got.status)
+	require.Regexp(t, `(?m)^wrong +tokens +.* has mode 0644: others can get at it\n +do: chmod 600 `, got.out)
+	require.Regexp(t, `^gateway: doctor: 1 of \d+ findings are wrong\n$`, got.err)
+}
+
+func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
+	dir := alone(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "gateway.sock"), nil, 0o600))
+	by := examined(t, statusOK)
+	require.Contains(t, by["gateway"][0].Say, "left its socket, which the next one replaces")
+	require.NoError(t, os.Chmod(filepath.Join(dir, "gateway.sock"), 0o666)) //nolint:gosec // that is the fault
+	require.Equal(t, stateWrong, examined(t, statusRefused)["socket"][0].State)
+	require.NoError(t, os.Remove(filepath.Join(dir, "gateway.sock")))
+
+	t.Setenv("PROXY_GATEWAY", "ws://127.0.0.1:1")
+	require.Contains(t, examined(t, statusRefused)["sessions of --gateway"][0].Say, "no gateway answers at ws://127.0.0.1:1")
+	t.Setenv("PROXY_GATEWAY", "http://x")
+	require.Contains(t, examined(t, statusRefused)["address of --gateway"][0].Say, "is not understood")
+}
+
+// What the kernel says, in all the words that it has.
+func TestDoctorReadsTheKernel(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this reads /proc")
+	}
+	for _, c := range []struct {
+		name, file, content, state, say string
+	}{
+		{"ptrace_scope", "kernel/yama/ptrace_scope", "", stateWarn, "no Yama"},
+		{"ptrace_scope", "kernel/yama/ptrace_scope", "0\n", stateWarn, "every process of yours may trace"},
+		{"ptrace_scope", "kernel/yama/ptrace_scope", "1\n", stateOK, "1: "},
+		{"TIOCSTI", "dev/tty/legacy_tiocsti", "", stateWarn, "always has it"},
+		{"TIOCSTI", "dev/tty/legacy_tiocsti", "1\n", stateWarn, "on: "},
+		{"TIOCSTI", "dev/tty/legacy_tiocsti", "0\n", stateOK, "off: "},
+	} {
+		root := t.TempDir()
+		if c.content != "" {
+			path := filepath.Join(root, "proc/sys", c.file)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(c.content), 0o600))
+		}
+		d := &doctor{app: &app{out: new(bytes.Buffer)}, root: root}
+		d.machine()
+		found := false
+		for _, f := range d.findings {
+			if f.Name == c.name {
+				found = true
+				require.Equal(t, c.state, f.State, c.content)
+				require.Contains(t, f.Say, c.say)
+				require.Equal(t, c.state == stateOK, f.Do == "", "what to do about it")
+			}
+		}
+		require.True(t, found, c.name)
+	}
+}
+
+func TestDoctorFindsTheParent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this reads /proc")
+	}
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "proc/7"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/7/stat"), []byte("7 (a) b (c) S 42 7 7"), 0o600))
+	require.Equal(t, 42, parent(root, 7))
+	require.Zero(t, parent(root, 8))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/7/stat"), []byte("nonsense"), 0o600))
+	require.Zero(t, parent(root, 7))
+	require.Equal(t, os.Getppid(), parent("", os.Getpid()))
+}
