@@ -40,14 +40,13 @@ func (a *app) endpoint() (gateway.Endpoint, error) {
 	return ep, nil
 }
 
-// watch makes a client at the viewers' door, for an owner's acts. Where a token is wanted it is the owner's, unless
-// another is named.
+// watch makes a client at the viewers' door, for an owner's acts. Where a token is wanted it is the owner's.
 func (a *app) watch() (*client.Client, error) {
 	ep, err := a.endpoint()
 	if err != nil {
 		return nil, err
 	}
-	if ep.Remote() && ep.Token == "" {
+	if ep.Remote() {
 		if ep.Token, err = a.ownerToken(); err != nil {
 			return nil, err
 		}

@@ -50,6 +50,8 @@ type app struct {
 	gateway   string // --gateway
 	tokenFile string // --token-file
 	json      bool   // --json
+	// tokenNamed: the token file is named on the command line, and not by the environment.
+	tokenNamed bool
 	// command is what runs, "" until the command line was found good.
 	command string
 }
@@ -165,13 +167,15 @@ func (a *app) newRoot() *cobra.Command {
 			_ = cmd.Help()
 			return usage("a command is missing")
 		},
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) { a.command = cmd.Name() },
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			a.command, a.tokenNamed = cmd.Name(), cmd.Flags().Changed("token-file")
+		},
 	}
 	root.SetHelpCommand(&cobra.Command{Hidden: true})
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print the answer as JSON")
 	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST; env PROXY_GATEWAY (default: the local gateway)")
 	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
-	root.AddCommand(a.newMCP(), a.newServe(), a.newLs(), a.newRead(), a.newSend(), a.newWait(), a.newRequest(), a.newRelease(), a.newGrant(), a.newReclaim(), a.newHide(), a.newRender(), a.newToken())
+	a.addCommands(root)
 	return root
 }

@@ -277,3 +277,17 @@ func TestCompletionIsThere(t *testing.T) {
 		require.Contains(t, got.out, "gateway")
 	}
 }
+
+func TestCompletionOffersSessions(t *testing.T) {
+	dir := alone(t)
+	require.Equal(t, ":4\n", command(t, "__complete", "read", "").out, "without a gateway, nothing")
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	for _, c := range []string{"read", "send", "wait", "request", "release", "grant", "reclaim", "hide"} {
+		require.Equal(t, "sh-1\tsh -i\n:4\n", command(t, "__complete", c, "").out, c)
+		require.Equal(t, ":4\n", command(t, "__complete", c, "sh-1", "").out, c)
+	}
+	require.Equal(t, "drive\tevery key\ntype\ttext and editing keys\n:4\n", command(t, "__complete", "grant", "sh-1", "--level", "").out)
+	require.Contains(t, command(t, "__complete", "token", "create", "--role", "").out, "owner\tlooks, gives and takes control\n")
+	require.Contains(t, command(t, "__complete", "").out, "reclaim\tTake the keyboard back")
+}

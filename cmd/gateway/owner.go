@@ -31,7 +31,8 @@ func (a *app) newGrant() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "grant ID [--level drive|type] [--for D] [--to AGENT]", Short: "Give an agent the keyboard, as the owner", Args: cobra.ExactArgs(1),
 		Long: "grant gives the keyboard of a session to the agent that asks for it, or to the next one that does within two minutes.\n" +
-			"It asks you first, at your terminal, and it signs with your owner token: " + hintOwnerToken + ".\n" +
+			"It asks you first, at your terminal, and signs with your owner token. Make one, once, with:\n\n" +
+			"  gateway token create owner --role owner --save\n\n" +
 			"It works neither in a script nor inside a session, so that no agent grants itself anything by mistake.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -70,7 +71,7 @@ func (a *app) newHide() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hide ID [--off]", Short: "Hide a session from agents, or show it again", Args: cobra.ExactArgs(1),
 		Long: "hide keeps agents from seeing and from typing into a session until it is shown again. On your own machine it needs\n" +
-			"no token. Showing it again does, since it gives agents more: " + hintOwnerToken + ".",
+			"no token. Showing it again does, as gateway grant does, since it gives agents more.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if off {
 				return a.show(cmd.Context(), args[0])
@@ -196,18 +197,20 @@ func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 	})
 }
 
-// ownerToken is the owner's token: of the file that a flag names, or of the owner's own place.
+// ownerToken is the owner's token: of the file that the command line names, else of the owner's own place, else of the file
+// that the environment names, which may be an agent's.
 func (a *app) ownerToken() (string, error) {
-	path := a.tokenFile
-	if path == "" {
-		var err error
-		if path, err = gateway.OwnerTokenPath(); err != nil {
-			return "", err
-		}
+	own, err := gateway.OwnerTokenPath()
+	if err != nil {
+		return "", err
+	}
+	path := own
+	if _, missing := os.Lstat(own); a.tokenFile != "" && (a.tokenNamed || missing != nil) {
+		path = a.tokenFile
 	}
 	token, err := auth.ReadTokenFile(path)
 	switch {
-	case a.tokenFile == "" && errors.Is(err, fs.ErrNotExist):
+	case path == own && errors.Is(err, fs.ErrNotExist):
 		return "", &failure{status: statusForbidden, cause: fmt.Errorf("%s: there is no owner token at %s", a.command, path), hint: hintOwnerToken}
 	case err != nil:
 		return "", &failure{status: statusForbidden, cause: err, hint: hintOwnerToken}

@@ -67,6 +67,38 @@ func TestR9ReclaimAndHideNeedNoToken(t *testing.T) {
 	require.Contains(t, got.err, "these exist: sh-1")
 }
 
+// The environment may hold the token that an agent is to use; the owner's acts are done with the owner's.
+func TestWhoseTokenTheOwnersIs(t *testing.T) {
+	alone(t)
+	file := func(name string) string {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte(name+"\n"), 0o600))
+		return path
+	}
+	env, named := file("env"), file("named")
+	for _, c := range []struct {
+		a     app
+		saved bool
+		want  string
+	}{
+		{app{tokenFile: env}, false, "env"},
+		{app{tokenFile: env}, true, "saved"},
+		{app{tokenFile: named, tokenNamed: true}, true, "named"},
+		{app{}, true, "saved"},
+		{app{}, false, ""},
+	} {
+		path, err := gateway.OwnerTokenPath()
+		require.NoError(t, err)
+		_ = os.Remove(path)
+		if c.saved {
+			require.NoError(t, newSecret(path, "saved"))
+		}
+		token, err := c.a.ownerToken()
+		require.Equal(t, c.want, token)
+		require.Equal(t, c.want == "", err != nil)
+	}
+}
+
 // What gives agents more is for a person at a terminal who has the owner's token, and not for a program that runs commands.
 func TestR54OnlyAPersonWithTheTokenGives(t *testing.T) {
 	dir := alone(t)

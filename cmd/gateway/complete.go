@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+// completeTime bounds what a shell waits for when somebody presses Tab.
+const completeTime = time.Second
+
+// addCommands adds all commands in their groups, with what a shell can complete of their command lines.
+func (a *app) addCommands(root *cobra.Command) {
+	type group struct {
+		id, title string
+		commands  []*cobra.Command
+	}
+	for _, g := range []group{
+		{"use", "Look, ask and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease()}},
+		{"own", "For the user, from elsewhere:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide()}},
+		{"serve", "The gateway and what belongs to it:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newDoctor(), a.newRender()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			a.complete(cmd)
+			root.AddCommand(cmd)
+		}
+	}
+}
+
+// completions are the values of flags that a shell can offer, by the flag's name.
+var completions = map[string][]string{
+	"level": {string(protocol.LevelDrive) + "\tevery key", string(protocol.LevelType) + "\ttext and editing keys"},
+	"role": {
+		string(auth.RoleProxy) + "\tpublishes sessions", string(auth.RoleAgent) + "\tlooks, asks and types",
+		string(auth.RoleViewer) + "\tlooks", string(auth.RoleOwner) + "\tlooks, gives and takes control",
+	},
+}
+
+// complete says what a shell offers for a command: the ids of sessions as the first argument, where it takes one, the words
+// that a flag knows, and never the files of the directory.
+func (a *app) complete(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		a.complete(sub)
+	}
+	for flag, words := range completions {
+		if cmd.Flags().Lookup(flag) != nil {
+			// It fails for a flag that is not there, or twice.
+			_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	switch {
+	case cmd.ValidArgsFunction != nil, cmd.Name() == "render": // FILE
+	case strings.HasPrefix(cmd.Use, cmd.Name()+" ID"):
+		cmd.ValidArgsFunction = a.completeID
+	default:
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+}
+
+// completeID offers the sessions that run.
+func (a *app) completeID(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var ids []cobra.Completion
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	defer cancel()
+	_ = a.with(defaultName, false, func(c *client.Client) error { // without a gateway there is nothing to offer
+		sessions, err := c.Sessions(ctx)
+		for _, s := range sessions {
+			ids = append(ids, cobra.CompletionWithDesc(s.SessionID, observe.Command(s)))
+		}
+		return err
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
