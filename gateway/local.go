@@ -65,10 +65,14 @@ func (l *Local) Serving() bool {
 // holds the lock without answering.
 func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(l.dir, socketName)
+	var held error // why nobody answered so far
 	for delay := 2 * time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
 		conn, err := dialUnix(ctx, path)
 		if err == nil {
 			return conn, nil
+		}
+		if held != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)) {
+			return nil, held // the time was over during the dialling
 		}
 		if !nobodyAnswers(err) {
 			return nil, fmt.Errorf("local gateway: %w", err)
@@ -79,10 +83,11 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 		case !errors.Is(err, errHeld):
 			return nil, fmt.Errorf("local gateway: %w", err)
 		}
+		held = fmt.Errorf("local gateway: nobody answers at %s, though %w", path, errHeld)
 		select {
 		case <-time.After(rand.N(delay) + time.Millisecond):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("local gateway: nobody answers at %s, though %w", path, errHeld)
+			return nil, held
 		}
 	}
 }
