@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
@@ -54,6 +55,8 @@ func (s *Server) proof(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "on this socket nobody has to prove anything", http.StatusNotFound)
 		return
 	}
+	// A body that does not come must not hold the connection; the server sets its own time for what follows.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(headerTimeout))
 	var ask protocol.Proof
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxProof))
 	if err == nil {

@@ -84,13 +84,21 @@ func (d *desk) give(m *protocol.ControlDecide, by string) {
 // read is taken back: no byte of an agent's follows the answer.
 func (d *desk) takeBack(requestID, by string) {
 	ok := d.s.pump.Post(func(now time.Time) {
-		d.s.authority.Reclaim(now, by)
+		d.s.reclaim(now, by)
 		if !d.s.pump.Post(func(time.Time) { d.s.link.Send(&protocol.Done{RequestID: requestID}) }) {
 			d.gone(requestID)
 		}
 	})
 	if !ok {
 		d.gone(requestID)
+	}
+}
+
+// reclaim takes the keyboard back by another way than its key. It runs on the pump's goroutine.
+func (s *session) reclaim(now time.Time, by string) {
+	promised := s.authority.Phase() == control.Observing
+	if had := s.authority.Reclaim(now, by); had && promised { // of anything else an event tells
+		s.status.say("no agent gets the keyboard without asking you", tellFor)
 	}
 }
 

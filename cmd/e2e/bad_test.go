@@ -25,6 +25,8 @@ func TestBadInputToProxy(t *testing.T) {
 		{[]string{"--agent", "--reclaim-key", "f13", "true"}, "--reclaim-key"},
 		{[]string{"--agent", "--gateway", "http://x", "true"}, "--gateway"},
 		{[]string{"--agent", "--gateway", "ws://example.com", "true"}, "use wss://"},
+		{[]string{"--allow-remote-grant", "true"}, "--allow-remote-grant has no meaning without --agent"},
+		{[]string{"--agent", "--allow-remote-grant", "true"}, "--allow-remote-grant has no meaning with the local gateway"},
 		{[]string{"--agent", "--token-file", "no-such-file", "true"}, "--token-file"},
 		{[]string{"--agent", "--name", "a\nb", "true"}, "--name"},
 		{[]string{"--cols", "0", "true"}, "--cols 0"},

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -42,7 +43,9 @@ func TestR9NoAgentByteAfterAnyWay(t *testing.T) {
 			a.good("terminal_request_control", args{"reason": "flood"}, "granted")
 			told := w.flood(a)
 			w.until(func() bool { return len(w.content("heard")) >= 20_000 }, func() string { return "no flood" })
+			began := time.Now()
 			way(w, s, proxy, id)
+			t.Logf("%s returned after %s, the process that does it included", name, time.Since(began))
 			got := w.answered(told)
 			require.True(t, got.fails)
 			require.Contains(t, got.text, "the user took the keyboard back")
@@ -88,6 +91,19 @@ func TestR9ReclaimRefusesWhoAsks(t *testing.T) {
 	s.wait("gateway reclaim refused codex")
 	w.good("reclaim", id) // nothing to take is no mistake
 	w.keyboard(id, "user")
+}
+
+// R9: what --grant promised is taken back as well.
+func TestR9ReclaimEndsWhatWasPromised(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(120, 24)
+	proxy := s.listen("--agent --grant drive")
+	id := w.session()
+	w.kill(proxy, syscall.SIGUSR1)
+	s.wait("no agent gets the keyboard without asking you")
+	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status)
 }
 
 // an owner sits at a window of its own.

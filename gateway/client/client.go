@@ -180,7 +180,11 @@ func (c *Client) Say(ctx context.Context, m *protocol.Note) error {
 // Decide does what an owner decided. It is for connections to the viewers' door.
 func (c *Client) Decide(ctx context.Context, m *protocol.ControlDecide) error {
 	c.fill(&m.RequestID)
-	_, err := ask[*protocol.Done](ctx, c, m, report) // given twice could be after it was taken back
+	again := repeat // what takes away is as good twice
+	if m.Widens() {
+		again = report // given twice could be after it was taken back
+	}
+	_, err := ask[*protocol.Done](ctx, c, m, again)
 	return err
 }
 
