@@ -65,7 +65,7 @@ func (a *app) newDoctor() *cobra.Command {
 
 // examine looks at everything. Nothing that is wrong keeps it from looking at the rest.
 func (d *doctor) examine(ctx context.Context) {
-	d.versions()
+	d.versions(ctx)
 	d.socket(ctx)
 	d.remote(ctx)
 	d.tokens()

@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,8 +28,23 @@ import (
 // doctorTime bounds each question to a gateway.
 const doctorTime = 3 * time.Second
 
-func (d *doctor) versions() {
-	d.ok("version", "gateway %s, wire %s, %s on %s/%s", version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+// versions are those of both programs: the proxy is the one that this shell would start.
+func (d *doctor) versions(ctx context.Context) {
+	d.ok("gateway", "version %s, wire %s, %s on %s/%s", version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	path, err := exec.LookPath("proxy")
+	if err != nil {
+		d.warn("proxy", "put it into a directory of $PATH, beside gateway", "there is no proxy in $PATH")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, path, "--version").Output()
+	own, ours := strings.CutPrefix(strings.TrimSpace(string(said)), "proxy ")
+	if err != nil || !ours {
+		d.warn("proxy", "put this project's directory first in $PATH", "%s is another program", path)
+		return
+	}
+	d.ok("proxy", "version %s, %s", observe.Name(own), path)
 }
 
 // socket looks at the local gateway.
@@ -35,7 +52,7 @@ func (d *doctor) socket(ctx context.Context) {
 	dir, path, err := gateway.LocalSocket()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok("gateway", "none runs here: the next proxy --agent serves it, in %s", dir)
+		d.ok("local gateway", "none runs here: the next proxy --agent serves it, in %s", dir)
 		return
 	case err != nil:
 		d.wrong("directory", "", "%v", err)
@@ -43,33 +60,33 @@ func (d *doctor) socket(ctx context.Context) {
 	}
 	d.ok("directory", "%s is yours, mode 0700", dir)
 	if !d.private("socket", path, 0o600) {
-		d.ok("gateway", "none runs here: the next proxy --agent serves it, in %s", dir)
+		d.ok("local gateway", "none runs here: the next proxy --agent serves it, in %s", dir)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
 	ep, err := gateway.ParseEndpoint("")
 	if err != nil {
-		d.wrong("gateway", "", "%v", err)
+		d.wrong("local gateway", "", "%v", err)
 		return
 	}
 	conn, err := ep.DialContext(ctx)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		d.ok("gateway", "none runs here; the one before was killed and left its socket, which the next one replaces")
+		d.ok("local gateway", "none runs here; the one before was killed and left its socket, which the next one replaces")
 		return
 	}
 	if err != nil {
-		d.wrong("gateway", "do not use it before you know whose it is", "%v", err)
+		d.wrong("local gateway", "do not use it before you know whose it is", "%v", err)
 		return
 	}
 	defer func() { _ = conn.Close() }()
 	who, pid := peer(conn)
 	wire, err := health(conn)
 	if err != nil {
-		d.wrong("gateway", "end that process, and another one takes over", "%s does not answer on the local socket: %v", who, err)
+		d.wrong("local gateway", "end that process, and another one takes over", "%s does not answer on the local socket: %v", who, err)
 		return
 	}
-	d.ok("gateway", "%s serves the local socket, wire %s", who, wire)
+	d.ok("local gateway", "%s serves the local socket, wire %s", who, wire)
 	d.process("process of the gateway", pid)
 	d.sessions(ctx, "", ep)
 }

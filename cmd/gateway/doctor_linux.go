@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
 )
 
 // peer is the process behind a Unix socket, in words and as its id, 0 when that is not known.
@@ -32,11 +33,13 @@ func peer(conn net.Conn) (name string, pid int) {
 		return unknown, 0
 	}
 	pid = int(cred.Pid)
-	comm, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
-	if err != nil {
+	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	if err != nil || words[0] == "" {
 		return fmt.Sprintf("process %d", pid), pid
 	}
-	return fmt.Sprintf("%s (process %d)", observe.Name(string(comm)), pid), pid
+	program := protocol.SessionInfo{Command: filepath.Base(words[0]), Args: words[1:]}
+	return fmt.Sprintf("`%s` (process %d)", observe.Command(program), pid), pid
 }
 
 // parent is the process that started another, 0 when that is not known.
@@ -62,12 +65,17 @@ func (d *doctor) process(name string, pid int) {
 	switch {
 	case pid == 0 || err != nil:
 		d.warn(name, "", "it is not found on this machine")
+		return
 	case os.Getuid() == 0:
 		d.ok(name, "process %d; you are root, from whom nothing is kept", pid)
 	case owner(info) == 0:
 		d.ok(name, "process %d is not dumpable: other processes of yours cannot read its memory nor take its terminal", pid)
 	default:
 		d.warn(name, "end it, and start it again with a newer proxy", "process %d is dumpable: other processes of yours may read its memory and take its terminal", pid)
+	}
+	// A process that is not dumpable does not say; then there is nothing to say.
+	if exe, err := os.Readlink(filepath.Join(d.root+"/proc", strconv.Itoa(pid), "exe")); err == nil && strings.HasSuffix(exe, " (deleted)") {
+		d.warn(name, "end it, and start it again", "process %d runs an older program than the one that is installed", pid)
 	}
 }
 

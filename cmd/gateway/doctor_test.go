@@ -46,7 +46,7 @@ func TestR50DoctorSaysWhatIsPromised(t *testing.T) {
 
 func TestDoctorStartsNothing(t *testing.T) {
 	dir := alone(t)
-	require.Contains(t, examined(t, statusOK)["gateway"][0].Say, "none runs here")
+	require.Contains(t, examined(t, statusOK)["local gateway"][0].Say, "none runs here")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -54,7 +54,7 @@ func TestDoctorStartsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.NoDirExists(t, state)
 	t.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "nowhere"))
-	require.Contains(t, examined(t, statusOK)["gateway"][0].Say, "none runs here")
+	require.Contains(t, examined(t, statusOK)["local gateway"][0].Say, "none runs here")
 	require.NoDirExists(t, filepath.Join(dir, "nowhere"))
 }
 
@@ -63,9 +63,9 @@ func TestDoctorSeesWhatRuns(t *testing.T) {
 	p := &terminal{id: "sh-1"}
 	p.share(t, dir)
 	by := examined(t, statusOK)
-	require.Contains(t, by["gateway"][0].Say, "serves the local socket, wire terminal-proxy.v1")
+	require.Contains(t, by["local gateway"][0].Say, "serves the local socket, wire terminal-proxy.v1")
 	if runtime.GOOS == "linux" {
-		require.Contains(t, by["gateway"][0].Say, "(process "+strconv.Itoa(os.Getpid())+")")
+		require.Contains(t, by["local gateway"][0].Say, "(process "+strconv.Itoa(os.Getpid())+")")
 		require.Equal(t, stateOK, by["reclaim"][0].State, by["reclaim"][0].Say)
 	}
 	require.Contains(t, by["socket"][0].Say, "mode 0600")
@@ -102,7 +102,7 @@ func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
 	dir := alone(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "gateway.sock"), nil, 0o600))
 	by := examined(t, statusOK)
-	require.Contains(t, by["gateway"][0].Say, "left its socket, which the next one replaces")
+	require.Contains(t, by["local gateway"][0].Say, "left its socket, which the next one replaces")
 	require.NoError(t, os.Chmod(filepath.Join(dir, "gateway.sock"), 0o666)) //nolint:gosec // that is the fault
 	require.Equal(t, stateWrong, examined(t, statusRefused)["socket"][0].State)
 	require.NoError(t, os.Remove(filepath.Join(dir, "gateway.sock")))
@@ -146,6 +146,22 @@ func TestDoctorReadsTheKernel(t *testing.T) {
 			}
 		}
 		require.True(t, found, c.name)
+	}
+}
+
+func TestDoctorSaysWhichProxy(t *testing.T) {
+	alone(t)
+	t.Setenv("PATH", t.TempDir())
+	require.Contains(t, examined(t, statusOK)["proxy"][0].Say, "there is no proxy in $PATH")
+	for script, want := range map[string]string{
+		"#!/bin/sh\necho proxy v1.2.3 0123456789ab\n": "version v1.2.3 0123456789ab, ",
+		"#!/bin/sh\necho squid\n":                     "is another program",
+		"#!/bin/sh\nexit 1\n":                         "is another program",
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "proxy"), []byte(script), 0o700)) //nolint:gosec // it is to run
+		t.Setenv("PATH", dir)
+		require.Contains(t, examined(t, statusOK)["proxy"][0].Say, want)
 	}
 }
 

@@ -18,9 +18,6 @@ import (
 	"terminalproxy/protocol"
 )
 
-// version is set by the build (-ldflags -X main.version=...).
-var version = "dev"
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
