@@ -35,7 +35,7 @@ type Pace struct {
 	interval, settle time.Duration
 
 	pending     bool
-	fresh       bool // the first change not sent came after quiet
+	fresh       bool      // the first change not sent came after quiet
 	first, last time.Time // first change not sent, last change
 	sent        time.Time // last snapshot
 	sentSettled bool
