@@ -162,6 +162,9 @@ func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) [
 		dst = append(dst, "\x1b[?6h"...)
 		top, left = t.top, t.left
 	}
+	if !autoWrap { // before the last column is written again: the switch takes back that it was
+		dst = append(dst, "\x1b[?7l"...)
+	}
 	var now style
 	if x := c.x; c.pending {
 		cells := t.grid.at(c.y).cells
@@ -182,9 +185,6 @@ func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) [
 	dst = c.charsets.append(dst)
 	if insert {
 		dst = append(dst, "\x1b[4h"...)
-	}
-	if !autoWrap {
-		dst = append(dst, "\x1b[?7l"...)
 	}
 	return dst
 }
