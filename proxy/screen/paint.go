@@ -147,13 +147,24 @@ func appendCUP(dst []byte, y, x int) []byte { return fmt.Appendf(dst, "\x1b[%d;%
 
 // AppendPen appends what brings a terminal with the same cells, modes and margins back to this screen's cursor and
 // pen, when these were disturbed: it must have SGR 0, ASCII in G0 and GL, DECOM and IRM reset, DECAWM set and no
-// hyperlink. It uses neither DECSC nor margins. A pending wrap is restored by printing the last cell again.
+// hyperlink; what DECSCA and SPA protect is put right. It uses neither DECSC nor margins. A pending wrap is restored by
+// printing the last cell again.
 func (s *Screen) AppendPen(dst []byte) []byte {
 	t := &s.t
-	return t.appendPen(dst, savedCursor{
+	if t.protects { // by the program's leave only: not every terminal knows DECSCA
+		dst = append(dst, "\x1b[0\"q"...)
+	}
+	dst = t.appendPen(dst, savedCursor{
 		x: t.x, y: t.y, pending: t.pending,
 		origin: t.modes.Origin, pen: t.pen, charsets: t.charsets,
 	}, t.modes.Insert, t.modes.AutoWrap)
+	if t.private.protectISO { // DECSCA ended it
+		dst = append(dst, "\x1bV"...)
+		if t.pen.attrs&Protected == 0 {
+			dst = append(dst, "\x1bW"...)
+		}
+	}
+	return dst
 }
 
 func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) []byte {
@@ -418,7 +429,9 @@ func (t *terminal) appendMarginReset(dst []byte) []byte {
 
 func (t *terminal) appendPenReset(dst []byte) []byte {
 	dst = t.appendStyle(dst, t.pen, style{})
-	if t.charsets != (charsets{}) {
+	sets := t.charsets
+	sets.single = 0 // the next character ends it
+	if sets != (charsets{}) {
 		dst = append(dst, "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"...)
 	}
 	return dst
