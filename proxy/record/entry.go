@@ -1,0 +1,216 @@
+package record
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind says what an entry of the audit log is about.
+type Kind string
+
+// The kinds.
+const (
+	Open     Kind = "open"     // the session began: Session
+	Request  Kind = "request"  // an agent asked for control: Agent, Level, Why, Seconds, Request
+	Grant    Kind = "grant"    // control was given: Agent, Level, Epoch, Until
+	Refuse   Kind = "refuse"   // a request ended without a grant: Agent, Reason
+	Input    Kind = "input"    // an agent typed, or tried to: Agent, Epoch, Request, Form, Bytes, Written, Dropped
+	Shown    Kind = "screen"   // the screen that the inputs from here on saw, until the next of these: Picture
+	End      Kind = "end"      // a grant ended: Agent, Epoch, Reason, Dropped, Unsubmitted
+	Blackout Kind = "blackout" // the screen is hidden, or is so no longer: On, Why
+	User     Kind = "user"     // the user typed; what is nobody's business, and how much neither
+	Gap      Kind = "gap"      // output is missing in the asciicast up to here: Missing, Why
+	Exit     Kind = "exit"     // the program ended: Code, Signal
+	Lost     Kind = "lost"     // entries of this log are missing here: Missing
+	Close    Kind = "close"    // the log is complete: Cast
+)
+
+// Agent names an agent: ID as the gateway gave it, Name as the user reads it.
+type Agent struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Session says what is recorded.
+type Session struct {
+	Format  string   `json:"format"` // of this log
+	ID      string   `json:"id,omitempty"`
+	Command string   `json:"command"`
+	Args    []string `json:"args,omitempty"`
+	Cwd     string   `json:"cwd,omitempty"`
+	Cols    int      `json:"cols"`
+	Rows    int      `json:"rows"`
+	Cast    string   `json:"cast"` // the file with the asciicast, without its directory
+}
+
+// Format names the audit log's format in its first entry.
+const Format = "terminalproxy-audit.v1"
+
+// Picture is a screen as agents saw it. Rows and columns count from 0; blanks at the ends of lines are cut.
+type Picture struct {
+	ID    string   `json:"id"` // of the content, made by the recorder
+	Cols  int      `json:"cols"`
+	Rows  int      `json:"rows"`
+	Row   int      `json:"cursorRow"`
+	Col   int      `json:"cursorCol"`
+	Title string   `json:"title,omitempty"`
+	Alt   bool     `json:"alt,omitempty"`
+	Lines []string `json:"lines"`
+}
+
+// Sum tells whether the asciicast beside the log is the one that was written with it.
+type Sum struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Entry is one line of the audit log. N, Time, At, Prev and Hash are made by the recorder.
+type Entry struct {
+	N    uint64    `json:"n"` // counts from 1
+	Time time.Time `json:"time"`
+	// At is the time since the recording began, in microseconds: the place in the asciicast.
+	At   int64 `json:"at"`
+	Kind Kind  `json:"kind"`
+
+	Session *Session `json:"session,omitempty"`
+
+	Agent   *Agent     `json:"agent,omitempty"`
+	Level   string     `json:"level,omitempty"`
+	Epoch   uint64     `json:"epoch,omitempty"` // the number of the grant
+	Request string     `json:"request,omitempty"`
+	Seconds int64      `json:"seconds,omitempty"`
+	Until   *time.Time `json:"until,omitempty"`
+	Reason  string     `json:"reason,omitempty"` // a word of the protocol's
+	Why     string     `json:"why,omitempty"`    // a sentence; of an agent's own in a request
+
+	Form string `json:"form,omitempty"` // of an input: text, paste, keys, raw
+	// Bytes reached the program, no more and no fewer; Text is the same for people, with escapes as in Go and C.
+	Bytes []byte `json:"bytes,omitempty"`
+	Text  string `json:"text,omitempty"`
+	// Asked is what the agent sent, where that is not what reached the program: names of keys, or what was dropped.
+	Asked       string     `json:"asked,omitempty"`
+	Began       *time.Time `json:"began,omitempty"` // when the first byte was written
+	Written     int        `json:"written,omitempty"`
+	Dropped     int        `json:"dropped,omitempty"`
+	Unsubmitted int        `json:"unsubmitted,omitempty"`
+	Fate        string     `json:"fate,omitempty"`
+	Screen      string     `json:"screen,omitempty"` // ID of the screen before the input
+	Rev         uint64     `json:"rev,omitempty"`    // of that screen
+	Program     string     `json:"program,omitempty"`
+
+	Picture *Picture `json:"picture,omitempty"`
+	On      *bool    `json:"on,omitempty"`
+	Missing int64    `json:"missing,omitempty"`
+	Code    *int     `json:"code,omitempty"`
+	Signal  string   `json:"signal,omitempty"`
+	Cast    *Sum     `json:"cast,omitempty"`
+
+	Prev string `json:"prev"` // Hash of the entry before, 64 zeros for the first
+	Hash string `json:"hash,omitempty"`
+}
+
+// Readable writes bytes for people: what prints as it is, the rest as in a Go or C string, on one line.
+func Readable(b []byte) string {
+	quoted := strconv.Quote(string(b))
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+// Sentence says what happened.
+func (e *Entry) Sentence() string {
+	switch e.Kind {
+	case Open:
+		return fmt.Sprintf("%s begins, %dx%d", e.Session.Command, e.Session.Cols, e.Session.Rows)
+	case Request:
+		return fmt.Sprintf("%s asks for control (%s)%s", e.agent(), e.Level, because(e.Why))
+	case Grant:
+		until := ""
+		if e.Until != nil {
+			until = ", until " + e.Until.UTC().Format(time.RFC3339)
+		}
+		return fmt.Sprintf("%s gets the keyboard: grant %d, level %s%s", e.agent(), e.Epoch, e.Level, until)
+	case Refuse:
+		return fmt.Sprintf("the request of %s ends: %s%s", e.agent(), e.Reason, because(e.Why))
+	case Input:
+		return e.input()
+	case End:
+		return fmt.Sprintf("grant %d of %s ends: %s%s%s", e.Epoch, e.agent(), e.Reason, because(e.Why), e.leftovers())
+	case Blackout:
+		if e.On != nil && *e.On {
+			return "blackout begins" + because(e.Why)
+		}
+		return "blackout ends"
+	case User:
+		return "the user typed"
+	case Gap:
+		return fmt.Sprintf("the asciicast lacks %d bytes of output before this%s", e.Missing, because(e.Why))
+	case Lost:
+		return fmt.Sprintf("%d entries of this log are missing here", e.Missing)
+	case Exit:
+		return e.exit()
+	case Shown, Close:
+	}
+	return string(e.Kind)
+}
+
+func (e *Entry) agent() string {
+	if e.Agent == nil {
+		return "an agent"
+	}
+	return e.Agent.Name
+}
+
+// because appends a reason to a sentence.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+func (e *Entry) input() string {
+	grant := "without a grant"
+	if e.Epoch > 0 {
+		grant = fmt.Sprintf("under grant %d", e.Epoch)
+	}
+	if e.Written == 0 {
+		return fmt.Sprintf("%s tries to type %s, %s: %s%s", e.agent(), grant, e.Form, e.Fate, because(e.Why))
+	}
+	dropped := ""
+	if e.Dropped > 0 {
+		dropped = fmt.Sprintf(", %d dropped (%s)", e.Dropped, e.Fate)
+	}
+	return fmt.Sprintf("%s types %s, %s, %d bytes%s", e.agent(), grant, e.Form, e.Written, dropped)
+}
+
+func (e *Entry) leftovers() string {
+	s := ""
+	if e.Dropped > 0 {
+		s += fmt.Sprintf("; %d bytes were dropped", e.Dropped)
+	}
+	if e.Unsubmitted > 0 {
+		s += fmt.Sprintf("; %d typed bytes were not submitted", e.Unsubmitted)
+	}
+	return s
+}
+
+func (e *Entry) exit() string {
+	switch {
+	case e.Signal != "":
+		return "the program was ended by a signal: " + e.Signal
+	case e.Code != nil:
+		return "the program ended with status " + strconv.Itoa(*e.Code)
+	}
+	return "the program ended"
+}
+
+// marked reports whether the asciicast gets a marker for the entry.
+func (e *Entry) marked() bool {
+	switch e.Kind {
+	case Request, Grant, Refuse, End, Blackout, Gap:
+		return true
+	default:
+		return false
+	}
+}

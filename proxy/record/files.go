@@ -1,0 +1,110 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// AuditSuffix is what the name of the audit log has after that of the asciicast.
+const AuditSuffix = ".audit.jsonl"
+
+// File is what the recorder needs of a file.
+type File interface {
+	io.WriterAt
+	io.Closer
+	Truncate(size int64) error
+	Sync() error
+}
+
+// Files are the files of one recording, open for writing and empty.
+type Files struct {
+	Name      string // of the asciicast
+	Cast, Log *os.File
+	made      []string // those that were not there before
+}
+
+// OpenFiles opens the asciicast name and its audit log beside it, with mode 0600. It writes over nothing: a file that is
+// there must be empty, a regular file, and the user's own; a symbolic link is not followed. The error is a sentence for
+// the user that names the file.
+func OpenFiles(name string) (*Files, error) {
+	f := &Files{Name: name}
+	var err error
+	if f.Cast, err = f.open(name); err != nil {
+		return nil, err
+	}
+	if f.Log, err = f.open(name + AuditSuffix); err != nil {
+		f.Discard()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Discard closes the files and removes those that were not there before, for a session that did not come to be.
+func (f *Files) Discard() {
+	for _, file := range []*os.File{f.Cast, f.Log} {
+		if file != nil {
+			_ = file.Close()
+		}
+	}
+	for _, name := range f.made {
+		_ = os.Remove(name)
+	}
+}
+
+func (f *Files) open(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		f.made = append(f.made, name)
+		return file, nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return nil, failure(name, err)
+	}
+	// Not blocking: a named pipe without a reader must be refused, not waited for.
+	file, err = os.OpenFile(name, os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return nil, fmt.Errorf("%s is a symbolic link, which is not followed: name the file itself", name)
+	case err != nil:
+		return nil, failure(name, err)
+	}
+	if err := adopt(file, name); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// adopt makes sure that a file which is there may be filled.
+func adopt(file *os.File, name string) error {
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return failure(name, err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", name)
+	case info.Size() > 0:
+		return fmt.Errorf("%s exists and is not empty: name a new file, or remove that one first", name)
+	}
+	if err := file.Chmod(0o600); err != nil {
+		return failure(name, err)
+	}
+	return nil
+}
+
+// failure words an error of the system's without the name of the call.
+func failure(name string, err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: the directory %s does not exist", name, filepath.Dir(name))
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

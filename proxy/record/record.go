@@ -1,0 +1,360 @@
+// Package record writes down a session for its user: an asciicast v3 that players show, with the author of every input,
+// and beside it an audit log in JSON lines that says what an agent typed, under which grant, and what was on the screen
+// then. It knows no control and no terminal: it is told.
+//
+// The user's own input is never written, only that there was some. The program's output stands in the asciicast as it
+// came, which is why its file is for the user alone (mode 0600); during a blackout none of it does. What reached the
+// program from an agent is exact in both files, and nothing is taken out of it.
+//
+// A [Recorder] may be told from any goroutine, and nobody waits for the disk: one goroutine of its own writes. Output
+// that it cannot keep up with is left out in whole, with a marker and a repaint of the screen after it, so that what
+// follows plays right. The audit log leaves out nothing unless memory would grow without bound; then it says so. Both
+// files grow by whole lines, so what a crash leaves plays up to there; the log's lines are chained by their hashes (see
+// [Read]).
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Bounds and times. Sizes are in bytes.
+const (
+	// outputMax is how much output may wait for the disk.
+	outputMax = 4 << 20
+	// queueMax bounds what waits beside output: what agents typed, and entries by their number.
+	queueMax   = 4 << 20
+	entriesMax = 4096
+	// pace is the time between two writes: output of many small pieces is gathered.
+	pace = 20 * time.Millisecond
+	// retryEvery is how often a file that took nothing is tried again.
+	retryEvery = 2 * time.Second
+	// userEvery is how often it is noted that the user types: rarely enough to tell nothing about the keys.
+	userEvery = 2 * time.Second
+)
+
+// ErrTimeout is the error of Close when the disk does not answer.
+var ErrTimeout = errors.New("the disk does not answer")
+
+// Config says what to write where.
+type Config struct {
+	Cast, Log File
+	Header    Header
+	Session   Session
+	// Failed is called once, when the first write fails. Whoever tells the user tells them then. It may be nil.
+	Failed func(error)
+	// Room is called when output that was left out may be taken up again, see [Recorder.Resume]. It is called from any
+	// goroutine, must not block, and may be nil.
+	Room func()
+}
+
+// Recorder is the recorder. Its methods may be called from any goroutine and do not wait for the disk, except Run and
+// Close.
+type Recorder struct {
+	conf   Config
+	begin  time.Time
+	notify chan struct{}
+	hurry  chan struct{} // closed by Close
+	done   chan struct{} // closed when Run has returned
+	err    error         // of the end; read after done
+
+	mu      sync.Mutex
+	queue   batch
+	spare   batch
+	dark    bool      // blackout
+	gap     bool      // output is left out until Resume
+	why     string    // the gap is there, "" for a blackout alone
+	left    int64     // bytes left out in this gap, those of a blackout not counted: their number is a secret's length
+	retry   time.Time // before that there is no use in taking output up again
+	noted   time.Time // when the user's typing was noted last
+	author  Author
+	lost    int64
+	cause   error // the first failure of the disk
+	gaps    bool  // the asciicast lacks what the disk did not take
+	closing bool
+}
+
+// batch is a part of the recording on its way to the disk.
+type batch struct {
+	events  []event
+	data    []byte // of the events
+	output  int    // bytes of it that are output
+	entries int
+}
+
+type event struct {
+	at    time.Duration
+	code  byte // 0 for an entry of the log alone
+	off   int
+	end   int
+	entry *Entry
+}
+
+// reset empties the batch for the next use.
+func (b *batch) reset() {
+	clear(b.events)
+	*b = batch{events: b.events[:0], data: b.data[:0]}
+}
+
+// Author is who typed, as the asciicast tells it.
+type Author struct {
+	Agent   string `json:"agent"` // name
+	ID      string `json:"id"`
+	Grant   uint64 `json:"grant"`
+	Request string `json:"request,omitempty"`
+}
+
+// New makes a recorder. The recording begins now.
+func New(conf Config) *Recorder {
+	r := &Recorder{
+		conf: conf, begin: time.Now(), notify: make(chan struct{}, 1), hurry: make(chan struct{}), done: make(chan struct{}),
+	}
+	r.conf.Header.Begin, r.conf.Session.Format = r.begin, Format
+	r.Add(Entry{Kind: Open, Session: &r.conf.Session})
+	return r
+}
+
+// put queues an event; the caller holds mu.
+func (r *Recorder) put(code byte, data []byte, entry *Entry) {
+	if len(r.queue.events) == 0 {
+		select {
+		case r.notify <- struct{}{}:
+		default:
+		}
+	}
+	off := len(r.queue.data)
+	r.queue.data = append(r.queue.data, data...)
+	r.queue.events = append(r.queue.events, event{time.Since(r.begin), code, off, len(r.queue.data), entry})
+}
+
+// Output records what the program wrote; p may be used again. It reports whether output is being left out and could be
+// taken up again now: whoever has the terminal model calls Resume then.
+func (r *Recorder) Output(p []byte) (resume bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.dark:
+	case r.gap:
+		r.left += int64(len(p))
+		return r.room()
+	case r.queue.output+len(p) > outputMax:
+		r.gap, r.why, r.left = true, errSlow.Error(), int64(len(p))
+	default:
+		r.put(codeOutput, p, nil)
+		r.queue.output += len(p)
+	}
+	return false
+}
+
+// room reports whether output could be taken up again; the caller holds mu.
+func (r *Recorder) room() bool {
+	return r.gap && !r.dark && r.queue.output <= outputMax/2 && !time.Now().Before(r.retry)
+}
+
+// clearScreen ends a sequence that the output before the gap may have begun (CAN, ECMA-48 8.3.6), and resets the terminal
+// (RIS, ECMA-48 8.3.105).
+const clearScreen = "\x18\x1bc"
+
+// Resume takes output up again after some was left out. redraw makes the bytes that paint the present screen on a
+// terminal that was just reset; it is called only if there is room. Between it and the next Output no output may be
+// missing, so both have one caller.
+func (r *Recorder) Resume(redraw func() []byte) {
+	r.mu.Lock()
+	ready := r.room()
+	r.mu.Unlock()
+	if !ready {
+		return
+	}
+	paint := append([]byte(clearScreen), redraw()...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.room() {
+		return
+	}
+	if r.left > 0 {
+		r.enter(Entry{Kind: Gap, Missing: r.left, Why: r.why})
+	}
+	r.gap, r.why, r.left = false, "", 0
+	r.put(codeRepaint, paint, nil)
+	r.queue.output += len(paint)
+}
+
+// Resized records that the terminal has another size.
+func (r *Recorder) Resized(cols, rows int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(codeResize, sizeData(cols, rows), nil)
+}
+
+// AgentInput records bytes of an agent's that the program has just been given; p may be used again. It is for the
+// asciicast: the log gets the whole input at its end, with Add.
+func (r *Recorder) AgentInput(who Author, p []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.queue.data)-r.queue.output+len(p) > queueMax {
+		return // the disk has been dead for long; the log says what was typed, or that it lost that
+	}
+	if who != r.author {
+		r.author = who
+		if name, err := json.Marshal(who); err == nil {
+			r.put(codeAuthor, name, nil)
+		}
+	}
+	r.put(codeInput, p, nil)
+}
+
+// UserTyped records that the user typed, at most every two seconds, and not at all during a blackout.
+func (r *Recorder) UserTyped() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	if r.dark || !r.noted.IsZero() && now.Sub(r.noted) < userEvery {
+		return
+	}
+	r.noted = now
+	r.author = Author{}
+	r.put(codeUser, nil, nil)
+	r.enter(Entry{Kind: User})
+}
+
+// Blackout begins or ends a time of which nothing of the screen is recorded. When it ends, Room is called.
+func (r *Recorder) Blackout(on bool, why string) {
+	r.mu.Lock()
+	if r.dark == on {
+		r.mu.Unlock()
+		return
+	}
+	r.dark = on
+	r.gap = true
+	r.enter(Entry{Kind: Blackout, On: &on, Why: why})
+	r.mu.Unlock()
+	if !on {
+		r.roomAgain()
+	}
+}
+
+// roomAgain tells that output could be taken up again.
+func (r *Recorder) roomAgain() {
+	if r.conf.Room != nil {
+		r.conf.Room()
+	}
+}
+
+// Exited records the end of the program.
+func (r *Recorder) Exited(code int, signal string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.enter(Entry{Kind: Exit, Code: &code, Signal: signal})
+	r.put(codeExit, strconv.AppendInt(nil, int64(code), 10), nil)
+}
+
+// Add records an entry of the audit log, and a marker in the asciicast where people look for one. It keeps e's slices and
+// pointers.
+func (r *Recorder) Add(e Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.enter(e)
+}
+
+// enter is Add; the caller holds mu.
+func (r *Recorder) enter(e Entry) {
+	if r.queue.entries >= entriesMax {
+		r.lost++
+		return
+	}
+	e.Time = time.Now().UTC().Truncate(time.Microsecond)
+	e.At = time.Since(r.begin).Microseconds()
+	r.queue.entries++
+	r.put(0, nil, &e)
+	if e.marked() {
+		r.put(codeMarker, []byte(e.Sentence()), nil)
+	}
+}
+
+// Close lets Run write what is queued and return. The error says what could not be written: after patience the disk is
+// left to itself.
+func (r *Recorder) Close(patience time.Duration) error {
+	r.mu.Lock()
+	if !r.closing {
+		r.closing = true
+		close(r.hurry)
+	}
+	r.mu.Unlock()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-r.done:
+		return r.err
+	case <-timer.C:
+		return ErrTimeout
+	}
+}
+
+// take returns what is queued. The batch is Run's until it gives it back.
+func (r *Recorder) take() (b batch, lost int64, closing bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, r.queue = r.queue, r.spare
+	r.spare = batch{}
+	lost, r.lost = r.lost, 0
+	return b, lost, r.closing
+}
+
+// give takes an emptied batch back, unless it grew too large to keep.
+func (r *Recorder) give(b batch) {
+	if cap(b.data) > 1<<20 {
+		b.data = nil
+	}
+	b.reset()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spare = b
+}
+
+// castFailed notes that the asciicast took nothing. Output is left out from here on until that changes; left of it is gone
+// already.
+func (r *Recorder) castFailed(err error, left int64) {
+	r.mu.Lock()
+	r.gap, r.gaps, r.why = true, true, err.Error()
+	r.left += left
+	r.retry = time.Now().Add(retryEvery)
+	r.mu.Unlock()
+	r.failed(err)
+}
+
+// missed counts output that had been queued when the asciicast took nothing.
+func (r *Recorder) missed(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left += n
+}
+
+// failed tells of the first failure of the disk.
+func (r *Recorder) failed(err error) {
+	r.mu.Lock()
+	first := r.cause == nil
+	if first {
+		r.cause = err
+	}
+	r.mu.Unlock()
+	if first && r.conf.Failed != nil {
+		r.conf.Failed(err)
+	}
+}
+
+// trouble says whether the asciicast lacks something that the disk did not take, and what failed first.
+func (r *Recorder) trouble() (gaps bool, cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.gaps, r.cause
+}
+
+// interrupted reports whether output is being left out for the disk's sake, and whether it could be taken up again.
+func (r *Recorder) interrupted() (yes, resume bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.gap && !r.dark, r.room()
+}

@@ -1,0 +1,336 @@
+package record_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/record"
+)
+
+var (
+	codex = &record.Agent{ID: "a1", Name: "codex"}
+	who   = record.Author{Agent: "codex", ID: "a1", Grant: 2, Request: "r1"}
+)
+
+// play is a session with everything in it.
+func play(r *taping) {
+	r.Output([]byte("$ "))
+	r.wait(1500 * time.Millisecond)
+	r.UserTyped()
+	r.Add(record.Entry{Kind: record.Request, Agent: codex, Level: "drive", Why: "fix it", Request: "q1"})
+	r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: 2})
+	r.wait(250 * time.Microsecond)
+	r.AgentInput(who, []byte("ls"))
+	r.Output([]byte("ls"))
+	r.AgentInput(who, []byte("\r"))
+	began := time.Now().UTC()
+	picture := &record.Picture{Cols: 80, Rows: 24, Col: 2, Lines: []string{"$"}}
+	r.Add(record.Entry{
+		Kind: record.Input, Agent: codex, Epoch: 2, Request: "r1", Form: "text", Bytes: []byte("ls\r"), Text: `ls\r`, Written: 3, Fate: "written",
+		Began: &began, Picture: picture, Rev: 7, Program: "bash",
+	})
+	r.Add(record.Entry{
+		Kind: record.Input, Agent: codex, Epoch: 2, Request: "r2", Form: "keys", Asked: "enter", Fate: "refused", Why: "the user is typing",
+		Picture: picture, Rev: 7, Program: "bash",
+	})
+	r.Output([]byte("\r\na \"b\" \\ \x1b[1m\x7f\tü\r\n"))
+	r.Resized(100, 30)
+	r.Blackout(true, "a password is being read")
+	r.Output([]byte("Password: ***"))
+	r.UserTyped()
+	r.wait(3 * time.Second)
+	r.screen = "PAINTED"
+	r.Blackout(false, "")
+	r.Output([]byte("$ "))
+	r.Add(record.Entry{Kind: record.End, Agent: codex, Epoch: 2, Reason: "reclaimed", Dropped: 30, Unsubmitted: 4})
+	r.Exited(3, "")
+}
+
+func TestTheAsciicast(t *testing.T) {
+	r := tape(t, play)
+	require.NoError(t, r.err)
+	require.True(t, r.cast.closed && r.log.closed)
+	got := events(t, r.cast.String())
+	var codes, marks []string
+	for _, e := range got {
+		codes = append(codes, e.code)
+		if e.code == "m" {
+			marks = append(marks, e.data)
+		}
+	}
+	require.Equal(t, "o U m m A i o i o r m m o o m x", strings.Join(codes, " "))
+	require.Equal(t, []string{
+		"codex asks for control (drive): fix it", "codex gets the keyboard: grant 2, level drive",
+		"blackout begins: a password is being read", "blackout ends", "grant 2 of codex ends: reclaimed; 30 bytes were dropped; 4 typed bytes were not submitted",
+	}, marks)
+	require.Equal(t, "$ ls\r\na \"b\" \\ \x1b[1m\x7f\tü\r\n\x18\x1bcPAINTED$ ", output(got, "o"))
+	require.Equal(t, "ls\r", output(got, "i"))
+	require.JSONEq(t, `{"agent":"codex","id":"a1","grant":2,"request":"r1"}`, output(got, "A"))
+	require.Empty(t, output(got, "U"))
+	require.Equal(t, "100x30", output(got, "r"))
+	require.Equal(t, "3", output(got, "x"))
+	require.InDelta(t, 1.5, got[1].at, 1e-6)
+	require.InDelta(t, 1.50025, got[4].at, 1e-6)
+	require.NotContains(t, r.cast.String()+r.log.String(), "***")
+}
+
+// TestIntervalsDoNotDrift: the file holds intervals in microseconds, the events do not come at whole ones.
+func TestIntervalsDoNotDrift(t *testing.T) {
+	const n = 10_000
+	r := tape(t, func(r *taping) {
+		for range n {
+			time.Sleep(333_333 * time.Nanosecond)
+			r.Output([]byte("x"))
+		}
+	})
+	got := events(t, r.cast.String())
+	require.Len(t, got, n)
+	require.InDelta(t, float64(n)*333_333e-9, got[n-1].at, 2e-6)
+}
+
+// TestOutputIsText: whatever the pieces, the recording holds what the whole is as text.
+func TestOutputIsText(t *testing.T) {
+	for _, whole := range []string{
+		"aäöü€😀z", "\xff\xfe", "\xc3(", "\xe2\x82", "\xe2\x82\xe2\x82\xac", "\xf0\x9f\x98\x80\xf0\x9f", "\x00\x1f\x7f\u2028", "\xc3\xc3\xa4",
+		"\xed\xa0\x80", "\xf4\x90\x80\x80", strings.Repeat("\x80", 7),
+	} {
+		want := strings.ToValidUTF8(whole, "\ufffd")
+		for a := range len(whole) + 1 {
+			for b := a; b <= len(whole); b++ {
+				r := tape(t, func(r *taping) {
+					r.Output([]byte(whole[:a]))
+					r.Resized(80, 24)
+					r.Output([]byte(whole[a:b]))
+					r.Output([]byte(whole[b:] + "|"))
+				})
+				got := output(events(t, r.cast.String()), "o")
+				require.True(t, utf8.ValidString(got))
+				require.Equal(t, squeeze(want+"|"), squeeze(got), "%q cut at %d and %d", whole, a, b)
+			}
+		}
+	}
+}
+
+// squeeze makes one of each run of replacement characters: how many stand for a piece of nonsense is nobody's promise.
+func squeeze(s string) string {
+	for strings.Contains(s, "\ufffd\ufffd") {
+		s = strings.ReplaceAll(s, "\ufffd\ufffd", "\ufffd")
+	}
+	return s
+}
+
+func TestOutputOfRandomBytesInRandomPieces(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	whole := make([]byte, 1<<16)
+	for i := range whole {
+		whole[i] = byte(rnd.Uint32())
+	}
+	r := tape(t, func(r *taping) {
+		for p := whole; len(p) > 0; {
+			n := min(len(p), 1+rnd.IntN(9))
+			r.Output(p[:n])
+			p = p[n:]
+		}
+	})
+	got := output(events(t, r.cast.String()), "o")
+	require.Equal(t, squeeze(strings.ToValidUTF8(string(whole), "\ufffd")), squeeze(got))
+}
+
+func TestR26TheUsersTypingIsNotedRarely(t *testing.T) {
+	r := tape(t, func(r *taping) {
+		for range 100 { // ten seconds
+			r.UserTyped()
+			time.Sleep(100 * time.Millisecond)
+		}
+		r.Blackout(true, "hidden")
+		for range 100 {
+			r.UserTyped()
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	all := events(t, r.cast.String())
+	n := 0
+	for _, e := range all {
+		if e.code == "U" {
+			require.Empty(t, e.data)
+			n++
+		}
+	}
+	require.Equal(t, 5, n)
+	require.Len(t, of(entries(t, r.log.String()), record.User), 5)
+}
+
+// TestNobodyWaitsForTheDisk: a disk that stops costs output, in one gap that says how much, and nothing else.
+func TestNobodyWaitsForTheDisk(t *testing.T) {
+	const piece = 100_000
+	var written int
+	r := tape(t, func(r *taping) {
+		resume := r.cast.stop()
+		r.screen = "PAINTED"
+		for range 200 { // 20 MB
+			r.Output([]byte(strings.Repeat("x", piece)))
+			r.wait(time.Millisecond)
+		}
+		r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: 2})
+		resume()
+		r.wait(time.Second)
+		r.Output([]byte("after"))
+		require.Empty(t, r.failures)
+	})
+	require.NoError(t, r.err)
+	require.Equal(t, 1, r.rooms)
+	all := events(t, r.cast.String())
+	shown := output(all, "o")
+	before, after, ok := strings.Cut(shown, "\x18\x1bcPAINTED")
+	require.True(t, ok)
+	require.Equal(t, "after", after)
+	written = len(before)
+	require.Less(t, written, 6<<20, "bounded")
+	gaps := of(entries(t, r.log.String()), record.Gap)
+	require.Len(t, gaps, 1)
+	require.EqualValues(t, 200*piece-written, gaps[0].Missing)
+	require.Contains(t, output(all, "m"), gaps[0].Sentence())
+	require.Len(t, of(entries(t, r.log.String()), record.Grant), 1)
+}
+
+// TestAFullDisk: the session goes on, one failure is told, the file holds whole lines, and when there is room again the
+// recording goes on with a repaint. The log has lost nothing.
+func TestAFullDisk(t *testing.T) {
+	r := tape(t, func(r *taping) {
+		r.screen = "PAINTED"
+		r.Output([]byte("before"))
+		r.wait(time.Second)
+		size := len(r.cast.String())
+		r.cast.set(size + 7)
+		r.log.set(len(r.log.String()) + 11)
+		for n := range 10 {
+			r.Output([]byte("lost"))
+			r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: uint64(n + 1)})
+			r.wait(time.Second)
+			require.Len(t, r.cast.String(), size, "a line that was written in part is taken back")
+		}
+		require.Len(t, r.failures, 1)
+		require.EqualError(t, r.failures[0], "no space left on device")
+		r.cast.set(-1)
+		r.log.set(-1)
+		r.wait(5 * time.Second)
+		r.Output([]byte("after"))
+	})
+	require.EqualError(t, r.err, "output is missing in the asciicast: no space left on device")
+	all := events(t, r.cast.String())
+	require.Equal(t, "before\x18\x1bcPAINTEDafter", output(all, "o"))
+	require.InDelta(t, 16, all[len(all)-1].at, 0.1, "what is missing takes its time")
+	log := entries(t, r.log.String())
+	require.Len(t, of(log, record.Grant), 10)
+	gaps := of(log, record.Gap)
+	require.Len(t, gaps, 1)
+	require.EqualValues(t, 40, gaps[0].Missing)
+	require.Equal(t, "no space left on device", gaps[0].Why)
+	require.Empty(t, of(log, record.Lost))
+}
+
+func TestADiskThatStaysFull(t *testing.T) {
+	r := tape(t, func(r *taping) {
+		r.wait(time.Second)
+		r.cast.set(len(r.cast.String()))
+		r.log.set(len(r.log.String()))
+		r.Output([]byte("lost"))
+	})
+	require.EqualError(t, r.err, "the audit log lacks its end: no space left on device")
+	require.Len(t, r.failures, 1)
+	require.Empty(t, events(t, r.cast.String()))
+	require.Len(t, entries(t, r.log.String()), 1)
+}
+
+// TestALogThatCannotGoOnSaysSo: memory is bounded, and what does not fit is counted in the log.
+func TestALogThatCannotGoOnSaysSo(t *testing.T) {
+	const n = 10_000
+	r := tape(t, func(r *taping) {
+		resume := r.log.stop()
+		for range n {
+			r.Add(record.Entry{Kind: record.Request, Agent: codex, Level: "drive"})
+		}
+		r.wait(time.Second)
+		resume()
+	})
+	require.NoError(t, r.err)
+	log := entries(t, r.log.String())
+	lost := of(log, record.Lost)
+	require.Len(t, lost, 1)
+	require.EqualValues(t, n, int(lost[0].Missing)+len(of(log, record.Request)))
+}
+
+func TestADeadDiskDoesNotHoldTheEnd(t *testing.T) {
+	tape(t, func(r *taping) {
+		resume := r.cast.stop()
+		r.Output([]byte("x"))
+		r.wait(time.Second)
+		require.ErrorIs(t, r.Close(2*time.Second), record.ErrTimeout)
+		resume()
+	})
+}
+
+// TestTheRecordingIsOnTheDiskSoon: what is not there yet is lost when the proxy is killed.
+func TestTheRecordingIsOnTheDiskSoon(t *testing.T) {
+	tape(t, func(r *taping) {
+		for n := range 50 {
+			r.Output([]byte{'a' + byte(n%26)})
+			r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: uint64(n)})
+			r.wait(25 * time.Millisecond)
+			require.Len(t, output(events(t, r.cast.String()), "o"), n+1)
+			require.Len(t, of(entries(t, r.log.String()), record.Grant), n+1)
+		}
+	})
+}
+
+// TestCutAnywhereItPlaysToThere: at every byte, the whole lines before are the events before.
+func TestCutAnywhereItPlaysToThere(t *testing.T) {
+	cast := tape(t, play).cast.String()
+	all := events(t, cast)
+	header := strings.IndexByte(cast, '\n') + 1
+	for cut := header; cut <= len(cast); cut++ {
+		whole := cast[:strings.LastIndexByte(cast[:cut], '\n')+1]
+		require.Equal(t, len(all[:lineCount(whole)-1]), len(events(t, whole)))
+		var v2 strings.Builder
+		require.NoError(t, record.V2(&v2, strings.NewReader(cast[:cut])), "cut at %d", cut)
+		require.Contains(t, v2.String(), `"width":80,"height":24`)
+	}
+}
+
+func TestV2(t *testing.T) {
+	var b strings.Builder
+	require.NoError(t, record.V2(&b, strings.NewReader(`{"version":3,"term":{"cols":9,"rows":2},"timestamp":5,"command":"vim","idle_time_limit":2.5}
+# a comment
+
+[0.1, "o", "a\u001b[1m"]
+[0.2, "A", "{}"]
+[0.3, "m", "here"]
+[0.000001, "x", "0"]
+`)))
+	require.Equal(t, `{"version":2,"width":9,"height":2,"timestamp":5,"idle_time_limit":2.5,"command":"vim"}
+[0.100000, "o", "a\u001b[1m"]
+[0.600000, "m", "here"]
+`, b.String())
+	for name, bad := range map[string]string{
+		"line 1: it is not the header of an asciicast v3": `{"version":2,"width":9}`,
+		"line 2: it is no event: [INTERVAL, CODE, DATA]":  "{\"version\":3}\n{}\n",
+		"line 3: the event's interval is not a time":      "{\"version\":3}\n[0,\"o\",\"\"]\n[-1,\"o\",\"\"]\n",
+		"line 2: the event has no code":                   "{\"version\":3}\n[0,1,\"\"]\n",
+		"line 2: the event's data is no string":           "{\"version\":3}\n[0,\"o\",1]\n",
+	} {
+		require.EqualError(t, record.V2(new(strings.Builder), strings.NewReader(bad)), name)
+	}
+}
+
+func TestRecordingAllocatesLittle(t *testing.T) {
+	r := record.New(record.Config{Cast: newDisk(), Log: newDisk()})
+	go func() { _ = r.Run() }() // ends with Close
+	defer func() { require.NoError(t, r.Close(time.Minute)) }()
+	p := []byte(strings.Repeat("x", 100))
+	require.Less(t, testing.AllocsPerRun(1000, func() { r.Output(p) }), 1.0)
+}

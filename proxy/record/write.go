@@ -1,0 +1,242 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"time"
+)
+
+const (
+	// flushAt is how much of the asciicast is written at once.
+	flushAt = 256 << 10
+	// logMax is how much of the log may wait for a disk that takes nothing.
+	logMax = 16 << 20
+)
+
+// errSlow is why something is missing that no write failed for.
+var errSlow = errors.New("the disk did not keep up")
+
+// lines is a file that grows by whole lines: one that was written in part is taken back.
+type lines struct {
+	File
+	size int64
+}
+
+func (l *lines) write(p []byte) error {
+	n, err := l.WriteAt(p, l.size)
+	if err == nil {
+		l.size += int64(len(p))
+		return nil
+	}
+	if n > 0 {
+		err = errors.Join(err, l.Truncate(l.size)) // if this fails too, the next write goes over it
+	}
+	return err
+}
+
+// writer is the side of the recorder that waits for the disk. It belongs to Run.
+type writer struct {
+	r     *Recorder
+	cast  lines
+	log   lines
+	sum   hash.Hash // of the asciicast
+	enc   encoder
+	safe  int64  // enc.at of the last event that is on the disk
+	out   []byte // lines of the asciicast to write
+	left  int64  // bytes of output in out
+	skip  bool   // output has lost its beginning: leave it out to the next repaint
+	chain chain
+	wait  []byte // lines of the log to write
+	lost  int64  // entries that are not among them
+	shown string // ID of the newest screen in the log
+}
+
+// Run writes the recording until Close, and what is queued then. It returns what Close returns.
+func (r *Recorder) Run() error {
+	defer close(r.done)
+	w := &writer{r: r, cast: lines{File: r.conf.Cast}, log: lines{File: r.conf.Log}, sum: sha256.New(), chain: newChain()}
+	w.out, r.err = r.conf.Header.append(w.out)
+	for {
+		b, lost, closing := r.take()
+		w.lost += lost
+		n := len(b.events)
+		w.batch(&b)
+		r.give(b)
+		if closing && n == 0 {
+			break
+		}
+		w.pause()
+	}
+	if err := w.finish(); err != nil {
+		r.err = err
+	}
+	return r.err
+}
+
+// pause waits for something to write, and a moment longer than that.
+func (w *writer) pause() {
+	select {
+	case <-w.r.hurry:
+		return
+	case <-time.After(pace):
+	}
+	interrupted, resume := w.r.interrupted()
+	if resume {
+		w.r.roomAgain()
+	}
+	var retry <-chan time.Time
+	if interrupted || len(w.wait) > 0 {
+		retry = time.After(retryEvery)
+	}
+	select {
+	case <-w.r.notify:
+	case <-w.r.hurry:
+	case <-retry:
+	}
+}
+
+// batch writes what was queued.
+func (w *writer) batch(b *batch) {
+	for _, e := range b.events {
+		switch {
+		case e.entry != nil:
+			w.entry(*e.entry)
+		default:
+			w.event(e.at, e.code, b.data[e.off:e.end])
+		}
+		if len(w.out) >= flushAt {
+			w.flushCast()
+		}
+	}
+	w.flushCast()
+	w.flushLog()
+}
+
+// event adds an event to the lines of the asciicast.
+func (w *writer) event(at time.Duration, code byte, data []byte) {
+	switch code {
+	case codeRepaint:
+		w.skip = false
+	case codeOutput:
+		if w.skip {
+			w.r.missed(int64(len(data)))
+			return
+		}
+		w.left += int64(len(data))
+	}
+	w.out = w.enc.event(w.out, at, code, data)
+}
+
+// flushCast writes the lines of the asciicast, or gives them up.
+func (w *writer) flushCast() {
+	if len(w.out) == 0 {
+		return
+	}
+	err := w.cast.write(w.out)
+	if err == nil {
+		_, _ = w.sum.Write(w.out) // never fails (hash.Hash)
+		w.safe = w.enc.at
+	} else {
+		w.enc = encoder{at: w.safe}
+		w.skip = true
+		w.r.castFailed(plain(err), w.left)
+	}
+	w.out, w.left = w.out[:0], 0
+}
+
+// entry adds an entry to the lines of the log, with the screen that it names before it.
+func (w *writer) entry(e Entry) {
+	if len(w.wait) > logMax {
+		w.lost++
+		return
+	}
+	if w.lost > 0 {
+		w.line(Entry{Time: e.Time, At: e.At, Kind: Lost, Missing: w.lost})
+		w.lost = 0
+	}
+	if e.Picture != nil {
+		e.Screen = w.picture(e)
+		e.Picture = nil
+	}
+	w.line(e)
+}
+
+// picture writes the screen of e if it is not the newest in the log, and returns its ID.
+func (w *writer) picture(e Entry) string {
+	picture := *e.Picture
+	picture.ID = ""
+	content, err := json.Marshal(picture)
+	if err != nil {
+		return ""
+	}
+	picture.ID = digest(content)[:32]
+	if picture.ID != w.shown {
+		w.shown = picture.ID
+		w.line(Entry{Time: e.Time, At: e.At, Kind: Shown, Rev: e.Rev, Picture: &picture})
+	}
+	return picture.ID
+}
+
+func (w *writer) line(e Entry) {
+	var err error
+	if w.wait, err = w.chain.append(w.wait, e); err != nil {
+		w.lost++
+	}
+}
+
+// flushLog writes the lines of the log. They are kept until that succeeds.
+func (w *writer) flushLog() {
+	if len(w.wait) == 0 {
+		return
+	}
+	if err := w.log.write(w.wait); err != nil {
+		w.r.failed(plain(err))
+		return
+	}
+	w.wait = w.wait[:0]
+}
+
+// finish writes the ends of both files.
+func (w *writer) finish() error {
+	now := time.Since(w.r.begin)
+	w.entry(Entry{
+		Time: w.r.begin.Add(now).UTC().Truncate(time.Microsecond), At: now.Microseconds(), Kind: Close,
+		Cast: &Sum{Bytes: w.cast.size, SHA256: hex.EncodeToString(w.sum.Sum(nil))},
+	})
+	w.flushLog()
+	err := w.missing()
+	for _, end := range []func() error{w.cast.Sync, w.log.Sync, w.cast.Close, w.log.Close} {
+		if e := end(); err == nil && e != nil {
+			err = plain(e)
+		}
+	}
+	return err
+}
+
+// missing says what the disk did not take.
+func (w *writer) missing() error {
+	gaps, cause := w.r.trouble()
+	if cause == nil {
+		cause = errSlow
+	}
+	switch {
+	case len(w.wait) > 0 || w.lost > 0:
+		return fmt.Errorf("the audit log lacks its end: %w", cause)
+	case gaps:
+		return fmt.Errorf("output is missing in the asciicast: %w", cause)
+	}
+	return nil
+}
+
+// plain is an error of a write without the file's name and the call's.
+func plain(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
