@@ -36,11 +36,20 @@ func (a *authority) Key(now time.Time) {
 	a.typed()
 }
 
-func (a *authority) Chord(now time.Time) input.Verdict   { return verdict(a.Machine.Chord(now)) }
-func (a *authority) Confirm(now time.Time) input.Verdict { return verdict(a.Machine.Confirm(now)) }
-func (a *authority) Driven() bool                        { return a.Phase() == control.Granted }
-func (a *authority) Sought() bool                        { return a.Phase() != control.Observing }
-func (a *authority) Overrun(now time.Time)               { a.End(now, control.Reclaimed) }
+func (a *authority) Chord(now time.Time) input.Verdict { return verdict(a.Machine.Chord(now)) }
+
+// Confirm is Key when it turns out to be the program's.
+func (a *authority) Confirm(now time.Time) input.Verdict {
+	act := a.Machine.Confirm(now)
+	if act == control.Pass {
+		a.typed()
+	}
+	return verdict(act)
+}
+
+func (a *authority) Driven() bool          { return a.Phase() == control.Granted }
+func (a *authority) Sought() bool          { return a.Phase() != control.Observing }
+func (a *authority) Overrun(now time.Time) { a.End(now, control.Reclaimed) }
 
 // Settle publishes what changed, after the pump's queue is clean.
 func (a *authority) Settle(now time.Time, dropped, unsubmitted int) {

@@ -73,7 +73,10 @@ func (l *life) signals() chan os.Signal {
 func (l *life) start() {
 	s := l.s
 	go l.guarded("screen loop", s.loop.run) // loop.stop
-	go func() {                             // the program's terminal is closed, or output.end
+	if s.recording != nil {
+		go s.recording.run() // recording.close
+	}
+	go func() { // the program's terminal is closed, or output.end
 		defer close(l.copied)
 		l.guarded("copier", s.output.run)
 	}()
@@ -168,6 +171,7 @@ func (l *life) resize(now time.Time) {
 	cols, rows = min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)
 	s.loop.call(func(now time.Time) {
 		s.loop.resize(now, cols, rows)
+		s.recording.resized(cols, rows)
 		if s.painter != nil {
 			s.painter.resized()
 		}
@@ -205,7 +209,7 @@ func (l *life) finish(exit child.Exit) Result {
 	for _, p := range s.pollers {
 		p.Close()
 	}
-	return Result{Code: exit.Code, HeldOpen: s.output.heldOpen}
+	return Result{Code: exit.Code, HeldOpen: s.output.heldOpen, Unrecorded: s.recording.close(exit)}
 }
 
 // giveUp fires when a screen that takes no output must not keep the session alive any longer: it was told to end.

@@ -13,6 +13,7 @@ import (
 type keyboard struct {
 	term  *tty.Terminal
 	typed []byte
+	heard func(p []byte) // sees what is read; nil when nobody asks
 }
 
 func (k *keyboard) Read(p []byte) (int, error) {
@@ -22,6 +23,9 @@ func (k *keyboard) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	n, err := k.term.Read(p)
+	if n > 0 && k.heard != nil {
+		k.heard(p[:n])
+	}
 	if errors.Is(err, tty.ErrAgain) {
 		err = input.ErrAgain
 	}

@@ -198,7 +198,9 @@ func (d *desk) request(m *protocol.ControlRequest) {
 		Reason: cleanReason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 	}
 	ok := d.s.pump.Post(func(now time.Time) {
-		if err := d.s.authority.Request(now, r); err != nil {
+		err := d.s.authority.Request(now, r)
+		d.s.recording.requested(r, err)
+		if err != nil {
 			d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
 		}
 	})
@@ -257,6 +259,7 @@ func (d *desk) controlEvent(e control.Event, dropped, unsubmitted int) {
 	if !e.Granted {
 		word = string(reason(e.Reason))
 	}
+	d.s.recording.changed(e, dropped, unsubmitted, d.parting)
 	d.s.status.controlled(e, unsubmitted, d.parting)
 	d.parting = ""
 	d.s.loop.post(func(time.Time) { d.s.loop.decide(e.Agent.ID, word) })

@@ -38,6 +38,7 @@ type screenLoop struct {
 	queried  func(replies []byte)          // the program asked the terminal something
 	titled   func()                        // the title or the screen (main, alternate) changed
 	mouse    func(x10 bool)                // the program's mouse reports are three raw bytes, or no longer
+	record   func(p []byte)                // the model was fed p; nil when nobody records
 
 	mu      sync.Mutex
 	room    sync.Cond
@@ -176,6 +177,9 @@ func (l *screenLoop) digest(p []byte) {
 			n = min(n, feedMax)
 		}
 		l.model.Feed(p[:n])
+		if l.record != nil {
+			l.record(p[:n])
+		}
 		p = p[n:]
 		if l.watched {
 			l.noticeChange(time.Now())

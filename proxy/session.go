@@ -35,8 +35,9 @@ type Config struct {
 	In, Out    *os.File
 	Cols, Rows int // size where neither In nor Out has one; 0 is 80x24
 	// Agent lets agents observe; nil is a plain PTY without any network.
-	Agent *AgentConfig
-	Log   *slog.Logger // nil discards
+	Agent  *AgentConfig
+	Record string       // file to record the session to, "" for none; its audit log stands beside it
+	Log    *slog.Logger // nil discards
 }
 
 // AgentConfig says how agents reach the session and what they may do.
@@ -63,6 +64,8 @@ type Result struct {
 	Code int // the exit status to pass on
 	// HeldOpen says that processes in the background kept the program's terminal open.
 	HeldOpen bool
+	// Unrecorded says what is missing in the recording.
+	Unrecorded error
 }
 
 // UserError is a failure in words for the user.
@@ -99,6 +102,7 @@ type session struct {
 	status    *status
 	link      *link.Link
 	desk      *desk
+	recording *recording
 	pollers   []*tty.Poller
 }
 
@@ -121,6 +125,10 @@ func Run(ctx context.Context, conf Config) (Result, error) {
 func (s *session) run(ctx context.Context) (Result, error) {
 	cols, rows := s.size()
 	s.identify()
+	if err := s.openRecording(); err != nil {
+		return Result{}, err
+	}
+	defer s.recording.discard()
 	settings := s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
@@ -206,6 +214,7 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	if agent != nil {
 		s.wireAgent(agent)
 	}
+	s.wireRecording(cols, rows, kbd)
 	return nil
 }
 
@@ -268,7 +277,10 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		s.loop.post(s.loop.touch)
 	}
 	s.authority.event = s.desk.controlEvent
-	s.authority.typed = s.status.dismiss
+	s.authority.typed = func() {
+		s.status.dismiss()
+		s.recording.typed()
+	}
 	s.loop.watched = true
 	s.loop.keyboard = s.keyboardState
 	s.loop.titled = s.output.repaint

@@ -37,14 +37,23 @@ func (d *desk) input(m *protocol.Input) {
 	if epoch == 0 { // whoever does not say means the grant that there is
 		epoch = d.s.authority.state().Epoch
 	}
+	seen := d.s.recording.input(m, epoch)
 	d.s.pump.Offer(input.Job{
 		Agent: m.AgentID, Epoch: epoch, Size: len(m.Data), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
 		Prepare: func(answer func([]input.Piece, error)) {
-			if !d.s.loop.post(func(time.Time) { answer(d.prepare(m)) }) {
+			ok := d.s.loop.post(func(now time.Time) {
+				seen.look(now)
+				answer(d.prepare(m))
+			})
+			if !ok {
 				answer(nil, &refusal{protocol.CodeExited, "the program has ended"})
 			}
 		},
-		Done: func(r input.Receipt) { d.typed(m, r) },
+		Wrote: seen.wrote,
+		Done: func(r input.Receipt) {
+			seen.done(r)
+			d.typed(m, r)
+		},
 	})
 }
 

@@ -39,6 +39,7 @@ type flags struct {
 	nested      bool
 	requireTTY  bool
 	noNotice    bool
+	record      string
 	cols, rows  int
 	log         string
 	logLevel    string
@@ -66,6 +67,7 @@ func (f *flags) set() *pflag.FlagSet {
 	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back")
 	s.BoolVar(&f.noNotice, "no-notice", false, "no line over the program: bell and title only")
 	s.BoolVar(&f.nested, "nested", false, "run inside another proxy session")
+	s.StringVar(&f.record, "record", "", "record the session to `FILE`, an asciicast with the author of every input, and to FILE.audit.jsonl")
 	s.BoolVar(&f.requireTTY, "require-tty", false, "refuse to run without a terminal")
 	s.IntVar(&f.cols, "cols", 0, "columns when there is no terminal (default 80)")
 	s.IntVar(&f.rows, "rows", 0, "rows when there is no terminal (default 24)")
@@ -172,7 +174,7 @@ func (f *flags) check(set *pflag.FlagSet) error {
 
 // session makes the session's configuration. done is to be called when the session is over.
 func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(), err error) {
-	conf = proxy.Config{Command: f.command, Args: f.args, In: stdin, Out: stdout, Cols: f.cols, Rows: f.rows}
+	conf = proxy.Config{Command: f.command, Args: f.args, In: stdin, Out: stdout, Cols: f.cols, Rows: f.rows, Record: f.record}
 	if f.requireTTY && (!isTerminal(stdin) || !isTerminal(stdout)) {
 		return conf, nil, wrong("leave out --require-tty to run without one", "standard input and output are not both a terminal")
 	}

@@ -47,6 +47,9 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	if result.HeldOpen {
 		fmt.Fprintln(stderr, "proxy: processes in the background kept the terminal; they were hung up on")
 	}
+	if result.Unrecorded != nil {
+		fmt.Fprintf(stderr, "proxy: %v\n", result.Unrecorded)
+	}
 	return result.Code
 }
 

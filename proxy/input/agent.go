@@ -133,6 +133,9 @@ func (p *Pump) count(job *pending, n int) {
 	} else {
 		p.unsubmitted += n
 	}
+	if job.Wrote != nil {
+		job.Wrote(piece.Bytes[:n])
+	}
 	piece.Bytes = piece.Bytes[n:]
 	job.written += n
 	job.begun, p.wrote = true, true

@@ -163,6 +163,9 @@ type Job struct {
 	// Prepare is called when the first byte would be written. It has the conditions checked and the keys encoded, and
 	// answers through the function it is given, from any goroutine, at once or later.
 	Prepare func(answer func([]Piece, error))
+	// Wrote is called with every piece that the program took, in order, right after it did; p is valid during the call. It
+	// may be nil.
+	Wrote func(p []byte)
 	// Done is called once.
 	Done func(Receipt)
 }

@@ -253,6 +253,7 @@ func (w *world) EndOfFile() []byte { return []byte{4} }
 type job struct {
 	input.Job
 	receipts []input.Receipt
+	wrote    string
 }
 
 func (w *world) job(pieces ...string) *job {
@@ -264,6 +265,7 @@ func (w *world) job(pieces ...string) *job {
 		}
 		answer(cut, nil)
 	}
+	j.Wrote = func(p []byte) { j.wrote += string(p) }
 	j.Done = func(r input.Receipt) { j.receipts = append(j.receipts, r) }
 	return j
 }
@@ -280,6 +282,7 @@ func (j *job) receipt(t *testing.T) input.Receipt {
 	t.Helper()
 	require.Len(t, j.receipts, 1, "one receipt each")
 	r := j.receipts[0]
+	require.Len(t, j.wrote, r.Written, "what it was told of as it was written")
 	if r.Fate == input.Refused {
 		require.Zero(t, r.Written)
 		require.Error(t, r.Err)

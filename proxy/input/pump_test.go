@@ -326,6 +326,7 @@ func TestStopAnswersEverybody(t *testing.T) {
 		w.stop()
 		late := w.offer(w.job("late"))
 		require.Equal(t, input.Receipt{Fate: input.Gone, Written: 3, Dropped: 2}, half.receipt(t))
+		require.Equal(t, "age", half.wrote)
 		for _, j := range []*job{queued, silent, late} {
 			require.Equal(t, input.Receipt{Fate: input.Gone, Dropped: j.Size}, j.receipt(t))
 		}

@@ -95,7 +95,7 @@ type Entry struct {
 	Written     int        `json:"written,omitempty"`
 	Dropped     int        `json:"dropped,omitempty"`
 	Unsubmitted int        `json:"unsubmitted,omitempty"`
-	Fate        string     `json:"fate,omitempty"`
+	Fate        string     `json:"fate,omitempty"`   // the receipt's status; Reason is its code
 	Screen      string     `json:"screen,omitempty"` // ID of the screen before the input
 	Rev         uint64     `json:"rev,omitempty"`    // of that screen
 	Program     string     `json:"program,omitempty"`
@@ -175,11 +175,11 @@ func (e *Entry) input() string {
 		grant = fmt.Sprintf("under grant %d", e.Epoch)
 	}
 	if e.Written == 0 {
-		return fmt.Sprintf("%s tries to type %s, %s: %s%s", e.agent(), grant, e.Form, e.Fate, because(e.Why))
+		return fmt.Sprintf("%s tries to type %s, %s: %s%s", e.agent(), grant, e.Form, e.Fate, because(e.Reason))
 	}
 	dropped := ""
 	if e.Dropped > 0 {
-		dropped = fmt.Sprintf(", %d dropped (%s)", e.Dropped, e.Fate)
+		dropped = fmt.Sprintf(", %d dropped (%s)", e.Dropped, e.Reason)
 	}
 	return fmt.Sprintf("%s types %s, %s, %d bytes%s", e.agent(), grant, e.Form, e.Written, dropped)
 }

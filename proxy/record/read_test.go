@@ -33,7 +33,7 @@ func TestTheLogSaysWhatWasTypedAndWhatWasOnTheScreen(t *testing.T) {
 	require.Equal(t, []string{"$"}, in[0].Picture.Lines)
 	require.Equal(t, in[0].Picture, in[1].Picture)
 	require.Equal(t, "codex types under grant 2, text, 3 bytes", in[0].Sentence())
-	require.Equal(t, "codex tries to type under grant 2, keys: refused: the user is typing", in[1].Sentence())
+	require.Equal(t, "codex tries to type under grant 2, keys: refused: user_typing", in[1].Sentence())
 	require.EqualValues(t, 1_500_250, in[0].At)
 
 	log, n, err := read(r.log.String())

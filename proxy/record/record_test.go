@@ -35,7 +35,7 @@ func play(r *taping) {
 		Began: &began, Picture: picture, Rev: 7, Program: "bash",
 	})
 	r.Add(record.Entry{
-		Kind: record.Input, Agent: codex, Epoch: 2, Request: "r2", Form: "keys", Asked: "enter", Fate: "refused", Why: "the user is typing",
+		Kind: record.Input, Agent: codex, Epoch: 2, Request: "r2", Form: "keys", Asked: "enter", Fate: "refused", Reason: "user_typing",
 		Picture: picture, Rev: 7, Program: "bash",
 	})
 	r.Output([]byte("\r\na \"b\" \\ \x1b[1m\x7f\tü\r\n"))

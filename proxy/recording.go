@@ -1,0 +1,309 @@
+package proxy
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/record"
+)
+
+// closePatience is how long a session that is over waits for the disk. The user has the terminal back by then.
+const closePatience = 2 * time.Second
+
+// recording plugs the recorder into the session. A nil one records nothing.
+type recording struct {
+	*record.Recorder // nil until the program runs
+	s                *session
+	files            *record.Files
+
+	mu    sync.Mutex
+	names map[string]string // of agents by id, as they asked
+}
+
+// maxNames bounds the agents whose names are known.
+const maxNames = 256
+
+// openRecording opens the files that the session is recorded to, if it is.
+func (s *session) openRecording() error {
+	if s.conf.Record == "" {
+		return nil
+	}
+	files, err := record.OpenFiles(s.conf.Record)
+	if err != nil {
+		return &UserError{Status: 2, Say: "--record: " + err.Error(), Hint: "name a new file in a directory that can be written to", Cause: err}
+	}
+	s.recording = &recording{s: s, files: files, names: make(map[string]string)}
+	return nil
+}
+
+// discard removes the files of a session that did not come to be.
+func (r *recording) discard() {
+	if r != nil && r.Recorder == nil {
+		r.files.Discard()
+	}
+}
+
+// wireRecording begins to record.
+func (s *session) wireRecording(cols, rows int, kbd *keyboard) {
+	r := s.recording
+	if r == nil {
+		return
+	}
+	title := filepath.Base(s.conf.Command)
+	if s.conf.Agent != nil {
+		title = s.conf.Agent.Name
+	}
+	r.Recorder = record.New(record.Config{
+		Cast: r.files.Cast, Log: r.files.Log,
+		Header: record.Header{Cols: cols, Rows: rows, Type: os.Getenv("TERM"), Command: commandLine(s.conf.Command, s.conf.Args), Title: title},
+		Session: record.Session{
+			ID: s.id, Command: s.conf.Command, Args: s.conf.Args, Cwd: workingDir(), Cols: cols, Rows: rows, Cast: filepath.Base(r.files.Name),
+		},
+		Failed: r.failed,
+		Room:   func() { s.loop.post(func(time.Time) { r.resume() }) },
+	})
+	s.output.feed = s.loop.feed
+	s.loop.record = r.output
+	if s.conf.Agent == nil { // with agents, the detector has told the user's keys from what the terminal says
+		kbd.heard = r.listener()
+	}
+}
+
+// commandLine is a program with its arguments as one would type it to a shell.
+func commandLine(command string, args []string) string {
+	words := make([]string, 0, 1+len(args))
+	for _, w := range append([]string{command}, args...) {
+		if w == "" || strings.ContainsFunc(w, func(c rune) bool { return !plainInShell(c) }) {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+func plainInShell(c rune) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("-_./,:=@%+", c)
+}
+
+// run is the recorder's goroutine. It ends with close. A fault in it costs the recording and not the session.
+func (r *recording) run() {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.s.log.Error("the recorder failed", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			r.failed(fmt.Errorf("a fault in the recorder: %v", cause))
+		}
+	}()
+	_ = r.Run() // close tells
+}
+
+// failed tells the user that the disk does not take the recording.
+func (r *recording) failed(err error) {
+	r.s.log.Error("record", "file", r.files.Name, "error", err)
+	if r.s.status != nil {
+		r.s.status.say("the recording is interrupted, the session is not: "+notice.Clean(err.Error(), 100), troubleFor)
+	}
+}
+
+// output records what the model was fed. It runs in the screen loop, where the model is what the recording has shown.
+func (r *recording) output(p []byte) {
+	if r.Output(p) {
+		r.resume()
+	}
+}
+
+// resume goes on with what was interrupted, when the output is not in the middle of a sequence. It runs in the screen
+// loop.
+func (r *recording) resume() {
+	if model := r.s.loop.model; model.Ground() {
+		r.Resume(func() []byte { return model.AppendRedraw(nil) })
+	}
+}
+
+func (r *recording) resized(cols, rows int) {
+	if r != nil {
+		r.Resized(cols, rows)
+	}
+}
+
+// typed notes that the user typed.
+func (r *recording) typed() {
+	if r != nil {
+		r.UserTyped()
+	}
+}
+
+// listener notes the user's typing in a session that has no detector: what the terminal says by itself is not typed.
+func (r *recording) listener() func(p []byte) {
+	scan := keys.NewScanner(keys.Chord{})
+	look := func(u keys.Unit) {
+		switch u.Kind {
+		case keys.Reply, keys.Focus, keys.Motion, keys.Release:
+		default:
+			r.UserTyped()
+		}
+	}
+	return func(p []byte) {
+		scan.Scan(p, look)
+		if scan.LoneEsc() {
+			scan.Flush(look)
+		}
+	}
+}
+
+// requested records an agent's question, and err when it was refused at once. It runs on the pump's goroutine.
+func (r *recording) requested(q control.Request, err error) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	if len(r.names) >= maxNames {
+		clear(r.names)
+	}
+	r.names[q.Agent.ID] = q.Agent.Name
+	r.mu.Unlock()
+	who := &record.Agent{ID: q.Agent.ID, Name: q.Agent.Name}
+	r.Add(record.Entry{
+		Kind: record.Request, Agent: who, Level: string(level(q.Level)), Request: q.ID, Seconds: int64(q.For / time.Second), Why: q.Reason,
+	})
+	if err != nil {
+		r.Add(record.Entry{Kind: record.Refuse, Agent: who, Request: q.ID, Reason: string(protocol.CodeBusy), Why: err.Error()})
+	}
+}
+
+// changed records a change of control. note is the agent's own word as it gives the keyboard back. It runs on the pump's
+// goroutine.
+func (r *recording) changed(e control.Event, dropped, unsubmitted int, note string) {
+	if r == nil {
+		return
+	}
+	entry := record.Entry{
+		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
+		Reason: string(reason(e.Reason)), Why: note, Dropped: dropped, Unsubmitted: unsubmitted,
+	}
+	switch {
+	case e.Granted:
+		entry.Kind, entry.Level = record.Grant, string(level(e.Level))
+		if !e.Until.IsZero() {
+			until := e.Until.UTC()
+			entry.Until = &until
+		}
+	case len(e.Requests) > 0: // there was no grant yet
+		entry.Kind, entry.Epoch = record.Refuse, 0
+	}
+	r.Add(entry)
+}
+
+// typedInput follows one input of an agent's from its screen to its receipt. A nil one records nothing.
+type typedInput struct {
+	r     *recording
+	m     *protocol.Input
+	epoch uint64 // 0: the agent has no grant and names none
+	began time.Time
+	bytes []byte                // that the program took
+	sight atomic.Pointer[sight] // the screen loop looks while the pump may give the input up
+}
+
+// sight is what was on the screen before an input.
+type sight struct {
+	picture record.Picture
+	rev     uint64
+	program string
+}
+
+// input begins to follow m.
+func (r *recording) input(m *protocol.Input, epoch uint64) *typedInput {
+	if r == nil {
+		return nil
+	}
+	if st := r.s.authority.state(); m.Epoch == 0 && (st.Phase != control.Granted || st.Agent.ID != m.AgentID) {
+		epoch = 0
+	}
+	return &typedInput{r: r, m: m, epoch: epoch}
+}
+
+// look keeps the screen as agents see it now. It runs in the screen loop.
+func (t *typedInput) look(now time.Time) {
+	if t == nil {
+		return
+	}
+	f := t.r.s.loop.frame(now)
+	t.sight.Store(&sight{
+		picture: record.Picture{
+			Cols: f.Screen.Cols, Rows: f.Screen.Rows, Row: f.Screen.Cursor.Row, Col: f.Screen.Cursor.Col,
+			Title: f.Screen.Title, Alt: f.Screen.Alt, Lines: f.Screen.Lines,
+		},
+		rev: f.Seq, program: t.r.s.child.Foreground(),
+	})
+}
+
+// wrote records what the program took. It runs on the pump's goroutine, as done does.
+func (t *typedInput) wrote(p []byte) {
+	if t == nil {
+		return
+	}
+	if t.began.IsZero() {
+		t.began = time.Now()
+	}
+	t.bytes = append(t.bytes, p...)
+	t.r.AgentInput(record.Author{Agent: t.name(), ID: t.m.AgentID, Grant: t.epoch, Request: t.m.RequestID}, p)
+}
+
+func (t *typedInput) name() string {
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
+	if name := t.r.names[t.m.AgentID]; name != "" {
+		return name
+	}
+	return "agent"
+}
+
+// done records what became of the input.
+func (t *typedInput) done(receipt input.Receipt) {
+	if t == nil {
+		return
+	}
+	status, code, _ := fate(receipt)
+	e := record.Entry{
+		Kind: record.Input, Agent: &record.Agent{ID: t.m.AgentID, Name: t.name()}, Epoch: t.epoch, Request: t.m.RequestID,
+		Form: cmp.Or(string(t.m.InputKind), "raw"), Bytes: t.bytes, Text: record.Readable(t.bytes), Written: receipt.Written, Dropped: receipt.Dropped,
+		Fate: string(status), Reason: string(code),
+	}
+	if string(t.bytes) != t.m.Data {
+		e.Asked = t.m.Data
+	}
+	if !t.began.IsZero() {
+		began := t.began.UTC().Truncate(time.Microsecond)
+		e.Began = &began
+	}
+	if seen := t.sight.Load(); seen != nil {
+		e.Picture, e.Rev, e.Program = &seen.picture, seen.rev, seen.program
+	}
+	t.r.Add(e)
+}
+
+// close ends the recording. All other parts have ended, the model is ours. The error says what is missing.
+func (r *recording) close(exit child.Exit) error {
+	if r == nil {
+		return nil
+	}
+	r.resume()
+	r.Exited(exit.Code, exit.Signal)
+	if err := r.Close(closePatience); err != nil {
+		return fmt.Errorf("the recording %s is not complete: %w", strconv.Quote(r.files.Name), err)
+	}
+	return nil
+}
