@@ -44,7 +44,7 @@ func (s *session) openRecording() error {
 	}
 	files, err := record.OpenFiles(s.conf.Record)
 	if err != nil {
-		return &UserError{Status: 2, Say: "--record: " + err.Error(), Hint: "name a new file in a directory that can be written to", Cause: err}
+		return &UserError{Status: 2, Say: "--record: " + err.Error(), Cause: err}
 	}
 	s.recording = &recording{s: s, files: files, names: make(map[string]string)}
 	return nil

@@ -144,12 +144,14 @@ func (e *Entry) Sentence() string {
 	case User:
 		return "the user typed"
 	case Gap:
-		return fmt.Sprintf("the asciicast lacks %d bytes of output before this%s", e.Missing, because(e.Why))
+		return fmt.Sprintf("output is missing before this, %s%s", bytesOf(int(e.Missing)), because(e.Why))
 	case Lost:
 		return fmt.Sprintf("%d entries of this log are missing here", e.Missing)
 	case Exit:
 		return e.exit()
-	case Shown, Close:
+	case Close:
+		return "the log is complete"
+	case Shown:
 	}
 	return string(e.Kind)
 }
@@ -181,16 +183,23 @@ func (e *Entry) input() string {
 	if e.Dropped > 0 {
 		dropped = fmt.Sprintf(", %d dropped (%s)", e.Dropped, e.Reason)
 	}
-	return fmt.Sprintf("%s types %s, %s, %d bytes%s", e.agent(), grant, e.Form, e.Written, dropped)
+	return fmt.Sprintf("%s types %s, %s, %s%s", e.agent(), grant, e.Form, bytesOf(e.Written), dropped)
+}
+
+func bytesOf(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return strconv.Itoa(n) + " bytes"
 }
 
 func (e *Entry) leftovers() string {
 	s := ""
 	if e.Dropped > 0 {
-		s += fmt.Sprintf("; %d bytes were dropped", e.Dropped)
+		s += "; dropped: " + bytesOf(e.Dropped)
 	}
 	if e.Unsubmitted > 0 {
-		s += fmt.Sprintf("; %d typed bytes were not submitted", e.Unsubmitted)
+		s += "; typed but not submitted: " + bytesOf(e.Unsubmitted)
 	}
 	return s
 }

@@ -41,7 +41,7 @@ func (d *disk) WriteAt(p []byte, off int64) (int, error) {
 	}
 	d.data = append(d.data[:min(int(off), len(d.data))], p[:n]...)
 	if n < len(p) {
-		return n, syscall.ENOSPC
+		return 0, syscall.ENOSPC // as os.File does
 	}
 	return n, nil
 }

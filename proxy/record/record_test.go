@@ -66,7 +66,7 @@ func TestTheAsciicast(t *testing.T) {
 	require.Equal(t, "o U m m A i o i o r m m o o m x", strings.Join(codes, " "))
 	require.Equal(t, []string{
 		"codex asks for control (drive): fix it", "codex gets the keyboard: grant 2, level drive",
-		"blackout begins: a password is being read", "blackout ends", "grant 2 of codex ends: reclaimed; 30 bytes were dropped; 4 typed bytes were not submitted",
+		"blackout begins: a password is being read", "blackout ends", "grant 2 of codex ends: reclaimed; dropped: 30 bytes; typed but not submitted: 4 bytes",
 	}, marks)
 	require.Equal(t, "$ ls\r\na \"b\" \\ \x1b[1m\x7f\tü\r\n\x18\x1bcPAINTED$ ", output(got, "o"))
 	require.Equal(t, "ls\r", output(got, "i"))

@@ -28,15 +28,14 @@ type lines struct {
 }
 
 func (l *lines) write(p []byte) error {
-	n, err := l.WriteAt(p, l.size)
-	if err == nil {
-		l.size += int64(len(p))
-		return nil
+	if _, err := l.WriteAt(p, l.size); err != nil {
+		// The count says nothing: os.File tells of 0 bytes also when the disk took some. If this fails too, the next write
+		// goes over them.
+		_ = l.Truncate(l.size)
+		return err
 	}
-	if n > 0 {
-		err = errors.Join(err, l.Truncate(l.size)) // if this fails too, the next write goes over it
-	}
-	return err
+	l.size += int64(len(p))
+	return nil
 }
 
 // writer is the side of the recorder that waits for the disk. It belongs to Run.

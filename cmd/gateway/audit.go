@@ -1,0 +1,293 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/proxy/record"
+)
+
+func (a *app) newAudit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "audit", Short: "Check and read the audit log of a recording", Args: cobra.NoArgs,
+		Long: "proxy --record FILE writes an audit log beside the recording, FILE" + record.AuditSuffix + ": who typed what, under which grant,\n" +
+			"and what was on the screen then. Each entry is chained to the one before it by a hash.",
+		RunE: func(*cobra.Command, []string) error { return usage("audit: say verify or show") },
+	}
+	cmd.AddCommand(a.newAuditVerify(), a.newAuditShow())
+	return cmd
+}
+
+// openLog opens an audit log, which may be named by its recording.
+func openLog(name string) (*os.File, error) {
+	if !strings.HasSuffix(name, record.AuditSuffix) {
+		if _, err := os.Stat(name + record.AuditSuffix); err == nil {
+			name += record.AuditSuffix
+		}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return f, nil
+}
+
+func (a *app) newAuditVerify() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify FILE", Short: "Check that an audit log is whole and unchanged", Args: cobra.ExactArgs(1),
+		Long: "Checks every entry of an audit log, and the recording beside it if the log has its end. The first bad line is named\n" +
+			"by its number. A last line that is cut off, as a crash leaves it, is reported and is no damage. Whoever can write the\n" +
+			"whole file can make a new chain: keep the head hash elsewhere to notice that, and that entries at the end are gone.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			f, err := openLog(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return a.verify(f)
+		},
+	}
+}
+
+// verified is what audit verify prints with --json.
+type verified struct {
+	File    string  `json:"file"`
+	Entries int     `json:"entries"`
+	Head    string  `json:"head,omitempty"` // hash of the last good entry
+	Closed  bool    `json:"closed"`         // the log has its end
+	Cut     bool    `json:"cut"`            // the last line is cut off
+	Cast    string  `json:"recording"`      // same, differs, missing or unknown
+	Damage  *damage `json:"damage,omitempty"`
+}
+
+type damage struct {
+	Line int    `json:"line"`
+	Why  string `json:"why"`
+}
+
+func (a *app) verify(f *os.File) error {
+	log, err := record.Read(f, func(*record.Entry) error { return nil })
+	v := verified{File: f.Name(), Entries: log.Lines, Head: log.Head, Closed: log.Closed(), Cut: log.Cut, Cast: "unknown"}
+	bad, damaged := errors.AsType[*record.DamageError](err)
+	switch {
+	case damaged:
+		v.Damage = &damage{bad.Line, bad.Why}
+		err = &failure{status: statusRefused, cause: fmt.Errorf("%s: %w", v.File, err)}
+	case err != nil:
+		return err
+	case log.Lines == 0:
+		err = &failure{status: statusRefused, cause: fmt.Errorf("%s: the log is empty", v.File)}
+	default:
+		v.Cast, err = compareCast(f.Name(), log)
+	}
+	var printed error
+	if a.json {
+		printed = a.printJSON(v)
+	} else if err == nil {
+		printed = a.print(v.sentences()...)
+	}
+	return errors.Join(err, printed)
+}
+
+func (v verified) sentences() []string {
+	lines := []string{fmt.Sprintf("%s: %d entries, unbroken; head %s", v.File, v.Entries, v.Head)}
+	if v.Cut {
+		lines = append(lines, fmt.Sprintf("note: line %d is cut off, as when the proxy or the machine stops while writing it", v.Entries+1))
+	}
+	if !v.Closed {
+		lines = append(lines, "note: the log has no end: the session is still running, or its proxy was killed")
+	}
+	switch v.Cast {
+	case "same":
+		lines = append(lines, "the recording beside it is the one that was written with it")
+	case "missing":
+		lines = append(lines, "note: the recording is not beside it")
+	}
+	return lines
+}
+
+// compareCast holds the recording beside a log against the sum in it.
+func compareCast(name string, log *record.Log) (string, error) {
+	if !log.Closed() || log.Last.Cast == nil {
+		return "unknown", nil
+	}
+	cast := filepath.Join(filepath.Dir(name), filepath.Base(log.Open.Session.Cast))
+	f, err := os.Open(cast)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "missing", nil
+	}
+	if err != nil {
+		return "unknown", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	switch {
+	case err != nil:
+		return "unknown", fmt.Errorf("read %s: %w", cast, err)
+	case n != log.Last.Cast.Bytes || hex.EncodeToString(sum.Sum(nil)) != log.Last.Cast.SHA256:
+		return "differs", &failure{status: statusRefused, cause: fmt.Errorf("%s is not the recording that was written with %s: it was changed", cast, name)}
+	}
+	return "same", nil
+}
+
+// showFlags say which entries audit show shows.
+type showFlags struct{ from, to, agent string }
+
+func (a *app) newAuditShow() *cobra.Command {
+	var in showFlags
+	cmd := &cobra.Command{
+		Use:   "show FILE [--from T] [--to T] [--agent NAME]",
+		Short: "Say what agents typed, under which grant, and what was on the screen", Args: cobra.ExactArgs(1),
+		Long: "Shows the entries of an audit log, with the screen before an input where it is another than before. Times are written\n" +
+			"as 15:04, 15:04:05 (of the day on which the session began), 2006-01-02 15:04:05, RFC 3339, or as the time since the\n" +
+			"session began: 90s, 1h10m.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			f, err := openLog(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return a.showLog(f, in)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.from, "from", "", "only what happened at `T` and later")
+	flags.StringVar(&in.to, "to", "", "only what happened until `T`")
+	flags.StringVar(&in.agent, "agent", "", "only what the agent `NAME` asked, got and typed")
+	return cmd
+}
+
+// shown is what audit show prints with --json. Its inputs hold their screens.
+type shown struct {
+	Session *record.Session `json:"session"`
+	Begin   time.Time       `json:"begin"`
+	Entries []*record.Entry `json:"entries"`
+	Closed  bool            `json:"closed"`
+	Cut     bool            `json:"cut"`
+	Damage  *damage         `json:"damage,omitempty"`
+}
+
+// showLog prints what is wanted of a log. A log that is damaged is shown up to there, and fails.
+func (a *app) showLog(f *os.File, in showFlags) error {
+	var sift sieve
+	out := shown{Entries: []*record.Entry{}}
+	agents := map[string]bool{}
+	log, err := record.Read(f, func(e *record.Entry) error {
+		if e.Kind == record.Open {
+			out.Session, out.Begin = e.Session, e.Time
+			var err error
+			if sift, err = in.sieve(e.Time); err != nil {
+				return err
+			}
+		}
+		if e.Agent != nil {
+			agents[e.Agent.Name] = true
+		}
+		if sift.passes(e) {
+			out.Entries = append(out.Entries, e)
+		}
+		return nil
+	})
+	out.Closed, out.Cut = log.Closed(), log.Cut
+	bad, damaged := errors.AsType[*record.DamageError](err)
+	switch {
+	case damaged:
+		out.Damage = &damage{bad.Line, bad.Why}
+		err = &failure{status: statusRefused, cause: fmt.Errorf("%s: %w; what stands before it is good", f.Name(), err)}
+	case err != nil:
+		return err
+	case log.Lines == 0:
+		return fmt.Errorf("%s: the log is empty", f.Name())
+	case in.agent != "" && !agents[in.agent]:
+		return usage("--agent %q: no entry is of that agent; %s", in.agent, known(agents))
+	}
+	var printed error
+	switch {
+	case a.json:
+		printed = a.printJSON(out)
+	case out.Session != nil:
+		printed = a.print(out.lines()...)
+	}
+	return errors.Join(err, printed)
+}
+
+// lines are the entries for people.
+func (s *shown) lines() []string {
+	head := s.Session.Command
+	if s.Session.ID != "" {
+		head = s.Session.ID + ": " + strings.Join(append([]string{head}, s.Session.Args...), " ")
+	}
+	lines := []string{observe.Clean(strings.ReplaceAll(head, "\n", " "))}
+	day, screen := "", ""
+	for _, e := range s.Entries {
+		if d := e.Time.Local().Format("Monday 2006-01-02, MST"); d != day {
+			day = d
+			lines = append(lines, day)
+		}
+		sentence := strings.ReplaceAll(e.Sentence(), "\n", " ")
+		lines = append(lines, e.Time.Local().Format("15:04:05.000")+"  "+observe.Clean(sentence))
+		if e.Kind != record.Input {
+			continue
+		}
+		if e.Written > 0 {
+			lines = append(lines, margin+"typed: "+record.Readable(e.Bytes))
+		}
+		if e.Asked != "" {
+			lines = append(lines, margin+"as: "+record.Readable([]byte(e.Asked)))
+		}
+		if e.Picture != nil && e.Screen != screen {
+			screen = e.Screen
+			lines = append(lines, picture(e)...)
+		}
+	}
+	if len(s.Entries) == 0 {
+		lines = append(lines, "nothing happened then")
+	}
+	if s.Cut {
+		lines = append(lines, "note: the last line of the log is cut off")
+	}
+	return lines
+}
+
+// margin is as wide as the time before a sentence.
+const margin = "              "
+
+// picture is the screen before an input.
+func picture(e *record.Entry) []string {
+	p := e.Picture
+	title := fmt.Sprintf("on the screen before it: %s, %dx%d, cursor %d,%d, rev %d", e.Program, p.Cols, p.Rows, p.Row+1, p.Col+1, e.Rev)
+	lines := []string{margin + observe.Clean(title)}
+	rows := p.Lines
+	for len(rows) > 0 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1]
+	}
+	for _, row := range rows {
+		lines = append(lines, margin+"| "+observe.Clean(strings.ReplaceAll(row, "\n", " ")))
+	}
+	return lines
+}
+
+func known(agents map[string]bool) string {
+	if len(agents) == 0 {
+		return "the log has none"
+	}
+	names := make([]string, 0, len(agents))
+	for name := range agents {
+		names = append(names, observe.Clean(name))
+	}
+	slices.Sort(names)
+	return "the log has " + strings.Join(names, ", ")
+}
