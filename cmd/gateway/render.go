@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/screen/render"
 )
@@ -21,18 +22,21 @@ type renderFlags struct {
 	cols, rows, chunk int
 	resizes           []string
 	text, ansi        bool
-	svg, png          string
+	svg, png, v2      string
 }
 
 func (a *app) newRender() *cobra.Command {
 	var f renderFlags
 	cmd := &cobra.Command{
-		Use:   "render [--ansi | --svg FILE | --png FILE | --json] [FILE]",
+		Use:   "render [--ansi | --svg FILE | --png FILE | --v2 FILE | --json] [FILE]",
 		Short: "Show the screen that bytes or an asciicast leave",
 		Long: "Plays what a terminal printed, from FILE or standard input, and shows the screen at the end. An asciicast\n" +
 			"brings its own size. --json prints rows, cursor, title and what the terminal would have answered.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.v2 != "" {
+				return a.convert(f.v2, args)
+			}
 			sized := cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows")
 			s, err := a.playFile(f, args, sized)
 			if err != nil {
@@ -50,8 +54,29 @@ func (a *app) newRender() *cobra.Command {
 	flags.BoolVar(&f.ansi, "ansi", false, "print the text with colours")
 	flags.StringVar(&f.svg, "svg", "", "write a picture to `FILE`, - for standard output")
 	flags.StringVar(&f.png, "png", "", "write a picture in pixels to `FILE`")
-	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg", "png")
+	flags.StringVar(&f.v2, "v2", "", "write a recording as asciicast v2, which older players want, to `FILE`, - for standard output")
+	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg", "png", "v2")
 	return cmd
+}
+
+// convert writes a recording in the older format.
+func (a *app) convert(name string, args []string) error {
+	b, err := a.readRender(args)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := record.V2(&out, bytes.NewReader(b)); err != nil {
+		return usage("%w", err)
+	}
+	if name == "-" {
+		_, err := out.WriteTo(a.out)
+		return err
+	}
+	if err := os.WriteFile(name, out.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("write the recording: %w", err)
+	}
+	return nil
 }
 
 // playFile reads the input and plays it. A size given on the command line wins over an asciicast's.

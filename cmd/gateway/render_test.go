@@ -44,6 +44,14 @@ func TestRender(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(b), "hello")
 
+	v3 := "{\"version\":3,\"term\":{\"cols\":9,\"rows\":2}}\n[0.5,\"o\",\"hello\"]\n[0.5,\"x\",\"0\"]\n"
+	out, err = runRender(t, v3, false)
+	require.NoError(t, err)
+	require.Equal(t, "hello\n", out)
+	out, err = runRender(t, v3, false, "--v2", "-")
+	require.NoError(t, err)
+	require.Equal(t, "{\"version\":2,\"width\":9,\"height\":2}\n[0.500000, \"o\", \"hello\"]\n", out)
+
 	_, err = runRender(t, "", false, "--png", svg, cast)
 	require.NoError(t, err)
 	b, err = os.ReadFile(svg)
@@ -53,7 +61,7 @@ func TestRender(t *testing.T) {
 
 func TestRenderBadInput(t *testing.T) {
 	for _, args := range [][]string{
-		{"--cols", "0"}, {"--rows", "100000"}, {"--resize-at", "x"}, {"--resize-at", "9:5x5"}, {"/does/not/exist"}, {"--ansi", "--svg", "x"}, {"--png", "/does/not/exist"},
+		{"--cols", "0"}, {"--rows", "100000"}, {"--resize-at", "x"}, {"--resize-at", "9:5x5"}, {"/does/not/exist"}, {"--ansi", "--svg", "x"}, {"--png", "/does/not/exist"}, {"--v2", "-"},
 	} {
 		_, err := runRender(t, "abc", false, args...)
 		require.Error(t, err, args)

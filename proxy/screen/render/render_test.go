@@ -20,6 +20,7 @@ func TestCast(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"version 2", "{\"version\":2,\"width\":10,\"height\":3}\n[0.1,\"o\",\"ab\\r\\n\"]\n[0.2,\"i\",\"x\"]\n[0.3,\"o\",\"cd\"]\n", "ab\ncd\n"},
 		{"version 3", "{\"version\":3,\"term\":{\"cols\":10,\"rows\":3}}\n[0.1,\"o\",\"0123456789\"]\n[0.1,\"r\",\"5x3\"]\n", "01234\n56789\n"},
+		{"comments", "{\"version\":3,\"term\":{\"cols\":10,\"rows\":3}}\n# here\n\n[0.1,\"o\",\"ab\"]\n[0,\"A\",\"{}\"]\n[0,\"x\",\"0\"]\n", "ab\n"},
 		{"cut", "{\"version\":2,\"width\":10,\"height\":3}\n[0.1,\"o\",\"ab\"]\n[0.2,\"o\",\"c", "ab\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -32,7 +33,9 @@ func TestCast(t *testing.T) {
 		})
 	}
 	require.False(t, render.IsCast([]byte("plain\n")))
-	_, _, err := render.Cast([]byte(`{"version":9}`))
+	_, _, err := render.Cast([]byte("{\"version\":2,\"width\":10,\"height\":3}\n[0.1,\"o\",\"a\"]\n{}\n"))
+	require.ErrorContains(t, err, "line 3")
+	_, _, err = render.Cast([]byte(`{"version":9}`))
 	require.ErrorContains(t, err, "version 9")
 }
 
