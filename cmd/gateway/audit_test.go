@@ -168,7 +168,7 @@ func TestAuditShowBetweenTimes(t *testing.T) {
 		claude, codex bool // typed then
 	}{
 		{"", "", true, true},
-		{"", "30s", true, false}, // the input had begun
+		{"", "30s", true, false},    // the input had begun
 		{"30s", "59s", true, false}, // and was under way
 		{"59s", "61s", true, false},
 		{"2m", "", false, true},
