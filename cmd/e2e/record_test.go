@@ -1,0 +1,302 @@
+package e2e_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// castEvents reads a recording: its events without their times.
+func (w *world) castEvents(name string) (events [][2]string) {
+	w.t.Helper()
+	content := w.content(name)
+	require.True(w.t, strings.HasSuffix(content, "\n"), "it ends with a whole line")
+	lines := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
+	require.Contains(w.t, lines[0], `"version":3`)
+	for _, line := range lines[1:] {
+		var parts []any
+		require.NoError(w.t, json.Unmarshal([]byte(line), &parts), line)
+		require.Len(w.t, parts, 3)
+		events = append(events, [2]string{parts[1].(string), parts[2].(string)})
+	}
+	return events
+}
+
+// data is what all events of one code hold.
+func data(events [][2]string, code string) string {
+	var b strings.Builder
+	for _, e := range events {
+		if e[0] == code {
+			b.WriteString(e[1])
+		}
+	}
+	return b.String()
+}
+
+// auditEntry is an entry of an audit log as far as the tests go.
+type auditEntry struct {
+	Kind    string `json:"kind"`
+	Agent   *struct{ Name string }
+	Epoch   uint64
+	Bytes   string
+	Written int
+	Dropped int
+	Reason  string
+	Picture *struct{ Lines []string }
+}
+
+// audited checks an audit log and returns its entries.
+func (w *world) audited(name string, more ...string) []auditEntry {
+	w.t.Helper()
+	w.good("audit", "verify", name)
+	got := reply[struct{ Entries []auditEntry }](w.t, w.good(append([]string{"audit", "show", "--json", name}, more...)...))
+	return got.Entries
+}
+
+// recordShell is a session in which an agent types into a shell and the user does too, recorded as s.cast.
+func (w *world) recordShell() *terminal {
+	w.t.Helper()
+	s := w.terminal(100, 24)
+	s.run("proxy --agent --grant drive --yield 0s --record s.cast bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	w.good("send", id, "--as", "codex", "--text", "echo one two", "--enter", "--until", "text=one two")
+	s.resize(90, 20)
+	w.good("wait", id, "--idle", "300ms")
+	w.good("send", id, "--as", "codex", "--paste", w.write("paste", "echo pasted"))
+	w.good("send", id, "--as", "codex", "ctrl-u")
+	s.typed("echo mine\n")
+	s.wait("mine\n$")
+	s.press(`C-\`)
+	s.titled("[observed]")
+	require.Equal(w.t, 4, w.gateway("send", id, "--as", "codex", "--text", "too late").status)
+	s.typed("exit 7\n")
+	require.Equal(w.t, 7, s.status())
+	return s
+}
+
+func TestARecordingTellsWhoTyped(t *testing.T) {
+	w := newWorld(t)
+	w.recordShell()
+	events := w.castEvents("s.cast")
+	require.Equal(t, "echo one two\r\x1b[200~echo pasted\x1b[201~\x15", data(events, "i"))
+	require.Contains(t, data(events, "A"), `"agent":"codex"`)
+	require.Contains(t, data(events, "r"), "90x20")
+	require.Equal(t, "7", data(events, "x"))
+	require.Contains(t, data(events, "o"), "mine")
+	marks := data(events, "m")
+	for _, want := range []string{"codex asks for control (drive): to test", "codex gets the keyboard: grant 2", "grant 2 of codex ends: reclaimed"} {
+		require.Contains(t, marks, want)
+	}
+	var user []int
+	for i, e := range events {
+		if e[0] == "U" {
+			require.Empty(t, e[1], "that, not what")
+			user = append(user, i)
+		}
+	}
+	require.NotEmpty(t, user)
+
+	var typed strings.Builder
+	refused := 0
+	for _, e := range w.audited("s.cast", "--agent", "codex") {
+		if e.Kind != "input" {
+			continue
+		}
+		b, err := base64.StdEncoding.DecodeString(e.Bytes)
+		require.NoError(t, err)
+		require.Len(t, b, e.Written)
+		if e.Written == 0 {
+			require.Equal(t, "no_grant", e.Reason)
+			refused++
+			continue
+		}
+		require.EqualValues(t, 2, e.Epoch)
+		require.NotNil(t, e.Picture)
+		typed.Write(b)
+	}
+	require.Equal(t, data(events, "i"), typed.String(), "the log and the recording agree")
+	require.Equal(t, 1, refused)
+
+	shown := w.good("audit", "show", "s.cast", "--agent", "codex")
+	for _, want := range []string{
+		"codex types under grant 2, text, 12 bytes", "typed: echo one two\n", "as: ctrl-u", "on the screen before it: bash, 100x24",
+		"on the screen before it: bash, 90x20", "| $ echo one two\n", "grant 2 of codex ends: reclaimed", "codex tries to type without a grant",
+	} {
+		require.Contains(t, shown, want)
+	}
+	require.NotContains(t, shown, "the user typed")
+	require.Contains(t, w.good("audit", "show", "s.cast"), "the user typed")
+	require.Contains(t, w.good("render", "s.cast"), "\none two\n")
+
+	w.write("bad"+".audit.jsonl", strings.Replace(w.content("s.cast.audit.jsonl"), `"written":12`, `"written":21`, 1))
+	bad := w.gateway("audit", "verify", "bad")
+	require.Equal(t, 1, bad.status)
+	require.Regexp(t, `line \d+: its hash does not match`, bad.err)
+}
+
+// TestAsciinemaPlaysTheRecording: Debian's asciinema reads the older format, to which gateway render brings it.
+func TestAsciinemaPlaysTheRecording(t *testing.T) {
+	w := newWorld(t, "asciinema")
+	s := w.recordShell()
+	w.good("render", "--v2", "old.cast", "s.cast")
+	s.resize(100, 24)
+	screen, status := s.does("asciinema play -i 0.01 -s 100 old.cast")
+	require.Zero(t, status)
+	for _, want := range []string{"$ echo one two", "\none two\n", "\nmine\n", "exit 7"} {
+		require.Contains(t, screen, want)
+	}
+	cat, status := s.does("asciinema cat old.cast > seen")
+	require.Zero(t, status, cat)
+	require.Equal(t, data(w.castEvents("s.cast"), "o"), w.content("seen"))
+}
+
+// player is the directory of asciinema-player's code.
+func player(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not installed")
+	}
+	for _, dir := range []string{os.Getenv("ASCIINEMA_PLAYER"), filepath.Join("..", "..", ".ci", "node_modules", "asciinema-player")} {
+		dist, err := filepath.Abs(filepath.Join(dir, "dist"))
+		if err == nil && dir != "" {
+			if _, err := os.Stat(filepath.Join(dist, "index.js")); err == nil {
+				return dist
+			}
+		}
+	}
+	t.Skip("asciinema-player is not installed: npm install asciinema-player@3.17.0, or name its directory in $ASCIINEMA_PLAYER")
+	return ""
+}
+
+func TestAsciinemaPlayerPlaysTheRecording(t *testing.T) {
+	dist := player(t)
+	script, err := filepath.Abs(filepath.Join("testdata", "play.mjs"))
+	require.NoError(t, err)
+	w := newWorld(t, "node")
+	w.recordShell()
+	played := w.do("node", script, dist, w.path("s.cast"))
+	require.Zero(t, played.status, played.err)
+	got := reply[struct {
+		Output, Input  string
+		Markers, Sizes []string
+	}](t, played.out)
+	events := w.castEvents("s.cast")
+	require.Equal(t, data(events, "o"), got.Output)
+	require.Equal(t, data(events, "i"), got.Input)
+	require.Equal(t, data(events, "m"), strings.Join(got.Markers, ""))
+	require.Contains(t, got.Sizes, "90x20")
+}
+
+// R26: what the user types and the program does not show is nowhere.
+func TestR26WhatTheUserTypesIsInNoFile(t *testing.T) {
+	const canary = "hunter2canary"
+	for _, flags := range []string{"", "--agent --grant drive --yield 0s "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(100, 24)
+			s.listen(flags + "--record s.cast --log log --log-level debug")
+			var seen strings.Builder
+			if flags != "" {
+				id := w.session()
+				w.granted(id, "--as", "codex")
+				w.good("send", id, "--as", "codex", "--text", "agent")
+				s.typed(canary)
+				w.listens("heard", canary)
+				w.good("send", id, "--as", "codex", "--text", "again")
+				seen.WriteString(w.good("read", id, "--json") + w.good("ls", "--json"))
+			}
+			s.typed(canary + "\x04")
+			require.Zero(t, s.status())
+			require.Contains(t, w.content("heard"), canary)
+			require.NotContains(t, seen.String(), canary)
+			require.Contains(t, data(w.castEvents("s.cast"), "o"), "listening")
+			require.Contains(t, w.good("audit", "show", "s.cast"), "the user typed")
+			require.NoError(t, filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && d.Type().IsRegular() && d.Name() != "heard" {
+					content, err := os.ReadFile(path)
+					require.NoError(t, err)
+					require.NotContains(t, string(content), canary, path)
+				}
+				return err
+			}))
+		})
+	}
+}
+
+func TestARecordingSurvivesAKilledProxy(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	pid := s.listen("--agent --grant drive --record s.cast")
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	w.good("send", id, "--as", "codex", "--text", "typed before")
+	w.until(func() bool { return strings.Contains(w.content("s.cast.audit.jsonl"), "typed before") }, func() string { return w.content("s.cast.audit.jsonl") })
+	w.kill(pid, syscall.SIGKILL)
+	w.gone(pid)
+	require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock"))) // it served, too
+	require.Equal(t, "typed before", data(w.castEvents("s.cast"), "i"))
+	require.Contains(t, w.good("audit", "verify", "s.cast"), "note: the log has no end")
+	require.Contains(t, w.good("audit", "show", "s.cast"), "typed: typed before")
+	require.Contains(t, w.good("render", "s.cast"), "listening")
+
+	log := w.content("s.cast.audit.jsonl")
+	w.write("cut.audit.jsonl", log[:len(log)-9])
+	require.Contains(t, w.good("audit", "verify", "cut"), "is cut off")
+}
+
+// TestAFullDiskCostsTheRecordingOnly: the session goes on, and its user is told.
+func TestAFullDiskCostsTheRecordingOnly(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	w.write("long.txt", longText(2000))
+	s.run("(ulimit -f 4; exec proxy --agent --record s.cast bash --noprofile --rcfile bashrc -i)") // in KiB
+	s.wait("$")
+	w.session()
+	s.typed("cat long.txt\n")
+	s.wait("the recording is interrupted, the session is not: file too large")
+	s.typed("echo goes on | tr a-z A-Z\n")
+	s.wait("GOES ON")
+	s.typed("exit 3\n")
+	require.Equal(t, 3, s.status())
+	require.Contains(t, unwrapped(s.screen()), `the recording "s.cast" is not complete: `)
+	require.NotEmpty(t, w.castEvents("s.cast"))
+	require.LessOrEqual(t, len(w.content("s.cast")), 4096)
+	w.audited("s.cast")
+}
+
+func TestBadInputToRecord(t *testing.T) {
+	w := newWorld(t)
+	w.write("full.cast", "mine")
+	w.write("other.cast.audit.jsonl", "mine")
+	require.NoError(t, os.Symlink("elsewhere", w.path("link.cast")))
+	require.NoError(t, os.Mkdir(w.path("dir"), 0o700))
+	before := w.files()
+	for file, want := range map[string]string{
+		"full.cast":     "full.cast exists and is not empty",
+		"other.cast":    "other.cast.audit.jsonl exists and is not empty",
+		"link.cast":     "link.cast is a symbolic link, which is not followed",
+		"dir":           "dir: is a directory",
+		"/dev/full":     "/dev/full is not a regular file",
+		"no/s.cast":     "the directory no does not exist",
+		"/proc/s.cast":  "/proc/s.cast: ",
+		"dir/../no/x.c": "does not exist",
+	} {
+		got := w.do("proxy", "--record", file, "touch", "ran")
+		require.Equal(t, 2, got.status, got.err)
+		require.Contains(t, got.err, "proxy: --record: ")
+		require.Contains(t, got.err, want)
+		require.Equal(t, 1, strings.Count(got.err, "\n"), got.err)
+	}
+	require.Equal(t, 127, w.do("proxy", "--record", "new.cast", "no-such-program").status)
+	require.Equal(t, before, w.files(), "nothing ran, nothing is left")
+}
