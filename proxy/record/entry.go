@@ -214,6 +214,17 @@ func (e *Entry) exit() string {
 	return "the program ended"
 }
 
+// weight is how much memory the entry takes, about, in bytes.
+func (e *Entry) weight() int {
+	n := entrySize + len(e.Bytes) + len(e.Text) + len(e.Asked) + len(e.Why)
+	if e.Picture != nil {
+		for _, line := range e.Picture.Lines {
+			n += len(line)
+		}
+	}
+	return n
+}
+
 // marked reports whether the asciicast gets a marker for the entry.
 func (e *Entry) marked() bool {
 	switch e.Kind {

@@ -9,8 +9,8 @@
 // A [Recorder] may be told from any goroutine, and nobody waits for the disk: one goroutine of its own writes. Output
 // that it cannot keep up with is left out in whole, with a marker and a repaint of the screen after it, so that what
 // follows plays right. The audit log leaves out nothing unless memory would grow without bound; then it says so. Both
-// files grow by whole lines, so what a crash leaves plays up to there; the log's lines are chained by their hashes (see
-// [Read]).
+// files grow by whole lines and are written within moments, so what a killed proxy leaves plays up to there; what a
+// machine that stops leaves is for its file system to say. The log's lines are chained by their hashes (see [Read]).
 package record
 
 import (
@@ -25,9 +25,11 @@ import (
 const (
 	// outputMax is how much output may wait for the disk.
 	outputMax = 4 << 20
-	// queueMax bounds what waits beside output: what agents typed, and entries by their number.
-	queueMax   = 4 << 20
-	entriesMax = 4096
+	// queueMax bounds what waits beside output for the asciicast: what agents typed.
+	queueMax = 4 << 20
+	// entriesMax bounds the entries that wait, and entrySize is what an empty one counts for.
+	entriesMax = 16 << 20
+	entrySize  = 512
 	// pace is the time between two writes: output of many small pieces is gathered.
 	pace = 20 * time.Millisecond
 	// retryEvery is how often a file that took nothing is tried again.
@@ -82,7 +84,7 @@ type batch struct {
 	events  []event
 	data    []byte // of the events
 	output  int    // bytes of it that are output
-	entries int
+	entries int    // bytes that the entries count for
 }
 
 type event struct {
@@ -261,13 +263,14 @@ func (r *Recorder) Add(e Entry) {
 
 // enter is Add; the caller holds mu.
 func (r *Recorder) enter(e Entry) {
-	if r.queue.entries >= entriesMax {
+	weight := e.weight()
+	if r.queue.entries+weight > entriesMax {
 		r.lost++
 		return
 	}
+	r.queue.entries += weight
 	e.Time = time.Now().UTC().Truncate(time.Microsecond)
 	e.At = time.Since(r.begin).Microseconds()
-	r.queue.entries++
 	r.put(0, nil, &e)
 	if e.marked() {
 		r.put(codeMarker, []byte(e.Sentence()), nil)
