@@ -15,7 +15,6 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/record"
@@ -30,8 +29,9 @@ type recording struct {
 	s                *session
 	files            *record.Files
 
-	mu    sync.Mutex
-	names map[string]string // of agents by id, as they asked
+	mu     sync.Mutex
+	names  map[string]string      // of agents by id, as they asked
+	inputs map[string]*typedInput // that have no receipt yet, by request id
 }
 
 // maxNames bounds the agents whose names are known.
@@ -46,7 +46,7 @@ func (s *session) openRecording() error {
 	if err != nil {
 		return &UserError{Status: 2, Say: "--record: " + err.Error(), Cause: err}
 	}
-	s.recording = &recording{s: s, files: files, names: make(map[string]string)}
+	s.recording = &recording{s: s, files: files, names: make(map[string]string), inputs: make(map[string]*typedInput)}
 	return nil
 }
 
@@ -232,7 +232,11 @@ func (r *recording) input(m *protocol.Input, epoch uint64) *typedInput {
 	if st := r.s.authority.state(); m.Epoch == 0 && (st.Phase != control.Granted || st.Agent.ID != m.AgentID) {
 		epoch = 0
 	}
-	return &typedInput{r: r, m: m, epoch: epoch}
+	t := &typedInput{r: r, m: m, epoch: epoch}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inputs[m.RequestID] = t
+	return t
 }
 
 // look keeps the screen as agents see it now. It runs in the screen loop.
@@ -250,7 +254,7 @@ func (t *typedInput) look(now time.Time) {
 	})
 }
 
-// wrote records what the program took. It runs on the pump's goroutine, as done does.
+// wrote records what the program took. It runs on the pump's goroutine.
 func (t *typedInput) wrote(p []byte) {
 	if t == nil {
 		return
@@ -271,16 +275,22 @@ func (t *typedInput) name() string {
 	return "agent"
 }
 
-// done records what became of the input.
-func (t *typedInput) done(receipt input.Receipt) {
+// done records what became of an input, as its receipt says. It runs on the pump's goroutine.
+func (r *recording) done(receipt *protocol.InputResult) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	t := r.inputs[receipt.RequestID]
+	delete(r.inputs, receipt.RequestID)
+	r.mu.Unlock()
 	if t == nil {
 		return
 	}
-	status, code, _ := fate(receipt)
 	e := record.Entry{
 		Kind: record.Input, Agent: &record.Agent{ID: t.m.AgentID, Name: t.name()}, Epoch: t.epoch, Request: t.m.RequestID,
-		Form: cmp.Or(string(t.m.InputKind), "raw"), Bytes: t.bytes, Text: record.Readable(t.bytes), Written: receipt.Written, Dropped: receipt.Dropped,
-		Fate: string(status), Reason: string(code),
+		Form: cmp.Or(string(t.m.InputKind), "raw"), Bytes: t.bytes, Text: record.Readable(t.bytes), Written: receipt.WrittenBytes,
+		Dropped: receipt.DroppedBytes, Fate: string(receipt.Status), Reason: string(receipt.Reason),
 	}
 	if string(t.bytes) != t.m.Data {
 		e.Asked = t.m.Data
@@ -292,7 +302,7 @@ func (t *typedInput) done(receipt input.Receipt) {
 	if seen := t.sight.Load(); seen != nil {
 		e.Picture, e.Rev, e.Program = &seen.picture, seen.rev, seen.program
 	}
-	t.r.Add(e)
+	r.Add(e)
 }
 
 // close ends the recording. All other parts have ended, the model is ours. The error says what is missing.

@@ -50,10 +50,7 @@ func (d *desk) input(m *protocol.Input) {
 			}
 		},
 		Wrote: seen.wrote,
-		Done: func(r input.Receipt) {
-			seen.done(r)
-			d.typed(m, r)
-		},
+		Done:  func(r input.Receipt) { d.typed(m, r) },
 	})
 }
 
@@ -207,6 +204,7 @@ func (d *desk) typed(m *protocol.Input, r input.Receipt) {
 			result.Ended, result.Message = reason(e.Reason), why(e.Reason)
 		}
 	}
+	d.s.recording.done(result)
 	if !d.s.loop.post(func(now time.Time) { d.settle(now, m, result) }) {
 		d.answer(result)
 	}

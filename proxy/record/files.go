@@ -60,6 +60,10 @@ func (f *Files) Discard() {
 func (f *Files) open(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
+		if err := lock(file, name); err != nil {
+			_ = file.Close()
+			return nil, err
+		}
 		f.made = append(f.made, name)
 		return file, nil
 	}
@@ -83,6 +87,9 @@ func (f *Files) open(name string) (*os.File, error) {
 
 // adopt makes sure that a file which is there may be filled.
 func adopt(file *os.File, name string) error {
+	if err := lock(file, name); err != nil {
+		return err
+	}
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -96,6 +103,22 @@ func adopt(file *os.File, name string) error {
 		return failure(name, err)
 	}
 	return nil
+}
+
+// lock makes sure that no other session fills the file: it may be empty still. The lock goes with the file's descriptor.
+func lock(file *os.File, name string) error {
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return failure(name, err)
+	}
+	var taken bool // a file system without locks is no reason not to record
+	err = conn.Control(func(fd uintptr) {
+		taken = errors.Is(unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK)
+	})
+	if taken {
+		return fmt.Errorf("another session records to %s", name)
+	}
+	return err
 }
 
 // failure words an error of the system's without the name of the call.

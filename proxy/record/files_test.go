@@ -33,6 +33,8 @@ func TestAnEmptyFileIsFilled(t *testing.T) {
 	info, err := os.Stat(name)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
+	_, err = record.OpenFiles(name)
+	require.EqualError(t, err, "another session records to "+name)
 	f.Discard()
 	require.FileExists(t, name, "it was there before")
 }
