@@ -156,12 +156,7 @@ func (r *recording) listener() func(p []byte) {
 			r.UserTyped()
 		}
 	}
-	return func(p []byte) {
-		scan.Scan(p, look)
-		if scan.LoneEsc() {
-			scan.Flush(look)
-		}
-	}
+	return func(p []byte) { scan.Scan(p, look) } // an Escape key counts with the next one: an answer begins like it
 }
 
 // requested records an agent's question, and err when it was refused at once. It runs on the pump's goroutine.
@@ -292,6 +287,9 @@ func (r *recording) done(receipt *protocol.InputResult) {
 		Form: cmp.Or(string(t.m.InputKind), "raw"), Bytes: t.bytes, Text: record.Readable(t.bytes), Written: receipt.WrittenBytes,
 		Dropped: receipt.DroppedBytes, Fate: string(receipt.Status), Reason: string(receipt.Reason),
 	}
+	if r.holdsChord(t.bytes) {
+		e.Why = "with the reclaim key, for the program"
+	}
 	if string(t.bytes) != t.m.Data {
 		e.Asked = t.m.Data
 	}
@@ -303,6 +301,15 @@ func (r *recording) done(receipt *protocol.InputResult) {
 		e.Picture, e.Rev, e.Program = &seen.picture, seen.rev, seen.program
 	}
 	r.Add(e)
+}
+
+// holdsChord reports whether an agent typed the reclaim key, as one may under level drive.
+func (r *recording) holdsChord(typed []byte) (yes bool) {
+	look := func(u keys.Unit) { yes = yes || u.Kind == keys.Reclaim }
+	s := keys.NewScanner(r.s.chord)
+	s.Scan(typed, look)
+	s.Flush(look)
+	return yes
 }
 
 // close ends the recording. All other parts have ended, the model is ours. The error says what is missing.

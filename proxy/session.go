@@ -4,7 +4,8 @@
 //
 // Four goroutines carry a session, and each mutable thing belongs to one of them: the input pump (keyboard, writing to the
 // program, control), the copier (reading the program, writing to the screen), the screen loop (terminal model, snapshots,
-// waits), and the link. Nothing between the keyboard, the program and the user's screen waits for the network.
+// waits), and the link. Nothing between the keyboard, the program and the user's screen waits for the network, nor for the
+// disk: the recorder, if there is one, writes on a goroutine of its own.
 package proxy
 
 import (

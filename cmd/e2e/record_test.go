@@ -300,3 +300,18 @@ func TestBadInputToRecord(t *testing.T) {
 	require.Equal(t, 127, w.do("proxy", "--record", "new.cast", "no-such-program").status)
 	require.Equal(t, before, w.files(), "nothing ran, nothing is left")
 }
+
+// R12: under level drive an agent may press the reclaim key for the program, and the record says so.
+func TestR12TheReclaimKeyOfAnAgentIsMarked(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant drive --record s.cast")
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	w.good("send", id, "--as", "codex", `ctrl-\`)
+	require.Equal(t, "\x1c", w.listens("heard", "\x1c"))
+	s.typed("\x04")
+	require.Zero(t, s.status())
+	require.Contains(t, data(w.castEvents("s.cast"), "m"), "codex types under grant 2, keys, 1 byte: with the reclaim key")
+	require.Contains(t, w.good("audit", "show", "s.cast"), `typed: \x1c`)
+}

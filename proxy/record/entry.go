@@ -16,7 +16,7 @@ const (
 	Request  Kind = "request"  // an agent asked for control: Agent, Level, Why, Seconds, Request
 	Grant    Kind = "grant"    // control was given: Agent, Level, Epoch, Until
 	Refuse   Kind = "refuse"   // a request ended without a grant: Agent, Reason
-	Input    Kind = "input"    // an agent typed, or tried to: Agent, Epoch, Request, Form, Bytes, Written, Dropped
+	Input    Kind = "input"    // an agent typed, or tried to: Agent, Epoch, Request, Form, Bytes, Written, Dropped; Why if that is remarkable
 	Shown    Kind = "screen"   // the screen that the inputs from here on saw, until the next of these: Picture
 	End      Kind = "end"      // a grant ended: Agent, Epoch, Reason, Dropped, Unsubmitted
 	Blackout Kind = "blackout" // the screen is hidden, or is so no longer: On, Why
@@ -183,7 +183,7 @@ func (e *Entry) input() string {
 	if e.Dropped > 0 {
 		dropped = fmt.Sprintf(", %d dropped (%s)", e.Dropped, e.Reason)
 	}
-	return fmt.Sprintf("%s types %s, %s, %s%s", e.agent(), grant, e.Form, bytesOf(e.Written), dropped)
+	return fmt.Sprintf("%s types %s, %s, %s%s%s", e.agent(), grant, e.Form, bytesOf(e.Written), dropped, because(e.Why))
 }
 
 func bytesOf(n int) string {
@@ -230,6 +230,8 @@ func (e *Entry) marked() bool {
 	switch e.Kind {
 	case Request, Grant, Refuse, End, Blackout, Gap:
 		return true
+	case Input:
+		return e.Why != ""
 	default:
 		return false
 	}

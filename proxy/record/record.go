@@ -322,6 +322,7 @@ func (r *Recorder) give(b batch) {
 func (r *Recorder) castFailed(err error, left int64) {
 	r.mu.Lock()
 	r.gap, r.gaps, r.why = true, true, err.Error()
+	r.author = Author{} // who it is may be among what is lost
 	r.left += left
 	r.retry = time.Now().Add(retryEvery)
 	r.mu.Unlock()

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/record"
+	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/snapshot"
+)
+
+func TestCommandLine(t *testing.T) {
+	for want, words := range map[string][]string{
+		"vim":                       {"vim"},
+		"vim -R notes.txt":          {"vim", "-R", "notes.txt"},
+		`sh -c 'echo "a b"; exit'`:  {"sh", "-c", `echo "a b"; exit`},
+		`echo '' 'it'\''s' '$HOME'`: {"echo", "", "it's", "$HOME"},
+		"'a\nb' 'ü'":                {"a\nb", "ü"},
+	} {
+		require.Equal(t, want, commandLine(words[0], words[1:]))
+	}
+}
+
+// startRecording records to a file without a program, and returns what ends that.
+func startRecording(t *testing.T) (r *recording, end func() (cast, log string)) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "x.cast")
+	s := &session{conf: Config{Record: name, Command: "vim"}, output: &output{}}
+	s.loop = newScreenLoop(screen.New(screen.Config{Cols: 20, Rows: 4}), snapshot.NewRolling(1), snapshot.NewPace(0, 0))
+	require.NoError(t, s.openRecording())
+	s.wireRecording(20, 4, &keyboard{})
+	go s.recording.run() // ends with close
+	return s.recording, func() (string, string) {
+		require.NoError(t, s.recording.close(child.Exit{}))
+		cast, err := os.ReadFile(name)
+		require.NoError(t, err)
+		log, err := os.ReadFile(name + record.AuditSuffix)
+		require.NoError(t, err)
+		return string(cast), string(log)
+	}
+}
+
+// TestR26TheTerminalsOwnWordsAreNotTheUsers: without a detector too, what a terminal says by itself is not typed.
+func TestR26TheTerminalsOwnWordsAreNotTheUsers(t *testing.T) {
+	for typed, want := range map[string]int{
+		"\x1b[?62;22c\x1b]11;rgb:0/0/0\x1b\\\x1b[I\x1b[O": 0,
+		"hunter2\r":   1,
+		"\x1b:":       1,
+		"\x1b[A":      1,
+		"\x1b[?62;2":  0,
+		"\x1b[200~pw": 1,
+	} {
+		r, end := startRecording(t)
+		heard := r.listener()
+		for i := range typed {
+			heard([]byte(typed[i : i+1]))
+		}
+		cast, log := end()
+		require.Equal(t, want, strings.Count(cast, `"U"`), "%q", typed)
+		require.Equal(t, want, strings.Count(log, `"kind":"user"`), "%q", typed)
+		require.NotContains(t, cast+log, "hunter2")
+		require.NotContains(t, cast+log, "pw")
+	}
+}
+
+// TestAnInterruptedRecordingGoesOnBetweenSequences: a repaint in the middle of one would print its rest as text.
+func TestAnInterruptedRecordingGoesOnBetweenSequences(t *testing.T) {
+	r, end := startRecording(t)
+	feed := func(p string) {
+		r.s.loop.model.Feed([]byte(p))
+		r.output([]byte(p))
+	}
+	feed("before")
+	r.Blackout(true, "hidden")
+	feed("\x1b[2J\x1b[Hsecret")
+	feed("\x1b[2J\x1b[Hpublic\x1b[3")
+	r.Blackout(false, "")
+	r.resume()
+	feed("1mred")
+	feed("after")
+	cast, _ := end()
+	require.NotContains(t, cast, "secret")
+	require.Regexp(t, `"before"\]\n`, cast)
+	require.Contains(t, cast, `\u0018\u001bc`)
+	require.Contains(t, cast, "public")
+	require.Regexp(t, `\\u001b\[0;31mred[^\n]*"\]\n\[[0-9.]+, "o", "after"\]`, cast)
+}
+
+func TestANilRecordingRecordsNothing(t *testing.T) {
+	var r *recording
+	r.discard()
+	r.resized(1, 1)
+	r.typed()
+	seen := r.input(nil, 0)
+	seen.look(time.Now())
+	seen.wrote(nil)
+	r.done(nil)
+	require.NoError(t, r.close(child.Exit{}))
+}
