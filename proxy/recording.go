@@ -187,7 +187,7 @@ func (r *recording) changed(e control.Event, dropped, unsubmitted int, note stri
 	}
 	entry := record.Entry{
 		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
-		Reason: string(reason(e.Reason)), Why: note, Dropped: dropped, Unsubmitted: unsubmitted,
+		Reason: string(reason(e.Reason)), Why: note, By: notice.Clean(e.By, 64), Dropped: dropped, Unsubmitted: unsubmitted,
 	}
 	switch {
 	case e.Granted:

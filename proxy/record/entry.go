@@ -84,6 +84,7 @@ type Entry struct {
 	Until   *time.Time `json:"until,omitempty"`
 	Reason  string     `json:"reason,omitempty"` // a word of the protocol's
 	Why     string     `json:"why,omitempty"`    // a sentence; of an agent's own in a request
+	By      string     `json:"by,omitempty"`     // the owner elsewhere who decided that
 
 	Form string `json:"form,omitempty"` // of an input: text, paste, keys, raw
 	// Bytes reached the program, no more and no fewer; Text is the same for people, with escapes as in Go and C.
@@ -129,13 +130,13 @@ func (e *Entry) Sentence() string {
 		if e.Until != nil {
 			until = ", until " + e.Until.UTC().Format(time.RFC3339)
 		}
-		return fmt.Sprintf("%s gets the keyboard: grant %d, level %s%s", e.agent(), e.Epoch, e.Level, until)
+		return fmt.Sprintf("%s gets the keyboard%s: grant %d, level %s%s", e.agent(), e.by("from"), e.Epoch, e.Level, until)
 	case Refuse:
-		return fmt.Sprintf("the request of %s ends: %s%s", e.agent(), e.Reason, because(e.Why))
+		return fmt.Sprintf("the request of %s ends: %s%s%s", e.agent(), e.Reason, e.by("by"), because(e.Why))
 	case Input:
 		return e.input()
 	case End:
-		return fmt.Sprintf("grant %d of %s ends: %s%s%s", e.Epoch, e.agent(), e.Reason, because(e.Why), e.leftovers())
+		return fmt.Sprintf("grant %d of %s ends: %s%s%s%s", e.Epoch, e.agent(), e.Reason, e.by("by"), because(e.Why), e.leftovers())
 	case Blackout:
 		if e.On != nil && *e.On {
 			return "blackout begins" + because(e.Why)
@@ -161,6 +162,14 @@ func (e *Entry) agent() string {
 		return "an agent"
 	}
 	return e.Agent.Name
+}
+
+// by names the owner elsewhere who decided.
+func (e *Entry) by(word string) string {
+	if e.By == "" {
+		return ""
+	}
+	return " " + word + " " + e.By
 }
 
 // because appends a reason to a sentence.

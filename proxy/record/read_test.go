@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -109,6 +110,28 @@ func TestReadStopsWhenItsCallerWants(t *testing.T) {
 	})
 	require.ErrorIs(t, err, stop)
 	require.Equal(t, 3, n)
+}
+
+func TestSentences(t *testing.T) {
+	until := time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
+	on, code := true, 3
+	for want, e := range map[string]record.Entry{
+		"codex gets the keyboard from ada: grant 2, level type, until 2026-11-21T07:00:00Z": {Kind: record.Grant, Agent: codex, Epoch: 2, Level: "type", Until: &until, By: "ada"},
+		"the request of codex ends: refused by ada":                                         {Kind: record.Refuse, Agent: codex, Reason: "refused", By: "ada"},
+		"the request of codex ends: busy: another agent has it":                             {Kind: record.Refuse, Agent: codex, Reason: "busy", Why: "another agent has it"},
+		"grant 2 of codex ends: released: done; dropped: 1 byte":                            {Kind: record.End, Agent: codex, Epoch: 2, Reason: "released", Why: "done", Dropped: 1},
+		"codex types under grant 2, keys, 1 byte, 3 dropped (no_grant)": {
+			Kind: record.Input, Agent: codex, Epoch: 2, Form: "keys", Written: 1, Dropped: 3, Reason: "no_grant",
+		},
+		"codex tries to type without a grant, text: refused: no_grant": {Kind: record.Input, Agent: codex, Form: "text", Fate: "refused", Reason: "no_grant"},
+		"blackout begins: why":                       {Kind: record.Blackout, On: &on, Why: "why"},
+		"the program ended with status 3":            {Kind: record.Exit, Code: &code},
+		"the program was ended by a signal: SIGTERM": {Kind: record.Exit, Signal: "SIGTERM"},
+		"output is missing before this, 9 bytes: x":  {Kind: record.Gap, Missing: 9, Why: "x"},
+		"2 entries of this log are missing here":     {Kind: record.Lost, Missing: 2},
+	} {
+		require.Equal(t, want, e.Sentence())
+	}
 }
 
 func TestReadable(t *testing.T) {
