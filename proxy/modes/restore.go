@@ -1,0 +1,190 @@
+package modes
+
+import "strconv"
+
+// AppendReset appends what gives the terminal back as it was: each mode that was changed with its own sequence, and never
+// RIS, which would clear what the user can scroll back to. Nothing is appended when nothing was changed. Modes stays as it
+// is; feed it the result to have it follow.
+func (m *Modes) AppendReset(dst []byte) []byte {
+	s := &m.now
+	if m.scan.at != ground {
+		dst = append(dst, 0x18) // CAN: what the program began and did not end must not swallow the rest
+	}
+	dst = s.resetPrivate(dst, 0, 1)
+	dst = s.screen().reset(dst)
+	if s.modify != 0 {
+		dst = append(dst, "\x1b[>4;0m"...)
+	}
+	if s.format != 0 {
+		dst = append(dst, "\x1b[>4;0f"...)
+	}
+	for i, mode := range ansi {
+		if s.ansi&(1<<i) != 0 {
+			dst = set(append(dst, "\x1b["...), mode.n, mode.on)
+		}
+	}
+	dst = s.resetPrivate(dst, 1, atOrigin)
+	if s.keypad {
+		dst = append(dst, "\x1b>"...)
+	}
+	if s.eightBit {
+		dst = append(dst, "\x1b F"...)
+	}
+	dst = s.resetMargins(dst)
+	if s.shape != 0 {
+		dst = append(dst, "\x1b[0 q"...)
+	}
+	dst = s.resetColours(dst)
+	if s.alt != 0 {
+		dst = set(append(dst, "\x1b[?"...), s.alt, false)
+		dst = s.kitty[0].reset(dst)
+	}
+	dst = s.resetPen(dst)
+	return s.resetPrivate(dst, atCursor, len(private))
+}
+
+// AppendSet appends what brings the program's modes back after AppendReset: the alternate screen, empty, then the rest. The
+// pen and the colours are the program's to set again with what it draws.
+func (m *Modes) AppendSet(dst []byte) []byte {
+	s := &m.now
+	dst = s.kitty[0].appendTo(dst)
+	if s.alt != 0 {
+		dst = set(append(dst, "\x1b[?"...), s.alt, true)
+		dst = s.kitty[1].appendTo(dst)
+	}
+	if s.modify != 0 {
+		dst = strconv.AppendUint(append(dst, "\x1b[>4;"...), uint64(s.modify), 10)
+		dst = append(dst, 'm')
+	}
+	if s.format != 0 {
+		dst = strconv.AppendUint(append(dst, "\x1b[>4;"...), uint64(s.format), 10)
+		dst = append(dst, 'f')
+	}
+	for i, mode := range ansi {
+		if s.ansi&(1<<i) != 0 {
+			dst = set(append(dst, "\x1b["...), mode.n, !mode.on)
+		}
+	}
+	for i, mode := range private[1:] { // a pause for drawing is over
+		if s.private&(1<<(i+1)) != 0 {
+			dst = set(append(dst, "\x1b[?"...), mode.n, !mode.on)
+		}
+	}
+	if s.keypad {
+		dst = append(dst, "\x1b="...)
+	}
+	if s.eightBit {
+		dst = append(dst, "\x1b G"...)
+	}
+	if s.shape != 0 {
+		dst = strconv.AppendUint(append(dst, "\x1b["...), uint64(s.shape), 10)
+		dst = append(dst, " q"...)
+	}
+	dst = region(dst, s.margins, 'r')
+	return region(dst, s.sides, 's')
+}
+
+// resetPrivate takes back the private modes from one index up to another.
+func (s *state) resetPrivate(dst []byte, from, to int) []byte {
+	for i := from; i < to; i++ {
+		if s.private&(1<<i) != 0 {
+			dst = set(append(dst, "\x1b[?"...), private[i].n, private[i].on)
+		}
+	}
+	return dst
+}
+
+// resetMargins frees the whole screen. That moves the cursor to its corner: on the alternate screen nobody minds, on the
+// main one it is kept by DECSC, whose one slot the program needs no more. DECRC would bring origin mode back.
+func (s *state) resetMargins(dst []byte) []byte {
+	moved := s.margins != [2]uint16{} || s.private&(1<<atOrigin|1<<atSides) != 0
+	keep := moved && s.alt == 0 && s.private&(1<<atOrigin) == 0
+	if keep {
+		dst = append(dst, "\x1b7"...)
+	}
+	dst = s.resetPrivate(dst, atOrigin, atOrigin+1)
+	if s.margins != [2]uint16{} {
+		dst = append(dst, "\x1b[r"...)
+	}
+	dst = s.resetPrivate(dst, atSides, atSides+1)
+	if keep {
+		dst = append(dst, "\x1b8"...)
+	}
+	return s.resetPrivate(dst, atWrap, atWrap+1) // DECRC brings this one back, too
+}
+
+func (s *state) resetPen(dst []byte) []byte {
+	pen := s.pen
+	if s.alt == 1049 {
+		pen |= s.saved // leaving brought that back
+	}
+	if pen&penLink != 0 {
+		dst = append(dst, "\x1b]8;;\x1b\\"...)
+	}
+	if pen&penCharset != 0 {
+		dst = append(dst, "\x1b(B\x1b)B\x0f"...)
+	}
+	if pen&penSGR != 0 {
+		dst = append(dst, "\x1b[0m"...)
+	}
+	return dst
+}
+
+func (s *state) resetColours(dst []byte) []byte {
+	if s.palette {
+		dst = append(dst, "\x1b]104\x1b\\"...)
+	}
+	for n := range 10 {
+		if s.colours&(1<<n) != 0 {
+			dst = strconv.AppendInt(append(dst, "\x1b]"...), int64(110+n), 10)
+			dst = append(dst, "\x1b\\"...)
+		}
+	}
+	return dst
+}
+
+// reset empties the stack: only what was pushed, since below it may be the shell's.
+func (k *stack) reset(dst []byte) []byte {
+	if k.depth > 0 {
+		dst = strconv.AppendUint(append(dst, "\x1b[<"...), uint64(k.depth), 10)
+		dst = append(dst, 'u')
+	}
+	if k.base != 0 {
+		dst = append(dst, "\x1b[=0u"...)
+	}
+	return dst
+}
+
+func (k *stack) appendTo(dst []byte) []byte {
+	if k.base != 0 {
+		dst = strconv.AppendUint(append(dst, "\x1b[="...), uint64(k.base), 10)
+		dst = append(dst, 'u')
+	}
+	for _, flags := range k.flags[:k.depth] {
+		dst = strconv.AppendUint(append(dst, "\x1b[>"...), uint64(flags), 10)
+		dst = append(dst, 'u')
+	}
+	return dst
+}
+
+// set appends a mode's number and SM or RM.
+func set(dst []byte, n uint16, on bool) []byte {
+	dst = strconv.AppendUint(dst, uint64(n), 10)
+	if on {
+		return append(dst, 'h')
+	}
+	return append(dst, 'l')
+}
+
+// region appends margins, if there are any; 0 is the edge.
+func region(dst []byte, edges [2]uint16, final byte) []byte {
+	if edges == [2]uint16{} {
+		return dst
+	}
+	dst = strconv.AppendUint(append(dst, "\x1b["...), uint64(max(edges[0], 1)), 10)
+	dst = append(dst, ';')
+	if edges[1] != 0 {
+		dst = strconv.AppendUint(dst, uint64(edges[1]), 10)
+	}
+	return append(dst, final)
+}
