@@ -20,6 +20,7 @@ const (
 	linkPatience = 500 * time.Millisecond // for the last words to the gateway
 	lastPatience = 2 * time.Second        // for a screen that does not take the last words
 	resizeEvery  = 16 * time.Millisecond  // a window that is being dragged
+	guardAfter   = 30 * time.Millisecond  // until then a program may have ended, and needs no guardian
 )
 
 // crash is a panic of one of the session's goroutines. The session ends, the terminal is restored, and the log has the
@@ -41,6 +42,7 @@ type life struct {
 	cutLink context.CancelFunc
 	resized time.Time
 	late    *time.Timer // a resize that came too soon after the one before
+	guard   *time.Timer // starts the guardian
 	over    bool        // the program was told to end
 }
 
@@ -92,6 +94,11 @@ func (l *life) start() {
 		l.exited <- exit
 		close(l.ended)
 	}()
+	if s.guardian != nil {
+		l.guard = time.AfterFunc(guardAfter, func() {
+			s.guardian.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
+		})
+	}
 	ctx, cut := context.WithCancel(context.Background())
 	l.cutLink = cut
 	if s.link != nil {
@@ -206,6 +213,9 @@ func (l *life) finish(exit child.Exit) Result {
 	l.parts.Wait()
 	s.loop.stop()
 	l.leave()
+	if l.guard != nil {
+		l.guard.Stop()
+	}
 	for _, p := range s.pollers {
 		p.Close()
 	}
@@ -242,11 +252,9 @@ func (l *life) leave() {
 	if s.status != nil {
 		s.status.close()
 		last = append(last, s.output.hide...)
-		last = append(last, s.painter.leave()...)
 	}
 	if s.term.HasScreen() {
-		last = s.loop.model.AppendReset(last)
-		_ = s.term.WriteAll(last, lastPatience)
+		_ = s.term.WriteAll(s.output.last.append(last), lastPatience)
 	}
 	if err := s.term.Restore(); err != nil {
 		s.log.Error("restore", "error", err)

@@ -43,6 +43,8 @@ type output struct {
 	// erase makes the bytes that show every row of the program's anew: after a resize nobody knows where the terminal
 	// moved the line to.
 	erase func() []byte
+	// last is what gives the terminal back.
+	last testament
 
 	buf    [chunkSize]byte
 	hide   []byte    // takes away what is shown, nil while nothing is
@@ -158,6 +160,7 @@ func (o *output) pass(chunk []byte) {
 		o.unshow()
 		o.dirty.Store(true)
 	}
+	o.last.follow(chunk)
 	rest := o.try(chunk)
 	if o.feed == nil {
 		o.write(rest)
@@ -177,6 +180,7 @@ func (o *output) passUnder(chunk []byte) {
 		o.hide = o.erase()
 	}
 	out := append(o.hide, chunk...)
+	o.last.follow(chunk)
 	o.feed(chunk)
 	o.dirty.Store(false)
 	show, hide, ok := o.paint()
@@ -185,6 +189,7 @@ func (o *output) passUnder(chunk []byte) {
 		o.dirty.Store(true)
 	}
 	o.hide, o.drawn = hide, time.Now()
+	o.last.shows(hide)
 	o.write(append(out, show...))
 }
 
@@ -210,6 +215,7 @@ func (o *output) unshow() {
 	}
 	o.write(o.hide)
 	o.hide = nil
+	o.last.shows(nil)
 }
 
 // try writes what the screen takes at once and returns the rest.
@@ -249,6 +255,7 @@ func (o *output) draw() {
 	if o.hide != nil {
 		o.unshow()
 	}
+	o.last.shows(hide)
 	o.write(show)
 	o.hide, o.drawn = hide, time.Now()
 }

@@ -20,6 +20,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
@@ -35,6 +36,9 @@ type Config struct {
 	Args       []string
 	In, Out    *os.File
 	Cols, Rows int // size where neither In nor Out has one; 0 is 80x24
+	// Guardian is the path of a program that becomes the terminal's guardian when it is called by [guardian.Name]; "" does
+	// without one.
+	Guardian string
 	// Agent lets agents observe; nil is a plain PTY without any network.
 	Agent  *AgentConfig
 	Record string       // file to record the session to, "" for none; its audit log stands beside it
@@ -105,6 +109,7 @@ type session struct {
 	desk      *desk
 	recording *recording
 	pollers   []*tty.Poller
+	guardian  *guardian.Guardian // nil where there is nothing to guard
 }
 
 // Run runs the program until it ends and leaves the terminal as it was. ctx ends it as a closing terminal would. The
@@ -135,6 +140,10 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
 	defer func() { _ = s.term.Restore() }()
+	s.guard(settings)
+	if s.guardian != nil {
+		defer s.guardian.Close()
+	}
 	origin := s.findCursor(rows)
 	program, err := child.Start(child.Config{
 		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Cols: cols, Rows: rows,
@@ -205,7 +214,10 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	}
 	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
 	s.loop.child = s.child
-	s.output = &output{child: s.child, term: s.term, poll: outPoll, kick: s.loop.signal}
+	s.output = &output{
+		child: s.child, term: s.term, poll: outPoll, kick: s.loop.signal,
+		last: testament{on: s.term.HasScreen(), guardian: s.guardian},
+	}
 	if agent != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
 		s.output.feed = s.loop.feed
 	}
@@ -266,6 +278,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		s.pump.Post(func(time.Time) { s.authority.Shown(now) })
 	}}
 	s.output.paint = s.painter.paint
+	s.output.last.untitle = s.painter.leave
 	if s.term.HasKeyboard() {
 		s.painter.ask = func(take func(row int)) {
 			s.pump.Post(func(time.Time) { s.detector.expect(take) })

@@ -16,6 +16,7 @@ import (
 var helpers = map[string]func(args []string) error{
 	"listener": listener,
 	"swap":     swap,
+	"modal":    modal,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.
@@ -69,4 +70,23 @@ func swap(args []string) error {
 	_, err = io.ReadFull(os.Stdin, in)
 	wg.Wait()
 	return errors.Join(err, writing, os.WriteFile(args[1], in, 0o600))
+}
+
+// everything switches on whatever programs are known to leave on when they are killed.
+const everything = "\x1b[2h\x1b[20h\x1b[?9001h\x1b[?1000h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[?2027h\x1b[?2031h" +
+	"\x1b[?1007h\x1b[?1h\x1b=\x1b[?5h\x1b[?45h\x1b[>1u\x1b[?1049h\x1b[>7u\x1b[>4;2m\x1b[>4;1f\x1b[2;5r\x1b[?69h\x1b[3;9s\x1b[?6h" +
+	"\x1b[?7l\x1b[4h\x1b[5 q\x1b[1;31m\x1b]4;1;#fff\x07\x1b]11;#000\x1b\\\x1b[?25l\x1b[?2026h"
+
+// modal switches everything on and leaves it so, raw mode included. It ends at Ctrl+D.
+func modal([]string) error {
+	if _, err := term.MakeRaw(0); err != nil {
+		return err
+	}
+	fmt.Print("modal", everything)
+	for b := make([]byte, 1); b[0] != 4; {
+		if _, err := os.Stdin.Read(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/keys"
 )
 
@@ -174,7 +175,10 @@ func (f *flags) check(set *pflag.FlagSet) error {
 
 // session makes the session's configuration. done is to be called when the session is over.
 func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(), err error) {
-	conf = proxy.Config{Command: f.command, Args: f.args, In: stdin, Out: stdout, Cols: f.cols, Rows: f.rows, Record: f.record}
+	conf = proxy.Config{
+		Command: f.command, Args: f.args, In: stdin, Out: stdout, Cols: f.cols, Rows: f.rows, Record: f.record,
+		Guardian: guardian.Self(),
+	}
 	if f.requireTTY && (!isTerminal(stdin) || !isTerminal(stdout)) {
 		return conf, nil, wrong("leave out --require-tty to run without one", "standard input and output are not both a terminal")
 	}

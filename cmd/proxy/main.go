@@ -12,9 +12,15 @@ import (
 	"golang.org/x/term"
 
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/guardian"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	if guardian.Called(os.Args) {
+		os.Exit(guardian.Run())
+	}
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // Exit statuses of proxy itself; a program's own status is passed on.
 const (

@@ -22,6 +22,7 @@ type state struct {
 	shape    uint8     // DECSCUSR
 	pen      uint8     // what the next program would print with
 	saved    uint8     // the same, as DECSC saved it
+	titles   uint8     // titles on the terminal's stack (XTWINOPS 22)
 	palette  bool      // OSC 4
 	colours  uint16    // bit n: OSC 10+n
 }
@@ -35,6 +36,9 @@ const (
 
 // maxDepth bounds a stack of keyboard flags; the oldest entry falls out (kitty keyboard protocol).
 const maxDepth = 16
+
+// maxTitles bounds the titles on the stack, as xterm does.
+const maxTitles = 10
 
 // stack holds the kitty keyboard flags of one screen.
 type stack struct {
@@ -188,7 +192,7 @@ func (s *state) softReset() {
 		s.private &^= 1 << i
 	}
 	s.ansi &^= 1<<0 | 1<<1
-	s.keypad, s.margins, s.sides, s.pen, s.saved = false, [2]uint16{}, [2]uint16{}, 0, 0
+	s.keypad, s.margins, s.sides, s.pen = false, [2]uint16{}, [2]uint16{}, 0
 }
 
 func (k *stack) push(flags uint8) {

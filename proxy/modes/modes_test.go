@@ -58,6 +58,7 @@ func TestR59ResetIsTargeted(t *testing.T) {
 		{"colours", "\x1b]4;1;#fff\x07\x1b]11;#000\x07", "\x1b]104\x1b\\\x1b]111\x1b\\"},
 		{"colours asked for", "\x1b]4;1;?\x07\x1b]11;?\x1b\\", ""},
 		{"colours reset", "\x1b]11;#000\x07\x1b]111\x07", ""},
+		{"titles pushed", "\x1b[22;0;0t\x1b[22;2t\x1b]2;x\x07\x1b[23;2t", "\x1b[23;0t"},
 		{"alternate screen", "\x1b[?1049h", "\x1b[?1049l"},
 		{"alternate screen, older", "\x1b[?47h", "\x1b[?47l"},
 		{"a pen that leaving brings back", "\x1b[31m\x1b[?1049h\x1b[m", "\x1b[?1049l\x1b[0m"},

@@ -35,6 +35,9 @@ func (m *Modes) AppendReset(dst []byte) []byte {
 		dst = append(dst, "\x1b[0 q"...)
 	}
 	dst = s.resetColours(dst)
+	for range s.titles {
+		dst = append(dst, "\x1b[23;0t"...)
+	}
 	if s.alt != 0 {
 		dst = set(append(dst, "\x1b[?"...), s.alt, false)
 		dst = s.kitty[0].reset(dst)

@@ -187,7 +187,7 @@ func (m *Modes) escapeSequence(inter, final byte) {
 
 // ours are the final bytes of the control sequences that change what is followed, whatever stands before them.
 var ours = func() (t [128]bool) {
-	for _, c := range "mhlrsunfpq}" {
+	for _, c := range "mhlrsunfpqt}" {
 		t[c] = true
 	}
 	return t
@@ -255,6 +255,13 @@ func (m *Modes) standard(p []byte, final byte) {
 		}
 	case 'u':
 		now.save(false)
+	case 't':
+		switch n := first(p, 0); {
+		case n == 22 && now.titles < maxTitles:
+			now.titles++
+		case n == 23 && now.titles > 0:
+			now.titles--
+		}
 	}
 }
 

@@ -1,0 +1,46 @@
+//go:build !linux
+
+package guardian
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	ioctlGetTermios      = unix.TIOCGETA
+	ioctlSetTermiosDrain = unix.TIOCSETAW
+)
+
+// Self is the path by which this program can be started once more, "" when that is not known.
+func Self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// memory makes a file that loses its name at once.
+func memory(size int) (fd int, err error) {
+	f, err := os.CreateTemp("", Name)
+	if err != nil {
+		return -1, fmt.Errorf("make memory: %w", err)
+	}
+	defer f.Close()
+	_ = os.Remove(f.Name())
+	if err := f.Truncate(int64(size)); err != nil {
+		return -1, fmt.Errorf("make memory: %w", err)
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return -1, fmt.Errorf("make memory: %w", err)
+	}
+	cerr := conn.Control(func(raw uintptr) { fd, err = unix.FcntlInt(raw, unix.F_DUPFD_CLOEXEC, 3) })
+	if cerr != nil || err != nil {
+		return -1, fmt.Errorf("make memory: %w", err)
+	}
+	return fd, nil
+}

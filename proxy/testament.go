@@ -1,0 +1,85 @@
+package proxy
+
+import (
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/guardian"
+	"terminalproxy/proxy/modes"
+)
+
+// testament is what gives the user's terminal back: what takes away the line and the title that the proxy shows, then what
+// resets the modes that the program changed. The copier keeps it up to date before it writes, and leaves it to the
+// guardian each time; at an orderly end it is executed by the session itself.
+type testament struct {
+	on       bool // there is a screen
+	modes    modes.Modes
+	guardian *guardian.Guardian // nil where there is none
+	untitle  func() string      // gives the window its own title back; nil where the proxy sets none
+	line     []byte             // takes the proxy's line away, nil while there is none
+	titled   string
+	buf      []byte
+}
+
+// follow notes what the program is about to write.
+func (t *testament) follow(chunk []byte) {
+	if !t.on {
+		return
+	}
+	t.modes.Scan(chunk)
+	if t.modes.Changed() {
+		t.leave()
+	}
+}
+
+// shows notes that the proxy is about to show a line of its own, or a title, and what takes the line away.
+func (t *testament) shows(line []byte) {
+	title := t.title()
+	if line == nil && t.line == nil && title == t.titled {
+		return
+	}
+	t.line, t.titled = line, title
+	t.leave()
+}
+
+func (t *testament) title() string {
+	if t.untitle == nil {
+		return ""
+	}
+	return t.untitle()
+}
+
+// leave hands the guardian the newest will.
+func (t *testament) leave() {
+	if t.guardian == nil {
+		return
+	}
+	t.buf = t.append(t.buf[:0])
+	t.guardian.Bequeath(t.line, t.buf)
+}
+
+// append appends the will but for the line. The window's title lies below those that the program put on the terminal's
+// stack.
+func (t *testament) append(dst []byte) []byte {
+	return append(t.modes.AppendReset(dst), t.title()...)
+}
+
+// guard prepares the guardian of a terminal that is in raw mode by now; saved are its settings before.
+func (s *session) guard(saved *unix.Termios) {
+	conf := guardian.Config{Path: s.conf.Guardian, Keyboard: -1, Screen: -1}
+	keyboard, screen := s.term.Descriptors()
+	if s.term.HasKeyboard() {
+		conf.Keyboard, conf.Saved, conf.Raw = keyboard, saved, s.term.Termios()
+	}
+	if s.term.HasScreen() {
+		conf.Screen = screen
+	}
+	if conf.Path == "" || conf.Keyboard < 0 && conf.Screen < 0 {
+		return
+	}
+	g, err := guardian.New(conf)
+	if err != nil {
+		s.log.Warn("the terminal is not guarded", "error", err)
+		return
+	}
+	s.guardian = g
+}

@@ -1,0 +1,53 @@
+package proxy
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/modes"
+	"terminalproxy/proxy/screen"
+)
+
+// vocabulary are pieces of what programs print; one byte of a fuzzed input chooses one.
+var vocabulary = []string{
+	"text", "\r\n", "é", "\t", "\a", "\x1b", "[", "?", ";", "h", "l", "\x18", "\x1b\\", "0", "1", "7", "25", "49",
+	"\x1b[?1h", "\x1b[?1l", "\x1b[?5h", "\x1b[?6h", "\x1b[?6l", "\x1b[?7l", "\x1b[?7h", "\x1b[?8l", "\x1b[?9h", "\x1b[?12h", "\x1b[?25l",
+	"\x1b[?25h", "\x1b[?45h", "\x1b[?47h", "\x1b[?47l", "\x1b[?66h", "\x1b[?67h", "\x1b[?69h", "\x1b[?69l", "\x1b[?1000h", "\x1b[?1002h",
+	"\x1b[?1003h", "\x1b[?1003l", "\x1b[?1005h", "\x1b[?1006h", "\x1b[?1006l", "\x1b[?1015h", "\x1b[?1016h", "\x1b[?1004h",
+	"\x1b[?1007h", "\x1b[?1047h", "\x1b[?1047l", "\x1b[?1048h", "\x1b[?1048l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?2004h",
+	"\x1b[?2026h", "\x1b[?2026l", "\x1b[?2027h", "\x1b[?2031h", "\x1b[?9001h", "\x1b[?1;25;7l", "\x1b[?1s", "\x1b[?1r",
+	"\x1b[2h", "\x1b[4h", "\x1b[4l", "\x1b[12l", "\x1b[12h", "\x1b[20h", "\x1b[2;4;20l", "\x1b=", "\x1b>",
+	"\x1b[>1u", "\x1b[>31u", "\x1b[<u", "\x1b[<2u", "\x1b[<99u", "\x1b[=5u", "\x1b[=2;2u", "\x1b[=2;3u",
+	"\x1b[>4;2m", "\x1b[>4;0m", "\x1b[>4m", "\x1b[>m", "\x1b[>4n", "\x1b[>4;1f", "\x1b[>4;0f",
+	"\x1b[2;3r", "\x1b[r", "\x1b[2;5s", "\x1b[s", "\x1b[u", "\x1b[5 q", "\x1b[2 q", "\x1b[0 q", "\x1b[!p", "\x1bc",
+	"\x1b[m", "\x1b[0m", "\x1b[31m", "\x1b[1;4m", "\x1b7", "\x1b8", "\x1b(0", "\x1b(B", "\x1b)0", "\x1b F", "\x1b G",
+	"\x1b]8;;http://x\x1b\\", "\x1b]8;;\x1b\\", "\x1b]4;1;#fff\x07", "\x1b]104\x07", "\x1b]11;#000\x07", "\x1b]111\x07",
+	"\x1b]2;title\x07", "\x1bP$qm\x1b\\", "\x1b_x", "\x1b[H", "\x1b[2J",
+}
+
+// FuzzWillLeavesNothing: whatever a program printed, and wherever it was cut off, a terminal that gets the will afterwards
+// has every mode as before, as our terminal model sees it. The model knows nothing of package modes.
+func FuzzWillLeavesNothing(f *testing.F) {
+	all := make([]byte, len(vocabulary))
+	for i := range all {
+		all[i] = byte(i)
+		f.Add([]byte{byte(i)})
+	}
+	f.Add(all)
+	f.Fuzz(func(t *testing.T, choice []byte) {
+		model := screen.New(screen.Config{Cols: 20, Rows: 6})
+		var followed modes.Modes
+		for _, c := range choice {
+			piece := []byte(vocabulary[int(c)%len(vocabulary)])
+			model.Feed(piece)
+			followed.Scan(piece)
+		}
+		require.Equal(t, model.Alt(), followed.Alt())
+		model.Feed(followed.AppendReset(nil))
+		fresh := screen.New(screen.Config{Cols: 20, Rows: 6})
+		require.Equal(t, fresh.Modes(), model.Modes())
+		require.False(t, model.Alt())
+		require.Empty(t, string(model.AppendReset(nil)), "the model's own idea of what is left")
+	})
+}
