@@ -28,6 +28,8 @@ type Config struct {
 	Termios *unix.Termios
 	// Quiet starts the line with ECHO off: what comes from a pipe should not be printed back.
 	Quiet bool
+	// Stopped is called, from Wait, each time the program was stopped by a signal; nil if nobody wants to know.
+	Stopped func()
 }
 
 // StartError says why a program could not be started, with the exit status a shell would give: 127 not found, 126 not
@@ -50,9 +52,10 @@ type Exit struct {
 // Child is a running program and the master side of its PTY. Read belongs to one goroutine, Write and FlushInput to one;
 // Resize, Foreground and the signals may come from any until Close.
 type Child struct {
-	cmd    *exec.Cmd
-	master int
-	slave  string
+	pid     int
+	master  int
+	slave   string
+	stopped func()
 }
 
 // Start opens a PTY, sets its size and line settings, and starts the program on it as the leader of a new session whose
@@ -72,20 +75,22 @@ func Start(c Config) (*Child, error) {
 	if err != nil {
 		return nil, &StartError{Status: 125, Say: "open a PTY: " + err.Error()}
 	}
-	child := &Child{master: master, slave: tty.Name()}
+	child := &Child{master: master, slave: tty.Name(), stopped: c.Stopped}
 	if err := child.prepare(c); err != nil {
 		_ = unix.Close(master)
 		return nil, &StartError{Status: 125, Say: "prepare the PTY: " + err.Error()}
 	}
-	child.cmd = &exec.Cmd{
+	cmd := &exec.Cmd{
 		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env,
 		Stdin: tty, Stdout: tty, Stderr: tty,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
 	}
-	if err := child.cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		_ = unix.Close(master)
 		return nil, refusal(c.Path, err)
 	}
+	child.pid = cmd.Process.Pid
+	_ = cmd.Process.Release() // package os knows no stops, so that Wait does without it
 	return child, nil
 }
 
@@ -161,7 +166,7 @@ func (c *Child) prepare(conf Config) error {
 }
 
 // Pid is the program's process id, which is also its session's and its first process group's.
-func (c *Child) Pid() int { return c.cmd.Process.Pid }
+func (c *Child) Pid() int { return c.pid }
 
 // Descriptor is the master's, to be polled.
 func (c *Child) Descriptor() int { return c.master }
@@ -222,12 +227,23 @@ func (c *Child) EndOfFile() []byte {
 
 // Wait waits for the program's end. It must be called once.
 func (c *Child) Wait() Exit {
-	_ = c.cmd.Wait()
-	state, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if ok && state.Signaled() {
-		return Exit{Code: 128 + int(state.Signal()), Signal: unix.SignalName(state.Signal())}
+	for {
+		var status unix.WaitStatus
+		_, err := unix.Wait4(c.Pid(), &status, unix.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil: // somebody else waited for it: its status is lost
+			return Exit{Code: 125}
+		case status.Stopped():
+			if c.stopped != nil {
+				c.stopped()
+			}
+		case status.Signaled():
+			return Exit{Code: 128 + int(status.Signal()), Signal: unix.SignalName(status.Signal())}
+		default:
+			return Exit{Code: status.ExitStatus()}
+		}
 	}
-	return Exit{Code: c.cmd.ProcessState.ExitCode()}
 }
 
 // Close closes the master: what still has the terminal open is hung up on. No Read, Write or poll may be running.

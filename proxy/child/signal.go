@@ -43,6 +43,13 @@ func (c *Child) Terminate(ended <-chan struct{}) {
 	_ = unix.Kill(-c.Pid(), unix.SIGKILL)
 }
 
+// Stop stops the program and its foreground job. Nothing that they could ignore does: their process groups are orphaned,
+// since nobody in their session is there to resume them, and the kernel discards SIGTSTP for those.
+func (c *Child) Stop() { c.signalGroups(unix.SIGSTOP) }
+
+// Continue resumes what Stop, or somebody else, stopped.
+func (c *Child) Continue() { c.signalGroups(unix.SIGCONT) }
+
 // signalGroups signals the foreground process group and the program's own group.
 func (c *Child) signalGroups(sig unix.Signal) {
 	if group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP); err == nil && group > 1 && group != c.Pid() {
