@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -77,6 +78,8 @@ type detector struct {
 	// asked are the questions for the cursor that have no answer yet, the oldest first: what the proxy does with the
 	// answer, nil for a question of the program's.
 	asked []func(row int)
+	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
+	answered func()
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.
@@ -103,6 +106,7 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 			d.asked = d.asked[1:]
 			if take != nil {
 				take(row)
+				d.whenAnswered(d.answered)
 				return
 			}
 		}
@@ -117,6 +121,16 @@ func (d *detector) expect(take func(row int)) {
 	}
 	d.asked = append(d.asked, take)
 	d.ExpectCPR(1)
+}
+
+// whenAnswered calls do when no question of the proxy's is without its answer: now, or later in place of who waited before.
+func (d *detector) whenAnswered(do func()) {
+	d.answered = do
+	if do == nil || slices.ContainsFunc(d.asked, func(take func(row int)) bool { return take != nil }) {
+		return
+	}
+	d.answered = nil
+	do()
 }
 
 // cursorReport reads CPR (CSI row ; col R, ECMA-48 8.3.14); rows count from 0.

@@ -19,7 +19,7 @@ import (
 const (
 	linkPatience = 500 * time.Millisecond // for the last words to the gateway
 	lastPatience = 2 * time.Second        // for a screen that does not take the last words
-	resizeEvery  = 16 * time.Millisecond  // a window that is being dragged
+	resizeEvery  = time.Second / 60       // a window that is being dragged
 	guardAfter   = 30 * time.Millisecond  // until then a program may have ended, and needs no guardian
 )
 
@@ -33,38 +33,45 @@ type crash struct {
 
 // life is what a running session waits on.
 type life struct {
-	s       *session
-	exited  chan child.Exit
-	ended   chan struct{} // closed with exited
-	crashed chan crash
-	parts   sync.WaitGroup // pump and link
-	copied  chan struct{}  // closed when the copier has returned
-	cutLink context.CancelFunc
-	resized time.Time
-	late    *time.Timer // a resize that came too soon after the one before
-	guard   *time.Timer // starts the guardian
-	over    bool        // the program was told to end
+	s        *session
+	notified chan os.Signal
+	exited   chan child.Exit
+	ended    chan struct{} // closed with exited
+	crashed  chan crash
+	parts    sync.WaitGroup // pump and link
+	copied   chan struct{}  // closed when the copier has returned
+	cutLink  context.CancelFunc
+	stops    <-chan struct{} // the program was stopped
+	resized  time.Time
+	late     *time.Timer // a resize that came too soon after the one before
+	guard    *time.Timer // starts the guardian
+	over     bool        // the program was told to end
 }
 
 // live runs the parts until the program ends, and stops them in order: its last output first, then control, then the last
 // words to the gateway, then the terminal.
-func (s *session) live(ctx context.Context) Result {
+func (s *session) live(ctx context.Context, signals chan os.Signal, stops <-chan struct{}) Result {
 	l := &life{
 		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), crashed: make(chan crash, 8),
-		copied: make(chan struct{}), late: time.NewTimer(time.Hour),
+		copied: make(chan struct{}), late: time.NewTimer(time.Hour), notified: signals, stops: stops,
 	}
 	l.late.Stop()
-	signals := l.signals()
-	defer signal.Stop(signals)
 	l.start()
 	exit := l.wait(ctx, signals)
 	return l.finish(exit)
 }
 
-func (l *life) signals() chan os.Signal {
+// signals are those that the session obeys. Taken from before the terminal is touched, none can leave it raw. A hangup that
+// whoever started us has us ignore, nohup, goes on being ignored.
+func (s *session) signals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
-	wanted := []os.Signal{syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT}
-	if l.s.conf.Agent != nil {
+	wanted := []os.Signal{
+		syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT,
+	}
+	if !signal.Ignored(syscall.SIGHUP) {
+		wanted = append(wanted, syscall.SIGHUP)
+	}
+	if s.conf.Agent != nil {
 		wanted = append(wanted, syscall.SIGUSR1)
 	}
 	signal.Notify(signals, wanted...)
@@ -131,14 +138,24 @@ func (l *life) wait(ctx context.Context, signals <-chan os.Signal) child.Exit {
 			l.terminate()
 		case <-l.late.C:
 			l.resize(time.Now())
+		case <-l.stops:
+			l.suspend(signals, false)
 		case sig := <-signals:
-			l.signal(sig)
+			switch sig {
+			case syscall.SIGTSTP:
+				l.suspend(signals, true)
+			case syscall.SIGCONT:
+				l.resume()
+			default:
+				l.signal(sig)
+			}
 		}
 	}
 }
 
 func (l *life) signal(sig os.Signal) {
 	switch {
+	case sig == syscall.SIGTSTP || sig == syscall.SIGCONT: // one suspension at a time
 	case sig == syscall.SIGWINCH:
 		l.resize(time.Now())
 	case l.s.conf.Agent != nil && (sig == syscall.SIGQUIT || sig == syscall.SIGUSR1):
@@ -205,6 +222,7 @@ func (l *life) finish(exit child.Exit) Result {
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, control.Exited) })
 	}
+	l.answers()
 	s.pump.Stop()
 	if s.link != nil {
 		l.lastWords(exit)

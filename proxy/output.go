@@ -56,6 +56,8 @@ type output struct {
 	dead   bool // the screen takes nothing any more
 	dirty  atomic.Bool
 	moved  atomic.Bool // the terminal changed size
+	alt    atomic.Bool // the program is on the alternate screen, as far as was written
+	asked  atomic.Pointer[func()]
 	ending atomic.Bool // the program has ended: drain and return
 	abort  atomic.Bool // give up at once
 
@@ -79,6 +81,10 @@ func (o *output) resized() {
 func (o *output) end()     { o.ending.Store(true); o.poll.Wake() }
 func (o *output) abandon() { o.abort.Store(true); o.poll.Wake() }
 
+// ask has the copier call do, between two chunks; withdraw takes that back and reports whether it was not too late.
+func (o *output) ask(do func())  { o.asked.Store(&do); o.poll.Wake() }
+func (o *output) withdraw() bool { return o.asked.Swap(nil) != nil }
+
 // run copies until the program's terminal is closed, or the program has ended and its output pauses.
 func (o *output) run() {
 	var end drain
@@ -91,6 +97,10 @@ func (o *output) run() {
 		got, err := o.poll.Wait(tty.Readable, timeout)
 		if err != nil {
 			return
+		}
+		if do := o.asked.Swap(nil); do != nil {
+			(*do)()
+			continue
 		}
 		if got&tty.Readable == 0 {
 			if o.fed {
@@ -160,7 +170,7 @@ func (o *output) pass(chunk []byte) {
 		o.unshow()
 		o.dirty.Store(true)
 	}
-	o.last.follow(chunk)
+	o.follow(chunk)
 	rest := o.try(chunk)
 	if o.feed == nil {
 		o.write(rest)
@@ -173,6 +183,14 @@ func (o *output) pass(chunk []byte) {
 	o.write(rest)
 }
 
+// follow keeps the will up to date with what is about to be written.
+func (o *output) follow(chunk []byte) {
+	o.last.follow(chunk)
+	if alt := o.last.modes.Alt(); alt != o.alt.Load() {
+		o.alt.Store(alt)
+	}
+}
+
 // passUnder sends one chunk to the user while the proxy shows something over the program: that goes away, the chunk comes,
 // and it is back, in one write, so that it does not flicker. For that the model has to be first.
 func (o *output) passUnder(chunk []byte) {
@@ -180,7 +198,7 @@ func (o *output) passUnder(chunk []byte) {
 		o.hide = o.erase()
 	}
 	out := append(o.hide, chunk...)
-	o.last.follow(chunk)
+	o.follow(chunk)
 	o.feed(chunk)
 	o.dirty.Store(false)
 	show, hide, ok := o.paint()

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"time"
 
 	"terminalproxy/protocol"
@@ -135,6 +136,8 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer s.recording.discard()
+	signals := s.signals()
+	defer signal.Stop(signals)
 	settings := s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
@@ -145,9 +148,15 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		defer s.guardian.Close()
 	}
 	origin := s.findCursor(rows)
+	stops := make(chan struct{}, 1)
 	program, err := child.Start(child.Config{
 		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Cols: cols, Rows: rows,
-		Termios: settings, Quiet: !s.term.HasKeyboard(),
+		Termios: settings, Quiet: !s.term.HasKeyboard(), Stopped: func() {
+			select {
+			case stops <- struct{}{}:
+			default: // one is waiting to be noticed
+			}
+		},
 	})
 	if refused, ok := errors.AsType[*child.StartError](err); ok {
 		return Result{}, &UserError{Status: refused.Status, Say: refused.Say, Hint: refused.Hint}
@@ -158,7 +167,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		program.Terminate(closed)
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
-	return s.live(ctx), nil
+	return s.live(ctx, signals, stops), nil
 }
 
 // closed is a channel that is: for a wait that is not wanted.

@@ -68,7 +68,7 @@ func (s *session) guard(saved *unix.Termios) {
 	conf := guardian.Config{Path: s.conf.Guardian, Keyboard: -1, Screen: -1}
 	keyboard, screen := s.term.Descriptors()
 	if s.term.HasKeyboard() {
-		conf.Keyboard, conf.Saved, conf.Raw = keyboard, saved, s.term.Termios()
+		conf.Keyboard = keyboard
 	}
 	if s.term.HasScreen() {
 		conf.Screen = screen
@@ -81,5 +81,6 @@ func (s *session) guard(saved *unix.Termios) {
 		s.log.Warn("the terminal is not guarded", "error", err)
 		return
 	}
+	g.Lines(saved, s.term.Termios())
 	s.guardian = g
 }

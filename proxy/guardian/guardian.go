@@ -35,9 +35,6 @@ type Config struct {
 	Path string // of this program; see [Self]
 	// Keyboard and Screen are descriptors of the user's terminal, -1 where there is none.
 	Keyboard, Screen int
-	// Saved are the keyboard's line settings to go back to, Raw those in force: settings that are neither of the
-	// proxy's doing are left alone. Both are nil where there is no keyboard.
-	Saved, Raw *unix.Termios
 }
 
 // page is the shared memory. Its zero value asks for nothing.
@@ -52,7 +49,7 @@ type page struct {
 	}
 }
 
-// Guardian is the proxy's side. Bequeath belongs to one goroutine; the other methods may be called from any.
+// Guardian is the proxy's side. Bequeath and Lines belong to one goroutine each; the other methods may be called from any.
 type Guardian struct {
 	conf   Config
 	page   *page
@@ -81,10 +78,6 @@ func New(c Config) (*Guardian, error) {
 	if c.Screen >= 0 {
 		g.page.screen.Store(1)
 	}
-	if c.Keyboard >= 0 && c.Saved != nil && c.Raw != nil {
-		g.page.saved, g.page.raw = *c.Saved, *c.Raw
-		g.page.lines.Store(1)
-	}
 	return g, nil
 }
 
@@ -102,13 +95,13 @@ func (g *Guardian) Bequeath(line, modes []byte) {
 	g.page.which.Store(next)
 }
 
-// Lines says whether the line settings are the proxy's at present: during a suspension they are the shell's.
-func (g *Guardian) Lines(ours bool) {
-	switch {
-	case ours && g.conf.Saved != nil && g.conf.Raw != nil:
+// Lines replaces the line settings: those to go back to, and those in force, without which the keyboard's settings are left
+// alone, as during a suspension, when they are the shell's.
+func (g *Guardian) Lines(saved, raw *unix.Termios) {
+	g.page.lines.Store(0)
+	if g.conf.Keyboard >= 0 && saved != nil && raw != nil {
+		g.page.saved, g.page.raw = *saved, *raw
 		g.page.lines.Store(1)
-	default:
-		g.page.lines.Store(0)
 	}
 }
 

@@ -218,9 +218,10 @@ func (m *Modes) control(p []byte, final byte) {
 	case 0:
 		m.standard(p, final)
 	case '?':
-		if final == 'h' || final == 'l' {
+		switch final {
+		case 'h', 'l':
 			each(p, func(n uint16) { now.setPrivate(n, final == 'h') })
-		} else if final == 'r' { // XTRESTORE: to what it may have been when it was saved
+		case 'r': // XTRESTORE: to what it may have been when it was saved
 			each(p, func(n uint16) { now.restored(n) })
 		}
 	case '>':

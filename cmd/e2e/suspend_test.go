@@ -1,0 +1,103 @@
+package e2e_test
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestR61SuspendAndResume: whichever way a session is stopped, the shell has its terminal back meanwhile, and `fg` shows the
+// program as it was.
+func TestR61SuspendAndResume(t *testing.T) {
+	stops := []struct {
+		name string
+		do   func(w *world, proxy, program string)
+		back bool // the terminal is given back: only SIGSTOP leaves no time for that
+	}{
+		{"the program stops", func(w *world, _, program string) { w.kill(program, syscall.SIGSTOP) }, true},
+		{"TSTP to the proxy", func(w *world, proxy, _ string) { w.kill(proxy, syscall.SIGTSTP) }, true},
+		{"STOP to the proxy", func(w *world, proxy, _ string) { w.kill(proxy, syscall.SIGSTOP) }, false},
+	}
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t, "vim")
+			s := w.terminal(80, 24)
+			s.does("stty -g > before; echo $BASHPID > shell")
+			title := s.title()
+			w.write("notes.txt", "one\n")
+			for _, stop := range stops {
+				s.typed("clear; proxy " + flags + "vim -u NONE -n -c 'set mouse=a' notes.txt\n")
+				s.wait("\"notes.txt\"")
+				shown := strings.Repeat("~\n", 20) // vim draws itself anew, without its last message
+				if flags != "" {
+					shown += "~\n\"notes.txt\" 1 line, 4 bytes" // the model draws it as it was
+				}
+				proxy := childOf(t, strings.TrimSpace(w.content("shell")))
+				w.guardianOf(proxy) // none of its children is on the way to be one
+				_, program := family(proxy)
+				for range 2 {
+					stop.do(w, proxy, program)
+					if stop.back {
+						s.see(stop.name, func(string) bool { return s.format(modes) == plainModes })
+						s.wait("Stopped")
+						require.Equal(t, title, s.title(), stop.name)
+						s.typed("clear; stty -g > during; echo $((40+2)) here\n")
+						s.wait("42 here")
+						require.Equal(t, w.content("before"), w.content("during"), stop.name)
+					} else {
+						s.wait("Stopped")
+					}
+					s.typed("fg\n")
+					s.see(stop.name+": the program is back", func(screen string) bool {
+						return strings.HasPrefix(screen, "one") && strings.Contains(screen, shown) && strings.HasPrefix(s.format(modes), "alternate 1 cursor 1 mouse 1")
+					})
+				}
+				s.typed("otwo")
+				s.wait("two")
+				s.press("Escape")
+				s.typed(":q!\n")
+				s.see("the shell", func(screen string) bool { return s.format(modes) == plainModes && strings.HasSuffix(strings.TrimSpace(screen), "$") })
+				require.Equal(t, title, s.title(), stop.name)
+				s.typed("clear; stty -g > after; echo done=$?\n")
+				s.wait("done=0")
+				require.Equal(t, w.content("before"), w.content("after"), stop.name)
+			}
+		})
+	}
+}
+
+// TestR61ASuspensionEndsTheAgentsControl.
+func TestR61ASuspensionEndsTheAgentsControl(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.typed("clear; proxy --agent --grant drive listener heard\n")
+	proxy := s.match(`listening proxy=(\d+) `)
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	s.titled("[codex drives]")
+	w.kill(proxy, syscall.SIGTSTP)
+	s.wait("Stopped")
+	s.typed("fg\n")
+	s.titled("[observed]")
+	w.keyboard(id, "user")
+	require.Equal(t, 4, w.gateway("send", id, "--as", "codex", "--text", "x").status)
+	s.typed("mine\x04")
+	s.see("the shell", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "$") })
+	require.Equal(t, "mine\x04", w.content("heard"))
+}
+
+// TestR61NobodyToResume: a terminal that runs the proxy in place of a shell could not resume it, and is not left without
+// anything that answers.
+func TestR61NobodyToResume(t *testing.T) {
+	w := newWorld(t)
+	st := w.stage("exec proxy sh -c 'echo ready; exec cat'")
+	st.text("ready")
+	w.kill(strconv.Itoa(st.cmd.Process.Pid), syscall.SIGTSTP)
+	st.types("still there\r")
+	st.text("still there\nstill there")
+	st.types("\x04")
+	<-st.ended
+}
