@@ -18,6 +18,8 @@ import (
 	"os/signal"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
@@ -163,11 +165,22 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	}
 	s.child = program
 	defer program.Close()
+	leaveNoCore()
 	if err := s.wire(cols, rows, origin); err != nil {
 		program.Terminate(closed)
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
 	return s.live(ctx, signals, stops), nil
+}
+
+// leaveNoCore has a crash leave no file with what was typed and shown. The program, whose own limit stays what it was, has
+// been started by then.
+func leaveNoCore() {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil && limit.Cur != 0 {
+		limit.Cur = 0
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
+	}
 }
 
 // closed is a channel that is: for a wait that is not wanted.

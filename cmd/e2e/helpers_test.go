@@ -17,6 +17,7 @@ var helpers = map[string]func(args []string) error{
 	"listener": listener,
 	"swap":     swap,
 	"modal":    modal,
+	"probe":    probe,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.

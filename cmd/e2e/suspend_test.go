@@ -59,7 +59,9 @@ func TestR61SuspendAndResume(t *testing.T) {
 				s.wait("two")
 				s.press("Escape")
 				s.typed(":q!\n")
-				s.see("the shell", func(screen string) bool { return s.format(modes) == plainModes && strings.HasSuffix(strings.TrimSpace(screen), "$") })
+				s.see("the shell", func(screen string) bool {
+					return s.format(modes) == plainModes && strings.HasSuffix(strings.TrimSpace(screen), "$")
+				})
 				require.Equal(t, title, s.title(), stop.name)
 				s.typed("clear; stty -g > after; echo done=$?\n")
 				s.wait("done=0")

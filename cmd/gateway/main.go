@@ -14,11 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/harden"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 )
 
 func main() {
+	harden.Process()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

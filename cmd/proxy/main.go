@@ -11,11 +11,13 @@ import (
 
 	"golang.org/x/term"
 
+	"terminalproxy/cmd/harden"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/guardian"
 )
 
 func main() {
+	harden.Process()
 	if guardian.Called(os.Args) {
 		os.Exit(guardian.Run())
 	}
