@@ -44,7 +44,6 @@ type life struct {
 	stops    <-chan struct{} // the program was stopped
 	resized  time.Time
 	late     *time.Timer // a resize that came too soon after the one before
-	guard    *time.Timer // starts the guardian
 	over     bool        // the program was told to end
 }
 
@@ -101,11 +100,6 @@ func (l *life) start() {
 		l.exited <- exit
 		close(l.ended)
 	}()
-	if s.guardian != nil {
-		l.guard = time.AfterFunc(guardAfter, func() {
-			s.guardian.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
-		})
-	}
 	ctx, cut := context.WithCancel(context.Background())
 	l.cutLink = cut
 	if s.link != nil {
@@ -126,6 +120,8 @@ func (l *life) guarded(where string, run func()) {
 // wait waits for the program's end and does what signals ask.
 func (l *life) wait(ctx context.Context, signals <-chan os.Signal) child.Exit {
 	cancelled := ctx.Done()
+	unguarded := time.NewTimer(guardAfter)
+	defer unguarded.Stop()
 	for {
 		select {
 		case exit := <-l.exited:
@@ -138,6 +134,8 @@ func (l *life) wait(ctx context.Context, signals <-chan os.Signal) child.Exit {
 			l.terminate()
 		case <-l.late.C:
 			l.resize(time.Now())
+		case <-unguarded.C:
+			l.guard()
 		case <-l.stops:
 			l.suspend(signals, false)
 		case sig := <-signals:
@@ -231,8 +229,8 @@ func (l *life) finish(exit child.Exit) Result {
 	l.parts.Wait()
 	s.loop.stop()
 	l.leave()
-	if l.guard != nil {
-		l.guard.Stop()
+	if s.guardian != nil {
+		s.guardian.Close()
 	}
 	for _, p := range s.pollers {
 		p.Close()

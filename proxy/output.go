@@ -170,20 +170,32 @@ func (o *output) pass(chunk []byte) {
 		o.unshow()
 		o.dirty.Store(true)
 	}
-	o.follow(chunk)
 	rest := o.try(chunk)
+	o.follow(chunk[:len(chunk)-len(rest)])
 	if o.feed == nil {
-		o.write(rest)
+		o.writeOn(rest)
 		return
 	}
 	o.fed, o.flow = true, len(chunk) >= bulk
 	if waiting := o.feed(chunk); waiting >= kickAt || len(rest) > 0 {
 		o.wake()
 	}
-	o.write(rest)
+	o.writeOn(rest)
 }
 
-// follow keeps the will up to date with what is about to be written.
+// writeOn writes the rest of a chunk. The will follows each piece: a screen that is full may take the next one only after
+// our end.
+func (o *output) writeOn(p []byte) {
+	for len(p) > 0 && !o.abort.Load() {
+		rest := o.try(p)
+		o.follow(p[:len(p)-len(rest)])
+		if p = rest; len(p) > 0 {
+			o.waitScreen()
+		}
+	}
+}
+
+// follow keeps the will up to date with what the program's screen was sent.
 func (o *output) follow(chunk []byte) {
 	o.last.follow(chunk)
 	if alt := o.last.modes.Alt(); alt != o.alt.Load() {
@@ -252,9 +264,14 @@ func (o *output) try(p []byte) []byte {
 // write writes all of p, waiting for a screen that does not take output. Neither the model nor the keyboard waits with it.
 func (o *output) write(p []byte) {
 	for p = o.try(p); len(p) > 0 && !o.abort.Load(); p = o.try(p) {
-		if _, err := o.poll.Wait(tty.Writable, -1); err != nil {
-			o.dead = true
-		}
+		o.waitScreen()
+	}
+}
+
+// waitScreen waits until the screen takes output, or somebody wants something else.
+func (o *output) waitScreen() {
+	if _, err := o.poll.Wait(tty.Writable, -1); err != nil {
+		o.dead = true
 	}
 }
 

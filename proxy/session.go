@@ -112,7 +112,8 @@ type session struct {
 	desk      *desk
 	recording *recording
 	pollers   []*tty.Poller
-	guardian  *guardian.Guardian // nil where there is nothing to guard
+	settings  *unix.Termios      // the terminal's own, nil without a keyboard
+	guardian  *guardian.Guardian // nil until the program has run for a moment
 }
 
 // Run runs the program until it ends and leaves the terminal as it was. ctx ends it as a closing terminal would. The
@@ -140,20 +141,16 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	defer s.recording.discard()
 	signals := s.signals()
 	defer signal.Stop(signals)
-	settings := s.term.Termios()
+	s.settings = s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
 	defer func() { _ = s.term.Restore() }()
-	s.guard(settings)
-	if s.guardian != nil {
-		defer s.guardian.Close()
-	}
 	origin := s.findCursor(rows)
 	stops := make(chan struct{}, 1)
 	program, err := child.Start(child.Config{
 		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Cols: cols, Rows: rows,
-		Termios: settings, Quiet: !s.term.HasKeyboard(), Stopped: func() {
+		Termios: s.settings, Quiet: !s.term.HasKeyboard(), Stopped: func() {
 			select {
 			case stops <- struct{}{}:
 			default: // one is waiting to be noticed
@@ -238,7 +235,7 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	s.loop.child = s.child
 	s.output = &output{
 		child: s.child, term: s.term, poll: outPoll, kick: s.loop.signal,
-		last: testament{on: s.term.HasScreen(), guardian: s.guardian},
+		last: testament{on: s.term.HasScreen()},
 	}
 	if agent != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
 		s.output.feed = s.loop.feed

@@ -103,29 +103,36 @@ func (l *life) answers() {
 func (l *life) park() (resume func(), ok bool) {
 	s := l.s
 	reached, back, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	s.output.ask(func() {
+	ok = l.copier(reached, func() {
 		s.giveBack()
 		close(reached)
 		<-back
 		s.takeUp()
 		close(done)
 	})
+	return func() { close(back); <-done }, ok
+}
+
+// copier has the copier call do between two chunks, and waits until that has closed reached. It reports false if it does
+// not come to that.
+func (l *life) copier(reached <-chan struct{}, do func()) bool {
+	l.s.output.ask(do)
 	wait := time.NewTimer(parkPatience)
 	defer wait.Stop()
 	select {
 	case <-reached:
-		return func() { close(back); <-done }, true
+		return true
 	case <-l.copied:
 	case <-wait.C:
+		if l.s.output.withdraw() {
+			return false
+		}
 	}
-	if s.output.withdraw() {
-		return nil, false
-	}
-	select { // it came at the last moment
+	select { // it came at the last moment, or the copier has ended
 	case <-reached:
-		return func() { close(back); <-done }, true
+		return true
 	case <-l.copied:
-		return nil, false
+		return false
 	}
 }
 
@@ -208,15 +215,15 @@ func (s *session) giveBack() {
 	if s.painter != nil {
 		s.painter.title = "" // the window has its own again
 	}
-	if s.guardian != nil {
-		s.guardian.Bequeath(nil, nil)
+	if g := o.last.guardian; g != nil {
+		g.Bequeath(nil, nil)
 	}
 }
 
 // unraw gives the line settings back, when the copier has given back the rest.
 func (s *session) unraw() {
 	if s.guardian != nil {
-		s.guardian.Lines(nil, nil)
+		s.guardian.Lines(nil, nil) // the copier waits
 	}
 	if err := s.term.Restore(); err != nil {
 		s.log.Info("suspend", "error", err)
@@ -226,12 +233,12 @@ func (s *session) unraw() {
 // takeUp is the way back.
 func (s *session) takeUp() {
 	o := s.output
-	saved := s.term.Termios()
+	s.settings = s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		s.log.Info("resume", "error", err)
 	}
-	if s.guardian != nil {
-		s.guardian.Lines(saved, s.term.Termios())
+	if g := o.last.guardian; g != nil {
+		g.Lines(s.settings, s.term.Termios())
 	}
 	o.last.leave()
 	if o.last.on {

@@ -1,14 +1,12 @@
 package proxy
 
 import (
-	"golang.org/x/sys/unix"
-
 	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/modes"
 )
 
 // testament is what gives the user's terminal back: what takes away the line and the title that the proxy shows, then what
-// resets the modes that the program changed. The copier keeps it up to date before it writes, and leaves it to the
+// resets the modes that the program changed. The copier keeps it up to date with what it writes, and leaves it to the
 // guardian each time; at an orderly end it is executed by the session itself.
 type testament struct {
 	on       bool // there is a screen
@@ -20,7 +18,7 @@ type testament struct {
 	buf      []byte
 }
 
-// follow notes what the program is about to write.
+// follow notes what the program's screen was sent.
 func (t *testament) follow(chunk []byte) {
 	if !t.on {
 		return
@@ -63,8 +61,31 @@ func (t *testament) append(dst []byte) []byte {
 	return append(t.modes.AppendReset(dst), t.title()...)
 }
 
-// guard prepares the guardian of a terminal that is in raw mode by now; saved are its settings before.
-func (s *session) guard(saved *unix.Termios) {
+// guard starts the guardian. It is none of the things that a program waits for to start: the program runs by now.
+func (l *life) guard() {
+	s := l.s
+	g, err := s.newGuardian()
+	if err != nil {
+		s.log.Warn("the terminal is not guarded", "error", err)
+	}
+	if g == nil {
+		return
+	}
+	done := make(chan struct{})
+	if !l.copier(done, func() {
+		s.output.last.guardian = g
+		s.output.last.leave()
+		close(done)
+	}) {
+		g.Close()
+		return
+	}
+	s.guardian = g
+	g.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
+}
+
+// newGuardian prepares a guardian of what we have of the terminal, nil if that is nothing.
+func (s *session) newGuardian() (*guardian.Guardian, error) {
 	conf := guardian.Config{Path: s.conf.Guardian, Keyboard: -1, Screen: -1}
 	keyboard, screen := s.term.Descriptors()
 	if s.term.HasKeyboard() {
@@ -74,13 +95,12 @@ func (s *session) guard(saved *unix.Termios) {
 		conf.Screen = screen
 	}
 	if conf.Path == "" || conf.Keyboard < 0 && conf.Screen < 0 {
-		return
+		return nil, nil
 	}
 	g, err := guardian.New(conf)
 	if err != nil {
-		s.log.Warn("the terminal is not guarded", "error", err)
-		return
+		return nil, err
 	}
-	g.Lines(saved, s.term.Termios())
-	s.guardian = g
+	g.Lines(s.settings, s.term.Termios())
+	return g, nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -18,6 +19,7 @@ var helpers = map[string]func(args []string) error{
 	"swap":     swap,
 	"modal":    modal,
 	"probe":    probe,
+	"asker":    asker,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.
@@ -90,4 +92,35 @@ func modal([]string) error {
 		}
 	}
 	return nil
+}
+
+// asker writes a file to its terminal, and all that is typed until there is nothing more for a while to another.
+func asker(args []string) error {
+	question, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	was, err := term.MakeRaw(0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = term.Restore(0, was) }()
+	if _, err := os.Stdout.Write(question); err != nil {
+		return err
+	}
+	var got []byte
+	for buf := make([]byte, 4096); ; {
+		const quiet = 500 // ms
+		n, err := unix.Poll([]unix.PollFd{{Fd: 0, Events: unix.POLLIN}}, quiet)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n <= 0 {
+			return errors.Join(err, os.WriteFile(args[1], got, 0o600))
+		}
+		if n, err = unix.Read(0, buf); err != nil {
+			return err
+		}
+		got = append(got, buf[:n]...)
+	}
 }

@@ -7,7 +7,7 @@
 // only, since the process that a user kills is the one that the shell knows. The child starts once the program has run for
 // a moment and costs no start anything. It runs against the shell: on an idle machine it restores the terminal before the
 // prompt in eight or nine cases of ten, on a busy one more seldom. When the shell was faster its line settings are left
-// alone, and the modes come back just behind the prompt.
+// alone, the modes come back just behind the prompt, and what the shell's words scrolled stays where they took it.
 //
 // The will lies in memory that both share, so that changing it costs no wake-up. It is replaced as a whole: a proxy that is
 // killed in the middle leaves the one before.

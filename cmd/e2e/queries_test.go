@@ -1,0 +1,65 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/screen"
+)
+
+// questions are what programs ask their terminal.
+var questions = []string{
+	"\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[>q", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[?15n", "\x1b[?996n", "\x1b[?25$p", "\x1b[?2004$p",
+	"\x1b[4$p", "\x1b[?u", "\x1b[?4m", "\x1bP$qm\x1b\\", "\x1bP$qr\x1b\\", "\x1bP$q q\x1b\\", "\x1bP+q544e\x1b\\", "\x1b[18t", "\x1b[14t",
+	"\x1b[3;5H\x1b[6n", "\x1b[x", "\x1b[5n",
+}
+
+// TestR62OneAnswerEach: the user's terminal answers the program where there is one, the proxy where there is none, and
+// never both; in the order of the questions, and nothing is left for the shell.
+func TestR62OneAnswerEach(t *testing.T) {
+	ask := "\x1b[H\x1b[2J" + strings.Join(questions, "")
+	fresh := screen.New(screen.Config{Cols: 80, Rows: 24})
+	fresh.Feed([]byte(ask))
+	want := string(fresh.TakeReplies())
+	require.GreaterOrEqual(t, strings.Count(want, "\x1b[")+strings.Count(want, "\x1bP"), 20)
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("terminal "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("ask", ask)
+			w.write("nothing", "")
+			st := w.stage("proxy " + flags + "asker ask got; asker nothing left")
+			<-st.ended
+			require.Equal(t, want, w.content("got"))
+			require.Empty(t, w.content("left"), "typed at the shell")
+		})
+		t.Run("no terminal "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("ask", ask)
+			cmd := w.command("proxy", append(strings.Fields(flags), "asker", "ask", "got")...)
+			_, err := cmd.StdinPipe() // its end would be typed, too
+			require.NoError(t, err)
+			require.NoError(t, cmd.Run())
+			require.Equal(t, want, w.content("got"))
+		})
+	}
+}
+
+// TestR62TheProxysOwnQuestionIsNotLeftToTheShell: the proxy asks where the cursor is; an answer that comes late, while the
+// session is ending, is its own all the same.
+func TestR62TheProxysOwnQuestionIsNotLeftToTheShell(t *testing.T) {
+	w := newWorld(t)
+	w.write("nothing", "")
+	st := w.stage("read go; proxy --agent cat; asker nothing left")
+	st.mu.Lock()
+	st.mute = true
+	st.mu.Unlock()
+	st.types("\n")
+	w.until(func() bool { st.mu.Lock(); defer st.mu.Unlock(); return strings.Contains(st.raw.String(), "\x1b[6n") },
+		func() string { return "no question" })
+	st.sees("the proxy goes on without an answer", func(s *screen.Screen) bool { return strings.Contains(s.Title(), "cat") })
+	st.types("\x04\x1b[7;1R") // the program ends, and the answer comes
+	<-st.ended
+	require.Empty(t, w.content("left"))
+}
