@@ -415,8 +415,9 @@ func TestR4TheKeyInsideAPasteReclaims(t *testing.T) {
 	id := w.session()
 	w.granted(id, "--as", "codex")
 	s.titled("[codex drives]")
-	s.bytes("\x1b[200~rm -rf\x1c everything\x1b[201~mine\x04")
+	s.bytes("\x1b[200~rm -rf\x1c everything\x1b[201~mine")
 	s.wait("the keyboard is yours: codex is stopped")
+	s.press("C-d") // not before: the line goes with the program
 	require.Zero(t, s.status())
 	require.Equal(t, "mine\x04", w.content("heard"))
 }

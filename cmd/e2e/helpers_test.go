@@ -20,6 +20,7 @@ var helpers = map[string]func(args []string) error{
 	"modal":    modal,
 	"probe":    probe,
 	"asker":    asker,
+	"sizes":    sizes,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.
@@ -123,4 +124,22 @@ func asker(args []string) error {
 		}
 		got = append(got, buf[:n]...)
 	}
+}
+
+// sizes counts the changes of its terminal's size until a byte is typed, and writes to a file how many there were and the
+// last size.
+func sizes(args []string) error {
+	if _, err := term.MakeRaw(0); err != nil {
+		return err
+	}
+	changes, count := make(chan os.Signal, 10_000), 0
+	signal.Notify(changes, syscall.SIGWINCH)
+	fmt.Print("counting")
+	_, err := os.Stdin.Read(make([]byte, 1))
+	for len(changes) > 0 {
+		<-changes
+		count++
+	}
+	cols, rows, serr := term.GetSize(0)
+	return errors.Join(err, serr, os.WriteFile(args[0], []byte(fmt.Sprintf("%d %dx%d", count, cols, rows)), 0o600))
 }

@@ -1,0 +1,215 @@
+package guardian
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) {
+	if Called(os.Args) {
+		os.Exit(Run())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// guarded is a terminal with a guardian of it.
+type guarded struct {
+	t        *testing.T
+	g        *Guardian
+	ptmx     *os.File
+	terminal int // descriptor of the terminal
+	saved    unix.Termios
+	failures chan error
+}
+
+func guard(t *testing.T) *guarded {
+	t.Helper()
+	if Self() == "" {
+		t.Skip("this system does not say which program runs")
+	}
+	ptmx, tty, err := pty.Open()
+	require.NoError(t, err)
+	terminal, err := unix.Dup(int(tty.Fd()))
+	require.NoError(t, err)
+	require.NoError(t, tty.Close())
+	g, err := New(Config{Path: Self(), Keyboard: terminal, Screen: terminal})
+	require.NoError(t, err)
+	x := &guarded{t: t, g: g, ptmx: ptmx, terminal: terminal, failures: make(chan error, 1)}
+	t.Cleanup(func() {
+		g.Close()
+		require.NoError(t, unix.Close(terminal))
+		require.NoError(t, ptmx.Close())
+	})
+	x.saved = x.settings()
+	raw := x.saved
+	raw.Lflag &^= unix.ECHO | unix.ICANON
+	x.set(raw)
+	g.Lines(&x.saved, &raw)
+	return x
+}
+
+func (x *guarded) settings() unix.Termios {
+	x.t.Helper()
+	now, err := unix.IoctlGetTermios(x.terminal, ioctlGetTermios)
+	require.NoError(x.t, err)
+	return *now
+}
+
+func (x *guarded) set(to unix.Termios) {
+	x.t.Helper()
+	require.NoError(x.t, unix.IoctlSetTermios(x.terminal, ioctlSetTermiosDrain, &to))
+}
+
+// watch starts the guardian and returns its process id.
+func (x *guarded) watch() int {
+	x.t.Helper()
+	x.g.Watch(func(err error) { x.failures <- err })
+	return x.another(0)
+}
+
+// another waits for a guardian that is not the one before.
+func (x *guarded) another(before int) (pid int) {
+	x.t.Helper()
+	require.Eventually(x.t, func() bool { pid = x.g.Pid(); return pid != 0 && pid != before }, 10*time.Second, time.Millisecond)
+	return pid
+}
+
+// die closes what the end of this process would close, and waits for the guardian's end.
+func (x *guarded) die(pid int) {
+	x.t.Helper()
+	x.g.mu.Lock()
+	x.g.closing = true // no other one may follow
+	fd := x.g.pipe[1]
+	x.g.pipe[1] = -1
+	x.g.mu.Unlock()
+	require.NoError(x.t, unix.Close(fd))
+	<-x.g.ended
+	require.ErrorIs(x.t, unix.Kill(pid, 0), unix.ESRCH, "no zombie")
+}
+
+// shown is what was written to the terminal.
+func (x *guarded) shown() string {
+	x.t.Helper()
+	_, err := unix.Write(x.terminal, []byte("END"))
+	require.NoError(x.t, err)
+	var all []byte
+	for buf := make([]byte, 4096); !bytes.HasSuffix(all, []byte("END")); {
+		n, err := x.ptmx.Read(buf)
+		require.NoError(x.t, err)
+		all = append(all, buf[:n]...)
+	}
+	return strings.TrimSuffix(string(all), "END")
+}
+
+func TestR59TheWillIsExecuted(t *testing.T) {
+	x := guard(t)
+	x.g.Bequeath(nil, []byte("an older will"))
+	pid := x.watch()
+	x.g.Bequeath([]byte("line,"), []byte("modes"))
+	x.die(pid)
+	require.Equal(t, "line,modes", x.shown())
+	require.Equal(t, x.saved, x.settings())
+}
+
+// TestR59TheShellWasFaster: settings that are not the proxy's are not touched.
+func TestR59TheShellWasFaster(t *testing.T) {
+	x := guard(t)
+	pid := x.watch()
+	theirs := x.saved
+	theirs.Cc[unix.VINTR] = 'X' & 0x1f
+	x.set(theirs)
+	x.die(pid)
+	require.Equal(t, theirs, x.settings())
+}
+
+// TestR61NothingDuringASuspension: the terminal is the shell's then.
+func TestR61NothingDuringASuspension(t *testing.T) {
+	x := guard(t)
+	x.g.Bequeath(nil, []byte("modes"))
+	pid := x.watch()
+	x.g.Bequeath(nil, nil)
+	x.g.Lines(nil, nil)
+	before := x.settings()
+	x.die(pid)
+	require.Empty(t, x.shown())
+	require.Equal(t, before, x.settings())
+}
+
+func TestR59ClosedWithoutAWord(t *testing.T) {
+	x := guard(t)
+	x.g.Bequeath(nil, []byte("modes"))
+	before := x.settings()
+	pid := x.watch()
+	x.g.mu.Lock()
+	x.g.closing = true
+	require.NoError(t, unix.Kill(pid, unix.SIGKILL))
+	x.g.mu.Unlock()
+	<-x.g.ended
+	require.Empty(t, x.shown())
+	require.Equal(t, before, x.settings())
+	require.ErrorIs(t, unix.Kill(pid, 0), unix.ESRCH, "no zombie")
+}
+
+// TestR59AKilledGuardianIsFollowedByAnother, but not for ever.
+func TestR59AKilledGuardianIsFollowedByAnother(t *testing.T) {
+	x := guard(t)
+	pid := x.watch()
+	for range restarts {
+		require.NoError(t, unix.Kill(pid, unix.SIGKILL))
+		pid = x.another(pid)
+	}
+	require.NoError(t, unix.Kill(pid, unix.SIGKILL))
+	require.ErrorContains(t, <-x.failures, "killed too often")
+}
+
+// TestR59SignalsDoNotEndTheGuardian: not those of a terminal that closes, nor those of a user who means the proxy.
+func TestR59SignalsDoNotEndTheGuardian(t *testing.T) {
+	x := guard(t)
+	x.g.Bequeath(nil, []byte("modes"))
+	pid := x.watch()
+	require.Eventually(t, func() bool { return ignores(pid, unix.SIGUSR2) }, 10*time.Second, time.Millisecond)
+	for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU} {
+		require.NoError(t, unix.Kill(pid, sig))
+	}
+	x.die(pid)
+	require.Equal(t, "modes", x.shown())
+}
+
+// ignores reports whether a process ignores a signal (proc(5), status). Where it cannot be known it does: by then it has
+// had the time.
+func ignores(pid int, sig unix.Signal) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if errors.Is(err, os.ErrNotExist) {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(status), "SigIgn:\t")
+	mask, err := strconv.ParseUint(strings.TrimSpace(rest[:min(16, len(rest))]), 16, 64)
+	return err == nil && mask&(1<<(sig-1)) != 0
+}
+
+// TestALineThatDoesNotFit: the modes are what matters.
+func TestALineThatDoesNotFit(t *testing.T) {
+	x := guard(t)
+	x.g.Bequeath(make([]byte, MaxWill), []byte("modes"))
+	x.die(x.watch())
+	require.Equal(t, "modes", x.shown())
+}
+
+func TestAProgramThatCannotBeStarted(t *testing.T) {
+	g, err := New(Config{Path: "/nonexistent/proxy", Keyboard: -1, Screen: -1})
+	require.NoError(t, err)
+	failures := make(chan error, 1)
+	g.Watch(func(err error) { failures <- err })
+	require.ErrorIs(t, <-failures, unix.ENOENT)
+	g.Close()
+}
