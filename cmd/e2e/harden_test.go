@@ -2,9 +2,6 @@ package e2e_test
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,115 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 )
-
-// probe tries every way in that a process of the same user has into another, and prints those that are open.
-func probe(args []string) error {
-	pid, err := strconv.Atoi(args[0])
-	if err != nil {
-		return err
-	}
-	dir := "/proc/" + args[0]
-	if _, err := os.ReadFile(dir + "/environ"); err == nil {
-		fmt.Println("environ")
-	}
-	if f, err := os.OpenFile(dir+"/mem", os.O_RDWR, 0); err == nil {
-		_ = f.Close()
-		fmt.Println("mem")
-	}
-	if _, err := os.Readlink(dir + "/fd/0"); err == nil {
-		fmt.Println("fd")
-	}
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return err
-	}
-	if _, err := unix.PidfdGetfd(fd, 0, 0); err == nil {
-		fmt.Println("pidfd_getfd")
-	}
-	return nil
-}
-
-// nobody makes commands of this world run as a user without rights, if the tests have any: root may look everywhere.
-func (w *world) nobody() (*syscall.SysProcAttr, error) {
-	if os.Getuid() != 0 {
-		return &syscall.SysProcAttr{}, nil
-	}
-	const id = 65534
-	for _, dir := range []string{root, filepath.Join(root, "bin")} {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			return nil, err
-		}
-	}
-	// The test binary lies where only its owner may go.
-	self, err := os.ReadFile(filepath.Join(root, "bin", "probe"))
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(w.dir, "probe"), self, 0o755); err != nil {
-		return nil, err
-	}
-	err = filepath.WalkDir(w.dir, func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, os.Chown(path, id, id))
-	})
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}, err
-}
-
-// TestR51NoWayIn: a process of the same user reads neither the memory nor the environment of a proxy, its guardian or a
-// gateway, and takes no descriptor.
-func TestR51NoWayIn(t *testing.T) {
-	w := newWorld(t)
-	nobody, err := w.nobody()
-	require.NoError(t, err)
-	probed := func(pid int) string {
-		cmd := w.command("probe", strconv.Itoa(pid))
-		if own := w.path("probe"); os.Getuid() == 0 {
-			cmd.Path = own
-		}
-		cmd.SysProcAttr = nobody
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return string(out)
-	}
-
-	open := w.command("cat")
-	open.SysProcAttr = nobody
-	stdin, err := open.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, open.Start())
-	require.Contains(t, probed(open.Process.Pid), "environ", "the probe finds what is open")
-	require.NoError(t, stdin.Close())
-	require.NoError(t, open.Wait())
-
-	proxy := w.command("proxy", "--agent", "cat")
-	as := *nobody
-	as.Setsid, as.Setctty = true, true
-	ptmx, err := pty.StartWithAttrs(proxy, &pty.Winsize{Cols: 80, Rows: 24}, &as)
-	require.NoError(t, err)
-	defer ptmx.Close()
-	pid := strconv.Itoa(proxy.Process.Pid)
-	guard, err := strconv.Atoi(w.guardianOf(pid))
-	require.NoError(t, err)
-	require.Empty(t, probed(proxy.Process.Pid), "the proxy")
-	require.Empty(t, probed(guard), "the guardian")
-	_, err = ptmx.WriteString("\x04")
-	require.NoError(t, err)
-	_ = proxy.Wait()
-
-	server := w.command("gateway", "serve", "--listen", "127.0.0.1:0")
-	server.SysProcAttr = nobody
-	said, err := server.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, server.Start())
-	_, err = said.Read(make([]byte, 1)) // it serves
-	require.NoError(t, err)
-	require.Empty(t, probed(server.Process.Pid), "the gateway")
-	require.NoError(t, server.Process.Signal(syscall.SIGTERM))
-	_ = server.Wait()
-}
 
 // TestR51TheProgramIsToldNoSecret: neither its environment nor the proxy's command line has a token.
 func TestR51TheProgramIsToldNoSecret(t *testing.T) {

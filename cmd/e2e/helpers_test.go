@@ -18,7 +18,6 @@ var helpers = map[string]func(args []string) error{
 	"listener": listener,
 	"swap":     swap,
 	"modal":    modal,
-	"probe":    probe,
 	"asker":    asker,
 	"sizes":    sizes,
 }
