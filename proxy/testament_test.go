@@ -21,7 +21,7 @@ var vocabulary = []string{
 	"\x1b[>1u", "\x1b[>31u", "\x1b[<u", "\x1b[<2u", "\x1b[<99u", "\x1b[=5u", "\x1b[=2;2u", "\x1b[=2;3u",
 	"\x1b[>4;2m", "\x1b[>4;0m", "\x1b[>4m", "\x1b[>m", "\x1b[>4n", "\x1b[>4;1f", "\x1b[>4;0f",
 	"\x1b[2;3r", "\x1b[r", "\x1b[2;5s", "\x1b[s", "\x1b[u", "\x1b[5 q", "\x1b[2 q", "\x1b[0 q", "\x1b[!p", "\x1bc",
-	"\x1b[m", "\x1b[0m", "\x1b[31m", "\x1b[1;4m", "\x1b7", "\x1b8", "\x1b(0", "\x1b(B", "\x1b)0", "\x1b F", "\x1b G",
+	"\x1b[m", "\x1b[0m", "\x1b[31m", "\x1b[1;4m", "\x1b7", "\x1b8", "\x1b(0", "\x1b(B", "\x1b)0", "\x1b)B", "\x1b*0", "\x1b+0", "\x1bn", "\x1b F", "\x1b G",
 	"\x1b]8;;http://x\x1b\\", "\x1b]8;;\x1b\\", "\x1b]4;1;#fff\x07", "\x1b]104\x07", "\x1b]11;#000\x07", "\x1b]111\x07",
 	"\x1b]2;title\x07", "\x1bP$qm\x1b\\", "\x1b_x", "\x1b[H", "\x1b[2J",
 }
@@ -48,6 +48,13 @@ func FuzzWillLeavesNothing(f *testing.F) {
 		fresh := screen.New(screen.Config{Cols: 20, Rows: 6})
 		require.Equal(t, fresh.Modes(), model.Modes())
 		require.False(t, model.Alt())
-		require.Empty(t, string(model.AppendReset(nil)), "the model's own idea of what is left")
+		require.Equal(t, settings(fresh), settings(model))
 	})
+}
+
+// settings is what a terminal answers about pen, margins, cursor and colours, and what brings its pen back.
+func settings(s *screen.Screen) string {
+	s.TakeReplies()
+	s.Feed([]byte("\x1b[H\x1bP$qm\x1b\\\x1bP$qr\x1b\\\x1bP$qs\x1b\\\x1bP$q q\x1b\\\x1b]4;1;?\x07\x1b]11;?\x07\x1b[4$p\x1b[?6$p"))
+	return string(s.AppendPen(s.TakeReplies()))
 }

@@ -29,9 +29,12 @@ type state struct {
 
 // What the next program would print with.
 const (
-	penSGR     = 1 << iota // colours and the like
-	penCharset             // a set other than ASCII was designated or invoked
-	penLink                // OSC 8
+	penSGR   = 1 << iota // colours and the like
+	penG0                // a set other than ASCII was designated as G0
+	penG1                // as G1
+	penOther             // as G2 or G3, or one of these was invoked
+	penLink              // OSC 8
+	origin               // origin mode, in state.saved only: DECSC saves it, too
 )
 
 // maxDepth bounds a stack of keyboard flags; the oldest entry falls out (kitty keyboard protocol).
@@ -170,9 +173,15 @@ func (s *state) setAlt(n uint16, on bool) {
 func (s *state) save(on bool) {
 	if on {
 		s.saved |= s.pen
+		if s.private&(1<<atOrigin) != 0 {
+			s.saved |= origin
+		}
 		return
 	}
-	s.pen |= s.saved
+	s.pen |= s.saved &^ origin
+	if s.saved&origin != 0 {
+		s.private |= 1 << atOrigin
+	}
 }
 
 func (s *state) setANSI(n uint16, on bool) {

@@ -54,6 +54,8 @@ func TestR59ResetIsTargeted(t *testing.T) {
 		{"hyperlink", "\x1b]8;;http://x\x1b\\", "\x1b]8;;\x1b\\"},
 		{"hyperlink ended", "\x1b]8;id=1;http://x\x1b\\x\x1b]8;;\x07", ""},
 		{"character sets", "\x1b(0", "\x1b(B\x1b)B\x0f"},
+		{"a character set as G1", "\x1b)0\x1b(B", "\x1b(B\x1b)B\x0f"},
+		{"a character set as G3", "\x1b+0\x1bo", "\x1b*B\x1b+B\x1b(B\x1b)B\x0f"},
 		{"cursor", "\x1b[5 q\x1b[?25l", "\x1b[0 q\x1b[?25h"},
 		{"colours", "\x1b]4;1;#fff\x07\x1b]11;#000\x07", "\x1b]104\x1b\\\x1b]111\x1b\\"},
 		{"colours asked for", "\x1b]4;1;?\x07\x1b]11;?\x1b\\", ""},

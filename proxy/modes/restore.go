@@ -40,6 +40,9 @@ func (m *Modes) AppendReset(dst []byte) []byte {
 	}
 	if s.alt != 0 {
 		dst = set(append(dst, "\x1b[?"...), s.alt, false)
+		if s.alt == 1049 && s.saved&origin != 0 {
+			dst = append(dst, "\x1b[?6l"...)
+		}
 		dst = s.kitty[0].reset(dst)
 	}
 	dst = s.resetPen(dst)
@@ -124,7 +127,10 @@ func (s *state) resetPen(dst []byte) []byte {
 	if pen&penLink != 0 {
 		dst = append(dst, "\x1b]8;;\x1b\\"...)
 	}
-	if pen&penCharset != 0 {
+	if pen&penOther != 0 {
+		dst = append(dst, "\x1b*B\x1b+B"...)
+	}
+	if pen&(penG0|penG1|penOther) != 0 {
 		dst = append(dst, "\x1b(B\x1b)B\x0f"...)
 	}
 	if pen&penSGR != 0 {

@@ -167,21 +167,26 @@ func (m *Modes) escapeSequence(inter, final byte) {
 		case '8':
 			now.save(false)
 		case 'n', 'o': // LS2, LS3
-			now.pen |= penCharset
+			now.pen |= penOther
 		}
 	case ' ':
 		if final == 'F' || final == 'G' {
 			now.eightBit = final == 'G'
 		}
 	case '(':
-		now.pen &^= penCharset // the other slots need an invocation, which is looked for
-		if final != 'B' {
-			now.pen |= penCharset
-		}
-	case ')', '*', '+', '-', '.', '/':
-		if final != 'B' {
-			now.pen |= penCharset
-		}
+		now.designated(penG0, final)
+	case ')', '-':
+		now.designated(penG1, final)
+	case '*', '+', '.', '/':
+		now.designated(penOther, final)
+	}
+}
+
+// designated is SCS of one slot.
+func (s *state) designated(slot uint8, final byte) {
+	s.pen &^= slot
+	if final != 'B' {
+		s.pen |= slot
 	}
 }
 
