@@ -42,7 +42,6 @@ type privateModes struct {
 	cursorShape  int
 	protectISO   bool // the last of SPA and DECSCA was SPA
 	rectExtent   bool // DECSACE: rectangles of DECCARA and DECRARA are rectangles and not streams
-	eightBit     bool // S8C1T
 	saved        map[int]bool
 }
 
@@ -302,12 +301,11 @@ func (t *terminal) DECSCUSR() {
 	}
 }
 
-// S7C1T makes replies use seven-bit controls (ECMA-48, ESC SP F).
-func (t *terminal) S7C1T() { t.private.eightBit = false }
+// S7C1T makes replies use seven-bit controls (ECMA-48, ESC SP F): they always do.
+func (*terminal) S7C1T() {}
 
-// S8C1T would make replies use eight-bit controls (ESC SP G). In UTF-8 those are two bytes that no program expects, so
-// replies stay as they are; the request is remembered for AppendReset.
-func (t *terminal) S8C1T() { t.private.eightBit = true }
+// S8C1T would make replies use eight-bit controls (ESC SP G). In UTF-8 those are two bytes that no program expects.
+func (*terminal) S8C1T() {}
 
 // DECSTR is the soft reset (VT510, CSI ! p): the modes that confuse the next program, but neither screen nor cursor.
 func (t *terminal) DECSTR() {

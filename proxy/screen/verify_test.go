@@ -138,7 +138,7 @@ func FuzzInvariants(f *testing.F) {
 		require.Less(t, time.Since(start), 20*time.Second)
 		require.True(t, utf8.ValidString(s.Title()))
 		require.True(t, utf8.ValidString(show(s)))
-		_ = s.AppendRedraw(s.AppendPen(s.AppendReset(s.TakeReplies())))
+		_ = s.AppendRedraw(s.AppendPen(s.TakeReplies()))
 	})
 }
 
@@ -205,10 +205,6 @@ func FuzzRedraw(f *testing.F) {
 		require.Equal(t, s.Title(), late.Title())
 		require.Equal(t, s.Modes(), late.Modes())
 		require.Equal(t, show(s), show(late))
-
-		late.Feed(late.AppendReset(nil))
-		require.Equal(t, defaultModes(), late.Modes())
-		require.Empty(t, string(late.AppendReset(nil)))
 	})
 }
 
