@@ -262,3 +262,29 @@ func TestR59TheLineGoesWithTheProxy(t *testing.T) {
 	<-st.ended
 	require.Equal(t, "137\n", w.content("status"))
 }
+
+// TestR59UnderAShell: whoever is faster after a SIGKILL, the shell or the guardian, the next command finds the terminal as
+// it was. Bash and zsh have settings of their own at the prompt, dash has none.
+func TestR59UnderAShell(t *testing.T) {
+	for _, shell := range []string{"bash --noprofile --norc -i", "dash -i", "zsh -f"} {
+		name, _, _ := strings.Cut(shell, " ")
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, name)
+			s := w.terminal(80, 24)
+			s.typed("clear; export PS1='> '; exec " + shell + "\n")
+			s.wait(">")
+			s.typed("clear; stty -g > before; echo shell=$$\n")
+			pid := s.match(`shell=(\d+)`)
+			s.typed("clear; proxy modal\n")
+			s.see("the program", func(string) bool { return s.format("#{alternate_on}#{mouse_all_flag}") == "11" })
+			proxy := childOf(t, pid)
+			guard := w.guardianOf(proxy)
+			w.kill(proxy, syscall.SIGKILL)
+			w.gone(guard)
+			s.typed("stty -g > after; echo now $((40+2))\n")
+			s.wait("now 42")
+			require.Equal(t, w.content("before"), w.content("after"))
+			require.Equal(t, plainModes, s.format(modes))
+		})
+	}
+}
