@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -122,6 +123,10 @@ func TestAPlainSessionHasNoNetworkAndLeavesNoFile(t *testing.T) {
 	s.run(`proxy sh -c 'echo proxy=$PPID; cat'`)
 	pid := s.match(`proxy=(\d+)`)
 	fds, err := os.ReadDir(filepath.Join("/proc", pid, "fd"))
+	if errors.Is(err, fs.ErrPermission) {
+		s.press("C-d")
+		t.Skip("only root looks into a proxy (R51)")
+	}
 	require.NoError(t, err)
 	require.NotEmpty(t, fds)
 	for _, fd := range fds {
