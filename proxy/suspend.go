@@ -193,7 +193,7 @@ func parent(pid int) int {
 // for a moment.
 func (l *life) nudge() {
 	s := l.s
-	if s.output.feed != nil || !s.output.alt.Load() {
+	if s.painter != nil || !s.output.alt.Load() {
 		return
 	}
 	cols, rows := s.size()
