@@ -65,6 +65,10 @@ type AgentConfig struct {
 	Owner func(message, signature []byte) (name string, err error)
 	// RemoteGrant: the gateway's word is enough that an owner decided.
 	RemoteGrant bool
+	// AllowEscapes lets sequences through that touch the clipboard, files, the window and the like while an agent drives.
+	AllowEscapes bool
+	// NoRedact shows agents what looks like a token or a key.
+	NoRedact bool
 }
 
 // Result is how a session ended.
@@ -298,6 +302,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	}}
 	s.output.paint = s.painter.paint
 	s.output.last.untitle = s.painter.leave
+	s.output.filter = &guarded{authority: s.authority, allowed: agent.AllowEscapes}
 	if s.term.HasKeyboard() {
 		s.painter.ask = func(take func(row int)) {
 			s.pump.Post(func(time.Time) { s.detector.expect(take) })

@@ -33,6 +33,7 @@ type status struct {
 	until time.Time // when it goes by itself
 	timer *time.Timer
 	bell  bool
+	begun bool // a grant began: the terminal's keyboard is unlocked, to be sure
 	alone bool // no gateway is reached: nobody can look
 }
 
@@ -41,6 +42,9 @@ func (s *status) show(state control.State) {
 	s.mu.Lock()
 	if state.Phase == control.Asked && s.state.Phase != control.Asked {
 		s.bell = true
+	}
+	if state.Phase == control.Granted && s.state.Phase != control.Granted {
+		s.begun = true
 	}
 	s.state = state
 	s.mu.Unlock()
@@ -122,6 +126,15 @@ func (s *status) controlled(e control.Event, unsubmitted int, note string) {
 	case e.Reason == control.Link:
 		s.say(e.Agent.Name+" is gone: the keyboard is yours"+left, tellFor)
 	}
+}
+
+// takeBegun reports once that a grant began.
+func (s *status) takeBegun() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	begun := s.begun
+	s.begun = false
+	return begun
 }
 
 // compose is what to show now on a terminal of cols columns: the line ("" for none), the title ("" for none), whether to
@@ -259,6 +272,9 @@ func (p *painter) paint() (show, hide []byte, ok bool) {
 			return
 		}
 		show = p.align(now, show)
+		if p.status.takeBegun() {
+			show = append(show, unlock...)
+		}
 		cols, _ := m.Size()
 		line, window, ring, asks := p.status.compose(now, cols, m.Title())
 		if now.Sub(p.asked) < answerPatience {

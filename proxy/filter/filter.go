@@ -32,7 +32,11 @@
 // A session that no agent observes has no filter: there is no reclaim to protect, and every byte passes untouched.
 package filter
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // Longest is how much of a sequence is held back, in bytes.
 const Longest = 512
@@ -89,7 +93,7 @@ func (f *Filter) Pass(p []byte, driven bool) []byte {
 		f.in = append(append(f.in[:0], f.held...), p...)
 		in = f.in
 	}
-	s := scan{f: f, in: in, driven: driven, next: [4]int{-1, -1, -1, -1}}
+	s := scan{f: f, in: in, driven: driven, next: [4]int{-1, -1, -1, -1}, c1: -1}
 	return s.run()
 }
 
@@ -123,7 +127,8 @@ type scan struct {
 	f      *Filter
 	in     []byte
 	driven bool
-	next   [4]int // where ESC, CSI, OSC, DCS come next, -1 for not looked yet
+	next   [4]int // where CSI, OSC, DCS come next, -1 for not looked yet
+	c1     int    // the first of them
 	clean  int    // in from here on passes and is not copied yet
 	edited bool   // the result is out, not a part of in
 }
@@ -151,7 +156,7 @@ func (s *scan) run() []byte {
 			i = at
 			break
 		}
-		if end := s.harmless(at); end > 0 {
+		if end := s.harmless(at); end > at {
 			f.open = false
 			i = end
 			continue
@@ -191,14 +196,19 @@ func (s *scan) find(i int) int {
 	if s.driven {
 		kinds = 4
 	}
-	first := len(s.in)
-	for k := range kinds {
-		if s.next[k] < i {
-			s.next[k] = s.index(k, i)
+	for s.c1 < i {
+		s.c1 = len(s.in)
+		for k := 1; k < kinds; k++ {
+			if s.next[k] < i {
+				s.next[k] = s.index(k, i)
+			}
+			s.c1 = min(s.c1, s.next[k])
 		}
-		first = min(first, s.next[k])
 	}
-	return first
+	if n := bytes.IndexByte(s.in[i:s.c1], esc); n >= 0 {
+		return i + n
+	}
+	return s.c1
 }
 
 // index looks for introducer k from i on. C1 controls are code points, c2 and the byte (then that is where they begin), or
@@ -212,8 +222,6 @@ func (s *scan) index(k, i int) int {
 		}
 		i += n
 		switch {
-		case c == esc:
-			return i
 		case s.before(i, 1) == 0xc2:
 			return max(i-1, from)
 		case !s.within(i):
@@ -243,31 +251,61 @@ func (s *scan) within(i int) bool {
 	return false
 }
 
-// harmless is the end of the sequence at in[at] if that is a control sequence of ordinary characters with a final byte that
-// is never filtered, as nearly all are; else 0.
+// harmless passes over control sequences of ordinary characters with a final byte that is never filtered, as nearly all
+// are, and the text between them. It returns the end of the last one, at if there is none.
 func (s *scan) harmless(at int) int {
-	in := s.in
-	if len(in)-at < 3 || in[at] != esc || in[at+1] != '[' {
-		return 0
-	}
-	end := min(len(in), at+Longest)
-	i := at + 2
-	for i < end && in[i]-' ' < '@'-' ' {
+	in, limit, end := s.in, min(s.c1, len(s.in)), at
+	for i := at; ; {
+		// The end of in is left to parse, so that whole words can be read.
+		if i+2+8 > limit || in[i] != esc || in[i+1] != '[' {
+			return end
+		}
+		private := in[i+2] == '?'
+		i += 2
+		for from := i; ; i += 8 {
+			if i+8 > limit || i+8 > from-2+Longest {
+				return end
+			}
+			// Parameters and intermediates are 20 to 3f: their upper three bits are 001.
+			differ := (binary.LittleEndian.Uint64(in[i:]) ^ 0x2020202020202020) & 0xe0e0e0e0e0e0e0e0
+			if differ != 0 {
+				i += bits.TrailingZeros64(differ) / 8
+				break
+			}
+		}
+		if final := in[i]; final < '@' || final > '~' || final == 'h' && !private || s.driven && s.watched(final) {
+			return end
+		}
 		i++
+		end = i
+		if i = nextEscape(in[:limit], i); i == limit {
+			return end
+		}
 	}
-	if i == end || in[i] < '@' || in[i] > '~' || s.watched(in[i]) && in[at+2] != '?' {
-		return 0
-	}
-	if in[i] == 'i' && s.driven {
-		return 0
-	}
-	return i + 1
 }
 
-// watched reports whether sequences with this final byte are looked at.
-func (s *scan) watched(final byte) bool {
-	return final == 'h' || s.driven && (final == 't' || final == 'i' || final == 'y')
+// nextEscape is where the next ESC from p[i] on is, the length of p if there is none. It is mostly near, and calling
+// IndexByte for a few bytes costs more than looking.
+func nextEscape(p []byte, i int) int {
+	for range 4 {
+		if i+8 > len(p) {
+			break
+		}
+		// A byte of x is 0 where ESC is; the lowest one that borrows is the first.
+		x := binary.LittleEndian.Uint64(p[i:]) ^ 0x1b1b1b1b1b1b1b1b
+		if zero := (x - 0x0101010101010101) &^ x & 0x8080808080808080; zero != 0 {
+			return i + bits.TrailingZeros64(zero)/8
+		}
+		i += 8
+	}
+	if n := bytes.IndexByte(p[i:], esc); n >= 0 {
+		return i + n
+	}
+	return len(p)
 }
+
+// watched reports whether sequences with this final byte are looked at while an agent drives.
+func (s *scan) watched(final byte) bool { return final == 't' || final == 'i' || final == 'y' }
 
 // obey does with a sequence what was found, and returns where to go on.
 func (s *scan) obey(q sequence) int {
