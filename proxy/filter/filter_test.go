@@ -95,6 +95,7 @@ var driven = []struct{ name, in, want string }{
 	{"clipboard, cancelled", "\x1b]52;c;aGk=\x18x", "x"},
 	{"clipboard, doubled for tmux", "\x1bPtmux;\x1b\x1b]52;c;aGk=\a\x1b\\", "\x1bPtmux;" + over + "\x1b\\"},
 	{"clipboard without an end", "a\x1b]52;c;" + strings.Repeat("QUJD", 1000), "a"},
+	{"clipboard, begun inside another string", "\x1b]1337;x\x9d52;c;aGk=\ay", "\x1b]1337;x" + over + "y"},
 	{"clipboard of kitty", "\x1b]5522;type=write\x1b\\", ""},
 	{"files of kitty", "\x1b]5113;ac=send\x1b\\", ""},
 	{"iTerm2 file", "\x1b]1337;File=name=YQ==;inline=1:AAAA\a", ""},

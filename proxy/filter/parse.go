@@ -231,15 +231,14 @@ func (s *scan) command(at, i int) sequence {
 	if !s.driven {
 		return sequence{at: at, end: i, fate: pass, open: true}
 	}
-	h := header{s: s, at: at, i: i}
+	h := header{s: s, at: at, from: i, i: i}
 	number, digits := h.number()
 	c := h.peek()
 	bad := false
 	switch {
 	case h.more:
-	case digits == 0 && (c == 'l' || c == 'L' || c == 'I'), c == ';' && digits == 0, number == huge:
-		bad = true
-	case c != ';' && !h.ended(c):
+	case digits == 0:
+		bad = c == ';' || c == 'l' || c == 'L' || c == 'I'
 	case number == 9 && c == ';':
 		h.i++
 		job, _ := h.number()
@@ -256,7 +255,7 @@ func (s *scan) command(at, i int) sequence {
 // forbidden reports whether an OSC is filtered by its number alone.
 func forbidden(number int) bool {
 	switch number {
-	case 0, 1, 2, 52, 5113, 5522:
+	case 0, 1, 2, 52, 5113, 5522, huge:
 		return true
 	}
 	return false
@@ -267,15 +266,15 @@ func (s *scan) device(at, i int) sequence {
 	if !s.driven {
 		return sequence{at: at, end: i, fate: pass, open: true}
 	}
-	h := header{s: s, at: at, i: i}
+	h := header{s: s, at: at, from: i, i: i}
 	return h.fate(h.reads("@kitty-cmd"), otherString)
 }
 
 // header reads the begin of a string.
 type header struct {
-	s     *scan
-	at, i int
-	more  bool // it depends on bytes to come
+	s           *scan
+	at, from, i int
+	more        bool // it depends on bytes to come
 }
 
 func (h *header) fate(bad bool, skip skipping) sequence {
@@ -287,7 +286,7 @@ func (h *header) fate(bad bool, skip skipping) sequence {
 	case bad:
 		return sequence{at: h.at, end: h.i, fate: dropString, skip: skip}
 	}
-	return sequence{at: h.at, end: h.i, fate: pass, open: true}
+	return sequence{at: h.at, end: h.from, fate: pass, open: true} // what it holds is looked at again
 }
 
 // peek is the next character that counts, 0 when it has to come: C0 controls and DEL do not, but those that end a string.
@@ -342,7 +341,7 @@ func (h *header) files() bool {
 		if h.more {
 			return false
 		}
-		if h.ended(c) || c == '=' || c == ':' || c == ';' {
+		if h.ended(c) || c == '=' || c == ':' || c == ';' || c >= 0x80 {
 			break
 		}
 		if n == len(key) {
