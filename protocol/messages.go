@@ -19,6 +19,9 @@ type Snapshot struct {
 	IdleMs   int64     `json:"idleMs,omitempty"`
 	Activity *Activity `json:"activity,omitempty"`
 	Keyboard *Keyboard `json:"keyboard,omitempty"`
+	// Redactions and HiddenText are those of a [Frame].
+	Redactions int   `json:"redactions,omitempty"`
+	HiddenText []int `json:"hiddenText,omitempty"`
 }
 
 // ControlGrant says that the user gave control.

@@ -16,6 +16,10 @@ type Frame struct {
 	// Settled says that the screen had been quiet for the settle time.
 	Settled  bool      `json:"settled"`
 	Activity *Activity `json:"activity,omitempty"`
+	// Redactions counts the places on the screen where the proxy covered what looks like a secret.
+	Redactions int `json:"redactions,omitempty"`
+	// HiddenText are the rows that hold text which a person cannot see: concealed, or in the colour of its background.
+	HiddenText []int `json:"hiddenText,omitempty"`
 }
 
 // Screen is what the user sees. Rows and columns count from 0.

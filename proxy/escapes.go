@@ -9,15 +9,15 @@ import (
 // filter keeps this program from locking it again.
 const unlock = "\x1b[2l"
 
-// guarded is the filter in front of the user's terminal. It belongs to the copier. A nil one passes everything: a session
+// escapes is the filter in front of the user's terminal. It belongs to the copier. A nil one passes everything: a session
 // without agents.
-type guarded struct {
+type escapes struct {
 	filter.Filter
 	authority *authority
 	allowed   bool // --allow-escapes: only the keyboard is kept from being locked
 }
 
-func (g *guarded) pass(chunk []byte) []byte {
+func (g *escapes) pass(chunk []byte) []byte {
 	if g == nil {
 		return chunk
 	}
@@ -25,7 +25,7 @@ func (g *guarded) pass(chunk []byte) []byte {
 }
 
 // flush is the half of a sequence with which the program ended.
-func (g *guarded) flush() []byte {
+func (g *escapes) flush() []byte {
 	if g == nil {
 		return nil
 	}

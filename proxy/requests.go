@@ -80,7 +80,7 @@ func (d *desk) read(m *protocol.Read) {
 		case m.Scrollback > 0:
 			r.Text, r.NextLine = l.history(m.Scrollback)
 		case m.Text:
-			r.Text = l.text.String()
+			r.Text = l.content()
 		}
 		d.s.link.Send(r)
 	})
@@ -91,7 +91,7 @@ func (d *desk) read(m *protocol.Read) {
 
 // reduce replaces the rows of f by those that changed since a revision, where that is known and shorter.
 func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
-	rows, ok := l.model.ChangedSince(since)
+	rows, ok := l.changedSince(since)
 	if !ok || len(rows) >= len(f.Screen.Lines) {
 		return
 	}
@@ -105,14 +105,14 @@ func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
 // colour puts the SGR sequences into the rows of f.
 func (l *screenLoop) colour(f *protocol.Frame) {
 	for i, row := range f.Changed {
-		f.Changed[i].Text = string(l.model.AppendRowANSI(nil, row.Row))
+		f.Changed[i].Text = l.colouredRow(row.Row)
 	}
 	if f.Screen.Lines == nil {
 		return
 	}
 	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
 	for i := range lines {
-		lines[i] = string(l.model.AppendRowANSI(nil, i))
+		lines[i] = l.colouredRow(i)
 	}
 	f.Screen.Lines = lines
 }

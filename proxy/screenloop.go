@@ -54,6 +54,7 @@ type screenLoop struct {
 	alt      bool
 	x10      bool
 	lines    lineCache
+	shown    shown
 	exit     *child.Exit
 	asking   int               // waits for "the program waits for input"
 	deciding map[string]string // waits for a decision about control: their agents
@@ -228,7 +229,7 @@ func (l *screenLoop) serve(now time.Time) {
 	}
 	if l.pace.Due(now) {
 		l.pace.Sent(now)
-		l.publish(l.frame(now), l.text.String())
+		l.publish(l.frame(now), l.content())
 	}
 }
 

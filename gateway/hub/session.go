@@ -164,7 +164,7 @@ func (s *session) frame() *protocol.Frame {
 		Activity: &protocol.Activity{State: protocol.StateExited, Evidence: []string{"exit"}, SinceMs: s.idle()},
 	}
 	if s.newest != nil && s.newest.Screen != nil {
-		f.Screen = *s.newest.Screen
+		f.Screen, f.Redactions, f.HiddenText = *s.newest.Screen, s.newest.Redactions, s.newest.HiddenText
 		return f
 	}
 	f.Screen = protocol.Screen{Cols: s.info.Cols, Rows: s.info.Rows, Lines: make([]string, s.info.Rows)}

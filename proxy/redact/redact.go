@@ -46,14 +46,16 @@ func Find(dst []Span, lines []string, at Place) []Span {
 	return f.spans
 }
 
-// Text covers what is found in text, line by line, and counts it. open says that the program is still printing at its end.
-func Text(text string, open bool) (covered string, n int) {
+// Text covers what is found in text, line by line, and counts it. The program is printing at the offset at, -1 for nowhere.
+func Text(text string, at int) (covered string, n int) {
 	lines := strings.Split(text, "\n")
-	at := Nowhere
-	if open {
-		at = Place{Line: len(lines) - 1, Offset: len(lines[len(lines)-1])}
+	place := Nowhere
+	if at >= 0 {
+		before := text[:min(at, len(text))]
+		place.Line = strings.Count(before, "\n")
+		place.Offset = len(before) - (strings.LastIndexByte(before, '\n') + 1)
 	}
-	spans := Find(nil, lines, at)
+	spans := Find(nil, lines, place)
 	if len(spans) == 0 {
 		return text, 0
 	}

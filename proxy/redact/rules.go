@@ -128,6 +128,9 @@ func (f *finder) run(i int, c class) int {
 	return i
 }
 
+// printing reports whether the program is printing behind the first character from from to end.
+func (f *finder) printing(from, end int) bool { return from < f.open && f.open <= end }
+
 // begins reports whether what starts at i stands by itself.
 func (f *finder) begins(i int, c class) bool {
 	return i == 0 || classes[f.line[i-1]]&c == 0
@@ -147,7 +150,7 @@ func (f *finder) token(i int) {
 		}
 		body := at + len(r.prefix)
 		end := f.run(body, r.body)
-		if end-body >= r.least || end > body && (end == f.open || !r.weak && end == len(f.line)) {
+		if end-body >= r.least || end > body && (f.printing(body, end) || !r.weak && end == len(f.line)) {
 			f.cover(at, end)
 			return
 		}
@@ -165,14 +168,14 @@ func (f *finder) webToken(i int) {
 		return
 	}
 	if !strings.HasPrefix(f.line[end:], ".") {
-		if end == f.open {
+		if f.printing(at, end) {
 			f.cover(at, end)
 		}
 		return
 	}
 	body := end + 1
 	end = f.run(body, word)
-	if end != f.open && !strings.HasPrefix(f.line[body:], "eyJ") {
+	if !f.printing(body-1, end) && !strings.HasPrefix(f.line[body:], "eyJ") {
 		return
 	}
 	if strings.HasPrefix(f.line[end:], ".") {
@@ -207,7 +210,7 @@ func (f *finder) url(i int) {
 	}
 	// Being printed, it may become one; a port is no password.
 	port := f.run(from, digit) == end && end-from <= len("65535")
-	if from > 0 && end == f.open && end > from && !port {
+	if from > 0 && f.printing(from, end) && !port {
 		f.cover(from, end)
 	}
 }
@@ -298,7 +301,7 @@ func (f *finder) value(from, end int) {
 	if end <= from || strings.ContainsRune("$<{(%[*", rune(f.line[from])) || strings.HasPrefix(f.line[from:end], Mark) {
 		return
 	}
-	if end-from >= leastValue || end == f.open {
+	if end-from >= leastValue || f.printing(from, end) {
 		f.cover(from, end)
 	}
 }
