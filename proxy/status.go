@@ -15,6 +15,7 @@ const (
 	tellFor    = 3 * time.Second
 	readFor    = time.Second // until then a key of the user's does not take it away
 	troubleFor = 10 * time.Second
+	titleMost  = 200 // characters of the program's title
 )
 
 // status is what the proxy has to say to the user: a line over the bottom row while something needs the user, and who
@@ -151,7 +152,7 @@ func (s *status) compose(now time.Time, cols int, title string) (line, window st
 		if title == "" {
 			title = s.name
 		}
-		window = s.tag() + " " + title
+		window = s.tag() + " " + notice.Clean(title, titleMost)
 	}
 	return line, window, ring, question
 }
@@ -163,6 +164,9 @@ func (s *status) sentence(now time.Time, cols int) string {
 		verb := "drive"
 		if st.Level == control.Type {
 			verb = "type"
+		}
+		if st.For > 0 {
+			verb += " for " + span(st.For)
 		}
 		return notice.Line(cols, st.Agent.Name+" asks to "+verb+": “"+st.Reason+"”", "Ctrl+G gives it · "+s.key+" refuses")
 	case st.Menu:
@@ -194,14 +198,29 @@ func (s *status) tag() string {
 
 // agentName is an agent's name as the user reads it.
 func agentName(name string) string {
-	if name = notice.Clean(name, 32); name == "" {
+	if name = unquote.Replace(notice.Clean(name, 32)); name == "" {
 		return "agent"
 	}
 	return name
 }
 
-// cleanReason is an agent's own words as the user reads them.
-func cleanReason(text string) string { return notice.Clean(text, 200) }
+// cleanReason is an agent's own words as the user reads them: between quotation marks, which they cannot end.
+func cleanReason(text string) string { return unquote.Replace(notice.Clean(text, 200)) }
+
+// unquote makes text fit to stand between “ and ”.
+var unquote = strings.NewReplacer("“", "'", "”", "'", "„", "'", "‟", "'", `"`, "'")
+
+// span is a duration without the units that are zero: 10m, 1h30m, 45s.
+func span(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = rest + "h"
+	}
+	return text
+}
 
 // keyLabel writes a key's name as people do: ctrl-\ is Ctrl+\.
 func keyLabel(name string) string {
