@@ -38,7 +38,7 @@ func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 		f.IdleMs = now.Sub(last).Milliseconds()
 	}
 	f.Screen.Hash = l.hash()
-	f.Redactions, f.HiddenText = len(l.shown.covers), l.hiddenText()
+	f.Redactions, f.HiddenText = l.redactions(), l.hiddenText()
 	return f
 }
 

@@ -36,8 +36,12 @@ type shown struct {
 	spare   []cover
 }
 
-// cover is a part of a row that is not shown, in bytes of the raw row.
-type cover struct{ row, from, to int }
+// cover is a part of a row that is not shown, in bytes of the raw row. A secret has one for each of its rows, and begins
+// with the first of them.
+type cover struct {
+	row, from, to int
+	begins        bool
+}
 
 // show brings the rows up to date with the model and returns what is shown of them; was is what was before.
 func (l *screenLoop) show(was []string) []string {
@@ -166,11 +170,12 @@ func (r *rowSet) piece(i, last int) string {
 
 // split appends the parts of a span, which is on a line that begins in row, for each of its rows.
 func (r *rowSet) split(dst []cover, span redact.Span, row, first int) []cover {
-	from, to := span.From, span.To
+	from, to, begins := span.From, span.To, true
 	for ; to > 0 && row < len(r.rows); row++ {
 		size := len(r.piece(row, -1))
 		if from < len(r.rows[row]) && row >= first {
-			dst = append(dst, cover{row - first, max(from, 0), min(to, len(r.rows[row]))})
+			dst = append(dst, cover{row - first, max(from, 0), min(to, len(r.rows[row])), begins})
+			begins = false
 		}
 		from, to = from-size, to-size
 	}
@@ -231,6 +236,16 @@ func (l *screenLoop) changedSince(since uint64) (rows []int, ok bool) {
 		}
 	}
 	return rows, true
+}
+
+// redactions counts the secrets on the screen.
+func (l *screenLoop) redactions() (n int) {
+	for _, c := range l.shown.covers {
+		if c.begins {
+			n++
+		}
+	}
+	return n
 }
 
 // hiddenText are the rows that hold text which the user cannot see.

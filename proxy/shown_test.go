@@ -67,6 +67,7 @@ func TestR29Wrapped(t *testing.T) {
 	l := watchedLoop(20, 3)
 	l.digest([]byte("日本 " + token))
 	require.Equal(t, []string{"日本 " + dots(15), dots(20), dots(5)}, l.frame(time.Now()).Screen.Lines)
+	require.Equal(t, 1, l.frame(time.Now()).Redactions)
 	for range 6 {
 		require.NotContains(t, sent(t, l), "Ab3x")
 		l.digest([]byte("\r\n"))
