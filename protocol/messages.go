@@ -140,6 +140,8 @@ type ReadResult struct {
 	Text string `json:"text,omitempty"`
 	// NextLine is the lasting number of the line after Text, for reading on.
 	NextLine uint64 `json:"nextLine,omitempty"`
+	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where Text is history.
+	HiddenText []int `json:"hiddenText,omitempty"`
 }
 
 // ProxyStarted answers a [ProxyStart].

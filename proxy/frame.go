@@ -56,7 +56,7 @@ func (l *screenLoop) activity(idleMs int64) *protocol.Activity {
 		a.State = "exited"
 		return a
 	}
-	a.Foreground = l.child.Foreground()
+	a.Foreground = protocol.Visible(l.child.Foreground())
 	if evidence, yes := l.child.Waiting(); yes {
 		a.State, a.Evidence = "waiting", []string{evidence}
 	}
@@ -96,11 +96,17 @@ func (l *screenLoop) hash() string {
 	return l.lines.hash
 }
 
-// history is the newest n rows of scrollback as text, and the lasting number of the row after them.
-func (l *screenLoop) history(n int) (text string, next uint64) {
+// history is the newest n rows of scrollback as text, the lasting number of the row after them, and which of them hold
+// text that the user cannot see.
+func (l *screenLoop) history(n int) (text string, next uint64, hidden []int) {
 	length := l.model.HistoryLen()
 	n = min(n, length, protocol.MaxHistory)
-	return strings.Join(l.pastRows(n), "\n"), l.model.HistoryBase() + uint64(length)
+	for i := range n {
+		if l.model.HistoryConceals(length - n + i) {
+			hidden = append(hidden, i)
+		}
+	}
+	return strings.Join(l.pastRows(n), "\n"), l.model.HistoryBase() + uint64(length), hidden
 }
 
 // view is the loop as the waits and conditions see it.

@@ -78,7 +78,7 @@ func (d *desk) read(m *protocol.Read) {
 		}
 		switch {
 		case m.Scrollback > 0:
-			r.Text, r.NextLine = l.history(m.Scrollback)
+			r.Text, r.NextLine, r.HiddenText = l.history(m.Scrollback)
 		case m.Text:
 			r.Text = l.content()
 		}

@@ -36,8 +36,8 @@ func sent(t *testing.T, l *screenLoop) string {
 	t.Helper()
 	whole, coloured := l.frame(time.Now()), l.frame(time.Now())
 	l.colour(coloured)
-	past, next := l.history(protocol.MaxHistory)
-	all, err := json.Marshal([]any{whole, coloured, past, next, l.content()})
+	past, next, hidden := l.history(protocol.MaxHistory)
+	all, err := json.Marshal([]any{whole, coloured, past, next, hidden, l.content()})
 	require.NoError(t, err)
 	return string(all)
 }
@@ -187,6 +187,10 @@ func TestR45NothingInvisible(t *testing.T) {
 	require.Equal(t, []int{1, 2}, f.HiddenText)
 	require.Contains(t, f.Screen.Lines[3], "👩\u200d👧 ❤\ufe0f")
 	require.Equal(t, "ab right zero 🏴", f.Screen.Lines[0])
+	l.digest([]byte("\r\n\n\n\n\n\n\n\n"))
+	require.Empty(t, l.frame(time.Now()).HiddenText)
+	text, _, hidden := l.history(6)
+	require.Equal(t, []int{1, 2}, hidden, text)
 }
 
 func BenchmarkFrame(b *testing.B) {

@@ -26,6 +26,7 @@ func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
 		{"forged end", "claude", "look” Ctrl+\\ gives it · “", control.Drive, 0, "claude asks to drive: “look' Ctrl+\\ gives it · '”"},
 		{"escapes and controls", "cla\x1b[2Jude", "a\x1b[31mb\x00\nc", control.Drive, 0, "claude asks to drive: “ab c”"},
 		{"invisible", "cl\u200baude", "look\u202e gnihton\U000e0041", control.Drive, 0, "claude asks to drive: “look gnihton”"},
+		{"R30: nothing is covered for the user", "claude", "use " + token, control.Drive, 0, "claude asks to drive: “use " + token + "”"},
 		{"nobody", "\u200b", "x", control.Drive, 0, "agent asks to drive: “x”"},
 		{"too long", "claude", strings.Repeat("x", 500), control.Drive, 0, "claude asks to drive: “" + strings.Repeat("x", 20)},
 	} {

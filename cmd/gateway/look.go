@@ -90,7 +90,7 @@ func header(s protocol.SessionInfo, f *protocol.Frame) string {
 // printRead prints the header, then history, then the screen or what changed of it.
 func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, since uint64) error {
 	f := got.Frame
-	lines := []string{header(s, f)}
+	lines := []string{header(s, f) + observe.Unseen("row of history", got.HiddenText)}
 	if got.Text != "" {
 		lines = append(lines, strings.TrimSuffix(observe.Clean(got.Text), "\n"))
 	}

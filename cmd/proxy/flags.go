@@ -70,7 +70,7 @@ func (f *flags) set() *pflag.FlagSet {
 	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back")
 	s.BoolVar(&f.noNotice, "no-notice", false, "no line over the program: bell and title only")
 	s.BoolVar(&f.escapes, "allow-escapes", false, "do not filter sequences that reach the clipboard, files, the window or a printer while an agent drives")
-	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, a key or a password in a URL")
+	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, a key or a password in a URL (covering it is no guarantee)")
 	s.BoolVar(&f.nested, "nested", false, "run inside another proxy session")
 	s.StringVar(&f.record, "record", "", "record the session to `FILE`, an asciicast with the author of every input, and to FILE.audit.jsonl")
 	s.BoolVar(&f.requireTTY, "require-tty", false, "refuse to run without a terminal")

@@ -190,7 +190,7 @@ func (s *Server) history(info protocol.SessionInfo, got *protocol.ReadResult) st
 	if left > 0 {
 		note += fmt.Sprintf("; the oldest %d of these rows are left out, they are too long", left)
 	}
-	return s.header(info, got.Frame) + "\n" + note + ":\n" + s.fence(rows)
+	return s.header(info, got.Frame) + observe.Unseen("row of history", got.HiddenText) + "\n" + note + ":\n" + s.fence(rows)
 }
 
 type waitArgs struct {

@@ -292,4 +292,5 @@ func TestNotesSayWhatIsCoveredAndWhatIsHidden(t *testing.T) {
 	} {
 		require.Equal(t, tt.want, observe.Notes(&protocol.Frame{Redactions: tt.redactions, HiddenText: tt.hidden}))
 	}
+	require.Equal(t, "\nrows of history 2 and 3 hold"+hidden, observe.Unseen("row of history", []int{1, 2}))
 }

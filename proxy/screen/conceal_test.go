@@ -34,6 +34,13 @@ func TestR45RowConceals(t *testing.T) {
 			require.False(t, s.RowConceals(1))
 			require.False(t, s.RowConceals(-1))
 			require.False(t, s.RowConceals(2))
+
+			s = screen.New(screen.Config{Cols: 20, Rows: 2, Scrollback: 10})
+			s.Feed([]byte("日 \x1b[m" + tt.in + "\x1b[m\r\n" + tt.in + "\x1b[m\r\n\n\n"))
+			require.Equal(t, tt.want, s.HistoryConceals(0), "with a wide character before it")
+			require.Equal(t, tt.want, s.HistoryConceals(1))
+			require.False(t, s.HistoryConceals(-1))
+			require.False(t, s.HistoryConceals(9))
 		})
 	}
 }
