@@ -61,11 +61,20 @@ const over = "\x18\x1b\\"
 type Filter struct {
 	held []byte   // the begin of a sequence that has not ended
 	last [3]byte  // what came before held, to know whether a byte belongs to a character
-	open bool     // the last sequence that passed may not have ended
+	open open     // whether the last sequence that passed has ended
 	skip skipping // what is being dropped
 	in   []byte   // held and what follows it
 	out  []byte
 }
+
+// open says whether a sequence that passed has ended, in every terminal's eyes.
+type open uint8
+
+const (
+	closed  open = iota
+	title        // an OSC, which BEL ends
+	unended      // anything else
+)
 
 // skipping says what is dropped, and so what ends it.
 type skipping uint8
@@ -83,8 +92,8 @@ func (f *Filter) Pass(p []byte, driven bool) []byte {
 	if len(p) == 0 {
 		return nil
 	}
-	if len(f.held) == 0 && f.skip == nothing && !suspect(p, driven) {
-		f.open = f.open && bytes.IndexByte(p, bel) < 0
+	if len(f.held) == 0 && f.skip == nothing && !f.suspect(p, driven) {
+		f.hear(p)
 		f.remember(p)
 		return p
 	}
@@ -93,7 +102,7 @@ func (f *Filter) Pass(p []byte, driven bool) []byte {
 		f.in = append(append(f.in[:0], f.held...), p...)
 		in = f.in
 	}
-	s := scan{f: f, in: in, driven: driven, next: [4]int{-1, -1, -1, -1}, c1: -1}
+	s := scan{f: f, in: in, driven: driven, next: [6]int{-1, -1, -1, -1, -1, -1}, c1: -1}
 	return s.run()
 }
 
@@ -104,12 +113,22 @@ func (f *Filter) Flush() []byte {
 	return held
 }
 
-// suspect reports whether p holds a byte that can begin a sequence.
-func suspect(p []byte, driven bool) bool {
+// suspect reports whether p holds a byte that can begin a sequence, or go on with one.
+func (f *Filter) suspect(p []byte, driven bool) bool {
 	if bytes.IndexByte(p, esc) >= 0 || bytes.IndexByte(p, csi) >= 0 || p[len(p)-1] == 0xc2 {
 		return true
 	}
+	if f.open != closed && (bytes.IndexByte(p, can) >= 0 || bytes.IndexByte(p, sub) >= 0) {
+		return true
+	}
 	return driven && (bytes.IndexByte(p, osc) >= 0 || bytes.IndexByte(p, dcs) >= 0)
+}
+
+// hear looks for the BEL that ends an OSC.
+func (f *Filter) hear(p []byte) {
+	if f.open == title && bytes.IndexByte(p, bel) >= 0 {
+		f.open = closed
+	}
 }
 
 // remember notes the end of what is done with.
@@ -127,13 +146,14 @@ type scan struct {
 	f      *Filter
 	in     []byte
 	driven bool
-	next   [4]int // where CSI, OSC, DCS come next, -1 for not looked yet
+	next   [6]int // where the introducers come next but ESC, -1 for not looked yet
 	c1     int    // the first of them
 	clean  int    // in from here on passes and is not copied yet
 	edited bool   // the result is out, not a part of in
 }
 
-var introducers = [4]byte{esc, csi, osc, dcs}
+// introducers begin a sequence; CAN and SUB go on with one in st. The last two matter only while an agent drives.
+var introducers = [6]byte{esc, csi, can, sub, osc, dcs}
 
 func (s *scan) run() []byte {
 	f := s.f
@@ -149,15 +169,13 @@ func (s *scan) run() []byte {
 			continue
 		}
 		at := s.find(i)
-		if f.open && bytes.IndexByte(s.in[i:at], bel) >= 0 {
-			f.open = false
-		}
+		f.hear(s.in[i:at])
 		if at == len(s.in) {
 			i = at
 			break
 		}
 		if end := s.harmless(at); end > at {
-			f.open = false
+			f.open = closed
 			i = end
 			continue
 		}
@@ -192,9 +210,9 @@ func (s *scan) result(done int) []byte {
 
 // find is where the next introducer begins, the length of in if there is none.
 func (s *scan) find(i int) int {
-	kinds := 2
+	kinds := 4
 	if s.driven {
-		kinds = 4
+		kinds = 6
 	}
 	for s.c1 < i {
 		s.c1 = len(s.in)
@@ -222,6 +240,8 @@ func (s *scan) index(k, i int) int {
 		}
 		i += n
 		switch {
+		case c < 0x80:
+			return i
 		case s.before(i, 1) == 0xc2:
 			return max(i-1, from)
 		case !s.within(i):
@@ -328,7 +348,7 @@ func (s *scan) obey(q sequence) int {
 		f.skip = q.skip
 	case unknown: // never comes here
 	}
-	f.open = false
+	f.open = closed
 	s.clean = q.end
 	return q.end
 }
@@ -340,7 +360,7 @@ func (s *scan) copyTo(at int) { s.f.out = append(s.f.out, s.in[s.clean:at]...) }
 func (s *scan) cut(at int) {
 	s.copyTo(at)
 	s.edited = true
-	if s.f.open || s.before(at, 1) >= 0xc0 {
+	if s.f.open != closed || s.before(at, 1) >= 0xc0 {
 		s.f.out = append(s.f.out, over...)
 	}
 }

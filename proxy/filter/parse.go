@@ -17,7 +17,7 @@ const (
 type sequence struct {
 	at, end int
 	fate    fate
-	open    bool     // if it passes: it may not have ended
+	open    open     // if it passes
 	skip    skipping // for dropString
 	body    int      // for trim: where the parameters begin
 }
@@ -64,6 +64,11 @@ func (s *scan) parse(at int) sequence {
 	switch b := s.in[i-1]; {
 	case c == csi || b == csi:
 		return s.control(at, i)
+	case b == can || b == sub:
+		if s.f.open == closed {
+			return sequence{at: at, end: i, fate: pass}
+		}
+		return s.control(at, i)
 	case c == osc || b == osc:
 		return s.command(at, i)
 	case c == dcs || b == dcs:
@@ -78,7 +83,7 @@ func (s *scan) parse(at int) sequence {
 			return sequence{}
 		case c == esc && i-at >= Longest/2:
 			// A run of ESC: what came before the last one does nothing.
-			return sequence{at: at, end: i, fate: pass, open: true}
+			return sequence{at: at, end: i, fate: pass, open: unended}
 		case c != esc && !skipped(c):
 			return s.escape(at, i, size)
 		}
@@ -97,7 +102,7 @@ func (s *scan) escape(at, i, size int) sequence {
 	case 'P':
 		return s.device(at, i+size)
 	case 'X', '^', '_':
-		return sequence{at: at, end: i + size, fate: pass, open: true}
+		return sequence{at: at, end: i + size, fate: pass, open: unended}
 	}
 	for {
 		c, size = s.char(i)
@@ -107,7 +112,7 @@ func (s *scan) escape(at, i, size int) sequence {
 		case size == 0:
 			return sequence{}
 		case c == esc, c >= other, c >= 0x80 && c < 0xa0 && !skipped(c):
-			return sequence{at: at, end: i, fate: pass, open: true}
+			return sequence{at: at, end: i, fate: pass, open: unended}
 		case !skipped(c) && folded >= '0' && folded < del:
 			return sequence{at: at, end: i + size, fate: pass}
 		}
@@ -125,9 +130,11 @@ func (s *scan) control(at, body int) sequence {
 			return sequence{at: at, end: i, fate: dropString, skip: tooLong}
 		case size == 0:
 			return sequence{}
+		case c == can || c == sub: // st begins anew, and others have ended
+			p, body = params{}, i+1
 		case skipped(c):
 		case c == esc, c >= other, c >= 0x80 && c < 0xa0:
-			return sequence{at: at, end: i, fate: pass, open: true}
+			return sequence{at: at, end: i, fate: pass, open: unended}
 		case folded >= '@' && folded < del:
 			p.close()
 			return sequence{at: at, end: i + size, fate: s.judge(&p, folded), body: body}
@@ -217,7 +224,7 @@ func (s *scan) shorten(q sequence) {
 	}
 	if kept == 0 {
 		out = out[:len(s.f.out)]
-		if s.f.open || s.before(q.at, 1) >= 0xc0 {
+		if s.f.open != closed || s.before(q.at, 1) >= 0xc0 {
 			out = append(out, over...)
 		}
 	} else {
@@ -229,7 +236,7 @@ func (s *scan) shorten(q sequence) {
 // command reads the number of an OSC whose text begins at in[i], and what else tells its fate.
 func (s *scan) command(at, i int) sequence {
 	if !s.driven {
-		return sequence{at: at, end: i, fate: pass, open: true}
+		return sequence{at: at, end: i, fate: pass, open: title}
 	}
 	h := header{s: s, at: at, from: i, i: i}
 	number, digits := h.number()
@@ -264,7 +271,7 @@ func forbidden(number int) bool {
 // device reads as much of a DCS whose text begins at in[i] as tells its fate.
 func (s *scan) device(at, i int) sequence {
 	if !s.driven {
-		return sequence{at: at, end: i, fate: pass, open: true}
+		return sequence{at: at, end: i, fate: pass, open: unended}
 	}
 	h := header{s: s, at: at, from: i, i: i}
 	return h.fate(h.reads("@kitty-cmd"), otherString)
@@ -286,7 +293,11 @@ func (h *header) fate(bad bool, skip skipping) sequence {
 	case bad:
 		return sequence{at: h.at, end: h.i, fate: dropString, skip: skip}
 	}
-	return sequence{at: h.at, end: h.from, fate: pass, open: true} // what it holds is looked at again
+	state := unended
+	if skip == oscString {
+		state = title
+	}
+	return sequence{at: h.at, end: h.from, fate: pass, open: state} // what it holds is looked at again
 }
 
 // peek is the next character that counts, 0 when it has to come: C0 controls and DEL do not, but those that end a string.
