@@ -56,8 +56,11 @@ var locks = []struct{ name, in, want string }{
 	{"st: CAN does not end it", "\x1b[\x182h", "\x18"},
 	{"st: SUB does not end it", "\x1b[\x1a2h", "\x1a"},
 	{"st: CAN begins anew", "\x1b[4²\x182h", "\x18"},
-	{"st: no character ends it", "\x1b[中\x182h", "\x1b[中\x18" + over},
-	{"st: nor BEL", "\x1b[中\a\x1a4;2h", "\x1b[中\a\x1a\x1b[4h"},
+	{"st: no character ends it", "\x1b[文\x182h", "\x1b[文\x18" + over},
+	{"st: nor BEL", "\x1b[文\a\x1a4;2h", "\x1b[文\a\x1a\x1b[4h"},
+	{"st: low byte of a parameter", "\x1b[串h", ""},
+	{"st: low bytes in a list", "\x1b[4Ļ串h", "\x1b[4h"},
+	{"st: low byte of a bracket", "\x1b孛2h", ""},
 	{"st: blank", "\x1b[ 2h", ""},
 	{"st: modulo 2^32", "\x1b[4294967298h", ""},
 	{"many empty ones", "\x1b[" + strings.Repeat(";", 40) + "2h", ""},
@@ -140,7 +143,7 @@ func TestR43EverythingElsePassesByteByByte(t *testing.T) {
 		"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\x1b]4;1;?\a\x1b]10;?\a\x1b]133;A\a\x1b]9;hello\a\x1b]9;4;1;50\a\x1b]777;notify;a;b\a",
 		"\x1b]1337;CurrentDir=/tmp\a\x1b]1337;SetUserVar=a=b\a\x1b]1337;Copycat=1\a", "\x1b]7;file://h/p\a", "\x1b]520;x\a", "\x1b]P0ffffff",
 		"\x1bPq#0;2;0;0;0#0~~@@vv\x1b\\", "\x1bP+q544e\x1b\\", "\x1bP$qm\x1b\\", "\x1b_Gi=1;AAAA\x1b\\", "\x1b^x\x1b\\", "\x1bXx\x1b\\",
-		"\x1b(B\x1b)0\x1b#8\x1b7\x1b8\x1b=\x1b>\x1bc\x1b%G", "\x1b[1\x1b[31mx", "\x1b[1é", "\x1b[\x18x", "\x1b[1*x\x1b[1;1;2;2$r", "\x1bÜ",
+		"\x1b(B\x1b)0\x1b#8\x1b7\x1b8\x1b=\x1b>\x1bc\x1b%G", "\x1b[1\x1b[31mx", "\x1b[1é", "\x1b[中文字", "\x1b[串m", "\x1b串", "\x1b[2\xe4\xb8", "\x1b[\x18x", "\x1b[1*x\x1b[1;1;2;2$r", "\x1bÜ",
 		"\x0e\x0f\a\b\t\r\n\x7f\u0085\u0084", "\xe2\x9b\x94 \xd0\x9b \xf0\x9f\x92\x9b", strings.Repeat("\x1b", 2000) + "[m",
 	} {
 		everyCut(t, true, in, in)

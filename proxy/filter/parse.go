@@ -1,6 +1,9 @@
 package filter
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // fate is what becomes of a sequence.
 type fate uint8
@@ -22,31 +25,30 @@ type sequence struct {
 	body    int      // for trim: where the parameters begin
 }
 
-// Characters that are none of U+0000 to U+00FF count as other.
+// other is the first character that xterm takes for text within a sequence.
 const other = 0x100
 
-// char reads the character at in[i]. Only those up to U+00FF matter; size 0 means that the rest of it has to come.
+// char reads the character at in[i]; size 0 means that the rest of it has to come.
 func (s *scan) char(i int) (c rune, size int) {
 	if i >= len(s.in) {
 		return 0, 0
 	}
-	b := s.in[i]
-	switch {
-	case b < 0x80:
+	if b := s.in[i]; b < utf8.RuneSelf {
 		return rune(b), 1
-	case b != 0xc2 && b != 0xc3:
-		return other, 1
-	case i+1 == len(s.in):
-		return 0, 0
-	case s.in[i+1]&0xc0 != 0x80:
-		return other, 1
 	}
-	return rune(b&3)<<6 | rune(s.in[i+1]&0x3f), 2
+	if !utf8.FullRune(s.in[i:]) {
+		return 0, 0
+	}
+	return utf8.DecodeRune(s.in[i:])
 }
 
-// fold reads a character within a sequence as xterm does: the upper half stands for the lower.
+// fold reads a character within a sequence as terminals do: to xterm the upper half of Latin-1 stands for the lower, and st
+// takes the low byte of any other.
 func fold(c rune) rune {
-	if c >= 0xa0 && c < other {
+	switch {
+	case c >= other:
+		return c & 0xff
+	case c >= 0xa0:
 		return c - 0x80
 	}
 	return c
@@ -133,7 +135,7 @@ func (s *scan) control(at, body int) sequence {
 		case c == can || c == sub: // st begins anew, and others have ended
 			p, body = params{}, i+1
 		case skipped(c):
-		case c == esc, c >= other, c >= 0x80 && c < 0xa0:
+		case c == esc, c >= other && (folded < ' ' || folded >= '@'), c >= 0x80 && c < 0xa0:
 			return sequence{at: at, end: i, fate: pass, open: unended}
 		case folded >= '@' && folded < del:
 			p.close()
