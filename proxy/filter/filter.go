@@ -24,7 +24,7 @@
 // Terminals disagree about what may stand inside a sequence, and a sequence goes if any of them would obey it. Measured:
 // xterm reads U+00A0 to U+00FF within a sequence as the characters 128 below (CSI 2 è is KAM, and so is ESC Û 2 h), st takes
 // the low byte of any other (CSI 串 h is KAM) and goes on with a control sequence after CAN and SUB, both skip C0, DEL and
-// most of C1 in it, and st blanks.
+// most of C1 in it, and st blanks and plus signs.
 //
 // A sequence that the end of a read cuts is held back until it is whole: a terminal shows nothing for half of one. A program
 // that writes a lone ESC and stops has it held until it writes on or [Filter.Flush] is called at the end; no timer is

@@ -62,6 +62,7 @@ var locks = []struct{ name, in, want string }{
 	{"st: low bytes in a list", "\x1b[4Ļ串h", "\x1b[4h"},
 	{"st: low byte of a bracket", "\x1b孛2h", ""},
 	{"st: blank", "\x1b[ 2h", ""},
+	{"st: sign", "\x1b[4;+2h", "\x1b[4h"},
 	{"st: modulo 2^32", "\x1b[4294967298h", ""},
 	{"many empty ones", "\x1b[" + strings.Repeat(";", 40) + "2h", ""},
 	{"in a title", "\x1b]2;\x1b[2hfoo\a", "\x1b]2;" + over + "foo\a"},

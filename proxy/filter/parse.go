@@ -165,7 +165,7 @@ func (p *params) add(c rune) {
 		p.close()
 	case c >= '<' && c <= '?':
 		p.marker = true
-	case c > ' ' && c < '0':
+	case c > ' ' && c < '0' && c != '+': // strtol takes the sign, as blanks before it
 		p.inter = c
 	}
 }
