@@ -317,7 +317,7 @@ func TestSubmits(t *testing.T) {
 		"\x1b": true, "\x1bx": true, "\x1b\r": true, "\x1b[13u": true, "\x1b[27u": true, "\x1b[99;5u": true, "\x1b[27;5;99~": true,
 		"\x1b[27;2;13~": true, "\x1b[57414u": true, "\x1bOM": true, "\x1b[120;3u": true, "\x1bOP": true, "\x1b[15~": true, "\x9b13u": true,
 		"\x1b[200~ls\r\x1b[201~": true, "\x1b[<0;1;1M": true, "\x1b[92;5u": true, "ab\x1b[": true, "\x1b]0;x\x07": true, "\x1b[?1;2c": true,
-		"\x1b[99;6u": true, "\x1b[97;13u": true,
+		"\x1b[99;6u": true, "\x1b[97;13u": true, "\x9b": true, "\x1b[": true,
 	} {
 		require.Equal(t, want, Submits([]byte(in)), "%q", in)
 	}

@@ -199,6 +199,9 @@ func edits(c byte) bool {
 // the line, or plain text in a protocol that writes all keys as sequences.
 func editsLine(u []byte) bool {
 	final := u[len(u)-1]
+	if len(u) < 2 {
+		return false
+	}
 	if len(u) == 3 && u[0] == esc && u[1] == 'O' { // SS3: cursor keys, keypad text
 		return strings.IndexByte("ABCDHFjklmnopqrstuvwxyX ", final) >= 0
 	}
