@@ -50,6 +50,7 @@ func (a *authority) Confirm(now time.Time) input.Verdict {
 
 func (a *authority) Driven() bool          { return a.Phase() == control.Granted }
 func (a *authority) Sought() bool          { return a.Phase() != control.Observing }
+func (a *authority) Ruled() input.Ruling   { return input.Ruling(a.Machine.Ruled()) } // both count alike
 func (a *authority) Overrun(now time.Time) { a.End(now, control.Reclaimed) }
 
 // Settle publishes what changed, after the pump's queue is clean.

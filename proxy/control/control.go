@@ -46,7 +46,7 @@ type Level uint8
 // The levels.
 const (
 	NoLevel Level = iota
-	Type          // text and editing keys
+	Type          // text and editing keys; what would submit or signal is held for the user
 	Drive         // every key
 )
 
@@ -112,7 +112,14 @@ type State struct {
 	Pregift Gift
 	// Paused says that the user typed and the agent's input waits.
 	Paused bool
+	// Held is input that waits for the user's word, zero for none.
+	Held Held
+	// Question counts the questions to the user (requests, menus, held input), to tell one from the next.
+	Question uint64
 }
+
+// Asks reports whether the user is asked something.
+func (s State) Asks() bool { return s.Phase == Asked || s.Menu || s.Held.Keys != "" }
 
 // Event is one change of control, in order.
 type Event struct {
@@ -148,6 +155,11 @@ type Machine struct {
 	gift          Gift      // what an owner elsewhere said about the pregrant; zero otherwise
 	events        []Event
 	lastEnd       Event
+
+	question uint64 // counts the questions
+	held     Held
+	ruling   Ruling    // on what was held last, until somebody asks for it
+	let      time.Time // when the user let something through last
 }
 
 // New makes a machine in the observing phase.
@@ -173,7 +185,7 @@ func (m *Machine) State(now time.Time) State {
 	return State{
 		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: asks, Reason: m.reason,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
-		Paused: m.phase == Granted && now.Before(m.yield),
+		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Question: m.question,
 	}
 }
 
@@ -224,7 +236,8 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	}
 	m.phase, m.agent, m.level, m.reason = Asked, r.Agent, r.Level, r.Reason
 	m.waiting, m.wanted, m.asked = []string{r.ID}, r.For, now
-	m.menu, m.shown = time.Time{}, time.Time{}
+	m.menu = time.Time{}
+	m.ask()
 	return nil
 }
 
@@ -254,15 +267,20 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 	m.phase, m.epoch = Observing, m.epoch+1
 	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
 	m.until, m.yield, m.menu, m.shown = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	m.held, m.ruling = Held{}, Unruled
 	m.swallow = now.Add(SwallowFor)
 }
 
-// Shown tells the machine that the present question (request or menu) stands on the user's screen since now.
+// Shown tells the machine that the present question (request, menu or held input) stands on the user's screen since now.
+// Whoever draws compares the numbers of the questions: one that was drawn before may be over.
 func (m *Machine) Shown(now time.Time) {
-	if m.shown.IsZero() && (m.phase == Asked || !m.menu.IsZero()) {
+	if m.shown.IsZero() && (m.phase == Asked || !m.menu.IsZero() || m.holding()) {
 		m.shown = now
 	}
 }
+
+// Question is the number of the newest question.
+func (m *Machine) Question() uint64 { return m.question }
 
 // answerable reports whether the question has been readable long enough for a key to be meant as its answer.
 func (m *Machine) answerable(now time.Time) bool {
@@ -283,7 +301,8 @@ func (m *Machine) Chord(now time.Time) Act {
 	case m.pregrant != NoLevel:
 		m.pregrant, m.gift, m.swallow = NoLevel, Gift{}, now.Add(SwallowFor)
 	case m.menu.IsZero():
-		m.menu, m.shown = now, time.Time{}
+		m.menu = now
+		m.ask()
 	case m.answerable(now):
 		m.menu, m.shown = time.Time{}, time.Time{}
 		return Pass
@@ -301,8 +320,13 @@ func (m *Machine) Confirm(now time.Time) Act {
 	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
 		m.menu, m.shown = time.Time{}, time.Time{}
 		m.pregrant, m.gift, m.pregrantUntil = Drive, Gift{}, now.Add(PregrantFor)
-	case m.phase == Asked, !m.menu.IsZero():
+	case m.holding() && m.answerable(now):
+		m.rule(Let)
+		m.let = now
+	case m.phase == Asked, !m.menu.IsZero(), m.holding():
 		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
+	case now.Before(m.let.Add(again)):
+		m.let = now
 	default:
 		m.Key(now)
 		return Pass
@@ -358,13 +382,15 @@ func (m *Machine) Tick(now time.Time) {
 		m.menu, m.shown = time.Time{}, time.Time{}
 	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
 		m.pregrant, m.gift, m.pregrantUntil = NoLevel, Gift{}, time.Time{}
+	case m.holding() && !now.Before(m.held.Until):
+		m.rule(Late)
 	}
 }
 
 // Next is the next moment at which Tick has something to do; false when only an event from outside changes anything.
 func (m *Machine) Next(now time.Time) (time.Time, bool) {
 	var next time.Time
-	for _, t := range []time.Time{m.grantEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now)} {
+	for _, t := range []time.Time{m.grantEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now), m.held.Until} {
 		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
 			next = t
 		}

@@ -63,6 +63,18 @@ var (
 		m.Confirm(after(-time.Millisecond))
 		return m
 	}}
+	holding = place{"held input", func(t *testing.T) *control.Machine {
+		m := granted.reach(t)
+		require.NoError(t, m.Hold(after(-time.Second), held))
+		m.Shown(after(-time.Second))
+		return m
+	}}
+	freshHolding = place{"held input, not drawn", func(t *testing.T) *control.Machine {
+		m := granted.reach(t)
+		m.Shown(t0) // of what was there before
+		require.NoError(t, m.Hold(t0, held))
+		return m
+	}}
 	ended = place{"just ended", func(t *testing.T) *control.Machine {
 		m := granted.reach(t)
 		m.Release(after(-time.Millisecond), ada.ID, control.Released)
@@ -110,6 +122,9 @@ func look(m *control.Machine) string {
 	}
 	if s.Paused {
 		word += "+paused"
+	}
+	if s.Held.Keys != "" {
+		word += "+held"
 	}
 	return word
 }
@@ -202,6 +217,28 @@ func TestEveryPhaseAndEvent(t *testing.T) {
 			{"lost", "", "observing"},
 			{"admit", "yes", "granted"},
 			{"stale", stale, "granted"},
+		}},
+		{holding, []row{
+			{"chord", "take", "observing"},
+			{"confirm", "take", "granted"},
+			{"key", "pass", "granted+paused+held"},
+			{"request", "yes", "granted+held"},
+			{"other", busy, "granted+held"},
+			{"release", "true", "observing"},
+			{"lost", "", "observing"},
+			{"admit", "yes", "granted+held"},
+			{"stale", stale, "granted+held"},
+		}},
+		{freshHolding, []row{
+			{"chord", "take", "observing"},
+			{"confirm", "take", "granted+held"},
+			{"key", "pass", "granted+paused+held"},
+			{"request", "yes", "granted+held"},
+			{"other", busy, "granted+held"},
+			{"release", "true", "observing"},
+			{"lost", "", "observing"},
+			{"admit", "yes", "granted+held"},
+			{"stale", stale, "granted+held"},
 		}},
 		{ended, []row{
 			{"chord", "take", "observing"},
@@ -441,7 +478,9 @@ func TestOtherAgentsInput(t *testing.T) {
 // walk does one random thing to m and says which.
 func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 	agent := []control.Agent{ada, bert}[r.IntN(2)]
-	switch r.IntN(9) {
+	switch r.IntN(10) {
+	case 9:
+		return fmt.Sprint("hold ", m.Hold(now, control.Held{Keys: "<Enter>", Until: now.Add(time.Second)}), m.Ruled())
 	case 0:
 		m.Chord(now)
 		return "chord"

@@ -82,7 +82,7 @@ func (p *Pump) prepared(now time.Time, job *pending, pieces []Piece, err error) 
 		p.retire(Receipt{Fate: Refused, Err: err})
 	case now.Before(p.heldUntil()):
 		job.asked = false
-	default:
+	case p.hold(now, job, pieces):
 		job.pieces, job.ready = pieces, true
 	}
 }
@@ -136,6 +136,7 @@ func (p *Pump) count(job *pending, n int) {
 	if job.Wrote != nil {
 		job.Wrote(piece.Bytes[:n])
 	}
+	p.line.add(piece.Bytes[:n])
 	piece.Bytes = piece.Bytes[n:]
 	job.written += n
 	job.begun, p.wrote = true, true
@@ -168,7 +169,7 @@ func (p *Pump) expireJobs(now time.Time) {
 		return
 	}
 	for i := 0; i < len(p.queue); {
-		if job := p.queue[i]; job.begun || job.deadline.IsZero() || now.Before(job.deadline) {
+		if job := p.queue[i]; job.begun || job.held || job.deadline.IsZero() || now.Before(job.deadline) {
 			i++
 			continue
 		}
@@ -192,7 +193,13 @@ func (p *Pump) drop(r Receipt) (dropped int) {
 func (p *Pump) answer(i int, r Receipt) {
 	job := p.queue[i]
 	p.queue = append(p.queue[:i], p.queue[i+1:]...)
-	r.Written, r.Dropped = job.written, job.left()
+	r.Written, r.Dropped, r.Held = job.written, job.left(), job.held
+	if r.Fate == Dropped {
+		r.Unsubmitted = p.unsubmitted
+	}
+	if job.held {
+		p.Control.Unhold()
+	}
 	job.Done(r)
 }
 

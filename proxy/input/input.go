@@ -117,6 +117,9 @@ type Control interface {
 	Sought() bool
 	PausedUntil() time.Time
 	Admit(now time.Time, agent string, epoch uint64) error
+	// Ruled is what was decided about the input that a Job's Hold put to the user, once; Unhold takes the question back.
+	Ruled() Ruling
+	Unhold()
 	// Overrun ends control because the user's own input can no longer be held.
 	Overrun(now time.Time)
 	// Settle is called after the queue is clean: whoever wants to know of a change is told now. dropped is what was
@@ -143,6 +146,10 @@ type Receipt struct {
 	Err     error
 	Written int
 	Dropped int
+	// Held says that the input waited for the user's word when it ended.
+	Held bool
+	// Unsubmitted is what the program was given since the last Enter under the grant that ended, in bytes.
+	Unsubmitted int
 }
 
 // Piece is written in one step and stands whole: it ends at the boundary of a key.
@@ -166,6 +173,9 @@ type Job struct {
 	// Wrote is called with every piece that the program took, in order, right after it did; p is valid during the call. It
 	// may be nil.
 	Wrote func(p []byte)
+	// Hold, if not nil, is asked about the prepared pieces before the first byte. It reports whether the user has been
+	// asked to let them through first; an error refuses them. It is asked again after the user did.
+	Hold func(now time.Time, pieces []Piece, line Line) (held bool, err error)
 	// Done is called once.
 	Done func(Receipt)
 }

@@ -48,6 +48,7 @@ type Pump struct {
 	quietUntil  time.Time // the gap after a piece
 	wrote       bool      // agent bytes were written under this grant
 	unsubmitted int       // of those, since the last Enter
+	line        Line      // what stands on the program's line of an agent's
 }
 
 // pending is a job in the queue.
@@ -55,6 +56,7 @@ type pending struct {
 	Job
 	asked    bool
 	ready    bool
+	held     bool // the user has to let it through
 	begun    bool // the first of pieces is half written
 	pieces   []Piece
 	written  int
@@ -187,7 +189,7 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 		sooner(t)
 	}
 	for _, j := range p.queue {
-		if !j.deadline.IsZero() && !j.begun && now.Before(p.Control.PausedUntil()) {
+		if !j.deadline.IsZero() && !j.begun && !j.held && now.Before(p.Control.PausedUntil()) {
 			sooner(j.deadline)
 		}
 	}
@@ -219,10 +221,12 @@ func (p *Pump) runPosts(now time.Time) {
 // guard is the one door through which control changes reach the queue: after anything that may have changed control it
 // compares the epoch, and when that moved, the queue is dropped and what the program has not read yet is taken back.
 func (p *Pump) guard(now time.Time) {
-	if p.Control == nil || p.Control.Epoch() == p.epoch {
-		if p.Control != nil {
-			p.Control.Settle(now, 0, 0)
-		}
+	if p.Control == nil {
+		return
+	}
+	if p.Control.Epoch() == p.epoch {
+		p.heed(now)
+		p.Control.Settle(now, 0, 0)
 		return
 	}
 	p.epoch = p.Control.Epoch()

@@ -23,7 +23,7 @@ func TestR15ChordBetweenPieces(t *testing.T) {
 		w.press("\x1c")
 		w.drain(-1)
 		require.Equal(t, []string{"read \x1c", "flush"}, w.ledger[3:])
-		require.Equal(t, input.Receipt{Fate: input.Dropped, Written: 192, Dropped: 448}, j.receipt(t))
+		require.Equal(t, input.Receipt{Fate: input.Dropped, Written: 192, Dropped: 448, Unsubmitted: 192}, j.receipt(t))
 		require.Equal(t, 448, w.ctl.dropped)
 		require.Equal(t, 192, w.ctl.unsubmitted)
 	})
@@ -55,7 +55,7 @@ func TestR15LookBeforeEachPiece(t *testing.T) {
 		})
 		w.start()
 		long := w.offer(w.job(strings.Repeat("x", 1000)))
-		require.Equal(t, input.Receipt{Fate: input.Dropped, Written: 3 * input.PieceMax, Dropped: 1000 - 3*input.PieceMax}, long.receipt(t))
+		require.Equal(t, input.Receipt{Fate: input.Dropped, Written: 3 * input.PieceMax, Dropped: 1000 - 3*input.PieceMax, Unsubmitted: 3 * input.PieceMax}, long.receipt(t))
 		w.stop()
 	})
 }

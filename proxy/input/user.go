@@ -24,7 +24,7 @@ func (p *Pump) unit(u Unit) {
 	case PasteStart, Paste, PasteEnd:
 		p.pasted(now, u)
 	case Key:
-		p.user = append(p.user, u.Bytes...)
+		p.typed(u.Bytes)
 		p.Control.Key(now)
 		p.guard(now)
 	}
@@ -62,7 +62,7 @@ func (p *Pump) pasted(now time.Time, u Unit) {
 		p.holding, p.since = true, now
 	}
 	if !p.holding {
-		p.user = append(p.user, u.Bytes...)
+		p.typed(u.Bytes)
 	} else {
 		p.paste = append(p.paste, u.Bytes...)
 	}
@@ -73,8 +73,14 @@ func (p *Pump) pasted(now time.Time, u Unit) {
 	}
 }
 
+// typed queues what the user did for the program.
+func (p *Pump) typed(b []byte) {
+	p.user = append(p.user, b...)
+	p.line.typed(b)
+}
+
 func (p *Pump) letPasteGo() {
-	p.user = append(p.user, p.paste...)
+	p.typed(p.paste)
 	p.paste, p.holding, p.discard = nil, false, false
 }
 

@@ -1,0 +1,74 @@
+package control
+
+import "time"
+
+// Times of held input.
+const (
+	// HoldFor is how long held input waits for the user's word when its agent sets no limit of its own.
+	HoldFor = 30 * time.Second
+	// again is how long a further press of the key that let input through is taken for the same wish: keys repeat.
+	again = 700 * time.Millisecond
+)
+
+// Held is input of the agent that has control which the user has to let through. Its texts are what the user reads.
+type Held struct {
+	// Keys is everything that would be sent, never empty.
+	Keys string
+	// Line is what the agent typed before, since the program's line was last submitted; "" for nothing.
+	Line string
+	// Until is when the input is given up.
+	Until time.Time
+}
+
+// Ruling is what became of held input.
+type Ruling uint8
+
+// The rulings. That the user refused is no ruling: the reclaim key says so, and takes the keyboard back with it.
+const (
+	Unruled Ruling = iota
+	Let            // the user let it through
+	Late           // nobody decided in time
+)
+
+// Hold puts input to the user: the grant does not cover it. There is one at a time; Ruled says what became of it, and when
+// control ends it is over as well. The error says that nobody can be asked.
+func (m *Machine) Hold(now time.Time, h Held) error {
+	m.Tick(now)
+	switch {
+	case m.phase != Granted:
+		return ErrNoGrant
+	case !m.conf.Keyboard:
+		return ErrNobody
+	}
+	m.held, m.ruling = h, Unruled
+	m.ask()
+	return nil
+}
+
+// Ruled is the ruling on the held input, once; then there is none any more.
+func (m *Machine) Ruled() Ruling {
+	r := m.ruling
+	m.ruling = Unruled
+	return r
+}
+
+// Unhold takes the question back: the input is gone.
+func (m *Machine) Unhold() {
+	if m.holding() {
+		m.held, m.shown = Held{}, time.Time{}
+	}
+	m.ruling = Unruled
+}
+
+func (m *Machine) holding() bool { return m.held.Keys != "" }
+
+// rule decides about the held input.
+func (m *Machine) rule(r Ruling) {
+	m.held, m.ruling, m.shown = Held{}, r, time.Time{}
+}
+
+// ask begins a new question to the user: it has yet to be drawn, and what is drawn of an earlier one says nothing of it.
+func (m *Machine) ask() {
+	m.question++
+	m.shown = time.Time{}
+}

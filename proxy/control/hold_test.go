@@ -1,0 +1,101 @@
+package control_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+)
+
+var held = control.Held{Keys: "<Enter>", Line: `"echo hi"`, Until: after(30 * time.Second)}
+
+// TestR46HeldInputTooEarly: Ctrl+G lets input through only when what would be sent could be read.
+func TestR46HeldInputTooEarly(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		shown  time.Duration // after the hold; negative: never
+		press  time.Duration
+		ruling control.Ruling
+	}{
+		{"not drawn", -1, 20 * time.Second, control.Unruled},
+		{"at once", 0, 0, control.Unruled},
+		{"just too early", 0, 299 * time.Millisecond, control.Unruled},
+		{"in time", 0, 300 * time.Millisecond, control.Let},
+		{"drawn late", 5 * time.Second, 5*time.Second + 299*time.Millisecond, control.Unruled},
+		{"drawn late, read", 5 * time.Second, 5*time.Second + 300*time.Millisecond, control.Let},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := freshHolding.reach(t)
+			if c.shown >= 0 {
+				m.Shown(after(c.shown))
+			}
+			require.Equal(t, control.Take, m.Confirm(after(c.press)))
+			require.Equal(t, c.ruling, m.Ruled())
+			require.Equal(t, control.Unruled, m.Ruled(), "a ruling counts once")
+		})
+	}
+}
+
+// TestR46NextInputIsAnotherQuestion: one press lets one input through. The next one has to be read anew, and keys that
+// repeat meanwhile are nobody's.
+func TestR46NextInputIsAnotherQuestion(t *testing.T) {
+	m := holding.reach(t)
+	first := m.State(t0).Question
+	require.Equal(t, control.Take, m.Confirm(t0))
+	require.Equal(t, control.Let, m.Ruled())
+	require.Equal(t, control.Take, m.Confirm(after(500*time.Millisecond)), "the key repeats")
+	require.NoError(t, m.Hold(after(600*time.Millisecond), held))
+	require.Greater(t, m.State(t0).Question, first)
+	require.Equal(t, control.Take, m.Confirm(after(900*time.Millisecond)), "not drawn")
+	require.Equal(t, control.Unruled, m.Ruled())
+	require.Equal(t, "granted+held", look(m))
+}
+
+func TestConfirmIsTheProgramsAgain(t *testing.T) {
+	m := holding.reach(t)
+	m.Confirm(t0)
+	require.Equal(t, control.Take, m.Confirm(after(699*time.Millisecond)))
+	require.Equal(t, control.Pass, m.Confirm(after(1400*time.Millisecond)))
+}
+
+// TestR4ChordWhileHeld: the key stops the agent, whatever is asked just now; it never means less than that.
+func TestR4ChordWhileHeld(t *testing.T) {
+	for _, at := range []place{holding, freshHolding} {
+		m := at.reach(t)
+		epoch := m.Epoch()
+		require.Equal(t, control.Take, m.Chord(t0))
+		require.Equal(t, control.Reclaimed, m.LastEnd().Reason)
+		require.Greater(t, m.Epoch(), epoch)
+		require.Equal(t, control.Unruled, m.Ruled())
+		require.Zero(t, m.State(t0).Held)
+	}
+}
+
+func TestHeldInputExpires(t *testing.T) {
+	m := freshHolding.reach(t)
+	next, ok := m.Next(t0)
+	require.True(t, ok)
+	require.Equal(t, held.Until, next)
+	m.Tick(held.Until.Add(-1))
+	require.Equal(t, control.Unruled, m.Ruled())
+	m.Tick(held.Until)
+	require.Equal(t, control.Late, m.Ruled())
+	require.Equal(t, "granted", look(m), "the grant goes on")
+}
+
+func TestNothingIsHeldWithoutAGrantOrAUser(t *testing.T) {
+	require.ErrorIs(t, observing.reach(t).Hold(t0, held), control.ErrNoGrant)
+	require.ErrorIs(t, asked.reach(t).Hold(t0, held), control.ErrNoGrant)
+	m := control.New(control.Config{Pregrant: control.Type})
+	require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: control.Type}))
+	require.ErrorIs(t, m.Hold(t0, held), control.ErrNobody)
+}
+
+func TestHeldInputIsTakenBack(t *testing.T) {
+	m := holding.reach(t)
+	m.Unhold()
+	require.Equal(t, "granted", look(m))
+	require.Equal(t, control.Pass, m.Confirm(t0), "there is no question any more")
+}

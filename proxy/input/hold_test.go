@@ -1,0 +1,225 @@
+package input_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+)
+
+// hold makes the job one that the user has to let through, as the session does: what was let through once passes when it
+// is prepared again and is still the same. It returns the lines that the job saw.
+func (w *world) hold(j *job) *[]input.Line {
+	var lines []input.Line
+	asked := ""
+	j.Hold = func(now time.Time, pieces []input.Piece, line input.Line) (bool, error) {
+		lines = append(lines, line)
+		shown := ""
+		for _, p := range pieces {
+			shown += string(p.Bytes)
+		}
+		if shown == asked {
+			return false, nil
+		}
+		asked = shown
+		return true, w.ctl.Hold(now, control.Held{Keys: shown, Until: now.Add(30 * time.Second)})
+	}
+	return &lines
+}
+
+// lets has the user let through what has been on the screen long enough.
+func (w *world) lets() {
+	w.ctl.Shown(time.Now())
+	w.sleep(control.Drawn)
+	w.press("\x07")
+}
+
+func TestHeldInputWaitsForTheUser(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		j, next := w.job("ls\r"), w.job("next")
+		w.hold(j)
+		w.offer(j)
+		w.offer(next)
+		w.sleep(10 * time.Second)
+		require.Empty(t, w.written())
+		require.Equal(t, "ls\r", w.ctl.State(time.Now()).Held.Keys)
+		w.lets()
+		require.Equal(t, "ls\rnext", w.written(), "and what waited behind it")
+		require.Equal(t, input.Receipt{Fate: input.Written, Written: 3}, j.receipt(t))
+		next.receipt(t)
+	})
+}
+
+// TestR4HeldInputIsRefusedByTheKey: the key takes the keyboard back; nothing of what was held is typed then or later.
+func TestR4HeldInputIsRefusedByTheKey(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		j, next := w.job("rm\r"), w.job("next")
+		w.hold(j)
+		w.offer(j)
+		w.offer(next)
+		w.press("\x1c")
+		require.Equal(t, input.Receipt{Fate: input.Dropped, Dropped: 3, Held: true}, j.receipt(t))
+		require.Equal(t, input.Receipt{Fate: input.Dropped, Dropped: 4}, next.receipt(t))
+		w.grant()
+		w.press("\x07\x07")
+		w.sleep(time.Minute)
+		require.NotContains(t, w.written(), "rm")
+		require.Zero(t, w.ctl.State(time.Now()).Held)
+	})
+}
+
+func TestHeldInputIsRefusedInTime(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		j, next := w.job("ls\r"), w.job("next")
+		w.hold(j)
+		w.offer(j)
+		w.offer(next)
+		w.sleep(30*time.Second - 1)
+		require.Empty(t, j.receipts)
+		w.sleep(1)
+		r := j.receipt(t)
+		require.ErrorIs(t, r.Err, input.ErrLate)
+		require.Equal(t, "next", w.written(), "the grant goes on")
+	})
+}
+
+// TestR6TheUserTypesWhileInputIsHeld: the user's keys go to the program and decide nothing; what was let through waits
+// until they have not typed for a second.
+func TestR6TheUserTypesWhileInputIsHeld(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		j := w.job("ls\r")
+		j.Wait = 10 * time.Second // for a pause, which this is not
+		w.hold(j)
+		w.offer(j)
+		for range 12 {
+			w.press("u")
+			w.sleep(900 * time.Millisecond)
+		}
+		require.Empty(t, j.receipts)
+		require.NotZero(t, w.ctl.State(time.Now()).Held)
+		w.press("u")
+		w.lets()
+		require.Equal(t, strings.Repeat("u", 13), w.written())
+		w.sleep(time.Second)
+		require.Equal(t, strings.Repeat("u", 13)+"ls\r", w.written())
+	})
+}
+
+// TestWhatWasLetThroughIsPreparedAnew: the conditions are checked when the first byte is written; bytes that are not those
+// that the user saw are held again.
+func TestWhatWasLetThroughIsPreparedAnew(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		changed := errors.New("the screen changed")
+		var answers []func([]input.Piece, error)
+		prepare := func(answer func([]input.Piece, error)) { answers = append(answers, answer) }
+		j := w.job("a\r")
+		w.hold(j)
+		j.Prepare = prepare
+		w.offer(j)
+		answers[0]([]input.Piece{{Bytes: []byte("a\r")}}, nil)
+		synctest.Wait()
+		w.lets()
+		require.Len(t, answers, 2)
+		answers[1]([]input.Piece{{Bytes: []byte("b\r")}}, nil) // another encoding
+		synctest.Wait()
+		require.Empty(t, w.written())
+		require.Equal(t, "b\r", w.ctl.State(time.Now()).Held.Keys)
+		w.sleep(time.Second) // or it would be the first press once more
+		w.lets()
+		require.Len(t, answers, 3)
+		answers[2](nil, changed)
+		synctest.Wait()
+		require.ErrorIs(t, j.receipt(t).Err, changed)
+		require.Empty(t, w.written())
+	})
+}
+
+func TestInputThatCannotBeHeldIsRefused(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		nobody := errors.New("nobody is there")
+		j := w.job("ls\r")
+		j.Hold = func(time.Time, []input.Piece, input.Line) (bool, error) { return false, nobody }
+		w.offer(j)
+		require.ErrorIs(t, j.receipt(t).Err, nobody)
+		require.Empty(t, w.written())
+	})
+}
+
+func TestHeldInputGoesWithTheProgramAndThePump(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true, nil)
+		w.start()
+		j := w.job("ls\r")
+		w.hold(j)
+		w.offer(j)
+		w.gone = errGone
+		w.press("u")
+		require.Equal(t, input.Receipt{Fate: input.Gone, Dropped: 3, Held: true}, j.receipt(t))
+		require.Zero(t, w.ctl.State(time.Now()).Held, "nobody is asked about what is gone")
+		w.gone = nil
+		last := w.job("ls\r")
+		w.hold(last)
+		w.offer(last)
+		w.stop()
+		require.Equal(t, input.Gone, last.receipt(t).Fate)
+	})
+}
+
+// TestR47TheLineThatEnterSends: with an Enter the user sees what it submits: what agents typed since the last one, also
+// under an earlier grant.
+func TestR47TheLineThatEnterSends(t *testing.T) {
+	type step struct{ agent, user string }
+	for _, c := range []struct {
+		name  string
+		steps []step
+		line  string
+		mixed bool
+		lost  int
+	}{
+		{"nothing", nil, "", false, 0},
+		{"text", []step{{agent: "echo hi"}}, "echo hi", false, 0},
+		{"the newest line", []step{{agent: "one\r"}, {agent: "two"}}, "two", false, 0},
+		{"within one input", []step{{agent: "one\rtwo"}}, "two", false, 0},
+		{"interrupted", []step{{agent: "one\x03two"}}, "two", false, 0},
+		{"the user submits it", []step{{agent: "one"}, {user: "\r"}}, "", false, 0},
+		{"the user types too", []step{{agent: "one"}, {user: "x"}}, "one", true, 0},
+		{"the user pastes too", []step{{agent: "one"}, {user: "\x1b[200~x\x1b[201~"}}, "one", true, 0},
+		{"the terminal answers", []step{{agent: "one"}, {user: "\x1b[?62c"}}, "one", false, 0},
+		{"the user types first", []step{{user: "x"}, {agent: "one"}}, "one", false, 0},
+		{"long", []step{{agent: strings.Repeat("x", 5000)}}, strings.Repeat("x", 5000-15*64), false, 15 * 64},
+		{"an earlier grant", []step{{agent: "rm"}, {user: "\x1c"}}, "rm", false, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, true, func(t *testing.T, w *world) {
+				for _, s := range c.steps {
+					if s.agent != "" {
+						w.offer(w.job(s.agent))
+						continue
+					}
+					w.press(s.user)
+					w.sleep(time.Second)
+				}
+				if w.ctl.Phase() != control.Granted {
+					w.sleep(time.Minute)
+					require.NoError(t, w.ctl.Request(time.Now(), control.Request{ID: "r2", Agent: control.Agent{ID: agent}, Level: control.Type}))
+					w.lets()
+				}
+				j := w.job("\r")
+				lines := w.hold(j)
+				w.offer(j)
+				require.Len(t, *lines, 1)
+				line := (*lines)[0]
+				require.Equal(t, c.line, string(bytes.Join(line.Pieces, nil)))
+				require.Equal(t, c.mixed, line.Mixed)
+				require.Equal(t, c.lost, line.Lost)
+			})
+		})
+	}
+}
