@@ -161,6 +161,14 @@ func (c *checks) expect(e *Expect) *checks {
 	return c
 }
 
+// notes checks the user's messages that an answer carries.
+func (c *checks) notes(notes []string) *checks {
+	for _, n := range notes {
+		c.required("notes", n, MaxText)
+	}
+	return c
+}
+
 func (m *Snapshot) check() error {
 	c := new(checks)
 	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).screen(m.Screen)
@@ -172,13 +180,13 @@ func (m *Snapshot) check() error {
 
 func (m *ControlGrant) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).optionalID("requestId", m.RequestID).
-		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).optionalLevel("level", m.Level).done()
+		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).optionalLevel("level", m.Level).notes(m.Notes).done()
 }
 
 func (m *ControlRevoke) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).optionalID("requestId", m.RequestID).
 		optionalID("agentId", m.AgentID).oneOf("reason", string(m.Reason), "", string(ReasonReclaimed), string(ReasonRefused),
-		string(ReasonReleased), string(ReasonExpired), string(ReasonExited), string(ReasonLink), string(ReasonReplaced)).done()
+		string(ReasonReleased), string(ReasonExpired), string(ReasonExited), string(ReasonLink), string(ReasonReplaced)).notes(m.Notes).done()
 }
 
 func (m *SessionOpen) check() error {
@@ -205,15 +213,15 @@ func (m *Blackout) check() error {
 
 func (m *InputResult) check() error {
 	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
-		oneOf("status", string(m.Status), string(StatusWritten), string(StatusRefused), string(StatusDropped)).frame(m.Frame).done()
+		oneOf("status", string(m.Status), string(StatusWritten), string(StatusRefused), string(StatusDropped)).frame(m.Frame).notes(m.Notes).done()
 }
 
 func (m *WaitResult) check() error {
-	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).frame(m.Frame).done()
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).frame(m.Frame).notes(m.Notes).done()
 }
 
 func (m *ReadResult) check() error {
-	c := new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).frame(m.Frame)
+	c := new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).frame(m.Frame).notes(m.Notes)
 	if m.Frame == nil {
 		c.fail(CodeBadMessage, "frame", "is missing")
 	}
@@ -264,7 +272,7 @@ func (m *Wait) check() error {
 }
 
 func (m *Read) check() error {
-	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
 		between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
 }
 

@@ -34,6 +34,8 @@ type ControlGrant struct {
 	Level     Level  `json:"level,omitempty"`
 	Epoch     uint64 `json:"epoch,omitempty"`
 	ExpiresAt int64  `json:"expiresAt,omitempty"`
+	// Notes are messages of the user's to this agent which it has not had yet.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // ControlRevoke says that control ended, or that a request was refused.
@@ -48,6 +50,8 @@ type ControlRevoke struct {
 	DroppedBytes int `json:"droppedBytes,omitempty"`
 	// UnsubmittedBytes is what the agent typed since its last Enter: the program may still hold it on its line.
 	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
+	// Notes are messages of the user's to this agent which it has not had yet.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // SessionOpen publishes a session, before anything else of it, on every connection.
@@ -111,10 +115,14 @@ type InputResult struct {
 	Message      string `json:"message,omitempty"`
 	WrittenBytes int    `json:"writtenBytes,omitempty"`
 	DroppedBytes int    `json:"droppedBytes,omitempty"`
-	// Ended says why control ended when Status is dropped.
+	// Ended says why control ended when Status is dropped, or when there is none any more.
 	Ended Reason `json:"ended,omitempty"`
-	Seq   uint64 `json:"seq,omitempty"`
-	Frame *Frame `json:"frame,omitempty"`
+	// UnsubmittedBytes is what was typed under the grant that ended since the last Enter: the program may still hold it.
+	UnsubmittedBytes int    `json:"unsubmittedBytes,omitempty"`
+	Seq              uint64 `json:"seq,omitempty"`
+	Frame            *Frame `json:"frame,omitempty"`
+	// Notes are messages of the user's to this agent which it has not had yet.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // WaitResult answers a [Wait].
@@ -128,6 +136,8 @@ type WaitResult struct {
 	Seq      uint64 `json:"seq,omitempty"`
 	Frame    *Frame `json:"frame,omitempty"`
 	ExitCode *int   `json:"exitCode,omitempty"`
+	// Notes are messages of the user's to this agent which it has not had yet.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // ReadResult answers a [Read].
@@ -142,6 +152,8 @@ type ReadResult struct {
 	NextLine uint64 `json:"nextLine,omitempty"`
 	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where Text is history.
 	HiddenText []int `json:"hiddenText,omitempty"`
+	// Notes are messages of the user's to this agent which it has not had yet.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // ProxyStarted answers a [ProxyStart].
@@ -259,6 +271,7 @@ type Wait struct {
 type Read struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId,omitempty"`
 	// SinceSeq: the frame may carry only the rows that changed since that revision.
 	SinceSeq uint64 `json:"sinceSeq,omitempty"`
 	// Scrollback is the number of rows of history wanted, newest last.

@@ -114,6 +114,8 @@ const (
 	CodeUnavailable   Code = "unavailable"
 	CodeReservedKey   Code = "reserved_key"
 	CodeNotReading    Code = "program_not_reading"
+	CodeUserRefused   Code = "user_refused"
+	CodeOtherProgram  Code = "other_program"
 )
 
 // Message is one message of the wire. Only this package can make one.

@@ -72,6 +72,12 @@ type Keyboard struct {
 	ExpiresAt int64 `json:"expiresAt,omitempty"`
 	// Paused says that the user is typing and the agent's input waits.
 	Paused bool `json:"paused,omitempty"`
+	// Held says that input of the agent's waits for the user to let it through.
+	Held bool `json:"held,omitempty"`
+	// Program is the program that the grant is for, where it is for one only; Away says that another one has the
+	// terminal, and the agent's input waits.
+	Program string `json:"program,omitempty"`
+	Away    bool   `json:"away,omitempty"`
 	// Asking is the name of the agent whose request is open.
 	Asking string `json:"asking,omitempty"`
 	// AskingLevel and AskingReason are what it asks for, and why in its own words.

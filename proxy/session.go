@@ -297,8 +297,13 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		name: s.conf.Agent.Name, line: !agent.NoNotice, title: titled(os.Getenv("TERM")), key: keyLabel(agent.Key.String()),
 		repaint: s.output.repaint,
 	}
-	s.painter = &painter{loop: s.loop, status: s.status, shown: func(now time.Time) {
-		s.pump.Post(func(time.Time) { s.authority.Shown(now) })
+	s.painter = &painter{loop: s.loop, status: s.status, shown: func(question uint64) {
+		now := time.Now()
+		s.pump.Post(func(time.Time) {
+			if s.authority.Question() == question {
+				s.authority.Shown(now)
+			}
+		})
 	}}
 	s.output.paint = s.painter.paint
 	s.output.last.untitle = s.painter.leave
@@ -368,6 +373,7 @@ func (s *session) keyboardState() protocol.Keyboard {
 	case control.Granted:
 		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
 		k.Level, k.ExpiresAt, k.Paused = level(st.Level), milli(st.Until), st.Paused
+		k.Held = st.Held.Keys != ""
 	case control.Asked:
 		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, level(st.Level), st.Reason
 	case control.Observing:

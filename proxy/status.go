@@ -41,9 +41,7 @@ type status struct {
 // show takes a new state of control.
 func (s *status) show(state control.State) {
 	s.mu.Lock()
-	if state.Phase == control.Asked && s.state.Phase != control.Asked {
-		s.bell = true
-	}
+	s.bell = s.bell || state.Question != s.state.Question && (state.Phase == control.Asked || state.Held.Keys != "")
 	if state.Phase == control.Granted && s.state.Phase != control.Granted {
 		s.begun = true
 	}
@@ -108,6 +106,8 @@ func (s *status) controlled(e control.Event, unsubmitted int, note string) {
 	switch {
 	case e.Granted && e.By != "":
 		s.say(e.By+" lets "+e.Agent.Name+" drive. "+s.key+" takes the keyboard back at once; your own keys pause it", noteFor)
+	case e.Granted && e.Level == control.Type:
+		s.say(e.Agent.Name+" may type; Enter and the like are yours to let through. "+s.key+" takes the keyboard back at once", tellFor)
 	case e.Granted:
 		s.say(e.Agent.Name+" drives. "+s.key+" takes the keyboard back at once; your own keys pause it", tellFor)
 	case e.Reason == control.Reclaimed && e.By != "":
@@ -138,15 +138,17 @@ func (s *status) takeBegun() bool {
 	return begun
 }
 
-// compose is what to show now on a terminal of cols columns: the line ("" for none), the title ("" for none), whether to
-// ring, and whether the line or title puts a question.
-func (s *status) compose(now time.Time, cols int, title string) (line, window string, ring, question bool) {
+// compose is what to show now on a terminal of this size: the line ("" for none), the title ("" for none), whether to
+// ring, and the number of the question that the line or title puts, 0 for none.
+func (s *status) compose(now time.Time, cols, rows int, title string) (line, window string, ring bool, question uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ring, s.bell = s.bell, false
-	question = s.state.Phase == control.Asked || s.state.Menu
+	if s.state.Asks() {
+		question = s.state.Question
+	}
 	if s.line {
-		line = s.sentence(now, cols)
+		line = s.sentence(now, cols, rows)
 	}
 	if s.title {
 		if title == "" {
@@ -157,9 +159,11 @@ func (s *status) compose(now time.Time, cols int, title string) (line, window st
 	return line, window, ring, question
 }
 
-func (s *status) sentence(now time.Time, cols int) string {
+func (s *status) sentence(now time.Time, cols, rows int) string {
 	st := s.state
 	switch {
+	case st.Held.Keys != "":
+		return s.approval(cols, rows)
 	case st.Phase == control.Asked:
 		verb := "drive"
 		if st.Level == control.Type {
@@ -182,8 +186,14 @@ func (s *status) sentence(now time.Time, cols int) string {
 // tag is the word in the window's title for who has the keyboard.
 func (s *status) tag() string {
 	switch st := s.state; {
+	case st.Held.Keys != "" && !s.line:
+		return s.approvalTitle()
+	case st.Held.Keys != "":
+		return "[agent asks]"
 	case st.Phase == control.Granted && st.Paused:
 		return "[" + st.Agent.Name + " paused]"
+	case st.Phase == control.Granted && st.Level == control.Type:
+		return "[" + st.Agent.Name + " types]"
 	case st.Phase == control.Granted:
 		return "[" + st.Agent.Name + " drives]"
 	case st.Phase == control.Asked && !s.line:
@@ -235,9 +245,9 @@ func keyLabel(name string) string {
 type painter struct {
 	loop   *screenLoop
 	status *status
-	shown  func(time.Time) // a question stands on the screen
-	title  string          // as it was set last, "" for not yet
-	titles uint64          // of the program's, when it was set
+	shown  func(question uint64) // a question stands on the screen
+	title  string                // as it was set last, "" for not yet
+	titles uint64                // of the program's, when it was set
 	// ask says that the terminal is asked for its cursor, and who takes the answer; nil where nobody answers.
 	ask    func(take func(row int))
 	unsure bool      // the terminal was resized: it may show the main screen's rows elsewhere than the model
@@ -284,7 +294,7 @@ const answerPatience = time.Second
 // paint implements [output.paint]. It waits for the screen loop, which has to be where the terminal is: the line is drawn
 // with the model's help.
 func (p *painter) paint() (show, hide []byte, ok bool) {
-	var question bool
+	var question uint64
 	ran := p.loop.call(func(now time.Time) {
 		m := p.loop.model
 		if ok = m.Ground(); !ok {
@@ -294,11 +304,11 @@ func (p *painter) paint() (show, hide []byte, ok bool) {
 		if p.status.takeBegun() {
 			show = append(show, unlock...)
 		}
-		cols, _ := m.Size()
-		line, window, ring, asks := p.status.compose(now, cols, m.Title())
+		cols, rows := m.Size()
+		line, window, ring, asks := p.status.compose(now, cols, rows, m.Title())
 		if now.Sub(p.asked) < answerPatience {
 			line = "" // until it is known where
-			asks = false
+			asks = 0
 		}
 		question = asks
 		if titles := m.TitleSets(); window != "" && (window != p.title || titles != p.titles) {
@@ -313,11 +323,11 @@ func (p *painter) paint() (show, hide []byte, ok bool) {
 		}
 		if line != "" {
 			show = notice.Draw(show, m, line)
-			hide = notice.Erase(nil, m)
+			hide = notice.Erase(nil, m, line)
 		}
 	})
-	if ran && ok && question {
-		p.shown(time.Now())
+	if ran && ok && question != 0 {
+		p.shown(question)
 	}
 	return show, hide, ran && ok
 }

@@ -38,10 +38,10 @@ func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
 				ID: "1", Agent: control.Agent{ID: "a", Name: agentName(tt.agent)}, Level: tt.level, Reason: cleanReason(tt.reason), For: tt.lasts,
 			}))
 			s.show(a.State(now))
-			line, _, ring, question := s.compose(now, 120, "")
+			line, _, ring, question := s.compose(now, 120, 24, "")
 			require.True(t, strings.HasPrefix(line, " "+tt.want), line)
 			require.True(t, strings.HasSuffix(line, " "+keys+" "), line)
-			require.True(t, ring && question)
+			require.True(t, ring && question != 0)
 			require.LessOrEqual(t, len([]rune(cleanReason(tt.reason))), 201)
 		})
 	}
@@ -51,7 +51,7 @@ func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
 func TestR43TheTitleStandsBehindAWordOfOurs(t *testing.T) {
 	s := &status{title: true, repaint: func() {}}
 	s.show(control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}})
-	_, window, _, _ := s.compose(time.Now(), 80, "[observed] a\u202eb\u200dc")
+	_, window, _, _ := s.compose(time.Now(), 80, 24, "[observed] a\u202eb\u200dc")
 	require.Equal(t, "[claude drives] [observed] abc", window)
 }
 

@@ -38,6 +38,7 @@ func (d *desk) input(m *protocol.Input) {
 		epoch = d.s.authority.state().Epoch
 	}
 	seen := d.s.recording.input(m, epoch)
+	h := &holding{s: d.s, m: m, began: time.Now()}
 	d.s.pump.Offer(input.Job{
 		Agent: m.AgentID, Epoch: epoch, Size: len(m.Data), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
 		Prepare: func(answer func([]input.Piece, error)) {
@@ -49,8 +50,9 @@ func (d *desk) input(m *protocol.Input) {
 				answer(nil, &refusal{protocol.CodeExited, "the program has ended"})
 			}
 		},
+		Hold:  h.hold,
 		Wrote: seen.wrote,
-		Done:  func(r input.Receipt) { d.typed(m, r) },
+		Done:  func(r input.Receipt) { d.typed(h, r) },
 	})
 }
 
@@ -89,13 +91,6 @@ func (d *desk) prepare(m *protocol.Input) ([]input.Piece, error) {
 	}
 	if err := d.nested(pieces); err != nil {
 		return nil, err
-	}
-	if bracketed := m.InputKind == protocol.InputPaste && modes.BracketedPaste; state.Level == control.Type && !bracketed {
-		for _, p := range pieces {
-			if keys.Submits(p.Bytes) {
-				return nil, &refusal{protocol.CodeForbidden, "the grant is of level type: what submits or signals (Enter, Ctrl-C, ...) is the user's to press; type the text without it, or ask for level drive"}
-			}
-		}
 	}
 	return pieces, nil
 }
@@ -188,17 +183,30 @@ func pastePieces(text string, bracketed bool) ([]input.Piece, error) {
 	if !bracketed || err != nil {
 		return pieces, err
 	}
-	pieces = append([]input.Piece{{Bytes: []byte("\x1b[200~")}}, pieces...)
-	return append(pieces, input.Piece{Bytes: []byte("\x1b[201~")}), nil
+	pieces = append([]input.Piece{{Bytes: []byte(pasteBegins)}}, pieces...)
+	return append(pieces, input.Piece{Bytes: []byte(pasteEnds)}), nil
 }
 
+// The marks of a bracketed paste (xterm ctlseqs, DECSET 2004).
+const (
+	pasteBegins = "\x1b[200~"
+	pasteEnds   = "\x1b[201~"
+)
+
 // typed makes the receipt. It runs on the pump's goroutine.
-func (d *desk) typed(m *protocol.Input, r input.Receipt) {
+func (d *desk) typed(h *holding, r input.Receipt) {
+	m := h.m
 	result := &protocol.InputResult{
 		ID: newID(), RequestID: m.RequestID, SessionID: d.s.id,
-		WrittenBytes: r.Written, DroppedBytes: r.Dropped,
+		WrittenBytes: r.Written, DroppedBytes: r.Dropped, UnsubmittedBytes: r.Unsubmitted,
 	}
 	result.Status, result.Reason, result.Message = fate(r)
+	if no, ok := h.refused(r, d.s.authority.LastEnd().Reason); ok {
+		result.Status, result.Reason, result.Message, result.DroppedBytes = protocol.StatusRefused, no.code, no.say, 0
+		if r.Held {
+			result.Ended = protocol.ReasonReclaimed
+		}
+	}
 	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
 		if e := d.s.authority.LastEnd(); e.Reason != 0 && e.Agent.ID == m.AgentID {
 			result.Ended, result.Message = reason(e.Reason), why(e.Reason)

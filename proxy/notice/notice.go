@@ -1,7 +1,7 @@
 // Package notice is the line that the proxy shows the user over the program, and its exact removal. It makes bytes for
 // the user's terminal out of the terminal model; it knows no network and decides nothing.
 //
-// The line covers the bottom row. It changes nothing that the program could notice: the row, the cursor, the colours and
+// The line covers the bottom row, or as many rows from there upwards as its text has. It changes nothing that the program could notice: the row, the cursor, the colours and
 // the modes that drawing disturbs come back from the model, without the terminal's one slot for a saved cursor (DECSC),
 // which is the program's.
 package notice
@@ -31,22 +31,32 @@ type Screen interface {
 // coordinates, no insertion, no wrapping (ECMA-48 SGR, IRM; DEC SCS, DECOM, DECAWM; OSC 8).
 const disturb = "\x1b]8;;\x1b\\\x1b[0m\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7l"
 
-// Draw appends the bytes that show text on the bottom row, in reverse video, and leave everything else as it was.
+// Draw appends the bytes that show text on the bottom rows, one row for each of its lines, in reverse video, and leave
+// everything else as it was. Lines for which there is no row are left out.
 func Draw(dst []byte, s Screen, text string) []byte {
 	cols, rows := s.Size()
-	dst = begin(dst, rows)
-	dst = append(dst, "\x1b[7m"...)
-	dst = append(dst, Fit(text, cols)...)
+	lines := strings.Split(text, "\n")
+	lines = lines[:min(len(lines), rows)]
+	dst = append(dst, disturb...)
+	for i, line := range lines {
+		dst = moveTo(dst, rows-len(lines)+i+1)
+		dst = append(dst, "\x1b[7m"...)
+		dst = append(dst, Fit(line, cols)...)
+	}
 	dst = append(dst, "\x1b[0m"...)
 	return end(dst, s)
 }
 
-// Erase appends the bytes that show the program's own bottom row again.
-func Erase(dst []byte, s Screen) []byte {
+// Erase appends the bytes that show the program's own rows again where Draw showed text.
+func Erase(dst []byte, s Screen, text string) []byte {
 	_, rows := s.Size()
-	dst = begin(dst, rows)
-	dst = append(dst, "\x1b[2K"...)
-	dst = s.AppendRowANSI(dst, rows-1)
+	dst = append(dst, disturb...)
+	for row := max(0, rows-1-strings.Count(text, "\n")); row < rows; row++ {
+		dst = moveTo(dst, row+1)
+		dst = append(dst, "\x1b[2K"...)
+		dst = s.AppendRowANSI(dst, row)
+		dst = append(dst, "\x1b[0m"...)
+	}
 	return end(dst, s)
 }
 
@@ -60,10 +70,6 @@ func Redraw(dst []byte, s Screen) []byte {
 		dst = s.AppendRowANSI(dst, row)
 	}
 	return end(dst, s)
-}
-
-func begin(dst []byte, rows int) []byte {
-	return moveTo(append(dst, disturb...), rows)
 }
 
 // moveTo is CUP to the first column of a row, counted from 1.

@@ -70,14 +70,15 @@ func TestNoticeLeavesNoTrace(t *testing.T) {
 	for name, state := range states {
 		for _, size := range [][2]int{{10, 5}, {1, 1}, {3, 1}, {40, 2}} {
 			for i, probe := range probes {
+				text := []string{"an agent asks 世", "an agent\nasks 世\nto send"}[i%2]
 				t.Run(fmt.Sprintf("%s/%dx%d/%d", name, size[0], size[1], i), func(t *testing.T) {
 					model := screen.New(screen.Config{Cols: size[0], Rows: size[1]})
 					user := screen.New(screen.Config{Cols: size[0], Rows: size[1]})
 					model.Feed([]byte(state))
 					user.Feed([]byte(state))
-					user.Feed(notice.Draw(nil, model, "an agent asks 世"))
+					user.Feed(notice.Draw(nil, model, text))
 					require.Equal(t, model.Cursor(), user.Cursor(), "while it is drawn the cursor stays")
-					user.Feed(notice.Erase(nil, model))
+					user.Feed(notice.Erase(nil, model, text))
 					model.Feed([]byte(probe))
 					user.Feed([]byte(probe))
 					same(t, model, user)
@@ -95,6 +96,23 @@ func TestNoticeCoversTheBottomRow(t *testing.T) {
 	}
 	user.Feed(notice.Draw(nil, model, "allow?"))
 	require.Equal(t, []string{"one", "two", "allow?"}, []string{user.RowText(0), user.RowText(1), user.RowText(2)})
+}
+
+// TestNoticeOfSeveralRows: each line has its row, at the bottom; what does not fit on the screen is not drawn elsewhere.
+func TestNoticeOfSeveralRows(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"allow?\nyes", []string{"one", "allow?", "yes"}},
+		{"a\nb\nc", []string{"a", "b", "c"}},
+		{"a\nb\nc\nd", []string{"a", "b", "c"}},
+	} {
+		user := screen.New(screen.Config{Cols: 12, Rows: 3})
+		user.Feed([]byte("one\r\ntwo\r\nthree"))
+		user.Feed(notice.Draw(nil, user, c.text))
+		require.Equal(t, c.want, []string{user.RowText(0), user.RowText(1), user.RowText(2)})
+	}
 }
 
 // TestRedrawRepairs paints over whatever a terminal shows.

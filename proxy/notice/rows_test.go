@@ -1,0 +1,69 @@
+package notice_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/notice"
+)
+
+func TestR47RowsHoldTheWholeText(t *testing.T) {
+	const keys = `Ctrl+G sends it · Ctrl+\ refuses`
+	for _, c := range []struct {
+		cols, most int
+		say        string
+		want       []string
+	}{
+		{60, 5, "ada: <Enter>", []string{" ada: <Enter>" + strings.Repeat(" ", 14) + keys + " "}},
+		{34, 5, "ada: <Enter>", []string{" ada: <Enter>", " " + keys}},
+		{34, 5, "ada: " + strings.Repeat("0123456789", 5), []string{" ada: 012345678901234567890123456", " 78901234567890123456789", " " + keys}},
+		{34, 3, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012345678901234567890123456", " 78901234… and 55 characters more", " " + keys}},
+		{34, 2, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012… and 87 characters more", " " + keys}},
+		{12, 4, "ada: 世界世界", []string{" ada: 世界", " 世界", " Ctrl+G sen", " ds it · Ct"}},
+		{80, 1, strings.Repeat("x", 100), []string{" 100 characters not shown · " + keys}},
+	} {
+		t.Run(fmt.Sprintf("%dx%d/%.20s", c.cols, c.most, c.say), func(t *testing.T) {
+			require.Equal(t, c.want, strings.Split(notice.Rows(c.cols, c.most, c.say, keys), "\n"))
+		})
+	}
+}
+
+// TestR47RowsNeverShortenSilently lays texts out on every small screen: either all of the text is there, or the number of
+// characters that are not.
+func TestR47RowsNeverShortenSilently(t *testing.T) {
+	const keys = `Ctrl+G sends it · Ctrl+\ refuses`
+	for _, n := range []int{1, 9, 10, 60, 999} {
+		say := "ada:" + strings.Repeat("q", n)
+		for cols := 34; cols < 90; cols += 7 {
+			for most := 1; most < 9; most++ {
+				rows := strings.Split(notice.Rows(cols, most, say, keys), "\n")
+				require.LessOrEqual(t, len(rows), most)
+				text := strings.Join(rows, "")
+				if shown := strings.Count(text, "q"); shown != n {
+					missing := fmt.Sprintf("and %d characters more", n-shown)
+					if most == 1 {
+						missing = fmt.Sprintf("%d characters not shown", n+4)
+					}
+					require.Contains(t, text, missing, "%d columns, %d rows", cols, most)
+				}
+				for _, row := range rows[:len(rows)-1] {
+					require.LessOrEqual(t, displaywidth.String(row), cols)
+				}
+			}
+		}
+	}
+}
+
+func TestTail(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		cols int
+		want string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "…cd"}, {"世界", 4, "世界"}, {"世界a", 4, "…界a"}, {"世界世", 4, "…世"}, {"ab", 1, "…"}, {"", 0, ""}} {
+		require.Equal(t, c.want, notice.Tail(c.text, c.cols))
+	}
+}
