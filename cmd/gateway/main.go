@@ -131,7 +131,8 @@ func statusOfCode(c protocol.Code) int {
 	case protocol.CodeBadMessage, protocol.CodeTooLarge:
 		return statusUsage
 	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeBusy, protocol.CodeUserTyping,
-		protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey, protocol.CodeNotReading:
+		protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey, protocol.CodeNotReading,
+		protocol.CodeUserRefused, protocol.CodeOtherProgram:
 	}
 	return statusRefused
 }

@@ -20,6 +20,12 @@ import (
 // settle is how long the screen has to be quiet after typing.
 const settle = 300 * time.Millisecond
 
+// sendTimeout bounds a send that says nothing else.
+const sendTimeout = 10 * time.Second
+
+// letThrough is how long the user gets by default to let through what a grant of level type holds.
+const letThrough = time.Minute
+
 // sendFlags are the flags of send.
 type sendFlags struct {
 	text, paste, until, as string
@@ -44,7 +50,7 @@ func (a *app) newSend() *cobra.Command {
 	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
 	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
 	f.StringVar(&in.until, "until", "", "then wait for `FACT`: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
-	f.DurationVar(&in.timeout, "timeout", 10*time.Second, "bound of everything together")
+	f.DurationVar(&in.timeout, "timeout", sendTimeout, "bound of everything together; the user gets a minute more by default to let held keys through")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	return cmd
 }
@@ -67,6 +73,9 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 		if err != nil {
 			return usage("--until %s: %w", condition, err)
 		}
+	}
+	if !cmd.Flags().Changed("timeout") {
+		what.Held = letThrough
 	}
 	if cmd.Flags().Changed("expect-rev") {
 		what.Rev = &in.rev
@@ -139,6 +148,9 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 		}
 		return errors.Join(notTyped(typed, failed), err)
 	}
+	if typed.Held {
+		what.Deadline = time.Now().Add(sendTimeout) // the user's time is not the program's
+	}
 	out := sent{InputResult: total(typed)}
 	frame := typed.Last().Frame
 	if condition != "" {
@@ -201,5 +213,8 @@ func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 		out.status = statusOfCode(failed.Reason)
 	}
 	out.cause = fmt.Errorf("send: %s\n%s", why, observe.Receipt(typed.Parts))
+	if left := observe.Unsubmitted(failed.UnsubmittedBytes); left != "" {
+		out.cause = fmt.Errorf("%w\n%s", out.cause, left)
+	}
 	return out
 }

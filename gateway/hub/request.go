@@ -184,7 +184,7 @@ func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
 		return &out
 	case *protocol.Read:
 		out := *m
-		out.RequestID = wireID
+		out.RequestID, out.AgentID = wireID, agent
 		return &out
 	case *protocol.ControlRequest:
 		out := *m

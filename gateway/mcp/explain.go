@@ -46,6 +46,10 @@ func next(code protocol.Code) string {
 		return "wait with terminal_wait for=changed, the user does this part alone"
 	case protocol.CodeUserTyping:
 		return "wait with terminal_wait for=idle, then look with terminal_read before you type"
+	case protocol.CodeUserRefused:
+		return "do not send it again unless the user tells you to; terminal_read still works, and terminal_wait for=control tells you when the user writes to you"
+	case protocol.CodeOtherProgram:
+		return "look with terminal_read; the grant goes on when its program is back in front"
 	case protocol.CodeBusy:
 		return "wait with terminal_wait for=control"
 	case protocol.CodeNoSession:
@@ -56,7 +60,9 @@ func next(code protocol.Code) string {
 		return "send it in several calls"
 	case protocol.CodeNotReading:
 		return "look with terminal_read before you type again"
-	case protocol.CodeTimeout, protocol.CodeUnavailable:
+	case protocol.CodeTimeout:
+		return "look with terminal_read; terminal_list says whether the terminal is still there"
+	case protocol.CodeUnavailable:
 		return "call terminal_list to see whether the terminal is still there"
 	case protocol.CodeBadMessage, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeReservedKey:
 	}

@@ -191,6 +191,19 @@ var situations = []situation{
 	{"no control", "terminal_send", args{"text": "x", "enter": true}, refusing(protocol.CodeNoGrant, "")},
 	{"screen changed", "terminal_send", args{"text": "x", "expect_rev": 400}, refusing(protocol.CodeScreenChanged, "the screen is at revision 412, not 400")},
 	{"user types", "terminal_send", args{"text": "x"}, refusing(protocol.CodeUserTyping, "")},
+	{"not let through", "terminal_send", args{"text": "make clean", "enter": true}, func(f *fake) {
+		f.input = func(m *protocol.Input) (*protocol.InputResult, error) {
+			if m.InputKind == protocol.InputText {
+				return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data)}, nil
+			}
+			return &protocol.InputResult{
+				Status: protocol.StatusRefused, Reason: protocol.CodeUserRefused, Ended: protocol.ReasonReclaimed, UnsubmittedBytes: 10,
+				Message: "the user did not let <Enter> through and took the keyboard back; nothing of it was typed",
+			}, nil
+		}
+	}},
+	{"nobody decided", "terminal_send", args{"enter": true}, refusing(protocol.CodeTimeout, "the user did not let <Enter> through in time; nothing of it was typed")},
+	{"another program", "terminal_send", args{"text": "x"}, refusing(protocol.CodeOtherProgram, "")},
 	{"password", "terminal_send", args{"text": "x"}, refusing(protocol.CodeBlackout, "")},
 	{"bad key", "terminal_send", args{"keys": []string{"ctrl-banana"}}, refusing(protocol.CodeBadMessage, `there is no key "ctrl-banana"`)},
 	{"reserved key", "terminal_send", args{"keys": []string{`ctrl-\`}}, refusing(protocol.CodeReservedKey, "")},

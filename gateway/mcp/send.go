@@ -31,11 +31,15 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	if err != nil {
 		return "", err
 	}
+	limit := time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
 	what := typist.Text{
 		Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter, Rev: in.ExpectRev,
 		SettleMs: millis(in.SettleMs, defaultSettleMs), NoSettle: in.WaitFor != "",
-		Deadline: time.Now().Add(time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond),
+		Deadline: time.Now().Add(limit),
 		Mine:     func(k protocol.Keyboard) bool { return k.AgentID == s.me() },
+	}
+	if in.TimeoutMs == nil {
+		what.Held = heldMs * time.Millisecond
 	}
 	if err := what.Check(); err != nil {
 		return "", err
@@ -50,6 +54,7 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 		return "", err
 	}
 	defer free()
+	defer s.progress(ctx, req, "typing", limit)()
 	typed, err := typist.Type(ctx, s.cfg.Terminals, what)
 	if err != nil {
 		if len(typed.Parts) > 0 {
@@ -59,6 +64,9 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	}
 	if failed := typed.Failed(); failed != nil {
 		return "", s.failure(ctx, info, typed, failed)
+	}
+	if typed.Held {
+		what.Deadline = time.Now().Add(limit) // the user's time is not the program's
 	}
 	return s.outcome(ctx, req, info, typed, in.WaitFor, until, what.Deadline)
 }
@@ -96,7 +104,8 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
 func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *typist.Typed, got *protocol.InputResult) error {
 	text, advice := observe.Refusal(got.Reason, got.Message), next(got.Reason)
-	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch
+	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
+		got.Ended != ""
 	if got.Status == protocol.StatusDropped {
 		text = "control ended while you typed: " + observe.Ended(got.Ended)
 		advice = "look before anything else; if you still need the keyboard, call terminal_request_control"
@@ -106,6 +115,9 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 		text += "; " + advice
 	}
 	text += "\n" + observe.Receipt(typed.Parts)
+	if left := observe.Unsubmitted(got.UnsubmittedBytes); left != "" {
+		text += "\n" + left
+	}
 	if show {
 		// The whole screen: what the agent has seen of it is not what was there just before.
 		text += "\n" + s.now(ctx, info, &protocol.Frame{}, got.Frame)

@@ -19,6 +19,7 @@ import (
 const (
 	maxTimeoutMs     = 50_000
 	defaultTimeoutMs = 10_000
+	heldMs           = 40_000 // for a user who has to let something through
 	requestTimeoutMs = 30_000
 	maxSettleMs      = 10_000
 	defaultSettleMs  = 300
@@ -67,7 +68,7 @@ func (s *Server) tools() []tool {
 			"Ask the user to let you type into a terminal. They see your reason and answer at the terminal; until then the answer is pending.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
 			param{name: "reason", kind: "string", required: true, about: "One sentence for the user: what you want to do. At most 500 bytes."},
-			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys; the user presses Enter."},
+			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys; Enter and the like wait until the user lets them through."},
 			param{name: "seconds", kind: "integer", high: maxSeconds, about: "How long you need it. Left out: until it is taken or given back."},
 			param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait for the answer, in milliseconds. Default 30000."}),
 		define("terminal_send", "Type into a terminal",

@@ -87,7 +87,7 @@ func short(s string, limit int) string {
 }
 
 // Keyboard says who has the keyboard, as the agent self reads it: "user", "user (claude asks)", "you (drive, 4m left)",
-// "you, paused: the user is typing", "claude (drive)".
+// "you, paused: the user is typing", "you (type), held: the user has to let it through", "claude (drive)".
 func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 	if k.Holder != protocol.HolderAgent {
 		if k.Asking != "" {
@@ -101,11 +101,20 @@ func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 			holder = "an agent"
 		}
 	}
-	if k.Paused {
+	switch {
+	case k.Away:
+		return holder + ", paused: the grant is for " + Name(k.Program) + ", and another program has the terminal"
+	case k.Paused:
 		return holder + ", paused: the user is typing"
 	}
 	if grant := Grant(k.Level, k.ExpiresAt, now); grant != "" {
-		return holder + " (" + grant + ")"
+		holder += " (" + grant + ")"
+	}
+	if k.Program != "" {
+		holder += ", for " + Name(k.Program) + " only"
+	}
+	if k.Held {
+		holder += ", held: the user has to let it through"
 	}
 	return holder
 }

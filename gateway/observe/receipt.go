@@ -95,6 +95,10 @@ func Refusal(code protocol.Code, message string) string {
 		return "the program reads a password, or the user hides the screen"
 	case protocol.CodeUserTyping:
 		return "the user is typing"
+	case protocol.CodeUserRefused:
+		return "the user did not let it through"
+	case protocol.CodeOtherProgram:
+		return "the grant is for one program, and another one has the terminal"
 	case protocol.CodeExited:
 		return "the program has ended"
 	case protocol.CodeNotReading:
@@ -112,6 +116,23 @@ func Refusal(code protocol.Code, message string) string {
 	case protocol.CodeBadMessage, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeUnavailable:
 	}
 	return string(code)
+}
+
+// Unsubmitted says what was left on the program's line, "" for nothing.
+func Unsubmitted(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return count(n) + " that you typed since the last Enter may still stand on the program's line"
+}
+
+// Messages is what the user wrote to the agent, a line each, "" for nothing. It comes from the user's own keyboard.
+func Messages(notes []string) string {
+	lines := make([]string, len(notes))
+	for i, n := range notes {
+		lines[i] = "message from the user: " + strings.Join(strings.Fields(Clean(n)), " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Keys names keys for a receipt.

@@ -38,6 +38,9 @@ type Text struct {
 	NoSettle bool
 	// Deadline bounds everything.
 	Deadline time.Time
+	// Held moves the deadline to so much from now where the grant is of level type, and the user may have to let
+	// something through; 0 does not.
+	Held time.Duration
 	// Mine reports whether a grant is the caller's own; nil never is.
 	Mine func(protocol.Keyboard) bool
 }
@@ -50,6 +53,8 @@ type Typed struct {
 	Parts []observe.Part
 	// After is the newest revision that was there before the last part: what that part caused is younger.
 	After uint64
+	// Held says that the deadline was moved for the user's sake.
+	Held bool
 }
 
 // Failed is the receipt of the part that did not reach the program whole, nil if all did.
@@ -87,6 +92,7 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 		return &Typed{}, err
 	}
 	out := &Typed{Before: before.Frame, After: before.Frame.Seq}
+	t.allow(out)
 	inputs := t.inputs(out)
 	if err := check(inputs); err != nil {
 		return &Typed{}, err
@@ -110,6 +116,14 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 		}
 	}
 	return out, nil
+}
+
+// allow gives the user time to decide where the grant leaves something to them.
+func (t *Text) allow(out *Typed) {
+	k, later := out.Before.Keyboard, time.Now().Add(t.Held)
+	if k.Level == protocol.LevelType && t.Mine != nil && t.Mine(k) && later.After(t.Deadline) {
+		t.Deadline, out.Held = later, true
+	}
 }
 
 // Left is the time until a deadline in milliseconds, at least 1: on the wire 0 is no limit.
