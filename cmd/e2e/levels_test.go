@@ -1,0 +1,187 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const heldKeys = "Ctrl+G sends it"
+
+// lets presses a key until nothing is held any more: one that comes too soon after the line counts as an accident.
+func (s *terminal) lets(key string) {
+	s.w.t.Helper()
+	s.wait(heldKeys)
+	pause := time.NewTicker(400 * time.Millisecond)
+	defer pause.Stop()
+	for end := time.Now().Add(patience); strings.Contains(s.screen(), heldKeys); {
+		<-pause.C
+		if strings.Contains(s.screen(), heldKeys) {
+			s.press(key)
+		}
+		require.True(s.w.t, time.Now().Before(end), "the line stays:\n%s", s.screen())
+	}
+}
+
+// typist gives an agent a grant of level type in a shell and returns the session's id.
+func (s *terminal) typist(name string) (id string) {
+	s.w.t.Helper()
+	s.run("proxy --agent --grant type bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id = s.w.session()
+	s.w.granted(id, "--level", "type", "--as", name)
+	s.titled("[" + name + " types]")
+	return id
+}
+
+func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
+	w := newWorld(t, "bash")
+	s := w.terminal(100, 16)
+	id := s.typist("codex")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "echo hi > said", "--enter")
+	s.wait(heldKeys)
+	require.Contains(t, s.screen(), `codex wants to send <Enter> after "echo hi > said"`)
+	s.titled("[agent asks]")
+	require.Contains(t, w.good("read", id), "held: the user has to let it through")
+	require.Contains(t, s.screen(), "$ echo hi > said\n", "the text is on the shell's line already")
+	require.NoFileExists(t, w.path("said"))
+	s.lets("C-g")
+	got := sending.wait()
+	require.Zero(t, got.status, got.err)
+	require.Contains(t, got.out, "typed: text (14 bytes), then Enter")
+	require.Equal(t, "hi\n", w.content("said"))
+
+	sending = w.start("gateway", "send", id, "--as", "codex", "--text", "echo no > said", "--enter")
+	s.wait(heldKeys)
+	s.press(`C-\`)
+	got = sending.wait()
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, "the user did not let <Enter> through and took the keyboard back")
+	require.Contains(t, got.err, "typed: text (14 bytes)")
+	require.Contains(t, got.err, "14 bytes that you typed since the last Enter may still stand on the program's line")
+	s.wait("codex is stopped")
+	s.titled("[observed]")
+	require.Equal(t, 4, w.gateway("send", id, "--as", "codex", "--text", "x").status)
+	s.typed("\x15exit\n")
+	require.Zero(t, s.status())
+	require.Equal(t, "hi\n", w.content("said"))
+}
+
+// The whole of an input that would submit waits, and an agent is told as MCP tells it.
+func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant type")
+	w.session()
+	a := w.agent("codex", eras[1])
+	a.good("terminal_request_control", args{"reason": "type", "level": "type"}, "granted", "waits until the user lets it through")
+	for _, c := range []struct {
+		keys  []any
+		shown string
+		bytes string
+	}{
+		{[]any{"ctrl-c"}, "<Ctrl-C>", "\x03"},
+		{[]any{"ctrl-z"}, "<Ctrl-Z>", "\x1a"},
+		{[]any{"alt-x"}, "<Alt-x>", "\x1bx"},
+		{[]any{"a", "esc"}, `"a"<Esc>`, "a\x1b"},
+		{[]any{"y", "enter"}, `"y"<Enter>`, "y\r"},
+	} {
+		before := w.content("heard")
+		sending := a.start("terminal_send", args{"keys": c.keys, "settle_ms": 0})
+		s.wait("codex wants to send " + c.shown)
+		require.Equal(t, before, w.content("heard"), "nothing of it is typed yet")
+		s.lets("C-g")
+		got := w.answered(sending)
+		require.False(t, got.fails, got.text)
+		w.until(func() bool { return w.content("heard") == before+c.bytes }, func() string { return fmt.Sprintf("%q", w.content("heard")) })
+	}
+	a.good("terminal_send", args{"keys": []any{"left", "backspace", "tab"}, "settle_ms": 0}, "typed: ")
+	require.NotContains(t, s.screen(), heldKeys)
+
+	sending := a.start("terminal_send", args{"enter": true})
+	s.lets(`C-\`)
+	got := w.answered(sending)
+	require.True(t, got.fails)
+	require.Contains(t, got.text, "the user did not let <Enter> through")
+	require.Contains(t, got.text, "do not send it again unless the user tells you to")
+	s.typed("\x04")
+	require.Zero(t, s.status())
+	require.NotContains(t, strings.TrimSuffix(w.content("heard"), "\x04"), "\x07", "no answer of the user's reaches the program")
+}
+
+// R47: what would be sent is shown to the last character, over as many rows as it takes, and leaves no trace.
+func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(60, 14)
+	s.listen("--agent --grant type")
+	id := w.session()
+	w.granted(id, "--level", "type", "--as", "codex")
+	s.titled("[codex types]")
+	s.waitGone("codex may type")
+	before := s.colours()
+	text := "begin " + strings.Repeat("0123456789 ", 20) + "end"
+	sending := w.start("gateway", "send", id, "--as", "codex", "--paste", w.write("long", text+"\n"))
+	s.wait(heldKeys)
+	// Rows are cut between any two characters and begin with a blank.
+	plain := strings.ReplaceAll(strings.ReplaceAll(s.screen(), "\n ", ""), "\n", "")
+	require.Contains(t, plain, `codex wants to send "`+text+`"<Enter>`)
+	require.Empty(t, w.content("heard"))
+	s.lets("C-g")
+	require.Zero(t, sending.wait().status)
+	require.Equal(t, text+"\r", w.listens("heard", "\r$"))
+	require.Equal(t, before, s.colours())
+
+	// More than the screen holds: it says how much is missing.
+	sending = w.start("gateway", "send", id, "--as", "codex", "--paste", w.write("longer", strings.Repeat("x", 2000)+"\n"), "--timeout", "2s")
+	s.wait(heldKeys)
+	require.Regexp(t, `… and 1\d\d\d characters more`, s.screen())
+	got := sending.wait()
+	require.Equal(t, 124, got.status)
+	require.Contains(t, got.err, "through in time")
+	s.waitGone(heldKeys)
+	require.Equal(t, before, s.colours())
+	s.titled("[codex types]")
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
+
+// R6: the user types on while something is held: it stays until it is decided.
+func TestR6TypingDecidesNothing(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant type")
+	id := w.session()
+	w.granted(id, "--level", "type", "--as", "codex")
+	s.titled("[codex types]")
+	sending := w.start("gateway", "send", id, "--as", "codex", "enter")
+	s.wait(heldKeys)
+	s.typed("mine")
+	require.Equal(t, "mine", w.listens("heard", "mine"))
+	s.wait(heldKeys)
+	s.lets("C-g")
+	require.Zero(t, sending.wait().status)
+	require.Equal(t, "mine\r", w.listens("heard", "\r"))
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
+
+func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent --no-notice --grant type")
+	id := w.session()
+	w.granted(id, "--level", "type", "--as", "codex")
+	sending := w.start("gateway", "send", id, "--as", "codex", "ctrl-c")
+	s.titled(`[codex: Ctrl+G sends <Ctrl-C>, Ctrl+\ refuses]`)
+	w.until(func() bool { // too soon is an accident
+		s.press("C-g")
+		return w.content("heard") != ""
+	}, s.title)
+	require.Zero(t, sending.wait().status)
+	require.Equal(t, "\x03", w.content("heard"))
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
