@@ -159,7 +159,7 @@ type Machine struct {
 	question uint64 // counts the questions
 	held     Held
 	ruling   Ruling    // on what was held last, until somebody asks for it
-	let      time.Time // when the user let something through last
+	let      time.Time // when the user gave control or let something through last
 }
 
 // New makes a machine in the observing phase.
@@ -317,6 +317,7 @@ func (m *Machine) Confirm(now time.Time) Act {
 	switch {
 	case m.phase == Asked && m.answerable(now):
 		m.grant(now, "")
+		m.let = now
 	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
 		m.menu, m.shown = time.Time{}, time.Time{}
 		m.pregrant, m.gift, m.pregrantUntil = Drive, Gift{}, now.Add(PregrantFor)

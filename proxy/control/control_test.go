@@ -60,7 +60,7 @@ var (
 	}}
 	granted = place{"granted", func(t *testing.T) *control.Machine {
 		m := asked.reach(t)
-		m.Confirm(after(-time.Millisecond))
+		m.Confirm(after(-700 * time.Millisecond))
 		return m
 	}}
 	holding = place{"held input", func(t *testing.T) *control.Machine {

@@ -6,7 +6,8 @@ import "time"
 const (
 	// HoldFor is how long held input waits for the user's word when its agent sets no limit of its own.
 	HoldFor = 30 * time.Second
-	// again is how long a further press of the key that let input through is taken for the same wish: keys repeat.
+	// again is how long a further press of the key that gave control or let input through is taken for the same wish:
+	// keys repeat, and the program would take it for its own, and the agent for a user who types.
 	again = 700 * time.Millisecond
 )
 

@@ -53,11 +53,16 @@ func TestR46NextInputIsAnotherQuestion(t *testing.T) {
 	require.Equal(t, "granted+held", look(m))
 }
 
+// TestConfirmIsTheProgramsAgain: the key that gave control or let input through repeats, and is nobody's then.
 func TestConfirmIsTheProgramsAgain(t *testing.T) {
-	m := holding.reach(t)
-	m.Confirm(t0)
-	require.Equal(t, control.Take, m.Confirm(after(699*time.Millisecond)))
-	require.Equal(t, control.Pass, m.Confirm(after(1400*time.Millisecond)))
+	for _, at := range []place{asked, holding} {
+		m := at.reach(t)
+		m.Confirm(t0)
+		require.Equal(t, control.Take, m.Confirm(after(699*time.Millisecond)))
+		require.Equal(t, "granted", look(m), "and pauses nobody")
+		require.Equal(t, control.Take, m.Confirm(after(1398*time.Millisecond)))
+		require.Equal(t, control.Pass, m.Confirm(after(2098*time.Millisecond)))
+	}
 }
 
 // TestR4ChordWhileHeld: the key stops the agent, whatever is asked just now; it never means less than that.
