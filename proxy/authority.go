@@ -19,6 +19,7 @@ type authority struct {
 	changed func(control.State)                             // the state differs from what it was
 	typed   func()                                          // the user typed something for the program
 	event   func(e control.Event, dropped, unsubmitted int) // control was given, ended or refused
+	front   func() control.Front                            // the program that has the terminal; nil where it does not matter
 }
 
 func newAuthority(conf control.Config) *authority {
@@ -41,11 +42,39 @@ func (a *authority) Chord(now time.Time) input.Verdict { return verdict(a.Machin
 
 // Confirm is Key when it turns out to be the program's.
 func (a *authority) Confirm(now time.Time) input.Verdict {
+	a.look()
 	act := a.Machine.Confirm(now)
 	if act == control.Pass {
 		a.typed()
 	}
 	return verdict(act)
+}
+
+// Request, Admit and Tick look which program has the terminal where grants are for one of them: nothing announces that
+// another one has it.
+func (a *authority) Request(now time.Time, r control.Request) error {
+	a.look()
+	return a.Machine.Request(now, r)
+}
+
+// Admit is described with Request.
+func (a *authority) Admit(now time.Time, agent string, epoch uint64) error {
+	a.look()
+	return a.Machine.Admit(now, agent, epoch)
+}
+
+// Tick is described with Request. An idle session is not looked at.
+func (a *authority) Tick(now time.Time) {
+	if a.Away() {
+		a.look()
+	}
+	a.Machine.Tick(now)
+}
+
+func (a *authority) look() {
+	if a.front != nil {
+		a.Look(a.front())
+	}
 }
 
 func (a *authority) Driven() bool          { return a.Phase() == control.Granted }

@@ -36,6 +36,7 @@ type screenLoop struct {
 	keyboard func() protocol.Keyboard      // who has the keyboard now
 	publish  func(*protocol.Frame, string) // a snapshot is due
 	queried  func(replies []byte)          // the program asked the terminal something
+	passed   func()                        // the program wrote something; nil for nobody cares
 	titled   func()                        // the title or the screen (main, alternate) changed
 	mouse    func(x10 bool)                // the program's mouse reports are three raw bytes, or no longer
 	record   func(p []byte)                // the model was fed p; nil when nobody records
@@ -184,6 +185,9 @@ func (l *screenLoop) digest(p []byte) {
 		p = p[n:]
 		if l.watched {
 			l.noticeChange(time.Now())
+		}
+		if l.passed != nil {
+			l.passed()
 		}
 		if replies := l.model.TakeReplies(); len(replies) > 0 && l.queried != nil {
 			l.queried(replies)

@@ -69,6 +69,8 @@ type AgentConfig struct {
 	AllowEscapes bool
 	// NoRedact shows agents what looks like a token or a key.
 	NoRedact bool
+	// OneProgram binds every grant to the program that has the terminal when it is given.
+	OneProgram bool
 }
 
 // Result is how a session ended.
@@ -277,7 +279,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin
 	if origin.late {
 		s.detector.expect(func(int) {}) // too late: the program has begun to draw
 	}
-	conf := control.Config{Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard()}
+	conf := control.Config{Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram}
 	switch agent.Level {
 	case protocol.LevelDrive:
 		conf.Pregrant = control.Drive
@@ -324,6 +326,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		s.status.dismiss()
 		s.recording.typed()
 	}
+	s.watchFront(agent.OneProgram)
 	s.loop.watched = true
 	s.loop.shown.open = agent.NoRedact
 	s.loop.waits.Conceal(func(text string, ahead int) string {
@@ -373,7 +376,7 @@ func (s *session) keyboardState() protocol.Keyboard {
 	case control.Granted:
 		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
 		k.Level, k.ExpiresAt, k.Paused = level(st.Level), milli(st.Until), st.Paused
-		k.Held = st.Held.Keys != ""
+		k.Held, k.Program, k.Away = st.Held.Keys != "", st.Program, st.Away != ""
 	case control.Asked:
 		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, level(st.Level), st.Reason
 	case control.Observing:

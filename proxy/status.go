@@ -33,6 +33,7 @@ type status struct {
 	said  time.Time // when it was made
 	until time.Time // when it goes by itself
 	timer *time.Timer
+	away  *time.Timer // tells that the agent waits for its program
 	bell  bool
 	begun bool // a grant began: the terminal's keyboard is unlocked, to be sure
 	alone bool // no gateway is reached: nobody can look
@@ -45,6 +46,7 @@ func (s *status) show(state control.State) {
 	if state.Phase == control.Granted && s.state.Phase != control.Granted {
 		s.begun = true
 	}
+	s.fronted(state)
 	s.state = state
 	s.mu.Unlock()
 	s.repaint()
@@ -92,8 +94,10 @@ func (s *status) dismiss() {
 func (s *status) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.timer != nil {
-		s.timer.Stop()
+	for _, t := range []*time.Timer{s.timer, s.away} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 }
 
@@ -190,6 +194,8 @@ func (s *status) tag() string {
 		return s.approvalTitle()
 	case st.Held.Keys != "":
 		return "[agent asks]"
+	case st.Away != "":
+		return "[" + st.Agent.Name + " waits for " + st.Program + "]"
 	case st.Phase == control.Granted && st.Paused:
 		return "[" + st.Agent.Name + " paused]"
 	case st.Phase == control.Granted && st.Level == control.Type:

@@ -235,6 +235,8 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 		return status, protocol.CodeUserTyping, "the user is typing"
 	case input.Gone:
 		return status, protocol.CodeExited, "the program has ended"
+	case input.Elsewhere:
+		return status, protocol.CodeOtherProgram, "the grant is for one program, and another one has the terminal"
 	case input.Refused:
 	}
 	if no, ok := errors.AsType[*refusal](r.Err); ok {

@@ -39,6 +39,7 @@ type flags struct {
 	reclaimKey  string
 	nested      bool
 	requireTTY  bool
+	oneProgram  bool
 	noNotice    bool
 	record      string
 	escapes     bool
@@ -68,6 +69,7 @@ func (f *flags) set() *pflag.FlagSet {
 	s.DurationVar(&f.interval, "snapshot-interval", 500*time.Millisecond, "fastest rhythm of snapshots during continuous output")
 	s.DurationVar(&f.yield, "yield", time.Second, "the agent pauses for this long after a key of yours")
 	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back")
+	s.BoolVar(&f.oneProgram, "only-this-program", false, "a grant is for the program in front when it is given: it pauses while another one is")
 	s.BoolVar(&f.noNotice, "no-notice", false, "no line over the program: bell and title only")
 	s.BoolVar(&f.escapes, "allow-escapes", false, "do not filter sequences that reach the clipboard, files, the window or a printer while an agent drives")
 	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, a key or a password in a URL (covering it is no guarantee)")
@@ -145,7 +147,7 @@ func parse(args []string) (*flags, error) {
 // agentOnly are the flags that say nothing without --agent.
 var agentOnly = []string{
 	"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "snapshot-interval", "yield",
-	"reclaim-key", "no-notice", "allow-escapes", "no-redact", "nested",
+	"reclaim-key", "only-this-program", "no-notice", "allow-escapes", "no-redact", "nested",
 }
 
 func (f *flags) check(set *pflag.FlagSet) error {
@@ -218,7 +220,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	agent := &proxy.AgentConfig{
 		Name: f.name, Parent: os.Getenv(proxy.SessionVariable), Level: protocol.Level(f.grant), For: f.lasts,
 		Yield: f.yield, Interval: f.interval, Key: chord, NoNotice: f.noNotice,
-		AllowEscapes: f.escapes, NoRedact: f.noRedact,
+		AllowEscapes: f.escapes, NoRedact: f.noRedact, OneProgram: f.oneProgram,
 	}
 	url := cmp.Or(f.gateway, os.Getenv("PROXY_GATEWAY"))
 	endpoint, err := gateway.ParseEndpoint(url)

@@ -68,6 +68,15 @@ func (c *Child) signalGroups(sig unix.Signal) {
 	_ = unix.Kill(-c.Pid(), sig)
 }
 
+// ForegroundGroup is the process group that has the terminal now, 0 when that cannot be known.
+func (c *Child) ForegroundGroup() int {
+	group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
+	if err != nil || group <= 0 {
+		return 0
+	}
+	return group
+}
+
 // Foreground is the name of the program whose process group has the terminal now, "" when that cannot be known.
 func (c *Child) Foreground() string {
 	group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)

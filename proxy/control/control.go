@@ -90,6 +90,8 @@ type Config struct {
 	Pregrant Level         // given to the first agent that asks, without a question
 	For      time.Duration // longest grant; 0 for no limit
 	Keyboard bool          // there is a user to ask
+	// OneProgram binds every grant to the program that has the terminal when it is given: see Look.
+	OneProgram bool
 }
 
 // State is what observers see of the machine.
@@ -114,6 +116,9 @@ type State struct {
 	Paused bool
 	// Held is input that waits for the user's word, zero for none.
 	Held Held
+	// Program is the only program that the grant is for, "" for every one; Away is the one that has the terminal in its
+	// place, so that the agent's input waits.
+	Program, Away string
 	// Question counts the questions to the user (requests, menus, held input), to tell one from the next.
 	Question uint64
 }
@@ -157,6 +162,8 @@ type Machine struct {
 	lastEnd       Event
 
 	question uint64 // counts the questions
+	front    Front  // has the terminal, as far as we were told
+	program  Front  // the grant is for
 	held     Held
 	ruling   Ruling    // on what was held last, until somebody asks for it
 	let      time.Time // when the user gave control or let something through last
@@ -186,6 +193,7 @@ func (m *Machine) State(now time.Time) State {
 		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: asks, Reason: m.reason,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Question: m.question,
+		Program: m.grantedTo(), Away: m.inFront(),
 	}
 }
 
@@ -243,7 +251,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 
 // grant gives control to m.agent at m.level; by is the owner elsewhere who says so, if it is one.
 func (m *Machine) grant(now time.Time, by string) {
-	m.phase, m.epoch = Granted, m.epoch+1
+	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
 	m.pregrant, m.gift, m.yield = NoLevel, Gift{}, time.Time{}
 	m.until = time.Time{}
 	if length := shortest(m.wanted, m.conf.For); length > 0 {

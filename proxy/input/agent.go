@@ -35,7 +35,7 @@ func (p *Pump) heldUntil() time.Time {
 
 // agentReady reports whether this turn could write or ask for a piece of agent input.
 func (p *Pump) agentReady(now time.Time) bool {
-	if len(p.queue) == 0 || now.Before(p.heldUntil()) {
+	if len(p.queue) == 0 || now.Before(p.heldUntil()) || p.Control.Away() {
 		return false
 	}
 	return !p.queue[0].asked || p.queue[0].ready
@@ -57,11 +57,13 @@ func (p *Pump) writeAgent(now time.Time) {
 		p.retire(Receipt{Fate: Refused, Err: err})
 		return
 	}
-	if !job.asked {
+	switch {
+	case p.Control.Away(): // as Admit has just seen
+	case !job.asked:
 		p.ask(job)
-		return
+	default:
+		p.writePiece(now, job)
 	}
-	p.writePiece(now, job)
 }
 
 // ask has the head of the queue prepared. The answer comes as a post; by then the user may be typing again, so a job of
@@ -162,18 +164,27 @@ func (p *Pump) stuck(now time.Time) {
 	p.drop(Receipt{Fate: NotReading})
 }
 
-// expireJobs fails the jobs whose patience with the user's typing is over. While nobody types there is nothing to be
-// impatient with: what is slow then is the program, or the queue.
+// waits reports whether input waits for the user to stop typing, or for its program to be in front.
+func (p *Pump) waits(now time.Time) bool {
+	return now.Before(p.Control.PausedUntil()) || p.Control.Away()
+}
+
+// expireJobs fails the jobs whose patience with the user's typing, or with another program, is over. Otherwise there is
+// nothing to be impatient with: what is slow then is the program, or the queue.
 func (p *Pump) expireJobs(now time.Time) {
-	if !now.Before(p.Control.PausedUntil()) {
+	if !p.waits(now) {
 		return
+	}
+	fate := UserTyping
+	if p.Control.Away() {
+		fate = Elsewhere
 	}
 	for i := 0; i < len(p.queue); {
 		if job := p.queue[i]; job.begun || job.held || job.deadline.IsZero() || now.Before(job.deadline) {
 			i++
 			continue
 		}
-		p.answer(i, Receipt{Fate: UserTyping})
+		p.answer(i, Receipt{Fate: fate})
 	}
 }
 

@@ -31,6 +31,8 @@ const (
 	seqWait = time.Second
 	// stuckAfter is how long a program may not read before agent input fails.
 	stuckAfter = 2 * time.Second
+	// lookEvery is how often it is looked which program has the terminal, while input waits for another one.
+	lookEvery = 100 * time.Millisecond
 	// queueMax bounds the inputs that wait.
 	queueMax = 64
 )
@@ -116,6 +118,8 @@ type Control interface {
 	Driven() bool
 	Sought() bool
 	PausedUntil() time.Time
+	// Away reports whether input waits because another program has the terminal than the grant is for.
+	Away() bool
 	Admit(now time.Time, agent string, epoch uint64) error
 	// Ruled is what was decided about the input that a Job's Hold put to the user, once; Unhold takes the question back.
 	Ruled() Ruling
@@ -138,6 +142,7 @@ const (
 	NotReading             // the program did not read
 	UserTyping             // the user did not stop typing in time
 	Gone                   // the program ended
+	Elsewhere              // another program had the terminal until the time was over
 )
 
 // Receipt says what became of a job's bytes.
@@ -165,7 +170,7 @@ type Job struct {
 	Epoch uint64
 	// Size is what the job counts for before it is prepared, in bytes.
 	Size int
-	// Wait bounds the pause for a user who types; 0 waits as long as the grant.
+	// Wait bounds the pause for a user who types and for another program; 0 waits as long as the grant.
 	Wait time.Duration
 	// Prepare is called when the first byte would be written. It has the conditions checked and the keys encoded, and
 	// answers through the function it is given, from any goroutine, at once or later.

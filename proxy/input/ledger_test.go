@@ -37,7 +37,8 @@ func (s scanner) Flush(emit func(input.Unit)) {
 type machine struct {
 	*control.Machine
 	events               []control.Event
-	dropped, unsubmitted int // summed over all ends
+	elsewhere            bool // another program is in front
+	dropped, unsubmitted int  // summed over all ends
 }
 
 func (m *machine) Chord(now time.Time) input.Verdict {
@@ -49,6 +50,7 @@ func (m *machine) Driven() bool                        { return m.Phase() == con
 func (m *machine) Sought() bool                        { return m.Phase() != control.Observing }
 func (m *machine) Overrun(now time.Time)               { m.End(now, control.Reclaimed) }
 
+func (m *machine) Away() bool          { return m.elsewhere }
 func (m *machine) Ruled() input.Ruling { return input.Ruling(m.Machine.Ruled()) } // both count alike
 
 func (m *machine) Settle(_ time.Time, dropped, unsubmitted int) {
@@ -299,6 +301,19 @@ func inBubble(t *testing.T, granted bool, do func(*testing.T, *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, granted, nil)
+		w.start()
+		synctest.Wait()
+		do(t, w)
+		w.stop()
+	})
+}
+
+// inBubbleWith is inBubble with a grant and another configuration.
+func inBubbleWith(t *testing.T, change func(*world, *input.Config), do func(*testing.T, *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true, nil)
+		change(w, &w.pump.Config)
 		w.start()
 		synctest.Wait()
 		do(t, w)

@@ -188,8 +188,11 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 	if t := p.heldUntil(); now.Before(t) {
 		sooner(t)
 	}
+	if p.Control.Away() {
+		sooner(now.Add(lookEvery))
+	}
 	for _, j := range p.queue {
-		if !j.deadline.IsZero() && !j.begun && !j.held && now.Before(p.Control.PausedUntil()) {
+		if !j.deadline.IsZero() && !j.begun && !j.held && p.waits(now) {
 			sooner(j.deadline)
 		}
 	}

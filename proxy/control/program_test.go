@@ -1,0 +1,55 @@
+package control_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+)
+
+var vim, shell = control.Front{Group: 7, Name: "vim"}, control.Front{Group: 9, Name: "bash"}
+
+// TestAGrantForOneProgram: it rests while another one has the terminal, and does not end.
+func TestAGrantForOneProgram(t *testing.T) {
+	m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, OneProgram: true})
+	m.Look(vim)
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.Equal(t, "vim", m.State(t0).Program)
+	for _, c := range []struct {
+		front control.Front
+		away  string
+	}{
+		{vim, ""},
+		{shell, "bash"},
+		{vim, ""},
+		{control.Front{Group: 7, Name: "vim by another name"}, ""},
+		{control.Front{Group: 8}, "another program"},
+		{control.Front{}, "another program"},
+		{vim, ""},
+	} {
+		m.Look(c.front)
+		require.Equal(t, c.away, m.State(t0).Away, "%v", c.front)
+		require.Equal(t, c.away != "", m.Away())
+		require.NoError(t, m.Admit(t0, ada.ID, m.Epoch()), "the grant lives on")
+	}
+	m.Look(shell)
+	m.Chord(t0)
+	require.Equal(t, control.Reclaimed, m.LastEnd().Reason)
+	require.Empty(t, m.State(t0).Program)
+	require.False(t, m.Away())
+}
+
+// TestAGrantForAnUnknownProgramRests: what is not known counts as another program.
+func TestAGrantForAnUnknownProgramRests(t *testing.T) {
+	m := control.New(control.Config{Pregrant: control.Drive, OneProgram: true})
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.True(t, m.Away())
+}
+
+func TestAnyProgram(t *testing.T) {
+	m := granted.reach(t)
+	m.Look(shell)
+	require.False(t, m.Away())
+	require.Empty(t, m.State(t0).Program)
+}
