@@ -280,6 +280,8 @@ type Read struct {
 	Attributes bool `json:"attributes,omitempty"`
 	// Text: the rolling text is wanted.
 	Text bool `json:"text,omitempty"`
+	// Notes: the user's messages to this agent are wanted.
+	Notes bool `json:"notes,omitempty"`
 }
 
 // Watch turns live output on; Unwatch turns it off.

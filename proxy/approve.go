@@ -82,12 +82,13 @@ func before(line input.Line) string {
 }
 
 // refused words the refusal of an input that was held when control ended, or until its time was over.
-func (h *holding) refused(r input.Receipt, end control.Reason) (*refusal, bool) {
+func (h *holding) refused(r input.Receipt) (*refusal, bool) {
+	a := h.s.authority
 	what := notice.Clean(h.keys, 80)
 	switch {
 	case errors.Is(r.Err, input.ErrLate):
 		return &refusal{protocol.CodeTimeout, "the user did not let " + what + " through in time; nothing of it was typed"}, true
-	case r.Held && r.Fate == input.Dropped && end == control.Reclaimed:
+	case r.Held && r.Fate == input.Dropped && !a.Driven() && a.LastEnd().Reason == control.Reclaimed:
 		return &refusal{protocol.CodeUserRefused, "the user did not let " + what + " through and took the keyboard back; nothing of it was typed"}, true
 	}
 	return nil, false

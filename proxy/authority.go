@@ -110,6 +110,8 @@ type detector struct {
 	asked []func(row int)
 	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
 	answered func()
+	// write is asked whether a unit belongs to a message that the user writes, and what of it does not; nil without agents.
+	write func(u keys.Unit) (rest []byte, took bool)
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.
@@ -139,6 +141,14 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 				d.whenAnswered(d.answered)
 				return
 			}
+		}
+	}
+	if d.write != nil {
+		if rest, took := d.write(u); took {
+			if len(rest) == 0 {
+				return
+			}
+			u.Bytes = rest
 		}
 	}
 	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})

@@ -21,6 +21,7 @@ const (
 type desk struct {
 	s        *session
 	receipts *receipts
+	mail     mailbox
 	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
 	parting string
 }
@@ -82,6 +83,9 @@ func (d *desk) read(m *protocol.Read) {
 		case m.Text:
 			r.Text = l.content()
 		}
+		if m.Notes {
+			r.Notes = d.mail.take(m.AgentID)
+		}
 		d.s.link.Send(r)
 	})
 	if !ok {
@@ -126,7 +130,11 @@ func (d *desk) wait(m *protocol.Wait) {
 	}
 	ok := d.s.loop.post(func(now time.Time) {
 		if m.Until.Control {
-			if word := d.decided(m.AgentID); word != "" {
+			word := d.decided(m.AgentID)
+			if word == "" && d.mail.waits(m.AgentID) {
+				word = "message"
+			}
+			if word != "" {
 				d.waited(now, m, snapshot.Result{End: snapshot.Met, Matched: word})
 				return
 			}
@@ -180,7 +188,7 @@ func (d *desk) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
 	delete(l.deciding, m.RequestID)
 	out := &protocol.WaitResult{
 		ID: newID(), RequestID: m.RequestID, SessionID: d.s.id, Met: r.End == snapshot.Met, Matched: r.Matched,
-		Seq: l.model.Rev(), Frame: l.answer(now),
+		Seq: l.model.Rev(), Frame: l.answer(now), Notes: d.mail.take(m.AgentID),
 	}
 	if l.exit != nil {
 		out.ExitCode = &l.exit.Code
@@ -242,17 +250,21 @@ func (d *desk) controlEvent(e control.Event, dropped, unsubmitted int) {
 	if len(ids) == 0 {
 		ids = []string{""}
 	}
+	var notes []string
+	if ids[0] != "" { // an answer, which the agent reads
+		notes = d.mail.take(e.Agent.ID)
+	}
 	for _, id := range ids {
 		if e.Granted {
 			d.s.link.Send(&protocol.ControlGrant{
 				ID: newID(), SessionID: d.s.id, RequestID: id, AgentID: e.Agent.ID, AgentName: e.Agent.Name,
-				Level: level(e.Level), Epoch: e.Epoch, ExpiresAt: milli(e.Until),
+				Level: level(e.Level), Epoch: e.Epoch, ExpiresAt: milli(e.Until), Notes: notes,
 			})
 			continue
 		}
 		d.s.link.Send(&protocol.ControlRevoke{
 			ID: newID(), SessionID: d.s.id, RequestID: id, AgentID: e.Agent.ID, Epoch: e.Epoch, Reason: reason(e.Reason),
-			DroppedBytes: dropped, UnsubmittedBytes: unsubmitted,
+			DroppedBytes: dropped, UnsubmittedBytes: unsubmitted, Notes: notes,
 		})
 	}
 	word := "granted"

@@ -295,6 +295,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin
 // wireAgent adds what observation and control need.
 func (s *session) wireAgent(agent *AgentConfig) {
 	s.desk = &desk{s: s, receipts: newReceipts()}
+	s.detector.write = s.desk.compose
 	s.status = &status{
 		name: s.conf.Agent.Name, line: !agent.NoNotice, title: titled(os.Getenv("TERM")), key: keyLabel(agent.Key.String()),
 		repaint: s.output.repaint,

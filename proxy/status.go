@@ -16,6 +16,7 @@ const (
 	readFor    = time.Second // until then a key of the user's does not take it away
 	troubleFor = 10 * time.Second
 	titleMost  = 200 // characters of the program's title
+	tellRows   = 3 // the most that a remark covers
 )
 
 // status is what the proxy has to say to the user: a line over the bottom row while something needs the user, and who
@@ -166,6 +167,8 @@ func (s *status) compose(now time.Time, cols, rows int, title string) (line, win
 func (s *status) sentence(now time.Time, cols, rows int) string {
 	st := s.state
 	switch {
+	case st.Draft.Open:
+		return s.drafting(cols)
 	case st.Held.Keys != "":
 		return s.approval(cols, rows)
 	case st.Phase == control.Asked:
@@ -178,11 +181,11 @@ func (s *status) sentence(now time.Time, cols, rows int) string {
 		}
 		return notice.Line(cols, st.Agent.Name+" asks to "+verb+": “"+st.Reason+"”", "Ctrl+G gives it · "+s.key+" refuses")
 	case st.Menu:
-		return notice.Line(cols, "no agent has the keyboard", "Ctrl+G lets the next agent that asks drive · "+s.key+" sends the key · any other key closes")
+		return notice.Line(cols, "no agent has the keyboard", "Ctrl+G lets the next agent that asks drive · m writes to it · "+s.key+" sends the key")
 	case st.Pregrant:
 		return notice.Line(cols, pregift(st.Pregift), s.key+" takes that back")
 	case s.told != "" && now.Before(s.until):
-		return notice.Line(cols, s.told, "")
+		return notice.Rows(cols, min(rows-1, tellRows), s.told, "")
 	}
 	return ""
 }

@@ -201,7 +201,7 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 		WrittenBytes: r.Written, DroppedBytes: r.Dropped, UnsubmittedBytes: r.Unsubmitted,
 	}
 	result.Status, result.Reason, result.Message = fate(r)
-	if no, ok := h.refused(r, d.s.authority.LastEnd().Reason); ok {
+	if no, ok := h.refused(r); ok {
 		result.Status, result.Reason, result.Message, result.DroppedBytes = protocol.StatusRefused, no.code, no.say, 0
 		if r.Held {
 			result.Ended = protocol.ReasonReclaimed
@@ -256,21 +256,22 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 // settle answers at once, or when the screen has been quiet for as long as the agent wants. It runs in the screen loop.
 func (d *desk) settle(now time.Time, m *protocol.Input, result *protocol.InputResult) {
 	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
-		d.answerNow(now, result)
+		d.answerNow(now, m, result)
 		return
 	}
 	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs})
 	if err != nil {
-		d.answerNow(now, result)
+		d.answerNow(now, m, result)
 		return
 	}
 	d.s.loop.addWait(now, false, snapshot.Wait{
 		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: now.Add(patience(m.TimeoutMs)),
-		Done: func(snapshot.Result) { d.answerNow(time.Now(), result) },
-	}, func(error) { d.answerNow(now, result) })
+		Done: func(snapshot.Result) { d.answerNow(time.Now(), m, result) },
+	}, func(error) { d.answerNow(now, m, result) })
 }
 
-func (d *desk) answerNow(now time.Time, result *protocol.InputResult) {
+func (d *desk) answerNow(now time.Time, m *protocol.Input, result *protocol.InputResult) {
+	result.Notes = d.mail.take(m.AgentID)
 	result.Seq, result.Frame = d.s.loop.model.Rev(), d.s.loop.answer(now)
 	d.answer(result)
 }

@@ -69,9 +69,16 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	case err != nil:
 		return err
 	case revoke != nil:
-		return &failure{status: statusRefused, cause: fmt.Errorf("request: refused: %s", observe.Ended(revoke.Reason))}
+		words := observe.Ended(revoke.Reason)
+		if len(revoke.Notes) > 0 {
+			words += "\n" + observe.Messages(revoke.Notes)
+		}
+		return &failure{status: statusRefused, cause: fmt.Errorf("request: refused: %s", words)}
 	case a.json:
 		return a.printJSON(grant)
+	}
+	if err := a.printNotes(grant.Notes); err != nil {
+		return err
 	}
 	words := observe.Grant(grant.Level, grant.ExpiresAt, time.Now())
 	if words != "" {

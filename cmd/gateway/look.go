@@ -52,6 +52,7 @@ func (a *app) printSessions(sessions []protocol.SessionInfo) error {
 func (a *app) newRead() *cobra.Command {
 	var since uint64
 	var history int
+	var as string
 	cmd := &cobra.Command{
 		Use: "read ID [--since REV | --history N]", Short: "Print the screen of a session", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,12 +62,12 @@ func (a *app) newRead() *cobra.Command {
 			if history < 0 || history > protocol.MaxHistory {
 				return usage("--history %d: it must be 1 to %d rows", history, protocol.MaxHistory)
 			}
-			return a.with(defaultName, false, func(c *client.Client) error {
+			return a.with(as, false, func(c *client.Client) error {
 				s, err := lookup(cmd.Context(), c, args[0])
 				if err != nil {
 					return err
 				}
-				got, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID, SinceSeq: since, Scrollback: history})
+				got, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID, SinceSeq: since, Scrollback: history, Notes: true})
 				if err != nil {
 					return err
 				}
@@ -79,6 +80,7 @@ func (a *app) newRead() *cobra.Command {
 	}
 	cmd.Flags().Uint64Var(&since, "since", 0, "only the rows that changed after revision `REV`")
 	cmd.Flags().IntVar(&history, "history", 0, "the last `N` rows of history first")
+	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
 	return cmd
 }
 
@@ -90,6 +92,9 @@ func header(s protocol.SessionInfo, f *protocol.Frame) string {
 // printRead prints the header, then history, then the screen or what changed of it.
 func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, since uint64) error {
 	f := got.Frame
+	if err := a.printNotes(got.Notes); err != nil {
+		return err
+	}
 	lines := []string{header(s, f) + observe.Unseen("row of history", got.HiddenText)}
 	if got.Text != "" {
 		lines = append(lines, strings.TrimSuffix(observe.Clean(got.Text), "\n"))
@@ -109,6 +114,7 @@ func (a *app) newWait() *cobra.Command {
 	values := make(map[string]*string)
 	flags := make(map[string]*bool)
 	var timeout time.Duration
+	var as string
 	cmd := &cobra.Command{
 		Use:   "wait ID --text T|--regex R|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
 		Short: "Wait for a fact, then print the screen", Args: cobra.ExactArgs(1),
@@ -122,6 +128,7 @@ func (a *app) newWait() *cobra.Command {
 		}
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "give up after this long, with exit status 124")
+	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var chosen []string
 		for _, name := range observe.Conditions {
@@ -136,7 +143,7 @@ func (a *app) newWait() *cobra.Command {
 		if v := values[chosen[0]]; v != nil {
 			value = *v
 		}
-		return a.wait(cmd, args[0], chosen[0], value, timeout)
+		return a.wait(cmd, args[0], chosen[0], value, as, timeout)
 	}
 	return cmd
 }
@@ -153,7 +160,7 @@ var conditionHelp = map[string]string{
 	"control": "the request for control was decided",
 }
 
-func (a *app) wait(cmd *cobra.Command, id, name, value string, timeout time.Duration) error {
+func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration) error {
 	until, err := observe.Until(name, value)
 	if err != nil {
 		return usage("wait --%s: %w", name, err)
@@ -161,7 +168,7 @@ func (a *app) wait(cmd *cobra.Command, id, name, value string, timeout time.Dura
 	if err := checkTimeout(timeout); err != nil {
 		return err
 	}
-	return a.with(defaultName, false, func(c *client.Client) error {
+	return a.with(as, false, func(c *client.Client) error {
 		s, err := lookup(cmd.Context(), c, id)
 		if err != nil {
 			return err
@@ -192,10 +199,18 @@ func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult) error 
 	if a.json {
 		return a.printJSON(got)
 	}
-	if got.Frame == nil {
-		return nil
+	if err := a.printNotes(got.Notes); err != nil || got.Frame == nil {
+		return err
 	}
 	return a.print(header(s, got.Frame), observe.Rows(got.Frame.Screen.Lines))
+}
+
+// printNotes prints what the user wrote to this agent.
+func (a *app) printNotes(notes []string) error {
+	if len(notes) == 0 {
+		return nil
+	}
+	return a.print(observe.Messages(notes))
 }
 
 // notMet is the failure of a wait whose time was over, or whose program ended before.

@@ -181,6 +181,13 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 		}
 		frame, lines = got.Frame, got.Frame.Screen.Lines
 	}
+	notes := typed.Notes()
+	if out.Wait != nil {
+		notes = append(notes, out.Wait.Notes...)
+	}
+	if err := a.printNotes(notes); err != nil {
+		return err
+	}
 	return a.print(observe.Receipt(typed.Parts), header(s, frame), observe.Rows(lines))
 }
 
@@ -195,7 +202,7 @@ func total(typed *typist.Typed) *protocol.InputResult {
 			dropped += p.Result.DroppedBytes
 		}
 	}
-	all.WrittenBytes, all.DroppedBytes = written, dropped
+	all.WrittenBytes, all.DroppedBytes, all.Notes = written, dropped, typed.Notes()
 	return &all
 }
 
@@ -213,6 +220,9 @@ func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 		out.status = statusOfCode(failed.Reason)
 	}
 	out.cause = fmt.Errorf("send: %s\n%s", why, observe.Receipt(typed.Parts))
+	if notes := typed.Notes(); len(notes) > 0 {
+		out.cause = fmt.Errorf("%w\n%s", out.cause, observe.Messages(notes))
+	}
 	if left := observe.Unsubmitted(failed.UnsubmittedBytes); left != "" {
 		out.cause = fmt.Errorf("%w\n%s", out.cause, left)
 	}

@@ -47,12 +47,16 @@ func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, i
 		return "", err
 	case grant != nil:
 		s.learn(grant.AgentID)
-		return s.granted(info, grant), nil
+		return noted(grant.Notes, s.granted(info, grant)), nil
+	}
+	words := observe.Ended(revoke.Reason)
+	if len(revoke.Notes) > 0 {
+		words += "; " + observe.Messages(revoke.Notes)
 	}
 	if revoke.Reason == protocol.ReasonRefused || revoke.Reason == protocol.ReasonReclaimed {
-		return "", fmt.Errorf("refused: %s; do not ask again for the same thing unless the user tells you to, terminal_read still works", observe.Ended(revoke.Reason))
+		return "", fmt.Errorf("refused: %s; do not ask again for the same thing unless the user tells you to, terminal_read still works", words)
 	}
-	return "", fmt.Errorf("not granted: %s; terminal_read still works, terminal_request_control asks again", observe.Ended(revoke.Reason))
+	return "", fmt.Errorf("not granted: %s; terminal_read still works, terminal_request_control asks again", words)
 }
 
 func (s *Server) granted(info protocol.SessionInfo, grant *protocol.ControlGrant) string {

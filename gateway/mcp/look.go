@@ -94,7 +94,7 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	if err != nil {
 		return "", err
 	}
-	ask := &protocol.Read{SessionID: info.SessionID}
+	ask := &protocol.Read{SessionID: info.SessionID, Notes: true}
 	switch in.View {
 	case "changes":
 		ask.SinceSeq = *in.SinceRev
@@ -107,13 +107,24 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	if err != nil {
 		return "", err
 	}
+	text := ""
 	switch in.View {
 	case "changes":
-		return s.changes(info, got.Frame, ask.SinceSeq), nil
+		text = s.changes(info, got.Frame, ask.SinceSeq)
 	case "history":
-		return s.history(info, got), nil
+		text = s.history(info, got)
+	default:
+		text = s.screen(info, got.Frame, in.Lines)
 	}
-	return s.screen(info, got.Frame, in.Lines), nil
+	return noted(got.Notes, text), nil
+}
+
+// noted is an answer with what the user wrote to the agent before it.
+func noted(notes []string, text string) string {
+	if len(notes) == 0 {
+		return text
+	}
+	return observe.Messages(notes) + "\n" + text
 }
 
 // header is the first line over a frame, and what has to be known of it.
@@ -222,7 +233,7 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if err != nil {
 		return "", err
 	}
-	return s.matched(got, until) + "\n" + s.screen(info, frame, 0), nil
+	return noted(got.Notes, s.matched(got, until)+"\n"+s.screen(info, frame, 0)), nil
 }
 
 // await waits for a fact while it tells the client that it still does, and always has a frame at the end.

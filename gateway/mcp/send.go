@@ -91,14 +91,14 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		if frame != nil && !frame.Settled {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
-		return receipt + "\n" + s.now(ctx, info, typed.Before, frame), nil
+		return noted(typed.Notes(), receipt+"\n"+s.now(ctx, info, typed.Before, frame)), nil
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
 	got, frame, err := s.await(ctx, req, ask, waitFor)
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
 	}
-	return receipt + "\n" + s.matched(got, until) + "\n" + s.now(ctx, info, typed.Before, frame), nil
+	return noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until)+"\n"+s.now(ctx, info, typed.Before, frame)), nil
 }
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
@@ -113,6 +113,9 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	}
 	if advice != "" {
 		text += "; " + advice
+	}
+	if notes := typed.Notes(); len(notes) > 0 {
+		text += "\n" + observe.Messages(notes)
 	}
 	text += "\n" + observe.Receipt(typed.Parts)
 	if left := observe.Unsubmitted(got.UnsubmittedBytes); left != "" {

@@ -67,6 +67,16 @@ func (t *Typed) Failed() *protocol.InputResult {
 	return nil
 }
 
+// Notes are the user's messages that came with the receipts.
+func (t *Typed) Notes() (notes []string) {
+	for _, p := range t.Parts {
+		if p.Result != nil {
+			notes = append(notes, p.Result.Notes...)
+		}
+	}
+	return notes
+}
+
 // Last is the receipt of the last part.
 func (t *Typed) Last() *protocol.InputResult { return t.Parts[len(t.Parts)-1].Result }
 

@@ -119,12 +119,16 @@ type State struct {
 	// Program is the only program that the grant is for, "" for every one; Away is the one that has the terminal in its
 	// place, so that the agent's input waits.
 	Program, Away string
+	// Draft is a message that the user writes, closed for none.
+	Draft Draft
 	// Question counts the questions to the user (requests, menus, held input), to tell one from the next.
 	Question uint64
 }
 
 // Asks reports whether the user is asked something.
-func (s State) Asks() bool { return s.Phase == Asked || s.Menu || s.Held.Keys != "" }
+func (s State) Asks() bool {
+	return !s.Draft.Open && (s.Phase == Asked || s.Menu || s.Held.Keys != "")
+}
 
 // Event is one change of control, in order.
 type Event struct {
@@ -164,6 +168,7 @@ type Machine struct {
 	question uint64 // counts the questions
 	front    Front  // has the terminal, as far as we were told
 	program  Front  // the grant is for
+	draft    Draft
 	held     Held
 	ruling   Ruling    // on what was held last, until somebody asks for it
 	let      time.Time // when the user gave control or let something through last
@@ -193,7 +198,7 @@ func (m *Machine) State(now time.Time) State {
 		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: asks, Reason: m.reason,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Question: m.question,
-		Program: m.grantedTo(), Away: m.inFront(),
+		Program: m.grantedTo(), Away: m.inFront(), Draft: m.draft,
 	}
 }
 
@@ -282,7 +287,7 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 // Shown tells the machine that the present question (request, menu or held input) stands on the user's screen since now.
 // Whoever draws compares the numbers of the questions: one that was drawn before may be over.
 func (m *Machine) Shown(now time.Time) {
-	if m.shown.IsZero() && (m.phase == Asked || !m.menu.IsZero() || m.holding()) {
+	if m.shown.IsZero() && !m.draft.Open && (m.phase == Asked || !m.menu.IsZero() || m.holding()) {
 		m.shown = now
 	}
 }
@@ -299,11 +304,14 @@ func (m *Machine) answerable(now time.Time) bool {
 // lost the keyboard when it returns.
 func (m *Machine) Chord(now time.Time) Act {
 	m.Tick(now)
+	drafting := m.draft.Open
+	m.draft = Draft{}
 	switch {
 	case m.phase == Granted:
 		m.end(now, Reclaimed)
 	case m.phase == Asked:
 		m.end(now, Refused)
+	case drafting:
 	case now.Before(m.swallow):
 		m.swallow = later(m.swallow, now.Add(SwallowMore))
 	case m.pregrant != NoLevel:

@@ -1,0 +1,98 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// writes opens the menu and writes a message to the agent. Right after control ended the key counts as one press too many.
+func (s *terminal) writes(text string) {
+	s.w.t.Helper()
+	pause := time.NewTicker(900 * time.Millisecond)
+	defer pause.Stop()
+	menu := func() bool { return strings.Contains(s.screen(), "m writes to it") }
+	for end := time.Now().Add(patience); !menu(); {
+		s.press(`C-\`)
+		require.True(s.w.t, time.Now().Before(end), "the menu does not open:\n%s", s.screen())
+		<-pause.C // time for it to be drawn
+	}
+	for !strings.Contains(s.screen(), "Enter sends") {
+		<-pause.C
+		if menu() {
+			s.typed("m")
+			s.wait("Enter sends")
+		}
+	}
+	s.typed(text)
+	s.wait(text)
+}
+
+func TestTheUserWritesToTheAgent(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	s.listen("--agent --grant drive")
+	id := w.session()
+	a := w.agent("codex", eras[1])
+	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
+	s.press(`C-\`)
+	s.waitGone("codex drives")
+	s.waitGone("codex is stopped")
+	before := s.colours()
+	s.writes("not that filex")
+	require.Contains(t, s.bottom(), "to codex: not that filex")
+	s.press("BSpace", "Enter")
+	s.wait("sent to codex: “not that file”")
+	// It comes once, with the next answer, whichever that is.
+	require.Contains(t, a.good("terminal_read", nil), "message from the user: not that file\nterminal "+id)
+	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
+	require.NotContains(t, w.good("read", id, "--as", "another"), "message from the user", "it was for codex")
+	s.waitGone("sent to codex")
+	require.Equal(t, before, s.colours())
+
+	// An agent that waits for a decision gets it at once, and the question stays open.
+	asking := a.calls("terminal_request_control", args{"reason": "once more", "timeout_ms": 500})
+	require.Contains(t, asking.text, "pending")
+	s.asked()
+	s.press(`C-\`)
+	s.wait("codex is refused")
+	s.writes("ask me tomorrow")
+	asking = a.calls("terminal_request_control", args{"reason": "please", "timeout_ms": 500})
+	require.Contains(t, asking.text, "pending")
+	waiting := a.start("terminal_wait", args{"for": "control", "timeout_ms": 40000})
+	s.press("Enter")
+	got := w.answered(waiting)
+	require.False(t, got.fails)
+	require.Contains(t, got.text, "message from the user: ask me tomorrow")
+	require.Contains(t, got.text, "matched: true (message)")
+	s.asked() // now it is drawn
+	s.press(`C-\`)
+	s.wait("codex is refused")
+	s.typed("mine\x04")
+	require.Zero(t, s.status())
+	require.Equal(t, "mine\x04", w.content("heard"), "nothing of a message reaches the program")
+}
+
+func TestADraftIsClosed(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	s.listen("--agent")
+	id := w.session()
+	before := s.colours()
+	for _, key := range []string{"Escape", `C-\`} {
+		s.writes("never mind")
+		s.press(key)
+		s.waitGone("never mind")
+		require.Equal(t, before, s.colours())
+	}
+	require.NotContains(t, w.good("read", id), "message from the user")
+	s.bytes("\x1b[?1;2c")
+	s.writes("a ")
+	s.bytes("\x1b[200~pas\nted\x1b[201~")
+	s.wait("to the next agent: a pas ted")
+	s.typed("\rmine\x04")
+	require.Zero(t, s.status())
+	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"))
+}

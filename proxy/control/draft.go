@@ -1,0 +1,65 @@
+package control
+
+import (
+	"time"
+	"unicode/utf8"
+)
+
+// DraftMax bounds a message of the user's to an agent, in characters.
+const DraftMax = 500
+
+// Draft is a message to an agent that the user writes in the proxy's own line. The keys are the message's meanwhile.
+type Draft struct {
+	Open bool
+	// To is the agent that drives, asks, or did last; nobody in particular when there was none yet.
+	To   Agent
+	Text string
+}
+
+// Write opens a draft: the user pressed its key in the menu. It is the program's key unless the menu has been on the screen
+// long enough.
+func (m *Machine) Write(now time.Time) Act {
+	m.Tick(now)
+	if m.menu.IsZero() || !m.answerable(now) {
+		return Pass
+	}
+	m.menu, m.shown = time.Time{}, time.Time{}
+	to := m.agent
+	if to == (Agent{}) {
+		to = m.lastEnd.Agent
+	}
+	m.draft = Draft{Open: true, To: to}
+	return Take
+}
+
+// Drafting reports whether a draft is open.
+func (m *Machine) Drafting() bool { return m.draft.Open }
+
+// Append adds text to the draft; what is too much is left out.
+func (m *Machine) Append(text string) {
+	room := DraftMax - utf8.RuneCountInString(m.draft.Text)
+	for i := range text {
+		if room == 0 {
+			text = text[:i]
+			break
+		}
+		room--
+	}
+	m.draft.Text += text
+}
+
+// Rub takes the last character of the draft away; Wipe takes all.
+func (m *Machine) Rub() {
+	_, n := utf8.DecodeLastRuneInString(m.draft.Text)
+	m.draft.Text = m.draft.Text[:len(m.draft.Text)-n]
+}
+
+// Wipe is described with Rub.
+func (m *Machine) Wipe() { m.draft.Text = "" }
+
+// TakeDraft closes the draft and returns it, to be sent or not.
+func (m *Machine) TakeDraft() Draft {
+	d := m.draft
+	m.draft = Draft{}
+	return d
+}

@@ -1,0 +1,178 @@
+package proxy
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/notice"
+)
+
+// Bounds of what is kept for agents that do not ask.
+const (
+	lettersKept = 16
+	readersKept = 64
+)
+
+// mailbox keeps what the user wrote to agents until they come for it. It may be used from any goroutine.
+type mailbox struct {
+	mu      sync.Mutex
+	letters []letter
+	seen    map[string]int // by agent: how many letters it has been through
+	first   int            // number of letters[0]
+}
+
+type letter struct {
+	to   string // id of the agent, "" for whoever comes
+	text string
+}
+
+func (b *mailbox) put(to, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.letters = append(b.letters, letter{to, text})
+	if len(b.letters) > lettersKept {
+		b.letters = b.letters[1:]
+		b.first++
+	}
+}
+
+// waits reports whether there is something for an agent.
+func (b *mailbox) waits(agentID string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.unseen(agentID)) > 0
+}
+
+// take is what an agent has not had yet, oldest first. Each agent gets a letter once.
+func (b *mailbox) take(agentID string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	texts := b.unseen(agentID)
+	if texts == nil {
+		return nil
+	}
+	if b.seen == nil || len(b.seen) >= readersKept {
+		b.seen = make(map[string]int) // an agent that comes back after so many others reads the newest letters again
+	}
+	b.seen[agentID] = b.first + len(b.letters)
+	return texts
+}
+
+func (b *mailbox) unseen(agentID string) (texts []string) {
+	if agentID == "" {
+		return nil
+	}
+	for i, l := range b.letters {
+		if b.first+i >= b.seen[agentID] && (l.to == "" || l.to == agentID) {
+			texts = append(texts, l.text)
+		}
+	}
+	return texts
+}
+
+// compose is asked about every unit that the user typed: m in the menu begins a message to the agent, and then the keys are
+// the message's. It returns what is left for the program. It belongs to the pump's goroutine.
+func (d *desk) compose(u keys.Unit) (rest []byte, took bool) {
+	a := d.s.authority
+	if !a.Drafting() {
+		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && a.Write(time.Now()) == control.Take
+	}
+	switch u.Kind {
+	case keys.Key, keys.Paste:
+	case keys.Reclaim: // closes the draft, also from within a paste
+		if d.s.detector.InPaste() {
+			a.TakeDraft()
+			return nil, true
+		}
+		return nil, false
+	case keys.Confirm, keys.PasteStart, keys.PasteEnd:
+		return nil, true
+	case keys.Release, keys.Reply, keys.Focus, keys.Motion, keys.Mouse:
+		return nil, false
+	}
+	line := u.Bytes
+	if u.Kind == keys.Key && len(line) > 1 && line[0] != 0x1b {
+		if at := bytes.IndexByte(line, '\r'); at >= 0 {
+			line, rest = line[:at+1], line[at+1:]
+		}
+	}
+	keys.Strokes(line, func(s keys.Stroke) { d.edit(s, u.Kind == keys.Paste) })
+	return rest, true
+}
+
+// says reports whether a unit types exactly text.
+func says(unit []byte, text string) bool {
+	ok := false
+	n := 0
+	keys.Strokes(unit, func(s keys.Stroke) { n++; ok = s.Text == text })
+	return ok && n == 1
+}
+
+// edit does to the draft what a key says. Keys that mean nothing there do nothing.
+func (d *desk) edit(s keys.Stroke, pasted bool) {
+	a := d.s.authority
+	switch {
+	case !a.Drafting():
+	case s.Text != "":
+		a.Append(printable(s.Text))
+	case pasted:
+		a.Append(" ") // the end of a line
+	case s.Key == "Backspace", s.Key == "Ctrl-H":
+		a.Rub()
+	case s.Key == "Ctrl-U":
+		a.Wipe()
+	case s.Key == "Esc", s.Key == "Ctrl-C":
+		a.TakeDraft()
+	case s.Key == "Enter", s.Key == "KP-Enter":
+		d.send(a.TakeDraft())
+	}
+}
+
+// printable is text without what could not be seen.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// send leaves a message for the agent: it gets it with its next answer, at once if it waits for a decision. Whoever listens
+// hears it now.
+func (d *desk) send(draft control.Draft) {
+	text := strings.TrimSpace(draft.Text)
+	if text == "" {
+		return
+	}
+	d.mail.put(draft.To.ID, text)
+	d.s.link.Send(&protocol.Note{ID: newID(), SessionID: d.s.id, From: "user", Text: text})
+	d.s.loop.post(func(time.Time) {
+		d.s.loop.waits.Decide(func(id string) bool {
+			agent, ok := d.s.loop.deciding[id]
+			return ok && (draft.To.ID == "" || agent == draft.To.ID)
+		}, "message")
+	})
+	d.s.status.say("sent to "+recipient(draft.To)+": “"+text+"”", tellFor)
+}
+
+func recipient(a control.Agent) string {
+	if a.ID == "" {
+		return "the next agent"
+	}
+	return a.Name
+}
+
+// drafting is the line in which the user writes.
+func (s *status) drafting(cols int) string {
+	const keys = "Enter sends · Esc closes"
+	head := "to " + recipient(s.state.Draft.To) + ": "
+	room := max(4, cols-len(keys)-len(head)-4)
+	return notice.Line(cols, head+notice.Tail(s.state.Draft.Text, room)+"▏", keys)
+}
