@@ -19,6 +19,7 @@ type authority struct {
 	changed func(control.State)                             // the state differs from what it was
 	typed   func()                                          // the user typed something for the program
 	event   func(e control.Event, dropped, unsubmitted int) // control was given, ended or refused
+	left    int                                             // bytes that were not submitted when control ended last
 	front   func() control.Front                            // the program that has the terminal; nil where it does not matter
 }
 
@@ -85,6 +86,9 @@ func (a *authority) Overrun(now time.Time) { a.End(now, control.Reclaimed) }
 // Settle publishes what changed, after the pump's queue is clean.
 func (a *authority) Settle(now time.Time, dropped, unsubmitted int) {
 	for _, e := range a.TakeEvents() {
+		if !e.Granted {
+			a.left = unsubmitted
+		}
 		a.event(e, dropped, unsubmitted)
 	}
 	if s := a.State(now); s != a.state() {

@@ -210,6 +210,9 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
 		if e := d.s.authority.LastEnd(); e.Reason != 0 && e.Agent.ID == m.AgentID {
 			result.Ended, result.Message = reason(e.Reason), why(e.Reason)
+			if r.Fate != input.Dropped {
+				result.UnsubmittedBytes = d.s.authority.left
+			}
 		}
 	}
 	d.s.recording.done(result)

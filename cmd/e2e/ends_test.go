@@ -1,0 +1,109 @@
+package e2e_test
+
+import (
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever ends a grant, title and notice say it to the user, and the agent is told why, what of its typing is left on the
+// program's line, and what the screen looks like.
+func TestEveryEndTellsBothSides(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		flags   string
+		seconds int
+		end     func(w *world, s *terminal, a *agent, proxy string)
+		notice  string
+		told    string // what the agent's next input is told
+	}{
+		{
+			name: "for", flags: "--for 3s", notice: "time is over: codex no longer has", told: "the time of your grant is over",
+			end: func(*world, *terminal, *agent, string) {},
+		},
+		{
+			name: "seconds", seconds: 3, notice: "time is over: codex no longer has", told: "the time of your grant is over",
+			end: func(*world, *terminal, *agent, string) {},
+		},
+		{
+			name: "release", notice: "codex gives the keyboard back: “look at line 3”", told: "you gave the keyboard back",
+			end: func(_ *world, _ *terminal, a *agent, _ string) {
+				a.good("terminal_release", args{"note": "look at\u202e line 3"}, "released")
+			},
+		},
+		{
+			name: "reclaim", notice: "the keyboard is yours: codex is stopped", told: "the user took the keyboard back",
+			end: func(_ *world, s *terminal, _ *agent, _ string) { s.press(`C-\`) },
+		},
+		{
+			name: "signal", notice: "the keyboard is yours: codex is stopped", told: "the user took the keyboard back",
+			end: func(w *world, _ *terminal, _ *agent, proxy string) { w.kill(proxy, syscall.SIGUSR1) },
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(100, 24)
+			proxy := s.listen("--agent --grant drive " + c.flags)
+			id := w.session()
+			a := w.agent("codex", eras[1])
+			with := args{"reason": "test"}
+			if c.seconds > 0 {
+				with["seconds"] = c.seconds
+			}
+			a.good("terminal_request_control", with, "granted")
+			s.titled("[codex drives]")
+			a.good("terminal_send", args{"text": "abc", "settle_ms": 0}, "typed: ")
+			c.end(w, s, a, proxy)
+			s.wait(c.notice)
+			s.wait("3 typed bytes are not submitted")
+			s.titled("[observed]")
+			w.keyboard(id, "user")
+			a.fails("terminal_send", args{"text": "late"}, c.told, "terminal_request_control",
+				"3 bytes that you typed since the last Enter may still stand on the program's line", "the whole screen", "listening proxy="+proxy)
+			s.typed("mine\x04")
+			require.Zero(t, s.status())
+			require.Equal(t, "abcmine\x04", w.content("heard"))
+		})
+	}
+}
+
+// The gateway dies: the grant is over though the agent and the user are still there.
+func TestALostLinkEndsTheGrant(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(110, 24)
+	gateway := w.serves("gateway", eras[1])
+	s.listen("--agent --grant drive")
+	id := w.session()
+	a := w.agent("codex", eras[1])
+	a.good("terminal_request_control", args{"reason": "test"}, "granted")
+	a.good("terminal_send", args{"text": "abc", "settle_ms": 0}, "typed: ")
+	s.titled("[codex drives]")
+	w.kill(strconv.Itoa(gateway.cmd.Process.Pid), syscall.SIGKILL)
+	s.wait("codex is gone: the keyboard is yours")
+	w.until(func() bool { ids := w.sessions(); return len(ids) == 1 && ids[0].State == "running" }, func() string { return "the session does not come back" })
+	s.titled("[observed]")
+	w.keyboard(id, "user")
+	a.fails("terminal_send", args{"text": "late"}, "terminal_request_control")
+	s.typed("mine\x04")
+	require.Zero(t, s.status())
+	require.Equal(t, "abcmine\x04", w.content("heard"))
+}
+
+// The program ends while the agent types: it is told that, and with which status.
+func TestTheProgramsEndEndsTheGrant(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	a := w.serves("codex", eras[1])
+	s.listen("--agent --grant drive")
+	id := w.session()
+	a.good("terminal_request_control", args{"reason": "test"}, "granted")
+	waiting := a.start("terminal_wait", args{"for": "text", "value": "never", "timeout_ms": 40000})
+	s.typed("\x04")
+	require.Zero(t, s.status())
+	got := w.answered(waiting)
+	require.Contains(t, got.text, "matched: false (the program ended with exit status 0")
+	a.fails("terminal_send", args{"terminal": id, "text": "late"}, "ended with exit status 0", "terminal_read shows the last screen")
+	require.NotContains(t, s.title(), "codex")
+}
