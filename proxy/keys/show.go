@@ -218,7 +218,7 @@ func csiStroke(u []byte) (Stroke, bool) {
 	case final == 'u' && q.n <= 3:
 		s = codeStroke(q.v[0][0], q.v[0][1], q.v[2], mods)
 	case final == '~' && q.n == 3 && q.v[0][0] == 27:
-		s = codeStroke(q.v[2][0], 0, [3]int32{}, mods)
+		s = codeStroke(q.v[2][0], 0, [3]rune{}, mods)
 	case final == '~' && q.n >= 1 && q.n <= 2:
 		s.Key = named(mods, func(k *special) bool { return k.number == q.v[0][0] && k.number != 0 })
 	case final == 'Z' && q.n == 0:
@@ -237,16 +237,16 @@ func csiStroke(u []byte) (Stroke, bool) {
 
 // codeStroke names a key by its Unicode code (kitty protocol, modifyOtherKeys).
 // typed is the text that the press makes, where the terminal says so.
-func codeStroke(code, shifted int32, typed [3]int32, mods int32) Stroke {
+func codeStroke(code, shifted rune, typed [3]rune, mods int32) Stroke {
 	mods &^= modLocks
-	r := rune(code)
+	r := code
 	switch {
 	case typed[0] != 0 && typed[1] == 0 && mods&^modShift == 0:
-		return Stroke{Text: string(rune(typed[0]))}
+		return Stroke{Text: string(typed[0])}
 	case typed[0] != 0:
 		return Stroke{}
 	case mods == modShift && shifted != 0:
-		return Stroke{Text: string(rune(shifted))}
+		return Stroke{Text: string(shifted)}
 	}
 	if name := named(mods, func(k *special) bool { return k.kitty == code && code != 0 }); name != "" {
 		return Stroke{Key: name}
