@@ -298,7 +298,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.detector.write = s.desk.compose
 	s.status = &status{
 		name: s.conf.Agent.Name, line: !agent.NoNotice, title: titled(os.Getenv("TERM")), key: keyLabel(agent.Key.String()),
-		repaint: s.output.repaint,
+		repaint: s.output.repaint, oneProgram: agent.OneProgram,
 	}
 	s.painter = &painter{loop: s.loop, status: s.status, shown: func(question uint64) {
 		now := time.Now()

@@ -16,17 +16,20 @@ const (
 	readFor    = time.Second // until then a key of the user's does not take it away
 	troubleFor = 10 * time.Second
 	titleMost  = 200 // characters of the program's title
-	tellRows   = 3 // the most that a remark covers
+	tellRows   = 3   // the most that a remark covers
+	askRows    = 6   // and a request
 )
 
 // status is what the proxy has to say to the user: a line over the bottom row while something needs the user, and who
 // has the keyboard in the window's title. It may be used from any goroutine; the copier draws it.
 type status struct {
-	name    string // of the session, for a program that sets no title
-	line    bool   // the line is wanted (no --no-notice)
-	title   bool   // the terminal takes titles
-	key     string // name of the reclaim key, as people write it
-	repaint func() // asks the copier to draw
+	name  string // of the session, for a program that sets no title
+	line  bool   // the line is wanted (no --no-notice)
+	title bool   // the terminal takes titles
+	// oneProgram says that grants are for the program in front.
+	oneProgram bool
+	key        string // name of the reclaim key, as people write it
+	repaint    func() // asks the copier to draw
 
 	mu    sync.Mutex
 	state control.State
@@ -108,13 +111,17 @@ func (s *status) controlled(e control.Event, unsubmitted int, note string) {
 	if unsubmitted > 0 {
 		left = fmt.Sprintf("; %d typed bytes are not submitted and may stand on its line", unsubmitted)
 	}
+	lasts := ""
+	if !e.Until.IsZero() {
+		lasts = " for " + span(time.Until(e.Until))
+	}
 	switch {
 	case e.Granted && e.By != "":
 		s.say(e.By+" lets "+e.Agent.Name+" drive. "+s.key+" takes the keyboard back at once; your own keys pause it", noteFor)
 	case e.Granted && e.Level == control.Type:
-		s.say(e.Agent.Name+" may type; Enter and the like are yours to let through. "+s.key+" takes the keyboard back at once", tellFor)
+		s.say(e.Agent.Name+" may type"+lasts+"; Enter and the like are yours to let through. "+s.key+" takes the keyboard back at once", tellFor)
 	case e.Granted:
-		s.say(e.Agent.Name+" drives. "+s.key+" takes the keyboard back at once; your own keys pause it", tellFor)
+		s.say(e.Agent.Name+" drives"+lasts+". "+s.key+" takes the keyboard back at once; your own keys pause it", tellFor)
 	case e.Reason == control.Reclaimed && e.By != "":
 		s.say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, tellFor)
 	case e.Reason == control.Refused && e.By != "":
@@ -172,22 +179,32 @@ func (s *status) sentence(now time.Time, cols, rows int) string {
 	case st.Held.Keys != "":
 		return s.approval(cols, rows)
 	case st.Phase == control.Asked:
-		verb := "drive"
-		if st.Level == control.Type {
-			verb = "type"
-		}
-		if st.For > 0 {
-			verb += " for " + span(st.For)
-		}
-		return notice.Line(cols, st.Agent.Name+" asks to "+verb+": “"+st.Reason+"”", "Ctrl+G gives it · "+s.key+" refuses")
+		return notice.Rows(cols, min(rows-1, askRows), st.Agent.Name+" asks to "+s.wanted()+": “"+st.Reason+"”",
+			"Ctrl+G gives it · "+s.key+" refuses")
 	case st.Menu:
-		return notice.Line(cols, "no agent has the keyboard", "Ctrl+G lets the next agent that asks drive · m writes to it · "+s.key+" sends the key")
+		return notice.Rows(cols, min(rows-1, tellRows), "no agent has the keyboard",
+			"Ctrl+G lets the next agent that asks drive · m writes to it · "+s.key+" sends the key")
 	case st.Pregrant:
 		return notice.Line(cols, pregift(st.Pregift), s.key+" takes that back")
 	case s.told != "" && now.Before(s.until):
 		return notice.Rows(cols, min(rows-1, tellRows), s.told, "")
 	}
 	return ""
+}
+
+// wanted is what an agent asks for: level, scope and time.
+func (s *status) wanted() string {
+	what := "drive"
+	if s.state.Level == control.Type {
+		what = "type"
+	}
+	if s.oneProgram {
+		what += " this program"
+	}
+	if s.state.For > 0 {
+		what += " for " + span(s.state.For)
+	}
+	return what
 }
 
 // tag is the word in the window's title for who has the keyboard.

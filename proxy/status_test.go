@@ -40,7 +40,7 @@ func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
 			s.show(a.State(now))
 			line, _, ring, question := s.compose(now, 120, 24, "")
 			require.True(t, strings.HasPrefix(line, " "+tt.want), line)
-			require.True(t, strings.HasSuffix(line, " "+keys+" "), line)
+			require.True(t, strings.HasSuffix(strings.TrimRight(line, " "), " "+keys), line)
 			require.True(t, ring && question != 0)
 			require.LessOrEqual(t, len([]rune(cleanReason(tt.reason))), 201)
 		})
@@ -67,4 +67,44 @@ func TestR8TheKeyboardIsUnlockedAsAGrantBegins(t *testing.T) {
 		s.show(control.State{Phase: control.Observing})
 		require.False(t, s.takeBegun())
 	}
+}
+// TestR47WhatIsAskedFor: who, what, how far and for how long, with the whole of the agent's own words.
+func TestR47WhatIsAskedFor(t *testing.T) {
+	ada := control.Agent{ID: "a", Name: "ada"}
+	for _, c := range []struct {
+		state control.State
+		one   bool
+		cols  int
+		want  []string
+	}{
+		{control.State{Level: control.Drive, Reason: "try"}, false, 80, []string{"ada asks to drive: “try”"}},
+		{control.State{Level: control.Type, Reason: "try", For: 10 * time.Minute}, false, 80, []string{"ada asks to type for 10m: “try”"}},
+		{control.State{Level: control.Drive, Reason: "try", For: 90 * time.Minute}, true, 100, []string{"ada asks to drive this program for 1h30m: “try”"}},
+		{control.State{Level: control.Drive, Reason: strings.Repeat("x", 100)}, false, 60, []string{strings.Repeat("x", 38) + "\n " + strings.Repeat("x", 58) + "\n xxxx”", "\n Ctrl+G gives it · Ctrl+\\ refuses"}},
+	} {
+		c.state.Phase, c.state.Agent = control.Asked, ada
+		s := &status{line: true, key: `Ctrl+\`, oneProgram: c.one, state: c.state}
+		line := s.sentence(time.Now(), c.cols, 24)
+		for _, want := range append(c.want, "Ctrl+G gives it") {
+			require.Contains(t, line, want)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"10m": 10 * time.Minute, "45s": 45 * time.Second, "1h": time.Hour, "1h30m": 90 * time.Minute, "1h0m5s": time.Hour + 5*time.Second,
+		"2m30s": 150 * time.Second, "0s": 0, "20m": 20*time.Minute - time.Millisecond, "10h": 10 * time.Hour,
+	} {
+		require.Equal(t, want, span(d))
+	}
+}
+
+// TestR47HeldInputInTheTitle: a title has no room for a long text, and says so.
+func TestR47HeldInputInTheTitle(t *testing.T) {
+	s := &status{key: `Ctrl+\`, state: control.State{
+		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
+		Held: control.Held{Keys: "<Enter>", Line: `"` + strings.Repeat("x", 100) + `"`},
+	}}
+	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 characters more, Ctrl+\ refuses]`, s.tag())
 }

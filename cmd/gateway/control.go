@@ -57,6 +57,10 @@ func (a *app) newRequest() *cobra.Command {
 }
 
 func (a *app) request(ctx context.Context, c *client.Client, timeout time.Duration, ask *protocol.ControlRequest) error {
+	as := ""
+	if ask.AgentName != defaultName {
+		as = " --as " + ask.AgentName
+	}
 	asking, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	grant, revoke, err := c.Request(asking, ask)
@@ -64,7 +68,7 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	case err != nil && asking.Err() != nil && ctx.Err() == nil:
 		return &failure{
 			status: statusTimeout, cause: fmt.Errorf("request: the user has not answered within %s; the request stays open", timeout),
-			hint: "wait on with: gateway wait " + ask.SessionID + " --control; or take it back with: gateway release " + ask.SessionID,
+			hint: "wait on with: gateway wait " + ask.SessionID + " --control" + as + "; or take it back with: gateway release " + ask.SessionID + as,
 		}
 	case err != nil:
 		return err

@@ -157,7 +157,7 @@ var conditionHelp = map[string]string{
 	"changed": "the screen changed",
 	"exit":    "the program ended",
 	"waiting": "the program waits for input",
-	"control": "the request for control was decided",
+	"control": "the request for control was decided, or the user wrote",
 }
 
 func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration) error {

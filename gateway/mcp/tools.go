@@ -60,7 +60,7 @@ func (s *Server) tools() []tool {
 			param{name: "since_rev", kind: "integer", about: "With view changes: the rev of what you have seen."},
 			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "With view history: how many rows of history, default 200. With view screen: only the last rows of the screen."}),
 		define("terminal_wait", "Wait for a fact",
-			"Wait until something is so, instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or your request for control was decided. A timeout is no error.",
+			"Wait until something is so, instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or (control) your request for the keyboard was decided or the user wrote to you. A timeout is no error.",
 			readOnly(), true, s.wait, terminalParam,
 			param{name: "for", kind: "string", enum: observe.Conditions, required: true, about: "What to wait for."},
 			valueParam, timeoutParam),

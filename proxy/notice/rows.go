@@ -10,7 +10,7 @@ import (
 
 // Rows lays out a text that a decision depends on, and the keys that answer it, on at most most rows of cols columns. All
 // of the text is there if it fits, over as many rows as it takes; else its end says how many characters are not shown. The
-// keys come last and are always there, if need be cut.
+// keys come last, one after another between dots, and are always there, if need be cut.
 func Rows(cols, most int, say, keys string) string {
 	if space := cols - displaywidth.String(keys) - 3; displaywidth.String(say) <= space {
 		return " " + Fit(say, space) + " " + keys + " "
@@ -19,7 +19,7 @@ func Rows(cols, most int, say, keys string) string {
 	room := max(1, cols-2)
 	var foot []string
 	if keys != "" {
-		foot = wrap(keys, room)
+		foot = pack(keys, room)
 		foot = foot[:min(len(foot), max(1, most/2))]
 	}
 	body := wrap(say, room)
@@ -48,6 +48,29 @@ func cut(rows []string, say string, cols int) []string {
 			return rows
 		}
 	}
+}
+
+// pack lays out keys: a row ends between two of them.
+func pack(keys string, cols int) (rows []string) {
+	const dot = " · "
+	row := ""
+	for _, key := range strings.Split(keys, dot) {
+		switch {
+		case row == "":
+			row = key
+		case displaywidth.String(row+dot+key) <= cols:
+			row += dot + key
+		default:
+			rows = append(rows, row)
+			row = key
+		}
+		if displaywidth.String(row) > cols {
+			parts := wrap(row, cols)
+			rows = append(rows, parts[:len(parts)-1]...)
+			row = parts[len(parts)-1]
+		}
+	}
+	return append(rows, row)
 }
 
 // wrap cuts text into rows of at most cols columns, between characters and wherever that is: a text that is judged to the
