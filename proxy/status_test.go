@@ -68,6 +68,7 @@ func TestR8TheKeyboardIsUnlockedAsAGrantBegins(t *testing.T) {
 		require.False(t, s.takeBegun())
 	}
 }
+
 // TestR47WhatIsAskedFor: who, what, how far and for how long, with the whole of the agent's own words.
 func TestR47WhatIsAskedFor(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}

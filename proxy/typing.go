@@ -16,6 +16,9 @@ import (
 // escapeGap is how long an Escape key stands alone: less, and a program takes it and what follows for one key.
 const escapeGap = 60 * time.Millisecond
 
+// settleLeast is what the screen gets to settle beyond the quiet time itself, however late the input was typed.
+const settleLeast = time.Second
+
 // refusal is why an input is not typed, in a word for programs and a sentence for the agent.
 type refusal struct {
 	code protocol.Code
@@ -216,7 +219,7 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 		}
 	}
 	d.s.recording.done(result)
-	if !d.s.loop.post(func(now time.Time) { d.settle(now, m, result) }) {
+	if !d.s.loop.post(func(now time.Time) { d.settle(now, h, result) }) {
 		d.answer(result)
 	}
 }
@@ -256,8 +259,10 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 	return status, protocol.CodeUnavailable, "the input could not be typed"
 }
 
-// settle answers at once, or when the screen has been quiet for as long as the agent wants. It runs in the screen loop.
-func (d *desk) settle(now time.Time, m *protocol.Input, result *protocol.InputResult) {
+// settle answers at once, or when the screen has been quiet for as long as the agent wants. It runs in the screen loop. The
+// agent's time began when its input came; one that had to wait for the user gets a little for this all the same.
+func (d *desk) settle(now time.Time, h *holding, result *protocol.InputResult) {
+	m := h.m
 	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
 		d.answerNow(now, m, result)
 		return
@@ -268,9 +273,16 @@ func (d *desk) settle(now time.Time, m *protocol.Input, result *protocol.InputRe
 		return
 	}
 	d.s.loop.addWait(now, false, snapshot.Wait{
-		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: now.Add(patience(m.TimeoutMs)),
+		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: later(h.began.Add(patience(m.TimeoutMs)), now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast)),
 		Done: func(snapshot.Result) { d.answerNow(time.Now(), m, result) },
 	}, func(error) { d.answerNow(now, m, result) })
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (d *desk) answerNow(now time.Time, m *protocol.Input, result *protocol.InputResult) {

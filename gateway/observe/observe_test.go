@@ -84,6 +84,9 @@ func TestKeyboard(t *testing.T) {
 		{agent("a-1", until(4*time.Minute+59*time.Second)), "a-1", "you (drive, 4m left)"},
 		{agent("a-1", until(-time.Second)), "a-1", "you (drive, 0ms left)"},
 		{agent("a-1", func(k *protocol.Keyboard) { k.Paused = true }), "a-1", "you, paused: the user is typing"},
+		{agent("a-1", func(k *protocol.Keyboard) { k.Held, k.Level = true, protocol.LevelType }), "a-1", "you (type), held: the user has to let it through"},
+		{agent("a-1", func(k *protocol.Keyboard) { k.Program = "vim" }), "a-1", "you (drive), for vim only"},
+		{agent("a-1", func(k *protocol.Keyboard) { k.Program, k.Away, k.Paused = "vim\x1b[2J", true, true }), "a-1", "you, paused: the grant is for vim[2J, and another program has the terminal"},
 		{agent("a-2", nil), "a-1", "claude (drive)"},
 		{agent("", nil), "", "claude (drive)"},
 		{agent("a-2", func(k *protocol.Keyboard) { k.Paused = true }), "a-1", "claude, paused: the user is typing"},
@@ -293,4 +296,14 @@ func TestNotesSayWhatIsCoveredAndWhatIsHidden(t *testing.T) {
 		require.Equal(t, tt.want, observe.Notes(&protocol.Frame{Redactions: tt.redactions, HiddenText: tt.hidden}))
 	}
 	require.Equal(t, "\nrows of history 2 and 3 hold"+hidden, observe.Unseen("row of history", []int{1, 2}))
+}
+
+func TestMessages(t *testing.T) {
+	require.Empty(t, observe.Messages(nil))
+	require.Equal(t, "message from the user: one\nmessage from the user: two lines", observe.Messages([]string{"one", "two\n lines\u202e"}))
+}
+
+func TestUnsubmitted(t *testing.T) {
+	require.Empty(t, observe.Unsubmitted(0))
+	require.Equal(t, "1 byte that you typed since the last Enter may still stand on the program's line", observe.Unsubmitted(1))
 }

@@ -151,3 +151,38 @@ func TestWhatNoTerminalTakesIsRefusedBeforeTheFirstKey(t *testing.T) {
 		})
 	}
 }
+
+// TestTheUserGetsTime: where the grant leaves Enter to the user, the deadline moves, for the caller's own grant only.
+func TestTheUserGetsTime(t *testing.T) {
+	mine := func(k protocol.Keyboard) bool { return k.AgentID == "me" }
+	for _, c := range []struct {
+		name     string
+		keyboard protocol.Keyboard
+		held     time.Duration
+		moved    bool
+	}{
+		{"type", protocol.Keyboard{AgentID: "me", Level: protocol.LevelType}, time.Hour, true},
+		{"drive", protocol.Keyboard{AgentID: "me", Level: protocol.LevelDrive}, time.Hour, false},
+		{"another's", protocol.Keyboard{AgentID: "other", Level: protocol.LevelType}, time.Hour, false},
+		{"not wanted", protocol.Keyboard{AgentID: "me", Level: protocol.LevelType}, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := &keyboard{frame: protocol.Frame{Keyboard: c.keyboard}}
+			typed, err := typist.Type(t.Context(), k, typist.Text{Text: "ls", Enter: true, Deadline: soon(), Held: c.held, Mine: mine})
+			require.NoError(t, err)
+			require.Equal(t, c.moved, typed.Held)
+			for _, in := range k.inputs {
+				require.Equal(t, c.moved, in.TimeoutMs > time.Minute.Milliseconds(), "%d", in.TimeoutMs)
+			}
+		})
+	}
+}
+
+func TestNotesComeWithTheReceipts(t *testing.T) {
+	k := &keyboard{answer: func(n int, _ *protocol.Input) (*protocol.InputResult, error) {
+		return &protocol.InputResult{Status: protocol.StatusWritten, Notes: []string{fmt.Sprint("note ", n)}}, nil
+	}}
+	typed, err := typist.Type(t.Context(), k, typist.Text{Text: "ls", Enter: true, Deadline: soon()})
+	require.NoError(t, err)
+	require.Equal(t, []string{"note 1", "note 2"}, typed.Notes())
+}
