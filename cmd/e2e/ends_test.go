@@ -99,7 +99,7 @@ func TestTheProgramsEndEndsTheGrant(t *testing.T) {
 	s.listen("--agent --grant drive")
 	id := w.session()
 	a.good("terminal_request_control", args{"reason": "test"}, "granted")
-	waiting := a.start("terminal_wait", args{"for": "text", "value": "never", "timeout_ms": 40000})
+	waiting := a.start("terminal_wait", args{"terminal": id, "for": "text", "value": "never", "timeout_ms": 40000})
 	s.typed("\x04")
 	require.Zero(t, s.status())
 	got := w.answered(waiting)
