@@ -51,11 +51,17 @@ func (a *authority) Confirm(now time.Time) input.Verdict {
 	return verdict(act)
 }
 
-// Request, Admit and Tick look which program has the terminal where grants are for one of them: nothing announces that
+// Request, Give, Admit and Tick look which program has the terminal where grants are for one of them: nothing announces that
 // another one has it.
 func (a *authority) Request(now time.Time, r control.Request) error {
 	a.look()
 	return a.Machine.Request(now, r)
+}
+
+// Give is described with Request.
+func (a *authority) Give(now time.Time, g control.Gift) error {
+	a.look()
+	return a.Machine.Give(now, g)
 }
 
 // Admit is described with Request.

@@ -117,7 +117,11 @@ func (s *status) controlled(e control.Event, unsubmitted int, note string) {
 	}
 	switch {
 	case e.Granted && e.By != "":
-		s.say(e.By+" lets "+e.Agent.Name+" drive. "+s.key+" takes the keyboard back at once; your own keys pause it", noteFor)
+		verb := "drive"
+		if e.Level == control.Type {
+			verb = "type"
+		}
+		s.say(e.By+" lets "+e.Agent.Name+" "+verb+lasts+". "+s.key+" takes the keyboard back at once; your own keys pause it", noteFor)
 	case e.Granted && e.Level == control.Type:
 		s.say(e.Agent.Name+" may type"+lasts+"; Enter and the like are yours to let through. "+s.key+" takes the keyboard back at once", tellFor)
 	case e.Granted:

@@ -129,7 +129,7 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	got := asking.wait()
 	require.Zero(t, got.status, got.err)
 	require.Regexp(t, `granted \(drive, (9|10)m left\)`, got.out)
-	s.wait("owner lets codex drive.") // and the user at the terminal sees who
+	s.wait("owner lets codex drive") // and the user at the terminal sees who
 	w.good("send", id, "--as", "codex", "--text", "typed")
 	w.listens("heard", "^typed$")
 
@@ -238,7 +238,7 @@ func TestAllowRemoteGrant(t *testing.T) {
 			if allowed {
 				require.Zero(t, o.status())
 				require.Zero(t, asking.wait().status)
-				s.wait("the-owner lets the-agent drive.")
+				s.wait("the-owner lets the-agent drive")
 				w.good(append(agent, "send", id, "--text", "typed")...)
 				_, status := o.does("gateway reclaim " + id + " " + at + " --token-file owner.token")
 				require.Zero(t, status)
