@@ -172,6 +172,7 @@ type Machine struct {
 	held     Held
 	ruling   Ruling    // on what was held last, until somebody asks for it
 	let      time.Time // when the user gave control or let something through last
+	pressed  time.Time // the newest press of the key since, while they follow one another
 }
 
 // New makes a machine in the observing phase.
@@ -331,19 +332,19 @@ func (m *Machine) Chord(now time.Time) Act {
 func (m *Machine) Confirm(now time.Time) Act {
 	m.Tick(now)
 	switch {
+	case m.repeats(now):
 	case m.phase == Asked && m.answerable(now):
 		m.grant(now, "")
-		m.let = now
+		m.answered(now)
 	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
+		m.answered(now)
 		m.menu, m.shown = time.Time{}, time.Time{}
 		m.pregrant, m.gift, m.pregrantUntil = Drive, Gift{}, now.Add(PregrantFor)
 	case m.holding() && m.answerable(now):
 		m.rule(Let)
-		m.let = now
+		m.answered(now)
 	case m.phase == Asked, !m.menu.IsZero(), m.holding():
 		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
-	case now.Before(m.let.Add(again)):
-		m.let = now
 	default:
 		m.Key(now)
 		return Pass

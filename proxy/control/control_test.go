@@ -176,7 +176,7 @@ func TestEveryPhaseAndEvent(t *testing.T) {
 		}},
 		{pregranted, []row{
 			{"chord", "take", "observing"},
-			{"confirm", "pass", "observing+pregrant"},
+			{"confirm", "take", "observing+pregrant"}, // the same press, still
 			{"key", "pass", "observing+pregrant"},
 			{"request", "yes", "granted"},
 			{"other", "yes", "granted"},

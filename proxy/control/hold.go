@@ -6,9 +6,11 @@ import "time"
 const (
 	// HoldFor is how long held input waits for the user's word when its agent sets no limit of its own.
 	HoldFor = 30 * time.Second
-	// again is how long a further press of the key that gave control or let input through is taken for the same wish:
-	// keys repeat, and the program would take it for its own, and the agent for a user who types.
-	again = 700 * time.Millisecond
+	// A further press of the key that gave control or let input through is taken for the same wish for again, and as long
+	// as presses follow one another within repeat: a held key repeats after 650 ms at the latest, and then every 40 ms. It
+	// must not answer the next question, and is nothing that the user types.
+	again  = 700 * time.Millisecond
+	repeat = 150 * time.Millisecond
 )
 
 // Held is input of the agent that has control which the user has to let through. Its texts are what the user reads.
@@ -66,6 +68,18 @@ func (m *Machine) holding() bool { return m.held.Keys != "" }
 // rule decides about the held input.
 func (m *Machine) rule(r Ruling) {
 	m.held, m.ruling, m.shown = Held{}, r, time.Time{}
+}
+
+// answered notes that the user answered by the key that gives control.
+func (m *Machine) answered(now time.Time) { m.let, m.pressed = now, now }
+
+// repeats reports whether a press of that key belongs to the answer before.
+func (m *Machine) repeats(now time.Time) bool {
+	if m.let.IsZero() || !now.Before(m.let.Add(again)) && !now.Before(m.pressed.Add(repeat)) {
+		return false
+	}
+	m.pressed = now
+	return true
 }
 
 // ask begins a new question to the user: it has yet to be drawn, and what is drawn of an earlier one says nothing of it.

@@ -53,6 +53,23 @@ func TestR46NextInputIsAnotherQuestion(t *testing.T) {
 	require.Equal(t, "granted+held", look(m))
 }
 
+// TestR46AHeldKeyAnswersOnce: a held key answers one question, however many follow.
+func TestR46AHeldKeyAnswersOnce(t *testing.T) {
+	m := holding.reach(t)
+	m.Confirm(t0)
+	require.Equal(t, control.Let, m.Ruled())
+	require.NoError(t, m.Hold(after(100*time.Millisecond), held))
+	m.Shown(after(100 * time.Millisecond))
+	at := 650 * time.Millisecond
+	for range 100 {
+		require.Equal(t, control.Take, m.Confirm(after(at)))
+		require.Equal(t, control.Unruled, m.Ruled())
+		at += 40 * time.Millisecond
+	}
+	m.Confirm(after(at + time.Second))
+	require.Equal(t, control.Let, m.Ruled(), "a press of its own")
+}
+
 // TestConfirmIsTheProgramsAgain: the key that gave control or let input through repeats, and is nobody's then.
 func TestConfirmIsTheProgramsAgain(t *testing.T) {
 	for _, at := range []place{asked, holding} {
@@ -60,8 +77,8 @@ func TestConfirmIsTheProgramsAgain(t *testing.T) {
 		m.Confirm(t0)
 		require.Equal(t, control.Take, m.Confirm(after(699*time.Millisecond)))
 		require.Equal(t, "granted", look(m), "and pauses nobody")
-		require.Equal(t, control.Take, m.Confirm(after(1398*time.Millisecond)))
-		require.Equal(t, control.Pass, m.Confirm(after(2098*time.Millisecond)))
+		require.Equal(t, control.Take, m.Confirm(after(848*time.Millisecond)))
+		require.Equal(t, control.Pass, m.Confirm(after(998*time.Millisecond)))
 	}
 }
 
