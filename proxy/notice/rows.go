@@ -17,12 +17,12 @@ func Rows(cols, most int, say, keys string) string {
 	}
 	most = max(1, most)
 	room := max(1, cols-2)
+	body := wrap(say, room)
 	var foot []string
 	if keys != "" {
 		foot = pack(keys, room)
-		foot = foot[:min(len(foot), max(1, most/2))]
+		foot = foot[:min(len(foot), max(1, most/2, most-len(body)))]
 	}
-	body := wrap(say, room)
 	if space := most - len(foot); len(body) > space {
 		if space == 0 { // a screen of one row: what is asked cannot be read on it
 			return fmt.Sprintf(" %s not shown · %s", characters(say), keys)

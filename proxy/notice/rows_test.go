@@ -25,6 +25,7 @@ func TestR47RowsHoldTheWholeText(t *testing.T) {
 		{34, 2, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012… and 87 characters more", " " + keys}},
 		{12, 4, "ada: 世界世界", []string{" ada: 世界", " 世界", " Ctrl+G sen", " ds it"}},
 		{20, 4, "ada: <Enter>", []string{" ada: <Enter>", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
+		{20, 3, "ada", []string{" ada", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
 		{80, 1, strings.Repeat("x", 100), []string{" 100 characters not shown · " + keys}},
 	} {
 		t.Run(fmt.Sprintf("%dx%d/%.20s", c.cols, c.most, c.say), func(t *testing.T) {
