@@ -263,7 +263,8 @@ func (m *Machine) grant(now time.Time, by string) {
 	if length := shortest(m.wanted, m.conf.For); length > 0 {
 		m.until = now.Add(length)
 	}
-	m.menu, m.shown = time.Time{}, time.Time{}
+	m.menu = time.Time{}
+	m.ask() // or none, but not this one any more
 	m.events = append(m.events, Event{Granted: true, Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until, By: by})
 	m.waiting = nil
 }
@@ -280,7 +281,8 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 	m.events = append(m.events, m.lastEnd)
 	m.phase, m.epoch = Observing, m.epoch+1
 	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
-	m.until, m.yield, m.menu, m.shown = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	m.until, m.yield, m.menu = time.Time{}, time.Time{}, time.Time{}
+	m.ask()
 	m.held, m.ruling = Held{}, Unruled
 	m.swallow = now.Add(SwallowFor)
 }
