@@ -82,7 +82,7 @@ func (t *terminal) appendStyle(dst []byte, from, to style) []byte {
 	}
 	a, b := from, to
 	a.link, b.link = 0, 0
-	a.attrs, b.attrs = a.attrs&^Protected, b.attrs&^Protected
+	a.attrs, b.attrs = a.attrs&^(Protected|veiled), b.attrs&^(Protected|veiled)
 	if a != b {
 		dst = append(to.appendSGR(append(dst, "\x1b["...)), 'm')
 	}
