@@ -62,6 +62,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"frame": reflect.TypeFor[Frame](), "screen": reflect.TypeFor[Screen](), "changed row": reflect.TypeFor[Row](),
 		"cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "keyboard": reflect.TypeFor[Keyboard](),
 		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](),
+		"blackout of a frame": reflect.TypeFor[Withheld](),
 	} {
 		require.Equal(t, declared(shape), documented(tableRow(t, page, name)), name)
 	}

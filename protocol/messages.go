@@ -19,6 +19,8 @@ type Snapshot struct {
 	IdleMs   int64     `json:"idleMs,omitempty"`
 	Activity *Activity `json:"activity,omitempty"`
 	Keyboard *Keyboard `json:"keyboard,omitempty"`
+	// Blackout says what the snapshot does not show.
+	Blackout *Withheld `json:"blackout,omitempty"`
 }
 
 // ControlGrant says that the user gave control.
@@ -90,12 +92,14 @@ type Resize struct {
 	Rows      int    `json:"rows"`
 }
 
-// Blackout says that observation stopped or resumed; Why is "password" or "user".
+// Blackout says that something is kept from agents from now on, or no longer; Why is "password" or "user".
 type Blackout struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
 	On        bool   `json:"on"`
 	Why       string `json:"reason"`
+	// Secret says how sure the proxy is of a password's prompt.
+	Secret SecretPrompt `json:"secretPrompt,omitempty"`
 }
 
 // InputResult is the receipt of an [Input].
