@@ -80,7 +80,7 @@ func (s *Screen) commit() {
 	t := &s.t
 	t.flushDirty()
 	now := view{s.Cursor(), t.modes, t.title, t.cwd, t.marks.Rev, t.bells, t.hist.base, t.hist.length}
-	if (t.changed || now != s.seen) && !t.veil {
+	if (t.changed || now != s.seen) && t.veil == 0 {
 		s.rev = t.tick
 	}
 	s.seen = now

@@ -23,7 +23,7 @@ type terminal struct {
 	pen      style  // what SGR, DECSCA and OSC 8 have set
 	penID    uint32 // number of pen, valid unless penDirty
 	penDirty bool
-	veil     bool    // what is printed now is not for observers: veil.go
+	veil     Attr    // marks what is printed now as not for observers: veil.go
 	veils    bool    // something may be veiled
 	pens     []style // XTPUSHSGR
 	protects bool    // something may be protected (DECSCA, SPA)

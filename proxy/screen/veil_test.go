@@ -36,9 +36,9 @@ func TestVeiledTextStaysVeiledWhereverItGoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := New(Config{Cols: 20, Rows: 4, Scrollback: 50})
 			s.Feed([]byte("Password: "))
-			s.Veil(true)
+			s.Veil(true, false)
 			s.Feed([]byte("\x1b[1mse\x1b[44mcret世é🇩🇪"))
-			s.Veil(false)
+			s.Veil(false, false)
 			s.Feed([]byte("\x1b[0m"))
 			s.Feed([]byte(after))
 			require.NoError(t, s.t.verify())
@@ -66,9 +66,9 @@ func TestTheUsersOwnScreenHasNoVeil(t *testing.T) {
 	plain, veiled := New(Config{Cols: 30, Rows: 3}), New(Config{Cols: 30, Rows: 3})
 	for _, s := range []*Screen{plain, veiled} {
 		s.Feed([]byte("a \x1b[31mb"))
-		s.Veil(s == veiled)
+		s.Veil(s == veiled, false)
 		s.Feed([]byte("c\x1b[1md世 \x1b[0me"))
-		s.Veil(false)
+		s.Veil(false, false)
 		s.Feed([]byte("f\r\nPassword: "))
 	}
 	for y := range 3 {
@@ -78,6 +78,8 @@ func TestTheUsersOwnScreenHasNoVeil(t *testing.T) {
 	require.Equal(t, "a b      f", veiled.RowText(0))
 	require.Equal(t, "a \x1b[0;31mb\x1b[0m      f", string(veiled.AppendVeiledRowANSI(nil, 0)))
 	veiled.Unveil()
+	require.Equal(t, "a b      f", veiled.RowText(0), "a secret stays one")
+	veiled.VeilCells(0, 0, false)
 	require.Equal(t, plain.RowText(0), veiled.RowText(0))
 }
 
@@ -85,13 +87,13 @@ func TestNoKeystrokeIsCountedThroughAVeil(t *testing.T) {
 	s := New(Config{Cols: 20, Rows: 3, Scrollback: 10})
 	s.Feed([]byte("PIN: "))
 	rev := s.Rev()
-	s.Veil(true)
+	s.Veil(true, false)
 	for range 8 {
 		s.Feed([]byte("*"))
 	}
 	s.Feed([]byte("\b \b"))
 	require.Equal(t, rev, s.Rev())
-	s.Veil(false)
+	s.Veil(false, false)
 	s.Feed([]byte("\r\n"))
 	require.Equal(t, rev+1, s.Rev(), "as many revisions as if nothing had been typed")
 	rows, ok := s.ChangedSince(rev)
@@ -118,11 +120,11 @@ func TestCellsThatStandThereCanBeVeiled(t *testing.T) {
 func TestUnveilShowsTheScreenOnly(t *testing.T) {
 	s := New(Config{Cols: 20, Rows: 2, Scrollback: 10})
 	s.Feed([]byte("before\r\n"))
-	s.Veil(true)
+	s.Veil(false, true)
 	s.Feed([]byte("gone\r\nstill\r\nhere"))
 	require.Equal(t, "", s.RowText(1))
 	rev := s.Rev()
-	s.Veil(false)
+	s.Veil(false, false)
 	s.Unveil()
 	require.Greater(t, s.Rev(), rev)
 	require.Equal(t, []string{"before", "", "still", "here"},
@@ -131,11 +133,41 @@ func TestUnveilShowsTheScreenOnly(t *testing.T) {
 	require.False(t, ok, "every row is another to an observer")
 
 	s.Feed([]byte("\x1b[?1049h"))
-	s.Veil(true)
+	s.Veil(false, true)
 	s.Feed([]byte("\x1b[?1049lmain\x1b[?1049hside"))
-	s.Veil(false)
+	s.Veil(false, false)
 	s.Unveil()
 	require.Contains(t, observed(s), "side")
 	s.Feed([]byte("\x1b[?1049l"))
 	require.NotContains(t, observed(s), "main")
+}
+
+func TestASecretOnAHiddenScreenStaysOne(t *testing.T) {
+	s := New(Config{Cols: 20, Rows: 2})
+	s.Veil(false, true)
+	s.Feed([]byte("PIN: "))
+	s.Veil(true, true)
+	s.Feed([]byte("***"))
+	s.Veil(false, false)
+	require.Equal(t, "", s.RowText(0))
+	s.Unveil()
+	require.Equal(t, "PIN:", s.RowText(0))
+}
+
+func TestCursorText(t *testing.T) {
+	for fed, want := range map[string][2]string{
+		"":                             {"", ""},
+		"Password: ":                   {"Password: ", ""},
+		"世é: \x1b[1mrest\x1b[4D":       {"世é: ", "rest"},
+		"\x1b[3C":                      {"   ", ""},
+		"0123456789":                   {"0123456789", ""},
+		"ab   \b\b":                    {"ab ", ""},
+		"\x1b[1;44m\x1b[2K\x1b[0mab\b": {"a", "b"},
+	} {
+		s := New(Config{Cols: 10, Rows: 2})
+		s.Veil(true, true)
+		s.Feed([]byte(fed))
+		left, right := s.CursorText()
+		require.Equal(t, want, [2]string{left, right}, "%q", fed)
+	}
 }
