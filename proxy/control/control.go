@@ -110,6 +110,11 @@ type State struct {
 	Pregift Gift
 	// Paused says that the user typed and the agent's input waits.
 	Paused bool
+	// Secret says what the program asks the user for, and Dismissible that Ctrl+G says it is none, or lets the agent answer.
+	Secret      Secret
+	Dismissible bool
+	// Hidden says that the user hides the screen from agents.
+	Hidden bool
 }
 
 // Event is one change of control, in order.
@@ -144,6 +149,9 @@ type Machine struct {
 	pregrant      Level
 	pregrantUntil time.Time // zero: no limit
 	gift          Gift      // what an owner elsewhere said about the pregrant; zero otherwise
+	secret        Secret
+	allowed       bool // the user dismissed the present prompt
+	hidden        bool
 	events        []Event
 	lastEnd       Event
 }
@@ -168,6 +176,7 @@ func (m *Machine) State(now time.Time) State {
 		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, Reason: m.reason,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield),
+		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
 	}
 }
 
@@ -253,7 +262,7 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 
 // Shown tells the machine that the present question (request or menu) stands on the user's screen since now.
 func (m *Machine) Shown(now time.Time) {
-	if m.shown.IsZero() && (m.phase == Asked || !m.menu.IsZero()) {
+	if m.shown.IsZero() && (m.phase == Asked || !m.menu.IsZero() || m.dismissible()) {
 		m.shown = now
 	}
 }
@@ -297,6 +306,8 @@ func (m *Machine) Confirm(now time.Time) Act {
 		m.pregrant, m.gift, m.pregrantUntil = Drive, Gift{}, now.Add(PregrantFor)
 	case m.phase == Asked, !m.menu.IsZero():
 		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
+	case m.dismissible() && m.answerable(now):
+		m.dismiss()
 	default:
 		m.Key(now)
 		return Pass
@@ -326,12 +337,15 @@ func (m *Machine) Release(now time.Time, agentID string, why Reason) bool {
 // End ends whatever control or request there is.
 func (m *Machine) End(now time.Time, why Reason) { m.end(now, why) }
 
-// Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant or ErrStale.
+// Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant, ErrSecret, ErrHidden or
+// ErrStale.
 func (m *Machine) Admit(now time.Time, agentID string, epoch uint64) error {
 	m.Tick(now)
 	switch {
 	case m.phase != Granted, m.agent.ID != agentID:
 		return ErrNoGrant
+	case m.Barred() != nil:
+		return m.Barred()
 	case epoch != m.epoch:
 		return ErrStale
 	}
