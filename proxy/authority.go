@@ -19,6 +19,9 @@ type authority struct {
 	changed func(control.State)                             // the state differs from what it was
 	typed   func()                                          // the user typed something for the program
 	event   func(e control.Event, dropped, unsubmitted int) // control was given, ended or refused
+	secret  func() bool                                     // a secret is asked for, as the line settings say now
+	spotted func()                                          // that was so when an agent's input came
+	allowed func()                                          // the user dismissed the prompt for a secret
 }
 
 func newAuthority(conf control.Config) *authority {
@@ -39,13 +42,29 @@ func (a *authority) Key(now time.Time) {
 
 func (a *authority) Chord(now time.Time) input.Verdict { return verdict(a.Machine.Chord(now)) }
 
-// Confirm is Key when it turns out to be the program's.
+// Confirm tells control that the user pressed the key that gives it, or dismisses a prompt for a secret. It is Key when it
+// turns out to be the program's.
 func (a *authority) Confirm(now time.Time) input.Verdict {
+	asked := a.Secret() != control.NoSecret
 	act := a.Machine.Confirm(now)
 	if act == control.Pass {
 		a.typed()
 	}
+	if asked && a.Secret() == control.NoSecret {
+		a.allowed()
+	}
 	return verdict(act)
+}
+
+// Admit looks at the line settings before every piece of an agent's input: nothing announces that a program has begun to
+// read a password.
+func (a *authority) Admit(now time.Time, agent string, epoch uint64) error {
+	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() || !a.secret() {
+		return err
+	}
+	a.Guard(now, control.HardSecret, false)
+	a.spotted()
+	return control.ErrSecret
 }
 
 func (a *authority) Driven() bool          { return a.Phase() == control.Granted }
@@ -80,6 +99,8 @@ type detector struct {
 	asked []func(row int)
 	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
 	answered func()
+	// choose is asked whether a letter was for the proxy; nil without agents.
+	choose func(letter byte) bool
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.
@@ -109,6 +130,11 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 				d.whenAnswered(d.answered)
 				return
 			}
+		}
+	}
+	if u.Kind == keys.Key && d.choose != nil {
+		if letter, ok := keys.Letter(u.Bytes); ok && d.choose(letter) {
+			return
 		}
 	}
 	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})

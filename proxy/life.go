@@ -252,7 +252,7 @@ func (l *life) lastWords(exit child.Exit) {
 	s.loop.call(func(now time.Time) {
 		s.loop.exit = &exit
 		s.loop.waits.Check(s.loop.view(), now)
-		s.loop.publish(s.loop.frame(now), s.loop.text.String())
+		s.loop.publish(s.loop.frame(now), s.loop.content())
 	})
 	s.link.Send(&protocol.SessionClose{ID: newID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)

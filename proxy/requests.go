@@ -31,6 +31,10 @@ func (d *desk) handle(m protocol.Message) {
 		d.refuse(protocol.RequestID(m), protocol.CodeNoSession, "this proxy has the session "+d.s.id+" only")
 		return
 	}
+	switch m.(type) {
+	case *protocol.Input, *protocol.Wait, *protocol.Read, *protocol.ControlRequest:
+		d.s.status.attended()
+	}
 	switch m := m.(type) {
 	case *protocol.Input:
 		d.input(m)
@@ -70,6 +74,10 @@ func (d *desk) read(m *protocol.Read) {
 	ok := d.s.loop.post(func(now time.Time) {
 		l := d.s.loop
 		r := &protocol.ReadResult{ID: newID(), RequestID: m.RequestID, SessionID: d.s.id, Frame: l.answer(now)}
+		if r.Frame.Blackout.Hidden() {
+			d.s.link.Send(r)
+			return
+		}
 		if m.SinceSeq > 0 {
 			l.reduce(r.Frame, m.SinceSeq)
 		}
@@ -105,14 +113,14 @@ func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
 // colour puts the SGR sequences into the rows of f.
 func (l *screenLoop) colour(f *protocol.Frame) {
 	for i, row := range f.Changed {
-		f.Changed[i].Text = string(l.model.AppendRowANSI(nil, row.Row))
+		f.Changed[i].Text = string(l.model.AppendVeiledRowANSI(nil, row.Row))
 	}
 	if f.Screen.Lines == nil {
 		return
 	}
 	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
 	for i := range lines {
-		lines[i] = string(l.model.AppendRowANSI(nil, i))
+		lines[i] = string(l.model.AppendVeiledRowANSI(nil, i))
 	}
 	f.Screen.Lines = lines
 }
@@ -162,6 +170,7 @@ func (l *screenLoop) addWait(now time.Time, looking bool, w snapshot.Wait, refus
 		w.Done = func(r snapshot.Result) { l.asking--; done(r) }
 		l.asking++
 	}
+	l.veil.look(now)
 	if err := l.waits.Add(w, l.view(), now); err != nil {
 		if looking {
 			l.asking--

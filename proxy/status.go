@@ -33,7 +33,10 @@ type status struct {
 	until time.Time // when it goes by itself
 	timer *time.Timer
 	bell  bool
-	alone bool // no gateway is reached: nobody can look
+	alone bool      // no gateway is reached: nobody can look
+	aside bool      // the line is the one about a secret, which must not cover its prompt
+	seen  time.Time // when an agent asked for something last
+	rung  bool      // the user has been told of the present prompt for a secret
 }
 
 // show takes a new state of control.
@@ -41,6 +44,9 @@ func (s *status) show(state control.State) {
 	s.mu.Lock()
 	if state.Phase == control.Asked && s.state.Phase != control.Asked {
 		s.bell = true
+	}
+	if state.Hidden != s.state.Hidden {
+		s.hidden(state.Hidden)
 	}
 	s.state = state
 	s.mu.Unlock()
@@ -130,7 +136,12 @@ func (s *status) compose(now time.Time, cols int, title string) (line, window st
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ring, s.bell = s.bell, false
-	question = s.state.Phase == control.Asked || s.state.Menu
+	guarding := s.guarding(now)
+	question = s.state.Phase == control.Asked || s.state.Menu || guarding && s.state.Dismissible
+	if guarding && !s.rung {
+		ring = true
+	}
+	s.rung = guarding
 	if s.line {
 		line = s.sentence(now, cols)
 	}
@@ -138,13 +149,14 @@ func (s *status) compose(now time.Time, cols int, title string) (line, window st
 		if title == "" {
 			title = s.name
 		}
-		window = s.tag() + " " + title
+		window = s.tag(now) + " " + title
 	}
 	return line, window, ring, question
 }
 
 func (s *status) sentence(now time.Time, cols int) string {
 	st := s.state
+	s.aside = false
 	switch {
 	case st.Phase == control.Asked:
 		verb := "drive"
@@ -153,7 +165,10 @@ func (s *status) sentence(now time.Time, cols int) string {
 		}
 		return notice.Line(cols, st.Agent.Name+" asks to "+verb+": “"+st.Reason+"”", "Ctrl+G gives it · "+s.key+" refuses")
 	case st.Menu:
-		return notice.Line(cols, "no agent has the keyboard", "Ctrl+G lets the next agent that asks drive · "+s.key+" sends the key · any other key closes")
+		return s.menu(cols)
+	case s.guarding(now):
+		s.aside = true
+		return s.secret(cols)
 	case st.Pregrant:
 		return notice.Line(cols, pregift(st.Pregift), s.key+" takes that back")
 	case s.told != "" && now.Before(s.until):
@@ -163,8 +178,12 @@ func (s *status) sentence(now time.Time, cols int) string {
 }
 
 // tag is the word in the window's title for who has the keyboard.
-func (s *status) tag() string {
+func (s *status) tag(now time.Time) string {
 	switch st := s.state; {
+	case st.Hidden:
+		return "[hidden]"
+	case s.guarding(now):
+		return s.secretTag()
 	case st.Phase == control.Granted && st.Paused:
 		return "[" + st.Agent.Name + " paused]"
 	case st.Phase == control.Granted:
@@ -277,8 +296,9 @@ func (p *painter) paint() (show, hide []byte, ok bool) {
 			show = append(show, '\a')
 		}
 		if line != "" {
-			show = notice.Draw(show, m, line)
-			hide = notice.Erase(nil, m)
+			row := p.status.row(m)
+			show = notice.DrawAt(show, m, row, line)
+			hide = notice.EraseAt(nil, m, row)
 		}
 	})
 	if ran && ok && question {

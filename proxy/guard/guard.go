@@ -118,6 +118,9 @@ func (g *Guard) Dismiss(place Place) {
 	}
 }
 
+// Dismissed reports whether there is a prompt that the user dismissed.
+func (g *Guard) Dismissed() bool { return g.dismissed }
+
 // Kind is the present decision.
 func (g *Guard) Kind() Kind { return g.kind }
 

@@ -30,9 +30,12 @@ type Screen interface {
 const disturb = "\x1b]8;;\x1b\\\x1b[0m\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7l"
 
 // Draw appends the bytes that show text on the bottom row, in reverse video, and leave everything else as it was.
-func Draw(dst []byte, s Screen, text string) []byte {
-	cols, rows := s.Size()
-	dst = begin(dst, rows)
+func Draw(dst []byte, s Screen, text string) []byte { return DrawAt(dst, s, bottom(s), text) }
+
+// DrawAt is Draw on another row, counted from 0: the bottom row may be the one that the user has to read.
+func DrawAt(dst []byte, s Screen, row int, text string) []byte {
+	cols, _ := s.Size()
+	dst = begin(dst, row)
 	dst = append(dst, "\x1b[7m"...)
 	dst = append(dst, Fit(text, cols)...)
 	dst = append(dst, "\x1b[0m"...)
@@ -40,12 +43,19 @@ func Draw(dst []byte, s Screen, text string) []byte {
 }
 
 // Erase appends the bytes that show the program's own bottom row again.
-func Erase(dst []byte, s Screen) []byte {
-	_, rows := s.Size()
-	dst = begin(dst, rows)
+func Erase(dst []byte, s Screen) []byte { return EraseAt(dst, s, bottom(s)) }
+
+// EraseAt appends the bytes that show the program's own row again.
+func EraseAt(dst []byte, s Screen, row int) []byte {
+	dst = begin(dst, row)
 	dst = append(dst, "\x1b[2K"...)
-	dst = s.AppendRowANSI(dst, rows-1)
+	dst = s.AppendRowANSI(dst, row)
 	return end(dst, s)
+}
+
+func bottom(s Screen) int {
+	_, rows := s.Size()
+	return rows - 1
 }
 
 // Redraw appends the bytes that show every row of the program's anew.
@@ -60,8 +70,8 @@ func Redraw(dst []byte, s Screen) []byte {
 	return end(dst, s)
 }
 
-func begin(dst []byte, rows int) []byte {
-	return moveTo(append(dst, disturb...), rows)
+func begin(dst []byte, row int) []byte {
+	return moveTo(append(dst, disturb...), row+1)
 }
 
 // moveTo is CUP to the first column of a row, counted from 1.
