@@ -130,7 +130,7 @@ func statusOfCode(c protocol.Code) int {
 		return statusTimeout
 	case protocol.CodeBadMessage, protocol.CodeTooLarge:
 		return statusUsage
-	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeBusy, protocol.CodeUserTyping,
+	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeSecretPrompt, protocol.CodeBusy, protocol.CodeUserTyping,
 		protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey, protocol.CodeNotReading:
 	}
 	return statusRefused
