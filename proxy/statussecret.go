@@ -61,11 +61,11 @@ func (s *status) secretTag() string {
 
 // menu is the line that the reclaim key opens.
 func (s *status) menu(cols int) string {
-	say, hide := "no agent has the keyboard", "h hides the screen"
+	say, hide := "no agent has the keyboard", "h hides"
 	if s.state.Hidden {
-		say, hide = "agents do not see this screen", "h shows it again"
+		say, hide = "agents do not see this screen", "h shows it"
 	}
-	return notice.Line(cols, say, "Ctrl+G lets the next agent that asks drive · "+hide+" · "+s.key+" sends the key · any other key closes")
+	return notice.Line(cols, say, "Ctrl+G lets the next agent that asks drive · "+hide+" · "+s.key+" sends the key")
 }
 
 // hidden remarks that the screen is hidden from now on, or no longer. The caller holds the lock.

@@ -39,6 +39,7 @@ const (
 	statusUndefined  = -1
 	hintNothingRuns  = "start a session in a terminal with: proxy --agent PROGRAM"
 	hintRequestFirst = "ask first with: gateway request ID --reason REASON"
+	hintWaitForUser  = "wait for the user with: gateway wait ID --changed"
 )
 
 // app is one invocation.
