@@ -25,6 +25,15 @@ func (g *gate) align(col int) {
 	g.behind = false
 }
 
+// forget takes out of the unfinished line what is right of a column: it has turned out to be a secret's.
+func (g *gate) forget(col int) {
+	if !g.hidden {
+		g.text.Column(col)
+		g.text.Erase(0)
+		g.behind = true
+	}
+}
+
 // hide keeps everything back, or lets it pass again, on a line of its own.
 func (g *gate) hide(on bool) {
 	g.hidden = on

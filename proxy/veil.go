@@ -79,12 +79,13 @@ func (v *veil) onLine() (on, inside bool) {
 // feed hands output to the model. Where a secret is typed it goes byte by byte, to know of each where it is shown: a
 // password's prompt is no flood.
 func (v *veil) feed(now time.Time, p []byte) {
+	secret := v.typed() != v.field.typed || guard.Dots(p)
 	for len(p) > 0 && v.field.set {
 		if on, _ := v.onLine(); !on && !v.guard.Holds() {
 			v.field = field{}
 			break
 		}
-		v.feedByte(p[0])
+		v.feedByte(p[0], secret)
 		p = p[1:]
 	}
 	v.cover(false)
@@ -94,9 +95,11 @@ func (v *veil) feed(now time.Time, p []byte) {
 	v.look(now)
 }
 
-func (v *veil) feedByte(b byte) {
+// feedByte feeds one byte; secret is false as long as nobody has typed since the field was found, and so the program goes
+// on with its question.
+func (v *veil) feedByte(b byte, secret bool) {
 	on, inside := v.onLine()
-	v.cover(inside && !endsLine(b))
+	v.cover(inside && secret && !endsLine(b))
 	if on && !inside {
 		v.text.align(v.l.model.Cursor().Col)
 	}
@@ -145,8 +148,11 @@ func (v *veil) follow(f guard.Facts) {
 	on, _ := v.onLine()
 	switch {
 	case shows && strings.TrimSpace(f.Left) != "" && (!on || v.typed() == v.field.typed):
-		cursor := v.l.model.Cursor()
-		v.setField(cursor.Row, max(0, cursor.Col-utf8.RuneCountInString(f.Left[guard.Field(f.Left):])), on)
+		cursor, answer := v.l.model.Cursor(), f.Left[guard.Field(f.Left):]
+		v.setField(cursor.Row, max(0, cursor.Col-utf8.RuneCountInString(answer)), on)
+		if answer != "" {
+			v.text.forget(v.field.col)
+		}
 	case !shows && v.field.set && !on:
 		v.field = field{}
 	}

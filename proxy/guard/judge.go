@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"slices"
@@ -86,6 +87,9 @@ func Prompt(left, right string) bool {
 	at := words.FindStringIndex(question)
 	return at != nil && !command.MatchString(left[:len(asked)-1-len(question)+at[0]])
 }
+
+// Dots reports whether output is nothing but what stands for a secret's characters.
+func Dots(p []byte) bool { return len(bytes.Trim(p, dots)) == 0 }
 
 // Field is where the secret begins in the text left of the cursor: after the question, before what stands for characters
 // that are typed already. It is a length in bytes.
