@@ -52,7 +52,14 @@ type field struct {
 	alt         bool
 	first, last uint64 // lines, see [guard.Place]
 	col         int
+	cursor      int    // column in which agents see the cursor
+	question    []byte // first byte of each cell before the field, 0 for an empty one
 	typed       uint64 // when it was found
+}
+
+// asks reports whether b, which is printed before the field, may be the question's, drawn anew.
+func (f *field) asks(col int, b byte) bool {
+	return b <= ' ' || b == 0x7f || col < len(f.question) && f.question[col] == b
 }
 
 // place is the line of the cursor.
@@ -99,6 +106,10 @@ func (v *veil) feed(now time.Time, p []byte) {
 // on with its question.
 func (v *veil) feedByte(b byte, secret bool) {
 	on, inside := v.onLine()
+	if cursor := v.l.model.Cursor(); on && !inside && secret && v.l.model.Ground() && !v.field.asks(cursor.Col, b) {
+		v.field.col, inside = cursor.Col, true // a remark has made way for the answer
+		v.l.model.VeilCells(cursor.Row, cursor.Col, true)
+	}
 	v.cover(inside && secret && !endsLine(b))
 	if on && !inside {
 		v.text.align(v.l.model.Cursor().Col)
@@ -167,7 +178,11 @@ func (v *veil) setField(row, col int, moved bool) {
 		v.l.model.VeilCells(row, v.field.col, false)
 	}
 	at := v.place()
-	v.field = field{set: true, alt: at.Alt, first: at.Line, last: at.Line, col: col, typed: v.typed()}
+	v.field = field{set: true, alt: at.Alt, first: at.Line, last: at.Line, col: col, cursor: col, typed: v.typed()}
+	for x := range col {
+		text := v.l.model.Cell(row, x).Content
+		v.field.question = append(v.field.question, append([]byte(text), 0)[0])
+	}
 	v.l.model.VeilCells(row, col, true)
 }
 
@@ -253,7 +268,7 @@ func (v *veil) cursor(c screen.Cursor) screen.Cursor {
 		return c
 	}
 	if _, inside := v.onLine(); inside {
-		if c.Row, c.Col = v.fieldRow(), v.field.col; c.Row < 0 { // the question has left the screen
+		if c.Row, c.Col = v.fieldRow(), v.field.cursor; c.Row < 0 { // the question has left the screen
 			c.Row, c.Col = 0, 0
 		}
 	}

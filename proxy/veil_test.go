@@ -207,6 +207,21 @@ func TestR24RedrawnPrompts(t *testing.T) {
 	}
 }
 
+// systemd-ask-password takes a remark away when the first key comes, and the answer begins there.
+func TestR24ARemarkMakesWay(t *testing.T) {
+	s := newStage(t, 60, 3)
+	s.line, s.program = raw, guard.Program{Name: "systemd-ask-pas"}
+	s.prints("🔐 Passphrase: ", "\x1b[90m(press TAB for no echo) \x1b[0m")
+	require.Equal(t, "🔐 Passphrase: (press TAB for no echo)", s.row(0))
+	cursor := s.cursor()
+	back := strings.Repeat("\b", 24)
+	s.types(back+strings.Repeat(" ", 24)+back+"•", "•", "•")
+	require.Equal(t, "🔐 Passphrase:", s.row(0))
+	require.Equal(t, cursor, s.cursor())
+	require.NotContains(t, s.seen(), "•")
+	require.Contains(t, s.loop.content(), "🔐 Passphrase:")
+}
+
 func TestR24AForm(t *testing.T) {
 	s := newStage(t, 40, 5)
 	s.line, s.program = raw, guard.Program{Name: "pinentry-curses"}

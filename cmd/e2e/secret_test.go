@@ -20,8 +20,8 @@ import (
 // canary is what the user types where a password is asked for, and nobody else may ever come by.
 const canary = "c4narys0ng"
 
-// asker is a program that asks for a secret.
-type asker struct {
+// prompter is a program that asks for a secret.
+type prompter struct {
 	name, needs string
 	line        string // for a shell in the session
 	prompt      string // on the user's screen, when it asks
@@ -38,7 +38,7 @@ func nobody(command string) string {
 }
 
 // hard are the programs whose prompts the line settings show.
-var hard = []asker{
+var hard = []prompter{
 	{"read -s in bash", "bash", `bash -c 'read -s -p "Password: " x; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
 	{"read -s in zsh", "zsh", `zsh -f -c 'read -s "x?Password: "; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
 	{"stty -echo in dash", "dash", `dash -c 'stty -echo; printf "Password: "; read x; stty echo; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
@@ -152,7 +152,7 @@ func (w *world) sshd() {
 }
 
 // asked runs a program under proxy until it asks, with an agent that has the keyboard.
-func (w *world) asked(a asker) (*terminal, *overheard) {
+func (w *world) asked(a prompter) (*terminal, *overheard) {
 	w.t.Helper()
 	if a.needs == "sshd" {
 		w.sshd()
@@ -202,7 +202,7 @@ func TestR21AndR26HardPrompts(t *testing.T) {
 }
 
 // ends answers the program, or leaves it: no answer is right twice.
-func (s *terminal) ends(a asker) {
+func (s *terminal) ends(a prompter) {
 	s.w.t.Helper()
 	s.typed("\n")
 	if a.after != "" {
@@ -234,4 +234,214 @@ func (w *world) nothingHas(text string, o *overheard, but ...string) {
 		require.NotContains(w.t, string(content), text, path)
 		return err
 	}))
+}
+
+// nodeAsks reads a password as programs in Node do: raw, with an asterisk for each key.
+const nodeAsks = `
+process.stdin.setRawMode(true); process.stdout.write("Password: "); let n = 0
+process.stdin.on("data", d => { for (const c of d) { if (c === 10) { console.log("\r\nlength " + n); process.exit() } if (c === 3) process.exit(1); n++; process.stdout.write("*") } })
+`
+
+// soft are programs that read raw keys and show something for each.
+var soft = []prompter{
+	{"fish read --silent", "fish", `fish --no-config -c 'read --silent -P "Password: " x; echo length (string length $x)'`, "Password:", protocol.SecretSoft, "length 10"},
+	{"pinentry-curses", "pinentry-curses", `printf 'SETPROMPT PIN:\nSETDESC Unlock the key\nGETPIN\n' > say; exec pinentry-curses --ttyname $(tty) --ttytype $TERM < say > filled`, "PIN:", protocol.SecretSoft, ""},
+	{"systemd-ask-password", "systemd-ask-password", "exec systemd-ask-password --timeout=0 'Unlock the disk:' > filled", "Unlock the disk:", protocol.SecretSoft, ""},
+	{"node", "node", "node ask.js", "Password:", protocol.SecretSoft, "length 10"},
+	{"sudo with pwfeedback", "sudo", `exec unshare -m sh -c 'mount --bind sudoers /etc/sudoers && exec runuser -u nobody -- sudo -k -p "sudo password: " true'`, "sudo password:", protocol.SecretSoft, ""},
+	{"another machine", "sshd", `ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 'python3 -c "import getpass; print(\"length\", len(getpass.getpass()))"'`, "Password:", protocol.SecretSoft, "length 10"},
+	{"like sudo-rs", "stty", "asterisks echonl", "Password:", protocol.SecretHard, "length 10"},
+	{"in pieces", "stty", "asterisks raw pieces", "Password:", protocol.SecretSoft, "length 10"},
+}
+
+func TestR22AndR24SoftPrompts(t *testing.T) {
+	for _, a := range soft {
+		t.Run(a.name, func(t *testing.T) {
+			needs := a.needs
+			if needs == "sshd" {
+				needs = "ssh"
+			}
+			w := newWorld(t, needs)
+			w.write("ask.js", nodeAsks)
+			if strings.Contains(a.line, "unshare") {
+				w.feedback()
+			}
+			s, o := w.asked(a)
+			w.until(func() bool { return o.reads().Frame.Blackout != nil }, func() string { return s.screen() + o.all() })
+			shown := o.reads().Frame
+			require.Equal(t, a.kind, shown.Blackout.Secret)
+			require.Contains(t, strings.Join(shown.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"), "the question is shown")
+			got := w.gateway("send", o.id, "--text", "evil")
+			require.Equal(t, 1, got.status, "the agent's input: %s", got.err)
+			require.Contains(t, got.err, "asks the user for a password")
+
+			for i := range canary {
+				s.typed(canary[i : i+1])
+				now := o.reads().Frame
+				require.Equal(t, shown.Screen.Cursor, now.Screen.Cursor)
+				require.Contains(t, strings.Join(now.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"))
+			}
+			s.ends(a)
+			w.nothingHas(canary, o, "filled")
+			for _, sign := range []string{"*", "•", "●"} {
+				require.NotContains(t, o.all(), sign)
+			}
+			require.NotContains(t, s.screen(), "evil")
+		})
+	}
+}
+
+// feedback writes a configuration with which sudo shows asterisks, or skips where it cannot be put in place.
+func (w *world) feedback() {
+	w.t.Helper()
+	if os.Geteuid() != 0 {
+		w.t.Skip("only root can give sudo another configuration")
+	}
+	w.write("sudoers", "Defaults pwfeedback\nroot ALL=(ALL) ALL\n")
+	require.NoError(w.t, os.Chmod(w.path("sudoers"), 0o440))
+	if got := w.do("unshare", "-m", "sh", "-c", "mount --bind sudoers /etc/sudoers"); got.status != 0 {
+		w.t.Skipf("no mounts of one's own here: %s", got.err)
+	}
+}
+
+// Where text with the word in it is edited or printed, nothing is kept from an agent and its input arrives.
+func TestR22NoFalsePositives(t *testing.T) {
+	w := newWorld(t, "vim", "less", "grep")
+	s := w.terminal(80, 24)
+	w.write("config.yml", "user: ada\npassword:\n")
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	o := w.overhear(id)
+	w.granted(id)
+	clear := func() {
+		t.Helper()
+		require.Nil(t, o.reads().Frame.Blackout, s.screen())
+	}
+	for _, line := range []string{"grep -r password: config.yml", "echo 'the password:'", "printf 'password:'; printf '\\n'"} {
+		w.good("send", id, "--text", line, "--enter")
+		clear()
+	}
+	w.good("send", id, "--text", "echo password:")
+	clear()
+	w.good("send", id, "ctrl-u")
+	w.good("send", id, "--text", "vim -u NONE -n +2 config.yml", "--enter", "--until", "text=user: ada")
+	w.good("send", id, "--text", "A")
+	clear()
+	w.good("send", id, "--text", " hunter2", "esc")
+	clear()
+	require.Contains(t, strings.Join(o.reads().Frame.Screen.Lines, "\n"), "password: hunter2")
+	w.good("send", id, "--text", ":q!", "enter")
+	w.good("send", id, "--text", "less config.yml", "--enter")
+	clear()
+	w.good("send", id, "q")
+	clear()
+	require.NotContains(t, o.all(), `"blackout"`)
+	s.press(`C-\`)
+	s.typed("exit\n")
+	s.status()
+}
+
+// SAFETY R23: the agent is refused, the user answers, the agent goes on.
+func TestR23TheAgentGoesOnAfterwards(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	w.session()
+	a := w.agent("claude", eras[1])
+	a.good("terminal_request_control", args{"reason": "try"}, "granted")
+	a.good("terminal_send", args{"text": `read -s -p "Password: " x; echo; echo got=$x`, "enter": true}, "a password is being asked")
+	a.fails("terminal_send", args{"text": "evil", "enter": true}, "asks the user for a password", "terminal_wait", "Password:")
+	a.good("terminal_list", nil, "password prompt", "keyboard: you")
+	waiting := a.start("terminal_wait", args{"for": "changed", "timeout_ms": 20000})
+	s.typed("mine\n")
+	require.Contains(t, w.answered(waiting).text, "matched: true")
+	s.wait("got=mine")
+	w.until(func() bool { return !a.calls("terminal_send", args{"text": "echo on", "enter": true}).fails },
+		func() string { return s.screen() })
+	s.wait("on\n")
+	text := a.good("terminal_read", args{"view": "history", "lines": 100}, "got=mine", "keyboard: you")
+	require.NotContains(t, text, "evil")
+	s.press(`C-\`)
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+}
+
+// SAFETY R25: only the user lets the agent answer, and for this once.
+func TestR25TheUserLetsTheAgentAnswer(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 12)
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	w.granted(id)
+	ask := `read -s -p "Password: " x; echo; echo got=$x`
+	w.good("send", id, "--text", "printf '\\n%.0s' {1..12}; "+ask, "--enter")
+	require.Equal(t, 1, w.gateway("send", id, "--text", "evil", "--enter").status)
+	s.see("the line above the prompt", func(screen string) bool {
+		first, _, _ := strings.Cut(screen, "\n")
+		return strings.Contains(first, "Ctrl+G lets cli answer") && strings.HasPrefix(s.bottom(), "Password:")
+	})
+	w.until(func() bool { s.press("C-g"); return !strings.Contains(s.title(), "[secret") }, func() string { return s.screen() })
+	s.waitGone("Ctrl+G lets")
+	w.good("send", id, "--text", "theirs", "--enter")
+	s.wait("got=theirs")
+	w.good("send", id, "--text", ask, "--enter")
+	require.Equal(t, 1, w.gateway("send", id, "--text", "evil", "--enter").status, "not the next one")
+	s.titled("[secret")
+	s.typed("\n")
+	s.wait("got=\n")
+	s.press(`C-\`)
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+}
+
+func TestTheUserHidesTheScreen(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 12)
+	s.run("proxy --agent bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	o := w.overhear(id)
+	a := w.agent("claude", eras[1])
+	hide := func(menu string) {
+		t.Helper()
+		s.press(`C-\`)
+		s.wait(menu)
+		w.until(func() bool {
+			if strings.Contains(s.screen(), menu) {
+				s.press("h")
+			}
+			return !strings.Contains(s.screen(), menu)
+		}, func() string { return s.screen() })
+	}
+	s.typed("echo before\n")
+	s.wait("before\n$")
+	a.good("terminal_read", nil, "before")
+	hide("h hides")
+	s.titled("[hidden]")
+	a.fails("terminal_read", nil, "the user has hidden the screen", "ago", "terminal_wait for=changed")
+	a.fails("terminal_read", args{"view": "history"}, "the user has hidden the screen")
+	a.good("terminal_list", nil, "hidden")
+	waiting := a.start("terminal_wait", args{"for": "changed", "timeout_ms": 40000})
+	s.typed("echo top$((1+1))secret; seq 90\n")
+	s.wait("90\n$")
+	a.good("terminal_wait", args{"for": "text", "value": "top2secret", "timeout_ms": 500}, "matched: false", "hidden the screen")
+	o.reads()
+	require.NotContains(t, o.all(), "90")
+	hide("h shows it")
+	s.titled("[observed]")
+	require.Contains(t, w.answered(waiting).text, "matched: true")
+	a.good("terminal_read", nil, "90", "$")
+	s.typed("seq 100 120\n")
+	s.wait("120\n$")
+	text := a.good("terminal_read", args{"view": "history", "lines": 500}, "before", "89", "120")
+	require.NotContains(t, text, "\n50\n")
+	o.until("it is shown again", func(r *protocol.ReadResult) bool { return r.Frame.Blackout == nil && strings.Contains(r.Text, "120") })
+	require.NotContains(t, o.all(), "top2secret")
+	require.NotContains(t, o.all(), `"50"`)
+	require.NotContains(t, o.all(), `50\n51`)
+	s.typed("exit\n")
+	require.Zero(t, s.status())
 }
