@@ -75,11 +75,11 @@ func (s *status) hidden(on bool) {
 		text = "agents do not see this screen any more: " + s.key + ", then h, shows it again"
 	}
 	now := time.Now()
-	s.told, s.said, s.until = text, now, now.Add(noteFor)
+	s.told, s.said, s.until = text, now, now.Add(tellFor)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	s.timer = time.AfterFunc(noteFor, s.repaint)
+	s.timer = time.AfterFunc(tellFor, s.repaint)
 }
 
 // row is where the line goes: the bottom row, but for the one about a prompt that stands there itself.
