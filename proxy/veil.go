@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -294,7 +295,7 @@ func (v *veil) bars(now time.Time) error {
 
 // barred words why a grant pauses.
 func barred(why error) *refusal {
-	if why == control.ErrHidden {
+	if errors.Is(why, control.ErrHidden) {
 		return &refusal{protocol.CodeBlackout, "the user hides the screen; your grant goes on when it is shown again"}
 	}
 	return &refusal{protocol.CodeSecretPrompt, "the program asks the user for a password, which the user types; your grant goes on afterwards"}
