@@ -141,3 +141,9 @@ func TestDocumentHasEveryWord(t *testing.T) {
 		require.Contains(t, page, word)
 	}
 }
+
+// SAFETY R27: the limit is stated where an integrator reads.
+func TestR27TheLimitIsDocumented(t *testing.T) {
+	page := strings.Join(strings.Fields(document(t)), " ")
+	require.Contains(t, page, "Prompts of programs that read raw keys, and of programs on another machine, are found at best effort")
+}

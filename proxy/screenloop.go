@@ -264,6 +264,7 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 func (l *screenLoop) resize(now time.Time, cols, rows int) {
 	l.model.Resize(cols, rows)
 	if l.watched {
+		l.veil.resized(now)
 		l.noticeChange(now)
 	}
 }

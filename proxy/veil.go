@@ -18,6 +18,10 @@ import (
 // somebody may look: nothing announces their change.
 const lookEvery = 50 * time.Millisecond
 
+// nameFor is how long the name of the foreground program is good enough while output flows: finding it out costs several
+// system calls, and whoever shows or types something asks anew.
+const nameFor = 20 * time.Millisecond
+
 // veil keeps from agents what they shall not see: what is shown where a secret is typed, and the whole screen while the
 // user hides it. It is between the output and the model, and marks the model's cells, so that what was kept back once
 // does not come later with history either. It belongs to the screen loop.
@@ -36,6 +40,8 @@ type veil struct {
 	guard  guard.Guard
 	told   prompt // what the others know
 	looked time.Time
+	named  time.Time // when name was found out
+	name   guard.Program
 	field  field
 	hidden time.Time // since when the user hides the screen, zero while he does not
 	one    [1]byte
@@ -100,7 +106,7 @@ func (v *veil) feed(now time.Time, p []byte) {
 	if len(p) > 0 {
 		v.l.model.Feed(p)
 	}
-	v.look(now)
+	v.glance(now)
 }
 
 // feedByte feeds one byte; secret is false as long as nobody has typed since the field was found, and so the program goes
@@ -133,6 +139,12 @@ func (v *veil) cover(secret bool) {
 
 // look asks the kernel and the screen whether a secret is asked for. Whatever is shown to an agent comes after a look.
 func (v *veil) look(now time.Time) {
+	v.named = time.Time{}
+	v.glance(now)
+}
+
+// glance is a look of which there may be many: after output.
+func (v *veil) glance(now time.Time) {
 	v.looked = now
 	f := v.facts()
 	v.guard.See(now, f)
@@ -141,7 +153,7 @@ func (v *veil) look(now time.Time) {
 }
 
 func (v *veil) facts() guard.Facts {
-	f := guard.Facts{Mute: v.mute, Place: v.place(), Paste: v.l.model.Modes().BracketedPaste, Foreground: v.program}
+	f := guard.Facts{Mute: v.mute, Place: v.place(), Paste: v.l.model.Modes().BracketedPaste, Foreground: v.foreground}
 	if v.l.exit != nil {
 		return f
 	}
@@ -151,6 +163,14 @@ func (v *veil) facts() guard.Facts {
 		f.Left, f.Right = v.l.model.CursorText()
 	}
 	return f
+}
+
+// foreground is the program in the foreground.
+func (v *veil) foreground() guard.Program {
+	if v.looked.Sub(v.named) >= nameFor {
+		v.name, v.named = v.program(), v.looked
+	}
+	return v.name
 }
 
 // follow keeps the field where the secret is typed. A program that reads whole lines shows nothing of them, so there is
@@ -168,6 +188,12 @@ func (v *veil) follow(f guard.Facts) {
 	case !shows && v.field.set && !on:
 		v.field = field{}
 	}
+}
+
+// resized finds the field again: the rows have other numbers.
+func (v *veil) resized(now time.Time) {
+	v.field = field{}
+	v.look(now)
 }
 
 // setField puts the field on the cursor's row; moved says that it was there already.

@@ -25,7 +25,7 @@ var (
 
 // stage is a screen loop behind a veil, without goroutines: the test is its goroutine, and the program.
 type stage struct {
-	*testing.T
+	testing.TB
 	loop    *screenLoop
 	veil    *veil
 	now     time.Time
@@ -38,15 +38,15 @@ type stage struct {
 	said    []protocol.Blackout
 }
 
-func newStage(t *testing.T, cols, rows int) *stage {
-	s := &stage{T: t, now: time.Unix(1000, 0), line: cooked, program: guard.Program{Name: "bash"}}
+func newStage(t testing.TB, cols, rows int) *stage {
+	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: guard.Program{Name: "bash"}}
 	text := snapshot.NewRolling(protocol.ContentRunes)
 	sink := &gate{text: text}
 	model := screen.New(screen.Config{Cols: cols, Rows: rows, Scrollback: 100, Text: sink})
 	s.loop = newScreenLoop(model, text, snapshot.NewPace(0, 0))
 	s.loop.watched = true
 	s.loop.keyboard = func() protocol.Keyboard { return protocol.Keyboard{} }
-	s.loop.titled = func() {}
+	s.loop.titled, s.loop.mouse = func() {}, func(bool) {}
 	s.loop.publish = func(*protocol.Frame, string) {}
 	s.veil = &veil{
 		l: s.loop, text: sink, typed: func() uint64 { return s.writes }, driven: func() bool { return s.driven },
@@ -267,6 +267,41 @@ func TestR22NoBlackoutWhereTextIsEdited(t *testing.T) {
 	}
 }
 
+func TestR24TheScreenIsResizedMeanwhile(t *testing.T) {
+	s := newStage(t, 40, 3)
+	s.prints(strings.Repeat("some rather long line that wraps\r\n", 6))
+	s.line = sudoRS
+	s.prints("Password: ")
+	s.types("*", "*")
+	for _, size := range [][2]int{{20, 3}, {80, 10}, {9, 4}, {40, 3}} {
+		s.loop.resize(s.now, size[0], size[1])
+		s.types("*", "*")
+		require.NotContains(t, s.seen(), "*")
+	}
+	s.types("\r\n")
+	s.line = cooked
+	s.prints("done\r\n")
+	require.NotContains(t, s.seen(), "*")
+	require.Contains(t, s.seen(), "done")
+}
+
+// Nobody asks /proc for every chunk of a flood.
+func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
+	s := newStage(t, 40, 3)
+	s.line = raw
+	asked := 0
+	s.veil.program = func() guard.Program { asked++; return guard.Program{Name: "top"} }
+	for range 100 {
+		s.prints("output\r\n")
+	}
+	require.Equal(t, 1, asked)
+	s.passes(0)
+	require.Equal(t, 2, asked, "a look is a look")
+	s.now = s.now.Add(nameFor)
+	s.prints("output\r\n")
+	require.Equal(t, 3, asked)
+}
+
 func TestR25ADismissedPromptIsShown(t *testing.T) {
 	s := newStage(t, 40, 5)
 	s.line = raw
@@ -412,4 +447,53 @@ func TestAPasswordOnAHiddenScreen(t *testing.T) {
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	require.NotContains(t, s.seen(), "*")
 	require.Equal(t, protocol.BlackoutPassword, s.loop.frame(s.now).Blackout.Why)
+}
+
+// FuzzVeil plays a program, a user and an agent at random. Whatever they do, what an agent gets is a frame that the wire
+// takes, and while the screen is hidden it is blank.
+func FuzzVeil(f *testing.F) {
+	f.Add([]byte("\xf1Password: \xf5*\xf5*\xf5\b \b\xf7\xf5*\r\n\xf0done\xf8\xf9"))
+	f.Add([]byte("\xf3\x1b[?1049h\x1b[2;3H| PIN: __|\x1b[2;9H\xf5*\xf6\xfa\xf5*\xfb\x1b[?1049l"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := newStage(t, 20, 4)
+		var chunk []byte
+		flush := func() {
+			s.prints(string(chunk))
+			chunk = chunk[:0]
+		}
+		for _, b := range data {
+			switch {
+			case b < 0xf0:
+				chunk = append(chunk, b)
+				continue
+			case b == 0xf5:
+				s.writes++
+			}
+			flush()
+			switch b {
+			case 0xf0, 0xf1, 0xf2, 0xf3:
+				s.line = []child.Line{cooked, noEcho, sudoRS, raw}[b-0xf0]
+			case 0xf6:
+				s.veil.dismiss(s.now)
+			case 0xf7:
+				s.loop.resize(s.now, 7+int(s.writes)%9, 3)
+			case 0xf8:
+				s.veil.hide(s.now, !s.veil.isHidden())
+			case 0xf9:
+				s.passes(guard.Linger)
+			case 0xfa:
+				s.veil.spot(s.now)
+			case 0xfb:
+				s.loop.resize(s.now, 30, 6)
+			}
+			frame := s.loop.frame(s.now)
+			require.Equal(t, s.veil.isHidden(), frame.Blackout.Hidden())
+			if s.veil.isHidden() {
+				require.Empty(t, strings.Join(frame.Screen.Lines, "")+s.loop.content())
+			}
+			_, err := protocol.Encode(&protocol.ReadResult{ID: "i", RequestID: "r", SessionID: "s", Frame: frame, Text: s.loop.content()})
+			require.NoError(t, err)
+		}
+		flush()
+	})
 }

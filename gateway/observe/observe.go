@@ -38,6 +38,7 @@ func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Tim
 	if f.Screen.Alt {
 		b.WriteString(" alt-screen")
 	}
+	s.Blackout = nil // that of the frame is newer, and has a line of its own
 	if state := state(s, f.Activity); state != protocol.StateRunning {
 		b.WriteString(" " + state)
 	}
