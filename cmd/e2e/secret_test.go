@@ -447,3 +447,37 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 	s.typed("exit\n")
 	require.Zero(t, s.status())
 }
+
+// Who hides the screen needs no key for it, and no leave; who shows it again is the owner. A grant pauses meanwhile.
+func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(120, 24), w.owner(120, 24)
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	w.granted(id)
+	w.good("send", id, "--text", "echo seen", "--enter")
+	require.Contains(t, w.good("hide", id), "agents do not see it")
+	s.titled("[hidden]")
+	s.wait("agents do not see this screen any more")
+	got := w.gateway("read", id)
+	require.Contains(t, got.out, "the user has hidden the screen")
+	require.NotContains(t, got.out, "seen")
+	refused := w.gateway("send", id, "--text", "echo not typed", "--enter")
+	require.Equal(t, 1, refused.status)
+	require.Contains(t, refused.err, "the user hides the screen")
+	require.Contains(t, refused.err, "hint: wait for the user with: gateway wait ID --changed")
+
+	o.run("gateway hide --off " + id)
+	o.wait("show it to agents again")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+	require.Contains(t, w.good("read", id), "seen")
+	w.good("send", id, "--text", "echo on again", "--enter")
+	s.wait("\non again")
+	require.NotContains(t, s.screen(), "not typed")
+	w.good("reclaim", id)
+	s.titled("[observed]")
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+}
