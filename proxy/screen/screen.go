@@ -192,13 +192,16 @@ type Cell struct {
 	Style   Style
 }
 
-// Cell returns the cell at a visible position; the zero Cell outside the screen.
+// Cell returns the cell at a visible position, empty where it is veiled; the zero Cell outside the screen.
 func (s *Screen) Cell(row, col int) Cell {
 	t := &s.t
 	if row < 0 || row >= t.rows || col < 0 || col >= t.cols {
 		return Cell{}
 	}
 	c := t.grid.at(row).cells[col]
+	if t.isVeiled(c) {
+		return Cell{Width: c.width()}
+	}
 	return Cell{Content: string(t.clusters.appendCell(nil, c)), Width: c.width(), Style: t.styleOf(c.style())}
 }
 

@@ -17,6 +17,10 @@ func observed(s *Screen) string {
 	}
 	for y := range rows {
 		b.WriteString(s.RowText(y) + "\n" + string(s.AppendVeiledRowANSI(nil, y)) + "\n")
+		cols, _ := s.Size()
+		for x := range cols {
+			b.WriteString(s.Cell(y, x).Content)
+		}
 	}
 	return b.String()
 }
