@@ -12,7 +12,7 @@ import (
 func (s *session) wireVeil(text *gate) {
 	v := &veil{
 		l: s.loop, text: text, mute: !s.term.HasKeyboard(), line: s.child.Line, typed: s.writes.Load,
-		program:  func() guard.Program { return guard.Program{Name: s.child.Foreground(), Relays: s.child.Relays()} },
+		program:  s.child.Chain,
 		driven:   func() bool { return s.authority.state().Phase == control.Granted },
 		announce: func(m *protocol.Blackout) { m.SessionID = s.id; s.link.Send(m) },
 		asked: func(kind guard.Kind, allow bool) {

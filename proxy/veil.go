@@ -30,7 +30,7 @@ type veil struct {
 	text     *gate
 	mute     bool // the program's line had no echo from the start
 	line     func() (child.Line, error)
-	program  func() guard.Program
+	program  func() []string
 	typed    func() uint64                     // how often something was written to the program
 	driven   func() bool                       // an agent has control
 	asked    func(kind guard.Kind, allow bool) // the pump is to know
@@ -41,7 +41,7 @@ type veil struct {
 	told   prompt // what the others know
 	looked time.Time
 	named  time.Time // when name was found out
-	name   guard.Program
+	name   []string
 	field  field
 	hidden time.Time // since when the user hides the screen, zero while he does not
 	one    [1]byte
@@ -166,7 +166,7 @@ func (v *veil) facts() guard.Facts {
 }
 
 // foreground is the program in the foreground.
-func (v *veil) foreground() guard.Program {
+func (v *veil) foreground() []string {
 	if v.looked.Sub(v.named) >= nameFor {
 		v.name, v.named = v.program(), v.looked
 	}

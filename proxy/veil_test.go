@@ -31,7 +31,7 @@ type stage struct {
 	now     time.Time
 	line    child.Line
 	broken  bool
-	program guard.Program
+	program string
 	writes  uint64
 	driven  bool
 	asked   []prompt
@@ -39,7 +39,7 @@ type stage struct {
 }
 
 func newStage(t testing.TB, cols, rows int) *stage {
-	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: guard.Program{Name: "bash"}}
+	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: "bash"}
 	text := snapshot.NewRolling(protocol.ContentRunes)
 	sink := &gate{text: text}
 	model := screen.New(screen.Config{Cols: cols, Rows: rows, Scrollback: 100, Text: sink})
@@ -56,7 +56,7 @@ func newStage(t testing.TB, cols, rows int) *stage {
 			}
 			return s.line, nil
 		},
-		program:  func() guard.Program { return s.program },
+		program:  func() []string { return []string{s.program} },
 		asked:    func(kind guard.Kind, allow bool) { s.asked = append(s.asked, prompt{kind, allow}) },
 		announce: func(m *protocol.Blackout) { s.said = append(s.said, *m) },
 	}
@@ -109,7 +109,7 @@ func TestR24NothingRightOfTheQuestion(t *testing.T) {
 		"the question in pieces":    func(s *stage) { s.line = sudoRS; s.prints("P", "assword", ": ") },
 		"raw, by its words":         func(s *stage) { s.line = raw; s.prints("Password: ") },
 		"raw, by its name": func(s *stage) {
-			s.program.Name = "sudo"
+			s.program = "sudo"
 			s.line = raw
 			s.prints("Pass", "word: ")
 		},
@@ -210,7 +210,7 @@ func TestR24RedrawnPrompts(t *testing.T) {
 // systemd-ask-password takes a remark away when the first key comes, and the answer begins there.
 func TestR24ARemarkMakesWay(t *testing.T) {
 	s := newStage(t, 60, 3)
-	s.line, s.program = raw, guard.Program{Name: "systemd-ask-pas"}
+	s.line, s.program = raw, "systemd-ask-pas"
 	s.prints("🔐 Passphrase: ", "\x1b[90m(press TAB for no echo) \x1b[0m")
 	require.Equal(t, "🔐 Passphrase: (press TAB for no echo)", s.row(0))
 	cursor := s.cursor()
@@ -224,7 +224,7 @@ func TestR24ARemarkMakesWay(t *testing.T) {
 
 func TestR24AForm(t *testing.T) {
 	s := newStage(t, 40, 5)
-	s.line, s.program = raw, guard.Program{Name: "pinentry-curses"}
+	s.line, s.program = raw, "pinentry-curses"
 	s.prints("\x1b[?1049h\x1b[2;1H| Passphrase: ________ |\x1b[4;1H| <OK> |\x1b[2;15H")
 	s.types("*", "*")
 	require.Equal(t, []string{"", "| Passphrase:", "", "| <OK> |", ""}, s.loop.frame(s.now).Screen.Lines)
@@ -242,11 +242,11 @@ func TestR24AForm(t *testing.T) {
 func TestR22NoBlackoutWhereTextIsEdited(t *testing.T) {
 	for name, play := range map[string]func(s *stage){
 		"vim": func(s *stage) {
-			s.line, s.program = raw, guard.Program{Name: "vim"}
+			s.line, s.program = raw, "vim"
 			s.prints("\x1b[?1049h\x1b[?2004h\x1b[Hpassword:", " hunter2", "\r\npassword:")
 		},
 		"vim on another machine": func(s *stage) {
-			s.line, s.program = raw, guard.Program{Name: "ssh"}
+			s.line, s.program = raw, "ssh"
 			s.prints("\x1b[?1049h\x1b[?2004h\x1b[Hpassword:")
 		},
 		"a shell's line": func(s *stage) {
@@ -255,7 +255,7 @@ func TestR22NoBlackoutWhereTextIsEdited(t *testing.T) {
 		},
 		"grep": func(s *stage) { s.prints("$ grep -r password: .\r\n", "a.yml:password: x\r\nb.yml:password:") },
 		"less": func(s *stage) {
-			s.line, s.program = raw, guard.Program{Name: "less"}
+			s.line, s.program = raw, "less"
 			s.prints("\x1b[?1049h\x1b[Hpassword: x\r\npassword:")
 		},
 	} {
@@ -290,7 +290,7 @@ func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 	s := newStage(t, 40, 3)
 	s.line = raw
 	asked := 0
-	s.veil.program = func() guard.Program { asked++; return guard.Program{Name: "top"} }
+	s.veil.program = func() []string { asked++; return []string{"top"} }
 	for range 100 {
 		s.prints("output\r\n")
 	}

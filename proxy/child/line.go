@@ -27,13 +27,26 @@ func (c *Child) Line() (Line, error) {
 	}, nil
 }
 
-// Relays reports whether the foreground program has started other programs that still run. Only Linux tells.
-func (c *Child) Relays() bool {
-	group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
-	if err != nil || group <= 0 {
-		return false
+// maxChain bounds [Child.Chain].
+const maxChain = 6
+
+// Chain is the name of the foreground program, then that of the first program which it has started and which still runs,
+// and so on: sudo, sudo, vim. Names are the kernel's, of at most 15 bytes. Only Linux tells; elsewhere it is empty.
+func (c *Child) Chain() []string {
+	pid, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
+	var names []string
+	for err == nil && pid > 0 && len(names) < maxChain {
+		dir := "/proc/" + strconv.Itoa(pid)
+		name, gone := os.ReadFile(dir + "/comm")
+		if gone != nil {
+			break
+		}
+		names = append(names, string(bytes.TrimSpace(name)))
+		children, gone := os.ReadFile(dir + "/task/" + strconv.Itoa(pid) + "/children")
+		first, _, _ := bytes.Cut(children, []byte(" "))
+		if pid, err = strconv.Atoi(string(first)); gone != nil {
+			break
+		}
 	}
-	pid := strconv.Itoa(group)
-	children, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
-	return err == nil && len(bytes.TrimSpace(children)) > 0
+	return names
 }

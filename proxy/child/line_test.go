@@ -3,7 +3,7 @@
 package child_test
 
 import (
-	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,16 +30,11 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func TestRelays(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 is not installed")
-	}
+func TestChain(t *testing.T) {
 	alone := start(t, "printf ready; read x", nil)
 	_, err := readUntil(t, alone, says("ready"))
 	require.NoError(t, err)
-	require.False(t, alone.Relays())
-	relays := start(t, "trap : INT; python3 -c 'input(\"ready\")'; exit", nil)
-	_, err = readUntil(t, relays, says("ready"))
-	require.NoError(t, err)
-	require.Eventually(t, relays.Relays, 10*time.Second, time.Millisecond)
+	require.Equal(t, []string{"sh"}, alone.Chain())
+	relays := start(t, "sh -c 'head -c 1; exit'; exit", nil)
+	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 10*time.Second, time.Millisecond)
 }

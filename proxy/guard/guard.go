@@ -36,13 +36,6 @@ type Line struct {
 // Raw reports whether the program reads keys one by one and shows itself what it wants to be seen.
 func (l Line) Raw() bool { return !l.Canonical && !l.Echo && !l.EchoNewline }
 
-// Program is the program in the foreground.
-type Program struct {
-	Name string // as the kernel knows it, at most 15 bytes; "" for unknown
-	// Relays says that it has started another program and passes the keys on to that, as sudo does.
-	Relays bool
-}
-
 // Place is a line of the terminal, to tell one prompt from the next.
 type Place struct {
 	Alt  bool
@@ -61,8 +54,10 @@ type Facts struct {
 	Place       Place
 	// Paste says that the program takes bracketed pastes: it edits a text or a command line.
 	Paste bool
-	// Foreground is asked for only when the answer matters, since it takes a look at /proc. It may be nil.
-	Foreground func() Program
+	// Foreground names the program in the foreground, then the one that it has started, and so on, as the kernel knows
+	// them (at most 15 bytes each); empty for unknown. It is asked for only when the answer matters, since it takes a look
+	// at /proc, and may be nil.
+	Foreground func() []string
 }
 
 // Guard keeps the decision from one look to the next. The zero Guard is off.

@@ -16,9 +16,7 @@ var (
 	raw    = guard.Line{}
 )
 
-func program(name string, relays bool) func() guard.Program {
-	return func() guard.Program { return guard.Program{Name: name, Relays: relays} }
-}
+func programs(names ...string) func() []string { return func() []string { return names } }
 
 func TestR21HardPrompts(t *testing.T) {
 	for _, c := range []struct {
@@ -44,36 +42,37 @@ func TestR22SoftPrompts(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		left, right string
-		program     guard.Program
+		program     string
+		runs        string
 		paste       bool
 		want        guard.Kind
 	}{
-		{name: "ssh", left: "ada@host's password: ", program: guard.Program{Name: "ssh"}, want: guard.Soft},
+		{name: "ssh", left: "ada@host's password: ", program: "ssh", want: guard.Soft},
 		{name: "ssh, keyboard interactive", left: "(ada@host) Password:", want: guard.Soft},
 		{name: "a key", left: "Enter passphrase for key '/home/ada/.ssh/id_ed25519': ", want: guard.Soft},
-		{name: "sudo on another machine", left: "[sudo] password for ada: ", program: guard.Program{Name: "ssh"}, want: guard.Soft},
-		{name: "pwfeedback", left: "[sudo] password for ada: ****", program: guard.Program{Name: "sudo"}, want: guard.Soft},
+		{name: "sudo on another machine", left: "[sudo] password for ada: ", program: "ssh", want: guard.Soft},
+		{name: "pwfeedback", left: "[sudo] password for ada: ****", program: "sudo", want: guard.Soft},
 		{name: "bullets", left: "Password: •••", want: guard.Soft},
 		{name: "one-time code", left: "TOTP: ", want: guard.Soft},
 		{name: "pin", left: "Enter PIN for authenticator:", want: guard.Soft},
 		{name: "api token", left: "Paste your API token here:  ", want: guard.Soft},
 		{name: "mosh, in capitals", left: "PASSWORD:", want: guard.Soft},
-		{name: "pinentry under git", left: "│ Passphrase: ", right: "_____________ │", program: guard.Program{Name: "git"}, want: guard.Soft},
-		{name: "pinentry, typed into", left: "│ Passphrase: ***", right: "__________ │", program: guard.Program{Name: "git"}, want: guard.Soft},
-		{name: "pinentry by name", left: "something", program: guard.Program{Name: "pinentry-curses"}, want: guard.Soft},
-		{name: "systemd-ask-password by name", left: "🔐 Key: (press TAB for no echo) ", program: guard.Program{Name: "systemd-ask-pas"}, want: guard.Soft},
-		{name: "sudo by name", left: "Kennwort für ada? ", program: guard.Program{Name: "sudo"}, want: guard.Soft},
-		{name: "fish read --silent", left: "Password: ", program: guard.Program{Name: "fish"}, paste: true, want: guard.Soft},
+		{name: "pinentry under git", left: "│ Passphrase: ", right: "_____________ │", program: "git", want: guard.Soft},
+		{name: "pinentry, typed into", left: "│ Passphrase: ***", right: "__________ │", program: "git", want: guard.Soft},
+		{name: "pinentry by name", left: "something", program: "pinentry-curses", want: guard.Soft},
+		{name: "systemd-ask-password by name", left: "🔐 Key: (press TAB for no echo) ", program: "systemd-ask-pas", want: guard.Soft},
+		{name: "sudo by name", left: "Kennwort für ada? ", program: "sudo", want: guard.Soft},
+		{name: "fish read --silent", left: "Password: ", program: "fish", paste: true, want: guard.Soft},
 
-		{name: "vim on password:", left: "password:", program: guard.Program{Name: "vim"}, paste: true},
-		{name: "vi without pastes", left: "password:", program: guard.Program{Name: "vi"}},
-		{name: "less", left: "password:", program: guard.Program{Name: "less"}},
-		{name: "remote vim", left: "password:", program: guard.Program{Name: "ssh"}, paste: true},
-		{name: "grep at a prompt", left: "ada@host:~$ grep -r password:", program: guard.Program{Name: "bash"}, paste: true},
-		{name: "grep at an old prompt", left: "ada@host:~$ grep -r password:", program: guard.Program{Name: "bash"}},
-		{name: "grep as root", left: "root@host:/# grep -r password:", program: guard.Program{Name: "ssh"}},
+		{name: "vim on password:", left: "password:", program: "vim", paste: true},
+		{name: "vi without pastes", left: "password:", program: "vi"},
+		{name: "less", left: "password:", program: "less"},
+		{name: "remote vim", left: "password:", program: "ssh", paste: true},
+		{name: "grep at a prompt", left: "ada@host:~$ grep -r password:", program: "bash", paste: true},
+		{name: "grep at an old prompt", left: "ada@host:~$ grep -r password:", program: "bash"},
+		{name: "grep as root", left: "root@host:/# grep -r password:", program: "ssh"},
 		{name: "grep's output", left: "config.yml:3:password: hunter2"},
-		{name: "fish at its prompt", left: "ada@host ~> echo password:", program: guard.Program{Name: "fish"}, paste: true},
+		{name: "fish at its prompt", left: "ada@host ~> echo password:", program: "fish", paste: true},
 		{name: "text goes on", left: "password:", right: " hunter2"},
 		{name: "text goes on left of the cursor", left: "password: hunter2"},
 		{name: "a form's other field", left: "user name: "},
@@ -81,14 +80,18 @@ func TestR22SoftPrompts(t *testing.T) {
 		{name: "spin", left: "spinning: "},
 		{name: "words far away", left: "the password has been sent by mail long ago, and now we would like to know your name:"},
 		{name: "python's prompt", left: ">>> token:"},
-		{name: "sudo runs a shell", left: "# ", program: guard.Program{Name: "sudo", Relays: true}},
-		{name: "sudo runs an editor", left: "password:", program: guard.Program{Name: "sudo", Relays: true}, paste: true},
-		{name: "gpg --edit-key", left: "gpg> ", program: guard.Program{Name: "gpg"}, paste: true},
-		{name: "nothing", program: guard.Program{Name: "top"}},
+		{name: "sudo runs a shell", left: "# ", program: "sudo", runs: "bash"},
+		{name: "sudo runs an editor", left: "password:", program: "sudo", runs: "vim"},
+		{name: "sudo in sudo asks", left: "Kennwort? ", program: "sudo", runs: "su", want: guard.Soft},
+		{name: "gpg --edit-key", left: "gpg> ", program: "gpg", paste: true},
+		{name: "nothing", program: "top"},
 	} {
+		chain := []string{c.program, c.runs}
+		if c.runs == "" {
+			chain = chain[:1]
+		}
 		got := guard.Judge(guard.Facts{
-			Known: true, Line: raw, Left: c.left, Right: c.right, Paste: c.paste,
-			Foreground: func() guard.Program { return c.program },
+			Known: true, Line: raw, Left: c.left, Right: c.right, Paste: c.paste, Foreground: programs(chain...),
 		})
 		require.Equal(t, c.want, got, c.name)
 	}
@@ -97,7 +100,7 @@ func TestR22SoftPrompts(t *testing.T) {
 // Nobody looks at /proc for an editor or a shell that draws.
 func TestTheForegroundIsAskedForSeldom(t *testing.T) {
 	asked := 0
-	f := guard.Facts{Known: true, Line: raw, Left: "text", Paste: true, Foreground: func() guard.Program { asked++; return guard.Program{} }}
+	f := guard.Facts{Known: true, Line: raw, Left: "text", Paste: true, Foreground: func() []string { asked++; return nil }}
 	guard.Judge(f)
 	f.Line = cooked
 	guard.Judge(f)
@@ -176,7 +179,7 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, left, right, name string, bits uint8) {
 		facts := guard.Facts{
 			Known: true, Line: guard.Line{Canonical: bits&1 != 0, Echo: bits&2 != 0, EchoNewline: bits&4 != 0},
-			Mute: bits&8 != 0, Paste: bits&16 != 0, Left: left, Right: right, Foreground: program(name, bits&32 != 0),
+			Mute: bits&8 != 0, Paste: bits&16 != 0, Left: left, Right: right, Foreground: programs(name, "sudo", "vim"),
 		}
 		kind := guard.Judge(facts)
 		if facts.Line.Echo {

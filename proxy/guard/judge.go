@@ -28,38 +28,42 @@ func asks(f Facts) bool {
 	if f.Paste && !worded {
 		return false // an editor, or a shell at its prompt, also one that sudo has started
 	}
-	var p Program
+	program := ""
 	if f.Foreground != nil {
-		p = f.Foreground()
+		program = front(f.Foreground())
 	}
 	switch {
 	case f.Paste:
-		return p.Name == "fish" // its own "read --silent" is the same line editor
-	case slices.Contains(editors, p.Name):
+		return program == "fish" // its own "read --silent" is the same line editor
+	case slices.Contains(editors, program):
 		return false
 	}
-	return worded || isNamed(p)
+	return worded || slices.ContainsFunc(secretive, func(pattern string) bool {
+		ok, _ := path.Match(pattern, program) // the patterns are good
+		return ok
+	})
 }
 
-// secretive are programs that read nothing raw but secrets; relaying are those that do so until they have started what
-// they were asked to start.
+// front is the program that the user has to do with: what sudo has started, and sudo only until it has.
+func front(chain []string) string {
+	for len(chain) > 1 && slices.Contains(relaying, chain[0]) {
+		chain = chain[1:]
+	}
+	if len(chain) == 0 {
+		return ""
+	}
+	return chain[0]
+}
+
+// relaying are programs that ask for a password and then start another program; secretive are all that read nothing raw
+// but secrets.
 var (
-	secretive = []string{"pinentry*", "gpg", "systemd-ask-pas*", "systemd-tty-ask*", "pkttyagent"}
-	relaying  = []string{"sudo", "sudo-rs", "su", "doas", "login"}
+	relaying  = []string{"sudo", "sudo-rs", "su", "doas", "login", "runuser"}
+	secretive = []string{"sudo", "sudo-rs", "su", "doas", "login", "pinentry*", "gpg", "systemd-ask-pas*", "systemd-tty-ask*", "pkttyagent"}
 )
 
 // editors show any text, with the cursor anywhere in it, and not all of them take bracketed pastes.
 var editors = []string{"vi", "vim", "vim.tiny", "vim.basic", "nvi", "nvim", "view", "vimdiff", "nano", "emacs", "less", "more", "most"}
-
-func isNamed(p Program) bool {
-	if slices.Contains(relaying, p.Name) {
-		return !p.Relays
-	}
-	return slices.ContainsFunc(secretive, func(pattern string) bool {
-		ok, _ := path.Match(pattern, p.Name) // the patterns are good
-		return ok
-	})
-}
 
 // What a program shows in the place of a secret's characters, and what a form draws around a field.
 const (
