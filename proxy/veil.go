@@ -147,6 +147,9 @@ func (v *veil) look(now time.Time) {
 func (v *veil) glance(now time.Time) {
 	v.looked = now
 	f := v.facts()
+	if v.l.exit != nil {
+		v.guard = guard.Guard{} // nobody asks any more
+	}
 	v.guard.See(now, f)
 	v.follow(f)
 	v.tell(now)

@@ -350,10 +350,12 @@ func TestTheGuardEndsWithTheProgram(t *testing.T) {
 	s.passes(0)
 	s.passes(guard.Linger)
 	require.Nil(t, s.loop.frame(s.now).Blackout)
-	s.loop.exit = &child.Exit{}
-	s.broken, s.line = false, noEcho
+	s.broken = false
 	s.passes(0)
-	require.Nil(t, s.loop.frame(s.now).Blackout, "nobody asks any more")
+	require.NotNil(t, s.loop.frame(s.now).Blackout)
+	s.loop.exit = &child.Exit{}
+	s.passes(0)
+	require.Nil(t, s.loop.frame(s.now).Blackout, "nobody asks any more: the last frame does not say so for ever")
 }
 
 // An idle session costs nothing: nobody looks at the line settings where nobody could be told of them.
