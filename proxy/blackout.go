@@ -15,6 +15,11 @@ func (s *session) wireVeil(text *gate) {
 		program:  s.child.Chain,
 		driven:   func() bool { return s.authority.state().Phase == control.Granted },
 		announce: func(m *protocol.Blackout) { m.SessionID = s.id; s.link.Send(m) },
+		record: func(on bool, why string) {
+			if s.recording != nil {
+				s.recording.Blackout(on, why)
+			}
+		},
 		asked: func(kind guard.Kind, allow bool) {
 			s.pump.Post(func(now time.Time) { s.authority.Guard(now, secretOf[kind], allow) })
 		},

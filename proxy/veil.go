@@ -35,7 +35,8 @@ type veil struct {
 	driven   func() bool                       // an agent has control
 	asked    func(kind guard.Kind, allow bool) // the pump is to know
 	announce func(*protocol.Blackout)
-	reached  atomic.Bool // a gateway is reached, through which agents look
+	record   func(on bool, why string) // nothing is to be recorded for now, or again
+	reached  atomic.Bool               // a gateway is reached, through which agents look
 
 	guard  guard.Guard
 	told   prompt // what the others know
@@ -226,8 +227,21 @@ func (v *veil) tell(now time.Time) {
 	v.told = p
 	v.asked(p.kind, p.allowed)
 	if p.kind != was.kind {
+		v.darken()
 		v.say(p.kind != guard.Off, protocol.BlackoutPassword, protocol.SecretPrompt(p.kind.String()))
 		v.l.touch(now)
+	}
+}
+
+// darken has the recording go dark while something is kept from agents.
+func (v *veil) darken() {
+	switch {
+	case v.isHidden():
+		v.record(true, "the user hides the screen")
+	case v.guard.Kind() != guard.Off:
+		v.record(true, "a password is being asked for")
+	default:
+		v.record(false, "")
 	}
 }
 
@@ -269,6 +283,7 @@ func (v *veil) hide(now time.Time, on bool) {
 		v.cover(false)
 		v.l.model.Unveil()
 	}
+	v.darken()
 	v.say(on, protocol.BlackoutUser, "")
 	v.l.touch(now)
 	v.l.noticeChange(now)

@@ -36,6 +36,7 @@ type stage struct {
 	driven  bool
 	asked   []prompt
 	said    []protocol.Blackout
+	dark    []string // why nothing is recorded, "" for that it is
 }
 
 func newStage(t testing.TB, cols, rows int) *stage {
@@ -59,6 +60,7 @@ func newStage(t testing.TB, cols, rows int) *stage {
 		program:  func() []string { return []string{s.program} },
 		asked:    func(kind guard.Kind, allow bool) { s.asked = append(s.asked, prompt{kind, allow}) },
 		announce: func(m *protocol.Blackout) { s.said = append(s.said, *m) },
+		record:   func(_ bool, why string) { s.dark = append(s.dark, why) },
 	}
 	s.loop.veil = s.veil
 	return s
@@ -449,6 +451,11 @@ func TestAPasswordOnAHiddenScreen(t *testing.T) {
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	require.NotContains(t, s.seen(), "*")
 	require.Equal(t, protocol.BlackoutPassword, s.loop.frame(s.now).Blackout.Why)
+	s.line = cooked
+	s.passes(0)
+	s.passes(guard.Linger)
+	hidden, asked := "the user hides the screen", "a password is being asked for"
+	require.Equal(t, []string{hidden, hidden, asked, ""}, s.dark, "one after the other, nothing is recorded")
 }
 
 // FuzzVeil plays a program, a user and an agent at random. Whatever they do, what an agent gets is a frame that the wire

@@ -163,7 +163,7 @@ func (w *world) asked(a prompter) (*terminal, *overheard) {
 	}
 	s := w.terminal(100, 24)
 	w.write("ask.sh", a.line+"\n")
-	s.run("proxy --agent --grant drive bash -c 'read go; . ./ask.sh'")
+	s.run("proxy --agent --grant drive --record session.cast bash -c 'read go; . ./ask.sh'")
 	id := w.session()
 	o := w.overhear(id)
 	w.granted(id)
@@ -200,6 +200,7 @@ func TestR21AndR26HardPrompts(t *testing.T) {
 			}
 			s.ends(a)
 			w.nothingHas(canary, o, "filled")
+			require.Contains(t, w.content("session.cast"), "a password is being asked for", "the recording says what it leaves out")
 			require.NotContains(t, s.screen(), "evil")
 		})
 	}
@@ -294,6 +295,7 @@ func TestR22AndR24SoftPrompts(t *testing.T) {
 			w.nothingHas(canary, o, "filled")
 			for _, sign := range []string{"*", "•", "●"} {
 				require.NotContains(t, o.all(), sign)
+				require.NotContains(t, strings.ReplaceAll(w.content("session.cast"), `\u001b*`, ""), sign, "but to name a set of characters")
 			}
 			require.NotContains(t, s.screen(), "evil")
 		})

@@ -1,5 +1,7 @@
 package screen
 
+import "slices"
+
 // Cells whose content observers shall not see are marked as such in the attributes of their style, so that the mark goes
 // wherever the cell goes: through scrolling, reflow and copying, and into the history. SGR knows nothing of the marks, and
 // the user's own terminal is painted as if they were not there.
@@ -123,23 +125,22 @@ func (s *Screen) AppendVeiledRowANSI(dst []byte, row int) []byte {
 	if row < 0 || row >= s.t.rows {
 		return dst
 	}
-	t := &s.t
-	r := t.grid.at(row)
-	for _, c := range r.cells[:r.used] {
-		if !t.isVeiled(c) {
-			continue
-		}
-		shown := *r
-		shown.cells = make([]cell, len(r.cells))
-		for x, c := range r.cells[:r.used] {
-			if t.isVeiled(c) {
-				c = ' '
-			}
-			shown.cells[x] = c
-		}
-		return t.appendRow(dst, &shown, (*terminal).appendContent)
+	return s.t.appendRow(dst, s.t.shown(s.t.grid.at(row)), (*terminal).appendContent)
+}
+
+// shown is the row as observers may see it: itself, or a copy with blanks for what is veiled.
+func (t *terminal) shown(r *row) *row {
+	if !t.veils || !slices.ContainsFunc(r.cells[:r.used], t.isVeiled) {
+		return r
 	}
-	return t.appendRow(dst, r, (*terminal).appendContent)
+	out := *r
+	out.cells = slices.Clone(r.cells)
+	for x, c := range out.cells[:r.used] {
+		if t.isVeiled(c) {
+			out.cells[x] = ' '
+		}
+	}
+	return &out
 }
 
 // veils walks over the styles of a packed row: next says whether the next cell is veiled.

@@ -46,6 +46,7 @@ func TestVeiledTextStaysVeiledWhereverItGoes(t *testing.T) {
 			s.Feed([]byte("\x1b[0m"))
 			s.Feed([]byte(after))
 			require.NoError(t, s.t.verify())
+			require.NotRegexp(t, `secret|t世|é|🇩`, string(s.AppendRedraw(nil)))
 			for _, size := range [][2]int{{20, 4}, {7, 5}, {33, 3}} {
 				s.Resize(size[0], size[1])
 				got := observed(s)
