@@ -108,7 +108,15 @@ func (c *checks) frame(f *Frame) *checks {
 	if f == nil {
 		return c
 	}
-	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows).withheld("frame.blackout", f.Blackout)
+	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows).hidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
+		withheld("frame.blackout", f.Blackout)
+}
+
+func (c *checks) hidden(field string, rows []int, all int) *checks {
+	for _, row := range rows {
+		c.between(field, int64(row), 0, int64(all)-1)
+	}
+	return c
 }
 
 func (c *checks) level(field string, l Level) *checks {
@@ -158,7 +166,7 @@ func (m *Snapshot) check() error {
 	c := new(checks)
 	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).screen(m.Screen).withheld("blackout", m.Blackout)
 	if m.Screen != nil {
-		c.changed("changed", m.Changed, m.Screen.Rows)
+		c.changed("changed", m.Changed, m.Screen.Rows).hidden("hiddenText", m.HiddenText, m.Screen.Rows)
 	}
 	return c.done()
 }

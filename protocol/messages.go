@@ -21,6 +21,9 @@ type Snapshot struct {
 	Keyboard *Keyboard `json:"keyboard,omitempty"`
 	// Blackout says what the snapshot does not show.
 	Blackout *Withheld `json:"blackout,omitempty"`
+	// Redactions and HiddenText are those of a [Frame].
+	Redactions int   `json:"redactions,omitempty"`
+	HiddenText []int `json:"hiddenText,omitempty"`
 }
 
 // ControlGrant says that the user gave control.
@@ -141,6 +144,8 @@ type ReadResult struct {
 	Text string `json:"text,omitempty"`
 	// NextLine is the lasting number of the line after Text, for reading on.
 	NextLine uint64 `json:"nextLine,omitempty"`
+	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where Text is history.
+	HiddenText []int `json:"hiddenText,omitempty"`
 }
 
 // ProxyStarted answers a [ProxyStart].

@@ -18,6 +18,10 @@ type Frame struct {
 	Activity *Activity `json:"activity,omitempty"`
 	// Blackout says what the frame does not show, nil when it shows everything.
 	Blackout *Withheld `json:"blackout,omitempty"`
+	// Redactions counts the places on the screen where the proxy covered what looks like a secret.
+	Redactions int `json:"redactions,omitempty"`
+	// HiddenText are the rows that hold text which a person cannot see: concealed, or in the colour of its background.
+	HiddenText []int `json:"hiddenText,omitempty"`
 }
 
 // Screen is what the user sees. Rows and columns count from 0.

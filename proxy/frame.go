@@ -10,10 +10,9 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// lineCache keeps the text of the rows between frames: a frame costs what changed, not what is shown.
+// lineCache keeps what is shown of the rows between frames: a frame costs what changed, not what is shown.
 type lineCache struct {
 	lines []string
-	revs  []uint64
 	seq   uint64
 	hash  string
 }
@@ -30,7 +29,7 @@ func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 		Screen: protocol.Screen{
 			Cols: cols, Rows: rows, Lines: l.currentLines(),
 			Cursor: protocol.Cursor{Row: cursor.Row, Col: cursor.Col, Visible: cursor.Visible},
-			Alt:    l.model.Alt(), Title: l.model.Title(),
+			Alt:    l.model.Alt(), Title: l.title(),
 			Modes: protocol.Modes{
 				BracketedPaste: modes.BracketedPaste, AppCursor: modes.AppCursor, Mouse: modes.MouseProtocol != 0,
 			},
@@ -44,6 +43,7 @@ func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 		f.IdleMs = now.Sub(last).Milliseconds()
 	}
 	f.Screen.Hash = l.hash()
+	f.Redactions, f.HiddenText = l.redactions(), l.hiddenText()
 	return f
 }
 
@@ -57,14 +57,6 @@ func (l *screenLoop) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame 
 
 // cursor is the cursor as agents see it.
 func (l *screenLoop) cursor() screen.Cursor { return l.veil.cursor(l.model.Cursor()) }
-
-// content is the rolling text.
-func (l *screenLoop) content() string {
-	if l.veil.isHidden() {
-		return ""
-	}
-	return l.text.String()
-}
 
 // answer is the frame that goes into an answer: with what the program is doing, which takes a look at /proc.
 func (l *screenLoop) answer(now time.Time) *protocol.Frame {
@@ -83,7 +75,7 @@ func (l *screenLoop) activity(idleMs int64) *protocol.Activity {
 		a.State = "exited"
 		return a
 	}
-	a.Foreground = l.child.Foreground()
+	a.Foreground = protocol.Visible(l.child.Foreground())
 	if evidence, yes := l.child.Waiting(); yes {
 		a.State, a.Evidence = "waiting", []string{evidence}
 	}
@@ -97,18 +89,8 @@ func (l *screenLoop) currentLines() []string {
 	if seq := l.model.Rev(); c.seq == seq && len(c.lines) == rows {
 		return c.lines
 	}
-	lines, revs := make([]string, rows), make([]uint64, rows)
-	same := len(c.lines) == rows
-	for i := range rows {
-		revs[i] = l.model.RowRev(i)
-		if same && c.revs[i] == revs[i] {
-			lines[i] = c.lines[i]
-			continue
-		}
-		lines[i] = l.model.RowText(i)
-	}
-	c.lines, c.revs, c.seq, c.hash = lines, revs, l.model.Rev(), ""
-	return lines
+	c.lines, c.seq, c.hash = l.show(c.lines), l.model.Rev(), ""
+	return c.lines
 }
 
 // hash names the content of the screen: its size, its rows and the cursor.
@@ -133,15 +115,17 @@ func (l *screenLoop) hash() string {
 	return l.lines.hash
 }
 
-// history is the newest n rows of scrollback as text, and the lasting number of the row after them.
-func (l *screenLoop) history(n int) (text string, next uint64) {
+// history is the newest n rows of scrollback as text, the lasting number of the row after them, and which of them hold
+// text that the user cannot see.
+func (l *screenLoop) history(n int) (text string, next uint64, hidden []int) {
 	length := l.model.HistoryLen()
 	n = min(n, length, protocol.MaxHistory)
-	rows := make([]string, 0, n)
-	for i := length - n; i < length; i++ {
-		rows = append(rows, l.model.HistoryText(i))
+	for i := range n {
+		if l.model.HistoryConceals(length - n + i) {
+			hidden = append(hidden, i)
+		}
 	}
-	return strings.Join(rows, "\n"), l.model.HistoryBase() + uint64(length)
+	return strings.Join(l.pastRows(n), "\n"), l.model.HistoryBase() + uint64(length), hidden
 }
 
 // view is the loop as the waits and conditions see it.
@@ -151,8 +135,8 @@ func (l *screenLoop) view() view { return view{l} }
 
 func (v view) Rev() uint64             { return v.l.model.Rev() }
 func (v view) Size() (cols, rows int)  { return v.l.model.Size() }
-func (v view) RowText(row int) string  { return v.l.model.RowText(row) }
-func (v view) RowRev(row int) uint64   { return v.l.model.RowRev(row) }
+func (v view) RowText(row int) string  { return v.l.rowText(row) }
+func (v view) RowRev(row int) uint64   { return v.l.rowRev(row) }
 func (v view) RowWrapped(row int) bool { return v.l.model.RowWrapped(row) }
 func (v view) Hash() string            { return v.l.hash() }
 func (v view) Foreground() string      { return v.l.child.Foreground() }

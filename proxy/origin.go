@@ -42,7 +42,7 @@ func (s *session) findCursor(rows int) cursorOrigin {
 		return cursorOrigin{}
 	}
 	defer poll.Close()
-	if s.term.WriteAll([]byte("\x1b[J\x1b[6n"), originPatience) != nil {
+	if s.term.WriteAll([]byte(unlock+"\x1b[J\x1b[6n"), originPatience) != nil {
 		return cursorOrigin{}
 	}
 	return listen(s.term, poll, rows)

@@ -33,6 +33,9 @@ type output struct {
 	child *child.Child
 	term  *tty.Terminal
 	poll  *tty.Poller
+	// filter takes out of a chunk what must not reach the user's terminal; nil passes everything. The model gets what the
+	// program wrote: nothing that is filtered shows on a screen, but for titles, which the painter sets in its own words.
+	filter *escapes
 	// feed hands bytes to the screen loop, which copies them; waiting is what it has not taken yet. It is nil when nobody
 	// needs a model: without agents the user's terminal answers the program, and nothing else looks.
 	feed func([]byte) (waiting int)
@@ -87,6 +90,7 @@ func (o *output) withdraw() bool { return o.asked.Swap(nil) != nil }
 
 // run copies until the program's terminal is closed, or the program has ended and its output pauses.
 func (o *output) run() {
+	defer func() { o.write(o.filter.flush()) }()
 	var end drain
 	for !o.abort.Load() {
 		timeout, over := o.pause(&end)
@@ -170,8 +174,9 @@ func (o *output) pass(chunk []byte) {
 		o.unshow()
 		o.dirty.Store(true)
 	}
-	rest := o.try(chunk)
-	o.follow(chunk[:len(chunk)-len(rest)])
+	out := o.filter.pass(chunk)
+	rest := o.try(out)
+	o.follow(out[:len(out)-len(rest)])
 	if o.feed == nil {
 		o.writeOn(rest)
 		return
@@ -209,8 +214,9 @@ func (o *output) passUnder(chunk []byte) {
 	if o.moved.Swap(false) {
 		o.hide = o.erase()
 	}
-	out := append(o.hide, chunk...)
-	o.follow(chunk)
+	passed := o.filter.pass(chunk)
+	out := append(o.hide, passed...)
+	o.follow(passed)
 	o.feed(chunk)
 	o.dirty.Store(false)
 	show, hide, ok := o.paint()

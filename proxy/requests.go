@@ -86,9 +86,9 @@ func (d *desk) read(m *protocol.Read) {
 		}
 		switch {
 		case m.Scrollback > 0:
-			r.Text, r.NextLine = l.history(m.Scrollback)
+			r.Text, r.NextLine, r.HiddenText = l.history(m.Scrollback)
 		case m.Text:
-			r.Text = l.text.String()
+			r.Text = l.content()
 		}
 		d.s.link.Send(r)
 	})
@@ -99,7 +99,7 @@ func (d *desk) read(m *protocol.Read) {
 
 // reduce replaces the rows of f by those that changed since a revision, where that is known and shorter.
 func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
-	rows, ok := l.model.ChangedSince(since)
+	rows, ok := l.changedSince(since)
 	if !ok || len(rows) >= len(f.Screen.Lines) {
 		return
 	}
@@ -113,14 +113,14 @@ func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
 // colour puts the SGR sequences into the rows of f.
 func (l *screenLoop) colour(f *protocol.Frame) {
 	for i, row := range f.Changed {
-		f.Changed[i].Text = string(l.model.AppendVeiledRowANSI(nil, row.Row))
+		f.Changed[i].Text = l.colouredRow(row.Row)
 	}
 	if f.Screen.Lines == nil {
 		return
 	}
 	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
 	for i := range lines {
-		lines[i] = string(l.model.AppendVeiledRowANSI(nil, i))
+		lines[i] = l.colouredRow(i)
 	}
 	f.Screen.Lines = lines
 }

@@ -55,6 +55,7 @@ type screenLoop struct {
 	alt      bool
 	x10      bool
 	lines    lineCache
+	shown    shown
 	exit     *child.Exit
 	asking   int               // waits for "the program waits for input"
 	deciding map[string]string // waits for a decision about control: their agents

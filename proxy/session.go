@@ -66,6 +66,10 @@ type AgentConfig struct {
 	Owner func(message, signature []byte) (name string, err error)
 	// RemoteGrant: the gateway's word is enough that an owner decided.
 	RemoteGrant bool
+	// AllowEscapes lets sequences through that touch the clipboard, files, the window and the like while an agent drives.
+	AllowEscapes bool
+	// NoRedact shows agents what looks like a token or a key.
+	NoRedact bool
 }
 
 // Result is how a session ended.
@@ -231,7 +235,7 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	text, interval := snapshot.NewRolling(1), time.Duration(0)
 	var sink *gate
 	if agent != nil {
-		text, interval = snapshot.NewRolling(protocol.ContentRunes), agent.Interval
+		text, interval = snapshot.NewRolling(protocol.ContentRunes+contentMargin), agent.Interval
 		sink = &gate{text: text}
 		model.Scrollback, model.Text = scrollback, sink
 	}
@@ -303,6 +307,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	}}
 	s.output.paint = s.painter.paint
 	s.output.last.untitle = s.painter.leave
+	s.output.filter = &escapes{authority: s.authority, allowed: agent.AllowEscapes}
 	if s.term.HasKeyboard() {
 		s.painter.ask = func(take func(row int)) {
 			s.pump.Post(func(time.Time) { s.detector.expect(take) })
@@ -323,6 +328,11 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		s.recording.typed()
 	}
 	s.loop.watched = true
+	s.loop.shown.open = agent.NoRedact
+	s.loop.waits.Conceal(func(text string, ahead int) string {
+		text, _ = s.loop.shown.conceal(text, ahead)
+		return text
+	})
 	s.loop.keyboard = s.keyboardState
 	s.loop.titled = s.output.repaint
 	s.loop.mouse = func(x10 bool) {
@@ -380,7 +390,8 @@ func (s *session) snapshot(f *protocol.Frame, text string) *protocol.Snapshot {
 	screen, keyboard := f.Screen, f.Keyboard
 	return &protocol.Snapshot{
 		ID: newID(), SessionID: s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
-		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard, Blackout: f.Blackout,
+		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
+		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
 	}
 }
 
@@ -388,8 +399,17 @@ func (s *session) snapshot(f *protocol.Frame, text string) *protocol.Snapshot {
 func (s *session) open() protocol.Message {
 	cols, rows := s.size()
 	return &protocol.SessionOpen{
-		ID: newID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.conf.Args, Cwd: workingDir(),
+		ID: newID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: workingDir(),
 		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
 		ParentSessionID: s.conf.Agent.Parent, ResumeKey: s.resumeKey,
 	}
+}
+
+// arguments are the program's as agents see them.
+func (s *session) arguments() []string {
+	args := make([]string, len(s.conf.Args))
+	for i, a := range s.conf.Args {
+		args[i], _ = s.loop.shown.conceal(a, -1)
+	}
+	return args
 }

@@ -15,6 +15,7 @@ const (
 	tellFor    = 3 * time.Second
 	readFor    = time.Second // until then a key of the user's does not take it away
 	troubleFor = 10 * time.Second
+	titleMost  = 200 // characters of the program's title
 )
 
 // status is what the proxy has to say to the user: a line over the bottom row while something needs the user, and who
@@ -37,6 +38,7 @@ type status struct {
 	aside bool      // the line is the one about a secret, which must not cover its prompt
 	seen  time.Time // when an agent asked for something last
 	rung  bool      // the user has been told of the present prompt for a secret
+	begun bool      // a grant began: the terminal's keyboard is unlocked, to be sure
 }
 
 // show takes a new state of control.
@@ -47,6 +49,9 @@ func (s *status) show(state control.State) {
 	}
 	if state.Hidden != s.state.Hidden {
 		s.hidden(state.Hidden)
+	}
+	if state.Phase == control.Granted && s.state.Phase != control.Granted {
+		s.begun = true
 	}
 	s.state = state
 	s.mu.Unlock()
@@ -130,6 +135,15 @@ func (s *status) controlled(e control.Event, unsubmitted int, note string) {
 	}
 }
 
+// takeBegun reports once that a grant began.
+func (s *status) takeBegun() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	begun := s.begun
+	s.begun = false
+	return begun
+}
+
 // compose is what to show now on a terminal of cols columns: the line ("" for none), the title ("" for none), whether to
 // ring, and whether the line or title puts a question.
 func (s *status) compose(now time.Time, cols int, title string) (line, window string, ring, question bool) {
@@ -149,7 +163,7 @@ func (s *status) compose(now time.Time, cols int, title string) (line, window st
 		if title == "" {
 			title = s.name
 		}
-		window = s.tag(now) + " " + title
+		window = s.tag(now) + " " + notice.Clean(title, titleMost)
 	}
 	return line, window, ring, question
 }
@@ -162,6 +176,9 @@ func (s *status) sentence(now time.Time, cols int) string {
 		verb := "drive"
 		if st.Level == control.Type {
 			verb = "type"
+		}
+		if st.For > 0 {
+			verb += " for " + span(st.For)
 		}
 		return notice.Line(cols, st.Agent.Name+" asks to "+verb+": “"+st.Reason+"”", "Ctrl+G gives it · "+s.key+" refuses")
 	case st.Menu:
@@ -200,14 +217,29 @@ func (s *status) tag(now time.Time) string {
 
 // agentName is an agent's name as the user reads it.
 func agentName(name string) string {
-	if name = notice.Clean(name, 32); name == "" {
+	if name = unquote.Replace(notice.Clean(name, 32)); name == "" {
 		return "agent"
 	}
 	return name
 }
 
-// cleanReason is an agent's own words as the user reads them.
-func cleanReason(text string) string { return notice.Clean(text, 200) }
+// cleanReason is an agent's own words as the user reads them: between quotation marks, which they cannot end.
+func cleanReason(text string) string { return unquote.Replace(notice.Clean(text, 200)) }
+
+// unquote makes text fit to stand between “ and ”.
+var unquote = strings.NewReplacer("“", "'", "”", "'", "„", "'", "‟", "'", `"`, "'")
+
+// span is a duration without the units that are zero: 10m, 1h30m, 45s.
+func span(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = rest + "h"
+	}
+	return text
+}
 
 // keyLabel writes a key's name as people do: ctrl-\ is Ctrl+\.
 func keyLabel(name string) string {
@@ -278,6 +310,9 @@ func (p *painter) paint() (show, hide []byte, ok bool) {
 			return
 		}
 		show = p.align(now, show)
+		if p.status.takeBegun() {
+			show = append(show, unlock...)
+		}
 		cols, _ := m.Size()
 		line, window, ring, asks := p.status.compose(now, cols, m.Title())
 		if now.Sub(p.asked) < answerPatience {

@@ -82,10 +82,15 @@ func (a *app) newRead() *cobra.Command {
 	return cmd
 }
 
+// header is what stands over a screen.
+func header(s protocol.SessionInfo, f *protocol.Frame) string {
+	return observe.Header(s, f, "", time.Now()) + observe.Notes(f)
+}
+
 // printRead prints the header, then history, then the screen or what changed of it.
 func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, since uint64) error {
 	f := got.Frame
-	lines := []string{observe.Header(s, f, "", time.Now())}
+	lines := []string{header(s, f) + observe.Unseen("row of history", got.HiddenText)}
 	if got.Text != "" {
 		lines = append(lines, strings.TrimSuffix(observe.Clean(got.Text), "\n"))
 	}
@@ -190,7 +195,7 @@ func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult) error 
 	if got.Frame == nil {
 		return nil
 	}
-	return a.print(observe.Header(s, got.Frame, "", time.Now()), observe.Rows(got.Frame.Screen.Lines))
+	return a.print(header(s, got.Frame), observe.Rows(got.Frame.Screen.Lines))
 }
 
 // notMet is the failure of a wait whose time was over, or whose program ended before.

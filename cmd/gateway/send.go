@@ -134,7 +134,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 		case failed.Frame != nil: // what is there instead of what was believed
 			lines, known := observe.Screen(typed.Before, failed.Frame)
 			if known {
-				err = a.print(observe.Header(s, failed.Frame, "", time.Now()), observe.Rows(lines))
+				err = a.print(header(s, failed.Frame), observe.Rows(lines))
 			}
 		}
 		return errors.Join(notTyped(typed, failed), err)
@@ -169,7 +169,7 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 		}
 		frame, lines = got.Frame, got.Frame.Screen.Lines
 	}
-	return a.print(observe.Receipt(typed.Parts), observe.Header(s, frame, "", time.Now()), observe.Rows(lines))
+	return a.print(observe.Receipt(typed.Parts), header(s, frame), observe.Rows(lines))
 }
 
 // total is the receipts of all parts as one: the last that there is, with all their bytes.

@@ -41,6 +41,8 @@ type flags struct {
 	requireTTY  bool
 	noNotice    bool
 	record      string
+	escapes     bool
+	noRedact    bool
 	cols, rows  int
 	log         string
 	logLevel    string
@@ -67,6 +69,8 @@ func (f *flags) set() *pflag.FlagSet {
 	s.DurationVar(&f.yield, "yield", time.Second, "the agent pauses for this long after a key of yours")
 	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back")
 	s.BoolVar(&f.noNotice, "no-notice", false, "no line over the program: bell and title only")
+	s.BoolVar(&f.escapes, "allow-escapes", false, "do not filter sequences that reach the clipboard, files, the window or a printer while an agent drives")
+	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, a key or a password in a URL (covering it is no guarantee)")
 	s.BoolVar(&f.nested, "nested", false, "run inside another proxy session")
 	s.StringVar(&f.record, "record", "", "record the session to `FILE`, an asciicast with the author of every input, and to FILE.audit.jsonl")
 	s.BoolVar(&f.requireTTY, "require-tty", false, "refuse to run without a terminal")
@@ -139,7 +143,10 @@ func parse(args []string) (*flags, error) {
 }
 
 // agentOnly are the flags that say nothing without --agent.
-var agentOnly = []string{"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "snapshot-interval", "yield", "reclaim-key", "no-notice", "nested"}
+var agentOnly = []string{
+	"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "snapshot-interval", "yield",
+	"reclaim-key", "no-notice", "allow-escapes", "no-redact", "nested",
+}
 
 func (f *flags) check(set *pflag.FlagSet) error {
 	if !f.agent {
@@ -211,6 +218,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	agent := &proxy.AgentConfig{
 		Name: f.name, Parent: os.Getenv(proxy.SessionVariable), Level: protocol.Level(f.grant), For: f.lasts,
 		Yield: f.yield, Interval: f.interval, Key: chord, NoNotice: f.noNotice,
+		AllowEscapes: f.escapes, NoRedact: f.noRedact,
 	}
 	url := cmp.Or(f.gateway, os.Getenv("PROXY_GATEWAY"))
 	endpoint, err := gateway.ParseEndpoint(url)

@@ -168,7 +168,7 @@ func (s *session) frame() *protocol.Frame {
 		Blackout: s.withheld(),
 	}
 	if s.newest != nil && s.newest.Screen != nil {
-		f.Screen = *s.newest.Screen
+		f.Screen, f.Redactions, f.HiddenText = *s.newest.Screen, s.newest.Redactions, s.newest.HiddenText
 		return f
 	}
 	f.Screen = protocol.Screen{Cols: s.info.Cols, Rows: s.info.Rows, Lines: make([]string, s.info.Rows)}

@@ -35,6 +35,7 @@ type fake struct {
 	request func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error)
 	release func(*protocol.ControlRelease) error
 	failing error
+	mark    func() string // of the fences; nil is always the same
 }
 
 func (f *fake) note(format string, args ...any) {
@@ -119,8 +120,12 @@ func newFake() *fake {
 // connect is a client of an era, on a server over f.
 func connect(t *testing.T, f *fake, era string, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
+	mark := f.mark
+	if mark == nil {
+		mark = func() string { return "m4rk" }
+	}
 	server := New(Config{
-		Terminals: f, Version: "test", Now: func() time.Time { return clock }, Mark: func() string { return "m4rk" },
+		Terminals: f, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
 		ProgressEvery: time.Millisecond,
 	})
 	near, far := mcp.NewInMemoryTransports()

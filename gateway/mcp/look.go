@@ -119,9 +119,9 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	return s.screen(info, got.Frame, in.Lines), nil
 }
 
-// header is the first line over a frame.
+// header is the first line over a frame, and what has to be known of it.
 func (s *Server) header(info protocol.SessionInfo, f *protocol.Frame) string {
-	return observe.Header(info, f, s.me(), s.cfg.Now())
+	return observe.Header(info, f, s.me(), s.cfg.Now()) + observe.Notes(f)
 }
 
 func (s *Server) fence(rows string) string { return observe.Fence(s.cfg.Mark(), rows) }
@@ -196,7 +196,7 @@ func (s *Server) history(info protocol.SessionInfo, got *protocol.ReadResult) st
 	if left > 0 {
 		note += fmt.Sprintf("; the oldest %d of these rows are left out, they are too long", left)
 	}
-	return s.header(info, got.Frame) + "\n" + note + ":\n" + s.fence(rows)
+	return s.header(info, got.Frame) + observe.Unseen("row of history", got.HiddenText) + "\n" + note + ":\n" + s.fence(rows)
 }
 
 type waitArgs struct {

@@ -99,6 +99,8 @@ type State struct {
 	Agent Agent // who drives, or asks
 	Level Level
 	Until time.Time // end of the grant, zero for none
+	// For is how long the grant would last that is asked for, 0 for until it is taken back.
+	For time.Duration
 	// Reason is the asking agent's own words.
 	Reason string
 	// Menu says that the user pressed the reclaim key with nothing to reclaim: the proxy's own line is open.
@@ -172,8 +174,12 @@ const (
 
 // State is the machine's state at now.
 func (m *Machine) State(now time.Time) State {
+	asks := time.Duration(0)
+	if m.phase == Asked {
+		asks = shortest(m.wanted, m.conf.For)
+	}
 	return State{
-		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, Reason: m.reason,
+		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: asks, Reason: m.reason,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield),
 		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,

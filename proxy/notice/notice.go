@@ -14,6 +14,8 @@ import (
 	"github.com/acarl005/stripansi"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"terminalproxy/protocol"
 )
 
 // Screen is what the package needs of the terminal model, which must show what the user's terminal shows.
@@ -121,12 +123,12 @@ func Line(cols int, say, keys string) string {
 // Clean makes text from outside fit for one line: no escape sequences, no controls, nothing that is invisible or turns
 // the direction of writing, at most limit characters.
 func Clean(text string, limit int) string {
-	text = stripansi.Strip(text)
+	text = protocol.Visible(strings.ReplaceAll(stripansi.Strip(text), "\r", " "))
 	var b strings.Builder
 	n := 0
 	for _, r := range text {
 		switch {
-		case r == '\n', r == '\t', r == '\r':
+		case r == '\n':
 			r = ' '
 		case !unicode.IsPrint(r):
 			continue

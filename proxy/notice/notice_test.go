@@ -142,8 +142,10 @@ func TestR47HostileText(t *testing.T) {
 		{"\x1b[31mred\x1b[m\x07\x00", "red"},
 		{"left\u202eright", "leftright"},
 		{"zero\u200bwidth\U000e0041", "zerowidth"},
+		{"filled\u3164and\U000e0101selected\ufe01", "filledandselected"},
+		{"car\rriage", "car riage"},
 		{strings.Repeat("x", 30), strings.Repeat("x", 20) + "…"},
 	} {
-		require.Equal(t, c.want, notice.Clean(c.text, 20))
+		require.Equal(t, c.want, notice.Clean(c.text, 20), c.text)
 	}
 }

@@ -107,18 +107,6 @@ func (c *Condition) find(line string) (matched string, ok bool) {
 	return line[at[0]:at[1]], true
 }
 
-// found is find for a line that the caller will write over; it copies only what matched.
-func (c *Condition) found(line []byte) (matched string, ok bool) {
-	if c.regex == nil {
-		return c.text, strings.Contains(string(line), c.text)
-	}
-	at := c.regex.FindIndex(line)
-	if at == nil {
-		return "", false
-	}
-	return string(line[at[0]:at[1]]), true
-}
-
 // eachLine calls yield with every line of the screen, rows joined where they wrap, that has a row newer than after. It
 // stops when yield returns false.
 func eachLine(v View, after uint64, yield func(first int, text string) bool) {

@@ -30,7 +30,7 @@ func (w *Waits) before(o *waiting, v View) {
 		return
 	}
 	o.printed = w.seen[i].printed
-	for line := range lines(w.text.Since(o.printed)) {
+	for line := range lines(w.hide(w.text.Since(o.printed), w.text.Ahead())) {
 		o.offer(line)
 	}
 }
@@ -45,7 +45,7 @@ func (o *waiting) moved(w *Waits, first int, line string) bool {
 		return true
 	}
 	earlier := strings.TrimSuffix(w.text.String(), w.text.Since(o.printed))
-	for printed := range lines(earlier) {
+	for printed := range lines(w.hide(earlier, -1)) {
 		if strings.TrimSpace(printed) == strings.TrimSpace(line) {
 			return true
 		}
@@ -66,13 +66,15 @@ func (w *Waits) listen() {
 
 // lineEnded examines a line that was printed to its end.
 func (w *Waits) lineEnded(text []byte, total uint64) {
+	line := ""
 	for _, o := range w.open {
 		if o.Condition.kind != kindShown || o.met || total <= o.printed {
 			continue // a line into which nothing was printed since the wait began is older than the wait
 		}
-		if matched, ok := o.Condition.found(text); ok {
-			o.met, o.matched = true, matched
+		if line == "" {
+			line = w.hide(string(text), -1)
 		}
+		o.offer(line)
 	}
 }
 
@@ -136,9 +138,7 @@ func (o *waiting) examine(v View, w *Waits) {
 	o.after = max(o.after, v.Rev())
 	if total := w.text.Total(); !o.met && total > o.printed {
 		if line, some := w.text.unfinished(); some {
-			if matched, ok := o.Condition.found(line); ok {
-				o.met, o.matched = true, matched
-			}
+			o.offer(w.hide(string(line), w.text.Ahead()))
 		}
 	}
 }

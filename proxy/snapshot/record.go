@@ -167,9 +167,14 @@ func (r *record) from(start uint64, unfinished bool) string {
 
 // unfinished is the line that has not ended, without the blanks right of the cursor.
 func (r *record) unfinished() []byte {
-	kept := len(r.line.appendTo(nil, r.line.col-r.line.origin))
-	return trimBlanks(slices.Clip(r.line.append(nil)), kept)
+	return trimBlanks(slices.Clip(r.line.append(nil)), r.printing())
 }
+
+// printing is the offset of the cursor in the unfinished line, at most its length.
+func (r *record) printing() int { return len(r.line.appendTo(nil, r.line.col-r.line.origin)) }
+
+// ahead is how much of the unfinished line is behind the cursor.
+func (r *record) ahead() int { return len(r.unfinished()) - r.printing() }
 
 // trimBlanks cuts blanks from the end of text, down to length keep.
 func trimBlanks(text []byte, keep int) []byte {

@@ -179,6 +179,12 @@ func (r *Rolling) Since(mark uint64) string {
 	return r.kept.since(mark)
 }
 
+// Ahead is how many bytes of the text stand behind the cursor, at its end: the program is printing before them.
+func (r *Rolling) Ahead() int {
+	r.settle()
+	return r.kept.ahead()
+}
+
 // unfinished is the line that has not ended, without the blanks right of the cursor; no cells, no text.
 func (r *Rolling) unfinished() (text []byte, some bool) {
 	r.settle()

@@ -71,6 +71,8 @@ type Waits struct {
 	seen []seen
 	// blind: the screen is not to be looked at.
 	blind bool
+	// hide makes a text what the waiters may see of it.
+	hide func(text string, ahead int) string
 }
 
 type seen struct{ rev, printed uint64 }
@@ -94,8 +96,12 @@ type waiting struct {
 // NewWaits is no waits yet, over a session's rolling text and its pace. It takes the place of any earlier one over the
 // same text.
 func NewWaits(text *Rolling, pace *Pace) *Waits {
-	return &Waits{text: text, pace: pace}
+	return &Waits{text: text, pace: pace, hide: func(text string, _ int) string { return text }}
 }
+
+// Conceal has hide make what the waiters may see of what was printed; the program is printing before the last ahead bytes of
+// the text, or elsewhere if that is -1. The rows of a [View] are expected to be so already: a wait must not confirm a guess of what is not shown.
+func (w *Waits) Conceal(hide func(text string, ahead int) string) { w.hide = hide }
 
 // Add opens a wait, or answers it at once if its condition holds already.
 func (w *Waits) Add(wait Wait, v View, now time.Time) error {

@@ -1,0 +1,167 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// printer prints each line that it reads, with its escapes (printf %b).
+const printer = `bash -c 'stty -echo; echo ready; while read -r line; do printf "%b" "$line"; done'`
+
+// raw has tmux write down every byte that reaches the window, and returns the name of the file.
+func (s *terminal) raw() string {
+	s.w.t.Helper()
+	name := s.w.path("raw")
+	s.tmux("pipe-pane", "cat >> "+name)
+	return "raw"
+}
+
+// R43 and R8: what goes while an agent drives, and nothing else does.
+func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
+	for _, flags := range []string{"", "--allow-escapes "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			raw := s.raw()
+			s.run("proxy --agent --grant drive " + flags + printer)
+			s.wait("ready")
+			id := w.session()
+
+			s.typed(`\e]52;c;dXNlcg==\a\e[21t\e[4;2h\e[4lone` + "\n")
+			s.wait("one")
+			w.listens(raw, "one")
+			require.Contains(t, w.content(raw), "\x1b]52;c;dXNlcg==\a\x1b[21t\x1b[4h\x1b[4lone", "without a grant only KAM goes")
+
+			w.granted(id)
+			s.titled("[cli drives]")
+			before := strings.Count(w.content(raw), "\x1b[2l")
+			require.GreaterOrEqual(t, before, 2, "at the start, and as the grant begins")
+			w.good("send", id, "--text", `\e]52;c;YWdlbnQ=\a\e]2;quiet evil\a\e[21t\e[2h\e[1mtwo\e[0m`, "--enter")
+			s.wait("two")
+			s.titled("[cli drives] quiet evil")
+			got := w.content(raw)
+			require.NotContains(t, got, "\x1b[2h")
+			if flags != "" {
+				require.Contains(t, got, "\x1b]52;c;YWdlbnQ=\a\x1b]2;quiet evil\a\x1b[21t\x1b[1mtwo")
+			} else {
+				require.Contains(t, got, "\x1b[1mtwo")
+				for _, gone := range []string{"YWdlbnQ=", "\x1b]2;quiet evil"} {
+					require.NotContains(t, got, gone)
+				}
+				require.Equal(t, 1, strings.Count(got, "\x1b[21t"), "the one from before the grant")
+			}
+			s.press("C-d")
+			require.Zero(t, s.status())
+		})
+	}
+}
+
+// R28: agents see no secret, the user's own screen is as it was; and a flag turns that off.
+func TestR28AgentsSeeNoToken(t *testing.T) {
+	token := "gh" + "p_" + strings.Repeat("Zk9q", 9)
+	for _, flags := range []string{"", "--no-redact "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(60, 12)
+			s.run("proxy --agent " + flags + printer)
+			s.wait("ready")
+			id := w.session()
+			s.typed(`GITHUB=1 and a little more to wrap it ` + token + `\r\nthen this` + "\n")
+			s.wait("then this")
+			w.good("wait", id, "--text", "then this")
+			require.Contains(t, strings.ReplaceAll(s.screen(), "\n", ""), token)
+			if flags != "" {
+				require.Contains(t, strings.ReplaceAll(w.good("read", id), "\n", ""), token)
+			} else {
+				shown := w.good("read", id)
+				require.NotContains(t, shown, "Zk9q")
+				require.Contains(t, shown, "one place holds what looks like a secret")
+				require.Contains(t, shown, "it "+strings.Repeat("•", 22)+"\n"+strings.Repeat("•", 18)+"\nthen this")
+				all := w.good("--json", "read", id, "--history", "100")
+				require.NotContains(t, all, "Zk9q")
+				require.Contains(t, all, `"redactions":`)
+			}
+			s.press("C-d")
+			require.Zero(t, s.status())
+		})
+	}
+}
+
+// display is an X server of the test's own.
+func (w *world) display() string {
+	w.t.Helper()
+	read, write, err := os.Pipe()
+	require.NoError(w.t, err)
+	defer read.Close()
+	cmd := exec.CommandContext(w.ctx, "Xvfb", "-displayfd", "3", "-screen", "0", "800x600x24", "-nolisten", "tcp")
+	cmd.ExtraFiles = []*os.File{write}
+	require.NoError(w.t, cmd.Start())
+	require.NoError(w.t, write.Close())
+	w.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	})
+	var number int
+	_, err = fmt.Fscan(read, &number)
+	require.NoError(w.t, err)
+	return fmt.Sprintf(":%d", number)
+}
+
+// xterm opens a window that covers the display, in which the command line runs.
+func (w *world) xterm(line string) *running {
+	w.t.Helper()
+	return w.start("xterm", "-geometry", "140x50+0+0", "-e", "bash", "-c", line)
+}
+
+// key presses a key as a person does, on the window under the pointer.
+func (w *world) key(name string) {
+	w.t.Helper()
+	out, err := w.command("xdotool", "key", name).CombinedOutput()
+	require.NoError(w.t, err, "%s", out)
+}
+
+// lock makes xterm send nothing for any key, then listens.
+const lock = `printf "\033[2h"; exec listener heard`
+
+// R8: a program that locks xterm's keyboard while an agent drives does not keep the user from taking it back.
+func TestR8AProgramCannotLockTheUserOut(t *testing.T) {
+	w := newWorld(t, "Xvfb", "xterm", "xdotool")
+	w.env = append(w.env, "DISPLAY="+w.display())
+	x := w.xterm(`proxy --agent --allow-escapes --grant drive bash -c 'read -r; ` + lock + `'`)
+	id := w.session()
+	w.granted(id)
+	w.keyboard(id, "cli (drive)")
+	w.good("send", id, "--enter", "--until", "text=listening")
+	w.key("ctrl+backslash")
+	w.keyboard(id, "user")
+	w.key("x")
+	w.listens("heard", "x")
+	require.NotContains(t, w.content("heard"), "\x1c", "the key is the user's, not the program's")
+	w.key("ctrl+d")
+	require.Zero(t, x.wait().status)
+}
+
+// The control run of the test above: without the proxy xterm is locked.
+func TestR8WithoutTheProxyTheKeyboardIsLocked(t *testing.T) {
+	w := newWorld(t, "Xvfb", "xterm", "xdotool")
+	w.env = append(w.env, "DISPLAY="+w.display())
+	x := w.xterm(`tty > tty; : > heard; ` + lock)
+	tty := strings.TrimSpace(w.listens("tty", `^/dev/pts/\d+\n$`))
+	w.until(func() bool { return strings.Contains(strings.Join(w.processes(), "\n"), "listener heard") }, func() string { return "no listener" })
+	w.key("ctrl+backslash")
+	w.key("a")
+	unlock, err := os.OpenFile(tty, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer unlock.Close()
+	_, err = unlock.WriteString("\x1b[2l")
+	require.NoError(t, err)
+	w.until(func() bool { w.key("b"); return strings.Contains(w.content("heard"), "b") }, func() string { return w.content("heard") })
+	require.Regexp(t, "^b+$", w.content("heard"), "nothing came while it was locked")
+	w.key("ctrl+d")
+	x.wait()
+}

@@ -1,0 +1,54 @@
+package observe
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"terminalproxy/protocol"
+)
+
+// maxNamed is how many rows a note names at most.
+const maxNamed = 8
+
+// Notes are the lines that a reader of a frame has to know besides its header, each after a line feed: what is covered, and
+// what the user cannot see.
+func Notes(f *protocol.Frame) string {
+	var b strings.Builder
+	switch n := f.Redactions; {
+	case n == 1:
+		b.WriteString("\none place holds what looks like a secret: the proxy shows • for it")
+	case n > 1:
+		fmt.Fprintf(&b, "\n%d places hold what looks like secrets: the proxy shows • for them", n)
+	}
+	b.WriteString(Unseen("row", f.HiddenText))
+	return b.String()
+}
+
+// Unseen is the note about rows, counted from 0, with text that the user cannot see, after a line feed; "" for none. what
+// they are called: "row", "row of history".
+func Unseen(what string, rows []int) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	return "\n" + rowNumbers(what, rows) + " text that the user cannot see, concealed or in the colour of its background: do not act on it"
+}
+
+// rowNumbers is "row 3 holds", "rows 3, 4 and 9 hold" or "rows 1, 2, ... hold".
+func rowNumbers(what string, rows []int) string {
+	if len(rows) == 1 {
+		return what + " " + strconv.Itoa(rows[0]+1) + " holds"
+	}
+	named := make([]string, 0, maxNamed)
+	for _, row := range rows[:min(len(rows), maxNamed)] {
+		named = append(named, strconv.Itoa(row+1))
+	}
+	if len(rows) > maxNamed {
+		return plural(what) + " " + strings.Join(named, ", ") + fmt.Sprintf(" and %d more hold", len(rows)-maxNamed)
+	}
+	last := len(named) - 1
+	return plural(what) + " " + strings.Join(named[:last], ", ") + " and " + named[last] + " hold"
+}
+
+// plural is rows for row, and rows of history for row of history.
+func plural(what string) string { return strings.Replace(what, "row", "rows", 1) }

@@ -1,0 +1,406 @@
+// Package filter takes out of a program's output what must not reach the user's terminal. It is pure, streaming and bounded:
+// bytes in, bytes out, cut anywhere.
+//
+// Always out is KAM (ECMA-48 7.2.7, mode 2 of SM): a terminal that obeys it, as xterm and st do, sends nothing for any key,
+// so that the user could not take the keyboard back. Of a list of modes only that one goes: CSI 4;2 h becomes CSI 4 h.
+//
+// While an agent drives, these are out as well, since what the agent types decides what is printed:
+//
+//   - OSC 52, and OSC 5522 of kitty: the clipboard
+//   - OSC 1337 of iTerm2 with File, MultipartFile, FilePart, FileEnd, Copy, CopyToClipboard, EndCopy and RequestUpload, and
+//     OSC 5113 of kitty: files and the clipboard
+//   - OSC 9;7 of ConEmu: run a process
+//   - OSC 0, 1, 2, l, L and I: titles. Whoever uses the package sets the title, cleaned and behind a word of its own
+//   - CSI 1 t to 9 t: move, resize, iconify the window; CSI 20 t and 21 t: type its title back
+//   - CSI 4 i and 5 i, also with ?: print what follows
+//   - CSI ... * y (DECRQCRA): read the screen back
+//   - DCS @kitty-cmd: kitty's remote control
+//
+// Everything else passes as it is, byte by byte, with three exceptions that no program means. A control sequence of more
+// than [Longest] bytes is dropped, since it cannot be judged in bounded memory. Where the sequence that goes had cut off
+// another one, CAN and ST come in its place, so that what was cut off does not join what follows. And a number of five
+// digits or more counts as one that is filtered: some terminals take it modulo 2^32.
+//
+// Terminals disagree about what may stand inside a sequence, and a sequence goes if any of them would obey it. Measured:
+// xterm reads U+00A0 to U+00FF within a sequence as the characters 128 below (CSI 2 è is KAM, and so is ESC Û 2 h), st takes
+// the low byte of any other (CSI 串 h is KAM) and goes on with a control sequence after CAN and SUB, both skip C0, DEL and
+// most of C1 in it, and st blanks and plus signs.
+//
+// A sequence that the end of a read cuts is held back until it is whole: a terminal shows nothing for half of one. A program
+// that writes a lone ESC and stops has it held until it writes on or [Filter.Flush] is called at the end; no timer is
+// needed, because nothing that can be seen waits.
+//
+// A session that no agent observes has no filter: there is no reclaim to protect, and every byte passes untouched.
+package filter
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+// Longest is how much of a sequence is held back, in bytes.
+const Longest = 512
+
+const (
+	bel = 0x07
+	can = 0x18
+	sub = 0x1a
+	esc = 0x1b
+	del = 0x7f
+	csi = 0x9b
+	dcs = 0x90
+	osc = 0x9d
+	st  = 0x9c
+)
+
+// over ends whatever sequence a terminal is in, and does nothing to one that is in none: CAN for strings (ECMA-48 8.3.6), ST
+// for st, which goes on with a control sequence after CAN.
+const over = "\x18\x1b\\"
+
+// Filter is the state between two reads. One goroutine owns it. The zero value is ready.
+type Filter struct {
+	held []byte   // the begin of a sequence that has not ended
+	last [3]byte  // what came before held, to know whether a byte belongs to a character
+	open open     // whether the last sequence that passed has ended
+	skip skipping // what is being dropped
+	in   []byte   // held and what follows it
+	out  []byte
+}
+
+// open says whether a sequence that passed has ended, in every terminal's eyes.
+type open uint8
+
+const (
+	closed  open = iota
+	title        // an OSC, which BEL ends
+	unended      // anything else
+)
+
+// skipping says what is dropped, and so what ends it.
+type skipping uint8
+
+const (
+	nothing     skipping = iota
+	oscString            // to BEL or ST
+	otherString          // to ST
+	tooLong              // to its final byte
+)
+
+// Pass takes what the program wrote and returns what the user's terminal gets. driven says that an agent has control. The
+// result is valid until the next call; it is p itself, or a part of it, when nothing had to be taken out.
+func (f *Filter) Pass(p []byte, driven bool) []byte {
+	if len(p) == 0 {
+		return nil
+	}
+	if len(f.held) == 0 && f.skip == nothing && !f.suspect(p, driven) {
+		f.hear(p)
+		f.remember(p)
+		return p
+	}
+	in := p
+	if len(f.held) > 0 {
+		f.in = append(append(f.in[:0], f.held...), p...)
+		in = f.in
+	}
+	s := scan{f: f, in: in, driven: driven, next: [6]int{-1, -1, -1, -1, -1, -1}, c1: -1}
+	return s.run()
+}
+
+// Flush returns what is held back and forgets the rest: the program writes no more.
+func (f *Filter) Flush() []byte {
+	held := f.held
+	*f = Filter{}
+	return held
+}
+
+// suspect reports whether p holds a byte that can begin a sequence, or go on with one.
+func (f *Filter) suspect(p []byte, driven bool) bool {
+	if bytes.IndexByte(p, esc) >= 0 || bytes.IndexByte(p, csi) >= 0 || p[len(p)-1] == 0xc2 {
+		return true
+	}
+	if f.open != closed && (bytes.IndexByte(p, can) >= 0 || bytes.IndexByte(p, sub) >= 0) {
+		return true
+	}
+	return driven && (bytes.IndexByte(p, osc) >= 0 || bytes.IndexByte(p, dcs) >= 0)
+}
+
+// hear looks for the BEL that ends an OSC.
+func (f *Filter) hear(p []byte) {
+	if f.open == title && bytes.IndexByte(p, bel) >= 0 {
+		f.open = closed
+	}
+}
+
+// remember notes the end of what is done with.
+func (f *Filter) remember(p []byte) {
+	if n := len(p); n >= len(f.last) {
+		copy(f.last[:], p[n-len(f.last):])
+		return
+	}
+	n := copy(f.last[:], f.last[len(p):])
+	copy(f.last[n:], p)
+}
+
+// scan is one call of Pass.
+type scan struct {
+	f      *Filter
+	in     []byte
+	driven bool
+	next   [6]int // where the introducers come next but ESC, -1 for not looked yet
+	c1     int    // the first of them
+	clean  int    // in from here on passes and is not copied yet
+	edited bool   // the result is out, not a part of in
+}
+
+// introducers begin a sequence; CAN and SUB go on with one in st. The last two matter only while an agent drives.
+var introducers = [6]byte{esc, csi, can, sub, osc, dcs}
+
+func (s *scan) run() []byte {
+	f := s.f
+	f.out = f.out[:0]
+	i := 0
+	for i < len(s.in) {
+		if f.skip != nothing {
+			next, whole := s.swallow(i)
+			if i = next; !whole {
+				break
+			}
+			s.clean = i
+			continue
+		}
+		at := s.find(i)
+		f.hear(s.in[i:at])
+		if at == len(s.in) {
+			i = at
+			break
+		}
+		if end := s.harmless(at); end > at {
+			f.open = closed
+			i = end
+			continue
+		}
+		q := s.parse(at)
+		if q.fate == unknown {
+			i = at
+			break
+		}
+		i = s.obey(q)
+	}
+	return s.result(i)
+}
+
+// result is what passes of in[:done]; the rest is held back.
+func (s *scan) result(done int) []byte {
+	f := s.f
+	if n := len(s.in); done == n && f.skip == nothing && n > s.clean && s.in[n-1] == 0xc2 {
+		done-- // the first byte of a C1 control, perhaps
+	}
+	passes := s.in[s.clean:max(done, s.clean)]
+	if f.skip != nothing {
+		passes = nil
+	}
+	if s.edited {
+		f.out = append(f.out, passes...)
+		passes = f.out
+	}
+	f.remember(s.in[:done])
+	f.held = append(f.held[:0], s.in[done:]...)
+	return passes
+}
+
+// find is where the next introducer begins, the length of in if there is none.
+func (s *scan) find(i int) int {
+	kinds := 4
+	if s.driven {
+		kinds = 6
+	}
+	for s.c1 < i {
+		s.c1 = len(s.in)
+		for k := 1; k < kinds; k++ {
+			if s.next[k] < i {
+				s.next[k] = s.index(k, i)
+			}
+			s.c1 = min(s.c1, s.next[k])
+		}
+	}
+	if n := bytes.IndexByte(s.in[i:s.c1], esc); n >= 0 {
+		return i + n
+	}
+	return s.c1
+}
+
+// index looks for introducer k from i on. C1 controls are code points, c2 and the byte (then that is where they begin), or
+// bare bytes that belong to no character.
+func (s *scan) index(k, i int) int {
+	from := i
+	for c := introducers[k]; ; i++ {
+		n := bytes.IndexByte(s.in[i:], c)
+		if n < 0 {
+			return len(s.in)
+		}
+		i += n
+		switch {
+		case c < 0x80:
+			return i
+		case s.before(i, 1) == 0xc2:
+			return max(i-1, from)
+		case !s.within(i):
+			return i
+		}
+	}
+}
+
+// before is the n-th byte before in[i].
+func (s *scan) before(i, n int) byte {
+	if i >= n {
+		return s.in[i-n]
+	}
+	return s.f.last[len(s.f.last)+i-n]
+}
+
+// within reports whether the byte in[i], 80 to bf, goes on a UTF-8 character.
+func (s *scan) within(i int) bool {
+	for n := 1; n <= 3; n++ {
+		switch b := s.before(i, n); {
+		case b >= 0xc2 && b <= 0xf4:
+			return n == 1 || n == 2 && b >= 0xe0 || b >= 0xf0
+		case b&0xc0 != 0x80:
+			return false
+		}
+	}
+	return false
+}
+
+// harmless passes over control sequences of ordinary characters with a final byte that is never filtered, as nearly all
+// are, and the text between them. It returns the end of the last one, at if there is none.
+func (s *scan) harmless(at int) int {
+	in, limit, end := s.in, min(s.c1, len(s.in)), at
+	for i := at; ; {
+		// The end of in is left to parse, so that whole words can be read.
+		if i+2+8 > limit || in[i] != esc || in[i+1] != '[' {
+			return end
+		}
+		private := in[i+2] == '?'
+		i += 2
+		for from := i; ; i += 8 {
+			if i+8 > limit || i+8 > from-2+Longest {
+				return end
+			}
+			// Parameters and intermediates are 20 to 3f: their upper three bits are 001.
+			differ := (binary.LittleEndian.Uint64(in[i:]) ^ 0x2020202020202020) & 0xe0e0e0e0e0e0e0e0
+			if differ != 0 {
+				i += bits.TrailingZeros64(differ) / 8
+				break
+			}
+		}
+		if final := in[i]; final < '@' || final > '~' || final == 'h' && !private || s.driven && s.watched(final) {
+			return end
+		}
+		i++
+		end = i
+		if i = nextEscape(in[:limit], i); i == limit {
+			return end
+		}
+	}
+}
+
+// nextEscape is where the next ESC from p[i] on is, the length of p if there is none. It is mostly near, and calling
+// IndexByte for a few bytes costs more than looking.
+func nextEscape(p []byte, i int) int {
+	for range 4 {
+		if i+8 > len(p) {
+			break
+		}
+		// A byte of x is 0 where ESC is; the lowest one that borrows is the first.
+		x := binary.LittleEndian.Uint64(p[i:]) ^ 0x1b1b1b1b1b1b1b1b
+		if zero := (x - 0x0101010101010101) &^ x & 0x8080808080808080; zero != 0 {
+			return i + bits.TrailingZeros64(zero)/8
+		}
+		i += 8
+	}
+	if n := bytes.IndexByte(p[i:], esc); n >= 0 {
+		return i + n
+	}
+	return len(p)
+}
+
+// watched reports whether sequences with this final byte are looked at while an agent drives.
+func (s *scan) watched(final byte) bool { return final == 't' || final == 'i' || final == 'y' }
+
+// obey does with a sequence what was found, and returns where to go on.
+func (s *scan) obey(q sequence) int {
+	f := s.f
+	switch q.fate {
+	case pass:
+		f.open = q.open
+		return q.end
+	case drop:
+		s.cut(q.at)
+		s.controls(q.at, q.end)
+	case trim:
+		s.copyTo(q.at)
+		s.edited = true
+		s.controls(q.at, q.end)
+		s.shorten(q)
+	case dropString:
+		s.cut(q.at)
+		s.controls(q.at, q.end)
+		f.skip = q.skip
+	case unknown: // never comes here
+	}
+	f.open = closed
+	s.clean = q.end
+	return q.end
+}
+
+// copyTo copies what passes before in[at].
+func (s *scan) copyTo(at int) { s.f.out = append(s.f.out, s.in[s.clean:at]...) }
+
+// cut begins to leave out what stands at in[at].
+func (s *scan) cut(at int) {
+	s.copyTo(at)
+	s.edited = true
+	if s.f.open != closed || s.before(at, 1) >= 0xc0 {
+		s.f.out = append(s.f.out, over...)
+	}
+}
+
+// controls copies the C0 controls within a sequence that goes: terminals obey them as they come.
+func (s *scan) controls(from, to int) {
+	for _, c := range s.in[from:to] {
+		if c < ' ' && c != esc {
+			s.f.out = append(s.f.out, c)
+		}
+	}
+}
+
+// swallow drops bytes from in[i] on until the end of what is skipped, and returns where to go on; whole is false when that
+// depends on bytes to come.
+func (s *scan) swallow(i int) (next int, whole bool) {
+	f := s.f
+	s.edited = true
+	for ; i < len(s.in); i++ {
+		c := s.in[i]
+		switch {
+		case c == esc && f.skip != tooLong && i+1 == len(s.in):
+			return i, false
+		case c == esc && f.skip != tooLong && s.in[i+1] == '\\':
+			f.skip = nothing
+			return i + 2, true
+		case c == esc:
+			f.skip = nothing
+			return i, true
+		case f.skip == tooLong && c < ' ':
+			f.out = append(f.out, c)
+		case f.skip == tooLong && c >= 0x80:
+			f.skip = nothing
+			return i, true
+		case f.skip == tooLong && (c < '@' || c == del):
+		case f.skip == tooLong, c == can, c == sub, c == bel && f.skip == oscString, c == st && (s.before(i, 1) == 0xc2 || !s.within(i)):
+			f.skip = nothing
+			return i + 1, true
+		}
+	}
+	return i, false
+}

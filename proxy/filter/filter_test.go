@@ -1,0 +1,257 @@
+package filter_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/filter"
+)
+
+// through is what a filter makes of successive reads, and of the end.
+func through(driven bool, reads ...string) string {
+	var f filter.Filter
+	var out []byte
+	for _, r := range reads {
+		out = append(out, f.Pass([]byte(r), driven)...)
+	}
+	return string(append(out, f.Flush()...))
+}
+
+// everyCut checks that it does not matter where the reads end.
+func everyCut(t *testing.T, driven bool, in, want string) {
+	t.Helper()
+	require.Equal(t, want, through(driven, in), "whole")
+	for i := range len(in) + 1 {
+		require.Equal(t, want, through(driven, in[:i], in[i:]), "cut at %d", i)
+	}
+	require.Equal(t, want, through(driven, strings.Split(in, "")...), "byte by byte")
+}
+
+const over = "\x18\x1b\\"
+
+// locks are the sequences that lock the keyboard of some terminal. "LOCKED" is what xterm 379 or st 0.9 did.
+var locks = []struct{ name, in, want string }{
+	{"KAM", "a\x1b[2hb", "ab"},
+	{"in a list", "\x1b[4;2h", "\x1b[4h"},
+	{"first in a list", "\x1b[2;4h", "\x1b[4h"},
+	{"amid a list", "\x1b[4;2;20h", "\x1b[4;20h"},
+	{"leading zero", "\x1b[002h", ""},
+	{"sub-parameter", "\x1b[4:2h", "\x1b[4h"},
+	{"8-bit", "a\x9b2hb", "ab"},
+	{"C1 as a code point", "a\u009b2hb", "ab"},
+	{"C1 after text", "Л\u009b4;2hЛ", "Л\x1b[4hЛ"},
+	{"xterm: mirrored final", "\x1b[2è", ""},
+	{"xterm: mirrored digit", "\x1b[²h", ""},
+	{"xterm: mirrored bracket", "\x1bÛ2h", ""},
+	{"C0 inside is obeyed", "\x1b[2\nh", "\n"},
+	{"NUL inside", "\x1b[\x002h", "\x00"},
+	{"C0 after ESC", "\x1b\r[2h", "\r"},
+	{"DEL inside", "\x1b[2\x7fh", ""},
+	{"C1 inside", "\x1b[2\u0080h", ""},
+	{"st: CAN does not end it", "\x1b[\x182h", "\x18"},
+	{"st: SUB does not end it", "\x1b[\x1a2h", "\x1a"},
+	{"st: CAN begins anew", "\x1b[4²\x182h", "\x18"},
+	{"st: no character ends it", "\x1b[文\x182h", "\x1b[文\x18" + over},
+	{"st: nor BEL", "\x1b[文\a\x1a4;2h", "\x1b[文\a\x1a\x1b[4h"},
+	{"st: low byte of a parameter", "\x1b[串h", ""},
+	{"st: low bytes in a list", "\x1b[4Ļ串h", "\x1b[4h"},
+	{"st: low byte of a bracket", "\x1b孛2h", ""},
+	{"st: blank", "\x1b[ 2h", ""},
+	{"st: sign", "\x1b[4;+2h", "\x1b[4h"},
+	{"st: modulo 2^32", "\x1b[4294967298h", ""},
+	{"many empty ones", "\x1b[" + strings.Repeat(";", 40) + "2h", ""},
+	{"in a title", "\x1b]2;\x1b[2hfoo\a", "\x1b]2;" + over + "foo\a"},
+	{"after a title", "\x1b]2;foo\a\x1b[2h", "\x1b]2;foo\a"},
+	{"in a DCS", "\x1bPq\x1b[2h\x1b\\", "\x1bPq" + over + "\x1b\\"},
+	{"doubled, as for tmux", "\x1bPtmux;\x1b\x1b[2h\x1b\\", "\x1bPtmux;" + over + "\x1b\\"},
+	{"a run of ESC", "\x1b\x1b\x1b[2hx", "x"},
+	{"nothing joins where it was", "\x1b[\x1b[2h2h", "\x1b[" + over + "2h"},
+	{"nor a C1 control", "\xc2\x1b[2h\x9b2h", "\xc2" + over},
+	{"nor after two", "\x1b[\x1b[2h\x1b[2h2h", "\x1b[" + over + "2h"},
+	{"cut off by another", "\x1b[4\x1b[2h;2h", "\x1b[4" + over + ";2h"},
+	{"too long to judge", "a\x1b[" + strings.Repeat("0", 600) + "2hb", "ab"},
+	{"too many controls", "a\x1b" + strings.Repeat("\x00", 600) + "[2hb", "a" + strings.Repeat("\x00", 600) + "2hb"},
+}
+
+func TestR8TheKeyboardIsNeverLocked(t *testing.T) {
+	for _, tt := range locks {
+		t.Run(tt.name, func(t *testing.T) {
+			everyCut(t, false, tt.in, tt.want)
+			if !strings.Contains(tt.in, "\x1b]2;") { // titles go as well
+				everyCut(t, true, tt.in, tt.want)
+			}
+		})
+	}
+}
+
+// driven are the sequences that go while an agent drives, and pass otherwise.
+var driven = []struct{ name, in, want string }{
+	{"clipboard", "a\x1b]52;c;aGk=\ab", "ab"},
+	{"clipboard, ST", "a\x1b]52;c;aGk=\x1b\\b", "ab"},
+	{"clipboard, C1", "a\u009d52;c;aGk=\u009cb", "ab"},
+	{"clipboard, 8-bit", "a\x9d52;c;aGk=\x9cb", "ab"},
+	{"clipboard, zeros", "\x1b]0052;c;?\a", ""},
+	{"clipboard, NUL in the number", "\x1b]5\x002;c;?\a", "\x00"},
+	{"clipboard, mirrored bracket", "\x1bÝ52;c;?\a", ""},
+	{"clipboard, cut off", "\x1b]52;c;aGk=\x1b[1mx", "\x1b[1mx"},
+	{"clipboard, cancelled", "\x1b]52;c;aGk=\x18x", "x"},
+	{"clipboard, doubled for tmux", "\x1bPtmux;\x1b\x1b]52;c;aGk=\a\x1b\\", "\x1bPtmux;" + over + "\x1b\\"},
+	{"clipboard without an end", "a\x1b]52;c;" + strings.Repeat("QUJD", 1000), "a"},
+	{"clipboard, begun inside another string", "\x1b]1337;x\x9d52;c;aGk=\ay", "\x1b]1337;x" + over + "y"},
+	{"clipboard of kitty", "\x1b]5522;type=write\x1b\\", ""},
+	{"files of kitty", "\x1b]5113;ac=send\x1b\\", ""},
+	{"iTerm2 file", "\x1b]1337;File=name=YQ==;inline=1:AAAA\a", ""},
+	{"iTerm2 parts", "\x1b]1337;MultipartFile=\a\x1b]1337;FilePart=x\a\x1b]1337;FileEnd\a", ""},
+	{"iTerm2 copy", "\x1b]1337;Copy=:aGk=\a", ""},
+	{"iTerm2 clipboard", "\x1b]1337;CopyToClipboard=\ahi\x1b]1337;EndCopy\a", "hi"},
+	{"iTerm2 upload", "\x1b]1337;RequestUpload=format=tgz\a", ""},
+	{"ConEmu process", "\x1b]9;7;calc\a", ""},
+	{"title and icon", "\x1b]0;evil\ax", "x"},
+	{"icon", "\x1b]1;evil\ax", "x"},
+	{"title", "\x1b]2;[observed]\x1b\\x", "x"},
+	{"title without number", "\x1b];evil\ax", "x"},
+	{"title of Sun", "\x1b]levil\x1b\\x", "x"},
+	{"iconify", "\x1b[2t", ""},
+	{"move", "\x1b[3;0;0t", ""},
+	{"resize", "\x1b[8;50;100t", ""},
+	{"report the icon's title", "\x1b[20t", ""},
+	{"report the title", "\x1b[21t", ""},
+	{"print", "\x1b[5ix\x1b[4i", "x"},
+	{"autoprint", "\x1b[?5i\x1b[?4i", ""},
+	{"DECRQCRA", "\x1b[1;1;1;1;24;80*y", ""},
+	{"kitty remote control", "a\x1bP@kitty-cmd{\"cmd\":\"ls\"}\x1b\\b", "ab"},
+}
+
+func TestR43WhatGoesWhileAnAgentDrives(t *testing.T) {
+	for _, tt := range driven {
+		t.Run(tt.name, func(t *testing.T) {
+			everyCut(t, true, tt.in, tt.want)
+			everyCut(t, false, tt.in, tt.in)
+		})
+	}
+}
+
+func TestR43EverythingElsePassesByteByByte(t *testing.T) {
+	for _, in := range []string{
+		"plain", "日本語 Ллл привет é \xff\xfe", "\x1b", "\x1b[", "\x1b[2", "\x1b]", "\x1b]5", "\xc2", "\x1bP@kitty",
+		"\x1b[0;1;38;5;12mred\x1b[m", "\x1b[?2h\x1b[?2l\x1b[2l\x1b[4h\x1b[20h\x1b[22h", "\x1b[>2h", "\x1b[2$h", "\x1b[?25h\x1b[?1049h\x1b[?2026h",
+		"\x1b[2J\x1b[2K\x1b[22;0t\x1b[23;0t\x1b[14t\x1b[18t\x1b[24;80t", "\x1b[6n\x1b[c\x1b[>c\x1b[?u\x1b[>1u", "\x1b[i\x1b[0i\x1b[10i",
+		"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\x1b]4;1;?\a\x1b]10;?\a\x1b]133;A\a\x1b]9;hello\a\x1b]9;4;1;50\a\x1b]777;notify;a;b\a",
+		"\x1b]1337;CurrentDir=/tmp\a\x1b]1337;SetUserVar=a=b\a\x1b]1337;Copycat=1\a", "\x1b]7;file://h/p\a", "\x1b]520;x\a", "\x1b]P0ffffff",
+		"\x1bPq#0;2;0;0;0#0~~@@vv\x1b\\", "\x1bP+q544e\x1b\\", "\x1bP$qm\x1b\\", "\x1b_Gi=1;AAAA\x1b\\", "\x1b^x\x1b\\", "\x1bXx\x1b\\",
+		"\x1b(B\x1b)0\x1b#8\x1b7\x1b8\x1b=\x1b>\x1bc\x1b%G", "\x1b[1\x1b[31mx", "\x1b[1é", "\x1b[中文字", "\x1b[串m", "\x1b串", "\x1b[2\xe4\xb8", "\x1b[\x18x", "\x1b[1*x\x1b[1;1;2;2$r", "\x1bÜ",
+		"\x0e\x0f\a\b\t\r\n\x7f\u0085\u0084", "\xe2\x9b\x94 \xd0\x9b \xf0\x9f\x92\x9b", strings.Repeat("\x1b", 2000) + "[m",
+	} {
+		everyCut(t, true, in, in)
+		everyCut(t, false, in, in)
+	}
+}
+
+// TestLoneEscape: half a sequence waits for the other half, and comes at the end.
+func TestLoneEscape(t *testing.T) {
+	var f filter.Filter
+	require.Equal(t, "a", string(f.Pass([]byte("a\x1b"), true)))
+	require.Empty(t, f.Pass([]byte("["), true))
+	require.Equal(t, "\x1b[31mb", string(f.Pass([]byte("31mb\x1b"), true)))
+	require.Equal(t, "\x1b", string(f.Flush()))
+	require.Empty(t, f.Flush())
+	require.Empty(t, f.Pass(nil, true))
+}
+
+// TestControlMayChangeAnywhere: a string that is being dropped when control ends is dropped to its end.
+func TestControlMayChangeAnywhere(t *testing.T) {
+	var f filter.Filter
+	require.Empty(t, f.Pass([]byte("\x1b]52;c;"), true))
+	require.Equal(t, "x\x1b]52;c;y\a", string(f.Pass([]byte("aGk=\ax\x1b]52;c;y\a"), false)))
+}
+
+func TestNothingIsCopiedOrAllocated(t *testing.T) {
+	var f filter.Filter
+	text := []byte(strings.Repeat("plain text, \x1b[1;31mred\x1b[m and \x1b[?25h Лл\r\n", 100))
+	got := f.Pass(text, true)
+	require.Same(t, &text[0], &got[0])
+	require.Len(t, got, len(text))
+	locked := []byte("x\x1b[4;2h\x1b]52;c;aGk=\a\x1b]1337;File=:aa\ay\x1b[")
+	f.Pass(locked, true)
+	require.Zero(t, testing.AllocsPerRun(100, func() { f.Pass(text, true); f.Pass(locked, true) }))
+}
+
+// reads cuts b at places that seed chooses.
+func reads(b string, seed int64) []string {
+	r := rand.New(rand.NewSource(seed))
+	var out []string
+	for len(b) > 0 {
+		n := min(len(b), 1+r.Intn(7))
+		out, b = append(out, b[:n]), b[n:]
+	}
+	return out
+}
+
+// FuzzFilter: it does not matter how the stream is cut; what has passed once passes again, so that nothing which is
+// filtered is left or comes to be by leaving something out; without an introducer nothing changes; and what is on the list
+// for driving only is untouched otherwise.
+func FuzzFilter(f *testing.F) {
+	for _, tt := range locks {
+		f.Add([]byte(tt.in), int64(1))
+	}
+	for _, tt := range driven {
+		f.Add([]byte(tt.in+tt.in), int64(2))
+	}
+	f.Add([]byte("\x1b[\x1b]52;c;\x1b[2h2h\xc2\x1b[2h\x9b2h\x1b\x1b]0;\x1b[2h\a"), int64(3))
+	f.Fuzz(func(t *testing.T, in []byte, seed int64) {
+		for _, driven := range []bool{false, true} {
+			whole := through(driven, string(in))
+			if cut := through(driven, reads(string(in), seed)...); cut != whole {
+				t.Fatalf("driven %v: %q becomes %q, cut %q", driven, in, whole, cut)
+			}
+			if again := through(driven, whole); again != whole {
+				t.Fatalf("driven %v: %q becomes %q, and that %q", driven, in, whole, again)
+			}
+			if !bytes.ContainsAny(in, "\x1b") && !bytes.ContainsFunc(in, func(r rune) bool { return r >= 0x80 }) && whole != string(in) {
+				t.Fatalf("%q became %q", in, whole)
+			}
+		}
+		if !bytes.ContainsAny(in, "hè") && !bytes.Contains(in, []byte{0xe8}) && len(in) < filter.Longest && through(false, string(in)) != string(in) {
+			t.Fatalf("%q changed", in)
+		}
+	})
+}
+
+func BenchmarkPass(b *testing.B) {
+	payloads := []struct {
+		name string
+		line func(i int) string
+	}{
+		{"ascii", func(i int) string { return fmt.Sprintf("%08d the quick brown fox jumps over the lazy dog\r\n", i) }},
+		{"sgr", func(i int) string { return fmt.Sprintf("\x1b[38;5;%d;48;5;%d;1;3;4m%c", i%256, i%200, 'A'+i%26) }},
+		{"log", func(i int) string {
+			return fmt.Sprintf("\x1b[2m2026-01-02T03:04:05\x1b[0m \x1b[1;3%dmINFO\x1b[0m \x1b[38;2;%d;120;200mmodule::%d\x1b[0m: request id=%x\r\n", i%8, i%256, i%99, i)
+		}},
+		{"utf8", func(i int) string { return "日本語のテキスト привет Лл " + fmt.Sprint(i) + "\r\n" }},
+	}
+	for _, p := range payloads {
+		var text []byte
+		for i := 0; len(text) < 1<<20; i++ {
+			text = append(text, p.line(i)...)
+		}
+		for _, driven := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/driven=%v", p.name, driven), func(b *testing.B) {
+				var f filter.Filter
+				b.SetBytes(int64(len(text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					for rest := text; len(rest) > 0; {
+						n := min(len(rest), 4096)
+						f.Pass(rest[:n], driven)
+						rest = rest[n:]
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Package redact finds what looks like a token or a key in the text of a terminal, and covers it. It is pure: text in, text
+// out, and every function may be called from any goroutine.
+//
+// It is a second line of defence for what agents are shown, and no guarantee: it knows the shapes of some common secrets, and
+// a password that looks like a word passes. Nothing of the user's own screen is ever covered, nor what an agent typed itself.
+//
+// What is known: access tokens of AWS, GitHub, GitLab, Slack, Anthropic, OpenAI, Google, Stripe, npm, PyPI and Hugging Face by
+// their prefixes; JSON web tokens (RFC 7519); private keys in PEM (RFC 7468), also where only a part of them is on the screen;
+// the password in a URL (RFC 3986 3.2.1); and the value of NAME_KEY=, NAME_TOKEN=, NAME_SECRET= and NAME_PASSWORD=.
+//
+// A secret is painted in pieces, and no piece of it shall be seen. So a prefix with a single character behind it counts while
+// the program is printing there, and where it ends a line.
+package redact
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// Mark stands for each column that is covered.
+const Mark = "•"
+
+// Span is a part of a line, in bytes.
+type Span struct{ Line, From, To int }
+
+// Place is where the program is printing, as a line and an offset in bytes.
+type Place struct{ Line, Offset int }
+
+// Nowhere is the place of a text to which nothing is added.
+var Nowhere = Place{Line: -1}
+
+// Find appends to dst what is to be covered in consecutive lines, in order. A line is a logical one, rows joined where they
+// wrap. Ordinary lines cost about a nanosecond a byte.
+func Find(dst []Span, lines []string, at Place) []Span {
+	f := finder{spans: dst}
+	for i, line := range lines {
+		f.n, f.line, f.open = i, line, -1
+		if at.Line == i {
+			f.open = at.Offset
+		}
+		f.scan()
+		f.armour(lines)
+	}
+	return f.spans
+}
+
+// Text covers what is found in text, line by line, and counts it. The program is printing at the offset at, -1 for nowhere.
+func Text(text string, at int) (covered string, n int) {
+	lines := strings.Split(text, "\n")
+	place := Nowhere
+	if at >= 0 {
+		before := text[:min(at, len(text))]
+		place.Line = strings.Count(before, "\n")
+		place.Offset = len(before) - (strings.LastIndexByte(before, '\n') + 1)
+	}
+	spans := Find(nil, lines, place)
+	if len(spans) == 0 {
+		return text, 0
+	}
+	for i := len(spans) - 1; i >= 0; i-- { // from the last on: an offset is that of the line as it was
+		s := spans[i]
+		lines[s.Line] = Cover(lines[s.Line], s.From, s.To)
+	}
+	return strings.Join(lines, "\n"), len(spans)
+}
+
+// Cover replaces line[from:to] by marks, one for each column. What is not on the line is passed over.
+func Cover(line string, from, to int) string {
+	from, to = max(from, 0), min(to, len(line))
+	if from >= to {
+		return line
+	}
+	return line[:from] + strings.Repeat(Mark, width(line[from:to])) + line[to:]
+}
+
+func width(s string) int {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return displaywidth.String(s)
+		}
+	}
+	return len(s)
+}
+
+// ANSI covers columns of a row that holds SGR sequences. covered says for each column whether it goes; sequences stay.
+func ANSI(row string, covered func(col int) bool) string {
+	var b strings.Builder
+	col := 0
+	for len(row) > 0 {
+		if row[0] == 0x1b {
+			n := sequence(row)
+			b.WriteString(row[:n])
+			row = row[n:]
+			continue
+		}
+		n := strings.IndexByte(row, 0x1b)
+		if n < 0 {
+			n = len(row)
+		}
+		for g := graphemes.FromString(row[:n]); g.Next(); {
+			w := displaywidth.String(g.Value())
+			if covered(col) {
+				b.WriteString(strings.Repeat(Mark, w))
+			} else {
+				b.WriteString(g.Value())
+			}
+			col += w
+		}
+		row = row[n:]
+	}
+	return b.String()
+}
+
+// sequence is the length of the control sequence at the start of s: ESC, [ and all up to a letter.
+func sequence(s string) int {
+	for i := 2; i < len(s); i++ {
+		if c := s[i]; c >= '@' && c <= '~' {
+			return i + 1
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,376 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/redact"
+)
+
+// What agents are shown: the cells of the terminal model without what a person cannot see, with what looks like a secret
+// covered. The user's own screen is drawn from the model itself.
+
+// above is how many rows over the first one are looked at too, where they wrap into it: a secret may begin there.
+const above = 64
+
+// contentMargin is how many characters more than agents get of the rolling text are kept: a secret at its begin is known by
+// what stands before it.
+const contentMargin = 2000
+
+// shown is what agents see of the rows of the screen. It belongs to the screen loop.
+type shown struct {
+	open bool // --no-redact: nothing is covered
+
+	raw    []string // the rows, nothing covered
+	revs   []uint64 // of the model, when raw was taken
+	hidden []bool   // the row holds text that the user cannot see
+
+	changed []uint64 // the revision in which what is shown of a row changed last
+	seq     uint64
+	cols    int
+	covers  []cover
+	spare   []cover
+}
+
+// cover is a part of a row that is not shown, in bytes of the raw row. A secret has one for each of its rows, and begins
+// with the first of them.
+type cover struct {
+	row, from, to int
+	begins        bool
+}
+
+// show brings the rows up to date with the model and returns what is shown of them; was is what was before.
+func (l *screenLoop) show(was []string) []string {
+	s, m := &l.shown, l.model
+	cols, rows := m.Size()
+	fresh := len(s.raw) != rows || s.cols != cols || len(was) != rows
+	if fresh {
+		s.raw, s.revs, s.hidden, s.changed = make([]string, rows), make([]uint64, rows), make([]bool, rows), make([]uint64, rows)
+		s.covers, s.cols = nil, cols
+	}
+	for i := range rows {
+		if rev := m.RowRev(i); fresh || s.revs[i] != rev {
+			s.raw[i], s.revs[i], s.hidden[i] = protocol.Visible(m.RowText(i)), rev, m.RowConceals(i)
+		}
+	}
+	s.covers, s.spare = l.secrets(s.spare[:0]), s.covers
+	lines := slices.Clone(s.raw)
+	for i := len(s.covers) - 1; i >= 0; i-- {
+		c := s.covers[i]
+		lines[c.row] = redact.Cover(lines[c.row], c.from, c.to)
+	}
+	s.seq = m.Rev()
+	for i, line := range lines {
+		if fresh || line != was[i] {
+			s.changed[i] = s.seq
+		}
+	}
+	return lines
+}
+
+// secrets finds what is to be covered on the screen.
+func (l *screenLoop) secrets(dst []cover) []cover {
+	s, m := &l.shown, l.model
+	if s.open {
+		return dst
+	}
+	var before []string
+	if !m.Alt() {
+		before = l.rowsAbove(m.HistoryLen())
+	}
+	cursor := m.Cursor()
+	col := cursor.Col
+	if cursor.Pending {
+		col++
+	}
+	rows := s.raw
+	if len(before) > 0 {
+		rows = append(before, s.raw...)
+	}
+	r := rowSet{
+		rows: rows, cols: s.cols, print: len(before) + cursor.Row, at: byteAt(s.raw[cursor.Row], col),
+		wrapped: func(i int) bool {
+			if i < len(before) {
+				return m.HistoryWrapped(m.HistoryLen() - len(before) + i)
+			}
+			return m.RowWrapped(i - len(before))
+		},
+	}
+	return r.secrets(dst, len(before))
+}
+
+// rowsAbove are the rows of history before row end that go on in it.
+func (l *screenLoop) rowsAbove(end int) []string {
+	start := end
+	for start > 0 && end-start < above && l.model.HistoryWrapped(start-1) {
+		start--
+	}
+	rows := make([]string, 0, end-start)
+	for i := start; i < end; i++ {
+		rows = append(rows, protocol.Visible(l.model.HistoryText(i)))
+	}
+	return rows
+}
+
+// rowSet is consecutive rows of the screen or of history.
+type rowSet struct {
+	rows      []string
+	cols      int
+	wrapped   func(i int) bool // row i goes on in the next one
+	print, at int              // the row and the byte where the program is printing; at is -1 for nowhere
+}
+
+// secrets appends what is to be covered in the rows from first on, which is their row 0.
+func (r *rowSet) secrets(dst []cover, first int) []cover {
+	lines, starts := make([]string, 0, len(r.rows)), make([]int, 0, len(r.rows)) // starts are rows
+	place := redact.Nowhere
+	for row := 0; row < len(r.rows); {
+		last := row
+		for last+1 < len(r.rows) && (r.wrapped(last) || full(r.rows[last], r.cols)) {
+			last++
+		}
+		if r.at >= 0 && row <= r.print && r.print <= last {
+			place = redact.Place{Line: len(lines), Offset: r.at}
+			for i := row; i < r.print; i++ {
+				place.Offset += len(r.piece(i, last))
+			}
+		}
+		lines, starts = append(lines, r.join(row, last)), append(starts, row)
+		row = last + 1
+	}
+	for _, span := range redact.Find(nil, lines, place) {
+		dst = r.split(dst, span, starts[span.Line], first)
+	}
+	return dst
+}
+
+// join makes one line of the rows from row to last. A blank at the end of a row that wraps is text.
+func (r *rowSet) join(row, last int) string {
+	if row == last {
+		return r.rows[row]
+	}
+	var b strings.Builder
+	for i := row; i <= last; i++ {
+		b.WriteString(r.piece(i, last))
+	}
+	return b.String()
+}
+
+// piece is row i as a part of a line that ends with row last.
+func (r *rowSet) piece(i, last int) string {
+	if text := r.rows[i]; i == last || full(text, r.cols) {
+		return text
+	}
+	return r.rows[i] + " "
+}
+
+// split appends the parts of a span, which is on a line that begins in row, for each of its rows.
+func (r *rowSet) split(dst []cover, span redact.Span, row, first int) []cover {
+	from, to, begins := span.From, span.To, true
+	for ; to > 0 && row < len(r.rows); row++ {
+		size := len(r.piece(row, -1))
+		if from < len(r.rows[row]) && row >= first {
+			dst = append(dst, cover{row - first, max(from, 0), min(to, len(r.rows[row])), begins})
+			begins = false
+		}
+		from, to = from-size, to-size
+	}
+	return dst
+}
+
+// full reports whether the text of a row reaches the right edge: where a program breaks a line by itself there, as editors
+// do, the next row goes on with it. A wide character that had no room left leaves a column.
+func full(text string, cols int) bool {
+	if len(text) < cols-1 {
+		return false
+	}
+	switch w := displaywidth.String(text); {
+	case w >= cols:
+		return true
+	default:
+		return w == cols-1 && len(text) > w
+	}
+}
+
+// byteAt is the offset of column col in a row, -1 when the row ends before.
+func byteAt(row string, col int) int {
+	at := 0
+	for g := graphemes.FromString(row); col > 0; col -= displaywidth.String(g.Value()) {
+		if !g.Next() {
+			return -1
+		}
+		at += len(g.Value())
+	}
+	return at
+}
+
+// rowRev is the revision in which what is shown of a row changed last.
+func (l *screenLoop) rowRev(row int) uint64 {
+	l.currentLines()
+	if row < 0 || row >= len(l.shown.changed) {
+		return 0
+	}
+	return max(l.shown.changed[row], l.model.RowRev(row))
+}
+
+// rowText is what is shown of a row.
+func (l *screenLoop) rowText(row int) string {
+	if lines := l.currentLines(); row >= 0 && row < len(lines) {
+		return lines[row]
+	}
+	return ""
+}
+
+// changedSince are the rows whose text or colours differ from those at a revision, see [screen.Screen.ChangedSince].
+func (l *screenLoop) changedSince(since uint64) (rows []int, ok bool) {
+	if _, ok := l.model.ChangedSince(since); !ok {
+		return nil, false
+	}
+	for i := range l.currentLines() {
+		if l.rowRev(i) > since {
+			rows = append(rows, i)
+		}
+	}
+	return rows, true
+}
+
+// redactions counts the secrets on the screen.
+func (l *screenLoop) redactions() (n int) {
+	for _, c := range l.shown.covers {
+		if c.begins {
+			n++
+		}
+	}
+	return n
+}
+
+// hiddenText are the rows that hold text which the user cannot see.
+func (l *screenLoop) hiddenText() (rows []int) {
+	for i, hidden := range l.shown.hidden {
+		if hidden {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// colouredRow is a row with its SGR sequences. Hyperlinks stay out: their targets are no cells.
+func (l *screenLoop) colouredRow(row int) string {
+	l.currentLines()
+	text := visibleANSI(string(l.model.AppendVeiledRowANSI(nil, row)))
+	for _, c := range l.shown.covers {
+		if c.row == row {
+			from, to := displaywidth.String(l.shown.raw[row][:c.from]), displaywidth.String(l.shown.raw[row][:c.to])
+			text = redact.ANSI(text, func(col int) bool { return from <= col && col < to })
+		}
+	}
+	return text
+}
+
+// visibleANSI is [protocol.Visible] for a row with SGR sequences, without any other.
+func visibleANSI(row string) string {
+	var b strings.Builder
+	for row != "" {
+		at := strings.IndexByte(row, 0x1b)
+		if at < 0 {
+			at = len(row)
+		}
+		b.WriteString(protocol.Visible(row[:at]))
+		if row = row[at:]; row == "" {
+			break
+		}
+		n := len(row)
+		if strings.HasPrefix(row, "\x1b]") {
+			if end := strings.Index(row, "\x1b\\"); end >= 0 {
+				n = end + len("\x1b\\")
+			}
+		} else if end := strings.IndexFunc(row[2:], func(r rune) bool { return r >= '@' && r <= '~' }); end >= 0 {
+			if n = 2 + end + 1; row[n-1] == 'm' {
+				b.WriteString(row[:n])
+			}
+		}
+		row = row[n:]
+	}
+	return b.String()
+}
+
+// conceal is a text as agents see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.
+func (s *shown) conceal(text string, ahead int) (concealed string, n int) {
+	if ahead < 0 || ahead > len(text) {
+		concealed = protocol.Visible(text)
+		if s.open {
+			return concealed, 0
+		}
+		return redact.Text(concealed, -1)
+	}
+	before, after := protocol.Visible(text[:len(text)-ahead]), protocol.Visible(text[len(text)-ahead:])
+	if s.open {
+		return before + after, 0
+	}
+	return redact.Text(before+after, len(before))
+}
+
+// title is the window's title.
+func (l *screenLoop) title() string {
+	title, _ := l.shown.conceal(strings.ReplaceAll(l.model.Title(), "\n", " "), -1)
+	return title
+}
+
+// content is the rolling text.
+func (l *screenLoop) content() string {
+	if l.veil.isHidden() {
+		return ""
+	}
+	text, _ := l.shown.conceal(l.text.String(), l.text.Ahead())
+	runes := 0
+	for i := len(text); i > 0; {
+		i--
+		if text[i]&0xc0 != 0x80 { // the first byte of a character
+			if runes++; runes == protocol.ContentRunes {
+				return text[i:]
+			}
+		}
+	}
+	return text
+}
+
+// pastRows are the n newest rows of history.
+func (l *screenLoop) pastRows(n int) []string {
+	m := l.model
+	end := m.HistoryLen()
+	start := end - n
+	if n == 0 {
+		return nil
+	}
+	before := l.rowsAbove(start)
+	rows := before
+	for i := start; i < end; i++ {
+		rows = append(rows, protocol.Visible(m.HistoryText(i)))
+	}
+	first := len(before)
+	if !l.shown.open {
+		cols, _ := m.Size()
+		all := rows
+		if !m.Alt() { // the last of them may go on on the screen
+			l.currentLines()
+			all = append(slices.Clip(rows), l.shown.raw...)
+		}
+		r := rowSet{rows: all, cols: cols, at: -1, wrapped: func(i int) bool {
+			if i += start - first; i < end {
+				return m.HistoryWrapped(i)
+			}
+			return m.RowWrapped(i - end)
+		}}
+		covers := r.secrets(nil, first)
+		for i := len(covers) - 1; i >= 0; i-- {
+			if c := covers[i]; c.row < n {
+				rows[first+c.row] = redact.Cover(rows[first+c.row], c.from, c.to)
+			}
+		}
+	}
+	return rows[first:]
+}

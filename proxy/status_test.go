@@ -1,0 +1,70 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+)
+
+// TestR47TheQuestionSaysWhoWhatAndForHowLong: and what the agent says stands between marks that it cannot forge, cleaned and
+// cut, beside the keys, which are always there.
+func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
+	const keys = `Ctrl+G gives it · Ctrl+\ refuses`
+	for _, tt := range []struct {
+		name, agent, reason string
+		level               control.Level
+		lasts               time.Duration
+		want                string
+	}{
+		{"plain", "claude", "fix the typo", control.Drive, 0, "claude asks to drive: “fix the typo”"},
+		{"limited", "claude", "fix the typo", control.Type, 10 * time.Minute, "claude asks to type for 10m: “fix the typo”"},
+		{"odd time", "claude", "x", control.Drive, 90*time.Minute + 5*time.Second, "claude asks to drive for 1h30m5s: “x”"},
+		{"forged end", "claude", "look” Ctrl+\\ gives it · “", control.Drive, 0, "claude asks to drive: “look' Ctrl+\\ gives it · '”"},
+		{"escapes and controls", "cla\x1b[2Jude", "a\x1b[31mb\x00\nc", control.Drive, 0, "claude asks to drive: “ab c”"},
+		{"invisible", "cl\u200baude", "look\u202e gnihton\U000e0041", control.Drive, 0, "claude asks to drive: “look gnihton”"},
+		{"R30: nothing is covered for the user", "claude", "use " + token, control.Drive, 0, "claude asks to drive: “use " + token + "”"},
+		{"nobody", "\u200b", "x", control.Drive, 0, "agent asks to drive: “x”"},
+		{"too long", "claude", strings.Repeat("x", 500), control.Drive, 0, "claude asks to drive: “" + strings.Repeat("x", 20)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &status{line: true, key: `Ctrl+\`, repaint: func() {}}
+			a := newAuthority(control.Config{Keyboard: true, Yield: time.Second})
+			now := time.Now()
+			require.NoError(t, a.Request(now, control.Request{
+				ID: "1", Agent: control.Agent{ID: "a", Name: agentName(tt.agent)}, Level: tt.level, Reason: cleanReason(tt.reason), For: tt.lasts,
+			}))
+			s.show(a.State(now))
+			line, _, ring, question := s.compose(now, 120, "")
+			require.True(t, strings.HasPrefix(line, " "+tt.want), line)
+			require.True(t, strings.HasSuffix(line, " "+keys+" "), line)
+			require.True(t, ring && question)
+			require.LessOrEqual(t, len([]rune(cleanReason(tt.reason))), 201)
+		})
+	}
+}
+
+// TestR43TheTitleStandsBehindAWordOfOurs: whatever the program calls its window, who has the keyboard comes first.
+func TestR43TheTitleStandsBehindAWordOfOurs(t *testing.T) {
+	s := &status{title: true, repaint: func() {}}
+	s.show(control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}})
+	_, window, _, _ := s.compose(time.Now(), 80, "[observed] a\u202eb\u200dc")
+	require.Equal(t, "[claude drives] [observed] abc", window)
+}
+
+// TestR8TheKeyboardIsUnlockedAsAGrantBegins: once for each.
+func TestR8TheKeyboardIsUnlockedAsAGrantBegins(t *testing.T) {
+	s := &status{repaint: func() {}}
+	require.False(t, s.takeBegun())
+	for range 2 {
+		s.show(control.State{Phase: control.Granted})
+		s.show(control.State{Phase: control.Granted, Paused: true})
+		require.True(t, s.takeBegun())
+		require.False(t, s.takeBegun())
+		s.show(control.State{Phase: control.Observing})
+		require.False(t, s.takeBegun())
+	}
+}
