@@ -137,7 +137,9 @@ func (l *life) wait(ctx context.Context, signals <-chan os.Signal) child.Exit {
 		case <-unguarded.C:
 			l.guard()
 		case <-l.stops:
-			l.suspend(signals, false)
+			if l.s.child.Halted() { // else it was our own doing, told late
+				l.suspend(signals, false)
+			}
 		case sig := <-signals:
 			switch sig {
 			case syscall.SIGTSTP:

@@ -175,8 +175,9 @@ func (o *output) pass(chunk []byte) {
 		o.dirty.Store(true)
 	}
 	out := o.filter.pass(chunk)
+	o.follow(out)
 	rest := o.try(out)
-	o.follow(out[:len(out)-len(rest)])
+	o.last.written(out[:len(out)-len(rest)], len(rest) == 0)
 	if o.feed == nil {
 		o.writeOn(rest)
 		return
@@ -193,16 +194,16 @@ func (o *output) pass(chunk []byte) {
 func (o *output) writeOn(p []byte) {
 	for len(p) > 0 && !o.abort.Load() {
 		rest := o.try(p)
-		o.follow(p[:len(p)-len(rest)])
+		o.last.written(p[:len(p)-len(rest)], len(rest) == 0)
 		if p = rest; len(p) > 0 {
 			o.waitScreen()
 		}
 	}
 }
 
-// follow keeps the will up to date with what the program's screen was sent.
+// follow keeps the will up to date with what the program's screen is about to be sent.
 func (o *output) follow(chunk []byte) {
-	o.last.follow(chunk)
+	o.last.begin(chunk)
 	if alt := o.last.modes.Alt(); alt != o.alt.Load() {
 		o.alt.Store(alt)
 	}
@@ -227,6 +228,7 @@ func (o *output) passUnder(chunk []byte) {
 	o.hide, o.drawn = hide, time.Now()
 	o.last.shows(hide)
 	o.write(append(out, show...))
+	o.last.written(passed, true)
 }
 
 // calm reports whether the program writes little enough for what the proxy shows to be drawn with each chunk.

@@ -44,10 +44,6 @@ func (l *life) suspend(signals <-chan os.Signal, stop bool) {
 	s.unraw()
 	l.stopGroup(signals)
 	resume()
-	select {
-	case <-l.stops: // our own doing
-	default:
-	}
 	l.resized = time.Time{}
 	l.resize(time.Now()) // the window may have another size by now
 	s.child.Continue()

@@ -9,8 +9,10 @@ import (
 // resets the modes that the program changed. The copier keeps it up to date with what it writes, and leaves it to the
 // guardian each time; at an orderly end it is executed by the session itself.
 type testament struct {
-	on       bool // there is a screen
-	modes    modes.Modes
+	on       bool               // there is a screen
+	modes    modes.Modes        // when all is written
+	was      modes.Modes        // when as much is written as is known to be
+	open     bool               // the two may differ
 	guardian *guardian.Guardian // nil where there is none
 	untitle  func() string      // gives the window its own title back; nil where the proxy sets none
 	line     []byte             // takes the proxy's line away, nil while there is none
@@ -18,15 +20,42 @@ type testament struct {
 	buf      []byte
 }
 
-// follow notes what the program's screen was sent.
-func (t *testament) follow(chunk []byte) {
+// begin notes what is about to be written. Until written says that it was, the will takes back what was changed before and
+// what is changed afterwards: the terminal may have shown a chunk long before we get to run again.
+func (t *testament) begin(chunk []byte) {
 	if !t.on {
 		return
 	}
+	t.was = t.modes
 	t.modes.Scan(chunk)
-	if t.modes.Changed() {
-		t.leave()
+	if t.open = t.modes.Changed(); t.open {
+		t.leaveBoth()
 	}
+}
+
+// written notes how much of the chunk the terminal took, and whether that was all.
+func (t *testament) written(part []byte, all bool) {
+	switch {
+	case !t.open && all:
+	case all:
+		t.open = false
+		t.leave()
+	case t.on: // what lies between may have changed what is the same at both ends
+		t.open = true
+		t.was.Scan(part)
+		t.leaveBoth()
+	}
+}
+
+// leaveBoth leaves a will for the terminal as it was and as it will be.
+func (t *testament) leaveBoth() {
+	if t.guardian == nil {
+		return
+	}
+	both := t.modes
+	both.Join(&t.was)
+	t.buf = append(both.AppendReset(t.buf[:0]), t.title()...)
+	t.guardian.Bequeath(t.line, t.buf)
 }
 
 // shows notes that the proxy is about to show a line of its own, or a title, and what takes the line away.
@@ -36,6 +65,10 @@ func (t *testament) shows(line []byte) {
 		return
 	}
 	t.line, t.titled = line, title
+	if t.open {
+		t.leaveBoth()
+		return
+	}
 	t.leave()
 }
 

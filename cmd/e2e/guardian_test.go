@@ -264,9 +264,10 @@ func TestR59TheLineGoesWithTheProxy(t *testing.T) {
 }
 
 // TestR59UnderAShell: whoever is faster after a SIGKILL, the shell or the guardian, the next command finds the terminal as
-// it was. Bash and zsh have settings of their own at the prompt, dash has none.
+// it was. Bash has settings of its own at the prompt and goes back to those of before; dash has none. (Zsh, where it is
+// faster, takes over a part of what the killed process left, with a guardian as without.)
 func TestR59UnderAShell(t *testing.T) {
-	for _, shell := range []string{"bash --noprofile --norc -i", "dash -i", "zsh -f"} {
+	for _, shell := range []string{"bash --noprofile --norc -i", "dash -i"} {
 		name, _, _ := strings.Cut(shell, " ")
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, name)

@@ -43,6 +43,10 @@ func TestR61SuspendAndResume(t *testing.T) {
 				w.guardianOf(proxy) // none of its children is on the way to be one
 				_, program := family(proxy)
 				for range 2 {
+					w.until(func() bool { // a stop before SIGCONT would be undone by it
+						stat, err := os.ReadFile("/proc/" + program + "/stat")
+						return err == nil && !strings.Contains(string(stat), ") T ")
+					}, func() string { return "the program stays stopped" })
 					stop.do(w, proxy, program)
 					if stop.back {
 						s.see(stop.name, func(string) bool { return s.format(modes) == plainModes })

@@ -176,6 +176,27 @@ func TestR61SizeAndEnvironment(t *testing.T) {
 	c.Wait()
 }
 
+// TestR61StopAndContinue: a stop is told, also one that the program does to itself, and seen while it lasts.
+func TestR61StopAndContinue(t *testing.T) {
+	stopped := make(chan struct{}, 2)
+	c := start(t, "echo ready; kill -STOP $$; read x", func(conf *child.Config) { conf.Stopped = func() { stopped <- struct{}{} } })
+	ended := make(chan child.Exit, 1)
+	go func() { ended <- c.Wait() }()
+	_, err := readUntil(t, c, says("ready"))
+	require.NoError(t, err)
+	<-stopped
+	require.True(t, c.Halted())
+	c.Continue()
+	require.Eventually(t, func() bool { return !c.Halted() }, 10*time.Second, time.Millisecond)
+	c.Stop()
+	<-stopped
+	require.True(t, c.Halted())
+	c.Continue()
+	_, err = c.Write([]byte("\n"))
+	require.NoError(t, err)
+	require.Zero(t, (<-ended).Code)
+}
+
 func TestR61Resize(t *testing.T) {
 	c := start(t, "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done", nil)
 	_, err := readUntil(t, c, says("ready"))

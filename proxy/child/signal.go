@@ -50,6 +50,16 @@ func (c *Child) Stop() { c.signalGroups(unix.SIGSTOP) }
 // Continue resumes what Stop, or somebody else, stopped.
 func (c *Child) Continue() { c.signalGroups(unix.SIGCONT) }
 
+// Halted reports whether the program is stopped at present; true, too, where the system does not say (proc(5), stat).
+func (c *Child) Halted() bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(c.Pid()), "stat"))
+	if err != nil {
+		return true
+	}
+	_, state, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
+	return strings.HasPrefix(state, "T")
+}
+
 // signalGroups signals the foreground process group and the program's own group.
 func (c *Child) signalGroups(sig unix.Signal) {
 	if group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP); err == nil && group > 1 && group != c.Pid() {

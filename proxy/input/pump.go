@@ -112,7 +112,9 @@ func (p *Pump) Run() error {
 			return fmt.Errorf("input: %w", err)
 		}
 		now = p.Now()
-		if got&Woken != 0 {
+		// Before the keyboard is read, woken or not: what was posted before a question went to the terminal must be known when
+		// its answer is read, and a poll may look at the wake pipe just before both.
+		if got&(Woken|Readable) != 0 {
 			p.runPosts(now)
 		}
 		if got&Readable != 0 {

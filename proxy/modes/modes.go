@@ -126,6 +126,31 @@ func (m *Modes) Ground() bool { return m.scan.at == ground }
 // Alt reports whether the alternate screen is shown.
 func (m *Modes) Alt() bool { return m.now.alt != 0 }
 
+// Join adds what other has changed: m then takes back whatever either of them would.
+func (m *Modes) Join(other *Modes) {
+	s, o := &m.now, &other.now
+	s.private |= o.private
+	s.ansi |= o.ansi
+	s.alt = max(s.alt, o.alt)
+	for i := range s.kitty {
+		if k := o.kitty[i]; k.depth > s.kitty[i].depth || k.depth == s.kitty[i].depth && k.base != 0 {
+			s.kitty[i] = k
+		}
+	}
+	s.keypad = s.keypad || o.keypad
+	s.modify, s.format = max(s.modify, o.modify), max(s.format, o.format)
+	s.eightBit = s.eightBit || o.eightBit
+	s.palette = s.palette || o.palette
+	s.shape, s.titles = max(s.shape, o.shape), max(s.titles, o.titles)
+	s.pen |= o.pen
+	s.saved |= o.saved
+	s.colours |= o.colours
+	if s.margins == [2]uint16{} {
+		s.margins = o.margins
+	}
+	m.scan.at = max(m.scan.at, other.scan.at)
+}
+
 // screen is the keyboard stack of the screen that is shown.
 func (s *state) screen() *stack {
 	if s.alt != 0 {

@@ -122,6 +122,19 @@ func TestChanged(t *testing.T) {
 	require.True(t, m.Alt())
 }
 
+// TestR59JoinTakesBackBoth: while a chunk is being written nobody knows how much of it the terminal has.
+func TestR59JoinTakesBackBoth(t *testing.T) {
+	whole := string(follow(everything).AppendReset(nil))
+	for _, pair := range [][2]string{{"", everything}, {everything, ""}, {everything, everything}} {
+		m := follow(pair[0])
+		m.Join(follow(pair[1]))
+		require.Equal(t, whole, string(m.AppendReset(nil)))
+	}
+	m := follow("\x1b[?25l\x1b[>1u")
+	m.Join(follow("\x1b[?1h\x1b[>1u\x1b[>1u\x1b[?20"))
+	require.Equal(t, "\x18\x1b[<2u\x1b[?1l\x1b[?25h", string(m.AppendReset(nil)))
+}
+
 func TestScanDoesNotAllocate(t *testing.T) {
 	m := &modes.Modes{}
 	in, dst := []byte(everything), make([]byte, 0, 4096)
