@@ -108,7 +108,8 @@ func (c *checks) frame(f *Frame) *checks {
 	if f == nil {
 		return c
 	}
-	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows).hidden("frame.hiddenText", f.HiddenText, f.Screen.Rows)
+	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows).hidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
+		withheld("frame.blackout", f.Blackout)
 }
 
 func (c *checks) hidden(field string, rows []int, all int) *checks {
@@ -171,7 +172,7 @@ func (c *checks) notes(notes []string) *checks {
 
 func (m *Snapshot) check() error {
 	c := new(checks)
-	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).screen(m.Screen)
+	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).screen(m.Screen).withheld("blackout", m.Blackout)
 	if m.Screen != nil {
 		c.changed("changed", m.Changed, m.Screen.Rows).hidden("hiddenText", m.HiddenText, m.Screen.Rows)
 	}
@@ -205,10 +206,6 @@ func (m *Output) check() error {
 
 func (m *Resize) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).size(m.Cols, m.Rows).done()
-}
-
-func (m *Blackout) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).oneOf("reason", m.Why, "password", "user").done()
 }
 
 func (m *InputResult) check() error {

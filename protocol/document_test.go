@@ -62,6 +62,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"frame": reflect.TypeFor[Frame](), "screen": reflect.TypeFor[Screen](), "changed row": reflect.TypeFor[Row](),
 		"cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "keyboard": reflect.TypeFor[Keyboard](),
 		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](),
+		"blackout of a frame": reflect.TypeFor[Withheld](),
 	} {
 		require.Equal(t, declared(shape), documented(tableRow(t, page, name)), name)
 	}
@@ -139,4 +140,10 @@ func TestDocumentHasEveryWord(t *testing.T) {
 	} {
 		require.Contains(t, page, word)
 	}
+}
+
+// SAFETY R27: the limit is stated where an integrator reads.
+func TestR27TheLimitIsDocumented(t *testing.T) {
+	page := strings.Join(strings.Fields(document(t)), " ")
+	require.Contains(t, page, "Prompts of programs that read raw keys, and of programs on another machine, are found at best effort")
 }

@@ -19,6 +19,8 @@ type Snapshot struct {
 	IdleMs   int64     `json:"idleMs,omitempty"`
 	Activity *Activity `json:"activity,omitempty"`
 	Keyboard *Keyboard `json:"keyboard,omitempty"`
+	// Blackout says what the snapshot does not show.
+	Blackout *Withheld `json:"blackout,omitempty"`
 	// Redactions and HiddenText are those of a [Frame].
 	Redactions int   `json:"redactions,omitempty"`
 	HiddenText []int `json:"hiddenText,omitempty"`
@@ -97,12 +99,14 @@ type Resize struct {
 	Rows      int    `json:"rows"`
 }
 
-// Blackout says that observation stopped or resumed; Why is "password" or "user".
+// Blackout says that something is kept from agents from now on, or no longer; Why is "password" or "user".
 type Blackout struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
 	On        bool   `json:"on"`
 	Why       string `json:"reason"`
+	// Secret says how sure the proxy is of a password's prompt.
+	Secret SecretPrompt `json:"secretPrompt,omitempty"`
 }
 
 // InputResult is the receipt of an [Input].

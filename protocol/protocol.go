@@ -107,6 +107,7 @@ const (
 	CodeStaleEpoch    Code = "stale_epoch"
 	CodeScreenChanged Code = "screen_changed"
 	CodeBlackout      Code = "blackout"
+	CodeSecretPrompt  Code = "secret_prompt"
 	CodeBusy          Code = "busy"
 	CodeUserTyping    Code = "user_typing"
 	CodeTimeout       Code = "timeout"

@@ -55,6 +55,8 @@ func word(t reflect.Type, name string) string {
 		return string(StatusDropped)
 	case reflect.TypeFor[InputKind]():
 		return string(InputKeys)
+	case reflect.TypeFor[SecretPrompt]():
+		return string(SecretSoft)
 	}
 	switch name {
 	case "from":

@@ -16,6 +16,8 @@ type Frame struct {
 	// Settled says that the screen had been quiet for the settle time.
 	Settled  bool      `json:"settled"`
 	Activity *Activity `json:"activity,omitempty"`
+	// Blackout says what the frame does not show, nil when it shows everything.
+	Blackout *Withheld `json:"blackout,omitempty"`
 	// Redactions counts the places on the screen where the proxy covered what looks like a secret.
 	Redactions int `json:"redactions,omitempty"`
 	// HiddenText are the rows that hold text which a person cannot see: concealed, or in the colour of its background.
@@ -154,6 +156,8 @@ type SessionInfo struct {
 	Seq      uint64   `json:"seq"`
 	IdleMs   int64    `json:"idleMs"`
 	Keyboard Keyboard `json:"keyboard"`
+	// Blackout says what is kept from agents now.
+	Blackout *Withheld `json:"blackout,omitempty"`
 }
 
 // States of a session in a list.

@@ -21,6 +21,9 @@ type authority struct {
 	event   func(e control.Event, dropped, unsubmitted int) // control was given, ended or refused
 	left    int                                             // bytes that were not submitted when control ended last
 	front   func() control.Front                            // the program that has the terminal; nil where it does not matter
+	secret  func() bool                                     // a secret is asked for, as the line settings say now
+	spotted func()                                          // that was so when an agent's input came
+	allowed func()                                          // the user dismissed the prompt for a secret
 }
 
 func newAuthority(conf control.Config) *authority {
@@ -41,12 +44,17 @@ func (a *authority) Key(now time.Time) {
 
 func (a *authority) Chord(now time.Time) input.Verdict { return verdict(a.Machine.Chord(now)) }
 
-// Confirm is Key when it turns out to be the program's.
+// Confirm tells control that the user pressed the key that gives it, or dismisses a prompt for a secret. It is Key when it
+// turns out to be the program's.
 func (a *authority) Confirm(now time.Time) input.Verdict {
 	a.look()
+	asked := a.Secret() != control.NoSecret
 	act := a.Machine.Confirm(now)
 	if act == control.Pass {
 		a.typed()
+	}
+	if asked && a.Secret() == control.NoSecret {
+		a.allowed()
 	}
 	return verdict(act)
 }
@@ -64,10 +72,16 @@ func (a *authority) Give(now time.Time, g control.Gift) error {
 	return a.Machine.Give(now, g)
 }
 
-// Admit is described with Request.
+// Admit is described with Request. It also looks at the line settings before every piece of an agent's input: nothing
+// announces that a program has begun to read a password.
 func (a *authority) Admit(now time.Time, agent string, epoch uint64) error {
 	a.look()
-	return a.Machine.Admit(now, agent, epoch)
+	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() || !a.secret() {
+		return err
+	}
+	a.Guard(now, control.HardSecret, false)
+	a.spotted()
+	return control.ErrSecret
 }
 
 // Tick is described with Request. An idle session is not looked at.
@@ -122,6 +136,8 @@ type detector struct {
 	answered func()
 	// write is asked whether a unit belongs to a message that the user writes, and what of it does not; nil without agents.
 	write func(u keys.Unit) (rest []byte, took bool)
+	// choose is asked whether a letter was for the proxy; nil without agents.
+	choose func(letter byte) bool
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.
@@ -159,6 +175,11 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 				return
 			}
 			u.Bytes = rest
+		}
+	}
+	if u.Kind == keys.Key && d.choose != nil {
+		if letter, ok := keys.Letter(u.Bytes); ok && d.choose(letter) {
+			return
 		}
 	}
 	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/screen"
 )
 
 // lineCache keeps what is shown of the rows between frames: a frame costs what changed, not what is shown.
@@ -19,7 +20,10 @@ type lineCache struct {
 // frame is the screen as it is now.
 func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 	cols, rows := l.model.Size()
-	cursor, modes := l.model.Cursor(), l.model.Modes()
+	if l.veil.isHidden() {
+		return l.hiddenFrame(now, cols, rows)
+	}
+	cursor, modes := l.cursor(), l.model.Modes()
 	f := &protocol.Frame{
 		Seq: l.model.Rev(),
 		Screen: protocol.Screen{
@@ -33,6 +37,7 @@ func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 		},
 		Keyboard: l.keyboard(),
 		Settled:  l.pace.Settled(now),
+		Blackout: l.veil.withheld(now),
 	}
 	if last := l.pace.LastChange(); !last.IsZero() {
 		f.IdleMs = now.Sub(last).Milliseconds()
@@ -42,10 +47,24 @@ func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 	return f
 }
 
+// hiddenFrame is the frame of a screen that the user hides: blank.
+func (l *screenLoop) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
+	return &protocol.Frame{
+		Seq: l.model.Rev(), Screen: protocol.Screen{Cols: cols, Rows: rows, Lines: make([]string, rows)},
+		Keyboard: l.keyboard(), Settled: true, Blackout: l.veil.withheld(now),
+	}
+}
+
+// cursor is the cursor as agents see it.
+func (l *screenLoop) cursor() screen.Cursor { return l.veil.cursor(l.model.Cursor()) }
+
 // answer is the frame that goes into an answer: with what the program is doing, which takes a look at /proc.
 func (l *screenLoop) answer(now time.Time) *protocol.Frame {
+	l.veil.look(now)
 	f := l.frame(now)
-	f.Activity = l.activity(f.IdleMs)
+	if !f.Blackout.Hidden() {
+		f.Activity = l.activity(f.IdleMs)
+	}
 	return f
 }
 
@@ -82,7 +101,7 @@ func (l *screenLoop) hash() string {
 	}
 	h := fnv.New64a()
 	cols, rows := l.model.Size()
-	cursor := l.model.Cursor()
+	cursor := l.cursor()
 	var head []byte
 	for _, n := range []int{cols, rows, cursor.Row, cursor.Col} {
 		head = strconv.AppendInt(append(head, ' '), int64(n), 10)
@@ -123,7 +142,7 @@ func (v view) Hash() string            { return v.l.hash() }
 func (v view) Foreground() string      { return v.l.child.Foreground() }
 
 func (v view) Cursor() (row, col int) {
-	c := v.l.model.Cursor()
+	c := v.l.cursor()
 	return c.Row, c.Col
 }
 

@@ -253,6 +253,7 @@ func (l *life) lastWords(exit child.Exit) {
 	s := l.s
 	s.loop.call(func(now time.Time) {
 		s.loop.exit = &exit
+		s.loop.veil.look(now)
 		s.loop.waits.Check(s.loop.view(), now)
 		s.loop.publish(s.loop.frame(now), s.loop.content())
 	})

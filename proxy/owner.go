@@ -25,7 +25,7 @@ func (d *desk) decide(m *protocol.ControlDecide) {
 	}
 	switch {
 	case m.Hide != "":
-		d.decideHide(m.RequestID, m.Hide == protocol.HideOn)
+		d.decideHide(m)
 	case m.Grant:
 		d.give(m, by)
 	default:
@@ -102,7 +102,21 @@ func (s *session) reclaim(now time.Time, by string) {
 	}
 }
 
-// decideHide hides the session from agents, or shows it again.
-func (d *desk) decideHide(requestID string, _ bool) {
-	d.refuse(requestID, protocol.CodeUnavailable, "this proxy cannot hide its session")
+// decideHide hides the session from agents, or shows it again. It is answered when nothing can be seen any more, or all.
+func (d *desk) decideHide(m *protocol.ControlDecide) {
+	answer := func(time.Time) { d.s.link.Send(&protocol.Done{RequestID: m.RequestID}) }
+	ok := d.s.pump.Post(func(now time.Time) {
+		if m.Epoch != 0 && m.Epoch != d.s.authority.Epoch() {
+			d.refuse(m.RequestID, protocol.CodeBusy, control.ErrMoved.Error())
+			return
+		}
+		d.s.authority.Hide(now, m.Hide == protocol.HideOn)
+		// A turn later the pump's queue is dropped and the screen loop has been told.
+		if !d.s.pump.Post(func(time.Time) { d.s.loop.post(answer) }) {
+			d.gone(m.RequestID)
+		}
+	})
+	if !ok {
+		d.gone(m.RequestID)
+	}
 }

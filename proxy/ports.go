@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"terminalproxy/proxy/child"
@@ -32,10 +33,14 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// program is the child as the pump writes to it.
-type program struct{ *child.Child }
+// program is the child as the pump writes to it. It counts the writes.
+type program struct {
+	*child.Child
+	writes *atomic.Uint64
+}
 
 func (p program) Write(b []byte) (int, error) {
+	p.writes.Add(1) // before: what it answers comes after
 	n, err := p.Child.Write(b)
 	if errors.Is(err, child.ErrAgain) {
 		err = input.ErrAgain

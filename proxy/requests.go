@@ -32,6 +32,10 @@ func (d *desk) handle(m protocol.Message) {
 		d.refuse(protocol.RequestID(m), protocol.CodeNoSession, "this proxy has the session "+d.s.id+" only")
 		return
 	}
+	switch m.(type) {
+	case *protocol.Input, *protocol.Wait, *protocol.Read, *protocol.ControlRequest:
+		d.s.status.attended()
+	}
 	switch m := m.(type) {
 	case *protocol.Input:
 		d.input(m)
@@ -71,6 +75,10 @@ func (d *desk) read(m *protocol.Read) {
 	ok := d.s.loop.post(func(now time.Time) {
 		l := d.s.loop
 		r := &protocol.ReadResult{ID: newID(), RequestID: m.RequestID, SessionID: d.s.id, Frame: l.answer(now)}
+		if r.Frame.Blackout.Hidden() {
+			d.s.link.Send(r)
+			return
+		}
 		if m.SinceSeq > 0 {
 			l.reduce(r.Frame, m.SinceSeq)
 		}
@@ -170,6 +178,7 @@ func (l *screenLoop) addWait(now time.Time, looking bool, w snapshot.Wait, refus
 		w.Done = func(r snapshot.Result) { l.asking--; done(r) }
 		l.asking++
 	}
+	l.veil.look(now)
 	if err := l.waits.Add(w, l.view(), now); err != nil {
 		if looking {
 			l.asking--

@@ -32,6 +32,7 @@ type screenLoop struct {
 	waits *snapshot.Waits
 	child *child.Child
 
+	veil     *veil                         // keeps secrets and a hidden screen from agents; nil without agents
 	watched  bool                          // agents may observe: waits and snapshots are looked after
 	keyboard func() protocol.Keyboard      // who has the keyboard now
 	publish  func(*protocol.Frame, string) // a snapshot is due
@@ -178,7 +179,11 @@ func (l *screenLoop) digest(p []byte) {
 		if l.waits.Len() > 0 {
 			n = min(n, feedMax)
 		}
-		l.model.Feed(p[:n])
+		if l.veil != nil {
+			l.veil.feed(time.Now(), p[:n])
+		} else {
+			l.model.Feed(p[:n])
+		}
 		if l.record != nil {
 			l.record(p[:n])
 		}
@@ -228,6 +233,9 @@ func (l *screenLoop) serve(now time.Time) {
 	if !l.watched {
 		return
 	}
+	if at, ok := l.veil.next(); ok && !now.Before(at) || l.pace.Due(now) {
+		l.veil.look(now)
+	}
 	if l.waits.Len() > 0 {
 		l.waits.Check(l.view(), now)
 	}
@@ -246,6 +254,9 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 	if t, more := l.waits.Next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
+	if t, more := l.veil.next(); more && (!ok || t.Before(at)) {
+		at, ok = t, true
+	}
 	if l.asking > 0 {
 		if t := time.Now().Add(waitingEvery); !ok || t.Before(at) {
 			at, ok = t, true
@@ -258,6 +269,7 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 func (l *screenLoop) resize(now time.Time, cols, rows int) {
 	l.model.Resize(cols, rows)
 	if l.watched {
+		l.veil.resized(now)
 		l.noticeChange(now)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -107,6 +108,7 @@ type session struct {
 
 	term      *tty.Terminal
 	child     *child.Child
+	writes    atomic.Uint64 // how often something was written to the program
 	loop      *screenLoop
 	output    *output
 	painter   *painter
@@ -233,9 +235,11 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	agent := s.conf.Agent
 	model := screen.Config{Cols: cols, Rows: rows, CursorRow: origin.row}
 	text, interval := snapshot.NewRolling(1), time.Duration(0)
+	var sink *gate
 	if agent != nil {
 		text, interval = snapshot.NewRolling(protocol.ContentRunes+contentMargin), agent.Interval
-		model.Scrollback, model.Text = scrollback, text
+		sink = &gate{text: text}
+		model.Scrollback, model.Text = scrollback, sink
 	}
 	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
 	s.loop.child = s.child
@@ -251,6 +255,7 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	s.loop.queried = s.answerQueries
 	if agent != nil {
 		s.wireAgent(agent)
+		s.wireVeil(sink)
 	}
 	s.wireRecording(cols, rows, kbd)
 	return nil
@@ -267,7 +272,7 @@ func (s *session) poller(read, write int) (*tty.Poller, error) {
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
 func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin) input.Config {
 	c := input.Config{
-		Keyboard: kbd, Program: program{s.child}, Poll: ready, ByHand: !s.term.HasKeyboard(),
+		Keyboard: kbd, Program: program{s.child, &s.writes}, Poll: ready, ByHand: !s.term.HasKeyboard(),
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
 	}
 	agent := s.conf.Agent
@@ -320,7 +325,10 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.output.dirty.Store(true)
 	s.authority.changed = func(state control.State) {
 		s.status.show(state)
-		s.loop.post(s.loop.touch)
+		s.loop.post(func(now time.Time) {
+			s.loop.veil.hide(now, state.Hidden)
+			s.loop.touch(now)
+		})
 	}
 	s.authority.event = s.desk.controlEvent
 	s.authority.typed = func() {
@@ -343,12 +351,15 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.link = link.New(link.Config{
 		Dial: agent.Dial, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.desk.handle,
-		Up: func() { s.status.observed(true) },
+		Up: func() { s.observed(true) },
 		Trouble: func(err error) {
-			s.status.observed(false)
+			s.observed(false)
 			s.status.say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), troubleFor)
 		},
-		Down: func() { s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) }) },
+		Down: func() {
+			s.loop.veil.reached.Store(false)
+			s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) })
+		},
 	})
 }
 
@@ -390,7 +401,7 @@ func (s *session) snapshot(f *protocol.Frame, text string) *protocol.Snapshot {
 	return &protocol.Snapshot{
 		ID: newID(), SessionID: s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
 		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
-		Redactions: f.Redactions, HiddenText: f.HiddenText,
+		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
 	}
 }
 

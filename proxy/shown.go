@@ -261,7 +261,7 @@ func (l *screenLoop) hiddenText() (rows []int) {
 // colouredRow is a row with its SGR sequences. Hyperlinks stay out: their targets are no cells.
 func (l *screenLoop) colouredRow(row int) string {
 	l.currentLines()
-	text := visibleANSI(string(l.model.AppendRowANSI(nil, row)))
+	text := visibleANSI(string(l.model.AppendVeiledRowANSI(nil, row)))
 	for _, c := range l.shown.covers {
 		if c.row == row {
 			from, to := displaywidth.String(l.shown.raw[row][:c.from]), displaywidth.String(l.shown.raw[row][:c.to])
@@ -322,6 +322,9 @@ func (l *screenLoop) title() string {
 
 // content is the rolling text.
 func (l *screenLoop) content() string {
+	if l.veil.isHidden() {
+		return ""
+	}
 	text, _ := l.shown.conceal(l.text.String(), l.text.Ahead())
 	runes := 0
 	for i := len(text); i > 0; {

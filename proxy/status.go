@@ -39,14 +39,20 @@ type status struct {
 	timer *time.Timer
 	away  *time.Timer // tells that the agent waits for its program
 	bell  bool
-	begun bool // a grant began: the terminal's keyboard is unlocked, to be sure
-	alone bool // no gateway is reached: nobody can look
+	alone bool      // no gateway is reached: nobody can look
+	aside bool      // the line is the one about a secret, which must not cover its prompt
+	seen  time.Time // when an agent asked for something last
+	rung  bool      // the user has been told of the present prompt for a secret
+	begun bool      // a grant began: the terminal's keyboard is unlocked, to be sure
 }
 
 // show takes a new state of control.
 func (s *status) show(state control.State) {
 	s.mu.Lock()
 	s.bell = s.bell || state.Question != s.state.Question && (state.Phase == control.Asked || state.Held.Keys != "")
+	if state.Hidden != s.state.Hidden {
+		s.hidden(state.Hidden)
+	}
 	if state.Phase == control.Granted && s.state.Phase != control.Granted {
 		s.begun = true
 	}
@@ -160,9 +166,14 @@ func (s *status) compose(now time.Time, cols, rows int, title string) (line, win
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ring, s.bell = s.bell, false
-	if s.state.Asks() {
+	guarding := s.guarding(now)
+	if s.state.Asks() || guarding && s.state.Dismissible && !s.state.Draft.Open {
 		question = s.state.Question
 	}
+	if guarding && !s.rung {
+		ring = true
+	}
+	s.rung = guarding
 	if s.line {
 		line = s.sentence(now, cols, rows)
 	}
@@ -170,13 +181,14 @@ func (s *status) compose(now time.Time, cols, rows int, title string) (line, win
 		if title == "" {
 			title = s.name
 		}
-		window = s.tag() + " " + notice.Clean(title, titleMost)
+		window = s.tag(now) + " " + notice.Clean(title, titleMost)
 	}
 	return line, window, ring, question
 }
 
 func (s *status) sentence(now time.Time, cols, rows int) string {
 	st := s.state
+	s.aside = false
 	switch {
 	case st.Draft.Open:
 		return s.drafting(cols)
@@ -186,8 +198,10 @@ func (s *status) sentence(now time.Time, cols, rows int) string {
 		return notice.Rows(cols, min(rows-1, askRows), st.Agent.Name+" asks to "+s.wanted()+": “"+st.Reason+"”",
 			"Ctrl+G gives it · "+s.key+" refuses")
 	case st.Menu:
-		return notice.Rows(cols, min(rows-1, tellRows), "no agent has the keyboard",
-			"Ctrl+G lets the next agent that asks drive · m writes to it · "+s.key+" sends the key")
+		return s.menu(cols, rows)
+	case s.guarding(now):
+		s.aside = true
+		return s.secret(cols)
 	case st.Pregrant:
 		return notice.Line(cols, pregift(st.Pregift), s.key+" takes that back")
 	case s.told != "" && now.Before(s.until):
@@ -212,8 +226,12 @@ func (s *status) wanted() string {
 }
 
 // tag is the word in the window's title for who has the keyboard.
-func (s *status) tag() string {
+func (s *status) tag(now time.Time) string {
 	switch st := s.state; {
+	case st.Hidden:
+		return "[hidden]"
+	case s.guarding(now):
+		return s.secretTag()
 	case st.Held.Keys != "" && !s.line:
 		return s.approvalTitle()
 	case st.Held.Keys != "":
@@ -352,8 +370,9 @@ func (p *painter) paint() (show, hide []byte, ok bool) {
 			show = append(show, '\a')
 		}
 		if line != "" {
-			show = notice.Draw(show, m, line)
-			hide = notice.Erase(nil, m, line)
+			row := p.status.row(m, line)
+			show = notice.DrawAt(show, m, row, line)
+			hide = notice.EraseAt(nil, m, row, line)
 		}
 	})
 	if ran && ok && question != 0 {

@@ -107,5 +107,5 @@ func TestR47HeldInputInTheTitle(t *testing.T) {
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Held: control.Held{Keys: "<Enter>", Line: `"` + strings.Repeat("x", 100) + `"`},
 	}}
-	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 characters more, Ctrl+\ refuses]`, s.tag())
+	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 characters more, Ctrl+\ refuses]`, s.tag(time.Now()))
 }

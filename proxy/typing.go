@@ -63,6 +63,9 @@ func (d *desk) input(m *protocol.Input) {
 // It runs in the screen loop.
 func (d *desk) prepare(m *protocol.Input) ([]input.Piece, error) {
 	l := d.s.loop
+	if no := l.veil.bars(time.Now()); no != nil {
+		return nil, no
+	}
 	if err := snapshot.CheckExpect(m.Expect, l.view()); err != nil {
 		return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
 	}
@@ -210,6 +213,12 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 			result.Ended = protocol.ReasonReclaimed
 		}
 	}
+	if no := d.s.authority.Barred(); no != nil && r.Fate == input.Dropped && d.s.authority.Driven() {
+		result.Reason, result.Message = barred(no).code, barred(no).say
+		if r.Written == 0 {
+			result.Status = protocol.StatusRefused
+		}
+	}
 	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
 		if e := d.s.authority.LastEnd(); e.Reason != 0 && e.Agent.ID == m.AgentID {
 			result.Ended, result.Message = reason(e.Reason), why(e.Reason)
@@ -249,6 +258,8 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 		return status, no.code, no.say
 	}
 	switch {
+	case errors.Is(r.Err, control.ErrSecret), errors.Is(r.Err, control.ErrHidden):
+		return status, barred(r.Err).code, barred(r.Err).say
 	case errors.Is(r.Err, control.ErrStale):
 		return status, protocol.CodeStaleEpoch, "the grant this input belongs to has ended"
 	case errors.Is(r.Err, control.ErrNoGrant):

@@ -1,13 +1,16 @@
 package e2e_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -15,11 +18,12 @@ import (
 
 // helpers are programs to run under proxy, by name.
 var helpers = map[string]func(args []string) error{
-	"listener": listener,
-	"swap":     swap,
-	"modal":    modal,
-	"asker":    asker,
-	"sizes":    sizes,
+	"listener":  listener,
+	"swap":      swap,
+	"modal":     modal,
+	"asker":     asker,
+	"sizes":     sizes,
+	"asterisks": asterisks,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.
@@ -51,6 +55,44 @@ func listener(args []string) error {
 			}
 		}
 	}
+}
+
+// asterisks asks for a password and shows an asterisk for each key. The question is there some time before the line
+// settings change, as with sudo-rs; its arguments are "echonl" or "raw", and "pieces" for a question that comes in pieces.
+func asterisks(args []string) error {
+	fmt.Print("Password: ")
+	time.Sleep(6 * time.Millisecond)
+	settings := []string{"-icanon", "-echo", "-echonl"}
+	if args[0] == "echonl" {
+		settings[2] = "echonl"
+	}
+	if err := stty(settings...); err != nil {
+		return err
+	}
+	if len(args) > 1 {
+		for _, piece := range []string{"\r", "\x1b[K", "Pass", "word", ": "} {
+			fmt.Print(piece)
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	n := 0
+	for buf := make([]byte, 1); ; n++ {
+		if _, err := os.Stdin.Read(buf); err != nil {
+			return err
+		}
+		if buf[0] == '\n' {
+			break
+		}
+		fmt.Print("*")
+	}
+	fmt.Printf("\nlength %d\n", n)
+	return stty("sane")
+}
+
+func stty(settings ...string) error {
+	cmd := exec.CommandContext(context.Background(), "stty", settings...)
+	cmd.Stdin = os.Stdin
+	return cmd.Run()
 }
 
 // swap writes one file to its terminal and at the same time fills another with as much as it reads from there, both byte

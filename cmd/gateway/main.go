@@ -39,6 +39,7 @@ const (
 	statusUndefined  = -1
 	hintNothingRuns  = "start a session in a terminal with: proxy --agent PROGRAM"
 	hintRequestFirst = "ask first with: gateway request ID --reason REASON"
+	hintWaitForUser  = "wait for the user with: gateway wait ID --changed"
 )
 
 // app is one invocation.
@@ -130,9 +131,9 @@ func statusOfCode(c protocol.Code) int {
 		return statusTimeout
 	case protocol.CodeBadMessage, protocol.CodeTooLarge:
 		return statusUsage
-	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeBusy, protocol.CodeUserTyping,
-		protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey, protocol.CodeNotReading,
-		protocol.CodeUserRefused, protocol.CodeOtherProgram:
+	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeSecretPrompt,
+		protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey,
+		protocol.CodeNotReading, protocol.CodeUserRefused, protocol.CodeOtherProgram:
 	}
 	return statusRefused
 }

@@ -211,6 +211,8 @@ func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 	out := &failure{status: statusRefused}
 	why := observe.Refusal(failed.Reason, failed.Message)
 	switch {
+	case observe.Paused(failed.Reason):
+		out.hint = hintWaitForUser
 	case failed.Status == protocol.StatusDropped:
 		why = "control ended: " + observe.Ended(failed.Ended)
 	case failed.Reason == protocol.CodeNoGrant:

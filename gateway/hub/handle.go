@@ -47,6 +47,7 @@ func (h *Hub) publish(p *Peer, m protocol.Message) {
 	case *protocol.Note:
 		h.note(s, m)
 	case *protocol.Blackout:
+		s.black(m)
 		for peer := range s.subs {
 			peer.out.put(m)
 		}

@@ -25,6 +25,8 @@ type session struct {
 	synced bool               // a difference to newest may come
 
 	keyboard protocol.Keyboard
+	blackout *protocol.Withheld // what is kept from agents, as it was at since; nil for nothing
+	since    time.Time
 	askers   map[string]bool // ids of the agents that asked for control
 	subs     map[*Peer]*subscription
 	timer    *time.Timer // forgets a lost or ended session
@@ -110,6 +112,7 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 		s.info.Title, s.info.Alt = full.Screen.Title, full.Screen.Alt
 		s.info.Cols, s.info.Rows = full.Screen.Cols, full.Screen.Rows
 	}
+	s.withhold(full.Blackout)
 	if full.Keyboard != nil {
 		s.keyboard = *full.Keyboard
 	}
@@ -145,7 +148,7 @@ func (s *session) now() *protocol.Snapshot {
 		return nil
 	}
 	out := *s.newest
-	out.IdleMs = s.idle()
+	out.IdleMs, out.Blackout = s.idle(), s.withheld()
 	return &out
 }
 
@@ -162,6 +165,7 @@ func (s *session) frame() *protocol.Frame {
 	f := &protocol.Frame{
 		Seq: s.info.Seq, Keyboard: s.keyboard, IdleMs: s.idle(), Settled: true,
 		Activity: &protocol.Activity{State: protocol.StateExited, Evidence: []string{"exit"}, SinceMs: s.idle()},
+		Blackout: s.withheld(),
 	}
 	if s.newest != nil && s.newest.Screen != nil {
 		f.Screen, f.Redactions, f.HiddenText = *s.newest.Screen, s.newest.Redactions, s.newest.HiddenText
@@ -278,7 +282,7 @@ func (h *Hub) list(namespace string) []protocol.SessionInfo {
 	for k, s := range h.sessions {
 		if k.namespace == namespace {
 			info := s.info
-			info.IdleMs, info.Keyboard = s.idle(), s.keyboard
+			info.IdleMs, info.Keyboard, info.Blackout = s.idle(), s.keyboard, s.withheld()
 			if info.Keyboard.Holder == "" {
 				info.Keyboard.Holder = protocol.HolderUser
 			}

@@ -43,7 +43,9 @@ func next(code protocol.Code) string {
 	case protocol.CodeScreenChanged:
 		return "look at the screen and send again with its rev, if that is still right"
 	case protocol.CodeBlackout:
-		return "wait with terminal_wait for=changed, the user does this part alone"
+		return "wait with terminal_wait for=changed: it ends when the user shows the screen again"
+	case protocol.CodeSecretPrompt:
+		return "wait with terminal_wait for=changed, the user does this part alone; then look with terminal_read"
 	case protocol.CodeUserTyping:
 		return "wait with terminal_wait for=idle, then look with terminal_read before you type"
 	case protocol.CodeUserRefused:

@@ -73,6 +73,19 @@ func all(worlds ...func(*fake)) func(*fake) {
 	}
 }
 
+// hide is a frame of a screen that the user hides; ask is one with a password's prompt.
+func hide(f *protocol.Frame) {
+	f.Screen = protocol.Screen{Cols: 40, Rows: 6, Lines: make([]string, 6)}
+	f.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: 12_300}
+}
+
+func ask(how protocol.SecretPrompt) func(*protocol.Frame) {
+	return func(f *protocol.Frame) {
+		f.Screen.Lines = []string{"$ sudo true", "[sudo] password for ada:"}
+		f.Blackout = &protocol.Withheld{Why: protocol.BlackoutPassword, Secret: how, SinceMs: 900}
+	}
+}
+
 var situations = []situation{
 	{"none", "terminal_list", nil, func(f *fake) { f.sessions = nil }},
 	{"several", "terminal_list", nil, func(f *fake) {
@@ -82,6 +95,12 @@ var situations = []situation{
 			}),
 			info("make-0001", func(s *protocol.SessionInfo) {
 				s.Command, s.Args, s.State, s.ExitCode = "make", nil, protocol.StateExited, 2
+			}),
+			info("bash-1111", func(s *protocol.SessionInfo) {
+				s.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: 61_000}
+			}),
+			info("bash-2222", func(s *protocol.SessionInfo) {
+				s.Blackout = &protocol.Withheld{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
 			}),
 			info("ssh-9b2c", func(s *protocol.SessionInfo) { s.Command, s.Args, s.State = "ssh", []string{"db1"}, protocol.StateLost }))
 	}},
@@ -115,11 +134,10 @@ var situations = []situation{
 	{"which one", "terminal_read", nil, func(f *fake) { f.sessions = append(f.sessions, info("vim-2", nil)) }},
 	{"none runs", "terminal_read", nil, func(f *fake) { f.sessions[0].State = protocol.StateExited }},
 	{"nothing there", "terminal_read", nil, func(f *fake) { f.sessions = nil }},
-	{"hidden", "terminal_read", nil, func(f *fake) {
-		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-			return nil, &protocol.Error{Code: protocol.CodeBlackout, Message: "the program reads a password"}
-		}
-	}},
+	{"hidden", "terminal_read", nil, with(hide)},
+	{"hidden history", "terminal_read", args{"view": "history"}, with(hide)},
+	{"password", "terminal_read", nil, with(ask(protocol.SecretHard))},
+	{"perhaps a password", "terminal_read", nil, with(ask(protocol.SecretSoft))},
 	{"view", "terminal_read", args{"view": "image"}, nil},
 	{"type", "terminal_read", args{"lines": "many"}, nil},
 	{"too many lines", "terminal_read", args{"lines": 5000}, nil},
@@ -129,6 +147,7 @@ var situations = []situation{
 	})},
 
 	{"matched", "terminal_wait", args{"for": "text", "value": "eggs"}, nil},
+	{"hidden", "terminal_wait", args{"for": "exit"}, with(hide)},
 	{"timeout", "terminal_wait", args{"for": "gone", "value": "eggs", "timeout_ms": 100}, func(f *fake) {
 		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
 			return &protocol.WaitResult{Frame: &f.frame}, nil
@@ -204,7 +223,15 @@ var situations = []situation{
 	}},
 	{"nobody decided", "terminal_send", args{"enter": true}, refusing(protocol.CodeTimeout, "the user did not let <Enter> through in time; nothing of it was typed")},
 	{"another program", "terminal_send", args{"text": "x"}, refusing(protocol.CodeOtherProgram, "")},
-	{"password", "terminal_send", args{"text": "x"}, refusing(protocol.CodeBlackout, "")},
+	{"hidden", "terminal_send", args{"text": "x"}, refusing(protocol.CodeBlackout, "")},
+	{"password", "terminal_send", args{"text": "x"}, all(with(ask(protocol.SecretHard)), refusing(protocol.CodeSecretPrompt, ""))},
+	{"password midway", "terminal_send", args{"text": "sudo true"}, all(with(ask(protocol.SecretHard)), func(f *fake) {
+		f.input = func(*protocol.Input) (*protocol.InputResult, error) {
+			return &protocol.InputResult{
+				Status: protocol.StatusDropped, Reason: protocol.CodeSecretPrompt, WrittenBytes: 5, DroppedBytes: 4, Frame: &f.frame,
+			}, nil
+		}
+	})},
 	{"bad key", "terminal_send", args{"keys": []string{"ctrl-banana"}}, refusing(protocol.CodeBadMessage, `there is no key "ctrl-banana"`)},
 	{"reserved key", "terminal_send", args{"keys": []string{`ctrl-\`}}, refusing(protocol.CodeReservedKey, "")},
 	{"revoked midway", "terminal_send", args{"text": "hello world", "enter": true}, func(f *fake) {

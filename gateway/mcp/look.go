@@ -107,6 +107,9 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	if err != nil {
 		return "", err
 	}
+	if w := got.Frame.Blackout; w.Hidden() {
+		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: observe.Withheld(w)}
+	}
 	text := ""
 	switch in.View {
 	case "changes":
@@ -136,6 +139,9 @@ func (s *Server) fence(rows string) string { return observe.Fence(s.cfg.Mark(), 
 
 // screen is a whole frame, or its last rows only.
 func (s *Server) screen(info protocol.SessionInfo, f *protocol.Frame, last int) string {
+	if f.Blackout.Hidden() {
+		return s.header(info, f)
+	}
 	lines := f.Screen.Lines
 	note := ""
 	if last > 0 && last < len(lines) {

@@ -105,8 +105,8 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *typist.Typed, got *protocol.InputResult) error {
 	text, advice := observe.Refusal(got.Reason, got.Message), next(got.Reason)
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
-		got.Ended != ""
-	if got.Status == protocol.StatusDropped {
+		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
+	if got.Status == protocol.StatusDropped && !observe.Paused(got.Reason) {
 		text = "control ended while you typed: " + observe.Ended(got.Ended)
 		advice = "look before anything else; if you still need the keyboard, call terminal_request_control"
 		show = true
@@ -137,6 +137,9 @@ func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *
 			return "the screen could not be read: " + explain(err)
 		}
 		f, lines = got.Frame, got.Frame.Screen.Lines
+	}
+	if f.Blackout.Hidden() {
+		return s.header(info, f)
 	}
 	header := s.header(info, f) + "\n"
 	changed, shorter := protocol.Diff(before.Screen.Lines, lines)

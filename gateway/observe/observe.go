@@ -24,22 +24,28 @@ const (
 //
 //	terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen idle 340ms keyboard: user
 //
-// self is the reader's own agent id, "" when it has none yet. The window's title is no part of it: the program chooses
+// A second line says what is withheld from the screen, if something is. self is the reader's own agent id, "" when it has none yet. The window's title is no part of it: the program chooses
 // that, and a header must be believed.
 func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "terminal %s %q %dx%d rev %d", s.SessionID, Command(s), f.Screen.Cols, f.Screen.Rows, f.Seq)
-	fmt.Fprintf(&b, " cursor %d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1)
-	if !f.Screen.Cursor.Visible {
-		b.WriteString(" (hidden)")
+	if !f.Blackout.Hidden() {
+		fmt.Fprintf(&b, " cursor %d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1)
+		if !f.Screen.Cursor.Visible {
+			b.WriteString(" (hidden)")
+		}
 	}
 	if f.Screen.Alt {
 		b.WriteString(" alt-screen")
 	}
+	s.Blackout = nil // that of the frame is newer, and has a line of its own
 	if state := state(s, f.Activity); state != protocol.StateRunning {
 		b.WriteString(" " + state)
 	}
 	fmt.Fprintf(&b, " idle %s keyboard: %s", Span(time.Duration(f.IdleMs)*time.Millisecond), Keyboard(f.Keyboard, self, now))
+	if note := Withheld(f.Blackout); note != "" {
+		b.WriteString("\n" + note)
+	}
 	return b.String()
 }
 
@@ -60,6 +66,8 @@ func state(s protocol.SessionInfo, a *protocol.Activity) string {
 		return "exited " + strconv.Itoa(s.ExitCode)
 	case s.State == protocol.StateLost:
 		return "lost"
+	case s.Blackout != nil:
+		return withheldState(s.Blackout)
 	case a != nil && a.State == "exited":
 		return "exited"
 	case a != nil && a.State == "waiting":

@@ -33,7 +33,7 @@ func Receipt(parts []Part) string {
 			lost = append(lost, p.What+": not sent")
 		case p.Result.Status == protocol.StatusDropped:
 			lost = append(lost, fmt.Sprintf("%s: %s reached the program, %s dropped: %s", p.What,
-				count(p.Result.WrittenBytes), count(p.Result.DroppedBytes), Ended(p.Result.Ended)))
+				count(p.Result.WrittenBytes), count(p.Result.DroppedBytes), Stopped(p.Result)))
 		default:
 			lost = append(lost, p.What+": refused: "+Refusal(p.Result.Reason, p.Result.Message))
 		}
@@ -57,6 +57,19 @@ func count(n int) string {
 
 // Text names typed or pasted text without repeating it.
 func Text(verb, s string) string { return verb + " (" + count(len(s)) + ")" }
+
+// Stopped says why the rest of an input was not typed.
+func Stopped(r *protocol.InputResult) string {
+	if Paused(r.Reason) {
+		return Refusal(r.Reason, r.Message)
+	}
+	return Ended(r.Ended)
+}
+
+// Paused reports whether an input was not typed because the grant pauses, so that it can be typed later.
+func Paused(c protocol.Code) bool {
+	return c == protocol.CodeSecretPrompt || c == protocol.CodeBlackout
+}
 
 // Ended says why control ended.
 func Ended(r protocol.Reason) string {
@@ -92,7 +105,9 @@ func Refusal(code protocol.Code, message string) string {
 	case protocol.CodeScreenChanged:
 		return "the screen is no longer what you expected"
 	case protocol.CodeBlackout:
-		return "the program reads a password, or the user hides the screen"
+		return "the user hides the screen"
+	case protocol.CodeSecretPrompt:
+		return "the program asks the user for a password"
 	case protocol.CodeUserTyping:
 		return "the user is typing"
 	case protocol.CodeUserRefused:

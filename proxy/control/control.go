@@ -121,11 +121,16 @@ type State struct {
 	Program, Away string
 	// Draft is a message that the user writes, closed for none.
 	Draft Draft
-	// Question counts the questions to the user (requests, menus, held input), to tell one from the next.
+	// Secret says what the program asks the user for, and Dismissible that Ctrl+G says it is none, or lets the agent answer.
+	Secret      Secret
+	Dismissible bool
+	// Hidden says that the user hides the screen from agents.
+	Hidden bool
+	// Question counts the questions to the user (requests, menus, held input, prompts), to tell one from the next.
 	Question uint64
 }
 
-// Asks reports whether the user is asked something.
+// Asks reports whether the user is asked something, apart from whether a prompt for a secret is one.
 func (s State) Asks() bool {
 	return !s.Draft.Open && (s.Phase == Asked || s.Menu || s.Held.Keys != "")
 }
@@ -162,6 +167,9 @@ type Machine struct {
 	pregrant      Level
 	pregrantUntil time.Time // zero: no limit
 	gift          Gift      // what an owner elsewhere said about the pregrant; zero otherwise
+	secret        Secret
+	allowed       bool // the user dismissed the present prompt
+	hidden        bool
 	events        []Event
 	lastEnd       Event
 
@@ -200,6 +208,7 @@ func (m *Machine) State(now time.Time) State {
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Question: m.question,
 		Program: m.grantedTo(), Away: m.inFront(), Draft: m.draft,
+		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
 	}
 }
 
@@ -290,7 +299,7 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 // Shown tells the machine that the present question (request, menu or held input) stands on the user's screen since now.
 // Whoever draws compares the numbers of the questions: one that was drawn before may be over.
 func (m *Machine) Shown(now time.Time) {
-	if m.shown.IsZero() && !m.draft.Open && (m.phase == Asked || !m.menu.IsZero() || m.holding()) {
+	if m.shown.IsZero() && !m.draft.Open && (m.phase == Asked || !m.menu.IsZero() || m.holding() || m.dismissible()) {
 		m.shown = now
 	}
 }
@@ -347,6 +356,9 @@ func (m *Machine) Confirm(now time.Time) Act {
 		m.answered(now)
 	case m.phase == Asked, !m.menu.IsZero(), m.holding():
 		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
+	case m.dismissible() && m.answerable(now):
+		m.dismiss()
+		m.answered(now)
 	default:
 		m.Key(now)
 		return Pass
@@ -376,12 +388,15 @@ func (m *Machine) Release(now time.Time, agentID string, why Reason) bool {
 // End ends whatever control or request there is.
 func (m *Machine) End(now time.Time, why Reason) { m.end(now, why) }
 
-// Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant or ErrStale.
+// Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant, ErrSecret, ErrHidden or
+// ErrStale.
 func (m *Machine) Admit(now time.Time, agentID string, epoch uint64) error {
 	m.Tick(now)
 	switch {
 	case m.phase != Granted, m.agent.ID != agentID:
 		return ErrNoGrant
+	case m.Barred() != nil:
+		return m.Barred()
 	case epoch != m.epoch:
 		return ErrStale
 	}

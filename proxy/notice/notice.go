@@ -32,14 +32,20 @@ type Screen interface {
 const disturb = "\x1b]8;;\x1b\\\x1b[0m\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7l"
 
 // Draw appends the bytes that show text on the bottom rows, one row for each of its lines, in reverse video, and leave
-// everything else as it was. Lines for which there is no row are left out.
-func Draw(dst []byte, s Screen, text string) []byte {
+// everything else as it was.
+func Draw(dst []byte, s Screen, text string) []byte { return DrawAt(dst, s, Top(s, text), text) }
+
+// DrawAt is Draw from another row on, counted from 0: the bottom row may be the one that the user has to read. Lines for
+// which there is no row are left out.
+func DrawAt(dst []byte, s Screen, row int, text string) []byte {
 	cols, rows := s.Size()
-	lines := strings.Split(text, "\n")
-	lines = lines[:min(len(lines), rows)]
 	dst = append(dst, disturb...)
-	for i, line := range lines {
-		dst = moveTo(dst, rows-len(lines)+i+1)
+	for _, line := range strings.Split(text, "\n") {
+		if row == rows {
+			break
+		}
+		row++
+		dst = moveTo(dst, row)
 		dst = append(dst, "\x1b[7m"...)
 		dst = append(dst, Fit(line, cols)...)
 	}
@@ -48,16 +54,25 @@ func Draw(dst []byte, s Screen, text string) []byte {
 }
 
 // Erase appends the bytes that show the program's own rows again where Draw showed text.
-func Erase(dst []byte, s Screen, text string) []byte {
+func Erase(dst []byte, s Screen, text string) []byte { return EraseAt(dst, s, Top(s, text), text) }
+
+// EraseAt appends the bytes that show the program's own rows again where DrawAt showed text.
+func EraseAt(dst []byte, s Screen, row int, text string) []byte {
 	_, rows := s.Size()
 	dst = append(dst, disturb...)
-	for row := max(0, rows-1-strings.Count(text, "\n")); row < rows; row++ {
+	for end := min(rows, row+1+strings.Count(text, "\n")); row < end; row++ {
 		dst = moveTo(dst, row+1)
 		dst = append(dst, "\x1b[2K"...)
 		dst = s.AppendRowANSI(dst, row)
 		dst = append(dst, "\x1b[0m"...)
 	}
 	return end(dst, s)
+}
+
+// Top is the row on which text begins that ends on the bottom row.
+func Top(s Screen, text string) int {
+	_, rows := s.Size()
+	return max(0, rows-1-strings.Count(text, "\n"))
 }
 
 // Redraw appends the bytes that show every row of the program's anew.

@@ -246,13 +246,22 @@ func (p packed) unpack(dst []cell, styles *styleTable, clusters *clusterTable) [
 // appendText appends the row's text as a person reads it, without blanks at its end.
 func (p packed) appendText(dst []byte) []byte {
 	start := len(dst)
+	veil := veils{runs: p.styles}
 	for _, c := range p.ascii {
+		if veil.next() {
+			c = ' '
+		}
 		dst = append(dst, max(c, ' '))
 	}
 	for words := p.words; len(words) > 0; {
 		c := cell(words[0])
 		n := 1
-		switch {
+		switch hidden := veil.next(); {
+		case hidden:
+			dst = append(dst, "  "[:c.width()]...)
+			if c.isCluster() {
+				_, n = packedCluster(nil, words)
+			}
 		case c.isCluster():
 			dst, n = packedCluster(dst, words)
 		case c.isEmpty():

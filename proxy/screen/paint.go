@@ -82,7 +82,7 @@ func (t *terminal) appendStyle(dst []byte, from, to style) []byte {
 	}
 	a, b := from, to
 	a.link, b.link = 0, 0
-	a.attrs, b.attrs = a.attrs&^Protected, b.attrs&^Protected
+	a.attrs, b.attrs = a.attrs&^(Protected|veiled), b.attrs&^(Protected|veiled)
 	if a != b {
 		dst = append(to.appendSGR(append(dst, "\x1b["...)), 'm')
 	}
@@ -222,7 +222,7 @@ func (c charsets) append(dst []byte) []byte {
 }
 
 // AppendRedraw appends what paints this screen, with cursor, modes and title, on a terminal of the same size that has
-// just been reset. The main screen below an alternate one is painted as well; the history is not.
+// just been reset. The main screen below an alternate one is painted as well; the history is not, nor is what is veiled.
 func (s *Screen) AppendRedraw(dst []byte) []byte {
 	t := &s.t
 	dst = t.appendTitles(dst)
@@ -253,7 +253,7 @@ func (s *Screen) AppendRedraw(dst []byte) []byte {
 func (t *terminal) appendRows(dst []byte, g *grid) []byte {
 	for y := range g.rows {
 		if r := g.at(y); r.end() > 0 {
-			dst = t.appendRow(appendCUP(dst, y, 0), r, (*terminal).appendExact)
+			dst = t.appendRow(appendCUP(dst, y, 0), t.shown(r), (*terminal).appendExact)
 		}
 	}
 	return dst

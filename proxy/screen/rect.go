@@ -181,6 +181,7 @@ func (t *terminal) restyleRow(y, from, to int, memo map[uint32]uint32, change fu
 			known := false
 			if id, known = memo[old]; !known {
 				s := change(t.styles.list[old])
+				s.attrs |= t.styles.list[old].attrs & veiled
 				id = t.styles.intern(&s)
 				memo[old] = id
 			}

@@ -80,7 +80,7 @@ func (s *Screen) commit() {
 	t := &s.t
 	t.flushDirty()
 	now := view{s.Cursor(), t.modes, t.title, t.cwd, t.marks.Rev, t.bells, t.hist.base, t.hist.length}
-	if t.changed || now != s.seen {
+	if (t.changed || now != s.seen) && t.veil == 0 {
 		s.rev = t.tick
 	}
 	s.seen = now
@@ -151,7 +151,8 @@ func (s *Screen) TakeReplies() []byte {
 // RowText returns the text of a visible row without blanks at its end.
 func (s *Screen) RowText(row int) string { return string(s.AppendRow(nil, row)) }
 
-// AppendRow appends the text of a visible row to dst, without blanks at its end. A row outside the screen is empty.
+// AppendRow appends the text of a visible row to dst, without blanks at its end, with blanks for what is veiled (see
+// [Screen.Veil]). A row outside the screen is empty.
 func (s *Screen) AppendRow(dst []byte, row int) []byte {
 	if row < 0 || row >= s.t.rows {
 		return dst
@@ -162,6 +163,8 @@ func (s *Screen) AppendRow(dst []byte, row int) []byte {
 		switch {
 		case c.isEmpty():
 			dst = append(dst, ' ')
+		case s.t.isVeiled(c):
+			dst = append(dst, "  "[:c.width()]...)
 		default:
 			dst = s.t.clusters.appendCell(dst, c)
 		}
@@ -189,13 +192,16 @@ type Cell struct {
 	Style   Style
 }
 
-// Cell returns the cell at a visible position; the zero Cell outside the screen.
+// Cell returns the cell at a visible position, empty where it is veiled; the zero Cell outside the screen.
 func (s *Screen) Cell(row, col int) Cell {
 	t := &s.t
 	if row < 0 || row >= t.rows || col < 0 || col >= t.cols {
 		return Cell{}
 	}
 	c := t.grid.at(row).cells[col]
+	if t.isVeiled(c) {
+		return Cell{Width: c.width()}
+	}
 	return Cell{Content: string(t.clusters.appendCell(nil, c)), Width: c.width(), Style: t.styleOf(c.style())}
 }
 
@@ -219,7 +225,8 @@ func (s *Screen) HistoryBase() uint64 { return s.t.hist.base }
 // HistoryText returns the text of row i of the history, 0 being the oldest; "" outside.
 func (s *Screen) HistoryText(i int) string { return string(s.AppendHistory(nil, i)) }
 
-// AppendHistory appends the text of row i of the history to dst, without blanks at its end.
+// AppendHistory appends the text of row i of the history to dst, without blanks at its end, with blanks for what is
+// veiled.
 func (s *Screen) AppendHistory(dst []byte, i int) []byte {
 	if i < 0 || i >= s.t.hist.length {
 		return dst

@@ -23,6 +23,8 @@ type terminal struct {
 	pen      style  // what SGR, DECSCA and OSC 8 have set
 	penID    uint32 // number of pen, valid unless penDirty
 	penDirty bool
+	veil     Attr    // marks what is printed now as not for observers: veil.go
+	veils    bool    // something may be veiled
 	pens     []style // XTPUSHSGR
 	protects bool    // something may be protected (DECSCA, SPA)
 	plain    bool    // runs of ASCII may be copied into cells: no insert mode, no translating character set
@@ -110,7 +112,7 @@ func (t *terminal) touchAll() {
 // style returns the number of the pen.
 func (t *terminal) style() uint32 {
 	if t.penDirty {
-		t.penID = t.styles.intern(&t.pen)
+		t.penID = t.penStyle()
 		t.penDirty = false
 	}
 	return t.penID

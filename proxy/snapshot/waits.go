@@ -69,6 +69,8 @@ type Waits struct {
 	open []*waiting
 	// seen are the newest revisions with what had been printed by then, oldest first: how AfterSeq finds its text.
 	seen []seen
+	// blind: the screen is not to be looked at.
+	blind bool
 	// hide makes a text what the waiters may see of it.
 	hide func(text string, ahead int) string
 }
@@ -151,7 +153,7 @@ func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
 		switch {
 		case !chosen(o):
 			return Result{}, false
-		case o.holds(v, w, now):
+		case !w.blindTo(o) && o.holds(v, w, now):
 			return Result{ID: o.ID, End: Met, Matched: o.matched}, true
 		case exited:
 			return Result{ID: o.ID, End: Exited}, true
@@ -176,6 +178,20 @@ func (w *Waits) finish(over func(*waiting) (Result, bool)) {
 	for _, tell := range done {
 		tell()
 	}
+}
+
+// Blind says whether waits may look at the screen. While they may not, what is on it meets none, nor does what the program
+// does; quiet, the exit and time do.
+func (w *Waits) Blind(on bool) { w.blind = on }
+
+// blindTo reports whether o is about something that may not be looked at.
+func (w *Waits) blindTo(o *waiting) bool {
+	switch o.Condition.kind {
+	case kindShown, kindGone, kindChanged, kindWaiting:
+		return w.blind
+	case kindQuiet, kindSettled, kindExit, kindControl:
+	}
+	return false
 }
 
 // Decide ends the waits for a decision about control whose id matches, as met with the given word.

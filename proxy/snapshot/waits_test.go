@@ -440,3 +440,34 @@ func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
 	require.NotEmpty(t, b.text.log.ops, "the log was played though nobody asked for the text")
 	require.Zero(t, b.text.kept.lines)
 }
+
+// While the screen may not be looked at, nothing on it meets a wait; quiet, the exit and time do.
+func TestBlindWaits(t *testing.T) {
+	b := newBench(t, "hidden", "")
+	b.waits.Blind(true)
+	b.view.waiting = true
+	b.add(protocol.Until{Text: "hidden"}, 0, named("text"))
+	b.add(protocol.Until{Regex: "h.*"}, 0, named("regex"), deadline(50))
+	b.add(protocol.Until{Gone: "absent"}, 0, named("gone"))
+	b.add(protocol.Until{Changed: true}, 0, named("changed"))
+	b.add(protocol.Until{Waiting: true}, 0, named("waiting"))
+	b.view.set(1, "more")
+	b.check(1)
+	b.open("nobody may look")
+	b.check(60)
+	require.Len(t, b.results, 1, "time does not stop: %v", b.results)
+	require.Contains(t, b.results[0], "regex")
+	b.waits.Blind(false)
+	b.check(61)
+	require.Len(t, b.results, 5, "%v", b.results)
+
+	b = newBench(t, "hidden")
+	b.waits.Blind(true)
+	b.add(protocol.Until{QuietMs: 10}, 0, named("quiet"))
+	b.add(protocol.Until{Exit: true}, 0, named("exit"))
+	b.add(protocol.Until{Text: "hidden"}, 0, named("text"))
+	b.check(10)
+	b.view.exited = true
+	b.check(11)
+	require.Len(t, b.results, 3, "%v", b.results)
+}

@@ -1,0 +1,490 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+// canary is what the user types where a password is asked for, and nobody else may ever come by.
+const canary = "c4narys0ng"
+
+// prompter is a program that asks for a secret.
+type prompter struct {
+	name, needs string
+	line        string // for a shell in the session
+	prompt      string // on the user's screen, when it asks
+	kind        protocol.SecretPrompt
+	after       string // on the screen when it is answered; "" for a program that may ask again
+}
+
+// nobody runs a command as a user without rights, so that it is asked for a password.
+func nobody(command string) string {
+	if os.Geteuid() != 0 {
+		return command
+	}
+	return "exec runuser -u nobody -- " + command
+}
+
+// hard are the programs whose prompts the line settings show.
+var hard = []prompter{
+	{"read -s in bash", "bash", `bash -c 'read -s -p "Password: " x; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
+	{"read -s in zsh", "zsh", `zsh -f -c 'read -s "x?Password: "; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
+	{"stty -echo in dash", "dash", `dash -c 'stty -echo; printf "Password: "; read x; stty echo; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
+	{"getpass", "python3", `python3 -c 'import getpass; print("length", len(getpass.getpass()))'`, "Password:", protocol.SecretHard, "length 10"},
+	{"sudo", "sudo", nobody("sudo -k -p 'sudo password: ' true"), "sudo password:", protocol.SecretHard, ""},
+	{"su", "su", nobody("su root"), "Password:", protocol.SecretHard, ""},
+	{"passwd", "passwd", "passwd", "assword:", protocol.SecretHard, ""},
+	{"ssh", "sshd", "ssh -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o PubkeyAuthentication=no -o LogLevel=ERROR -p $(cat port) nobody@127.0.0.1", "password:", protocol.SecretHard, ""},
+	{"ssh-keygen", "ssh-keygen", "ssh-keygen -t ed25519 -f key", "passphrase", protocol.SecretHard, ""},
+	{"openssl passwd", "openssl", "openssl passwd -5", "Password:", protocol.SecretHard, ""},
+	{"psql -W", "psql", "psql -W -h 127.0.0.1 -p 1", "Password:", protocol.SecretHard, "refused"},
+	{"git", "git", `printf 'protocol=https\nhost=x.invalid\nusername=ada\n\n' | git -c credential.helper= -c core.askPass= credential fill > filled; echo done`, "Password for", protocol.SecretHard, "done"},
+}
+
+// overheard is every frame of the wire that reaches an agent that subscribes and reads.
+type overheard struct {
+	w  *world
+	c  *client.Client
+	id string
+
+	mu    sync.Mutex
+	heard strings.Builder
+}
+
+func (w *world) overhear(id string) *overheard {
+	w.t.Helper()
+	ep, err := gateway.ParseEndpoint("unix:" + filepath.Join(w.run(), "gateway.sock"))
+	require.NoError(w.t, err)
+	o := &overheard{w: w, id: id, c: client.New(client.Config{
+		Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "listener", Key: strings.Repeat("k", 32),
+	})}
+	stream, err := o.c.Subscribe(w.ctx, id, 0)
+	require.NoError(w.t, err)
+	ended := make(chan struct{})
+	go func() { // ends with the client
+		defer close(ended)
+		for m := range stream {
+			o.note(m)
+		}
+	}()
+	w.t.Cleanup(func() { _ = o.c.Close(); <-ended })
+	return o
+}
+
+func (o *overheard) note(m protocol.Message) {
+	frame, err := json.Marshal(m)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	fmt.Fprintf(&o.heard, "%s %s %v\n", protocol.KindOf(m), frame, err)
+}
+
+// reads asks for everything that there is to see.
+func (o *overheard) reads() *protocol.ReadResult {
+	o.w.t.Helper()
+	got, err := o.c.Read(o.w.ctx, &protocol.Read{SessionID: o.id, Scrollback: protocol.MaxHistory, Attributes: true})
+	require.NoError(o.w.t, err)
+	o.note(got)
+	text, err := o.c.Read(o.w.ctx, &protocol.Read{SessionID: o.id, Text: true})
+	require.NoError(o.w.t, err)
+	o.note(text)
+	return text
+}
+
+// until reads until the answer is as wanted.
+func (o *overheard) until(why string, wanted func(*protocol.ReadResult) bool) {
+	o.w.t.Helper()
+	o.w.until(func() bool { return wanted(o.reads()) }, func() string { return why + "\n" + o.all() })
+}
+
+func (o *overheard) all() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.heard.String()
+}
+
+// sshd runs a server of its own on the loopback, whose port is in the file "port".
+func (w *world) sshd() {
+	w.t.Helper()
+	path, err := exec.LookPath("sshd")
+	if err != nil {
+		if path, err = exec.LookPath("/usr/sbin/sshd"); err != nil {
+			w.t.Skip("sshd is not installed")
+		}
+	}
+	if os.Geteuid() == 0 {
+		require.NoError(w.t, os.MkdirAll("/run/sshd", 0o755))
+	}
+	for _, key := range []string{"host", "user"} {
+		require.Zero(w.t, w.do("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", w.path(key)).status)
+	}
+	w.write("sshd_config", "HostKey "+w.path("host")+"\nAuthorizedKeysFile "+w.path("user.pub")+
+		"\nPasswordAuthentication yes\nPermitRootLogin yes\nStrictModes no\nUsePAM no\nPidFile none\nListenAddress 127.0.0.1\n")
+	for port := 20000 + os.Getpid()%20000; ; port++ {
+		daemon := w.start(path, "-D", "-e", "-f", w.path("sshd_config"), "-p", fmt.Sprint(port))
+		up := false
+		w.until(func() bool {
+			select {
+			case <-daemon.ended:
+				return true // the port is taken
+			default:
+			}
+			up = w.do("ssh-keyscan", "-T", "2", "-p", fmt.Sprint(port), "127.0.0.1").out != ""
+			return up
+		}, func() string { return "sshd does not answer" })
+		if up {
+			w.t.Cleanup(func() { _ = daemon.cmd.Process.Kill(); <-daemon.ended })
+			w.write("port", fmt.Sprint(port))
+			return
+		}
+	}
+}
+
+// asked runs a program under proxy until it asks, with an agent that has the keyboard.
+func (w *world) asked(a prompter) (*terminal, *overheard) {
+	w.t.Helper()
+	switch {
+	case a.needs == "sshd":
+		w.sshd()
+	case a.needs == "sudo" && os.Geteuid() != 0 && w.do("sudo", "-n", "true").status == 0:
+		w.t.Skip("sudo asks this user for no password")
+	}
+	s := w.terminal(100, 24)
+	w.write("ask.sh", a.line+"\n")
+	s.run("proxy --agent --grant drive --record session.cast bash -c 'read go; . ./ask.sh'")
+	id := w.session()
+	o := w.overhear(id)
+	w.granted(id)
+	s.typed("\n")
+	s.wait(a.prompt)
+	return s, o
+}
+
+func TestR21AndR26HardPrompts(t *testing.T) {
+	for _, a := range hard {
+		t.Run(a.name, func(t *testing.T) {
+			needs := a.needs
+			if needs == "sshd" {
+				needs = "ssh"
+			}
+			w := newWorld(t, needs)
+			s, o := w.asked(a)
+			got := w.gateway("send", o.id, "--text", "evil")
+			require.Equal(t, 1, got.status, "the first byte of the agent's: %s", got.err)
+			require.Contains(t, got.err, "asks the user for a password")
+			shown := o.reads().Frame
+			require.NotNil(t, shown.Blackout)
+			require.Equal(t, protocol.BlackoutPassword, shown.Blackout.Why)
+			require.Equal(t, a.kind, shown.Blackout.Secret)
+			require.Contains(t, strings.Join(shown.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"), "the question is shown")
+			s.titled("[secret")
+			s.wait("password prompt: cli's input is blocked")
+
+			for i := range canary {
+				s.typed(canary[i : i+1])
+				now := o.reads().Frame
+				require.Equal(t, shown.Screen.Cursor, now.Screen.Cursor)
+				require.Equal(t, shown.Seq, now.Seq)
+			}
+			s.ends(a)
+			w.nothingHas(canary, o, "filled")
+			require.Contains(t, w.content("session.cast"), "a password is being asked for", "the recording says what it leaves out")
+			require.NotContains(t, s.screen(), "evil")
+		})
+	}
+}
+
+// ends answers the program, or interrupts it, and waits for the end of the session. A program that asks again gets no
+// answer to that.
+func (s *terminal) ends(a prompter) {
+	s.w.t.Helper()
+	if a.after != "" {
+		s.typed("\n")
+		s.wait(a.after)
+		s.status()
+		return
+	}
+	s.press("C-c")
+	pressed := time.Now()
+	s.w.until(func() bool {
+		if time.Since(pressed) > 500*time.Millisecond { // not more than what a screen holds, or the mark scrolls away
+			s.press("Enter")
+			pressed = time.Now()
+		}
+		return strings.Contains(s.screen(), s.marked+"=")
+	}, func() string { return s.screen() })
+}
+
+// nothingHas looks for a text in all that an agent got, and in every file of this world but those that are named.
+func (w *world) nothingHas(text string, o *overheard, but ...string) {
+	w.t.Helper()
+	require.NotContains(w.t, o.all(), text)
+	require.NoError(w.t, filepath.WalkDir(w.dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		for _, name := range but {
+			if filepath.Base(path) == name {
+				return nil
+			}
+		}
+		content, err := os.ReadFile(path)
+		require.NotContains(w.t, string(content), text, path)
+		return err
+	}))
+}
+
+// nodeAsks reads a password as programs in Node do: raw, with an asterisk for each key.
+const nodeAsks = `
+process.stdin.setRawMode(true); process.stdout.write("Password: "); let n = 0
+process.stdin.on("data", d => { for (const c of d) { if (c === 10) { console.log("\r\nlength " + n); process.exit() } if (c === 3) process.exit(1); n++; process.stdout.write("*") } })
+`
+
+// soft are programs that read raw keys and show something for each.
+var soft = []prompter{
+	{"fish read --silent", "fish", `fish --no-config -c 'read --silent -P "Password: " x; echo length (string length $x)'`, "Password:", protocol.SecretSoft, "length 10"},
+	{"pinentry-curses", "pinentry-curses", `printf 'SETPROMPT PIN:\nSETDESC Unlock the key\nGETPIN\n' > say; exec pinentry-curses --ttyname $(tty) --ttytype $TERM < say > filled`, "PIN:", protocol.SecretSoft, ""},
+	{"systemd-ask-password", "systemd-ask-password", "exec systemd-ask-password --timeout=0 'Unlock the disk:' > filled", "Unlock the disk:", protocol.SecretSoft, ""},
+	{"node", "node", "node ask.js", "Password:", protocol.SecretSoft, "length 10"},
+	{"sudo with pwfeedback", "sudo", `exec unshare -m sh -c 'mount --bind sudoers /etc/sudoers && exec runuser -u nobody -- sudo -k -p "sudo password: " true'`, "sudo password:", protocol.SecretSoft, ""},
+	{"another machine", "sshd", `ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 'python3 -c "import getpass; print(\"length\", len(getpass.getpass()))"'`, "Password:", protocol.SecretSoft, "length 10"},
+	{"like sudo-rs", "stty", "asterisks echonl", "Password:", protocol.SecretHard, "length 10"},
+	{"in pieces", "stty", "asterisks raw pieces", "Password:", protocol.SecretSoft, "length 10"},
+}
+
+func TestR22AndR24SoftPrompts(t *testing.T) {
+	for _, a := range soft {
+		t.Run(a.name, func(t *testing.T) {
+			needs := a.needs
+			if needs == "sshd" {
+				needs = "ssh"
+			}
+			w := newWorld(t, needs)
+			w.write("ask.js", nodeAsks)
+			if strings.Contains(a.line, "unshare") {
+				w.feedback()
+			}
+			s, o := w.asked(a)
+			w.until(func() bool { return o.reads().Frame.Blackout != nil }, func() string { return s.screen() + o.all() })
+			shown := o.reads().Frame
+			require.Equal(t, a.kind, shown.Blackout.Secret)
+			require.Contains(t, strings.Join(shown.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"), "the question is shown")
+			got := w.gateway("send", o.id, "--text", "evil")
+			require.Equal(t, 1, got.status, "the agent's input: %s", got.err)
+			require.Contains(t, got.err, "asks the user for a password")
+
+			for i := range canary {
+				s.typed(canary[i : i+1])
+				now := o.reads().Frame
+				require.Equal(t, shown.Screen.Cursor, now.Screen.Cursor)
+				require.Contains(t, strings.Join(now.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"))
+			}
+			s.ends(a)
+			w.nothingHas(canary, o, "filled")
+			for _, sign := range []string{"*", "•", "●"} {
+				require.NotContains(t, o.all(), sign)
+				require.NotContains(t, strings.ReplaceAll(w.content("session.cast"), `\u001b*`, ""), sign, "but to name a set of characters")
+			}
+			require.NotContains(t, s.screen(), "evil")
+		})
+	}
+}
+
+// feedback writes a configuration with which sudo shows asterisks, or skips where it cannot be put in place.
+func (w *world) feedback() {
+	w.t.Helper()
+	if os.Geteuid() != 0 {
+		w.t.Skip("only root can give sudo another configuration")
+	}
+	w.write("sudoers", "Defaults pwfeedback\nroot ALL=(ALL) ALL\n")
+	require.NoError(w.t, os.Chmod(w.path("sudoers"), 0o440))
+	if got := w.do("unshare", "-m", "sh", "-c", "mount --bind sudoers /etc/sudoers"); got.status != 0 {
+		w.t.Skipf("no mounts of one's own here: %s", got.err)
+	}
+}
+
+// Where text with the word in it is edited or printed, nothing is kept from an agent and its input arrives.
+func TestR22NoFalsePositives(t *testing.T) {
+	w := newWorld(t, "vim", "less", "grep")
+	s := w.terminal(80, 24)
+	w.write("config.yml", "user: ada\npassword:\n")
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	o := w.overhear(id)
+	w.granted(id)
+	shown := func() {
+		t.Helper()
+		require.Nil(t, o.reads().Frame.Blackout, s.screen())
+	}
+	for _, line := range []string{"grep -r password: config.yml", "echo 'the password:'", "printf 'password:'; printf '\\n'"} {
+		w.good("send", id, "--text", line, "--enter")
+		shown()
+	}
+	w.good("send", id, "--text", "echo password:")
+	shown()
+	w.good("send", id, "ctrl-u")
+	w.good("send", id, "--text", "vim -u NONE -n +2 config.yml", "--enter", "--until", "text=user: ada")
+	w.good("send", id, "--text", "A")
+	shown()
+	w.good("send", id, "--text", " hunter2", "esc")
+	shown()
+	require.Contains(t, strings.Join(o.reads().Frame.Screen.Lines, "\n"), "password: hunter2")
+	w.good("send", id, "--text", ":q!", "enter")
+	w.good("send", id, "--text", "less config.yml", "--enter")
+	shown()
+	w.good("send", id, "q")
+	shown()
+	require.NotContains(t, o.all(), `"blackout"`)
+	s.press(`C-\`)
+	s.typed("exit\n")
+	s.status()
+}
+
+// SAFETY R23: the agent is refused, the user answers, the agent goes on.
+func TestR23TheAgentGoesOnAfterwards(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	w.session()
+	a := w.agent("claude", eras[1])
+	a.good("terminal_request_control", args{"reason": "try"}, "granted")
+	a.good("terminal_send", args{"text": `read -s -p "Password: " x; echo; echo got=$x`, "enter": true}, "a password is being asked")
+	a.fails("terminal_send", args{"text": "evil", "enter": true}, "asks the user for a password", "terminal_wait", "Password:")
+	a.good("terminal_list", nil, "password prompt", "keyboard: you")
+	waiting := a.start("terminal_wait", args{"for": "text", "value": "got=mine", "timeout_ms": 20000})
+	s.typed("mine\n")
+	require.Contains(t, w.answered(waiting).text, "matched: true")
+	s.wait("got=mine")
+	w.until(func() bool { return !a.calls("terminal_send", args{"text": "echo on", "enter": true}).fails },
+		func() string { return s.screen() })
+	s.wait("on\n")
+	text := a.good("terminal_read", args{"view": "history", "lines": 100}, "got=mine", "keyboard: you")
+	require.NotContains(t, text, "evil")
+	s.press(`C-\`)
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+}
+
+// SAFETY R25: only the user lets the agent answer, and for this once.
+func TestR25TheUserLetsTheAgentAnswer(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 12)
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	w.granted(id)
+	ask := `read -s -p "Password: " x; echo; echo got=$x`
+	w.good("send", id, "--text", "printf '\\n%.0s' {1..12}; "+ask, "--enter")
+	require.Equal(t, 1, w.gateway("send", id, "--text", "evil", "--enter").status)
+	s.see("the line above the prompt", func(screen string) bool {
+		first, _, _ := strings.Cut(screen, "\n")
+		return strings.Contains(first, "Ctrl+G lets cli answer") && strings.HasPrefix(s.bottom(), "Password:")
+	})
+	<-time.After(400 * time.Millisecond) // a key that comes too soon after the question counts as an accident
+	s.press("C-g")
+	s.waitGone("Ctrl+G lets")
+	w.good("send", id, "--text", "theirs", "--enter")
+	s.wait("got=theirs")
+	w.good("send", id, "--text", ask, "--enter")
+	require.Equal(t, 1, w.gateway("send", id, "--text", "evil", "--enter").status, "not the next one")
+	s.titled("[secret")
+	s.typed("\n")
+	s.wait("got=\n")
+	s.press(`C-\`)
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+}
+
+func TestTheUserHidesTheScreen(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 12)
+	s.run("proxy --agent bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	o := w.overhear(id)
+	a := w.agent("claude", eras[1])
+	press := func(menu string) {
+		t.Helper()
+		s.press(`C-\`)
+		s.wait(menu)
+		<-time.After(400 * time.Millisecond) // a key that comes too soon after the question counts as an accident
+		s.press("h")
+	}
+	s.typed("echo before\n")
+	s.wait("before\n$")
+	a.good("terminal_read", nil, "before")
+	press("h hides")
+	s.titled("[hidden]")
+	a.fails("terminal_read", nil, "the user has hidden the screen", "ago", "terminal_wait for=changed")
+	a.fails("terminal_read", args{"view": "history"}, "the user has hidden the screen")
+	a.good("terminal_list", nil, "hidden")
+	waiting := a.start("terminal_wait", args{"for": "changed", "timeout_ms": 40000})
+	s.typed("echo top$((1+1))secret; printf 'row-%d\\n' {1..90}\n")
+	s.wait("row-90\n$")
+	a.good("terminal_wait", args{"for": "text", "value": "top2secret", "timeout_ms": 500}, "matched: false", "hidden the screen")
+	o.reads()
+	require.NotContains(t, o.all(), "row-")
+	press("h shows it")
+	s.titled("[observed]")
+	require.Contains(t, w.answered(waiting).text, "matched: true")
+	a.good("terminal_read", nil, "row-90", "$")
+	s.typed("printf 'then-%d\\n' {1..20}\n")
+	s.wait("then-20\n$")
+	text := a.good("terminal_read", args{"view": "history", "lines": 500}, "before", "row-89", "then-20")
+	require.NotContains(t, text, "row-50")
+	o.until("it is shown again", func(r *protocol.ReadResult) bool {
+		return r.Frame.Blackout == nil && strings.Contains(r.Text, "then-20")
+	})
+	require.NotContains(t, o.all(), "top2secret")
+	require.NotContains(t, o.all(), "row-50")
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+}
+
+// Who hides the screen needs no key for it, and no leave; who shows it again is the owner. A grant pauses meanwhile.
+func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(120, 24), w.owner(120, 24)
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	w.granted(id)
+	w.good("send", id, "--text", "echo seen", "--enter")
+	require.Contains(t, w.good("hide", id), "agents do not see it")
+	s.titled("[hidden]")
+	s.wait("agents do not see this screen any more")
+	got := w.gateway("read", id)
+	require.Contains(t, got.out, "the user has hidden the screen")
+	require.NotContains(t, got.out, "seen")
+	refused := w.gateway("send", id, "--text", "echo not typed", "--enter")
+	require.Equal(t, 1, refused.status)
+	require.Contains(t, refused.err, "the user hides the screen")
+	require.Contains(t, refused.err, "hint: wait for the user with: gateway wait ID --changed")
+
+	o.run("gateway hide --off " + id)
+	o.wait("show it to agents again")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+	require.Contains(t, w.good("read", id), "seen")
+	w.good("send", id, "--text", "echo on again", "--enter")
+	s.wait("\non again")
+	require.NotContains(t, s.screen(), "not typed")
+	w.good("reclaim", id)
+	s.titled("[observed]")
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+}

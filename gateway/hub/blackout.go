@@ -1,0 +1,40 @@
+package hub
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// black notes that something is kept from agents from now on, or no longer. The snapshot that follows says the same; until
+// it comes nobody is to see the screen that the user hides, not even as it was before.
+func (s *session) black(m *protocol.Blackout) {
+	switch {
+	case m.On:
+		s.withhold(&protocol.Withheld{Why: m.Why, Secret: m.Secret})
+	case s.blackout != nil && s.blackout.Why == m.Why:
+		s.withhold(nil)
+	}
+	if !s.blackout.Hidden() || s.newest == nil {
+		return
+	}
+	blank := *s.newest
+	blank.Content = ""
+	if old := blank.Screen; old != nil {
+		blank.Screen = &protocol.Screen{Cols: old.Cols, Rows: old.Rows, Lines: make([]string, old.Rows)}
+	}
+	s.newest, s.synced = &blank, false
+	s.info.Title = ""
+}
+
+func (s *session) withhold(w *protocol.Withheld) { s.blackout, s.since = w, time.Now() }
+
+// withheld is what is kept from agents as of now.
+func (s *session) withheld() *protocol.Withheld {
+	if s.blackout == nil {
+		return nil
+	}
+	w := *s.blackout
+	w.SinceMs += time.Since(s.since).Milliseconds()
+	return &w
+}

@@ -1,0 +1,30 @@
+package observe
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// Withheld says what is kept from the reader and since when, "" when nothing is.
+func Withheld(w *protocol.Withheld) string {
+	switch {
+	case w == nil:
+		return ""
+	case w.Hidden():
+		return "the user has hidden the screen " + since(w) + " ago: nothing of it is shown until they show it again"
+	case w.Secret == protocol.SecretSoft:
+		return "a password is being asked, as far as one can tell: the user answers it, and what is typed is not shown"
+	}
+	return "a password is being asked: the user answers it, and what is typed is not shown"
+}
+
+// withheldState is the same in a word, for a list.
+func withheldState(w *protocol.Withheld) string {
+	if w.Hidden() {
+		return "hidden " + since(w)
+	}
+	return "password prompt"
+}
+
+func since(w *protocol.Withheld) string { return Span(time.Duration(w.SinceMs) * time.Millisecond) }

@@ -1,0 +1,45 @@
+package protocol
+
+// Withheld says that something is kept from agents, why, and since when. While a password is asked for, the screen is
+// shown but for what stands right of the question; while the user hides the screen, nothing of it is.
+type Withheld struct {
+	// Why is "password" or "user".
+	Why string `json:"reason"`
+	// Secret says how sure the proxy is that a password is asked for.
+	Secret  SecretPrompt `json:"secretPrompt,omitempty"`
+	SinceMs int64        `json:"sinceMs"`
+}
+
+// The reasons of a blackout.
+const (
+	BlackoutPassword = "password"
+	BlackoutUser     = "user"
+)
+
+// SecretPrompt says how sure a proxy is that a program asks for a secret.
+type SecretPrompt string
+
+// The kinds of prompts.
+const (
+	SecretHard SecretPrompt = "hard" // the terminal's line settings say so
+	SecretSoft SecretPrompt = "soft" // it looks like one; the user can dismiss it
+)
+
+// Hidden reports whether the user hides the screen. w may be nil.
+func (w *Withheld) Hidden() bool { return w != nil && w.Why == BlackoutUser }
+
+func (c *checks) withheld(field string, w *Withheld) *checks {
+	if w == nil {
+		return c
+	}
+	return c.oneOf(field+".reason", w.Why, BlackoutPassword, BlackoutUser).secret(field+".secretPrompt", w.Secret)
+}
+
+func (c *checks) secret(field string, s SecretPrompt) *checks {
+	return c.oneOf(field, string(s), "", string(SecretHard), string(SecretSoft))
+}
+
+func (m *Blackout) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).oneOf("reason", m.Why, BlackoutPassword, BlackoutUser).
+		secret("secretPrompt", m.Secret).done()
+}

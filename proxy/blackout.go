@@ -1,0 +1,44 @@
+package proxy
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/guard"
+)
+
+// wireVeil plugs the veil between the screen loop, the pump and the link.
+func (s *session) wireVeil(text *gate) {
+	v := &veil{
+		l: s.loop, text: text, mute: !s.term.HasKeyboard(), line: s.child.Line, typed: s.writes.Load,
+		program:  s.child.Chain,
+		driven:   func() bool { return s.authority.state().Phase == control.Granted },
+		announce: func(m *protocol.Blackout) { m.SessionID = s.id; s.link.Send(m) },
+		record: func(on bool, why string) {
+			if s.recording != nil {
+				s.recording.Blackout(on, why)
+			}
+		},
+		asked: func(kind guard.Kind, allow bool) {
+			s.pump.Post(func(now time.Time) { s.authority.Guard(now, secretOf[kind], allow) })
+		},
+	}
+	s.loop.veil = v
+	s.authority.secret = func() bool {
+		line, err := s.child.Line()
+		return guard.Judge(guard.Facts{Known: err == nil, Line: guard.Line(line), Mute: v.mute}) == guard.Hard
+	}
+	s.authority.spotted = func() { s.loop.post(v.spot) }
+	s.authority.allowed = func() { s.loop.post(v.dismiss) }
+	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) == control.Take }
+}
+
+var secretOf = [...]control.Secret{guard.Off: control.NoSecret, guard.Soft: control.SoftSecret, guard.Hard: control.HardSecret}
+
+// observed says whether a gateway is reached, through which agents look.
+func (s *session) observed(yes bool) {
+	s.status.observed(yes)
+	s.loop.veil.reached.Store(yes)
+	s.loop.signal() // it may have to look at the line settings again
+}

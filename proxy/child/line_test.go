@@ -1,0 +1,40 @@
+//go:build linux
+
+package child_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/child"
+)
+
+func TestLine(t *testing.T) {
+	for settings, want := range map[string]child.Line{
+		"sane":                           {Canonical: true, Echo: true},
+		"sane -echo":                     {Canonical: true},
+		"sane -icanon -echo echonl":      {EchoNewline: true},
+		"raw -echo -echonl":              {},
+		"sane -icanon":                   {Echo: true},
+		"sane -echo echonl -icrnl icrnl": {Canonical: true, EchoNewline: true},
+	} {
+		c := start(t, "stty "+settings+"; printf ready; read x", nil)
+		_, err := readUntil(t, c, says("ready"))
+		require.NoError(t, err)
+		got, err := c.Line()
+		require.NoError(t, err)
+		require.Equal(t, want, got, settings)
+	}
+}
+
+func TestChain(t *testing.T) {
+	alone := start(t, "printf ready; read x", nil)
+	_, err := readUntil(t, alone, says("ready"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"sh"}, alone.Chain())
+	relays := start(t, "sh -c 'head -c 1; exit'; exit", nil)
+	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 10*time.Second, time.Millisecond)
+}

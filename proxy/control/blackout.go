@@ -1,0 +1,87 @@
+package control
+
+import (
+	"errors"
+	"time"
+)
+
+// Secret says that the program asks the user for a secret, and how sure that is, in order.
+type Secret uint8
+
+// The kinds of prompts.
+const (
+	NoSecret   Secret = iota
+	SoftSecret        // it looks like one: the user may say that it is none
+	HardSecret        // the line settings say so: the user may let an agent answer it once
+)
+
+// Errors of Admit while an agent's grant pauses.
+var (
+	ErrSecret = errors.New("the program asks the user for a secret")
+	ErrHidden = errors.New("the user hides the screen")
+)
+
+// Guard tells the machine what is asked for now. When a prompt begins, the epoch rises: what an agent typed for something
+// else must not answer it. A grant pauses until there is no prompt, or allowed says that the user dismissed it.
+func (m *Machine) Guard(now time.Time, asked Secret, allowed bool) {
+	m.Tick(now)
+	if asked != NoSecret && m.secret == NoSecret {
+		m.epoch++
+	}
+	if m.secret != asked && m.phase != Asked && m.menu.IsZero() {
+		m.ask() // it is another question, or none
+	}
+	m.secret, m.allowed = asked, allowed
+}
+
+// Hide hides the screen from agents, or shows it again. A grant pauses meanwhile. It reports whether that is a change.
+func (m *Machine) Hide(now time.Time, on bool) bool {
+	m.Tick(now)
+	if m.hidden == on {
+		return false
+	}
+	if m.hidden = on; on {
+		m.epoch++
+	}
+	return true
+}
+
+// Choose tells the machine that the user pressed the key of a letter: h in the menu hides the screen, or shows it again.
+// Anything else is the program's, and [Machine.Key] is to be told.
+func (m *Machine) Choose(now time.Time, letter byte) Act {
+	m.Tick(now)
+	if m.menu.IsZero() || !m.answerable(now) || letter != 'h' {
+		return Pass
+	}
+	m.menu, m.shown = time.Time{}, time.Time{}
+	m.Hide(now, !m.hidden)
+	return Take
+}
+
+// Secret is what is asked for now, as far as the user has not dismissed it.
+func (m *Machine) Secret() Secret { return m.secret }
+
+// Allowed reports whether the user lets an agent answer the present prompt.
+func (m *Machine) Allowed() bool { return m.allowed }
+
+// Barred says why a grant pauses: ErrHidden, ErrSecret or nil.
+func (m *Machine) Barred() error {
+	switch {
+	case m.hidden:
+		return ErrHidden
+	case m.secret != NoSecret:
+		return ErrSecret
+	}
+	return nil
+}
+
+// dismissible reports whether Ctrl+G is an answer to the present prompt: a guess can be wrong; of a certain one the user
+// can say only that the agent that drives may answer it.
+func (m *Machine) dismissible() bool {
+	return m.menu.IsZero() && (m.secret == SoftSecret && m.phase != Asked || m.secret == HardSecret && m.phase == Granted)
+}
+
+// dismiss takes the user's answer to the present prompt.
+func (m *Machine) dismiss() {
+	m.secret, m.allowed, m.shown = NoSecret, true, time.Time{}
+}

@@ -1,0 +1,114 @@
+package control_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+)
+
+func TestR23AGrantPausesWhileASecretIsAskedFor(t *testing.T) {
+	m := granted.reach(t)
+	epoch := m.Epoch()
+	m.Guard(t0, control.HardSecret, false)
+	require.Equal(t, epoch+1, m.Epoch(), "what was typed for something else is void")
+	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrSecret)
+	require.ErrorIs(t, m.Admit(t0, ada.ID, epoch), control.ErrSecret)
+	require.ErrorIs(t, m.Admit(t0, bert.ID, epoch), control.ErrNoGrant, "others have no grant that could pause")
+	m.Guard(t0, control.SoftSecret, false)
+	require.Equal(t, epoch+1, m.Epoch(), "still the same prompt")
+	m.Guard(t0, control.NoSecret, false)
+	require.Equal(t, epoch+1, m.Epoch())
+	require.NoError(t, m.Admit(t0, ada.ID, m.Epoch()), "the grant goes on")
+	require.ErrorIs(t, m.Admit(t0, ada.ID, epoch), control.ErrStale)
+	require.Empty(t, m.TakeEvents()[1:], "control did not change hands")
+}
+
+func TestR23ReclaimDuringASecret(t *testing.T) {
+	m := granted.reach(t)
+	m.Guard(t0, control.HardSecret, false)
+	require.Equal(t, control.Take, m.Chord(t0))
+	m.Guard(t0, control.NoSecret, false)
+	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrNoGrant)
+}
+
+func TestR25OnlyWhoReadTheQuestionDismisses(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		from   place
+		secret control.Secret
+		shown  time.Duration
+		want   control.Act
+	}{
+		{"soft, read", observing, control.SoftSecret, -time.Second, control.Take},
+		{"soft, just drawn", observing, control.SoftSecret, 0, control.Pass},
+		{"soft, never drawn", observing, control.SoftSecret, time.Hour, control.Pass},
+		{"soft while an agent drives", granted, control.SoftSecret, -time.Second, control.Take},
+		{"hard while an agent drives", granted, control.HardSecret, -time.Second, control.Take},
+		{"hard, nobody drives", observing, control.HardSecret, -time.Second, control.Pass},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := c.from.reach(t)
+			m.Guard(after(-2*time.Second), c.secret, false)
+			if c.shown <= 0 {
+				m.Shown(after(c.shown))
+			}
+			require.Equal(t, c.want, m.Confirm(t0))
+			require.Equal(t, c.want == control.Take, m.Allowed())
+			require.Equal(t, c.want == control.Take, m.Barred() == nil)
+		})
+	}
+}
+
+// Ctrl+G answers the question that is on the screen: an agent's comes first.
+func TestR25ARequestComesBeforeThePrompt(t *testing.T) {
+	m := asked.reach(t)
+	m.Guard(t0, control.SoftSecret, false)
+	require.Equal(t, control.Take, m.Confirm(t0))
+	require.Equal(t, control.Granted, m.Phase())
+	require.Equal(t, control.SoftSecret, m.Secret())
+	require.Equal(t, control.Take, m.Confirm(t0), "the key repeats")
+	require.Equal(t, control.Pass, m.Confirm(after(time.Second)), "the prompt's own question has not been drawn yet")
+	require.Equal(t, control.SoftSecret, m.Secret())
+}
+
+func TestR25TheNextPromptIsAnotherQuestion(t *testing.T) {
+	m := granted.reach(t)
+	m.Guard(after(-2*time.Second), control.SoftSecret, false)
+	m.Shown(after(-time.Second))
+	m.Guard(after(-time.Second), control.NoSecret, false)
+	m.Guard(t0, control.SoftSecret, false)
+	require.Equal(t, control.Pass, m.Confirm(t0), "it was drawn for the one before")
+	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrSecret)
+}
+
+func TestHideFromTheMenu(t *testing.T) {
+	require.Equal(t, control.Pass, observing.reach(t).Choose(t0, 'h'))
+	require.Equal(t, control.Pass, asked.reach(t).Choose(t0, 'h'))
+	require.Equal(t, control.Pass, freshMenu.reach(t).Choose(t0, 'h'), "pressed before anybody could read the menu")
+	m := menu.reach(t)
+	require.Equal(t, control.Pass, m.Choose(t0, 'x'))
+	require.Equal(t, control.Take, m.Choose(t0, 'h'))
+	require.Equal(t, "observing", look(m))
+	require.True(t, m.State(t0).Hidden)
+	m.Chord(t0)
+	m.Shown(t0)
+	require.Equal(t, control.Take, m.Choose(after(time.Second), 'h'))
+	require.False(t, m.State(t0).Hidden)
+}
+
+func TestAGrantPausesWhileTheScreenIsHidden(t *testing.T) {
+	m := granted.reach(t)
+	epoch := m.Epoch()
+	require.True(t, m.Hide(t0, true))
+	require.False(t, m.Hide(t0, true))
+	require.Equal(t, epoch+1, m.Epoch())
+	m.Guard(t0, control.HardSecret, false)
+	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrHidden)
+	require.True(t, m.Hide(t0, false))
+	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrSecret)
+	m.Guard(t0, control.NoSecret, false)
+	require.NoError(t, m.Admit(t0, ada.ID, m.Epoch()))
+}
