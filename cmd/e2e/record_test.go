@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -314,4 +315,90 @@ func TestR12TheReclaimKeyOfAnAgentIsMarked(t *testing.T) {
 	require.Zero(t, s.status())
 	require.Contains(t, data(w.castEvents("s.cast"), "m"), "codex types under grant 2, keys, 1 byte: with the reclaim key")
 	require.Contains(t, w.good("audit", "show", "s.cast"), `typed: \x1c`)
+}
+
+// between are the events from the marker that begins with begin to the one that begins with end.
+func between(t *testing.T, events [][2]string, begin, end string) [][2]string {
+	t.Helper()
+	from := -1
+	for i, e := range events {
+		switch {
+		case e[0] == "m" && from < 0 && strings.HasPrefix(e[1], begin):
+			from = i
+		case e[0] == "m" && from >= 0 && strings.HasPrefix(e[1], end):
+			return events[from+1 : i]
+		}
+	}
+	require.FailNow(t, "not in the recording", "%s ... %s: %v", begin, end, events)
+	return nil
+}
+
+// R26: while a secret is asked for, nothing of the screen is recorded, nor that the user types; not even its length is in
+// what is painted afterwards.
+func TestR26ABlackoutIsAGapInTheRecording(t *testing.T) {
+	for name, ask := range map[string]string{
+		"hard": `read -s -p "Password: " x; echo`,
+		"soft": `stty raw -echo; printf "Password: "; while read -rn1 c && [ "$c" != q ]; do printf "*"; done; stty sane; echo`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(100, 24)
+			w.write("ask.sh", ask+"\necho answered\nread y\n")
+			s.run("proxy --agent --grant drive --record s.cast bash -c 'echo begins; read go; . ./ask.sh'")
+			s.wait("begins")
+			w.granted(w.session())
+			s.typed("\n")
+			s.wait("Password:")
+			s.titled("[secret")
+			for _, key := range "hunter2" {
+				s.typed(string(key))
+			}
+			if name == "soft" {
+				s.wait("*******")
+				s.typed("q")
+			} else {
+				s.typed("\n")
+			}
+			s.wait("answered")
+			s.titled("[cli") // it drives again
+			s.typed("\n")
+			require.Zero(t, s.status())
+			events := w.castEvents("s.cast")
+			require.Empty(t, between(t, events, "blackout begins: a password is being asked for", "blackout ends"))
+			shown := data(events, "o")
+			require.Contains(t, shown, "begins")
+			require.Contains(t, shown, "answered")
+			require.NotContains(t, shown, "**")
+			require.Contains(t, w.good("render", "s.cast"), "answered")
+			require.Contains(t, w.good("audit", "show", "s.cast"), "blackout begins: a password is being asked for")
+		})
+	}
+}
+
+// hides opens the menu, which says what h does, and presses that: a key that comes too soon after the line is not for it.
+func (s *terminal) hides(menu, title string) {
+	s.w.t.Helper()
+	s.press(`C-\`)
+	s.wait(menu)
+	<-time.After(400 * time.Millisecond)
+	s.typed("h")
+	s.titled(title)
+}
+
+func TestAHiddenScreenIsNotRecorded(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.run("proxy --agent --record s.cast bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	w.session()
+	s.hides("h hides", "[hidden]")
+	s.typed("echo private; sleep 0.3; clear; echo public\n")
+	s.wait("public\n$")
+	s.hides("h shows it", "[observed]")
+	s.typed("exit\n")
+	require.Zero(t, s.status())
+	events := w.castEvents("s.cast")
+	require.Empty(t, between(t, events, "blackout begins: the user hides the screen", "blackout ends"))
+	require.NotContains(t, w.content("s.cast")+w.content("s.cast.audit.jsonl"), "private")
+	require.Contains(t, w.good("render", "s.cast"), "public")
 }

@@ -25,6 +25,22 @@ func observed(s *Screen) string {
 	return b.String()
 }
 
+func TestARedrawTellsNoLengthOfASecret(t *testing.T) {
+	redraw := func(secret string) string {
+		s := New(Config{Cols: 20, Rows: 4})
+		s.Feed([]byte("Password: "))
+		s.Veil(true, false)
+		s.Feed([]byte("\x1b[1m" + secret))
+		s.Veil(false, false)
+		s.Feed([]byte("\x1b[m\r\nok\x1b[?1049h"))
+		return string(s.AppendRedraw(nil))
+	}
+	require.Contains(t, redraw("**"), "Password:")
+	require.Contains(t, redraw("**"), "ok")
+	require.Equal(t, redraw("**"), redraw("********"))
+	require.Equal(t, redraw("**"), redraw("世界"))
+}
+
 func TestVeiledTextStaysVeiledWhereverItGoes(t *testing.T) {
 	for name, after := range map[string]string{
 		"nothing":        "",
