@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// printer prints each line that it reads, with its escapes (printf %b).
-const printer = `bash -c 'stty -echo; echo ready; while read -r line; do printf "%b" "$line"; done'`
+// printer prints each line that it reads, with its escapes (printf %b). It has the keys raw: a canonical line without echo
+// would be a password.
+const printer = `bash -c 'stty -echo -icanon; echo ready; while read -r line && [ "$line" != end ]; do printf "%b" "$line"; done'`
 
 // raw has tmux write down every byte that reaches the window, and returns the name of the file.
 func (s *terminal) raw() string {
@@ -55,7 +56,7 @@ func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
 				}
 				require.Equal(t, 1, strings.Count(got, "\x1b[21t"), "the one from before the grant")
 			}
-			s.press("C-d")
+			s.typed("end\n")
 			require.Zero(t, s.status())
 		})
 	}
@@ -86,7 +87,7 @@ func TestR28AgentsSeeNoToken(t *testing.T) {
 				require.NotContains(t, all, "Zk9q")
 				require.Contains(t, all, `"redactions":`)
 			}
-			s.press("C-d")
+			s.typed("end\n")
 			require.Zero(t, s.status())
 		})
 	}
