@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,7 +52,7 @@ func TestR61TheProgramStartsClean(t *testing.T) {
 		require.GreaterOrEqual(t, len(got), 5, got)
 		require.Equal(t, "0 1 2 3 ", got[0], "3 is ls reading the directory")
 		require.Regexp(t, `^SigBlk:\s+0+$`, got[1])
-		require.Regexp(t, `^SigIgn:\s+0+$`, got[2])
+		require.Zero(t, ignored(t, got[2]))
 		require.Equal(t, w.content("limits"), strings.Join(got[3:5], "\n")+"\n")
 	}
 }
@@ -76,7 +77,18 @@ func TestR61Nohup(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, stdin.Close())
 	require.Zero(t, r.wait().status)
-	require.Regexp(t, `SigIgn:\s+0*1\b`, out.String())
+	require.Equal(t, uint64(1)<<(syscall.SIGHUP-1), ignored(t, out.String()))
+}
+
+// ignored is the set of signals that a process ignores, from its status under /proc. The two that the C library keeps to
+// itself do not count: whoever started these tests may have had them ignored, and no program can tell.
+func ignored(t *testing.T, status string) uint64 {
+	t.Helper()
+	m := regexp.MustCompile(`SigIgn:\s+([0-9a-f]+)`).FindStringSubmatch(status)
+	require.NotNil(t, m, status)
+	set, err := strconv.ParseUint(m[1], 16, 64)
+	require.NoError(t, err)
+	return set &^ (1<<31 | 1<<32)
 }
 
 // guarded waits until a proxy runs its program.
