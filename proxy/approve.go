@@ -20,6 +20,7 @@ type holding struct {
 	m     *protocol.Input
 	began time.Time
 	keys  string // what was put to the user last, "" for nothing
+	let   bool   // the user let that through
 }
 
 // hold implements [input.Job.Hold]. What it put to the user and is asked about again, unchanged, was let through.
@@ -29,6 +30,7 @@ func (h *holding) hold(now time.Time, pieces []input.Piece, line input.Line) (bo
 	}
 	keys := spelled(pieces)
 	if keys == h.keys {
+		h.let = true
 		return false, nil
 	}
 	patience := control.HoldFor

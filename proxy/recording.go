@@ -270,8 +270,9 @@ func (t *typedInput) name() string {
 	return "agent"
 }
 
-// done records what became of an input, as its receipt says. It runs on the pump's goroutine.
-func (r *recording) done(receipt *protocol.InputResult) {
+// done records what became of an input, as its receipt says; let says that the user let it through. It runs on the pump's
+// goroutine.
+func (r *recording) done(receipt *protocol.InputResult, let bool) {
 	if r == nil {
 		return
 	}
@@ -287,7 +288,10 @@ func (r *recording) done(receipt *protocol.InputResult) {
 		Form: cmp.Or(string(t.m.InputKind), "raw"), Bytes: t.bytes, Text: record.Readable(t.bytes), Written: receipt.WrittenBytes,
 		Dropped: receipt.DroppedBytes, Fate: string(receipt.Status), Reason: string(receipt.Reason),
 	}
-	if r.holdsChord(t.bytes) {
+	switch {
+	case let && len(t.bytes) > 0:
+		e.Why = "the user let it through"
+	case r.holdsChord(t.bytes):
 		e.Why = "with the reclaim key, for the program"
 	}
 	if string(t.bytes) != t.m.Data {

@@ -227,7 +227,7 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 			}
 		}
 	}
-	d.s.recording.done(result)
+	d.s.recording.done(result, h.let)
 	if !d.s.loop.post(func(now time.Time) { d.settle(now, h, result) }) {
 		d.answer(result)
 	}

@@ -70,6 +70,25 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	require.Equal(t, "hi\n", w.content("said"))
 }
 
+// The audit log says what the user let through.
+func TestTheAuditLogKnowsWhatWasLetThrough(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	s.listen("--agent --grant type --record session.cast")
+	id := w.session()
+	w.good("request", id, "--as", "codex", "--level", "type", "--reason", "look")
+	w.good("send", id, "--as", "codex", "--text", "free")
+	sending := w.start("gateway", "send", id, "--as", "codex", "enter")
+	s.wait(heldKeys)
+	s.lets("C-g")
+	require.Zero(t, sending.wait().status)
+	s.press("C-d")
+	s.status()
+	log := w.good("audit", "show", "session.cast")
+	require.Contains(t, log, "codex types under grant 2, text, 4 bytes\n")
+	require.Contains(t, log, "codex types under grant 2, keys, 1 byte: the user let it through\n")
+}
+
 // The whole of an input that would submit waits, and an agent is told as MCP tells it.
 func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
 	w := newWorld(t)
