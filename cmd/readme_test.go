@@ -25,3 +25,9 @@ func TestR19ThePromise(t *testing.T) {
 func TestR50TheLimit(t *testing.T) {
 	require.Contains(t, readme(t), "The grant protects against mistakes and against agents that act only through the gateway. A process running as your user is not contained; use another user or a container for that.")
 }
+
+// TestR27WhatIsBestEffort is for R30 too: the README promises no more of the secret guard and of covered tokens than there is.
+func TestR27WhatIsBestEffort(t *testing.T) {
+	require.Contains(t, readme(t), "Password prompts of remote programs and of programs that read raw keys (ssh sessions, sudo with asterisks, forms) are recognised by their looks, best effort")
+	require.Contains(t, readme(t), "Covering secrets is defence in depth and no guarantee")
+}
