@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -165,4 +166,35 @@ func TestR8WithoutTheProxyTheKeyboardIsLocked(t *testing.T) {
 	require.Regexp(t, "^b+$", w.content("heard"), "nothing came while it was locked")
 	w.key("ctrl+d")
 	x.wait()
+}
+
+// kitty opens a window in which the command line runs. It draws with OpenGL, by the processor.
+func (w *world) kitty(line string) *running {
+	w.t.Helper()
+	w.env = append(w.env, "LIBGL_ALWAYS_SOFTWARE=1", "KITTY_DISABLE_WAYLAND=1")
+	return w.start("kitty", "--config", "NONE", "-o", "update_check_interval=0", "-o", "confirm_os_window_close=0",
+		"-o", "shell_integration=disabled", "--start-as", "maximized", "bash", "-c", line)
+}
+
+// R10: a program may have the keys in any encoding; the user takes the keyboard back, with Num Lock on too.
+func TestR10AProgramWithKittysKeyboard(t *testing.T) {
+	for _, flags := range []string{"1", "7", "31"} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t, "Xvfb", "kitty", "xdotool")
+			w.env = append(w.env, "DISPLAY="+w.display())
+			x := w.kitty(`proxy --agent --grant drive bash -c 'printf "\033[>` + flags + `u"; exec listener heard'`)
+			id := w.session()
+			w.granted(id)
+			w.keyboard(id, "cli (drive)")
+			w.good("wait", id, "--text", "listening")
+			w.key("Num_Lock")
+			w.key("ctrl+backslash")
+			w.keyboard(id, "user")
+			w.key("x")
+			w.listens("heard", "x|120")
+			require.NotContains(t, w.content("heard"), "92", "the key is the user's, not the program's, also as it goes up")
+			_ = x.cmd.Process.Signal(syscall.SIGTERM)
+			x.wait()
+		})
+	}
 }

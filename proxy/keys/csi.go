@@ -180,9 +180,17 @@ func (s *Scanner) chordKind(code, base, mods, event int32) Kind {
 		return Key
 	case s.chord.matches(code, base, mods):
 		if event == release {
+			s.down = 0
 			return Release
 		}
+		s.down = code
 		return Reclaim
+	case code == s.down && code != 0:
+		// The same key without its modifiers: going up, since people let go of Ctrl first, or pressed anew.
+		s.down = 0
+		if event == release {
+			return Release
+		}
 	case (code == 'g' || base == 'g') && mods&^modLocks == modCtrl && event < repeat:
 		return Confirm
 	}
@@ -197,9 +205,16 @@ func (s *Scanner) winKind(q *params) Kind {
 		return Key
 	case s.chord.matchesWin(vk, uc, state):
 		if down == 0 {
+			s.winDown = 0
 			return Release
 		}
+		s.winDown = vk
 		return Reclaim
+	case vk == s.winDown && vk != 0:
+		s.winDown = 0
+		if down == 0 {
+			return Release
+		}
 	case down == 1 && (vk == 'G' || uc == bel) && state&winCtrl != 0 && state&(winAlt|winShift) == 0:
 		return Confirm
 	}

@@ -56,8 +56,11 @@ type Scanner struct {
 	// and it must not pass for a Ctrl+G.
 	lateBEL bool
 	cpr     int
-	held    int
-	buf     [MaxHeld + 8]byte
+	// down is the key that was pressed as the chord and has not been reported to go up, by the numbers of the kitty
+	// protocol and of win32-input-mode; 0 for none.
+	down, winDown int32
+	held          int
+	buf           [MaxHeld + 8]byte
 }
 
 // NewScanner returns a Scanner that looks for the given reclaim key. It must be

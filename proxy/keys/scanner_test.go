@@ -471,3 +471,22 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+// TestR5TheKeyGoesUpWithoutItsModifier: people let go of Ctrl first, and the program, which never saw the key go down, sees
+// nothing of it; the next press of the same key without Ctrl is the program's, and so is its end.
+func TestR5TheKeyGoesUpWithoutItsModifier(t *testing.T) {
+	for _, c := range []struct{ down, up, plain, plainUp string }{
+		{"\x1b[92;5u", "\x1b[92;1:3u", "\x1b[92;1u", "\x1b[92;1:3u"},
+		{"\x1b[92;133u", "\x1b[92;129:3u", "\x1b[92;129u", "\x1b[92;129:3u"},
+		{"\x1b[35::92;5u", "\x1b[35::92;1:3u", "\x1b[35::92;1u", "\x1b[35::92;1:3u"},
+		{"\x1b[220;43;28;1;8;1_", "\x1b[220;43;92;0;0;1_", "\x1b[220;43;92;1;0;1_", "\x1b[220;43;92;0;0;1_"},
+	} {
+		s := NewScanner(chord(t, defaultName))
+		require.Equal(t, []seen{{Reclaim, c.down}, {Release, c.up}, {Key, c.plain + c.plainUp}},
+			scanAll(s, []byte(c.down+c.up+c.plain+c.plainUp)))
+		s = NewScanner(chord(t, defaultName))
+		require.Equal(t, []seen{{Reclaim, c.down}, {Key, c.plain + c.plainUp}}, scanAll(s, []byte(c.down+c.plain+c.plainUp)))
+		s = NewScanner(chord(t, defaultName))
+		require.Equal(t, []seen{{Key, c.up}}, scanAll(s, []byte(c.up)), "of a key that went down before we looked")
+	}
+}
