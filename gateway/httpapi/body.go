@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// bodyTime is how long a visitor may take to send a body.
+const bodyTime = 10 * time.Second
+
+// decode reads a request whose body is a message of a kind without its type. What the path says stands not in the body;
+// a request id may, and is made up otherwise. The checks are those of the wire, but for one: a field that the message
+// has not is refused, because nobody would notice a condition that was misspelt.
+func decode[T protocol.Message](v Visitor, w http.ResponseWriter, r *http.Request, kind string) (T, error) {
+	var none T
+	body, err := readBody(w, r)
+	if err != nil {
+		return none, err
+	}
+	frame, err := compose(kind, r.PathValue("id"), v.NextID, body)
+	if err != nil {
+		return none, err
+	}
+	m, err := protocol.Decode(frame, protocol.MaxAgentMessage)
+	if err != nil {
+		if fe, ok := errors.AsType[*protocol.FieldError](err); ok {
+			return none, fe.Reply()
+		}
+		return none, err
+	}
+	t, ok := m.(T)
+	if !ok {
+		return none, fmt.Errorf("a %s was read as a %s", kind, protocol.KindOf(m))
+	}
+	return t, unknownField(body, t)
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // where there are no deadlines, the visitor is one of ours
+	body, err := io.ReadAll(io.LimitReader(r.Body, protocol.MaxAgentMessage+1))
+	_ = control.SetReadDeadline(time.Time{})
+	switch {
+	case err != nil:
+		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body did not come whole: send it within " + bodyTime.String()}
+	case len(body) > protocol.MaxAgentMessage:
+		return nil, &protocol.Error{Code: protocol.CodeTooLarge, Message: fmt.Sprintf("the body is over the limit of %d bytes: send it in several requests", protocol.MaxAgentMessage)}
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return []byte("{}"), nil
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, &protocol.Error{Code: codeUnsupported, Message: "the body must be JSON: send it with the header Content-Type: application/json"}
+	}
+	return body, nil
+}
+
+// compose makes a frame of the wire from a body.
+func compose(kind, sessionID string, nextID func() string, body []byte) ([]byte, error) {
+	body = bytes.TrimSpace(body)
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(body, &given); err != nil || given == nil {
+		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body is no JSON object: it is the message " + kind + " without its type"}
+	}
+	if _, ok := given["type"]; ok {
+		return nil, badField("type", "the path says it already: leave it out")
+	}
+	frame := fmt.Appendf(nil, "{\"type\":%q", kind)
+	if id, ok := given["sessionId"]; !ok {
+		frame = fmt.Appendf(frame, ",\"sessionId\":%q", sessionID)
+	} else if string(id) != strconv.Quote(sessionID) {
+		return nil, badField("sessionId", "the path names another session: leave it out")
+	}
+	if _, ok := given["requestId"]; !ok {
+		frame = fmt.Appendf(frame, ",\"requestId\":%q", nextID())
+	}
+	if len(given) > 0 {
+		frame = append(frame, ',')
+	}
+	return append(frame, body[1:]...), nil
+}
+
+// unknownField refuses what m has no field for.
+func unknownField(body []byte, m protocol.Message) error {
+	strict := json.NewDecoder(bytes.NewReader(body))
+	strict.DisallowUnknownFields()
+	shape := reflect.TypeOf(m).Elem()
+	err := strict.Decode(reflect.New(shape).Interface())
+	if err == nil {
+		return nil
+	}
+	field, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !ok {
+		return &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body: " + strings.TrimPrefix(err.Error(), "json: ")}
+	}
+	return badField(strings.Trim(field, `"`), "there is no such field; the request takes "+strings.Join(fieldsOf(shape), ", "))
+}
+
+// fieldsOf are the fields that a visitor may fill in; what the gateway knows better is not among them.
+func fieldsOf(shape reflect.Type) []string {
+	var out []string
+	for i := range shape.NumField() {
+		name, _, _ := strings.Cut(shape.Field(i).Tag.Get("json"), ",")
+		if name != "sessionId" && name != "agentId" && name != "gone" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// query reads the parameters of a GET: known ones only, each once at most.
+func query(r *http.Request, known ...string) (url.Values, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the query of the URL is not well-formed"}
+	}
+	for name, values := range q {
+		switch {
+		case !slices.Contains(known, name) && len(known) == 0:
+			return nil, badField(name, "there is no such parameter; this path takes none")
+		case !slices.Contains(known, name):
+			return nil, badField(name, "there is no such parameter; this path takes "+strings.Join(known, ", "))
+		case len(values) > 1:
+			return nil, badField(name, "is there twice")
+		}
+	}
+	return q, nil
+}
+
+// number reads a parameter, otherwise if it is not there.
+func number(q url.Values, name string, otherwise, low, high uint64) (uint64, error) {
+	if !q.Has(name) {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseUint(q.Get(name), 10, 64)
+	if err != nil || n < low || n > high {
+		return 0, badField(name, fmt.Sprintf("is %.32q, it must be a whole number from %d to %d", q.Get(name), low, high))
+	}
+	return n, nil
+}
+
+// word reads a parameter with a fixed set of values; the first one is the default.
+func word(q url.Values, name string, allowed ...string) (string, error) {
+	if !q.Has(name) {
+		return allowed[0], nil
+	}
+	if !slices.Contains(allowed, q.Get(name)) {
+		return "", badField(name, fmt.Sprintf("is %.32q, it must be one of: %s", q.Get(name), strings.Join(allowed, ", ")))
+	}
+	return q.Get(name), nil
+}

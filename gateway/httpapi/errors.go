@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"terminalproxy/protocol"
+)
+
+// Codes that only HTTP needs; the others are those of package protocol.
+const (
+	codeNotFound       = protocol.Code("not_found")
+	codeUnsupported    = protocol.Code("unsupported_media_type")
+	codeNotImplemented = protocol.Code("not_implemented")
+)
+
+// problem is the body of every answer that is not a success.
+type problem struct {
+	Error problemError `json:"error"`
+	// Result is the message that says the rest, where there is one: the receipt of an input that was not typed.
+	Result protocol.Message `json:"result,omitempty"`
+}
+
+type problemError struct {
+	Code    protocol.Code `json:"code"`
+	Message string        `json:"message"`
+	Field   string        `json:"field,omitempty"`
+}
+
+// failed is a result that is no success.
+type failed struct {
+	status int
+	problem
+}
+
+func (f *failed) Error() string { return f.problem.Error.Message }
+
+func fail(code protocol.Code, say string, result protocol.Message) error {
+	return &failed{statusOf(code), problem{problemError{code, say, ""}, result}}
+}
+
+func badField(field, say string) error {
+	return &protocol.Error{Code: protocol.CodeBadMessage, Field: field, Message: "field \"" + field + "\": " + say}
+}
+
+// statusOf is the HTTP status (RFC 9110) that fits a code.
+func statusOf(code protocol.Code) int {
+	switch code {
+	case protocol.CodeBadMessage, protocol.CodeReservedKey:
+		return http.StatusBadRequest
+	case protocol.CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case protocol.CodeUnauthorized:
+		return http.StatusUnauthorized
+	case protocol.CodeForbidden, protocol.CodeNoGrant:
+		return http.StatusForbidden
+	case protocol.CodeNoSession, codeNotFound:
+		return http.StatusNotFound
+	case protocol.CodeScreenChanged:
+		return http.StatusPreconditionFailed
+	case protocol.CodeBlackout:
+		return http.StatusLocked
+	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeNotReading:
+		return http.StatusConflict
+	case protocol.CodeExited:
+		return http.StatusGone
+	case protocol.CodeTimeout:
+		return http.StatusGatewayTimeout
+	case protocol.CodeUnavailable:
+		return http.StatusServiceUnavailable
+	case codeUnsupported:
+		return http.StatusUnsupportedMediaType
+	case codeNotImplemented:
+		return http.StatusNotImplemented
+	}
+	return http.StatusInternalServerError
+}
+
+// finish answers for an error, if there is one and the visitor still listens.
+func (d *Door) finish(w http.ResponseWriter, r *http.Request, err error) {
+	if err == nil || r.Context().Err() != nil {
+		return
+	}
+	var status int
+	var p problem
+	if f, ok := errors.AsType[*failed](err); ok {
+		status, p = f.status, f.problem
+	} else if refusal, ok := errors.AsType[*Refusal](err); ok {
+		status, p.Error = refusal.Status, problemError{refusal.Code, refusal.Say, ""}
+	} else if refused, ok := errors.AsType[*protocol.Error](err); ok {
+		status, p.Error = statusOf(refused.Code), problemError{refused.Code, refused.Message, refused.Field}
+	} else {
+		d.log.Warn("request failed", "path", r.URL.Path, "error", err)
+		p.Error = problemError{protocol.CodeUnavailable, "the gateway could not answer: " + err.Error(), ""}
+		status = http.StatusServiceUnavailable
+	}
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	d.write(w, status, p)
+}
+
+// write answers with JSON.
+func (d *Door) write(w http.ResponseWriter, status int, v any) {
+	body, err := encode(v)
+	if err != nil {
+		d.log.Error("answer that cannot be written as JSON", "error", err)
+		http.Error(w, "the answer cannot be written as JSON", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // who went away meanwhile does not read it
+}
+
+// encode is v as one line of JSON; a screen full of < and > does not grow.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,238 @@
+// Package httpapi is the gateway's door for programs that speak plain HTTP: sessions, their screens as text, JSON, ANSI or
+// a picture, typing and waiting, a stream of events (server-sent events, HTML Living Standard 9.2), and metrics. Requests
+// and answers are the messages of package protocol without their "type"; openapi.json beside this file describes them, and
+// a test holds the server to it. It knows neither tokens nor sessions: whom it serves comes from Admit, and what happens
+// is up to the switchboard behind the visitor.
+package httpapi
+
+import (
+	"context"
+	_ "embed"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// Roles of visitors, as far as this door asks for them.
+const (
+	RoleAgent  = "agent"
+	RoleViewer = "viewer"
+	RoleOwner  = "owner"
+)
+
+// Visitor is who asks, as the gateway knows it. Its methods may be called from any goroutine.
+type Visitor interface {
+	// Role is one of the roles of this package.
+	Role() string
+	// NextID is a request id that was not used before.
+	NextID() string
+	// Call sends a request and waits for its answer; an answer that is an error is a *protocol.Error. It returns early,
+	// with another error, when ctx or the visitor ends.
+	Call(ctx context.Context, m protocol.Message) (protocol.Message, error)
+	// Subscribe streams what happens to one session; see package call.
+	Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error)
+	// Ended is closed when the visitor may no longer ask: the gateway closes, or the token was revoked.
+	Ended() <-chan struct{}
+	// Done is called once, when the request is answered.
+	Done()
+}
+
+// Refusal is an error of Admit that the visitor may read.
+type Refusal struct {
+	Status int // of HTTP
+	Code   protocol.Code
+	Say    string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Say }
+
+// Picture is a screen to be drawn. Rows carry SGR sequences (ECMA-48) where the program set colours.
+type Picture struct {
+	Cols, Rows int
+	Lines      []string
+	Cursor     protocol.Cursor
+}
+
+// Config is what the door needs.
+type Config struct {
+	// Log gets what went wrong; nil is silence.
+	Log *slog.Logger
+	// Admit decides who a request comes from; a *Refusal is told. Required.
+	Admit func(*http.Request) (Visitor, error)
+	// Draw writes a picture, format is "png" or "svg". Without it there are none.
+	Draw func(w io.Writer, format string, p Picture) error
+	// Stats counts what is in the switchboard, for the metrics. Required.
+	Stats func() Stats
+	// Version is the product's, for the metrics.
+	Version string
+	// Heartbeat is the time between comments in a stream in which nothing else happens; 0 is 15 seconds. Local requests
+	// get none: the kernel tells when such a reader is gone.
+	Heartbeat time.Duration
+	// Local reports whether a request came over the user's own socket.
+	Local func(*http.Request) bool
+}
+
+// Door serves HTTP. It is an http.Handler for the paths of [Door.Mount].
+type Door struct {
+	cfg     Config
+	log     *slog.Logger
+	mux     *http.ServeMux
+	metrics *metricsBook
+	drawing chan struct{} // held while a picture is drawn
+	routes  []route
+}
+
+// route is one way to ask.
+type route struct {
+	method, pattern string
+	roles           []string // nil for everybody, also without a token
+	run             func(d *Door, v Visitor, w http.ResponseWriter, r *http.Request) error
+}
+
+var (
+	everyRole  = []string{RoleAgent, RoleViewer, RoleOwner}
+	agentsOnly = []string{RoleAgent}
+)
+
+// routes are all paths of this door. The order is that of openapi.json.
+func routes() []route {
+	return []route{
+		{http.MethodGet, "/v1/sessions", everyRole, (*Door).list},
+		{http.MethodGet, "/v1/sessions/{id}", everyRole, (*Door).session},
+		{http.MethodGet, "/v1/sessions/{id}/screen", everyRole, (*Door).screen},
+		{http.MethodGet, "/v1/sessions/{id}/history", everyRole, (*Door).history},
+		{http.MethodGet, "/v1/sessions/{id}/events", everyRole, (*Door).events},
+		{http.MethodPost, "/v1/sessions/{id}/input", agentsOnly, (*Door).input},
+		{http.MethodPost, "/v1/sessions/{id}/wait", agentsOnly, (*Door).wait},
+		{http.MethodPost, "/v1/sessions/{id}/control/request", agentsOnly, (*Door).request},
+		{http.MethodPost, "/v1/sessions/{id}/control/release", agentsOnly, (*Door).release},
+		{http.MethodGet, "/metrics", everyRole, (*Door).scrape},
+		{http.MethodGet, "/v1/openapi.json", nil, (*Door).openapi},
+	}
+}
+
+// New makes a door.
+func New(cfg Config) *Door {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Heartbeat == 0 {
+		cfg.Heartbeat = 15 * time.Second
+	}
+	if cfg.Local == nil {
+		cfg.Local = func(*http.Request) bool { return false }
+	}
+	d := &Door{
+		cfg: cfg, log: cfg.Log, mux: http.NewServeMux(), metrics: newMetrics(),
+		drawing: make(chan struct{}, 1), routes: routes(),
+	}
+	allowed := make(map[string][]string)
+	for _, rt := range d.routes {
+		d.mux.HandleFunc(rt.method+" "+rt.pattern, func(w http.ResponseWriter, r *http.Request) { d.serve(rt, w, r) })
+		allowed[rt.pattern] = append(allowed[rt.pattern], rt.method)
+	}
+	for pattern, methods := range allowed {
+		d.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { d.wrongMethod(methods, w, r) })
+	}
+	d.mux.HandleFunc("/", d.noSuchPath)
+	return d
+}
+
+// Mount puts the door into a server's mux.
+func (d *Door) Mount(mux *http.ServeMux) {
+	for _, path := range []string{"/v1/sessions", "/v1/sessions/", "/v1/openapi.json", "/metrics"} {
+		mux.Handle(path, d)
+	}
+}
+
+// ServeHTTP answers one request.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store") // screens are nobody else's business
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	d.mux.ServeHTTP(w, r)
+}
+
+func (d *Door) serve(rt route, w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	seen := &statusWriter{ResponseWriter: w}
+	d.try(rt, seen, r)
+	d.metrics.observe(rt.method, rt.pattern, seen.status(), time.Since(began))
+}
+
+func (d *Door) try(rt route, w http.ResponseWriter, r *http.Request) {
+	if rt.roles == nil {
+		d.finish(w, r, rt.run(d, nil, w, r))
+		return
+	}
+	v, err := d.cfg.Admit(r)
+	if err != nil {
+		d.finish(w, r, err)
+		return
+	}
+	defer v.Done()
+	if !slices.Contains(rt.roles, v.Role()) {
+		d.finish(w, r, &Refusal{
+			http.StatusForbidden, protocol.CodeForbidden,
+			"a " + v.Role() + "'s token may not do that: use a token of role " + strings.Join(rt.roles, " or "),
+		})
+		return
+	}
+	if id := r.PathValue("id"); id != "" && !protocol.ValidID(id) {
+		d.finish(w, r, badField("sessionId", "must be 1 to 128 characters of A-Z a-z 0-9 . _ : -; GET /v1/sessions lists the sessions"))
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	d.finish(w, r, rt.run(d, v, w, r.WithContext(ctx)))
+}
+
+func (d *Door) wrongMethod(methods []string, w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Allow", strings.Join(methods, ", "))
+	d.finish(w, r, &Refusal{
+		http.StatusMethodNotAllowed, protocol.CodeBadMessage,
+		"this path takes " + strings.Join(methods, " and ") + "; GET /v1/openapi.json describes the paths",
+	})
+}
+
+func (d *Door) noSuchPath(w http.ResponseWriter, r *http.Request) {
+	d.finish(w, r, &Refusal{http.StatusNotFound, protocol.CodeBadMessage, "there is no such path: GET /v1/openapi.json describes those that there are"})
+}
+
+//go:embed openapi.json
+var openAPI []byte
+
+func (d *Door) openapi(_ Visitor, w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(openAPI)
+	return err
+}
+
+// statusWriter remembers what was answered.
+type statusWriter struct {
+	http.ResponseWriter
+	wrote int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (s *statusWriter) WriteHeader(status int) {
+	if s.wrote == 0 {
+		s.wrote = status
+	}
+	s.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+func (s *statusWriter) status() int {
+	if s.wrote == 0 {
+		return http.StatusOK
+	}
+	return s.wrote
+}

@@ -1,0 +1,491 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// visitor is a switchboard as a test wants it.
+type visitor struct {
+	role   string
+	answer func(context.Context, protocol.Message) (protocol.Message, error)
+	stream chan protocol.Message // nil refuses to subscribe
+	ended  chan struct{}
+	done   int
+}
+
+func (v *visitor) Role() string           { return v.role }
+func (v *visitor) NextID() string         { return "made-up" }
+func (v *visitor) Ended() <-chan struct{} { return v.ended }
+func (v *visitor) Done()                  { v.done++ }
+func (v *visitor) Subscribe(ctx context.Context, id string, every time.Duration) (<-chan protocol.Message, error) {
+	if v.stream == nil {
+		_, err := v.answer(ctx, &protocol.SessionsSubscribe{SessionID: id, EveryMs: every.Milliseconds()})
+		return nil, err
+	}
+	out := make(chan protocol.Message)
+	go func() { // ends with ctx, or when the test closes the stream
+		defer close(out)
+		for {
+			select {
+			case m, ok := <-v.stream:
+				if !ok {
+					return
+				}
+				select {
+				case out <- m:
+				case <-ctx.Done():
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, nil
+}
+
+func (v *visitor) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+	return v.answer(ctx, m)
+}
+
+func frame() *protocol.Frame {
+	return &protocol.Frame{
+		Seq: 7, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser, Asking: "clàude\r\nX: y"}, Settled: true,
+		Screen:   protocol.Screen{Cols: 20, Rows: 3, Lines: []string{"\x1b[31mred\x1b[0m <b>", "two ", ""}, Cursor: protocol.Cursor{Row: 1, Col: 2, Visible: true}},
+		Activity: &protocol.Activity{State: "waiting", Evidence: []string{"tty-read"}},
+	}
+}
+
+// plain answers every request with a success.
+func plain(_ context.Context, m protocol.Message) (protocol.Message, error) {
+	id := protocol.RequestID(m)
+	switch m := m.(type) {
+	case *protocol.SessionsList:
+		return &protocol.SessionsListResult{RequestID: id, Sessions: []protocol.SessionInfo{{
+			SessionID: "vim-1", Command: "vim", Args: []string{}, Cols: 20, Rows: 3, State: protocol.StateRunning, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser},
+		}}}, nil
+	case *protocol.Read:
+		r := &protocol.ReadResult{ID: "r", RequestID: id, SessionID: m.SessionID, Frame: frame()}
+		if !m.Attributes {
+			r.Frame.Screen.Lines[0] = "red <b>"
+		}
+		if m.Scrollback > 0 {
+			r.Text = "older\x1b]0;evil\a row\n"
+		}
+		return r, nil
+	case *protocol.Wait:
+		return &protocol.WaitResult{ID: "w", RequestID: id, SessionID: m.SessionID, Met: true, Frame: frame()}, nil
+	case *protocol.Input:
+		return &protocol.InputResult{ID: "i", RequestID: id, SessionID: m.SessionID, Status: protocol.StatusWritten, WrittenBytes: len(m.Data), Frame: frame()}, nil
+	case *protocol.ControlRequest:
+		return &protocol.ControlGrant{ID: "g", RequestID: id, SessionID: m.SessionID, Level: m.Level, Epoch: 1}, nil
+	case *protocol.ControlRelease:
+		return &protocol.Done{RequestID: id}, nil
+	}
+	return nil, fmt.Errorf("unexpected %s", protocol.KindOf(m))
+}
+
+func refusing(code protocol.Code) func(context.Context, protocol.Message) (protocol.Message, error) {
+	return func(context.Context, protocol.Message) (protocol.Message, error) {
+		return nil, &protocol.Error{Code: code, Message: "no: " + string(code)}
+	}
+}
+
+// served is a door on a real socket.
+type served struct {
+	t *testing.T
+	*httptest.Server
+	visitor *visitor
+	cfg     Config
+}
+
+func serve(t *testing.T, v *visitor) *served {
+	t.Helper()
+	s := &served{t: t, visitor: v}
+	s.cfg = Config{
+		Version: "test", Heartbeat: time.Millisecond,
+		Admit: func(r *http.Request) (Visitor, error) {
+			if r.Header.Get("Authorization") == "" {
+				return nil, &Refusal{http.StatusUnauthorized, protocol.CodeUnauthorized, "a token is wanted"}
+			}
+			return v, nil
+		},
+		Stats: func() Stats {
+			return Stats{Sessions: map[string]int{"running": 2, "lost": 1}, Participants: map[string]int{"agent": 3}, Waiting: 4}
+		},
+		Draw: func(w io.Writer, format string, p Picture) error {
+			_, err := fmt.Fprintf(w, "<%s %dx%d %q>", format, p.Cols, p.Rows, p.Lines[0])
+			return err
+		},
+	}
+	s.start()
+	return s
+}
+
+func (s *served) start() {
+	mux := http.NewServeMux()
+	New(s.cfg).Mount(mux)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"status":"ok","version":"x"}`)
+	})
+	s.Server = httptest.NewServer(mux)
+	s.t.Cleanup(s.Close)
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (s *served) do(method, path, body string, header ...string) answer {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, s.URL+path, strings.NewReader(body))
+	require.NoError(s.t, err)
+	r.Header.Set("Authorization", "Bearer x")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range header {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+		if value == "" {
+			r.Header.Del(name)
+		}
+	}
+	resp, err := s.Client().Do(r)
+	require.NoError(s.t, err)
+	got, err := io.ReadAll(resp.Body)
+	require.NoError(s.t, err)
+	require.NoError(s.t, resp.Body.Close())
+	return answer{resp.StatusCode, resp.Header, string(got)}
+}
+
+// good is a request of every operation that succeeds.
+var good = map[string]struct{ path, body string }{
+	"GET /v1/sessions":                       {"/v1/sessions", ""},
+	"GET /v1/sessions/{id}":                  {"/v1/sessions/vim-1", ""},
+	"GET /v1/sessions/{id}/screen":           {"/v1/sessions/vim-1/screen?format=json&since=3", ""},
+	"GET /v1/sessions/{id}/history":          {"/v1/sessions/vim-1/history?format=json", ""},
+	"GET /v1/sessions/{id}/events":           {"/v1/sessions/vim-1/events?everyMs=5", ""},
+	"POST /v1/sessions/{id}/input":           {"/v1/sessions/vim-1/input", `{"data":"ls","kind":"text","expect":{"seq":7}}`},
+	"POST /v1/sessions/{id}/wait":            {"/v1/sessions/vim-1/wait", `{"until":{"text":"$"},"timeoutMs":100}`},
+	"POST /v1/sessions/{id}/control/request": {"/v1/sessions/vim-1/control/request", `{"level":"drive","reason":"to fix it"}`},
+	"POST /v1/sessions/{id}/control/release": {"/v1/sessions/vim-1/control/release", ""},
+	"GET /metrics":                           {"/metrics", ""},
+	"GET /v1/openapi.json":                   {"/v1/openapi.json", ""},
+	"GET /healthz":                           {"/healthz", ""},
+}
+
+// upstream are the codes that a switchboard can answer with, and that an operation passes on.
+var upstream = []protocol.Code{
+	protocol.CodeBadMessage, protocol.CodeTooLarge, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeNoSession, protocol.CodeNoGrant,
+	protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeTimeout,
+	protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey, protocol.CodeNotReading,
+}
+
+// TestEveryPathAndCodeOfTheDocument: what the document says happens, and nothing else does.
+func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
+	s := newSpec(t)
+	v := &visitor{role: RoleAgent, answer: plain, ended: make(chan struct{})}
+	server := serve(t, v)
+	seen := map[string][]string{}
+	check := func(operation string, got answer) {
+		t.Helper()
+		status := fmt.Sprint(got.status)
+		require.Contains(t, s.operations()[operation], status, "%s answers what the document does not know: %s", operation, got.body)
+		s.checkBody(operation, status, got.header.Get("Content-Type"), []byte(got.body))
+		if !slices.Contains(seen[operation], status) {
+			seen[operation] = append(seen[operation], status)
+		}
+	}
+	for operation, request := range good {
+		method, pattern, _ := strings.Cut(operation, " ")
+		if strings.HasSuffix(pattern, "/events") {
+			v.stream = make(chan protocol.Message)
+			close(v.stream) // an end at once
+		}
+		if request.body != "" {
+			s.checkRequest(operation, []byte(request.body))
+		}
+		check(operation, server.do(method, request.path, request.body))
+		v.stream = nil
+		if pattern == "/v1/openapi.json" || pattern == "/healthz" {
+			continue
+		}
+		check(operation, server.do(method, request.path, request.body, "Authorization: "))
+		v.role = RoleViewer
+		if got := server.do(method, request.path, request.body); method == http.MethodPost {
+			require.Equal(t, http.StatusForbidden, got.status)
+			check(operation, got)
+		}
+		v.role = "stranger"
+		check(operation, server.do(method, request.path, request.body))
+		v.role = RoleAgent
+		check(operation, server.do(method, request.path+"?nonsense=1", `{"nonsense":1}`))
+		if method == http.MethodPost {
+			check(operation, server.do(method, request.path, "{}", "Content-Type: text/plain"))
+			check(operation, server.do(method, request.path, strings.Repeat(" ", protocol.MaxAgentMessage+1)+"{}"))
+		}
+		if pattern == "/metrics" {
+			continue
+		}
+		for _, code := range upstream {
+			if !slices.Contains(s.operations()[operation], fmt.Sprint(statusOf(code))) {
+				continue // the switchboard does not say that to this request
+			}
+			v.answer = refusing(code)
+			check(operation, server.do(method, request.path, request.body))
+		}
+		v.answer = plain
+	}
+	const screen, request = "GET /v1/sessions/{id}/screen", "POST /v1/sessions/{id}/control/request"
+	for _, query := range []string{"?since=7", "?format=text", "?format=ansi", "?format=svg", "?format=png"} {
+		check(screen, server.do("GET", "/v1/sessions/vim-1/screen"+query, ""))
+	}
+	check("GET /v1/sessions/{id}/history", server.do("GET", "/v1/sessions/vim-1/history", ""))
+	check("GET /v1/sessions/{id}", server.do("GET", "/v1/sessions/nope", ""))
+	v.answer = func(ctx context.Context, _ protocol.Message) (protocol.Message, error) {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	check(request, server.do("POST", "/v1/sessions/vim-1/control/request?timeoutMs=1", good[request].body))
+	v.answer = func(_ context.Context, _ protocol.Message) (protocol.Message, error) {
+		return &protocol.ControlRevoke{ID: "v", RequestID: "x", SessionID: "vim-1", Reason: protocol.ReasonRefused}, nil
+	}
+	check(request, server.do("POST", "/v1/sessions/vim-1/control/request", good[request].body))
+	for _, got := range []protocol.InputResult{
+		{Status: protocol.StatusRefused, Reason: protocol.CodeScreenChanged, Frame: frame()},
+		{Status: protocol.StatusDropped, Ended: protocol.ReasonReclaimed, WrittenBytes: 2, DroppedBytes: 3},
+	} {
+		v.answer = func(context.Context, protocol.Message) (protocol.Message, error) { return &got, nil }
+		check("POST /v1/sessions/{id}/input", server.do("POST", "/v1/sessions/vim-1/input", `{"data":"hello"}`))
+	}
+	v.answer = func(context.Context, protocol.Message) (protocol.Message, error) {
+		f := frame()
+		f.Screen.Cols, f.Screen.Rows = 1000, 1000
+		return &protocol.ReadResult{Frame: f}, nil
+	}
+	check(screen, server.do("GET", "/v1/sessions/vim-1/screen?format=png", ""))
+	v.answer, server.cfg.Draw = plain, nil
+	server.start()
+	check(screen, server.do("GET", "/v1/sessions/vim-1/screen?format=png", ""))
+
+	for operation, statuses := range s.operations() {
+		slices.Sort(statuses)
+		slices.Sort(seen[operation])
+		require.Equal(t, statuses, seen[operation], "%s: documented and happened", operation)
+	}
+	require.Len(t, good, len(s.operations()))
+}
+
+func TestScreenInItsFormats(t *testing.T) {
+	server := serve(t, &visitor{role: RoleViewer, answer: plain})
+	got := server.do("GET", "/v1/sessions/vim-1/screen", "")
+	require.Equal(t, "red <b>\ntwo\n", got.body, "nothing that a terminal would act on")
+	require.Equal(t, "text/plain; charset=utf-8", got.header.Get("Content-Type"))
+	require.Equal(t, "nosniff", got.header.Get("X-Content-Type-Options"))
+	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
+	require.Equal(t, "7", got.header.Get("Terminal-Rev"))
+	require.Equal(t, "2,3", got.header.Get("Terminal-Cursor"))
+	require.Equal(t, "20x3", got.header.Get("Terminal-Size"))
+	require.Equal(t, "user (cl?ude X: y asks)", got.header.Get("Terminal-Keyboard"))
+	require.Empty(t, got.header.Get("X"), "a name makes no header field of its own")
+
+	require.Equal(t, "\x1b[31mred\x1b[0m <b>\x1b[0m\ntwo \x1b[0m\n\x1b[0m\n", server.do("GET", "/v1/sessions/vim-1/screen?format=ansi", "").body)
+	got = server.do("GET", "/v1/sessions/vim-1/screen?format=svg", "")
+	require.Equal(t, `<svg 20x3 "\x1b[31mred\x1b[0m <b>">`, got.body)
+	require.Contains(t, got.header.Get("Content-Security-Policy"), "sandbox")
+	require.Contains(t, server.do("GET", "/v1/sessions/vim-1/screen?format=json", "").body, `<b>`)
+	require.Empty(t, server.do("GET", "/v1/sessions/vim-1/screen?since=7", "").body)
+	require.Equal(t, "older]0;evil row\nred <b>\ntwo\n", server.do("GET", "/v1/sessions/vim-1/history", "").body)
+}
+
+// The wire's request: what the path says is filled in, what the body says is passed on.
+func TestBodiesAreMessagesOfTheWire(t *testing.T) {
+	var asked protocol.Message
+	server := serve(t, &visitor{role: RoleAgent, answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+		asked = m
+		return plain(ctx, m)
+	}})
+	seq := uint64(7)
+	require.Equal(t, http.StatusOK, server.do("POST", "/v1/sessions/vim-1/input", `{"requestId":"mine","data":"ctrl-c","kind":"keys","expect":{"seq":7},"settleMs":5}`).status)
+	require.Equal(t, &protocol.Input{
+		RequestID: "mine", SessionID: "vim-1", Data: "ctrl-c", InputKind: protocol.InputKeys, Expect: &protocol.Expect{Seq: &seq}, SettleMs: 5,
+	}, asked)
+	require.Equal(t, http.StatusOK, server.do("POST", "/v1/sessions/vim-1/control/release", " ").status)
+	require.Equal(t, &protocol.ControlRelease{RequestID: "made-up", SessionID: "vim-1"}, asked)
+	require.Equal(t, http.StatusOK, server.do("POST", "/v1/sessions/vim-1/wait", `{"sessionId":"vim-1","until":{"exit":true}}`).status)
+	require.Equal(t, http.StatusOK, server.do("GET", "/v1/sessions/vim-1/screen?format=png", "").status)
+	require.Equal(t, &protocol.Read{RequestID: "made-up", SessionID: "vim-1", Attributes: true}, asked)
+}
+
+func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
+	server := serve(t, &visitor{role: RoleAgent, answer: plain})
+	const at = "/v1/sessions/vim-1/"
+	for _, c := range []struct{ method, path, body, field, say string }{
+		{"POST", at + "input", `{"data":"x","expct":{"seq":1}}`, "expct", `field "expct": there is no such field; the request takes requestId, data, epoch, kind, expect, settleMs, timeoutMs`},
+		{"POST", at + "input", `{"data":"x","expect":{"sec":1}}`, "sec", "there is no such field"},
+		{"POST", at + "input", `{}`, "data", `field "data": is missing`},
+		{"POST", at + "input", `{"data":1}`, "data", "it must be a string"},
+		{"POST", at + "input", `{"data":"x","DATA":"y"}`, "DATA", "appears twice"},
+		{"POST", at + "input", `{"data":"x","type":"terminal.input"}`, "type", "leave it out"},
+		{"POST", at + "input", `{"data":"x","sessionId":"other"}`, "sessionId", "the path names another session: leave it out"},
+		{"POST", at + "input", `{"data":"x","SessionId":"other"}`, "SessionId", "appears twice"},
+		{"POST", at + "input", `{"data":"x"`, "", "no JSON object"},
+		{"POST", at + "input", `[1]`, "", "no JSON object"},
+		{"POST", at + "input", `null`, "", "no JSON object"},
+		{"POST", at + "input", `{"data":"x"} {"data":"y"}`, "", "no JSON object"},
+		{"POST", at + "wait", `{"until":{}}`, "until", "exactly one of text, regex"},
+		{"POST", at + "control/request", `{"level":"root","reason":"r"}`, "level", "it must be one of: type, drive"},
+		{"POST", at + "control/request?timeoutMs=-1", `{}`, "timeoutMs", `is "-1", it must be a whole number from 0 to 600000`},
+		{"GET", at + "screen?format=gif", "", "format", "it must be one of: text, json, ansi, png, svg"},
+		{"GET", at + "screen?since=x", "", "since", "it must be a whole number"},
+		{"GET", at + "screen?since=1&since=2", "", "since", "is there twice"},
+		{"GET", at + "screen?%zz", "", "", "not well-formed"},
+		{"GET", at + "history?lines=0", "", "lines", "from 1 to 2000"},
+		{"GET", at + "events?every=1", "", "every", "there is no such parameter; this path takes everyMs"},
+		{"GET", "/v1/sessions?x=1", "", "x", "this path takes none"},
+		{"GET", "/v1/sessions/a%20b/screen", "", "sessionId", "GET /v1/sessions lists the sessions"},
+	} {
+		got := server.do(c.method, c.path, c.body)
+		require.Equal(t, http.StatusBadRequest, got.status, "%s %s: %s", c.path, c.body, got.body)
+		require.Contains(t, got.body, strings.ReplaceAll(c.say, `"`, `\"`), c.body)
+		if c.field != "" {
+			require.Contains(t, got.body, fmt.Sprintf(`"field":%q`, c.field), c.body)
+		}
+	}
+	got := server.do("DELETE", "/v1/sessions/vim-1", "")
+	require.Equal(t, http.StatusMethodNotAllowed, got.status)
+	require.Equal(t, "GET", got.header.Get("Allow"))
+	require.Contains(t, got.body, `{"error":{"code":"bad_message"`)
+	require.Equal(t, http.StatusNotFound, server.do("GET", "/v1/sessions/vim-1/nope", "").status)
+}
+
+// R49: who only watches is refused before the switchboard hears of it.
+func TestR49ViewersActNowhere(t *testing.T) {
+	for _, role := range []string{RoleViewer, RoleOwner} {
+		v := &visitor{role: role, answer: func(_ context.Context, m protocol.Message) (protocol.Message, error) {
+			t.Errorf("the switchboard was asked %s", protocol.KindOf(m))
+			return nil, io.EOF
+		}}
+		server := serve(t, v)
+		for operation, request := range good {
+			if method, _, _ := strings.Cut(operation, " "); method == http.MethodPost {
+				got := server.do(method, request.path, request.body)
+				require.Equal(t, http.StatusForbidden, got.status)
+				require.Contains(t, got.body, "use a token of role agent")
+			}
+		}
+		require.Equal(t, 4, v.done, "each request is over")
+	}
+}
+
+func TestInputThatDidNotArriveSaysWhyAndWhatToDo(t *testing.T) {
+	v := &visitor{role: RoleAgent}
+	server := serve(t, v)
+	for _, c := range []struct {
+		result protocol.InputResult
+		status int
+		say    string
+	}{
+		{protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant}, 403, "you do not have the keyboard: ask with POST control/request first"},
+		{protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeScreenChanged, Frame: frame()}, 412, "look with GET screen before you type again"},
+		{protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeBlackout}, 423, "password"},
+		{protocol.InputResult{Status: protocol.StatusDropped, Ended: protocol.ReasonReclaimed, WrittenBytes: 2, DroppedBytes: 3}, 409, "the user took the keyboard back; 2 bytes reached the program, 3 did not"},
+	} {
+		v.answer = func(context.Context, protocol.Message) (protocol.Message, error) { return &c.result, nil }
+		got := server.do("POST", "/v1/sessions/vim-1/input", `{"data":"hello"}`)
+		require.Equal(t, c.status, got.status)
+		require.Contains(t, got.body, c.say)
+		require.Contains(t, got.body, `"result":{`)
+	}
+}
+
+func TestEventsStream(t *testing.T) {
+	v := &visitor{role: RoleViewer, stream: make(chan protocol.Message), ended: make(chan struct{})}
+	server := serve(t, v)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/v1/sessions/vim-1/events", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer x")
+	resp, err := server.Client().Do(r)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
+	lines := bufio.NewScanner(resp.Body)
+	next := func() string {
+		for lines.Scan() {
+			if text := lines.Text(); text != "" && text != ":" {
+				return text
+			}
+		}
+		return "the end"
+	}
+	require.True(t, lines.Scan())
+	require.Equal(t, ":", lines.Text(), "the heartbeat of a silent stream")
+	v.stream <- &protocol.Snapshot{ID: "s", SessionID: "vim-1", Content: "a\nb", Seq: 9}
+	require.Equal(t, "event: terminal.snapshot", next())
+	require.Equal(t, "id: 9", next())
+	require.Equal(t, `data: {"id":"s","sessionId":"vim-1","content":"a\nb","timestamp":0,"seq":9}`, next())
+	v.stream <- &protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3}
+	require.Equal(t, "event: terminal.session.close", next())
+	require.Contains(t, next(), `"exitCode":3`)
+	close(v.stream)
+	require.Equal(t, "the end", next())
+}
+
+// R37: a stream does not outlive the token that opened it.
+func TestR37TheStreamEndsWithTheToken(t *testing.T) {
+	v := &visitor{role: RoleViewer, stream: make(chan protocol.Message), ended: make(chan struct{})}
+	server := serve(t, v)
+	close(v.ended)
+	require.Equal(t, http.StatusOK, server.do("GET", "/v1/sessions/vim-1/events", "").status)
+}
+
+func TestMetrics(t *testing.T) {
+	server := serve(t, &visitor{role: RoleOwner, answer: plain})
+	server.do("GET", "/v1/sessions", "")
+	server.do("GET", "/v1/sessions/vim-1", "")
+	server.do("GET", "/v1/sessions/nope", "")
+	got := server.do("GET", "/metrics", "")
+	require.Equal(t, "text/plain; version=0.0.4; charset=utf-8", got.header.Get("Content-Type"))
+	for _, line := range []string{
+		`terminalproxy_sessions{state="lost"} 1`, `terminalproxy_sessions{state="running"} 2`, `terminalproxy_participants{role="agent"} 3`,
+		"terminalproxy_requests_waiting 4", `terminalproxy_http_requests_total{method="GET",path="/v1/sessions/{id}",status="404"} 1`,
+		`terminalproxy_http_request_seconds_bucket{method="GET",path="/v1/sessions/{id}",le="+Inf"} 2`,
+		`terminalproxy_http_request_seconds_count{method="GET",path="/v1/sessions"} 1`, `terminalproxy_build_info{version="test"} 1`,
+	} {
+		require.Contains(t, got.body, line+"\n")
+	}
+	require.NotContains(t, got.body, "nope", "what visitors make up makes no series")
+	seen := map[string]bool{}
+	for line := range strings.Lines(got.body) {
+		if name, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			require.False(t, seen[name], "one family twice: %s", name)
+			seen[name] = true
+			continue
+		}
+		require.Regexp(t, `^(# HELP [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+)\n$`, line)
+	}
+}

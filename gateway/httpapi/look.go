@@ -1,0 +1,192 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+const (
+	defaultHistory = 200
+	// maxCells bounds a picture in pixels: one cell takes about a hundred of them, each four bytes.
+	maxCells = 40_000
+)
+
+// ask is Visitor.Call with the type of the answer.
+func ask[T protocol.Message](ctx context.Context, v Visitor, m protocol.Message) (T, error) {
+	var none T
+	answer, err := v.Call(ctx, m)
+	if err != nil {
+		return none, err
+	}
+	t, ok := answer.(T)
+	if !ok {
+		return none, fmt.Errorf("a %s was answered with a %s", protocol.KindOf(m), protocol.KindOf(answer))
+	}
+	return t, nil
+}
+
+func (d *Door) list(v Visitor, w http.ResponseWriter, r *http.Request) error {
+	if _, err := query(r); err != nil {
+		return err
+	}
+	got, err := ask[*protocol.SessionsListResult](r.Context(), v, &protocol.SessionsList{RequestID: v.NextID()})
+	if err != nil {
+		return err
+	}
+	if got.Sessions == nil {
+		got.Sessions = []protocol.SessionInfo{} // a list of none, and not null
+	}
+	d.write(w, http.StatusOK, got)
+	return nil
+}
+
+func (d *Door) session(v Visitor, w http.ResponseWriter, r *http.Request) error {
+	if _, err := query(r); err != nil {
+		return err
+	}
+	got, err := ask[*protocol.SessionsListResult](r.Context(), v, &protocol.SessionsList{RequestID: v.NextID()})
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	for _, s := range got.Sessions {
+		if s.SessionID == id {
+			d.write(w, http.StatusOK, s)
+			return nil
+		}
+	}
+	return fail(protocol.CodeNoSession, "there is no session "+strconv.Quote(id)+": GET /v1/sessions lists those that there are", nil)
+}
+
+// screen shows the screen in one of its formats. Text, ANSI and pictures are nothing but the program's output; what is
+// known about it stands in header fields, which a program cannot write.
+func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r, "since", "format")
+	if err != nil {
+		return err
+	}
+	since, err := number(q, "since", 0, 0, 1<<63-1)
+	if err != nil {
+		return err
+	}
+	format, err := word(q, "format", "text", "json", "ansi", "png", "svg")
+	if err != nil {
+		return err
+	}
+	picture := format == "png" || format == "svg"
+	if picture && d.cfg.Draw == nil {
+		return fail(codeNotImplemented, "this gateway draws no pictures: ask for format=ansi, or ask a gateway that `gateway serve` runs", nil)
+	}
+	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Attributes: format == "ansi" || picture}
+	if format == "json" {
+		m.SinceSeq = since
+	}
+	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
+	if err != nil {
+		return err
+	}
+	head(w, got.Frame)
+	switch {
+	case format == "json":
+		d.write(w, http.StatusOK, got)
+		return nil
+	case q.Has("since") && got.Frame.Seq == since:
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	case picture:
+		return d.draw(w, r, format, got.Frame)
+	case format == "ansi":
+		return text(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
+	}
+	return text(w, observe.Rows(got.Frame.Screen.Lines))
+}
+
+// head writes what is known about a frame.
+func head(w http.ResponseWriter, f *protocol.Frame) {
+	h := w.Header()
+	h.Set("Terminal-Rev", strconv.FormatUint(f.Seq, 10))
+	h.Set("Terminal-Size", fmt.Sprintf("%dx%d", f.Screen.Cols, f.Screen.Rows))
+	h.Set("Terminal-Cursor", fmt.Sprintf("%d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1))
+	h.Set("Terminal-Keyboard", ascii(observe.Keyboard(f.Keyboard, "", time.Now())))
+}
+
+// ascii is s as it may stand in a header field.
+func ascii(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return '?'
+		}
+		return c
+	}, s)
+}
+
+func text(w http.ResponseWriter, rows string) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if rows != "" {
+		rows += "\n"
+	}
+	_, _ = w.Write([]byte(rows)) // who went away meanwhile does not read it
+	return nil
+}
+
+// draw answers with a picture. One is drawn at a time: a large one takes much memory.
+func (d *Door) draw(w http.ResponseWriter, r *http.Request, format string, f *protocol.Frame) error {
+	if cells := f.Screen.Cols * f.Screen.Rows; format == "png" && cells > maxCells {
+		return fail(protocol.CodeTooLarge, fmt.Sprintf("the screen has %d cells, a PNG is drawn of at most %d: ask for format=svg", cells, maxCells), nil)
+	}
+	select {
+	case d.drawing <- struct{}{}:
+		defer func() { <-d.drawing }()
+	case <-r.Context().Done():
+		return nil
+	}
+	var b bytes.Buffer
+	p := Picture{Cols: f.Screen.Cols, Rows: f.Screen.Rows, Lines: f.Screen.Lines, Cursor: f.Screen.Cursor}
+	if err := d.cfg.Draw(&b, format, p); err != nil {
+		return fmt.Errorf("draw the screen: %w", err)
+	}
+	w.Header().Set("Content-Type", map[string]string{"png": "image/png", "svg": "image/svg+xml"}[format])
+	// An SVG opened as a page of ours runs nothing, whatever a screen can be made to hold.
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	_, _ = w.Write(b.Bytes())
+	return nil
+}
+
+func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r, "lines", "format")
+	if err != nil {
+		return err
+	}
+	lines, err := number(q, "lines", defaultHistory, 1, protocol.MaxHistory)
+	if err != nil {
+		return err
+	}
+	format, err := word(q, "format", "text", "json")
+	if err != nil {
+		return err
+	}
+	got, err := ask[*protocol.ReadResult](r.Context(), v, &protocol.Read{
+		RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines), //nolint:gosec // bounded above
+	})
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		d.write(w, http.StatusOK, got)
+		return nil
+	}
+	head(w, got.Frame)
+	rows := observe.Rows(got.Frame.Screen.Lines)
+	if got.Text != "" {
+		rows = strings.TrimSuffix(observe.Clean(got.Text), "\n") + "\n" + rows
+	}
+	return text(w, rows)
+}

@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"net/http"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Stats is what is in the switchboard at one moment.
+type Stats struct {
+	Sessions     map[string]int // by state
+	Participants map[string]int // by role
+	Waiting      int            // requests that are not answered yet
+}
+
+// seconds are the upper bounds of the histogram: from what costs nothing to the longest wait.
+var seconds = []float64{0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600}
+
+type asked struct {
+	method, path string
+	status       int
+}
+
+type took struct {
+	method, path string
+}
+
+type histogram struct {
+	buckets []uint64 // by seconds, and one more for what is longer
+	sum     float64
+	count   uint64
+}
+
+// metricsBook counts requests. Its size is bounded: paths are those of the routes.
+type metricsBook struct {
+	began time.Time
+
+	mu       sync.Mutex
+	requests map[asked]uint64
+	times    map[took]*histogram
+}
+
+func newMetrics() *metricsBook {
+	return &metricsBook{began: time.Now(), requests: make(map[asked]uint64), times: make(map[took]*histogram)}
+}
+
+func (b *metricsBook) observe(method, path string, status int, d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests[asked{method, path, status}]++
+	h := b.times[took{method, path}]
+	if h == nil {
+		h = &histogram{buckets: make([]uint64, len(seconds)+1)}
+		b.times[took{method, path}] = h
+	}
+	at, _ := slices.BinarySearch(seconds, d.Seconds())
+	h.buckets[at]++
+	h.sum += d.Seconds()
+	h.count++
+}
+
+// scrape answers in the text format 0.0.4 of Prometheus.
+func (d *Door) scrape(_ Visitor, w http.ResponseWriter, r *http.Request) error {
+	if _, err := query(r); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	stats := d.cfg.Stats()
+	counts(&b, "terminalproxy_sessions", "Sessions, by state.", "state", stats.Sessions)
+	counts(&b, "terminalproxy_participants", "Proxies, agents, viewers and owners that are connected.", "role", stats.Participants)
+	single(&b, "terminalproxy_requests_waiting", "gauge", "Requests that a proxy has not answered yet.", float64(stats.Waiting))
+	d.metrics.write(&b)
+	process(&b, d.metrics.began)
+	family(&b, "terminalproxy_build_info", "gauge", "The product's version, as a label.")
+	fmt.Fprintf(&b, "terminalproxy_build_info{version=%q} 1\n", d.cfg.Version)
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(b.Bytes())
+	return nil
+}
+
+func family(b *bytes.Buffer, name, kind, help string) {
+	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+func single(b *bytes.Buffer, name, kind, help string, value float64) {
+	family(b, name, kind, help)
+	fmt.Fprintf(b, "%s %s\n", name, float(value))
+}
+
+func float(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+func counts(b *bytes.Buffer, name, help, label string, values map[string]int) {
+	family(b, name, "gauge", help)
+	words := make([]string, 0, len(values))
+	for word := range values {
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	for _, word := range words {
+		fmt.Fprintf(b, "%s{%s=%q} %d\n", name, label, word, values[word])
+	}
+}
+
+func (b *metricsBook) write(out *bytes.Buffer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	keys := make([]asked, 0, len(b.requests))
+	for k := range b.requests {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, c asked) int {
+		return cmp.Or(strings.Compare(a.path, c.path), strings.Compare(a.method, c.method), a.status-c.status)
+	})
+	const requests = "terminalproxy_http_requests_total"
+	family(out, requests, "counter", "Requests answered, by path and status.")
+	for _, k := range keys {
+		fmt.Fprintf(out, "%s{method=%q,path=%q,status=\"%d\"} %d\n", requests, k.method, k.path, k.status, b.requests[k])
+	}
+	b.writeTimes(out)
+}
+
+func (b *metricsBook) writeTimes(out *bytes.Buffer) {
+	keys := make([]took, 0, len(b.times))
+	for k := range b.times {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, c took) int {
+		return cmp.Or(strings.Compare(a.path, c.path), strings.Compare(a.method, c.method))
+	})
+	const times = "terminalproxy_http_request_seconds"
+	family(out, times, "histogram", "How long answers took, waiting for facts and for the user included.")
+	for _, k := range keys {
+		h, sum := b.times[k], uint64(0)
+		labels := fmt.Sprintf("method=%q,path=%q", k.method, k.path)
+		for i, n := range h.buckets {
+			le := "+Inf"
+			if i < len(seconds) {
+				le = float(seconds[i])
+			}
+			sum += n
+			fmt.Fprintf(out, "%s_bucket{%s,le=%q} %d\n", times, labels, le, sum)
+		}
+		fmt.Fprintf(out, "%s_sum{%s} %s\n%s_count{%s} %d\n", times, labels, float(h.sum), times, labels, h.count)
+	}
+}
+
+// process writes what is known of this process.
+func process(b *bytes.Buffer, began time.Time) {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	single(b, "go_goroutines", "gauge", "Goroutines that exist.", float64(runtime.NumGoroutine()))
+	single(b, "go_memstats_heap_alloc_bytes", "gauge", "Bytes of heap objects.", float64(heap[0].Value.Uint64()))
+	single(b, "process_start_time_seconds", "gauge", "When the gateway began, in Unix seconds.", float64(began.UnixMilli())/1000)
+}
