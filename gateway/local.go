@@ -22,6 +22,9 @@ import (
 // The lock is flock(2) on the directory itself: it goes away with the process that holds it however that ends, and
 // there is no lock file to clean up. (systemd-tmpfiles leaves a directory alone while it is locked so.)
 type Local struct {
+	// Draw draws pictures for who asks this process for them; see Config. It is set before the first Dial, or never.
+	Draw Drawing
+
 	dir string
 	log *slog.Logger
 
@@ -155,7 +158,7 @@ func (l *Local) listen(lock *os.File, path string) (*serving, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &serving{server: New(Config{Log: l.log}), lock: lock, path: path, socket: socket, ended: make(chan struct{})}
+	s := &serving{server: New(Config{Log: l.log, Draw: l.Draw}), lock: lock, path: path, socket: socket, ended: make(chan struct{})}
 	go func() { // ends when Close closes the server
 		defer close(s.ended)
 		if err := s.server.ServeLocal(context.Background(), ln); err != nil {

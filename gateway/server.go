@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/call"
+	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
@@ -41,6 +43,12 @@ type Config struct {
 	Hosts, Origins []string
 	// Times is the rhythm of connections; zero values are the defaults.
 	Times ws.Times
+	// MCP makes the door of an agent that comes to /mcp. Without it there is no such path.
+	MCP func(*call.Caller) MCPDoor
+	// Draw draws screens for those who ask for pictures over HTTP. Without it there are none.
+	Draw Drawing
+	// Version is the product's, for the metrics.
+	Version string
 }
 
 // Server is a gateway. All methods may be called from any goroutine.
@@ -50,6 +58,8 @@ type Server struct {
 	hub      *hub.Hub
 	door     *ws.Door
 	failures auth.Failures
+	visitors *visitors
+	api      *httpapi.Door
 
 	mu     sync.Mutex
 	closed bool
@@ -71,6 +81,8 @@ func New(cfg Config) *Server {
 		Log: log, Admit: s.admit, CloseCode: closeCode, Times: cfg.Times,
 		CheckOrigin: auth.Guard{Origins: cfg.Origins}.OriginAllowed, // asked again: the guard is not the only way in
 	})
+	s.visitors = newVisitors(s)
+	s.api = s.newAPI()
 	return s
 }
 
@@ -163,6 +175,10 @@ func (s *Server) routes() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q}\n", protocol.Version)
 	})
+	s.api.Mount(mux)
+	if s.cfg.MCP != nil {
+		mux.HandleFunc("/mcp", s.visitors.serveMCP)
+	}
 	return mux
 }
 
@@ -206,6 +222,7 @@ func (s *Server) Close() error {
 	clear(s.https)
 	s.mu.Unlock()
 	s.hub.Close()
+	s.visitors.close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	var errs []error

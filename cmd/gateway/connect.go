@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"terminalproxy/cmd/pictures"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
@@ -159,6 +160,7 @@ func (s *share) dial(ctx context.Context) (net.Conn, error) {
 			return nil, err
 		}
 		s.local = gateway.NewLocal(dir, s.log)
+		s.local.Draw = pictures.Draw
 	}
 	local := s.local
 	s.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"terminalproxy/cmd/pictures"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
@@ -245,6 +246,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		return nil, nil, &proxy.UserError{Status: statusFailure, Say: "the local gateway's directory: " + err.Error(), Cause: err}
 	}
 	local := gateway.NewLocal(dir, log)
+	local.Draw = pictures.Draw
 	agent.Dial = local.Dial
 	return agent, func() { _ = local.Close() }, nil
 }

@@ -1,0 +1,48 @@
+package pictures
+
+import (
+	"bytes"
+	"image/png"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/httpapi"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/screen/render"
+)
+
+// TestAPictureIsTheScreenItself: what a gateway draws from rows is what the terminal model draws by itself.
+func TestAPictureIsTheScreenItself(t *testing.T) {
+	for name, output := range map[string]string{
+		"colours": "plain \x1b[31;1mred\x1b[0m\r\n\x1b[48;2;1;2;3m on blue \x1b[0m",
+		"wide":    "日本語 e\u0301 🙂\r\n\x1b[7mreverse\x1b[m",
+		"full":    "0123456789012345678\u65e5\r\n\x1b[4m01234567890123456789",
+		"hidden":  "text\x1b[?25l",
+		"empty":   "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := screen.New(screen.Config{Cols: 20, Rows: 4})
+			s.Feed([]byte(output))
+			c := s.Cursor()
+			p := httpapi.Picture{Cols: 20, Rows: 4, Cursor: protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}}
+			for i := range 4 {
+				p.Lines = append(p.Lines, string(s.AppendRowANSI(nil, i)))
+			}
+			var svg, pixels, want bytes.Buffer
+			require.NoError(t, Draw(&svg, "svg", p))
+			require.Equal(t, render.SVG(s), svg.String())
+			require.NoError(t, Draw(&pixels, "png", p))
+			require.NoError(t, render.PNG(&want, s))
+			require.Equal(t, want.Bytes(), pixels.Bytes())
+			_, err := png.Decode(&pixels)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestOtherPicturesAreRefused(t *testing.T) {
+	require.ErrorContains(t, Draw(&bytes.Buffer{}, "gif", httpapi.Picture{Cols: 1, Rows: 1}), "png or svg")
+	require.ErrorContains(t, Draw(&bytes.Buffer{}, "svg", httpapi.Picture{Cols: 0, Rows: 1}), "size 0x1")
+}

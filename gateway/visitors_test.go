@@ -1,0 +1,308 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/call"
+	"terminalproxy/protocol"
+)
+
+// caller is a program that speaks plain HTTP to a gateway.
+type caller struct {
+	t      *testing.T
+	client *http.Client
+	base   string
+	header http.Header
+}
+
+func (d door) plain(t *testing.T) *caller {
+	t.Helper()
+	c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) }}}
+	t.Cleanup(c.CloseIdleConnections)
+	return &caller{t: t, client: c, base: strings.Replace(d.base, "ws://", "http://", 1), header: d.header.Clone()}
+}
+
+func (c *caller) request(ctx context.Context, method, path, body string) *http.Response {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
+	require.NoError(c.t, err)
+	if c.header != nil {
+		r.Header = c.header.Clone()
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.client.Do(r)
+	require.NoError(c.t, err)
+	return resp
+}
+
+func (c *caller) do(method, path, body string) (status int, answer string) {
+	c.t.Helper()
+	resp := c.request(within(c.t), method, path, body)
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(c.t, err)
+	require.NoError(c.t, resp.Body.Close())
+	return resp.StatusCode, string(text)
+}
+
+const (
+	controlBody = `{"level":"drive","reason":"to test"}`
+	at          = "/v1/sessions/vim-1/"
+)
+
+func TestAgentOverPlainHTTP(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	p := startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
+	require.Eventually(t, func() bool { status, _ := agent.do("GET", "/v1/sessions/vim-1", ""); return status == http.StatusOK }, soon, time.Millisecond)
+	status, body := agent.do("GET", at+"screen", "")
+	require.Equal(t, http.StatusOK, status, body)
+	require.Equal(t, "hello\n", body)
+	status, body = agent.do("POST", at+"control/request", controlBody)
+	require.Equal(t, http.StatusOK, status, body)
+	var grant protocol.ControlGrant
+	require.NoError(t, json.Unmarshal([]byte(body), &grant))
+	require.Equal(t, "the-agent", grant.AgentName, "the token's name")
+	status, body = agent.do("POST", at+"input", `{"data":"ls","kind":"text"}`)
+	require.Equal(t, http.StatusOK, status, body)
+	typed := <-p.typed
+	require.Equal(t, grant.AgentID, typed.AgentID, "the same agent in every request")
+	status, body = agent.do("POST", at+"wait", `{"until":{"text":"$"}}`)
+	require.Equal(t, http.StatusOK, status, body)
+	require.Contains(t, body, `"met":true`)
+	status, _ = agent.do("POST", at+"control/release", "")
+	require.Equal(t, http.StatusOK, status)
+	status, body = agent.do("GET", "/v1/sessions/nope/screen", "")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, body, "there are: vim-1")
+	_, body = agent.do("GET", "/metrics", "")
+	require.Contains(t, body, `terminalproxy_sessions{state="running"} 1`)
+	require.Contains(t, body, `terminalproxy_participants{role="agent"} 1`)
+
+	agent.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
+	status, body = agent.do("POST", at+"control/request", controlBody)
+	require.Equal(t, http.StatusOK, status, body)
+	var other protocol.ControlGrant
+	require.NoError(t, json.Unmarshal([]byte(body), &other))
+	require.NotEqual(t, grant.AgentID, other.AgentID, "a key makes an agent of its own")
+	agent.header.Set("Terminal-Agent-Key", "short")
+	status, body = agent.do("GET", "/v1/sessions", "")
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "at least 32 characters")
+}
+
+// R31, R32: every path wants the token, a page's origin that we know, and our own name. What the guard turns away has no
+// effect.
+func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*call.Caller) MCPDoor { return okDoor{} }})
+	for _, path := range []string{"/v1/sessions", at + "screen", "/metrics", "/mcp"} {
+		for origin, known := range map[string]bool{"": true, "null": false, "http://evil.example": false, "http://" + addr: false, "https://good.example": true} {
+			for token, good := range map[string]bool{"": false, "tp_bad": false, tokens[auth.RoleProxy]: false, tokens[auth.RoleAgent]: true} {
+				if !good && origin == "https://good.example" {
+					continue // who guesses on is made to wait
+				}
+				c := bearer(addr, token).plain(t)
+				if origin != "" {
+					c.header.Set("Origin", origin)
+				}
+				status, _ := c.do("GET", path, "")
+				c.client.CloseIdleConnections()
+				switch {
+				case !known, token == tokens[auth.RoleProxy]:
+					require.Equal(t, http.StatusForbidden, status, "%s from %q", path, origin)
+				case !good:
+					require.Equal(t, http.StatusUnauthorized, status, "%s from %q", path, origin)
+				default:
+					require.Contains(t, []int{http.StatusOK, http.StatusNotFound}, status, "%s from %q", path, origin)
+				}
+			}
+		}
+		r, err := http.NewRequestWithContext(within(t), http.MethodPost, "http://"+addr+path, nil)
+		require.NoError(t, err)
+		r.Host = "evil.example"
+		r.Header.Set("Origin", "http://evil.example")
+		r.Header.Set("Authorization", "Bearer "+tokens[auth.RoleAgent])
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusForbidden, resp.StatusCode, path)
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	// R34: a token in the address is none.
+	status, _ := bearer(addr, "").plain(t).do("GET", "/v1/sessions?token="+tokens[auth.RoleAgent]+"&access_token="+tokens[auth.RoleAgent], "")
+	require.Equal(t, http.StatusUnauthorized, status)
+}
+
+type okDoor struct{}
+
+func (okDoor) ServeHTTP(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }
+func (okDoor) Close()                                           {}
+
+func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
+	made := 0
+	addr, tokens, _ := tcp(t, Config{MCP: func(*call.Caller) MCPDoor { made++; return okDoor{} }})
+	for role, want := range map[auth.Role]int{auth.RoleAgent: 200, auth.RoleViewer: 403, auth.RoleOwner: 403, auth.RoleProxy: 403} {
+		for range 2 {
+			status, _ := bearer(addr, tokens[role]).plain(t).do("POST", "/mcp", "{}")
+			require.Equal(t, want, status, role)
+		}
+	}
+	require.Equal(t, 1, made, "one server for one agent")
+
+	dir := shortDir(t)
+	s := New(Config{MCP: func(*call.Caller) MCPDoor { return okDoor{} }})
+	ln, release, err := ListenLocal(dir)
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- s.ServeLocal(context.Background(), ln) }() // ends with Close, below
+	c := door{dial: func(ctx context.Context) (net.Conn, error) { return dialUnix(ctx, filepath.Join(dir, socketName)) }, base: "ws://localhost", header: http.Header{}}.plain(t)
+	status, body := c.do("POST", "/mcp", "{}")
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "Terminal-Agent-Key")
+	c.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
+	status, _ = c.do("POST", "/mcp", "{}")
+	require.Equal(t, http.StatusOK, status)
+	c.client.CloseIdleConnections()
+	require.NoError(t, s.Close())
+	require.NoError(t, <-served)
+	require.NoError(t, release())
+}
+
+// rawProxy is a session whose proxy the test plays itself.
+func rawProxy(t *testing.T, d door, id string) *websocket.Conn {
+	t.Helper()
+	ws := d.mustConnect(t, protocol.PathProxy)
+	say(t, ws, opening(id))
+	say(t, ws, snapshot(id, 1, "hello"))
+	// The gateway reads in order: once it complains about this one it knows the session.
+	say(t, ws, snapshot("nobody", 1, "x"))
+	require.Equal(t, protocol.CodeNoSession, hear[*protocol.Error](t, ws).Code)
+	return ws
+}
+
+// An agent that asks nothing any more is gone, and what is unknown revokes.
+func TestASilentAgentGivesControlBack(t *testing.T) {
+	store, err := auth.OpenStore(filepath.Join(t.TempDir(), "private", "tokens"), nil)
+	require.NoError(t, err)
+	create := func(role auth.Role) string {
+		token, err := store.Create(auth.Token{Name: string(role), Role: role})
+		require.NoError(t, err)
+		return token
+	}
+	s := New(Config{Tokens: store})
+	s.visitors.idleFor = time.Millisecond
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- s.ServeTCP(context.Background(), ln, nil) }() // ends with Close, below
+	t.Cleanup(func() { require.NoError(t, s.Close()); require.NoError(t, <-served) })
+	addr := ln.Addr().String()
+	proxy := rawProxy(t, bearer(addr, create(auth.RoleProxy)), "vim-1")
+	agent := bearer(addr, create(auth.RoleAgent)).plain(t)
+	asked := make(chan int, 1)
+	go func() { // ends with the answer
+		status, _ := agent.do("POST", at+"control/request", controlBody)
+		asked <- status
+	}()
+	ask := hear[*protocol.ControlRequest](t, proxy)
+	say(t, proxy, &protocol.ControlGrant{ID: "g", RequestID: ask.RequestID, SessionID: "vim-1", AgentID: ask.AgentID, Level: ask.Level, Epoch: 1})
+	require.Equal(t, http.StatusOK, <-asked)
+	gone := hear[*protocol.ControlRelease](t, proxy)
+	require.True(t, gone.Gone)
+	require.Equal(t, ask.AgentID, gone.AgentID)
+}
+
+// The request outlasts the HTTP request that made it.
+func TestARequestForControlOutlastsItsTime(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
+	status, body := agent.do("POST", at+"control/request?timeoutMs=1", controlBody)
+	require.Equal(t, http.StatusAccepted, status, body)
+	require.Contains(t, body, `"status":"pending"`)
+	ask := hear[*protocol.ControlRequest](t, proxy)
+	require.Contains(t, body, strings.TrimPrefix(ask.RequestID, ask.AgentID+":"))
+}
+
+// R37: revoking a token ends what it has under way.
+func TestR37RevocationEndsRequestsAndStreams(t *testing.T) {
+	addr, tokens, store := tcp(t, Config{})
+	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
+	waited := make(chan int, 1)
+	go func() { // ends with the answer
+		status, _ := agent.do("POST", at+"wait", `{"until":{"exit":true}}`)
+		waited <- status
+	}()
+	hear[*protocol.Wait](t, proxy)
+	stream := agent.request(t.Context(), "GET", at+"events", "")
+	defer func() { _ = stream.Body.Close() }()
+	lines := bufio.NewReader(stream.Body)
+	line, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "event: terminal.snapshot\n", line)
+	require.NoError(t, store.Revoke("the-agent"))
+	require.Equal(t, http.StatusUnauthorized, <-waited)
+	_, err = io.Copy(io.Discard, lines)
+	require.NoError(t, err, "the stream ends")
+	status, _ := agent.do("GET", "/v1/sessions", "")
+	require.Equal(t, http.StatusUnauthorized, status)
+}
+
+func TestEventsOfASession(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	viewer := bearer(addr, tokens[auth.RoleViewer]).plain(t)
+	stream := viewer.request(within(t), "GET", at+"events", "")
+	defer func() { _ = stream.Body.Close() }()
+	say(t, proxy, &protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: "password"})
+	say(t, proxy, &protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2})
+	text, err := io.ReadAll(stream.Body)
+	require.NoError(t, err, "it ends with the session")
+	var kinds []string
+	for line := range bytes.Lines(text) {
+		if kind, ok := bytes.CutPrefix(line, []byte("event: ")); ok {
+			kinds = append(kinds, string(bytes.TrimSpace(kind)))
+		}
+	}
+	require.Equal(t, []string{"terminal.snapshot", "terminal.blackout", "terminal.session.close"}, kinds)
+	status, body := viewer.do("POST", at+"input", `{"data":"x"}`)
+	require.Equal(t, http.StatusForbidden, status, body)
+	status, _ = viewer.do("GET", at+"screen", "")
+	require.Equal(t, http.StatusOK, status, "the last screen can be read")
+}
+
+// A client that goes away stops waiting; the visitors are bounded, and the one that was silent the longest goes first.
+func TestVisitorsAreBounded(t *testing.T) {
+	s := New(Config{})
+	defer func() { require.NoError(t, s.Close()) }()
+	enter := func(key string) *visitor {
+		v, err := s.visitors.take(auth.Identity{Role: auth.RoleAgent}, http.Header{}, key)
+		require.NoError(t, err)
+		return v
+	}
+	first := enter("first")
+	first.Done()
+	for i := range maxVisitors - 1 {
+		enter(string(rune('a'+i%26)) + strings.Repeat("x", i)).Done()
+	}
+	second := enter("one more")
+	<-first.Ended()
+	require.Len(t, s.visitors.byID, maxVisitors)
+	require.Same(t, second, enter("one more"))
+}
