@@ -276,6 +276,10 @@ func (m *Read) check() error {
 func (m *Watch) check() error   { return new(checks).id("sessionId", m.SessionID).done() }
 func (m *Unwatch) check() error { return new(checks).id("sessionId", m.SessionID).done() }
 
+func (m *Cancel) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).done()
+}
+
 func (m *Close) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
 		text("signal", m.Signal, MaxName).done()

@@ -298,6 +298,13 @@ type Unwatch struct {
 	SessionID string `json:"sessionId"`
 }
 
+// Cancel says that nobody waits for the answer to a [Wait] any more: the wait ends, and no answer comes.
+type Cancel struct {
+	// RequestID is that of the wait.
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+}
+
 // Close ends a headless session.
 type Close struct {
 	RequestID string `json:"requestId"`

@@ -24,6 +24,7 @@ var messages = []func() Message{
 	func() Message { return new(Read) },
 	func() Message { return new(Watch) },
 	func() Message { return new(Unwatch) },
+	func() Message { return new(Cancel) },
 	func() Message { return new(Close) },
 	func() Message { return new(SessionsList) },
 	func() Message { return new(SessionsListResult) },
@@ -54,6 +55,7 @@ func (*Wait) kind() string               { return "terminal.wait" }
 func (*Read) kind() string               { return "terminal.read" }
 func (*Watch) kind() string              { return "terminal.watch" }
 func (*Unwatch) kind() string            { return "terminal.unwatch" }
+func (*Cancel) kind() string             { return "terminal.cancel" }
 func (*Close) kind() string              { return "terminal.close" }
 func (*SessionsList) kind() string       { return "sessions.list" }
 func (*SessionsListResult) kind() string { return "sessions.list.result" }
@@ -91,6 +93,8 @@ func RequestID(m Message) string {
 	case *Wait:
 		return m.RequestID
 	case *Read:
+		return m.RequestID
+	case *Cancel:
 		return m.RequestID
 	case *Close:
 		return m.RequestID
@@ -152,6 +156,8 @@ func SessionID(m Message) string {
 	case *Watch:
 		return m.SessionID
 	case *Unwatch:
+		return m.SessionID
+	case *Cancel:
 		return m.SessionID
 	case *Close:
 		return m.SessionID

@@ -41,6 +41,8 @@ func (d *desk) handle(m protocol.Message) {
 		d.input(m)
 	case *protocol.Wait:
 		d.wait(m)
+	case *protocol.Cancel:
+		d.cancel(m)
 	case *protocol.Read:
 		d.read(m)
 	case *protocol.ControlRequest:
@@ -171,17 +173,27 @@ func (d *desk) decided(agentID string) string {
 	return "none"
 }
 
-// addWait opens a wait, and keeps count of those that nothing but looking can meet.
+// cancel ends a wait that nobody waits for any more.
+func (d *desk) cancel(m *protocol.Cancel) {
+	d.s.loop.post(func(time.Time) {
+		if l := d.s.loop; l.waits.Cancel(m.RequestID) {
+			delete(l.asking, m.RequestID)
+			delete(l.deciding, m.RequestID)
+		}
+	})
+}
+
+// addWait opens a wait, and remembers those that nothing but looking can meet.
 func (l *screenLoop) addWait(now time.Time, looking bool, w snapshot.Wait, refused func(error)) {
 	if looking {
 		done := w.Done
-		w.Done = func(r snapshot.Result) { l.asking--; done(r) }
-		l.asking++
+		w.Done = func(r snapshot.Result) { delete(l.asking, w.ID); done(r) }
+		l.asking[w.ID] = true
 	}
 	l.veil.look(now)
 	if err := l.waits.Add(w, l.view(), now); err != nil {
-		if looking {
-			l.asking--
+		if looking && !errors.Is(err, snapshot.ErrWaitOpen) {
+			delete(l.asking, w.ID)
 		}
 		refused(err)
 	}

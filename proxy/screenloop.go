@@ -58,14 +58,14 @@ type screenLoop struct {
 	lines    lineCache
 	shown    shown
 	exit     *child.Exit
-	asking   int               // waits for "the program waits for input"
+	asking   map[string]bool   // waits for "the program waits for input"
 	deciding map[string]string // waits for a decision about control: their agents
 }
 
 func newScreenLoop(model *screen.Screen, text *snapshot.Rolling, pace *snapshot.Pace) *screenLoop {
 	l := &screenLoop{
 		model: model, text: text, pace: pace, waits: snapshot.NewWaits(text, pace),
-		notify: make(chan struct{}, 1), done: make(chan struct{}), rev: model.Rev(), deciding: make(map[string]string),
+		notify: make(chan struct{}, 1), done: make(chan struct{}), rev: model.Rev(), asking: make(map[string]bool), deciding: make(map[string]string),
 	}
 	l.room.L = &l.mu
 	return l
@@ -257,7 +257,7 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 	if t, more := l.veil.next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
-	if l.asking > 0 {
+	if len(l.asking) > 0 {
 		if t := time.Now().Add(waitingEvery); !ok || t.Before(at) {
 			at, ok = t, true
 		}

@@ -258,6 +258,7 @@ func (c *Client) call(ctx context.Context, m protocol.Message, p policy) (protoc
 				return nil, err
 			}
 		case !errors.Is(err, errLost):
+			conn.cancel(m)
 			return nil, err
 		case c.ctx.Err() != nil:
 			return nil, ErrClosed

@@ -180,6 +180,27 @@ func TestRequestEndsWithItsContextAndNotTheConnection(t *testing.T) {
 	require.Equal(t, int64(1), conns.Load())
 }
 
+// A wait whose caller went away is taken back: it would use up the proxy's for as long as it lasts.
+func TestAWaitIsTakenBackWithItsContext(t *testing.T) {
+	asked, cancelled := make(chan string, 1), make(chan string, 1)
+	cfg, _ := fake(t, func(_ int64, m protocol.Message) protocol.Message {
+		switch m := m.(type) {
+		case *protocol.Wait:
+			asked <- m.RequestID
+		case *protocol.Cancel:
+			cancelled <- m.SessionID + " " + m.RequestID
+		}
+		return &protocol.Done{RequestID: "somebody-elses"}
+	})
+	c := start(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	id := ""
+	go func() { id = <-asked; cancel() }() // ends when the wait is asked for
+	_, err := c.Wait(ctx, &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, "x "+id, <-cancelled)
+}
+
 func TestRequestIsGrantedOrRefused(t *testing.T) {
 	cfg, _ := fake(t, func(_ int64, m protocol.Message) protocol.Message {
 		ask, _ := m.(*protocol.ControlRequest)

@@ -263,6 +263,17 @@ func (k *conn) call(ctx context.Context, id string, frame []byte) (protocol.Mess
 	}
 }
 
+// cancel tells the gateway that nobody waits any more for the fact that m asked for.
+func (k *conn) cancel(m protocol.Message) {
+	wait, ok := m.(*protocol.Wait)
+	if !ok {
+		return
+	}
+	if frame, err := protocol.Encode(&protocol.Cancel{RequestID: wait.RequestID, SessionID: wait.SessionID}); err == nil {
+		_ = k.write(frame) // a connection that breaks here ends the wait as well
+	}
+}
+
 func (k *conn) forget(id string, answer chan protocol.Message) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -30,6 +30,7 @@ var senders = map[string][]Role{
 	"terminal.control.request": {RoleAgent},
 	"terminal.control.release": {RoleAgent},
 	"terminal.wait":            {RoleAgent},
+	"terminal.cancel":          {RoleAgent},
 	"terminal.read":            {RoleAgent, RoleViewer, RoleOwner},
 	"terminal.close":           {RoleAgent, RoleOwner},
 	"terminal.control.decide":  {RoleOwner},

@@ -63,6 +63,7 @@ func samples() []protocol.Message {
 		&protocol.Read{RequestID: "r", SessionID: "x"},
 		&protocol.Watch{SessionID: "x"},
 		&protocol.Unwatch{SessionID: "x"},
+		&protocol.Cancel{RequestID: "r", SessionID: "x"},
 		&protocol.Close{RequestID: "r", SessionID: "x"},
 		&protocol.SessionsList{RequestID: "r"},
 		&protocol.SessionsListResult{RequestID: "r"},

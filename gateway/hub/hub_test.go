@@ -127,6 +127,34 @@ func TestRepeatedOpenRequestIsOneRequest(t *testing.T) {
 	one[*protocol.Done](t, again)
 }
 
+// A wait ends for the proxy when nobody waits for it any more: taken back, or its agents gone. Nothing else is taken back.
+func TestWaitsAreTakenBack(t *testing.T) {
+	h, proxy, agent := scene()
+	again := h.Join(Member{Role: RoleAgent, ID: "a-1"})
+	wait := &protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}}
+	agent.Handle(wait)
+	again.Handle(wait)
+	asked := one[*protocol.Wait](t, proxy)
+	agent.Handle(&protocol.Cancel{RequestID: "w", SessionID: "vim-1"})
+	require.Empty(t, got(proxy), "the other one still waits")
+	again.Leave()
+	require.Equal(t, &protocol.Cancel{RequestID: asked.RequestID, SessionID: "vim-1"}, one[*protocol.Cancel](t, proxy))
+	proxy.Handle(&protocol.WaitResult{ID: "r", RequestID: asked.RequestID, SessionID: "vim-1"})
+	require.Empty(t, got(agent))
+
+	stranger := h.Join(Member{Role: RoleAgent, ID: "a-2"})
+	agent.Handle(wait)
+	one[*protocol.Wait](t, proxy)
+	stranger.Handle(&protocol.Cancel{RequestID: "w", SessionID: "vim-1"})
+	require.Empty(t, got(proxy), "another agent's wait is not its own")
+
+	agent.Handle(&protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
+	one[*protocol.Input](t, proxy)
+	agent.Handle(&protocol.Cancel{RequestID: "i", SessionID: "vim-1"})
+	agent.Handle(&protocol.Cancel{RequestID: "never", SessionID: "vim-1"})
+	require.Empty(t, got(proxy), "what may have been typed is not taken back")
+}
+
 func TestNoSuchSessionListsThoseThatExist(t *testing.T) {
 	h, _, agent := scene()
 	agent.Handle(&protocol.Read{RequestID: "r1", SessionID: "nope"})

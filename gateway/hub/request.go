@@ -33,6 +33,8 @@ func (h *Hub) ask(p *Peer, m protocol.Message) {
 		p.out.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: h.list(p.member.Namespace)})
 	case *protocol.SessionsSubscribe:
 		h.subscribe(p, m)
+	case *protocol.Cancel:
+		h.cancel(p, m)
 	case *protocol.ProxyStart:
 		p.fail(m, protocol.CodeUnavailable, "no host: nobody here starts programs; run one yourself with: proxy --agent PROGRAM")
 	default:
@@ -252,8 +254,32 @@ func (q *pending) drop(p *Peer) {
 	}
 	q.waiting = rest
 	delete(p.mine, q)
-	if len(rest) == 0 {
-		q.remove()
+	if len(rest) > 0 {
+		return
+	}
+	q.remove()
+	if _, ok := q.request.(*protocol.Wait); ok && q.session.owner != nil {
+		q.session.owner.out.put(&protocol.Cancel{RequestID: q.wireID, SessionID: q.session.key.id})
+	}
+}
+
+// cancel takes a participant out of those who wait for the answer to a wait. What is typed or asked of the user is not
+// taken back so: it may have happened already.
+func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
+	s := h.sessions[key{p.member.Namespace, m.SessionID}]
+	if s == nil {
+		p.fail(m, protocol.CodeNoSession, h.missing(p.member.Namespace, m.SessionID))
+		return
+	}
+	if s.owner == nil {
+		return // who waited has been told
+	}
+	q := s.owner.asked[wireID(p.member.ID, m.RequestID)]
+	if q == nil || q.session != s {
+		return // it was answered meanwhile
+	}
+	if _, ok := q.request.(*protocol.Wait); ok {
+		q.drop(p)
 	}
 }
 
