@@ -58,7 +58,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		return errors.Join(usage("serve: --listen %s is reached from other machines: give --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen), ln.Close())
 	}
 	log := a.logger(in.log, slog.LevelInfo)
-	server := gateway.New(gateway.Config{Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version})
+	server := gateway.New(gateway.Config{Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version, MCP: a.mcpDoor(log)})
 	local, release, err := localSocket()
 	if err != nil {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)

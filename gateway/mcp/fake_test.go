@@ -28,6 +28,7 @@ type fake struct {
 	sessions []protocol.SessionInfo
 	frame    protocol.Frame
 	said     []string // what was asked, in order
+	looks    int      // at the list
 
 	read    func(*protocol.Read) (*protocol.ReadResult, error)
 	wait    func(context.Context, *protocol.Wait) (*protocol.WaitResult, error)
@@ -36,6 +37,32 @@ type fake struct {
 	release func(*protocol.ControlRelease) error
 	failing error
 	mark    func() string // of the fences; nil is always the same
+	// stream is what a subscription brings; nil is nothing.
+	stream chan protocol.Message
+}
+
+func (f *fake) Subscribe(ctx context.Context, id string, every time.Duration) (<-chan protocol.Message, error) {
+	f.note("subscribe %s every %s", id, every)
+	out := make(chan protocol.Message)
+	go func() { // ends with ctx, or when the test closes the stream
+		defer close(out)
+		for {
+			select {
+			case m, ok := <-f.stream:
+				if !ok {
+					return
+				}
+				select {
+				case out <- m:
+				case <-ctx.Done():
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, nil
 }
 
 func (f *fake) note(format string, args ...any) {
@@ -45,6 +72,9 @@ func (f *fake) note(format string, args ...any) {
 }
 
 func (f *fake) Sessions(context.Context) ([]protocol.SessionInfo, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looks++
 	return f.sessions, f.failing
 }
 
@@ -126,7 +156,7 @@ func connect(t *testing.T, f *fake, era string, opts *mcp.ClientOptions) *mcp.Cl
 	}
 	server := New(Config{
 		Terminals: f, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
-		ProgressEvery: time.Millisecond,
+		ProgressEvery: time.Millisecond, LookEvery: time.Millisecond,
 	})
 	near, far := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -33,6 +33,8 @@ type Terminals interface {
 	// Request returns when the user decided: with a grant or with the revoke that says why not.
 	Request(ctx context.Context, m *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error)
 	Release(ctx context.Context, m *protocol.ControlRelease) error
+	// Subscribe streams what happens to a session, snapshots at most one per every, until ctx or the session ends.
+	Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error)
 }
 
 // Config says what a server serves.
@@ -48,13 +50,16 @@ type Config struct {
 	Mark func() string
 	// ProgressEvery is the rhythm of progress notes while a tool waits; 0 is two seconds.
 	ProgressEvery time.Duration
+	// LookEvery is the rhythm in which the list of terminals is looked at for its subscribers; 0 is one second.
+	LookEvery time.Duration
 }
 
 // Server is an MCP server over one connection to a gateway. Starting it has no effect outside: clients start servers to
 // look at them and throw them away.
 type Server struct {
-	cfg Config
-	mcp *mcp.Server
+	cfg     Config
+	mcp     *mcp.Server
+	watches watches
 
 	mu     sync.Mutex
 	self   string                   // this agent's id, known from its first grant on
@@ -79,14 +84,20 @@ func New(cfg Config) *Server {
 	if cfg.ProgressEvery == 0 {
 		cfg.ProgressEvery = 2 * time.Second
 	}
+	if cfg.LookEvery == 0 {
+		cfg.LookEvery = lookEvery
+	}
 	s := &Server{cfg: cfg, typing: make(map[string]chan struct{})}
+	s.watches.open, s.watches.met = make(map[string]*watch), make(map[*mcp.ServerSession]bool)
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "terminal", Title: "Shared terminal", Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Logger:       cfg.Log,
-		// The list of tools never changes, and there is no log to set a level of.
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		// The lists of tools and resources never change, and there is no log to set a level of.
+		Capabilities:     &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 	})
 	s.addTools()
+	s.addResources()
 	return s
 }
 
@@ -96,6 +107,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 }
 
 func (s *Server) serve(ctx context.Context, t mcp.Transport) error {
+	defer s.stopWatching()
 	if err := s.mcp.Run(ctx, t); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve mcp: %w", err)
 	}

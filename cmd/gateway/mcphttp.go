@@ -1,0 +1,16 @@
+package main
+
+import (
+	"log/slog"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/call"
+	"terminalproxy/gateway/mcp"
+)
+
+// mcpDoor makes the MCP servers of agents that come over HTTP.
+func (a *app) mcpDoor(log *slog.Logger) func(*call.Caller) gateway.MCPDoor {
+	return func(c *call.Caller) gateway.MCPDoor {
+		return mcp.NewHTTP(mcp.Config{Terminals: c, Version: version, Log: log})
+	}
+}
