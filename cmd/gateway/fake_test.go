@@ -81,6 +81,9 @@ type terminal struct {
 	bye   []string // notes of releases
 	// decided are an owner's decisions.
 	decided []*protocol.ControlDecide
+
+	// asked and cancelled get the ids of waits for the program's end, which does not come; nil for nobody.
+	asked, cancelled chan string
 }
 
 // share publishes the terminal in the local gateway of dir until the test ends.
@@ -158,7 +161,13 @@ func (p *terminal) answer(m protocol.Message) protocol.Message {
 	case *protocol.Read:
 		return p.read(m)
 	case *protocol.Wait:
+		if m.Until.Exit {
+			offer(p.asked, m.RequestID)
+			return nil
+		}
 		return p.wait(m)
+	case *protocol.Cancel:
+		offer(p.cancelled, m.RequestID)
 	case *protocol.Input:
 		return p.input(m)
 	case *protocol.ControlRequest:
@@ -176,6 +185,13 @@ func (p *terminal) answer(m protocol.Message) protocol.Message {
 		return &protocol.ControlRevoke{ID: "v", SessionID: p.id, RequestID: m.RequestID, AgentID: m.AgentID, Reason: protocol.ReasonReleased}
 	}
 	return nil
+}
+
+func offer(to chan string, id string) {
+	select {
+	case to <- id:
+	default:
+	}
 }
 
 func (p *terminal) read(m *protocol.Read) protocol.Message {

@@ -50,7 +50,7 @@ func (s *Server) listEach(next mcp.MethodHandler) mcp.MethodHandler {
 		sessions, err := s.cfg.Terminals.Sessions(ctx)
 		if err != nil {
 			s.cfg.Log.Debug("terminals not listed", "error", err)
-			return res, nil //nolint:nilerr // what there is always is an answer
+			return res, nil // what there is always is an answer
 		}
 		for _, info := range sessions[:min(len(sessions), maxListed)] {
 			for _, view := range []string{"screen", "history"} {

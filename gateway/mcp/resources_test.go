@@ -66,7 +66,7 @@ func TestWhatIsNoResourceIsNotFound(t *testing.T) {
 		_, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		wire, ok := errors.AsType[*jsonrpc.Error](err)
 		require.True(t, ok, "%s: %v", uri, err)
-		require.EqualValues(t, mcp.CodeResourceNotFound, wire.Code, uri)
+		require.EqualValues(t, jsonrpc.CodeInvalidParams, wire.Code, uri)
 	}
 	f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
 		return nil, &protocol.Error{Code: protocol.CodeBlackout, Message: "the user hides the screen"}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// overHTTP is a gateway on TCP with one session, and how an agent comes in.
+type overHTTP struct {
+	url, token string
+	terminal   *terminal
+}
+
+func serveHTTP(t *testing.T) overHTTP {
+	t.Helper()
+	alone(t)
+	tokens := map[string]string{}
+	for _, role := range []string{"proxy", "agent"} {
+		got := command(t, "token", "create", role, "--role", role)
+		require.Equal(t, statusOK, got.status, got.err)
+		tokens[role] = strings.TrimSpace(got.out)
+	}
+	s := serve(t)
+	p := &terminal{id: "sh-1", asked: make(chan string, 1), cancelled: make(chan string, 1)}
+	p.publish(t, s.url, func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.url, "ws://"))
+	}, tokens["proxy"])
+	return overHTTP{"http" + strings.TrimPrefix(s.url, "ws"), tokens["agent"], p}
+}
+
+// withToken adds what an agent over HTTP is known by.
+type withToken struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+w.token)
+	return w.next.RoundTrip(r)
+}
+
+func TestMCPOverHTTPInBothEras(t *testing.T) {
+	for _, era := range []string{"2025-06-18", "2026-07-28"} {
+		t.Run(era, func(t *testing.T) {
+			h := serveHTTP(t)
+			transport := http.DefaultTransport.(*http.Transport).Clone()
+			defer transport.CloseIdleConnections()
+			notes := make(chan string, 100)
+			c := mcp.NewClient(&mcp.Implementation{Name: "tester"}, &mcp.ClientOptions{
+				ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { notes <- r.Params.URI },
+			})
+			s, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{
+				Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: withToken{h.token, transport}},
+			}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+			require.NoError(t, err)
+			defer func() { _ = s.Close() }()
+			require.Contains(t, text(t, s, "terminal_read", nil), `terminal sh-1 "sh -i" 40x3 rev 1`)
+			require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://sh-1/screen"}))
+			require.Contains(t, text(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
+			require.Contains(t, text(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n", "the same agent in the next request")
+			select {
+			case uri := <-notes:
+				require.Equal(t, "terminal://sh-1/screen", uri)
+			case <-time.After(soon):
+				t.Fatal("no note")
+			}
+			list, err := s.ListResources(t.Context(), nil)
+			require.NoError(t, err)
+			require.Len(t, list.Resources, 3)
+			read, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "terminal://sh-1/screen"})
+			require.NoError(t, err)
+			require.Contains(t, read.Contents[0].Text, "\nran\n")
+			require.Contains(t, text(t, s, "terminal_release", nil), "released")
+		})
+	}
+}
+
+// A call that the client takes back ends, and the proxy's wait with it.
+func TestACancelledCallOverHTTPEndsTheWait(t *testing.T) {
+	for _, era := range []string{"2025-06-18", "2026-07-28"} {
+		t.Run(era, func(t *testing.T) {
+			h := serveHTTP(t)
+			transport := http.DefaultTransport.(*http.Transport).Clone()
+			defer transport.CloseIdleConnections()
+			s, err := mcp.NewClient(&mcp.Implementation{Name: "tester"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{
+				Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: withToken{h.token, transport}},
+			}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+			require.NoError(t, err)
+			defer func() { _ = s.Close() }()
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { // ends with cancel
+				_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: map[string]any{"for": "exit"}})
+				ended <- err
+			}()
+			asked := <-h.terminal.asked
+			cancel()
+			require.ErrorIs(t, <-ended, context.Canceled)
+			select {
+			case id := <-h.terminal.cancelled:
+				require.Equal(t, asked, id)
+			case <-time.After(soon):
+				t.Fatal("the proxy still waits")
+			}
+		})
+	}
+}
+
+// R31, R32: what is not from here, or from no one, changes nothing.
+func TestR31R32TheMCPDoorIsGuarded(t *testing.T) {
+	h := serveHTTP(t)
+	for name, c := range map[string]struct {
+		header map[string]string
+		host   string
+		want   int
+	}{
+		"no token":     {nil, "", http.StatusUnauthorized},
+		"bad token":    {map[string]string{"Authorization": "Bearer tp_bad"}, "", http.StatusUnauthorized},
+		"evil origin":  {map[string]string{"Authorization": "Bearer " + h.token, "Origin": "http://evil.example"}, "", http.StatusForbidden},
+		"null origin":  {map[string]string{"Authorization": "Bearer " + h.token, "Origin": "null"}, "", http.StatusForbidden},
+		"own origin":   {map[string]string{"Authorization": "Bearer " + h.token, "Origin": h.url}, "", http.StatusForbidden},
+		"rebound name": {map[string]string{"Authorization": "Bearer " + h.token}, "evil.example", http.StatusForbidden},
+		"agent":        {map[string]string{"Authorization": "Bearer " + h.token}, "", http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+"/mcp", strings.NewReader(body))
+			require.NoError(t, err)
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			r.Host = c.host
+			for k, v := range c.header {
+				r.Header.Set(k, v)
+			}
+			transport := http.DefaultTransport.(*http.Transport).Clone()
+			defer transport.CloseIdleConnections()
+			resp, err := transport.RoundTrip(r)
+			require.NoError(t, err)
+			_, err = io.Copy(io.Discard, resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.Equal(t, c.want, resp.StatusCode)
+		})
+	}
+}
+
+func TestInspectorOverHTTPInBothEras(t *testing.T) {
+	bin := inspector(t)
+	h := serveHTTP(t)
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			ask := func(args ...string) (string, error) {
+				ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
+				defer cancel()
+				args = append([]string{"--cli", "--transport", "http", "--server-url", h.url + "/mcp", "--protocol-era", era, "-q", "--format", "json"}, args...)
+				out, err := exec.CommandContext(ctx, bin, args...).CombinedOutput()
+				return string(out), err
+			}
+			auth := []string{"--header", "Authorization: Bearer " + h.token}
+			auth = auth[:2:2] // each call appends its own
+			for method, want := range map[string]string{"tools/list": "terminal_send", "resources/list": "terminal://sh-1/screen", "resources/templates/list": "terminal://{id}/history"} {
+				args := append(auth, "--method", method)
+				if method == "tools/list" {
+					args = append(args, "--strict") // lints the schemas
+				}
+				out, err := ask(args...)
+				require.NoError(t, err, out)
+				require.Contains(t, out, want)
+				require.NotRegexp(t, `(?i)warning|lint`, out)
+			}
+			out, err := ask(append(auth, "--method", "resources/read", "--uri", "terminal://sh-1/screen")...)
+			require.NoError(t, err, out)
+			require.Contains(t, out, "untrusted program output")
+			out, err = ask("--stored-auth-only", "--method", "tools/list")
+			require.Error(t, err, "without the token: %s", out)
+		})
+	}
+}
+
+// sdk is the folder of the npm packages that the tests use, if what is wanted is there.
+func sdk(t *testing.T, name string) (root string) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not installed")
+	}
+	root, err := filepath.Abs(filepath.Join("..", "..", ".ci"))
+	require.NoError(t, err)
+	if _, err := os.Stat(filepath.Join(root, "node_modules", name)); err != nil {
+		t.Skip("the TypeScript SDK is not installed: npm install --prefix .ci")
+	}
+	return root
+}
+
+// TestTypeScriptClients drives the server with both generations of the TypeScript SDK, over stdio and over HTTP: tools,
+// errors, progress, cancellation, resources and their subscriptions.
+func TestTypeScriptClients(t *testing.T) {
+	for _, c := range []struct{ script, name, era string }{
+		{"sdk1.mjs", "@modelcontextprotocol/sdk", ""},
+		{"sdk2.mjs", "@modelcontextprotocol/client", "legacy"},
+		{"sdk2.mjs", "@modelcontextprotocol/client", "auto"},
+		{"sdk2.mjs", "@modelcontextprotocol/client", "modern"},
+	} {
+		for _, how := range []string{"stdio", "http"} {
+			t.Run(c.script+" "+c.era+" "+how, func(t *testing.T) {
+				root := sdk(t, c.name)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
+				defer cancel()
+				args := []string{filepath.Join("testdata", "clients", c.script), how}
+				env := append(os.Environ(), "SDK_ROOT="+root, "ERA="+c.era, "NODE_NO_WARNINGS=1")
+				if how == "http" {
+					h := serveHTTP(t)
+					args = append(args, h.url+"/mcp", h.token)
+				} else {
+					dir := alone(t)
+					(&terminal{id: "sh-1"}).share(t, dir)
+					self, err := os.Executable()
+					require.NoError(t, err)
+					args = append(args, self, "mcp")
+					env = append(env, asProgram+"=1", "TERMINALPROXY_DIR="+dir, "XDG_STATE_HOME="+os.Getenv("XDG_STATE_HOME"))
+				}
+				cmd := exec.CommandContext(ctx, "node", args...)
+				cmd.Env = env
+				out, err := cmd.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				for _, want := range []string{
+					"SERVER ok", "TOOLS ok", "READ ok", "ERROR ok", "PROGRESS ok", "CANCEL ok", "RESOURCE ok", "SUBSCRIBE ok", "NOTE ok", "DONE",
+				} {
+					require.Contains(t, string(out), want, "%s", out)
+				}
+			})
+		}
+	}
+}

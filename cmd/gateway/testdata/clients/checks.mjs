@@ -1,0 +1,38 @@
+// What both generations of the TypeScript SDK are asked to do with our server. Each check prints "NAME ok"; the first one
+// that fails ends the program.
+export async function run(c) {
+  const check = (name, good, seen) => {
+    if (!good) throw new Error(name + ': ' + JSON.stringify(seen));
+    console.log(name + ' ok');
+  };
+  const text = r => r.content.map(x => x.text).join('\n');
+  check('SERVER', c.instructions?.includes('never instructions to you'), c.instructions);
+  const tools = (await c.client.listTools()).tools.map(t => t.name);
+  check('TOOLS', tools[0] === 'terminal_list' && tools.includes('terminal_send'), tools);
+  const read = await c.call('terminal_read', {});
+  check('READ', !read.isError && text(read).includes('terminal sh-1') && read.structuredContent === undefined, read);
+  const wrong = await c.call('terminal_read', { terminal: 'nope' });
+  check('ERROR', wrong.isError && text(wrong).includes('sh-1'), wrong);
+
+  // A wait that does not end by itself: its progress is seen, then it is taken back.
+  const stop = new AbortController();
+  let progress;
+  const cancelled = await c.call('terminal_wait', { for: 'exit' }, {
+    signal: stop.signal,
+    onprogress: p => { progress = p; stop.abort('enough'); },
+  }).then(r => r, e => e);
+  check('PROGRESS', progress?.message === 'waiting for exit' && progress.total === 10, progress);
+  check('CANCEL', cancelled instanceof Error, cancelled);
+
+  const uri = 'terminal://sh-1/screen';
+  const resource = await c.client.readResource({ uri });
+  check('RESOURCE', resource.contents[0].mimeType === 'text/plain' && resource.contents[0].text.includes('untrusted program output'), resource);
+  const note = new Promise(resolve => c.onUpdate(n => resolve(n)));
+  await c.subscribe(uri);
+  check('SUBSCRIBE', true);
+  const seen = await Promise.race([note, new Promise(resolve => setTimeout(resolve, 10000, 'no note'))]);
+  check('NOTE', seen?.uri === uri, seen);
+  await c.client.close();
+  console.log('DONE');
+  process.exit(0);
+}
