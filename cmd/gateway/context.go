@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+const (
+	// contextBytes bounds the block: agents cut what a hook says at 10,000 characters.
+	contextBytes = 9_000
+	// contextTime bounds the look: the user waits for the prompt to be sent.
+	contextTime = 2 * time.Second
+)
+
+func (a *app) newContext() *cobra.Command {
+	return &cobra.Command{
+		Use: "context [ID]", Short: "Print what an agent should know of the terminals, for a prompt hook", Args: cobra.MaximumNArgs(1),
+		Long: "context prints the screens of the running sessions, or of one, as a block to put before an agent's prompt. Without\n" +
+			"sessions it prints nothing. Agents run it as a hook, with every prompt; for Claude Code:\n\n" +
+			`  {"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"gateway context || true"}]}]}}`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), contextTime)
+			defer cancel()
+			err := a.with(defaultName, false, func(c *client.Client) error {
+				if len(args) == 0 {
+					return a.contextOfAll(ctx, c)
+				}
+				s, err := lookup(ctx, c, args[0])
+				if err != nil {
+					return err
+				}
+				return a.printContext(ctx, c, []protocol.SessionInfo{s})
+			})
+			if f, ok := errors.AsType[*failure](err); ok && f.status == statusNoGateway && len(args) == 0 {
+				return a.printContext(ctx, nil, nil) // nothing runs: there is nothing to say, and the prompt goes on without it
+			}
+			return err
+		},
+	}
+}
+
+// contextOfAll shows the running sessions, first the one in which something happened last.
+func (a *app) contextOfAll(ctx context.Context, c *client.Client) error {
+	sessions, err := c.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	running := slices.DeleteFunc(sessions, func(s protocol.SessionInfo) bool { return s.State != protocol.StateRunning })
+	slices.SortStableFunc(running, func(x, y protocol.SessionInfo) int { return cmp.Compare(x.IdleMs, y.IdleMs) })
+	return a.printContext(ctx, c, running)
+}
+
+func (a *app) printContext(ctx context.Context, c *client.Client, sessions []protocol.SessionInfo) error {
+	text := ""
+	if len(sessions) > 0 {
+		text = contextBlock(sessions, contextBytes, time.Now(), func(s protocol.SessionInfo) (*protocol.Frame, error) {
+			got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
+			if err != nil {
+				return nil, err
+			}
+			return got.Frame, nil
+		})
+	}
+	switch {
+	case a.json:
+		if sessions == nil {
+			sessions = []protocol.SessionInfo{} // a list of none, and not null
+		}
+		return a.printJSON(map[string]any{"context": text, "sessions": sessions})
+	case text == "":
+		return nil
+	}
+	return a.print(text)
+}
+
+// contextBlock is the sessions as an agent reads them: their screens as long as there is room, and a line for each of the
+// others. Nothing of it is believed that a program wrote: that stands in a fence whose mark is new each time.
+func contextBlock(sessions []protocol.SessionInfo, room int, now time.Time, read func(protocol.SessionInfo) (*protocol.Frame, error)) string {
+	var b strings.Builder
+	b.WriteString("Terminals that the user shows you, as they are now. Look again before you act on them.")
+	room -= len("\n1000 more are left out: gateway ls")
+	for i, s := range sessions {
+		part := observe.Line(s, "", now)
+		left := room - b.Len() - 1
+		others := min(len(sessions)-i-1, maxOthers) * lineBytes
+		if left-others > minContext {
+			part = contextOf(s, left-others, now, read)
+		}
+		if len(part) > left {
+			fmt.Fprintf(&b, "\n%d more are left out: gateway ls", len(sessions)-i)
+			break
+		}
+		b.WriteString("\n" + part)
+	}
+	return b.String()
+}
+
+const (
+	// minContext is the room in which a screen is worth showing.
+	minContext = 1_000
+	// maxOthers is how many sessions keep room for a line each, and lineBytes that room.
+	maxOthers, lineBytes = 20, 120
+)
+
+// contextOf is one session, in the room that is left.
+func contextOf(s protocol.SessionInfo, room int, now time.Time, read func(protocol.SessionInfo) (*protocol.Frame, error)) string {
+	f, err := read(s)
+	if err != nil {
+		why := err.Error()
+		if refused, ok := errors.AsType[*protocol.Error](err); ok {
+			why = observe.Refusal(refused.Code, refused.Message)
+		}
+		return observe.Line(s, "", now) + "\nits screen cannot be seen: " + observe.Clean(why)
+	}
+	head := observe.Header(s, f, "", now)
+	rows := strings.Split(observe.Rows(f.Screen.Lines), "\n")
+	fence := func() string { return observe.Fence(strings.ToLower(rand.Text()[:12]), strings.Join(rows, "\n")) }
+	whole, note := len(rows), ""
+	for len(rows) > 0 && len(head)+len(note)+len(fence())+len("\n\n") > room {
+		rows = rows[1:] // the newest are below
+		note = fmt.Sprintf("\nthe first %d rows are left out, there is no room for them", whole-len(rows))
+	}
+	return head + note + "\n" + fence()
+}
