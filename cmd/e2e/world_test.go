@@ -127,14 +127,25 @@ type running struct {
 
 func (w *world) start(name string, args ...string) *running {
 	w.t.Helper()
+	r := w.prepare(name, args...)
+	r.run()
+	return r
+}
+
+// prepare is start without the start.
+func (w *world) prepare(name string, args ...string) *running {
 	r := &running{w: w, cmd: w.command(name, args...), ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
-	require.NoError(w.t, r.cmd.Start())
+	return r
+}
+
+func (r *running) run() {
+	r.w.t.Helper()
+	require.NoError(r.w.t, r.cmd.Start())
 	go func() { // ends with the command, which wait bounds
 		defer close(r.ended)
 		_ = r.cmd.Wait() // its status says more
 	}()
-	return r
 }
 
 func (r *running) wait() result {
