@@ -1,0 +1,133 @@
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"image/png"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// caller is a program that speaks plain HTTP to the local gateway, as curl --unix-socket does.
+type caller struct {
+	w      *world
+	client *http.Client
+}
+
+func (w *world) caller() *caller {
+	c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(w.run(), "gateway.sock"))
+	}}}
+	w.t.Cleanup(c.CloseIdleConnections)
+	return &caller{w, c}
+}
+
+func (c *caller) request(method, path, body string) *http.Response {
+	c.w.t.Helper()
+	r, err := http.NewRequestWithContext(c.w.ctx, method, "http://localhost"+path, strings.NewReader(body))
+	require.NoError(c.w.t, err)
+	r.Header.Set("Terminal-Agent-Key", "0123456789abcdef0123456789abcdef")
+	r.Header.Set("Terminal-Agent-Name", "script")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.client.Do(r)
+	require.NoError(c.w.t, err)
+	return resp
+}
+
+// do asks and wants a status.
+func (c *caller) do(method, path, body string, status int) string {
+	c.w.t.Helper()
+	resp := c.request(method, path, body)
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(c.w.t, err)
+	require.NoError(c.w.t, resp.Body.Close())
+	require.Equal(c.w.t, status, resp.StatusCode, "%s %s: %s", method, path, text)
+	return string(text)
+}
+
+// event waits for a server-sent event of a kind.
+func event(t *testing.T, lines *bufio.Scanner, kind string) string {
+	t.Helper()
+	for lines.Scan() {
+		if lines.Text() != "event: "+kind {
+			continue
+		}
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				return data
+			}
+		}
+	}
+	require.FailNow(t, "the stream ended before a "+kind)
+	return ""
+}
+
+func TestAProgramDrivesVimOverHTTP(t *testing.T) {
+	w := newWorld(t, "vim")
+	s := w.terminal(80, 24)
+	a := w.serves("claude", eras[0]) // its server is the gateway: the session's end is told
+	s.run("proxy --agent vim -u NONE -n notes.txt")
+	s.wait("notes.txt")
+	id := w.session()
+	c := w.caller()
+	at := "/v1/sessions/" + id
+	require.Contains(t, c.do("GET", "/v1/sessions", "", 200), `"sessionId":"`+id+`"`)
+	require.Contains(t, c.do("POST", at+"/input", `{"data":"i","kind":"keys"}`, 403), "ask with POST control/request first")
+
+	stream := c.request("GET", at+"/events", "")
+	defer func() { _ = stream.Body.Close() }()
+	lines := bufio.NewScanner(stream.Body)
+	lines.Buffer(nil, protocol.MaxMessage)
+	event(t, lines, "terminal.snapshot")
+	granted := make(chan string, 1)
+	go func() { // ends with the answer
+		resp := c.request("POST", at+"/control/request", `{"level":"drive","reason":"add a line"}`)
+		text, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		granted <- string(text)
+	}()
+	s.asked()
+	require.Contains(t, s.bottom(), "script asks to drive: “add a line”")
+	s.answer("C-g")
+	var grant protocol.ControlGrant
+	require.NoError(t, json.Unmarshal([]byte(<-granted), &grant))
+	require.NotZero(t, grant.Epoch)
+	require.Contains(t, event(t, lines, "terminal.control.grant"), `"agentName":"script"`)
+
+	c.do("POST", at+"/input", `{"data":"i","kind":"keys","settleMs":30}`, 200)
+	c.do("POST", at+"/input", `{"data":"hello from a script","kind":"text"}`, 200)
+	require.Contains(t, c.do("POST", at+"/wait", `{"until":{"text":"from a script"},"timeoutMs":5000}`, 200), `"met":true`)
+	s.wait("hello from a script")
+	c.do("POST", at+"/input", `{"data":"esc","kind":"keys","settleMs":30}`, 200)
+	require.Contains(t, c.do("POST", at+"/input", `{"data":"x","expect":{"seq":1}}`, 412), `"result":{`)
+	screen := c.do("GET", at+"/screen", "", 200)
+	require.True(t, strings.HasPrefix(screen, "hello from a script\n~\n"), screen)
+	pixels, err := png.Decode(bytes.NewReader([]byte(c.do("GET", at+"/screen?format=png", "", 200))))
+	require.NoError(t, err)
+	require.Greater(t, pixels.Bounds().Dx(), 400)
+	require.Contains(t, c.do("GET", at+"/screen?format=svg", "", 200), "hello from a script")
+	require.Contains(t, c.do("GET", "/metrics", "", 200), `terminalproxy_sessions{state="running"} 1`)
+	require.Contains(t, c.do("GET", "/v1/sessions/nope/screen", "", 404), "there are: "+id)
+
+	c.do("POST", at+"/input", `{"data":":wq","kind":"text"}`, 200)
+	c.do("POST", at+"/input", `{"data":"enter","kind":"keys"}`, 200)
+	require.Contains(t, event(t, lines, "terminal.session.close"), `"exitCode":0`)
+	require.False(t, lines.Scan() && lines.Scan(), "the stream ends with the session")
+	require.Zero(t, s.status())
+	require.Equal(t, "hello from a script\n", w.content("notes.txt"))
+	c.do("POST", at+"/input", `{"data":"x"}`, 410)
+	c.client.CloseIdleConnections()
+	require.NoError(t, a.session.Close())
+}
