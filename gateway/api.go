@@ -10,8 +10,8 @@ import (
 func (s *Server) newAPI() *httpapi.Door {
 	return httpapi.New(httpapi.Config{
 		Log: s.log, Draw: s.cfg.Draw, Version: s.cfg.Version, Local: overSocket,
-		Admit: func(r *http.Request) (httpapi.Visitor, error) {
-			v, err := s.visitors.admit(r)
+		Admit: func(r *http.Request, own bool) (httpapi.Visitor, error) {
+			v, err := s.visitors.admit(r, own)
 			if err != nil {
 				return nil, err // not a *visitor that is nil
 			}

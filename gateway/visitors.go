@@ -73,9 +73,13 @@ func newVisitors(s *Server) *visitors {
 	return &visitors{server: s, idleFor: visitorIdle, byID: make(map[string]*visitor)}
 }
 
-// admit finds who a request comes from.
-func (v *visitors) admit(r *http.Request) (*visitor, error) {
+// admit finds who a request comes from. Over the user's own socket that is an agent, or for the acts of an owner a viewer
+// of this machine, as at the doors for WebSockets.
+func (v *visitors) admit(r *http.Request, own bool) (*visitor, error) {
 	who := auth.Identity{Role: auth.RoleAgent}
+	if own {
+		who.Role = auth.RoleViewer
+	}
 	if !overSocket(r) {
 		var err error
 		if who, err = v.server.identify(r); err != nil {
@@ -92,12 +96,13 @@ func (v *visitors) admit(r *http.Request) (*visitor, error) {
 	if key != "" && len(key) < minKey {
 		return nil, &httpapi.Refusal{Status: http.StatusBadRequest, Code: protocol.CodeBadMessage, Say: "the header " + client.HeaderKey + " is too short: it must be a secret of at least 32 characters"}
 	}
-	return v.take(who, r.Header, key)
+	return v.take(who, overSocket(r), r.Header, key)
 }
 
 // take gives the participant of an identity, which it makes if need be, for one request.
-func (v *visitors) take(who auth.Identity, header http.Header, key string) (*visitor, error) {
+func (v *visitors) take(who auth.Identity, local bool, header http.Header, key string) (*visitor, error) {
 	member := memberOf(who, header)
+	member.Local = local
 	id := ""
 	if who.TokenID != "" || key != "" {
 		id = string(who.Role) + "\x00" + who.TokenID + "\x00" + key
@@ -298,7 +303,7 @@ func refuse(w http.ResponseWriter, refusal *httpapi.Refusal) {
 
 // admitAgent is admit for MCP, which is for agents that can be known again.
 func (v *visitors) admitAgent(r *http.Request) (*visitor, error) {
-	p, err := v.admit(r)
+	p, err := v.admit(r, false)
 	switch {
 	case err != nil:
 		return nil, err

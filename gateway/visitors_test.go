@@ -292,7 +292,7 @@ func TestVisitorsAreBounded(t *testing.T) {
 	s := New(Config{})
 	defer func() { require.NoError(t, s.Close()) }()
 	enter := func(key string) *visitor {
-		v, err := s.visitors.take(auth.Identity{Role: auth.RoleAgent}, http.Header{}, key)
+		v, err := s.visitors.take(auth.Identity{Role: auth.RoleAgent}, true, http.Header{}, key)
 		require.NoError(t, err)
 		return v
 	}
@@ -305,4 +305,47 @@ func TestVisitorsAreBounded(t *testing.T) {
 	<-first.Ended()
 	require.Len(t, s.visitors.byID, maxVisitors)
 	require.Same(t, second, enter("one more"))
+}
+
+// R52: an owner's acts are for owners; on the user's own machine everybody may take away, and nobody may give without a
+// signature that the proxy checks.
+func TestR52OwnersActsOverHTTP(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	for _, role := range []auth.Role{auth.RoleAgent, auth.RoleViewer} {
+		for _, act := range []string{"grant", "reclaim", "hide"} {
+			status, _ := bearer(addr, tokens[role]).plain(t).do("POST", at+"control/"+act, "")
+			require.Equal(t, http.StatusForbidden, status, "%s %s", role, act)
+		}
+	}
+	act := func(c *caller, proxy *websocket.Conn, what, body string) *protocol.ControlDecide {
+		t.Helper()
+		done := make(chan int, 1)
+		go func() { // ends with the answer
+			status, _ := c.do("POST", at+"control/"+what, body)
+			done <- status
+		}()
+		m := hear[*protocol.ControlDecide](t, proxy) // the first that the proxy hears: the others were stopped before
+		say(t, proxy, &protocol.Done{RequestID: m.RequestID})
+		require.Equal(t, http.StatusOK, <-done)
+		return m
+	}
+	owner := bearer(addr, tokens[auth.RoleOwner]).plain(t)
+	got := act(owner, proxy, "grant", `{"level":"type","by":"somebody"}`)
+	require.True(t, got.Grant)
+	require.Equal(t, "the-owner", got.By, "the token's name")
+	require.False(t, act(owner, proxy, "reclaim", "").Grant)
+
+	l := NewLocal(shortDir(t), nil)
+	defer func() { require.NoError(t, l.Close()) }()
+	here := local(l).plain(t)
+	own := rawProxy(t, local(l), "vim-1")
+	status, body := here.do("POST", at+"control/grant", "")
+	require.Equal(t, http.StatusForbidden, status, body)
+	status, body = here.do("POST", at+"control/hide", `{"hide":"off"}`)
+	require.Equal(t, http.StatusForbidden, status, body)
+	require.False(t, act(here, own, "reclaim", "").Grant)
+	require.Equal(t, protocol.HideOn, act(here, own, "hide", "").Hide)
+	require.True(t, act(here, own, "grant", `{"signatureB64":"AQI="}`).Grant, "the proxy will check the signature")
+	here.client.CloseIdleConnections()
 }

@@ -21,16 +21,23 @@ import (
 // bodyTime is how long a visitor may take to send a body.
 const bodyTime = 10 * time.Second
 
+// said is a field of a message that the path fills in, as JSON. A body may give another value only where may says so.
+type said struct {
+	name, value string
+	may         bool
+}
+
 // decode reads a request whose body is a message of a kind without its type. What the path says stands not in the body;
 // a request id may, and is made up otherwise. The checks are those of the wire, but for one: a field that the message
 // has not is refused, because nobody would notice a condition that was misspelt.
-func decode[T protocol.Message](v Visitor, w http.ResponseWriter, r *http.Request, kind string) (T, error) {
+func decode[T protocol.Message](v Visitor, w http.ResponseWriter, r *http.Request, kind string, path ...said) (T, error) {
 	var none T
 	body, err := readBody(w, r)
 	if err != nil {
 		return none, err
 	}
-	frame, err := compose(kind, r.PathValue("id"), v.NextID, body)
+	path = append(path, said{"type", strconv.Quote(kind), false}, said{"requestId", strconv.Quote(v.NextID()), true})
+	frame, err := compose(kind, r.PathValue("id"), path, body)
 	if err != nil {
 		return none, err
 	}
@@ -69,26 +76,28 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 // compose makes a frame of the wire from a body.
-func compose(kind, sessionID string, nextID func() string, body []byte) ([]byte, error) {
+func compose(kind, sessionID string, path []said, body []byte) ([]byte, error) {
 	body = bytes.TrimSpace(body)
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(body, &given); err != nil || given == nil {
 		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body is no JSON object: it is the message " + kind + " without its type"}
 	}
-	if _, ok := given["type"]; ok {
-		return nil, badField("type", "the path says it already: leave it out")
-	}
-	frame := fmt.Appendf(nil, "{\"type\":%q", kind)
-	if id, ok := given["sessionId"]; !ok {
-		frame = fmt.Appendf(frame, ",\"sessionId\":%q", sessionID)
-	} else if string(id) != strconv.Quote(sessionID) {
+	session := strconv.Quote(sessionID)
+	if id, ok := given["sessionId"]; ok && string(id) != session {
 		return nil, badField("sessionId", "the path names another session: leave it out")
 	}
-	if _, ok := given["requestId"]; !ok {
-		frame = fmt.Appendf(frame, ",\"requestId\":%q", nextID())
+	frame := []byte{'{'}
+	for _, f := range append(path, said{"sessionId", session, true}) {
+		_, ok := given[f.name]
+		switch {
+		case ok && !f.may:
+			return nil, badField(f.name, "the path says it already: leave it out")
+		case !ok:
+			frame = fmt.Appendf(frame, "%q:%s,", f.name, f.value)
+		}
 	}
-	if len(given) > 0 {
-		frame = append(frame, ',')
+	if len(given) == 0 {
+		frame = frame[:len(frame)-1] // there is always the type
 	}
 	return append(frame, body[1:]...), nil
 }
@@ -114,7 +123,7 @@ func fieldsOf(shape reflect.Type) []string {
 	var out []string
 	for i := range shape.NumField() {
 		name, _, _ := strings.Cut(shape.Field(i).Tag.Get("json"), ",")
-		if name != "sessionId" && name != "agentId" && name != "gone" {
+		if name != "sessionId" && name != "agentId" && name != "gone" && name != "grant" {
 			out = append(out, name)
 		}
 	}

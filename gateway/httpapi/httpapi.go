@@ -63,8 +63,9 @@ type Picture struct {
 type Config struct {
 	// Log gets what went wrong; nil is silence.
 	Log *slog.Logger
-	// Admit decides who a request comes from; a *Refusal is told. Required.
-	Admit func(*http.Request) (Visitor, error)
+	// Admit decides who a request comes from; a *Refusal is told. own says that it is for an act of the owner's, which on
+	// the user's own socket everybody may try. Required.
+	Admit func(r *http.Request, own bool) (Visitor, error)
 	// Draw writes a picture, format is "png" or "svg". Without it there are none.
 	Draw func(w io.Writer, format string, p Picture) error
 	// Stats counts what is in the switchboard, for the metrics. Required.
@@ -98,6 +99,7 @@ type route struct {
 var (
 	everyRole  = []string{RoleAgent, RoleViewer, RoleOwner}
 	agentsOnly = []string{RoleAgent}
+	ownersOnly = []string{RoleOwner}
 )
 
 // routes are all paths of this door. The order is that of openapi.json.
@@ -112,6 +114,9 @@ func routes() []route {
 		{http.MethodPost, "/v1/sessions/{id}/wait", agentsOnly, (*Door).wait},
 		{http.MethodPost, "/v1/sessions/{id}/control/request", agentsOnly, (*Door).request},
 		{http.MethodPost, "/v1/sessions/{id}/control/release", agentsOnly, (*Door).release},
+		{http.MethodPost, "/v1/sessions/{id}/control/grant", ownersOnly, (*Door).grant},
+		{http.MethodPost, "/v1/sessions/{id}/control/reclaim", ownersOnly, (*Door).reclaim},
+		{http.MethodPost, "/v1/sessions/{id}/control/hide", ownersOnly, (*Door).hide},
 		{http.MethodGet, "/metrics", everyRole, (*Door).scrape},
 		{http.MethodGet, "/v1/openapi.json", nil, (*Door).openapi},
 	}
@@ -170,13 +175,14 @@ func (d *Door) try(rt route, w http.ResponseWriter, r *http.Request) {
 		d.finish(w, r, rt.run(d, nil, w, r))
 		return
 	}
-	v, err := d.cfg.Admit(r)
+	own := slices.Equal(rt.roles, ownersOnly)
+	v, err := d.cfg.Admit(r, own)
 	if err != nil {
 		d.finish(w, r, err)
 		return
 	}
 	defer v.Done()
-	if !slices.Contains(rt.roles, v.Role()) {
+	if here := own && d.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
 		d.finish(w, r, &Refusal{
 			http.StatusForbidden, protocol.CodeForbidden,
 			"a " + v.Role() + "'s token may not do that: use a token of role " + strings.Join(rt.roles, " or "),

@@ -95,7 +95,7 @@ func plain(_ context.Context, m protocol.Message) (protocol.Message, error) {
 		return &protocol.InputResult{ID: "i", RequestID: id, SessionID: m.SessionID, Status: protocol.StatusWritten, WrittenBytes: len(m.Data), Frame: frame()}, nil
 	case *protocol.ControlRequest:
 		return &protocol.ControlGrant{ID: "g", RequestID: id, SessionID: m.SessionID, Level: m.Level, Epoch: 1}, nil
-	case *protocol.ControlRelease:
+	case *protocol.ControlRelease, *protocol.ControlDecide:
 		return &protocol.Done{RequestID: id}, nil
 	}
 	return nil, fmt.Errorf("unexpected %s", protocol.KindOf(m))
@@ -120,7 +120,7 @@ func serve(t *testing.T, v *visitor) *served {
 	s := &served{t: t, visitor: v}
 	s.cfg = Config{
 		Version: "test", Heartbeat: time.Millisecond,
-		Admit: func(r *http.Request) (Visitor, error) {
+		Admit: func(r *http.Request, _ bool) (Visitor, error) {
 			if r.Header.Get("Authorization") == "" {
 				return nil, &Refusal{http.StatusUnauthorized, protocol.CodeUnauthorized, "a token is wanted"}
 			}
@@ -191,6 +191,9 @@ var good = map[string]struct{ path, body string }{
 	"POST /v1/sessions/{id}/wait":            {"/v1/sessions/vim-1/wait", `{"until":{"text":"$"},"timeoutMs":100}`},
 	"POST /v1/sessions/{id}/control/request": {"/v1/sessions/vim-1/control/request", `{"level":"drive","reason":"to fix it"}`},
 	"POST /v1/sessions/{id}/control/release": {"/v1/sessions/vim-1/control/release", ""},
+	"POST /v1/sessions/{id}/control/grant":   {"/v1/sessions/vim-1/control/grant", `{"level":"type","seconds":60}`},
+	"POST /v1/sessions/{id}/control/reclaim": {"/v1/sessions/vim-1/control/reclaim", ""},
+	"POST /v1/sessions/{id}/control/hide":    {"/v1/sessions/vim-1/control/hide", `{"hide":"off"}`},
 	"GET /metrics":                           {"/metrics", ""},
 	"GET /v1/openapi.json":                   {"/v1/openapi.json", ""},
 	"GET /healthz":                           {"/healthz", ""},
@@ -227,6 +230,9 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 		if request.body != "" {
 			s.checkRequest(operation, []byte(request.body))
 		}
+		if ownerMay(operation) {
+			v.role = RoleOwner
+		}
 		check(operation, server.do(method, request.path, request.body))
 		v.stream = nil
 		if pattern == "/v1/openapi.json" || pattern == "/healthz" {
@@ -234,6 +240,7 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 		}
 		check(operation, server.do(method, request.path, request.body, "Authorization: "))
 		v.role = RoleViewer
+		owners := ownerMay(operation)
 		if got := server.do(method, request.path, request.body); method == http.MethodPost {
 			require.Equal(t, http.StatusForbidden, got.status)
 			check(operation, got)
@@ -241,6 +248,10 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 		v.role = "stranger"
 		check(operation, server.do(method, request.path, request.body))
 		v.role = RoleAgent
+		if owners {
+			v.role = RoleOwner
+			check(operation, server.do(method, request.path, request.body))
+		}
 		check(operation, server.do(method, request.path+"?nonsense=1", `{"nonsense":1}`))
 		if method == http.MethodPost {
 			check(operation, server.do(method, request.path, "{}", "Content-Type: text/plain"))
@@ -256,7 +267,7 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 			v.answer = refusing(code)
 			check(operation, server.do(method, request.path, request.body))
 		}
-		v.answer = plain
+		v.answer, v.role = plain, RoleAgent
 	}
 	const screen, request = "GET /v1/sessions/{id}/screen", "POST /v1/sessions/{id}/control/request"
 	for _, query := range []string{"?since=7", "?format=text", "?format=ansi", "?format=svg", "?format=png"} {
@@ -390,14 +401,54 @@ func TestR49ViewersActNowhere(t *testing.T) {
 		}}
 		server := serve(t, v)
 		for operation, request := range good {
-			if method, _, _ := strings.Cut(operation, " "); method == http.MethodPost {
+			if method, _, _ := strings.Cut(operation, " "); method == http.MethodPost && (role == RoleViewer || !ownerMay(operation)) {
 				got := server.do(method, request.path, request.body)
 				require.Equal(t, http.StatusForbidden, got.status)
-				require.Contains(t, got.body, "use a token of role agent")
+				require.Contains(t, got.body, "use a token of role ")
 			}
 		}
-		require.Equal(t, 4, v.done, "each request is over")
+		require.Equal(t, map[string]int{RoleViewer: 7, RoleOwner: 4}[role], v.done, "each request is over")
 	}
+}
+
+// ownerMay reports whether an operation is an owner's act.
+func ownerMay(operation string) bool {
+	return strings.HasSuffix(operation, "/grant") || strings.HasSuffix(operation, "/reclaim") || strings.HasSuffix(operation, "/hide")
+}
+
+// The path says whether it is given or taken: the body cannot turn one into the other.
+func TestOwnersActs(t *testing.T) {
+	var asked protocol.Message
+	v := &visitor{role: RoleOwner, answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+		asked = m
+		return plain(ctx, m)
+	}}
+	server := serve(t, v)
+	for _, c := range []struct {
+		act, body string
+		want      protocol.ControlDecide
+	}{
+		{"grant", `{"level":"type","seconds":60,"agentName":"claude","epoch":3,"at":5,"signatureB64":"AQI="}`, protocol.ControlDecide{
+			Grant: true, By: "owner", Level: protocol.LevelType, Seconds: 60, AgentName: "claude", Epoch: 3, At: 5, SignatureB64: []byte{1, 2},
+		}},
+		{"reclaim", "", protocol.ControlDecide{By: "owner"}},
+		{"reclaim", `{"by":"ada"}`, protocol.ControlDecide{By: "ada"}},
+		{"hide", "", protocol.ControlDecide{By: "owner", Hide: protocol.HideOn}},
+		{"hide", `{"hide":"off"}`, protocol.ControlDecide{By: "owner", Hide: protocol.HideOff}},
+	} {
+		asked = nil
+		c.want.RequestID, c.want.SessionID = "made-up", "vim-1"
+		got := server.do("POST", "/v1/sessions/vim-1/control/"+c.act, c.body)
+		require.Equal(t, http.StatusOK, got.status, got.body)
+		require.Equal(t, &c.want, asked)
+	}
+	asked = nil
+	for act, body := range map[string]string{"grant": `{"grant":true}`, "reclaim": `{"grant":true}`, "hide": `{"grant":false}`, "reclaim?": `{"hide":"off"}`} {
+		got := server.do("POST", "/v1/sessions/vim-1/control/"+act, body)
+		require.Equal(t, http.StatusBadRequest, got.status, got.body)
+		require.Contains(t, got.body, "leave it out")
+	}
+	require.Nil(t, asked)
 }
 
 func TestInputThatDidNotArriveSaysWhyAndWhatToDo(t *testing.T) {

@@ -25,7 +25,7 @@ var described = map[string]any{
 	"ControlRevoke": protocol.ControlRevoke{}, "Done": protocol.Done{}, "Pending": pending{}, "Frame": protocol.Frame{},
 	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{},
 	"Keyboard": protocol.Keyboard{}, "Activity": protocol.Activity{}, "Until": protocol.Until{}, "Expect": protocol.Expect{},
-	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{},
+	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},
 }
 
 // words are the values of the types that are words.
@@ -40,7 +40,7 @@ var words = map[reflect.Type][]any{
 }
 
 // requestTypes are bodies: what the path or the gateway says is not wanted there.
-var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease"}
+var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide"}
 
 func schemaOf(t reflect.Type) map[string]any {
 	if allowed, ok := words[t]; ok {
@@ -50,6 +50,9 @@ func schemaOf(t reflect.Type) map[string]any {
 	case reflect.Pointer:
 		return schemaOf(t.Elem())
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return map[string]any{"type": "string", "contentEncoding": "base64"}
+		}
 		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.String:
 		return map[string]any{"type": "string"}
@@ -74,8 +77,8 @@ func objectOf(name string, t reflect.Type) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for i := range t.NumField() {
 		field, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		fromElsewhere := field == "sessionId" || field == "requestId" || field == "agentName"
-		if request && (field == "agentId" || field == "gone" || field == "sessionId") {
+		fromElsewhere := field == "sessionId" || field == "requestId" || field == "agentName" || field == "by"
+		if request && (field == "agentId" || field == "gone" || field == "sessionId" || field == "grant") {
 			continue
 		}
 		properties[field] = schemaOf(t.Field(i).Type)

@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+
+	"terminalproxy/protocol"
+)
+
+// grant gives the keyboard to the agent that asks, or to the next one: for an owner, and obeyed only where the session's
+// proxy believes it.
+func (d *Door) grant(v Visitor, w http.ResponseWriter, r *http.Request) error {
+	return d.decide(v, w, r, said{"grant", "true", false})
+}
+
+// reclaim takes the keyboard back. When it is answered, no further byte of an agent's reaches the program.
+func (d *Door) reclaim(v Visitor, w http.ResponseWriter, r *http.Request) error {
+	return d.decide(v, w, r, said{"grant", "false", false})
+}
+
+// hide keeps agents from seeing the session, or lets them see it again.
+func (d *Door) hide(v Visitor, w http.ResponseWriter, r *http.Request) error {
+	return d.decide(v, w, r, said{"grant", "false", false}, said{hideField, `"` + protocol.HideOn + `"`, true})
+}
+
+const hideField = "hide"
+
+func (d *Door) decide(v Visitor, w http.ResponseWriter, r *http.Request, path ...said) error {
+	path = append(path, said{"by", `"` + v.Role() + `"`, true})
+	m, err := decode[*protocol.ControlDecide](v, w, r, "terminal.control.decide", path...)
+	if err != nil {
+		return err
+	}
+	hides := slices.ContainsFunc(path, func(f said) bool { return f.name == hideField })
+	if m.Hide != "" && !hides {
+		return badField(hideField, "that is for POST control/hide: leave it out")
+	}
+	done, err := ask[*protocol.Done](r.Context(), v, m)
+	if err != nil {
+		return err
+	}
+	d.write(w, http.StatusOK, done)
+	return nil
+}
