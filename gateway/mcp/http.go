@@ -24,6 +24,7 @@ const (
 type HTTP struct {
 	server         *Server
 	legacy, modern http.Handler
+	heartbeat      time.Duration // less in tests
 
 	mu     sync.Mutex
 	closed bool
@@ -43,11 +44,16 @@ func NewHTTP(cfg Config) *HTTP {
 	legacy.SessionTimeout = sessionIdle
 	modern.Stateless = true
 	modern.PropagateRequestCancellation = true // else a wait would outlast who asked for it
-	return &HTTP{server: s, legacy: mcp.NewStreamableHTTPHandler(get, &legacy), modern: mcp.NewStreamableHTTPHandler(get, &modern)}
+	return &HTTP{
+		server: s, heartbeat: heartbeat,
+		legacy: mcp.NewStreamableHTTPHandler(get, &legacy), modern: mcp.NewStreamableHTTPHandler(get, &modern),
+	}
 }
 
 // ServeHTTP answers in the era that the client speaks: the revisions with a handshake have sessions, the others have not.
-func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *HTTP) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
+	w, done := keepAlive(plain, h.heartbeat)
+	defer done()
 	if r.Header.Get(headerVersion) >= stateless {
 		h.modern.ServeHTTP(w, r)
 		return

@@ -1,0 +1,104 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// overHTTP serves f over HTTP until the test ends.
+func overHTTP(t *testing.T, f *fake) (*HTTP, *httptest.Server) {
+	t.Helper()
+	h := NewHTTP(Config{Terminals: f, ProgressEvery: time.Millisecond})
+	h.heartbeat = 10 * time.Millisecond
+	s := httptest.NewServer(h)
+	t.Cleanup(func() {
+		h.Close()
+		s.Client().CloseIdleConnections()
+		s.Close()
+	})
+	return h, s
+}
+
+func post(t *testing.T, s *httptest.Server, body string, header ...string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	for _, h := range header {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	resp, err := s.Client().Do(r)
+	require.NoError(t, err)
+	return resp
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+
+func TestSessionsAreBounded(t *testing.T) {
+	_, s := overHTTP(t, newFake())
+	for i := range maxSessions + 1 {
+		resp := post(t, s, initialize)
+		_, err := io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		want := http.StatusOK
+		if i == maxSessions {
+			want = http.StatusServiceUnavailable
+		}
+		require.Equal(t, want, resp.StatusCode)
+	}
+}
+
+func TestAQuietStreamIsKeptAlive(t *testing.T) {
+	_, s := overHTTP(t, newFake())
+	resp := post(t, s, initialize)
+	_, err := io.Copy(io.Discard, resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+	require.NoError(t, err)
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Mcp-Session-Id", resp.Header.Get("Mcp-Session-Id"))
+	stream, err := s.Client().Do(r)
+	require.NoError(t, err)
+	defer func() { _ = stream.Body.Close() }()
+	lines, beats := bufio.NewScanner(stream.Body), 0
+	for beats < 3 && lines.Scan() {
+		if lines.Text() == ":" {
+			beats++
+		}
+	}
+	require.Equal(t, 3, beats)
+}
+
+// Close ends what clients have open; nobody waits for a session that is no more.
+func TestCloseEndsSessionsAndWatches(t *testing.T) {
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			f := newFake()
+			h, s := overHTTP(t, f)
+			c, err := mcp.NewClient(&mcp.Implementation{Name: "c"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: s.Client()}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+			require.NoError(t, err)
+			require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://vim-k3f9/screen"}))
+			h.Close()
+			h.server.watches.mu.Lock()
+			open := len(h.server.watches.open)
+			h.server.watches.mu.Unlock()
+			require.Zero(t, open)
+			_ = c.Close() // its server has gone
+		})
+	}
+}
