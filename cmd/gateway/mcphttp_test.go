@@ -158,9 +158,9 @@ func TestR31R32TheMCPDoorIsGuarded(t *testing.T) {
 
 func TestInspectorOverHTTPInBothEras(t *testing.T) {
 	bin := inspector(t)
-	h := serveHTTP(t)
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
+			h := serveHTTP(t)
 			ask := func(args ...string) (string, error) {
 				ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
 				defer cancel()

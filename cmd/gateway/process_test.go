@@ -21,7 +21,7 @@ import (
 // program is the gateway command as a process of its own.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 9*soon)
 	t.Cleanup(cancel)
 	self, err := os.Executable()
 	require.NoError(t, err)
