@@ -53,11 +53,12 @@ func (a *app) newRead() *cobra.Command {
 	var since uint64
 	var history int
 	var as string
+	var in coloured
 	cmd := &cobra.Command{
-		Use: "read ID [--since REV | --history N]", Short: "Print the screen of a session", Args: cobra.ExactArgs(1),
+		Use: "read ID [--since REV | --history N | --ansi | --png FILE | --svg FILE]", Short: "Print the screen of a session", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("since") && cmd.Flags().Changed("history") {
-				return usage("--since and --history exclude each other")
+			if err := oneView(cmd); err != nil {
+				return err
 			}
 			if history < 0 || history > protocol.MaxHistory {
 				return usage("--history %d: it must be 1 to %d rows", history, protocol.MaxHistory)
@@ -66,6 +67,9 @@ func (a *app) newRead() *cobra.Command {
 				s, err := lookup(cmd.Context(), c, args[0])
 				if err != nil {
 					return err
+				}
+				if in.wanted() {
+					return a.showColoured(cmd.Context(), c, s, in)
 				}
 				got, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID, SinceSeq: since, Scrollback: history, Notes: true})
 				if err != nil {
@@ -81,6 +85,7 @@ func (a *app) newRead() *cobra.Command {
 	cmd.Flags().Uint64Var(&since, "since", 0, "only the rows that changed after revision `REV`")
 	cmd.Flags().IntVar(&history, "history", 0, "the last `N` rows of history first")
 	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
+	in.add(cmd)
 	return cmd
 }
 

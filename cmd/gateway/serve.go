@@ -28,6 +28,10 @@ func (a *app) newServe() *cobra.Command {
 	var in serveFlags
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run a gateway for this machine and for others", Args: cobra.NoArgs,
+		Long: "serve answers WebSockets at /v1/proxy, /v1/agent and /v1/view, plain HTTP at /v1/sessions (GET /v1/openapi.json\n" +
+			"describes it), metrics at /metrics, and MCP at /mcp. Every agent brings a token of its own:\n\n" +
+			"  gateway token create claude --role agent\n" +
+			"  claude mcp add --transport http term http://127.0.0.1:7117/mcp --header \"Authorization: Bearer TOKEN\"",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), in) },
 	}
 	f := cmd.Flags()

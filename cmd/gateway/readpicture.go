@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/pictures"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/httpapi"
+	"terminalproxy/protocol"
+)
+
+// coloured are the flags of read that show more than text.
+type coloured struct {
+	ansi     bool
+	png, svg string
+}
+
+func (f *coloured) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.ansi, "ansi", false, "print the screen with its colours, and nothing else")
+	cmd.Flags().StringVar(&f.png, "png", "", "write a picture in pixels to `FILE`")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "write a picture to `FILE`")
+}
+
+func (f *coloured) wanted() bool { return f.ansi || f.png != "" || f.svg != "" }
+
+// oneView refuses to show a screen in two ways at once.
+func oneView(cmd *cobra.Command) error {
+	ways := []string{"since", "history", "ansi", "png", "svg"}
+	given := slices.DeleteFunc(slices.Clone(ways), func(name string) bool { return !cmd.Flags().Changed(name) })
+	if len(given) > 1 {
+		return usage("read: --%s exclude each other: leave out all but one", strings.Join(given, " and --"))
+	}
+	return nil
+}
+
+// showColoured prints or draws the screen of a session.
+func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.SessionInfo, f coloured) error {
+	if a.json {
+		return usage("read: --json has no colours: leave it out, or ask for one of --ansi, --png and --svg without it")
+	}
+	got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID, Attributes: true})
+	if err != nil {
+		return err
+	}
+	screen := got.Frame.Screen
+	if f.ansi {
+		return a.print(strings.Join(screen.Lines, "\x1b[0m\n") + "\x1b[0m")
+	}
+	format, file := "png", f.png
+	if file == "" {
+		format, file = "svg", f.svg
+	}
+	var b bytes.Buffer
+	if err := pictures.Draw(&b, format, httpapi.Picture{Cols: screen.Cols, Rows: screen.Rows, Lines: screen.Lines, Cursor: screen.Cursor}); err != nil {
+		return err
+	}
+	return writePicture(file, b.Bytes())
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadInColour(t *testing.T) {
+	dir := alone(t)
+	(&terminal{id: "sh-1"}).share(t, dir)
+	got := command(t, "read", "sh-1", "--ansi")
+	require.Equal(t, result{0, "$ \x1b[0m\n\x1b[0m\n\x1b[0m\n", ""}, got)
+	file := filepath.Join(t.TempDir(), "screen")
+	require.Equal(t, result{}, command(t, "read", "sh-1", "--svg", file))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "<svg ")
+	require.Equal(t, result{}, command(t, "read", "sh-1", "--png", file))
+	pixels, err := os.ReadFile(file)
+	require.NoError(t, err)
+	_, err = png.Decode(bytes.NewReader(pixels))
+	require.NoError(t, err)
+	for _, wrong := range [][]string{{"--ansi", "--history", "3"}, {"--png", file, "--svg", file}, {"--ansi", "--since", "3"}, {"--ansi", "--json"}} {
+		got := command(t, append([]string{"read", "sh-1"}, wrong...)...)
+		require.Equal(t, statusUsage, got.status, wrong)
+		require.Contains(t, got.err, "hint: ")
+	}
+}
