@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,7 +76,7 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	s.wait("notes.txt")
 	id := w.session()
 
-	asking := w.claude(bin, url, "put apples on my list")
+	asking := w.claude(bin, url, args{"command": "gateway", "args": []string{"mcp"}}, "put apples on my list")
 	s.asked()
 	require.Contains(t, s.bottom(), "claude-code asks to drive: “add apples to your list”")
 	s.answer("C-g")
@@ -99,6 +100,39 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 
 	s.typed(":q\n")
 	require.Zero(t, s.status())
+}
+
+// TestClaudeCodeOverHTTP: the same agent, connected to gateway serve with a token of its own.
+func TestClaudeCodeOverHTTP(t *testing.T) {
+	bin := claude(t)
+	w := newWorld(t, "vim")
+	url, log := w.model(args{"turns": []args{
+		turn("terminal_read", args{}),
+		{"blocks": []args{{"type": "text", "text": "THE MODEL IS DONE"}}},
+	}})
+	token := strings.TrimSpace(w.good("token", "create", "claude", "--role", "agent"))
+	serving := w.start("sh", "-c", "exec gateway serve --listen 127.0.0.1:0 >serve.out")
+	address := strings.TrimSpace(strings.TrimPrefix(regexp.MustCompile(`ws://[0-9.:]+`).FindString(w.listens("serve.out", "tokens: ")), "ws://"))
+	w.write("notes.txt", "bread\n")
+	s := w.terminal(100, 24)
+	s.run("proxy --agent vim -u NONE -n notes.txt")
+	s.wait("notes.txt")
+	id := w.session()
+
+	got := w.claude(bin, url, args{
+		"type": "http", "url": "http://" + address + "/mcp", "headers": args{"Authorization": "Bearer " + token},
+	}, "what is on my list?").wait()
+	require.Zero(t, got.status, got.out+got.err)
+	require.Contains(t, got.out, "THE MODEL IS DONE")
+	asked := requests(t, log)
+	header := "terminal " + id + ` "vim -u NONE -n notes.txt" 100x24`
+	require.Equal(t, 1, strings.Count(asked[0], header), "the hook tells the model of the terminal")
+	require.Equal(t, 2, strings.Count(asked[len(asked)-1], header), "and so does the tool")
+
+	s.typed(":q\n")
+	require.Zero(t, s.status())
+	require.NoError(t, serving.cmd.Process.Signal(syscall.SIGTERM))
+	require.Zero(t, serving.wait().status)
 }
 
 // requests are the texts that the model was sent, one for each time it was asked.
@@ -142,7 +176,7 @@ func words(v any) []string {
 }
 
 // claude runs a prompt, as a user would who followed the README: our MCP server, and our prompt hook.
-func (w *world) claude(bin, model, prompt string) *running {
+func (w *world) claude(bin, model string, server args, prompt string) *running {
 	w.t.Helper()
 	config := w.path("claude")
 	require.NoError(w.t, os.Mkdir(config, 0o700))
@@ -156,12 +190,12 @@ func (w *world) claude(bin, model, prompt string) *running {
 		"hasCompletedOnboarding": true, "customApiKeyResponses": args{"approved": []string{key[len(key)-20:]}},
 		"projects": args{w.dir: args{"hasTrustDialogAccepted": true}},
 	})
-	servers := write("mcp.json", args{"mcpServers": args{"term": args{"command": "gateway", "args": []string{"mcp"}}}})
+	servers := write("mcp.json", args{"mcpServers": args{"term": server}})
 	settings := write("settings.json", args{"hooks": args{"UserPromptSubmit": []args{
 		{"hooks": []args{{"type": "command", "command": "gateway context || true"}}},
 	}}})
 	r := w.prepare(bin, "-p", prompt, "--mcp-config", servers, "--strict-mcp-config", "--settings", settings, "--setting-sources", "user",
-		"--allowedTools", "mcp__term__terminal_request_control,mcp__term__terminal_send,mcp__term__terminal_release")
+		"--allowedTools", "mcp__term__terminal_read,mcp__term__terminal_request_control,mcp__term__terminal_send,mcp__term__terminal_release")
 	r.cmd.Env = append(r.cmd.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY="+key, "CLAUDE_CONFIG_DIR="+config,
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 		"TMPDIR="+w.dir)
