@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"container/list"
+	"context"
 	"crypto/tls"
 	"log/slog"
 	"net"
@@ -119,6 +120,20 @@ func (l *limiter) heard(conn net.Conn) {
 		l.mu.Lock()
 		c.speaks = true
 		l.mu.Unlock()
+	}
+}
+
+type heardKey struct{}
+
+// context is an http.Server's ConnContext hook.
+func (l *limiter) context(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(withConnection(ctx, conn), heardKey{}, func() { l.heard(conn) })
+}
+
+// admitted notes that a request is from somebody who may ask: its answer can take long, and is not for others to end.
+func admitted(r *http.Request) {
+	if heard, ok := r.Context().Value(heardKey{}).(func()); ok {
+		heard()
 	}
 }
 

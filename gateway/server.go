@@ -149,6 +149,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	}
 	if l.limit != nil {
 		h.ConnState = l.limit.state
+		h.ConnContext = l.limit.context
 	}
 	s.mu.Lock()
 	if s.closed {

@@ -96,6 +96,7 @@ func (v *visitors) admit(r *http.Request, own bool) (*visitor, error) {
 	if key != "" && len(key) < minKey {
 		return nil, &httpapi.Refusal{Status: http.StatusBadRequest, Code: protocol.CodeBadMessage, Say: "the header " + client.HeaderKey + " is too short: it must be a secret of at least 32 characters"}
 	}
+	admitted(r)
 	return v.take(who, overSocket(r), r.Header, key)
 }
 

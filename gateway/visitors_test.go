@@ -349,3 +349,30 @@ func TestR52OwnersActsOverHTTP(t *testing.T) {
 	require.True(t, act(here, own, "grant", `{"signatureB64":"AQI="}`).Grant, "the proxy will check the signature")
 	here.client.CloseIdleConnections()
 }
+
+// R40: connections that are held half-open do not end a stream of one who was let in.
+func TestR40HalfOpenConnectionsEndNoStream(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	d := bearer(addr, tokens[auth.RoleViewer])
+	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	stream := d.plain(t).request(within(t), "GET", at+"events", "")
+	defer func() { _ = stream.Body.Close() }()
+	var held []net.Conn
+	defer func() {
+		for _, c := range held {
+			_ = c.Close()
+		}
+	}()
+	for range 2 * connectionsPerPeer {
+		c, err := d.dial(within(t))
+		require.NoError(t, err)
+		held = append(held, c)
+		_, _ = io.WriteString(c, "GET /v1/sessions HTTP/1.1\r\nHost: ") // an evicted one may fail
+	}
+	status, _ := d.plain(t).do("GET", "/v1/sessions", "")
+	require.Equal(t, http.StatusOK, status, "one that speaks comes in")
+	say(t, proxy, &protocol.SessionClose{ID: "c", SessionID: "vim-1"})
+	text, err := io.ReadAll(stream.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "event: terminal.session.close")
+}
