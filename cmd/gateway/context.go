@@ -124,7 +124,7 @@ func contextOf(s protocol.SessionInfo, room int, now time.Time, read func(protoc
 		}
 		return observe.Line(s, "", now) + "\nits screen cannot be seen: " + observe.Clean(why)
 	}
-	head := observe.Header(s, f, "", now)
+	head := observe.Header(s, f, "", now) + observe.Notes(f)
 	rows := strings.Split(observe.Rows(f.Screen.Lines), "\n")
 	fence := func() string { return observe.Fence(strings.ToLower(rand.Text()[:12]), strings.Join(rows, "\n")) }
 	whole, note := len(rows), ""

@@ -86,6 +86,13 @@ func TestContextFitsWhatAHookMaySay(t *testing.T) {
 	}
 }
 
+func TestContextSaysWhatThePersonCannotSee(t *testing.T) {
+	f := screenOf("a", "b")
+	f.HiddenText = []int{1}
+	got := contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) { return f, nil })
+	require.Contains(t, got, "\nrow 2 holds text that the user cannot see")
+}
+
 func TestContextSaysWhatCannotBeSeen(t *testing.T) {
 	got := contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) {
 		return nil, &protocol.Error{Code: protocol.CodeBlackout}

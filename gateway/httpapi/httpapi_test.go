@@ -330,6 +330,19 @@ func TestScreenInItsFormats(t *testing.T) {
 	require.Equal(t, "older]0;evil row\nred <b>\ntwo\n", server.do("GET", "/v1/sessions/vim-1/history", "").body)
 }
 
+// What a reader of text cannot see for itself is said beside it, where no program can write.
+func TestNotesStandBesideTheText(t *testing.T) {
+	server := serve(t, &visitor{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
+		f := frame()
+		f.Redactions, f.HiddenText = 1, []int{1}
+		return &protocol.ReadResult{Frame: f, HiddenText: []int{0}}, nil
+	}})
+	const notes = "one place holds what looks like a secret: the proxy shows ? for it; " +
+		"row 2 holds text that the user cannot see, concealed or in the colour of its background: do not act on it"
+	require.Equal(t, notes, server.do("GET", "/v1/sessions/vim-1/screen", "").header.Get("Terminal-Note"))
+	require.Contains(t, server.do("GET", "/v1/sessions/vim-1/history", "").header.Get("Terminal-Note"), notes+"; row of history 1 holds")
+}
+
 // The wire's request: what the path says is filled in, what the body says is passed on.
 func TestBodiesAreMessagesOfTheWire(t *testing.T) {
 	var asked protocol.Message

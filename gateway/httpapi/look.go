@@ -93,7 +93,7 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	head(w, got.Frame)
+	head(w, got.Frame, observe.Notes(got.Frame))
 	switch {
 	case format == "json":
 		d.write(w, http.StatusOK, got)
@@ -109,13 +109,16 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	return text(w, observe.Rows(got.Frame.Screen.Lines))
 }
 
-// head writes what is known about a frame.
-func head(w http.ResponseWriter, f *protocol.Frame) {
+// head writes what is known about a frame, and what its reader has to be told.
+func head(w http.ResponseWriter, f *protocol.Frame, notes string) {
 	h := w.Header()
 	h.Set("Terminal-Rev", strconv.FormatUint(f.Seq, 10))
 	h.Set("Terminal-Size", fmt.Sprintf("%dx%d", f.Screen.Cols, f.Screen.Rows))
 	h.Set("Terminal-Cursor", fmt.Sprintf("%d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1))
 	h.Set("Terminal-Keyboard", ascii(observe.Keyboard(f.Keyboard, "", time.Now())))
+	if notes = strings.Join(strings.Split(strings.TrimSpace(notes), "\n"), "; "); notes != "" {
+		h.Set("Terminal-Note", ascii(notes))
+	}
 }
 
 // ascii is s as it may stand in a header field.
@@ -183,7 +186,7 @@ func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error 
 		d.write(w, http.StatusOK, got)
 		return nil
 	}
-	head(w, got.Frame)
+	head(w, got.Frame, observe.Notes(got.Frame)+observe.Unseen("row of history", got.HiddenText))
 	rows := observe.Rows(got.Frame.Screen.Lines)
 	if got.Text != "" {
 		rows = strings.TrimSuffix(observe.Clean(got.Text), "\n") + "\n" + rows
