@@ -125,6 +125,9 @@ func contextOf(s protocol.SessionInfo, room int, now time.Time, read func(protoc
 		return observe.Line(s, "", now) + "\nits screen cannot be seen: " + observe.Clean(why)
 	}
 	head := observe.Header(s, f, "", now) + observe.Notes(f)
+	if f.Blackout.Hidden() {
+		return head // which says so
+	}
 	rows := strings.Split(observe.Rows(f.Screen.Lines), "\n")
 	fence := func() string { return observe.Fence(strings.ToLower(rand.Text()[:12]), strings.Join(rows, "\n")) }
 	whole, note := len(rows), ""

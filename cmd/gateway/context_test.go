@@ -97,7 +97,7 @@ func TestContextSaysWhatCannotBeSeen(t *testing.T) {
 	got := contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) {
 		return nil, &protocol.Error{Code: protocol.CodeBlackout}
 	})
-	require.Contains(t, got, "its screen cannot be seen: the program reads a password, or the user hides the screen")
+	require.Contains(t, got, "its screen cannot be seen: the user hides the screen")
 	got = contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) {
 		return nil, errors.New("gone\x1b[2J")
 	})

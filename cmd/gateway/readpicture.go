@@ -11,6 +11,7 @@ import (
 	"terminalproxy/cmd/pictures"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/httpapi"
+	"terminalproxy/gateway/observe"
 	"terminalproxy/protocol"
 )
 
@@ -46,6 +47,9 @@ func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.Ses
 	got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID, Attributes: true})
 	if err != nil {
 		return err
+	}
+	if w := got.Frame.Blackout; w.Hidden() {
+		return &protocol.Error{Code: protocol.CodeBlackout, Message: observe.Withheld(w)}
 	}
 	screen := got.Frame.Screen
 	if f.ansi {

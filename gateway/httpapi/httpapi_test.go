@@ -343,6 +343,26 @@ func TestNotesStandBesideTheText(t *testing.T) {
 	require.Contains(t, server.do("GET", "/v1/sessions/vim-1/history", "").header.Get("Terminal-Note"), notes+"; row of history 1 holds")
 }
 
+// R25: of a hidden screen there is nothing to see, and that is said; a password is answered by the user alone.
+func TestAHiddenScreenIsNoEmptyScreen(t *testing.T) {
+	why := &protocol.Withheld{Why: protocol.BlackoutUser}
+	server := serve(t, &visitor{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
+		f := frame()
+		f.Blackout = why
+		return &protocol.ReadResult{ID: "r", RequestID: "x", SessionID: "vim-1", Frame: f}, nil
+	}})
+	for _, path := range []string{"screen", "screen?format=ansi", "screen?format=png", "screen?since=7", "history"} {
+		got := server.do("GET", "/v1/sessions/vim-1/"+path, "")
+		require.Equal(t, http.StatusLocked, got.status, path)
+		require.Contains(t, got.body, "the user has hidden the screen")
+	}
+	require.Equal(t, http.StatusOK, server.do("GET", "/v1/sessions/vim-1/screen?format=json", "").status)
+	why = &protocol.Withheld{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
+	got := server.do("GET", "/v1/sessions/vim-1/screen", "")
+	require.Equal(t, http.StatusOK, got.status)
+	require.Contains(t, got.header.Get("Terminal-Note"), "a password is being asked")
+}
+
 // The wire's request: what the path says is filled in, what the body says is passed on.
 func TestBodiesAreMessagesOfTheWire(t *testing.T) {
 	var asked protocol.Message
@@ -461,25 +481,4 @@ func TestOwnersActs(t *testing.T) {
 		require.Contains(t, got.body, "leave it out")
 	}
 	require.Nil(t, asked)
-}
-
-func TestInputThatDidNotArriveSaysWhyAndWhatToDo(t *testing.T) {
-	v := &visitor{role: RoleAgent}
-	server := serve(t, v)
-	for _, c := range []struct {
-		result protocol.InputResult
-		status int
-		say    string
-	}{
-		{protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant}, 403, "you do not have the keyboard: ask with POST control/request first"},
-		{protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeScreenChanged, Frame: frame()}, 412, "look with GET screen before you type again"},
-		{protocol.InputResult{Status: protocol.StatusRefused, Reason: protocol.CodeBlackout}, 423, "password"},
-		{protocol.InputResult{Status: protocol.StatusDropped, Ended: protocol.ReasonReclaimed, WrittenBytes: 2, DroppedBytes: 3}, 409, "the user took the keyboard back; 2 bytes reached the program, 3 did not"},
-	} {
-		v.answer = func(context.Context, protocol.Message) (protocol.Message, error) { return &c.result, nil }
-		got := server.do("POST", "/v1/sessions/vim-1/input", `{"data":"hello"}`)
-		require.Equal(t, c.status, got.status)
-		require.Contains(t, got.body, c.say)
-		require.Contains(t, got.body, `"result":{`)
-	}
 }

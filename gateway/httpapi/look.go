@@ -93,11 +93,15 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	head(w, got.Frame, observe.Notes(got.Frame))
-	switch {
-	case format == "json":
+	if format == "json" {
 		d.write(w, http.StatusOK, got)
 		return nil
+	}
+	if err := hidden(got.Frame); err != nil {
+		return err
+	}
+	head(w, got.Frame, observe.Notes(got.Frame))
+	switch {
 	case q.Has("since") && got.Frame.Seq == since:
 		w.WriteHeader(http.StatusNoContent)
 		return nil
@@ -109,6 +113,14 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	return text(w, observe.Rows(got.Frame.Screen.Lines))
 }
 
+// hidden refuses to show nothing in place of a screen that the user hides. JSON says so in the frame.
+func hidden(f *protocol.Frame) error {
+	if f.Blackout.Hidden() {
+		return fail(protocol.CodeBlackout, observe.Withheld(f.Blackout), nil)
+	}
+	return nil
+}
+
 // head writes what is known about a frame, and what its reader has to be told.
 func head(w http.ResponseWriter, f *protocol.Frame, notes string) {
 	h := w.Header()
@@ -116,6 +128,7 @@ func head(w http.ResponseWriter, f *protocol.Frame, notes string) {
 	h.Set("Terminal-Size", fmt.Sprintf("%dx%d", f.Screen.Cols, f.Screen.Rows))
 	h.Set("Terminal-Cursor", fmt.Sprintf("%d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1))
 	h.Set("Terminal-Keyboard", ascii(observe.Keyboard(f.Keyboard, "", time.Now())))
+	notes = observe.Withheld(f.Blackout) + notes
 	if notes = strings.Join(strings.Split(strings.TrimSpace(notes), "\n"), "; "); notes != "" {
 		h.Set("Terminal-Note", ascii(notes))
 	}
@@ -185,6 +198,9 @@ func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	if format == "json" {
 		d.write(w, http.StatusOK, got)
 		return nil
+	}
+	if err := hidden(got.Frame); err != nil {
+		return err
 	}
 	head(w, got.Frame, observe.Notes(got.Frame)+observe.Unseen("row of history", got.HiddenText))
 	rows := observe.Rows(got.Frame.Screen.Lines)
