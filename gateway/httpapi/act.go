@@ -37,7 +37,7 @@ func hint(code protocol.Code) string {
 	switch code {
 	case protocol.CodeNoGrant:
 		return ": ask with POST control/request first"
-	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeUserTyping, protocol.CodeNotReading:
+	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeUserTyping, protocol.CodeNotReading, protocol.CodeOtherProgram:
 		return ": look with GET screen before you type again"
 	default:
 		return ""

@@ -54,15 +54,15 @@ func statusOf(code protocol.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case protocol.CodeUnauthorized:
 		return http.StatusUnauthorized
-	case protocol.CodeForbidden, protocol.CodeNoGrant:
+	case protocol.CodeForbidden, protocol.CodeNoGrant, protocol.CodeUserRefused:
 		return http.StatusForbidden
 	case protocol.CodeNoSession, codeNotFound:
 		return http.StatusNotFound
 	case protocol.CodeScreenChanged:
 		return http.StatusPreconditionFailed
-	case protocol.CodeBlackout:
+	case protocol.CodeBlackout, protocol.CodeSecretPrompt:
 		return http.StatusLocked
-	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeNotReading:
+	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeNotReading, protocol.CodeOtherProgram:
 		return http.StatusConflict
 	case protocol.CodeExited:
 		return http.StatusGone

@@ -203,6 +203,7 @@ var upstream = []protocol.Code{
 	protocol.CodeBadMessage, protocol.CodeTooLarge, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeNoSession, protocol.CodeNoGrant,
 	protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeTimeout,
 	protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey, protocol.CodeNotReading,
+	protocol.CodeSecretPrompt, protocol.CodeUserRefused, protocol.CodeOtherProgram,
 }
 
 // TestEveryPathAndCodeOfTheDocument: what the document says happens, and nothing else does.
