@@ -106,7 +106,7 @@ func memberOf(who auth.Identity, header http.Header) hub.Member {
 		// The token is part of it: one holder's key is not another's.
 		sum := sha256.Sum256([]byte(who.TokenID + key))
 		m.ID = "a-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:12])
-		m.Lasting = true
+		m.Lasting = header.Get(client.HeaderPassing) == ""
 	}
 	return m
 }

@@ -201,7 +201,11 @@ func (m *SessionClose) check() error {
 }
 
 func (m *Output) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).done()
+	c := new(checks).id("id", m.ID).id("sessionId", m.SessionID)
+	if m.Repaint {
+		c.size(m.Cols, m.Rows)
+	}
+	return c.done()
 }
 
 func (m *Resize) check() error {
@@ -242,7 +246,8 @@ func (m *Input) check() error {
 
 func (m *ProxyStart) check() error {
 	c := new(checks).id("requestId", m.RequestID).required("command", m.Command, MaxInput).text("cwd", m.Cwd, MaxInput).
-		optionalID("agentId", m.AgentID).text("name", m.Name, MaxName)
+		optionalID("agentId", m.AgentID).text("name", m.Name, MaxName).text("agentName", m.AgentName, MaxName).
+		optionalID("hostKey", m.HostKey)
 	return c.between("cols", int64(m.Cols), 0, MaxSize).between("rows", int64(m.Rows), 0, MaxSize).done()
 }
 

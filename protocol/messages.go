@@ -87,8 +87,14 @@ type SessionClose struct {
 type Output struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
-	Seq       uint64 `json:"seq"`
-	DataB64   []byte `json:"dataB64"`
+	// Seq is the number of bytes of live output before these: who finds a gap needs a repaint. The bytes of a repaint do
+	// not count.
+	Seq     uint64 `json:"seq"`
+	DataB64 []byte `json:"dataB64"`
+	// Repaint: these bytes paint the whole screen on a terminal of Cols times Rows that was just cleared and reset.
+	Repaint bool `json:"repaint,omitempty"`
+	Cols    int  `json:"cols,omitempty"`
+	Rows    int  `json:"rows,omitempty"`
 }
 
 // Resize says that the user's terminal changed size.
@@ -206,6 +212,10 @@ type ProxyStart struct {
 	Rows      int      `json:"rows,omitempty"`
 	AgentID   string   `json:"agentId,omitempty"`
 	Name      string   `json:"name,omitempty"`
+	AgentName string   `json:"agentName,omitempty"`
+	// HostKey names the host that shall do it, by the secret that it shares with this agent alone. A gateway never
+	// passes it on.
+	HostKey string `json:"hostKey,omitempty"`
 }
 
 // ControlRequest asks the user for control. It is answered by a [ControlGrant] or a [ControlRevoke].

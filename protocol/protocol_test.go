@@ -63,6 +63,8 @@ func word(t reflect.Type, name string) string {
 		return "agent"
 	case "hide":
 		return HideOn
+	case "hostKey":
+		return "a-secret-of-a-good-length"
 	}
 	return "password" // an id, a text, and the reason of a blackout
 }

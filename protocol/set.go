@@ -16,6 +16,7 @@ var messages = []func() Message{
 	func() Message { return new(ProxyStarted) },
 	func() Message { return new(Note) },
 	func() Message { return new(Input) },
+	func() Message { return new(ProxyHost) },
 	func() Message { return new(ProxyStart) },
 	func() Message { return new(ControlRequest) },
 	func() Message { return new(ControlRelease) },
@@ -25,6 +26,9 @@ var messages = []func() Message{
 	func() Message { return new(Watch) },
 	func() Message { return new(Unwatch) },
 	func() Message { return new(Cancel) },
+	func() Message { return new(Attach) },
+	func() Message { return new(Detach) },
+	func() Message { return new(Typed) },
 	func() Message { return new(Close) },
 	func() Message { return new(SessionsList) },
 	func() Message { return new(SessionsListResult) },
@@ -57,6 +61,10 @@ func (*Watch) kind() string              { return "terminal.watch" }
 func (*Unwatch) kind() string            { return "terminal.unwatch" }
 func (*Cancel) kind() string             { return "terminal.cancel" }
 func (*Close) kind() string              { return "terminal.close" }
+func (*ProxyHost) kind() string          { return "terminal.proxy.host" }
+func (*Attach) kind() string             { return "terminal.attach" }
+func (*Detach) kind() string             { return "terminal.detach" }
+func (*Typed) kind() string              { return "terminal.typed" }
 func (*SessionsList) kind() string       { return "sessions.list" }
 func (*SessionsListResult) kind() string { return "sessions.list.result" }
 func (*SessionsSubscribe) kind() string  { return "sessions.subscribe" }
@@ -82,7 +90,11 @@ func RequestID(m Message) string {
 		return m.RequestID
 	case *Input:
 		return m.RequestID
+	case *ProxyHost:
+		return m.RequestID
 	case *ProxyStart:
+		return m.RequestID
+	case *Attach:
 		return m.RequestID
 	case *ControlRequest:
 		return m.RequestID
@@ -158,6 +170,12 @@ func SessionID(m Message) string {
 	case *Unwatch:
 		return m.SessionID
 	case *Cancel:
+		return m.SessionID
+	case *Attach:
+		return m.SessionID
+	case *Detach:
+		return m.SessionID
+	case *Typed:
 		return m.SessionID
 	case *Close:
 		return m.SessionID

@@ -26,6 +26,9 @@ const (
 	HeaderKey = "Terminal-Agent-Key"
 	// HeaderName carries the name that the user reads, unless the gateway knows a better one from the token.
 	HeaderName = "Terminal-Agent-Name"
+	// HeaderPassing, with any value, says that the identity of HeaderKey is not lasting: the same secret is the same agent,
+	// but control ends with its last connection.
+	HeaderPassing = "Terminal-Agent-Passing"
 )
 
 // Config says how to reach a gateway, and as whom.
@@ -44,6 +47,9 @@ type Config struct {
 	// Key makes the identity last: after a reconnection the gateway gives the same agent id, and control is not given
 	// up because a connection ended. Without it every connection is an agent of its own.
 	Key string
+	// Passing: the identity of Key does not last beyond its connections. It is the same agent after a reconnection, but
+	// control is given up when a connection ends.
+	Passing bool
 	// Log gets what is not an error of any call; nil is silence.
 	Log *slog.Logger
 }

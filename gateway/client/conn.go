@@ -174,6 +174,9 @@ func (c *Client) knock(ctx context.Context, url string) (*websocket.Conn, error)
 	}
 	if c.cfg.Key != "" {
 		header.Set(HeaderKey, c.cfg.Key)
+		if c.cfg.Passing {
+			header.Set(HeaderPassing, "1")
+		}
 	}
 	if name := cleanName(c.cfg.Name); name != "" {
 		header.Set(HeaderName, name)

@@ -37,14 +37,18 @@ var senders = map[string][]Role{
 	"sessions.list":            {RoleAgent, RoleViewer, RoleOwner},
 	"sessions.subscribe":       {RoleAgent, RoleViewer, RoleOwner},
 	"sessions.list.result":     {},
-	"terminal.watch":           {},
-	"terminal.unwatch":         {},
+	"terminal.proxy.host":      {RoleProxy},
+	"terminal.watch":           {RoleOwner},
+	"terminal.unwatch":         {RoleOwner},
+	"terminal.attach":          {RoleOwner},
+	"terminal.typed":           {RoleOwner},
+	"terminal.detach":          {RoleProxy, RoleOwner},
 }
 
 // may reports whether a participant may send m. Who only watches has no business trying, and is cut off.
 func (p *Peer) may(m protocol.Message) bool {
 	kind := protocol.KindOf(m)
-	if slices.Contains(senders[kind], p.member.Role) || p.mayAsLocal(m) {
+	if slices.Contains(senders[kind], p.member.Role) || p.mayAsLocal(m) || p.mayAttend(m) {
 		return true
 	}
 	p.hub.log.Warn("message that the role may not send", "role", p.member.Role, "peer", p.member.ID, "type", kind)

@@ -61,6 +61,10 @@ func samples() []protocol.Message {
 		&protocol.ControlDecide{RequestID: "r", SessionID: "x", Grant: true, By: "x"},
 		&protocol.Wait{RequestID: "r", SessionID: "x", Until: protocol.Until{Exit: true}},
 		&protocol.Read{RequestID: "r", SessionID: "x"},
+		&protocol.ProxyHost{RequestID: "r", HostKey: secret},
+		&protocol.Attach{RequestID: "r", SessionID: "x", Cols: 80, Rows: 24},
+		&protocol.Detach{SessionID: "x"},
+		&protocol.Typed{SessionID: "x", DataB64: []byte("x")},
 		&protocol.Watch{SessionID: "x"},
 		&protocol.Unwatch{SessionID: "x"},
 		&protocol.Cancel{RequestID: "r", SessionID: "x"},
@@ -172,7 +176,7 @@ func TestOwnersDecisionCarriesTheNameThatTheGatewayKnows(t *testing.T) {
 func TestR33ProxyStartWithoutAHostIsRefused(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.ProxyStart{RequestID: "r", Command: "sh"})
-	require.Contains(t, fails(t, agent, "r", protocol.CodeUnavailable).Message, "no host")
+	require.Contains(t, fails(t, agent, "r", protocol.CodeUnavailable).Message, "no host of yours")
 	require.Empty(t, got(proxy))
 }
 

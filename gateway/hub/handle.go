@@ -27,8 +27,12 @@ func (h *Hub) publish(p *Peer, m protocol.Message) {
 	case *protocol.Done, *protocol.Error:
 		h.settle(p, nil, m)
 		return
+	case *protocol.ProxyHost:
+		h.host(p, m)
+		return
 	case *protocol.ProxyStarted:
-		return // nobody asked: there are no hosts
+		h.started(p, m)
+		return
 	}
 	s := h.sessions[key{p.member.Namespace, protocol.SessionID(m)}]
 	if s == nil || s.owner != p {
@@ -51,7 +55,10 @@ func (h *Hub) publish(p *Peer, m protocol.Message) {
 		for peer := range s.subs {
 			peer.out.put(m)
 		}
-	case *protocol.Output: // nobody watches: this gateway sends no terminal.watch
+	case *protocol.Output:
+		h.output(s, m)
+	case *protocol.Detach:
+		s.detached(m)
 	default:
 		h.settle(p, s, m)
 	}

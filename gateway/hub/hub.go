@@ -75,8 +75,10 @@ type Hub struct {
 	peers      map[*Peer]struct{}
 	agents     map[key]map[*Peer]struct{} // by namespace and agent id
 	sessions   map[key]*session
-	tombstones []*session // ended sessions, oldest first
-	count      uint64     // of the messages that the hub makes itself
+	hosts      map[hostKey]*Peer
+	starting   map[key]started // sessions that a host has started and that are not open yet
+	tombstones []*session      // ended sessions, oldest first
+	count      uint64          // of the messages that the hub makes itself
 }
 
 // key names a session or an agent within its namespace.
@@ -89,6 +91,7 @@ func New(log *slog.Logger) *Hub {
 	}
 	return &Hub{
 		log: log, peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
+		hosts: make(map[hostKey]*Peer), starting: make(map[key]started),
 	}
 }
 
@@ -137,7 +140,15 @@ func (p *Peer) ID() string { return p.member.ID }
 // Next is the next message for the participant. It waits for one until done is closed. After the participant's end it gives
 // what was still to be said, and then the reason of the end (ErrLeft, ErrForbidden, ErrSlow, ErrClosed, or that of End or Cut).
 // One goroutine may call it.
-func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) { return p.out.next(done) }
+func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) {
+	for {
+		m, err := p.out.next(done)
+		if !errors.Is(err, errBehind) {
+			return m, err
+		}
+		p.catchUp()
+	}
+}
 
 // Cut ends the participant for a reason; what is in its queue is dropped.
 func (p *Peer) Cut(reason error) { p.out.cut(reason) }
@@ -169,12 +180,15 @@ func (p *Peer) Leave() {
 	for q := range p.mine {
 		q.drop(p)
 	}
+	h.hostGone(p)
 	for _, s := range h.sessions {
 		s.unsubscribe(p)
+		s.unwatch(p)
+		s.detach(p)
 		if s.owner == p {
 			h.lose(s)
 		}
-		if !p.member.Lasting && s.askers[p.member.ID] && p.member.Role == RoleAgent {
+		if h.agents[key{p.member.Namespace, p.member.ID}] == nil && !p.member.Lasting && s.askers[p.member.ID] && p.member.Role == RoleAgent {
 			h.agentGone(s, p.member.ID)
 		}
 	}
@@ -212,5 +226,7 @@ func (h *Hub) Close() {
 	clear(h.peers)
 	clear(h.agents)
 	clear(h.sessions)
+	clear(h.hosts)
+	clear(h.starting)
 	h.tombstones = nil
 }

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"container/list"
+	"errors"
 	"sync"
 
 	"terminalproxy/protocol"
@@ -9,6 +10,15 @@ import (
 
 // maxQueue bounds the messages that wait for one participant, snapshots not counted: of those there is one a session.
 const maxQueue = 256
+
+// maxLive and maxBytes bound the live output that waits for one participant. Beyond that all of it is left out.
+const (
+	maxLive  = 1024
+	maxBytes = 256 << 10
+)
+
+// errBehind says that live output was left out, and that the participant takes messages again: now it can be repainted.
+var errBehind = errors.New("live output was left out")
 
 // outbox is what one participant has still to get, in order: messages, and for every session at most one snapshot, the
 // newest. It never blocks who puts; who lets it overflow is cut off.
@@ -19,6 +29,9 @@ type outbox struct {
 	queue  list.List
 	slots  map[string]*list.Element // snapshots in the queue, by session
 	reason error                    // set when nothing may follow
+	live   int                      // live output in the queue: messages, and their bytes
+	bytes  int
+	behind bool // live output was left out
 }
 
 func newOutbox() *outbox {
@@ -33,6 +46,10 @@ func (o *outbox) put(m protocol.Message) {
 	if o.reason != nil {
 		return
 	}
+	if output, ok := m.(*protocol.Output); ok {
+		o.putLive(output)
+		return
+	}
 	snapshot, ok := m.(*protocol.Snapshot)
 	switch {
 	case ok:
@@ -40,7 +57,7 @@ func (o *outbox) put(m protocol.Message) {
 			o.queue.Remove(old)
 		}
 		o.slots[snapshot.SessionID] = o.queue.PushBack(m)
-	case o.queue.Len()-len(o.slots) >= maxQueue:
+	case o.queue.Len()-len(o.slots)-o.live >= maxQueue:
 		o.stop(ErrSlow)
 	default:
 		o.queue.PushBack(m)
@@ -72,6 +89,28 @@ func (o *outbox) stop(reason error) {
 	o.reason = reason
 	o.queue.Init()
 	clear(o.slots)
+	o.live, o.bytes, o.behind = 0, 0, false
+}
+
+// putLive appends live output, or leaves out what waits of it when that is too much. One message always fits.
+func (o *outbox) putLive(m *protocol.Output) {
+	switch {
+	case o.behind: // until the participant takes messages again
+	case o.live > 0 && (o.live >= maxLive || o.bytes+len(m.DataB64) > maxBytes):
+		for e := o.queue.Front(); e != nil; {
+			next := e.Next()
+			if _, ok := e.Value.(*protocol.Output); ok {
+				o.queue.Remove(e)
+			}
+			e = next
+		}
+		o.live, o.bytes, o.behind = 0, 0, true
+	default:
+		o.queue.PushBack(m)
+		o.live++
+		o.bytes += len(m.DataB64)
+	}
+	o.wake()
 }
 
 func (o *outbox) wake() {
@@ -98,13 +137,21 @@ func (o *outbox) next(done <-chan struct{}) (protocol.Message, error) {
 func (o *outbox) take() (protocol.Message, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.behind && o.reason == nil {
+		o.behind = false
+		return nil, errBehind
+	}
 	first := o.queue.Front()
 	if first == nil {
 		return nil, o.reason
 	}
 	m, _ := o.queue.Remove(first).(protocol.Message)
-	if snapshot, ok := m.(*protocol.Snapshot); ok {
-		delete(o.slots, snapshot.SessionID)
+	switch m := m.(type) {
+	case *protocol.Snapshot:
+		delete(o.slots, m.SessionID)
+	case *protocol.Output:
+		o.live--
+		o.bytes -= len(m.DataB64)
 	}
 	return m, nil
 }

@@ -13,7 +13,8 @@ import (
 
 // pending is a request on its way: forwarded to a proxy, not answered yet. It belongs to the hub's lock.
 type pending struct {
-	session *session
+	owner   *Peer    // who has to answer
+	session *session // nil for the start of one
 	wireID  string
 	request protocol.Message // as forwarded
 	waiting []waiter
@@ -36,7 +37,13 @@ func (h *Hub) ask(p *Peer, m protocol.Message) {
 	case *protocol.Cancel:
 		h.cancel(p, m)
 	case *protocol.ProxyStart:
-		p.fail(m, protocol.CodeUnavailable, "no host: nobody here starts programs; run one yourself with: proxy --agent PROGRAM")
+		h.start(p, m)
+	case *protocol.Watch:
+		h.watch(p, m)
+	case *protocol.Unwatch:
+		h.unwatch(p, m)
+	case *protocol.Detach, *protocol.Typed:
+		h.attended(p, m)
 	default:
 		h.route(p, m)
 	}
@@ -62,7 +69,7 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 	case s.owner == nil:
 		p.fail(m, protocol.CodeUnavailable, fmt.Sprintf("the proxy of session %s lost its connection, it may come back within seconds", id))
 	default:
-		h.forward(p, s, m)
+		h.forward(p, s.owner, s, m)
 	}
 }
 
@@ -93,12 +100,12 @@ func (h *Hub) waited(s *session, m *protocol.Wait) *protocol.WaitResult {
 	return r
 }
 
-// forward sends a request on and remembers who wants the answer.
-func (h *Hub) forward(p *Peer, s *session, m protocol.Message) {
+// forward sends a request on to a proxy and remembers who wants the answer. s is nil where the request is about no session.
+func (h *Hub) forward(p, owner *Peer, s *session, m protocol.Message) {
 	id := protocol.RequestID(m)
 	wireID := wireID(p.member.ID, id)
 	request := p.addressed(m, wireID)
-	if q := s.owner.asked[wireID]; q != nil {
+	if q := owner.asked[wireID]; q != nil {
 		// The same request again is one request. Another one under the same id could not be told from it.
 		if q.session == s && reflect.DeepEqual(q.request, request) && len(q.waiting) < maxOpen {
 			q.add(p, id)
@@ -111,24 +118,33 @@ func (h *Hub) forward(p *Peer, s *session, m protocol.Message) {
 		p.fail(m, protocol.CodeBusy, fmt.Sprintf("%d requests are waiting for their answers already", maxOpen))
 		return
 	}
-	if _, ok := m.(*protocol.ControlRequest); ok && len(s.askers) < maxAskers {
-		s.askers[p.member.ID] = true
+	switch request := request.(type) {
+	case *protocol.ControlRequest:
+		if len(s.askers) < maxAskers {
+			s.askers[p.member.ID] = true
+		}
+	case *protocol.Attach:
+		s.attached[p] = request
 	}
-	q := &pending{session: s, wireID: wireID, request: request}
+	q := &pending{owner: owner, session: s, wireID: wireID, request: request}
 	q.add(p, id)
-	s.owner.asked[wireID] = q
+	owner.asked[wireID] = q
 	if limit := timeLimit(m); limit > 0 {
 		q.timer = time.AfterFunc(limit, func() { h.expire(q) })
 	}
-	s.owner.out.put(request)
+	owner.out.put(request)
 }
 
 // expire answers for a proxy that did not.
 func (h *Hub) expire(q *pending) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if owner := q.session.owner; !h.closed && owner != nil && owner.asked[q.wireID] == q {
-		q.fail(protocol.CodeTimeout, "the session's proxy did not answer in time")
+	if !h.closed && q.owner.asked[q.wireID] == q {
+		say := "the session's proxy did not answer in time"
+		if q.session == nil {
+			say = "the host did not answer in time; whether the program runs is not known: look at the list"
+		}
+		q.fail(protocol.CodeTimeout, say)
 	}
 }
 
@@ -206,6 +222,14 @@ func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
 		if p.member.Role == RoleAgent {
 			out.AgentID = agent
 		}
+		return &out
+	case *protocol.ProxyStart:
+		out := *m
+		out.RequestID, out.AgentID, out.AgentName, out.HostKey = wireID, agent, p.name(m.AgentName), ""
+		return &out
+	case *protocol.Attach:
+		out := *m
+		out.RequestID, out.ViewerID = wireID, p.member.ID
 		return &out
 	case *protocol.Note:
 		out := *m
@@ -285,9 +309,8 @@ func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 
 func (q *pending) remove() {
 	q.stop()
-	if owner := q.session.owner; owner != nil {
-		delete(owner.asked, q.wireID)
-	}
+	delete(q.owner.asked, q.wireID)
+	q.owner.hub.forgetStart(q)
 }
 
 func (q *pending) stop() {

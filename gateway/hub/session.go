@@ -29,7 +29,9 @@ type session struct {
 	since    time.Time
 	askers   map[string]bool // ids of the agents that asked for control
 	subs     map[*Peer]*subscription
-	timer    *time.Timer // forgets a lost or ended session
+	watchers map[*Peer]*watcher
+	attached map[*Peer]*protocol.Attach // people in front of it
+	timer    *time.Timer                // forgets a lost or ended session
 }
 
 // open registers a session, or takes it over.
@@ -45,7 +47,10 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 			refuse(protocol.CodeBusy, fmt.Sprintf("this gateway already has %d sessions", maxSessions))
 			return
 		}
-		s = &session{key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription)}
+		s = &session{
+			key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription),
+			watchers: make(map[*Peer]*watcher), attached: make(map[*Peer]*protocol.Attach),
+		}
 		h.sessions[k] = s
 	} else if s.owner != p && !s.unlocks(m.ResumeKey) {
 		refuse(protocol.CodeForbidden, fmt.Sprintf("there is a session %q already, and the resume key is not its", m.SessionID))
@@ -59,6 +64,9 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	s.owner, s.synced = p, false
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
 	s.info = infoOf(m)
+	s.rewatch()
+	s.reattach()
+	h.opened(k)
 }
 
 // unlocks reports whether resumeKey is the session's. A session without one cannot be taken over.
@@ -185,6 +193,7 @@ func (h *Hub) lose(s *session) {
 		if h.closed || h.sessions[s.key] != s || s.info.State != protocol.StateLost {
 			return
 		}
+		s.endWatch(&protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"})
 		for p, sub := range s.subs {
 			p.out.put(&protocol.Error{RequestID: sub.id, Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"})
 		}
@@ -225,6 +234,7 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 		sub.flush()
 		p.out.put(m)
 	}
+	s.endWatch(m)
 	clear(s.subs)
 	clear(s.askers)
 	s.owner, s.keyboard = nil, protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}

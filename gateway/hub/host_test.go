@@ -1,0 +1,107 @@
+package hub
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+const secret = "only-this-agent-and-its-host"
+
+// hosted is a scene with a host beside the proxy.
+func hosted(t *testing.T) (h *Hub, host, agent *Peer) {
+	t.Helper()
+	h, _, agent = scene()
+	host = h.Join(Member{Role: RoleProxy})
+	host.Handle(&protocol.ProxyHost{RequestID: "h", HostKey: secret})
+	require.Equal(t, "h", one[*protocol.Done](t, host).RequestID)
+	return h, host, agent
+}
+
+func start(key string) *protocol.ProxyStart {
+	return &protocol.ProxyStart{RequestID: "r", Command: "sh", HostKey: key, AgentID: "somebody-else"}
+}
+
+func TestAStartGoesToTheAgentsOwnHost(t *testing.T) {
+	h, host, agent := hosted(t)
+	agent.Handle(start(secret))
+	m := one[*protocol.ProxyStart](t, host)
+	require.Equal(t, "a-1:r", m.RequestID)
+	require.Equal(t, "a-1", m.AgentID)
+	require.Equal(t, "claude", m.AgentName)
+	require.Empty(t, m.HostKey, "a gateway never passes it on")
+
+	host.Handle(&protocol.ProxyStarted{ID: "i", RequestID: m.RequestID, SessionID: "sh-1"})
+	require.Empty(t, got(agent), "a session that cannot be read yet is no answer")
+	own := h.Join(Member{Role: RoleProxy})
+	own.Handle(opening("sh-1", "k"))
+	answer := one[*protocol.ProxyStarted](t, agent)
+	require.Equal(t, "r", answer.RequestID)
+	require.Equal(t, "sh-1", answer.SessionID)
+	require.Empty(t, h.starting)
+	require.Empty(t, host.asked)
+}
+
+func TestAStartThatFailsIsAnsweredAtOnce(t *testing.T) {
+	_, host, agent := hosted(t)
+	agent.Handle(start(secret))
+	host.Handle(&protocol.ProxyStarted{ID: "i", RequestID: "a-1:r", Error: "sh: command not found"})
+	_ = got(host)
+	require.Equal(t, "sh: command not found", one[*protocol.ProxyStarted](t, agent).Error)
+}
+
+// R33: only the host that shares the agent's secret, in its namespace, is asked.
+func TestR33NobodyElsesHostIsAsked(t *testing.T) {
+	h, host, agent := hosted(t)
+	for name, who := range map[string]struct {
+		peer *Peer
+		key  string
+	}{
+		"another key":       {agent, secret + "x"},
+		"no key":            {agent, ""},
+		"another namespace": {h.Join(Member{Role: RoleAgent, ID: "a-2", Namespace: "n"}), secret},
+	} {
+		t.Run(name, func(t *testing.T) {
+			who.peer.Handle(start(who.key))
+			require.Contains(t, fails(t, who.peer, "r", protocol.CodeUnavailable).Message, "nothing was started")
+			require.Empty(t, got(host))
+		})
+	}
+	host.Leave()
+	agent.Handle(start(secret))
+	fails(t, agent, "r", protocol.CodeUnavailable)
+	require.Empty(t, h.hosts)
+}
+
+func TestAHostThatGoesAwayOrHangsIsAnswered(t *testing.T) {
+	_, host, agent := hosted(t)
+	agent.Handle(start(secret))
+	host.Leave()
+	require.Contains(t, fails(t, agent, "r", protocol.CodeUnavailable).Message, "went away")
+
+	synctest.Test(t, func(t *testing.T) {
+		h, host, agent := hosted(t)
+		agent.Handle(start(secret))
+		host.Handle(&protocol.ProxyStarted{ID: "i", RequestID: "a-1:r", SessionID: "sh-1"})
+		time.Sleep(grace)
+		synctest.Wait()
+		fails(t, agent, "r", protocol.CodeTimeout)
+		require.Empty(t, h.starting)
+		h.Close()
+	})
+}
+
+func TestAnAgentWithTwoConnectionsIsNotGoneWithOne(t *testing.T) {
+	h, proxy, agent := scene()
+	second := h.Join(Member{Role: RoleAgent, ID: "a-1"})
+	agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "x"})
+	one[*protocol.ControlRequest](t, proxy)
+	second.Leave()
+	require.Empty(t, got(proxy))
+	agent.Leave()
+	require.True(t, one[*protocol.ControlRelease](t, proxy).Gone)
+}
