@@ -30,6 +30,8 @@ type Config struct {
 	Quiet bool
 	// Stopped is called, from Wait, each time the program was stopped by a signal; nil if nobody wants to know.
 	Stopped func()
+	// Hurry, when it is closed, lets Terminate and Sweep come to their last signal at once; nil never is.
+	Hurry <-chan struct{}
 }
 
 // StartError says why a program could not be started, with the exit status a shell would give: 127 not found, 126 not
@@ -56,6 +58,7 @@ type Child struct {
 	master  int
 	slave   string
 	stopped func()
+	hurry   <-chan struct{}
 }
 
 // Start opens a PTY, sets its size and line settings, and starts the program on it as the leader of a new session whose
@@ -75,7 +78,7 @@ func Start(c Config) (*Child, error) {
 	if err != nil {
 		return nil, &StartError{Status: 125, Say: "open a PTY: " + err.Error()}
 	}
-	child := &Child{master: master, slave: tty.Name(), stopped: c.Stopped}
+	child := &Child{master: master, slave: tty.Name(), stopped: c.Stopped, hurry: c.Hurry}
 	if err := child.prepare(c); err != nil {
 		_ = unix.Close(master)
 		return nil, &StartError{Status: 125, Say: "prepare the PTY: " + err.Error()}

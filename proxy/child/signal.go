@@ -14,6 +14,9 @@ import (
 const (
 	hangupPatience = 2 * time.Second
 	termPatience   = 3 * time.Second
+	killPatience   = time.Second
+	finishPatience = 500 * time.Millisecond
+	sweepEvery     = 20 * time.Millisecond
 )
 
 // Terminate ends the program as a closing terminal does: SIGHUP and SIGCONT to the foreground group and the program's
@@ -34,9 +37,15 @@ func (c *Child) Terminate(ended <-chan struct{}) {
 		select {
 		case <-ended:
 			return
+		case <-c.hurry:
 		case <-time.After(step.patience):
 		}
 	}
+	c.Kill()
+}
+
+// Kill kills the program and all processes of its session at once.
+func (c *Child) Kill() {
 	for _, pid := range sessionMembers(c.Pid()) {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
@@ -90,8 +99,8 @@ func (c *Child) Foreground() string {
 	return strings.TrimSpace(string(name))
 }
 
-// sessionMembers lists the processes of session sid. Where there is no /proc it is empty and the caller's signal to the
-// group has to do.
+// sessionMembers lists the processes of session sid, without those that have ended and that nobody has waited for yet.
+// Where there is no /proc it is empty and the caller's signal to the group has to do.
 func sessionMembers(sid int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -103,7 +112,7 @@ func sessionMembers(sid int) []int {
 		if err != nil {
 			continue
 		}
-		if got, err := unix.Getsid(pid); err == nil && got == sid {
+		if got, err := unix.Getsid(pid); err == nil && got == sid && !ended(pid) {
 			members = append(members, pid)
 		}
 	}
