@@ -138,6 +138,8 @@ type detector struct {
 	write func(u keys.Unit) (rest []byte, took bool)
 	// choose is asked whether a letter was for the proxy; nil without agents.
 	choose func(letter byte) bool
+	// mute drops the answers of a terminal that was not asked: that of a person who looks on from elsewhere.
+	mute bool
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.
@@ -168,6 +170,9 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 				return
 			}
 		}
+	}
+	if d.mute && u.Kind == keys.Reply {
+		return
 	}
 	if d.write != nil {
 		if rest, took := d.write(u); took {

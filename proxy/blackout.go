@@ -11,7 +11,7 @@ import (
 // wireVeil plugs the veil between the screen loop, the pump and the link.
 func (s *session) wireVeil(text *gate) {
 	v := &veil{
-		l: s.loop, text: text, mute: !s.term.HasKeyboard(), line: s.child.Line, typed: s.writes.Load,
+		l: s.loop, text: text, mute: s.piped(), line: s.child.Line, typed: s.writes.Load,
 		program:  s.child.Chain,
 		driven:   func() bool { return s.authority.state().Phase == control.Granted },
 		announce: func(m *protocol.Blackout) { m.SessionID = s.id; s.link.Send(m) },

@@ -64,6 +64,10 @@ func (s *session) live(ctx context.Context, signals chan os.Signal, stops <-chan
 // whoever started us has us ignore, nohup, goes on being ignored.
 func (s *session) signals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
+	s.windows = signals
+	if s.conf.headless != nil {
+		return signals // those of the process are its host's
+	}
 	wanted := []os.Signal{
 		syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT,
 	}
@@ -205,6 +209,7 @@ func (l *life) resize(now time.Time) {
 	}
 	if s.link != nil {
 		s.output.resized()
+		s.output.renew()
 		s.link.Send(&protocol.Resize{ID: newID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}
 }
@@ -224,7 +229,11 @@ func (l *life) finish(exit child.Exit) Result {
 	}
 	l.answers()
 	s.pump.Stop()
+	if s.stream != nil {
+		s.output.unshow() // before the last words: there is no way to who looks after them
+	}
 	if s.link != nil {
+		s.awaitLink()
 		l.lastWords(exit)
 	}
 	l.cutLink()
@@ -237,7 +246,7 @@ func (l *life) finish(exit child.Exit) Result {
 	for _, p := range s.pollers {
 		p.Close()
 	}
-	return Result{Code: exit.Code, HeldOpen: s.output.heldOpen, Unrecorded: s.recording.close(exit)}
+	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.output.heldOpen, Unrecorded: s.recording.close(exit)}
 }
 
 // giveUp fires when a screen that takes no output must not keep the session alive any longer: it was told to end.

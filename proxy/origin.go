@@ -135,8 +135,11 @@ func cursorReports(replies []byte) int {
 	return n
 }
 
-// workingDir is where the program started.
-func workingDir() string {
+// dir is where the program starts.
+func (s *session) dir() string {
+	if s.conf.headless != nil {
+		return s.conf.headless.where
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""

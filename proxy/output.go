@@ -48,6 +48,11 @@ type output struct {
 	erase func() []byte
 	// last is what gives the terminal back.
 	last testament
+	// fresh sends whoever looks from elsewhere the whole screen; it reports false while that cannot be inserted into the
+	// stream. It is nil where nobody can.
+	fresh func() bool
+	// painted is called after each time that what the proxy shows was brought up to date; it may be nil.
+	painted func()
 
 	buf    [chunkSize]byte
 	hide   []byte    // takes away what is shown, nil while nothing is
@@ -61,6 +66,7 @@ type output struct {
 	moved  atomic.Bool // the terminal changed size
 	alt    atomic.Bool // the program is on the alternate screen, as far as was written
 	asked  atomic.Pointer[func()]
+	anew   atomic.Bool // somebody needs the whole screen
 	ending atomic.Bool // the program has ended: drain and return
 	abort  atomic.Bool // give up at once
 
@@ -78,6 +84,14 @@ func (o *output) repaint() {
 func (o *output) resized() {
 	o.moved.Store(true)
 	o.repaint()
+}
+
+// renew asks for the whole screen to be sent to whoever looks from elsewhere.
+func (o *output) renew() {
+	if o.fresh != nil {
+		o.anew.Store(true)
+		o.repaint()
+	}
 }
 
 // end lets run return once the output of the ended program is through; abandon does not wait for that.
@@ -229,6 +243,9 @@ func (o *output) passUnder(chunk []byte) {
 	o.last.shows(hide)
 	o.write(append(out, show...))
 	o.last.written(passed, true)
+	if ok && o.painted != nil {
+		o.painted()
+	}
 }
 
 // calm reports whether the program writes little enough for what the proxy shows to be drawn with each chunk.
@@ -290,6 +307,14 @@ func (o *output) draw() {
 	if !o.term.HasScreen() || o.paint == nil {
 		return
 	}
+	if o.anew.Swap(false) {
+		if !o.fresh() {
+			o.anew.Store(true)
+			o.dirty.Store(true)
+			return
+		}
+		o.hide = nil // the whole screen came without it
+	}
 	show, hide, ok := o.paint()
 	if !ok {
 		o.dirty.Store(true)
@@ -301,4 +326,7 @@ func (o *output) draw() {
 	o.last.shows(hide)
 	o.write(show)
 	o.hide, o.drawn = hide, time.Now()
+	if o.painted != nil {
+		o.painted()
+	}
 }

@@ -71,7 +71,7 @@ func (s *session) wireRecording(cols, rows int, kbd *keyboard) {
 		Cast: r.files.Cast, Log: r.files.Log,
 		Header: record.Header{Cols: cols, Rows: rows, Type: os.Getenv("TERM"), Command: commandLine(s.conf.Command, s.conf.Args), Title: title},
 		Session: record.Session{
-			ID: s.id, Command: s.conf.Command, Args: s.conf.Args, Cwd: workingDir(), Cols: cols, Rows: rows, Cast: filepath.Base(r.files.Name),
+			ID: s.id, Command: s.conf.Command, Args: s.conf.Args, Cwd: s.dir(), Cols: cols, Rows: rows, Cast: filepath.Base(r.files.Name),
 		},
 		Failed: r.failed,
 		Room:   func() { s.loop.post(func(time.Time) { r.resume() }) },

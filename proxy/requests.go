@@ -28,6 +28,7 @@ type desk struct {
 
 // handle takes one message.
 func (d *desk) handle(m protocol.Message) {
+	d.s.conf.headless.touch()
 	if id := protocol.SessionID(m); id != "" && id != d.s.id {
 		d.refuse(protocol.RequestID(m), protocol.CodeNoSession, "this proxy has the session "+d.s.id+" only")
 		return
@@ -53,10 +54,12 @@ func (d *desk) handle(m protocol.Message) {
 		d.decide(m)
 	case *protocol.Note:
 		d.note(m)
+	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach, *protocol.Typed:
+		d.attended(m)
 	case *protocol.ProxyStart:
 		d.s.link.Send(&protocol.ProxyStarted{ID: newID(), RequestID: m.RequestID, Error: "this proxy serves one user's program and starts no others"})
 	case *protocol.Close:
-		d.refuse(m.RequestID, protocol.CodeForbidden, "this is the user's own terminal: only its user ends it")
+		d.close(m)
 	case *protocol.Error:
 		d.s.log.Warn("the gateway refused a message", "code", m.Code, "message", m.Message, "field", m.Field)
 	default:
@@ -227,7 +230,7 @@ func (d *desk) request(m *protocol.ControlRequest) {
 		Reason: cleanReason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 	}
 	ok := d.s.pump.Post(func(now time.Time) {
-		err := d.s.authority.Request(now, r)
+		err := d.s.request(now, r)
 		d.s.recording.requested(r, err)
 		if err != nil {
 			d.refuse(m.RequestID, protocol.CodeBusy, err.Error())

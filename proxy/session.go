@@ -47,6 +47,8 @@ type Config struct {
 	Agent  *AgentConfig
 	Record string       // file to record the session to, "" for none; its audit log stands beside it
 	Log    *slog.Logger // nil discards
+
+	headless *headless // of a session that a [Host] started; nil for one on a user's terminal
 }
 
 // AgentConfig says how agents reach the session and what they may do.
@@ -76,7 +78,8 @@ type AgentConfig struct {
 
 // Result is how a session ended.
 type Result struct {
-	Code int // the exit status to pass on
+	ID   string // of the session, "" without agents
+	Code int    // the exit status to pass on
 	// HeldOpen says that processes in the background kept the program's terminal open.
 	HeldOpen bool
 	// Unrecorded says what is missing in the recording.
@@ -119,6 +122,8 @@ type session struct {
 	link      *link.Link
 	desk      *desk
 	recording *recording
+	stream    *stream
+	windows   chan os.Signal // says that the window has another size, as SIGWINCH does
 	pollers   []*tty.Poller
 	settings  *unix.Termios      // the terminal's own, nil without a keyboard
 	guardian  *guardian.Guardian // nil until the program has run for a moment
@@ -127,10 +132,7 @@ type session struct {
 // Run runs the program until it ends and leaves the terminal as it was. ctx ends it as a closing terminal would. The
 // error is a *UserError.
 func Run(ctx context.Context, conf Config) (Result, error) {
-	s := &session{conf: conf, log: conf.Log, started: time.Now()}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s := newSession(conf)
 	term, err := tty.Open(conf.In, conf.Out)
 	if err != nil {
 		return Result{}, &UserError{Status: 125, Say: "open the terminal: " + err.Error(), Cause: err}
@@ -138,6 +140,14 @@ func Run(ctx context.Context, conf Config) (Result, error) {
 	s.term = term
 	defer term.Close()
 	return s.run(ctx)
+}
+
+func newSession(conf Config) *session {
+	s := &session{conf: conf, log: conf.Log, started: time.Now()}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	return s
 }
 
 func (s *session) run(ctx context.Context) (Result, error) {
@@ -157,13 +167,8 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	origin := s.findCursor(rows)
 	stops := make(chan struct{}, 1)
 	program, err := child.Start(child.Config{
-		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Cols: cols, Rows: rows,
-		Termios: s.settings, Quiet: !s.term.HasKeyboard(), Stopped: func() {
-			select {
-			case stops <- struct{}{}:
-			default: // one is waiting to be noticed
-			}
-		},
+		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
+		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(stops),
 	})
 	if refused, ok := errors.AsType[*child.StartError](err); ok {
 		return Result{}, &UserError{Status: refused.Status, Say: refused.Say, Hint: refused.Hint}
@@ -175,7 +180,30 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		program.Terminate(closed)
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
+	if h := s.conf.headless; h != nil {
+		who := program.Identity()
+		h.keeper.begin(who)
+		defer h.keeper.end(who)
+		defer program.Sweep()
+	}
 	return s.live(ctx, signals, stops), nil
+}
+
+// piped reports whether the program's input comes from a pipe or file of the user's, and not from anybody's keyboard.
+func (s *session) piped() bool { return !s.term.HasKeyboard() && s.conf.headless == nil }
+
+// noticeStop notes on stops that the program was stopped. Without a user's shell around it nobody would resume us, and
+// the program is its agent's to resume or to end.
+func (s *session) noticeStop(stops chan<- struct{}) func() {
+	if s.conf.headless != nil {
+		return nil
+	}
+	return func() {
+		select {
+		case stops <- struct{}{}:
+		default: // one is waiting to be noticed
+		}
+	}
 }
 
 // leaveNoCore has a crash leave no file with what was typed and shown. The program, whose own limit stays what it was, has
@@ -211,6 +239,9 @@ func (s *session) size() (cols, rows int) {
 func (s *session) environment() []string {
 	if s.conf.Agent == nil {
 		return nil
+	}
+	if s.conf.headless != nil {
+		return s.conf.headless.environment(s.id)
 	}
 	var env []string
 	for _, e := range os.Environ() {
@@ -256,6 +287,9 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	if agent != nil {
 		s.wireAgent(agent)
 		s.wireVeil(sink)
+	}
+	if s.conf.headless != nil {
+		s.wireHeadless()
 	}
 	s.wireRecording(cols, rows, kbd)
 	return nil
@@ -369,6 +403,7 @@ func (s *session) answerQueries(replies []byte) {
 	switch {
 	case !s.term.HasKeyboard() || !s.term.HasScreen():
 		s.pump.Reply(replies)
+		s.expectEchoes(replies)
 	case s.detector != nil:
 		if n := cursorReports(replies); n > 0 {
 			s.pump.Post(func(time.Time) {
@@ -409,9 +444,9 @@ func (s *session) snapshot(f *protocol.Frame, text string) *protocol.Snapshot {
 func (s *session) open() protocol.Message {
 	cols, rows := s.size()
 	return &protocol.SessionOpen{
-		ID: newID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: workingDir(),
+		ID: newID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
 		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
-		ParentSessionID: s.conf.Agent.Parent, ResumeKey: s.resumeKey,
+		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey,
 	}
 }
 

@@ -44,6 +44,7 @@ type status struct {
 	seen  time.Time // when an agent asked for something last
 	rung  bool      // the user has been told of the present prompt for a secret
 	begun bool      // a grant began: the terminal's keyboard is unlocked, to be sure
+	leave string    // how to leave a session of somebody else's, in the menu
 }
 
 // show takes a new state of control.

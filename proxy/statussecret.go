@@ -66,7 +66,7 @@ func (s *status) menu(cols, rows int) string {
 		say, hide = "agents do not see this screen", "h shows it"
 	}
 	return notice.Rows(cols, min(rows-1, tellRows), say,
-		"Ctrl+G lets the next agent that asks drive · m writes to it · "+hide+" · "+s.key+" sends the key")
+		"Ctrl+G lets the next agent that asks drive · m writes to it · "+hide+" · "+s.key+" sends the key"+s.leave)
 }
 
 // hidden remarks that the screen is hidden from now on, or no longer. The caller holds the lock.

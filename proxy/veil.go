@@ -37,6 +37,7 @@ type veil struct {
 	announce func(*protocol.Blackout)
 	record   func(on bool, why string) // nothing is to be recorded for now, or again
 	reached  atomic.Bool               // a gateway is reached, through which agents look
+	resting  func() bool               // nothing has happened for a while; nil where that makes no difference
 
 	guard  guard.Guard
 	told   prompt // what the others know
@@ -350,8 +351,8 @@ func barred(why error) *refusal {
 
 // next is when the next look is due though nothing happens. A session that nobody drives and nobody can look at has none.
 func (v *veil) next() (at time.Time, ok bool) {
-	driven := v.driven()
-	if !driven && (!v.reached.Load() || v.guard.Kind() == guard.Off) {
+	off := v.guard.Kind() == guard.Off
+	if !v.driven() && (!v.reached.Load() || off) || off && v.resting != nil && v.resting() {
 		return time.Time{}, false
 	}
 	at = v.looked.Add(lookEvery)

@@ -290,8 +290,13 @@ func (p *Pump) readKeyboard(now time.Time) {
 		p.user = append(p.user, p.buf[:n]...)
 		return
 	}
+	p.read(now, p.buf[:n])
+}
+
+// read decides about what was typed.
+func (p *Pump) read(now time.Time, b []byte) {
 	p.lastKey = now
-	p.Scan.Scan(p.buf[:n], p.emit)
+	p.Scan.Scan(b, p.emit)
 	if !p.sought() && p.Scan.LoneEsc() {
 		// Nothing is at stake: the Escape key goes out at once. While an agent asks or drives it is held for a moment,
 		// because the reclaim key may begin with it.

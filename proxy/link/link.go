@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,7 +45,9 @@ type Config struct {
 	Up, Down func()
 	// Trouble is called once for each time without a connection, when the first attempt to get one fails.
 	Trouble func(error)
-	Log     *slog.Logger
+	// Behind is called when live output was left out and the gateway takes messages again; it must not block.
+	Behind func()
+	Log    *slog.Logger
 }
 
 // Link is the connection. Send and Snapshot may be called from any goroutine.
@@ -53,6 +56,7 @@ type Link struct {
 	mu       sync.Mutex
 	queue    []protocol.Message
 	newest   *protocol.Snapshot
+	live     live
 	conn     *websocket.Conn // nil while there is none
 	ended    chan struct{}   // closed at the end of conn
 	overflow bool
@@ -174,7 +178,7 @@ func (l *Link) attach(conn *websocket.Conn) bool {
 func (l *Link) detach() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn, l.queue = nil, nil
+	l.conn, l.queue, l.live = nil, nil, live{}
 	close(l.ended)
 }
 
@@ -237,11 +241,20 @@ func (l *Link) write(ctx context.Context, conn *websocket.Conn) {
 		l.mu.Lock()
 		queue, newest, finished := l.queue, l.newest, l.finished
 		l.queue = nil
+		output, behind := l.live.take()
 		if newest == w.last {
 			newest = nil
 		}
 		l.mu.Unlock()
+		if behind {
+			l.Behind()
+		}
 		switch {
+		case len(output) > 0:
+			if err := w.messages(slices.Concat(output, queue), newest); err != nil {
+				l.Log.Info("write to the gateway", "error", err)
+				return
+			}
 		case len(queue) > 0 || newest != nil:
 			if err := w.messages(queue, newest); err != nil {
 				l.Log.Info("write to the gateway", "error", err)

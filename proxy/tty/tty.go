@@ -22,6 +22,7 @@ type Terminal struct {
 	inTTY, outTTY bool
 	own           []int // descriptors that we opened and close
 	saved         *term.State
+	absent        *absent // nil for a user's terminal
 }
 
 // Open looks at the user's standard input and output. Where one is a terminal it is opened anew, so that it can be made
@@ -85,12 +86,16 @@ func reopen(fd, access int) int {
 // HasKeyboard reports whether standard input is a terminal.
 func (t *Terminal) HasKeyboard() bool { return t.inTTY }
 
-// HasScreen reports whether standard output is a terminal.
-func (t *Terminal) HasScreen() bool { return t.outTTY }
+// HasScreen reports whether standard output is a terminal, or somebody looks at one that is absent.
+func (t *Terminal) HasScreen() bool { return t.outTTY || t.absent != nil && t.absent.looked.Load() }
 
 // Size is the size of the screen in cells. Without one the keyboard's terminal is asked, as `proxy less f | tee log`
 // still has it.
 func (t *Terminal) Size() (cols, rows int, err error) {
+	if t.absent != nil {
+		cols, rows = t.absent.cells()
+		return cols, rows, nil
+	}
 	for _, fd := range []int{t.out, t.in} {
 		ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 		if err == nil && ws.Col > 0 && ws.Row > 0 {
@@ -143,11 +148,20 @@ func (t *Terminal) Restore() error {
 func (t *Terminal) Read(p []byte) (int, error) { return read(t.in, p) }
 
 // Write writes to the screen what it takes now, and returns how much that was; ErrAgain when it takes nothing.
-func (t *Terminal) Write(p []byte) (int, error) { return write(t.out, p) }
+func (t *Terminal) Write(p []byte) (int, error) {
+	if t.absent != nil {
+		return t.absent.write(p)
+	}
+	return write(t.out, p)
+}
 
 // WriteAll writes all of p, waiting up to patience for a screen that does not take output. It is for the last words of a
 // session, after the goroutine that writes has ended.
 func (t *Terminal) WriteAll(p []byte, patience time.Duration) error {
+	if t.absent != nil {
+		_, err := t.absent.write(p)
+		return err
+	}
 	end := time.Now().Add(patience)
 	for len(p) > 0 {
 		n, err := write(t.out, p)

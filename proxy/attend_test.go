@@ -1,0 +1,126 @@
+package proxy
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/screen"
+)
+
+// reader shows what it reads, byte for byte, without an echo of the terminal's.
+const reader = `stty -icanon -echo -isig min 1; echo ready; exec cat -v`
+
+// seated is a session with a person in front of it.
+func seated(t *testing.T, command string, args ...string) (g *fakeGateway, p *fakePeer, id string) {
+	t.Helper()
+	g = newFakeGateway(t)
+	g.run(HostConfig{})
+	p, id = g.starts(starting(command, args...))
+	p.shows("ready")
+	p.sits(id, 90, 30)
+	return g, p, id
+}
+
+func (p *fakePeer) sits(id string, cols, rows int) {
+	p.t.Helper()
+	p.say(&protocol.Attach{RequestID: "v-1:a", SessionID: id, ViewerID: "v-1", Cols: cols, Rows: rows})
+	require.Equal(p.t, "v-1:a", hear[*protocol.Done](p, nil).RequestID)
+}
+
+func (p *fakePeer) types(id, keys string) {
+	p.t.Helper()
+	p.say(&protocol.Typed{SessionID: id, ViewerID: "v-1", DataB64: []byte(keys)})
+}
+
+func (p *fakePeer) revoked(why protocol.Reason) {
+	p.t.Helper()
+	require.Equal(p.t, why, hear[*protocol.ControlRevoke](p, nil).Reason)
+}
+
+func TestAPersonsKeyTakesTheKeyboard(t *testing.T) {
+	_, p, id := seated(t, "sh", "-c", reader)
+	p.types(id, "hello")
+	p.shows("hello")
+	p.types(id, "\x1c")
+	p.revoked(protocol.ReasonReclaimed)
+	p.say(&protocol.Input{RequestID: "a-1:i", SessionID: id, AgentID: "a-1", Data: "agent"})
+	refused := hear[*protocol.InputResult](p, nil)
+	require.Equal(t, protocol.StatusRefused, refused.Status)
+	require.Equal(t, protocol.ReasonReclaimed, refused.Ended)
+	p.types(id, "mine")
+	p.shows("hellomine")
+
+	p.say(&protocol.ControlRequest{RequestID: "a-1:q", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
+	hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Asking == "claude" })
+	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-1"})
+	p.revoked(protocol.ReasonExpired) // nobody is left to answer
+	p.say(&protocol.ControlRequest{RequestID: "a-2:q", SessionID: id, AgentID: "a-2", AgentName: "codex", Level: protocol.LevelDrive, Why: "me too"})
+	require.Contains(t, hear[*protocol.Error](p, nil).Message, "gateway attach "+id)
+	p.say(&protocol.ControlRequest{RequestID: "a-1:r", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
+	require.Equal(t, "a-1:r", hear[*protocol.ControlGrant](p, nil).RequestID)
+	p.types(id, "gone")
+	p.say(&protocol.Input{RequestID: "a-1:j", SessionID: id, AgentID: "a-1", Data: "agent"})
+	p.shows("hellomineagent")
+}
+
+// R62: the model has answered; what the terminal of somebody who looks on says to the same question goes nowhere.
+func TestR62AViewersTerminalDoesNotAnswer(t *testing.T) {
+	_, p, id := seated(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[c\033[6n'; echo ready; exec cat -v`)
+	p.types(id, "\x1b[?62;22c\x1b[?2026;2$y\x1bP>|xterm(398)\x1b\\")
+	p.types(id, "z")
+	p.shows("^[[?64;1;6;18;21;22;28c^[[1;1Rz")
+}
+
+func TestLiveOutputFollowsARepaint(t *testing.T) {
+	_, p, id := seated(t, "sh", "-c", reader)
+	p.types(id, "before")
+	p.shows("before")
+	p.say(&protocol.Watch{SessionID: id})
+	first := hear[*protocol.Output](p, nil)
+	require.True(t, first.Repaint)
+	require.Equal(t, []int{90, 30}, []int{first.Cols, first.Rows})
+	model := screen.New(screen.Config{Cols: first.Cols, Rows: first.Rows})
+	model.Feed(first.DataB64)
+	require.Equal(t, "before", model.RowText(1))
+	at := first.Seq
+	next := func() *protocol.Output {
+		return hear(p, func(m *protocol.Output) bool {
+			if !m.Repaint {
+				require.Equal(t, at, m.Seq)
+				at += uint64(len(m.DataB64))
+				model.Feed(m.DataB64)
+			}
+			return true
+		})
+	}
+	p.types(id, " and after")
+	for model.RowText(1) != "before and after" {
+		next()
+	}
+
+	p.sits(id, 50, 10) // the window got smaller
+	wider := hear(p, func(m *protocol.Output) bool { return m.Repaint && m.Cols == 50 })
+	require.Equal(t, 10, wider.Rows)
+	p.say(&protocol.Unwatch{SessionID: id})
+	p.types(id, "\rquiet")
+	p.shows("quiet")
+}
+
+func TestDIsTheProgramsOutsideOfTheMenu(t *testing.T) {
+	_, p, id := seated(t, "sh", "-c", reader)
+	p.types(id, "d")
+	p.shows("d")
+	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-9"}) // somebody who was never there
+	p.types(id, "e")
+	p.shows("de")
+}
+
+func TestTheKeyThatLeaves(t *testing.T) {
+	for keys, want := range map[string]bool{
+		"d": true, "\x1b[100u": true, "\x1b[100;1u": true, "dd": false, "": false, "\x1b[100;5u": false,
+	} {
+		require.Equal(t, want, leaves([]byte(keys)), "%q", keys)
+	}
+}

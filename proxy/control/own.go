@@ -1,0 +1,34 @@
+package control
+
+import "time"
+
+// Own gives an agent control without a question: in a terminal of the agent's own, which no user watches. It does nothing
+// while somebody has control or asks for it.
+func (m *Machine) Own(now time.Time, r Request) {
+	m.Tick(now)
+	if m.phase != Observing {
+		return
+	}
+	m.agent, m.level, m.reason, m.wanted = r.Agent, r.Level, r.Reason, r.For
+	m.waiting = nil
+	if r.ID != "" {
+		m.waiting = []string{r.ID}
+	}
+	m.grant(now, "")
+}
+
+// Attend says whether a person is there to ask, where that changes: people sit down in front of a session and leave it. A
+// question that the last one leaves open is over.
+func (m *Machine) Attend(now time.Time, present bool) {
+	m.Tick(now)
+	m.conf.Keyboard = present
+	if present {
+		return
+	}
+	if m.phase == Asked {
+		m.end(now, Expired)
+	}
+	m.menu = time.Time{}
+	m.ask()
+	_ = m.TakeDraft() // nobody writes it to its end
+}

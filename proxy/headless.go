@@ -1,0 +1,195 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/tty"
+)
+
+// restAfter is how long nothing may have happened for a session to rest: nothing wakes it any more.
+const restAfter = 2 * time.Second
+
+// headless is what a session without a user's terminal has in its place: the agent that it belongs to, and the people who
+// sit down in front of it.
+type headless struct {
+	owner  control.Agent
+	where  string   // the program's directory
+	env    []string // for the program, beyond the host's
+	keeper *keeper
+	hurry  <-chan struct{} // closed when the end must not take long
+	begun  func(id string)
+	idle   time.Duration // nobody does anything for this long, and it ends; 0 for never
+	stop   context.CancelFunc
+
+	linked chan struct{}   // closed when a gateway was reached
+	used   atomic.Int64    // the last time somebody did something, in Unix milliseconds
+	people map[string]bool // who sits in front of it, by viewer; the pump's
+	seats  atomic.Int32    // how many they are
+}
+
+// runHeadless runs a program on a terminal of its own until it ends, and ends what it left in its session. ctx ends it as
+// a closing terminal would.
+func runHeadless(ctx context.Context, conf Config) (Result, error) {
+	s := newSession(conf)
+	h := conf.headless
+	h.people, h.linked = make(map[string]bool), make(chan struct{})
+	ctx, h.stop = context.WithCancel(ctx)
+	defer h.stop()
+	s.term = tty.Absent(conf.Cols, conf.Rows, func(p []byte) { s.stream.write(p) })
+	h.touch()
+	if h.idle > 0 {
+		defer h.watchIdle().Stop()
+	}
+	return s.run(ctx)
+}
+
+// touch notes that somebody did something. h may be nil.
+func (h *headless) touch() {
+	if h != nil {
+		h.used.Store(time.Now().UnixMilli())
+	}
+}
+
+// watchIdle ends the session when nobody has done anything for too long. It wakes once in that time.
+func (h *headless) watchIdle() *time.Timer {
+	var timer *time.Timer
+	ready := make(chan struct{})
+	timer = time.AfterFunc(h.idle, func() {
+		<-ready
+		switch rest := h.idle - time.Since(time.UnixMilli(h.used.Load())); {
+		case h.seats.Load() > 0:
+			timer.Reset(h.idle)
+		case rest > 0:
+			timer.Reset(rest)
+		default:
+			h.stop()
+		}
+	})
+	close(ready)
+	return timer
+}
+
+// foreign are the beginnings of variables that speak of the terminal in which the host was started. The program has
+// another one, and would believe them.
+var foreign = []string{
+	"TERM=", "COLORTERM=", "TERM_PROGRAM", "TERMINFO=", "COLUMNS=", "LINES=", "TMUX", "STY=", "WINDOWID=", "VTE_VERSION=",
+	"KITTY_", "WEZTERM_", "ALACRITTY_", "GHOSTTY_", "ITERM_", "KONSOLE_", "WT_", "TERMINAL_EMULATOR=",
+	"PROXY_TOKEN_FILE=", SessionVariable + "=",
+}
+
+// hurry is closed when the program's end must not take long.
+func (s *session) hurry() <-chan struct{} {
+	if s.conf.headless == nil {
+		return nil
+	}
+	return s.conf.headless.hurry
+}
+
+// environment is the program's: the host's without what is another terminal's, with what is true of this one.
+func (h *headless) environment(id string) []string {
+	var env []string
+	for _, e := range os.Environ() {
+		if !hasAnyPrefix(e, foreign...) {
+			env = append(env, e)
+		}
+	}
+	env = append(env, "TERM=xterm-256color", "COLORTERM=truecolor")
+	for _, e := range h.env {
+		if !strings.HasPrefix(e, SessionVariable+"=") {
+			env = append(env, e)
+		}
+	}
+	return append(env, SessionVariable+"="+id)
+}
+
+// wireHeadless adds what a session without a user's terminal has beside others.
+func (s *session) wireHeadless() {
+	h := s.conf.headless
+	s.detector.mute = true
+	s.stream = &stream{s: s}
+	s.output.fresh, s.output.painted = s.stream.repaint, s.stream.letGo
+	s.link.Behind = s.output.renew
+	s.status.title, s.status.leave = true, " · d leaves"
+	s.painter.title = " " // whoever looks keeps the title of their own window
+	s.output.feed = func(p []byte) int { h.touch(); return s.loop.feed(p) }
+	// An agent always drives here. What is printed, typed or asked for has the line settings looked at in any case.
+	s.loop.veil.resting = func() bool { return time.Since(time.UnixMilli(h.used.Load())) > restAfter }
+	up, down := s.link.Up, s.link.Down
+	reached := sync.OnceFunc(func() { close(h.linked) })
+	s.link.Up = func() { up(); reached(); s.pump.Post(s.resume) }
+	s.link.Down = func() { down(); s.pump.Post(s.desert) }
+	s.pump.Post(func(now time.Time) {
+		s.resume(now)
+		if h.begun != nil {
+			h.begun(s.id)
+		}
+	})
+}
+
+// resume gives the agent the keyboard of its own terminal, unless somebody decided otherwise: at the start, and after the
+// way to it was lost. It runs on the pump's goroutine.
+func (s *session) resume(now time.Time) {
+	h := s.conf.headless
+	if end := s.authority.LastEnd().Reason; h.owner.ID != "" && (end == 0 || end == control.Link) {
+		s.authority.Own(now, control.Request{Agent: h.owner, Level: control.Drive})
+	}
+}
+
+// awaitLink waits until a gateway was reached once, for a moment: a program that ends at once shall leave its last screen
+// there all the same.
+func (s *session) awaitLink() {
+	if s.conf.headless == nil {
+		return
+	}
+	select {
+	case <-s.conf.headless.linked:
+	case <-time.After(lastPatience):
+	}
+}
+
+// request takes an agent's question. In a terminal of its own, with nobody in front of it, the agent need not ask.
+func (s *session) request(now time.Time, r control.Request) error {
+	h := s.conf.headless
+	if h == nil || r.Agent.ID != h.owner.ID || len(h.people) > 0 || s.authority.Phase() != control.Observing {
+		err := s.authority.Request(now, r)
+		if h != nil && errors.Is(err, control.ErrNobody) {
+			return fmt.Errorf("this terminal is %s's own, and nobody sits in front of it to ask: a person does that with gateway attach %s", h.owner.Name, s.id)
+		}
+		return err
+	}
+	s.authority.Own(now, r)
+	return nil
+}
+
+// close ends a session that an agent started, on the word of that agent, or of a person (who has no agent's id).
+func (d *desk) close(m *protocol.Close) {
+	h := d.s.conf.headless
+	switch {
+	case h == nil:
+		d.refuse(m.RequestID, protocol.CodeForbidden, "this is the user's own terminal: only its user ends it")
+		return
+	case m.AgentID != "" && m.AgentID != h.owner.ID:
+		d.refuse(m.RequestID, protocol.CodeForbidden, "another agent started this terminal: it is not yours to close")
+		return
+	}
+	switch m.Signal {
+	case "", "HUP":
+		h.stop()
+	case "KILL":
+		h.stop()
+		d.s.child.Kill()
+	default:
+		d.refuse(m.RequestID, protocol.CodeBadMessage, "a session ends by the signal HUP, and what does not heed that by TERM and KILL; or by KILL at once")
+		return
+	}
+	d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+}

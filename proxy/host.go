@@ -1,0 +1,296 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/link"
+)
+
+// Bounds of a host.
+const (
+	maxHosted      = 256
+	startsKept     = 1024
+	hostYield      = time.Second
+	hostInterval   = 500 * time.Millisecond
+	defaultCols    = 80
+	defaultRows    = 24
+	maxEnvironment = 256
+	// endPatience is how long programs have to tidy up when their host ends. Whoever started it may kill it soon after, and
+	// nothing may be left by then.
+	endPatience = 400 * time.Millisecond
+)
+
+// HostConfig says for whom a host starts programs, and how it reaches the gateway.
+type HostConfig struct {
+	Dial   func(context.Context) (net.Conn, error)
+	URL    string // of the gateway's proxy door
+	Header http.Header
+	// Key is the secret that the host shares with the agent that launched it: of at least 20 characters that an id may have.
+	Key string
+	// Allow decides about a start before anything is done; its error is a sentence for the agent. A host without it starts
+	// nothing: the word of a gateway is not enough to run a program (SAFETY R33).
+	Allow func(*protocol.ProxyStart) error
+	// Idle ends a session in which nothing happened and nobody did anything for so long; 0 is never.
+	Idle time.Duration
+	// Reclaim takes the keyboard from the agent, for a person who attaches; the zero value is Ctrl+\.
+	Reclaim keys.Chord
+	// Keeper starts a process that runs [Keep], and gives what it reads; without one, what ignores a hangup outlives a host
+	// that is killed. It is called with the first program.
+	Keeper func() (io.WriteCloser, error)
+	// Ended is called when a program has ended; it may be nil, and must not block.
+	Ended func(Result)
+	Log   *slog.Logger // nil discards
+}
+
+// Host starts sessions without a user's terminal, for one agent. Each is a session like others: with a screen model that
+// answers the program's questions, control, and a link to the gateway of its own. They end with the host.
+type Host struct {
+	conf  HostConfig
+	link  *link.Link
+	wg    sync.WaitGroup // sessions
+	hurry chan struct{}
+
+	mu      sync.Mutex
+	keeper  *keeper // nil before the first program
+	running int
+	ended   bool                              // no session begins any more
+	answers map[string]*protocol.ProxyStarted // to starts, by request; nil while under way
+	order   []string
+	state   chan struct{} // closed when the following changes
+	ready   bool
+	trouble error
+}
+
+// NewHost makes a host; Run connects it.
+func NewHost(conf HostConfig) *Host {
+	if conf.Log == nil {
+		conf.Log = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{conf: conf, answers: make(map[string]*protocol.ProxyStarted), state: make(chan struct{}), hurry: make(chan struct{})}
+	h.link = link.New(link.Config{
+		Dial: conf.Dial, URL: conf.URL, Header: conf.Header, Log: conf.Log,
+		Hello: func() []protocol.Message {
+			return []protocol.Message{&protocol.ProxyHost{RequestID: newID(), HostKey: conf.Key}}
+		},
+		Down:    func() { h.change(false, nil) },
+		Trouble: func(err error) { h.change(false, err) },
+	})
+	return h
+}
+
+// Run serves until ctx ends. Then every session ends as with a closing terminal, and Run returns when nothing of them is
+// left.
+func (h *Host) Run(ctx context.Context) {
+	h.link.Handle = func(m protocol.Message) { h.handle(ctx, m) }
+	h.link.Run(ctx)
+	h.mu.Lock()
+	h.ended = true
+	h.mu.Unlock()
+	defer time.AfterFunc(endPatience, func() { close(h.hurry) }).Stop()
+	h.wg.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.keeper != nil {
+		h.keeper.close()
+	}
+}
+
+// Ready waits until a gateway knows the host. It may be called from any goroutine, while Run runs.
+func (h *Host) Ready(ctx context.Context) error {
+	for {
+		h.mu.Lock()
+		ready, trouble, changed := h.ready, h.trouble, h.state
+		h.mu.Unlock()
+		switch {
+		case ready:
+			return nil
+		case trouble != nil:
+			return trouble
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (h *Host) change(ready bool, trouble error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ready, h.trouble = ready, trouble
+	close(h.state)
+	h.state = make(chan struct{})
+}
+
+// handle takes a message of the gateway's, on the link's goroutine.
+func (h *Host) handle(ctx context.Context, m protocol.Message) {
+	switch m := m.(type) {
+	case *protocol.Done:
+		h.change(true, nil) // to the hello, the only request
+	case *protocol.Error:
+		h.change(false, m)
+	case *protocol.ProxyStart:
+		h.start(ctx, m)
+	default:
+		h.link.Send(&protocol.Error{
+			RequestID: protocol.RequestID(m), Code: protocol.CodeForbidden,
+			Message: fmt.Sprintf("a %s is not for a host", protocol.KindOf(m)),
+		})
+	}
+}
+
+// start begins a session, once for each request. The answer follows when the program runs or could not be started.
+func (h *Host) start(ctx context.Context, m *protocol.ProxyStart) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if answer, known := h.answers[m.RequestID]; known {
+		if answer != nil {
+			h.link.Send(answer)
+		}
+		return
+	}
+	if len(h.order) >= startsKept {
+		delete(h.answers, h.order[0])
+		h.order = h.order[1:]
+	}
+	h.answers[m.RequestID], h.order = nil, append(h.order, m.RequestID)
+	conf, err := h.session(m)
+	if err != nil {
+		h.answer(m, "", err.Error())
+		return
+	}
+	conf.headless.begun = func(id string) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.answer(m, id, "")
+	}
+	h.running++
+	conf.headless.keeper = h.keep()
+	h.wg.Go(func() { h.run(ctx, m, conf) }) // ends with the program, which ends with ctx
+}
+
+// keep is the keeper, started if need be. The caller holds the lock.
+func (h *Host) keep() *keeper {
+	if h.keeper == nil && h.conf.Keeper != nil {
+		h.keeper = &keeper{}
+		var err error
+		if h.keeper.out, err = h.conf.Keeper(); err != nil {
+			h.conf.Log.Warn("no keeper: what ignores a hangup may outlive a host that is killed", "error", err)
+			h.keeper.out = nil
+		}
+	}
+	return h.keeper
+}
+
+// answer answers a start, and a repetition of it. The caller holds the lock.
+func (h *Host) answer(m *protocol.ProxyStart, id, problem string) {
+	answer := &protocol.ProxyStarted{ID: newID(), RequestID: m.RequestID, SessionID: id, Error: problem}
+	if _, known := h.answers[m.RequestID]; known {
+		h.answers[m.RequestID] = answer
+	}
+	h.link.Send(answer)
+}
+
+func (h *Host) run(ctx context.Context, m *protocol.ProxyStart, conf Config) {
+	result, err := runHeadless(ctx, conf)
+	h.mu.Lock()
+	h.running--
+	if err != nil {
+		h.answer(m, "", sentence(err))
+	}
+	h.mu.Unlock()
+	if err == nil && h.conf.Ended != nil {
+		h.conf.Ended(result)
+	}
+}
+
+// sentence is why a program could not be started, with what to do about it.
+func sentence(err error) string {
+	refused, ok := errors.AsType[*UserError](err)
+	if !ok || refused.Hint == "" {
+		return err.Error()
+	}
+	return refused.Say + ": " + refused.Hint
+}
+
+// session is the configuration of what m asks for. Its errors are sentences for the agent. The caller holds the lock.
+func (h *Host) session(m *protocol.ProxyStart) (Config, error) {
+	switch {
+	case h.ended:
+		return Config{}, errors.New("the host is ending")
+	case h.running >= maxHosted:
+		return Config{}, fmt.Errorf("%d programs run here already: close some first", maxHosted)
+	case h.conf.Allow == nil:
+		return Config{}, errors.New("this host starts no programs")
+	}
+	if err := h.conf.Allow(m); err != nil {
+		return Config{}, err
+	}
+	dir, err := directory(m.Cwd)
+	if err != nil {
+		return Config{}, err
+	}
+	if err := checkEnvironment(m.Env); err != nil {
+		return Config{}, err
+	}
+	command := m.Command
+	if strings.Contains(command, "/") && !filepath.IsAbs(command) {
+		command = filepath.Join(dir, command) // from where the program will be, and not from where the host is
+	}
+	return Config{
+		Command: command, Args: m.Args, Log: h.conf.Log, Cols: cmp.Or(m.Cols, defaultCols), Rows: cmp.Or(m.Rows, defaultRows),
+		Agent: &AgentConfig{
+			Name: m.Name, Parent: os.Getenv(SessionVariable), Dial: h.conf.Dial, URL: h.conf.URL, Header: h.conf.Header,
+			Yield: hostYield, Interval: hostInterval, Key: h.conf.Reclaim,
+		},
+		headless: &headless{
+			owner: control.Agent{ID: m.AgentID, Name: agentName(m.AgentName)}, where: dir, env: m.Env, hurry: h.hurry, idle: h.conf.Idle,
+		},
+	}, nil
+}
+
+// directory is where a program shall start: absolute, and there.
+func directory(cwd string) (string, error) {
+	dir, err := filepath.Abs(cwd)
+	if err != nil {
+		return "", fmt.Errorf("cwd %q: %w", cwd, err)
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", fmt.Errorf("cwd %q: there is no such directory", cwd)
+	case err != nil:
+		return "", fmt.Errorf("cwd %q: it cannot be looked at: %w", cwd, errors.Unwrap(err))
+	case !info.IsDir():
+		return "", fmt.Errorf("cwd %q: it is not a directory", cwd)
+	}
+	return dir, nil
+}
+
+func checkEnvironment(env []string) error {
+	if len(env) > maxEnvironment {
+		return fmt.Errorf("env holds %d variables, at most %d are possible", len(env), maxEnvironment)
+	}
+	for _, e := range env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" || strings.ContainsRune(e, 0) {
+			return fmt.Errorf("env: %.64q is no NAME=value", e)
+		}
+	}
+	return nil
+}

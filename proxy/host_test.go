@@ -1,0 +1,298 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// soon bounds what happens at once on any machine.
+const soon = 20 * time.Second
+
+const hostSecret = "only-this-agent-and-its-host"
+
+// fakeGateway is a gateway of the test's own: it knows one host and the sessions that it starts.
+type fakeGateway struct {
+	t     *testing.T
+	dial  func(context.Context) (net.Conn, error)
+	peers chan *fakePeer
+	host  *fakePeer
+}
+
+// fakePeer is one connection of a proxy's.
+type fakePeer struct {
+	t    *testing.T
+	ws   *websocket.Conn
+	in   chan protocol.Message
+	sent []string
+}
+
+func newFakeGateway(t *testing.T) *fakeGateway {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	require.NoError(t, err)
+	g := &fakeGateway{t: t, peers: make(chan *fakePeer, 16)}
+	g.dial = func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) }
+	up := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := up.Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer ws.Close()
+		p := &fakePeer{t: t, ws: ws, in: make(chan protocol.Message, 1024)}
+		defer close(p.in)
+		g.peers <- p
+		for {
+			_, frame, err := ws.ReadMessage()
+			if err != nil {
+				return
+			}
+			if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil {
+				p.in <- m
+			}
+		}
+	})}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = server.Serve(ln) }() // ends with Close
+	t.Cleanup(func() { _ = server.Close(); <-served })
+	return g
+}
+
+func (p *fakePeer) say(m protocol.Message) {
+	p.t.Helper()
+	frame, err := protocol.Encode(m)
+	require.NoError(p.t, err)
+	require.NoError(p.t, p.ws.WriteMessage(websocket.TextMessage, frame))
+}
+
+// hear waits for a message that wanted takes.
+func hear[T protocol.Message](p *fakePeer, wanted func(T) bool) T {
+	p.t.Helper()
+	timeout := time.After(soon)
+	for {
+		select {
+		case m, ok := <-p.in:
+			require.True(p.t, ok, "the connection ended after %v", p.sent)
+			p.sent = append(p.sent, protocol.KindOf(m))
+			if got, ok := m.(T); ok && (wanted == nil || wanted(got)) {
+				return got
+			}
+		case <-timeout:
+			require.FailNow(p.t, "it was not said", "only %v", p.sent)
+		}
+	}
+}
+
+// shows waits until the session's screen has a text on it.
+func (p *fakePeer) shows(text string) {
+	p.t.Helper()
+	seen := ""
+	defer func() {
+		if p.t.Failed() {
+			p.t.Log(seen)
+		}
+	}()
+	hear(p, func(m *protocol.Snapshot) bool { seen = m.Content; return strings.Contains(m.Content, text) })
+}
+
+// run runs a host until the test's end, which waits for everything that it started.
+func (g *fakeGateway) run(conf HostConfig) *Host {
+	g.t.Helper()
+	conf.Dial, conf.URL, conf.Key = g.dial, "ws://localhost"+protocol.PathProxy, hostSecret
+	if conf.Allow == nil {
+		conf.Allow = func(*protocol.ProxyStart) error { return nil }
+	}
+	h := NewHost(conf)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); h.Run(ctx) }() // ends with cancel
+	g.t.Cleanup(func() { cancel(); <-ended })
+	g.host = g.peer()
+	hello := hear[*protocol.ProxyHost](g.host, nil)
+	require.Equal(g.t, hostSecret, hello.HostKey)
+	g.host.say(&protocol.Done{RequestID: hello.RequestID})
+	require.NoError(g.t, h.Ready(g.t.Context()))
+	return h
+}
+
+func (g *fakeGateway) peer() *fakePeer {
+	g.t.Helper()
+	select {
+	case p := <-g.peers:
+		return p
+	case <-time.After(soon):
+		require.FailNow(g.t, "nobody connects")
+		return nil
+	}
+}
+
+func starting(command string, args ...string) *protocol.ProxyStart {
+	return &protocol.ProxyStart{RequestID: "a-1:r1", Command: command, Args: args, AgentID: "a-1", AgentName: "claude"}
+}
+
+// starts has a program started and waits until it is there.
+func (g *fakeGateway) starts(m *protocol.ProxyStart) (p *fakePeer, id string) {
+	g.t.Helper()
+	g.host.say(m)
+	p = g.peer()
+	open := hear[*protocol.SessionOpen](p, nil)
+	require.True(g.t, open.Headless)
+	answer := hear[*protocol.ProxyStarted](g.host, nil)
+	require.Empty(g.t, answer.Error)
+	require.Equal(g.t, m.RequestID, answer.RequestID)
+	require.Equal(g.t, open.SessionID, answer.SessionID)
+	return p, open.SessionID
+}
+
+// ends waits for the end of a session.
+func (p *fakePeer) ends(code int) {
+	p.t.Helper()
+	require.Equal(p.t, code, hear[*protocol.SessionClose](p, nil).ExitCode)
+}
+
+func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
+	g := newFakeGateway(t)
+	g.run(HostConfig{})
+	p, id := g.starts(starting("sh", "-c", "echo ready; read line; echo got $line; exit 3"))
+	hear(p, func(m *protocol.Snapshot) bool {
+		return m.Keyboard.AgentID == "a-1" && m.Keyboard.AgentName == "claude" && m.Keyboard.Level == protocol.LevelDrive
+	})
+	p.shows("ready")
+	p.say(&protocol.Input{RequestID: "a-2:i", SessionID: id, AgentID: "a-2", Data: "x\r"})
+	require.Equal(t, protocol.StatusRefused, hear[*protocol.InputResult](p, nil).Status)
+	p.say(&protocol.Input{RequestID: "a-1:i", SessionID: id, AgentID: "a-1", Data: "milk\r"})
+	require.Equal(t, protocol.StatusWritten, hear[*protocol.InputResult](p, nil).Status)
+	p.shows("got milk")
+	p.ends(3)
+}
+
+// R33: the word of a gateway starts nothing.
+func TestR33AHostStartsWhatIsAllowedAndNothingElse(t *testing.T) {
+	g := newFakeGateway(t)
+	mark := filepath.Join(t.TempDir(), "mark")
+	h := g.run(HostConfig{Allow: func(m *protocol.ProxyStart) error {
+		return errors.New("nobody asked for " + m.Command)
+	}})
+	g.host.say(starting("touch", mark))
+	require.Equal(t, "nobody asked for touch", hear[*protocol.ProxyStarted](g.host, nil).Error)
+	h.conf.Allow = nil
+	m := starting("touch", mark)
+	m.RequestID = "a-1:r2"
+	g.host.say(m)
+	require.Equal(t, "this host starts no programs", hear[*protocol.ProxyStarted](g.host, nil).Error)
+	require.NoFileExists(t, mark)
+	require.Empty(t, g.peers)
+}
+
+func TestARepeatedStartStartsOnce(t *testing.T) {
+	g := newFakeGateway(t)
+	g.run(HostConfig{})
+	m := starting("cat")
+	_, id := g.starts(m)
+	g.host.say(m)
+	require.Equal(t, id, hear[*protocol.ProxyStarted](g.host, nil).SessionID)
+	require.Empty(t, g.peers)
+}
+
+func TestWhatCannotBeStartedIsASentence(t *testing.T) {
+	g := newFakeGateway(t)
+	g.run(HostConfig{})
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for i, c := range []struct {
+		change func(*protocol.ProxyStart)
+		want   string
+	}{
+		{func(m *protocol.ProxyStart) { m.Command = "no-such-program" }, "no-such-program: command not found: is it installed, and in your PATH?"},
+		{func(m *protocol.ProxyStart) { m.Command, m.Cwd = "./no-such", "/" }, "/no-such: no such file or directory"},
+		{func(m *protocol.ProxyStart) { m.Cwd = "/no/such" }, `cwd "/no/such": there is no such directory`},
+		{func(m *protocol.ProxyStart) { m.Cwd = file }, "it is not a directory"},
+		{func(m *protocol.ProxyStart) { m.Env = []string{"=x"} }, `env: "=x" is no NAME=value`},
+		{func(m *protocol.ProxyStart) { m.Env = []string{"x"} }, `env: "x" is no NAME=value`},
+		{func(m *protocol.ProxyStart) { m.Env = make([]string, maxEnvironment+1) }, "at most 256"},
+	} {
+		m := starting("cat")
+		m.RequestID = "a-1:e" + string(rune('a'+i))
+		c.change(m)
+		g.host.say(m)
+		answer := hear[*protocol.ProxyStarted](g.host, nil)
+		require.Contains(t, answer.Error, c.want)
+		require.Empty(t, answer.SessionID)
+	}
+	require.Empty(t, g.peers)
+}
+
+func TestTheProgramIsToldOfItsOwnTerminal(t *testing.T) {
+	t.Setenv("TERM", "dumb")
+	t.Setenv("COLUMNS", "7")
+	t.Setenv("TMUX", "/tmp/another")
+	t.Setenv("PROXY_TOKEN_FILE", "/secret")
+	g := newFakeGateway(t)
+	g.run(HostConfig{})
+	m := starting("sh", "-c", `echo "$TERM/$COLUMNS/$TMUX/$PROXY_TOKEN_FILE/$MORE/$TERMINALPROXY_SESSION/$(pwd)"; stty size`)
+	m.Env, m.Cwd, m.Cols, m.Rows, m.Name = []string{"MORE=yes", SessionVariable + "=forged"}, "/", 91, 31, "mine"
+	p, id := g.starts(m)
+	require.Regexp(t, `^mine-`, id)
+	p.shows("xterm-256color////yes/" + id + "//\n31 91")
+}
+
+func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
+	g := newFakeGateway(t)
+	g.run(HostConfig{})
+	p, id := g.starts(starting("cat"))
+	for _, c := range []struct {
+		m    *protocol.Close
+		want protocol.Code
+	}{
+		{&protocol.Close{RequestID: "c1", SessionID: id, AgentID: "a-2"}, protocol.CodeForbidden},
+		{&protocol.Close{RequestID: "c2", SessionID: id, AgentID: "a-1", Signal: "USR1"}, protocol.CodeBadMessage},
+	} {
+		p.say(c.m)
+		require.Equal(t, c.want, hear[*protocol.Error](p, nil).Code)
+	}
+	p.say(&protocol.Close{RequestID: "c3", SessionID: id, AgentID: "a-1"})
+	require.Equal(t, "c3", hear[*protocol.Done](p, nil).RequestID)
+	p.ends(129)
+
+	m := starting("sh", "-c", `trap "" HUP TERM; echo ready; while :; do sleep 1; done`)
+	m.RequestID = "a-1:r2"
+	p, id = g.starts(m)
+	p.shows("ready")
+	p.say(&protocol.Close{RequestID: "c4", SessionID: id, Signal: "KILL"})
+	hear[*protocol.Done](p, nil)
+	p.ends(137)
+}
+
+func TestAnIdleSessionEndsAndABusyOneDoesNot(t *testing.T) {
+	g := newFakeGateway(t)
+	ended := make(chan Result, 2)
+	g.run(HostConfig{Idle: 200 * time.Millisecond, Ended: func(r Result) { ended <- r }})
+	busy := starting("sh", "-c", "while echo tick; do sleep 0.02; done")
+	busy.RequestID = "a-1:busy"
+	_, lively := g.starts(busy)
+	_, id := g.starts(starting("cat"))
+	select {
+	case r := <-ended:
+		require.Equal(t, id, r.ID)
+		require.NotEqual(t, lively, r.ID)
+	case <-time.After(soon):
+		require.FailNow(t, "the idle session did not end")
+	}
+	require.Empty(t, ended)
+}

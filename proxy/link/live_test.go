@@ -1,0 +1,68 @@
+package link
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+func output(seq uint64, n int) *protocol.Output {
+	return &protocol.Output{ID: "o", SessionID: "vim-1", Seq: seq, DataB64: make([]byte, n)}
+}
+
+func TestLiveOutputIsBounded(t *testing.T) {
+	l := New(Config{})
+	l.Live(output(0, 1))
+	require.Zero(t, l.live.bytes, "nobody is connected")
+	l.conn = &websocket.Conn{}
+	l.Live(output(0, 2*liveMax))
+	require.Equal(t, 2*liveMax, l.live.bytes, "one message always fits")
+	l.Live(output(2*liveMax, 1))
+	require.Zero(t, l.live.bytes)
+	l.Live(output(2*liveMax+1, 1))
+	require.Empty(t, l.live.waiting, "of no use before a repaint")
+	waiting, behind := l.live.take()
+	require.True(t, behind)
+	require.Empty(t, waiting)
+	l.Live(output(9, 1))
+	waiting, behind = l.live.take()
+	require.False(t, behind)
+	require.Len(t, waiting, 1)
+}
+
+// A gateway that stalls costs the session neither memory nor its connection; when it goes on, a repaint is due.
+func TestAStalledGatewayIsRepainted(t *testing.T) {
+	stall, seen := make(chan struct{}), make(chan uint64, 1<<16)
+	dial := gateway(t, func(conn *websocket.Conn) {
+		<-stall
+		for m := hear(t, conn); m != nil; m = hear(t, conn) {
+			if o, ok := m.(*protocol.Output); ok {
+				seen <- o.Seq
+			}
+		}
+	})
+	ready, behind := make(chan struct{}), make(chan struct{}, 16)
+	l, _ := link(t, Config{Dial: dial, Up: func() { close(ready) }, Behind: func() { behind <- struct{}{} }})
+	<-ready
+	const pieces = 1000
+	for i := range pieces {
+		l.Live(output(uint64(i), 32<<10))
+		l.mu.Lock()
+		require.LessOrEqual(t, l.live.bytes, liveMax)
+		l.mu.Unlock()
+	}
+	close(stall)
+	for last := uint64(0); last != pieces; {
+		select {
+		case <-behind:
+			l.Live(output(pieces, 1))
+		case last = <-seen:
+		case <-time.After(soon):
+			require.FailNow(t, "nothing comes any more")
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package tty
+
+import "sync/atomic"
+
+// absent is what a [Terminal] has in place of a user's: somebody may look from elsewhere.
+type absent struct {
+	sink   func([]byte)
+	looked atomic.Bool
+	size   atomic.Uint64 // columns, then rows in the low half
+}
+
+// Absent is the terminal of a session that has none: there is no keyboard, and what is written goes to sink while
+// somebody looks (see [Terminal.Look]). sink is called from the goroutine that writes, must not block, and must not keep
+// the slice.
+func Absent(cols, rows int, sink func([]byte)) *Terminal {
+	t := &Terminal{in: -1, out: -1, absent: &absent{sink: sink}}
+	t.SetSize(cols, rows)
+	return t
+}
+
+// Look says whether somebody looks at an absent terminal: while nobody does there is no screen. It may be called from any
+// goroutine.
+func (t *Terminal) Look(yes bool) { t.absent.looked.Store(yes) }
+
+// SetSize gives an absent terminal its size in cells. It may be called from any goroutine.
+func (t *Terminal) SetSize(cols, rows int) {
+	t.absent.size.Store(uint64(cols)<<32 | uint64(uint32(rows)))
+}
+
+// cells is the size of an absent terminal.
+func (a *absent) cells() (cols, rows int) {
+	size := a.size.Load()
+	return int(size >> 32), int(uint32(size))
+}
+
+// write hands p on if somebody looks. It takes everything.
+func (a *absent) write(p []byte) (int, error) {
+	if a.looked.Load() {
+		a.sink(p)
+	}
+	return len(p), nil
+}
