@@ -150,12 +150,18 @@ func newFake() *fake {
 // connect is a client of an era, on a server over f.
 func connect(t *testing.T, f *fake, era string, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
+	return connectTo(t, f, nil, era, opts)
+}
+
+// connectTo is connect to a server that may start programs.
+func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
 	mark := f.mark
 	if mark == nil {
 		mark = func() string { return "m4rk" }
 	}
 	server := New(Config{
-		Terminals: f, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
+		Terminals: f, Programs: programs, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
 		ProgressEvery: time.Millisecond, LookEvery: time.Millisecond,
 	})
 	near, far := mcp.NewInMemoryTransports()

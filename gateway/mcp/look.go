@@ -12,8 +12,14 @@ import (
 	"terminalproxy/protocol"
 )
 
-// howToStart is what the user has to do before there is anything to see.
-const howToStart = "the user starts one in their own terminal with: proxy --agent PROGRAM"
+// howToStart is what has to happen before there is anything to see.
+func (s *Server) howToStart() string {
+	const user = "the user starts one in their own terminal with: proxy --agent PROGRAM"
+	if s.cfg.Programs == nil {
+		return user
+	}
+	return "start one of your own with terminal_run; " + user
+}
 
 type listArgs struct{}
 
@@ -23,7 +29,7 @@ func (s *Server) list(ctx context.Context, _ *mcp.CallToolRequest, _ listArgs) (
 		return "", err
 	}
 	if len(sessions) == 0 {
-		return "there are no terminals: " + howToStart, nil
+		return "there are no terminals: " + s.howToStart(), nil
 	}
 	text, left := observe.Oldest(s.lines(sessions))
 	if left > 0 {
@@ -62,13 +68,13 @@ func (s *Server) find(ctx context.Context, id string) (protocol.SessionInfo, err
 	}
 	switch {
 	case len(sessions) == 0:
-		return protocol.SessionInfo{}, fmt.Errorf("there are no terminals: %s", howToStart)
+		return protocol.SessionInfo{}, fmt.Errorf("there are no terminals: %s", s.howToStart())
 	case id != "":
 		return protocol.SessionInfo{}, fmt.Errorf("there is no terminal %q; pass one of these ids as terminal:\n%s", observe.Name(id), known)
 	case len(running) == 1:
 		return running[0], nil
 	case len(running) == 0:
-		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these ids to read what is left of it, or: %s\n%s", howToStart, known)
+		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these ids to read what is left of it, or: %s\n%s", s.howToStart(), known)
 	}
 	return protocol.SessionInfo{}, fmt.Errorf("there are several terminals; pass one of these ids as terminal:\n%s", known)
 }

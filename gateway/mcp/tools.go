@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,7 +51,7 @@ var (
 const rowsCount = "Rows and columns count from 1."
 
 func (s *Server) tools() []tool {
-	return []tool{
+	tools := []tool{
 		define("terminal_list", "List terminals", "List the terminals that you may look at: id, program, size, state, idle time, and who has the keyboard.",
 			readOnly(), false, s.list),
 		define("terminal_read", "Read a terminal",
@@ -87,6 +88,11 @@ func (s *Server) tools() []tool {
 			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.release, terminalParam,
 			param{name: "note", kind: "string", about: "One sentence for the user: what you did, what is left. At most 500 bytes."}),
 	}
+	if s.cfg.Programs == nil {
+		return tools
+	}
+	after := slices.IndexFunc(tools, func(t tool) bool { return t.def.Name == "terminal_send" }) + 1
+	return slices.Concat(tools[:after], s.startTools(), tools[after:after+1], s.closeTools(), tools[after+1:])
 }
 
 // waitFor is what can follow typing: all conditions but the decision on a request.

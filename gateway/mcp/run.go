@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/typist"
+	"terminalproxy/protocol"
+)
+
+// Times of starting and closing.
+const (
+	// firstWithin is how long a program may take for its first output before its screen is shown as it is.
+	firstWithin = 2 * time.Second
+	// closeWithin is how long a terminal may take to end: the host's own patience, and a little.
+	closeWithin = 12 * time.Second
+)
+
+func (s *Server) startTools() []tool {
+	return []tool{
+		define("terminal_run", "Start a program in a terminal of your own",
+			"Start a program in a new terminal that is yours: you have its keyboard at once, the user may look on and take it. It keeps running when the time is over: go on with terminal_wait, terminal_read and terminal_send. It ends when you close it, when nothing has happened for long, or when your connection ends.",
+			&mcp.ToolAnnotations{DestructiveHint: new(true), OpenWorldHint: new(true)}, false, s.run,
+			param{name: "program", kind: "string", required: true, about: "The program: a name in PATH, or a path. It is not a shell's command line; for one, run bash with args -c and the line."},
+			param{name: "args", kind: "array", about: "Its arguments."},
+			param{name: "cwd", kind: "string", about: "The directory to start in. Default: that of this server."},
+			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Columns, default 80."},
+			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Rows, default 24."},
+			param{name: "wait_for", kind: "string", enum: waitFor, about: "Wait for this. Default: until the first screen has settled."},
+			valueParam, timeoutParam),
+	}
+}
+
+func (s *Server) closeTools() []tool {
+	return []tool{
+		define("terminal_close", "Close a terminal of your own",
+			"End a terminal that you started with terminal_run, and everything that runs in it, as closing its window would. Its last screen can still be read for a while.",
+			&mcp.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.closeTerminal,
+			param{name: "terminal", kind: "string", required: true, about: "Id from terminal_run or terminal_list."},
+			param{name: "force", kind: "boolean", about: "Kill at once, without giving the program time to tidy up."}),
+	}
+}
+
+type runArgs struct {
+	Program   string   `json:"program"`
+	Args      []string `json:"args"`
+	Cwd       string   `json:"cwd"`
+	Cols      int      `json:"cols"`
+	Rows      int      `json:"rows"`
+	WaitFor   string   `json:"wait_for"`
+	Value     string   `json:"value"`
+	TimeoutMs *int64   `json:"timeout_ms"`
+}
+
+func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (string, error) {
+	until, err := sendArgs{WaitFor: in.WaitFor, Value: in.Value}.until()
+	if err != nil {
+		return "", err
+	}
+	deadline := time.Now().Add(time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond)
+	id, err := s.cfg.Programs.Start(ctx, &protocol.ProxyStart{
+		Command: in.Program, Args: in.Args, Cwd: in.Cwd, Cols: in.Cols, Rows: in.Rows, AgentName: clientName(req),
+	})
+	if err != nil {
+		return "", fmt.Errorf("nothing was started: %w", err)
+	}
+	started := "started " + id + ": its keyboard is yours, and terminal_close ends it"
+	info, err := s.find(ctx, id)
+	if err != nil {
+		return "", &partly{cause: err, receipt: started}
+	}
+	got, frame, err := s.first(ctx, req, info, in.WaitFor, until, deadline)
+	if err != nil {
+		return "", &partly{cause: err, receipt: started}
+	}
+	if frame.Keyboard.Holder == protocol.HolderAgent {
+		s.learn(frame.Keyboard.AgentID)
+	}
+	switch {
+	case in.WaitFor != "":
+		started += "\n" + s.matched(got, until)
+		if !got.Met && got.ExitCode == nil {
+			started += "; it is still running: go on with terminal_wait, terminal_send or terminal_close"
+		}
+	case got.ExitCode != nil:
+		started += fmt.Sprintf("\nthe program has ended already, with exit status %d", *got.ExitCode)
+	case !got.Met:
+		started += "\nthe screen had not settled when the time was over; the program is still running"
+	}
+	return started + "\n" + s.screen(info, frame, 0), nil
+}
+
+// first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while
+// after they have begun.
+func (s *Server) first(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, waitFor string, until protocol.Until, deadline time.Time) (*protocol.WaitResult, *protocol.Frame, error) {
+	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, TimeoutMs: typist.Left(deadline)}
+	if waitFor != "" {
+		return s.await(ctx, req, ask, waitFor)
+	}
+	const fresh = 1 // the revision of a screen on which nothing was printed yet
+	within := min(firstWithin, time.Until(deadline))
+	if _, err := s.cfg.Terminals.Wait(ctx, &protocol.Wait{
+		SessionID: info.SessionID, Until: protocol.Until{Changed: true}, AfterSeq: fresh, TimeoutMs: max(1, within.Milliseconds()),
+	}); err != nil {
+		return nil, nil, err
+	}
+	ask.Until, ask.TimeoutMs = protocol.Until{QuietMs: defaultSettleMs}, typist.Left(deadline)
+	return s.await(ctx, req, ask, "the first screen")
+}
+
+type closeArgs struct {
+	Terminal string `json:"terminal"`
+	Force    bool   `json:"force"`
+}
+
+func (s *Server) closeTerminal(ctx context.Context, req *mcp.CallToolRequest, in closeArgs) (string, error) {
+	info, err := s.find(ctx, in.Terminal)
+	if err != nil {
+		return "", err
+	}
+	if info.State == protocol.StateExited {
+		return closed(info, info.ExitCode), nil
+	}
+	end := &protocol.Close{SessionID: info.SessionID}
+	if in.Force {
+		end.Signal = "KILL"
+	}
+	err = s.cfg.Programs.End(ctx, end)
+	if refused, ok := errors.AsType[*protocol.Error](err); err != nil && (!ok || refused.Code != protocol.CodeExited) {
+		return "", err
+	}
+	got, _, err := s.await(ctx, req, &protocol.Wait{
+		SessionID: info.SessionID, Until: protocol.Until{Exit: true}, TimeoutMs: closeWithin.Milliseconds(),
+	}, "the end")
+	switch {
+	case err != nil:
+		return "", err
+	case !got.Met || got.ExitCode == nil:
+		return "", fmt.Errorf("%s has not ended within %s; terminal_close with force kills it", info.SessionID, observe.Span(closeWithin))
+	}
+	return closed(info, *got.ExitCode), nil
+}
+
+// closed is how a terminal ended.
+func closed(info protocol.SessionInfo, code int) string {
+	how := fmt.Sprintf("exit status %d", code)
+	if code > 128 {
+		how += fmt.Sprintf(": signal %d", code-128)
+	}
+	return fmt.Sprintf("closed: %s has ended (%s); terminal_read still shows its last screen", info.SessionID, how)
+}
