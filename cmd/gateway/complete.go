@@ -24,6 +24,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	}
 	for _, g := range []group{
 		{"use", "Look, ask and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newContext()}},
+		{"run", "Terminals of an agent's own:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
 		{"own", "For the user, from elsewhere:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide()}},
 		{"serve", "The gateway and what belongs to it:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newDoctor()}},
 		{"record", "Recordings:", []*cobra.Command{a.newAudit(), a.newRender()}},
@@ -59,7 +60,7 @@ func (a *app) complete(cmd *cobra.Command) {
 		}
 	}
 	switch {
-	case cmd.ValidArgsFunction != nil, cmd.Name() == "render", strings.HasPrefix(cmd.Use, cmd.Name()+" FILE"):
+	case cmd.ValidArgsFunction != nil, cmd.Name() == "render", cmd.Name() == "run", strings.HasPrefix(cmd.Use, cmd.Name()+" FILE"):
 	case strings.HasPrefix(cmd.Use, cmd.Name()+" ID"):
 		cmd.ValidArgsFunction = a.completeID
 	default:

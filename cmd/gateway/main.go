@@ -54,6 +54,8 @@ type app struct {
 	tokenNamed bool
 	// command is what runs, "" until the command line was found good.
 	command string
+	// status is that of a command which did what it should, where that is not always 0.
+	status int
 }
 
 // failure is an error that knows its exit status and what to do about it.
@@ -80,7 +82,7 @@ func run(ctx context.Context, args []string, in io.ReadCloser, out, errw io.Writ
 	root.SetErr(errw)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return statusOK
+		return a.status
 	}
 	return a.report(err)
 }
@@ -178,5 +180,6 @@ func (a *app) newRoot() *cobra.Command {
 	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST; env PROXY_GATEWAY (default: the local gateway)")
 	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
 	a.addCommands(root)
+	root.AddCommand(a.newKeep())
 	return root
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,18 +17,26 @@ import (
 
 func (a *app) newMCP() *cobra.Command {
 	var logs bool
+	var idle time.Duration
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve terminals to an AI agent over MCP (stdio)", Args: cobra.NoArgs,
 		Long: "mcp is a Model Context Protocol server on standard input and output, for an agent to start:\n\n" +
 			"  claude mcp add term -- gateway mcp\n\n" +
-			"It joins the local gateway, and serves it while no other process does.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd, logs) },
+			"It joins the local gateway, and serves it while no other process does. The programs that the agent starts run in\n" +
+			"this process and end with it.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if idle < 0 {
+				return usage("--idle-limit %s: it cannot be negative", idle)
+			}
+			return a.serveMCP(cmd, logs, idle)
+		},
 	}
+	cmd.Flags().DurationVar(&idle, "idle-limit", 30*time.Minute, "end a program of the agent's in which nothing happens for this long; 0 for never")
 	cmd.Flags().BoolVar(&logs, "log", false, "write diagnostics to standard error")
 	return cmd
 }
 
-func (a *app) serveMCP(cmd *cobra.Command, logs bool) (err error) {
+func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err error) {
 	ep, err := a.endpoint()
 	if err != nil {
 		return err
@@ -37,10 +48,19 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool) (err error) {
 		cfg.Dial = local.dial
 		defer func() { err = errors.Join(err, local.close()) }()
 	}
-	// Without a lasting identity the gateway takes control back from an agent whose connection ends.
+	// Without a lasting identity the gateway takes control back from an agent whose connection ends. It still is the same
+	// agent when the gateway changes: the programs that it started are its own.
+	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
 	c := client.New(cfg)
 	defer func() { err = errors.Join(err, c.Close()) }()
-	server := mcp.New(mcp.Config{Terminals: c, Version: version, Log: log})
+	serve := mcp.Config{Terminals: c, Programs: elsewhere{c, ep.String()}, Version: version, Log: log}
+	if ep.Local() {
+		own := newPrograms(c, ep, cfg.Dial, log)
+		own.conf.Idle = idle
+		serve.Programs = own
+		defer own.close()
+	}
+	server := mcp.New(serve)
 	return server.Serve(cmd.Context(), a.in, keepOpen{a.out})
 }
 

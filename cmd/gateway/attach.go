@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/modes"
+	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/tty"
+)
+
+// terminalPatience is how long a terminal may take nothing before the person is let go.
+const terminalPatience = time.Minute
+
+func (a *app) newAttach() *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use: "attach ID [--watch]", Short: "Sit down in front of a session that an agent started", Args: cobra.ExactArgs(1),
+		Long: "attach shows what the agent sees, and gives you the keyboard beside it, with the same keys as proxy: your own keys\n" +
+			"pause the agent, Ctrl+\\ takes the keyboard from it, Ctrl+G gives it when the agent asks. To leave without ending the\n" +
+			"program press Ctrl+\\ and then d while no agent has the keyboard. With --watch you only look, and q leaves.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withSeat(defaultName, func(c *client.Client) error { return a.attach(cmd.Context(), c, args[0], watch) })
+		},
+	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "only look: your keys do not reach the program")
+	return cmd
+}
+
+func (a *app) attach(ctx context.Context, c *client.Client, id string, watch bool) error {
+	in, isIn := a.in.(*os.File)
+	out, isOut := a.out.(*os.File)
+	if !isIn || !isOut {
+		return usage("attach: standard input and output must be a terminal; gateway read prints the screen without one")
+	}
+	s, err := lookup(ctx, c, id)
+	switch {
+	case err != nil:
+		return err
+	case !s.Headless:
+		return &failure{status: statusForbidden, cause: fmt.Errorf("attach: %s runs on its user's own terminal", s.SessionID), hint: "gateway read " + s.SessionID + " prints its screen"}
+	case s.State == protocol.StateExited:
+		return &failure{status: statusRefused, cause: fmt.Errorf("attach: %s has ended with exit status %d", s.SessionID, s.ExitCode), hint: "gateway read " + s.SessionID + " prints its last screen"}
+	}
+	term, err := tty.Open(in, out)
+	if err != nil {
+		return err
+	}
+	defer term.Close()
+	if !term.HasKeyboard() || !term.HasScreen() {
+		return usage("attach: standard input and output must be a terminal; gateway read prints the screen without one")
+	}
+	cols, rows, err := term.Size()
+	if err != nil {
+		return err
+	}
+	seat, err := c.Sit(ctx, s.SessionID, cols, rows, !watch)
+	if err != nil {
+		return err
+	}
+	f := &front{term: term, seat: seat, watch: watch, rows: rows}
+	last, err := f.run()
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(a.err, "[%s: %s]\n", s.SessionID, last)
+	return nil
+}
+
+// front is a person's terminal in front of a session.
+type front struct {
+	term  *tty.Terminal
+	seat  *client.Seat
+	watch bool
+	rows  int
+	// modes follows what the terminal was sent, to bring it back to its own. It belongs to run's goroutine.
+	modes modes.Modes
+	begun bool // a repaint came
+}
+
+// run shows the session until there is an end, which it returns in words, and leaves the terminal as it was.
+func (f *front) run() (last string, err error) {
+	keyboard, screen := f.term.Descriptors()
+	poll, err := tty.NewPoller(keyboard, screen)
+	if err != nil {
+		return "", err
+	}
+	defer poll.Close()
+	if err := f.term.Raw(); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, f.term.Restore()) }()
+	windows := make(chan os.Signal, 1)
+	signal.Notify(windows, syscall.SIGWINCH)
+	defer signal.Stop(windows)
+	over := make(chan struct{})
+	var parts sync.WaitGroup
+	parts.Go(func() { f.read(poll, over) })      // ends with over and a wake
+	parts.Go(func() { f.resize(windows, over) }) // ends with over
+	last, err = f.show()
+	f.seat.Leave()
+	close(over)
+	poll.Wake()
+	parts.Wait()
+	f.leave()
+	return last, err
+}
+
+// read sends what the person types.
+func (f *front) read(poll *tty.Poller, over <-chan struct{}) {
+	var buf [protocol.MaxTyped]byte
+	for {
+		got, err := poll.Wait(tty.Readable, -1)
+		select {
+		case <-over:
+			return
+		default:
+		}
+		if err != nil {
+			f.seat.Leave()
+			return
+		}
+		if got&tty.Readable == 0 {
+			continue
+		}
+		n, err := f.term.Read(buf[:])
+		switch {
+		case errors.Is(err, tty.ErrAgain):
+		case err != nil || n == 0:
+			f.seat.Leave() // the window is closed
+			<-over
+			return
+		case f.watch:
+			if bytes.ContainsAny(buf[:n], "q\x03\x1c") {
+				f.seat.Leave()
+			}
+		default:
+			_ = f.seat.Type(buf[:n]) // the way there is lost for a moment, and so are the keys
+		}
+	}
+}
+
+// resize follows the window's size.
+func (f *front) resize(windows <-chan os.Signal, over <-chan struct{}) {
+	for {
+		select {
+		case <-over:
+			return
+		case <-windows:
+		}
+		if cols, rows, err := f.term.Size(); err == nil && !f.watch {
+			_ = f.seat.Resize(min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)) // a new connection begins with it
+		}
+	}
+}
+
+// show writes what comes to the terminal.
+func (f *front) show() (last string, err error) {
+	// What stands on the screen goes up into the terminal's own history.
+	begin := strings.Repeat("\n", f.rows) + notice.PushTitle
+	if err := f.term.WriteAll([]byte(begin), terminalPatience); err != nil {
+		return "", fmt.Errorf("write to the terminal: %w", err)
+	}
+	for m := range f.seat.Messages() {
+		switch m := m.(type) {
+		case *protocol.Output:
+			if err := f.paint(m); err != nil {
+				return "", fmt.Errorf("write to the terminal: %w", err)
+			}
+		case *protocol.SessionClose:
+			last = fmt.Sprintf("ended with exit status %d", m.ExitCode)
+		case *protocol.Detach:
+			last = "left; it goes on"
+		}
+	}
+	if err := f.seat.Err(); err != nil {
+		return "", err
+	}
+	if last == "" {
+		last = "left; it goes on"
+	}
+	return last, nil
+}
+
+func (f *front) paint(m *protocol.Output) error {
+	if m.Repaint {
+		fresh := append(f.modes.AppendReset(nil), "\x1b[H\x1b[2J"...)
+		if err := f.term.WriteAll(fresh, terminalPatience); err != nil {
+			return err
+		}
+		f.modes, f.begun = modes.Modes{}, true
+	}
+	if !f.begun {
+		return nil
+	}
+	f.modes.Scan(m.DataB64)
+	return f.term.WriteAll(m.DataB64, terminalPatience)
+}
+
+// leave gives the person their terminal back, below what was shown.
+func (f *front) leave() {
+	last := f.modes.AppendReset(nil)
+	last = append(last, notice.PopTitle...)
+	_, rows, err := f.term.Size()
+	if err != nil {
+		rows = f.rows
+	}
+	last = fmt.Appendf(last, "\x1b[%d;1H\r\n", rows)
+	_ = f.term.WriteAll(last, time.Second) // a window that is closed takes nothing, and needs nothing
+}

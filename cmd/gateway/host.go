@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+)
+
+// hostPatience is how long the gateway may take to know the host.
+const hostPatience = 5 * time.Second
+
+// programs is a client that starts programs as well, on a host in this process, which begins with the first one. What the
+// gateway passes on must be what was asked for here: its word alone starts nothing (SAFETY R33).
+type programs struct {
+	*client.Client
+	conf proxy.HostConfig
+	stop context.CancelFunc
+	ctx  context.Context //nolint:containedctx // the host's life, which is this process's and no call's
+
+	mu     sync.Mutex
+	host   *proxy.Host
+	ended  chan struct{}                   // closed when the host has
+	asked  map[string]*protocol.ProxyStart // starts on their way, by request id
+	secret string
+	keeper *exec.Cmd // nil before the first program
+}
+
+// newPrograms makes a host for a client on the local gateway.
+func newPrograms(c *client.Client, ep gateway.Endpoint, dial func(context.Context) (net.Conn, error), log *slog.Logger) *programs {
+	p := &programs{Client: c, asked: make(map[string]*protocol.ProxyStart), secret: strings.ToLower(rand.Text())}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.conf = proxy.HostConfig{
+		Dial: dial, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Keeper: p.startKeeper, Log: log,
+	}
+	return p
+}
+
+// Start starts a program on this process's own host.
+func (p *programs) Start(ctx context.Context, m *protocol.ProxyStart) (string, error) {
+	ready, cancel := context.WithTimeoutCause(ctx, hostPatience, errors.New("the gateway did not answer the host in time"))
+	defer cancel()
+	if err := p.running().Ready(ready); err != nil {
+		return "", fmt.Errorf("the host of your programs is not ready: %w", err)
+	}
+	m.HostKey, m.RequestID = p.secret, strings.ToLower(rand.Text())
+	p.mu.Lock()
+	p.asked[m.RequestID] = m
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.asked, m.RequestID)
+	}()
+	return p.Client.Start(ctx, m)
+}
+
+// allow takes each start that was asked for here, once, and only as it was asked for.
+func (p *programs) allow(m *protocol.ProxyStart) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, id, _ := strings.Cut(m.RequestID, ":") // the gateway's form of it: the agent's id comes first
+	asked := p.asked[id]
+	delete(p.asked, id)
+	if asked == nil || asked.Command != m.Command || asked.Cwd != m.Cwd || !slices.Equal(asked.Args, m.Args) || !slices.Equal(asked.Env, m.Env) {
+		return errors.New("nobody here asked for that program: this host starts what its own agent asks for")
+	}
+	return nil
+}
+
+// running is the host, begun if need be.
+func (p *programs) running() *proxy.Host {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.host == nil {
+		p.host, p.ended = proxy.NewHost(p.conf), make(chan struct{})
+		go func(host *proxy.Host) { // ends with close, which waits for it
+			defer close(p.ended)
+			host.Run(p.ctx)
+		}(p.host)
+	}
+	return p.host
+}
+
+// close ends the host and everything that it started.
+func (p *programs) close() {
+	p.stop()
+	p.mu.Lock()
+	ended := p.ended
+	p.mu.Unlock()
+	if ended == nil {
+		return
+	}
+	<-ended
+	if p.keeper != nil {
+		_ = p.keeper.Wait() // it reads the end of its input
+	}
+}
+
+// keepCommand is the hidden command of a keeper.
+const keepCommand = "keep-sessions"
+
+// startKeeper starts this program again as a keeper: a process that ends the programs when this one is killed. It is in a
+// session of its own, so that what ends this one does not reach it.
+func (p *programs) startKeeper() (io.WriteCloser, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, keepCommand) //nolint:noctx // it outlives this process, that is what it is for
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.keeper = cmd
+	return in, nil
+}
+
+// newKeep is what startKeeper starts.
+func (a *app) newKeep() *cobra.Command {
+	return &cobra.Command{
+		Use: keepCommand, Hidden: true, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+			proxy.Keep(a.in)
+			return nil
+		},
+	}
+}
+
+// elsewhere stands in where there is no host: the sessions of a gateway on another machine are others' business, and its
+// word must not start programs here.
+type elsewhere struct {
+	*client.Client
+	at string
+}
+
+// Start refuses.
+func (e elsewhere) Start(context.Context, *protocol.ProxyStart) (string, error) {
+	return "", fmt.Errorf("programs are started on the local gateway only, and this one is %s: leave --gateway out, or have the user start a session with proxy --agent PROGRAM", e.at)
+}

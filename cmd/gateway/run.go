@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	name, cwd, as string
+	cols, rows    int
+	idle          time.Duration
+}
+
+func (a *app) newRun() *cobra.Command {
+	var in runFlags
+	cmd := &cobra.Command{
+		Use: "run [flags] -- PROGRAM [ARG ...]", Short: "Run a program in a terminal of its own, for an agent", Args: cobra.MinimumNArgs(1),
+		Long: "run starts PROGRAM in a terminal that no user sits at, prints the session's id, and hosts it until it ends. The agent\n" +
+			"that --as names has its keyboard; a person joins with `gateway attach ID`. It ends with `gateway close ID`, or with this\n" +
+			"command. Exit status: the program's.",
+		Example: "  gateway run -- psql mydb &\n  gateway send ID --text '\\d' --enter",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case in.cols < 0 || in.cols > protocol.MaxSize:
+				return usage("--cols %d: it must be 1 to %d", in.cols, protocol.MaxSize)
+			case in.rows < 0 || in.rows > protocol.MaxSize:
+				return usage("--rows %d: it must be 1 to %d", in.rows, protocol.MaxSize)
+			case in.idle < 0:
+				return usage("--idle-limit %s: it cannot be negative", in.idle)
+			case len(in.name) > protocol.MaxName:
+				return usage("--name: it is %d bytes long, at most %d are possible", len(in.name), protocol.MaxName)
+			}
+			return a.runProgram(cmd.Context(), in, args)
+		},
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // what stands behind PROGRAM is its own
+	f.StringVar(&in.name, "name", "", "`NAME` of the session (default: the program's)")
+	f.StringVar(&in.cwd, "cwd", "", "`DIRECTORY` to start in")
+	f.IntVar(&in.cols, "cols", 0, "columns (default 80)")
+	f.IntVar(&in.rows, "rows", 0, "rows (default 24)")
+	f.DurationVar(&in.idle, "idle-limit", 0, "end the program when nothing happens in it for this long (default: never)")
+	f.StringVar(&in.as, "as", defaultName, asHelp)
+	return cmd
+}
+
+// runProgram hosts one program to its end.
+func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err error) {
+	ep, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	if !ep.Local() {
+		return usage("run: programs are started on the local gateway only: leave --gateway out")
+	}
+	key, err := identity(in.as, true)
+	if err != nil {
+		return &failure{status: statusRefused, cause: err}
+	}
+	log := slog.New(slog.DiscardHandler)
+	local := &share{log: log}
+	defer func() { err = errors.Join(err, local.close()) }()
+	c := client.New(client.Config{Dial: local.dial, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: in.as, Key: key})
+	defer func() { err = errors.Join(err, c.Close()) }()
+	own := newPrograms(c, ep, local.dial, log)
+	defer own.close()
+	ended := make(chan proxy.Result, 1)
+	own.conf.Idle = in.idle
+	own.conf.Ended = func(r proxy.Result) { ended <- r }
+	dir, err := filepath.Abs(in.cwd)
+	if err != nil {
+		return usage("--cwd: %w", err)
+	}
+	id, err := own.Start(ctx, &protocol.ProxyStart{
+		Command: args[0], Args: args[1:], Cwd: dir, Cols: in.cols, Rows: in.rows, Name: in.name, AgentName: in.as,
+	})
+	if err != nil {
+		return &failure{status: statusRefused, cause: fmt.Errorf("nothing was started: %w", err)}
+	}
+	if err := a.sayStarted(id); err != nil {
+		return err
+	}
+	select {
+	case r := <-ended:
+		a.status = r.Code
+	case <-ctx.Done():
+		own.close()
+		a.status = (<-ended).Code
+	}
+	return nil
+}
+
+func (a *app) sayStarted(id string) error {
+	if a.json {
+		return a.printJSON(map[string]any{"sessionId": id})
+	}
+	_, _ = fmt.Fprintf(a.err, "a person joins with: gateway attach %s; it ends with: gateway close %s\n", id, id)
+	return a.print(id)
+}
+
+func (a *app) newClose() *cobra.Command {
+	var force bool
+	var as string
+	cmd := &cobra.Command{
+		Use: "close ID [--force]", Short: "End a session that an agent started, and all that runs in it", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withSeat(as, func(c *client.Client) error { return a.closeSession(cmd.Context(), c, args[0], force) })
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "kill at once, without giving the program time to tidy up")
+	cmd.Flags().StringVar(&as, "as", defaultName, "on a gateway elsewhere: the agent `NAME` that started it")
+	return cmd
+}
+
+// closeWithin is how long a session may take to end: its host's own patience, and a little.
+const closeWithin = 12 * time.Second
+
+func (a *app) closeSession(ctx context.Context, c *client.Client, id string, force bool) error {
+	s, err := lookup(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+	defer cancel()
+	stream, err := c.Subscribe(ctx, s.SessionID, 0)
+	if err != nil {
+		return err
+	}
+	if s.State != protocol.StateExited {
+		ask := &protocol.Close{SessionID: s.SessionID}
+		if force {
+			ask.Signal = "KILL"
+		}
+		if err := c.End(ctx, ask); err != nil {
+			return err
+		}
+	}
+	for m := range stream {
+		if end, ok := m.(*protocol.SessionClose); ok {
+			if a.json {
+				return a.printJSON(map[string]any{"sessionId": s.SessionID, "exitCode": end.ExitCode, "signal": end.Signal})
+			}
+			return a.print(fmt.Sprintf("closed (exit status %d)", end.ExitCode))
+		}
+	}
+	if ctx.Err() != nil {
+		return &failure{status: statusTimeout, cause: fmt.Errorf("%s has not ended within %s", s.SessionID, closeWithin), hint: "gateway close --force kills it"}
+	}
+	return a.print("closed")
+}
+
+// withSeat runs a person's work on a connection: at the viewers' door of the local gateway, where a person needs no token,
+// and elsewhere as the agent that has one.
+func (a *app) withSeat(as string, work func(*client.Client) error) error {
+	ep, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	if !ep.Local() {
+		return a.with(as, false, work)
+	}
+	c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: as})
+	err = work(c)
+	return noGateway(errors.Join(err, c.Close()))
+}
