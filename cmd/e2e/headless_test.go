@@ -1,0 +1,302 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runs starts a program in a terminal of the agent's own and returns its id and what the tool said.
+func (a *agent) runs(with args, wanted ...string) (id, text string) {
+	a.w.t.Helper()
+	text = a.good("terminal_run", with, wanted...)
+	return regexp.MustCompile(`^started (\S+):`).FindStringSubmatch(text)[1], text
+}
+
+func TestAnAgentRunsProgramsOfItsOwn(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t, "vim")
+		a := w.agent("claude", era)
+		a.good("terminal_list", nil, "there are no terminals", "terminal_run")
+		shell, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 100, "rows": 30}, "keyboard: you (drive)", "100x30", "bash-")
+		a.good("terminal_send", args{"text": "stty size; echo $TERM$COLUMNS", "enter": true}, "30 100", "xterm-256color")
+		editor, _ := a.runs(args{"program": "vim", "args": []string{"-u", "NONE", "-n", "notes.txt"}, "cwd": w.dir, "wait_for": "text", "value": "New"}, "matched: true", "alt-screen")
+		a.fails("terminal_read", nil, "several terminals", shell, editor)
+		a.good("terminal_send", args{"terminal": editor, "text": "imilk"})
+		a.good("terminal_send", args{"terminal": editor, "keys": []string{"esc"}})
+		a.good("terminal_send", args{"terminal": editor, "text": ":wq", "enter": true, "wait_for": "exit"}, "exit status 0")
+		require.Equal(t, "milk\n", w.content("notes.txt"))
+
+		slow, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 50}, "matched: false (timeout); it is still running")
+		a.good("terminal_list", nil, slow+` "sleep 1000" 80x24 running`)
+		brief, _ := a.runs(args{"program": "sh", "args": []string{"-c", "echo last words; exit 3"}}, "the program has ended already, with exit status 3", "last words")
+		a.good("terminal_read", args{"terminal": brief}, "last words", "exited 3")
+		a.fails("terminal_send", args{"terminal": brief, "text": "x"}, "exit status 3", "terminal_read")
+
+		a.good("terminal_close", args{"terminal": shell}, "closed: "+shell, "exit status 129")
+		a.good("terminal_close", args{"terminal": shell}, "closed: "+shell)
+		a.good("terminal_close", args{"terminal": slow, "force": true}, "signal ")
+		a.good("terminal_read", args{"terminal": shell}, "30 100")
+		require.NoError(t, a.session.Close())
+	})
+}
+
+func TestWhatCannotBeStartedIsSaid(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	w.write("plain", "no program")
+	for name, c := range map[string]struct {
+		with args
+		want string
+	}{
+		"unknown":        {args{"program": "no-such-program"}, "nothing was started: no-such-program: command not found: is it installed"},
+		"no program":     {args{"program": w.path("plain")}, "permission denied: is it a program"},
+		"no directory":   {args{"program": "sh", "cwd": w.path("nowhere")}, "there is no such directory"},
+		"a file":         {args{"program": "sh", "cwd": w.path("plain")}, "it is not a directory"},
+		"no name":        {args{"program": " "}, `parameter "program" is empty`},
+		"too wide":       {args{"program": "sh", "cols": 1001}, `"cols" is 1001, at most 1000`},
+		"value alone":    {args{"program": "sh", "value": "x"}, "value belongs to wait_for"},
+		"bad expression": {args{"program": "sh", "wait_for": "regex", "value": "("}, "does not compile"},
+	} {
+		require.Contains(t, a.fails("terminal_run", c.with), c.want, name)
+	}
+	a.fails("terminal_close", args{"terminal": "bash-none"}, "there are no terminals")
+	a.good("terminal_list", nil, "there are no terminals")
+}
+
+// deaf ignores what a closing terminal sends, and has children that do too, one of them in the background.
+const deaf = `trap "" HUP TERM INT; sleep 1000 & echo "ready pid=$$"; sleep 1000; sleep 1000`
+
+// nothingIsLeft, which every world ends with, finds the processes that an end leaves behind.
+func TestWhatAnAgentStartedEndsWithIt(t *testing.T) {
+	ends := map[string]func(*world, *agent){
+		"its input ends":    func(w *world, a *agent) { require.NoError(w.t, a.session.Close()) },
+		"SIGTERM":           func(w *world, a *agent) { w.kill(strconv.Itoa(a.cmd.Process.Pid), syscall.SIGTERM) },
+		"SIGHUP":            func(w *world, a *agent) { w.kill(strconv.Itoa(a.cmd.Process.Pid), syscall.SIGHUP) },
+		"SIGKILL":           func(w *world, a *agent) { w.kill(strconv.Itoa(a.cmd.Process.Pid), syscall.SIGKILL) },
+		"it closes":         func(_ *world, a *agent) { a.closesAll("") },
+		"it closes by KILL": func(_ *world, a *agent) { a.closesAll("KILL") },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			a := w.agent("claude", eras[1])
+			a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}}, "bash-")
+			a.runs(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched: true")
+			a.runs(args{"program": "bash", "args": []string{"-c", "set -m; nohup sleep 1000 >/dev/null & exit 0"}, "wait_for": "exit"}, "matched: true")
+			end(w, a)
+			w.until(func() bool {
+				for _, p := range w.processes() {
+					if strings.Contains(p, "sleep 1000") || strings.Contains(p, "bash") {
+						return false
+					}
+				}
+				return true
+			}, func() string { return strings.Join(w.processes(), "\n") })
+			if name == "SIGKILL" { // the next one to come would have replaced it
+				require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock")))
+			}
+		})
+	}
+}
+
+// closesAll closes everything that runs.
+func (a *agent) closesAll(signal string) {
+	a.w.t.Helper()
+	for line := range strings.Lines(a.good("terminal_list", nil)) {
+		if id, rest, _ := strings.Cut(line, " "); strings.Contains(rest, "running") {
+			a.good("terminal_close", args{"terminal": id, "force": signal == "KILL"}, "closed: "+id)
+		}
+	}
+}
+
+func TestAnIdleProgramEnds(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1], "--idle-limit", "300ms")
+	id, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 10})
+	a.good("terminal_wait", args{"terminal": id, "for": "exit", "timeout_ms": 20_000}, "matched: true (exit status 129)")
+}
+
+func TestAProgramOutlivesItsGateway(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.run(`proxy --agent --name first sh -c 'echo proxy=$PPID; exec cat'`)
+	proxy := s.match(`proxy=(\d+)`)
+	w.session() // the user's proxy serves the gateway
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "cat"})
+	w.kill(proxy, syscall.SIGKILL)
+	w.gone(proxy)
+	w.listed(id)
+	a.good("terminal_send", args{"terminal": id, "text": "still mine", "enter": true, "wait_for": "text", "value": "still mine"}, "matched: true", "keyboard: you (drive)")
+	second, _ := a.runs(args{"program": "cat"})
+	a.good("terminal_close", args{"terminal": second})
+}
+
+// R62: the model answers, once; nothing is left at the next prompt.
+func TestR62ProgramsWithoutATerminalAreAnswered(t *testing.T) {
+	w := newWorld(t, "fish")
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "fish", "args": []string{"--no-config"}, "wait_for": "regex", "value": `[>#] *$`}, "matched: true")
+	got := a.good("terminal_send", args{"terminal": id, "text": "echo (math 6 x 7)", "enter": true, "wait_for": "text", "value": "42"}, "matched: true")
+	require.NotRegexp(t, `\d+;\d+[cR]|rgb:`, got)
+	ask, _ := a.runs(args{"program": "bash", "args": []string{
+		"--norc", "--noprofile", "-c",
+		`stty -icanon -echo; printf '\e[c\e[6n\e[5n'; IFS= read -rs -d n got; printf '%q\n' "$got"; read -t 0.2 -rsn 1 more; echo "rest=$more."`,
+	}, "wait_for": "text", "value": "rest="}, "rest=.")
+	a.good("terminal_read", args{"terminal": ask}, `'\E[?64;1;6;18;21;22;28c\E[1;1R\E[0'`)
+}
+
+func TestAnotherAgentOnlyLooks(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "cat"})
+	require.Contains(t, w.good("read", id), "keyboard: claude (drive)")
+	other := w.agent("codex", eras[0])
+	other.good("terminal_list", nil, id)
+	other.fails("terminal_send", args{"text": "x"}, "terminal_request_control")
+	other.fails("terminal_request_control", args{"reason": "mine"}, "another agent has the keyboard")
+	other.fails("terminal_close", args{"terminal": id}, "another agent started this terminal")
+	a.good("terminal_release", nil, "released")
+	other.fails("terminal_request_control", args{"reason": "mine"}, "claude's own", "gateway attach "+id)
+	a.good("terminal_request_control", args{"reason": "mine again"}, "granted")
+}
+
+func TestRunHostsAProgramForAShell(t *testing.T) {
+	w := newWorld(t)
+	r := w.start("gateway", "run", "--name", "build", "--cols", "90", "--rows", "20", "--", "sh", "-c", `stty size; read line; echo "got $line"; read line; exit 7`)
+	id := w.session()
+	require.Regexp(t, `^build-`, id)
+	w.good("wait", id, "--text", "20 90")
+	w.good("send", id, "--text", "words", "--enter", "--until", "text=got words")
+	w.good("send", id, "--enter")
+	got := r.wait()
+	require.Equal(t, 7, got.status, got.err)
+	require.Equal(t, id+"\n", got.out)
+	require.Contains(t, got.err, "gateway attach "+id)
+
+	r = w.start("gateway", "run", "--json", "--", "cat")
+	id = w.session()
+	require.Contains(t, w.good("close", id), "closed (exit status 129)")
+	require.Equal(t, 129, r.wait().status)
+
+	r = w.start("gateway", "run", "--", "sh", "-c", deaf)
+	id = w.session()
+	w.good("wait", id, "--text", "ready")
+	require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+	require.Equal(t, 137, r.wait().status)
+
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"run", "--", "no-such-program"}, 1, "run: nothing was started: no-such-program: command not found"},
+		{[]string{"run"}, 2, "requires at least 1 arg"},
+		{[]string{"run", "--cols", "1001", "--", "sh"}, 2, "--cols 1001: it must be 1 to 1000"},
+		{[]string{"run", "--gateway", "ws://127.0.0.1:1", "--", "sh"}, 2, "local gateway only"},
+		{[]string{"close", "no-such"}, 5, "no gateway is running"},
+		{[]string{"attach", "no-such"}, 5, "no gateway is running"},
+	} {
+		got := w.gateway(c.args...)
+		require.Equal(t, c.status, got.status, got.err)
+		require.Contains(t, got.err, c.want)
+	}
+}
+
+func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
+	w := newWorld(t, "vim")
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 70, "rows": 20})
+	a.good("terminal_send", args{"text": "echo the agent was here", "enter": true})
+
+	s := w.terminal(100, 24)
+	s.run("gateway attach " + id)
+	s.wait("the agent was here")
+	s.titled("[claude drives]")
+	s.typed("stty size\n")
+	s.wait("24 100") // the newest size counts
+	a.good("terminal_read", nil, "24 100", "100x24")
+
+	a.good("terminal_send", args{"text": "vim -u NONE -n notes.txt", "enter": true, "wait_for": "text", "value": "New"}, "matched: true")
+	s.wait(`"notes.txt" [New`)
+	a.good("terminal_send", args{"text": "imilk"})
+	s.wait("milk")
+	s.press(`C-\`)
+	s.wait("the keyboard is yours: claude is stopped")
+	a.fails("terminal_send", args{"text": "x"}, "the user took the keyboard back")
+	s.typed(" and eggs")
+	s.press("Escape")
+	s.typed(":wq\n")
+	w.until(func() bool { return w.content("notes.txt") == "milk and eggs\n" }, func() string { return w.content("notes.txt") })
+
+	asking := a.start("terminal_request_control", args{"reason": "one more thing"})
+	s.wait("claude asks to drive: “one more thing”")
+	s.answer("C-g")
+	require.False(t, w.answered(asking).fails)
+	a.good("terminal_send", args{"text": "echo back at work", "enter": true})
+	s.wait("back at work")
+
+	s.press(`C-\`)
+	s.wait("claude is stopped")
+	s.waitGone("claude is stopped") // the key is swallowed for a moment
+	s.press(`C-\`)
+	s.wait("d leaves")
+	s.press("d")
+	require.Zero(t, s.status())
+	require.Contains(t, s.screen(), "["+id+": left; it goes on]")
+	require.Equal(t, plainModes, s.format(modes))
+	a.good("terminal_request_control", args{"reason": "nobody is there now"}, "granted")
+
+	s.run("gateway attach --watch " + id)
+	s.wait("back at work")
+	s.typed("q")
+	require.Zero(t, s.status())
+	s.run("gateway attach " + id)
+	s.wait("back at work")
+	a.good("terminal_send", args{"text": "exit 4", "enter": true, "wait_for": "exit"}, "exit status 4")
+	require.Zero(t, s.status())
+	require.Contains(t, s.screen(), "ended with exit status 4")
+	screen, status := s.does("gateway attach " + id)
+	require.Equal(t, 1, status)
+	require.Contains(t, unwrapped(screen), "has ended with exit status 4")
+}
+
+// R26: a password is for a person, in a terminal of an agent's own, too.
+func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", `printf 'Password: '; stty -echo; read secret; stty echo; echo; echo "got ${#secret} characters"; exec cat`}})
+	a.fails("terminal_send", args{"text": "guessed", "enter": true}, "password")
+	s := w.terminal(100, 24)
+	s.run("gateway attach " + id)
+	s.wait("Password:")
+	s.typed("hunter2\n")
+	s.wait("got 7 characters")
+	a.good("terminal_wait", args{"for": "text", "value": "got 7 characters"}, "matched: true")
+	a.good("terminal_wait", args{"for": "idle", "value": "1s"}, "matched: true")
+	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched: true")
+	require.NotContains(t, a.good("terminal_read", args{"view": "history"}), "hunter2")
+}
+
+func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.run("proxy --agent cat")
+	id := w.session()
+	got := w.gateway("close", id)
+	require.Equal(t, 4, got.status)
+	require.Contains(t, got.err, "this is the user's own terminal")
+	second := w.terminal(100, 24)
+	screen, status := second.does("gateway attach " + id)
+	require.Equal(t, 4, status)
+	require.Contains(t, unwrapped(screen), "runs on its user's own terminal")
+	s.press("C-d")
+	require.Zero(t, s.status())
+}
