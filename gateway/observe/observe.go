@@ -55,8 +55,14 @@ func Line(s protocol.SessionInfo, self string, now time.Time) string {
 		Span(time.Duration(s.IdleMs)*time.Millisecond), Keyboard(s.Keyboard, self, now))
 }
 
-// State is the state of a session in words: "running", "lost", "exited 1", "exited by SIGKILL".
-func State(s protocol.SessionInfo) string { return state(s, nil) }
+// State is the state of a session in words: "running", "lost", "exited 1", "exited by SIGKILL"; "running headless" for one
+// that an agent started, with no user's terminal.
+func State(s protocol.SessionInfo) string {
+	if s.Headless && s.State == protocol.StateRunning {
+		return s.State + " headless"
+	}
+	return state(s, nil)
+}
 
 func state(s protocol.SessionInfo, a *protocol.Activity) string {
 	switch {

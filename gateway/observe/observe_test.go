@@ -307,3 +307,12 @@ func TestUnsubmitted(t *testing.T) {
 	require.Empty(t, observe.Unsubmitted(0))
 	require.Equal(t, "1 byte that you typed since the last Enter may still stand on the program's line", observe.Unsubmitted(1))
 }
+
+func TestAListTellsTheTerminalsOfAgents(t *testing.T) {
+	s := vim()
+	require.Equal(t, `vim-k3f9 "vim notes.txt" 80x24 running idle 0ms keyboard: user`, observe.Line(s, "", now))
+	s.Headless = true
+	require.Equal(t, "running headless", observe.State(s))
+	s.State, s.ExitCode = protocol.StateExited, 3
+	require.Equal(t, "exited 3", observe.State(s))
+}
