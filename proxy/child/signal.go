@@ -24,13 +24,16 @@ const (
 // ended is closed (the caller's [Child.Wait] returned), or after the kill. Processes that made a session of their own are
 // left alone: they asked for that.
 func (c *Child) Terminate(ended <-chan struct{}) {
-	for _, step := range []struct {
+	for i, step := range []struct {
 		signals  []unix.Signal
 		patience time.Duration
 	}{
 		{[]unix.Signal{unix.SIGHUP, unix.SIGCONT}, hangupPatience},
 		{[]unix.Signal{unix.SIGTERM, unix.SIGCONT}, termPatience},
 	} {
+		if i > 0 && over(ended) {
+			return
+		}
 		for _, sig := range step.signals {
 			c.signalGroups(sig)
 		}
@@ -41,7 +44,20 @@ func (c *Child) Terminate(ended <-chan struct{}) {
 		case <-time.After(step.patience):
 		}
 	}
-	c.Kill()
+	if !over(ended) {
+		c.Kill()
+	}
+}
+
+// over reports whether the program's end is known: its process id, and the descriptor of its terminal, may soon be
+// another's.
+func over(ended <-chan struct{}) bool {
+	select {
+	case <-ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Kill kills the program and all processes of its session at once.

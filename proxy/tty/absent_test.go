@@ -34,6 +34,19 @@ func TestAnAbsentTerminalIsThereWhileSomebodyLooks(t *testing.T) {
 	require.NoError(t, term.Restore())
 }
 
+func TestAWakeAfterTheEndReachesNobody(t *testing.T) {
+	p, err := NewPoller(-1, -1)
+	require.NoError(t, err)
+	p.Close()
+	other, err := NewPoller(-1, -1) // it has the descriptors now
+	require.NoError(t, err)
+	defer other.Close()
+	p.Wake()
+	got, err := other.Wait(Readable, 0)
+	require.NoError(t, err)
+	require.Zero(t, got)
+}
+
 func TestAPollerWithoutAKeyboardStillWakes(t *testing.T) {
 	keyboard, screen := Absent(80, 24, nil).Descriptors()
 	p, err := NewPoller(keyboard, screen)

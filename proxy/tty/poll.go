@@ -3,6 +3,7 @@ package tty
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ type Poller struct {
 	read, write int
 	pipe        [2]int
 	woken       atomic.Bool
+	closing     sync.Mutex // Wake and Close
 }
 
 // NewPoller makes a poller for a descriptor to read and one to write. It does not take them over.
@@ -79,7 +81,12 @@ func (p *Poller) Wait(want Events, timeout time.Duration) (Events, error) {
 
 // Wake makes the present or the next Wait return Woken. It never blocks.
 func (p *Poller) Wake() {
-	if p.woken.CompareAndSwap(false, true) {
+	if !p.woken.CompareAndSwap(false, true) {
+		return
+	}
+	p.closing.Lock()
+	defer p.closing.Unlock()
+	if p.pipe[1] >= 0 {
 		_, _ = unix.Write(p.pipe[1], []byte{0})
 	}
 }
@@ -96,8 +103,11 @@ func (p *Poller) drain() {
 	p.woken.Store(false)
 }
 
-// Close releases the pipe. No Wait may be running and no Wake may follow.
+// Close releases the pipe. No Wait may be running; a Wake that follows does nothing. In a process with many sessions its
+// byte would end in whatever has the descriptor by then.
 func (p *Poller) Close() {
+	p.closing.Lock()
+	defer p.closing.Unlock()
 	for _, fd := range p.pipe {
 		if fd > 0 {
 			_ = unix.Close(fd)
