@@ -283,7 +283,7 @@ func (q *pending) drop(p *Peer) {
 	}
 	q.remove()
 	if _, ok := q.request.(*protocol.Wait); ok && q.session.owner != nil {
-		q.session.owner.out.put(&protocol.Cancel{RequestID: q.wireID, SessionID: q.session.key.id})
+		q.owner.out.put(&protocol.Cancel{RequestID: q.wireID, SessionID: q.session.key.id})
 	}
 }
 
