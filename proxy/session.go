@@ -1,11 +1,3 @@
-// Package proxy is one session on this machine: a program in a PTY on the user's terminal, byte-exact, which agents may
-// observe through a gateway and type into while the user's grant lasts. It wires its parts, each of which has a package or
-// file of its own, and starts and stops them in order.
-//
-// Four goroutines carry a session, and each mutable thing belongs to one of them: the input pump (keyboard, writing to the
-// program, control), the copier (reading the program, writing to the screen), the screen loop (terminal model, snapshots,
-// waits), and the link. Nothing between the keyboard, the program and the user's screen waits for the network, nor for the
-// disk: the recorder, if there is one, writes on a goroutine of its own.
 package proxy
 
 import (

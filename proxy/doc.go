@@ -1,0 +1,21 @@
+// Package proxy is one session on this machine: a program in a PTY on the user's terminal, byte-exact, which agents may
+// observe through a gateway and type into while the user's grant lasts. It wires its parts, each of which has a package or
+// file of its own, and starts and stops them in order.
+//
+// Four goroutines carry a session, and each mutable thing belongs to one of them: the input pump (keyboard, writing to the
+// program, control), the copier (reading the program, writing to the screen), the screen loop (terminal model, snapshots,
+// waits), and the link. Nothing between the keyboard, the program and the user's screen waits for the network, nor for the
+// disk: the recorder, if there is one, writes on a goroutine of its own.
+//
+// Where to look: session.go makes the parts and plugs them together; life.go starts, stops and ends them; suspend.go and
+// testament.go look after the terminal when the session rests or dies.
+//
+//   - From the program to the user: output.go (the copier), escapes.go (what is taken out on the way), status.go and
+//     statussecret.go (what the proxy itself shows), origin.go (where the cursor is).
+//   - From the program to agents: screenloop.go (the model), frame.go (a snapshot), shown.go (secrets and invisible text),
+//     veil.go, gate.go and blackout.go (passwords, and a screen that the user hides), recording.go.
+//   - From agents to the program: requests.go and receipts.go (the desk), typing.go, approve.go (what the user lets
+//     through), notes.go (messages), owner.go (an owner elsewhere).
+//   - Control: authority.go plugs the state machine into the pump; front.go says which program has the terminal.
+//   - Without a user's terminal: host.go, headless.go, attend.go, keeper.go.
+package proxy
