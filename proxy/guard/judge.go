@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Judge says what the facts of one moment look like.
@@ -71,10 +72,13 @@ const (
 	frame = " _.|│┃║▏▕[]<>" + dots
 )
 
+// They are compiled when the first prompt may be one: a session that ends at once shall not wait for them.
 var (
-	words = regexp.MustCompile(`(?i)(pass(word|phrase|code)|\bpin\b|\b[th]?otp\b|secret|token)[^:]{0,60}$`)
+	words = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(pass(word|phrase|code)|\bpin\b|\b[th]?otp\b|secret|token)[^:]{0,60}$`)
+	})
 	// command is a shell's prompt: what follows it was typed, not asked.
-	command = regexp.MustCompile(`[$#%>❯»➜λ] `)
+	command = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#%>❯»➜λ] `) })
 )
 
 // Prompt reports whether the text left of the cursor ends like a question for a secret, and nothing but a form's frame
@@ -88,8 +92,8 @@ func Prompt(left, right string) bool {
 	if i := strings.LastIndexByte(question, ':'); i >= 0 {
 		question = question[i+1:]
 	}
-	at := words.FindStringIndex(question)
-	return at != nil && !command.MatchString(left[:len(asked)-1-len(question)+at[0]])
+	at := words().FindStringIndex(question)
+	return at != nil && !command().MatchString(left[:len(asked)-1-len(question)+at[0]])
 }
 
 // Dots reports whether output is nothing but what stands for a secret's characters.
