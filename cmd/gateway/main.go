@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -71,6 +72,30 @@ func (f *failure) Unwrap() error { return f.cause }
 func usage(format string, args ...any) error {
 	return &failure{status: statusUsage, cause: fmt.Errorf(format, args...)}
 }
+
+// sayUse has a command line with too few or too many arguments answered with how it is written.
+func sayUse(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		sayUse(sub)
+	}
+	fits := cmd.Args
+	if fits == nil || !cmd.HasParent() {
+		return // the root's say that there is no such command
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if fits(cmd, args) == nil {
+			return nil
+		}
+		why := "too many arguments"
+		if fits(cmd, append(slices.Clone(args), "one more")) == nil {
+			why = "an argument is missing"
+		}
+		return &failure{status: statusUsage, cause: fmt.Errorf("%s: %s", commandName(cmd), why), hint: "write it as: gateway " + strings.TrimPrefix(cmd.UseLine(), "gateway ")}
+	}
+}
+
+// commandName is the command as it is typed after gateway.
+func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "gateway ") }
 
 // run is the program without its process: it never exits and reads no global but the environment.
 func run(ctx context.Context, args []string, in io.ReadCloser, out, errw io.Writer) int {
@@ -171,7 +196,7 @@ func (a *app) newRoot() *cobra.Command {
 			return usage("a command is missing")
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			a.command, a.tokenNamed = cmd.Name(), cmd.Flags().Changed("token-file")
+			a.command, a.tokenNamed = commandName(cmd), cmd.Flags().Changed("token-file")
 		},
 	}
 	root.SetHelpCommand(&cobra.Command{Hidden: true})
@@ -181,5 +206,6 @@ func (a *app) newRoot() *cobra.Command {
 	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
 	a.addCommands(root)
 	root.AddCommand(a.newKeep())
+	sayUse(root)
 	return root
 }

@@ -49,7 +49,7 @@ func (a *app) newSend() *cobra.Command {
 	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`, - for standard input")
 	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
 	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
-	f.StringVar(&in.until, "until", "", "then wait for `FACT`: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
+	f.StringVar(&in.until, "until", "", "then wait for `FACT` that comes after the last of it: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
 	f.DurationVar(&in.timeout, "timeout", sendTimeout, "bound of everything together; the user gets a minute more by default to let held keys through")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	return cmd
