@@ -198,7 +198,7 @@ func TestRunHostsAProgramForAShell(t *testing.T) {
 		want   string
 	}{
 		{[]string{"run", "--", "no-such-program"}, 1, "run: nothing was started: no-such-program: command not found"},
-		{[]string{"run"}, 2, "requires at least 1 arg"},
+		{[]string{"run"}, 2, "an argument is missing"},
 		{[]string{"run", "--cols", "1001", "--", "sh"}, 2, "--cols 1001: it must be 1 to 1000"},
 		{[]string{"run", "--gateway", "ws://127.0.0.1:1", "--", "sh"}, 2, "local gateway only"},
 		{[]string{"close", "no-such"}, 5, "no gateway is running"},
