@@ -66,35 +66,20 @@ func Decode(frame []byte, limit int) (Message, error) {
 	if !utf8.Valid(frame) {
 		return nil, &FieldError{Code: CodeBadMessage, Say: "the frame is not UTF-8"}
 	}
-	if depth(frame) > MaxDepth {
+	head := survey(frame)
+	if head.depth > MaxDepth {
 		return nil, &FieldError{Code: CodeBadMessage, Say: fmt.Sprintf("the frame nests deeper than %d levels", MaxDepth)}
 	}
-	var head struct {
-		Type      *string `json:"type"`
-		RequestID string  `json:"requestId"`
-	}
-	if err := json.Unmarshal(frame, &head); err != nil {
-		return nil, fieldError(err, "")
-	}
-	if !ValidID(head.RequestID) {
-		head.RequestID = "" // it is echoed to the peer: only a well-formed one is
-	}
-	if twice := duplicate(frame); twice != "" {
-		return nil, &FieldError{Code: CodeBadMessage, Field: twice, Say: "appears twice", RequestID: head.RequestID}
-	}
-	if head.Type == nil {
-		return nil, &FieldError{Code: CodeBadMessage, Field: "type", Say: "is missing", RequestID: head.RequestID}
-	}
-	m := newMessage(*head.Type)
-	if m == nil {
-		return nil, &FieldError{Code: CodeBadMessage, Field: "type", Say: fmt.Sprintf("%.64q is not a message of %s", *head.Type, Version), RequestID: head.RequestID}
+	m := newMessage(head.kind)
+	if m == nil || head.twice != "" {
+		return nil, head.complaint(frame)
 	}
 	if err := json.Unmarshal(frame, m); err != nil {
-		return nil, fieldError(err, head.RequestID)
+		return nil, fieldError(err, head.requestID)
 	}
 	if err := m.check(); err != nil {
 		if fe, ok := errors.AsType[*FieldError](err); ok {
-			fe.RequestID = head.RequestID
+			fe.RequestID = head.requestID
 		}
 		return nil, err
 	}
@@ -125,54 +110,6 @@ var jsonWords = map[reflect.Kind]string{
 	reflect.Int:    "a whole number",
 	reflect.Int64:  "a whole number",
 	reflect.Uint64: "a whole number from 0 on",
-}
-
-// duplicate is a field of a valid frame's object that is there twice, "" for none. Two readers could disagree about such
-// a frame, so nobody reads it. As encoding/json does, it takes names that differ in case for the same.
-func duplicate(frame []byte) string {
-	dec := json.NewDecoder(bytes.NewReader(frame))
-	if _, err := dec.Token(); err != nil {
-		return ""
-	}
-	seen := make(map[string]bool)
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return ""
-		}
-		field, _ := name.(string)
-		folded := strings.ToLower(field)
-		if seen[folded] {
-			return strings.ToValidUTF8(field[:min(len(field), MaxName)], "")
-		}
-		seen[folded] = true
-		var skipped json.RawMessage
-		if dec.Decode(&skipped) != nil {
-			return ""
-		}
-	}
-	return ""
-}
-
-// depth is the deepest nesting of objects and arrays, counted before anything is built from them.
-func depth(frame []byte) int {
-	deepest, now := 0, 0
-	for i := 0; i < len(frame); i++ {
-		switch frame[i] {
-		case '"':
-			for i++; i < len(frame) && frame[i] != '"'; i++ {
-				if frame[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			now++
-			deepest = max(deepest, now)
-		case '}', ']':
-			now--
-		}
-	}
-	return deepest
 }
 
 // newMessage is the empty message of a type, nil for one that does not exist.

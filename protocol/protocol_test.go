@@ -201,6 +201,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a field twice", `{"type":"done","requestId":"a","requestId":"b"}`, `field "requestId": appears twice`},
 		{"a field twice in two cases", `{"type":"done","requestId":"a","RequestID":"b"}`, `field "RequestID": appears twice`},
 		{"a type twice, escaped", `{"type":"done","requestId":"a","t\u0079pe":"error"}`, `field "type": appears twice`},
+		{"a field twice, with a long s", `{"type":"terminal.watch","sessionId":"a","\u017fessionId":"b"}`, "field \"\u017fessionId\": appears twice"},
 		{"not UTF-8", "{\"type\":\"done\",\"requestId\":\"\xff\"}", `the frame is not UTF-8`},
 		{"too deep", `{"type":"done","requestId":"r","x":` + strings.Repeat("[", 16) + strings.Repeat("]", 16) + `}`, `the frame nests deeper than 16 levels`},
 		{"an oversized frame", `{"type":"done","requestId":"r","x":"` + long + `"}`, `a frame of 1048614 bytes is over the limit of 1048576`},

@@ -1,0 +1,127 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// overview is what a frame says of itself at its outermost level. Of a frame that is no JSON it says nothing of use.
+type overview struct {
+	kind, requestID string // "" where they are no strings; a request id that is not well-formed is ""
+	// twice is a name that is there more than once, "" for none. Two readers could disagree about such a frame, so nobody
+	// reads it. As encoding/json does, it takes names that differ in case for the same.
+	twice string
+	depth int // the deepest nesting of objects and arrays
+}
+
+// survey looks a frame over in one pass, before anything is built from it.
+func survey(frame []byte) (o overview) {
+	seen := make(map[string]bool, 16)
+	depth, name, isName := 0, "", false
+	for i := 0; i < len(frame); i++ {
+		switch frame[i] {
+		case '"':
+			end := closing(frame, i)
+			switch {
+			case depth != 1: // of no interest
+			case isName:
+				plain := unquote(frame[i:end])
+				if name = fold(plain); seen[name] && o.twice == "" {
+					o.twice = cut(plain, MaxName)
+				}
+				seen[name] = true
+			case name == "TYPE":
+				o.kind = unquote(frame[i:end])
+			case name == "REQUESTID":
+				o.requestID = unquote(frame[i:end])
+			}
+			i, isName = end-1, false
+		case '{':
+			depth++
+			o.depth = max(o.depth, depth)
+			isName = depth == 1
+		case '[':
+			depth++
+			o.depth = max(o.depth, depth)
+		case '}', ']':
+			depth--
+		case ',':
+			isName = depth == 1
+		}
+	}
+	if !ValidID(o.requestID) {
+		o.requestID = "" // it is echoed to the peer: only a well-formed one is
+	}
+	return o
+}
+
+// closing is the offset behind the string that begins at i.
+func closing(frame []byte, i int) int {
+	for i++; i < len(frame); i++ {
+		switch frame[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(frame)
+}
+
+// unquote is the text of a JSON string, "" of what is none.
+func unquote(raw []byte) (text string) {
+	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	if json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// fold is a name as it is compared: names that encoding/json takes for the same field become equal.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
+}
+
+// complaint words what is wrong with a frame whose type is none, or that has a field twice.
+func (o *overview) complaint(frame []byte) *FieldError {
+	var head struct {
+		Type      *string `json:"type"`
+		RequestID string  `json:"requestId"`
+	}
+	if err := json.Unmarshal(frame, &head); err != nil {
+		return fieldError(err, "")
+	}
+	out := &FieldError{Code: CodeBadMessage, RequestID: o.requestID}
+	switch {
+	case o.twice != "":
+		out.Field, out.Say = o.twice, "appears twice"
+	case head.Type == nil:
+		out.Field, out.Say = "type", "is missing"
+	default:
+		out.Field, out.Say = "type", fmt.Sprintf("%.64q is not a message of %s", *head.Type, Version)
+	}
+	return out
+}
+
+// cut is at most n bytes of s, and whole characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
