@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"terminalproxy/gateway/hub"
 )
 
 // Local is one process's share in the user's local gateway. Whoever needs the gateway dials it; when nobody answers,
@@ -93,6 +95,20 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 			return nil, held
 		}
 	}
+}
+
+// Join gives a proxy of this process a seat at the gateway, if this process is the gateway or can become it; nil when
+// another process is. The proxy's messages then go over without a socket.
+func (l *Local) Join() (*hub.Peer, error) {
+	if err := l.serve(filepath.Join(l.dir, socketName)); err != nil && !errors.Is(err, errHeld) {
+		return nil, fmt.Errorf("local gateway: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.serving == nil {
+		return nil, nil //nolint:nilnil // no seat is no failure: somebody else serves
+	}
+	return l.serving.server.hub.Join(hub.Member{Role: hub.RoleProxy, Local: true}), nil
 }
 
 // nobodyAnswers tells a socket that is missing or left behind from one that must not be used.

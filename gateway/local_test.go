@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
 )
 
@@ -358,4 +359,35 @@ func TestNobodyAnswersIsASentence(t *testing.T) {
 	lost := new(client.Unreachable)
 	require.ErrorAs(t, err, &lost)
 	require.Contains(t, err.Error(), "proxy --agent")
+}
+
+// A proxy in the process that serves has a seat there, and is seen by everybody; one elsewhere dials.
+func TestJoinIsForTheServingProcessOnly(t *testing.T) {
+	dir := shortDir(t)
+	first, second := NewLocal(dir, nil), NewLocal(dir, nil)
+	t.Cleanup(func() { require.NoError(t, second.Close()) })
+	seat, err := first.Join()
+	require.NoError(t, err)
+	require.NotNil(t, seat)
+	require.True(t, first.Serving(), "nobody did, so this process does")
+	seat.Handle(&protocol.SessionOpen{ID: "1", SessionID: "vim-1", Name: "vim", Command: "vim", Args: []string{}, Cols: 80, Rows: 24})
+
+	elsewhere, err := second.Join()
+	require.NoError(t, err)
+	require.Nil(t, elsewhere)
+	require.False(t, second.Serving())
+	c := client.New(client.Config{Dial: second.Dial, URL: "ws://localhost" + protocol.PathAgent})
+	sessions, err := c.Sessions(within(t))
+	require.NoError(t, err)
+	require.Len(t, sessions, 1)
+	require.NoError(t, c.Close())
+
+	require.NoError(t, first.Close())
+	_, err = seat.Next(nil)
+	require.ErrorIs(t, err, hub.ErrClosed, "the seat ends with the gateway")
+	_, err = first.Join()
+	require.ErrorIs(t, err, ErrLocalClosed)
+	taken, err := second.Join()
+	require.NoError(t, err)
+	require.NotNil(t, taken, "the place is free")
 }

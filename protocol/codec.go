@@ -34,6 +34,10 @@ func (e *FieldError) Reply() *Error {
 	return &Error{RequestID: e.RequestID, Code: e.Code, Message: e.Error(), Field: e.Field}
 }
 
+// Check finds what is wrong with a message that goes to a peer in the same process, without a frame: what [Encode] and
+// [Decode] would find. The error is a *FieldError.
+func Check(m Message) error { return m.check() }
+
 // Encode makes the frame of m. It fails with a *FieldError when m may not be sent: a sender's own mistake is found here
 // and not at the far end.
 func Encode(m Message) ([]byte, error) {

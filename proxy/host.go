@@ -38,7 +38,8 @@ const (
 // HostConfig says for whom a host starts programs, and how it reaches the gateway.
 type HostConfig struct {
 	Dial   func(context.Context) (net.Conn, error)
-	URL    string // of the gateway's proxy door
+	Join   func() (link.Seat, error) // see [link.Config]; nil without
+	URL    string                    // of the gateway's proxy door
 	Header http.Header
 	// Key is the secret that the host shares with the agent that launched it: of at least 20 characters that an id may have.
 	Key string
@@ -83,7 +84,7 @@ func NewHost(conf HostConfig) *Host {
 	}
 	h := &Host{conf: conf, answers: make(map[string]*protocol.ProxyStarted), state: make(chan struct{}), hurry: make(chan struct{})}
 	h.link = link.New(link.Config{
-		Dial: conf.Dial, URL: conf.URL, Header: conf.Header, Log: conf.Log,
+		Dial: conf.Dial, Join: conf.Join, URL: conf.URL, Header: conf.Header, Log: conf.Log,
 		Hello: func() []protocol.Message {
 			return []protocol.Message{&protocol.ProxyHost{RequestID: newID(), HostKey: conf.Key}}
 		},
@@ -256,7 +257,7 @@ func (h *Host) session(m *protocol.ProxyStart) (Config, error) {
 	return Config{
 		Command: command, Args: m.Args, Log: h.conf.Log, Cols: cmp.Or(m.Cols, defaultCols), Rows: cmp.Or(m.Rows, defaultRows),
 		Agent: &AgentConfig{
-			Name: m.Name, Parent: os.Getenv(SessionVariable), Dial: h.conf.Dial, URL: h.conf.URL, Header: h.conf.Header,
+			Name: m.Name, Parent: os.Getenv(SessionVariable), Dial: h.conf.Dial, Join: h.conf.Join, URL: h.conf.URL, Header: h.conf.Header,
 			Yield: hostYield, Interval: hostInterval, Key: h.conf.Reclaim,
 		},
 		headless: &headless{

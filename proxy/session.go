@@ -48,7 +48,8 @@ type AgentConfig struct {
 	Name     string // of the session; "" is the program's name
 	Parent   string // id of the session this one runs in
 	Dial     func(context.Context) (net.Conn, error)
-	URL      string // of the gateway's proxy door
+	Join     func() (link.Seat, error) // see [link.Config]; nil without
+	URL      string                    // of the gateway's proxy door
 	Header   http.Header
 	Level    protocol.Level // given to the first agent that asks, "" for none
 	For      time.Duration  // longest grant, 0 for no limit
@@ -375,7 +376,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	}
 	s.loop.publish = func(f *protocol.Frame, text string) { s.link.Snapshot(s.snapshot(f, text)) }
 	s.link = link.New(link.Config{
-		Dial: agent.Dial, URL: agent.URL, Header: agent.Header, Log: s.log,
+		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.desk.handle,
 		Up: func() { s.observed(true) },
 		Trouble: func(err error) {

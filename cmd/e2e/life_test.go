@@ -24,6 +24,8 @@ func serving(t *testing.T, w *world) (first, second *terminal, proxy string, ids
 	w.session()
 	second.run("proxy --agent --name second bash --noprofile --rcfile bashrc -i")
 	w.ids(2)
+	second.typed("echo $((1+1)) shells\n")
+	second.wait("2 shells") // a prompt still to come would be a change later
 	ids = make(map[string]string)
 	for _, s := range w.sessions() {
 		ids[s.Name] = s.SessionID

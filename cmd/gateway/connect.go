@@ -21,6 +21,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/observe"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/link"
 )
 
 // defaultName is the agent that a command line is when --as says nothing else.
@@ -152,19 +153,37 @@ type share struct {
 }
 
 func (s *share) dial(ctx context.Context) (net.Conn, error) {
+	local, err := s.gateway()
+	if err != nil {
+		return nil, err
+	}
+	return local.Dial(ctx)
+}
+
+// join is a seat at the gateway where this process serves it, nil where another one does.
+func (s *share) join() (link.Seat, error) {
+	local, err := s.gateway()
+	if err != nil {
+		return nil, err
+	}
+	if seat, err := local.Join(); seat != nil || err != nil {
+		return seat, err
+	}
+	return nil, nil //nolint:nilnil // no seat is no failure
+}
+
+func (s *share) gateway() (*gateway.Local, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.local == nil {
 		dir, err := gateway.RuntimeDir()
 		if err != nil {
-			s.mu.Unlock()
 			return nil, err
 		}
 		s.local = gateway.NewLocal(dir, s.log)
 		s.local.Draw = pictures.Draw
 	}
-	local := s.local
-	s.mu.Unlock()
-	return local.Dial(ctx)
+	return s.local, nil
 }
 
 func (s *share) close() error {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -45,11 +44,11 @@ type programs struct {
 }
 
 // newPrograms makes a host for a client on the local gateway.
-func newPrograms(c *client.Client, ep gateway.Endpoint, dial func(context.Context) (net.Conn, error), log *slog.Logger) *programs {
+func newPrograms(c *client.Client, ep gateway.Endpoint, local *share, log *slog.Logger) *programs {
 	p := &programs{Client: c, asked: make(map[string]*protocol.ProxyStart), secret: strings.ToLower(rand.Text())}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.conf = proxy.HostConfig{
-		Dial: dial, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Keeper: p.startKeeper, Log: log,
+		Dial: local.dial, Join: local.join, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Keeper: p.startKeeper, Log: log,
 	}
 	return p
 }

@@ -64,7 +64,7 @@ func BenchmarkIdlePrograms(b *testing.B) {
 	require.NoError(b, err)
 	c := client.New(client.Config{Dial: local.Dial, URL: ep.URL(protocol.PathAgent), Key: "benchmark"})
 	defer func() { _ = c.Close() }()
-	own := newPrograms(c, ep, local.Dial, slog.New(slog.DiscardHandler))
+	own := newPrograms(c, ep, &share{local: local}, slog.New(slog.DiscardHandler))
 	own.conf.Keeper = nil // it would be this test
 	defer own.close()
 	start := func() {

@@ -43,8 +43,8 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	}
 	log := a.logger(logs, slog.LevelDebug)
 	cfg := client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "an agent", Log: log}
+	local := &share{log: log}
 	if ep.Local() {
-		local := &share{log: log}
 		cfg.Dial = local.dial
 		defer func() { err = errors.Join(err, local.close()) }()
 	}
@@ -55,7 +55,7 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	defer func() { err = errors.Join(err, c.Close()) }()
 	serve := mcp.Config{Terminals: c, Programs: elsewhere{c, ep.String()}, Version: version, Log: log}
 	if ep.Local() {
-		own := newPrograms(c, ep, cfg.Dial, log)
+		own := newPrograms(c, ep, local, log)
 		own.conf.Idle = idle
 		serve.Programs = own
 		defer own.close()

@@ -19,6 +19,7 @@ import (
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/link"
 )
 
 var (
@@ -248,6 +249,12 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	local := gateway.NewLocal(dir, log)
 	local.Draw = pictures.Draw
 	agent.Dial = local.Dial
+	agent.Join = func() (link.Seat, error) {
+		if seat, err := local.Join(); seat != nil || err != nil {
+			return seat, err
+		}
+		return nil, nil //nolint:nilnil // another process serves
+	}
 	return agent, func() { _ = local.Close() }, nil
 }
 

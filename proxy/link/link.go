@@ -34,7 +34,10 @@ const (
 
 // Config plugs a link together.
 type Config struct {
-	Dial   func(context.Context) (net.Conn, error)
+	Dial func(context.Context) (net.Conn, error)
+	// Join gives a seat at a gateway that this process serves itself, nil where another one does: then Dial is asked. It
+	// may be nil. With a seat, messages go over as they are, without sockets and JSON.
+	Join   func() (Seat, error)
 	URL    string // of the door /v1/proxy, for the handshake
 	Header http.Header
 	// Hello are the messages that begin every connection.
@@ -57,8 +60,8 @@ type Link struct {
 	queue    []protocol.Message
 	newest   *protocol.Snapshot
 	live     live
-	conn     *websocket.Conn // nil while there is none
-	ended    chan struct{}   // closed at the end of conn
+	way      way           // nil while there is none
+	ended    chan struct{} // closed at the end of way
 	overflow bool
 	finished bool          // nothing more is to be said: no connection follows this one
 	over     chan struct{} // closed with finished
@@ -108,12 +111,12 @@ func (l *Link) done() bool {
 func (l *Link) connect(ctx context.Context) (up bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	conn, err := l.handshake(ctx)
+	way, err := l.open(ctx)
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close()
-	if !l.attach(conn) {
+	defer way.close()
+	if !l.attach(way) {
 		return false, context.Canceled
 	}
 	if l.Up != nil {
@@ -126,12 +129,30 @@ func (l *Link) connect(ctx context.Context) (up bool, err error) {
 		}
 	}()
 	var reader sync.WaitGroup
-	reader.Go(func() { stop(l.read(conn)) }) // ends when conn is closed
-	l.write(ctx, conn)
+	reader.Go(func() { stop(l.read(way)) }) // ends when way is closed
+	l.write(ctx, way)
 	cause := context.Cause(ctx)
-	_ = conn.Close()
+	way.close()
 	reader.Wait()
 	return true, cause
+}
+
+// open finds the gateway: in this process, or elsewhere.
+func (l *Link) open(ctx context.Context) (way, error) {
+	if l.Join != nil {
+		seat, err := l.Join()
+		if err != nil {
+			return nil, fmt.Errorf("no gateway answers: %w", err)
+		}
+		if seat != nil {
+			return newSeated(ctx, seat), nil
+		}
+	}
+	conn, err := l.handshake(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newWire(conn), nil
 }
 
 // handshake dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone. The socket
@@ -162,14 +183,14 @@ func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
 }
 
 // attach begins a connection with the hello; what was queued for an earlier one is void. After Finish none begins.
-func (l *Link) attach(conn *websocket.Conn) bool {
+func (l *Link) attach(w way) bool {
 	hello := l.Hello()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.finished {
 		return false
 	}
-	l.conn, l.queue, l.overflow = conn, append([]protocol.Message(nil), hello...), false
+	l.way, l.queue, l.overflow = w, append([]protocol.Message(nil), hello...), false
 	l.ended = make(chan struct{})
 	l.signal()
 	return true
@@ -178,7 +199,7 @@ func (l *Link) attach(conn *websocket.Conn) bool {
 func (l *Link) detach() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn, l.queue, l.live = nil, nil, live{}
+	l.way, l.queue, l.live = nil, nil, live{}
 	close(l.ended)
 }
 
@@ -186,12 +207,12 @@ func (l *Link) detach() {
 func (l *Link) Send(m protocol.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.conn == nil || l.overflow {
+	if l.way == nil || l.overflow {
 		return
 	}
 	if len(l.queue) >= queueMax {
 		l.overflow = true
-		_ = l.conn.NetConn().Close() // a gateway that takes nothing is as good as gone
+		l.way.cut() // a gateway that takes nothing is as good as gone
 		return
 	}
 	l.queue = append(l.queue, m)
@@ -222,10 +243,10 @@ func (l *Link) Finish(ctx context.Context) {
 		l.finished = true
 		close(l.over)
 	}
-	conn, ended := l.conn, l.ended
+	way, ended := l.way, l.ended
 	l.signal()
 	l.mu.Unlock()
-	if conn == nil {
+	if way == nil {
 		return
 	}
 	select {
@@ -235,35 +256,31 @@ func (l *Link) Finish(ctx context.Context) {
 }
 
 // write is the connection's only writer of messages.
-func (l *Link) write(ctx context.Context, conn *websocket.Conn) {
-	w := writer{conn: conn}
+func (l *Link) write(ctx context.Context, way way) {
+	var last *protocol.Snapshot
 	for ctx.Err() == nil {
 		l.mu.Lock()
 		queue, newest, finished := l.queue, l.newest, l.finished
 		l.queue = nil
 		output, behind := l.live.take()
-		if newest == w.last {
+		if newest == last {
 			newest = nil
+		} else {
+			last = newest
 		}
 		l.mu.Unlock()
 		if behind {
 			l.Behind()
 		}
 		switch {
-		case len(output) > 0:
-			if err := w.messages(slices.Concat(output, queue), newest); err != nil {
-				l.Log.Info("write to the gateway", "error", err)
-				return
-			}
-		case len(queue) > 0 || newest != nil:
-			if err := w.messages(queue, newest); err != nil {
+		case len(output) > 0 || len(queue) > 0 || newest != nil:
+			if err := messages(way, slices.Concat(output, queue), newest); err != nil {
 				l.Log.Info("write to the gateway", "error", err)
 				return
 			}
 		case finished:
-			bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-			_ = conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(writePatient)) // a lost connection ends ctx
-			<-ctx.Done()                                                                     // the answer ends the reading
+			way.bye()
+			<-ctx.Done() // the answer ends the reading; a lost connection does, too
 		default:
 			select {
 			case <-ctx.Done():
@@ -273,103 +290,37 @@ func (l *Link) write(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// writer remembers the snapshot that the gateway has, to send differences.
-type writer struct {
-	conn *websocket.Conn
-	last *protocol.Snapshot
-}
-
-// messages writes the queue, and the newest snapshot after it, but before the end of its session: the end is the last
-// that is heard of one.
-func (w *writer) messages(queue []protocol.Message, newest *protocol.Snapshot) error {
+// messages sends the queue, and the newest snapshot after it, but before the end of its session: the end is the last that
+// is heard of one.
+func messages(way way, queue []protocol.Message, newest *protocol.Snapshot) error {
 	for _, m := range queue {
 		if _, last := m.(*protocol.SessionClose); last && newest != nil {
-			if err := w.snapshot(newest); err != nil {
+			if err := way.send(newest); err != nil {
 				return err
 			}
 			newest = nil
 		}
-		if err := w.send(m); err != nil {
+		if err := way.send(m); err != nil {
 			return err
 		}
 	}
 	if newest == nil {
 		return nil
 	}
-	return w.snapshot(newest)
-}
-
-func (w *writer) snapshot(s *protocol.Snapshot) error {
-	full := s
-	if w.last != nil && w.last.SessionID == s.SessionID && s.Screen != nil && w.last.Screen != nil {
-		if changed, shorter := protocol.Diff(w.last.Screen.Lines, s.Screen.Lines); shorter {
-			part, screen := *s, *s.Screen
-			screen.Lines = nil
-			part.Screen, part.Changed, part.Since = &screen, changed, w.last.Seq
-			s = &part
-		}
-	}
-	w.last = full
-	return w.send(s)
-}
-
-func (w *writer) send(m protocol.Message) error {
-	frame, err := protocol.Encode(m)
-	if err != nil {
-		return err
-	}
-	if !isLocal(w.conn) { // a local gateway that stalls is cut when the queue is full; a timer would wake an idle session
-		if err := w.conn.SetWriteDeadline(time.Now().Add(writePatient)); err != nil {
-			return err
-		}
-	}
-	return w.conn.WriteMessage(websocket.TextMessage, frame)
-}
-
-// isLocal reports whether the gateway is reached by a unix socket.
-func isLocal(conn *websocket.Conn) bool {
-	_, unix := conn.NetConn().(*net.UnixConn)
-	return unix
+	return way.send(newest)
 }
 
 // read hands on what the gateway says until the connection ends.
-func (l *Link) read(conn *websocket.Conn) error {
-	conn.SetReadLimit(protocol.MaxMessage)
-	alive := heartbeat(conn)
+func (l *Link) read(way way) error {
 	for {
-		if err := alive(); err != nil {
-			return err
-		}
-		kind, frame, err := conn.ReadMessage()
-		if err != nil {
-			return fmt.Errorf("read from the gateway: %w", err)
-		}
-		if kind != websocket.TextMessage {
-			l.Send(&protocol.Error{Code: protocol.CodeBadMessage, Message: "messages are text frames"})
-			continue
-		}
-		m, err := protocol.Decode(frame, protocol.MaxMessage)
+		m, err := way.receive()
 		if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 			l.Send(bad.Reply())
 			continue
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("read from the gateway: %w", err)
 		}
 		l.Handle(m)
 	}
-}
-
-// heartbeat is what is to be called at every sign of life of the gateway, which pings: without one for silence the
-// connection counts as lost. On a unix socket the kernel tells when the peer is gone, and nobody pings.
-func heartbeat(conn *websocket.Conn) (alive func() error) {
-	if isLocal(conn) {
-		return func() error { return nil }
-	}
-	alive = func() error { return conn.SetReadDeadline(time.Now().Add(silence)) }
-	conn.SetPingHandler(func(data string) error {
-		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writePatient))
-		return alive()
-	})
-	return alive
 }

@@ -1,0 +1,151 @@
+package link
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/protocol"
+)
+
+// way is how one connection carries messages. send and bye are called from one goroutine, receive from another, cut and
+// close from any.
+type way interface {
+	send(m protocol.Message) error
+	// receive is the gateway's next message. A *protocol.FieldError is what was none; any other error is the end.
+	receive() (protocol.Message, error)
+	// bye says that nothing follows. When the gateway has read everything, receive ends.
+	bye()
+	// cut is for a gateway that takes nothing any more.
+	cut()
+	close()
+}
+
+// Seat is a place at a gateway in this same process. Handle is called from one goroutine, Next from another; messages
+// are never changed once they are handed over, in either direction.
+type Seat interface {
+	// Handle takes a message. It does not wait.
+	Handle(m protocol.Message)
+	// Next is the gateway's next message; an error is the end, and closing done makes one.
+	Next(done <-chan struct{}) (protocol.Message, error)
+	// Leave gives the place up; Next ends. More than one call is one.
+	Leave()
+}
+
+// seated is the way to a seat.
+type seated struct {
+	Seat
+	done <-chan struct{}
+	stop context.CancelFunc
+}
+
+func newSeated(ctx context.Context, seat Seat) way {
+	ctx, stop := context.WithCancel(ctx)
+	return &seated{Seat: seat, done: ctx.Done(), stop: stop}
+}
+
+func (s *seated) send(m protocol.Message) error {
+	if err := protocol.Check(m); err != nil {
+		return err
+	}
+	s.Handle(m)
+	return nil
+}
+
+func (s *seated) receive() (protocol.Message, error) { return s.Next(s.done) }
+func (s *seated) bye()                               { s.Leave() }
+func (s *seated) cut()                               { s.stop() }
+
+func (s *seated) close() {
+	s.stop()
+	s.Leave()
+}
+
+// wire is the way over a WebSocket. It remembers the snapshot that the gateway has, to send differences.
+type wire struct {
+	conn    *websocket.Conn
+	local   bool
+	last    *protocol.Snapshot
+	alive   func() error
+	closing sync.Once
+}
+
+func newWire(conn *websocket.Conn) way {
+	conn.SetReadLimit(protocol.MaxMessage)
+	_, unix := conn.NetConn().(*net.UnixConn)
+	w := &wire{conn: conn, local: unix}
+	w.alive = w.heartbeat()
+	return w
+}
+
+func (w *wire) send(m protocol.Message) error {
+	if s, ok := m.(*protocol.Snapshot); ok {
+		m = w.difference(s)
+	}
+	frame, err := protocol.Encode(m)
+	if err != nil {
+		return err
+	}
+	if !w.local { // a local gateway that stalls is cut when the queue is full; a timer would wake an idle session
+		if err := w.conn.SetWriteDeadline(time.Now().Add(writePatient)); err != nil {
+			return err
+		}
+	}
+	return w.conn.WriteMessage(websocket.TextMessage, frame)
+}
+
+// difference is s, or what of it differs from the last one if that is shorter.
+func (w *wire) difference(s *protocol.Snapshot) *protocol.Snapshot {
+	last := w.last
+	w.last = s
+	if last == nil || last.SessionID != s.SessionID || last.Screen == nil || s.Screen == nil {
+		return s
+	}
+	changed, shorter := protocol.Diff(last.Screen.Lines, s.Screen.Lines)
+	if !shorter {
+		return s
+	}
+	part, screen := *s, *s.Screen
+	screen.Lines = nil
+	part.Screen, part.Changed, part.Since = &screen, changed, last.Seq
+	return &part
+}
+
+func (w *wire) receive() (protocol.Message, error) {
+	if err := w.alive(); err != nil {
+		return nil, err
+	}
+	kind, frame, err := w.conn.ReadMessage()
+	if err != nil {
+		return nil, err
+	}
+	if kind != websocket.TextMessage {
+		return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Say: "messages are text frames"}
+	}
+	return protocol.Decode(frame, protocol.MaxMessage)
+}
+
+// heartbeat is what is to be called at every sign of life of the gateway, which pings: without one for silence the
+// connection counts as lost. On a unix socket the kernel tells when the peer is gone, and nobody pings.
+func (w *wire) heartbeat() (alive func() error) {
+	if w.local {
+		return func() error { return nil }
+	}
+	alive = func() error { return w.conn.SetReadDeadline(time.Now().Add(silence)) }
+	w.conn.SetPingHandler(func(data string) error {
+		_ = w.conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writePatient))
+		return alive()
+	})
+	return alive
+}
+
+func (w *wire) bye() {
+	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+	_ = w.conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(writePatient))
+}
+
+func (w *wire) cut()   { _ = w.conn.NetConn().Close() }
+func (w *wire) close() { w.closing.Do(func() { _ = w.conn.Close() }) }
