@@ -30,3 +30,39 @@ func Patch(lines []string, changed []Row) []string {
 	}
 	return out
 }
+
+// Difference is s for a peer that has last: with only the rows that differ, if that is shorter, else s itself. last may
+// be nil.
+func (s *Snapshot) Difference(last *Snapshot) *Snapshot {
+	if last == nil || last.SessionID != s.SessionID || last.Screen == nil || s.Screen == nil {
+		return s
+	}
+	changed, shorter := Diff(last.Screen.Lines, s.Screen.Lines)
+	if !shorter {
+		return s
+	}
+	part, screen := *s, *s.Screen
+	screen.Lines = nil
+	part.Screen, part.Changed, part.Since = &screen, changed, last.Seq
+	return &part
+}
+
+// Complete is s with all rows, last being the snapshot that came before it from the same peer, nil for none. It is not ok
+// when s is a difference to something else.
+func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {
+	if s.Screen == nil {
+		return s, true // text only
+	}
+	out, screen := *s, *s.Screen
+	if len(screen.Lines) == 0 {
+		if last == nil || last.Screen == nil || last.Seq != s.Since || len(last.Screen.Lines) != screen.Rows {
+			return nil, false
+		}
+		screen.Lines = Patch(last.Screen.Lines, s.Changed)
+	}
+	for screen.Lines = slices.Clip(screen.Lines); len(screen.Lines) < screen.Rows; {
+		screen.Lines = append(screen.Lines, "")
+	}
+	out.Screen, out.Changed, out.Since = &screen, nil, 0
+	return &out, true
+}

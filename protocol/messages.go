@@ -340,6 +340,8 @@ type SessionsSubscribe struct {
 	SessionID string `json:"sessionId"`
 	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
 	EveryMs int64 `json:"everyMs,omitempty"`
+	// Changes leaves out what the subscriber has: the rows that did not change since the snapshot before, and the content.
+	Changes bool `json:"changes,omitempty"`
 }
 
 // Done answers a request that has no result of its own.

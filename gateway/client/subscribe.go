@@ -15,13 +15,14 @@ import (
 const backlog = 256
 
 // Subscribe streams the snapshots (at most one per every, 0 for the proxy's own rhythm), the control and blackout
-// messages, the user's notes and the end of one session. Every snapshot carries all rows. The stream lives through a
+// messages, the user's notes and the end of one session. Every snapshot carries all rows, and no rolling text: over the wire
+// go the rows that changed. The stream lives through a
 // change of gateway; it is closed when ctx ends, the session is closed or forgotten, or no gateway comes back. A slow
 // reader gets the newest snapshot, not every one.
 //
 // A subscription has a connection of its own, so that its reader's pace is nobody else's.
 func (c *Client) Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error) {
-	m := &protocol.SessionsSubscribe{RequestID: c.nextID(), SessionID: sessionID, EveryMs: every.Milliseconds()}
+	m := &protocol.SessionsSubscribe{RequestID: c.nextID(), SessionID: sessionID, EveryMs: every.Milliseconds(), Changes: true}
 	frame, err := protocol.Encode(m)
 	if err != nil {
 		if fe, ok := errors.AsType[*protocol.FieldError](err); ok {
@@ -144,10 +145,17 @@ func (s *subscription) stream(ctx context.Context, ws *websocket.Conn) (over boo
 	go func() {
 		defer close(in)
 		next := frames(ws)
+		var last *protocol.Snapshot
 		for {
 			m, err := next()
 			if err != nil {
 				return
+			}
+			if part, ok := m.(*protocol.Snapshot); ok {
+				if last, ok = part.Complete(last); !ok {
+					return // the gateway and this end disagree: begin afresh
+				}
+				m = last
 			}
 			select {
 			case in <- m:

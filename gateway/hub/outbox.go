@@ -27,15 +27,16 @@ type outbox struct {
 
 	mu     sync.Mutex
 	queue  list.List
-	slots  map[string]*list.Element // snapshots in the queue, by session
-	reason error                    // set when nothing may follow
-	live   int                      // live output in the queue: messages, and their bytes
+	slots  map[string]*list.Element      // snapshots in the queue, by session
+	lean   map[string]*protocol.Snapshot // what the participant has, of the sessions whose changes it wants; nil for nothing yet
+	reason error                         // set when nothing may follow
+	live   int                           // live output in the queue: messages, and their bytes
 	bytes  int
 	behind bool // live output was left out
 }
 
 func newOutbox() *outbox {
-	return &outbox{ready: make(chan struct{}, 1), slots: make(map[string]*list.Element)}
+	return &outbox{ready: make(chan struct{}, 1), slots: make(map[string]*list.Element), lean: make(map[string]*protocol.Snapshot)}
 }
 
 // put appends m. A snapshot takes the place of an older one of its session, which then was never sent; its place is the
@@ -149,9 +150,33 @@ func (o *outbox) take() (protocol.Message, error) {
 	switch m := m.(type) {
 	case *protocol.Snapshot:
 		delete(o.slots, m.SessionID)
+		return o.news(m), nil
 	case *protocol.Output:
 		o.live--
 		o.bytes -= len(m.DataB64)
 	}
 	return m, nil
+}
+
+// follow says how the snapshots of a session are wanted from the next one on: whole, or only what changes.
+func (o *outbox) follow(sessionID string, changes bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.lean, sessionID)
+	if changes {
+		o.lean[sessionID] = nil
+	}
+}
+
+// news is what of a snapshot the participant does not have. It is made when the snapshot is fetched: what another one
+// took the place of was never sent. The caller holds the lock.
+func (o *outbox) news(m *protocol.Snapshot) *protocol.Snapshot {
+	last, lean := o.lean[m.SessionID]
+	if !lean || m.Screen == nil { // the content is all that there is of one without a screen
+		return m
+	}
+	o.lean[m.SessionID] = m
+	part := *m.Difference(last)
+	part.Content = ""
+	return &part
 }

@@ -102,7 +102,11 @@ func shorten(s string, most int) string {
 
 // snapshot stores a snapshot and offers it to the subscribers.
 func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
-	full, ok := s.complete(m)
+	var last *protocol.Snapshot
+	if s.synced {
+		last = s.newest
+	}
+	full, ok := m.Complete(last)
 	if !ok {
 		// The proxy sends all rows after every open, so this is its mistake; it is told once, and reads still reach it.
 		if s.synced {
@@ -127,27 +131,6 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 	for _, sub := range s.subs {
 		sub.offer(h)
 	}
-}
-
-// complete is m with all rows. It is not ok when m is a difference to something else than the newest snapshot.
-func (s *session) complete(m *protocol.Snapshot) (full *protocol.Snapshot, ok bool) {
-	if m.Screen == nil {
-		return m, true // text only
-	}
-	screen := *m.Screen
-	if len(screen.Lines) == 0 {
-		base := s.newest
-		if !s.synced || base == nil || base.Screen == nil || base.Seq != m.Since || len(base.Screen.Lines) != screen.Rows {
-			return nil, false
-		}
-		screen.Lines = protocol.Patch(base.Screen.Lines, m.Changed)
-	}
-	for len(screen.Lines) < screen.Rows {
-		screen.Lines = append(screen.Lines, "")
-	}
-	out := *m
-	out.Screen, out.Changed, out.Since = &screen, nil, 0
-	return &out, true
 }
 
 // now is the newest snapshot as of now, nil if there is none.

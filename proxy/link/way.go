@@ -83,7 +83,7 @@ func newWire(conn *websocket.Conn) way {
 
 func (w *wire) send(m protocol.Message) error {
 	if s, ok := m.(*protocol.Snapshot); ok {
-		m = w.difference(s)
+		m, w.last = s.Difference(w.last), s
 	}
 	frame, err := protocol.Encode(m)
 	if err != nil {
@@ -95,23 +95,6 @@ func (w *wire) send(m protocol.Message) error {
 		}
 	}
 	return w.conn.WriteMessage(websocket.TextMessage, frame)
-}
-
-// difference is s, or what of it differs from the last one if that is shorter.
-func (w *wire) difference(s *protocol.Snapshot) *protocol.Snapshot {
-	last := w.last
-	w.last = s
-	if last == nil || last.SessionID != s.SessionID || last.Screen == nil || s.Screen == nil {
-		return s
-	}
-	changed, shorter := protocol.Diff(last.Screen.Lines, s.Screen.Lines)
-	if !shorter {
-		return s
-	}
-	part, screen := *s, *s.Screen
-	screen.Lines = nil
-	part.Screen, part.Changed, part.Since = &screen, changed, last.Seq
-	return &part
 }
 
 func (w *wire) receive() (protocol.Message, error) {

@@ -1,0 +1,43 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// A subscriber that wants changes gets the first screen whole, then the rows that differ from what it fetched last,
+// whatever it did not fetch in between, and never the rolling text; others get everything.
+func TestChangesAreMadeForWhatWasFetched(t *testing.T) {
+	_, proxy, lean := scene()
+	whole := lean.hub.Join(Member{Role: RoleAgent, ID: "a-2"})
+	lean.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true})
+	whole.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
+	long := strings.Repeat("x", 100)
+	proxy.Handle(full("vim-1", 1, long, "b"))
+	first := got(lean)[1].(*protocol.Snapshot)
+	require.Equal(t, []string{long, "b"}, first.Screen.Lines)
+	require.Empty(t, first.Content)
+
+	proxy.Handle(full("vim-1", 2, long, "c"))
+	proxy.Handle(full("vim-1", 3, long, "d")) // takes the place of the one before
+	part := one[*protocol.Snapshot](t, lean)
+	require.Nil(t, part.Screen.Lines)
+	require.Equal(t, []protocol.Row{{Row: 1, Text: "d"}}, part.Changed)
+	require.EqualValues(t, 1, part.Since)
+	require.Empty(t, part.Content)
+	now, ok := part.Complete(first)
+	require.True(t, ok)
+	require.Equal(t, []string{long, "d"}, now.Screen.Lines)
+
+	all := got(whole)
+	last := all[len(all)-1].(*protocol.Snapshot)
+	require.Equal(t, []string{long, "d"}, last.Screen.Lines)
+	require.NotEmpty(t, last.Content)
+
+	lean.Handle(&protocol.SessionsSubscribe{RequestID: "again", SessionID: "vim-1", Changes: true})
+	require.NotNil(t, got(lean)[1].(*protocol.Snapshot).Screen.Lines, "a new stream begins with a whole screen")
+}
