@@ -25,6 +25,11 @@ const (
 	bulk      = 256
 	bulkPause = 100 * time.Microsecond
 	kickAt    = 32 << 10
+	// A read of a PTY gives no more than wholeRead bytes. After such a one the program is in the middle of a write, as a rule
+	// of a screen: observers would see half of it, and the rest when it has settled. So the look for more is a longer one.
+	wholeRead  = 4095
+	wholePause = 2 * time.Millisecond
+	tailPause  = 400 * time.Microsecond // after a lesser one that follows: the kernel cuts a write where it likes
 )
 
 // output is the copier: it alone reads the program and writes to the user's screen. The user's bytes go out first, in the
@@ -59,9 +64,9 @@ type output struct {
 	drawn  time.Time // last repaint
 	window time.Time // begin of the time in which paints are counted
 	paints int
-	fed    bool // the screen loop has not been woken for the last chunk
-	flow   bool // the last chunk was bulk
-	dead   bool // the screen takes nothing any more
+	fed    bool          // the screen loop has not been woken for the last chunk
+	flow   time.Duration // how long to look for more after the last chunk, 0 where none is likely
+	dead   bool          // the screen takes nothing any more
 	dirty  atomic.Bool
 	moved  atomic.Bool // the terminal changed size
 	alt    atomic.Bool // the program is on the alternate screen, as far as was written
@@ -147,11 +152,11 @@ func (o *output) pause(end *drain) (timeout time.Duration, over bool) {
 			return 0, true
 		}
 	}
-	if o.fed && o.flow {
+	if o.fed && o.flow > 0 {
 		if o.dirty.Load() && time.Since(o.drawn) >= repaintEvery {
 			o.draw()
 		}
-		return bulkPause, false
+		return o.flow, false
 	}
 	if o.fed {
 		o.wake()
@@ -196,11 +201,24 @@ func (o *output) pass(chunk []byte) {
 		o.writeOn(rest)
 		return
 	}
-	o.fed, o.flow = true, len(chunk) >= bulk
+	o.fed, o.flow = true, lookFor(len(chunk), o.flow)
 	if waiting := o.feed(chunk); waiting >= kickAt || len(rest) > 0 {
 		o.wake()
 	}
 	o.writeOn(rest)
+}
+
+// lookFor is how long to look for more after a chunk of n bytes, which came after a look for before.
+func lookFor(n int, before time.Duration) time.Duration {
+	switch {
+	case n >= wholeRead:
+		return wholePause
+	case before >= tailPause:
+		return tailPause
+	case n >= bulk:
+		return bulkPause
+	}
+	return 0
 }
 
 // writeOn writes the rest of a chunk. The will follows each piece: a screen that is full may take the next one only after
@@ -260,7 +278,7 @@ func (o *output) calm(now time.Time) bool {
 // wake has the screen loop take what it was fed.
 func (o *output) wake() {
 	o.kick()
-	o.fed = false
+	o.fed, o.flow = false, 0
 }
 
 // unshow takes away what the proxy shows.
