@@ -162,6 +162,27 @@ func (c *checks) expect(e *Expect) *checks {
 	return c
 }
 
+// mouse checks where a mouse acts. What it does is for the proxy to read, as names of keys are.
+func (c *checks) mouse(m *Input) *checks {
+	switch {
+	case m.InputKind == InputMouse:
+	case m.At != nil:
+		c.fail(CodeBadMessage, "at", "belongs to the kind mouse")
+	case m.On != "":
+		c.fail(CodeBadMessage, "on", "belongs to the kind mouse")
+	case m.To != nil:
+		c.fail(CodeBadMessage, "to", "belongs to the kind mouse")
+	}
+	return c.cell("at", m.At).text("on", m.On, MaxPattern).cell("to", m.To)
+}
+
+func (c *checks) cell(field string, at *Cell) *checks {
+	if at == nil {
+		return c
+	}
+	return c.between(field+".row", int64(at.Row), 0, MaxSize-1).between(field+".col", int64(at.Col), 0, MaxSize-1)
+}
+
 // notes checks the user's messages that an answer carries.
 func (c *checks) notes(notes []string) *checks {
 	for _, n := range notes {
@@ -214,7 +235,7 @@ func (m *Resize) check() error {
 
 func (m *InputResult) check() error {
 	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
-		oneOf("status", string(m.Status), string(StatusWritten), string(StatusRefused), string(StatusDropped)).frame(m.Frame).notes(m.Notes).done()
+		oneOf("status", string(m.Status), string(StatusWritten), string(StatusRefused), string(StatusDropped)).cell("at", m.At).frame(m.Frame).notes(m.Notes).done()
 }
 
 func (m *WaitResult) check() error {
@@ -240,8 +261,8 @@ func (m *Note) check() error {
 
 func (m *Input) check() error {
 	return new(checks).id("requestId", m.RequestID).required("data", m.Data, MaxInput).optionalID("sessionId", m.SessionID).
-		optionalID("agentId", m.AgentID).oneOf("kind", string(m.InputKind), "", string(InputKeys), string(InputText), string(InputPaste)).
-		expect(m.Expect).between("settleMs", m.SettleMs, 0, MaxWaitMs).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
+		optionalID("agentId", m.AgentID).oneOf("kind", string(m.InputKind), "", string(InputKeys), string(InputText), string(InputPaste), string(InputMouse)).
+		mouse(m).expect(m.Expect).between("settleMs", m.SettleMs, 0, MaxWaitMs).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
 }
 
 func (m *ProxyStart) check() error {

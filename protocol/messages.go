@@ -128,9 +128,11 @@ type InputResult struct {
 	// Ended says why control ended when Status is dropped, or when there is none any more.
 	Ended Reason `json:"ended,omitempty"`
 	// UnsubmittedBytes is what was typed under the grant that ended since the last Enter: the program may still hold it.
-	UnsubmittedBytes int    `json:"unsubmittedBytes,omitempty"`
-	Seq              uint64 `json:"seq,omitempty"`
-	Frame            *Frame `json:"frame,omitempty"`
+	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
+	// At is where the mouse acted.
+	At    *Cell  `json:"at,omitempty"`
+	Seq   uint64 `json:"seq,omitempty"`
+	Frame *Frame `json:"frame,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -194,7 +196,11 @@ type Input struct {
 	AgentID   string    `json:"agentId,omitempty"`
 	Epoch     uint64    `json:"epoch,omitempty"`
 	InputKind InputKind `json:"kind,omitempty"`
-	Expect    *Expect   `json:"expect,omitempty"`
+	// At or On say where the mouse acts: a cell, or a text that stands on the screen once. To is the end of a drag.
+	At     *Cell   `json:"at,omitempty"`
+	On     string  `json:"on,omitempty"`
+	To     *Cell   `json:"to,omitempty"`
+	Expect *Expect `json:"expect,omitempty"`
 	// SettleMs: answer when the screen has been quiet for this long after the last byte; 0 answers at once.
 	SettleMs int64 `json:"settleMs,omitempty"`
 	// TimeoutMs bounds the wait for the user to stop typing and for the screen to settle.

@@ -81,6 +81,7 @@ const (
 	InputKeys  InputKind = "keys"  // names of keys, separated by blanks, encoded for the modes that are on
 	InputText  InputKind = "text"  // typed as is, without Enter
 	InputPaste InputKind = "paste" // cleaned, and bracketed when the program asked for that
+	InputMouse InputKind = "mouse" // what a mouse does, reported as the program asked for
 )
 
 // Status says what became of an input.

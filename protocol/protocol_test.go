@@ -54,7 +54,7 @@ func word(t reflect.Type, name string) string {
 	case reflect.TypeFor[Status]():
 		return string(StatusDropped)
 	case reflect.TypeFor[InputKind]():
-		return string(InputKeys)
+		return string(InputMouse)
 	case reflect.TypeFor[SecretPrompt]():
 		return string(SecretSoft)
 	}
@@ -180,7 +180,13 @@ func TestDecodeRefuses(t *testing.T) {
 		{"no columns", `{"type":"terminal.resize","id":"i","sessionId":"s","rows":24}`, `field "cols": is 0, it must be 1 to 1000`},
 		{"too many rows", `{"type":"terminal.resize","id":"i","sessionId":"s","cols":80,"rows":1001}`, `field "rows": is 1001, it must be 1 to 1000`},
 		{"a level that is none", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"root","reason":"x"}`, `field "level": is "root", it must be one of: type, drive`},
-		{"a kind that is none", `{"type":"terminal.input","requestId":"r","data":"x","kind":"raw"}`, `field "kind": is "raw", it must be one of: keys, text, paste`},
+		{"a kind that is none", `{"type":"terminal.input","requestId":"r","data":"x","kind":"raw"}`, `field "kind": is "raw", it must be one of: keys, text, paste, mouse`},
+		{"a place without a mouse", `{"type":"terminal.input","requestId":"r","data":"x","kind":"text","at":{"row":1,"col":1}}`, `field "at": belongs to the kind mouse`},
+		{"a text without a mouse", `{"type":"terminal.input","requestId":"r","data":"x","on":"OK"}`, `field "on": belongs to the kind mouse`},
+		{"an end without a mouse", `{"type":"terminal.input","requestId":"r","data":"x","to":{"row":1,"col":1}}`, `field "to": belongs to the kind mouse`},
+		{"a place that cannot be", `{"type":"terminal.input","requestId":"r","data":"click","kind":"mouse","at":{"row":1,"col":1000}}`, `field "at.col": is 1000, it must be 0 to 999`},
+		{"a row before the first", `{"type":"terminal.input","requestId":"r","data":"drag","kind":"mouse","to":{"row":-1,"col":0}}`, `field "to.row": is -1, it must be 0 to 999`},
+		{"a long text to click on", `{"type":"terminal.input","requestId":"r","data":"click","kind":"mouse","on":"` + long[:1025] + `"}`, `field "on": is 1025 bytes long, the limit is 1024`},
 		{"a reason that is none", `{"type":"terminal.control.revoke","id":"i","sessionId":"s","reason":"mood"}`, `field "reason": is "mood", it must be one of: reclaimed, refused, released, expired, exited, link, replaced`},
 		{"a status that is none", `{"type":"terminal.input.result","id":"i","requestId":"r","sessionId":"s","status":"lost"}`, `field "status": is "lost", it must be one of: written, refused, dropped`},
 		{"somebody else", `{"type":"terminal.message","sessionId":"s","from":"gateway","text":"x"}`, `field "from": is "gateway", it must be one of: user, agent`},

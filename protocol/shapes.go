@@ -47,6 +47,12 @@ type Row struct {
 	Text string `json:"text"`
 }
 
+// Cell is a place on the screen.
+type Cell struct {
+	Row int `json:"row"`
+	Col int `json:"col"`
+}
+
 // Cursor is the text cursor.
 type Cursor struct {
 	Row     int  `json:"row"`

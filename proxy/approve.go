@@ -18,13 +18,18 @@ import (
 type holding struct {
 	s     *session
 	m     *protocol.Input
+	epoch uint64 // of the grant that it belongs to
 	began time.Time
 	keys  string // what was put to the user last, "" for nothing
 	let   bool   // the user let that through
+	does  string // what the mouse does, in words
+
+	at *protocol.Cell // where the mouse acts; this belongs to the screen loop
 }
 
 // hold implements [input.Job.Hold]. What it put to the user and is asked about again, unchanged, was let through.
 func (h *holding) hold(now time.Time, pieces []input.Piece, line input.Line) (bool, error) {
+	h.does = pieces[0].Say
 	if h.s.authority.State(now).Level != control.Type || !h.submits(pieces) {
 		return false, nil
 	}
@@ -37,9 +42,9 @@ func (h *holding) hold(now time.Time, pieces []input.Piece, line input.Line) (bo
 	if h.m.TimeoutMs > 0 {
 		patience = time.Duration(h.m.TimeoutMs) * time.Millisecond
 	}
-	err := h.s.authority.Hold(now, control.Held{Keys: keys, Line: before(line), Until: h.began.Add(patience)})
+	err := h.s.authority.Hold(now, control.Held{Keys: keys, Mouse: h.does != "", Line: before(line), Until: h.began.Add(patience)})
 	if errors.Is(err, control.ErrNobody) {
-		return false, &refusal{protocol.CodeForbidden, "the grant is of level type: what submits or signals (Enter, Ctrl-C, ...) needs the user, and nobody is there; type the text without it, or ask for level drive"}
+		return false, &refusal{protocol.CodeForbidden, "the grant is of level type: what submits or signals (Enter, Ctrl-C, a click, ...) needs the user, and nobody is there; type the text without it, or ask for level drive"}
 	}
 	h.keys = keys
 	return err == nil, err
@@ -48,6 +53,9 @@ func (h *holding) hold(now time.Time, pieces []input.Piece, line input.Line) (bo
 // submits reports whether pieces hold what the level does not cover. The lines of a bracketed paste are text: the program
 // asked for them to be marked as such.
 func (h *holding) submits(pieces []input.Piece) bool {
+	if h.does != "" {
+		return commits(h.m)
+	}
 	if h.m.InputKind == protocol.InputPaste && string(pieces[0].Bytes) == pasteBegins {
 		return false
 	}
@@ -61,6 +69,9 @@ func (h *holding) submits(pieces []input.Piece) bool {
 
 // spelled is what pieces would send, as the user reads it.
 func spelled(pieces []input.Piece) string {
+	if pieces[0].Say != "" {
+		return pieces[0].Say
+	}
 	all := make([][]byte, len(pieces))
 	for i, p := range pieces {
 		all[i] = p.Bytes
@@ -98,8 +109,11 @@ func (h *holding) refused(r input.Receipt) (*refusal, bool) {
 
 // approval is what the user reads while input is held: who would send what, to the last character.
 func (s *status) approval(cols, rows int) string {
-	return notice.Rows(cols, rows-1, s.state.Agent.Name+" wants to send "+wish(s.state.Held),
-		"Ctrl+G sends it · "+s.key+" refuses and stops "+s.state.Agent.Name)
+	say, keys := " wants to send ", "Ctrl+G sends it · "
+	if s.state.Held.Mouse {
+		say, keys = " wants to ", "Ctrl+G lets it · "
+	}
+	return notice.Rows(cols, rows-1, s.state.Agent.Name+say+wish(s.state.Held), keys+s.key+" refuses and stops "+s.state.Agent.Name)
 }
 
 // wish is what would be sent, and what stands before it on the line.
@@ -118,5 +132,9 @@ func (s *status) approvalTitle() string {
 	if r := []rune(text); len(r) > most {
 		text = fmt.Sprintf("%s… and %d characters more", string(r[:most]), len(r)-most)
 	}
-	return "[" + s.state.Agent.Name + ": Ctrl+G sends " + text + ", " + s.key + " refuses]"
+	verb := "sends "
+	if s.state.Held.Mouse {
+		verb = "lets it "
+	}
+	return "[" + s.state.Agent.Name + ": Ctrl+G " + verb + text + ", " + s.key + " refuses]"
 }

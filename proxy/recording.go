@@ -270,9 +270,8 @@ func (t *typedInput) name() string {
 	return "agent"
 }
 
-// done records what became of an input, as its receipt says; let says that the user let it through. It runs on the pump's
-// goroutine.
-func (r *recording) done(receipt *protocol.InputResult, let bool) {
+// done records what became of an input, as its receipt says. It runs on the pump's goroutine.
+func (r *recording) done(receipt *protocol.InputResult, h *holding) {
 	if r == nil {
 		return
 	}
@@ -289,12 +288,15 @@ func (r *recording) done(receipt *protocol.InputResult, let bool) {
 		Dropped: receipt.DroppedBytes, Fate: string(receipt.Status), Reason: string(receipt.Reason),
 	}
 	switch {
-	case let && len(t.bytes) > 0:
+	case h.let && len(t.bytes) > 0:
 		e.Why = "the user let it through"
 	case r.holdsChord(t.bytes):
 		e.Why = "with the reclaim key, for the program"
 	}
-	if string(t.bytes) != t.m.Data {
+	switch {
+	case t.m.InputKind == protocol.InputMouse:
+		e.Asked = cmp.Or(h.does, wished(t.m))
+	case string(t.bytes) != t.m.Data:
 		e.Asked = t.m.Data
 	}
 	if !t.began.IsZero() {

@@ -100,6 +100,6 @@ func TestANilRecordingRecordsNothing(t *testing.T) {
 	seen := r.input(nil, 0)
 	seen.look(time.Now())
 	seen.wrote(nil)
-	r.done(nil, false)
+	r.done(nil, new(holding))
 	require.NoError(t, r.close(child.Exit{}))
 }

@@ -22,6 +22,7 @@ type desk struct {
 	s        *session
 	receipts *receipts
 	mail     mailbox
+	pointer  pointer // of the screen loop
 	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
 	parting string
 }

@@ -41,13 +41,13 @@ func (d *desk) input(m *protocol.Input) {
 		epoch = d.s.authority.state().Epoch
 	}
 	seen := d.s.recording.input(m, epoch)
-	h := &holding{s: d.s, m: m, began: time.Now()}
+	h := &holding{s: d.s, m: m, epoch: epoch, began: time.Now()}
 	d.s.pump.Offer(input.Job{
 		Agent: m.AgentID, Epoch: epoch, Size: len(m.Data), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
 		Prepare: func(answer func([]input.Piece, error)) {
 			ok := d.s.loop.post(func(now time.Time) {
 				seen.look(now)
-				answer(d.prepare(m))
+				answer(d.prepare(h))
 			})
 			if !ok {
 				answer(nil, &refusal{protocol.CodeExited, "the program has ended"})
@@ -59,10 +59,10 @@ func (d *desk) input(m *protocol.Input) {
 	})
 }
 
-// prepare checks the conditions of m against the screen as it is now, and makes the bytes for the modes that are on now.
-// It runs in the screen loop.
-func (d *desk) prepare(m *protocol.Input) ([]input.Piece, error) {
-	l := d.s.loop
+// prepare checks the conditions of an input against the screen as it is now, and makes the bytes for the modes that are on
+// now. It runs in the screen loop.
+func (d *desk) prepare(h *holding) ([]input.Piece, error) {
+	l, m := d.s.loop, h.m
 	if no := l.veil.bars(time.Now()); no != nil {
 		return nil, no
 	}
@@ -84,6 +84,8 @@ func (d *desk) prepare(m *protocol.Input) ([]input.Piece, error) {
 		pieces, err = textPieces(strings.ReplaceAll(m.Data, "\n", "\r"))
 	case protocol.InputPaste:
 		pieces, err = pastePieces(m.Data, modes.BracketedPaste)
+	case protocol.InputMouse:
+		return d.point(h, modes, km)
 	case protocol.InputRaw:
 		pieces, err = textPieces(m.Data)
 	}
@@ -227,7 +229,7 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 			}
 		}
 	}
-	d.s.recording.done(result, h.let)
+	d.s.recording.done(result, h)
 	if !d.s.loop.post(func(now time.Time) { d.settle(now, h, result) }) {
 		d.answer(result)
 	}
@@ -274,6 +276,7 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 // agent's time began when its input came; one that had to wait for the user gets a little for this all the same.
 func (d *desk) settle(now time.Time, h *holding, result *protocol.InputResult) {
 	m := h.m
+	d.pointer.landed(h, result)
 	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
 		d.answerNow(now, m, result)
 		return

@@ -387,7 +387,7 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 	server := serve(t, &visitor{role: RoleAgent, answer: plain})
 	const at = "/v1/sessions/vim-1/"
 	for _, c := range []struct{ method, path, body, field, say string }{
-		{"POST", at + "input", `{"data":"x","expct":{"seq":1}}`, "expct", `field "expct": there is no such field; the request takes requestId, data, epoch, kind, expect, settleMs, timeoutMs`},
+		{"POST", at + "input", `{"data":"x","expct":{"seq":1}}`, "expct", `field "expct": there is no such field; the request takes requestId, data, epoch, kind, at, on, to, expect, settleMs, timeoutMs`},
 		{"POST", at + "input", `{"data":"x","expect":{"sec":1}}`, "sec", "there is no such field"},
 		{"POST", at + "input", `{}`, "data", `field "data": is missing`},
 		{"POST", at + "input", `{"data":1}`, "data", "it must be a string"},

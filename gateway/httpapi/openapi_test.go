@@ -23,7 +23,7 @@ var described = map[string]any{
 	"Sessions": protocol.SessionsListResult{}, "Session": protocol.SessionInfo{}, "ReadResult": protocol.ReadResult{},
 	"InputResult": protocol.InputResult{}, "WaitResult": protocol.WaitResult{}, "ControlGrant": protocol.ControlGrant{},
 	"ControlRevoke": protocol.ControlRevoke{}, "Done": protocol.Done{}, "Pending": pending{}, "Frame": protocol.Frame{},
-	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{},
+	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Cell": protocol.Cell{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{},
 	"Keyboard": protocol.Keyboard{}, "Activity": protocol.Activity{}, "Withheld": protocol.Withheld{}, "Until": protocol.Until{}, "Expect": protocol.Expect{},
 	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},
 }
@@ -31,7 +31,7 @@ var described = map[string]any{
 // words are the values of the types that are words.
 var words = map[reflect.Type][]any{
 	reflect.TypeFor[protocol.Level]():        {protocol.LevelType, protocol.LevelDrive},
-	reflect.TypeFor[protocol.InputKind]():    {protocol.InputKeys, protocol.InputText, protocol.InputPaste},
+	reflect.TypeFor[protocol.InputKind]():    {protocol.InputKeys, protocol.InputText, protocol.InputPaste, protocol.InputMouse},
 	reflect.TypeFor[protocol.SecretPrompt](): {protocol.SecretHard, protocol.SecretSoft},
 	reflect.TypeFor[protocol.Status]():       {protocol.StatusWritten, protocol.StatusRefused, protocol.StatusDropped},
 	reflect.TypeFor[protocol.Reason](): {

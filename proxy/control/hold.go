@@ -17,6 +17,8 @@ const (
 type Held struct {
 	// Keys is everything that would be sent, never empty.
 	Keys string
+	// Mouse says that Keys are what the mouse would do, in words.
+	Mouse bool
 	// Line is what the agent typed before, since the program's line was last submitted; "" for nothing.
 	Line string
 	// Until is when the input is given up.

@@ -130,18 +130,25 @@ func (p *Pump) count(job *pending, n int) {
 		return
 	}
 	piece := &job.pieces[0]
-	if at := submits(piece.Bytes[:n]); at >= 0 {
-		p.unsubmitted = n - at - 1
-	} else {
-		p.unsubmitted += n
-	}
 	if job.Wrote != nil {
 		job.Wrote(piece.Bytes[:n])
 	}
-	p.line.add(piece.Bytes[:n])
+	if piece.Say == "" {
+		p.stands(piece.Bytes[:n])
+	}
 	piece.Bytes = piece.Bytes[n:]
 	job.written += n
 	job.begun, p.wrote = true, true
+}
+
+// stands notes what stands on the program's line now.
+func (p *Pump) stands(b []byte) {
+	if at := submits(b); at >= 0 {
+		p.unsubmitted = len(b) - at - 1
+	} else {
+		p.unsubmitted += len(b)
+	}
+	p.line.add(b)
 }
 
 // nextPiece goes on to the piece after the one that is written.

@@ -162,6 +162,8 @@ type Piece struct {
 	Bytes []byte
 	// Gap is how long the program gets to see the piece alone.
 	Gap time.Duration
+	// Say is what a piece does that types nothing, in words: the mouse's. It leaves nothing on the program's line.
+	Say string
 }
 
 // Job is one input of an agent's. Its functions are called on the pump's goroutine and must not block.

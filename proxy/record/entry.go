@@ -45,6 +45,9 @@ type Session struct {
 	Cast    string   `json:"cast"` // the file with the asciicast, without its directory
 }
 
+// mouse is the Form of an input whose bytes say nothing to people.
+const mouse = "mouse"
+
 // Format names the audit log's format in its first entry.
 const Format = "terminalproxy-audit.v1"
 
@@ -86,11 +89,11 @@ type Entry struct {
 	Why     string     `json:"why,omitempty"`    // a sentence; of an agent's own in a request
 	By      string     `json:"by,omitempty"`     // the owner elsewhere who decided that
 
-	Form string `json:"form,omitempty"` // of an input: text, paste, keys, raw
+	Form string `json:"form,omitempty"` // of an input: text, paste, keys, mouse, raw
 	// Bytes reached the program, no more and no fewer; Text is the same for people, with escapes as in Go and C.
 	Bytes []byte `json:"bytes,omitempty"`
 	Text  string `json:"text,omitempty"`
-	// Asked is what the agent sent, where that is not what reached the program: names of keys, or what was dropped.
+	// Asked is what the agent sent, where that is not what reached the program: names of keys, what the mouse does in words, or what was dropped.
 	Asked       string     `json:"asked,omitempty"`
 	Began       *time.Time `json:"began,omitempty"` // when the first byte was written
 	Written     int        `json:"written,omitempty"`
@@ -185,14 +188,18 @@ func (e *Entry) input() string {
 	if e.Epoch > 0 {
 		grant = fmt.Sprintf("under grant %d", e.Epoch)
 	}
+	tries, types, form := "tries to type", "types", e.Form
+	if e.Form == mouse {
+		tries, types, form = "tries to use the mouse", "uses the mouse", e.Asked
+	}
 	if e.Written == 0 {
-		return fmt.Sprintf("%s tries to type %s, %s: %s%s", e.agent(), grant, e.Form, e.Fate, because(e.Reason))
+		return fmt.Sprintf("%s %s %s, %s: %s%s", e.agent(), tries, grant, form, e.Fate, because(e.Reason))
 	}
 	dropped := ""
 	if e.Dropped > 0 {
 		dropped = fmt.Sprintf(", %d dropped (%s)", e.Dropped, e.Reason)
 	}
-	return fmt.Sprintf("%s types %s, %s, %s%s%s", e.agent(), grant, e.Form, bytesOf(e.Written), dropped, because(e.Why))
+	return fmt.Sprintf("%s %s %s, %s, %s%s%s", e.agent(), types, grant, form, bytesOf(e.Written), dropped, because(e.Why))
 }
 
 func bytesOf(n int) string {
@@ -240,7 +247,7 @@ func (e *Entry) marked() bool {
 	case Request, Grant, Refuse, End, Blackout, Gap:
 		return true
 	case Input:
-		return e.Why != ""
+		return e.Why != "" || e.Form == mouse && e.Written > 0 // nobody reads the bytes of a mouse
 	default:
 		return false
 	}

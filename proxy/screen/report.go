@@ -105,17 +105,17 @@ func modeState(set bool) int {
 	return 2
 }
 
-// The size of a character in pixels that XTWINOPS reports: there is no font here.
-const cellWidth, cellHeight = 8, 16
+// CellWidth and CellHeight are the size of a character in pixels that XTWINOPS reports: there is no font here.
+const CellWidth, CellHeight = 8, 16
 
 // XTWINOPS are window operations (ctlseqs, CSI Ps ; Ps ; Ps t). A program cannot resize us, and titles are never
 // reported: the answer would be typed into whatever reads next. What remains are sizes and the title stack.
 func (t *terminal) XTWINOPS() {
 	switch t.parse.params.at(0, 0) {
 	case 14:
-		t.reply(fmt.Sprintf("\x1b[4;%d;%dt", t.rows*cellHeight, t.cols*cellWidth))
+		t.reply(fmt.Sprintf("\x1b[4;%d;%dt", t.rows*CellHeight, t.cols*CellWidth))
 	case 16:
-		t.reply(fmt.Sprintf("\x1b[6;%d;%dt", cellHeight, cellWidth))
+		t.reply(fmt.Sprintf("\x1b[6;%d;%dt", CellHeight, CellWidth))
 	case 18:
 		t.reply(fmt.Sprintf("\x1b[8;%d;%dt", t.rows, t.cols))
 	case 22:

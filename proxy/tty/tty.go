@@ -105,6 +105,15 @@ func (t *Terminal) Size() (cols, rows int, err error) {
 	return 0, 0, errors.New("neither standard input nor standard output is a terminal with a size")
 }
 
+// CellSize is the size of a cell of the screen in pixels, 0 where the terminal does not say.
+func (t *Terminal) CellSize() (width, height int) {
+	ws, err := unix.IoctlGetWinsize(t.out, unix.TIOCGWINSZ)
+	if err != nil || ws.Col == 0 || ws.Row == 0 {
+		return 0, 0
+	}
+	return int(ws.Xpixel / ws.Col), int(ws.Ypixel / ws.Row)
+}
+
 // Termios are the settings of the keyboard's terminal, nil when there is none: a program in a PTY starts with them.
 func (t *Terminal) Termios() *unix.Termios {
 	if !t.inTTY {

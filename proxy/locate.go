@@ -1,0 +1,175 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/mouse"
+	"terminalproxy/proxy/redact"
+	"terminalproxy/proxy/screen"
+)
+
+// Longest forms in a sentence.
+const (
+	maxPlaces = 8  // places of a text that stands several times
+	maxQuoted = 80 // characters of a text
+	maxWord   = 32 // and of what stands under the mouse
+)
+
+// spot is a text in one row: the columns from, inclusive, to to, exclusive.
+type spot struct{ row, from, to int }
+
+// middle is the cell of a spot that is clicked on.
+func (s spot) middle() mouse.Cell { return mouse.Cell{Row: s.row, Col: (s.from + s.to - 1) / 2} }
+
+// locate finds the one place of a text on the screen as agents see it. Whoever names a text means one thing by it: none,
+// several, or one that goes on in the next row is refused with a sentence that says where.
+func (l *screenLoop) locate(text string) (mouse.Cell, error) {
+	var found []spot
+	for row, line := range l.currentLines() {
+		if strings.Contains(line, text) {
+			found = spots(found, row, line, text, l.columns(row, line))
+		}
+	}
+	what := quoted(text)
+	switch len(found) {
+	case 1:
+		return found[0].middle(), nil
+	case 0:
+		if row, torn := l.torn(text); torn {
+			return mouse.Cell{}, &refusal{protocol.CodeScreenChanged, fmt.Sprintf(
+				"%s begins in row %d and goes on in row %d: name a part of it that stands in one row, or its row and column", what, row+1, row+2)}
+		}
+		return mouse.Cell{}, &refusal{protocol.CodeScreenChanged, what + " does not stand on the screen (capital letters count)"}
+	}
+	places := make([]string, 0, maxPlaces)
+	for _, s := range found[:min(len(found), maxPlaces)] {
+		places = append(places, s.middle().String())
+	}
+	list := strings.Join(places[:len(places)-1], ", ") + " and " + places[len(places)-1]
+	if more := len(found) - len(places); more > 0 {
+		list = strings.Join(places, ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return mouse.Cell{}, &refusal{protocol.CodeScreenChanged, fmt.Sprintf(
+		"%s stands %d times on the screen, at %s: name more of the text around it, or the row and column", what, len(found), list)}
+}
+
+// spots appends every place of text in a row. columns says which column begins at a byte of it, -1 inside a cell: half a
+// character is no place.
+func spots(dst []spot, row int, line, text string, columns []int) []spot {
+	for at := 0; at+len(text) <= len(line); at++ {
+		next := strings.Index(line[at:], text)
+		if next < 0 {
+			break
+		}
+		at += next
+		if from, to := columns[at], columns[at+len(text)]; from >= 0 && to > from {
+			dst = append(dst, spot{row, from, to})
+		}
+	}
+	return dst
+}
+
+// columns says for each byte of what is shown of a row, and for its end, in which column the cell is that begins there, -1
+// where none does.
+func (l *screenLoop) columns(row int, line string) []int {
+	cols, _ := l.model.Size()
+	return columnsOf(line, cols, func(col int) screen.Cell { return l.model.Cell(row, col) })
+}
+
+func columnsOf(line string, cols int, cell func(col int) screen.Cell) []int {
+	out := make([]int, len(line)+1)
+	for i := range out {
+		out[i] = -1
+	}
+	at := 0
+	for col := 0; col < cols; {
+		out[at] = col
+		c := cell(col)
+		at += shownOf(line[at:], c)
+		col += max(1, c.Width)
+		if at == len(line) {
+			out[at] = col
+			break
+		}
+	}
+	return out
+}
+
+// shownOf is how many bytes of line, at its begin, are what is shown of a cell: itself without what a person cannot see, or
+// what covers it.
+func shownOf(line string, c screen.Cell) int {
+	if c.Content == "" {
+		n := 0
+		for n < max(1, c.Width) && n < len(line) && line[n] == ' ' {
+			n++
+		}
+		return n
+	}
+	if cover := strings.Repeat(redact.Mark, c.Width); cover != c.Content && strings.HasPrefix(line, cover) {
+		return len(cover)
+	}
+	n := 0
+	for _, r := range c.Content {
+		if got, size := utf8.DecodeRuneInString(line[n:]); size > 0 && got == r {
+			n += size
+		}
+	}
+	return n
+}
+
+// torn finds a text that begins in one row and ends in the next.
+func (l *screenLoop) torn(text string) (row int, yes bool) {
+	lines := l.currentLines()
+	cols, _ := l.model.Size()
+	for i := range len(lines) - 1 {
+		if (l.model.RowWrapped(i) || full(lines[i], cols)) && strings.Contains(lines[i]+lines[i+1], text) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// wordAt is the word that agents see in a cell, "" where it is blank: what lies between blanks and frames.
+func (l *screenLoop) wordAt(c mouse.Cell) string {
+	line := l.rowText(c.Row)
+	at := -1
+	for i, col := range l.columns(c.Row, line)[:len(line)] {
+		if col >= 0 && col <= c.Col {
+			at = i
+		}
+	}
+	if at < 0 {
+		return ""
+	}
+	from := strings.LastIndexFunc(line[:at], separates)
+	if from >= 0 {
+		_, size := utf8.DecodeRuneInString(line[from:])
+		from += size
+	}
+	word := line[max(from, 0):]
+	if end := strings.IndexFunc(word, separates); end >= 0 {
+		if max(from, 0)+end <= at {
+			return "" // the cell itself
+		}
+		word = word[:end]
+	}
+	if r := []rune(word); len(r) > maxWord {
+		word = string(r[:maxWord]) + "…"
+	}
+	return word
+}
+
+// separates reports whether a character is no part of a word: blanks, and the lines and blocks of frames.
+func separates(r rune) bool { return r == ' ' || r == '\u00a0' || '\u2500' <= r && r <= '\u259f' }
+
+// quoted is a text that an agent sent, in a sentence for it.
+func quoted(text string) string {
+	if r := []rune(text); len(r) > maxQuoted {
+		text = string(r[:maxQuoted]) + "…"
+	}
+	return strconv.Quote(text)
+}

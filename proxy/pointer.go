@@ -1,0 +1,184 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/mouse"
+	"terminalproxy/proxy/screen"
+)
+
+// scrollStep is how many cursor keys a notch of the wheel is on the alternate screen where the program wants that (DECSET
+// 1007): as many as xterm sends.
+const scrollStep = 5
+
+// pointer is what is known of the mouse that agents move. It belongs to the screen loop.
+type pointer struct {
+	epoch uint64 // of the grant under which the left button went down, 0 while it is up
+}
+
+// point makes the reports of an act of the mouse for the modes that are on now. Where it acts is decided now as well: a
+// button that moved since the agent looked is hit where it is.
+func (d *desk) point(h *holding, modes screen.Modes, km keys.Modes) ([]input.Piece, error) {
+	m := h.m
+	act, err := mouse.Parse(m.Data)
+	if err != nil {
+		return nil, &refusal{protocol.CodeBadMessage, err.Error()}
+	}
+	at, to, err := d.places(m, act)
+	if err != nil {
+		return nil, err
+	}
+	var reports [][]byte
+	if modes.MouseProtocol == 0 && act.Kind == mouse.Wheel && modes.AlternateScroll && d.s.loop.model.Alt() {
+		reports, err = cursorKeys(act, km)
+	} else {
+		width, height := d.s.cellSize()
+		reports, err = act.Reports(mouse.Modes{
+			Protocol: modes.MouseProtocol, Encoding: modes.MouseEncoding, Held: d.pointer.epoch != 0 && d.pointer.epoch == d.s.authority.state().Epoch,
+			CellWidth: width, CellHeight: height,
+		}, at, to)
+	}
+	if err != nil {
+		return nil, &refusal{protocol.CodeBadMessage, err.Error()}
+	}
+	h.at = &protocol.Cell{Row: at.Row, Col: at.Col}
+	what := m.On
+	if what == "" && act.Commits() && act.Kind != mouse.Drag {
+		what = d.s.loop.wordAt(at)
+	}
+	return mousePieces(reports, said(act.Words(at, to), what)), nil
+}
+
+// places are where the mouse acts, and where a drag ends.
+func (d *desk) places(m *protocol.Input, act mouse.Act) (at, to mouse.Cell, err error) {
+	cols, rows := d.s.loop.model.Size()
+	switch {
+	case m.On != "" && m.At != nil:
+		err = &refusal{protocol.CodeBadMessage, "at and on are both given: the mouse acts in one place"}
+	case m.On != "":
+		at, err = d.s.loop.locate(m.On)
+	case m.At != nil:
+		at, err = inside("at", *m.At, cols, rows)
+	case act.Kind == mouse.Wheel: // for scrolling it mostly does not matter where
+		at = mouse.Cell{Row: rows / 2, Col: cols / 2}
+	default:
+		err = &refusal{protocol.CodeBadMessage, "it is not said where the mouse acts: give at (a row and a column) or on (a text on the screen)"}
+	}
+	if err != nil {
+		return at, to, err
+	}
+	switch {
+	case act.Kind == mouse.Drag && m.To == nil:
+		err = &refusal{protocol.CodeBadMessage, "a drag needs its end: give to (a row and a column)"}
+	case act.Kind != mouse.Drag && m.To != nil:
+		err = &refusal{protocol.CodeBadMessage, "to is the end of a drag: leave it out, or send drag"}
+	case m.To != nil:
+		to, err = inside("to", *m.To, cols, rows)
+	}
+	return at, to, err
+}
+
+// inside refuses a cell that is not on the screen.
+func inside(field string, c protocol.Cell, cols, rows int) (mouse.Cell, error) {
+	at := mouse.Cell{Row: c.Row, Col: c.Col}
+	if c.Row < 0 || c.Row >= rows || c.Col < 0 || c.Col >= cols {
+		return at, &refusal{protocol.CodeBadMessage, fmt.Sprintf("%s is row and column %s, and the screen has %d rows and %d columns", field, at, rows, cols)}
+	}
+	return at, nil
+}
+
+// cursorKeys are what the wheel sends on the alternate screen to a program that has no mouse but wants to be scrolled.
+func cursorKeys(act mouse.Act, km keys.Modes) ([][]byte, error) {
+	up, vertical := act.Vertical()
+	if !vertical || act.Modified() {
+		return nil, errors.New("the program takes the wheel for cursor keys (mode 1007): it turns up and down only, without modifiers")
+	}
+	name := "down"
+	if up {
+		name = "up"
+	}
+	key, err := keys.Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := key.Encode(km)
+	if err != nil {
+		return nil, err
+	}
+	reports := make([][]byte, act.Count*scrollStep)
+	for i := range reports {
+		reports[i] = b
+	}
+	return reports, nil
+}
+
+// mousePieces puts reports together, as many as fit between two looks at the keyboard: a drag that is not torn leaves no
+// button down when the user takes the keyboard back.
+func mousePieces(reports [][]byte, say string) []input.Piece {
+	var pieces []input.Piece
+	for _, r := range reports {
+		if last := len(pieces) - 1; last >= 0 && len(pieces[last].Bytes)+len(r) <= input.PieceMax {
+			pieces[last].Bytes = append(pieces[last].Bytes, r...)
+			continue
+		}
+		pieces = append(pieces, input.Piece{Bytes: append(make([]byte, 0, input.PieceMax), r...), Say: say})
+	}
+	return pieces
+}
+
+// said is what the mouse does and on what, as the user reads it.
+func said(words, on string) string {
+	if on == "" {
+		return words
+	}
+	return words + " on " + keys.Show([]byte(on))
+}
+
+// wished is what an agent wants of the mouse, before it is known where that is.
+func wished(m *protocol.Input) string {
+	words := keys.Show([]byte(m.Data))
+	if act, err := mouse.Parse(m.Data); err == nil && m.At != nil {
+		to := mouse.Cell{}
+		if m.To != nil {
+			to = mouse.Cell{Row: m.To.Row, Col: m.To.Col}
+		}
+		words = act.Words(mouse.Cell{Row: m.At.Row, Col: m.At.Col}, to)
+	} else if err == nil {
+		words = m.Data
+	}
+	return said(words, m.On)
+}
+
+// landed puts into the receipt where the mouse was, and follows the left button. It runs in the screen loop, when it is
+// known what the program has of the reports.
+func (p *pointer) landed(h *holding, result *protocol.InputResult) {
+	if h.m.InputKind != protocol.InputMouse || result.WrittenBytes == 0 {
+		return
+	}
+	result.At = h.at
+	switch act, err := mouse.Parse(h.m.Data); {
+	case err != nil:
+	case act.Kind == mouse.Press:
+		p.epoch = h.epoch
+	case act.Commits():
+		p.epoch = 0
+	}
+}
+
+// commits reports whether an input of the mouse may set something off.
+func commits(m *protocol.Input) bool {
+	act, err := mouse.Parse(m.Data)
+	return err != nil || act.Commits()
+}
+
+// cellSize is the size of a cell in pixels as the program learns it from whoever answers its queries, 0 where nobody knows.
+func (s *session) cellSize() (width, height int) {
+	if !s.term.HasKeyboard() || !s.term.HasScreen() {
+		return screen.CellWidth, screen.CellHeight
+	}
+	return s.term.CellSize()
+}
