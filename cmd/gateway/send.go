@@ -28,19 +28,20 @@ const letThrough = time.Minute
 
 // sendFlags are the flags of send.
 type sendFlags struct {
-	text, paste, until, as string
-	enter                  bool
-	rev                    uint64
-	timeout                time.Duration
+	text, paste, until, as    string
+	click, clickAt, mouse, to string
+	enter                     bool
+	rev                       uint64
+	timeout                   time.Duration
 }
 
 func (a *app) newSend() *cobra.Command {
 	var in sendFlags
 	cmd := &cobra.Command{
-		Use:   "send ID [--text T] [--paste FILE] [--enter] [KEY ...]",
-		Short: "Type under a grant, then print what became of the screen",
-		Long: "send types text or a pasted file, then the named keys (ctrl-c, esc, enter, up, f5, alt-x, shift-tab), then Enter.\n" +
-			"It needs a grant: see gateway request.",
+		Use:   "send ID [--click TEXT] [--text T] [--paste FILE] [--enter] [KEY ...]",
+		Short: "Type and click under a grant, then print what became of the screen",
+		Long: "send uses the mouse, then types text or a pasted file, then the named keys (ctrl-c, esc, enter, up, f5, alt-x, shift-tab),\n" +
+			"then Enter. It needs a grant: see gateway request. The mouse works where the line over the screen says mouse.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.send(cmd, args[0], args[1:], in) },
 	}
@@ -48,6 +49,10 @@ func (a *app) newSend() *cobra.Command {
 	f.StringVar(&in.text, "text", "", "type this, without Enter")
 	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`, - for standard input")
 	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
+	f.StringVar(&in.click, "click", "", "click on `TEXT`, which must stand exactly once on the screen, within one row")
+	f.StringVar(&in.clickAt, "click-at", "", "click at `ROW,COLUMN`, from 1")
+	f.StringVar(&in.mouse, "mouse", "", "do `ACTION` instead of a click: double-click, right-click, middle-click, press, release, move, drag, wheel-up, wheel-down*3, ctrl-click, ...")
+	f.StringVar(&in.to, "drag-to", "", "drag from there to `ROW,COLUMN`")
 	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
 	f.StringVar(&in.until, "until", "", "then wait for `FACT` that comes after the last of it: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
 	f.DurationVar(&in.timeout, "timeout", sendTimeout, "bound of everything together; the user gets a minute more by default to let held keys through")
@@ -63,10 +68,14 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 	if err := checkTimeout(in.timeout); err != nil {
 		return err
 	}
+	var err error
+	what.Mouse, err = typist.Point(typist.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click, in.clickAt, in.mouse, in.to)
+	if err != nil {
+		return usage("send: %w", err)
+	}
 	condition, value, _ := strings.Cut(in.until, "=")
 	var until protocol.Until
 	if in.until != "" {
-		var err error
 		if until, err = observe.Until(condition, value); err == nil && until.Control {
 			err = errors.New("it belongs to gateway wait")
 		}
@@ -81,7 +90,6 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 		what.Rev = &in.rev
 	}
 	if in.paste != "" {
-		var err error
 		if what.Paste, err = a.pasted(in.paste); err != nil {
 			return err
 		}

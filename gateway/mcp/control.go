@@ -66,7 +66,7 @@ func (s *Server) granted(info protocol.SessionInfo, grant *protocol.ControlGrant
 	}
 	held := ""
 	if grant.Level == protocol.LevelType {
-		held = " You may type and edit; what would submit or signal (Enter, Ctrl-C, Escape) waits until the user lets it through, and terminal_send waits with it."
+		held = " You may type and edit; what would submit or signal (Enter, Ctrl-C, Escape, a click) waits until the user lets it through, and terminal_send waits with it."
 	}
 	return fmt.Sprintf("granted: you have the keyboard of %s%s.%s Type with terminal_send and give it back with terminal_release when you are done; the user can take it back at any time.",
 		info.SessionID, words, held)

@@ -253,6 +253,23 @@ var situations = []situation{
 			return &protocol.InputResult{Status: protocol.StatusWritten}, nil
 		}
 	}},
+	{"a click on a text", "terminal_send", args{"click": "[ OK ]"}, all(with(listening), func(f *fake) {
+		f.input = func(m *protocol.Input) (*protocol.InputResult, error) {
+			return &protocol.InputResult{Status: protocol.StatusWritten, At: &protocol.Cell{Row: 4, Col: 11}, Frame: &f.frame}, nil
+		}
+	})},
+	{"a click comes before text and Enter", "terminal_send", args{"click_at": "2,4", "mouse": "ctrl-click", "text": "x", "enter": true}, with(listening)},
+	{"a wheel without a place", "terminal_send", args{"mouse": "wheel-down*3"}, with(listening)},
+	{"a drag", "terminal_send", args{"click_at": "1,1", "to": "2,4"}, with(listening)},
+	{"a click that is not clear", "terminal_send", args{"click": "e", "text": "x"}, all(with(listening), refusing(protocol.CodeScreenChanged,
+		`"e" stands 2 times on the screen, at 2,1 and 6,5: name more of the text around it, or the row and column`))},
+	{"a click without a mouse", "terminal_send", args{"click_at": "1,1"}, refusing(protocol.CodeBadMessage, "the program does not listen to the mouse: use keys")},
+	{"two places", "terminal_send", args{"click": "OK", "click_at": "1,1"}, nil},
+	{"no place", "terminal_send", args{"mouse": "right-click"}, nil},
+	{"a drag without an end", "terminal_send", args{"click": "OK", "mouse": "drag"}, nil},
+	{"an end without a drag", "terminal_send", args{"click": "OK", "mouse": "press", "to": "1,1"}, nil},
+	{"a place that is none", "terminal_send", args{"click_at": "0,12"}, nil},
+	{"an end that is none", "terminal_send", args{"click_at": "1,1", "to": "below"}, nil},
 	{"nothing", "terminal_send", nil, nil},
 	{"text and paste", "terminal_send", args{"text": "a", "paste": "b"}, nil},
 	{"too large", "terminal_send", args{"text": strings.Repeat("x", 60_000)}, nil},
@@ -291,3 +308,6 @@ func TestSituations(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), texts.String())
 }
+
+// listening is a program that listens to the mouse.
+func listening(f *protocol.Frame) { f.Screen.Modes.Mouse = true }

@@ -19,6 +19,10 @@ type sendArgs struct {
 	Paste     string   `json:"paste"`
 	Keys      []string `json:"keys"`
 	Enter     bool     `json:"enter"`
+	Click     string   `json:"click"`
+	ClickAt   string   `json:"click_at"`
+	Mouse     string   `json:"mouse"`
+	To        string   `json:"to"`
 	ExpectRev *uint64  `json:"expect_rev"`
 	WaitFor   string   `json:"wait_for"`
 	Value     string   `json:"value"`
@@ -31,9 +35,13 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	if err != nil {
 		return "", err
 	}
+	mouse, err := typist.Point(typist.MouseWords{On: "click", At: "click_at", Act: "mouse", To: "to"}, in.Click, in.ClickAt, in.Mouse, in.To)
+	if err != nil {
+		return "", err
+	}
 	limit := time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
 	what := typist.Text{
-		Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter, Rev: in.ExpectRev,
+		Mouse: mouse, Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter, Rev: in.ExpectRev,
 		SettleMs: millis(in.SettleMs, defaultSettleMs), NoSettle: in.WaitFor != "",
 		Deadline: time.Now().Add(limit),
 		Mine:     func(k protocol.Keyboard) bool { return k.AgentID == s.me() },

@@ -22,9 +22,9 @@ const (
 
 // Header is the one line that precedes every screen:
 //
-//	terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen idle 340ms keyboard: user
+//	terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen mouse idle 340ms keyboard: user
 //
-// A second line says what is withheld from the screen, if something is. self is the reader's own agent id, "" when it has none yet. The window's title is no part of it: the program chooses
+// The word mouse says that the program listens to it. A second line says what is withheld from the screen, if something is. self is the reader's own agent id, "" when it has none yet. The window's title is no part of it: the program chooses
 // that, and a header must be believed.
 func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time) string {
 	var b strings.Builder
@@ -37,6 +37,9 @@ func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Tim
 	}
 	if f.Screen.Alt {
 		b.WriteString(" alt-screen")
+	}
+	if f.Screen.Modes.Mouse {
+		b.WriteString(" mouse")
 	}
 	s.Blackout = nil // that of the frame is newer, and has a line of its own
 	if state := state(s, f.Activity); state != protocol.StateRunning {

@@ -33,6 +33,7 @@ func TestHeader(t *testing.T) {
 		frame   *protocol.Frame
 		want    string
 	}{
+		{"a program with a mouse", vim(), frame(func(f *protocol.Frame) { f.Screen.Modes.Mouse = true }), `terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen mouse idle 340ms keyboard: user`},
 		{"the contract's", vim(), frame(func(*protocol.Frame) {}), `terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen idle 340ms keyboard: user`},
 		{
 			"main screen, hidden cursor", vim(), frame(func(f *protocol.Frame) { f.Screen.Alt, f.Screen.Cursor.Visible = false, false }),

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"terminalproxy/protocol"
@@ -9,7 +10,7 @@ import (
 
 // Part is one terminal.input of several that belong together, and its receipt.
 type Part struct {
-	// What names it for the reader: "text (12 bytes)", "keys ctrl-c up", "Enter".
+	// What names it for the reader: "text (12 bytes)", "keys ctrl-c up", "Enter", `click on "OK" at 5,12`.
 	What string
 	// Result is nil for a part that was not sent, because one before it did not arrive.
 	Result *protocol.InputResult
@@ -149,6 +150,26 @@ func Messages(notes []string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Mouse names what the mouse did, or shall do, for a receipt; at and to are nil where they are not known or not there.
+func Mouse(act, on string, at, to *protocol.Cell) string {
+	out := short(act, maxName)
+	if on != "" {
+		out += " on " + strconv.Quote(short(on, maxCommand))
+	}
+	switch {
+	case at != nil && to != nil:
+		return out + " from " + Place(*at) + " to " + Place(*to)
+	case at != nil:
+		return out + " at " + Place(*at)
+	case to != nil:
+		return out + " to " + Place(*to)
+	}
+	return out
+}
+
+// Place is a cell as people write it: row and column from 1.
+func Place(c protocol.Cell) string { return fmt.Sprintf("%d,%d", c.Row+1, c.Col+1) }
 
 // Keys names keys for a receipt.
 func Keys(names string) string { return short(names, 120) }

@@ -1,4 +1,4 @@
-// Package typist types for an agent: it makes terminal.input messages of text, keys and Enter, sends them in order, each
+// Package typist types for an agent: it makes terminal.input messages of the mouse, text, keys and Enter, sends them in order, each
 // when the one before has arrived, and keeps the receipts. It must not know who asks for it: the MCP server and the
 // command line type by the same rules.
 package typist
@@ -24,9 +24,11 @@ type Keyboard interface {
 	Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error)
 }
 
-// Text is what to type: text or a paste, then keys, then Enter; at least one of them.
+// Text is what to type: an act of the mouse, then text or a paste, then keys, then Enter; at least one of them. The mouse
+// comes first: it says where the text goes.
 type Text struct {
 	SessionID   string
+	Mouse       *Mouse
 	Text, Paste string
 	Keys        []string
 	Enter       bool
@@ -83,8 +85,8 @@ func (t *Typed) Last() *protocol.InputResult { return t.Parts[len(t.Parts)-1].Re
 // Check finds what no terminal would take. Its errors are sentences for who wrote it.
 func (t Text) Check() error {
 	switch {
-	case t.Text == "" && t.Paste == "" && len(t.Keys) == 0 && !t.Enter:
-		return errors.New("there is nothing to type: give text, paste, keys or enter")
+	case t.Mouse == nil && t.Text == "" && t.Paste == "" && len(t.Keys) == 0 && !t.Enter:
+		return errors.New("there is nothing to type: give text, paste, keys, enter or click")
 	case t.Text != "" && t.Paste != "":
 		return errors.New("text and paste exclude each other: send them one after another")
 	}
@@ -118,6 +120,9 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 			out.Parts[i].Unknown = true
 			return out, err
 		}
+		if input.InputKind == protocol.InputMouse {
+			out.Parts[i].What = t.Mouse.words(got.At)
+		}
 		if out.Parts[i].Result = got; !out.Parts[i].Landed() {
 			break
 		}
@@ -145,6 +150,10 @@ func (t Text) inputs(out *Typed) []*protocol.Input {
 	add := func(what string, kind protocol.InputKind, data string) {
 		out.Parts = append(out.Parts, observe.Part{What: what})
 		all = append(all, &protocol.Input{SessionID: t.SessionID, InputKind: kind, Data: data, SettleMs: t.SettleMs})
+	}
+	if t.Mouse != nil {
+		add(t.Mouse.words(nil), protocol.InputMouse, t.Mouse.Act)
+		all[0].On, all[0].At, all[0].To = t.Mouse.On, t.Mouse.At, t.Mouse.To
 	}
 	switch {
 	case t.Paste != "":
