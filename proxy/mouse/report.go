@@ -75,8 +75,10 @@ func (a Act) Reports(m Modes, at, to Cell) ([][]byte, error) {
 			w.cut()
 		}
 	}
-	w.cut()
-	return w.out, w.err
+	if w.cut(); w.err != nil {
+		return nil, w.err
+	}
+	return w.out, nil
 }
 
 // drag moves in two steps: many programs take the first movement for the beginning and only the next for a place.
