@@ -109,11 +109,12 @@ func (h *holding) refused(r input.Receipt) (*refusal, bool) {
 
 // approval is what the user reads while input is held: who would send what, to the last character.
 func (s *status) approval(cols, rows int) string {
-	say, keys := " wants to send ", "Ctrl+G sends it · "
+	verb := " wants to send "
 	if s.state.Held.Mouse {
-		say, keys = " wants to ", "Ctrl+G lets it · "
+		verb = " wants to "
 	}
-	return notice.Rows(cols, rows-1, s.state.Agent.Name+say+wish(s.state.Held), keys+s.key+" refuses and stops "+s.state.Agent.Name)
+	return notice.Rows(cols, rows-1, s.state.Agent.Name+verb+wish(s.state.Held),
+		"Ctrl+G sends it · "+s.key+" refuses and stops "+s.state.Agent.Name)
 }
 
 // wish is what would be sent, and what stands before it on the line.
@@ -132,9 +133,5 @@ func (s *status) approvalTitle() string {
 	if r := []rune(text); len(r) > most {
 		text = fmt.Sprintf("%s… and %d characters more", string(r[:most]), len(r)-most)
 	}
-	verb := "sends "
-	if s.state.Held.Mouse {
-		verb = "lets it "
-	}
-	return "[" + s.state.Agent.Name + ": Ctrl+G " + verb + text + ", " + s.key + " refuses]"
+	return "[" + s.state.Agent.Name + ": Ctrl+G sends " + text + ", " + s.key + " refuses]"
 }

@@ -96,10 +96,25 @@ func TestTheWordUnderTheMouse(t *testing.T) {
 		row, col int
 		want     string
 	}{
-		{0, 0, ""}, {0, 1, "<"}, {0, 2, ""}, {0, 3, "Yes"}, {0, 5, "Yes"}, {0, 6, ""}, {0, 7, ">"}, {0, 8, ""},
-		{0, 9, "日本"}, {0, 10, "日本"}, {0, 12, "日本"}, {0, 13, ""}, {0, 14, "caffe\u0301"}, {0, 18, "caffe\u0301"}, {0, 19, ""},
+		{0, 0, ""},
+		{0, 1, "<"},
+		{0, 2, ""},
+		{0, 3, "Yes"},
+		{0, 5, "Yes"},
+		{0, 6, ""},
+		{0, 7, ">"},
+		{0, 8, ""},
+		{0, 9, "日本"},
+		{0, 10, "日本"},
+		{0, 12, "日本"},
+		{0, 13, ""},
+		{0, 14, "caffe\u0301"},
+		{0, 18, "caffe\u0301"},
+		{0, 19, ""},
 		{0, 60, ""},
-		{1, 5, dots(maxWord) + "…"}, {2, 30, strings.Repeat("w", maxWord) + "…"}, {3, 0, ""},
+		{1, 5, dots(maxWord) + "…"},
+		{2, 30, strings.Repeat("w", maxWord) + "…"},
+		{3, 0, ""},
 	} {
 		require.Equal(t, c.want, l.wordAt(mouse.Cell{Row: c.row, Col: c.col}), "%d,%d", c.row, c.col)
 	}

@@ -101,6 +101,18 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+// TestR47AHeldClickInWords: nobody reads the bytes of a mouse.
+func TestR47AHeldClickInWords(t *testing.T) {
+	s := &status{key: `Ctrl+\`, line: true, state: control.State{
+		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
+		Held: control.Held{Keys: `click at 5,12 on "OK"`, Mouse: true},
+	}}
+	require.Contains(t, s.approval(100, 24), `ada wants to click at 5,12 on "OK"`)
+	require.Contains(t, s.approval(100, 24), "Ctrl+G sends it")
+	s.state.Held.Line = `"rm -r"`
+	require.Contains(t, s.approval(100, 24), `ada wants to click at 5,12 on "OK" after "rm -r"`)
+}
+
 // TestR47HeldInputInTheTitle: a title has no room for a long text, and says so.
 func TestR47HeldInputInTheTitle(t *testing.T) {
 	s := &status{key: `Ctrl+\`, state: control.State{

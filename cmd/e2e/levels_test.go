@@ -11,15 +11,21 @@ import (
 
 const heldKeys = "Ctrl+G sends it"
 
-// lets presses a key until nothing is held any more: one that comes too soon after the line counts as an accident.
+// lets presses a key until nothing is held any more.
 func (s *terminal) lets(key string) {
 	s.w.t.Helper()
 	s.wait(heldKeys)
+	s.presses(key, heldKeys)
+}
+
+// presses presses a key for as long as a line stands: one that comes too soon after it counts as an accident.
+func (s *terminal) presses(key, line string) {
+	s.w.t.Helper()
 	pause := time.NewTicker(400 * time.Millisecond)
 	defer pause.Stop()
-	for end := time.Now().Add(patience); strings.Contains(s.screen(), heldKeys); {
+	for end := time.Now().Add(patience); strings.Contains(s.screen(), line); {
 		<-pause.C
-		if strings.Contains(s.screen(), heldKeys) {
+		if strings.Contains(s.screen(), line) {
 			s.press(key)
 		}
 		require.True(s.w.t, time.Now().Before(end), "the line stays:\n%s", s.screen())

@@ -124,6 +124,12 @@ func TestSentences(t *testing.T) {
 			Kind: record.Input, Agent: codex, Epoch: 2, Form: "keys", Written: 1, Dropped: 3, Reason: "no_grant",
 		},
 		"codex tries to type without a grant, text: refused: no_grant": {Kind: record.Input, Agent: codex, Form: "text", Fate: "refused", Reason: "no_grant"},
+		`codex uses the mouse under grant 2, click at 5,12 on "OK", 18 bytes`: {
+			Kind: record.Input, Agent: codex, Epoch: 2, Form: "mouse", Asked: `click at 5,12 on "OK"`, Written: 18,
+		},
+		`codex tries to use the mouse under grant 2, click on "OK": refused: screen_changed`: {
+			Kind: record.Input, Agent: codex, Epoch: 2, Form: "mouse", Asked: `click on "OK"`, Fate: "refused", Reason: "screen_changed",
+		},
 		"blackout begins: why":                       {Kind: record.Blackout, On: &on, Why: "why"},
 		"the program ended with status 3":            {Kind: record.Exit, Code: &code},
 		"the program was ended by a signal: SIGTERM": {Kind: record.Exit, Signal: "SIGTERM"},

@@ -1,0 +1,167 @@
+package e2e_test
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rows is a text of numbered lines.
+func rows(n int) string {
+	var text strings.Builder
+	for i := range n {
+		text.WriteString("row " + strconv.Itoa(i+1) + " of it\n")
+	}
+	return text.String()
+}
+
+func TestAnAgentClicksInVim(t *testing.T) {
+	w := newWorld(t, "vim")
+	w.write("notes.txt", "日本 bread and milk\neggs\n"+rows(99))
+	a := w.agent("claude", eras[1])
+	a.runs(args{
+		"program": "vim", "args": []string{"-u", "NONE", "-n", "--cmd", "set mouse=a ttymouse=sgr", "notes.txt"}, "cwd": w.dir,
+		"wait_for": "text", "value": "notes.txt",
+	}, "alt-screen mouse ")
+	a.good("terminal_send", args{"click": "milk"}, `typed: click on "milk" at 1,17`, "cursor 1,17 ")
+	a.good("terminal_send", args{"click_at": "1,4"}, "typed: click at 1,4", "cursor 1,3 ") // the second half of a wide character
+	a.good("terminal_send", args{"click": "eggs", "text": "iXX", "keys": []string{"esc"}}, "eXXggs")
+	a.good("terminal_send", args{"click": "bread", "mouse": "double-click", "text": "cjam", "keys": []string{"esc"}}, "日本 jam and milk")
+	a.good("terminal_send", args{"click_at": "1,6", "to": "1,8", "text": "ctea", "keys": []string{"esc"}}, "typed: drag from 1,6 to 1,8", "日本 tea and milk")
+	a.good("terminal_send", args{"click_at": "1,6", "mouse": "press"})
+	a.good("terminal_send", args{"click_at": "1,8", "mouse": "move"})
+	a.good("terminal_send", args{"click_at": "1,8", "mouse": "release", "text": "cale", "keys": []string{"esc"}}, "日本 ale and milk")
+	a.good("terminal_send", args{"mouse": "wheel-down*4", "wait_for": "gone", "value": "日本"}, "typed: wheel-down*4 at ", "matched: true", "row 20 of it")
+	a.fails("terminal_send", args{"click": "of it", "text": "x"}, `"of it" stands 2`, "times on the screen, at 1,", "not typed: ", "text (1 byte): not sent")
+	a.fails("terminal_send", args{"click": "ale"}, `"ale" does not stand on the screen`, "row 20 of it")
+	a.good("terminal_send", args{"mouse": "wheel-up*9", "wait_for": "text", "value": "日本"}, "matched: true")
+	a.good("terminal_send", args{"text": ":set mouse=", "enter": true})
+	a.fails("terminal_send", args{"click": "milk"}, "the program does not listen to the mouse: use keys")
+	a.good("terminal_send", args{"text": ":wq", "enter": true, "wait_for": "exit"}, "exit status 0")
+	require.True(t, strings.HasPrefix(w.content("notes.txt"), "日本 ale and milk\neXXggs\nrow 1 of it\n"))
+}
+
+func TestAnAgentScrollsInLess(t *testing.T) {
+	w := newWorld(t, "less")
+	w.write("long.txt", rows(300))
+	a := w.agent("claude", eras[1])
+	a.runs(args{"program": "less", "args": []string{"--mouse", "long.txt"}, "cwd": w.dir, "wait_for": "text", "value": "row 23 of it"}, "mouse ")
+	a.good("terminal_send", args{"mouse": "wheel-down*10", "wait_for": "text", "value": "row 33 of it"}, "matched: true")
+	a.good("terminal_send", args{"mouse": "wheel-up*30", "wait_for": "text", "value": "row 1 of it"}, "matched: true")
+	a.good("terminal_send", args{"keys": []string{"q"}, "wait_for": "exit"}, "exit status 0")
+}
+
+func TestAnAgentClicksInMidnightCommander(t *testing.T) {
+	w := newWorld(t, "mc")
+	w.write("bread", "white")
+	a := w.agent("claude", eras[1])
+	a.runs(args{"program": "mc", "args": []string{w.dir, w.dir}, "cols": 100, "wait_for": "text", "value": "10Quit"}, "mouse ")
+	a.good("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched: true")
+	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "Start at:"}, "matched: true")
+	a.good("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched: true")
+	a.good("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exit status 0")
+}
+
+func TestAnAgentAnswersADialog(t *testing.T) {
+	w := newWorld(t, "dialog")
+	a := w.agent("claude", eras[1])
+	for button, status := range map[string]string{"< Yes >": "exit status 0", "< No  >": "exit status 1"} {
+		id, _ := a.runs(args{"program": "dialog", "args": []string{"--yesno", "Really?", "7", "40"}, "wait_for": "text", "value": "< No  >"}, "mouse ")
+		a.good("terminal_send", args{"terminal": id, "click": button, "wait_for": "exit"}, status)
+	}
+}
+
+func TestAnAgentPicksInFzf(t *testing.T) {
+	w := newWorld(t, "fzf")
+	w.write("list", "bread\nmilk\neggs\n")
+	a := w.agent("claude", eras[1])
+	a.runs(args{"program": "sh", "args": []string{"-c", "fzf < list > picked"}, "cwd": w.dir, "wait_for": "text", "value": "3/3"}, "mouse ")
+	a.good("terminal_send", args{"click": "milk", "mouse": "double-click", "wait_for": "exit"}, "exit status 0")
+	require.Equal(t, "milk\n", w.content("picked"))
+}
+
+// clicks runs the listener with the mouse on, under a grant of level type, and returns its session.
+func (s *terminal) clicks(flags string) (id string) {
+	s.w.t.Helper()
+	s.w.write("on", "\x1b[?1000h\x1b[?1006h\r\n  [ OK ]   [ Cancel ]\r\n")
+	s.run("proxy --agent --grant type " + flags + " sh -c 'cat on; exec listener heard'")
+	s.wait("listening")
+	id = s.w.session()
+	s.w.granted(id, "--level", "type", "--as", "codex")
+	s.titled("[codex types]")
+	return id
+}
+
+// R47: a button may submit, so the user lets it through and reads where it goes and on what; the wheel only looks around.
+func TestR47LevelTypeHoldsClicks(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	id := s.clicks("--record session.cast")
+	require.Contains(t, w.good("send", id, "--as", "codex", "--mouse", "wheel-down", "--click-at", "1,1"), "typed: wheel-down at 1,1")
+	const wheel = "\x1b[<65;1;1M"
+	require.Equal(t, wheel, w.content("heard"))
+
+	sending := w.start("gateway", "send", id, "--as", "codex", "--click", "[ OK ]", "--text", "free")
+	s.wait(heldKeys)
+	require.Regexp(t, `codex wants to click at \d+,5 on "\[ OK \]"`, s.screen())
+	require.Equal(t, wheel, w.content("heard"), "nothing of it is reported yet")
+	s.lets("C-g")
+	got := sending.wait()
+	require.Zero(t, got.status, got.err)
+	require.Regexp(t, `typed: click on "\[ OK \]" at \d+,5, then text \(4 bytes\)`, got.out)
+	require.Regexp(t, `^\x1b\[<65;1;1M\x1b\[<0;5;(\d+)M\x1b\[<0;5;\d+mfree$`, w.content("heard"))
+
+	sending = w.start("gateway", "send", id, "--as", "codex", "--click-at", s.cell("Cancel"))
+	s.wait(`on "Cancel"`)
+	s.press(`C-\`)
+	got = sending.wait()
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, `the user did not let click at `)
+	require.NotContains(t, w.content("heard"), "mfree\x1b")
+	s.wait("codex is stopped")
+	s.typed("\x04")
+	require.Zero(t, s.status())
+
+	log := w.good("audit", "show", "session.cast")
+	require.Contains(t, log, "codex uses the mouse under grant 2, wheel-down at 1,1, 10 bytes\n")
+	require.Regexp(t, `codex uses the mouse under grant 2, click at \d+,5 on "\[ OK \]", 1\d bytes: the user let it through\n`, log)
+	require.Regexp(t, `codex tries to use the mouse under grant 2, click at \d+,\d+ on "Cancel": refused: user_refused\n`, log)
+	require.Regexp(t, `"m", "codex uses the mouse under grant 2, click at \d+,5 on \\"\[ OK \]\\"`, w.content("session.cast"))
+}
+
+// cell is where a text begins in the window, as rows and columns are counted for agents.
+func (s *terminal) cell(text string) string {
+	s.w.t.Helper()
+	for i, row := range bytes.Split([]byte(s.screen()), []byte("\n")) {
+		if col := bytes.Index(row, []byte(text)); col >= 0 {
+			return strconv.Itoa(i+1) + "," + strconv.Itoa(col+1)
+		}
+	}
+	require.FailNow(s.w.t, "not on the screen", text)
+	return ""
+}
+
+// A button that moves while the user decides is not clicked on where it was: the user is asked again.
+func TestAButtonThatMovedIsAskedAboutAgain(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	s.run("proxy --agent --grant type sh -c \"printf '\\033[?1000h\\033[?1006h\\033[2;3H[OK]\\033[4;1H'; stty -icanon -echo min 1; head -c1 >/dev/null; printf '\\033[2;3H    \\033[6;9H[OK]'; exec listener heard\"")
+	s.wait("[OK]")
+	id := w.session()
+	w.granted(id, "--level", "type", "--as", "codex")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--click", "[OK]")
+	s.wait(`codex wants to click at 2,4 on "[OK]"`)
+	s.typed("x")
+	s.wait("listening")
+	s.presses("C-g", "click at 2,4")
+	s.wait(`codex wants to click at 6,10 on "[OK]"`)
+	s.lets("C-g")
+	got := sending.wait()
+	require.Zero(t, got.status, got.err)
+	require.Equal(t, "\x1b[<0;10;6M\x1b[<0;10;6m", w.listens("heard", "m$"))
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
