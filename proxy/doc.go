@@ -14,8 +14,8 @@
 //     statussecret.go (what the proxy itself shows), origin.go (where the cursor is).
 //   - From the program to agents: screenloop.go (the model), frame.go (a snapshot), shown.go (secrets and invisible text),
 //     veil.go, gate.go and blackout.go (passwords, and a screen that the user hides), recording.go.
-//   - From agents to the program: requests.go and receipts.go (the desk), typing.go, approve.go (what the user lets
-//     through), notes.go (messages), owner.go (an owner elsewhere).
+//   - From agents to the program: requests.go and receipts.go (the desk), typing.go, pointer.go and locate.go (the mouse),
+//     approve.go (what the user lets through), notes.go (messages), owner.go (an owner elsewhere).
 //   - Control: authority.go plugs the state machine into the pump; front.go says which program has the terminal.
 //   - Without a user's terminal: host.go, headless.go, attend.go, keeper.go.
 package proxy

@@ -41,6 +41,10 @@ func (a *app) addCommands(root *cobra.Command) {
 // completions are the values of flags that a shell can offer, by the flag's name.
 var completions = map[string][]string{
 	"level": {string(protocol.LevelDrive) + "\tevery key", string(protocol.LevelType) + "\ttext and editing keys"},
+	"mouse": {
+		"click", "double-click", "right-click", "middle-click", "press\tthe left button goes down", "release\tand up again", "move",
+		"drag\tto where --drag-to says", "wheel-up", "wheel-down", "wheel-left", "wheel-right",
+	},
 	"role": {
 		string(auth.RoleProxy) + "\tpublishes sessions", string(auth.RoleAgent) + "\tlooks, asks and types",
 		string(auth.RoleViewer) + "\tlooks", string(auth.RoleOwner) + "\tlooks, gives and takes control",

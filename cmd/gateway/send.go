@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,15 +203,17 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 // total is the receipts of all parts as one: the last that there is, with all their bytes.
 func total(typed *typist.Typed) *protocol.InputResult {
 	var all protocol.InputResult
+	var at *protocol.Cell
 	written, dropped := 0, 0
 	for _, p := range typed.Parts {
 		if p.Result != nil {
 			all = *p.Result
+			at = cmp.Or(at, p.Result.At) // the mouse comes first
 			written += p.Result.WrittenBytes
 			dropped += p.Result.DroppedBytes
 		}
 	}
-	all.WrittenBytes, all.DroppedBytes, all.Notes = written, dropped, typed.Notes()
+	all.WrittenBytes, all.DroppedBytes, all.At, all.Notes = written, dropped, at, typed.Notes()
 	return &all
 }
 

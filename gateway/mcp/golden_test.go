@@ -254,7 +254,7 @@ var situations = []situation{
 		}
 	}},
 	{"a click on a text", "terminal_send", args{"click": "[ OK ]"}, all(with(listening), func(f *fake) {
-		f.input = func(m *protocol.Input) (*protocol.InputResult, error) {
+		f.input = func(*protocol.Input) (*protocol.InputResult, error) {
 			return &protocol.InputResult{Status: protocol.StatusWritten, At: &protocol.Cell{Row: 4, Col: 11}, Frame: &f.frame}, nil
 		}
 	})},

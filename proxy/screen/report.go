@@ -105,8 +105,11 @@ func modeState(set bool) int {
 	return 2
 }
 
-// CellWidth and CellHeight are the size of a character in pixels that XTWINOPS reports: there is no font here.
-const CellWidth, CellHeight = 8, 16
+// The size of a character in pixels that XTWINOPS reports: there is no font here.
+const (
+	CellWidth  = 8
+	CellHeight = 16
+)
 
 // XTWINOPS are window operations (ctlseqs, CSI Ps ; Ps ; Ps t). A program cannot resize us, and titles are never
 // reported: the answer would be typed into whatever reads next. What remains are sizes and the title stack.
