@@ -165,3 +165,39 @@ func TestAButtonThatMovedIsAskedAboutAgain(t *testing.T) {
 	s.typed("\x04")
 	require.Zero(t, s.status())
 }
+
+// R12: a click on the words of a proxy further in is the program's: it gives nobody the keyboard there.
+func TestR12NoClickAnswersAnotherProxy(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	w.write("on", "\x1b[?1000h\x1b[?1006h")
+	s.run("proxy --agent --name outer --grant drive bash --norc --noprofile -c 'proxy --nested --agent --name inner sh -c \"cat on; exec listener heard\"; :'")
+	s.wait("listening")
+	var outer, inner string
+	for _, id := range w.ids(2) {
+		if strings.HasPrefix(id, "outer") {
+			outer = id
+		} else {
+			inner = id
+		}
+	}
+	w.granted(outer, "--as", "claude")
+	asking := w.start("gateway", "request", inner, "--as", "codex", "--reason", "mine", "--timeout", "15s")
+	s.asked()
+	clicks := "\x1b[<0;"
+	for _, text := range []string{"Ctrl+G gives it", "codex asks"} {
+		got := w.gateway("send", outer, "--as", "claude", "--click", text)
+		require.Zero(t, got.status, got.err)
+		require.Contains(t, got.out, `typed: click on "`+text+`" at 16,`)
+		require.True(t, strings.HasPrefix(w.listens("heard", "m$"), clicks), "it is the listener's")
+		require.Contains(t, w.good("read", inner), "keyboard: user")
+	}
+	s.press(`C-\`) // the outer one's user takes the keyboard back, and the inner question stands
+	s.wait("claude is stopped")
+	require.Contains(t, w.good("read", inner), "keyboard: user (codex asks)")
+	s.answer("C-g")
+	require.Zero(t, asking.wait().status)
+	w.keyboard(inner, "codex")
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
