@@ -76,7 +76,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		if held != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)) {
+		if held != nil && (ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) {
 			return nil, held // the time was over during the dialling
 		}
 		if !nobodyAnswers(err) {
