@@ -15,6 +15,7 @@ import (
 // Longest forms in a sentence.
 const (
 	maxPlaces = 8  // places of a text that stands several times
+	maxFound  = 99 // how often it is counted
 	maxQuoted = 80 // characters of a text
 	maxWord   = 32 // and of what stands under the mouse
 )
@@ -30,7 +31,7 @@ func (s spot) middle() mouse.Cell { return mouse.Cell{Row: s.row, Col: (s.from +
 func (l *screenLoop) locate(text string) (mouse.Cell, error) {
 	var found []spot
 	for row, line := range l.currentLines() {
-		if strings.Contains(line, text) {
+		if len(found) <= maxFound && strings.Contains(line, text) {
 			found = spots(found, row, line, text, l.columns(row, line))
 		}
 	}
@@ -49,12 +50,15 @@ func (l *screenLoop) locate(text string) (mouse.Cell, error) {
 	for _, s := range found[:min(len(found), maxPlaces)] {
 		places = append(places, s.middle().String())
 	}
-	list := strings.Join(places[:len(places)-1], ", ") + " and " + places[len(places)-1]
-	if more := len(found) - len(places); more > 0 {
+	list, count := strings.Join(places[:len(places)-1], ", ")+" and "+places[len(places)-1], strconv.Itoa(len(found))
+	switch more := len(found) - len(places); {
+	case len(found) > maxFound:
+		list, count = strings.Join(places, ", ")+" and elsewhere", "more than "+strconv.Itoa(maxFound)
+	case more > 0:
 		list = strings.Join(places, ", ") + fmt.Sprintf(" and %d more", more)
 	}
 	return mouse.Cell{}, &refusal{protocol.CodeScreenChanged, fmt.Sprintf(
-		"%s stands %d times on the screen, at %s: name more of the text around it, or the row and column", what, len(found), list)}
+		"%s stands %s times on the screen, at %s: name more of the text around it, or the row and column", what, count, list)}
 }
 
 // spots appends every place of text in a row. columns says which column begins at a byte of it, -1 inside a cell: half a

@@ -57,6 +57,7 @@ func TestTextsThatAreNoPlace(t *testing.T) {
 		{"in three rows", "OK\r\n OK\r\nBOOK", "OK", `"OK" stands 3 times on the screen, at 1,1, 2,2 and 3,3: name more of the text around it, or the row and column`},
 		{"over itself", "aaa", "aa", `"aa" stands 2 times on the screen, at 1,1 and 1,2: name more of the text around it, or the row and column`},
 		{"everywhere", "xxxxxxxxxxxx", "x", `"x" stands 12 times on the screen, at 1,1, 1,2, 1,3, 1,4, 1,5, 1,6, 1,7, 1,8 and 4 more: name more of the text around it, or the row and column`},
+		{"without an end", strings.Repeat("x", 300), "x", `"x" stands more than 99 times on the screen, at 1,1, 1,2, 1,3, 1,4, 1,5, 1,6, 1,7, 1,8 and elsewhere: name more of the text around it, or the row and column`},
 		{"over the edge", "\x1b[2;78HCancel", "Cancel", `"Cancel" begins in row 2 and goes on in row 3: name a part of it that stands in one row, or its row and column`},
 		{"over an edge that the program made", "\x1b[2;78HCan\x1b[3;1Hcel", "Cancel", `"Cancel" begins in row 2 and goes on in row 3: name a part of it that stands in one row, or its row and column`},
 		{"a secret", "t " + token, token, `"` + token + `" does not stand on the screen (capital letters count)`},

@@ -107,6 +107,25 @@ func TestTheButtonThatIsDown(t *testing.T) {
 	require.Equal(t, protocol.StatusRefused, mouse(protocol.Input{Data: "move", At: cell(2, 1)}).Status)
 }
 
+// A button that went down under another grant is nobody's any more.
+func TestAButtonIsHeldUnderOneGrant(t *testing.T) {
+	_, p, id := seated(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[?1002;1006h'; echo ready; exec cat -v`)
+	n := 0
+	does := func(data string) *protocol.InputResult {
+		n++
+		p.say(&protocol.Input{RequestID: "a-1:i" + strconv.Itoa(n), SessionID: id, AgentID: "a-1", InputKind: protocol.InputMouse, Data: data, At: cell(1, 1)})
+		return hear[*protocol.InputResult](p, nil)
+	}
+	require.Equal(t, protocol.StatusWritten, does("press").Status)
+	require.Equal(t, protocol.StatusWritten, does("move").Status)
+	p.types(id, "\x1c")
+	p.revoked(protocol.ReasonReclaimed)
+	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-1"})
+	p.say(&protocol.ControlRequest{RequestID: "a-1:r", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
+	require.Equal(t, "a-1:r", hear[*protocol.ControlGrant](p, nil).RequestID)
+	require.Contains(t, does("move").Message, "press before you move, or drag")
+}
+
 // What the mouse did stands on no line: an Enter that follows is shown with the text before it, and only with that.
 func TestTheMouseLeavesNothingOnTheLine(t *testing.T) {
 	_, p, id := seated(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[?1000;1006h'; echo ready; exec cat -v`)

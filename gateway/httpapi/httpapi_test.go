@@ -376,6 +376,10 @@ func TestBodiesAreMessagesOfTheWire(t *testing.T) {
 	require.Equal(t, &protocol.Input{
 		RequestID: "mine", SessionID: "vim-1", Data: "ctrl-c", InputKind: protocol.InputKeys, Expect: &protocol.Expect{Seq: &seq}, SettleMs: 5,
 	}, asked)
+	require.Equal(t, http.StatusOK, server.do("POST", "/v1/sessions/vim-1/input", `{"requestId":"mine","data":"drag","kind":"mouse","on":"OK","to":{"row":0,"col":4}}`).status)
+	require.Equal(t, &protocol.Input{
+		RequestID: "mine", SessionID: "vim-1", Data: "drag", InputKind: protocol.InputMouse, On: "OK", To: &protocol.Cell{Col: 4},
+	}, asked)
 	require.Equal(t, http.StatusOK, server.do("POST", "/v1/sessions/vim-1/control/release", " ").status)
 	require.Equal(t, &protocol.ControlRelease{RequestID: "made-up", SessionID: "vim-1"}, asked)
 	require.Equal(t, http.StatusOK, server.do("POST", "/v1/sessions/vim-1/wait", `{"sessionId":"vim-1","until":{"exit":true}}`).status)
@@ -390,6 +394,9 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 		{"POST", at + "input", `{"data":"x","expct":{"seq":1}}`, "expct", `field "expct": there is no such field; the request takes requestId, data, epoch, kind, at, on, to, expect, settleMs, timeoutMs`},
 		{"POST", at + "input", `{"data":"x","expect":{"sec":1}}`, "sec", "there is no such field"},
 		{"POST", at + "input", `{}`, "data", `field "data": is missing`},
+		{"POST", at + "input", `{"data":"click","kind":"mouse","at":{"row":5,"column":1}}`, "column", "there is no such field"},
+		{"POST", at + "input", `{"data":"click","kind":"mouse","at":"5,12"}`, "at", "it must be"},
+		{"POST", at + "input", `{"data":"x","on":"OK"}`, "on", "belongs to the kind mouse"},
 		{"POST", at + "input", `{"data":1}`, "data", "it must be a string"},
 		{"POST", at + "input", `{"data":"x","DATA":"y"}`, "DATA", "appears twice"},
 		{"POST", at + "input", `{"data":"x","type":"terminal.input"}`, "type", "leave it out"},
