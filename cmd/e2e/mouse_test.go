@@ -23,22 +23,27 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	w.write("notes.txt", "日本 bread and milk\neggs\n"+rows(99))
 	a := w.agent("claude", eras[1])
 	a.runs(args{
-		"program": "vim", "args": []string{"-u", "NONE", "-n", "--cmd", "set mouse=a ttymouse=sgr", "notes.txt"}, "cwd": w.dir,
+		"program": "vim", "args": []string{"-u", "NONE", "-n", "--cmd", "set mouse=a ttymouse=sgr ruler", "notes.txt"}, "cwd": w.dir,
 		"wait_for": "text", "value": "notes.txt",
 	}, "alt-screen mouse ")
-	a.good("terminal_send", args{"click": "milk"}, `typed: click on "milk" at 1,17`, "cursor 1,17 ")
-	a.good("terminal_send", args{"click_at": "1,4"}, "typed: click at 1,4", "cursor 1,3 ") // the second half of a wide character
-	a.good("terminal_send", args{"click": "eggs", "text": "iXX", "keys": []string{"esc"}}, "eXXggs")
-	a.good("terminal_send", args{"click": "bread", "mouse": "double-click", "text": "cjam", "keys": []string{"esc"}}, "日本 jam and milk")
-	a.good("terminal_send", args{"click_at": "1,6", "to": "1,8", "text": "ctea", "keys": []string{"esc"}}, "typed: drag from 1,6 to 1,8", "日本 tea and milk")
-	a.good("terminal_send", args{"click_at": "1,6", "mouse": "press"})
-	a.good("terminal_send", args{"click_at": "1,8", "mouse": "move"})
-	a.good("terminal_send", args{"click_at": "1,8", "mouse": "release", "text": "cale", "keys": []string{"esc"}}, "日本 ale and milk")
+	does := func(with args, shown, said string) { // vim may take its time
+		t.Helper()
+		a.good("terminal_send", with, said)
+		a.good("terminal_wait", args{"for": "text", "value": shown}, "matched: true")
+	}
+	does(args{"click": "milk"}, "1,19-17", `typed: click on "milk" at 1,17`)
+	does(args{"click_at": "1,4"}, "1,4-3", "typed: click at 1,4") // the second half of a wide character
+	does(args{"click": "eggs", "text": "iXX", "keys": []string{"esc"}}, "eXXggs", `click on "eggs" at 2,2, then text (3 bytes), then keys esc`)
+	does(args{"click": "bread", "mouse": "double-click", "text": "cjam", "keys": []string{"esc"}}, "日本 jam and milk", "double-click on")
+	does(args{"click_at": "1,6", "to": "1,8", "text": "ctea", "keys": []string{"esc"}}, "日本 tea and milk", "typed: drag from 1,6 to 1,8")
+	does(args{"click_at": "1,6", "mouse": "press"}, "1,8-6", "typed: press at 1,6")
+	does(args{"click_at": "1,8", "mouse": "move"}, "1,10-8", "typed: move at 1,8")
+	does(args{"click_at": "1,8", "mouse": "release", "text": "cale", "keys": []string{"esc"}}, "日本 ale and milk", "typed: release at 1,8")
 	a.good("terminal_send", args{"mouse": "wheel-down*4", "wait_for": "gone", "value": "日本"}, "typed: wheel-down*4 at ", "matched: true", "row 20 of it")
 	a.fails("terminal_send", args{"click": "of it", "text": "x"}, `"of it" stands 2`, "times on the screen, at 1,", "not typed: ", "text (1 byte): not sent")
 	a.fails("terminal_send", args{"click": "ale"}, `"ale" does not stand on the screen`, "row 20 of it")
 	a.good("terminal_send", args{"mouse": "wheel-up*9", "wait_for": "text", "value": "日本"}, "matched: true")
-	a.good("terminal_send", args{"text": ":set mouse=", "enter": true})
+	does(args{"text": ":set mouse= | echo 6 * 7", "enter": true}, "42", "then Enter")
 	a.fails("terminal_send", args{"click": "milk"}, "the program does not listen to the mouse: use keys")
 	a.good("terminal_send", args{"text": ":wq", "enter": true, "wait_for": "exit"}, "exit status 0")
 	require.True(t, strings.HasPrefix(w.content("notes.txt"), "日本 ale and milk\neXXggs\nrow 1 of it\n"))
