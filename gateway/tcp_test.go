@@ -365,7 +365,7 @@ func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
 }
 
 func TestStalledReaderIsCutOff(t *testing.T) {
-	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Write: 20 * time.Millisecond, Linger: 50 * time.Millisecond}})
+	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Write: time.Second, Linger: 50 * time.Millisecond}})
 	proxy, reader, stalled := watchers(t, func(role auth.Role, path string) *websocket.Conn {
 		return bearer(addr, tokens[role]).mustConnect(t, path)
 	})
