@@ -4,182 +4,232 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/draw"
 	"image/png"
 	"io"
 	"sync"
+	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/gofont/gomono"
-	"golang.org/x/image/font/gofont/gomonobold"
-	"golang.org/x/image/font/opentype"
-	"golang.org/x/image/math/fixed"
 
 	"terminalproxy/proxy/screen"
 )
 
-// The cell of a PNG in pixels.
+// The widths of a cell in pixels; it is twice as high. The first is what a picture has if nothing else is wanted.
 const (
-	pngWidth    = 9
-	pngHeight   = 18
-	pngBaseline = 14
-	pngSize     = 15 // gomono is 0.6 as wide as it is high
+	widest    = 9
+	narrowest = 4
 	// maxPixels bounds a picture: 1000 by 1000 cells would take 600 MB.
 	maxPixels = 40_000_000
 )
 
-// faces are the fonts, regular and bold. Parsing them takes longer than drawing, so it happens once.
-var faces = sync.OnceValues(func() ([2]font.Face, error) {
-	var both [2]font.Face
-	for i, ttf := range [][]byte{gomono.TTF, gomonobold.TTF} {
-		f, err := opentype.Parse(ttf)
-		if err != nil {
-			return both, fmt.Errorf("parse the font: %w", err)
-		}
-		if both[i], err = opentype.NewFace(f, &opentype.FaceOptions{Size: pngSize, DPI: 72, Hinting: font.HintingFull}); err != nil {
-			return both, fmt.Errorf("open the font: %w", err)
-		}
-	}
-	return both, nil
-})
+// drawing guards the sheets.
+var (
+	drawing sync.Mutex
+	sheets  = make(map[int]*sheet) // by the width of a cell
+)
 
-// drawing guards the faces, which keep a glyph buffer.
-var drawing sync.Mutex
-
-// PNG draws the screen with the Go Mono font. Box drawing, blocks and braille are drawn as shapes, without seams; a
-// character that the font lacks is a frame in its columns.
+// PNG draws the screen with cells of 9 by 18 pixels. Characters that meet their neighbours are drawn as shapes, without
+// seams; one that the font lacks is its number in hexadecimal digits. It may be called from any goroutine and draws one
+// picture at a time.
 func PNG(w io.Writer, s *screen.Screen) error {
 	cols, rows := s.Size()
-	if cols*pngWidth*rows*pngHeight > maxPixels {
+	if cols*rows*widest*2*widest > maxPixels {
 		return fmt.Errorf("a picture of %d by %d cells would be too large: use SVG", cols, rows)
 	}
-	both, err := faces()
+	return drawPNG(w, s, widest)
+}
+
+// Fit is PNG in a square of side pixels: with smaller cells, where that has to be, and an error where even the smallest do
+// not fit. It returns the size of a cell.
+func Fit(w io.Writer, s *screen.Screen, side int) (cell image.Point, err error) {
+	cols, rows := s.Size()
+	for width := widest; width >= narrowest; width-- {
+		if cols*width <= side && rows*2*width <= side {
+			return image.Pt(width, 2*width), drawPNG(w, s, width)
+		}
+	}
+	return image.Point{}, fmt.Errorf("the screen has %d columns and %d rows, a picture of %d pixels shows at most %d and %d",
+		cols, rows, side, side/narrowest, side/narrowest/2)
+}
+
+func drawPNG(w io.Writer, s *screen.Screen, width int) error {
+	img, err := paint(s, width)
 	if err != nil {
 		return err
 	}
-	drawing.Lock()
-	defer drawing.Unlock()
-	p := painter{img: image.NewRGBA(image.Rect(0, 0, cols*pngWidth, rows*pngHeight)), faces: both, s: s}
-	for y := range rows {
-		for x := range cols {
-			if c := s.Cell(y, x); c.Width > 0 {
-				p.cell(y, x, c)
-			}
-		}
-	}
-	p.cursor()
-	if err := png.Encode(w, p.img); err != nil {
+	if err := png.Encode(w, indexed(img)); err != nil {
 		return fmt.Errorf("encode the picture: %w", err)
 	}
 	return nil
 }
 
+func paint(s *screen.Screen, width int) (*image.RGBA, error) {
+	drawing.Lock()
+	defer drawing.Unlock()
+	glyphs := sheets[width]
+	if glyphs == nil {
+		var err error
+		if glyphs, err = newSheet(image.Pt(width, 2*width)); err != nil {
+			return nil, err
+		}
+		sheets[width] = glyphs
+	}
+	p := painter{sheet: glyphs, view: newView(s)}
+	p.img = image.NewRGBA(image.Rect(0, 0, p.cols*p.size.X, p.rows*p.size.Y))
+	// Backgrounds come first: a glyph may reach over its cell.
+	p.each(func(box image.Rectangle, _ screen.Cell, l look) { p.fill(box, l.bg) })
+	p.each(p.content)
+	p.lineCursor()
+	return p.img, nil
+}
+
 // painter draws one picture.
 type painter struct {
-	img   *image.RGBA
-	faces [2]font.Face
-	s     *screen.Screen
+	*sheet
+	view
+	img *image.RGBA
 }
 
-func (p *painter) fill(r image.Rectangle, c color.Color) {
-	draw.Draw(p.img, r, image.NewUniform(c), image.Point{}, draw.Src)
-}
-
-// parseHex reads the #rrggbb that resolve returns.
-func parseHex(s string) color.RGBA {
-	var c color.RGBA
-	_, _ = fmt.Sscanf(s, "#%02x%02x%02x", &c.R, &c.G, &c.B) // it is our own
-	c.A = 0xff
-	return c
-}
-
-func (p *painter) cell(y, x int, c screen.Cell) {
-	look := resolve(p.s, c.Style)
-	box := image.Rect(x*pngWidth, y*pngHeight, (x+c.Width)*pngWidth, (y+1)*pngHeight)
-	bg, fg := parseHex(look.bg), parseHex(look.fg)
-	if c.Style.Attrs&screen.Faint != 0 {
-		fg = mix(fg, bg)
-	}
-	p.fill(box, bg)
-	if r, _ := utf8.DecodeRuneInString(c.Content); c.Content != "" && r != ' ' {
-		if !p.shape(box, r, fg) {
-			p.glyph(box, c, r, fg)
-		}
-	}
-	p.lines(box, c.Style, fg, parseHex(look.line))
-}
-
-func mix(a, b color.RGBA) color.RGBA {
-	half := func(a, b uint8) uint8 { return uint8((3*int(a) + 2*int(b)) / 5) }
-	return color.RGBA{half(a.R, b.R), half(a.G, b.G), half(a.B, b.B), 0xff}
-}
-
-// glyph draws a character with the font: the first one of a cluster, and the marks that the font has.
-func (p *painter) glyph(box image.Rectangle, c screen.Cell, r rune, fg color.RGBA) {
-	face := p.faces[0]
-	if c.Style.Attrs&screen.Bold != 0 {
-		face = p.faces[1]
-	}
-	if _, ok := face.GlyphAdvance(r); !ok || c.Width == 2 {
-		p.frame(box.Inset(2), fg)
-		return
-	}
-	d := font.Drawer{Dst: p.img, Src: image.NewUniform(fg), Face: face, Dot: fixed.P(box.Min.X, box.Min.Y+pngBaseline)}
-	d.DrawString(string(r))
-}
-
-func (p *painter) frame(r image.Rectangle, c color.RGBA) {
-	p.fill(image.Rect(r.Min.X, r.Min.Y, r.Max.X, r.Min.Y+1), c)
-	p.fill(image.Rect(r.Min.X, r.Max.Y-1, r.Max.X, r.Max.Y), c)
-	p.fill(image.Rect(r.Min.X, r.Min.Y, r.Min.X+1, r.Max.Y), c)
-	p.fill(image.Rect(r.Max.X-1, r.Min.Y, r.Max.X, r.Max.Y), c)
-}
-
-// lines draws underlines, strike-through and overline.
-func (p *painter) lines(box image.Rectangle, st screen.Style, fg, under color.RGBA) {
-	line := func(y int, c color.RGBA, on func(x int) bool) {
-		for x := box.Min.X; x < box.Max.X; x++ {
-			if on(x) {
-				p.img.SetRGBA(x, box.Min.Y+y, c)
+// each calls do for every cell with what it covers.
+func (p *painter) each(do func(box image.Rectangle, c screen.Cell, l look)) {
+	for y := range p.rows {
+		for x := range p.cols {
+			if c, l := p.cell(y, x); c.Width > 0 {
+				do(p.box(y, x, c.Width), c, l)
 			}
 		}
 	}
-	always := func(int) bool { return true }
-	switch st.Underline {
-	case screen.NoUnderline:
-	case screen.SingleUnderline:
-		line(pngBaseline+2, under, always)
-	case screen.DoubleUnderline:
-		line(pngBaseline+1, under, always)
-		line(pngBaseline+3, under, always)
-	case screen.CurlyUnderline:
-		line(pngBaseline+2, under, func(x int) bool { return x%4 < 2 })
-		line(pngBaseline+3, under, func(x int) bool { return x%4 >= 2 })
-	case screen.DottedUnderline:
-		line(pngBaseline+2, under, func(x int) bool { return x%2 == 0 })
-	case screen.DashedUnderline:
-		line(pngBaseline+2, under, func(x int) bool { return x%6 < 4 })
-	}
-	if st.Attrs&screen.Strike != 0 {
-		line(pngHeight/2, fg, always)
-	}
-	if st.Attrs&screen.Overline != 0 {
-		line(0, fg, always)
+}
+
+func (p *painter) box(row, col, width int) image.Rectangle {
+	return image.Rect(col*p.size.X, row*p.size.Y, (col+width)*p.size.X, (row+1)*p.size.Y)
+}
+
+func (p *painter) fill(r image.Rectangle, c color.RGBA) {
+	r = r.Intersect(p.img.Rect)
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		row := p.img.Pix[p.img.PixOffset(r.Min.X, y):p.img.PixOffset(r.Max.X, y)]
+		for ; len(row) > 0; row = row[4:] {
+			row[0], row[1], row[2], row[3] = c.R, c.G, c.B, c.A
+		}
 	}
 }
 
-// cursor inverts the cell under the cursor.
-func (p *painter) cursor() {
-	c := p.s.Cursor()
-	if !c.Visible {
-		return
-	}
-	width := max(p.s.Cell(c.Row, c.Col).Width, 1)
-	for y := c.Row * pngHeight; y < (c.Row+1)*pngHeight; y++ {
-		for x := c.Col * pngWidth; x < (c.Col+width)*pngWidth; x++ {
-			v := p.img.RGBAAt(x, y)
-			p.img.SetRGBA(x, y, color.RGBA{^v.R, ^v.G, ^v.B, 0xff})
+// content draws the first character of a cluster, the marks that the font has, and lines.
+func (p *painter) content(box image.Rectangle, c screen.Cell, l look) {
+	r, size := utf8.DecodeRuneInString(c.Content)
+	if c.Content != "" && r != ' ' {
+		k := glyphKey{r: r, bold: l.attrs&screen.Bold != 0, italic: l.attrs&screen.Italic != 0, width: c.Width}
+		p.blend(p.glyph(k), box.Min, l.fg)
+		for _, k.r = range c.Content[size:] {
+			if unicode.Is(unicode.Mn, k.r) && p.has(k.r) {
+				p.blend(p.glyph(k), box.Min, l.fg)
+			}
 		}
 	}
+	p.lines(box, l)
+}
+
+// blend puts a colour over the pixels that a mask covers.
+func (p *painter) blend(m *mask, at image.Point, c color.RGBA) {
+	r := m.at.Add(at)
+	in := r.Intersect(p.img.Rect)
+	for y := in.Min.Y; y < in.Max.Y; y++ {
+		cover := m.pix[(y-r.Min.Y)*r.Dx()+in.Min.X-r.Min.X:][:in.Dx()]
+		row := p.img.Pix[p.img.PixOffset(in.Min.X, y):]
+		for i, a := range cover {
+			switch px := row[4*i : 4*i+3]; a {
+			case 0:
+			case 255:
+				px[0], px[1], px[2] = c.R, c.G, c.B
+			default:
+				px[0], px[1], px[2] = over(c.R, px[0], a), over(c.G, px[1], a), over(c.B, px[2], a)
+			}
+		}
+	}
+}
+
+func over(above, below, a uint8) uint8 {
+	return uint8((int(above)*int(a) + int(below)*(255-int(a)) + 127) / 255)
+}
+
+// lines draws underlines, strike-through and overline. The patterns go on from cell to cell.
+func (p *painter) lines(box image.Rectangle, l look) {
+	thick := max(1, p.size.X/9)
+	line := func(y int, c color.RGBA, on func(x int) bool) {
+		y = min(box.Min.Y+y, box.Max.Y-thick)
+		for x := box.Min.X; x < box.Max.X; x++ {
+			if on == nil || on(x) {
+				p.fill(image.Rect(x, y, x+1, y+thick), c)
+			}
+		}
+	}
+	switch l.underline {
+	case screen.NoUnderline:
+	case screen.SingleUnderline:
+		line(p.base+2, l.line, nil)
+	case screen.DoubleUnderline:
+		line(p.base+1, l.line, nil)
+		line(p.base+3, l.line, nil)
+	case screen.CurlyUnderline:
+		for i, height := range [6]int{3, 3, 2, 1, 1, 2} {
+			line(p.base+height, l.line, func(x int) bool { return x%6 == i })
+		}
+	case screen.DottedUnderline:
+		line(p.base+2, l.line, func(x int) bool { return x%2 == 0 })
+	case screen.DashedUnderline:
+		line(p.base+2, l.line, func(x int) bool { return x%6 < 4 })
+	}
+	if l.attrs&screen.Strike != 0 {
+		line(box.Dy()/2, l.fg, nil)
+	}
+	if l.attrs&screen.Overline != 0 {
+		line(0, l.fg, nil)
+	}
+}
+
+// lineCursor draws a cursor that is a line; a block is in the look of its cell.
+func (p *painter) lineCursor() {
+	at := p.cursor
+	box := p.box(at.row, at.col, at.width)
+	switch at.kind {
+	case underlineCursor:
+		box.Min.Y = box.Max.Y - max(1, box.Dy()/9)
+	case barCursor:
+		box.Max.X = box.Min.X + max(1, p.size.X/4)
+	default:
+		return
+	}
+	p.fill(box, p.cursorColor())
+}
+
+// indexed is the picture with a palette when it has at most 256 colours, as most screens have: that is smaller, and written
+// in less time.
+func indexed(img *image.RGBA) image.Image {
+	const slots = 1024
+	var keys [slots]uint32
+	var index [slots]uint8
+	colors := make(color.Palette, 0, 256)
+	out := image.NewPaletted(img.Rect, nil)
+	last, at := uint32(0), uint8(0) // no pixel is 0: all are opaque
+	for i := range out.Pix {
+		px := img.Pix[4*i : 4*i+4]
+		key := uint32(px[0]) | uint32(px[1])<<8 | uint32(px[2])<<16 | uint32(px[3])<<24
+		if key != last {
+			slot := key * 2654435761 >> 22
+			for keys[slot] != 0 && keys[slot] != key {
+				slot = (slot + 1) % slots
+			}
+			if keys[slot] == 0 {
+				if len(colors) == 256 {
+					return img
+				}
+				keys[slot], index[slot] = key, uint8(len(colors))
+				colors = append(colors, color.RGBA{px[0], px[1], px[2], px[3]})
+			}
+			last, at = key, index[slot]
+		}
+		out.Pix[i] = at
+	}
+	out.Palette = colors
+	return out
 }

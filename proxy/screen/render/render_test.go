@@ -1,12 +1,8 @@
 package render_test
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
-	"image"
-	"image/color"
-	"image/png"
 	"io"
 	"strings"
 	"testing"
@@ -71,36 +67,8 @@ func TestSVG(t *testing.T) {
 		}
 		require.NoError(t, err)
 	}
-	for _, want := range []string{"&lt;&amp;&gt;", `fill="#ff0000" font-weight="bold">red`, ">漢<", `fill="#010203"`, "fill-opacity"} {
+	for _, want := range []string{"&lt;&amp;&gt;", `fill="#ff0000" font-weight="bold">red`, ">漢<", `fill="#010203"`, `fill="#e5e5e5" shape-rendering="crispEdges"`} {
 		require.Contains(t, svg, want)
 	}
 	require.Contains(t, render.ANSI(s), "\x1b[0;1;31mred")
-}
-
-func TestPNG(t *testing.T) {
-	s, err := render.Play([]byte("\x1b[31mX\x1b[m█\x1b[44m \x1b[m─│╬⣿▞漢\x1b[?25l"), render.Options{Cols: 12, Rows: 2})
-	require.NoError(t, err)
-	var b bytes.Buffer
-	require.NoError(t, render.PNG(&b, s))
-	img, err := png.Decode(&b)
-	require.NoError(t, err)
-	require.Equal(t, image.Rect(0, 0, 12*9, 2*18), img.Bounds())
-	require.Equal(t, color.RGBA{0xe5, 0xe5, 0xe5, 0xff}, color.RGBAModel.Convert(img.At(9, 0)), "a full block reaches its corners")
-	require.Equal(t, color.RGBA{0xe5, 0xe5, 0xe5, 0xff}, color.RGBAModel.Convert(img.At(17, 17)))
-	require.Equal(t, color.RGBA{0, 0, 0xee, 0xff}, color.RGBAModel.Convert(img.At(20, 9)), "background")
-	for x := 27; x < 36; x++ {
-		require.Equal(t, color.RGBA{0xe5, 0xe5, 0xe5, 0xff}, color.RGBAModel.Convert(img.At(x, 9)), "a line has no gap at %d", x)
-	}
-
-	s, err = render.Play(nil, render.Options{Cols: 1000, Rows: 1000})
-	require.NoError(t, err)
-	require.ErrorContains(t, render.PNG(io.Discard, s), "too large")
-}
-
-func BenchmarkPNG(b *testing.B) {
-	s, err := render.Play([]byte(strings.Repeat("the quick brown fox ", 96)), render.Options{Cols: 80, Rows: 24})
-	require.NoError(b, err)
-	for b.Loop() {
-		require.NoError(b, render.PNG(io.Discard, s))
-	}
 }

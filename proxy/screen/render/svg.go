@@ -2,98 +2,146 @@ package render
 
 import (
 	"fmt"
+	"image/color"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"terminalproxy/proxy/screen"
 )
 
-// The cell of a picture, in SVG units; baseline is measured from the top of the cell.
+// The cell of an SVG, in its units.
 const (
-	cellWidth  = 8.4
-	cellHeight = 17
-	baseline   = 13
-	fontSize   = 14
+	cellWidth   = 8.4
+	cellHeight  = 17
+	svgBaseline = 13
+	fontSize    = 14
+	// overlap is how far what reaches the edge of a cell goes over it, so that no seam shows at any scale.
+	overlap = 0.3
 )
 
-// SVG draws the screen. Every run of cells of one style is a text that is stretched to its columns, so that the picture
-// is right with any monospaced font.
+var svgCanvas = canvas{cellWidth, cellHeight, 1.2}
+
+// SVG draws the screen with the viewer's monospaced font. A run of cells of one look is a text that is stretched to its
+// columns, so that the picture is right with any such font; what has to meet its neighbours is drawn as shapes. Edges of
+// areas stand on whole pixels of the viewer, at any scale (SVG 1.1, shape-rendering).
 func SVG(s *screen.Screen) string {
-	cols, rows := s.Size()
-	width, height := float64(cols)*cellWidth, rows*cellHeight
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.1f %d" width="%.1f" height="%d" `+
+	d := svg{view: newView(s)}
+	width, height := num(float64(d.cols)*cellWidth), d.rows*cellHeight
+	fmt.Fprintf(&d.b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %d" width="%s" height="%d" `+
 		`font-family="ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace" font-size="%d" xml:space="preserve">`+"\n",
 		width, height, width, height, fontSize)
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", hex(s.Resolve(0, s.Modes().Reverse)))
-	for y := range rows {
-		for x := 0; x < cols; {
-			x = svgRun(&b, s, y, x, cols)
-		}
+	fmt.Fprintf(&d.b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", hex(d.background()))
+	for y := range d.rows {
+		d.backgrounds(y)
 	}
-	svgCursor(&b, s)
-	b.WriteString("</svg>\n")
-	return b.String()
+	for y := range d.rows {
+		d.texts(y)
+		d.lines(y)
+	}
+	d.shapes()
+	d.lineCursor()
+	d.b.WriteString("</svg>\n")
+	return d.b.String()
 }
 
-func hex(r, g, b uint8) string { return fmt.Sprintf("#%02x%02x%02x", r, g, b) }
-
-// paint is how a cell is drawn: its style, resolved.
-type paint struct {
-	fg, bg, line string
-	style        screen.Style
+// svg is a picture that is being written.
+type svg struct {
+	view
+	b strings.Builder
 }
 
-// resolve turns a style into colours: inverse, bold as bright, faint and conceal are decided here.
-func resolve(s *screen.Screen, st screen.Style) paint {
-	p := paint{style: st}
-	if i, ok := st.Fg.Index(); ok && i < 8 && st.Attrs&screen.Bold != 0 {
-		st.Fg = screen.Indexed(i + 8)
-	}
-	p.fg, p.bg = hex(s.Resolve(st.Fg, true)), hex(s.Resolve(st.Bg, false))
-	if (st.Attrs&screen.Inverse != 0) != s.Modes().Reverse {
-		p.fg, p.bg = p.bg, p.fg
-	}
-	if st.Attrs&screen.Conceal != 0 {
-		p.fg = p.bg
-	}
-	p.line = p.fg
-	if !st.UnderlineColor.IsDefault() {
-		p.line = hex(s.Resolve(st.UnderlineColor, true))
-	}
-	return p
+func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
+// num is a number with two decimals at most.
+func num(f float64) string {
+	s := strconv.FormatFloat(f, 'f', 2, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// svgRun draws the cells from column x that share a style, and returns the column after them. A character outside ASCII
-// is a run of its own, because fonts do not agree on its width.
-func svgRun(b *strings.Builder, s *screen.Screen, y, x, cols int) int {
-	first := s.Cell(y, x)
-	end := x + max(first.Width, 1)
-	text := first.Content
-	if isASCII(text) {
-		for end < cols {
-			c := s.Cell(y, end)
-			if c.Style != first.Style || c.Width != 1 || !isASCII(c.Content) {
+// runs calls do for the runs of cells that are alike in a row, from column from to column to.
+func (d *svg) runs(row int, alike func(a, b look) bool, do func(from, to int, l look)) {
+	for x := 0; x < d.cols; {
+		c, l := d.cell(row, x)
+		end := x + max(c.Width, 1)
+		for end < d.cols {
+			next, other := d.cell(row, end)
+			if !alike(l, other) {
 				break
 			}
-			text += pad(c.Content)
-			end++
+			end += max(next.Width, 1)
 		}
-		text = pad(first.Content) + strings.TrimPrefix(text, first.Content)
+		do(x, end, l)
+		x = end
 	}
-	p := resolve(s, first.Style)
-	left, top, width := float64(x)*cellWidth, y*cellHeight, float64(end-x)*cellWidth
-	if p.bg != hex(s.Resolve(0, s.Modes().Reverse)) {
-		fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n", left, top, width, cellHeight, p.bg)
-	}
-	if strings.TrimSpace(text) != "" {
-		fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"%s>%s</text>`+"\n",
-			left, top+baseline, width, p.fg, svgAttrs(first.Style), escape(text))
-	}
-	svgLines(b, p, left, top, width)
-	return end
 }
 
-func isASCII(s string) bool { return len(s) <= 1 }
+func (d *svg) backgrounds(row int) {
+	none := d.background()
+	d.runs(row, func(a, b look) bool { return a.bg == b.bg }, func(from, to int, l look) {
+		if l.bg != none {
+			fmt.Fprintf(&d.b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s" shape-rendering="crispEdges"/>`+"\n",
+				num(float64(from)*cellWidth), row*cellHeight, num(float64(to-from)*cellWidth), cellHeight, hex(l.bg))
+		}
+	})
+}
+
+// texts writes the characters of a row that a font draws.
+func (d *svg) texts(row int) {
+	for x := 0; x < d.cols; {
+		c, l := d.cell(row, x)
+		end := x + max(c.Width, 1)
+		if c.Content == "" || c.Content == " " || isShape(c.Content) {
+			x = end
+			continue
+		}
+		if !isLetter(c.Content) {
+			d.text(row, x, c.Width, c.Content, l)
+			x = end
+			continue
+		}
+		var text strings.Builder
+		text.WriteString(c.Content)
+		for end < d.cols {
+			next, other := d.cell(row, end)
+			if other != l || next.Width != 1 || !isLetter(next.Content) {
+				break
+			}
+			text.WriteString(pad(next.Content))
+			end++
+		}
+		kept := strings.TrimRight(text.String(), " ")
+		d.text(row, x, utf8.RuneCountInString(kept), kept, l)
+		x = end
+	}
+}
+
+// text writes one text. A wide character is set in the middle of its columns as it is; everything else fills its columns.
+func (d *svg) text(row, col, width int, text string, l look) {
+	left, across := float64(col)*cellWidth, float64(width)*cellWidth
+	where := fmt.Sprintf(`x="%s" y="%d" textLength="%s" lengthAdjust="spacingAndGlyphs"`, num(left), row*cellHeight+svgBaseline, num(across))
+	if width == 2 && !isLetter(text[:1]) {
+		where = fmt.Sprintf(`x="%s" y="%d" text-anchor="middle"`, num(left+across/2), row*cellHeight+svgBaseline)
+	}
+	fmt.Fprintf(&d.b, `<text %s fill="%s"%s>%s</text>`+"\n", where, hex(l.fg), svgAttrs(l), escape(text))
+}
+
+// isLetter says that a cell may stand in a text with others: an empty one, ASCII, and the alphabets in whose width all
+// monospaced fonts agree (up to Cyrillic).
+func isLetter(content string) bool {
+	r, n := utf8.DecodeRuneInString(content)
+	return n == len(content) && r < 0x530
+}
+
+func isShape(content string) bool {
+	r, n := utf8.DecodeRuneInString(content)
+	if n != len(content) {
+		return false
+	}
+	_, ok := svgCanvas.figures(r)
+	return ok
+}
 
 func pad(s string) string {
 	if s == "" {
@@ -102,60 +150,148 @@ func pad(s string) string {
 	return s
 }
 
-func svgAttrs(st screen.Style) string {
+func svgAttrs(l look) string {
 	var a string
-	if st.Attrs&screen.Bold != 0 {
+	if l.attrs&screen.Bold != 0 {
 		a += ` font-weight="bold"`
 	}
-	if st.Attrs&screen.Italic != 0 {
+	if l.attrs&screen.Italic != 0 {
 		a += ` font-style="italic"`
-	}
-	if st.Attrs&screen.Faint != 0 {
-		a += ` opacity="0.6"`
 	}
 	return a
 }
 
-// svgLines draws underlines, strike-through and overline over a run.
-func svgLines(b *strings.Builder, p paint, left float64, top int, width float64) {
-	line := func(y float64, extra string) {
-		fmt.Fprintf(b, `<path d="M%.1f %.1fh%.1f" stroke="%s"%s/>`+"\n", left, float64(top)+y, width, p.line, extra)
-	}
-	switch p.style.Underline {
-	case screen.NoUnderline:
-	case screen.SingleUnderline:
-		line(baseline+2, "")
-	case screen.DoubleUnderline:
-		line(baseline+1.5, "")
-		line(baseline+3.5, "")
-	case screen.CurlyUnderline:
-		fmt.Fprintf(b, `<path d="M%.1f %.1f`, left, float64(top)+baseline+2)
-		for x := 0.0; x+4.2 <= width+0.1; x += 4.2 {
-			b.WriteString("q1.05 -2 2.1 0t2.1 0")
+// shapes draws the characters that are figures: those of one kind and colour are one path, so that lines which overlap a
+// little are one area.
+func (d *svg) shapes() {
+	var kinds []string
+	paths := make(map[string]*strings.Builder)
+	for y := range d.rows {
+		for x := range d.cols {
+			c, l := d.cell(y, x)
+			if !isShape(c.Content) {
+				continue
+			}
+			r, _ := utf8.DecodeRuneInString(c.Content)
+			figures, _ := svgCanvas.figures(r)
+			for _, f := range figures {
+				kind := figureAttrs(f, l)
+				if paths[kind] == nil {
+					kinds, paths[kind] = append(kinds, kind), new(strings.Builder)
+				}
+				paths[kind].WriteString(figurePath(f, float64(x)*cellWidth, float64(y*cellHeight)))
+			}
 		}
-		fmt.Fprintf(b, `" fill="none" stroke="%s"/>`+"\n", p.line)
-	case screen.DottedUnderline:
-		line(baseline+2, ` stroke-dasharray="1 2"`)
-	case screen.DashedUnderline:
-		line(baseline+2, ` stroke-dasharray="4 2"`)
 	}
-	if p.style.Attrs&screen.Strike != 0 {
-		line(cellHeight/2, "")
-	}
-	if p.style.Attrs&screen.Overline != 0 {
-		line(0.5, "")
+	for _, kind := range kinds {
+		fmt.Fprintf(&d.b, `<path%s d="%s"/>`+"\n", kind, paths[kind])
 	}
 }
 
-// svgCursor draws the cursor as a translucent block, so that the character under it can be read.
-func svgCursor(b *strings.Builder, s *screen.Screen) {
-	c := s.Cursor()
-	if !c.Visible {
+func figureAttrs(f figure, l look) string {
+	a := fmt.Sprintf(` fill="%s"`, hex(l.fg))
+	if f.opacity < 1 {
+		a += fmt.Sprintf(` fill-opacity="%s"`, num(f.opacity))
+	}
+	if f.points == nil && !f.stroke {
+		a += ` shape-rendering="crispEdges"`
+	}
+	return a
+}
+
+// figurePath is a figure as a path (SVG 1.1, 8.3). Lines and polygons go a little over the edges that they reach.
+func figurePath(f figure, left, top float64) string {
+	over := func(v, length float64, on bool) float64 {
+		switch {
+		case on && v < 0.01:
+			return v - overlap
+		case on && v > length-0.01:
+			return v + overlap
+		}
+		return v
+	}
+	if f.points == nil {
+		x0, y0 := left+over(f.x0, cellWidth, f.stroke), top+over(f.y0, cellHeight, f.stroke)
+		x1, y1 := left+over(f.x1, cellWidth, f.stroke), top+over(f.y1, cellHeight, f.stroke)
+		return fmt.Sprintf("M%s %sH%sV%sH%sz", num(x0), num(y0), num(x1), num(y1), num(x0))
+	}
+	var b strings.Builder
+	for i, p := range clockwise(f.points) {
+		b.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
+		b.WriteString(num(left+over(p.x, cellWidth, true)) + " " + num(top+over(p.y, cellHeight, f.stroke)))
+	}
+	return b.String() + "z"
+}
+
+// clockwise is a polygon in the direction of the rectangles: two areas that overlap in opposite directions would leave a
+// hole (SVG 1.1, 11.3, fill-rule nonzero).
+func clockwise(points []point) []point {
+	area := 0.0
+	for i, p := range points {
+		next := points[(i+1)%len(points)]
+		area += p.x*next.y - next.x*p.y
+	}
+	if area >= 0 {
+		return points
+	}
+	turned := slices.Clone(points)
+	slices.Reverse(turned)
+	return turned
+}
+
+// lines draws underlines, strike-through and overline of a row.
+func (d *svg) lines(row int) {
+	const marks = screen.Strike | screen.Overline
+	alike := func(a, b look) bool {
+		return a.underline == b.underline && a.line == b.line && a.fg == b.fg && a.attrs&marks == b.attrs&marks
+	}
+	d.runs(row, alike, func(from, to int, l look) {
+		left, top, width := float64(from)*cellWidth, float64(row*cellHeight), float64(to-from)*cellWidth
+		line := func(y float64, c color.RGBA, extra string) {
+			fmt.Fprintf(&d.b, `<path d="M%s %sh%s" stroke="%s"%s/>`+"\n", num(left), num(top+y), num(width), hex(c), extra)
+		}
+		switch l.underline {
+		case screen.NoUnderline:
+		case screen.SingleUnderline:
+			line(svgBaseline+2, l.line, "")
+		case screen.DoubleUnderline:
+			line(svgBaseline+1.5, l.line, "")
+			line(svgBaseline+3.5, l.line, "")
+		case screen.CurlyUnderline:
+			fmt.Fprintf(&d.b, `<path d="M%s %s`, num(left), num(top+svgBaseline+2))
+			for range 2 * (to - from) {
+				b := "q1.05 -2.4 2.1 0t2.1 0"
+				d.b.WriteString(b)
+			}
+			fmt.Fprintf(&d.b, `" fill="none" stroke="%s"/>`+"\n", hex(l.line))
+		case screen.DottedUnderline:
+			line(svgBaseline+2, l.line, ` stroke-dasharray="1 1.1"`)
+		case screen.DashedUnderline:
+			line(svgBaseline+2, l.line, ` stroke-dasharray="3 1.2"`)
+		}
+		if l.attrs&screen.Strike != 0 {
+			line(cellHeight/2, l.fg, "")
+		}
+		if l.attrs&screen.Overline != 0 {
+			line(0.5, l.fg, "")
+		}
+	})
+}
+
+// lineCursor draws a cursor that is a line; a block is in the look of its cell.
+func (d *svg) lineCursor() {
+	at := d.cursor
+	left, top, width, height := float64(at.col)*cellWidth, float64(at.row*cellHeight), float64(at.width)*cellWidth, float64(cellHeight)
+	switch at.kind {
+	case underlineCursor:
+		top, height = top+height-2, 2
+	case barCursor:
+		width = 2
+	default:
 		return
 	}
-	width := max(s.Cell(c.Row, c.Col).Width, 1)
-	fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity="0.5"/>`+"\n",
-		float64(c.Col)*cellWidth, c.Row*cellHeight, float64(width)*cellWidth, cellHeight, hex(s.Resolve(0, true)))
+	fmt.Fprintf(&d.b, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s" shape-rendering="crispEdges"/>`+"\n",
+		num(left), num(top), num(width), num(height), hex(d.cursorColor()))
 }
 
 // escape makes text fit for XML: cells hold no controls, but other characters that XML forbids may stand there.

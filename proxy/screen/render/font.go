@@ -1,0 +1,263 @@
+package render
+
+import (
+	"fmt"
+	"image"
+	"image/draw"
+	"math"
+	"sync"
+
+	"github.com/go-fonts/dejavu/dejavusansmono"
+	"github.com/go-fonts/dejavu/dejavusansmonobold"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/image/vector"
+)
+
+// fonts are the embedded ones, regular and bold. Parsing takes a moment, so it happens once, when a picture is wanted.
+var fonts = sync.OnceValues(func() ([2]*sfnt.Font, error) {
+	var both [2]*sfnt.Font
+	for i, ttf := range [][]byte{dejavusansmono.TTF, dejavusansmonobold.TTF} {
+		f, err := opentype.Parse(ttf)
+		if err != nil {
+			return both, fmt.Errorf("parse the font: %w", err)
+		}
+		both[i] = f
+	}
+	return both, nil
+})
+
+// mask is how much of each pixel a glyph covers, in sixteen steps: few colours make a small picture. at is relative to the
+// upper left corner of the cell.
+type mask struct {
+	at  image.Rectangle
+	pix []uint8
+}
+
+// glyphKey names a mask: a character, as the font or as shapes draw it.
+type glyphKey struct {
+	r            rune
+	bold, italic bool
+	width        int // columns
+}
+
+// maxGlyphs bounds the masks that are kept; a screen has a few hundred.
+const maxGlyphs = 8192
+
+// sheet has the masks for cells of one size. It is not safe for use by more than one goroutine at once.
+type sheet struct {
+	size   image.Point // of a cell in pixels
+	base   int         // the baseline, from the top of the cell
+	fonts  [2]*sfnt.Font
+	faces  [2]font.Face
+	buf    sfnt.Buffer
+	raster *vector.Rasterizer
+	masks  map[glyphKey]*mask
+}
+
+// The advance of the font and the place of its baseline, in parts of its size and of the cell's height.
+const (
+	advance  = 0.602
+	baseline = 0.78
+)
+
+func newSheet(cell image.Point) (*sheet, error) {
+	both, err := fonts()
+	if err != nil {
+		return nil, err
+	}
+	s := &sheet{
+		size: cell, base: int(math.Round(baseline * float64(cell.Y))), fonts: both,
+		raster: vector.NewRasterizer(cell.X, cell.Y), masks: make(map[glyphKey]*mask),
+	}
+	for i, f := range both {
+		s.faces[i], err = opentype.NewFace(f, &opentype.FaceOptions{Size: float64(cell.X) / advance, DPI: 72, Hinting: font.HintingNone})
+		if err != nil {
+			return nil, fmt.Errorf("open the font: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// glyph is the mask of a character: shapes, the font's glyph, or its number where the font has none. Marks of a cluster
+// are glyphs of their own; has says whether there is one for them.
+func (s *sheet) glyph(k glyphKey) *mask {
+	if m, ok := s.masks[k]; ok {
+		return m
+	}
+	if len(s.masks) >= maxGlyphs {
+		clear(s.masks)
+	}
+	c := canvas{float64(s.size.X * k.width), float64(s.size.Y), math.Max(1, math.Round(float64(s.size.X)/9))}
+	var m *mask
+	if figures, ok := c.figures(k.r); ok {
+		m = s.shape(c, figures)
+	} else if s.has(k.r) {
+		m = s.letter(k)
+	} else {
+		m = s.number(k)
+	}
+	s.masks[k] = m
+	return m
+}
+
+func (s *sheet) has(r rune) bool {
+	i, err := s.fonts[0].GlyphIndex(&s.buf, r)
+	return err == nil && i != 0
+}
+
+// letter is the font's glyph, in the middle of its columns, slanted where the text is italic.
+func (s *sheet) letter(k glyphKey) *mask {
+	face := s.faces[0]
+	if i, err := s.fonts[1].GlyphIndex(&s.buf, k.r); k.bold && err == nil && i != 0 {
+		face = s.faces[1]
+	}
+	bounds, src, from, _, ok := face.Glyph(fixed.P((k.width-1)*s.size.X/2, s.base), k.r)
+	if !ok || bounds.Empty() {
+		return &mask{}
+	}
+	flat := image.NewAlpha(bounds)
+	draw.Draw(flat, bounds, src, from, draw.Src)
+	m := newMask(bounds)
+	if k.italic {
+		m = newMask(image.Rect(bounds.Min.X-s.size.Y/4, bounds.Min.Y, bounds.Max.X+s.size.Y/4, bounds.Max.Y))
+	}
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		shift := 0.0
+		if k.italic {
+			shift = (float64(s.base)*.65 - float64(y)) / 5
+		}
+		whole := math.Floor(shift)
+		part := shift - whole
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			a := float64(flat.AlphaAt(x, y).A)
+			m.add(x+int(whole), y, a*(1-part))
+			m.add(x+int(whole)+1, y, a*part)
+		}
+	}
+	return m.settled()
+}
+
+func newMask(r image.Rectangle) *mask { return &mask{at: r, pix: make([]uint8, r.Dx()*r.Dy())} }
+
+// add lets more of a pixel be covered, from 0 to 255.
+func (m *mask) add(x, y int, a float64) {
+	if a > 0 && (image.Point{x, y}).In(m.at) {
+		p := &m.pix[(y-m.at.Min.Y)*m.at.Dx()+x-m.at.Min.X]
+		*p = uint8(min(255, math.Round(float64(*p)+a)))
+	}
+}
+
+// settled rounds to the sixteen steps.
+func (m *mask) settled() *mask {
+	for i, a := range m.pix {
+		m.pix[i] = uint8((int(a) + 8) / 17 * 17)
+	}
+	return m
+}
+
+// shape is the mask of figures. Rectangles stand on whole pixels.
+func (s *sheet) shape(c canvas, figures []figure) *mask {
+	m := newMask(image.Rect(0, 0, int(c.w), int(c.h)))
+	for _, f := range figures {
+		if f.points != nil {
+			s.polygon(m, f)
+			continue
+		}
+		for y := int(math.Round(f.y0)); y < int(math.Round(f.y1)); y++ {
+			for x := int(math.Round(f.x0)); x < int(math.Round(f.x1)); x++ {
+				m.add(x, y, 255*f.opacity)
+			}
+		}
+	}
+	return m.settled()
+}
+
+func (s *sheet) polygon(m *mask, f figure) {
+	s.raster.Reset(m.at.Dx(), m.at.Dy())
+	for i, p := range f.points {
+		if i == 0 {
+			s.raster.MoveTo(float32(p.x), float32(p.y))
+		} else {
+			s.raster.LineTo(float32(p.x), float32(p.y))
+		}
+	}
+	s.raster.ClosePath()
+	flat := image.NewAlpha(m.at)
+	s.raster.Draw(flat, m.at, image.Opaque, image.Point{})
+	for i, a := range flat.Pix {
+		m.pix[i] = max(m.pix[i], a)
+	}
+}
+
+// digits are the hexadecimal digits in three by five pixels, a row of three bits after another.
+var digits = [16][5]uint8{
+	{7, 5, 5, 5, 7},
+	{2, 6, 2, 2, 7},
+	{7, 1, 7, 4, 7},
+	{7, 1, 7, 1, 7},
+	{5, 5, 7, 1, 1},
+	{7, 4, 7, 1, 7},
+	{7, 4, 7, 5, 7},
+	{7, 1, 2, 2, 2},
+	{7, 5, 7, 5, 7},
+	{7, 5, 7, 1, 7},
+	{2, 5, 7, 5, 5},
+	{6, 5, 6, 5, 6},
+	{7, 4, 4, 4, 7},
+	{6, 5, 5, 5, 6},
+	{7, 4, 7, 4, 7},
+	{7, 4, 7, 4, 4},
+}
+
+// number stands for a character that the font lacks: the hexadecimal digits of its number, two or three in a row, in a
+// frame where there is room. A cell that is too small for them has the frame alone.
+func (s *sheet) number(k glyphKey) *mask {
+	m := newMask(image.Rect(0, 0, s.size.X*k.width, s.size.Y))
+	across, text := 2, fmt.Sprintf("%04X", k.r)
+	if k.width > 1 {
+		across = 3
+	}
+	down := (len(text) + across - 1) / across
+	wide, high := across*4-1, down*6-1
+	frame := m.at.Inset(1)
+	if wide > m.at.Dx()-2 || high > m.at.Dy()-2 {
+		m.frame(frame)
+		return m
+	}
+	if wide <= frame.Dx()-4 {
+		m.frame(frame)
+	}
+	left, top := (m.at.Dx()-wide)/2, (m.at.Dy()-high)/2
+	for i, c := range text {
+		digit := digits[unhex(c)]
+		for y, row := range digit {
+			for x := range 3 {
+				if row&(4>>x) != 0 {
+					m.add(left+i%across*4+x, top+i/across*6+y, 255)
+				}
+			}
+		}
+	}
+	return m
+}
+
+func unhex(c rune) int {
+	if c >= 'A' {
+		return int(c-'A') + 10
+	}
+	return int(c - '0')
+}
+
+func (m *mask) frame(r image.Rectangle) {
+	for x := r.Min.X; x < r.Max.X; x++ {
+		m.add(x, r.Min.Y, 255)
+		m.add(x, r.Max.Y-1, 255)
+	}
+	for y := r.Min.Y + 1; y < r.Max.Y-1; y++ {
+		m.add(r.Min.X, y, 255)
+		m.add(r.Max.X-1, y, 255)
+	}
+}
