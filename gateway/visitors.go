@@ -32,7 +32,7 @@ const (
 )
 
 // Drawing draws a picture of a screen; see httpapi.Config.Draw.
-type Drawing = func(w io.Writer, format string, p httpapi.Picture) error
+type Drawing = func(w io.Writer, format string, s protocol.Screen) error
 
 // MCPDoor speaks MCP over HTTP with the clients of one agent. Close ends what they have open; it does not wait for
 // requests under way.

@@ -58,7 +58,15 @@ type Cursor struct {
 	Row     int  `json:"row"`
 	Col     int  `json:"col"`
 	Visible bool `json:"visible"`
+	// Shape is "underline" or "bar", and left out for a block (DECSCUSR).
+	Shape string `json:"shape,omitempty"`
 }
+
+// Shapes of a cursor that is no block.
+const (
+	CursorUnderline = "underline"
+	CursorBar       = "bar"
+)
 
 // Modes are the modes that matter to somebody who types (xterm ctlseqs, DECSET).
 type Modes struct {

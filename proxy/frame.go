@@ -28,7 +28,7 @@ func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 		Seq: l.model.Rev(),
 		Screen: protocol.Screen{
 			Cols: cols, Rows: rows, Lines: l.currentLines(),
-			Cursor: protocol.Cursor{Row: cursor.Row, Col: cursor.Col, Visible: cursor.Visible},
+			Cursor: protocol.Cursor{Row: cursor.Row, Col: cursor.Col, Visible: cursor.Visible, Shape: shapeOf(cursor.Shape)},
 			Alt:    l.model.Alt(), Title: l.title(),
 			Modes: protocol.Modes{
 				BracketedPaste: modes.BracketedPaste, AppCursor: modes.AppCursor, Mouse: modes.MouseProtocol != 0,
@@ -45,6 +45,17 @@ func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 	f.Screen.Hash = l.hash()
 	f.Redactions, f.HiddenText = l.redactions(), l.hiddenText()
 	return f
+}
+
+// shapeOf is the shape of a cursor on the wire, from the number of DECSCUSR.
+func shapeOf(n int) string {
+	switch n {
+	case 3, 4:
+		return protocol.CursorUnderline
+	case 5, 6:
+		return protocol.CursorBar
+	}
+	return ""
 }
 
 // hiddenFrame is the frame of a screen that the user hides: blank.

@@ -10,7 +10,6 @@ import (
 
 	"terminalproxy/cmd/pictures"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/observe"
 	"terminalproxy/protocol"
 )
@@ -60,7 +59,7 @@ func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.Ses
 		format, file = "svg", f.svg
 	}
 	var b bytes.Buffer
-	if err := pictures.Draw(&b, format, httpapi.Picture{Cols: screen.Cols, Rows: screen.Rows, Lines: screen.Lines, Cursor: screen.Cursor}); err != nil {
+	if err := pictures.Draw(&b, format, screen); err != nil {
 		return err
 	}
 	return writePicture(file, b.Bytes())

@@ -1,45 +1,66 @@
 // Package pictures draws the screens that a gateway knows as rows of text, with the terminal model of package proxy: the
-// two rooms do not know each other, and the commands plug them together.
+// two rooms do not know each other, and the commands plug them together. Every way to a picture of a session leads here:
+// the command line, HTTP and MCP show the same one. Its functions may be called from any goroutine.
 package pictures
 
 import (
 	"bytes"
 	"fmt"
+	"image"
 	"io"
 
-	"terminalproxy/gateway/httpapi"
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/screen/render"
 )
 
-// Draw writes a screen as "png" or "svg".
-func Draw(w io.Writer, format string, p httpapi.Picture) error {
-	s, err := render.Play(replay(p), render.Options{Cols: p.Cols, Rows: p.Rows})
+// Draw writes a screen, whose rows carry SGR sequences, as "png" or "svg".
+func Draw(w io.Writer, format string, p protocol.Screen) error {
+	if format != "png" && format != "svg" {
+		return fmt.Errorf("a picture is png or svg, not %q", format)
+	}
+	s, err := replay(p)
 	if err != nil {
 		return err
 	}
-	return write(w, format, s)
-}
-
-func write(w io.Writer, format string, s *screen.Screen) error {
-	switch format {
-	case "png":
+	if format == "png" {
 		return render.PNG(w, s)
-	case "svg":
-		_, err := io.WriteString(w, render.SVG(s))
-		return err
 	}
-	return fmt.Errorf("a picture is png or svg, not %q", format)
+	_, err = io.WriteString(w, render.SVG(s))
+	return err
 }
 
-// replay is output that leaves the picture's screen behind (ECMA-48: CUP, SGR; DECAWM and DECTCEM of xterm ctlseqs).
-func replay(p httpapi.Picture) []byte {
+// Fit makes a PNG that is at most side pixels wide and high, and says how large a cell is in it. A screen that could not be
+// read at that size is an error.
+func Fit(p protocol.Screen, side int) (png []byte, cell image.Point, err error) {
+	s, err := replay(p)
+	if err != nil {
+		return nil, image.Point{}, err
+	}
+	var b bytes.Buffer
+	cell, err = render.Fit(&b, s, side)
+	return b.Bytes(), cell, err
+}
+
+// replay is a screen that shows what another one did.
+func replay(p protocol.Screen) (*screen.Screen, error) {
+	return render.Play(output(p), render.Options{Cols: p.Cols, Rows: p.Rows})
+}
+
+// output leaves a screen behind when a terminal prints it (ECMA-48: CUP, SGR; DECAWM, DECTCEM and DECSCUSR of xterm ctlseqs).
+func output(p protocol.Screen) []byte {
 	var b bytes.Buffer
 	b.WriteString("\x1b[?7l") // a row that is too long stays one row
 	for i, line := range p.Lines {
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[0m%s", i+1, line)
 	}
 	fmt.Fprintf(&b, "\x1b[0m\x1b[%d;%dH", p.Cursor.Row+1, p.Cursor.Col+1)
+	switch p.Cursor.Shape {
+	case protocol.CursorUnderline:
+		b.WriteString("\x1b[4 q")
+	case protocol.CursorBar:
+		b.WriteString("\x1b[6 q")
+	}
 	if !p.Cursor.Visible {
 		b.WriteString("\x1b[?25l")
 	}

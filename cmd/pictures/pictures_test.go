@@ -2,12 +2,12 @@ package pictures
 
 import (
 	"bytes"
+	"image"
 	"image/png"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/httpapi"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/screen/render"
@@ -20,13 +20,16 @@ func TestAPictureIsTheScreenItself(t *testing.T) {
 		"wide":    "日本語 e\u0301 🙂\r\n\x1b[7mreverse\x1b[m",
 		"full":    "0123456789012345678\u65e5\r\n\x1b[4m01234567890123456789",
 		"hidden":  "text\x1b[?25l",
+		"line":    "text\x1b[4 q",
+		"bar":     "text\x1b[6 q",
 		"empty":   "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := screen.New(screen.Config{Cols: 20, Rows: 4})
 			s.Feed([]byte(output))
 			c := s.Cursor()
-			p := httpapi.Picture{Cols: 20, Rows: 4, Cursor: protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}}
+			p := protocol.Screen{Cols: 20, Rows: 4, Cursor: protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}}
+			p.Cursor.Shape = map[int]string{4: protocol.CursorUnderline, 6: protocol.CursorBar}[c.Shape]
 			for i := range 4 {
 				p.Lines = append(p.Lines, string(s.AppendRowANSI(nil, i)))
 			}
@@ -43,6 +46,21 @@ func TestAPictureIsTheScreenItself(t *testing.T) {
 }
 
 func TestOtherPicturesAreRefused(t *testing.T) {
-	require.ErrorContains(t, Draw(&bytes.Buffer{}, "gif", httpapi.Picture{Cols: 1, Rows: 1}), "png or svg")
-	require.ErrorContains(t, Draw(&bytes.Buffer{}, "svg", httpapi.Picture{Cols: 0, Rows: 1}), "size 0x1")
+	require.ErrorContains(t, Draw(&bytes.Buffer{}, "gif", protocol.Screen{Cols: 1, Rows: 1}), "png or svg")
+	require.ErrorContains(t, Draw(&bytes.Buffer{}, "svg", protocol.Screen{Cols: 0, Rows: 1}), "size 0x1")
+}
+
+func TestAPictureForAModelIsSmall(t *testing.T) {
+	for _, c := range []struct{ cols, rows, width int }{{80, 24, 9}, {240, 60, 6}} {
+		pixels, cell, err := Fit(protocol.Screen{Cols: c.cols, Rows: c.rows, Lines: []string{"x"}}, 1568)
+		require.NoError(t, err)
+		require.Equal(t, image.Pt(c.width, 2*c.width), cell)
+		size, err := png.DecodeConfig(bytes.NewReader(pixels))
+		require.NoError(t, err)
+		require.Equal(t, []int{c.cols * cell.X, c.rows * cell.Y}, []int{size.Width, size.Height})
+	}
+	_, _, err := Fit(protocol.Screen{Cols: 1000, Rows: 10}, 1568)
+	require.ErrorContains(t, err, "at most 392 and 196")
+	_, _, err = Fit(protocol.Screen{Cols: -1, Rows: 10}, 1568)
+	require.ErrorContains(t, err, "size -1x10")
 }

@@ -52,13 +52,6 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Say }
 
-// Picture is a screen to be drawn. Rows carry SGR sequences (ECMA-48) where the program set colours.
-type Picture struct {
-	Cols, Rows int
-	Lines      []string
-	Cursor     protocol.Cursor
-}
-
 // Config is what the door needs.
 type Config struct {
 	// Log gets what went wrong; nil is silence.
@@ -66,8 +59,8 @@ type Config struct {
 	// Admit decides who a request comes from; a *Refusal is told. own says that it is for an act of the owner's, which on
 	// the user's own socket everybody may try. Required.
 	Admit func(r *http.Request, own bool) (Visitor, error)
-	// Draw writes a picture, format is "png" or "svg". Without it there are none.
-	Draw func(w io.Writer, format string, p Picture) error
+	// Draw writes a picture of a screen whose rows carry SGR sequences; format is "png" or "svg". Without it there are none.
+	Draw func(w io.Writer, format string, s protocol.Screen) error
 	// Stats counts what is in the switchboard, for the metrics. Required.
 	Stats func() Stats
 	// Version is the product's, for the metrics.

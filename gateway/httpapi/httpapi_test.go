@@ -128,7 +128,7 @@ func serve(t *testing.T, v *visitor) *served {
 		Stats: func() Stats {
 			return Stats{Sessions: map[string]int{"running": 2, "lost": 1}, Participants: map[string]int{"agent": 3}, Waiting: 4}
 		},
-		Draw: func(w io.Writer, format string, p Picture) error {
+		Draw: func(w io.Writer, format string, p protocol.Screen) error {
 			_, err := fmt.Fprintf(w, "<%s %dx%d %q>", format, p.Cols, p.Rows, p.Lines[0])
 			return err
 		},

@@ -165,8 +165,7 @@ func (d *Door) draw(w http.ResponseWriter, r *http.Request, format string, f *pr
 		return nil
 	}
 	var b bytes.Buffer
-	p := Picture{Cols: f.Screen.Cols, Rows: f.Screen.Rows, Lines: f.Screen.Lines, Cursor: f.Screen.Cursor}
-	if err := d.cfg.Draw(&b, format, p); err != nil {
+	if err := d.cfg.Draw(&b, format, f.Screen); err != nil {
 		return fmt.Errorf("draw the screen: %w", err)
 	}
 	w.Header().Set("Content-Type", map[string]string{"png": "image/png", "svg": "image/svg+xml"}[format])
