@@ -9,15 +9,18 @@ import (
 
 // explain is an error as the agent reads it: a sentence, and the tool to call next. Some clients do not mark an error as
 // such, so the text has to say it by itself.
-func explain(err error) string {
+func explain(err error) string { return "error: " + explainPlainly(err) }
+
+// explainPlainly is explain within a sentence.
+func explainPlainly(err error) string {
 	if partly, ok := errors.AsType[*partly](err); ok {
-		return explain(partly.cause) + "\n" + partly.receipt
+		return explainPlainly(partly.cause) + "\n" + partly.receipt
 	}
 	refused, ok := errors.AsType[*protocol.Error](err)
 	if !ok {
-		return "error: " + err.Error()
+		return err.Error()
 	}
-	text := "error: " + observe.Refusal(refused.Code, refused.Message)
+	text := observe.Refusal(refused.Code, refused.Message)
 	if next := next(refused.Code); next != "" {
 		text += "; " + next
 	}

@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"sync"
 	"testing"
 	"time"
@@ -35,6 +38,7 @@ type fake struct {
 	input   func(*protocol.Input) (*protocol.InputResult, error)
 	request func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error)
 	release func(*protocol.ControlRelease) error
+	draw    func(protocol.Screen, int) ([]byte, image.Point, error)
 	failing error
 	mark    func() string // of the fences; nil is always the same
 	// stream is what a subscription brings; nil is nothing.
@@ -161,7 +165,7 @@ func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.C
 		mark = func() string { return "m4rk" }
 	}
 	server := New(Config{
-		Terminals: f, Programs: programs, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
+		Terminals: f, Programs: programs, Draw: f.draw, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
 		ProgressEvery: time.Millisecond, LookEvery: time.Millisecond,
 	})
 	near, far := mcp.NewInMemoryTransports()
@@ -179,14 +183,20 @@ func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.C
 	return session
 }
 
-// call calls a tool and gives its only text.
+// call calls a tool and gives its only text, with a word for a picture.
 func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) (text string, isError bool) {
 	t.Helper()
 	got, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
 	require.NoError(t, err)
-	require.Len(t, got.Content, 1)
 	require.Nil(t, got.StructuredContent, "clients hide the text when there is structured content")
-	return got.Content[0].(*mcp.TextContent).Text, got.IsError
+	text = got.Content[0].(*mcp.TextContent).Text
+	for _, more := range got.Content[1:] {
+		picture := more.(*mcp.ImageContent)
+		img, err := png.DecodeConfig(bytes.NewReader(picture.Data))
+		require.NoError(t, err)
+		text += fmt.Sprintf("\n[%s, %d by %d]", picture.MIMEType, img.Width, img.Height)
+	}
+	return text, got.IsError
 }
 
 var errGone = errors.New("no gateway answers at ws://localhost/v1/agent: start a session with `proxy --agent PROGRAM`")

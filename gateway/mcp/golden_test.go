@@ -1,9 +1,13 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,6 +90,32 @@ func ask(how protocol.SecretPrompt) func(*protocol.Frame) {
 	}
 }
 
+// drawing is a server that draws: its pictures have the right size and nothing in them.
+func drawing(f *fake) {
+	f.draw = func(s protocol.Screen, side int) ([]byte, image.Point, error) {
+		if side != 1568 {
+			return nil, image.Point{}, fmt.Errorf("a side of %d pixels", side)
+		}
+		var b bytes.Buffer
+		err := png.Encode(&b, image.NewGray(image.Rect(0, 0, s.Cols*9, s.Rows*18)))
+		return b.Bytes(), image.Pt(9, 18), err
+	}
+}
+
+// hidesAfter is a screen that the user hides when it was read n times.
+func hidesAfter(n int) func(*fake) {
+	return func(f *fake) {
+		shown, left := f.frame, n
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			frame := shown
+			if left--; left < 0 {
+				hide(&frame)
+			}
+			return &protocol.ReadResult{Frame: &frame}, nil
+		}
+	}
+}
+
 var situations = []situation{
 	{"none", "terminal_list", nil, func(f *fake) { f.sessions = nil }},
 	{"several", "terminal_list", nil, func(f *fake) {
@@ -138,6 +168,23 @@ var situations = []situation{
 	{"hidden history", "terminal_read", args{"view": "history"}, with(hide)},
 	{"password", "terminal_read", nil, with(ask(protocol.SecretHard))},
 	{"perhaps a password", "terminal_read", nil, with(ask(protocol.SecretSoft))},
+	{"image", "terminal_read", args{"image": true}, drawing},
+	{"image and changes", "terminal_read", args{"image": true, "view": "changes", "since_rev": 412}, drawing},
+	{"image of history", "terminal_read", args{"image": true, "view": "history"}, drawing},
+	{"image of a hidden screen", "terminal_read", args{"image": true}, all(drawing, with(hide))},
+	{"hidden before it was drawn", "terminal_read", args{"image": true}, all(drawing, hidesAfter(1))},
+	{"image of a screen that is too large", "terminal_read", args{"image": true}, func(f *fake) {
+		f.draw = func(protocol.Screen, int) ([]byte, image.Point, error) {
+			return nil, image.Point{}, errors.New("the screen has 500 columns and 24 rows, a picture of 1568 pixels shows at most 392 and 196")
+		}
+	}},
+	{"image of noise", "terminal_read", args{"image": true}, func(f *fake) {
+		f.draw = func(protocol.Screen, int) ([]byte, image.Point, error) {
+			return make([]byte, 5<<20), image.Pt(9, 18), nil
+		}
+	}},
+	{"no pictures here", "terminal_read", args{"image": true}, nil},
+	{"image is a word", "terminal_read", args{"image": "yes"}, drawing},
 	{"view", "terminal_read", args{"view": "image"}, nil},
 	{"type", "terminal_read", args{"lines": "many"}, nil},
 	{"too many lines", "terminal_read", args{"lines": 5000}, nil},
@@ -148,6 +195,8 @@ var situations = []situation{
 
 	{"matched", "terminal_wait", args{"for": "text", "value": "eggs"}, nil},
 	{"hidden", "terminal_wait", args{"for": "exit"}, with(hide)},
+	{"image", "terminal_wait", args{"for": "text", "value": "eggs", "image": true}, drawing},
+	{"image of a hidden screen", "terminal_wait", args{"for": "exit", "image": true}, all(drawing, with(hide))},
 	{"timeout", "terminal_wait", args{"for": "gone", "value": "eggs", "timeout_ms": 100}, func(f *fake) {
 		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
 			return &protocol.WaitResult{Frame: &f.frame}, nil

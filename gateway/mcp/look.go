@@ -84,6 +84,7 @@ type readArgs struct {
 	View     string  `json:"view"`
 	SinceRev *uint64 `json:"since_rev"`
 	Lines    int     `json:"lines"`
+	Image    bool    `json:"image"` // see illustrate
 }
 
 func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) (string, error) {
@@ -95,6 +96,9 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	}
 	if in.View == "changes" && in.Lines > 0 {
 		return "", fmt.Errorf("lines belongs to the views screen and history")
+	}
+	if in.View == "history" && in.Image {
+		return "", fmt.Errorf("an image shows the screen and no history: leave view or image out")
 	}
 	info, err := s.find(ctx, in.Terminal)
 	if err != nil {
@@ -221,6 +225,7 @@ type waitArgs struct {
 	For       string `json:"for"`
 	Value     string `json:"value"`
 	TimeoutMs *int64 `json:"timeout_ms"`
+	Image     bool   `json:"image"` // see illustrate
 }
 
 func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs) (string, error) {

@@ -2,8 +2,9 @@
 // for a fact, to ask the user for the keyboard, to type and to give the keyboard back. It speaks the revisions with a
 // handshake (up to 2025-11-25) and the stateless one (2026-07-28) on the same stream.
 //
-// Tools answer with plain text only: several clients hide text when a result is structured as well. What a program wrote
-// stands in a fence whose mark is new in every result, so that it cannot pretend to be a word of ours (SAFETY R44).
+// Tools answer with plain text, and a picture where one is asked for: several clients hide text when a result is structured
+// as well. What a program wrote stands in a fence whose mark is new in every result, so that it cannot pretend to be a word
+// of ours (SAFETY R44).
 // Nothing here can grant anything: the user does, at the terminal.
 package mcp
 
@@ -11,6 +12,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"image"
 	"io"
 	"log/slog"
 	"slices"
@@ -50,6 +52,9 @@ type Config struct {
 	Terminals Terminals
 	// Programs is nil where an agent may start none: then there are no tools for it.
 	Programs Programs
+	// Draw makes a PNG of a screen whose rows carry SGR sequences, at most side pixels wide and high, and says how large a
+	// cell is in it. Without it there are no pictures.
+	Draw func(screen protocol.Screen, side int) (png []byte, cell image.Point, err error)
 	// Version is the product's, for the client's logs.
 	Version string
 	// Log gets diagnostics; nil is silence. It must not write to the stream that is served.
@@ -154,7 +159,8 @@ func (s *Server) addTools() {
 	})
 }
 
-// handler turns a tool of ours into one of the library's: its text or its error becomes the only content.
+// handler turns a tool of ours into one of the library's: its text or its error is the content, and a picture if the call
+// wants one.
 func (s *Server) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		text, err := t.run(ctx, req)
@@ -165,7 +171,16 @@ func (s *Server) handler(t tool) mcp.ToolHandler {
 			s.cfg.Log.Debug("tool failed", "tool", t.def.Name, "error", err)
 			text = explain(err)
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: err != nil}, nil
+		said := &mcp.TextContent{Text: text}
+		res := &mcp.CallToolResult{Content: []mcp.Content{said}, IsError: err != nil}
+		if err == nil {
+			line, picture := s.illustrate(ctx, req)
+			said.Text += line
+			if picture != nil {
+				res.Content = append(res.Content, picture)
+			}
+		}
+		return res, nil
 	}
 }
 

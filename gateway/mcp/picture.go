@@ -1,0 +1,74 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/png"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+const (
+	// maxSide is the longest side of a picture in pixels. Models scale down what is larger, and then nothing in it can be
+	// read.
+	maxSide = 1568
+	// maxPicture bounds the bytes of a picture; that of a real screen takes a hundredth of it.
+	maxPicture = 3 << 20
+)
+
+var imageParam = param{name: "image", kind: "boolean", about: fmt.Sprintf(
+	"Also the whole screen as a picture (PNG, at most %d pixels a side): for colours, charts and layout. Text is better read from the rows.", maxSide)}
+
+// illustrate is what a call that wants a picture gets besides its text: a further line, and the picture. Why there is
+// none is said in that line and no failure: the text has been read, with messages that are not told twice.
+func (s *Server) illustrate(ctx context.Context, req *mcp.CallToolRequest) (line string, picture *mcp.ImageContent) {
+	var in struct {
+		Terminal string `json:"terminal"`
+		Image    bool   `json:"image"`
+	}
+	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil || !in.Image {
+		return "", nil // arguments that are none were refused before
+	}
+	line, pixels, err := s.picture(ctx, in.Terminal)
+	if err != nil {
+		s.cfg.Log.Debug("no picture", "error", err)
+		return "\nno image: " + explainPlainly(err), nil
+	}
+	return "\n" + line, &mcp.ImageContent{Data: pixels, MIMEType: "image/png"}
+}
+
+// picture draws what agents may see of a terminal now.
+func (s *Server) picture(ctx context.Context, terminal string) (line string, pixels []byte, err error) {
+	if s.cfg.Draw == nil {
+		return "", nil, errors.New("this server draws no pictures: leave image out")
+	}
+	info, err := s.find(ctx, terminal)
+	if err != nil {
+		return "", nil, err
+	}
+	got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, Attributes: true})
+	if err != nil {
+		return "", nil, err
+	}
+	if w := got.Frame.Blackout; w.Hidden() {
+		return "", nil, &protocol.Error{Code: protocol.CodeBlackout, Message: observe.Withheld(w)}
+	}
+	pixels, cell, err := s.cfg.Draw(got.Frame.Screen, maxSide)
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: read the rows, with image left out", err)
+	}
+	if len(pixels) > maxPicture {
+		return "", nil, fmt.Errorf("it would take %d MB: read the rows, with image left out", len(pixels)>>20)
+	}
+	size, err := png.DecodeConfig(bytes.NewReader(pixels))
+	if err != nil {
+		return "", nil, fmt.Errorf("look at the picture: %w", err)
+	}
+	return observe.Picture(got.Frame.Seq, size.Width, size.Height, cell.X, cell.Y), pixels, nil
+}
