@@ -183,6 +183,9 @@ func TestInspectorOverHTTPInBothEras(t *testing.T) {
 			out, err := ask(append(auth, "--method", "resources/read", "--uri", "terminal://sh-1/screen")...)
 			require.NoError(t, err, out)
 			require.Contains(t, out, "untrusted program output")
+			out, err = ask(append(auth, "--method", "tools/call", "--tool-name", "terminal_read", "--tool-args-json", `{"image":true}`)...)
+			require.NoError(t, err, out)
+			require.Contains(t, out, `"image/png"`)
 			out, err = ask("--stored-auth-only", "--method", "tools/list")
 			require.Error(t, err, "without the token: %s", out)
 		})
@@ -235,7 +238,7 @@ func TestTypeScriptClients(t *testing.T) {
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, "%s", out)
 				for _, want := range []string{
-					"SERVER ok", "TOOLS ok", "READ ok", "ERROR ok", "PROGRESS ok", "CANCEL ok", "RESOURCE ok", "SUBSCRIBE ok", "NOTE ok", "DONE",
+					"SERVER ok", "TOOLS ok", "READ ok", "IMAGE ok", "ERROR ok", "PROGRESS ok", "CANCEL ok", "RESOURCE ok", "SUBSCRIBE ok", "NOTE ok", "DONE",
 				} {
 					require.Contains(t, string(out), want, "%s", out)
 				}

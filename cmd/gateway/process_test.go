@@ -217,6 +217,9 @@ func TestInspectorInBothEras(t *testing.T) {
 			require.NotRegexp(t, regexp.MustCompile(`(?i)warning|lint`), list)
 			read := ask("--method", "tools/call", "--tool-name", "terminal_read", "--tool-args-json", `{"terminal":"sh-1"}`)
 			require.Contains(t, read, fmt.Sprintf("terminal sh-1 %s 40x3 rev 1", `\"sh -i\"`))
+			picture := ask("--method", "tools/call", "--tool-name", "terminal_read", "--tool-args-json", `{"image":true}`)
+			require.Contains(t, picture, `"image/png"`)
+			require.Contains(t, picture, "360x54 pixels, 9x18 to a cell")
 		})
 	}
 }

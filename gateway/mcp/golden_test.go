@@ -178,6 +178,7 @@ var situations = []situation{
 			return nil, image.Point{}, errors.New("the screen has 500 columns and 24 rows, a picture of 1568 pixels shows at most 392 and 196")
 		}
 	}},
+	{"image of what is left", "terminal_read", args{"terminal": "vim-k3f9", "image": true}, all(drawing, func(f *fake) { f.sessions[0].State = protocol.StateExited })},
 	{"image of noise", "terminal_read", args{"image": true}, func(f *fake) {
 		f.draw = func(protocol.Screen, int) ([]byte, image.Point, error) {
 			return make([]byte, 5<<20), image.Pt(9, 18), nil

@@ -70,5 +70,9 @@ func (s *Server) picture(ctx context.Context, terminal string) (line string, pix
 	if err != nil {
 		return "", nil, fmt.Errorf("look at the picture: %w", err)
 	}
-	return observe.Picture(got.Frame.Seq, size.Width, size.Height, cell.X, cell.Y), pixels, nil
+	line = observe.Picture(got.Frame.Seq, size.Width, size.Height, cell.X, cell.Y)
+	if info.State != protocol.StateRunning {
+		line += "; its colours went with the program" // what is left of it is the last snapshot, which has none
+	}
+	return line, pixels, nil
 }

@@ -1,0 +1,154 @@
+package e2e_test
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/pictures"
+	"terminalproxy/protocol"
+)
+
+// looks reads a screen with its picture.
+func (a *agent) looks(tool string, with args) (text string, pixels []byte) {
+	a.w.t.Helper()
+	with["image"] = true
+	got, err := a.session.CallTool(a.w.ctx, &mcp.CallToolParams{Name: tool, Arguments: with})
+	require.NoError(a.w.t, err)
+	text = got.Content[0].(*mcp.TextContent).Text
+	require.False(a.w.t, got.IsError, text)
+	require.Len(a.w.t, got.Content, 2, text)
+	picture := got.Content[1].(*mcp.ImageContent)
+	require.Equal(a.w.t, "image/png", picture.MIMEType)
+	return text, picture.Data
+}
+
+// colours are those of the whole cells of a picture's row, "" for one of several colours.
+func colours(t *testing.T, pixels []byte, row, cols int) []string {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(pixels))
+	require.NoError(t, err)
+	all := make([]string, cols)
+	for col := range all {
+		seen := make(map[color.Color]bool)
+		box := image.Rect(col*9, row*18, (col+1)*9, (row+1)*18)
+		require.True(t, box.In(img.Bounds()), "%v in %v", box, img.Bounds())
+		for y := box.Min.Y; y < box.Max.Y; y++ {
+			for x := box.Min.X; x < box.Max.X; x++ {
+				seen[img.At(x, y)] = true
+			}
+		}
+		if len(seen) == 1 {
+			r, g, b, _ := img.At(box.Min.X, box.Min.Y).RGBA()
+			all[col] = strconv.Itoa(int(r>>8)) + "," + strconv.Itoa(int(g>>8)) + "," + strconv.Itoa(int(b>>8))
+		}
+	}
+	return all
+}
+
+// bashArgs runs a line in a shell that then does nothing.
+func bashArgs(line string) []string { return []string{"-c", line + "; exec sleep 1000"} }
+
+// TestAnAgentSeesThePicture: over MCP, over HTTP and on the command line it is the same one, with the colours of every cell.
+func TestAnAgentSeesThePicture(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t)
+		a := w.agent("claude", era)
+		id, _ := a.runs(args{
+			"program": "bash", "cols": 30, "rows": 4, "wait_for": "text", "value": "painted",
+			"args": bashArgs(`printf '\e[48;2;10;200;30m \e[48;5;196m \e[7;33m \e[0;34m█\e[0mx\r\n\e[4 qpainted'`),
+		})
+		text, pixels := a.looks("terminal_read", args{})
+		require.Contains(t, text, "270x72 pixels, 9x18 to a cell")
+		require.Equal(t, []string{"10,200,30", "255,0,0", "205,205,0", "0,0,238", "", "0,0,0"}, colours(t, pixels, 0, 6))
+		require.Equal(t, "", colours(t, pixels, 1, 8)[7], "the cursor is a line under an empty cell")
+		_, again := a.looks("terminal_wait", args{"for": "text", "value": "painted"})
+		require.Equal(t, pixels, again)
+		c := w.caller()
+		require.Equal(t, pixels, []byte(c.do("GET", "/v1/sessions/"+id+"/screen?format=png", "", 200)))
+		w.good("read", id, "--png", w.path("read.png"))
+		require.Equal(t, pixels, []byte(w.content("read.png")))
+		w.good("read", id, "--svg", w.path("read.svg"))
+		require.Equal(t, w.content("read.svg"), c.do("GET", "/v1/sessions/"+id+"/screen?format=svg", "", 200))
+		w.write("ansi", strings.ReplaceAll(strings.TrimSuffix(w.good("read", id, "--ansi"), "\n"), "\n", "\r\n")+"\x1b[2;8H\x1b[4 q")
+		w.good("render", "--cols", "30", "--rows", "4", "--png", w.path("render.png"), w.path("ansi"))
+		require.Equal(t, string(pixels), w.content("render.png"))
+		c.client.CloseIdleConnections()
+		require.NoError(t, a.session.Close())
+	})
+}
+
+// TestALargeScreenIsMadeToFit: cells get smaller, and beyond that the agent is told to read.
+func TestALargeScreenIsMadeToFit(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[0])
+	for _, c := range []struct {
+		cols, rows int
+		want       string
+	}{{240, 60, "1440x720 pixels, 6x12 to a cell"}, {1000, 1000, "no image: the screen has 1000 columns and 1000 rows, a picture of 1568 pixels shows at most 392 and 196: read the rows"}} {
+		id, _ := a.runs(args{"program": "bash", "args": bashArgs("echo big"), "cols": c.cols, "rows": c.rows, "wait_for": "text", "value": "big"})
+		a.good("terminal_read", args{"terminal": id, "image": true}, "big", c.want)
+	}
+	require.NoError(t, a.session.Close())
+}
+
+// R28: the picture of a screen with a secret is that of the text which agents read.
+func TestR28APictureShowsNoToken(t *testing.T) {
+	token := "gh" + "p_" + strings.Repeat("Zk9q", 9)
+	pictureOf := func(t *testing.T, flags string) (rows []string, pixels []byte) {
+		w := newWorld(t)
+		s := w.terminal(60, 12)
+		a := w.serves("claude", eras[0])
+		s.run("proxy --agent " + flags + printer)
+		s.wait("ready")
+		id := w.session()
+		s.typed(`\e[?25l\e[H\e[2Jit is ` + token + `\r\nthen this` + "\n")
+		s.wait("then this")
+		text, pixels := a.looks("terminal_wait", args{"for": "text", "value": "then this"})
+		_, text, _ = strings.Cut(text, "<<<")
+		rows = strings.Split(text, "\n")[1:3]
+		w.good("read", id, "--svg", w.path("svg"))
+		require.Equal(t, flags == "", !strings.Contains(w.content("svg"), token))
+		s.typed("end\n")
+		require.Zero(t, s.status())
+		require.NoError(t, a.session.Close())
+		return rows, pixels
+	}
+	for _, flags := range []string{"", "--no-redact "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			rows, pixels := pictureOf(t, flags)
+			require.Equal(t, flags == "", rows[0] == "it is "+strings.Repeat("•", len(token)), rows[0])
+			want, _, err := pictures.Fit(protocol.Screen{Cols: 60, Rows: 12, Lines: rows}, 1568)
+			require.NoError(t, err)
+			require.Equal(t, want, pixels)
+		})
+	}
+}
+
+// Of a hidden screen there is no picture, and the answer says what to do.
+func TestAHiddenScreenHasNoPicture(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	a := w.serves("claude", eras[1])
+	s.run("proxy --agent " + printer)
+	s.wait("ready")
+	id := w.session()
+	w.good("hide", id)
+	s.titled("[hidden]")
+	a.fails("terminal_read", args{"image": true}, "the user has hidden the screen", "wait with terminal_wait for=changed")
+	a.good("terminal_wait", args{"for": "idle", "value": "1ms", "image": true}, "no image: the user has hidden the screen", "terminal_wait for=changed")
+	got := w.gateway("read", id, "--png", w.path("none.png"))
+	require.NotZero(t, got.status)
+	require.Contains(t, got.err, "the user has hidden the screen")
+	require.Empty(t, w.content("none.png"))
+	s.typed("end\n")
+	require.Zero(t, s.status())
+	require.NoError(t, a.session.Close())
+}
