@@ -44,7 +44,7 @@ type glyphKey struct {
 }
 
 // maxGlyphs bounds the masks that are kept; a screen has a few hundred.
-const maxGlyphs = 8192
+const maxGlyphs = 4096
 
 // sheet has the masks for cells of one size. It is not safe for use by more than one goroutine at once.
 type sheet struct {

@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"bytes"
+	"encoding/xml"
 	"fmt"
 	"image"
 	"image/color"
@@ -242,7 +243,7 @@ func TestSVGShapesReachTheirNeighbours(t *testing.T) {
 		}
 		return all
 	}
-	for _, over := range []float64{-0.3, 8.7, 17.1, 34.3, 25.5} { // left of the line, right of it, right of the corner, below both
+	for _, over := range []float64{-0.5, 8.9, 17.3, 34.5, 25.7} { // left of the line, right of it, right of the corner, below both
 		require.Contains(t, numbers(paths[1][2]), over)
 	}
 }
@@ -289,4 +290,25 @@ func BenchmarkDrawNoise(b *testing.B) {
 		require.NoError(b, render.PNG(&png, s))
 	}
 	b.ReportMetric(float64(png.Len()), "B/picture")
+}
+
+// FuzzDraw: whatever stands on a screen of any size, there is a picture of it: pixels of the right size, and an SVG that is
+// XML.
+func FuzzDraw(f *testing.F) {
+	f.Add([]byte("日\x1b[1;2H\x1b[8;53;9;4:3mx\x1b[5 q"), uint8(1), uint8(1))
+	f.Add([]byte("\x1b#8\x1b[?5h\x1b[7m╔═╗e\u0301\u0302\ufffe🙂\U0010ffff\ue0b4🬀"), uint8(7), uint8(3))
+	f.Add([]byte(editor()), uint8(80), uint8(24))
+	f.Fuzz(func(t *testing.T, output []byte, cols, rows uint8) {
+		s := play(t, max(1, int(cols)), max(1, int(rows%64)), string(output))
+		width, height := s.Size()
+		img := decode(t, func(w io.Writer) error { _, err := render.Fit(w, s, 256*4); return err })
+		require.Zero(t, img.Rect.Dx()%width)
+		require.Equal(t, 2*img.Rect.Dx()/width, img.Rect.Dy()/height)
+		for d := xml.NewDecoder(strings.NewReader(render.SVG(s))); ; {
+			if _, err := d.Token(); err != nil {
+				require.ErrorIs(t, err, io.EOF)
+				break
+			}
+		}
+	})
 }

@@ -18,7 +18,7 @@ const (
 	svgBaseline = 13
 	fontSize    = 14
 	// overlap is how far what reaches the edge of a cell goes over it, so that no seam shows at any scale.
-	overlap = 0.3
+	overlap = 0.5
 )
 
 var svgCanvas = canvas{cellWidth, cellHeight, 1.2}
