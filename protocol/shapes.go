@@ -29,8 +29,10 @@ type Screen struct {
 	Cols int `json:"cols"`
 	Rows int `json:"rows"`
 	// Lines holds Rows rows of text, blanks at their ends cut. It is absent where the message says what changed.
-	Lines  []string `json:"lines,omitempty"`
-	Cursor Cursor   `json:"cursor"`
+	Lines []string `json:"lines,omitempty"`
+	// Palette is what the program changed of the terminal's colours, where rows carry SGR sequences.
+	Palette []Color `json:"palette,omitempty"`
+	Cursor  Cursor  `json:"cursor"`
 	// Alt says that the alternate screen is shown: a full-screen program, without scrollback.
 	Alt   bool   `json:"alt"`
 	Title string `json:"title"`
@@ -39,6 +41,12 @@ type Screen struct {
 	Scrollback int `json:"scrollback"`
 	// Hash names the content of the rows, the cursor and the size: equal screens have equal hashes.
 	Hash string `json:"hash"`
+}
+
+// Color is a colour of the palette: Name is its number, "foreground" or "background", RGB is "#rrggbb".
+type Color struct {
+	Name string `json:"name"`
+	RGB  string `json:"rgb"`
 }
 
 // Row is one row of a screen.

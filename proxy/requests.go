@@ -125,6 +125,7 @@ func (l *screenLoop) colour(f *protocol.Frame) {
 	for i, row := range f.Changed {
 		f.Changed[i].Text = l.colouredRow(row.Row)
 	}
+	f.Screen.Palette = l.palette()
 	if f.Screen.Lines == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -269,6 +270,14 @@ func (l *screenLoop) colouredRow(row int) string {
 		}
 	}
 	return text
+}
+
+// palette is what the program changed of the terminal's colours.
+func (l *screenLoop) palette() (all []protocol.Color) {
+	l.model.Repainted(func(name string, r, g, b uint8) {
+		all = append(all, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
+	})
+	return all
 }
 
 // visibleANSI is [protocol.Visible] for a row with SGR sequences, without any other.

@@ -5,9 +5,12 @@ package pictures
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"image"
 	"io"
+	"strconv"
+	"strings"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/screen"
@@ -47,9 +50,13 @@ func replay(p protocol.Screen) (*screen.Screen, error) {
 	return render.Play(output(p), render.Options{Cols: p.Cols, Rows: p.Rows})
 }
 
-// output leaves a screen behind when a terminal prints it (ECMA-48: CUP, SGR; DECAWM, DECTCEM and DECSCUSR of xterm ctlseqs).
+// output leaves a screen behind when a terminal prints it (ECMA-48: CUP, SGR; OSC 4, 10 and 11,
+// DECAWM, DECTCEM and DECSCUSR of xterm ctlseqs).
 func output(p protocol.Screen) []byte {
 	var b bytes.Buffer
+	for _, c := range p.Palette {
+		repaint(&b, c)
+	}
 	b.WriteString("\x1b[?7l") // a row that is too long stays one row
 	for i, line := range p.Lines {
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[0m%s", i+1, line)
@@ -65,4 +72,25 @@ func output(p protocol.Screen) []byte {
 		b.WriteString("\x1b[?25l")
 	}
 	return b.Bytes()
+}
+
+// repaint changes a colour of the palette. What is none is passed over: it came over a wire.
+func repaint(b *bytes.Buffer, c protocol.Color) {
+	var rgb [3]byte
+	if digits, ok := strings.CutPrefix(c.RGB, "#"); !ok || len(digits) != 2*len(rgb) {
+		return
+	} else if _, err := hex.Decode(rgb[:], []byte(digits)); err != nil {
+		return
+	}
+	switch index, err := strconv.ParseUint(c.Name, 10, 8); {
+	case c.Name == "foreground":
+		b.WriteString("\x1b]10;")
+	case c.Name == "background":
+		b.WriteString("\x1b]11;")
+	case err == nil:
+		fmt.Fprintf(b, "\x1b]4;%d;", index)
+	default:
+		return
+	}
+	fmt.Fprintf(b, "#%x\x1b\\", rgb)
 }

@@ -2,6 +2,7 @@ package pictures
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/png"
 	"testing"
@@ -22,6 +23,7 @@ func TestAPictureIsTheScreenItself(t *testing.T) {
 		"hidden":  "text\x1b[?25l",
 		"line":    "text\x1b[4 q",
 		"bar":     "text\x1b[6 q",
+		"palette": "\x1b]4;1;#102030;200;#ff00ff\x1b\\\x1b]10;#111111\x1b\\\x1b]11;#fdf6e3\x1b\\text \x1b[31mred\x1b[48;5;200m x",
 		"empty":   "",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -30,6 +32,9 @@ func TestAPictureIsTheScreenItself(t *testing.T) {
 			c := s.Cursor()
 			p := protocol.Screen{Cols: 20, Rows: 4, Cursor: protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}}
 			p.Cursor.Shape = map[int]string{4: protocol.CursorUnderline, 6: protocol.CursorBar}[c.Shape]
+			s.Repainted(func(name string, r, g, b uint8) {
+				p.Palette = append(p.Palette, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
+			})
 			for i := range 4 {
 				p.Lines = append(p.Lines, string(s.AppendRowANSI(nil, i)))
 			}
@@ -63,4 +68,27 @@ func TestAPictureForAModelIsSmall(t *testing.T) {
 	require.ErrorContains(t, err, "at most 392 and 196")
 	_, _, err = Fit(protocol.Screen{Cols: -1, Rows: 10}, 1568)
 	require.ErrorContains(t, err, "size -1x10")
+}
+
+// TestNoColoursArePassedOver: the palette comes over a wire, and nothing of it may reach a picture but colours.
+func TestNoColoursArePassedOver(t *testing.T) {
+	draw := func(palette ...protocol.Color) []byte {
+		pixels, _, err := Fit(protocol.Screen{Cols: 9, Rows: 1, Lines: []string{"x"}, Palette: palette}, 1568)
+		require.NoError(t, err)
+		return pixels
+	}
+	for _, c := range []protocol.Color{
+		{},
+		{Name: "background"},
+		{Name: "background", RGB: "#12345"},
+		{Name: "background", RGB: "#12345\x07"},
+		{Name: "256", RGB: "#123456"},
+		{Name: "-1", RGB: "#123456"},
+		{Name: "0;#fff\x07text", RGB: "#123456"},
+		{Name: "background", RGB: "red"},
+		{Name: "background", RGB: "#1234567"},
+	} {
+		require.Equal(t, draw(), draw(c), "%q", c)
+	}
+	require.NotEqual(t, draw(), draw(protocol.Color{Name: "background", RGB: "#123456"}))
 }

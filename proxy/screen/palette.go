@@ -2,6 +2,8 @@ package screen
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,6 +75,21 @@ func (s *Screen) Resolve(c Color, fg bool) (r, g, b uint8) {
 		v = s.t.palette.dynamicColor(0)
 	}
 	return v.r, v.g, v.b
+}
+
+// Repainted calls each for what the program has changed of the palette (OSC 4), in order, and for "foreground" and
+// "background" (OSC 10 and 11).
+func (s *Screen) Repainted(each func(name string, r, g, b uint8)) {
+	p := &s.t.palette
+	for _, i := range slices.Sorted(maps.Keys(p.indexed)) {
+		c := p.indexed[i]
+		each(strconv.Itoa(int(i)), c.r, c.g, c.b)
+	}
+	for i, name := range [2]string{"foreground", "background"} {
+		if c := p.dynamic[i]; c.set {
+			each(name, c.r, c.g, c.b)
+		}
+	}
 }
 
 // spec is the form of the answers to colour queries: 16 bits a component (XParseColor).
