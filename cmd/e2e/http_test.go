@@ -119,7 +119,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	pixels, err := png.Decode(bytes.NewReader([]byte(c.do("GET", at+"/screen?format=png", "", 200))))
 	require.NoError(t, err)
 	require.Greater(t, pixels.Bounds().Dx(), 400)
-	require.Contains(t, c.do("GET", at+"/screen?format=svg", "", 200), "hello from a script")
+	require.Contains(t, c.do("GET", at+"/screen?format=svg", "", 200), "hello from a scrip<", "the cursor is on the last letter")
 	require.Contains(t, c.do("GET", "/metrics", "", 200), `terminalproxy_sessions{state="running"} 1`)
 	require.Contains(t, c.do("GET", "/v1/sessions/nope/screen", "", 404), "there are: "+id)
 
