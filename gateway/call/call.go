@@ -194,12 +194,19 @@ func (c *Caller) Release(ctx context.Context, m *protocol.ControlRelease) error 
 	return err
 }
 
-// Subscribe streams what happens to one session: the newest snapshot at once, later ones at most one per every, control
-// and blackout messages, and its end, after which the channel is closed. It is closed, too, when ctx or the caller ends.
-// Every snapshot carries all rows; a slow reader gets the newest, not every one.
+// Subscribe is [Caller.Stream] with snapshots that carry all rows, at most one per every.
 func (c *Caller) Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error) {
+	return c.Stream(ctx, &protocol.SessionsSubscribe{SessionID: sessionID, EveryMs: every.Milliseconds()})
+}
+
+// Stream streams what happens to one session, as m wants it: the newest snapshot at once, later ones, control and blackout
+// messages, and its end, after which the channel is closed. It is closed, too, when ctx or the caller ends. A slow reader
+// gets the newest snapshot, not every one.
+func (c *Caller) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error) {
 	peer := c.join()
-	peer.Handle(&protocol.SessionsSubscribe{RequestID: "subscribe", SessionID: sessionID, EveryMs: every.Milliseconds()})
+	wanted := *m
+	wanted.RequestID = "subscribe"
+	peer.Handle(&wanted)
 	first, err := peer.Next(ctx.Done())
 	if err == nil {
 		first, err = unwrap(first)
@@ -220,7 +227,7 @@ func (c *Caller) Subscribe(ctx context.Context, sessionID string, every time.Dur
 			if err != nil || protocol.RequestID(m) == "subscribe" {
 				return
 			}
-			if protocol.SessionID(m) != sessionID {
+			if protocol.SessionID(m) != wanted.SessionID {
 				continue // to the same agent, about another session
 			}
 			select {

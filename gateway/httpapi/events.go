@@ -17,7 +17,7 @@ const slowReader = 5 * time.Second
 // behind gets the newest screen and not every one. The stream ends with the session; who connects again begins with the
 // newest screen, so that there is nothing to catch up with.
 func (d *Door) events(v Visitor, w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "everyMs")
+	q, err := query(r, "everyMs", "changes")
 	if err != nil {
 		return err
 	}
@@ -25,9 +25,15 @@ func (d *Door) events(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	changes, err := word(q, "changes", "false", "true")
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	stream, err := v.Subscribe(ctx, r.PathValue("id"), time.Duration(every)*time.Millisecond) //nolint:gosec // bounded above
+	stream, err := v.Stream(ctx, &protocol.SessionsSubscribe{
+		SessionID: r.PathValue("id"), EveryMs: int64(every), Changes: changes == "true", //nolint:gosec // bounded above
+	})
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type Visitor interface {
 	// with another error, when ctx or the visitor ends.
 	Call(ctx context.Context, m protocol.Message) (protocol.Message, error)
 	// Subscribe streams what happens to one session; see package call.
-	Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error)
+	Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error)
 	// Ended is closed when the visitor may no longer ask: the gateway closes, or the token was revoked.
 	Ended() <-chan struct{}
 	// Done is called once, when the request is answered.

@@ -32,9 +32,9 @@ func (v *visitor) Role() string           { return v.role }
 func (v *visitor) NextID() string         { return "made-up" }
 func (v *visitor) Ended() <-chan struct{} { return v.ended }
 func (v *visitor) Done()                  { v.done++ }
-func (v *visitor) Subscribe(ctx context.Context, id string, every time.Duration) (<-chan protocol.Message, error) {
+func (v *visitor) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error) {
 	if v.stream == nil {
-		_, err := v.answer(ctx, &protocol.SessionsSubscribe{SessionID: id, EveryMs: every.Milliseconds()})
+		_, err := v.answer(ctx, m)
 		return nil, err
 	}
 	out := make(chan protocol.Message)
@@ -185,7 +185,7 @@ var good = map[string]struct{ path, body string }{
 	"GET /v1/sessions/{id}":                  {"/v1/sessions/vim-1", ""},
 	"GET /v1/sessions/{id}/screen":           {"/v1/sessions/vim-1/screen?format=json&since=3", ""},
 	"GET /v1/sessions/{id}/history":          {"/v1/sessions/vim-1/history?format=json", ""},
-	"GET /v1/sessions/{id}/events":           {"/v1/sessions/vim-1/events?everyMs=5", ""},
+	"GET /v1/sessions/{id}/events":           {"/v1/sessions/vim-1/events?everyMs=5&changes=true", ""},
 	"POST /v1/sessions/{id}/input":           {"/v1/sessions/vim-1/input", `{"data":"ls","kind":"text","expect":{"seq":7}}`},
 	"POST /v1/sessions/{id}/wait":            {"/v1/sessions/vim-1/wait", `{"until":{"text":"$"},"timeoutMs":100}`},
 	"POST /v1/sessions/{id}/control/request": {"/v1/sessions/vim-1/control/request", `{"level":"drive","reason":"to fix it"}`},
@@ -415,6 +415,7 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 		{"GET", at + "screen?%zz", "", "", "not well-formed"},
 		{"GET", at + "history?lines=0", "", "lines", "from 1 to 2000"},
 		{"GET", at + "events?every=1", "", "every", "there is no such parameter; this path takes everyMs"},
+		{"GET", at + "events?changes=1", "", "changes", "must be one of: false, true"},
 		{"GET", "/v1/sessions?x=1", "", "x", "this path takes none"},
 		{"GET", "/v1/sessions/a%20b/screen", "", "sessionId", "GET /v1/sessions lists the sessions"},
 	} {
