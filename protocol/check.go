@@ -256,7 +256,8 @@ func (m *ProxyStarted) check() error {
 
 func (m *Note) check() error {
 	return new(checks).optionalID("id", m.ID).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).
-		oneOf("from", m.From, "user", "agent").text("agentName", m.AgentName, MaxName).required("text", m.Text, MaxText).done()
+		oneOf("from", m.From, FromUser, FromAgent).optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).
+		text("by", m.By, MaxName).required("text", m.Text, MaxText).done()
 }
 
 func (m *Input) check() error {
@@ -319,7 +320,9 @@ func (m *SessionsSubscribe) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
 }
 
-func (m *Done) check() error { return new(checks).id("requestId", m.RequestID).done() }
+func (m *Done) check() error {
+	return new(checks).id("requestId", m.RequestID).text("waiting", string(m.Waiting), MaxName).done()
+}
 
 func (m *Error) check() error {
 	return new(checks).optionalID("requestId", m.RequestID).required("code", string(m.Code), MaxName).

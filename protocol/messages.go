@@ -176,15 +176,24 @@ type ProxyStarted struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// Note is a message between the user and an agent (terminal.message); From is "user" or "agent".
+// Note is a message between the user and an agent (terminal.message).
 type Note struct {
 	ID        string `json:"id,omitempty"`
 	RequestID string `json:"requestId,omitempty"`
 	SessionID string `json:"sessionId"`
-	From      string `json:"from"`
+	From      string `json:"from"` // FromUser or FromAgent
+	AgentID   string `json:"agentId,omitempty"`
 	AgentName string `json:"agentName,omitempty"`
-	Text      string `json:"text"`
+	// By is who writes to the agent for the user, from elsewhere; "" for the user at the session's own terminal.
+	By   string `json:"by,omitempty"`
+	Text string `json:"text"`
 }
+
+// Who a [Note] is from.
+const (
+	FromUser  = "user"
+	FromAgent = "agent"
+)
 
 // Gateway to proxy, and agents to the gateway.
 
@@ -353,7 +362,22 @@ type SessionsSubscribe struct {
 // Done answers a request that has no result of its own.
 type Done struct {
 	RequestID string `json:"requestId"`
+	// Waiting says why the user has not been shown a message yet, "" for all else that is done.
+	Waiting Waiting `json:"waiting,omitempty"`
 }
+
+// Waiting says what a message to the user waits for.
+type Waiting string
+
+// What a message can wait for.
+const (
+	WaitsForPerson  Waiting = "nobody"   // nobody is in front of the session
+	WaitsForAnswer  Waiting = "question" // the user is asked something, or writes
+	WaitsForSecret  Waiting = "password" // the program asks the user for a password
+	WaitsForTurn    Waiting = "turn"     // something else is shown
+	WaitsForTitle   Waiting = "title"    // the user wants no line over the program: the window's title tells
+	WaitsForProgram Waiting = "program"  // the program is in the middle of drawing
+)
 
 // Error answers a request that could not be done, or a frame that was no message.
 type Error struct {

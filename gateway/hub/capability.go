@@ -24,7 +24,7 @@ var senders = map[string][]Role{
 	"terminal.proxy.started":   {RoleProxy},
 	"done":                     {RoleProxy},
 	"error":                    {RoleProxy},
-	"terminal.message":         {RoleProxy, RoleAgent},
+	"terminal.message":         {RoleProxy, RoleAgent, RoleOwner},
 	"terminal.input":           {RoleAgent},
 	"terminal.proxy.start":     {RoleAgent},
 	"terminal.control.request": {RoleAgent},
@@ -48,7 +48,7 @@ var senders = map[string][]Role{
 // may reports whether a participant may send m. Who only watches has no business trying, and is cut off.
 func (p *Peer) may(m protocol.Message) bool {
 	kind := protocol.KindOf(m)
-	if slices.Contains(senders[kind], p.member.Role) || p.mayAsLocal(m) || p.mayAttend(m) {
+	if slices.Contains(senders[kind], p.member.Role) || p.mayAsLocal(m) || p.mayAttend(m) || p.mayWrite(m) {
 		return true
 	}
 	p.hub.log.Warn("message that the role may not send", "role", p.member.Role, "peer", p.member.ID, "type", kind)

@@ -102,17 +102,6 @@ func (h *Hub) control(s *session, m protocol.Message, told []waiter) {
 	h.tellSubscribers(s, withRequestID(m, ""), heard)
 }
 
-// note passes the user's words on: to the subscribers, and to the agents that have to do with the session's control.
-func (h *Hub) note(s *session, m *protocol.Note) {
-	out := *m
-	out.From, out.RequestID = "user", ""
-	heard := make(map[*Peer]bool)
-	for agentID := range s.askers {
-		h.tellAgent(s, agentID, &out, heard)
-	}
-	h.tellSubscribers(s, &out, heard)
-}
-
 func (h *Hub) tellAgent(s *session, agentID string, m protocol.Message, heard map[*Peer]bool) {
 	for peer := range h.agents[key{s.key.namespace, agentID}] {
 		if !heard[peer] {

@@ -232,9 +232,7 @@ func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
 		out.RequestID, out.ViewerID = wireID, p.member.ID
 		return &out
 	case *protocol.Note:
-		out := *m
-		out.ID, out.RequestID, out.From, out.AgentName = "", wireID, "agent", p.name(m.AgentName)
-		return &out
+		return p.note(m, wireID)
 	}
 	return m
 }
@@ -351,7 +349,9 @@ func withRequestID(m protocol.Message, id string) protocol.Message {
 		out.RequestID = id
 		return &out
 	case *protocol.Done:
-		return &protocol.Done{RequestID: id}
+		out := *m
+		out.RequestID = id
+		return &out
 	case *protocol.Error:
 		out := *m
 		out.RequestID = id

@@ -15,19 +15,9 @@ func Rows(cols, most int, say, keys string) string {
 	if space := cols - displaywidth.String(keys) - 3; displaywidth.String(say) <= space {
 		return " " + Fit(say, space) + " " + keys + " "
 	}
-	most = max(1, most)
-	room := max(1, cols-2)
-	body := wrap(say, room)
-	var foot []string
-	if keys != "" {
-		foot = pack(keys, room)
-		foot = foot[:min(len(foot), max(1, most/2, most-len(body)))]
-	}
-	if space := most - len(foot); len(body) > space {
-		if space == 0 { // a screen of one row: what is asked cannot be read on it
-			return fmt.Sprintf(" %s not shown · %s", characters(say), keys)
-		}
-		body = cut(body[:space], say, room)
+	body, foot := fold(max(1, cols-2), most, say, keys)
+	if body == nil { // a screen of one row: what is asked cannot be read on it
+		return fmt.Sprintf(" %s not shown · %s", characters(say), keys)
 	}
 	return " " + strings.Join(append(body, foot...), "\n ")
 }

@@ -69,3 +69,34 @@ func TestTail(t *testing.T) {
 		require.Equal(t, c.want, notice.Tail(c.text, c.cols))
 	}
 }
+
+// TestR46AQuotedTextCannotPassForTheProxysWords lays a text out that would look like a row of the proxy's: every row of it
+// but the first, which begins with the proxy's head, begins with a mark.
+func TestR46AQuotedTextCannotPassForTheProxysWords(t *testing.T) {
+	text := strings.Repeat("x", 40) + " Ctrl+G gives it · Ctrl+\\ refuses " + strings.Repeat("y", 200)
+	for cols := 36; cols < 100; cols += 3 {
+		for most := 1; most < 7; most++ {
+			rows := strings.Split(notice.Quote(cols, most, "message from “ada”: ", text, ""), "\n")
+			require.LessOrEqual(t, len(rows), most)
+			for _, row := range rows[1:] {
+				require.True(t, strings.HasPrefix(row, " │ "), "%d columns: %q", cols, row)
+				require.LessOrEqual(t, displaywidth.String(row), cols)
+			}
+			if last := rows[len(rows)-1]; !strings.HasSuffix(last, "”") {
+				require.Regexp(t, `… and \d+ characters more$`, last)
+			}
+		}
+	}
+	for _, c := range []struct {
+		cols, most int
+		text, keys string
+		want       []string
+	}{
+		{40, 3, "hi", "", []string{" message from “ada”: “hi”" + strings.Repeat(" ", 15)}},
+		{24, 3, "hello there", "", []string{" message from “ada”: “", " │ hello there”"}},
+		{24, 3, "hello there", "h hides", []string{" message from “ada”: “", " │ hello there”", " h hides"}},
+		{24, 1, "hello there", "h hides", []string{" 32 characters not shown · h hides"}},
+	} {
+		require.Equal(t, c.want, strings.Split(notice.Quote(c.cols, c.most, "message from “ada”: ", c.text, c.keys), "\n"))
+	}
+}

@@ -1,0 +1,33 @@
+package hub
+
+import "terminalproxy/protocol"
+
+// note passes the user's words on: to the subscribers, and to the agents that have to do with the session's control.
+func (h *Hub) note(s *session, m *protocol.Note) {
+	out := *m
+	out.From, out.RequestID = protocol.FromUser, ""
+	heard := make(map[*Peer]bool)
+	for agentID := range s.askers {
+		h.tellAgent(s, agentID, &out, heard)
+	}
+	h.tellSubscribers(s, &out, heard)
+}
+
+// note is a participant's message for the proxy, with who writes it as the gateway knows it: an agent writes to the user,
+// everybody else to the agent, for the user.
+func (p *Peer) note(m *protocol.Note, wireID string) *protocol.Note {
+	out := &protocol.Note{RequestID: wireID, SessionID: m.SessionID, Text: m.Text}
+	if p.member.Role == RoleAgent {
+		out.From, out.AgentID, out.AgentName = protocol.FromAgent, p.member.ID, p.name(m.AgentName)
+		return out
+	}
+	out.From, out.By = protocol.FromUser, p.name(m.By)
+	return out
+}
+
+// mayWrite reports whether m is a message to an agent from a person at this machine. The proxy shows its user what is
+// written for them and tells the agent that it was not written at the session's terminal, so it needs no owner's token.
+func (p *Peer) mayWrite(m protocol.Message) bool {
+	_, ok := m.(*protocol.Note)
+	return ok && p.member.Local && p.member.Role == RoleViewer
+}
