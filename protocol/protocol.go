@@ -40,6 +40,7 @@ const (
 	MaxName         = 64         // names that people read: session, agent
 	MaxReason       = 500        // a reason or a note
 	MaxText         = 4096       // a message between user and agent
+	MaxShown        = 300        // characters of an agent's message to the user, on one line
 	MaxPattern      = 1024       // text or regular expression of a wait or a condition
 	MaxInput        = 48 << 10   // data of one terminal.input
 	MaxSize         = 1000       // columns or rows

@@ -116,7 +116,8 @@ func (s *session) wireHeadless() {
 	h := s.conf.headless
 	s.detector.mute = true
 	s.stream = &stream{s: s}
-	s.output.fresh, s.output.painted = s.stream.repaint, s.stream.letGo
+	s.output.fresh = s.stream.repaint
+	s.output.painted = func() { s.status.stands(); s.stream.letGo() }
 	s.link.Behind = s.output.renew
 	s.status.title, s.status.leave = true, " · d leaves"
 	s.painter.title = " " // whoever looks keeps the title of their own window

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode"
 
-	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/notice"
@@ -144,21 +143,13 @@ func printable(text string) string {
 	}, text)
 }
 
-// send leaves a message for the agent: it gets it with its next answer, at once if it waits for a decision. Whoever listens
-// hears it now.
+// send leaves a message for the agent.
 func (d *desk) send(draft control.Draft) {
 	text := strings.TrimSpace(draft.Text)
 	if text == "" {
 		return
 	}
-	d.mail.put(draft.To.ID, text)
-	d.s.link.Send(&protocol.Note{ID: newID(), SessionID: d.s.id, From: "user", Text: text})
-	d.s.loop.post(func(time.Time) {
-		d.s.loop.waits.Decide(func(id string) bool {
-			agent, ok := d.s.loop.deciding[id]
-			return ok && (draft.To.ID == "" || agent == draft.To.ID)
-		}, "message")
-	})
+	d.tell(draft.To, "", text)
 	d.s.status.say("sent to "+recipient(draft.To)+": “"+text+"”", tellFor)
 }
 

@@ -202,6 +202,25 @@ func (r *recording) changed(e control.Event, dropped, unsubmitted int, note stri
 	r.Add(entry)
 }
 
+// said records what an agent wrote to the user, and told what it was told.
+func (r *recording) said(who control.Agent, text string) {
+	if r != nil {
+		r.Add(record.Entry{Kind: record.Said, Agent: &record.Agent{ID: who.ID, Name: who.Name}, Why: text})
+	}
+}
+
+// told is described with said. by is "" for the user at the session's own terminal.
+func (r *recording) told(who control.Agent, by, text string) {
+	if r == nil {
+		return
+	}
+	e := record.Entry{Kind: record.Told, By: by, Why: text}
+	if who.ID != "" {
+		e.Agent = &record.Agent{ID: who.ID, Name: who.Name}
+	}
+	r.Add(e)
+}
+
 // typedInput follows one input of an agent's from its screen to its receipt. A nil one records nothing.
 type typedInput struct {
 	r     *recording

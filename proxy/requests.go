@@ -25,6 +25,8 @@ type desk struct {
 	pointer  pointer // of the screen loop
 	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
 	parting string
+	// speech and letters bound the messages of agents, and of people elsewhere. They belong to the link's goroutine.
+	speech, letters pace
 }
 
 // handle takes one message.
@@ -35,7 +37,7 @@ func (d *desk) handle(m protocol.Message) {
 		return
 	}
 	switch m.(type) {
-	case *protocol.Input, *protocol.Wait, *protocol.Read, *protocol.ControlRequest:
+	case *protocol.Input, *protocol.Wait, *protocol.Read, *protocol.ControlRequest, *protocol.Note:
 		d.s.status.attended()
 	}
 	switch m := m.(type) {
@@ -260,13 +262,6 @@ func (d *desk) release(m *protocol.ControlRelease) {
 	})
 	if !ok {
 		d.gone(m.RequestID)
-	}
-}
-
-func (d *desk) note(m *protocol.Note) {
-	d.s.status.say(agentName(m.AgentName)+": "+cleanReason(m.Text), noteFor)
-	if m.RequestID != "" {
-		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
 	}
 }
 

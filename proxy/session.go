@@ -326,12 +326,16 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin
 
 // wireAgent adds what observation and control need.
 func (s *session) wireAgent(agent *AgentConfig) {
-	s.desk = &desk{s: s, receipts: newReceipts()}
+	s.desk = &desk{
+		s: s, receipts: newReceipts(),
+		speech: pace{burst: wordsBurst, every: wordsEvery}, letters: pace{burst: 2 * wordsBurst, every: wordsEvery / 5},
+	}
 	s.detector.write = s.desk.compose
 	s.status = &status{
 		name: s.conf.Agent.Name, line: !agent.NoNotice, title: titled(os.Getenv("TERM")), key: keyLabel(agent.Key.String()),
-		repaint: s.output.repaint, oneProgram: agent.OneProgram,
+		repaint: s.output.repaint, oneProgram: agent.OneProgram, present: s.term.HasScreen,
 	}
+	s.output.painted = s.status.stands
 	s.painter = &painter{loop: s.loop, status: s.status, shown: func(question uint64) {
 		now := time.Now()
 		s.pump.Post(func(time.Time) {

@@ -45,6 +45,9 @@ type status struct {
 	rung  bool      // the user has been told of the present prompt for a secret
 	begun bool      // a grant began: the terminal's keyboard is unlocked, to be sure
 	leave string    // how to leave a session of somebody else's, in the menu
+	mouth mouth     // what others say to the user
+
+	present func() bool // somebody can see the screen; nil for always
 }
 
 // show takes a new state of control.
@@ -58,6 +61,9 @@ func (s *status) show(state control.State) {
 		s.begun = true
 	}
 	s.fronted(state)
+	if s.state.Menu && !state.Menu {
+		s.recalled(time.Now())
+	}
 	s.state = state
 	s.mu.Unlock()
 	s.repaint()
@@ -95,6 +101,7 @@ func (s *status) dismiss() {
 	if read {
 		s.told = ""
 	}
+	read = s.noticed(time.Now()) || read
 	s.mu.Unlock()
 	if read {
 		s.repaint()
@@ -105,7 +112,7 @@ func (s *status) dismiss() {
 func (s *status) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range []*time.Timer{s.timer, s.away} {
+	for _, t := range []*time.Timer{s.timer, s.away, s.mouth.timer} {
 		if t != nil {
 			t.Stop()
 		}
@@ -175,6 +182,8 @@ func (s *status) compose(now time.Time, cols, rows int, title string) (line, win
 		ring = true
 	}
 	s.rung = guarding
+	before := s.mouth.onLine
+	s.mouth.onLine = nil
 	if s.line {
 		line = s.sentence(now, cols, rows)
 	}
@@ -182,8 +191,9 @@ func (s *status) compose(now time.Time, cols, rows int, title string) (line, win
 		if title == "" {
 			title = s.name
 		}
-		window = s.tag(now) + " " + notice.Clean(title, titleMost)
+		window = s.tag(now) + s.missing(now) + " " + notice.Clean(title, titleMost)
 	}
+	ring = s.spoke(before) || ring
 	return line, window, ring, question
 }
 
@@ -207,6 +217,8 @@ func (s *status) sentence(now time.Time, cols, rows int) string {
 		return notice.Line(cols, pregift(st.Pregift), s.key+" takes that back")
 	case s.told != "" && now.Before(s.until):
 		return notice.Rows(cols, min(rows-1, tellRows), s.told, "")
+	case s.speaks(now):
+		return s.speech(cols, rows)
 	}
 	return ""
 }
@@ -358,6 +370,7 @@ func (p *painter) paint() (show, hide []byte, ok bool) {
 		if now.Sub(p.asked) < answerPatience {
 			line = "" // until it is known where
 			asks = 0
+			p.status.unsaid()
 		}
 		question = asks
 		if titles := m.TitleSets(); window != "" && (window != p.title || titles != p.titles) {

@@ -65,8 +65,11 @@ func (s *status) menu(cols, rows int) string {
 	if s.state.Hidden {
 		say, hide = "agents do not see this screen", "h shows it"
 	}
-	return notice.Rows(cols, min(rows-1, tellRows), say,
-		"Ctrl+G lets the next agent that asks drive · m writes to it · "+hide+" · "+s.key+" sends the key"+s.leave)
+	keys := "Ctrl+G lets the next agent that asks drive · m writes to it · " + hide + " · " + s.key + " sends the key" + s.leave
+	if len(s.mouth.missed) > 0 {
+		return s.recall(time.Now(), cols, rows, keys)
+	}
+	return notice.Rows(cols, min(rows-1, tellRows), say, keys)
 }
 
 // hidden remarks that the screen is hidden from now on, or no longer. The caller holds the lock.

@@ -23,7 +23,7 @@ func (a *app) addCommands(root *cobra.Command) {
 		commands  []*cobra.Command
 	}
 	for _, g := range []group{
-		{"use", "Look, ask and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newContext()}},
+		{"use", "Look, ask and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newSay(), a.newContext()}},
 		{"run", "Terminals of an agent's own:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
 		{"own", "For the user, from elsewhere:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide()}},
 		{"serve", "The gateway and what belongs to it:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newDoctor()}},

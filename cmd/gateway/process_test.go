@@ -141,7 +141,7 @@ func TestMCPOverStdioInBothEras(t *testing.T) {
 			require.NoError(t, err)
 			tools, err := s.ListTools(t.Context(), nil)
 			require.NoError(t, err)
-			require.Len(t, tools.Tools, 8)
+			require.Len(t, tools.Tools, 9)
 			entries, err := os.ReadDir(dir)
 			require.NoError(t, err)
 			require.Empty(t, entries, "a client that only looks at the tools starts nothing")

@@ -194,6 +194,16 @@ func (c *Caller) Release(ctx context.Context, m *protocol.ControlRelease) error 
 	return err
 }
 
+// Say writes to the user of a session; see package client.
+func (c *Caller) Say(ctx context.Context, m *protocol.Note) (protocol.Waiting, error) {
+	c.fill(&m.RequestID)
+	done, err := ask[*protocol.Done](ctx, c, m)
+	if err != nil {
+		return "", err
+	}
+	return done.Waiting, nil
+}
+
 // Subscribe is [Caller.Stream] with snapshots that carry all rows, at most one per every.
 func (c *Caller) Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error) {
 	return c.Stream(ctx, &protocol.SessionsSubscribe{SessionID: sessionID, EveryMs: every.Milliseconds()})

@@ -170,17 +170,21 @@ func (c *Client) Release(ctx context.Context, m *protocol.ControlRelease) error 
 	return unexpected(m, answer)
 }
 
-// Say writes to the user of a session. From and AgentName are filled in when they are empty.
-func (c *Client) Say(ctx context.Context, m *protocol.Note) error {
+// Say writes to the user of a session, and at the viewers' door to its agent. It reports what a message to the user waits
+// for, "" for nothing: it stands on the screen. From and AgentName are filled in when they are empty.
+func (c *Client) Say(ctx context.Context, m *protocol.Note) (protocol.Waiting, error) {
 	c.fill(&m.RequestID)
 	if m.From == "" {
-		m.From = "agent"
+		m.From = protocol.FromAgent
 	}
 	if m.AgentName == "" {
 		m.AgentName = c.cfg.Name
 	}
-	_, err := ask[*protocol.Done](ctx, c, m, c.once())
-	return err
+	done, err := ask[*protocol.Done](ctx, c, m, report) // shown twice would be worse than a question
+	if err != nil {
+		return "", err
+	}
+	return done.Waiting, nil
 }
 
 // Decide does what an owner decided. It is for connections to the viewers' door.

@@ -176,7 +176,8 @@ func TestRequestEndsWithItsContextAndNotTheConnection(t *testing.T) {
 	_, _, err := c.Request(ctx, &protocol.ControlRequest{SessionID: "x", Level: protocol.LevelDrive, Why: "please"})
 	require.ErrorIs(t, err, context.Canceled)
 	require.NoError(t, c.Release(within(t), &protocol.ControlRelease{SessionID: "x"}))
-	require.NoError(t, c.Say(within(t), &protocol.Note{SessionID: "x", Text: "hello"}))
+	_, err = c.Say(within(t), &protocol.Note{SessionID: "x", Text: "hello"})
+	require.NoError(t, err)
 	require.Equal(t, int64(1), conns.Load())
 }
 

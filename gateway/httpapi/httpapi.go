@@ -93,6 +93,7 @@ var (
 	everyRole  = []string{RoleAgent, RoleViewer, RoleOwner}
 	agentsOnly = []string{RoleAgent}
 	ownersOnly = []string{RoleOwner}
+	writers    = []string{RoleAgent, RoleOwner}
 )
 
 // routes are all paths of this door. The order is that of openapi.json.
@@ -107,6 +108,7 @@ func routes() []route {
 		{http.MethodPost, "/v1/sessions/{id}/wait", agentsOnly, (*Door).wait},
 		{http.MethodPost, "/v1/sessions/{id}/control/request", agentsOnly, (*Door).request},
 		{http.MethodPost, "/v1/sessions/{id}/control/release", agentsOnly, (*Door).release},
+		{http.MethodPost, "/v1/sessions/{id}/message", writers, (*Door).message},
 		{http.MethodPost, "/v1/sessions/{id}/control/grant", ownersOnly, (*Door).grant},
 		{http.MethodPost, "/v1/sessions/{id}/control/reclaim", ownersOnly, (*Door).reclaim},
 		{http.MethodPost, "/v1/sessions/{id}/control/hide", ownersOnly, (*Door).hide},

@@ -26,6 +26,7 @@ var described = map[string]any{
 	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Cell": protocol.Cell{}, "Color": protocol.Color{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{},
 	"Keyboard": protocol.Keyboard{}, "Activity": protocol.Activity{}, "Withheld": protocol.Withheld{}, "Until": protocol.Until{}, "Expect": protocol.Expect{},
 	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},
+	"Message": protocol.Note{},
 }
 
 // words are the values of the types that are words.
@@ -34,6 +35,10 @@ var words = map[reflect.Type][]any{
 	reflect.TypeFor[protocol.InputKind]():    {protocol.InputKeys, protocol.InputText, protocol.InputPaste, protocol.InputMouse},
 	reflect.TypeFor[protocol.SecretPrompt](): {protocol.SecretHard, protocol.SecretSoft},
 	reflect.TypeFor[protocol.Status]():       {protocol.StatusWritten, protocol.StatusRefused, protocol.StatusDropped},
+	reflect.TypeFor[protocol.Waiting](): {
+		protocol.WaitsForPerson, protocol.WaitsForAnswer, protocol.WaitsForSecret, protocol.WaitsForTurn, protocol.WaitsForTitle,
+		protocol.WaitsForProgram,
+	},
 	reflect.TypeFor[protocol.Reason](): {
 		protocol.ReasonReclaimed, protocol.ReasonRefused, protocol.ReasonReleased, protocol.ReasonExpired, protocol.ReasonExited,
 		protocol.ReasonLink, protocol.ReasonReplaced,
@@ -41,7 +46,7 @@ var words = map[reflect.Type][]any{
 }
 
 // requestTypes are bodies: what the path or the gateway says is not wanted there.
-var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide"}
+var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide", "Message"}
 
 func schemaOf(t reflect.Type) map[string]any {
 	if allowed, ok := words[t]; ok {
@@ -79,7 +84,7 @@ func objectOf(name string, t reflect.Type) map[string]any {
 	for i := range t.NumField() {
 		field, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		fromElsewhere := field == "sessionId" || field == "requestId" || field == "agentName" || field == "by"
-		if request && (field == "agentId" || field == "gone" || field == "sessionId" || field == "grant") {
+		if request && (field == "agentId" || field == "gone" || field == "sessionId" || field == "grant" || field == "id" || field == "from") {
 			continue
 		}
 		properties[field] = schemaOf(t.Field(i).Type)

@@ -39,6 +39,7 @@ type fake struct {
 	request func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error)
 	release func(*protocol.ControlRelease) error
 	draw    func(protocol.Screen, int) ([]byte, image.Point, error)
+	say     func(*protocol.Note) (protocol.Waiting, error)
 	failing error
 	mark    func() string // of the fences; nil is always the same
 	// stream is what a subscription brings; nil is nothing.
@@ -123,6 +124,14 @@ func (f *fake) Release(_ context.Context, m *protocol.ControlRelease) error {
 		return f.release(m)
 	}
 	return nil
+}
+
+func (f *fake) Say(_ context.Context, m *protocol.Note) (protocol.Waiting, error) {
+	f.note("say %s by %q: %s", m.SessionID, m.AgentName, m.Text)
+	if f.say != nil {
+		return f.say(m)
+	}
+	return "", nil
 }
 
 func info(id string, change func(*protocol.SessionInfo)) protocol.SessionInfo {

@@ -330,6 +330,22 @@ var situations = []situation{
 	{"released twice", "terminal_release", nil, func(f *fake) {
 		f.release = func(*protocol.ControlRelease) error { return &protocol.Error{Code: protocol.CodeNoGrant} }
 	}},
+
+	{"delivered", "terminal_say", args{"text": "all\nis\u202e done"}, nil},
+	{"nobody is there", "terminal_say", args{"text": "done"}, saying(protocol.WaitsForPerson, nil)},
+	{"a question comes first", "terminal_say", args{"text": "done"}, saying(protocol.WaitsForAnswer, nil)},
+	{"a password comes first", "terminal_say", args{"text": "done"}, saying(protocol.WaitsForSecret, nil)},
+	{"something else is shown", "terminal_say", args{"text": "done"}, saying(protocol.WaitsForTurn, nil)},
+	{"no line is wanted", "terminal_say", args{"text": "done"}, saying(protocol.WaitsForTitle, nil)},
+	{"in the middle of drawing", "terminal_say", args{"text": "done"}, saying(protocol.WaitsForProgram, nil)},
+	{"too often", "terminal_say", args{"text": "done"}, saying("", &protocol.Error{Code: protocol.CodeBusy, Message: "too many messages in a short time: the next one may come in 12s"})},
+	{"nothing to read", "terminal_say", args{"text": "\u200b"}, nil},
+	{"too long", "terminal_say", args{"text": strings.Repeat("x", 301)}, nil},
+	{"no text", "terminal_say", nil, nil},
+}
+
+func saying(w protocol.Waiting, err error) func(*fake) {
+	return func(f *fake) { f.say = func(*protocol.Note) (protocol.Waiting, error) { return w, err } }
 }
 
 // TestSituations holds every answer against testdata, in every era.

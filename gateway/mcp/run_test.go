@@ -46,7 +46,7 @@ func TestToolsForProgramsAreThereOnlyWithAHost(t *testing.T) {
 	for _, tool := range got.Tools {
 		names = append(names, strings.TrimPrefix(tool.Name, "terminal_"))
 	}
-	require.Equal(t, []string{"list", "read", "wait", "request_control", "send", "run", "release", "close"}, names)
+	require.Equal(t, []string{"list", "read", "wait", "request_control", "send", "run", "release", "close", "say"}, names)
 	for _, tool := range got.Tools {
 		switch a := tool.Annotations; tool.Name {
 		case "terminal_run":

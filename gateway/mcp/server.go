@@ -35,6 +35,8 @@ type Terminals interface {
 	// Request returns when the user decided: with a grant or with the revoke that says why not.
 	Request(ctx context.Context, m *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error)
 	Release(ctx context.Context, m *protocol.ControlRelease) error
+	// Say writes to the user and reports what the message waits for, "" for nothing.
+	Say(ctx context.Context, m *protocol.Note) (protocol.Waiting, error)
 	// Subscribe streams what happens to a session, snapshots at most one per every, until ctx or the session ends.
 	Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error)
 }

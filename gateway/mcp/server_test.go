@@ -33,7 +33,7 @@ func TestToolsAreListedInTheOrderOfTheirUse(t *testing.T) {
 				require.NotContains(t, string(schema), `"null"`)
 				require.NotContains(t, string(schema), `"type":[`)
 			}
-			require.Equal(t, []string{"terminal_list", "terminal_read", "terminal_wait", "terminal_request_control", "terminal_send", "terminal_release"}, names)
+			require.Equal(t, []string{"terminal_list", "terminal_read", "terminal_wait", "terminal_request_control", "terminal_send", "terminal_release", "terminal_say"}, names)
 		})
 	}
 }
@@ -47,6 +47,7 @@ func TestAnnotationsAreTrue(t *testing.T) {
 		want := map[string]string{
 			"terminal_request_control": "readOnly false destructive false idempotent false openWorld false",
 			"terminal_send":            "readOnly false destructive true idempotent false openWorld true",
+			"terminal_say":             "readOnly false destructive false idempotent false openWorld false",
 			"terminal_release":         "readOnly false destructive false idempotent true openWorld false",
 		}[tool.Name]
 		if want == "" {

@@ -92,6 +92,7 @@ func (s *Server) tools() []tool {
 		define("terminal_release", "Give the keyboard back", "Give the keyboard back to the user, or take an open request back.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.release, terminalParam,
 			param{name: "note", kind: "string", about: "One sentence for the user: what you did, what is left. At most 500 bytes."}),
+		s.sayTool(),
 	}
 	if s.cfg.Programs == nil {
 		return tools

@@ -24,12 +24,17 @@ func (m *Machine) Write(now time.Time) Act {
 		return Pass
 	}
 	m.menu, m.shown = time.Time{}, time.Time{}
-	to := m.agent
-	if to == (Agent{}) {
-		to = m.lastEnd.Agent
-	}
-	m.draft = Draft{Open: true, To: to}
+	m.draft = Draft{Open: true, To: m.Correspondent()}
 	return Take
+}
+
+// Correspondent is the agent that a message is for: the one that drives or asks, or did last; nobody in particular when there
+// was none yet.
+func (m *Machine) Correspondent() Agent {
+	if m.agent == (Agent{}) {
+		return m.lastEnd.Agent
+	}
+	return m.agent
 }
 
 // Drafting reports whether a draft is open.

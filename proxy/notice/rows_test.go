@@ -93,9 +93,9 @@ func TestR46AQuotedTextCannotPassForTheProxysWords(t *testing.T) {
 		want       []string
 	}{
 		{40, 3, "hi", "", []string{" message from “ada”: “hi”" + strings.Repeat(" ", 15)}},
-		{24, 3, "hello there", "", []string{" message from “ada”: “", " │ hello there”"}},
-		{24, 3, "hello there", "h hides", []string{" message from “ada”: “", " │ hello there”", " h hides"}},
-		{24, 1, "hello there", "h hides", []string{" 32 characters not shown · h hides"}},
+		{24, 3, "hello there", "", []string{" message from “ada”: ", " │ “hello there”"}},
+		{24, 3, "hello there", "h hides", []string{" message from “ada”: ", " │ “hello there”", " h hides"}},
+		{24, 1, "hello there", "h hides", []string{" 33 characters not shown · h hides"}},
 	} {
 		require.Equal(t, c.want, strings.Split(notice.Quote(c.cols, c.most, "message from “ada”: ", c.text, c.keys), "\n"))
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,6 +21,8 @@ const (
 	Shown    Kind = "screen"   // the screen that the inputs from here on saw, until the next of these: Picture
 	End      Kind = "end"      // a grant ended: Agent, Epoch, Reason, Dropped, Unsubmitted
 	Blackout Kind = "blackout" // the screen is hidden, or is so no longer: On, Why
+	Said     Kind = "said"     // an agent wrote to the user: Agent, Why
+	Told     Kind = "told"     // the user, or By elsewhere, wrote to an agent: Agent if it is known, Why
 	User     Kind = "user"     // the user typed; what is nobody's business, and how much neither
 	Gap      Kind = "gap"      // output is missing in the asciicast up to here: Missing, Why
 	Exit     Kind = "exit"     // the program ended: Code, Signal
@@ -145,6 +148,10 @@ func (e *Entry) Sentence() string {
 			return "blackout begins" + because(e.Why)
 		}
 		return "blackout ends"
+	case Said:
+		return e.agent() + " writes to the user" + because(e.Why)
+	case Told:
+		return cmp.Or(e.By, "the user") + " writes to " + e.agent() + because(e.Why)
 	case User:
 		return "the user typed"
 	case Gap:
@@ -244,7 +251,7 @@ func (e *Entry) weight() int {
 // marked reports whether the asciicast gets a marker for the entry.
 func (e *Entry) marked() bool {
 	switch e.Kind {
-	case Request, Grant, Refuse, End, Blackout, Gap:
+	case Request, Grant, Refuse, End, Blackout, Said, Told, Gap:
 		return true
 	case Input:
 		return e.Why != "" || e.Form == mouse && e.Written > 0 // nobody reads the bytes of a mouse

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/control"
+)
+
+// Whom say writes to.
+const (
+	toUser  = "user"
+	toAgent = "agent"
+)
+
+func (a *app) newSay() *cobra.Command {
+	var to, as string
+	cmd := &cobra.Command{
+		Use: "say ID TEXT [--to user|agent]", Short: "Write to the user as an agent, or to the agent as a person", Args: cobra.MinimumNArgs(2),
+		Long: "say shows the user of a session a message, as the agent that --as names. It needs no leave, and is answered by whether it\n" +
+			"stands on the user's screen (delivered) or comes later (waiting for the user).\n\n" +
+			"With --to agent a person writes, to the agent that drives or asks, or did last; else to the next one. On your own\n" +
+			"machine that needs no token, but a terminal in which no agent types. The agent is told that it was written elsewhere,\n" +
+			"and the session's user is shown it.",
+		Example: "  gateway say vim-k3f9 'the tests pass; may I commit?'\n  gateway say bash-2 --to agent 'not that branch'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := strings.Join(args[1:], " ")
+			switch {
+			case to == toAgent && cmd.Flags().Changed("as"):
+				return usage("say: --as names an agent, and with --to agent a person writes: leave one of them out")
+			case to == toAgent:
+				return a.dictate(cmd.Context(), args[0], text)
+			case to != toUser:
+				return usage("--to %.20q: it must be user or agent", to)
+			}
+			text, err := observe.ToUser(text)
+			if err != nil {
+				return usage("say: %w", err)
+			}
+			return a.with(as, false, func(c *client.Client) error { return a.say(cmd.Context(), c, args[0], text) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&to, "to", toUser, "who reads it: `WHO` is user or agent")
+	f.StringVar(&as, "as", defaultName, asHelp)
+	return cmd
+}
+
+// say writes to the user.
+func (a *app) say(ctx context.Context, c *client.Client, id, text string) error {
+	s, err := lookup(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	waiting, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromAgent, Text: text})
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		out := map[string]any{"sessionId": s.SessionID, "delivered": waiting == ""}
+		if waiting != "" {
+			out["waiting"] = waiting
+		}
+		return a.printJSON(out)
+	}
+	return a.print(observe.Said(waiting))
+}
+
+// dictate writes to the agent. An agent reads such a message as a person's, so it takes what only a person has: a terminal in
+// which no agent types. That keeps agents from doing so by mistake; what the proxy does about all others, it says itself.
+func (a *app) dictate(ctx context.Context, id, text string) error {
+	text = strings.Join(strings.Fields(observe.Clean(text)), " ")
+	switch n := utf8.RuneCountInString(text); {
+	case n == 0:
+		return usage("say: text holds nothing that could be read")
+	case n > control.DraftMax:
+		return usage("say: text is %d characters long, at most %d are possible", n, control.DraftMax)
+	}
+	if session := os.Getenv(proxy.SessionVariable); session != "" {
+		return &failure{
+			status: statusForbidden, cause: fmt.Errorf("say: this shell runs inside the session %s, where an agent may be typing", session),
+			hint: "do it in a terminal that no agent sees; there, the reclaim key and then m writes to the agent",
+		}
+	}
+	if _, err := a.person(); err != nil {
+		return err
+	}
+	return a.watching(func(c *client.Client) error {
+		s, err := lookup(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		if _, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromUser, By: "gateway say", Text: text}); err != nil {
+			return err
+		}
+		if a.json {
+			return a.printJSON(map[string]any{"sessionId": s.SessionID, "sent": true})
+		}
+		return a.print("sent: the agent gets it with its next answer")
+	})
+}

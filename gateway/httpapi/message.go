@@ -1,0 +1,26 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+
+	"terminalproxy/protocol"
+)
+
+// message writes to the user for an agent, and for an owner to the agent.
+func (d *Door) message(v Visitor, w http.ResponseWriter, r *http.Request) error {
+	from := protocol.FromUser
+	if v.Role() == RoleAgent {
+		from = protocol.FromAgent
+	}
+	m, err := decode[*protocol.Note](v, w, r, "terminal.message", said{"from", strconv.Quote(from), false})
+	if err != nil {
+		return err
+	}
+	done, err := ask[*protocol.Done](r.Context(), v, m)
+	if err != nil {
+		return err
+	}
+	d.write(w, http.StatusOK, done)
+	return nil
+}

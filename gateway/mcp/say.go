@@ -1,0 +1,45 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+// sayTool is the tool by which an agent writes to the user.
+func (s *Server) sayTool() tool {
+	return define("terminal_say", "Write to the user",
+		"Show the user a short message at the terminal. You need not have the keyboard. An answer comes as a message from the user with a later result; terminal_wait for=control waits for it.",
+		&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.say, terminalParam,
+		param{name: "text", kind: "string", required: true, about: "What to say, on one line of at most 300 characters."})
+}
+
+type sayArgs struct {
+	Terminal string `json:"terminal"`
+	Text     string `json:"text"`
+}
+
+func (s *Server) say(ctx context.Context, req *mcp.CallToolRequest, in sayArgs) (string, error) {
+	text, err := observe.ToUser(in.Text)
+	if err != nil {
+		return "", err
+	}
+	info, err := s.find(ctx, in.Terminal)
+	if err != nil {
+		return "", err
+	}
+	waiting, err := s.cfg.Terminals.Say(ctx, &protocol.Note{
+		SessionID: info.SessionID, From: protocol.FromAgent, AgentName: clientName(req), Text: text,
+	})
+	if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.CodeBusy {
+		return "", errors.New(refused.Message + "; put what you have to say into one message, later")
+	}
+	if err != nil {
+		return "", err
+	}
+	return observe.Said(waiting), nil
+}

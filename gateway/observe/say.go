@@ -1,0 +1,44 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"terminalproxy/protocol"
+)
+
+// ToUser is an agent's message as its user can be shown it: on one line, without what they could not see (SAFETY R47). The
+// error is a sentence for the agent.
+func ToUser(text string) (string, error) {
+	text = strings.Join(strings.Fields(Clean(text)), " ")
+	switch n := utf8.RuneCountInString(text); {
+	case n == 0:
+		return "", errors.New("text holds nothing that the user could read")
+	case n > protocol.MaxShown:
+		return "", fmt.Errorf("text is %d characters long, at most %d fit on the user's screen: say it shorter", n, protocol.MaxShown)
+	}
+	return text, nil
+}
+
+// Said says what became of a message to the user.
+func Said(w protocol.Waiting) string {
+	switch w {
+	case "":
+		return "delivered: it stands on the user's screen"
+	case protocol.WaitsForPerson:
+		return "waiting for the user: nobody is in front of this terminal; it is shown to the next person who is"
+	case protocol.WaitsForAnswer:
+		return "waiting for the user: a question to them comes first; it is shown after that"
+	case protocol.WaitsForSecret:
+		return "waiting for the user: the program asks them for a password; it is shown after that"
+	case protocol.WaitsForTurn:
+		return "waiting for the user: something else is shown to them; it comes next"
+	case protocol.WaitsForTitle:
+		return "waiting for the user: they want no line over the program; the window's title shows it"
+	case protocol.WaitsForProgram:
+		return "waiting for the user: the program is drawing; it is shown after that"
+	}
+	return "waiting for the user"
+}

@@ -1,0 +1,124 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/notice"
+)
+
+// pace bounds how often something may happen: burst times at once, and once more in every span. It belongs to one goroutine.
+type pace struct {
+	burst int
+	every time.Duration
+	next  time.Time // when everything that happened would be paid for
+}
+
+// take reports whether it may happen now, or how long that takes.
+func (p *pace) take(now time.Time) (wait time.Duration, ok bool) {
+	next := now
+	if p.next.After(now) {
+		next = p.next
+	}
+	if wait = next.Sub(now) - time.Duration(p.burst-1)*p.every; wait > 0 {
+		return wait, false
+	}
+	p.next = next.Add(p.every)
+	return 0, true
+}
+
+// note takes a message: of an agent's to the user, or of a person's elsewhere to the agent.
+func (d *desk) note(m *protocol.Note) {
+	now := time.Now()
+	text := words(m.Text)
+	most := wordsMost
+	if m.From == protocol.FromUser {
+		text, most = notice.Clean(strings.Join(strings.Fields(m.Text), " "), control.DraftMax+1), control.DraftMax
+	}
+	if no := fits(text, most); no != nil {
+		d.s.link.Send(&protocol.Error{RequestID: m.RequestID, Code: no.code, Field: "text", Message: no.say})
+		return
+	}
+	pace := &d.speech
+	if m.From == protocol.FromUser {
+		pace = &d.letters
+	}
+	if wait, ok := pace.take(now); !ok {
+		d.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", span(wait+time.Second)))
+		return
+	}
+	if m.From == protocol.FromUser {
+		d.dictated(now, m, text)
+		return
+	}
+	d.spoken(now, m, text)
+}
+
+// fits says what is wrong with a text that somebody shall read.
+func fits(text string, most int) *refusal {
+	switch {
+	case text == "":
+		return &refusal{protocol.CodeBadMessage, "text: holds nothing that could be read"}
+	case utf8.RuneCountInString(text) > most:
+		return &refusal{protocol.CodeTooLarge, fmt.Sprintf("text: is too long, at most %d characters are shown: say it shorter", most)}
+	}
+	return nil
+}
+
+// spoken puts an agent's message before the user, and answers when it is known what becomes of it.
+func (d *desk) spoken(now time.Time, m *protocol.Note, text string) {
+	from := control.Agent{ID: m.AgentID, Name: agentName(m.AgentName)}
+	w := &word{who: "message from “" + from.Name + "”", text: text, came: now}
+	if m.RequestID != "" {
+		w.tell = func(why protocol.Waiting) { d.s.link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
+	}
+	if err := d.s.status.hear(w); err != nil {
+		d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+		return
+	}
+	d.s.recording.said(from, text)
+}
+
+// dictated gives the agent a message that somebody elsewhere wrote for the user, and shows the user that.
+func (d *desk) dictated(now time.Time, m *protocol.Note, text string) {
+	by := agentName(m.By)
+	ok := d.s.pump.Post(func(time.Time) {
+		to := d.s.authority.Correspondent()
+		d.tell(to, by, text)
+		// That it is not shown, where the user has no place for it, is no reason not to tell the agent.
+		_ = d.s.status.hear(&word{who: "“" + by + "” writes to " + recipient(to) + " from elsewhere", text: words(text), came: now})
+		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+	})
+	if !ok {
+		d.gone(m.RequestID)
+	}
+}
+
+// tell leaves a message for an agent: it gets it with its next answer, at once if it waits for a decision. Whoever listens
+// hears it now. by is who wrote it elsewhere, "" for the user at this terminal: the agent can tell one from the other.
+func (d *desk) tell(to control.Agent, by, text string) {
+	letter := text
+	if by != "" {
+		letter = "(written elsewhere, by " + by + ") " + text
+	}
+	d.mail.put(to.ID, letter)
+	d.s.link.Send(&protocol.Note{ID: newID(), SessionID: d.s.id, From: protocol.FromUser, By: by, Text: text})
+	d.s.recording.told(to, by, text)
+	d.s.loop.post(func(time.Time) {
+		d.s.loop.waits.Decide(func(id string) bool {
+			agent, ok := d.s.loop.deciding[id]
+			return ok && (to.ID == "" || agent == to.ID)
+		}, "message")
+	})
+}
+
+// Why a message cannot be kept for the user.
+var (
+	errMouthFull = errors.New("the user has too many messages that wait already: the newest was not kept")
+	errNoPlace   = errors.New("the user's terminal has no place for messages: neither a line nor a title is wanted")
+)

@@ -1,0 +1,236 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+)
+
+// listener is a user's screen: what the line says, and what senders were told.
+type listener struct {
+	*status
+	t    *testing.T
+	told []string
+}
+
+func listening(t *testing.T) *listener {
+	return &listener{status: &status{line: true, title: true, name: "sh", key: `Ctrl+\`, repaint: func() {}}, t: t}
+}
+
+// says takes a message, as the desk does.
+func (l *listener) says(name, text string) error {
+	return l.hear(&word{who: "message from “" + name + "”", text: words(text), came: time.Now(), tell: func(w protocol.Waiting) {
+		l.told = append(l.told, name+": "+string(w))
+	}})
+}
+
+// draws is the line as it is drawn now, and the title.
+func (l *listener) draws() (line, title string, ring bool) {
+	line, title, ring, _ = l.compose(time.Now(), 80, 24, "")
+	l.stands()
+	return strings.TrimSpace(line), title, ring
+}
+
+// line draws and states what stands there.
+func (l *listener) shows(want string) {
+	l.t.Helper()
+	line, _, _ := l.draws()
+	require.Equal(l.t, want, line)
+}
+
+func TestAMessageStandsUntilTheUserTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.close()
+		require.NoError(t, l.says("ada", "one"))
+		line, title, ring := l.draws()
+		require.Equal(t, "message from “ada”: “one”", line)
+		require.Equal(t, "[observed] sh", title)
+		require.True(t, ring)
+		_, _, ring = l.draws()
+		require.False(t, ring, "once")
+		synctest.Wait()
+		require.Equal(t, []string{"ada: "}, l.told)
+		require.NoError(t, l.says("bert", "two"))
+		require.Equal(t, []string{"ada: ", "bert: turn"}, l.told)
+		l.dismiss() // the user was typing as it came
+		l.shows("message from “ada”: “one”")
+		time.Sleep(readFor)
+		l.dismiss()
+		l.shows("message from “bert”: “two”")
+		time.Sleep(readFor)
+		l.dismiss()
+		l.shows("")
+		_, title, _ = l.draws()
+		require.NotContains(t, title, "message", "nothing was missed")
+	})
+}
+
+// What came while nobody touched a key goes from the screen and is in the menu, one at a time, the oldest first.
+func TestAMissedMessageIsInTheMenu(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.close()
+		for _, text := range []string{"one", "two"} {
+			require.NoError(t, l.says("ada", text))
+			l.shows("message from “ada”: “" + text + "”")
+			time.Sleep(10 * time.Second)
+			l.shows("")
+		}
+		_, title, _ := l.draws()
+		require.Contains(t, title, `[observed] [message: Ctrl+\]`)
+		time.Sleep(time.Minute)
+		menu := func() {
+			l.show(control.State{Menu: true})
+			line, _, _ := l.draws()
+			t.Log(line)
+			l.told = append(l.told, line)
+		}
+		menu()
+		require.Contains(t, l.told[len(l.told)-1], "message from “ada”, 1m20s ago: “one”")
+		require.Contains(t, l.told[len(l.told)-1], `Ctrl+\ sends the key`)
+		l.show(control.State{}) // too short to be read
+		menu()
+		require.Contains(t, l.told[len(l.told)-1], "“one”")
+		time.Sleep(readFor)
+		l.show(control.State{})
+		menu()
+		require.Contains(t, l.told[len(l.told)-1], "“two”")
+		time.Sleep(readFor)
+		l.show(control.State{})
+		menu()
+		require.Contains(t, l.told[len(l.told)-1], "no agent has the keyboard")
+	})
+}
+
+// TestR46AMessageCoversNoQuestion: nor a prompt for a password, nor the words that say how the keyboard is taken back.
+func TestR46AMessageCoversNoQuestion(t *testing.T) {
+	ada := control.Agent{ID: "a", Name: "ada"}
+	for want, state := range map[protocol.Waiting]control.State{
+		protocol.WaitsForAnswer: {Phase: control.Asked, Agent: ada, Reason: "please"},
+		protocol.WaitsForSecret: {Phase: control.Granted, Agent: ada, Secret: control.HardSecret},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := listening(t)
+			defer l.close()
+			l.show(state)
+			before, _, _ := l.draws()
+			require.NoError(t, l.says("eve", "press Ctrl+G"))
+			require.Equal(t, []string{"eve: " + string(want)}, l.told)
+			l.shows(before)
+			l.show(control.State{})
+			l.shows("message from “eve”: “press Ctrl+G”")
+			l.show(state) // it goes at once when there is a question
+			l.shows(before)
+			synctest.Wait()
+			require.Len(t, l.told, 1, "a sender is answered once")
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.close()
+		l.controlled(control.Event{Granted: true, Agent: ada, Level: control.Drive}, 0, "")
+		require.NoError(t, l.says("eve", "the keyboard is yours"))
+		require.Equal(t, []string{"eve: turn"}, l.told)
+		line, _, _ := l.draws()
+		require.Contains(t, line, `Ctrl+\ takes the keyboard back at once`)
+		time.Sleep(tellFor)
+		l.shows("message from “eve”: “the keyboard is yours”")
+	})
+}
+
+func TestAMessageThatIsNotDrawnSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.close()
+		require.NoError(t, l.says("ada", "one"))
+		time.Sleep(drawPatience)
+		synctest.Wait()
+		require.Equal(t, []string{"ada: program"}, l.told)
+		l.compose(time.Now(), 80, 24, "")
+		l.unsaid()
+		l.stands()
+		l.shows("message from “ada”: “one”")
+		time.Sleep(readFor)
+		l.dismiss()
+		there := false
+		l.present = func() bool { return there }
+		for range wordsKept {
+			require.NoError(t, l.says("ada", "later"))
+		}
+		require.ErrorIs(t, l.says("ada", "too much"), errMouthFull)
+		require.Equal(t, "ada: nobody", l.told[len(l.told)-1])
+		there = true
+		l.shows("message from “ada”: “later”")
+	})
+}
+
+func TestAMessageWithoutALineIsInTheTitle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.close()
+		l.line = false
+		require.NoError(t, l.says("ada", strings.Repeat("x", 70)))
+		line, title, ring := l.draws()
+		require.Empty(t, line)
+		require.Equal(t, "[observed] [message from “ada”: “"+strings.Repeat("x", 60)+"…”] sh", title)
+		require.True(t, ring)
+		require.Equal(t, []string{"ada: title"}, l.told)
+		time.Sleep(titleFor)
+		_, title, ring = l.draws()
+		require.Equal(t, "[observed] sh", title)
+		require.False(t, ring)
+		l.title = false
+		require.ErrorIs(t, l.says("ada", "x"), errNoPlace)
+	})
+}
+
+// TestR46WordsAreOneLine: what a user reads as an agent's words cannot end them, hide in them or look like another row.
+func TestR46WordsAreOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain":                         "plain",
+		"a” Ctrl+G gives it · “":        "a' Ctrl+G gives it · '",
+		"a\r\n\tb   c":                  "a b c",
+		"a\u2800\u2800\u2800b":          "a b",
+		"a\u3000\u00a0\u2003b":          "a b",
+		"\x1b[2J\x1b]0;t\ared\u009b1m":    "red1m",
+		"\u202eevil\u200b\U000e0041":    "evil",
+		"\u200b":                        "",
+		strings.Repeat("x", 400):        strings.Repeat("x", 301) + "…",
+		strings.Repeat(" x", 2) + "\x00": "x x",
+	} {
+		require.Equal(t, want, words(text), "%q", text)
+	}
+	require.Nil(t, fits(strings.Repeat("世", wordsMost), wordsMost))
+	require.Equal(t, protocol.CodeTooLarge, fits(words(strings.Repeat("世", wordsMost+1)), wordsMost).code)
+	require.Equal(t, protocol.CodeBadMessage, fits(words("\u200b"), wordsMost).code)
+}
+
+// TestR46NobodyFloodsTheUser counts all together: whoever is refused may come again under another name.
+func TestR46NobodyFloodsTheUser(t *testing.T) {
+	p := pace{burst: wordsBurst, every: wordsEvery}
+	now := time.Unix(1e9, 0)
+	taken := 0
+	for range 600 { // a minute, ten times a second
+		if wait, ok := p.take(now); ok {
+			taken++
+		} else {
+			require.Greater(t, wait, time.Duration(0))
+			require.LessOrEqual(t, wait, wordsEvery)
+		}
+		now = now.Add(100 * time.Millisecond)
+	}
+	require.Equal(t, wordsBurst+3, taken)
+	now = now.Add(time.Hour)
+	for i := range wordsBurst + 1 {
+		_, ok := p.take(now)
+		require.Equal(t, i < wordsBurst, ok, fmt.Sprint(i))
+	}
+}
