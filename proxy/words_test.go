@@ -200,7 +200,7 @@ func TestR46WordsAreOneLine(t *testing.T) {
 		"a\r\n\tb   c":                  "a b c",
 		"a\u2800\u2800\u2800b":          "a b",
 		"a\u3000\u00a0\u2003b":          "a b",
-		"\x1b[2J\x1b]0;t\ared\u009b1m":    "red1m",
+		"\x1b[2J\x1b]0;t\ared\u009b1m":    "red",
 		"\u202eevil\u200b\U000e0041":    "evil",
 		"\u200b":                        "",
 		strings.Repeat("x", 400):        strings.Repeat("x", 301) + "…",
