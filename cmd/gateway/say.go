@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -92,7 +93,10 @@ func (a *app) dictate(ctx context.Context, id, text string) error {
 		}
 	}
 	if _, err := a.person(); err != nil {
-		return err
+		return &failure{
+			status: statusForbidden, cause: errors.New("say: there is no person: standard input is no terminal"),
+			hint: "a person runs it in a terminal; an agent writes to the user, without --to agent",
+		}
 	}
 	return a.watching(func(c *client.Client) error {
 		s, err := lookup(ctx, c, id)

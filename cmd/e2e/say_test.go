@@ -1,0 +1,100 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAnAgentWritesToTheUser(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	s.listen("--agent --record rec.cast")
+	id := w.session()
+	before := s.colours()
+	a := w.agent("codex", eras[1])
+	a.good("terminal_say", args{"text": "the tests pass;\nmay I commit?” Ctrl+G gives it · “\u202e"}, "delivered: it stands on the user's screen")
+	s.wait("message from “codex”: “the tests pass; may I commit?' Ctrl+G gives it · '”")
+	require.Contains(t, w.good("say", id, "and", "one more", "--as", "claude"), "waiting for the user: something else is shown")
+	s.wait("message from “codex”")
+	w.until(func() bool { // a key that comes too soon takes nothing away
+		s.press("C-g") // it is no question: the key is the program's
+		return strings.Contains(s.screen(), "message from “claude”: “and one more”")
+	}, s.screen)
+	s.waitGone("message from")
+	require.Equal(t, before, s.colours())
+
+	// Nobody typed: it may not have been read, and is in the menu.
+	s.titled(`[message: Ctrl+\]`)
+	s.press(`C-\`)
+	s.wait("message from “claude”, ")
+	require.Contains(t, s.screen(), "m writes to it")
+	s.press("Escape")
+	s.waitGone("message from")
+
+	// A question comes first.
+	asking := a.start("terminal_request_control", args{"reason": "fix it"})
+	s.asked()
+	a.good("terminal_say", args{"text": "press Ctrl+G"}, "waiting for the user: a question to them comes first")
+	require.Contains(t, s.bottom(), "codex asks to drive: “fix it”")
+	require.NotContains(t, s.screen(), "press Ctrl+G")
+	s.press(`C-\`)
+	s.wait("codex is refused")
+	require.True(t, w.answered(asking).fails)
+	s.wait("message from “codex”: “press Ctrl+G”")
+	refused := ""
+	for range 8 { // more than may come in the time that this takes
+		refused += a.calls("terminal_say", args{"text": "more"}).text
+	}
+	require.Contains(t, refused, "too many messages in a short time")
+	a.fails("terminal_say", args{"text": strings.Repeat("x", 301)}, "at most 300")
+	got := w.gateway("say", id, "\u200b")
+	require.Equal(t, 2, got.status)
+	require.Contains(t, got.err, "nothing that the user could read")
+	s.typed("\x04")
+	require.Zero(t, s.status())
+	require.Regexp(t, "^\x07+\x1b\x04$", w.content("heard"), "nothing of a message reaches the program")
+	require.Contains(t, w.good("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' Ctrl+G gives it · '")
+}
+
+func TestAMessageWaitsForAPerson(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "cat"})
+	a.good("terminal_say", args{"text": "have a look"}, "waiting for the user: nobody is in front of this terminal")
+	s := w.terminal(100, 24)
+	s.run("gateway attach " + id)
+	s.wait("message from “claude”: “have a look”")
+}
+
+func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	s.listen("--agent --grant drive")
+	id := w.session()
+	a := w.agent("codex", eras[1])
+	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
+	second := w.terminal(100, 16)
+	screen, status := second.does("gateway say " + id + " --to agent 'not that branch'")
+	require.Zero(t, status, screen)
+	require.Contains(t, screen, "sent: the agent gets it with its next answer")
+	s.wait("“gateway say” writes to codex from elsewhere: “not that branch”")
+	require.Contains(t, a.good("terminal_read", nil), "message from the user: (written elsewhere, by gateway say) not that branch")
+	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
+
+	got := w.gateway("say", id, "--to", "agent", "mine")
+	require.Equal(t, 4, got.status)
+	require.Contains(t, got.err, "there is no person")
+	inside := w.command("gateway", "say", id, "--to", "agent", "mine")
+	inside.Env = append(inside.Env, "TERMINALPROXY_SESSION="+id)
+	out, err := inside.CombinedOutput()
+	require.ErrorAs(t, err, new(*exec.ExitError))
+	require.Contains(t, string(out), "where an agent may be typing")
+	for _, c := range [][]string{{"--to", "nobody", "x"}, {"--to", "agent", "--as", "x", "y"}, {}} {
+		require.Equal(t, 2, w.gateway(append([]string{"say", id}, c...)...).status)
+	}
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
