@@ -106,53 +106,91 @@ func (d *desk) attended(m protocol.Message) {
 	}
 }
 
-// attach lets a person sit down. The newest size is the session's: what is drawn fits at least the terminal of who came
-// last. It and the following run on the pump's goroutine.
+// attach lets a person sit down, or says that their terminal has another size now. It and the following run on the pump's
+// goroutine.
 func (s *session) attach(now time.Time, m *protocol.Attach) {
 	h := s.conf.headless
-	h.people[m.ViewerID] = true
+	_, sits := h.people[m.ViewerID]
+	h.people[m.ViewerID] = &seat{cols: m.Cols, rows: m.Rows}
 	h.seats.Store(int32(len(h.people)))
 	s.authority.Attend(now, true)
-	s.term.SetSize(m.Cols, m.Rows)
-	select {
-	case s.windows <- syscall.SIGWINCH:
-	default: // one that waits does as well
-	}
-	if s.authority.Driven() {
+	s.turnTo(m.ViewerID)
+	if !sits && s.authority.Driven() {
 		s.status.say(s.authority.State(now).Agent.Name+" drives. "+s.status.key+" takes the keyboard; your own keys pause it", tellFor)
 	}
 	s.link.Send(&protocol.Done{RequestID: m.RequestID})
 }
 
-// detach lets a person go.
+// turnTo gives the session the size of the terminal of a person who does something: what they do, they see whole.
+func (s *session) turnTo(viewer string) {
+	h := s.conf.headless
+	p := h.people[viewer]
+	if p == nil {
+		return
+	}
+	h.turns++
+	p.turn = h.turns
+	s.fit(p)
+}
+
+// fit gives the session the size of a person's terminal.
+func (s *session) fit(p *seat) {
+	if cols, rows, err := s.term.Size(); err == nil && cols == p.cols && rows == p.rows {
+		return
+	}
+	s.term.SetSize(p.cols, p.rows)
+	select {
+	case s.windows <- syscall.SIGWINCH:
+	default: // one that waits does as well
+	}
+}
+
+// detach lets a person go. Those who stay have the size of the terminal of the one who did something last.
 func (s *session) detach(now time.Time, viewer string) {
 	h := s.conf.headless
 	delete(h.people, viewer)
 	h.seats.Store(int32(len(h.people)))
 	if len(h.people) == 0 {
 		s.authority.Attend(now, false)
+		return
 	}
+	var last *seat
+	for _, p := range h.people {
+		if last == nil || p.turn > last.turn {
+			last = p
+		}
+	}
+	s.fit(last)
 }
 
 // desert lets everybody go: the way to them is lost. Who is still there is announced anew.
 func (s *session) desert(now time.Time) {
 	s.term.Look(false)
-	for viewer := range s.conf.headless.people {
-		s.detach(now, viewer)
-	}
+	h := s.conf.headless
+	clear(h.people)
+	h.seats.Store(0)
+	s.authority.Attend(now, false)
+}
+
+// seat is the terminal of a person who sits in front of a session.
+type seat struct {
+	cols, rows int
+	turn       uint64 // grows with everything that people do
 }
 
 // typed takes the keys of a person, as if they came from a keyboard here.
 func (s *session) typed(now time.Time, m *protocol.Typed) {
 	h := s.conf.headless
 	switch {
-	case !h.people[m.ViewerID]:
+	case h.people[m.ViewerID] == nil:
 	case leaves(m.DataB64) && s.authority.State(now).Menu:
 		s.authority.Key(now) // the menu is answered
 		s.detach(now, m.ViewerID)
 		s.pump.Post(func(time.Time) { s.stream.leave(m.ViewerID) }) // when it is known that the menu is closed
 	default:
+		h.typist = m.ViewerID // what their terminal says by itself is nothing that they do
 		s.pump.Type(now, m.DataB64)
+		h.typist = ""
 	}
 }
 

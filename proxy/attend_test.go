@@ -122,3 +122,34 @@ func TestTheKeyThatLeaves(t *testing.T) {
 		require.Equal(t, want, leaves([]byte(keys)), "%q", keys)
 	}
 }
+
+// TestTheSizeIsThatOfWhoDidSomethingLast: a person sees whole what they do; who leaves takes no size along.
+func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
+	_, p, id := seated(t, "sh", "-c", reader) // v-1: 90x30
+	sized := func(cols, rows int) {
+		t.Helper()
+		hear(p, func(m *protocol.Resize) bool { return m.Cols == cols && m.Rows == rows })
+	}
+	types := func(viewer, keys string) {
+		t.Helper()
+		p.say(&protocol.Typed{SessionID: id, ViewerID: viewer, DataB64: []byte(keys)})
+	}
+	sized(90, 30)
+	p.say(&protocol.Attach{RequestID: "v-2", SessionID: id, ViewerID: "v-2", Cols: 60, Rows: 20})
+	sized(60, 20)
+	types("v-1", "\x1b[?62;22c\x1b[I") // what a terminal says by itself
+	types("v-2", "a")
+	p.shows("a")
+	types("v-1", "b")
+	sized(90, 30)
+	types("v-2", "\x1c")
+	sized(60, 20)
+	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-2"})
+	sized(90, 30)
+	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-1"}) // and stays with the last
+	p.say(&protocol.Attach{RequestID: "v-3", SessionID: id, ViewerID: "v-3", Cols: 90, Rows: 30})
+	require.Equal(t, "v-3", hear[*protocol.Done](p, nil).RequestID)
+	p.say(&protocol.Attach{RequestID: "v-4", SessionID: id, ViewerID: "v-3", Cols: 50, Rows: 10})
+	first := hear[*protocol.Resize](p, nil)
+	require.Equal(t, []int{50, 10}, []int{first.Cols, first.Rows}, "nothing before changed the size")
+}

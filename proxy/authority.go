@@ -140,6 +140,8 @@ type detector struct {
 	choose func(letter byte) bool
 	// mute drops the answers of a terminal that was not asked: that of a person who looks on from elsewhere.
 	mute bool
+	// acted is told that a person pressed a key or pasted; nil where it does not matter who.
+	acted func()
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.
@@ -160,6 +162,9 @@ func (d *detector) Flush(emit func(input.Unit)) {
 }
 
 func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
+	if d.acted != nil && (u.Kind == keys.Key || u.Kind == keys.Reclaim || u.Kind == keys.Confirm || u.Kind == keys.PasteStart) {
+		d.acted()
+	}
 	if u.Kind == keys.Reply && len(d.asked) > 0 {
 		if row, ok := cursorReport(u.Bytes); ok {
 			take := d.asked[0]

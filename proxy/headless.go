@@ -30,10 +30,12 @@ type headless struct {
 	idle   time.Duration // nobody does anything for this long, and it ends; 0 for never
 	stop   context.CancelFunc
 
-	linked chan struct{}   // closed when a gateway was reached
-	used   atomic.Int64    // the last time somebody did something, in Unix milliseconds
-	people map[string]bool // who sits in front of it, by viewer; the pump's
-	seats  atomic.Int32    // how many they are
+	linked chan struct{}    // closed when a gateway was reached
+	used   atomic.Int64     // the last time somebody did something, in Unix milliseconds
+	people map[string]*seat // who sits in front of it, by viewer; the pump's, as are turns and typist
+	seats  atomic.Int32     // how many they are
+	turns  uint64           // counts what people did
+	typist string           // whose keys are being read
 }
 
 // runHeadless runs a program on a terminal of its own until it ends, and ends what it left in its session. ctx ends it as
@@ -41,7 +43,7 @@ type headless struct {
 func runHeadless(ctx context.Context, conf Config) (Result, error) {
 	s := newSession(conf)
 	h := conf.headless
-	h.people, h.linked = make(map[string]bool), make(chan struct{})
+	h.people, h.linked = make(map[string]*seat), make(chan struct{})
 	ctx, h.stop = context.WithCancel(ctx)
 	defer h.stop()
 	s.term = tty.Absent(conf.Cols, conf.Rows, func(p []byte) { s.stream.write(p) })
@@ -119,6 +121,7 @@ func (s *session) wireHeadless() {
 	s.output.fresh = s.stream.repaint
 	s.output.painted = func() { s.status.stands(); s.stream.letGo() }
 	s.link.Behind = s.output.renew
+	s.detector.acted = func() { s.turnTo(h.typist) }
 	s.status.title, s.status.leave = true, " · d leaves"
 	s.painter.title = " " // whoever looks keeps the title of their own window
 	s.output.feed = func(p []byte) int { h.touch(); return s.loop.feed(p) }

@@ -49,7 +49,7 @@ func (d *desk) note(m *protocol.Note) {
 		pace = &d.letters
 	}
 	if wait, ok := pace.take(now); !ok {
-		d.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", span((wait + time.Second - 1).Truncate(time.Second))))
+		d.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", span((wait+time.Second-1).Truncate(time.Second))))
 		return
 	}
 	if m.From == protocol.FromUser {

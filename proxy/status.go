@@ -17,6 +17,7 @@ const (
 	troubleFor = 10 * time.Second
 	titleMost  = 200 // characters of the program's title
 	tellRows   = 3   // the most that a remark covers
+	menuRows   = 5   // and the menu, on a narrow screen
 	askRows    = 6   // and a request
 )
 

@@ -69,7 +69,7 @@ func (s *status) menu(cols, rows int) string {
 	if len(s.mouth.missed) > 0 {
 		return s.recall(time.Now(), cols, rows, keys)
 	}
-	return notice.Rows(cols, min(rows-1, tellRows), say, keys)
+	return notice.Rows(cols, min(rows-1, menuRows), say, keys)
 }
 
 // hidden remarks that the screen is hidden from now on, or no longer. The caller holds the lock.

@@ -13,9 +13,9 @@ import (
 // Bounds of what others may say to the user. Agents are free to come under another id, so they are counted together.
 const (
 	wordsMost  = protocol.MaxShown
-	wordsKept  = 8   // messages that wait to be shown, and as many that the user missed
-	wordsRows  = 5   // that one covers
-	wordsBurst = 4   // messages at once
+	wordsKept  = 8 // messages that wait to be shown, and as many that the user missed
+	wordsRows  = 5 // that one covers
+	wordsBurst = 4 // messages at once
 	wordsEvery = 15 * time.Second
 	// wordsFor is how long a message stands, and wordsForEach how much longer for each character, if the user does not type.
 	wordsFor     = 8 * time.Second
@@ -159,7 +159,7 @@ func (s *status) spoke(before *word) (ring bool) {
 func (s *status) recall(now time.Time, cols, rows int, keys string) string {
 	w := s.mouth.missed[0]
 	s.mouth.onLine = w
-	return notice.Quote(cols, min(rows-1, wordsRows+tellRows), w.who+", "+span(now.Sub(w.came))+" ago: ", w.text, keys)
+	return notice.Quote(cols, min(rows-1, wordsRows+menuRows), w.who+", "+span(now.Sub(w.came))+" ago: ", w.text, keys)
 }
 
 // missing says how many messages the menu has for the user, for the window's title; where no line is wanted, it is the

@@ -195,15 +195,15 @@ func TestAMessageWithoutALineIsInTheTitle(t *testing.T) {
 // TestR46WordsAreOneLine: what a user reads as an agent's words cannot end them, hide in them or look like another row.
 func TestR46WordsAreOneLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain":                         "plain",
-		"a” Ctrl+G gives it · “":        "a' Ctrl+G gives it · '",
-		"a\r\n\tb   c":                  "a b c",
-		"a\u2800\u2800\u2800b":          "a b",
-		"a\u3000\u00a0\u2003b":          "a b",
-		"\x1b[2J\x1b]0;t\ared\u009b1m":    "red",
-		"\u202eevil\u200b\U000e0041":    "evil",
-		"\u200b":                        "",
-		strings.Repeat("x", 400):        strings.Repeat("x", 301) + "…",
+		"plain":                          "plain",
+		"a” Ctrl+G gives it · “":         "a' Ctrl+G gives it · '",
+		"a\r\n\tb   c":                   "a b c",
+		"a\u2800\u2800\u2800b":           "a b",
+		"a\u3000\u00a0\u2003b":           "a b",
+		"\x1b[2J\x1b]0;t\ared\u009b1m":   "red",
+		"\u202eevil\u200b\U000e0041":     "evil",
+		"\u200b":                         "",
+		strings.Repeat("x", 400):         strings.Repeat("x", 301) + "…",
 		strings.Repeat(" x", 2) + "\x00": "x x",
 	} {
 		require.Equal(t, want, words(text), "%q", text)

@@ -11,23 +11,30 @@ import (
 // writes opens the menu and writes a message to the agent. Right after control ended the key counts as one press too many.
 func (s *terminal) writes(text string) {
 	s.w.t.Helper()
-	pause := time.NewTicker(900 * time.Millisecond)
-	defer pause.Stop()
-	menu := func() bool { return strings.Contains(s.screen(), "m writes to it") }
-	for end := time.Now().Add(patience); !menu(); {
-		s.press(`C-\`)
-		require.True(s.w.t, time.Now().Before(end), "the menu does not open:\n%s", s.screen())
-		<-pause.C // time for it to be drawn
-	}
+	const menu = "m writes to it"
+	pause := s.opensMenu(menu)
 	for !strings.Contains(s.screen(), "Enter sends") {
-		<-pause.C
-		if menu() {
+		<-pause
+		if strings.Contains(s.screen(), menu) {
 			s.typed("m")
 			s.wait("Enter sends")
 		}
 	}
 	s.typed(text)
 	s.wait(text)
+}
+
+// opensMenu presses the key until the menu is there, with words of its own; the ticks after it leave time for it to be drawn.
+func (s *terminal) opensMenu(words string) <-chan time.Time {
+	s.w.t.Helper()
+	pause := time.NewTicker(900 * time.Millisecond)
+	s.w.t.Cleanup(pause.Stop)
+	for end := time.Now().Add(patience); !strings.Contains(s.screen(), words); {
+		s.press(`C-\`)
+		require.True(s.w.t, time.Now().Before(end), "the menu does not open:\n%s", s.screen())
+		<-pause.C
+	}
+	return pause.C
 }
 
 func TestTheUserWritesToTheAgent(t *testing.T) {

@@ -70,7 +70,7 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	if err != nil {
 		return err
 	}
-	f := &front{term: term, seat: seat, watch: watch, rows: rows}
+	f := &front{term: term, seat: seat, watch: watch, rows: rows, resized: make(chan struct{}, 1)}
 	last, err := f.run()
 	if err != nil {
 		return err
@@ -88,6 +88,9 @@ type front struct {
 	// modes follows what the terminal was sent, to bring it back to its own. It belongs to run's goroutine.
 	modes modes.Modes
 	begun bool // a repaint came
+	// mirror shows a session of another size, nil while it has the terminal's; resized says that the terminal has another one.
+	mirror  *mirror
+	resized chan struct{}
 }
 
 // run shows the session until there is an end, which it returns in words, and leaves the terminal as it was.
@@ -163,6 +166,10 @@ func (f *front) resize(windows <-chan os.Signal, over <-chan struct{}) {
 		if cols, rows, err := f.term.Size(); err == nil && !f.watch {
 			_ = f.seat.Resize(min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)) // a new connection begins with it
 		}
+		select {
+		case f.resized <- struct{}{}:
+		default: // one that waits does as well
+		}
 	}
 }
 
@@ -173,16 +180,21 @@ func (f *front) show() (last string, err error) {
 	if err := f.term.WriteAll([]byte(begin), terminalPatience); err != nil {
 		return "", fmt.Errorf("write to the terminal: %w", err)
 	}
-	for m := range f.seat.Messages() {
-		switch m := m.(type) {
-		case *protocol.Output:
-			if err := f.paint(m); err != nil {
+	for more := true; more; {
+		select {
+		case m, ok := <-f.seat.Messages():
+			if more = ok; !ok {
+				break
+			}
+			if end, err := f.take(m); err != nil {
+				return "", fmt.Errorf("write to the terminal: %w", err)
+			} else if end != "" {
+				last = end
+			}
+		case <-f.resized:
+			if err := f.refit(); err != nil {
 				return "", fmt.Errorf("write to the terminal: %w", err)
 			}
-		case *protocol.SessionClose:
-			last = fmt.Sprintf("ended with exit status %d", m.ExitCode)
-		case *protocol.Detach:
-			last = "left; it goes on"
 		}
 	}
 	if err := f.seat.Err(); err != nil {
@@ -194,19 +206,64 @@ func (f *front) show() (last string, err error) {
 	return last, nil
 }
 
+// take shows one message, and returns the last words if it is the end.
+func (f *front) take(m protocol.Message) (last string, err error) {
+	switch m := m.(type) {
+	case *protocol.Output:
+		return "", f.paint(m)
+	case *protocol.SessionClose:
+		return fmt.Sprintf("ended with exit status %d", m.ExitCode), nil
+	case *protocol.Detach:
+		return "left; it goes on", nil
+	}
+	return "", nil
+}
+
+// paint shows live output. On a terminal of the session's size it goes through as it is.
 func (f *front) paint(m *protocol.Output) error {
 	if m.Repaint {
-		fresh := append(f.modes.AppendReset(nil), "\x1b[H\x1b[2J"...)
-		if err := f.term.WriteAll(fresh, terminalPatience); err != nil {
+		if err := f.clear(); err != nil {
 			return err
 		}
-		f.modes, f.begun = modes.Modes{}, true
+		f.mirror, f.begun = nil, true
+		if cols, rows, err := f.term.Size(); err == nil && (cols != m.Cols || rows != m.Rows) {
+			f.mirror = newMirror(m.Cols, m.Rows, cols, rows)
+		}
 	}
 	if !f.begun {
 		return nil
 	}
-	f.modes.Scan(m.DataB64)
-	return f.term.WriteAll(m.DataB64, terminalPatience)
+	if f.mirror == nil {
+		return f.write(m.DataB64)
+	}
+	f.mirror.feed(m.DataB64)
+	return f.write(f.mirror.draw(nil))
+}
+
+// refit follows the terminal's own size.
+func (f *front) refit() error {
+	cols, rows, err := f.term.Size()
+	switch {
+	case err != nil || !f.begun:
+		return nil
+	case f.mirror == nil:
+		_ = f.seat.Look() // the repaint says which way it goes on; a new connection begins with one
+		return nil
+	}
+	f.mirror.resize(cols, rows)
+	return f.write(f.mirror.draw(nil))
+}
+
+// clear empties the terminal and puts it into its own modes.
+func (f *front) clear() error {
+	fresh := append(f.modes.AppendReset(nil), "\x1b[H\x1b[2J"...)
+	f.modes = modes.Modes{}
+	return f.term.WriteAll(fresh, terminalPatience)
+}
+
+func (f *front) write(p []byte) error {
+	f.modes.Scan(p)
+	return f.term.WriteAll(p, terminalPatience)
 }
 
 // leave gives the person their terminal back, below what was shown.

@@ -89,6 +89,9 @@ func (s *Seat) Resize(cols, rows int) error {
 	return s.send(&protocol.Attach{RequestID: s.client.nextID(), SessionID: s.session, Cols: cols, Rows: rows})
 }
 
+// Look asks for a repaint.
+func (s *Seat) Look() error { return s.send(&protocol.Watch{SessionID: s.session}) }
+
 func (s *Seat) send(m protocol.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -99,6 +99,32 @@ func (s *Screen) AppendRowANSI(dst []byte, row int) []byte {
 	return s.t.appendRow(dst, s.t.grid.at(row), (*terminal).appendContent)
 }
 
+// AppendPartANSI is [Screen.AppendRowANSI] for the columns from to to, the latter not among them. A wide character that does
+// not fit whole is blank.
+func (s *Screen) AppendPartANSI(dst []byte, row, from, to int) []byte {
+	if row < 0 || row >= s.t.rows {
+		return dst
+	}
+	r := s.t.grid.at(row)
+	cells := r.cells[:r.end()]
+	from, to = min(max(from, 0), len(cells)), min(to, len(cells))
+	if from >= to {
+		return dst
+	}
+	part := append([]cell(nil), cells[from:to]...)
+	if part[0].isTail() {
+		part[0] = part[0].emptied()
+	}
+	if last := len(part) - 1; part[last].isWide() {
+		part[last] = part[last].emptied()
+	}
+	return s.t.appendCells(dst, part, (*terminal).appendContent)
+}
+
+// AppendModes appends what turns the modes of a terminal from into to, as far as they are about keys, mouse, paste and how the
+// whole screen looks: those that say where and how characters are printed are left alone.
+func AppendModes(dst []byte, from, to Modes) []byte { return appendModes(dst, from, to) }
+
 // appendContent appends what a cell shows, an empty one as a blank.
 func (t *terminal) appendContent(dst []byte, c cell) []byte {
 	if c.isEmpty() {
@@ -125,9 +151,13 @@ func (t *terminal) appendExact(dst []byte, c cell) []byte {
 }
 
 func (t *terminal) appendRow(dst []byte, r *row, content func(*terminal, []byte, cell) []byte) []byte {
+	return t.appendCells(dst, r.cells[:r.end()], content)
+}
+
+func (t *terminal) appendCells(dst []byte, cells []cell, content func(*terminal, []byte, cell) []byte) []byte {
 	var now style
 	id := uint32(0)
-	for _, c := range r.cells[:r.end()] {
+	for _, c := range cells {
 		if c.isTail() {
 			continue
 		}

@@ -1,0 +1,68 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTwoPeopleWithTerminalsOfTwoSizes: each sees something right. The session has the size of who did something last; a larger
+// terminal shows it in its corner, a smaller one the part with the cursor.
+func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
+	w := newWorld(t, "vim")
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 70, "rows": 20})
+	large, small := w.terminal(120, 40), w.terminal(60, 12)
+	large.run("gateway attach " + id)
+	large.wait("bash")
+	small.run("gateway attach " + id)
+	small.typed("clear; stty size; seq 1 30\n")
+	rows := func(s *terminal) []string { return strings.Split(strings.TrimRight(s.screen(), "\n"), "\n") }
+	for _, s := range []*terminal{small, large} { // 12 rows: 20 to 30 and the prompt
+		s.see("the last rows of 12", func(string) bool { return len(rows(s)) == 12 && rows(s)[0] == "20" && rows(s)[10] == "30" })
+		require.Regexp(t, `^bash-[0-9.]+[$#]`, rows(s)[11])
+	}
+	a.good("terminal_read", nil, "60x12")
+
+	// A key gives the session the size of the terminal on which it was pressed.
+	large.press("C-u")
+	w.until(func() bool { return strings.Contains(w.good("ls"), "120x40") }, large.screen)
+	large.typed("clear; stty size; for i in $(seq 35); do printf '%0100d\\n' $i; done; printf 'here: '\n")
+	large.wait("40 120")
+	large.wait(strings.Repeat("0", 98) + "35")
+	small.see("the part with the cursor", func(string) bool {
+		got := rows(small)
+		return len(got) == 12 && got[10] == strings.Repeat("0", 60) && strings.HasPrefix(got[11], "here: ")
+	})
+	large.typed("vim -u NONE -n x\n")
+	large.wait(`"x" [New`)
+	small.see("the first rows of vim", func(string) bool { return len(rows(small)) == 12 && rows(small)[1] == "~" })
+	large.typed("ihello")
+	small.wait("hello")
+
+	small.resize(50, 10)
+	large.see("a vim of 10 rows", func(string) bool { return len(rows(large)) == 9 }) // the last one is empty
+	large.resize(110, 38)
+	large.see("a vim of 38 rows", func(string) bool { return len(rows(large)) == 37 })
+	small.press("Escape")
+	small.typed(":q!\n")
+	small.match(`bash-[0-9.]+[$#] *\n*$`)
+
+	// Who leaves gives the size back, and has a terminal as it was.
+	small.press(`C-\`)
+	small.wait("claude is stopped")
+	small.opensMenu("d leaves")
+	small.press("d")
+	require.Zero(t, small.status())
+	require.Equal(t, plainModes, small.format(modes))
+	a.good("terminal_wait", args{"for": "idle", "value": "300ms"})
+	a.good("terminal_read", nil, "110x38")
+
+	small.run("gateway attach --watch " + id)
+	small.wait("bash-")
+	small.typed("q")
+	require.Zero(t, small.status())
+	require.Equal(t, plainModes, small.format(modes))
+	a.good("terminal_read", nil, "110x38")
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/screen"
+)
+
+// pair is a mirror and a terminal on which it draws.
+type pair struct {
+	*mirror
+	t    *testing.T
+	term *screen.Screen
+}
+
+func mirrored(t *testing.T, cols, rows, termCols, termRows int) *pair {
+	return &pair{newMirror(cols, rows, termCols, termRows), t, screen.New(screen.Config{Cols: termCols, Rows: termRows})}
+}
+
+// prints has the program print, and compares what the terminal shows cell for cell.
+func (p *pair) prints(bytes string) {
+	p.t.Helper()
+	p.feed([]byte(bytes))
+	p.draws()
+}
+
+func (p *pair) draws() {
+	p.t.Helper()
+	p.term.Feed(p.draw(nil))
+	cols, rows := p.model.Size()
+	for y := range p.rows {
+		for x := range p.cols {
+			want, got := p.model.Cell(p.top+y, p.left+x), p.term.Cell(y, x)
+			switch at := p.left + x; {
+			case p.top+y >= rows || at >= cols: // beside the session
+				want = screen.Cell{Width: 1}
+			case want.Width == 2 && x == p.cols-1, want.Width == 0 && x == 0: // half a character
+				want.Content, want.Width = "", 1
+			}
+			want.Content, got.Content = strings.TrimSpace(want.Content), strings.TrimSpace(got.Content)
+			require.Equal(p.t, want, got, "row %d, column %d of %dx%d at %d,%d", y, x, p.cols, p.rows, p.top, p.left)
+		}
+	}
+	c, got := p.model.Cursor(), p.term.Cursor()
+	require.Equal(p.t, c.Visible, got.Visible)
+	if c.Visible {
+		require.Equal(p.t, []int{c.Row - p.top, c.Col - p.left}, []int{got.Row, got.Col})
+	}
+	require.Equal(p.t, p.model.Title(), p.term.Title())
+}
+
+// TestAMirrorShowsEveryPart prints on screens of many sizes: what the terminal shows is a part of the session's screen, with
+// the cursor, and nothing else.
+func TestAMirrorShowsEveryPart(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {20, 5}, {120, 40}, {1, 1}, {80, 5}, {20, 24}, {200, 2}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			p := mirrored(t, 80, 24, size[0], size[1])
+			p.prints("")
+			p.prints("\x1b]2;title\aone\r\n\x1b[31mtwo\x1b[m\x1b[24;1Hbottom")
+			p.prints(strings.Repeat("\r\nscrolled \x1b[44mblue\x1b[K\x1b[m", 30))
+			p.prints("\x1b[H\x1b[2J" + strings.Repeat("世界e\u0301", 60))
+			p.prints("\x1b[?1049h\x1b[2;20r\x1b[?6h\x1b[4h\x1b[10;70Halternate")
+			p.prints("\x1b[?25l\x1b[1;1Hx")
+			p.prints("\x1b[?25h\x1b[?1049l\x1b[12;79H\x1b[4 q")
+			p.prints("\x1b[?1;1000;1006;2004h\x1b=\x1b[>1u\x1b[c\x1b[6n")
+			want, got := p.model.Modes(), p.term.Modes()
+			require.Equal(t, []any{want.AppCursor, want.BracketedPaste, want.AppKeypad, want.KittyFlags}, []any{got.AppCursor, got.BracketedPaste, got.AppKeypad, got.KittyFlags})
+			if p.top+p.left == 0 {
+				require.Equal(t, want.MouseProtocol, got.MouseProtocol)
+			} else {
+				require.Zero(t, got.MouseProtocol, "the mouse would point at other cells")
+			}
+			p.resize(p.cols, p.rows)
+			p.draws()
+		})
+	}
+}
+
+// TestAMirrorDrawsOnlyWhatChanged: a key's echo is a row.
+func TestAMirrorDrawsOnlyWhatChanged(t *testing.T) {
+	p := mirrored(t, 80, 24, 60, 20)
+	p.prints(strings.Repeat("some text\r\n", 15))
+	p.feed([]byte("x"))
+	out := string(p.draw(nil))
+	require.Equal(t, "\x1b[?25l\x1b[16;1H\x1b[m\x1b[2Kx\x1b[16;2H\x1b[?25h", out)
+}
