@@ -30,7 +30,9 @@ func (a *app) newAttach() *cobra.Command {
 		Use: "attach ID [--watch]", Short: "Sit down in front of a session that an agent started", Args: cobra.ExactArgs(1),
 		Long: "attach shows what the agent sees, and gives you the keyboard beside it, with the same keys as proxy: your own keys\n" +
 			"pause the agent, Ctrl+\\ takes the keyboard from it, Ctrl+G gives it when the agent asks. To leave without ending the\n" +
-			"program press Ctrl+\\ and then d while no agent has the keyboard. With --watch you only look, and q leaves.",
+			"program press Ctrl+\\ and then d while no agent has the keyboard. With several people, the program has the size of the\n" +
+			"terminal of who did something last.\n\n" +
+			"With --watch you only look, and q leaves. Of a session on its user's own terminal you see what agents see.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSeat(defaultName, func(c *client.Client) error { return a.attach(cmd.Context(), c, args[0], watch) })
 		},
@@ -49,8 +51,6 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	switch {
 	case err != nil:
 		return err
-	case !s.Headless:
-		return &failure{status: statusForbidden, cause: fmt.Errorf("attach: %s runs on its user's own terminal", s.SessionID), hint: "gateway read " + s.SessionID + " prints its screen"}
 	case s.State == protocol.StateExited:
 		return &failure{status: statusRefused, cause: fmt.Errorf("attach: %s has ended with exit status %d", s.SessionID, s.ExitCode), hint: "gateway read " + s.SessionID + " prints its last screen"}
 	}
@@ -66,11 +66,11 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	if err != nil {
 		return err
 	}
-	seat, err := c.Sit(ctx, s.SessionID, cols, rows, !watch)
+	seat, err := sit(ctx, c, s, cols, rows, watch)
 	if err != nil {
 		return err
 	}
-	f := &front{term: term, seat: seat, watch: watch, rows: rows, resized: make(chan struct{}, 1)}
+	f := &front{term: term, seat: seat, watch: watch, still: !s.Headless, rows: rows, resized: make(chan struct{}, 1)}
 	last, err := f.run()
 	if err != nil {
 		return err
@@ -82,8 +82,9 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 // front is a person's terminal in front of a session.
 type front struct {
 	term  *tty.Terminal
-	seat  *client.Seat
+	seat  place
 	watch bool
+	still bool // what comes are pictures
 	rows  int
 	// modes follows what the terminal was sent, to bring it back to its own. It belongs to run's goroutine.
 	modes modes.Modes
@@ -221,12 +222,16 @@ func (f *front) take(m protocol.Message) (last string, err error) {
 
 // paint shows live output. On a terminal of the session's size it goes through as it is.
 func (f *front) paint(m *protocol.Output) error {
-	if m.Repaint {
+	if m.Repaint && (!f.still || f.mirror == nil || !f.mirror.shows(m.Cols, m.Rows)) {
 		if err := f.clear(); err != nil {
 			return err
 		}
 		f.mirror, f.begun = nil, true
-		if cols, rows, err := f.term.Size(); err == nil && (cols != m.Cols || rows != m.Rows) {
+		cols, rows, err := f.term.Size()
+		if err != nil {
+			cols, rows = m.Cols, m.Rows // there will be no other answer
+		}
+		if f.still || cols != m.Cols || rows != m.Rows {
 			f.mirror = newMirror(m.Cols, m.Rows, cols, rows)
 		}
 	}

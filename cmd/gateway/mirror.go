@@ -31,6 +31,12 @@ func newMirror(cols, rows, termCols, termRows int) *mirror {
 	return m
 }
 
+// shows reports whether the session has this size.
+func (m *mirror) shows(cols, rows int) bool {
+	c, r := m.model.Size()
+	return c == cols && r == rows
+}
+
 // resize says that the terminal has another size. What stands on it is drawn anew.
 func (m *mirror) resize(cols, rows int) { m.cols, m.rows, m.shown = cols, rows, nil }
 

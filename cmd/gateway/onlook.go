@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/notice"
+)
+
+// onlookEvery is the fastest rhythm of the pictures.
+const onlookEvery = 100 * time.Millisecond
+
+// place is a person's place in front of a session.
+type place interface {
+	Messages() <-chan protocol.Message
+	Err() error
+	Leave()
+	Type(keys []byte) error
+	Resize(cols, rows int) error
+	Look() error
+}
+
+// onlooker is a place from which a session is only seen, and no more of it than agents see: a picture of the screen as often
+// as it changes. It stands in for live output where there is none: what a program writes on its user's own terminal is
+// neither covered nor hidden, and every process of the user's, an agent's too, can come to the door at which people look.
+type onlooker struct {
+	client *client.Client
+	id     string
+	out    chan protocol.Message
+	cancel context.CancelFunc
+
+	mu  sync.Mutex
+	err error
+}
+
+// lookOn begins to look. It ends with ctx, or with the session.
+func lookOn(ctx context.Context, c *client.Client, id string) (*onlooker, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := c.Subscribe(ctx, id, onlookEvery)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	o := &onlooker{client: c, id: id, out: make(chan protocol.Message), cancel: cancel}
+	go func() { // ends with ctx, or with the session
+		defer cancel()
+		defer close(o.out)
+		o.run(ctx, stream)
+	}()
+	return o, nil
+}
+
+func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
+	lost := errors.New("the session is out of reach")
+	for m := range stream {
+		switch m := m.(type) {
+		case *protocol.Snapshot, *protocol.Blackout, *protocol.ControlGrant, *protocol.ControlRevoke:
+			got, err := o.client.Read(ctx, &protocol.Read{SessionID: o.id, Attributes: true})
+			if err != nil { // it may be the session's end, which comes next, or is about to be over
+				lost = err
+				continue
+			}
+			f := got.Frame
+			o.pass(ctx, &protocol.Output{SessionID: o.id, Repaint: true, Cols: f.Screen.Cols, Rows: f.Screen.Rows, DataB64: portrait(f, time.Now())})
+		case *protocol.SessionClose:
+			o.pass(ctx, m)
+			return
+		}
+	}
+	if ctx.Err() == nil {
+		o.mu.Lock()
+		o.err = lost
+		o.mu.Unlock()
+	}
+}
+
+func (o *onlooker) pass(ctx context.Context, m protocol.Message) {
+	select {
+	case o.out <- m:
+	case <-ctx.Done():
+	}
+}
+
+// Messages are pictures, each a repaint, and the end of the session.
+func (o *onlooker) Messages() <-chan protocol.Message { return o.out }
+
+// Err is why they ended.
+func (o *onlooker) Err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// Leave ends them.
+func (o *onlooker) Leave() { o.cancel() }
+
+// Type, Resize and Look do nothing: who looks on changes nothing.
+func (o *onlooker) Type([]byte) error { return nil }
+
+// Resize is described with Type.
+func (o *onlooker) Resize(int, int) error { return nil }
+
+// Look is described with Type.
+func (o *onlooker) Look() error { return nil }
+
+// portrait is what shows a frame, whose rows carry SGR sequences, on a terminal model of its size, in whatever state that is
+// (RIS, CUP: ECMA-48; DECTCEM). The title says who has the keyboard; over a screen that is hidden stands that it is.
+func portrait(f *protocol.Frame, now time.Time) []byte {
+	p := []byte("\x1bc")
+	for y, row := range f.Screen.Lines {
+		p = append(moveTo(p, y, 0), row...)
+		p = append(p, "\x1b[m"...)
+	}
+	if f.Blackout.Hidden() {
+		p = append(append(moveTo(p, 0, 0), "\x1b[7m "...), notice.Fit("the user hides this screen", max(0, f.Screen.Cols-2))...)
+		p = append(p, " \x1b[m"...)
+	}
+	title := "[" + observe.Keyboard(f.Keyboard, "", now) + "] " + notice.Clean(f.Screen.Title, 200)
+	p = notice.Title(p, title)
+	p = moveTo(p, f.Screen.Cursor.Row, f.Screen.Cursor.Col)
+	if !f.Screen.Cursor.Visible || f.Blackout.Hidden() {
+		p = append(p, "\x1b[?25l"...)
+	}
+	return p
+}
+
+// sit finds a person's place in front of a session: with its keyboard, or only to look.
+func sit(ctx context.Context, c *client.Client, s protocol.SessionInfo, cols, rows int, watch bool) (place, error) {
+	if s.Headless {
+		return c.Sit(ctx, s.SessionID, cols, rows, !watch)
+	}
+	if !watch {
+		return nil, &failure{
+			status: statusForbidden, cause: fmt.Errorf("attach: %s runs on its user's own terminal", s.SessionID),
+			hint: "gateway attach --watch " + s.SessionID + " shows it as agents see it; gateway read " + s.SessionID + " prints its screen",
+		}
+	}
+	return lookOn(ctx, c, s.SessionID)
+}
