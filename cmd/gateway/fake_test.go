@@ -81,6 +81,9 @@ type terminal struct {
 	bye   []string // notes of releases
 	// decided are an owner's decisions.
 	decided []*protocol.ControlDecide
+	// said are messages, and waiting what becomes of them.
+	said    []*protocol.Note
+	waiting protocol.Waiting
 
 	// asked and cancelled get the ids of waits for the program's end, which does not come; nil for nobody.
 	asked, cancelled chan string
@@ -179,6 +182,9 @@ func (p *terminal) answer(m protocol.Message) protocol.Message {
 	case *protocol.ControlDecide:
 		p.decided = append(p.decided, m)
 		return &protocol.Done{RequestID: m.RequestID}
+	case *protocol.Note:
+		p.said = append(p.said, m)
+		return &protocol.Done{RequestID: m.RequestID, Waiting: p.waiting}
 	case *protocol.ControlRelease:
 		p.state = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: 3}
 		p.bye = append(p.bye, m.Note)

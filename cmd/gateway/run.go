@@ -62,7 +62,12 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 		return err
 	}
 	if !ep.Local() {
-		return usage("run: programs are started on the local gateway only: leave --gateway out")
+		// An agent types in a terminal of its own without asking, and which agent that is would be a word of that gateway's
+		// (SAFETY R53). A user's session asks, or says with --grant what it lets agents do.
+		return &failure{
+			status: statusUsage, cause: errors.New("run: programs are started on the local gateway only: leave --gateway out"),
+			hint: "to show a program of this machine there: proxy --agent --gateway URL --token-file FILE PROGRAM, with a token of role proxy; its user lets agents type, or --grant does",
+		}
 	}
 	key, err := identity(in.as, true)
 	if err != nil {

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+func TestSay(t *testing.T) {
+	dir := alone(t)
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	require.Equal(t, result{0, "delivered: it stands on the user's screen\n", ""}, command(t, "say", "sh-1", "all\u202e is", "done", "--as", "ada"))
+	require.Equal(t, []string{protocol.FromAgent, "ada", "all is done"}, []string{p.said[0].From, p.said[0].AgentName, p.said[0].Text})
+	p.waiting = protocol.WaitsForSecret
+	require.Contains(t, command(t, "say", "sh-1", "x").out, "waiting for the user: the program asks them for a password")
+	var got map[string]any
+	parse(t, command(t, "say", "sh-1", "x", "--json"), &got)
+	require.Equal(t, map[string]any{"sessionId": "sh-1", "delivered": false, "waiting": "password"}, got)
+
+	for _, c := range []struct {
+		args   []string
+		status int
+		say    string
+	}{
+		{[]string{"sh-1"}, statusUsage, "an argument is missing"},
+		{[]string{"sh-1", "\u200b"}, statusUsage, "nothing that the user could read"},
+		{[]string{"sh-1", strings.Repeat("x", 301)}, statusUsage, "301 characters long, at most 300"},
+		{[]string{"sh-1", "x", "--to", "all"}, statusUsage, "it must be user or agent"},
+		{[]string{"sh-1", "x", "--to", "agent", "--as", "ada"}, statusUsage, "leave one of them out"},
+		{[]string{"sh-1", "\u200b", "--to", "agent"}, statusUsage, "nothing that could be read"},
+		{[]string{"sh-1", strings.Repeat("x", 501), "--to", "agent"}, statusUsage, "at most 500"},
+		{[]string{"sh-1", "x", "--to", "agent"}, statusForbidden, "standard input is no terminal"},
+		{[]string{"sh-9", "x"}, statusNoSession, "no such session"},
+	} {
+		got := command(t, append([]string{"say"}, c.args...)...)
+		require.Equal(t, c.status, got.status, got.err)
+		require.Contains(t, got.err, c.say)
+	}
+	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
+	require.Contains(t, command(t, "say", "sh-1", "x", "--to", "agent").err, "inside the session sh-1")
+	require.Len(t, p.said, 3, "nothing else was said")
+}

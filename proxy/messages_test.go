@@ -1,0 +1,60 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// TestAPersonElsewhereWritesToTheAgent: the agent gets it once, marked as what it is, and a wait for control ends with it.
+func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
+	_, p, id := seated(t, "sh", "-c", reader)
+	p.types(id, "\x1c")
+	p.revoked(protocol.ReasonReclaimed)
+	p.say(&protocol.ControlRequest{RequestID: "a-1:q", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
+	hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Asking == "claude" })
+	p.say(&protocol.Wait{RequestID: "a-1:w", SessionID: id, AgentID: "a-1", Until: protocol.Until{Control: true}, TimeoutMs: 20_000})
+	p.say(&protocol.Note{RequestID: "v-2:n", SessionID: id, From: protocol.FromUser, By: "ada\u202e", Text: "not  that\nbranch"})
+	note := hear[*protocol.Note](p, nil)
+	require.Equal(t, []string{protocol.FromUser, "ada", "not that branch"}, []string{note.From, note.By, note.Text})
+	for done, met := false, false; !done || !met; {
+		hear(p, func(m protocol.Message) bool {
+			switch m := m.(type) {
+			case *protocol.Done:
+				done = done || m.RequestID == "v-2:n" && m.Waiting == ""
+			case *protocol.WaitResult:
+				require.Equal(t, []string{"(written elsewhere, by ada) not that branch"}, m.Notes)
+				require.Equal(t, "message", m.Matched)
+				met = true
+			}
+			return true
+		})
+	}
+	for text, code := range map[string]protocol.Code{"\u200b": protocol.CodeBadMessage, strings.Repeat("x", 501): protocol.CodeTooLarge} {
+		p.say(&protocol.Note{RequestID: "v-2:m", SessionID: id, From: protocol.FromUser, By: "ada", Text: text})
+		refused := hear[*protocol.Error](p, nil)
+		require.Equal(t, []string{string(code), "text"}, []string{string(refused.Code), refused.Field})
+	}
+}
+
+// TestAMessageIsAnsweredWhenItIsDrawn, and until somebody looks it waits for them.
+func TestAMessageIsAnsweredWhenItIsDrawn(t *testing.T) {
+	g := newFakeGateway(t)
+	g.run(HostConfig{})
+	p, id := g.starts(starting("sh", "-c", reader))
+	p.shows("ready")
+	say := func(request string) *protocol.Done {
+		t.Helper()
+		p.say(&protocol.Note{RequestID: request, SessionID: id, From: protocol.FromAgent, AgentID: "a-1", AgentName: "claude", Text: "have a look"})
+		return hear[*protocol.Done](p, nil)
+	}
+	require.Equal(t, &protocol.Done{RequestID: "1", Waiting: protocol.WaitsForPerson}, say("1"))
+	p.say(&protocol.Watch{SessionID: id})
+	hear(p, func(m *protocol.Output) bool {
+		return strings.Contains(string(m.DataB64), "message from “claude”: “have a look”")
+	})
+	require.Equal(t, &protocol.Done{RequestID: "2", Waiting: protocol.WaitsForTurn}, say("2"))
+}
