@@ -247,15 +247,16 @@ func (f *front) paint(m *protocol.Output) error {
 
 // refit follows the terminal's own size.
 func (f *front) refit() error {
-	cols, rows, err := f.term.Size()
 	switch {
-	case err != nil || !f.begun:
+	case !f.begun:
 		return nil
 	case f.mirror == nil:
 		_ = f.seat.Look() // the repaint says which way it goes on; a new connection begins with one
 		return nil
 	}
-	f.mirror.resize(cols, rows)
+	if cols, rows, err := f.term.Size(); err == nil {
+		f.mirror.resize(cols, rows)
+	}
 	return f.write(f.mirror.draw(nil))
 }
 
