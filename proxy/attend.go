@@ -17,6 +17,9 @@ const (
 	groundPatience = 300 * time.Millisecond
 	// repaintPiece bounds one message of a repaint, in bytes.
 	repaintPiece = 256 << 10
+	// leastCols and leastRows bound what a person's terminal makes of a session: bash ends with SIGFPE on 2 columns. A smaller
+	// terminal shows a part.
+	leastCols, leastRows = 20, 5
 )
 
 // stream is the live output of a session. It belongs to the copier's goroutine.
@@ -111,7 +114,7 @@ func (d *desk) attended(m protocol.Message) {
 func (s *session) attach(now time.Time, m *protocol.Attach) {
 	h := s.conf.headless
 	_, sits := h.people[m.ViewerID]
-	h.people[m.ViewerID] = &seat{cols: m.Cols, rows: m.Rows}
+	h.people[m.ViewerID] = &seat{cols: max(m.Cols, leastCols), rows: max(m.Rows, leastRows)}
 	h.seats.Store(int32(len(h.people)))
 	s.authority.Attend(now, true)
 	s.turnTo(m.ViewerID)

@@ -152,4 +152,6 @@ func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
 	p.say(&protocol.Attach{RequestID: "v-4", SessionID: id, ViewerID: "v-3", Cols: 50, Rows: 10})
 	first := hear[*protocol.Resize](p, nil)
 	require.Equal(t, []int{50, 10}, []int{first.Cols, first.Rows}, "nothing before changed the size")
+	p.say(&protocol.Attach{RequestID: "v-5", SessionID: id, ViewerID: "v-3", Cols: 1, Rows: 1})
+	sized(leastCols, leastRows) // a program may not bear less
 }
