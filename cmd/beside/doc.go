@@ -1,0 +1,18 @@
+// Package beside holds benchmarks that put the built binaries beside tmux, in one run and in turn: how soon an agent has a
+// screen that it asks for, how soon it has what a program prints, what both cost, and what terminals cost in which nothing
+// happens. It has no code of its own, and runs on Linux alone.
+//
+//	go test -run '^$' -bench . ./cmd/beside
+//
+// Every way to look is measured in turn with tmux's own: one `tmux capture-pane -p` (a process each time), and a client in
+// control mode (`tmux -C`, tmux(1)), which stays connected. The metrics are medians unless they say p99:
+//
+//   - p50-µs and p99-µs: from the question to the screen in the asker's hands; for what is printed, from just before the
+//     program's write until the observer has it;
+//   - transport-µs: a message there and one back of the same sizes, on the same kind of connection, to a process that does
+//     nothing else; beyond-µs: p50 less that;
+//   - cpu-µs: processor time of all processes for one of them, the asker's own included;
+//   - x-control and x-capture: the median and the processor time (cpu-x-…) as multiples of tmux's.
+//
+// Times hold on a machine where nothing else runs; ratios hold on any.
+package beside

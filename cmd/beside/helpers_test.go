@@ -1,0 +1,145 @@
+//go:build linux
+
+package beside_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	cols, rows = 120, 40
+	// drawn stands on the marker's screen when all of it is drawn.
+	drawn = "everything is drawn"
+)
+
+// marker is the program that is looked at: it fills its screen, and for every line from the FIFO that is its argument it
+// writes a mark over one row, with the time just before it does so.
+func marker(args []string) error {
+	orders, err := os.OpenFile(args[0], os.O_RDWR, 0) // both, so that no end of file comes between two orders
+	if err != nil {
+		return err
+	}
+	defer orders.Close()
+	var screen strings.Builder
+	screen.WriteString("\x1b[2J\x1b[H")
+	for row := range rows - 2 {
+		fmt.Fprintf(&screen, "\x1b[%d;1H\x1b[3%dm%4d\x1b[m  -rw-r--r--  1 ada  staff  %6d  Jan %2d 12:%02d  \x1b[1mnotes-%d.txt\x1b[m  %s",
+			row+1, row%7+1, row+1, row*7919, row%28+1, row%60, row, strings.Repeat("lorem ipsum ", row%5))
+	}
+	fmt.Fprintf(&screen, "\x1b[%d;1H%s", rows-1, drawn)
+	if _, err := os.Stdout.WriteString(screen.String()); err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(orders); lines.Scan(); {
+		if _, err := fmt.Fprintf(os.Stdout, "\x1b[20;1H%s:%016xK\x1b[K", lines.Text(), monotonic()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// monotonic is the time since some moment in nanoseconds, the same in all processes.
+func monotonic() int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		panic(err) // Linux has this clock
+	}
+	return now.Nano()
+}
+
+// printed is the time in a text at which the mark in it was written, and whether all of the mark is there.
+func printed(text, mark string) (at int64, ok bool) {
+	_, rest, found := strings.Cut(text, mark+":")
+	if !found || len(rest) < 17 || rest[16] != 'K' {
+		return 0, false
+	}
+	at, err := strconv.ParseInt(rest[:16], 16, 64)
+	return at, err == nil
+}
+
+// echo answers on a Unix socket and on TCP: every WebSocket message, and every HTTP request, with as many bytes as it asks
+// for. It prints the TCP address.
+func echo(args []string) error {
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	local, err := net.Listen("unix", args[0])
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: http.HandlerFunc(echoHTTP), ReadHeaderTimeout: time.Minute}
+	ended := make(chan error, 2)
+	go func() { ended <- server.Serve(tcp) }()   // ends with the process
+	go func() { ended <- server.Serve(local) }() // likewise
+	fmt.Println(tcp.Addr())
+	return <-ended
+}
+
+func echoHTTP(w http.ResponseWriter, r *http.Request) {
+	if !websocket.IsWebSocketUpgrade(r) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		answer, _ := filler(r.Header.Get("Echo-Bytes"))
+		_, _ = w.Write(answer)
+		return
+	}
+	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	for {
+		_, message, err := conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		size, _, _ := strings.Cut(string(message), " ")
+		answer, err := filler(size)
+		if err != nil || conn.WriteMessage(websocket.TextMessage, answer) != nil {
+			return
+		}
+	}
+}
+
+// echoStdio answers every line on standard input with one of as many bytes as it asks for.
+func echoStdio([]string) error {
+	in := bufio.NewReaderSize(os.Stdin, 64<<10)
+	for {
+		line, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		size, _, _ := strings.Cut(line, " ")
+		answer, err := filler(size)
+		if err != nil {
+			return err
+		}
+		answer[len(answer)-1] = '\n'
+		if _, err := os.Stdout.Write(answer); err != nil {
+			return err
+		}
+	}
+}
+
+func filler(size string) ([]byte, error) {
+	n, err := strconv.Atoi(size)
+	if err != nil || n < 1 {
+		return []byte{'?'}, errors.Join(errors.New("no number of bytes to answer with"), err)
+	}
+	return []byte(strings.Repeat("x", n)), nil
+}
