@@ -3,7 +3,6 @@ package child
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -36,13 +35,12 @@ func (c *Child) Chain() []string {
 	pid, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
 	var names []string
 	for err == nil && pid > 0 && len(names) < maxChain {
-		dir := "/proc/" + strconv.Itoa(pid)
-		name, gone := os.ReadFile(dir + "/comm")
+		name, gone := procFile(pid, "comm")
 		if gone != nil {
 			break
 		}
-		names = append(names, string(bytes.TrimSpace(name)))
-		children, gone := os.ReadFile(dir + "/task/" + strconv.Itoa(pid) + "/children")
+		names = append(names, string(name))
+		children, gone := procFile(pid, "task/"+strconv.Itoa(pid)+"/children")
 		first, _, _ := bytes.Cut(children, []byte(" "))
 		if pid, err = strconv.Atoi(string(first)); gone != nil {
 			break

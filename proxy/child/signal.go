@@ -108,11 +108,11 @@ func (c *Child) Foreground() string {
 	if err != nil || group <= 0 {
 		return ""
 	}
-	name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(group), "comm"))
+	name, err := procFile(group, "comm")
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(name))
+	return string(name)
 }
 
 // sessionMembers lists the processes of session sid, without those that have ended and that nobody has waited for yet.

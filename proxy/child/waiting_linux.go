@@ -16,13 +16,12 @@ func (c *Child) Waiting() (evidence string, yes bool) {
 	if err != nil || group <= 0 {
 		return "", false
 	}
-	dir := "/proc/" + strconv.Itoa(group)
-	where, err := os.ReadFile(dir + "/wchan")
+	where, err := procFile(group, "wchan")
 	if err != nil {
 		return "", false
 	}
 	switch at := string(where); {
-	case at == "n_tty_read", at == "wait_woken" && c.readsTerminal(dir):
+	case at == "n_tty_read", at == "wait_woken" && c.readsTerminal(group):
 		return "tty-read", true
 	case strings.HasPrefix(at, "poll_schedule_timeout"), at == "do_sys_poll", at == "do_select", at == "ep_poll":
 		return "tty-poll", true
@@ -30,10 +29,10 @@ func (c *Child) Waiting() (evidence string, yes bool) {
 	return "", false
 }
 
-// readsTerminal reports whether the call in which the process behind dir sleeps has the program's terminal as its first
-// argument: sockets are slept on in the same place.
-func (c *Child) readsTerminal(dir string) bool {
-	call, err := os.ReadFile(dir + "/syscall")
+// readsTerminal reports whether the call in which a process sleeps has the program's terminal as its first argument:
+// sockets are slept on in the same place.
+func (c *Child) readsTerminal(pid int) bool {
+	call, err := procFile(pid, "syscall")
 	if err != nil {
 		return false
 	}
@@ -45,6 +44,6 @@ func (c *Child) readsTerminal(dir string) bool {
 	if err != nil {
 		return false
 	}
-	name, err := os.Readlink(dir + "/fd/" + strconv.FormatUint(fd, 10))
+	name, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.FormatUint(fd, 10))
 	return err == nil && (name == c.slave || name == "/dev/tty")
 }
