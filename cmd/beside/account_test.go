@@ -20,7 +20,7 @@ import (
 // lane is one way to look, with its measurements.
 type lane struct {
 	took []time.Duration
-	cpu  time.Duration // of this process, which asks
+	cpu  time.Duration // of processes that were started to look
 	at   *world        // whose processes answer
 	base time.Duration // their processor time before
 }
@@ -31,14 +31,14 @@ func (l *lane) begin(tb testing.TB) {
 	l.base = l.at.cpu(tb)
 }
 
-// own measures what this process spends in do.
-func (l *lane) own(do func()) {
+// counted measures what processes that do starts and waits for spend.
+func (l *lane) counted(do func()) {
 	before := spent()
 	do()
 	l.cpu += spent() - before
 }
 
-// each is the processor time of all processes for one look.
+// each is the processor time for one look.
 func (l *lane) each(tb testing.TB) time.Duration {
 	return (l.cpu + l.at.cpu(tb) - l.base) / time.Duration(max(1, len(l.took)))
 }
@@ -53,16 +53,13 @@ func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
 func times(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
-// spent is the processor time of this process and of those that it waited for.
+// spent is the processor time of the processes that this one waited for.
 func spent() time.Duration {
-	total := time.Duration(0)
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var used syscall.Rusage
-		if syscall.Getrusage(who, &used) == nil {
-			total += time.Duration(used.Utime.Nano() + used.Stime.Nano())
-		}
+	var used syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &used) != nil {
+		return 0
 	}
-	return total
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // programs are the processes that are looked at: what they spend is not counted.

@@ -11,7 +11,8 @@
 //     program's write until the observer has it;
 //   - transport-µs: a message there and one back of the same sizes, on the same kind of connection, to a process that does
 //     nothing else; beyond-µs: p50 less that;
-//   - cpu-µs: processor time of all processes for one of them, the asker's own included;
+//   - cpu-µs: processor time for one of them, of all processes but the one that asks or observes (a client of tmux is
+//     counted: it is part of that way);
 //   - x-control and x-capture: the median and the processor time (cpu-x-…) as multiples of tmux's.
 //
 // Times hold on a machine where nothing else runs; ratios hold on any.

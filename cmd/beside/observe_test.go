@@ -210,7 +210,7 @@ func newWatchful(p *place, o observer) *watchful {
 func (l *watchful) mark(tb testing.TB) {
 	l.count++
 	mark := "MK" + strconv.Itoa(l.count)
-	l.own(func() {
+	l.counted(func() {
 		seen := l.observe(mark)
 		time.Sleep(quiet)
 		l.place.prints(mark)

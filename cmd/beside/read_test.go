@@ -179,7 +179,7 @@ func data(body []byte) []byte {
 
 // timed measures one look, which has to show the screen.
 func (l *lane) timed(tb testing.TB, look func() (string, error)) {
-	l.own(func() {
+	l.counted(func() {
 		began := time.Now()
 		screen, err := look()
 		l.took = append(l.took, time.Since(began))
