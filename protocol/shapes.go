@@ -117,12 +117,35 @@ const (
 
 // Activity is what the program is doing, as facts with their evidence.
 type Activity struct {
-	// State is "busy", "waiting" or "exited".
-	State      string   `json:"state"`
-	Foreground string   `json:"foreground,omitempty"`
-	Evidence   []string `json:"evidence,omitempty"`
-	SinceMs    int64    `json:"sinceMs"`
+	// State is "busy", "waiting" or "exited". A program that only may be waiting is busy.
+	State      string `json:"state"`
+	Foreground string `json:"foreground,omitempty"`
+	// Evidence of waiting, the strongest first.
+	Evidence []string `json:"evidence,omitempty"`
+	// Guess says why a program that is not known to wait may wait all the same.
+	Guess string `json:"guess,omitempty"`
+	// LastExit is the exit status of the shell's last command, as its marks say, while it stands at its prompt.
+	LastExit *int  `json:"lastExit,omitempty"`
+	SinceMs  int64 `json:"sinceMs"`
 }
+
+// Evidence that the program waits for input.
+const (
+	EvidencePrompt    = "shell-prompt" // the shell's marks say so (OSC 133 and 633), which any program can print
+	EvidenceRead      = "tty-read"     // it is blocked in a read of its terminal
+	EvidencePoll      = "tty-poll"     // it sleeps in a poll, select or epoll with its terminal among what it waits for
+	EvidenceCanonical = "canonical"    // in addition: the terminal hands over whole lines
+)
+
+// Reasons to guess that the program waits for input.
+const (
+	GuessRelay    = "relay"    // it passes on what is typed, always ready: what runs behind it is not seen
+	GuessSleeping = "sleeping" // it sleeps, and the system does not say on what
+)
+
+// MatchedWaiting is what a wait for waiting says when it was met by a fact, and begins with when it was met by a guess:
+// "waiting (guess: relay)".
+const MatchedWaiting = "waiting"
 
 // Until is the condition of a terminal.wait; exactly one field is set.
 type Until struct {

@@ -74,22 +74,20 @@ func (l *screenLoop) answer(now time.Time) *protocol.Frame {
 	l.veil.look(now)
 	f := l.frame(now)
 	if !f.Blackout.Hidden() {
-		f.Activity = l.activity(f.IdleMs)
+		f.Activity = l.activity(now, f.IdleMs)
 	}
 	return f
 }
 
 // activity is what the program is doing, as facts with their evidence.
-func (l *screenLoop) activity(idleMs int64) *protocol.Activity {
+func (l *screenLoop) activity(now time.Time, idleMs int64) *protocol.Activity {
 	a := &protocol.Activity{State: "busy", SinceMs: idleMs}
 	if l.exit != nil {
 		a.State = "exited"
 		return a
 	}
 	a.Foreground = protocol.Visible(l.child.Foreground())
-	if evidence, yes := l.child.Waiting(); yes {
-		a.State, a.Evidence = "waiting", []string{evidence}
-	}
+	l.lookout.report(now, l.model.Rev(), a)
 	return a
 }
 
@@ -164,10 +162,9 @@ func (v view) Exited() (code int, yes bool) {
 	return v.l.exit.Code, true
 }
 
-func (v view) Waiting() bool {
+func (v view) Waiting(now time.Time) string {
 	if v.l.exit != nil {
-		return false
+		return ""
 	}
-	_, yes := v.l.child.Waiting()
-	return yes
+	return v.l.lookout.word(now, v.l.model.Rev(), now.Sub(v.l.pace.LastChange()))
 }

@@ -64,6 +64,7 @@ type output struct {
 	drawn  time.Time // last repaint
 	window time.Time // begin of the time in which paints are counted
 	paints int
+	inHand atomic.Bool   // output was read, or is being read, that the model was not fed yet
 	fed    bool          // the screen loop has not been woken for the last chunk
 	flow   time.Duration // how long to look for more after the last chunk, 0 where none is likely
 	dead   bool          // the screen takes nothing any more
@@ -131,9 +132,11 @@ func (o *output) run() {
 			}
 			continue
 		}
+		o.inHand.Store(true)
 		n, err := o.child.Read(o.buf[:])
 		switch {
 		case errors.Is(err, child.ErrAgain):
+			o.inHand.Store(false)
 			continue
 		case err != nil:
 			return
@@ -202,7 +205,9 @@ func (o *output) pass(chunk []byte) {
 		return
 	}
 	o.fed, o.flow = true, lookFor(len(chunk), o.flow)
-	if waiting := o.feed(chunk); waiting >= kickAt || len(rest) > 0 {
+	waiting := o.feed(chunk)
+	o.inHand.Store(false)
+	if waiting >= kickAt || len(rest) > 0 {
 		o.wake()
 	}
 	o.writeOn(rest)
@@ -251,6 +256,7 @@ func (o *output) passUnder(chunk []byte) {
 	out := append(o.hide, passed...)
 	o.follow(passed)
 	o.feed(chunk)
+	o.inHand.Store(false)
 	o.dirty.Store(false)
 	show, hide, ok := o.paint()
 	if !ok { // the chunk ended within a sequence: the next one will do

@@ -58,6 +58,7 @@ type screenLoop struct {
 	lines    lineCache
 	shown    shown
 	exit     *child.Exit
+	lookout  lookout
 	asking   map[string]bool   // waits for "the program waits for input"
 	deciding map[string]string // waits for a decision about control: their agents
 }
@@ -216,6 +217,7 @@ func (l *screenLoop) noticeChange(now time.Time) {
 		l.alt = alt
 		l.titled() // what was not possible on the other screen may be now
 	}
+	l.lookout.hear(l.model.Marks())
 	rev := l.model.Rev()
 	changed := rev != l.rev
 	if changed {
@@ -258,7 +260,7 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 		at, ok = t, true
 	}
 	if len(l.asking) > 0 {
-		if t := time.Now().Add(waitingEvery); !ok || t.Before(at) {
+		if t := l.lookout.next(time.Now(), l.model.Rev()); !ok || t.Before(at) {
 			at, ok = t, true
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -280,50 +279,4 @@ func TestWriteNeverBlocks(t *testing.T) {
 		require.NoError(t, c.Resize(80, 24), "a resize leaves the master non-blocking")
 	}
 	require.ErrorIs(t, err, child.ErrAgain)
-}
-
-func TestForegroundAndWaiting(t *testing.T) {
-	for _, c := range []struct {
-		program  string
-		args     []string
-		evidence string
-	}{
-		{"bash", []string{"--norc", "-i"}, "tty-poll"},
-		{"cat", nil, "tty-read"},
-		{"vim", []string{"-u", "NONE", "-N"}, "tty-poll"},
-	} {
-		t.Run(c.program, func(t *testing.T) {
-			if _, err := exec.LookPath(c.program); err != nil {
-				t.Skip(c.program + " is not installed")
-			}
-			p := start(t, "", func(conf *child.Config) { conf.Path, conf.Args = c.program, c.args })
-			if _, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.Pid()), "wchan")); err != nil {
-				t.Skip("the kernel does not say where a process sleeps")
-			}
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				buf := make([]byte, 4096)
-				for {
-					_, err := p.Read(buf)
-					if errors.Is(err, child.ErrAgain) {
-						_, _ = unix.Poll([]unix.PollFd{{Fd: int32(p.Descriptor()), Events: unix.POLLIN}}, 1000)
-					} else if err != nil {
-						return
-					}
-				}
-			}()
-			require.Eventually(t, func() bool {
-				_, waits := p.Waiting()
-				return waits && strings.HasPrefix(p.Foreground(), c.program)
-			}, 10*time.Second, 5*time.Millisecond)
-			evidence, _ := p.Waiting()
-			if c.program != "bash" { // readline reads or selects, by its version
-				require.Equal(t, c.evidence, evidence)
-			}
-			require.NoError(t, unix.Kill(p.Pid(), unix.SIGKILL))
-			<-ended
-			p.Wait()
-		})
-	}
 }

@@ -30,8 +30,9 @@ type View interface {
 	Foreground() string
 	// Exited is the exit status once the program has ended.
 	Exited() (code int, yes bool)
-	// Waiting says that the program waits for input.
-	Waiting() bool
+	// Waiting is the word for it when the program waits for input, and has dealt with all that was typed before; "" when it
+	// does not. now is the time of the check.
+	Waiting(now time.Time) string
 }
 
 // kind is what a condition is about.

@@ -112,7 +112,8 @@ func (o *waiting) holds(v View, w *Waits, now time.Time) bool {
 		_, exited := v.Exited()
 		o.fact("exit", exited)
 	case kindWaiting:
-		o.fact("waiting", newer && v.Waiting())
+		word := v.Waiting(now)
+		o.fact(word, word != "")
 	case kindControl: // not ours to decide
 	}
 	return o.met

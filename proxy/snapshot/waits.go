@@ -31,7 +31,7 @@ type Result struct {
 	ID  string
 	End End
 	// Matched is the text that matched, or the word for the fact: "gone", "quiet", "settled", "changed", "exit",
-	// "waiting", or what [Waits.Decide] was given. It is empty unless End is Met.
+	// the word of [View.Waiting], or what [Waits.Decide] was given. It is empty unless End is Met.
 	Matched string
 }
 
@@ -59,8 +59,9 @@ type Wait struct {
 // was there at AfterSeq and only scrolled since does not count. Gone needs the text to be nowhere on the screen, and a
 // screen newer than AfterSeq. Changed needs a screen newer than AfterSeq, or than the one at the begin of the wait. Quiet
 // and settled count from the last change, which may lie before the wait; but not from before NotBefore, and if the screen
-// is still the one of AfterSeq, not from before the wait: the program gets its time to react. Waiting needs, with
-// AfterSeq, a newer screen too. When the program has exited, waits that its last screen does not meet end.
+// is still the one of AfterSeq, not from before the wait: the program gets its time to react. Waiting has no use for
+// AfterSeq, since a [View] knows what was typed and what the program has read of it: not every input shows. When the program
+// has exited, waits that its last screen does not meet end.
 //
 // One goroutine owns it, the one that owns the Rolling and the Pace.
 type Waits struct {
@@ -85,7 +86,7 @@ type waiting struct {
 	Wait
 	began   time.Time
 	after   uint64 // rows up to this revision have been examined, or do not count
-	base    uint64 // the revision that changed, gone and waiting need to be above; 0 for none
+	base    uint64 // the revision that changed and gone need to be above; 0 for none
 	printed uint64 // text up to this total does not count
 	foundAt int    // kindGone: the row where the text was found last
 	old     []old  // kindShown: lines that match and were on the screen of AfterSeq

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +20,7 @@ type fakeView struct {
 	wrapped map[int]bool
 	cursor  int
 	exited  bool
-	waiting bool
+	waiting string
 	read    []int // the rows whose text was asked for
 }
 
@@ -55,7 +56,8 @@ func (v *fakeView) Cursor() (int, int)      { return v.cursor, 0 }
 func (v *fakeView) Hash() string            { return fmt.Sprint("hash-", v.rev) }
 func (v *fakeView) Foreground() string      { return "vim" }
 func (v *fakeView) Exited() (int, bool)     { return 3, v.exited }
-func (v *fakeView) Waiting() bool           { return v.waiting }
+
+func (v *fakeView) Waiting(time.Time) string { return v.waiting }
 
 // bench is a session's waits with everything around them.
 type bench struct {
@@ -290,13 +292,22 @@ func TestWaitSettledWhileHeld(t *testing.T) {
 
 func TestWaitForTheProgram(t *testing.T) {
 	b := newBench(t, "a")
-	b.view.waiting = true
+	b.view.waiting = "waiting"
 	b.add(protocol.Until{Waiting: true}, 0)
-	b.add(protocol.Until{Waiting: true}, 0, after(1), named("later"))
-	require.Equal(t, []string{`w 0 "waiting"`}, b.results)
-	b.view.set(0, "b")
+	b.ended(`w 0 "waiting"`)
+
+	b = newBench(t, "a")
+	b.add(protocol.Until{Waiting: true}, 0)
+	b.open("it is busy")
+	b.view.waiting = "waiting (guess: relay)"
 	b.check(1)
-	b.ended(`w 0 "waiting"`, `later 0 "waiting"`)
+	b.ended(`w 0 "waiting (guess: relay)"`)
+
+	// Not every input shows: that the screen is the one of before says nothing.
+	b = newBench(t, "a")
+	b.view.waiting = "waiting"
+	b.add(protocol.Until{Waiting: true}, 0, after(1))
+	b.ended(`w 0 "waiting"`)
 }
 
 func TestWaitExit(t *testing.T) {
@@ -445,7 +456,7 @@ func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
 func TestBlindWaits(t *testing.T) {
 	b := newBench(t, "hidden", "")
 	b.waits.Blind(true)
-	b.view.waiting = true
+	b.view.waiting = "waiting"
 	b.add(protocol.Until{Text: "hidden"}, 0, named("text"))
 	b.add(protocol.Until{Regex: "h.*"}, 0, named("regex"), deadline(50))
 	b.add(protocol.Until{Gone: "absent"}, 0, named("gone"))

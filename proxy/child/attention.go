@@ -1,0 +1,33 @@
+package child
+
+// Attention is what the processes in the foreground do with the program's terminal, as the kernel tells at one moment.
+type Attention struct {
+	// Group is the process group that has the terminal, 0 when nobody knows.
+	Group int
+	// Reads: a thread is blocked in a read of the terminal.
+	Reads bool
+	// Polls: a thread sleeps in a poll, select or epoll that has the terminal among what it wants to read.
+	Polls bool
+	// Relay is the name of a program that polls the terminal only to pass on what is typed, and does so all the time: what
+	// runs behind it is not seen. It is empty otherwise; such a poll does not count in Polls.
+	Relay string
+	// Unclear: of some thread the kernel does not say what it sleeps on, because the process is another user's or has given
+	// itself privileges, or because its calls are those of another architecture.
+	Unclear bool
+	// Asleep: no process of the group runs, is stopped, or waits for a disk.
+	Asleep bool
+	// Ran is what the threads of the group have used of the processors so far, in a unit of the system's. As long as it is the
+	// same none of them has run.
+	Ran uint64
+	// Canonical: the terminal hands over whole lines (termios(3), ICANON).
+	Canonical bool
+}
+
+// relays are the programs that stand between the terminal and another one. The kernel cuts names at 15 bytes.
+var relays = map[string]bool{
+	"ssh": true, "mosh-client": true, "telnet": true, "rlogin": true, "sudo": true, "sudo-rs": true, "su": true, "run0": true,
+	"doas": true, "script": true, "scriptreplay": true, "screen": true, "tmux": true, "tmux: client": true, "zellij": true,
+	"dtach": true, "abduco": true, "rlwrap": true, "expect": true, "docker": true, "podman": true, "nerdctl": true, "kubectl": true,
+	"oc": true, "machinectl": true, "systemd-run": true, "lxc": true, "adb": true, "socat": true, "nc": true, "ncat": true,
+	"picocom": true, "minicom": true, "cu": true, "proxy": true, "gateway": true, "asciinema": true, "ttyd": true,
+}

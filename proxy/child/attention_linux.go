@@ -1,0 +1,185 @@
+package child
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The bounds of a look at the foreground group: what is beyond is not looked at.
+const (
+	maxProcesses = 256
+	maxThreads   = 128
+)
+
+// Attention looks at /proc, at every thread of every process in the foreground. It takes a dozen system calls for a program
+// with one thread, and may be called from any goroutine until Close.
+func (c *Child) Attention() (a Attention, known bool) {
+	a.Group = c.ForegroundGroup()
+	if a.Group == 0 {
+		return a, false
+	}
+	var line unix.Stat_t
+	if unix.Stat(c.slave, &line) != nil {
+		return a, false
+	}
+	a.Asleep = true
+	if settings, err := unix.IoctlGetTermios(c.master, unix.TCGETS); err == nil {
+		a.Canonical = settings.Lflag&unix.ICANON != 0
+	}
+	members := foreground(c.pid, a.Group)
+	if len(members) == 0 { // those of another user may be invisible
+		a.Unclear = true
+	}
+	for _, p := range members {
+		p.line = &line
+		p.look(&a)
+	}
+	return a, true
+}
+
+// Unread reports whether something was typed that the program could read and has not read yet: any byte, or a whole line
+// in canonical mode. Asking the terminal's other side has the kernel deliver first what is on its way.
+func (c *Child) Unread() bool {
+	// The slave is closed again at once: an open one would hide the end of the program's output. See FlushInput.
+	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
+	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(c.master), unix.TIOCGPTPEER, flags)
+	if errno != 0 {
+		return false // an old kernel: what was typed cannot be told from what was read
+	}
+	defer unix.Close(int(slave))
+	return readable(int(slave))
+}
+
+// HasOutput reports whether the program wrote something that was not read yet. Polling has the kernel deliver first what is
+// on its way.
+func (c *Child) HasOutput() bool { return readable(c.master) }
+
+func readable(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if err != unix.EINTR {
+			return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
+		}
+	}
+}
+
+// process is one process of the foreground group.
+type process struct {
+	pid     int
+	dir     string // in /proc
+	name    string
+	state   byte // as proc(5) has it: R, S, D, T, ...
+	ticks   uint64
+	threads []string
+	line    *unix.Stat_t // the terminal
+}
+
+// foreground finds the processes of a group among root and its descendants, and the group's leader wherever it is.
+func foreground(root, group int) []*process {
+	var members []*process
+	seen := map[int]bool{}
+	next := []int{group, root}
+	for len(next) > 0 && len(seen) < maxProcesses {
+		pid := next[0]
+		next = next[1:]
+		if seen[pid] {
+			continue
+		}
+		seen[pid] = true
+		p, of, ok := open(pid)
+		if !ok {
+			continue
+		}
+		if of == group && p.state != 'Z' {
+			members = append(members, p)
+		}
+		next = p.appendChildren(next)
+	}
+	return members
+}
+
+// open reads what /proc/PID/stat says (proc(5)): fields are counted from behind the name, which may hold anything.
+func open(pid int) (p *process, group int, ok bool) {
+	p = &process{pid: pid, dir: "/proc/" + strconv.Itoa(pid)}
+	stat, err := os.ReadFile(p.dir + "/stat")
+	from, to := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if err != nil || from < 0 || to < from {
+		return nil, 0, false
+	}
+	p.name = string(stat[from+1 : to])
+	fields := strings.Fields(string(stat[to+1:]))
+	if len(fields) < 13 {
+		return nil, 0, false
+	}
+	p.state = fields[0][0]
+	group, err = strconv.Atoi(fields[2])
+	user, _ := strconv.ParseUint(fields[11], 10, 64)
+	system, _ := strconv.ParseUint(fields[12], 10, 64)
+	p.ticks = user + system
+	tasks, _ := os.ReadDir(p.dir + "/task")
+	for _, t := range tasks[:min(len(tasks), maxThreads)] {
+		p.threads = append(p.threads, p.dir+"/task/"+t.Name())
+	}
+	return p, group, err == nil
+}
+
+// appendChildren appends the processes that this one started.
+func (p *process) appendChildren(pids []int) []int {
+	for _, thread := range p.threads {
+		list, err := os.ReadFile(thread + "/children")
+		if err != nil {
+			continue // the kernel was built without
+		}
+		for _, word := range strings.Fields(string(list)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// look adds what the process does.
+func (p *process) look(a *Attention) {
+	if p.state != 'S' && p.state != 'I' {
+		a.Asleep = false
+	}
+	if p.state == 'T' || p.state == 't' {
+		return // it was stopped, and does nothing with its terminal
+	}
+	a.Ran += p.ticks
+	for _, thread := range p.threads {
+		a.Ran += ran(thread)
+		switch p.sleeps(thread) {
+		case inRead:
+			a.Reads = true
+		case inPoll:
+			if relays[p.name] {
+				a.Relay = p.name
+			} else {
+				a.Polls = true
+			}
+		case inUnknown:
+			a.Unclear = true
+		case inRun:
+			a.Asleep = false
+		case elsewhere:
+		}
+	}
+}
+
+// ran is the time that a thread has spent on a processor, in nanoseconds; 0 where the kernel does not count it.
+func ran(thread string) uint64 {
+	stat, err := os.ReadFile(thread + "/schedstat")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(stat), " ")
+	n, _ := strconv.ParseUint(first, 10, 64)
+	return n
+}

@@ -1,0 +1,201 @@
+package child
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// sleep is where a thread is.
+type sleep uint8
+
+const (
+	elsewhere sleep = iota // asleep in something that is not about the terminal
+	inRead                 // in a read of the terminal
+	inPoll                 // in a poll of the terminal
+	inRun                  // not asleep
+	inUnknown              // the kernel does not say
+)
+
+// The bounds of what is looked up for one call.
+const (
+	maxPolled   = 256     // descriptors
+	maxSelected = 1 << 16 // highest descriptor of a select
+	maxNested   = 3       // epoll descriptors inside one another
+)
+
+// call is what a system call is for, as far as it matters here.
+type call uint8
+
+const (
+	otherCall  call = iota
+	readCall        // of the descriptor in its first argument
+	pollCall        // of a table and its length
+	selectCall      // of the number of descriptors and the sets
+	epollCall       // of the descriptor in its first argument
+	hiddenCall      // of a queue that the process shares with the kernel: what it waits for is not seen
+	restarted       // any that was interrupted by a stop, with the arguments that it had
+)
+
+// sleeps says where a thread is, from the number and the arguments of its system call (proc(5), /proc/PID/syscall).
+func (p *process) sleeps(thread string) sleep {
+	text, err := os.ReadFile(thread + "/syscall")
+	if err != nil {
+		return inUnknown
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 9 { // "running", or asleep outside of a call with a number of -1: a page fault, a stop
+		if len(fields) == 1 {
+			return inRun
+		}
+		return elsewhere
+	}
+	number, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return inUnknown
+	}
+	var args [7]uint64 // six, and the stack pointer
+	for i := range args {
+		args[i], _ = strconv.ParseUint(strings.TrimPrefix(fields[i+1], "0x"), 16, 64)
+	}
+	if len(calls) == 0 || args[6]>>32 == 0 { // the calls of a 32 bit program have other numbers
+		return inUnknown
+	}
+	which := calls[number]
+	if which == restarted {
+		which = p.interrupted(thread)
+	}
+	return p.inCall(which, args[0], args[1])
+}
+
+// interrupted is which call goes on after a stop: of those that do, poll alone is about descriptors.
+func (p *process) interrupted(thread string) call {
+	where, err := os.ReadFile(thread + "/wchan")
+	if err == nil && strings.Contains(string(where), "poll") {
+		return pollCall
+	}
+	return otherCall
+}
+
+func (p *process) inCall(which call, first, second uint64) sleep {
+	switch which {
+	case readCall:
+		if p.isTerminal(first) {
+			return inRead
+		}
+	case pollCall:
+		return p.inTable(first, second)
+	case selectCall:
+		return p.inSet(first, second)
+	case epollCall:
+		return p.inEpoll(first, maxNested)
+	case hiddenCall:
+		return inUnknown
+	case otherCall, restarted:
+	}
+	return elsewhere
+}
+
+// isTerminal reports whether a descriptor of the process is the program's terminal, by its own name or as /dev/tty.
+func (p *process) isTerminal(fd uint64) bool {
+	if fd > 1<<31 {
+		return false
+	}
+	var at unix.Stat_t
+	if unix.Stat(p.dir+"/fd/"+strconv.FormatUint(fd, 10), &at) != nil || at.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return false
+	}
+	const ttyMajor, ttyMinor = 5, 0 // /dev/tty: the controlling terminal, which is ours for who is in its foreground
+	return at.Ino == p.line.Ino && at.Dev == p.line.Dev || at.Rdev == unix.Mkdev(ttyMajor, ttyMinor)
+}
+
+// inTable looks at the table of a poll (poll(2)): entries of a descriptor and the events wanted.
+func (p *process) inTable(at, length uint64) sleep {
+	const (
+		entry      = 8
+		pollNormal = 0x40 // POLLRDNORM, the same as POLLIN in all but name
+	)
+	table := make([]byte, min(length, maxPolled)*entry)
+	if !p.memory(table, at) {
+		return inUnknown
+	}
+	for ; len(table) > 0; table = table[entry:] {
+		fd := int32(binary.NativeEndian.Uint32(table))
+		events := binary.NativeEndian.Uint16(table[4:])
+		if fd >= 0 && events&(unix.POLLIN|pollNormal) != 0 && p.waitsOn(uint64(fd), maxNested) {
+			return inPoll
+		}
+	}
+	return elsewhere
+}
+
+// inSet looks at the set of a select whose descriptors are to be read (select(2)): one bit each.
+func (p *process) inSet(count, at uint64) sleep {
+	if at == 0 || count == 0 {
+		return elsewhere
+	}
+	set := make([]byte, (min(count, maxSelected)+63)/64*8)
+	if !p.memory(set, at) {
+		return inUnknown
+	}
+	looked := 0
+	for word := 0; word < len(set)/8; word++ {
+		for left := binary.NativeEndian.Uint64(set[word*8:]); left != 0 && looked < maxPolled; left &= left - 1 {
+			fd := uint64(word*64 + bits.TrailingZeros64(left))
+			looked++
+			if fd < count && p.waitsOn(fd, maxNested) {
+				return inPoll
+			}
+		}
+	}
+	return elsewhere
+}
+
+// inEpoll looks at what an epoll descriptor is about (proc(5), fdinfo): lines of "tfd: FD events: MASK ...".
+func (p *process) inEpoll(fd uint64, depth int) sleep {
+	info, err := os.ReadFile(p.dir + "/fdinfo/" + strconv.FormatUint(fd, 10))
+	if err != nil {
+		return inUnknown
+	}
+	looked := 0
+	for line := range strings.Lines(string(info)) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || fields[0] != "tfd:" || looked == maxPolled {
+			continue
+		}
+		looked++
+		target, err := strconv.ParseUint(fields[1], 10, 31)
+		events, wrong := strconv.ParseUint(fields[3], 16, 64)
+		if err == nil && wrong == nil && events&unix.EPOLLIN != 0 && p.waitsOn(target, depth-1) {
+			return inPoll
+		}
+	}
+	return elsewhere
+}
+
+// waitsOn reports whether a descriptor is the terminal, or an epoll that has it.
+func (p *process) waitsOn(fd uint64, depth int) bool {
+	if p.isTerminal(fd) {
+		return true
+	}
+	if depth <= 0 {
+		return false
+	}
+	name, err := os.Readlink(p.dir + "/fd/" + strconv.FormatUint(fd, 10))
+	return err == nil && name == "anon_inode:[eventpoll]" && p.inEpoll(fd, depth) == inPoll
+}
+
+// memory reads memory of the process (process_vm_readv(2)).
+func (p *process) memory(into []byte, at uint64) bool {
+	if len(into) == 0 {
+		return true
+	}
+	local := []unix.Iovec{{Base: &into[0]}}
+	local[0].SetLen(len(into))
+	n, err := unix.ProcessVMReadv(p.pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(into)}}, 0)
+	return err == nil && n == len(into)
+}
