@@ -285,6 +285,10 @@ func (s *Server) matched(got *protocol.WaitResult, until protocol.Until) string 
 			s.learn(got.Frame.Keyboard.AgentID)
 		}
 		return "matched: true (" + observe.Name(got.Matched) + ")"
+	case until.Waiting:
+		if how := observe.Met(got); how != "" {
+			return "matched: true (" + how + ")"
+		}
 	}
 	return "matched: true"
 }

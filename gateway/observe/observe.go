@@ -79,7 +79,11 @@ func state(s protocol.SessionInfo, a *protocol.Activity) string {
 		return withheldState(s.Blackout)
 	case a != nil && a.State == "exited":
 		return "exited"
-	case a != nil && a.State == "waiting":
+	}
+	if how := Waiting(a); how != "" {
+		return "waiting for input (" + how + ")"
+	}
+	if a != nil && a.State == "waiting" { // an older proxy that does not say how it knows
 		return "waiting for input"
 	}
 	return protocol.StateRunning

@@ -1,0 +1,84 @@
+package observe
+
+import (
+	"strconv"
+	"strings"
+
+	"terminalproxy/protocol"
+)
+
+// Waiting says how it is known that the program waits for input: "reads the terminal, whole lines", "shell prompt, the shell
+// marks said; last exit 2", "guess: ssh passes on what is typed, what runs behind it is not seen". It is "" for a program that
+// does not seem to wait.
+func Waiting(a *protocol.Activity) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.State == "waiting":
+		return evidence(a)
+	case a.State == "busy" && a.Guess != "":
+		return guess(a.Guess, a.Foreground)
+	}
+	return ""
+}
+
+// evidence names the strongest that there is.
+func evidence(a *protocol.Activity) string {
+	if len(a.Evidence) == 0 {
+		return ""
+	}
+	how := ""
+	switch a.Evidence[0] {
+	case protocol.EvidencePrompt:
+		how = "shell prompt, the shell marks said" // and anything can print those
+		if a.LastExit != nil {
+			how += "; last exit " + strconv.Itoa(*a.LastExit)
+		}
+		return how
+	case protocol.EvidenceRead:
+		how = "reads the terminal"
+	case protocol.EvidencePoll:
+		how = "polls the terminal"
+	default:
+		how = Name(a.Evidence[0])
+	}
+	for _, more := range a.Evidence[1:] {
+		if more == protocol.EvidenceCanonical {
+			how += ", whole lines"
+		}
+	}
+	return how
+}
+
+func guess(why, program string) string {
+	if program = Name(program); program == "" {
+		program = "the program"
+	}
+	switch why {
+	case protocol.GuessRelay:
+		return "guess: " + program + " passes on what is typed, what runs behind it is not seen"
+	case protocol.GuessSleeping:
+		return "guess: " + program + " sleeps, the system does not say on what"
+	}
+	return "guess: " + Name(why)
+}
+
+// Met says how a wait for waiting was met; "" when the answer does not tell.
+func Met(got *protocol.WaitResult) string {
+	var a *protocol.Activity
+	if got.Frame != nil {
+		a = got.Frame.Activity
+	}
+	how := Waiting(a)
+	// The frame may be a moment younger than the wait's end: its guess is no fact, nor its fact the guess that met the wait.
+	if why, guessed := strings.CutPrefix(got.Matched, protocol.MatchedWaiting+" (guess: "); guessed && (a == nil || a.State != "busy" || a.Guess == "") {
+		program := ""
+		if a != nil {
+			program = a.Foreground
+		}
+		return guess(strings.TrimSuffix(why, ")"), program)
+	} else if !guessed && strings.HasPrefix(how, "guess:") {
+		return ""
+	}
+	return how
+}
