@@ -214,6 +214,9 @@ var situations = []situation{
 			return &protocol.WaitResult{Met: true, Matched: "granted", Frame: &f.frame}, nil
 		}
 	})},
+	{"waits for input", "terminal_wait", args{"for": "waiting"}, waiting("waiting", protocol.Activity{State: "waiting", Evidence: []string{"tty-poll"}})},
+	{"perhaps waits for input", "terminal_wait", args{"for": "waiting"}, waiting("waiting (guess: relay)", protocol.Activity{State: "busy", Guess: "relay", Foreground: "ssh"})},
+	{"stands at a prompt", "terminal_wait", args{"for": "waiting"}, waiting("waiting", protocol.Activity{State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: new(2)})},
 	{"bad regex", "terminal_wait", args{"for": "regex", "value": "("}, nil},
 	{"no value", "terminal_wait", args{"for": "text"}, nil},
 	{"for what", "terminal_wait", nil, nil},
@@ -377,3 +380,13 @@ func TestSituations(t *testing.T) {
 
 // listening is a program that listens to the mouse.
 func listening(f *protocol.Frame) { f.Screen.Modes.Mouse = true }
+
+// waiting has a wait met, and the program do something.
+func waiting(matched string, a protocol.Activity) func(*fake) {
+	return func(f *fake) {
+		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
+			f.frame.Activity = &a
+			return &protocol.WaitResult{Met: true, Matched: matched, Frame: &f.frame}, nil
+		}
+	}
+}

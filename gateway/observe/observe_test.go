@@ -44,6 +44,12 @@ func TestHeader(t *testing.T) {
 			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen waiting for input idle 340ms keyboard: user`,
 		},
 		{
+			"waits, and it is known how", vim(), frame(func(f *protocol.Frame) {
+				f.Activity = &protocol.Activity{State: "waiting", Evidence: []string{protocol.EvidencePoll}}
+			}),
+			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen waiting for input (polls the terminal) idle 340ms keyboard: user`,
+		},
+		{
 			"exited", exited, frame(func(f *protocol.Frame) { f.IdleMs = 7_300_000 }),
 			`terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen exited 3 idle 2h keyboard: user`,
 		},

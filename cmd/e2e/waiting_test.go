@@ -1,0 +1,228 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// driver types into a session over the wire, without the pauses that a tool makes between text and Enter.
+type driver struct {
+	*overheard
+	t *testing.T
+}
+
+// drives runs a program under proxy, with an agent that has the keyboard.
+func (w *world) drives(line string) (*terminal, *driver) {
+	w.t.Helper()
+	s := w.terminal(80, 24)
+	s.run("proxy --agent --grant drive " + line)
+	d := &driver{w.overhear(w.session()), w.t}
+	granted, _, err := d.c.Request(w.ctx, &protocol.ControlRequest{SessionID: d.id, AgentName: "listener", Level: protocol.LevelDrive, Why: "test", Seconds: 600})
+	require.NoError(w.t, err)
+	require.NotNil(w.t, granted)
+	return s, d
+}
+
+// types types and returns the revision before.
+func (d *driver) types(text string) uint64 {
+	d.t.Helper()
+	before, err := d.c.Read(d.w.ctx, &protocol.Read{SessionID: d.id})
+	require.NoError(d.t, err)
+	got, err := d.c.Input(d.w.ctx, &protocol.Input{SessionID: d.id, Data: text})
+	require.NoError(d.t, err)
+	require.Equal(d.t, protocol.StatusWritten, got.Status, "%+v", got)
+	return before.Frame.Seq
+}
+
+func (d *driver) waits(until protocol.Until, after uint64, ms int64) *protocol.WaitResult {
+	d.t.Helper()
+	got, err := d.c.Wait(d.w.ctx, &protocol.Wait{SessionID: d.id, Until: until, AfterSeq: after, TimeoutMs: ms})
+	require.NoError(d.t, err)
+	return got
+}
+
+// ready waits until the program waits for input, by a fact.
+func (d *driver) ready(after uint64) *protocol.WaitResult {
+	d.t.Helper()
+	got := d.waits(protocol.Until{Waiting: true}, after, patience.Milliseconds())
+	require.True(d.t, got.Met, "%+v", got.Frame)
+	require.Equal(d.t, protocol.MatchedWaiting, got.Matched)
+	return got
+}
+
+// busy makes sure that a wait is not met, not even by a guess.
+func (d *driver) busy(why string, ms int64) {
+	d.t.Helper()
+	got := d.waits(protocol.Until{Waiting: true}, 0, ms)
+	require.False(d.t, got.Met, "%s: %s %+v", why, got.Matched, got.Frame.Activity)
+}
+
+// An input is followed by the prompt that comes after it: never by the one before, however late the program gets to it.
+func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
+	const rounds = 40
+	for name, c := range map[string]struct{ program, first, line, answer string }{
+		"bash": {"bash --norc --noprofile", "$", "sleep 0.0%d; echo got-$((%d+0))\r", "got-%d"},
+		"dash": {"dash", "#", "sleep 0.0%d; echo got-$((%d+0))\r", "got-%d"},
+		"zsh":  {"zsh -f", "#", "sleep 0.0%d; echo got-$((%d+0))\r", "got-%d"},
+		"python": {
+			"python3 -q", ">>>", "import time; time.sleep(0.0%d); print('got', %d, sep='-')\r", "got-%d",
+		},
+		"no echo": { // nothing shows that the input came
+			`bash --norc -c 'stty -echo -icanon; while read a b; do sleep 0.0$a; test $((b % 2)) = 0 && echo got-$b; done'`, "", "%d %d\n", "got-%d",
+		},
+		"lines": {`sh -c 'while read a b; do sleep 0.0$a; echo got-$b; done'`, "", "%d %d\r", "got-%d"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, strings.Fields(c.program)[0])
+			s, d := w.drives(c.program)
+			d.ready(0)
+			for n := range rounds {
+				after := d.types(fmt.Sprintf(c.line, n%7, n))
+				got := d.ready(after)
+				if name == "no echo" && n%2 == 1 {
+					continue // nothing was printed either
+				}
+				require.Contains(t, "\n"+strings.Join(got.Frame.Screen.Lines, "\n")+"\n", "\n"+fmt.Sprintf(c.answer, n)+"\n", "round %d: %v", n, got.Frame.Activity)
+			}
+			s.close()
+		})
+	}
+}
+
+// What a program waits with is told, for one program after the other.
+func TestHowItIsKnownThatAProgramWaits(t *testing.T) {
+	const read, poll, canonical = protocol.EvidenceRead, protocol.EvidencePoll, protocol.EvidenceCanonical
+	for line, c := range map[string]struct {
+		needs    string
+		evidence [][]string // any of them
+	}{
+		"bash --norc --noprofile":      {"bash", [][]string{{poll}, {read}}}, // by the version of readline
+		"cat":                          {"cat", [][]string{{read, canonical}}},
+		"vim -u NONE -i NONE":          {"vim", [][]string{{poll}}},
+		"less /etc/passwd":             {"less", [][]string{{read}}},
+		"bash -c 'seq 100000 | less'":  {"less", [][]string{{read}}},
+		"bash -c 'less < /etc/passwd'": {"less", [][]string{{read}}},
+		"gdb -q -nx":                   {"gdb", [][]string{{poll}, {read}}},
+		"python3 -q":                   {"python3", [][]string{{poll}, {read}}},
+		"node":                         {"node", [][]string{{poll}}},
+		"dash -c 'read x'":             {"dash", [][]string{{read, canonical}}},
+		`bash -c 'sleep 1000 & read -p "? " x; kill %1'`: {"bash", [][]string{{read, canonical}, {poll, canonical}}},
+	} {
+		t.Run(line, func(t *testing.T) {
+			w := newWorld(t, c.needs)
+			s, d := w.drives(line)
+			got := d.ready(0)
+			require.Contains(t, c.evidence, got.Frame.Activity.Evidence)
+			require.Empty(t, got.Frame.Activity.Guess)
+			s.close()
+		})
+	}
+}
+
+// A program that sleeps on something else does not wait for input, however long it does nothing.
+func TestASleepIsNoWaitForInput(t *testing.T) {
+	listen := `import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print("up", flush=True); `
+	for line, needs := range map[string]string{
+		"sh -c 'echo up; exec sleep 1000'":                                                       "sh",
+		"sh -c 'echo up; sleep 1000 | cat'":                                                      "sh",
+		"bash -i -c 'echo up; sleep 1000'":                                                       "bash",
+		`python3 -c '` + listen + `s.accept()'`:                                                  "python3",
+		`python3 -c '` + listen + `import select; select.select([s], [], [])'`:                   "python3",
+		`python3 -c '` + listen + `import select; p = select.poll(); p.register(s); p.poll()'`:   "python3",
+		`python3 -c 'import asyncio; print("up", flush=True); asyncio.run(asyncio.sleep(1000))'`: "python3",
+		`node -e 'require("net").createServer().listen(0, () => console.log("up"))'`:             "node",
+		`bash --norc -c 'echo up; while :; do sleep 0.01; done'`:                                 "bash",
+	} {
+		t.Run(line, func(t *testing.T) {
+			w := newWorld(t, needs)
+			s, d := w.drives(line)
+			s.wait("up")
+			d.busy(line, 1500)
+			s.close()
+		})
+	}
+}
+
+// marks are a bash that says where it is, as FinalTerm began it.
+const marks = `PS0='\[\e]133;C\a\]'
+PROMPT_COMMAND='printf "\e]133;D;$?\a"'
+PS1='\[\e]133;A\a\]marks> \[\e]133;B\a\]'
+`
+
+func TestShellMarks(t *testing.T) {
+	w := newWorld(t, "python3")
+	w.write("rc", marks)
+	s, d := w.drives("bash --noprofile --rcfile rc")
+	s.wait("marks>")
+	prompt := func(after uint64, status int) {
+		t.Helper()
+		a := d.ready(after).Frame.Activity
+		require.Equal(t, protocol.EvidencePrompt, a.Evidence[0])
+		require.Len(t, a.Evidence, 2, "what the kernel says is told as well")
+		require.Equal(t, status, *a.LastExit)
+	}
+	prompt(0, 0)
+	prompt(d.types("(exit 42)\r"), 42)
+	prompt(d.types("true\r"), 0)
+	after := d.types("sleep 0.7\r")
+	require.False(t, d.waits(protocol.Until{Waiting: true}, after, 300).Met, "a command runs")
+	prompt(after, 0)
+
+	// What the shell said last is about the shell, and not about what it started.
+	a := d.ready(d.types("PS0= python3 -q\r")).Frame.Activity
+	require.NotContains(t, a.Evidence, protocol.EvidencePrompt)
+	require.Nil(t, a.LastExit)
+	prompt(d.types("exit(3)\r"), 3)
+
+	// Marks that another program prints do not make it wait.
+	d.types("printf '\\e]133;B\\a'; sleep 1000\r")
+	d.busy("it says that it is a prompt", 1500)
+	s.close()
+}
+
+// overSSH runs a shell behind ssh.
+func (w *world) overSSH(shell string) (*terminal, *driver) {
+	w.t.Helper()
+	w.sshd()
+	s, d := w.drives("ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 " + shell)
+	w.t.Cleanup(s.close) // the server's end waits for that
+	return s, d
+}
+
+// ssh is always ready for input: what happens behind it is known by marks, or guessed.
+func TestWaitingBehindSSHWithMarks(t *testing.T) {
+	w := newWorld(t, "ssh")
+	w.write("rc", marks)
+	s, d := w.overSSH("bash --noprofile --rcfile " + w.path("rc"))
+	s.wait("marks>")
+	a := d.ready(0).Frame.Activity
+	require.Equal(t, []string{protocol.EvidencePrompt}, a.Evidence)
+	for n := range 5 {
+		got := d.ready(d.types(fmt.Sprintf("sleep 0.%d; echo got-$((%d+0)); (exit %d)\r", n, n, n)))
+		require.Contains(t, got.Frame.Screen.Lines, fmt.Sprintf("got-%d", n))
+		require.Equal(t, n, *got.Frame.Activity.LastExit)
+	}
+	d.types("sleep 1000\r")
+	d.busy("the marks say that a command runs", 1500)
+}
+
+func TestWaitingBehindSSHWithoutMarks(t *testing.T) {
+	w := newWorld(t, "ssh")
+	w.write("rc", "PS1='plain> '\n")
+	s, d := w.overSSH("bash --noprofile --rcfile " + w.path("rc"))
+	s.wait("plain>")
+	got := d.waits(protocol.Until{Waiting: true}, 0, patience.Milliseconds())
+	require.True(t, got.Met, "%+v", got.Frame.Activity)
+	require.Equal(t, "waiting (guess: relay)", got.Matched)
+	require.Equal(t, "busy", got.Frame.Activity.State)
+	require.Equal(t, protocol.GuessRelay, got.Frame.Activity.Guess)
+	require.Contains(t, w.good("wait", d.id, "--waiting"), "waiting for input (guess: ssh passes on what is typed")
+	require.Contains(t, w.good("read", d.id), "waiting for input (guess: ssh passes on what is typed")
+	d.types("for i in $(seq 30); do echo $i; sleep 0.1; done\r")
+	d.busy("something is shown all the time", 1500)
+}

@@ -1,0 +1,53 @@
+package observe_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+func TestWaitingSaysHowItIsKnown(t *testing.T) {
+	two := 2
+	for want, a := range map[string]*protocol.Activity{
+		"reads the terminal":                              {State: "waiting", Evidence: []string{"tty-read"}},
+		"reads the terminal, whole lines":                 {State: "waiting", Evidence: []string{"tty-read", "canonical"}},
+		"polls the terminal":                              {State: "waiting", Evidence: []string{"tty-poll"}},
+		"shell prompt, the shell marks said":              {State: "waiting", Evidence: []string{"shell-prompt", "tty-poll"}},
+		"shell prompt, the shell marks said; last exit 2": {State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: &two},
+		"crystal ball":                                    {State: "waiting", Evidence: []string{"crystal\nball"}},
+		"guess: ssh passes on what is typed, what runs behind it is not seen": {State: "busy", Guess: "relay", Foreground: "ssh"},
+		"guess: the program sleeps, the system does not say on what":          {State: "busy", Guess: "sleeping"},
+	} {
+		require.Equal(t, want, observe.Waiting(a))
+	}
+	require.NotContains(t, observe.Waiting(&protocol.Activity{State: "busy", Guess: "a\x1b[2Jhunch"}), "\x1b")
+	for _, a := range []*protocol.Activity{nil, {State: "busy"}, {State: "exited", Guess: "relay"}, {State: "busy", Evidence: []string{"tty-read"}}} {
+		require.Empty(t, observe.Waiting(a))
+	}
+}
+
+// The frame of an answer is a moment younger than the wait's end: neither may lend the other its certainty.
+func TestMetKeepsGuessesApart(t *testing.T) {
+	frame := func(a protocol.Activity) *protocol.Frame { a.Foreground = "ssh"; return &protocol.Frame{Activity: &a} }
+	fact, guess := protocol.Activity{State: "waiting", Evidence: []string{"tty-read"}}, protocol.Activity{State: "busy", Guess: "relay"}
+	const guessed = "guess: ssh passes on what is typed, what runs behind it is not seen"
+	for _, c := range []struct {
+		name, matched string
+		frame         *protocol.Frame
+		want          string
+	}{
+		{"a fact", "waiting", frame(fact), "reads the terminal"},
+		{"a guess", "waiting (guess: relay)", frame(guess), guessed},
+		{"a guess, a fact by now", "waiting (guess: relay)", frame(fact), guessed},
+		{"a guess, and busy again", "waiting (guess: relay)", frame(protocol.Activity{State: "busy"}), guessed},
+		{"a fact, a guess by now", "waiting", frame(guess), ""},
+		{"a fact, and busy again", "waiting", frame(protocol.Activity{State: "busy"}), ""},
+		{"no frame", "waiting (guess: sleeping)", nil, "guess: the program sleeps, the system does not say on what"},
+		{"an older proxy", "waiting", &protocol.Frame{}, ""},
+	} {
+		require.Equal(t, c.want, observe.Met(&protocol.WaitResult{Met: true, Matched: c.matched, Frame: c.frame}), c.name)
+	}
+}
