@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,6 +116,8 @@ func (o *overheard) all() string {
 	return o.heard.String()
 }
 
+var servers atomic.Int64
+
 // sshd runs a server of its own on the loopback, whose port is in the file "port".
 func (w *world) sshd() {
 	w.t.Helper()
@@ -132,7 +135,8 @@ func (w *world) sshd() {
 	}
 	w.write("sshd_config", "HostKey "+w.path("host")+"\nAuthorizedKeysFile "+w.path("user.pub")+
 		"\nPasswordAuthentication yes\nPermitRootLogin yes\nStrictModes no\nUsePAM no\nPidFile none\nListenAddress 127.0.0.1\n")
-	for port := 20000 + os.Getpid()%20000; ; port++ {
+	// Tests that run at the same time begin far apart: one of them would take another's server for its own.
+	for port := 20000 + (os.Getpid()+int(servers.Add(100)))%20000; ; port++ {
 		daemon := w.start(path, "-D", "-e", "-f", w.path("sshd_config"), "-p", fmt.Sprint(port))
 		up := false
 		w.until(func() bool {
