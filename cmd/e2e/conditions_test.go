@@ -1,0 +1,109 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// door types a line with Enter and waits for a fact after it, as one who comes that way does. It returns the screen then.
+type door func(line, fact, value string) (met bool, screen string)
+
+// doors open a session to its agents, one way each.
+var doors = map[string]func(w *world, s *terminal) door{
+	"MCP": func(w *world, s *terminal) door {
+		a := w.agent("claude", eras[1])
+		a.good("terminal_request_control", args{"reason": "test"}, "granted")
+		return func(line, fact, value string) (bool, string) {
+			with := args{"text": line, "enter": true, "wait_for": fact, "timeout_ms": 15000}
+			if value != "" {
+				with["value"] = value
+			}
+			got := a.good("terminal_send", with)
+			return strings.Contains(got, "matched: true"), s.screen()
+		}
+	},
+	"command line": func(w *world, s *terminal) door {
+		id := w.session()
+		w.good("request", id, "--reason", "test")
+		return func(line, fact, value string) (bool, string) {
+			if value != "" {
+				fact += "=" + value
+			}
+			got := w.gateway("send", id, "--text", line, "--enter", "--until", fact, "--timeout", "15s")
+			return got.status == 0, s.screen()
+		}
+	},
+	"HTTP": func(w *world, s *terminal) door {
+		c, at := w.caller(), "/v1/sessions/"+w.session()
+		c.do("POST", at+"/control/request", `{"level":"drive","reason":"test"}`, 200)
+		return func(line, fact, value string) (bool, string) {
+			data, err := json.Marshal(line)
+			w.t.Helper()
+			require.NoError(w.t, err)
+			var typed protocol.InputResult
+			require.NoError(w.t, json.Unmarshal([]byte(c.do("POST", at+"/input", `{"kind":"text","settleMs":250,"data":`+string(data)+`}`, 200)), &typed))
+			c.do("POST", at+"/input", `{"kind":"keys","data":"enter"}`, 200)
+			until := fmt.Sprintf(`{%q:true}`, fact)
+			switch fact {
+			case "text", "regex", "gone":
+				until = fmt.Sprintf(`{%q:%q}`, fact, value)
+			case "idle":
+				until = `{"quietMs":` + strings.TrimSuffix(value, "ms") + `}`
+			}
+			got := reply[protocol.WaitResult](w.t, c.do("POST", at+"/wait", `{"until":`+until+`,"afterSeq":`+strconv.FormatUint(typed.Seq, 10)+`,"timeoutMs":15000}`, 200))
+			return got.Met, s.screen()
+		}
+	},
+}
+
+// Whatever is waited for after an input comes after it: the echo of the line and the prompt before it do not count.
+func TestWaitsAfterAnInput(t *testing.T) {
+	for name, open := range doors {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			s.run("proxy --agent --grant drive bash --norc --noprofile")
+			s.wait("bash-")
+			w.session()
+			send := open(w, s)
+			for _, c := range []struct{ line, fact, value, shown string }{
+				{"sleep 0.6; echo late", "text", "late", "\nlate\n"},
+				{"sleep 0.6; echo later", "regex", "late[r]", "\nlater\n"},
+				{"sleep 0.6; echo latest", "regex", "^latest$", "\nlatest\n"},
+				{"sleep 0.6; echo waited", "waiting", "", "\nwaited\n"},
+				{"sleep 0.6; true", "waiting", "", ""}, // prints nothing
+				{"printf ones; sleep 0.1; printf two", "idle", "300ms", "\nonestwo"},
+				{"echo once", "changed", "", ""},
+			} {
+				met, screen := send(c.line, c.fact, c.value)
+				require.True(t, met, "%v\n%s", c, screen)
+				require.Contains(t, screen, c.shown, "%v", c)
+			}
+			met, screen := send("sleep 0.6; clear; echo cleared", "gone", "onestwo")
+			require.True(t, met)
+			require.NotContains(t, screen, "onestwo")
+			met, _ = send("sleep 0.6; exit 3", "exit", "")
+			require.True(t, met)
+			require.Equal(t, 3, s.status())
+		})
+	}
+}
+
+// The last part of what is typed is followed by its own echo.
+func TestTheEchoOfTheLastPartCounts(t *testing.T) {
+	w := newWorld(t)
+	s, d := w.drives("bash --norc --noprofile")
+	s.wait("bash-")
+	d.ready(0)
+	require.True(t, d.waits(protocol.Until{Text: "echoed"}, d.types("echoed"), patience.Milliseconds()).Met)
+	seq := d.waits(protocol.Until{QuietMs: 300}, 0, patience.Milliseconds()).Seq
+	require.False(t, d.waits(protocol.Until{Text: "echoed"}, seq, 300).Met, "it was there before")
+	s.close()
+}
