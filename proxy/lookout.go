@@ -12,6 +12,9 @@ import (
 const (
 	// lookGap is the least time between two looks at the processes while something happens.
 	lookGap = 5 * time.Millisecond
+	// lookShare bounds what looks may cost where the foreground has hundreds of processes: no more than one part in so many
+	// of the time.
+	lookShare = 20
 	// pollStill is how long nothing of the foreground may have run for a poll of the terminal to meet a wait: a program
 	// that works polls its terminal now and then, or waits for its own helpers.
 	pollStill = 20 * time.Millisecond
@@ -34,11 +37,13 @@ type attention struct {
 // belongs to the screen loop.
 type lookout struct {
 	child  *child.Child
-	writes func() uint64 // how often something was written to the program
+	writes func() uint64 // how often something was written to the program, or has begun to be
+	wrote  func() uint64 // how often that has ended
 	// drained reports whether the model was fed all that the program has printed; nil for always.
 	drained func() bool
 
-	at     time.Time // of the last look
+	at     time.Time     // of the last look
+	took   time.Duration // how long that was
 	now    attention
 	seen   moment
 	asleep bool
@@ -70,28 +75,36 @@ func (o *lookout) hear(m screen.Marks) {
 
 // next is when to look again for somebody who waits: soon when something happened since the last look.
 func (o *lookout) next(now time.Time, rev uint64) time.Time {
-	if soon := o.at.Add(lookGap); soon.After(now) && (rev != o.seen.rev || o.writes() != o.seen.writes) {
+	if soon := o.at.Add(o.gap()); soon.After(now) && (rev != o.seen.rev || o.writes() != o.seen.writes) {
 		return soon
 	}
-	return later(now, o.at).Add(waitingEvery)
+	return later(now, o.at).Add(max(waitingEvery, o.gap()))
 }
 
-// look is what is known now. Looks that follow one another too fast know nothing new.
-func (o *lookout) look(now time.Time, rev uint64) attention {
-	if age := now.Sub(o.at); age >= 0 && age < lookGap {
+// gap is the least time between two looks.
+func (o *lookout) gap() time.Duration { return max(lookGap, lookShare*o.took) }
+
+// look is what is known now. A look that follows another too fast knows nothing, unless nothing happened since that one;
+// who answers a question looks all the same.
+func (o *lookout) look(now time.Time, rev uint64, asked bool) attention {
+	if age := now.Sub(o.at); age >= 0 && age < o.gap() {
 		if rev == o.seen.rev && o.writes() == o.seen.writes {
 			return o.now
 		}
-		return attention{}
+		if !asked {
+			return attention{}
+		}
 	}
 	o.at = now
 	before := moment{rev: rev, writes: o.writes()}
 	// First what was typed, then the processes, then what they printed: in this order a program that is found asleep has
 	// dealt with all that was typed, and all that it printed before it slept is on the screen.
-	if before.writes != o.empty && !o.child.Unread() {
+	if before.writes != o.empty && o.wrote() == before.writes && !o.child.Unread() {
 		o.empty = before.writes
 	}
+	began := time.Now()
 	a, known := o.child.Attention()
+	o.took = time.Since(began)
 	before.ran, before.group = a.Ran, a.Group
 	if before != o.seen || !a.Asleep {
 		o.still = now
@@ -140,7 +153,7 @@ func (o *lookout) judge(a child.Attention, known bool) attention {
 
 // word is the word for the program's waiting that meets a wait, "" when it is not met.
 func (o *lookout) word(now time.Time, rev uint64, idle time.Duration) string {
-	a := o.look(now, rev)
+	a := o.look(now, rev, false)
 	still := now.Sub(o.still)
 	switch {
 	case len(a.evidence) > 0 && (!a.polls || o.asleep && still >= pollStill):
@@ -153,7 +166,7 @@ func (o *lookout) word(now time.Time, rev uint64, idle time.Duration) string {
 
 // report adds what is known to an activity.
 func (o *lookout) report(now time.Time, rev uint64, a *protocol.Activity) {
-	got := o.look(now, rev)
+	got := o.look(now, rev, true)
 	a.LastExit = got.exit
 	if len(got.evidence) > 0 {
 		a.State, a.Evidence = "waiting", got.evidence

@@ -33,15 +33,16 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// program is the child as the pump writes to it. It counts the writes.
+// program is the child as the pump writes to it. It counts the writes, before and after.
 type program struct {
 	*child.Child
-	writes *atomic.Uint64
+	writes, wrote *atomic.Uint64
 }
 
 func (p program) Write(b []byte) (int, error) {
 	p.writes.Add(1) // before: what it answers comes after
 	n, err := p.Child.Write(b)
+	p.wrote.Add(1)
 	if errors.Is(err, child.ErrAgain) {
 		err = input.ErrAgain
 	}

@@ -104,7 +104,8 @@ type session struct {
 
 	term      *tty.Terminal
 	child     *child.Child
-	writes    atomic.Uint64 // how often something was written to the program
+	writes    atomic.Uint64 // how often something was written to the program, or has begun to be
+	wrote     atomic.Uint64 // how often that has ended
 	loop      *screenLoop
 	output    *output
 	painter   *painter
@@ -267,7 +268,7 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	}
 	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
 	s.loop.child = s.child
-	s.loop.lookout = lookout{child: s.child, writes: s.writes.Load, drained: s.drained}
+	s.loop.lookout = lookout{child: s.child, writes: s.writes.Load, wrote: s.wrote.Load, drained: s.drained}
 	s.output = &output{
 		child: s.child, term: s.term, poll: outPoll, kick: s.loop.signal,
 		last: testament{on: s.term.HasScreen()},
@@ -300,7 +301,7 @@ func (s *session) poller(read, write int) (*tty.Poller, error) {
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
 func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin) input.Config {
 	c := input.Config{
-		Keyboard: kbd, Program: program{s.child, &s.writes}, Poll: ready, ByHand: !s.term.HasKeyboard(),
+		Keyboard: kbd, Program: program{s.child, &s.writes, &s.wrote}, Poll: ready, ByHand: !s.term.HasKeyboard(),
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
 	}
 	agent := s.conf.Agent

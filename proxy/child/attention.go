@@ -4,7 +4,7 @@ package child
 type Attention struct {
 	// Group is the process group that has the terminal, 0 when nobody knows.
 	Group int
-	// Reads: a thread is blocked in a read of the terminal.
+	// Reads: a thread is blocked in a read of the terminal. The rest then says nothing of the other processes.
 	Reads bool
 	// Polls: a thread sleeps in a poll, select or epoll that has the terminal among what it wants to read.
 	Polls bool

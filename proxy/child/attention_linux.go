@@ -2,6 +2,7 @@ package child
 
 import (
 	"bytes"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -30,13 +31,15 @@ func (c *Child) Attention() (a Attention, known bool) {
 	if settings, err := unix.IoctlGetTermios(c.master, unix.TCGETS); err == nil {
 		a.Canonical = settings.Lflag&unix.ICANON != 0
 	}
-	members := foreground(c.pid, a.Group)
-	if len(members) == 0 { // those of another user may be invisible
-		a.Unclear = true
+	found := false
+	for p := range foreground(c.pid, a.Group) {
+		found, p.line = true, &line
+		if p.look(&a); a.Reads {
+			return a, true // what the others do makes no difference
+		}
 	}
-	for _, p := range members {
-		p.line = &line
-		p.look(&a)
+	if !found { // those of another user may be invisible
+		a.Unclear = true
 	}
 	return a, true
 }
@@ -79,28 +82,28 @@ type process struct {
 	line    *unix.Stat_t // the terminal
 }
 
-// foreground finds the processes of a group among root and its descendants, and the group's leader wherever it is.
-func foreground(root, group int) []*process {
-	var members []*process
-	seen := map[int]bool{}
-	next := []int{group, root}
-	for len(next) > 0 && len(seen) < maxProcesses {
-		pid := next[0]
-		next = next[1:]
-		if seen[pid] {
-			continue
+// foreground are the processes of a group among root and its descendants, the group's leader first, wherever it is.
+func foreground(root, group int) iter.Seq[*process] {
+	return func(yield func(*process) bool) {
+		seen := map[int]bool{}
+		next := []int{group, root}
+		for len(next) > 0 && len(seen) < maxProcesses {
+			pid := next[0]
+			next = next[1:]
+			if seen[pid] {
+				continue
+			}
+			seen[pid] = true
+			p, of, ok := open(pid)
+			if !ok {
+				continue
+			}
+			if of == group && p.state != 'Z' && !yield(p) {
+				return
+			}
+			next = p.appendChildren(next)
 		}
-		seen[pid] = true
-		p, of, ok := open(pid)
-		if !ok {
-			continue
-		}
-		if of == group && p.state != 'Z' {
-			members = append(members, p)
-		}
-		next = p.appendChildren(next)
 	}
-	return members
 }
 
 // open reads what /proc/PID/stat says (proc(5)): fields are counted from behind the name, which may hold anything.

@@ -312,3 +312,19 @@ func TestAttentionOfPrograms(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkAttention(b *testing.B) {
+	for name, script := range map[string]string{
+		"one process": "read x", "200 in the background": "for i in $(seq 200); do sleep 1000 & done; read x",
+	} {
+		b.Run(name, func(b *testing.B) {
+			c, err := child.Start(child.Config{Path: "/bin/bash", Args: []string{"-c", script}, Cols: 80, Rows: 24})
+			require.NoError(b, err)
+			defer func() { c.Kill(); c.Wait(); c.Close() }()
+			require.Eventually(b, func() bool { a, _ := c.Attention(); return a.Reads }, 20*time.Second, 10*time.Millisecond)
+			for b.Loop() {
+				c.Attention()
+			}
+		})
+	}
+}
