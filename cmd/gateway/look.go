@@ -161,7 +161,7 @@ var conditionHelp = map[string]string{
 	"idle":    "the screen has been quiet for this `DURATION`",
 	"changed": "the screen changed",
 	"exit":    "the program ended",
-	"waiting": "the program waits for input",
+	"waiting": "the program waits for input; the header says how that is known",
 	"control": "the request for control was decided, or the user wrote",
 }
 
