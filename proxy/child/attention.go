@@ -8,8 +8,8 @@ type Attention struct {
 	Reads bool
 	// Polls: a thread sleeps in a poll, select or epoll that has the terminal among what it wants to read.
 	Polls bool
-	// Relay is the name of a program that polls the terminal only to pass on what is typed, and does so all the time: what
-	// runs behind it is not seen. It is empty otherwise; such a poll does not count in Polls.
+	// Relay is the name of a program that polls the terminal only to pass on what is typed, and does so all the time, or
+	// leaves it to a server: what runs behind it is not seen. It is empty otherwise; such a poll does not count in Polls.
 	Relay string
 	// Unclear: of some thread the kernel does not say what it sleeps on, because the process is another user's or has given
 	// itself privileges, or because its calls are those of another architecture.
@@ -26,8 +26,11 @@ type Attention struct {
 // relays are the programs that stand between the terminal and another one. The kernel cuts names at 15 bytes.
 var relays = map[string]bool{
 	"ssh": true, "mosh-client": true, "telnet": true, "rlogin": true, "sudo": true, "sudo-rs": true, "su": true, "run0": true,
-	"doas": true, "script": true, "scriptreplay": true, "screen": true, "tmux": true, "tmux: client": true, "zellij": true,
+	"doas": true, "script": true, "scriptreplay": true, "zellij": true,
 	"dtach": true, "abduco": true, "rlwrap": true, "expect": true, "docker": true, "podman": true, "nerdctl": true, "kubectl": true,
 	"oc": true, "machinectl": true, "systemd-run": true, "lxc": true, "adb": true, "socat": true, "nc": true, "ncat": true,
 	"picocom": true, "minicom": true, "cu": true, "proxy": true, "gateway": true, "asciinema": true, "ttyd": true,
 }
+
+// lenders are relays whose server, in a session of its own, has opened the terminal: they themselves only sleep.
+var lenders = map[string]bool{"tmux: client": true, "screen": true}

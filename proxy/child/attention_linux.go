@@ -156,6 +156,9 @@ func (p *process) look(a *Attention) {
 		return // it was stopped, and does nothing with its terminal
 	}
 	a.Ran += p.ticks
+	if lenders[p.name] {
+		a.Relay = p.name
+	}
 	for _, thread := range p.threads {
 		a.Ran += ran(thread)
 		switch p.sleeps(thread) {

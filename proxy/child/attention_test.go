@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -326,5 +327,31 @@ func BenchmarkAttention(b *testing.B) {
 				c.Attention()
 			}
 		})
+	}
+}
+
+// What stands between the terminal and another is no program that waits: it is always ready.
+func TestAttentionOfRelays(t *testing.T) {
+	server := "-Lrelay" + strconv.Itoa(os.Getpid())
+	for command, want := range map[string]string{
+		"script -qc cat /dev/null":                 "script",
+		"tmux " + server + " -f /dev/null new cat": "tmux: client",
+	} {
+		words := strings.Fields(command)
+		if _, err := exec.LookPath(words[0]); err != nil {
+			continue
+		}
+		c := drainedInBackground(t, start(t, "", func(conf *child.Config) {
+			conf.Path, conf.Args, conf.Env = words[0], words[1:], append(os.Environ(), "TERM=xterm-256color", "TMUX=")
+		}))
+		var a child.Attention
+		require.Eventually(t, func() bool {
+			a, _ = c.Attention()
+			return a.Relay == want && a.Asleep
+		}, 20*time.Second, 10*time.Millisecond, command)
+		require.False(t, a.Reads || a.Polls || a.Unclear, "%s: %+v", command, a)
+	}
+	if _, err := exec.LookPath("tmux"); err == nil {
+		_ = exec.Command("tmux", server, "kill-server").Run() // none, if it ended with its client
 	}
 }
