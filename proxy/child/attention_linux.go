@@ -181,7 +181,7 @@ func (p *process) look(a *Attention) {
 
 // ran is the time that a thread has spent on a processor, in nanoseconds; 0 where the kernel does not count it.
 func ran(thread string) uint64 {
-	stat, err := os.ReadFile(thread + "/schedstat")
+	stat, err := procText(thread + "/schedstat")
 	if err != nil {
 		return 0
 	}

@@ -12,7 +12,11 @@ import (
 // it is read, so that one read gives it in one piece. Package os would find out first what sort of file it is, with more
 // system calls than the reading takes, and every look of an agent's reads several.
 func procFile(pid int, name string) ([]byte, error) {
-	path := "/proc/" + strconv.Itoa(pid) + "/" + name
+	return procText("/proc/" + strconv.Itoa(pid) + "/" + name)
+}
+
+// procText is procFile for a path.
+func procText(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}

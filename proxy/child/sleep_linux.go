@@ -43,7 +43,7 @@ const (
 
 // sleeps says where a thread is, from the number and the arguments of its system call (proc(5), /proc/PID/syscall).
 func (p *process) sleeps(thread string) sleep {
-	text, err := os.ReadFile(thread + "/syscall")
+	text, err := procText(thread + "/syscall")
 	if err != nil {
 		return inUnknown
 	}
@@ -74,7 +74,7 @@ func (p *process) sleeps(thread string) sleep {
 
 // interrupted is which call goes on after a stop: of those that do, poll alone is about descriptors.
 func (p *process) interrupted(thread string) call {
-	where, err := os.ReadFile(thread + "/wchan")
+	where, err := procText(thread + "/wchan")
 	if err == nil && strings.Contains(string(where), "poll") {
 		return pollCall
 	}
