@@ -16,7 +16,7 @@ func (k Press) Encode(m Modes) ([]byte, error) {
 	case m.KittyFlags&(kittyDisambiguate|kittyAllKeys) != 0:
 		return k.encodeKitty(m.KittyFlags), nil
 	}
-	b := k.encodeOtherKeys(m.ModifyOtherKeys, m.KittyFlags)
+	b := k.encodeOtherKeys(m)
 	if b == nil {
 		b = k.encodeLegacy(m)
 	}
@@ -32,10 +32,14 @@ func (k Press) Encode(m Modes) ([]byte, error) {
 // hint names what usually does the same in a terminal without extensions.
 func (k Press) hint() string {
 	switch {
-	case k.key != nil && k.key.kitty == 13 && k.mods&modShift != 0:
+	case k.key != nil && k.key.kitty == 13:
 		return "; for a line break, alt-enter or ctrl-j often works"
 	case k.mods&modSuper != 0:
 		return "; leave out super-"
+	case k.mods&modHyper != 0:
+		return "; leave out hyper-"
+	case k.key != nil && k.key.code() == 0:
+		return ", the kitty protocol"
 	case k.mods&modShift != 0:
 		return "; leave out shift-"
 	case k.key != nil && k.key.kitty == 27:
@@ -48,23 +52,38 @@ func (k Press) hint() string {
 // nothing that means this key.
 func (k Press) encodeLegacy(m Modes) []byte {
 	switch {
-	case k.mods&modSuper != 0:
+	case k.mods&(modSuper|modHyper) != 0:
 		return nil
 	case k.key == nil:
 		return k.legacyText()
 	case k.key.keypad:
 		return k.legacyKeypad(m)
-	case k.key.shifted != nil:
+	case k.key.stand != nil:
 		if k.mods != 0 {
 			return nil
 		}
-		return functional(k.key.shifted, modShift)
+		return functional(k.key.stand, k.key.standMods)
+	case k.key.code() == 0:
+		return nil
 	case k.key.typed != "":
 		return k.legacyControl(m)
 	case k.mods == 0 && (m.AppCursor && k.key.cursor || k.key.ss3 != 0):
 		return []byte{esc, 'O', k.key.letter}
 	}
 	return functional(k.key, k.mods)
+}
+
+// code is what stands for the key in terminals without the kitty protocol, 0 for nothing.
+func (s *special) code() int32 {
+	switch {
+	case s.letter != 0:
+		return int32(s.letter)
+	case s.typed != "":
+		return int32(s.typed[0])
+	case s.stand != nil:
+		return s.stand.code()
+	}
+	return s.number
 }
 
 // functional writes CSI 1 ; m letter or CSI number ; m ~.
@@ -158,11 +177,11 @@ func controlCode(r rune) (c byte, ok bool) {
 	return 0, false
 }
 
-// encodeOtherKeys writes CSI 27 ; m ; code ~ for what xterm reports so: at level 2
+// encodeOtherKeys writes CSI 27 ; m ; code ~, or CSI code ; m u, for what xterm reports so: at level 2
 // every modified character and control key, at level 1 only those that have no
 // encoding of old. nil leaves the key to the others.
-func (k Press) encodeOtherKeys(level, kitty uint8) []byte {
-	if level == 0 || kitty != 0 || k.mods == 0 || k.mods&modSuper != 0 {
+func (k Press) encodeOtherKeys(m Modes) []byte {
+	if m.ModifyOtherKeys == 0 || m.KittyFlags != 0 || k.mods == 0 || k.mods&(modSuper|modHyper) != 0 {
 		return nil
 	}
 	code := k.face()
@@ -176,8 +195,11 @@ func (k Press) encodeOtherKeys(level, kitty uint8) []byte {
 	case k.key != nil:
 		code = k.key.kitty
 	}
-	if level == 1 && (k.encodeLegacy(Modes{}) != nil || k.key == nil && k.shiftedLetter()) {
+	if m.ModifyOtherKeys == 1 && (k.encodeLegacy(Modes{}) != nil || k.key == nil && k.shiftedLetter()) {
 		return nil
+	}
+	if m.FormatOtherKeys {
+		return csiU(code, 0, k.mods, 0)
 	}
 	b := []byte("\x1b[27;")
 	b = strconv.AppendInt(b, int64(k.mods)+1, 10)

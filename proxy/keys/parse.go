@@ -11,7 +11,7 @@ import (
 const maxRepeat = 1000
 
 const syntax = "a key is one character, or a name such as enter, esc, tab, backspace, up, pagedown, f5, kp-enter, " +
-	"with ctrl-, alt-, shift- before it (ctrl-c, C-c, ^C, M-x), and *N after it to repeat it (down*3, at most 1000)"
+	"with ctrl-, alt-, shift-, super- before it (ctrl-c, C-c, ^C, M-x), and *N after it to repeat it (down*3, at most 1000)"
 
 // modifierPrefixes are what may stand before a key. Each works with - and +.
 var modifierPrefixes = []struct {
@@ -32,6 +32,7 @@ var modifierPrefixes = []struct {
 	{"super", modSuper},
 	{"cmd", modSuper},
 	{"win", modSuper},
+	{"hyper", modHyper},
 }
 
 var specialByName = indexSpecials()

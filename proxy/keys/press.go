@@ -17,6 +17,8 @@ type Modes struct {
 	KittyFlags uint8
 	// ModifyOtherKeys is xterm's resource of that name, 0 to 2 (CSI > 4 ; n m).
 	ModifyOtherKeys uint8
+	// FormatOtherKeys is xterm's resource of that name (CSI > 4 ; 1 f): those keys come as CSI code ; m u.
+	FormatOtherKeys bool
 }
 
 // Enhancement flags of the kitty keyboard protocol. Flag 2, event types, does not
@@ -40,6 +42,13 @@ type Press struct {
 	mods int32
 }
 
+// Interrupts reports whether the program, or the terminal driver for it, may throw away what it has not read yet when it
+// sees the key: Ctrl+C, Ctrl+Z and the quit key, as the driver has them by default (termios(3), ISIG). Neovim drops what
+// came with a Ctrl+C in one read.
+func (k Press) Interrupts() bool {
+	return k.key == nil && k.mods == modCtrl && (k.r == 'c' || k.r == 'z' || k.r == '\\')
+}
+
 // String returns the name that the press was made from, without its repeat.
 func (k Press) String() string { return k.name }
 
@@ -54,7 +63,9 @@ type special struct {
 	typed   string
 	cursor  bool // DECCKM turns CSI letter into SS3 letter
 	keypad  bool
-	shifted *special // F13 to F24 are these with Shift on terminals without kitty's codes
+	// stand is the key that terminals without kitty's codes send for it, with standMods: F13 is Shift+F1 there.
+	stand     *special
+	standMods int32
 }
 
 // specials are the keys by name. Escape, Enter, Tab and Backspace have C0 codes,
@@ -85,7 +96,10 @@ func makeSpecials() []*special {
 		{name: "kp-decimal", aliases: []string{"kp-dot"}, ss3: 'n', kitty: 57409, typed: ".", keypad: true},
 		{name: "kp-separator", aliases: []string{"kp-comma"}, ss3: 'l', kitty: 57416, typed: ",", keypad: true},
 		{name: "kp-equal", ss3: 'X', kitty: 57415, typed: "=", keypad: true},
+		{name: "menu", number: 29, kitty: 57363},
 	}
+	list = append(list, keypadMoves()...)
+	list = append(list, onlyKitty()...)
 	for i := range byte(10) {
 		digit := string(rune('0' + i))
 		list = append(list, &special{
@@ -96,6 +110,43 @@ func makeSpecials() []*special {
 	return append(list, functionKeys()...)
 }
 
+// keypadMoves are the keys of the keypad without Num Lock. Only the kitty protocol tells them from the others.
+func keypadMoves() []*special {
+	return []*special{
+		{name: "kp-left", letter: 'D', kitty: 57417, cursor: true},
+		{name: "kp-right", letter: 'C', kitty: 57418, cursor: true},
+		{name: "kp-up", letter: 'A', kitty: 57419, cursor: true},
+		{name: "kp-down", letter: 'B', kitty: 57420, cursor: true},
+		{name: "kp-pageup", aliases: []string{"kp-pgup"}, number: 5, kitty: 57421},
+		{name: "kp-pagedown", aliases: []string{"kp-pgdn"}, number: 6, kitty: 57422},
+		{name: "kp-home", letter: 'H', kitty: 57423, cursor: true},
+		{name: "kp-end", letter: 'F', kitty: 57424, cursor: true},
+		{name: "kp-insert", aliases: []string{"kp-ins"}, number: 2, kitty: 57425},
+		{name: "kp-delete", aliases: []string{"kp-del"}, number: 3, kitty: 57426},
+		{name: "kp-begin", letter: 'E', kitty: 57427, cursor: true},
+	}
+}
+
+// onlyKitty are keys that no other protocol has codes for.
+func onlyKitty() []*special {
+	var list []*special
+	for _, run := range []struct {
+		code  int32
+		names []string
+	}{
+		{57358, []string{"caps-lock", "scroll-lock", "num-lock", "print-screen", "pause"}},
+		{57428, []string{
+			"media-play", "media-pause", "media-play-pause", "media-reverse", "media-stop", "media-fast-forward", "media-rewind",
+			"media-next", "media-previous", "media-record", "volume-down", "volume-up", "mute",
+		}},
+	} {
+		for i, name := range run.names {
+			list = append(list, &special{name: name, kitty: run.code + int32(i)})
+		}
+	}
+	return list
+}
+
 func functionKeys() []*special {
 	var list []*special
 	for i, letter := range []byte("PQRS") {
@@ -104,8 +155,12 @@ func functionKeys() []*special {
 	for i, number := range []int32{15, 17, 18, 19, 20, 21, 23, 24} {
 		list = append(list, &special{name: fName(i + 5), number: number})
 	}
-	for i := range 12 {
-		list = append(list, &special{name: fName(i + 13), kitty: 57376 + int32(i), shifted: list[i]})
+	for i := range 23 {
+		mods := int32(modShift)
+		if i >= 12 {
+			mods = modCtrl
+		}
+		list = append(list, &special{name: fName(i + 13), kitty: 57376 + int32(i), stand: list[i%12], standMods: mods})
 	}
 	return list
 }

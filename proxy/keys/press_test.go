@@ -19,6 +19,7 @@ func TestEncode(t *testing.T) {
 		k31    = Modes{KittyFlags: 31}
 		mok1   = Modes{ModifyOtherKeys: 1}
 		mok2   = Modes{ModifyOtherKeys: 2}
+		fmt2   = Modes{ModifyOtherKeys: 2, FormatOtherKeys: true}
 	)
 	tests := []struct {
 		name  string
@@ -101,6 +102,14 @@ func TestEncode(t *testing.T) {
 		{"kp-5", legacy, "5"},
 		{"kp-5", app, "\x1bOu"},
 		{"kp-plus", app, "\x1bOk"},
+		{"f25", legacy, "\x1b[1;5P"},
+		{"f35", legacy, "\x1b[23;5~"},
+		{"menu", legacy, "\x1b[29~"},
+		{"kp-left", legacy, "\x1b[D"},
+		{"kp-left", app, "\x1bOD"},
+		{"shift-kp-left", legacy, "\x1b[1;2D"},
+		{"kp-begin", legacy, "\x1b[E"},
+		{"kp-pgup", legacy, "\x1b[5~"},
 
 		{"a", k1, "a"},
 		{"A", k1, "A"},
@@ -126,6 +135,17 @@ func TestEncode(t *testing.T) {
 		{"f13", k1, "\x1b[57376u"},
 		{"ctrl-f24", k1, "\x1b[57387;5u"},
 		{"kp-5", k1, "\x1b[57404u"},
+		{"f25", k1, "\x1b[57388u"},
+		{"f35", k1, "\x1b[57398u"},
+		{"menu", k1, "\x1b[57363u"},
+		{"pause", k1, "\x1b[57362u"},
+		{"ctrl-print-screen", k1, "\x1b[57361;5u"},
+		{"kp-left", k1, "\x1b[57417u"},
+		{"shift-kp-begin", k1, "\x1b[57427;2u"},
+		{"media-play-pause", k1, "\x1b[57430u"},
+		{"mute", k1, "\x1b[57440u"},
+		{"hyper-x", k1, "\x1b[120;17u"},
+		{"super-up", k1, "\x1b[1;9A"},
 		{"kp-enter", k1, "\x1b[57414u"},
 		{"ctrl-c", k2, "\x03"},
 		{"super-x", k2, "\x1b[120;9u"},
@@ -164,6 +184,11 @@ func TestEncode(t *testing.T) {
 		{"shift-tab", mok2, "\x1b[Z"},
 		{"ctrl-backspace", mok2, "\b"},
 		{"shift-space", mok2, "\x1b[27;2;32~"},
+		{"ctrl-c", fmt2, "\x1b[99;5u"},
+		{"ctrl-shift-c", fmt2, "\x1b[67;6u"},
+		{"shift-enter", fmt2, "\x1b[13;2u"},
+		{"ctrl-up", fmt2, "\x1b[1;5A"},
+		{"esc", fmt2, "\x1b"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%s %+v", tt.name, tt.modes), func(t *testing.T) {
@@ -181,7 +206,7 @@ func TestEncodeRefuses(t *testing.T) {
 	for name, modes := range map[string]Modes{
 		"ctrl-shift-a": {}, "ctrl-1": {}, "ctrl-é": {}, "ctrl-;": {}, "super-x": {}, "super-up": {}, "shift-enter": {}, "ctrl-enter": {},
 		"shift-space": {KittyFlags: 1}, "ctrl-tab": {}, "alt-esc": {}, "ctrl-alt-[": {}, "shift-esc": {}, "shift-alt-tab": {}, "shift-backspace": {},
-		"ctrl-f13": {}, "ctrl-kp-5": {}, "ctrl-shift-x": {ModifyOtherKeys: 1},
+		"ctrl-f13": {}, "shift-f35": {}, "pause": {}, "ctrl-caps-lock": {ModifyOtherKeys: 2}, "volume-up": {}, "hyper-x": {ModifyOtherKeys: 2}, "ctrl-kp-5": {}, "ctrl-shift-x": {ModifyOtherKeys: 1},
 	} {
 		k, err := Parse(name)
 		require.NoError(t, err, name)
@@ -196,6 +221,29 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 	_, err := Press{}.Encode(Modes{})
 	require.ErrorContains(t, err, "empty")
+}
+
+// TestARefusalSaysWhatToDoInstead: of a key that the mode has no code for.
+func TestARefusalSaysWhatToDoInstead(t *testing.T) {
+	for name, says := range map[string]string{
+		"shift-enter": "alt-enter or ctrl-j", "ctrl-enter": "alt-enter or ctrl-j", "super-x": "leave out super-", "hyper-x": "leave out hyper-",
+		"ctrl-shift-x": "leave out shift-", "alt-esc": "send esc by itself", "pause": "the kitty protocol", "ctrl-mute": "the kitty protocol",
+	} {
+		k, err := Parse(name)
+		require.NoError(t, err, name)
+		_, err = k.Encode(Modes{})
+		require.ErrorContains(t, err, says, name)
+	}
+}
+
+func TestInterrupts(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ctrl-c": true, "^C": true, "ctrl-z": true, `ctrl-\`: true, "c": false, "alt-c": false, "ctrl-alt-c": false, "ctrl-d": false, "esc": false,
+	} {
+		k, err := Parse(name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, k.Interrupts(), name)
+	}
 }
 
 func TestParseRepeat(t *testing.T) {
@@ -217,7 +265,7 @@ func TestParseErrors(t *testing.T) {
 		"ctrl-ctrl-x":      "twice",
 		"ctrl-":            "no key is called",
 		"hello":            "no key is called",
-		"f25":              "near it: f",
+		"f36":              "near it: f",
 		"ctrl-foo":         `"ctrl-foo"`,
 		"\x03":             "not a character",
 		"\xff":             "not a character",
@@ -257,7 +305,7 @@ func everyMode() []Modes {
 			all = append(all, Modes{KittyFlags: flags, ModifyOtherKeys: level})
 		}
 	}
-	return append(all, Modes{AppCursor: true, AppKeypad: true, Backarrow: true}, Modes{AppCursor: true, KittyFlags: 2})
+	return append(all, Modes{AppCursor: true, AppKeypad: true, Backarrow: true}, Modes{AppCursor: true, KittyFlags: 2}, Modes{ModifyOtherKeys: 2, FormatOtherKeys: true})
 }
 
 // TestR12EveryPressIsOneUnit: what the encoder writes, the scanner reads as one
