@@ -13,16 +13,13 @@ const (
 
 // FlushInput drops what was written to the program and not yet read by it, the kernel's buffers on the way included.
 // Flushing the master does not do that on Linux; flushing the slave does, and the kernel opens it for us by TIOCGPTPEER.
-// The slave is closed again at once: an open one would hide the end of the program's output.
 func (c *Child) FlushInput() error {
-	// Without O_NOCTTY a proxy that leads a session without a terminal would take the program's for its own.
-	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
-	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(c.master), unix.TIOCGPTPEER, flags)
-	if errno != 0 {
+	slave, err := c.openSlave()
+	if err != nil {
 		return c.flushMaster()
 	}
-	defer unix.Close(int(slave))
-	if err := unix.IoctlSetInt(int(slave), unix.TCFLSH, unix.TCIFLUSH); err != nil {
+	defer unix.Close(slave)
+	if err := unix.IoctlSetInt(slave, unix.TCFLSH, unix.TCIFLUSH); err != nil {
 		return fmt.Errorf("flush input: %w", err)
 	}
 	return nil
