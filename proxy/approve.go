@@ -20,6 +20,7 @@ type holding struct {
 	m     *protocol.Input
 	epoch uint64 // of the grant that it belongs to
 	began time.Time
+	from  uint64 // the screen's revision when the first byte was written
 	keys  string // what was put to the user last, "" for nothing
 	let   bool   // the user let that through
 	does  string // what the mouse does, in words

@@ -13,7 +13,8 @@ import (
 	"terminalproxy/proxy/snapshot"
 )
 
-// escapeGap is how long an Escape key stands alone: less, and a program takes it and what follows for one key.
+// escapeGap is how long an Escape key stands alone: less, and a program takes it and what follows for one key. A key that
+// interrupts gets the same, or what follows is thrown away with what came before.
 const escapeGap = 60 * time.Millisecond
 
 // settleLeast is what the screen gets to settle beyond the quiet time itself, however late the input was typed.
@@ -47,6 +48,7 @@ func (d *desk) input(m *protocol.Input) {
 		Prepare: func(answer func([]input.Piece, error)) {
 			ok := d.s.loop.post(func(now time.Time) {
 				seen.look(now)
+				h.from = d.s.loop.model.Rev()
 				answer(d.prepare(h))
 			})
 			if !ok {
@@ -72,7 +74,8 @@ func (d *desk) prepare(h *holding) ([]input.Piece, error) {
 	modes := l.model.Modes()
 	km := keys.Modes{
 		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
-		KittyFlags: modes.KittyFlags, ModifyOtherKeys: modes.ModifyOtherKeys,
+		Backarrow: modes.Backarrow, KittyFlags: modes.KittyFlags,
+		ModifyOtherKeys: modes.ModifyOtherKeys, FormatOtherKeys: modes.FormatOtherKeys == 1,
 	}
 	state := d.s.authority.state()
 	var pieces []input.Piece
@@ -152,7 +155,11 @@ func keyPieces(names string, modes keys.Modes, chord keys.Chord, drive bool) ([]
 			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 		}
 		for range max(1, press.Count) {
-			pieces = append(pieces, piece(b))
+			p := piece(b)
+			if press.Interrupts() {
+				p.Gap = escapeGap
+			}
+			pieces = append(pieces, p)
 		}
 	}
 	if len(pieces) == 0 {
@@ -207,6 +214,9 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 	result := &protocol.InputResult{
 		ID: newID(), RequestID: m.RequestID, SessionID: d.s.id,
 		WrittenBytes: r.Written, DroppedBytes: r.Dropped, UnsubmittedBytes: r.Unsubmitted,
+	}
+	if r.Written > 0 {
+		result.FromSeq = h.from
 	}
 	result.Status, result.Reason, result.Message = fate(r)
 	if no, ok := h.refused(r); ok {
@@ -302,6 +312,9 @@ func later(a, b time.Time) time.Time {
 func (d *desk) answerNow(now time.Time, m *protocol.Input, result *protocol.InputResult) {
 	result.Notes = d.mail.take(m.AgentID)
 	result.Seq, result.Frame = d.s.loop.model.Rev(), d.s.loop.answer(now)
+	if m.SettleMs > 0 && result.Status == protocol.StatusWritten && result.Frame.Blackout == nil {
+		result.UnreadBytes = d.s.child.Unread()
+	}
 	d.answer(result)
 }
 

@@ -134,7 +134,9 @@ func (a *app) pasted(name string) (string, error) {
 // sent is what send prints with --json: the receipt of everything together, and the answer of --until.
 type sent struct {
 	*protocol.InputResult
-	Wait *protocol.WaitResult `json:"wait,omitempty"`
+	// Reacted says that the screen changed since the first key.
+	Reacted *bool                `json:"reacted,omitempty"`
+	Wait    *protocol.WaitResult `json:"wait,omitempty"`
 }
 
 func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.SessionInfo, what typist.Text, condition string, until protocol.Until) error {
@@ -169,6 +171,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 		}
 		frame = out.Wait.Frame
 	}
+	out.Reacted = new(frame == nil || typed.Reacted(frame.Seq))
 	if err := a.printSent(ctx, c, s, typed, out, frame); err != nil {
 		return err
 	}
@@ -197,7 +200,11 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 	if err := a.printNotes(notes); err != nil {
 		return err
 	}
-	return a.print(observe.Receipt(typed.Parts), header(s, frame), observe.Rows(lines))
+	receipt := observe.Receipt(typed.Parts)
+	if odd := typed.Odd(frame); odd != "" && (out.Wait == nil || !out.Wait.Met) {
+		receipt += "\n" + odd
+	}
+	return a.print(receipt, header(s, frame), observe.Rows(lines))
 }
 
 // total is the receipts of all parts as one: the last that there is, with all their bytes.
@@ -212,6 +219,9 @@ func total(typed *typist.Typed) *protocol.InputResult {
 			written += p.Result.WrittenBytes
 			dropped += p.Result.DroppedBytes
 		}
+	}
+	if first := typed.Parts[0].Result; first != nil {
+		all.FromSeq = first.FromSeq
 	}
 	all.WrittenBytes, all.DroppedBytes, all.At, all.Notes = written, dropped, at, typed.Notes()
 	return &all

@@ -253,6 +253,12 @@ var situations = []situation{
 	},
 	{"whole screen is shorter", "terminal_send", args{"keys": []string{"ctrl-l"}}, after("$", "", "", "", "", "")},
 	{"nothing changed", "terminal_send", args{"enter": true}, nil},
+	{"no reaction", "terminal_send", args{"text": "x", "enter": true}, func(f *fake) {
+		f.input = func(m *protocol.Input) (*protocol.InputResult, error) {
+			frame := f.frame
+			return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data), FromSeq: frame.Seq, UnreadBytes: 2, Seq: frame.Seq, Frame: &frame}, nil
+		}
+	}},
 	{"not settled", "terminal_send", args{"text": "make", "enter": true}, with(func(f *protocol.Frame) { f.Settled = false })},
 	{
 		"with a wait", "terminal_send",

@@ -96,6 +96,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 ) (string, error) {
 	receipt, frame := observe.Receipt(typed.Parts), typed.Last().Frame
 	if waitFor == "" {
+		receipt = line(receipt, typed.Odd(frame))
 		if frame != nil && !frame.Settled {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
@@ -106,7 +107,18 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
 	}
+	if !got.Met {
+		receipt = line(receipt, typed.Odd(frame))
+	}
 	return noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until)+"\n"+s.now(ctx, info, typed.Before, frame)), nil
+}
+
+// line adds a line to text, if there is one.
+func line(text, more string) string {
+	if more == "" {
+		return text
+	}
+	return text + "\n" + more
 }
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.

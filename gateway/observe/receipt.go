@@ -142,6 +142,19 @@ func Unsubmitted(n int) string {
 	return count(n) + " that you typed since the last Enter may still stand on the program's line"
 }
 
+// Reaction says what is odd about how the program took what was typed, "" if nothing is: nothing on the screen changed
+// since the first key, or the program has not read its input. last is the receipt of the last part.
+func Reaction(reacted bool, last *protocol.InputResult) string {
+	var odd []string
+	if !reacted {
+		odd = append(odd, "the screen did not react")
+	}
+	if last != nil && last.UnreadBytes > 0 {
+		odd = append(odd, "the program has not read its input yet ("+count(last.UnreadBytes)+")")
+	}
+	return strings.Join(odd, ": ")
+}
+
 // Messages is what the user wrote to the agent, a line each, "" for nothing. It comes from the user's own keyboard.
 func Messages(notes []string) string {
 	lines := make([]string, len(notes))

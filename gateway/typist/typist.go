@@ -14,14 +14,20 @@ import (
 	"terminalproxy/protocol"
 )
 
-// enterDelay is the quiet time that text gets before its Enter, in milliseconds. Programs that tell typing from pasting
-// by its speed take an Enter that follows at once for a part of the text, and do not act on it.
-const enterDelay = 250
+const (
+	// enterDelay is the quiet time that text gets before its Enter, in milliseconds. Programs that tell typing from pasting
+	// by its speed take an Enter that follows at once for a part of the text, and do not act on it.
+	enterDelay = 250
+	// restless is how much longer than its quiet time a part gets to settle before the next one, in milliseconds: a screen
+	// with a spinner never does, and would take the next part's time too.
+	restless = 1500
+)
 
 // Keyboard is what typing needs of a connection to a gateway.
 type Keyboard interface {
 	Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error)
 	Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error)
+	Wait(ctx context.Context, m *protocol.Wait) (*protocol.WaitResult, error)
 }
 
 // Text is what to type: an act of the mouse, then text or a paste, then keys, then Enter; at least one of them. The mouse
@@ -110,6 +116,10 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 		return &Typed{}, err
 	}
 	for i, input := range inputs {
+		quiet := input.SettleMs
+		if i < len(inputs)-1 {
+			input.SettleMs = 0
+		}
 		input.TimeoutMs = Left(t.Deadline)
 		got, err := k.Input(ctx, input)
 		refused, isRefusal := errors.AsType[*protocol.Error](err)
@@ -127,10 +137,40 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 			break
 		}
 		if i < len(inputs)-1 {
-			out.After = max(out.After, got.Seq)
+			out.After = max(out.After, got.Seq, t.settle(ctx, k, got.Seq, quiet))
 		}
 	}
 	return out, nil
+}
+
+// settle waits until the screen has been quiet for so many milliseconds after revision seq, or does not come to rest, and
+// returns the revision then. An error is no matter: if the terminal is gone, the next part says so.
+func (t *Text) settle(ctx context.Context, k Keyboard, seq uint64, quiet int64) uint64 {
+	if quiet == 0 {
+		return seq
+	}
+	got, err := k.Wait(ctx, &protocol.Wait{
+		SessionID: t.SessionID, Until: protocol.Until{QuietMs: quiet}, AfterSeq: seq, TimeoutMs: min(quiet+restless, Left(t.Deadline)),
+	})
+	if err != nil {
+		return seq
+	}
+	return got.Seq
+}
+
+// Reacted reports whether the screen became another one since the first key, up to revision seq. It is true, too, where
+// that is not known.
+func (t *Typed) Reacted(seq uint64) bool {
+	first := t.Parts[0].Result
+	return first == nil || first.FromSeq == 0 || seq != first.FromSeq
+}
+
+// Odd says in words what is odd about how the program took it, as far as frame, the last screen, shows; "" for nothing.
+func (t *Typed) Odd(frame *protocol.Frame) string {
+	if frame == nil || frame.Blackout.Hidden() || frame.Activity != nil && frame.Activity.State == "exited" {
+		return ""
+	}
+	return observe.Reaction(t.Reacted(frame.Seq), t.Last())
 }
 
 // allow gives the user time to decide where the grant leaves something to them.
@@ -161,6 +201,8 @@ func (t Text) inputs(out *Typed) []*protocol.Input {
 	case strings.Contains(t.Text, "\n") && out.Before.Screen.Modes.BracketedPaste:
 		// Line by line the program would act on each Enter; as a paste it takes the lines as one text.
 		add(observe.Text("text, as a paste", t.Text), protocol.InputPaste, t.Text)
+	case strings.Contains(t.Text, "\n"):
+		add(observe.Text("text, line by line", t.Text), protocol.InputText, t.Text)
 	case t.Text != "":
 		add(observe.Text("text", t.Text), protocol.InputText, t.Text)
 	}

@@ -18,7 +18,10 @@ import (
 type keyboard struct {
 	frame  protocol.Frame
 	inputs []protocol.Input
-	answer func(n int, in *protocol.Input) (*protocol.InputResult, error)
+	steps  []string
+	// settles is how the screen comes to rest, nil for at once.
+	settles func(m *protocol.Wait) (*protocol.WaitResult, error)
+	answer  func(n int, in *protocol.Input) (*protocol.InputResult, error)
 }
 
 func (k *keyboard) Read(context.Context, *protocol.Read) (*protocol.ReadResult, error) {
@@ -27,6 +30,7 @@ func (k *keyboard) Read(context.Context, *protocol.Read) (*protocol.ReadResult, 
 
 func (k *keyboard) Input(_ context.Context, in *protocol.Input) (*protocol.InputResult, error) {
 	k.inputs = append(k.inputs, *in)
+	k.steps = append(k.steps, fmt.Sprintf("%s %q %d", in.InputKind, in.Data, in.SettleMs))
 	if k.answer != nil {
 		if got, err := k.answer(len(k.inputs), in); got != nil || err != nil {
 			return got, err
@@ -35,14 +39,16 @@ func (k *keyboard) Input(_ context.Context, in *protocol.Input) (*protocol.Input
 	return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(in.Data), Seq: k.frame.Seq + uint64(len(k.inputs))}, nil
 }
 
-// ledger is the inputs as a sentence: kind, data, settle time.
-func (k *keyboard) ledger() string {
-	var out []string
-	for _, in := range k.inputs {
-		out = append(out, fmt.Sprintf("%s %q %d", in.InputKind, in.Data, in.SettleMs))
+func (k *keyboard) Wait(_ context.Context, m *protocol.Wait) (*protocol.WaitResult, error) {
+	k.steps = append(k.steps, fmt.Sprintf("quiet %d", m.Until.QuietMs))
+	if k.settles != nil {
+		return k.settles(m)
 	}
-	return strings.Join(out, ", ")
+	return &protocol.WaitResult{Met: true, Seq: m.AfterSeq}, nil
 }
+
+// ledger is what happened as a sentence: the inputs with kind, data and settle time, and the waits between them.
+func (k *keyboard) ledger() string { return strings.Join(k.steps, ", ") }
 
 func soon() time.Time { return time.Now().Add(time.Minute) }
 
@@ -54,17 +60,17 @@ func TestOrderAndKinds(t *testing.T) {
 		ledger string
 	}{
 		{"text", typist.Text{Text: "ls"}, protocol.Modes{}, `text "ls" 100`},
-		{"text, keys and Enter", typist.Text{Text: "ls", Keys: []string{"left", "ctrl-a"}, Enter: true}, protocol.Modes{}, `text "ls" 100, keys "left ctrl-a" 250, keys "enter" 100`},
-		{"text gets time before its Enter", typist.Text{Text: "ls", Enter: true}, protocol.Modes{}, `text "ls" 250, keys "enter" 100`},
-		{"lines as a paste", typist.Text{Text: "a\nb", Enter: true}, protocol.Modes{BracketedPaste: true}, `paste "a\nb" 250, keys "enter" 100`},
+		{"text, keys and Enter", typist.Text{Text: "ls", Keys: []string{"left", "ctrl-a"}, Enter: true}, protocol.Modes{}, `text "ls" 0, quiet 100, keys "left ctrl-a" 0, quiet 250, keys "enter" 100`},
+		{"text gets time before its Enter", typist.Text{Text: "ls", Enter: true}, protocol.Modes{}, `text "ls" 0, quiet 250, keys "enter" 100`},
+		{"lines as a paste", typist.Text{Text: "a\nb", Enter: true}, protocol.Modes{BracketedPaste: true}, `paste "a\nb" 0, quiet 250, keys "enter" 100`},
 		{"lines as text where there is no paste", typist.Text{Text: "a\nb"}, protocol.Modes{}, `text "a\nb" 100`},
 		{"one line stays text", typist.Text{Text: "a"}, protocol.Modes{BracketedPaste: true}, `text "a" 100`},
 		{"paste", typist.Text{Paste: "a"}, protocol.Modes{}, `paste "a" 100`},
 		{"Enter alone", typist.Text{Enter: true}, protocol.Modes{}, `keys "enter" 100`},
-		{"the mouse comes first", typist.Text{Mouse: &typist.Mouse{Act: "click", On: "Name"}, Text: "ada", Keys: []string{"tab"}, Enter: true}, protocol.Modes{}, `mouse "click" 100, text "ada" 100, keys "tab" 250, keys "enter" 100`},
-		{"a click gets time before its Enter", typist.Text{Mouse: &typist.Mouse{Act: "click", On: "Name"}, Enter: true}, protocol.Modes{}, `mouse "click" 250, keys "enter" 100`},
+		{"the mouse comes first", typist.Text{Mouse: &typist.Mouse{Act: "click", On: "Name"}, Text: "ada", Keys: []string{"tab"}, Enter: true}, protocol.Modes{}, `mouse "click" 0, quiet 100, text "ada" 0, quiet 100, keys "tab" 0, quiet 250, keys "enter" 100`},
+		{"a click gets time before its Enter", typist.Text{Mouse: &typist.Mouse{Act: "click", On: "Name"}, Enter: true}, protocol.Modes{}, `mouse "click" 0, quiet 250, keys "enter" 100`},
 		{"the mouse alone", typist.Text{Mouse: &typist.Mouse{Act: "wheel-down*3"}}, protocol.Modes{}, `mouse "wheel-down*3" 100`},
-		{"the last part does not settle", typist.Text{Text: "a", Enter: true, NoSettle: true}, protocol.Modes{}, `text "a" 250, keys "enter" 0`},
+		{"the last part does not settle", typist.Text{Text: "a", Enter: true, NoSettle: true}, protocol.Modes{}, `text "a" 0, quiet 250, keys "enter" 0`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -75,6 +81,64 @@ func TestOrderAndKinds(t *testing.T) {
 			require.Nil(t, typed.Failed())
 			require.Equal(t, tt.ledger, k.ledger())
 			require.Equal(t, 7+uint64(len(k.inputs))-1, typed.After, "the revision before the last part")
+		})
+	}
+}
+
+// TestARestlessScreenDoesNotTakeTheTimeOfWhatFollows: behind a spinner no text ever settles.
+func TestARestlessScreenDoesNotTakeTheTimeOfWhatFollows(t *testing.T) {
+	k := &keyboard{frame: protocol.Frame{Seq: 7}}
+	k.settles = func(m *protocol.Wait) (*protocol.WaitResult, error) {
+		require.EqualValues(t, 8, m.AfterSeq, "quiet counts from the text on")
+		require.Equal(t, int64(250+1500), m.TimeoutMs)
+		return &protocol.WaitResult{Seq: 90}, nil
+	}
+	typed, err := typist.Type(t.Context(), k, typist.Text{Text: "ls", Enter: true, SettleMs: 100, Deadline: soon()})
+	require.NoError(t, err)
+	require.Len(t, k.inputs, 2)
+	require.EqualValues(t, 90, typed.After, "what the text did came before Enter")
+
+	k.inputs, k.settles = nil, func(*protocol.Wait) (*protocol.WaitResult, error) { return nil, errors.New("hidden") }
+	typed, err = typist.Type(t.Context(), k, typist.Text{Text: "ls", Enter: true, SettleMs: 100, Deadline: soon()})
+	require.NoError(t, err)
+	require.Nil(t, typed.Failed())
+	require.Len(t, k.inputs, 2, "the second part speaks for itself")
+}
+
+func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
+	frame := func(seq uint64) *protocol.Frame { return &protocol.Frame{Seq: seq} }
+	exited := frame(7)
+	exited.Activity = &protocol.Activity{State: "exited"}
+	hidden := frame(7)
+	hidden.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser}
+	for _, c := range []struct {
+		name   string
+		from   uint64
+		unread int
+		frame  *protocol.Frame
+		want   string
+	}{
+		{"it did", 7, 0, frame(8), ""},
+		{"it did not", 7, 0, frame(7), "the screen did not react"},
+		{"not read", 7, 2, frame(7), "the screen did not react: the program has not read its input yet (2 bytes)"},
+		{"echoed, not read", 7, 1, frame(8), "the program has not read its input yet (1 byte)"},
+		{"an older terminal, which does not say", 0, 0, frame(7), ""},
+		{"no screen", 7, 0, nil, ""},
+		{"the program ended", 7, 0, exited, ""},
+		{"hidden", 7, 0, hidden, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := &keyboard{frame: protocol.Frame{Seq: 3}}
+			k.answer = func(n int, _ *protocol.Input) (*protocol.InputResult, error) {
+				got := &protocol.InputResult{Status: protocol.StatusWritten, UnreadBytes: c.unread, FromSeq: c.from}
+				if n > 1 && c.from != 0 {
+					got.FromSeq += 100 // the first counts
+				}
+				return got, nil
+			}
+			typed, err := typist.Type(t.Context(), k, typist.Text{Text: "ls", Enter: true, Deadline: soon()})
+			require.NoError(t, err)
+			require.Equal(t, c.want, typed.Odd(c.frame))
 		})
 	}
 }

@@ -1,0 +1,267 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// act is one terminal_send, and what is there afterwards.
+type act struct {
+	send args
+	see  string // a regular expression for a row of the screen
+	file string // a file that then has what has says
+	has  string
+}
+
+// prompted is a real program with its own way of taking what is typed.
+type prompted struct {
+	name    string
+	program []string
+	files   map[string]string
+	ready   string // a regular expression for a row of the screen
+	acts    []act
+	ends    args   // what makes the program end
+	left    string // a file that then has what leaves says
+	leaves  string
+}
+
+// sh runs a line in a shell that becomes the program.
+func sh(line string) []string { return []string{"sh", "-c", line} }
+
+func keysOf(names ...string) args { return args{"keys": names} }
+func textOf(text string) args     { return args{"text": text} }
+func lineOf(text string) args     { return args{"text": text, "enter": true} }
+
+const strange = "ä 世界 🚀 é"
+
+// prompt ends the row in which a shell waits: until it is there, the shell may not have switched pastes on again.
+const prompt = `[#$%>] *$`
+
+// shellActs are what every line editor of a shell does: lines that wait for Enter, whatever is in them, and keys that edit.
+var shellActs = []act{
+	{send: lineOf("printf '%s\\n' '" + strange + "' > one"), see: prompt, file: "one", has: strange + "\n"},
+	{send: textOf("touch a1\n  touch a2")}, // on the line, and not run
+	{send: keysOf("ctrl-c"), see: prompt},
+	{send: lineOf("ls a1 a2 > none 2>&1 || echo none > ended"), see: prompt, file: "ended", has: "none\n"},
+	{send: textOf("rld > hello")},
+	{send: keysOf("ctrl-a")},
+	{send: lineOf("echo wo"), see: prompt, file: "hello", has: "world\n"},
+	{send: textOf("echo abXcd > keys")},
+	{send: keysOf("ctrl-a", "right*8", "backspace", "end", "enter"), see: prompt, file: "keys", has: "abcd\n"},
+	{send: keysOf("up")},
+	{send: args{"text": "2", "keys": []string{"enter"}}, see: prompt, file: "keys2", has: "abcd\n"},
+}
+
+// document is text in which each end of a line and each blank counts.
+const document = "def f(x):\n    if x:\n        return '世界'\n\n    return \"ä\"\n"
+
+var heredoc = act{send: lineOf("cat > two <<'EOF'\n" + document + "EOF"), see: prompt, file: "two", has: document}
+
+var prompts = []prompted{
+	{
+		name: "bash", program: []string{"bash", "--norc", "--noprofile", "-i"}, ready: prompt, acts: append(shellActs, heredoc), ends: keysOf("ctrl-d"),
+	},
+	{
+		name: "zsh", program: []string{"zsh", "-f"}, ready: prompt, acts: append(shellActs, heredoc), ends: keysOf("ctrl-d"),
+	},
+	{
+		name: "fish", program: []string{"fish", "--no-config"}, ready: prompt,
+		acts: append(shellActs, act{send: lineOf("begin\n  echo '世界'\n  echo ä\nend > two"), see: prompt, file: "two", has: "世界\nä\n"}),
+		ends: keysOf("ctrl-d"),
+	},
+	{
+		name: "python3 (readline)", program: []string{"python3", "-q"}, ready: `^>>>`,
+		acts: []act{
+			{send: lineOf("6*7"), see: `^42$`},
+			{send: lineOf("print('" + strange + "')"), see: "^" + strange},
+			{send: lineOf("for i in range(3):\n    if i:\n        print('row', i*i)\n"), see: `^row 4$`},
+			{send: lineOf("print(1)\nprint(20)\nprint(300)"), see: `^300$`},
+		},
+		ends: keysOf("ctrl-d"),
+	},
+	{
+		name: "vim, a paste", program: []string{"vim", "-N", "-u", "NONE", "-n", "-c", "set autoindent smartindent expandtab sw=4 fo+=tcro tw=20", "two"}, ready: `\[New`,
+		acts: []act{
+			{send: keysOf("i")},
+			{send: textOf("\tindented\n" + strings.TrimSuffix(document, "\n"))},
+			{send: keysOf("esc")},
+			{send: lineOf(":w"), file: "two", has: "\tindented\n" + document},
+		},
+		ends: lineOf(":q"),
+	},
+	{
+		name: "vim, without pastes", program: []string{"vim", "-N", "-u", "NONE", "-n", "-c", "set t_BE=", "two"}, ready: `\[New`,
+		acts: []act{
+			{send: keysOf("i")},
+			{send: textOf(strings.TrimSuffix(document, "\n"))},
+			{send: keysOf("esc", "g", "g", "O")},
+			{send: textOf(strange)},
+			{send: keysOf("esc", ":", "w", "enter"), file: "two", has: strange + "\n" + document},
+		},
+		ends: lineOf(":q"),
+	},
+	{
+		name: "nvim", program: []string{"nvim", "-u", "NONE", "-n", "-c", "set autoindent tw=20 fo+=t", "two"}, ready: `^two +0,0-1`,
+		acts: []act{
+			{send: keysOf("i")},
+			{send: textOf(strings.TrimSuffix(document, "\n"))},
+			{send: keysOf("ctrl-c", "ctrl-home", "O")},
+			{send: textOf(strange)},
+			{send: keysOf("esc")},
+			{send: lineOf(":w"), file: "two", has: strange + "\n" + document},
+		},
+		ends: lineOf(":q"),
+	},
+	{
+		name: "nano", program: []string{"nano", "--ignorercfiles", "--autoindent", "two"}, ready: `New File`,
+		acts: []act{
+			{send: textOf(strings.TrimSuffix(document, "\n"))},
+			{send: keysOf("ctrl-home")},
+			{send: lineOf(strange)},
+			{send: keysOf("ctrl-o"), see: `File Name to Write: two`},
+			{send: keysOf("enter"), file: "two", has: strange + "\n" + document},
+		},
+		ends: keysOf("ctrl-x"),
+	},
+	{
+		name: "less", program: []string{"less", "long"}, files: map[string]string{"long": numbered(200)}, ready: `^line 1 `,
+		acts: []act{
+			{send: lineOf("/line 150 世界"), see: `^line 150 世界`},
+			{send: keysOf("g"), see: `^line 1 `},
+			{send: keysOf("pagedown", "down*2"), see: `^line 48 `},
+			{send: textOf("100g"), see: `^line 100 `},
+			{send: keysOf("end"), see: `^line 200 `},
+		},
+		ends: keysOf("q"),
+	},
+	{
+		name: "gdb", program: []string{"gdb", "-nx", "-q"}, ready: `^\(gdb\)`,
+		acts: []act{
+			{send: lineOf("print 6*7"), see: `^\$1 = 42`},
+			{send: lineOf("echo " + strange + "\\n"), see: "^" + strange},
+			{send: keysOf("up*2", "enter"), see: `^\$2 = 42`},
+			{send: lineOf("define twice"), see: `^>`},
+			{send: lineOf("print 2*$arg0"), see: `^> *$`},
+			{send: lineOf("end"), see: `^\(gdb\) *$`},
+			{send: lineOf("twice 21"), see: `^\$3 = 42`},
+		},
+		ends: lineOf("quit"),
+	},
+	{
+		name: "fzf", program: sh("printf 'apple\nbanana\ncherry 世界\ncranberry\n' | fzf > picked"), ready: `4/4`,
+		acts: []act{
+			{send: textOf("世"), see: `1/4`},
+			{send: keysOf("ctrl-u"), see: `4/4`},
+			{send: textOf("rry"), see: `2/4`},
+			{send: keysOf("up", "down", "ctrl-k")},
+		},
+		ends: args{"enter": true}, left: "picked", leaves: "cranberry\n",
+	},
+	{
+		name: "fzf, inline", program: sh("printf 'apple\nbanana\ncherry\n' | fzf --height 40% --reverse > picked"), ready: `3/3`,
+		acts: []act{{send: keysOf("ctrl-j")}, {send: keysOf("down")}},
+		ends: args{"enter": true}, left: "picked", leaves: "cherry\n",
+	},
+	{
+		name: "dialog, a menu", program: sh("dialog --menu pick 0 0 0 a Apple b Banana c Cherry 2> picked"), ready: `Banana`,
+		acts: []act{{send: keysOf("down", "down", "up")}, {send: keysOf("tab", "shift-tab")}},
+		ends: args{"enter": true}, left: "picked", leaves: "b",
+	},
+	{
+		name: "dialog, a line", program: sh("dialog --inputbox 'your name' 0 0 2> picked"), ready: `your name`,
+		acts: []act{
+			{send: textOf("Ada X世界 ä"), see: `Ada X世界 ä`},
+			{send: keysOf("home", "right*4", "delete")},
+		},
+		ends: args{"keys": []string{"tab"}, "enter": true}, left: "picked", leaves: "Ada 世界 ä",
+	},
+	{
+		name: "whiptail", program: sh("whiptail --title T --menu pick 15 40 5 a Apple b Banana c Cherry 2> picked"), ready: `Banana`,
+		acts: []act{{send: keysOf("down*2")}},
+		ends: args{"keys": []string{"tab"}, "enter": true}, left: "picked", leaves: "c",
+	},
+	{
+		name: "whiptail, a line", program: sh("whiptail --inputbox 'your name' 10 40 2> picked"), ready: `your name`,
+		acts: []act{{send: textOf("Ada 世界 ä"), see: `Ada 世界 ä`}},
+		ends: args{"keys": []string{"tab"}, "enter": true}, left: "picked", leaves: "Ada 世界 ä",
+	},
+	{
+		name: "mc", program: []string{"mc", "-a", "-d", "-X", "--nosubshell"}, ready: `10Quit`,
+		files: map[string]string{"zz-last": "", "one.txt": "found me\n"},
+		acts: []act{
+			{send: lineOf("echo '世界 ä' > two"), file: "two", has: "世界 ä\n"},
+			{send: keysOf("home", "alt-s"), see: `^.?/ `},
+			{send: textOf("one")},
+			{send: keysOf("f3"), see: `found me`},
+			{send: keysOf("f10"), see: `UP--DIR`},
+		},
+		ends: keysOf("f10"),
+	},
+	{name: "htop", program: []string{"htop", "-C"}, ready: `F10Quit`, acts: []act{{send: keysOf("f1"), see: `trace syscalls`}, {send: keysOf("space"), see: `F10Quit`}}, ends: keysOf("f10")},
+	{name: "top", program: []string{"top"}, ready: `PID +USER`, acts: []act{{send: keysOf("h"), see: `Help for Interactive`}, {send: keysOf("esc"), see: `PID +USER`}}, ends: keysOf("q")},
+	{
+		name: "gh", program: []string{"gh", "auth", "login"}, ready: `GitHub Enterprise`,
+		acts: []act{
+			{send: keysOf("down"), see: `> GitHub Enterprise`},
+			{send: keysOf("up"), see: `> GitHub.com`},
+			{send: args{"enter": true}, see: `(?i)protocol`},
+		},
+		ends: keysOf("ctrl-c"),
+	},
+}
+
+func numbered(n int) string {
+	var text strings.Builder
+	for i := range n {
+		text.WriteString("line " + strconv.Itoa(i+1) + " 世界\n")
+	}
+	return text.String()
+}
+
+// TestTypingLandsInRealPrograms: text of one line and of several, keys and Enter reach each program as meant.
+func TestTypingLandsInRealPrograms(t *testing.T) {
+	for _, p := range prompts {
+		t.Run(p.name, func(t *testing.T) {
+			needs := p.program[0]
+			if needs == "sh" {
+				needs, _, _ = strings.Cut(p.name, ",")
+			}
+			if _, err := exec.LookPath(needs); err != nil {
+				t.Skipf("%s is not installed", needs)
+			}
+			w := newWorld(t)
+			for name, content := range p.files {
+				w.write(name, content)
+			}
+			a := w.agent("claude", eras[1])
+			a.runs(args{"program": p.program[0], "args": p.program[1:], "cwd": w.dir, "wait_for": "regex", "value": p.ready}, "matched: true")
+			for _, act := range p.acts {
+				a.acts(act)
+			}
+			p.ends["wait_for"] = "exit"
+			a.good("terminal_send", p.ends, "matched: true (exit status")
+			if p.left != "" {
+				require.Equal(t, p.leaves, w.content(p.left))
+			}
+		})
+	}
+}
+
+// acts types and holds what it sees against what is meant to be there.
+func (a *agent) acts(do act) {
+	a.w.t.Helper()
+	if do.see != "" {
+		do.send["wait_for"], do.send["value"] = "regex", do.see
+	}
+	got := a.good("terminal_send", do.send, "typed: ")
+	require.NotContains(a.w.t, got, "matched: false")
+	if do.file != "" {
+		a.w.until(func() bool { return a.w.content(do.file) == do.has }, func() string {
+			return do.file + " has " + a.w.content(do.file) + "\n" + a.good("terminal_read", nil)
+		})
+	}
+}
