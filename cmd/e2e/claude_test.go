@@ -13,17 +13,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// claude is the real Claude Code, from npm.
-func claude(t *testing.T) string {
+// claude is the real Claude Code.
+func claude(t *testing.T) string { return fromNpm(t, "claude") }
+
+// fromNpm is a program that .ci/package.json names, or the one that the variable of its name in capitals does.
+func fromNpm(t *testing.T, name string) string {
 	t.Helper()
-	for _, path := range []string{os.Getenv("CLAUDE"), filepath.Join("..", "..", ".ci", "node_modules", ".bin", "claude")} {
+	for _, path := range []string{os.Getenv(strings.ToUpper(name)), filepath.Join("..", "..", ".ci", "node_modules", ".bin", name)} {
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().IsRegular() {
 			path, err = filepath.Abs(path)
 			require.NoError(t, err)
 			return path
 		}
 	}
-	t.Skip("Claude Code is not installed: npm install --prefix .ci, or name it in $CLAUDE")
+	t.Skipf("%s is not installed: npm install --prefix .ci, or name it in $%s", name, strings.ToUpper(name))
 	return ""
 }
 
@@ -178,27 +181,38 @@ func words(v any) []string {
 // claude runs a prompt, as a user would who followed the README: our MCP server, and our prompt hook.
 func (w *world) claude(bin, model string, server args, prompt string) *running {
 	w.t.Helper()
-	config := w.path("claude")
-	require.NoError(w.t, os.Mkdir(config, 0o700))
-	const key = "sk-ant-dummy-0123456789-0123456789"
-	write := func(name string, v any) string {
-		text, err := json.Marshal(v)
-		require.NoError(w.t, err)
-		return w.write(name, string(text))
-	}
-	write(filepath.Join("claude", ".claude.json"), args{
-		"hasCompletedOnboarding": true, "customApiKeyResponses": args{"approved": []string{key[len(key)-20:]}},
-		"projects": args{w.dir: args{"hasTrustDialogAccepted": true}},
-	})
-	servers := write("mcp.json", args{"mcpServers": args{"term": server}})
-	settings := write("settings.json", args{"hooks": args{"UserPromptSubmit": []args{
+	env := w.claudeEnv(model)
+	servers := w.writeJSON("mcp.json", args{"mcpServers": args{"term": server}})
+	settings := w.writeJSON("settings.json", args{"hooks": args{"UserPromptSubmit": []args{
 		{"hooks": []args{{"type": "command", "command": "gateway context || true"}}},
 	}}})
 	r := w.prepare(bin, "-p", prompt, "--mcp-config", servers, "--strict-mcp-config", "--settings", settings, "--setting-sources", "user",
 		"--allowedTools", "mcp__term__terminal_read,mcp__term__terminal_request_control,mcp__term__terminal_send,mcp__term__terminal_release")
-	r.cmd.Env = append(r.cmd.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY="+key, "CLAUDE_CONFIG_DIR="+config,
-		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
-		"TMPDIR="+w.dir)
+	r.cmd.Env = append(r.cmd.Env, env...)
 	r.run()
 	return r
+}
+
+// claudeEnv is a home for Claude Code, where it has been set up, and the environment for it.
+func (w *world) claudeEnv(model string) []string {
+	w.t.Helper()
+	config := w.path("claude")
+	require.NoError(w.t, os.Mkdir(config, 0o700))
+	const key = "sk-ant-dummy-0123456789-0123456789"
+	w.writeJSON(filepath.Join("claude", ".claude.json"), args{
+		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": args{"approved": []string{key[len(key)-20:]}},
+		"projects": args{w.dir: args{"hasTrustDialogAccepted": true}},
+	})
+	return []string{
+		"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=" + key, "CLAUDE_CONFIG_DIR=" + config,
+		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"TMPDIR=" + w.dir,
+	}
+}
+
+func (w *world) writeJSON(name string, v any) string {
+	w.t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(w.t, err)
+	return w.write(name, string(text))
 }
