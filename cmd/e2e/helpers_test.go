@@ -24,6 +24,7 @@ var helpers = map[string]func(args []string) error{
 	"asker":     asker,
 	"sizes":     sizes,
 	"asterisks": asterisks,
+	"tap":       tap,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.

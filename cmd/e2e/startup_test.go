@@ -1,0 +1,160 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/term"
+)
+
+// tap runs a program in a terminal of its own inside this one, and keeps what the program writes and reads in two files.
+func tap(args []string) error {
+	wrote, err := os.Create(args[0])
+	if err != nil {
+		return err
+	}
+	defer wrote.Close()
+	reads, err := os.Create(args[1])
+	if err != nil {
+		return err
+	}
+	defer reads.Close()
+	size, err := pty.GetsizeFull(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if _, err := term.MakeRaw(0); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(context.Background(), args[2], args[3:]...)
+	inner, err := pty.StartWithSize(cmd, size)
+	if err != nil {
+		return err
+	}
+	defer inner.Close()
+	go func() { // ends with the process
+		_, _ = io.Copy(io.MultiWriter(reads, inner), os.Stdin)
+	}()
+	_, _ = io.Copy(io.MultiWriter(wrote, os.Stdout), inner) // ends with EIO
+	return cmd.Wait()
+}
+
+// queries are the questions to which programs wait for an answer, and the answers (xterm ctlseqs, kitty protocols).
+// Questions that programs ask on the chance and bound by another one, as kitty's for graphics, are not among them.
+var queries = []struct{ name, asked, answered string }{
+	{"DA1", `\x1b\[0?c`, `\x1b\[\?[\d;]+c`},
+	{"DA2", `\x1b\[>0?c`, `\x1b\[>[\d;]+c`},
+	{"DA3", `\x1b\[=0?c`, `\x1bP!\|[0-9A-F]+\x1b\\`},
+	{"XTVERSION", `\x1b\[>0?q`, `\x1bP>\|[^\x1b]+\x1b\\`},
+	{"status", `\x1b\[5n`, `\x1b\[0n`},
+	{"cursor", `\x1b\[6n`, `\x1b\[\d+;\d+R`},
+	{"DEC cursor", `\x1b\[\?6n`, `\x1b\[\?\d+;\d+R`},
+	{"light or dark", `\x1b\[\?996n`, `\x1b\[\?997;[12]n`},
+	{"kitty flags", `\x1b\[\?u`, `\x1b\[\?\d+u`},
+	{"modifyOtherKeys", `\x1b\[\?4m`, `\x1b\[>4;\dm`},
+	{"DEC mode", `\x1b\[\?\d+\$p`, `\x1b\[\?\d+;\d\$y`},
+	{"mode", `\x1b\[\d+\$p`, `\x1b\[\d+;\d\$y`},
+	{"colours", `\x1b\]1[012];\?(?:\x07|\x1b\\)`, `\x1b\]1[012];rgb:`},
+	{"palette", `\x1b\]4;\d+;\?(?:\x07|\x1b\\)`, `\x1b\]4;\d+;rgb:`},
+	{"XTGETTCAP", `\x1bP\+q[0-9A-Fa-f]+\x1b\\`, `\x1bP[01]\+r`},
+	{"DECRQSS", `\x1bP\$q[^\x1b]*\x1b\\`, `\x1bP[01]\$r`},
+	{"sizes", `\x1b\[1[468]t`, `\x1b\[[468];\d+;\d+t`},
+}
+
+// unanswered counts the questions in what a program wrote, and names those that nothing in what it read answers.
+func unanswered(wrote, read string) (asked int, missing []string) {
+	for _, q := range queries {
+		n := len(regexp.MustCompile(q.asked).FindAllString(wrote, -1))
+		if got := len(regexp.MustCompile(q.answered).FindAllString(read, -1)); got != n {
+			missing = append(missing, fmt.Sprintf("%s: asked %d times, answered %d times", q.name, n, got))
+		}
+		asked += n
+	}
+	return asked, missing
+}
+
+// allAnswered waits until at least so many questions were asked, and all of them answered.
+func (w *world) allAnswered(least int) {
+	w.t.Helper()
+	var asked int
+	var missing []string
+	w.until(func() bool {
+		asked, missing = unanswered(w.content("wrote"), w.content("read"))
+		return asked >= least && len(missing) == 0
+	}, func() string {
+		return fmt.Sprintf("%d questions\n%s\n%q", asked, strings.Join(missing, "\n"), w.content("wrote"))
+	})
+}
+
+func TestUnansweredQuestionsAreFound(t *testing.T) {
+	asked, missing := unanswered("\x1b[c\x1b[6n\x1b]11;?\a\x1b[6n", "\x1b[?64;1c\x1b[1;1R")
+	require.Equal(t, 4, asked)
+	require.Equal(t, []string{"cursor: asked 2 times, answered 1 times", "colours: asked 1 times, answered 0 times"}, missing)
+	_, missing = unanswered(strings.Join(questions, ""), "")
+	require.GreaterOrEqual(t, len(missing), 14, "the questions of the other test are known here")
+}
+
+// TestR62NoProgramWaitsForAnAnswer: what real programs ask as they start in a terminal without a user is answered, each
+// question once, so that none of them waits for a time limit of its own.
+func TestR62NoProgramWaitsForAnAnswer(t *testing.T) {
+	for _, p := range []struct {
+		program []string
+		ready   string
+		asks    int // at least
+	}{
+		{[]string{"vim", "-N", "-u", "DEFAULTS", "-n", "notes.txt"}, `\[New`, 3},
+		{[]string{"nvim", "-u", "NONE", "-n", "notes.txt"}, `^notes.txt +0,0-1`, 1},
+		{[]string{"fish", "--no-config"}, prompt, 0},
+		{[]string{"less", "notes.txt"}, `^bread`, 0},
+		{[]string{"gh", "auth", "login"}, `GitHub Enterprise`, 0},
+		{[]string{"fzf", "--height", "40%", "--reverse"}, `/\d+`, 1},
+		{[]string{"htop"}, `F10Quit`, 0},
+		{[]string{"mc"}, `10Quit`, 0},
+		{[]string{"nano", "--ignorercfiles", "notes.txt"}, `Exit`, 0},
+		{[]string{"dialog", "--msgbox", "hello", "0", "0"}, `hello`, 0},
+		{[]string{"bash", "--norc", "--noprofile", "-i"}, prompt, 0},
+		{[]string{"zsh", "-f"}, prompt, 0},
+		{[]string{"python3", "-q"}, `^>>>`, 0},
+		{[]string{"gdb", "-nx", "-q"}, `^\(gdb\)`, 0},
+	} {
+		t.Run(p.program[0], func(t *testing.T) {
+			w := newWorld(t, p.program[0])
+			if p.program[0] != "vim" && p.program[0] != "nvim" {
+				w.write("notes.txt", "bread\n")
+			}
+			a := w.agent("claude", eras[1])
+			id, _ := a.runs(args{
+				"program": "tap", "args": append([]string{"wrote", "read"}, p.program...), "cwd": w.dir, "wait_for": "regex", "value": p.ready,
+			}, "matched: true")
+			a.good("terminal_wait", args{"for": "idle", "value": "300ms"})
+			w.allAnswered(p.asks)
+			a.good("terminal_close", args{"terminal": id, "force": true})
+		})
+	}
+}
+
+// TestR62TheAgentsAreAnswered is the same for the agents, which ask the most.
+func TestR62TheAgentsAreAnswered(t *testing.T) {
+	for _, p := range agentPrompts {
+		t.Run(p.name, func(t *testing.T) {
+			bin := fromNpm(t, p.name)
+			w := newWorld(t)
+			url, _ := w.model(args{})
+			r := w.prepare("gateway", append([]string{"run", "--", "tap", "wrote", "read", bin}, p.args...)...)
+			r.cmd.Env = append(r.cmd.Env, p.setUp(w, url)...)
+			r.run()
+			id := w.session()
+			t.Cleanup(func() { w.gateway("close", id, "--force"); r.wait() })
+			w.good("wait", id, "--regex", p.ready, "--timeout", "20s")
+			w.allAnswered(2)
+		})
+	}
+}
