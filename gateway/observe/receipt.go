@@ -142,17 +142,27 @@ func Unsubmitted(n int) string {
 	return count(n) + " that you typed since the last Enter may still stand on the program's line"
 }
 
-// Reaction says what is odd about how the program took what was typed, "" if nothing is: nothing on the screen changed
-// since the first key, or the program has not read its input. last is the receipt of the last part.
-func Reaction(reacted bool, last *protocol.InputResult) string {
+// Reaction says what is odd about how the program took what was typed, "" if nothing is: the program wrote nothing since
+// the first key that anybody could see, or what it wrote left the screen of before, or it has not read its input. last is
+// the receipt of the last part.
+func Reaction(reacted bool, before, after *protocol.Frame, last *protocol.InputResult) string {
 	var odd []string
-	if !reacted {
+	switch {
+	case !reacted:
 		odd = append(odd, "the screen did not react")
+	case alike(before, after):
+		odd = append(odd, "the screen looks as before")
 	}
 	if last != nil && last.UnreadBytes > 0 {
 		odd = append(odd, "the program has not read its input yet ("+count(last.UnreadBytes)+")")
 	}
 	return strings.Join(odd, ": ")
+}
+
+// alike reports whether two frames are known to show the same.
+func alike(a, b *protocol.Frame) bool {
+	return a != nil && a.Blackout == nil && b.Blackout == nil && a.Screen.Hash != "" && a.Screen.Hash == b.Screen.Hash &&
+		a.Screen.Alt == b.Screen.Alt && a.Screen.Title == b.Screen.Title
 }
 
 // Messages is what the user wrote to the agent, a line each, "" for nothing. It comes from the user's own keyboard.

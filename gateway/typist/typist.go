@@ -170,7 +170,7 @@ func (t *Typed) Odd(frame *protocol.Frame) string {
 	if frame == nil || frame.Blackout.Hidden() || frame.Activity != nil && frame.Activity.State == "exited" {
 		return ""
 	}
-	return observe.Reaction(t.Reacted(frame.Seq), t.Last())
+	return observe.Reaction(t.Reacted(frame.Seq), t.Before, frame, t.Last())
 }
 
 // allow gives the user time to decide where the grant leaves something to them.

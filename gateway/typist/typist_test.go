@@ -122,13 +122,15 @@ func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
 		{"it did not", 7, 0, frame(7), "the screen did not react"},
 		{"not read", 7, 2, frame(7), "the screen did not react: the program has not read its input yet (2 bytes)"},
 		{"echoed, not read", 7, 1, frame(8), "the program has not read its input yet (1 byte)"},
+		{"a flicker", 7, 0, &protocol.Frame{Seq: 9, Screen: protocol.Screen{Hash: "h3", Title: "vim"}}, "the screen looks as before"},
+		{"another title", 7, 0, &protocol.Frame{Seq: 9, Screen: protocol.Screen{Hash: "h3", Title: "vim +"}}, ""},
 		{"an older terminal, which does not say", 0, 0, frame(7), ""},
 		{"no screen", 7, 0, nil, ""},
 		{"the program ended", 7, 0, exited, ""},
 		{"hidden", 7, 0, hidden, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k := &keyboard{frame: protocol.Frame{Seq: 3}}
+			k := &keyboard{frame: protocol.Frame{Seq: 3, Screen: protocol.Screen{Hash: "h3", Title: "vim"}}}
 			k.answer = func(n int, _ *protocol.Input) (*protocol.InputResult, error) {
 				got := &protocol.InputResult{Status: protocol.StatusWritten, UnreadBytes: c.unread, FromSeq: c.from}
 				if n > 1 && c.from != 0 {

@@ -1,0 +1,97 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// deafRaw reads nothing of a raw terminal, until it is told to.
+const deafRaw = `stty raw -echo; echo ready; until [ -e go ]; do sleep 0.05; done; exec listener got`
+
+// TestTheReceiptSaysWhetherTheScreenReacted: a program that does nothing with a key, one that has not read it, and one that does.
+func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
+	const still, unread = "the screen did not react", "the program has not read its input yet"
+	w := newWorld(t, "vim")
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", deafRaw}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched: true")
+	a.good("terminal_send", args{"text": "hello", "enter": true}, "typed: text (5 bytes), then Enter\n"+still+": "+unread+" (6 bytes)\n")
+	got := a.good("terminal_send", args{"keys": []string{"up"}, "wait_for": "changed", "timeout_ms": 300}, "matched: false")
+	require.Contains(t, got, still)
+	w.write("go", "")
+	a.good("terminal_wait", args{"for": "text", "value": "listening"}, "matched: true")
+	require.NotContains(t, a.good("terminal_send", args{"text": "x"}, still), unread, "it reads, and shows nothing")
+	a.good("terminal_close", args{"terminal": id, "force": true})
+
+	// A shell that runs a program: the kernel shows what is typed, and nobody has read it.
+	id, _ = a.runs(args{"program": "sh", "args": []string{"-c", "echo ready; until [ -e done ]; do sleep 0.05; done; exec cat"}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched: true")
+	require.NotContains(t, a.good("terminal_send", args{"terminal": id, "text": "ls", "enter": true}, unread+" (3 bytes)"), still)
+	w.write("done", "")
+	a.good("terminal_close", args{"terminal": id})
+
+	r := w.start("gateway", "run", "--", "vim", "-N", "-u", "NONE", "-n", "notes.txt")
+	var vim string
+	t.Cleanup(func() { w.gateway("close", vim, "--force"); r.wait() })
+	w.until(func() bool {
+		for _, s := range w.sessions() {
+			if strings.HasPrefix(s.SessionID, "vim-") {
+				vim = s.SessionID
+			}
+		}
+		return vim != ""
+	}, func() string { return "no vim" })
+	w.good("wait", vim, "--text", "[New]")
+	require.NotContains(t, w.good("send", vim, "i"), still)
+	require.NotContains(t, w.good("send", vim, "--text", "abc"), still)
+	require.NotContains(t, w.good("send", vim, "left"), still, "the cursor is part of the screen")
+	w.good("send", vim, "esc", "0")
+	// The first half of a command: Vim may hide the cursor for a moment.
+	require.Regexp(t, `^typed: keys z\nthe screen (did not react|looks as before)\n`, w.good("send", vim, "z"))
+	moved := reply[struct {
+		protocol.InputResult
+		Reacted *bool `json:"reacted"`
+	}](t, w.good("send", vim, "--json", "z", "0"))
+	require.NotNil(t, moved.Reacted)
+	require.Equal(t, moved.Seq > moved.FromSeq, *moved.Reacted)
+	require.NotZero(t, moved.FromSeq)
+}
+
+// TestAnIDOverHTTPIsTypedOnce: repeated, at the same time and later, over another connection, with other text.
+func TestAnIDOverHTTPIsTypedOnce(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	s.run("proxy --agent --grant drive listener got")
+	s.wait("listening")
+	at := "/v1/sessions/" + w.session()
+	c := w.caller()
+	c.do("POST", at+"/control/request", `{"level":"drive","reason":"type once"}`, 200)
+	var mu sync.Mutex
+	ids := map[string]bool{}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { // ends with the answer
+			got := reply[protocol.InputResult](t, c.do("POST", at+"/input", `{"requestId":"same","data":"once ","kind":"text","settleMs":50}`, 200))
+			mu.Lock()
+			defer mu.Unlock()
+			ids[string(got.Status)+" "+strconv.Itoa(got.WrittenBytes)] = true
+		})
+	}
+	wg.Wait()
+	require.Equal(t, map[string]bool{"written 5": true}, ids)
+	c.client.CloseIdleConnections()
+	again, err := json.Marshal(args{"requestId": "same", "data": "something else", "kind": "text"})
+	require.NoError(t, err)
+	require.Equal(t, 5, reply[protocol.InputResult](t, c.do("POST", at+"/input", string(again), 200)).WrittenBytes)
+	c.do("POST", at+"/input", `{"requestId":"other","data":"twice","kind":"text"}`, 200)
+	w.until(func() bool { return strings.HasSuffix(w.content("got"), "twice") }, func() string { return w.content("got") })
+	require.Equal(t, "once twice", w.content("got"))
+	s.press("C-d")
+	require.Zero(t, s.status())
+	c.client.CloseIdleConnections()
+}
