@@ -133,11 +133,8 @@ type InputResult struct {
 	At *Cell `json:"at,omitempty"`
 	// FromSeq is the screen's revision when the first byte was written: if Seq is the same, the screen did not react.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
-	// UnreadBytes is how much input, of anybody's, the program could have read by the time of a settled answer and has not,
-	// where the kernel says so.
-	UnreadBytes int    `json:"unreadBytes,omitempty"`
-	Seq         uint64 `json:"seq,omitempty"`
-	Frame       *Frame `json:"frame,omitempty"`
+	Seq     uint64 `json:"seq,omitempty"`
+	Frame   *Frame `json:"frame,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -127,6 +127,8 @@ type Activity struct {
 	// LastExit is the exit status of the shell's last command, as its marks say, while it stands at its prompt.
 	LastExit *int  `json:"lastExit,omitempty"`
 	SinceMs  int64 `json:"sinceMs"`
+	// UnreadBytes is how much input, of anybody's, the program could read and has not, where the kernel says so.
+	UnreadBytes int `json:"unreadBytes,omitempty"`
 }
 
 // Evidence that the program waits for input.

@@ -75,6 +75,9 @@ func (l *screenLoop) answer(now time.Time) *protocol.Frame {
 	f := l.frame(now)
 	if !f.Blackout.Hidden() {
 		f.Activity = l.activity(now, f.IdleMs)
+		if f.Blackout != nil {
+			f.Activity.UnreadBytes = 0 // how long a password is
+		}
 	}
 	return f
 }
@@ -88,6 +91,7 @@ func (l *screenLoop) activity(now time.Time, idleMs int64) *protocol.Activity {
 	}
 	a.Foreground = protocol.Visible(l.child.Foreground())
 	l.lookout.report(now, l.model.Rev(), a)
+	a.UnreadBytes = l.child.Unread()
 	return a
 }
 

@@ -99,7 +99,7 @@ func (o *lookout) look(now time.Time, rev uint64, asked bool) attention {
 	before := moment{rev: rev, writes: o.writes()}
 	// First what was typed, then the processes, then what they printed: in this order a program that is found asleep has
 	// dealt with all that was typed, and all that it printed before it slept is on the screen.
-	if before.writes != o.empty && o.wrote() == before.writes && !o.child.Unread() {
+	if before.writes != o.empty && o.wrote() == before.writes && o.child.Unread() == 0 {
 		o.empty = before.writes
 	}
 	began := time.Now()

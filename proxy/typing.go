@@ -13,6 +13,10 @@ import (
 	"terminalproxy/proxy/snapshot"
 )
 
+// enterGap is the time that an Enter comes after a character at least: programs that tell typing from pasting by its speed
+// take one that follows at once for a part of the text.
+const enterGap = 250 * time.Millisecond
+
 // escapeGap is how long an Escape key stands alone: less, and a program takes it and what follows for one key. A key that
 // interrupts gets the same, or what follows is thrown away with what came before.
 const escapeGap = 60 * time.Millisecond
@@ -142,6 +146,7 @@ func (d *desk) nested(pieces []input.Piece) error {
 // keyPieces encodes named keys.
 func keyPieces(names string, modes keys.Modes, chord keys.Chord, drive bool) ([]input.Piece, error) {
 	var pieces []input.Piece
+	typed := false // the key before types a character
 	for _, name := range strings.Fields(names) {
 		press, err := keys.Parse(name)
 		if err != nil {
@@ -154,6 +159,10 @@ func keyPieces(names string, modes keys.Modes, chord keys.Chord, drive bool) ([]
 		if err != nil {
 			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 		}
+		if n := len(pieces); n > 0 && typed && press.IsEnter() {
+			pieces[n-1].Gap = enterGap
+		}
+		typed = press.IsText()
 		for range max(1, press.Count) {
 			p := piece(b)
 			if press.Interrupts() {
@@ -312,9 +321,6 @@ func later(a, b time.Time) time.Time {
 func (d *desk) answerNow(now time.Time, m *protocol.Input, result *protocol.InputResult) {
 	result.Notes = d.mail.take(m.AgentID)
 	result.Seq, result.Frame = d.s.loop.model.Rev(), d.s.loop.answer(now)
-	if m.SettleMs > 0 && result.Status == protocol.StatusWritten && result.Frame.Blackout == nil {
-		result.UnreadBytes = d.s.child.Unread()
-	}
 	d.answer(result)
 }
 

@@ -65,7 +65,7 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 			bin := fromNpm(t, p.name)
 			w := newWorld(t)
 			var turns []args
-			for _, word := range []string{"ONE", "TWO", "THREE", "FOUR"} {
+			for _, word := range []string{"ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX"} {
 				turns = append(turns, args{"blocks": []args{{"type": "text", "text": "ANSWER " + word}}})
 			}
 			url, log := w.model(args{"turns": turns})
@@ -92,7 +92,11 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 			send("esc")
 			send("backspace")
 			send("--paste", w.write("pasted", "the last\nof all"), "--enter", "--until", "text=ANSWER FOUR")
-			require.Equal(t, []string{"say hello: " + strange, lines, "one\ntwo\nthree", "the last\nof all"}, promptsIn(t, log))
+			// A burst of keys, and a line that takes some programs seconds to draw: Enter is not taken for a part of either.
+			send("k", "e", "y", "s", "enter", "--until", "text=ANSWER FIVE")
+			long := strings.Repeat("more ", 140) + "end"
+			send("--text", long, "--enter", "--until", "text=ANSWER SIX")
+			require.Equal(t, []string{"say hello: " + strange, lines, "one\ntwo\nthree", "the last\nof all", "keys", long}, promptsIn(t, log))
 		})
 	}
 }

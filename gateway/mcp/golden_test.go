@@ -256,7 +256,8 @@ var situations = []situation{
 	{"no reaction", "terminal_send", args{"text": "x", "enter": true}, func(f *fake) {
 		f.input = func(m *protocol.Input) (*protocol.InputResult, error) {
 			frame := f.frame
-			return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data), FromSeq: frame.Seq, UnreadBytes: 2, Seq: frame.Seq, Frame: &frame}, nil
+			frame.Activity = &protocol.Activity{State: "busy", UnreadBytes: 2}
+			return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data), FromSeq: frame.Seq, Seq: frame.Seq, Frame: &frame}, nil
 		}
 	}},
 	{"not settled", "terminal_send", args{"text": "make", "enter": true}, with(func(f *protocol.Frame) { f.Settled = false })},

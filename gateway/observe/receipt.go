@@ -143,9 +143,8 @@ func Unsubmitted(n int) string {
 }
 
 // Reaction says what is odd about how the program took what was typed, "" if nothing is: the program wrote nothing since
-// the first key that anybody could see, or what it wrote left the screen of before, or it has not read its input. last is
-// the receipt of the last part.
-func Reaction(reacted bool, before, after *protocol.Frame, last *protocol.InputResult) string {
+// the first key that anybody could see, or what it wrote left the screen of before, or it has not read its input.
+func Reaction(reacted bool, before, after *protocol.Frame) string {
 	var odd []string
 	switch {
 	case !reacted:
@@ -153,8 +152,8 @@ func Reaction(reacted bool, before, after *protocol.Frame, last *protocol.InputR
 	case alike(before, after):
 		odd = append(odd, "the screen looks as before")
 	}
-	if last != nil && last.UnreadBytes > 0 {
-		odd = append(odd, "the program has not read its input yet ("+count(last.UnreadBytes)+")")
+	if a := after.Activity; a != nil && a.UnreadBytes > 0 {
+		odd = append(odd, "the program has not read its input yet ("+count(a.UnreadBytes)+")")
 	}
 	return strings.Join(odd, ": ")
 }

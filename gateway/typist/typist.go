@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -19,8 +20,11 @@ const (
 	// by its speed take an Enter that follows at once for a part of the text, and do not act on it.
 	enterDelay = 250
 	// restless is how much longer than its quiet time a part gets to settle before the next one, in milliseconds: a screen
-	// with a spinner never does, and would take the next part's time too.
+	// with a spinner never does, and would take the next part's time too. A program that is still reading gets it again.
 	restless = 1500
+	// longLine is how long a line is typed, in bytes. A longer one is pasted where the program can take that: some draw
+	// anew for each character, and are not through with it when Enter comes.
+	longLine = 256
 )
 
 // Keyboard is what typing needs of a connection to a gateway.
@@ -116,8 +120,8 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 		return &Typed{}, err
 	}
 	for i, input := range inputs {
-		quiet := input.SettleMs
-		if i < len(inputs)-1 {
+		last := i == len(inputs)-1
+		if !last {
 			input.SettleMs = 0
 		}
 		input.TimeoutMs = Left(t.Deadline)
@@ -136,26 +140,34 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 		if out.Parts[i].Result = got; !out.Parts[i].Landed() {
 			break
 		}
-		if i < len(inputs)-1 {
-			out.After = max(out.After, got.Seq, t.settle(ctx, k, got.Seq, quiet))
+		if !last {
+			out.After = max(out.After, got.Seq, t.settle(ctx, k, got.Seq, max(t.SettleMs, enterDelay)))
 		}
 	}
 	return out, nil
 }
 
-// settle waits until the screen has been quiet for so many milliseconds after revision seq, or does not come to rest, and
-// returns the revision then. An error is no matter: if the terminal is gone, the next part says so.
+// settle waits until the program has read what was typed and the screen has been quiet for so many milliseconds after
+// revision seq, and returns the revision then. It gives up on a screen that does not come to rest and on a program that
+// reads no more. An error is no matter: if the terminal is gone, the next part says so.
 func (t *Text) settle(ctx context.Context, k Keyboard, seq uint64, quiet int64) uint64 {
-	if quiet == 0 {
-		return seq
+	for before := math.MaxInt; ; {
+		got, err := k.Wait(ctx, &protocol.Wait{
+			SessionID: t.SessionID, Until: protocol.Until{QuietMs: quiet}, AfterSeq: seq, TimeoutMs: min(quiet+restless, Left(t.Deadline)),
+		})
+		if err != nil {
+			return seq
+		}
+		seq = got.Seq
+		unread := 0
+		if got.Frame != nil && got.Frame.Activity != nil {
+			unread = got.Frame.Activity.UnreadBytes
+		}
+		if unread == 0 || unread >= before || time.Now().After(t.Deadline) {
+			return seq
+		}
+		before = unread
 	}
-	got, err := k.Wait(ctx, &protocol.Wait{
-		SessionID: t.SessionID, Until: protocol.Until{QuietMs: quiet}, AfterSeq: seq, TimeoutMs: min(quiet+restless, Left(t.Deadline)),
-	})
-	if err != nil {
-		return seq
-	}
-	return got.Seq
 }
 
 // Reacted reports whether the screen became another one since the first key, up to revision seq. It is true, too, where
@@ -170,7 +182,7 @@ func (t *Typed) Odd(frame *protocol.Frame) string {
 	if frame == nil || frame.Blackout.Hidden() || frame.Activity != nil && frame.Activity.State == "exited" {
 		return ""
 	}
-	return observe.Reaction(t.Reacted(frame.Seq), t.Before, frame, t.Last())
+	return observe.Reaction(t.Reacted(frame.Seq), t.Before, frame)
 }
 
 // allow gives the user time to decide where the grant leaves something to them.
@@ -198,7 +210,7 @@ func (t Text) inputs(out *Typed) []*protocol.Input {
 	switch {
 	case t.Paste != "":
 		add(observe.Text("paste", t.Paste), protocol.InputPaste, t.Paste)
-	case strings.Contains(t.Text, "\n") && out.Before.Screen.Modes.BracketedPaste:
+	case out.Before.Screen.Modes.BracketedPaste && (strings.Contains(t.Text, "\n") || len(t.Text) > longLine):
 		// Line by line the program would act on each Enter; as a paste it takes the lines as one text.
 		add(observe.Text("text, as a paste", t.Text), protocol.InputPaste, t.Text)
 	case strings.Contains(t.Text, "\n"):
@@ -211,9 +223,6 @@ func (t Text) inputs(out *Typed) []*protocol.Input {
 		add("keys "+observe.Keys(keys), protocol.InputKeys, keys)
 	}
 	if t.Enter {
-		if len(all) > 0 {
-			all[len(all)-1].SettleMs = max(t.SettleMs, enterDelay)
-		}
 		add("Enter", protocol.InputKeys, "enter")
 	}
 	t.guard(all, out.Before.Keyboard)

@@ -60,11 +60,13 @@ func TestOrderAndKinds(t *testing.T) {
 		ledger string
 	}{
 		{"text", typist.Text{Text: "ls"}, protocol.Modes{}, `text "ls" 100`},
-		{"text, keys and Enter", typist.Text{Text: "ls", Keys: []string{"left", "ctrl-a"}, Enter: true}, protocol.Modes{}, `text "ls" 0, quiet 100, keys "left ctrl-a" 0, quiet 250, keys "enter" 100`},
+		{"text, keys and Enter", typist.Text{Text: "ls", Keys: []string{"left", "ctrl-a"}, Enter: true}, protocol.Modes{}, `text "ls" 0, quiet 250, keys "left ctrl-a" 0, quiet 250, keys "enter" 100`},
 		{"text gets time before its Enter", typist.Text{Text: "ls", Enter: true}, protocol.Modes{}, `text "ls" 0, quiet 250, keys "enter" 100`},
 		{"lines as a paste", typist.Text{Text: "a\nb", Enter: true}, protocol.Modes{BracketedPaste: true}, `paste "a\nb" 0, quiet 250, keys "enter" 100`},
 		{"lines as text where there is no paste", typist.Text{Text: "a\nb"}, protocol.Modes{}, `text "a\nb" 100`},
 		{"one line stays text", typist.Text{Text: "a"}, protocol.Modes{BracketedPaste: true}, `text "a" 100`},
+		{"a long line as a paste", typist.Text{Text: strings.Repeat("x", 257)}, protocol.Modes{BracketedPaste: true}, `paste "` + strings.Repeat("x", 257) + `" 100`},
+		{"a shorter one as text", typist.Text{Text: strings.Repeat("x", 256)}, protocol.Modes{BracketedPaste: true}, `text "` + strings.Repeat("x", 256) + `" 100`},
 		{"paste", typist.Text{Paste: "a"}, protocol.Modes{}, `paste "a" 100`},
 		{"Enter alone", typist.Text{Enter: true}, protocol.Modes{}, `keys "enter" 100`},
 		{"the mouse comes first", typist.Text{Mouse: &typist.Mouse{Act: "click", On: "Name"}, Text: "ada", Keys: []string{"tab"}, Enter: true}, protocol.Modes{}, `mouse "click" 0, quiet 100, text "ada" 0, quiet 100, keys "tab" 0, quiet 250, keys "enter" 100`},
@@ -105,6 +107,32 @@ func TestARestlessScreenDoesNotTakeTheTimeOfWhatFollows(t *testing.T) {
 	require.Len(t, k.inputs, 2, "the second part speaks for itself")
 }
 
+// TestEnterWaitsForTheTextToBeRead: as long as the program goes on reading.
+func TestEnterWaitsForTheTextToBeRead(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		unread []int // at the end of each wait
+		waits  int
+	}{
+		{"read", []int{0}, 1},
+		{"it takes its time", []int{900, 400, 0}, 3},
+		{"it reads no more", []int{900, 400, 400, 300}, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, waits := &keyboard{frame: protocol.Frame{Seq: 7}}, 0
+			k.settles = func(m *protocol.Wait) (*protocol.WaitResult, error) {
+				waits++
+				return &protocol.WaitResult{Seq: m.AfterSeq + 1, Frame: &protocol.Frame{Activity: &protocol.Activity{UnreadBytes: c.unread[waits-1]}}}, nil
+			}
+			typed, err := typist.Type(t.Context(), k, typist.Text{Text: "ls", Enter: true, SettleMs: 100, Deadline: soon()})
+			require.NoError(t, err)
+			require.Equal(t, c.waits, waits)
+			require.Len(t, k.inputs, 2)
+			require.EqualValues(t, 8+waits, typed.After)
+		})
+	}
+}
+
 func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
 	frame := func(seq uint64) *protocol.Frame { return &protocol.Frame{Seq: seq} }
 	exited := frame(7)
@@ -132,7 +160,7 @@ func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := &keyboard{frame: protocol.Frame{Seq: 3, Screen: protocol.Screen{Hash: "h3", Title: "vim"}}}
 			k.answer = func(n int, _ *protocol.Input) (*protocol.InputResult, error) {
-				got := &protocol.InputResult{Status: protocol.StatusWritten, UnreadBytes: c.unread, FromSeq: c.from}
+				got := &protocol.InputResult{Status: protocol.StatusWritten, FromSeq: c.from}
 				if n > 1 && c.from != 0 {
 					got.FromSeq += 100 // the first counts
 				}
@@ -140,6 +168,9 @@ func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
 			}
 			typed, err := typist.Type(t.Context(), k, typist.Text{Text: "ls", Enter: true, Deadline: soon()})
 			require.NoError(t, err)
+			if c.unread > 0 {
+				c.frame.Activity = &protocol.Activity{State: "busy", UnreadBytes: c.unread}
+			}
 			require.Equal(t, c.want, typed.Odd(c.frame))
 		})
 	}

@@ -44,19 +44,6 @@ func (c *Child) Attention() (a Attention, known bool) {
 	return a, true
 }
 
-// Unread reports whether something was typed that the program could read and has not read yet: any byte, or a whole line
-// in canonical mode. Asking the terminal's other side has the kernel deliver first what is on its way.
-func (c *Child) Unread() bool {
-	// The slave is closed again at once: an open one would hide the end of the program's output. See FlushInput.
-	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
-	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(c.master), unix.TIOCGPTPEER, flags)
-	if errno != 0 {
-		return false // an old kernel: what was typed cannot be told from what was read
-	}
-	defer unix.Close(int(slave))
-	return readable(int(slave))
-}
-
 // HasOutput reports whether the program wrote something that was not read yet. Polling has the kernel deliver first what is
 // on its way.
 func (c *Child) HasOutput() bool { return readable(c.master) }

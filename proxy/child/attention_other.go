@@ -10,9 +10,6 @@ func (c *Child) Attention() (a Attention, known bool) {
 	return Attention{Group: c.ForegroundGroup()}, false
 }
 
-// Unread reports whether something was typed that the program could read and has not read yet. It is never known here.
-func (c *Child) Unread() bool { return false }
-
 // HasOutput reports whether the program wrote something that was not read yet.
 func (c *Child) HasOutput() bool {
 	fds := []unix.PollFd{{Fd: int32(c.master), Events: unix.POLLIN}}

@@ -243,22 +243,6 @@ func TestAttentionAfterAStop(t *testing.T) {
 	require.Eventually(t, polls(true), 20*time.Second, 10*time.Millisecond)
 }
 
-// Unread is about what the program could read: whole lines in canonical mode, and any byte without.
-func TestUnread(t *testing.T) {
-	c := drainedInBackground(t, start(t, "sleep 1000", nil))
-	require.False(t, c.Unread())
-	enter(t, c, "part")
-	require.False(t, c.Unread(), "a line that is not complete cannot be read")
-	enter(t, c, "\n")
-	require.True(t, c.Unread())
-
-	c = start(t, "stty raw; echo raw; sleep 1000", nil)
-	_, err := readUntil(t, c, says("raw"))
-	require.NoError(t, err)
-	enter(t, c, "x")
-	require.True(t, c.Unread())
-}
-
 func enter(t *testing.T, c *child.Child, text string) {
 	t.Helper()
 	n, err := c.Write([]byte(text))

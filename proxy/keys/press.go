@@ -42,6 +42,12 @@ type Press struct {
 	mods int32
 }
 
+// IsText reports whether the key types a character.
+func (k Press) IsText() bool { return k.key == nil && k.r != 0 && k.mods&^modShift == 0 }
+
+// IsEnter reports whether the key is Enter, of the keypad too, and nothing is held with it.
+func (k Press) IsEnter() bool { return k.key != nil && k.key.typed == "\r" && k.mods == 0 }
+
 // Interrupts reports whether the program, or the terminal driver for it, may throw away what it has not read yet when it
 // sees the key: Ctrl+C, Ctrl+Z and the quit key, as the driver has them by default (termios(3), ISIG). Neovim drops what
 // came with a Ctrl+C in one read.

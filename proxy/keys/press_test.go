@@ -236,6 +236,17 @@ func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 	}
 }
 
+func TestIsTextIsEnter(t *testing.T) {
+	for name, want := range map[string][2]bool{
+		"a": {true}, "A": {true}, "世": {true}, "space": {true}, "ctrl-a": {}, "alt-a": {}, "up": {}, "tab": {}, "kp-5": {},
+		"enter": {false, true}, "kp-enter": {false, true}, "alt-enter": {}, "shift-enter": {}, "ctrl-j": {},
+	} {
+		k, err := Parse(name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, [2]bool{k.IsText(), k.IsEnter()}, name)
+	}
+}
+
 func TestInterrupts(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ctrl-c": true, "^C": true, "ctrl-z": true, `ctrl-\`: true, "c": false, "alt-c": false, "ctrl-alt-c": false, "ctrl-d": false, "esc": false,
