@@ -65,6 +65,9 @@ func (d *desk) input(m *protocol.Input) {
 	})
 }
 
+// lineEnds makes each end of a line what the Enter key sends.
+var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
+
 // prepare checks the conditions of an input against the screen as it is now, and makes the bytes for the modes that are on
 // now. It runs in the screen loop.
 func (d *desk) prepare(h *holding) ([]input.Piece, error) {
@@ -88,7 +91,7 @@ func (d *desk) prepare(h *holding) ([]input.Piece, error) {
 	case protocol.InputKeys:
 		pieces, err = keyPieces(m.Data, km, d.s.chord, state.Level == control.Drive)
 	case protocol.InputText:
-		pieces, err = textPieces(strings.ReplaceAll(m.Data, "\n", "\r"))
+		pieces, err = textPieces(lineEnds.Replace(m.Data))
 	case protocol.InputPaste:
 		pieces, err = pastePieces(m.Data, modes.BracketedPaste)
 	case protocol.InputMouse:

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ type prompted struct {
 	name    string
 	program []string
 	files   map[string]string
+	dirs    []string
 	ready   string // a regular expression for a row of the screen
 	acts    []act
 	ends    args   // what makes the program end
@@ -46,13 +48,16 @@ var shellActs = []act{
 	{send: lineOf("printf '%s\\n' '" + strange + "' > one"), see: prompt, file: "one", has: strange + "\n"},
 	{send: textOf("touch a1\n  touch a2")}, // on the line, and not run
 	{send: keysOf("ctrl-c"), see: prompt},
-	{send: lineOf("ls a1 a2 > none 2>&1 || echo none > ended"), see: prompt, file: "ended", has: "none\n"},
+	{send: lineOf("ls a1 > none 2>&1 || echo none > ended"), see: prompt, file: "ended", has: "none\n"},
 	{send: textOf("rld > hello")},
 	{send: keysOf("ctrl-a")},
 	{send: lineOf("echo wo"), see: prompt, file: "hello", has: "world\n"},
 	{send: textOf("echo abXcd > keys")},
 	{send: keysOf("ctrl-a", "right*8", "backspace", "end", "enter"), see: prompt, file: "keys", has: "abcd\n"},
-	{send: keysOf("up")},
+	{send: textOf("echo ended > ended\n"), see: prompt, file: "ended", has: "ended\n"},
+	{send: textOf("echo spac")},
+	{send: keysOf("e", " ", ">", "space", "s", "\n"), see: prompt, file: "s", has: "space\n"},
+	{send: keysOf("up*3")},
 	{send: args{"text": "2", "keys": []string{"enter"}}, see: prompt, file: "keys2", has: "abcd\n"},
 }
 
@@ -69,7 +74,8 @@ var prompts = []prompted{
 		name: "zsh", program: []string{"zsh", "-f"}, ready: prompt, acts: append(shellActs, heredoc), ends: keysOf("ctrl-d"),
 	},
 	{
-		name: "fish", program: []string{"fish", "--no-config"}, ready: prompt,
+		name: "fish", program: []string{"fish"}, ready: prompt,
+		dirs: []string{"home/.local/share/fish/generated_completions"}, // or it makes them in the background
 		acts: append(shellActs, act{send: lineOf("begin\n  echo '世界'\n  echo ä\nend > two"), see: prompt, file: "two", has: "世界\nä\n"}),
 		ends: keysOf("ctrl-d"),
 	},
@@ -236,6 +242,9 @@ func TestTypingLandsInRealPrograms(t *testing.T) {
 			w := newWorld(t)
 			for name, content := range p.files {
 				w.write(name, content)
+			}
+			for _, name := range p.dirs {
+				require.NoError(t, os.MkdirAll(w.path(name), 0o700))
 			}
 			a := w.agent("claude", eras[1])
 			a.runs(args{"program": p.program[0], "args": p.program[1:], "cwd": w.dir, "wait_for": "regex", "value": p.ready}, "matched: true")

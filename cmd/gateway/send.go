@@ -47,7 +47,7 @@ func (a *app) newSend() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.send(cmd, args[0], args[1:], in) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.text, "text", "", "type this, without Enter")
+	f.StringVar(&in.text, "text", "", "type this, without Enter; the line end of a single line is Enter")
 	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`, - for standard input")
 	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
 	f.StringVar(&in.click, "click", "", "click on `TEXT`, which must stand exactly once on the screen, within one row")

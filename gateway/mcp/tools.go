@@ -76,7 +76,7 @@ func (s *Server) tools() []tool {
 		define("terminal_send", "Type into a terminal",
 			"Type and click, while you have control, then see what changed once the screen settled. Order: the mouse, then text or paste, then keys, then Enter. The mouse works where the header of the screen says mouse. Names of keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. "+rowsCount,
 			&mcp.ToolAnnotations{DestructiveHint: new(true), OpenWorldHint: new(true)}, true, s.send, terminalParam,
-			param{name: "text", kind: "string", about: "Typed as it is, without Enter. Several lines go in as one paste where the program can take that."},
+			param{name: "text", kind: "string", about: "Typed as it is, without Enter; the line end of a single line is Enter. Several lines go in as one paste where the program can take that."},
 			param{name: "paste", kind: "string", about: "Pasted in one piece (bracketed paste)."},
 			param{name: "keys", kind: "array", about: "Named keys, one after another."},
 			param{name: "enter", kind: "boolean", about: "Press Enter at the end, after the program took the text."},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,8 +100,33 @@ func (t Text) Check() error {
 		return errors.New("there is nothing to type: give text, paste, keys, enter or click")
 	case t.Text != "" && t.Paste != "":
 		return errors.New("text and paste exclude each other: send them one after another")
+	case slices.Contains(t.Keys, ""):
+		return errors.New("one of the keys has no name: leave it out, or name it, as in: ctrl-x enter")
 	}
 	return nil
+}
+
+// blanks are the names of keys that somebody wrote as what they type. Blanks separate names on the wire.
+var blanks = map[string]string{" ": "space", "\t": "tab", "\n": "enter", "\r": "enter", "\r\n": "enter"}
+
+// names are the keys as the wire has them.
+func names(list []string) string {
+	out := slices.Clone(list)
+	for i, name := range out {
+		if known, ok := blanks[name]; ok {
+			out[i] = known
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// oneLine takes the line end off a text that is one line: it is meant as Enter, and would be a part of the text in a paste.
+func (t *Text) oneLine() {
+	line, ends := strings.CutSuffix(t.Text, "\n")
+	line = strings.TrimSuffix(line, "\r")
+	if ends && len(t.Keys) == 0 && !strings.ContainsAny(line, "\r\n") {
+		t.Text, t.Enter = line, true
+	}
 }
 
 // Type types t and stops at the first part that does not arrive. A refusal is no error: it stands in the receipts. An
@@ -109,6 +135,7 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 	if err := t.Check(); err != nil {
 		return &Typed{}, err
 	}
+	t.oneLine()
 	before, err := k.Read(ctx, &protocol.Read{SessionID: t.SessionID})
 	if err != nil {
 		return &Typed{}, err
@@ -210,16 +237,16 @@ func (t Text) inputs(out *Typed) []*protocol.Input {
 	switch {
 	case t.Paste != "":
 		add(observe.Text("paste", t.Paste), protocol.InputPaste, t.Paste)
-	case out.Before.Screen.Modes.BracketedPaste && (strings.Contains(t.Text, "\n") || len(t.Text) > longLine):
+	case out.Before.Screen.Modes.BracketedPaste && (strings.ContainsAny(t.Text, "\r\n") || len(t.Text) > longLine):
 		// Line by line the program would act on each Enter; as a paste it takes the lines as one text.
 		add(observe.Text("text, as a paste", t.Text), protocol.InputPaste, t.Text)
-	case strings.Contains(t.Text, "\n"):
+	case strings.ContainsAny(t.Text, "\r\n"):
 		add(observe.Text("text, line by line", t.Text), protocol.InputText, t.Text)
 	case t.Text != "":
 		add(observe.Text("text", t.Text), protocol.InputText, t.Text)
 	}
 	if len(t.Keys) > 0 {
-		keys := strings.Join(t.Keys, " ")
+		keys := names(t.Keys)
 		add("keys "+observe.Keys(keys), protocol.InputKeys, keys)
 	}
 	if t.Enter {

@@ -64,6 +64,12 @@ func TestOrderAndKinds(t *testing.T) {
 		{"text gets time before its Enter", typist.Text{Text: "ls", Enter: true}, protocol.Modes{}, `text "ls" 0, quiet 250, keys "enter" 100`},
 		{"lines as a paste", typist.Text{Text: "a\nb", Enter: true}, protocol.Modes{BracketedPaste: true}, `paste "a\nb" 0, quiet 250, keys "enter" 100`},
 		{"lines as text where there is no paste", typist.Text{Text: "a\nb"}, protocol.Modes{}, `text "a\nb" 100`},
+		{"a line that ends is a line and Enter", typist.Text{Text: "ls\n"}, protocol.Modes{BracketedPaste: true}, `text "ls" 0, quiet 250, keys "enter" 100`},
+		{"once", typist.Text{Text: "ls\r\n", Enter: true}, protocol.Modes{}, `text "ls" 0, quiet 250, keys "enter" 100`},
+		{"an end alone is Enter", typist.Text{Text: "\n"}, protocol.Modes{BracketedPaste: true}, `keys "enter" 100`},
+		{"an end before keys", typist.Text{Text: "ls\n", Keys: []string{"up"}}, protocol.Modes{}, `text "ls\n" 0, quiet 250, keys "up" 100`},
+		{"keys written as what they type", typist.Text{Keys: []string{"a", " ", "\t", "\n", "ctrl-x ctrl-s"}}, protocol.Modes{}, `keys "a space tab enter ctrl-x ctrl-s" 100`},
+		{"old line ends", typist.Text{Text: "a\rb"}, protocol.Modes{BracketedPaste: true}, `paste "a\rb" 100`},
 		{"one line stays text", typist.Text{Text: "a"}, protocol.Modes{BracketedPaste: true}, `text "a" 100`},
 		{"a long line as a paste", typist.Text{Text: strings.Repeat("x", 257)}, protocol.Modes{BracketedPaste: true}, `paste "` + strings.Repeat("x", 257) + `" 100`},
 		{"a shorter one as text", typist.Text{Text: strings.Repeat("x", 256)}, protocol.Modes{BracketedPaste: true}, `text "` + strings.Repeat("x", 256) + `" 100`},
@@ -236,6 +242,7 @@ func TestWhatNoTerminalTakesIsRefusedBeforeTheFirstKey(t *testing.T) {
 		say  string
 	}{
 		{"nothing", typist.Text{}, "there is nothing to type"},
+		{"a key without a name", typist.Text{Keys: []string{"a", ""}}, "has no name"},
 		{"both", typist.Text{Text: "a", Paste: "b"}, "exclude each other"},
 		{"too long", typist.Text{Text: strings.Repeat("x", 50<<10)}, "the limit is 49152"},
 		{"too long on the wire", typist.Text{Text: strings.Repeat("\x01", 12<<10)}, "too much for one input"},
