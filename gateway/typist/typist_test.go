@@ -75,7 +75,7 @@ func TestOrderAndKinds(t *testing.T) {
 		{"a shorter one as text", typist.Text{Text: strings.Repeat("x", 256)}, protocol.Modes{BracketedPaste: true}, `text "` + strings.Repeat("x", 256) + `" 100`},
 		{"paste", typist.Text{Paste: "a"}, protocol.Modes{}, `paste "a" 100`},
 		{"Enter alone", typist.Text{Enter: true}, protocol.Modes{}, `keys "enter" 100`},
-		{"the mouse comes first", typist.Text{Mouse: &typist.Mouse{Act: "click", On: "Name"}, Text: "ada", Keys: []string{"tab"}, Enter: true}, protocol.Modes{}, `mouse "click" 0, quiet 100, text "ada" 0, quiet 100, keys "tab" 0, quiet 250, keys "enter" 100`},
+		{"the mouse comes first", typist.Text{Mouse: &typist.Mouse{Act: "click", On: "Name"}, Text: "ada", Keys: []string{"tab"}, Enter: true}, protocol.Modes{}, `mouse "click" 0, quiet 250, text "ada" 0, quiet 250, keys "tab" 0, quiet 250, keys "enter" 100`},
 		{"a click gets time before its Enter", typist.Text{Mouse: &typist.Mouse{Act: "click", On: "Name"}, Enter: true}, protocol.Modes{}, `mouse "click" 0, quiet 250, keys "enter" 100`},
 		{"the mouse alone", typist.Text{Mouse: &typist.Mouse{Act: "wheel-down*3"}}, protocol.Modes{}, `mouse "wheel-down*3" 100`},
 		{"the last part does not settle", typist.Text{Text: "a", Enter: true, NoSettle: true}, protocol.Modes{}, `text "a" 0, quiet 250, keys "enter" 0`},
