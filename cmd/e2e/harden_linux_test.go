@@ -60,7 +60,11 @@ func (w *world) nobody() (*syscall.SysProcAttr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(w.dir, "probe"), self, 0o755); err != nil {
+	// The lock keeps other tests from forking with the file open: nobody could run it then (ETXTBSY).
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(filepath.Join(w.dir, "probe"), self, 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		return nil, err
 	}
 	err = filepath.WalkDir(w.dir, func(path string, _ fs.DirEntry, err error) error {
