@@ -281,8 +281,11 @@ func TestR22AndR24SoftPrompts(t *testing.T) {
 				w.feedback()
 			}
 			s, o := w.asked(a)
-			w.until(func() bool { return o.reads().Frame.Blackout != nil }, func() string { return s.screen() + o.all() })
-			shown := o.reads().Frame
+			var shown *protocol.Frame
+			w.until(func() bool { // the question may come in pieces
+				shown = o.reads().Frame
+				return shown.Blackout != nil && shown.IdleMs >= 100
+			}, func() string { return s.screen() + o.all() })
 			require.Equal(t, a.kind, shown.Blackout.Secret)
 			require.Contains(t, strings.Join(shown.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"), "the question is shown")
 			got := w.gateway("send", o.id, "--text", "evil")
