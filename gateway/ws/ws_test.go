@@ -52,9 +52,10 @@ func (l *loop) Next(done <-chan struct{}) (protocol.Message, error) {
 
 func serve(t *testing.T, l *loop, times Times) (*Door, *websocket.Conn) {
 	t.Helper()
+	joined := make(chan struct{})
 	d := New(Config{
 		Admit: func(*http.Request) (Admission, error) {
-			return Admission{Join: func() Peer { return l }, Limit: 1000}, nil
+			return Admission{Join: func() Peer { close(joined); return l }, Limit: 1000}, nil
 		},
 		CheckOrigin: func(*http.Request) bool { return true },
 		CloseCode:   func(error) (int, string) { return websocket.CloseGoingAway, "bye" },
@@ -70,6 +71,7 @@ func serve(t *testing.T, l *loop, times Times) (*Door, *websocket.Conn) {
 	require.NoError(t, resp.Body.Close())
 	t.Cleanup(func() { _ = conn.Close() })
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+	<-joined // the handshake is over on this end before it is on the other
 	return d, conn
 }
 
