@@ -109,7 +109,19 @@ func (c *checks) frame(f *Frame) *checks {
 		return c
 	}
 	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows).hidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
-		withheld("frame.blackout", f.Blackout)
+		between("frame.moved", int64(f.Moved), -int64(f.Screen.Rows), int64(f.Screen.Rows)).
+		highlights(f.Highlights, &f.Screen).withheld("frame.blackout", f.Blackout)
+}
+
+func (c *checks) highlights(all []Highlight, s *Screen) *checks {
+	c.between("frame.highlights", int64(len(all)), 0, MaxHighlights)
+	for _, h := range all {
+		c.between("frame.highlights.row", int64(h.Row), 0, int64(s.Rows)-1).
+			between("frame.highlights.col", int64(h.Col), 0, int64(s.Cols)-1).
+			between("frame.highlights.cols", int64(h.Cols), 1, int64(s.Cols)).
+			text("frame.highlights.text", h.Text, 16*MaxHighlight)
+	}
+	return c
 }
 
 func (c *checks) hidden(field string, rows []int, all int) *checks {
@@ -297,7 +309,15 @@ func (m *Wait) check() error {
 
 func (m *Read) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
-		between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
+		between("scrollback", int64(m.Scrollback), 0, MaxHistory).pages(m).done()
+}
+
+// pages checks what a read says about history.
+func (c *checks) pages(m *Read) *checks {
+	if m.FromLine != nil && m.Scrollback == 0 {
+		c.fail(CodeBadMessage, "fromLine", "is given, but scrollback does not say how many rows from there on")
+	}
+	return c
 }
 
 func (m *Watch) check() error   { return new(checks).id("sessionId", m.SessionID).done() }

@@ -162,8 +162,11 @@ type ReadResult struct {
 	Frame     *Frame `json:"frame"`
 	// Text is the rolling text, or the rows of history that were asked for, one a line.
 	Text string `json:"text,omitempty"`
-	// NextLine is the lasting number of the line after Text, for reading on.
-	NextLine uint64 `json:"nextLine,omitempty"`
+	// FirstLine and NextLine are the lasting numbers of the first line of Text, where it is history, and of the line after
+	// it: equal for none. OldestLine is that of the oldest line that is kept.
+	FirstLine  uint64 `json:"firstLine,omitempty"`
+	NextLine   uint64 `json:"nextLine,omitempty"`
+	OldestLine uint64 `json:"oldestLine,omitempty"`
 	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where Text is history.
 	HiddenText []int `json:"hiddenText,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
@@ -305,8 +308,12 @@ type Read struct {
 	AgentID   string `json:"agentId,omitempty"`
 	// SinceSeq: the frame may carry only the rows that changed since that revision.
 	SinceSeq uint64 `json:"sinceSeq,omitempty"`
-	// Scrollback is the number of rows of history wanted, newest last.
-	Scrollback int `json:"scrollback,omitempty"`
+	// Scrollback is the number of rows of history wanted, newest last: the newest ones, or those from FromLine on.
+	Scrollback int     `json:"scrollback,omitempty"`
+	FromLine   *uint64 `json:"fromLine,omitempty"`
+	// Follow, with SinceSeq: rows that moved need not be sent again (see [Frame.Moved]), and Scrollback is the most wanted of
+	// the rows that have left the screen since then and were not seen on it.
+	Follow bool `json:"follow,omitempty"`
 	// Attributes: rows carry SGR sequences.
 	Attributes bool `json:"attributes,omitempty"`
 	// Text: the rolling text is wanted.

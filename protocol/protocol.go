@@ -48,6 +48,8 @@ const (
 	ContentRunes    = 4000       // newest characters of the rolling text in a snapshot
 	MaxWaitMs       = 600 * 1000 // longest wait, settle or request time-out, in milliseconds
 	MaxHistory      = 2000       // rows of history in one terminal.read.result
+	MaxHighlights   = 32         // highlights of one frame
+	MaxHighlight    = 80         // characters of the text of one highlight
 )
 
 // Level says what a grant allows.

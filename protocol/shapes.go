@@ -9,6 +9,13 @@ type Frame struct {
 	// Changed holds the rows that differ from the frame with revision Since, in place of Screen.Lines.
 	Changed []Row  `json:"changed,omitempty"`
 	Since   uint64 `json:"since,omitempty"`
+	// Moved is by how many rows those of the frame Since have moved up, down if it is negative, before Changed counts; see
+	// [Patch]. Only who reads with Follow gets it.
+	Moved int `json:"moved,omitempty"`
+	// Line is the lasting number that the first row of the main screen will have in the history.
+	Line uint64 `json:"line,omitempty"`
+	// Highlights are the parts of rows that stand out by their background, as a selected entry does; at most MaxHighlights.
+	Highlights []Highlight `json:"highlights,omitempty"`
 	// Keyboard says who may type now.
 	Keyboard Keyboard `json:"keyboard"`
 	// IdleMs is the time since the last visible change.
@@ -59,6 +66,16 @@ type Row struct {
 type Cell struct {
 	Row int `json:"row"`
 	Col int `json:"col"`
+}
+
+// Highlight is a part of a row that stands out: inverse, or on another background than what is around it.
+type Highlight struct {
+	Row int `json:"row"`
+	// Col is its first column, Cols how many it has.
+	Col  int `json:"col"`
+	Cols int `json:"cols"`
+	// Text is what is shown there, at most MaxHighlight characters of it.
+	Text string `json:"text"`
 }
 
 // Cursor is the text cursor.
