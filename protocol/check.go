@@ -117,6 +117,7 @@ func (c *checks) highlights(all []Highlight, s *Screen) *checks {
 	c.between("frame.highlights", int64(len(all)), 0, MaxHighlights)
 	for _, h := range all {
 		c.between("frame.highlights.row", int64(h.Row), 0, int64(s.Rows)-1).
+			between("frame.highlights.rows", int64(h.Rows), 0, int64(s.Rows)).
 			between("frame.highlights.col", int64(h.Col), 0, int64(s.Cols)-1).
 			between("frame.highlights.cols", int64(h.Cols), 1, int64(s.Cols)).
 			text("frame.highlights.text", h.Text, 16*MaxHighlight)

@@ -68,13 +68,15 @@ type Cell struct {
 	Col int `json:"col"`
 }
 
-// Highlight is a part of a row that stands out: inverse, or on another background than what is around it.
+// Highlight is a part of the screen that stands out: inverse, or on another background than what is around it.
 type Highlight struct {
-	Row int `json:"row"`
+	// Row is its first row, Rows how many it has where it is more than one.
+	Row  int `json:"row"`
+	Rows int `json:"rows,omitempty"`
 	// Col is its first column, Cols how many it has.
 	Col  int `json:"col"`
 	Cols int `json:"cols"`
-	// Text is what is shown there, at most MaxHighlight characters of it.
+	// Text is what is shown there in the first row, at most MaxHighlight characters of it.
 	Text string `json:"text"`
 }
 

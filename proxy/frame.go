@@ -3,7 +3,6 @@ package proxy
 import (
 	"hash/fnv"
 	"strconv"
-	"strings"
 	"time"
 
 	"terminalproxy/protocol"
@@ -78,6 +77,7 @@ func (l *screenLoop) answer(now time.Time) *protocol.Frame {
 		if f.Blackout != nil {
 			f.Activity.UnreadBytes = 0 // how long a password is
 		}
+		l.mark(f)
 	}
 	return f
 }
@@ -126,19 +126,6 @@ func (l *screenLoop) hash() string {
 	}
 	l.lines.hash = strconv.FormatUint(h.Sum64(), 36)
 	return l.lines.hash
-}
-
-// history is the newest n rows of scrollback as text, the lasting number of the row after them, and which of them hold
-// text that the user cannot see.
-func (l *screenLoop) history(n int) (text string, next uint64, hidden []int) {
-	length := l.model.HistoryLen()
-	n = min(n, length, protocol.MaxHistory)
-	for i := range n {
-		if l.model.HistoryConceals(length - n + i) {
-			hidden = append(hidden, i)
-		}
-	}
-	return strings.Join(l.pastRows(n), "\n"), l.model.HistoryBase() + uint64(length), hidden
 }
 
 // view is the loop as the waits and conditions see it.

@@ -87,7 +87,11 @@ func (d *desk) read(m *protocol.Read) {
 			d.s.link.Send(r)
 			return
 		}
-		if m.SinceSeq > 0 {
+		seen := l.recall.at(m.SinceSeq)
+		switch {
+		case m.SinceSeq > 0 && m.Follow && !m.Attributes:
+			l.follow(r.Frame, seen)
+		case m.SinceSeq > 0:
 			l.reduce(r.Frame, m.SinceSeq)
 		}
 		if m.Attributes {
@@ -95,7 +99,10 @@ func (d *desk) read(m *protocol.Read) {
 		}
 		switch {
 		case m.Scrollback > 0:
-			r.Text, r.NextLine, r.HiddenText = l.history(m.Scrollback)
+			if no := l.past(r, m, seen); no != nil {
+				d.s.link.Send(&protocol.Error{RequestID: m.RequestID, Code: no.code, Message: no.say, Field: "fromLine"})
+				return
+			}
 		case m.Text:
 			r.Text = l.content()
 		}
@@ -109,17 +116,25 @@ func (d *desk) read(m *protocol.Read) {
 	}
 }
 
-// reduce replaces the rows of f by those that changed since a revision, where that is known and shorter.
+// reduce replaces the rows of f by those that changed since a revision, where that is known and shorter on the wire.
 func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
 	rows, ok := l.changedSince(since)
-	if !ok || len(rows) >= len(f.Screen.Lines) {
+	if !ok {
 		return
 	}
-	f.Since, f.Changed = since, make([]protocol.Row, 0, len(rows))
-	for _, row := range rows {
-		f.Changed = append(f.Changed, protocol.Row{Row: row, Text: f.Screen.Lines[row]})
+	all, part := 0, 0
+	for _, line := range f.Screen.Lines {
+		all += len(line) + len(`"",`)
 	}
-	f.Screen.Lines = nil
+	changed := make([]protocol.Row, 0, len(rows))
+	for _, row := range rows {
+		changed = append(changed, protocol.Row{Row: row, Text: f.Screen.Lines[row]})
+		part += len(f.Screen.Lines[row]) + len(`{"row":00,"text":""},`)
+	}
+	if part >= all {
+		return
+	}
+	f.Since, f.Changed, f.Screen.Lines = since, changed, nil
 }
 
 // colour puts the SGR sequences into the rows of f.

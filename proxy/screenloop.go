@@ -57,6 +57,7 @@ type screenLoop struct {
 	x10      bool
 	lines    lineCache
 	shown    shown
+	recall   recall
 	exit     *child.Exit
 	lookout  lookout
 	asking   map[string]bool   // waits for "the program waits for input"

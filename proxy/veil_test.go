@@ -90,7 +90,7 @@ func (s *stage) passes(d time.Duration) {
 // seen is everything that an agent can get hold of: frame, history, rolling text.
 func (s *stage) seen() string {
 	f := s.loop.frame(s.now)
-	text, _, _ := s.loop.history(protocol.MaxHistory)
+	text := strings.Join(s.loop.pastRows(0, s.loop.model.HistoryLen()), "\n")
 	s.loop.colour(f)
 	plain := s.loop.frame(s.now)
 	return strings.Join(append(append(f.Screen.Lines, plain.Screen.Lines...), text, s.loop.content()), "\n")
@@ -417,7 +417,7 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 		require.NotContains(t, got, gone)
 	}
 	require.Equal(t, "before\n\nafter\n", s.loop.content(), "the rolling text has nothing of it")
-	history, _, _ := s.loop.history(10)
+	history := strings.Join(s.loop.pastRows(0, s.loop.model.HistoryLen()), "\n")
 	require.Equal(t, "before\n\n\nthree\nfour", history)
 }
 

@@ -17,6 +17,9 @@ func (s *Screen) Resize(cols, rows int) {
 
 func (t *terminal) resize(cols, rows int) {
 	t.flushDirty()
+	if cols != t.cols { // other rows, and those of the screen had numbers already
+		t.renumbered += uint64(t.hist.length + t.rows)
+	}
 	onAlt := t.onAlt()
 	if onAlt { // the main screen's cursor is the one that was saved when it was left
 		saved := t.main.saved

@@ -222,6 +222,11 @@ func (s *Screen) HistoryLen() int { return s.t.hist.length }
 // the lasting number HistoryBase()+i. Reflowing to another width renumbers rows.
 func (s *Screen) HistoryBase() uint64 { return s.t.hist.base }
 
+// HistoryNumber is the lasting number of the oldest row of the history; those of the rows after it follow, and the first row
+// of the main screen has the one after the last. A number is never given to another row: reflowing to another width makes
+// all rows new ones.
+func (s *Screen) HistoryNumber() uint64 { return s.t.hist.base + s.t.renumbered }
+
 // HistoryText returns the text of row i of the history, 0 being the oldest; "" outside.
 func (s *Screen) HistoryText(i int) string { return string(s.AppendHistory(nil, i)) }
 

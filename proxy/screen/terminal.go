@@ -11,6 +11,8 @@ type terminal struct {
 	alt   *grid // made when a program first asks for it
 	hist  history
 	marks Marks
+	// renumbered is how far the lasting numbers of the history's rows have run ahead of hist.base.
+	renumbered uint64
 
 	// The cursor. x stays inside the screen; pending says that the last column was written and the next character
 	// goes to the next row (the VT100's wrap-around flag, "phantom column").

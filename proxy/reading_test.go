@@ -1,0 +1,326 @@
+package proxy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// shownFrame is a frame as an answer has it, but for what the program is doing.
+func shownFrame(l *screenLoop) *protocol.Frame {
+	f := l.frame(time.Now())
+	l.mark(f)
+	return f
+}
+
+// answered is the answer to a read.
+func answered(t *testing.T, l *screenLoop, m *protocol.Read) *protocol.ReadResult {
+	t.Helper()
+	r := &protocol.ReadResult{Frame: shownFrame(l)}
+	seen := l.recall.at(m.SinceSeq)
+	if m.SinceSeq > 0 {
+		l.follow(r.Frame, seen)
+	}
+	if no := l.past(r, m, seen); no != nil {
+		require.FailNow(t, no.say)
+	}
+	return r
+}
+
+// follower is an agent that follows a terminal by what changed.
+type follower struct {
+	seq    uint64
+	screen []string
+	log    []string // what left the screen, numbered from next-len(log)
+	next   uint64
+}
+
+// follow reads on and puts together what it is told.
+func (r *follower) follow(t *testing.T, l *screenLoop, most int) *protocol.ReadResult {
+	t.Helper()
+	got := answered(t, l, &protocol.Read{SinceSeq: r.seq, Follow: true, Scrollback: most})
+	f := got.Frame
+	if f.Screen.Lines != nil {
+		r.screen = f.Screen.Lines
+	} else {
+		require.Equal(t, r.seq, f.Since)
+		r.screen = protocol.Patch(protocol.Move(r.screen, f.Moved), f.Changed)
+	}
+	r.seq = f.Seq
+	return got
+}
+
+func line(i int) string { return fmt.Sprintf("line number %d of a log of some length", i) }
+
+func lines(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		b.WriteString(line(i) + "\r\n")
+	}
+	return b.String()
+}
+
+func TestFollowingALog(t *testing.T) {
+	l := watchedLoop(60, 6)
+	r := follower{}
+	l.digest([]byte("$ make all the many things\r\n"))
+	r.follow(t, l, 100)
+
+	l.digest([]byte(lines(0, 2)))
+	got := r.follow(t, l, 100)
+	require.Len(t, got.Frame.Changed, 2)
+	require.Empty(t, got.Text)
+
+	l.digest([]byte(lines(2, 5))) // the command scrolls off, and so does line 0; both were seen
+	got = r.follow(t, l, 100)
+	require.Equal(t, 1, got.Frame.Moved)
+	require.EqualValues(t, 1, got.Frame.Line)
+	require.Equal(t, []protocol.Row{{Row: 2, Text: line(2)}, {Row: 3, Text: line(3)}, {Row: 4, Text: line(4)}}, got.Frame.Changed)
+	require.Empty(t, got.Text)
+	require.Equal(t, got.FirstLine, got.NextLine)
+
+	l.digest([]byte(lines(5, 50))) // far more than the screen holds
+	got = r.follow(t, l, 100)
+	require.NotNil(t, got.Frame.Screen.Lines, "nothing is left of the old screen")
+	require.NotZero(t, got.Frame.Since)
+	require.Equal(t, strings.ReplaceAll(strings.TrimSuffix(lines(5, 45), "\r\n"), "\r", ""), got.Text)
+	require.EqualValues(t, 6, got.FirstLine)
+	require.EqualValues(t, 46, got.NextLine)
+	require.EqualValues(t, 46, got.Frame.Line)
+
+	l.digest([]byte(lines(50, 100)))
+	got = r.follow(t, l, 10)
+	require.Equal(t, strings.ReplaceAll(strings.TrimSuffix(lines(85, 95), "\r\n"), "\r", ""), got.Text, "the newest ten")
+	require.EqualValues(t, 86, got.FirstLine)
+
+	got = r.follow(t, l, 100)
+	require.Empty(t, got.Frame.Changed)
+	require.Nil(t, got.Frame.Screen.Lines, "nothing new")
+}
+
+func TestAChangedRowThatScrolledOffIsReadAgain(t *testing.T) {
+	l := watchedLoop(60, 4)
+	r := follower{}
+	l.digest([]byte("first\r\n 50%"))
+	r.follow(t, l, 100)
+	l.digest([]byte("\r100%\r\n" + lines(0, 4)))
+	got := r.follow(t, l, 100)
+	require.Equal(t, "100%\n"+line(0), got.Text)
+	require.EqualValues(t, 1, got.FirstLine)
+}
+
+func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
+	l := watchedLoop(60, 6)
+	r := follower{}
+	l.digest([]byte("$ make all the many things\r\n"))
+	r.follow(t, l, 100)
+	old := r
+	for i := range recallMost {
+		l.digest([]byte(lines(i, i+1)))
+		r.follow(t, l, 0)
+	}
+	for _, at := range []struct {
+		name   string
+		change func()
+	}{
+		{"too old", func() {}},
+		{"another width", func() {
+			old = r
+			l.model.Resize(30, 6)
+		}},
+		{"another height", func() {
+			r.follow(t, l, 0)
+			old = r
+			l.model.Resize(30, 8)
+		}},
+		{"never", func() { old.seq = 1 << 40 }},
+	} {
+		at.change()
+		got := old.follow(t, l, 100)
+		require.NotNil(t, got.Frame.Screen.Lines, at.name)
+		require.Zero(t, got.Frame.Since, at.name)
+		require.Empty(t, got.Text, at.name)
+		require.Equal(t, got.FirstLine, got.NextLine, at.name)
+	}
+}
+
+func TestRecallIsBounded(t *testing.T) {
+	l := watchedLoop(1000, 100)
+	for i := range 3 * recallMost {
+		l.digest([]byte(strings.Repeat(fmt.Sprintf("\r\n%d%s", i, strings.Repeat("x", 900)), 100)))
+		shownFrame(l)
+		require.True(t, l.recall.bytes <= recallBytes || len(l.recall.screens) == 1)
+	}
+	small := watchedLoop(10, 2)
+	for i := range 3 * recallMost {
+		small.digest([]byte(fmt.Sprintf("\r%d", i)))
+		shownFrame(small)
+		shownFrame(small)
+	}
+	require.Len(t, small.recall.screens, recallMost)
+}
+
+// anything is output of a program that does a bit of everything.
+func anything(r *rand.Rand) string {
+	switch r.IntN(12) {
+	case 0:
+		return fmt.Sprintf("\x1b[%d;%dH", 1+r.IntN(9), 1+r.IntN(20))
+	case 1:
+		return "\x1b[K"
+	case 2:
+		return "\x1b[2J"
+	case 3:
+		return fmt.Sprintf("\x1b[%dM\x1b[%dL", r.IntN(3), r.IntN(3))
+	case 4:
+		return fmt.Sprintf("\x1b[%d;%dr", 1+r.IntN(3), 4+r.IntN(6))
+	case 5:
+		return []string{"\x1b[?1049h", "\x1b[?1049l", "\x1b[r", "\x1b[3J", "\x1bc"}[r.IntN(5)]
+	case 6:
+		return "\x1b[7mbar\x1b[m"
+	case 7:
+		return fmt.Sprintf("\x1b[%dS\x1b[%dT", r.IntN(3), r.IntN(3))
+	case 8:
+		return "\x1bM"
+	default:
+		from := r.IntN(100)
+		return lines(from, from+r.IntN(12))
+	}
+}
+
+// TestFollowingRebuildsEveryScreen: whatever programs do, who puts together what changed has the screen, and what it is told of
+// the history are the rows that it has not seen, by their numbers.
+func TestFollowingRebuildsEveryScreen(t *testing.T) {
+	for seed := range uint64(40) {
+		dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same programs each time
+		l := watchedLoop(10+dice.IntN(40), 9)
+		r := follower{}
+		for range 60 {
+			for range dice.IntN(6) {
+				l.digest([]byte(anything(dice)))
+			}
+			if dice.IntN(30) == 0 {
+				l.model.Resize(10+dice.IntN(40), 9)
+			}
+			got := r.follow(t, l, protocol.MaxHistory)
+			require.Equal(t, shownFrame(l).Screen.Lines, r.screen, "seed %d", seed)
+			if got.Text != "" {
+				require.Equal(t, int(got.NextLine-got.FirstLine), strings.Count(got.Text, "\n")+1) //nolint:gosec // few
+				require.Equal(t, got.Text, answered(t, l, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &got.FirstLine}).Text)
+			}
+		}
+	}
+}
+
+func TestFollowingALogMissesNothing(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same log each time
+		l := watchedLoop(60, 2+r.IntN(10))
+		who, seen, printed := follower{}, map[string]bool{}, 0
+		who.follow(t, l, 0)
+		for range 30 {
+			n := r.IntN(30)
+			l.digest([]byte(lines(printed, printed+n)))
+			printed += n
+			got := who.follow(t, l, protocol.MaxHistory)
+			told := strings.Split(got.Text, "\n")
+			for _, row := range got.Frame.Changed {
+				told = append(told, row.Text)
+			}
+			for _, row := range append(told, got.Frame.Screen.Lines...) {
+				seen[row] = true
+			}
+		}
+		for i := range printed {
+			require.True(t, seen[line(i)], "seed %d: line %d", seed, i)
+		}
+	}
+}
+
+func TestLinesOfTheHistoryByNumber(t *testing.T) {
+	l := watchedLoop(60, 4) // keeps 1,000 rows
+	page := func(from uint64, n int) (*protocol.ReadResult, *refusal) {
+		r := &protocol.ReadResult{Frame: shownFrame(l)}
+		return r, l.past(r, &protocol.Read{FromLine: &from, Scrollback: n}, nil)
+	}
+	_, no := page(3, 5)
+	require.Equal(t, "there is no line 3: the history is empty, and its next line will be 0", no.say)
+	got, no := page(0, 5)
+	require.Nil(t, no)
+	require.Empty(t, got.Text)
+
+	l.digest([]byte(lines(0, 103))) // a hundred rows, numbered as they are called
+	got, no = page(10, 2)
+	require.Nil(t, no)
+	require.Equal(t, line(10)+"\n"+line(11), got.Text)
+	require.EqualValues(t, 10, got.FirstLine)
+	require.EqualValues(t, 12, got.NextLine)
+	require.Zero(t, got.OldestLine)
+	got, _ = page(98, 10)
+	require.Equal(t, line(98)+"\n"+line(99), got.Text)
+	got, _ = page(100, 10)
+	require.Empty(t, got.Text)
+	_, no = page(101, 10)
+	require.Equal(t, "line 101 has not left the screen yet: the history has the lines 0 to 99", no.say)
+
+	l.digest([]byte(lines(103, 2003)))
+	got, _ = page(1500, 1)
+	require.Equal(t, line(1500), got.Text, "the number of a row is its number for ever")
+	require.EqualValues(t, 1000, got.OldestLine)
+	_, no = page(999, 1)
+	require.Equal(t, "line 999 is no longer kept: the history has the lines 1000 to 1999", no.say)
+
+	l.model.Resize(20, 4)
+	_, no = page(1500, 1)
+	require.Contains(t, no.say, "line 1500 is no longer kept", "another width, other rows")
+}
+
+// A page may begin and end anywhere, and no piece of a secret stands on it.
+func TestR29NoPageOfTheHistoryHoldsAPieceOfASecret(t *testing.T) {
+	l := watchedLoop(30, 3)
+	key := "-----BEGIN OPENSSH PRIVATE KEY-----\r\n" + strings.Repeat(strings.Repeat("aB3/", 6)+"\r\n", 20) + "aB3/x==\r\n-----END OPENSSH PRIVATE KEY-----\r\n"
+	l.digest([]byte("cat id\r\n" + key + "echo " + token + "\r\n" + lines(0, 30)))
+	for from := range uint64(l.model.HistoryLen()) { //nolint:gosec // few
+		for _, n := range []int{1, 2, 7} {
+			text := answered(t, l, &protocol.Read{FromLine: &from, Scrollback: n}).Text
+			require.NotContains(t, text, "aB3/", "from %d", from)
+			require.NotContains(t, text, "Ab3x", "from %d", from)
+		}
+	}
+}
+
+func TestHighlightsInAnswers(t *testing.T) {
+	l := watchedLoop(60, 6)
+	l.digest([]byte("\x1b[7m 漢字 menu \x1b[m\r\n\x1b[44mone\x1b[m\r\n\x1b[44mtwo\x1b[m\r\n\x1b[7m" + token + "\x1b[m \x1b[7m\u200b \x1b[m"))
+	require.Equal(t, []protocol.Highlight{
+		{Row: 0, Col: 0, Cols: 11, Text: "漢字 menu"},
+		{Row: 1, Rows: 2, Col: 0, Cols: 3, Text: "one"},
+		{Row: 3, Col: 0, Cols: 40, Text: dots(40)},
+	}, shownFrame(l).Highlights)
+	require.Empty(t, shownFrame(watchedLoop(10, 2)).Highlights)
+	many := watchedLoop(100, 3)
+	many.digest([]byte(strings.Repeat("\x1b[7m>\x1b[m ", 40)))
+	require.Len(t, shownFrame(many).Highlights, protocol.MaxHighlights)
+	long := watchedLoop(200, 3)
+	long.digest([]byte("\x1b[7m" + strings.Repeat("漢", 90)))
+	require.Equal(t, strings.Repeat("漢", protocol.MaxHighlight), shownFrame(long).Highlights[0].Text)
+}
+
+func BenchmarkFollow(b *testing.B) {
+	l := watchedLoop(80, 24)
+	l.digest([]byte(lines(0, 400)))
+	seq := shownFrame(l).Seq
+	n := 0
+	for b.Loop() {
+		l.digest([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
+		n++
+		f := shownFrame(l)
+		l.follow(f, l.recall.at(seq))
+		seq = f.Seq
+	}
+}

@@ -1,0 +1,146 @@
+package screen
+
+// Highlight is a part of the screen that stands out by its background: Cols columns from Col on, in each of Rows rows from Row
+// on. Of several rows, not all need reach as far.
+type Highlight struct{ Row, Rows, Col, Cols int }
+
+// Highlights appends to dst what stands out on the screen, from the top, at most limit of it: text that is inverse (SGR 7), and
+// text on a background that is not the screen's. Where the screen's own background, which most of its cells have, is a
+// colour, as programs with windows paint it, a window is no highlight: only what is one row high and differs from the rows
+// around it is. Blanks are no text. Rows that hold something veiled are passed over, and nothing is compared with them: where a
+// secret's background ends would tell its length.
+func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
+	t := &s.t
+	rows := make([][]backdrop, t.rows)
+	cells := make(map[Color]int, 8)
+	for y := range rows {
+		rows[y] = t.backdrops(t.grid.at(y))
+		for _, g := range rows[y] {
+			cells[g.color] += g.to - g.from
+		}
+	}
+	if len(cells) <= 1 {
+		return dst
+	}
+	own := mostOf(cells)
+	for y, row := range rows {
+		for i := range row {
+			g := &row[i]
+			if !g.stands(rows, y, own) {
+				continue
+			}
+			if limit--; limit < 0 {
+				return dst
+			}
+			dst = append(dst, Highlight{y, 1, g.from, g.to - g.from})
+			last := &dst[len(dst)-1]
+			for below := y + 1; below < len(rows) && last.grow(rows[below], g, rows, below, own); below++ {
+			}
+		}
+	}
+	return dst
+}
+
+// grow takes in what stands out in the same way in the row below, and reports whether something did.
+func (h *Highlight) grow(row []backdrop, like *backdrop, rows [][]backdrop, y int, own Color) bool {
+	for i := range row {
+		g := &row[i]
+		if g.color == like.color && g.inverse == like.inverse && g.from < h.Col+h.Cols && h.Col < g.to && g.stands(rows, y, own) {
+			from, to := min(h.Col, g.from), max(h.Col+h.Cols, g.to)
+			h.Rows, h.Col, h.Cols, g.taken = h.Rows+1, from, to-from, true
+			return true
+		}
+	}
+	return false
+}
+
+// stands reports whether the part g of row y stands out, and is in no highlight yet. own is the background of the screen.
+func (g *backdrop) stands(rows [][]backdrop, y int, own Color) bool {
+	switch {
+	case !g.text || g.taken:
+		return false
+	case g.inverse || own == 0:
+		return g.color != own
+	}
+	for _, by := range []int{-2, -1, 1, 2} { // a window's rows go on beyond the one that stands out
+		if alike(rows, y+by, g) {
+			return false
+		}
+	}
+	return true
+}
+
+// backdrop is consecutive cells of a row on the same background.
+type backdrop struct {
+	from, to int
+	color    Color
+	inverse  bool
+	text     bool // there is more than blanks
+	taken    bool // it is in a highlight
+}
+
+// inverseDefault is the background of inverse text whose foreground is the terminal's own: no colour that a program can ask
+// for.
+const inverseDefault Color = 3 << 24
+
+// backdrops takes a row apart by its backgrounds; nil if it holds something veiled.
+func (t *terminal) backdrops(r *row) (out []backdrop) {
+	id, now := ^uint32(0), backdrop{}
+	for x, c := range r.cells[:r.used] {
+		if c.style() != id {
+			id = c.style()
+			s := &t.styles.list[id]
+			if s.attrs&veiled != 0 {
+				return nil
+			}
+			color, inverse := s.backdrop()
+			if len(out) == 0 || color != now.color || inverse != now.inverse {
+				out = append(out, backdrop{from: x, color: color, inverse: inverse})
+				now = out[len(out)-1]
+			}
+		}
+		g := &out[len(out)-1]
+		g.to = x + 1
+		g.text = g.text || !c.isEmpty() && c.content() != ' '
+	}
+	if rest := len(r.cells); r.used < rest {
+		out = append(out, backdrop{from: r.used, to: rest})
+	}
+	return out
+}
+
+// backdrop is the colour behind the text, as RGB where the program chose it.
+func (s *style) backdrop() (c Color, inverse bool) {
+	if s.attrs&Inverse == 0 {
+		return s.bg.plain(), false
+	}
+	if s.fg.IsDefault() {
+		return inverseDefault, true
+	}
+	return s.fg.plain(), true
+}
+
+// mostOf is the background that most cells have; of several the smallest, so that the answer is always the same.
+func mostOf(cells map[Color]int) (own Color) {
+	most := 0
+	for c, n := range cells {
+		if n > most || n == most && c < own {
+			own, most = c, n
+		}
+	}
+	return own
+}
+
+// alike reports whether most of what stands in row y over or under g has its background.
+func alike(rows [][]backdrop, y int, g *backdrop) bool {
+	if y < 0 || y >= len(rows) {
+		return false
+	}
+	same := 0
+	for _, other := range rows[y] {
+		if other.color == g.color {
+			same += max(0, min(other.to, g.to)-max(other.from, g.from))
+		}
+	}
+	return 2*same > g.to-g.from
+}
