@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,7 +156,89 @@ var situations = []situation{
 	{"history", "terminal_read", args{"view": "history", "lines": 2}, func(f *fake) {
 		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
 		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: "$ make\ncc main.c", FirstLine: 118, NextLine: 120}, nil
+		}
+	}},
+	{"history from a line on", "terminal_read", args{"view": "history", "start": 60, "lines": 2}, func(f *fake) {
+		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
+		f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: "cc a.c\ncc b.c", FirstLine: *m.FromLine, NextLine: *m.FromLine + 2, OldestLine: 50}, nil
+		}
+	}},
+	{"history to its end", "terminal_read", args{"view": "history", "start": 168}, func(f *fake) {
+		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
+		f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: "cc a.c\ncc b.c", FirstLine: *m.FromLine, NextLine: 170, OldestLine: 50}, nil
+		}
+	}},
+	{"history at its end", "terminal_read", args{"view": "history", "start": 170}, func(f *fake) {
+		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, FirstLine: 170, NextLine: 170, OldestLine: 50}, nil
+		}
+	}},
+	{"history that is gone", "terminal_read", args{"view": "history", "start": 3}, func(f *fake) {
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			return nil, &protocol.Error{Code: protocol.CodeBadMessage, Field: "fromLine", Message: "line 3 is no longer kept: the history has the lines 50 to 169"}
+		}
+	}},
+	{"history of a program that has ended", "terminal_read", args{"view": "history", "start": 3}, func(f *fake) {
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
 			return &protocol.ReadResult{Frame: &f.frame, Text: "$ make\ncc main.c\n"}, nil
+		}
+	}},
+	{"start with another view", "terminal_read", args{"start": 3}, nil},
+	{"rows moved", "terminal_read", args{"view": "changes", "since_rev": 400}, with(func(f *protocol.Frame) {
+		f.Screen.Lines, f.Since, f.Moved, f.Changed = nil, 400, 2, []protocol.Row{{Row: 4, Text: "cc c.c"}, {Row: 5, Text: "cc d.c"}}
+	})},
+	{"rows moved down", "terminal_read", args{"view": "changes", "since_rev": 400}, with(func(f *protocol.Frame) {
+		f.Screen.Lines, f.Since, f.Moved, f.Changed = nil, 400, -1, []protocol.Row{{Row: 0, Text: "a.c"}}
+	})},
+	{"rows left the screen unseen", "terminal_read", args{"view": "changes", "since_rev": 400}, func(f *fake) {
+		f.frame.Since, f.frame.Line = 400, 70
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: "cc a.c\ncc b.c", FirstLine: 68, NextLine: 70, OldestLine: 50}, nil
+		}
+	}},
+	{"a row changed and left the screen", "terminal_read", args{"view": "changes", "since_rev": 400}, func(f *fake) {
+		f.frame.Screen.Lines, f.frame.Since, f.frame.Line, f.frame.Moved = nil, 400, 70, 1
+		f.frame.Changed = []protocol.Row{{Row: 5, Text: "cc d.c"}}
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: "100%", FirstLine: 69, NextLine: 70, OldestLine: 50}, nil
+		}
+	}},
+	{"changes since too long ago", "terminal_read", args{"view": "changes", "since_rev": 4}, with(func(f *protocol.Frame) { f.Line = 70 })},
+	{"highlights", "terminal_read", nil, with(func(f *protocol.Frame) {
+		f.Highlights = []protocol.Highlight{{Row: 1, Col: 0, Cols: 4, Text: "eggs"}, {Row: 2, Rows: 3, Col: 0, Cols: 1, Text: "~"}}
+	})},
+	{"another entry is selected", "terminal_read", args{"view": "changes", "since_rev": 411}, with(func(f *protocol.Frame) {
+		f.Screen.Lines, f.Since, f.Highlights = nil, 411, []protocol.Highlight{{Row: 1, Col: 0, Cols: 4, Text: "eggs"}}
+	})},
+	{"no tokens", "terminal_read", args{"max_tokens": 0}, nil},
+	{"too many tokens", "terminal_read", args{"max_tokens": 100_000}, nil},
+	{"few tokens", "terminal_read", args{"max_tokens": 200}, with(func(f *protocol.Frame) {
+		f.Screen.Lines = slices.Repeat([]string{strings.Repeat("many words ", 6)}, 6)
+	})},
+	{"too few tokens for the words", "terminal_read", args{"max_tokens": 200}, with(func(f *protocol.Frame) {
+		f.Keyboard.Asking = strings.Repeat("7", 200)
+		f.Redactions, f.HiddenText = 3, []int{1, 2, 3, 4, 5}
+	})},
+	{"few tokens for history", "terminal_read", args{"view": "history", "max_tokens": 250}, func(f *fake) {
+		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: strings.Repeat("many more words\n", 119) + "x", FirstLine: 50, NextLine: 170, OldestLine: 50}, nil
+		}
+	}},
+	{"few tokens for a page", "terminal_read", args{"view": "history", "start": 60, "lines": 100, "max_tokens": 250}, func(f *fake) {
+		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: strings.Repeat("many more words\n", 99) + "x", FirstLine: 60, NextLine: 160, OldestLine: 50}, nil
+		}
+	}},
+	{"few tokens for what is new", "terminal_read", args{"view": "changes", "since_rev": 400, "max_tokens": 300}, func(f *fake) {
+		f.frame.Since, f.frame.Line = 400, 170
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: strings.Repeat("many more words\n", 99) + "x", FirstLine: 70, NextLine: 170, OldestLine: 50}, nil
 		}
 	}},
 	{"no history", "terminal_read", args{"view": "history"}, nil},
@@ -217,6 +300,11 @@ var situations = []situation{
 	{"waits for input", "terminal_wait", args{"for": "waiting"}, waiting("waiting", protocol.Activity{State: "waiting", Evidence: []string{"tty-poll"}})},
 	{"perhaps waits for input", "terminal_wait", args{"for": "waiting"}, waiting("waiting (guess: relay)", protocol.Activity{State: "busy", Guess: "relay", Foreground: "ssh"})},
 	{"stands at a prompt", "terminal_wait", args{"for": "waiting"}, waiting("waiting", protocol.Activity{State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: new(2)})},
+	{"only what is new", "terminal_wait", args{"for": "text", "value": "eggs", "since_rev": 400}, with(func(f *protocol.Frame) {
+		f.Screen.Lines, f.Since, f.Changed = nil, 400, []protocol.Row{{Row: 1, Text: "eggs"}}
+		f.Screen.Lines = nil
+	})},
+	{"few tokens", "terminal_wait", args{"for": "text", "value": "eggs", "max_tokens": 1}, nil},
 	{"bad regex", "terminal_wait", args{"for": "regex", "value": "("}, nil},
 	{"no value", "terminal_wait", args{"for": "text"}, nil},
 	{"for what", "terminal_wait", nil, nil},
@@ -266,6 +354,17 @@ var situations = []situation{
 		args{"text": ":wq", "enter": true, "wait_for": "text", "value": "written"},
 		after("milk   ", "eggs", "~", "~", "~", `"notes.txt" 2L, 10B written`),
 	},
+	{"rows moved", "terminal_send", args{"enter": true}, func(f *fake) {
+		long := func(word string) string { return word + strings.Repeat(" and so on", 4) }
+		f.frame.Screen.Alt, f.frame.Screen.Lines = false, []string{long("a"), long("b"), long("c"), long("d"), long("e"), "$"}
+		f.frame.Line = 20
+		next := f.frame
+		next.Seq, next.Line, next.Screen.Lines = 415, 31, []string{long("c"), long("d"), long("e"), "$ make", "done", "$"}
+		f.input = func(in *protocol.Input) (*protocol.InputResult, error) {
+			return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(in.Data), Seq: 415, Frame: &next}, nil
+		}
+	}},
+	{"no tokens", "terminal_send", args{"enter": true, "max_tokens": 0}, nil},
 	{"lines as a paste", "terminal_send", args{"text": "a\nb"}, with(func(f *protocol.Frame) { f.Screen.Modes.BracketedPaste = true })},
 	{"no control", "terminal_send", args{"text": "x", "enter": true}, refusing(protocol.CodeNoGrant, "")},
 	{"screen changed", "terminal_send", args{"text": "x", "expect_rev": 400}, refusing(protocol.CodeScreenChanged, "the screen is at revision 412, not 400")},

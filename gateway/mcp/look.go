@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -80,25 +81,39 @@ func (s *Server) find(ctx context.Context, id string) (protocol.SessionInfo, err
 }
 
 type readArgs struct {
-	Terminal string  `json:"terminal"`
-	View     string  `json:"view"`
-	SinceRev *uint64 `json:"since_rev"`
-	Lines    int     `json:"lines"`
-	Image    bool    `json:"image"` // see illustrate
+	Terminal  string  `json:"terminal"`
+	View      string  `json:"view"`
+	SinceRev  *uint64 `json:"since_rev"`
+	Lines     int     `json:"lines"`
+	Start     *uint64 `json:"start"`
+	MaxTokens *int    `json:"max_tokens"`
+	Image     bool    `json:"image"` // see illustrate
+}
+
+// check finds parameters that do not belong together.
+func (in readArgs) check() error {
+	switch {
+	case in.View == "changes" && in.SinceRev == nil:
+		return errors.New("view changes needs since_rev: the rev in the header of what you saw last")
+	case in.View != "changes" && in.SinceRev != nil:
+		return errors.New("since_rev belongs to view changes")
+	case in.View == "changes" && in.Lines > 0:
+		return errors.New("lines belongs to the views screen and history")
+	case in.View != "history" && in.Start != nil:
+		return errors.New("start belongs to view history")
+	case in.View == "history" && in.Image:
+		return errors.New("an image shows the screen and no history: leave view or image out")
+	}
+	return nil
 }
 
 func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) (string, error) {
-	if in.View == "changes" && in.SinceRev == nil {
-		return "", fmt.Errorf("view changes needs since_rev: the rev in the header of what you saw last")
+	tokens, err := observe.CheckTokens(in.MaxTokens, door.Limit)
+	if err == nil {
+		err = in.check()
 	}
-	if in.View != "changes" && in.SinceRev != nil {
-		return "", fmt.Errorf("since_rev belongs to view changes")
-	}
-	if in.View == "changes" && in.Lines > 0 {
-		return "", fmt.Errorf("lines belongs to the views screen and history")
-	}
-	if in.View == "history" && in.Image {
-		return "", fmt.Errorf("an image shows the screen and no history: leave view or image out")
+	if err != nil {
+		return "", err
 	}
 	info, err := s.find(ctx, in.Terminal)
 	if err != nil {
@@ -107,8 +122,9 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	ask := &protocol.Read{SessionID: info.SessionID, Notes: true}
 	switch in.View {
 	case "changes":
-		ask.SinceSeq = *in.SinceRev
+		ask.SinceSeq, ask.Follow, ask.Scrollback = *in.SinceRev, true, protocol.MaxHistory
 	case "history":
+		ask.FromLine = in.Start
 		if ask.Scrollback = in.Lines; in.Lines == 0 {
 			ask.Scrollback = defaultHistory
 		}
@@ -120,16 +136,26 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	if w := got.Frame.Blackout; w.Hidden() {
 		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: observe.Withheld(w)}
 	}
-	text := ""
+	said := observe.Messages(got.Notes)
 	switch in.View {
 	case "changes":
-		text = s.changes(info, got.Frame, ask.SinceSeq)
+		return s.show(info, got.Frame, door.Changes(got, ask.SinceSeq), tokens, said, unseen(got))
 	case "history":
-		text = s.history(info, got)
-	default:
-		text = s.screen(info, got.Frame, in.Lines)
+		return s.show(info, got.Frame, door.History(got, in.Start != nil), tokens, said, unseen(got))
 	}
-	return noted(got.Notes, text), nil
+	return s.show(info, got.Frame, door.Whole(got.Frame, in.Lines), tokens, said, "")
+}
+
+// unseen is the note about rows of history with text that the user cannot see.
+func unseen(got *protocol.ReadResult) string { return observe.Unseen("row of history", got.HiddenText) }
+
+// door is how an agent asks for more.
+var door = observe.Door{
+	Limit: "max_tokens",
+	Lines: func(first uint64, n int) string {
+		return fmt.Sprintf("view history with start %d and lines %d", first, n)
+	},
+	Older: "view history with more lines, or with start",
 }
 
 // noted is an answer with what the user wrote to the agent before it.
@@ -145,90 +171,42 @@ func (s *Server) header(info protocol.SessionInfo, f *protocol.Frame) string {
 	return observe.Header(info, f, s.me(), s.cfg.Now()) + observe.Notes(f)
 }
 
-func (s *Server) fence(rows string) string { return observe.Fence(s.cfg.Mark(), rows) }
-
-// screen is a whole frame, or its last rows only.
-func (s *Server) screen(info protocol.SessionInfo, f *protocol.Frame, last int) string {
+// show is an answer: what was said before, the header, more notes, each after a line feed, and the page of a frame with what
+// stands out there. An error says again what was said before: it is not to be lost.
+func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p observe.Page, tokens int, before, notes string) (string, error) {
+	p.Head = s.header(info, f) + notes
+	if before != "" {
+		p.Head = before + "\n" + p.Head
+	}
 	if f.Blackout.Hidden() {
-		return s.header(info, f)
+		return p.Head, nil
 	}
-	lines := f.Screen.Lines
-	note := ""
-	if last > 0 && last < len(lines) {
-		note = fmt.Sprintf("\nrows %d to %d:", len(lines)-last+1, len(lines))
-		lines = lines[len(lines)-last:]
+	mark, highlights := s.cfg.Mark(), observe.Highlights(f)
+	if !p.Bare {
+		p.Wrap = func(rows string) string { return observe.Fenced(mark, rows, highlights) }
 	}
-	rows, left := observe.Newest(observe.Rows(lines))
-	if left > 0 {
-		note += fmt.Sprintf("\nthe first %d of these rows are left out, they are too long", left)
+	text, err := p.Fit(tokens, door.Limit)
+	if err != nil && before != "" {
+		err = &partly{cause: err, receipt: before}
 	}
-	return s.header(info, f) + note + "\n" + s.fence(rows)
-}
-
-// changes is the rows that changed, or the whole screen where the proxy found that shorter.
-func (s *Server) changes(info protocol.SessionInfo, f *protocol.Frame, since uint64) string {
-	switch {
-	case f.Seq == since:
-		return s.header(info, f) + fmt.Sprintf("\nnothing changed since rev %d", since)
-	case f.Screen.Lines != nil:
-		return s.header(info, f) + "\n" + s.whole(f.Screen.Lines)
-	}
-	return s.header(info, f) + "\n" + s.changed(f.Changed, since)
-}
-
-func (s *Server) whole(lines []string) string {
-	rows, left := observe.Newest(observe.Rows(lines))
-	note := "the whole screen:\n"
-	if left > 0 {
-		note = fmt.Sprintf("the screen, its first %d rows left out, they are too long:\n", left)
-	}
-	return note + s.fence(rows)
-}
-
-func (s *Server) changed(changed []protocol.Row, since uint64) string {
-	if len(changed) == 0 {
-		return fmt.Sprintf("no row changed since rev %d", since)
-	}
-	rows, left := observe.Oldest(observe.Numbered(changed))
-	note := fmt.Sprintf("rows changed since rev %d (number| text):\n", since)
-	if left > 0 {
-		note = fmt.Sprintf("rows changed since rev %d (number| text), the last %d left out, they are too long:\n", since, left)
-	}
-	return note + s.fence(rows)
-}
-
-// history is what scrolled off the screen and then the screen, the oldest left out first.
-func (s *Server) history(info protocol.SessionInfo, got *protocol.ReadResult) string {
-	screen := observe.Rows(got.Frame.Screen.Lines)
-	above := strings.TrimSuffix(observe.Clean(got.Text), "\n")
-	count := 0
-	if got.Text != "" {
-		count = strings.Count(above, "\n") + 1
-		screen = above + "\n" + screen
-	}
-	rows, left := observe.Newest(screen)
-	note := fmt.Sprintf("%d rows of history, then the screen", count)
-	if count == 0 {
-		note = "no rows of history, the screen is all there is"
-	}
-	if more := got.Frame.Screen.Scrollback - count; more > 0 && count > 0 {
-		note += fmt.Sprintf(" (%d older rows exist: ask for more lines)", more)
-	}
-	if left > 0 {
-		note += fmt.Sprintf("; the oldest %d of these rows are left out, they are too long", left)
-	}
-	return s.header(info, got.Frame) + observe.Unseen("row of history", got.HiddenText) + "\n" + note + ":\n" + s.fence(rows)
+	return text, err
 }
 
 type waitArgs struct {
-	Terminal  string `json:"terminal"`
-	For       string `json:"for"`
-	Value     string `json:"value"`
-	TimeoutMs *int64 `json:"timeout_ms"`
-	Image     bool   `json:"image"` // see illustrate
+	Terminal  string  `json:"terminal"`
+	For       string  `json:"for"`
+	Value     string  `json:"value"`
+	SinceRev  *uint64 `json:"since_rev"`
+	MaxTokens *int    `json:"max_tokens"`
+	Image     bool    `json:"image"` // see illustrate
+	TimeoutMs *int64  `json:"timeout_ms"`
 }
 
 func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs) (string, error) {
+	tokens, err := observe.CheckTokens(in.MaxTokens, door.Limit)
+	if err != nil {
+		return "", err
+	}
 	until, err := observe.Until(in.For, in.Value)
 	if err != nil {
 		return "", err
@@ -250,7 +228,20 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if err != nil {
 		return "", err
 	}
-	return noted(got.Notes, s.matched(got, until)+"\n"+s.screen(info, frame, 0)), nil
+	said := noted(got.Notes, s.matched(got, until))
+	if in.SinceRev != nil {
+		return s.news(ctx, info, *in.SinceRev, tokens, said)
+	}
+	return s.show(info, frame, door.Whole(frame, 0), tokens, said, "")
+}
+
+// news is what is new on a terminal since a revision.
+func (s *Server) news(ctx context.Context, info protocol.SessionInfo, since uint64, tokens int, before string) (string, error) {
+	got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, SinceSeq: since, Follow: true, Scrollback: protocol.MaxHistory})
+	if err != nil {
+		return "", &partly{cause: err, receipt: before}
+	}
+	return s.show(info, got.Frame, door.Changes(got, since), tokens, before, unseen(got))
 }
 
 // await waits for a fact while it tells the client that it still does, and always has a frame at the end.

@@ -32,7 +32,7 @@ func (s *Server) startTools() []tool {
 			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Columns, default 80."},
 			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Rows, default 24."},
 			param{name: "wait_for", kind: "string", enum: waitFor, about: "Wait for this. Default: until the first screen has settled."},
-			valueParam, timeoutParam),
+			valueParam, tokensParam, timeoutParam),
 	}
 }
 
@@ -54,10 +54,15 @@ type runArgs struct {
 	Rows      int      `json:"rows"`
 	WaitFor   string   `json:"wait_for"`
 	Value     string   `json:"value"`
+	MaxTokens *int     `json:"max_tokens"`
 	TimeoutMs *int64   `json:"timeout_ms"`
 }
 
 func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (string, error) {
+	tokens, err := observe.CheckTokens(in.MaxTokens, door.Limit)
+	if err != nil {
+		return "", err
+	}
 	until, err := sendArgs{WaitFor: in.WaitFor, Value: in.Value}.until()
 	if err != nil {
 		return "", err
@@ -92,7 +97,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	case !got.Met:
 		started += "\nthe screen had not settled when the time was over; the program is still running"
 	}
-	return started + "\n" + s.screen(info, frame, 0), nil
+	return s.show(info, frame, door.Whole(frame, 0), tokens, started, "")
 }
 
 // first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while

@@ -27,10 +27,15 @@ type sendArgs struct {
 	WaitFor   string   `json:"wait_for"`
 	Value     string   `json:"value"`
 	SettleMs  *int64   `json:"settle_ms"`
+	MaxTokens *int     `json:"max_tokens"`
 	TimeoutMs *int64   `json:"timeout_ms"`
 }
 
 func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs) (string, error) {
+	tokens, err := observe.CheckTokens(in.MaxTokens, door.Limit)
+	if err != nil {
+		return "", err
+	}
 	until, err := in.until()
 	if err != nil {
 		return "", err
@@ -71,12 +76,12 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 		return "", err
 	}
 	if failed := typed.Failed(); failed != nil {
-		return "", s.failure(ctx, info, typed, failed)
+		return "", s.failure(ctx, info, typed, failed, tokens)
 	}
 	if typed.Held {
 		what.Deadline = time.Now().Add(limit) // the user's time is not the program's
 	}
-	return s.outcome(ctx, req, info, typed, in.WaitFor, until, what.Deadline)
+	return s.outcome(ctx, req, info, typed, tokens, in.WaitFor, until, what.Deadline)
 }
 
 // until is the condition to wait for after typing, empty for none.
@@ -92,7 +97,7 @@ func (in sendArgs) until() (protocol.Until, error) {
 
 // outcome is the answer when everything arrived: the receipt, and what the screen became.
 func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *typist.Typed,
-	waitFor string, until protocol.Until, deadline time.Time,
+	tokens int, waitFor string, until protocol.Until, deadline time.Time,
 ) (string, error) {
 	receipt, frame := observe.Receipt(typed.Parts), typed.Last().Frame
 	if waitFor == "" {
@@ -100,7 +105,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		if frame != nil && !frame.Settled {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
-		return noted(typed.Notes(), receipt+"\n"+s.now(ctx, info, typed.Before, frame)), nil
+		return s.now(ctx, info, typed.Before, frame, tokens, noted(typed.Notes(), receipt))
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
 	got, frame, err := s.await(ctx, req, ask, waitFor)
@@ -110,7 +115,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	if !got.Met {
 		receipt = line(receipt, typed.Odd(frame))
 	}
-	return noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until)+"\n"+s.now(ctx, info, typed.Before, frame)), nil
+	return s.now(ctx, info, typed.Before, frame, tokens, noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until)))
 }
 
 // line adds a line to text, if there is one.
@@ -122,7 +127,7 @@ func line(text, more string) string {
 }
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
-func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *typist.Typed, got *protocol.InputResult) error {
+func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *typist.Typed, got *protocol.InputResult, tokens int) error {
 	text, advice := observe.Refusal(got.Reason, got.Message), next(got.Reason)
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
 		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
@@ -143,31 +148,27 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	}
 	if show {
 		// The whole screen: what the agent has seen of it is not what was there just before.
-		text += "\n" + s.now(ctx, info, &protocol.Frame{}, got.Frame)
+		shown, err := s.now(ctx, info, &protocol.Frame{}, got.Frame, tokens, text)
+		if err != nil {
+			return err
+		}
+		text = shown
 	}
 	return errors.New(text)
 }
 
-// now is the screen after typing: the rows that changed where saying those is shorter, else all of it.
-func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame) string {
+// now is the screen after typing, behind what was said before: what changed where saying that is shorter, else all of it.
+func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, tokens int, said string) (string, error) {
 	lines, known := observe.Screen(before, f)
 	if !known {
 		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
 		if err != nil {
-			return "the screen could not be read: " + explain(err)
+			return said + "\nthe screen could not be read: " + explain(err), nil
 		}
 		f, lines = got.Frame, got.Frame.Screen.Lines
 	}
-	if f.Blackout.Hidden() {
-		return s.header(info, f)
+	if note := observe.ScrolledOff(before, f); note != "" {
+		said += "\n" + note + fmt.Sprintf(": terminal_read with view changes and since_rev %d shows them", before.Seq)
 	}
-	header := s.header(info, f) + "\n"
-	changed, shorter := protocol.Diff(before.Screen.Lines, lines)
-	switch {
-	case shorter && len(changed) == 0:
-		return header + fmt.Sprintf("no row changed since rev %d", before.Seq)
-	case shorter:
-		return header + s.changed(changed, before.Seq)
-	}
-	return header + s.whole(lines)
+	return s.show(info, f, door.After(before, f, lines), tokens, said, "")
 }

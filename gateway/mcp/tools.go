@@ -45,6 +45,7 @@ type param struct {
 var (
 	terminalParam = param{name: "terminal", kind: "string", about: "Id from terminal_list. May be left out when exactly one terminal runs."}
 	timeoutParam  = param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait, in milliseconds. Default 10000."}
+	tokensParam   = param{name: "max_tokens", kind: "integer", high: observe.MaxTokens, about: "At most so many tokens of answer, counted high; what is left out is named. Default 10000."}
 	valueParam    = param{name: "value", kind: "string", about: "What to look for with text, regex (RE2) and gone; the quiet time with idle, like 500ms."}
 )
 
@@ -55,17 +56,20 @@ func (s *Server) tools() []tool {
 		define("terminal_list", "List terminals", "List the terminals that you may look at: id, program, size, state, idle time, and who has the keyboard.",
 			readOnly(), false, s.list),
 		define("terminal_read", "Read a terminal",
-			"Look at a terminal. The first line says its size, revision (rev), cursor (row,column) and who has the keyboard; the screen's rows follow. "+rowsCount,
+			"Look at a terminal. The first line says its size, revision (rev), cursor (row,column) and who has the keyboard; the screen's rows follow. A last line that begins with the fence's mark names what is highlighted, as the selected entry of a menu. "+rowsCount,
 			readOnly(), true, s.read, terminalParam,
-			param{name: "view", kind: "string", enum: []string{"screen", "history", "changes"}, about: "screen (default), history (rows that scrolled off, then the screen), or changes (only rows that changed after since_rev)."},
+			param{name: "view", kind: "string", enum: []string{"screen", "history", "changes"}, about: "screen (default), history (rows that scrolled off, then the screen), or changes (what is new after since_rev: rows that changed or moved, and those that scrolled off meanwhile)."},
 			param{name: "since_rev", kind: "integer", about: "With view changes: the rev of what you have seen."},
 			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "With view history: how many rows of history, default 200. With view screen: only the last rows of the screen."},
-			imageParam),
+			param{name: "start", kind: "integer", about: "With view history: the line to begin with, by the number that answers name. Left out: the newest rows."},
+			tokensParam, imageParam),
 		define("terminal_wait", "Wait for a fact",
 			"Wait until something is so, instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or (control) your request for the keyboard was decided or the user wrote to you. A timeout is no error.",
 			readOnly(), true, s.wait, terminalParam,
 			param{name: "for", kind: "string", enum: observe.Conditions, required: true, about: "What to wait for."},
-			valueParam, timeoutParam, imageParam),
+			valueParam,
+			param{name: "since_rev", kind: "integer", about: "Then say only what is new after this rev, as view changes of terminal_read does."},
+			tokensParam, timeoutParam, imageParam),
 		define("terminal_request_control", "Ask for the keyboard",
 			"Ask the user to let you type into a terminal. They see your reason and answer at the terminal; until then the answer is pending.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
@@ -88,7 +92,7 @@ func (s *Server) tools() []tool {
 			param{name: "wait_for", kind: "string", enum: waitFor, about: "After typing, wait for this; only what happens after the last key counts."},
 			valueParam,
 			param{name: "settle_ms", kind: "integer", high: maxSettleMs, about: "The screen has settled when it was quiet for this long. Default 300."},
-			timeoutParam),
+			tokensParam, timeoutParam),
 		define("terminal_release", "Give the keyboard back", "Give the keyboard back to the user, or take an open request back.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.release, terminalParam,
 			param{name: "note", kind: "string", about: "One sentence for the user: what you did, what is left. At most 500 bytes."}),

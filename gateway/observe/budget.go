@@ -1,0 +1,142 @@
+package observe
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of an answer for a model, in tokens as Tokens counts them.
+const (
+	DefaultTokens = 10_000
+	MinTokens     = 200 // the words around the rows
+	MaxTokens     = 50_000
+)
+
+// Tokens is how many tokens a model may take for s, counted high: nobody knows a model's own way of cutting text, but what all
+// of them do is no worse. Letters count one token for every three of a word, together with the blank before it; a digit,
+// another sign and a line feed count one each; a run of one sign or of blanks counts one for every four; and any other
+// character than ASCII counts one for each of its bytes, one where it is repeated.
+func Tokens(s string) (n int) {
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case letter(c):
+			size := run(s[i:], letter)
+			n, i = n+(size+2)/3, i+size
+		case c >= utf8.RuneSelf:
+			_, size := utf8.DecodeRuneInString(s[i:])
+			r := s[i : i+size]
+			n, i = n+size, i+size
+			for strings.HasPrefix(s[i:], r) {
+				n, i = n+1, i+size
+			}
+		case '0' <= c && c <= '9' || c == '\n':
+			n, i = n+1, i+1
+		default:
+			size := run(s[i:], func(o byte) bool { return o == c })
+			if i += size; c != ' ' || size > 1 || i == len(s) || !letter(s[i]) {
+				n += (size + 3) / 4
+			}
+		}
+	}
+	return n
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// run is how many bytes at the front of s are of a kind.
+func run(s string, of func(byte) bool) int {
+	n := 0
+	for n < len(s) && of(s[n]) {
+		n++
+	}
+	return n
+}
+
+// Page is rows for a model, and the words around them.
+type Page struct {
+	// Head is the words before everything.
+	Head string
+	// Rows are what a program printed, the newest last.
+	Rows []string
+	// Oldest keeps the first rows where not all have room; otherwise the last ones are kept.
+	Oldest bool
+	// Say names the rows from from to before to, which are shown, and what is left out; "" says nothing. It may be nil.
+	Say func(from, to int) string
+	// Wrap puts the rows, a row a line, into their place; nil leaves them as they are.
+	Wrap func(rows string) string
+	// Bare says that there are words only, and no place for rows.
+	Bare bool
+}
+
+// Fit is the page in at most so many tokens, words and all: it leaves out rows, and says so. limit names the parameter that
+// sets the number, for the error when not even the words have room.
+func (p Page) Fit(tokens int, limit string) (string, error) {
+	if text := p.text(len(p.Rows)); Tokens(text) <= tokens {
+		return text, nil
+	}
+	words, n := Tokens(p.text(0)), 0
+	for left := tokens - words; n < len(p.Rows); n++ {
+		row := p.Rows[len(p.Rows)-1-n]
+		if p.Oldest {
+			row = p.Rows[n]
+		}
+		if left -= Tokens(row) + 1; left < 0 {
+			break
+		}
+	}
+	for ; n >= 0; n-- { // the words for what is left out may have grown
+		if text := p.text(n); Tokens(text) <= tokens {
+			return text, nil
+		}
+	}
+	return "", tooFew(tokens, words, limit)
+}
+
+// roomForRows is what is offered for rows beside the words, in tokens.
+const roomForRows = 400
+
+func tooFew(tokens, words int, limit string) error {
+	const step = 100
+	return fmt.Errorf("%s is %d, and the words around the rows alone take %d: give %d or more, or leave it out for %d",
+		limit, tokens, words, (words+roomForRows+step-1)/step*step, DefaultTokens)
+}
+
+// text is the page with n of its rows.
+func (p Page) text(n int) string {
+	from, to := len(p.Rows)-n, len(p.Rows)
+	if p.Oldest {
+		from, to = 0, n
+	}
+	out := p.Head
+	if p.Say != nil {
+		out = join(out, p.Say(from, to))
+	}
+	rows := strings.Join(p.Rows[from:to], "\n")
+	if p.Wrap != nil {
+		rows = p.Wrap(rows)
+	}
+	return join(out, rows)
+}
+
+func join(above, below string) string {
+	if above == "" || below == "" {
+		return above + below
+	}
+	return above + "\n" + below
+}
+
+// CheckTokens is the budget that a reader gives, DefaultTokens for nil; it refuses one outside the bounds. limit names the
+// parameter.
+func CheckTokens(given *int, limit string) (tokens int, err error) {
+	switch {
+	case given == nil:
+		return DefaultTokens, nil
+	case *given < MinTokens:
+		return 0, fmt.Errorf("%s is %d, which hardly holds the words around the rows: give %d or more, or leave it out for %d",
+			limit, *given, MinTokens, DefaultTokens)
+	case *given > MaxTokens:
+		return 0, fmt.Errorf("%s is %d, at most %d is possible", limit, *given, MaxTokens)
+	}
+	return *given, nil
+}

@@ -1,0 +1,268 @@
+package observe
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"terminalproxy/protocol"
+)
+
+// Door is how the readers of one door ask for more, for the words of a page.
+type Door struct {
+	// Limit names the parameter for the number of tokens.
+	Limit string
+	// Lines asks for n rows of history from line first on.
+	Lines func(first uint64, n int) string
+	// Older asks for rows of history that are older.
+	Older string
+}
+
+// Whole is the page of a screen, or of its last rows only; last is 0 for all of them.
+func (d Door) Whole(f *protocol.Frame, last int) Page {
+	rows, above := lastRows(f.Screen.Lines, last)
+	return Page{Rows: rows, Say: func(first, _ int) string {
+		switch shown := above + first; {
+		case first > 0:
+			return fmt.Sprintf("rows %d to %d; those before are left out, they are too long for %s:", shown+1, len(f.Screen.Lines), d.Limit)
+		case above > 0:
+			return fmt.Sprintf("rows %d to %d:", shown+1, len(f.Screen.Lines))
+		}
+		return ""
+	}}
+}
+
+func lastRows(lines []string, last int) (rows []string, above int) {
+	if last > 0 && last < len(lines) {
+		above = len(lines) - last
+	}
+	return split(Rows(lines[above:])), above
+}
+
+// Changes is the page of what is new since a revision: got answers a read with Follow. What left the screen unseen comes
+// first, then the rows that changed, or all of them where that is shorter.
+func (d Door) Changes(got *protocol.ReadResult, since uint64) Page {
+	f, past := got.Frame, Past(got)
+	switch {
+	case f.Seq == since:
+		return said("nothing changed since rev %d", since)
+	case f.Screen.Lines != nil && f.Since == 0:
+		p := d.Whole(f, 0)
+		return p.under(func(first, _ int) string {
+			note := "the whole screen" // an older proxy does not say whether it knows the revision
+			if f.Line > 0 {
+				note = fmt.Sprintf("what changed since rev %d is not known any more, and what scrolled off is in the history (%s); the whole screen", since, d.Older)
+			}
+			return note + d.without(first, "its first rows")
+		})
+	case f.Screen.Lines != nil:
+		p := Page{Rows: append(past, split(Rows(f.Screen.Lines))...)}
+		return p.under(func(first, _ int) string {
+			if len(past) == 0 {
+				return "the whole screen" + d.without(first, "its first rows")
+			}
+			return d.gone(got, len(past), first) + "; then the whole screen" + d.without(first-len(past), "its first rows")
+		})
+	case len(f.Changed) == 0 && len(past) == 0 && f.Moved == 0:
+		p := said("no row changed since rev %d", since)
+		p.Bare = len(f.Highlights) == 0 // another entry of a menu may be selected, though its text is the same
+		return p
+	}
+	return d.changed(got, past, since)
+}
+
+// changed is the page of rows that left the screen unseen, and of those that changed.
+func (d Door) changed(got *protocol.ReadResult, past []string, since uint64) Page {
+	f := got.Frame
+	rows := make([]string, 0, len(past)+len(f.Changed))
+	for _, row := range past {
+		rows = append(rows, strings.TrimRight("^| "+row, " "))
+	}
+	rows = append(rows, split(Numbered(f.Changed))...)
+	p := Page{Rows: rows}
+	return p.under(func(first, _ int) string {
+		note := ""
+		if len(past) > 0 {
+			note = d.gone(got, len(past), first) + " (marked ^); "
+		}
+		if moved := Moved(f.Moved, since); moved != "" {
+			note += moved + "; rows changed besides (number| text)"
+		} else {
+			note += fmt.Sprintf("rows changed since rev %d (number| text)", since)
+		}
+		return note + d.without(first-len(past), "the first")
+	})
+}
+
+// After is the page of a screen, whose rows are lines, for who has seen the one before it; a before without rows is none.
+func (d Door) After(before, f *protocol.Frame, lines []string) Page {
+	now := *f
+	now.Screen.Lines, now.Changed, now.Moved, now.Since = lines, nil, 0, max(1, before.Seq)
+	if moved, changed, shorter := protocol.Follow(before.Screen.Lines, lines); shorter {
+		now.Screen.Lines, now.Changed, now.Moved = nil, changed, moved
+	}
+	return d.Changes(&protocol.ReadResult{Frame: &now}, before.Seq)
+}
+
+// ScrolledOff says how many rows left the screen between two frames without standing on the first one, "" for none. It is
+// about the main screen.
+func ScrolledOff(before, f *protocol.Frame) string {
+	if f.Line <= before.Line || before.Screen.Cols != f.Screen.Cols || before.Screen.Lines == nil {
+		return ""
+	}
+	n := int(f.Line - before.Line) //nolint:gosec // a program would have to print for years
+	if !before.Screen.Alt {
+		n -= len(split(Rows(before.Screen.Lines)))
+	}
+	if n <= 0 {
+		return ""
+	}
+	return rowCount(n) + " that you have not seen left the screen"
+}
+
+// Moved says that the rows of a screen moved, "" if they did not.
+func Moved(by int, since uint64) string {
+	switch {
+	case by > 0:
+		return fmt.Sprintf("since rev %d all rows moved up by %d", since, by)
+	case by < 0:
+		return fmt.Sprintf("since rev %d all rows moved down by %d", since, -by)
+	}
+	return ""
+}
+
+// gone names the rows that left the screen unseen, of which the first ones may be left out.
+func (d Door) gone(got *protocol.ReadResult, n, first int) string {
+	from := got.NextLine - uint64(n) //nolint:gosec // n are rows of the answer
+	note := fmt.Sprintf("%s that you have not seen left the screen, %s of the history", rowCount(n), span(from, got.NextLine))
+	if left := min(first, n); left > 0 {
+		note += fmt.Sprintf("; the first %d of them are left out for %s (%s)", left, d.Limit, d.Lines(from, left))
+	}
+	return note
+}
+
+// span names the lines from from to before to.
+func span(from, to uint64) string {
+	if to == from+1 {
+		return fmt.Sprintf("line %d", from)
+	}
+	return fmt.Sprintf("lines %d to %d", from, to-1)
+}
+
+func rowCount(rows int) string {
+	if rows == 1 {
+		return "1 row"
+	}
+	return strconv.Itoa(rows) + " rows"
+}
+
+// without says that rows are left out.
+func (d Door) without(n int, which string) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s %d left out, they are too long for %s", which, n, d.Limit)
+}
+
+// History is the page of the history that got answers, and of the screen after it where the rows reach that far. paged says
+// that they were asked for from a line on: then what comes first is shown first.
+func (d Door) History(got *protocol.ReadResult, paged bool) Page {
+	past, f := Past(got), got.Frame
+	rows := past
+	ends := got.OldestLine + uint64(f.Screen.Scrollback) //nolint:gosec // rows of history
+	reaches := !paged || got.NextLine == 0 || got.NextLine >= ends
+	if reaches {
+		rows = append(rows, split(Rows(f.Screen.Lines))...)
+	}
+	p := Page{Rows: rows, Oldest: paged}
+	return p.under(func(from, to int) string {
+		note := d.history(got, len(past))
+		switch {
+		case len(past) == 0:
+		case reaches:
+			note += ", then the screen"
+		case to == len(rows):
+			note += fmt.Sprintf(" (it goes on: %s)", d.Lines(got.NextLine, len(past)))
+		}
+		return note + d.older(got, len(past), paged) + d.cut(got, len(past), from, to, len(rows))
+	})
+}
+
+// history names n rows of history.
+func (d Door) history(got *protocol.ReadResult, n int) string {
+	note, first := rowCount(n)+" of history", got.NextLine-uint64(n) //nolint:gosec // rows of the answer
+	numbered := got.NextLine > 0
+	switch {
+	case n == 0 && first > got.OldestLine:
+		return fmt.Sprintf("no rows of history from line %d on, the screen is all there is", first)
+	case n == 0:
+		return "no rows of history, the screen is all there is"
+	case numbered:
+		note += ", " + span(first, got.NextLine)
+	default: // the last of what was printed, without its lines' numbers
+		note = rowCount(n) + " of what the program printed last"
+	}
+	return note
+}
+
+// older says how many rows of history there are before the n that are shown.
+func (d Door) older(got *protocol.ReadResult, n int, paged bool) string {
+	older := got.NextLine - uint64(n) - got.OldestLine //nolint:gosec // rows of the answer
+	switch {
+	case got.NextLine == 0 || n == 0 || older == 0:
+		return ""
+	case paged:
+		return fmt.Sprintf(" (%d older rows exist, from line %d on)", older, got.OldestLine)
+	}
+	return fmt.Sprintf(" (%d older rows exist, from line %d on: %s)", older, got.OldestLine, d.Older)
+}
+
+// cut names what is left out when only the rows from from to before to are shown, of which the first past are history.
+func (d Door) cut(got *protocol.ReadResult, past, from, to, all int) string {
+	if from == 0 && to == all {
+		return ""
+	}
+	first, left := 0, min(past, from) // where the rows of history begin that are left out, and how many they are
+	if from == 0 {
+		first = min(past, to)
+		left = past - first
+	}
+	note := fmt.Sprintf("; %d of these rows are left out, they are too long for %s", all-(to-from), d.Limit)
+	if left > 0 && got.NextLine > 0 {
+		note += " (" + d.Lines(got.NextLine-uint64(past-first), left) + ")" //nolint:gosec // rows of the answer
+	}
+	return note
+}
+
+// Past is the rows of history in an answer.
+func Past(got *protocol.ReadResult) []string {
+	if got.Text == "" && got.NextLine <= got.FirstLine {
+		return nil
+	}
+	rows := strings.Split(Clean(got.Text), "\n")
+	if got.NextLine == 0 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1] // the rolling text of a session that has ended
+	}
+	for i, row := range rows {
+		rows[i] = strings.TrimRight(row, " ")
+	}
+	return rows
+}
+
+// under is the page with words right over its rows.
+func (p Page) under(words func(from, to int) string) Page {
+	p.Say = func(from, to int) string { return words(from, to) + ":" }
+	return p
+}
+
+// said is a page of words only.
+func said(words string, args ...any) Page {
+	return Page{Bare: true, Say: func(int, int) string { return fmt.Sprintf(words, args...) }}
+}
+
+func split(rows string) []string {
+	if rows == "" {
+		return nil
+	}
+	return strings.Split(rows, "\n")
+}

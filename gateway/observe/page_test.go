@@ -1,0 +1,175 @@
+package observe_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+func TestTokensAreCountedHigh(t *testing.T) {
+	tests := []struct {
+		text string
+		want int
+	}{
+		{"", 0},
+		{"the", 1},
+		{"the quick brown fox", 6},
+		{" indented", 3},
+		{"    indented", 4},
+		{"x = 1", 5},
+		{"2026", 4},
+		{"7f45 4c46", 9},
+		{"--------", 2},
+		{"{}();", 5},
+		{"a\nb\n", 4},
+		{"é", 2},
+		{"漢字", 6},
+		{"─────", 3 + 4},
+		{"🔥", 4},
+		{"\xff\xff", 2},
+		{"\x1b[0m", 4},
+	}
+	for _, tt := range tests {
+		require.Equal(t, tt.want, observe.Tokens(tt.text), "%q", tt.text)
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, s := range []string{"the quick", "─ ─", "\xff", "a  b\n", "12ab"} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		n := observe.Tokens(a)
+		if n > len(a) || n < len(strings.Fields(a)) {
+			t.Fatalf("%q counts %d", a, n)
+		}
+		if both := observe.Tokens(a + b); both > n+observe.Tokens(b)+3 { // a character may be cut in two
+			t.Fatalf("%q and %q count %d together, more than apart", a, b, both)
+		}
+	})
+}
+
+var door = observe.Door{
+	Limit: "max_tokens",
+	Lines: func(first uint64, n int) string { return fmt.Sprintf("start %d, lines %d", first, n) },
+	Older: "lines, or start",
+}
+
+// whatever is an answer to some read.
+func whatever(r *rand.Rand) *protocol.ReadResult {
+	row := func() string { return strings.Repeat([]string{"word ", "漢", "─", "0x7f, "}[r.IntN(4)], r.IntN(60)) }
+	var past, lines []string
+	for range r.IntN(100) {
+		past = append(past, row()+".")
+	}
+	for range 1 + r.IntN(60) {
+		lines = append(lines, row())
+	}
+	first := uint64(r.IntN(1000)) //nolint:gosec // not negative
+	got := &protocol.ReadResult{
+		Frame: &protocol.Frame{Seq: 500, Line: first + 200, Screen: protocol.Screen{Cols: 80, Rows: len(lines), Lines: lines, Scrollback: r.IntN(200)}},
+		Text:  strings.Join(past, "\n"), FirstLine: first, NextLine: first + uint64(len(past)), OldestLine: first / 2,
+	}
+	switch f := got.Frame; r.IntN(3) {
+	case 0:
+		f.Since = 400
+	case 1:
+		f.Since, f.Moved, f.Screen.Lines = 400, r.IntN(9)-4, nil
+		for i := range r.IntN(len(lines)) {
+			f.Changed = append(f.Changed, protocol.Row{Row: i, Text: lines[i]})
+		}
+	}
+	return got
+}
+
+// TestNoPageIsLargerThanItsBudget: whatever is shown, with its words and marks it takes no more than was given, and what is left
+// out is said.
+func TestNoPageIsLargerThanItsBudget(t *testing.T) {
+	cut := 0
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same pages each time
+		got := whatever(r)
+		p := door.Changes(got, 400)
+		switch r.IntN(3) {
+		case 0:
+			p = door.History(got, r.IntN(2) == 0)
+		case 1:
+			p = door.Whole(got.Frame, r.IntN(9))
+		}
+		p.Head = strings.Repeat("header ", r.IntN(20))
+		if !p.Bare {
+			p.Wrap = func(rows string) string { return observe.Fenced("m4rk", rows, "row 3 columns 1-4 \"Save\"") }
+		}
+		tokens := 1 + r.IntN(2000)
+		text, err := p.Fit(tokens, "max_tokens")
+		if err != nil {
+			fitting := regexp.MustCompile(`give (\d+) or more`).FindStringSubmatch(err.Error())
+			require.NotNil(t, fitting, err)
+			n, _ := strconv.Atoi(fitting[1])
+			text, err = p.Fit(n, "max_tokens")
+			require.NoError(t, err, "the number that the error names")
+			tokens = n
+		}
+		require.LessOrEqual(t, observe.Tokens(text), tokens, text)
+		whole, err := p.Fit(1<<30, "max_tokens")
+		require.NoError(t, err)
+		if text != whole {
+			cut++
+			require.Contains(t, text, "left out", "seed %d", seed)
+		}
+	}
+	require.Greater(t, cut, 500)
+}
+
+func TestBudgets(t *testing.T) {
+	n, err := observe.CheckTokens(nil, "max_tokens")
+	require.NoError(t, err)
+	require.Equal(t, observe.DefaultTokens, n)
+	for given, want := range map[int]string{
+		-1: "max_tokens is -1", 0: "max_tokens is 0, which hardly holds the words around the rows: give 200 or more", 199: "give 200 or more",
+		50_001: "max_tokens is 50001, at most 50000",
+	} {
+		_, err := observe.CheckTokens(&given, "max_tokens")
+		require.ErrorContains(t, err, want)
+	}
+	n, err = observe.CheckTokens(new(200), "max_tokens")
+	require.NoError(t, err)
+	require.Equal(t, 200, n)
+}
+
+func TestHighlights(t *testing.T) {
+	f := &protocol.Frame{}
+	require.Empty(t, observe.Highlights(f))
+	for i := range 10 {
+		f.Highlights = append(f.Highlights, protocol.Highlight{Row: i, Col: 2, Cols: 18, Text: "Sa\u202eve\n\"it\""})
+	}
+	f.Highlights[1].Rows, f.Highlights[0].Text = 2, strings.Repeat("long ", 20)
+	got := observe.Highlights(f)
+	require.True(t, strings.HasPrefix(got, `row 1 columns 3-20 "long long long long long long long long…", rows 2-3 columns 3-20 "Save \"it\"", row 3 `), got)
+	require.True(t, strings.HasSuffix(got, `, and 2 more`), got)
+	f.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser}
+	require.Empty(t, observe.Highlights(f))
+}
+
+func TestScrolledOff(t *testing.T) {
+	before := &protocol.Frame{Line: 10, Screen: protocol.Screen{Cols: 80, Lines: []string{"a", "$", "", ""}}}
+	after := func(line uint64, cols int) *protocol.Frame {
+		return &protocol.Frame{Line: line, Screen: protocol.Screen{Cols: cols}}
+	}
+	require.Empty(t, observe.ScrolledOff(before, after(10, 80)))
+	require.Empty(t, observe.ScrolledOff(before, after(12, 80)), "both were seen")
+	require.Equal(t, "1 row that you have not seen left the screen", observe.ScrolledOff(before, after(13, 80)))
+	require.Equal(t, "28 rows that you have not seen left the screen", observe.ScrolledOff(before, after(40, 80)))
+	require.Empty(t, observe.ScrolledOff(before, after(400, 70)), "another width, other rows")
+	require.Empty(t, observe.ScrolledOff(&protocol.Frame{}, after(40, 80)), "nothing was seen")
+	before.Screen.Alt = true
+	require.Equal(t, "3 rows that you have not seen left the screen", observe.ScrolledOff(before, after(13, 80)))
+}
