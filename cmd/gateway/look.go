@@ -49,77 +49,12 @@ func (a *app) printSessions(sessions []protocol.SessionInfo) error {
 	return errors.Join(err, w.Flush())
 }
 
-func (a *app) newRead() *cobra.Command {
-	var since uint64
-	var history int
-	var as string
-	var in coloured
-	cmd := &cobra.Command{
-		Use: "read ID [--since REV | --history N | --ansi | --png FILE | --svg FILE]", Short: "Print the screen of a session", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneView(cmd); err != nil {
-				return err
-			}
-			if history < 0 || history > protocol.MaxHistory {
-				return usage("--history %d: it must be 1 to %d rows", history, protocol.MaxHistory)
-			}
-			return a.with(as, false, func(c *client.Client) error {
-				s, err := lookup(cmd.Context(), c, args[0])
-				if err != nil {
-					return err
-				}
-				if in.wanted() {
-					return a.showColoured(cmd.Context(), c, s, in)
-				}
-				got, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID, SinceSeq: since, Scrollback: history, Notes: true})
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(got)
-				}
-				return a.printRead(s, got, since)
-			})
-		},
-	}
-	cmd.Flags().Uint64Var(&since, "since", 0, "only the rows that changed after revision `REV`")
-	cmd.Flags().IntVar(&history, "history", 0, "the last `N` rows of history first")
-	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
-	in.add(cmd)
-	return cmd
-}
-
-// header is what stands over a screen.
-func header(s protocol.SessionInfo, f *protocol.Frame) string {
-	return observe.Header(s, f, "", time.Now()) + observe.Notes(f)
-}
-
-// printRead prints the header, then history, then the screen or what changed of it.
-func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, since uint64) error {
-	f := got.Frame
-	if err := a.printNotes(got.Notes); err != nil {
-		return err
-	}
-	lines := []string{header(s, f) + observe.Unseen("row of history", got.HiddenText)}
-	if got.Text != "" {
-		lines = append(lines, strings.TrimSuffix(observe.Clean(got.Text), "\n"))
-	}
-	switch {
-	case since != 0 && f.Seq == since:
-		lines = append(lines, fmt.Sprintf("nothing changed since rev %d", since))
-	case f.Screen.Lines == nil && len(f.Changed) > 0:
-		lines = append(lines, observe.Numbered(f.Changed))
-	default:
-		lines = append(lines, observe.Rows(f.Screen.Lines))
-	}
-	return a.print(lines...)
-}
-
 func (a *app) newWait() *cobra.Command {
 	values := make(map[string]*string)
 	flags := make(map[string]*bool)
 	var timeout time.Duration
 	var as string
+	var budget budget
 	cmd := &cobra.Command{
 		Use:   "wait ID --text T|--regex R|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
 		Short: "Wait for a fact, then print the screen", Args: cobra.ExactArgs(1),
@@ -134,6 +69,7 @@ func (a *app) newWait() *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "give up after this long, with exit status 124")
 	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
+	budget.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var chosen []string
 		for _, name := range observe.Conditions {
@@ -148,7 +84,7 @@ func (a *app) newWait() *cobra.Command {
 		if v := values[chosen[0]]; v != nil {
 			value = *v
 		}
-		return a.wait(cmd, args[0], chosen[0], value, as, timeout)
+		return a.wait(cmd, args[0], chosen[0], value, as, timeout, &budget)
 	}
 	return cmd
 }
@@ -165,7 +101,11 @@ var conditionHelp = map[string]string{
 	"control": "the request for control was decided, or the user wrote",
 }
 
-func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration) error {
+func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration, budget *budget) error {
+	tokens, err := budget.tokens(cmd, a.json)
+	if err != nil {
+		return err
+	}
 	until, err := observe.Until(name, value)
 	if err != nil {
 		return usage("wait --%s: %w", name, err)
@@ -190,7 +130,7 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 		if err != nil {
 			return err
 		}
-		if err := a.printWait(s, got); err != nil {
+		if err := a.printWait(s, got, tokens); err != nil {
 			return err
 		}
 		if !got.Met {
@@ -200,14 +140,14 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 	})
 }
 
-func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult) error {
+func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult, tokens int) error {
 	if a.json {
 		return a.printJSON(got)
 	}
-	if err := a.printNotes(got.Notes); err != nil || got.Frame == nil {
-		return err
+	if got.Frame == nil {
+		return a.printNotes(got.Notes)
 	}
-	return a.print(header(s, got.Frame), observe.Rows(got.Frame.Screen.Lines))
+	return a.printPage(noted(got.Notes, header(s, got.Frame)), got.Frame, door.Whole(got.Frame, 0), tokens)
 }
 
 // printNotes prints what the user wrote to this agent.

@@ -34,6 +34,7 @@ type sendFlags struct {
 	enter                     bool
 	rev                       uint64
 	timeout                   time.Duration
+	budget                    budget
 }
 
 func (a *app) newSend() *cobra.Command {
@@ -58,6 +59,7 @@ func (a *app) newSend() *cobra.Command {
 	f.StringVar(&in.until, "until", "", "then wait for `FACT` that comes after the last of it: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
 	f.DurationVar(&in.timeout, "timeout", sendTimeout, "bound of everything together; the user gets a minute more by default to let held keys through")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
+	in.budget.add(cmd)
 	return cmd
 }
 
@@ -69,7 +71,10 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 	if err := checkTimeout(in.timeout); err != nil {
 		return err
 	}
-	var err error
+	tokens, err := in.budget.tokens(cmd, a.json)
+	if err != nil {
+		return err
+	}
 	what.Mouse, err = typist.Point(typist.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click, in.clickAt, in.mouse, in.to)
 	if err != nil {
 		return usage("send: %w", err)
@@ -104,7 +109,7 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 			return err
 		}
 		what.SessionID, what.Deadline = s.SessionID, time.Now().Add(in.timeout)
-		return a.typeAndShow(cmd.Context(), c, s, what, condition, until)
+		return a.typeAndShow(cmd.Context(), c, s, what, condition, until, tokens)
 	})
 }
 
@@ -139,7 +144,7 @@ type sent struct {
 	Wait    *protocol.WaitResult `json:"wait,omitempty"`
 }
 
-func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.SessionInfo, what typist.Text, condition string, until protocol.Until) error {
+func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.SessionInfo, what typist.Text, condition string, until protocol.Until, tokens int) error {
 	typed, err := typist.Type(ctx, c, what)
 	if err != nil {
 		if len(typed.Parts) > 0 {
@@ -154,7 +159,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 		case failed.Frame != nil: // what is there instead of what was believed
 			lines, known := observe.Screen(typed.Before, failed.Frame)
 			if known {
-				err = a.print(header(s, failed.Frame), observe.Rows(lines))
+				err = a.printPage(header(s, failed.Frame), failed.Frame, door.After(&protocol.Frame{}, failed.Frame, lines), tokens)
 			}
 		}
 		return errors.Join(notTyped(typed, failed), err)
@@ -172,7 +177,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 		frame = out.Wait.Frame
 	}
 	out.Reacted = new(frame == nil || typed.Reacted(frame.Seq))
-	if err := a.printSent(ctx, c, s, typed, out, frame); err != nil {
+	if err := a.printSent(ctx, c, s, typed, out, frame, tokens); err != nil {
 		return err
 	}
 	if out.Wait != nil && !out.Wait.Met {
@@ -181,7 +186,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 	return nil
 }
 
-func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.SessionInfo, typed *typist.Typed, out sent, frame *protocol.Frame) error {
+func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.SessionInfo, typed *typist.Typed, out sent, frame *protocol.Frame, tokens int) error {
 	if a.json {
 		return a.printJSON(out)
 	}
@@ -197,14 +202,13 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 	if out.Wait != nil {
 		notes = append(notes, out.Wait.Notes...)
 	}
-	if err := a.printNotes(notes); err != nil {
-		return err
-	}
 	receipt := observe.Receipt(typed.Parts)
 	if odd := typed.Odd(frame); odd != "" && (out.Wait == nil || !out.Wait.Met) {
 		receipt += "\n" + odd
 	}
-	return a.print(receipt, header(s, frame), observe.Rows(lines))
+	shown := *frame
+	shown.Screen.Lines = lines
+	return a.printPage(noted(notes, receipt+"\n"+header(s, frame)), frame, door.Whole(&shown, 0), tokens)
 }
 
 // total is the receipts of all parts as one: the last that there is, with all their bytes.

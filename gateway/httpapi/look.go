@@ -69,7 +69,7 @@ func (d *Door) session(v Visitor, w http.ResponseWriter, r *http.Request) error 
 // screen shows the screen in one of its formats. Text, ANSI and pictures are nothing but the program's output; what is
 // known about it stands in header fields, which a program cannot write.
 func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "since", "format")
+	q, err := query(r, "since", "format", "follow", "max_tokens")
 	if err != nil {
 		return err
 	}
@@ -81,13 +81,21 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	follow, err := following(q, format)
+	if err != nil {
+		return err
+	}
+	tokens, err := budget(q, format)
+	if err != nil {
+		return err
+	}
 	picture := format == "png" || format == "svg"
 	if picture && d.cfg.Draw == nil {
 		return fail(codeNotImplemented, "this gateway draws no pictures: ask for format=ansi, or ask a gateway that `gateway serve` runs", nil)
 	}
 	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Attributes: format == "ansi" || picture}
 	if format == "json" {
-		m.SinceSeq = since
+		m.SinceSeq, m.Follow, m.Scrollback = since, q.Has("follow"), follow
 	}
 	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
 	if err != nil {
@@ -105,12 +113,12 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	case q.Has("since") && got.Frame.Seq == since:
 		w.WriteHeader(http.StatusNoContent)
 		return nil
+	case format == "text":
+		return page(w, got.Frame, door.Whole(got.Frame, 0), tokens)
 	case picture:
 		return d.draw(w, r, format, got.Frame)
-	case format == "ansi":
-		return text(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
 	}
-	return text(w, observe.Rows(got.Frame.Screen.Lines))
+	return text(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
 }
 
 // hidden refuses to show nothing in place of a screen that the user hides. JSON says so in the frame.
@@ -127,10 +135,19 @@ func head(w http.ResponseWriter, f *protocol.Frame, notes string) {
 	h.Set("Terminal-Rev", strconv.FormatUint(f.Seq, 10))
 	h.Set("Terminal-Size", fmt.Sprintf("%dx%d", f.Screen.Cols, f.Screen.Rows))
 	h.Set("Terminal-Cursor", fmt.Sprintf("%d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1))
+	if highlights := observe.Highlights(f); highlights != "" {
+		h.Set("Terminal-Highlights", ascii(highlights))
+	}
 	h.Set("Terminal-Keyboard", ascii(observe.Keyboard(f.Keyboard, "", time.Now())))
 	notes = observe.Withheld(f.Blackout) + notes
-	if notes = strings.Join(strings.Split(strings.TrimSpace(notes), "\n"), "; "); notes != "" {
-		h.Set("Terminal-Note", ascii(notes))
+	note(w, notes)
+}
+
+// note adds to what the reader has to be told, a line each.
+func note(w http.ResponseWriter, notes string) {
+	was := w.Header().Get("Terminal-Note")
+	if notes = strings.Join(strings.Split(strings.TrimSpace(was+"\n"+notes), "\n"), "; "); notes != "" {
+		w.Header().Set("Terminal-Note", ascii(notes))
 	}
 }
 
@@ -176,7 +193,7 @@ func (d *Door) draw(w http.ResponseWriter, r *http.Request, format string, f *pr
 }
 
 func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "lines", "format")
+	q, err := query(r, "lines", "from", "format", "max_tokens")
 	if err != nil {
 		return err
 	}
@@ -188,9 +205,19 @@ func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	got, err := ask[*protocol.ReadResult](r.Context(), v, &protocol.Read{
-		RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines), //nolint:gosec // bounded above
-	})
+	from, err := number(q, "from", 0, 0, 1<<63-1)
+	if err != nil {
+		return err
+	}
+	tokens, err := budget(q, format)
+	if err != nil {
+		return err
+	}
+	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines)} //nolint:gosec // bounded above
+	if q.Has("from") {
+		m.FromLine = &from
+	}
+	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
 	if err != nil {
 		return err
 	}
@@ -202,9 +229,8 @@ func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	head(w, got.Frame, observe.Notes(got.Frame)+observe.Unseen("row of history", got.HiddenText))
-	rows := observe.Rows(got.Frame.Screen.Lines)
-	if got.Text != "" {
-		rows = strings.TrimSuffix(observe.Clean(got.Text), "\n") + "\n" + rows
+	if got.NextLine > got.FirstLine {
+		w.Header().Set("Terminal-Lines", fmt.Sprintf("%d-%d", got.FirstLine, got.NextLine-1))
 	}
-	return text(w, rows)
+	return page(w, got.Frame, door.History(got, q.Has("from")), tokens)
 }

@@ -72,10 +72,32 @@ type Page struct {
 // Fit is the page in at most so many tokens, words and all: it leaves out rows, and says so. limit names the parameter that
 // sets the number, for the error when not even the words have room.
 func (p Page) Fit(tokens int, limit string) (string, error) {
-	if text := p.text(len(p.Rows)); Tokens(text) <= tokens {
-		return text, nil
+	n, err := p.room(tokens, limit)
+	if err != nil {
+		return "", err
 	}
-	words, n := Tokens(p.text(0)), 0
+	return p.text(n), nil
+}
+
+// Parts is Fit for who has another place for the words: what Say says, and the rows as they are.
+func (p Page) Parts(tokens int, limit string) (words, rows string, err error) {
+	n, err := p.room(tokens, limit)
+	if err != nil {
+		return "", "", err
+	}
+	from, to := p.shown(n)
+	if p.Say != nil {
+		words = p.Say(from, to)
+	}
+	return words, strings.Join(p.Rows[from:to], "\n"), nil
+}
+
+// room is for how many rows there is room in so many tokens.
+func (p Page) room(tokens int, limit string) (n int, err error) {
+	if Tokens(p.text(len(p.Rows))) <= tokens {
+		return len(p.Rows), nil
+	}
+	words := Tokens(p.text(0))
 	for left := tokens - words; n < len(p.Rows); n++ {
 		row := p.Rows[len(p.Rows)-1-n]
 		if p.Oldest {
@@ -86,11 +108,19 @@ func (p Page) Fit(tokens int, limit string) (string, error) {
 		}
 	}
 	for ; n >= 0; n-- { // the words for what is left out may have grown
-		if text := p.text(n); Tokens(text) <= tokens {
-			return text, nil
+		if Tokens(p.text(n)) <= tokens {
+			return n, nil
 		}
 	}
-	return "", tooFew(tokens, words, limit)
+	return 0, tooFew(tokens, words, limit)
+}
+
+// shown is which rows n of them are.
+func (p Page) shown(n int) (from, to int) {
+	if p.Oldest {
+		return 0, n
+	}
+	return len(p.Rows) - n, len(p.Rows)
 }
 
 // roomForRows is what is offered for rows beside the words, in tokens.
@@ -104,10 +134,7 @@ func tooFew(tokens, words int, limit string) error {
 
 // text is the page with n of its rows.
 func (p Page) text(n int) string {
-	from, to := len(p.Rows)-n, len(p.Rows)
-	if p.Oldest {
-		from, to = 0, n
-	}
+	from, to := p.shown(n)
 	out := p.Head
 	if p.Say != nil {
 		out = join(out, p.Say(from, to))

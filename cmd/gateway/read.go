@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/observe"
+	"terminalproxy/protocol"
+)
+
+// door is how a user of the command line asks for more.
+var door = observe.Door{
+	Limit: "--max-tokens",
+	Lines: func(first uint64, n int) string { return fmt.Sprintf("--history %d --from %d", n, first) },
+	Older: "--history with more rows, or --from",
+}
+
+// budget is the flag that bounds what is printed.
+type budget struct{ given int }
+
+func (b *budget) add(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&b.given, "max-tokens", 0, fmt.Sprintf("print at most `N` tokens for a model, %d to %d, counted high, and say what is left out (default: everything)",
+		observe.MinTokens, observe.MaxTokens))
+}
+
+// tokens is how many tokens may be printed; without the flag, any number.
+func (b *budget) tokens(cmd *cobra.Command, json bool) (int, error) {
+	if !cmd.Flags().Changed("max-tokens") {
+		return math.MaxInt, nil
+	}
+	if json {
+		return 0, usage("--max-tokens is for text: leave it out, or --json")
+	}
+	if _, err := observe.CheckTokens(&b.given, door.Limit); err != nil {
+		return 0, usage("%w", err)
+	}
+	return b.given, nil
+}
+
+// readFlags are the flags of read.
+type readFlags struct {
+	since, from uint64
+	history     int
+	as          string
+	coloured    coloured
+	budget      budget
+}
+
+func (a *app) newRead() *cobra.Command {
+	var in readFlags
+	cmd := &cobra.Command{
+		Use:   "read ID [--since REV | --history N [--from LINE] | --ansi | --png FILE | --svg FILE]",
+		Short: "Print the screen of a session", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.read(cmd, args[0], in) },
+	}
+	f := cmd.Flags()
+	f.Uint64Var(&in.since, "since", 0, "only what is new after revision `REV`: rows that changed or moved, and those that scrolled off meanwhile")
+	f.IntVar(&in.history, "history", 0, "the last `N` rows of history first")
+	f.Uint64Var(&in.from, "from", 0, "with --history: the rows from `LINE` on, a number that read names")
+	f.StringVar(&in.as, "as", defaultName, asHelp)
+	in.budget.add(cmd)
+	in.coloured.add(cmd)
+	return cmd
+}
+
+func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
+	if err := oneView(cmd); err != nil {
+		return err
+	}
+	from, budgeted := cmd.Flags().Changed("from"), cmd.Flags().Changed("max-tokens")
+	switch {
+	case in.history < 0 || in.history > protocol.MaxHistory:
+		return usage("--history %d: it must be 1 to %d rows", in.history, protocol.MaxHistory)
+	case from && in.history == 0:
+		return usage("--from belongs to --history: say how many rows from there on")
+	case budgeted && in.coloured.wanted():
+		return usage("--max-tokens is for text: leave it out, or --ansi, --png and --svg")
+	}
+	tokens, err := in.budget.tokens(cmd, a.json)
+	if err != nil {
+		return err
+	}
+	ask := &protocol.Read{SinceSeq: in.since, Scrollback: in.history, Notes: true}
+	if from {
+		ask.FromLine = &in.from
+	}
+	if in.since > 0 && !a.json { // who reads JSON put it together before there were rows that moved
+		ask.Follow, ask.Scrollback = true, protocol.MaxHistory
+	}
+	return a.with(in.as, false, func(c *client.Client) error {
+		s, err := lookup(cmd.Context(), c, id)
+		if err != nil {
+			return err
+		}
+		if in.coloured.wanted() {
+			return a.showColoured(cmd.Context(), c, s, in.coloured)
+		}
+		ask.SessionID = s.SessionID
+		got, err := c.Read(cmd.Context(), ask)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.printJSON(got)
+		}
+		return a.printRead(s, got, ask, tokens)
+	})
+}
+
+// header is what stands over a screen.
+func header(s protocol.SessionInfo, f *protocol.Frame) string {
+	return observe.Header(s, f, "", time.Now()) + observe.Notes(f)
+}
+
+// printRead prints the header, then what was asked for.
+func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, ask *protocol.Read, tokens int) error {
+	f, head := got.Frame, noted(got.Notes, header(s, got.Frame)+observe.Unseen("row of history", got.HiddenText))
+	p := door.Whole(f, 0)
+	switch {
+	case ask.Follow:
+		p = door.Changes(got, ask.SinceSeq)
+	case ask.Scrollback > 0:
+		p = door.History(got, ask.FromLine != nil)
+	}
+	return a.printPage(head, f, p, tokens)
+}
+
+// noted is a text with what the user wrote to this agent before it.
+func noted(notes []string, text string) string {
+	if len(notes) == 0 {
+		return text
+	}
+	return observe.Messages(notes) + "\n" + text
+}
+
+// printPage prints a header, what stands out on the screen, and a page.
+func (a *app) printPage(head string, f *protocol.Frame, p observe.Page, tokens int) error {
+	p.Head = head
+	if f.Blackout.Hidden() {
+		return a.print(head)
+	}
+	if highlights := observe.Highlights(f); highlights != "" {
+		p.Head += "\nhighlighted: " + highlights
+	}
+	text, err := p.Fit(tokens, door.Limit)
+	if err != nil {
+		return usage("%w\n%s", err, head) // what was typed, and what the user wrote, is said once only
+	}
+	return a.print(text)
+}
