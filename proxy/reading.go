@@ -16,6 +16,9 @@ const (
 	recallBytes = 256 << 10
 )
 
+// pastBytes bounds the rows of history in one answer, which is one message: what is over it has to be asked for by its number.
+const pastBytes = 256 << 10
+
 // recall is the screens that agents were shown last, so that an answer can say what is new to who saw one of them: rows are
 // compared with what was sent, and not with what the model once held. It belongs to the screen loop.
 type recall struct {
@@ -126,14 +129,34 @@ func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *recall
 	case m.Follow:
 		start = max(start, l.unseen(seen))
 	}
+	rows := l.pastRows(start, stop)
+	if n := fitting(rows, m.FromLine != nil); m.FromLine != nil {
+		rows, stop = rows[:n], start+n
+	} else {
+		rows, start = rows[len(rows)-n:], stop-n
+	}
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, oldest+uint64(start), oldest+uint64(stop)
-	r.Text = strings.Join(l.pastRows(start, stop), "\n")
+	r.Text = strings.Join(rows, "\n")
 	for i := start; i < stop; i++ {
 		if l.model.HistoryConceals(i) {
 			r.HiddenText = append(r.HiddenText, i-start)
 		}
 	}
 	return nil
+}
+
+// fitting is how many rows make no more than pastBytes: the first ones, or the last.
+func fitting(rows []string, first bool) (n int) {
+	for size := 0; n < len(rows); n++ {
+		row := rows[len(rows)-1-n]
+		if first {
+			row = rows[n]
+		}
+		if size += len(row) + 1; size > pastBytes {
+			break
+		}
+	}
+	return n
 }
 
 // notKept says which lines there are in place of one that is not.

@@ -280,6 +280,26 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 	require.Contains(t, no.say, "line 1500 is no longer kept", "another width, other rows")
 }
 
+func TestALongHistoryComesInSeveralAnswers(t *testing.T) {
+	l := watchedLoop(1000, 4)
+	for i := range 500 {
+		l.digest([]byte(fmt.Sprintf("%d %s\r\n", i, strings.Repeat("x", 990))))
+	}
+	newest := answered(t, l, &protocol.Read{Scrollback: protocol.MaxHistory})
+	require.LessOrEqual(t, len(newest.Text), pastBytes)
+	require.EqualValues(t, 497, newest.NextLine)
+	require.Equal(t, int(newest.NextLine-newest.FirstLine), strings.Count(newest.Text, "\n")+1) //nolint:gosec // few
+	next := uint64(0)
+	for n := 0; next < 497; n++ {
+		got := answered(t, l, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &next})
+		require.Equal(t, next, got.FirstLine)
+		require.True(t, strings.HasPrefix(got.Text, fmt.Sprintf("%d ", next)))
+		require.Greater(t, got.NextLine, next)
+		next = got.NextLine
+		require.Less(t, n, 5)
+	}
+}
+
 // A page may begin and end anywhere, and no piece of a secret stands on it.
 func TestR29NoPageOfTheHistoryHoldsAPieceOfASecret(t *testing.T) {
 	l := watchedLoop(30, 3)

@@ -229,8 +229,5 @@ func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	head(w, got.Frame, observe.Notes(got.Frame)+observe.Unseen("row of history", got.HiddenText))
-	if got.NextLine > got.FirstLine {
-		w.Header().Set("Terminal-Lines", fmt.Sprintf("%d-%d", got.FirstLine, got.NextLine-1))
-	}
 	return page(w, got.Frame, door.History(got, q.Has("from")), tokens)
 }
