@@ -37,8 +37,6 @@ func answered(t *testing.T, l *screenLoop, m *protocol.Read) *protocol.ReadResul
 type follower struct {
 	seq    uint64
 	screen []string
-	log    []string // what left the screen, numbered from next-len(log)
-	next   uint64
 }
 
 // follow reads on and puts together what it is told.

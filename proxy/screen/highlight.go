@@ -33,18 +33,19 @@ func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
 				return dst
 			}
 			dst = append(dst, Highlight{y, 1, g.from, g.to - g.from})
-			last := &dst[len(dst)-1]
-			for below := y + 1; below < len(rows) && last.grow(rows[below], g, rows, below, own); below++ {
+			last, below := &dst[len(dst)-1], y+1
+			for below < len(rows) && last.grow(g, rows, below, own) {
+				below++
 			}
 		}
 	}
 	return dst
 }
 
-// grow takes in what stands out in the same way in the row below, and reports whether something did.
-func (h *Highlight) grow(row []backdrop, like *backdrop, rows [][]backdrop, y int, own Color) bool {
-	for i := range row {
-		g := &row[i]
+// grow takes in what stands out in row y, which is below, as like does, and reports whether something did.
+func (h *Highlight) grow(like *backdrop, rows [][]backdrop, y int, own Color) bool {
+	for i := range rows[y] {
+		g := &rows[y][i]
 		if g.color == like.color && g.inverse == like.inverse && g.from < h.Col+h.Cols && h.Col < g.to && g.stands(rows, y, own) {
 			from, to := min(h.Col, g.from), max(h.Col+h.Cols, g.to)
 			h.Rows, h.Col, h.Cols, g.taken = h.Rows+1, from, to-from, true
