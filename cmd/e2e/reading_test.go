@@ -1,0 +1,164 @@
+package e2e_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/observe"
+)
+
+var revOf = regexp.MustCompile(` rev (\d+) `)
+
+// rev is the revision in an answer's header.
+func rev(t *testing.T, text string) int {
+	t.Helper()
+	m := revOf.FindStringSubmatch(text)
+	require.NotNil(t, m, text)
+	n, err := strconv.Atoi(m[1])
+	require.NoError(t, err)
+	return n
+}
+
+// counting prints n numbered lines for each line that it reads, which is n.
+const counting = `i=0; while read -r n; do for _ in $(seq $n); do i=$((i+1)); echo "this is line number $i of the log"; done; done`
+
+func TestAnAgentFollowsALog(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, text := a.runs(args{"program": "bash", "args": []string{"-c", counting}, "wait_for": "waiting"})
+	seen := map[int]int{}
+	note := func(text string) {
+		for _, m := range regexp.MustCompile(`line number (\d+) of the log`).FindAllStringSubmatch(text, -1) {
+			n, _ := strconv.Atoi(m[1])
+			seen[n]++
+		}
+	}
+	at, printed := rev(t, text), 0
+	for _, n := range []int{5, 10, 12, 3, 200, 1} {
+		printed += n
+		last := fmt.Sprintf("number %d of", printed)
+		a.good("terminal_send", args{"text": strconv.Itoa(n), "enter": true, "wait_for": "text", "value": last}, "matched: true")
+		text := a.good("terminal_read", args{"view": "changes", "since_rev": at}, last)
+		if n == 12 {
+			require.Regexp(t, `since rev \d+ all rows moved up by \d+; rows changed besides`, text)
+		}
+		if n == 200 {
+			require.Contains(t, text, "rows that you have not seen left the screen, lines ")
+		}
+		note(text)
+		at = rev(t, text)
+	}
+	for i := 1; i <= printed; i++ {
+		require.Equal(t, 1, seen[i], "line %d is read once", i)
+	}
+	text = a.good("terminal_send", args{"text": "50", "enter": true, "wait_for": "text", "value": "number 281 of"},
+		"rows that you have not seen left the screen: terminal_read with view changes and since_rev")
+	text = a.good("terminal_wait", args{"for": "text", "value": "number 281", "since_rev": rev(t, text)})
+	require.Contains(t, text, "nothing changed since")
+
+	// The numbers of lines last: a page begins where the one before ended.
+	next := 0
+	for want := 1; ; {
+		text := a.good("terminal_read", args{"view": "history", "start": next, "lines": 100})
+		for _, m := range regexp.MustCompile(`line number (\d+) of the log`).FindAllStringSubmatch(text, -1) {
+			require.Equal(t, strconv.Itoa(want), m[1])
+			want++
+		}
+		m := regexp.MustCompile(`it goes on: view history with start (\d+)`).FindStringSubmatch(text)
+		if m == nil {
+			require.Equal(t, 282, want)
+			break
+		}
+		next, _ = strconv.Atoi(m[1])
+	}
+	a.fails("terminal_read", args{"view": "history", "start": 100_000}, "line 100000 has not left the screen yet: the history has the lines 0 to ")
+
+	text = a.good("terminal_read", args{"view": "history", "max_tokens": 400}, "left out, they are too long for max_tokens (view history with start ")
+	require.LessOrEqual(t, observe.Tokens(text), 400)
+	a.fails("terminal_read", args{"max_tokens": 0}, "give 200 or more")
+	a.fails("terminal_send", args{"text": "1", "enter": true, "max_tokens": 3}, "give 200 or more")
+
+	require.Contains(t, w.good("read", id, "--history", "2", "--from", "100"), "2 rows of history, lines 100 to 101 (it goes on: --history 2 --from 102)")
+	require.Contains(t, w.good("read", id, "--since", strconv.Itoa(at)), "rows")
+	require.LessOrEqual(t, observe.Tokens(w.good("read", id, "--history", "200", "--max-tokens", "300")), 300)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--from", "3"}, "--from belongs to --history"},
+		{[]string{"--max-tokens", "0"}, "--max-tokens is 0, which hardly holds the words around the rows: give 200 or more"},
+		{[]string{"--max-tokens", "500", "--json"}, "--max-tokens is for text"},
+		{[]string{"--max-tokens", "500", "--ansi"}, "--max-tokens is for text"},
+		{[]string{"--history", "5", "--since", "3"}, "exclude each other"},
+	} {
+		got := w.gateway(append([]string{"read", id}, c.args...)...)
+		require.Equal(t, 2, got.status, got.err)
+		require.Contains(t, got.err, c.want)
+	}
+	require.Contains(t, w.gateway("read", id, "--history", "1", "--from", "99999").err, "has not left the screen yet")
+}
+
+// What is selected is seen by its background alone.
+func TestAnAgentSeesWhatIsSelected(t *testing.T) {
+	text := ""
+	for n := range 60 {
+		text += "line " + strconv.Itoa(n+1) + " of a text\n"
+	}
+	for name, c := range map[string]struct {
+		program []string
+		first   string
+		sends   []args
+		want    string
+	}{
+		"dialog": {
+			[]string{"dialog", "--menu", "Pick", "15", "40", "4", "a", "Apples", "b", "Bread", "c", "Cheese"},
+			"Cheese",
+			[]args{{"keys": []string{"down"}}},
+			`columns \d+-\d+ "Bread", row \d+ columns \d+-\d+ "<  ?OK  ?>"`,
+		},
+		"whiptail": {
+			[]string{"whiptail", "--menu", "Pick", "15", "40", "4", "a", "Apples", "b", "Bread", "c", "Cheese"},
+			"Cheese",
+			[]args{{"keys": []string{"down", "down"}}},
+			`highlighted: row \d+ columns \d+-\d+ "c Cheese"`,
+		},
+		"less": {
+			[]string{"less", "text"},
+			"line 1",
+			[]args{{"text": "/line 40", "enter": true}},
+			`highlighted: row 1 columns 1-7 "line 40"`,
+		},
+		"vim": {
+			[]string{"vim", "-u", "NONE", "-n", "text"},
+			"line 1",
+			[]args{{"text": "3GVjj"}},
+			`highlighted: rows 3-5 columns 1-\d+ "line 3 of a text"`,
+		},
+		"fzf": {
+			[]string{"bash", "-c", "fzf <text"},
+			"60/60",
+			[]args{{"keys": []string{"up"}}},
+			`highlighted: .*"> line 2 of a text"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, name)
+			w.write("text", text)
+			a := w.agent("claude", eras[1])
+			a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched: true")
+			got := ""
+			for _, send := range c.sends {
+				got = a.good("terminal_send", send)
+			}
+			require.Regexp(t, c.want, got)
+			require.Regexp(t, `\n[a-z2-7]{12} highlighted: [^\n]+\n[a-z2-7]{12}>>>$`, got)
+			require.Contains(t, w.good("read", w.session()), "\nhighlighted: row")
+			require.True(t, strings.HasPrefix(got, "typed: "), got)
+		})
+	}
+}
