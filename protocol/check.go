@@ -305,7 +305,7 @@ func (m *ControlDecide) check() error {
 
 func (m *Wait) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
-		until(&m.Until).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
+		until(&m.Until).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
 }
 
 func (m *Read) check() error {

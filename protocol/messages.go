@@ -150,6 +150,12 @@ type WaitResult struct {
 	Seq      uint64 `json:"seq,omitempty"`
 	Frame    *Frame `json:"frame,omitempty"`
 	ExitCode *int   `json:"exitCode,omitempty"`
+	// Text and what follows are those of a [ReadResult], for a wait with SinceSeq.
+	Text       string `json:"text,omitempty"`
+	FirstLine  uint64 `json:"firstLine,omitempty"`
+	NextLine   uint64 `json:"nextLine,omitempty"`
+	OldestLine uint64 `json:"oldestLine,omitempty"`
+	HiddenText []int  `json:"hiddenText,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -171,6 +177,14 @@ type ReadResult struct {
 	HiddenText []int `json:"hiddenText,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Read is the answer as one to a [Read].
+func (m *WaitResult) Read() *ReadResult {
+	return &ReadResult{
+		SessionID: m.SessionID, Frame: m.Frame, Text: m.Text, FirstLine: m.FirstLine, NextLine: m.NextLine, OldestLine: m.OldestLine,
+		HiddenText: m.HiddenText, Notes: m.Notes,
+	}
 }
 
 // ProxyStarted answers a [ProxyStart].
@@ -297,8 +311,12 @@ type Wait struct {
 	AgentID   string `json:"agentId,omitempty"`
 	Until     Until  `json:"until"`
 	// AfterSeq: only what changed after this revision counts.
-	AfterSeq  uint64 `json:"afterSeq,omitempty"`
-	TimeoutMs int64  `json:"timeoutMs,omitempty"`
+	AfterSeq uint64 `json:"afterSeq,omitempty"`
+	// SinceSeq: the answer is that of a [Read] with Follow, which would come too late where the program ends; Scrollback is
+	// that read's.
+	SinceSeq   uint64 `json:"sinceSeq,omitempty"`
+	Scrollback int    `json:"scrollback,omitempty"`
+	TimeoutMs  int64  `json:"timeoutMs,omitempty"`
 }
 
 // Read asks for a fresh frame, for what changed, or for history.

@@ -111,6 +111,19 @@ func (l *screenLoop) follow(f *protocol.Frame, seen *recalled) {
 	}
 }
 
+// followed makes the answer to a wait that of a read with Follow.
+func (l *screenLoop) followed(out *protocol.WaitResult, m *protocol.Wait) {
+	if out.Frame.Blackout.Hidden() {
+		return
+	}
+	seen, r := l.recall.at(m.SinceSeq), out.Read()
+	l.follow(r.Frame, seen)
+	if l.past(r, &protocol.Read{Follow: true, Scrollback: m.Scrollback}, seen) != nil {
+		return // it asks for no line by its number
+	}
+	out.Text, out.FirstLine, out.NextLine, out.OldestLine, out.HiddenText = r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText
+}
+
 // past adds the rows of history that m asks for. seen is the screen that its reader has seen.
 func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *recalled) *refusal {
 	oldest, length := l.model.HistoryNumber(), l.model.HistoryLen()

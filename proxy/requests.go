@@ -233,6 +233,9 @@ func (d *desk) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
 		ID: newID(), RequestID: m.RequestID, SessionID: d.s.id, Met: r.End == snapshot.Met, Matched: r.Matched,
 		Seq: l.model.Rev(), Frame: l.answer(now), Notes: d.mail.take(m.AgentID),
 	}
+	if m.SinceSeq > 0 {
+		l.followed(out, m)
+	}
 	if l.exit != nil {
 		out.ExitCode = &l.exit.Code
 	}

@@ -103,6 +103,33 @@ func TestAnAgentFollowsALog(t *testing.T) {
 	require.Contains(t, w.gateway("read", id, "--history", "1", "--from", "99999").err, "has not left the screen yet")
 }
 
+// A program's last words are not lost, however many they are: nobody can ask for them later.
+func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	all := func(text string) {
+		t.Helper()
+		for i := 1; i <= 200; i++ {
+			require.Contains(t, text, fmt.Sprintf("last words, number %d\n", i))
+		}
+	}
+	printing := args{"program": "bash", "args": []string{"-c", "read -r; for i in $(seq 200); do echo last words, number $i; done"}, "wait_for": "waiting"}
+	first, _ := a.runs(printing)
+	text := a.good("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit"}, "exit status 0", "rows that you have not seen left the screen, lines ")
+	all(text)
+
+	second, text := a.runs(printing)
+	since := rev(t, text)
+	waiting := a.start("terminal_wait", args{"terminal": second, "for": "exit", "since_rev": since})
+	a.good("terminal_send", args{"terminal": second, "enter": true})
+	got := w.answered(waiting)
+	require.False(t, got.fails, got.text)
+	all(got.text)
+	a.good("terminal_read", args{"terminal": second, "view": "changes", "since_rev": since}, "not known any more; the last of what the program printed", "number 200")
+
+	a.runs(args{"program": "bash", "args": []string{"-c", "seq 100"}, "wait_for": "exit"}, "rows that you have not seen left the screen: terminal_read with view history shows the last of them")
+}
+
 // What is selected is seen by its background alone.
 func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 	text := ""

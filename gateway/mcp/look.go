@@ -216,6 +216,9 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 		return "", err
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, TimeoutMs: millis(in.TimeoutMs, defaultTimeoutMs)}
+	if in.SinceRev != nil {
+		ask.SinceSeq, ask.Scrollback = *in.SinceRev, protocol.MaxHistory
+	}
 	if until.Changed {
 		// "Changed" is measured from now on: what the agent was shown before is the business of view changes.
 		now, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
@@ -230,18 +233,11 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	}
 	said := noted(got.Notes, s.matched(got, until))
 	if in.SinceRev != nil {
-		return s.news(ctx, info, *in.SinceRev, tokens, said)
+		news := got.Read()
+		news.Frame = frame
+		return s.show(info, frame, door.Changes(news, *in.SinceRev), tokens, said, unseen(news))
 	}
 	return s.show(info, frame, door.Whole(frame, 0), tokens, said, "")
-}
-
-// news is what is new on a terminal since a revision.
-func (s *Server) news(ctx context.Context, info protocol.SessionInfo, since uint64, tokens int, before string) (string, error) {
-	got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, SinceSeq: since, Follow: true, Scrollback: protocol.MaxHistory})
-	if err != nil {
-		return "", &partly{cause: err, receipt: before}
-	}
-	return s.show(info, got.Frame, door.Changes(got, since), tokens, before, unseen(got))
 }
 
 // await waits for a fact while it tells the client that it still does, and always has a frame at the end.
@@ -251,7 +247,7 @@ func (s *Server) await(ctx context.Context, req *mcp.CallToolRequest, ask *proto
 	if err != nil {
 		return nil, nil, err
 	}
-	if got.Frame != nil && got.Frame.Screen.Lines != nil {
+	if got.Frame != nil && (got.Frame.Screen.Lines != nil || got.Frame.Since != 0) {
 		return got, got.Frame, nil
 	}
 	read, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: ask.SessionID})

@@ -97,6 +97,9 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	case !got.Met:
 		started += "\nthe screen had not settled when the time was over; the program is still running"
 	}
+	if note := observe.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
+		started += "\n" + note + ": terminal_read with view history shows " + map[bool]string{true: "the last of them", false: "them"}[got.ExitCode != nil]
+	}
 	return s.show(info, frame, door.Whole(frame, 0), tokens, started, "")
 }
 

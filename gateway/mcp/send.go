@@ -108,6 +108,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		return s.now(ctx, info, typed.Before, frame, tokens, noted(typed.Notes(), receipt))
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
+	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory
 	got, frame, err := s.await(ctx, req, ask, waitFor)
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
@@ -115,7 +116,11 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	if !got.Met {
 		receipt = line(receipt, typed.Odd(frame))
 	}
-	return s.now(ctx, info, typed.Before, frame, tokens, noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until)))
+	said := noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until))
+	if got.ExitCode != nil && got.Frame != nil && frame.Since != 0 { // nobody can read later what left the screen
+		return s.show(info, frame, door.Changes(got.Read(), typed.Before.Seq), tokens, said, unseen(got.Read()))
+	}
+	return s.now(ctx, info, typed.Before, frame, tokens, said)
 }
 
 // line adds a line to text, if there is one.

@@ -46,6 +46,11 @@ func (d Door) Changes(got *protocol.ReadResult, since uint64) Page {
 	switch {
 	case f.Seq == since:
 		return said("nothing changed since rev %d", since)
+	case f.Screen.Lines != nil && f.Since == 0 && f.Line == 0 && len(past) > 0 && !f.Screen.Alt:
+		p := Page{Rows: past} // a gateway's memory of a program that has ended
+		return p.under(func(first, _ int) string {
+			return fmt.Sprintf("what changed since rev %d is not known any more; the last of what the program printed", since) + d.without(first, "the first")
+		})
 	case f.Screen.Lines != nil && f.Since == 0:
 		p := d.Whole(f, 0)
 		return p.under(func(first, _ int) string {

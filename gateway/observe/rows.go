@@ -72,7 +72,7 @@ func Screen(prev *protocol.Frame, f *protocol.Frame) ([]string, bool) {
 	case prev != nil && prev.Screen.Lines != nil && f.Seq == prev.Seq:
 		return prev.Screen.Lines, true
 	case prev != nil && prev.Screen.Lines != nil && f.Since == prev.Seq && f.Since != 0:
-		return protocol.Patch(prev.Screen.Lines, f.Changed), true
+		return protocol.Patch(protocol.Move(prev.Screen.Lines, f.Moved), f.Changed), true
 	}
 	return nil, false
 }
