@@ -110,19 +110,16 @@ var revision = regexp.MustCompile(` rev (\d+) `)
 
 func connect(b *testing.B, c *bill, bin string) *agent {
 	b.Helper()
-	run, err := os.MkdirTemp("/tmp", "rd") // a socket's path is short
-	require.NoError(b, err)
+	run := filepath.Join(b.TempDir(), "run")
 	ctx := context.WithoutCancel(b.Context())
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "gateway"), "mcp")
 	cmd.Env = append(os.Environ(), "TERMINALPROXY_DIR="+run, "TERM=xterm-256color", "LANG=C.UTF-8", "LESS=", "LESSHISTFILE=-")
 	a := &agent{b: b, ctx: ctx, bill: c}
 	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
+	var err error
 	a.session, err = client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
 	require.NoError(b, err)
-	b.Cleanup(func() {
-		_ = a.session.Close()
-		_ = os.RemoveAll(run)
-	})
+	b.Cleanup(func() { _ = a.session.Close() })
 	return a
 }
 
@@ -241,12 +238,9 @@ func (p *pane) settle(said, until string, exit bool) {
 // withTmux does a task by typing and looking at the whole screen.
 func withTmux(b *testing.B, t *task, c *bill, looks bool) {
 	dir, from := t.place(b), c.text.Len()
-	short, err := os.MkdirTemp("/tmp", "rd")
-	require.NoError(b, err)
-	p := &pane{b: b, dir: short, bill: c, looks: looks}
-	defer func() { _ = os.RemoveAll(short) }()
+	p := &pane{b: b, dir: b.TempDir(), bill: c, looks: looks}
 	conf := "set -g status off\nset -g remain-on-exit on\nset -g default-terminal tmux-256color\n"
-	require.NoError(b, os.WriteFile(filepath.Join(short, "conf"), []byte(conf), 0o600))
+	require.NoError(b, os.WriteFile(filepath.Join(p.dir, "conf"), []byte(conf), 0o600))
 	p.tmux(append([]string{"new-session", "-d", "-x", "80", "-y", "24", "-c", dir}, t.program...)...)
 	defer p.tmux("kill-server")
 	said := strings.Join(t.program, " ")

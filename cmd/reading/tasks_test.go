@@ -51,7 +51,7 @@ var tasks = []task{
 	{
 		// Edit two lines and save.
 		name: "vim", program: []string{"vim", "-u", "NONE", "-n", "notes.txt"},
-		files: map[string]string{"notes.txt": numbered("line %d of a note that has some length to it", 60)}, first: `notes\.txt`,
+		files: map[string]string{"notes.txt": numbered("line %d of a note that has some length to it", 60)}, first: `^"notes\.txt" 60`,
 		steps: []step{
 			{text: "2GA and milk", until: `2 of .* and milk`},
 			{keys: []string{"esc"}, until: `and milk`},
