@@ -215,6 +215,7 @@ var situations = []situation{
 		f.Screen.Lines, f.Since, f.Highlights = nil, 411, []protocol.Highlight{{Row: 1, Col: 0, Cols: 4, Text: "eggs"}}
 	})},
 	{"no tokens", "terminal_read", args{"max_tokens": 0}, nil},
+	{"few tokens with an image", "terminal_read", args{"max_tokens": 250, "image": true}, nil},
 	{"too many tokens", "terminal_read", args{"max_tokens": 100_000}, nil},
 	{"few tokens", "terminal_read", args{"max_tokens": 200}, with(func(f *protocol.Frame) {
 		f.Screen.Lines = slices.Repeat([]string{strings.Repeat("many words ", 6)}, 6)

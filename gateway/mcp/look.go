@@ -108,7 +108,7 @@ func (in readArgs) check() error {
 }
 
 func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) (string, error) {
-	tokens, err := observe.CheckTokens(in.MaxTokens, door.Limit)
+	tokens, err := textBudget(in.MaxTokens, in.Image)
 	if err == nil {
 		err = in.check()
 	}
@@ -144,6 +144,20 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 		return s.show(info, got.Frame, door.History(got, in.Start != nil), tokens, said, unseen(got))
 	}
 	return s.show(info, got.Frame, door.Whole(got.Frame, in.Lines), tokens, said, "")
+}
+
+// textBudget is how many tokens an answer may take besides the line about a picture. The picture itself does not count: what
+// that takes is the model's own affair.
+func textBudget(given *int, image bool) (int, error) {
+	const line = 100
+	tokens, err := observe.CheckTokens(given, door.Limit)
+	switch {
+	case err != nil || !image:
+		return tokens, err
+	case tokens < observe.MinTokens+line:
+		return 0, fmt.Errorf("%s is %d, and with an image it takes %d or more", door.Limit, tokens, observe.MinTokens+line)
+	}
+	return tokens - line, nil
 }
 
 // unseen is the note about rows of history with text that the user cannot see.
@@ -203,7 +217,7 @@ type waitArgs struct {
 }
 
 func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs) (string, error) {
-	tokens, err := observe.CheckTokens(in.MaxTokens, door.Limit)
+	tokens, err := textBudget(in.MaxTokens, in.Image)
 	if err != nil {
 		return "", err
 	}
