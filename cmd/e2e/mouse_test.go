@@ -39,7 +39,7 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	does(args{"click_at": "1,6", "mouse": "press"}, "1,8-6", "typed: press at 1,6")
 	does(args{"click_at": "1,8", "mouse": "move"}, "1,10-8", "typed: move at 1,8")
 	does(args{"click_at": "1,8", "mouse": "release", "text": "cale", "keys": []string{"esc"}}, "日本 ale and milk", "typed: release at 1,8")
-	a.good("terminal_send", args{"mouse": "wheel-down*4", "wait_for": "gone", "value": "日本"}, "typed: wheel-down*4 at ", "matched: true", "row 20 of it")
+	a.good("terminal_send", args{"mouse": "wheel-down*4", "wait_for": "gone", "value": "日本"}, "typed: wheel-down*4 at ", "matched: true")
 	a.fails("terminal_send", args{"click": "of it", "text": "x"}, `"of it" stands 2`, "times on the screen, at 1,", "not typed: ", "text (1 byte): not sent")
 	a.fails("terminal_send", args{"click": "ale"}, `"ale" does not stand on the screen`, "row 20 of it")
 	a.good("terminal_send", args{"mouse": "wheel-up*9", "wait_for": "text", "value": "日本"}, "matched: true")
