@@ -64,6 +64,7 @@ func TestAnAgentClicksInMidnightCommander(t *testing.T) {
 	w.write("bread", "white")
 	a := w.agent("claude", eras[1])
 	a.runs(args{"program": "mc", "args": []string{w.dir, w.dir}, "cols": 100, "wait_for": "text", "value": "10Quit"}, "mouse ")
+	a.good("terminal_wait", args{"for": "text", "value": "Command"}, "matched: true") // drawn after the bar of the keys
 	a.good("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched: true")
 	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "Start at:"}, "matched: true")
 	a.good("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched: true")
