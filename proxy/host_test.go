@@ -40,6 +40,7 @@ type fakePeer struct {
 	in   chan protocol.Message
 	sent []string
 	text string // of the newest snapshot heard
+	size [2]int // columns and rows of the newest resize heard
 }
 
 func newFakeGateway(t *testing.T) *fakeGateway {
@@ -91,8 +92,11 @@ func hear[T protocol.Message](p *fakePeer, wanted func(T) bool) T {
 		case m, ok := <-p.in:
 			require.True(p.t, ok, "the connection ended after %v", p.sent)
 			p.sent = append(p.sent, protocol.KindOf(m))
-			if s, ok := m.(*protocol.Snapshot); ok {
-				p.text = s.Content
+			switch m := m.(type) {
+			case *protocol.Snapshot:
+				p.text = m.Content
+			case *protocol.Resize:
+				p.size = [2]int{m.Cols, m.Rows}
 			}
 			if got, ok := m.(T); ok && (wanted == nil || wanted(got)) {
 				return got
