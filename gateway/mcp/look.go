@@ -115,11 +115,7 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	if err != nil {
 		return "", err
 	}
-	info, err := s.find(ctx, in.Terminal)
-	if err != nil {
-		return "", err
-	}
-	ask := &protocol.Read{SessionID: info.SessionID, Notes: true}
+	ask := &protocol.Read{SessionID: in.Terminal, Notes: true}
 	switch in.View {
 	case "changes":
 		ask.SinceSeq, ask.Follow, ask.Scrollback = *in.SinceRev, true, protocol.MaxHistory
@@ -129,7 +125,7 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 			ask.Scrollback = defaultHistory
 		}
 	}
-	got, err := s.cfg.Terminals.Read(ctx, ask)
+	info, got, err := s.look(ctx, ask)
 	if err != nil {
 		return "", err
 	}
@@ -144,6 +140,32 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 		return s.show(info, got.Frame, door.History(got, in.Start != nil), tokens, said, unseen(got))
 	}
 	return s.show(info, got.Frame, door.Whole(got.Frame, in.Lines), tokens, said, "")
+}
+
+// look is the terminal that ask means, and its screen. Where ask names the terminal, both are asked for at once.
+func (s *Server) look(ctx context.Context, ask *protocol.Read) (protocol.SessionInfo, *protocol.ReadResult, error) {
+	if ask.SessionID == "" {
+		info, err := s.find(ctx, "")
+		if err != nil {
+			return info, nil, err
+		}
+		ask.SessionID = info.SessionID
+		got, err := s.cfg.Terminals.Read(ctx, ask)
+		return info, got, err
+	}
+	var got *protocol.ReadResult
+	var failed error
+	read := make(chan struct{})
+	go func() { // ends with the answer, or with ctx
+		defer close(read)
+		got, failed = s.cfg.Terminals.Read(ctx, ask)
+	}()
+	info, err := s.find(ctx, ask.SessionID)
+	<-read
+	if err != nil { // it says which terminals there are
+		return info, nil, err
+	}
+	return info, got, failed
 }
 
 // textBudget is how many tokens an answer may take besides the line about a picture. The picture itself does not count: what
