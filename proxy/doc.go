@@ -13,9 +13,11 @@
 //   - From the program to the user: output.go (the copier), escapes.go (what is taken out on the way), status.go and
 //     statussecret.go (what the proxy itself shows), origin.go (where the cursor is).
 //   - From the program to agents: screenloop.go (the model), frame.go (a snapshot), shown.go (secrets and invisible text),
-//     veil.go, gate.go and blackout.go (passwords, and a screen that the user hides), recording.go.
+//     veil.go, gate.go and blackout.go (passwords, and a screen that the user hides), reading.go (what is new since a
+//     revision), lookout.go (whether the program waits for input), recording.go.
 //   - From agents to the program: requests.go and receipts.go (the desk), typing.go, pointer.go and locate.go (the mouse),
-//     approve.go (what the user lets through), notes.go (messages), owner.go (an owner elsewhere).
+//     approve.go (what the user lets through), owner.go (an owner elsewhere).
+//   - Messages: words.go (to the user), messages.go (who may say what), notes.go (to agents).
 //   - Control: authority.go plugs the state machine into the pump; front.go says which program has the terminal.
 //   - Without a user's terminal: host.go, headless.go, attend.go, keeper.go.
 package proxy
