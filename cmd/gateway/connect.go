@@ -102,17 +102,27 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	if err != nil {
 		return protocol.SessionInfo{}, err
 	}
-	ids := make([]string, len(sessions))
-	for i, s := range sessions {
+	for _, s := range sessions {
 		if s.SessionID == id {
 			return s, nil
 		}
-		ids[i] = s.SessionID
 	}
-	if len(ids) == 0 {
+	if len(sessions) == 0 {
 		return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: there are no sessions", id), hint: hintNothingRuns}
 	}
-	return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: there is no such session", id), hint: "these exist: " + strings.Join(ids, ", ")}
+	meant, more := observe.Meant(sessions)
+	ids := make([]string, len(meant))
+	for i, s := range meant {
+		ids[i] = s.SessionID
+	}
+	hint := "these exist: " + strings.Join(ids, ", ")
+	if meant[0].State == protocol.StateExited {
+		hint = "these have ended: " + strings.Join(ids, ", ")
+	}
+	if more > 0 {
+		hint += ", " + observe.MoreEnded(more)
+	}
+	return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: there is no such session", id), hint: hint}
 }
 
 // identity is the secret that makes this command line the same agent each time, of its own for each name. It lies in the

@@ -41,12 +41,16 @@ func (a *app) printSessions(sessions []protocol.SessionInfo) error {
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	rows := []string{"ID\tPROGRAM\tSIZE\tSTATE\tIDLE\tKEYBOARD"}
-	for _, s := range sessions {
+	shown, ended := observe.Listed(sessions)
+	for _, s := range shown {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%dx%d\t%s\t%s\t%s", s.SessionID, observe.Command(s), s.Cols, s.Rows, observe.State(s),
 			observe.Span(time.Duration(s.IdleMs)*time.Millisecond), observe.Keyboard(s.Keyboard, "", time.Now())))
 	}
 	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
-	return errors.Join(err, w.Flush())
+	if err = errors.Join(err, w.Flush()); err != nil || ended == 0 {
+		return err
+	}
+	return a.print(observe.MoreEnded(ended) + "; --json lists them")
 }
 
 func (a *app) newWait() *cobra.Command {

@@ -209,3 +209,10 @@ func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) 
 }
 
 var errGone = errors.New("no gateway answers at ws://localhost/v1/agent: start a session with `proxy --agent PROGRAM`")
+
+// endings is a gateway that remembers programs of before beside the one that runs.
+func endings(f *fake) {
+	for i := range int64(7) {
+		f.sessions = append(f.sessions, protocol.SessionInfo{SessionID: fmt.Sprint("sh-", i), Command: "sh", Cols: 80, Rows: 24, State: protocol.StateExited, StartedAt: i})
+	}
+}

@@ -135,6 +135,8 @@ var situations = []situation{
 			}),
 			info("ssh-9b2c", func(s *protocol.SessionInfo) { s.Command, s.Args, s.State = "ssh", []string{"db1"}, protocol.StateLost }))
 	}},
+	{"many that have ended", "terminal_list", nil, endings},
+	{"an id that is none, where many have ended", "terminal_read", args{"terminal": "vim-2"}, endings},
 	{"no gateway", "terminal_list", nil, func(f *fake) { f.failing = errGone }},
 	{"unknown parameter", "terminal_list", args{"all": true}, nil},
 

@@ -32,19 +32,23 @@ func (s *Server) list(ctx context.Context, _ *mcp.CallToolRequest, _ listArgs) (
 	if len(sessions) == 0 {
 		return "there are no terminals: " + s.howToStart(), nil
 	}
-	text, left := observe.Oldest(s.lines(sessions))
-	if left > 0 {
-		text += fmt.Sprintf("\n%d more are left out", left)
-	}
-	return text, nil
+	return s.lines(observe.Listed(sessions)), nil
 }
 
-func (s *Server) lines(sessions []protocol.SessionInfo) string {
+// lines is a list of sessions, of which ended more are not in it.
+func (s *Server) lines(sessions []protocol.SessionInfo, ended int) string {
 	lines := make([]string, len(sessions))
 	for i, info := range sessions {
 		lines[i] = observe.Line(info, s.me(), s.cfg.Now())
 	}
-	return strings.Join(lines, "\n")
+	text, left := observe.Oldest(strings.Join(lines, "\n"))
+	if left > 0 {
+		text += fmt.Sprintf("\n%d more are left out", left)
+	}
+	if ended > 0 {
+		text += "\n" + observe.MoreEnded(ended)
+	}
+	return text
 }
 
 // find is the terminal that a call means: the one with that id, or without an id the only one that runs. A wrong id is
@@ -63,10 +67,7 @@ func (s *Server) find(ctx context.Context, id string) (protocol.SessionInfo, err
 			running = append(running, info)
 		}
 	}
-	known, left := observe.Oldest(s.lines(sessions))
-	if left > 0 {
-		known += "\n..."
-	}
+	known := s.lines(observe.Meant(sessions))
 	switch {
 	case len(sessions) == 0:
 		return protocol.SessionInfo{}, fmt.Errorf("there are no terminals: %s", s.howToStart())

@@ -1,0 +1,53 @@
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"terminalproxy/protocol"
+)
+
+// maxEnded is how many sessions whose program has ended a list names. Who looks at a list wants to type or to read, and a
+// gateway remembers many more.
+const maxEnded = 5
+
+// Listed is what a list of sessions shows, and how many more it leaves out: those that run, in the order given, then those
+// whose proxy is lost, then the newest of those that have ended.
+func Listed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
+	shown = slices.Clone(sessions)
+	slices.SortStableFunc(shown, func(a, b protocol.SessionInfo) int {
+		if a.State == protocol.StateExited && b.State == protocol.StateExited {
+			return cmp.Compare(b.StartedAt, a.StartedAt)
+		}
+		return cmp.Compare(rank(a), rank(b))
+	})
+	alive := slices.IndexFunc(shown, func(s protocol.SessionInfo) bool { return s.State == protocol.StateExited })
+	if alive < 0 || len(shown)-alive <= maxEnded {
+		return shown, 0
+	}
+	return shown[:alive+maxEnded], len(shown) - alive - maxEnded
+}
+
+// Meant is which sessions somebody can mean who named none, or one that is not there: those whose program has not ended,
+// and where it ended in all of them, what [Listed] says.
+func Meant(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
+	shown, left = Listed(sessions)
+	if end := slices.IndexFunc(shown, func(s protocol.SessionInfo) bool { return s.State == protocol.StateExited }); end > 0 {
+		return shown[:end], 0
+	}
+	return shown, left
+}
+
+// MoreEnded is the last line of a list that leaves out n sessions.
+func MoreEnded(n int) string { return fmt.Sprintf("and %d more that have ended", n) }
+
+func rank(s protocol.SessionInfo) int {
+	switch s.State {
+	case protocol.StateRunning:
+		return 0
+	case protocol.StateExited:
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,33 @@
+package observe
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+func TestAListShowsWhatRunsAndTheNewestOfWhatEnded(t *testing.T) {
+	var all []protocol.SessionInfo
+	for i := range 7 {
+		all = append(all, protocol.SessionInfo{SessionID: fmt.Sprint("e", i), State: protocol.StateExited, StartedAt: int64(i)})
+	}
+	all = append(all, protocol.SessionInfo{SessionID: "l", State: protocol.StateLost, StartedAt: 7},
+		protocol.SessionInfo{SessionID: "r1", State: protocol.StateRunning, StartedAt: 8}, protocol.SessionInfo{SessionID: "r2", State: protocol.StateRunning, StartedAt: 9})
+	ids := func(some []protocol.SessionInfo, left int) string {
+		out := ""
+		for _, s := range some {
+			out += s.SessionID + " "
+		}
+		return out + fmt.Sprint(left)
+	}
+	require.Equal(t, "r1 r2 l e6 e5 e4 e3 e2 2", ids(Listed(all)))
+	require.Equal(t, "r1 r2 l 0", ids(Meant(all)), "an error names what runs")
+	require.Equal(t, "e6 e5 e4 e3 e2 2", ids(Meant(all[:7])), "or what there is, if nothing does")
+	require.Equal(t, "e4 e3 e2 e1 e0 0", ids(Listed(all[:5])))
+	require.Equal(t, "r1 r2 0", ids(Listed(all[8:])))
+	require.Equal(t, "0", ids(Listed(nil)))
+	require.Equal(t, "e0", all[0].SessionID, "what was given stays as it is")
+}
