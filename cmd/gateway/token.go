@@ -70,7 +70,7 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 
 func (a *app) newTokenLs(path *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "ls", Short: "List tokens", Args: cobra.NoArgs,
+		Use: "ls", Aliases: []string{"list"}, Short: "List tokens", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, store, err := openTokens(*path)
 			if err != nil {
