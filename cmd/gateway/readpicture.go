@@ -22,8 +22,8 @@ type coloured struct {
 
 func (f *coloured) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.ansi, "ansi", false, "print the screen with its colours, and nothing else")
-	cmd.Flags().StringVar(&f.png, "png", "", "write a picture in pixels to `FILE`")
-	cmd.Flags().StringVar(&f.svg, "svg", "", "write a picture to `FILE`")
+	cmd.Flags().StringVar(&f.png, "png", "", "write a picture in pixels to `FILE`, - for standard output")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "write a picture to `FILE`, - for standard output")
 }
 
 func (f *coloured) wanted() bool { return f.ansi || f.png != "" || f.svg != "" }
@@ -62,5 +62,5 @@ func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.Ses
 	if err := pictures.Draw(&b, format, screen); err != nil {
 		return err
 	}
-	return writePicture(file, b.Bytes())
+	return a.writePicture(file, b.Bytes())
 }

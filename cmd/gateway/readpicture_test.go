@@ -25,6 +25,9 @@ func TestReadInColour(t *testing.T) {
 	require.NoError(t, err)
 	_, err = png.Decode(bytes.NewReader(pixels))
 	require.NoError(t, err)
+	require.Equal(t, result{out: string(pixels)}, command(t, "read", "sh-1", "--png", "-"))
+	require.Equal(t, result{out: string(text)}, command(t, "read", "sh-1", "--svg", "-"))
+	require.NoFileExists(t, "-")
 	for _, wrong := range [][]string{{"--ansi", "--history", "3"}, {"--png", file, "--svg", file}, {"--ansi", "--since", "3"}, {"--ansi", "--json"}} {
 		got := command(t, append([]string{"read", "sh-1"}, wrong...)...)
 		require.Equal(t, statusUsage, got.status, wrong)

@@ -134,16 +134,14 @@ func (a *app) readRender(args []string) ([]byte, error) {
 func (a *app) showRender(f renderFlags, s *screen.Screen) error {
 	text := ""
 	switch {
-	case f.svg != "" && f.svg != "-":
-		return writePicture(f.svg, []byte(render.SVG(s)))
+	case f.svg != "":
+		return a.writePicture(f.svg, []byte(render.SVG(s)))
 	case f.png != "":
 		var b bytes.Buffer
 		if err := render.PNG(&b, s); err != nil {
 			return err
 		}
-		return writePicture(f.png, b.Bytes())
-	case f.svg == "-":
-		text = render.SVG(s)
+		return a.writePicture(f.png, b.Bytes())
 	case a.json:
 		b, err := render.JSON(s)
 		if err != nil {
@@ -159,7 +157,12 @@ func (a *app) showRender(f renderFlags, s *screen.Screen) error {
 	return err
 }
 
-func writePicture(name string, b []byte) error {
+// writePicture writes to a file, or for - to standard output.
+func (a *app) writePicture(name string, b []byte) error {
+	if name == "-" {
+		_, err := a.out.Write(b)
+		return err
+	}
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		return fmt.Errorf("write the picture: %w", err)
 	}
