@@ -31,6 +31,7 @@ type headless struct {
 	stop   context.CancelFunc
 
 	linked chan struct{}    // closed when a gateway was reached
+	idled  atomic.Bool      // idle was why it ended
 	used   atomic.Int64     // the last time somebody did something, in Unix milliseconds
 	people map[string]*seat // who sits in front of it, by viewer; the pump's, as are turns and typist
 	seats  atomic.Int32     // how many they are
@@ -51,7 +52,9 @@ func runHeadless(ctx context.Context, conf Config) (Result, error) {
 	if h.idle > 0 {
 		defer h.watchIdle().Stop()
 	}
-	return s.run(ctx)
+	result, err := s.run(ctx)
+	result.Idle = h.idled.Load()
+	return result, err
 }
 
 // touch notes that somebody did something. h may be nil.
@@ -73,6 +76,7 @@ func (h *headless) watchIdle() *time.Timer {
 		case rest > 0:
 			timer.Reset(rest)
 		default:
+			h.idled.Store(true)
 			h.stop()
 		}
 	})

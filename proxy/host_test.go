@@ -300,6 +300,7 @@ func TestAnIdleSessionEndsAndABusyOneDoesNot(t *testing.T) {
 	case r := <-ended:
 		require.Equal(t, id, r.ID)
 		require.NotEqual(t, lively, r.ID)
+		require.True(t, r.Idle, "who hosts it can say why it ended")
 	case <-time.After(soon):
 		require.FailNow(t, "the idle session did not end")
 	}

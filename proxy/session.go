@@ -77,6 +77,8 @@ type Result struct {
 	HeldOpen bool
 	// Unrecorded says what is missing in the recording.
 	Unrecorded error
+	// Idle says that the session was ended because nothing happened in it (see [HostConfig]).
+	Idle bool
 }
 
 // UserError is a failure in words for the user.

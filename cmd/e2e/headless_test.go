@@ -293,6 +293,7 @@ func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
 	got := w.gateway("close", id)
 	require.Equal(t, 4, got.status)
 	require.Contains(t, got.err, "this is the user's own terminal")
+	require.Contains(t, got.err, "hint: it ends when its user ends the program")
 	second := w.terminal(100, 24)
 	screen, status := second.does("gateway attach " + id)
 	require.Equal(t, 4, status)

@@ -28,7 +28,7 @@ func (a *app) newRun() *cobra.Command {
 		Use: "run [flags] -- PROGRAM [ARG ...]", Short: "Run a program in a terminal of its own, for an agent", Args: cobra.MinimumNArgs(1),
 		Long: "run starts PROGRAM in a terminal that no user sits at, prints the session's id, and hosts it until it ends. The agent\n" +
 			"that --as names has its keyboard; a person joins with `gateway attach ID`. It ends with `gateway close ID`, or with this\n" +
-			"command. Exit status: the program's.",
+			"command; without --idle-limit, nothing that happens or does not happen in it ends it. Exit status: the program's.",
 		Example: "  gateway run -- psql mydb &\n  gateway send ID --text '\\d' --enter",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -99,6 +99,9 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	select {
 	case r := <-ended:
 		a.status = r.Code
+		if r.Idle {
+			_, _ = fmt.Fprintf(a.err, "gateway: run: nothing happened in %s for %s: the program was ended (--idle-limit)\n", id, in.idle)
+		}
 	case <-ctx.Done():
 		own.close()
 		a.status = (<-ended).Code
@@ -148,7 +151,7 @@ func (a *app) closeSession(ctx context.Context, c *client.Client, id string, for
 			ask.Signal = "KILL"
 		}
 		if err := c.End(ctx, ask); err != nil {
-			return err
+			return notYours(s, err)
 		}
 	}
 	for m := range stream {
@@ -163,6 +166,18 @@ func (a *app) closeSession(ctx context.Context, c *client.Client, id string, for
 		return &failure{status: statusTimeout, cause: fmt.Errorf("%s has not ended within %s", s.SessionID, closeWithin), hint: "gateway close --force kills it"}
 	}
 	return a.print("closed")
+}
+
+// notYours is err with what to do where a session may not be closed.
+func notYours(s protocol.SessionInfo, err error) error {
+	refused, ok := errors.AsType[*protocol.Error](err)
+	switch {
+	case !ok || refused.Code != protocol.CodeForbidden:
+		return err
+	case s.Headless:
+		return &failure{status: statusForbidden, cause: err, hint: "name the agent that started it with --as NAME"}
+	}
+	return &failure{status: statusForbidden, cause: err, hint: "it ends when its user ends the program; to take the keyboard from an agent: gateway reclaim " + s.SessionID}
 }
 
 // withSeat runs a person's work on a connection: at the viewers' door of the local gateway, where a person needs no token,
