@@ -62,7 +62,7 @@ func (d *desk) places(m *protocol.Input, act mouse.Act) (at, to mouse.Cell, err 
 	case m.On != "":
 		at, err = d.s.loop.locate(m.On)
 	case m.At != nil:
-		at, err = inside("at", *m.At, cols, rows)
+		at, err = inside("the place", *m.At, cols, rows)
 	case act.Kind == mouse.Wheel: // for scrolling it mostly does not matter where
 		at = mouse.Cell{Row: rows / 2, Col: cols / 2}
 	default:
@@ -77,16 +77,16 @@ func (d *desk) places(m *protocol.Input, act mouse.Act) (at, to mouse.Cell, err 
 	case act.Kind != mouse.Drag && m.To != nil:
 		err = &refusal{protocol.CodeBadMessage, "to is the end of a drag: leave it out, or send drag"}
 	case m.To != nil:
-		to, err = inside("to", *m.To, cols, rows)
+		to, err = inside("the end of the drag", *m.To, cols, rows)
 	}
 	return at, to, err
 }
 
 // inside refuses a cell that is not on the screen.
-func inside(field string, c protocol.Cell, cols, rows int) (mouse.Cell, error) {
+func inside(what string, c protocol.Cell, cols, rows int) (mouse.Cell, error) {
 	at := mouse.Cell{Row: c.Row, Col: c.Col}
 	if c.Row < 0 || c.Row >= rows || c.Col < 0 || c.Col >= cols {
-		return at, &refusal{protocol.CodeBadMessage, fmt.Sprintf("%s is row and column %s, and the screen has %d rows and %d columns", field, at, rows, cols)}
+		return at, &refusal{protocol.CodeBadMessage, fmt.Sprintf("%s is row %d and column %d, counted from 1, and the screen has %d rows and %d columns", what, c.Row+1, c.Col+1, rows, cols)}
 	}
 	return at, nil
 }

@@ -50,7 +50,7 @@ func TestTheMouseIsReportedInTheModesThatAreOn(t *testing.T) {
 			p, mouse := clicked(t, c.setup)
 			got := mouse(c.in)
 			if c.at == nil {
-				require.Contains(t, got.Message, "at is row and column 21,96, and the screen has 24 rows and 80 columns")
+				require.Contains(t, got.Message, "the place is row 21 and column 96, counted from 1, and the screen has 24 rows and 80 columns")
 				return
 			}
 			require.Equal(t, protocol.StatusWritten, got.Status, got.Message)
@@ -77,8 +77,8 @@ func TestAMouseThatCannotDoThat(t *testing.T) {
 		{"something else", `\033[?1000h`, protocol.Input{Data: "tap", At: cell(0, 0)}, protocol.CodeBadMessage, `the mouse cannot do "tap"`},
 		{"no place", `\033[?1000h`, protocol.Input{Data: "click"}, protocol.CodeBadMessage, "it is not said where the mouse acts: give at (a row and a column) or on (a text on the screen)"},
 		{"two places", `\033[?1000h`, protocol.Input{Data: "click", At: cell(0, 0), On: "ready"}, protocol.CodeBadMessage, "at and on are both given: the mouse acts in one place"},
-		{"below the screen", `\033[?1000h`, protocol.Input{Data: "click", At: cell(24, 0)}, protocol.CodeBadMessage, "at is row and column 25,1, and the screen has 24 rows and 80 columns"},
-		{"a drag out of the screen", `\033[?1002h`, protocol.Input{Data: "drag", At: cell(0, 0), To: cell(0, 80)}, protocol.CodeBadMessage, "to is row and column 1,81, and the screen has 24 rows and 80 columns"},
+		{"below the screen", `\033[?1000h`, protocol.Input{Data: "click", At: cell(24, 0)}, protocol.CodeBadMessage, "the place is row 25 and column 1, counted from 1, and the screen has 24 rows and 80 columns"},
+		{"a drag out of the screen", `\033[?1002h`, protocol.Input{Data: "drag", At: cell(0, 0), To: cell(0, 80)}, protocol.CodeBadMessage, "the end of the drag is row 1 and column 81, counted from 1, and the screen has 24 rows and 80 columns"},
 		{"a drag without an end", `\033[?1002h`, protocol.Input{Data: "drag", At: cell(0, 0)}, protocol.CodeBadMessage, "a drag needs its end: give to (a row and a column)"},
 		{"an end without a drag", `\033[?1002h`, protocol.Input{Data: "press", At: cell(0, 0), To: cell(0, 1)}, protocol.CodeBadMessage, "to is the end of a drag: leave it out, or send drag"},
 		{"movement without a button", `\033[?1002h`, protocol.Input{Data: "move", At: cell(0, 0)}, protocol.CodeBadMessage, "press before you move, or drag"},

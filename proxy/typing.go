@@ -287,7 +287,7 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 	case errors.Is(r.Err, control.ErrStale):
 		return status, protocol.CodeStaleEpoch, "the grant this input belongs to has ended"
 	case errors.Is(r.Err, control.ErrNoGrant):
-		return status, protocol.CodeNoGrant, "you do not have the keyboard: ask for control first"
+		return status, protocol.CodeNoGrant, "you do not have the keyboard"
 	case errors.Is(r.Err, input.ErrFull):
 		return status, protocol.CodeBusy, r.Err.Error()
 	}

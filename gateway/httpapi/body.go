@@ -91,7 +91,7 @@ func compose(kind, sessionID string, path []said, body []byte) ([]byte, error) {
 		_, ok := given[f.name]
 		switch {
 		case ok && !f.may:
-			return nil, badField(f.name, "the path says it already: leave it out")
+			return nil, badField(f.name, "it follows from the path and from who you are: leave it out")
 		case !ok:
 			frame = fmt.Appendf(frame, "%q:%s,", f.name, f.value)
 		}

@@ -110,10 +110,11 @@ func (s *Server) release(ctx context.Context, _ *mcp.CallToolRequest, in release
 	}
 	err = s.cfg.Terminals.Release(ctx, &protocol.ControlRelease{SessionID: info.SessionID, Note: note})
 	refused, ok := errors.AsType[*protocol.Error](err)
-	if ok && (refused.Code == protocol.CodeNoGrant || refused.Code == protocol.CodeExited) {
-		err = nil // giving back twice, or after the end, changes nothing
-	}
-	if err != nil {
+	switch {
+	case ok && refused.Code == protocol.CodeExited:
+		return observe.Name(info.SessionID) + " has ended: there is no keyboard to give back", nil
+	case ok && refused.Code == protocol.CodeNoGrant: // giving back twice changes nothing
+	case err != nil:
 		return "", err
 	}
 	return "released: the user has the keyboard of " + info.SessionID, nil

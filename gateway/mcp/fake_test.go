@@ -216,3 +216,9 @@ func endings(f *fake) {
 		f.sessions = append(f.sessions, protocol.SessionInfo{SessionID: fmt.Sprint("sh-", i), Command: "sh", Cols: 80, Rows: 24, State: protocol.StateExited, StartedAt: i})
 	}
 }
+
+type args = map[string]any
+
+func with(change func(*protocol.Frame)) func(*fake) {
+	return func(f *fake) { change(&f.frame) }
+}

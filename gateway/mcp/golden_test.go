@@ -29,12 +29,6 @@ type situation struct {
 	world func(*fake)
 }
 
-type args = map[string]any
-
-func with(change func(*protocol.Frame)) func(*fake) {
-	return func(f *fake) { change(&f.frame) }
-}
-
 func holding(level protocol.Level) func(*fake) {
 	return with(func(f *protocol.Frame) {
 		f.Keyboard = protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: "a-1", AgentName: "claude-code", Level: level, Epoch: 3}
@@ -439,6 +433,9 @@ var situations = []situation{
 	{"keys as a string", "terminal_send", args{"keys": "esc"}, nil},
 
 	{"released", "terminal_release", args{"note": "saved\u202e it"}, nil},
+	{"released when it had ended", "terminal_release", nil, func(f *fake) {
+		f.release = func(*protocol.ControlRelease) error { return &protocol.Error{Code: protocol.CodeExited, Message: "the program has ended"} }
+	}},
 	{"released twice", "terminal_release", nil, func(f *fake) {
 		f.release = func(*protocol.ControlRelease) error { return &protocol.Error{Code: protocol.CodeNoGrant} }
 	}},
