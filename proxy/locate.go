@@ -10,6 +10,7 @@ import (
 	"terminalproxy/proxy/mouse"
 	"terminalproxy/proxy/redact"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/snapshot"
 )
 
 // Longest forms in a sentence.
@@ -29,13 +30,15 @@ func (s spot) middle() mouse.Cell { return mouse.Cell{Row: s.row, Col: (s.from +
 // locate finds the one place of a text on the screen as agents see it. Whoever names a text means one thing by it: none,
 // several, or one that goes on in the next row is refused with a sentence that says where.
 func (l *screenLoop) locate(text string) (mouse.Cell, error) {
+	what := quoted(text)
+	text = snapshot.Alike(text)
 	var found []spot
 	for row, line := range l.currentLines() {
-		if len(found) <= maxFound && strings.Contains(line, text) {
-			found = spots(found, row, line, text, l.columns(row, line))
+		if len(found) <= maxFound && strings.Contains(snapshot.Alike(line), text) {
+			like, columns := alike(line, l.columns(row, line))
+			found = spots(found, row, like, text, columns)
 		}
 	}
-	what := quoted(text)
 	switch len(found) {
 	case 1:
 		return found[0].middle(), nil
@@ -59,6 +62,31 @@ func (l *screenLoop) locate(text string) (mouse.Cell, error) {
 	}
 	return mouse.Cell{}, &refusal{protocol.CodeScreenChanged, fmt.Sprintf(
 		"%s stands %s times on the screen, at %s: name more of the text around it, or the row and column", what, count, list)}
+}
+
+// alike is a row in the form in which texts are compared, and its columns, which keep to their cells.
+func alike(line string, columns []int) (string, []int) {
+	if snapshot.Alike(line) == line {
+		return line, columns
+	}
+	var like strings.Builder
+	var out []int
+	for from := 0; from < len(line); {
+		to := from + 1
+		for to < len(line) && columns[to] < 0 {
+			to++
+		}
+		cell := snapshot.Alike(line[from:to])
+		like.WriteString(cell)
+		for i := range len(cell) {
+			out = append(out, -1)
+			if i == 0 {
+				out[len(out)-1] = columns[from]
+			}
+		}
+		from = to
+	}
+	return like.String(), append(out, columns[len(line)])
 }
 
 // spots appends every place of text in a row. columns says which column begins at a byte of it, -1 inside a cell: half a
@@ -130,7 +158,7 @@ func (l *screenLoop) torn(text string) (row int, yes bool) {
 	lines := l.currentLines()
 	cols, _ := l.model.Size()
 	for i := range len(lines) - 1 {
-		if (l.model.RowWrapped(i) || full(lines[i], cols)) && strings.Contains(lines[i]+lines[i+1], text) {
+		if (l.model.RowWrapped(i) || full(lines[i], cols)) && strings.Contains(snapshot.Alike(lines[i]+lines[i+1]), text) {
 			return i, true
 		}
 	}

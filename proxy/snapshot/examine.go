@@ -146,14 +146,14 @@ func (o *waiting) examine(v View, w *Waits) {
 
 // isGone looks for text on the screen, first where it was before.
 func (o *waiting) isGone(v View) bool {
-	text := o.Condition.text
+	text := o.Condition.alike
 	_, rows := v.Size()
-	if o.foundAt < rows && strings.Contains(v.RowText(o.foundAt), text) {
+	if o.foundAt < rows && strings.Contains(Alike(v.RowText(o.foundAt)), text) {
 		return false
 	}
 	gone := true
 	eachLine(v, 0, func(first int, line string) bool {
-		if strings.Contains(line, text) {
+		if strings.Contains(Alike(line), text) {
 			o.foundAt, gone = first, false
 		}
 		return gone

@@ -1,0 +1,48 @@
+package snapshot
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+func TestAlike(t *testing.T) {
+	for given, want := range map[string]string{
+		"": "", "plain text": "plain text", "caffe\u0301": "caff\u00e9", "caff\u00e9": "caff\u00e9", "a\u00a0b\u202fc\u3000d": "a b c d",
+		"\u212b": "\u00c5", "\u1112\u1161\u11ab": "\ud55c", "日本語 👨\u200d👩": "日本語 👨\u200d👩", "a\tb\nc": "a\tb\nc",
+	} {
+		require.Equal(t, want, Alike(given))
+		require.Equal(t, want, Alike(want), "once is enough")
+	}
+	require.Zero(t, testing.AllocsPerRun(100, func() { Alike("as nearly all rows are") }))
+}
+
+// TestWaitTextThatLooksTheSame: an accent is one character or two, and a space may be one that does not break; nobody who
+// looks at the screen can tell.
+func TestWaitTextThatLooksTheSame(t *testing.T) {
+	b := newBench(t, "")
+	b.add(protocol.Until{Text: "Caff\u00e9 bar"}, 0)
+	b.view.set(0, "the Caffe\u0301\u00a0bar")
+	b.check(1)
+	b.ended(`w 0 "Caffé bar"`)
+
+	b = newBench(t, "")
+	b.add(protocol.Until{Text: "Caff\u00e9 bar"}, 0)
+	b.print("the Caffe\u0301\u00a0bar\r\n")
+	b.check(1)
+	b.ended(`w 0 "Caffé bar"`)
+
+	b = newBench(t, "Caffe\u0301\u00a0bar")
+	b.add(protocol.Until{Gone: "Caff\u00e9 bar"}, 0)
+	b.check(1)
+	b.open("it still stands there")
+	b.view.set(0, "")
+	b.check(2)
+	b.ended(`w 0 "gone"`)
+
+	v := newView("Caffe\u0301\u00a0bar")
+	require.NoError(t, CheckExpect(&protocol.Expect{Text: "Caff\u00e9 bar"}, v))
+	require.ErrorContains(t, CheckExpect(&protocol.Expect{Text: "Caffe bar"}, v), "it is not there")
+}
