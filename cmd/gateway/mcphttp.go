@@ -12,6 +12,6 @@ import (
 // mcpDoor makes the MCP servers of agents that come over HTTP.
 func (a *app) mcpDoor(log *slog.Logger) func(*call.Caller) gateway.MCPDoor {
 	return func(c *call.Caller) gateway.MCPDoor {
-		return mcp.NewHTTP(mcp.Config{Terminals: c, Draw: pictures.Fit, Version: version, Log: log})
+		return mcp.NewHTTP(mcp.Config{Terminals: c, Draw: pictures.Fit, Lacking: pictures.Lacking, Version: version, Log: log})
 	}
 }

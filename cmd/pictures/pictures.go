@@ -45,6 +45,20 @@ func Fit(p protocol.Screen, side int) (png []byte, cell image.Point, err error) 
 	return b.Bytes(), cell, err
 }
 
+// Lacking counts the characters that a picture in pixels shows as boxes with their numbers. A screen of which there is no
+// picture lacks none.
+func Lacking(p protocol.Screen) int {
+	s, err := replay(p)
+	if err != nil {
+		return 0
+	}
+	n, err := render.Lacking(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // replay is a screen that shows what another one did.
 func replay(p protocol.Screen) (*screen.Screen, error) {
 	return render.Play(output(p), render.Options{Cols: p.Cols, Rows: p.Rows})

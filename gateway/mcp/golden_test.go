@@ -434,12 +434,13 @@ var situations = []situation{
 
 	{"released", "terminal_release", args{"note": "saved\u202e it"}, nil},
 	{"released when it had ended", "terminal_release", nil, func(f *fake) {
-		f.release = func(*protocol.ControlRelease) error { return &protocol.Error{Code: protocol.CodeExited, Message: "the program has ended"} }
+		f.release = func(*protocol.ControlRelease) error {
+			return &protocol.Error{Code: protocol.CodeExited, Message: "the program has ended"}
+		}
 	}},
 	{"released twice", "terminal_release", nil, func(f *fake) {
 		f.release = func(*protocol.ControlRelease) error { return &protocol.Error{Code: protocol.CodeNoGrant} }
 	}},
-
 	{"delivered", "terminal_say", args{"text": "all\nis\u202e done"}, nil},
 	{"nobody is there", "terminal_say", args{"text": "done"}, saying(protocol.WaitsForPerson, nil)},
 	{"a question comes first", "terminal_say", args{"text": "done"}, saying(protocol.WaitsForAnswer, nil)},

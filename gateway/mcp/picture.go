@@ -71,6 +71,9 @@ func (s *Server) picture(ctx context.Context, terminal string) (line string, pix
 		return "", nil, fmt.Errorf("look at the picture: %w", err)
 	}
 	line = observe.Picture(got.Frame.Seq, size.Width, size.Height, cell.X, cell.Y)
+	if s.cfg.Lacking != nil {
+		line += observe.Lacking(s.cfg.Lacking(got.Frame.Screen))
+	}
 	if info.State != protocol.StateRunning {
 		line += "; its colours went with the program" // what is left of it is the last snapshot, which has none
 	}

@@ -108,6 +108,12 @@ func (s *sheet) has(r rune) bool {
 	return err == nil && i != 0
 }
 
+// lacks reports whether a character is shown as its number.
+func (s *sheet) lacks(r rune) bool {
+	_, shaped := canvas{float64(s.size.X), float64(s.size.Y), 1}.figures(r)
+	return !shaped && !s.has(r)
+}
+
 // letter is the font's glyph, in the middle of its columns, slanted where the text is italic.
 func (s *sheet) letter(k glyphKey) *mask {
 	face := s.faces[0]

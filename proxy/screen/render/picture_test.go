@@ -171,6 +171,17 @@ func TestNothingIsBlank(t *testing.T) {
 	require.NotEqual(t, pixels(t, 1, 1, "e").Pix, pixels(t, 1, 1, "e\u0301").Pix, "a combining mark is drawn")
 }
 
+// TestLacking counts what nobody can read in a picture.
+func TestLacking(t *testing.T) {
+	for output, want := range map[string]int{
+		"": 0, "plain text ─│█⣿\ue0b0 e\u0301": 0, "漢字 x": 2, "\U0010fffd": 1, "\x1b[8m漢": 0, "漢\r\n漢漢": 3,
+	} {
+		got, err := render.Lacking(play(t, 40, 3, output))
+		require.NoError(t, err)
+		require.Equal(t, want, got, output)
+	}
+}
+
 func TestAttributesAreDrawn(t *testing.T) {
 	seen := make(map[string]string)
 	for _, sgr := range []string{"0", "1", "2", "3", "1;3", "4", "4:2", "4:3", "4:4", "4:5", "4;58;5;1", "7", "9", "53", "31", "41"} {

@@ -62,16 +62,42 @@ func drawPNG(w io.Writer, s *screen.Screen, width int) error {
 	return nil
 }
 
+// Lacking counts the characters of the screen that a picture in pixels shows as their numbers, since the font lacks them.
+// It may be called from any goroutine.
+func Lacking(s *screen.Screen) (n int, err error) {
+	drawing.Lock()
+	defer drawing.Unlock()
+	glyphs, err := sheetOf(widest)
+	if err != nil {
+		return 0, err
+	}
+	p := painter{sheet: glyphs, view: newView(s)}
+	p.each(func(_ image.Rectangle, c screen.Cell, _ look) {
+		if r, _ := utf8.DecodeRuneInString(c.Content); c.Content != "" && r != ' ' && p.lacks(r) {
+			n++
+		}
+	})
+	return n, nil
+}
+
+// sheetOf is the sheet for cells of a width. The caller holds the lock.
+func sheetOf(width int) (*sheet, error) {
+	if s := sheets[width]; s != nil {
+		return s, nil
+	}
+	s, err := newSheet(image.Pt(width, 2*width))
+	if err == nil {
+		sheets[width] = s
+	}
+	return s, err
+}
+
 func paint(s *screen.Screen, width int) (*image.RGBA, error) {
 	drawing.Lock()
 	defer drawing.Unlock()
-	glyphs := sheets[width]
-	if glyphs == nil {
-		var err error
-		if glyphs, err = newSheet(image.Pt(width, 2*width)); err != nil {
-			return nil, err
-		}
-		sheets[width] = glyphs
+	glyphs, err := sheetOf(width)
+	if err != nil {
+		return nil, err
 	}
 	p := painter{sheet: glyphs, view: newView(s)}
 	p.img = image.NewRGBA(image.Rect(0, 0, p.cols*p.size.X, p.rows*p.size.Y))
