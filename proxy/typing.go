@@ -34,11 +34,17 @@ func (r *refusal) Error() string { return r.say }
 
 // input takes an agent's keystrokes. They are encoded, and their conditions checked, when the first byte would be written.
 func (d *desk) input(m *protocol.Input) {
-	fresh, earlier := d.receipts.begin(m.RequestID)
-	if !fresh {
-		if earlier != nil {
-			d.s.link.Send(earlier)
-		}
+	switch before, earlier := d.receipts.begin(m); {
+	case before == elsewhere:
+		d.s.link.Send(&protocol.Error{
+			RequestID: m.RequestID, Code: protocol.CodeBadMessage, Field: "requestId",
+			Message: `field "requestId": was that of another input, so nothing of this one was typed: give each input an id of its own`,
+		})
+		return
+	case earlier != nil:
+		d.s.link.Send(earlier)
+		return
+	case before == repeated:
 		return
 	}
 	epoch := m.Epoch

@@ -62,7 +62,7 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	require.NotZero(t, moved.FromSeq)
 }
 
-// TestAnIDOverHTTPIsTypedOnce: repeated, at the same time and later, over another connection, with other text.
+// TestAnIDOverHTTPIsTypedOnce: repeated, at the same time and later, over another connection; with other text it is refused.
 func TestAnIDOverHTTPIsTypedOnce(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(80, 24)
@@ -85,9 +85,10 @@ func TestAnIDOverHTTPIsTypedOnce(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, map[string]bool{"written 5": true}, ids)
 	c.client.CloseIdleConnections()
-	again, err := json.Marshal(args{"requestId": "same", "data": "something else", "kind": "text"})
+	again, err := json.Marshal(args{"requestId": "same", "data": "once ", "kind": "text"})
 	require.NoError(t, err)
 	require.Equal(t, 5, reply[protocol.InputResult](t, c.do("POST", at+"/input", string(again), 200)).WrittenBytes)
+	c.do("POST", at+"/input", `{"requestId":"same","data":"something else","kind":"text"}`, 400)
 	c.do("POST", at+"/input", `{"requestId":"other","data":"twice\r\nmore\n","kind":"text"}`, 200)
 	w.until(func() bool { return strings.HasSuffix(w.content("got"), "more\r") }, func() string { return w.content("got") })
 	require.Equal(t, "once twice\rmore\r", w.content("got"), "an end of a line is one Enter")

@@ -1,0 +1,62 @@
+package proxy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+func TestAnIDIsForOneInput(t *testing.T) {
+	first := protocol.Input{RequestID: "i", InputKind: protocol.InputText, Data: "ls", Epoch: 1, TimeoutMs: 100}
+	receipt := &protocol.InputResult{RequestID: "i", Status: protocol.StatusWritten, WrittenBytes: 2, Frame: &protocol.Frame{}}
+	for name, c := range map[string]struct {
+		change func(m *protocol.Input)
+		want   used
+	}{
+		"the same":            {func(*protocol.Input) {}, repeated},
+		"with more time":      {func(m *protocol.Input) { m.TimeoutMs, m.SettleMs, m.Epoch = 9000, 30, 2 }, repeated},
+		"with a condition":    {func(m *protocol.Input) { m.Expect = &protocol.Expect{Hash: "x"} }, repeated},
+		"other data":          {func(m *protocol.Input) { m.Data = "rm" }, elsewhere},
+		"another kind":        {func(m *protocol.Input) { m.InputKind = protocol.InputPaste }, elsewhere},
+		"at another place":    {func(m *protocol.Input) { m.At = &protocol.Cell{Row: 1} }, elsewhere},
+		"on another text":     {func(m *protocol.Input) { m.On = "OK" }, elsewhere},
+		"to another place":    {func(m *protocol.Input) { m.To = &protocol.Cell{} }, elsewhere},
+		"a part moved to on":  {func(m *protocol.Input) { m.Data, m.On = "l", "s" }, elsewhere},
+		"under another id":    {func(m *protocol.Input) { m.RequestID = "j" }, unused},
+		"another, another id": {func(m *protocol.Input) { m.RequestID, m.Data = "j", "rm" }, unused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, m, next := newReceipts(), first, first
+			before, _ := r.begin(&m)
+			require.Equal(t, unused, before)
+			c.change(&next)
+			before, got := r.begin(&next)
+			require.Equal(t, c.want, before)
+			require.Nil(t, got, "the first is under way")
+			r.finish(receipt)
+			before, got = r.begin(&m)
+			require.Equal(t, repeated, before, "whatever came between")
+			require.Equal(t, 2, got.WrittenBytes)
+			require.Nil(t, got.Frame)
+			_, got = r.begin(&next)
+			require.Equal(t, c.want == repeated, got != nil)
+		})
+	}
+}
+
+func TestTheOldestIDsAreForgotten(t *testing.T) {
+	r := newReceipts()
+	for i := range receiptsKept + 1 {
+		before, _ := r.begin(&protocol.Input{RequestID: fmt.Sprint(i)})
+		require.Equal(t, unused, before)
+	}
+	before, _ := r.begin(&protocol.Input{RequestID: "1"})
+	require.Equal(t, repeated, before)
+	before, _ = r.begin(&protocol.Input{RequestID: "0"})
+	require.Equal(t, unused, before)
+	require.Len(t, r.known, receiptsKept)
+	r.finish(&protocol.InputResult{RequestID: "9"})
+}
