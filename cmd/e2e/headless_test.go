@@ -301,3 +301,16 @@ func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
 	s.press("C-d")
 	require.Zero(t, s.status())
 }
+
+// TestASessionIsNotShownInItself: each repaint would be output of the session, to be shown again.
+func TestASessionIsNotShownInItself(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 100, "rows": 20})
+	for _, watch := range []string{"", " --watch"} {
+		a.good("terminal_send", args{
+			"text": `clear; gateway attach "$TERMINALPROXY_SESSION"` + watch + "; echo status-$?", "enter": true, "wait_for": "regex", "value": `^status-\d`,
+		})
+		a.good("terminal_read", nil, "this shell runs inside the session "+id+": it would show itself without end", "run it in another terminal", "status-1")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy"
 	"terminalproxy/proxy/modes"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/tty"
@@ -47,12 +49,9 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	if !isIn || !isOut {
 		return usage("attach: standard input and output must be a terminal; gateway read prints the screen without one")
 	}
-	s, err := lookup(ctx, c, id)
-	switch {
-	case err != nil:
+	s, err := attachable(ctx, c, id)
+	if err != nil {
 		return err
-	case s.State == protocol.StateExited:
-		return &failure{status: statusRefused, cause: fmt.Errorf("attach: %s has ended with exit status %d", s.SessionID, s.ExitCode), hint: "gateway read " + s.SessionID + " prints its last screen"}
 	}
 	term, err := tty.Open(in, out)
 	if err != nil {
@@ -77,6 +76,54 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	}
 	_, _ = fmt.Fprintf(a.err, "[%s: %s]\n", s.SessionID, last)
 	return nil
+}
+
+// attachable finds the session to sit down in front of.
+func attachable(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
+	s, err := lookup(ctx, c, id)
+	switch {
+	case err != nil:
+		return s, err
+	case s.State == protocol.StateExited:
+		return s, &failure{status: statusRefused, cause: fmt.Errorf("attach: %s has ended with exit status %d", s.SessionID, s.ExitCode), hint: "gateway read " + s.SessionID + " prints its last screen"}
+	}
+	return s, feedsBack(ctx, c, s.SessionID)
+}
+
+// feedsBack refuses to show a session on its own screen: each repaint would be output, which is shown again.
+func feedsBack(ctx context.Context, c *client.Client, id string) error {
+	inside := os.Getenv(proxy.SessionVariable)
+	if inside == "" {
+		return nil
+	}
+	all, err := c.Sessions(ctx)
+	if err != nil || !shownIn(inside, id, all) {
+		return err
+	}
+	where := ""
+	if inside != id {
+		where = ", which is on the screen of " + id
+	}
+	return &failure{
+		status: statusRefused, cause: fmt.Errorf("attach: this shell runs inside the session %s%s: it would show itself without end", inside, where),
+		hint: "run it in another terminal",
+	}
+}
+
+// shownIn reports whether what the session inside shows stands on the screen of another, or the same: a session that was
+// started in another one's terminal is seen there, unless it has no terminal.
+func shownIn(inside, outer string, all []protocol.SessionInfo) bool {
+	for range len(all) + 1 { // parents that go round in a circle are nobody's
+		if inside == outer {
+			return true
+		}
+		at := slices.IndexFunc(all, func(s protocol.SessionInfo) bool { return s.SessionID == inside })
+		if at < 0 || all[at].Headless || all[at].ParentSessionID == "" {
+			return false
+		}
+		inside = all[at].ParentSessionID
+	}
+	return false
 }
 
 // front is a person's terminal in front of a session.
