@@ -154,8 +154,8 @@ func (v view) Exited() (code int, yes bool) {
 }
 
 func (v view) Waiting(now time.Time) string {
-	if v.l.exit != nil {
-		return ""
+	if v.l.exit != nil || v.l.veil.lingers(now) {
+		return "" // what the program waits for now cannot be typed
 	}
 	return v.l.lookout.word(now, v.l.model.Rev(), now.Sub(v.l.pace.LastChange()))
 }

@@ -232,6 +232,7 @@ func (v *veil) tell(now time.Time) {
 	v.asked(p.kind, p.allowed)
 	if p.kind != was.kind {
 		v.darken()
+		v.l.waits.Asks(p.kind != guard.Off, v.guard.Since(), v.l.model.Rev())
 		v.say(p.kind != guard.Off, protocol.BlackoutPassword, protocol.SecretPrompt(p.kind.String()))
 		v.l.touch(now)
 	}
@@ -327,6 +328,15 @@ func (v *veil) cursor(c screen.Cursor) screen.Cursor {
 // fieldRow is the row in which the field begins, as long as the cursor is on a line of it.
 func (v *veil) fieldRow() int {
 	return v.l.model.Cursor().Row - int(v.place().Line-v.field.first)
+}
+
+// lingers reports whether a prompt is over, but agents may not type yet: the program may ask again.
+func (v *veil) lingers(now time.Time) bool {
+	if v == nil || v.guard.Kind() == guard.Off {
+		return false
+	}
+	v.look(now)
+	return v.guard.Kind() != guard.Off && !v.guard.Holds()
 }
 
 // bars says why an agent's input is not to be typed now, nil if it may be.

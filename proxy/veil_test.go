@@ -506,3 +506,21 @@ func FuzzVeil(f *testing.F) {
 		flush()
 	})
 }
+
+// R23: what the program waits for while the guard lingers cannot be typed yet.
+func TestR23TheGuardLingersAfterThePrompt(t *testing.T) {
+	s := newStage(t, 40, 4)
+	require.False(t, s.veil.lingers(s.now))
+	s.prints("Password: ")
+	s.line = noEcho
+	s.passes(time.Millisecond)
+	require.False(t, s.veil.lingers(s.now), "it asks")
+	s.line = cooked
+	s.now = s.now.Add(time.Millisecond)
+	require.True(t, s.veil.lingers(s.now), "it looks by itself")
+	require.Empty(t, s.loop.view().Waiting(s.now))
+	s.now = s.now.Add(guard.Linger)
+	require.False(t, s.veil.lingers(s.now))
+	require.Equal(t, guard.Off, s.veil.told.kind, "and the others know")
+	require.False(t, (*veil)(nil).lingers(s.now))
+}

@@ -41,6 +41,7 @@ const (
 	hintNothingRuns  = "start a session in a terminal with: proxy --agent PROGRAM"
 	hintRequestFirst = "ask first with: gateway request ID --reason REASON"
 	hintWaitForUser  = "wait for the user with: gateway wait ID --changed"
+	hintWaitForInput = "wait until the user has answered with: gateway wait ID --waiting"
 )
 
 // app is one invocation.

@@ -236,6 +236,8 @@ func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 	out := &failure{status: statusRefused}
 	why := observe.Refusal(failed.Reason, failed.Message)
 	switch {
+	case failed.Reason == protocol.CodeSecretPrompt:
+		out.hint = hintWaitForInput
 	case observe.Paused(failed.Reason):
 		out.hint = hintWaitForUser
 	case failed.Status == protocol.StatusDropped:

@@ -48,7 +48,7 @@ func next(code protocol.Code) string {
 	case protocol.CodeBlackout:
 		return "wait with terminal_wait for=changed: it ends when the user shows the screen again"
 	case protocol.CodeSecretPrompt:
-		return "wait with terminal_wait for=changed, the user does this part alone; then look with terminal_read"
+		return "wait with terminal_wait for=waiting, the user does this part alone: it comes true when the program waits for something else; then look with terminal_read"
 	case protocol.CodeUserTyping:
 		return "wait with terminal_wait for=idle, then look with terminal_read before you type"
 	case protocol.CodeUserRefused:

@@ -60,7 +60,8 @@ type Wait struct {
 // screen newer than AfterSeq. Changed needs a screen newer than AfterSeq, or than the one at the begin of the wait. Quiet
 // and settled count from the last change, which may lie before the wait; but not from before NotBefore, and if the screen
 // is still the one of AfterSeq, not from before the wait: the program gets its time to react. Waiting has no use for
-// AfterSeq, since a [View] knows what was typed and what the program has read of it: not every input shows. When the program
+// AfterSeq, since a [View] knows what was typed and what the program has read of it: not every input shows;
+// but see [Waits.Asks]. When the program
 // has exited, waits that its last screen does not meet end.
 //
 // One goroutine owns it, the one that owns the Rolling and the Pace.
@@ -72,6 +73,12 @@ type Waits struct {
 	seen []seen
 	// blind: the screen is not to be looked at.
 	blind bool
+	// asked is the question for a secret that stands.
+	asked struct {
+		stands bool
+		since  time.Time
+		rev    uint64
+	}
 	// hide makes a text what the waiters may see of it.
 	hide func(text string, ahead int) string
 }
@@ -185,11 +192,28 @@ func (w *Waits) finish(over func(*waiting) (Result, bool)) {
 // does; quiet, the exit and time do.
 func (w *Waits) Blind(on bool) { w.blind = on }
 
+// Asks says that the program asks for a secret, which somebody else answers, since when, and at which revision that was
+// noticed; or that it no longer does. Who waits for the program to wait for input, and has seen that it asks, waits for what
+// it does afterwards.
+func (w *Waits) Asks(stands bool, since time.Time, rev uint64) {
+	w.asked.stands, w.asked.since, w.asked.rev = stands, since, rev
+}
+
+// knows reports whether the waiter has seen what there was to see then.
+func (o *waiting) knows(since time.Time, rev uint64) bool {
+	if o.AfterSeq > 0 {
+		return o.AfterSeq >= rev
+	}
+	return o.began.After(since)
+}
+
 // blindTo reports whether o is about something that may not be looked at.
 func (w *Waits) blindTo(o *waiting) bool {
 	switch o.Condition.kind {
-	case kindShown, kindGone, kindChanged, kindWaiting:
+	case kindShown, kindGone, kindChanged:
 		return w.blind
+	case kindWaiting:
+		return w.blind || w.asked.stands && o.knows(w.asked.since, w.asked.rev)
 	case kindQuiet, kindSettled, kindExit, kindControl:
 	}
 	return false

@@ -482,3 +482,37 @@ func TestBlindWaits(t *testing.T) {
 	b.check(11)
 	require.Len(t, b.results, 3, "%v", b.results)
 }
+
+// Who knows of a question for a secret waits for what comes after it; who does not is told that the program waits.
+func TestR23WaitingIsForWhoMayAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		now  int
+		more []func(*Wait)
+		met  bool
+	}{
+		"began before":                  {10, nil, true},
+		"began with it":                 {20, nil, true},
+		"began afterwards":              {30, nil, false},
+		"typed before, began afterward": {30, []func(*Wait){after(4)}, true},
+		"typed when it stood":           {30, []func(*Wait){after(5)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "Password:")
+			b.view.rev = 5
+			if c.now > 20 {
+				b.waits.Asks(true, at(20), 5)
+			}
+			b.add(protocol.Until{Waiting: true}, c.now, c.more...)
+			b.waits.Asks(true, at(20), 5)
+			b.view.waiting = "waiting"
+			b.check(40)
+			met := []string{`w 0 "waiting"`}
+			if !c.met {
+				b.open("the user answers that")
+				b.waits.Asks(false, at(20), 5)
+				b.check(50)
+			}
+			require.Equal(t, met, b.results)
+		})
+	}
+}
