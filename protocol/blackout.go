@@ -8,6 +8,8 @@ type Withheld struct {
 	// Secret says how sure the proxy is that a password is asked for.
 	Secret  SecretPrompt `json:"secretPrompt,omitempty"`
 	SinceMs int64        `json:"sinceMs"`
+	// Unattended: nobody sits in front of the session who could answer.
+	Unattended bool `json:"unattended,omitempty"`
 }
 
 // The reasons of a blackout.

@@ -25,6 +25,8 @@ type holding struct {
 	let   bool   // the user let that through
 	does  string // what the mouse does, in words
 
+	excuse func(error) bool // see [input.Job.Excuse]
+
 	at *protocol.Cell // where the mouse acts; this belongs to the screen loop
 }
 

@@ -13,6 +13,7 @@ func (s *session) wireVeil(text *gate) {
 	v := &veil{
 		l: s.loop, text: text, mute: s.piped(), line: s.child.Line, typed: s.writes.Load,
 		program:  s.child.Chain,
+		alone:    s.alone,
 		driven:   func() bool { return s.authority.state().Phase == control.Granted },
 		announce: func(m *protocol.Blackout) { m.SessionID = s.id; s.link.Send(m) },
 		record: func(on bool, why string) {

@@ -52,7 +52,7 @@ func (d *desk) input(m *protocol.Input) {
 		epoch = d.s.authority.state().Epoch
 	}
 	seen := d.s.recording.input(m, epoch)
-	h := &holding{s: d.s, m: m, epoch: epoch, began: time.Now()}
+	h := &holding{s: d.s, m: m, epoch: epoch, began: time.Now(), excuse: d.excuse(m, epoch)}
 	d.s.pump.Offer(input.Job{
 		Agent: m.AgentID, Epoch: epoch, Size: len(m.Data), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
 		Prepare: func(answer func([]input.Piece, error)) {
@@ -65,9 +65,10 @@ func (d *desk) input(m *protocol.Input) {
 				answer(nil, &refusal{protocol.CodeExited, "the program has ended"})
 			}
 		},
-		Hold:  h.hold,
-		Wrote: seen.wrote,
-		Done:  func(r input.Receipt) { d.typed(h, r) },
+		Hold:   h.hold,
+		Excuse: h.excuse,
+		Wrote:  seen.wrote,
+		Done:   func(r input.Receipt) { d.typed(h, r) },
 	})
 }
 
@@ -78,8 +79,8 @@ var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 // now. It runs in the screen loop.
 func (d *desk) prepare(h *holding) ([]input.Piece, error) {
 	l, m := d.s.loop, h.m
-	if no := l.veil.bars(time.Now()); no != nil {
-		return nil, no
+	if no := l.veil.bars(time.Now()); no != nil && (h.excuse == nil || l.veil.isHidden()) {
+		return nil, no // an excuse is for the pump to weigh, which will
 	}
 	if err := snapshot.CheckExpect(m.Expect, l.view()); err != nil {
 		return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
@@ -256,6 +257,9 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 				result.UnsubmittedBytes = d.s.authority.left
 			}
 		}
+	}
+	if result.Reason == protocol.CodeSecretPrompt && d.s.alone() {
+		result.Message = d.s.unattended()
 	}
 	d.s.recording.done(result, h)
 	if !d.s.loop.post(func(now time.Time) { d.settle(now, h, result) }) {

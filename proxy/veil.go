@@ -37,6 +37,7 @@ type veil struct {
 	announce func(*protocol.Blackout)
 	record   func(on bool, why string) // nothing is to be recorded for now, or again
 	reached  atomic.Bool               // a gateway is reached, through which agents look
+	alone    func() bool               // nobody is there to answer; nil for somebody
 	resting  func() bool               // nothing has happened for a while; nil where that makes no difference
 
 	guard  guard.Guard
@@ -306,7 +307,7 @@ func (v *veil) withheld(now time.Time) *protocol.Withheld {
 	case v.guard.Kind() != guard.Off:
 		return &protocol.Withheld{
 			Why: protocol.BlackoutPassword, Secret: protocol.SecretPrompt(v.guard.Kind().String()),
-			SinceMs: now.Sub(v.guard.Since()).Milliseconds(),
+			SinceMs: now.Sub(v.guard.Since()).Milliseconds(), Unattended: v.alone != nil && v.alone(),
 		}
 	}
 	return nil

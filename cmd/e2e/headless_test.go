@@ -273,16 +273,34 @@ func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
 	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", `printf 'Password: '; stty -echo; read secret; stty echo; echo; echo "got ${#secret} characters"; exec cat`}})
-	a.fails("terminal_send", args{"text": "guessed", "enter": true}, "password")
+	a.fails("terminal_send", args{"text": "guessed", "enter": true}, "password", "nobody sits in front of this terminal", "gateway attach "+id)
+	a.good("terminal_read", nil, "nobody sits in front of this terminal", "ctrl-c")
 	s := w.terminal(100, 24)
 	s.run("gateway attach " + id)
 	s.wait("Password:")
+	a.fails("terminal_send", args{"keys": []string{"ctrl-c"}}, "which the user types")
+	require.NotContains(t, a.good("terminal_read", nil, "a password is being asked: the user answers it"), "nobody")
 	s.typed("hunter2\n")
 	s.wait("got 7 characters")
 	a.good("terminal_wait", args{"for": "text", "value": "got 7 characters"}, "matched: true")
 	a.good("terminal_wait", args{"for": "idle", "value": "1s"}, "matched: true")
 	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched: true")
 	require.NotContains(t, a.good("terminal_read", args{"view": "history"}), "hunter2")
+}
+
+// R26: where nobody is there to answer, the agent can only give the question up.
+func TestR26AnAgentGivesUpAQuestionThatNobodyAnswers(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-c", `trap 'echo; echo interrupted' INT; stty -echo; read -p 'Password: ' x || echo "no answer: ${#x}"; stty echo; exec cat`}})
+	a.good("terminal_read", nil, "nobody sits in front of this terminal")
+	for _, no := range []args{{"text": "\x03"}, {"text": "guess"}, {"keys": []string{"enter"}}, {"keys": []string{"ctrl-c", "x"}}} {
+		a.fails("terminal_send", no, "nobody sits in front of this terminal")
+	}
+	a.good("terminal_send", args{"keys": []string{"ctrl-c"}, "wait_for": "text", "value": "interrupted"}, "matched: true")
+	a.good("terminal_send", args{"keys": []string{"ctrl-d"}, "wait_for": "text", "value": "no answer: 0"}, "matched: true")
+	a.good("terminal_wait", args{"for": "waiting"}, "matched: true")
+	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched: true")
 }
 
 func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {

@@ -13,10 +13,16 @@ func Withheld(w *protocol.Withheld) string {
 		return ""
 	case w.Hidden():
 		return "the user has hidden the screen " + since(w) + " ago: nothing of it is shown until they show it again"
-	case w.Secret == protocol.SecretSoft:
-		return "a password is being asked, as far as one can tell: the user answers it, and what is typed is not shown"
 	}
-	return "a password is being asked: the user answers it, and what is typed is not shown"
+	asked := "a password is being asked"
+	if w.Secret == protocol.SecretSoft {
+		asked += ", as far as one can tell"
+	}
+	if w.Unattended {
+		return asked + ", and nobody sits in front of this terminal to answer it: the user does that with gateway attach and the terminal's id; " +
+			"the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends the program"
+	}
+	return asked + ": the user answers it, and what is typed is not shown"
 }
 
 // withheldState is the same in a word, for a list.

@@ -10,7 +10,7 @@ var ErrFull = errors.New("too much input waits to be typed already")
 
 // accept takes a job into the queue, or refuses it.
 func (p *Pump) accept(now time.Time, j Job) {
-	if err := p.Control.Admit(now, j.Agent, j.Epoch); err != nil {
+	if err := p.admit(now, j); err != nil {
 		j.Done(Receipt{Fate: Refused, Err: err})
 		return
 	}
@@ -23,6 +23,15 @@ func (p *Pump) accept(now time.Time, j Job) {
 		job.deadline = now.Add(j.Wait)
 	}
 	p.queue = append(p.queue, job)
+}
+
+// admit says why nothing of j may be written now, nil if it may.
+func (p *Pump) admit(now time.Time, j Job) error {
+	err := p.Control.Admit(now, j.Agent, j.Epoch)
+	if err != nil && j.Excuse != nil && j.Excuse(err) {
+		return nil
+	}
+	return err
 }
 
 // heldUntil is the moment until which no agent byte is written: the user typed, or a key must be seen alone.
@@ -52,7 +61,7 @@ func (p *Pump) writeAgent(now time.Time) {
 		return
 	}
 	job := p.queue[0]
-	if err := p.Control.Admit(now, job.Agent, job.Epoch); err != nil {
+	if err := p.admit(now, job.Job); err != nil {
 		// guard has dropped the queue whenever the epoch moved; this is for the day somebody forgets to call it.
 		p.retire(Receipt{Fate: Refused, Err: err})
 		return

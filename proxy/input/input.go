@@ -174,6 +174,9 @@ type Job struct {
 	Size int
 	// Wait bounds the pause for a user who types and for another program; 0 waits as long as the grant.
 	Wait time.Duration
+	// Excuse, if not nil, reports whether an error of [Control.Admit] does not count for this job: it may be written all the
+	// same, for whoever else admits it.
+	Excuse func(error) bool
 	// Prepare is called when the first byte would be written. It has the conditions checked and the keys encoded, and
 	// answers through the function it is given, from any goroutine, at once or later.
 	Prepare func(answer func([]Piece, error))
