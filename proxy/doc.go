@@ -16,7 +16,7 @@
 //     veil.go, gate.go and blackout.go (passwords, and a screen that the user hides), reading.go (what is new since a
 //     revision), lookout.go (whether the program waits for input), recording.go.
 //   - From agents to the program: requests.go and receipts.go (the desk), typing.go, pointer.go and locate.go (the mouse),
-//     approve.go (what the user lets through), owner.go (an owner elsewhere).
+//     approve.go (what the user lets through), alone.go (nobody is there to answer), owner.go (elsewhere).
 //   - Messages: words.go (to the user), messages.go (who may say what), notes.go (to agents).
 //   - Control: authority.go plugs the state machine into the pump; front.go says which program has the terminal.
 //   - Without a user's terminal: host.go, headless.go, attend.go, keeper.go.
