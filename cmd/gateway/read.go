@@ -144,11 +144,10 @@ func (a *app) printPage(head string, f *protocol.Frame, p observe.Page, tokens i
 		return a.print(head)
 	}
 	if highlights := observe.Highlights(f); highlights != "" {
+		plain := p
+		plain.Head += "\nhighlighted: left out for " + door.Limit
 		p.Head += "\nhighlighted: " + highlights
+		p.Plain, p.Brief = &plain, head
 	}
-	text, err := p.Fit(tokens, door.Limit)
-	if err != nil {
-		return usage("%w\n%s", err, head) // what was typed, and what the user wrote, is said once only
-	}
-	return a.print(text)
+	return a.print(p.Fit(tokens, door.Limit))
 }

@@ -48,10 +48,7 @@ func following(q url.Values, format string) (int, error) {
 // page writes the rows of a page as text, and its words into a header field, which a program cannot write.
 func page(w http.ResponseWriter, f *protocol.Frame, p observe.Page, tokens int) error {
 	p.Head = observe.Notes(f) + observe.Highlights(f)
-	words, rows, err := p.Parts(tokens, door.Limit)
-	if err != nil {
-		return &protocol.Error{Code: protocol.CodeBadMessage, Field: "max_tokens", Message: err.Error()}
-	}
+	words, rows := p.Parts(tokens, door.Limit)
 	if n := len(words); n > 0 && words[n-1] == ':' {
 		words = words[:n-1]
 	}

@@ -362,6 +362,22 @@ var situations = []situation{
 		}
 	}},
 	{"no tokens", "terminal_send", args{"enter": true, "max_tokens": 0}, nil},
+	{"few tokens, then without highlights", "terminal_send", args{"enter": true, "max_tokens": 200}, all(holding(protocol.LevelDrive), with(menu), func(f *fake) {
+		f.input = func(m *protocol.Input) (*protocol.InputResult, error) {
+			frame := f.frame
+			frame.Seq, frame.Screen.Lines = 415, []string{"milk", "bread", "~", "~", "~", "6 entries"}
+			return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data), Seq: 415, Frame: &frame}, nil
+		}
+	})},
+	{"few tokens, then without rows", "terminal_send", args{"text": "x", "enter": true, "max_tokens": 200}, all(holding(protocol.LevelDrive), with(menu), func(f *fake) {
+		f.input = func(m *protocol.Input) (*protocol.InputResult, error) {
+			frame := f.frame
+			frame.Seq, frame.HiddenText, frame.Screen.Lines = 413, []int{1, 2, 3, 4, 5}, []string{"a", "b", "c", "d", "e", "f"}
+			return &protocol.InputResult{
+				Status: protocol.StatusWritten, WrittenBytes: len(m.Data), Seq: 413, Frame: &frame, Notes: []string{strings.Repeat("please look here ", 12)},
+			}, nil
+		}
+	})},
 	{"lines as a paste", "terminal_send", args{"text": "a\nb"}, with(func(f *protocol.Frame) { f.Screen.Modes.BracketedPaste = true })},
 	{"no control", "terminal_send", args{"text": "x", "enter": true}, refusing(protocol.CodeNoGrant, "")},
 	{"screen changed", "terminal_send", args{"text": "x", "expect_rev": 400}, refusing(protocol.CodeScreenChanged, "the screen is at revision 412, not 400")},
@@ -483,6 +499,13 @@ func TestSituations(t *testing.T) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(want), texts.String())
+}
+
+// menu is a screen with much that stands out.
+func menu(f *protocol.Frame) {
+	for row := range 6 {
+		f.Highlights = append(f.Highlights, protocol.Highlight{Row: row, Cols: 12, Text: fmt.Sprintf("entry number %d", row)})
+	}
 }
 
 // listening is a program that listens to the mouse.

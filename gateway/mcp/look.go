@@ -136,11 +136,11 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	said := observe.Messages(got.Notes)
 	switch in.View {
 	case "changes":
-		return s.show(info, got.Frame, door.Changes(got, ask.SinceSeq), tokens, said, unseen(got))
+		return s.show(info, got.Frame, door.Changes(got, ask.SinceSeq), tokens, said, unseen(got)), nil
 	case "history":
-		return s.show(info, got.Frame, door.History(got, in.Start != nil), tokens, said, unseen(got))
+		return s.show(info, got.Frame, door.History(got, in.Start != nil), tokens, said, unseen(got)), nil
 	}
-	return s.show(info, got.Frame, door.Whole(got.Frame, in.Lines), tokens, said, "")
+	return s.show(info, got.Frame, door.Whole(got.Frame, in.Lines), tokens, said, ""), nil
 }
 
 // look is the terminal that ask means, and its screen. Where ask names the terminal, both are asked for at once.
@@ -209,24 +209,28 @@ func (s *Server) header(info protocol.SessionInfo, f *protocol.Frame) string {
 }
 
 // show is an answer: what was said before, the header, more notes, each after a line feed, and the page of a frame with what
-// stands out there. An error says again what was said before: it is not to be lost.
-func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p observe.Page, tokens int, before, notes string) (string, error) {
-	p.Head = s.header(info, f) + notes
-	if before != "" {
-		p.Head = before + "\n" + p.Head
-	}
+// stands out there.
+func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p observe.Page, tokens int, before, notes string) string {
+	p.Head = line(before, s.header(info, f)+notes)
 	if f.Blackout.Hidden() {
-		return p.Head, nil
+		return p.Head
 	}
-	mark, highlights := s.cfg.Mark(), observe.Highlights(f)
-	if !p.Bare {
-		p.Wrap = func(rows string) string { return observe.Fenced(mark, rows, highlights) }
+	p.Brief = line(before, observe.Header(info, f, s.me(), s.cfg.Now())) // notes are about rows
+	if p.Bare {
+		return p.Fit(tokens, door.Limit)
 	}
-	text, err := p.Fit(tokens, door.Limit)
-	if err != nil && before != "" {
-		err = &partly{cause: err, receipt: before}
+	mark := s.cfg.Mark()
+	fenced := func(highlights string) func(string) string {
+		return func(rows string) string { return observe.Fenced(mark, rows, highlights) }
 	}
-	return text, err
+	highlights := observe.Highlights(f)
+	if highlights != "" {
+		plain := p
+		plain.Wrap = fenced("left out for " + door.Limit)
+		p.Plain = &plain
+	}
+	p.Wrap = fenced(highlights)
+	return p.Fit(tokens, door.Limit)
 }
 
 type waitArgs struct {
@@ -272,9 +276,9 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if in.SinceRev != nil {
 		news := got.Read()
 		news.Frame = frame
-		return s.show(info, frame, door.Changes(news, *in.SinceRev), tokens, said, unseen(news))
+		return s.show(info, frame, door.Changes(news, *in.SinceRev), tokens, said, unseen(news)), nil
 	}
-	return s.show(info, frame, door.Whole(frame, 0), tokens, said, "")
+	return s.show(info, frame, door.Whole(frame, 0), tokens, said, ""), nil
 }
 
 // await waits for a fact while it tells the client that it still does, and always has a frame at the end.

@@ -100,7 +100,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	if note := observe.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
 		started += "\n" + note + ": terminal_read with view history shows " + map[bool]string{true: "the last of them", false: "them"}[got.ExitCode != nil]
 	}
-	return s.show(info, frame, door.Whole(frame, 0), tokens, started, "")
+	return s.show(info, frame, door.Whole(frame, 0), tokens, started, ""), nil
 }
 
 // first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while

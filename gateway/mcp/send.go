@@ -105,7 +105,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		if frame != nil && !frame.Settled {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
-		return s.now(ctx, info, typed.Before, frame, tokens, noted(typed.Notes(), receipt))
+		return s.now(ctx, info, typed.Before, frame, tokens, noted(typed.Notes(), receipt)), nil
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
 	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory
@@ -118,15 +118,15 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	}
 	said := noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until))
 	if got.ExitCode != nil && got.Frame != nil && frame.Since != 0 { // nobody can read later what left the screen
-		return s.show(info, frame, door.Changes(got.Read(), typed.Before.Seq), tokens, said, unseen(got.Read()))
+		return s.show(info, frame, door.Changes(got.Read(), typed.Before.Seq), tokens, said, unseen(got.Read())), nil
 	}
-	return s.now(ctx, info, typed.Before, frame, tokens, said)
+	return s.now(ctx, info, typed.Before, frame, tokens, said), nil
 }
 
-// line adds a line to text, if there is one.
+// line is a text and a line more below it, where there are both.
 func line(text, more string) string {
-	if more == "" {
-		return text
+	if text == "" || more == "" {
+		return text + more
 	}
 	return text + "\n" + more
 }
@@ -153,22 +153,18 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	}
 	if show {
 		// The whole screen: what the agent has seen of it is not what was there just before.
-		shown, err := s.now(ctx, info, &protocol.Frame{}, got.Frame, tokens, text)
-		if err != nil {
-			return err
-		}
-		text = shown
+		text = s.now(ctx, info, &protocol.Frame{}, got.Frame, tokens, text)
 	}
 	return errors.New(text)
 }
 
 // now is the screen after typing, behind what was said before: what changed where saying that is shorter, else all of it.
-func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, tokens int, said string) (string, error) {
+func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, tokens int, said string) string {
 	lines, known := observe.Screen(before, f)
 	if !known {
 		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
 		if err != nil {
-			return said + "\nthe screen could not be read: " + explain(err), nil
+			return said + "\nthe screen could not be read: " + explain(err)
 		}
 		f, lines = got.Frame, got.Frame.Screen.Lines
 	}

@@ -38,14 +38,14 @@ type tool struct {
 type param struct {
 	name, kind, about string
 	enum              []string
-	high              int // of an integer, 0 for none
+	low, high         int // of an integer; a high of 0 is none
 	required          bool
 }
 
 var (
 	terminalParam = param{name: "terminal", kind: "string", about: "Id from terminal_list. May be left out when exactly one terminal runs."}
 	timeoutParam  = param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait, in milliseconds. Default 10000."}
-	tokensParam   = param{name: "max_tokens", kind: "integer", high: observe.MaxTokens, about: "At most so many tokens of answer, counted high; what is left out is named. Default 10000."}
+	tokensParam   = param{name: "max_tokens", kind: "integer", low: observe.MinTokens, high: observe.MaxTokens, about: "At most so many tokens of answer, counted high; what is left out is named. Default 10000."}
 	valueParam    = param{name: "value", kind: "string", about: "What to look for with text, regex (RE2) and gone; the quiet time with idle, like 500ms."}
 )
 
@@ -138,7 +138,7 @@ func schema(params []param) map[string]any {
 		case p.kind == "array":
 			s["items"] = map[string]any{"type": "string"}
 		case p.kind == "integer":
-			s["minimum"] = 0
+			s["minimum"] = p.low
 			if p.high > 0 {
 				s["maximum"] = p.high
 			}

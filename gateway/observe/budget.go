@@ -55,8 +55,8 @@ func run(s string, of func(byte) bool) int {
 
 // Page is rows for a model, and the words around them.
 type Page struct {
-	// Head is the words before everything.
-	Head string
+	// Head is the words before everything, and Brief what has to be said of it where no row is shown; "" is all of it.
+	Head, Brief string
 	// Rows are what a program printed, the newest last.
 	Rows []string
 	// Oldest keeps the first rows where not all have room; otherwise the last ones are kept.
@@ -65,40 +65,66 @@ type Page struct {
 	Say func(from, to int) string
 	// Wrap puts the rows, a row a line, into their place; nil leaves them as they are.
 	Wrap func(rows string) string
+	// Plain is the page without what is dropped before any row is; it may be nil.
+	Plain *Page
 	// Bare says that there are words only, and no place for rows.
 	Bare bool
 }
 
-// Fit is the page in at most so many tokens, words and all: it leaves out rows, and says so. limit names the parameter that
-// sets the number, for the error when not even the words have room.
-func (p Page) Fit(tokens int, limit string) (string, error) {
-	n, err := p.room(tokens, limit)
-	if err != nil {
-		return "", err
+// Fit is the page in at most so many tokens, words and all: it drops what Plain does not have, then rows, and says so. Where
+// there is no room for the words around rows either, it is the words that have to be said, however long they are, and how
+// many tokens rows would take: there is something to tell the reader in any case, as what was typed. limit names the
+// parameter that sets the number.
+func (p Page) Fit(tokens int, limit string) string {
+	if p.fits(len(p.Rows), tokens) {
+		return p.text(len(p.Rows))
 	}
-	return p.text(n), nil
+	p = p.plain()
+	if n, ok := p.room(tokens); ok || len(p.Rows) == 0 {
+		return p.text(n)
+	}
+	return join(p.brief(), p.tooFew(tokens, limit))
 }
 
 // Parts is Fit for who has another place for the words: what Say says, and the rows as they are.
-func (p Page) Parts(tokens int, limit string) (words, rows string, err error) {
-	n, err := p.room(tokens, limit)
-	if err != nil {
-		return "", "", err
+func (p Page) Parts(tokens int, limit string) (words, rows string) {
+	n := len(p.Rows)
+	if !p.fits(n, tokens) {
+		p = p.plain()
+		var ok bool
+		if n, ok = p.room(tokens); !ok && len(p.Rows) > 0 {
+			return p.tooFew(tokens, limit), ""
+		}
 	}
 	from, to := p.shown(n)
 	if p.Say != nil {
 		words = p.Say(from, to)
 	}
-	return words, strings.Join(p.Rows[from:to], "\n"), nil
+	return words, strings.Join(p.Rows[from:to], "\n")
 }
 
-// room is for how many rows there is room in so many tokens.
-func (p Page) room(tokens int, limit string) (n int, err error) {
-	if Tokens(p.text(len(p.Rows))) <= tokens {
-		return len(p.Rows), nil
+func (p Page) plain() Page {
+	if p.Plain != nil {
+		return *p.Plain
 	}
-	words := Tokens(p.text(0))
-	for left := tokens - words; n < len(p.Rows); n++ {
+	return p
+}
+
+func (p Page) brief() string {
+	if p.Brief != "" {
+		return p.Brief
+	}
+	return p.Head
+}
+
+func (p Page) fits(n, tokens int) bool { return Tokens(p.text(n)) <= tokens }
+
+// room is for how many rows there is room in so many tokens; it reports false where there is none for the words.
+func (p Page) room(tokens int) (n int, ok bool) {
+	if p.fits(len(p.Rows), tokens) {
+		return len(p.Rows), true
+	}
+	for left := tokens - Tokens(p.text(0)); n < len(p.Rows); n++ {
 		row := p.Rows[len(p.Rows)-1-n]
 		if p.Oldest {
 			row = p.Rows[n]
@@ -108,11 +134,11 @@ func (p Page) room(tokens int, limit string) (n int, err error) {
 		}
 	}
 	for ; n >= 0; n-- { // the words for what is left out may have grown
-		if Tokens(p.text(n)) <= tokens {
-			return n, nil
+		if p.fits(n, tokens) {
+			return n, true
 		}
 	}
-	return 0, tooFew(tokens, words, limit)
+	return 0, false
 }
 
 // shown is which rows n of them are.
@@ -126,10 +152,11 @@ func (p Page) shown(n int) (from, to int) {
 // roomForRows is what is offered for rows beside the words, in tokens.
 const roomForRows = 400
 
-func tooFew(tokens, words int, limit string) error {
+// tooFew stands in the place of rows for which there is no room, nor for the words around them.
+func (p Page) tooFew(tokens int, limit string) string {
 	const step = 100
-	return fmt.Errorf("%s is %d, and the words around the rows alone take %d: give %d or more, or leave it out for %d",
-		limit, tokens, words, (words+roomForRows+step-1)/step*step, DefaultTokens)
+	return fmt.Sprintf("all rows are left out, %s %d has no room for them: give %d or more",
+		limit, tokens, (Tokens(p.text(0))+roomForRows+step-1)/step*step)
 }
 
 // text is the page with n of its rows.

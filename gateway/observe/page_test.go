@@ -93,7 +93,7 @@ func whatever(r *rand.Rand) *protocol.ReadResult {
 // TestNoPageIsLargerThanItsBudget: whatever is shown, with its words and marks it takes no more than was given, and what is left
 // out is said.
 func TestNoPageIsLargerThanItsBudget(t *testing.T) {
-	cut := 0
+	cut, without := 0, 0
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same pages each time
 		got := whatever(r)
@@ -106,27 +106,53 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 		}
 		p.Head = strings.Repeat("header ", r.IntN(20))
 		if !p.Bare {
-			p.Wrap = func(rows string) string { return observe.Fenced("m4rk", rows, "row 3 columns 1-4 \"Save\"") }
+			fenced := func(highlights string) func(string) string {
+				return func(rows string) string { return observe.Fenced("m4rk", rows, highlights) }
+			}
+			plain := p
+			plain.Wrap, p.Plain = fenced("left out for max_tokens"), &plain
+			p.Wrap = fenced("row 3 columns 1-4 \"Save\", row 4 columns 1-6 \"Cancel\", row 5 columns 1-20 \"a longer one\"")
 		}
 		tokens := 1 + r.IntN(2000)
-		text, err := p.Fit(tokens, "max_tokens")
-		if err != nil {
-			fitting := regexp.MustCompile(`give (\d+) or more`).FindStringSubmatch(err.Error())
-			require.NotNil(t, fitting, err)
-			n, _ := strconv.Atoi(fitting[1])
-			text, err = p.Fit(n, "max_tokens")
-			require.NoError(t, err, "the number that the error names")
-			tokens = n
+		text := p.Fit(tokens, "max_tokens")
+		if strings.Contains(text, "all rows are left out") || len(p.Rows) == 0 && observe.Tokens(text) > tokens {
+			without++
+			require.Contains(t, text, p.Head, "what has to be said is said")
+			require.NotContains(t, text, "<<<m4rk\nrow")
+			if len(p.Rows) == 0 {
+				continue
+			}
+			fitting := regexp.MustCompile(`give (\d+) or more`).FindStringSubmatch(text)
+			require.NotNil(t, fitting, text)
+			tokens, _ = strconv.Atoi(fitting[1])
+			text = p.Fit(tokens, "max_tokens") // the number that was named
+			require.NotContains(t, text, "all rows are left out")
 		}
 		require.LessOrEqual(t, observe.Tokens(text), tokens, text)
-		whole, err := p.Fit(1<<30, "max_tokens")
-		require.NoError(t, err)
+		whole := p.Fit(1<<30, "max_tokens")
 		if text != whole {
 			cut++
 			require.Contains(t, text, "left out", "seed %d", seed)
 		}
 	}
 	require.Greater(t, cut, 500)
+	require.Greater(t, without, 20)
+}
+
+func TestHighlightsAreDroppedBeforeRows(t *testing.T) {
+	p := observe.Page{Head: "header", Rows: []string{"one", "two"}}
+	plain := p
+	plain.Head, p.Plain, p.Head = "header, highlights left out", &plain, "header "+strings.Repeat("highlight ", 40)
+	require.Equal(t, p.Head+"\none\ntwo", p.Fit(200, "max_tokens"))
+	require.Equal(t, "header, highlights left out\none\ntwo", p.Fit(100, "max_tokens"))
+}
+
+func TestWordsThatHaveToBeSaidAreSaidWithoutRows(t *testing.T) {
+	p := observe.Page{Head: "typed: x\n" + strings.Repeat("note ", 200), Brief: "typed: x", Rows: []string{"one", "two"}}
+	require.Equal(t, "typed: x\nall rows are left out, max_tokens 200 has no room for them: give 900 or more", p.Fit(200, "max_tokens"))
+	words, rows := p.Parts(200, "max_tokens")
+	require.Equal(t, "all rows are left out, max_tokens 200 has no room for them: give 900 or more", words)
+	require.Empty(t, rows)
 }
 
 func TestBudgets(t *testing.T) {
