@@ -346,6 +346,7 @@ var situations = []situation{
 		}
 	}},
 	{"not settled", "terminal_send", args{"text": "make", "enter": true}, with(func(f *protocol.Frame) { f.Settled = false })},
+	{"not to settle", "terminal_send", args{"text": "make", "enter": true, "settle_ms": 0}, with(func(f *protocol.Frame) { f.Settled = false })},
 	{
 		"with a wait", "terminal_send",
 		args{"text": ":wq", "enter": true, "wait_for": "text", "value": "written"},

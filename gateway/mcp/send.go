@@ -81,7 +81,7 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	if typed.Held {
 		what.Deadline = time.Now().Add(limit) // the user's time is not the program's
 	}
-	return s.outcome(ctx, req, info, typed, tokens, in.WaitFor, until, what.Deadline)
+	return s.outcome(ctx, req, info, typed, tokens, in, until, what.Deadline)
 }
 
 // until is the condition to wait for after typing, empty for none.
@@ -97,19 +97,20 @@ func (in sendArgs) until() (protocol.Until, error) {
 
 // outcome is the answer when everything arrived: the receipt, and what the screen became.
 func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *typist.Typed,
-	tokens int, waitFor string, until protocol.Until, deadline time.Time,
+	tokens int, in sendArgs, until protocol.Until, deadline time.Time,
 ) (string, error) {
 	receipt, frame := observe.Receipt(typed.Parts), typed.Last().Frame
-	if waitFor == "" {
+	if in.WaitFor == "" {
+		settles := in.SettleMs == nil || *in.SettleMs > 0 // else nobody wanted to know
 		receipt = line(receipt, typed.Odd(frame))
-		if frame != nil && !frame.Settled {
+		if frame != nil && !frame.Settled && settles {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
 		return s.now(ctx, info, typed.Before, frame, tokens, noted(typed.Notes(), receipt)), nil
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
 	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory
-	got, frame, err := s.await(ctx, req, ask, waitFor)
+	got, frame, err := s.await(ctx, req, ask, in.WaitFor)
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
 	}

@@ -133,12 +133,15 @@ func (p Page) room(tokens int) (n int, ok bool) {
 			break
 		}
 	}
-	for ; n >= 0; n-- { // the words for what is left out may have grown
-		if p.fits(n, tokens) {
-			return n, true
+	for ; !p.fits(n, tokens); n-- { // the words for what is left out may have grown
+		if n == 0 {
+			return 0, false
 		}
 	}
-	return 0, false
+	for n < len(p.Rows) && p.fits(n+1, tokens) { // or be fewer
+		n++
+	}
+	return n, true
 }
 
 // shown is which rows n of them are.

@@ -23,6 +23,8 @@ func (d Door) Whole(f *protocol.Frame, last int) Page {
 	rows, above := lastRows(f.Screen.Lines, last)
 	return Page{Rows: rows, Say: func(first, _ int) string {
 		switch shown := above + first; {
+		case first > 0 && first == len(rows):
+			return fmt.Sprintf("all rows are left out, they are too long for %s:", d.Limit)
 		case first > 0:
 			return fmt.Sprintf("rows %d to %d; those before are left out, they are too long for %s:", shown+1, len(f.Screen.Lines), d.Limit)
 		case above > 0:
@@ -49,7 +51,7 @@ func (d Door) Changes(got *protocol.ReadResult, since uint64) Page {
 	case f.Screen.Lines != nil && f.Since == 0 && f.Line == 0 && len(past) > 0 && !f.Screen.Alt:
 		p := Page{Rows: past} // a gateway's memory of a program that has ended
 		return p.under(func(first, _ int) string {
-			return fmt.Sprintf("what changed since rev %d is not known any more; the last of what the program printed", since) + d.without(first, "the first")
+			return fmt.Sprintf("what changed since rev %d is not known any more; the last of what the program printed", since) + d.without(first, "the")
 		})
 	case f.Screen.Lines != nil && f.Since == 0:
 		p := d.Whole(f, 0)
@@ -58,15 +60,15 @@ func (d Door) Changes(got *protocol.ReadResult, since uint64) Page {
 			if f.Line > 0 {
 				note = fmt.Sprintf("what changed since rev %d is not known any more, and what scrolled off is in the history (%s); the whole screen", since, d.Older)
 			}
-			return note + d.without(first, "its first rows")
+			return note + d.without(first, "its")
 		})
 	case f.Screen.Lines != nil:
 		p := Page{Rows: append(past, split(Rows(f.Screen.Lines))...)}
 		return p.under(func(first, _ int) string {
 			if len(past) == 0 {
-				return "the whole screen" + d.without(first, "its first rows")
+				return "the whole screen" + d.without(first, "its")
 			}
-			return d.gone(got, len(past), first) + "; then the whole screen" + d.without(first-len(past), "its first rows")
+			return d.gone(got, len(past), first) + "; then the whole screen" + d.without(first-len(past), "its")
 		})
 	case len(f.Changed) == 0 && len(past) == 0 && f.Moved == 0:
 		p := said("no row changed since rev %d", since)
@@ -95,7 +97,7 @@ func (d Door) changed(got *protocol.ReadResult, past []string, since uint64) Pag
 		} else {
 			note += fmt.Sprintf("rows changed since rev %d (number| text)", since)
 		}
-		return note + d.without(first-len(past), "the first")
+		return note + d.without(first-len(past), "the")
 	})
 }
 
@@ -161,12 +163,15 @@ func rowCount(rows int) string {
 	return strconv.Itoa(rows) + " rows"
 }
 
-// without says that rows are left out.
-func (d Door) without(n int, which string) string {
-	if n <= 0 {
+// without says that the first n rows are left out; whose is "the" or "its".
+func (d Door) without(n int, whose string) string {
+	switch {
+	case n <= 0:
 		return ""
+	case n == 1:
+		return fmt.Sprintf(", %s first row left out, it is too long for %s", whose, d.Limit)
 	}
-	return fmt.Sprintf(", %s %d left out, they are too long for %s", which, n, d.Limit)
+	return fmt.Sprintf(", %s first %d rows left out, they are too long for %s", whose, n, d.Limit)
 }
 
 // History is the page of the history that got answers, and of the screen after it where the rows reach that far. paged says
@@ -236,7 +241,21 @@ func (d Door) cut(got *protocol.ReadResult, past, from, to, all int) string {
 	if left > 0 && got.NextLine > 0 {
 		note += " (" + d.Lines(got.NextLine-uint64(past-first), left) + ")" //nolint:gosec // rows of the answer
 	}
+	switch screen := all - past; {
+	case from > past:
+		note += ", of the screen its " + rowSpan(1, from-past)
+	case to < all && screen > 0:
+		note += ", of the screen its " + rowSpan(max(0, to-past)+1, screen)
+	}
 	return note
+}
+
+// rowSpan names the rows of a screen from first to last, counted from 1.
+func rowSpan(first, last int) string {
+	if first == last {
+		return fmt.Sprintf("row %d", first)
+	}
+	return fmt.Sprintf("rows %d to %d", first, last)
 }
 
 // Past is the rows of history in an answer.

@@ -115,7 +115,7 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 		}
 		tokens := 1 + r.IntN(2000)
 		text := p.Fit(tokens, "max_tokens")
-		if strings.Contains(text, "all rows are left out") || len(p.Rows) == 0 && observe.Tokens(text) > tokens {
+		if strings.Contains(text, "has no room for them") || len(p.Rows) == 0 && observe.Tokens(text) > tokens {
 			without++
 			require.Contains(t, text, p.Head, "what has to be said is said")
 			require.NotContains(t, text, "<<<m4rk\nrow")
@@ -126,7 +126,7 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 			require.NotNil(t, fitting, text)
 			tokens, _ = strconv.Atoi(fitting[1])
 			text = p.Fit(tokens, "max_tokens") // the number that was named
-			require.NotContains(t, text, "all rows are left out")
+			require.NotContains(t, text, "has no room for them")
 		}
 		require.LessOrEqual(t, observe.Tokens(text), tokens, text)
 		whole := p.Fit(1<<30, "max_tokens")
@@ -137,6 +137,28 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 	}
 	require.Greater(t, cut, 500)
 	require.Greater(t, without, 20)
+}
+
+func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
+	lines := make([]string, 10)
+	for i := range lines {
+		lines[i] = strings.Repeat("many words ", 10)
+	}
+	f := &protocol.Frame{Seq: 500, Line: 54, Screen: protocol.Screen{Cols: 120, Rows: 10, Lines: lines, Scrollback: 4}}
+	got := &protocol.ReadResult{Frame: f, Text: "a\nb\nc\nd", FirstLine: 50, NextLine: 54, OldestLine: 50}
+	text := func(p observe.Page, tokens int) string {
+		return strings.SplitN(p.Fit(tokens, "max_tokens"), "\n", 2)[0]
+	}
+
+	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 9 of these rows are left out, they are too long for max_tokens "+
+		"(start 50, lines 4), of the screen its rows 1 to 5:", text(door.History(got, false), 300))
+	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 7 of these rows are left out, they are too long for max_tokens"+
+		", of the screen its rows 4 to 10:", text(door.History(got, true), 200))
+	require.Equal(t, "rows 10 to 10; those before are left out, they are too long for max_tokens:", text(door.Whole(f, 0), 100))
+	require.Equal(t, "all rows are left out, they are too long for max_tokens:", text(door.Whole(f, 0), 50))
+	f.Since = 400
+	require.Contains(t, text(door.Changes(&protocol.ReadResult{Frame: f}, 400), 200), "the whole screen, its first 6 rows left out, they are too long for max_tokens:")
+	require.Contains(t, text(door.Changes(&protocol.ReadResult{Frame: f}, 400), 400), "the whole screen, its first row left out, it is too long for max_tokens:")
 }
 
 func TestHighlightsAreDroppedBeforeRows(t *testing.T) {
