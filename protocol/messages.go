@@ -155,6 +155,7 @@ type WaitResult struct {
 	FirstLine  uint64 `json:"firstLine,omitempty"`
 	NextLine   uint64 `json:"nextLine,omitempty"`
 	OldestLine uint64 `json:"oldestLine,omitempty"`
+	Unseen     uint64 `json:"unseen,omitempty"`
 	HiddenText []int  `json:"hiddenText,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
@@ -173,6 +174,8 @@ type ReadResult struct {
 	FirstLine  uint64 `json:"firstLine,omitempty"`
 	NextLine   uint64 `json:"nextLine,omitempty"`
 	OldestLine uint64 `json:"oldestLine,omitempty"`
+	// Unseen, with Follow, is how many rows before NextLine have left the screen unseen, those included that Text does not hold.
+	Unseen uint64 `json:"unseen,omitempty"`
 	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where Text is history.
 	HiddenText []int `json:"hiddenText,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
@@ -183,7 +186,7 @@ type ReadResult struct {
 func (m *WaitResult) Read() *ReadResult {
 	return &ReadResult{
 		SessionID: m.SessionID, Frame: m.Frame, Text: m.Text, FirstLine: m.FirstLine, NextLine: m.NextLine, OldestLine: m.OldestLine,
-		HiddenText: m.HiddenText, Notes: m.Notes,
+		Unseen: m.Unseen, HiddenText: m.HiddenText, Notes: m.Notes,
 	}
 }
 

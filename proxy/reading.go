@@ -122,6 +122,7 @@ func (l *screenLoop) followed(out *protocol.WaitResult, m *protocol.Wait) {
 		return // it asks for no line by its number
 	}
 	out.Text, out.FirstLine, out.NextLine, out.OldestLine, out.HiddenText = r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText
+	out.Unseen = r.Unseen
 }
 
 // past adds the rows of history that m asks for. seen is the screen that its reader has seen.
@@ -140,7 +141,11 @@ func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *recall
 	case m.Follow && r.Frame.Since == 0:
 		start = stop
 	case m.Follow:
-		start = max(start, l.unseen(seen))
+		unseen := l.unseen(seen)
+		start, r.Unseen = max(start, unseen), uint64(length-unseen) //nolint:gosec // a history holds fewer
+		if seen.line+uint64(len(seen.lines)) < oldest {             // some are not kept any more
+			r.Unseen += oldest - seen.line - uint64(len(seen.lines))
+		}
 	}
 	rows := l.pastRows(start, stop)
 	if n := fitting(rows, m.FromLine != nil); m.FromLine != nil {

@@ -90,12 +90,14 @@ func TestFollowingALog(t *testing.T) {
 	require.Equal(t, strings.ReplaceAll(strings.TrimSuffix(lines(5, 45), "\r\n"), "\r", ""), got.Text)
 	require.EqualValues(t, 6, got.FirstLine)
 	require.EqualValues(t, 46, got.NextLine)
+	require.EqualValues(t, 40, got.Unseen)
 	require.EqualValues(t, 46, got.Frame.Line)
 
 	l.digest([]byte(lines(50, 100)))
 	got = r.follow(t, l, 10)
 	require.Equal(t, strings.ReplaceAll(strings.TrimSuffix(lines(85, 95), "\r\n"), "\r", ""), got.Text, "the newest ten")
 	require.EqualValues(t, 86, got.FirstLine)
+	require.EqualValues(t, 45, got.Unseen)
 
 	got = r.follow(t, l, 100)
 	require.Empty(t, got.Frame.Changed)

@@ -170,7 +170,20 @@ func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *
 		f, lines = got.Frame, got.Frame.Screen.Lines
 	}
 	if note := observe.ScrolledOff(before, f); note != "" {
+		if n := s.unseenSince(ctx, info, before.Seq, f.Line); n > 0 {
+			note = observe.LeftUnseen(n)
+		}
 		said += "\n" + note + fmt.Sprintf(": terminal_read with view changes and since_rev %d shows them", before.Seq)
 	}
 	return s.show(info, f, door.After(before, f, lines), tokens, said, "")
+}
+
+// unseenSince is how many rows have left the screen since a revision without being seen, up to a line of the history: as many
+// as view changes would say. 0 is not known.
+func (s *Server) unseenSince(ctx context.Context, info protocol.SessionInfo, seen, line uint64) int {
+	got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
+	if err != nil || got.NextLine < line || got.Unseen <= got.NextLine-line {
+		return 0
+	}
+	return int(got.Unseen - (got.NextLine - line)) //nolint:gosec // a program would have to print for years
 }

@@ -124,8 +124,11 @@ func ScrolledOff(before, f *protocol.Frame) string {
 	if n <= 0 {
 		return ""
 	}
-	return rowCount(n) + " that you have not seen left the screen"
+	return LeftUnseen(n)
 }
+
+// LeftUnseen says that n rows left the screen unseen.
+func LeftUnseen(n int) string { return rowCount(n) + " that you have not seen left the screen" }
 
 // Moved says that the rows of a screen moved, "" if they did not.
 func Moved(by int, since uint64) string {
@@ -138,12 +141,22 @@ func Moved(by int, since uint64) string {
 	return ""
 }
 
-// gone names the rows that left the screen unseen, of which the first ones may be left out.
+// gone names the rows that left the screen unseen, of which n are in the answer, and the first of those may be left out.
 func (d Door) gone(got *protocol.ReadResult, n, first int) string {
-	from := got.NextLine - uint64(n) //nolint:gosec // n are rows of the answer
-	note := fmt.Sprintf("%s that you have not seen left the screen, %s of the history", rowCount(n), span(from, got.NextLine))
-	if left := min(first, n); left > 0 {
-		note += fmt.Sprintf("; the first %d of them are left out for %s (%s)", left, d.Limit, d.Lines(from, left))
+	here := uint64(n) //nolint:gosec // n are rows of the answer
+	all := max(here, got.Unseen)
+	note := fmt.Sprintf("%s that you have not seen left the screen, %s of the history", rowCount(int(all)), //nolint:gosec // far fewer
+		span(got.NextLine-all, got.NextLine))
+	from := max(got.NextLine-all, got.OldestLine)
+	left := got.NextLine - here - from + uint64(min(first, n))           //nolint:gosec // rows of the answer
+	switch page := d.Lines(from, int(min(left, protocol.MaxHistory))); { //nolint:gosec // bounded here
+	case all > here:
+		note += fmt.Sprintf("; %d older ones are left out: %s", left, page)
+		if lost := from - (got.NextLine - all); lost > 0 {
+			note += fmt.Sprintf(", and %d before those are not kept any more", lost)
+		}
+	case left > 0:
+		note += fmt.Sprintf("; the first %d of them are left out for %s (%s)", left, d.Limit, page)
 	}
 	return note
 }

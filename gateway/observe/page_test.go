@@ -161,6 +161,20 @@ func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
 	require.Contains(t, text(door.Changes(&protocol.ReadResult{Frame: f}, 400), 400), "the whole screen, its first row left out, it is too long for max_tokens:")
 }
 
+func TestMoreRowsLeftUnseenThanAnAnswerHolds(t *testing.T) {
+	f := &protocol.Frame{Seq: 500, Line: 5000, Since: 400, Screen: protocol.Screen{Cols: 120, Rows: 1, Lines: []string{"$"}}}
+	got := &protocol.ReadResult{Frame: f, Text: "b\nc\nd", FirstLine: 4997, NextLine: 5000, Unseen: 4990}
+	text := func(tokens int) string {
+		return strings.SplitN(door.Changes(got, 400).Fit(tokens, "max_tokens"), "\n", 2)[0]
+	}
+	require.Equal(t, "4990 rows that you have not seen left the screen, lines 10 to 4999 of the history; 4987 older ones are left out: "+
+		"start 10, lines 2000; then the whole screen:", text(1000))
+	got.OldestLine = 110
+	require.Contains(t, text(1000), "; 4887 older ones are left out: start 110, lines 2000, and 100 before those are not kept any more; then")
+	got.Unseen = 3
+	require.Equal(t, "3 rows that you have not seen left the screen, lines 4997 to 4999 of the history; then the whole screen:", text(1000))
+}
+
 func TestHighlightsAreDroppedBeforeRows(t *testing.T) {
 	p := observe.Page{Head: "header", Rows: []string{"one", "two"}}
 	plain := p
