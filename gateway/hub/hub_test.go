@@ -381,6 +381,19 @@ func TestEndedSessionIsATombstone(t *testing.T) {
 	})
 }
 
+func TestTheLastRowsOfATombstone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, proxy, agent := scene()
+		defer h.Close()
+		proxy.Handle(full("vim-1", 1, "one", "two", "three", "four"))
+		proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
+		for lines, want := range map[int]string{1: "four", 3: "two\nthree\nfour", 4: "one\ntwo\nthree\nfour", 2000: "one\ntwo\nthree\nfour"} {
+			agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Scrollback: lines, FromLine: new(uint64(7))})
+			require.Equal(t, want, one[*protocol.ReadResult](t, agent).Text, lines)
+		}
+	})
+}
+
 func TestTombstonesAreBounded(t *testing.T) {
 	h := New(nil)
 	defer h.Close()

@@ -86,9 +86,21 @@ func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
 	}
 	r := &protocol.ReadResult{ID: h.nextID(), RequestID: read.RequestID, SessionID: s.key.id, Frame: s.frame()}
 	if s.newest != nil && (read.Text || read.Scrollback > 0) {
-		r.Text = s.newest.Content // the rows of history went with the proxy
+		r.Text = s.newest.Content // the rows of history went with the proxy, and their numbers
+		if !read.Text {
+			r.Text = lastRows(r.Text, read.Scrollback)
+		}
 	}
 	p.out.put(r)
+}
+
+// lastRows is the last n rows of a text, each of which a line feed may end.
+func lastRows(text string, n int) string {
+	at := len(strings.TrimSuffix(text, "\n"))
+	for ; n > 0 && at >= 0; n-- {
+		at = strings.LastIndexByte(text[:at], '\n')
+	}
+	return text[at+1:]
 }
 
 // waited is how a wait on an ended session ends: whoever waited for the end has it, and nothing else will come true.

@@ -51,13 +51,16 @@ func (d Door) Changes(got *protocol.ReadResult, since uint64) Page {
 	case f.Screen.Lines != nil && f.Since == 0 && f.Line == 0 && len(past) > 0 && !f.Screen.Alt:
 		p := Page{Rows: past} // a gateway's memory of a program that has ended
 		return p.under(func(first, _ int) string {
-			return fmt.Sprintf("what changed since rev %d is not known any more; the last of what the program printed", since) + d.without(first, "the")
+			return fmt.Sprintf("what changed since rev %d is not known any more, numbered history is gone with the program; the last of what it printed", since) + d.without(first, "the")
 		})
 	case f.Screen.Lines != nil && f.Since == 0:
 		p := d.Whole(f, 0)
 		return p.under(func(first, _ int) string {
 			note := "the whole screen" // an older proxy does not say whether it knows the revision
-			if f.Line > 0 {
+			switch {
+			case got.NextLine == 0 && ended(f):
+				note = fmt.Sprintf("what changed since rev %d is not known any more, numbered history is gone with the program; its last screen", since)
+			case f.Line > 0:
 				note = fmt.Sprintf("what changed since rev %d is not known any more, and what scrolled off is in the history (%s); the whole screen", since, d.Older)
 			}
 			return note + d.without(first, "its")
@@ -191,7 +194,10 @@ func (d Door) without(n int, whose string) string {
 // that they were asked for from a line on: then what comes first is shown first.
 func (d Door) History(got *protocol.ReadResult, paged bool) Page {
 	past, f := Past(got), got.Frame
-	rows := past
+	rows, lost := past, ""
+	if paged && got.NextLine == 0 && (len(past) > 0 || ended(f)) {
+		lost, paged = "numbered history is gone with the program; ", false
+	}
 	ends := got.OldestLine + uint64(f.Screen.Scrollback) //nolint:gosec // rows of history
 	reaches := !paged || got.NextLine == 0 || got.NextLine >= ends
 	if reaches {
@@ -199,7 +205,7 @@ func (d Door) History(got *protocol.ReadResult, paged bool) Page {
 	}
 	p := Page{Rows: rows, Oldest: paged}
 	return p.under(func(from, to int) string {
-		note := d.history(got, len(past))
+		note := lost + d.history(got, len(past))
 		switch {
 		case len(past) == 0:
 		case reaches:
@@ -209,6 +215,11 @@ func (d Door) History(got *protocol.ReadResult, paged bool) Page {
 		}
 		return note + d.older(got, len(past), paged) + d.cut(got, len(past), from, to, len(rows))
 	})
+}
+
+// ended reports whether a frame is the last one of a program.
+func ended(f *protocol.Frame) bool {
+	return f.Activity != nil && f.Activity.State == protocol.StateExited
 }
 
 // history names n rows of history.

@@ -175,6 +175,21 @@ func TestMoreRowsLeftUnseenThanAnAnswerHolds(t *testing.T) {
 	require.Equal(t, "3 rows that you have not seen left the screen, lines 4997 to 4999 of the history; then the whole screen:", text(1000))
 }
 
+func TestNumberedHistoryIsGoneWithTheProgram(t *testing.T) {
+	f := &protocol.Frame{Seq: 500, Screen: protocol.Screen{Cols: 120, Rows: 1, Lines: []string{"$"}}, Activity: &protocol.Activity{State: protocol.StateExited}}
+	got := &protocol.ReadResult{Frame: f, Text: "b\nc\n"}
+	const gone = "numbered history is gone with the program; "
+	text := func(p observe.Page) string { return strings.SplitN(p.Fit(1000, "max_tokens"), "\n", 2)[0] }
+	require.Equal(t, "2 rows of what the program printed last, then the screen:", text(door.History(got, false)))
+	require.Equal(t, gone+"2 rows of what the program printed last, then the screen:", text(door.History(got, true)))
+	require.Equal(t, "what changed since rev 400 is not known any more, "+gone+"the last of what it printed:", text(door.Changes(got, 400)))
+	f.Screen.Alt = true
+	require.Equal(t, "what changed since rev 400 is not known any more, "+gone+"its last screen:", text(door.Changes(got, 400)))
+	require.Equal(t, "nothing changed since rev 500", text(door.Changes(got, 500)))
+	got.Text = ""
+	require.Equal(t, gone+"no rows of history, the screen is all there is:", text(door.History(got, true)))
+}
+
 func TestHighlightsAreDroppedBeforeRows(t *testing.T) {
 	p := observe.Page{Head: "header", Rows: []string{"one", "two"}}
 	plain := p
