@@ -73,7 +73,7 @@ func fits(text string, most int) *refusal {
 // spoken puts an agent's message before the user, and answers when it is known what becomes of it.
 func (d *desk) spoken(now time.Time, m *protocol.Note, text string) {
 	from := control.Agent{ID: m.AgentID, Name: agentName(m.AgentName)}
-	w := &word{who: "message from “" + from.Name + "”", text: text, came: now}
+	w := &word{who: "message from “" + from.Name + "”", text: text, from: from, came: now}
 	if m.RequestID != "" {
 		w.tell = func(why protocol.Waiting) { d.s.link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
 	}
@@ -88,7 +88,7 @@ func (d *desk) spoken(now time.Time, m *protocol.Note, text string) {
 func (d *desk) dictated(now time.Time, m *protocol.Note, text string) {
 	by := agentName(m.By)
 	ok := d.s.pump.Post(func(time.Time) {
-		to := d.s.authority.Correspondent()
+		to := d.s.authority.Correspondent(d.s.status.heardLast())
 		d.tell(to, by, text)
 		// That it is not shown, where the user has no place for it, is no reason not to tell the agent.
 		_ = d.s.status.hear(&word{who: "“" + by + "” writes to " + recipient(to) + " from elsewhere", text: words(text), came: now})
@@ -102,17 +102,22 @@ func (d *desk) dictated(now time.Time, m *protocol.Note, text string) {
 // tell leaves a message for an agent: it gets it with its next answer, at once if it waits for a decision. Whoever listens
 // hears it now. by is who wrote it elsewhere, "" for the user at this terminal: the agent can tell one from the other.
 func (d *desk) tell(to control.Agent, by, text string) {
-	letter := text
+	said := text
 	if by != "" {
-		letter = "(written elsewhere, by " + by + ") " + text
+		said = "(written elsewhere, by " + by + ") " + text
 	}
-	d.mail.put(to.ID, letter)
+	d.mail.put(to.ID, said)
 	d.s.link.Send(&protocol.Note{ID: newID(), SessionID: d.s.id, From: protocol.FromUser, By: by, Text: text})
 	d.s.recording.told(to, by, text)
 	d.s.loop.post(func(time.Time) {
+		sent := false
 		d.s.loop.waits.Decide(func(id string) bool {
 			agent, ok := d.s.loop.deciding[id]
-			return ok && (to.ID == "" || agent == to.ID)
+			if !ok || sent || !(letter{to: to.ID}).isFor(agent) {
+				return false
+			}
+			sent = true // the first that waits gets it, and no other one
+			return true
 		}, "message")
 	})
 }

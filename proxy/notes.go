@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,22 +13,17 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// Bounds of what is kept for agents that do not ask.
-const (
-	lettersKept = 16
-	readersKept = 64
-)
+// lettersKept bounds what is kept for agents that do not ask.
+const lettersKept = 16
 
 // mailbox keeps what the user wrote to agents until they come for it. It may be used from any goroutine.
 type mailbox struct {
 	mu      sync.Mutex
 	letters []letter
-	seen    map[string]int // by agent: how many letters it has been through
-	first   int            // number of letters[0]
 }
 
 type letter struct {
-	to   string // id of the agent, "" for whoever comes
+	to   string // id of the agent, "" for the first that comes
 	text string
 }
 
@@ -37,7 +33,6 @@ func (b *mailbox) put(to, text string) {
 	b.letters = append(b.letters, letter{to, text})
 	if len(b.letters) > lettersKept {
 		b.letters = b.letters[1:]
-		b.first++
 	}
 }
 
@@ -45,34 +40,26 @@ func (b *mailbox) put(to, text string) {
 func (b *mailbox) waits(agentID string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.unseen(agentID)) > 0
+	return slices.ContainsFunc(b.letters, func(l letter) bool { return l.isFor(agentID) })
 }
 
-// take is what an agent has not had yet, oldest first. Each agent gets a letter once.
-func (b *mailbox) take(agentID string) []string {
+// take is what an agent has not had yet, oldest first. One agent gets a letter, once.
+func (b *mailbox) take(agentID string) (texts []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	texts := b.unseen(agentID)
-	if texts == nil {
-		return nil
-	}
-	if b.seen == nil || len(b.seen) >= readersKept {
-		b.seen = make(map[string]int) // an agent that comes back after so many others reads the newest letters again
-	}
-	b.seen[agentID] = b.first + len(b.letters)
+	b.letters = slices.DeleteFunc(b.letters, func(l letter) bool {
+		if l.isFor(agentID) {
+			texts = append(texts, l.text)
+			return true
+		}
+		return false
+	})
 	return texts
 }
 
-func (b *mailbox) unseen(agentID string) (texts []string) {
-	if agentID == "" {
-		return nil
-	}
-	for i, l := range b.letters {
-		if b.first+i >= b.seen[agentID] && (l.to == "" || l.to == agentID) {
-			texts = append(texts, l.text)
-		}
-	}
-	return texts
+// isFor reports whether an agent gets the letter: who has no id gets none.
+func (l letter) isFor(agentID string) bool {
+	return agentID != "" && (l.to == "" || l.to == agentID)
 }
 
 // compose is asked about every unit that the user typed: m in the menu begins a message to the agent, and then the keys are
@@ -80,7 +67,7 @@ func (b *mailbox) unseen(agentID string) (texts []string) {
 func (d *desk) compose(u keys.Unit) (rest []byte, took bool) {
 	a := d.s.authority
 	if !a.Drafting() {
-		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && a.Write(time.Now()) == control.Take
+		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && a.Write(time.Now(), d.s.status.heardLast()) == control.Take
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:

@@ -7,6 +7,7 @@ import (
 	"github.com/acarl005/stripansi"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
 )
 
@@ -28,8 +29,9 @@ const (
 
 // word is a message to the user.
 type word struct {
-	who  string // the proxy's own words for who says it: what stands before it
-	text string // cleaned by words
+	who  string        // the proxy's own words for who says it: what stands before it
+	text string        // cleaned by words
+	from control.Agent // who said it, zero for the proxy
 	came time.Time
 	// tell says what becomes of it, once: it is on the screen (""), or waits. It may be nil.
 	tell func(protocol.Waiting)
@@ -48,9 +50,10 @@ type mouth struct {
 	waiting []*word
 	now     *word // is shown, or comes next
 	drawn   time.Time
-	until   time.Time // when now goes by itself, zero before it was drawn
-	missed  []*word   // nobody touched a key while they were shown: they are in the menu
-	onLine  *word     // that the newest line holds, nil for none
+	until   time.Time     // when now goes by itself, zero before it was drawn
+	heard   control.Heard // the newest one of an agent's that was drawn
+	missed  []*word       // nobody touched a key while they were shown: they are in the menu
+	onLine  *word         // that the newest line holds, nil for none
 	timer   *time.Timer
 }
 
@@ -189,6 +192,9 @@ func (s *status) stands() {
 		return
 	}
 	m.drawn = time.Now()
+	if w.from.ID != "" {
+		m.heard = control.Heard{From: w.from, At: m.drawn}
+	}
 	if w == m.now {
 		stay := wordsFor + time.Duration(len([]rune(w.text)))*wordsForEach
 		if !s.line {
@@ -204,6 +210,13 @@ func (s *status) stands() {
 	}
 	s.mu.Unlock()
 	s.answer(w, "")
+}
+
+// heardLast is the agent's message that the user saw last: the one on the line, where there is one.
+func (s *status) heardLast() control.Heard {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mouth.heard
 }
 
 // unsaid takes back that the newest line holds a message: it is not drawn for now.

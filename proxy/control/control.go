@@ -158,7 +158,7 @@ type Machine struct {
 	reason  string
 	waiting []string      // requests that wait for the answer
 	wanted  time.Duration // length of the grant that is asked for
-	asked   time.Time
+	asked   time.Time     // when an agent came that wanted control
 
 	menu          time.Time // when the menu was opened, zero while it is closed
 	shown         time.Time // when the present question was drawn, zero while it is not
@@ -244,7 +244,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	case m.pregrant != NoLevel && m.pregrant >= r.Level && m.gift.isFor(r.Agent):
 		// The agent may have asked for more before: that question is answered with this one.
 		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), shortest(r.For, m.gift.For)
-		m.level = r.Level
+		m.level, m.asked = r.Level, now
 		m.grant(now, m.gift.By)
 		return nil
 	case !m.conf.Keyboard:

@@ -11,26 +11,36 @@ const DraftMax = 500
 // Draft is a message to an agent that the user writes in the proxy's own line. The keys are the message's meanwhile.
 type Draft struct {
 	Open bool
-	// To is the agent that drives, asks, or did last; nobody in particular when there was none yet.
+	// To is the agent that it is for: see [Machine.Correspondent].
 	To   Agent
 	Text string
 }
 
+// Heard is an agent's message that the user had on the screen, and since when; zero for none.
+type Heard struct {
+	From Agent
+	At   time.Time
+}
+
 // Write opens a draft: the user pressed its key in the menu. It is the program's key unless the menu has been on the screen
-// long enough.
-func (m *Machine) Write(now time.Time) Act {
+// long enough. heard is the newest message of an agent's.
+func (m *Machine) Write(now time.Time, heard Heard) Act {
 	m.Tick(now)
 	if m.menu.IsZero() || !m.answerable(now) {
 		return Pass
 	}
 	m.menu, m.shown = time.Time{}, time.Time{}
-	m.draft = Draft{Open: true, To: m.Correspondent()}
+	m.draft = Draft{Open: true, To: m.Correspondent(heard)}
 	return Take
 }
 
-// Correspondent is the agent that a message is for: the one that drives or asks, or did last; nobody in particular when there
-// was none yet.
-func (m *Machine) Correspondent() Agent {
+// Correspondent is the agent that a message is for: the one whose message the user heard last, unless an agent asked after
+// that; else the one that drives or asks, or did last; nobody in particular when there was none yet. That control ends after
+// a message makes nobody newer: with the key that opens the menu the user takes it back first.
+func (m *Machine) Correspondent(heard Heard) Agent {
+	if heard.From.ID != "" && !heard.At.Before(m.asked) {
+		return heard.From
+	}
 	if m.agent == (Agent{}) {
 		return m.lastEnd.Agent
 	}

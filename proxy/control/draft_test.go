@@ -12,7 +12,7 @@ import (
 
 func TestDraft(t *testing.T) {
 	m := menu.reach(t)
-	require.Equal(t, control.Take, m.Write(t0))
+	require.Equal(t, control.Take, m.Write(t0, control.Heard{}))
 	require.False(t, m.State(t0).Menu)
 	m.Append("héllo wörld")
 	m.Rub()
@@ -34,16 +34,16 @@ func TestDraftIsForTheLastAgent(t *testing.T) {
 	m.Chord(t0)
 	later := after(control.SwallowFor)
 	m.Chord(later)
-	require.Equal(t, control.Pass, m.Write(later), "not drawn: the letter is the program's")
+	require.Equal(t, control.Pass, m.Write(later, control.Heard{}), "not drawn: the letter is the program's")
 	m.Shown(later)
 	later = later.Add(control.Drawn)
-	require.Equal(t, control.Take, m.Write(later))
+	require.Equal(t, control.Take, m.Write(later, control.Heard{}))
 	require.Equal(t, ada, m.State(later).Draft.To)
 }
 
 func TestNoDraftWithoutTheMenu(t *testing.T) {
 	for _, at := range []place{observing, freshMenu, asked, granted, holding, pregranted} {
-		require.Equal(t, control.Pass, at.reach(t).Write(t0), at.name)
+		require.Equal(t, control.Pass, at.reach(t).Write(t0, control.Heard{}), at.name)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestNoDraftWithoutTheMenu(t *testing.T) {
 // when it is drawn, and the reclaim key refuses it as ever.
 func TestDraftAndQuestion(t *testing.T) {
 	m := menu.reach(t)
-	m.Write(t0)
+	m.Write(t0, control.Heard{})
 	require.NoError(t, m.Request(t0, request("r", ada)))
 	require.True(t, m.Drafting())
 	require.False(t, m.State(t0).Asks(), "nothing to be drawn yet")
@@ -67,10 +67,37 @@ func TestDraftAndQuestion(t *testing.T) {
 
 func TestChordClosesTheDraft(t *testing.T) {
 	m := menu.reach(t)
-	m.Write(t0)
+	m.Write(t0, control.Heard{})
 	require.Equal(t, control.Take, m.Chord(t0))
 	require.Equal(t, "observing", look(m))
 	require.False(t, m.Drafting())
 	m.Chord(t0)
 	require.True(t, m.State(t0).Menu)
+}
+
+// TestDraftAnswersWhoSpokeLast: the agent whose message the user read, though another one had the keyboard; but not when an
+// agent asked since.
+func TestDraftAnswersWhoSpokeLast(t *testing.T) {
+	bert := control.Agent{ID: "b", Name: "bert"}
+	write := func(m *control.Machine, now time.Time, heard time.Time) control.Agent {
+		t.Helper()
+		m.Chord(now)
+		now = now.Add(control.SwallowFor)
+		m.Chord(now)
+		m.Shown(now)
+		now = now.Add(control.Drawn)
+		require.Equal(t, control.Take, m.Write(now, control.Heard{From: bert, At: heard}))
+		return m.State(now).Draft.To
+	}
+	spoke := after(control.SwallowFor)
+	require.Equal(t, bert, write(granted.reach(t), spoke, spoke), "said while ada drives, who is stopped first")
+	require.Equal(t, bert, write(observing.reach(t), spoke, spoke))
+
+	m := observing.reach(t)
+	require.NoError(t, m.Request(spoke.Add(time.Second), request("r", ada)))
+	require.Equal(t, ada, write(m, spoke.Add(time.Minute), spoke), "asked after that")
+
+	m = pregranted.reach(t)
+	require.NoError(t, m.Request(spoke.Add(time.Second), request("r", ada)))
+	require.Equal(t, ada, write(m, spoke.Add(time.Minute), spoke), "came after that")
 }
