@@ -353,9 +353,10 @@ type Unwatch struct {
 	SessionID string `json:"sessionId"`
 }
 
-// Cancel says that nobody waits for the answer to a [Wait] any more: the wait ends, and no answer comes.
+// Cancel says that nobody waits for the answer to a [Wait] any more: the wait ends, and no answer comes. A [ControlRequest]
+// stays open: its answer is kept for the agent's next wait for control.
 type Cancel struct {
-	// RequestID is that of the wait.
+	// RequestID is that of the wait, or of the request for control.
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 }

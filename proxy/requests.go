@@ -162,7 +162,7 @@ func (d *desk) wait(m *protocol.Wait) {
 	}
 	ok := d.s.loop.post(func(now time.Time) {
 		if m.Until.Control {
-			word := d.decided(m.AgentID)
+			word := d.s.loop.answers.take(m.AgentID)
 			if word == "" && d.mail.waits(m.AgentID) {
 				word = "message"
 			}
@@ -184,24 +184,16 @@ func (d *desk) wait(m *protocol.Wait) {
 	}
 }
 
-// decided is the word for how control stands for an agent that waits for a decision, "" while its request is open.
-func (d *desk) decided(agentID string) string {
-	switch s := d.s.authority.state(); {
-	case s.Agent.ID == agentID && s.Phase == control.Granted:
-		return "granted"
-	case s.Agent.ID == agentID && s.Phase == control.Asked:
-		return ""
-	}
-	return "none"
-}
-
-// cancel ends a wait that nobody waits for any more.
+// cancel ends a wait that nobody waits for any more, or keeps the answer to a request for control for the agent's next one.
 func (d *desk) cancel(m *protocol.Cancel) {
 	d.s.loop.post(func(time.Time) {
-		if l := d.s.loop; l.waits.Cancel(m.RequestID) {
+		l := d.s.loop
+		if l.waits.Cancel(m.RequestID) {
 			delete(l.asking, m.RequestID)
 			delete(l.deciding, m.RequestID)
+			return
 		}
+		l.answers.leave(m.RequestID)
 	})
 }
 
@@ -221,9 +213,18 @@ func (l *screenLoop) addWait(now time.Time, looking bool, w snapshot.Wait, refus
 	}
 }
 
-// decide ends the waits of one agent for a decision about its request.
-func (l *screenLoop) decide(agentID, word string) {
-	l.waits.Decide(func(id string) bool { return l.deciding[id] == agentID }, word)
+// decide ends the waits of one agent for a decision about its request, or for the end of its control. heard says that the agent
+// is told otherwise: its input was dropped.
+func (l *screenLoop) decide(e control.Event, word string, heard bool) {
+	if e.Granted || e.Reason != control.Replaced {
+		l.waits.Decide(func(id string) bool {
+			agent, ok := l.deciding[id]
+			ok = ok && agent == e.Agent.ID
+			heard = heard || ok
+			return ok
+		}, word)
+	}
+	l.answers.decided(e, word, heard)
 }
 
 func (d *desk) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
@@ -251,6 +252,8 @@ func (d *desk) request(m *protocol.ControlRequest) {
 		ID: m.RequestID, Agent: control.Agent{ID: m.AgentID, Name: agentName(m.AgentName)}, Level: level,
 		Reason: cleanReason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 	}
+	// Before the pump has it: that nobody waits for the answer any more may come next.
+	d.s.loop.post(func(time.Time) { d.s.loop.answers.asks(r.Agent.ID, r.ID) })
 	ok := d.s.pump.Post(func(now time.Time) {
 		err := d.s.request(now, r)
 		d.s.recording.requested(r, err)
@@ -313,7 +316,7 @@ func (d *desk) controlEvent(e control.Event, dropped, unsubmitted int) {
 	d.s.recording.changed(e, dropped, unsubmitted, d.parting)
 	d.s.status.controlled(e, unsubmitted, d.parting)
 	d.parting = ""
-	d.s.loop.post(func(time.Time) { d.s.loop.decide(e.Agent.ID, word) })
+	d.s.loop.post(func(time.Time) { d.s.loop.decide(e, word, dropped > 0) })
 }
 
 // why is the sentence for an agent whose control ended.

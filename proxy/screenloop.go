@@ -62,6 +62,7 @@ type screenLoop struct {
 	lookout  lookout
 	asking   map[string]bool   // waits for "the program waits for input"
 	deciding map[string]string // waits for a decision about control: their agents
+	answers  answers
 }
 
 func newScreenLoop(model *screen.Screen, text *snapshot.Rolling, pace *snapshot.Pace) *screenLoop {

@@ -333,6 +333,9 @@ func later(a, b time.Time) time.Time {
 
 func (d *desk) answerNow(now time.Time, m *protocol.Input, result *protocol.InputResult) {
 	result.Notes = d.mail.take(m.AgentID)
+	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
+		d.s.loop.answers.take(m.AgentID) // it knows from this whether it may type
+	}
 	result.Seq, result.Frame = d.s.loop.model.Rev(), d.s.loop.answer(now)
 	d.answer(result)
 }

@@ -272,7 +272,7 @@ func TestTheCommandLineDoesTheSame(t *testing.T) {
 	grant := reply[protocol.ControlGrant](t, got.out)
 	require.Equal(t, protocol.LevelDrive, grant.Level)
 	require.NotZero(t, grant.Epoch)
-	require.Zero(t, w.gateway("wait", id, "--control", "--json", "--timeout", "1s").status)
+	require.NotZero(t, w.gateway("wait", id, "--control", "--as", "codex", "--json", "--timeout", "100ms").status, "it heard that, and nobody wrote")
 
 	typed := reply[struct {
 		protocol.InputResult

@@ -103,3 +103,32 @@ func TestADraftIsClosed(t *testing.T) {
 	require.Zero(t, s.status())
 	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"))
 }
+
+// TestAWaitHearsTheAnswerThatNobodyHeard: once; after that, a wait for control waits for the user's words.
+func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	s.listen("--agent")
+	id := w.session()
+	a := w.agent("codex", eras[1])
+	asking := a.calls("terminal_request_control", args{"reason": "drive", "timeout_ms": 300})
+	require.Contains(t, asking.text, "pending")
+	s.asked()
+	s.answer("C-g")
+	s.titled("codex drives")
+	a.good("terminal_wait", args{"for": "control", "timeout_ms": 40000}, "matched: true (granted)")
+	a.good("terminal_wait", args{"for": "control", "timeout_ms": 200}, "matched: false (timeout)")
+	waiting := a.start("terminal_wait", args{"for": "control", "timeout_ms": 40000})
+	s.press(`C-\`)
+	require.Contains(t, w.answered(waiting).text, "matched: true (reclaimed)")
+
+	// The command does the same from one process to the next.
+	require.NotZero(t, w.gateway("request", id, "--as", "bert", "--reason", "drive", "--timeout", "300ms").status)
+	s.asked()
+	s.press(`C-\`)
+	s.wait("bert is refused")
+	require.Contains(t, w.good("wait", id, "--control", "--as", "bert", "--json"), `"matched": "refused"`)
+	require.NotZero(t, w.gateway("wait", id, "--control", "--as", "bert", "--timeout", "100ms").status)
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}

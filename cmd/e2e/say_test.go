@@ -98,3 +98,30 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	s.typed("\x04")
 	require.Zero(t, s.status())
 }
+
+// TestTheUserAnswersWhoSpoke: not the agent that had the keyboard last, and nobody else hears it.
+func TestTheUserAnswersWhoSpoke(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	s.listen("--agent --grant drive")
+	id := w.session()
+	a := w.agent("codex", eras[1])
+	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
+	b := w.agent("claude", eras[1])
+	b.good("terminal_say", args{"text": "shall I go on?"})
+	s.wait("message from “claude”: “shall I go on?”")
+	waiting := b.start("terminal_wait", args{"for": "control", "timeout_ms": 40000})
+	s.press(`C-\`)
+	s.waitGone("codex drives")
+	s.writes("do")
+	require.Contains(t, s.bottom(), "to claude: do")
+	s.press("Enter")
+	s.wait("sent to claude: “do”")
+	got := w.answered(waiting)
+	require.Contains(t, got.text, "message from the user: do\n")
+	require.Contains(t, got.text, "matched: true (message)")
+	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
+	require.NotContains(t, w.good("read", id, "--as", "another"), "message from the user")
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}

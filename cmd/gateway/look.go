@@ -102,7 +102,7 @@ var conditionHelp = map[string]string{
 	"changed": "the screen changed",
 	"exit":    "the program ended",
 	"waiting": "the program waits for input; the header says how that is known",
-	"control": "the request for control was decided, or the user wrote",
+	"control": "the request for control was decided, control ended, or the user wrote",
 }
 
 func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration, budget *budget) error {

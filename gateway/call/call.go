@@ -88,7 +88,7 @@ func (c *Caller) pump() {
 func (c *Caller) NextID() string { return fmt.Sprintf("%s-%d", c.prefix, c.count.Add(1)) }
 
 // Call sends a request, which has a request id, and waits for its answer. An answer that is an error is returned as
-// one. When ctx ends first, a proxy that waits for a fact is told that nobody else does.
+// one. When ctx ends first, a proxy that waits for a fact, or for the user's answer, is told that nobody else does.
 func (c *Caller) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	id, answer := protocol.RequestID(m), make(chan protocol.Message, 1)
 	c.mu.Lock()
@@ -100,8 +100,9 @@ func (c *Caller) Call(ctx context.Context, m protocol.Message) (protocol.Message
 	case m := <-answer:
 		return unwrap(m)
 	case <-ctx.Done():
-		if wait, ok := m.(*protocol.Wait); ok {
-			c.handle(&protocol.Cancel{RequestID: id, SessionID: wait.SessionID})
+		switch m.(type) {
+		case *protocol.Wait, *protocol.ControlRequest:
+			c.handle(&protocol.Cancel{RequestID: id, SessionID: protocol.SessionID(m)})
 		}
 		return nil, context.Cause(ctx)
 	case <-c.ended:

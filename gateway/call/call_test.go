@@ -95,6 +95,10 @@ func TestAWaitIsTakenBackAndOtherCallsAreNot(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	wait := (<-p.heard).(*protocol.Wait)
 	require.Equal(t, &protocol.Cancel{RequestID: wait.RequestID, SessionID: "x"}, <-p.heard)
+	_, _, err = c.Request(ctx, &protocol.ControlRequest{SessionID: "x", Why: "y"})
+	require.ErrorIs(t, err, context.Canceled)
+	request := (<-p.heard).(*protocol.ControlRequest)
+	require.Equal(t, &protocol.Cancel{RequestID: request.RequestID, SessionID: "x"}, <-p.heard)
 	_, err = c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
 	require.ErrorIs(t, err, context.Canceled)
 	<-p.heard

@@ -266,13 +266,14 @@ func (k *conn) call(ctx context.Context, id string, frame []byte) (protocol.Mess
 	}
 }
 
-// cancel tells the gateway that nobody waits any more for the fact that m asked for.
+// cancel tells the gateway that nobody waits any more for the fact, or the user's answer, that m asked for.
 func (k *conn) cancel(m protocol.Message) {
-	wait, ok := m.(*protocol.Wait)
-	if !ok {
+	switch m.(type) {
+	case *protocol.Wait, *protocol.ControlRequest:
+	default:
 		return
 	}
-	if frame, err := protocol.Encode(&protocol.Cancel{RequestID: wait.RequestID, SessionID: wait.SessionID}); err == nil {
+	if frame, err := protocol.Encode(&protocol.Cancel{RequestID: protocol.RequestID(m), SessionID: protocol.SessionID(m)}); err == nil {
 		_ = k.write(frame) // a connection that breaks here ends the wait as well
 	}
 }

@@ -103,5 +103,8 @@ func TestAnAgentWithTwoConnectionsIsNotGoneWithOne(t *testing.T) {
 	second.Leave()
 	require.Empty(t, got(proxy))
 	agent.Leave()
-	require.True(t, one[*protocol.ControlRelease](t, proxy).Gone)
+	sent := got(proxy)
+	require.Len(t, sent, 2, "nobody waits for the answer, and nobody is there")
+	require.IsType(t, &protocol.Cancel{}, sent[0])
+	require.True(t, sent[1].(*protocol.ControlRelease).Gone)
 }

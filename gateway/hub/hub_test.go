@@ -153,6 +153,11 @@ func TestWaitsAreTakenBack(t *testing.T) {
 	agent.Handle(&protocol.Cancel{RequestID: "i", SessionID: "vim-1"})
 	agent.Handle(&protocol.Cancel{RequestID: "never", SessionID: "vim-1"})
 	require.Empty(t, got(proxy), "what may have been typed is not taken back")
+
+	agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
+	request := one[*protocol.ControlRequest](t, proxy)
+	agent.Handle(&protocol.Cancel{RequestID: "c", SessionID: "vim-1"})
+	require.Equal(t, &protocol.Cancel{RequestID: request.RequestID, SessionID: "vim-1"}, one[*protocol.Cancel](t, proxy), "its answer is not heard")
 }
 
 func TestNoSuchSessionListsThoseThatExist(t *testing.T) {
@@ -247,10 +252,12 @@ func TestAgentGoneGivesControlBack(t *testing.T) {
 	require.Len(t, got(proxy), 2)
 	lister.Leave()
 	lasting.Leave()
-	require.Empty(t, got(proxy), "who only listed was never there, and a lasting agent stays")
+	one[*protocol.Cancel](t, proxy) // who only listed was never there, and a lasting agent stays: it hears the answer later
 	agent.Leave()
 	agent.Leave()
-	gone := one[*protocol.ControlRelease](t, proxy)
+	sent := got(proxy)
+	require.Len(t, sent, 2)
+	gone := sent[1].(*protocol.ControlRelease)
 	require.True(t, gone.Gone)
 	require.Equal(t, "a-1", gone.AgentID)
 	_, err := protocol.Encode(gone)

@@ -292,13 +292,13 @@ func (q *pending) drop(p *Peer) {
 		return
 	}
 	q.remove()
-	if _, ok := q.request.(*protocol.Wait); ok && q.session.owner != nil {
+	if lets(q.request) && q.session.owner != nil {
 		q.owner.out.put(&protocol.Cancel{RequestID: q.wireID, SessionID: q.session.key.id})
 	}
 }
 
-// cancel takes a participant out of those who wait for the answer to a wait. What is typed or asked of the user is not
-// taken back so: it may have happened already.
+// cancel takes a participant out of those who wait for the answer to a wait, or to a request for control, which stays open.
+// What is typed or asked of the user is not taken back so: it may have happened already.
 func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 	s := h.sessions[key{p.member.Namespace, m.SessionID}]
 	if s == nil {
@@ -312,9 +312,19 @@ func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 	if q == nil || q.session != s {
 		return // it was answered meanwhile
 	}
-	if _, ok := q.request.(*protocol.Wait); ok {
+	if lets(q.request) {
 		q.drop(p)
 	}
+}
+
+// lets reports whether the proxy has to know that nobody waits for the answer to m any more: it ends a wait, and keeps the
+// user's answer to a request for control.
+func lets(m protocol.Message) bool {
+	switch m.(type) {
+	case *protocol.Wait, *protocol.ControlRequest:
+		return true
+	}
+	return false
 }
 
 func (q *pending) remove() {

@@ -56,7 +56,7 @@ func next(code protocol.Code) string {
 	case protocol.CodeOtherProgram:
 		return "look with terminal_read; the grant goes on when its program is back in front"
 	case protocol.CodeBusy:
-		return "wait with terminal_wait for=control"
+		return "try again later; terminal_read says who has the keyboard"
 	case protocol.CodeNoSession:
 		return "call terminal_list for the ids"
 	case protocol.CodeExited:

@@ -64,7 +64,7 @@ func (s *Server) tools() []tool {
 			param{name: "start", kind: "integer", about: "With view history: the line to begin with, by the number that answers name. Left out: the newest rows."},
 			tokensParam, imageParam),
 		define("terminal_wait", "Wait for a fact",
-			"Wait until something is so, instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or (control) your request for the keyboard was decided or the user wrote to you. A timeout is no error.",
+			"Wait until something is so, instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or (control) the user answered your request for the keyboard, took it back, or wrote to you. A timeout is no error.",
 			readOnly(), true, s.wait, terminalParam,
 			param{name: "for", kind: "string", enum: observe.Conditions, required: true, about: "What to wait for."},
 			valueParam,

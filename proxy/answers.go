@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"slices"
+
+	"terminalproxy/proxy/control"
+)
+
+// answersKept bounds the requests that nobody waits for, and the agents that an answer is kept for.
+const answersKept = 64
+
+// answers keeps what became of control when the agent did not hear it, since it stopped waiting for the user's answer or did
+// nothing as its grant ended: it gets that with its next wait for control, once. What an agent has heard meets no wait again. It belongs to the screen loop.
+type answers struct {
+	left   map[string]bool   // open requests that nobody waits for any more
+	newest answer            // that may still turn out to be unheard: what says so was on its way when it came
+	kept   map[string]string // by agent: the word for how its request ended, or control after that
+}
+
+type answer struct {
+	agent, word string
+	requests    []string // that somebody may wait for
+}
+
+// asks notes a new request: what became of those before it is no answer any more.
+func (a *answers) asks(agentID, requestID string) {
+	delete(a.kept, agentID)
+	delete(a.left, requestID)
+}
+
+// leave notes that nobody waits for the answer to a request any more.
+func (a *answers) leave(requestID string) {
+	if at := slices.Index(a.newest.requests, requestID); at >= 0 {
+		a.newest.requests = slices.Delete(a.newest.requests, at, at+1)
+		if len(a.newest.requests) == 0 {
+			a.keep(a.newest.agent, a.newest.word)
+		}
+		return
+	}
+	if a.left == nil || len(a.left) >= answersKept {
+		a.left = make(map[string]bool)
+	}
+	a.left[requestID] = true
+}
+
+// decided notes a change of control, which word names; heard says that a wait or an input of the agent's was answered with it.
+func (a *answers) decided(e control.Event, word string, heard bool) {
+	var awaited []string
+	for _, id := range e.Requests {
+		if !a.left[id] {
+			awaited = append(awaited, id)
+		}
+		delete(a.left, id)
+	}
+	if !e.Granted && e.Reason == control.Replaced {
+		return // its newer requests are still open
+	}
+	delete(a.kept, e.Agent.ID)
+	a.newest = answer{agent: e.Agent.ID, word: word, requests: awaited}
+	switch {
+	case heard, !e.Granted && e.Reason == control.Released: // its own doing
+		a.newest = answer{}
+	case len(awaited) > 0:
+	case len(e.Requests) > 0, !e.Granted:
+		a.keep(e.Agent.ID, word)
+	}
+}
+
+func (a *answers) keep(agentID, word string) {
+	if a.kept == nil || len(a.kept) >= answersKept {
+		a.kept = make(map[string]string)
+	}
+	a.kept[agentID] = word
+}
+
+// take is what an agent has not heard yet, "" for nothing.
+func (a *answers) take(agentID string) string {
+	word := a.kept[agentID]
+	delete(a.kept, agentID)
+	return word
+}
