@@ -28,19 +28,22 @@ func (a *answers) asks(agentID, requestID string) {
 	delete(a.left, requestID)
 }
 
-// leave notes that nobody waits for the answer to a request any more.
-func (a *answers) leave(requestID string) {
+// leave notes that nobody waits for the answer to a request any more. It returns the agent that has not heard an answer that
+// was given, "" for none.
+func (a *answers) leave(requestID string) (agentID string) {
 	if at := slices.Index(a.newest.requests, requestID); at >= 0 {
 		a.newest.requests = slices.Delete(a.newest.requests, at, at+1)
 		if len(a.newest.requests) == 0 {
 			a.keep(a.newest.agent, a.newest.word)
+			return a.newest.agent
 		}
-		return
+		return ""
 	}
 	if a.left == nil || len(a.left) >= answersKept {
 		a.left = make(map[string]bool)
 	}
 	a.left[requestID] = true
+	return ""
 }
 
 // decided notes a change of control, which word names; heard says that a wait or an input of the agent's was answered with it.

@@ -3,6 +3,8 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"terminalproxy/protocol"
@@ -193,7 +195,14 @@ func (d *desk) cancel(m *protocol.Cancel) {
 			delete(l.deciding, m.RequestID)
 			return
 		}
-		l.answers.leave(m.RequestID)
+		if agent := l.answers.leave(m.RequestID); agent != "" && slices.Contains(slices.Collect(maps.Values(l.deciding)), agent) {
+			word, sent := l.answers.take(agent), false
+			l.waits.Decide(func(id string) bool {
+				met := !sent && l.deciding[id] == agent
+				sent = sent || met
+				return met
+			}, word)
+		}
 	})
 }
 

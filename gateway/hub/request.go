@@ -309,8 +309,12 @@ func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 		return // who waited has been told
 	}
 	q := s.owner.asked[wireID(p.member.ID, m.RequestID)]
-	if q == nil || q.session != s {
-		return // it was answered meanwhile
+	if q == nil { // it was answered meanwhile, and perhaps nobody heard that: the proxy knows what it was
+		s.owner.out.put(&protocol.Cancel{RequestID: wireID(p.member.ID, m.RequestID), SessionID: m.SessionID})
+		return
+	}
+	if q.session != s {
+		return
 	}
 	if lets(q.request) {
 		q.drop(p)
