@@ -125,7 +125,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	got := w.answered(waiting)
 	require.False(t, got.fails, got.text)
 	all(got.text)
-	a.good("terminal_read", args{"terminal": second, "view": "changes", "since_rev": since}, "not known any more; the last of what the program printed", "number 200")
+	a.good("terminal_read", args{"terminal": second, "view": "changes", "since_rev": since}, "not known any more, numbered history is gone with the program; the last of what it printed", "number 200")
 
 	a.runs(args{"program": "bash", "args": []string{"-c", "seq 100"}, "wait_for": "exit"}, "rows that you have not seen left the screen: terminal_read with view history shows the last of them")
 }
