@@ -8,8 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -316,10 +316,10 @@ func BenchmarkAttention(b *testing.B) {
 
 // What stands between the terminal and another is no program that waits: it is always ready.
 func TestAttentionOfRelays(t *testing.T) {
-	server := "-Lrelay" + strconv.Itoa(os.Getpid())
+	socket := filepath.Join(t.TempDir(), "s")
 	for command, want := range map[string]string{
-		"script -qc cat /dev/null":                 "script",
-		"tmux " + server + " -f /dev/null new cat": "tmux: client",
+		"script -qc cat /dev/null":                    "script",
+		"tmux -S " + socket + " -f /dev/null new cat": "tmux: client",
 	} {
 		words := strings.Fields(command)
 		if _, err := exec.LookPath(words[0]); err != nil {
@@ -336,6 +336,8 @@ func TestAttentionOfRelays(t *testing.T) {
 		require.False(t, a.Reads || a.Polls || a.Unclear, "%s: %+v", command, a)
 	}
 	if _, err := exec.LookPath("tmux"); err == nil {
-		_ = exec.Command("tmux", server, "kill-server").Run() // none, if it ended with its client
+		require.Eventually(t, func() bool { // one that is just beginning does not hear the first
+			return exec.CommandContext(t.Context(), "tmux", "-S", socket, "kill-server").Run() != nil
+		}, 20*time.Second, 10*time.Millisecond, "the server ends")
 	}
 }
