@@ -336,8 +336,8 @@ func TestAttentionOfRelays(t *testing.T) {
 		require.False(t, a.Reads || a.Polls || a.Unclear, "%s: %+v", command, a)
 	}
 	if _, err := exec.LookPath("tmux"); err == nil {
-		require.Eventually(t, func() bool { // one that is just beginning does not hear the first
-			return exec.CommandContext(t.Context(), "tmux", "-S", socket, "kill-server").Run() != nil
+		require.Eventually(t, func() bool { // one that is just beginning does not hear it yet
+			return exec.CommandContext(t.Context(), "tmux", "-S", socket, "kill-server").Run() == nil
 		}, 20*time.Second, 10*time.Millisecond, "the server ends")
 	}
 }
