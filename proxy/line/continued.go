@@ -1,0 +1,86 @@
+package line
+
+import "strings"
+
+// prompts are the last known ones of a few foreground groups, the newest first.
+type prompts [4]struct {
+	group int
+	rest  Rest
+}
+
+// add notes a prompt of a group.
+func (p *prompts) add(group int, rest Rest) {
+	at := len(p) - 1
+	for i := range p {
+		if p[i].group == group {
+			at = i
+			break
+		}
+	}
+	copy(p[1:at+1], p[:at])
+	p[0].group, p[0].rest = group, rest
+}
+
+func (p *prompts) of(group int) (Rest, bool) {
+	for _, one := range p {
+		if one.group == group && group != 0 {
+			return one.rest, true
+		}
+	}
+	return Rest{}, false
+}
+
+// bare reports whether the cursor stands behind rest's prompt, and nothing else is there: what was typed elsewhere, or
+// before a redraw, is gone.
+func bare(s Screen, rest Rest) bool {
+	if strings.TrimSpace(rest.Prompt) == "" {
+		return false
+	}
+	row, col := s.Cursor()
+	cols, rows := s.Size()
+	if strings.TrimRight(text(s, row, 0, col), " ") != strings.TrimRight(rest.Prompt, " ") {
+		return false
+	}
+	if right := strings.TrimSpace(text(s, row, col, cols)); right != "" && right != strings.TrimSpace(rest.Tail) {
+		return false
+	}
+	for row++; row < rows; row++ {
+		if text(s, row, 0, cols) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// continues reports whether the cursor stands behind a prompt that asks for the rest of what was begun behind another.
+func continues(s Screen, begun Begin) bool {
+	row, col := s.Cursor()
+	return begun.Known && isContinuation(text(s, row, 0, col), begun.Rest.Prompt)
+}
+
+// isContinuation reports whether here is the prompt that follows on prompt when a line leaves something open, as far as line
+// editors have one of their own: PS2 of shells, "..." of Python and Node, "...>" of SQLite, "...:" of IPython, the indent of
+// fish, "db-#" of psql.
+func isContinuation(here, prompt string) bool {
+	l, p := strings.TrimSpace(here), strings.TrimSpace(prompt)
+	switch {
+	case p == "" || l == p:
+		return false
+	case l == "":
+		return here != ""
+	case l == ">" || l == "..." || l == "...>" || l == "...:" || l == "|":
+		return true
+	case len(l) == len(p) && len(l) > 2 && p[len(p)-2] == '=':
+		n := len(l)
+		return l[:n-2] == p[:n-2] && l[n-1] == p[n-1] && strings.IndexByte(`-'"(*$!^`, l[n-2]) >= 0
+	}
+	words, ok := strings.CutSuffix(l, ">")
+	for _, word := range strings.Fields(words) {
+		ok = ok && strings.Contains(zshOpen, " "+word+" ")
+	}
+	return ok
+}
+
+// zshOpen are the words of zsh's %_ (zshmisc(1)) for what is open.
+const zshOpen = " quote dquote bquote subsh cmdsubst cmdand cmdor pipe errpipe if then elif else case select for foreach repeat " +
+	"while until function cursh math mathsubst array heredoc heredocd brace braceparam braceparamdq dquote cond always nocorrect coproc time "

@@ -1,0 +1,303 @@
+package line
+
+import (
+	"bytes"
+	"sync"
+	"sync/atomic"
+)
+
+// Tracker knows who typed on the present line, and where that began. It keeps no key: only that there was one. Moved and
+// Rested belong to the goroutine that owns the screen, User, Agent and Allow to the one that writes to the program; Typed may
+// be called from any.
+type Tracker struct {
+	// Cooked reports whether the kernel collects lines now. It is asked on keys that mean something else in raw mode.
+	Cooked func() bool
+	// Group is the foreground process group, 0 when nobody knows.
+	Group func() int
+
+	here atomic.Uint64 // a Place, packed: it changes with each chunk of output
+	rest atomic.Pointer[Rest]
+
+	mu    sync.Mutex
+	typed Typed
+	paste bool // between the brackets of a paste, whose line ends are text
+	last  byte // the last byte that anybody typed
+
+	prompts prompts
+}
+
+// Typed is what is known of the present line.
+type Typed struct {
+	// Line is where the first key of anybody came since the last end of a line, Own where the user's did.
+	Line, Own Begin
+	// Group had the terminal when the user's first key came, which the kernel collected if Cooked.
+	Group  int
+	Cooked bool
+	// Odd: somebody pressed a key that may have changed what letters mean: Escape in a vi mode, a prefix.
+	Odd bool
+	// Asks: see [Facts].
+	Asks bool
+	// Allowed: the user said that agents may type on this line all the same.
+	Allowed bool
+	keys    uint64 // counts the user's
+
+	// open is where the user submitted a line last, to a group: what comes next may be the rest of it.
+	open      Begin
+	openGroup int
+	prompts   prompts
+}
+
+// Mine reports whether there may be something of the user's on the line.
+func (t Typed) Mine() bool { return (t.Own.Set || t.open.Set) && !t.Allowed }
+
+// Open is where the user submitted a line last; Opened reports whether that was to a group, with nothing typed since.
+func (t Typed) Open() Begin { return t.open }
+
+// Opened is described with Open.
+func (t Typed) Opened(group int) bool {
+	return t.open.Set && t.openGroup == group && !t.Own.Set && !t.Allowed
+}
+
+// Moved says where the cursor is.
+func (t *Tracker) Moved(p Place) { t.here.Store(p.pack()) }
+
+// The packed form of a Place: a bit that says that there is one, a bit for the alternate screen, the line, the column.
+const (
+	packedSet = 1 << 63
+	packedAlt = 1 << 62
+	colBits   = 16
+)
+
+func (p Place) pack() uint64 {
+	n := packedSet | p.Line<<colBits&(packedAlt-1) | uint64(p.Col)
+	if p.Alt {
+		n |= packedAlt
+	}
+	return n
+}
+
+func unpack(n uint64) (p Place, ok bool) {
+	return Place{Alt: n&packedAlt != 0, Line: n & (packedAlt - 1) >> colBits, Col: int(n & (1<<colBits - 1))}, n&packedSet != 0
+}
+
+// Rested says what the cursor's row looks like while the output pauses.
+func (t *Tracker) Rested(r Rest) { t.rest.Store(&r) }
+
+// Typed returns what is known of the present line.
+func (t *Tracker) Typed() Typed {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	typed := t.typed
+	typed.prompts = t.prompts
+	return typed
+}
+
+// Free says that what is known left nothing of the user's on the line. What the user has typed since counts.
+func (t *Tracker) Free(known Typed) {
+	t.mu.Lock()
+	if t.typed.keys == known.keys {
+		t.typed.Own = Begin{}
+	}
+	t.mu.Unlock()
+}
+
+// Allow lets agents type on the line until the user's next key.
+func (t *Tracker) Allow() {
+	t.mu.Lock()
+	t.typed.Allowed = true
+	t.mu.Unlock()
+}
+
+// User notes keys of the user's before the program has them.
+func (t *Tracker) User(keys []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.typed.keys + 1
+	if t.ends(keys, true) {
+		next := Typed{keys: n}
+		if t.last == '\r' || t.last == '\n' {
+			next.open, next.openGroup = t.submitted()
+		}
+		t.typed = next
+		return
+	}
+	t.typed.keys = n
+	t.begin()
+	if t.typed.Cooked && !t.Cooked() { // whoever has the terminal now takes what was typed ahead
+		t.typed.Group, t.typed.Cooked = t.Group(), false
+	}
+	if !t.typed.Own.Set || t.left(t.typed.Own) {
+		t.typed.Own, t.typed.Group, t.typed.Cooked = t.now(), t.Group(), t.Cooked()
+	}
+	t.typed.Allowed = false
+	t.means(keys)
+}
+
+// Agent notes keys of an agent's before the program has them.
+func (t *Tracker) Agent(keys []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ends(keys, false) {
+		t.typed = Typed{keys: t.typed.keys}
+		return
+	}
+	t.begin()
+	t.means(keys)
+}
+
+// means notes what keys make of the next ones.
+func (t *Tracker) means(keys []byte) {
+	t.typed.Odd = t.typed.Odd || odd(keys)
+	t.typed.Asks = t.typed.Asks || !t.paste && asks(keys)
+}
+
+func (t *Tracker) begin() {
+	if t.typed.Line.Set && !t.left(t.typed.Line) {
+		return
+	}
+	b := t.now()
+	t.typed.Line = b
+	if b.Known && (!t.typed.open.Known || !isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt)) {
+		t.prompts.add(t.Group(), b.Rest)
+	}
+}
+
+// left reports whether b was on the alternate screen, which is gone: what was typed there, as to a pager, is on no line.
+func (t *Tracker) left(b Begin) bool {
+	here, ok := unpack(t.here.Load())
+	return ok && b.Alt && !here.Alt
+}
+
+// submitted is where the line began that the user submits now, or the one that it continues.
+func (t *Tracker) submitted() (Begin, int) {
+	group, b, open := t.Group(), t.typed.Line, t.typed.open
+	if !b.Set {
+		b = t.now()
+	}
+	if open.Set && t.typed.openGroup == group && b.Known && isContinuation(b.Rest.Prompt, open.Rest.Prompt) {
+		return open, group
+	}
+	if !b.Known {
+		return Begin{}, 0
+	}
+	return b, group
+}
+
+// now is where a key that is typed now will show.
+func (t *Tracker) now() Begin {
+	here, ok := unpack(t.here.Load())
+	b := Begin{Place: here, Set: ok}
+	if rest := t.rest.Load(); ok && rest != nil && rest.Place == here {
+		b.Rest, b.Known = *rest, true
+	}
+	return b
+}
+
+// ends reports whether keys end with the end of a line: Enter, or an interrupt. An agent's interrupt is none: it could make
+// what it typed be forgotten. ^U, ^Z and ^\ only empty a line that the kernel collects, and ^D hands over what stands on it.
+func (t *Tracker) ends(keys []byte, user bool) bool {
+	if len(keys) == 0 {
+		return false
+	}
+	quoted := (t.last == 0x16 || t.last == 0x11) && len(keys) == 1 || bytes.HasSuffix(keys, altEnter) || t.last == 0x1b && !user
+	if t.last = keys[len(keys)-1]; user && t.last == 0x1b {
+		t.last = 0 // the user's Escape is a key by itself: an Alt with it comes in one piece
+	}
+	if at := bytes.LastIndex(keys, pasteBegins); at >= 0 {
+		t.paste = true
+		keys = keys[at:]
+	}
+	if bytes.Contains(keys, pasteEnds) {
+		t.paste = false
+		return false
+	}
+	if t.paste {
+		return false
+	}
+	switch keys[len(keys)-1] {
+	case '\r', '\n':
+		return !quoted
+	case 0x03:
+		return user
+	case 0x15, 0x1a, 0x1c:
+		return user && t.Cooked()
+	case 0x04:
+		return user && !t.typed.Line.Set && t.Cooked()
+	}
+	return bytes.HasSuffix(keys, enterKitty) || bytes.HasSuffix(keys, enterOther)
+}
+
+// altEnter puts a line's end into the line in many editors, as Enter does behind ^V or ^Q. An agent's Escape may be one with the
+// Enter that follows.
+var altEnter = []byte("\x1b\r")
+
+// Enter in the kitty protocol and in xterm's modifyOtherKeys.
+var (
+	enterKitty = []byte("\x1b[13u")
+	enterOther = []byte("\x1b[27;1;13~")
+)
+
+// The marks of a bracketed paste (xterm ctlseqs, DECSET 2004).
+var (
+	pasteBegins = []byte("\x1b[200~")
+	pasteEnds   = []byte("\x1b[201~")
+)
+
+// odd reports whether keys hold one that may change what the next letters mean: Escape or Alt with a letter (vi modes), and
+// the prefixes ^V, ^X and ^Q.
+func odd(keys []byte) bool {
+	for i, b := range keys {
+		switch {
+		case b == 0x11, b == 0x16, b == 0x18:
+			return true
+		case b == 0x1b && (i+1 == len(keys) || keys[i+1] != '[' && keys[i+1] != 'O'):
+			return true
+		}
+	}
+	return false
+}
+
+// asks reports whether keys hold one on which an editor may ask for a single key: Tab, and all control keys but those that edit
+// and move.
+func asks(keys []byte) bool {
+	for _, b := range keys {
+		if b < 0x20 && b != 0x1b && bytes.IndexByte(edits, b) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// edits are ^A ^B ^E ^F ^H ^K ^L ^N ^P ^U ^W and ^_.
+var edits = []byte("\x01\x02\x05\x06\x08\x0b\x0c\x0e\x10\x15\x17\x1f")
+
+// Occupied reports whether the user has something unsubmitted on the line, and what stands there. It is never so outside of a
+// line prompt: there no line is known that could be waited for.
+func Occupied(s Screen, p Prompt, group int, t Typed) (Buffer, bool) {
+	if p == None || t.Allowed {
+		return Buffer{}, false
+	}
+	if b, yes := own(s, group, t); yes {
+		return b, true
+	}
+	if t.open.Set && t.openGroup == group && continues(s, t.open) {
+		return Find(s, t.open), true
+	}
+	return Buffer{}, false
+}
+
+// own is what the user typed since the last end of a line.
+func own(s Screen, group int, t Typed) (Buffer, bool) {
+	if !t.Own.Set || t.Group != group && !t.Cooked || t.Own.Alt && !s.Alt() {
+		return Buffer{}, false // nothing was typed, or another program took the keys
+	}
+	if rest, ok := t.prompts.of(group); ok && bare(s, rest) {
+		return Buffer{}, false
+	}
+	mine, all := Find(s, t.Own), Find(s, t.Line)
+	if mine.Known {
+		return all, !mine.Empty()
+	}
+	// What an agent had typed left of the user's first key is gone when the user empties the line.
+	return all, !all.Known || !all.Empty()
+}
