@@ -1,0 +1,197 @@
+package place
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/protocol/handshake"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const soon = 10 * time.Second
+
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "unix", path)
+}
+
+// taken takes the place and serves healthz there.
+func taken(t *testing.T, dir string, instead *Silent, force bool) *Place {
+	t.Helper()
+	p, err := Take(dir, instead, force)
+	require.NoError(t, err)
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}\n") })}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = s.Serve(p.Listener) }()
+	t.Cleanup(func() { _ = p.Vacate(); _ = s.Close(); <-served })
+	return p
+}
+
+func gone(t *testing.T, ended <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-ended:
+	case <-time.After(soon):
+		require.Fail(t, what)
+	}
+}
+
+func TestR74TheNameDecidesWhoOwnsThePlace(t *testing.T) {
+	dir := t.TempDir()
+	first := taken(t, dir, nil, false)
+	require.True(t, first.Ours())
+	_, err := Take(dir, nil, true)
+	require.ErrorIs(t, err, ErrHeld, "force is about the lock, and not about who lives")
+	conn, err := Reach(within(t), first.Path(), dial)
+	require.NoError(t, err)
+
+	second := taken(t, dir, &Silent{at: first.at}, false)
+	gone(t, first.Lost(), "the first one hears that it lost the place")
+	require.False(t, first.Ours())
+	require.True(t, second.Ours())
+	require.NoError(t, first.Vacate())
+	require.FileExists(t, first.Path(), "it removes nobody else's name")
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err, "connections to the first one end")
+	require.NoError(t, conn.Close())
+	_, err = Take(dir, &Silent{at: first.at}, false)
+	require.ErrorIs(t, err, ErrHeld, "who did not answer has been replaced already")
+	require.NoError(t, second.Vacate())
+	require.False(t, second.Ours())
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+// TestR74AnOwnerLooksBeforeItAnswers: without having been told, after some time.
+func TestR74AnOwnerLooksBeforeItAnswers(t *testing.T) {
+	p := taken(t, t.TempDir(), nil, false)
+	p.unwatch()
+	require.NoError(t, os.Remove(p.Path()))
+	require.True(t, p.Ours(), "it has just looked")
+	p.began = p.began.Add(-lookEvery - time.Second)
+	require.False(t, p.Ours())
+}
+
+// TestR74AStoppedHolderOfTheLockKeepsNobodyOut.
+func TestR74AStoppedHolderOfTheLockKeepsNobodyOut(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := lock(dir)
+	require.NoError(t, err)
+	_, err = Take(dir, nil, false)
+	require.ErrorIs(t, err, ErrHeld)
+	p := taken(t, dir, nil, true)
+	require.True(t, p.Ours())
+	unlock()
+}
+
+func TestR74WhoDoesNotAnswerIsSilent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), Name)
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ln.Close()) }()
+	_, err = Reach(within(t), path, dial)
+	silent := new(Silent)
+	require.ErrorAs(t, err, &silent)
+	require.Equal(t, os.Getpid(), silent.Process.Pid)
+	require.Contains(t, silent.Error(), "place.test")
+	require.False(t, silent.Stopped)
+	require.NoError(t, silent.Displace())
+	require.NoFileExists(t, path)
+	require.NoError(t, silent.Displace(), "twice is once")
+	_, err = Reach(within(t), path, dial)
+	require.True(t, Vacant(err), "%v", err)
+}
+
+func TestReachEndsWithItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), Name)
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ln.Close()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = Reach(ctx, path, dial)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.FileExists(t, path)
+}
+
+// TestR75TheProbeIsBounded: what has the name may lie.
+func TestR75TheProbeIsBounded(t *testing.T) {
+	for name, lie := range map[string]struct {
+		say  string
+		want error
+	}{
+		"endless header": {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 128<<10), handshake.ErrTooLong},
+		"endless lines":  {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 32<<10), handshake.ErrTooLong},
+		"half an answer": {"HTTP/1.1 200 OK\r\n", handshake.ErrTooSlow},
+		"replaced":       {"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n", ErrReplaced},
+		"another server": {"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", nil},
+		"too much":       {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), Name)
+			ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+			require.NoError(t, err)
+			var all sync.WaitGroup
+			all.Go(func() { // ends when the other end closes
+				conn, err := ln.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = io.WriteString(conn, lie.say)
+				_, _ = io.Copy(io.Discard, conn)
+				_ = conn.Close()
+			})
+			_, err = Reach(within(t), path, dial)
+			require.Error(t, err)
+			if lie.want != nil {
+				require.ErrorIs(t, err, lie.want)
+			} else {
+				require.ErrorContains(t, err, "not a gateway")
+			}
+			all.Wait()
+			require.NoError(t, ln.Close())
+		})
+	}
+}
+
+func TestVacant(t *testing.T) {
+	require.True(t, Vacant(&net.OpError{Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}))
+	require.False(t, Vacant(os.ErrPermission))
+}
+
+// TestPollingTellsToo: where the system tells of no changes.
+func TestPollingTellsToo(t *testing.T) {
+	told := make(chan struct{}, 8)
+	end := poll(func() { told <- struct{}{} })
+	gone(t, told, "nothing was told")
+	end()
+	end()
+}
+
+func TestCommandLine(t *testing.T) {
+	require.Equal(t, "proxy --agent vim a b", commandLine([]string{"/usr/bin/proxy", "--agent", "vim", "a\x1b\nb"}))
+	require.Empty(t, commandLine([]string{""}))
+	require.Len(t, []rune(commandLine([]string{"x", strings.Repeat("ü", 100)})), maxProcess)
+	require.Equal(t, "process 7", Process{Pid: 7}.String())
+	require.Equal(t, "a process", Process{}.String())
+}

@@ -1,0 +1,78 @@
+// Package handshake bounds what the far end of a dialled connection may send, and how long it may take, before it has
+// shown that it is a gateway. Both sides that dial share it. It knows connections, and nothing of what goes over them.
+package handshake
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// MaxBytes is what may come before the handshake is done: HTTP headers take a few hundred bytes, and everything that reads
+// them keeps them in memory.
+const MaxBytes = 64 << 10
+
+// ErrTooLong is in the error of a read when MaxBytes have come without an end of the handshake.
+var ErrTooLong = fmt.Errorf("it sent %d KiB and no end of its handshake: what answers there is not a gateway", MaxBytes>>10)
+
+// ErrTooSlow is in the error of a read when the time is over.
+var ErrTooSlow = errors.New("it accepts the connection and does not finish the handshake in time")
+
+// Conn is a connection whose handshake is bounded until Done.
+type Conn struct {
+	net.Conn
+	end  time.Time
+	left int // the reader's
+	done atomic.Bool
+}
+
+// Bound bounds a connection that was just dialled: every read and write fails after within, and reading fails after
+// [MaxBytes]. The deadline stands until Done, whatever the caller sets meanwhile.
+func Bound(conn net.Conn, within time.Duration) (*Conn, error) {
+	c := &Conn{Conn: conn, end: time.Now().Add(within), left: MaxBytes}
+	return c, conn.SetDeadline(c.end)
+}
+
+// Done lifts the bounds. It is for the goroutine that did the handshake, before any other reads.
+func (c *Conn) Done() error {
+	c.done.Store(true)
+	return c.Conn.SetDeadline(time.Time{})
+}
+
+// NetConn is the connection underneath, as of a TLS connection.
+func (c *Conn) NetConn() net.Conn { return c.Conn }
+
+// Read implements net.Conn.
+func (c *Conn) Read(p []byte) (int, error) {
+	if c.done.Load() {
+		return c.Conn.Read(p)
+	}
+	if c.left == 0 {
+		return 0, ErrTooLong
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("%w (%w)", ErrTooSlow, err)
+	}
+	return n, err
+}
+
+// SetDeadline implements net.Conn.
+func (c *Conn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(c.earlier(t)) }
+
+// SetReadDeadline implements net.Conn.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.Conn.SetReadDeadline(c.earlier(t)) }
+
+// SetWriteDeadline implements net.Conn.
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.Conn.SetWriteDeadline(c.earlier(t)) }
+
+func (c *Conn) earlier(t time.Time) time.Time {
+	if !c.done.Load() && (t.IsZero() || t.After(c.end)) {
+		return c.end
+	}
+	return t
+}
