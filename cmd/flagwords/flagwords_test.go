@@ -1,0 +1,34 @@
+package flagwords_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/flagwords"
+)
+
+func TestATimeWithoutAUnit(t *testing.T) {
+	for value, want := range map[string][2]string{
+		"10":   {"--for 10: the unit is missing", "write --for 10m for minutes, 10s for seconds or 10h for hours"},
+		"1.5":  {"--for 1.5: the unit is missing", "write --for 1.5m for minutes, 1.5s for seconds or 1.5h for hours"},
+		"soon": {`--for "soon": it is no time`, "write a number with a unit: 90s, 10m, 1h30m"},
+		"":     {`--for "": it is no time`, "write a number with a unit: 90s, 10m, 1h30m"},
+		"10 m": {`--for "10 m": it is no time`, "write a number with a unit: 90s, 10m, 1h30m"},
+	} {
+		set := pflag.NewFlagSet("x", pflag.ContinueOnError)
+		set.Duration("for", time.Minute, "")
+		say, hint, ok := flagwords.Explain(set.Parse([]string{"--for", value}))
+		require.True(t, ok)
+		require.Equal(t, want, [2]string{say, hint})
+	}
+	set := pflag.NewFlagSet("x", pflag.ContinueOnError)
+	set.Int("n", 0, "")
+	for _, err := range []error{set.Parse([]string{"--n", "x"}), set.Parse([]string{"--no"}), errors.New("x"), nil} {
+		_, _, ok := flagwords.Explain(err)
+		require.False(t, ok)
+	}
+}
