@@ -19,6 +19,8 @@ type Attention struct {
 	// Ran is what the threads of the group have used of the processors so far, in a unit of the system's. As long as it is the
 	// same none of them has run.
 	Ran uint64
+	// Threads is how many threads were looked at.
+	Threads int
 	// Canonical: the terminal hands over whole lines (termios(3), ICANON).
 	Canonical bool
 }

@@ -146,6 +146,7 @@ func (p *process) look(a *Attention) {
 	if lenders[p.name] {
 		a.Relay = p.name
 	}
+	a.Threads += len(p.threads)
 	for _, thread := range p.threads {
 		a.Ran += ran(thread)
 		switch p.sleeps(thread) {

@@ -59,7 +59,7 @@ var sleepers = map[string]func() error{
 		cmd := exec.Command("sleep", "1000")
 		return cmd.Run()
 	},
-	"pause": func() error { select {} },
+	"pause": unix.Pause, // a select of no cases would be a deadlock to a runtime without cgo
 	"spin": func() error {
 		for n := 1; n != 0; n++ {
 			runtime.KeepAlive(n)

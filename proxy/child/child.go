@@ -29,7 +29,11 @@ type Config struct {
 	// Quiet starts the line with ECHO off: what comes from a pipe should not be printed back.
 	Quiet bool
 	// Stopped is called, from Wait, each time the program was stopped by a signal; nil if nobody wants to know.
-	Stopped func()
+	Stopped func(unix.Signal)
+	// JobControl says that somebody resumes the program when it stops. It then has a leader of its session beside it (see
+	// leader_linux.go) and stops at Ctrl+Z as it does without us. Otherwise, and on systems where we have no leader, it leads
+	// its session itself, and the kernel discards what stops it but SIGSTOP.
+	JobControl bool
 	// Hurry, when it is closed, lets Terminate and Sweep come to their last signal at once; nil never is.
 	Hurry <-chan struct{}
 }
@@ -55,14 +59,16 @@ type Exit struct {
 // Resize, Foreground and the signals may come from any until Close.
 type Child struct {
 	pid     int
+	session int     // process id of its session's leader: the program itself, or leader
+	leader  *leader // nil where the program is the leader
 	master  int
 	slave   string
-	stopped func()
+	stopped func(unix.Signal)
 	hurry   <-chan struct{}
 }
 
-// Start opens a PTY, sets its size and line settings, and starts the program on it as the leader of a new session whose
-// controlling terminal it is. The error is a *StartError.
+// Start opens a PTY, sets its size and line settings, and starts the program on it in a new session, whose controlling
+// terminal it is, as the leader of a process group in its foreground. The error is a *StartError.
 func Start(c Config) (*Child, error) {
 	path, err := find(c.Path)
 	if err != nil {
@@ -83,18 +89,35 @@ func Start(c Config) (*Child, error) {
 		_ = unix.Close(master)
 		return nil, &StartError{Status: 125, Say: "prepare the PTY: " + err.Error()}
 	}
-	cmd := &exec.Cmd{
-		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env,
-		Stdin: tty, Stdout: tty, Stderr: tty,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
-	}
-	if err := cmd.Start(); err != nil {
+	if err := child.start(c, path, tty); err != nil {
 		_ = unix.Close(master)
 		return nil, refusal(c.Path, err)
 	}
-	child.pid = cmd.Process.Pid
-	_ = cmd.Process.Release() // package os knows no stops, so that Wait does without it
 	return child, nil
+}
+
+// start starts the program on its terminal.
+func (c *Child) start(conf Config, path string, tty *os.File) error {
+	cmd := &exec.Cmd{
+		Path: path, Args: append([]string{conf.Path}, conf.Args...), Dir: conf.Dir, Env: conf.Env,
+		Stdin: tty, Stdout: tty, Stderr: tty,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+	}
+	if conf.JobControl {
+		led, program, err := startLeader(path, cmd.Args, cmd.Environ(), conf.Dir, tty)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			if err == nil {
+				c.leader, c.session, c.pid = led, led.pid, program
+			}
+			return err
+		}
+	}
+	if err := cmd.Start(); err != nil {
+		return err //nolint:wrapcheck // refusal words it
+	}
+	c.pid, c.session = cmd.Process.Pid, cmd.Process.Pid
+	_ = cmd.Process.Release() // package os knows no stops, so that Wait does without it
+	return nil
 }
 
 // find resolves the program as a shell would.
@@ -168,8 +191,11 @@ func (c *Child) prepare(conf Config) error {
 	return nil
 }
 
-// Pid is the program's process id, which is also its session's and its first process group's.
+// Pid is the program's process id, which is also its first process group's.
 func (c *Child) Pid() int { return c.pid }
+
+// Led reports whether the program has a leader beside it: it stops as it does without us.
+func (c *Child) Led() bool { return c.leader != nil }
 
 // Descriptor is the master's, to be polled.
 func (c *Child) Descriptor() int { return c.master }
@@ -231,15 +257,17 @@ func (c *Child) EndOfFile() []byte {
 // Wait waits for the program's end. It must be called once.
 func (c *Child) Wait() Exit {
 	for {
-		var status unix.WaitStatus
-		_, err := unix.Wait4(c.Pid(), &status, unix.WUNTRACED, nil)
+		status, err := c.change()
 		switch {
 		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, errLost): // somebody killed the leader, and with it what made the program's end known
+			sweep(c.session, finishPatience, finishPatience, c.hurried)
+			return Exit{Code: 128 + int(unix.SIGKILL), Signal: unix.SignalName(unix.SIGKILL)}
 		case err != nil: // somebody else waited for it: its status is lost
 			return Exit{Code: 125}
 		case status.Stopped():
 			if c.stopped != nil {
-				c.stopped()
+				c.stopped(status.StopSignal())
 			}
 		case status.Signaled():
 			return Exit{Code: 128 + int(status.Signal()), Signal: unix.SignalName(status.Signal())}
@@ -249,7 +277,29 @@ func (c *Child) Wait() Exit {
 	}
 }
 
+// errLost says that the leader is gone before the program's end was known.
+var errLost = errors.New("child: its leader is gone")
+
+// change waits until the program stops or ends.
+func (c *Child) change() (status unix.WaitStatus, err error) {
+	if c.leader == nil {
+		_, err = unix.Wait4(c.pid, &status, unix.WUNTRACED, nil)
+		return status, err //nolint:wrapcheck // Wait alone looks at it
+	}
+	status, ok := c.leader.next()
+	if !ok || !status.Stopped() {
+		c.leader.reap() // with it the kernel hangs up the terminal, as it does with a program that has none
+	}
+	if !ok {
+		return 0, errLost
+	}
+	return status, nil
+}
+
 // Close closes the master: what still has the terminal open is hung up on. No Read, Write or poll may be running.
 func (c *Child) Close() {
 	_ = unix.Close(c.master)
+	if c.leader != nil {
+		c.leader.close()
+	}
 }

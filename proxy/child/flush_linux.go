@@ -2,6 +2,7 @@ package child
 
 import (
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,18 +12,65 @@ const (
 	ioctlSetTermios = unix.TCSETS
 )
 
-// FlushInput drops what was written to the program and not yet read by it, the kernel's buffers on the way included.
+// The bounds of [steal]: reads, each of which gets a line at the most, and the time for the program to leave a read.
+const (
+	stealMax  = 4096
+	stealFor  = 5 * time.Millisecond
+	stealStep = 20 * time.Microsecond
+)
+
+// FlushInput drops what was written to the program and not yet read by it, the kernel's buffers on the way included, and
+// says how many bytes that was. Of a line that the kernel still collects (canonical mode) nothing counts, though it goes.
 // Flushing the master does not do that on Linux; flushing the slave does, and the kernel opens it for us by TIOCGPTPEER.
-func (c *Child) FlushInput() error {
+func (c *Child) FlushInput() (unread int, err error) {
 	slave, err := c.openSlave()
 	if err != nil {
-		return c.flushMaster()
+		return 0, c.flushMaster()
 	}
 	defer unix.Close(slave)
+	unread = steal(slave)
 	if err := unix.IoctlSetInt(slave, unix.TCFLSH, unix.TCIFLUSH); err != nil {
-		return fmt.Errorf("flush input: %w", err)
+		return unread, fmt.Errorf("flush input: %w", err)
 	}
-	return nil
+	return unread, nil
+}
+
+// steal reads what waits for the program in its place, and returns how much that was: between asking how much there is
+// and dropping it the program could read some, and what is read here it cannot read. While the program itself is in a read,
+// about to take what there is, the kernel lets nobody else read: that is over in a moment, as soon as the program gets a processor. If it gets none for
+// long, what waits behind the 4095 bytes of the queue is not counted.
+func steal(slave int) (unread int) {
+	if unix.SetNonblock(slave, true) != nil {
+		return waiting(slave)
+	}
+	buf := make([]byte, 4096)
+	began := time.Now()
+	for range stealMax {
+		n, err := unix.Read(slave, buf)
+		switch {
+		case err == nil && n > 0:
+			clear(buf[:n]) // it may be the user's
+			unread += n
+		case err == nil, err == unix.EINTR: // an end of file that was typed is a line of no bytes
+		case waiting(slave) == 0, time.Since(began) > stealFor:
+			return unread + waiting(slave)
+		default:
+			time.Sleep(stealStep)
+		}
+	}
+	return unread + waiting(slave)
+}
+
+// waiting is how much the kernel has for a reader of the slave now.
+func waiting(slave int) int {
+	if !readable(slave) { // asking has the kernel deliver first what is on its way
+		return 0
+	}
+	n, err := unix.IoctlGetInt(slave, unix.TIOCINQ)
+	if err != nil {
+		return 0
+	}
+	return max(1, n) // what ends a line without being part of it counts as one
 }
 
 // flushMaster is for kernels before 4.13: the one call drops the flip buffer, the other the line discipline's queue.

@@ -14,15 +14,15 @@ const (
 )
 
 // FlushInput drops what was written to the program and not yet read by it. The BSDs keep one queue for both sides; the
-// slave is opened by name for as long as the call takes.
-func (c *Child) FlushInput() error {
+// slave is opened by name for as long as the call takes. How much that was is only known on Linux.
+func (c *Child) FlushInput() (unread int, err error) {
 	slave, err := unix.Open(c.slave, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("flush input: %w", err)
+		return 0, fmt.Errorf("flush input: %w", err)
 	}
 	defer unix.Close(slave)
 	if err := unix.IoctlSetPointerInt(slave, unix.TIOCFLUSH, unix.TCIFLUSH); err != nil {
-		return fmt.Errorf("flush input: %w", err)
+		return 0, fmt.Errorf("flush input: %w", err)
 	}
-	return nil
+	return 0, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,25 +27,77 @@ func (c *Child) Line() (Line, error) {
 	}, nil
 }
 
+// Canonical reports whether the kernel collects what is written to lines, with one system call.
+func (c *Child) Canonical() bool {
+	line, err := c.Line()
+	return err == nil && line.Canonical
+}
+
 // maxChain bounds [Child.Chain].
 const maxChain = 6
 
 // Chain is the name of the foreground program, then that of the first program which it has started and which still runs,
 // and so on: sudo, sudo, vim. Names are the kernel's, of at most 15 bytes. Only Linux tells; elsewhere it is empty.
 func (c *Child) Chain() []string {
+	names, _ := c.chain()
+	return names
+}
+
+// Arguments are those of the last program of Chain, its name first, as far as they fit into 4 KiB. Only Linux tells;
+// elsewhere there are none.
+func (c *Child) Arguments() []string {
+	_, pid := c.chain()
+	if pid == 0 {
+		return nil
+	}
+	text, err := procPart("/proc/"+strconv.Itoa(pid)+"/cmdline", 4096)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(bytes.TrimSuffix(text, []byte{0})), "\x00")
+}
+
+// chain is Chain, and the process of its last program, 0 for none.
+func (c *Child) chain() (names []string, last int) {
 	pid, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
-	var names []string
 	for err == nil && pid > 0 && len(names) < maxChain {
 		name, gone := procFile(pid, "comm")
 		if gone != nil {
 			break
 		}
-		names = append(names, string(name))
+		names, last = append(names, string(name)), pid
 		children, gone := procFile(pid, "task/"+strconv.Itoa(pid)+"/children")
 		first, _, _ := bytes.Cut(children, []byte(" "))
 		if pid, err = strconv.Atoi(string(first)); gone != nil {
 			break
 		}
 	}
-	return names
+	return names, last
+}
+
+// Settings are the line settings that tell line editors apart (termios(3)).
+type Settings struct {
+	Canonical, Echo, Signals, Extended, Flow, Output, CRToNL, NLToCR bool // ICANON, ECHO, ISIG, IEXTEN, IXON, OPOST, ICRNL, INLCR
+
+	LiteralNext, Quit, Suspend byte // VLNEXT, VQUIT and VSUSP, 0 for none
+	// Special are the characters that do more than stand on the line in canonical mode, 0 for none: VINTR, VQUIT, VSUSP, VEOF,
+	// VEOL, VEOL2, VSTART, VSTOP. Those that edit the line are not among them.
+	Special [8]byte
+}
+
+// Settings asks for the line settings, as Line does.
+func (c *Child) Settings() (Settings, error) {
+	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	if err != nil {
+		return Settings{}, fmt.Errorf("line settings: %w", err)
+	}
+	l, i, cc := now.Lflag, now.Iflag, now.Cc
+	return Settings{
+		Canonical: l&unix.ICANON != 0, Echo: l&unix.ECHO != 0, Signals: l&unix.ISIG != 0, Extended: l&unix.IEXTEN != 0,
+		Flow: i&unix.IXON != 0, Output: now.Oflag&unix.OPOST != 0, CRToNL: i&unix.ICRNL != 0, NLToCR: i&unix.INLCR != 0,
+		LiteralNext: cc[unix.VLNEXT], Quit: cc[unix.VQUIT], Suspend: cc[unix.VSUSP],
+		Special: [8]byte{
+			cc[unix.VINTR], cc[unix.VQUIT], cc[unix.VSUSP], cc[unix.VEOF], cc[unix.VEOL], cc[unix.VEOL2], cc[unix.VSTART], cc[unix.VSTOP],
+		},
+	}, nil
 }

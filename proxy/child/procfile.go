@@ -17,15 +17,21 @@ func procFile(pid int, name string) ([]byte, error) {
 
 // procText is procFile for a path.
 func procText(path string) ([]byte, error) {
+	text, err := procPart(path, 512)
+	return bytes.TrimSpace(text), err
+}
+
+// procPart is the begin of a file that the kernel makes, of at most size bytes.
+func procPart(path string, size int) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	room := make([]byte, 512)
+	room := make([]byte, size)
 	n, err := unix.Read(fd, room)
 	_ = unix.Close(fd)
 	if err != nil {
 		return nil, &os.PathError{Op: "read", Path: path, Err: err}
 	}
-	return bytes.TrimSpace(room[:n]), nil
+	return room[:n], nil
 }

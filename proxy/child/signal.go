@@ -1,6 +1,8 @@
 package child
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,17 +62,41 @@ func over(ended <-chan struct{}) bool {
 	}
 }
 
-// Kill kills the program and all processes of its session at once.
+// Kill kills the program and all processes of its session at once. A leader ends with the program, whose end it tells.
 func (c *Child) Kill() {
-	for _, pid := range sessionMembers(c.Pid()) {
-		_ = unix.Kill(pid, unix.SIGKILL)
+	for _, pid := range sessionMembers(c.session) {
+		if c.leader == nil || pid != c.leader.pid {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
 	}
 	_ = unix.Kill(-c.Pid(), unix.SIGKILL)
+	if c.leader != nil {
+		_ = unix.Kill(c.leader.pid, unix.SIGCONT) // somebody may have stopped it
+	}
 }
 
-// Stop stops the program and its foreground job. Nothing that they could ignore does: their process groups are orphaned,
-// since nobody in their session is there to resume them, and the kernel discards SIGTSTP for those.
+// Stop stops the program and its foreground job where it has no leader. Nothing that they could ignore does: their process
+// groups are orphaned, since nobody in their session is there to resume them, and the kernel discards SIGTSTP for those.
 func (c *Child) Stop() { c.signalGroups(unix.SIGSTOP) }
+
+// AskToStop sends the program and its group what Ctrl+Z sends, where it has a leader. It may do something first, or stop
+// not at all.
+func (c *Child) AskToStop() { _ = unix.Kill(-c.pid, unix.SIGTSTP) }
+
+// Background takes the terminal's foreground from the program, where it has a leader, as a shell does that lets a job go on
+// behind it: whoever reads the terminal or changes its settings stops. Front gives it back.
+func (c *Child) Background() {
+	if c.leader != nil {
+		c.leader.command(orderBack)
+	}
+}
+
+// Front gives the terminal back to the process group from which Background took it.
+func (c *Child) Front() {
+	if c.leader != nil {
+		c.leader.command(orderFront)
+	}
+}
 
 // Continue resumes what Stop, or somebody else, stopped.
 func (c *Child) Continue() { c.signalGroups(unix.SIGCONT) }
@@ -100,6 +126,20 @@ func (c *Child) ForegroundGroup() int {
 		return 0
 	}
 	return group
+}
+
+// Executable identifies the file that the leader of a process group runs now: a process stays the same when it executes
+// another one in its place. It is "" when the leader has ended, or where the system does not say; what runs as another user
+// is all one.
+func Executable(group int) string {
+	var file unix.Stat_t
+	switch err := unix.Stat("/proc/"+strconv.Itoa(group)+"/exe", &file); {
+	case err == nil:
+		return fmt.Sprintf("%d:%d", file.Dev, file.Ino)
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return "another user's"
+	}
+	return ""
 }
 
 // Foreground is the name of the program whose process group has the terminal now, "" when that cannot be known.

@@ -14,7 +14,7 @@ import (
 // Sweep ends what the program left in its session, after its own end: the same three signals as [Child.Terminate], each
 // only while something is left. Processes that made a session of their own are left alone. It returns when nothing is
 // left, or after the kill.
-func (c *Child) Sweep() { sweep(c.Pid(), hangupPatience, termPatience, c.hurried) }
+func (c *Child) Sweep() { sweep(c.session, hangupPatience, termPatience, c.hurried) }
 
 // Identity tells a program from another one that has its process id later.
 type Identity struct {
@@ -23,8 +23,8 @@ type Identity struct {
 	Began string
 }
 
-// Identity is the program's.
-func (c *Child) Identity() Identity { return Identity{Pid: c.Pid(), Began: began(c.Pid())} }
+// Identity is that of the program, or of its session's leader.
+func (c *Child) Identity() Identity { return Identity{Pid: c.session, Began: began(c.session)} }
 
 // Finish ends a program and what it left in its session, for a process that is not its parent. It has less patience than
 // [Child.Terminate]: nobody waits for the program any more.

@@ -11,14 +11,7 @@ func (c *Child) Unread() int {
 		return 0
 	}
 	defer unix.Close(slave)
-	if !readable(slave) { // asking has the kernel deliver first what is on its way
-		return 0
-	}
-	n, err := unix.IoctlGetInt(slave, unix.TIOCINQ)
-	if err != nil {
-		return 0
-	}
-	return max(1, n) // what ends a line without being part of it counts as one
+	return waiting(slave)
 }
 
 // openSlave opens the program's side of its terminal, by TIOCGPTPEER (Linux 4.13). Whoever does closes it again at once:

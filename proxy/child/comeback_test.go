@@ -1,0 +1,78 @@
+//go:build linux
+
+package child
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// scripted is what the kernel says of a program, as a test has it.
+type scripted struct {
+	unread int
+	now    Attention
+	known  bool
+}
+
+func (s *scripted) Unread() int                  { return s.unread }
+func (s *scripted) Attention() (Attention, bool) { return s.now, s.known }
+
+// TestR79Comeback: when a program counts as back for more after something that it was given.
+func TestR79Comeback(t *testing.T) {
+	reads := Attention{Group: 7, Reads: true, Asleep: true, Threads: 1}
+	polls := Attention{Group: 7, Polls: true, Asleep: true, Threads: 1}
+	many := Attention{Group: 7, Polls: true, Asleep: true, Threads: 5}
+	busy := Attention{Group: 7, Threads: 1}
+	asleep := Attention{Group: 7, Asleep: true, Threads: 1}
+	unclear := Attention{Group: 7, Asleep: true, Unclear: true, Threads: 1}
+	relay := Attention{Group: 7, Asleep: true, Relay: "ssh", Threads: 1}
+	for _, c := range []struct {
+		name string
+		now  Attention
+		runs bool          // something of it runs between any two looks
+		want time.Duration // negative for never
+	}{
+		{"reads", reads, false, 0},
+		{"polls", polls, true, 0},
+		{"polls, with threads that rest", many, false, quietWaiting},
+		{"polls, and works", many, true, restlessWaiting},
+		{"behind ssh", relay, false, quietWaiting},
+		{"works", busy, true, -1},
+		{"sleeps over something else", asleep, false, -1},
+		{"cannot be seen", unclear, false, quietUnseen},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &scripted{unread: 3, now: c.now, known: true}
+			b := &Comeback{child: s}
+			now := time.Unix(0, 0)
+			require.False(t, b.Look(now), "it has not read what it was given")
+			s.unread = 0
+			began := now
+			for !b.Look(now) {
+				if c.runs {
+					s.now.Ran++
+				}
+				if now = now.Add(10 * time.Millisecond); now.Sub(began) > 10*time.Second {
+					require.Negative(t, c.want, "it never came back")
+					return
+				}
+			}
+			require.Equal(t, c.want, now.Sub(began))
+		})
+	}
+}
+
+// TestR79ComebackBegins: what was seen before something was given says nothing of afterwards.
+func TestR79ComebackBegins(t *testing.T) {
+	s := &scripted{now: Attention{Group: 7, Polls: true, Asleep: true, Threads: 2}, known: true}
+	b := &Comeback{child: s}
+	now := time.Unix(0, 0)
+	require.False(t, b.Look(now))
+	b.Reset()
+	require.False(t, b.Look(now.Add(time.Hour)))
+	s.now.Group = 8
+	require.False(t, b.Look(now.Add(time.Hour+quietWaiting)), "that is another program")
+	require.True(t, b.Look(now.Add(time.Hour+2*quietWaiting)))
+}

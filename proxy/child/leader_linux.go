@@ -1,0 +1,297 @@
+//go:build linux && (amd64 || arm64)
+
+package child
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A program that is to stop at Ctrl+Z needs a parent in its session and outside of its process group; otherwise its group is
+// orphaned (POSIX, 3.264) and the kernel discards SIGTSTP. That parent is the leader: it makes the session, starts the
+// program in a process group of its own in the foreground of the PTY, and says in a pipe what becomes of it.
+//
+// The leader is a process that shares our memory and runs on a stack of its own (clone(2), CLONE_VM), as after a vfork
+// that never executes anything. A start pays nothing for page tables, and no second program is loaded.
+//
+// So what runs there may use nothing of the Go runtime: no allocation, no growth of the stack, no lock, no race detector.
+// It makes raw system calls and touches nothing but its brief. It blocks every signal, so that none reaches a handler of
+// the Go runtime, and takes from the kernel those that it is meant for (rt_sigtimedwait(2)). It does not ignore them: the
+// program would inherit that.
+
+// LeaderName is the name of the leader's process, as /proc/PID/comm and ps show it.
+const LeaderName = "proxy-leader"
+
+// The leader's stack and that on which it executes the program. Neither keeps more than a few small frames.
+const (
+	leaderStack = 16 << 10
+	briefSize   = 4 << 10
+	leaderSpace = briefSize + 2*leaderStack
+)
+
+// allSignals is the number of signals of Linux.
+const allSignals = 64
+
+// What the leader says: two words each.
+const (
+	sayStarted  = iota + 1 // the program's process id
+	sayRefused             // the number of the error
+	sayChanged             // the program's state, as wait4 has it
+	sayReturned            // the terminal's foreground is as it was asked for
+)
+
+// orderPatience bounds the wait for an answer to an order: the leader is at once there for it, unless it was stopped.
+const orderPatience = time.Second
+
+// Orders to the leader, by signals without a name. Each is answered by sayReturned.
+const (
+	orderBack  = unix.Signal(40) // take the terminal from the program
+	orderFront = unix.Signal(41) // give it back
+)
+
+// brief is all that the leader's code touches. It lies in memory of its own, which neither the garbage collector nor
+// anybody else moves or frees.
+type brief struct {
+	path, dir, argv, envv uintptr // C strings and lists of them, which we keep alive until the program has started
+	tty, pipe, proxy      uintptr
+	mask                  uint64 // the program's signal mask
+	noFile                unix.Rlimit
+	second, execute       uintptr // top of the stack on which the program is executed, and what does that
+	all                   uint64  // every signal
+	devTTY, name          [16]byte
+
+	// What follows the leader writes itself.
+	program uintptr // process id
+	group   int32   // in the foreground when the order came to take the terminal, 0 while it stands
+	errno   syscall.Errno
+	action  [8]uint64 // the kernel's struct sigaction
+	info    [16]uint64
+	status  uint32
+	said    [2]int32
+	pgrp    int32
+}
+
+// leader is our side of the process that leads the program's session.
+type leader struct {
+	pid   int
+	pipe  int // what the leader says
+	space []byte
+	kept  [4]any     // what its brief points to
+	turn  sync.Mutex // one order at a time
+	done  chan struct{}
+	gone  atomic.Bool // it has ended, and its process id may be another's
+}
+
+// startLeader starts a program, whose terminal is tty, under a leader. The error is what [exec.Cmd] would say, or wraps
+// [errors.ErrUnsupported] where the system lets nobody do this.
+func startLeader(path string, args, env []string, dir string, tty *os.File) (l *leader, program int, err error) {
+	limit, err := noFileLimit()
+	if err != nil {
+		return nil, 0, err
+	}
+	argv, err := syscall.SlicePtrFromStrings(args)
+	if err != nil {
+		return nil, 0, err
+	}
+	envv, err := syscall.SlicePtrFromStrings(env)
+	if err != nil {
+		return nil, 0, err
+	}
+	file, err := syscall.ByteSliceFromString(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	where, err := syscall.ByteSliceFromString(dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	space, err := unix.Mmap(-1, 0, leaderSpace, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return nil, 0, fmt.Errorf("leader: %w", err)
+	}
+	// On the heap: what is on our stack may move.
+	l = &leader{space: space, kept: [4]any{argv, envv, file, where}, done: make(chan struct{}, 1)}
+	b := (*brief)(unsafe.Pointer(&space[0]))
+	b.argv, b.envv, b.path = uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envv[0])), uintptr(unsafe.Pointer(&file[0]))
+	if dir != "" {
+		b.dir = uintptr(unsafe.Pointer(&where[0]))
+	}
+	b.noFile, b.all = limit, ^uint64(0)
+	copy(b.devTTY[:], "/dev/tty")
+	copy(b.name[:], LeaderName)
+	program, err = l.launch(b, tty)
+	runtime.KeepAlive(l.kept)
+	l.kept = [4]any{}
+	switch errno := syscall.Errno(0); {
+	case err == nil:
+		return l, program, nil
+	case errors.As(err, &errno):
+		return nil, 0, &os.PathError{Op: "start", Path: path, Err: errno}
+	}
+	return nil, 0, err
+}
+
+// launch starts the leader and returns when the program runs.
+func (l *leader) launch(b *brief, tty *os.File) (program int, err error) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		l.free()
+		return 0, fmt.Errorf("leader: %w", err)
+	}
+	b.proxy, b.pipe = uintptr(os.Getpid()), uintptr(pipe[1])
+	l.pipe = pipe[0]
+	starting.Lock() // until it has taken what is handed to it
+	defer starting.Unlock()
+	conn, err := tty.SyscallConn()
+	if err == nil {
+		gone := conn.Control(func(fd uintptr) {
+			b.tty = fd
+			if err = unix.SetNonblock(int(fd), false); err == nil { // programs expect that it blocks
+				err = l.clone(b)
+			}
+		})
+		err = errors.Join(gone, err)
+	}
+	_ = unix.Close(pipe[1])
+	if err != nil {
+		_ = unix.Close(l.pipe)
+		l.free()
+		return 0, fmt.Errorf("leader: %w: %w", errors.ErrUnsupported, err)
+	}
+	word, value, ok := l.listen()
+	if ok && word == sayStarted {
+		return int(value), nil
+	}
+	l.reap()
+	l.close()
+	if ok && word == sayRefused {
+		return 0, syscall.Errno(value)
+	}
+	return 0, errors.New("its leader was killed")
+}
+
+// starting guards handed.
+var starting sync.Mutex
+
+// clone makes the leader's process. No signal may reach it before it has blocked them all, so they are blocked here: it
+// has a copy of our thread's mask.
+func (l *leader) clone(b *brief) error {
+	base := uintptr(unsafe.Pointer(b))
+	b.second, b.execute = base+leaderSpace, entry(execute)
+	handed = b
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	syscall.ForkLock.Lock() // no other program may inherit what is being opened
+	defer syscall.ForkLock.Unlock()
+	if _, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&b.all), address(&b.mask), 8, 0, 0); errno != 0 {
+		return errno
+	}
+	pid := spawn(unix.CLONE_VM|uintptr(unix.SIGCHLD), base+briefSize+leaderStack, entry(lead))
+	_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&b.mask), 0, 8, 0, 0)
+	if pid < 0 {
+		return syscall.Errno(-pid)
+	}
+	l.pid = pid
+	return nil
+}
+
+// listen reads what the leader says next; ok is false when it is gone.
+func (l *leader) listen() (word, value int32, ok bool) {
+	var said [8]byte
+	for {
+		n, err := unix.Read(l.pipe, said[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n != len(said) { // a pipe keeps what is written to it at once together
+			return 0, 0, false
+		}
+		return int32(binary.NativeEndian.Uint32(said[:4])), int32(binary.NativeEndian.Uint32(said[4:])), true
+	}
+}
+
+// next waits for the program's next change of state; ok is false when the leader is gone without a word about the
+// program's end.
+func (l *leader) next() (status unix.WaitStatus, ok bool) {
+	for {
+		word, value, ok := l.listen()
+		switch {
+		case !ok:
+			return 0, false
+		case word == sayChanged:
+			return unix.WaitStatus(value), true
+		case word == sayReturned:
+			select {
+			case l.done <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// command has the leader carry out an order, and waits until it has, or is gone.
+func (l *leader) command(order unix.Signal) {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	select {
+	case <-l.done:
+	default:
+	}
+	if l.gone.Load() || unix.Kill(l.pid, order) != nil {
+		return
+	}
+	limit := time.NewTimer(orderPatience)
+	defer limit.Stop()
+	select {
+	case <-l.done:
+	case <-limit.C:
+	}
+}
+
+// reap waits for the leader's end.
+func (l *leader) reap() {
+	for {
+		if _, err := unix.Wait4(l.pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	l.gone.Store(true)
+}
+
+// close frees what belongs to the leader. While it lives its memory stays.
+func (l *leader) close() {
+	if l.gone.Load() {
+		_ = unix.Close(l.pipe)
+		l.free()
+	}
+}
+
+func (l *leader) free() { _ = unix.Munmap(l.space) }
+
+// noFileLimit is the limit of open files with which this process was started, and which its programs are to have. Package
+// syscall raises it for itself and keeps the old one to itself; [syscall.Exec] sets it before it executes anything, here
+// nothing, since no program has that name.
+var noFileLimit = sync.OnceValues(func() (was unix.Rlimit, err error) {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil {
+		return now, fmt.Errorf("limit of open files: %w", err)
+	}
+	_ = syscall.Exec("", []string{""}, nil)
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
+		return now, fmt.Errorf("limit of open files: %w", err)
+	}
+	if was != now {
+		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &now)
+	}
+	return was, nil
+})

@@ -1,0 +1,31 @@
+//go:build !linux || !(amd64 || arm64)
+
+package child
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// LeaderName is the name of the leader's process. Here there is none: the program leads its session itself, and Ctrl+Z
+// does not stop it.
+const LeaderName = "proxy-leader"
+
+// Orders to the leader.
+const (
+	orderBack  = unix.Signal(40)
+	orderFront = unix.Signal(41)
+)
+
+type leader struct{ pid int }
+
+func startLeader(string, []string, []string, string, *os.File) (*leader, int, error) {
+	return nil, 0, errors.ErrUnsupported
+}
+
+func (l *leader) next() (unix.WaitStatus, bool) { return 0, false }
+func (l *leader) command(unix.Signal)           {}
+func (l *leader) reap()                         {}
+func (l *leader) close()                        {}

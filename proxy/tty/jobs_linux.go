@@ -1,0 +1,33 @@
+package tty
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// StopSelf stops this process by a signal, as if nobody had ever caught that: the shell says "Stopped" after SIGTSTP and
+// something else after SIGSTOP. It returns when the process goes on, or a little before it stops; at once where the kernel
+// discards the signal, because nobody could resume the process.
+//
+// The Go runtime cannot go back to the default of a signal that it was told to catch, so this asks the kernel. The signal
+// goes to this very thread, which then stops before it runs on.
+func StopSelf(sig unix.Signal) {
+	if sig == unix.SIGSTOP {
+		_ = unix.Kill(os.Getpid(), sig)
+		return
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const setSize = 8
+	var byDefault, was [8]uint64 // the kernel's struct sigaction, with room to spare
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&byDefault)), uintptr(unsafe.Pointer(&was)), setSize, 0, 0)
+	if errno != 0 {
+		return
+	}
+	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), sig)
+	_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&was)), 0, setSize, 0, 0)
+}
