@@ -28,7 +28,12 @@ func (f *finder) armour(lines []string) {
 		f.block(0, len(f.line))
 	default:
 		f.key = false
-		if orphan(f.line) {
+		if strings.Contains(f.line, "-----BEGIN ") {
+			f.public = true // a certificate
+		} else if !armoured(f.line) || strings.TrimSpace(f.line) == "" {
+			f.public = false
+		}
+		if !f.public && orphan(f.line) {
 			f.block(0, len(f.line))
 		}
 	}
@@ -48,7 +53,7 @@ func (f *finder) block(from, to int) {
 	text := f.line[from:max(from, to)]
 	from += len(text) - len(strings.TrimLeft(text, " "))
 	to = from + len(strings.TrimSpace(text))
-	if from >= to {
+	if strings.Trim(f.line[min(from, to):to], "\"'`+;,) ") == "" {
 		return
 	}
 	f.spans = append(f.spans[:f.from], Span{f.n, from, to})

@@ -4,9 +4,14 @@
 // It is a second line of defence for what agents are shown, and no guarantee: it knows the shapes of some common secrets, and
 // a password that looks like a word passes. Nothing of the user's own screen is ever covered, nor what an agent typed itself.
 //
-// What is known: access tokens of AWS, GitHub, GitLab, Slack, Anthropic, OpenAI, Google, Stripe, npm, PyPI and Hugging Face by
-// their prefixes; JSON web tokens (RFC 7519); private keys in PEM (RFC 7468), also where only a part of them is on the screen;
-// the password in a URL (RFC 3986 3.2.1); and the value of NAME_KEY=, NAME_TOKEN=, NAME_SECRET= and NAME_PASSWORD=.
+// What is known: tokens by their prefixes and the values of services by their names, after the rules of gitleaks
+// (gitleaks.go) and by hand (rules.go); JSON web tokens (RFC 7519); private keys in PEM (RFC 7468), also where only a part of
+// them is on the screen; the password in a URL (RFC 3986 3.2.1); the value of a name such as db_password, apiToken or
+// AWS_SECRET_ACCESS_KEY (names.go, values.go), in files, JSON, connection strings, flags and URLs; the headers of HTTP that
+// carry one; and the passwords of netrc(5), curl -u and docker's configuration.
+//
+// A name has more values than secrets: in source code another name or a call, in a manual a word. What is quoted there, or
+// looks random, or is the whole line of a file, counts; what is in doubt is shown.
 //
 // A secret is painted in pieces, and no piece of it shall be seen. So a prefix with a single character behind it counts while
 // the program is printing there, and where it ends a line.

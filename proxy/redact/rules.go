@@ -1,5 +1,7 @@
 package redact
 
+//go:generate go run ./generate
+
 import "strings"
 
 // class is a set of characters.
@@ -32,53 +34,140 @@ var classes = func() (t [256]class) {
 	}
 	t['_'] = under
 	t['-'] = dash
-	for _, c := range "_-=:IJ" {
+	for _, c := range "-=:J" {
 		t[c] |= anchor
+	}
+	for _, r := range rules {
+		t[r.prefix[r.mark]] |= anchor
 	}
 	return t
 }()
 
-// rule is a token with a prefix.
+// set is a set of ASCII characters.
+type set [2]uint64
+
+func (s *set) has(c byte) bool { return c < 128 && s[c/64]>>(c%64)&1 != 0 }
+
+func setOf(c class) (s set) {
+	for b := range 128 {
+		switch {
+		case c&upper != 0 && b >= 'A' && b <= 'Z', c&lower != 0 && b >= 'a' && b <= 'z', c&digit != 0 && b >= '0' && b <= '9',
+			c&under != 0 && b == '_', c&dash != 0 && b == '-', c&base64 != 0 && strings.IndexByte("+/=", byte(b)) >= 0:
+			s[b/64] |= 1 << (b % 64)
+		}
+	}
+	return s
+}
+
+// token is one with a prefix, or a value of a service.
+type token struct {
+	prefix      string
+	body        set // what follows
+	least, most int // of the body; most is -1 for no end
+}
+
+// rule is a token with a prefix, and how far the prefix is to be believed.
 type rule struct {
-	prefix string
-	mark   int   // index of the character in prefix that is an anchor
-	body   class // what follows
-	least  int   // of the body, anywhere
+	token
+	mark int // index of the character in prefix that is an anchor
 	// weak prefixes are also begins of ordinary words: what is shorter than least counts only while it is being printed,
 	// and not at the end of a line.
 	weak bool
 	// alone: the character before the prefix is none that could be part of the token.
 	alone bool
+	// exact: the body has the right length, and looks random.
+	exact bool
 }
 
-var rules = [...]rule{
-	{"ghp_", 3, alnum, 6, false, false},
-	{"gho_", 3, alnum, 6, false, false},
-	{"ghu_", 3, alnum, 6, false, false},
-	{"ghs_", 3, alnum, 6, false, false},
-	{"ghr_", 3, alnum, 6, false, false},
-	{"github_pat_", 10, alnum | under, 6, false, false},
-	{"npm_", 3, alnum, 30, true, true},
-	{"hf_", 2, alnum, 30, true, true},
-	{"sk_live_", 7, alnum, 6, false, true},
-	{"rk_live_", 7, alnum, 6, false, true},
-	{"sk-ant-", 6, word, 10, false, true},
-	{"sk-proj-", 7, word, 10, false, true},
-	{"sk-svcacct-", 10, word, 10, false, true},
-	{"sk-", 2, alnum, 40, true, true},
-	{"xoxb-", 4, alnum | dash, 8, false, true},
-	{"xoxp-", 4, alnum | dash, 8, false, true},
-	{"xoxa-", 4, alnum | dash, 8, false, true},
-	{"xoxr-", 4, alnum | dash, 8, false, true},
-	{"xoxs-", 4, alnum | dash, 8, false, true},
-	{"xoxe-", 4, alnum | dash, 8, false, true},
-	{"xapp-", 4, alnum | dash, 8, false, true},
-	{"glpat-", 5, word, 8, false, true},
-	{"pypi-", 4, word, 50, true, true},
-	{"AKIA", 2, upper | digit, 12, false, true},
-	{"ASIA", 2, upper | digit, 12, false, true},
-	{"AIza", 1, word, 30, false, true},
+// byHand are the prefixes that are known to be nothing but those of a token, and those that the list does not have.
+var byHand = [...]struct {
+	prefix string
+	body   class
+	least  int
+	weak   bool
+	alone  bool
+}{
+	{"ghp_", alnum, 6, false, false},
+	{"gho_", alnum, 6, false, false},
+	{"ghu_", alnum, 6, false, false},
+	{"ghs_", alnum, 6, false, false},
+	{"ghr_", alnum, 6, false, false},
+	{"github_pat_", alnum | under, 6, false, false},
+	{"npm_", alnum, 30, true, true},
+	{"hf_", alnum, 30, true, true},
+	{"sk_live_", alnum, 6, false, true},
+	{"rk_live_", alnum, 6, false, true},
+	{"sk_test_", alnum, 10, false, true},
+	{"rk_test_", alnum, 10, false, true},
+	{"whsec_", alnum | base64, 20, false, true},
+	{"sk-ant-", word, 10, false, true},
+	{"sk-proj-", word, 10, false, true},
+	{"sk-svcacct-", word, 10, false, true},
+	{"sk-admin-", word, 20, true, true},
+	{"sk-or-v1-", alnum, 20, false, true}, // OpenRouter
+	{"sk-", alnum, 40, true, true},
+	{"gsk_", alnum, 30, true, true}, // Groq
+	{"xai-", alnum, 30, true, true},
+	{"xoxb-", alnum | dash, 8, false, true},
+	{"xoxp-", alnum | dash, 8, false, true},
+	{"xoxa-", alnum | dash, 8, false, true},
+	{"xoxr-", alnum | dash, 8, false, true},
+	{"xoxs-", alnum | dash, 8, false, true},
+	{"xoxe-", alnum | dash, 8, false, true},
+	{"xapp-", alnum | dash, 8, false, true},
+	{"glpat-", word, 8, false, true},
+	{"pypi-", word, 50, true, true},
+	{"AKIA", upper | digit, 12, false, true},
+	{"ASIA", upper | digit, 12, false, true},
+	{"AIza", word, 30, false, true},
+	{"ya29.", word, 20, false, true},   // Google OAuth
+	{"GOCSPX-", word, 20, false, true}, // its client secrets
+	{"dckr_pat_", word, 16, false, true},
+	{"dckr_oat_", word, 16, false, true},
+	{"dop_v1_", alnum, 16, false, true},
+	{"tskey-", word, 16, false, true},
+	{"shpat_", alnum, 16, false, true},
+	{"hvs.", word, 16, false, true},
+	{"hvb.", word, 16, false, true},
+	{"AGE-SECRET-KEY-1", upper | digit, 8, false, true},
+	{"tp_", word, 40, true, true}, // those of the gateway
+	{"hooks.slack.com/services/", alnum | base64, 12, false, false},
+	{"discord.com/api/webhooks/", word | base64, 20, false, false},
 }
+
+// rules are those by hand and then those of gitleaks, the longer prefix first.
+var rules = func() (all []rule) {
+	for _, r := range byHand {
+		all = append(all, rule{token{r.prefix, setOf(r.body), r.least, -1}, marked(r.prefix), r.weak, r.alone, false})
+	}
+	for _, t := range gitleaksTokens {
+		all = append(all, rule{t, marked(t.prefix), true, true, true})
+	}
+	return all
+}()
+
+// marked is the index of the character that a prefix is found by: the first sign in it, else a capital or a digit, else
+// one of the small letters that are rare.
+func marked(prefix string) int {
+	for _, signs := range []string{"_-.~", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "jqxzvkwp"} {
+		if at := strings.IndexAny(prefix[1:], signs); at >= 0 {
+			return at + 1
+		}
+	}
+	return 1
+}
+
+// byPair is an index of the rules by the anchor and the character before it: the number of the first rule from 1 on, 0 for
+// none, and of the next one in the same place.
+var byPair, nextRule = func() (first [1024]uint8, next [256]uint8) {
+	for i := len(rules) - 1; i >= 0; i-- {
+		h := pair(rules[i].prefix[rules[i].mark-1], rules[i].prefix[rules[i].mark])
+		first[h], next[i+1] = uint8(i+1), first[h]
+	}
+	return first, next
+}()
+
+func pair(a, b byte) uint16 { return (uint16(a)*97 ^ uint16(b)<<3) & 1023 }
 
 // finder looks through one line after the other.
 type finder struct {
@@ -88,9 +177,11 @@ type finder struct {
 	line string
 	open int // where the program is printing, -1 for not here
 	done int // nothing before this offset is looked at again
+	lead int // where the line's first word begins, -1 for not known yet
 
-	key  bool // the lines of a private key come
-	from int  // index of the first span of this line
+	key    bool // the lines of a private key come
+	public bool // those of a certificate
+	from   int  // index of the first span of this line
 }
 
 // cover notes a span.
@@ -101,28 +192,51 @@ func (f *finder) cover(from, to int) {
 
 // scan looks for tokens in a line.
 func (f *finder) scan() {
-	f.done, f.from = 0, len(f.spans)
+	f.done, f.from, f.lead = 0, len(f.spans), -1
 	for i := 0; i < len(f.line); i++ {
-		if classes[f.line[i]]&anchor == 0 {
+		c := f.line[i]
+		if classes[c]&anchor == 0 {
 			continue
 		}
-		switch f.line[i] {
+		switch c {
 		case ':':
-			f.url(i)
+			if !f.url(i) {
+				f.assignment(i)
+			}
 		case '=':
 			f.assignment(i)
 		case 'J':
 			f.webToken(i)
-		default:
+		case '-':
+			if i == 0 || f.line[i-1] == ' ' {
+				f.flag(i)
+			} else if f.line[i-1] == '-' {
+				continue // a line that is drawn
+			}
+		}
+		if f.done <= i {
 			f.token(i)
 		}
 		i = max(i, f.done-1)
 	}
+	f.netrc()
 }
 
 // run is the end of the characters of a class from i on.
 func (f *finder) run(i int, c class) int {
 	for i < len(f.line) && classes[f.line[i]]&c != 0 {
+		i++
+	}
+	return i
+}
+
+// longestToken bounds what is looked at to know a token: more of it is covered, and not looked at again.
+const longestToken = 512
+
+// runOf is the end of the characters of a set from i on, at most n of them.
+func (f *finder) runOf(s *set, i, n int) int {
+	n = min(len(f.line), i+n)
+	for i < n && s.has(f.line[i]) {
 		i++
 	}
 	return i
@@ -138,23 +252,55 @@ func (f *finder) begins(i int, c class) bool {
 
 // token looks for tokens whose prefix has its anchor at i.
 func (f *finder) token(i int) {
-	if i == 0 || f.line[i-1] == f.line[i] {
-		return // a line that is drawn
+	if i == 0 {
+		return
 	}
-	for k := range rules {
-		r := &rules[k]
+	for k := byPair[pair(f.line[i-1], f.line[i])]; k != 0; k = nextRule[k] {
+		r := &rules[k-1]
 		at := i - r.mark
-		if r.prefix[r.mark-1] != f.line[i-1] || r.prefix[r.mark] != f.line[i] || at < f.done || !strings.HasPrefix(f.line[at:], r.prefix) ||
-			r.alone && !f.begins(at, alnum) {
+		if at < f.done || !strings.HasPrefix(f.line[at:], r.prefix) || r.alone && !f.begins(at, alnum) {
 			continue
 		}
 		body := at + len(r.prefix)
-		end := f.run(body, r.body)
-		if end-body >= r.least || end > body && (f.printing(body, end) || !r.weak && end == len(f.line)) {
-			f.cover(at, end)
+		if end := f.runOf(&r.body, body, longestToken); f.is(r, body, end) {
+			f.cover(at, f.runOf(&r.body, end, len(f.line)))
 			return
 		}
 	}
+}
+
+// is reports whether the body of a token makes it one.
+func (f *finder) is(r *rule, body, end int) bool {
+	if end > body && f.printing(body, end) {
+		return true
+	}
+	switch n := end - body; {
+	case !r.exact:
+		return n >= r.least || end > body && !r.weak && end == len(f.line)
+	case n < r.least:
+		// What does not fit on the screen is cut off.
+		return n >= leastCut && end == len(f.line) && len(r.prefix) > 4 && mixed(f.line[body:end])
+	case n > r.most && r.most >= 0 && len(r.prefix) <= 4:
+		return false
+	}
+	return !f.within(body-len(r.prefix), end) && (!r.body.has('0') || mixed(f.line[body:end]))
+}
+
+// leastCut is how much of a token has to be there for one that is cut off.
+const leastCut = 12
+
+// within reports whether what stands from from to end is a part of something longer, such as an image in base64.
+func (f *finder) within(from, end int) bool {
+	return from > 0 && strings.IndexByte("+/", f.line[from-1]) >= 0 || end < len(f.line) && strings.IndexByte("+/", f.line[end]) >= 0
+}
+
+// mixed reports whether there are digits and letters.
+func mixed(s string) bool {
+	var seen class
+	for i := range len(s) {
+		seen |= classes[s[i]]
+	}
+	return seen&digit != 0 && seen&(upper|lower) != 0
 }
 
 // webToken looks for a JWT: two objects in base64url, which begin with eyJ, and a signature.
@@ -182,126 +328,4 @@ func (f *finder) webToken(i int) {
 		end = f.run(end+1, word)
 	}
 	f.cover(at, end)
-}
-
-// userInfo bounds what is looked through for the @ behind a password.
-const userInfo = 256
-
-// url looks for scheme://user:password@host with the colon of the scheme at i. The password goes.
-func (f *finder) url(i int) {
-	if !strings.HasPrefix(f.line[i:], "://") || f.begins(i, alnum) || strings.HasPrefix(f.line[i:], "://[") {
-		return
-	}
-	from := 0
-	end := i + 3
-	for ; end < len(f.line) && end-i < userInfo; end++ {
-		switch c := f.line[end]; {
-		case c == ':' && from == 0:
-			from = end + 1
-			continue
-		case c == '@' && from > 0 && end > from:
-			f.cover(from, f.lastAt(end))
-			return
-		case c <= ' ', c == '@', c == '/', c == '?' && from == 0, c == '#' && from == 0, c == '"', c == '\'', c == '<', c == '>':
-		default:
-			continue
-		}
-		break
-	}
-	// Being printed, it may become one; a port is no password.
-	port := f.run(from, digit) == end && end-from <= len("65535")
-	if from > 0 && f.printing(from, end) && !port {
-		f.cover(from, end)
-	}
-}
-
-// lastAt is the last @ before the end of the authority: a password may hold one.
-func (f *finder) lastAt(at int) int {
-	for i := at + 1; i < len(f.line) && i-at < userInfo; i++ {
-		switch c := f.line[i]; {
-		case c == '@':
-			at = i
-		case c <= ' ' || c == '/' || c == '"' || c == '\'':
-			return at
-		}
-	}
-	return at
-}
-
-// Names whose values are secrets end so; and these are none though they do.
-var (
-	secretNames = []string{"_KEY", "TOKEN", "SECRET", "_PASSWORD", "_PASSWD"}
-	publicNames = []string{"PUBLIC_KEY", "PRIMARY_KEY", "FOREIGN_KEY", "SORT_KEY", "PARTITION_KEY", "CACHE_KEY", "HOST_KEY", "MAX_TOKEN"}
-)
-
-// assignment looks for NAME=value with the sign at i. In the form with blanks around the sign, that of programs, the value
-// is a quoted string.
-func (f *finder) assignment(i int) {
-	end := i
-	for end > 0 && f.line[end-1] == ' ' && i-end < 2 {
-		end--
-	}
-	at := end
-	for at > 0 && end-at < 64 && classes[f.line[at-1]]&(upper|digit|under) != 0 {
-		at--
-	}
-	name := f.line[at:end]
-	if len(name) < 5 || !suffixed(name, secretNames) || suffixed(name, publicNames) || !f.begins(at, alnum) {
-		return
-	}
-	from := i + 1
-	for from < len(f.line) && f.line[from] == ' ' && from-i < 3 {
-		from++
-	}
-	spaced := end != i || from != i+1
-	if from == len(f.line) {
-		return
-	}
-	if q := f.line[from]; q == '"' || q == '\'' {
-		f.quoted(from+1, q)
-	} else if !spaced {
-		f.bare(from)
-	}
-}
-
-func suffixed(name string, list []string) bool {
-	for _, s := range list {
-		if strings.HasSuffix(name, s) {
-			return true
-		}
-	}
-	return false
-}
-
-// leastValue is how long a value is at least that counts as a secret once it is there.
-const leastValue = 8
-
-func (f *finder) quoted(from int, quote byte) {
-	end := strings.IndexByte(f.line[from:], quote)
-	if end < 0 {
-		end = len(f.line)
-	} else {
-		end += from
-	}
-	f.value(from, end)
-}
-
-func (f *finder) bare(from int) {
-	end := from
-	for end < len(f.line) && f.line[end] > ' ' && !strings.ContainsRune(";|&<>\"'`", rune(f.line[end])) {
-		end++
-	}
-	if !strings.ContainsAny(f.line[from:end], "([{") {
-		f.value(from, end)
-	}
-}
-
-// value covers a value that is long enough, or is being printed. What is computed, or hidden already, is none.
-func (f *finder) value(from, end int) {
-	if end <= from || strings.ContainsRune("$<{(%[*", rune(f.line[from])) || strings.HasPrefix(f.line[from:end], Mark) {
-		return
-	}
-	if end-from >= leastValue || f.printing(from, end) {
-		f.cover(from, end)
-	}
 }

@@ -1,0 +1,249 @@
+package redact
+
+import "strings"
+
+// kind says what a name tells of its value.
+type kind uint8
+
+const (
+	nothing  kind = iota
+	key           // a token or key: it looks random
+	shouted       // the same in capitals, as in the environment
+	password      // it may be a word
+	header        // of HTTP: a scheme, and then a token
+	cookie        // of HTTP: pairs
+	login         // user and password in base64, as docker keeps them
+)
+
+// The ends of names, in small letters and without what separates their parts.
+var (
+	passwords = []string{"password", "passwd", "passphrase", "passcode", "pwd", "pass", "kennwort", "passwort", "motdepasse", "contrasena", "psk"}
+	keys      = []string{
+		"token", "secret", "apikey", "accesskey", "secretkey", "privatekey", "privatekeyid", "accountkey", "sharedaccesskey", "sharedkey", "authkey",
+		"signingkey", "encryptionkey", "masterkey", "storagekey", "licensekey", "credential", "credentials", "creds", "signature", "sig",
+	}
+	capitals = []string{"_KEY", "TOKEN", "SECRET"}
+	public   = []string{"PUBLIC_KEY", "PRIMARY_KEY", "FOREIGN_KEY", "SORT_KEY", "PARTITION_KEY", "CACHE_KEY", "HOST_KEY", "MAX_TOKEN"}
+	headers  = []string{"authorization", "proxyauthorization"}
+	cookies  = []string{"cookie", "setcookie"}
+)
+
+// separate are short words that end others too: they count by themselves only.
+var separate = []string{"pwd", "pass", "psk", "sig", "creds"}
+
+// named is a name and what it tells.
+type named struct {
+	kind     kind
+	from, to int  // in the line
+	quote    byte // around the name, 0 for none
+	escaped  bool // with a backslash before the quote
+	spaced   bool // blanks stand around the sign
+}
+
+const longestName = 64
+
+// name looks for a name that ends before i, with blanks, a quote or a bracket behind it.
+func (f *finder) name(i int) (n named, ok bool) {
+	to := i
+	for to > 0 && i-to < 32 && f.line[to-1] == ' ' {
+		to--
+	}
+	n.spaced = to < i
+	if to > 0 && f.line[to-1] == ']' {
+		to--
+	}
+	if to > 0 && (f.line[to-1] == '"' || f.line[to-1] == '\'') {
+		to--
+		n.quote = f.line[to]
+		if to > 0 && f.line[to-1] == '\\' {
+			to--
+			n.escaped = true
+		}
+	}
+	if to == 0 || strings.IndexByte("dntyeshgkDNTYESHGK", f.line[to-1]) < 0 {
+		return n, false // none of the words ends so
+	}
+	from := to
+	for from > 0 && to-from < longestName && (classes[f.line[from-1]]&word != 0 || f.line[from-1] == '.') {
+		from--
+	}
+	n.from, n.to, n.kind = from, to, kindOf(f.line[from:to])
+	return n, n.kind != nothing
+}
+
+// kindOf says what a name tells of its value.
+func kindOf(name string) kind {
+	var room [longestName]byte
+	small := plain(room[:0], name)
+	switch {
+	case ends(small, passwords, name):
+		return password
+	case shouts(name) && suffixed(name, capitals) && len(name) >= 5:
+		if suffixed(name, public) {
+			return nothing
+		}
+		return shouted
+	case ends(small, keys, name):
+		return key
+	case whole(small, headers):
+		return header
+	case whole(small, cookies):
+		return cookie
+	case string(small) == "auth":
+		return login
+	}
+	return nothing
+}
+
+// plain is a name in small letters, without what separates its parts.
+func plain(dst []byte, name string) []byte {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case classes[c]&upper != 0:
+			dst = append(dst, c|0x20)
+		case classes[c]&(lower|digit) != 0:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// ends reports whether a name ends in one of the words.
+func ends(small []byte, words []string, name string) bool {
+	for _, w := range words {
+		if len(small) < len(w) || small[len(small)-1] != w[len(w)-1] || string(small[len(small)-len(w):]) != w {
+			continue
+		}
+		short := false
+		for _, s := range separate {
+			short = short || s == w
+		}
+		if !short {
+			return true
+		}
+		at := len(name) - len(w)
+		if !strings.EqualFold(name[at:], w) {
+			continue
+		}
+		if at == 0 || classes[name[at-1]]&alnum == 0 || classes[name[at]]&upper != 0 && classes[name[at-1]]&lower != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func whole(small []byte, words []string) bool {
+	for _, w := range words {
+		if string(small) == w {
+			return true
+		}
+	}
+	return false
+}
+
+// shouts reports whether a name has no small letters, as those in the environment.
+func shouts(name string) bool {
+	for i := range len(name) {
+		if classes[name[i]]&(upper|digit|under) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func suffixed(name string, list []string) bool {
+	for _, s := range list {
+		if strings.HasSuffix(name, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// first reports whether what starts at i is the first word of its line, behind what marks a list, a number or a quotation.
+func (f *finder) first(i int) bool {
+	if f.lead < 0 {
+		f.lead = len(f.line) - len(strings.TrimLeft(f.line, " \t-+#;/*|│<>$0123456789:\"'{,"))
+		for _, word := range []string{"export ", "set ", "ENV ", "env ", "declare -x ", "Environment="} {
+			if strings.HasPrefix(f.line[f.lead:], word) {
+				f.lead += len(word)
+			}
+		}
+	}
+	return i <= f.lead || i >= 2 && f.line[i-1] == ':' && classes[f.line[i-2]]&digit != 0 // grep -n
+}
+
+// flag looks for --name value on a command line, and for -u user:password behind curl, with the dash at i, which
+// begins a word.
+func (f *finder) flag(i int) {
+	if i+2 >= len(f.line) {
+		return
+	}
+	end := i + 1
+	for end < len(f.line) && end-i < longestName && classes[f.line[end]]&word != 0 {
+		end++
+	}
+	if end >= len(f.line) || f.line[end] != ' ' {
+		return
+	}
+	switch name := f.line[i:end]; name {
+	case "-u", "--user", "--proxy-user":
+		f.userFlag(i, end+1)
+	default:
+		if !strings.HasPrefix(name, "--") || f.line[end+1:] == "" {
+			return
+		}
+		if k := kindOf(name[2:]); k == password || k == key {
+			f.flagValue(end + 1)
+		}
+	}
+}
+
+// flagValue covers the value of a flag. A word of letters only is rather what a manual has in its place.
+func (f *finder) flagValue(from int) {
+	end := from
+	for end < len(f.line) && f.line[end] > ' ' {
+		end++
+	}
+	value := strings.Trim(f.line[from:end], `"'`)
+	if strings.HasPrefix(value, "-") || placeholder(value) || !f.printing(from, end) && (len(value) < 4 || letters(value)) {
+		return
+	}
+	f.cover(from, end)
+}
+
+// userFlag covers the password of user:password.
+func (f *finder) userFlag(i, from int) {
+	before := f.line[max(0, i-256):i]
+	if !strings.Contains(before, "curl") && !strings.Contains(before, "http") {
+		return
+	}
+	end, colon := from, 0
+	for ; end < len(f.line) && f.line[end] > ' '; end++ {
+		if f.line[end] == ':' && colon == 0 {
+			colon = end + 1
+		}
+	}
+	for end > colon && strings.IndexByte(`"'`, f.line[end-1]) >= 0 {
+		end--
+	}
+	if colon > 0 && end > colon && !placeholder(f.line[colon:end]) {
+		f.cover(colon, end)
+	}
+}
+
+// netrc looks for the word password in the file of that name.
+func (f *finder) netrc() {
+	at := strings.Index(f.line, "password ")
+	if at < f.done || !strings.HasPrefix(strings.TrimLeft(f.line, " "), "machine ") || !strings.Contains(f.line[:at], " login ") {
+		return
+	}
+	from := at + len("password ")
+	end := from
+	for end < len(f.line) && f.line[end] > ' ' {
+		end++
+	}
+	if end > from && !placeholder(f.line[from:end]) {
+		f.cover(from, end)
+	}
+}
