@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -38,8 +39,8 @@ func (s *Server) admit(r *http.Request) (ws.Admission, error) {
 		return ws.Admission{}, &ws.Refusal{Status: http.StatusNotFound, Say: "there is no such door"}
 	}
 	who := auth.Identity{Role: door.roles[0]}
-	local, _ := r.Context().Value(localKey{}).(bool)
-	if !local {
+	local := localOf(r)
+	if local == nil {
 		var err error
 		if who, err = s.identify(r); err != nil {
 			return ws.Admission{}, err
@@ -48,11 +49,22 @@ func (s *Server) admit(r *http.Request) (ws.Admission, error) {
 	for _, role := range door.roles {
 		if role == who.Role {
 			member := memberOf(who, r.Header)
-			member.Local = local
-			return ws.Admission{Limit: door.limit, Join: func() ws.Peer { return s.join(member, who) }}, nil
+			admitted := ws.Admission{Limit: door.limit, Join: func() ws.Peer { return s.join(member, who) }}
+			if local != nil {
+				member.Local, member.Process, admitted.Owns = true, local, local.owns
+			}
+			return admitted, nil
 		}
 	}
 	return ws.Admission{}, &ws.Refusal{Status: http.StatusForbidden, Say: "a token of role " + string(who.Role) + " does not open " + r.URL.Path}
+}
+
+// Stopped implements hub.Process.
+func (c *localConn) Stopped() string {
+	if !c.process.Stopped() {
+		return ""
+	}
+	return fmt.Sprintf("%s is stopped %s", c.process, c.process.Resume())
 }
 
 // identify looks the token up: the one that the connection has proven, or the one that the request shows. That is taken from the Authorization header only: elsewhere it would end in a log.
@@ -102,6 +114,10 @@ func memberOf(who auth.Identity, header http.Header) hub.Member {
 	if m.Name == "" {
 		m.Name = readable(header.Get(client.HeaderName))
 	}
+	if who.TokenID != "" {
+		sum := sha256.Sum256([]byte("token\x00" + who.TokenID))
+		m.TokenID = strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:16])
+	}
 	if key := header.Get(client.HeaderKey); key != "" && who.Role == auth.RoleAgent {
 		// The token is part of it: one holder's key is not another's.
 		sum := sha256.Sum256([]byte(who.TokenID + key))
@@ -131,7 +147,7 @@ type peer struct {
 	server *Server
 }
 
-func (s *Server) join(m hub.Member, who auth.Identity) ws.Peer {
+func (s *Server) join(m hub.Member, who auth.Identity) peer {
 	p := peer{Peer: s.hub.Join(m), server: s}
 	if who.TokenID != "" {
 		s.mu.Lock()

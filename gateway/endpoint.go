@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,8 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/place"
 )
 
 // Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH, ws://HOST:PORT on this
@@ -28,6 +31,11 @@ type Endpoint struct {
 	// TLS is the base of the TLS configuration of wss endpoints; nil uses the system's roots. At least TLS 1.3 is asked
 	// for in any case.
 	TLS *tls.Config
+	// Displaced is told, as a sentence without its end, that the process that serves the local gateway did not answer and
+	// has lost its place. It may be nil.
+	Displaced func(why string)
+	// LookOnly leaves such a process its place: dialling fails with a [*place.Silent].
+	LookOnly bool
 }
 
 // ParseEndpoint reads an address. Its errors are sentences for the user.
@@ -123,15 +131,55 @@ func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 	if e.network == "tcp" {
 		return e.dialTCP(ctx)
 	}
-	path := e.address
-	if e.Local() {
-		dir, err := RuntimeDir()
-		if err != nil {
-			return nil, err
-		}
-		path = filepath.Join(dir, socketName)
+	if e.network == "unix" {
+		return dialUnix(ctx, e.address)
 	}
-	return dialUnix(ctx, path)
+	dir, err := RuntimeDir()
+	if err != nil {
+		return nil, err
+	}
+	return e.dialLocal(ctx, filepath.Join(dir, socketName))
+}
+
+const (
+	// successorPatience is how long others may take to serve when the one who did has lost its place.
+	successorPatience = 3 * time.Second
+	successorPause    = 20 * time.Millisecond
+)
+
+// dialLocal connects to the local gateway as one who never serves. A process that does not answer loses its place, and the
+// proxies and agents of the user that see that have another gateway at once.
+func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) {
+	var gone *place.Silent
+	var since time.Time
+	for {
+		conn, err := place.Reach(ctx, path, dialUnix)
+		silent, isSilent := errors.AsType[*place.Silent](err)
+		switch {
+		case err == nil:
+			return conn, nil
+		case isSilent && e.LookOnly:
+			return nil, silent
+		case isSilent:
+			if err := silent.Displace(); err != nil {
+				return nil, errors.Join(silent, err)
+			}
+			gone, since = silent, time.Now()
+			if e.Displaced != nil {
+				e.Displaced(silent.Error())
+			}
+		case errors.Is(err, place.ErrReplaced):
+		case gone == nil || !place.Vacant(err):
+			return nil, err
+		case time.Since(since) > successorPatience || ctx.Err() != nil:
+			return nil, fmt.Errorf("%w, and nobody else serves", gone)
+		}
+		select {
+		case <-time.After(successorPause):
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), err)
+		}
+	}
 }
 
 func (e Endpoint) dialTCP(ctx context.Context) (net.Conn, error) {

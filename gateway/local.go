@@ -4,25 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"terminalproxy/gateway/hub"
+	"terminalproxy/gateway/place"
+)
+
+const (
+	// lockPatience is how long the lock of the place may be held: taking the place is done in milliseconds.
+	lockPatience = 3 * time.Second
+	// awayPatience is how long a process that is about to stop spends on telling its peers.
+	awayPatience = 300 * time.Millisecond
+	// gatherTime is how long the sessions of a gateway may take to find the one that took over from it.
+	gatherTime = 3 * time.Second
 )
 
 // Local is one process's share in the user's local gateway. Whoever needs the gateway dials it; when nobody answers,
-// the one who gets the directory's lock serves it from inside its own process. Nothing has to be installed or started,
-// and nothing stays behind. All methods may be called from any goroutine.
-//
-// The lock is flock(2) on the directory itself: it goes away with the process that holds it however that ends, and
-// there is no lock file to clean up. (systemd-tmpfiles leaves a directory alone while it is locked so.)
+// the one who gets the place serves it from inside its own process. Nothing has to be installed or started, and nothing
+// stays behind. One that has the place and does not answer, because it was stopped, loses it to the next who asks; when it
+// goes on it sees that, and is a client like the others. All methods may be called from any goroutine.
 type Local struct {
 	// Draw draws pictures for who asks this process for them; see Config. It is set before the first Dial, or never.
 	Draw Drawing
@@ -33,22 +39,25 @@ type Local struct {
 	mu      sync.Mutex
 	serving *serving
 	closed  bool
+	met     bool           // another process has served before
+	away    bool           // about to stop, or stopped: others serve
+	ending  sync.WaitGroup // servings that lost their place
 }
 
 // serving is the time in which this process is the gateway.
 type serving struct {
 	server *Server
-	lock   *os.File
-	path   string
-	socket fs.FileInfo   // what was bound, to remove no other
-	ended  chan struct{} // closed when the listener's loop has returned
+	place  *place.Place
+	once   sync.Once
+	ended  chan struct{} // closed when the server is closed and its loop has returned
+	failed error
 }
-
-// errHeld says that another process holds the lock: it serves, or is about to.
-var errHeld = errors.New("another process is starting or stopping the gateway")
 
 // ErrLocalClosed is the error of Dial after Close.
 var ErrLocalClosed = errors.New("the local gateway of this process is closed")
+
+// errAway says why this process does not serve.
+var errAway = errors.New("this process is being stopped")
 
 // NewLocal makes the share. dir comes from [RuntimeDir]; log may be nil. It costs nothing until Dial finds that nobody
 // answers.
@@ -66,29 +75,41 @@ func (l *Local) Serving() bool {
 	return l.serving != nil
 }
 
-// Dial connects to the gateway, which is this process if no other is. It tries until ctx ends while another process
-// holds the lock without answering.
+// Dial connects to the gateway, which is this process if no other is, or if the other does not answer. It tries until ctx
+// ends while another process is taking the place.
 func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(l.dir, socketName)
-	var held error // why nobody answered so far
+	var silent *place.Silent // who did not answer, to be replaced
+	var held error           // why nobody answered so far
+	var since time.Time      // when the place was found held first
 	for delay := 2 * time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
-		conn, err := dialUnix(ctx, path)
-		if err == nil {
+		conn, err := place.Reach(ctx, path, dialUnix)
+		mute, isSilent := errors.AsType[*place.Silent](err)
+		switch {
+		case err == nil:
+			l.mu.Lock()
+			l.met = l.met || l.serving == nil
+			l.mu.Unlock()
 			return conn, nil
-		}
-		if held != nil && (ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) {
+		case held != nil && ctx.Err() != nil:
 			return nil, held // the time was over during the dialling
-		}
-		if !nobodyAnswers(err) {
+		case isSilent:
+			silent = mute
+			l.log.Warn("the local gateway is taken over", "cause", silent.Error())
+		case errors.Is(err, place.ErrReplaced):
+			continue
+		case !place.Vacant(err):
 			return nil, fmt.Errorf("local gateway: %w", err)
 		}
-		switch err := l.serve(path); {
+		switch err := l.serve(silent, !since.IsZero() && time.Since(since) > lockPatience); {
 		case err == nil:
 			continue
-		case !errors.Is(err, errHeld):
+		case !errors.Is(err, place.ErrHeld) && !errors.Is(err, errAway):
 			return nil, fmt.Errorf("local gateway: %w", err)
+		case held == nil:
+			since = time.Now()
+			held = fmt.Errorf("local gateway: nobody answers at %s: %w", path, err)
 		}
-		held = fmt.Errorf("local gateway: nobody answers at %s, though %w", path, errHeld)
 		select {
 		case <-time.After(rand.N(delay) + time.Millisecond):
 		case <-ctx.Done():
@@ -100,7 +121,7 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 // Join gives a proxy of this process a seat at the gateway, if this process is the gateway or can become it; nil when
 // another process is. The proxy's messages then go over without a socket.
 func (l *Local) Join() (*hub.Peer, error) {
-	if err := l.serve(filepath.Join(l.dir, socketName)); err != nil && !errors.Is(err, errHeld) {
+	if err := l.serve(nil, false); err != nil && !errors.Is(err, place.ErrHeld) && !errors.Is(err, errAway) {
 		return nil, fmt.Errorf("local gateway: %w", err)
 	}
 	l.mu.Lock()
@@ -111,152 +132,160 @@ func (l *Local) Join() (*hub.Peer, error) {
 	return l.serving.server.hub.Join(hub.Member{Role: hub.RoleProxy, Local: true}), nil
 }
 
-// nobodyAnswers tells a socket that is missing or left behind from one that must not be used.
-func nobodyAnswers(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ENOTCONN)
-}
-
-// serve makes this process the gateway, unless it is already or another holds the lock.
-func (l *Local) serve(path string) error {
+// serve makes this process the gateway, unless it is already or another has the place.
+func (l *Local) serve(instead *place.Silent, force bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	switch {
+	case l.closed:
 		return ErrLocalClosed
-	}
-	if l.serving != nil {
-		return errHeld // by ourselves: the socket was taken away under us
+	case l.away:
+		return errAway
+	case l.serving != nil:
+		return place.ErrHeld // by ourselves: the name was taken away under us, which is being seen to
 	}
 	if err := checkDir(l.dir); err != nil {
 		return err
 	}
-	lock, err := lockDir(l.dir)
+	if err := checkSocketPath(filepath.Join(l.dir, socketName)); err != nil {
+		return err
+	}
+	p, err := place.Take(l.dir, instead, force)
 	if err != nil {
 		return err
 	}
-	s, err := l.listen(lock, path)
-	if err != nil {
-		_ = lock.Close()
-		return err
+	conf := Config{Log: l.log, Draw: l.Draw}
+	if instead != nil || l.met {
+		conf.GathersUntil = time.Now().Add(gatherTime)
 	}
+	server := New(conf)
+	if instead != nil {
+		server.hub.Succeed(instead.Error())
+	}
+	s := &serving{server: server, place: p, ended: make(chan struct{})}
 	l.serving = s
+	l.ending.Go(func() { // ends when the place is lost or given up, and the server is closed
+		if err := s.server.ServePlace(context.Background(), p); err != nil {
+			l.log.Warn("local gateway", "error", err)
+		}
+		_ = l.leave(s) // Close says what it was, if it comes to that
+	})
+	l.log.Debug("serving the local gateway", "dir", l.dir)
 	return nil
 }
 
-// lockDir takes the lock without waiting. Closing the file gives it back.
-func lockDir(dir string) (*os.File, error) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, err
+// leave ends the serving of s: the name goes first, if it is still ours, since nobody shall connect to a server that is
+// closing; then the connections end. It is bounded like [Server.Close].
+func (l *Local) leave(s *serving) error {
+	l.mu.Lock()
+	if l.serving == s {
+		l.serving = nil
 	}
-	raw, err := d.SyscallConn()
-	if err != nil {
-		_ = d.Close()
-		return nil, err
-	}
-	var locked error
-	if err := raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
-		locked = err
-	}
-	if locked == nil {
-		return d, nil
-	}
-	_ = d.Close()
-	if errors.Is(locked, syscall.EWOULDBLOCK) {
-		return nil, errHeld
-	}
-	return nil, fmt.Errorf("lock %s: %w", dir, locked)
+	l.mu.Unlock()
+	s.once.Do(func() {
+		s.failed = errors.Join(s.place.Vacate(), s.server.Close())
+		close(s.ended)
+	})
+	<-s.ended
+	return s.failed
 }
 
-// listen starts the server; the caller holds the lock.
-func (l *Local) listen(lock *os.File, path string) (*serving, error) {
-	ln, socket, err := bind(path)
-	if err != nil {
-		return nil, err
+// Away gives the place up before this process is stopped, so that others can serve; its own proxies and agents are clients
+// of theirs from then on. It returns within a moment. Back is its end.
+func (l *Local) Away() {
+	l.mu.Lock()
+	l.away = true
+	s := l.serving
+	l.mu.Unlock()
+	if s == nil {
+		return
 	}
-	s := &serving{server: New(Config{Log: l.log, Draw: l.Draw}), lock: lock, path: path, socket: socket, ended: make(chan struct{})}
-	go func() { // ends when Close closes the server
-		defer close(s.ended)
-		if err := s.server.ServeLocal(context.Background(), ln); err != nil {
-			l.log.Warn("local gateway", "error", err)
-		}
+	left := make(chan struct{})
+	go func() { // ends with the server, which is bounded
+		defer close(left)
+		_ = l.leave(s)
 	}()
-	l.log.Debug("serving the local gateway", "socket", path)
-	return s, nil
+	patience := time.NewTimer(awayPatience)
+	defer patience.Stop()
+	select {
+	case <-left:
+	case <-patience.C:
+	}
 }
 
-// ListenLocal makes the socket of a long-running local gateway in dir, for [Server.ServeLocal]. It fails when another
-// process serves there. Calling release, after the server is closed, removes the socket and gives the place free.
-func ListenLocal(dir string) (ln *net.UnixListener, release func() error, err error) {
-	if err := checkDir(dir); err != nil {
-		return nil, nil, err
-	}
-	lock, err := lockDir(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	path := filepath.Join(dir, socketName)
-	ln, socket, err := bind(path)
-	if err != nil {
-		_ = lock.Close()
-		return nil, nil, err
-	}
-	return ln, func() error { return errors.Join(unbind(path, socket), lock.Close()) }, nil
+// Back is for when this process goes on.
+func (l *Local) Back() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.away = false
 }
 
-// bind makes the socket under another name and renames it: it appears with its final mode, in one step, in place of
-// one that a dead process left, and without touching the umask, which belongs to the whole process.
-func bind(path string) (*net.UnixListener, fs.FileInfo, error) {
-	fresh := filepath.Join(filepath.Dir(path), bindName)
-	if err := checkSocketPath(path); err != nil {
-		return nil, nil, err
-	}
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("remove what a dead gateway left: %w", err)
-	}
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
-	if err != nil {
-		return nil, nil, fmt.Errorf("make the gateway's socket: %w", err)
-	}
-	ln.SetUnlinkOnClose(false) // by then the name may be another's
-	fail := func(err error) (*net.UnixListener, fs.FileInfo, error) {
-		return nil, nil, errors.Join(err, ln.Close(), os.Remove(fresh))
-	}
-	if err := os.Chmod(fresh, 0o600); err != nil {
-		return fail(err)
-	}
-	socket, err := os.Lstat(fresh)
-	if err != nil {
-		return fail(err)
-	}
-	if err := os.Rename(fresh, path); err != nil {
-		return fail(err)
-	}
-	return ln, socket, nil
-}
-
-// unbind removes the socket if it is still the one that was bound.
-func unbind(path string, bound fs.FileInfo) error {
-	now, err := os.Lstat(path)
-	if err != nil || !os.SameFile(now, bound) {
-		return nil //nolint:nilerr // it is gone already, or another's
-	}
-	return os.Remove(path)
-}
-
-// Close stops serving, if this process does: the connections end, the socket goes, and last the lock, so that the next
-// one finds a clean place. It is bounded like [Server.Close].
+// Close stops serving, if this process does, and leaves a clean place. It is bounded like [Server.Close].
 func (l *Local) Close() error {
 	l.mu.Lock()
 	s := l.serving
-	l.serving, l.closed = nil, true
+	l.closed = true
 	l.mu.Unlock()
-	if s == nil {
-		return nil
+	var err error
+	if s != nil {
+		err = l.leave(s)
 	}
-	// The name goes first: nobody shall connect to a server that is closing.
-	removed := unbind(s.path, s.socket)
-	closed := s.server.Close()
-	<-s.ended
-	return errors.Join(removed, closed, s.lock.Close())
+	l.ending.Wait()
+	return err
+}
+
+// ListenLocal takes the place of the user's local gateway in dir for a long-running server, for [Server.KeepLocal]. It fails
+// when another process serves there.
+func ListenLocal(dir string) (*place.Place, error) {
+	if err := checkDir(dir); err != nil {
+		return nil, err
+	}
+	if err := checkSocketPath(filepath.Join(dir, socketName)); err != nil {
+		return nil, err
+	}
+	return place.Take(dir, nil, false)
+}
+
+// retakeEvery is how often a long-running server that lost its place looks whether the name is gone, and retakeTries after how
+// many looks it tries all the same: a process that was killed leaves its name.
+const (
+	retakeEvery = time.Second
+	retakeTries = 30
+)
+
+// KeepLocal serves a place until ctx ends or the server is closed. When the place is lost, to others while this process was
+// stopped, it is taken again as soon as they leave it.
+func (s *Server) KeepLocal(ctx context.Context, p *place.Place) error {
+	dir := filepath.Dir(p.Path())
+	for {
+		err := errors.Join(s.ServePlace(ctx, p), p.Vacate())
+		if s.isClosed() || err != nil {
+			return err
+		}
+		s.log.Warn("another process has taken the local gateway")
+		if p = s.retake(ctx, dir); p == nil {
+			return nil
+		}
+	}
+}
+
+// retake waits until the place in dir can be taken again; nil when there is no need any more.
+func (s *Server) retake(ctx context.Context, dir string) *place.Place {
+	tick := time.NewTicker(retakeEvery)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.over:
+			return nil
+		case <-tick.C:
+		}
+		if _, err := os.Lstat(filepath.Join(dir, socketName)); err == nil && n%retakeTries != 0 {
+			continue
+		}
+		if p, err := ListenLocal(dir); err == nil {
+			return p
+		}
+	}
 }

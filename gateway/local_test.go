@@ -17,6 +17,7 @@ import (
 
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/hub"
+	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
 )
 
@@ -171,9 +172,10 @@ func TestKilledGatewayIsReplaced(t *testing.T) {
 
 func TestLockedButSilentDirectoryIsAnErrorInTime(t *testing.T) {
 	dir := shortDir(t)
-	lock, err := lockDir(dir)
+	lock, err := os.Open(dir)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, lock.Close()) }()
+	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond) // long enough to find the lock on a busy machine
 	defer cancel()
 	_, err = NewLocal(dir, nil).Dial(ctx)
@@ -182,13 +184,13 @@ func TestLockedButSilentDirectoryIsAnErrorInTime(t *testing.T) {
 
 func TestListenLocalHoldsThePlace(t *testing.T) {
 	dir := shortDir(t)
-	ln, release, err := ListenLocal(dir)
+	taken, err := ListenLocal(dir)
 	require.NoError(t, err)
-	_, _, err = ListenLocal(dir)
-	require.ErrorIs(t, err, errHeld)
+	_, err = ListenLocal(dir)
+	require.ErrorIs(t, err, place.ErrHeld)
 	s := New(Config{})
 	served := make(chan error, 1)
-	go func() { served <- s.ServeLocal(context.Background(), ln) }()
+	go func() { served <- s.KeepLocal(context.Background(), taken) }()
 	l := NewLocal(dir, nil)
 	conn, err := l.Dial(within(t))
 	require.NoError(t, err)
@@ -196,7 +198,6 @@ func TestListenLocalHoldsThePlace(t *testing.T) {
 	require.False(t, l.Serving())
 	require.NoError(t, s.Close())
 	require.NoError(t, <-served)
-	require.NoError(t, release())
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)

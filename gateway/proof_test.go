@@ -228,3 +228,24 @@ func TestProofsOutOfOrder(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Equal(t, protocol.Proof{Token: ref, Role: "agent", Name: "the-agent"}, got)
 }
+
+// R75: what lies in the exchange of proofs is given up after 64 KiB.
+func TestR75AnEndlessProofIsBounded(t *testing.T) {
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	lied := make(chan struct{})
+	go func() { // ends when the other end closes
+		defer close(lied)
+		conn, err := ln.Accept()
+		for err == nil {
+			_, err = conn.Write([]byte("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Line: y\r\n", 400)))
+		}
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}()
+	_, err = plain(t, ln.Addr().String(), "tp_x").DialContext(within(t))
+	require.Error(t, err)
+	<-lied
+	require.NoError(t, ln.Close())
+}

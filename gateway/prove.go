@@ -14,6 +14,7 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 // proofTime bounds the exchange of proofs, so that something else that listens there does not hold anybody up.
@@ -22,10 +23,11 @@ const proofTime = 5 * time.Second
 // prove makes the connection the token's: what listens at the other end shows that it knows the token's hash, and only
 // then the token's signature is given. Somebody else who listens there learns a random number and a name that means
 // nothing without the token.
-func (e Endpoint) prove(ctx context.Context, conn net.Conn) error {
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+func (e Endpoint) prove(ctx context.Context, raw net.Conn) error {
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
-	if err := conn.SetDeadline(time.Now().Add(proofTime)); err != nil {
+	conn, err := handshake.Bound(raw, proofTime)
+	if err != nil {
 		return err
 	}
 	c := auth.Challenge{Ref: auth.Ref(e.Token), ClientNonce: auth.Nonce()}
@@ -44,7 +46,7 @@ func (e Endpoint) prove(ctx context.Context, conn net.Conn) error {
 	if replies.Buffered() > 0 {
 		return e.unproven("what listens at %s says more than it was asked")
 	}
-	return conn.SetDeadline(time.Time{})
+	return conn.Done()
 }
 
 func (e Endpoint) unproven(say string) error {

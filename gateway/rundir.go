@@ -9,14 +9,14 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+
+	"terminalproxy/gateway/place"
 )
 
 const (
 	// EnvDir overrides the directory of the local socket.
 	EnvDir     = "TERMINALPROXY_DIR"
-	socketName = "gateway.sock"
-	// bindName is where a socket is bound before it takes its name. Only the holder of the directory's lock uses it.
-	bindName = "gateway.new"
+	socketName = place.Name
 )
 
 // RuntimeDir is the directory of the user's local socket: $TERMINALPROXY_DIR, or terminalproxy in the user's runtime

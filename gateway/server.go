@@ -18,6 +18,7 @@ import (
 	"terminalproxy/gateway/call"
 	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/hub"
+	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 )
@@ -49,6 +50,8 @@ type Config struct {
 	Draw Drawing
 	// Version is the product's, for the metrics.
 	Version string
+	// GathersUntil is the time until which sessions of a gateway before this one may still be on their way here.
+	GathersUntil time.Time
 }
 
 // Server is a gateway. All methods may be called from any goroutine.
@@ -63,6 +66,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	closed bool
+	over   chan struct{} // closed with closed
 	https  map[*http.Server]struct{}
 	live   map[*hub.Peer]string // token ids of the peers that came with one
 }
@@ -75,7 +79,7 @@ func New(cfg Config) *Server {
 	}
 	s := &Server{
 		cfg: cfg, log: log, hub: hub.New(log),
-		https: make(map[*http.Server]struct{}), live: make(map[*hub.Peer]string),
+		over: make(chan struct{}), https: make(map[*http.Server]struct{}), live: make(map[*hub.Peer]string),
 	}
 	s.door = ws.New(ws.Config{
 		Log: log, Admit: s.admit, CloseCode: closeCode, Times: cfg.Times,
@@ -90,6 +94,27 @@ func New(cfg Config) *Server {
 // proxy, agent or viewer. It returns nil when ctx ends, or the server is closed, and closes ln.
 func (s *Server) ServeLocal(ctx context.Context, ln *net.UnixListener) error {
 	return s.serve(ctx, &sameUser{UnixListener: ln, uid: os.Getuid(), log: s.log}, listener{local: true, guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}})
+}
+
+// ServePlace is ServeLocal for a place that can be lost: then nothing is answered any more, and it returns nil. The place is
+// not given up.
+func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // ends with ctx
+		select {
+		case <-ctx.Done():
+		case <-p.Lost():
+			_ = p.Listener.Close()
+		}
+	}()
+	err := s.serve(ctx, &sameUser{UnixListener: p.Listener, uid: os.Getuid(), log: s.log}, listener{
+		local: true, guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}, owns: p.Ours,
+	})
+	if !p.Ours() {
+		return nil
+	}
+	return err
 }
 
 // ServeTCP serves peers that bring a token. Without TLS the address must be a loopback one. It returns nil when ctx
@@ -128,24 +153,58 @@ type listener struct {
 	local bool
 	guard auth.Guard
 	limit *limiter // nil for none
+	// owns reports whether who dialled the listener's name would come here; nil for a name that nobody takes away.
+	owns func() bool
+}
+
+// localConn is what is known of a connection by a local socket.
+type localConn struct {
+	process place.Process
+	owns    func() bool
 }
 
 type localKey struct{}
 
+// localOf is what is known of the local connection of a request, nil where it came by TCP.
+func localOf(r *http.Request) *localConn {
+	c, _ := r.Context().Value(localKey{}).(*localConn)
+	return c
+}
+
+// connected is an http.Server's ConnContext for local sockets.
+func (l listener) connected(ctx context.Context, conn net.Conn) context.Context {
+	c := &localConn{owns: l.owns}
+	if socket, ok := conn.(*net.UnixConn); ok {
+		c.process = place.ProcessOf(socket)
+	}
+	return context.WithValue(ctx, localKey{}, c)
+}
+
+// handler answers nothing at a name that has been lost: who asks connects again, to whom it points now.
+func (l listener) handler(next http.Handler) http.Handler {
+	if l.owns == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !l.owns() {
+			w.Header().Set("Connection", "close")
+			http.Error(w, errReplaced.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+var errReplaced = errors.New("another process serves the local gateway now: connect again")
+
 func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	h := &http.Server{
-		Handler:           l.guard.Handler(s.routes()),
+		Handler:           l.handler(l.guard.Handler(s.routes())),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context {
-			return context.WithValue(context.Background(), localKey{}, l.local)
-		},
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), ConnContext: withConnection,
 	}
 	if l.local { // peers are our own user's processes; a deadline's timer would wake an idle session
-		h.ReadHeaderTimeout, h.IdleTimeout = 0, 0
-	}
-	if !l.local {
-		h.ConnContext = withConnection
+		h.ReadHeaderTimeout, h.IdleTimeout, h.ConnContext = 0, 0, l.connected
 	}
 	if l.limit != nil {
 		h.ConnState = l.limit.state
@@ -174,7 +233,11 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST "+protocol.PathProof, s.proof)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q}\n", protocol.Version)
+		gathering := ""
+		if time.Now().Before(s.cfg.GathersUntil) {
+			gathering = `,"gathering":true`
+		}
+		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q%s}\n", protocol.Version, gathering)
 	})
 	s.api.Mount(mux)
 	if s.cfg.MCP != nil {
@@ -211,11 +274,20 @@ func (s *Server) cutRevoked() {
 	}
 }
 
+func (s *Server) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 // Close ends all listeners and connections: every peer is told, and cut off if it does not listen. It is bounded by a
 // few seconds, and may be called more than once.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	s.closed = true
+	if !s.closed {
+		s.closed = true
+		close(s.over)
+	}
 	var https []*http.Server
 	for h := range s.https {
 		https = append(https, h)

@@ -341,14 +341,13 @@ func bigSnapshot(seq uint64) *protocol.Snapshot {
 func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
 	const last = 24 // 2.4 MB: more than a local socket holds
 	dir := shortDir(t)
-	ln, release, err := ListenLocal(dir)
+	taken, err := ListenLocal(dir)
 	require.NoError(t, err)
 	s, served := New(Config{}), make(chan error, 1)
-	go func() { served <- s.ServeLocal(context.Background(), ln) }()
+	go func() { served <- s.KeepLocal(context.Background(), taken) }()
 	t.Cleanup(func() {
 		require.NoError(t, s.Close())
 		require.NoError(t, <-served)
-		require.NoError(t, release())
 	})
 	proxy, reader, stalled := watchers(t, func(_ auth.Role, path string) *websocket.Conn {
 		return local(NewLocal(dir, nil)).mustConnect(t, path)

@@ -59,6 +59,7 @@ type visitor struct {
 	*call.Caller
 	all     *visitors
 	id      string // "" for a single request
+	seat    seat   // in the switchboard
 	role    string
 	lasting bool // there is more than this request
 
@@ -131,7 +132,8 @@ func (v *visitors) take(who auth.Identity, local bool, header http.Header, key s
 	if err := v.makeRoom(); err != nil {
 		return nil, err
 	}
-	fresh := &visitor{all: v, id: id, role: string(who.Role), lasting: id != "", Caller: call.New(v.joiner(member, who))}
+	fresh := &visitor{all: v, id: id, role: string(who.Role), lasting: id != ""}
+	fresh.Caller = call.New(v.joiner(fresh, member, who))
 	if id != "" {
 		v.byID[id] = fresh
 	}
@@ -141,14 +143,17 @@ func (v *visitors) take(who auth.Identity, local bool, header http.Header, key s
 
 // joiner makes participants: the first stands for the visitor, its end is the end of the agent. Those after it only
 // listen.
-func (v *visitors) joiner(member hub.Member, who auth.Identity) func() call.Peer {
+func (v *visitors) joiner(fresh *visitor, member hub.Member, who auth.Identity) func() call.Peer {
 	var joined atomic.Bool
 	return func() call.Peer {
 		m := member
-		if joined.Swap(true) {
-			m.Lasting = true
+		first := !joined.Swap(true)
+		m.Lasting = m.Lasting || !first
+		p := v.server.join(m, who)
+		if first {
+			fresh.seat = p
 		}
-		return v.server.join(m, who)
+		return p
 	}
 }
 
@@ -178,6 +183,13 @@ func (v *visitors) forget(gone *visitor) {
 func (p *visitor) enter() {
 	p.requests++
 	p.leaveIdle()
+	p.seat.Work()
+}
+
+// seat is a participant that can say whether it has anything under way.
+type seat interface {
+	Work()
+	Rest()
 }
 
 func (p *visitor) leaveIdle() {
@@ -220,6 +232,7 @@ func (p *visitor) Done() {
 	last := p.requests == 0
 	keep := p.lasting && !p.all.closed && p.all.byID[p.id] == p
 	if last && keep {
+		p.seat.Rest()
 		p.waits = p.all.idle.PushBack(p)
 		p.timer = time.AfterFunc(p.all.idleFor, p.expire)
 	}
@@ -330,8 +343,7 @@ func (p *visitor) mcpDoor() MCPDoor {
 
 // overSocket reports whether a request came over the user's own socket.
 func overSocket(r *http.Request) bool {
-	yes, _ := r.Context().Value(localKey{}).(bool)
-	return yes
+	return localOf(r) != nil
 }
 
 // refusalOf is a refusal of the WebSocket door in the words of HTTP.

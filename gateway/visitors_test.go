@@ -166,10 +166,10 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 
 	dir := shortDir(t)
 	s := New(Config{MCP: func(*call.Caller) MCPDoor { return okDoor{} }})
-	ln, release, err := ListenLocal(dir)
+	taken, err := ListenLocal(dir)
 	require.NoError(t, err)
 	served := make(chan error, 1)
-	go func() { served <- s.ServeLocal(context.Background(), ln) }() // ends with Close, below
+	go func() { served <- s.KeepLocal(context.Background(), taken) }() // ends with Close, below
 	c := door{dial: func(ctx context.Context) (net.Conn, error) { return dialUnix(ctx, filepath.Join(dir, socketName)) }, base: "ws://localhost", header: http.Header{}}.plain(t)
 	status, body := c.do("POST", "/mcp", "{}")
 	require.Equal(t, http.StatusBadRequest, status)
@@ -180,7 +180,6 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	c.client.CloseIdleConnections()
 	require.NoError(t, s.Close())
 	require.NoError(t, <-served)
-	require.NoError(t, release())
 }
 
 // rawProxy is a session whose proxy the test plays itself.
@@ -237,6 +236,32 @@ func TestARequestForControlOutlastsItsTime(t *testing.T) {
 	require.Contains(t, body, `"status":"pending"`)
 	ask := hear[*protocol.ControlRequest](t, proxy)
 	require.Contains(t, body, strings.TrimPrefix(ask.RequestID, ask.AgentID+":"))
+}
+
+// R70: an agent that speaks plain HTTP is there while a request of its own is under way; its proxy hears that, and whose token it
+// shows.
+func TestR70AnHTTPAgentIsThereWhileItAsks(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	open := opening("vim-1")
+	open.Presence = true
+	say(t, proxy, open)
+	say(t, proxy, snapshot("nobody", 1, "x"))
+	_ = hear[*protocol.Error](t, proxy)
+	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
+	status, body := agent.do("POST", at+"control/request?timeoutMs=1", controlBody)
+	require.Equal(t, http.StatusAccepted, status, body)
+	ask := hear[*protocol.ControlRequest](t, proxy)
+	require.Len(t, ask.TokenID, 16)
+	hear[*protocol.Cancel](t, proxy) // nobody waits for the answer
+	for range 2 {
+		away := hear[*protocol.AgentPresence](t, proxy)
+		require.Equal(t, protocol.AgentPresence{SessionID: "vim-1", AgentID: ask.AgentID}, *away)
+		status, _ = agent.do("GET", "/v1/sessions", "")
+		require.Equal(t, http.StatusOK, status)
+		require.True(t, hear[*protocol.AgentPresence](t, proxy).Connected)
+	}
+	require.False(t, hear[*protocol.AgentPresence](t, proxy).Connected)
 }
 
 // R37: revoking a token ends what it has under way.

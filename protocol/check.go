@@ -9,6 +9,9 @@ import (
 // checks collects the first complaint about a message; later ones are dropped.
 type checks struct{ err *FieldError }
 
+// maxSeen bounds the screens of a history of which is known what came after them.
+const maxSeen = 64
+
 func (c *checks) fail(code Code, field, say string, args ...any) {
 	if c.err == nil {
 		c.err = &FieldError{Code: code, Field: field, Say: fmt.Sprintf(say, args...)}
@@ -231,7 +234,25 @@ func (m *SessionOpen) check() error {
 }
 
 func (m *SessionClose) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).text("signal", m.Signal, MaxName).done()
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).text("signal", m.Signal, MaxName).past(m.Past).done()
+}
+
+// past checks that a history has as many rows as its numbers say.
+func (c *checks) past(p *Past) *checks {
+	if p == nil {
+		return c
+	}
+	rows := 0
+	if p.NextLine > p.FirstLine && p.NextLine-p.FirstLine <= MaxHistory {
+		rows = strings.Count(p.Text, "\n") + 1
+	}
+	if p.FirstLine+uint64(rows) != p.NextLine || rows == 0 && p.Text != "" { //nolint:gosec // not negative
+		c.fail(CodeBadMessage, "past", "its lines from %d to before %d are not what its text holds, or over the limit of %d", p.FirstLine, p.NextLine, MaxHistory)
+	}
+	if len(p.Seen) > maxSeen {
+		c.fail(CodeTooLarge, "past.seen", "%d screens are over the limit of %d", len(p.Seen), maxSeen)
+	}
+	return c.hidden("past.hiddenText", p.HiddenText, rows)
 }
 
 func (m *Output) check() error {
@@ -269,7 +290,7 @@ func (m *ProxyStarted) check() error {
 
 func (m *Note) check() error {
 	return new(checks).optionalID("id", m.ID).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).
-		oneOf("from", m.From, FromUser, FromAgent).optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).
+		oneOf("from", m.From, FromUser, FromAgent).optionalID("agentId", m.AgentID).optionalID("tokenId", m.TokenID).text("agentName", m.AgentName, MaxName).
 		text("by", m.By, MaxName).required("text", m.Text, MaxText).done()
 }
 
@@ -289,7 +310,11 @@ func (m *ProxyStart) check() error {
 func (m *ControlRequest) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
 		text("agentName", m.AgentName, MaxName).level("level", m.Level).required("reason", m.Why, MaxReason).
-		between("seconds", m.Seconds, 0, 24*3600).done()
+		between("seconds", m.Seconds, 0, 24*3600).optionalID("tokenId", m.TokenID).done()
+}
+
+func (m *AgentPresence) check() error {
+	return new(checks).id("sessionId", m.SessionID).id("agentId", m.AgentID).done()
 }
 
 func (m *ControlRelease) check() error {
@@ -347,5 +372,5 @@ func (m *Done) check() error {
 
 func (m *Error) check() error {
 	return new(checks).optionalID("requestId", m.RequestID).required("code", string(m.Code), MaxName).
-		required("message", m.Message, MaxInput).done()
+		required("message", m.Message, MaxInput).between("retryAfterMs", m.RetryAfterMs, 0, 24*3600*1000).done()
 }

@@ -48,7 +48,7 @@ type ControlRevoke struct {
 	AgentID   string `json:"agentId,omitempty"`
 	Epoch     uint64 `json:"epoch,omitempty"`
 	Reason    Reason `json:"reason,omitempty"`
-	// DroppedBytes is what was accepted from the agent and not typed.
+	// DroppedBytes is what was accepted from the agent and not typed, or taken back before the program read it.
 	DroppedBytes int `json:"droppedBytes,omitempty"`
 	// UnsubmittedBytes is what the agent typed since its last Enter: the program may still hold it on its line.
 	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
@@ -73,6 +73,8 @@ type SessionOpen struct {
 	// ResumeKey is a secret of this session: only who knows it can take the id over after a reconnection. A gateway
 	// never passes it on.
 	ResumeKey string `json:"resumeKey,omitempty"`
+	// Presence says that the proxy knows [AgentPresence] and wants to be told.
+	Presence bool `json:"presence,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.
@@ -81,6 +83,28 @@ type SessionClose struct {
 	SessionID string `json:"sessionId"`
 	ExitCode  int    `json:"exitCode"`
 	Signal    string `json:"signal,omitempty"`
+	// Past is the history that would end with the program. It is for the gateway, which answers reads from it and does not
+	// pass it on; nil for none.
+	Past *Past `json:"past,omitempty"`
+}
+
+// Past is the newest rows of a history, as agents may see them.
+type Past struct {
+	// Text is the rows, with a line feed between two. FirstLine and NextLine are the lasting numbers of the first of them and
+	// of the line after the last, which is the first row of the main screen.
+	Text      string `json:"text"`
+	FirstLine uint64 `json:"firstLine"`
+	NextLine  uint64 `json:"nextLine"`
+	// HiddenText are the rows that hold text which a person cannot see.
+	HiddenText []int `json:"hiddenText,omitempty"`
+	// Seen are the screens that agents were shown last.
+	Seen []Seen `json:"seen,omitempty"`
+}
+
+// Seen is a screen that an agent was shown: Line is the first line after it that it has not seen.
+type Seen struct {
+	Seq  uint64 `json:"seq"`
+	Line uint64 `json:"line"`
 }
 
 // Output is live output, sent only while somebody watches.
@@ -129,6 +153,8 @@ type InputResult struct {
 	Ended Reason `json:"ended,omitempty"`
 	// UnsubmittedBytes is what was typed under the grant that ended since the last Enter: the program may still hold it.
 	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
+	// LeftOnLine quotes what stands on the program's line after control ended, where the program is at a line prompt.
+	LeftOnLine string `json:"leftOnLine,omitempty"`
 	// At is where the mouse acted.
 	At *Cell `json:"at,omitempty"`
 	// FromSeq is the screen's revision when the first byte was written: if Seq is the same, the screen did not react.
@@ -206,6 +232,8 @@ type Note struct {
 	From      string `json:"from"` // FromUser or FromAgent
 	AgentID   string `json:"agentId,omitempty"`
 	AgentName string `json:"agentName,omitempty"`
+	// TokenID is that of a [ControlRequest].
+	TokenID string `json:"tokenId,omitempty"`
 	// By is who writes to the agent for the user, from elsewhere; "" for the user at the session's own terminal.
 	By   string `json:"by,omitempty"`
 	Text string `json:"text"`
@@ -263,8 +291,19 @@ type ControlRequest struct {
 	AgentName string `json:"agentName"`
 	Level     Level  `json:"level"`
 	// Why is shown to the user.
-	Why     string `json:"reason"`
-	Seconds int64  `json:"seconds,omitempty"`
+	Why string `json:"reason"`
+	// Seconds is how long control is wanted at the most. The user's limit holds all the same.
+	Seconds int64 `json:"seconds,omitempty"`
+	// TokenID tells whose token the agent shows, where it shows one: opaque, and the gateway's to set.
+	TokenID string `json:"tokenId,omitempty"`
+}
+
+// AgentPresence is a gateway's word that an agent which asked for control, or wrote to the user, has a connection now, or none
+// any more though it may come back. It is for proxies that want it, see [SessionOpen].
+type AgentPresence struct {
+	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId"`
+	Connected bool   `json:"connected"`
 }
 
 // ControlRelease gives control back, or takes an open request back.
@@ -416,6 +455,8 @@ type Error struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"`
 	Field     string `json:"field,omitempty"`
+	// RetryAfterMs, with the code busy, is how long the user is not to be asked again; 0 where time alone does not help.
+	RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
 }
 
 // Error makes an Error message usable as a Go error.

@@ -20,6 +20,7 @@ var messages = []func() Message{
 	func() Message { return new(ProxyStart) },
 	func() Message { return new(ControlRequest) },
 	func() Message { return new(ControlRelease) },
+	func() Message { return new(AgentPresence) },
 	func() Message { return new(ControlDecide) },
 	func() Message { return new(Wait) },
 	func() Message { return new(Read) },
@@ -54,6 +55,7 @@ func (*Input) kind() string              { return "terminal.input" }
 func (*ProxyStart) kind() string         { return "terminal.proxy.start" }
 func (*ControlRequest) kind() string     { return "terminal.control.request" }
 func (*ControlRelease) kind() string     { return "terminal.control.release" }
+func (*AgentPresence) kind() string      { return "terminal.agent.presence" }
 func (*ControlDecide) kind() string      { return "terminal.control.decide" }
 func (*Wait) kind() string               { return "terminal.wait" }
 func (*Read) kind() string               { return "terminal.read" }
@@ -158,6 +160,8 @@ func SessionID(m Message) string {
 	case *ControlRequest:
 		return m.SessionID
 	case *ControlRelease:
+		return m.SessionID
+	case *AgentPresence:
 		return m.SessionID
 	case *ControlDecide:
 		return m.SessionID

@@ -27,7 +27,8 @@ type Frame struct {
 	Blackout *Withheld `json:"blackout,omitempty"`
 	// Redactions counts the places on the screen where the proxy covered what looks like a secret.
 	Redactions int `json:"redactions,omitempty"`
-	// HiddenText are the rows that hold text which a person cannot see: concealed, or in the colour of its background.
+	// HiddenText are the rows that hold text which a person cannot see: concealed, or in a colour that can
+	// hardly be told from its background as the program has set the palette.
 	HiddenText []int `json:"hiddenText,omitempty"`
 }
 
@@ -115,8 +116,11 @@ type Keyboard struct {
 	ExpiresAt int64 `json:"expiresAt,omitempty"`
 	// Paused says that the user is typing and the agent's input waits.
 	Paused bool `json:"paused,omitempty"`
-	// Held says that input of the agent's waits for the user to let it through.
-	Held bool `json:"held,omitempty"`
+	// Held says that input of the agent's waits for the user, and HeldWhy for what: see the Held constants.
+	Held    bool   `json:"held,omitempty"`
+	HeldWhy string `json:"heldWhy,omitempty"`
+	// HeldLine quotes what the user has typed and not submitted, where input waits for that.
+	HeldLine string `json:"heldLine,omitempty"`
 	// Program is the program that the grant is for, where it is for one only; Away says that another one has the
 	// terminal, and the agent's input waits.
 	Program string `json:"program,omitempty"`
@@ -127,6 +131,12 @@ type Keyboard struct {
 	AskingLevel  Level  `json:"askingLevel,omitempty"`
 	AskingReason string `json:"askingReason,omitempty"`
 }
+
+// What held input waits for.
+const (
+	HeldConfirm = "confirm" // the user lets it through: the grant does not cover it
+	HeldLine    = "line"    // the user submits or clears the line, on which something stands
+)
 
 // Holders of the keyboard.
 const (

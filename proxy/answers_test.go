@@ -101,6 +101,20 @@ func TestAWaitForControlWaits(t *testing.T) {
 	p.revoked(protocol.ReasonRefused)
 	wait("a-1:refused")
 	require.Equal(t, "refused", met("a-1:refused"), "it did not hear that")
+}
+
+// TestAnAnswerCrossesTheWordThatNobodyWaits: the answer is kept for the next wait.
+func TestAnAnswerCrossesTheWordThatNobodyWaits(t *testing.T) {
+	_, p, id := seated(t, "sh", "-c", reader)
+	wait := func(request string) {
+		p.say(&protocol.Wait{RequestID: request, SessionID: id, AgentID: "a-1", Until: protocol.Until{Control: true}, TimeoutMs: 20_000})
+	}
+	met := func(request string) string {
+		t.Helper()
+		return hear(p, func(m *protocol.WaitResult) bool { return m.RequestID == request }).Matched
+	}
+	p.types(id, "\x1c")
+	p.revoked(protocol.ReasonReclaimed)
 	p.say(&protocol.ControlRequest{RequestID: "a-1:r", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
 	hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Asking == "claude" })
 	p.types(id, "\x1c")

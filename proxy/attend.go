@@ -8,6 +8,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/overlay"
 )
 
 // What a person who looks on from elsewhere gets and does. A session on a user's terminal has none of this.
@@ -71,7 +72,7 @@ func (st *stream) repaint() (ok bool) {
 			cols, rows = m.Size()
 			all = m.AppendRedraw(nil)
 		}
-		st.s.painter.titles = ^uint64(0) // the window of who looks has no title yet
+		st.s.painter.Retitle()
 	})
 	if !ran || !ok {
 		return !ran
@@ -119,7 +120,7 @@ func (s *session) attach(now time.Time, m *protocol.Attach) {
 	s.authority.Attend(now, true)
 	s.turnTo(m.ViewerID)
 	if !sits && s.authority.Driven() {
-		s.status.say(s.authority.State(now).Agent.Name+" drives. "+s.status.key+" takes the keyboard; your own keys pause it", tellFor)
+		s.status.Say(s.authority.State(now).Agent.Name+" drives. "+s.status.Key()+" takes the keyboard; your own keys pause it", overlay.TellFor)
 	}
 	s.link.Send(&protocol.Done{RequestID: m.RequestID})
 }

@@ -9,6 +9,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/sleep"
 )
 
 // authority is the control state machine as the pump sees it. Its methods belong to the pump's goroutine, except state,
@@ -24,7 +25,13 @@ type authority struct {
 	secret  func() bool                                     // a secret is asked for, as the line settings say now
 	spotted func()                                          // that was so when an agent's input came
 	allowed func()                                          // the user dismissed the prompt for a secret
+	shares  func()                                          // the user lets agents type on the line that the user has not submitted
+	slept   sleep.Watch
 }
+
+// wakeEvery is how often it is looked whether the computer slept, while an agent has control for a time: when it wakes,
+// nothing else tells the user soon that the time is over.
+const wakeEvery = 30 * time.Second
 
 func newAuthority(conf control.Config) *authority {
 	a := &authority{Machine: control.New(conf)}
@@ -47,8 +54,9 @@ func (a *authority) Chord(now time.Time) input.Verdict { return verdict(a.Machin
 // Confirm tells control that the user pressed the key that gives it, or dismisses a prompt for a secret. It is Key when it
 // turns out to be the program's.
 func (a *authority) Confirm(now time.Time) input.Verdict {
+	a.woken(now)
 	a.look()
-	asked := a.Secret() != control.NoSecret
+	asked, occupied := a.Secret() != control.NoSecret, a.Occupied()
 	act := a.Machine.Confirm(now)
 	if act == control.Pass {
 		a.typed()
@@ -56,18 +64,23 @@ func (a *authority) Confirm(now time.Time) input.Verdict {
 	if asked && a.Secret() == control.NoSecret {
 		a.allowed()
 	}
+	if occupied && !a.Occupied() {
+		a.shares()
+	}
 	return verdict(act)
 }
 
-// Request, Give, Admit and Tick look which program has the terminal where grants are for one of them: nothing announces that
-// another one has it.
+// Request, Give, Admit and Tick look which program has the terminal where grants are for one of them, and whether the computer
+// slept: nothing announces either.
 func (a *authority) Request(now time.Time, r control.Request) error {
+	a.woken(now)
 	a.look()
 	return a.Machine.Request(now, r)
 }
 
 // Give is described with Request.
 func (a *authority) Give(now time.Time, g control.Gift) error {
+	a.woken(now)
 	a.look()
 	return a.Machine.Give(now, g)
 }
@@ -76,6 +89,7 @@ func (a *authority) Give(now time.Time, g control.Gift) error {
 // announces that a program has begun to read a password.
 func (a *authority) Admit(now time.Time, agent string, epoch uint64) error {
 	a.look()
+	a.woken(now)
 	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() || !a.secret() {
 		return err
 	}
@@ -89,7 +103,26 @@ func (a *authority) Tick(now time.Time) {
 	if a.Away() {
 		a.look()
 	}
+	if a.Sought() { // nothing else ends with time that sleep takes away: what begins anew looks first
+		a.woken(now)
+	}
 	a.Machine.Tick(now)
+}
+
+// woken tells control that the computer slept, before anything else happens: its time counts.
+func (a *authority) woken(now time.Time) {
+	if d := a.slept.Since(); d > 0 {
+		a.Slept(now, d)
+	}
+}
+
+// Next is when time itself changes something, or is to be looked at.
+func (a *authority) Next(now time.Time) (time.Time, bool) {
+	next, ok := a.Machine.Next(now)
+	if look := now.Add(wakeEvery); a.Limited() && next.After(look) {
+		next = look
+	}
+	return next, ok
 }
 
 func (a *authority) look() {
@@ -140,6 +173,8 @@ type detector struct {
 	choose func(letter byte) bool
 	// mute drops the answers of a terminal that was not asked: that of a person who looks on from elsewhere.
 	mute bool
+	// typed counts the characters that the user types, and keeps none of them.
+	typed tally
 	// acted is told that a person pressed a key or pasted; nil where it does not matter who.
 	acted func()
 }
@@ -191,6 +226,9 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 		if letter, ok := keys.Letter(u.Bytes); ok && d.choose(letter) {
 			return
 		}
+	}
+	if u.Kind == keys.Key || u.Kind == keys.Paste {
+		d.typed.count(u.Bytes)
 	}
 	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})
 }

@@ -12,7 +12,7 @@ import (
 func (s *session) wireVeil(text *gate) {
 	v := &veil{
 		l: s.loop, text: text, mute: s.piped(), line: s.child.Line, typed: s.writes.Load,
-		program:  s.child.Chain,
+		program: s.child.Chain, arguments: s.child.Arguments, keyed: s.detector.typed.now,
 		alone:    s.alone,
 		driven:   func() bool { return s.authority.state().Phase == control.Granted },
 		announce: func(m *protocol.Blackout) { m.SessionID = s.id; s.link.Send(m) },
@@ -39,7 +39,7 @@ var secretOf = [...]control.Secret{guard.Off: control.NoSecret, guard.Soft: cont
 
 // observed says whether a gateway is reached, through which agents look.
 func (s *session) observed(yes bool) {
-	s.status.observed(yes)
+	s.status.Observed(yes)
 	s.loop.veil.reached.Store(yes)
 	s.loop.signal() // it may have to look at the line settings again
 }

@@ -8,16 +8,20 @@
 // disk: the recorder, if there is one, writes on a goroutine of its own.
 //
 // Where to look: session.go makes the parts and plugs them together; life.go starts, stops and ends them; suspend.go and
-// testament.go look after the terminal when the session rests or dies.
+// testament.go look after the terminal when the session rests or dies. A program that a shell may stop has a process beside
+// it that leads its session (package child, leader_linux.go).
 //
-//   - From the program to the user: output.go (the copier), escapes.go (what is taken out on the way), status.go and
-//     statussecret.go (what the proxy itself shows), origin.go (where the cursor is).
+//   - From the program to the user: output.go (the copier), escapes.go (what is taken out on the way), overlaid.go (plugs
+//     package overlay, which is what the proxy itself shows), origin.go (where the cursor is).
 //   - From the program to agents: screenloop.go (the model), frame.go (a snapshot), shown.go (secrets and invisible text),
 //     veil.go, gate.go and blackout.go (passwords, and a screen that the user hides), reading.go (what is new since a
-//     revision), lookout.go (whether the program waits for input), recording.go.
-//   - From agents to the program: requests.go and receipts.go (the desk), typing.go, pointer.go and locate.go (the mouse),
-//     approve.go (what the user lets through), alone.go (nobody is there to answer), owner.go (elsewhere).
-//   - Messages: words.go (to the user), messages.go (who may say what), notes.go (to agents).
-//   - Control: authority.go plugs the state machine into the pump; front.go says which program has the terminal.
+//     revision), lookout.go (whether the program waits for input), tally.go (how much the user types, to know a
+//     prompt for a secret by its answers), recording.go.
+//   - From agents to the program: requests.go, receipts.go and askers.go (the desk), typing.go, pointer.go and locate.go (the mouse),
+//     lineport.go (plugs package line: the line that is shared with the user), approve.go (what the user lets through), answers.go
+//     (what an agent did not hear), alone.go (nobody is there to answer), owner.go (elsewhere).
+//   - Messages: package overlay (to the user), messages.go (who may say what), notes.go (to agents).
+//   - Control: authority.go plugs the state machine into the pump; ports.go is what the pump reads and writes; front.go says which
+//     program has the terminal.
 //   - Without a user's terminal: host.go, headless.go, attend.go, keeper.go.
 package proxy

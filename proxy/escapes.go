@@ -5,10 +5,6 @@ import (
 	"terminalproxy/proxy/filter"
 )
 
-// unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends, whatever a program or another process did to the terminal. The
-// filter keeps this program from locking it again.
-const unlock = "\x1b[2l"
-
 // escapes is the filter in front of the user's terminal. It belongs to the copier. A nil one passes everything: a session
 // without agents.
 type escapes struct {
@@ -22,6 +18,14 @@ func (g *escapes) pass(chunk []byte) []byte {
 		return chunk
 	}
 	return g.Pass(chunk, !g.allowed && g.authority.now.Load().Phase == control.Granted)
+}
+
+// keepColors is described in package filter.
+func (g *escapes) keepColors(on bool) (released []byte) {
+	if g == nil {
+		return nil
+	}
+	return g.KeepColors(on)
 }
 
 // flush is the half of a sequence with which the program ended.

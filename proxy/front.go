@@ -3,13 +3,12 @@ package proxy
 import (
 	"time"
 
+	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/notice"
 )
-
-// awayFor is how long another program has to be in front before the user is told that the agent waits: a shell that an
-// agent types commands into is away with each of them.
-const awayFor = time.Second
 
 // watchFront has control know which program has the terminal, where grants are for one of them: whenever it asks, and on
 // output while there is a grant. A program that gives the terminal back writes something as a rule.
@@ -20,7 +19,8 @@ func (s *session) watchFront(one bool) {
 	s.authority.front = func() control.Front {
 		// A group may get its name after it got the terminal: a shell hands that over before it starts the program. The name
 		// is the program's own choice.
-		return control.Front{Group: s.child.ForegroundGroup(), Name: notice.Clean(s.child.Foreground(), 32)}
+		group := s.child.ForegroundGroup()
+		return control.Front{Group: group, Name: notice.Clean(s.child.Foreground(), 32), File: child.Executable(group)}
 	}
 	seen := 0 // belongs to the screen loop
 	s.loop.passed = func() {
@@ -34,24 +34,37 @@ func (s *session) watchFront(one bool) {
 	}
 }
 
-// fronted notes that another program took the terminal from the one that a grant is for, or gave it back. The lock is held.
-func (s *status) fronted(state control.State) {
-	if (state.Away == "") == (s.state.Away == "") {
-		return
-	}
-	if s.away != nil {
-		s.away.Stop()
-		s.away = nil
-	}
-	if state.Away == "" {
-		return
-	}
-	s.away = time.AfterFunc(awayFor, func() {
-		s.mu.Lock()
-		st := s.state
-		s.mu.Unlock()
-		if st.Away != "" {
-			s.say(st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in front", tellFor)
+// cameBack makes the test of whether the program that a grant is for asks for more, see [input.Config].
+func (s *session) cameBack() func(now time.Time) bool {
+	comeback := s.child.Comeback()
+	return func(now time.Time) bool {
+		s.authority.look()
+		back := !s.authority.Away() && comeback.Look(now)
+		s.authority.look() // again: it may have been elsewhere only while it was looked at
+		if back || s.authority.Away() {
+			comeback.Reset()
 		}
-	})
+		return back && !s.authority.Away()
+	}
+}
+
+// apart cuts pieces so that each ends with what a program may act on: what follows may be for another program.
+func apart(pieces []input.Piece) []input.Piece {
+	var cut []input.Piece
+	for _, p := range pieces {
+		if p.Say != "" {
+			p.Acts = true
+			cut = append(cut, p)
+			continue
+		}
+		for b := p.Bytes; len(b) > 0; {
+			n, acts := keys.CutAct(b)
+			part := input.Piece{Bytes: b[:n], Acts: acts}
+			if b = b[n:]; len(b) == 0 {
+				part.Gap = p.Gap
+			}
+			cut = append(cut, part)
+		}
+	}
+	return cut
 }

@@ -121,13 +121,14 @@ func (h *headless) environment(id string) []string {
 func (s *session) wireHeadless() {
 	h := s.conf.headless
 	s.detector.mute = true
+	if h.owner.ID != "" { // its name is taken
+		s.desk.book.Call(h.owner.ID, h.owner.Name)
+	}
 	s.stream = &stream{s: s}
 	s.output.fresh = s.stream.repaint
-	s.output.painted = func() { s.status.stands(); s.stream.letGo() }
+	s.output.painted = func() { s.status.Stands(); s.stream.letGo() }
 	s.link.Behind = s.output.renew
 	s.detector.acted = func() { s.turnTo(h.typist) }
-	s.status.title, s.status.leave = true, " · d leaves"
-	s.painter.title = " " // whoever looks keeps the title of their own window
 	s.output.feed = func(p []byte) int { h.touch(); return s.loop.feed(p) }
 	// An agent always drives here. What is printed, typed or asked for has the line settings looked at in any case.
 	s.loop.veil.resting = func() bool { return time.Since(time.UnixMilli(h.used.Load())) > restAfter }

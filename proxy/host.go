@@ -19,6 +19,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/names"
 )
 
 // Bounds of a host.
@@ -261,7 +262,7 @@ func (h *Host) session(m *protocol.ProxyStart) (Config, error) {
 			Yield: hostYield, Interval: hostInterval, Key: h.conf.Reclaim,
 		},
 		headless: &headless{
-			owner: control.Agent{ID: m.AgentID, Name: agentName(m.AgentName)}, where: dir, env: m.Env, hurry: h.hurry, idle: h.conf.Idle,
+			owner: control.Agent{ID: m.AgentID, Name: names.Of(m.AgentName)}, where: dir, env: m.Env, hurry: h.hurry, idle: h.conf.Idle,
 		},
 	}, nil
 }

@@ -288,21 +288,16 @@ func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
 	p.ends(137)
 }
 
-func TestAnIdleSessionEndsAndABusyOneDoesNot(t *testing.T) {
+func TestAnIdleSessionEnds(t *testing.T) {
 	g := newFakeGateway(t)
-	ended := make(chan Result, 2)
+	ended := make(chan Result, 1)
 	g.run(HostConfig{Idle: 200 * time.Millisecond, Ended: func(r Result) { ended <- r }})
-	busy := starting("sh", "-c", "while echo tick; do sleep 0.02; done")
-	busy.RequestID = "a-1:busy"
-	_, lively := g.starts(busy)
 	_, id := g.starts(starting("cat"))
 	select {
 	case r := <-ended:
 		require.Equal(t, id, r.ID)
-		require.NotEqual(t, lively, r.ID)
 		require.True(t, r.Idle, "who hosts it can say why it ended")
 	case <-time.After(soon):
 		require.FailNow(t, "the idle session did not end")
 	}
-	require.Empty(t, ended)
 }

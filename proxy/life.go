@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
@@ -41,20 +43,25 @@ type life struct {
 	parts    sync.WaitGroup // pump and link
 	copied   chan struct{}  // closed when the copier has returned
 	cutLink  context.CancelFunc
-	stops    <-chan struct{} // the program was stopped
+	stops    <-chan unix.Signal // the program was stopped
 	resized  time.Time
-	late     *time.Timer // a resize that came too soon after the one before
-	over     bool        // the program was told to end
+	late     *time.Timer   // a resize that came too soon after the one before
+	over     bool          // the program was told to end
+	behind   bool          // the shell has put us in the background
+	look     *time.Timer   // while it has
+	held     chan struct{} // the pump waits for its closing; nil while it runs
 }
 
 // live runs the parts until the program ends, and stops them in order: its last output first, then control, then the last
 // words to the gateway, then the terminal.
-func (s *session) live(ctx context.Context, signals chan os.Signal, stops <-chan struct{}) Result {
+func (s *session) live(ctx context.Context, signals chan os.Signal, stops <-chan unix.Signal) Result {
 	l := &life{
 		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), crashed: make(chan crash, 8),
 		copied: make(chan struct{}), late: time.NewTimer(time.Hour), notified: signals, stops: stops,
+		look: time.NewTimer(time.Hour),
 	}
 	l.late.Stop()
+	l.look.Stop()
 	l.start()
 	exit := l.wait(ctx, signals)
 	return l.finish(exit)
@@ -140,14 +147,20 @@ func (l *life) wait(ctx context.Context, signals <-chan os.Signal) child.Exit {
 			l.resize(time.Now())
 		case <-unguarded.C:
 			l.guard()
-		case <-l.stops:
+		case <-l.look.C:
+			l.lookBehind()
+		case sig := <-l.stops:
 			if l.s.child.Halted() { // else it was our own doing, told late
-				l.suspend(signals, false)
+				l.suspend(signals, sig, false)
 			}
 		case sig := <-signals:
 			switch sig {
 			case syscall.SIGTSTP:
-				l.suspend(signals, true)
+				if l.s.child.Led() {
+					l.s.child.AskToStop() // we follow when it has
+				} else {
+					l.suspend(signals, unix.SIGTSTP, true)
+				}
 			case syscall.SIGCONT:
 				l.resume()
 			default:
@@ -201,7 +214,7 @@ func (l *life) resize(now time.Time) {
 		s.loop.resize(now, cols, rows)
 		s.recording.resized(cols, rows)
 		if s.painter != nil {
-			s.painter.resized()
+			s.painter.Resized()
 		}
 	})
 	if err := s.child.Resize(cols, rows); err != nil {
@@ -217,6 +230,7 @@ func (l *life) resize(now time.Time) {
 // finish stops the parts in order and leaves the terminal as it was.
 func (l *life) finish(exit child.Exit) Result {
 	s := l.s
+	l.letPump()
 	s.output.end()
 	select {
 	case <-l.copied:
@@ -260,13 +274,15 @@ func (l *life) giveUp() <-chan time.Time {
 // lastWords sends the last frame and the end of the session.
 func (l *life) lastWords(exit child.Exit) {
 	s := l.s
+	var past *protocol.Past
 	s.loop.call(func(now time.Time) {
 		s.loop.exit = &exit
 		s.loop.veil.look(now)
 		s.loop.waits.Check(s.loop.view(), now)
 		s.loop.publish(s.loop.frame(now), s.loop.content())
+		past = s.loop.legacy(s.conf.headless != nil)
 	})
-	s.link.Send(&protocol.SessionClose{ID: newID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal})
+	s.link.Send(&protocol.SessionClose{ID: newID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Past: past})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
 	defer cancel()
 	s.link.Finish(ctx)
@@ -278,8 +294,8 @@ func (l *life) leave() {
 	s := l.s
 	var last []byte
 	if s.status != nil {
-		s.status.close()
-		last = append(last, s.output.hide...)
+		s.status.Close()
+		last = append(last, s.painter.Hide(s.output.moved.Load())...)
 	}
 	if s.term.HasScreen() {
 		_ = s.term.WriteAll(s.output.last.append(last), lastPatience)

@@ -73,6 +73,11 @@ func (o *lookout) hear(m screen.Marks) {
 	}
 }
 
+// runs reports whether the shell that has the terminal said that it runs a command.
+func (o *lookout) runs() bool {
+	return o.marks.State == screen.RunningCommand && o.prompt.group != 0 && o.child.ForegroundGroup() == o.prompt.group
+}
+
 // next is when to look again for somebody who waits: soon when something happened since the last look.
 func (o *lookout) next(now time.Time, rev uint64) time.Time {
 	if soon := o.at.Add(o.gap()); soon.After(now) && (rev != o.seen.rev || o.writes() != o.seen.writes) {

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/overlay"
 )
 
 // pace bounds how often something may happen: burst times at once, and once more in every span. It belongs to one goroutine.
@@ -35,8 +35,8 @@ func (p *pace) take(now time.Time) (wait time.Duration, ok bool) {
 // note takes a message: of an agent's to the user, or of a person's elsewhere to the agent.
 func (d *desk) note(m *protocol.Note) {
 	now := time.Now()
-	text := words(m.Text)
-	most := wordsMost
+	text := overlay.Text(m.Text)
+	most := overlay.TextMost
 	if m.From == protocol.FromUser {
 		text, most = notice.Clean(strings.Join(strings.Fields(m.Text), " "), control.DraftMax+1), control.DraftMax
 	}
@@ -49,7 +49,7 @@ func (d *desk) note(m *protocol.Note) {
 		pace = &d.letters
 	}
 	if wait, ok := pace.take(now); !ok {
-		d.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", span((wait+time.Second-1).Truncate(time.Second))))
+		d.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", overlay.Span((wait+time.Second-1).Truncate(time.Second))))
 		return
 	}
 	if m.From == protocol.FromUser {
@@ -72,26 +72,35 @@ func fits(text string, most int) *refusal {
 
 // spoken puts an agent's message before the user, and answers when it is known what becomes of it.
 func (d *desk) spoken(now time.Time, m *protocol.Note, text string) {
-	from := control.Agent{ID: m.AgentID, Name: agentName(m.AgentName)}
-	w := &word{who: "message from “" + from.Name + "”", text: text, from: from, came: now}
+	from := d.agent(m.AgentID, m.AgentName, m.TokenID)
+	w := &overlay.Message{Who: "message from “" + from.Name + "”", Text: text, From: from, Came: now}
 	if m.RequestID != "" {
-		w.tell = func(why protocol.Waiting) { d.s.link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
+		w.Tell = func(why protocol.Waiting) { d.s.link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
 	}
-	if err := d.s.status.hear(w); err != nil {
-		d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
-		return
+	ok := d.s.pump.Post(func(time.Time) { // which knows whom the user muted
+		if d.s.authority.Muted(from) {
+			d.s.link.Send(notNow(m.RequestID, &control.NotNow{Muted: true}))
+			return
+		}
+		if err := d.s.status.Hear(w); err != nil {
+			d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+			return
+		}
+		d.s.recording.said(from, text)
+	})
+	if !ok {
+		d.gone(m.RequestID)
 	}
-	d.s.recording.said(from, text)
 }
 
 // dictated gives the agent a message that somebody elsewhere wrote for the user, and shows the user that.
 func (d *desk) dictated(now time.Time, m *protocol.Note, text string) {
-	by := agentName(m.By)
+	by := overlay.PersonName(m.By)
 	ok := d.s.pump.Post(func(time.Time) {
-		to := d.s.authority.Correspondent(d.s.status.heardLast())
+		to := d.s.authority.Correspondent(d.s.status.Heard())
 		d.tell(to, by, text)
 		// That it is not shown, where the user has no place for it, is no reason not to tell the agent.
-		_ = d.s.status.hear(&word{who: "“" + by + "” writes to " + recipient(to) + " from elsewhere", text: words(text), came: now})
+		_ = d.s.status.Hear(&overlay.Message{Who: "“" + by + "” writes to " + overlay.Recipient(to) + " from elsewhere", Text: overlay.Text(text), Came: now})
 		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {
@@ -121,9 +130,3 @@ func (d *desk) tell(to control.Agent, by, text string) {
 		}, "message")
 	})
 }
-
-// Why a message cannot be kept for the user.
-var (
-	errMouthFull = errors.New("the user has too many messages that wait already: the newest was not kept")
-	errNoPlace   = errors.New("the user's terminal has no place for messages: neither a line nor a title is wanted")
-)

@@ -10,7 +10,7 @@ import (
 
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
-	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/overlay"
 )
 
 // lettersKept bounds what is kept for agents that do not ask.
@@ -67,13 +67,13 @@ func (l letter) isFor(agentID string) bool {
 func (d *desk) compose(u keys.Unit) (rest []byte, took bool) {
 	a := d.s.authority
 	if !a.Drafting() {
-		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && a.Write(time.Now(), d.s.status.heardLast()) == control.Take
+		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && a.Write(time.Now(), d.s.status.Heard()) == control.Take
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:
 	case keys.Reclaim: // closes the draft, also from within a paste
 		if d.s.detector.InPaste() {
-			a.TakeDraft()
+			a.TakeDraft(time.Now())
 			return nil, true
 		}
 		return nil, false
@@ -114,9 +114,9 @@ func (d *desk) edit(s keys.Stroke, pasted bool) {
 	case s.Key == "Ctrl-U":
 		a.Wipe()
 	case s.Key == "Esc", s.Key == "Ctrl-C":
-		a.TakeDraft()
+		a.TakeDraft(time.Now())
 	case s.Key == "Enter", s.Key == "KP-Enter":
-		d.send(a.TakeDraft())
+		d.send(a.TakeDraft(time.Now()))
 	}
 }
 
@@ -137,20 +137,5 @@ func (d *desk) send(draft control.Draft) {
 		return
 	}
 	d.tell(draft.To, "", text)
-	d.s.status.say("sent to "+recipient(draft.To)+": “"+text+"”", tellFor)
-}
-
-func recipient(a control.Agent) string {
-	if a.ID == "" {
-		return "the next agent"
-	}
-	return a.Name
-}
-
-// drafting is the line in which the user writes.
-func (s *status) drafting(cols int) string {
-	const keys = "Enter sends · Esc closes"
-	head := "to " + recipient(s.state.Draft.To) + ": "
-	room := max(4, cols-len(keys)-len(head)-4)
-	return notice.Line(cols, head+notice.Tail(s.state.Draft.Text, room)+"▏", keys)
+	d.s.status.Say("sent to "+overlay.Recipient(draft.To)+": “"+text+"”", overlay.TellFor)
 }

@@ -13,6 +13,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/tty"
 )
 
@@ -42,7 +43,7 @@ func (s *session) findCursor(rows int) cursorOrigin {
 		return cursorOrigin{}
 	}
 	defer poll.Close()
-	if s.term.WriteAll([]byte(unlock+"\x1b[J\x1b[6n"), originPatience) != nil {
+	if s.term.WriteAll([]byte(overlay.Unlock+"\x1b[J\x1b[6n"), originPatience) != nil {
 		return cursorOrigin{}
 	}
 	return listen(s.term, poll, rows)

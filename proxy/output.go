@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/tty"
 )
 
@@ -25,6 +26,8 @@ const (
 	bulk      = 256
 	bulkPause = 100 * time.Microsecond
 	kickAt    = 32 << 10
+	// catchUpMost is what the kernel keeps of a program's output, generously.
+	catchUpMost = 256 << 10
 	// A read of a PTY gives no more than wholeRead bytes. After such a one the program is in the middle of a write, as a rule
 	// of a screen: observers would see half of it, and the rest when it has settled. So the look for more is a longer one.
 	wholeRead  = 4095
@@ -45,12 +48,8 @@ type output struct {
 	// needs a model: without agents the user's terminal answers the program, and nothing else looks.
 	feed func([]byte) (waiting int)
 	kick func() // makes the screen loop take them
-	// paint makes the bytes that show what the proxy has to say and those that take it away again; ok is false while
-	// nothing may be inserted into the stream. It waits for the screen loop to have caught up.
-	paint func() (show, hide []byte, ok bool)
-	// erase makes the bytes that show every row of the program's anew: after a resize nobody knows where the terminal
-	// moved the line to.
-	erase func() []byte
+	// overlay makes the bytes that show what the proxy has to say and take it away again; nil without agents.
+	overlay *overlay.Painter
 	// last is what gives the terminal back.
 	last testament
 	// fresh sends whoever looks from elsewhere the whole screen; it reports false while that cannot be inserted into the
@@ -60,7 +59,6 @@ type output struct {
 	painted func()
 
 	buf    [chunkSize]byte
-	hide   []byte    // takes away what is shown, nil while nothing is
 	drawn  time.Time // last repaint
 	window time.Time // begin of the time in which paints are counted
 	paints int
@@ -72,6 +70,7 @@ type output struct {
 	moved  atomic.Bool // the terminal changed size
 	alt    atomic.Bool // the program is on the alternate screen, as far as was written
 	asked  atomic.Pointer[func()]
+	behind atomic.Bool // the terminal is the shell's: nothing of ours is drawn
 	anew   atomic.Bool // somebody needs the whole screen
 	ending atomic.Bool // the program has ended: drain and return
 	abort  atomic.Bool // give up at once
@@ -146,6 +145,21 @@ func (o *output) run() {
 	}
 }
 
+// catchUp copies what a program that has stopped wrote before: with that it gave its terminal back. Another one may write
+// on, so there is an end to it.
+func (o *output) catchUp() {
+	for left := catchUpMost; left > 0 && !o.abort.Load() && o.child.HasOutput(); {
+		o.inHand.Store(true)
+		n, err := o.child.Read(o.buf[:])
+		if err != nil {
+			o.inHand.Store(false)
+			return // run meets it again
+		}
+		o.pass(o.buf[:n])
+		left -= n
+	}
+}
+
 // pause does what there is time for before the next chunk, and says how long to wait for that: a moment after a large
 // chunk, for ever after a small one; over says that the output of a program that has ended is through.
 func (o *output) pause(end *drain) (timeout time.Duration, over bool) {
@@ -157,17 +171,28 @@ func (o *output) pause(end *drain) (timeout time.Duration, over bool) {
 	}
 	if o.fed && o.flow > 0 {
 		if o.dirty.Load() && time.Since(o.drawn) >= repaintEvery {
-			o.draw()
+			o.draw() // what is only late would not be seen between two chunks of a flood
 		}
 		return o.flow, false
 	}
 	if o.fed {
 		o.wake()
 	}
-	if o.dirty.Load() {
+	if o.dirty.Load() || o.late() == 0 {
 		o.draw()
 	}
+	if wait := o.late(); wait >= 0 && (timeout < 0 || wait < timeout) {
+		timeout = wait
+	}
 	return timeout, false
+}
+
+// late is how long it is until what could not be drawn yet may be, negative where there is nothing.
+func (o *output) late() time.Duration {
+	if o.overlay == nil || o.overlay.Again().IsZero() {
+		return -1
+	}
+	return max(0, time.Until(o.overlay.Again()))
 }
 
 // drain measures the end of a program's output: until drainQuiet without any, at most drainMost.
@@ -188,13 +213,16 @@ func (d *drain) left(now time.Time) (wait time.Duration, over bool) {
 
 // pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
 func (o *output) pass(chunk []byte) {
-	if o.hide != nil {
-		if o.calm(time.Now()) {
+	if o.shown() && (o.moved.Load() || !o.overlay.Misses(chunk)) {
+		sign := o.overlay.Lasting()
+		if (!sign || len(chunk) < wholeRead) && o.calm(time.Now()) {
 			o.passUnder(chunk)
 			return
 		}
 		o.unshow()
-		o.dirty.Store(true)
+		if !sign { // that comes back late, by itself
+			o.dirty.Store(true)
+		}
 	}
 	out := o.filter.pass(chunk)
 	o.follow(out)
@@ -249,28 +277,47 @@ func (o *output) follow(chunk []byte) {
 // passUnder sends one chunk to the user while the proxy shows something over the program: that goes away, the chunk comes,
 // and it is back, in one write, so that it does not flicker. For that the model has to be first.
 func (o *output) passUnder(chunk []byte) {
-	if o.moved.Swap(false) {
-		o.hide = o.erase()
-	}
 	passed := o.filter.pass(chunk)
-	out := append(o.hide, passed...)
-	o.follow(passed)
-	o.feed(chunk)
-	o.inHand.Store(false)
 	o.dirty.Store(false)
-	show, hide, ok := o.paint()
+	before, after, ok := o.overlay.Around(chunk, o.moved.Swap(false))
+	o.inHand.Store(false)
 	if !ok { // the chunk ended within a sequence: the next one will do
-		show, hide = nil, nil
 		o.dirty.Store(true)
 	}
-	o.hide, o.drawn = hide, time.Now()
-	o.last.shows(hide)
-	o.write(append(out, show...))
+	o.drawn = time.Now()
+	o.follow(passed)
+	o.last.shows(o.overlay.Will())
+	out := passed
+	if len(before)+len(after) > 0 {
+		out = append(append(before, passed...), after...)
+	}
+	o.write(out)
 	o.last.written(passed, true)
-	if ok && o.painted != nil {
+	if ok {
+		o.settle()
+	}
+}
+
+// settle is what follows each time that what the proxy shows was brought up to date: while that is a question the terminal's
+// colours stay what they are.
+func (o *output) settle() {
+	o.release(o.filter.keepColors(o.overlay.Asks()))
+	if o.painted != nil {
 		o.painted()
 	}
 }
+
+// release sends the user what was kept back of the program's.
+func (o *output) release(kept []byte) {
+	if len(kept) > 0 {
+		o.follow(kept)
+		o.write(kept)
+		o.last.written(kept, true)
+	}
+}
+
+// shown reports whether the proxy shows something over the program.
+func (o *output) shown() bool { return o.overlay != nil && o.overlay.Up() }
 
 // calm reports whether the program writes little enough for what the proxy shows to be drawn with each chunk.
 func (o *output) calm(now time.Time) bool {
@@ -289,12 +336,10 @@ func (o *output) wake() {
 
 // unshow takes away what the proxy shows.
 func (o *output) unshow() {
-	if o.moved.Swap(false) {
-		o.hide = o.erase()
+	if o.shown() {
+		o.write(o.overlay.Hide(o.moved.Swap(false)))
+		o.last.shows(nil)
 	}
-	o.write(o.hide)
-	o.hide = nil
-	o.last.shows(nil)
 }
 
 // try writes what the screen takes at once and returns the rest.
@@ -328,7 +373,7 @@ func (o *output) waitScreen() {
 // sequence.
 func (o *output) draw() {
 	o.dirty.Store(false)
-	if !o.term.HasScreen() || o.paint == nil {
+	if !o.term.HasScreen() || o.overlay == nil || o.behind.Load() {
 		return
 	}
 	if o.anew.Swap(false) {
@@ -337,20 +382,17 @@ func (o *output) draw() {
 			o.dirty.Store(true)
 			return
 		}
-		o.hide = nil // the whole screen came without it
+		o.overlay.Forget() // the whole screen came without it
 	}
-	show, hide, ok := o.paint()
+	moved := o.moved.Swap(false)
+	show, ok := o.overlay.Paint(moved)
 	if !ok {
+		o.moved.Store(moved || o.moved.Load())
 		o.dirty.Store(true)
 		return
 	}
-	if o.hide != nil {
-		o.unshow()
-	}
-	o.last.shows(hide)
+	o.last.shows(o.overlay.Will())
 	o.write(show)
-	o.hide, o.drawn = hide, time.Now()
-	if o.painted != nil {
-		o.painted()
-	}
+	o.drawn = time.Now()
+	o.settle()
 }

@@ -5,6 +5,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/overlay"
 )
 
 // decisionFor is how long a signed decision is good: enough for the way here and for clocks that differ a little, and too
@@ -15,7 +16,7 @@ const decisionFor = 30 * time.Second
 // gets it here: who can reach the gateway's socket could as well send this process a signal, and the safe act must not
 // fail for a missing file. Whatever gives agents more is for who owns the session to say.
 func (d *desk) decide(m *protocol.ControlDecide) {
-	by := agentName(m.By)
+	by := overlay.PersonName(m.By)
 	if m.Widens() {
 		var no *refusal
 		if by, no = d.owner(time.Now(), m); no != nil {
@@ -38,7 +39,7 @@ func (d *desk) decide(m *protocol.ControlDecide) {
 func (d *desk) owner(now time.Time, m *protocol.ControlDecide) (name string, no *refusal) {
 	agent := d.s.conf.Agent
 	if agent.RemoteGrant { // it knows its owners, and we need not
-		return agentName(m.By), nil
+		return overlay.PersonName(m.By), nil
 	}
 	if len(m.SignatureB64) == 0 {
 		return "", &refusal{protocol.CodeForbidden, "only the user at the session's terminal can do that, or an owner who signs it: use gateway grant with an owner token of the session's own machine"}
@@ -57,11 +58,11 @@ func (d *desk) owner(now time.Time, m *protocol.ControlDecide) (name string, no 
 		d.s.log.Warn("a decision that no owner made", "by", m.By, "error", err)
 		return "", &refusal{protocol.CodeForbidden, "the decision is refused: " + err.Error()}
 	}
-	return agentName(name), nil
+	return overlay.PersonName(name), nil
 }
 
 func (d *desk) give(m *protocol.ControlDecide, by string) {
-	g := control.Gift{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: m.AgentName, Epoch: m.Epoch}
+	g := control.Gift{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: d.book.Meant(m.AgentName), Epoch: m.Epoch}
 	switch m.Level {
 	case protocol.LevelDrive:
 		g.Level = control.Drive
@@ -98,7 +99,7 @@ func (d *desk) takeBack(requestID, by string) {
 func (s *session) reclaim(now time.Time, by string) {
 	promised := s.authority.Phase() == control.Observing
 	if had := s.authority.Reclaim(now, by); had && promised { // of anything else an event tells
-		s.status.say("no agent gets the keyboard without asking you", tellFor)
+		s.status.Say("no agent gets the keyboard without asking you", overlay.TellFor)
 	}
 }
 

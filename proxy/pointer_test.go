@@ -134,7 +134,7 @@ func TestTheMouseLeavesNothingOnTheLine(t *testing.T) {
 		data string
 	}
 	for i, in := range []typed{{protocol.InputText, "ab"}, {protocol.InputMouse, "click"}} {
-		m := &protocol.Input{RequestID: "a-1:i" + strconv.Itoa(i), SessionID: id, AgentID: "a-1", InputKind: in.kind, Data: in.data}
+		m := &protocol.Input{RequestID: "a-1:i" + strconv.Itoa(i), SessionID: id, AgentID: "a-1", InputKind: in.kind, Data: in.data, SettleMs: 30}
 		if in.kind == protocol.InputMouse {
 			m.At = cell(4, 4)
 		}

@@ -19,6 +19,9 @@ const (
 // pastBytes bounds the rows of history in one answer, which is one message: what is over it has to be asked for by its number.
 const pastBytes = 256 << 10
 
+// legacyBytes bounds the rows of history that the gateway keeps of a program that has ended.
+const legacyBytes = 128 << 10
+
 // recall is the screens that agents were shown last, so that an answer can say what is new to who saw one of them: rows are
 // compared with what was sent, and not with what the model once held. It belongs to the screen loop.
 type recall struct {
@@ -148,7 +151,7 @@ func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *recall
 		}
 	}
 	rows := l.pastRows(start, stop)
-	if n := fitting(rows, m.FromLine != nil); m.FromLine != nil {
+	if n := fitting(rows, m.FromLine != nil, pastBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+n
 	} else {
 		rows, start = rows[len(rows)-n:], stop-n
@@ -163,14 +166,45 @@ func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *recall
 	return nil
 }
 
-// fitting is how many rows make no more than pastBytes: the first ones, or the last.
-func fitting(rows []string, first bool) (n int) {
+// legacy is the history that the gateway answers for when the program has ended: nobody can ask for it later. It is nil where
+// nobody would: no agent has looked at a session that is not its own.
+func (l *screenLoop) legacy(own bool) *protocol.Past {
+	stop := l.model.HistoryLen()
+	if l.veil.isHidden() || !own && len(l.recall.screens) == 0 {
+		return nil
+	}
+	rows := l.pastRows(max(0, stop-protocol.MaxHistory), stop)
+	n := fitting(rows, false, legacyBytes)
+	start, oldest := stop-n, l.model.HistoryNumber()
+	past := &protocol.Past{
+		Text: strings.Join(rows[len(rows)-n:], "\n"), FirstLine: oldest + uint64(start), NextLine: oldest + uint64(stop), //nolint:gosec // rows of history
+	}
+	for i := start; i < stop; i++ {
+		if l.model.HistoryConceals(i) {
+			past.HiddenText = append(past.HiddenText, i-start)
+		}
+	}
+	cols, _ := l.model.Size()
+	for i := range l.recall.screens {
+		if seen := &l.recall.screens[i]; seen.cols == cols {
+			line := oldest + uint64(l.unseen(seen)) //nolint:gosec // rows of history
+			if seen.line+uint64(len(seen.lines)) < oldest {
+				line = seen.line + uint64(len(seen.lines)) // some are not kept any more
+			}
+			past.Seen = append(past.Seen, protocol.Seen{Seq: seen.seq, Line: line})
+		}
+	}
+	return past
+}
+
+// fitting is how many rows make no more than so many bytes: the first ones, or the last.
+func fitting(rows []string, first bool, most int) (n int) {
 	for size := 0; n < len(rows); n++ {
 		row := rows[len(rows)-1-n]
 		if first {
 			row = rows[n]
 		}
-		if size += len(row) + 1; size > pastBytes {
+		if size += len(row) + 1; size > most {
 			break
 		}
 	}

@@ -54,12 +54,12 @@ func (r *follower) follow(t *testing.T, l *screenLoop, most int) *protocol.ReadR
 	return got
 }
 
-func line(i int) string { return fmt.Sprintf("line number %d of a log of some length", i) }
+func logLine(i int) string { return fmt.Sprintf("line number %d of a log of some length", i) }
 
 func lines(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
-		b.WriteString(line(i) + "\r\n")
+		b.WriteString(logLine(i) + "\r\n")
 	}
 	return b.String()
 }
@@ -79,7 +79,7 @@ func TestFollowingALog(t *testing.T) {
 	got = r.follow(t, l, 100)
 	require.Equal(t, 1, got.Frame.Moved)
 	require.EqualValues(t, 1, got.Frame.Line)
-	require.Equal(t, []protocol.Row{{Row: 2, Text: line(2)}, {Row: 3, Text: line(3)}, {Row: 4, Text: line(4)}}, got.Frame.Changed)
+	require.Equal(t, []protocol.Row{{Row: 2, Text: logLine(2)}, {Row: 3, Text: logLine(3)}, {Row: 4, Text: logLine(4)}}, got.Frame.Changed)
 	require.Empty(t, got.Text)
 	require.Equal(t, got.FirstLine, got.NextLine)
 
@@ -111,7 +111,7 @@ func TestAChangedRowThatScrolledOffIsReadAgain(t *testing.T) {
 	r.follow(t, l, 100)
 	l.digest([]byte("\r100%\r\n" + lines(0, 4)))
 	got := r.follow(t, l, 100)
-	require.Equal(t, "100%\n"+line(0), got.Text)
+	require.Equal(t, "100%\n"+logLine(0), got.Text)
 	require.EqualValues(t, 1, got.FirstLine)
 }
 
@@ -237,7 +237,7 @@ func TestFollowingALogMissesNothing(t *testing.T) {
 			}
 		}
 		for i := range printed {
-			require.True(t, seen[line(i)], "seed %d: line %d", seed, i)
+			require.True(t, seen[logLine(i)], "seed %d: line %d", seed, i)
 		}
 	}
 }
@@ -257,12 +257,12 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 	l.digest([]byte(lines(0, 103))) // a hundred rows, numbered as they are called
 	got, no = page(10, 2)
 	require.Nil(t, no)
-	require.Equal(t, line(10)+"\n"+line(11), got.Text)
+	require.Equal(t, logLine(10)+"\n"+logLine(11), got.Text)
 	require.EqualValues(t, 10, got.FirstLine)
 	require.EqualValues(t, 12, got.NextLine)
 	require.Zero(t, got.OldestLine)
 	got, _ = page(98, 10)
-	require.Equal(t, line(98)+"\n"+line(99), got.Text)
+	require.Equal(t, logLine(98)+"\n"+logLine(99), got.Text)
 	got, _ = page(100, 10)
 	require.Empty(t, got.Text)
 	_, no = page(101, 10)
@@ -270,7 +270,7 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 
 	l.digest([]byte(lines(103, 2003)))
 	got, _ = page(1500, 1)
-	require.Equal(t, line(1500), got.Text, "the number of a row is its number for ever")
+	require.Equal(t, logLine(1500), got.Text, "the number of a row is its number for ever")
 	require.EqualValues(t, 1000, got.OldestLine)
 	_, no = page(999, 1)
 	require.Equal(t, "line 999 is no longer kept: the history has the lines 1000 to 1999", no.say)

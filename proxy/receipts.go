@@ -73,3 +73,16 @@ func (r *receipts) finish(result *protocol.InputResult) {
 		k.receipt = &receipt
 	}
 }
+
+// correct changes the receipt that is kept, for whoever asks again.
+func (r *receipts) correct(requestID string, change func(*protocol.InputResult)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k, ok := r.known[requestID]
+	if !ok || k.receipt == nil {
+		return
+	}
+	receipt := *k.receipt // the old one may be on its way to somebody
+	change(&receipt)
+	k.receipt = &receipt
+}

@@ -17,6 +17,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/record"
 )
 
@@ -114,7 +115,7 @@ func (r *recording) run() {
 func (r *recording) failed(err error) {
 	r.s.log.Error("record", "file", r.files.Name, "error", err)
 	if r.s.status != nil {
-		r.s.status.say("the recording is interrupted, the session is not: "+notice.Clean(err.Error(), 100), troubleFor)
+		r.s.status.Say("the recording is interrupted, the session is not: "+notice.Clean(err.Error(), 100), overlay.TroubleFor)
 	}
 }
 
@@ -325,7 +326,24 @@ func (r *recording) done(receipt *protocol.InputResult, h *holding) {
 	if seen := t.sight.Load(); seen != nil {
 		e.Picture, e.Rev, e.Program = &seen.picture, seen.rev, seen.program
 	}
+	if n := receipt.WrittenBytes; n < len(t.bytes) { // the program did not read the rest, which is Asked now
+		e.Bytes, e.Asked = t.bytes[:n], cmp.Or(e.Asked, t.m.Data)
+		e.Text = record.Readable(e.Bytes)
+	}
 	r.Add(e)
+}
+
+// flushed records that the last n bytes of an input which is recorded as typed were taken back from the program unread. It
+// runs on the pump's goroutine.
+func (r *recording) flushed(h *holding, n int, why protocol.Code) {
+	if r == nil {
+		return
+	}
+	t := typedInput{r: r, m: h.m}
+	r.Add(record.Entry{
+		Kind: record.Flushed, Agent: &record.Agent{ID: h.m.AgentID, Name: t.name()}, Epoch: h.epoch, Request: h.m.RequestID,
+		Written: h.written - n, Dropped: n, Reason: string(why),
+	})
 }
 
 // holdsChord reports whether an agent typed the reclaim key, as one may under level drive.

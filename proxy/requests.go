@@ -9,14 +9,13 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/names"
+	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/snapshot"
 )
 
-// Times of answers.
-const (
-	defaultWait = 10 * time.Second
-	noteFor     = 8 * time.Second
-)
+// defaultWait is how long a wait lasts that sets no limit.
+const defaultWait = 10 * time.Second
 
 // desk answers what comes over the link. handle runs on the link's reading goroutine and never blocks: the pump and the
 // screen loop do the work and answer.
@@ -25,6 +24,7 @@ type desk struct {
 	receipts *receipts
 	mail     mailbox
 	pointer  pointer // of the screen loop
+	book     names.Book
 	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
 	parting string
 	// speech and letters bound the messages of agents, and of people elsewhere. They belong to the link's goroutine.
@@ -40,7 +40,7 @@ func (d *desk) handle(m protocol.Message) {
 	}
 	switch m.(type) {
 	case *protocol.Input, *protocol.Wait, *protocol.Read, *protocol.ControlRequest, *protocol.Note:
-		d.s.status.attended()
+		d.s.status.Attended()
 	}
 	switch m := m.(type) {
 	case *protocol.Input:
@@ -63,6 +63,8 @@ func (d *desk) handle(m protocol.Message) {
 		d.attended(m)
 	case *protocol.ProxyStart:
 		d.s.link.Send(&protocol.ProxyStarted{ID: newID(), RequestID: m.RequestID, Error: "this proxy serves one user's program and starts no others"})
+	case *protocol.AgentPresence:
+		d.present(m)
 	case *protocol.Close:
 		d.close(m)
 	case *protocol.Error:
@@ -179,7 +181,12 @@ func (d *desk) wait(m *protocol.Wait) {
 		d.s.loop.addWait(now, m.Until.Waiting, snapshot.Wait{
 			ID: m.RequestID, Condition: condition, AfterSeq: m.AfterSeq, Deadline: now.Add(patience(m.TimeoutMs)),
 			Done: func(r snapshot.Result) { d.waited(time.Now(), m, r) },
-		}, func(err error) { d.refuse(m.RequestID, protocol.CodeBusy, err.Error()) })
+		}, func(err error) {
+			// Asked again, over the connection that follows one that was lost, it is the same wait: its answer goes there.
+			if !errors.Is(err, snapshot.ErrWaitOpen) {
+				d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+			}
+		})
 	})
 	if !ok {
 		d.gone(m.RequestID)
@@ -258,16 +265,19 @@ func (d *desk) request(m *protocol.ControlRequest) {
 		level = control.Drive
 	}
 	r := control.Request{
-		ID: m.RequestID, Agent: control.Agent{ID: m.AgentID, Name: agentName(m.AgentName)}, Level: level,
-		Reason: cleanReason(m.Why), For: time.Duration(m.Seconds) * time.Second,
+		ID: m.RequestID, Agent: d.agent(m.AgentID, m.AgentName, m.TokenID), Level: level,
+		Reason: overlay.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 	}
 	// Before the pump has it: that nobody waits for the answer any more may come next.
 	d.s.loop.post(func(time.Time) { d.s.loop.answers.asks(r.Agent.ID, r.ID) })
 	ok := d.s.pump.Post(func(now time.Time) {
 		err := d.s.request(now, r)
 		d.s.recording.requested(r, err)
+		if errors.Is(err, control.ErrBusy) && d.s.authority.State(now).Agent.ID != r.Agent.ID {
+			d.s.status.Rival(r.Agent.ID)
+		}
 		if err != nil {
-			d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+			d.s.link.Send(notNow(m.RequestID, err))
 		}
 	})
 	if !ok {
@@ -279,6 +289,7 @@ func (d *desk) release(m *protocol.ControlRelease) {
 	why := control.Released
 	if m.Gone {
 		why = control.Link
+		d.book.Gone(m.AgentID)
 	}
 	ok := d.s.pump.Post(func(now time.Time) {
 		if !d.s.authority.Release(now, m.AgentID, why) && !m.Gone {
@@ -286,7 +297,7 @@ func (d *desk) release(m *protocol.ControlRelease) {
 			return
 		}
 		if !m.Gone {
-			d.parting = cleanReason(m.Note) // shown with the event, which comes when the queue is clean
+			d.parting = overlay.Reason(m.Note) // shown with the event, which comes when the queue is clean
 		}
 		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
@@ -323,8 +334,13 @@ func (d *desk) controlEvent(e control.Event, dropped, unsubmitted int) {
 		word = string(reason(e.Reason))
 	}
 	d.s.recording.changed(e, dropped, unsubmitted, d.parting)
-	d.s.status.controlled(e, unsubmitted, d.parting)
+	parting := d.parting
 	d.parting = ""
+	if unsubmitted == 0 || e.Granted {
+		d.s.status.Controlled(e, "", parting)
+	} else {
+		d.s.loop.shared.leftBehind(func(line string) { d.s.status.Controlled(e, line, parting) }, func() {})
+	}
 	d.s.loop.post(func(time.Time) { d.s.loop.decide(e, word, dropped > 0) })
 }
 
@@ -341,6 +357,8 @@ func why(r control.Reason) string {
 		return "the time of your grant is over"
 	case control.Link:
 		return "your grant ended when the connection was lost"
+	case control.Absent:
+		return "your grant ended since you had no connection for 2 minutes"
 	case control.Exited:
 		return "the program has ended"
 	case control.Replaced:
@@ -374,7 +392,7 @@ func reason(r control.Reason) protocol.Reason {
 		return protocol.ReasonExpired
 	case control.Exited:
 		return protocol.ReasonExited
-	case control.Link:
+	case control.Link, control.Absent:
 		return protocol.ReasonLink
 	case control.Replaced:
 		return protocol.ReasonReplaced

@@ -32,6 +32,7 @@ type screenLoop struct {
 	waits *snapshot.Waits
 	child *child.Child
 
+	shared   *sharedLine                   // what user and agents type on; nil without agents
 	veil     *veil                         // keeps secrets and a hidden screen from agents; nil without agents
 	watched  bool                          // agents may observe: waits and snapshots are looked after
 	keyboard func() protocol.Keyboard      // who has the keyboard now
@@ -226,6 +227,8 @@ func (l *screenLoop) noticeChange(now time.Time) {
 		l.rev = rev
 		l.pace.Changed(now)
 	}
+	l.shared.moved()
+	l.shared.check(now)
 	// Without waits too: a later one asks what was printed after a revision of now.
 	if changed || l.waits.Len() > 0 {
 		l.waits.Check(l.view(), now)
@@ -243,7 +246,11 @@ func (l *screenLoop) serve(now time.Time) {
 	if l.waits.Len() > 0 {
 		l.waits.Check(l.view(), now)
 	}
+	if at, ok := l.shared.next(); ok && !now.Before(at) {
+		l.shared.check(now)
+	}
 	if l.pace.Due(now) {
+		l.shared.rested()
 		l.pace.Sent(now)
 		l.publish(l.frame(now), l.content())
 	}
@@ -259,6 +266,9 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 		at, ok = t, true
 	}
 	if t, more := l.veil.next(); more && (!ok || t.Before(at)) {
+		at, ok = t, true
+	}
+	if t, more := l.shared.next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
 	if len(l.asking) > 0 {

@@ -21,6 +21,7 @@ import (
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/snapshot"
 	"terminalproxy/proxy/tty"
@@ -45,18 +46,21 @@ type Config struct {
 
 // AgentConfig says how agents reach the session and what they may do.
 type AgentConfig struct {
-	Name     string // of the session; "" is the program's name
-	Parent   string // id of the session this one runs in
-	Dial     func(context.Context) (net.Conn, error)
-	Join     func() (link.Seat, error) // see [link.Config]; nil without
-	URL      string                    // of the gateway's proxy door
-	Header   http.Header
-	Level    protocol.Level // given to the first agent that asks, "" for none
-	For      time.Duration  // longest grant, 0 for no limit
-	Yield    time.Duration  // an agent pauses this long after a user's key
-	Interval time.Duration  // between snapshots of continuous output
-	Key      keys.Chord     // takes the keyboard back
-	NoNotice bool           // no line over the program
+	Name   string // of the session; "" is the program's name
+	Parent string // id of the session this one runs in
+	Dial   func(context.Context) (net.Conn, error)
+	Join   func() (link.Seat, error) // see [link.Config]; nil without
+	// Away is called before this process is stopped with the session, so that others serve what it served, and Back when it
+	// goes on. Away returns within a moment; both may be nil.
+	Away, Back func()
+	URL        string // of the gateway's proxy door
+	Header     http.Header
+	Level      protocol.Level // given to the first agent that asks, "" for none
+	For        time.Duration  // longest grant; 0 and control.Unlimited as in [control.Config]
+	Yield      time.Duration  // an agent pauses this long after a user's key
+	Interval   time.Duration  // between snapshots of continuous output
+	Key        keys.Chord     // takes the keyboard back
+	NoNotice   bool           // no line over the program
 	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.
 	Owner func(message, signature []byte) (name string, err error)
 	// RemoteGrant: the gateway's word is enough that an owner decided.
@@ -110,11 +114,11 @@ type session struct {
 	wrote     atomic.Uint64 // how often that has ended
 	loop      *screenLoop
 	output    *output
-	painter   *painter
+	painter   *overlay.Painter
 	pump      *input.Pump
 	authority *authority
 	detector  *detector
-	status    *status
+	status    *overlay.Status
 	link      *link.Link
 	desk      *desk
 	recording *recording
@@ -161,10 +165,10 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	}
 	defer func() { _ = s.term.Restore() }()
 	origin := s.findCursor(rows)
-	stops := make(chan struct{}, 1)
+	stops := make(chan unix.Signal, 1)
 	program, err := child.Start(child.Config{
 		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
-		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(stops),
+		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(stops), JobControl: s.jobControl(),
 	})
 	if refused, ok := errors.AsType[*child.StartError](err); ok {
 		return Result{}, &UserError{Status: refused.Status, Say: refused.Say, Hint: refused.Hint}
@@ -188,15 +192,20 @@ func (s *session) run(ctx context.Context) (Result, error) {
 // piped reports whether the program's input comes from a pipe or file of the user's, and not from anybody's keyboard.
 func (s *session) piped() bool { return !s.term.HasKeyboard() && s.conf.headless == nil }
 
+// jobControl reports whether the user's shell resumes what stops: it has, then, to be able to stop.
+func (s *session) jobControl() bool {
+	return s.conf.headless == nil && s.term.HasKeyboard() && tty.Resumable()
+}
+
 // noticeStop notes on stops that the program was stopped. Without a user's shell around it nobody would resume us, and
 // the program is its agent's to resume or to end.
-func (s *session) noticeStop(stops chan<- struct{}) func() {
+func (s *session) noticeStop(stops chan<- unix.Signal) func(unix.Signal) {
 	if s.conf.headless != nil {
 		return nil
 	}
-	return func() {
+	return func(sig unix.Signal) {
 		select {
-		case stops <- struct{}{}:
+		case stops <- sig:
 		default: // one is waiting to be noticed
 		}
 	}
@@ -284,6 +293,8 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	if agent != nil {
 		s.wireAgent(agent)
 		s.wireVeil(sink)
+		s.wireLine()
+		s.pump.Line = s.loop.shared.tracker
 	}
 	if s.conf.headless != nil {
 		s.wireHeadless()
@@ -325,6 +336,9 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin
 	}
 	s.authority = newAuthority(conf)
 	c.Scan, c.Control = s.detector, s.authority
+	if agent.OneProgram {
+		c.Back = s.cameBack()
+	}
 	return c
 }
 
@@ -332,34 +346,13 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin
 func (s *session) wireAgent(agent *AgentConfig) {
 	s.desk = &desk{
 		s: s, receipts: newReceipts(),
-		speech: pace{burst: wordsBurst, every: wordsEvery}, letters: pace{burst: 2 * wordsBurst, every: wordsEvery / 5},
+		speech: pace{burst: overlay.MessageBurst, every: overlay.MessageEvery}, letters: pace{burst: 2 * overlay.MessageBurst, every: overlay.MessageEvery / 5},
 	}
 	s.detector.write = s.desk.compose
-	s.status = &status{
-		name: s.conf.Agent.Name, line: !agent.NoNotice, title: titled(os.Getenv("TERM")), key: keyLabel(agent.Key.String()),
-		repaint: s.output.repaint, oneProgram: agent.OneProgram, present: s.term.HasScreen,
-	}
-	s.output.painted = s.status.stands
-	s.painter = &painter{loop: s.loop, status: s.status, shown: func(question uint64) {
-		now := time.Now()
-		s.pump.Post(func(time.Time) {
-			if s.authority.Question() == question {
-				s.authority.Shown(now)
-			}
-		})
-	}}
-	s.output.paint = s.painter.paint
-	s.output.last.untitle = s.painter.leave
+	s.wireOverlay(agent)
 	s.output.filter = &escapes{authority: s.authority, allowed: agent.AllowEscapes}
-	if s.term.HasKeyboard() {
-		s.painter.ask = func(take func(row int)) {
-			s.pump.Post(func(time.Time) { s.detector.expect(take) })
-		}
-	}
-	s.output.erase = func() []byte { return s.painter.redraw() }
-	s.output.dirty.Store(true)
 	s.authority.changed = func(state control.State) {
-		s.status.show(state)
+		s.status.Show(state)
 		s.loop.post(func(now time.Time) {
 			s.loop.veil.hide(now, state.Hidden)
 			s.loop.touch(now)
@@ -367,7 +360,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	}
 	s.authority.event = s.desk.controlEvent
 	s.authority.typed = func() {
-		s.status.dismiss()
+		s.status.Dismiss()
 		s.recording.typed()
 	}
 	s.watchFront(agent.OneProgram)
@@ -389,7 +382,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		Up: func() { s.observed(true) },
 		Trouble: func(err error) {
 			s.observed(false)
-			s.status.say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), troubleFor)
+			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
 		},
 		Down: func() {
 			s.loop.veil.reached.Store(false)
@@ -424,7 +417,13 @@ func (s *session) keyboardState() protocol.Keyboard {
 	case control.Granted:
 		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
 		k.Level, k.ExpiresAt, k.Paused = level(st.Level), milli(st.Until), st.Paused
-		k.Held, k.Program, k.Away = st.Held.Keys != "", st.Program, st.Away != ""
+		k.Held, k.Program, k.Away = st.Held.Keys != "" || st.Occupied, st.Program, st.Away != ""
+		switch {
+		case st.Held.Keys != "":
+			k.HeldWhy = protocol.HeldConfirm
+		case st.Occupied:
+			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
+		}
 	case control.Asked:
 		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, level(st.Level), st.Reason
 	case control.Observing:
@@ -447,7 +446,7 @@ func (s *session) open() protocol.Message {
 	return &protocol.SessionOpen{
 		ID: newID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
 		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
-		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey,
+		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey, Presence: true,
 	}
 }
 

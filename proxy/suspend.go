@@ -1,17 +1,15 @@
 package proxy
 
 import (
-	"bytes"
 	"os"
 	"os/signal"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/tty"
 )
 
 // Times of a suspension.
@@ -20,16 +18,18 @@ const (
 	parkPatience = 2 * time.Second
 	// nudgePause is how long a program gets to see the size that is not the window's.
 	nudgePause = 20 * time.Millisecond
+	// behindEvery is how often a session in the background looks whether it is in front.
+	behindEvery = 100 * time.Millisecond
 )
 
 // suspend stops the session as Ctrl+Z does any program: the terminal is given back, then the process group stops, so that
-// the user's shell sees a stopped job; `fg` resumes it. It is for a program that stopped by itself, or a SIGTSTP to the
-// proxy, in which case the program is stopped, too. No agent's control survives it.
+// the user's shell sees a stopped job; `fg` resumes it. It is for a program that was stopped by sig, or a SIGTSTP to a proxy
+// whose program has no leader, in which case the program is stopped, too. No agent's control survives it.
 //
 // Where nobody could resume us, as in a terminal that runs the proxy in place of a shell, the session goes on.
-func (l *life) suspend(signals <-chan os.Signal, stop bool) {
+func (l *life) suspend(signals <-chan os.Signal, sig unix.Signal, stop bool) {
 	s := l.s
-	if l.over || !resumable() {
+	if l.over || !tty.Resumable() {
 		return
 	}
 	l.takeKeyboard()
@@ -41,32 +41,121 @@ func (l *life) suspend(signals <-chan os.Signal, stop bool) {
 		s.child.Stop()
 	}
 	l.answers()
-	s.unraw()
-	l.stopGroup(signals)
-	resume()
-	l.resized = time.Time{}
-	l.resize(time.Now()) // the window may have another size by now
+	l.holdPump()
+	if !l.behind {
+		s.unraw()
+	}
+	s.handOver()
+	l.stopGroup(signals, sig)
+	s.rejoin()
+	l.take(resume)
 	s.child.Continue()
 	l.nudge()
+}
+
+// handOver gives up what this process does for others, the gateway, before it is stopped.
+func (s *session) handOver() {
+	if s.conf.Agent != nil && s.conf.Agent.Away != nil {
+		s.conf.Agent.Away()
+	}
+}
+
+// rejoin is the way back: the session is found where the others are.
+func (s *session) rejoin() {
+	if s.conf.Agent != nil && s.conf.Agent.Back != nil {
+		s.conf.Agent.Back()
+	}
 }
 
 // resume takes the terminal up again after a SIGCONT that no suspension of ours preceded: somebody sent SIGSTOP, which
 // leaves no time to give anything back, and a shell has used the terminal since.
 func (l *life) resume() {
+	if l.behind {
+		l.lookBehind()
+		return
+	}
 	if l.over {
 		return
 	}
-	if resume, ok := l.park(); ok {
+	front := l.s.term.Foreground()
+	if !front {
+		l.takeKeyboard()
+	}
+	resume, ok := l.park()
+	if !ok {
+		return
+	}
+	if front {
 		l.s.unraw()
-		resume()
-		l.nudge()
+	} else { // the line settings are the shell's
+		l.holdPump()
+		l.s.unguardLines()
+		l.s.term.Forget()
+	}
+	l.take(resume)
+	l.nudge()
+}
+
+// take goes on where the user's shell put us: in front, with the terminal, or behind it, where the program writes and
+// whoever reads stops, as without us.
+func (l *life) take(resume func()) {
+	s := l.s
+	front, was := s.term.Foreground(), l.behind
+	l.behind = !front
+	s.output.behind.Store(l.behind)
+	if front && was {
+		s.child.Front()
+	}
+	if !front {
+		s.child.Background()
+		l.look.Reset(behindEvery)
+	}
+	resume()
+	if front {
+		l.letPump()
+		l.resized = time.Time{}
+		l.resize(time.Now()) // the window may have another size by now
+	}
+}
+
+// lookBehind looks whether the shell has put us in front meanwhile: for a job that runs, some send no signal.
+func (l *life) lookBehind() {
+	switch {
+	case !l.behind || l.over:
+	case !l.s.term.Foreground():
+		l.look.Reset(behindEvery)
+	default:
+		if resume, ok := l.park(); ok {
+			l.take(resume)
+			l.nudge()
+		}
+	}
+}
+
+// holdPump has the pump do nothing until letPump: neither is the keyboard ours, nor may anybody type who could not be
+// stopped from it.
+func (l *life) holdPump() {
+	if l.held != nil {
+		return
+	}
+	reached, held := make(chan struct{}), make(chan struct{})
+	if l.s.pump.Post(func(time.Time) { close(reached); <-held }) {
+		l.held = held
+		<-reached
+	}
+}
+
+func (l *life) letPump() {
+	if l.held != nil {
+		close(l.held)
+		l.held = nil
 	}
 }
 
 // takeKeyboard ends an agent's control, and returns when the pump has dropped what was queued.
 func (l *life) takeKeyboard() {
 	s := l.s
-	if s.authority == nil {
+	if s.authority == nil || l.held != nil {
 		return
 	}
 	done := make(chan struct{})
@@ -79,7 +168,7 @@ func (l *life) takeKeyboard() {
 // answer for something typed. No question may follow.
 func (l *life) answers() {
 	s := l.s
-	if s.detector == nil {
+	if s.detector == nil || l.held != nil {
 		return
 	}
 	done := make(chan struct{})
@@ -100,10 +189,13 @@ func (l *life) park() (resume func(), ok bool) {
 	s := l.s
 	reached, back, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	ok = l.copier(reached, func() {
+		s.output.catchUp()
 		s.giveBack()
 		close(reached)
 		<-back
-		s.takeUp()
+		if !s.output.behind.Load() {
+			s.takeUp()
+		}
 		close(done)
 	})
 	return func() { close(back); <-done }, ok
@@ -133,13 +225,14 @@ func (l *life) copier(reached <-chan struct{}, do func()) bool {
 }
 
 // stopGroup stops our process group, as the terminal's own Ctrl+Z does, and returns when it goes on. What else is in it, a
-// script or the other end of a pipe, gets SIGTSTP; we ourselves SIGSTOP, because the Go runtime cannot go back to the
-// default of a signal that it was told to catch.
-func (l *life) stopGroup(signals <-chan os.Signal) {
+// script or the other end of a pipe, gets SIGTSTP; we ourselves what stopped the program, which the shell tells the user.
+func (l *life) stopGroup(signals <-chan os.Signal, sig unix.Signal) {
 	signal.Ignore(syscall.SIGTSTP)
 	defer signal.Notify(l.notified, syscall.SIGTSTP)
 	_ = syscall.Kill(0, syscall.SIGTSTP)
-	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+	if tty.StopSelf(sig); !tty.Resumable() { // the shell is gone: the kernel has discarded it
+		return
+	}
 	for sig := range signals { // it ends with SIGCONT: without it nothing here runs
 		if sig == syscall.SIGCONT {
 			return
@@ -148,48 +241,11 @@ func (l *life) stopGroup(signals <-chan os.Signal) {
 	}
 }
 
-// resumable reports whether a shell could resume us: our process group is not orphaned (POSIX, 3.264), that is, somebody up
-// our line of ancestors is in our session, but not in our process group.
-func resumable() bool {
-	group, session := syscall.Getpgrp(), getsid(0)
-	for pid := syscall.Getppid(); pid > 1 && getsid(pid) == session; pid = parent(pid) {
-		if other, err := syscall.Getpgid(pid); err != nil || other != group {
-			return err == nil
-		}
-	}
-	return false
-}
-
-func getsid(pid int) int {
-	sid, err := unix.Getsid(pid)
-	if err != nil {
-		return -1
-	}
-	return sid
-}
-
-// parent is the parent of a process, 0 where the system does not say (proc(5), stat).
-func parent(pid int) int {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 2 {
-		return 0
-	}
-	ppid, err := strconv.Atoi(fields[1])
-	if err != nil {
-		return 0
-	}
-	return ppid
-}
-
 // nudge makes a program on the alternate screen draw itself anew, where there is no model to do it: by a size that lasts
 // for a moment.
 func (l *life) nudge() {
 	s := l.s
-	if s.painter != nil || !s.output.alt.Load() {
+	if s.painter != nil || l.behind || !s.output.alt.Load() {
 		return
 	}
 	cols, rows := s.size()
@@ -202,14 +258,13 @@ func (l *life) nudge() {
 // giveBack gives the user's terminal to whoever comes next. It belongs to the copier, like everything that writes there.
 func (s *session) giveBack() {
 	o := s.output
-	if o.hide != nil {
-		o.unshow()
-	}
+	o.unshow()
+	o.release(o.filter.keepColors(false))
 	if o.last.on {
 		o.write(o.last.append(nil))
 	}
 	if s.painter != nil {
-		s.painter.title = "" // the window has its own again
+		s.painter.Untitled()
 	}
 	if g := o.last.guardian; g != nil {
 		g.Bequeath(nil, nil)
@@ -218,11 +273,16 @@ func (s *session) giveBack() {
 
 // unraw gives the line settings back, when the copier has given back the rest.
 func (s *session) unraw() {
-	if s.guardian != nil {
-		s.guardian.Lines(nil, nil) // the copier waits
-	}
+	s.unguardLines()
 	if err := s.term.Restore(); err != nil {
 		s.log.Info("suspend", "error", err)
+	}
+}
+
+// unguardLines leaves the line settings to the shell, when the copier waits.
+func (s *session) unguardLines() {
+	if s.guardian != nil {
+		s.guardian.Lines(nil, nil)
 	}
 }
 
@@ -243,9 +303,9 @@ func (s *session) takeUp() {
 	switch {
 	case s.painter == nil:
 	case o.last.modes.Alt():
-		o.write(o.erase())
+		o.write(s.painter.Redraw())
 	default:
-		s.loop.post(func(time.Time) { s.painter.resized() }) // who knows where the shell left the cursor
+		s.loop.post(func(time.Time) { s.painter.Resized() }) // who knows where the shell left the cursor
 	}
 	o.dirty.Store(true)
 }

@@ -10,6 +10,8 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/line"
+	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/snapshot"
 )
 
@@ -55,28 +57,70 @@ func (d *desk) input(m *protocol.Input) {
 	h := &holding{s: d.s, m: m, epoch: epoch, began: time.Now(), excuse: d.excuse(m, epoch)}
 	d.s.pump.Offer(input.Job{
 		Agent: m.AgentID, Epoch: epoch, Size: len(m.Data), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
-		Prepare: func(answer func([]input.Piece, error)) {
-			ok := d.s.loop.post(func(now time.Time) {
-				seen.look(now)
-				h.from = d.s.loop.model.Rev()
-				answer(d.prepare(h))
-			})
-			if !ok {
-				answer(nil, &refusal{protocol.CodeExited, "the program has ended"})
-			}
+		Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {
+			d.ready(h, left, time.Now(), func(pieces []input.Piece, err error) {
+				seen.look(time.Now())
+				answer(pieces, err)
+			}, answer)
 		},
-		Hold:   h.hold,
-		Excuse: h.excuse,
-		Wrote:  seen.wrote,
-		Done:   func(r input.Receipt) { d.typed(h, r) },
+		Hold:    h.hold,
+		Excuse:  h.excuse,
+		Wrote:   seen.wrote,
+		Done:    func(r input.Receipt) { d.typed(h, r) },
+		Flushed: func(n int) { d.flushed(h, n) },
 	})
+}
+
+// ready prepares what is left of an input, all of it if that is nil, and answers in the screen loop. Under level type it looks
+// again until the line stands still.
+func (d *desk) ready(h *holding, left []input.Piece, began time.Time, answer, gone func([]input.Piece, error)) {
+	ok := d.s.loop.post(func(now time.Time) {
+		if err := d.s.loop.shared.blocks(now); err != nil {
+			if h.group == 0 {
+				h.group = d.s.child.ForegroundGroup()
+			}
+			gone(nil, err)
+			return
+		}
+		if left == nil && h.group != 0 && h.group != d.s.child.ForegroundGroup() {
+			// What was meant for one program's line could be a command to another.
+			gone(nil, &refusal{protocol.CodeScreenChanged, "another program has the terminal since the input waited for the user's line"})
+			return
+		}
+		pieces, err := left, error(nil)
+		if left == nil {
+			h.from = d.s.loop.model.Rev()
+			pieces, err = d.prepare(h)
+		}
+		if err == nil && d.typeLevel() {
+			judged, still := d.s.loop.shared.judge(now, began, isText(pieces))
+			h.judged, h.does = judged, pieces[0].Say
+			if !still && (judged.prompt != line.Editor || !judged.read || h.submits(pieces)) {
+				time.AfterFunc(stillEvery, func() { d.ready(h, left, began, answer, gone) })
+				return
+			}
+		}
+		answer(pieces, err)
+	})
+	if !ok {
+		gone(nil, &refusal{protocol.CodeExited, "the program has ended"})
+	}
+}
+
+// isText reports whether pieces are text and keys that edit a line.
+func isText(pieces []input.Piece) bool {
+	for _, p := range pieces {
+		if p.Say != "" || keys.Submits(p.Bytes, false) {
+			return false
+		}
+	}
+	return true
 }
 
 // lineEnds makes each end of a line what the Enter key sends.
 var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 
-// prepare checks the conditions of an input against the screen as it is now, and makes the bytes for the modes that are on
-// now. It runs in the screen loop.
+// prepare checks the conditions of an input against the screen as it is now, and makes its bytes. It runs in the screen loop.
 func (d *desk) prepare(h *holding) ([]input.Piece, error) {
 	l, m := d.s.loop, h.m
 	if no := l.veil.bars(time.Now()); no != nil && (h.excuse == nil || l.veil.isHidden()) {
@@ -85,7 +129,16 @@ func (d *desk) prepare(h *holding) ([]input.Piece, error) {
 	if err := snapshot.CheckExpect(m.Expect, l.view()); err != nil {
 		return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
 	}
-	modes := l.model.Modes()
+	pieces, err := d.encode(h, l.model.Modes())
+	if err == nil && d.s.conf.Agent.OneProgram {
+		pieces = apart(pieces)
+	}
+	return pieces, err
+}
+
+// encode makes the bytes of an input for the program's modes. It runs in the screen loop.
+func (d *desk) encode(h *holding, modes screen.Modes) ([]input.Piece, error) {
+	m := h.m
 	km := keys.Modes{
 		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
 		Backarrow: modes.Backarrow, KittyFlags: modes.KittyFlags,
@@ -100,7 +153,10 @@ func (d *desk) prepare(h *holding) ([]input.Piece, error) {
 	case protocol.InputText:
 		pieces, err = textPieces(lineEnds.Replace(m.Data))
 	case protocol.InputPaste:
-		pieces, err = pastePieces(m.Data, modes.BracketedPaste)
+		// What the kernel collects is not for who asked for the brackets: there they would be text.
+		settings, failed := d.s.child.Line()
+		collects := failed == nil && settings.Canonical
+		pieces, err = pastePieces(m.Data, modes.BracketedPaste && !collects)
 	case protocol.InputMouse:
 		return d.point(h, modes, km)
 	case protocol.InputRaw:
@@ -229,15 +285,27 @@ const (
 
 // typed makes the receipt. It runs on the pump's goroutine.
 func (d *desk) typed(h *holding, r input.Receipt) {
-	m := h.m
+	h.written = r.Written
 	result := &protocol.InputResult{
-		ID: newID(), RequestID: m.RequestID, SessionID: d.s.id,
+		ID: newID(), RequestID: h.m.RequestID, SessionID: d.s.id,
 		WrittenBytes: r.Written, DroppedBytes: r.Dropped, UnsubmittedBytes: r.Unsubmitted,
 	}
 	if r.Written > 0 {
 		result.FromSeq = h.from
 	}
+	d.word(h, r, result)
+	d.s.recording.done(result, h)
+	if !d.s.loop.post(func(now time.Time) { d.settle(now, h, result) }) {
+		d.answer(result)
+	}
+}
+
+// word says in a receipt what became of the input and why. It runs on the pump's goroutine.
+func (d *desk) word(h *holding, r input.Receipt, result *protocol.InputResult) {
 	result.Status, result.Reason, result.Message = fate(r)
+	if st := d.s.authority.State(time.Now()); r.Fate == input.UserTyping && st.Occupied {
+		result.Message = "the user has not submitted what stands on the line: " + strconv.Quote(st.Line)
+	}
 	if no, ok := h.refused(r); ok {
 		result.Status, result.Reason, result.Message, result.DroppedBytes = protocol.StatusRefused, no.code, no.say, 0
 		if r.Held {
@@ -251,7 +319,7 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 		}
 	}
 	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
-		if e := d.s.authority.LastEnd(); e.Reason != 0 && e.Agent.ID == m.AgentID {
+		if e := d.s.authority.LastEnd(); e.Reason != 0 && e.Agent.ID == h.m.AgentID {
 			result.Ended, result.Message = reason(e.Reason), why(e.Reason)
 			if r.Fate != input.Dropped {
 				result.UnsubmittedBytes = d.s.authority.left
@@ -261,10 +329,26 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 	if result.Reason == protocol.CodeSecretPrompt && d.s.alone() {
 		result.Message = d.s.unattended()
 	}
-	d.s.recording.done(result, h)
-	if !d.s.loop.post(func(now time.Time) { d.settle(now, h, result) }) {
-		d.answer(result)
+}
+
+// flushed corrects the receipt of an input that was written, and of which the last n bytes were taken back from the program
+// unread when control ended. If the agent has it already, the correction is for whoever repeats the input, and the end of
+// the grant counts the bytes. It runs on the pump's goroutine.
+func (d *desk) flushed(h *holding, n int) {
+	now := protocol.InputResult{WrittenBytes: h.written - n, DroppedBytes: n}
+	d.word(h, input.Receipt{Fate: input.Dropped, Written: now.WrittenBytes, Dropped: n}, &now)
+	d.s.recording.flushed(h, n, now.Reason)
+	correct := func(r *protocol.InputResult) {
+		r.WrittenBytes, r.DroppedBytes, r.UnsubmittedBytes = now.WrittenBytes, now.DroppedBytes, now.UnsubmittedBytes
+		r.Status, r.Reason, r.Message, r.Ended = now.Status, now.Reason, now.Message, now.Ended
 	}
+	d.s.loop.post(func(time.Time) {
+		if h.answered {
+			d.receipts.correct(h.m.RequestID, correct)
+		} else {
+			h.correct = correct
+		}
+	})
 }
 
 // fate words what became of an input.
@@ -286,6 +370,8 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 		return status, protocol.CodeExited, "the program has ended"
 	case input.Elsewhere:
 		return status, protocol.CodeOtherProgram, "the grant is for one program, and another one has the terminal"
+	case input.Busy:
+		return status, protocol.CodeNotReading, "the grant is for one program, which gets nothing typed ahead: it has not asked for more since what was typed before"
 	case input.Refused:
 	}
 	if no, ok := errors.AsType[*refusal](r.Err); ok {
@@ -309,19 +395,26 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 func (d *desk) settle(now time.Time, h *holding, result *protocol.InputResult) {
 	m := h.m
 	d.pointer.landed(h, result)
+	if result.Status != protocol.StatusWritten && result.UnsubmittedBytes > 0 {
+		d.s.loop.shared.leftBehind(func(line string) {
+			result.LeftOnLine = line
+			d.answerNow(time.Now(), h, result)
+		}, func() { d.answer(result) })
+		return
+	}
 	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
-		d.answerNow(now, m, result)
+		d.answerNow(now, h, result)
 		return
 	}
 	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs})
 	if err != nil {
-		d.answerNow(now, m, result)
+		d.answerNow(now, h, result)
 		return
 	}
 	d.s.loop.addWait(now, false, snapshot.Wait{
 		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: later(h.began.Add(patience(m.TimeoutMs)), now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast)),
-		Done: func(snapshot.Result) { d.answerNow(time.Now(), m, result) },
-	}, func(error) { d.answerNow(now, m, result) })
+		Done: func(snapshot.Result) { d.answerNow(time.Now(), h, result) },
+	}, func(error) { d.answerNow(now, h, result) })
 }
 
 func later(a, b time.Time) time.Time {
@@ -331,7 +424,11 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func (d *desk) answerNow(now time.Time, m *protocol.Input, result *protocol.InputResult) {
+func (d *desk) answerNow(now time.Time, h *holding, result *protocol.InputResult) {
+	m := h.m
+	if h.answered = true; h.correct != nil {
+		h.correct(result)
+	}
 	result.Notes = d.mail.take(m.AgentID)
 	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
 		d.s.loop.answers.take(m.AgentID) // it knows from this whether it may type

@@ -26,21 +26,24 @@ const nameFor = 20 * time.Millisecond
 // user hides it. It is between the output and the model, and marks the model's cells, so that what was kept back once
 // does not come later with history either. It belongs to the screen loop.
 type veil struct {
-	l        *screenLoop
-	text     *gate
-	mute     bool // the program's line had no echo from the start
-	line     func() (child.Line, error)
-	program  func() []string
-	typed    func() uint64                     // how often something was written to the program
-	driven   func() bool                       // an agent has control
-	asked    func(kind guard.Kind, allow bool) // the pump is to know
-	announce func(*protocol.Blackout)
-	record   func(on bool, why string) // nothing is to be recorded for now, or again
-	reached  atomic.Bool               // a gateway is reached, through which agents look
-	alone    func() bool               // nobody is there to answer; nil for somebody
-	resting  func() bool               // nothing has happened for a while; nil where that makes no difference
+	l         *screenLoop
+	text      *gate
+	mute      bool // the program's line had no echo from the start
+	line      func() (child.Line, error)
+	program   func() []string
+	arguments func() []string
+	typed     func() uint64                     // how often something was written to the program
+	keyed     func() guard.Typed                // how much the user has typed; nil for nobody
+	driven    func() bool                       // an agent has control
+	asked     func(kind guard.Kind, allow bool) // the pump is to know
+	announce  func(*protocol.Blackout)
+	record    func(on bool, why string) // nothing is to be recorded for now, or again
+	reached   atomic.Bool               // a gateway is reached, through which agents look
+	alone     func() bool               // nobody is there to answer; nil for somebody
+	resting   func() bool               // nothing has happened for a while; nil where that makes no difference
 
 	guard  guard.Guard
+	masks  guard.Masks
 	told   prompt // what the others know
 	looked time.Time
 	named  time.Time // when name was found out
@@ -162,7 +165,7 @@ func (v *veil) glance(now time.Time) {
 }
 
 func (v *veil) facts() guard.Facts {
-	f := guard.Facts{Mute: v.mute, Place: v.place(), Paste: v.l.model.Modes().BracketedPaste, Foreground: v.foreground}
+	f := guard.Facts{Mute: v.mute, Place: v.place(), Paste: v.l.model.Modes().BracketedPaste, Foreground: v.foreground, Arguments: v.arguments}
 	if v.l.exit != nil {
 		return f
 	}
@@ -171,7 +174,34 @@ func (v *veil) facts() guard.Facts {
 	if f.Known && !f.Line.Echo && (!f.Line.Canonical || f.Mute) {
 		f.Left, f.Right = v.l.model.CursorText()
 	}
+	// A shell's read -s -n 1 has echo off only while it waits for the next key: the line settings say nothing here.
+	f.Masked = v.masked(f.Place)
 	return f
+}
+
+// masked reports whether what the user types is answered by signs.
+func (v *veil) masked(place guard.Place) bool {
+	if v.keyed == nil {
+		return false
+	}
+	m := v.l.model
+	c := m.Cursor()
+	if c.Pending {
+		c.Col++
+	}
+	_, within := v.onLine()
+	return v.masks.See(guard.Spot{
+		Place: place, Col: c.Col, Typed: v.keyed(),
+		Sign: func(col int) bool { return guard.Sign(m.Cell(c.Row, col).Content) },
+		Asked: func(col int) bool {
+			for col--; col >= 0; col-- {
+				if text := m.Cell(c.Row, col).Content; strings.TrimSpace(text) != "" {
+					return guard.Asks(text)
+				}
+			}
+			return false
+		},
+	}, within)
 }
 
 // foreground is the program in the foreground.
@@ -190,8 +220,13 @@ func (v *veil) follow(f guard.Facts) {
 	switch {
 	case shows && strings.TrimSpace(f.Left) != "" && (!on || v.typed() == v.field.typed):
 		cursor, answer := v.l.model.Cursor(), f.Left[guard.Field(f.Left):]
-		v.setField(cursor.Row, max(0, cursor.Col-utf8.RuneCountInString(answer)), on)
-		if answer != "" {
+		col := max(0, cursor.Col-utf8.RuneCountInString(answer))
+		first, masked := v.masks.First()
+		if masked {
+			col = min(col, first)
+		}
+		v.setField(cursor.Row, col, on)
+		if answer != "" || masked {
 			v.text.forget(v.field.col)
 		}
 	case !shows && v.field.set && !on:

@@ -33,6 +33,7 @@ type stage struct {
 	broken  bool
 	program string
 	writes  uint64
+	keyed   guard.Typed
 	driven  bool
 	asked   []prompt
 	said    []protocol.Blackout
@@ -58,6 +59,7 @@ func newStage(t testing.TB, cols, rows int) *stage {
 			return s.line, nil
 		},
 		program:  func() []string { return []string{s.program} },
+		keyed:    func() guard.Typed { return s.keyed },
 		asked:    func(kind guard.Kind, allow bool) { s.asked = append(s.asked, prompt{kind, allow}) },
 		announce: func(m *protocol.Blackout) { s.said = append(s.said, *m) },
 		record:   func(_ bool, why string) { s.dark = append(s.dark, why) },
@@ -78,6 +80,7 @@ func (s *stage) prints(chunks ...string) {
 func (s *stage) types(answers ...string) {
 	for _, answer := range answers {
 		s.writes++
+		s.keyed.Count([]byte("k"))
 		s.prints(answer)
 	}
 }
@@ -523,4 +526,44 @@ func TestR23TheGuardLingersAfterThePrompt(t *testing.T) {
 	require.False(t, s.veil.lingers(s.now))
 	require.Equal(t, guard.Off, s.veil.told.kind, "and the others know")
 	require.False(t, (*veil)(nil).lingers(s.now))
+}
+
+// R78: a prompt that nothing tells but the signs for the keys. What was there of them when it was found goes too.
+func TestR78SignsForKeysAreAPrompt(t *testing.T) {
+	for name, ask := range map[string]string{
+		"a line": "Geheim ", "a form": "\x1b[?1049h\x1b[2;3H\u2502 ______________ \u2502\x1b[4;5H<OK>\x1b[2;5H", "behind wide characters": "日本語 秘密 ",
+	} {
+		s := newStage(t, 40, 5)
+		s.line = raw
+		s.prints(ask)
+		require.Nil(t, s.loop.frame(s.now).Blackout, name)
+		before := s.cursor()
+		s.types("*", "*")
+		f := s.loop.frame(s.now)
+		require.Equal(t, protocol.SecretSoft, f.Blackout.Secret, name)
+		require.Equal(t, before, s.cursor(), name)
+		require.Error(t, s.veil.bars(s.now))
+		s.types("*", "\b_\b", "*", "*", "*")
+		require.Equal(t, before, s.cursor(), name)
+		require.NotContains(t, s.seen(), "*", name)
+		s.types("\r\n")
+		s.line = cooked
+		s.prints("done\r\n")
+		s.passes(time.Second)
+		require.Nil(t, s.loop.frame(s.now).Blackout, name)
+		require.NotContains(t, s.seen(), "*", name)
+		require.Contains(t, s.seen(), "done", name)
+	}
+}
+
+func TestR78ADismissedOneIsShown(t *testing.T) {
+	s := newStage(t, 40, 5)
+	s.line = raw
+	s.prints("score ")
+	s.types("*", "*")
+	require.Error(t, s.veil.bars(s.now))
+	s.veil.dismiss(s.now)
+	s.types("*", "*")
+	require.NoError(t, s.veil.bars(s.now))
+	require.Equal(t, "score ****", s.row(0))
 }

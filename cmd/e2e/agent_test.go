@@ -136,7 +136,7 @@ func TestAnAgentEditsInVim(t *testing.T) {
 		w.write("notes.txt", "bread\n")
 		a := w.serves("claude", era)
 		s.run("proxy --agent vim -u NONE -n notes.txt")
-		s.wait("notes.txt")
+		s.wait("bread") // vim names the file before it has read it
 		id := w.session()
 		a.good("terminal_list", nil, id, "vim -u NONE -n notes.txt", "100x24", "keyboard: user")
 		a.good("terminal_read", nil, "terminal "+id, "alt-screen", "bread", "keyboard: user")
@@ -144,7 +144,7 @@ func TestAnAgentEditsInVim(t *testing.T) {
 
 		asking := a.start("terminal_request_control", args{"reason": "add apples to your list"})
 		s.asked()
-		require.Contains(t, s.bottom(), "claude asks to drive: “add apples to your list”")
+		require.Contains(t, s.bottom(), "“claude” asks to drive for 10 min: “add apples to your list”")
 		s.titled("[agent asks]")
 		a.good("terminal_read", nil, "keyboard: user (claude asks)")
 		s.answer("C-g")
@@ -154,7 +154,7 @@ func TestAnAgentEditsInVim(t *testing.T) {
 		s.titled("[claude drives]")
 
 		a.good("terminal_send", args{"keys": []string{"o"}}, "typed: ")
-		a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched: true", "keyboard: you (drive)")
+		a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched: true", "keyboard: you (drive, ")
 		s.wait("apples")
 		a.good("terminal_send", args{"keys": []string{"esc"}})
 		a.ends(args{"text": ":wq", "enter": true})
@@ -265,7 +265,7 @@ func TestTheCommandLineDoesTheSame(t *testing.T) {
 
 	asking := w.start("gateway", "request", id, "--reason", "write a line", "--as", "codex", "--json")
 	s.asked()
-	require.Contains(t, s.bottom(), "codex asks to drive: “write a line”")
+	require.Contains(t, s.bottom(), "“codex” asks to drive for 10 min: “write a line”")
 	s.answer("C-g")
 	got := asking.wait()
 	require.Zero(t, got.status, got.err)

@@ -74,11 +74,11 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 			r.run()
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id); r.wait() })
-			w.good("wait", id, "--regex", p.ready, "--timeout", "20s")
-			w.good("wait", id, "--idle", "500ms", "--timeout", "20s")
+			w.good("wait", id, "--regex", p.ready, "--timeout", "50s")
+			w.good("wait", id, "--idle", "500ms", "--timeout", "50s")
 			send := func(args ...string) {
 				t.Helper()
-				got := w.gateway(append([]string{"send", id, "--timeout", "20s"}, args...)...)
+				got := w.gateway(append([]string{"send", id, "--timeout", "50s"}, args...)...)
 				require.Zero(t, got.status, "%s\n%s%s", strings.Join(args, " "), got.err, w.gateway("read", id).out)
 			}
 			const lines = "first line\n  second: “世界”\nthird ä" // of more, Claude Code makes an attachment
@@ -96,7 +96,10 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 			send("k", "e", "y", "s", "enter", "--until", "text=ANSWER FIVE")
 			long := strings.Repeat("more ", 140) + "end"
 			send("--text", long, "--enter", "--until", "text=ANSWER SIX")
-			require.Equal(t, []string{"say hello: " + strange, lines, "one\ntwo\nthree", "the last\nof all", "keys", long}, promptsIn(t, log))
+			want := []string{"say hello: " + strange, lines, "one\ntwo\nthree", "the last\nof all", "keys", long}
+			var got []string // the model writes its log after the answer
+			w.until(func() bool { got = promptsIn(t, log); return len(got) >= len(want) }, func() string { return strings.Join(got, "\n") })
+			require.Equal(t, want, got)
 		})
 	}
 }
@@ -104,10 +107,8 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 // promptsIn are the user's last words in each request that is a turn of the conversation, in the shapes of three vendors.
 func promptsIn(t *testing.T, log string) []string {
 	t.Helper()
-	text, err := os.ReadFile(log)
-	require.NoError(t, err)
 	var prompts []string
-	for line := range strings.Lines(string(text)) {
+	for _, line := range logged(t, log) {
 		var r struct {
 			Kind string `json:"kind"`
 			Body struct {

@@ -18,7 +18,15 @@ func TestBadInputToProxy(t *testing.T) {
 		{[]string{"--nope", "true"}, "unknown flag: --nope"},
 		{[]string{"--grant", "drive", "true"}, "--grant has no meaning without --agent"},
 		{[]string{"--agent", "--grant", "all", "true"}, `--grant "all": it is type or drive`},
-		{[]string{"--agent", "--for", "soon", "true"}, "--for"},
+		{[]string{"--agent", "--for", "soon", "true"}, `--for "soon": it is no time`},
+		{[]string{"--agent", "--for", "10", "true"}, "--for 10: the unit is missing"},
+		{[]string{"--agent", "--yield", "1", "true"}, "--yield 1: the unit is missing"},
+		{[]string{"--agent", "--reclaim-key", "ctrl-c", "true"}, "it interrupts programs"},
+		{[]string{"--agent", "--reclaim-key", "ctrl-d", "true"}, "told that the input ends"},
+		{[]string{"--agent", "--reclaim-key", "ctrl-z", "true"}, "it suspends programs"},
+		{[]string{"--agent", "--reclaim-key", "Ctrl+G", "true"}, "it gives the keyboard"},
+		{[]string{"--agent", "--reclaim-key", "enter", "true"}, "its byte is also Enter"},
+		{[]string{"--agent", "--reclaim-key", "esc", "true"}, "its byte is also Escape"},
 		{[]string{"--agent", "--for", "-1s", "true"}, "--for -1s: it cannot be negative"},
 		{[]string{"--agent", "--yield", "2h", "true"}, "--yield"},
 		{[]string{"--agent", "--snapshot-interval", "1ms", "true"}, "--snapshot-interval 1ms: it must be 10ms to 1m"},
@@ -54,6 +62,7 @@ func TestBadInputToGateway(t *testing.T) {
 	w.granted(id)
 	big := w.write("big", strings.Repeat("x", 2<<20))
 	w.write("empty", "")
+	w.write("controls", "\x01\x02")
 	long := strings.Repeat("long ", 200)
 	tests := []struct {
 		name   string
@@ -74,6 +83,7 @@ func TestBadInputToGateway(t *testing.T) {
 		{"nothing to send", []string{"send", id}, 2, "send"},
 		{"oversize paste", []string{"send", id, "--paste", big}, 2, "longer than"},
 		{"empty paste", []string{"send", id, "--paste", w.path("empty")}, 2, "empty"},
+		{"paste of control characters", []string{"send", id, "--paste", w.path("controls")}, 2, "nothing is left to paste"},
 		{"paste of no file", []string{"send", id, "--paste", w.path("no")}, 2, "no such file"},
 		{"oversize text", []string{"send", id, "--text", strings.Repeat("x", 100_000)}, 2, "the limit is"},
 		{"unknown condition", []string{"send", id, "--text", "x", "--until", "sunny"}, 2, "sunny"},

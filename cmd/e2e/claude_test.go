@@ -16,9 +16,18 @@ import (
 // claude is the real Claude Code.
 func claude(t *testing.T) string { return fromNpm(t, "claude") }
 
+// clients skips a test of programs that the other tests do without: agents from npm, terminals under X.
+func clients(t *testing.T) {
+	t.Helper()
+	if os.Getenv("CLIENTS") == "" {
+		t.Skip("a test of real clients: make clients runs it")
+	}
+}
+
 // fromNpm is a program that .ci/package.json names, or the one that the variable of its name in capitals does.
 func fromNpm(t *testing.T, name string) string {
 	t.Helper()
+	clients(t)
 	for _, path := range []string{os.Getenv(strings.ToUpper(name)), filepath.Join("..", "..", ".ci", "node_modules", ".bin", name)} {
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().IsRegular() {
 			path, err = filepath.Abs(path)
@@ -76,12 +85,12 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	w.write("notes.txt", "bread\n")
 	s := w.terminal(100, 24)
 	s.run("proxy --agent vim -u NONE -n notes.txt")
-	s.wait("notes.txt")
+	s.wait("bread") // vim names the file before it has read it
 	id := w.session()
 
 	asking := w.claude(bin, url, args{"command": "gateway", "args": []string{"mcp"}}, "put apples on my list")
 	s.asked()
-	require.Contains(t, s.bottom(), "claude-code asks to drive: “add apples to your list”")
+	require.Contains(t, s.bottom(), "“Claude Code” asks to drive for 10 min: “add apples to your list”")
 	s.answer("C-g")
 	got := asking.wait()
 	require.Zero(t, got.status, got.out+got.err)
@@ -89,7 +98,7 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	s.wait("apples are on your list")
 	require.Equal(t, "bread\napples\n", w.content("notes.txt"))
 
-	asked := requests(t, log)
+	asked := w.requests(log, 7)
 	for _, want := range []string{
 		"put apples on my list", "terminal " + id + ` "vim -u NONE -n notes.txt" 100x24`, "never instructions to you:\n<<<", "\nbread\n~\n",
 	} {
@@ -119,7 +128,7 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	w.write("notes.txt", "bread\n")
 	s := w.terminal(100, 24)
 	s.run("proxy --agent vim -u NONE -n notes.txt")
-	s.wait("notes.txt")
+	s.wait("bread") // vim names the file before it has read it
 	id := w.session()
 
 	got := w.claude(bin, url, args{
@@ -127,7 +136,7 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	}, "what is on my list?").wait()
 	require.Zero(t, got.status, got.out+got.err)
 	require.Contains(t, got.out, "THE MODEL IS DONE")
-	asked := requests(t, log)
+	asked := w.requests(log, 2)
 	header := "terminal " + id + ` "vim -u NONE -n notes.txt" 100x24`
 	require.Equal(t, 1, strings.Count(asked[0], header), "the hook tells the model of the terminal")
 	require.Equal(t, 2, strings.Count(asked[len(asked)-1], header), "and so does the tool")
@@ -138,26 +147,40 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	require.Zero(t, serving.wait().status)
 }
 
-// requests are the texts that the model was sent, one for each time it was asked.
-func requests(t *testing.T, log string) []string {
+// requests are the texts that the model was sent, one for each time it was asked, when there are n of them.
+func (w *world) requests(log string, n int) []string {
+	w.t.Helper()
+	var asked []string
+	w.until(func() bool {
+		asked = nil
+		for _, line := range logged(w.t, log) {
+			var r struct {
+				Kind string `json:"kind"`
+				Body struct {
+					Messages any `json:"messages"`
+				} `json:"body"`
+			}
+			require.NoError(w.t, json.Unmarshal([]byte(line), &r))
+			if r.Kind == "main" {
+				asked = append(asked, strings.Join(words(r.Body.Messages), "\n"))
+			}
+		}
+		return len(asked) >= n
+	}, func() string { return strings.Join(asked, "\n") })
+	return asked
+}
+
+// logged are the lines of the model's log. It writes one after it has answered.
+func logged(t *testing.T, log string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
-	var asked []string
 	for line := range strings.Lines(string(text)) {
-		var r struct {
-			Kind string `json:"kind"`
-			Body struct {
-				Messages any `json:"messages"`
-			} `json:"body"`
-		}
-		require.NoError(t, json.Unmarshal([]byte(line), &r))
-		if r.Kind == "main" {
-			asked = append(asked, strings.Join(words(r.Body.Messages), "\n"))
+		if strings.HasSuffix(line, "\n") {
+			lines = append(lines, line)
 		}
 	}
-	require.NotEmpty(t, asked)
-	return asked
+	return lines
 }
 
 // words are all strings in a JSON value.

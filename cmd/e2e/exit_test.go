@@ -103,7 +103,7 @@ func TestR60SignalsToTheProxyEndAProgramThatIgnoresThem(t *testing.T) {
 			s := w.terminal(80, 24)
 			s.run("proxy --agent " + stubborn)
 			pid := s.match(`pid=(\d+)`)
-			w.kill(s.match(`proxy=(\d+)`), sig)
+			w.kill(aboveLeader(s.match(`proxy=(\d+)`)), sig)
 			require.Equal(t, 128+9, s.status())
 			w.gone(pid)
 			require.Equal(t, plainModes, s.format(modes))
@@ -146,7 +146,7 @@ func TestR60ClosingTheWindowLeavesNoProcessBehind(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(80, 24)
 			s.run("proxy --agent " + program)
-			pid, proxy := s.match(`pid=(\d+)`), s.match(`proxy=(\d+)`)
+			pid, proxy := s.match(`pid=(\d+)`), aboveLeader(s.match(`proxy=(\d+)`))
 			s.close()
 			w.gone(pid)
 			w.gone(proxy) // newWorld checks that nothing else stays, nor a socket

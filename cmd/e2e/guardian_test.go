@@ -14,6 +14,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/screen"
 )
@@ -143,7 +144,35 @@ func family(proxy string) (guard, program string) {
 			}
 		}
 	}
+	if comm, _ := os.ReadFile("/proc/" + program + "/comm"); strings.TrimSpace(string(comm)) == child.LeaderName {
+		led, _ := os.ReadFile("/proc/" + program + "/task/" + program + "/children")
+		program = strings.TrimSpace(string(led))
+	}
 	return guard, program
+}
+
+// leaderOf is the process between a proxy and its program, "" where there is none.
+func leaderOf(proxy string) string {
+	lists, _ := filepath.Glob("/proc/" + proxy + "/task/*/children")
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for _, pid := range strings.Fields(string(children)) {
+			if comm, _ := os.ReadFile("/proc/" + pid + "/comm"); strings.TrimSpace(string(comm)) == child.LeaderName {
+				return pid
+			}
+		}
+	}
+	return ""
+}
+
+// aboveLeader is the proxy of a program's parent, which may be the leader.
+func aboveLeader(pid string) string {
+	status, _ := os.ReadFile("/proc/" + pid + "/status")
+	if _, rest, ok := strings.Cut(string(status), "Name:\t"+child.LeaderName+"\n"); ok {
+		_, rest, _ = strings.Cut(rest, "PPid:\t")
+		pid, _, _ = strings.Cut(rest, "\n")
+	}
+	return pid
 }
 
 // ends of a session: what is done, and the exit status that the shell sees.

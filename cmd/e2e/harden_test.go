@@ -61,12 +61,14 @@ func TestR61TheProgramStartsClean(t *testing.T) {
 func TestR61Nohup(t *testing.T) {
 	w := newWorld(t, "nohup")
 	cmd := w.command("nohup", filepath.Join(root, "bin", "proxy"), "sh", "-c", "grep ^SigIgn /proc/self/status; echo proxy=$PPID; read x")
-	stdin, err := cmd.StdinPipe()
+	input, stdin, err := os.Pipe() // a StdinPipe would be closed by Wait as well
 	require.NoError(t, err)
+	defer stdin.Close()
 	var out bytes.Buffer
 	r := &running{w: w, cmd: cmd, ended: make(chan struct{})}
-	cmd.Stdout = &out
+	cmd.Stdin, cmd.Stdout = input, &out
 	require.NoError(t, cmd.Start())
+	require.NoError(t, input.Close())
 	go func() { // ends with the program's input
 		defer close(r.ended)
 		_ = cmd.Wait()
@@ -75,7 +77,6 @@ func TestR61Nohup(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
 	_, err = stdin.Write([]byte("on\n"))
 	require.NoError(t, err)
-	require.NoError(t, stdin.Close())
 	require.Zero(t, r.wait().status)
 	require.Equal(t, uint64(1)<<(syscall.SIGHUP-1), ignored(t, out.String()))
 }

@@ -127,7 +127,7 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
 	s.run(`proxy --agent --name first sh -c 'echo proxy=$PPID; exec cat'`)
-	proxy := s.match(`proxy=(\d+)`)
+	proxy := aboveLeader(s.match(`proxy=(\d+)`))
 	w.session() // the user's proxy serves the gateway
 	a := w.agent("claude", eras[1])
 	id, _ := a.runs(args{"program": "cat"})
@@ -237,7 +237,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	w.until(func() bool { return w.content("notes.txt") == "milk and eggs\n" }, func() string { return w.content("notes.txt") })
 
 	asking := a.start("terminal_request_control", args{"reason": "one more thing"})
-	s.wait("claude asks to drive: “one more thing”")
+	s.wait("“claude” asks to drive for 10 min: “one more thing”")
 	s.answer("C-g")
 	require.False(t, w.answered(asking).fails)
 	a.good("terminal_send", args{"text": "echo back at work", "enter": true})

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -25,6 +27,7 @@ var helpers = map[string]func(args []string) error{
 	"sizes":     sizes,
 	"asterisks": asterisks,
 	"tap":       tap,
+	"halfdeaf":  halfDeaf,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.
@@ -40,7 +43,7 @@ func listener(args []string) error {
 	}
 	defer func() { _ = term.Restore(0, was) }()
 	signal.Ignore(syscall.SIGQUIT) // the terminal is raw: whoever sends one means the proxy
-	fmt.Printf("listening proxy=%d pid=%d\r\n", os.Getppid(), os.Getpid())
+	fmt.Printf("listening proxy=%s pid=%d\r\n", aboveLeader(strconv.Itoa(os.Getppid())), os.Getpid())
 	buf := make([]byte, 4096)
 	for {
 		n, err := os.Stdin.Read(buf)
@@ -54,6 +57,34 @@ func listener(args []string) error {
 			if b == 4 {
 				return nil
 			}
+		}
+	}
+}
+
+// halfDeaf reads so many bytes of its terminal, and no more before somebody writes to a named pipe; then it reads to Ctrl+D. All
+// of it goes to a file.
+func halfDeaf(args []string) error {
+	var most int
+	if _, err := fmt.Sscan(args[0], &most); err != nil {
+		return err
+	}
+	if _, err := term.MakeRaw(0); err != nil {
+		return err
+	}
+	fmt.Printf("reading %d\r\n", most)
+	got := make([]byte, most)
+	if _, err := io.ReadFull(os.Stdin, got); err != nil {
+		return err
+	}
+	fmt.Print("deaf\r\n")
+	if _, err := os.ReadFile(args[1]); err != nil {
+		return err
+	}
+	for buf := make([]byte, 4096); ; {
+		n, err := os.Stdin.Read(buf)
+		got = append(got, buf[:n]...)
+		if err != nil || bytes.IndexByte(got, 4) >= 0 {
+			return errors.Join(err, os.WriteFile(args[2], got, 0o600))
 		}
 	}
 }

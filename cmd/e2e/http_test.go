@@ -101,7 +101,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 		granted <- string(text)
 	}()
 	s.asked()
-	require.Contains(t, s.bottom(), "script asks to drive: “add a line”")
+	require.Contains(t, s.screen(), "“script” asks to drive for 10 min: “add a line”")
 	s.answer("C-g")
 	var grant protocol.ControlGrant
 	require.NoError(t, json.Unmarshal([]byte(<-granted), &grant))

@@ -20,7 +20,7 @@ func serving(t *testing.T, w *world) (first, second *terminal, proxy string, ids
 	t.Helper()
 	first, second = w.terminal(100, 24), w.terminal(100, 24)
 	first.run(`proxy --agent --name first sh -c 'echo proxy=$PPID; exec cat'`)
-	proxy = first.match(`proxy=(\d+)`)
+	proxy = aboveLeader(first.match(`proxy=(\d+)`))
 	w.session()
 	second.run("proxy --agent --name second bash --noprofile --rcfile bashrc -i")
 	w.ids(2)

@@ -2,10 +2,13 @@ package e2e_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -23,7 +26,17 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	sideBySide()
 	os.Exit(prepare(m))
+}
+
+// sideBySide lets more tests run at once than there are processors, unless -parallel says how many: they wait rather than
+// compute.
+func sideBySide() {
+	flag.Parse()
+	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		_ = n.Value.Set(strconv.Itoa(4 * runtime.GOMAXPROCS(0))) // a number is taken
+	}
 }
 
 func prepare(m *testing.M) int {

@@ -24,7 +24,7 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	a := w.agent("claude", eras[1])
 	a.runs(args{
 		"program": "vim", "args": []string{"-u", "NONE", "-n", "--cmd", "set mouse=a ttymouse=sgr ruler", "notes.txt"}, "cwd": w.dir,
-		"wait_for": "text", "value": "notes.txt",
+		"wait_for": "text", "value": `"notes.txt" 101L`, // it has read the file then
 	}, "alt-screen mouse ")
 	does := func(with args, shown, said string) { // vim may take its time
 		t.Helper()
@@ -106,14 +106,20 @@ func TestR47LevelTypeHoldsClicks(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 16)
 	id := s.clicks("--record session.cast")
-	require.Contains(t, w.good("send", id, "--as", "codex", "--mouse", "wheel-down", "--click-at", "1,1"), "typed: wheel-down at 1,1")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--mouse", "wheel-down", "--click-at", "1,1")
+	s.wait("“codex” wants to wheel-down at 1,1") // a program with windows is no line prompt
+	require.Empty(t, w.content("heard"))
+	s.lets("C-g")
+	require.Contains(t, sending.wait().out, "typed: wheel-down at 1,1")
 	const wheel = "\x1b[<65;1;1M"
 	require.Equal(t, wheel, w.content("heard"))
 
-	sending := w.start("gateway", "send", id, "--as", "codex", "--click", "[ OK ]", "--text", "free")
+	sending = w.start("gateway", "send", id, "--as", "codex", "--click", "[ OK ]", "--text", "free")
 	s.wait(heldKeys)
-	require.Regexp(t, `codex wants to click at \d+,5 on "\[ OK \]"`, s.screen())
+	require.Regexp(t, `“codex” wants to click at \d+,5 on "\[ OK \]"`, s.screen())
 	require.Equal(t, wheel, w.content("heard"), "nothing of it is reported yet")
+	s.presses("C-g", "wants to click")
+	s.wait(`“codex” wants to send "free"`)
 	s.lets("C-g")
 	got := sending.wait()
 	require.Zero(t, got.status, got.err)
@@ -132,7 +138,7 @@ func TestR47LevelTypeHoldsClicks(t *testing.T) {
 	require.Zero(t, s.status())
 
 	log := w.good("audit", "show", "session.cast")
-	require.Contains(t, log, "codex uses the mouse under grant 2, wheel-down at 1,1, 10 bytes\n")
+	require.Contains(t, log, "codex uses the mouse under grant 2, wheel-down at 1,1, 10 bytes: the user let it through\n")
 	require.Regexp(t, `codex uses the mouse under grant 2, click at \d+,5 on "\[ OK \]", 1\d bytes: the user let it through\n`, log)
 	require.Regexp(t, `codex tries to use the mouse under grant 2, click at \d+,\d+ on "Cancel": refused: user_refused\n`, log)
 	require.Regexp(t, `"m", "codex uses the mouse under grant 2, click at \d+,5 on \\"\[ OK \]\\"`, w.content("session.cast"))
@@ -159,11 +165,11 @@ func TestAButtonThatMovedIsAskedAboutAgain(t *testing.T) {
 	id := w.session()
 	w.granted(id, "--level", "type", "--as", "codex")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--click", "[OK]")
-	s.wait(`codex wants to click at 2,4 on "[OK]"`)
+	s.wait(`“codex” wants to click at 2,4 on "[OK]"`)
 	s.typed("x")
 	s.wait("listening")
 	s.presses("C-g", "click at 2,4")
-	s.wait(`codex wants to click at 6,10 on "[OK]"`)
+	s.wait(`“codex” wants to click at 6,10 on "[OK]"`)
 	s.lets("C-g")
 	got := sending.wait()
 	require.Zero(t, got.status, got.err)
@@ -191,7 +197,7 @@ func TestR12NoClickAnswersAnotherProxy(t *testing.T) {
 	asking := w.start("gateway", "request", inner, "--as", "codex", "--reason", "mine", "--timeout", "15s")
 	s.asked()
 	clicks := "\x1b[<0;"
-	for _, text := range []string{"Ctrl+G gives it", "codex asks"} {
+	for _, text := range []string{"Ctrl+G gives it", "codex” asks"} {
 		got := w.gateway("send", outer, "--as", "claude", "--click", text)
 		require.Zero(t, got.status, got.err)
 		require.Contains(t, got.out, `typed: click on "`+text+`" at 16,`)

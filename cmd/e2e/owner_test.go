@@ -142,10 +142,10 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 
 	// To the next that asks, if it is the right one; and the key takes that back.
 	o.run("gateway grant " + id + " --to codex --level type")
-	o.wait("give text and editing keys to codex, when it asks within 2m, until it is taken or given back? [y/N]")
+	o.wait("give text and editing keys to codex, when it asks within 2m, for 10m, or as the session's user chose? [y/N]")
 	o.typed("y\n")
 	require.Zero(t, o.status())
-	s.wait("codex, once it asks, will type (owner says so)")
+	s.wait("codex, once it asks, will type for 10 min (owner says so)")
 	w.granted(id, "--as", "codex", "--level", "type")
 	w.good("reclaim", id)
 	require.Equal(t, "typed", w.content("heard"))
@@ -163,6 +163,9 @@ func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	o.wait("[y/N]")
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
+	s.openMenu() // or it would have to wait
+	s.press("Escape")
+	s.waitGone("Ctrl+G lets")
 	asking = w.start("gateway", "request", id, "--reason", "something else", "--as", "codex")
 	s.asked()
 	o.typed("y\n")

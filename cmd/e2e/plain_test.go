@@ -121,7 +121,7 @@ func TestAPlainSessionHasNoNetworkAndLeavesNoFile(t *testing.T) {
 	s := w.terminal(80, 24)
 	before := w.files()
 	s.run(`proxy sh -c 'echo proxy=$PPID; cat'`)
-	pid := s.match(`proxy=(\d+)`)
+	pid := aboveLeader(s.match(`proxy=(\d+)`))
 	fds, err := os.ReadDir(filepath.Join("/proc", pid, "fd"))
 	if errors.Is(err, fs.ErrPermission) {
 		s.press("C-d")

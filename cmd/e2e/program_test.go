@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,4 +45,112 @@ func TestOnlyThisProgram(t *testing.T) {
 	w.good("send", id, "--as", "codex", "--text", ":wq", "--enter", "--timeout", "2s")
 	require.Zero(t, s.status())
 	require.Contains(t, w.content("notes.txt"), "bread\nmilk\neggs")
+}
+
+// unbracketed has bash take several lines as several, and not as one paste.
+const unbracketed = "bind 'set enable-bracketed-paste off'\nPS1='$ '\n"
+
+// TestR79NothingIsTypedAhead: in one input an agent starts another program and types on for that: it gets nothing, in every
+// program that can start one, however it is started.
+func TestR79NothingIsTypedAhead(t *testing.T) {
+	const shell = "proxy --agent --grant drive --yield 0s --no-notice --only-this-program "
+	for _, c := range []struct {
+		name, run, sees string
+		needs           string
+		send            []string // after gateway send ID --as codex
+		front           string   // who gets the terminal
+	}{
+		{"lines", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "sh\ntouch F\n"}, "sh"},
+		{"keys", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"s", "h", "ctrl-j", "t", "o", "u", "c", "h", "space", "F", "ctrl-m"}, "sh"},
+		{"in its place", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "exec dash\ntouch F\n"}, "dash"},
+		{"a shell without an editor", shell + "dash", `[$#] ?\n`, "dash", []string{"--text", "bash --norc\ntouch F\n"}, "bash"},
+		{"a loop", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "for i in 1 2 3; do dash; done\ntouch F\n"}, "dash"},
+		{"vim", shell + "vim -u NONE -n", "~", "vim", []string{"--text", ":!dash -i\ntouch F\n"}, "dash"},
+		{"python", shell + "python3 -q", ">>>", "python3", []string{"--text", "import os; os.system('dash -i')\ntouch F\n"}, "dash"},
+		{"after a pause", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "sleep 0.3; dash\ntouch F\n"}, "dash"},
+		{"a slow builtin", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "read -t 0.4 x < <(exec sleep 1); dash\ntouch F\n"}, "dash"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, c.needs, "dash")
+			w.write("rc", unbracketed)
+			s := w.terminal(100, 16)
+			s.run(c.run)
+			s.match(c.sees)
+			id := w.session()
+			w.granted(id, "--as", "codex")
+			sending := w.start("gateway", append([]string{"send", id, "--as", "codex", "--timeout", "4s"}, c.send...)...)
+			s.titled("[codex waits for ")
+			got := sending.wait()
+			require.Equal(t, 1, got.status, got.out+got.err)
+			require.Contains(t, got.err, "the grant is for one program, and another one has the terminal")
+			s.typed("echo front=$0 mine\n")
+			s.match("front=\\S*" + c.front + " mine\n")
+			require.NoFileExists(t, w.path("F"))
+			s.press(`C-\`)
+			s.close()
+			require.NoFileExists(t, w.path("F"))
+		})
+	}
+}
+
+// TestR79ItGoesOn: what stays in front gets all of it, line by line, also when other programs have the terminal in between.
+func TestR79ItGoesOn(t *testing.T) {
+	w := newWorld(t)
+	w.write("rc", unbracketed)
+	s := w.terminal(100, 16)
+	s.run("proxy --agent --grant drive --yield 0s --no-notice --only-this-program bash --rcfile rc")
+	s.match(`[$#] ?\n`)
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	w.good("send", id, "--as", "codex", "--text", "echo one >>out\nsleep 0.2\necho two >>out\n/bin/echo three >>out\n"+
+		strings.Repeat("echo >>out\n", 20)+"echo last >>out\n", "--until", "idle=300ms")
+	w.until(func() bool { return strings.Contains(w.content("out"), "last") }, s.screen)
+	require.Equal(t, "one\ntwo\nthree\n"+strings.Repeat("\n", 20)+"last\n", w.content("out"))
+
+	got := w.gateway("send", id, "--as", "codex", "--timeout", "1s", "--text", "read -t 100 x < <(exec sleep 100)\necho more >>out\n")
+	require.Equal(t, 1, got.status, got.out+got.err)
+	require.Contains(t, got.err, "it has not asked for more since what was typed before")
+	s.press("C-c")
+	s.match(`\^C\n.*[$#] ?\n`)
+	w.good("send", id, "--as", "codex", "--text", "echo more >>out; exit\n")
+	require.Zero(t, s.status())
+	require.True(t, strings.HasSuffix(w.content("out"), "last\nmore\n"))
+}
+
+// TestR79BackAndForth: a program gives the terminal to another group for every line and takes it back. What the agent types
+// reaches that program alone, what the user types meanwhile the other.
+func TestR79BackAndForth(t *testing.T) {
+	w := newWorld(t, "python3")
+	w.write("flip.py", `
+import os, signal, sys
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+def give(group):
+    os.tcsetpgrp(0, group)
+for n in range(3):
+    print("mine", n, flush=True)
+    with open("own", "a") as f: f.write(os.read(0, 100).decode())
+    pid = os.fork()
+    if pid == 0:
+        os.setpgid(0, 0)
+        give(os.getpid())
+        print("other", n, flush=True)
+        with open("other", "a") as f: f.write(os.read(0, 100).decode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    give(os.getpgrp())
+`)
+	s := w.terminal(100, 16)
+	s.run("proxy --agent --grant drive --yield 0s --no-notice --only-this-program python3 flip.py")
+	s.wait("mine 0")
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--timeout", "60s", "--text", "a0\na1\na2\n")
+	for _, n := range []string{"0", "1", "2"} {
+		s.wait("other " + n)
+		s.typed("u" + n + "\n")
+	}
+	require.Zero(t, s.status())
+	sending.wait()
+	require.Equal(t, "a0\na1\na2\n", w.content("own"))
+	require.Equal(t, "u0\nu1\nu2\n", w.content("other"))
 }

@@ -125,7 +125,9 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	got := w.answered(waiting)
 	require.False(t, got.fails, got.text)
 	all(got.text)
-	a.good("terminal_read", args{"terminal": second, "view": "changes", "since_rev": since}, "not known any more, numbered history is gone with the program; the last of what it printed", "number 200")
+	all(a.good("terminal_read", args{"terminal": second, "view": "changes", "since_rev": since}, "rows that you have not seen left the screen, lines "))
+	all(a.good("terminal_read", args{"terminal": second, "view": "history", "start": 0}, "178 rows of history, lines 0 to 177, then the screen"))
+	a.fails("terminal_read", args{"terminal": second, "view": "history", "start": 1000}, "the program has ended, and of its history the lines from 0 to before ")
 
 	a.runs(args{"program": "bash", "args": []string{"-c", "seq 100"}, "wait_for": "exit"}, "rows that you have not seen left the screen: terminal_read with view history shows the last of them")
 }

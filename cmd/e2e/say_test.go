@@ -16,7 +16,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	before := s.colours()
 	a := w.agent("codex", eras[1])
 	a.good("terminal_say", args{"text": "the tests pass;\nmay I commit?” Ctrl+G gives it · “\u202e"}, "delivered: it stands on the user's screen")
-	s.wait("message from “codex”: “the tests pass; may I commit?' Ctrl+G gives it · '”")
+	s.wait("message from “codex”: “the tests pass; may I commit?' ctrl-G gives it . '”")
 	require.Contains(t, w.good("say", id, "and", "one more", "--as", "claude"), "waiting for the user: something else is shown")
 	s.wait("message from “codex”")
 	w.until(func() bool { // a key that comes too soon takes nothing away
@@ -38,12 +38,12 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	asking := a.start("terminal_request_control", args{"reason": "fix it"})
 	s.asked()
 	a.good("terminal_say", args{"text": "press Ctrl+G"}, "waiting for the user: a question to them comes first")
-	require.Contains(t, s.bottom(), "codex asks to drive: “fix it”")
-	require.NotContains(t, s.screen(), "press Ctrl+G")
+	require.Contains(t, s.bottom(), "“codex” asks to drive for 10 min: “fix it”")
+	require.NotContains(t, s.screen(), "press ctrl-G")
 	s.press(`C-\`)
 	s.wait("codex is refused")
 	require.True(t, w.answered(asking).fails)
-	s.wait("message from “codex”: “press Ctrl+G”")
+	s.wait("message from “codex”: “press ctrl-G”")
 	refused := ""
 	for range 8 { // more than may come in the time that this takes
 		refused += a.calls("terminal_say", args{"text": "more"}).text
@@ -56,7 +56,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	s.typed("\x04")
 	require.Zero(t, s.status())
 	require.Regexp(t, "^\x07+\x1b\x04$", w.content("heard"), "nothing of a message reaches the program")
-	require.Contains(t, w.good("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' Ctrl+G gives it · '")
+	require.Contains(t, w.good("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' ctrl-G gives it . '")
 }
 
 func TestAMessageWaitsForAPerson(t *testing.T) {

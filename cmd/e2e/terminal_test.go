@@ -165,13 +165,13 @@ func (s *terminal) listen(flags string) (proxy string) {
 	return s.match(`listening proxy=(\d+) `)
 }
 
-// asked waits for the line over the bottom row.
+// asked waits for the question, over the bottom rows or, where the cursor is in those, the first.
 func (s *terminal) asked() {
 	s.w.t.Helper()
 	s.see("the question", func(string) bool { return s.questioned() })
 }
 
-func (s *terminal) questioned() bool { return strings.Contains(s.bottom(), "Ctrl+G gives") }
+func (s *terminal) questioned() bool { return strings.Contains(s.screen(), "Ctrl+G gives it") }
 
 // answer presses a key until the question is gone: a key that comes too soon after the question counts as an accident.
 func (s *terminal) answer(key string) {

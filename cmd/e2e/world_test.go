@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -23,7 +25,7 @@ import (
 
 const (
 	// patience is how long a fact may take that the tests wait for. Nothing is expected to take nearly as long.
-	patience = 20 * time.Second
+	patience = time.Minute
 	glance   = 20 * time.Millisecond // between two looks
 )
 
@@ -43,6 +45,9 @@ type world struct {
 // sockets, fails it.
 func newWorld(t *testing.T, programs ...string) *world {
 	t.Helper()
+	if slices.Contains(programs, "Xvfb") {
+		clients(t)
+	}
 	for _, p := range append(programs, "tmux", "bash") {
 		if _, err := exec.LookPath(p); err != nil {
 			t.Skipf("%s is not installed", p)
@@ -121,8 +126,26 @@ func (w *world) do(name string, args ...string) result { return w.start(name, ar
 type running struct {
 	w        *world
 	cmd      *exec.Cmd
-	out, err bytes.Buffer
+	out, err output
 	ended    chan struct{}
+}
+
+// output is what a command has printed so far, also while it runs.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
 }
 
 func (w *world) start(name string, args ...string) *running {
@@ -153,9 +176,15 @@ func (r *running) wait() result {
 	select {
 	case <-r.ended:
 	case <-time.After(patience):
-		_ = r.cmd.Process.Kill()
-		<-r.ended
-		require.FailNow(r.w.t, "a command hangs", "%s\n%s%s", r.cmd, r.out.String(), r.err.String())
+		state, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(r.cmd.Process.Pid), "stat"))
+		_ = r.cmd.Process.Signal(syscall.SIGQUIT) // ours say where they hang
+		select {
+		case <-r.ended:
+		case <-time.After(5 * time.Second):
+			_ = r.cmd.Process.Kill()
+			<-r.ended
+		}
+		require.FailNow(r.w.t, "a command hangs", "%s\n%s\n%s%s", r.cmd, state, r.out.String(), r.err.String())
 	}
 	return result{r.out.String(), r.err.String(), r.cmd.ProcessState.ExitCode()}
 }

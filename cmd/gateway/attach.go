@@ -29,7 +29,7 @@ const terminalPatience = time.Minute
 func (a *app) newAttach() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "attach ID [--watch]", Short: "Sit down in front of a session that an agent started", Args: cobra.ExactArgs(1),
+		Use: "attach ID [--watch]", Short: "Attach to a session started by an agent", Args: cobra.ExactArgs(1),
 		Long: "attach shows what the agent sees, and gives you the keyboard beside it, with the same keys as proxy: your own keys\n" +
 			"pause the agent, Ctrl+\\ takes the keyboard from it, Ctrl+G gives it when the agent asks. To leave without ending the\n" +
 			"program press Ctrl+\\ and then d while no agent has the keyboard. With several people, the program has the size of the\n" +
@@ -129,7 +129,7 @@ func shownIn(inside, outer string, all []protocol.SessionInfo) bool {
 // front is a person's terminal in front of a session.
 type front struct {
 	term  *tty.Terminal
-	seat  place
+	seat  attachment
 	watch bool
 	still bool // what comes are pictures
 	rows  int

@@ -96,7 +96,7 @@ func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 	require.Contains(t, errs, "line 2")
 
 	write(whole[:len(whole)-20])
-	out, _, status = audit("verify", log)
+	out, _, status = audit("verify", "--running", log)
 	require.Zero(t, status)
 	require.Contains(t, out, "note: line 10 is cut off")
 	require.Contains(t, out, "note: the log has no end")
@@ -118,6 +118,59 @@ func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 	_, errs, status = audit("verify", log)
 	require.Equal(t, 1, status)
 	require.Contains(t, errs, "x.cast is not the recording that was written with")
+}
+
+// TestR80ALogThatIsCutAtItsEnd: entries that are gone from the end are noticed, by the end that is missing or by a head that
+// was kept.
+func TestR80ALogThatIsCutAtItsEnd(t *testing.T) {
+	cast := recorded(t)
+	log := cast + record.AuditSuffix
+	whole, err := os.ReadFile(log)
+	require.NoError(t, err)
+	lines := bytes.SplitAfter(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
+	head := func(n int) string { // of the first n lines
+		var e record.Entry
+		require.NoError(t, json.Unmarshal(lines[n-1], &e))
+		return e.Hash
+	}
+	none := strings.Repeat("0", 64)
+	for _, c := range []struct {
+		kept   int // lines
+		args   string
+		status int
+		says   string
+	}{
+		{10, "", 0, "unbroken"},
+		{10, "--head " + head(10), 0, "the head that you gave is in it, 0 entries before the end"},
+		{10, "--head " + strings.ToUpper(head(10)), 0, "the head that you gave is in it"},
+		{10, "--head " + head(9), 1, "1 entry comes after the one with the hash"},
+		{10, "--running --head " + head(7), 0, "3 entries before the end"},
+		{10, "--head " + none, 1, "no entry has the hash " + none},
+		{9, "", 1, "the log has no end: entries after line 9 may have been cut off (head " + head(9)},
+		{9, "--head " + head(9), 1, "the log has no end"},
+		{9, "--running", 0, "note: the log has no end"},
+		{9, "--running --head " + head(9), 0, "0 entries before the end"},
+		{8, "--running --head " + head(9), 1, "cut off before that entry; its head is " + head(8)},
+		{10, "--head abc", 2, "--head: \"abc\" is not a hash"},
+		{10, "--head " + none + "00", 2, "is not a hash"},
+	} {
+		require.NoError(t, os.WriteFile(log, bytes.Join(lines[:c.kept], nil), 0o600))
+		out, errs, status := audit(append([]string{"verify", log}, strings.Fields(c.args)...)...)
+		require.Equal(t, c.status, status, "%d lines, %s: %s%s", c.kept, c.args, out, errs)
+		require.Contains(t, out+errs, c.says)
+		if c.status == 1 && c.kept == 9 {
+			require.Contains(t, errs, "hint: --running if the session still runs")
+		}
+	}
+}
+
+// TestR80AGapIsSaid: a log that lacks entries which the disk did not take says so, and does not call itself unbroken.
+func TestR80AGapIsSaid(t *testing.T) {
+	v := verified{File: "x", Entries: 3, Head: "abc", Lost: 2, Gaps: 1, Closed: true}
+	said := strings.Join(v.sentences(), "\n")
+	require.Contains(t, said, "3 entries, with a gap, else unbroken; head abc")
+	require.Contains(t, said, "the disk did not take 2 entries")
+	require.Contains(t, said, "output is missing in the recording at 1 place;")
 }
 
 func TestAuditShow(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"terminalproxy/cmd/pictures"
 	"terminalproxy/gateway"
@@ -22,7 +23,11 @@ import (
 	"terminalproxy/gateway/observe"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/names"
 )
+
+// gatherPause is between two looks for a session.
+const gatherPause = 50 * time.Millisecond
 
 // defaultName is the agent that a command line is when --as says nothing else.
 const defaultName = "cli"
@@ -32,6 +37,9 @@ func (a *app) endpoint() (gateway.Endpoint, error) {
 	ep, err := gateway.ParseEndpoint(a.gateway)
 	if err != nil {
 		return ep, &failure{status: statusUsage, cause: err}
+	}
+	ep.Displaced = func(why string) {
+		_, _ = fmt.Fprintf(a.err, "gateway: %s; waiting for another one to take over\n", why)
 	}
 	if a.tokenFile == "" {
 		return ep, nil
@@ -63,8 +71,8 @@ func (a *app) dial(name string, create bool) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name == "" || observe.Name(name) != name {
-		return nil, usage("--as: %.40q is no name: use one line of 1 to 32 visible characters", name)
+	if why := names.Fault(name); why != "" {
+		return nil, usage("--as: %.40q is no name for an agent: %s", name, why)
 	}
 	key, err := identity(name, create)
 	if err != nil {
@@ -98,14 +106,21 @@ func (a *app) with(name string, create bool, work func(*client.Client) error) er
 
 // lookup is the session with an id; a wrong id is an error that lists the right ones.
 func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
-	sessions, err := c.Sessions(ctx)
-	if err != nil {
-		return protocol.SessionInfo{}, err
-	}
-	for _, s := range sessions {
-		if s.SessionID == id {
-			return s, nil
+	var sessions []protocol.SessionInfo
+	for {
+		var err error
+		if sessions, err = c.Sessions(ctx); err != nil {
+			return protocol.SessionInfo{}, err
 		}
+		for _, s := range sessions {
+			if s.SessionID == id {
+				return s, nil
+			}
+		}
+		if !c.Gathering() || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(gatherPause) // it may be on its way to a gateway that just took over
 	}
 	if len(sessions) == 0 {
 		return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: there are no sessions", id), hint: hintNothingRuns}

@@ -49,8 +49,8 @@ func (a *app) newRequest() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&reason, "reason", "", "what you want to do, for the user to read (needed)")
-	f.StringVar(&level, "level", string(protocol.LevelDrive), "drive: every key; type: text and editing keys, Enter and the like wait until the user lets them through")
-	f.DurationVar(&forTime, "for", 0, "how long you need it (default: until it is taken or given back)")
+	f.StringVar(&level, "level", string(protocol.LevelDrive), "drive: every key; type: text and editing keys at a shell's or REPL's prompt; Enter and the like, and all input elsewhere, wait until the user lets them through")
+	f.DurationVar(&forTime, "for", 0, "how long you need it; the user limits it, to 10m unless they chose otherwise")
 	f.DurationVar(&timeout, "timeout", 2*time.Minute, "wait this long for the answer; the request stays open after that")
 	f.StringVar(&as, "as", defaultName, asHelp)
 	return cmd

@@ -51,7 +51,7 @@ func (d *doctor) wrong(name, do, say string, args ...any) {
 
 func (a *app) newDoctor() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Say what runs, how it is protected, and what this machine can promise", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check the running gateway and this machine's protections", Args: cobra.NoArgs,
 		Long: "doctor looks at the gateway that runs, the files of sockets and tokens, the processes of the sessions and the kernel.\n" +
 			"It changes nothing and starts nothing. ok: as it should be. warn: weaker than it could be. wrong: to be put right, and\n" +
 			"then the exit status is 1.",

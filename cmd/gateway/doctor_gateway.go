@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -22,11 +23,13 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 // doctorTime bounds each question to a gateway.
-const doctorTime = 3 * time.Second
+const doctorTime = 5 * time.Second
 
 // versions are those of both programs: the proxy is the one that this shell would start.
 func (d *doctor) versions(ctx context.Context) {
@@ -70,7 +73,12 @@ func (d *doctor) socket(ctx context.Context) {
 		d.wrong("local gateway", "", "%v", err)
 		return
 	}
+	ep.LookOnly = true
 	conn, err := ep.DialContext(ctx)
+	if silent, ok := errors.AsType[*place.Silent](err); ok {
+		d.wrong("local gateway", "continue that process, or ask for anything, as with gateway ls: another one takes over", "%v", silent)
+		return
+	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		d.ok("local gateway", "none runs here; the one before was killed and left its socket, which the next one replaces")
 		return
@@ -80,26 +88,30 @@ func (d *doctor) socket(ctx context.Context) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	who, pid := peer(conn)
+	who := place.Process{}
+	if socket, ok := conn.(syscall.Conn); ok {
+		who = place.ProcessOf(socket)
+	}
 	wire, err := health(conn)
 	if err != nil {
 		d.wrong("local gateway", "end that process, and another one takes over", "%s does not answer on the local socket: %v", who, err)
 		return
 	}
 	d.ok("local gateway", "%s serves the local socket, wire %s", who, wire)
-	d.process("process of the gateway", pid)
+	d.process("process of the gateway", who.Pid)
 	d.sessions(ctx, "", ep)
 }
 
 // health asks a gateway for its version.
-func health(conn net.Conn) (wire string, err error) {
-	if err := conn.SetDeadline(time.Now().Add(doctorTime)); err != nil {
+func health(raw net.Conn) (wire string, err error) {
+	conn, err := handshake.Bound(raw, doctorTime)
+	if err != nil {
 		return "", err
 	}
 	if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
 		return "", err
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, 16<<10)), nil)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return "", err
 	}
@@ -129,7 +141,7 @@ func (d *doctor) sessions(ctx context.Context, at string, ep gateway.Endpoint) {
 		name := "session " + s.SessionID
 		d.ok(name, "%s, %s, keyboard: %s", observe.Command(s), observe.State(s), observe.Keyboard(s.Keyboard, "", time.Now()))
 		if at == "" && s.State == protocol.StateRunning {
-			d.process("process of "+s.SessionID, parent(d.root, s.Pid))
+			d.process("process of "+s.SessionID, proxyOf(d.root, s.Pid))
 		}
 	}
 }
@@ -212,4 +224,16 @@ func owner(info fs.FileInfo) int {
 		return int(st.Uid)
 	}
 	return os.Getuid()
+}
+
+// leaderName is the name of a process of the proxy's that may stand between it and its program (package child).
+const leaderName = "proxy-leader"
+
+// proxyOf is the process that runs a session's program, 0 when that is not known.
+func proxyOf(root string, program int) int {
+	pid := parent(root, program)
+	if name, _ := os.ReadFile(filepath.Join(root+"/proc", strconv.Itoa(pid), "comm")); strings.TrimSpace(string(name)) == leaderName {
+		return parent(root, pid)
+	}
+	return pid
 }

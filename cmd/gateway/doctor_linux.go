@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,35 +11,7 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
-
-	"terminalproxy/gateway/observe"
-	"terminalproxy/protocol"
 )
-
-// peer is the process behind a Unix socket, in words and as its id, 0 when that is not known.
-func peer(conn net.Conn) (name string, pid int) {
-	const unknown = "a process"
-	socket, ok := conn.(*net.UnixConn)
-	if !ok {
-		return unknown, 0
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return unknown, 0
-	}
-	var cred *unix.Ucred
-	if err := raw.Control(func(fd uintptr) { cred, _ = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || cred == nil {
-		return unknown, 0
-	}
-	pid = int(cred.Pid)
-	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-	if err != nil || words[0] == "" {
-		return fmt.Sprintf("process %d", pid), pid
-	}
-	program := protocol.SessionInfo{Command: filepath.Base(words[0]), Args: words[1:]}
-	return fmt.Sprintf("`%s` (process %d)", observe.Command(program), pid), pid
-}
 
 // parent is the process that started another, 0 when that is not known.
 func parent(root string, pid int) int {

@@ -2,10 +2,6 @@
 
 package main
 
-import "net"
-
-func peer(net.Conn) (name string, pid int) { return "a process", 0 }
-
 func parent(string, int) int { return 0 }
 
 func (d *doctor) process(name string, _ int) {

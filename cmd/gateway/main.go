@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/flagwords"
 	"terminalproxy/cmd/harden"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
@@ -39,6 +40,7 @@ const (
 	statusTimeout    = 124
 	statusUndefined  = -1
 	hintNothingRuns  = "start a session in a terminal with: proxy --agent PROGRAM"
+	hintUserTypes    = "look with: gateway wait ID --changed; a line of the user's only they can submit or clear, and gateway say can ask for that"
 	hintRequestFirst = "ask first with: gateway request ID --reason REASON"
 	hintWaitForUser  = "wait for the user with: gateway wait ID --changed"
 	hintWaitForInput = "wait until the user has answered with: gateway wait ID --waiting"
@@ -123,7 +125,7 @@ func (a *app) report(err error) int {
 		f.status = a.statusOf(err)
 	}
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\n  ")
-	if what, _, _ := strings.Cut(text, ":"); a.command != "" && strings.Contains(what, " ") && !strings.HasPrefix(what, a.command+" ") {
+	if what, _, _ := strings.Cut(text, ":"); a.command != "" && strings.Contains(what, " ") && what != a.command && !strings.HasPrefix(what, a.command+" ") {
 		text = a.command + ": " + text // it is only a why
 	}
 	_, _ = fmt.Fprintf(a.err, "gateway: %s\n", text)
@@ -173,6 +175,9 @@ func hintFor(f *failure) string {
 	if refused, ok := errors.AsType[*protocol.Error](f.cause); ok && refused.Code == protocol.CodeNoGrant {
 		return hintRequestFirst
 	}
+	if refused, ok := errors.AsType[*protocol.Error](f.cause); ok && refused.RetryAfterMs > 0 {
+		return "do not ask before that, nor then if the user does not want it"
+	}
 	switch f.status {
 	case statusUsage:
 		return "gateway COMMAND --help says what a command takes"
@@ -207,6 +212,12 @@ func (a *app) newRoot() *cobra.Command {
 	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
 	a.addCommands(root)
 	root.AddCommand(a.newKeep())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if say, hint, ok := flagwords.Explain(err); ok {
+			return &failure{status: statusUsage, cause: errors.New(say), hint: hint}
+		}
+		return err
+	})
 	sayUse(root)
 	return root
 }

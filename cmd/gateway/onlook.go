@@ -16,8 +16,8 @@ import (
 // onlookEvery is the fastest rhythm of the pictures.
 const onlookEvery = 100 * time.Millisecond
 
-// place is a person's place in front of a session.
-type place interface {
+// attachment is a person's place in front of a session.
+type attachment interface {
 	Messages() <-chan protocol.Message
 	Err() error
 	Leave()
@@ -131,7 +131,7 @@ func portrait(f *protocol.Frame, now time.Time) []byte {
 }
 
 // sit finds a person's place in front of a session: with its keyboard, or only to look.
-func sit(ctx context.Context, c *client.Client, s protocol.SessionInfo, cols, rows int, watch bool) (place, error) {
+func sit(ctx context.Context, c *client.Client, s protocol.SessionInfo, cols, rows int, watch bool) (attachment, error) {
 	if s.Headless {
 		return c.Sit(ctx, s.SessionID, cols, rows, !watch)
 	}

@@ -49,8 +49,8 @@ func (a *app) newGrant() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&level, "level", string(protocol.LevelDrive), "the most that the agent may do. drive: every key; type: text and editing keys")
-	f.DurationVar(&forTime, "for", 0, "how long at most (default: until it is taken or given back)")
+	f.StringVar(&level, "level", string(protocol.LevelDrive), "the most that the agent may do. drive: every key; type: text and editing keys at a shell's or REPL's prompt; the rest waits for the session's user")
+	f.DurationVar(&forTime, "for", 0, "how long at most (default: as the session's user chose, else 10m)")
 	f.StringVar(&agent, "to", "", "only to the agent of this `NAME`")
 	return cmd
 }
@@ -113,7 +113,7 @@ func (a *app) grant(ctx context.Context, id string, m *protocol.ControlDecide) e
 
 // question is what a grant means, for the owner to read before it is given.
 func (a *app) question(s protocol.SessionInfo, k protocol.Keyboard, m *protocol.ControlDecide) string {
-	what, last := "every key", "until it is taken or given back"
+	what, last := "every key", "for 10m, or as the session's user chose"
 	if m.Level == protocol.LevelType || k.AskingLevel == protocol.LevelType {
 		what = "text and editing keys"
 	}

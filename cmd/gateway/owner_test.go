@@ -136,7 +136,7 @@ func TestWhatTheOwnerReadsBeforeGiving(t *testing.T) {
 		{
 			protocol.Keyboard{},
 			protocol.ControlDecide{Level: protocol.LevelDrive},
-			`sh-1 "sh -i": give every key to the next agent that asks within 2m, until it is taken or given back?`,
+			`sh-1 "sh -i": give every key to the next agent that asks within 2m, for 10m, or as the session's user chose?`,
 		},
 		{
 			protocol.Keyboard{},

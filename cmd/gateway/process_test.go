@@ -127,6 +127,14 @@ func TestServeSaysWhyItCannot(t *testing.T) {
 	require.Equal(t, statusRefused, got.status)
 	require.Contains(t, got.err, "address already in use")
 	require.Contains(t, got.err, "hint: another gateway may run there")
+
+	for _, address := range []string{"foo", "127.0.0.1:99999"} {
+		got = command(t, "serve", "--listen", address)
+		require.Equal(t, statusUsage, got.status, got.err)
+		require.Contains(t, got.err, "serve: --listen \""+address+"\"")
+		require.Contains(t, got.err, "write it as 127.0.0.1:PORT")
+		require.NotContains(t, got.err, "another gateway")
+	}
 }
 
 func TestMCPOverStdioInBothEras(t *testing.T) {
@@ -175,6 +183,9 @@ func text(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) 
 // inspector is the MCP inspector's command, a client that nobody of this project wrote.
 func inspector(t *testing.T) string {
 	t.Helper()
+	if os.Getenv("CLIENTS") == "" {
+		t.Skip("a test of real clients: make clients runs it")
+	}
 	for _, path := range []string{os.Getenv("INSPECTOR"), filepath.Join("..", "..", ".ci", "node_modules", ".bin", "mcp-inspector")} {
 		if _, err := os.Stat(path); path != "" && err == nil {
 			return path

@@ -23,7 +23,7 @@ var door = observe.Door{
 type budget struct{ given int }
 
 func (b *budget) add(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&b.given, "max-tokens", 0, fmt.Sprintf("print at most `N` tokens for a model, %d to %d, counted high, and say what is left out (default: everything)",
+	cmd.Flags().IntVar(&b.given, "max-tokens", 0, fmt.Sprintf("limit output to about `N` tokens, %d to %d, and name what is left out (default: everything)",
 		observe.MinTokens, observe.MaxTokens))
 }
 

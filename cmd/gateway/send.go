@@ -240,11 +240,12 @@ func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 		out.hint = hintWaitForInput
 	case observe.Paused(failed.Reason):
 		out.hint = hintWaitForUser
-	case failed.Status == protocol.StatusDropped:
+	case observe.CutOff(failed):
 		why = "control ended: " + observe.Ended(failed.Ended)
 	case failed.Reason == protocol.CodeNoGrant:
-		out.hint = hintRequestFirst
-		fallthrough
+		out.hint, out.status = hintRequestFirst, statusOfCode(failed.Reason)
+	case failed.Reason == protocol.CodeUserTyping:
+		out.hint = hintUserTypes
 	default:
 		out.status = statusOfCode(failed.Reason)
 	}
@@ -252,7 +253,7 @@ func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 	if notes := typed.Notes(); len(notes) > 0 {
 		out.cause = fmt.Errorf("%w\n%s", out.cause, observe.Messages(notes))
 	}
-	if left := observe.Unsubmitted(failed.UnsubmittedBytes); left != "" {
+	if left := observe.Left(failed.LeftOnLine); left != "" {
 		out.cause = fmt.Errorf("%w\n%s", out.cause, left)
 	}
 	return out

@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/pictures"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/place"
 )
 
 // serveFlags are the flags of serve.
@@ -55,15 +56,24 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		return err
 	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", in.listen)
+	if _, wrong := errors.AsType[*net.AddrError](err); wrong {
+		return usage("serve: --listen %.60q: %w: write it as 127.0.0.1:PORT, or :PORT for all addresses", in.listen, err)
+	}
 	if err != nil {
-		return &failure{status: statusRefused, cause: fmt.Errorf("serve: %w", err), hint: "another gateway may run there: choose another address with --listen"}
+		out := &failure{status: statusRefused, cause: fmt.Errorf("serve: %w", err)}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			out.hint = "another gateway may run there: choose another address with --listen"
+		} else {
+			out.hint = "--listen needs an address of this machine: 127.0.0.1:PORT, or :PORT for all of them"
+		}
+		return out
 	}
 	if addr, ok := ln.Addr().(*net.TCPAddr); secure == nil && ok && !addr.IP.IsLoopback() {
 		return errors.Join(usage("serve: --listen %s is reached from other machines: give --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen), ln.Close())
 	}
 	log := a.logger(in.log, slog.LevelInfo)
 	server := gateway.New(gateway.Config{Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version, MCP: a.mcpDoor(log)})
-	local, release, err := localSocket()
+	local, err := localSocket()
 	if err != nil {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)
 	}
@@ -73,7 +83,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	defer stop(nil)
 	var wg sync.WaitGroup
 	if local != nil {
-		wg.Go(func() { stop(server.ServeLocal(ctx, local)) }) // ends with ctx or with Close
+		wg.Go(func() { stop(server.KeepLocal(ctx, local)) }) // ends with ctx or with Close
 	}
 	wg.Go(func() { stop(server.ServeTCP(ctx, ln, secure)) }) // ends with ctx or with Close
 	<-ctx.Done()
@@ -82,7 +92,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err)
 	}
-	return errors.Join(err, release())
+	return err
 }
 
 // certificate is the TLS configuration of a pair of files, nil for none.
@@ -100,30 +110,24 @@ func certificate(cert, key string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, nil
 }
 
-// localSocket takes the place of the user's local gateway if nobody has it. release is never nil.
-func localSocket() (ln *net.UnixListener, release func() error, err error) {
-	none := func() error { return nil }
+// localSocket takes the place of the user's local gateway if nobody has it.
+func localSocket() (*place.Place, error) {
 	dir, err := gateway.RuntimeDir()
 	if err != nil {
-		return nil, none, err
+		return nil, err
 	}
-	ln, release, err = gateway.ListenLocal(dir)
-	if err != nil {
-		return nil, none, err
-	}
-	return ln, release, nil
+	return gateway.ListenLocal(dir)
 }
 
 // announce says where the gateway is and how to come in.
-func (a *app) announce(ln net.Listener, secure bool, local *net.UnixListener, tokens string) {
+func (a *app) announce(ln net.Listener, secure bool, local *place.Place, tokens string) {
 	scheme := "ws"
 	if secure {
 		scheme = "wss"
 	}
 	_, _ = fmt.Fprintf(a.out, "listening on %s://%s\n", scheme, ln.Addr())
 	if local != nil {
-		dir, _ := gateway.RuntimeDir() // it was found just before
-		_, _ = fmt.Fprintf(a.out, "listening on unix:%s\n", filepath.Join(dir, "gateway.sock"))
+		_, _ = fmt.Fprintf(a.out, "listening on unix:%s\n", local.Path())
 	}
 	_, _ = fmt.Fprintf(a.out, "tokens: %s (make one with: gateway token create NAME --role proxy|agent|viewer|owner)\n", tokens)
 }

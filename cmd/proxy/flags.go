@@ -12,11 +12,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"terminalproxy/cmd/flagwords"
 	"terminalproxy/cmd/pictures"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
@@ -62,8 +64,8 @@ func (f *flags) set() *pflag.FlagSet {
 	s.SortFlags = false
 	s.SetInterspersed(false)
 	s.BoolVar(&f.agent, "agent", false, "agents may observe this session, and ask for control")
-	s.StringVar(&f.grant, "grant", "", "give control to the first agent that asks: `LEVEL` type or drive")
-	s.DurationVar(&f.lasts, "for", 0, "how long a grant lasts at most (e.g. 10m); 0 until taken back")
+	s.StringVar(&f.grant, "grant", "", "give control to the first agent that asks. `LEVEL` drive: every key; type: text at a line prompt, the rest waits for you")
+	s.DurationVar(&f.lasts, "for", 0, "how long a grant lasts at most, e.g. 1h; 0 until taken back (default: 10m for one that you give with Ctrl+G, until taken back for --grant)")
 	s.StringVar(&f.name, "name", "", "`NAME` of the session (default: the program's)")
 	s.StringVar(&f.gateway, "gateway", "", "`URL` of a gateway: ws://, wss://, unix: (env PROXY_GATEWAY; default: the local one, served by this process when none answers)")
 	s.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
@@ -72,9 +74,9 @@ func (f *flags) set() *pflag.FlagSet {
 	s.DurationVar(&f.yield, "yield", time.Second, "the agent pauses for this long after a key of yours")
 	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back")
 	s.BoolVar(&f.oneProgram, "only-this-program", false, "a grant is for the program in front when it is given: it pauses while another one is")
-	s.BoolVar(&f.noNotice, "no-notice", false, "no line over the program: bell and title only")
-	s.BoolVar(&f.escapes, "allow-escapes", false, "do not filter sequences that reach the clipboard, files, the window or a printer while an agent drives")
-	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, a key or a password in a URL (covering it is no guarantee)")
+	s.BoolVar(&f.noNotice, "no-notice", false, "no questions and no sign over the program: bell and title only")
+	s.BoolVar(&f.escapes, "allow-escapes", false, "do not filter sequences that reach the clipboard, files, the window, function keys or a printer while an agent drives")
+	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, a key or a password (covering them is no guarantee)")
 	s.BoolVar(&f.nested, "nested", false, "run inside another proxy session")
 	s.StringVar(&f.record, "record", "", "record the session to `FILE`, an asciicast with the author of every input, and to FILE.audit.jsonl")
 	s.BoolVar(&f.requireTTY, "require-tty", false, "refuse to run without a terminal")
@@ -91,7 +93,7 @@ func (f *flags) set() *pflag.FlagSet {
 const usageHead = `Usage: proxy [flags] [--] PROGRAM [ARG ...]
 
 Runs PROGRAM in a PTY on your terminal, exactly as without proxy. With --agent, AI agents may watch it through the
-gateway and type only while you let them: a line at the bottom asks you, Ctrl+G gives the keyboard, and Ctrl+\ takes
+gateway and type only while you let them: a line over the screen asks you, Ctrl+G gives the keyboard, and Ctrl+\ takes
 it back at once. Without PROGRAM, --agent runs your $SHELL.
 
 Flags (all before PROGRAM; the rest is the program's):
@@ -132,6 +134,9 @@ func parse(args []string) (*flags, error) {
 	f := &flags{}
 	set := f.set()
 	if err := set.Parse(args); err != nil {
+		if say, hint, ok := flagwords.Explain(err); ok {
+			return nil, wrong(hint, "%s", say)
+		}
 		return nil, wrong("see proxy --help; flags of PROGRAM come after it", "%v", err)
 	}
 	switch {
@@ -180,6 +185,9 @@ func (f *flags) check(set *pflag.FlagSet) error {
 		return wrong("", "--rows %d: it must be 1 to %d", f.rows, protocol.MaxSize)
 	case len(f.name) > protocol.MaxName || strings.ContainsFunc(f.name, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return wrong("", "--name: it must be at most %d characters without controls", protocol.MaxName)
+	}
+	if set.Changed("for") && f.lasts == 0 {
+		f.lasts = control.Unlimited
 	}
 	return nil
 }
@@ -248,7 +256,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	}
 	local := gateway.NewLocal(dir, log)
 	local.Draw = pictures.Draw
-	agent.Dial = local.Dial
+	agent.Dial, agent.Away, agent.Back = local.Dial, local.Away, local.Back
 	agent.Join = func() (link.Seat, error) {
 		if seat, err := local.Join(); seat != nil || err != nil {
 			return seat, err

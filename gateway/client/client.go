@@ -107,7 +107,7 @@ func (c *Client) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(r.Sessions) > 0 || !c.gathering() {
+		if len(r.Sessions) > 0 || !c.Gathering() {
 			return r.Sessions, nil
 		}
 		if err := pause(ctx, gatherPause); err != nil {
@@ -261,7 +261,7 @@ func (c *Client) call(ctx context.Context, m protocol.Message, p policy) (protoc
 			if !refused {
 				return answer, nil
 			}
-			if refusal.Code != protocol.CodeNoSession || !c.gathering() {
+			if refusal.Code != protocol.CodeNoSession || !c.Gathering() {
 				return nil, refusal
 			}
 			if err := pause(ctx, gatherPause); err != nil {

@@ -5,19 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 const (
+	// dialTimeout bounds one try: a local gateway that does not answer may have to be replaced first.
+	dialTimeout      = 15 * time.Second
 	handshakeTimeout = 5 * time.Second
 	writeTimeout     = 5 * time.Second
 	// silence is how long a gateway may say nothing; it pings every 20 s.
@@ -58,8 +63,10 @@ type conn struct {
 	ws      *websocket.Conn
 	gone    chan struct{} // closed by the reader when it ends
 	writing sync.Mutex    // gorilla allows one writer
-	// again is the time of the handshake if another connection went before, else zero.
+	// again is the time of the handshake if another connection went before, or another gateway, else zero.
 	again time.Time
+
+	heard atomic.Uint64 // frames
 
 	mu      sync.Mutex
 	waiting map[string][]chan protocol.Message // by request id
@@ -86,7 +93,7 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	made := &conn{ws: ws, gone: make(chan struct{}), waiting: make(map[string][]chan protocol.Message)}
-	if old != nil {
+	if peer := peerOf(ws); old != nil || peer != nil && peer.Gathering() {
 		made.again = time.Now()
 	}
 	c.mu.Lock()
@@ -101,8 +108,8 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 	return made, nil
 }
 
-// gathering reports whether the gateway may not know all of its sessions yet.
-func (c *Client) gathering() bool {
+// Gathering reports whether the gateway may not know all of its sessions yet.
+func (c *Client) Gathering() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn != nil && time.Since(c.conn.again) < gatherTime
@@ -123,6 +130,7 @@ func (c *Client) dial(ctx context.Context, again bool) (*websocket.Conn, error) 
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
 	began, delay := time.Now(), firstDelay
+	var cause error
 	for try := 1; ; try++ {
 		ws, err := c.handshake(ctx)
 		if err == nil {
@@ -134,8 +142,11 @@ func (c *Client) dial(ctx context.Context, again bool) (*websocket.Conn, error) 
 		if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 			return nil, refusal // an answer, and it will not change
 		}
+		if cause == nil || !errors.Is(err, fs.ErrNotExist) {
+			cause = err // that nobody serves any more says less than why somebody did not answer
+		}
 		if again && time.Since(began) > patience || !again && try >= firstTries || ctx.Err() != nil {
-			return nil, &Unreachable{URL: c.cfg.URL, Cause: err, Hint: "start a session with `proxy --agent PROGRAM`, or check the gateway's address"}
+			return nil, &Unreachable{URL: c.cfg.URL, Cause: cause, Hint: "start a session with `proxy --agent PROGRAM`, or check the gateway's address"}
 		}
 		c.cfg.Log.Debug("dial gateway", "url", c.cfg.URL, "error", err)
 		// Full jitter: those whom one gateway left do not come back in step.
@@ -163,10 +174,18 @@ func (c *Client) handshake(ctx context.Context) (*websocket.Conn, error) {
 
 // knock makes a WebSocket at one door. Redirects are not followed.
 func (c *Client) knock(ctx context.Context, url string) (*websocket.Conn, error) {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return c.cfg.Dial(ctx) }
+	var bound *handshake.Conn
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		conn, err := c.cfg.Dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		bound, err = handshake.Bound(conn, handshakeTimeout)
+		return bound, err
+	}
 	dialer := websocket.Dialer{
 		NetDialContext: dial, NetDialTLSContext: dial,
-		HandshakeTimeout: handshakeTimeout, Subprotocols: []string{protocol.Version},
+		HandshakeTimeout: dialTimeout, Subprotocols: []string{protocol.Version},
 	}
 	header := c.cfg.Header.Clone()
 	if header == nil {
@@ -187,6 +206,10 @@ func (c *Client) knock(ctx context.Context, url string) (*websocket.Conn, error)
 	}
 	if err != nil {
 		return nil, refused(resp, err)
+	}
+	if err := bound.Done(); err != nil {
+		_ = ws.Close()
+		return nil, err
 	}
 	if ws.Subprotocol() != protocol.Version {
 		_ = ws.Close()
@@ -251,12 +274,19 @@ func (k *conn) call(ctx context.Context, id string, frame []byte) (protocol.Mess
 		_ = k.ws.Close()
 		<-k.gone // what came before the end still counts
 	}
-	select {
-	case m := <-answer:
-		return m, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-k.gone:
+	watch := k.watch()
+	defer watch.stop()
+	for over := false; !over; {
+		select {
+		case m := <-answer:
+			return m, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-watch.tick:
+			watch.look()
+		case <-k.gone:
+			over = true
+		}
 	}
 	select {
 	case m := <-answer:
@@ -311,12 +341,14 @@ func (k *conn) read(c *Client) {
 	defer close(k.gone)
 	defer func() { _ = k.ws.Close() }()
 	next := frames(k.ws)
+	k.ws.SetPongHandler(func(string) error { k.heard.Add(1); return nil })
 	for {
 		m, err := next()
 		if err != nil {
 			c.cfg.Log.Debug("gateway connection ended", "error", err)
 			return
 		}
+		k.heard.Add(1)
 		k.deliver(m)
 	}
 }
@@ -338,9 +370,9 @@ func (k *conn) deliver(m protocol.Message) {
 // newer gateway can say more.
 func frames(ws *websocket.Conn) func() (protocol.Message, error) {
 	ws.SetReadLimit(protocol.MaxMessage)
-	_, local := ws.NetConn().(*net.UnixConn) // the kernel tells when that peer is gone; nobody pings
+	local := local(ws)
 	alive := func() error {
-		if local {
+		if local { // the kernel tells when that peer is gone; nobody pings
 			return nil
 		}
 		return ws.SetReadDeadline(time.Now().Add(silence))
@@ -362,5 +394,26 @@ func frames(ws *websocket.Conn) func() (protocol.Message, error) {
 				return m, nil
 			}
 		}
+	}
+}
+
+// request writes m on a connection of its own and waits for the answer; one that is a refusal is the error.
+func request(ws *websocket.Conn, m protocol.Message) error {
+	if err := write(ws, m); err != nil {
+		return err
+	}
+	next := frames(ws)
+	for {
+		answer, err := next()
+		if err != nil {
+			return err
+		}
+		if protocol.RequestID(answer) != protocol.RequestID(m) {
+			continue
+		}
+		if refusal, ok := answer.(*protocol.Error); ok {
+			return refusal
+		}
+		return nil
 	}
 }

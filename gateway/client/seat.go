@@ -141,23 +141,10 @@ func (s *Seat) take(ws *websocket.Conn) error {
 	s.mu.Lock()
 	attach := &protocol.Attach{RequestID: s.client.nextID(), SessionID: s.session, Cols: s.cols, Rows: s.rows}
 	s.mu.Unlock()
-	if err := write(ws, attach); err != nil {
+	if err := request(ws, attach); err != nil {
 		return err
 	}
-	next := frames(ws)
-	for {
-		m, err := next()
-		if err != nil {
-			return err
-		}
-		if protocol.RequestID(m) != attach.RequestID {
-			continue
-		}
-		if refusal, ok := m.(*protocol.Error); ok {
-			return refusal
-		}
-		return write(ws, &protocol.Watch{SessionID: s.session})
-	}
+	return write(ws, &protocol.Watch{SessionID: s.session})
 }
 
 // run passes on what comes, over as many connections as that takes.
@@ -198,6 +185,7 @@ func (s *Seat) reopen(ctx context.Context) (*websocket.Conn, error) {
 func (s *Seat) stream(ctx context.Context, ws *websocket.Conn) (over bool, err error) {
 	defer context.AfterFunc(ctx, func() { _ = ws.Close() })()
 	defer func() { _ = ws.Close() }()
+	defer watchStream(ws)()
 	next := frames(ws)
 	for {
 		m, err := next()

@@ -18,7 +18,7 @@ func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID s
 		got, err := ask[*protocol.ProxyStarted](ctx, c, m, c.once())
 		refused, ok := errors.AsType[*protocol.Error](err)
 		switch {
-		case ok && refused.Code == protocol.CodeUnavailable && c.gathering():
+		case ok && refused.Code == protocol.CodeUnavailable && c.Gathering():
 			// A gateway that just took over learns its hosts as they find it.
 			if err := pause(ctx, gatherPause); err != nil {
 				return "", err

@@ -23,14 +23,10 @@ const backlog = 256
 // A subscription has a connection of its own, so that its reader's pace is nobody else's.
 func (c *Client) Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error) {
 	m := &protocol.SessionsSubscribe{RequestID: c.nextID(), SessionID: sessionID, EveryMs: every.Milliseconds(), Changes: true}
-	frame, err := protocol.Encode(m)
-	if err != nil {
-		if fe, ok := errors.AsType[*protocol.FieldError](err); ok {
-			return nil, fe.Reply()
-		}
-		return nil, err
+	if fe, ok := errors.AsType[*protocol.FieldError](protocol.Check(m)); ok {
+		return nil, fe.Reply()
 	}
-	s := &subscription{client: c, id: m.RequestID, frame: frame, out: make(chan protocol.Message)}
+	s := &subscription{client: c, wish: m, out: make(chan protocol.Message)}
 	// From here on ctx ends by its own end, by Close, and when the stream does.
 	ctx, cancel := context.WithCancel(ctx)
 	unhook := context.AfterFunc(c.ctx, cancel)
@@ -58,8 +54,7 @@ func (c *Client) Subscribe(ctx context.Context, sessionID string, every time.Dur
 
 type subscription struct {
 	client *Client
-	id     string
-	frame  []byte
+	wish   *protocol.SessionsSubscribe
 	out    chan protocol.Message
 }
 
@@ -70,7 +65,7 @@ func (s *subscription) open(ctx context.Context, again bool) (*websocket.Conn, e
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, func() { _ = ws.Close() })()
-	if err := s.agree(ws); err != nil {
+	if err := request(ws, s.wish); err != nil {
 		_ = ws.Close()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -78,29 +73,6 @@ func (s *subscription) open(ctx context.Context, again bool) (*websocket.Conn, e
 		return nil, err
 	}
 	return ws, nil
-}
-
-func (s *subscription) agree(ws *websocket.Conn) error {
-	if err := ws.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-		return err
-	}
-	if err := ws.WriteMessage(websocket.TextMessage, s.frame); err != nil {
-		return err
-	}
-	next := frames(ws)
-	for {
-		m, err := next()
-		if err != nil {
-			return err
-		}
-		if protocol.RequestID(m) != s.id {
-			continue
-		}
-		if refusal, ok := m.(*protocol.Error); ok {
-			return refusal
-		}
-		return nil
-	}
 }
 
 // run streams until the subscription is over, over as many connections as that takes.
@@ -139,6 +111,7 @@ func (s *subscription) reopen(ctx context.Context) (*websocket.Conn, error) {
 
 // stream passes on what one connection brings, and reports whether the session is over.
 func (s *subscription) stream(ctx context.Context, ws *websocket.Conn) (over bool) {
+	defer watchStream(ws)()
 	in := make(chan protocol.Message)
 	done := make(chan struct{})
 	// The reader ends when the socket is closed below; then it closes in.
@@ -211,7 +184,7 @@ func (s *subscription) ends(m protocol.Message) bool {
 	case *protocol.SessionClose:
 		return true
 	case *protocol.Error:
-		return m.RequestID == s.id
+		return m.RequestID == s.wish.RequestID
 	}
 	return false
 }

@@ -24,9 +24,12 @@ func (d *Door) input(v Visitor, w http.ResponseWriter, r *http.Request) error {
 		return err
 	case got.Status == protocol.StatusRefused:
 		return fail(got.Reason, observe.Refusal(got.Reason, got.Message)+hint(got.Reason), got)
-	case got.Status == protocol.StatusDropped:
+	case observe.CutOff(got):
 		return fail(protocol.CodeStaleEpoch, fmt.Sprintf("control ended while this was typed: %s; %d bytes reached the program, %d did not",
 			observe.Ended(got.Ended), got.WrittenBytes, got.DroppedBytes), got)
+	case got.Status == protocol.StatusDropped:
+		return fail(got.Reason, fmt.Sprintf("%s; %d bytes reached the program, %d did not%s",
+			observe.Refusal(got.Reason, got.Message), got.WrittenBytes, got.DroppedBytes, hint(got.Reason)), got)
 	}
 	d.write(w, http.StatusOK, got)
 	return nil

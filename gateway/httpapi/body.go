@@ -123,7 +123,7 @@ func fieldsOf(shape reflect.Type) []string {
 	var out []string
 	for i := range shape.NumField() {
 		name, _, _ := strings.Cut(shape.Field(i).Tag.Get("json"), ",")
-		if !slices.Contains([]string{"sessionId", "agentId", "gone", "grant", "id", "from"}, name) {
+		if !slices.Contains([]string{"sessionId", "agentId", "tokenId", "gone", "grant", "id", "from"}, name) {
 			out = append(out, name)
 		}
 	}

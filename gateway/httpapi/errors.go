@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"terminalproxy/protocol"
 )
@@ -27,6 +28,8 @@ type problemError struct {
 	Code    protocol.Code `json:"code"`
 	Message string        `json:"message"`
 	Field   string        `json:"field,omitempty"`
+	// RetryAfterMs is that of a [protocol.Error]; the header Retry-After says the same in seconds.
+	RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
 }
 
 // failed is a result that is no success.
@@ -38,7 +41,7 @@ type failed struct {
 func (f *failed) Error() string { return f.problem.Error.Message }
 
 func fail(code protocol.Code, say string, result protocol.Message) error {
-	return &failed{statusOf(code), problem{problemError{code, say, ""}, result}}
+	return &failed{statusOf(code), problem{problemError{Code: code, Message: say}, result}}
 }
 
 func badField(field, say string) error {
@@ -88,16 +91,19 @@ func (d *Door) finish(w http.ResponseWriter, r *http.Request, err error) {
 	if f, ok := errors.AsType[*failed](err); ok {
 		status, p = f.status, f.problem
 	} else if refusal, ok := errors.AsType[*Refusal](err); ok {
-		status, p.Error = refusal.Status, problemError{refusal.Code, refusal.Say, ""}
+		status, p.Error = refusal.Status, problemError{Code: refusal.Code, Message: refusal.Say}
 	} else if refused, ok := errors.AsType[*protocol.Error](err); ok {
-		status, p.Error = statusOf(refused.Code), problemError{refused.Code, refused.Message, refused.Field}
+		status, p.Error = statusOf(refused.Code), problemError{refused.Code, refused.Message, refused.Field, refused.RetryAfterMs}
 	} else {
 		d.log.Warn("request failed", "path", r.URL.Path, "error", err)
-		p.Error = problemError{protocol.CodeUnavailable, "the gateway could not answer: " + err.Error(), ""}
+		p.Error = problemError{Code: protocol.CodeUnavailable, Message: "the gateway could not answer: " + err.Error()}
 		status = http.StatusServiceUnavailable
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if ms := p.Error.RetryAfterMs; ms > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt((ms+999)/1000, 10))
 	}
 	d.write(w, status, p)
 }

@@ -97,15 +97,8 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	if format == "json" {
 		m.SinceSeq, m.Follow, m.Scrollback = since, q.Has("follow"), follow
 	}
-	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
-	if err != nil {
-		return err
-	}
-	if format == "json" {
-		d.write(w, http.StatusOK, got)
-		return nil
-	}
-	if err := hidden(got.Frame); err != nil {
+	got, err := d.read(v, w, r, m, format)
+	if got == nil {
 		return err
 	}
 	head(w, got.Frame, observe.Notes(got.Frame))
@@ -119,6 +112,22 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 		return d.draw(w, r, format, got.Frame)
 	}
 	return text(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
+}
+
+// read asks for what is to be shown. It answers with that itself where JSON is wanted, and returns nil.
+func (d *Door) read(v Visitor, w http.ResponseWriter, r *http.Request, m *protocol.Read, format string) (*protocol.ReadResult, error) {
+	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
+	switch {
+	case err != nil:
+		return nil, err
+	case format == "json":
+		d.write(w, http.StatusOK, got)
+		return nil, nil //nolint:nilnil // it is answered
+	}
+	if err := hidden(got.Frame); err != nil {
+		return nil, err
+	}
+	return got, nil
 }
 
 // hidden refuses to show nothing in place of a screen that the user hides. JSON says so in the frame.
@@ -217,15 +226,8 @@ func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	if q.Has("from") {
 		m.FromLine = &from
 	}
-	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
-	if err != nil {
-		return err
-	}
-	if format == "json" {
-		d.write(w, http.StatusOK, got)
-		return nil
-	}
-	if err := hidden(got.Frame); err != nil {
+	got, err := d.read(v, w, r, m, format)
+	if got == nil {
 		return err
 	}
 	head(w, got.Frame, observe.Notes(got.Frame)+observe.Unseen("row of history", got.HiddenText))

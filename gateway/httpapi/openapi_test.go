@@ -84,7 +84,7 @@ func objectOf(name string, t reflect.Type) map[string]any {
 	for i := range t.NumField() {
 		field, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		fromElsewhere := field == "sessionId" || field == "requestId" || field == "agentName" || field == "by"
-		if request && (field == "agentId" || field == "gone" || field == "sessionId" || field == "grant" || field == "id" || field == "from") {
+		if request && (field == "agentId" || field == "tokenId" || field == "gone" || field == "sessionId" || field == "grant" || field == "id" || field == "from") {
 			continue
 		}
 		properties[field] = schemaOf(t.Field(i).Type)
@@ -105,7 +105,10 @@ func schemas() map[string]any {
 	out := map[string]any{
 		"Health": map[string]any{
 			"type": "object", "additionalProperties": false, "required": []string{"status", "version"},
-			"properties": map[string]any{"status": map[string]any{"const": "ok"}, "version": map[string]any{"type": "string"}},
+			"properties": map[string]any{
+				"status": map[string]any{"const": "ok"}, "version": map[string]any{"type": "string"},
+				"gathering": map[string]any{"const": true, "description": "It has just taken over from another gateway: sessions may still be on their way to it."},
+			},
 		},
 		"Problem": map[string]any{
 			"type": "object", "additionalProperties": false, "required": []string{"error"},
@@ -114,6 +117,7 @@ func schemas() map[string]any {
 					"type": "object", "additionalProperties": false, "required": []string{"code", "message"},
 					"properties": map[string]any{
 						"code": map[string]any{"type": "string"}, "message": map[string]any{"type": "string"}, "field": map[string]any{"type": "string"},
+						"retryAfterMs": map[string]any{"type": "integer"},
 					},
 				},
 				"result": map[string]any{"oneOf": []any{

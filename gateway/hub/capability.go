@@ -29,6 +29,7 @@ var senders = map[string][]Role{
 	"terminal.proxy.start":     {RoleAgent},
 	"terminal.control.request": {RoleAgent},
 	"terminal.control.release": {RoleAgent},
+	"terminal.agent.presence":  {},
 	"terminal.wait":            {RoleAgent},
 	"terminal.cancel":          {RoleAgent},
 	"terminal.read":            {RoleAgent, RoleViewer, RoleOwner},

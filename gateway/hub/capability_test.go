@@ -58,6 +58,7 @@ func samples() []protocol.Message {
 		&protocol.ProxyStart{RequestID: "r", Command: "x"},
 		&protocol.ControlRequest{RequestID: "r", SessionID: "x", Level: protocol.LevelType, Why: "x"},
 		&protocol.ControlRelease{RequestID: "r", SessionID: "x"},
+		&protocol.AgentPresence{SessionID: "x", AgentID: "a"},
 		&protocol.ControlDecide{RequestID: "r", SessionID: "x", Grant: true, By: "x"},
 		&protocol.Wait{RequestID: "r", SessionID: "x", Until: protocol.Until{Exit: true}},
 		&protocol.Read{RequestID: "r", SessionID: "x"},

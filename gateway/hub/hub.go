@@ -22,11 +22,13 @@ import (
 // Bounds of memory and time.
 const (
 	maxSessions   = 1024
+	maxPerProxy   = 64 // running sessions of one connection
 	maxTombstones = 64
 	maxOpen       = 64 // requests of one participant that wait for their answer
 	maxAskers     = 256
 	lostFor       = 5 * time.Second  // how long a session without its proxy is kept
 	tombstoneFor  = 10 * time.Minute // how long the last screen of an ended program can be read
+	lookAfter     = 3 * time.Second  // how long a proxy may be silent until it is looked whether it is stopped
 	grace         = 10 * time.Second // what a proxy may take beyond the time limit of a request
 )
 
@@ -59,16 +61,27 @@ type Member struct {
 	Named bool
 	// Lasting: the identity outlives the connection, so that the end of the connection does not end control.
 	Lasting bool
+	// TokenID tells whose token it showed, "" for none; opaque.
+	TokenID string
 	// Local: a process of the user's own, on the user's own machine. As a viewer it may take control away and hide a
 	// session, which it could as well with a signal to the proxy, and pass on what an owner has signed.
 	Local bool
 	// Namespace separates: participants see the sessions of their own namespace, and no trace of others.
 	Namespace string
+	// Process is the member's, nil when it is not known.
+	Process Process
+}
+
+// Process is a process on this machine.
+type Process interface {
+	// Stopped says that the process is stopped, as a sentence without its end, and "" when it is not known to be.
+	Stopped() string
 }
 
 // Hub is the switchboard. All methods may be called from any goroutine.
 type Hub struct {
-	log *slog.Logger
+	log    *slog.Logger
+	before string // who should serve, and why it does not; "" for nobody
 
 	mu         sync.Mutex
 	closed     bool
@@ -95,6 +108,10 @@ func New(log *slog.Logger) *Hub {
 	}
 }
 
+// Succeed says in whose place this switchboard is: sessions that are missing may be with that process. It is called before
+// anybody joins.
+func (h *Hub) Succeed(say string) { h.before = say }
+
 // Peer is one participant, from Join to Leave.
 type Peer struct {
 	hub    *Hub
@@ -103,6 +120,7 @@ type Peer struct {
 
 	// The following belong to the hub's lock.
 	gone  bool
+	idle  bool                  // has no request under way, and no connection either
 	asked map[string]*pending   // of a proxy: requests it has to answer, by their id on the wire
 	mine  map[*pending]struct{} // of an agent or viewer: requests of its own
 }
@@ -127,6 +145,9 @@ func (h *Hub) Join(m Member) *Peer {
 			h.agents[k] = make(map[*Peer]struct{})
 		}
 		h.agents[k][p] = struct{}{}
+		if h.attendance(k) == 1 {
+			h.present(k, true)
+		}
 	}
 	return p
 }
@@ -171,7 +192,9 @@ func (p *Peer) Leave() {
 	p.gone = true
 	delete(h.peers, p)
 	p.out.end(ErrLeft)
-	if k := (key{p.member.Namespace, p.member.ID}); p.member.Role == RoleAgent {
+	k := key{p.member.Namespace, p.member.ID}
+	left := p.member.Role == RoleAgent && !p.idle && h.attendance(k) == 1
+	if p.member.Role == RoleAgent {
 		delete(h.agents[k], p)
 		if len(h.agents[k]) == 0 {
 			delete(h.agents, k)
@@ -188,9 +211,12 @@ func (p *Peer) Leave() {
 		if s.owner == p {
 			h.lose(s)
 		}
-		if h.agents[key{p.member.Namespace, p.member.ID}] == nil && !p.member.Lasting && s.askers[p.member.ID] && p.member.Role == RoleAgent {
+		if h.agents[k] == nil && !p.member.Lasting && s.askers[p.member.ID] && p.member.Role == RoleAgent {
 			h.agentGone(s, p.member.ID)
 		}
+	}
+	if left {
+		h.present(k, false)
 	}
 }
 

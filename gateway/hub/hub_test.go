@@ -419,13 +419,38 @@ func TestTombstonesAreBounded(t *testing.T) {
 
 func TestSessionsAreBounded(t *testing.T) {
 	h := New(nil)
-	proxy := h.Join(Member{Role: RoleProxy})
+	var proxy *Peer
 	for i := range maxSessions {
+		if i%maxPerProxy == 0 {
+			proxy = h.Join(Member{Role: RoleProxy})
+		}
 		proxy.Handle(opening(fmt.Sprint(i), ""))
 	}
 	require.Empty(t, got(proxy))
+	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(opening("more", ""))
+	require.Contains(t, fails(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway")
+}
+
+// R80: one connection cannot fill the gateway.
+func TestR80SessionsOfOneConnectionAreBounded(t *testing.T) {
+	h := New(nil)
+	proxy, other := h.Join(Member{Role: RoleProxy}), h.Join(Member{Role: RoleProxy})
+	for i := range maxPerProxy {
+		proxy.Handle(opening(fmt.Sprint(i), "key"))
+	}
+	other.Handle(opening("other", "key"))
+	require.Empty(t, got(proxy))
+	proxy.Handle(opening("more", ""))
+	require.Contains(t, fails(t, proxy, "o1", protocol.CodeBusy).Message, "64 sessions")
+	proxy.Handle(opening("other", "key"))
 	fails(t, proxy, "o1", protocol.CodeBusy)
+	proxy.Handle(opening("7", "key"))
+	require.Empty(t, got(proxy), "what it has it may open anew")
+	require.Empty(t, got(other), "and others have room")
+	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "7"})
+	proxy.Handle(opening("more", ""))
+	require.Empty(t, got(proxy), "an ended session counts no more")
 }
 
 func TestDifferencesArePatchedIntoTheNewest(t *testing.T) {

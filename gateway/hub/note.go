@@ -18,7 +18,7 @@ func (h *Hub) note(s *session, m *protocol.Note) {
 func (p *Peer) note(m *protocol.Note, wireID string) *protocol.Note {
 	out := &protocol.Note{RequestID: wireID, SessionID: m.SessionID, Text: m.Text}
 	if p.member.Role == RoleAgent {
-		out.From, out.AgentID, out.AgentName = protocol.FromAgent, p.member.ID, p.name(m.AgentName)
+		out.From, out.AgentID, out.AgentName, out.TokenID = protocol.FromAgent, p.member.ID, p.name(m.AgentName), p.member.TokenID
 		return out
 	}
 	out.From, out.By = protocol.FromUser, p.name(m.By)

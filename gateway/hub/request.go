@@ -85,7 +85,13 @@ func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
 		return
 	}
 	r := &protocol.ReadResult{ID: h.nextID(), RequestID: read.RequestID, SessionID: s.key.id, Frame: s.frame()}
-	if s.newest != nil && (read.Text || read.Scrollback > 0) {
+	switch {
+	case s.past != nil && read.Scrollback > 0 && !r.Frame.Blackout.Hidden():
+		if say := s.history(r, read); say != "" {
+			p.out.put(&protocol.Error{RequestID: read.RequestID, Code: protocol.CodeBadMessage, Field: "fromLine", Message: say})
+			return
+		}
+	case s.newest != nil && (read.Text || read.Scrollback > 0):
 		r.Text = s.newest.Content // the rows of history went with the proxy, and their numbers
 		if !read.Text {
 			r.Text = lastRows(r.Text, read.Scrollback)
@@ -108,6 +114,11 @@ func (h *Hub) waited(s *session, m *protocol.Wait) *protocol.WaitResult {
 	r := &protocol.WaitResult{ID: h.nextID(), SessionID: s.key.id, Met: m.Until.Exit, Seq: s.info.Seq, Frame: s.frame(), ExitCode: &s.info.ExitCode}
 	if r.Met {
 		r.Matched = "exit"
+	}
+	if m.SinceSeq > 0 && m.Scrollback > 0 && s.past != nil && !r.Frame.Blackout.Hidden() {
+		news := r.Read()
+		_ = s.history(news, &protocol.Read{SinceSeq: m.SinceSeq, Follow: true, Scrollback: m.Scrollback}) // it names no line
+		r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText, r.Unseen = news.Text, news.FirstLine, news.NextLine, news.OldestLine, news.HiddenText, news.Unseen
 	}
 	return r
 }
@@ -132,8 +143,10 @@ func (h *Hub) forward(p, owner *Peer, s *session, m protocol.Message) {
 	}
 	switch request := request.(type) {
 	case *protocol.ControlRequest:
-		if len(s.askers) < maxAskers {
-			s.askers[p.member.ID] = true
+		s.asks(p.member.ID)
+	case *protocol.Note:
+		if request.AgentID != "" {
+			s.asks(request.AgentID)
 		}
 	case *protocol.Attach:
 		s.attached[p] = request
@@ -141,17 +154,78 @@ func (h *Hub) forward(p, owner *Peer, s *session, m protocol.Message) {
 	q := &pending{owner: owner, session: s, wireID: wireID, request: request}
 	q.add(p, id)
 	owner.asked[wireID] = q
-	if limit := timeLimit(m); limit > 0 {
-		q.timer = time.AfterFunc(limit, func() { h.expire(q) })
-	}
+	h.watchOver(q, timeLimit(m), lookAfter)
 	owner.out.put(request)
+}
+
+// asks notes that an agent has to do with the session's user.
+func (s *session) asks(agentID string) {
+	if len(s.askers) < maxAskers {
+		s.askers[agentID] = true
+	}
+}
+
+// watchOver ends a request that is not answered within limit, 0 for none, or whose proxy cannot answer because it is
+// stopped, which is looked at after a while and then ever less often. It is called under the lock.
+func (h *Hub) watchOver(q *pending, limit, after time.Duration) {
+	process := q.owner.member.Process
+	switch {
+	case process == nil && limit == 0:
+		return
+	case process == nil:
+		after = limit
+	case limit > 0:
+		after = min(after, limit)
+	}
+	q.timer = time.AfterFunc(after, func() {
+		say := ""
+		if process != nil {
+			say = process.Stopped() // asks the kernel: not under the lock
+		}
+		switch {
+		case say != "":
+			h.halted(q, say)
+		case limit == after:
+			h.expire(q)
+		default:
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if q.open() {
+				h.watchOver(q, max(0, limit-after), 2*after)
+			}
+		}
+	})
+}
+
+// open reports whether the request is not answered yet.
+func (q *pending) open() bool { return !q.owner.hub.closed && q.owner.asked[q.wireID] == q }
+
+// halted answers for a proxy that is stopped. What it was sent it takes when it goes on.
+func (h *Hub) halted(q *pending, say string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !q.open() {
+		return
+	}
+	switch q.request.(type) {
+	case *protocol.Input:
+		say = "the session's proxy, " + say + "; what you sent may still be typed when it goes on: read the screen before you repeat it"
+	case *protocol.ProxyStart:
+		say = "the host, " + say + "; whether the program will be started is not known: look at the list"
+	default:
+		say = "the session's proxy, " + say
+	}
+	if lets(q.request) {
+		q.owner.out.put(&protocol.Cancel{RequestID: q.wireID, SessionID: q.session.key.id})
+	}
+	q.fail(protocol.CodeUnavailable, say)
 }
 
 // expire answers for a proxy that did not.
 func (h *Hub) expire(q *pending) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.closed && q.owner.asked[q.wireID] == q {
+	if q.open() {
 		say := "the session's proxy did not answer in time"
 		if q.session == nil {
 			say = "the host did not answer in time; whether the program runs is not known: look at the list"
@@ -218,7 +292,7 @@ func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
 		return &out
 	case *protocol.ControlRequest:
 		out := *m
-		out.RequestID, out.AgentID, out.AgentName = wireID, agent, p.name(m.AgentName)
+		out.RequestID, out.AgentID, out.AgentName, out.TokenID = wireID, agent, p.name(m.AgentName), p.member.TokenID
 		return &out
 	case *protocol.ControlRelease:
 		out := *m

@@ -19,6 +19,8 @@ type session struct {
 	owner  *Peer                // nil unless running
 	resume [sha256.Size]byte    // of the resume key
 	locked bool                 // there was a resume key
+	// presence says that its proxy wants to know whether agents are there.
+	presence bool
 
 	newest *protocol.Snapshot // complete: never a difference; nil before the first
 	taken  time.Time          // when newest came
@@ -27,10 +29,11 @@ type session struct {
 	keyboard protocol.Keyboard
 	blackout *protocol.Withheld // what is kept from agents, as it was at since; nil for nothing
 	since    time.Time
-	askers   map[string]bool // ids of the agents that asked for control
+	askers   map[string]bool // ids of the agents that asked for control, or wrote to the user
 	subs     map[*Peer]*subscription
 	watchers map[*Peer]*watcher
 	attached map[*Peer]*protocol.Attach // people in front of it
+	past     *protocol.Past             // of an ended session; nil for none
 	timer    *time.Timer                // forgets a lost or ended session
 }
 
@@ -41,6 +44,10 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	// Error has no field for the id of another message; the request id carries it back to who sent the open.
 	refuse := func(code protocol.Code, say string) {
 		p.out.put(&protocol.Error{RequestID: m.ID, Code: code, Message: say})
+	}
+	if (s == nil || s.owner != p) && h.owned(p) >= maxPerProxy {
+		refuse(protocol.CodeBusy, fmt.Sprintf("this connection has %d sessions open already, and no more are allowed on one: open another connection", maxPerProxy))
+		return
 	}
 	if s == nil {
 		if len(h.sessions) >= maxSessions {
@@ -61,12 +68,24 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	}
 	h.bury(s, false)
 	s.stopTimer()
-	s.owner, s.synced = p, false
+	s.owner, s.synced, s.past = p, false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
+	s.presence = m.Presence
 	s.info = infoOf(m)
 	s.rewatch()
 	s.reattach()
 	h.opened(k)
+}
+
+// owned is how many running sessions a proxy's connection has.
+func (h *Hub) owned(p *Peer) int {
+	n := 0
+	for _, s := range h.sessions {
+		if s.owner == p {
+			n++
+		}
+	}
+	return n
 }
 
 // unlocks reports whether resumeKey is the session's. A session without one cannot be taken over.
@@ -160,6 +179,9 @@ func (s *session) frame() *protocol.Frame {
 	}
 	if s.newest != nil && s.newest.Screen != nil {
 		f.Screen, f.Redactions, f.HiddenText = *s.newest.Screen, s.newest.Redactions, s.newest.HiddenText
+		if s.past != nil {
+			f.Line, f.Screen.Scrollback = s.past.NextLine, int(s.past.NextLine-s.past.FirstLine) //nolint:gosec // rows of a message
+		}
 		return f
 	}
 	f.Screen = protocol.Screen{Cols: s.info.Cols, Rows: s.info.Rows, Lines: make([]string, s.info.Rows)}
@@ -202,7 +224,10 @@ func (h *Hub) orphan(s *session, why string) {
 
 // end keeps the last screen and the exit status of a session whose program ended.
 func (h *Hub) end(s *session, m *protocol.SessionClose) {
-	s.info.ExitCode, s.info.Signal = m.ExitCode, m.Signal
+	s.info.ExitCode, s.info.Signal, s.past = m.ExitCode, m.Signal, m.Past
+	last := *m
+	last.Past = nil // who did not ask for it is not given it
+	m = &last
 	for _, q := range s.owner.asked {
 		if q.session != s {
 			continue
@@ -299,6 +324,8 @@ func (h *Hub) missing(namespace, id string) string {
 		ids = append(ids, info.SessionID)
 	}
 	switch {
+	case h.before != "":
+		return fmt.Sprintf("there is no session %q here; it may be with a process that did not answer when this gateway took over: %s", id, h.before)
 	case len(ids) == 0:
 		return fmt.Sprintf("there is no session %q, and no other; start one with: proxy --agent PROGRAM", id)
 	case len(ids) > most:

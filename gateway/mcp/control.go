@@ -66,7 +66,7 @@ func (s *Server) granted(info protocol.SessionInfo, grant *protocol.ControlGrant
 	}
 	held := ""
 	if grant.Level == protocol.LevelType {
-		held = " You may type and edit; what would submit or signal (Enter, Ctrl-C, Escape, a click) waits until the user lets it through, and terminal_send waits with it."
+		held = " At a shell's or REPL's prompt you may type and edit; what would submit or signal (Enter, Tab, Ctrl-C, Escape, a click), and everything elsewhere (editors, pagers, menus, ssh), waits until the user lets it through, and terminal_send waits with it."
 	}
 	return fmt.Sprintf("granted: you have the keyboard of %s%s.%s Type with terminal_send and give it back with terminal_release when you are done; the user can take it back at any time.",
 		info.SessionID, words, held)

@@ -21,7 +21,11 @@ func explainPlainly(err error) string {
 		return err.Error()
 	}
 	text := observe.Refusal(refused.Code, refused.Message)
-	if next := next(refused.Code); next != "" {
+	next := next(refused.Code)
+	if refused.RetryAfterMs > 0 {
+		next = "do not ask before that, nor then if the user does not want it; terminal_read still works"
+	}
+	if next != "" {
 		text += "; " + next
 	}
 	return text
@@ -50,13 +54,13 @@ func next(code protocol.Code) string {
 	case protocol.CodeSecretPrompt:
 		return "wait with terminal_wait for=waiting, the user does this part alone: it comes true when the program waits for something else; then look with terminal_read"
 	case protocol.CodeUserTyping:
-		return "wait with terminal_wait for=idle, then look with terminal_read before you type"
+		return "wait with terminal_wait for=changed, then look with terminal_read before you type; where a line of theirs stands, only the user can submit or clear it, and terminal_say can ask for that"
 	case protocol.CodeUserRefused:
 		return "do not send it again unless the user tells you to; terminal_read still works, and terminal_wait for=control tells you when the user writes to you"
 	case protocol.CodeOtherProgram:
 		return "look with terminal_read; the grant goes on when its program is back in front"
 	case protocol.CodeBusy:
-		return "try again later; terminal_read says who has the keyboard"
+		return "terminal_read still works and says who has the keyboard"
 	case protocol.CodeNoSession:
 		return "call terminal_list for the ids"
 	case protocol.CodeExited:

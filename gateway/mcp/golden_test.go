@@ -327,6 +327,16 @@ var situations = []situation{
 			return nil, nil, &protocol.Error{Code: protocol.CodeBusy, Message: "the user is asked about codex already"}
 		}
 	}},
+	{"asked too soon", "terminal_request_control", args{"reason": "fix the typo"}, func(f *fake) {
+		f.request = func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
+			return nil, nil, &protocol.Error{Code: protocol.CodeBusy, Message: "the user refused you: you may ask again in 10s", RetryAfterMs: 9500}
+		}
+	}},
+	{"muted", "terminal_request_control", args{"reason": "fix the typo"}, func(f *fake) {
+		f.request = func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
+			return nil, nil, &protocol.Error{Code: protocol.CodeUserRefused, Message: "the user muted you until the end of the session"}
+		}
+	}},
 	{"no reason", "terminal_request_control", nil, nil},
 	{"invisible reason", "terminal_request_control", args{"reason": "\u200b\u202e"}, nil},
 	{"long reason", "terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, nil},
@@ -345,6 +355,9 @@ var situations = []situation{
 			return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data), FromSeq: frame.Seq, Seq: frame.Seq, Frame: &frame}, nil
 		}
 	}},
+	{"the program ended", "terminal_send", args{"text": "exit", "enter": true}, with(func(f *protocol.Frame) {
+		f.Settled, f.Activity = false, &protocol.Activity{State: protocol.StateExited, Evidence: []string{"exit"}}
+	})},
 	{"not settled", "terminal_send", args{"text": "make", "enter": true}, with(func(f *protocol.Frame) { f.Settled = false })},
 	{"not to settle", "terminal_send", args{"text": "make", "enter": true, "settle_ms": 0}, with(func(f *protocol.Frame) { f.Settled = false })},
 	{
@@ -389,7 +402,7 @@ var situations = []situation{
 				return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data)}, nil
 			}
 			return &protocol.InputResult{
-				Status: protocol.StatusRefused, Reason: protocol.CodeUserRefused, Ended: protocol.ReasonReclaimed, UnsubmittedBytes: 10,
+				Status: protocol.StatusRefused, Reason: protocol.CodeUserRefused, Ended: protocol.ReasonReclaimed, UnsubmittedBytes: 10, LeftOnLine: "git commit",
 				Message: "the user did not let <Enter> through and took the keyboard back; nothing of it was typed",
 			}, nil
 		}

@@ -103,7 +103,8 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	if in.WaitFor == "" {
 		settles := in.SettleMs == nil || *in.SettleMs > 0 // else nobody wanted to know
 		receipt = line(receipt, typed.Odd(frame))
-		if frame != nil && !frame.Settled && settles {
+		ended := frame != nil && frame.Activity != nil && frame.Activity.State == protocol.StateExited // and the time was not over
+		if frame != nil && !frame.Settled && settles && !ended {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
 		return s.now(ctx, info, typed.Before, frame, tokens, noted(typed.Notes(), receipt)), nil
@@ -137,7 +138,7 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	text, advice := observe.Refusal(got.Reason, got.Message), next(got.Reason)
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
 		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
-	if got.Status == protocol.StatusDropped && !observe.Paused(got.Reason) {
+	if observe.CutOff(got) {
 		text = "control ended while you typed: " + observe.Ended(got.Ended)
 		advice = "look before anything else; if you still need the keyboard, call terminal_request_control"
 		show = true
@@ -149,7 +150,7 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 		text += "\n" + observe.Messages(notes)
 	}
 	text += "\n" + observe.Receipt(typed.Parts)
-	if left := observe.Unsubmitted(got.UnsubmittedBytes); left != "" {
+	if left := observe.Left(got.LeftOnLine); left != "" {
 		text += "\n" + left
 	}
 	if show {

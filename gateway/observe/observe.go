@@ -134,7 +134,10 @@ func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 	if k.Program != "" {
 		holder += ", for " + Name(k.Program) + " only"
 	}
-	if k.Held {
+	switch {
+	case k.HeldWhy == protocol.HeldLine:
+		holder += ", held: the user has not submitted the line " + strconv.Quote(Clean(k.HeldLine))
+	case k.Held:
 		holder += ", held: the user has to let it through"
 	}
 	return holder
@@ -150,8 +153,15 @@ func Grant(level protocol.Level, expiresAt int64, now time.Time) string {
 	if words != "" {
 		words += ", "
 	}
-	return words + Span(max(0, time.UnixMilli(expiresAt).Sub(now))) + " left"
+	left := max(0, time.UnixMilli(expiresAt).Sub(now))
+	if left >= time.Minute-onTheWay {
+		left += onTheWay
+	}
+	return words + Span(left) + " left"
 }
+
+// onTheWay is what a grant's answer may take to its reader: ten minutes that were just given are not nine.
+const onTheWay = 5 * time.Second
 
 // Span is a duration in one unit, rounded down: 340ms, 12s, 4m, 3h.
 func Span(d time.Duration) string {

@@ -88,7 +88,7 @@ func TestKeyboard(t *testing.T) {
 		{protocol.Keyboard{}, "", "user"},
 		{protocol.Keyboard{Holder: protocol.HolderUser, Asking: "claude"}, "a-1", "user (claude asks)"},
 		{agent("a-1", nil), "a-1", "you (drive)"},
-		{agent("a-1", until(4*time.Minute+59*time.Second)), "a-1", "you (drive, 4m left)"},
+		{agent("a-1", until(4*time.Minute+59*time.Second)), "a-1", "you (drive, 5m left)"},
 		{agent("a-1", until(-time.Second)), "a-1", "you (drive, 0ms left)"},
 		{agent("a-1", func(k *protocol.Keyboard) { k.Paused = true }), "a-1", "you, paused: the user is typing"},
 		{agent("a-1", func(k *protocol.Keyboard) { k.Held, k.Level = true, protocol.LevelType }), "a-1", "you (type), held: the user has to let it through"},
@@ -307,9 +307,9 @@ func TestMessages(t *testing.T) {
 	require.Equal(t, "message from the user: one\nmessage from the user: two lines", observe.Messages([]string{"one", "two\n lines\u202e"}))
 }
 
-func TestUnsubmitted(t *testing.T) {
-	require.Empty(t, observe.Unsubmitted(0))
-	require.Equal(t, "1 byte that you typed since the last Enter may still stand on the program's line", observe.Unsubmitted(1))
+func TestWhatIsLeftOnTheLineIsQuoted(t *testing.T) {
+	require.Empty(t, observe.Left(""))
+	require.Equal(t, `left on the line: "git \"pu"`, observe.Left("git \"pu"))
 }
 
 func TestAListTellsTheTerminalsOfAgents(t *testing.T) {

@@ -61,10 +61,24 @@ func Text(verb, s string) string { return verb + " (" + count(len(s)) + ")" }
 
 // Stopped says why the rest of an input was not typed.
 func Stopped(r *protocol.InputResult) string {
-	if Paused(r.Reason) {
-		return Refusal(r.Reason, r.Message)
+	if CutOff(r) {
+		return Ended(r.Ended)
 	}
-	return Ended(r.Ended)
+	return Refusal(r.Reason, r.Message)
+}
+
+// CutOff reports whether the rest of an input was not typed because control ended: not so if the program did not read,
+// another one came in front, the user typed on, or a password was asked for.
+func CutOff(r *protocol.InputResult) bool {
+	if r.Status != protocol.StatusDropped || Paused(r.Reason) {
+		return false
+	}
+	switch r.Reason {
+	case "", protocol.CodeNoGrant, protocol.CodeStaleEpoch:
+		return true
+	default:
+		return r.Ended != ""
+	}
 }
 
 // Paused reports whether an input was not typed because the grant pauses, so that it can be typed later.
@@ -134,12 +148,12 @@ func Refusal(code protocol.Code, message string) string {
 	return string(code)
 }
 
-// Unsubmitted says what was left on the program's line, "" for nothing.
-func Unsubmitted(n int) string {
-	if n == 0 {
+// Left quotes what was left on the program's line, "" where nothing was or nobody knows.
+func Left(line string) string {
+	if line == "" {
 		return ""
 	}
-	return count(n) + " that you typed since the last Enter may still stand on the program's line"
+	return "left on the line: " + strconv.Quote(Clean(line))
 }
 
 // Reaction says what is odd about how the program took what was typed, "" if nothing is: the program wrote nothing since

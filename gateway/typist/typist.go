@@ -23,6 +23,8 @@ const (
 	// restless is how much longer than its quiet time a part gets to settle before the next one, in milliseconds: a screen
 	// with a spinner never does, and would take the next part's time too. A program that is still reading gets it again.
 	restless = 1500
+	// busyMost is how many times its quiet time a program gets that shows nothing of what was typed and is busy.
+	busyMost = 6
 	// longLine is how long a line is typed, in bytes. A longer one is pasted where the program can take that: some draw
 	// anew for each character, and are not through with it when Enter comes.
 	longLine = 256
@@ -175,10 +177,13 @@ func Type(ctx context.Context, k Keyboard, t Text) (*Typed, error) {
 }
 
 // settle waits until the program has read what was typed and the screen has been quiet for so many milliseconds after
-// revision seq, and returns the revision then. It gives up on a screen that does not come to rest and on a program that
-// reads no more. An error is no matter: if the terminal is gone, the next part says so.
+// revision seq, and returns the revision then. It gives up on a screen that does not come to rest, on a program that
+// reads no more, and on one that has shown nothing and does something else for a while: on a loaded machine that is one which
+// has yet to look at what it read, and would take an Enter that comes now for a part of the text. An error is no matter: if
+// the terminal is gone, the next part says so.
 func (t *Text) settle(ctx context.Context, k Keyboard, seq uint64, quiet int64) uint64 {
-	for before := math.MaxInt; ; {
+	typed := seq
+	for before, busy := math.MaxInt, 0; ; {
 		got, err := k.Wait(ctx, &protocol.Wait{
 			SessionID: t.SessionID, Until: protocol.Until{QuietMs: quiet}, AfterSeq: seq, TimeoutMs: min(quiet+restless, Left(t.Deadline)),
 		})
@@ -189,6 +194,13 @@ func (t *Text) settle(ctx context.Context, k Keyboard, seq uint64, quiet int64) 
 		unread := 0
 		if got.Frame != nil && got.Frame.Activity != nil {
 			unread = got.Frame.Activity.UnreadBytes
+		}
+		if busy < busyMost && unread == 0 && seq == typed && got.Frame != nil && got.Frame.Activity != nil && got.Frame.Activity.State == "busy" {
+			busy++
+			_, _ = k.Wait(ctx, &protocol.Wait{
+				SessionID: t.SessionID, Until: protocol.Until{Changed: true}, AfterSeq: seq, TimeoutMs: min(quiet, Left(t.Deadline)),
+			})
+			continue
 		}
 		if unread == 0 || unread >= before || time.Now().After(t.Deadline) {
 			return seq

@@ -139,6 +139,29 @@ func TestEnterWaitsForTheTextToBeRead(t *testing.T) {
 	}
 }
 
+// TestEnterWaitsForAProgramThatHasYetToLook: it has read the text, shows nothing of it and is busy; one that stays so gets a
+// bounded time.
+func TestEnterWaitsForAProgramThatHasYetToLook(t *testing.T) {
+	for busy, looks := range map[int]int{0: 1, 2: 3, 100: 7} {
+		k := &keyboard{}
+		left := busy
+		k.settles = func(m *protocol.Wait) (*protocol.WaitResult, error) {
+			state := "waiting"
+			if m.Until.Changed {
+				return &protocol.WaitResult{Seq: m.AfterSeq}, nil
+			}
+			if left--; left >= 0 {
+				state = "busy"
+			}
+			return &protocol.WaitResult{Met: true, Seq: m.AfterSeq, Frame: &protocol.Frame{Activity: &protocol.Activity{State: state}}}, nil
+		}
+		_, err := typist.Type(t.Context(), k, typist.Text{Text: "ls", Enter: true, Deadline: soon()})
+		require.NoError(t, err)
+		require.Equal(t, looks, strings.Count(k.ledger(), "quiet 250"), k.ledger())
+		require.True(t, strings.HasSuffix(k.ledger(), `keys "enter" 0`), k.ledger())
+	}
+}
+
 func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
 	frame := func(seq uint64) *protocol.Frame { return &protocol.Frame{Seq: seq} }
 	exited := frame(7)

@@ -18,6 +18,7 @@ type conn struct {
 	door   *Door
 	socket *websocket.Conn
 	limit  int
+	owns   func() bool // nil for always
 	// ending: a close frame is sent; what still comes has no effect.
 	ending atomic.Bool
 	bad    int // frames in a row that were no messages; the reader's
@@ -74,11 +75,18 @@ func (c *conn) read(peer Peer) error {
 		if err := c.alive(); err != nil {
 			return err
 		}
+		if !c.owned() {
+			return errDisowned
+		}
 		if !c.ending.Load() {
 			c.take(peer, kind, frame)
 		}
 	}
 }
+
+var errDisowned = errors.New("another gateway has taken over")
+
+func (c *conn) owned() bool { return c.owns == nil || c.owns() }
 
 // alive moves the end of the peer's silence, unless the connection is ending anyway.
 func (c *conn) alive() error {
@@ -131,6 +139,9 @@ func (c *conn) write(peer Peer, done <-chan struct{}) {
 }
 
 func (c *conn) send(m protocol.Message) error {
+	if !c.owned() {
+		return errDisowned
+	}
 	frame, err := protocol.Encode(m)
 	if err != nil {
 		c.door.cfg.Log.Warn("message that cannot be sent", "type", protocol.KindOf(m), "error", err)

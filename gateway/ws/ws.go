@@ -46,6 +46,9 @@ type Admission struct {
 	Join func() Peer
 	// Limit is the longest frame in bytes that the peer may send.
 	Limit int
+	// Owns is asked before anything is taken or answered, and ends the connection when it says no: the peer has to come
+	// to somebody else. It may be nil.
+	Owns func() bool
 }
 
 // Config is what a door needs. Admit, CheckOrigin and CloseCode are required.
@@ -145,7 +148,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.cfg.Log.Debug("upgrade", "error", err)
 		return // the upgrader has answered
 	}
-	c := &conn{door: d, socket: socket, limit: admitted.Limit}
+	c := &conn{door: d, socket: socket, limit: admitted.Limit, owns: admitted.Owns}
 	if !d.add(c) {
 		_ = socket.Close()
 		return

@@ -28,10 +28,14 @@ func (m *Machine) Guard(now time.Time, asked Secret, allowed bool) {
 	if asked != NoSecret && m.secret == NoSecret {
 		m.epoch++
 	}
-	if m.secret != asked && m.phase != Asked && m.menu.IsZero() {
-		m.ask() // it is another question, or none
+	another := m.secret != asked && m.phase != Asked && m.menu.IsZero()
+	if was := m.dismissible(); another && was {
+		m.over(now, "", false)
 	}
 	m.secret, m.allowed = asked, allowed
+	if another {
+		m.ask(now) // it is another question, or none
+	}
 }
 
 // Hide hides the screen from agents, or shows it again. A grant pauses meanwhile. It reports whether that is a change.
@@ -46,15 +50,20 @@ func (m *Machine) Hide(now time.Time, on bool) bool {
 	return true
 }
 
-// Choose tells the machine that the user pressed the key of a letter: h in the menu hides the screen, or shows it again.
-// Anything else is the program's, and [Machine.Key] is to be told.
+// Choose tells the machine that the user pressed the key of a letter: in the menu h hides the screen, or shows it again, and x
+// mutes the last agent, or lets it speak again. Anything else is the program's, and [Machine.Key] is to be told.
 func (m *Machine) Choose(now time.Time, letter byte) Act {
 	m.Tick(now)
-	if m.menu.IsZero() || !m.answerable(now) || letter != 'h' {
+	switch {
+	case m.menu.IsZero() || !m.answerable(now):
+		return Pass
+	case letter == 'h':
+		m.Hide(now, !m.hidden)
+	case letter != 'x' || !m.toggle():
 		return Pass
 	}
-	m.menu, m.shown = time.Time{}, time.Time{}
-	m.Hide(now, !m.hidden)
+	m.typed = now
+	m.closeMenu(now)
 	return Take
 }
 

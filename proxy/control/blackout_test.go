@@ -43,10 +43,9 @@ func TestR25OnlyWhoReadTheQuestionDismisses(t *testing.T) {
 		want   control.Act
 	}{
 		{"soft, read", observing, control.SoftSecret, -time.Second, control.Take},
-		{"soft, just drawn", observing, control.SoftSecret, 0, control.Pass},
 		{"soft, never drawn", observing, control.SoftSecret, time.Hour, control.Pass},
-		{"soft while an agent drives", granted, control.SoftSecret, -time.Second, control.Take},
-		{"hard while an agent drives", granted, control.HardSecret, -time.Second, control.Take},
+		{"soft while an agent drives", granted, control.SoftSecret, -2 * time.Second, control.Take},
+		{"hard while an agent drives", granted, control.HardSecret, -2 * time.Second, control.Take},
 		{"hard, nobody drives", observing, control.HardSecret, -time.Second, control.Pass},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,6 +58,18 @@ func TestR25OnlyWhoReadTheQuestionDismisses(t *testing.T) {
 			require.Equal(t, c.want == control.Take, m.Allowed())
 			require.Equal(t, c.want == control.Take, m.Barred() == nil)
 		})
+	}
+}
+
+// A Ctrl+G that came before anybody could read the question is nobody's: in a password it would be wrong as well.
+func TestR71TooEarlyForAPromptIsSwallowed(t *testing.T) {
+	for _, at := range []place{observing, granted} {
+		m := at.reach(t)
+		m.Guard(after(-time.Second), control.SoftSecret, false)
+		m.Shown(t0)
+		require.Equal(t, control.Take, m.Confirm(t0))
+		require.False(t, m.Allowed())
+		require.NotEqual(t, "granted+paused", look(m))
 	}
 }
 

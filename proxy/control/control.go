@@ -16,9 +16,6 @@ const (
 	SwallowFor = 1500 * time.Millisecond
 	// SwallowMore is how long each swallowed key prolongs that: a held key repeats every 40 ms, after 650 ms at first.
 	SwallowMore = 700 * time.Millisecond
-	// Drawn is how long a question must have been on the screen before its answer counts: keys that were pressed before
-	// it appeared were meant for something else.
-	Drawn = 300 * time.Millisecond
 	// MenuFor is how long the menu stays open untouched.
 	MenuFor = 10 * time.Second
 	// AskFor is how long a request stays open.
@@ -62,6 +59,7 @@ const (
 	Exited                      // the program ended
 	Link                        // the way to the agent is lost, or the agent is gone
 	Replaced                    // the agent's own newer request took the place
+	Absent                      // the agent had no connection for AbsentFor
 )
 
 // Errors of Request and Admit.
@@ -72,8 +70,9 @@ var (
 	ErrStale   = errors.New("the grant ended: the epoch is an older one")
 )
 
-// Agent names an agent: ID as the gateway gave it, Name as it calls itself.
-type Agent struct{ ID, Name string }
+// Agent names an agent: ID as the gateway gave it, Name as people read it. Kin is what it is known by when it comes back under
+// another id: its token or the name that it calls itself by; "" for nothing.
+type Agent struct{ ID, Name, Kin string }
 
 // Request is an agent's question to the user.
 type Request struct {
@@ -88,7 +87,7 @@ type Request struct {
 type Config struct {
 	Yield    time.Duration // an agent pauses this long after a user's key
 	Pregrant Level         // given to the first agent that asks, without a question
-	For      time.Duration // longest grant; 0 for no limit
+	For      time.Duration // longest grant; 0: GrantFor for the key, no limit for Pregrant; Unlimited: no limit
 	Keyboard bool          // there is a user to ask
 	// OneProgram binds every grant to the program that has the terminal when it is given: see Look.
 	OneProgram bool
@@ -101,8 +100,13 @@ type State struct {
 	Agent Agent // who drives, or asks
 	Level Level
 	Until time.Time // end of the grant, zero for none
-	// For is how long the grant would last that is asked for, 0 for until it is taken back.
+	// For is how long the grant would last that is asked for, or that the menu offers or has promised, 0 for until it is
+	// taken back.
 	For time.Duration
+	// Another says that another agent asked for something, or had control, just before this one asked.
+	Another bool
+	// Mute is what the menu offers about the last agent, Muted what the user took of that last.
+	Mute, Muted Mute
 	// Reason is the asking agent's own words.
 	Reason string
 	// Menu says that the user pressed the reclaim key with nothing to reclaim: the proxy's own line is open.
@@ -116,6 +120,10 @@ type State struct {
 	Paused bool
 	// Held is input that waits for the user's word, zero for none.
 	Held Held
+	// Occupied says that the agent's input waits because the user has not submitted the line, and Line what stands there, as
+	// agents may read it.
+	Occupied bool
+	Line     string
 	// Program is the only program that the grant is for, "" for every one; Away is the one that has the terminal in its
 	// place, so that the agent's input waits.
 	Program, Away string
@@ -132,7 +140,7 @@ type State struct {
 
 // Asks reports whether the user is asked something, apart from whether a prompt for a secret is one.
 func (s State) Asks() bool {
-	return !s.Draft.Open && (s.Phase == Asked || s.Menu || s.Held.Keys != "")
+	return !s.Draft.Open && (s.Phase == Asked || s.Menu || s.Held.Keys != "" || s.Occupied)
 }
 
 // Event is one change of control, in order.
@@ -145,6 +153,9 @@ type Event struct {
 	Until    time.Time
 	Reason   Reason // of an end
 	By       string // the owner elsewhere who decided, "" for the user at the keyboard and for what nobody decided
+	// Request says that it is a request which ended, and no grant; Shut that its agent may not ask again before the user opens
+	// the menu.
+	Request, Shut bool
 }
 
 // Machine is the state machine. It belongs to one goroutine.
@@ -160,32 +171,47 @@ type Machine struct {
 	wanted  time.Duration // length of the grant that is asked for
 	asked   time.Time     // when an agent came that wanted control
 
+	own           bool      // control is in a terminal of the agent's own
+	absent        time.Time // since when the agent has no connection, zero while it has one
 	menu          time.Time // when the menu was opened, zero while it is closed
 	shown         time.Time // when the present question was drawn, zero while it is not
 	swallow       time.Time // until when reclaim keys are swallowed
 	yield         time.Time // until when the agent is paused
 	pregrant      Level
-	pregrantUntil time.Time // zero: no limit
-	gift          Gift      // what an owner elsewhere said about the pregrant; zero otherwise
+	pregrantUntil time.Time     // zero: no limit
+	pregrantFor   time.Duration // longest grant that comes of it, 0 for no limit
+	gift          Gift          // what an owner elsewhere said about the pregrant; zero otherwise
 	secret        Secret
 	allowed       bool // the user dismissed the present prompt
 	hidden        bool
 	events        []Event
 	lastEnd       Event
 
-	question uint64 // counts the questions
-	front    Front  // has the terminal, as far as we were told
-	program  Front  // the grant is for
+	question uint64    // counts the questions
+	begun    time.Time // when the present one did
+	unawares bool      // it came while the user did something else
+	another  bool      // after another agent's
+	past     past
+	typed    time.Time // the newest key of the user's
+	latest   time.Time // the newest now that the machine was told
+	manners  manners
+	front    Front // has the terminal, as far as we were told
+	program  Front // the grant is for
 	draft    Draft
 	held     Held
 	ruling   Ruling    // on what was held last, until somebody asks for it
+	occupied bool      // the agent's input waits for the user's line
+	line     string    // what stands there
+	took     Mute      // what the user took last of what the menu offers about an agent
 	let      time.Time // when the user gave control or let something through last
 	pressed  time.Time // the newest press of the key since, while they follow one another
 }
 
 // New makes a machine in the observing phase.
 func New(conf Config) *Machine {
-	return &Machine{conf: conf, pregrant: conf.Pregrant, epoch: 1}
+	m := &Machine{conf: conf, pregrant: conf.Pregrant, epoch: 1}
+	m.pregrantFor = m.said()
+	return m
 }
 
 // Act says what becomes of a key of the user's.
@@ -199,14 +225,11 @@ const (
 
 // State is the machine's state at now.
 func (m *Machine) State(now time.Time) State {
-	asks := time.Duration(0)
-	if m.phase == Asked {
-		asks = shortest(m.wanted, m.conf.For)
-	}
 	return State{
-		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: asks, Reason: m.reason,
+		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: m.lasts(), Reason: m.reason,
+		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
-		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Question: m.question,
+		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Occupied: m.occupied, Line: m.line, Question: m.question,
 		Program: m.grantedTo(), Away: m.inFront(), Draft: m.draft,
 		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
 	}
@@ -229,13 +252,17 @@ func (m *Machine) TakeEvents() []Event {
 	return events
 }
 
-// Request takes an agent's question. Its answer is an [Event], at once when the user said so beforehand.
+// Request takes an agent's question. Its answer is an [Event], at once when the user said so beforehand. The error is one of
+// this package's, or a *NotNow.
 func (m *Machine) Request(now time.Time, r Request) error {
 	m.Tick(now)
 	if m.phase != Observing && m.agent.ID != r.Agent.ID {
 		return fmt.Errorf("%w (%s): try again later", ErrBusy, m.agent.Name)
 	}
+	m.absent = time.Time{}
 	switch {
+	case m.manners.muted(r.Agent):
+		return &NotNow{Muted: true}
 	case m.phase == Granted && m.level >= r.Level:
 		m.events = append(m.events, Event{Granted: true, Requests: []string{r.ID}, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until})
 		return nil
@@ -243,9 +270,9 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
 	case m.pregrant != NoLevel && m.pregrant >= r.Level && m.gift.isFor(r.Agent):
 		// The agent may have asked for more before: that question is answered with this one.
-		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), shortest(r.For, m.gift.For)
+		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
 		m.level, m.asked = r.Level, now
-		m.grant(now, m.gift.By)
+		m.grant(now, m.pregrantFor, m.gift.By)
 		return nil
 	case !m.conf.Keyboard:
 		return ErrNobody
@@ -257,23 +284,32 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		}
 		return nil
 	}
+	if no := m.manners.mayAsk(now, r.Agent); no != nil {
+		return no
+	}
 	m.phase, m.agent, m.level, m.reason = Asked, r.Agent, r.Level, r.Reason
 	m.waiting, m.wanted, m.asked = []string{r.ID}, r.For, now
-	m.menu = time.Time{}
-	m.ask()
+	m.closeMenu(now)
+	m.ask(now)
 	return nil
 }
 
-// grant gives control to m.agent at m.level; by is the owner elsewhere who says so, if it is one.
-func (m *Machine) grant(now time.Time, by string) {
+// grant gives control to m.agent at m.level, for as long as it wants and for most at the most, 0 for no limit; by is the owner
+// elsewhere who says so, if it is one.
+func (m *Machine) grant(now time.Time, most time.Duration, by string) {
 	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
-	m.pregrant, m.gift, m.yield = NoLevel, Gift{}, time.Time{}
+	m.pregrant, m.gift, m.yield, m.own = NoLevel, Gift{}, time.Time{}, false
 	m.until = time.Time{}
-	if length := shortest(m.wanted, m.conf.For); length > 0 {
+	if length := shortest(m.wanted, most); length > 0 {
 		m.until = now.Add(length)
 	}
-	m.menu = time.Time{}
-	m.ask() // or none, but not this one any more
+	if !m.absent.IsZero() {
+		m.absent = now // it gets the whole time to come back for what it was given
+	}
+	m.manners.trusted(m.agent)
+	m.closeMenu(now)
+	m.over(now, m.agent.ID, by == "")
+	m.ask(now) // or none, but not this one any more
 	m.events = append(m.events, Event{Granted: true, Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until, By: by})
 	m.waiting = nil
 }
@@ -286,30 +322,20 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 	if m.phase == Observing {
 		return
 	}
-	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by}
+	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked}
+	if why == Refused {
+		m.lastEnd.Shut = m.manners.refused(now, m.agent)
+	}
 	m.events = append(m.events, m.lastEnd)
+	m.closeMenu(now)
+	m.over(now, m.agent.ID, m.phase == Granted)
 	m.phase, m.epoch = Observing, m.epoch+1
 	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
-	m.until, m.yield, m.menu = time.Time{}, time.Time{}, time.Time{}
-	m.ask()
+	m.until, m.yield, m.absent, m.own = time.Time{}, time.Time{}, time.Time{}, false
+	m.occupied, m.line = false, ""
 	m.held, m.ruling = Held{}, Unruled
+	m.ask(now)
 	m.swallow = now.Add(SwallowFor)
-}
-
-// Shown tells the machine that the present question (request, menu or held input) stands on the user's screen since now.
-// Whoever draws compares the numbers of the questions: one that was drawn before may be over.
-func (m *Machine) Shown(now time.Time) {
-	if m.shown.IsZero() && !m.draft.Open && (m.phase == Asked || !m.menu.IsZero() || m.holding() || m.dismissible()) {
-		m.shown = now
-	}
-}
-
-// Question is the number of the newest question.
-func (m *Machine) Question() uint64 { return m.question }
-
-// answerable reports whether the question has been readable long enough for a key to be meant as its answer.
-func (m *Machine) answerable(now time.Time) bool {
-	return !m.shown.IsZero() && now.Sub(m.shown) >= Drawn
 }
 
 // Chord tells the machine that the user pressed the reclaim key. Whatever the phase, an agent that drives or asks has
@@ -318,6 +344,7 @@ func (m *Machine) Chord(now time.Time) Act {
 	m.Tick(now)
 	drafting := m.draft.Open
 	m.draft = Draft{}
+	m.typed = now
 	switch {
 	case m.phase == Granted:
 		m.end(now, Reclaimed)
@@ -330,9 +357,10 @@ func (m *Machine) Chord(now time.Time) Act {
 		m.pregrant, m.gift, m.swallow = NoLevel, Gift{}, now.Add(SwallowFor)
 	case m.menu.IsZero():
 		m.menu = now
-		m.ask()
+		m.manners.relent()
+		m.ask(now)
 	case m.answerable(now):
-		m.menu, m.shown = time.Time{}, time.Time{}
+		m.closeMenu(now)
 		return Pass
 	}
 	return Take
@@ -345,20 +373,26 @@ func (m *Machine) Confirm(now time.Time) Act {
 	switch {
 	case m.repeats(now):
 	case m.phase == Asked && m.answerable(now):
-		m.grant(now, "")
+		m.grant(now, m.most(), "")
 		m.answered(now)
 	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
 		m.answered(now)
-		m.menu, m.shown = time.Time{}, time.Time{}
-		m.pregrant, m.gift, m.pregrantUntil = Drive, Gift{}, now.Add(PregrantFor)
+		m.closeMenu(now)
+		m.pregrant, m.gift, m.pregrantUntil, m.pregrantFor = Drive, Gift{}, now.Add(PregrantFor), m.most()
 	case m.holding() && m.answerable(now):
-		m.rule(Let)
+		m.rule(now, Let)
 		m.answered(now)
-	case m.phase == Asked, !m.menu.IsZero(), m.holding():
+	case m.occupied && m.answerable(now):
+		m.occupied, m.line, m.shown = false, "", time.Time{}
+		m.over(now, m.agent.ID, true)
+		m.answered(now)
+	case m.phase == Asked, !m.menu.IsZero(), m.holding(), m.occupied:
 		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
 	case m.dismissible() && m.answerable(now):
 		m.dismiss()
 		m.answered(now)
+	case m.dismissible() && !m.shown.IsZero():
+		// As above. A prompt that is not drawn, since no agent is there, is no question: the key is the program's.
 	default:
 		m.Key(now)
 		return Pass
@@ -368,9 +402,8 @@ func (m *Machine) Confirm(now time.Time) Act {
 
 // Key tells the machine that the user typed something for the program: the menu closes and an agent that drives pauses.
 func (m *Machine) Key(now time.Time) {
-	if !m.menu.IsZero() {
-		m.menu, m.shown = time.Time{}, time.Time{}
-	}
+	m.typed = now
+	m.closeMenu(now)
 	if m.phase == Granted {
 		m.yield = now.Add(m.conf.Yield)
 	}
@@ -408,24 +441,27 @@ func (m *Machine) PausedUntil() time.Time { return m.yield }
 
 // Tick does what time does: grants, requests and menus end.
 func (m *Machine) Tick(now time.Time) {
+	m.latest = now
 	switch {
 	case m.phase == Granted && !m.until.IsZero() && !now.Before(m.until):
 		m.end(now, Expired)
 	case m.phase == Asked && !now.Before(m.asked.Add(AskFor)):
 		m.end(now, Expired)
+	case m.phase != Observing && !m.absent.IsZero() && !now.Before(m.absentEnd()):
+		m.end(now, Absent)
 	case !m.menu.IsZero() && !now.Before(m.menu.Add(MenuFor)):
-		m.menu, m.shown = time.Time{}, time.Time{}
+		m.closeMenu(now)
 	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
 		m.pregrant, m.gift, m.pregrantUntil = NoLevel, Gift{}, time.Time{}
 	case m.holding() && !now.Before(m.held.Until):
-		m.rule(Late)
+		m.rule(now, Late)
 	}
 }
 
 // Next is the next moment at which Tick has something to do; false when only an event from outside changes anything.
 func (m *Machine) Next(now time.Time) (time.Time, bool) {
 	var next time.Time
-	for _, t := range []time.Time{m.grantEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now), m.held.Until} {
+	for _, t := range []time.Time{m.grantEnd(), m.absentEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now), m.held.Until} {
 		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
 			next = t
 		}
@@ -460,14 +496,6 @@ func (m *Machine) yieldEnd(now time.Time) time.Time {
 		return time.Time{}
 	}
 	return m.yield
-}
-
-// shortest is the shorter of two limits of which 0 is none.
-func shortest(a, b time.Duration) time.Duration {
-	if a == 0 || (b != 0 && b < a) {
-		return b
-	}
-	return a
 }
 
 func later(a, b time.Time) time.Time {

@@ -350,7 +350,9 @@ func TestR46MenuBecomesQuestion(t *testing.T) {
 	require.Equal(t, control.Take, m.Confirm(after(time.Second)))
 	require.Equal(t, control.Asked, m.Phase())
 	m.Shown(after(time.Second))
-	m.Confirm(after(1300 * time.Millisecond))
+	m.Confirm(after(time.Second + control.DrawnUnawares - 1))
+	require.Equal(t, control.Asked, m.Phase(), "R71: it may be meant for the menu")
+	m.Confirm(after(time.Second + control.DrawnUnawares))
 	require.Equal(t, control.Granted, m.Phase())
 }
 
@@ -478,7 +480,10 @@ func TestOtherAgentsInput(t *testing.T) {
 // walk does one random thing to m and says which.
 func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 	agent := []control.Agent{ada, bert}[r.IntN(2)]
-	switch r.IntN(10) {
+	switch r.IntN(11) {
+	case 10:
+		m.Connected(now, agent.ID, r.IntN(2) == 0)
+		return "connected"
 	case 9:
 		return fmt.Sprint("hold ", m.Hold(now, control.Held{Keys: "<Enter>", Until: now.Add(time.Second)}), m.Ruled())
 	case 0:

@@ -29,7 +29,7 @@ func (m *Machine) Write(now time.Time, heard Heard) Act {
 	if m.menu.IsZero() || !m.answerable(now) {
 		return Pass
 	}
-	m.menu, m.shown = time.Time{}, time.Time{}
+	m.closeMenu(now)
 	m.draft = Draft{Open: true, To: m.Correspondent(heard)}
 	return Take
 }
@@ -72,9 +72,9 @@ func (m *Machine) Rub() {
 // Wipe is described with Rub.
 func (m *Machine) Wipe() { m.draft.Text = "" }
 
-// TakeDraft closes the draft and returns it, to be sent or not.
-func (m *Machine) TakeDraft() Draft {
+// TakeDraft closes the draft and returns it, to be sent or not. A question that comes up now does so while the user types.
+func (m *Machine) TakeDraft(now time.Time) Draft {
 	d := m.draft
-	m.draft = Draft{}
+	m.draft, m.typed = Draft{}, now
 	return d
 }

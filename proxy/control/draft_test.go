@@ -23,7 +23,7 @@ func TestDraft(t *testing.T) {
 	m.Rub()
 	m.Append(strings.Repeat("ä", control.DraftMax-1))
 	m.Append("bc")
-	d := m.TakeDraft()
+	d := m.TakeDraft(t0)
 	require.Equal(t, strings.Repeat("ä", control.DraftMax-1)+"b", d.Text)
 	require.False(t, m.Drafting())
 }
@@ -58,10 +58,12 @@ func TestDraftAndQuestion(t *testing.T) {
 	m.Shown(t0)
 	require.Equal(t, control.Take, m.Confirm(after(time.Second)))
 	require.Equal(t, control.Asked, m.Phase())
-	m.TakeDraft()
+	m.TakeDraft(after(time.Second))
 	require.True(t, m.State(t0).Asks())
 	m.Shown(after(time.Second))
-	m.Confirm(after(time.Second + control.Drawn))
+	m.Confirm(after(time.Second + control.DrawnUnawares - 1))
+	require.Equal(t, control.Asked, m.Phase(), "R71: the user was typing")
+	m.Confirm(after(time.Second + control.DrawnUnawares))
 	require.Equal(t, control.Granted, m.Phase())
 }
 
@@ -100,4 +102,18 @@ func TestDraftAnswersWhoSpokeLast(t *testing.T) {
 	m = pregranted.reach(t)
 	require.NoError(t, m.Request(spoke.Add(time.Second), request("r", ada)))
 	require.Equal(t, ada, write(m, spoke.Add(time.Minute), spoke), "came after that")
+}
+
+// TestR71ADraftIsTyping: who has just sent a message is not ready to answer a question that came meanwhile.
+func TestR71ADraftIsTyping(t *testing.T) {
+	m := menu.reach(t)
+	m.Write(t0, control.Heard{})
+	require.NoError(t, m.Request(after(20*time.Second), request("r", ada)))
+	sent := after(30 * time.Second)
+	m.TakeDraft(sent)
+	m.Shown(sent)
+	m.Confirm(sent.Add(control.DrawnUnawares - 1))
+	require.Equal(t, control.Asked, m.Phase())
+	m.Confirm(sent.Add(control.DrawnUnawares))
+	require.Equal(t, control.Granted, m.Phase())
 }

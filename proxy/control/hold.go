@@ -46,7 +46,7 @@ func (m *Machine) Hold(now time.Time, h Held) error {
 		return ErrNobody
 	}
 	m.held, m.ruling = h, Unruled
-	m.ask()
+	m.ask(now)
 	return nil
 }
 
@@ -61,6 +61,7 @@ func (m *Machine) Ruled() Ruling {
 func (m *Machine) Unhold() {
 	if m.holding() {
 		m.held, m.shown = Held{}, time.Time{}
+		m.over(m.latest, m.agent.ID, false)
 	}
 	m.ruling = Unruled
 }
@@ -68,8 +69,9 @@ func (m *Machine) Unhold() {
 func (m *Machine) holding() bool { return m.held.Keys != "" }
 
 // rule decides about the held input.
-func (m *Machine) rule(r Ruling) {
+func (m *Machine) rule(now time.Time, r Ruling) {
 	m.held, m.ruling, m.shown = Held{}, r, time.Time{}
+	m.over(now, m.agent.ID, r == Let)
 }
 
 // answered notes that the user answered by the key that gives control.
@@ -82,10 +84,4 @@ func (m *Machine) repeats(now time.Time) bool {
 	}
 	m.pressed = now
 	return true
-}
-
-// ask begins a new question to the user: it has yet to be drawn, and what is drawn of an earlier one says nothing of it.
-func (m *Machine) ask() {
-	m.question++
-	m.shown = time.Time{}
 }

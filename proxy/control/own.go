@@ -14,7 +14,8 @@ func (m *Machine) Own(now time.Time, r Request) {
 	if r.ID != "" {
 		m.waiting = []string{r.ID}
 	}
-	m.grant(now, "")
+	m.grant(now, m.said(), "")
+	m.own = true
 }
 
 // Attend says whether a person is there to ask, where that changes: people sit down in front of a session and leave it. A
@@ -28,7 +29,7 @@ func (m *Machine) Attend(now time.Time, present bool) {
 	if m.phase == Asked {
 		m.end(now, Expired)
 	}
-	m.menu = time.Time{}
-	m.ask()
-	_ = m.TakeDraft() // nobody writes it to its end
+	m.closeMenu(now)
+	m.ask(now)
+	_ = m.TakeDraft(now) // nobody writes it to its end
 }

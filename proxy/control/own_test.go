@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var own = Request{Agent: Agent{"a-1", "claude"}, Level: Drive}
+var own = Request{Agent: Agent{ID: "a-1", Name: "claude"}, Level: Drive}
 
 func TestOwnGivesWithoutAQuestion(t *testing.T) {
 	now := time.Unix(1000, 0)
@@ -20,7 +20,7 @@ func TestOwnGivesWithoutAQuestion(t *testing.T) {
 	require.True(t, events[0].Granted)
 	require.Empty(t, events[0].Requests)
 
-	m.Own(now, Request{Agent: Agent{"a-2", "codex"}, Level: Drive})
+	m.Own(now, Request{Agent: Agent{ID: "a-2", Name: "codex"}, Level: Drive})
 	require.ErrorIs(t, m.Admit(now, "a-2", m.Epoch()), ErrNoGrant, "somebody has it")
 	require.Empty(t, m.TakeEvents())
 
@@ -38,7 +38,7 @@ func TestOwnGivesWithoutAQuestion(t *testing.T) {
 func TestOwnDoesNotAnswerForAPerson(t *testing.T) {
 	now := time.Unix(1000, 0)
 	m := New(Config{Keyboard: true})
-	require.NoError(t, m.Request(now, Request{ID: "q", Agent: Agent{"a-2", "codex"}, Level: Drive}))
+	require.NoError(t, m.Request(now, Request{ID: "q", Agent: Agent{ID: "a-2", Name: "codex"}, Level: Drive}))
 	m.Own(now, own)
 	require.Equal(t, Asked, m.Phase())
 	require.Equal(t, "codex", m.State(now).Agent.Name)

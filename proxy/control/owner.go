@@ -12,7 +12,7 @@ type Gift struct {
 	By string
 	// Level is the most that is given; NoLevel is what the agent asks for.
 	Level Level
-	// For bounds the grant beside what the agent asks for and the session allows; 0 for no limit.
+	// For bounds the grant beside what the agent asks for and the session allows; 0 for as long as the key gives.
 	For time.Duration
 	// Agent is the name of the one that is meant, "" for whoever asks.
 	Agent string
@@ -40,15 +40,14 @@ func (m *Machine) Give(now time.Time, g Gift) error {
 		if g.Level != NoLevel {
 			m.level = min(m.level, g.Level)
 		}
-		m.wanted = shortest(m.wanted, g.For)
-		m.grant(now, g.By)
+		m.grant(now, m.gives(g), g.By)
 		return nil
 	}
 	if g.Level == NoLevel {
 		g.Level = Drive
 	}
-	m.menu, m.shown = time.Time{}, time.Time{}
-	m.pregrant, m.gift, m.pregrantUntil = g.Level, g, now.Add(PregrantFor)
+	m.closeMenu(now)
+	m.pregrant, m.gift, m.pregrantUntil, m.pregrantFor = g.Level, g, now.Add(PregrantFor), m.gives(g)
 	return nil
 }
 

@@ -1,9 +1,16 @@
 package control
 
-// Front is the program that has the terminal: its process group, 0 when that is not known, and its name.
+// Front is the program that has the terminal: its process group, 0 when that is not known, and its name. File is what it
+// runs, "" when that is not known: a process may execute another program in its place (exec sh).
 type Front struct {
 	Group int
 	Name  string
+	File  string
+}
+
+// is reports whether two looks found the same program. Its name is its own choice and does not matter.
+func (f Front) is(other Front) bool {
+	return f.Group != 0 && f.Group == other.Group && (f.File == other.File || f.File == "" || other.File == "")
 }
 
 // Look tells the machine which program has the terminal now. Where grants are for one program only, that is the one which
@@ -13,7 +20,7 @@ func (m *Machine) Look(f Front) { m.front = f }
 // Away reports whether control rests because another program has the terminal than the grant is for. What is not known
 // counts as another.
 func (m *Machine) Away() bool {
-	return m.conf.OneProgram && m.phase == Granted && (m.front.Group != m.program.Group || m.front.Group == 0)
+	return m.conf.OneProgram && m.phase == Granted && !m.front.is(m.program)
 }
 
 // grantedTo is the name of the program that the grant is for, "" for every program.

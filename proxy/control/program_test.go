@@ -40,6 +40,25 @@ func TestAGrantForOneProgram(t *testing.T) {
 	require.False(t, m.Away())
 }
 
+// TestR79AProgramInItsPlace: a process that executes another program is another program; where that cannot be told, it is
+// the same.
+func TestR79AProgramInItsPlace(t *testing.T) {
+	bash := control.Front{Group: 7, Name: "bash", File: "1:10"}
+	m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, OneProgram: true})
+	m.Look(bash)
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	for front, away := range map[control.Front]bool{
+		bash:                                   false,
+		{Group: 7, Name: "sh", File: "1:11"}:   true,
+		{Group: 7, Name: "bash", File: "1:11"}: true, // it calls itself so
+		{Group: 7, Name: "bash"}:               false,
+		{Group: 8, Name: "bash", File: "1:10"}: true,
+	} {
+		m.Look(front)
+		require.Equal(t, away, m.Away(), "%v", front)
+	}
+}
+
 // TestAGrantForAnUnknownProgramRests: what is not known counts as another program.
 func TestAGrantForAnUnknownProgramRests(t *testing.T) {
 	m := control.New(control.Config{Pregrant: control.Drive, OneProgram: true})

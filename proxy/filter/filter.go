@@ -8,13 +8,15 @@
 //
 //   - OSC 52, and OSC 5522 of kitty: the clipboard
 //   - OSC 1337 of iTerm2 with File, MultipartFile, FilePart, FileEnd, Copy, CopyToClipboard, EndCopy and RequestUpload, and
-//     OSC 5113 of kitty: files and the clipboard
+//     OSC 5113 of kitty: files and the clipboard. A file that is shown and not kept passes (inline=1): a picture
+//   - APC G with t=f, t=t or t=s, the graphics of kitty: the terminal reads, and may remove, a file or shared memory
 //   - OSC 9;7 of ConEmu: run a process
 //   - OSC 0, 1, 2, l, L and I: titles. Whoever uses the package sets the title, cleaned and behind a word of its own
 //   - CSI 1 t to 9 t: move, resize, iconify the window; CSI 20 t and 21 t: type its title back
 //   - CSI 4 i and 5 i, also with ?: print what follows
 //   - CSI ... * y (DECRQCRA): read the screen back
 //   - DCS @kitty-cmd: kitty's remote control
+//   - DCS ... | (DECUDK): what function keys type
 //
 // Everything else passes as it is, byte by byte, with three exceptions that no program means. A control sequence of more
 // than [Longest] bytes is dropped, since it cannot be judged in bounded memory. Where the sequence that goes had cut off
@@ -51,6 +53,7 @@ const (
 	csi = 0x9b
 	dcs = 0x90
 	osc = 0x9d
+	apc = 0x9f
 	st  = 0x9c
 )
 
@@ -66,6 +69,13 @@ type Filter struct {
 	skip skipping // what is being dropped
 	in   []byte   // held and what follows it
 	out  []byte
+
+	chunks bool // of a command of kitty's graphics that goes, more has to come
+	parts  bool // of a picture for iTerm2 that passes, more may come
+
+	keep  bool // commands that set colours are kept back
+	kept  []setting
+	catch catching
 }
 
 // open says whether a sequence that passed has ended, in every terminal's eyes.
@@ -93,6 +103,9 @@ func (f *Filter) Pass(p []byte, driven bool) []byte {
 	if len(p) == 0 {
 		return nil
 	}
+	if !driven {
+		f.chunks, f.parts = false, false // nobody looks now at what begins and ends
+	}
 	if len(f.held) == 0 && f.skip == nothing && !f.suspect(p, driven) {
 		f.hear(p)
 		f.remember(p)
@@ -103,14 +116,14 @@ func (f *Filter) Pass(p []byte, driven bool) []byte {
 		f.in = append(append(f.in[:0], f.held...), p...)
 		in = f.in
 	}
-	s := scan{f: f, in: in, driven: driven, next: [6]int{-1, -1, -1, -1, -1, -1}, c1: -1}
+	s := scan{f: f, in: in, driven: driven, next: [7]int{-1, -1, -1, -1, -1, -1, -1}, c1: -1}
 	return s.run()
 }
 
 // Flush returns what is held back and forgets the rest: the program writes no more.
 func (f *Filter) Flush() []byte {
 	held := f.held
-	*f = Filter{}
+	*f = Filter{keep: f.keep, kept: f.kept}
 	return held
 }
 
@@ -122,7 +135,10 @@ func (f *Filter) suspect(p []byte, driven bool) bool {
 	if f.open != closed && (bytes.IndexByte(p, can) >= 0 || bytes.IndexByte(p, sub) >= 0) {
 		return true
 	}
-	return driven && (bytes.IndexByte(p, osc) >= 0 || bytes.IndexByte(p, dcs) >= 0)
+	if driven && bytes.IndexByte(p, apc) >= 0 {
+		return true
+	}
+	return (driven || f.keep) && (bytes.IndexByte(p, osc) >= 0 || bytes.IndexByte(p, dcs) >= 0)
 }
 
 // hear looks for the BEL that ends an OSC.
@@ -147,14 +163,14 @@ type scan struct {
 	f      *Filter
 	in     []byte
 	driven bool
-	next   [6]int // where the introducers come next but ESC, -1 for not looked yet
+	next   [7]int // where the introducers come next but ESC, -1 for not looked yet
 	c1     int    // the first of them
 	clean  int    // in from here on passes and is not copied yet
 	edited bool   // the result is out, not a part of in
 }
 
-// introducers begin a sequence; CAN and SUB go on with one in st. The last two matter only while an agent drives.
-var introducers = [6]byte{esc, csi, can, sub, osc, dcs}
+// introducers begin a sequence; CAN and SUB go on with one in st. The last ones matter only while an agent drives.
+var introducers = [7]byte{esc, csi, can, sub, osc, dcs, apc}
 
 func (s *scan) run() []byte {
 	f := s.f
@@ -212,7 +228,10 @@ func (s *scan) result(done int) []byte {
 // find is where the next introducer begins, the length of in if there is none.
 func (s *scan) find(i int) int {
 	kinds := 4
-	if s.driven {
+	switch {
+	case s.driven:
+		kinds = 7
+	case s.f.keep:
 		kinds = 6
 	}
 	for s.c1 < i {
@@ -294,7 +313,7 @@ func (s *scan) harmless(at int) int {
 				break
 			}
 		}
-		if final := in[i]; final < '@' || final > '~' || final == 'h' && !private || s.driven && s.watched(final) {
+		if final := in[i]; final < '@' || final > '~' || final == 'h' && !private || s.driven && s.watched(final) || s.f.keep && (final == 'P' || final == 'Q') {
 			return end
 		}
 		i++
@@ -347,6 +366,16 @@ func (s *scan) obey(q sequence) int {
 		s.cut(q.at)
 		s.controls(q.at, q.end)
 		f.skip = q.skip
+		f.catch = catching{on: q.catch, body: f.catch.body[:0]}
+		if q.catch {
+			for _, c := range s.in[q.body:q.end] {
+				f.catch.add(c)
+			}
+		}
+	case retain:
+		s.cut(q.at)
+		s.controls(q.at, q.end)
+		f.retain(s.in[q.at:q.end])
 	case unknown: // never comes here
 	}
 	f.open = closed
@@ -387,9 +416,11 @@ func (s *scan) swallow(i int) (next int, whole bool) {
 			return i, false
 		case c == esc && f.skip != tooLong && s.in[i+1] == '\\':
 			f.skip = nothing
+			f.caught("\x1b\\")
 			return i + 2, true
 		case c == esc:
 			f.skip = nothing
+			f.caught("\x1b\\")
 			return i, true
 		case f.skip == tooLong && c < ' ':
 			f.out = append(f.out, c)
@@ -399,7 +430,18 @@ func (s *scan) swallow(i int) (next int, whole bool) {
 		case f.skip == tooLong && (c < '@' || c == del):
 		case f.skip == tooLong, c == can, c == sub, c == bel && f.skip == oscString, c == st && (s.before(i, 1) == 0xc2 || !s.within(i)):
 			f.skip = nothing
+			switch c {
+			case bel:
+				f.caught("\a")
+			case st:
+				f.catch.body = bytes.TrimSuffix(f.catch.body, []byte{0xc2})
+				f.caught("\x1b\\")
+			default: // it was taken back
+				f.catch.on = false
+			}
 			return i + 1, true
+		default:
+			f.catch.add(c)
 		}
 	}
 	return i, false

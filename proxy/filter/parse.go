@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"strings"
 	"unicode/utf8"
 )
 
@@ -14,6 +13,7 @@ const (
 	drop                   // out
 	trim                   // a list of modes of which some go
 	dropString             // out, to the end of the string
+	retain                 // kept back
 )
 
 // sequence is one that was found, or as much of it as tells its fate: in[at:end].
@@ -22,7 +22,8 @@ type sequence struct {
 	fate    fate
 	open    open     // if it passes
 	skip    skipping // for dropString
-	body    int      // for trim: where the parameters begin
+	body    int      // for trim: where the parameters begin; for what is caught: where its number does
+	catch   bool     // for dropString: it sets colours
 }
 
 // other is the first character that xterm takes for text within a sequence.
@@ -75,6 +76,8 @@ func (s *scan) parse(at int) sequence {
 		return s.command(at, i)
 	case c == dcs || b == dcs:
 		return s.device(at, i)
+	case c == apc || b == apc:
+		return s.application(at, i)
 	}
 	for {
 		c, size = s.char(i)
@@ -103,7 +106,9 @@ func (s *scan) escape(at, i, size int) sequence {
 		return s.command(at, i+size)
 	case 'P':
 		return s.device(at, i+size)
-	case 'X', '^', '_':
+	case '_':
+		return s.application(at, i+size)
+	case 'X', '^':
 		return sequence{at: at, end: i + size, fate: pass, open: unended}
 	}
 	for {
@@ -188,6 +193,8 @@ func locks(mode int) bool { return mode == 2 || mode == huge }
 // judge tells the fate of a control sequence.
 func (s *scan) judge(p *params, final rune) fate {
 	switch {
+	case s.f.keep && p.inter == '#' && (final == 'P' || final == 'Q'):
+		return retain
 	case final == 'h' && p.lock && !p.marker && p.inter == 0:
 		return trim
 	case !s.driven:
@@ -237,15 +244,20 @@ func (s *scan) shorten(q sequence) {
 
 // command reads the number of an OSC whose text begins at in[i], and what else tells its fate.
 func (s *scan) command(at, i int) sequence {
-	if !s.driven {
+	if !s.driven && !s.f.keep {
 		return sequence{at: at, end: i, fate: pass, open: title}
 	}
 	h := header{s: s, at: at, from: i, i: i}
 	number, digits := h.number()
 	c := h.peek()
 	bad := false
+	if s.f.keep && digits > 0 && !h.more && (colored(number) || number == 1337 && c == ';' && h.sets()) {
+		q := h.fate(true, oscString)
+		q.body, q.catch = i, true
+		return q
+	}
 	switch {
-	case h.more:
+	case h.more, !s.driven:
 	case digits == 0:
 		bad = c == ';' || c == 'l' || c == 'L' || c == 'I'
 	case number == 9 && c == ';':
@@ -254,7 +266,7 @@ func (s *scan) command(at, i int) sequence {
 		bad = job == 7 || job == huge
 	case number == 1337 && c == ';':
 		h.i++
-		bad = h.files()
+		bad = h.transfers()
 	default:
 		bad = forbidden(number)
 	}
@@ -276,7 +288,12 @@ func (s *scan) device(at, i int) sequence {
 		return sequence{at: at, end: i, fate: pass, open: unended}
 	}
 	h := header{s: s, at: at, from: i, i: i}
-	return h.fate(h.reads("@kitty-cmd"), otherString)
+	bad := h.reads("@kitty-cmd")
+	if !bad && !h.more {
+		h.i = i
+		bad = h.keys()
+	}
+	return h.fate(bad, otherString)
 }
 
 // header reads the begin of a string.
@@ -340,34 +357,11 @@ func (h *header) reads(word string) bool {
 	return true
 }
 
-// transfers are the keys of OSC 1337 that move files or set the clipboard.
-var transfers = []string{
-	"file", "multipartfile", "filepart", "fileend", "copy", "copytoclipboard", "endcopy", "requestupload",
-}
-
-// files reports whether the key of an OSC 1337 is one of those.
-func (h *header) files() bool {
-	var key [16]byte
-	n := 0
-	for {
-		c := h.peek()
-		if h.more {
-			return false
-		}
-		if h.ended(c) || c == '=' || c == ':' || c == ';' || c >= 0x80 {
-			break
-		}
-		if n == len(key) {
-			return false // longer than all of them
-		}
-		key[n] = c
-		n++
-		h.i++
-	}
-	for _, t := range transfers {
-		if strings.EqualFold(t, string(key[:n])) {
-			return true
-		}
-	}
-	return false
+// sets reports whether an OSC 1337 sets something, such as colours. It leaves the header where it is.
+func (h *header) sets() bool {
+	at := *h
+	at.i++
+	ok := at.reads("set")
+	h.more = at.more
+	return ok && !at.more
 }

@@ -4,7 +4,7 @@
 // A hard prompt is one that the kernel shows: the line settings (termios(3)) have echo off while the line is edited by the
 // kernel (ICANON), or while at least the newline is echoed (ECHONL). No program but one that reads a secret wants that. A
 // soft prompt is a guess: a program that reads keys raw, as an editor does, but with the words of a password prompt left of
-// the cursor, or known by its name to ask for passwords. Prompts of programs on another machine are always soft, since only
+// the cursor, or known by its name or arguments to ask for passwords, or that answers each key of the user with a sign. Prompts of programs on another machine are always soft, since only
 // their text is seen here. Soft prompts are found at best effort, and the user can dismiss them.
 package guard
 
@@ -58,6 +58,11 @@ type Facts struct {
 	// them (at most 15 bytes each); empty for unknown. It is asked for only when the answer matters, since it takes a look
 	// at /proc, and may be nil.
 	Foreground func() []string
+	// Arguments are those of the program that was started last of these, its own name first. They are asked for when that
+	// program is one that draws forms, and may be nil.
+	Arguments func() []string
+	// Masked says that what the user types is answered by signs, see [Masks].
+	Masked bool
 }
 
 // Guard keeps the decision from one look to the next. The zero Guard is off.

@@ -25,15 +25,21 @@ func Judge(f Facts) Kind {
 
 // asks reports whether a program that reads raw keys looks like one that asks for a secret.
 func asks(f Facts) bool {
+	if f.Masked {
+		return true
+	}
 	worded := Prompt(f.Left, f.Right)
 	if f.Paste && !worded {
 		return false // an editor, or a shell at its prompt, also one that sudo has started
 	}
-	program := ""
+	var chain []string
 	if f.Foreground != nil {
-		program = front(f.Foreground())
+		chain = f.Foreground()
 	}
+	program := front(chain)
 	switch {
+	case len(chain) > 0 && slices.Contains(forms, chain[len(chain)-1]) && f.Arguments != nil && concealing(f.Arguments()):
+		return true
 	case f.Paste:
 		return program == "fish" // its own "read --silent" is the same line editor
 	case slices.Contains(editors, program):
@@ -63,6 +69,18 @@ var (
 	secretive = []string{"sudo", "sudo-rs", "su", "doas", "login", "pinentry*", "gpg", "systemd-ask-pas*", "systemd-tty-ask*", "pkttyagent"}
 )
 
+// forms are programs that scripts have draw a form for them, and concealed the fields that show nothing of what is typed, or
+// signs.
+var (
+	forms     = []string{"dialog", "cdialog", "whiptail", "gum"}
+	concealed = []string{"--passwordbox", "--passwordform", "--password"}
+)
+
+// concealing reports whether a program's arguments ask for such a field.
+func concealing(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(concealed, arg) })
+}
+
 // editors show any text, with the cursor anywhere in it, and not all of them take bracketed pastes.
 var editors = []string{"vi", "vim", "vim.tiny", "vim.basic", "nvi", "nvim", "view", "vimdiff", "nano", "emacs", "less", "more", "most"}
 
@@ -75,7 +93,7 @@ const (
 // They are compiled when the first prompt may be one: a session that ends at once shall not wait for them.
 var (
 	words = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(pass(word|phrase|code)|\bpin\b|\b[th]?otp\b|secret|token)[^:]{0,60}$`)
+		return regexp.MustCompile(`(?i)(pass(word|phrase|code|wort)|kennwort|mot de passe|contrase(ñ|n)a|senha|пароль|密码|パスワード|\bpin\b|\b[th]?otp\b|secret|token)[^:]{0,60}$`)
 	})
 	// command is a shell's prompt: what follows it was typed, not asked.
 	command = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#%>❯»➜λ] `) })
@@ -86,6 +104,9 @@ var (
 func Prompt(left, right string) bool {
 	asked := strings.TrimRight(left, " _"+dots)
 	question, ok := strings.CutSuffix(asked, ":")
+	if !ok {
+		question, ok = strings.CutSuffix(asked, "：")
+	}
 	if !ok || strings.Trim(right, frame) != "" {
 		return false
 	}
@@ -93,7 +114,7 @@ func Prompt(left, right string) bool {
 		question = question[i+1:]
 	}
 	at := words().FindStringIndex(question)
-	return at != nil && !command().MatchString(left[:len(asked)-1-len(question)+at[0]])
+	return at != nil && !command().MatchString(left[:strings.LastIndex(asked, question)+at[0]])
 }
 
 // Dots reports whether output is nothing but what stands for a secret's characters.

@@ -44,7 +44,7 @@ func (p *Pump) heldUntil() time.Time {
 
 // agentReady reports whether this turn could write or ask for a piece of agent input.
 func (p *Pump) agentReady(now time.Time) bool {
-	if len(p.queue) == 0 || now.Before(p.heldUntil()) || p.Control.Away() {
+	if len(p.queue) == 0 || now.Before(p.heldUntil()) || p.Control.Away() || p.Control.Occupied() || p.back.open {
 		return false
 	}
 	return !p.queue[0].asked || p.queue[0].ready
@@ -68,6 +68,8 @@ func (p *Pump) writeAgent(now time.Time) {
 	}
 	switch {
 	case p.Control.Away(): // as Admit has just seen
+	case job.stale:
+		job.stale, job.ready, job.asked = false, false, false
 	case !job.asked:
 		p.ask(job)
 	default:
@@ -75,11 +77,14 @@ func (p *Pump) writeAgent(now time.Time) {
 	}
 }
 
-// ask has the head of the queue prepared. The answer comes as a post; by then the user may be typing again, so a job of
-// which nothing is written yet is asked anew when its turn comes again.
+// ask has the head of the queue prepared, or what is left of it. The answer comes as a post; by then the user may be typing
+// again, so it is asked anew when its turn comes again.
 func (p *Pump) ask(job *pending) {
 	job.asked = true
-	job.Prepare(func(pieces []Piece, err error) {
+	if job.written == 0 {
+		job.pieces = nil
+	}
+	job.Prepare(job.pieces, func(pieces []Piece, err error) {
 		p.Post(func(now time.Time) { p.prepared(now, job, pieces, err) })
 	})
 }
@@ -88,11 +93,15 @@ func (p *Pump) prepared(now time.Time, job *pending, pieces []Piece, err error) 
 	if len(p.queue) == 0 || p.queue[0] != job || job.ready {
 		return // dropped meanwhile, and answered
 	}
+	occupied, waits := errors.AsType[*Occupied](err)
 	switch {
+	case waits:
+		job.asked, job.stale = false, false
+		p.Control.Occupy(now, occupied.Line)
 	case err != nil:
 		p.retire(Receipt{Fate: Refused, Err: err})
-	case now.Before(p.heldUntil()):
-		job.asked = false
+	case job.stale, now.Before(p.heldUntil()):
+		job.asked, job.stale = false, false
 	case p.hold(now, job, pieces):
 		job.pieces, job.ready = pieces, true
 	}
@@ -105,6 +114,9 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 		return
 	}
 	piece := &job.pieces[0]
+	if p.Line != nil && !job.begun && piece.Say == "" {
+		p.Line.Agent(piece.Bytes)
+	}
 	n, err := p.Program.Write(piece.Bytes[:min(len(piece.Bytes), PieceMax)])
 	p.count(job, n)
 	if !p.took(now, err) {
@@ -145,6 +157,7 @@ func (p *Pump) count(job *pending, n int) {
 	if piece.Say == "" {
 		p.stands(piece.Bytes[:n])
 	}
+	p.passed(job, piece.Bytes[:n], piece.Say != "")
 	piece.Bytes = piece.Bytes[n:]
 	job.written += n
 	job.begun, p.wrote = true, true
@@ -163,6 +176,9 @@ func (p *Pump) stands(b []byte) {
 // nextPiece goes on to the piece after the one that is written.
 func (p *Pump) nextPiece(now time.Time, job *pending) {
 	job.begun = false
+	if job.pieces[0].Acts {
+		p.acted(now)
+	}
 	if gap := job.pieces[0].Gap; gap > 0 {
 		p.quietUntil = now.Add(gap)
 	}
@@ -180,9 +196,10 @@ func (p *Pump) stuck(now time.Time) {
 	p.drop(Receipt{Fate: NotReading})
 }
 
-// waits reports whether input waits for the user to stop typing, or for its program to be in front.
+// waits reports whether input waits for the user to stop typing or to submit the line, or for its program to be in front and to
+// ask for more.
 func (p *Pump) waits(now time.Time) bool {
-	return now.Before(p.Control.PausedUntil()) || p.Control.Away()
+	return now.Before(p.Control.PausedUntil()) || p.Control.Away() || p.Control.Occupied() || p.back.open
 }
 
 // expireJobs fails the jobs whose patience with the user's typing, or with another program, is over. Otherwise there is
@@ -192,8 +209,11 @@ func (p *Pump) expireJobs(now time.Time) {
 		return
 	}
 	fate := UserTyping
-	if p.Control.Away() {
+	switch {
+	case p.Control.Away():
 		fate = Elsewhere
+	case !now.Before(p.Control.PausedUntil()) && !p.Control.Occupied():
+		fate = Busy
 	}
 	for i := 0; i < len(p.queue); {
 		if job := p.queue[i]; job.begun || job.held || job.deadline.IsZero() || now.Before(job.deadline) {
@@ -202,12 +222,16 @@ func (p *Pump) expireJobs(now time.Time) {
 		}
 		p.answer(i, Receipt{Fate: fate})
 	}
+	if len(p.queue) == 0 && p.Control.Occupied() {
+		p.Control.Vacate(now)
+		p.guard(now)
+	}
 }
 
 // retire answers the head of the queue.
 func (p *Pump) retire(r Receipt) { p.answer(0, r) }
 
-// drop answers everything in the queue alike, and returns how many bytes were accepted and not written.
+// drop answers everything in the queue alike, and returns how many bytes were accepted and did not reach the program.
 func (p *Pump) drop(r Receipt) (dropped int) {
 	for len(p.queue) > 0 {
 		dropped += p.queue[0].left()
@@ -227,15 +251,16 @@ func (p *Pump) answer(i int, r Receipt) {
 	if job.held {
 		p.Control.Unhold()
 	}
+	job.done = true
 	job.Done(r)
 }
 
-// left is how many bytes of the job are not written, as far as that is known before it was prepared.
+// left is how many bytes of the job are not written, as far as that is known before it was prepared, or were taken back.
 func (j *pending) left() int {
-	if !j.ready {
+	if j.pieces == nil {
 		return j.Size
 	}
-	n := 0
+	n := j.flushed
 	for _, piece := range j.pieces {
 		n += len(piece.Bytes)
 	}

@@ -1,7 +1,9 @@
 package input
 
 import (
+	"bytes"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -21,19 +23,70 @@ const (
 	Late           // nobody decided in time
 )
 
-// Line is what agents typed since the program's line was last submitted, by anybody: what an Enter would send off.
+// Line is what agents typed since the program's line was last submitted, by anybody: what an Enter would send off. Nothing
+// but Enter submits: what an agent has erased or interrupted may come back (a kill ring, a history).
 type Line struct {
 	Pieces [][]byte // as they were written, the newest lineMax bytes
 	Lost   int      // bytes before those
 	// Mixed says that the user typed in between.
 	Mixed bool
 	size  int
+
+	agent, user ender
+}
+
+// Keys that take the next one as text, and Escape, which many editors take for one key with an Enter that follows.
+const (
+	quotedInsert = "\x16\x11"
+	escape       = 0x1b
+)
+
+// ender finds the ends of lines in what somebody types, cut anywhere: CR and LF outside of a bracketed paste, in which they
+// are text, as they are behind a key that quotes.
+type ender struct {
+	last  []byte // the newest bytes
+	paste bool
+	apart bool // an Escape at the end of a piece is a key by itself
+}
+
+// The marks of a bracketed paste (xterm ctlseqs, DECSET 2004).
+const (
+	pasteBegins = "\x1b[200~"
+	pasteEnds   = "\x1b[201~"
+)
+
+// find is the index of the last end of a line in b, -1 for none.
+func (e *ender) find(b []byte) int {
+	at := -1
+	for i, c := range b {
+		if len(e.last) == len(pasteBegins) {
+			e.last = append(e.last[:0], e.last[1:]...)
+		}
+		switch e.last = append(e.last, c); {
+		case c == '~' && string(e.last) == pasteBegins:
+			e.paste = true
+		case c == '~' && string(e.last) == pasteEnds:
+			e.paste = false
+		case (c == '\r' || c == '\n') && !e.paste && !e.quoted(i > 0 || !e.apart):
+			at = i
+		}
+	}
+	return at
+}
+
+// quoted reports whether the newest byte is text by the one before it, which is in the same unit or not.
+func (e *ender) quoted(same bool) bool {
+	if len(e.last) < 2 {
+		return false
+	}
+	before := e.last[len(e.last)-2]
+	return strings.IndexByte(quotedInsert, before) >= 0 || same && before == escape
 }
 
 // add notes a piece that the program took.
 func (l *Line) add(b []byte) {
-	if at := submits(b); at >= 0 {
-		*l = Line{}
+	if at := l.agent.find(b); at >= 0 {
+		l.clear()
 		b = b[at+1:]
 	}
 	if len(b) == 0 {
@@ -46,15 +99,18 @@ func (l *Line) add(b []byte) {
 	}
 }
 
-// typed notes what the user typed.
+// typed notes what the user typed. The user's own interrupt gives the line up.
 func (l *Line) typed(b []byte) {
+	l.user.apart = true // the pump hands a key over whole
 	switch {
-	case submits(b) >= 0:
-		*l = Line{}
-	case l.size > 0:
+	case l.user.find(b) >= 0, bytes.IndexByte(b, 0x03) >= 0:
+		l.clear()
+	default:
 		l.Mixed = true
 	}
 }
+
+func (l *Line) clear() { *l = Line{agent: l.agent, user: l.user} }
 
 // hold asks the job's owner whether the user has to let pieces through first; it reports whether they may go now.
 func (p *Pump) hold(now time.Time, job *pending, pieces []Piece) (free bool) {

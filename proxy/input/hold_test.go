@@ -98,6 +98,7 @@ func TestR6TheUserTypesWhileInputIsHeld(t *testing.T) {
 		j.Wait = 10 * time.Second // for a pause, which this is not
 		w.hold(j)
 		w.offer(j)
+		w.ctl.Shown(time.Now())
 		for range 12 {
 			w.press("u")
 			w.sleep(900 * time.Millisecond)
@@ -105,7 +106,7 @@ func TestR6TheUserTypesWhileInputIsHeld(t *testing.T) {
 		require.Empty(t, j.receipts)
 		require.NotZero(t, w.ctl.State(time.Now()).Held)
 		w.press("u")
-		w.lets()
+		w.press("\x07")
 		require.Equal(t, strings.Repeat("u", 13), w.written())
 		w.sleep(time.Second)
 		require.Equal(t, strings.Repeat("u", 13)+"ls\r", w.written())
@@ -118,7 +119,7 @@ func TestWhatWasLetThroughIsPreparedAnew(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		changed := errors.New("the screen changed")
 		var answers []func([]input.Piece, error)
-		prepare := func(answer func([]input.Piece, error)) { answers = append(answers, answer) }
+		prepare := func(_ []input.Piece, answer func([]input.Piece, error)) { answers = append(answers, answer) }
 		j := w.job("a\r")
 		w.hold(j)
 		j.Prepare = prepare
@@ -187,13 +188,19 @@ func TestR47TheLineThatEnterSends(t *testing.T) {
 		{"text", []step{{agent: "echo hi"}}, "echo hi", false, 0},
 		{"the newest line", []step{{agent: "one\r"}, {agent: "two"}}, "two", false, 0},
 		{"within one input", []step{{agent: "one\rtwo"}}, "two", false, 0},
-		{"interrupted", []step{{agent: "one\x03two"}}, "two", false, 0},
+		{"interrupted", []step{{agent: "one\x03two"}}, "one\x03two", false, 0},
+		{"erased", []step{{agent: "one\x15two"}}, "one\x15two", false, 0},
+		{"pasted", []step{{agent: "\x1b[200~one\rtwo\x1b[201~three"}}, "\x1b[200~one\rtwo\x1b[201~three", false, 0},
+		{"the user interrupts", []step{{agent: "one"}, {user: "\x03"}, {agent: "two"}}, "two", false, 0},
 		{"the user submits it", []step{{agent: "one"}, {user: "\r"}}, "", false, 0},
 		{"the user types too", []step{{agent: "one"}, {user: "x"}}, "one", true, 0},
 		{"the user pastes too", []step{{agent: "one"}, {user: "\x1b[200~x\x1b[201~"}}, "one", true, 0},
 		{"the terminal answers", []step{{agent: "one"}, {user: "\x1b[?62c"}}, "one", false, 0},
-		{"the user types first", []step{{user: "x"}, {agent: "one"}}, "one", false, 0},
+		{"the user types first", []step{{user: "x"}, {agent: "one"}}, "one", true, 0},
 		{"long", []step{{agent: strings.Repeat("x", 5000)}}, strings.Repeat("x", 5000-15*64), false, 15 * 64},
+		{"a quoted Enter", []step{{agent: "one\x16"}, {agent: "\ntwo\x11\rthree"}}, "one\x16\ntwo\x11\rthree", false, 0},
+		{"an Enter behind Escape", []step{{agent: "one\x1b"}, {agent: "\rtwo\x1b\r"}}, "one\x1b\rtwo\x1b\r", false, 0},
+		{"the user's Escape and Enter", []step{{agent: "one"}, {user: "\x1b"}, {user: "\r"}}, "", false, 0},
 		{"an earlier grant", []step{{agent: "rm"}, {user: "\x1c"}}, "rm", false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -66,7 +66,11 @@ type Keyboard interface {
 // Program is the program's terminal, non-blocking.
 type Program interface {
 	Write(p []byte) (int, error)
-	FlushInput() error
+	// FlushInput drops what was written and not read, and says how much that was: without what a line in the making has,
+	// in canonical mode.
+	FlushInput() (unread int, err error)
+	// Canonical reports whether the kernel collects what is written to lines (termios(3), ICANON).
+	Canonical() bool
 	EndOfFile() []byte
 }
 
@@ -120,6 +124,12 @@ type Control interface {
 	PausedUntil() time.Time
 	// Away reports whether input waits because another program has the terminal than the grant is for.
 	Away() bool
+	// Occupy says that the user has something unsubmitted on the line, which line quotes: input waits while Occupied says so.
+	// What ends that comes from outside of the pump.
+	Occupy(now time.Time, line string)
+	Occupied() bool
+	// Vacate says that no input waits any more.
+	Vacate(now time.Time)
 	Admit(now time.Time, agent string, epoch uint64) error
 	// Ruled is what was decided about the input that a Job's Hold put to the user, once; Unhold takes the question back.
 	Ruled() Ruling
@@ -127,9 +137,24 @@ type Control interface {
 	// Overrun ends control because the user's own input can no longer be held.
 	Overrun(now time.Time)
 	// Settle is called after the queue is clean: whoever wants to know of a change is told now. dropped is what was
-	// accepted and not written, unsubmitted what was written since the last Enter, under the grant that ended.
+	// accepted and did not reach the program, unsubmitted what was written since the last Enter, under the grant that ended.
 	Settle(now time.Time, dropped, unsubmitted int)
 }
+
+// Watch is told of everybody's keys right before the program has them. Calls come from the pump's goroutine.
+type Watch interface {
+	User(keys []byte)
+	Agent(keys []byte)
+}
+
+// Occupied is the error of a Job's Prepare when the user has something unsubmitted on the line: the job waits.
+type Occupied struct {
+	// Line quotes what stands there, as agents may read it.
+	Line string
+}
+
+// Error implements error.
+func (o *Occupied) Error() string { return "the user has not submitted the line: " + o.Line }
 
 // Fate is what became of a job.
 type Fate uint8
@@ -140,17 +165,18 @@ const (
 	Refused                // not one, for the reason in Err
 	Dropped                // control ended midway
 	NotReading             // the program did not read
-	UserTyping             // the user did not stop typing in time
+	UserTyping             // the user did not stop typing, or did not submit the line, in time
 	Gone                   // the program ended
 	Elsewhere              // another program had the terminal until the time was over
+	Busy                   // the program did not ask for more until the time was over
 )
 
 // Receipt says what became of a job's bytes.
 type Receipt struct {
 	Fate    Fate
 	Err     error
-	Written int
-	Dropped int
+	Written int // the program has read them, or can
+	Dropped int // never written, or taken back unread
 	// Held says that the input waited for the user's word when it ended.
 	Held bool
 	// Unsubmitted is what the program was given since the last Enter under the grant that ended, in bytes.
@@ -162,6 +188,8 @@ type Piece struct {
 	Bytes []byte
 	// Gap is how long the program gets to see the piece alone.
 	Gap time.Duration
+	// Acts says that the program may act on the piece: an Enter, any other key than text.
+	Acts bool
 	// Say is what a piece does that types nothing, in words: the mouse's. It leaves nothing on the program's line.
 	Say string
 }
@@ -178,14 +206,17 @@ type Job struct {
 	// same, for whoever else admits it.
 	Excuse func(error) bool
 	// Prepare is called when the first byte would be written. It has the conditions checked and the keys encoded, and
-	// answers through the function it is given, from any goroutine, at once or later.
-	Prepare func(answer func([]Piece, error))
+	// answers through the function it is given, from any goroutine, at once or later. When the user typed after some of the
+	// job was written, it is called again with what is left, which it returns as it is if that may still go.
+	Prepare func(left []Piece, answer func([]Piece, error))
 	// Wrote is called with every piece that the program took, in order, right after it did; p is valid during the call. It
 	// may be nil.
 	Wrote func(p []byte)
-	// Hold, if not nil, is asked about the prepared pieces before the first byte. It reports whether the user has been
+	// Hold, if not nil, is asked about the pieces each time that Prepare returned them. It reports whether the user has been
 	// asked to let them through first; an error refuses them. It is asked again after the user did.
 	Hold func(now time.Time, pieces []Piece, line Line) (held bool, err error)
 	// Done is called once.
 	Done func(Receipt)
+	// Flushed is called after Done, once, when bytes that the receipt counts as written were taken back unread. It may be nil.
+	Flushed func(n int)
 }

@@ -14,6 +14,11 @@ type Config struct {
 	Poll     Poller
 	Scan     Scanner // nil: every byte passes untouched
 	Control  Control // nil with Scan
+	// Back, if not nil, reports whether the program is back for more: it is in front, has read what it was given, and waits for
+	// input. It is asked after a piece that Acts, or a key of the user's, before anything of an agent's follows: at growing
+	// intervals, and only while something waits. nil lets agents type ahead.
+	Back func(now time.Time) bool
+	Line Watch // may be nil
 	// KeyboardEnded is called once when the keyboard is gone.
 	KeyboardEnded func(error)
 	// ByHand says that the keyboard is no terminal: its end is typed to the program as end of file.
@@ -49,6 +54,8 @@ type Pump struct {
 	wrote       bool      // agent bytes were written under this grant
 	unsubmitted int       // of those, since the last Enter
 	line        Line      // what stands on the program's line of an agent's
+	back        comeback  // the wait for the program to ask for more
+	trail       trail     // what the program was given under this grant, as far as it may be unread
 }
 
 // pending is a job in the queue.
@@ -56,11 +63,15 @@ type pending struct {
 	Job
 	asked    bool
 	ready    bool
+	stale    bool // the user typed after it was ready
 	held     bool // the user has to let it through
 	begun    bool // the first of pieces is half written
 	pieces   []Piece
 	written  int
+	flushed  int  // taken back unread, and no longer counted in written
+	done     bool // answered
 	deadline time.Time
+	since    time.Time // since when it waits for the program to come back, zero while it does not
 }
 
 // New makes a pump.
@@ -191,6 +202,9 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 	if p.Control.Away() {
 		sooner(now.Add(lookEvery))
 	}
+	if p.back.open && !now.Before(p.heldUntil()) {
+		sooner(p.back.at)
+	}
 	for _, j := range p.queue {
 		if !j.deadline.IsZero() && !j.begun && !j.held && p.waits(now) {
 			sooner(j.deadline)
@@ -233,12 +247,9 @@ func (p *Pump) guard(now time.Time) {
 		return
 	}
 	p.epoch = p.Control.Epoch()
-	dropped := p.drop(Receipt{Fate: Dropped})
-	if p.wrote {
-		_ = p.Program.FlushInput() // there is no second way; the order of the writes holds without it
-	}
+	dropped := p.takeBack()
 	unsubmitted := p.unsubmitted
-	p.wrote, p.unsubmitted, p.quietUntil = false, 0, time.Time{}
+	p.unsubmitted, p.quietUntil, p.back = 0, time.Time{}, comeback{}
 	p.Control.Settle(now, dropped, unsubmitted)
 }
 
@@ -257,6 +268,7 @@ func (p *Pump) tick(now time.Time) {
 	}
 	p.Control.Tick(now)
 	p.guard(now)
+	p.lookBack(now)
 	p.expireJobs(now)
 }
 

@@ -227,7 +227,7 @@ func TestR14StaleEpoch(t *testing.T) {
 		})
 		synctest.Wait()
 		w.ctl.Shown(time.Now())
-		w.sleep(control.Drawn)
+		w.sleep(control.DrawnUnawares)
 		w.press("\a")
 		require.True(t, w.ctl.Driven())
 		again := w.job("old")
@@ -321,7 +321,7 @@ func TestStopAnswersEverybody(t *testing.T) {
 		w.start()
 		half, queued := w.offer(w.job("agent")), w.offer(w.job("more"))
 		silent := w.job("never prepared")
-		silent.Prepare = func(func([]input.Piece, error)) {}
+		silent.Prepare = func([]input.Piece, func([]input.Piece, error)) {}
 		w.offer(silent)
 		w.stop()
 		late := w.offer(w.job("late"))
@@ -362,7 +362,7 @@ func TestPrepareIsAskedAnew(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		var answers []func([]input.Piece, error)
 		j := w.job("agent")
-		j.Prepare = func(answer func([]input.Piece, error)) { answers = append(answers, answer) }
+		j.Prepare = func(_ []input.Piece, answer func([]input.Piece, error)) { answers = append(answers, answer) }
 		w.offer(j)
 		require.Len(t, answers, 1)
 		w.press("u")
@@ -379,7 +379,7 @@ func TestPrepareIsAskedAnew(t *testing.T) {
 func TestGapLeavesAKeyAlone(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		j := w.job("\x1b:")
-		j.Prepare = func(answer func([]input.Piece, error)) {
+		j.Prepare = func(_ []input.Piece, answer func([]input.Piece, error)) {
 			answer([]input.Piece{{Bytes: []byte("\x1b"), Gap: 60 * time.Millisecond}, {Bytes: []byte(":")}}, nil)
 		}
 		w.offer(j)
@@ -445,13 +445,13 @@ func TestR11OverrunReclaims(t *testing.T) {
 }
 
 // TestReceiptsAlwaysMatch plays random schedules of keys, inputs, slow programs and ends: every input gets one receipt,
-// its sum is right, and what the program got is what user and receipts say.
+// its sum is right, and what the program got is what user and receipts say, those bytes included that were taken back.
 func TestReceiptsAlwaysMatch(t *testing.T) {
 	for seed := range uint64(60) {
 		inBubble(t, true, func(t *testing.T, w *world) {
 			r := rand.New(rand.NewPCG(seed, 3))
 			var jobs []*job
-			user := 0
+			user, unread := 0, 0
 			for range 60 {
 				switch r.IntN(8) {
 				case 0, 1, 2:
@@ -469,19 +469,27 @@ func TestReceiptsAlwaysMatch(t *testing.T) {
 					w.drain(-1)
 				case 7:
 					if r.IntN(6) == 0 {
+						w.unread = r.IntN(200)
+						unread += w.unread
 						w.press("\x1c")
 						w.ctl.Shown(time.Now())
 					}
 				}
 			}
+			w.unread = 0
 			w.drain(-1)
 			w.pump.Post(func(now time.Time) { w.ctl.End(now, control.Exited) })
 			synctest.Wait()
-			taken := 0
+			taken, back := 0, 0
 			for _, j := range jobs {
-				taken += j.receipt(t).Written
+				reached := len(j.wrote) - j.flushed()
+				require.GreaterOrEqual(t, reached, 0)
+				require.LessOrEqual(t, reached, j.receipt(t).Written)
+				taken += reached
+				back += j.flushed()
 			}
-			require.Equal(t, len(w.written()), taken+strings.Count(w.written(), "u")+strings.Count(w.written(), "\x1c"))
+			require.LessOrEqual(t, back, unread)
+			require.Equal(t, len(w.written()), taken+back+strings.Count(w.written(), "u")+strings.Count(w.written(), "\x1c"))
 			require.Equal(t, user, strings.Count(w.written(), "u"), "no key of the user's is lost")
 		})
 	}

@@ -77,6 +77,12 @@ func (p *Pump) pasted(now time.Time, u Unit) {
 func (p *Pump) typed(b []byte) {
 	p.user = append(p.user, b...)
 	p.line.typed(b)
+	if p.Line != nil {
+		p.Line.User(b)
+	}
+	if len(p.queue) > 0 && p.queue[0].asked {
+		p.queue[0].stale = true
+	}
 }
 
 func (p *Pump) letPasteGo() {
@@ -97,6 +103,8 @@ func (p *Pump) writeUser(now time.Time) {
 		n, err := p.Program.Write(p.user)
 		if n > 0 {
 			p.midLine = p.user[n-1] != '\n'
+			p.passed(nil, p.user[:n], false)
+			p.acted(now)
 		}
 		p.user = p.user[:copy(p.user, p.user[n:])]
 		if !p.took(now, err) {
@@ -143,5 +151,8 @@ func (p *Pump) took(now time.Time, err error) bool {
 
 // submits reports whether b ends a line or interrupts: what was typed before is no longer unsent.
 func submits(b []byte) int {
-	return bytes.LastIndexAny(b, "\r\n\x03\x04\x15")
+	return bytes.LastIndexAny(b, lineEnds)
 }
+
+// lineEnds are the bytes that end a line or interrupt.
+const lineEnds = "\r\n\x03\x04\x15"

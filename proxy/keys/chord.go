@@ -68,19 +68,30 @@ var symbolChords = map[string]Chord{
 // refusedChords says why a chord cannot be the reclaim key: its byte is another
 // key's byte, or it occurs inside sequences, or it has a meaning here.
 var refusedChords = map[string]string{
-	"g": "it confirms a request",
+	"c": "it interrupts programs",
+	"d": "it is how programs are told that the input ends",
+	"g": "it gives the keyboard",
 	"h": "its byte is also Backspace on some terminals",
 	"i": "its byte is also Tab",
 	"j": "its byte is also a line feed, which ends lines in pasted text",
 	"m": "its byte is also Enter",
+	"z": "it suspends programs",
 	"[": "its byte is also Escape, which begins every special key",
+}
+
+// refusedKeys are keys by name that have such a byte.
+var refusedKeys = map[string]string{
+	"enter": "m", "return": "m", "tab": "i", "esc": "[", "escape": "[", "backspace": "h", "ctrl-m": "m", "ctrl-enter": "m",
 }
 
 // ParseChord compiles a reclaim key such as `ctrl-\`, "ctrl-]" or "ctrl-x".
 // It also takes "C-x", "^X" and "ctrl+x"; case does not matter.
 func ParseChord(name string) (Chord, error) {
-	const allowed = `; give ctrl- and one of a-z without g h i j m, or one of \ ] ^ _ (for example ctrl-\ or ctrl-])`
+	const allowed = `; give ctrl- and one of a-z without c d g h i j m z, or one of \ ] ^ _ (for example ctrl-\ or ctrl-])`
 	key, ok := cutCtrl(strings.ToLower(name))
+	if same := refusedKeys[strings.ToLower(name)]; same != "" {
+		key, ok = same, true
+	}
 	if !ok || len(key) != 1 {
 		return Chord{}, fmt.Errorf("reclaim key %q is not Ctrl and one key%s", name, allowed)
 	}

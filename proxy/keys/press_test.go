@@ -368,9 +368,9 @@ func TestR12EveryNamedReclaimIsSeen(t *testing.T) {
 
 func TestSubmits(t *testing.T) {
 	for in, want := range map[string]bool{
-		"": false, "ls -l": false, "héllo 漢": false, "\t": false, "\x7f": false, "\x01\x05\x0b\x15\x17": false, "\x08": false,
-		"\x1b[A": false, "\x1bOC": false, "\x1b[1;5D": false, "\x1b[3~": false, "\x1b[Z": false, "\x1b[97u": false, "\x1b[97;2;65u": false,
-		"\x1b[27;5;97~": false, "\x1b[127u": false, "\x1b[9;2u": false, "\x1b[57404u": false, "\x1b[200~ls\x1b[201~": false, "\x1bOu": false,
+		"": false, "ls -l": false, "héllo 漢": false, "\t": true, "a\tb": true, "\x12": true, "\x14": true, "\x7f": false, "\x01\x05\x0b\x15\x17": false, "\x08": false,
+		"\x1b[A": false, "\x1bOC": false, "\x1b[1;5D": false, "\x1b[3~": false, "\x1b[Z": true, "\x1b[97;1;10u": true, "\u0085": true, "\x85": true, "\u00a0": false, "\xff": true, "\x1b[133u": true, "\x1b[97u": false, "\x1b[97;2;65u": true,
+		"\x1b[27;5;97~": false, "\x1b[127u": false, "\x1b[9;2u": true, "\x1b[57404u": false, "\x1b[200~ls\x1b[201~": false, "\x1bOu": false,
 		"\r": true, "\n": true, "ls\r": true, "\x03": true, "\x04": true, "\x1a": true, "\x1c": true, "\x0f": true, "\x00": true,
 		"\x11": true, "\x13": true, "\x16": true, "\x18": true, "\x07": true,
 		"\x1b": true, "\x1bx": true, "\x1b\r": true, "\x1b[13u": true, "\x1b[27u": true, "\x1b[99;5u": true, "\x1b[27;5;99~": true,
@@ -378,8 +378,9 @@ func TestSubmits(t *testing.T) {
 		"\x1b[200~ls\r\x1b[201~": true, "\x1b[<0;1;1M": true, "\x1b[92;5u": true, "ab\x1b[": true, "\x1b]0;x\x07": true, "\x1b[?1;2c": true,
 		"\x1b[99;6u": true, "\x1b[97;13u": true, "\x9b": true, "\x1b[": true,
 	} {
-		require.Equal(t, want, Submits([]byte(in)), "%q", in)
+		require.Equal(t, want, Submits([]byte(in), false), "%q", in)
 	}
+	require.False(t, Submits([]byte("make \t"), true), "the kernel's line takes a tab as it is")
 }
 
 func TestCleanPaste(t *testing.T) {

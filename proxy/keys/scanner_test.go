@@ -414,7 +414,7 @@ func TestR2OtherChords(t *testing.T) {
 		{"ctrl-x", []string{"\x18", "\x1b[120;5u", "\x1b[88;6u", "\x1b[27;5;120~", "\x1b[27;6;88~", "\x1b[1095::120;5u", "\x1b[88;45;24;1;8;1_"}, []string{"\x1c", "x", "X", "\x1b[120;3u"}},
 		{"ctrl-^", []string{"\x1e", "\x1b[54;5u", "\x1b[54;6u", "\x1b[54:94;6u", "\x1b[27;6;94~"}, []string{"\x1c", "^", "\x1b[54;2u"}},
 		{"ctrl-_", []string{"\x1f", "\x1b[45;6u", "\x1b[47;5u", "\x1b[27;6;95~"}, []string{"\x1c", "\x1b[45;5u"}},
-		{"ctrl-z", []string{"\x1a", "\x1b]11;\x1a", "\x1b[122;5u"}, []string{"\x1c"}},
+		{"ctrl-y", []string{"\x19", "\x1b]11;\x19", "\x1b[121;5u"}, []string{"\x1c"}},
 	}
 	for _, tt := range tests {
 		for _, in := range tt.reclaims {
@@ -433,7 +433,8 @@ func TestParseChord(t *testing.T) {
 	require.Equal(t, "ctrl-x", chord(t, "CTRL-X").String())
 	require.Equal(t, defaultName, Chord{}.String())
 	for name, says := range map[string]string{
-		"ctrl-g": "confirms", "ctrl-m": "Enter", "ctrl-i": "Tab", "ctrl-[": "Escape", "ctrl-j": "line feed", "ctrl-h": "Backspace",
+		"ctrl-g": "gives the keyboard", "ctrl-c": "interrupts", "C-D": "input ends", "^z": "suspends", "enter": "Enter", "Tab": "Tab", "esc": "Escape",
+		"ctrl-m": "Enter", "ctrl-i": "Tab", "ctrl-[": "Escape", "ctrl-j": "line feed", "ctrl-h": "Backspace",
 		"ctrl-1": "no byte of its own", "ctrl-é": "one key", "x": "not Ctrl", "": "not Ctrl", "alt-x": "not Ctrl", "ctrl-": "not Ctrl", "ctrl-f1": "not Ctrl",
 	} {
 		_, err := ParseChord(name)

@@ -86,6 +86,20 @@ func unitLen(b []byte) int {
 	return 1 + charLen(b[1:])
 }
 
+// CutAct returns the length of the front of b to the end of the first key in it
+// that is more than text, which a program may act on: Enter in any encoding, a
+// control character, a sequence. If there is none, acts is false and n all of b.
+func CutAct(b []byte) (n int, acts bool) {
+	for n < len(b) {
+		unit := b[n : n+unitLen(b[n:])]
+		n += len(unit)
+		if c := unit[0]; c < 0x20 || c >= 0x80 && c < 0xa0 || c == 0xc2 && len(unit) > 1 && unit[1] < 0xa0 {
+			return n, true
+		}
+	}
+	return n, false
+}
+
 func charLen(b []byte) int {
 	n := 1
 	for want := 1 + int(utf8Tail(b[0])); n < want && n < len(b) && b[n]&0xc0 == 0x80; {
@@ -155,10 +169,11 @@ func stringLen(b []byte, kind byte) int {
 // Submits reports whether b holds anything that could submit a line, send a
 // signal or run a command of the program: everything but text and the keys that
 // move and edit within a line. It knows the keys in every encoding. What it does
-// not know, it reports.
-func Submits(b []byte) bool {
+// not know, it reports. cooked says that the kernel collects the line (canonical
+// mode): there Tab is text, and does not complete.
+func Submits(b []byte, cooked bool) bool {
 	found := false
-	look := func(u Unit) { found = found || submits(u) }
+	look := func(u Unit) { found = found || submits(u, cooked) }
 	s := NewScanner(Chord{})
 	s.Scan(b, look)
 	s.Flush(look)
@@ -166,12 +181,13 @@ func Submits(b []byte) bool {
 }
 
 // editing are the control keys of readline, of editors' prompts and of the
-// kernel's line discipline that stay within the line. Missing on purpose: O
-// (accepts the line in readline), V and X (prefixes), Q and S (flow control),
-// Y (suspends on BSD).
-const editing = "abefhiklnprtuw"
+// kernel's line discipline that stay within the line. Missing on purpose: I (Tab
+// completes, and a completion runs programs), O (accepts the line in readline), R
+// and T (shells bind them to programs such as fzf), V and X (prefixes), Q and S
+// (flow control), Y (suspends on BSD).
+const editing = "abefhklnpuw"
 
-func submits(u Unit) bool {
+func submits(u Unit, cooked bool) bool {
 	switch u.Kind {
 	case PasteStart, PasteEnd:
 		return false
@@ -183,10 +199,14 @@ func submits(u Unit) bool {
 	if c == csi || c == esc {
 		return !editsLine(u.Bytes)
 	}
-	for _, c := range u.Bytes {
-		if c < 0x20 && !edits(c) {
-			return true
+	for i := 0; i < len(u.Bytes); {
+		r, n := utf8.DecodeRune(u.Bytes[i:])
+		switch c := u.Bytes[i]; {
+		case c == '\t' && cooked:
+		case c < 0x20 && !edits(c), r >= 0x80 && r <= 0x9f, r == utf8.RuneError && n == 1:
+			return true // C1 controls act in an 8-bit terminal, and nobody knows what a broken character does
 		}
+		i += n
 	}
 	return false
 }
@@ -215,15 +235,15 @@ func editsLine(u []byte) bool {
 	}
 	code, mods := q.v[0][0], max(q.v[1][0], 1)-1
 	switch final {
-	case 'A', 'B', 'C', 'D', 'H', 'F', 'Z':
-		return true
+	case 'A', 'B', 'C', 'D', 'H', 'F':
+		return mods&^(modShift|modCtrl) == 0 // fish changes the directory on Alt-Left
 	case '~':
 		if code == 27 {
 			return editsKey(q.v[2][0], mods)
 		}
-		return code >= 1 && code <= 8
+		return code >= 1 && code <= 8 && mods&^modCtrl == 0 // fish forgets an entry of its history on Shift-Delete
 	case 'u':
-		return editsKey(code, mods)
+		return q.v[2][0] == 0 && editsKey(code, mods) // a text that comes with it may be anything
 	}
 	return false
 }
@@ -239,10 +259,10 @@ func editsKey(code, mods int32) bool {
 		return false
 	}
 	switch {
-	case code == 9 || code == 127:
+	case code == 127:
 		return true
 	case code >= kp0 && code <= kpEnd:
 		return code != kpEnter
 	}
-	return code >= 0x20 && (code < 57344 || code > 63743)
+	return code >= 0x20 && (code < 0x80 || code > 0x9f) && (code < 57344 || code > 63743)
 }

@@ -20,16 +20,18 @@ import (
 	"github.com/gorilla/websocket"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 // Bounds and times of a link.
 const (
-	queueMax       = 1024
-	writePatient   = 5 * time.Second
-	dialPatience   = 10 * time.Second
-	silence        = 45 * time.Second // the gateway pings every 20 s
-	firstBackoff   = 50 * time.Millisecond
-	longestBackoff = 10 * time.Second
+	queueMax          = 1024
+	writePatient      = 5 * time.Second
+	dialPatience      = 15 * time.Second // to find a gateway, which may have to take over from one that does not answer
+	handshakePatience = 5 * time.Second  // of it for one that was found
+	silence           = 45 * time.Second // the gateway pings every 20 s
+	firstBackoff      = 50 * time.Millisecond
+	longestBackoff    = 10 * time.Second
 )
 
 // Config plugs a link together.
@@ -158,12 +160,15 @@ func (l *Link) open(ctx context.Context) (way, error) {
 // handshake dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone. The socket
 // is closed when ctx ends, whatever waits in it: a handshake without an answer, or a write to a gateway that stalls.
 func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
+	var bound *handshake.Conn
 	dial := func(short context.Context, _, _ string) (net.Conn, error) {
 		conn, err := l.Dial(short)
-		if err == nil {
-			context.AfterFunc(ctx, func() { conn.Close() })
+		if err != nil {
+			return nil, err
 		}
-		return conn, err
+		context.AfterFunc(ctx, func() { conn.Close() })
+		bound, err = handshake.Bound(conn, handshakePatience)
+		return bound, err
 	}
 	d := websocket.Dialer{NetDialContext: dial, NetDialTLSContext: dial, Subprotocols: []string{protocol.Version}}
 	short, cancel := context.WithTimeout(ctx, dialPatience)
@@ -173,7 +178,7 @@ func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
 		defer resp.Body.Close()
 	}
 	if err == nil {
-		return conn, nil
+		return conn, bound.Done()
 	}
 	if resp != nil && errors.Is(err, websocket.ErrBadHandshake) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 512))

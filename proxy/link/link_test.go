@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -214,4 +217,69 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	stop()
 	require.Len(t, told, 1)
 	require.ErrorContains(t, <-told, "no gateway answers")
+}
+
+// liars are gateways that never finish the handshake: each writes until the connection is gone.
+var liars = map[string]func(net.Conn){
+	"endless header": func(c net.Conn) {
+		fill(c, "HTTP/1.1 101 Switching Protocols\r\nX: ", strings.Repeat("x", 4096))
+	},
+	"endless lines": func(c net.Conn) {
+		fill(c, "HTTP/1.1 101 Switching Protocols\r\n", strings.Repeat("X-Line: y\r\n", 400))
+	},
+	"endless interim answers": func(c net.Conn) {
+		fill(c, "", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100))
+	},
+	"no line end at all": func(c net.Conn) { fill(c, "", strings.Repeat("HTTP/1.1", 512)) },
+}
+
+func fill(c net.Conn, first, again string) {
+	_, err := c.Write([]byte(first))
+	for err == nil {
+		_, err = c.Write([]byte(again))
+	}
+}
+
+// lie is a gateway that lies, and counts what it could send.
+func lie(t *testing.T, how func(net.Conn)) (dial func(context.Context) (net.Conn, error)) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	all.Go(func() { // ends with the listener
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { // ends when the other end closes
+				how(conn)
+				conn.Close()
+			})
+		}
+	})
+	t.Cleanup(func() { _ = ln.Close(); all.Wait() })
+	return func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) }
+}
+
+// TestR75ALyingGatewayIsBounded: it is given up after 64 KiB, and the user is told why.
+func TestR75ALyingGatewayIsBounded(t *testing.T) {
+	for name, how := range liars {
+		t.Run(name, func(t *testing.T) {
+			told := make(chan error, 1)
+			_, stop := link(t, Config{Dial: lie(t, how), Trouble: func(err error) { told <- err }})
+			select {
+			case err := <-told:
+				if name == "endless interim answers" { // the first of them is an answer
+					require.Error(t, err)
+				} else {
+					require.ErrorIs(t, err, handshake.ErrTooLong)
+				}
+			case <-time.After(soon):
+				require.Fail(t, "the link is still reading a handshake that has no end")
+			}
+			stop()
+		})
+	}
 }

@@ -2,7 +2,6 @@ package link
 
 import (
 	"context"
-	"net"
 	"sync"
 	"time"
 
@@ -75,8 +74,7 @@ type wire struct {
 
 func newWire(conn *websocket.Conn) way {
 	conn.SetReadLimit(protocol.MaxMessage)
-	_, unix := conn.NetConn().(*net.UnixConn)
-	w := &wire{conn: conn, local: unix}
+	w := &wire{conn: conn, local: conn.NetConn().RemoteAddr().Network() == "unix"}
 	w.alive = w.heartbeat()
 	return w
 }

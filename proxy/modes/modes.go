@@ -120,9 +120,6 @@ func (m *Modes) Changed() bool {
 	return true
 }
 
-// Ground reports whether the bytes so far end between two sequences.
-func (m *Modes) Ground() bool { return m.scan.at == ground }
-
 // Alt reports whether the alternate screen is shown.
 func (m *Modes) Alt() bool { return m.now.alt != 0 }
 

@@ -115,10 +115,8 @@ func TestChanged(t *testing.T) {
 	require.True(t, m.Changed())
 	m.Scan([]byte("\x1b[?104"))
 	require.False(t, m.Changed())
-	require.False(t, m.Ground())
 	m.Scan([]byte("9h"))
 	require.True(t, m.Changed())
-	require.True(t, m.Ground())
 	require.True(t, m.Alt())
 }
 
@@ -159,5 +157,20 @@ func BenchmarkScan(b *testing.B) {
 				m.Scan(p)
 			}
 		})
+	}
+}
+
+// TestR73MarginsKeepTheCursor: on the main screen the program goes on where the shell has left the cursor, and setting margins
+// homes it.
+func TestR73MarginsKeepTheCursor(t *testing.T) {
+	for sent, want := range map[string]string{
+		"\x1b[2;3r":            "\x1b7\x1b[2;3r\x1b8",
+		"\x1b[?1049h\x1b[2;3r": "\x1b[?1049h\x1b[2;3r",
+		"\x1b[2;3r\x1b[?2004h": "\x1b[?2004h\x1b7\x1b[2;3r\x1b8",
+		"\x1b[2;3r\x1b[r":      "",
+	} {
+		var m modes.Modes
+		m.Scan([]byte(sent))
+		require.Equal(t, want, string(m.AppendSet(nil)), "%q", sent)
 	}
 }

@@ -86,8 +86,22 @@ func (m *Modes) AppendSet(dst []byte) []byte {
 		dst = strconv.AppendUint(append(dst, "\x1b["...), uint64(s.shape), 10)
 		dst = append(dst, " q"...)
 	}
+	return s.setMargins(dst)
+}
+
+// setMargins brings the margins back. As in resetMargins the main screen keeps its cursor, which the shell has left where
+// the program goes on: vim leaves its margins on when it stops, and enters the alternate screen from there.
+func (s *state) setMargins(dst []byte) []byte {
+	keep := s.alt == 0 && s.private&(1<<atOrigin) == 0 && (s.margins != [2]uint16{} || s.sides != [2]uint16{})
+	if keep {
+		dst = append(dst, "\x1b7"...)
+	}
 	dst = region(dst, s.margins, 'r')
-	return region(dst, s.sides, 's')
+	dst = region(dst, s.sides, 's')
+	if keep {
+		dst = append(dst, "\x1b8"...)
+	}
+	return dst
 }
 
 // resetPrivate takes back the private modes from one index up to another.

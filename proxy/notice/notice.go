@@ -23,6 +23,10 @@ type Screen interface {
 	Size() (cols, rows int)
 	// AppendRowANSI appends a row from its first column on, as text and SGR sequences.
 	AppendRowANSI(dst []byte, row int) []byte
+	// AppendPartANSI is that for the columns from to to, the latter not among them.
+	AppendPartANSI(dst []byte, row, from, to int) []byte
+	// AppendSides appends what brings left and right margins back, nothing where there are none. The cursor may move.
+	AppendSides(dst []byte) []byte
 	// AppendPen appends what brings cursor, colours, character sets and modes back after Draw disturbed them.
 	AppendPen(dst []byte) []byte
 }
@@ -31,22 +35,22 @@ type Screen interface {
 // coordinates, no insertion, no wrapping (ECMA-48 SGR, IRM; DEC SCS, DECOM, DECAWM; OSC 8).
 const disturb = "\x1b]8;;\x1b\\\x1b[0m\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7l"
 
-// Draw appends the bytes that show text on the bottom rows, one row for each of its lines, in reverse video, and leave
-// everything else as it was.
-func Draw(dst []byte, s Screen, text string) []byte { return DrawAt(dst, s, Top(s, text), text) }
+// Reverse is reverse video, the look for terminals without colours.
+const Reverse = "\x1b[7m"
 
-// DrawAt is Draw from another row on, counted from 0: the bottom row may be the one that the user has to read. Lines for
-// which there is no row are left out.
-func DrawAt(dst []byte, s Screen, row int, text string) []byte {
+// Draw appends the bytes that show text from a row on, counted from 0, one row for each of its lines, in the look that the
+// SGR sequence look sets, and leave everything else as it was. Lines for which there is no row are left out. [Top] is the row for the bottom of the
+// screen; another one is for a bottom row that the user has to read.
+func Draw(dst []byte, s Screen, row int, look, text string) []byte {
 	cols, rows := s.Size()
-	dst = append(dst, disturb...)
+	dst = begin(dst, s)
 	for _, line := range strings.Split(text, "\n") {
 		if row == rows {
 			break
 		}
 		row++
 		dst = moveTo(dst, row)
-		dst = append(dst, "\x1b[7m"...)
+		dst = append(dst, look...)
 		dst = append(dst, Fit(line, cols)...)
 	}
 	dst = append(dst, "\x1b[0m"...)
@@ -54,12 +58,9 @@ func DrawAt(dst []byte, s Screen, row int, text string) []byte {
 }
 
 // Erase appends the bytes that show the program's own rows again where Draw showed text.
-func Erase(dst []byte, s Screen, text string) []byte { return EraseAt(dst, s, Top(s, text), text) }
-
-// EraseAt appends the bytes that show the program's own rows again where DrawAt showed text.
-func EraseAt(dst []byte, s Screen, row int, text string) []byte {
+func Erase(dst []byte, s Screen, row int, text string) []byte {
 	_, rows := s.Size()
-	dst = append(dst, disturb...)
+	dst = begin(dst, s)
 	for end := min(rows, row+1+strings.Count(text, "\n")); row < end; row++ {
 		dst = moveTo(dst, row+1)
 		dst = append(dst, "\x1b[2K"...)
@@ -78,7 +79,7 @@ func Top(s Screen, text string) int {
 // Redraw appends the bytes that show every row of the program's anew.
 func Redraw(dst []byte, s Screen) []byte {
 	_, rows := s.Size()
-	dst = append(dst, disturb...)
+	dst = begin(dst, s)
 	for row := range rows {
 		dst = moveTo(dst, row+1)
 		dst = append(dst, "\x1b[2K"...)
@@ -94,9 +95,18 @@ func moveTo(dst []byte, row int) []byte {
 	return append(dst, ";1H"...)
 }
 
+// begin appends what brings the terminal into the state in which is drawn.
+func begin(dst []byte, s Screen) []byte {
+	dst = append(dst, disturb...)
+	if n := len(dst); len(s.AppendSides(dst)) > n {
+		dst = append(dst, "\x1b[?69l"...) // text would stop at the right margin
+	}
+	return dst
+}
+
 func end(dst []byte, s Screen) []byte {
 	dst = append(dst, "\x1b[?7h"...)
-	return s.AppendPen(dst)
+	return s.AppendPen(s.AppendSides(dst))
 }
 
 // Fit is text in exactly cols columns: padded with blanks, or cut with an ellipsis that says so.

@@ -33,7 +33,7 @@ func fold(cols, most int, say, keys string) (body, foot []string) {
 	body = wrap(say, cols)
 	if keys != "" {
 		foot = pack(keys, cols)
-		foot = foot[:min(len(foot), max(1, most/2, most-len(body)))]
+		foot = foot[:min(len(foot), max(1, most/2, most-len(body), min(most-1, answers(keys, cols))))]
 	}
 	if space := most - len(foot); space == 0 {
 		return nil, foot
@@ -41,4 +41,12 @@ func fold(cols, most int, say, keys string) (body, foot []string) {
 		body = cut(body[:space], say, cols)
 	}
 	return body, foot
+}
+
+// answers is how many rows the first two keys take: those that answer a question.
+func answers(keys string, cols int) int {
+	if parts := strings.SplitN(keys, dot, 3); len(parts) > 2 {
+		keys = parts[0] + dot + parts[1]
+	}
+	return len(pack(keys, cols))
 }

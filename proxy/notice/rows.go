@@ -22,6 +22,15 @@ func Rows(cols, most int, say, keys string) string {
 	return " " + strings.Join(append(body, foot...), "\n ")
 }
 
+// Fits reports whether Rows shows all of say.
+func Fits(cols, most int, say, keys string) bool {
+	if displaywidth.String(say) <= cols-displaywidth.String(keys)-3 {
+		return true
+	}
+	body, _ := fold(max(1, cols-2), most, say, keys)
+	return body != nil && len(body) >= len(wrap(say, max(1, cols-2)))
+}
+
 // cut makes the last of rows end with the number of characters of say that the rows do not hold.
 func cut(rows []string, say string, cols int) []string {
 	rows = append([]string(nil), rows...)
@@ -40,9 +49,11 @@ func cut(rows []string, say string, cols int) []string {
 	}
 }
 
+// dot stands between two keys.
+const dot = " · "
+
 // pack lays out keys: a row ends between two of them.
 func pack(keys string, cols int) (rows []string) {
-	const dot = " · "
 	row := ""
 	for _, key := range strings.Split(keys, dot) {
 		switch {
@@ -63,23 +74,48 @@ func pack(keys string, cols int) (rows []string) {
 	return append(rows, row)
 }
 
-// wrap cuts text into rows of at most cols columns, between characters and wherever that is: a text that is judged to the
-// letter keeps its blanks.
+// wrap cuts text into rows of at most cols columns: behind a blank, and within a word only if that is longer than a row. A
+// text that is judged to the letter keeps its blanks; one behind the last word of a row may stand in the column after it.
 func wrap(text string, cols int) []string {
 	var rows []string
-	var b strings.Builder
-	used := 0
-	for g := graphemes.FromString(text); g.Next(); {
-		width := displaywidth.String(g.Value())
-		if used+width > cols && used > 0 {
-			rows = append(rows, b.String())
-			b.Reset()
-			used = 0
+	start, used := 0, 0
+	for at := 0; at < len(text); {
+		word := text[at:]
+		if blank := strings.IndexByte(word, ' '); blank >= 0 {
+			word = word[:blank]
 		}
-		b.WriteString(g.Value())
-		used += width
+		width := displaywidth.String(word)
+		if used > 0 && used+width > cols && (width <= cols || used >= cols) {
+			rows = append(rows, text[start:at])
+			start, used = at, 0
+		}
+		for used+width > cols {
+			n := fitting(word, cols-used)
+			if used == 0 {
+				n = max(n, 1)
+			}
+			head := first(word, n)
+			rows = append(rows, text[start:at+len(head)])
+			at += len(head)
+			start, used, word = at, 0, word[len(head):]
+			width = displaywidth.String(word)
+		}
+		at, used = at+len(word), used+width
+		if at < len(text) { // the blank
+			at, used = at+1, used+1
+		}
 	}
-	return append(rows, b.String())
+	return append(rows, text[start:])
+}
+
+// fitting is how many characters of s fit into cols columns.
+func fitting(s string, cols int) (n int) {
+	for g := graphemes.FromString(s); g.Next(); n++ {
+		if cols -= displaywidth.String(g.Value()); cols < 0 {
+			break
+		}
+	}
+	return n
 }
 
 func graphemeCount(s string) (n int) {

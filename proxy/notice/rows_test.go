@@ -23,7 +23,10 @@ func TestR47RowsHoldTheWholeText(t *testing.T) {
 		{34, 5, "ada: " + strings.Repeat("0123456789", 5), []string{" ada: 012345678901234567890123456", " 78901234567890123456789", " " + keys}},
 		{34, 3, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012345678901234567890123456", " 78901234… and 55 characters more", " " + keys}},
 		{34, 2, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012… and 87 characters more", " " + keys}},
-		{12, 4, "ada: 世界世界", []string{" ada: 世界", " 世界", " Ctrl+G sen", " ds it"}},
+		{12, 4, "ada: 世界世界", []string{" … and 9 characters more", " Ctrl+G ", " sends it", ` Ctrl+\ `}},
+		{12, 6, "ada: 世界世界", []string{" ada: ", " 世界世界", " Ctrl+G ", " sends it", ` Ctrl+\ `, " refuses"}},
+		{12, 6, "ada: 世界世界世界", []string{" ada: 世界", " 世界世界", " Ctrl+G ", " sends it", ` Ctrl+\ `, " refuses"}},
+		{29, 4, "ada wants to send <Enter> after \"git push\"", []string{" ada wants to send <Enter> ", " after \"git push\"", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
 		{20, 4, "ada: <Enter>", []string{" ada: <Enter>", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
 		{20, 3, "ada", []string{" ada", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
 		{80, 1, strings.Repeat("x", 100), []string{" 100 characters not shown · " + keys}},
@@ -56,6 +59,32 @@ func TestR47RowsNeverShortenSilently(t *testing.T) {
 					require.LessOrEqual(t, displaywidth.String(row), cols)
 				}
 			}
+		}
+	}
+}
+
+// TestR68WordsStayWhole lays out texts of words on screens of every width: no row ends within a word that a row has room
+// for, nothing is lost, and the two keys are there.
+func TestR68WordsStayWhole(t *testing.T) {
+	const say = `claude asks to drive: “run the tests, then fix what fails in  proxy/overlay/painter.go”`
+	words := map[string]bool{}
+	for _, w := range strings.Fields(say) {
+		words[w] = true
+	}
+	for cols := 8; cols < 140; cols++ {
+		rows := strings.Split(notice.Rows(cols, 40, say, `Ctrl+G gives it · Ctrl+\ refuses`), "\n")
+		all := ""
+		for _, row := range rows {
+			require.LessOrEqual(t, displaywidth.String(row), cols)
+			all += row[1:]
+			for _, w := range strings.Fields(row) {
+				require.True(t, words[w] || strings.Contains("Ctrl+G gives it · Ctrl+\\ refuses", w) || cols < 28, "%d columns: %q", cols, row)
+			}
+		}
+		require.Contains(t, all, "Ctrl+G", "%d columns", cols)
+		require.Contains(t, all, `Ctrl+\`, "%d columns", cols)
+		if len(rows) > 1 {
+			require.True(t, strings.HasPrefix(all, say), "%d columns: %q", cols, all)
 		}
 	}
 }

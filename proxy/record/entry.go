@@ -18,6 +18,7 @@ const (
 	Grant    Kind = "grant"    // control was given: Agent, Level, Epoch, Until
 	Refuse   Kind = "refuse"   // a request ended without a grant: Agent, Reason
 	Input    Kind = "input"    // an agent typed, or tried to: Agent, Epoch, Request, Form, Bytes, Written, Dropped; Why if that is remarkable
+	Flushed  Kind = "flushed"  // the end of an Input that counts as written was taken back unread: Agent, Epoch, Request, Written, Dropped
 	Shown    Kind = "screen"   // the screen that the inputs from here on saw, until the next of these: Picture
 	End      Kind = "end"      // a grant ended: Agent, Epoch, Reason, Dropped, Unsubmitted
 	Blackout Kind = "blackout" // the screen is hidden, or is so no longer: On, Why
@@ -93,7 +94,7 @@ type Entry struct {
 	By      string     `json:"by,omitempty"`     // the owner elsewhere who decided that
 
 	Form string `json:"form,omitempty"` // of an input: text, paste, keys, mouse, raw
-	// Bytes reached the program, no more and no fewer; Text is the same for people, with escapes as in Go and C.
+	// Bytes reached the program, no more and no fewer, but for what a later Flushed takes off their end; Text is the same for people, with escapes as in Go and C.
 	Bytes []byte `json:"bytes,omitempty"`
 	Text  string `json:"text,omitempty"`
 	// Asked is what the agent sent, where that is not what reached the program: names of keys, what the mouse does in words, or what was dropped.
@@ -141,6 +142,8 @@ func (e *Entry) Sentence() string {
 		return fmt.Sprintf("the request of %s ends: %s%s%s", e.agent(), e.Reason, e.by("by"), because(e.Why))
 	case Input:
 		return e.input()
+	case Flushed:
+		return fmt.Sprintf("%s of what %s typed in request %s were taken back unread: %d reached the program", bytesOf(e.Dropped), e.agent(), e.Request, e.Written)
 	case End:
 		return fmt.Sprintf("grant %d of %s ends: %s%s%s%s", e.Epoch, e.agent(), e.Reason, e.by("by"), because(e.Why), e.leftovers())
 	case Blackout:

@@ -253,6 +253,8 @@ func TestALogThatCannotGoOnSaysSo(t *testing.T) {
 	long := strings.Repeat("why ", 1000)
 	r := tape(t, func(r *taping) {
 		resume := r.log.stop()
+		r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive"})
+		r.wait(time.Second) // the recorder waits for the disk, and takes nothing more
 		for range n {
 			r.Add(record.Entry{Kind: record.Request, Agent: codex, Level: "drive", Why: long})
 		}

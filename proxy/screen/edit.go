@@ -261,28 +261,67 @@ func (t *terminal) REP() {
 	t.last.valid = false
 }
 
-// repeat prints n times r as a run of text: four bytes may ask for thousands.
+// repeat prints n times r as a run of text: four bytes may ask for thousands. Rows that it fills are covered, not written.
 func (t *terminal) repeat(r rune, n int, ascii bool) {
 	var text [256]byte
 	size := len(utf8.AppendRune(text[:0], r))
 	most := min(n, len(text)/size)
-	for i := size; i < most*size; i++ {
-		text[i] = text[i-size]
+	for done := size; done < most*size; done *= 2 {
+		copy(text[done:most*size], text[:done])
 	}
-	for ; n > 0; n -= most {
-		run := text[:min(n, most)*size]
-		if !ascii {
-			t.sink.Print(run)
-		}
-		for len(run) > 0 {
-			took := 0
-			if ascii {
-				took = t.printASCII(run)
-			} else if took = t.printSpan(run); took == 0 {
-				t.printRune(r)
-				took = size
+	covers := t.covers(r, ascii)
+	for n > 0 {
+		count := min(n, most)
+		switch {
+		case !covers || n < t.cols:
+			t.repeatText(text[:count*size], r, ascii)
+		case t.x == 0 || t.pending:
+			for left := t.cols; left > 0; left -= most {
+				t.sink.Print(text[:min(left, most)*size])
 			}
-			run = run[took:]
+			t.coverRow(r)
+			count = t.cols
+		default:
+			count = min(count, t.cols-t.x)
+			t.repeatText(text[:count*size], r, ascii)
 		}
+		n -= count
 	}
+}
+
+// repeatText prints text, which repeats r.
+func (t *terminal) repeatText(text []byte, r rune, ascii bool) {
+	if !ascii {
+		t.sink.Print(text)
+	}
+	for len(text) > 0 {
+		took := 0
+		if ascii {
+			took = t.printASCII(text)
+		} else if took = t.printSpan(text); took == 0 {
+			t.printRune(r)
+			took = utf8.RuneLen(r)
+		}
+		text = text[took:]
+	}
+}
+
+// covers reports whether as many r as the screen has columns do nothing but fill a row and then wrap.
+func (t *terminal) covers(r rune, ascii bool) bool {
+	if !t.fullWidth() || !t.modes.AutoWrap || t.cols == 1 {
+		return false
+	}
+	return ascii || r >= 0xa0 && t.widths.of(r) == 1 && !t.modes.Insert && !t.modes.Graphemes
+}
+
+// coverRow prints r in all columns of a row: the cursor's, which stands in the first, or the next one if a wrap is pending.
+func (t *terminal) coverRow(r rune) {
+	if t.pending {
+		t.wrap()
+	}
+	line := t.grid.rows[t.y]
+	line.cover(styled(t.style()) | cell(r))
+	line.rich, line.wrapped = r >= utf8.RuneSelf, false
+	t.touch(t.y)
+	t.x, t.pending = t.cols-1, true
 }

@@ -42,19 +42,30 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 		h.base++
 		return
 	}
-	r.settle()
-	n := r.used
-	if !r.wrapped {
-		n = r.end()
-	}
 	b := h.room()
-	if r.rich {
+	switch n := r.length(); {
+	case r.rest != 0:
+		b.packRest(r, n, styles)
+	case r.rich:
 		b.packWords(r.cells[:n], styles, clusters)
-	} else {
+	default:
 		b.packASCII(r.cells[:n], styles)
 	}
 	b.close(r.wrapped)
 	h.length++
+}
+
+// length is how many cells of a row are kept: those of a line that goes on count to the last.
+func (r *row) length() int {
+	switch {
+	case r.rest == 0 && !r.wrapped:
+		return r.end()
+	case r.rest == 0:
+		return r.used
+	case r.rest.isPlain() && !r.wrapped:
+		return 0
+	}
+	return len(r.cells)
 }
 
 // pushLine packs a row of ASCII in one style.

@@ -16,6 +16,7 @@ func (t *terminal) osc(s []byte) {
 	number, rest, _ := bytes.Cut(s, []byte{';'})
 	n, err := strconv.Atoi(string(number))
 	if err != nil {
+		t.palette.noteOther(-1, string(s))
 		return
 	}
 	text := string(rest)
@@ -41,8 +42,11 @@ func (t *terminal) osc(s []byte) {
 		t.oscResetPalette(text)
 	case 110, 111, 112:
 		t.palette.dynamic[n-110] = rgb{}
+		t.touchAll()
 	case 133, 633:
 		t.oscMark(text)
+	default:
+		t.palette.noteOther(n, text)
 	}
 }
 

@@ -135,6 +135,35 @@ func (b *block) packASCII(cells []cell, styles *styleTable) {
 	}
 }
 
+// packRest appends the first n cells of a row whose cells are all alike and not written yet.
+func (b *block) packRest(r *row, n int, styles *styleTable) {
+	if n == 0 {
+		return
+	}
+	if r.rich {
+		b.words = appendSame(b.words, n, uint32(r.rest))
+	} else {
+		b.ascii = appendSame(b.ascii, n, byte(r.rest))
+	}
+	if id := r.rest.style(); id != 0 {
+		b.packRun(n, &styles.list[id])
+	}
+}
+
+// appendSame appends v n times; n is not 0.
+func appendSame[T byte | uint32](dst []T, n int, v T) []T {
+	at := len(dst)
+	dst = slices.Grow(dst, n)[:at+n]
+	same := dst[at:]
+	for i := range min(n, 8) {
+		same[i] = v
+	}
+	for done := 8; done < n; done *= 2 {
+		copy(same[done:], same[:done])
+	}
+	return dst
+}
+
 // narrow copies the content of the cells, which are all ASCII, to dst, which is as long, eight cells a step. It says
 // whether all cells have the same style.
 func narrow(dst []byte, cells []cell) bool {

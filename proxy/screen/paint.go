@@ -251,6 +251,16 @@ func (c charsets) append(dst []byte) []byte {
 	return dst
 }
 
+// AppendSides appends what brings left and right margins (DECSLRM) back after DECLRMM was reset; nothing where that is not
+// set. It moves the cursor.
+func (s *Screen) AppendSides(dst []byte) []byte {
+	t := &s.t
+	if !t.modes.LeftRight {
+		return dst
+	}
+	return fmt.Appendf(dst, "\x1b[?69h\x1b[%d;%ds", t.left+1, t.right+1)
+}
+
 // AppendRedraw appends what paints this screen, with cursor, modes and title, on a terminal of the same size that has
 // just been reset. The main screen below an alternate one is painted as well; the history is not, nor is what is veiled.
 func (s *Screen) AppendRedraw(dst []byte) []byte {

@@ -18,7 +18,64 @@ type rgb struct {
 type palette struct {
 	indexed map[uint8]rgb
 	dynamic [3]rgb // foreground, background, cursor
+	specs   map[uint8]string
+	used    paletteUse
 }
+
+// paletteUse is what the program has ever touched: a reset does not take that back, since a terminal may have ways to bring
+// colours back that the model does not follow (XTPUSHCOLORS).
+type paletteUse struct {
+	entries [4]uint64 // bit i: entry i
+	special bool      // the colours of bold and the like (OSC 5 and 6)
+}
+
+// maxSpec bounds the text of a colour that is kept, in bytes; that of the longest form with a meaning is shorter.
+const maxSpec = 128
+
+// note says that the program set entry n in these words.
+func (p *palette) note(n int, spec string) {
+	if n < 0 || n > 255 {
+		p.used.special = true
+		return
+	}
+	p.used.entries[n/64] |= 1 << (n % 64)
+	if p.specs == nil {
+		p.specs = make(map[uint8]string)
+	}
+	delete(p.specs, uint8(n))
+	if len(spec) <= maxSpec {
+		p.specs[uint8(n)] = spec
+	}
+}
+
+// noteOther looks at commands for colours that the model does not show: kitty's list (OSC 21), the special colours, and
+// what sets the first 16 by other names (OSC 1337 of iTerm2, OSC P of the Linux console).
+func (p *palette) noteOther(n int, text string) {
+	switch {
+	case n == 21:
+		for _, item := range strings.Split(text, ";") {
+			key, spec, _ := strings.Cut(item, "=")
+			if i, err := strconv.ParseUint(key, 10, 8); err == nil && spec != "?" {
+				p.note(int(i), spec)
+			}
+		}
+	case n == 5, n == 6, n == 105, n == 106:
+		p.used.special = true
+	case n == 1337 && strings.HasPrefix(text, "Set"), n == -1 && strings.HasPrefix(text, "P"):
+		p.used.entries[0] |= 1<<16 - 1
+	}
+}
+
+// PaletteUsed reports whether the program ever set this entry of the palette, in whatever words.
+func (s *Screen) PaletteUsed(i uint8) bool {
+	return s.t.palette.used.entries[i/64]&(1<<(i%64)) != 0
+}
+
+// PaletteSpec is the text with which the program set this entry (XParseColor), "" where it is the terminal's own.
+func (s *Screen) PaletteSpec(i uint8) string { return s.t.palette.specs[i] }
+
+// SpecialColors reports whether the program ever set how bold text and the like are coloured (OSC 5 and 6).
+func (s *Screen) SpecialColors() bool { return s.t.palette.used.special }
 
 // The colours of a terminal that nobody has configured, for answers and pictures: xterm's 16, the cube, the greys.
 var (
@@ -126,8 +183,15 @@ func parseColor(s string) (rgb, bool) {
 func (t *terminal) oscPalette(text string) {
 	parts := strings.Split(text, ";")
 	for i := 0; i+1 < len(parts); i += 2 {
-		n, err := strconv.ParseUint(parts[i], 10, 8)
+		number, err := strconv.Atoi(parts[i])
 		if err != nil {
+			continue
+		}
+		if parts[i+1] != "?" {
+			t.palette.note(number, parts[i+1])
+		}
+		n := number
+		if n < 0 || n > 255 {
 			continue
 		}
 		if parts[i+1] == "?" {
@@ -147,11 +211,12 @@ func (t *terminal) oscPalette(text string) {
 // oscResetPalette is OSC 104: without a list it resets all colours.
 func (t *terminal) oscResetPalette(text string) {
 	if text == "" {
-		t.palette.indexed = nil
+		t.palette.indexed, t.palette.specs = nil, nil
 	}
 	for _, p := range strings.Split(text, ";") {
 		if n, err := strconv.ParseUint(p, 10, 8); err == nil {
 			delete(t.palette.indexed, uint8(n))
+			delete(t.palette.specs, uint8(n))
 		}
 	}
 	t.touchAll()

@@ -92,9 +92,8 @@ func (t *terminal) advance(r *row, n, limit int) {
 // wrap performs the wrap-around that was pending: on to the next row (DECAWM).
 func (t *terminal) wrap() {
 	soft := t.fullWidth()
-	r := t.row()
 	y := t.y
-	r.wrapped = soft // now, for the history: the row may leave the screen with the next step
+	t.grid.rows[y].wrapped = soft // now, for the history: the row may leave the screen with the next step
 	t.pending = false
 	t.x = t.returnColumn()
 	t.index()

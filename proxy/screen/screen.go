@@ -117,6 +117,15 @@ func (s *Screen) Cursor() Cursor {
 	return Cursor{Row: t.y, Col: t.x, Visible: t.modes.CursorVisible, Pending: t.pending, Shape: t.private.cursorShape}
 }
 
+// Plain says whether the cursor moves as on a fresh terminal: no margins, no origin mode, no wrap-around backwards.
+func (s *Screen) Plain() bool {
+	t := &s.t
+	return t.top == 0 && t.bottom == t.rows-1 && t.fullWidth() && !t.modes.LeftRight && !t.modes.Origin && !t.modes.ReverseWrap
+}
+
+// Veiled says whether what is printed now is not for observers (see [Screen.Veil]): the revision stands still.
+func (s *Screen) Veiled() bool { return s.t.veil != 0 }
+
 // Alt says whether the alternate screen is shown.
 func (s *Screen) Alt() bool { return s.t.onAlt() }
 

@@ -8,7 +8,9 @@ import (
 
 // worst are the sequences that ask for the most work with the fewest bytes.
 var worst = []struct{ name, before, flood string }{
+	{"text, to compare with", "", "0123456789"},
 	{"REP", "x", "x\x1b[65535b"},
+	{"REP narrow", "─", "─\x1b[65535b"},
 	{"REP wide", "漢", "漢\x1b[65535b"},
 	{"ICH", "\x1b[1;1H", "\x1b[@"},
 	{"DCH", "\x1b[1;1H", "\x1b[P"},

@@ -1,31 +1,30 @@
-package proxy
+package overlay
 
 import (
 	"time"
 
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/screen"
 )
 
 // company is how long an agent that asked for something counts as one that looks on: a gateway does not say who watches.
 const company = time.Minute
 
-// attended notes that an agent asked for something just now.
-func (s *status) attended() {
+// Attended notes that an agent asked for something just now.
+func (s *Status) Attended() {
 	s.mu.Lock()
 	now := time.Now()
 	news := s.state.Secret != control.NoSecret && !s.guarding(now)
 	s.seen = now
 	s.mu.Unlock()
 	if news {
-		s.repaint()
+		s.conf.Repaint()
 	}
 }
 
 // guarding reports whether the user is to know that a prompt for a secret keeps agents away: where there are none, there
 // is nothing to say.
-func (s *status) guarding(now time.Time) bool {
+func (s *Status) guarding(now time.Time) bool {
 	if s.state.Secret == control.NoSecret {
 		return false
 	}
@@ -33,7 +32,7 @@ func (s *status) guarding(now time.Time) bool {
 }
 
 // secret is the line about a prompt.
-func (s *status) secret(cols int) string {
+func (s *Status) secret(cols int) string {
 	say := "password prompt: what you type is not shown to agents"
 	if s.state.Phase == control.Granted {
 		say = "password prompt: " + s.state.Agent.Name + "'s input is blocked, and it does not see what you type"
@@ -42,7 +41,7 @@ func (s *status) secret(cols int) string {
 }
 
 // dismissal is what Ctrl+G does about a prompt.
-func (s *status) dismissal() string {
+func (s *Status) dismissal() string {
 	switch {
 	case !s.state.Dismissible:
 		return ""
@@ -52,46 +51,62 @@ func (s *status) dismissal() string {
 	return "Ctrl+G: this is no password"
 }
 
-func (s *status) secretTag() string {
-	if keys := s.dismissal(); keys != "" && !s.line {
+func (s *Status) secretTag() string {
+	if keys := s.dismissal(); keys != "" && !s.conf.Line {
 		return "[secret, agents blocked: " + keys + "]"
 	}
 	return "[secret, agents blocked]"
 }
 
 // menu is the line that the reclaim key opens.
-func (s *status) menu(cols, rows int) string {
+func (s *Status) menu(cols, rows int) string {
 	say, hide := "no agent has the keyboard", "h hides"
 	if s.state.Hidden {
 		say, hide = "agents do not see this screen", "h shows it"
 	}
-	keys := "Ctrl+G lets the next agent that asks drive · m writes to it · " + hide + " · " + s.key + " sends the key" + s.leave
-	if len(s.mouth.missed) > 0 {
+	keys := "Ctrl+G lets the next agent that asks drive" + term(s.state.For) + " · m writes to it · " + mute(s.state.Mute) + hide +
+		" · " + s.conf.Key + " sends the key" + s.conf.Leave
+	if len(s.inbox.missed) > 0 {
 		return s.recall(time.Now(), cols, rows, keys)
 	}
 	return notice.Rows(cols, min(rows-1, menuRows), say, keys)
 }
 
+// mute is what the menu offers about the last agent, with what stands between that and the next key.
+func mute(m control.Mute) string {
+	switch {
+	case m.Agent == "":
+		return ""
+	case m.Undo:
+		return "x unmutes " + m.Agent + " · "
+	}
+	return "x mutes " + m.Agent + " · "
+}
+
 // hidden remarks that the screen is hidden from now on, or no longer. The caller holds the lock.
-func (s *status) hidden(on bool) {
+func (s *Status) hidden(on bool) {
 	text := "agents see this screen again"
 	if on {
-		text = "agents do not see this screen any more: " + s.key + ", then h, shows it again"
+		text = "agents do not see this screen any more: " + s.conf.Key + ", then h, shows it again"
 	}
+	s.remark(text)
+}
+
+// muted remarks on what the user did about an agent in the menu. The caller holds the lock.
+func (s *Status) muted(m control.Mute) {
+	text := m.Agent + " is muted: " + s.conf.Key + ", then x, unmutes it"
+	if m.Undo {
+		text = "agents that you muted may ask again"
+	}
+	s.remark(text)
+}
+
+// remark sets a remark for the usual time. The caller holds the lock, and repaints.
+func (s *Status) remark(text string) {
 	now := time.Now()
-	s.told, s.said, s.until = text, now, now.Add(tellFor)
+	s.told, s.said, s.until = text, now, now.Add(TellFor)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	s.timer = time.AfterFunc(tellFor, s.repaint)
-}
-
-// row is where the first row of the line goes: the bottom, but for the one about a prompt that stands there itself.
-func (s *status) row(m *screen.Screen, line string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, rows := m.Size(); s.aside && m.Cursor().Row == rows-1 {
-		return 0
-	}
-	return notice.Top(m, line)
+	s.timer = time.AfterFunc(TellFor, s.conf.Repaint)
 }

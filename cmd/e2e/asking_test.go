@@ -1,0 +1,283 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// R70: control that is given by a key ends, and the question says when. What the user promised at the start lasts, and the
+// proxy says that.
+func TestR70TheQuestionSaysHowLong(t *testing.T) {
+	for _, c := range []struct{ flags, more, asked, told, left string }{
+		{"--agent", "", "“codex” asks to drive for 10 min: “to test”", "codex drives for 10 min.", "granted (drive, 10m left)"},
+		{"--agent", "--for 90s", "“codex” asks to drive for 1 min 30 s: ", "codex drives for 1 min 30 s.", "granted (drive, 1m left)"},
+		{"--agent", "--for 2h", "“codex” asks to drive for 10 min: ", "codex drives for 10 min.", "granted (drive, 10m left)"},
+		{"--agent --for 2h", "--for 90m", "“codex” asks to drive for 1 h 30 min: ", "codex drives for 1 h 30 min.", "granted (drive, 1h left)"},
+		{"--agent --for 0", "", "“codex” asks to drive until you take it back: ", "codex drives until you take it back.", "granted (drive)"},
+		{"--agent --grant drive", "", "", "codex drives until you take it back.", "granted (drive)"},
+		{"--agent --grant drive --for 5m", "", "", "codex drives for 5 min.", "granted (drive, 5m left)"},
+	} {
+		t.Run(c.flags+" "+c.more, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(120, 24)
+			s.listen(c.flags)
+			id := w.session()
+			asking := w.start("gateway", append([]string{"request", id, "--as", "codex", "--reason", "to test"}, strings.Fields(c.more)...)...)
+			if c.asked != "" {
+				s.asked()
+				require.Contains(t, s.bottom(), c.asked)
+				s.answer("C-g")
+			}
+			s.wait(c.told)
+			got := asking.wait()
+			require.Zero(t, got.status, got.err)
+			require.Contains(t, got.out, c.left)
+		})
+	}
+}
+
+// R70: a question goes with the agent that asked it.
+func TestR70ARequestGoesWithItsAgent(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent")
+	w.session()
+	before := s.colours()
+	a := w.agent("claude", eras[1])
+	a.start("terminal_request_control", args{"reason": "drive"})
+	s.asked()
+	require.NoError(t, a.cmd.Process.Kill())
+	s.wait("claude asks no more")
+	require.False(t, s.questioned())
+	s.titled("[observed]")
+	s.waitGone("claude asks no more")
+	require.Equal(t, before, s.colours())
+}
+
+// R70: an agent of the command line that is killed, or never comes again, loses control after two minutes. One with an open
+// connection may think for as long as it likes. The test takes that time, and does nothing meanwhile.
+func TestR70WhoIsAwayForTwoMinutes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for two minutes")
+	}
+	w := newWorld(t)
+	s, thinks := w.terminal(100, 24), w.terminal(100, 24)
+	s.listen("--agent --grant drive --name away")
+	away := w.session()
+	thinks.run("proxy --agent --grant drive --name thinks cat")
+	ids := w.ids(2)
+	there := ids[0] + ids[1]
+	there = strings.Replace(there, away, "", 1)
+	a := w.agent("claude", eras[1])
+	a.good("terminal_request_control", args{"terminal": there, "reason": "think"}, "granted")
+
+	w.granted(away, "--as", "codex")
+	s.titled("[codex drives]")
+	waiting := w.start("gateway", "wait", away, "--as", "codex", "--text", "never", "--timeout", "10m")
+	w.until(func() bool { return strings.Contains(w.good("ls"), away) }, func() string { return "it is there" })
+	require.NoError(t, waiting.cmd.Process.Kill())
+	<-waiting.ended
+	last := time.Now()
+	s.titled("[codex drives]")
+
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for !strings.Contains(s.title(), "[observed]") {
+		require.Less(t, time.Since(last), 2*time.Minute+patience, "it keeps control")
+		<-tick.C
+	}
+	require.GreaterOrEqual(t, time.Since(last), 2*time.Minute-glance)
+	s.wait("codex was away for 2 min: the keyboard is yours")
+	got := w.gateway("send", away, "--as", "codex", "--text", "late")
+	require.Equal(t, 4, got.status)
+	require.Contains(t, got.err, "you had no connection for 2 minutes")
+	require.Empty(t, w.content("heard"))
+	thinks.titled("[claude drives]")
+	a.good("terminal_send", args{"terminal": there, "text": "a thought"}, "typed: ")
+}
+
+// R71: who was refused cannot ask again at once, under whatever name and id, and a Ctrl+G that is meant for vim stays vim's.
+func TestR71NoNagging(t *testing.T) {
+	w := newWorld(t, "vim")
+	s := w.terminal(100, 24)
+	w.write("notes.txt", "bread\n")
+	s.run("proxy --agent --record rec.cast vim -u NONE -n notes.txt")
+	s.wait("bread")
+	w.session()
+	a := w.agent("claude", eras[1])
+	asking := a.start("terminal_request_control", args{"reason": "one"})
+	s.asked()
+	s.press(`C-\`)
+	s.wait("claude is refused")
+	require.True(t, w.answered(asking).fails)
+	refused := time.Now()
+	again := w.agent("claude", eras[0]) // another id
+	other := w.agent("eve", eras[0])
+	for range 20 {
+		text := a.calls("terminal_request_control", args{"reason": "two"}).text +
+			again.calls("terminal_request_control", args{"reason": "three"}).text +
+			other.calls("terminal_request_control", args{"reason": "four"}).text
+		if time.Since(refused) > 9*time.Second {
+			break // a slow machine
+		}
+		require.Equal(t, 2, strings.Count(text, "the user refused you: you may ask again in "), text)
+		require.Contains(t, text, "the user has just refused an agent: you may ask in ")
+		require.Contains(t, text, "do not ask before that")
+		require.False(t, s.questioned())
+	}
+	s.press("C-g")
+	s.wait(`"notes.txt" line 1 of 1`) // vim's own answer
+	s.titled("[observed]")
+
+	// The third refusal holds until the user opens the menu.
+	for _, times := range []int{2, 3} {
+		w.until(func() bool {
+			asking = a.start("terminal_request_control", args{"reason": fmt.Sprint("refusal ", times)})
+			select {
+			case <-asking:
+				return false
+			case <-time.After(time.Second):
+				return s.questioned()
+			}
+		}, s.screen)
+		if times == 3 {
+			break
+		}
+		s.press(`C-\`)
+		s.wait("claude is refused")
+		require.Contains(t, w.answered(asking).text, "refused: the user declined")
+		require.Contains(t, a.fails("terminal_request_control", args{"reason": "minute"}), "you may ask again in ")
+		s.openMenu()
+		s.press("Escape")
+		s.waitGone("Ctrl+G lets")
+	}
+	s.press(`C-\`)
+	s.wait(`claude is refused, and may not ask again before you open the menu (Ctrl+\)`)
+	a.fails("terminal_request_control", args{"reason": "for ever"}, "the user refused you 3 times: you may ask again when they have opened the proxy's menu")
+
+	// Or the user wants to hear nothing of it any more.
+	s.openMenu()
+	require.Contains(t, s.screen(), "x mutes claude")
+	s.press("x")
+	s.wait(`claude is muted: Ctrl+\, then x, unmutes it`)
+	a.fails("terminal_request_control", args{"reason": "muted"}, "the user muted you until the end of the session")
+	again.fails("terminal_request_control", args{"reason": "muted"}, "the user muted you")
+	a.fails("terminal_say", args{"text": "hello?"}, "the user muted you")
+	s.openMenu()
+	require.Contains(t, s.screen(), "x unmutes claude")
+	s.press("x")
+	s.wait("agents that you muted may ask again")
+	asking = a.start("terminal_request_control", args{"reason": "at last"})
+	s.answer("C-g")
+	require.Contains(t, w.answered(asking).text, "granted")
+	s.press(`C-\`)
+	s.typed(":q\n")
+	require.Zero(t, s.status())
+	log := w.good("audit", "show", "rec.cast")
+	require.Contains(t, log, "the user refused you 3 times")
+}
+
+// openMenu opens the menu as soon as the key is not swallowed any more, and waits until it can be answered.
+func (s *terminal) openMenu() {
+	s.w.t.Helper()
+	pause := time.NewTicker(900 * time.Millisecond)
+	defer pause.Stop()
+	for end := time.Now().Add(patience); !strings.Contains(s.screen(), "Ctrl+G lets"); {
+		<-pause.C
+		s.press(`C-\`)
+		s.w.good("ls") // the line is drawn meanwhile
+		require.True(s.w.t, time.Now().Before(end), s.screen())
+	}
+	<-pause.C
+}
+
+// R71: while the user types, a Ctrl+G that comes just after the question appears is swallowed; a little later it counts.
+func TestR71ACtrlGWhileTyping(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent")
+	id := w.session()
+	for n := range 10 {
+		s.typed("x")
+		w.listens("heard", fmt.Sprintf("x{%d}$", n+1))
+		began := time.Now()
+		a := w.agent(fmt.Sprint("codex", n), eras[1])
+		asking := a.start("terminal_request_control", args{"reason": "while you type"})
+		s.asked()
+		s.press("C-g")
+		w.keyboard(id, "user (codex")
+		early := time.Since(began) < 1500*time.Millisecond
+		s.answer("C-g")
+		require.Contains(t, w.answered(asking).text, "granted")
+		require.NotContains(t, w.content("heard"), "\x07", "nor is it the program's")
+		if early {
+			return
+		}
+		a.good("terminal_release", nil)
+	}
+	t.Skip("this machine is too slow to press a key within 1.5 s")
+}
+
+// R72: a question that takes the place of another one's says so, and does not get the answer that was meant for that.
+func TestR72ASwappedQuestion(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(120, 24)
+	s.listen("--agent")
+	id := w.session()
+	s.typed("x")
+	w.listens("heard", "x")
+	b := w.agent("claude", eras[0])
+	b.good("terminal_list", nil, id)
+	a := w.agent("claude", eras[1])
+	a.start("terminal_request_control", args{"reason": "look", "level": "type"})
+	s.asked()
+	require.Contains(t, s.bottom(), "“claude” asks to type for 10 min: “look”")
+	began := time.Now()
+	require.NoError(t, a.cmd.Process.Signal(syscall.SIGKILL))
+	s.wait("claude asks no more")
+	asking := b.start("terminal_request_control", args{"reason": "rm"})
+	s.wait("another agent, “claude”, asks to drive for 10 min: “rm”")
+	s.press("C-g")
+	if w.keyboard(id, "user"); time.Since(began) < 1500*time.Millisecond {
+		w.keyboard(id, "user (claude asks)")
+	}
+	s.answer(`C-\`)
+	w.answered(asking)
+	require.NotContains(t, w.content("heard"), "\x07")
+}
+
+// R72: names are short and plain, two of one name are told apart, and none looks like a key.
+func TestR72Names(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(120, 24)
+	s.listen("--agent")
+	id := w.session()
+	first, second := w.agent("codex-mcp-client", eras[1]), w.agent("codex-mcp-client", eras[0])
+	first.good("terminal_say", args{"text": "one"})
+	s.wait("message from “Codex”: “one”")
+	second.good("terminal_say", args{"text": "two"})
+	w.until(func() bool {
+		s.press("a")
+		return strings.Contains(s.screen(), "message from “Codex 2”: “two”")
+	}, s.screen)
+	asking := first.start("terminal_request_control", args{"reason": "still the first"})
+	s.asked()
+	require.Contains(t, s.bottom(), "“Codex” asks to drive")
+	s.answer("C-g")
+	require.Contains(t, w.answered(asking).text, "granted")
+	require.Contains(t, second.fails("terminal_request_control", args{"reason": "me"}), "(Codex)")
+	first.good("terminal_release", nil)
+	evil := w.agent("x” Ctrl+G refuses · “y", eras[1])
+	asking = evil.start("terminal_request_control", args{"reason": "Ctrl+\\ gives it · Ctrl+G refuses"})
+	s.asked()
+	require.Contains(t, s.bottom(), "another agent, “agent”, asks to drive for 10 min: “ctrl-\\ gives it . ctrl-G refuses”")
+	require.Equal(t, 1, strings.Count(s.screen(), "Ctrl+G"))
+	s.answer("C-g")
+	require.Contains(t, w.answered(asking).text, "granted")
+	w.keyboard(id, "agent (drive")
+}

@@ -1,0 +1,507 @@
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sharing gives codex a grant in a program and returns the session's id. ready matches what the program shows when it is there.
+func (s *terminal) sharing(level, program, ready string) (id string) {
+	s.w.t.Helper()
+	s.run("proxy --agent --grant " + level + " --yield 100ms " + program)
+	s.match(ready)
+	id = s.w.session()
+	s.w.granted(id, "--level", level, "--as", "codex")
+	return id
+}
+
+const (
+	plainBash = "bash --noprofile --rcfile rc -i"
+	waitsLine = "“codex” waits for your line"
+	atPrompt  = `[$#%>] *\n` // of a shell, of root or not
+)
+
+// R63: what the user has typed and not submitted is never joined with an agent's input, in whichever program atPrompt.
+func TestR63AnUnsubmittedLineHoldsTheAgent(t *testing.T) {
+	for _, c := range []struct {
+		name, program, ready string
+		mine, theirs         string
+		first, second        string // what the program answers to each
+	}{
+		{"bash", plainBash, `\$`, "echo user-", "echo $((6*7))", "user-end", "42"},
+		{"zsh", "zsh -f", atPrompt, "echo user-", "echo $((6*7))", "user-end", "42"},
+		{"fish", "fish --no-config", atPrompt, "echo user-", "math 6 x 7", "user-end", "42"},
+		{"dash", "dash -i", atPrompt, "echo user-", "echo $((6*7))", "user-end", "42"},
+		{"python3", "python3 -q", ">>>", "'user-' + '", "6*7", "user-end", "42"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, c.name)
+			w.write("rc", "PS1='$ '\n")
+			s := w.terminal(100, 16)
+			id := s.sharing("drive", c.program, c.ready)
+			s.typed(c.mine)
+			s.wait(c.mine)
+			sending := w.start("gateway", "send", id, "--as", "codex", "--text", c.theirs, "--enter", "--timeout", "20s")
+			s.wait(waitsLine)
+			require.Contains(t, w.good("read", id), "held: the user has not submitted the line ")
+			require.NotContains(t, s.screen(), c.theirs)
+			s.typed("end")
+			if c.name == "python3" {
+				s.typed("'")
+			}
+			s.press("Enter")
+			require.Zero(t, sending.wait().status)
+			s.see("both answers, apart", func(screen string) bool {
+				return strings.Contains(screen, c.first+"\n") || strings.Contains(screen, "'"+c.first+"'\n")
+			})
+			s.wait("\n" + c.second + "\n")
+			require.NotContains(t, s.screen(), waitsLine)
+		})
+	}
+}
+
+// R63: the ways in which the line becomes free, and in which the user decides otherwise.
+func TestR63HowTheLineBecomesFree(t *testing.T) {
+	w := newWorld(t)
+	w.write("rc", "PS1='$ '\nset -o history\n")
+	s := w.terminal(100, 24)
+	id := s.sharing("drive", plainBash, atPrompt)
+	send := func(text string) *running {
+		sending := w.start("gateway", "send", id, "--as", "codex", "--text", text, "--enter", "--timeout", "15s")
+		s.wait(waitsLine)
+		return sending
+	}
+	s.typed("echo one")
+	sending := send("echo a-$((1+1))")
+	s.press("C-u") // empty again
+	require.Zero(t, sending.wait().status)
+	s.wait("\na-2\n")
+
+	s.press("Up") // a line that is recalled counts
+	s.see("the line of before", func(screen string) bool { return strings.Count(screen, "$ echo a-$((1+1))") == 2 })
+	sending = send("echo b-$((1+2))")
+	s.press("C-c")
+	require.Zero(t, sending.wait().status)
+	s.wait("\nb-3\n")
+
+	s.typed("echo two-")
+	sending = send("echo c")
+	s.presses("C-g", waitsLine) // the user lets it through
+	require.Zero(t, sending.wait().status)
+	s.wait("\ntwo-echo c\n")
+
+	s.typed("echo three")
+	got := w.gateway("send", id, "--as", "codex", "--text", "echo d", "--timeout", "1s")
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, `the user has not submitted what stands on the line: "echo three"`)
+	s.waitGone(waitsLine)
+	require.NotContains(t, s.screen(), "echo d")
+
+	sending = send("echo e")
+	s.press(`C-\`) // and reclaim drops what is held
+	require.Equal(t, 1, sending.wait().status)
+	s.wait("codex is stopped")
+	require.Contains(t, s.screen(), "$ echo three\n")
+	require.NotContains(t, s.screen(), "echo e\n")
+}
+
+// R63: a line that the user has submitted and that asks for its rest is still the user's.
+func TestR63WhatTheUserBeganIsNotGoneOnWith(t *testing.T) {
+	for _, c := range []struct{ name, program, ready, begin, rest string }{
+		{"bash", plainBash, atPrompt, "for i in 1 2; do", "\n>"},
+		{"zsh", "zsh -f", atPrompt, "for i in 1 2; do", "\nfor>"},
+		{"dash", "env PS1='$ ' dash -i", atPrompt, "for i in 1 2; do", "\n>"},
+		{"fish", "fish --no-config", atPrompt, "for i in 1 2", "for i in 1 2\n"},
+		{"python3", "python3 -q", ">>>", "for i in 1,2:", "\n..."},
+		{"sqlite3", "sqlite3", "sqlite>", "select 1,", "\n   ...>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, c.name)
+			w.write("rc", "PS1='$ '\n")
+			s := w.terminal(100, 16)
+			id := s.sharing("drive", c.program, c.ready)
+			s.typed(c.begin)
+			s.wait(c.begin)
+			s.press("Enter")
+			s.wait(c.rest)
+			sending := w.start("gateway", "send", id, "--as", "codex", "--text", "theirs", "--timeout", "20s")
+			s.wait(waitsLine)
+			require.NotContains(t, s.screen(), "theirs")
+			s.press("C-c")
+			require.Zero(t, sending.wait().status)
+			s.wait("theirs")
+		})
+	}
+}
+
+// R63: keys that another program took, or that were erased after it, leave the line free.
+func TestR63WhatAnotherProgramTookHoldsNothing(t *testing.T) {
+	w := newWorld(t, "less")
+	w.write("rc", "PS1='$ '\n")
+	s := w.terminal(100, 16)
+	id := s.sharing("drive", plainBash, atPrompt)
+	free := func(text string) {
+		require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", text, "--timeout", "20s").status)
+		s.wait(text)
+		require.NotContains(t, s.screen(), waitsLine)
+		s.press("C-c")
+		s.wait(text + "^C\n$")
+	}
+	s.typed("read x; seq 100 | less\n")
+	s.typed("line\nG") // typed ahead: read takes the line, and less the key
+	s.wait("(END)")
+	s.typed("q")
+	s.waitGone("(END)")
+	free("one")
+	s.typed("cat\n")
+	s.wait("$ cat\n")
+	s.typed("abc")
+	s.wait("abc")
+	s.press("C-z")
+	s.wait("Stopped")
+	free("two")
+	s.typed("sleep 0.5\nabc")
+	s.wait("\n$ abc")
+	s.press("BSpace", "BSpace", "BSpace")
+	s.wait("\n$\n")
+	free("three")
+}
+
+// R63: what waited for a line of one program is not typed into another one, to which it may mean something else.
+func TestR63WhatWaitedIsForTheSameProgram(t *testing.T) {
+	w := newWorld(t)
+	w.write("rc", "PS1='$ '\n")
+	s := w.terminal(100, 16)
+	id := s.sharing("drive", plainBash, atPrompt)
+	s.typed("cat > got")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
+	s.wait(waitsLine)
+	s.press("Enter")
+	got := sending.wait()
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, "another program has the terminal since the input waited for the user's line")
+	require.NotContains(t, s.screen(), "stray")
+
+	// An agent that has looked types into what is there now, which the user ends before its line is whole.
+	s.typed("mine")
+	sending = w.start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
+	s.wait(waitsLine)
+	s.press("C-d")
+	s.press("C-d")
+	require.Equal(t, 1, sending.wait().status)
+	s.wait("mine$")
+	require.NotContains(t, s.screen(), "stray")
+	left, err := os.ReadFile(w.path("got"))
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(left))
+}
+
+// R63: where there is no line, nothing is held for it.
+func TestR63NothingIsHeldWhereThereIsNoLine(t *testing.T) {
+	for _, c := range []struct{ name, program, ready, mine, theirs, then string }{
+		{"top", "top", "PID", "h", "q", "Help for"},
+		{"vim", "vim -u NONE -N notes", "~", "imine", " theirs", "mine theirs"},
+		{"fzf", "sh -c 'seq 100 | fzf'", ">", "4", "2", "> 42"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, c.name)
+			s := w.terminal(100, 16)
+			id := s.sharing("drive", c.program, c.ready)
+			before := s.screen()
+			s.typed(c.mine)
+			s.see("the user's key", func(screen string) bool { return screen != before })
+			require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", c.theirs).status)
+			if c.name != "top" {
+				s.wait(c.then)
+			}
+			require.NotContains(t, s.screen(), waitsLine)
+		})
+	}
+}
+
+// R64: what an agent leaves is quoted where a line is known, and not claimed where none is.
+func TestR64WhatIsLeftOnTheLineIsQuoted(t *testing.T) {
+	w := newWorld(t, "vim")
+	w.write("rc", "PS1='$ '\n")
+	s := w.terminal(100, 16)
+	id := s.sharing("drive", plainBash, atPrompt)
+	w.good("send", id, "--as", "codex", "--text", "git pu")
+	s.press(`C-\`)
+	s.wait(`codex is stopped; left on the line: "git pu"`)
+	s.press("C-c")
+	s.wait("$ git pu^C\n$")
+	s.typed("exit\n")
+	s.status()
+
+	id = s.sharing("drive", "vim -u NONE -N notes", "~")
+	w.good("send", id, "--as", "codex", "--text", "iabc", "esc")
+	s.press(`C-\`)
+	s.wait("codex is stopped")
+	require.NotContains(t, s.screen(), "left on the line")
+}
+
+// typeCase is a program in which text is more than text.
+type typeCase struct {
+	name, program, ready string
+	needs                []string // programs
+	files                map[string]string
+	free                 [][]string // what goes without the user's word
+	held                 [][]string // what has its effect only with it
+}
+
+// typeCases are the ways that were found to do something under level type without an Enter that anybody saw. Each makes the
+// file "done".
+var typeCases = []typeCase{
+	{
+		"vim runs a register", "vim -u NONE -N notes", "touch",
+		[]string{"vim"},
+		map[string]string{"notes": ":silent !touch done\n"},
+		nil,
+		[][]string{{"--text", `yy@"`}},
+	},
+	{
+		"vim's command line window", "vim -u NONE -N notes", "~",
+		[]string{"vim"},
+		nil, nil,
+		[][]string{{"--text", "::silent !touch done"}, {"ctrl-f"}, {"--text", `yy@"`}},
+	},
+	{"vim writes and quits", "vim -u NONE -N done", "~", []string{"vim"}, nil, nil, [][]string{{"--text", "ix"}, {"esc"}, {"--text", "ZZ"}}},
+	{
+		"zsh completes", "env PS1=next: zsh -f", "next:",
+		[]string{"zsh"},
+		map[string]string{"comp": "autoload -U compinit; compinit -u\n"},
+		[][]string{{"--text", "echo $(touch done)/"}},
+		[][]string{{"tab"}},
+	},
+	{
+		"python completes", "env PYTHONSTARTUP=start python3 -q", ">>>",
+		[]string{"python3"},
+		map[string]string{"start": "import readline, rlcompleter\nreadline.parse_and_bind('tab: complete')\nclass A:\n @property\n def b(self): open('done', 'w'); return 1\na = A()\n"},
+		[][]string{{"--text", "a.b."}},
+		[][]string{{"tab", "tab"}},
+	},
+	{"node's preview", "env NODE_REPL_HISTORY= node -i -r ./start", ">", []string{"node"}, map[string]string{
+		"start.js": "globalThis.o = {get g() { require('fs').writeFileSync('done', ''); return {} }}\n",
+	}, [][]string{{"--text", "o"}}, [][]string{{"--text", ".g.a"}}},
+	{"less starts an editor", "env -u LESSSECURE VISUAL='touch done #' EDITOR= less notes", "two", []string{"less"}, map[string]string{"notes": "one\ntwo\n"}, nil, [][]string{{"--text", "v"}}},
+	{"tmux inside", "sh -c 'tmux -L inner -f /dev/null new \"echo up; trap : HUP; read x; :\"; touch done'", "up", []string{"tmux"}, nil, nil, [][]string{{"ctrl-b"}, {"--text", "x"}, {"--text", "y"}}},
+	{"dialog", "sh -c 'dialog --yesno sure? 6 30 && touch done'", "sure?", []string{"dialog"}, nil, nil, [][]string{{"--text", "y"}}},
+	{"whiptail", "sh -c 'whiptail --yesno sure? 8 30 && touch done'", "sure?", []string{"whiptail"}, nil, nil, [][]string{{"--text", " "}}},
+	{"read -n1 in a shell", plainBash, "sure?", []string{"bash"}, map[string]string{"rc": "PS1='$ '\nread -n1 -p 'sure? ' a\n[ $a = y ] && touch done\n"}, nil, [][]string{{"--text", "y"}}},
+	{
+		"a menu in a bash function that lies about its prompt", plainBash, "1) go",
+		[]string{"bash"},
+		map[string]string{"rc": "PS1='$ '\nmenu() { printf '\\e[?2004h\\e]133;B\\a1) go'; read -sn1 a; [ $a = 1 ] && touch done; }\nmenu\n"},
+		nil,
+		[][]string{{"--text", "1"}},
+	},
+	{
+		"a menu in a python script that lies about its prompt", "python3 menu", "1) go",
+		[]string{"python3"},
+		map[string]string{"menu": "import sys, tty\ntty.setcbreak(0)\nprint('\\x1b[?2004h\\x1b]133;B\\a1) go', flush=True)\nif sys.stdin.read(1) == '1': open('done', 'w')\n"},
+		nil,
+		[][]string{{"--text", "1"}},
+	},
+	{"fzf runs a binding", "sh -c 'seq 9 | fzf --bind \"change:execute-silent(touch done)\"'", ">", []string{"fzf"}, nil, nil, [][]string{{"--text", "1"}}},
+	{
+		"brackets in dash", "dash -i", "up",
+		[]string{"dash"},
+		map[string]string{"start": "printf '\\033[?2004hup\\n'\n"},
+		nil,
+		[][]string{{"--paste", "pasted"}},
+	},
+	{"a REPL's pager", "env PYTHONSTARTUP=start python3 -q", "two", []string{"less", "python3"}, map[string]string{"notes": "one\ntwo\n", "start": "import os\nos.system('less -X notes; touch done')\n"}, nil, [][]string{{"--text", "q"}}},
+	{
+		"a paste where bash asks for a key", plainBash, "$",
+		[]string{"bash"},
+		map[string]string{"rc": "PS1='$ '\nbind 'set show-all-if-ambiguous on'\n", "pasted": "n\ntouch done\n"},
+		[][]string{{"--text", "/usr/bin/"}},
+		[][]string{{"tab"}, {"--paste", "pasted"}},
+	},
+	{
+		"a paste into node, which knows no brackets", "env NODE_REPL_HISTORY= node -i -r ./start", ">",
+		[]string{"node"},
+		map[string]string{"start.js": "process.stdout.write('\\x1b[?2004h')\n", "pasted": "require('fs').writeFileSync('done', '')\n"},
+		nil,
+		[][]string{{"--paste", "pasted"}},
+	},
+	{
+		"fish changes the directory", "fish --no-config --init-command 'mkdir in; cd in; function moved --on-variable PWD; touch done; end; function fish_prompt; echo \"> \"; end'", ">",
+		[]string{"fish"},
+		nil,
+		nil,
+		[][]string{{"alt-left"}},
+	},
+	{"a vi mode's editor", "bash --noprofile --rcfile rc -i", "$", []string{"bash"}, map[string]string{"rc": "PS1='$ '\nset -o vi\nEDITOR='touch done #'\n"}, nil, [][]string{{"esc"}, {"--text", "v"}}},
+}
+
+// R65: level type is a promise about a line. Everywhere else every input waits for the user, and with the user's word it does
+// what it does.
+func TestR65TypeHoldsWhereTextIsMoreThanText(t *testing.T) {
+	for _, c := range typeCases {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, c.needs...)
+			w.write("pasted", "#\ntouch done\n")
+			w.env = append(w.env, "ENV="+w.path("start"))
+			for name, content := range c.files {
+				w.write(name, content)
+			}
+			s := w.terminal(100, 24)
+			s.run("proxy --agent --grant type --yield 100ms " + c.program)
+			s.wait(c.ready)
+			id := w.session()
+			w.granted(id, "--level", "type", "--as", "codex")
+			for _, what := range c.free {
+				require.Zero(t, w.gateway(append([]string{"send", id, "--as", "codex"}, what...)...).status)
+				require.NotContains(t, s.screen(), heldKeys)
+			}
+			for _, what := range c.held {
+				require.NoFileExists(t, w.path("done"))
+				sending := w.start("gateway", append([]string{"send", id, "--as", "codex"}, what...)...)
+				s.wait(heldKeys)
+				require.NoFileExists(t, w.path("done"))
+				s.lets("C-g")
+				sending.wait()
+			}
+			w.until(func() bool { _, err := os.Stat(w.path("done")); return err == nil }, s.screen)
+		})
+	}
+}
+
+// R65: at the prompt of a shell, a REPL, a debugger free text needs no key.
+func TestR65TypeIsFreeAtALinePrompt(t *testing.T) {
+	for _, c := range []struct{ name, program, ready string }{
+		{"bash", plainBash, atPrompt},
+		{"zsh", "zsh -f", atPrompt},
+		{"fish", "fish --no-config", atPrompt},
+		{"dash", "dash -i", atPrompt},
+		{"python3", "python3 -q", ">>>"},
+		{"node", "env NODE_REPL_HISTORY= node", ">"},
+		{"gdb", "gdb -q -nx", `\(gdb\)`},
+		{"sqlite3", "sqlite3", "sqlite>"},
+		{"bash reads a line", plainBash, "name:"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, strings.Fields(c.name)[0])
+			rc := "PS1='$ '\n"
+			if strings.Contains(c.name, "reads") {
+				rc += "read -p name: name\n"
+			}
+			w.write("rc", rc)
+			s := w.terminal(100, 16)
+			id := s.sharing("type", c.program, c.ready)
+			require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", "1 + 1", "--timeout", "15s").status)
+			s.wait("1 + 1")
+			require.NotContains(t, s.screen(), heldKeys)
+			sending := w.start("gateway", "send", id, "--as", "codex", "enter")
+			s.wait(`“codex” wants to send <Enter> · runs: "1 + 1"`)
+			s.press(`C-\`)
+			sending.wait()
+		})
+	}
+}
+
+// R66: the question shows what will run, not which keys were pressed.
+func TestR66TheQuestionShowsWhatRuns(t *testing.T) {
+	w := newWorld(t)
+	w.write("rc", "PS1='$ '\n")
+	s := w.terminal(120, 16)
+	id := s.sharing("type", plainBash, atPrompt)
+	free := func(what ...string) {
+		require.Zero(t, w.gateway(append([]string{"send", id, "--as", "codex"}, what...)...).status)
+	}
+	asked := func(question string, what ...string) {
+		sending := w.start("gateway", append([]string{"send", id, "--as", "codex"}, what...)...)
+		s.wait(question)
+		s.lets("C-g")
+		sending.wait()
+	}
+	free("--text", " ;touch done")
+	free("home", "ctrl-u")
+	free("--text", "echo hello")
+	asked(`runs: "echo hello ;touch done"`, "enter")
+	w.until(func() bool { _, err := os.Stat(w.path("done")); return err == nil }, s.screen)
+
+	free("--paste", w.write("hidden", "touch two\n")) // into the line editor: nothing runs
+	require.NoFileExists(t, w.path("two"))
+	free("--text", "echo x")
+	asked(`runs: "touch two" ⏎ "echo x"`, "enter")
+	w.until(func() bool { _, err := os.Stat(w.path("two")); return err == nil }, s.screen)
+
+	free("--text", "echo killed")
+	free("ctrl-u")
+	free("--text", "echo y")
+	asked(`runs: "echo y" · typed: "echo killed"<Ctrl-U>"echo y"`, "enter") // never forgotten: ^Y would bring it back
+	s.wait("\ny\n")
+
+	free("--text", "1") // from right to left
+	free("left")
+	free("--text", " ")
+	free("left")
+	free("--text", "echo")
+	asked(`runs: "echo 1"`, "enter")
+	s.wait("\n1\n")
+
+	free("--text", "touch three")
+	asked(`<Ctrl-V><Ctrl-J>`, "ctrl-v", "ctrl-j") // a line's end in the line
+	asked(`"echo z"`, "--text", "echo z")
+	asked(`<Enter> after "touch three"<Ctrl-V><Ctrl-J>"echo z"`, "enter")
+	s.wait("\nz\n")
+
+	free("--text", "echo "+strings.Repeat("z", 4000))
+	got := w.gateway("send", id, "--as", "codex", "enter")
+	require.Equal(t, 2, got.status)
+	require.Contains(t, got.err, "clear the line")
+	require.NotContains(t, s.screen(), heldKeys)
+}
+
+// R66: what a shell suggests behind the cursor is not what Enter sends, and is told apart.
+func TestR66ASuggestionIsNotWhatRuns(t *testing.T) {
+	w := newWorld(t, "fish")
+	s := w.terminal(120, 16)
+	id := s.sharing("type", "fish --no-config --init-command 'function fish_prompt; echo \"> \"; end; function fish_right_prompt; echo RIGHT; end'", "RIGHT")
+	s.typed("echo suggested-before\n")
+	s.wait("\nsuggested-before\n")
+	require.Zero(t, w.gateway("send", id, "--as", "codex", "--text", "echo sug").status)
+	s.wait("> echo suggested-before") // a ghost
+	sending := w.start("gateway", "send", id, "--as", "codex", "enter")
+	s.wait(`runs: "echo sug" ¦ not sent: `)
+	s.lets("C-g")
+	require.Zero(t, sending.wait().status)
+	s.wait("\nsug\n")
+}
+
+// R66: whatever an agent types and edits, the question is what bash runs.
+func TestR66TheQuestionIsWhatBashRuns(t *testing.T) {
+	w := newWorld(t)
+	w.write("rc", "PS1='$ '\nset -o history\nHISTFILE=/dev/null\nHISTTIMEFORMAT=\nPROMPT_COMMAND='fc -ln -1 > ran'\n")
+	s := w.terminal(180, 24)
+	id := s.sharing("type", plainBash, atPrompt)
+	for round := range uint64(6) {
+		r := rand.New(rand.NewPCG(round, 66))
+		line := []string{"send", id, "--as", "codex", "--text", fmt.Sprintf(": r%d-", round)}
+		require.Zero(t, w.gateway(line...).status)
+		for range 6 {
+			what := []string{"--text", string("abc xyz;|&"[r.IntN(10)]) + string(rune('a'+r.IntN(26)))}
+			switch r.IntN(5) {
+			case 0:
+				what = []string{[]string{"left", "right", "backspace", "ctrl-w", "ctrl-h", "ctrl-b"}[r.IntN(6)]}
+			case 1:
+				what = []string{"end"}
+			}
+			require.Zero(t, w.gateway(append([]string{"send", id, "--as", "codex"}, what...)...).status)
+		}
+		sending := w.start("gateway", "send", id, "--as", "codex", "enter")
+		asked := s.match(`runs: "([^"]*)"`)
+		_ = os.Remove(w.path("ran"))
+		s.lets("C-g")
+		sending.wait()
+		ran := strings.TrimSpace(w.listens("ran", `\S`))
+		require.Equal(t, strings.TrimSpace(asked), ran, "round %d", round)
+	}
+}

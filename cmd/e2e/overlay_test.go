@@ -1,0 +1,324 @@
+package e2e_test
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// framebuffer is an X server whose screen is a file.
+func (w *world) framebuffer() (display, file string) {
+	w.t.Helper()
+	dir := w.path("fb")
+	require.NoError(w.t, os.Mkdir(dir, 0o700))
+	return w.display("-fbdir", dir), filepath.Join(dir, "Xvfb_screen0")
+}
+
+// pixels is a screen in the format of xwd: a header of 25 numbers and more, a table of colours, then the rows.
+func (w *world) pixels(file string) (pixel func(x, y int) [3]byte, width, height int) {
+	w.t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(w.t, err)
+	number := func(i int) int { return int(binary.BigEndian.Uint32(data[4*i:])) }
+	const headerSize, pixmapWidth, pixmapHeight, bytesPerLine, colors = 0, 4, 5, 12, 19
+	at, line := number(headerSize)+12*number(colors), number(bytesPerLine)
+	return func(x, y int) [3]byte {
+		p := data[at+y*line+4*x:]
+		return [3]byte{p[2], p[1], p[0]}
+	}, number(pixmapWidth), number(pixmapHeight)
+}
+
+// luminance is that of WCAG 2.
+func luminance(c [3]byte) float64 {
+	sum := 0.0
+	for i, weight := range [3]float64{0.2126, 0.7152, 0.0722} {
+		v := float64(c[i]) / 255
+		if v <= 0.03928 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		sum += weight * v
+	}
+	return sum
+}
+
+// legible is the number of rows of pixels in which ground and glyphs differ by a contrast of 7 at least, and the ground is
+// amber.
+func (w *world) legible(file string) (rows int) {
+	pixel, width, height := w.pixels(file)
+	for y := range height {
+		count := map[[3]byte]int{}
+		for x := range width {
+			count[pixel(x, y)]++
+		}
+		colors := make([][3]byte, 0, len(count))
+		for c := range count {
+			colors = append(colors, c)
+		}
+		slices.SortFunc(colors, func(a, b [3]byte) int { return count[b] - count[a] })
+		if len(colors) < 2 || count[colors[1]] < 10 {
+			continue
+		}
+		ground, glyph := luminance(colors[0]), luminance(colors[1])
+		amber := colors[0][0] > 200 && colors[0][1] > 120 && colors[0][2] < 140
+		if amber && (ground+0.05)/(glyph+0.05) >= 7 {
+			rows++
+		}
+	}
+	return rows
+}
+
+// hostile makes every colour the same, before the question and while it stands, asks for one meanwhile, and says afterwards
+// what they are. Its steps wait for files.
+const hostile = `
+stty raw -echo
+every() { for i in $(seq 0 255); do printf '\033]4;%d;%s\a' $i $1; done; printf '\033]10;%s\a\033]11;%s\a' $1 $1; }
+ask() { printf '\033]%s;?\033\\' "$1"; IFS= read -r -d '\' -t 10 answer; printf '%s\n' "${answer#?}" >> "$2"; }
+waits() { until [ -e $1 ]; do sleep 0.05; done; }
+every '#ffffff'
+printf '\033[2J\033[Hhello'
+ask 11 ready
+waits during
+every '#102030'
+ask 11 meanwhile
+if IFS= read -r -N 1 -t 1 more; then echo more >> meanwhile; fi
+echo done >> meanwhile
+waits after
+for n in 10 11 '4;0' '4;16' '4;214' '4;232' '4;255'; do ask $n colours; done
+echo done >> colours
+`
+
+// TestR67TheQuestionIsLegible in a real xterm, whatever the program does to its colours: and those are afterwards what they
+// would be without, and a question for one is answered once.
+func TestR67TheQuestionIsLegible(t *testing.T) {
+	w := newWorld(t, "Xvfb", "xterm", "xdotool")
+	display, screen := w.framebuffer()
+	w.env = append(w.env, "DISPLAY="+display)
+	w.write("hostile.sh", hostile)
+	for _, name := range []string{"during", "after"} {
+		w.write(name, "")
+	}
+	bare := w.start("xterm", "-geometry", "100x24+0+0", "-e", "bash", "hostile.sh")
+	want := w.listens("colours", "done\n")
+	require.Regexp(t, `1010/2020/3030`, want)
+	require.Zero(t, bare.wait().status)
+	for _, name := range []string{"during", "after", "ready", "meanwhile", "colours"} {
+		require.NoError(t, os.Remove(w.path(name)))
+	}
+
+	x := w.start("xterm", "-geometry", "100x24+0+0", "-e", "proxy", "--agent", "bash", "hostile.sh")
+	id := w.session()
+	w.listens("ready", "ffff/ffff/ffff")
+	require.Zero(t, w.legible(screen))
+	asking := w.start("gateway", "request", id, "--reason", "see whether it can be read", "--as", "claude")
+	stands := func() { // a row of text is 13 pixels high; some of them hold no part of a letter
+		w.until(func() bool { return w.legible(screen) >= 6 }, func() string { return "the question cannot be read" })
+	}
+	stands()
+	w.write("during", "")
+	meanwhile := w.listens("meanwhile", "done\n")
+	require.Equal(t, 1, strings.Count(meanwhile, "rgb:"), "%q", meanwhile)
+	require.NotContains(t, meanwhile, "more")
+	stands()
+	w.until(func() bool {
+		w.key("ctrl+backslash")
+		return strings.Contains(asking.err.String(), "declined") || w.legible(screen) == 0
+	},
+		func() string { return "the question stays" })
+	require.Equal(t, 1, asking.wait().status)
+	w.write("after", "")
+	require.Equal(t, want, w.listens("colours", "done\n"))
+	require.Zero(t, x.wait().status)
+}
+
+// TestR67WithoutColours: NO_COLOR and a terminal that has none get reverse video, and the words say the rest.
+func TestR67WithoutColours(t *testing.T) {
+	for _, set := range []string{"NO_COLOR=1", "TERM=vt100"} {
+		t.Run(set, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(100, 12)
+			s.run(set + " proxy --agent listener heard")
+			s.wait("listening")
+			asking := w.start("gateway", "request", w.session(), "--reason", "look", "--as", "claude")
+			s.asked()
+			require.Contains(t, s.colours(), "\x1b[7m “claude” asks to drive")
+			require.NotContains(t, s.colours(), "48;5;")
+			s.answer(`C-\`)
+			require.Equal(t, 1, asking.wait().status)
+			s.typed("\x04")
+			require.Zero(t, s.status())
+		})
+	}
+}
+
+// TestR68TheQuestionLeavesVimsOwnVisible: vim asks what to do with a swap file, on the rows that the proxy's question takes as
+// a rule.
+func TestR68TheQuestionLeavesVimsOwnVisible(t *testing.T) {
+	w := newWorld(t, "vim")
+	s := w.terminal(90, 16)
+	w.write("notes.txt", "one\n")
+	s.run("vim -u NONE notes.txt")
+	s.wait(`"notes.txt" 1`)
+	s.typed("ix")
+	w.until(func() bool { _, err := os.Stat(w.path(".notes.txt.swp")); return err == nil }, func() string { return "no swap file" })
+	s.typed("\x1b:preserve\n")
+	s.wait("File preserved")
+	s.typed(":!kill -9 $PPID\n")
+	s.status()
+	s.run("proxy --agent vim -u NONE notes.txt")
+	const prompt = "(E)dit anyway"
+	s.see("vim's question", func(screen string) bool {
+		if strings.Contains(screen, "-- More --") {
+			s.typed(" ")
+		}
+		return strings.Contains(screen, prompt)
+	})
+	asking := w.start("gateway", "request", w.session(), "--reason", "decide what to do with the swap file", "--as", "claude")
+	s.asked()
+	require.Contains(t, s.screen(), prompt)
+	require.True(t, strings.HasPrefix(s.screen(), " “claude” asks to drive"), s.screen())
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status)
+	s.typed("q")
+	s.status()
+}
+
+// TestR68TheKeysStayWholeOnANarrowScreen: and no word of the question is cut.
+func TestR68TheKeysStayWholeOnANarrowScreen(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(24, 14)
+	s.run("proxy --agent listener heard")
+	s.wait("listening")
+	asking := w.start("gateway", "request", w.session(), "--reason", "rewrite the introduction", "--as", "claude")
+	for _, words := range []string{"Ctrl+G gives it", `Ctrl+\ refuses`, "“claude” asks to drive", "introduction"} {
+		s.wait(words)
+	}
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status)
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
+
+// signed is the sign, at the right end of a row.
+var signed = regexp.MustCompile(`(?m) claude (drives|types|paused)[^\n]* · Ctrl\+\\$`)
+
+func (s *terminal) signs(what string) {
+	s.w.t.Helper()
+	s.see(what, func(screen string) bool { return strings.Contains(signed.FindString(screen), what) })
+}
+
+// TestR69ASignStaysWhileAnAgentDrives over real programs: it says who and for how long, that the user's keys pause the agent,
+// is not in what the agent reads, and goes with the grant, leaving nothing.
+func TestR69ASignStaysWhileAnAgentDrives(t *testing.T) {
+	for _, at := range []struct {
+		needs, line, ready, leave string
+		more                      []string
+		says                      string
+	}{
+		{"vim", "vim -u NONE long.txt", "long.txt", "\x1b:q!\n", []string{"--for", "10m"}, "drives 10 min"},
+		{"nano", "nano --ignorercfiles long.txt", "Read 60 lines", "\x18n", []string{"--for", "90m"}, "drives 1 h 30 min"},
+		{"less", "less long.txt", "long.txt", "q", nil, "drives"},
+		{"htop", "htop -d 5", "F10", "q", nil, "drives"},
+		{"bash", "bash --norc --noprofile -i", "bash-", "\x15exit\n", []string{"--level", "type"}, "types"},
+	} {
+		t.Run(at.needs, func(t *testing.T) {
+			w := newWorld(t, at.needs)
+			s := w.terminal(100, 16)
+			w.write("long.txt", longText(60))
+			s.run("proxy --agent --grant drive " + at.line)
+			s.wait(at.ready)
+			id := w.session()
+			w.granted(id, append([]string{"--as", "claude"}, at.more...)...)
+			s.signs(at.says)
+			require.NotContains(t, w.good("read", id), "Ctrl+", "the agent sees the program")
+			s.press("Down")
+			s.signs("paused")
+			s.signs(at.says)
+			s.press(`C-\`)
+			s.see("no sign", func(screen string) bool { return !strings.Contains(screen, "claude") })
+			require.NotContains(t, s.screen(), `Ctrl+\`)
+			s.typed(at.leave)
+			s.status()
+		})
+	}
+}
+
+// plenty prints lines of all kinds, faster and slower, within margins and across the end of the row.
+const plenty = `
+until [ -e go ]; do sleep 0.05; done
+for i in $(seq 1 60); do echo "line $i"; [ $((i % 10)) = 0 ] && sleep 0.05; done
+printf '%0160d\n' 7; sleep 0.3; printf '%080d' 1; sleep 0.3; printf 'goes on\n'; sleep 0.3
+printf '\033[3;9r\033[9;1H'; for i in $(seq 1 20); do echo "within $i"; sleep 0.02; done; printf '\033[r\033[16;1H'
+for i in $(seq 1 20); do printf '世界世界世界世界世界世界世界世界世界世界世界世界世界世界世界世界世界世界世界世 %d\n' $i; sleep 0.03; done
+seq 61 140; sleep 0.4; printf '\033[2J\033[H'; sleep 0.3; for i in $(seq 141 200); do
+	echo "line $i"; sleep 0.01; [ $i != 170 ] || until [ -e on ]; do sleep 0.05; done
+done
+`
+
+// TestR69TheSignIsNeverScrolledAway: what the user can scroll back to is what it is without the proxy.
+func TestR69TheSignIsNeverScrolledAway(t *testing.T) {
+	w := newWorld(t)
+	w.write("plenty.sh", plenty)
+	all := func(s *terminal) string { return s.tmux("capture-pane", "-e", "-p", "-S", "-") }
+	w.write("go", "")
+	w.write("on", "")
+	bare := w.terminal(80, 16)
+	bare.run("bash plenty.sh")
+	require.Zero(t, bare.status())
+	require.NoError(t, os.Remove(w.path("go")))
+	require.NoError(t, os.Remove(w.path("on")))
+
+	s := w.terminal(80, 16)
+	s.run("proxy --agent --grant drive bash plenty.sh")
+	w.granted(w.session(), "--as", "claude")
+	s.signs("drives")
+	w.write("go", "")
+	s.wait("line 170")
+	s.signs("drives") // in the middle of it, too
+	w.write("on", "")
+	require.Zero(t, s.status())
+	body := func(all string) string { // without the command line and what follows it
+		_, all, _ = strings.Cut(all, "\n")
+		all, _, _ = strings.Cut(all, "\n@")
+		return all
+	}
+	require.Equal(t, body(all(bare)), body(all(s)))
+}
+
+// TestR69NoNoticeIsNoSign: the window's title still says who drives.
+func TestR69NoNoticeIsNoSign(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 12)
+	s.listen("--agent --grant drive --no-notice")
+	id := w.session()
+	w.granted(id, "--as", "claude")
+	s.titled("[claude drives]")
+	w.good("send", id, "--as", "claude", "--text", "x", "--until", "idle=300ms")
+	require.NotContains(t, s.screen(), "claude")
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}
+
+// TestR69AnotherAgentAsks: the sign says that.
+func TestR69AnotherAgentAsks(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 12)
+	s.listen("--agent --grant drive")
+	id := w.session()
+	w.granted(id, "--as", "claude")
+	s.signs("drives")
+	require.NotZero(t, w.gateway("request", id, "--as", "codex", "--reason", "me too", "--timeout", "1s").status)
+	s.signs("+1 asks")
+	s.press(`C-\`)
+	s.waitGone("+1 asks")
+	s.typed("\x04")
+	require.Zero(t, s.status())
+}

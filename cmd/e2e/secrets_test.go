@@ -1,0 +1,62 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// leaked is a part of each secret of the test below, which is made up as it runs.
+const leaked = "Zk9q"
+
+// R76: secrets as they stand in files and in what programs print, wrapped over two rows, in pieces, behind wide characters.
+func TestR76AgentsSeeNoSecret(t *testing.T) {
+	body := strings.Repeat(leaked, 10)
+	lines := []string{
+		"# .env", "db_password=" + leaked + "hunter2", "export STRIPE=sk_" + "test_" + body,
+		"# yaml", "  password: " + leaked + "hunter2", "  - api_key: \"" + body + "\"",
+		"# json", `{"user": "ada", "password": "` + leaked + ` horse"}`, `{\"token\":\"` + body + `\"}`,
+		"# curl -v", "> Authorization: Bearer " + body, "< set-cookie: sid=" + body + "; Path=/",
+		"# docker", `"auths": {"x": {"auth": "YWRhOlprOXFaazlx"}}`, "# aws", "aws_secret_access_key = " + body,
+		"# ours", "token tp" + "_" + body + "abc", "日本語 の hvs" + "." + body,
+		"# wrapped", strings.Repeat("x", 50) + " shpat" + "_" + strings.Repeat("deadbeef", 4),
+	}
+	w := newWorld(t)
+	w.write("secrets", strings.Join(lines, "\n")+"\n")
+	w.write("code", "\tpassword := readPassword(os.Stdin)\n\ttoken = next_token()\npasswd:         files systemd\n--password-file=/run/x\n")
+	// The last one comes in two chunks: its begin stands there, and is read, before its end comes.
+	w.write("half", "cat secrets; printf 'half gl"+"pat-Zk9q'; read -rsn1; printf 'Zk9qZk9qZk9qZk9q\\nend of it\\n'\n")
+	s := w.terminal(60, 40)
+	s.run("proxy --agent bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	id := w.session()
+	o := w.overhear(id)
+	s.typed(". ./half\n")
+	s.wait("half gl")
+	w.good("wait", id, "--text", "half ")
+	o.reads()
+	s.typed("x")
+	s.wait("end of it")
+	w.good("wait", id, "--text", "end of it")
+	o.reads()
+	all := o.all()
+	for _, part := range []string{leaked, "YWRhOlpr", "deadbeef"} {
+		require.NotContains(t, all, part)
+	}
+	for _, line := range []string{"db_password=•", "  password: •", "> Authorization: Bearer •", "日本語 の •", "x •", "half •"} {
+		require.Contains(t, w.good("read", id), line)
+	}
+	require.Contains(t, strings.ReplaceAll(s.screen(), "\n", ""), "Zk9qhunter2", "the user's own screen is as it was")
+
+	s.typed("clear; cat code\n")
+	s.wait("password-file")
+	w.good("wait", id, "--text", "password-file")
+	shown := w.good("read", id)
+	for _, line := range []string{"password := readPassword(os.Stdin)", "token = next_token()", "passwd:         files systemd", "--password-file=/run/x"} {
+		require.Contains(t, shown, line)
+	}
+	s.typed("exit\n")
+	require.Zero(t, s.status(), fmt.Sprint(s.screen()))
+}

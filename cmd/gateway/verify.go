@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/proxy/record"
+)
+
+// verifyFlags say what audit verify expects of a log.
+type verifyFlags struct {
+	head    string
+	running bool
+}
+
+func (a *app) newAuditVerify() *cobra.Command {
+	var in verifyFlags
+	cmd := &cobra.Command{
+		Use: "verify FILE [--head HASH] [--running]", Short: "Check that an audit log is whole and unchanged", Args: cobra.ExactArgs(1),
+		Long: "Checks every entry of an audit log, and the recording beside it. The first bad line is named by its number. A log without\n" +
+			"its end fails: entries may have been cut off. While the session runs, or after its proxy was killed, no log has an end:\n" +
+			"--running takes it as it is, and a last line that is cut off, too. Whoever can write the whole file can make a new chain:\n" +
+			"keep the head hash that verify prints elsewhere, and compare with --head.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			in.head = strings.ToLower(strings.TrimSpace(in.head))
+			if hash, err := hex.DecodeString(in.head); err != nil || len(hash) != 0 && len(hash) != 32 {
+				return usage("--head: %.80q is not a hash: give the 64 hexadecimal digits that audit verify printed", in.head)
+			}
+			f, err := openLog(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return a.verify(f, in)
+		},
+	}
+	cmd.Flags().StringVar(&in.head, "head", "", "fail unless the last entry has this `HASH`; with --running an entry that is no longer the last will do")
+	cmd.Flags().BoolVar(&in.running, "running", false, "the session still runs, or its proxy was killed: the log need not have its end")
+	return cmd
+}
+
+// verified is what audit verify prints with --json.
+type verified struct {
+	File    string  `json:"file"`
+	Entries int     `json:"entries"`
+	Head    string  `json:"head,omitempty"`  // hash of the last good entry
+	Since   *int    `json:"since,omitempty"` // entries after the one that --head names
+	Closed  bool    `json:"closed"`          // the log has its end
+	Cut     bool    `json:"cut"`             // the last line is cut off
+	Lost    int64   `json:"lost,omitempty"`  // entries that the disk did not take
+	Gaps    int     `json:"gaps,omitempty"`  // places at which output is missing in the recording
+	Cast    string  `json:"recording"`       // same, differs, missing or unknown
+	Damage  *damage `json:"damage,omitempty"`
+}
+
+type damage struct {
+	Line int    `json:"line"`
+	Why  string `json:"why"`
+}
+
+func (a *app) verify(f *os.File, in verifyFlags) error {
+	v := verified{File: f.Name(), Cast: "unknown"}
+	found := 0 // the line that --head names
+	log, err := record.Read(f, func(e *record.Entry) error {
+		switch e.Kind {
+		case record.Lost:
+			v.Lost += e.Missing
+		case record.Gap:
+			v.Gaps++
+		default:
+		}
+		if in.head != "" && e.Hash == in.head {
+			found = int(e.N) //nolint:gosec // nobody has so many lines
+		}
+		return nil
+	})
+	v.Entries, v.Head, v.Closed, v.Cut = log.Lines, log.Head, log.Closed(), log.Cut
+	if found > 0 {
+		since := v.Entries - found
+		v.Since = &since
+	}
+	if bad, damaged := errors.AsType[*record.DamageError](err); damaged {
+		v.Damage = &damage{bad.Line, bad.Why}
+		err = v.fails("%s", bad.Error())
+	} else if err != nil {
+		return err
+	} else if err = v.judge(in); err == nil {
+		v.Cast, err = compareCast(f.Name(), log)
+	}
+	var printed error
+	if a.json {
+		printed = a.printJSON(v)
+	} else if err == nil {
+		printed = a.print(v.sentences()...)
+	}
+	return errors.Join(err, printed)
+}
+
+func (v verified) fails(format string, args ...any) *failure {
+	return &failure{status: statusRefused, cause: fmt.Errorf("%s: %w", v.File, fmt.Errorf(format, args...))}
+}
+
+// judge holds an unbroken log against what is expected of it.
+func (v verified) judge(in verifyFlags) error {
+	switch {
+	case v.Entries == 0:
+		return v.fails("the log is empty")
+	case !v.Closed && !in.running:
+		out := v.fails("the log has no end: entries after line %d may have been cut off (head %s)", v.Entries, v.Head)
+		out.hint = "--running if the session still runs, or its proxy was killed"
+		return out
+	case in.head != "" && v.Since == nil:
+		return v.fails("no entry has the hash %s: the log was written anew, or cut off before that entry; its head is %s", in.head, v.Head)
+	case in.head != "" && *v.Since > 0 && !in.running:
+		return v.fails("%s after the one with the hash %s: it was not the last; the head is %s", plural(*v.Since, "entry comes", "entries come"), in.head, v.Head)
+	}
+	return nil
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+func (v verified) sentences() []string {
+	chain := "unbroken"
+	if v.Lost > 0 {
+		chain = "with a gap, else unbroken"
+	}
+	lines := []string{fmt.Sprintf("%s: %d entries, %s; head %s", v.File, v.Entries, chain, v.Head)}
+	if v.Since != nil {
+		lines = append(lines, "the head that you gave is in it, "+plural(*v.Since, "entry", "entries")+" before the end")
+	}
+	if v.Lost > 0 {
+		lines = append(lines, "note: the disk did not take "+plural(int(v.Lost), "entry", "entries")+"; audit show says where")
+	}
+	if v.Gaps > 0 {
+		lines = append(lines, "note: output is missing in the recording at "+plural(v.Gaps, "place", "places")+"; audit show says where")
+	}
+	if v.Cut {
+		lines = append(lines, fmt.Sprintf("note: line %d is cut off, as when the proxy or the machine stops while writing it", v.Entries+1))
+	}
+	if !v.Closed {
+		lines = append(lines, "note: the log has no end: the session is still running, or its proxy was killed")
+	}
+	switch v.Cast {
+	case "same":
+		lines = append(lines, "the recording beside it is the one that was written with it")
+	case "missing":
+		lines = append(lines, "note: the recording is not beside it")
+	}
+	return lines
+}

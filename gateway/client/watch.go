@@ -1,0 +1,111 @@
+package client
+
+import (
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/protocol/handshake"
+)
+
+const (
+	// lookEvery is the rhythm in which a local gateway is looked at while an answer is waited for. Nobody pings on a local
+	// socket, whose end the kernel tells; but a process that is stopped keeps its socket.
+	lookEvery = time.Second
+	// stoppedLooks is in how many looks one after the other it is stopped before it is given up.
+	stoppedLooks = 2
+	// askAfter and askAgain are the looks without a word after which it is asked for a sign of life, the first time and
+	// later; answerLooks is how many more it has for that.
+	askAfter, askAgain, answerLooks = 3, 20, 3
+)
+
+// answering is a connection that knows its far end.
+type answering interface {
+	// Answers is why it cannot answer, nil when nothing speaks against it.
+	Answers() error
+	// Gathering: it had just taken over from another gateway when it was dialled.
+	Gathering() bool
+}
+
+// peerOf is the far end of a connection, nil where nothing is known of it.
+func peerOf(ws *websocket.Conn) answering {
+	bound, ok := ws.NetConn().(*handshake.Conn)
+	if !ok {
+		return nil
+	}
+	peer, _ := bound.NetConn().(answering)
+	return peer
+}
+
+// watch looks at the gateway while one call waits for its answer. It belongs to the call's goroutine. It counts looks and
+// not time: this process itself may have been stopped, too.
+type watch struct {
+	conn    *conn
+	peer    answering
+	tick    <-chan time.Time // nil where the gateway pings
+	stop    func()
+	stopped int    // looks
+	quiet   int    // looks without a word
+	limit   int    // of them until it is asked
+	heard   uint64 // of conn, at the last look
+}
+
+func (k *conn) watch() *watch {
+	w := &watch{conn: k, stop: func() {}, limit: askAfter}
+	if !local(k.ws) {
+		return w
+	}
+	tick := time.NewTicker(lookEvery)
+	w.peer, w.tick, w.stop, w.heard = peerOf(k.ws), tick.C, tick.Stop, k.heard.Load()
+	return w
+}
+
+// look ends the connection of a gateway that does not answer any more; another one may take over then.
+func (w *watch) look() {
+	w.stopped++
+	if w.peer == nil || w.peer.Answers() == nil {
+		w.stopped = 0
+	}
+	w.quiet++
+	if heard := w.conn.heard.Load(); heard != w.heard {
+		if w.quiet > w.limit {
+			w.limit = askAgain
+		}
+		w.heard, w.quiet = heard, 0
+	}
+	switch {
+	case w.stopped >= stoppedLooks, w.quiet >= w.limit+answerLooks:
+		_ = w.conn.ws.Close()
+	case w.quiet == w.limit:
+		_ = w.conn.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(lookEvery))
+	}
+}
+
+// watchStream ends a connection on which nobody asks anything when its far end is stopped. stop ends the watching.
+func watchStream(ws *websocket.Conn) (stop func()) {
+	peer := peerOf(ws)
+	if peer == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() { // ends with stop
+		tick := time.NewTicker(askAfter * lookEvery)
+		defer tick.Stop()
+		for stopped := 0; stopped < stoppedLooks; {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			stopped++
+			if peer.Answers() == nil {
+				stopped = 0
+			}
+		}
+		_ = ws.Close()
+	}()
+	return func() { close(done) }
+}
+
+// local reports whether the gateway is on this machine, by a Unix socket.
+func local(ws *websocket.Conn) bool { return ws.NetConn().RemoteAddr().Network() == "unix" }

@@ -1,0 +1,79 @@
+package hub
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// attending is a hub with a session whose proxy wants to know who is there, and an agent that asked.
+func attending(t *testing.T, presence bool) (h *Hub, proxy, agent *Peer, again func() *Peer) {
+	h = New(nil)
+	proxy = h.Join(Member{Role: RoleProxy})
+	open := opening("vim-1", "secret")
+	open.Presence = presence
+	proxy.Handle(open)
+	member := Member{Role: RoleAgent, ID: "a-1", Name: "cli", Lasting: true, TokenID: "t-1"}
+	again = func() *Peer { return h.Join(member) }
+	agent = again()
+	agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "x", TokenID: "forged"})
+	require.Equal(t, "t-1", one[*protocol.ControlRequest](t, proxy).TokenID, "what the agent wrote is ignored")
+	return h, proxy, agent, again
+}
+
+// R70: a proxy hears that an agent with a lasting identity has no connection any more, and has one again. With several it has
+// one.
+func TestR70AProxyHearsWhoIsThere(t *testing.T) {
+	h, proxy, first, again := attending(t, true)
+	heard := func() bool {
+		t.Helper()
+		p := one[*protocol.AgentPresence](t, proxy)
+		require.Equal(t, "a-1", p.AgentID)
+		require.Equal(t, "vim-1", p.SessionID)
+		return p.Connected
+	}
+	second := again()
+	first.Leave()
+	one[*protocol.Cancel](t, proxy) // nobody waits for the answer; and one is left
+	second.Rest()
+	require.False(t, heard(), "it has nothing under way")
+	second.Rest()
+	third := again()
+	require.True(t, heard())
+	second.Work()
+	second.Leave()
+	third.Leave()
+	require.False(t, heard())
+	h.Join(Member{Role: RoleAgent, ID: "a-2", Lasting: true}).Leave()
+	require.Empty(t, got(proxy), "it has nothing to do with this session")
+	idle := again()
+	require.True(t, heard())
+	idle.Rest()
+	require.False(t, heard())
+	idle.Leave()
+	idle.Work()
+	require.Empty(t, got(proxy))
+}
+
+// An older proxy would take the message for a mistake.
+func TestR70AProxyThatDoesNotAskHearsNothing(t *testing.T) {
+	_, proxy, agent, _ := attending(t, false)
+	require.Empty(t, got(proxy))
+	agent.Leave()
+	for _, m := range got(proxy) {
+		require.NotEqual(t, "terminal.agent.presence", protocol.KindOf(m))
+	}
+}
+
+// Who wrote to the user and has no lasting identity is gone with its connection: its name is free again.
+func TestR72WhoWroteIsGoneToo(t *testing.T) {
+	_, proxy, agent := scene()
+	agent.Handle(&protocol.Note{RequestID: "n", SessionID: "vim-1", From: protocol.FromAgent, Text: "hello"})
+	one[*protocol.Note](t, proxy)
+	agent.Leave()
+	gone := one[*protocol.ControlRelease](t, proxy)
+	require.True(t, gone.Gone)
+	require.Equal(t, "a-1", gone.AgentID)
+}

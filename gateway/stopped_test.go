@@ -1,0 +1,267 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/place"
+	"terminalproxy/protocol"
+)
+
+// other is another process that serves the local gateway.
+type other struct {
+	t   *testing.T
+	cmd *exec.Cmd
+}
+
+func startOther(t *testing.T, dir string) *other {
+	t.Helper()
+	o := &other{t, helperProcess(t, "serve", dir)}
+	out, err := o.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, o.cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "serving\n", line)
+	t.Cleanup(func() { _, _ = o.cmd.Process.Kill(), o.cmd.Wait() })
+	return o
+}
+
+func (o *other) stop() {
+	o.t.Helper()
+	require.NoError(o.t, o.cmd.Process.Signal(syscall.SIGSTOP))
+	require.Eventually(o.t, func() bool {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(o.cmd.Process.Pid) + "/stat")
+		return err != nil || strings.Contains(string(stat), ") T ")
+	}, soon, time.Millisecond)
+}
+
+// TestR74AStoppedServerIsReplaced: who dials takes over, connections to the stopped one move, and when it goes on it is
+// the gateway no more, whatever it was sent meanwhile.
+func TestR74AStoppedServerIsReplaced(t *testing.T) {
+	dir := shortDir(t)
+	o := startOther(t, dir)
+	l, second := NewLocal(dir, nil), NewLocal(dir, nil)
+	defer func() { require.NoError(t, l.Close()); require.NoError(t, second.Close()) }()
+	p := startProxy(t, local(second), "vim-1")
+	agent := local(l).client(t, "lasting")
+	ctx := within(t)
+	require.Eventually(t, func() bool {
+		list, err := agent.Sessions(ctx)
+		return err == nil && len(list) == 1
+	}, soon, 10*time.Millisecond)
+	require.False(t, l.Serving())
+	raw, err := l.Dial(ctx)
+	require.NoError(t, err)
+
+	o.stop()
+	in, err := agent.Input(ctx, &protocol.Input{RequestID: "one", SessionID: "vim-1", Data: "x"})
+	require.NoError(t, err)
+	require.Equal(t, protocol.StatusWritten, in.Status)
+	<-p.typed
+	require.Empty(t, p.typed, "typed once")
+	require.NotEqual(t, l.Serving(), second.Serving(), "one of them serves")
+	_, err = raw.Read(make([]byte, 1))
+	require.Error(t, err, "what was connected to the stopped one is not any more")
+	_ = raw.Close()
+
+	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
+	list, err := agent.Sessions(ctx)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.NotEqual(t, l.Serving(), second.Serving())
+}
+
+// TestR74AWokenServerAnswersNothing: what it was asked before and while it was stopped is not answered once another one has
+// the name, be the connection from before or new.
+func TestR74AWokenServerAnswersNothing(t *testing.T) {
+	dir := shortDir(t)
+	path := filepath.Join(dir, socketName)
+	o := startOther(t, dir)
+	before, err := dialUnix(within(t), path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, before.Close()) }()
+	ask := func(conn io.Writer) {
+		_, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		require.NoError(t, err)
+	}
+	status := func(conn io.Reader) string {
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil {
+			return "closed"
+		}
+		return strings.TrimSpace(line)
+	}
+	ask(before)
+	require.Contains(t, status(before), "200")
+	o.stop()
+	during, err := dialUnix(within(t), path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, during.Close()) }()
+	ask(before)
+	ask(during)
+	l := NewLocal(dir, nil)
+	defer func() { require.NoError(t, l.Close()) }()
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	require.True(t, l.Serving())
+	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
+	require.NotContains(t, status(before), "200")
+	require.NotContains(t, status(during), "200")
+	conn, err = l.Dial(within(t))
+	require.NoError(t, err, "the name is still the other's")
+	require.NoError(t, conn.Close())
+}
+
+// TestR74WhoNeverServesMakesRoom: a command that only asks takes the name from a stopped process, says whose it was, and
+// finds the next one.
+func TestR74WhoNeverServesMakesRoom(t *testing.T) {
+	dir := shortDir(t)
+	t.Setenv(EnvDir, dir)
+	o := startOther(t, dir)
+	ep, err := ParseEndpoint("")
+	require.NoError(t, err)
+	told := make(chan string, 1)
+	ep.Displaced = func(why string) { told <- why }
+	o.stop()
+
+	look := ep
+	look.LookOnly = true
+	_, err = look.DialContext(within(t))
+	silent := new(place.Silent)
+	require.ErrorAs(t, err, &silent)
+	require.FileExists(t, filepath.Join(dir, socketName), "looking changes nothing")
+
+	_, err = ep.DialContext(within(t))
+	require.ErrorContains(t, err, "nobody else serves")
+	require.ErrorContains(t, err, "process "+strconv.Itoa(o.cmd.Process.Pid))
+	require.Contains(t, <-told, "stopped")
+	require.NoFileExists(t, filepath.Join(dir, socketName))
+	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
+
+	l := NewLocal(dir, nil)
+	defer func() { require.NoError(t, l.Close()) }()
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	conn, err = ep.DialContext(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+}
+
+// TestR74AHandOver: one that is about to stop gives the place up, serves no more while it is away, and is a client of the
+// next one.
+func TestR74AHandOver(t *testing.T) {
+	dir := shortDir(t)
+	first, second := NewLocal(dir, nil), NewLocal(dir, nil)
+	defer func() { require.NoError(t, first.Close()); require.NoError(t, second.Close()) }()
+	seat, err := first.Join()
+	require.NoError(t, err)
+	first.Away()
+	require.NoFileExists(t, filepath.Join(dir, socketName))
+	_, err = seat.Next(nil)
+	require.Error(t, err)
+	none, err := first.Join()
+	require.NoError(t, err)
+	require.Nil(t, none, "it does not take back what it gave up")
+	conn, err := second.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	conn, err = first.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	first.Back()
+	require.False(t, first.Serving())
+	require.NoError(t, second.Close())
+	again, err := first.Join()
+	require.NoError(t, err)
+	require.NotNil(t, again)
+}
+
+// TestR74AServerWhoseNameIsGoneTakesItAgain: somebody removes the socket.
+func TestR74AServerWhoseNameIsGoneTakesItAgain(t *testing.T) {
+	dir := shortDir(t)
+	l := NewLocal(dir, nil)
+	defer func() { require.NoError(t, l.Close()) }()
+	for range 2 {
+		conn, err := l.Dial(within(t))
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+		require.True(t, l.Serving())
+		require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
+	}
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+}
+
+// TestR74AServerKeepsItsPlace: gateway serve loses its place to others while it is stopped, and takes it when they leave.
+func TestR74AServerKeepsItsPlace(t *testing.T) {
+	dir := shortDir(t)
+	taken, err := ListenLocal(dir)
+	require.NoError(t, err)
+	s := New(Config{})
+	served := make(chan error, 1)
+	go func() { served <- s.KeepLocal(within(t), taken) }()
+	l := NewLocal(dir, nil)
+	require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
+	conn, err := l.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	require.True(t, l.Serving())
+	require.NoError(t, l.Close())
+	second := NewLocal(dir, nil)
+	require.Eventually(t, func() bool {
+		_, err := os.Lstat(filepath.Join(dir, socketName))
+		return err == nil
+	}, soon, 10*time.Millisecond)
+	conn, err = second.Dial(within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	require.False(t, second.Serving())
+	require.NoError(t, second.Close())
+	require.NoError(t, s.Close())
+	require.NoError(t, <-served)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+// TestR74StoppedDuringTheHandshake: after it answered the probe, and before it upgraded the connection.
+func TestR74StoppedDuringTheHandshake(t *testing.T) {
+	dir := shortDir(t)
+	o := startOther(t, dir)
+	l := NewLocal(dir, nil)
+	defer func() { require.NoError(t, l.Close()) }()
+	var once sync.Once
+	c := client.New(client.Config{
+		URL: "ws://localhost" + protocol.PathAgent,
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			conn, err := l.Dial(ctx)
+			once.Do(o.stop)
+			return conn, err
+		},
+	})
+	defer func() { require.NoError(t, c.Close()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
+	defer cancel()
+	list, err := c.Sessions(ctx)
+	require.NoError(t, err)
+	require.Empty(t, list)
+	require.True(t, l.Serving())
+}

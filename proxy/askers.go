@@ -1,0 +1,40 @@
+package proxy
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/names"
+	"terminalproxy/proxy/notice"
+)
+
+// agent is an agent as the session knows it. It is known again by its token, and without one by its name: an id is as new as
+// its connection.
+func (d *desk) agent(id, name, token string) control.Agent {
+	name = notice.Clean(name, protocol.MaxName)
+	a := control.Agent{ID: id, Name: d.book.Call(id, name), Kin: "name " + strings.ToLower(names.Of(name))}
+	if token != "" {
+		a.Kin = "token " + token
+	}
+	return a
+}
+
+// notNow words why a request is not put to the user.
+func notNow(requestID string, err error) *protocol.Error {
+	out := &protocol.Error{RequestID: requestID, Code: protocol.CodeBusy, Message: err.Error()}
+	if no, ok := errors.AsType[*control.NotNow](err); ok {
+		out.RetryAfterMs = int64((no.For + time.Millisecond - 1) / time.Millisecond)
+		if no.Muted {
+			out.Code = protocol.CodeUserRefused
+		}
+	}
+	return out
+}
+
+// present takes a gateway's word on whether an agent has a connection.
+func (d *desk) present(m *protocol.AgentPresence) {
+	d.s.pump.Post(func(now time.Time) { d.s.authority.Connected(now, m.AgentID, m.Connected) })
+}

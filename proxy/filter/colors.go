@@ -1,0 +1,154 @@
+package filter
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// While the proxy asks the user something, commands that set colours are kept back, so that nothing makes the question
+// illegible: OSC 4 to 6, 10 to 19, 21 (kitty), 104 to 106, 110 to 119, those of kitty that save and restore colours, OSC 1337
+// of iTerm2 with Set..., and CSI # P and # Q (XTPUSHCOLORS, XTPOPCOLORS). What such a command asks passes.
+
+const (
+	keptMost  = 1024     // commands kept back
+	saveMost  = 64       // of these, such as save and restore
+	bodyMost  = 16 << 10 // bytes of one: a whole palette
+	indexMost = 300      // entries of the palette, with the special colours
+)
+
+// setting is a command that was kept back. Another one with its key takes its place.
+type setting struct {
+	key  string // "" for one that later ones do not replace: it saves or restores colours
+	text string // the whole sequence
+}
+
+// KeepColors keeps commands that set colours back from now on, or no longer: then it returns those that were, the last for
+// each colour. It must be called between two sequences.
+func (f *Filter) KeepColors(on bool) (released []byte) {
+	f.keep = on
+	if on || len(f.kept) == 0 {
+		return nil
+	}
+	for _, k := range f.kept {
+		released = append(released, k.text...)
+	}
+	f.kept = nil
+	return released
+}
+
+// colored reports whether an OSC is about colours by its number.
+func colored(number int) bool {
+	return number >= 4 && number <= 6 || number >= 10 && number <= 19 || number == 21 ||
+		number >= 104 && number <= 106 || number >= 110 && number <= 119 || number == huge
+}
+
+// catching is an OSC that is kept back, as much of it as has come.
+type catching struct {
+	on   bool
+	body []byte // from its number on
+	over bool   // it is too long to mean anything
+}
+
+func (c *catching) add(b byte) {
+	switch {
+	case !c.on || b < ' ':
+	case len(c.body) == bodyMost:
+		c.over = true
+	default:
+		c.body = append(c.body, b)
+	}
+}
+
+// caught does with the OSC that has ended what is to be done; end is what ended it.
+func (f *Filter) caught(end string) {
+	body := string(f.catch.body)
+	bad := !f.catch.on || f.catch.over
+	f.catch = catching{body: f.catch.body[:0]}
+	if bad {
+		return
+	}
+	number, text, _ := strings.Cut(body, ";")
+	n, _ := strconv.Atoi(strings.TrimLeft(number, " +"))
+	command := func(body string) string { return "\x1b]" + body + end }
+	switch {
+	case n == 4 || n == 5:
+		parts := strings.Split(text, ";")
+		for i := 0; i+1 < len(parts); i += 2 {
+			f.item(number+";"+parts[i], parts[i+1] == "?", command(number+";"+parts[i]+";"+parts[i+1]))
+		}
+	case n == 104 || n == 105:
+		f.reset(strconv.Itoa(n-100)+";", text, command)
+	case n >= 10 && n <= 19:
+		for i, spec := range strings.Split(text, ";") {
+			which := strconv.Itoa(n + i)
+			f.item(which, spec == "?", command(which+";"+spec))
+		}
+	case n >= 110 && n <= 119:
+		f.item(strconv.Itoa(n-100), false, command(body))
+	case n == 21:
+		for _, item := range strings.Split(text, ";") {
+			key, spec, _ := strings.Cut(item, "=")
+			f.item("21;"+key, spec == "?", command("21;"+item))
+		}
+	case n == 1337:
+		key, _, _ := strings.Cut(text, "=")
+		f.item("1337;"+key, false, command(body))
+	case n == 6 || n == 106:
+		which, _, _ := strings.Cut(text, ";")
+		f.item("6;"+which, false, command(body))
+	default:
+		f.item("", false, command(body))
+	}
+}
+
+// reset keeps OSC 104 or 105 back; keys of what they reset begin with prefix.
+func (f *Filter) reset(prefix, list string, command func(string) string) {
+	number := "10" + prefix[:1]
+	if list != "" {
+		for _, n := range strings.Split(list, ";") {
+			f.item(prefix+n, false, command(number+";"+n))
+		}
+		return
+	}
+	for i := len(f.kept) - 1; i >= 0 && f.kept[i].key != ""; i-- {
+		if strings.HasPrefix(f.kept[i].key, prefix) {
+			f.kept = append(f.kept[:i], f.kept[i+1:]...)
+		}
+	}
+	f.item(number, false, command(number))
+}
+
+// item lets a question pass, and keeps a setting.
+func (f *Filter) item(key string, asks bool, text string) {
+	if asks || !f.keep {
+		f.out = append(f.out, text...)
+		return
+	}
+	saves := 0
+	if key != "" {
+		for i := len(f.kept) - 1; i >= 0 && f.kept[i].key != ""; i-- {
+			if f.kept[i].key == key {
+				f.kept = append(f.kept[:i], f.kept[i+1:]...)
+				break
+			}
+		}
+	} else {
+		for _, k := range f.kept {
+			if k.key == "" {
+				saves++
+			}
+		}
+	}
+	if _, index, ok := strings.Cut(key, ";"); ok && (key[0] == '4' || key[0] == '5') {
+		if n, err := strconv.Atoi(index); err != nil || n > indexMost {
+			return
+		}
+	}
+	if len(f.kept) < keptMost && saves < saveMost {
+		f.kept = append(f.kept, setting{key, text})
+	}
+}
+
+// retain keeps a control sequence back: XTPUSHCOLORS and XTPOPCOLORS.
+func (f *Filter) retain(sequence []byte) { f.item("", false, string(bytes.Clone(sequence))) }

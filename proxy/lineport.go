@@ -1,0 +1,269 @@
+package proxy
+
+import (
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/line"
+)
+
+// Times of the shared line.
+const (
+	// lineEvery is how often it is looked whether the line is free again while an agent's input waits for that, beside each
+	// output: nothing announces that another program has the terminal.
+	lineEvery = 100 * time.Millisecond
+	// stillFor and stillMost: input under level type is judged when nothing has moved for stillFor, so that the line is the
+	// one that the user reads, and the program waits for input, which one that starts does not yet; after stillMost in any case.
+	stillFor   = 50 * time.Millisecond
+	stillMost  = 2 * time.Second
+	stillEvery = 10 * time.Millisecond
+	// busyMost is stillMost for text that comes while a program works: its prompt is what the text is for.
+	busyMost = 10 * time.Second
+	// openMost is how long agents wait at most for what a program makes of a line of the user's.
+	openMost = 2 * time.Second
+	// quoteMost bounds what is quoted of a line, in characters.
+	quoteMost = 200
+)
+
+// sharedLine is the line that the user and agents share, for the screen loop, which owns it.
+type sharedLine struct {
+	s       *session
+	tracker *line.Tracker
+	waited  time.Time // since when an agent's input waits for the line, zero while none does
+	looked  time.Time
+	// opened is the line that the user submitted last, openSince since when that is known.
+	opened    line.Begin
+	openSince time.Time
+	told      string // what control knows of the line
+}
+
+// wireLine plugs the shared line between pump, control and screen loop.
+func (s *session) wireLine() {
+	s.loop.shared = &sharedLine{s: s, tracker: &line.Tracker{
+		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
+		Group:  s.child.ForegroundGroup,
+	}}
+	s.authority.shares = s.loop.shared.tracker.Allow
+	s.loop.shared.moved() // keys may come before any output
+}
+
+// facts are what the kernel and the shell's marks say now.
+func (l *sharedLine) facts() line.Facts {
+	s := l.s
+	settings, err := s.child.Settings()
+	if err != nil {
+		return line.Facts{}
+	}
+	typed := l.tracker.Typed()
+	f := line.Facts{
+		Settings: line.Settings(settings), Alt: s.loop.model.Alt(), Paste: s.loop.model.Modes().BracketedPaste,
+		Runs: s.loop.lookout.runs(), Odd: typed.Odd, Asks: typed.Asks,
+	}
+	if f.Settings.Canonical {
+		a, _ := s.child.Attention()
+		f.Reads = a.Reads || a.Polls
+		return f
+	}
+	if leader, ok := s.child.GroupLeader(); ok {
+		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
+	}
+	return f
+}
+
+// occupied reports whether the user has something unsubmitted on the line, and quotes it.
+func (l *sharedLine) occupied() (quote string, yes bool) {
+	typed := l.tracker.Typed()
+	if !typed.Mine() {
+		return "", false
+	}
+	prompt := line.Shared(l.facts())
+	group := l.s.child.ForegroundGroup()
+	b, yes := line.Occupied(screenView{l.s.loop}, prompt, group, typed)
+	if !yes && typed.Opened(group) && l.unsettled(time.Now(), typed) {
+		return "", true // the prompt that comes may ask for the rest of what the user began
+	}
+	if !yes && prompt != line.None {
+		l.tracker.Free(typed) // what comes onto the line next is not the user's
+	}
+	return l.quote(b), yes
+}
+
+// unsettled reports whether the program has yet to answer the line that the user submitted last: it has not read it, or its
+// screen still moves. A program that goes on printing gets openMost.
+func (l *sharedLine) unsettled(now time.Time, typed line.Typed) bool {
+	if l.opened != typed.Open() {
+		l.opened, l.openSince = typed.Open(), now
+	}
+	s := l.s
+	moves := s.child.Unread() > 0 || !s.drained() || now.Sub(s.loop.pace.LastChange()) < stillFor
+	return moves && now.Sub(l.openSince) < openMost
+}
+
+// quote is a line as agents may read it.
+func (l *sharedLine) quote(b line.Buffer) string {
+	text, _ := l.s.loop.shown.conceal(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
+	if r := []rune(text); len(r) > quoteMost {
+		text = string(r[:quoteMost]) + "…"
+	}
+	return text
+}
+
+// blocks is the error of an input that has to wait for the user's line, nil when it has not.
+func (l *sharedLine) blocks(now time.Time) error {
+	if l == nil {
+		return nil
+	}
+	quote, yes := l.occupied()
+	if !yes {
+		return nil
+	}
+	if l.waited.IsZero() {
+		l.waited = now
+	}
+	l.told, l.looked = quote, now
+	return &input.Occupied{Line: quote}
+}
+
+// check looks whether the line that an input waits for is free, and has control know.
+func (l *sharedLine) check(now time.Time) {
+	if l == nil || l.waited.IsZero() {
+		return
+	}
+	l.looked = now
+	if !l.s.authority.state().Occupied && now.Sub(l.waited) > time.Second {
+		l.waited = time.Time{} // nobody waits any more
+		return
+	}
+	switch quote, yes := l.occupied(); {
+	case !yes:
+		l.waited = time.Time{}
+		l.s.pump.Post(l.s.authority.Vacate)
+	case quote != l.told:
+		l.told = quote
+		l.s.pump.Post(func(now time.Time) {
+			if l.s.authority.Occupied() {
+				l.s.authority.Occupy(now, quote)
+			}
+		})
+	}
+}
+
+// next is when the next look is due though nothing happens.
+func (l *sharedLine) next() (at time.Time, ok bool) {
+	if l == nil || l.waited.IsZero() {
+		return time.Time{}, false
+	}
+	return l.looked.Add(lineEvery), true
+}
+
+// moved says where the cursor is after output, and rested that the output pauses.
+func (l *sharedLine) moved() {
+	if l == nil {
+		return
+	}
+	v := screenView{l.s.loop}
+	row, col := v.Cursor()
+	l.tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
+}
+
+func (l *sharedLine) rested() {
+	if l != nil {
+		l.tracker.Rested(line.Look(screenView{l.s.loop}))
+	}
+}
+
+// left quotes what an agent may have left on the line, "" when there is nothing, or nobody knows.
+func (l *sharedLine) left() string {
+	typed := l.tracker.Typed()
+	if !typed.Line.Set || line.Shared(l.facts()) == line.None {
+		return ""
+	}
+	b := line.Find(screenView{l.s.loop}, typed.Line)
+	if !b.Known || b.Empty() {
+		return ""
+	}
+	return l.quote(b)
+}
+
+// leftBehind has do called with what an agent left on the line, quoted, once the program has shown it; "" when that is nothing
+// or nobody knows. do runs in the screen loop, or gone in its place when that has ended.
+func (l *sharedLine) leftBehind(do func(quote string), gone func()) {
+	time.AfterFunc(stillFor, func() {
+		if !l.s.loop.post(func(time.Time) { do(l.left()) }) {
+			gone()
+		}
+	})
+}
+
+// judge is what is known of the line as an input under level type is about to go, and whether it stands still: what was typed
+// before has been read, and the screen does not move. text says that the input would go unasked at a prompt.
+func (l *sharedLine) judge(now, began time.Time, text bool) (j judgement, still bool) {
+	s := l.s
+	j.read = s.child.Unread() == 0 && s.drained()
+	j.facts = l.facts()
+	j.prompt = line.At(j.facts)
+	most := stillMost
+	if busy := j.prompt == line.None && l.busy(); busy && text {
+		most = busyMost
+	} else if !busy {
+		still = j.read && now.Sub(s.loop.pace.LastChange()) >= stillFor
+	}
+	still = still || now.Sub(began) >= most
+	j.buffer = line.Find(screenView{s.loop}, l.tracker.Typed().Line)
+	j.cols, j.rows = s.loop.model.Size()
+	return j, still
+}
+
+// busy reports whether the program is known to do something else than to wait for input.
+func (l *sharedLine) busy() bool {
+	a, known := l.s.child.Attention()
+	return known && !a.Reads && !a.Polls && a.Relay == "" && !a.Unclear
+}
+
+// judgement is what an input under level type is judged by.
+type judgement struct {
+	facts      line.Facts
+	prompt     line.Prompt
+	read       bool // what was typed before has been read, and what was printed is on the screen
+	buffer     line.Buffer
+	cols, rows int
+}
+
+// typeLevel reports whether input is under level type now.
+func (d *desk) typeLevel() bool {
+	st := d.s.authority.state()
+	return st.Phase == control.Granted && st.Level == control.Type
+}
+
+// screenView is the terminal model as package line reads it.
+type screenView struct{ l *screenLoop }
+
+func (v screenView) Size() (cols, rows int) { return v.l.model.Size() }
+func (v screenView) Alt() bool              { return v.l.model.Alt() }
+
+func (v screenView) Wrapped(row int) bool {
+	if row < 0 {
+		return v.l.model.HistoryWrapped(v.l.model.HistoryLen() + row)
+	}
+	return v.l.model.RowWrapped(row)
+}
+
+func (v screenView) Cursor() (row, col int) {
+	c := v.l.model.Cursor()
+	if c.Pending {
+		c.Col++
+	}
+	return c.Row, c.Col
+}
+
+func (v screenView) Line(row int) uint64 {
+	return v.l.model.HistoryNumber() + uint64(v.l.model.HistoryLen()) + uint64(row)
+}
+
+func (v screenView) Cell(row, col int) (content string, width int) {
+	c := v.l.model.Cell(row, col)
+	return c.Content, c.Width
+}

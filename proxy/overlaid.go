@@ -1,0 +1,55 @@
+package proxy
+
+import (
+	"os"
+	"time"
+
+	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/screen"
+)
+
+// wireOverlay plugs what the proxy itself shows between control, the screen loop and the copier.
+func (s *session) wireOverlay(agent *AgentConfig) {
+	conf := overlay.Config{
+		Name: agent.Name, Line: !agent.NoNotice, Title: titled(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
+		Repaint: s.output.repaint, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
+		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
+	}
+	draw := overlay.PainterConfig{Loop: modelOwner{s.loop, s.conf.headless}, Shown: s.questionShown}
+	if s.conf.headless != nil { // whoever looks keeps the title of their own window
+		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
+	}
+	if s.term.HasKeyboard() {
+		draw.Ask = func(take func(row int)) {
+			s.pump.Post(func(time.Time) { s.detector.expect(take) })
+		}
+	}
+	s.status = overlay.New(conf)
+	draw.Status = s.status
+	s.painter = overlay.NewPainter(draw)
+	s.output.painted, s.output.overlay = s.status.Stands, s.painter
+	s.output.last.untitle = s.painter.Untitle
+	s.output.dirty.Store(true)
+}
+
+// questionShown tells control that a question stands on the user's screen since now.
+func (s *session) questionShown(question uint64) {
+	now := time.Now()
+	s.pump.Post(func(time.Time) {
+		if s.authority.Question() == question {
+			s.authority.Shown(now)
+		}
+	})
+}
+
+// modelOwner is the screen loop as package overlay sees it.
+type modelOwner struct {
+	loop     *screenLoop
+	headless *headless
+}
+
+func (o modelOwner) Call(do func(now time.Time)) bool { return o.loop.call(do) }
+func (o modelOwner) Post(do func(now time.Time)) bool { return o.loop.post(do) }
+func (o modelOwner) Model() *screen.Screen            { return o.loop.model }
+func (o modelOwner) Feed(chunk []byte)                { o.headless.touch(); o.loop.digest(chunk) }
+func (o modelOwner) Moved(now time.Time)              { o.loop.noticeChange(now) }

@@ -1,0 +1,124 @@
+package overlay
+
+import (
+	"strconv"
+	"strings"
+
+	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/screen"
+)
+
+// Colors is how many colours a terminal has, as far as it matters here.
+type Colors uint8
+
+// The kinds of terminals.
+const (
+	NoColors   Colors = iota // or the user wants none: reverse video
+	FewColors                // 16 at most
+	ManyColors               // 256
+)
+
+// few are the families of terminals that have at most 16 colours. Of the others that run today none has fewer than 256.
+var few = []string{"linux", "ansi", "cons25", "cygwin", "pcansi", "sun", "hurd", "xterm-16color", "xterm-color", "rxvt-16color", "putty-vt"}
+
+// ColorsOf judges a terminal by its type (TERM) and the user's wish (NO_COLOR, no-color.org).
+func ColorsOf(term string, noColor bool) Colors {
+	if noColor || term == "" || term == "unknown" || strings.HasPrefix(term, "dumb") || strings.HasPrefix(term, "vt") ||
+		strings.HasSuffix(term, "-mono") || strings.HasSuffix(term, "-m") {
+		return NoColors
+	}
+	for _, family := range few {
+		if strings.HasPrefix(term, family) {
+			return FewColors
+		}
+	}
+	return ManyColors
+}
+
+// The entries of the palette that make dark on amber, the best first. Amber says agent. The contrast of any two is 7 at
+// least (WCAG 2). Of the first 16 the user's own theme may have made something else, so they are for terminals without
+// others, and not bold, which would make black a grey.
+var (
+	darkMany  = []uint8{16, 232, 233, 234, 17}
+	amberMany = []uint8{214, 215, 220, 221, 178, 179, 208, 222, 223, 228, 229, 230}
+	darkFew   = []uint8{0}
+	amberFew  = []uint8{11, 3, 15, 7}
+)
+
+// look is how the proxy's own words are drawn.
+type look struct {
+	sgr   string  // behind SGR 0
+	reset []uint8 // entries of the palette that need their own colours back for it
+}
+
+// lookOn is the look on a screen whose program may have changed the palette: with entries that it has left alone, else with
+// two that are reset.
+func lookOn(m *screen.Screen, colors Colors, bold bool) look {
+	dark, amber := darkMany, amberMany
+	switch colors {
+	case NoColors:
+		return look{sgr: notice.Reverse}
+	case FewColors:
+		dark, amber, bold = darkFew, amberFew, false
+	case ManyColors:
+	}
+	fg, ok := unused(m, dark)
+	bg, also := unused(m, amber)
+	var l look
+	if !ok {
+		l.reset = append(l.reset, fg)
+	}
+	if !also {
+		l.reset = append(l.reset, bg)
+	}
+	l.sgr = "\x1b[" + paint(fg, 30) + ";" + paint(bg, 40)
+	if bold && !m.SpecialColors() { // else bold may have a colour of its own
+		l.sgr += ";1"
+	}
+	l.sgr += "m"
+	return l
+}
+
+// unused is the first of entries that the program has never set; without one it is the first, and ok is false.
+func unused(m *screen.Screen, entries []uint8) (entry uint8, ok bool) {
+	for _, i := range entries {
+		if !m.PaletteUsed(i) {
+			return i, true
+		}
+	}
+	return entries[0], false
+}
+
+// paint is the parameter of SGR for an entry; base is 30 for the foreground and 40 for the background.
+func paint(i uint8, base int) string {
+	switch {
+	case i < 8:
+		return strconv.Itoa(base + int(i))
+	case i < 16:
+		return strconv.Itoa(base + 60 + int(i) - 8)
+	}
+	return strconv.Itoa(base+8) + ";5;" + strconv.Itoa(int(i))
+}
+
+// appendReset appends OSC 104 for entries.
+func appendReset(dst []byte, entries []uint8) []byte {
+	if len(entries) == 0 {
+		return dst
+	}
+	dst = append(dst, "\x1b]104"...)
+	for _, i := range entries {
+		dst = strconv.AppendUint(append(dst, ';'), uint64(i), 10)
+	}
+	return append(dst, "\x1b\\"...)
+}
+
+// appendPalette appends what gives entries the program's colours again.
+func appendPalette(dst []byte, m *screen.Screen, entries []uint8) []byte {
+	for _, i := range entries {
+		if spec := m.PaletteSpec(i); spec != "" {
+			dst = strconv.AppendUint(append(dst, "\x1b]4;"...), uint64(i), 10)
+			dst = append(append(append(dst, ';'), spec...), "\x1b\\"...)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,97 @@
+package overlay
+
+import (
+	"strconv"
+	"time"
+
+	"terminalproxy/proxy/control"
+)
+
+// awayFor is how long another program has to be in front before the user is told that the agent waits: a shell that an
+// agent types commands into is away with each of them.
+const awayFor = time.Second
+
+// Controlled remarks on a change of control. line quotes what the agent left on the program's line, "" for nothing; note is the
+// agent's own word as it gives the keyboard back.
+func (s *Status) Controlled(e control.Event, line, note string) {
+	left := ""
+	if line != "" {
+		left = "; left on the line: " + strconv.Quote(line)
+	}
+	if e.Request && s.withdrawn(e) {
+		return
+	}
+	until := term(0)
+	if !e.Until.IsZero() {
+		until = term(time.Until(e.Until))
+	}
+	switch {
+	case e.Granted && e.By != "":
+		verb := "drive"
+		if e.Level == control.Type {
+			verb = "type"
+		}
+		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Key+" takes the keyboard back at once; your own keys pause it", NoteFor)
+	case e.Granted && e.Level == control.Type:
+		s.Say(e.Agent.Name+" may type"+until+"; Enter and the like are yours to let through. "+s.conf.Key+" takes the keyboard back at once", TellFor)
+	case e.Granted:
+		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Key+" takes the keyboard back at once; your own keys pause it", TellFor)
+	case e.Reason == control.Reclaimed && e.By != "":
+		s.Say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
+	case e.Reason == control.Reclaimed:
+		s.Say("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, TellFor)
+	case e.Reason == control.Released && note != "":
+		s.Say(e.Agent.Name+" gives the keyboard back: “"+note+"”"+left, NoteFor)
+	case e.Reason == control.Released:
+		s.Say(e.Agent.Name+" gives the keyboard back"+left, TellFor)
+	case e.Reason == control.Expired:
+		s.Say("time is over: "+e.Agent.Name+" no longer has the keyboard"+left, TellFor)
+	case e.Reason == control.Link:
+		s.Say(e.Agent.Name+" is gone: the keyboard is yours"+left, TellFor)
+	case e.Reason == control.Absent:
+		s.Say(e.Agent.Name+" was away for "+lasts(control.AbsentFor)+": the keyboard is yours"+left, TellFor)
+	}
+}
+
+// withdrawn remarks on the end of a request that was not granted; it reports whether there was something to say.
+func (s *Status) withdrawn(e control.Event) bool {
+	say := e.Agent.Name + " asks no more"
+	switch e.Reason {
+	case control.Refused:
+		if say = e.Agent.Name + " is refused"; e.By != "" {
+			say = e.By + " refused " + e.Agent.Name
+		}
+		if e.Shut {
+			say += ", and may not ask again before you open the menu (" + s.conf.Key + ")"
+		}
+	case control.Expired:
+		say += ": nobody answered"
+	case control.Released, control.Link, control.Absent:
+	default:
+		return false
+	}
+	s.Say(say, TellFor)
+	return true
+}
+
+// fronted notes that another program took the terminal from the one that a grant is for, or gave it back. The lock is held.
+func (s *Status) fronted(state control.State) {
+	if (state.Away == "") == (s.state.Away == "") {
+		return
+	}
+	if s.away != nil {
+		s.away.Stop()
+		s.away = nil
+	}
+	if state.Away == "" {
+		return
+	}
+	s.away = time.AfterFunc(awayFor, func() {
+		s.mu.Lock()
+		st := s.state
+		s.mu.Unlock()
+		if st.Away != "" {
+			s.Say(st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in front", TellFor)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package overlay
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+)
+
+// TestR69TheWordsOfTheSign: who, what, for how long, and who else.
+func TestR69TheWordsOfTheSign(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		want  string
+		state control.State
+	}{
+		{` claude drives · Ctrl+\ `, control.State{Level: control.Drive}},
+		{` claude types · Ctrl+\ `, control.State{Level: control.Type}},
+		{` claude drives 10 min · Ctrl+\ `, control.State{Level: control.Drive, Until: now.Add(10 * time.Minute)}},
+		{` claude drives 9 min · Ctrl+\ `, control.State{Level: control.Drive, Until: now.Add(8*time.Minute + time.Second)}},
+		{` claude drives <1 min · Ctrl+\ `, control.State{Level: control.Drive, Until: now.Add(time.Second)}},
+		{` claude drives 1 h 30 min · Ctrl+\ `, control.State{Level: control.Drive, Until: now.Add(90 * time.Minute)}},
+		{` claude paused 10 min · Ctrl+\ `, control.State{Level: control.Drive, Paused: true, Until: now.Add(10 * time.Minute)}},
+		{` claude waits for vim · Ctrl+\ `, control.State{Level: control.Drive, Program: "vim", Away: "sh"}},
+	} {
+		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+		defer s.Close()
+		c.state.Phase, c.state.Agent = control.Granted, control.Agent{ID: "a", Name: "claude"}
+		s.Show(c.state)
+		require.Equal(t, c.want, s.signs(now)[0])
+	}
+	s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+	require.Empty(t, s.signs(now), "nobody drives")
+	s.Show(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}})
+	require.Empty(t, s.signs(now))
+	s = New(Config{Key: `Ctrl+\`, Repaint: func() {}})
+	s.Show(control.State{Phase: control.Granted})
+	require.Empty(t, s.signs(now), "no line is wanted")
+}
+
+// TestR69OthersAsk for a minute, and whoever got the keyboard asks no more.
+func TestR69OthersAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+		defer s.Close()
+		s.Show(control.State{Phase: control.Granted, Level: control.Drive, Agent: control.Agent{ID: "a", Name: "claude"}})
+		s.Rival("b")
+		s.Rival("b")
+		s.Rival("c")
+		require.Equal(t, ` claude drives · +2 ask · Ctrl+\ `, s.signs(time.Now())[0])
+		s.Show(control.State{Phase: control.Granted, Level: control.Drive, Agent: control.Agent{ID: "b", Name: "codex"}})
+		require.Equal(t, ` codex drives · +1 asks · Ctrl+\ `, s.signs(time.Now())[0])
+		time.Sleep(rivalFor)
+		require.Equal(t, ` codex drives · Ctrl+\ `, s.signs(time.Now())[0])
+	})
+}
+
+// TestR69TheSignWakesOnceAMinute: and not at all where the grant has no end, or there is none.
+func TestR69TheSignWakesOnceAMinute(t *testing.T) {
+	for want, state := range map[int]control.State{
+		9: {Phase: control.Granted, Until: time.Now().Add(10 * time.Minute)}, 0: {Phase: control.Granted}, -1: {},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var wakes atomic.Int64
+			var s *Status
+			s = New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() { wakes.Add(1); go s.signs(time.Now()) }})
+			defer s.Close()
+			if !state.Until.IsZero() {
+				state.Until = time.Now().Add(10 * time.Minute)
+			}
+			s.Show(state)
+			synctest.Wait()
+			wakes.Store(0)
+			time.Sleep(9*time.Minute + 59*time.Second)
+			synctest.Wait()
+			require.EqualValues(t, max(want, 0), wakes.Load())
+		})
+	}
+}
+
+// TestR69TheSignOverTextGoesForAKey: for a second.
+func TestR69TheSignOverTextGoesForAKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var repaints atomic.Int64
+		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() { repaints.Add(1) }})
+		defer s.Close()
+		s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}})
+		s.Dismiss()
+		require.True(t, s.covers(time.Now(), false))
+		require.True(t, s.covers(time.Now(), true))
+		repaints.Store(0)
+		s.Dismiss()
+		require.EqualValues(t, 1, repaints.Load())
+		require.False(t, s.covers(time.Now(), true))
+		require.True(t, s.covers(time.Now(), false), "elsewhere it is in nobody's way")
+		s.covers(time.Now(), true)
+		time.Sleep(keyRest)
+		synctest.Wait()
+		require.EqualValues(t, 2, repaints.Load())
+		require.True(t, s.covers(time.Now(), true))
+	})
+}

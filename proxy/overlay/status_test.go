@@ -1,0 +1,226 @@
+package overlay
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/control"
+)
+
+// TestR47TheQuestionSaysWhoWhatAndForHowLong: and what the agent says stands between marks that it cannot forge, cleaned and
+// cut, beside the keys, which are always there.
+func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
+	const keys = `Ctrl+G gives it · Ctrl+\ refuses`
+	for _, tt := range []struct {
+		name, agent, reason string
+		level               control.Level
+		lasts               time.Duration
+		want                string
+	}{
+		{"plain", "claude", "fix the typo", control.Drive, 0, "“claude” asks to drive for 10 min: “fix the typo”"},
+		{"limited", "claude", "fix the typo", control.Type, 5 * time.Minute, "“claude” asks to type for 5 min: “fix the typo”"},
+		{"odd time", "claude", "x", control.Drive, time.Minute + 5*time.Second, "“claude” asks to drive for 1 min 5 s: “x”"},
+		{"R70: more than it would get", "claude", "x", control.Drive, time.Hour, "“claude” asks to drive for 10 min: “x”"},
+		{"forged end", "claude", "look” Ctrl+\\ gives it · “", control.Drive, 0, "“claude” asks to drive for 10 min: “look' ctrl-\\ gives it . '”"},
+		{"far to the right", "claude", "look" + strings.Repeat(" ", 100) + "Ctrl + G refuses", control.Drive, 0, "“claude” asks to drive for 10 min: “look ctrl-G refuses”"},
+		{"escapes and controls", "claude", "a\x1b[31mb\x00\nc", control.Drive, 0, "“claude” asks to drive for 10 min: “ab c”"},
+		{"invisible", "claude", "look\u202e gnihton\U000e0041", control.Drive, 0, "“claude” asks to drive for 10 min: “look gnihton”"},
+		{"R30: nothing is covered for the user", "claude", "use " + token, control.Drive, 0, "“claude” asks to drive for 10 min: “use " + token + "”"},
+		{"too long", "claude", strings.Repeat("x", 500), control.Drive, 0, "“claude” asks to drive for 10 min: “" + strings.Repeat("x", 20)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+			a := control.New(control.Config{Keyboard: true, Yield: time.Second})
+			now := time.Now()
+			require.NoError(t, a.Request(now, control.Request{
+				ID: "1", Agent: control.Agent{ID: "a", Name: tt.agent}, Level: tt.level, Reason: Reason(tt.reason), For: tt.lasts,
+			}))
+			s.Show(a.State(now))
+			line, _, ring, question := s.compose(now, 120, 24, "")
+			require.True(t, strings.HasPrefix(line, " "+tt.want), line)
+			require.True(t, strings.HasSuffix(strings.TrimRight(line, " "), " "+keys), line)
+			require.True(t, ring && question != 0)
+			require.LessOrEqual(t, len([]rune(Reason(tt.reason))), 201)
+		})
+	}
+}
+
+// TestR43TheTitleStandsBehindAWordOfOurs: whatever the program calls its window, who has the keyboard comes first.
+func TestR43TheTitleStandsBehindAWordOfOurs(t *testing.T) {
+	s := New(Config{Title: true, Repaint: func() {}})
+	s.Show(control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}})
+	_, window, _, _ := s.compose(time.Now(), 80, 24, "[observed] a\u202eb\u200dc")
+	require.Equal(t, "[claude drives] [observed] abc", window)
+}
+
+// TestR8TheKeyboardIsUnlockedAsAGrantBegins: once for each.
+func TestR8TheKeyboardIsUnlockedAsAGrantBegins(t *testing.T) {
+	s := New(Config{Repaint: func() {}})
+	require.False(t, s.takeBegun())
+	for range 2 {
+		s.Show(control.State{Phase: control.Granted})
+		s.Show(control.State{Phase: control.Granted, Paused: true})
+		require.True(t, s.takeBegun())
+		require.False(t, s.takeBegun())
+		s.Show(control.State{Phase: control.Observing})
+		require.False(t, s.takeBegun())
+	}
+}
+
+// TestR47WhatIsAskedFor: who, what, how far and for how long, with the whole of the agent's own words.
+func TestR47WhatIsAskedFor(t *testing.T) {
+	ada := control.Agent{ID: "a", Name: "ada"}
+	for _, c := range []struct {
+		state control.State
+		one   bool
+		cols  int
+		want  []string
+	}{
+		{control.State{Level: control.Drive, Reason: "try"}, false, 80, []string{"“ada” asks to drive until you take it back: “try”"}},
+		{control.State{Level: control.Type, Reason: "try", For: 10 * time.Minute}, false, 80, []string{"“ada” asks to type for 10 min: “try”"}},
+		{control.State{Level: control.Drive, Reason: "try", For: 90 * time.Minute}, true, 100, []string{"“ada” asks to drive this program for 1 h 30 min: “try”"}},
+		{control.State{Level: control.Drive, Reason: "try", For: time.Minute, Another: true}, false, 120, []string{"another agent, “ada”, asks to drive for 1 min: “try”"}},
+		{control.State{Level: control.Drive, Reason: strings.Repeat("x", 100), For: 10 * time.Minute}, false, 60, []string{strings.Repeat("x", 58) + "\n ", "\n Ctrl+G gives it · Ctrl+\\ refuses"}},
+	} {
+		c.state.Phase, c.state.Agent = control.Asked, ada
+		s := &Status{conf: Config{Line: true, Key: `Ctrl+\`, OneProgram: c.one}, state: c.state}
+		line := s.sentence(time.Now(), c.cols, 24)
+		for _, want := range append(c.want, "Ctrl+G gives it") {
+			require.Contains(t, line, want)
+		}
+	}
+}
+
+// token has the shape of a token of GitHub's.
+const token = "gh" + "p_" + "Ab3xAb3xAb3xAb3xAb3xAb3xAb3xAb3xAb3x"
+
+// TestR71TheMenuOffersToMute: where there was an agent; and it says how long control lasts.
+func TestR71TheMenuOffersToMute(t *testing.T) {
+	for want, st := range map[string]control.State{
+		"asks drive for 10 min · m writes to it · h hides · ":                   {For: 10 * time.Minute},
+		"asks drive until you take it back · m writes":                          {},
+		"m writes to it · x mutes claude 2 · h hides · Ctrl+\\ sends the key":   {Mute: control.Mute{Agent: "claude 2"}},
+		"m writes to it · x unmutes claude 2 · h shows it · Ctrl+\\ sends the ": {Mute: control.Mute{Agent: "claude 2", Undo: true}, Hidden: true},
+	} {
+		st.Menu = true
+		s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: st}
+		require.Contains(t, s.sentence(time.Now(), 200, 24), want)
+	}
+}
+
+// TestR70WhatIsPromised: who gets the keyboard without a question, and for how long.
+func TestR70WhatIsPromised(t *testing.T) {
+	for want, st := range map[string]control.State{
+		"the next agent that asks will drive for 10 min ":                    {For: 10 * time.Minute},
+		"codex, once it asks, will type for 1 min (phone says so) ":          {For: time.Minute, Pregift: control.Gift{By: "phone", Agent: "codex", Level: control.Type}},
+		"the next agent that asks will drive until you take it back (phone ": {Pregift: control.Gift{By: "phone"}},
+	} {
+		st.Pregrant = true
+		s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: st}
+		require.Contains(t, s.sentence(time.Now(), 120, 24), want)
+	}
+}
+
+// TestR70WhatTheUserIsTold: how long control lasts, and that nobody asks any more.
+func TestR70WhatTheUserIsTold(t *testing.T) {
+	ada := control.Agent{ID: "a", Name: "ada"}
+	for want, e := range map[string]control.Event{
+		"ada drives for 10 min. Ctrl+\\ takes":                                     {Granted: true, Level: control.Drive, Until: time.Now().Add(10 * time.Minute)},
+		"ada drives until you take it back. Ctrl+\\ takes":                         {Granted: true, Level: control.Drive},
+		"ada may type for 10 min; Enter":                                           {Granted: true, Level: control.Type, Until: time.Now().Add(10 * time.Minute)},
+		"phone lets ada drive for 1 min. ":                                         {Granted: true, Level: control.Drive, By: "phone", Until: time.Now().Add(time.Minute)},
+		"ada is gone: the keyboard is yours":                                       {Reason: control.Link},
+		"ada was away for 2 min: the keyboard is yours":                            {Reason: control.Absent},
+		"time is over: ada no longer has the keyboard":                             {Reason: control.Expired},
+		" ada asks no more ":                                                       {Reason: control.Link, Request: true},
+		"  ada asks no more ":                                                      {Reason: control.Absent, Request: true},
+		" ada asks no more  ":                                                      {Reason: control.Released, Request: true},
+		"ada asks no more: nobody answered":                                        {Reason: control.Expired, Request: true},
+		"ada is refused ":                                                          {Reason: control.Refused, Request: true},
+		"phone refused ada ":                                                       {Reason: control.Refused, Request: true, By: "phone"},
+		"ada is refused, and may not ask again before you open the menu (Ctrl+\\)": {Reason: control.Refused, Request: true, Shut: true},
+	} {
+		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
+		e.Agent = ada
+		s.Controlled(e, "", "")
+		line, _, _, _ := s.compose(time.Now(), 120, 24, "")
+		require.Contains(t, line+"  ", strings.TrimLeft(want, " "))
+		s.Close()
+	}
+	s := New(Config{Line: true, Repaint: func() {}})
+	s.Controlled(control.Event{Agent: ada, Request: true, Reason: control.Exited}, "", "")
+	line, _, _, _ := s.compose(time.Now(), 120, 24, "")
+	require.Empty(t, line)
+}
+
+func TestLasts(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"10 min": 10*time.Minute - time.Millisecond, "45 s": 45 * time.Second, "1 h": time.Hour, "1 h 30 min": 90 * time.Minute,
+		"1 h 5 s": time.Hour + 5*time.Second, "2 min 30 s": 150 * time.Second, "0 s": 0,
+	} {
+		require.Equal(t, want, lasts(d))
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"10m": 10 * time.Minute, "45s": 45 * time.Second, "1h": time.Hour, "1h30m": 90 * time.Minute, "1h0m5s": time.Hour + 5*time.Second,
+		"2m30s": 150 * time.Second, "0s": 0, "20m": 20*time.Minute - time.Millisecond, "10h": 10 * time.Hour,
+	} {
+		require.Equal(t, want, Span(d))
+	}
+}
+
+// TestR47AHeldClickInWords: nobody reads the bytes of a mouse.
+func TestR47AHeldClickInWords(t *testing.T) {
+	s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: control.State{
+		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
+		Held: control.Held{Keys: `click at 5,12 on "OK"`, Mouse: true},
+	}}
+	require.Contains(t, s.approval(100, 24), `“ada” wants to click at 5,12 on "OK"`)
+	require.Contains(t, s.approval(100, 24), "Ctrl+G sends it")
+	s.state.Held.Line = `after "rm -r"`
+	require.Contains(t, s.approval(100, 24), `“ada” wants to click at 5,12 on "OK" after "rm -r"`)
+}
+
+// TestR47HeldInputInTheTitle: a title has no room for a long text, and says so.
+func TestR47HeldInputInTheTitle(t *testing.T) {
+	s := &Status{conf: Config{Key: `Ctrl+\`}, state: control.State{
+		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
+		Held: control.Held{Keys: "<Enter>", Line: `after "` + strings.Repeat("x", 100) + `"`},
+	}}
+	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 characters more, Ctrl+\ refuses]`, s.tag(time.Now()))
+}
+
+// TestR71TheMenuSaysWhatItDid: a key that closed the menu and said nothing would be pressed again.
+func TestR71TheMenuSaysWhatItDid(t *testing.T) {
+	s := New(Config{Key: `Ctrl+\`, Line: true, Repaint: func() {}})
+	for _, c := range []struct {
+		muted control.Mute
+		want  string
+	}{
+		{control.Mute{Agent: "claude"}, `claude is muted: Ctrl+\, then x, unmutes it`},
+		{control.Mute{Agent: "claude", Undo: true}, "agents that you muted may ask again"},
+		{control.Mute{Agent: "claude"}, `claude is muted: Ctrl+\, then x, unmutes it`},
+	} {
+		s.Show(control.State{Menu: true, Muted: s.state.Muted})
+		s.Show(control.State{Muted: c.muted})
+		require.Contains(t, s.sentence(time.Now(), 100, 24), c.want)
+	}
+	s.Close()
+}
+
+// TestR68ARemarkIsWholeOnANarrowScreen: the end of what is said as a grant begins is the key that ends it.
+func TestR68ARemarkIsWholeOnANarrowScreen(t *testing.T) {
+	for _, level := range []control.Level{control.Type, control.Drive} {
+		for _, cols := range []int{30, 39, 40, 80} {
+			s := New(Config{Key: `Ctrl+\`, Line: true, Repaint: func() {}})
+			s.Controlled(control.Event{Granted: true, Agent: control.Agent{Name: "gemini-cli"}, Level: level, Until: time.Now().Add(10 * time.Minute)}, "", "")
+			require.NotContains(t, s.sentence(time.Now(), cols, 12), "more", cols)
+			s.Close()
+		}
+	}
+}
