@@ -1,4 +1,7 @@
 # all: both binaries. The README's two commands are `make demo` and `make test`.
+#
+# The tests have three rings. `make check` is the one to run while working, `make test` is everything that needs no more than
+# Debian's programs, `make clients` drives the real agents, SDKs and terminals (npm, X).
 
 GOLANGCI = v2.15.0
 GOFUMPT  = v0.12.0
@@ -9,7 +12,7 @@ FUZZTIME = 30s
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build demo test lint fmt fuzz bench score tools clean
+.PHONY: all build demo check test clients lint fmt fuzz bench score tools clean
 
 all: build
 
@@ -22,6 +25,16 @@ demo: build
 
 test: build
 	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m ./...
+
+check:
+	go vet ./...
+	go test $$(go list ./... | grep -v -e /cmd/e2e -e /cmd/beside -e /cmd/reading)
+
+CLIENTS_IN = ./cmd/gateway ./cmd/e2e ./proxy/screen
+CLIENT_TESTS = $(shell awk -f .ci/clients.awk $(addsuffix /*_test.go,$(CLIENTS_IN)))
+
+clients: build
+	CLIENTS=1 CGO_ENABLED=1 go test -race -timeout 15m -run '^($(CLIENT_TESTS))$$' $(CLIENTS_IN)
 
 lint: tools
 	$(TOOLS)/golangci-lint run ./...
