@@ -190,15 +190,14 @@ func (d *desk) close(m *protocol.Close) {
 		d.refuse(m.RequestID, protocol.CodeForbidden, "another agent started this terminal: it is not yours to close")
 		return
 	}
-	switch m.Signal {
-	case "", "HUP":
-		h.stop()
-	case "KILL":
-		h.stop()
-		d.s.child.Kill()
-	default:
+	if m.Signal != "" && m.Signal != "HUP" && m.Signal != "KILL" {
 		d.refuse(m.RequestID, protocol.CodeBadMessage, "a session ends by the signal HUP, and what does not heed that by TERM and KILL; or by KILL at once")
 		return
 	}
+	// The answer goes first: after the session's end nothing is said any more.
 	d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+	h.stop()
+	if m.Signal == "KILL" {
+		d.s.child.Kill()
+	}
 }
