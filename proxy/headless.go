@@ -42,7 +42,11 @@ type headless struct {
 // runHeadless runs a program on a terminal of its own until it ends, and ends what it left in its session. ctx ends it as
 // a closing terminal would.
 func runHeadless(ctx context.Context, conf Config) (Result, error) {
-	s := newSession(conf)
+	return newSession(conf).runHeadless(ctx)
+}
+
+func (s *session) runHeadless(ctx context.Context) (Result, error) {
+	conf := s.conf
 	h := conf.headless
 	h.people, h.linked = make(map[string]*seat), make(chan struct{})
 	ctx, h.stop = context.WithCancel(ctx)

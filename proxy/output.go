@@ -281,7 +281,7 @@ func (o *output) passUnder(chunk []byte) {
 	o.dirty.Store(false)
 	before, after, ok := o.overlay.Around(chunk, o.moved.Swap(false))
 	o.inHand.Store(false)
-	if !ok { // the chunk ended within a sequence: the next one will do
+	if !ok || o.anew.Load() { // the chunk ended within a sequence, or somebody waits for the whole screen: the next draw will do
 		o.dirty.Store(true)
 	}
 	o.drawn = time.Now()
