@@ -136,16 +136,21 @@ func (a *authority) Sought() bool          { return a.Phase() != control.Observi
 func (a *authority) Ruled() input.Ruling   { return input.Ruling(a.Machine.Ruled()) } // both count alike
 func (a *authority) Overrun(now time.Time) { a.End(now, control.Reclaimed) }
 
-// Settle publishes what changed, after the pump's queue is clean.
+// Settle publishes what changed, after the pump's queue is clean. The state comes first: an agent that hears of its grant types at
+// once, and what it types is looked at by the newest state.
 func (a *authority) Settle(now time.Time, dropped, unsubmitted int) {
-	for _, e := range a.TakeEvents() {
+	events, s := a.TakeEvents(), a.State(now)
+	differs := s != a.state()
+	if differs {
+		a.now.Store(&s)
+	}
+	for _, e := range events {
 		if !e.Granted {
 			a.left = unsubmitted
 		}
 		a.event(e, dropped, unsubmitted)
 	}
-	if s := a.State(now); s != a.state() {
-		a.now.Store(&s)
+	if differs {
 		a.changed(s)
 	}
 }

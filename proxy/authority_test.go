@@ -89,3 +89,27 @@ func TestR70AWokenComputerWritesNothing(t *testing.T) {
 	_, ok = a.Next(later)
 	require.False(t, ok, "an idle session is not woken")
 }
+
+// TestAGrantIsInForceWhenItIsTold: an agent that types as soon as it hears of its grant types under it.
+func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
+	a := newAuthority(control.Config{Keyboard: true})
+	told := 0
+	a.typed, a.allowed, a.secret = func() {}, func() {}, func() bool { return false }
+	a.changed = func(control.State) {}
+	a.event = func(e control.Event, _, _ int) {
+		told++
+		require.Equal(t, e.Granted, a.state().Phase == control.Granted)
+		if e.Granted {
+			require.Equal(t, e.Epoch, a.state().Epoch)
+		}
+	}
+	now := time.Now()
+	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: control.Drive}))
+	a.Settle(now, 0, 0)
+	a.Shown(now)
+	a.Confirm(now.Add(time.Second))
+	a.Settle(now, 0, 0)
+	a.Chord(now.Add(time.Second))
+	a.Settle(now, 0, 0)
+	require.Equal(t, 2, told)
+}
