@@ -45,6 +45,13 @@ func (s *session) wireLine() {
 	s.loop.shared = &sharedLine{s: s, tracker: &line.Tracker{
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
 		Group:  s.child.ForegroundGroup,
+		Ask: func() {
+			s.loop.post(func(now time.Time) {
+				if s.loop.pace.Settled(now) {
+					s.loop.shared.rested()
+				}
+			})
+		},
 	}}
 	s.authority.shares = s.loop.shared.tracker.Allow
 	s.loop.shared.moved() // keys may come before any output

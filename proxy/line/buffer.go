@@ -51,6 +51,15 @@ type Begin struct {
 	Known bool // Rest holds
 }
 
+// learn takes the prompt if this is where the key came, and it is not known yet.
+func (b *Begin) learn(r Rest) bool {
+	if !b.Set || b.Known || b.Place != r.Place {
+		return false
+	}
+	b.Rest, b.Known = r, true
+	return true
+}
+
 // searchMost bounds the rows above the cursor in which the prompt is looked for.
 const searchMost = 200
 

@@ -211,6 +211,33 @@ func TestR63TheUserEmptiesTheAgentsLine(t *testing.T) {
 	p.free()
 }
 
+// TestR63AQuickUser: who types before anybody was told of the prompt has it looked at when the key comes; who types before it
+// stands types behind the one of before.
+func TestR63AQuickUser(t *testing.T) {
+	p := newTyping(t, 40, 8, "$ ")
+	p.user("ls", "ls")
+	p.user("\r", "\r\nfile\r\n")
+	p.shows("$ ")
+	asked := 0
+	p.tracker.Ask = func() { asked++ }
+	p.user("for", "")
+	require.NotZero(t, asked)
+	p.tracker.Rested(line.Look(p.m))
+	p.shows("for")
+	p.tracker.Rested(line.Look(p.m)) // too late to be the prompt
+	require.Equal(t, line.Buffer{Known: true, Before: "for"}, line.Find(p.m, p.tracker.Typed().Own))
+	p.user("\r", "\r\n> ")
+	_, yes := p.occupied()
+	require.True(t, yes, "the rest of it")
+
+	p.user("\x03", "^C\r\n")
+	p.user("for", "$ for") // typed ahead
+	require.False(t, p.tracker.Typed().Own.Known)
+	p.user("\r", "\r\n> ")
+	_, yes = p.occupied()
+	require.True(t, yes, "the rest of it")
+}
+
 func TestR63WhatWasTypedElsewhere(t *testing.T) {
 	p := newTyping(t, 40, 5, "~\r\n")
 	p.user("ZZ", "") // vim took them

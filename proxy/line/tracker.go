@@ -14,6 +14,10 @@ type Tracker struct {
 	Cooked func() bool
 	// Group is the foreground process group, 0 when nobody knows.
 	Group func() int
+	// Ask has the owner of the screen call Rested soon if the output pauses. It is called on the first key where the
+	// prompt is not known yet: observers are told of a pause at intervals, and a user who types at once is earlier. It must
+	// not wait. nil asks nobody.
+	Ask func()
 
 	here atomic.Uint64 // a Place, packed: it changes with each chunk of output
 	rest atomic.Pointer[Rest]
@@ -81,7 +85,15 @@ func unpack(n uint64) (p Place, ok bool) {
 }
 
 // Rested says what the cursor's row looks like while the output pauses.
-func (t *Tracker) Rested(r Rest) { t.rest.Store(&r) }
+func (t *Tracker) Rested(r Rest) {
+	t.rest.Store(&r)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.typed.Line.learn(r) {
+		t.prompted(t.typed.Line)
+	}
+	t.typed.Own.learn(r)
+}
 
 // Typed returns what is known of the present line.
 func (t *Tracker) Typed() Typed {
@@ -155,9 +167,15 @@ func (t *Tracker) begin() {
 	if t.typed.Line.Set && !t.left(t.typed.Line) {
 		return
 	}
-	b := t.now()
-	t.typed.Line = b
-	if b.Known && (!t.typed.open.Known || !isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt)) {
+	t.typed.Line = t.now()
+	if t.typed.Line.Known {
+		t.prompted(t.typed.Line)
+	}
+}
+
+// prompted notes the prompt of a line, unless that asks for the rest of another one.
+func (t *Tracker) prompted(b Begin) {
+	if !t.typed.open.Known || !isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt) {
 		t.prompts.add(t.Group(), b.Rest)
 	}
 }
@@ -177,6 +195,9 @@ func (t *Tracker) submitted() (Begin, int) {
 	if open.Set && t.typed.openGroup == group && b.Known && isContinuation(b.Rest.Prompt, open.Rest.Prompt) {
 		return open, group
 	}
+	if !b.Known { // typed ahead: it shows behind the prompt of before, as a rule
+		b.Rest, b.Known = t.prompts.of(group)
+	}
 	if !b.Known {
 		return Begin{}, 0
 	}
@@ -189,6 +210,8 @@ func (t *Tracker) now() Begin {
 	b := Begin{Place: here, Set: ok}
 	if rest := t.rest.Load(); ok && rest != nil && rest.Place == here {
 		b.Rest, b.Known = *rest, true
+	} else if t.Ask != nil {
+		t.Ask()
 	}
 	return b
 }
