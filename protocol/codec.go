@@ -44,19 +44,20 @@ func Encode(m Message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
+	kind := KindOf(m)
 	var frame bytes.Buffer
-	frame.WriteString(`{"type":"` + m.kind() + `",`)
+	frame.WriteString(`{"type":"` + kind + `",`)
 	head := frame.Len()
 	body := json.NewEncoder(&frame)
 	body.SetEscapeHTML(false) // a screen full of < and > would grow sixfold
 	if err := body.Encode(m); err != nil {
-		return nil, fmt.Errorf("encode %s: %w", m.kind(), err)
+		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
 	// The body is {...} and a line feed: its brace gives way to the type.
 	out := frame.Bytes()
 	out = append(out[:head], out[head+1:frame.Len()-1]...)
 	if len(out) > MaxMessage {
-		return nil, &FieldError{Code: CodeTooLarge, Say: fmt.Sprintf("a %s of %d bytes is over the limit of %d", m.kind(), len(out), MaxMessage)}
+		return nil, &FieldError{Code: CodeTooLarge, Say: fmt.Sprintf("a %s of %d bytes is over the limit of %d", kind, len(out), MaxMessage)}
 	}
 	return out, nil
 }
@@ -128,7 +129,7 @@ func newMessage(kind string) Message {
 var byKind = func() map[string]func() Message {
 	index := make(map[string]func() Message, len(messages))
 	for _, empty := range messages {
-		index[empty().kind()] = empty
+		index[KindOf(empty())] = empty
 	}
 	return index
 }()

@@ -125,14 +125,11 @@ const (
 
 // Message is one message of the wire. Only this package can make one.
 type Message interface {
-	// kind is the value of "type".
-	kind() string
+	// head names the message and points to the fields that messages have in common.
+	head() head
 	// check reports the first field that a peer may not send, as a *FieldError.
 	check() error
 }
-
-// KindOf is the value of m's "type" field.
-func KindOf(m Message) string { return m.kind() }
 
 // ValidID reports whether s may be an id: 1 to 128 letters and digits of ASCII, or the signs in "._:-".
 func ValidID(s string) bool {

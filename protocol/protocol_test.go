@@ -82,7 +82,7 @@ func full(kind string) Message {
 func kinds() []string {
 	var all []string
 	for _, empty := range messages {
-		all = append(all, empty().kind())
+		all = append(all, KindOf(empty()))
 	}
 	return all
 }
@@ -138,7 +138,7 @@ func TestOriginMessages(t *testing.T) {
 			`{"type":"terminal.proxy.start","requestId":"r","command":"vim"}`,
 		},
 	} {
-		t.Run(c.m.kind(), func(t *testing.T) {
+		t.Run(KindOf(c.m), func(t *testing.T) {
 			frame, err := Encode(c.m)
 			require.NoError(t, err)
 			require.Equal(t, c.want, string(frame))

@@ -1,6 +1,8 @@
 package protocol
 
-// messages makes one empty message of every type: the closed set of the wire.
+import "reflect"
+
+// messages makes one empty message of every type: the closed set of the wire. A test compares it with the methods below.
 var messages = []func() Message{
 	func() Message { return new(Snapshot) },
 	func() Message { return new(ControlGrant) },
@@ -38,153 +40,123 @@ var messages = []func() Message{
 	func() Message { return new(Error) },
 }
 
-func (*Snapshot) kind() string           { return "terminal.snapshot" }
-func (*ControlGrant) kind() string       { return "terminal.control.grant" }
-func (*ControlRevoke) kind() string      { return "terminal.control.revoke" }
-func (*SessionOpen) kind() string        { return "terminal.session.open" }
-func (*SessionClose) kind() string       { return "terminal.session.close" }
-func (*Output) kind() string             { return "terminal.output" }
-func (*Resize) kind() string             { return "terminal.resize" }
-func (*Blackout) kind() string           { return "terminal.blackout" }
-func (*InputResult) kind() string        { return "terminal.input.result" }
-func (*WaitResult) kind() string         { return "terminal.wait.result" }
-func (*ReadResult) kind() string         { return "terminal.read.result" }
-func (*ProxyStarted) kind() string       { return "terminal.proxy.started" }
-func (*Note) kind() string               { return "terminal.message" }
-func (*Input) kind() string              { return "terminal.input" }
-func (*ProxyStart) kind() string         { return "terminal.proxy.start" }
-func (*ControlRequest) kind() string     { return "terminal.control.request" }
-func (*ControlRelease) kind() string     { return "terminal.control.release" }
-func (*AgentPresence) kind() string      { return "terminal.agent.presence" }
-func (*ControlDecide) kind() string      { return "terminal.control.decide" }
-func (*Wait) kind() string               { return "terminal.wait" }
-func (*Read) kind() string               { return "terminal.read" }
-func (*Watch) kind() string              { return "terminal.watch" }
-func (*Unwatch) kind() string            { return "terminal.unwatch" }
-func (*Cancel) kind() string             { return "terminal.cancel" }
-func (*Close) kind() string              { return "terminal.close" }
-func (*ProxyHost) kind() string          { return "terminal.proxy.host" }
-func (*Attach) kind() string             { return "terminal.attach" }
-func (*Detach) kind() string             { return "terminal.detach" }
-func (*Typed) kind() string              { return "terminal.typed" }
-func (*SessionsList) kind() string       { return "sessions.list" }
-func (*SessionsListResult) kind() string { return "sessions.list.result" }
-func (*SessionsSubscribe) kind() string  { return "sessions.subscribe" }
-func (*Done) kind() string               { return "done" }
-func (*Error) kind() string              { return "error" }
-
-// RequestID is the id of the request that m makes or answers, "" for a message that is neither.
-func RequestID(m Message) string {
-	switch m := m.(type) {
-	case *ControlGrant:
-		return m.RequestID
-	case *ControlRevoke:
-		return m.RequestID
-	case *InputResult:
-		return m.RequestID
-	case *WaitResult:
-		return m.RequestID
-	case *ReadResult:
-		return m.RequestID
-	case *ProxyStarted:
-		return m.RequestID
-	case *Note:
-		return m.RequestID
-	case *Input:
-		return m.RequestID
-	case *ProxyHost:
-		return m.RequestID
-	case *ProxyStart:
-		return m.RequestID
-	case *Attach:
-		return m.RequestID
-	case *ControlRequest:
-		return m.RequestID
-	case *ControlRelease:
-		return m.RequestID
-	case *ControlDecide:
-		return m.RequestID
-	case *Wait:
-		return m.RequestID
-	case *Read:
-		return m.RequestID
-	case *Cancel:
-		return m.RequestID
-	case *Close:
-		return m.RequestID
-	case *SessionsList:
-		return m.RequestID
-	case *SessionsListResult:
-		return m.RequestID
-	case *SessionsSubscribe:
-		return m.RequestID
-	case *Done:
-		return m.RequestID
-	case *Error:
-		return m.RequestID
-	}
-	return ""
+// head is what messages have in common.
+type head struct {
+	kind string // the value of "type"
+	// request and session point to requestId and sessionId, sender to the id of the agent or viewer that a gateway fills in.
+	// They are nil where the message has no such field.
+	request, session, sender *string
 }
 
+func (m *Snapshot) head() head { return head{"terminal.snapshot", nil, &m.SessionID, nil} }
+func (m *ControlGrant) head() head {
+	return head{"terminal.control.grant", &m.RequestID, &m.SessionID, nil}
+}
+
+func (m *ControlRevoke) head() head {
+	return head{"terminal.control.revoke", &m.RequestID, &m.SessionID, nil}
+}
+func (m *SessionOpen) head() head  { return head{"terminal.session.open", nil, &m.SessionID, nil} }
+func (m *SessionClose) head() head { return head{"terminal.session.close", nil, &m.SessionID, nil} }
+func (m *Output) head() head       { return head{"terminal.output", nil, &m.SessionID, nil} }
+func (m *Resize) head() head       { return head{"terminal.resize", nil, &m.SessionID, nil} }
+func (m *Blackout) head() head     { return head{"terminal.blackout", nil, &m.SessionID, nil} }
+func (m *InputResult) head() head {
+	return head{"terminal.input.result", &m.RequestID, &m.SessionID, nil}
+}
+
+func (m *WaitResult) head() head {
+	return head{"terminal.wait.result", &m.RequestID, &m.SessionID, nil}
+}
+
+func (m *ReadResult) head() head {
+	return head{"terminal.read.result", &m.RequestID, &m.SessionID, nil}
+}
+
+func (m *ProxyStarted) head() head {
+	return head{"terminal.proxy.started", &m.RequestID, &m.SessionID, nil}
+}
+
+func (m *Note) head() head { return head{"terminal.message", &m.RequestID, &m.SessionID, &m.AgentID} }
+
+func (m *Input) head() head { return head{"terminal.input", &m.RequestID, &m.SessionID, &m.AgentID} }
+
+func (m *ProxyStart) head() head { return head{"terminal.proxy.start", &m.RequestID, nil, &m.AgentID} }
+
+func (m *ControlRequest) head() head {
+	return head{"terminal.control.request", &m.RequestID, &m.SessionID, &m.AgentID}
+}
+
+func (m *ControlRelease) head() head {
+	return head{"terminal.control.release", &m.RequestID, &m.SessionID, &m.AgentID}
+}
+
+func (m *AgentPresence) head() head { return head{"terminal.agent.presence", nil, &m.SessionID, nil} }
+
+func (m *ControlDecide) head() head {
+	return head{"terminal.control.decide", &m.RequestID, &m.SessionID, nil}
+}
+
+func (m *Wait) head() head { return head{"terminal.wait", &m.RequestID, &m.SessionID, &m.AgentID} }
+
+func (m *Read) head() head    { return head{"terminal.read", &m.RequestID, &m.SessionID, &m.AgentID} }
+func (m *Watch) head() head   { return head{"terminal.watch", nil, &m.SessionID, nil} }
+func (m *Unwatch) head() head { return head{"terminal.unwatch", nil, &m.SessionID, nil} }
+func (m *Cancel) head() head { return head{"terminal.cancel", &m.RequestID, &m.SessionID, nil} }
+
+func (m *Close) head() head     { return head{"terminal.close", &m.RequestID, &m.SessionID, &m.AgentID} }
+func (m *ProxyHost) head() head { return head{"terminal.proxy.host", &m.RequestID, nil, nil} }
+func (m *Attach) head() head { return head{"terminal.attach", &m.RequestID, &m.SessionID, &m.ViewerID} }
+
+func (m *Detach) head() head             { return head{"terminal.detach", nil, &m.SessionID, &m.ViewerID} }
+func (m *Typed) head() head              { return head{"terminal.typed", nil, &m.SessionID, &m.ViewerID} }
+func (m *SessionsList) head() head       { return head{"sessions.list", &m.RequestID, nil, nil} }
+func (m *SessionsListResult) head() head { return head{"sessions.list.result", &m.RequestID, nil, nil} }
+
+func (m *SessionsSubscribe) head() head {
+	return head{"sessions.subscribe", &m.RequestID, &m.SessionID, nil}
+}
+func (m *Done) head() head  { return head{"done", &m.RequestID, nil, nil} }
+func (m *Error) head() head { return head{"error", &m.RequestID, nil, nil} }
+
+// KindOf is the value of m's "type" field.
+func KindOf(m Message) string { return m.head().kind }
+
+// RequestID is the id of the request that m makes or answers, "" for a message that does neither.
+func RequestID(m Message) string { return text(m.head().request) }
+
 // SessionID is the session that m is about, "" for a message about none.
-func SessionID(m Message) string {
-	switch m := m.(type) {
-	case *Snapshot:
-		return m.SessionID
-	case *ControlGrant:
-		return m.SessionID
-	case *ControlRevoke:
-		return m.SessionID
-	case *SessionOpen:
-		return m.SessionID
-	case *SessionClose:
-		return m.SessionID
-	case *Output:
-		return m.SessionID
-	case *Resize:
-		return m.SessionID
-	case *Blackout:
-		return m.SessionID
-	case *InputResult:
-		return m.SessionID
-	case *WaitResult:
-		return m.SessionID
-	case *ReadResult:
-		return m.SessionID
-	case *ProxyStarted:
-		return m.SessionID
-	case *Note:
-		return m.SessionID
-	case *Input:
-		return m.SessionID
-	case *ControlRequest:
-		return m.SessionID
-	case *ControlRelease:
-		return m.SessionID
-	case *AgentPresence:
-		return m.SessionID
-	case *ControlDecide:
-		return m.SessionID
-	case *Wait:
-		return m.SessionID
-	case *Read:
-		return m.SessionID
-	case *Watch:
-		return m.SessionID
-	case *Unwatch:
-		return m.SessionID
-	case *Cancel:
-		return m.SessionID
-	case *Attach:
-		return m.SessionID
-	case *Detach:
-		return m.SessionID
-	case *Typed:
-		return m.SessionID
-	case *Close:
-		return m.SessionID
-	case *SessionsSubscribe:
-		return m.SessionID
+func SessionID(m Message) string { return text(m.head().session) }
+
+func text(field *string) string {
+	if field == nil {
+		return ""
 	}
-	return ""
+	return *field
+}
+
+// WithRequestID is a copy of m under another request id, where it has one.
+func WithRequestID(m Message, id string) Message {
+	out := clone(m)
+	if field := out.head().request; field != nil {
+		*field = id
+	}
+	return out
+}
+
+// Forward is a copy of m under another request id and from a sender, whatever m itself says of who sends it.
+func Forward(m Message, requestID, senderID string) Message {
+	out := WithRequestID(m, requestID)
+	if field := out.head().sender; field != nil {
+		*field = senderID
+	}
+	return out
+}
+
+// clone is a shallow copy: what m points to is shared, and nobody changes it.
+func clone(m Message) Message {
+	out := reflect.New(reflect.TypeOf(m).Elem())
+	out.Elem().Set(reflect.ValueOf(m).Elem())
+	copied, _ := out.Interface().(Message)
+	return copied
 }

@@ -23,12 +23,14 @@ func closedSet(t *testing.T) []string {
 	var kinds []string
 	for _, decl := range file.Decls {
 		fn, ok := decl.(*ast.FuncDecl)
-		if !ok || fn.Name.Name != "kind" {
+		if !ok || fn.Name.Name != "head" {
 			continue
 		}
 		ret, ok := fn.Body.List[0].(*ast.ReturnStmt)
 		require.True(t, ok)
-		lit, ok := ret.Results[0].(*ast.BasicLit)
+		head, ok := ret.Results[0].(*ast.CompositeLit)
+		require.True(t, ok)
+		lit, ok := head.Elts[0].(*ast.BasicLit)
 		require.True(t, ok)
 		kind, err := strconv.Unquote(lit.Value)
 		require.NoError(t, err)

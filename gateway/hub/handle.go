@@ -97,9 +97,9 @@ func (h *Hub) control(s *session, m protocol.Message, told []waiter) {
 		heard[w.peer] = true
 	}
 	if agentID != "" {
-		h.tellAgent(s, agentID, withRequestID(m, ownID(agentID, protocol.RequestID(m))), heard)
+		h.tellAgent(s, agentID, protocol.WithRequestID(m, ownID(agentID, protocol.RequestID(m))), heard)
 	}
-	h.tellSubscribers(s, withRequestID(m, ""), heard)
+	h.tellSubscribers(s, protocol.WithRequestID(m, ""), heard)
 }
 
 func (h *Hub) tellAgent(s *session, agentID string, m protocol.Message, heard map[*Peer]bool) {

@@ -76,7 +76,7 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 // recall answers for an ended session.
 func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
 	if wait, ok := m.(*protocol.Wait); ok {
-		p.out.put(withRequestID(h.waited(s, wait), wait.RequestID))
+		p.out.put(protocol.WithRequestID(h.waited(s, wait), wait.RequestID))
 		return
 	}
 	read, ok := m.(*protocol.Read)
@@ -276,51 +276,24 @@ func ownID(agentID, wireID string) string {
 // addressed is a copy of m for the proxy: under the wire's id, and with who sends it as the gateway knows it, whatever
 // the message said.
 func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
-	agent := p.member.ID
-	switch m := m.(type) {
-	case *protocol.Input:
-		out := *m
-		out.RequestID, out.AgentID = wireID, agent
-		return &out
-	case *protocol.Wait:
-		out := *m
-		out.RequestID, out.AgentID = wireID, agent
-		return &out
-	case *protocol.Read:
-		out := *m
-		out.RequestID, out.AgentID = wireID, agent
-		return &out
+	out := protocol.Forward(m, wireID, p.member.ID)
+	switch out := out.(type) {
 	case *protocol.ControlRequest:
-		out := *m
-		out.RequestID, out.AgentID, out.AgentName, out.TokenID = wireID, agent, p.name(m.AgentName), p.member.TokenID
-		return &out
+		out.AgentName, out.TokenID = p.name(out.AgentName), p.member.TokenID
 	case *protocol.ControlRelease:
-		out := *m
-		out.RequestID, out.AgentID, out.Gone = wireID, agent, false
-		return &out
+		out.Gone = false
 	case *protocol.ControlDecide:
-		out := *m
-		out.RequestID, out.By = wireID, p.name(m.By)
-		return &out
+		out.By = p.name(out.By)
 	case *protocol.Close:
-		out := *m
-		out.RequestID, out.AgentID = wireID, ""
-		if p.member.Role == RoleAgent {
-			out.AgentID = agent
+		if p.member.Role != RoleAgent {
+			out.AgentID = ""
 		}
-		return &out
 	case *protocol.ProxyStart:
-		out := *m
-		out.RequestID, out.AgentID, out.AgentName, out.HostKey = wireID, agent, p.name(m.AgentName), ""
-		return &out
-	case *protocol.Attach:
-		out := *m
-		out.RequestID, out.ViewerID = wireID, p.member.ID
-		return &out
+		out.AgentName, out.HostKey = p.name(out.AgentName), ""
 	case *protocol.Note:
-		return p.note(m, wireID)
+		return p.note(out, wireID)
 	}
-	return m
+	return out
 }
 
 // name is what people read: the name that the gateway knows, else the one that the participant gives itself.
@@ -343,7 +316,7 @@ func (q *pending) add(p *Peer, id string) {
 func (q *pending) answer(m protocol.Message) {
 	q.remove()
 	for _, w := range q.waiting {
-		w.peer.out.put(withRequestID(m, w.id))
+		w.peer.out.put(protocol.WithRequestID(m, w.id))
 		delete(w.peer.mine, q)
 	}
 }
@@ -415,47 +388,4 @@ func (q *pending) stop() {
 	if q.timer != nil {
 		q.timer.Stop()
 	}
-}
-
-// withRequestID is a copy of m with another request id.
-func withRequestID(m protocol.Message, id string) protocol.Message {
-	switch m := m.(type) {
-	case *protocol.ControlGrant:
-		out := *m
-		out.RequestID = id
-		return &out
-	case *protocol.ControlRevoke:
-		out := *m
-		out.RequestID = id
-		return &out
-	case *protocol.InputResult:
-		out := *m
-		out.RequestID = id
-		return &out
-	case *protocol.WaitResult:
-		out := *m
-		out.RequestID = id
-		return &out
-	case *protocol.ReadResult:
-		out := *m
-		out.RequestID = id
-		return &out
-	case *protocol.ProxyStarted:
-		out := *m
-		out.RequestID = id
-		return &out
-	case *protocol.Note:
-		out := *m
-		out.RequestID = id
-		return &out
-	case *protocol.Done:
-		out := *m
-		out.RequestID = id
-		return &out
-	case *protocol.Error:
-		out := *m
-		out.RequestID = id
-		return &out
-	}
-	return m
 }

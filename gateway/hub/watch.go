@@ -115,16 +115,14 @@ func (h *Hub) attended(p *Peer, m protocol.Message) {
 		h.notThere(p, m)
 		return
 	}
-	typed, ok := m.(*protocol.Typed)
+	_, types := m.(*protocol.Typed)
 	switch {
-	case !ok:
+	case !types:
 		s.detach(p)
 	case s.attached[p] == nil:
 		p.fail(m, protocol.CodeNoGrant, "nothing was typed: send terminal.attach first")
 	case s.owner != nil:
-		out := *typed
-		out.ViewerID = p.member.ID
-		s.owner.out.put(&out)
+		s.owner.out.put(protocol.Forward(m, "", p.member.ID))
 	}
 }
 
