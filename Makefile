@@ -1,7 +1,7 @@
 # all: both binaries. The README's two commands are `make demo` and `make test`.
 #
 # The tests have three rings. `make check` is the one to run while working, `make test` is everything that needs no more than
-# Debian's programs, `make clients` drives the real agents, SDKs and terminals (npm, X).
+# Debian's programs, `make clients` drives the real agents, SDKs and terminals (npm, X). Measurements belong to `make bench`.
 
 GOLANGCI = v2.15.0
 GOFUMPT  = v0.12.0
@@ -21,19 +21,22 @@ build:
 	$(BUILD) -o bin/gateway ./cmd/gateway
 
 demo: build
-	@go run ./cmd/demo bin
+	@go run ./cmd/internal/demo bin
 
 test: build
+	@echo "test: all packages with the race detector, and the built programs end to end in tmux; a few minutes"
 	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m ./...
 
 check:
+	@echo "check: go vet, and the tests of all packages but the end-to-end tests; about a minute"
 	go vet ./...
-	go test $$(go list ./... | grep -v -e /cmd/e2e -e /cmd/beside -e /cmd/reading)
+	go test $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
 
-CLIENTS_IN = ./cmd/gateway ./cmd/e2e ./proxy/screen
+CLIENTS_IN = ./cmd/gateway ./cmd/internal/e2e ./proxy/screen
 CLIENT_TESTS = $(shell awk -f .ci/clients.awk $(addsuffix /*_test.go,$(CLIENTS_IN)))
 
 clients: build
+	@echo "clients: the tests with real agents, SDKs and terminals, of $(CLIENTS_IN)"
 	CLIENTS=1 CGO_ENABLED=1 go test -race -timeout 15m -run '^($(CLIENT_TESTS))$$' $(CLIENTS_IN)
 
 lint: tools

@@ -77,6 +77,14 @@ func TestImportDirections(t *testing.T) {
 	}
 }
 
+// TestWhatUsersInstall: cmd holds the two binaries, and in internal what they share and what tests, measures and shows them.
+func TestWhatUsersInstall(t *testing.T) {
+	for _, p := range list(t, "terminalproxy/cmd/...") {
+		_, sub := room(p.ImportPath)
+		require.Regexp(t, `^(proxy|gateway|internal/.*)?$`, sub, "%s is no command that users install: it belongs into cmd/internal", p.ImportPath)
+	}
+}
+
 // TestEveryPackageSaysWhatItIs: one package comment each.
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	for _, p := range list(t, "terminalproxy/...") {

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"terminalproxy/cmd/pictures"
+	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"

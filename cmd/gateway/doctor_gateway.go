@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
@@ -33,7 +34,7 @@ const doctorTime = 5 * time.Second
 
 // versions are those of both programs: the proxy is the one that this shell would start.
 func (d *doctor) versions(ctx context.Context) {
-	d.ok("gateway", "version %s, wire %s, %s on %s/%s", version, protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	d.ok("gateway", "version %s, wire %s, %s on %s/%s", version.String(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	path, err := exec.LookPath("proxy")
 	if err != nil {
 		d.warn("proxy", "put it into a directory of $PATH, beside gateway", "there is no proxy in $PATH")

@@ -15,8 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/cmd/flagwords"
-	"terminalproxy/cmd/harden"
+	"terminalproxy/cmd/internal/flagwords"
+	"terminalproxy/cmd/internal/harden"
+	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 )
@@ -194,7 +195,7 @@ func (a *app) newRoot() *cobra.Command {
 		Long: "gateway shows terminals that run under `proxy --agent`, asks their user for the keyboard, and types while the grant lasts.\n\n" +
 			"Exit status: 0 done; 1 refused, or a condition not met; 2 usage; 3 no such session; 4 not permitted; 5 no gateway; 124 timeout.",
 		Args:          cobra.NoArgs,
-		Version:       version,
+		Version:       version.String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/cmd/pictures"
+	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/mcp"
 	"terminalproxy/protocol"
@@ -54,7 +55,7 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
 	c := client.New(cfg)
 	defer func() { err = errors.Join(err, c.Close()) }()
-	serve := mcp.Config{Terminals: c, Programs: elsewhere{c, ep.String()}, Draw: pictures.Fit, Lacking: pictures.Lacking, Version: version, Log: log}
+	serve := mcp.Config{Terminals: c, Programs: elsewhere{c, ep.String()}, Draw: pictures.Fit, Lacking: pictures.Lacking, Version: version.String(), Log: log}
 	if ep.Local() {
 		own := newPrograms(c, ep, local, log)
 		own.conf.Idle = idle

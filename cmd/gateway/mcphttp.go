@@ -3,7 +3,8 @@ package main
 import (
 	"log/slog"
 
-	"terminalproxy/cmd/pictures"
+	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/call"
 	"terminalproxy/gateway/mcp"
@@ -12,6 +13,6 @@ import (
 // mcpDoor makes the MCP servers of agents that come over HTTP.
 func (a *app) mcpDoor(log *slog.Logger) func(*call.Caller) gateway.MCPDoor {
 	return func(c *call.Caller) gateway.MCPDoor {
-		return mcp.NewHTTP(mcp.Config{Terminals: c, Draw: pictures.Fit, Lacking: pictures.Lacking, Version: version, Log: log})
+		return mcp.NewHTTP(mcp.Config{Terminals: c, Draw: pictures.Fit, Lacking: pictures.Lacking, Version: version.String(), Log: log})
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/cmd/pictures"
+	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/observe"
 	"terminalproxy/protocol"

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"terminalproxy/cmd/flagwords"
-	"terminalproxy/cmd/pictures"
+	"terminalproxy/cmd/internal/flagwords"
+	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
@@ -107,21 +106,6 @@ Examples:
 
 func usage() string {
 	return usageHead + new(flags).set().FlagUsagesWrapped(100) + usageTail
-}
-
-// version is the module's version and the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && v == "(devel)" {
-			v += " " + s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return v
 }
 
 // wrong is an error in what the user typed.

@@ -13,7 +13,8 @@ import (
 
 	"golang.org/x/term"
 
-	"terminalproxy/cmd/harden"
+	"terminalproxy/cmd/internal/harden"
+	"terminalproxy/cmd/internal/version"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/guardian"
 )
@@ -40,7 +41,7 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 		fmt.Fprint(stdout, usage())
 		return 0
 	case errors.Is(err, errVersion):
-		fmt.Fprintln(stdout, "proxy "+version())
+		fmt.Fprintln(stdout, "proxy "+version.String())
 		return 0
 	case err != nil:
 		return complain(stderr, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/cmd/pictures"
+	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/protocol"
 )
 

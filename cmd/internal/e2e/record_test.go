@@ -168,7 +168,7 @@ func player(t *testing.T) string {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("node is not installed")
 	}
-	for _, dir := range []string{os.Getenv("ASCIINEMA_PLAYER"), filepath.Join("..", "..", ".ci", "node_modules", "asciinema-player")} {
+	for _, dir := range []string{os.Getenv("ASCIINEMA_PLAYER"), filepath.Join("..", "..", "..", ".ci", "node_modules", "asciinema-player")} {
 		dist, err := filepath.Abs(filepath.Join(dir, "dist"))
 		if err == nil && dir != "" {
 			if _, err := os.Stat(filepath.Join(dist, "index.js")); err == nil {

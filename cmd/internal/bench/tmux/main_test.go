@@ -1,6 +1,6 @@
 //go:build linux
 
-package beside_test
+package tmux_test
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 // build makes the binaries at the first call.
 var build = sync.OnceValue(func() error {
 	var err error
-	if root, err = os.MkdirTemp("/tmp", "beside"); err != nil {
+	if root, err = os.MkdirTemp("/tmp", "bench"); err != nil {
 		return err
 	}
 	bin := filepath.Join(root, "bin")

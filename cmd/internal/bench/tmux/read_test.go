@@ -1,6 +1,6 @@
 //go:build linux
 
-package beside_test
+package tmux_test
 
 import (
 	"bytes"

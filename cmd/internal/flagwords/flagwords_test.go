@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/cmd/flagwords"
+	"terminalproxy/cmd/internal/flagwords"
 )
 
 func TestATimeWithoutAUnit(t *testing.T) {

@@ -1,6 +1,6 @@
 //go:build linux
 
-package beside_test
+package tmux_test
 
 import (
 	"bufio"
@@ -206,13 +206,13 @@ func newWatchful(p *place, o observer) *watchful {
 	return &watchful{lane: lane{at: p.world}, place: p, observe: o}
 }
 
-// mark prints one mark and measures until the observer has it.
-func (l *watchful) mark(tb testing.TB) {
+// mark rests, prints one mark and measures until the observer has it.
+func (l *watchful) mark(tb testing.TB, rest time.Duration) {
 	l.count++
 	mark := "MK" + strconv.Itoa(l.count)
 	l.counted(func() {
 		seen := l.observe(mark)
-		time.Sleep(quiet)
+		time.Sleep(rest)
 		l.place.prints(mark)
 		select {
 		case s := <-seen:
@@ -242,14 +242,14 @@ func BenchmarkObserve(b *testing.B) {
 				p, one, other := sort.ours(b), sort.tmux(b), sort.tmux(b)
 				ours, control, poll := newWatchful(p, c.setup(p)), newWatchful(one, notified(one)), newWatchful(other, polling(other))
 				for _, l := range []*watchful{ours, control, poll} {
-					l.mark(b) // the first use of everything
+					l.mark(b, quiet) // the first use of everything
 					l.begin(b)
 				}
 				for b.Loop() {
 					for range marks {
-						ours.mark(b)
-						control.mark(b)
-						poll.mark(b)
+						ours.mark(b, quiet)
+						control.mark(b, quiet)
+						poll.mark(b, quiet)
 					}
 				}
 				p50 := ours.quantile(.5)
@@ -270,12 +270,12 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
-// TestEveryObserverSeesAMark keeps the benchmark honest.
+// TestEveryObserverSeesAMark keeps the benchmark honest: each observer has a mark after it was written, without a rest before it.
 func TestEveryObserverSeesAMark(t *testing.T) {
 	see := func(t *testing.T, p *place, o observer) {
 		l := newWatchful(p, o)
 		for range 2 {
-			l.mark(t)
+			l.mark(t, 0)
 		}
 		for _, took := range l.took {
 			require.Positive(t, took)

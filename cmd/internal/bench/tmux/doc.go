@@ -1,8 +1,8 @@
-// Package beside holds benchmarks that put the built binaries beside tmux, in one run and in turn: how soon an agent has a
+// Package tmux holds benchmarks that put the built binaries beside tmux, in one run and in turn: how soon an agent has a
 // screen that it asks for, how soon it has what a program prints, what both cost, and what terminals cost in which nothing
 // happens. It has no code of its own, and runs on Linux alone.
 //
-//	go test -run '^$' -bench . ./cmd/beside
+//	go test -run '^$' -bench . ./cmd/internal/bench/tmux
 //
 // Every way to look is measured in turn with tmux's own: one `tmux capture-pane -p` (a process each time), and a client in
 // control mode (`tmux -C`, tmux(1)), which stays connected. The metrics are medians unless they say p99:
@@ -16,4 +16,4 @@
 //   - x-control and x-capture: the median and the processor time (cpu-x-…) as multiples of tmux's.
 //
 // Times hold on a machine where nothing else runs; ratios hold on any.
-package beside
+package tmux

@@ -28,7 +28,7 @@ func clients(t *testing.T) {
 func fromNpm(t *testing.T, name string) string {
 	t.Helper()
 	clients(t)
-	for _, path := range []string{os.Getenv(strings.ToUpper(name)), filepath.Join("..", "..", ".ci", "node_modules", ".bin", name)} {
+	for _, path := range []string{os.Getenv(strings.ToUpper(name)), filepath.Join("..", "..", "..", ".ci", "node_modules", ".bin", name)} {
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().IsRegular() {
 			path, err = filepath.Abs(path)
 			require.NoError(t, err)

@@ -1,4 +1,4 @@
-package reading_test
+package tokens_test
 
 import (
 	"fmt"
