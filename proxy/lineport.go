@@ -38,6 +38,7 @@ type sharedLine struct {
 	opened    line.Begin
 	openSince time.Time
 	told      string // what control knows of the line
+	stirred   bool   // there was output since the line was looked at
 }
 
 // wireLine plugs the shared line between pump, control and screen loop.
@@ -45,13 +46,6 @@ func (s *session) wireLine() {
 	s.loop.shared = &sharedLine{s: s, tracker: &line.Tracker{
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
 		Group:  s.child.ForegroundGroup,
-		Ask: func() {
-			s.loop.post(func(now time.Time) {
-				if s.loop.pace.Settled(now) {
-					s.loop.shared.rested()
-				}
-			})
-		},
 	}}
 	s.authority.shares = s.loop.shared.tracker.Allow
 	s.loop.shared.moved() // keys may come before any output
@@ -123,6 +117,7 @@ func (l *sharedLine) blocks(now time.Time) error {
 	if l == nil {
 		return nil
 	}
+	l.rest(now)
 	quote, yes := l.occupied()
 	if !yes {
 		return nil
@@ -160,13 +155,39 @@ func (l *sharedLine) check(now time.Time) {
 
 // next is when the next look is due though nothing happens.
 func (l *sharedLine) next() (at time.Time, ok bool) {
-	if l == nil || l.waited.IsZero() {
+	if l == nil {
 		return time.Time{}, false
 	}
-	return l.looked.Add(lineEvery), true
+	if !l.waited.IsZero() {
+		at, ok = l.looked.Add(lineEvery), true
+	}
+	if rests := l.s.loop.pace.Settles(); l.stirred && (!ok || rests.Before(at)) {
+		at, ok = rests, true
+	}
+	return at, ok
 }
 
-// moved says where the cursor is after output, and rested that the output pauses.
+// serve does what is due.
+func (l *sharedLine) serve(now time.Time) {
+	if l == nil {
+		return
+	}
+	l.rest(now)
+	if !l.waited.IsZero() && !now.Before(l.looked.Add(lineEvery)) {
+		l.check(now)
+	}
+}
+
+// rest notes the prompt as soon as the output pauses: observers hear of that at intervals, and a user who types at once is
+// earlier.
+func (l *sharedLine) rest(now time.Time) {
+	if l.stirred && l.s.loop.pace.Settled(now) {
+		l.stirred = false
+		l.tracker.Rested(line.Look(screenView{l.s.loop}))
+	}
+}
+
+// moved says where the cursor is after output.
 func (l *sharedLine) moved() {
 	if l == nil {
 		return
@@ -174,12 +195,7 @@ func (l *sharedLine) moved() {
 	v := screenView{l.s.loop}
 	row, col := v.Cursor()
 	l.tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
-}
-
-func (l *sharedLine) rested() {
-	if l != nil {
-		l.tracker.Rested(line.Look(screenView{l.s.loop}))
-	}
+	l.stirred = true
 }
 
 // left quotes what an agent may have left on the line, "" when there is nothing, or nobody knows.

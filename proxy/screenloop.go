@@ -246,11 +246,8 @@ func (l *screenLoop) serve(now time.Time) {
 	if l.waits.Len() > 0 {
 		l.waits.Check(l.view(), now)
 	}
-	if at, ok := l.shared.next(); ok && !now.Before(at) {
-		l.shared.check(now)
-	}
+	l.shared.serve(now)
 	if l.pace.Due(now) {
-		l.shared.rested()
 		l.pace.Sent(now)
 		l.publish(l.frame(now), l.content())
 	}

@@ -211,17 +211,14 @@ func TestR63TheUserEmptiesTheAgentsLine(t *testing.T) {
 	p.free()
 }
 
-// TestR63AQuickUser: who types before anybody was told of the prompt has it looked at when the key comes; who types before it
-// stands types behind the one of before.
+// TestR63AQuickUser: the prompt may be noted after the key, as long as that does not show; who types before it stands types behind
+// the one of before.
 func TestR63AQuickUser(t *testing.T) {
 	p := newTyping(t, 40, 8, "$ ")
 	p.user("ls", "ls")
 	p.user("\r", "\r\nfile\r\n")
 	p.shows("$ ")
-	asked := 0
-	p.tracker.Ask = func() { asked++ }
 	p.user("for", "")
-	require.NotZero(t, asked)
 	p.tracker.Rested(line.Look(p.m))
 	p.shows("for")
 	p.tracker.Rested(line.Look(p.m)) // too late to be the prompt

@@ -14,10 +14,6 @@ type Tracker struct {
 	Cooked func() bool
 	// Group is the foreground process group, 0 when nobody knows.
 	Group func() int
-	// Ask has the owner of the screen call Rested soon if the output pauses. It is called on the first key where the
-	// prompt is not known yet: observers are told of a pause at intervals, and a user who types at once is earlier. It must
-	// not wait. nil asks nobody.
-	Ask func()
 
 	here atomic.Uint64 // a Place, packed: it changes with each chunk of output
 	rest atomic.Pointer[Rest]
@@ -210,8 +206,6 @@ func (t *Tracker) now() Begin {
 	b := Begin{Place: here, Set: ok}
 	if rest := t.rest.Load(); ok && rest != nil && rest.Place == here {
 		b.Rest, b.Known = *rest, true
-	} else if t.Ask != nil {
-		t.Ask()
 	}
 	return b
 }

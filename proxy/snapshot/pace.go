@@ -81,7 +81,7 @@ func (p *Pace) Due(now time.Time) bool {
 
 // Next is when to ask [Pace.Due] again unless something changes before; false when there is nothing to wait for.
 func (p *Pace) Next() (time.Time, bool) {
-	settles := p.QuietFrom(p.settle)
+	settles := p.Settles()
 	switch {
 	case p.pending && p.fresh:
 		return p.unheld(p.first), true
@@ -107,7 +107,10 @@ func (p *Pace) Sent(now time.Time) {
 func (p *Pace) LastChange() time.Time { return p.last }
 
 // Settled reports whether the screen has been quiet for the settle time and is not held half drawn.
-func (p *Pace) Settled(now time.Time) bool { return !now.Before(p.QuietFrom(p.settle)) }
+func (p *Pace) Settled(now time.Time) bool { return !now.Before(p.Settles()) }
+
+// Settles is when the screen has been quiet for the settle time, if nothing changes before.
+func (p *Pace) Settles() time.Time { return p.QuietFrom(p.settle) }
 
 // QuietFrom is the moment from which the screen counts as quiet for the given time, if nothing changes before. What is
 // held half drawn is not quiet.
