@@ -210,7 +210,7 @@ func (s *session) expectEchoes(replies []byte) {
 	if s.conf.headless == nil || !s.term.HasScreen() {
 		return
 	}
-	if n := cursorReports(replies); n > 0 {
+	if n := keys.CursorReports(replies); n > 0 {
 		s.pump.Post(func(time.Time) {
 			for range n {
 				s.detector.expect(func(int) {})

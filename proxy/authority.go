@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -206,7 +205,7 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 		d.acted()
 	}
 	if u.Kind == keys.Reply && len(d.asked) > 0 {
-		if row, ok := cursorReport(u.Bytes); ok {
+		if row, ok := keys.CursorReport(u.Bytes); ok {
 			take := d.asked[0]
 			d.asked = d.asked[1:]
 			if take != nil {
@@ -255,11 +254,4 @@ func (d *detector) whenAnswered(do func()) {
 	}
 	d.answered = nil
 	do()
-}
-
-// cursorReport reads CPR (CSI row ; col R, ECMA-48 8.3.14); rows count from 0.
-func cursorReport(b []byte) (row int, ok bool) {
-	var col int
-	n, err := fmt.Sscanf(string(b), "\x1b[%d;%dR", &row, &col)
-	return row - 1, err == nil && n == 2 && row > 0
 }

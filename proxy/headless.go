@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -119,6 +120,10 @@ func (h *headless) environment(id string) []string {
 		}
 	}
 	return append(env, SessionVariable+"="+id)
+}
+
+func hasAnyPrefix(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // wireHeadless adds what a session without a user's terminal has beside others.

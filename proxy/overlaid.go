@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"os"
+	"strings"
 	"time"
 
 	"terminalproxy/proxy/overlay"
@@ -11,7 +12,7 @@ import (
 // wireOverlay plugs what the proxy itself shows between control, the screen loop and the copier.
 func (s *session) wireOverlay(agent *AgentConfig) {
 	conf := overlay.Config{
-		Name: agent.Name, Line: !agent.NoNotice, Title: titled(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
+		Name: agent.Name, Line: !agent.NoNotice, Title: takesTitle(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
 		Repaint: s.output.repaint, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
 		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
 	}
@@ -30,6 +31,11 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	s.output.painted, s.output.overlay = s.status.Stands, s.painter
 	s.output.last.untitle = s.painter.Untitle
 	s.output.dirty.Store(true)
+}
+
+// takesTitle reports whether a terminal of this type takes a window title; others would print it.
+func takesTitle(term string) bool {
+	return term != "" && term != "dumb" && term != "linux" && !strings.HasPrefix(term, "vt")
 }
 
 // questionShown tells control that a question stands on the user's screen since now.

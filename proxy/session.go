@@ -164,7 +164,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
 	defer func() { _ = s.term.Restore() }()
-	origin := s.findCursor(rows)
+	at := s.findCursor(rows)
 	stops := make(chan unix.Signal, 1)
 	program, err := child.Start(child.Config{
 		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
@@ -176,7 +176,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	s.child = program
 	defer program.Close()
 	leaveNoCore()
-	if err := s.wire(cols, rows, origin); err != nil {
+	if err := s.wire(cols, rows, at); err != nil {
 		program.Terminate(closed)
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
@@ -258,7 +258,7 @@ func (s *session) environment() []string {
 }
 
 // wire makes the parts and plugs them together.
-func (s *session) wire(cols, rows int, origin cursorOrigin) error {
+func (s *session) wire(cols, rows int, at cursor) error {
 	keyboardFD, screenFD := s.term.Descriptors()
 	outPoll, err := s.poller(s.child.Descriptor(), screenFD)
 	if err != nil {
@@ -269,7 +269,7 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 		return err
 	}
 	agent := s.conf.Agent
-	model := screen.Config{Cols: cols, Rows: rows, CursorRow: origin.row}
+	model := screen.Config{Cols: cols, Rows: rows, CursorRow: at.row}
 	text, interval := snapshot.NewRolling(1), time.Duration(0)
 	var sink *gate
 	if agent != nil {
@@ -287,8 +287,8 @@ func (s *session) wire(cols, rows int, origin cursorOrigin) error {
 	if agent != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
 		s.output.feed = s.loop.feed
 	}
-	kbd := &keyboard{term: s.term, typed: origin.typed}
-	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, origin))
+	kbd := &keyboard{term: s.term, typed: at.typed}
+	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, at))
 	s.loop.queried = s.answerQueries
 	if agent != nil {
 		s.wireAgent(agent)
@@ -312,7 +312,7 @@ func (s *session) poller(read, write int) (*tty.Poller, error) {
 }
 
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
-func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin) input.Config {
+func (s *session) pumpConfig(kbd *keyboard, ready readiness, at cursor) input.Config {
 	c := input.Config{
 		Keyboard: kbd, Program: program{s.child, &s.writes, &s.wrote}, Poll: ready, ByHand: !s.term.HasKeyboard(),
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
@@ -323,7 +323,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, origin cursorOrigin
 	}
 	s.chord = agent.Key
 	s.detector = &detector{Scanner: keys.NewScanner(agent.Key)}
-	if origin.late {
+	if at.late {
 		s.detector.expect(func(int) {}) // too late: the program has begun to draw
 	}
 	conf := control.Config{Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram}
@@ -399,7 +399,7 @@ func (s *session) answerQueries(replies []byte) {
 		s.pump.Reply(replies)
 		s.expectEchoes(replies)
 	case s.detector != nil:
-		if n := cursorReports(replies); n > 0 {
+		if n := keys.CursorReports(replies); n > 0 {
 			s.pump.Post(func(time.Time) {
 				for range n {
 					s.detector.expect(nil)

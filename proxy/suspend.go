@@ -175,7 +175,7 @@ func (l *life) answers() {
 	if !s.pump.Post(func(time.Time) { s.detector.whenAnswered(func() { close(done) }) }) {
 		return
 	}
-	limit := time.NewTimer(originPatience)
+	limit := time.NewTimer(answerPatience)
 	defer limit.Stop()
 	select {
 	case <-done:

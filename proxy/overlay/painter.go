@@ -6,6 +6,7 @@ import (
 
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/tty"
 )
 
 // Loop is the goroutine that owns the terminal model.
@@ -76,9 +77,6 @@ func NewPainter(conf PainterConfig) *Painter {
 	}
 	return p
 }
-
-// Unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends, whatever a program or another process did to the terminal.
-const Unlock = "\x1b[2l"
 
 // askCursor is DSR 6 (ECMA-48 8.3.35).
 const askCursor = "\x1b[6n"
@@ -248,7 +246,7 @@ func (p *Painter) draw(now time.Time, m *screen.Screen, afresh bool) (show []byt
 	p.shows = 0
 	show = p.align(now, show)
 	if s.takeBegun() {
-		show = append(show, Unlock...)
+		show = append(show, tty.Unlock...)
 	}
 	cols, rows := m.Size()
 	line, window, ring, asks := s.compose(now, cols, rows, m.Title())

@@ -15,6 +15,9 @@ import (
 // ErrAgain says that a read or write would have had to wait; wait with a [Poller].
 var ErrAgain = errors.New("tty: not ready")
 
+// Unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends, whatever a program or another process did to the terminal.
+const Unlock = "\x1b[2l"
+
 // Terminal is the pair of descriptors a user sits at. Each may be a terminal or not: `echo x | proxy cat` has no
 // keyboard, `proxy ls | wc` no screen. The methods may be called from one goroutine each way: one reads, one writes.
 type Terminal struct {

@@ -1,0 +1,29 @@
+package keys_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/keys"
+)
+
+func TestCursorReport(t *testing.T) {
+	for in, want := range map[string]int{"\x1b[1;1R": 0, "\x1b[24;80R": 23} {
+		row, ok := keys.CursorReport([]byte(in))
+		require.True(t, ok, "%q", in)
+		require.Equal(t, want, row, "%q", in)
+	}
+	for _, in := range []string{"", "R", "\x1b[R", "\x1b[1R", "\x1b[0;1R", "\x1b[1;1", "\x1b[?1;1R", "x\x1b[1;1R"} {
+		_, ok := keys.CursorReport([]byte(in))
+		require.False(t, ok, "%q", in)
+	}
+}
+
+func TestCursorReports(t *testing.T) {
+	for in, want := range map[string]int{
+		"": 0, "\x1b[1;1R": 1, "\x1b[?62;22c\x1b[1;1R\x1b[7;80R\x1bP>|R\x1b\\": 2, "\x1b[1;1\x1b[2;2R": 1, "RR": 0,
+	} {
+		require.Equal(t, want, keys.CursorReports([]byte(in)), "%q", in)
+	}
+}
