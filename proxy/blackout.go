@@ -5,7 +5,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/guard"
+	"terminalproxy/proxy/secretprompt"
 )
 
 // wireVeil plugs the veil between the screen loop, the pump and the link.
@@ -21,21 +21,21 @@ func (s *session) wireVeil(text *gate) {
 				s.recording.Blackout(on, why)
 			}
 		},
-		asked: func(kind guard.Kind, allow bool) {
+		asked: func(kind secretprompt.Kind, allow bool) {
 			s.pump.Post(func(now time.Time) { s.authority.Guard(now, secretOf[kind], allow) })
 		},
 	}
 	s.loop.veil = v
 	s.authority.secret = func() bool {
 		line, err := s.child.Line()
-		return guard.Judge(guard.Facts{Known: err == nil, Line: guard.Line(line), Mute: v.mute}) == guard.Hard
+		return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: v.mute}) == secretprompt.Hard
 	}
 	s.authority.spotted = func() { s.loop.post(v.spot) }
 	s.authority.allowed = func() { s.loop.post(v.dismiss) }
 	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) == control.Take }
 }
 
-var secretOf = [...]control.Secret{guard.Off: control.NoSecret, guard.Soft: control.SoftSecret, guard.Hard: control.HardSecret}
+var secretOf = [...]control.Secret{secretprompt.Off: control.NoSecret, secretprompt.Soft: control.SoftSecret, secretprompt.Hard: control.HardSecret}
 
 // observed says whether a gateway is reached, through which agents look.
 func (s *session) observed(yes bool) {

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/guard"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/secretprompt"
 )
 
 // lookEvery is how often the line settings are looked at while an agent drives, or while a prompt for a secret stands and
@@ -32,18 +32,18 @@ type veil struct {
 	line      func() (child.Line, error)
 	program   func() []string
 	arguments func() []string
-	typed     func() uint64                     // how often something was written to the program
-	keyed     func() guard.Typed                // how much the user has typed; nil for nobody
-	driven    func() bool                       // an agent has control
-	asked     func(kind guard.Kind, allow bool) // the pump is to know
+	typed     func() uint64                            // how often something was written to the program
+	keyed     func() secretprompt.Typed                // how much the user has typed; nil for nobody
+	driven    func() bool                              // an agent has control
+	asked     func(kind secretprompt.Kind, allow bool) // the pump is to know
 	announce  func(*protocol.Blackout)
 	record    func(on bool, why string) // nothing is to be recorded for now, or again
 	reached   atomic.Bool               // a gateway is reached, through which agents look
 	alone     func() bool               // nobody is there to answer; nil for somebody
 	resting   func() bool               // nothing has happened for a while; nil where that makes no difference
 
-	guard  guard.Guard
-	masks  guard.Masks
+	secret secretprompt.Detector
+	masks  secretprompt.Masks
 	told   prompt // what the others know
 	looked time.Time
 	named  time.Time // when name was found out
@@ -55,7 +55,7 @@ type veil struct {
 
 // prompt is what the pump and the agents know of a prompt for a secret.
 type prompt struct {
-	kind    guard.Kind
+	kind    secretprompt.Kind
 	allowed bool // the user dismissed it
 }
 
@@ -63,7 +63,7 @@ type prompt struct {
 type field struct {
 	set         bool
 	alt         bool
-	first, last uint64 // lines, see [guard.Place]
+	first, last uint64 // lines, see [secretprompt.Place]
 	col         int
 	cursor      int    // column in which agents see the cursor
 	question    []byte // first byte of each cell before the field, 0 for an empty one
@@ -76,13 +76,13 @@ func (f *field) asks(col int, b byte) bool {
 }
 
 // place is the line of the cursor.
-func (v *veil) place() guard.Place {
+func (v *veil) place() secretprompt.Place {
 	m := v.l.model
 	row := uint64(m.Cursor().Row)
 	if m.Alt() {
-		return guard.Place{Alt: true, Line: row}
+		return secretprompt.Place{Alt: true, Line: row}
 	}
-	return guard.Place{Line: m.HistoryBase() + uint64(m.HistoryLen()) + row}
+	return secretprompt.Place{Line: m.HistoryBase() + uint64(m.HistoryLen()) + row}
 }
 
 // onLine reports whether the cursor is on a line of the field, and inside whether it stands in the field itself.
@@ -99,9 +99,9 @@ func (v *veil) onLine() (on, inside bool) {
 // feed hands output to the model. Where a secret is typed it goes byte by byte, to know of each where it is shown: a
 // password's prompt is no flood.
 func (v *veil) feed(now time.Time, p []byte) {
-	secret := v.typed() != v.field.typed || guard.Dots(p)
+	secret := v.typed() != v.field.typed || secretprompt.Dots(p)
 	for len(p) > 0 && v.field.set {
-		if on, _ := v.onLine(); !on && !v.guard.Holds() {
+		if on, _ := v.onLine(); !on && !v.secret.Holds() {
 			v.field = field{}
 			break
 		}
@@ -157,20 +157,20 @@ func (v *veil) glance(now time.Time) {
 	v.looked = now
 	f := v.facts()
 	if v.l.exit != nil {
-		v.guard = guard.Guard{} // nobody asks any more
+		v.secret = secretprompt.Detector{} // nobody asks any more
 	}
-	v.guard.See(now, f)
+	v.secret.See(now, f)
 	v.follow(f)
 	v.tell(now)
 }
 
-func (v *veil) facts() guard.Facts {
-	f := guard.Facts{Mute: v.mute, Place: v.place(), Paste: v.l.model.Modes().BracketedPaste, Foreground: v.foreground, Arguments: v.arguments}
+func (v *veil) facts() secretprompt.Facts {
+	f := secretprompt.Facts{Mute: v.mute, Place: v.place(), Paste: v.l.model.Modes().BracketedPaste, Foreground: v.foreground, Arguments: v.arguments}
 	if v.l.exit != nil {
 		return f
 	}
 	line, err := v.line()
-	f.Known, f.Line = err == nil, guard.Line(line)
+	f.Known, f.Line = err == nil, secretprompt.Line(line)
 	if f.Known && !f.Line.Echo && (!f.Line.Canonical || f.Mute) {
 		f.Left, f.Right = v.l.model.CursorText()
 	}
@@ -180,7 +180,7 @@ func (v *veil) facts() guard.Facts {
 }
 
 // masked reports whether what the user types is answered by signs.
-func (v *veil) masked(place guard.Place) bool {
+func (v *veil) masked(place secretprompt.Place) bool {
 	if v.keyed == nil {
 		return false
 	}
@@ -190,13 +190,13 @@ func (v *veil) masked(place guard.Place) bool {
 		c.Col++
 	}
 	_, within := v.onLine()
-	return v.masks.See(guard.Spot{
+	return v.masks.See(secretprompt.Spot{
 		Place: place, Col: c.Col, Typed: v.keyed(),
-		Sign: func(col int) bool { return guard.Sign(m.Cell(c.Row, col).Content) },
+		Sign: func(col int) bool { return secretprompt.Sign(m.Cell(c.Row, col).Content) },
 		Asked: func(col int) bool {
 			for col--; col >= 0; col-- {
 				if text := m.Cell(c.Row, col).Content; strings.TrimSpace(text) != "" {
-					return guard.Asks(text)
+					return secretprompt.Asks(text)
 				}
 			}
 			return false
@@ -214,12 +214,12 @@ func (v *veil) foreground() []string {
 
 // follow keeps the field where the secret is typed. A program that reads whole lines shows nothing of them, so there is
 // no field then. It begins at the cursor, and may still move as long as nobody has typed: the question comes in pieces.
-func (v *veil) follow(f guard.Facts) {
-	shows := v.guard.Holds() && (!f.Line.Canonical || f.Mute)
+func (v *veil) follow(f secretprompt.Facts) {
+	shows := v.secret.Holds() && (!f.Line.Canonical || f.Mute)
 	on, _ := v.onLine()
 	switch {
 	case shows && strings.TrimSpace(f.Left) != "" && (!on || v.typed() == v.field.typed):
-		cursor, answer := v.l.model.Cursor(), f.Left[guard.Field(f.Left):]
+		cursor, answer := v.l.model.Cursor(), f.Left[secretprompt.Field(f.Left):]
 		col := max(0, cursor.Col-utf8.RuneCountInString(answer))
 		first, masked := v.masks.First()
 		if masked {
@@ -259,7 +259,7 @@ func (v *veil) setField(row, col int, moved bool) {
 
 // tell has the others know what has changed.
 func (v *veil) tell(now time.Time) {
-	p := prompt{v.guard.Kind(), v.guard.Dismissed()}
+	p := prompt{v.secret.Kind(), v.secret.Dismissed()}
 	if p == v.told {
 		return
 	}
@@ -268,8 +268,8 @@ func (v *veil) tell(now time.Time) {
 	v.asked(p.kind, p.allowed)
 	if p.kind != was.kind {
 		v.darken()
-		v.l.waits.Asks(p.kind != guard.Off, v.guard.Since(), v.l.model.Rev())
-		v.say(p.kind != guard.Off, protocol.BlackoutPassword, protocol.SecretPrompt(p.kind.String()))
+		v.l.waits.Asks(p.kind != secretprompt.Off, v.secret.Since(), v.l.model.Rev())
+		v.say(p.kind != secretprompt.Off, protocol.BlackoutPassword, protocol.SecretPrompt(p.kind.String()))
 		v.l.touch(now)
 	}
 }
@@ -279,7 +279,7 @@ func (v *veil) darken() {
 	switch {
 	case v.isHidden():
 		v.record(true, "the user hides the screen")
-	case v.guard.Kind() != guard.Off:
+	case v.secret.Kind() != secretprompt.Off:
 		v.record(true, "a password is being asked for")
 	default:
 		v.record(false, "")
@@ -293,14 +293,14 @@ func (v *veil) say(on bool, why string, secret protocol.SecretPrompt) {
 // spot says that the pump saw a hard prompt, which may be over already.
 func (v *veil) spot(now time.Time) {
 	v.look(now)
-	v.guard.Spot(now, guard.Hard)
+	v.secret.Spot(now, secretprompt.Hard)
 	v.tell(now)
 	v.asked(v.told.kind, v.told.allowed) // whatever we thought: the pump is to hear of the end
 }
 
 // dismiss lets agents see the present prompt, and the one that drives answer it: the user said so.
 func (v *veil) dismiss(now time.Time) {
-	v.guard.Dismiss(v.place())
+	v.secret.Dismiss(v.place())
 	if on, _ := v.onLine(); on {
 		v.l.model.VeilCells(v.fieldRow(), v.field.col, false)
 	}
@@ -339,10 +339,10 @@ func (v *veil) withheld(now time.Time) *protocol.Withheld {
 		return nil
 	case !v.hidden.IsZero():
 		return &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: now.Sub(v.hidden).Milliseconds()}
-	case v.guard.Kind() != guard.Off:
+	case v.secret.Kind() != secretprompt.Off:
 		return &protocol.Withheld{
-			Why: protocol.BlackoutPassword, Secret: protocol.SecretPrompt(v.guard.Kind().String()),
-			SinceMs: now.Sub(v.guard.Since()).Milliseconds(), Unattended: v.alone != nil && v.alone(),
+			Why: protocol.BlackoutPassword, Secret: protocol.SecretPrompt(v.secret.Kind().String()),
+			SinceMs: now.Sub(v.secret.Since()).Milliseconds(), Unattended: v.alone != nil && v.alone(),
 		}
 	}
 	return nil
@@ -368,11 +368,11 @@ func (v *veil) fieldRow() int {
 
 // lingers reports whether a prompt is over, but agents may not type yet: the program may ask again.
 func (v *veil) lingers(now time.Time) bool {
-	if v == nil || v.guard.Kind() == guard.Off {
+	if v == nil || v.secret.Kind() == secretprompt.Off {
 		return false
 	}
 	v.look(now)
-	return v.guard.Kind() != guard.Off && !v.guard.Holds()
+	return v.secret.Kind() != secretprompt.Off && !v.secret.Holds()
 }
 
 // bars says why an agent's input is not to be typed now, nil if it may be.
@@ -381,7 +381,7 @@ func (v *veil) bars(now time.Time) error {
 	switch {
 	case v.isHidden():
 		return barred(control.ErrHidden)
-	case v.guard.Kind() != guard.Off:
+	case v.secret.Kind() != secretprompt.Off:
 		return barred(control.ErrSecret)
 	}
 	return nil
@@ -397,12 +397,12 @@ func barred(why error) *refusal {
 
 // next is when the next look is due though nothing happens. A session that nobody drives and nobody can look at has none.
 func (v *veil) next() (at time.Time, ok bool) {
-	off := v.guard.Kind() == guard.Off
+	off := v.secret.Kind() == secretprompt.Off
 	if !v.driven() && (!v.reached.Load() || off) || off && v.resting != nil && v.resting() {
 		return time.Time{}, false
 	}
 	at = v.looked.Add(lookEvery)
-	if end, ends := v.guard.Next(); ends && end.Before(at) {
+	if end, ends := v.secret.Next(); ends && end.Before(at) {
 		at = end
 	}
 	return at, true

@@ -10,8 +10,8 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/guard"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/secretprompt"
 	"terminalproxy/proxy/snapshot"
 )
 
@@ -33,7 +33,7 @@ type stage struct {
 	broken  bool
 	program string
 	writes  uint64
-	keyed   guard.Typed
+	keyed   secretprompt.Typed
 	driven  bool
 	asked   []prompt
 	said    []protocol.Blackout
@@ -59,8 +59,8 @@ func newStage(t testing.TB, cols, rows int) *stage {
 			return s.line, nil
 		},
 		program:  func() []string { return []string{s.program} },
-		keyed:    func() guard.Typed { return s.keyed },
-		asked:    func(kind guard.Kind, allow bool) { s.asked = append(s.asked, prompt{kind, allow}) },
+		keyed:    func() secretprompt.Typed { return s.keyed },
+		asked:    func(kind secretprompt.Kind, allow bool) { s.asked = append(s.asked, prompt{kind, allow}) },
 		announce: func(m *protocol.Blackout) { s.said = append(s.said, *m) },
 		record:   func(_ bool, why string) { s.dark = append(s.dark, why) },
 	}
@@ -172,12 +172,12 @@ func TestR24ASecretThatWraps(t *testing.T) {
 	}
 }
 
-// Programs that read lines show nothing of them: all that they print is to be seen, while the guard is on too.
+// Programs that read lines show nothing of them: all that they print is to be seen, at a prompt too.
 func TestR24OutputGoesOnAtAHardPrompt(t *testing.T) {
 	s := newStage(t, 40, 6)
 	s.line = noEcho
 	s.prints("Password: ")
-	require.Equal(t, guard.Hard, s.veil.guard.Kind())
+	require.Equal(t, secretprompt.Hard, s.veil.secret.Kind())
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	s.types("\r\n")
 	s.prints("Sorry.\r\nPass", "word: ")
@@ -321,19 +321,19 @@ func TestR25ADismissedPromptIsShown(t *testing.T) {
 	require.NoError(t, s.veil.bars(s.now))
 	s.prints("\r\ntoken: ")
 	require.Error(t, s.veil.bars(s.now), "the next one is another")
-	require.Equal(t, []prompt{{guard.Soft, false}, {guard.Off, true}, {guard.Soft, false}}, s.asked)
+	require.Equal(t, []prompt{{secretprompt.Soft, false}, {secretprompt.Off, true}, {secretprompt.Soft, false}}, s.asked)
 }
 
-func TestR23WhoHearsOfTheGuard(t *testing.T) {
+func TestR23WhoHearsOfAPrompt(t *testing.T) {
 	s := newStage(t, 40, 5)
 	s.line = noEcho
 	s.prints("Password: ")
 	s.line = cooked
 	s.prints("\r\n")
-	s.passes(guard.Linger - time.Millisecond)
+	s.passes(secretprompt.Linger - time.Millisecond)
 	require.Len(t, s.asked, 1)
 	s.passes(time.Millisecond)
-	require.Equal(t, []prompt{{guard.Hard, false}, {guard.Off, false}}, s.asked)
+	require.Equal(t, []prompt{{secretprompt.Hard, false}, {secretprompt.Off, false}}, s.asked)
 	for i := range s.said {
 		s.said[i].ID = ""
 	}
@@ -342,18 +342,18 @@ func TestR23WhoHearsOfTheGuard(t *testing.T) {
 	}, s.said)
 
 	s.veil.spot(s.now) // the pump saw one that is over already
-	require.Equal(t, prompt{guard.Hard, false}, s.asked[len(s.asked)-1])
-	s.passes(guard.Linger)
-	require.Equal(t, prompt{guard.Off, false}, s.asked[len(s.asked)-1], "so that it hears of the end")
+	require.Equal(t, prompt{secretprompt.Hard, false}, s.asked[len(s.asked)-1])
+	s.passes(secretprompt.Linger)
+	require.Equal(t, prompt{secretprompt.Off, false}, s.asked[len(s.asked)-1], "so that it hears of the end")
 }
 
-func TestTheGuardEndsWithTheProgram(t *testing.T) {
+func TestAPromptEndsWithTheProgram(t *testing.T) {
 	s := newStage(t, 40, 5)
 	s.line = noEcho
 	s.prints("Password: ")
 	s.broken = true
 	s.passes(0)
-	s.passes(guard.Linger)
+	s.passes(secretprompt.Linger)
 	require.Nil(t, s.loop.frame(s.now).Blackout)
 	s.broken = false
 	s.passes(0)
@@ -388,7 +388,7 @@ func TestR21WhenToLook(t *testing.T) {
 	s.line = cooked
 	s.passes(0)
 	require.Equal(t, lookEvery, due())
-	s.passes(guard.Linger - 10*time.Millisecond)
+	s.passes(secretprompt.Linger - 10*time.Millisecond)
 	require.Equal(t, 10*time.Millisecond, due())
 }
 
@@ -456,7 +456,7 @@ func TestAPasswordOnAHiddenScreen(t *testing.T) {
 	require.Equal(t, protocol.BlackoutPassword, s.loop.frame(s.now).Blackout.Why)
 	s.line = cooked
 	s.passes(0)
-	s.passes(guard.Linger)
+	s.passes(secretprompt.Linger)
 	hidden, asked := "the user hides the screen", "a password is being asked for"
 	require.Equal(t, []string{hidden, hidden, asked, ""}, s.dark, "one after the other, nothing is recorded")
 }
@@ -492,7 +492,7 @@ func FuzzVeil(f *testing.F) {
 			case 0xf8:
 				s.veil.hide(s.now, !s.veil.isHidden())
 			case 0xf9:
-				s.passes(guard.Linger)
+				s.passes(secretprompt.Linger)
 			case 0xfa:
 				s.veil.spot(s.now)
 			case 0xfb:
@@ -510,8 +510,8 @@ func FuzzVeil(f *testing.F) {
 	})
 }
 
-// R23: what the program waits for while the guard lingers cannot be typed yet.
-func TestR23TheGuardLingersAfterThePrompt(t *testing.T) {
+// R23: what the program waits for while a prompt lingers cannot be typed yet.
+func TestR23AFormerPromptLingers(t *testing.T) {
 	s := newStage(t, 40, 4)
 	require.False(t, s.veil.lingers(s.now))
 	s.prints("Password: ")
@@ -522,9 +522,9 @@ func TestR23TheGuardLingersAfterThePrompt(t *testing.T) {
 	s.now = s.now.Add(time.Millisecond)
 	require.True(t, s.veil.lingers(s.now), "it looks by itself")
 	require.Empty(t, s.loop.view().Waiting(s.now))
-	s.now = s.now.Add(guard.Linger)
+	s.now = s.now.Add(secretprompt.Linger)
 	require.False(t, s.veil.lingers(s.now))
-	require.Equal(t, guard.Off, s.veil.told.kind, "and the others know")
+	require.Equal(t, secretprompt.Off, s.veil.told.kind, "and the others know")
 	require.False(t, (*veil)(nil).lingers(s.now))
 }
 

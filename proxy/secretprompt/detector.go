@@ -1,19 +1,22 @@
-// Package guard decides whether a program is asking the user for a secret. It is pure: it is told what the line settings,
-// the cursor's row and the foreground program are, and keeps no clock. One goroutine owns a [Guard].
+// Package secretprompt decides whether a program is asking the user for a secret. One goroutine owns a [Detector].
 //
 // A hard prompt is one that the kernel shows: the line settings (termios(3)) have echo off while the line is edited by the
 // kernel (ICANON), or while at least the newline is echoed (ECHONL). No program but one that reads a secret wants that. A
 // soft prompt is a guess: a program that reads keys raw, as an editor does, but with the words of a password prompt left of
-// the cursor, or known by its name or arguments to ask for passwords, or that answers each key of the user with a sign. Prompts of programs on another machine are always soft, since only
-// their text is seen here. Soft prompts are found at best effort, and the user can dismiss them.
-package guard
+// the cursor, or known by its name or arguments to ask for passwords, or that answers each key of the user with a sign.
+// Prompts of programs on another machine are always soft, since only their text is seen here. Soft prompts are found at
+// best effort, and the user can dismiss them.
+//
+// It is pure: it is told what the line settings, the cursor's row and the foreground program are, and must not know the
+// terminal, the processes or the clock.
+package secretprompt
 
 import "time"
 
-// Linger is how long the guard stays on after its condition has ended: programs ask twice, and turn echo on in between.
+// Linger is how long a prompt counts after its condition has ended: programs ask twice, and turn echo on in between.
 const Linger = 300 * time.Millisecond
 
-// Kind says how sure the guard is, from not at all to certain.
+// Kind says how sure the detector is, from not at all to certain.
 type Kind uint8
 
 // The kinds.
@@ -42,7 +45,7 @@ type Place struct {
 	Line uint64 // counted from the first line of all on the main screen, from the top on the alternate one
 }
 
-// Facts is what the guard judges by.
+// Facts is what the detector judges by.
 type Facts struct {
 	// Known is false when the line settings cannot be read, as when the program has ended: nobody asks then.
 	Known bool
@@ -65,8 +68,8 @@ type Facts struct {
 	Masked bool
 }
 
-// Guard keeps the decision from one look to the next. The zero Guard is off.
-type Guard struct {
+// Detector keeps the decision from one look to the next. The zero Detector is off.
+type Detector struct {
 	kind      Kind
 	since     time.Time
 	ends      time.Time // when it goes off, zero while its condition holds
@@ -75,60 +78,60 @@ type Guard struct {
 }
 
 // See takes a look and reports the kind from now on. It is to be called before anything is shown to agents or typed by
-// them, after output, and at [Guard.Next].
-func (g *Guard) See(now time.Time, f Facts) Kind {
+// them, after output, and at [Detector.Next].
+func (d *Detector) See(now time.Time, f Facts) Kind {
 	kind := Judge(f)
-	if g.dismissed && (kind == Off || f.Place != g.place) {
-		g.dismissed = false
+	if d.dismissed && (kind == Off || f.Place != d.place) {
+		d.dismissed = false
 	}
 	switch {
-	case g.dismissed:
-		g.kind = Off
+	case d.dismissed:
+		d.kind = Off
 	case kind != Off:
-		g.begin(now, kind)
-	case g.kind == Off:
-	case g.ends.IsZero():
-		g.ends = now.Add(Linger)
-	case !now.Before(g.ends):
-		g.kind = Off
+		d.begin(now, kind)
+	case d.kind == Off:
+	case d.ends.IsZero():
+		d.ends = now.Add(Linger)
+	case !now.Before(d.ends):
+		d.kind = Off
 	}
-	return g.kind
+	return d.kind
 }
 
 // Spot says that somebody else saw a prompt of this kind, which may be over already.
-func (g *Guard) Spot(now time.Time, kind Kind) {
-	if g.dismissed || kind == Off {
+func (d *Detector) Spot(now time.Time, kind Kind) {
+	if d.dismissed || kind == Off {
 		return
 	}
-	g.begin(now, max(kind, g.kind))
-	g.ends = now.Add(Linger)
+	d.begin(now, max(kind, d.kind))
+	d.ends = now.Add(Linger)
 }
 
-func (g *Guard) begin(now time.Time, kind Kind) {
-	if g.kind == Off {
-		g.since = now
+func (d *Detector) begin(now time.Time, kind Kind) {
+	if d.kind == Off {
+		d.since = now
 	}
-	g.kind, g.ends = kind, time.Time{}
+	d.kind, d.ends = kind, time.Time{}
 }
 
-// Dismiss turns the guard off for the prompt at place: the user says that it is none, or that an agent may answer it.
-func (g *Guard) Dismiss(place Place) {
-	if g.kind != Off {
-		g.kind, g.dismissed, g.place = Off, true, place
+// Dismiss turns the detector off for the prompt at place: the user says that it is none, or that an agent may answer it.
+func (d *Detector) Dismiss(place Place) {
+	if d.kind != Off {
+		d.kind, d.dismissed, d.place = Off, true, place
 	}
 }
 
 // Dismissed reports whether there is a prompt that the user dismissed.
-func (g *Guard) Dismissed() bool { return g.dismissed }
+func (d *Detector) Dismissed() bool { return d.dismissed }
 
 // Kind is the present decision.
-func (g *Guard) Kind() Kind { return g.kind }
+func (d *Detector) Kind() Kind { return d.kind }
 
-// Holds reports whether the guard is on and its condition held at the last look.
-func (g *Guard) Holds() bool { return g.kind != Off && g.ends.IsZero() }
+// Holds reports whether a prompt counts and its condition held at the last look.
+func (d *Detector) Holds() bool { return d.kind != Off && d.ends.IsZero() }
 
-// Since is when the guard went on.
-func (g *Guard) Since() time.Time { return g.since }
+// Since is when the present prompt was found.
+func (d *Detector) Since() time.Time { return d.since }
 
-// Next is when the guard goes off by itself unless something happens; false when only another look can say.
-func (g *Guard) Next() (time.Time, bool) { return g.ends, g.kind != Off && !g.ends.IsZero() }
+// Next is when the prompt stops counting by itself unless something happens; false when only another look can say.
+func (d *Detector) Next() (time.Time, bool) { return d.ends, d.kind != Off && !d.ends.IsZero() }

@@ -1,4 +1,4 @@
-package guard_test
+package secretprompt_test
 
 import (
 	"strings"
@@ -6,15 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/proxy/guard"
+	"terminalproxy/proxy/secretprompt"
 )
 
 // desk is a row of cells with a cursor, and a user whose keys are counted.
 type desk struct {
-	masks guard.Masks
+	masks secretprompt.Masks
 	row   []rune
-	place guard.Place
-	typed guard.Typed
+	place secretprompt.Place
+	typed secretprompt.Typed
 }
 
 // prints puts text at a column, and the cursor behind it. A look follows.
@@ -30,12 +30,12 @@ func (d *desk) prints(col int, text string) bool {
 }
 
 func (d *desk) looks(col int) bool {
-	return d.masks.See(guard.Spot{
+	return d.masks.See(secretprompt.Spot{
 		Place: d.place, Col: col, Typed: d.typed, Asked: func(col int) bool {
 			left := strings.TrimRight(string(d.row[:col]), " ")
-			return left != "" && guard.Asks(left[len(left)-1:])
+			return left != "" && secretprompt.Asks(left[len(left)-1:])
 		},
-		Sign: func(col int) bool { return col < len(d.row) && guard.Sign(string(d.row[col])) },
+		Sign: func(col int) bool { return col < len(d.row) && secretprompt.Sign(string(d.row[col])) },
 	}, false)
 }
 
@@ -184,34 +184,34 @@ func TestR78TheEndOfAPrompt(t *testing.T) {
 
 // R26: the characters are counted, in any encoding, and not kept.
 func TestR78KeysAreCounted(t *testing.T) {
-	var typed guard.Typed
+	var typed secretprompt.Typed
 	typed.Count([]byte("aß*\r\x7f\x01日•"))
-	require.Equal(t, guard.Typed{Text: 5, Signs: 2}, typed)
+	require.Equal(t, secretprompt.Typed{Text: 5, Signs: 2}, typed)
 }
 
 func TestR78WordsAndForms(t *testing.T) {
 	for _, left := range []string{
 		"Kennwort: ", "Passwort für ada: ", "Mot de passe : ", "Contraseña: ", "PIN: ", "Passphrase: ", "密码：", "Senha: ", "Пароль: ",
 	} {
-		require.True(t, guard.Prompt(left, ""), left)
+		require.True(t, secretprompt.Prompt(left, ""), left)
 	}
 	for _, left := range []string{"Spinner: ", "Name: ", "$ grep Kennwort:", "Kennwort: geheim"} {
-		require.False(t, guard.Prompt(left, ""), left)
+		require.False(t, secretprompt.Prompt(left, ""), left)
 	}
-	form := func(args ...string) guard.Kind {
-		return guard.Judge(guard.Facts{
+	form := func(args ...string) secretprompt.Kind {
+		return secretprompt.Judge(secretprompt.Facts{
 			Known: true, Line: raw, Left: "│ ", Foreground: programs("sh", args[0]), Arguments: func() []string { return args },
 		})
 	}
-	require.Equal(t, guard.Soft, form("dialog", "--title", "x", "--passwordbox", "Geheim", "10", "40"))
-	require.Equal(t, guard.Soft, form("whiptail", "--passwordbox", "Geheim", "10", "40"))
-	require.Equal(t, guard.Soft, form("gum", "input", "--password"))
-	require.Equal(t, guard.Off, form("dialog", "--inputbox", "password", "10", "40"))
-	require.Equal(t, guard.Off, form("mysql", "--password"))
-	masked := guard.Facts{Known: true, Line: raw, Masked: true, Paste: true, Foreground: programs("vim")}
-	require.Equal(t, guard.Soft, guard.Judge(masked), "whatever asks")
+	require.Equal(t, secretprompt.Soft, form("dialog", "--title", "x", "--passwordbox", "Geheim", "10", "40"))
+	require.Equal(t, secretprompt.Soft, form("whiptail", "--passwordbox", "Geheim", "10", "40"))
+	require.Equal(t, secretprompt.Soft, form("gum", "input", "--password"))
+	require.Equal(t, secretprompt.Off, form("dialog", "--inputbox", "password", "10", "40"))
+	require.Equal(t, secretprompt.Off, form("mysql", "--password"))
+	masked := secretprompt.Facts{Known: true, Line: raw, Masked: true, Paste: true, Foreground: programs("vim")}
+	require.Equal(t, secretprompt.Soft, secretprompt.Judge(masked), "whatever asks")
 	masked.Line = cooked
-	require.Equal(t, guard.Off, guard.Judge(masked))
+	require.Equal(t, secretprompt.Off, secretprompt.Judge(masked))
 }
 
 // FuzzMasks: whatever happens, there is no prompt while nobody types.
