@@ -90,7 +90,7 @@ func (l *screenLoop) activity(now time.Time, idleMs int64) *protocol.Activity {
 		return a
 	}
 	a.Foreground = protocol.Visible(l.child.Foreground())
-	l.lookout.report(now, l.model.Rev(), a)
+	l.inputWait.report(now, l.model.Rev(), a)
 	a.UnreadBytes = l.child.Unread()
 	return a
 }
@@ -157,5 +157,5 @@ func (v view) Waiting(now time.Time) string {
 	if v.l.exit != nil || v.l.veil.lingers(now) {
 		return "" // what the program waits for now cannot be typed
 	}
-	return v.l.lookout.word(now, v.l.model.Rev(), now.Sub(v.l.pace.LastChange()))
+	return v.l.inputWait.word(now, v.l.model.Rev(), now.Sub(v.l.pace.LastChange()))
 }

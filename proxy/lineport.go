@@ -61,10 +61,10 @@ func (l *sharedLine) facts() line.Facts {
 	typed := l.tracker.Typed()
 	f := line.Facts{
 		Settings: line.Settings(settings), Alt: s.loop.model.Alt(), Paste: s.loop.model.Modes().BracketedPaste,
-		Runs: s.loop.lookout.runs(), Odd: typed.Odd, Asks: typed.Asks,
+		Runs: s.loop.inputWait.runs(), Odd: typed.Odd, Asks: typed.Asks,
 	}
 	if f.Settings.Canonical {
-		a, _ := s.child.Attention()
+		a, _ := s.child.BlockedOn()
 		f.Reads = a.Reads || a.Polls
 		return f
 	}
@@ -242,7 +242,7 @@ func (l *sharedLine) judge(now, began time.Time, text bool) (j judgement, still 
 
 // busy reports whether the program is known to do something else than to wait for input.
 func (l *sharedLine) busy() bool {
-	a, known := l.s.child.Attention()
+	a, known := l.s.child.BlockedOn()
 	return known && !a.Reads && !a.Polls && a.Relay == "" && !a.Unclear
 }
 

@@ -51,19 +51,19 @@ type screenLoop struct {
 	notify  chan struct{}
 	done    chan struct{} // closed when run has returned
 
-	spare    []byte
-	rev      uint64 // of the model at the last look
-	titles   uint64
-	alt      bool
-	x10      bool
-	lines    lineCache
-	shown    shown
-	recall   recall
-	exit     *child.Exit
-	lookout  lookout
-	asking   map[string]bool   // waits for "the program waits for input"
-	deciding map[string]string // waits for a decision about control: their agents
-	answers  answers
+	spare     []byte
+	rev       uint64 // of the model at the last look
+	titles    uint64
+	alt       bool
+	x10       bool
+	lines     lineCache
+	shown     shown
+	recall    recall
+	exit      *child.Exit
+	inputWait inputWait
+	asking    map[string]bool   // waits for "the program waits for input"
+	deciding  map[string]string // waits for a decision about control: their agents
+	answers   answers
 }
 
 func newScreenLoop(model *screen.Screen, text *snapshot.Rolling, pace *snapshot.Pace) *screenLoop {
@@ -220,7 +220,7 @@ func (l *screenLoop) noticeChange(now time.Time) {
 		l.alt = alt
 		l.titled() // what was not possible on the other screen may be now
 	}
-	l.lookout.hear(l.model.Marks())
+	l.inputWait.hear(l.model.Marks())
 	rev := l.model.Rev()
 	changed := rev != l.rev
 	if changed {
@@ -269,7 +269,7 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 		at, ok = t, true
 	}
 	if len(l.asking) > 0 {
-		if t := l.lookout.next(time.Now(), l.model.Rev()); !ok || t.Before(at) {
+		if t := l.inputWait.next(time.Now(), l.model.Rev()); !ok || t.Before(at) {
 			at, ok = t, true
 		}
 	}

@@ -279,7 +279,7 @@ func (s *session) wire(cols, rows int, at cursor) error {
 	}
 	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
 	s.loop.child = s.child
-	s.loop.lookout = lookout{child: s.child, writes: s.writes.Load, wrote: s.wrote.Load, drained: s.drained}
+	s.loop.inputWait = inputWait{child: s.child, writes: s.writes.Load, wrote: s.wrote.Load, drained: s.drained}
 	s.output = &output{
 		child: s.child, term: s.term, poll: outPoll, kick: s.loop.signal,
 		last: testament{on: s.term.HasScreen()},

@@ -18,11 +18,11 @@ const (
 type Comeback struct {
 	child interface {
 		Unread() int
-		Attention() (Attention, bool)
+		BlockedOn() (Blocked, bool)
 	}
 	since time.Time // since when every look found it waiting
 	quiet time.Time // since when nothing of it has run
-	last  Attention
+	last  Blocked
 }
 
 // Comeback begins to watch.
@@ -38,7 +38,7 @@ func (b *Comeback) Look(now time.Time) bool {
 		b.Reset()
 		return false
 	}
-	a, known := b.child.Attention()
+	a, known := b.child.BlockedOn()
 	waits := known && (a.Reads || a.Polls || a.Relay != "" && a.Asleep)
 	unseen := !known || a.Unclear && a.Asleep
 	if !waits && !unseen {

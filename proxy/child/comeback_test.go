@@ -12,25 +12,25 @@ import (
 // scripted is what the kernel says of a program, as a test has it.
 type scripted struct {
 	unread int
-	now    Attention
+	now    Blocked
 	known  bool
 }
 
-func (s *scripted) Unread() int                  { return s.unread }
-func (s *scripted) Attention() (Attention, bool) { return s.now, s.known }
+func (s *scripted) Unread() int                { return s.unread }
+func (s *scripted) BlockedOn() (Blocked, bool) { return s.now, s.known }
 
 // TestR79Comeback: when a program counts as back for more after something that it was given.
 func TestR79Comeback(t *testing.T) {
-	reads := Attention{Group: 7, Reads: true, Asleep: true, Threads: 1}
-	polls := Attention{Group: 7, Polls: true, Asleep: true, Threads: 1}
-	many := Attention{Group: 7, Polls: true, Asleep: true, Threads: 5}
-	busy := Attention{Group: 7, Threads: 1}
-	asleep := Attention{Group: 7, Asleep: true, Threads: 1}
-	unclear := Attention{Group: 7, Asleep: true, Unclear: true, Threads: 1}
-	relay := Attention{Group: 7, Asleep: true, Relay: "ssh", Threads: 1}
+	reads := Blocked{Group: 7, Reads: true, Asleep: true, Threads: 1}
+	polls := Blocked{Group: 7, Polls: true, Asleep: true, Threads: 1}
+	many := Blocked{Group: 7, Polls: true, Asleep: true, Threads: 5}
+	busy := Blocked{Group: 7, Threads: 1}
+	asleep := Blocked{Group: 7, Asleep: true, Threads: 1}
+	unclear := Blocked{Group: 7, Asleep: true, Unclear: true, Threads: 1}
+	relay := Blocked{Group: 7, Asleep: true, Relay: "ssh", Threads: 1}
 	for _, c := range []struct {
 		name string
-		now  Attention
+		now  Blocked
 		runs bool          // something of it runs between any two looks
 		want time.Duration // negative for never
 	}{
@@ -66,7 +66,7 @@ func TestR79Comeback(t *testing.T) {
 
 // TestR79ComebackBegins: what was seen before something was given says nothing of afterwards.
 func TestR79ComebackBegins(t *testing.T) {
-	s := &scripted{now: Attention{Group: 7, Polls: true, Asleep: true, Threads: 2}, known: true}
+	s := &scripted{now: Blocked{Group: 7, Polls: true, Asleep: true, Threads: 2}, known: true}
 	b := &Comeback{child: s}
 	now := time.Unix(0, 0)
 	require.False(t, b.Look(now))

@@ -16,9 +16,9 @@ const (
 	maxThreads   = 128
 )
 
-// Attention looks at /proc, at every thread of every process in the foreground. It takes a dozen system calls for a program
+// BlockedOn looks at /proc, at every thread of every process in the foreground. It takes a dozen system calls for a program
 // with one thread, and may be called from any goroutine until Close.
-func (c *Child) Attention() (a Attention, known bool) {
+func (c *Child) BlockedOn() (a Blocked, known bool) {
 	a.Group = c.ForegroundGroup()
 	if a.Group == 0 {
 		return a, false
@@ -135,7 +135,7 @@ func (p *process) appendChildren(pids []int) []int {
 }
 
 // look adds what the process does.
-func (p *process) look(a *Attention) {
+func (p *process) look(a *Blocked) {
 	if p.state != 'S' && p.state != 'I' {
 		a.Asleep = false
 	}

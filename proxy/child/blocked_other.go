@@ -4,10 +4,10 @@ package child
 
 import "golang.org/x/sys/unix"
 
-// Attention says what the processes in the foreground do with the terminal. Only Linux tells; elsewhere known is false, and
+// BlockedOn says what the processes in the foreground do with the terminal. Only Linux tells; elsewhere known is false, and
 // the group all that there is.
-func (c *Child) Attention() (a Attention, known bool) {
-	return Attention{Group: c.ForegroundGroup()}, false
+func (c *Child) BlockedOn() (a Blocked, known bool) {
+	return Blocked{Group: c.ForegroundGroup()}, false
 }
 
 // HasOutput reports whether the program wrote something that was not read yet.

@@ -1,7 +1,7 @@
 package child
 
-// Attention is what the processes in the foreground do with the program's terminal, as the kernel tells at one moment.
-type Attention struct {
+// Blocked is what the processes in the foreground do with the program's terminal, as the kernel tells at one moment.
+type Blocked struct {
 	// Group is the process group that has the terminal, 0 when nobody knows.
 	Group int
 	// Reads: a thread is blocked in a read of the terminal. The rest then says nothing of the other processes.

@@ -191,7 +191,7 @@ func drainedInBackground(t *testing.T, c *child.Child) *child.Child {
 	return c
 }
 
-func TestAttention(t *testing.T) {
+func TestBlockedOn(t *testing.T) {
 	const nothing, reads, polls = "nothing", "reads", "polls"
 	for how, want := range map[string]string{
 		"read": reads, "readv": reads, "read tty": reads, "thread": reads,
@@ -201,12 +201,12 @@ func TestAttention(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			c := sleeping(t, how)
-			var a child.Attention
+			var a child.Blocked
 			var ran uint64
 			still := 0
 			require.Eventually(t, func() bool {
 				known := false
-				a, known = c.Attention()
+				a, known = c.BlockedOn()
 				if !known || a.Ran != ran || !a.Asleep {
 					ran, still = a.Ran, 0
 					return how == "spin" && known && !a.Asleep && a.Ran > 0
@@ -231,10 +231,10 @@ func TestAttention(t *testing.T) {
 }
 
 // A program that was stopped in a poll goes on with another call, which is the same poll.
-func TestAttentionAfterAStop(t *testing.T) {
+func TestBlockedOnAfterAStop(t *testing.T) {
 	c := sleeping(t, "poll")
 	polls := func(want bool) func() bool {
-		return func() bool { a, _ := c.Attention(); return a.Polls == want }
+		return func() bool { a, _ := c.BlockedOn(); return a.Polls == want }
 	}
 	require.Eventually(t, polls(true), 20*time.Second, 10*time.Millisecond)
 	require.NoError(t, unix.Kill(c.Pid(), unix.SIGSTOP))
@@ -261,7 +261,7 @@ func TestHasOutput(t *testing.T) {
 }
 
 // Real programs, and what they wait with.
-func TestAttentionOfPrograms(t *testing.T) {
+func TestBlockedOnOfPrograms(t *testing.T) {
 	for _, p := range []struct {
 		command   string
 		canonical bool
@@ -288,9 +288,9 @@ func TestAttentionOfPrograms(t *testing.T) {
 			c := drainedInBackground(t, start(t, "", func(conf *child.Config) {
 				conf.Path, conf.Args, conf.Env = words[0], words[1:], append(os.Environ(), "TERM=xterm-256color")
 			}))
-			var a child.Attention
+			var a child.Blocked
 			require.Eventually(t, func() bool {
-				a, _ = c.Attention()
+				a, _ = c.BlockedOn()
 				return (a.Reads || a.Polls) && a.Asleep && a.Canonical == p.canonical
 			}, 20*time.Second, 10*time.Millisecond)
 			require.False(t, a.Unclear, "%+v", a)
@@ -298,7 +298,7 @@ func TestAttentionOfPrograms(t *testing.T) {
 	}
 }
 
-func BenchmarkAttention(b *testing.B) {
+func BenchmarkBlockedOn(b *testing.B) {
 	for name, script := range map[string]string{
 		"one process": "read x", "200 in the background": "for i in $(seq 200); do sleep 1000 & done; read x",
 	} {
@@ -306,16 +306,16 @@ func BenchmarkAttention(b *testing.B) {
 			c, err := child.Start(child.Config{Path: "/bin/bash", Args: []string{"-c", script}, Cols: 80, Rows: 24})
 			require.NoError(b, err)
 			defer func() { c.Kill(); c.Wait(); c.Close() }()
-			require.Eventually(b, func() bool { a, _ := c.Attention(); return a.Reads }, 20*time.Second, 10*time.Millisecond)
+			require.Eventually(b, func() bool { a, _ := c.BlockedOn(); return a.Reads }, 20*time.Second, 10*time.Millisecond)
 			for b.Loop() {
-				c.Attention()
+				c.BlockedOn()
 			}
 		})
 	}
 }
 
 // What stands between the terminal and another is no program that waits: it is always ready.
-func TestAttentionOfRelays(t *testing.T) {
+func TestBlockedOnOfRelays(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	for command, want := range map[string]string{
 		"script -qc cat /dev/null":                    "script",
@@ -328,9 +328,9 @@ func TestAttentionOfRelays(t *testing.T) {
 		c := drainedInBackground(t, start(t, "", func(conf *child.Config) {
 			conf.Path, conf.Args, conf.Env = words[0], words[1:], append(os.Environ(), "TERM=xterm-256color", "TMUX=")
 		}))
-		var a child.Attention
+		var a child.Blocked
 		require.Eventually(t, func() bool {
-			a, _ = c.Attention()
+			a, _ = c.BlockedOn()
 			return a.Relay == want && a.Asleep
 		}, 20*time.Second, 10*time.Millisecond, command)
 		require.False(t, a.Reads || a.Polls || a.Unclear, "%s: %+v", command, a)

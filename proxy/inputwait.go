@@ -8,7 +8,7 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// Times of the lookout.
+// Times of looking at the program.
 const (
 	// lookGap is the least time between two looks at the processes while something happens.
 	lookGap = 5 * time.Millisecond
@@ -22,20 +22,20 @@ const (
 	guessAfter = time.Second
 )
 
-// attention is what is known of the program's waiting for input at one moment.
-type attention struct {
+// waitState is what is known of the program's waiting for input at one moment.
+type waitState struct {
 	evidence []string // facts, the strongest first; none when it is not known to wait
 	guess    string   // why it may wait all the same, "" for no reason
 	exit     *int     // exit status of the last command, as the shell's marks say
 	polls    bool     // the evidence is that of a poll alone
 }
 
-// lookout finds out whether the program waits for input, while somebody asks. The facts are from the kernel: where the
+// inputWait finds out whether the program waits for input, while somebody asks. The facts are from the kernel: where the
 // processes in the foreground sleep. They count only once the program has read what was typed before and the model has
 // been fed what it printed, so that a wait after an input is not met by the prompt before. The marks of a shell (OSC 133 and
-// 633) come with the output, and any program can print them; they say what no kernel sees, as behind ssh. The lookout
+// 633) come with the output, and any program can print them; they say what no kernel sees, as behind ssh. It
 // belongs to the screen loop.
-type lookout struct {
+type inputWait struct {
 	child  *child.Child
 	writes func() uint64 // how often something was written to the program, or has begun to be
 	wrote  func() uint64 // how often that has ended
@@ -44,7 +44,7 @@ type lookout struct {
 
 	at     time.Time     // of the last look
 	took   time.Duration // how long that was
-	now    attention
+	now    waitState
 	seen   moment
 	asleep bool
 	still  time.Time // since when every look found the same moment
@@ -64,68 +64,68 @@ type moment struct {
 }
 
 // hear takes the shell's marks after output. Which shell speaks is known by the group that has the terminal.
-func (o *lookout) hear(m screen.Marks) {
-	if m == o.marks {
+func (w *inputWait) hear(m screen.Marks) {
+	if m == w.marks {
 		return
 	}
-	if o.marks = m; m.State == screen.AtInput {
-		o.prompt.group, o.prompt.writes = o.child.ForegroundGroup(), o.writes()
+	if w.marks = m; m.State == screen.AtInput {
+		w.prompt.group, w.prompt.writes = w.child.ForegroundGroup(), w.writes()
 	}
 }
 
 // runs reports whether the shell that has the terminal said that it runs a command.
-func (o *lookout) runs() bool {
-	return o.marks.State == screen.RunningCommand && o.prompt.group != 0 && o.child.ForegroundGroup() == o.prompt.group
+func (w *inputWait) runs() bool {
+	return w.marks.State == screen.RunningCommand && w.prompt.group != 0 && w.child.ForegroundGroup() == w.prompt.group
 }
 
 // next is when to look again for somebody who waits: soon when something happened since the last look.
-func (o *lookout) next(now time.Time, rev uint64) time.Time {
-	if soon := o.at.Add(o.gap()); soon.After(now) && (rev != o.seen.rev || o.writes() != o.seen.writes) {
+func (w *inputWait) next(now time.Time, rev uint64) time.Time {
+	if soon := w.at.Add(w.gap()); soon.After(now) && (rev != w.seen.rev || w.writes() != w.seen.writes) {
 		return soon
 	}
-	return later(now, o.at).Add(max(waitingEvery, o.gap()))
+	return later(now, w.at).Add(max(waitingEvery, w.gap()))
 }
 
 // gap is the least time between two looks.
-func (o *lookout) gap() time.Duration { return max(lookGap, lookShare*o.took) }
+func (w *inputWait) gap() time.Duration { return max(lookGap, lookShare*w.took) }
 
 // look is what is known now. A look that follows another too fast knows nothing, unless nothing happened since that one;
 // who answers a question looks all the same.
-func (o *lookout) look(now time.Time, rev uint64, asked bool) attention {
-	if age := now.Sub(o.at); age >= 0 && age < o.gap() {
-		if rev == o.seen.rev && o.writes() == o.seen.writes {
-			return o.now
+func (w *inputWait) look(now time.Time, rev uint64, asked bool) waitState {
+	if age := now.Sub(w.at); age >= 0 && age < w.gap() {
+		if rev == w.seen.rev && w.writes() == w.seen.writes {
+			return w.now
 		}
 		if !asked {
-			return attention{}
+			return waitState{}
 		}
 	}
-	o.at = now
-	before := moment{rev: rev, writes: o.writes()}
+	w.at = now
+	before := moment{rev: rev, writes: w.writes()}
 	// First what was typed, then the processes, then what they printed: in this order a program that is found asleep has
 	// dealt with all that was typed, and all that it printed before it slept is on the screen.
-	if before.writes != o.empty && o.wrote() == before.writes && o.child.Unread() == 0 {
-		o.empty = before.writes
+	if before.writes != w.empty && w.wrote() == before.writes && w.child.Unread() == 0 {
+		w.empty = before.writes
 	}
 	began := time.Now()
-	a, known := o.child.Attention()
-	o.took = time.Since(began)
+	a, known := w.child.BlockedOn()
+	w.took = time.Since(began)
 	before.ran, before.group = a.Ran, a.Group
-	if before != o.seen || !a.Asleep {
-		o.still = now
+	if before != w.seen || !a.Asleep {
+		w.still = now
 	}
-	o.seen, o.asleep, o.now = before, a.Asleep, attention{}
-	if o.writes() == before.writes && o.empty == before.writes && (o.drained == nil || o.drained()) {
-		o.now = o.judge(a, known)
+	w.seen, w.asleep, w.now = before, a.Asleep, waitState{}
+	if w.writes() == before.writes && w.empty == before.writes && (w.drained == nil || w.drained()) {
+		w.now = w.judge(a, known)
 	}
-	return o.now
+	return w.now
 }
 
 // judge weighs what the kernel says and what the shell's marks say.
-func (o *lookout) judge(a child.Attention, known bool) attention {
-	var out attention
-	shell := a.Group != 0 && a.Group == o.prompt.group // the shell that spoke last is in the foreground
-	prompts := shell && o.marks.State == screen.AtInput
+func (w *inputWait) judge(a child.Blocked, known bool) waitState {
+	var out waitState
+	shell := a.Group != 0 && a.Group == w.prompt.group // the shell that spoke last is in the foreground
+	prompts := shell && w.marks.State == screen.AtInput
 	switch {
 	case a.Reads:
 		out.evidence = []string{protocol.EvidenceRead}
@@ -133,7 +133,7 @@ func (o *lookout) judge(a child.Attention, known bool) attention {
 		out.evidence, out.polls = []string{protocol.EvidencePoll}, true
 	case a.Relay == "" && known && !a.Unclear:
 		return out // everybody in the foreground is seen, and nobody waits for the terminal
-	case prompts && o.prompt.writes == o.seen.writes: // nothing was typed since
+	case prompts && w.prompt.writes == w.seen.writes: // nothing was typed since
 	case shell && !prompts: // a command runs, says the shell behind the relay
 		return out
 	case known && a.Asleep && a.Relay != "":
@@ -145,8 +145,8 @@ func (o *lookout) judge(a child.Attention, known bool) attention {
 	}
 	if prompts && out.guess == "" {
 		out.evidence = append([]string{protocol.EvidencePrompt}, out.evidence...)
-		if o.marks.HasExit {
-			status := o.marks.Exit
+		if w.marks.HasExit {
+			status := w.marks.Exit
 			out.exit = &status
 		}
 	}
@@ -157,11 +157,11 @@ func (o *lookout) judge(a child.Attention, known bool) attention {
 }
 
 // word is the word for the program's waiting that meets a wait, "" when it is not met.
-func (o *lookout) word(now time.Time, rev uint64, idle time.Duration) string {
-	a := o.look(now, rev, false)
-	still := now.Sub(o.still)
+func (w *inputWait) word(now time.Time, rev uint64, idle time.Duration) string {
+	a := w.look(now, rev, false)
+	still := now.Sub(w.still)
 	switch {
-	case len(a.evidence) > 0 && (!a.polls || o.asleep && still >= pollStill):
+	case len(a.evidence) > 0 && (!a.polls || w.asleep && still >= pollStill):
 		return protocol.MatchedWaiting
 	case a.guess != "" && still >= guessAfter && idle >= guessAfter:
 		return protocol.MatchedWaiting + " (guess: " + a.guess + ")"
@@ -170,8 +170,8 @@ func (o *lookout) word(now time.Time, rev uint64, idle time.Duration) string {
 }
 
 // report adds what is known to an activity.
-func (o *lookout) report(now time.Time, rev uint64, a *protocol.Activity) {
-	got := o.look(now, rev, true)
+func (w *inputWait) report(now time.Time, rev uint64, a *protocol.Activity) {
+	got := w.look(now, rev, true)
 	a.LastExit = got.exit
 	if len(got.evidence) > 0 {
 		a.State, a.Evidence = "waiting", got.evidence
