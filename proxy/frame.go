@@ -19,7 +19,7 @@ type lineCache struct {
 // frame is the screen as it is now.
 func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 	cols, rows := l.model.Size()
-	if l.veil.isHidden() {
+	if l.privacy.isHidden() {
 		return l.hiddenFrame(now, cols, rows)
 	}
 	cursor, modes := l.cursor(), l.model.Modes()
@@ -36,7 +36,7 @@ func (l *screenLoop) frame(now time.Time) *protocol.Frame {
 		},
 		Keyboard: l.keyboard(),
 		Settled:  l.pace.Settled(now),
-		Blackout: l.veil.withheld(now),
+		Blackout: l.privacy.withheld(now),
 	}
 	if last := l.pace.LastChange(); !last.IsZero() {
 		f.IdleMs = now.Sub(last).Milliseconds()
@@ -61,16 +61,16 @@ func shapeOf(n int) string {
 func (l *screenLoop) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
 	return &protocol.Frame{
 		Seq: l.model.Rev(), Screen: protocol.Screen{Cols: cols, Rows: rows, Lines: make([]string, rows)},
-		Keyboard: l.keyboard(), Settled: true, Blackout: l.veil.withheld(now),
+		Keyboard: l.keyboard(), Settled: true, Blackout: l.privacy.withheld(now),
 	}
 }
 
 // cursor is the cursor as agents see it.
-func (l *screenLoop) cursor() screen.Cursor { return l.veil.cursor(l.model.Cursor()) }
+func (l *screenLoop) cursor() screen.Cursor { return l.privacy.cursor(l.model.Cursor()) }
 
 // answer is the frame that goes into an answer: with what the program is doing, which takes a look at /proc.
 func (l *screenLoop) answer(now time.Time) *protocol.Frame {
-	l.veil.look(now)
+	l.privacy.look(now)
 	f := l.frame(now)
 	if !f.Blackout.Hidden() {
 		f.Activity = l.activity(now, f.IdleMs)
@@ -154,7 +154,7 @@ func (v view) Exited() (code int, yes bool) {
 }
 
 func (v view) Waiting(now time.Time) string {
-	if v.l.exit != nil || v.l.veil.lingers(now) {
+	if v.l.exit != nil || v.l.privacy.lingers(now) {
 		return "" // what the program waits for now cannot be typed
 	}
 	return v.l.inputWait.word(now, v.l.model.Rev(), now.Sub(v.l.pace.LastChange()))

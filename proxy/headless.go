@@ -140,7 +140,7 @@ func (s *session) wireHeadless() {
 	s.detector.acted = func() { s.turnTo(h.typist) }
 	s.output.feed = func(p []byte) int { h.touch(); return s.loop.feed(p) }
 	// An agent always drives here. What is printed, typed or asked for has the line settings looked at in any case.
-	s.loop.veil.resting = func() bool { return time.Since(time.UnixMilli(h.used.Load())) > restAfter }
+	s.loop.privacy.resting = func() bool { return time.Since(time.UnixMilli(h.used.Load())) > restAfter }
 	up, down := s.link.Up, s.link.Down
 	reached := sync.OnceFunc(func() { close(h.linked) })
 	s.link.Up = func() { up(); reached(); s.pump.Post(s.resume) }

@@ -277,7 +277,7 @@ func (l *life) lastWords(exit child.Exit) {
 	var past *protocol.Past
 	s.loop.call(func(now time.Time) {
 		s.loop.exit = &exit
-		s.loop.veil.look(now)
+		s.loop.privacy.look(now)
 		s.loop.waits.Check(s.loop.view(), now)
 		s.loop.publish(s.loop.frame(now), s.loop.content())
 		past = s.loop.legacy(s.conf.headless != nil)

@@ -170,7 +170,7 @@ func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *recall
 // nobody would: no agent has looked at a session that is not its own.
 func (l *screenLoop) legacy(own bool) *protocol.Past {
 	stop := l.model.HistoryLen()
-	if l.veil.isHidden() || !own && len(l.recall.screens) == 0 {
+	if l.privacy.isHidden() || !own && len(l.recall.screens) == 0 {
 		return nil
 	}
 	rows := l.pastRows(max(0, stop-protocol.MaxHistory), stop)

@@ -220,7 +220,7 @@ func (l *screenLoop) addWait(now time.Time, looking bool, w snapshot.Wait, refus
 		w.Done = func(r snapshot.Result) { delete(l.asking, w.ID); done(r) }
 		l.asking[w.ID] = true
 	}
-	l.veil.look(now)
+	l.privacy.look(now)
 	if err := l.waits.Add(w, l.view(), now); err != nil {
 		if looking && !errors.Is(err, snapshot.ErrWaitOpen) {
 			delete(l.asking, w.ID)

@@ -33,7 +33,7 @@ type screenLoop struct {
 	child *child.Child
 
 	shared   *sharedLine                   // what user and agents type on; nil without agents
-	veil     *veil                         // keeps secrets and a hidden screen from agents; nil without agents
+	privacy  *privacy                      // keeps secrets and a hidden screen from agents; nil without agents
 	watched  bool                          // agents may observe: waits and snapshots are looked after
 	keyboard func() protocol.Keyboard      // who has the keyboard now
 	publish  func(*protocol.Frame, string) // a snapshot is due
@@ -183,8 +183,8 @@ func (l *screenLoop) digest(p []byte) {
 		if l.waits.Len() > 0 {
 			n = min(n, feedMax)
 		}
-		if l.veil != nil {
-			l.veil.feed(time.Now(), p[:n])
+		if l.privacy != nil {
+			l.privacy.feed(time.Now(), p[:n])
 		} else {
 			l.model.Feed(p[:n])
 		}
@@ -240,8 +240,8 @@ func (l *screenLoop) serve(now time.Time) {
 	if !l.watched {
 		return
 	}
-	if at, ok := l.veil.next(); ok && !now.Before(at) || l.pace.Due(now) {
-		l.veil.look(now)
+	if at, ok := l.privacy.next(); ok && !now.Before(at) || l.pace.Due(now) {
+		l.privacy.look(now)
 	}
 	if l.waits.Len() > 0 {
 		l.waits.Check(l.view(), now)
@@ -262,7 +262,7 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 	if t, more := l.waits.Next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
-	if t, more := l.veil.next(); more && (!ok || t.Before(at)) {
+	if t, more := l.privacy.next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
 	if t, more := l.shared.next(); more && (!ok || t.Before(at)) {
@@ -280,7 +280,7 @@ func (l *screenLoop) next() (at time.Time, ok bool) {
 func (l *screenLoop) resize(now time.Time, cols, rows int) {
 	l.model.Resize(cols, rows)
 	if l.watched {
-		l.veil.resized(now)
+		l.privacy.resized(now)
 		l.noticeChange(now)
 	}
 }

@@ -271,10 +271,10 @@ func (s *session) wire(cols, rows int, at cursor) error {
 	agent := s.conf.Agent
 	model := screen.Config{Cols: cols, Rows: rows, CursorRow: at.row}
 	text, interval := snapshot.NewRolling(1), time.Duration(0)
-	var sink *gate
+	var sink *textGate
 	if agent != nil {
 		text, interval = snapshot.NewRolling(protocol.ContentRunes+contentMargin), agent.Interval
-		sink = &gate{text: text}
+		sink = &textGate{text: text}
 		model.Scrollback, model.Text = scrollback, sink
 	}
 	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
@@ -292,7 +292,7 @@ func (s *session) wire(cols, rows int, at cursor) error {
 	s.loop.queried = s.answerQueries
 	if agent != nil {
 		s.wireAgent(agent)
-		s.wireVeil(sink)
+		s.wirePrivacy(sink)
 		s.wireLine()
 		s.pump.Line = s.loop.shared.tracker
 	}
@@ -354,7 +354,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.authority.changed = func(state control.State) {
 		s.status.Show(state)
 		s.loop.post(func(now time.Time) {
-			s.loop.veil.hide(now, state.Hidden)
+			s.loop.privacy.hide(now, state.Hidden)
 			s.loop.touch(now)
 		})
 	}
@@ -385,7 +385,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
 		},
 		Down: func() {
-			s.loop.veil.reached.Store(false)
+			s.loop.privacy.reached.Store(false)
 			s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) })
 		},
 	})

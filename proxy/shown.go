@@ -331,7 +331,7 @@ func (l *screenLoop) title() string {
 
 // content is the rolling text.
 func (l *screenLoop) content() string {
-	if l.veil.isHidden() {
+	if l.privacy.isHidden() {
 		return ""
 	}
 	text, _ := l.shown.conceal(l.text.String(), l.text.Ahead())

@@ -123,7 +123,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 // prepare checks the conditions of an input against the screen as it is now, and makes its bytes. It runs in the screen loop.
 func (d *desk) prepare(h *holding) ([]input.Piece, error) {
 	l, m := d.s.loop, h.m
-	if no := l.veil.bars(time.Now()); no != nil && (h.excuse == nil || l.veil.isHidden()) {
+	if no := l.privacy.bars(time.Now()); no != nil && (h.excuse == nil || l.privacy.isHidden()) {
 		return nil, no // an excuse is for the pump to weigh, which will
 	}
 	if err := snapshot.CheckExpect(m.Expect, l.view()); err != nil {

@@ -2,9 +2,9 @@ package proxy
 
 import "terminalproxy/proxy/snapshot"
 
-// gate stands between the terminal model and the rolling text: what agents shall not see does not pass. It implements
+// textGate stands between the terminal model and the rolling text: what agents shall not see does not pass. It implements
 // [screen.TextSink] and belongs to the screen loop.
-type gate struct {
+type textGate struct {
 	text   *snapshot.Rolling
 	secret bool // the cursor stands where a secret is typed
 	hidden bool // the user hides the screen
@@ -12,13 +12,13 @@ type gate struct {
 }
 
 // shut reports whether something within the line is kept back.
-func (g *gate) shut() bool {
+func (g *textGate) shut() bool {
 	g.behind = g.behind || g.secret
 	return g.secret || g.hidden
 }
 
 // align brings the text to the cursor's column after something on its line was kept back.
-func (g *gate) align(col int) {
+func (g *textGate) align(col int) {
 	if g.behind && !g.hidden {
 		g.text.Column(col)
 	}
@@ -26,7 +26,7 @@ func (g *gate) align(col int) {
 }
 
 // forget takes out of the unfinished line what is right of a column: it has turned out to be a secret's.
-func (g *gate) forget(col int) {
+func (g *textGate) forget(col int) {
 	if !g.hidden {
 		g.text.Column(col)
 		g.text.Erase(0)
@@ -35,7 +35,7 @@ func (g *gate) forget(col int) {
 }
 
 // hide keeps everything back, or lets it pass again, on a line of its own.
-func (g *gate) hide(on bool) {
+func (g *textGate) hide(on bool) {
 	g.hidden = on
 	if !on {
 		g.text.Clear()
@@ -44,14 +44,14 @@ func (g *gate) hide(on bool) {
 }
 
 // Print implements screen.TextSink.
-func (g *gate) Print(run []byte) {
+func (g *textGate) Print(run []byte) {
 	if !g.shut() {
 		g.text.Print(run)
 	}
 }
 
 // Control implements screen.TextSink. The end of a line passes: the line up to the secret is the agents' to read.
-func (g *gate) Control(c byte) {
+func (g *textGate) Control(c byte) {
 	switch {
 	case g.hidden, c != '\r' && c != '\n' && g.shut():
 	default:
@@ -61,14 +61,14 @@ func (g *gate) Control(c byte) {
 }
 
 // Column implements screen.TextSink.
-func (g *gate) Column(col int) {
+func (g *textGate) Column(col int) {
 	if !g.shut() {
 		g.text.Column(col)
 	}
 }
 
 // Row implements screen.TextSink.
-func (g *gate) Row(col int) {
+func (g *textGate) Row(col int) {
 	if !g.hidden {
 		g.text.Row(col)
 		g.behind = false
@@ -76,35 +76,35 @@ func (g *gate) Row(col int) {
 }
 
 // Erase implements screen.TextSink.
-func (g *gate) Erase(mode int) {
+func (g *textGate) Erase(mode int) {
 	if !g.shut() {
 		g.text.Erase(mode)
 	}
 }
 
 // EraseChars implements screen.TextSink.
-func (g *gate) EraseChars(n int) {
+func (g *textGate) EraseChars(n int) {
 	if !g.shut() {
 		g.text.EraseChars(n)
 	}
 }
 
 // InsertChars implements screen.TextSink.
-func (g *gate) InsertChars(n int) {
+func (g *textGate) InsertChars(n int) {
 	if !g.shut() {
 		g.text.InsertChars(n)
 	}
 }
 
 // DeleteChars implements screen.TextSink.
-func (g *gate) DeleteChars(n int) {
+func (g *textGate) DeleteChars(n int) {
 	if !g.shut() {
 		g.text.DeleteChars(n)
 	}
 }
 
 // Clear implements screen.TextSink.
-func (g *gate) Clear() {
+func (g *textGate) Clear() {
 	if !g.hidden {
 		g.text.Clear()
 		g.behind = false

@@ -8,9 +8,9 @@ import (
 	"terminalproxy/proxy/secretprompt"
 )
 
-// wireVeil plugs the veil between the screen loop, the pump and the link.
-func (s *session) wireVeil(text *gate) {
-	v := &veil{
+// wirePrivacy plugs what keeps secrets from agents between the screen loop, the pump and the link.
+func (s *session) wirePrivacy(text *textGate) {
+	p := &privacy{
 		l: s.loop, text: text, mute: s.piped(), line: s.child.Line, typed: s.writes.Load,
 		program: s.child.Chain, arguments: s.child.Arguments, keyed: s.detector.typed.now,
 		alone:    s.alone,
@@ -25,13 +25,13 @@ func (s *session) wireVeil(text *gate) {
 			s.pump.Post(func(now time.Time) { s.authority.Guard(now, secretOf[kind], allow) })
 		},
 	}
-	s.loop.veil = v
+	s.loop.privacy = p
 	s.authority.secret = func() bool {
 		line, err := s.child.Line()
-		return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: v.mute}) == secretprompt.Hard
+		return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: p.mute}) == secretprompt.Hard
 	}
-	s.authority.spotted = func() { s.loop.post(v.spot) }
-	s.authority.allowed = func() { s.loop.post(v.dismiss) }
+	s.authority.spotted = func() { s.loop.post(p.spot) }
+	s.authority.allowed = func() { s.loop.post(p.dismiss) }
 	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) == control.Take }
 }
 
@@ -40,6 +40,6 @@ var secretOf = [...]control.Secret{secretprompt.Off: control.NoSecret, secretpro
 // observed says whether a gateway is reached, through which agents look.
 func (s *session) observed(yes bool) {
 	s.status.Observed(yes)
-	s.loop.veil.reached.Store(yes)
+	s.loop.privacy.reached.Store(yes)
 	s.loop.signal() // it may have to look at the line settings again
 }

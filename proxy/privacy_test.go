@@ -23,11 +23,11 @@ var (
 	raw    = child.Line{}
 )
 
-// stage is a screen loop behind a veil, without goroutines: the test is its goroutine, and the program.
+// stage is a screen loop with its privacy, without goroutines: the test is its goroutine, and the program.
 type stage struct {
 	testing.TB
 	loop    *screenLoop
-	veil    *veil
+	privacy *privacy
 	now     time.Time
 	line    child.Line
 	broken  bool
@@ -43,14 +43,14 @@ type stage struct {
 func newStage(t testing.TB, cols, rows int) *stage {
 	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: "bash"}
 	text := snapshot.NewRolling(protocol.ContentRunes)
-	sink := &gate{text: text}
+	sink := &textGate{text: text}
 	model := screen.New(screen.Config{Cols: cols, Rows: rows, Scrollback: 100, Text: sink})
 	s.loop = newScreenLoop(model, text, snapshot.NewPace(0, 0))
 	s.loop.watched = true
 	s.loop.keyboard = func() protocol.Keyboard { return protocol.Keyboard{} }
 	s.loop.titled, s.loop.mouse = func() {}, func(bool) {}
 	s.loop.publish = func(*protocol.Frame, string) {}
-	s.veil = &veil{
+	s.privacy = &privacy{
 		l: s.loop, text: sink, typed: func() uint64 { return s.writes }, driven: func() bool { return s.driven },
 		line: func() (child.Line, error) {
 			if s.broken {
@@ -64,14 +64,14 @@ func newStage(t testing.TB, cols, rows int) *stage {
 		announce: func(m *protocol.Blackout) { s.said = append(s.said, *m) },
 		record:   func(_ bool, why string) { s.dark = append(s.dark, why) },
 	}
-	s.loop.veil = s.veil
+	s.loop.privacy = s.privacy
 	return s
 }
 
 // prints is output of the program's, in one read each.
 func (s *stage) prints(chunks ...string) {
 	for _, chunk := range chunks {
-		s.veil.feed(s.now, []byte(chunk))
+		s.privacy.feed(s.now, []byte(chunk))
 		s.loop.noticeChange(s.now)
 	}
 }
@@ -87,7 +87,7 @@ func (s *stage) types(answers ...string) {
 
 func (s *stage) passes(d time.Duration) {
 	s.now = s.now.Add(d)
-	s.veil.look(s.now)
+	s.privacy.look(s.now)
 }
 
 // seen is everything that an agent can get hold of: frame, history, rolling text.
@@ -177,7 +177,7 @@ func TestR24OutputGoesOnAtAHardPrompt(t *testing.T) {
 	s := newStage(t, 40, 6)
 	s.line = noEcho
 	s.prints("Password: ")
-	require.Equal(t, secretprompt.Hard, s.veil.secret.Kind())
+	require.Equal(t, secretprompt.Hard, s.privacy.secret.Kind())
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	s.types("\r\n")
 	s.prints("Sorry.\r\nPass", "word: ")
@@ -295,7 +295,7 @@ func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 	s := newStage(t, 40, 3)
 	s.line = raw
 	asked := 0
-	s.veil.program = func() []string { asked++; return []string{"top"} }
+	s.privacy.program = func() []string { asked++; return []string{"top"} }
 	for range 100 {
 		s.prints("output\r\n")
 	}
@@ -313,14 +313,14 @@ func TestR25ADismissedPromptIsShown(t *testing.T) {
 	s.prints("token: ")
 	s.types("*", "*")
 	require.Equal(t, "token:", s.row(0))
-	s.veil.dismiss(s.now)
+	s.privacy.dismiss(s.now)
 	s.types("*")
 	require.Equal(t, "token: ***", s.row(0))
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	require.Nil(t, s.loop.frame(s.now).Blackout)
-	require.NoError(t, s.veil.bars(s.now))
+	require.NoError(t, s.privacy.bars(s.now))
 	s.prints("\r\ntoken: ")
-	require.Error(t, s.veil.bars(s.now), "the next one is another")
+	require.Error(t, s.privacy.bars(s.now), "the next one is another")
 	require.Equal(t, []prompt{{secretprompt.Soft, false}, {secretprompt.Off, true}, {secretprompt.Soft, false}}, s.asked)
 }
 
@@ -341,7 +341,7 @@ func TestR23WhoHearsOfAPrompt(t *testing.T) {
 		{On: true, Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}, {Why: protocol.BlackoutPassword},
 	}, s.said)
 
-	s.veil.spot(s.now) // the pump saw one that is over already
+	s.privacy.spot(s.now) // the pump saw one that is over already
 	require.Equal(t, prompt{secretprompt.Hard, false}, s.asked[len(s.asked)-1])
 	s.passes(secretprompt.Linger)
 	require.Equal(t, prompt{secretprompt.Off, false}, s.asked[len(s.asked)-1], "so that it hears of the end")
@@ -367,7 +367,7 @@ func TestAPromptEndsWithTheProgram(t *testing.T) {
 func TestR21WhenToLook(t *testing.T) {
 	s := newStage(t, 40, 5)
 	due := func() time.Duration {
-		at, ok := s.veil.next()
+		at, ok := s.privacy.next()
 		if !ok {
 			return 0
 		}
@@ -375,16 +375,16 @@ func TestR21WhenToLook(t *testing.T) {
 	}
 	s.passes(0)
 	require.Zero(t, due(), "nobody looks on, nobody drives")
-	s.veil.reached.Store(true)
+	s.privacy.reached.Store(true)
 	require.Zero(t, due(), "no secret is asked for")
 	s.driven = true
 	require.Equal(t, lookEvery, due())
 	s.driven, s.line = false, noEcho
 	s.passes(0)
 	require.Equal(t, lookEvery, due(), "to see its end")
-	s.veil.reached.Store(false)
+	s.privacy.reached.Store(false)
 	require.Zero(t, due())
-	s.veil.reached.Store(true)
+	s.privacy.reached.Store(true)
 	s.line = cooked
 	s.passes(0)
 	require.Equal(t, lookEvery, due())
@@ -395,7 +395,7 @@ func TestR21WhenToLook(t *testing.T) {
 func TestAHiddenScreenTellsNothing(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.prints("before\r\n\x1b]0;my title\a")
-	s.veil.hide(s.now, true)
+	s.privacy.hide(s.now, true)
 	seq := s.loop.frame(s.now).Seq
 	s.prints("one\r\ntwo\r\n\x1b]0;other title\a", "three\r\nfour\r\nsee me")
 	s.passes(12 * time.Second)
@@ -404,11 +404,11 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	require.Equal(t, protocol.Screen{Cols: 20, Rows: 3, Lines: []string{"", "", ""}}, f.Screen)
 	require.Equal(t, seq, f.Seq, "not even that something happens")
 	require.Empty(t, s.loop.content())
-	require.ErrorContains(t, s.veil.bars(s.now), "hides the screen")
+	require.ErrorContains(t, s.privacy.bars(s.now), "hides the screen")
 	_, due := s.loop.pace.Next()
 	require.True(t, due, "the one snapshot that says so")
 
-	s.veil.hide(s.now, false)
+	s.privacy.hide(s.now, false)
 	f = s.loop.frame(s.now)
 	require.Nil(t, f.Blackout)
 	require.Equal(t, []string{"three", "four", "see me"}, f.Screen.Lines, "the user shows what stands there")
@@ -432,24 +432,24 @@ func TestWaitsDoNotSeeAHiddenScreen(t *testing.T) {
 		require.NoError(t, err)
 		s.loop.addWait(s.now, false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met = append(met, id) }}, nil)
 	}
-	s.veil.hide(s.now, true)
+	s.privacy.hide(s.now, true)
 	wait("printed", protocol.Until{Text: "secret"})
 	wait("gone", protocol.Until{Gone: "x"})
 	wait("changed", protocol.Until{Changed: true})
 	s.prints("secret\r\n\r\n\r\n\r\n\r\nshown")
 	wait("shown", protocol.Until{Regex: "sh.wn"})
 	require.Empty(t, met)
-	s.veil.hide(s.now, false)
+	s.privacy.hide(s.now, false)
 	require.ElementsMatch(t, []string{"gone", "changed", "shown"}, met)
 }
 
 func TestAPasswordOnAHiddenScreen(t *testing.T) {
 	s := newStage(t, 40, 3)
-	s.veil.hide(s.now, true)
+	s.privacy.hide(s.now, true)
 	s.line = raw
 	s.prints("Password: ")
 	s.types("*", "*")
-	s.veil.hide(s.now, false)
+	s.privacy.hide(s.now, false)
 	require.Equal(t, "Password:", s.row(0))
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	require.NotContains(t, s.seen(), "*")
@@ -461,9 +461,9 @@ func TestAPasswordOnAHiddenScreen(t *testing.T) {
 	require.Equal(t, []string{hidden, hidden, asked, ""}, s.dark, "one after the other, nothing is recorded")
 }
 
-// FuzzVeil plays a program, a user and an agent at random. Whatever they do, what an agent gets is a frame that the wire
+// FuzzPrivacy plays a program, a user and an agent at random. Whatever they do, what an agent gets is a frame that the wire
 // takes, and while the screen is hidden it is blank.
-func FuzzVeil(f *testing.F) {
+func FuzzPrivacy(f *testing.F) {
 	f.Add([]byte("\xf1Password: \xf5*\xf5*\xf5\b \b\xf7\xf5*\r\n\xf0done\xf8\xf9"))
 	f.Add([]byte("\xf3\x1b[?1049h\x1b[2;3H| PIN: __|\x1b[2;9H\xf5*\xf6\xfa\xf5*\xfb\x1b[?1049l"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -486,21 +486,21 @@ func FuzzVeil(f *testing.F) {
 			case 0xf0, 0xf1, 0xf2, 0xf3:
 				s.line = []child.Line{cooked, noEcho, sudoRS, raw}[b-0xf0]
 			case 0xf6:
-				s.veil.dismiss(s.now)
+				s.privacy.dismiss(s.now)
 			case 0xf7:
 				s.loop.resize(s.now, 7+int(s.writes)%9, 3)
 			case 0xf8:
-				s.veil.hide(s.now, !s.veil.isHidden())
+				s.privacy.hide(s.now, !s.privacy.isHidden())
 			case 0xf9:
 				s.passes(secretprompt.Linger)
 			case 0xfa:
-				s.veil.spot(s.now)
+				s.privacy.spot(s.now)
 			case 0xfb:
 				s.loop.resize(s.now, 30, 6)
 			}
 			frame := s.loop.frame(s.now)
-			require.Equal(t, s.veil.isHidden(), frame.Blackout.Hidden())
-			if s.veil.isHidden() {
+			require.Equal(t, s.privacy.isHidden(), frame.Blackout.Hidden())
+			if s.privacy.isHidden() {
 				require.Empty(t, strings.Join(frame.Screen.Lines, "")+s.loop.content())
 			}
 			_, err := protocol.Encode(&protocol.ReadResult{ID: "i", RequestID: "r", SessionID: "s", Frame: frame, Text: s.loop.content()})
@@ -513,19 +513,19 @@ func FuzzVeil(f *testing.F) {
 // R23: what the program waits for while a prompt lingers cannot be typed yet.
 func TestR23AFormerPromptLingers(t *testing.T) {
 	s := newStage(t, 40, 4)
-	require.False(t, s.veil.lingers(s.now))
+	require.False(t, s.privacy.lingers(s.now))
 	s.prints("Password: ")
 	s.line = noEcho
 	s.passes(time.Millisecond)
-	require.False(t, s.veil.lingers(s.now), "it asks")
+	require.False(t, s.privacy.lingers(s.now), "it asks")
 	s.line = cooked
 	s.now = s.now.Add(time.Millisecond)
-	require.True(t, s.veil.lingers(s.now), "it looks by itself")
+	require.True(t, s.privacy.lingers(s.now), "it looks by itself")
 	require.Empty(t, s.loop.view().Waiting(s.now))
 	s.now = s.now.Add(secretprompt.Linger)
-	require.False(t, s.veil.lingers(s.now))
-	require.Equal(t, secretprompt.Off, s.veil.told.kind, "and the others know")
-	require.False(t, (*veil)(nil).lingers(s.now))
+	require.False(t, s.privacy.lingers(s.now))
+	require.Equal(t, secretprompt.Off, s.privacy.told.kind, "and the others know")
+	require.False(t, (*privacy)(nil).lingers(s.now))
 }
 
 // R78: a prompt that nothing tells but the signs for the keys. What was there of them when it was found goes too.
@@ -542,7 +542,7 @@ func TestR78SignsForKeysAreAPrompt(t *testing.T) {
 		f := s.loop.frame(s.now)
 		require.Equal(t, protocol.SecretSoft, f.Blackout.Secret, name)
 		require.Equal(t, before, s.cursor(), name)
-		require.Error(t, s.veil.bars(s.now))
+		require.Error(t, s.privacy.bars(s.now))
 		s.types("*", "\b_\b", "*", "*", "*")
 		require.Equal(t, before, s.cursor(), name)
 		require.NotContains(t, s.seen(), "*", name)
@@ -561,9 +561,9 @@ func TestR78ADismissedOneIsShown(t *testing.T) {
 	s.line = raw
 	s.prints("score ")
 	s.types("*", "*")
-	require.Error(t, s.veil.bars(s.now))
-	s.veil.dismiss(s.now)
+	require.Error(t, s.privacy.bars(s.now))
+	s.privacy.dismiss(s.now)
 	s.types("*", "*")
-	require.NoError(t, s.veil.bars(s.now))
+	require.NoError(t, s.privacy.bars(s.now))
 	require.Equal(t, "score ****", s.row(0))
 }

@@ -22,12 +22,12 @@ const lookEvery = 50 * time.Millisecond
 // system calls, and whoever shows or types something asks anew.
 const nameFor = 20 * time.Millisecond
 
-// veil keeps from agents what they shall not see: what is shown where a secret is typed, and the whole screen while the
+// privacy keeps from agents what they shall not see: what is shown where a secret is typed, and the whole screen while the
 // user hides it. It is between the output and the model, and marks the model's cells, so that what was kept back once
 // does not come later with history either. It belongs to the screen loop.
-type veil struct {
+type privacy struct {
 	l         *screenLoop
-	text      *gate
+	text      *textGate
 	mute      bool // the program's line had no echo from the start
 	line      func() (child.Line, error)
 	program   func() []string
@@ -76,8 +76,8 @@ func (f *field) asks(col int, b byte) bool {
 }
 
 // place is the line of the cursor.
-func (v *veil) place() secretprompt.Place {
-	m := v.l.model
+func (p *privacy) place() secretprompt.Place {
+	m := p.l.model
 	row := uint64(m.Cursor().Row)
 	if m.Alt() {
 		return secretprompt.Place{Alt: true, Line: row}
@@ -86,51 +86,51 @@ func (v *veil) place() secretprompt.Place {
 }
 
 // onLine reports whether the cursor is on a line of the field, and inside whether it stands in the field itself.
-func (v *veil) onLine() (on, inside bool) {
-	f := &v.field
+func (p *privacy) onLine() (on, inside bool) {
+	f := &p.field
 	if !f.set {
 		return false, false
 	}
-	at := v.place()
+	at := p.place()
 	on = at.Alt == f.alt && f.first <= at.Line && at.Line <= f.last
-	return on, on && (at.Line > f.first || v.l.model.Cursor().Col >= f.col)
+	return on, on && (at.Line > f.first || p.l.model.Cursor().Col >= f.col)
 }
 
 // feed hands output to the model. Where a secret is typed it goes byte by byte, to know of each where it is shown: a
 // password's prompt is no flood.
-func (v *veil) feed(now time.Time, p []byte) {
-	secret := v.typed() != v.field.typed || secretprompt.Dots(p)
-	for len(p) > 0 && v.field.set {
-		if on, _ := v.onLine(); !on && !v.secret.Holds() {
-			v.field = field{}
+func (p *privacy) feed(now time.Time, out []byte) {
+	secret := p.typed() != p.field.typed || secretprompt.Dots(out)
+	for len(out) > 0 && p.field.set {
+		if on, _ := p.onLine(); !on && !p.secret.Holds() {
+			p.field = field{}
 			break
 		}
-		v.feedByte(p[0], secret)
-		p = p[1:]
+		p.feedByte(out[0], secret)
+		out = out[1:]
 	}
-	v.cover(false)
-	if len(p) > 0 {
-		v.l.model.Feed(p)
+	p.cover(false)
+	if len(out) > 0 {
+		p.l.model.Feed(out)
 	}
-	v.glance(now)
+	p.scan(now)
 }
 
 // feedByte feeds one byte; secret is false as long as nobody has typed since the field was found, and so the program goes
 // on with its question.
-func (v *veil) feedByte(b byte, secret bool) {
-	on, inside := v.onLine()
-	if cursor := v.l.model.Cursor(); on && !inside && secret && v.l.model.Ground() && !v.field.asks(cursor.Col, b) {
-		v.field.col, inside = cursor.Col, true // a remark has made way for the answer
-		v.l.model.VeilCells(cursor.Row, cursor.Col, true)
+func (p *privacy) feedByte(b byte, secret bool) {
+	on, inside := p.onLine()
+	if cursor := p.l.model.Cursor(); on && !inside && secret && p.l.model.Ground() && !p.field.asks(cursor.Col, b) {
+		p.field.col, inside = cursor.Col, true // a remark has made way for the answer
+		p.l.model.VeilCells(cursor.Row, cursor.Col, true)
 	}
-	v.cover(inside && secret && !endsLine(b))
+	p.cover(inside && secret && !endsLine(b))
 	if on && !inside {
-		v.text.align(v.l.model.Cursor().Col)
+		p.text.align(p.l.model.Cursor().Col)
 	}
-	v.one[0] = b
-	v.l.model.Feed(v.one[:])
-	if at := v.place(); inside && !endsLine(b) && at.Line == v.field.last+1 && v.l.model.RowWrapped(v.l.model.Cursor().Row-1) {
-		v.field.last = at.Line
+	p.one[0] = b
+	p.l.model.Feed(p.one[:])
+	if at := p.place(); inside && !endsLine(b) && at.Line == p.field.last+1 && p.l.model.RowWrapped(p.l.model.Cursor().Row-1) {
+		p.field.last = at.Line
 	}
 }
 
@@ -138,60 +138,60 @@ func (v *veil) feedByte(b byte, secret bool) {
 func endsLine(b byte) bool { return '\n' <= b && b <= '\r' }
 
 // cover says whether what is printed next is a secret's.
-func (v *veil) cover(secret bool) {
-	v.text.secret = secret
-	v.l.model.Veil(secret, !v.hidden.IsZero())
+func (p *privacy) cover(secret bool) {
+	p.text.secret = secret
+	p.l.model.Veil(secret, !p.hidden.IsZero())
 }
 
 // look asks the kernel and the screen whether a secret is asked for. Whatever is shown to an agent comes after a look.
-func (v *veil) look(now time.Time) {
-	if v == nil {
+func (p *privacy) look(now time.Time) {
+	if p == nil {
 		return // nobody looks on
 	}
-	v.named = time.Time{}
-	v.glance(now)
+	p.named = time.Time{}
+	p.scan(now)
 }
 
-// glance is a look of which there may be many: after output.
-func (v *veil) glance(now time.Time) {
-	v.looked = now
-	f := v.facts()
-	if v.l.exit != nil {
-		v.secret = secretprompt.Detector{} // nobody asks any more
+// scan is a look of which there may be many: after output. The name of the foreground program may be a little old.
+func (p *privacy) scan(now time.Time) {
+	p.looked = now
+	f := p.facts()
+	if p.l.exit != nil {
+		p.secret = secretprompt.Detector{} // nobody asks any more
 	}
-	v.secret.See(now, f)
-	v.follow(f)
-	v.tell(now)
+	p.secret.See(now, f)
+	p.follow(f)
+	p.tell(now)
 }
 
-func (v *veil) facts() secretprompt.Facts {
-	f := secretprompt.Facts{Mute: v.mute, Place: v.place(), Paste: v.l.model.Modes().BracketedPaste, Foreground: v.foreground, Arguments: v.arguments}
-	if v.l.exit != nil {
+func (p *privacy) facts() secretprompt.Facts {
+	f := secretprompt.Facts{Mute: p.mute, Place: p.place(), Paste: p.l.model.Modes().BracketedPaste, Foreground: p.foreground, Arguments: p.arguments}
+	if p.l.exit != nil {
 		return f
 	}
-	line, err := v.line()
+	line, err := p.line()
 	f.Known, f.Line = err == nil, secretprompt.Line(line)
 	if f.Known && !f.Line.Echo && (!f.Line.Canonical || f.Mute) {
-		f.Left, f.Right = v.l.model.CursorText()
+		f.Left, f.Right = p.l.model.CursorText()
 	}
 	// A shell's read -s -n 1 has echo off only while it waits for the next key: the line settings say nothing here.
-	f.Masked = v.masked(f.Place)
+	f.Masked = p.masked(f.Place)
 	return f
 }
 
 // masked reports whether what the user types is answered by signs.
-func (v *veil) masked(place secretprompt.Place) bool {
-	if v.keyed == nil {
+func (p *privacy) masked(place secretprompt.Place) bool {
+	if p.keyed == nil {
 		return false
 	}
-	m := v.l.model
+	m := p.l.model
 	c := m.Cursor()
 	if c.Pending {
 		c.Col++
 	}
-	_, within := v.onLine()
-	return v.masks.See(secretprompt.Spot{
-		Place: place, Col: c.Col, Typed: v.keyed(),
+	_, within := p.onLine()
+	return p.masks.See(secretprompt.Spot{
+		Place: place, Col: c.Col, Typed: p.keyed(),
 		Sign: func(col int) bool { return secretprompt.Sign(m.Cell(c.Row, col).Content) },
 		Asked: func(col int) bool {
 			for col--; col >= 0; col-- {
@@ -205,156 +205,156 @@ func (v *veil) masked(place secretprompt.Place) bool {
 }
 
 // foreground is the program in the foreground.
-func (v *veil) foreground() []string {
-	if v.looked.Sub(v.named) >= nameFor {
-		v.name, v.named = v.program(), v.looked
+func (p *privacy) foreground() []string {
+	if p.looked.Sub(p.named) >= nameFor {
+		p.name, p.named = p.program(), p.looked
 	}
-	return v.name
+	return p.name
 }
 
 // follow keeps the field where the secret is typed. A program that reads whole lines shows nothing of them, so there is
 // no field then. It begins at the cursor, and may still move as long as nobody has typed: the question comes in pieces.
-func (v *veil) follow(f secretprompt.Facts) {
-	shows := v.secret.Holds() && (!f.Line.Canonical || f.Mute)
-	on, _ := v.onLine()
+func (p *privacy) follow(f secretprompt.Facts) {
+	shows := p.secret.Holds() && (!f.Line.Canonical || f.Mute)
+	on, _ := p.onLine()
 	switch {
-	case shows && strings.TrimSpace(f.Left) != "" && (!on || v.typed() == v.field.typed):
-		cursor, answer := v.l.model.Cursor(), f.Left[secretprompt.Field(f.Left):]
+	case shows && strings.TrimSpace(f.Left) != "" && (!on || p.typed() == p.field.typed):
+		cursor, answer := p.l.model.Cursor(), f.Left[secretprompt.Field(f.Left):]
 		col := max(0, cursor.Col-utf8.RuneCountInString(answer))
-		first, masked := v.masks.First()
+		first, masked := p.masks.First()
 		if masked {
 			col = min(col, first)
 		}
-		v.setField(cursor.Row, col, on)
+		p.setField(cursor.Row, col, on)
 		if answer != "" || masked {
-			v.text.forget(v.field.col)
+			p.text.forget(p.field.col)
 		}
-	case !shows && v.field.set && !on:
-		v.field = field{}
+	case !shows && p.field.set && !on:
+		p.field = field{}
 	}
 }
 
 // resized finds the field again: the rows have other numbers.
-func (v *veil) resized(now time.Time) {
-	v.field = field{}
-	v.look(now)
+func (p *privacy) resized(now time.Time) {
+	p.field = field{}
+	p.look(now)
 }
 
 // setField puts the field on the cursor's row; moved says that it was there already.
-func (v *veil) setField(row, col int, moved bool) {
+func (p *privacy) setField(row, col int, moved bool) {
 	if moved {
-		if v.field.col == col {
+		if p.field.col == col {
 			return
 		}
-		v.l.model.VeilCells(row, v.field.col, false)
+		p.l.model.VeilCells(row, p.field.col, false)
 	}
-	at := v.place()
-	v.field = field{set: true, alt: at.Alt, first: at.Line, last: at.Line, col: col, cursor: col, typed: v.typed()}
+	at := p.place()
+	p.field = field{set: true, alt: at.Alt, first: at.Line, last: at.Line, col: col, cursor: col, typed: p.typed()}
 	for x := range col {
-		text := v.l.model.Cell(row, x).Content
-		v.field.question = append(v.field.question, append([]byte(text), 0)[0])
+		text := p.l.model.Cell(row, x).Content
+		p.field.question = append(p.field.question, append([]byte(text), 0)[0])
 	}
-	v.l.model.VeilCells(row, col, true)
+	p.l.model.VeilCells(row, col, true)
 }
 
 // tell has the others know what has changed.
-func (v *veil) tell(now time.Time) {
-	p := prompt{v.secret.Kind(), v.secret.Dismissed()}
-	if p == v.told {
+func (p *privacy) tell(now time.Time) {
+	is := prompt{p.secret.Kind(), p.secret.Dismissed()}
+	if is == p.told {
 		return
 	}
-	was := v.told
-	v.told = p
-	v.asked(p.kind, p.allowed)
-	if p.kind != was.kind {
-		v.darken()
-		v.l.waits.Asks(p.kind != secretprompt.Off, v.secret.Since(), v.l.model.Rev())
-		v.say(p.kind != secretprompt.Off, protocol.BlackoutPassword, protocol.SecretPrompt(p.kind.String()))
-		v.l.touch(now)
+	was := p.told
+	p.told = is
+	p.asked(is.kind, is.allowed)
+	if is.kind != was.kind {
+		p.darken()
+		p.l.waits.Asks(is.kind != secretprompt.Off, p.secret.Since(), p.l.model.Rev())
+		p.say(is.kind != secretprompt.Off, protocol.BlackoutPassword, protocol.SecretPrompt(is.kind.String()))
+		p.l.touch(now)
 	}
 }
 
 // darken has the recording go dark while something is kept from agents.
-func (v *veil) darken() {
+func (p *privacy) darken() {
 	switch {
-	case v.isHidden():
-		v.record(true, "the user hides the screen")
-	case v.secret.Kind() != secretprompt.Off:
-		v.record(true, "a password is being asked for")
+	case p.isHidden():
+		p.record(true, "the user hides the screen")
+	case p.secret.Kind() != secretprompt.Off:
+		p.record(true, "a password is being asked for")
 	default:
-		v.record(false, "")
+		p.record(false, "")
 	}
 }
 
-func (v *veil) say(on bool, why string, secret protocol.SecretPrompt) {
-	v.announce(&protocol.Blackout{ID: newID(), On: on, Why: why, Secret: secret})
+func (p *privacy) say(on bool, why string, secret protocol.SecretPrompt) {
+	p.announce(&protocol.Blackout{ID: newID(), On: on, Why: why, Secret: secret})
 }
 
 // spot says that the pump saw a hard prompt, which may be over already.
-func (v *veil) spot(now time.Time) {
-	v.look(now)
-	v.secret.Spot(now, secretprompt.Hard)
-	v.tell(now)
-	v.asked(v.told.kind, v.told.allowed) // whatever we thought: the pump is to hear of the end
+func (p *privacy) spot(now time.Time) {
+	p.look(now)
+	p.secret.Spot(now, secretprompt.Hard)
+	p.tell(now)
+	p.asked(p.told.kind, p.told.allowed) // whatever we thought: the pump is to hear of the end
 }
 
 // dismiss lets agents see the present prompt, and the one that drives answer it: the user said so.
-func (v *veil) dismiss(now time.Time) {
-	v.secret.Dismiss(v.place())
-	if on, _ := v.onLine(); on {
-		v.l.model.VeilCells(v.fieldRow(), v.field.col, false)
+func (p *privacy) dismiss(now time.Time) {
+	p.secret.Dismiss(p.place())
+	if on, _ := p.onLine(); on {
+		p.l.model.VeilCells(p.fieldRow(), p.field.col, false)
 	}
-	v.field = field{}
-	v.tell(now)
+	p.field = field{}
+	p.tell(now)
 }
 
 // hide hides the screen from agents, or shows it again: then what stands on it now is theirs to see, and nothing else of
 // what was printed meanwhile.
-func (v *veil) hide(now time.Time, on bool) {
-	if on == v.isHidden() {
+func (p *privacy) hide(now time.Time, on bool) {
+	if on == p.isHidden() {
 		return
 	}
-	v.text.hide(on)
-	v.l.waits.Blind(on)
+	p.text.hide(on)
+	p.l.waits.Blind(on)
 	if on {
-		v.hidden = now
-		v.cover(false)
+		p.hidden = now
+		p.cover(false)
 	} else {
-		v.hidden = time.Time{}
-		v.cover(false)
-		v.l.model.Unveil()
+		p.hidden = time.Time{}
+		p.cover(false)
+		p.l.model.Unveil()
 	}
-	v.darken()
-	v.say(on, protocol.BlackoutUser, "")
-	v.l.touch(now)
-	v.l.noticeChange(now)
+	p.darken()
+	p.say(on, protocol.BlackoutUser, "")
+	p.l.touch(now)
+	p.l.noticeChange(now)
 }
 
-func (v *veil) isHidden() bool { return v != nil && !v.hidden.IsZero() }
+func (p *privacy) isHidden() bool { return p != nil && !p.hidden.IsZero() }
 
 // withheld is what a frame of now does not show, nil for nothing.
-func (v *veil) withheld(now time.Time) *protocol.Withheld {
+func (p *privacy) withheld(now time.Time) *protocol.Withheld {
 	switch {
-	case v == nil:
+	case p == nil:
 		return nil
-	case !v.hidden.IsZero():
-		return &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: now.Sub(v.hidden).Milliseconds()}
-	case v.secret.Kind() != secretprompt.Off:
+	case !p.hidden.IsZero():
+		return &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: now.Sub(p.hidden).Milliseconds()}
+	case p.secret.Kind() != secretprompt.Off:
 		return &protocol.Withheld{
-			Why: protocol.BlackoutPassword, Secret: protocol.SecretPrompt(v.secret.Kind().String()),
-			SinceMs: now.Sub(v.secret.Since()).Milliseconds(), Unattended: v.alone != nil && v.alone(),
+			Why: protocol.BlackoutPassword, Secret: protocol.SecretPrompt(p.secret.Kind().String()),
+			SinceMs: now.Sub(p.secret.Since()).Milliseconds(), Unattended: p.alone != nil && p.alone(),
 		}
 	}
 	return nil
 }
 
 // cursor is the cursor as agents see it: where a secret is typed it stands still, or they could count.
-func (v *veil) cursor(c screen.Cursor) screen.Cursor {
-	if v == nil {
+func (p *privacy) cursor(c screen.Cursor) screen.Cursor {
+	if p == nil {
 		return c
 	}
-	if _, inside := v.onLine(); inside {
-		if c.Row, c.Col = v.fieldRow(), v.field.cursor; c.Row < 0 { // the question has left the screen
+	if _, inside := p.onLine(); inside {
+		if c.Row, c.Col = p.fieldRow(), p.field.cursor; c.Row < 0 { // the question has left the screen
 			c.Row, c.Col = 0, 0
 		}
 	}
@@ -362,26 +362,26 @@ func (v *veil) cursor(c screen.Cursor) screen.Cursor {
 }
 
 // fieldRow is the row in which the field begins, as long as the cursor is on a line of it.
-func (v *veil) fieldRow() int {
-	return v.l.model.Cursor().Row - int(v.place().Line-v.field.first)
+func (p *privacy) fieldRow() int {
+	return p.l.model.Cursor().Row - int(p.place().Line-p.field.first)
 }
 
 // lingers reports whether a prompt is over, but agents may not type yet: the program may ask again.
-func (v *veil) lingers(now time.Time) bool {
-	if v == nil || v.secret.Kind() == secretprompt.Off {
+func (p *privacy) lingers(now time.Time) bool {
+	if p == nil || p.secret.Kind() == secretprompt.Off {
 		return false
 	}
-	v.look(now)
-	return v.secret.Kind() != secretprompt.Off && !v.secret.Holds()
+	p.look(now)
+	return p.secret.Kind() != secretprompt.Off && !p.secret.Holds()
 }
 
 // bars says why an agent's input is not to be typed now, nil if it may be.
-func (v *veil) bars(now time.Time) error {
-	v.look(now)
+func (p *privacy) bars(now time.Time) error {
+	p.look(now)
 	switch {
-	case v.isHidden():
+	case p.isHidden():
 		return barred(control.ErrHidden)
-	case v.secret.Kind() != secretprompt.Off:
+	case p.secret.Kind() != secretprompt.Off:
 		return barred(control.ErrSecret)
 	}
 	return nil
@@ -396,13 +396,13 @@ func barred(why error) *refusal {
 }
 
 // next is when the next look is due though nothing happens. A session that nobody drives and nobody can look at has none.
-func (v *veil) next() (at time.Time, ok bool) {
-	off := v.secret.Kind() == secretprompt.Off
-	if !v.driven() && (!v.reached.Load() || off) || off && v.resting != nil && v.resting() {
+func (p *privacy) next() (at time.Time, ok bool) {
+	off := p.secret.Kind() == secretprompt.Off
+	if !p.driven() && (!p.reached.Load() || off) || off && p.resting != nil && p.resting() {
 		return time.Time{}, false
 	}
-	at = v.looked.Add(lookEvery)
-	if end, ends := v.secret.Next(); ends && end.Before(at) {
+	at = p.looked.Add(lookEvery)
+	if end, ends := p.secret.Next(); ends && end.Before(at) {
 		at = end
 	}
 	return at, true
