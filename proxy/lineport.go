@@ -105,7 +105,7 @@ func (l *sharedLine) unsettled(now time.Time, typed line.Typed) bool {
 
 // quote is a line as agents may read it.
 func (l *sharedLine) quote(b line.Buffer) string {
-	text, _ := l.s.loop.shown.conceal(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
+	text, _ := l.s.loop.redacted.conceal(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
 	if r := []rune(text); len(r) > quoteMost {
 		text = string(r[:quoteMost]) + "…"
 	}

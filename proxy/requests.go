@@ -91,7 +91,7 @@ func (d *desk) read(m *protocol.Read) {
 			d.s.link.Send(r)
 			return
 		}
-		seen := l.recall.at(m.SinceSeq)
+		seen := l.sent.at(m.SinceSeq)
 		switch {
 		case m.SinceSeq > 0 && m.Follow && !m.Attributes:
 			l.follow(r.Frame, seen)
@@ -118,43 +118,6 @@ func (d *desk) read(m *protocol.Read) {
 	if !ok {
 		d.gone(m.RequestID)
 	}
-}
-
-// reduce replaces the rows of f by those that changed since a revision, where that is known and shorter on the wire.
-func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
-	rows, ok := l.changedSince(since)
-	if !ok {
-		return
-	}
-	all, part := 0, 0
-	for _, line := range f.Screen.Lines {
-		all += len(line) + len(`"",`)
-	}
-	changed := make([]protocol.Row, 0, len(rows))
-	for _, row := range rows {
-		changed = append(changed, protocol.Row{Row: row, Text: f.Screen.Lines[row]})
-		part += len(f.Screen.Lines[row]) + len(`{"row":00,"text":""},`)
-	}
-	if part >= all {
-		return
-	}
-	f.Since, f.Changed, f.Screen.Lines = since, changed, nil
-}
-
-// colour puts the SGR sequences into the rows of f.
-func (l *screenLoop) colour(f *protocol.Frame) {
-	for i, row := range f.Changed {
-		f.Changed[i].Text = l.colouredRow(row.Row)
-	}
-	f.Screen.Palette = l.palette()
-	if f.Screen.Lines == nil {
-		return
-	}
-	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
-	for i := range lines {
-		lines[i] = l.colouredRow(i)
-	}
-	f.Screen.Lines = lines
 }
 
 func (d *desk) wait(m *protocol.Wait) {

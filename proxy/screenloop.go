@@ -57,8 +57,8 @@ type screenLoop struct {
 	alt       bool
 	x10       bool
 	lines     lineCache
-	shown     shown
-	recall    recall
+	redacted  redacted
+	sent      sentScreens
 	exit      *child.Exit
 	inputWait inputWait
 	asking    map[string]bool   // waits for "the program waits for input"

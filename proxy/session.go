@@ -365,9 +365,9 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	}
 	s.watchFront(agent.OneProgram)
 	s.loop.watched = true
-	s.loop.shown.open = agent.NoRedact
+	s.loop.redacted.open = agent.NoRedact
 	s.loop.waits.Conceal(func(text string, ahead int) string {
-		text, _ = s.loop.shown.conceal(text, ahead)
+		text, _ = s.loop.redacted.conceal(text, ahead)
 		return text
 	})
 	s.loop.keyboard = s.keyboardState
@@ -454,7 +454,7 @@ func (s *session) open() protocol.Message {
 func (s *session) arguments() []string {
 	args := make([]string, len(s.conf.Args))
 	for i, a := range s.conf.Args {
-		args[i], _ = s.loop.shown.conceal(a, -1)
+		args[i], _ = s.loop.redacted.conceal(a, -1)
 	}
 	return args
 }

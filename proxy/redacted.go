@@ -22,8 +22,8 @@ const above = 64
 // what stands before it.
 const contentMargin = 2000
 
-// shown is what agents see of the rows of the screen. It belongs to the screen loop.
-type shown struct {
+// redacted is what agents see of the rows of the screen. It belongs to the screen loop.
+type redacted struct {
 	open bool // --no-redact: nothing is covered
 
 	raw    []string // the rows, nothing covered
@@ -46,7 +46,7 @@ type cover struct {
 
 // show brings the rows up to date with the model and returns what is shown of them; was is what was before.
 func (l *screenLoop) show(was []string) []string {
-	s, m := &l.shown, l.model
+	s, m := &l.redacted, l.model
 	cols, rows := m.Size()
 	fresh := len(s.raw) != rows || s.cols != cols || len(was) != rows
 	if fresh {
@@ -75,7 +75,7 @@ func (l *screenLoop) show(was []string) []string {
 
 // secrets finds what is to be covered on the screen.
 func (l *screenLoop) secrets(dst []cover) []cover {
-	s, m := &l.shown, l.model
+	s, m := &l.redacted, l.model
 	if s.open {
 		return dst
 	}
@@ -212,10 +212,10 @@ func byteAt(row string, col int) int {
 // rowRev is the revision in which what is shown of a row changed last.
 func (l *screenLoop) rowRev(row int) uint64 {
 	l.currentLines()
-	if row < 0 || row >= len(l.shown.changed) {
+	if row < 0 || row >= len(l.redacted.changed) {
 		return 0
 	}
-	return max(l.shown.changed[row], l.model.RowRev(row))
+	return max(l.redacted.changed[row], l.model.RowRev(row))
 }
 
 // rowText is what is shown of a row.
@@ -226,22 +226,9 @@ func (l *screenLoop) rowText(row int) string {
 	return ""
 }
 
-// changedSince are the rows whose text or colours differ from those at a revision, see [screen.Screen.ChangedSince].
-func (l *screenLoop) changedSince(since uint64) (rows []int, ok bool) {
-	if _, ok := l.model.ChangedSince(since); !ok {
-		return nil, false
-	}
-	for i := range l.currentLines() {
-		if l.rowRev(i) > since {
-			rows = append(rows, i)
-		}
-	}
-	return rows, true
-}
-
 // redactions counts the secrets on the screen.
 func (l *screenLoop) redactions() (n int) {
-	for _, c := range l.shown.covers {
+	for _, c := range l.redacted.covers {
 		if c.begins {
 			n++
 		}
@@ -251,7 +238,7 @@ func (l *screenLoop) redactions() (n int) {
 
 // hiddenText are the rows that hold text which the user cannot see.
 func (l *screenLoop) hiddenText() (rows []int) {
-	for i, hidden := range l.shown.hidden {
+	for i, hidden := range l.redacted.hidden {
 		if hidden {
 			rows = append(rows, i)
 		}
@@ -263,13 +250,29 @@ func (l *screenLoop) hiddenText() (rows []int) {
 func (l *screenLoop) colouredRow(row int) string {
 	l.currentLines()
 	text := visibleANSI(string(l.model.AppendVeiledRowANSI(nil, row)))
-	for _, c := range l.shown.covers {
+	for _, c := range l.redacted.covers {
 		if c.row == row {
-			from, to := displaywidth.String(l.shown.raw[row][:c.from]), displaywidth.String(l.shown.raw[row][:c.to])
+			from, to := displaywidth.String(l.redacted.raw[row][:c.from]), displaywidth.String(l.redacted.raw[row][:c.to])
 			text = redact.ANSI(text, func(col int) bool { return from <= col && col < to })
 		}
 	}
 	return text
+}
+
+// colour puts the SGR sequences into the rows of f.
+func (l *screenLoop) colour(f *protocol.Frame) {
+	for i, row := range f.Changed {
+		f.Changed[i].Text = l.colouredRow(row.Row)
+	}
+	f.Screen.Palette = l.palette()
+	if f.Screen.Lines == nil {
+		return
+	}
+	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
+	for i := range lines {
+		lines[i] = l.colouredRow(i)
+	}
+	f.Screen.Lines = lines
 }
 
 // palette is what the program changed of the terminal's colours.
@@ -308,16 +311,16 @@ func visibleANSI(row string) string {
 }
 
 // conceal is a text as agents see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.
-func (s *shown) conceal(text string, ahead int) (concealed string, n int) {
+func (r *redacted) conceal(text string, ahead int) (concealed string, n int) {
 	if ahead < 0 || ahead > len(text) {
 		concealed = protocol.Visible(text)
-		if s.open {
+		if r.open {
 			return concealed, 0
 		}
 		return redact.Text(concealed, -1)
 	}
 	before, after := protocol.Visible(text[:len(text)-ahead]), protocol.Visible(text[len(text)-ahead:])
-	if s.open {
+	if r.open {
 		return before + after, 0
 	}
 	return redact.Text(before+after, len(before))
@@ -325,7 +328,7 @@ func (s *shown) conceal(text string, ahead int) (concealed string, n int) {
 
 // title is the window's title.
 func (l *screenLoop) title() string {
-	title, _ := l.shown.conceal(strings.ReplaceAll(l.model.Title(), "\n", " "), -1)
+	title, _ := l.redacted.conceal(strings.ReplaceAll(l.model.Title(), "\n", " "), -1)
 	return title
 }
 
@@ -334,7 +337,7 @@ func (l *screenLoop) content() string {
 	if l.privacy.isHidden() {
 		return ""
 	}
-	text, _ := l.shown.conceal(l.text.String(), l.text.Ahead())
+	text, _ := l.redacted.conceal(l.text.String(), l.text.Ahead())
 	runes := 0
 	for i := len(text); i > 0; {
 		i--

@@ -27,7 +27,7 @@ func watchedLoop(cols, rows int) *screenLoop {
 	l.watched = true
 	l.keyboard = func() protocol.Keyboard { return protocol.Keyboard{Holder: protocol.HolderUser} }
 	l.mouse, l.titled = func(bool) {}, func() {}
-	l.waits.Conceal(func(text string, ahead int) string { text, _ = l.shown.conceal(text, ahead); return text })
+	l.waits.Conceal(func(text string, ahead int) string { text, _ = l.redacted.conceal(text, ahead); return text })
 	return l
 }
 
@@ -55,7 +55,7 @@ func TestR28FramesCoverSecrets(t *testing.T) {
 
 func TestR28NoRedactShowsThem(t *testing.T) {
 	l := watchedLoop(80, 4)
-	l.shown.open = true
+	l.redacted.open = true
 	l.digest([]byte(token))
 	require.Contains(t, l.frame(time.Now()).Screen.Lines[0], token)
 	require.Contains(t, l.content(), token)

@@ -23,7 +23,7 @@ func shownFrame(l *screenLoop) *protocol.Frame {
 func answered(t *testing.T, l *screenLoop, m *protocol.Read) *protocol.ReadResult {
 	t.Helper()
 	r := &protocol.ReadResult{Frame: shownFrame(l)}
-	seen := l.recall.at(m.SinceSeq)
+	seen := l.sent.at(m.SinceSeq)
 	if m.SinceSeq > 0 {
 		l.follow(r.Frame, seen)
 	}
@@ -121,7 +121,7 @@ func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
 	l.digest([]byte("$ make all the many things\r\n"))
 	r.follow(t, l, 100)
 	old := r
-	for i := range recallMost {
+	for i := range sentMost {
 		l.digest([]byte(lines(i, i+1)))
 		r.follow(t, l, 0)
 	}
@@ -152,18 +152,18 @@ func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
 
 func TestRecallIsBounded(t *testing.T) {
 	l := watchedLoop(1000, 100)
-	for i := range 3 * recallMost {
+	for i := range 3 * sentMost {
 		l.digest([]byte(strings.Repeat(fmt.Sprintf("\r\n%d%s", i, strings.Repeat("x", 900)), 100)))
 		shownFrame(l)
-		require.True(t, l.recall.bytes <= recallBytes || len(l.recall.screens) == 1)
+		require.True(t, l.sent.bytes <= sentBytes || len(l.sent.screens) == 1)
 	}
 	small := watchedLoop(10, 2)
-	for i := range 3 * recallMost {
+	for i := range 3 * sentMost {
 		small.digest([]byte(fmt.Sprintf("\r%d", i)))
 		shownFrame(small)
 		shownFrame(small)
 	}
-	require.Len(t, small.recall.screens, recallMost)
+	require.Len(t, small.sent.screens, sentMost)
 }
 
 // anything is output of a program that does a bit of everything.
@@ -340,7 +340,7 @@ func BenchmarkFollow(b *testing.B) {
 		l.digest([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
 		n++
 		f := shownFrame(l)
-		l.follow(f, l.recall.at(seq))
+		l.follow(f, l.sent.at(seq))
 		seq = f.Seq
 	}
 }

@@ -1,0 +1,152 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/screen"
+)
+
+// Bounds of what is remembered of the screens that agents were shown.
+const (
+	sentMost  = 32
+	sentBytes = 256 << 10
+)
+
+// sentScreens is the screens that agents were shown last, so that an answer can say what is new to who saw one of them: rows are
+// compared with what was sent, and not with what the model once held. It belongs to the screen loop.
+type sentScreens struct {
+	screens []sentScreen // oldest first
+	bytes   int
+}
+
+// sentScreen is a screen as an agent was shown it. The rows are shared with the frame, which nobody changes.
+type sentScreen struct {
+	seq   uint64
+	cols  int
+	lines []string
+	line  uint64 // the lasting number of its first row
+	bytes int
+}
+
+// keep remembers a screen, at the cost of the oldest ones.
+func (r *sentScreens) keep(s sentScreen) {
+	if r.at(s.seq) != nil {
+		return
+	}
+	for _, line := range s.lines {
+		s.bytes += len(line) + 16
+	}
+	r.screens, r.bytes = append(r.screens, s), r.bytes+s.bytes
+	for len(r.screens) > sentMost || r.bytes > sentBytes && len(r.screens) > 1 {
+		r.bytes -= r.screens[0].bytes
+		r.screens = slices.Delete(r.screens, 0, 1)
+	}
+}
+
+// at is the screen with a revision, nil if it is not remembered. It is good until the next keep.
+func (r *sentScreens) at(seq uint64) *sentScreen {
+	for i := range r.screens {
+		if r.screens[i].seq == seq {
+			return &r.screens[i]
+		}
+	}
+	return nil
+}
+
+// mark completes a frame for an answer, with what stands out and where its rows are in the history, and remembers it.
+func (l *screenLoop) mark(f *protocol.Frame) {
+	f.Line = l.line()
+	for _, h := range l.model.Highlights(nil, protocol.MaxHighlights) {
+		if text := columns(f.Screen.Lines[h.Row], h); text != "" {
+			f.Highlights = append(f.Highlights, protocol.Highlight{Row: h.Row, Rows: several(h.Rows), Col: h.Col, Cols: h.Cols, Text: text})
+		}
+	}
+	l.sent.keep(sentScreen{seq: f.Seq, cols: f.Screen.Cols, lines: f.Screen.Lines, line: f.Line})
+}
+
+// several is a number of rows where there is more than one.
+func several(rows int) int {
+	if rows == 1 {
+		return 0
+	}
+	return rows
+}
+
+// columns is what is shown of a row in the columns of a highlight, at most MaxHighlight characters of it.
+func columns(row string, h screen.Highlight) string {
+	from := byteAt(row, h.Col)
+	if from < 0 {
+		return ""
+	}
+	row = row[from:]
+	if to := byteAt(row, h.Cols); to >= 0 {
+		row = row[:to]
+	}
+	row = strings.TrimSpace(row)
+	if r := []rune(row); len(r) > protocol.MaxHighlight {
+		row = string(r[:protocol.MaxHighlight])
+	}
+	return row
+}
+
+// follow replaces the rows of f by how they moved and what changed for who has seen a screen, where that is shorter. It says
+// in f that the screen is known; nil is none.
+func (l *screenLoop) follow(f *protocol.Frame, seen *sentScreen) {
+	if seen == nil || seen.cols != f.Screen.Cols || len(seen.lines) != f.Screen.Rows {
+		return
+	}
+	f.Since = seen.seq
+	if moved, changed, shorter := protocol.Follow(seen.lines, f.Screen.Lines); shorter {
+		f.Moved, f.Changed, f.Screen.Lines = moved, changed, nil
+	}
+}
+
+// followed makes the answer to a wait that of a read with Follow.
+func (l *screenLoop) followed(out *protocol.WaitResult, m *protocol.Wait) {
+	if out.Frame.Blackout.Hidden() {
+		return
+	}
+	seen, r := l.sent.at(m.SinceSeq), out.Read()
+	l.follow(r.Frame, seen)
+	if l.past(r, &protocol.Read{Follow: true, Scrollback: m.Scrollback}, seen) != nil {
+		return // it asks for no line by its number
+	}
+	out.Text, out.FirstLine, out.NextLine, out.OldestLine, out.HiddenText = r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText
+	out.Unseen = r.Unseen
+}
+
+// reduce replaces the rows of f by those that changed since a revision, where that is known and shorter on the wire.
+func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
+	rows, ok := l.changedSince(since)
+	if !ok {
+		return
+	}
+	all, part := 0, 0
+	for _, line := range f.Screen.Lines {
+		all += len(line) + len(`"",`)
+	}
+	changed := make([]protocol.Row, 0, len(rows))
+	for _, row := range rows {
+		changed = append(changed, protocol.Row{Row: row, Text: f.Screen.Lines[row]})
+		part += len(f.Screen.Lines[row]) + len(`{"row":00,"text":""},`)
+	}
+	if part >= all {
+		return
+	}
+	f.Since, f.Changed, f.Screen.Lines = since, changed, nil
+}
+
+// changedSince are the rows whose text or colours differ from those at a revision, see [screen.Screen.ChangedSince].
+func (l *screenLoop) changedSince(since uint64) (rows []int, ok bool) {
+	if _, ok := l.model.ChangedSince(since); !ok {
+		return nil, false
+	}
+	for i := range l.currentLines() {
+		if l.rowRev(i) > since {
+			rows = append(rows, i)
+		}
+	}
+	return rows, true
+}
