@@ -38,7 +38,7 @@ func (st *stream) leave(viewer string) {
 	st.mu.Lock()
 	st.leaving = append(st.leaving, viewer)
 	st.mu.Unlock()
-	st.s.output.repaint()
+	st.s.copier.repaint()
 }
 
 // letGo tells the viewers who leave that they have left.
@@ -58,11 +58,11 @@ func (st *stream) write(p []byte) {
 	st.at += uint64(len(p))
 }
 
-// repaint sends the whole screen; see output.fresh. The model has taken all that the copier read.
+// repaint sends the whole screen; see copier.fresh. The model has taken all that the copier read.
 func (st *stream) repaint() (ok bool) {
 	if st.waiting.IsZero() {
 		st.waiting = time.Now()
-		time.AfterFunc(groundPatience, st.s.output.repaint) // for a program that stops within a sequence
+		time.AfterFunc(groundPatience, st.s.copier.repaint) // for a program that stops within a sequence
 	}
 	var all []byte
 	var cols, rows int
@@ -96,7 +96,7 @@ func (d *desk) attended(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.Watch:
 		s.term.Look(true)
-		s.output.renew()
+		s.copier.renew()
 	case *protocol.Unwatch:
 		s.term.Look(false)
 	case *protocol.Attach:

@@ -103,10 +103,10 @@ func TestARepaintIsNotForgottenUnderARemark(t *testing.T) {
 		return strings.Contains(screen, "a remark")
 	})
 	left := make(chan bool, 1)
-	s.output.ask(func() {
-		s.output.renew()
-		s.output.pass([]byte("under"))
-		left <- s.output.dirty.Load()
+	s.copier.ask(func() {
+		s.copier.renew()
+		s.copier.pass([]byte("under"))
+		left <- s.copier.dirty.Load()
 	})
 	require.True(t, <-left, "the whole screen is still to be sent")
 }

@@ -8,10 +8,10 @@
 // disk: the recorder, if there is one, writes on a goroutine of its own.
 //
 // Where to look: session.go makes the parts and plugs them together; life.go starts, stops and ends them; suspend.go and
-// testament.go look after the terminal when the session rests or dies. A program that a shell may stop has a process beside
+// exit.go look after the terminal when the session rests or dies. A program that a shell may stop has a process beside
 // it that leads its session (package child, leader_linux.go).
 //
-//   - From the program to the user: output.go (the copier), escapes.go (what is taken out on the way), overlaid.go (plugs
+//   - From the program to the user: copier.go, escapes.go (what is taken out on the way), overlaid.go (plugs
 //     package overlay, which is what the proxy itself shows), cursor.go (where the cursor is at the start).
 //   - From the program to agents: screenloop.go (the model), frame.go (a snapshot), redacted.go (secrets and invisible text),
 //     privacy.go, textgate.go and observed.go (passwords, and a screen that the user hides), history.go and delta.go (what is

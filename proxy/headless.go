@@ -134,11 +134,11 @@ func (s *session) wireHeadless() {
 		s.desk.book.Call(h.owner.ID, h.owner.Name)
 	}
 	s.stream = &stream{s: s}
-	s.output.fresh = s.stream.repaint
-	s.output.painted = func() { s.status.Stands(); s.stream.letGo() }
-	s.link.Behind = s.output.renew
+	s.copier.fresh = s.stream.repaint
+	s.copier.painted = func() { s.status.Stands(); s.stream.letGo() }
+	s.link.Behind = s.copier.renew
 	s.detector.acted = func() { s.turnTo(h.typist) }
-	s.output.feed = func(p []byte) int { h.touch(); return s.loop.feed(p) }
+	s.copier.feed = func(p []byte) int { h.touch(); return s.loop.feed(p) }
 	// An agent always drives here. What is printed, typed or asked for has the line settings looked at in any case.
 	s.loop.privacy.resting = func() bool { return time.Since(time.UnixMilli(h.used.Load())) > restAfter }
 	up, down := s.link.Up, s.link.Down

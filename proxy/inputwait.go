@@ -183,7 +183,7 @@ func (w *inputWait) report(now time.Time, rev uint64, a *protocol.Activity) {
 // drained reports whether the model was fed everything that the program has printed. It runs in the screen loop. The order
 // matters: output goes from the kernel to the copier's hand to the loop.
 func (s *session) drained() bool {
-	if s.child.HasOutput() || s.output.inHand.Load() {
+	if s.child.HasOutput() || s.copier.inHand.Load() {
 		return false
 	}
 	s.loop.mu.Lock()

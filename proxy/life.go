@@ -95,9 +95,9 @@ func (l *life) start() {
 	if s.recording != nil {
 		go s.recording.run() // recording.close
 	}
-	go func() { // the program's terminal is closed, or output.end
+	go func() { // the program's terminal is closed, or copier.end
 		defer close(l.copied)
-		l.guarded("copier", s.output.run)
+		l.guarded("copier", s.copier.run)
 	}()
 	l.parts.Go(func() { // pump.Stop
 		l.guarded("input pump", func() {
@@ -189,7 +189,7 @@ func (l *life) terminate() {
 		l.s.pump.Post(func(now time.Time) { l.s.authority.End(now, control.Exited) })
 	}
 	if l.over {
-		l.s.output.abandon()
+		l.s.copier.abandon()
 		return
 	}
 	l.over = true
@@ -221,8 +221,8 @@ func (l *life) resize(now time.Time) {
 		s.log.Info("resize", "error", err)
 	}
 	if s.link != nil {
-		s.output.resized()
-		s.output.renew()
+		s.copier.resized()
+		s.copier.renew()
 		s.link.Send(&protocol.Resize{ID: newID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}
 }
@@ -231,11 +231,11 @@ func (l *life) resize(now time.Time) {
 func (l *life) finish(exit child.Exit) Result {
 	s := l.s
 	l.letPump()
-	s.output.end()
+	s.copier.end()
 	select {
 	case <-l.copied:
 	case <-l.giveUp():
-		s.output.abandon()
+		s.copier.abandon()
 		<-l.copied
 	}
 	if s.authority != nil {
@@ -244,7 +244,7 @@ func (l *life) finish(exit child.Exit) Result {
 	l.answers()
 	s.pump.Stop()
 	if s.stream != nil {
-		s.output.unshow() // before the last words: there is no way to who looks after them
+		s.copier.unshow() // before the last words: there is no way to who looks after them
 	}
 	if s.link != nil {
 		s.awaitLink()
@@ -260,7 +260,7 @@ func (l *life) finish(exit child.Exit) Result {
 	for _, p := range s.pollers {
 		p.Close()
 	}
-	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.output.heldOpen, Unrecorded: s.recording.close(exit)}
+	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.heldOpen, Unrecorded: s.recording.close(exit)}
 }
 
 // giveUp fires when a screen that takes no output must not keep the session alive any longer: it was told to end.
@@ -295,10 +295,10 @@ func (l *life) leave() {
 	var last []byte
 	if s.status != nil {
 		s.status.Close()
-		last = append(last, s.painter.Hide(s.output.moved.Load())...)
+		last = append(last, s.painter.Hide(s.copier.moved.Load())...)
 	}
 	if s.term.HasScreen() {
-		_ = s.term.WriteAll(s.output.last.append(last), lastPatience)
+		_ = s.term.WriteAll(s.copier.exit.append(last), lastPatience)
 	}
 	if err := s.term.Restore(); err != nil {
 		s.log.Error("restore", "error", err)

@@ -77,7 +77,7 @@ func (s *session) wireRecording(cols, rows int, kbd *keyboard) {
 		Failed: r.failed,
 		Room:   func() { s.loop.post(func(time.Time) { r.resume() }) },
 	})
-	s.output.feed = s.loop.feed
+	s.copier.feed = s.loop.feed
 	s.loop.record = r.output
 	if s.conf.Agent == nil { // with agents, the detector has told the user's keys from what the terminal says
 		kbd.heard = r.listener()

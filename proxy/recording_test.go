@@ -31,7 +31,7 @@ func TestCommandLine(t *testing.T) {
 func startRecording(t *testing.T) (r *recording, end func() (cast, log string)) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.cast")
-	s := &session{conf: Config{Record: name, Command: "vim"}, output: &output{}}
+	s := &session{conf: Config{Record: name, Command: "vim"}, copier: &copier{}}
 	s.loop = newScreenLoop(screen.New(screen.Config{Cols: 20, Rows: 4}), snapshot.NewRolling(1), snapshot.NewPace(0, 0))
 	require.NoError(t, s.openRecording())
 	s.wireRecording(20, 4, &keyboard{})

@@ -113,7 +113,7 @@ type session struct {
 	writes    atomic.Uint64 // how often something was written to the program, or has begun to be
 	wrote     atomic.Uint64 // how often that has ended
 	loop      *screenLoop
-	output    *output
+	copier    *copier
 	painter   *overlay.Painter
 	pump      *input.Pump
 	authority *authority
@@ -280,12 +280,12 @@ func (s *session) wire(cols, rows int, at cursor) error {
 	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
 	s.loop.child = s.child
 	s.loop.inputWait = inputWait{child: s.child, writes: s.writes.Load, wrote: s.wrote.Load, drained: s.drained}
-	s.output = &output{
+	s.copier = &copier{
 		child: s.child, term: s.term, poll: outPoll, kick: s.loop.signal,
-		last: testament{on: s.term.HasScreen()},
+		exit: exitSequence{on: s.term.HasScreen()},
 	}
 	if agent != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
-		s.output.feed = s.loop.feed
+		s.copier.feed = s.loop.feed
 	}
 	kbd := &keyboard{term: s.term, typed: at.typed}
 	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, at))
@@ -350,7 +350,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	}
 	s.detector.write = s.desk.compose
 	s.wireOverlay(agent)
-	s.output.filter = &escapes{authority: s.authority, allowed: agent.AllowEscapes}
+	s.copier.filter = &escapes{authority: s.authority, allowed: agent.AllowEscapes}
 	s.authority.changed = func(state control.State) {
 		s.status.Show(state)
 		s.loop.post(func(now time.Time) {
@@ -371,7 +371,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		return text
 	})
 	s.loop.keyboard = s.keyboardState
-	s.loop.titled = s.output.repaint
+	s.loop.titled = s.copier.repaint
 	s.loop.mouse = func(x10 bool) {
 		s.pump.Post(func(time.Time) { s.detector.SetX10Mouse(x10) })
 	}

@@ -102,7 +102,7 @@ func (l *life) take(resume func()) {
 	s := l.s
 	front, was := s.term.Foreground(), l.behind
 	l.behind = !front
-	s.output.behind.Store(l.behind)
+	s.copier.behind.Store(l.behind)
 	if front && was {
 		s.child.Front()
 	}
@@ -189,11 +189,11 @@ func (l *life) park() (resume func(), ok bool) {
 	s := l.s
 	reached, back, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	ok = l.copier(reached, func() {
-		s.output.catchUp()
+		s.copier.catchUp()
 		s.giveBack()
 		close(reached)
 		<-back
-		if !s.output.behind.Load() {
+		if !s.copier.behind.Load() {
 			s.takeUp()
 		}
 		close(done)
@@ -204,7 +204,7 @@ func (l *life) park() (resume func(), ok bool) {
 // copier has the copier call do between two chunks, and waits until that has closed reached. It reports false if it does
 // not come to that.
 func (l *life) copier(reached <-chan struct{}, do func()) bool {
-	l.s.output.ask(do)
+	l.s.copier.ask(do)
 	wait := time.NewTimer(parkPatience)
 	defer wait.Stop()
 	select {
@@ -212,7 +212,7 @@ func (l *life) copier(reached <-chan struct{}, do func()) bool {
 		return true
 	case <-l.copied:
 	case <-wait.C:
-		if l.s.output.withdraw() {
+		if l.s.copier.withdraw() {
 			return false
 		}
 	}
@@ -245,7 +245,7 @@ func (l *life) stopGroup(signals <-chan os.Signal, sig unix.Signal) {
 // for a moment.
 func (l *life) nudge() {
 	s := l.s
-	if s.painter != nil || l.behind || !s.output.alt.Load() {
+	if s.painter != nil || l.behind || !s.copier.alt.Load() {
 		return
 	}
 	cols, rows := s.size()
@@ -257,17 +257,17 @@ func (l *life) nudge() {
 
 // giveBack gives the user's terminal to whoever comes next. It belongs to the copier, like everything that writes there.
 func (s *session) giveBack() {
-	o := s.output
+	o := s.copier
 	o.unshow()
 	o.release(o.filter.keepColors(false))
-	if o.last.on {
-		o.write(o.last.append(nil))
+	if o.exit.on {
+		o.write(o.exit.append(nil))
 	}
 	if s.painter != nil {
 		s.painter.Untitled()
 	}
-	if g := o.last.guardian; g != nil {
-		g.Bequeath(nil, nil)
+	if g := o.exit.guardian; g != nil {
+		g.SetExit(nil, nil)
 	}
 }
 
@@ -288,21 +288,21 @@ func (s *session) unguardLines() {
 
 // takeUp is the way back.
 func (s *session) takeUp() {
-	o := s.output
+	o := s.copier
 	s.settings = s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		s.log.Info("resume", "error", err)
 	}
-	if g := o.last.guardian; g != nil {
+	if g := o.exit.guardian; g != nil {
 		g.Lines(s.settings, s.term.Termios())
 	}
-	o.last.leave()
-	if o.last.on {
-		o.write(o.last.modes.AppendSet(nil))
+	o.exit.tell()
+	if o.exit.on {
+		o.write(o.exit.modes.AppendSet(nil))
 	}
 	switch {
 	case s.painter == nil:
-	case o.last.modes.Alt():
+	case o.exit.modes.Alt():
 		o.write(s.painter.Redraw())
 	default:
 		s.loop.post(func(time.Time) { s.painter.Resized() }) // who knows where the shell left the cursor

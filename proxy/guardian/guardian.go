@@ -1,6 +1,6 @@
 // Package guardian gives the user's terminal back when the proxy could not: after SIGKILL, or a crash. It is a second
 // process, this same program under another name, which sleeps until the proxy is gone, writes to the terminal what the
-// proxy left it as its will, restores the line settings, and ends. It knows neither programs nor agents.
+// proxy told it last, restores the line settings, and ends. It knows neither programs nor agents.
 //
 // The guardian is the proxy's child and not its parent. A parent, for which the user's shell would wait, has to start before
 // the program does: that makes `proxy true` 1.8 ms slower (4.3 ms over bare instead of 2.5, measured), and moves the trouble
@@ -9,8 +9,8 @@
 // prompt in eight or nine cases of ten, on a busy one more seldom. When the shell was faster its line settings are left
 // alone, the modes come back just behind the prompt, and what the shell's words scrolled stays where they took it.
 //
-// The will lies in memory that both share, so that changing it costs no wake-up. It is replaced as a whole: a proxy that is
-// killed in the middle leaves the one before.
+// What it writes, the exit sequence, lies in memory that both share, so that changing it costs no wake-up. It is replaced as
+// a whole: a proxy that is killed in the middle leaves the one before.
 package guardian
 
 import (
@@ -27,8 +27,8 @@ import (
 // Name is the guardian's argv[0], by which the program knows that it is one.
 const Name = "proxy-guardian"
 
-// MaxWill is the longest will, in bytes.
-const MaxWill = 32 << 10
+// MaxExit is the longest exit sequence, in bytes.
+const MaxExit = 32 << 10
 
 // Config says what to guard.
 type Config struct {
@@ -42,14 +42,14 @@ type page struct {
 	lines      atomic.Uint32 // 1: restore the line settings
 	screen     atomic.Uint32 // 1: there is a screen to write to
 	saved, raw unix.Termios
-	which      atomic.Uint32 // which of the two wills counts
-	wills      [2]struct {
+	which      atomic.Uint32 // which of the two exits counts
+	exits      [2]struct {
 		n    uint32
-		text [MaxWill]byte
+		text [MaxExit]byte
 	}
 }
 
-// Guardian is the proxy's side. Bequeath and Lines belong to one goroutine each; the other methods may be called from any.
+// Guardian is the proxy's side. SetExit and Lines belong to one goroutine each; the other methods may be called from any.
 type Guardian struct {
 	conf   Config
 	page   *page
@@ -81,17 +81,17 @@ func New(c Config) (*Guardian, error) {
 	return g, nil
 }
 
-// Bequeath replaces what is written to the screen if the proxy dies: what takes away the proxy's own line, then what takes
+// SetExit replaces what is written to the screen if the proxy dies: what takes away the proxy's own line, then what takes
 // back the program's modes. A line that does not fit is left out.
-func (g *Guardian) Bequeath(line, modes []byte) {
-	if len(line)+len(modes) > MaxWill {
+func (g *Guardian) SetExit(line, modes []byte) {
+	if len(line)+len(modes) > MaxExit {
 		line = nil
 	}
 	next := g.page.which.Load() ^ 1
-	will := &g.page.wills[next]
-	n := copy(will.text[:], line)
-	n += copy(will.text[n:], modes)
-	will.n = uint32(n)
+	exit := &g.page.exits[next]
+	n := copy(exit.text[:], line)
+	n += copy(exit.text[n:], modes)
+	exit.n = uint32(n)
 	g.page.which.Store(next)
 }
 
@@ -197,7 +197,7 @@ func (g *Guardian) Pid() int {
 	return g.pid
 }
 
-// Close ends the guardian, with nothing to do any more: the caller has restored the terminal. Bequeath must not follow.
+// Close ends the guardian, with nothing to do any more: the caller has restored the terminal. SetExit must not follow.
 func (g *Guardian) Close() {
 	g.mu.Lock()
 	g.closing = true

@@ -113,9 +113,9 @@ func (x *guarded) shown() string {
 
 func TestR59TheWillIsExecuted(t *testing.T) {
 	x := guard(t)
-	x.g.Bequeath(nil, []byte("an older will"))
+	x.g.SetExit(nil, []byte("an older one"))
 	pid := x.watch()
-	x.g.Bequeath([]byte("line,"), []byte("modes"))
+	x.g.SetExit([]byte("line,"), []byte("modes"))
 	x.die(pid)
 	require.Equal(t, "line,modes", x.shown())
 	require.Equal(t, x.saved, x.settings())
@@ -135,9 +135,9 @@ func TestR59TheShellWasFaster(t *testing.T) {
 // TestR61NothingDuringASuspension: the terminal is the shell's then.
 func TestR61NothingDuringASuspension(t *testing.T) {
 	x := guard(t)
-	x.g.Bequeath(nil, []byte("modes"))
+	x.g.SetExit(nil, []byte("modes"))
 	pid := x.watch()
-	x.g.Bequeath(nil, nil)
+	x.g.SetExit(nil, nil)
 	x.g.Lines(nil, nil)
 	before := x.settings()
 	x.die(pid)
@@ -147,7 +147,7 @@ func TestR61NothingDuringASuspension(t *testing.T) {
 
 func TestR59ClosedWithoutAWord(t *testing.T) {
 	x := guard(t)
-	x.g.Bequeath(nil, []byte("modes"))
+	x.g.SetExit(nil, []byte("modes"))
 	before := x.settings()
 	pid := x.watch()
 	x.g.mu.Lock()
@@ -175,7 +175,7 @@ func TestR59AKilledGuardianIsFollowedByAnother(t *testing.T) {
 // TestR59SignalsDoNotEndTheGuardian: not those of a terminal that closes, nor those of a user who means the proxy.
 func TestR59SignalsDoNotEndTheGuardian(t *testing.T) {
 	x := guard(t)
-	x.g.Bequeath(nil, []byte("modes"))
+	x.g.SetExit(nil, []byte("modes"))
 	pid := x.watch()
 	require.Eventually(t, func() bool { return ignores(pid, unix.SIGUSR2) }, 10*time.Second, time.Millisecond)
 	for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU} {
@@ -200,7 +200,7 @@ func ignores(pid int, sig unix.Signal) bool {
 // TestALineThatDoesNotFit: the modes are what matters.
 func TestALineThatDoesNotFit(t *testing.T) {
 	x := guard(t)
-	x.g.Bequeath(make([]byte, MaxWill), []byte("modes"))
+	x.g.SetExit(make([]byte, MaxExit), []byte("modes"))
 	x.die(x.watch())
 	require.Equal(t, "modes", x.shown())
 }

@@ -17,7 +17,7 @@ const (
 	keyboardFD = 4
 )
 
-// screenPatience is how long a screen may take to accept the will.
+// screenPatience is how long a screen may take to accept the exit sequence.
 const screenPatience = 2 * time.Second
 
 // Called reports whether the program was started as a guardian.
@@ -47,10 +47,10 @@ func awaitEnd() {
 	}
 }
 
-// execute does what the will says: the screen first, whose modes the line settings do not touch.
+// execute does what the proxy told it: the screen first, whose modes the line settings do not touch.
 func (p *page) execute() {
-	if will := &p.wills[p.which.Load()&1]; p.screen.Load() == 1 {
-		writeAll(will.text[:min(will.n, MaxWill)])
+	if exit := &p.exits[p.which.Load()&1]; p.screen.Load() == 1 {
+		writeAll(exit.text[:min(exit.n, MaxExit)])
 	}
 	if p.lines.Load() == 0 {
 		return

@@ -53,7 +53,7 @@ type Painter struct {
 	follower follower
 	reset    []uint8   // entries of the palette that have their own colours again for the picture
 	again    time.Time // when there is to be drawn more, zero for nothing
-	will     []byte
+	exit     []byte
 }
 
 // picture is what the proxy shows over the program; the zero value is nothing.
@@ -224,12 +224,12 @@ func (p *Painter) Asks() bool { return p.question != 0 }
 // Again is when more is to be drawn, zero for nothing.
 func (p *Painter) Again() time.Time { return p.again }
 
-// Will is what takes away what is shown once the program is gone, nil for nothing.
-func (p *Painter) Will() []byte {
+// Exit takes away what is shown once the program is gone, nil for nothing.
+func (p *Painter) Exit() []byte {
 	if !p.picture.up {
 		return nil
 	}
-	return p.will
+	return p.exit
 }
 
 // tell says that a question is on the screen, as soon as what was made is.
@@ -303,7 +303,7 @@ func (p *Painter) drawLine(now time.Time, show []byte, m *screen.Screen, line st
 	l := lookOn(m, p.conf.Status.conf.Colors, asks)
 	p.picture = p.newPicture(m, picture{row: row, text: line, sgr: l.sgr})
 	show = p.unset(show, l)
-	p.will = notice.Erase(nil, m, row, line)
+	p.exit = notice.Erase(nil, m, row, line)
 	return notice.Draw(show, m, row, l.sgr, line)
 }
 
@@ -351,9 +351,9 @@ func (p *Painter) drawSign(show []byte, m *screen.Screen, pic picture) []byte {
 	show = p.unset(show, l)
 	p.picture, p.follower = pic, follow(m, pic.row)
 	if m.Alt() {
-		p.will = notice.Untag(nil, m, pic.row, pic.from)
+		p.exit = notice.Untag(nil, m, pic.row, pic.from)
 	} else {
-		p.will = notice.UntagLast(nil, m, pic.row, pic.from)
+		p.exit = notice.UntagLast(nil, m, pic.row, pic.from)
 	}
 	return notice.Tag(show, m, pic.row, pic.from, l.sgr, pic.text)
 }

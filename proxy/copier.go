@@ -35,9 +35,9 @@ const (
 	tailPause  = 400 * time.Microsecond // after a lesser one that follows: the kernel cuts a write where it likes
 )
 
-// output is the copier: it alone reads the program and writes to the user's screen. The user's bytes go out first, in the
-// goroutine that read them; the terminal model gets them afterwards.
-type output struct {
+// copier alone reads the program and writes to the user's screen. The user's bytes go out first, in the goroutine that read
+// them; the terminal model gets them afterwards.
+type copier struct {
 	child *child.Child
 	term  *tty.Terminal
 	poll  *tty.Poller
@@ -50,8 +50,8 @@ type output struct {
 	kick func() // makes the screen loop take them
 	// overlay makes the bytes that show what the proxy has to say and take it away again; nil without agents.
 	overlay *overlay.Painter
-	// last is what gives the terminal back.
-	last testament
+	// exit is what gives the terminal back.
+	exit exitSequence
 	// fresh sends whoever looks from elsewhere the whole screen; it reports false while that cannot be inserted into the
 	// stream. It is nil where nobody can.
 	fresh func() bool
@@ -79,120 +79,120 @@ type output struct {
 }
 
 // repaint asks for the proxy's own line to be drawn anew. It may be called from any goroutine.
-func (o *output) repaint() {
-	if !o.dirty.Swap(true) {
-		o.poll.Wake()
+func (c *copier) repaint() {
+	if !c.dirty.Swap(true) {
+		c.poll.Wake()
 	}
 }
 
 // resized says that the user's terminal has another size.
-func (o *output) resized() {
-	o.moved.Store(true)
-	o.repaint()
+func (c *copier) resized() {
+	c.moved.Store(true)
+	c.repaint()
 }
 
 // renew asks for the whole screen to be sent to whoever looks from elsewhere.
-func (o *output) renew() {
-	if o.fresh != nil {
-		o.anew.Store(true)
-		o.repaint()
+func (c *copier) renew() {
+	if c.fresh != nil {
+		c.anew.Store(true)
+		c.repaint()
 	}
 }
 
 // end lets run return once the output of the ended program is through; abandon does not wait for that.
-func (o *output) end()     { o.ending.Store(true); o.poll.Wake() }
-func (o *output) abandon() { o.abort.Store(true); o.poll.Wake() }
+func (c *copier) end()     { c.ending.Store(true); c.poll.Wake() }
+func (c *copier) abandon() { c.abort.Store(true); c.poll.Wake() }
 
 // ask has the copier call do, between two chunks; withdraw takes that back and reports whether it was not too late.
-func (o *output) ask(do func())  { o.asked.Store(&do); o.poll.Wake() }
-func (o *output) withdraw() bool { return o.asked.Swap(nil) != nil }
+func (c *copier) ask(do func())  { c.asked.Store(&do); c.poll.Wake() }
+func (c *copier) withdraw() bool { return c.asked.Swap(nil) != nil }
 
 // run copies until the program's terminal is closed, or the program has ended and its output pauses.
-func (o *output) run() {
-	defer func() { o.write(o.filter.flush()) }()
+func (c *copier) run() {
+	defer func() { c.write(c.filter.flush()) }()
 	var end drain
-	for !o.abort.Load() {
-		timeout, over := o.pause(&end)
+	for !c.abort.Load() {
+		timeout, over := c.pause(&end)
 		if over {
-			o.heldOpen = true
+			c.heldOpen = true
 			return
 		}
-		got, err := o.poll.Wait(tty.Readable, timeout)
+		got, err := c.poll.Wait(tty.Readable, timeout)
 		if err != nil {
 			return
 		}
-		if do := o.asked.Swap(nil); do != nil {
+		if do := c.asked.Swap(nil); do != nil {
 			(*do)()
 			continue
 		}
 		if got&tty.Readable == 0 {
-			if o.fed {
-				o.wake()
+			if c.fed {
+				c.wake()
 			}
 			continue
 		}
-		o.inHand.Store(true)
-		n, err := o.child.Read(o.buf[:])
+		c.inHand.Store(true)
+		n, err := c.child.Read(c.buf[:])
 		switch {
 		case errors.Is(err, child.ErrAgain):
-			o.inHand.Store(false)
+			c.inHand.Store(false)
 			continue
 		case err != nil:
 			return
 		}
-		o.pass(o.buf[:n])
+		c.pass(c.buf[:n])
 		end.last = time.Time{}
 	}
 }
 
 // catchUp copies what a program that has stopped wrote before: with that it gave its terminal back. Another one may write
 // on, so there is an end to it.
-func (o *output) catchUp() {
-	for left := catchUpMost; left > 0 && !o.abort.Load() && o.child.HasOutput(); {
-		o.inHand.Store(true)
-		n, err := o.child.Read(o.buf[:])
+func (c *copier) catchUp() {
+	for left := catchUpMost; left > 0 && !c.abort.Load() && c.child.HasOutput(); {
+		c.inHand.Store(true)
+		n, err := c.child.Read(c.buf[:])
 		if err != nil {
-			o.inHand.Store(false)
+			c.inHand.Store(false)
 			return // run meets it again
 		}
-		o.pass(o.buf[:n])
+		c.pass(c.buf[:n])
 		left -= n
 	}
 }
 
 // pause does what there is time for before the next chunk, and says how long to wait for that: a moment after a large
 // chunk, for ever after a small one; over says that the output of a program that has ended is through.
-func (o *output) pause(end *drain) (timeout time.Duration, over bool) {
+func (c *copier) pause(end *drain) (timeout time.Duration, over bool) {
 	timeout = -1
-	if o.ending.Load() {
+	if c.ending.Load() {
 		if timeout, over = end.left(time.Now()); over {
 			return 0, true
 		}
 	}
-	if o.fed && o.flow > 0 {
-		if o.dirty.Load() && time.Since(o.drawn) >= repaintEvery {
-			o.draw() // what is only late would not be seen between two chunks of a flood
+	if c.fed && c.flow > 0 {
+		if c.dirty.Load() && time.Since(c.drawn) >= repaintEvery {
+			c.draw() // what is only late would not be seen between two chunks of a flood
 		}
-		return o.flow, false
+		return c.flow, false
 	}
-	if o.fed {
-		o.wake()
+	if c.fed {
+		c.wake()
 	}
-	if o.dirty.Load() || o.late() == 0 {
-		o.draw()
+	if c.dirty.Load() || c.late() == 0 {
+		c.draw()
 	}
-	if wait := o.late(); wait >= 0 && (timeout < 0 || wait < timeout) {
+	if wait := c.late(); wait >= 0 && (timeout < 0 || wait < timeout) {
 		timeout = wait
 	}
 	return timeout, false
 }
 
 // late is how long it is until what could not be drawn yet may be, negative where there is nothing.
-func (o *output) late() time.Duration {
-	if o.overlay == nil || o.overlay.Again().IsZero() {
+func (c *copier) late() time.Duration {
+	if c.overlay == nil || c.overlay.Again().IsZero() {
 		return -1
 	}
-	return max(0, time.Until(o.overlay.Again()))
+	return max(0, time.Until(c.overlay.Again()))
 }
 
 // drain measures the end of a program's output: until drainQuiet without any, at most drainMost.
@@ -212,33 +212,33 @@ func (d *drain) left(now time.Time) (wait time.Duration, over bool) {
 }
 
 // pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
-func (o *output) pass(chunk []byte) {
-	if o.shown() && (o.moved.Load() || !o.overlay.Misses(chunk)) {
-		sign := o.overlay.Lasting()
-		if (!sign || len(chunk) < wholeRead) && o.calm(time.Now()) {
-			o.passUnder(chunk)
+func (c *copier) pass(chunk []byte) {
+	if c.shown() && (c.moved.Load() || !c.overlay.Misses(chunk)) {
+		sign := c.overlay.Lasting()
+		if (!sign || len(chunk) < wholeRead) && c.calm(time.Now()) {
+			c.passUnder(chunk)
 			return
 		}
-		o.unshow()
+		c.unshow()
 		if !sign { // that comes back late, by itself
-			o.dirty.Store(true)
+			c.dirty.Store(true)
 		}
 	}
-	out := o.filter.pass(chunk)
-	o.follow(out)
-	rest := o.try(out)
-	o.last.written(out[:len(out)-len(rest)], len(rest) == 0)
-	if o.feed == nil {
-		o.writeOn(rest)
+	out := c.filter.pass(chunk)
+	c.follow(out)
+	rest := c.try(out)
+	c.exit.written(out[:len(out)-len(rest)], len(rest) == 0)
+	if c.feed == nil {
+		c.writeOn(rest)
 		return
 	}
-	o.fed, o.flow = true, lookFor(len(chunk), o.flow)
-	waiting := o.feed(chunk)
-	o.inHand.Store(false)
+	c.fed, c.flow = true, lookFor(len(chunk), c.flow)
+	waiting := c.feed(chunk)
+	c.inHand.Store(false)
 	if waiting >= kickAt || len(rest) > 0 {
-		o.wake()
+		c.wake()
 	}
-	o.writeOn(rest)
+	c.writeOn(rest)
 }
 
 // lookFor is how long to look for more after a chunk of n bytes, which came after a look for before.
@@ -254,145 +254,145 @@ func lookFor(n int, before time.Duration) time.Duration {
 	return 0
 }
 
-// writeOn writes the rest of a chunk. The will follows each piece: a screen that is full may take the next one only after
-// our end.
-func (o *output) writeOn(p []byte) {
-	for len(p) > 0 && !o.abort.Load() {
-		rest := o.try(p)
-		o.last.written(p[:len(p)-len(rest)], len(rest) == 0)
+// writeOn writes the rest of a chunk. The exit sequence follows each piece: a screen that is full may take the next one only
+// after our end.
+func (c *copier) writeOn(p []byte) {
+	for len(p) > 0 && !c.abort.Load() {
+		rest := c.try(p)
+		c.exit.written(p[:len(p)-len(rest)], len(rest) == 0)
 		if p = rest; len(p) > 0 {
-			o.waitScreen()
+			c.waitScreen()
 		}
 	}
 }
 
-// follow keeps the will up to date with what the program's screen is about to be sent.
-func (o *output) follow(chunk []byte) {
-	o.last.begin(chunk)
-	if alt := o.last.modes.Alt(); alt != o.alt.Load() {
-		o.alt.Store(alt)
+// follow keeps the exit sequence up to date with what the program's screen is about to be sent.
+func (c *copier) follow(chunk []byte) {
+	c.exit.begin(chunk)
+	if alt := c.exit.modes.Alt(); alt != c.alt.Load() {
+		c.alt.Store(alt)
 	}
 }
 
 // passUnder sends one chunk to the user while the proxy shows something over the program: that goes away, the chunk comes,
 // and it is back, in one write, so that it does not flicker. For that the model has to be first.
-func (o *output) passUnder(chunk []byte) {
-	passed := o.filter.pass(chunk)
-	o.dirty.Store(false)
-	before, after, ok := o.overlay.Around(chunk, o.moved.Swap(false))
-	o.inHand.Store(false)
-	if !ok || o.anew.Load() { // the chunk ended within a sequence, or somebody waits for the whole screen: the next draw will do
-		o.dirty.Store(true)
+func (c *copier) passUnder(chunk []byte) {
+	passed := c.filter.pass(chunk)
+	c.dirty.Store(false)
+	before, after, ok := c.overlay.Around(chunk, c.moved.Swap(false))
+	c.inHand.Store(false)
+	if !ok || c.anew.Load() { // the chunk ended within a sequence, or somebody waits for the whole screen: the next draw will do
+		c.dirty.Store(true)
 	}
-	o.drawn = time.Now()
-	o.follow(passed)
-	o.last.shows(o.overlay.Will())
+	c.drawn = time.Now()
+	c.follow(passed)
+	c.exit.shows(c.overlay.Exit())
 	out := passed
 	if len(before)+len(after) > 0 {
 		out = append(append(before, passed...), after...)
 	}
-	o.write(out)
-	o.last.written(passed, true)
+	c.write(out)
+	c.exit.written(passed, true)
 	if ok {
-		o.settle()
+		c.settle()
 	}
 }
 
 // settle is what follows each time that what the proxy shows was brought up to date: while that is a question the terminal's
 // colours stay what they are.
-func (o *output) settle() {
-	o.release(o.filter.keepColors(o.overlay.Asks()))
-	if o.painted != nil {
-		o.painted()
+func (c *copier) settle() {
+	c.release(c.filter.keepColors(c.overlay.Asks()))
+	if c.painted != nil {
+		c.painted()
 	}
 }
 
 // release sends the user what was kept back of the program's.
-func (o *output) release(kept []byte) {
+func (c *copier) release(kept []byte) {
 	if len(kept) > 0 {
-		o.follow(kept)
-		o.write(kept)
-		o.last.written(kept, true)
+		c.follow(kept)
+		c.write(kept)
+		c.exit.written(kept, true)
 	}
 }
 
 // shown reports whether the proxy shows something over the program.
-func (o *output) shown() bool { return o.overlay != nil && o.overlay.Up() }
+func (c *copier) shown() bool { return c.overlay != nil && c.overlay.Up() }
 
 // calm reports whether the program writes little enough for what the proxy shows to be drawn with each chunk.
-func (o *output) calm(now time.Time) bool {
-	if now.Sub(o.window) >= repaintEvery {
-		o.window, o.paints = now, 0
+func (c *copier) calm(now time.Time) bool {
+	if now.Sub(c.window) >= repaintEvery {
+		c.window, c.paints = now, 0
 	}
-	o.paints++
-	return o.paints <= paintsMost
+	c.paints++
+	return c.paints <= paintsMost
 }
 
 // wake has the screen loop take what it was fed.
-func (o *output) wake() {
-	o.kick()
-	o.fed, o.flow = false, 0
+func (c *copier) wake() {
+	c.kick()
+	c.fed, c.flow = false, 0
 }
 
 // unshow takes away what the proxy shows.
-func (o *output) unshow() {
-	if o.shown() {
-		o.write(o.overlay.Hide(o.moved.Swap(false)))
-		o.last.shows(nil)
+func (c *copier) unshow() {
+	if c.shown() {
+		c.write(c.overlay.Hide(c.moved.Swap(false)))
+		c.exit.shows(nil)
 	}
 }
 
 // try writes what the screen takes at once and returns the rest.
-func (o *output) try(p []byte) []byte {
-	if o.dead {
+func (c *copier) try(p []byte) []byte {
+	if c.dead {
 		return nil
 	}
-	n, err := o.term.Write(p)
+	n, err := c.term.Write(p)
 	if err != nil && !errors.Is(err, tty.ErrAgain) {
-		o.dead = true // the window is closed: the program and its observers go on until the hangup ends them
+		c.dead = true // the window is closed: the program and its observers go on until the hangup ends them
 		return nil
 	}
 	return p[n:]
 }
 
 // write writes all of p, waiting for a screen that does not take output. Neither the model nor the keyboard waits with it.
-func (o *output) write(p []byte) {
-	for p = o.try(p); len(p) > 0 && !o.abort.Load(); p = o.try(p) {
-		o.waitScreen()
+func (c *copier) write(p []byte) {
+	for p = c.try(p); len(p) > 0 && !c.abort.Load(); p = c.try(p) {
+		c.waitScreen()
 	}
 }
 
 // waitScreen waits until the screen takes output, or somebody wants something else.
-func (o *output) waitScreen() {
-	if _, err := o.poll.Wait(tty.Writable, -1); err != nil {
-		o.dead = true
+func (c *copier) waitScreen() {
+	if _, err := c.poll.Wait(tty.Writable, -1); err != nil {
+		c.dead = true
 	}
 }
 
 // draw shows what the proxy has to say now, or leaves that to the next chunk if the program's last one ended within a
 // sequence.
-func (o *output) draw() {
-	o.dirty.Store(false)
-	if !o.term.HasScreen() || o.overlay == nil || o.behind.Load() {
+func (c *copier) draw() {
+	c.dirty.Store(false)
+	if !c.term.HasScreen() || c.overlay == nil || c.behind.Load() {
 		return
 	}
-	if o.anew.Swap(false) {
-		if !o.fresh() {
-			o.anew.Store(true)
-			o.dirty.Store(true)
+	if c.anew.Swap(false) {
+		if !c.fresh() {
+			c.anew.Store(true)
+			c.dirty.Store(true)
 			return
 		}
-		o.overlay.Forget() // the whole screen came without it
+		c.overlay.Forget() // the whole screen came without it
 	}
-	moved := o.moved.Swap(false)
-	show, ok := o.overlay.Paint(moved)
+	moved := c.moved.Swap(false)
+	show, ok := c.overlay.Paint(moved)
 	if !ok {
-		o.moved.Store(moved || o.moved.Load())
-		o.dirty.Store(true)
+		c.moved.Store(moved || c.moved.Load())
+		c.dirty.Store(true)
 		return
 	}
-	o.last.shows(o.overlay.Will())
-	o.write(show)
-	o.drawn = time.Now()
-	o.settle()
+	c.exit.shows(c.overlay.Exit())
+	c.write(show)
+	c.drawn = time.Now()
+	c.settle()
 }

@@ -26,9 +26,9 @@ var vocabulary = []string{
 	"\x1b]2;title\x07", "\x1bP$qm\x1b\\", "\x1b_x", "\x1b[H", "\x1b[2J",
 }
 
-// FuzzWillLeavesNothing: whatever a program printed, and wherever it was cut off, a terminal that gets the will afterwards
+// FuzzExitSequenceLeavesNothing: whatever a program printed, and wherever it was cut off, a terminal that gets the exit sequence afterwards
 // has every mode as before, as our terminal model sees it. The model knows nothing of package modes.
-func FuzzWillLeavesNothing(f *testing.F) {
+func FuzzExitSequenceLeavesNothing(f *testing.F) {
 	all := make([]byte, len(vocabulary))
 	for i := range all {
 		all[i] = byte(i)
