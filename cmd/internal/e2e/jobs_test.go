@@ -34,12 +34,16 @@ func (w *world) jobs(shell string) *terminal {
 	return s
 }
 
-// enter types a line, and returns when the shell has done it.
+// enter types a line, and returns when the shell has done it and reads the next one: what is typed before that stands on the
+// screen twice.
 func (s *terminal) enter(line string) {
 	s.w.t.Helper()
 	s.marks++
 	s.typed(fmt.Sprintf("clear; %s; echo m''ark%d\n", line, s.marks))
-	s.wait(fmt.Sprintf("mark%d", s.marks))
+	mark := fmt.Sprintf("mark%d\n", s.marks)
+	s.see("the prompt after "+mark, func(screen string) bool {
+		return strings.Contains(screen, mark) && strings.HasSuffix(strings.TrimRight(screen, " \n"), "$")
+	})
 }
 
 // atPrompt waits until the shell waits for a line, with the terminal as it was before anything was started.
