@@ -62,7 +62,8 @@ func TestR61SuspendAndResume(t *testing.T) {
 					}
 					s.typed("fg\n")
 					s.see(stop.name+": the program is back", func(screen string) bool {
-						return strings.HasPrefix(screen, "one") && strings.Contains(screen, shown) && strings.HasPrefix(s.format(modes), "alternate 1 cursor 1 mouse 1")
+						return strings.HasPrefix(screen, "one") && strings.Contains(screen, shown) && !strings.Contains(screen, "Stopped") &&
+							strings.HasPrefix(s.format(modes), "alternate 1 cursor 1 mouse 1")
 					})
 				}
 				s.typed("otwo")
