@@ -22,20 +22,27 @@ type renderFlags struct {
 	cols, rows, chunk int
 	resizes           []string
 	text, ansi        bool
+	animate           bool
 	svg, png, v2      string
 }
 
 func (a *app) newRender() *cobra.Command {
 	var f renderFlags
 	cmd := &cobra.Command{
-		Use:   "render [--ansi | --svg FILE | --png FILE | --v2 FILE | --json] [FILE]",
-		Short: "Show the screen that bytes or an asciicast leave",
-		Long: "Plays what a terminal printed, from FILE or standard input, and shows the screen at the end. An asciicast\n" +
-			"brings its own size. --json prints rows, cursor, title and what the terminal would have answered.",
+		Use:   "render [--ansi | --svg FILE [--animate] | --png FILE | --v2 FILE | --json] [FILE]",
+		Short: "Draw a recording, or what a terminal printed",
+		Long: "render plays FILE or standard input, an asciicast or the bytes that a program printed, and prints the screen at\n" +
+			"the end. An asciicast brings its own size. --json prints rows, cursor, title and what the terminal would have\n" +
+			"answered.",
+		Example: "  gateway render session.cast\n" +
+			"  gateway render --svg session.svg --animate session.cast",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.v2 != "" {
+			switch {
+			case f.v2 != "":
 				return a.convert(f.v2, args)
+			case f.animate:
+				return a.animate(f.svg, args)
 			}
 			sized := cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows")
 			s, err := a.playFile(f, args, sized)
@@ -48,15 +55,38 @@ func (a *app) newRender() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.cols, "cols", 80, "columns of the screen")
 	flags.IntVar(&f.rows, "rows", 24, "rows of the screen")
-	flags.StringArrayVar(&f.resizes, "resize-at", nil, "after `OFF:CxR` bytes of input, change the size; may repeat")
-	flags.IntVar(&f.chunk, "chunk", 0, "feed `N` bytes at a time, 0 for all at once")
-	flags.BoolVar(&f.text, "text", false, "print the plain text (the default)")
-	flags.BoolVar(&f.ansi, "ansi", false, "print the text with colours")
-	flags.StringVar(&f.svg, "svg", "", "write a picture to `FILE`, - for standard output")
-	flags.StringVar(&f.png, "png", "", "write a picture in pixels to `FILE`")
-	flags.StringVar(&f.v2, "v2", "", "write a recording as asciicast v2, which older players want, to `FILE`, - for standard output")
+	flags.StringArrayVar(&f.resizes, "resize-at", nil, "change the size after OFF bytes of input, as `OFF:COLSxROWS`; may be repeated")
+	flags.IntVar(&f.chunk, "chunk", 0, "feed `N` bytes at a time; 0 for all at once")
+	flags.BoolVar(&f.text, "text", false, "print plain text (the default)")
+	flags.BoolVar(&f.ansi, "ansi", false, "print text with colours")
+	flags.StringVar(&f.svg, "svg", "", "write an SVG to `FILE`; - for standard output")
+	flags.BoolVar(&f.animate, "animate", false, "with --svg: play the whole recording, for a web page or a README")
+	flags.StringVar(&f.png, "png", "", "write a PNG to `FILE`; - for standard output")
+	flags.StringVar(&f.v2, "v2", "", "convert the recording to asciicast v2, for older players, and write it to `FILE`; - for standard output")
 	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg", "png", "v2")
+	for _, name := range []string{"text", "ansi", "png", "v2", "cols", "rows", "resize-at", "chunk"} {
+		cmd.MarkFlagsMutuallyExclusive("animate", name)
+	}
 	return cmd
+}
+
+// animate writes a recording as a moving picture.
+func (a *app) animate(name string, args []string) error {
+	if name == "" {
+		return usage("--animate goes with --svg FILE")
+	}
+	b, err := a.readRender(args)
+	if err != nil {
+		return err
+	}
+	if !render.IsCast(b) {
+		return usage("--animate needs an asciicast: make one with proxy --record")
+	}
+	var out bytes.Buffer
+	if err := render.Animation(&out, b); err != nil {
+		return usage("%w", err)
+	}
+	return a.writePicture(name, out.Bytes())
 }
 
 // convert writes a recording in the older format.

@@ -52,6 +52,12 @@ func TestRender(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "{\"version\":2,\"width\":9,\"height\":2}\n[0.500000, \"o\", \"hello\"]\n", out)
 
+	_, err = runRender(t, "", false, "--svg", svg, "--animate", cast)
+	require.NoError(t, err)
+	b, err = os.ReadFile(svg)
+	require.NoError(t, err)
+	require.Contains(t, string(b), "@keyframes")
+
 	_, err = runRender(t, "", false, "--png", svg, cast)
 	require.NoError(t, err)
 	b, err = os.ReadFile(svg)
@@ -61,7 +67,18 @@ func TestRender(t *testing.T) {
 
 func TestRenderBadInput(t *testing.T) {
 	for _, args := range [][]string{
-		{"--cols", "0"}, {"--rows", "100000"}, {"--resize-at", "x"}, {"--resize-at", "9:5x5"}, {"/does/not/exist"}, {"--ansi", "--svg", "x"}, {"--png", "/does/not/exist"}, {"--v2", "-"},
+		{"--cols", "0"},
+		{"--rows", "100000"},
+		{"--resize-at", "x"},
+		{"--resize-at", "9:5x5"},
+		{"/does/not/exist"},
+		{"--ansi", "--svg", "x"},
+		{"--png", "/does/not/exist"},
+		{"--v2", "-"},
+		{"--animate"},
+		{"--animate", "--png", "x"},
+		{"--animate", "--svg", "-"},
+		{"--animate", "--svg", "-", "--cols", "9"},
 	} {
 		_, err := runRender(t, "abc", false, args...)
 		require.Error(t, err, args)

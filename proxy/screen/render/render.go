@@ -3,7 +3,6 @@
 package render
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -78,67 +77,6 @@ func feed(s *screen.Screen, p []byte, chunk int) {
 		s.Feed(p[:n])
 		p = p[n:]
 	}
-}
-
-// IsCast says whether b looks like an asciicast.
-func IsCast(b []byte) bool {
-	line, _, _ := bytes.Cut(b, []byte{'\n'})
-	var h struct{ Version int }
-	return json.Unmarshal(line, &h) == nil && h.Version >= 2
-}
-
-// Cast reads an asciicast of version 2 or 3: its output, its size and the changes of its size. Comments and events of
-// other kinds are passed over. A file that was cut in its last line plays up to there.
-func Cast(b []byte) (out []byte, o Options, err error) {
-	line, b, _ := bytes.Cut(b, []byte{'\n'})
-	if o.Cols, o.Rows, err = castSize(line); err != nil {
-		return nil, o, err
-	}
-	for n := 2; len(b) > 0; n++ {
-		var whole bool
-		line, b, whole = bytes.Cut(b, []byte{'\n'})
-		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		var e [3]any
-		if err := json.Unmarshal(line, &e); err != nil {
-			if !whole {
-				break
-			}
-			return nil, o, fmt.Errorf("asciicast line %d: %w", n, err)
-		}
-		kind, _ := e[1].(string)
-		data, _ := e[2].(string)
-		switch kind {
-		case "o":
-			out = append(out, data...)
-		case "r":
-			r, err := ParseResize(fmt.Sprintf("%d:%s", len(out), data))
-			if err != nil {
-				return nil, o, fmt.Errorf("asciicast line %d: %w", n, err)
-			}
-			o.Resizes = append(o.Resizes, r)
-		}
-	}
-	return out, o, nil
-}
-
-// castSize is the size in an asciicast's header.
-func castSize(line []byte) (cols, rows int, err error) {
-	var h struct {
-		Version, Width, Height int
-		Term                   struct{ Cols, Rows int }
-	}
-	if err := json.Unmarshal(line, &h); err != nil {
-		return 0, 0, fmt.Errorf("asciicast header: %w", err)
-	}
-	switch h.Version {
-	case 2:
-		return h.Width, h.Height, nil
-	case 3:
-		return h.Term.Cols, h.Term.Rows, nil
-	}
-	return 0, 0, fmt.Errorf("asciicast version %d: versions 2 and 3 are known", h.Version)
 }
 
 // Text returns the rows of the screen, each with a newline, without empty ones at the end.

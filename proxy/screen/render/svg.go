@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"image/color"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,9 +30,7 @@ var svgCanvas = canvas{cellWidth, cellHeight, 1.2}
 func SVG(s *screen.Screen) string {
 	d := svg{view: newView(s)}
 	width, height := num(float64(d.cols)*cellWidth), d.rows*cellHeight
-	fmt.Fprintf(&d.b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %d" width="%s" height="%d" `+
-		`font-family="ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace" font-size="%d" xml:space="preserve">`+"\n",
-		width, height, width, height, fontSize)
+	svgHead(&d.b, width, height)
 	fmt.Fprintf(&d.b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n", hex(d.background()))
 	for y := range d.rows {
 		d.backgrounds(y)
@@ -40,17 +39,28 @@ func SVG(s *screen.Screen) string {
 		d.texts(y)
 		d.lines(y)
 	}
-	d.shapes()
+	d.shapes(0, d.rows)
 	d.lineCursor()
 	d.b.WriteString("</svg>\n")
 	return d.b.String()
 }
 
+// svgHead opens a picture of a size and sets its font.
+func svgHead(w io.Writer, width string, height int) {
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %d" width="%s" height="%d" `+
+		`font-family="ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace" font-size="%d" xml:space="preserve">`+"\n",
+		width, height, width, height, fontSize)
+}
+
 // svg is a picture that is being written.
 type svg struct {
 	view
-	b strings.Builder
+	first int // the row at the upper edge
+	b     strings.Builder
 }
+
+// top is the upper edge of a row.
+func (d *svg) top(row int) int { return (row - d.first) * cellHeight }
 
 func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
@@ -82,7 +92,7 @@ func (d *svg) backgrounds(row int) {
 	d.runs(row, func(a, b look) bool { return a.bg == b.bg }, func(from, to int, l look) {
 		if l.bg != none {
 			fmt.Fprintf(&d.b, `<rect x="%s" y="%d" width="%s" height="%d" fill="%s" shape-rendering="crispEdges"/>`+"\n",
-				num(float64(from)*cellWidth), row*cellHeight, num(float64(to-from)*cellWidth), cellHeight, hex(l.bg))
+				num(float64(from)*cellWidth), d.top(row), num(float64(to-from)*cellWidth), cellHeight, hex(l.bg))
 		}
 	})
 }
@@ -120,9 +130,9 @@ func (d *svg) texts(row int) {
 // text writes one text. A wide character is set in the middle of its columns as it is; everything else fills its columns.
 func (d *svg) text(row, col, width int, text string, l look) {
 	left, across := float64(col)*cellWidth, float64(width)*cellWidth
-	where := fmt.Sprintf(`x="%s" y="%d" textLength="%s" lengthAdjust="spacingAndGlyphs"`, num(left), row*cellHeight+svgBaseline, num(across))
+	where := fmt.Sprintf(`x="%s" y="%d" textLength="%s" lengthAdjust="spacingAndGlyphs"`, num(left), d.top(row)+svgBaseline, num(across))
 	if width == 2 && !isLetter(text[:1]) {
-		where = fmt.Sprintf(`x="%s" y="%d" text-anchor="middle"`, num(left+across/2), row*cellHeight+svgBaseline)
+		where = fmt.Sprintf(`x="%s" y="%d" text-anchor="middle"`, num(left+across/2), d.top(row)+svgBaseline)
 	}
 	fmt.Fprintf(&d.b, `<text %s fill="%s"%s>%s</text>`+"\n", where, hex(l.fg), svgAttrs(l), escape(text))
 }
@@ -162,11 +172,11 @@ func svgAttrs(l look) string {
 }
 
 // shapes draws the characters that are figures: those of one kind and colour are one path, so that lines which overlap a
-// little are one area.
-func (d *svg) shapes() {
+// little are one area. It goes from row from to row to.
+func (d *svg) shapes(from, to int) {
 	var kinds []string
 	paths := make(map[string]*strings.Builder)
-	for y := range d.rows {
+	for y := from; y < to; y++ {
 		for x := range d.cols {
 			c, l := d.cell(y, x)
 			if !isShape(c.Content) {
@@ -179,7 +189,7 @@ func (d *svg) shapes() {
 				if paths[kind] == nil {
 					kinds, paths[kind] = append(kinds, kind), new(strings.Builder)
 				}
-				paths[kind].WriteString(figurePath(f, float64(x)*cellWidth, float64(y*cellHeight)))
+				paths[kind].WriteString(figurePath(f, float64(x)*cellWidth, float64(d.top(y))))
 			}
 		}
 	}
@@ -246,7 +256,7 @@ func (d *svg) lines(row int) {
 		return a.underline == b.underline && a.line == b.line && a.fg == b.fg && a.attrs&marks == b.attrs&marks
 	}
 	d.runs(row, alike, func(from, to int, l look) {
-		left, top, width := float64(from)*cellWidth, float64(row*cellHeight), float64(to-from)*cellWidth
+		left, top, width := float64(from)*cellWidth, float64(d.top(row)), float64(to-from)*cellWidth
 		line := func(y float64, c color.RGBA, extra string) {
 			fmt.Fprintf(&d.b, `<path d="M%s %sh%s" stroke="%s"%s/>`+"\n", num(left), num(top+y), num(width), hex(c), extra)
 		}
@@ -281,7 +291,7 @@ func (d *svg) lines(row int) {
 // lineCursor draws a cursor that is a line; a block is in the look of its cell.
 func (d *svg) lineCursor() {
 	at := d.cursor
-	left, top, width, height := float64(at.col)*cellWidth, float64(at.row*cellHeight), float64(at.width)*cellWidth, float64(cellHeight)
+	left, top, width, height := float64(at.col)*cellWidth, float64(d.top(at.row)), float64(at.width)*cellWidth, float64(cellHeight)
 	switch at.kind {
 	case underlineCursor:
 		top, height = top+height-2, 2
