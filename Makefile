@@ -12,7 +12,7 @@ FUZZTIME = 30s
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build demo check test clients lint fmt fuzz bench score tools clean
+.PHONY: all build demo picture check test clients lint fmt fuzz bench score tools clean
 
 all: build
 
@@ -20,8 +20,19 @@ build:
 	$(BUILD) -o bin/proxy ./cmd/proxy
 	$(BUILD) -o bin/gateway ./cmd/gateway
 
-demo: build
-	@go run ./cmd/internal/demo bin
+# The flags are those of build, so that nothing is compiled twice.
+DEMO = go run -trimpath -ldflags "-s -w" ./cmd/internal/demo
+
+demo:
+	@echo "Building proxy, gateway and the demo: a minute or two the first time, seconds after that."
+	@$(MAKE) --silent build
+	@$(DEMO) bin
+
+# The moving picture of the README, from a recording of the demo.
+picture: build
+	@rm -f bin/demo.cast bin/demo.cast.audit.jsonl
+	$(DEMO) -record bin/demo.cast bin
+	bin/gateway render --svg docs/demo.svg --animate bin/demo.cast
 
 test: build
 	@echo "test: all packages with the race detector, and the built programs end to end in tmux; a few minutes"

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -47,19 +49,28 @@ func (c *caller) finish(out *call) {
 	select {
 	case text = <-out.text:
 	case <-c.ctx.Done():
-		text = "no answer within the demo's 30 seconds"
+		text = fmt.Sprintf("no answer within the demo's %v", limit)
 	}
 	args := make([]string, 0, len(out.args))
-	for name, value := range out.args {
-		args = append(args, fmt.Sprintf("%s=%.60v", name, value))
+	for _, name := range slices.Sorted(maps.Keys(out.args)) {
+		args = append(args, fmt.Sprintf("%s=%v", name, out.args[name]))
 	}
 	say("the agent calls", "%s(%s)", out.tool, strings.Join(args, ", "))
+	quote(text)
+}
+
+// quote prints an answer, which a person wants to recognise rather than to read whole.
+func quote(text string) {
+	const rows, columns = 12, 110
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		if i == 12 {
+		if i == rows {
 			fmt.Println("   ...")
-			break
+			return
 		}
-		fmt.Printf("   %.110s\n", line)
+		if all := []rune(line); len(all) > columns {
+			line = string(all[:columns]) + "..."
+		}
+		fmt.Println("   " + line)
 	}
 }
 

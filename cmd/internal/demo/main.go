@@ -1,12 +1,18 @@
-// Command demo shows the main job by itself: a scripted agent, through the real gateway and MCP server, edits a file in an
-// editor that runs in a PTY under proxy; the user (also scripted) gives it the keyboard, and takes it back midway. It
-// prints what each side saw and checks the file. `make demo` runs it.
+// Command demo plays both sides of a session: a scripted agent, through the real gateway and MCP server, edits a file in
+// an editor that runs under proxy; a scripted user gives it the keyboard and takes it back midway. The demo prints what
+// each side saw and checks the file. `make demo` runs it.
+//
+// With -record FILE it does the same at a pace that a person can follow and records the user's screen, the proxy's own
+// lines included: `make picture` draws the README's picture from that.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,13 +23,15 @@ import (
 )
 
 func main() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	record := flag.String("record", "", "record the user's screen to `FILE`, at a slow pace")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	bin := "bin"
-	if len(os.Args) > 1 {
-		bin = os.Args[1]
+	if *record != "" {
+		*record, _ = filepath.Abs(*record)
 	}
-	if err := run(ctx, bin); err != nil {
+	bin, _ := filepath.Abs(cmp.Or(flag.Arg(0), "bin")) // the editor runs elsewhere
+	if err := run(ctx, bin, *record); err != nil {
 		fmt.Fprintf(os.Stderr, "demo: %v\n", err)
 		os.Exit(1)
 	}
@@ -63,12 +71,14 @@ func choose() (script, error) {
 const (
 	start   = "Shopping list\n- bread\n"
 	typed   = "- apples, as the agent typed them"
+	words   = len("- apples,") // what comes first when it is typed slowly
 	nagging = "- and more that nobody asked for"
 	reason  = "add apples to your list"
 	most    = 200 // lines that the agent would type if nobody stopped it
+	limit   = 30 * time.Second
 )
 
-func run(ctx context.Context, bin string) error {
+func run(ctx context.Context, bin, record string) error {
 	s, err := choose()
 	if err != nil {
 		return err
@@ -87,16 +97,38 @@ func run(ctx context.Context, bin string) error {
 		return err
 	}
 	say("the user runs", "proxy --agent %s list.txt", s.editor)
-	u, err := openTerminal(ctx, filepath.Join(bin, "proxy"), append(append([]string{"--agent", s.editor}, s.args...), file))
+	u, err := openTerminal(ctx, dir, command(bin, record, s))
 	if err != nil {
 		return err
+	}
+	if record != "" {
+		u.slow, s.more = true, slower(s.more)
 	}
 	defer u.close()
 	if err := u.waitFor(ctx, "bread"); err != nil {
 		return err
 	}
 	u.show("the user's terminal")
+	u.rest(ctx, 2*time.Second)
 	return perform(ctx, bin, s, u, file)
+}
+
+// command is what runs in the user's terminal. A recording is made by another proxy around it, since the proxy's own
+// lines are not in its recording.
+func command(bin, record string, s script) []string {
+	proxy := filepath.Join(bin, "proxy")
+	args := append([]string{proxy, "--agent", s.editor}, s.args...)
+	if record != "" {
+		args = append([]string{proxy, "--record", record}, args...)
+	}
+	return append(args, "list.txt")
+}
+
+// slower is an input after which the agent looks on for a while before the next one.
+func slower(more map[string]any) map[string]any {
+	more = maps.Clone(more)
+	more["settle_ms"] = 600
+	return more
 }
 
 // perform plays the agent against the user.
@@ -116,13 +148,21 @@ func perform(ctx context.Context, bin string, s script, u *terminal, file string
 		return err
 	}
 	u.show("the user is asked")
+	u.rest(ctx, 4*time.Second)
 	say("the user presses", "Ctrl+G")
 	u.answer(ctx, "\a")
 	a.finish(asked)
 	if s.edits {
 		a.tell("terminal_send", map[string]any{"keys": s.first})
-		a.tell("terminal_send", map[string]any{"text": typed, "wait_for": "text", "value": typed})
+		if u.slow {
+			a.tell("terminal_send", map[string]any{"text": typed[:words]})
+			u.rest(ctx, time.Second)
+			a.tell("terminal_send", map[string]any{"text": typed[words:]})
+		} else {
+			a.tell("terminal_send", map[string]any{"text": typed, "wait_for": "text", "value": typed})
+		}
 		u.show("the user watches the agent type")
+		u.rest(ctx, time.Second)
 		// A new line keeps what follows off the checked one.
 		a.tell("terminal_send", map[string]any{"keys": []string{"enter"}})
 	}
@@ -133,11 +173,13 @@ func perform(ctx context.Context, bin string, s script, u *terminal, file string
 	say("the user presses", "Ctrl+\\, while the agent goes on and on")
 	u.press("\x1c")
 	said := <-flooding
-	say("the agent is told", "%s", said)
+	say("the agent", "is told")
+	quote(said)
 	if err := u.waitFor(ctx, "keyboard is yours"); err != nil {
 		return err
 	}
 	u.show("the keyboard is the user's again")
+	u.rest(ctx, 3*time.Second)
 	a.tell("terminal_send", map[string]any{"text": "one more try"})
 	return leave(ctx, s, u, file)
 }

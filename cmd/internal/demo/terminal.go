@@ -14,27 +14,32 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
+// The size of the user's terminal.
+const cols, lines = 100, 14
+
 // terminal is the scripted user's terminal: a PTY with a terminal model as its screen.
 type terminal struct {
 	cmd   *exec.Cmd
 	pty   *os.File
 	ended chan struct{}
+	slow  bool // somebody watches
 
 	mu      sync.Mutex
 	model   *screen.Screen
 	changed chan struct{} // closed and replaced at every change
 }
 
-func openTerminal(ctx context.Context, name string, args []string) (*terminal, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
+func openTerminal(ctx context.Context, dir string, args []string) (*terminal, error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")
-	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 100, Rows: 14})
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: cols, Rows: lines})
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}
 	t := &terminal{
 		cmd: cmd, pty: f, ended: make(chan struct{}), changed: make(chan struct{}),
-		model: screen.New(screen.Config{Cols: 100, Rows: 14}),
+		model: screen.New(screen.Config{Cols: cols, Rows: lines}),
 	}
 	go t.read() // ends with the program's terminal
 	return t, nil
@@ -109,6 +114,17 @@ func (t *terminal) answer(ctx context.Context, key string) {
 	}
 }
 
+// rest gives a person time to read, where one watches.
+func (t *terminal) rest(ctx context.Context, d time.Duration) {
+	if !t.slow {
+		return
+	}
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
 func (t *terminal) press(keys string) { _, _ = t.pty.WriteString(keys) }
 
 // show prints the screen with a frame around it.
@@ -118,11 +134,11 @@ func (t *terminal) show(what string) {
 	title := t.model.Title()
 	t.mu.Unlock()
 	say("screen", "%s (title: %s)", what, title)
-	fmt.Println("   ┌" + strings.Repeat("─", 100) + "┐")
+	fmt.Println("   ┌" + strings.Repeat("─", cols) + "┐")
 	for _, row := range rows {
-		fmt.Printf("   │%s\n", row)
+		fmt.Printf("   │%-*s│\n", cols, row)
 	}
-	fmt.Println("   └" + strings.Repeat("─", 100) + "┘")
+	fmt.Println("   └" + strings.Repeat("─", cols) + "┘")
 }
 
 // wait waits for the program's end.
