@@ -36,8 +36,8 @@ func (s *terminal) presses(key, line string) {
 func (s *terminal) typist(name string) (id string) {
 	s.w.t.Helper()
 	s.run("proxy --agent --grant type bash --noprofile --rcfile bashrc -i")
-	s.wait("$")
 	id = s.w.session()
+	s.wait("$")
 	s.w.granted(id, "--level", "type", "--as", name)
 	s.titled("[" + name + " types]")
 	return id

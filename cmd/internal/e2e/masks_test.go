@@ -76,8 +76,8 @@ func TestR78NoFalsePrompts(t *testing.T) {
 	w.write("list.md", "* one\n* two\n*** rule ***\n")
 	w.write("form.sh", "read -e -p 'Name: ' a; read -p 'Again? ' b; read -rn3 -p 'Three: ' c; echo; echo \"<$a$b$c>\"\n")
 	s.run("proxy --agent bash --noprofile --rcfile bashrc -i")
-	s.wait("$")
 	id := w.session()
+	s.wait("$")
 	o := w.overhear(id)
 	shown := func(text string) {
 		t.Helper()
