@@ -2,32 +2,84 @@ package cmd_test
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// readme is the README with its line breaks folded, so that a sentence is found however it is wrapped.
-func readme(t *testing.T) string {
+// pages are the README and what it links to in docs, by path.
+func pages(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../README.md")
+	names, err := filepath.Glob("../docs/*.md")
 	require.NoError(t, err)
-	return strings.Join(strings.Fields(string(text)), " ")
+	require.NotEmpty(t, names)
+	all := make(map[string]string)
+	for _, name := range append(names, "../README.md") {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		all[name] = string(text)
+	}
+	return all
 }
 
-// TestR19ThePromise: the README makes the promise of a reclaim word for word.
+// folded is all pages with their line breaks folded, so that a sentence is found however it is wrapped.
+func folded(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, text := range pages(t) {
+		all.WriteString(strings.Join(strings.Fields(text), " ") + "\n")
+	}
+	return all.String()
+}
+
+// TestR19ThePromise: the documents make the promise of a reclaim word for word.
 func TestR19ThePromise(t *testing.T) {
-	require.Contains(t, readme(t), "When reclaim returns no further agent byte enters the terminal, and agent bytes the program has not read are discarded; bytes it has read, including text left unsubmitted on its line, stay.")
+	require.Contains(t, folded(t), "When reclaim returns no further agent byte enters the terminal, and agent bytes the program has not read are discarded; bytes it has read, including text left unsubmitted on its line, stay.")
 }
 
-// TestR50TheLimit: the README says what a grant does not protect against.
+// TestR50TheLimit: the README itself says what a grant does not protect against, and so does the page on safety.
 func TestR50TheLimit(t *testing.T) {
-	require.Contains(t, readme(t), "The grant protects against mistakes and against agents that act only through the gateway. A process running as your user is not contained; use another user or a container for that.")
+	const limit = "The grant protects against mistakes and against agents that act only through the gateway. A process running as your user is not contained; use another user or a container for that."
+	for _, name := range []string{"../README.md", "../docs/safety.md"} {
+		require.Contains(t, strings.Join(strings.Fields(pages(t)[name]), " "), limit, name)
+	}
 }
 
-// TestR27WhatIsBestEffort is for R30 too: the README promises no more of the secret guard and of covered tokens than there is.
+// TestR27WhatIsBestEffort is for R30 too: the documents promise no more of the secret guard and of covered tokens than there is.
 func TestR27WhatIsBestEffort(t *testing.T) {
-	require.Contains(t, readme(t), "Password prompts of remote programs and of programs that read raw keys (ssh sessions, sudo with asterisks, forms) are recognised by their looks, best effort")
-	require.Contains(t, readme(t), "Covering secrets is defence in depth and no guarantee")
+	require.Contains(t, folded(t), "Password prompts of remote programs and of programs that read raw keys (ssh sessions, sudo with asterisks, forms) are recognised by their looks, best effort")
+	require.Contains(t, folded(t), "Covering secrets is defence in depth and no guarantee")
+}
+
+// TestTheREADMEIsShort: a reader decides in a few seconds. The picture is small enough for any connection.
+func TestTheREADMEIsShort(t *testing.T) {
+	require.Less(t, strings.Count(pages(t)["../README.md"], "\n"), 150)
+	picture, err := os.Stat("../docs/demo.svg")
+	require.NoError(t, err)
+	require.Less(t, picture.Size(), int64(200<<10))
+}
+
+// TestLinksLeadSomewhere: every link within the project names a file that is there, and every page is linked from the README.
+func TestLinksLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+	linked := map[string]bool{"../README.md": true}
+	for page, text := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			target := filepath.Join(filepath.Dir(page), m[1])
+			_, err := os.Stat(target)
+			require.NoError(t, err, "%s links to %s", page, m[1])
+			if page == "../README.md" {
+				linked[target] = true
+			}
+		}
+	}
+	for page := range pages(t) {
+		require.True(t, linked[page], "the README does not link to %s", page)
+	}
 }
