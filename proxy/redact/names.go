@@ -176,7 +176,7 @@ func (f *finder) first(i int) bool {
 // flag looks for --name value on a command line, and for -u user:password behind curl, with the dash at i, which
 // begins a word.
 func (f *finder) flag(i int) {
-	if i+2 >= len(f.line) {
+	if i+2 >= len(f.line) || f.glued(i) {
 		return
 	}
 	end := i + 1
@@ -212,6 +212,25 @@ func (f *finder) flagValue(from int) {
 	f.cover(from, end)
 }
 
+// glued looks for -pSECRET behind mysql and its kin, and behind sshpass, where a blank may follow the letter.
+func (f *finder) glued(i int) bool {
+	before := f.line[max(0, i-256):i]
+	switch {
+	case f.line[i+1] != 'p':
+		return false
+	case strings.HasSuffix(before, "sshpass "):
+	case f.line[i+2] == ' ' || !strings.Contains(before, "mysql") && !strings.Contains(before, "mariadb"):
+		return false
+	}
+	from := f.skip(i + 2)
+	end := f.token68(from)
+	if end == from || placeholder(f.line[from:end]) {
+		return false
+	}
+	f.cover(from, end)
+	return true
+}
+
 // userFlag covers the password of user:password.
 func (f *finder) userFlag(i, from int) {
 	before := f.line[max(0, i-256):i]
@@ -229,21 +248,5 @@ func (f *finder) userFlag(i, from int) {
 	}
 	if colon > 0 && end > colon && !placeholder(f.line[colon:end]) {
 		f.cover(colon, end)
-	}
-}
-
-// netrc looks for the word password in the file of that name.
-func (f *finder) netrc() {
-	at := strings.Index(f.line, "password ")
-	if at < f.done || !strings.HasPrefix(strings.TrimLeft(f.line, " "), "machine ") || !strings.Contains(f.line[:at], " login ") {
-		return
-	}
-	from := at + len("password ")
-	end := from
-	for end < len(f.line) && f.line[end] > ' ' {
-		end++
-	}
-	if end > from && !placeholder(f.line[from:end]) {
-		f.cover(from, end)
 	}
 }

@@ -8,7 +8,7 @@
 // (gitleaks.go) and by hand (rules.go); JSON web tokens (RFC 7519); private keys in PEM (RFC 7468), also where only a part of
 // them is on the screen; the password in a URL (RFC 3986 3.2.1); the value of a name such as db_password, apiToken or
 // AWS_SECRET_ACCESS_KEY (names.go, values.go), in files, JSON, connection strings, flags and URLs; the headers of HTTP that
-// carry one; and the passwords of netrc(5), curl -u and docker's configuration.
+// carry one; and the passwords of netrc(5), curl -u, mysql -p, sshpass, SQL's users and docker's configuration.
 //
 // A name has more values than secrets: in source code another name or a call, in a manual a word. What is quoted there, or
 // looks random, or is the whole line of a file, counts; what is in doubt is shown.

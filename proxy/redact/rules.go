@@ -219,7 +219,7 @@ func (f *finder) scan() {
 		}
 		i = max(i, f.done-1)
 	}
-	f.netrc()
+	f.phrases()
 }
 
 // run is the end of the characters of a class from i on.
