@@ -10,7 +10,7 @@ import (
 const answersKept = 64
 
 // answers keeps what became of control when the agent did not hear it, since it stopped waiting for the user's answer or did
-// nothing as its grant ended: it gets that with its next wait for control, once. What an agent has heard meets no wait again. It belongs to the screen loop.
+// nothing as its grant ended: it gets that with its next wait for control, once. What an agent has heard meets no wait again. It belongs to the observer's goroutine.
 type answers struct {
 	left   map[string]bool   // open requests that nobody waits for any more
 	newest answer            // that may still turn out to be unheard: what says so was on its way when it came

@@ -30,11 +30,11 @@ type holding struct {
 
 	excuse func(error) bool // see [input.Job.Excuse]
 
-	judged judgement // of the line, under level type; the screen loop sets it before Prepare answers
+	judged judgement // of the line, under level type; the observer's goroutine sets it before Prepare answers
 
 	written int // as the receipt says
 
-	// These belong to the screen loop:
+	// These belong to the observer's goroutine:
 	at       *protocol.Cell              // where the mouse acts
 	answered bool                        // the receipt is on its way
 	correct  func(*protocol.InputResult) // corrects it before that; nil if it is right

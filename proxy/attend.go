@@ -66,8 +66,8 @@ func (st *stream) repaint() (ok bool) {
 	}
 	var all []byte
 	var cols, rows int
-	ran := st.s.loop.call(func(now time.Time) {
-		m := st.s.loop.model
+	ran := st.s.observer.Call(func(now time.Time) {
+		m := st.s.observer.Model()
 		if ok = m.Ground() || now.Sub(st.waiting) >= groundPatience; ok {
 			cols, rows = m.Size()
 			all = m.AppendRedraw(nil)

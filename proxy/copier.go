@@ -44,7 +44,7 @@ type copier struct {
 	// filter takes out of a chunk what must not reach the user's terminal; nil passes everything. The model gets what the
 	// program wrote: nothing that is filtered shows on a screen, but for titles, which the painter sets in its own words.
 	filter *escapes
-	// feed hands bytes to the screen loop, which copies them; waiting is what it has not taken yet. It is nil when nobody
+	// feed hands bytes to the observer's goroutine, which copies them; waiting is what it has not taken yet. It is nil when nobody
 	// needs a model: without agents the user's terminal answers the program, and nothing else looks.
 	feed func([]byte) (waiting int)
 	kick func() // makes the screen loop take them

@@ -15,7 +15,7 @@ const (
 )
 
 // sentScreens is the screens that agents were shown last, so that an answer can say what is new to who saw one of them: rows are
-// compared with what was sent, and not with what the model once held. It belongs to the screen loop.
+// compared with what was sent, and not with what the model once held. It belongs to the observer's goroutine.
 type sentScreens struct {
 	screens []sentScreen // oldest first
 	bytes   int
@@ -56,14 +56,14 @@ func (r *sentScreens) at(seq uint64) *sentScreen {
 }
 
 // mark completes a frame for an answer, with what stands out and where its rows are in the history, and remembers it.
-func (l *screenLoop) mark(f *protocol.Frame) {
-	f.Line = l.line()
-	for _, h := range l.model.Highlights(nil, protocol.MaxHighlights) {
+func (o *observer) mark(f *protocol.Frame) {
+	f.Line = o.line()
+	for _, h := range o.model.Highlights(nil, protocol.MaxHighlights) {
 		if text := columns(f.Screen.Lines[h.Row], h); text != "" {
 			f.Highlights = append(f.Highlights, protocol.Highlight{Row: h.Row, Rows: several(h.Rows), Col: h.Col, Cols: h.Cols, Text: text})
 		}
 	}
-	l.sent.keep(sentScreen{seq: f.Seq, cols: f.Screen.Cols, lines: f.Screen.Lines, line: f.Line})
+	o.sent.keep(sentScreen{seq: f.Seq, cols: f.Screen.Cols, lines: f.Screen.Lines, line: f.Line})
 }
 
 // several is a number of rows where there is more than one.
@@ -93,7 +93,7 @@ func columns(row string, h screen.Highlight) string {
 
 // follow replaces the rows of f by how they moved and what changed for who has seen a screen, where that is shorter. It says
 // in f that the screen is known; nil is none.
-func (l *screenLoop) follow(f *protocol.Frame, seen *sentScreen) {
+func (o *observer) follow(f *protocol.Frame, seen *sentScreen) {
 	if seen == nil || seen.cols != f.Screen.Cols || len(seen.lines) != f.Screen.Rows {
 		return
 	}
@@ -103,23 +103,9 @@ func (l *screenLoop) follow(f *protocol.Frame, seen *sentScreen) {
 	}
 }
 
-// followed makes the answer to a wait that of a read with Follow.
-func (l *screenLoop) followed(out *protocol.WaitResult, m *protocol.Wait) {
-	if out.Frame.Blackout.Hidden() {
-		return
-	}
-	seen, r := l.sent.at(m.SinceSeq), out.Read()
-	l.follow(r.Frame, seen)
-	if l.past(r, &protocol.Read{Follow: true, Scrollback: m.Scrollback}, seen) != nil {
-		return // it asks for no line by its number
-	}
-	out.Text, out.FirstLine, out.NextLine, out.OldestLine, out.HiddenText = r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText
-	out.Unseen = r.Unseen
-}
-
 // reduce replaces the rows of f by those that changed since a revision, where that is known and shorter on the wire.
-func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
-	rows, ok := l.changedSince(since)
+func (o *observer) reduce(f *protocol.Frame, since uint64) {
+	rows, ok := o.changedSince(since)
 	if !ok {
 		return
 	}
@@ -139,12 +125,12 @@ func (l *screenLoop) reduce(f *protocol.Frame, since uint64) {
 }
 
 // changedSince are the rows whose text or colours differ from those at a revision, see [screen.Screen.ChangedSince].
-func (l *screenLoop) changedSince(since uint64) (rows []int, ok bool) {
-	if _, ok := l.model.ChangedSince(since); !ok {
+func (o *observer) changedSince(since uint64) (rows []int, ok bool) {
+	if _, ok := o.model.ChangedSince(since); !ok {
 		return nil, false
 	}
-	for i := range l.currentLines() {
-		if l.rowRev(i) > since {
+	for i := range o.currentLines() {
+		if o.rowRev(i) > since {
 			rows = append(rows, i)
 		}
 	}

@@ -13,10 +13,10 @@
 //
 //   - From the program to the user: copier.go, escapes.go (what is taken out on the way), overlaid.go (plugs
 //     package overlay, which is what the proxy itself shows), cursor.go (where the cursor is at the start).
-//   - From the program to agents: screenloop.go (the model), frame.go (a snapshot), redacted.go (secrets and invisible text),
-//     privacy.go, textgate.go and observed.go (passwords, and a screen that the user hides), history.go and delta.go (what is
-//     new since a revision), inputwait.go (whether the program waits for input), tally.go (how much the user types, to know
-//     a prompt for a secret by its answers), recording.go.
+//   - From the program to agents: observer.go and loop.go (the model), frame.go, answer.go and waits.go (what agents get),
+//     redacted.go (secrets and invisible text), privacy.go and textgate.go (passwords, and a screen that the user hides),
+//     history.go and delta.go (what is new since a revision), inputwait.go (whether the program waits for input), observed.go
+//     (plugs all of them), tally.go (how much the user types, to know a prompt for a secret by its answers), recording.go.
 //   - From agents to the program: requests.go, receipts.go and askers.go (the desk), typing.go, pointer.go and locate.go (the mouse),
 //     lineport.go (plugs package line: the line that is shared with the user), approve.go (what the user lets through), answers.go
 //     (what an agent did not hear), alone.go (nobody is there to answer), owner.go (elsewhere).

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// watchFront has control know which program has the terminal, where grants are for one of them: whenever it asks, and on
-// output while there is a grant. A program that gives the terminal back writes something as a rule.
+// watchFront has control know which program has the terminal, where grants are for one of them, whenever it asks; see also
+// observed.Printed.
 func (s *session) watchFront(one bool) {
 	if !one {
 		return
@@ -21,16 +21,6 @@ func (s *session) watchFront(one bool) {
 		// is the program's own choice.
 		group := s.child.ForegroundGroup()
 		return control.Front{Group: group, Name: notice.Clean(s.child.Foreground(), 32), File: child.Executable(group)}
-	}
-	seen := 0 // belongs to the screen loop
-	s.loop.passed = func() {
-		if s.authority.state().Phase != control.Granted {
-			return
-		}
-		if group := s.child.ForegroundGroup(); group != seen {
-			seen = group
-			s.pump.Post(func(time.Time) { s.authority.look() })
-		}
 	}
 }
 

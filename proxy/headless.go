@@ -69,6 +69,11 @@ func (h *headless) touch() {
 	}
 }
 
+// rests reports whether nothing has happened for so long that nothing wakes the session any more. h may be nil.
+func (h *headless) rests() bool {
+	return h != nil && time.Since(time.UnixMilli(h.used.Load())) > restAfter
+}
+
 // watchIdle ends the session when nobody has done anything for too long. It wakes once in that time.
 func (h *headless) watchIdle() *time.Timer {
 	var timer *time.Timer
@@ -138,9 +143,7 @@ func (s *session) wireHeadless() {
 	s.copier.painted = func() { s.status.Stands(); s.stream.letGo() }
 	s.link.Behind = s.copier.renew
 	s.detector.acted = func() { s.turnTo(h.typist) }
-	s.copier.feed = func(p []byte) int { h.touch(); return s.loop.feed(p) }
-	// An agent always drives here. What is printed, typed or asked for has the line settings looked at in any case.
-	s.loop.privacy.resting = func() bool { return time.Since(time.UnixMilli(h.used.Load())) > restAfter }
+	s.copier.feed = func(p []byte) int { h.touch(); return s.observer.Feed(p) }
 	up, down := s.link.Up, s.link.Down
 	reached := sync.OnceFunc(func() { close(h.linked) })
 	s.link.Up = func() { up(); reached(); s.pump.Post(s.resume) }

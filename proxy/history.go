@@ -16,31 +16,31 @@ const pastBytes = 256 << 10
 const legacyBytes = 128 << 10
 
 // line is the lasting number that the first row of the main screen will have in the history.
-func (l *screenLoop) line() uint64 { return l.model.HistoryNumber() + uint64(l.model.HistoryLen()) }
+func (o *observer) line() uint64 { return o.model.HistoryNumber() + uint64(o.model.HistoryLen()) }
 
-// past adds the rows of history that m asks for. seen is the screen that its reader has seen.
-func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScreen) *refusal {
-	oldest, length := l.model.HistoryNumber(), l.model.HistoryLen()
+// past adds the rows of history that m asks for. seen is the screen that its reader has seen. The error is for the agent.
+func (o *observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScreen) error {
+	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
 	stop := length
 	start := max(0, stop-min(m.Scrollback, protocol.MaxHistory))
 	switch {
 	case m.FromLine != nil:
 		from := *m.FromLine
 		if from < oldest || from > oldest+uint64(length) {
-			return &refusal{protocol.CodeBadMessage, notKept(from, oldest, uint64(length))}
+			return notKept(from, oldest, uint64(length))
 		}
 		start = int(from - oldest) //nolint:gosec // at most length
 		stop = min(length, start+min(m.Scrollback, protocol.MaxHistory))
 	case m.Follow && r.Frame.Since == 0:
 		start = stop
 	case m.Follow:
-		unseen := l.unseen(seen)
+		unseen := o.unseen(seen)
 		start, r.Unseen = max(start, unseen), uint64(length-unseen) //nolint:gosec // a history holds fewer
 		if seen.line+uint64(len(seen.lines)) < oldest {             // some are not kept any more
 			r.Unseen += oldest - seen.line - uint64(len(seen.lines))
 		}
 	}
-	rows := l.pastRows(start, stop)
+	rows := o.pastRows(start, stop)
 	if n := fitting(rows, m.FromLine != nil, pastBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+n
 	} else {
@@ -49,7 +49,7 @@ func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *sentSc
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, oldest+uint64(start), oldest+uint64(stop)
 	r.Text = strings.Join(rows, "\n")
 	for i := start; i < stop; i++ {
-		if l.model.HistoryConceals(i) {
+		if o.model.HistoryConceals(i) {
 			r.HiddenText = append(r.HiddenText, i-start)
 		}
 	}
@@ -58,26 +58,26 @@ func (l *screenLoop) past(r *protocol.ReadResult, m *protocol.Read, seen *sentSc
 
 // legacy is the history that the gateway answers for when the program has ended: nobody can ask for it later. It is nil where
 // nobody would: no agent has looked at a session that is not its own.
-func (l *screenLoop) legacy(own bool) *protocol.Past {
-	stop := l.model.HistoryLen()
-	if l.privacy.isHidden() || !own && len(l.sent.screens) == 0 {
+func (o *observer) legacy(own bool) *protocol.Past {
+	stop := o.model.HistoryLen()
+	if o.privacy.isHidden() || !own && len(o.sent.screens) == 0 {
 		return nil
 	}
-	rows := l.pastRows(max(0, stop-protocol.MaxHistory), stop)
+	rows := o.pastRows(max(0, stop-protocol.MaxHistory), stop)
 	n := fitting(rows, false, legacyBytes)
-	start, oldest := stop-n, l.model.HistoryNumber()
+	start, oldest := stop-n, o.model.HistoryNumber()
 	past := &protocol.Past{
 		Text: strings.Join(rows[len(rows)-n:], "\n"), FirstLine: oldest + uint64(start), NextLine: oldest + uint64(stop), //nolint:gosec // rows of history
 	}
 	for i := start; i < stop; i++ {
-		if l.model.HistoryConceals(i) {
+		if o.model.HistoryConceals(i) {
 			past.HiddenText = append(past.HiddenText, i-start)
 		}
 	}
-	cols, _ := l.model.Size()
-	for i := range l.sent.screens {
-		if seen := &l.sent.screens[i]; seen.cols == cols {
-			line := oldest + uint64(l.unseen(seen)) //nolint:gosec // rows of history
+	cols, _ := o.model.Size()
+	for i := range o.sent.screens {
+		if seen := &o.sent.screens[i]; seen.cols == cols {
+			line := oldest + uint64(o.unseen(seen)) //nolint:gosec // rows of history
 			if seen.line+uint64(len(seen.lines)) < oldest {
 				line = seen.line + uint64(len(seen.lines)) // some are not kept any more
 			}
@@ -102,24 +102,24 @@ func fitting(rows []string, first bool, most int) (n int) {
 }
 
 // notKept says which lines there are in place of one that is not.
-func notKept(from, oldest, length uint64) string {
+func notKept(from, oldest, length uint64) error {
 	switch {
 	case length == 0:
-		return fmt.Sprintf("there is no line %d: the history is empty, and its next line will be %d", from, oldest)
+		return fmt.Errorf("there is no line %d: the history is empty, and its next line will be %d", from, oldest)
 	case from < oldest:
-		return fmt.Sprintf("line %d is no longer kept: the history has the lines %d to %d", from, oldest, oldest+length-1)
+		return fmt.Errorf("line %d is no longer kept: the history has the lines %d to %d", from, oldest, oldest+length-1)
 	}
-	return fmt.Sprintf("line %d has not left the screen yet: the history has the lines %d to %d", from, oldest, oldest+length-1)
+	return fmt.Errorf("line %d has not left the screen yet: the history has the lines %d to %d", from, oldest, oldest+length-1)
 }
 
 // unseen is the first row of the history that somebody who has seen a screen does not know.
-func (l *screenLoop) unseen(seen *sentScreen) int {
-	oldest, length := l.model.HistoryNumber(), l.model.HistoryLen()
+func (o *observer) unseen(seen *sentScreen) int {
+	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
 	if seen.line < oldest {
 		return 0
 	}
 	start := min(length, int(seen.line-oldest)) //nolint:gosec // a history holds a million rows at most
-	for i, row := range l.pastRows(start, min(length, start+len(seen.lines))) {
+	for i, row := range o.pastRows(start, min(length, start+len(seen.lines))) {
 		if row != seen.lines[i] {
 			return start + i
 		}
@@ -129,8 +129,8 @@ func (l *screenLoop) unseen(seen *sentScreen) int {
 
 // pastRows are the rows of history from start to before stop, as they are shown. What stands around them is looked at too: a
 // secret may begin before them and end after them.
-func (l *screenLoop) pastRows(start, stop int) []string {
-	m := l.model
+func (o *observer) pastRows(start, stop int) []string {
+	m := o.model
 	length := m.HistoryLen()
 	first, last := max(0, start-above), min(length, stop+above)
 	if start >= stop {
@@ -141,12 +141,12 @@ func (l *screenLoop) pastRows(start, stop int) []string {
 		all = append(all, protocol.Visible(m.HistoryText(i)))
 	}
 	rows := slices.Clone(all[start-first : stop-first])
-	if l.redacted.open {
+	if o.redacted.open {
 		return rows
 	}
 	if last == length && !m.Alt() { // the last of them may go on on the screen
-		l.currentLines()
-		all = append(all, l.redacted.raw...)
+		o.currentLines()
+		all = append(all, o.redacted.raw...)
 	}
 	cols, _ := m.Size()
 	set := rowSet{rows: all, cols: cols, at: -1, wrapped: func(i int) bool {

@@ -13,22 +13,22 @@ import (
 )
 
 // shownFrame is a frame as an answer has it, but for what the program is doing.
-func shownFrame(l *screenLoop) *protocol.Frame {
-	f := l.frame(time.Now())
-	l.mark(f)
+func shownFrame(o *observer) *protocol.Frame {
+	f := o.Frame(time.Now())
+	o.mark(f)
 	return f
 }
 
 // answered is the answer to a read.
-func answered(t *testing.T, l *screenLoop, m *protocol.Read) *protocol.ReadResult {
+func answered(t *testing.T, o *observer, m *protocol.Read) *protocol.ReadResult {
 	t.Helper()
-	r := &protocol.ReadResult{Frame: shownFrame(l)}
-	seen := l.sent.at(m.SinceSeq)
+	r := &protocol.ReadResult{Frame: shownFrame(o)}
+	seen := o.sent.at(m.SinceSeq)
 	if m.SinceSeq > 0 {
-		l.follow(r.Frame, seen)
+		o.follow(r.Frame, seen)
 	}
-	if no := l.past(r, m, seen); no != nil {
-		require.FailNow(t, no.say)
+	if no := o.past(r, m, seen); no != nil {
+		require.FailNow(t, no.Error())
 	}
 	return r
 }
@@ -40,9 +40,9 @@ type follower struct {
 }
 
 // follow reads on and puts together what it is told.
-func (r *follower) follow(t *testing.T, l *screenLoop, most int) *protocol.ReadResult {
+func (r *follower) follow(t *testing.T, o *observer, most int) *protocol.ReadResult {
 	t.Helper()
-	got := answered(t, l, &protocol.Read{SinceSeq: r.seq, Follow: true, Scrollback: most})
+	got := answered(t, o, &protocol.Read{SinceSeq: r.seq, Follow: true, Scrollback: most})
 	f := got.Frame
 	if f.Screen.Lines != nil {
 		r.screen = f.Screen.Lines
@@ -65,26 +65,26 @@ func lines(from, to int) string {
 }
 
 func TestFollowingALog(t *testing.T) {
-	l := watchedLoop(60, 6)
+	o := watched(60, 6)
 	r := follower{}
-	l.digest([]byte("$ make all the many things\r\n"))
-	r.follow(t, l, 100)
+	o.Digest([]byte("$ make all the many things\r\n"))
+	r.follow(t, o, 100)
 
-	l.digest([]byte(lines(0, 2)))
-	got := r.follow(t, l, 100)
+	o.Digest([]byte(lines(0, 2)))
+	got := r.follow(t, o, 100)
 	require.Len(t, got.Frame.Changed, 2)
 	require.Empty(t, got.Text)
 
-	l.digest([]byte(lines(2, 5))) // the command scrolls off, and so does line 0; both were seen
-	got = r.follow(t, l, 100)
+	o.Digest([]byte(lines(2, 5))) // the command scrolls off, and so does line 0; both were seen
+	got = r.follow(t, o, 100)
 	require.Equal(t, 1, got.Frame.Moved)
 	require.EqualValues(t, 1, got.Frame.Line)
 	require.Equal(t, []protocol.Row{{Row: 2, Text: logLine(2)}, {Row: 3, Text: logLine(3)}, {Row: 4, Text: logLine(4)}}, got.Frame.Changed)
 	require.Empty(t, got.Text)
 	require.Equal(t, got.FirstLine, got.NextLine)
 
-	l.digest([]byte(lines(5, 50))) // far more than the screen holds
-	got = r.follow(t, l, 100)
+	o.Digest([]byte(lines(5, 50))) // far more than the screen holds
+	got = r.follow(t, o, 100)
 	require.NotNil(t, got.Frame.Screen.Lines, "nothing is left of the old screen")
 	require.NotZero(t, got.Frame.Since)
 	require.Equal(t, strings.ReplaceAll(strings.TrimSuffix(lines(5, 45), "\r\n"), "\r", ""), got.Text)
@@ -93,37 +93,37 @@ func TestFollowingALog(t *testing.T) {
 	require.EqualValues(t, 40, got.Unseen)
 	require.EqualValues(t, 46, got.Frame.Line)
 
-	l.digest([]byte(lines(50, 100)))
-	got = r.follow(t, l, 10)
+	o.Digest([]byte(lines(50, 100)))
+	got = r.follow(t, o, 10)
 	require.Equal(t, strings.ReplaceAll(strings.TrimSuffix(lines(85, 95), "\r\n"), "\r", ""), got.Text, "the newest ten")
 	require.EqualValues(t, 86, got.FirstLine)
 	require.EqualValues(t, 45, got.Unseen)
 
-	got = r.follow(t, l, 100)
+	got = r.follow(t, o, 100)
 	require.Empty(t, got.Frame.Changed)
 	require.Nil(t, got.Frame.Screen.Lines, "nothing new")
 }
 
 func TestAChangedRowThatScrolledOffIsReadAgain(t *testing.T) {
-	l := watchedLoop(60, 4)
+	o := watched(60, 4)
 	r := follower{}
-	l.digest([]byte("first\r\n 50%"))
-	r.follow(t, l, 100)
-	l.digest([]byte("\r100%\r\n" + lines(0, 4)))
-	got := r.follow(t, l, 100)
+	o.Digest([]byte("first\r\n 50%"))
+	r.follow(t, o, 100)
+	o.Digest([]byte("\r100%\r\n" + lines(0, 4)))
+	got := r.follow(t, o, 100)
 	require.Equal(t, "100%\n"+logLine(0), got.Text)
 	require.EqualValues(t, 1, got.FirstLine)
 }
 
 func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
-	l := watchedLoop(60, 6)
+	o := watched(60, 6)
 	r := follower{}
-	l.digest([]byte("$ make all the many things\r\n"))
-	r.follow(t, l, 100)
+	o.Digest([]byte("$ make all the many things\r\n"))
+	r.follow(t, o, 100)
 	old := r
 	for i := range sentMost {
-		l.digest([]byte(lines(i, i+1)))
-		r.follow(t, l, 0)
+		o.Digest([]byte(lines(i, i+1)))
+		r.follow(t, o, 0)
 	}
 	for _, at := range []struct {
 		name   string
@@ -132,17 +132,17 @@ func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
 		{"too old", func() {}},
 		{"another width", func() {
 			old = r
-			l.model.Resize(30, 6)
+			o.model.Resize(30, 6)
 		}},
 		{"another height", func() {
-			r.follow(t, l, 0)
+			r.follow(t, o, 0)
 			old = r
-			l.model.Resize(30, 8)
+			o.model.Resize(30, 8)
 		}},
 		{"never", func() { old.seq = 1 << 40 }},
 	} {
 		at.change()
-		got := old.follow(t, l, 100)
+		got := old.follow(t, o, 100)
 		require.NotNil(t, got.Frame.Screen.Lines, at.name)
 		require.Zero(t, got.Frame.Since, at.name)
 		require.Empty(t, got.Text, at.name)
@@ -151,15 +151,15 @@ func TestWhoSawNothingKnownGetsTheWholeScreen(t *testing.T) {
 }
 
 func TestRecallIsBounded(t *testing.T) {
-	l := watchedLoop(1000, 100)
+	o := watched(1000, 100)
 	for i := range 3 * sentMost {
-		l.digest([]byte(strings.Repeat(fmt.Sprintf("\r\n%d%s", i, strings.Repeat("x", 900)), 100)))
-		shownFrame(l)
-		require.True(t, l.sent.bytes <= sentBytes || len(l.sent.screens) == 1)
+		o.Digest([]byte(strings.Repeat(fmt.Sprintf("\r\n%d%s", i, strings.Repeat("x", 900)), 100)))
+		shownFrame(o)
+		require.True(t, o.sent.bytes <= sentBytes || len(o.sent.screens) == 1)
 	}
-	small := watchedLoop(10, 2)
+	small := watched(10, 2)
 	for i := range 3 * sentMost {
-		small.digest([]byte(fmt.Sprintf("\r%d", i)))
+		small.Digest([]byte(fmt.Sprintf("\r%d", i)))
 		shownFrame(small)
 		shownFrame(small)
 	}
@@ -198,20 +198,20 @@ func anything(r *rand.Rand) string {
 func TestFollowingRebuildsEveryScreen(t *testing.T) {
 	for seed := range uint64(40) {
 		dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same programs each time
-		l := watchedLoop(10+dice.IntN(40), 9)
+		o := watched(10+dice.IntN(40), 9)
 		r := follower{}
 		for range 60 {
 			for range dice.IntN(6) {
-				l.digest([]byte(anything(dice)))
+				o.Digest([]byte(anything(dice)))
 			}
 			if dice.IntN(30) == 0 {
-				l.model.Resize(10+dice.IntN(40), 9)
+				o.model.Resize(10+dice.IntN(40), 9)
 			}
-			got := r.follow(t, l, protocol.MaxHistory)
-			require.Equal(t, shownFrame(l).Screen.Lines, r.screen, "seed %d", seed)
+			got := r.follow(t, o, protocol.MaxHistory)
+			require.Equal(t, shownFrame(o).Screen.Lines, r.screen, "seed %d", seed)
 			if got.Text != "" {
 				require.Equal(t, int(got.NextLine-got.FirstLine), strings.Count(got.Text, "\n")+1) //nolint:gosec // few
-				require.Equal(t, got.Text, answered(t, l, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &got.FirstLine}).Text)
+				require.Equal(t, got.Text, answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &got.FirstLine}).Text)
 			}
 		}
 	}
@@ -220,14 +220,14 @@ func TestFollowingRebuildsEveryScreen(t *testing.T) {
 func TestFollowingALogMissesNothing(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same log each time
-		l := watchedLoop(60, 2+r.IntN(10))
+		o := watched(60, 2+r.IntN(10))
 		who, seen, printed := follower{}, map[string]bool{}, 0
-		who.follow(t, l, 0)
+		who.follow(t, o, 0)
 		for range 30 {
 			n := r.IntN(30)
-			l.digest([]byte(lines(printed, printed+n)))
+			o.Digest([]byte(lines(printed, printed+n)))
 			printed += n
-			got := who.follow(t, l, protocol.MaxHistory)
+			got := who.follow(t, o, protocol.MaxHistory)
 			told := strings.Split(got.Text, "\n")
 			for _, row := range got.Frame.Changed {
 				told = append(told, row.Text)
@@ -243,20 +243,20 @@ func TestFollowingALogMissesNothing(t *testing.T) {
 }
 
 func TestLinesOfTheHistoryByNumber(t *testing.T) {
-	l := watchedLoop(60, 4) // keeps 1,000 rows
-	page := func(from uint64, n int) (*protocol.ReadResult, *refusal) {
-		r := &protocol.ReadResult{Frame: shownFrame(l)}
-		return r, l.past(r, &protocol.Read{FromLine: &from, Scrollback: n}, nil)
+	o := watched(60, 4) // keeps 1,000 rows
+	page := func(from uint64, n int) (*protocol.ReadResult, error) {
+		r := &protocol.ReadResult{Frame: shownFrame(o)}
+		return r, o.past(r, &protocol.Read{FromLine: &from, Scrollback: n}, nil)
 	}
 	_, no := page(3, 5)
-	require.Equal(t, "there is no line 3: the history is empty, and its next line will be 0", no.say)
+	require.EqualError(t, no, "there is no line 3: the history is empty, and its next line will be 0")
 	got, no := page(0, 5)
-	require.Nil(t, no)
+	require.NoError(t, no)
 	require.Empty(t, got.Text)
 
-	l.digest([]byte(lines(0, 103))) // a hundred rows, numbered as they are called
+	o.Digest([]byte(lines(0, 103))) // a hundred rows, numbered as they are called
 	got, no = page(10, 2)
-	require.Nil(t, no)
+	require.NoError(t, no)
 	require.Equal(t, logLine(10)+"\n"+logLine(11), got.Text)
 	require.EqualValues(t, 10, got.FirstLine)
 	require.EqualValues(t, 12, got.NextLine)
@@ -266,32 +266,32 @@ func TestLinesOfTheHistoryByNumber(t *testing.T) {
 	got, _ = page(100, 10)
 	require.Empty(t, got.Text)
 	_, no = page(101, 10)
-	require.Equal(t, "line 101 has not left the screen yet: the history has the lines 0 to 99", no.say)
+	require.EqualError(t, no, "line 101 has not left the screen yet: the history has the lines 0 to 99")
 
-	l.digest([]byte(lines(103, 2003)))
+	o.Digest([]byte(lines(103, 2003)))
 	got, _ = page(1500, 1)
 	require.Equal(t, logLine(1500), got.Text, "the number of a row is its number for ever")
 	require.EqualValues(t, 1000, got.OldestLine)
 	_, no = page(999, 1)
-	require.Equal(t, "line 999 is no longer kept: the history has the lines 1000 to 1999", no.say)
+	require.EqualError(t, no, "line 999 is no longer kept: the history has the lines 1000 to 1999")
 
-	l.model.Resize(20, 4)
+	o.model.Resize(20, 4)
 	_, no = page(1500, 1)
-	require.Contains(t, no.say, "line 1500 is no longer kept", "another width, other rows")
+	require.ErrorContains(t, no, "line 1500 is no longer kept", "another width, other rows")
 }
 
 func TestALongHistoryComesInSeveralAnswers(t *testing.T) {
-	l := watchedLoop(1000, 4)
+	o := watched(1000, 4)
 	for i := range 500 {
-		l.digest([]byte(fmt.Sprintf("%d %s\r\n", i, strings.Repeat("x", 990))))
+		o.Digest([]byte(fmt.Sprintf("%d %s\r\n", i, strings.Repeat("x", 990))))
 	}
-	newest := answered(t, l, &protocol.Read{Scrollback: protocol.MaxHistory})
+	newest := answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory})
 	require.LessOrEqual(t, len(newest.Text), pastBytes)
 	require.EqualValues(t, 497, newest.NextLine)
 	require.Equal(t, int(newest.NextLine-newest.FirstLine), strings.Count(newest.Text, "\n")+1) //nolint:gosec // few
 	next := uint64(0)
 	for n := 0; next < 497; n++ {
-		got := answered(t, l, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &next})
+		got := answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory, FromLine: &next})
 		require.Equal(t, next, got.FirstLine)
 		require.True(t, strings.HasPrefix(got.Text, fmt.Sprintf("%d ", next)))
 		require.Greater(t, got.NextLine, next)
@@ -302,12 +302,12 @@ func TestALongHistoryComesInSeveralAnswers(t *testing.T) {
 
 // A page may begin and end anywhere, and no piece of a secret stands on it.
 func TestR29NoPageOfTheHistoryHoldsAPieceOfASecret(t *testing.T) {
-	l := watchedLoop(30, 3)
+	o := watched(30, 3)
 	key := "-----BEGIN OPENSSH PRIVATE KEY-----\r\n" + strings.Repeat(strings.Repeat("aB3/", 6)+"\r\n", 20) + "aB3/x==\r\n-----END OPENSSH PRIVATE KEY-----\r\n"
-	l.digest([]byte("cat id\r\n" + key + "echo " + token + "\r\n" + lines(0, 30)))
-	for from := range uint64(l.model.HistoryLen()) { //nolint:gosec // few
+	o.Digest([]byte("cat id\r\n" + key + "echo " + token + "\r\n" + lines(0, 30)))
+	for from := range uint64(o.model.HistoryLen()) { //nolint:gosec // few
 		for _, n := range []int{1, 2, 7} {
-			text := answered(t, l, &protocol.Read{FromLine: &from, Scrollback: n}).Text
+			text := answered(t, o, &protocol.Read{FromLine: &from, Scrollback: n}).Text
 			require.NotContains(t, text, "aB3/", "from %d", from)
 			require.NotContains(t, text, "Ab3x", "from %d", from)
 		}
@@ -315,32 +315,32 @@ func TestR29NoPageOfTheHistoryHoldsAPieceOfASecret(t *testing.T) {
 }
 
 func TestHighlightsInAnswers(t *testing.T) {
-	l := watchedLoop(60, 6)
-	l.digest([]byte("\x1b[7m 漢字 menu \x1b[m\r\n\x1b[44mone\x1b[m\r\n\x1b[44mtwo\x1b[m\r\n\x1b[7m" + token + "\x1b[m \x1b[7m\u200b \x1b[m"))
+	o := watched(60, 6)
+	o.Digest([]byte("\x1b[7m 漢字 menu \x1b[m\r\n\x1b[44mone\x1b[m\r\n\x1b[44mtwo\x1b[m\r\n\x1b[7m" + token + "\x1b[m \x1b[7m\u200b \x1b[m"))
 	require.Equal(t, []protocol.Highlight{
 		{Row: 0, Col: 0, Cols: 11, Text: "漢字 menu"},
 		{Row: 1, Rows: 2, Col: 0, Cols: 3, Text: "one"},
 		{Row: 3, Col: 0, Cols: 40, Text: dots(40)},
-	}, shownFrame(l).Highlights)
-	require.Empty(t, shownFrame(watchedLoop(10, 2)).Highlights)
-	many := watchedLoop(100, 3)
-	many.digest([]byte(strings.Repeat("\x1b[7m>\x1b[m ", 40)))
+	}, shownFrame(o).Highlights)
+	require.Empty(t, shownFrame(watched(10, 2)).Highlights)
+	many := watched(100, 3)
+	many.Digest([]byte(strings.Repeat("\x1b[7m>\x1b[m ", 40)))
 	require.Len(t, shownFrame(many).Highlights, protocol.MaxHighlights)
-	long := watchedLoop(200, 3)
-	long.digest([]byte("\x1b[7m" + strings.Repeat("漢", 90)))
+	long := watched(200, 3)
+	long.Digest([]byte("\x1b[7m" + strings.Repeat("漢", 90)))
 	require.Equal(t, strings.Repeat("漢", protocol.MaxHighlight), shownFrame(long).Highlights[0].Text)
 }
 
 func BenchmarkFollow(b *testing.B) {
-	l := watchedLoop(80, 24)
-	l.digest([]byte(lines(0, 400)))
-	seq := shownFrame(l).Seq
+	o := watched(80, 24)
+	o.Digest([]byte(lines(0, 400)))
+	seq := shownFrame(o).Seq
 	n := 0
 	for b.Loop() {
-		l.digest([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
+		o.Digest([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
 		n++
-		f := shownFrame(l)
-		l.follow(f, l.sent.at(seq))
+		f := shownFrame(o)
+		o.follow(f, o.sent.at(seq))
 		seq = f.Seq
 	}
 }

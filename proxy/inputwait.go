@@ -34,12 +34,10 @@ type waitState struct {
 // processes in the foreground sleep. They count only once the program has read what was typed before and the model has
 // been fed what it printed, so that a wait after an input is not met by the prompt before. The marks of a shell (OSC 133 and
 // 633) come with the output, and any program can print them; they say what no kernel sees, as behind ssh. It
-// belongs to the screen loop.
+// belongs to the observer's goroutine.
 type inputWait struct {
-	child  *child.Child
-	writes func() uint64 // how often something was written to the program, or has begun to be
-	wrote  func() uint64 // how often that has ended
-	// drained reports whether the model was fed all that the program has printed; nil for always.
+	program programPort
+	// drained reports whether the model was fed all that the program has printed.
 	drained func() bool
 
 	at     time.Time     // of the last look
@@ -69,13 +67,19 @@ func (w *inputWait) hear(m screen.Marks) {
 		return
 	}
 	if w.marks = m; m.State == screen.AtInput {
-		w.prompt.group, w.prompt.writes = w.child.ForegroundGroup(), w.writes()
+		w.prompt.group, w.prompt.writes = w.program.ForegroundGroup(), w.writes()
 	}
+}
+
+// writes counts how often something was written to the program, or has begun to be.
+func (w *inputWait) writes() uint64 {
+	begun, _ := w.program.Writes()
+	return begun
 }
 
 // runs reports whether the shell that has the terminal said that it runs a command.
 func (w *inputWait) runs() bool {
-	return w.marks.State == screen.RunningCommand && w.prompt.group != 0 && w.child.ForegroundGroup() == w.prompt.group
+	return w.marks.State == screen.RunningCommand && w.prompt.group != 0 && w.program.ForegroundGroup() == w.prompt.group
 }
 
 // next is when to look again for somebody who waits: soon when something happened since the last look.
@@ -83,7 +87,10 @@ func (w *inputWait) next(now time.Time, rev uint64) time.Time {
 	if soon := w.at.Add(w.gap()); soon.After(now) && (rev != w.seen.rev || w.writes() != w.seen.writes) {
 		return soon
 	}
-	return later(now, w.at).Add(max(waitingEvery, w.gap()))
+	if w.at.After(now) {
+		now = w.at
+	}
+	return now.Add(max(waitingEvery, w.gap()))
 }
 
 // gap is the least time between two looks.
@@ -104,18 +111,18 @@ func (w *inputWait) look(now time.Time, rev uint64, asked bool) waitState {
 	before := moment{rev: rev, writes: w.writes()}
 	// First what was typed, then the processes, then what they printed: in this order a program that is found asleep has
 	// dealt with all that was typed, and all that it printed before it slept is on the screen.
-	if before.writes != w.empty && w.wrote() == before.writes && w.child.Unread() == 0 {
+	if _, ended := w.program.Writes(); before.writes != w.empty && ended == before.writes && w.program.Unread() == 0 {
 		w.empty = before.writes
 	}
 	began := time.Now()
-	a, known := w.child.BlockedOn()
+	a, known := w.program.BlockedOn()
 	w.took = time.Since(began)
 	before.ran, before.group = a.Ran, a.Group
 	if before != w.seen || !a.Asleep {
 		w.still = now
 	}
 	w.seen, w.asleep, w.now = before, a.Asleep, waitState{}
-	if w.writes() == before.writes && w.empty == before.writes && (w.drained == nil || w.drained()) {
+	if w.writes() == before.writes && w.empty == before.writes && w.drained() {
 		w.now = w.judge(a, known)
 	}
 	return w.now
@@ -178,15 +185,4 @@ func (w *inputWait) report(now time.Time, rev uint64, a *protocol.Activity) {
 	} else if got.guess != "" && a.SinceMs >= guessAfter.Milliseconds() {
 		a.Guess = got.guess
 	}
-}
-
-// drained reports whether the model was fed everything that the program has printed. It runs in the screen loop. The order
-// matters: output goes from the kernel to the copier's hand to the loop.
-func (s *session) drained() bool {
-	if s.child.HasOutput() || s.copier.inHand.Load() {
-		return false
-	}
-	s.loop.mu.Lock()
-	defer s.loop.mu.Unlock()
-	return len(s.loop.spool) == 0
 }

@@ -68,12 +68,12 @@ func TestJudge(t *testing.T) {
 
 // The next look comes soon after something happened, else at the usual pace, and never in the past.
 func TestNextLook(t *testing.T) {
-	writes := uint64(1)
+	s := &stage{writes: 1}
 	now := time.Unix(1000, 0)
-	w := &inputWait{at: now, seen: moment{rev: 5, writes: 1}, writes: func() uint64 { return writes }}
+	w := &inputWait{at: now, seen: moment{rev: 5, writes: 1}, program: stagedProgram{s}}
 	require.Equal(t, now.Add(waitingEvery), w.next(now, 5))
 	require.Equal(t, now.Add(lookGap), w.next(now, 6), "output came")
-	writes++
+	s.writes++
 	require.Equal(t, now.Add(lookGap), w.next(now, 5), "something was typed")
 	late := now.Add(time.Hour)
 	require.Equal(t, late.Add(waitingEvery), w.next(late, 6), "nobody looked, as the screen is hidden")

@@ -91,7 +91,7 @@ func (s *session) signals() chan os.Signal {
 // start starts the goroutines. Each ends as the comment beside it says; finish waits for all of them.
 func (l *life) start() {
 	s := l.s
-	go l.guarded("screen loop", s.loop.run) // loop.stop
+	go l.guarded("observer", s.observer.Run) // observer.Stop
 	if s.recording != nil {
 		go s.recording.run() // recording.close
 	}
@@ -210,8 +210,8 @@ func (l *life) resize(now time.Time) {
 		return
 	}
 	cols, rows = min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)
-	s.loop.call(func(now time.Time) {
-		s.loop.resize(now, cols, rows)
+	s.observer.Call(func(now time.Time) {
+		s.observer.Resize(now, cols, rows)
 		s.recording.resized(cols, rows)
 		if s.painter != nil {
 			s.painter.Resized()
@@ -252,7 +252,7 @@ func (l *life) finish(exit child.Exit) Result {
 	}
 	l.cutLink()
 	l.parts.Wait()
-	s.loop.stop()
+	s.observer.Stop()
 	l.leave()
 	if s.guardian != nil {
 		s.guardian.Close()
@@ -275,12 +275,8 @@ func (l *life) giveUp() <-chan time.Time {
 func (l *life) lastWords(exit child.Exit) {
 	s := l.s
 	var past *protocol.Past
-	s.loop.call(func(now time.Time) {
-		s.loop.exit = &exit
-		s.loop.privacy.look(now)
-		s.loop.waits.Check(s.loop.view(), now)
-		s.loop.publish(s.loop.frame(now), s.loop.content())
-		past = s.loop.legacy(s.conf.headless != nil)
+	s.observer.Call(func(now time.Time) {
+		past = s.observer.Exited(now, exit, s.conf.headless != nil)
 	})
 	s.link.Send(&protocol.SessionClose{ID: newID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Past: past})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
@@ -289,7 +285,7 @@ func (l *life) lastWords(exit child.Exit) {
 }
 
 // leave gives the user the terminal back as it was: what the proxy shows is taken away, then the modes that the program
-// left on, then the line settings. The screen loop has ended; the model is ours.
+// left on, then the line settings. The observer has ended; the model is ours.
 func (l *life) leave() {
 	s := l.s
 	var last []byte

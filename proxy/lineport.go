@@ -8,6 +8,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/line"
+	"terminalproxy/proxy/screen"
 )
 
 // Times of the shared line.
@@ -28,7 +29,7 @@ const (
 	quoteMost = 200
 )
 
-// sharedLine is the line that the user and agents share, for the screen loop, which owns it.
+// sharedLine is the line that the user and agents share, for the observer's goroutine, which owns it.
 type sharedLine struct {
 	s       *session
 	tracker *line.Tracker
@@ -41,14 +42,11 @@ type sharedLine struct {
 	stirred   bool   // there was output since the line was looked at
 }
 
-// wireLine plugs the shared line between pump, control and screen loop.
-func (s *session) wireLine() {
-	s.loop.shared = &sharedLine{s: s, tracker: &line.Tracker{
+func newSharedLine(s *session) *sharedLine {
+	return &sharedLine{s: s, tracker: &line.Tracker{
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
 		Group:  s.child.ForegroundGroup,
 	}}
-	s.authority.shares = s.loop.shared.tracker.Allow
-	s.loop.shared.moved() // keys may come before any output
 }
 
 // facts are what the kernel and the shell's marks say now.
@@ -60,8 +58,8 @@ func (l *sharedLine) facts() line.Facts {
 	}
 	typed := l.tracker.Typed()
 	f := line.Facts{
-		Settings: line.Settings(settings), Alt: s.loop.model.Alt(), Paste: s.loop.model.Modes().BracketedPaste,
-		Runs: s.loop.inputWait.runs(), Odd: typed.Odd, Asks: typed.Asks,
+		Settings: line.Settings(settings), Alt: s.observer.Model().Alt(), Paste: s.observer.Model().Modes().BracketedPaste,
+		Runs: s.observer.RunsCommand(), Odd: typed.Odd, Asks: typed.Asks,
 	}
 	if f.Settings.Canonical {
 		a, _ := s.child.BlockedOn()
@@ -82,7 +80,7 @@ func (l *sharedLine) occupied() (quote string, yes bool) {
 	}
 	prompt := line.Shared(l.facts())
 	group := l.s.child.ForegroundGroup()
-	b, yes := line.Occupied(screenView{l.s.loop}, prompt, group, typed)
+	b, yes := line.Occupied(screenView{l.s.observer.Model()}, prompt, group, typed)
 	if !yes && typed.Opened(group) && l.unsettled(time.Now(), typed) {
 		return "", true // the prompt that comes may ask for the rest of what the user began
 	}
@@ -99,13 +97,13 @@ func (l *sharedLine) unsettled(now time.Time, typed line.Typed) bool {
 		l.opened, l.openSince = typed.Open(), now
 	}
 	s := l.s
-	moves := s.child.Unread() > 0 || !s.drained() || now.Sub(s.loop.pace.LastChange()) < stillFor
+	moves := !s.observer.CaughtUp() || now.Sub(s.observer.LastChange()) < stillFor
 	return moves && now.Sub(l.openSince) < openMost
 }
 
 // quote is a line as agents may read it.
 func (l *sharedLine) quote(b line.Buffer) string {
-	text, _ := l.s.loop.redacted.conceal(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
+	text := l.s.observer.Redact(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
 	if r := []rune(text); len(r) > quoteMost {
 		text = string(r[:quoteMost]) + "…"
 	}
@@ -114,9 +112,6 @@ func (l *sharedLine) quote(b line.Buffer) string {
 
 // blocks is the error of an input that has to wait for the user's line, nil when it has not.
 func (l *sharedLine) blocks(now time.Time) error {
-	if l == nil {
-		return nil
-	}
 	l.rest(now)
 	quote, yes := l.occupied()
 	if !yes {
@@ -131,7 +126,7 @@ func (l *sharedLine) blocks(now time.Time) error {
 
 // check looks whether the line that an input waits for is free, and has control know.
 func (l *sharedLine) check(now time.Time) {
-	if l == nil || l.waited.IsZero() {
+	if l.waited.IsZero() {
 		return
 	}
 	l.looked = now
@@ -153,25 +148,19 @@ func (l *sharedLine) check(now time.Time) {
 	}
 }
 
-// next is when the next look is due though nothing happens.
-func (l *sharedLine) next() (at time.Time, ok bool) {
-	if l == nil {
-		return time.Time{}, false
-	}
+// Next implements [observer.Line].
+func (l *sharedLine) Next() (at time.Time, ok bool) {
 	if !l.waited.IsZero() {
 		at, ok = l.looked.Add(lineEvery), true
 	}
-	if rests := l.s.loop.pace.Settles(); l.stirred && (!ok || rests.Before(at)) {
+	if rests := l.s.observer.Settles(); l.stirred && (!ok || rests.Before(at)) {
 		at, ok = rests, true
 	}
 	return at, ok
 }
 
-// serve does what is due.
-func (l *sharedLine) serve(now time.Time) {
-	if l == nil {
-		return
-	}
+// Serve implements [observer.Line].
+func (l *sharedLine) Serve(now time.Time) {
 	l.rest(now)
 	if !l.waited.IsZero() && !now.Before(l.looked.Add(lineEvery)) {
 		l.check(now)
@@ -181,18 +170,21 @@ func (l *sharedLine) serve(now time.Time) {
 // rest notes the prompt as soon as the output pauses: observers hear of that at intervals, and a user who types at once is
 // earlier.
 func (l *sharedLine) rest(now time.Time) {
-	if l.stirred && l.s.loop.pace.Settled(now) {
+	if l.stirred && !now.Before(l.s.observer.Settles()) {
 		l.stirred = false
-		l.tracker.Rested(line.Look(screenView{l.s.loop}))
+		l.tracker.Rested(line.Look(screenView{l.s.observer.Model()}))
 	}
+}
+
+// Moved implements [observer.Line].
+func (l *sharedLine) Moved(now time.Time) {
+	l.moved()
+	l.check(now)
 }
 
 // moved says where the cursor is after output.
 func (l *sharedLine) moved() {
-	if l == nil {
-		return
-	}
-	v := screenView{l.s.loop}
+	v := screenView{l.s.observer.Model()}
 	row, col := v.Cursor()
 	l.tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
 	l.stirred = true
@@ -204,7 +196,7 @@ func (l *sharedLine) left() string {
 	if !typed.Line.Set || line.Shared(l.facts()) == line.None {
 		return ""
 	}
-	b := line.Find(screenView{l.s.loop}, typed.Line)
+	b := line.Find(screenView{l.s.observer.Model()}, typed.Line)
 	if !b.Known || b.Empty() {
 		return ""
 	}
@@ -212,10 +204,10 @@ func (l *sharedLine) left() string {
 }
 
 // leftBehind has do called with what an agent left on the line, quoted, once the program has shown it; "" when that is nothing
-// or nobody knows. do runs in the screen loop, or gone in its place when that has ended.
+// or nobody knows. do runs on the observer's goroutine, or gone in its place when that has ended.
 func (l *sharedLine) leftBehind(do func(quote string), gone func()) {
 	time.AfterFunc(stillFor, func() {
-		if !l.s.loop.post(func(time.Time) { do(l.left()) }) {
+		if !l.s.observer.Post(func(time.Time) { do(l.left()) }) {
 			gone()
 		}
 	})
@@ -225,18 +217,18 @@ func (l *sharedLine) leftBehind(do func(quote string), gone func()) {
 // before has been read, and the screen does not move. text says that the input would go unasked at a prompt.
 func (l *sharedLine) judge(now, began time.Time, text bool) (j judgement, still bool) {
 	s := l.s
-	j.read = s.child.Unread() == 0 && s.drained()
+	j.read = s.observer.CaughtUp()
 	j.facts = l.facts()
 	j.prompt = line.At(j.facts)
 	most := stillMost
 	if busy := j.prompt == line.None && l.busy(); busy && text {
 		most = busyMost
 	} else if !busy {
-		still = j.read && now.Sub(s.loop.pace.LastChange()) >= stillFor
+		still = j.read && now.Sub(s.observer.LastChange()) >= stillFor
 	}
 	still = still || now.Sub(began) >= most
-	j.buffer = line.Find(screenView{s.loop}, l.tracker.Typed().Line)
-	j.cols, j.rows = s.loop.model.Size()
+	j.buffer = line.Find(screenView{s.observer.Model()}, l.tracker.Typed().Line)
+	j.cols, j.rows = s.observer.Model().Size()
 	return j, still
 }
 
@@ -262,20 +254,17 @@ func (d *desk) typeLevel() bool {
 }
 
 // screenView is the terminal model as package line reads it.
-type screenView struct{ l *screenLoop }
-
-func (v screenView) Size() (cols, rows int) { return v.l.model.Size() }
-func (v screenView) Alt() bool              { return v.l.model.Alt() }
+type screenView struct{ *screen.Screen }
 
 func (v screenView) Wrapped(row int) bool {
 	if row < 0 {
-		return v.l.model.HistoryWrapped(v.l.model.HistoryLen() + row)
+		return v.HistoryWrapped(v.HistoryLen() + row)
 	}
-	return v.l.model.RowWrapped(row)
+	return v.RowWrapped(row)
 }
 
 func (v screenView) Cursor() (row, col int) {
-	c := v.l.model.Cursor()
+	c := v.Screen.Cursor()
 	if c.Pending {
 		c.Col++
 	}
@@ -283,10 +272,10 @@ func (v screenView) Cursor() (row, col int) {
 }
 
 func (v screenView) Line(row int) uint64 {
-	return v.l.model.HistoryNumber() + uint64(v.l.model.HistoryLen()) + uint64(row)
+	return v.HistoryNumber() + uint64(v.HistoryLen()) + uint64(row)
 }
 
 func (v screenView) Cell(row, col int) (content string, width int) {
-	c := v.l.model.Cell(row, col)
+	c := v.Screen.Cell(row, col)
 	return c.Content, c.Width
 }

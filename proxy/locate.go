@@ -1,12 +1,12 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"terminalproxy/protocol"
 	"terminalproxy/proxy/mouse"
 	"terminalproxy/proxy/redact"
 	"terminalproxy/proxy/screen"
@@ -27,15 +27,15 @@ type spot struct{ row, from, to int }
 // middle is the cell of a spot that is clicked on.
 func (s spot) middle() mouse.Cell { return mouse.Cell{Row: s.row, Col: (s.from + s.to - 1) / 2} }
 
-// locate finds the one place of a text on the screen as agents see it. Whoever names a text means one thing by it: none,
-// several, or one that goes on in the next row is refused with a sentence that says where.
-func (l *screenLoop) locate(text string) (mouse.Cell, error) {
+// Locate finds the one place of a text on the screen as agents see it. Whoever names a text means one thing by it: none,
+// several, or one that goes on in the next row is refused with a sentence for the agent that says where.
+func (o *observer) Locate(text string) (mouse.Cell, error) {
 	what := quoted(text)
 	text = snapshot.Alike(text)
 	var found []spot
-	for row, line := range l.currentLines() {
+	for row, line := range o.currentLines() {
 		if len(found) <= maxFound && strings.Contains(snapshot.Alike(line), text) {
-			like, columns := alike(line, l.columns(row, line))
+			like, columns := alike(line, o.columns(row, line))
 			found = spots(found, row, like, text, columns)
 		}
 	}
@@ -43,11 +43,11 @@ func (l *screenLoop) locate(text string) (mouse.Cell, error) {
 	case 1:
 		return found[0].middle(), nil
 	case 0:
-		if row, torn := l.torn(text); torn {
-			return mouse.Cell{}, &refusal{protocol.CodeScreenChanged, fmt.Sprintf(
-				"%s begins in row %d and goes on in row %d: name a part of it that stands in one row, or its row and column", what, row+1, row+2)}
+		if row, torn := o.torn(text); torn {
+			return mouse.Cell{}, fmt.Errorf(
+				"%s begins in row %d and goes on in row %d: name a part of it that stands in one row, or its row and column", what, row+1, row+2)
 		}
-		return mouse.Cell{}, &refusal{protocol.CodeScreenChanged, what + " does not stand on the screen (capital letters count)"}
+		return mouse.Cell{}, errors.New(what + " does not stand on the screen (capital letters count)")
 	}
 	places := make([]string, 0, maxPlaces)
 	for _, s := range found[:min(len(found), maxPlaces)] {
@@ -60,8 +60,8 @@ func (l *screenLoop) locate(text string) (mouse.Cell, error) {
 	case more > 0:
 		list = strings.Join(places, ", ") + fmt.Sprintf(" and %d more", more)
 	}
-	return mouse.Cell{}, &refusal{protocol.CodeScreenChanged, fmt.Sprintf(
-		"%s stands %s times on the screen, at %s: name more of the text around it, or the row and column", what, count, list)}
+	return mouse.Cell{}, fmt.Errorf(
+		"%s stands %s times on the screen, at %s: name more of the text around it, or the row and column", what, count, list)
 }
 
 // alike is a row in the form in which texts are compared, and its columns, which keep to their cells.
@@ -107,9 +107,9 @@ func spots(dst []spot, row int, line, text string, columns []int) []spot {
 
 // columns says for each byte of what is shown of a row, and for its end, in which column the cell is that begins there, -1
 // where none does.
-func (l *screenLoop) columns(row int, line string) []int {
-	cols, _ := l.model.Size()
-	return columnsOf(line, cols, func(col int) screen.Cell { return l.model.Cell(row, col) })
+func (o *observer) columns(row int, line string) []int {
+	cols, _ := o.model.Size()
+	return columnsOf(line, cols, func(col int) screen.Cell { return o.model.Cell(row, col) })
 }
 
 func columnsOf(line string, cols int, cell func(col int) screen.Cell) []int {
@@ -154,22 +154,22 @@ func shownOf(line string, c screen.Cell) int {
 }
 
 // torn finds a text that begins in one row and ends in the next.
-func (l *screenLoop) torn(text string) (row int, yes bool) {
-	lines := l.currentLines()
-	cols, _ := l.model.Size()
+func (o *observer) torn(text string) (row int, yes bool) {
+	lines := o.currentLines()
+	cols, _ := o.model.Size()
 	for i := range len(lines) - 1 {
-		if (l.model.RowWrapped(i) || full(lines[i], cols)) && strings.Contains(snapshot.Alike(lines[i]+lines[i+1]), text) {
+		if (o.model.RowWrapped(i) || full(lines[i], cols)) && strings.Contains(snapshot.Alike(lines[i]+lines[i+1]), text) {
 			return i, true
 		}
 	}
 	return 0, false
 }
 
-// wordAt is the word that agents see in a cell, "" where it is blank: what lies between blanks and frames.
-func (l *screenLoop) wordAt(c mouse.Cell) string {
-	line := l.rowText(c.Row)
+// WordAt is the word that agents see in a cell, "" where it is blank: what lies between blanks and frames.
+func (o *observer) WordAt(c mouse.Cell) string {
+	line := o.rowText(c.Row)
 	at := -1
-	for i, col := range l.columns(c.Row, line)[:len(line)] {
+	for i, col := range o.columns(c.Row, line)[:len(line)] {
 		if col >= 0 && col <= c.Col {
 			at = i
 		}

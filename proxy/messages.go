@@ -118,10 +118,10 @@ func (d *desk) tell(to control.Agent, by, text string) {
 	d.mail.put(to.ID, said)
 	d.s.link.Send(&protocol.Note{ID: newID(), SessionID: d.s.id, From: protocol.FromUser, By: by, Text: text})
 	d.s.recording.told(to, by, text)
-	d.s.loop.post(func(time.Time) {
+	d.s.observer.Post(func(time.Time) {
 		sent := false
-		d.s.loop.waits.Decide(func(id string) bool {
-			agent, ok := d.s.loop.deciding[id]
+		d.s.observer.DecideWaits(func(id string) bool {
+			agent, ok := d.deciding[id]
 			if !ok || sent || !(letter{to: to.ID}).isFor(agent) {
 				return false
 			}

@@ -8,38 +8,73 @@ import (
 	"terminalproxy/proxy/secretprompt"
 )
 
-// wirePrivacy plugs what keeps secrets from agents between the screen loop, the pump and the link.
-func (s *session) wirePrivacy(text *textGate) {
-	p := &privacy{
-		l: s.loop, text: text, mute: s.piped(), line: s.child.Line, typed: s.writes.Load,
-		program: s.child.Chain, arguments: s.child.Arguments, keyed: s.detector.typed.now,
-		alone:    s.alone,
-		driven:   func() bool { return s.authority.state().Phase == control.Granted },
-		announce: func(m *protocol.Blackout) { m.SessionID = s.id; s.link.Send(m) },
-		record: func(on bool, why string) {
-			if s.recording != nil {
-				s.recording.Blackout(on, why)
-			}
-		},
-		asked: func(kind secretprompt.Kind, allow bool) {
-			s.pump.Post(func(now time.Time) { s.authority.Guard(now, secretOf[kind], allow) })
-		},
-	}
-	s.loop.privacy = p
-	s.authority.secret = func() bool {
-		line, err := s.child.Line()
-		return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: p.mute}) == secretprompt.Hard
-	}
-	s.authority.spotted = func() { s.loop.post(p.spot) }
-	s.authority.allowed = func() { s.loop.post(p.dismiss) }
-	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) == control.Take }
+// observed is the session as package observer sees it. Its methods belong to the observer's goroutine.
+type observed struct {
+	s     *session
+	front int // the group that had the terminal at the last output, where grants are for one program
 }
+
+func (o *observed) Keyboard() protocol.Keyboard { return o.s.keyboardState() }
+func (o *observed) Driven() bool                { return o.s.authority.state().Phase == control.Granted }
+func (o *observed) Typed() secretprompt.Typed   { return o.s.detector.typed.now() }
+func (o *observed) Unattended() bool            { return o.s.alone() }
+
+// Resting is true in no session on a user's terminal. In an agent's own an agent always drives; what is printed, typed or asked
+// for there has the line settings looked at in any case.
+func (o *observed) Resting() bool { return o.s.conf.headless.rests() }
+
+func (o *observed) Publish(f *protocol.Frame, text string) { o.s.link.Snapshot(o.s.snapshot(f, text)) }
+
+func (o *observed) Blackout(on bool, why string, secret protocol.SecretPrompt) {
+	o.s.link.Send(&protocol.Blackout{ID: newID(), SessionID: o.s.id, On: on, Why: why, Secret: secret})
+}
+
+func (o *observed) SecretPrompt(kind secretprompt.Kind, dismissed bool) {
+	o.s.pump.Post(func(now time.Time) { o.s.authority.Guard(now, secretOf[kind], dismissed) })
+}
+
+// Printed has control look which program has the terminal, while there is a grant for one: a program that gives the terminal
+// back writes something as a rule.
+func (o *observed) Printed() {
+	if !o.s.conf.Agent.OneProgram || !o.Driven() {
+		return
+	}
+	if group := o.s.child.ForegroundGroup(); group != o.front {
+		o.front = group
+		o.s.pump.Post(func(time.Time) { o.s.authority.look() })
+	}
+}
+
+func (o *observed) Retitled() { o.s.copier.repaint() }
+
+func (o *observed) MouseReports(raw bool) {
+	o.s.pump.Post(func(time.Time) { o.s.detector.SetX10Mouse(raw) })
+}
+
+// observedProgram is the program as package observer asks about it.
+type observedProgram struct {
+	*program
+	s *session
+}
+
+// HasOutput implements [observer.Program]. The order matters: output goes from the kernel to the copier's hand.
+func (p observedProgram) HasOutput() bool { return p.program.HasOutput() || p.s.copier.inHand.Load() }
 
 var secretOf = [...]control.Secret{secretprompt.Off: control.NoSecret, secretprompt.Soft: control.SoftSecret, secretprompt.Hard: control.HardSecret}
 
-// observed says whether a gateway is reached, through which agents look.
-func (s *session) observed(yes bool) {
+// watchSecrets plugs what keeps secrets from agents into the pump.
+func (s *session) watchSecrets() {
+	s.authority.secret = func() bool {
+		line, err := s.child.Line()
+		return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: s.piped()}) == secretprompt.Hard
+	}
+	s.authority.spotted = func() { s.observer.Post(s.observer.SecretSeen) }
+	s.authority.allowed = func() { s.observer.Post(s.observer.Dismiss) }
+	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) == control.Take }
+}
+
+// reached says whether a gateway is reached, through which agents look.
+func (s *session) reached(yes bool) {
 	s.status.Observed(yes)
-	s.loop.privacy.reached.Store(yes)
-	s.loop.signal() // it may have to look at the line settings again
+	s.observer.Reached(yes)
 }

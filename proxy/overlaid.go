@@ -6,17 +6,16 @@ import (
 	"time"
 
 	"terminalproxy/proxy/overlay"
-	"terminalproxy/proxy/screen"
 )
 
-// wireOverlay plugs what the proxy itself shows between control, the screen loop and the copier.
+// wireOverlay plugs what the proxy itself shows between control, the observer and the copier.
 func (s *session) wireOverlay(agent *AgentConfig) {
 	conf := overlay.Config{
 		Name: agent.Name, Line: !agent.NoNotice, Title: takesTitle(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
 		Repaint: s.copier.repaint, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
 		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
 	}
-	draw := overlay.PainterConfig{Loop: modelOwner{s.loop, s.conf.headless}, Shown: s.questionShown}
+	draw := overlay.PainterConfig{Loop: modelOwner{s.observer, s.conf.headless}, Shown: s.questionShown}
 	if s.conf.headless != nil { // whoever looks keeps the title of their own window
 		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
 	}
@@ -48,14 +47,11 @@ func (s *session) questionShown(question uint64) {
 	})
 }
 
-// modelOwner is the screen loop as package overlay sees it.
+// modelOwner is the observer as package overlay sees it.
 type modelOwner struct {
-	loop     *screenLoop
+	*observer
 	headless *headless
 }
 
-func (o modelOwner) Call(do func(now time.Time)) bool { return o.loop.call(do) }
-func (o modelOwner) Post(do func(now time.Time)) bool { return o.loop.post(do) }
-func (o modelOwner) Model() *screen.Screen            { return o.loop.model }
-func (o modelOwner) Feed(chunk []byte)                { o.headless.touch(); o.loop.digest(chunk) }
-func (o modelOwner) Moved(now time.Time)              { o.loop.noticeChange(now) }
+// Feed implements [overlay.Loop]: on the observer's goroutine, and at once.
+func (o modelOwner) Feed(chunk []byte) { o.headless.touch(); o.Digest(chunk) }

@@ -112,8 +112,8 @@ func (d *desk) decideHide(m *protocol.ControlDecide) {
 			return
 		}
 		d.s.authority.Hide(now, m.Hide == protocol.HideOn)
-		// A turn later the pump's queue is dropped and the screen loop has been told.
-		if !d.s.pump.Post(func(time.Time) { d.s.loop.post(answer) }) {
+		// A turn later the pump's queue is dropped and the observer has been told.
+		if !d.s.pump.Post(func(time.Time) { d.s.observer.Post(answer) }) {
 			d.gone(m.RequestID)
 		}
 	})

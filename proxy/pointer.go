@@ -15,7 +15,7 @@ import (
 // 1007): as many as xterm sends.
 const scrollStep = 5
 
-// pointer is what is known of the mouse that agents move. It belongs to the screen loop.
+// pointer is what is known of the mouse that agents move. It belongs to the observer's goroutine.
 type pointer struct {
 	epoch uint64 // of the grant under which the left button went down, 0 while it is up
 }
@@ -33,7 +33,7 @@ func (d *desk) point(h *holding, modes screen.Modes, km keys.Modes) ([]input.Pie
 		return nil, err
 	}
 	var reports [][]byte
-	if modes.MouseProtocol == 0 && act.Kind == mouse.Wheel && modes.AlternateScroll && d.s.loop.model.Alt() {
+	if modes.MouseProtocol == 0 && act.Kind == mouse.Wheel && modes.AlternateScroll && d.s.observer.Model().Alt() {
 		reports, err = cursorKeys(act, km)
 	} else {
 		width, height := d.s.cellSize()
@@ -48,19 +48,21 @@ func (d *desk) point(h *holding, modes screen.Modes, km keys.Modes) ([]input.Pie
 	h.at = &protocol.Cell{Row: at.Row, Col: at.Col}
 	what := m.On
 	if what == "" && act.Commits() && act.Kind != mouse.Drag {
-		what = d.s.loop.wordAt(at)
+		what = d.s.observer.WordAt(at)
 	}
 	return mousePieces(reports, said(act.Words(at, to), what)), nil
 }
 
 // places are where the mouse acts, and where a drag ends.
 func (d *desk) places(m *protocol.Input, act mouse.Act) (at, to mouse.Cell, err error) {
-	cols, rows := d.s.loop.model.Size()
+	cols, rows := d.s.observer.Model().Size()
 	switch {
 	case m.On != "" && m.At != nil:
 		err = &refusal{protocol.CodeBadMessage, "at and on are both given: the mouse acts in one place"}
 	case m.On != "":
-		at, err = d.s.loop.locate(m.On)
+		if at, err = d.s.observer.Locate(m.On); err != nil {
+			err = &refusal{protocol.CodeScreenChanged, err.Error()}
+		}
 	case m.At != nil:
 		at, err = inside("the place", *m.At, cols, rows)
 	case act.Kind == mouse.Wheel: // for scrolling it mostly does not matter where
@@ -153,7 +155,7 @@ func wished(m *protocol.Input) string {
 	return said(words, m.On)
 }
 
-// landed puts into the receipt where the mouse was, and follows the left button. It runs in the screen loop, when it is
+// landed puts into the receipt where the mouse was, and follows the left button. It runs on the observer's goroutine, when it is
 // known what the program has of the reports.
 func (p *pointer) landed(h *holding, result *protocol.InputResult) {
 	if h.m.InputKind != protocol.InputMouse || result.WrittenBytes == 0 {

@@ -33,21 +33,24 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// program is the child as the pump writes to it. It counts the writes, before and after.
+// program is the child as the pump writes to it. It counts the writes.
 type program struct {
 	*child.Child
-	writes, wrote *atomic.Uint64
+	begun, ended atomic.Uint64
 }
 
-func (p program) Write(b []byte) (int, error) {
-	p.writes.Add(1) // before: what it answers comes after
+func (p *program) Write(b []byte) (int, error) {
+	p.begun.Add(1) // before: what it answers comes after
 	n, err := p.Child.Write(b)
-	p.wrote.Add(1)
+	p.ended.Add(1)
 	if errors.Is(err, child.ErrAgain) {
 		err = input.ErrAgain
 	}
 	return n, err
 }
+
+// Writes counts how often something was written, or has begun to be, and how often that has ended. Anybody may ask.
+func (p *program) Writes() (begun, ended uint64) { return p.begun.Load(), p.ended.Load() }
 
 // readiness is a poller as the pump waits with it. While typed input is left over, the keyboard counts as ready.
 type readiness struct {

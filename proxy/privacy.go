@@ -1,15 +1,12 @@
 package proxy
 
 import (
-	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/secretprompt"
 )
@@ -24,23 +21,12 @@ const nameFor = 20 * time.Millisecond
 
 // privacy keeps from agents what they shall not see: what is shown where a secret is typed, and the whole screen while the
 // user hides it. It is between the output and the model, and marks the model's cells, so that what was kept back once
-// does not come later with history either. It belongs to the screen loop.
+// does not come later with history either. It belongs to the
+// observer's goroutine.
 type privacy struct {
-	l         *screenLoop
-	text      *textGate
-	mute      bool // the program's line had no echo from the start
-	line      func() (child.Line, error)
-	program   func() []string
-	arguments func() []string
-	typed     func() uint64                            // how often something was written to the program
-	keyed     func() secretprompt.Typed                // how much the user has typed; nil for nobody
-	driven    func() bool                              // an agent has control
-	asked     func(kind secretprompt.Kind, allow bool) // the pump is to know
-	announce  func(*protocol.Blackout)
-	record    func(on bool, why string) // nothing is to be recorded for now, or again
-	reached   atomic.Bool               // a gateway is reached, through which agents look
-	alone     func() bool               // nobody is there to answer; nil for somebody
-	resting   func() bool               // nothing has happened for a while; nil where that makes no difference
+	o       *observer
+	text    *textGate
+	reached atomic.Bool // a gateway is reached, through which agents look
 
 	secret secretprompt.Detector
 	masks  secretprompt.Masks
@@ -77,7 +63,7 @@ func (f *field) asks(col int, b byte) bool {
 
 // place is the line of the cursor.
 func (p *privacy) place() secretprompt.Place {
-	m := p.l.model
+	m := p.o.model
 	row := uint64(m.Cursor().Row)
 	if m.Alt() {
 		return secretprompt.Place{Alt: true, Line: row}
@@ -93,13 +79,13 @@ func (p *privacy) onLine() (on, inside bool) {
 	}
 	at := p.place()
 	on = at.Alt == f.alt && f.first <= at.Line && at.Line <= f.last
-	return on, on && (at.Line > f.first || p.l.model.Cursor().Col >= f.col)
+	return on, on && (at.Line > f.first || p.o.model.Cursor().Col >= f.col)
 }
 
 // feed hands output to the model. Where a secret is typed it goes byte by byte, to know of each where it is shown: a
 // password's prompt is no flood.
 func (p *privacy) feed(now time.Time, out []byte) {
-	secret := p.typed() != p.field.typed || secretprompt.Dots(out)
+	secret := p.o.inputWait.writes() != p.field.typed || secretprompt.Dots(out)
 	for len(out) > 0 && p.field.set {
 		if on, _ := p.onLine(); !on && !p.secret.Holds() {
 			p.field = field{}
@@ -110,7 +96,7 @@ func (p *privacy) feed(now time.Time, out []byte) {
 	}
 	p.cover(false)
 	if len(out) > 0 {
-		p.l.model.Feed(out)
+		p.o.model.Feed(out)
 	}
 	p.scan(now)
 }
@@ -119,17 +105,17 @@ func (p *privacy) feed(now time.Time, out []byte) {
 // on with its question.
 func (p *privacy) feedByte(b byte, secret bool) {
 	on, inside := p.onLine()
-	if cursor := p.l.model.Cursor(); on && !inside && secret && p.l.model.Ground() && !p.field.asks(cursor.Col, b) {
+	if cursor := p.o.model.Cursor(); on && !inside && secret && p.o.model.Ground() && !p.field.asks(cursor.Col, b) {
 		p.field.col, inside = cursor.Col, true // a remark has made way for the answer
-		p.l.model.VeilCells(cursor.Row, cursor.Col, true)
+		p.o.model.VeilCells(cursor.Row, cursor.Col, true)
 	}
 	p.cover(inside && secret && !endsLine(b))
 	if on && !inside {
-		p.text.align(p.l.model.Cursor().Col)
+		p.text.align(p.o.model.Cursor().Col)
 	}
 	p.one[0] = b
-	p.l.model.Feed(p.one[:])
-	if at := p.place(); inside && !endsLine(b) && at.Line == p.field.last+1 && p.l.model.RowWrapped(p.l.model.Cursor().Row-1) {
+	p.o.model.Feed(p.one[:])
+	if at := p.place(); inside && !endsLine(b) && at.Line == p.field.last+1 && p.o.model.RowWrapped(p.o.model.Cursor().Row-1) {
 		p.field.last = at.Line
 	}
 }
@@ -140,14 +126,11 @@ func endsLine(b byte) bool { return '\n' <= b && b <= '\r' }
 // cover says whether what is printed next is a secret's.
 func (p *privacy) cover(secret bool) {
 	p.text.secret = secret
-	p.l.model.Veil(secret, !p.hidden.IsZero())
+	p.o.model.Veil(secret, !p.hidden.IsZero())
 }
 
 // look asks the kernel and the screen whether a secret is asked for. Whatever is shown to an agent comes after a look.
 func (p *privacy) look(now time.Time) {
-	if p == nil {
-		return // nobody looks on
-	}
 	p.named = time.Time{}
 	p.scan(now)
 }
@@ -156,7 +139,7 @@ func (p *privacy) look(now time.Time) {
 func (p *privacy) scan(now time.Time) {
 	p.looked = now
 	f := p.facts()
-	if p.l.exit != nil {
+	if p.o.exit != nil {
 		p.secret = secretprompt.Detector{} // nobody asks any more
 	}
 	p.secret.See(now, f)
@@ -165,14 +148,17 @@ func (p *privacy) scan(now time.Time) {
 }
 
 func (p *privacy) facts() secretprompt.Facts {
-	f := secretprompt.Facts{Mute: p.mute, Place: p.place(), Paste: p.l.model.Modes().BracketedPaste, Foreground: p.foreground, Arguments: p.arguments}
-	if p.l.exit != nil {
+	f := secretprompt.Facts{
+		Mute: p.o.agents.Mute, Place: p.place(), Paste: p.o.model.Modes().BracketedPaste, Foreground: p.foreground,
+		Arguments: p.o.program.Arguments,
+	}
+	if p.o.exit != nil {
 		return f
 	}
-	line, err := p.line()
+	line, err := p.o.program.Line()
 	f.Known, f.Line = err == nil, secretprompt.Line(line)
 	if f.Known && !f.Line.Echo && (!f.Line.Canonical || f.Mute) {
-		f.Left, f.Right = p.l.model.CursorText()
+		f.Left, f.Right = p.o.model.CursorText()
 	}
 	// A shell's read -s -n 1 has echo off only while it waits for the next key: the line settings say nothing here.
 	f.Masked = p.masked(f.Place)
@@ -181,17 +167,14 @@ func (p *privacy) facts() secretprompt.Facts {
 
 // masked reports whether what the user types is answered by signs.
 func (p *privacy) masked(place secretprompt.Place) bool {
-	if p.keyed == nil {
-		return false
-	}
-	m := p.l.model
+	m := p.o.model
 	c := m.Cursor()
 	if c.Pending {
 		c.Col++
 	}
 	_, within := p.onLine()
 	return p.masks.See(secretprompt.Spot{
-		Place: place, Col: c.Col, Typed: p.keyed(),
+		Place: place, Col: c.Col, Typed: p.o.agents.Session.Typed(),
 		Sign: func(col int) bool { return secretprompt.Sign(m.Cell(c.Row, col).Content) },
 		Asked: func(col int) bool {
 			for col--; col >= 0; col-- {
@@ -207,7 +190,7 @@ func (p *privacy) masked(place secretprompt.Place) bool {
 // foreground is the program in the foreground.
 func (p *privacy) foreground() []string {
 	if p.looked.Sub(p.named) >= nameFor {
-		p.name, p.named = p.program(), p.looked
+		p.name, p.named = p.o.program.Chain(), p.looked
 	}
 	return p.name
 }
@@ -218,8 +201,8 @@ func (p *privacy) follow(f secretprompt.Facts) {
 	shows := p.secret.Holds() && (!f.Line.Canonical || f.Mute)
 	on, _ := p.onLine()
 	switch {
-	case shows && strings.TrimSpace(f.Left) != "" && (!on || p.typed() == p.field.typed):
-		cursor, answer := p.l.model.Cursor(), f.Left[secretprompt.Field(f.Left):]
+	case shows && strings.TrimSpace(f.Left) != "" && (!on || p.o.inputWait.writes() == p.field.typed):
+		cursor, answer := p.o.model.Cursor(), f.Left[secretprompt.Field(f.Left):]
 		col := max(0, cursor.Col-utf8.RuneCountInString(answer))
 		first, masked := p.masks.First()
 		if masked {
@@ -246,15 +229,15 @@ func (p *privacy) setField(row, col int, moved bool) {
 		if p.field.col == col {
 			return
 		}
-		p.l.model.VeilCells(row, p.field.col, false)
+		p.o.model.VeilCells(row, p.field.col, false)
 	}
 	at := p.place()
-	p.field = field{set: true, alt: at.Alt, first: at.Line, last: at.Line, col: col, cursor: col, typed: p.typed()}
+	p.field = field{set: true, alt: at.Alt, first: at.Line, last: at.Line, col: col, cursor: col, typed: p.o.inputWait.writes()}
 	for x := range col {
-		text := p.l.model.Cell(row, x).Content
+		text := p.o.model.Cell(row, x).Content
 		p.field.question = append(p.field.question, append([]byte(text), 0)[0])
 	}
-	p.l.model.VeilCells(row, col, true)
+	p.o.model.VeilCells(row, col, true)
 }
 
 // tell has the others know what has changed.
@@ -265,29 +248,27 @@ func (p *privacy) tell(now time.Time) {
 	}
 	was := p.told
 	p.told = is
-	p.asked(is.kind, is.allowed)
+	p.o.agents.Session.SecretPrompt(is.kind, is.allowed)
 	if is.kind != was.kind {
 		p.darken()
-		p.l.waits.Asks(is.kind != secretprompt.Off, p.secret.Since(), p.l.model.Rev())
-		p.say(is.kind != secretprompt.Off, protocol.BlackoutPassword, protocol.SecretPrompt(is.kind.String()))
-		p.l.touch(now)
+		p.o.waits.Asks(is.kind != secretprompt.Off, p.secret.Since(), p.o.model.Rev())
+		p.o.agents.Session.Blackout(is.kind != secretprompt.Off, protocol.BlackoutPassword, protocol.SecretPrompt(is.kind.String()))
+		p.o.pace.Changed(now)
 	}
 }
 
 // darken has the recording go dark while something is kept from agents.
 func (p *privacy) darken() {
+	why := ""
 	switch {
 	case p.isHidden():
-		p.record(true, "the user hides the screen")
+		why = "the user hides the screen"
 	case p.secret.Kind() != secretprompt.Off:
-		p.record(true, "a password is being asked for")
-	default:
-		p.record(false, "")
+		why = "a password is being asked for"
 	}
-}
-
-func (p *privacy) say(on bool, why string, secret protocol.SecretPrompt) {
-	p.announce(&protocol.Blackout{ID: newID(), On: on, Why: why, Secret: secret})
+	if p.o.conf.Recorder != nil {
+		p.o.conf.Recorder.Blackout(why != "", why)
+	}
 }
 
 // spot says that the pump saw a hard prompt, which may be over already.
@@ -295,14 +276,14 @@ func (p *privacy) spot(now time.Time) {
 	p.look(now)
 	p.secret.Spot(now, secretprompt.Hard)
 	p.tell(now)
-	p.asked(p.told.kind, p.told.allowed) // whatever we thought: the pump is to hear of the end
+	p.o.agents.Session.SecretPrompt(p.told.kind, p.told.allowed) // whatever we thought: the pump is to hear of the end
 }
 
 // dismiss lets agents see the present prompt, and the one that drives answer it: the user said so.
 func (p *privacy) dismiss(now time.Time) {
 	p.secret.Dismiss(p.place())
 	if on, _ := p.onLine(); on {
-		p.l.model.VeilCells(p.fieldRow(), p.field.col, false)
+		p.o.model.VeilCells(p.fieldRow(), p.field.col, false)
 	}
 	p.field = field{}
 	p.tell(now)
@@ -315,34 +296,32 @@ func (p *privacy) hide(now time.Time, on bool) {
 		return
 	}
 	p.text.hide(on)
-	p.l.waits.Blind(on)
+	p.o.waits.Blind(on)
 	if on {
 		p.hidden = now
 		p.cover(false)
 	} else {
 		p.hidden = time.Time{}
 		p.cover(false)
-		p.l.model.Unveil()
+		p.o.model.Unveil()
 	}
 	p.darken()
-	p.say(on, protocol.BlackoutUser, "")
-	p.l.touch(now)
-	p.l.noticeChange(now)
+	p.o.agents.Session.Blackout(on, protocol.BlackoutUser, "")
+	p.o.pace.Changed(now)
+	p.o.Moved(now)
 }
 
-func (p *privacy) isHidden() bool { return p != nil && !p.hidden.IsZero() }
+func (p *privacy) isHidden() bool { return !p.hidden.IsZero() }
 
 // withheld is what a frame of now does not show, nil for nothing.
 func (p *privacy) withheld(now time.Time) *protocol.Withheld {
 	switch {
-	case p == nil:
-		return nil
 	case !p.hidden.IsZero():
 		return &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: now.Sub(p.hidden).Milliseconds()}
 	case p.secret.Kind() != secretprompt.Off:
 		return &protocol.Withheld{
 			Why: protocol.BlackoutPassword, Secret: protocol.SecretPrompt(p.secret.Kind().String()),
-			SinceMs: now.Sub(p.secret.Since()).Milliseconds(), Unattended: p.alone != nil && p.alone(),
+			SinceMs: now.Sub(p.secret.Since()).Milliseconds(), Unattended: p.o.agents.Session.Unattended(),
 		}
 	}
 	return nil
@@ -350,9 +329,6 @@ func (p *privacy) withheld(now time.Time) *protocol.Withheld {
 
 // cursor is the cursor as agents see it: where a secret is typed it stands still, or they could count.
 func (p *privacy) cursor(c screen.Cursor) screen.Cursor {
-	if p == nil {
-		return c
-	}
 	if _, inside := p.onLine(); inside {
 		if c.Row, c.Col = p.fieldRow(), p.field.cursor; c.Row < 0 { // the question has left the screen
 			c.Row, c.Col = 0, 0
@@ -363,42 +339,22 @@ func (p *privacy) cursor(c screen.Cursor) screen.Cursor {
 
 // fieldRow is the row in which the field begins, as long as the cursor is on a line of it.
 func (p *privacy) fieldRow() int {
-	return p.l.model.Cursor().Row - int(p.place().Line-p.field.first)
+	return p.o.model.Cursor().Row - int(p.place().Line-p.field.first)
 }
 
 // lingers reports whether a prompt is over, but agents may not type yet: the program may ask again.
 func (p *privacy) lingers(now time.Time) bool {
-	if p == nil || p.secret.Kind() == secretprompt.Off {
+	if p.secret.Kind() == secretprompt.Off {
 		return false
 	}
 	p.look(now)
 	return p.secret.Kind() != secretprompt.Off && !p.secret.Holds()
 }
 
-// bars says why an agent's input is not to be typed now, nil if it may be.
-func (p *privacy) bars(now time.Time) error {
-	p.look(now)
-	switch {
-	case p.isHidden():
-		return barred(control.ErrHidden)
-	case p.secret.Kind() != secretprompt.Off:
-		return barred(control.ErrSecret)
-	}
-	return nil
-}
-
-// barred words why a grant pauses.
-func barred(why error) *refusal {
-	if errors.Is(why, control.ErrHidden) {
-		return &refusal{protocol.CodeBlackout, "the user hides the screen; your grant goes on when it is shown again"}
-	}
-	return &refusal{protocol.CodeSecretPrompt, "the program asks the user for a password, which the user types; your grant goes on afterwards"}
-}
-
 // next is when the next look is due though nothing happens. A session that nobody drives and nobody can look at has none.
 func (p *privacy) next() (at time.Time, ok bool) {
 	off := p.secret.Kind() == secretprompt.Off
-	if !p.driven() && (!p.reached.Load() || off) || off && p.resting != nil && p.resting() {
+	if !p.o.agents.Session.Driven() && (!p.reached.Load() || off) || off && p.o.agents.Session.Resting() {
 		return time.Time{}, false
 	}
 	at = p.looked.Add(lookEvery)

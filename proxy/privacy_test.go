@@ -10,7 +10,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/secretprompt"
 	"terminalproxy/proxy/snapshot"
 )
@@ -23,15 +23,16 @@ var (
 	raw    = child.Line{}
 )
 
-// stage is a screen loop with its privacy, without goroutines: the test is its goroutine, and the program.
+// stage is an observer without its goroutine, and everything around it: the test is the goroutine, the program, the session
+// and the recorder.
 type stage struct {
+	*observer
 	testing.TB
-	loop    *screenLoop
-	privacy *privacy
 	now     time.Time
 	line    child.Line
 	broken  bool
 	program string
+	asks    int // after the program's name
 	writes  uint64
 	keyed   secretprompt.Typed
 	driven  bool
@@ -42,37 +43,75 @@ type stage struct {
 
 func newStage(t testing.TB, cols, rows int) *stage {
 	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: "bash"}
-	text := snapshot.NewRolling(protocol.ContentRunes)
-	sink := &textGate{text: text}
-	model := screen.New(screen.Config{Cols: cols, Rows: rows, Scrollback: 100, Text: sink})
-	s.loop = newScreenLoop(model, text, snapshot.NewPace(0, 0))
-	s.loop.watched = true
-	s.loop.keyboard = func() protocol.Keyboard { return protocol.Keyboard{} }
-	s.loop.titled, s.loop.mouse = func() {}, func(bool) {}
-	s.loop.publish = func(*protocol.Frame, string) {}
-	s.privacy = &privacy{
-		l: s.loop, text: sink, typed: func() uint64 { return s.writes }, driven: func() bool { return s.driven },
-		line: func() (child.Line, error) {
-			if s.broken {
-				return child.Line{}, errors.New("no terminal")
-			}
-			return s.line, nil
-		},
-		program:  func() []string { return []string{s.program} },
-		keyed:    func() secretprompt.Typed { return s.keyed },
-		asked:    func(kind secretprompt.Kind, allow bool) { s.asked = append(s.asked, prompt{kind, allow}) },
-		announce: func(m *protocol.Blackout) { s.said = append(s.said, *m) },
-		record:   func(_ bool, why string) { s.dark = append(s.dark, why) },
-	}
-	s.loop.privacy = s.privacy
+	s.observer = newObserver(observerConfig{
+		Cols: cols, Rows: rows, Program: stagedProgram{s}, Recorder: s, Agents: &agentsConfig{Session: stagedSession{s}, Line: noLine{}, Scrollback: 1000},
+	})
 	return s
 }
+
+// watched is an observer without its goroutine, where the program and the session do nothing by themselves.
+func watched(cols, rows int) *observer { return newStage(nil, cols, rows).observer }
+
+// stagedProgram is the program of a stage.
+type stagedProgram struct{ s *stage }
+
+func (p stagedProgram) Line() (child.Line, error) {
+	if p.s.broken {
+		return child.Line{}, errors.New("no terminal")
+	}
+	return p.s.line, nil
+}
+
+func (p stagedProgram) Chain() []string                  { p.s.asks++; return []string{p.s.program} }
+func (p stagedProgram) Arguments() []string              { return []string{p.s.program} }
+func (p stagedProgram) Foreground() string               { return p.s.program }
+func (p stagedProgram) ForegroundGroup() int             { return 7 }
+func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return child.Blocked{}, false }
+func (p stagedProgram) Writes() (begun, ended uint64)    { return p.s.writes, p.s.writes }
+func (p stagedProgram) Unread() int                      { return 0 }
+func (p stagedProgram) HasOutput() bool                  { return false }
+
+// stagedSession is the session of a stage.
+type stagedSession struct{ s *stage }
+
+func (o stagedSession) Keyboard() protocol.Keyboard {
+	return protocol.Keyboard{Holder: protocol.HolderUser}
+}
+func (o stagedSession) Driven() bool              { return o.s.driven }
+func (o stagedSession) Typed() secretprompt.Typed { return o.s.keyed }
+func (o stagedSession) Unattended() bool          { return false }
+func (o stagedSession) Resting() bool             { return false }
+
+func (o stagedSession) Publish(*protocol.Frame, string) {}
+func (o stagedSession) Printed()                        {}
+func (o stagedSession) Retitled()                       {}
+func (o stagedSession) MouseReports(bool)               {}
+
+func (o stagedSession) Blackout(on bool, why string, secret protocol.SecretPrompt) {
+	o.s.said = append(o.s.said, protocol.Blackout{On: on, Why: why, Secret: secret})
+}
+
+func (o stagedSession) SecretPrompt(kind secretprompt.Kind, dismissed bool) {
+	o.s.asked = append(o.s.asked, prompt{kind, dismissed})
+}
+
+// noLine is a line that nobody shares.
+type noLine struct{}
+
+func (noLine) Moved(time.Time)         {}
+func (noLine) Next() (time.Time, bool) { return time.Time{}, false }
+func (noLine) Serve(time.Time)         {}
+
+// Fed implements recorderPort, as does Blackout.
+func (s *stage) Fed([]byte) {}
+
+func (s *stage) Blackout(_ bool, why string) { s.dark = append(s.dark, why) }
 
 // prints is output of the program's, in one read each.
 func (s *stage) prints(chunks ...string) {
 	for _, chunk := range chunks {
 		s.privacy.feed(s.now, []byte(chunk))
-		s.loop.noticeChange(s.now)
+		s.Moved(s.now)
 	}
 }
 
@@ -92,17 +131,17 @@ func (s *stage) passes(d time.Duration) {
 
 // seen is everything that an agent can get hold of: frame, history, rolling text.
 func (s *stage) seen() string {
-	f := s.loop.frame(s.now)
-	text := strings.Join(s.loop.pastRows(0, s.loop.model.HistoryLen()), "\n")
-	s.loop.colour(f)
-	plain := s.loop.frame(s.now)
-	return strings.Join(append(append(f.Screen.Lines, plain.Screen.Lines...), text, s.loop.content()), "\n")
+	f := s.Frame(s.now)
+	text := strings.Join(s.pastRows(0, s.model.HistoryLen()), "\n")
+	s.colour(f)
+	plain := s.Frame(s.now)
+	return strings.Join(append(append(f.Screen.Lines, plain.Screen.Lines...), text, s.content()), "\n")
 }
 
-func (s *stage) row(row int) string { return s.loop.frame(s.now).Screen.Lines[row] }
+func (s *stage) row(row int) string { return s.Frame(s.now).Screen.Lines[row] }
 
 func (s *stage) cursor() [2]int {
-	c := s.loop.frame(s.now).Screen.Cursor
+	c := s.Frame(s.now).Screen.Cursor
 	return [2]int{c.Row, c.Col}
 }
 
@@ -125,9 +164,9 @@ func TestR24NothingRightOfTheQuestion(t *testing.T) {
 			s := newStage(t, 40, 4)
 			s.prints("$ sudo true\r\n")
 			ask(s)
-			rev := s.loop.model.Rev()
+			rev := s.model.Rev()
 			s.types("*", "*", "\b \b", "*", "\x1b[1m•", "*\x1b[m*", strings.Repeat("*", 20))
-			f := s.loop.frame(s.now)
+			f := s.Frame(s.now)
 			require.Equal(t, "Password:", f.Screen.Lines[1])
 			require.Equal(t, protocol.Cursor{Row: 1, Col: 10, Visible: true}, f.Screen.Cursor)
 			require.Equal(t, protocol.BlackoutPassword, f.Blackout.Why)
@@ -140,12 +179,12 @@ func TestR24NothingRightOfTheQuestion(t *testing.T) {
 			require.Equal(t, "hello", s.row(2), "other rows go on")
 			s.prints(strings.Repeat("more\r\n", 10))
 			s.passes(time.Second)
-			s.loop.resize(s.now, 60, 8)
+			s.Resize(s.now, 60, 8)
 			got := s.seen()
 			require.NotContains(t, got, "*")
 			require.NotContains(t, got, "•")
-			require.Contains(t, s.loop.content(), "Password:\nhello\n")
-			require.Nil(t, s.loop.frame(s.now).Blackout)
+			require.Contains(t, s.content(), "Password:\nhello\n")
+			require.Nil(t, s.Frame(s.now).Blackout)
 		})
 	}
 }
@@ -167,8 +206,8 @@ func TestR24ASecretThatWraps(t *testing.T) {
 		s.line = cooked
 		s.prints("ok\r\n* star\r\n")
 		s.passes(time.Second)
-		require.Equal(t, 2, strings.Count(s.loop.content(), "*")*2, "only the one that is output")
-		require.Contains(t, s.loop.content(), "ok\n* star\n")
+		require.Equal(t, 2, strings.Count(s.content(), "*")*2, "only the one that is output")
+		require.Contains(t, s.content(), "ok\n* star\n")
 	}
 }
 
@@ -181,7 +220,7 @@ func TestR24OutputGoesOnAtAHardPrompt(t *testing.T) {
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	s.types("\r\n")
 	s.prints("Sorry.\r\nPass", "word: ")
-	require.Equal(t, []string{"Password:", "Sorry.", "Password:"}, s.loop.frame(s.now).Screen.Lines[:3])
+	require.Equal(t, []string{"Password:", "Sorry.", "Password:"}, s.Frame(s.now).Screen.Lines[:3])
 	require.Len(t, s.said, 1, "one blackout")
 }
 
@@ -224,7 +263,7 @@ func TestR24ARemarkMakesWay(t *testing.T) {
 	require.Equal(t, "🔐 Passphrase:", s.row(0))
 	require.Equal(t, cursor, s.cursor())
 	require.NotContains(t, s.seen(), "•")
-	require.Contains(t, s.loop.content(), "🔐 Passphrase:")
+	require.Contains(t, s.content(), "🔐 Passphrase:")
 }
 
 func TestR24AForm(t *testing.T) {
@@ -232,7 +271,7 @@ func TestR24AForm(t *testing.T) {
 	s.line, s.program = raw, "pinentry-curses"
 	s.prints("\x1b[?1049h\x1b[2;1H| Passphrase: ________ |\x1b[4;1H| <OK> |\x1b[2;15H")
 	s.types("*", "*")
-	require.Equal(t, []string{"", "| Passphrase:", "", "| <OK> |", ""}, s.loop.frame(s.now).Screen.Lines)
+	require.Equal(t, []string{"", "| Passphrase:", "", "| <OK> |", ""}, s.Frame(s.now).Screen.Lines)
 	require.Equal(t, [2]int{1, 14}, s.cursor())
 	s.types("\x1b[4;3H") // tab: on to the button
 	require.Equal(t, [2]int{3, 2}, s.cursor())
@@ -266,7 +305,7 @@ func TestR22NoBlackoutWhereTextIsEdited(t *testing.T) {
 	} {
 		s := newStage(t, 40, 5)
 		play(s)
-		require.Nil(t, s.loop.frame(s.now).Blackout, name)
+		require.Nil(t, s.Frame(s.now).Blackout, name)
 		require.Contains(t, s.seen(), "password:", name)
 		require.Empty(t, s.asked, name)
 	}
@@ -279,7 +318,7 @@ func TestR24TheScreenIsResizedMeanwhile(t *testing.T) {
 	s.prints("Password: ")
 	s.types("*", "*")
 	for _, size := range [][2]int{{20, 3}, {80, 10}, {9, 4}, {40, 3}} {
-		s.loop.resize(s.now, size[0], size[1])
+		s.Resize(s.now, size[0], size[1])
 		s.types("*", "*")
 		require.NotContains(t, s.seen(), "*")
 	}
@@ -294,17 +333,16 @@ func TestR24TheScreenIsResizedMeanwhile(t *testing.T) {
 func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 	s := newStage(t, 40, 3)
 	s.line = raw
-	asked := 0
-	s.privacy.program = func() []string { asked++; return []string{"top"} }
+	s.program = "top"
 	for range 100 {
 		s.prints("output\r\n")
 	}
-	require.Equal(t, 1, asked)
+	require.Equal(t, 1, s.asks)
 	s.passes(0)
-	require.Equal(t, 2, asked, "a look is a look")
+	require.Equal(t, 2, s.asks, "a look is a look")
 	s.now = s.now.Add(nameFor)
 	s.prints("output\r\n")
-	require.Equal(t, 3, asked)
+	require.Equal(t, 3, s.asks)
 }
 
 func TestR25ADismissedPromptIsShown(t *testing.T) {
@@ -317,10 +355,10 @@ func TestR25ADismissedPromptIsShown(t *testing.T) {
 	s.types("*")
 	require.Equal(t, "token: ***", s.row(0))
 	require.Equal(t, [2]int{0, 10}, s.cursor())
-	require.Nil(t, s.loop.frame(s.now).Blackout)
-	require.NoError(t, s.privacy.bars(s.now))
+	require.Nil(t, s.Frame(s.now).Blackout)
+	require.NoError(t, s.Bars(s.now))
 	s.prints("\r\ntoken: ")
-	require.Error(t, s.privacy.bars(s.now), "the next one is another")
+	require.Error(t, s.Bars(s.now), "the next one is another")
 	require.Equal(t, []prompt{{secretprompt.Soft, false}, {secretprompt.Off, true}, {secretprompt.Soft, false}}, s.asked)
 }
 
@@ -334,9 +372,6 @@ func TestR23WhoHearsOfAPrompt(t *testing.T) {
 	require.Len(t, s.asked, 1)
 	s.passes(time.Millisecond)
 	require.Equal(t, []prompt{{secretprompt.Hard, false}, {secretprompt.Off, false}}, s.asked)
-	for i := range s.said {
-		s.said[i].ID = ""
-	}
 	require.Equal(t, []protocol.Blackout{
 		{On: true, Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}, {Why: protocol.BlackoutPassword},
 	}, s.said)
@@ -354,13 +389,13 @@ func TestAPromptEndsWithTheProgram(t *testing.T) {
 	s.broken = true
 	s.passes(0)
 	s.passes(secretprompt.Linger)
-	require.Nil(t, s.loop.frame(s.now).Blackout)
+	require.Nil(t, s.Frame(s.now).Blackout)
 	s.broken = false
 	s.passes(0)
-	require.NotNil(t, s.loop.frame(s.now).Blackout)
-	s.loop.exit = &child.Exit{}
+	require.NotNil(t, s.Frame(s.now).Blackout)
+	s.exit = &child.Exit{}
 	s.passes(0)
-	require.Nil(t, s.loop.frame(s.now).Blackout, "nobody asks any more: the last frame does not say so for ever")
+	require.Nil(t, s.Frame(s.now).Blackout, "nobody asks any more: the last frame does not say so for ever")
 }
 
 // An idle session costs nothing: nobody looks at the line settings where nobody could be told of them.
@@ -396,20 +431,20 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	s := newStage(t, 20, 3)
 	s.prints("before\r\n\x1b]0;my title\a")
 	s.privacy.hide(s.now, true)
-	seq := s.loop.frame(s.now).Seq
+	seq := s.Frame(s.now).Seq
 	s.prints("one\r\ntwo\r\n\x1b]0;other title\a", "three\r\nfour\r\nsee me")
 	s.passes(12 * time.Second)
-	f := s.loop.frame(s.now)
+	f := s.Frame(s.now)
 	require.Equal(t, &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: 12_000}, f.Blackout)
 	require.Equal(t, protocol.Screen{Cols: 20, Rows: 3, Lines: []string{"", "", ""}}, f.Screen)
 	require.Equal(t, seq, f.Seq, "not even that something happens")
-	require.Empty(t, s.loop.content())
-	require.ErrorContains(t, s.privacy.bars(s.now), "hides the screen")
-	_, due := s.loop.pace.Next()
+	require.Empty(t, s.content())
+	require.ErrorIs(t, s.Bars(s.now), control.ErrHidden)
+	_, due := s.pace.Next()
 	require.True(t, due, "the one snapshot that says so")
 
 	s.privacy.hide(s.now, false)
-	f = s.loop.frame(s.now)
+	f = s.Frame(s.now)
 	require.Nil(t, f.Blackout)
 	require.Equal(t, []string{"three", "four", "see me"}, f.Screen.Lines, "the user shows what stands there")
 	require.Equal(t, "other title", f.Screen.Title)
@@ -419,8 +454,8 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	for _, gone := range []string{"one", "two"} {
 		require.NotContains(t, got, gone)
 	}
-	require.Equal(t, "before\n\nafter\n", s.loop.content(), "the rolling text has nothing of it")
-	history := strings.Join(s.loop.pastRows(0, s.loop.model.HistoryLen()), "\n")
+	require.Equal(t, "before\n\nafter\n", s.content(), "the rolling text has nothing of it")
+	history := strings.Join(s.pastRows(0, s.model.HistoryLen()), "\n")
 	require.Equal(t, "before\n\n\nthree\nfour", history)
 }
 
@@ -430,7 +465,7 @@ func TestWaitsDoNotSeeAHiddenScreen(t *testing.T) {
 	wait := func(id string, u protocol.Until) {
 		c, err := snapshot.Compile(u)
 		require.NoError(t, err)
-		s.loop.addWait(s.now, false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met = append(met, id) }}, nil)
+		s.Wait(s.now, false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met = append(met, id) }}, nil)
 	}
 	s.privacy.hide(s.now, true)
 	wait("printed", protocol.Until{Text: "secret"})
@@ -453,7 +488,7 @@ func TestAPasswordOnAHiddenScreen(t *testing.T) {
 	require.Equal(t, "Password:", s.row(0))
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	require.NotContains(t, s.seen(), "*")
-	require.Equal(t, protocol.BlackoutPassword, s.loop.frame(s.now).Blackout.Why)
+	require.Equal(t, protocol.BlackoutPassword, s.Frame(s.now).Blackout.Why)
 	s.line = cooked
 	s.passes(0)
 	s.passes(secretprompt.Linger)
@@ -488,7 +523,7 @@ func FuzzPrivacy(f *testing.F) {
 			case 0xf6:
 				s.privacy.dismiss(s.now)
 			case 0xf7:
-				s.loop.resize(s.now, 7+int(s.writes)%9, 3)
+				s.Resize(s.now, 7+int(s.writes)%9, 3)
 			case 0xf8:
 				s.privacy.hide(s.now, !s.privacy.isHidden())
 			case 0xf9:
@@ -496,14 +531,14 @@ func FuzzPrivacy(f *testing.F) {
 			case 0xfa:
 				s.privacy.spot(s.now)
 			case 0xfb:
-				s.loop.resize(s.now, 30, 6)
+				s.Resize(s.now, 30, 6)
 			}
-			frame := s.loop.frame(s.now)
+			frame := s.Frame(s.now)
 			require.Equal(t, s.privacy.isHidden(), frame.Blackout.Hidden())
 			if s.privacy.isHidden() {
-				require.Empty(t, strings.Join(frame.Screen.Lines, "")+s.loop.content())
+				require.Empty(t, strings.Join(frame.Screen.Lines, "")+s.content())
 			}
-			_, err := protocol.Encode(&protocol.ReadResult{ID: "i", RequestID: "r", SessionID: "s", Frame: frame, Text: s.loop.content()})
+			_, err := protocol.Encode(&protocol.ReadResult{ID: "i", RequestID: "r", SessionID: "s", Frame: frame, Text: s.content()})
 			require.NoError(t, err)
 		}
 		flush()
@@ -521,11 +556,10 @@ func TestR23AFormerPromptLingers(t *testing.T) {
 	s.line = cooked
 	s.now = s.now.Add(time.Millisecond)
 	require.True(t, s.privacy.lingers(s.now), "it looks by itself")
-	require.Empty(t, s.loop.view().Waiting(s.now))
+	require.Empty(t, s.view().Waiting(s.now))
 	s.now = s.now.Add(secretprompt.Linger)
 	require.False(t, s.privacy.lingers(s.now))
 	require.Equal(t, secretprompt.Off, s.privacy.told.kind, "and the others know")
-	require.False(t, (*privacy)(nil).lingers(s.now))
 }
 
 // R78: a prompt that nothing tells but the signs for the keys. What was there of them when it was found goes too.
@@ -536,13 +570,13 @@ func TestR78SignsForKeysAreAPrompt(t *testing.T) {
 		s := newStage(t, 40, 5)
 		s.line = raw
 		s.prints(ask)
-		require.Nil(t, s.loop.frame(s.now).Blackout, name)
+		require.Nil(t, s.Frame(s.now).Blackout, name)
 		before := s.cursor()
 		s.types("*", "*")
-		f := s.loop.frame(s.now)
+		f := s.Frame(s.now)
 		require.Equal(t, protocol.SecretSoft, f.Blackout.Secret, name)
 		require.Equal(t, before, s.cursor(), name)
-		require.Error(t, s.privacy.bars(s.now))
+		require.Error(t, s.Bars(s.now))
 		s.types("*", "\b_\b", "*", "*", "*")
 		require.Equal(t, before, s.cursor(), name)
 		require.NotContains(t, s.seen(), "*", name)
@@ -550,7 +584,7 @@ func TestR78SignsForKeysAreAPrompt(t *testing.T) {
 		s.line = cooked
 		s.prints("done\r\n")
 		s.passes(time.Second)
-		require.Nil(t, s.loop.frame(s.now).Blackout, name)
+		require.Nil(t, s.Frame(s.now).Blackout, name)
 		require.NotContains(t, s.seen(), "*", name)
 		require.Contains(t, s.seen(), "done", name)
 	}
@@ -561,9 +595,9 @@ func TestR78ADismissedOneIsShown(t *testing.T) {
 	s.line = raw
 	s.prints("score ")
 	s.types("*", "*")
-	require.Error(t, s.privacy.bars(s.now))
+	require.Error(t, s.Bars(s.now))
 	s.privacy.dismiss(s.now)
 	s.types("*", "*")
-	require.NoError(t, s.privacy.bars(s.now))
+	require.NoError(t, s.Bars(s.now))
 	require.Equal(t, "score ****", s.row(0))
 }

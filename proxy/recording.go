@@ -75,10 +75,9 @@ func (s *session) wireRecording(cols, rows int, kbd *keyboard) {
 			ID: s.id, Command: s.conf.Command, Args: s.conf.Args, Cwd: s.dir(), Cols: cols, Rows: rows, Cast: filepath.Base(r.files.Name),
 		},
 		Failed: r.failed,
-		Room:   func() { s.loop.post(func(time.Time) { r.resume() }) },
+		Room:   func() { s.observer.Post(func(time.Time) { r.resume() }) },
 	})
-	s.copier.feed = s.loop.feed
-	s.loop.record = r.output
+	s.copier.feed = s.observer.Feed
 	if s.conf.Agent == nil { // with agents, the detector has told the user's keys from what the terminal says
 		kbd.heard = r.listener()
 	}
@@ -119,17 +118,17 @@ func (r *recording) failed(err error) {
 	}
 }
 
-// output records what the model was fed. It runs in the screen loop, where the model is what the recording has shown.
-func (r *recording) output(p []byte) {
+// Fed records what the model was fed. It runs on the observer's goroutine, where the model is what the recording has shown.
+func (r *recording) Fed(p []byte) {
 	if r.Output(p) {
 		r.resume()
 	}
 }
 
-// resume goes on with what was interrupted, when the output is not in the middle of a sequence. It runs in the screen
-// loop.
+// resume goes on with what was interrupted, when the output is not in the middle of a sequence. It runs on the observer's
+// goroutine.
 func (r *recording) resume() {
-	if model := r.s.loop.model; model.Ground() {
+	if model := r.s.observer.Model(); model.Ground() {
 		r.Resume(func() []byte { return model.AppendRedraw(nil) })
 	}
 }
@@ -229,7 +228,7 @@ type typedInput struct {
 	epoch uint64 // 0: the agent has no grant and names none
 	began time.Time
 	bytes []byte                // that the program took
-	sight atomic.Pointer[sight] // the screen loop looks while the pump may give the input up
+	sight atomic.Pointer[sight] // the observer looks while the pump may give the input up
 }
 
 // sight is what was on the screen before an input.
@@ -254,12 +253,12 @@ func (r *recording) input(m *protocol.Input, epoch uint64) *typedInput {
 	return t
 }
 
-// look keeps the screen as agents see it now. It runs in the screen loop.
+// look keeps the screen as agents see it now. It runs on the observer's goroutine.
 func (t *typedInput) look(now time.Time) {
 	if t == nil {
 		return
 	}
-	f := t.r.s.loop.frame(now)
+	f := t.r.s.observer.Frame(now)
 	t.sight.Store(&sight{
 		picture: record.Picture{
 			Cols: f.Screen.Cols, Rows: f.Screen.Rows, Row: f.Screen.Cursor.Row, Col: f.Screen.Cursor.Col,

@@ -11,8 +11,6 @@ import (
 
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/record"
-	"terminalproxy/proxy/screen"
-	"terminalproxy/proxy/snapshot"
 )
 
 func TestCommandLine(t *testing.T) {
@@ -32,7 +30,7 @@ func startRecording(t *testing.T) (r *recording, end func() (cast, log string)) 
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.cast")
 	s := &session{conf: Config{Record: name, Command: "vim"}, copier: &copier{}}
-	s.loop = newScreenLoop(screen.New(screen.Config{Cols: 20, Rows: 4}), snapshot.NewRolling(1), snapshot.NewPace(0, 0))
+	s.observer = newObserver(observerConfig{Cols: 20, Rows: 4})
 	require.NoError(t, s.openRecording())
 	s.wireRecording(20, 4, &keyboard{})
 	go s.recording.run() // ends with close
@@ -73,8 +71,8 @@ func TestR26TheTerminalsOwnWordsAreNotTheUsers(t *testing.T) {
 func TestAnInterruptedRecordingGoesOnBetweenSequences(t *testing.T) {
 	r, end := startRecording(t)
 	feed := func(p string) {
-		r.s.loop.model.Feed([]byte(p))
-		r.output([]byte(p))
+		r.s.observer.Model().Feed([]byte(p))
+		r.Fed([]byte(p))
 	}
 	feed("before")
 	r.Blackout(true, "hidden")

@@ -22,7 +22,7 @@ const above = 64
 // what stands before it.
 const contentMargin = 2000
 
-// redacted is what agents see of the rows of the screen. It belongs to the screen loop.
+// redacted is what agents see of the rows of the screen. It belongs to the observer's goroutine.
 type redacted struct {
 	open bool // --no-redact: nothing is covered
 
@@ -45,8 +45,8 @@ type cover struct {
 }
 
 // show brings the rows up to date with the model and returns what is shown of them; was is what was before.
-func (l *screenLoop) show(was []string) []string {
-	s, m := &l.redacted, l.model
+func (o *observer) show(was []string) []string {
+	s, m := &o.redacted, o.model
 	cols, rows := m.Size()
 	fresh := len(s.raw) != rows || s.cols != cols || len(was) != rows
 	if fresh {
@@ -58,7 +58,7 @@ func (l *screenLoop) show(was []string) []string {
 			s.raw[i], s.revs[i], s.hidden[i] = protocol.Visible(m.RowText(i)), rev, m.RowConceals(i)
 		}
 	}
-	s.covers, s.spare = l.secrets(s.spare[:0]), s.covers
+	s.covers, s.spare = o.secrets(s.spare[:0]), s.covers
 	lines := slices.Clone(s.raw)
 	for i := len(s.covers) - 1; i >= 0; i-- {
 		c := s.covers[i]
@@ -74,14 +74,14 @@ func (l *screenLoop) show(was []string) []string {
 }
 
 // secrets finds what is to be covered on the screen.
-func (l *screenLoop) secrets(dst []cover) []cover {
-	s, m := &l.redacted, l.model
+func (o *observer) secrets(dst []cover) []cover {
+	s, m := &o.redacted, o.model
 	if s.open {
 		return dst
 	}
 	var before []string
 	if !m.Alt() {
-		before = l.rowsAbove(m.HistoryLen())
+		before = o.rowsAbove(m.HistoryLen())
 	}
 	cursor := m.Cursor()
 	col := cursor.Col
@@ -105,14 +105,14 @@ func (l *screenLoop) secrets(dst []cover) []cover {
 }
 
 // rowsAbove are the rows of history before row end that go on in it.
-func (l *screenLoop) rowsAbove(end int) []string {
+func (o *observer) rowsAbove(end int) []string {
 	start := end
-	for start > 0 && end-start < above && l.model.HistoryWrapped(start-1) {
+	for start > 0 && end-start < above && o.model.HistoryWrapped(start-1) {
 		start--
 	}
 	rows := make([]string, 0, end-start)
 	for i := start; i < end; i++ {
-		rows = append(rows, protocol.Visible(l.model.HistoryText(i)))
+		rows = append(rows, protocol.Visible(o.model.HistoryText(i)))
 	}
 	return rows
 }
@@ -210,25 +210,25 @@ func byteAt(row string, col int) int {
 }
 
 // rowRev is the revision in which what is shown of a row changed last.
-func (l *screenLoop) rowRev(row int) uint64 {
-	l.currentLines()
-	if row < 0 || row >= len(l.redacted.changed) {
+func (o *observer) rowRev(row int) uint64 {
+	o.currentLines()
+	if row < 0 || row >= len(o.redacted.changed) {
 		return 0
 	}
-	return max(l.redacted.changed[row], l.model.RowRev(row))
+	return max(o.redacted.changed[row], o.model.RowRev(row))
 }
 
 // rowText is what is shown of a row.
-func (l *screenLoop) rowText(row int) string {
-	if lines := l.currentLines(); row >= 0 && row < len(lines) {
+func (o *observer) rowText(row int) string {
+	if lines := o.currentLines(); row >= 0 && row < len(lines) {
 		return lines[row]
 	}
 	return ""
 }
 
 // redactions counts the secrets on the screen.
-func (l *screenLoop) redactions() (n int) {
-	for _, c := range l.redacted.covers {
+func (o *observer) redactions() (n int) {
+	for _, c := range o.redacted.covers {
 		if c.begins {
 			n++
 		}
@@ -237,8 +237,8 @@ func (l *screenLoop) redactions() (n int) {
 }
 
 // hiddenText are the rows that hold text which the user cannot see.
-func (l *screenLoop) hiddenText() (rows []int) {
-	for i, hidden := range l.redacted.hidden {
+func (o *observer) hiddenText() (rows []int) {
+	for i, hidden := range o.redacted.hidden {
 		if hidden {
 			rows = append(rows, i)
 		}
@@ -247,12 +247,12 @@ func (l *screenLoop) hiddenText() (rows []int) {
 }
 
 // colouredRow is a row with its SGR sequences. Hyperlinks stay out: their targets are no cells.
-func (l *screenLoop) colouredRow(row int) string {
-	l.currentLines()
-	text := visibleANSI(string(l.model.AppendVeiledRowANSI(nil, row)))
-	for _, c := range l.redacted.covers {
+func (o *observer) colouredRow(row int) string {
+	o.currentLines()
+	text := visibleANSI(string(o.model.AppendVeiledRowANSI(nil, row)))
+	for _, c := range o.redacted.covers {
 		if c.row == row {
-			from, to := displaywidth.String(l.redacted.raw[row][:c.from]), displaywidth.String(l.redacted.raw[row][:c.to])
+			from, to := displaywidth.String(o.redacted.raw[row][:c.from]), displaywidth.String(o.redacted.raw[row][:c.to])
 			text = redact.ANSI(text, func(col int) bool { return from <= col && col < to })
 		}
 	}
@@ -260,24 +260,24 @@ func (l *screenLoop) colouredRow(row int) string {
 }
 
 // colour puts the SGR sequences into the rows of f.
-func (l *screenLoop) colour(f *protocol.Frame) {
+func (o *observer) colour(f *protocol.Frame) {
 	for i, row := range f.Changed {
-		f.Changed[i].Text = l.colouredRow(row.Row)
+		f.Changed[i].Text = o.colouredRow(row.Row)
 	}
-	f.Screen.Palette = l.palette()
+	f.Screen.Palette = o.palette()
 	if f.Screen.Lines == nil {
 		return
 	}
 	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
 	for i := range lines {
-		lines[i] = l.colouredRow(i)
+		lines[i] = o.colouredRow(i)
 	}
 	f.Screen.Lines = lines
 }
 
 // palette is what the program changed of the terminal's colours.
-func (l *screenLoop) palette() (all []protocol.Color) {
-	l.model.Repainted(func(name string, r, g, b uint8) {
+func (o *observer) palette() (all []protocol.Color) {
+	o.model.Repainted(func(name string, r, g, b uint8) {
 		all = append(all, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
 	return all
@@ -310,34 +310,34 @@ func visibleANSI(row string) string {
 	return b.String()
 }
 
-// conceal is a text as agents see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.
-func (r *redacted) conceal(text string, ahead int) (concealed string, n int) {
+// Redact is a text as agents may see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.
+// It may be called from any goroutine.
+func (o *observer) Redact(text string, ahead int) string {
+	visible, at := "", -1
 	if ahead < 0 || ahead > len(text) {
-		concealed = protocol.Visible(text)
-		if r.open {
-			return concealed, 0
-		}
-		return redact.Text(concealed, -1)
+		visible = protocol.Visible(text)
+	} else {
+		before := protocol.Visible(text[:len(text)-ahead])
+		visible, at = before+protocol.Visible(text[len(text)-ahead:]), len(before)
 	}
-	before, after := protocol.Visible(text[:len(text)-ahead]), protocol.Visible(text[len(text)-ahead:])
-	if r.open {
-		return before + after, 0
+	if o.redacted.open {
+		return visible
 	}
-	return redact.Text(before+after, len(before))
+	visible, _ = redact.Text(visible, at)
+	return visible
 }
 
 // title is the window's title.
-func (l *screenLoop) title() string {
-	title, _ := l.redacted.conceal(strings.ReplaceAll(l.model.Title(), "\n", " "), -1)
-	return title
+func (o *observer) title() string {
+	return o.Redact(strings.ReplaceAll(o.model.Title(), "\n", " "), -1)
 }
 
 // content is the rolling text.
-func (l *screenLoop) content() string {
-	if l.privacy.isHidden() {
+func (o *observer) content() string {
+	if o.privacy.isHidden() {
 		return ""
 	}
-	text, _ := l.redacted.conceal(l.text.String(), l.text.Ahead())
+	text := o.Redact(o.text.String(), o.text.Ahead())
 	runes := 0
 	for i := len(text); i > 0; {
 		i--

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/snapshot"
 )
 
@@ -20,23 +19,12 @@ var (
 	claim = "sk-" + "ant-api03-" + strings.Repeat("Qz7-", 20)
 )
 
-// watchedLoop is a screen loop that agents look at, without its goroutine.
-func watchedLoop(cols, rows int) *screenLoop {
-	text := snapshot.NewRolling(protocol.ContentRunes + contentMargin)
-	l := newScreenLoop(screen.New(screen.Config{Cols: cols, Rows: rows, Scrollback: 1000, Text: text}), text, snapshot.NewPace(0, 0))
-	l.watched = true
-	l.keyboard = func() protocol.Keyboard { return protocol.Keyboard{Holder: protocol.HolderUser} }
-	l.mouse, l.titled = func(bool) {}, func() {}
-	l.waits.Conceal(func(text string, ahead int) string { text, _ = l.redacted.conceal(text, ahead); return text })
-	return l
-}
-
 // sent is everything that an agent can get of the loop now, as it goes over the wire.
-func sent(t *testing.T, l *screenLoop) string {
+func sent(t *testing.T, o *observer) string {
 	t.Helper()
-	whole, coloured := l.frame(time.Now()), l.frame(time.Now())
-	l.colour(coloured)
-	all, err := json.Marshal([]any{whole, coloured, answered(t, l, &protocol.Read{Scrollback: protocol.MaxHistory}), l.content()})
+	whole, coloured := o.Frame(time.Now()), o.Frame(time.Now())
+	o.colour(coloured)
+	all, err := json.Marshal([]any{whole, coloured, answered(t, o, &protocol.Read{Scrollback: protocol.MaxHistory}), o.content()})
 	require.NoError(t, err)
 	return string(all)
 }
@@ -44,40 +32,40 @@ func sent(t *testing.T, l *screenLoop) string {
 func dots(n int) string { return strings.Repeat("•", n) }
 
 func TestR28FramesCoverSecrets(t *testing.T) {
-	l := watchedLoop(80, 4)
-	l.digest([]byte("export GITHUB=1 " + token + " # x\r\n"))
-	f := l.frame(time.Now())
+	o := watched(80, 4)
+	o.Digest([]byte("export GITHUB=1 " + token + " # x\r\n"))
+	f := o.Frame(time.Now())
 	require.Equal(t, "export GITHUB=1 "+dots(40)+" # x", f.Screen.Lines[0])
 	require.Equal(t, 1, f.Redactions)
-	require.NotContains(t, sent(t, l), token[4:])
-	require.Contains(t, l.model.RowText(0), token, "the user's own screen is as it was")
+	require.NotContains(t, sent(t, o), token[4:])
+	require.Contains(t, o.model.RowText(0), token, "the user's own screen is as it was")
 }
 
 func TestR28NoRedactShowsThem(t *testing.T) {
-	l := watchedLoop(80, 4)
-	l.redacted.open = true
-	l.digest([]byte(token))
-	require.Contains(t, l.frame(time.Now()).Screen.Lines[0], token)
-	require.Contains(t, l.content(), token)
+	o := watched(80, 4)
+	o.redacted.open = true
+	o.Digest([]byte(token))
+	require.Contains(t, o.Frame(time.Now()).Screen.Lines[0], token)
+	require.Contains(t, o.content(), token)
 }
 
 // TestR29Wrapped: over two rows, behind wide characters, and with its first part scrolled away.
 func TestR29Wrapped(t *testing.T) {
-	l := watchedLoop(20, 3)
-	l.digest([]byte("日本 " + token))
-	require.Equal(t, []string{"日本 " + dots(15), dots(20), dots(5)}, l.frame(time.Now()).Screen.Lines)
-	require.Equal(t, 1, l.frame(time.Now()).Redactions)
+	o := watched(20, 3)
+	o.Digest([]byte("日本 " + token))
+	require.Equal(t, []string{"日本 " + dots(15), dots(20), dots(5)}, o.Frame(time.Now()).Screen.Lines)
+	require.Equal(t, 1, o.Frame(time.Now()).Redactions)
 	for range 6 {
-		require.NotContains(t, sent(t, l), "Ab3x")
-		l.digest([]byte("\r\n"))
+		require.NotContains(t, sent(t, o), "Ab3x")
+		o.Digest([]byte("\r\n"))
 	}
-	require.Contains(t, l.model.HistoryText(0), "Ab3x")
+	require.Contains(t, o.model.HistoryText(0), "Ab3x")
 }
 
 func TestR29BrokenByTheProgramAtTheEdge(t *testing.T) {
-	l := watchedLoop(20, 3)
-	l.digest([]byte("\x1b[?7l\x1b[H" + token[:20] + "\x1b[2H" + token[20:] + "\x1b[3H x"))
-	require.Equal(t, []string{dots(20), dots(20), " x"}, l.frame(time.Now()).Screen.Lines)
+	o := watched(20, 3)
+	o.Digest([]byte("\x1b[?7l\x1b[H" + token[:20] + "\x1b[2H" + token[20:] + "\x1b[3H x"))
+	require.Equal(t, []string{dots(20), dots(20), " x"}, o.Frame(time.Now()).Screen.Lines)
 }
 
 // TestR29HalfPainted: none of what the program has printed of a token is ever in a frame, byte by byte.
@@ -91,14 +79,14 @@ func TestR29HalfPainted(t *testing.T) {
 		{"in a variable", "MY_SECRET=", "h8Jk29dkaPq1", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := watchedLoop(40, 5)
-			l.digest([]byte(tt.before))
+			o := watched(40, 5)
+			o.Digest([]byte(tt.before))
 			for i := range len(tt.secret) {
-				l.digest([]byte(tt.secret[i : i+1]))
+				o.Digest([]byte(tt.secret[i : i+1]))
 				if tt.prefix == "" {
-					require.NotContains(t, sent(t, l), tt.before+tt.secret[:1], "after %d bytes", i+1)
+					require.NotContains(t, sent(t, o), tt.before+tt.secret[:1], "after %d bytes", i+1)
 				} else {
-					require.NotContains(t, sent(t, l), tt.secret[:len(tt.prefix)+1], "after %d bytes", i+1)
+					require.NotContains(t, sent(t, o), tt.secret[:len(tt.prefix)+1], "after %d bytes", i+1)
 				}
 			}
 		})
@@ -107,103 +95,102 @@ func TestR29HalfPainted(t *testing.T) {
 
 // TestR29Differences: a row changes for an agent when it is covered or no longer, though nothing was printed into it.
 func TestR29Differences(t *testing.T) {
-	l := watchedLoop(80, 4)
-	l.digest([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
-	l.digest([]byte("pip install hf_tra"))
-	first := l.frame(time.Now())
+	o := watched(80, 4)
+	o.Digest([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
+	o.Digest([]byte("pip install hf_tra"))
+	first := o.Frame(time.Now())
 	require.Equal(t, "pip install "+dots(6), first.Screen.Lines[1], "it may become a token")
-	l.digest([]byte("\r\n"))
-	f := l.frame(time.Now())
-	l.reduce(f, first.Seq)
+	o.Digest([]byte("\r\n"))
+	f := o.Frame(time.Now())
+	o.reduce(f, first.Seq)
 	require.Equal(t, []protocol.Row{{Row: 1, Text: "pip install hf_tra"}}, f.Changed)
 	require.NotEqual(t, first.Screen.Hash, f.Screen.Hash)
 
-	seq := l.frame(time.Now()).Seq
-	l.digest([]byte("a " + token + " b"))
-	f = l.frame(time.Now())
-	l.reduce(f, seq)
+	seq := o.Frame(time.Now()).Seq
+	o.Digest([]byte("a " + token + " b"))
+	f = o.Frame(time.Now())
+	o.reduce(f, seq)
 	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
-	l.colour(f)
+	o.colour(f)
 	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
 }
 
 // TestR28NoWaitConfirmsAGuess: what is not shown can neither be waited for nor be a condition.
 func TestR28NoWaitConfirmsAGuess(t *testing.T) {
-	l := watchedLoop(80, 4)
+	o := watched(80, 4)
 	met := map[string]bool{}
 	wait := func(id string, u protocol.Until) {
 		c, err := snapshot.Compile(u)
 		require.NoError(t, err)
-		l.addWait(time.Now(), false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met[id] = true }}, func(err error) { require.NoError(t, err) })
+		o.Wait(time.Now(), false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met[id] = true }}, func(err error) { require.NoError(t, err) })
 	}
 	wait("text", protocol.Until{Text: token[:10]})
 	wait("regex", protocol.Until{Regex: `ghp_[A-M]`})
 	wait("scrolled by", protocol.Until{Text: "Ab3xAb3x"})
 	wait("shown", protocol.Until{Text: "done " + dots(40) + "."})
 	for _, b := range []byte("done " + token + ".\r\n" + token + "\r\n\n\n\n\n\nready\r\n") {
-		l.digest([]byte{b})
+		o.Digest([]byte{b})
 	}
 	wait("later", protocol.Until{Regex: `Ab3x`})
 	wait("ready", protocol.Until{Text: "ready"})
 	require.Equal(t, map[string]bool{"shown": true, "ready": true}, met)
-	require.Error(t, snapshot.CheckExpect(&protocol.Expect{Text: token[:8]}, l.view()))
+	require.Error(t, o.Expect(&protocol.Expect{Text: token[:8]}))
 	wait("gone", protocol.Until{Gone: token[:8]})
 	require.True(t, met["gone"], "nor does it say when a token leaves the screen")
 }
 
 func TestR28TheRollingTextIsCutBehindASecret(t *testing.T) {
-	l := watchedLoop(80, 4)
+	o := watched(80, 4)
 	for i := range 200 {
-		l.digest(fmt.Appendf(nil, "%03d %s\r\n", i, token))
-		content := l.content()
+		o.Digest(fmt.Appendf(nil, "%03d %s\r\n", i, token))
+		content := o.content()
 		require.NotContains(t, content, "Ab3x")
 		require.LessOrEqual(t, len([]rune(content)), protocol.ContentRunes)
 	}
-	require.Len(t, []rune(l.content()), protocol.ContentRunes)
+	require.Len(t, []rune(o.content()), protocol.ContentRunes)
 }
 
-func TestR28CommandLineAndTitle(t *testing.T) {
-	l := watchedLoop(80, 4)
-	s := &session{loop: l, conf: Config{Args: []string{"-H", "Authorization: Bearer " + claim, "x"}}}
-	require.Equal(t, []string{"-H", "Authorization: Bearer " + dots(len(claim)), "x"}, s.arguments())
-	l.digest([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
-	require.Equal(t, "login "+dots(40)+" evil", l.frame(time.Now()).Screen.Title)
+func TestR28TitleAndArguments(t *testing.T) {
+	o := watched(80, 4)
+	require.Equal(t, "Authorization: Bearer "+dots(len(claim)), o.Redact("Authorization: Bearer "+claim, -1))
+	o.Digest([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
+	require.Equal(t, "login "+dots(40)+" evil", o.Frame(time.Now()).Screen.Title)
 }
 
 // TestR45NothingInvisible: what a person cannot see is not sent, and what is on the screen in an invisible style is named.
 func TestR45NothingInvisible(t *testing.T) {
-	l := watchedLoop(60, 8)
-	l.digest([]byte("a\U000e0069\U000e0067b \u202eright\u2066 z\u200be\u200dr\ufeffo \u00ad🏴\U000e0067\U000e0062\U000e007f\r\n"))
-	l.digest([]byte("\x1b[8mrun rm\x1b[0m\r\n\x1b[30;40mcurl\x1b[0m plain\r\n"))
-	l.digest([]byte("\x1b]8;;https://evil.example/steal?do=this\x1b\\link\x1b]8;;\x1b\\ \x1b]0;tit\u200ble\a 👩\u200d👧 ❤\ufe0f क्\u200dष\r\n"))
-	got := sent(t, l)
+	o := watched(60, 8)
+	o.Digest([]byte("a\U000e0069\U000e0067b \u202eright\u2066 z\u200be\u200dr\ufeffo \u00ad🏴\U000e0067\U000e0062\U000e007f\r\n"))
+	o.Digest([]byte("\x1b[8mrun rm\x1b[0m\r\n\x1b[30;40mcurl\x1b[0m plain\r\n"))
+	o.Digest([]byte("\x1b]8;;https://evil.example/steal?do=this\x1b\\link\x1b]8;;\x1b\\ \x1b]0;tit\u200ble\a 👩\u200d👧 ❤\ufe0f क्\u200dष\r\n"))
+	got := sent(t, o)
 	for _, r := range got {
 		bad := r >= 0xe0000 && r <= 0xe007f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200b || r == 0xfeff || r == 0xad
 		require.False(t, bad, "%U in %q", r, got)
 	}
 	require.NotContains(t, got, "evil.example")
-	f := l.frame(time.Now())
+	f := o.Frame(time.Now())
 	require.Equal(t, "title", f.Screen.Title)
 	require.Equal(t, []int{1, 2}, f.HiddenText)
 	require.Contains(t, f.Screen.Lines[3], "👩\u200d👧 ❤\ufe0f")
 	require.Equal(t, "ab right zero 🏴", f.Screen.Lines[0])
-	l.digest([]byte("\r\n\n\n\n\n\n\n\n"))
-	require.Empty(t, l.frame(time.Now()).HiddenText)
-	past := answered(t, l, &protocol.Read{Scrollback: 6})
+	o.Digest([]byte("\r\n\n\n\n\n\n\n\n"))
+	require.Empty(t, o.Frame(time.Now()).HiddenText)
+	past := answered(t, o, &protocol.Read{Scrollback: 6})
 	require.Equal(t, []int{1, 2}, past.HiddenText, past.Text)
 }
 
 func BenchmarkFrame(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			l := watchedLoop(size[0], size[1])
+			o := watched(size[0], size[1])
 			for i := range size[1] {
-				l.model.Feed(fmt.Appendf(nil, "\x1b[%dHif err := do_it(%d, a-b); err != nil { return x: y } // http://example.com/a_b-c %d", i+1, i, i))
+				o.model.Feed(fmt.Appendf(nil, "\x1b[%dHif err := do_it(%d, a-b); err != nil { return x: y } // http://example.com/a_b-c %d", i+1, i, i))
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				l.model.Feed(fmt.Appendf(nil, "\x1b[5;7H%d", i))
-				l.frame(time.Time{})
+				o.model.Feed(fmt.Appendf(nil, "\x1b[5;7H%d", i))
+				o.Frame(time.Time{})
 			}
 		})
 	}

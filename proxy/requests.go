@@ -18,13 +18,17 @@ import (
 const defaultWait = 10 * time.Second
 
 // desk answers what comes over the link. handle runs on the link's reading goroutine and never blocks: the pump and the
-// screen loop do the work and answer.
+// observer do the work and answer.
 type desk struct {
 	s        *session
 	receipts *receipts
 	mail     mailbox
-	pointer  pointer // of the screen loop
+	pointer  pointer
 	book     names.Book
+	// answers and deciding belong to the observer's goroutine, as does pointer. deciding are the waits for a decision about
+	// control: their agents.
+	answers  answers
+	deciding map[string]string
 	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
 	parting string
 	// speech and letters bound the messages of agents, and of people elsewhere. They belong to the link's goroutine.
@@ -84,33 +88,14 @@ func (d *desk) gone(requestID string) {
 }
 
 func (d *desk) read(m *protocol.Read) {
-	ok := d.s.loop.post(func(now time.Time) {
-		l := d.s.loop
-		r := &protocol.ReadResult{ID: newID(), RequestID: m.RequestID, SessionID: d.s.id, Frame: l.answer(now)}
-		if r.Frame.Blackout.Hidden() {
-			d.s.link.Send(r)
+	o := d.s.observer
+	ok := o.Post(func(now time.Time) {
+		r := &protocol.ReadResult{ID: newID(), RequestID: m.RequestID, SessionID: d.s.id}
+		if err := o.AnswerRead(now, m, r); err != nil {
+			d.s.link.Send(&protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBadMessage, Message: err.Error(), Field: "fromLine"})
 			return
 		}
-		seen := l.sent.at(m.SinceSeq)
-		switch {
-		case m.SinceSeq > 0 && m.Follow && !m.Attributes:
-			l.follow(r.Frame, seen)
-		case m.SinceSeq > 0:
-			l.reduce(r.Frame, m.SinceSeq)
-		}
-		if m.Attributes {
-			l.colour(r.Frame)
-		}
-		switch {
-		case m.Scrollback > 0:
-			if no := l.past(r, m, seen); no != nil {
-				d.s.link.Send(&protocol.Error{RequestID: m.RequestID, Code: no.code, Message: no.say, Field: "fromLine"})
-				return
-			}
-		case m.Text:
-			r.Text = l.content()
-		}
-		if m.Notes {
+		if m.Notes && !r.Frame.Blackout.Hidden() {
 			r.Notes = d.mail.take(m.AgentID)
 		}
 		d.s.link.Send(r)
@@ -127,9 +112,9 @@ func (d *desk) wait(m *protocol.Wait) {
 		d.s.link.Send(bad.Reply())
 		return
 	}
-	ok := d.s.loop.post(func(now time.Time) {
+	ok := d.s.observer.Post(func(now time.Time) {
 		if m.Until.Control {
-			word := d.s.loop.answers.take(m.AgentID)
+			word := d.answers.take(m.AgentID)
 			if word == "" && d.mail.waits(m.AgentID) {
 				word = "message"
 			}
@@ -139,9 +124,9 @@ func (d *desk) wait(m *protocol.Wait) {
 			}
 		}
 		if m.Until.Control {
-			d.s.loop.deciding[m.RequestID] = m.AgentID
+			d.deciding[m.RequestID] = m.AgentID
 		}
-		d.s.loop.addWait(now, m.Until.Waiting, snapshot.Wait{
+		d.s.observer.Wait(now, m.Until.Waiting, snapshot.Wait{
 			ID: m.RequestID, Condition: condition, AfterSeq: m.AfterSeq, Deadline: now.Add(patience(m.TimeoutMs)),
 			Done: func(r snapshot.Result) { d.waited(time.Now(), m, r) },
 		}, func(err error) {
@@ -158,17 +143,15 @@ func (d *desk) wait(m *protocol.Wait) {
 
 // cancel ends a wait that nobody waits for any more, or keeps the answer to a request for control for the agent's next one.
 func (d *desk) cancel(m *protocol.Cancel) {
-	d.s.loop.post(func(time.Time) {
-		l := d.s.loop
-		if l.waits.Cancel(m.RequestID) {
-			delete(l.asking, m.RequestID)
-			delete(l.deciding, m.RequestID)
+	d.s.observer.Post(func(time.Time) {
+		if d.s.observer.CancelWait(m.RequestID) {
+			delete(d.deciding, m.RequestID)
 			return
 		}
-		if agent := l.answers.leave(m.RequestID); agent != "" && slices.Contains(slices.Collect(maps.Values(l.deciding)), agent) {
-			word, sent := l.answers.take(agent), false
-			l.waits.Decide(func(id string) bool {
-				met := !sent && l.deciding[id] == agent
+		if agent := d.answers.leave(m.RequestID); agent != "" && slices.Contains(slices.Collect(maps.Values(d.deciding)), agent) {
+			word, sent := d.answers.take(agent), false
+			d.s.observer.DecideWaits(func(id string) bool {
+				met := !sent && d.deciding[id] == agent
 				sent = sent || met
 				return met
 			}, word)
@@ -176,49 +159,27 @@ func (d *desk) cancel(m *protocol.Cancel) {
 	})
 }
 
-// addWait opens a wait, and remembers those that nothing but looking can meet.
-func (l *screenLoop) addWait(now time.Time, looking bool, w snapshot.Wait, refused func(error)) {
-	if looking {
-		done := w.Done
-		w.Done = func(r snapshot.Result) { delete(l.asking, w.ID); done(r) }
-		l.asking[w.ID] = true
-	}
-	l.privacy.look(now)
-	if err := l.waits.Add(w, l.view(), now); err != nil {
-		if looking && !errors.Is(err, snapshot.ErrWaitOpen) {
-			delete(l.asking, w.ID)
-		}
-		refused(err)
-	}
-}
-
-// decide ends the waits of one agent for a decision about its request, or for the end of its control. heard says that the agent
+// decided ends the waits of one agent for a decision about its request, or for the end of its control. heard says that the agent
 // is told otherwise: its input was dropped.
-func (l *screenLoop) decide(e control.Event, word string, heard bool) {
+func (d *desk) decided(e control.Event, word string, heard bool) {
 	if e.Granted || e.Reason != control.Replaced {
-		l.waits.Decide(func(id string) bool {
-			agent, ok := l.deciding[id]
+		d.s.observer.DecideWaits(func(id string) bool {
+			agent, ok := d.deciding[id]
 			ok = ok && agent == e.Agent.ID
 			heard = heard || ok
 			return ok
 		}, word)
 	}
-	l.answers.decided(e, word, heard)
+	d.answers.decided(e, word, heard)
 }
 
 func (d *desk) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
-	l := d.s.loop
-	delete(l.deciding, m.RequestID)
+	delete(d.deciding, m.RequestID)
 	out := &protocol.WaitResult{
 		ID: newID(), RequestID: m.RequestID, SessionID: d.s.id, Met: r.End == snapshot.Met, Matched: r.Matched,
-		Seq: l.model.Rev(), Frame: l.answer(now), Notes: d.mail.take(m.AgentID),
+		Notes: d.mail.take(m.AgentID),
 	}
-	if m.SinceSeq > 0 {
-		l.followed(out, m)
-	}
-	if l.exit != nil {
-		out.ExitCode = &l.exit.Code
-	}
+	d.s.observer.AnswerWait(now, m, out)
 	d.s.link.Send(out)
 }
 
@@ -232,7 +193,7 @@ func (d *desk) request(m *protocol.ControlRequest) {
 		Reason: overlay.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 	}
 	// Before the pump has it: that nobody waits for the answer any more may come next.
-	d.s.loop.post(func(time.Time) { d.s.loop.answers.asks(r.Agent.ID, r.ID) })
+	d.s.observer.Post(func(time.Time) { d.answers.asks(r.Agent.ID, r.ID) })
 	ok := d.s.pump.Post(func(now time.Time) {
 		err := d.s.request(now, r)
 		d.s.recording.requested(r, err)
@@ -302,9 +263,9 @@ func (d *desk) controlEvent(e control.Event, dropped, unsubmitted int) {
 	if unsubmitted == 0 || e.Granted {
 		d.s.status.Controlled(e, "", parting)
 	} else {
-		d.s.loop.shared.leftBehind(func(line string) { d.s.status.Controlled(e, line, parting) }, func() {})
+		d.s.line.leftBehind(func(line string) { d.s.status.Controlled(e, line, parting) }, func() {})
 	}
-	d.s.loop.post(func(time.Time) { d.s.loop.decide(e, word, dropped > 0) })
+	d.s.observer.Post(func(time.Time) { d.decided(e, word, dropped > 0) })
 }
 
 // why is the sentence for an agent whose control ended.

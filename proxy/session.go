@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,8 +21,6 @@ import (
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/overlay"
-	"terminalproxy/proxy/screen"
-	"terminalproxy/proxy/snapshot"
 	"terminalproxy/proxy/tty"
 )
 
@@ -110,9 +107,9 @@ type session struct {
 
 	term      *tty.Terminal
 	child     *child.Child
-	writes    atomic.Uint64 // how often something was written to the program, or has begun to be
-	wrote     atomic.Uint64 // how often that has ended
-	loop      *screenLoop
+	program   *program
+	observer  *observer
+	line      *sharedLine // nil without agents
 	copier    *copier
 	painter   *overlay.Painter
 	pump      *input.Pump
@@ -269,38 +266,48 @@ func (s *session) wire(cols, rows int, at cursor) error {
 		return err
 	}
 	agent := s.conf.Agent
-	model := screen.Config{Cols: cols, Rows: rows, CursorRow: at.row}
-	text, interval := snapshot.NewRolling(1), time.Duration(0)
-	var sink *textGate
-	if agent != nil {
-		text, interval = snapshot.NewRolling(protocol.ContentRunes+contentMargin), agent.Interval
-		sink = &textGate{text: text}
-		model.Scrollback, model.Text = scrollback, sink
-	}
-	s.loop = newScreenLoop(screen.New(model), text, snapshot.NewPace(interval, 0))
-	s.loop.child = s.child
-	s.loop.inputWait = inputWait{child: s.child, writes: s.writes.Load, wrote: s.wrote.Load, drained: s.drained}
+	s.program = &program{Child: s.child}
+	s.observer = newObserver(s.observerConfig(cols, rows, at))
 	s.copier = &copier{
-		child: s.child, term: s.term, poll: outPoll, kick: s.loop.signal,
+		child: s.child, term: s.term, poll: outPoll, kick: s.observer.Wake,
 		exit: exitSequence{on: s.term.HasScreen()},
 	}
 	if agent != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
-		s.copier.feed = s.loop.feed
+		s.copier.feed = s.observer.Feed
 	}
 	kbd := &keyboard{term: s.term, typed: at.typed}
 	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, at))
-	s.loop.queried = s.answerQueries
 	if agent != nil {
 		s.wireAgent(agent)
-		s.wirePrivacy(sink)
-		s.wireLine()
-		s.pump.Line = s.loop.shared.tracker
+		s.watchSecrets()
+		s.authority.shares, s.pump.Line = s.line.tracker.Allow, s.line.tracker
+		s.line.moved() // keys may come before any output
 	}
 	if s.conf.headless != nil {
 		s.wireHeadless()
 	}
 	s.wireRecording(cols, rows, kbd)
 	return nil
+}
+
+// scrollback is how many rows of history are kept for agents.
+const scrollback = 10_000
+
+// observerConfig plugs the observer. Without agents it is the terminal that the program asks, and what a recording shows.
+func (s *session) observerConfig(cols, rows int, at cursor) observerConfig {
+	c := observerConfig{
+		Cols: cols, Rows: rows, CursorRow: at.row, Program: observedProgram{s.program, s}, Queried: s.answerQueries,
+	}
+	if s.recording != nil {
+		c.Recorder = s.recording
+	}
+	if agent := s.conf.Agent; agent != nil {
+		s.line = newSharedLine(s)
+		c.Agents = &agentsConfig{
+			Session: &observed{s: s}, Line: s.line, Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
+		}
+	}
+	return c
 }
 
 func (s *session) poller(read, write int) (*tty.Poller, error) {
@@ -314,7 +321,7 @@ func (s *session) poller(read, write int) (*tty.Poller, error) {
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
 func (s *session) pumpConfig(kbd *keyboard, ready readiness, at cursor) input.Config {
 	c := input.Config{
-		Keyboard: kbd, Program: program{s.child, &s.writes, &s.wrote}, Poll: ready, ByHand: !s.term.HasKeyboard(),
+		Keyboard: kbd, Program: s.program, Poll: ready, ByHand: !s.term.HasKeyboard(),
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
 	}
 	agent := s.conf.Agent
@@ -345,7 +352,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at cursor) input.Co
 // wireAgent adds what observation and control need.
 func (s *session) wireAgent(agent *AgentConfig) {
 	s.desk = &desk{
-		s: s, receipts: newReceipts(),
+		s: s, receipts: newReceipts(), deciding: make(map[string]string),
 		speech: pace{burst: overlay.MessageBurst, every: overlay.MessageEvery}, letters: pace{burst: 2 * overlay.MessageBurst, every: overlay.MessageEvery / 5},
 	}
 	s.detector.write = s.desk.compose
@@ -353,10 +360,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.copier.filter = &escapes{authority: s.authority, allowed: agent.AllowEscapes}
 	s.authority.changed = func(state control.State) {
 		s.status.Show(state)
-		s.loop.post(func(now time.Time) {
-			s.loop.privacy.hide(now, state.Hidden)
-			s.loop.touch(now)
-		})
+		s.observer.Post(func(now time.Time) { s.observer.ControlChanged(now, state.Hidden) })
 	}
 	s.authority.event = s.desk.controlEvent
 	s.authority.typed = func() {
@@ -364,28 +368,16 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		s.recording.typed()
 	}
 	s.watchFront(agent.OneProgram)
-	s.loop.watched = true
-	s.loop.redacted.open = agent.NoRedact
-	s.loop.waits.Conceal(func(text string, ahead int) string {
-		text, _ = s.loop.redacted.conceal(text, ahead)
-		return text
-	})
-	s.loop.keyboard = s.keyboardState
-	s.loop.titled = s.copier.repaint
-	s.loop.mouse = func(x10 bool) {
-		s.pump.Post(func(time.Time) { s.detector.SetX10Mouse(x10) })
-	}
-	s.loop.publish = func(f *protocol.Frame, text string) { s.link.Snapshot(s.snapshot(f, text)) }
 	s.link = link.New(link.Config{
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.desk.handle,
-		Up: func() { s.observed(true) },
+		Up: func() { s.reached(true) },
 		Trouble: func(err error) {
-			s.observed(false)
+			s.reached(false)
 			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
 		},
 		Down: func() {
-			s.loop.privacy.reached.Store(false)
+			s.observer.Reached(false)
 			s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) })
 		},
 	})
@@ -454,7 +446,7 @@ func (s *session) open() protocol.Message {
 func (s *session) arguments() []string {
 	args := make([]string, len(s.conf.Args))
 	for i, a := range s.conf.Args {
-		args[i], _ = s.loop.redacted.conceal(a, -1)
+		args[i] = s.observer.Redact(a, -1)
 	}
 	return args
 }

@@ -305,7 +305,7 @@ func (s *session) takeUp() {
 	case o.exit.modes.Alt():
 		o.write(s.painter.Redraw())
 	default:
-		s.loop.post(func(time.Time) { s.painter.Resized() }) // who knows where the shell left the cursor
+		s.observer.Post(func(time.Time) { s.painter.Resized() }) // who knows where the shell left the cursor
 	}
 	o.dirty.Store(true)
 }

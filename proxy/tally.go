@@ -7,7 +7,7 @@ import (
 	"terminalproxy/proxy/secretprompt"
 )
 
-// tally counts what the user types, for the screen loop to compare with what the program shows. The pump counts.
+// tally counts what the user types, for the observer to compare with what the program shows. The pump counts.
 type tally struct{ text, signs atomic.Uint64 }
 
 // count adds a key or a part of a paste. A key in one of the newer encodings is a sequence, and counts where it is a letter.

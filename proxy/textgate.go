@@ -3,7 +3,7 @@ package proxy
 import "terminalproxy/proxy/snapshot"
 
 // textGate stands between the terminal model and the rolling text: what agents shall not see does not pass. It implements
-// [screen.TextSink] and belongs to the screen loop.
+// [screen.TextSink] and belongs to the observer's goroutine.
 type textGate struct {
 	text   *snapshot.Rolling
 	secret bool // the cursor stands where a secret is typed

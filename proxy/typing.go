@@ -71,11 +71,11 @@ func (d *desk) input(m *protocol.Input) {
 	})
 }
 
-// ready prepares what is left of an input, all of it if that is nil, and answers in the screen loop. Under level type it looks
+// ready prepares what is left of an input, all of it if that is nil, and answers on the observer's goroutine. Under level type it looks
 // again until the line stands still.
 func (d *desk) ready(h *holding, left []input.Piece, began time.Time, answer, gone func([]input.Piece, error)) {
-	ok := d.s.loop.post(func(now time.Time) {
-		if err := d.s.loop.shared.blocks(now); err != nil {
+	ok := d.s.observer.Post(func(now time.Time) {
+		if err := d.s.line.blocks(now); err != nil {
 			if h.group == 0 {
 				h.group = d.s.child.ForegroundGroup()
 			}
@@ -89,11 +89,11 @@ func (d *desk) ready(h *holding, left []input.Piece, began time.Time, answer, go
 		}
 		pieces, err := left, error(nil)
 		if left == nil {
-			h.from = d.s.loop.model.Rev()
+			h.from = d.s.observer.Model().Rev()
 			pieces, err = d.prepare(h)
 		}
 		if err == nil && d.typeLevel() {
-			judged, still := d.s.loop.shared.judge(now, began, isText(pieces))
+			judged, still := d.s.line.judge(now, began, isText(pieces))
 			h.judged, h.does = judged, pieces[0].Say
 			if !still && (judged.prompt != line.Editor || !judged.read || h.submits(pieces)) {
 				time.AfterFunc(stillEvery, func() { d.ready(h, left, began, answer, gone) })
@@ -120,23 +120,23 @@ func isText(pieces []input.Piece) bool {
 // lineEnds makes each end of a line what the Enter key sends.
 var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 
-// prepare checks the conditions of an input against the screen as it is now, and makes its bytes. It runs in the screen loop.
+// prepare checks the conditions of an input against the screen as it is now, and makes its bytes. It runs on the observer's goroutine.
 func (d *desk) prepare(h *holding) ([]input.Piece, error) {
-	l, m := d.s.loop, h.m
-	if no := l.privacy.bars(time.Now()); no != nil && (h.excuse == nil || l.privacy.isHidden()) {
-		return nil, no // an excuse is for the pump to weigh, which will
+	o := d.s.observer
+	if no := o.Bars(time.Now()); no != nil && (h.excuse == nil || errors.Is(no, control.ErrHidden)) {
+		return nil, barred(no) // an excuse is for the pump to weigh, which will
 	}
-	if err := snapshot.CheckExpect(m.Expect, l.view()); err != nil {
+	if err := o.Expect(h.m.Expect); err != nil {
 		return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
 	}
-	pieces, err := d.encode(h, l.model.Modes())
+	pieces, err := d.encode(h, o.Model().Modes())
 	if err == nil && d.s.conf.Agent.OneProgram {
 		pieces = apart(pieces)
 	}
 	return pieces, err
 }
 
-// encode makes the bytes of an input for the program's modes. It runs in the screen loop.
+// encode makes the bytes of an input for the program's modes. It runs on the observer's goroutine.
 func (d *desk) encode(h *holding, modes screen.Modes) ([]input.Piece, error) {
 	m := h.m
 	km := keys.Modes{
@@ -295,7 +295,7 @@ func (d *desk) typed(h *holding, r input.Receipt) {
 	}
 	d.word(h, r, result)
 	d.s.recording.done(result, h)
-	if !d.s.loop.post(func(now time.Time) { d.settle(now, h, result) }) {
+	if !d.s.observer.Post(func(now time.Time) { d.settle(now, h, result) }) {
 		d.answer(result)
 	}
 }
@@ -342,13 +342,21 @@ func (d *desk) flushed(h *holding, n int) {
 		r.WrittenBytes, r.DroppedBytes, r.UnsubmittedBytes = now.WrittenBytes, now.DroppedBytes, now.UnsubmittedBytes
 		r.Status, r.Reason, r.Message, r.Ended = now.Status, now.Reason, now.Message, now.Ended
 	}
-	d.s.loop.post(func(time.Time) {
+	d.s.observer.Post(func(time.Time) {
 		if h.answered {
 			d.receipts.correct(h.m.RequestID, correct)
 		} else {
 			h.correct = correct
 		}
 	})
+}
+
+// barred words why a grant pauses.
+func barred(why error) *refusal {
+	if errors.Is(why, control.ErrHidden) {
+		return &refusal{protocol.CodeBlackout, "the user hides the screen; your grant goes on when it is shown again"}
+	}
+	return &refusal{protocol.CodeSecretPrompt, "the program asks the user for a password, which the user types; your grant goes on afterwards"}
 }
 
 // fate words what became of an input.
@@ -390,13 +398,13 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 	return status, protocol.CodeUnavailable, "the input could not be typed"
 }
 
-// settle answers at once, or when the screen has been quiet for as long as the agent wants. It runs in the screen loop. The
+// settle answers at once, or when the screen has been quiet for as long as the agent wants. It runs on the observer's goroutine. The
 // agent's time began when its input came; one that had to wait for the user gets a little for this all the same.
 func (d *desk) settle(now time.Time, h *holding, result *protocol.InputResult) {
 	m := h.m
 	d.pointer.landed(h, result)
 	if result.Status != protocol.StatusWritten && result.UnsubmittedBytes > 0 {
-		d.s.loop.shared.leftBehind(func(line string) {
+		d.s.line.leftBehind(func(line string) {
 			result.LeftOnLine = line
 			d.answerNow(time.Now(), h, result)
 		}, func() { d.answer(result) })
@@ -411,7 +419,7 @@ func (d *desk) settle(now time.Time, h *holding, result *protocol.InputResult) {
 		d.answerNow(now, h, result)
 		return
 	}
-	d.s.loop.addWait(now, false, snapshot.Wait{
+	d.s.observer.Wait(now, false, snapshot.Wait{
 		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: later(h.began.Add(patience(m.TimeoutMs)), now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast)),
 		Done: func(snapshot.Result) { d.answerNow(time.Now(), h, result) },
 	}, func(error) { d.answerNow(now, h, result) })
@@ -431,9 +439,9 @@ func (d *desk) answerNow(now time.Time, h *holding, result *protocol.InputResult
 	}
 	result.Notes = d.mail.take(m.AgentID)
 	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
-		d.s.loop.answers.take(m.AgentID) // it knows from this whether it may type
+		d.answers.take(m.AgentID) // it knows from this whether it may type
 	}
-	result.Seq, result.Frame = d.s.loop.model.Rev(), d.s.loop.answer(now)
+	result.Seq, result.Frame = d.s.observer.Model().Rev(), d.s.observer.Answer(now)
 	d.answer(result)
 }
 

@@ -1,0 +1,223 @@
+package proxy
+
+import "time"
+
+// Sizes and times of the loop.
+const (
+	// spoolMax is how much output may wait for the model before the copier waits for it, in bytes. The model is faster
+	// than a PTY, so this is only ever full for a moment.
+	spoolMax = 256 << 10
+	// feedMax is how much is fed between two looks at the waits.
+	feedMax = 4 << 10
+	// waitingEvery is how often the kernel is asked whether the program waits for input, while somebody wants to know:
+	// nothing announces that.
+	waitingEvery = 25 * time.Millisecond
+)
+
+// Feed hands output to the model and says how many bytes wait for it; Wake makes it be taken. It waits only while the model
+// is behind by spoolMax, and never on anything but it.
+func (o *observer) Feed(p []byte) (waiting int) {
+	o.mu.Lock()
+	for len(o.spool) > spoolMax && !o.stopped {
+		o.room.Wait()
+	}
+	o.spool = append(o.spool, p...)
+	waiting = len(o.spool)
+	o.mu.Unlock()
+	return waiting
+}
+
+// Post runs do on the observer's goroutine, after what was fed before. It reports false when that has ended.
+func (o *observer) Post(do func(now time.Time)) bool {
+	o.mu.Lock()
+	stopped := o.stopped
+	if !stopped {
+		o.posts = append(o.posts, do)
+	}
+	o.mu.Unlock()
+	if !stopped {
+		o.Wake()
+	}
+	return !stopped
+}
+
+// Call is Post, and waits until do has run. It must not be called from the observer's own goroutine.
+func (o *observer) Call(do func(now time.Time)) bool {
+	ran := make(chan struct{})
+	if !o.Post(func(now time.Time) { do(now); close(ran) }) {
+		return false
+	}
+	select {
+	case <-ran:
+		return true
+	case <-o.done:
+		select {
+		case <-ran:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// Stop makes Run return when everything fed and posted before is done.
+func (o *observer) Stop() {
+	o.mu.Lock()
+	o.stopped = true
+	o.room.Broadcast()
+	o.mu.Unlock()
+	o.Wake()
+	<-o.done
+}
+
+// Wake has the observer take what it was fed.
+func (o *observer) Wake() {
+	select {
+	case o.notify <- struct{}{}:
+	default:
+	}
+}
+
+// Run is the observer's goroutine, until Stop. It has a timer only while something is pending: an idle session costs nothing.
+func (o *observer) Run() {
+	defer close(o.done)
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	for {
+		select {
+		case <-o.notify:
+		case <-timer.C:
+		}
+		for {
+			o.mu.Lock()
+			spool, posts, stopped := o.spool, o.posts, o.stopped
+			o.spool, o.posts = o.spare[:0], nil
+			o.mu.Unlock()
+			o.room.Signal()
+			o.Digest(spool)
+			o.spare = spool
+			now := time.Now()
+			for _, do := range posts {
+				do(now)
+			}
+			if len(spool) == 0 && len(posts) == 0 {
+				if stopped {
+					o.waits.Stop()
+					return
+				}
+				break
+			}
+		}
+		o.serve(time.Now())
+		timer.Stop()
+		if at, ok := o.next(); ok {
+			timer.Reset(max(0, time.Until(at)))
+		}
+	}
+}
+
+// Digest feeds the model at once. With waits open it looks at them every few KiB, so that what flashes by is seen.
+func (o *observer) Digest(p []byte) {
+	for len(p) > 0 {
+		n := len(p)
+		if o.waits.Len() > 0 {
+			n = min(n, feedMax)
+		}
+		if o.privacy != nil {
+			o.privacy.feed(time.Now(), p[:n])
+		} else {
+			o.model.Feed(p[:n])
+		}
+		if o.conf.Recorder != nil {
+			o.conf.Recorder.Fed(p[:n])
+		}
+		p = p[n:]
+		if o.agents != nil {
+			o.Moved(time.Now())
+			o.agents.Session.Printed()
+		}
+		if replies := o.model.TakeReplies(); len(replies) > 0 && o.conf.Queried != nil {
+			o.conf.Queried(replies)
+		}
+	}
+}
+
+// Moved looks at what has become of the screen, where agents observe it.
+func (o *observer) Moved(now time.Time) {
+	session, modes := o.agents.Session, o.model.Modes()
+	o.pace.Hold(now, modes.Sync)
+	if x10 := modes.MouseProtocol != 0 && modes.MouseEncoding == 0; x10 != o.x10 {
+		o.x10 = x10
+		session.MouseReports(x10)
+	}
+	if titles := o.model.TitleSets(); titles != o.titles {
+		o.titles = titles
+		session.Retitled()
+	}
+	if alt := o.model.Alt(); alt != o.alt {
+		o.alt = alt
+		session.Retitled() // what was not possible on the other screen may be now
+	}
+	o.inputWait.hear(o.model.Marks())
+	rev := o.model.Rev()
+	changed := rev != o.rev
+	if changed {
+		o.rev = rev
+		o.pace.Changed(now)
+	}
+	o.agents.Line.Moved(now)
+	// Without waits too: a later one asks what was printed after a revision of now.
+	if changed || o.waits.Len() > 0 {
+		o.waits.Check(o.view(), now)
+	}
+}
+
+// serve does what is due.
+func (o *observer) serve(now time.Time) {
+	if o.agents == nil {
+		return
+	}
+	if at, ok := o.privacy.next(); ok && !now.Before(at) || o.pace.Due(now) {
+		o.privacy.look(now)
+	}
+	if o.waits.Len() > 0 {
+		o.waits.Check(o.view(), now)
+	}
+	o.agents.Line.Serve(now)
+	if o.pace.Due(now) {
+		o.pace.Sent(now)
+		o.agents.Session.Publish(o.Frame(now), o.content())
+	}
+}
+
+// next is when the loop has to look again though nothing happens.
+func (o *observer) next() (at time.Time, ok bool) {
+	if o.agents == nil {
+		return time.Time{}, false
+	}
+	at, ok = o.pace.Next()
+	if t, more := o.waits.Next(); more && (!ok || t.Before(at)) {
+		at, ok = t, true
+	}
+	if t, more := o.privacy.next(); more && (!ok || t.Before(at)) {
+		at, ok = t, true
+	}
+	if t, more := o.agents.Line.Next(); more && (!ok || t.Before(at)) {
+		at, ok = t, true
+	}
+	if len(o.asking) > 0 {
+		if t := o.inputWait.next(time.Now(), o.model.Rev()); !ok || t.Before(at) {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
+
+// Resize tells the model that the terminal has another size.
+func (o *observer) Resize(now time.Time, cols, rows int) {
+	o.model.Resize(cols, rows)
+	if o.agents != nil {
+		o.privacy.resized(now)
+		o.Moved(now)
+	}
+}

@@ -1,0 +1,224 @@
+package proxy
+
+import (
+	"sync"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/secretprompt"
+	"terminalproxy/proxy/snapshot"
+)
+
+// observerConfig plugs an [observer].
+type observerConfig struct {
+	Cols, Rows int // of the terminal, in cells
+	CursorRow  int // where the program's output begins, from 0
+	Program    programPort
+	// Queried takes what the model answers to a question of the program's to its terminal. It runs on the observer's goroutine.
+	Queried  func(replies []byte)
+	Recorder recorderPort  // nil: nobody records
+	Agents   *agentsConfig // nil: no agent may observe, and only what a terminal does is kept
+}
+
+// agentsConfig is what an [observer] needs where agents may observe.
+type agentsConfig struct {
+	Session    observedSession
+	Line       sharedLinePort
+	Interval   time.Duration // between snapshots of continuous output
+	Scrollback int           // rows of history that are kept
+	Mute       bool          // the program's line had no echo from the start: nobody types there
+	NoRedact   bool          // what looks like a secret is shown
+}
+
+// programPort is what the observer asks about the program, on its own goroutine. Each answer takes system calls.
+type programPort interface {
+	// Line is the line settings; an error says that nobody can read them any more.
+	Line() (child.Line, error)
+	// Chain names the program in the foreground and what it has started, Arguments are those of the last of these.
+	Chain() []string
+	Arguments() []string
+	// Foreground names the program in the foreground, ForegroundGroup is its process group; "" and 0 when nobody knows.
+	Foreground() string
+	ForegroundGroup() int
+	// BlockedOn says what the foreground waits for; known is false where the system does not tell.
+	BlockedOn() (b child.Blocked, known bool)
+	// Writes counts how often something was written to the program: when that began, and when it ended.
+	Writes() (begun, ended uint64)
+	// Unread is how many of the bytes written to it the program has not read.
+	Unread() int
+	// HasOutput reports whether the program has printed what the observer was not fed yet.
+	HasOutput() bool
+}
+
+// observedSession is the part of the session that agents observe, as the observer needs it. All of it is called on the
+// observer's goroutine, and returns at once.
+type observedSession interface {
+	// Keyboard is who has the keyboard now, Driven whether that is an agent.
+	Keyboard() protocol.Keyboard
+	Driven() bool
+	// Typed is how much the user has typed.
+	Typed() secretprompt.Typed
+	// Unattended reports whether nobody is there to answer a prompt, and Resting whether nothing has happened for so long that
+	// the line settings need no look.
+	Unattended() bool
+	Resting() bool
+
+	// Publish sends a snapshot: a frame and the rolling text.
+	Publish(f *protocol.Frame, text string)
+	// Blackout tells agents that something is kept from them, or no longer.
+	Blackout(on bool, why string, secret protocol.SecretPrompt)
+	// SecretPrompt tells control of a prompt for a secret, which the user may have dismissed.
+	SecretPrompt(kind secretprompt.Kind, dismissed bool)
+	// Printed follows each piece of output.
+	Printed()
+	// Retitled follows a new title of the program's, or a change between the main and the alternate screen.
+	Retitled()
+	// MouseReports says whether the program's reports of the mouse are three raw bytes.
+	MouseReports(raw bool)
+}
+
+// sharedLinePort is the line that the user and agents type on. All of it is called on the observer's goroutine.
+type sharedLinePort interface {
+	// Moved follows each change of the screen.
+	Moved(now time.Time)
+	// Next is when Serve is due though nothing happens.
+	Next() (at time.Time, ok bool)
+	Serve(now time.Time)
+}
+
+// recorderPort takes what the model was fed, and whether nothing is to be recorded for now. All of it is called on the
+// observer's goroutine.
+type recorderPort interface {
+	Fed(p []byte)
+	Blackout(on bool, why string)
+}
+
+// observer owns the terminal model, the rolling text, the rhythm of snapshots and the waits. Its goroutine is [observer.Run];
+// Feed, Wake, Post, Call, Stop, Reached and Redact may be called from any other, everything else only in a function that was
+// given to Post or Call.
+type observer struct {
+	conf    observerConfig
+	program programPort
+	agents  *agentsConfig
+	model   *screen.Screen
+	text    *snapshot.Rolling
+	pace    *snapshot.Pace
+	waits   *snapshot.Waits
+	privacy *privacy // keeps secrets and a hidden screen from agents; nil without agents
+
+	mu      sync.Mutex
+	room    sync.Cond
+	spool   []byte
+	posts   []func(now time.Time)
+	stopped bool
+	notify  chan struct{}
+	done    chan struct{} // closed when Run has returned
+
+	spare     []byte
+	rev       uint64 // of the model at the last look
+	titles    uint64
+	alt       bool
+	x10       bool
+	lines     lineCache
+	redacted  redacted
+	sent      sentScreens
+	exit      *child.Exit
+	inputWait inputWait
+	asking    map[string]bool // waits for "the program waits for input"
+}
+
+// newObserver makes an observer whose screen is blank.
+func newObserver(conf observerConfig) *observer {
+	model := screen.Config{Cols: conf.Cols, Rows: conf.Rows, CursorRow: conf.CursorRow}
+	text, interval, gate := snapshot.NewRolling(1), time.Duration(0), (*textGate)(nil)
+	if conf.Agents != nil {
+		text, interval = snapshot.NewRolling(protocol.ContentRunes+contentMargin), conf.Agents.Interval
+		gate = &textGate{text: text}
+		model.Scrollback, model.Text = conf.Agents.Scrollback, gate
+	}
+	pace := snapshot.NewPace(interval, 0)
+	o := &observer{
+		conf: conf, program: conf.Program, agents: conf.Agents,
+		model: screen.New(model), text: text, pace: pace, waits: snapshot.NewWaits(text, pace),
+		notify: make(chan struct{}, 1), done: make(chan struct{}), asking: make(map[string]bool),
+	}
+	o.room.L = &o.mu
+	o.rev = o.model.Rev()
+	o.inputWait = inputWait{program: conf.Program, drained: o.drained}
+	if o.agents != nil {
+		o.privacy = &privacy{o: o, text: gate}
+		o.redacted.open = o.agents.NoRedact
+		o.waits.Conceal(o.Redact)
+	}
+	return o
+}
+
+// Model is the terminal as the user sees it, secrets included: what is made of it is for the user's own screen.
+func (o *observer) Model() *screen.Screen { return o.model }
+
+// Settles is when the screen counts as settled unless something changes before, and LastChange when it changed last.
+func (o *observer) Settles() time.Time { return o.pace.Settles() }
+
+// LastChange is described with Settles.
+func (o *observer) LastChange() time.Time { return o.pace.LastChange() }
+
+// CaughtUp reports whether the program has read all that was typed, and the model was fed all that the program printed.
+func (o *observer) CaughtUp() bool { return o.program.Unread() == 0 && o.drained() }
+
+// RunsCommand reports whether the shell that has the terminal said that it runs a command.
+func (o *observer) RunsCommand() bool { return o.inputWait.runs() }
+
+// ControlChanged says that control has another state, in which the user hides the screen or not. It makes a snapshot due
+// though the screen may be the same.
+func (o *observer) ControlChanged(now time.Time, hidden bool) {
+	o.privacy.hide(now, hidden)
+	o.pace.Changed(now)
+}
+
+// Dismiss lets agents see the prompt for a secret that stands now, and the one that drives answer it: the user said so.
+func (o *observer) Dismiss(now time.Time) { o.privacy.dismiss(now) }
+
+// SecretSeen says that the pump saw a prompt for a secret in the line settings, which may be over already.
+func (o *observer) SecretSeen(now time.Time) { o.privacy.spot(now) }
+
+// Bars says why an agent's input is not to be typed now, nil if it may be: [control.ErrHidden] or [control.ErrSecret].
+func (o *observer) Bars(now time.Time) error {
+	o.privacy.look(now)
+	switch {
+	case o.privacy.isHidden():
+		return control.ErrHidden
+	case o.privacy.secret.Kind() != secretprompt.Off:
+		return control.ErrSecret
+	}
+	return nil
+}
+
+// Reached says whether a gateway is reached, through which agents look. It may be called from any goroutine.
+func (o *observer) Reached(yes bool) {
+	o.privacy.reached.Store(yes)
+	o.Wake() // it may have to look at the line settings again
+}
+
+// Exited says that the program has ended and everything that it printed was fed, and publishes the last snapshot. It returns
+// what the gateway needs of the history to answer from then on; own says that an agent started the session.
+func (o *observer) Exited(now time.Time, exit child.Exit, own bool) *protocol.Past {
+	o.exit = &exit
+	o.privacy.look(now)
+	o.waits.Check(o.view(), now)
+	o.agents.Session.Publish(o.Frame(now), o.content())
+	return o.legacy(own)
+}
+
+// drained reports whether the model was fed everything that the program has printed. The order matters: output goes from the
+// kernel to the copier's hand to the spool.
+func (o *observer) drained() bool {
+	if o.program.HasOutput() {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.spool) == 0
+}

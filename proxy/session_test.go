@@ -1,0 +1,17 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestR28TheCommandLine(t *testing.T) {
+	claim := "sk-" + "ant-api03-" + strings.Repeat("Qz7-", 20)
+	s := &session{
+		observer: newObserver(observerConfig{Cols: 20, Rows: 4}),
+		conf:     Config{Args: []string{"-H", "Authorization: Bearer " + claim, "x"}},
+	}
+	require.Equal(t, []string{"-H", "Authorization: Bearer " + strings.Repeat("•", len(claim)), "x"}, s.arguments())
+}
