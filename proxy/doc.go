@@ -3,7 +3,7 @@
 // file of its own, and starts and stops them in order.
 //
 // Four goroutines carry a session, and each mutable thing belongs to one of them: the input pump (keyboard, writing to the
-// program, control), the copier (reading the program, writing to the screen), the screen loop (terminal model, snapshots,
+// program, control), the copier (reading the program, writing to the screen), the observer (terminal model, snapshots,
 // waits), and the link. Nothing between the keyboard, the program and the user's screen waits for the network, nor for the
 // disk: the recorder, if there is one, writes on a goroutine of its own.
 //
@@ -13,11 +13,9 @@
 //
 //   - From the program to the user: copier.go, escapes.go (what is taken out on the way), overlaid.go (plugs
 //     package overlay, which is what the proxy itself shows), cursor.go (where the cursor is at the start).
-//   - From the program to agents: observer.go and loop.go (the model), frame.go, answer.go and waits.go (what agents get),
-//     redacted.go (secrets and invisible text), privacy.go and textgate.go (passwords, and a screen that the user hides),
-//     history.go and delta.go (what is new since a revision), inputwait.go (whether the program waits for input), observed.go
-//     (plugs all of them), tally.go (how much the user types, to know a prompt for a secret by its answers), recording.go.
-//   - From agents to the program: requests.go, receipts.go and askers.go (the desk), typing.go, pointer.go and locate.go (the mouse),
+//   - From the program to agents: package observer (the terminal model, and what agents see of it), observed.go (plugs it),
+//     tally.go (how much the user types, to know a prompt for a secret by its answers), recording.go.
+//   - From agents to the program: requests.go, receipts.go and askers.go (the desk), typing.go, pointer.go (the mouse),
 //     lineport.go (plugs package line: the line that is shared with the user), approve.go (what the user lets through), answers.go
 //     (what an agent did not hear), alone.go (nobody is there to answer), owner.go (elsewhere).
 //   - Messages: package overlay (to the user), messages.go (who may say what), notes.go (to agents).

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/overlay"
 )
 
@@ -49,7 +50,7 @@ func (s *session) questionShown(question uint64) {
 
 // modelOwner is the observer as package overlay sees it.
 type modelOwner struct {
-	*observer
+	*observer.Observer
 	headless *headless
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/record"
 )
 
@@ -30,7 +31,7 @@ func startRecording(t *testing.T) (r *recording, end func() (cast, log string)) 
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.cast")
 	s := &session{conf: Config{Record: name, Command: "vim"}, copier: &copier{}}
-	s.observer = newObserver(observerConfig{Cols: 20, Rows: 4})
+	s.observer = observer.New(observer.Config{Cols: 20, Rows: 4})
 	require.NoError(t, s.openRecording())
 	s.wireRecording(20, 4, &keyboard{})
 	go s.recording.run() // ends with close

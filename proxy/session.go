@@ -20,6 +20,7 @@ import (
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/tty"
 )
@@ -108,7 +109,7 @@ type session struct {
 	term      *tty.Terminal
 	child     *child.Child
 	program   *program
-	observer  *observer
+	observer  *observer.Observer
 	line      *sharedLine // nil without agents
 	copier    *copier
 	painter   *overlay.Painter
@@ -267,7 +268,7 @@ func (s *session) wire(cols, rows int, at cursor) error {
 	}
 	agent := s.conf.Agent
 	s.program = &program{Child: s.child}
-	s.observer = newObserver(s.observerConfig(cols, rows, at))
+	s.observer = observer.New(s.observerConfig(cols, rows, at))
 	s.copier = &copier{
 		child: s.child, term: s.term, poll: outPoll, kick: s.observer.Wake,
 		exit: exitSequence{on: s.term.HasScreen()},
@@ -294,8 +295,8 @@ func (s *session) wire(cols, rows int, at cursor) error {
 const scrollback = 10_000
 
 // observerConfig plugs the observer. Without agents it is the terminal that the program asks, and what a recording shows.
-func (s *session) observerConfig(cols, rows int, at cursor) observerConfig {
-	c := observerConfig{
+func (s *session) observerConfig(cols, rows int, at cursor) observer.Config {
+	c := observer.Config{
 		Cols: cols, Rows: rows, CursorRow: at.row, Program: observedProgram{s.program, s}, Queried: s.answerQueries,
 	}
 	if s.recording != nil {
@@ -303,7 +304,7 @@ func (s *session) observerConfig(cols, rows int, at cursor) observerConfig {
 	}
 	if agent := s.conf.Agent; agent != nil {
 		s.line = newSharedLine(s)
-		c.Agents = &agentsConfig{
+		c.Agents = &observer.Agents{
 			Session: &observed{s: s}, Line: s.line, Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
 		}
 	}

@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"time"
@@ -7,7 +7,7 @@ import (
 )
 
 // Answer is the frame that goes into an answer: with what the program is doing, which takes a look at /proc.
-func (o *observer) Answer(now time.Time) *protocol.Frame {
+func (o *Observer) Answer(now time.Time) *protocol.Frame {
 	o.privacy.look(now)
 	f := o.Frame(now)
 	if !f.Blackout.Hidden() {
@@ -21,7 +21,7 @@ func (o *observer) Answer(now time.Time) *protocol.Frame {
 }
 
 // activity is what the program is doing, as facts with their evidence.
-func (o *observer) activity(now time.Time, idleMs int64) *protocol.Activity {
+func (o *Observer) activity(now time.Time, idleMs int64) *protocol.Activity {
 	a := &protocol.Activity{State: "busy", SinceMs: idleMs}
 	if o.exit != nil {
 		a.State = "exited"
@@ -34,7 +34,7 @@ func (o *observer) activity(now time.Time, idleMs int64) *protocol.Activity {
 }
 
 // AnswerRead fills in the answer to a read. The error, in words for the agent, is about the line that it asked for.
-func (o *observer) AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error {
+func (o *Observer) AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error {
 	r.Frame = o.Answer(now)
 	if r.Frame.Blackout.Hidden() {
 		return nil
@@ -59,7 +59,7 @@ func (o *observer) AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadR
 }
 
 // AnswerWait fills in the answer to a wait that is over.
-func (o *observer) AnswerWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult) {
+func (o *Observer) AnswerWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult) {
 	out.Seq, out.Frame = o.model.Rev(), o.Answer(now)
 	if m.SinceSeq > 0 {
 		o.followed(out, m)
@@ -70,7 +70,7 @@ func (o *observer) AnswerWait(now time.Time, m *protocol.Wait, out *protocol.Wai
 }
 
 // followed makes the answer to a wait that of a read with Follow.
-func (o *observer) followed(out *protocol.WaitResult, m *protocol.Wait) {
+func (o *Observer) followed(out *protocol.WaitResult, m *protocol.Wait) {
 	if out.Frame.Blackout.Hidden() {
 		return
 	}

@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 // Wait opens a wait. looking says that it is for the program to wait for input, which nothing but looking can tell. refused is
 // called in place of w.Done where there are too many, or it is open already: [snapshot.ErrWaitOpen].
-func (o *observer) Wait(now time.Time, looking bool, w snapshot.Wait, refused func(error)) {
+func (o *Observer) Wait(now time.Time, looking bool, w snapshot.Wait, refused func(error)) {
 	if looking {
 		done := w.Done
 		w.Done = func(r snapshot.Result) { delete(o.asking, w.ID); done(r) }
@@ -26,21 +26,21 @@ func (o *observer) Wait(now time.Time, looking bool, w snapshot.Wait, refused fu
 }
 
 // CancelWait ends a wait without an answer. It reports false where there is none.
-func (o *observer) CancelWait(id string) bool {
+func (o *Observer) CancelWait(id string) bool {
 	delete(o.asking, id)
 	return o.waits.Cancel(id)
 }
 
 // DecideWaits ends those waits for a decision about control that match accepts; word says how it was decided.
-func (o *observer) DecideWaits(match func(id string) bool, word string) { o.waits.Decide(match, word) }
+func (o *Observer) DecideWaits(match func(id string) bool, word string) { o.waits.Decide(match, word) }
 
 // Expect says why what an input expects of the screen does not hold, nil if it does. The error is for the agent.
-func (o *observer) Expect(e *protocol.Expect) error { return snapshot.CheckExpect(e, o.view()) }
+func (o *Observer) Expect(e *protocol.Expect) error { return snapshot.CheckExpect(e, o.view()) }
 
 // view is the observer as the waits and conditions see it.
-type view struct{ o *observer }
+type view struct{ o *Observer }
 
-func (o *observer) view() view { return view{o} }
+func (o *Observer) view() view { return view{o} }
 
 func (v view) Rev() uint64             { return v.o.model.Rev() }
 func (v view) Size() (cols, rows int)  { return v.o.model.Size() }

@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ const nameFor = 20 * time.Millisecond
 // does not come later with history either. It belongs to the
 // observer's goroutine.
 type privacy struct {
-	o       *observer
+	o       *Observer
 	text    *textGate
 	reached atomic.Bool // a gateway is reached, through which agents look
 

@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import "time"
 
@@ -16,7 +16,7 @@ const (
 
 // Feed hands output to the model and says how many bytes wait for it; Wake makes it be taken. It waits only while the model
 // is behind by spoolMax, and never on anything but it.
-func (o *observer) Feed(p []byte) (waiting int) {
+func (o *Observer) Feed(p []byte) (waiting int) {
 	o.mu.Lock()
 	for len(o.spool) > spoolMax && !o.stopped {
 		o.room.Wait()
@@ -28,7 +28,7 @@ func (o *observer) Feed(p []byte) (waiting int) {
 }
 
 // Post runs do on the observer's goroutine, after what was fed before. It reports false when that has ended.
-func (o *observer) Post(do func(now time.Time)) bool {
+func (o *Observer) Post(do func(now time.Time)) bool {
 	o.mu.Lock()
 	stopped := o.stopped
 	if !stopped {
@@ -42,7 +42,7 @@ func (o *observer) Post(do func(now time.Time)) bool {
 }
 
 // Call is Post, and waits until do has run. It must not be called from the observer's own goroutine.
-func (o *observer) Call(do func(now time.Time)) bool {
+func (o *Observer) Call(do func(now time.Time)) bool {
 	ran := make(chan struct{})
 	if !o.Post(func(now time.Time) { do(now); close(ran) }) {
 		return false
@@ -61,7 +61,7 @@ func (o *observer) Call(do func(now time.Time)) bool {
 }
 
 // Stop makes Run return when everything fed and posted before is done.
-func (o *observer) Stop() {
+func (o *Observer) Stop() {
 	o.mu.Lock()
 	o.stopped = true
 	o.room.Broadcast()
@@ -71,7 +71,7 @@ func (o *observer) Stop() {
 }
 
 // Wake has the observer take what it was fed.
-func (o *observer) Wake() {
+func (o *Observer) Wake() {
 	select {
 	case o.notify <- struct{}{}:
 	default:
@@ -79,7 +79,7 @@ func (o *observer) Wake() {
 }
 
 // Run is the observer's goroutine, until Stop. It has a timer only while something is pending: an idle session costs nothing.
-func (o *observer) Run() {
+func (o *Observer) Run() {
 	defer close(o.done)
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
@@ -117,7 +117,7 @@ func (o *observer) Run() {
 }
 
 // Digest feeds the model at once. With waits open it looks at them every few KiB, so that what flashes by is seen.
-func (o *observer) Digest(p []byte) {
+func (o *Observer) Digest(p []byte) {
 	for len(p) > 0 {
 		n := len(p)
 		if o.waits.Len() > 0 {
@@ -143,7 +143,7 @@ func (o *observer) Digest(p []byte) {
 }
 
 // Moved looks at what has become of the screen, where agents observe it.
-func (o *observer) Moved(now time.Time) {
+func (o *Observer) Moved(now time.Time) {
 	session, modes := o.agents.Session, o.model.Modes()
 	o.pace.Hold(now, modes.Sync)
 	if x10 := modes.MouseProtocol != 0 && modes.MouseEncoding == 0; x10 != o.x10 {
@@ -173,7 +173,7 @@ func (o *observer) Moved(now time.Time) {
 }
 
 // serve does what is due.
-func (o *observer) serve(now time.Time) {
+func (o *Observer) serve(now time.Time) {
 	if o.agents == nil {
 		return
 	}
@@ -191,7 +191,7 @@ func (o *observer) serve(now time.Time) {
 }
 
 // next is when the loop has to look again though nothing happens.
-func (o *observer) next() (at time.Time, ok bool) {
+func (o *Observer) next() (at time.Time, ok bool) {
 	if o.agents == nil {
 		return time.Time{}, false
 	}
@@ -214,7 +214,7 @@ func (o *observer) next() (at time.Time, ok bool) {
 }
 
 // Resize tells the model that the terminal has another size.
-func (o *observer) Resize(now time.Time, cols, rows int) {
+func (o *Observer) Resize(now time.Time, cols, rows int) {
 	o.model.Resize(cols, rows)
 	if o.agents != nil {
 		o.privacy.resized(now)

@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"slices"
@@ -56,7 +56,7 @@ func (r *sentScreens) at(seq uint64) *sentScreen {
 }
 
 // mark completes a frame for an answer, with what stands out and where its rows are in the history, and remembers it.
-func (o *observer) mark(f *protocol.Frame) {
+func (o *Observer) mark(f *protocol.Frame) {
 	f.Line = o.line()
 	for _, h := range o.model.Highlights(nil, protocol.MaxHighlights) {
 		if text := columns(f.Screen.Lines[h.Row], h); text != "" {
@@ -93,7 +93,7 @@ func columns(row string, h screen.Highlight) string {
 
 // follow replaces the rows of f by how they moved and what changed for who has seen a screen, where that is shorter. It says
 // in f that the screen is known; nil is none.
-func (o *observer) follow(f *protocol.Frame, seen *sentScreen) {
+func (o *Observer) follow(f *protocol.Frame, seen *sentScreen) {
 	if seen == nil || seen.cols != f.Screen.Cols || len(seen.lines) != f.Screen.Rows {
 		return
 	}
@@ -104,7 +104,7 @@ func (o *observer) follow(f *protocol.Frame, seen *sentScreen) {
 }
 
 // reduce replaces the rows of f by those that changed since a revision, where that is known and shorter on the wire.
-func (o *observer) reduce(f *protocol.Frame, since uint64) {
+func (o *Observer) reduce(f *protocol.Frame, since uint64) {
 	rows, ok := o.changedSince(since)
 	if !ok {
 		return
@@ -125,7 +125,7 @@ func (o *observer) reduce(f *protocol.Frame, since uint64) {
 }
 
 // changedSince are the rows whose text or colours differ from those at a revision, see [screen.Screen.ChangedSince].
-func (o *observer) changedSince(since uint64) (rows []int, ok bool) {
+func (o *Observer) changedSince(since uint64) (rows []int, ok bool) {
 	if _, ok := o.model.ChangedSince(since); !ok {
 		return nil, false
 	}

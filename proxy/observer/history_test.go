@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"fmt"
@@ -13,14 +13,14 @@ import (
 )
 
 // shownFrame is a frame as an answer has it, but for what the program is doing.
-func shownFrame(o *observer) *protocol.Frame {
+func shownFrame(o *Observer) *protocol.Frame {
 	f := o.Frame(time.Now())
 	o.mark(f)
 	return f
 }
 
 // answered is the answer to a read.
-func answered(t *testing.T, o *observer, m *protocol.Read) *protocol.ReadResult {
+func answered(t *testing.T, o *Observer, m *protocol.Read) *protocol.ReadResult {
 	t.Helper()
 	r := &protocol.ReadResult{Frame: shownFrame(o)}
 	seen := o.sent.at(m.SinceSeq)
@@ -40,7 +40,7 @@ type follower struct {
 }
 
 // follow reads on and puts together what it is told.
-func (r *follower) follow(t *testing.T, o *observer, most int) *protocol.ReadResult {
+func (r *follower) follow(t *testing.T, o *Observer, most int) *protocol.ReadResult {
 	t.Helper()
 	got := answered(t, o, &protocol.Read{SinceSeq: r.seq, Follow: true, Scrollback: most})
 	f := got.Frame

@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"time"
@@ -36,7 +36,7 @@ type waitState struct {
 // 633) come with the output, and any program can print them; they say what no kernel sees, as behind ssh. It
 // belongs to the observer's goroutine.
 type inputWait struct {
-	program programPort
+	program Program
 	// drained reports whether the model was fed all that the program has printed.
 	drained func() bool
 

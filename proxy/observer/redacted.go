@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ type cover struct {
 }
 
 // show brings the rows up to date with the model and returns what is shown of them; was is what was before.
-func (o *observer) show(was []string) []string {
+func (o *Observer) show(was []string) []string {
 	s, m := &o.redacted, o.model
 	cols, rows := m.Size()
 	fresh := len(s.raw) != rows || s.cols != cols || len(was) != rows
@@ -74,7 +74,7 @@ func (o *observer) show(was []string) []string {
 }
 
 // secrets finds what is to be covered on the screen.
-func (o *observer) secrets(dst []cover) []cover {
+func (o *Observer) secrets(dst []cover) []cover {
 	s, m := &o.redacted, o.model
 	if s.open {
 		return dst
@@ -105,7 +105,7 @@ func (o *observer) secrets(dst []cover) []cover {
 }
 
 // rowsAbove are the rows of history before row end that go on in it.
-func (o *observer) rowsAbove(end int) []string {
+func (o *Observer) rowsAbove(end int) []string {
 	start := end
 	for start > 0 && end-start < above && o.model.HistoryWrapped(start-1) {
 		start--
@@ -210,7 +210,7 @@ func byteAt(row string, col int) int {
 }
 
 // rowRev is the revision in which what is shown of a row changed last.
-func (o *observer) rowRev(row int) uint64 {
+func (o *Observer) rowRev(row int) uint64 {
 	o.currentLines()
 	if row < 0 || row >= len(o.redacted.changed) {
 		return 0
@@ -219,7 +219,7 @@ func (o *observer) rowRev(row int) uint64 {
 }
 
 // rowText is what is shown of a row.
-func (o *observer) rowText(row int) string {
+func (o *Observer) rowText(row int) string {
 	if lines := o.currentLines(); row >= 0 && row < len(lines) {
 		return lines[row]
 	}
@@ -227,7 +227,7 @@ func (o *observer) rowText(row int) string {
 }
 
 // redactions counts the secrets on the screen.
-func (o *observer) redactions() (n int) {
+func (o *Observer) redactions() (n int) {
 	for _, c := range o.redacted.covers {
 		if c.begins {
 			n++
@@ -237,7 +237,7 @@ func (o *observer) redactions() (n int) {
 }
 
 // hiddenText are the rows that hold text which the user cannot see.
-func (o *observer) hiddenText() (rows []int) {
+func (o *Observer) hiddenText() (rows []int) {
 	for i, hidden := range o.redacted.hidden {
 		if hidden {
 			rows = append(rows, i)
@@ -247,7 +247,7 @@ func (o *observer) hiddenText() (rows []int) {
 }
 
 // colouredRow is a row with its SGR sequences. Hyperlinks stay out: their targets are no cells.
-func (o *observer) colouredRow(row int) string {
+func (o *Observer) colouredRow(row int) string {
 	o.currentLines()
 	text := visibleANSI(string(o.model.AppendVeiledRowANSI(nil, row)))
 	for _, c := range o.redacted.covers {
@@ -260,7 +260,7 @@ func (o *observer) colouredRow(row int) string {
 }
 
 // colour puts the SGR sequences into the rows of f.
-func (o *observer) colour(f *protocol.Frame) {
+func (o *Observer) colour(f *protocol.Frame) {
 	for i, row := range f.Changed {
 		f.Changed[i].Text = o.colouredRow(row.Row)
 	}
@@ -276,7 +276,7 @@ func (o *observer) colour(f *protocol.Frame) {
 }
 
 // palette is what the program changed of the terminal's colours.
-func (o *observer) palette() (all []protocol.Color) {
+func (o *Observer) palette() (all []protocol.Color) {
 	o.model.Repainted(func(name string, r, g, b uint8) {
 		all = append(all, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
@@ -312,7 +312,7 @@ func visibleANSI(row string) string {
 
 // Redact is a text as agents may see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.
 // It may be called from any goroutine.
-func (o *observer) Redact(text string, ahead int) string {
+func (o *Observer) Redact(text string, ahead int) string {
 	visible, at := "", -1
 	if ahead < 0 || ahead > len(text) {
 		visible = protocol.Visible(text)
@@ -328,12 +328,12 @@ func (o *observer) Redact(text string, ahead int) string {
 }
 
 // title is the window's title.
-func (o *observer) title() string {
+func (o *Observer) title() string {
 	return o.Redact(strings.ReplaceAll(o.model.Title(), "\n", " "), -1)
 }
 
 // content is the rolling text.
-func (o *observer) content() string {
+func (o *Observer) content() string {
 	if o.privacy.isHidden() {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"hash/fnv"
@@ -17,7 +17,7 @@ type lineCache struct {
 }
 
 // Frame is the screen as agents may see it now.
-func (o *observer) Frame(now time.Time) *protocol.Frame {
+func (o *Observer) Frame(now time.Time) *protocol.Frame {
 	cols, rows := o.model.Size()
 	if o.privacy.isHidden() {
 		return o.hiddenFrame(now, cols, rows)
@@ -58,7 +58,7 @@ func shapeOf(n int) string {
 }
 
 // hiddenFrame is the frame of a screen that the user hides: blank.
-func (o *observer) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
+func (o *Observer) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
 	return &protocol.Frame{
 		Seq: o.model.Rev(), Screen: protocol.Screen{Cols: cols, Rows: rows, Lines: make([]string, rows)},
 		Keyboard: o.agents.Session.Keyboard(), Settled: true, Blackout: o.privacy.withheld(now),
@@ -66,10 +66,10 @@ func (o *observer) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
 }
 
 // cursor is the cursor as agents see it.
-func (o *observer) cursor() screen.Cursor { return o.privacy.cursor(o.model.Cursor()) }
+func (o *Observer) cursor() screen.Cursor { return o.privacy.cursor(o.model.Cursor()) }
 
 // currentLines are the rows. Callers keep the slice, so a changed screen gets a new one.
-func (o *observer) currentLines() []string {
+func (o *Observer) currentLines() []string {
 	c := &o.lines
 	_, rows := o.model.Size()
 	if seq := o.model.Rev(); c.seq == seq && len(c.lines) == rows {
@@ -80,7 +80,7 @@ func (o *observer) currentLines() []string {
 }
 
 // hash names the content of the screen: its size, its rows and the cursor.
-func (o *observer) hash() string {
+func (o *Observer) hash() string {
 	lines := o.currentLines()
 	if o.lines.hash != "" {
 		return o.lines.hash

@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ var (
 )
 
 // sent is everything that an agent can get of the loop now, as it goes over the wire.
-func sent(t *testing.T, o *observer) string {
+func sent(t *testing.T, o *Observer) string {
 	t.Helper()
 	whole, coloured := o.Frame(time.Now()), o.Frame(time.Now())
 	o.colour(coloured)

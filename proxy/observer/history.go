@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"fmt"
@@ -16,10 +16,10 @@ const pastBytes = 256 << 10
 const legacyBytes = 128 << 10
 
 // line is the lasting number that the first row of the main screen will have in the history.
-func (o *observer) line() uint64 { return o.model.HistoryNumber() + uint64(o.model.HistoryLen()) }
+func (o *Observer) line() uint64 { return o.model.HistoryNumber() + uint64(o.model.HistoryLen()) }
 
 // past adds the rows of history that m asks for. seen is the screen that its reader has seen. The error is for the agent.
-func (o *observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScreen) error {
+func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScreen) error {
 	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
 	stop := length
 	start := max(0, stop-min(m.Scrollback, protocol.MaxHistory))
@@ -58,7 +58,7 @@ func (o *observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScre
 
 // legacy is the history that the gateway answers for when the program has ended: nobody can ask for it later. It is nil where
 // nobody would: no agent has looked at a session that is not its own.
-func (o *observer) legacy(own bool) *protocol.Past {
+func (o *Observer) legacy(own bool) *protocol.Past {
 	stop := o.model.HistoryLen()
 	if o.privacy.isHidden() || !own && len(o.sent.screens) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func notKept(from, oldest, length uint64) error {
 }
 
 // unseen is the first row of the history that somebody who has seen a screen does not know.
-func (o *observer) unseen(seen *sentScreen) int {
+func (o *Observer) unseen(seen *sentScreen) int {
 	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
 	if seen.line < oldest {
 		return 0
@@ -129,7 +129,7 @@ func (o *observer) unseen(seen *sentScreen) int {
 
 // pastRows are the rows of history from start to before stop, as they are shown. What stands around them is looked at too: a
 // secret may begin before them and end after them.
-func (o *observer) pastRows(start, stop int) []string {
+func (o *Observer) pastRows(start, stop int) []string {
 	m := o.model
 	length := m.HistoryLen()
 	first, last := max(0, start-above), min(length, stop+above)

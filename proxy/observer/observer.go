@@ -1,4 +1,13 @@
-package proxy
+// Package observer owns the terminal model of a session: what agents may see of the program, and when.
+//
+// One goroutine, [Observer.Run], feeds the model with what the program prints, keeps secrets and a screen that the user hides
+// from agents, publishes snapshots in their rhythm, and looks after the waits. What agents get comes from frame.go (a screen),
+// answer.go (the answers to reads and waits, with history.go and delta.go) and waits.go; all of it passes redacted.go, which
+// covers secrets and what a person cannot see, and privacy.go. inputwait.go finds out whether the program waits for input.
+//
+// It must not know who may type, what is shown over the program, or how anything reaches an agent: its ports say what it asks,
+// and whom it tells.
+package observer
 
 import (
 	"sync"
@@ -12,29 +21,29 @@ import (
 	"terminalproxy/proxy/snapshot"
 )
 
-// observerConfig plugs an [observer].
-type observerConfig struct {
+// Config plugs an [Observer].
+type Config struct {
 	Cols, Rows int // of the terminal, in cells
 	CursorRow  int // where the program's output begins, from 0
-	Program    programPort
+	Program    Program
 	// Queried takes what the model answers to a question of the program's to its terminal. It runs on the observer's goroutine.
 	Queried  func(replies []byte)
-	Recorder recorderPort  // nil: nobody records
-	Agents   *agentsConfig // nil: no agent may observe, and only what a terminal does is kept
+	Recorder Recorder // nil: nobody records
+	Agents   *Agents  // nil: no agent may observe, and only what a terminal does is kept
 }
 
-// agentsConfig is what an [observer] needs where agents may observe.
-type agentsConfig struct {
-	Session    observedSession
-	Line       sharedLinePort
+// Agents is what an [Observer] needs where agents may observe.
+type Agents struct {
+	Session    Session
+	Line       Line
 	Interval   time.Duration // between snapshots of continuous output
 	Scrollback int           // rows of history that are kept
 	Mute       bool          // the program's line had no echo from the start: nobody types there
 	NoRedact   bool          // what looks like a secret is shown
 }
 
-// programPort is what the observer asks about the program, on its own goroutine. Each answer takes system calls.
-type programPort interface {
+// Program is what the observer asks about the program, on its own goroutine. Each answer takes system calls.
+type Program interface {
 	// Line is the line settings; an error says that nobody can read them any more.
 	Line() (child.Line, error)
 	// Chain names the program in the foreground and what it has started, Arguments are those of the last of these.
@@ -53,9 +62,9 @@ type programPort interface {
 	HasOutput() bool
 }
 
-// observedSession is the part of the session that agents observe, as the observer needs it. All of it is called on the
+// Session is the part of the session that agents observe, as the observer needs it. All of it is called on the
 // observer's goroutine, and returns at once.
-type observedSession interface {
+type Session interface {
 	// Keyboard is who has the keyboard now, Driven whether that is an agent.
 	Keyboard() protocol.Keyboard
 	Driven() bool
@@ -80,8 +89,8 @@ type observedSession interface {
 	MouseReports(raw bool)
 }
 
-// sharedLinePort is the line that the user and agents type on. All of it is called on the observer's goroutine.
-type sharedLinePort interface {
+// Line is the line that the user and agents type on. All of it is called on the observer's goroutine.
+type Line interface {
 	// Moved follows each change of the screen.
 	Moved(now time.Time)
 	// Next is when Serve is due though nothing happens.
@@ -89,20 +98,20 @@ type sharedLinePort interface {
 	Serve(now time.Time)
 }
 
-// recorderPort takes what the model was fed, and whether nothing is to be recorded for now. All of it is called on the
+// Recorder takes what the model was fed, and whether nothing is to be recorded for now. All of it is called on the
 // observer's goroutine.
-type recorderPort interface {
+type Recorder interface {
 	Fed(p []byte)
 	Blackout(on bool, why string)
 }
 
-// observer owns the terminal model, the rolling text, the rhythm of snapshots and the waits. Its goroutine is [observer.Run];
+// Observer owns the terminal model, the rolling text, the rhythm of snapshots and the waits. Its goroutine is [Observer.Run];
 // Feed, Wake, Post, Call, Stop, Reached and Redact may be called from any other, everything else only in a function that was
 // given to Post or Call.
-type observer struct {
-	conf    observerConfig
-	program programPort
-	agents  *agentsConfig
+type Observer struct {
+	conf    Config
+	program Program
+	agents  *Agents
 	model   *screen.Screen
 	text    *snapshot.Rolling
 	pace    *snapshot.Pace
@@ -130,8 +139,8 @@ type observer struct {
 	asking    map[string]bool // waits for "the program waits for input"
 }
 
-// newObserver makes an observer whose screen is blank.
-func newObserver(conf observerConfig) *observer {
+// New makes an observer whose screen is blank.
+func New(conf Config) *Observer {
 	model := screen.Config{Cols: conf.Cols, Rows: conf.Rows, CursorRow: conf.CursorRow}
 	text, interval, gate := snapshot.NewRolling(1), time.Duration(0), (*textGate)(nil)
 	if conf.Agents != nil {
@@ -140,7 +149,7 @@ func newObserver(conf observerConfig) *observer {
 		model.Scrollback, model.Text = conf.Agents.Scrollback, gate
 	}
 	pace := snapshot.NewPace(interval, 0)
-	o := &observer{
+	o := &Observer{
 		conf: conf, program: conf.Program, agents: conf.Agents,
 		model: screen.New(model), text: text, pace: pace, waits: snapshot.NewWaits(text, pace),
 		notify: make(chan struct{}, 1), done: make(chan struct{}), asking: make(map[string]bool),
@@ -157,35 +166,35 @@ func newObserver(conf observerConfig) *observer {
 }
 
 // Model is the terminal as the user sees it, secrets included: what is made of it is for the user's own screen.
-func (o *observer) Model() *screen.Screen { return o.model }
+func (o *Observer) Model() *screen.Screen { return o.model }
 
 // Settles is when the screen counts as settled unless something changes before, and LastChange when it changed last.
-func (o *observer) Settles() time.Time { return o.pace.Settles() }
+func (o *Observer) Settles() time.Time { return o.pace.Settles() }
 
 // LastChange is described with Settles.
-func (o *observer) LastChange() time.Time { return o.pace.LastChange() }
+func (o *Observer) LastChange() time.Time { return o.pace.LastChange() }
 
 // CaughtUp reports whether the program has read all that was typed, and the model was fed all that the program printed.
-func (o *observer) CaughtUp() bool { return o.program.Unread() == 0 && o.drained() }
+func (o *Observer) CaughtUp() bool { return o.program.Unread() == 0 && o.drained() }
 
 // RunsCommand reports whether the shell that has the terminal said that it runs a command.
-func (o *observer) RunsCommand() bool { return o.inputWait.runs() }
+func (o *Observer) RunsCommand() bool { return o.inputWait.runs() }
 
 // ControlChanged says that control has another state, in which the user hides the screen or not. It makes a snapshot due
 // though the screen may be the same.
-func (o *observer) ControlChanged(now time.Time, hidden bool) {
+func (o *Observer) ControlChanged(now time.Time, hidden bool) {
 	o.privacy.hide(now, hidden)
 	o.pace.Changed(now)
 }
 
 // Dismiss lets agents see the prompt for a secret that stands now, and the one that drives answer it: the user said so.
-func (o *observer) Dismiss(now time.Time) { o.privacy.dismiss(now) }
+func (o *Observer) Dismiss(now time.Time) { o.privacy.dismiss(now) }
 
 // SecretSeen says that the pump saw a prompt for a secret in the line settings, which may be over already.
-func (o *observer) SecretSeen(now time.Time) { o.privacy.spot(now) }
+func (o *Observer) SecretSeen(now time.Time) { o.privacy.spot(now) }
 
 // Bars says why an agent's input is not to be typed now, nil if it may be: [control.ErrHidden] or [control.ErrSecret].
-func (o *observer) Bars(now time.Time) error {
+func (o *Observer) Bars(now time.Time) error {
 	o.privacy.look(now)
 	switch {
 	case o.privacy.isHidden():
@@ -197,14 +206,14 @@ func (o *observer) Bars(now time.Time) error {
 }
 
 // Reached says whether a gateway is reached, through which agents look. It may be called from any goroutine.
-func (o *observer) Reached(yes bool) {
+func (o *Observer) Reached(yes bool) {
 	o.privacy.reached.Store(yes)
 	o.Wake() // it may have to look at the line settings again
 }
 
 // Exited says that the program has ended and everything that it printed was fed, and publishes the last snapshot. It returns
 // what the gateway needs of the history to answer from then on; own says that an agent started the session.
-func (o *observer) Exited(now time.Time, exit child.Exit, own bool) *protocol.Past {
+func (o *Observer) Exited(now time.Time, exit child.Exit, own bool) *protocol.Past {
 	o.exit = &exit
 	o.privacy.look(now)
 	o.waits.Check(o.view(), now)
@@ -214,7 +223,7 @@ func (o *observer) Exited(now time.Time, exit child.Exit, own bool) *protocol.Pa
 
 // drained reports whether the model was fed everything that the program has printed. The order matters: output goes from the
 // kernel to the copier's hand to the spool.
-func (o *observer) drained() bool {
+func (o *Observer) drained() bool {
 	if o.program.HasOutput() {
 		return false
 	}

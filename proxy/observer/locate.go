@@ -1,4 +1,4 @@
-package proxy
+package observer
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ func (s spot) middle() mouse.Cell { return mouse.Cell{Row: s.row, Col: (s.from +
 
 // Locate finds the one place of a text on the screen as agents see it. Whoever names a text means one thing by it: none,
 // several, or one that goes on in the next row is refused with a sentence for the agent that says where.
-func (o *observer) Locate(text string) (mouse.Cell, error) {
+func (o *Observer) Locate(text string) (mouse.Cell, error) {
 	what := quoted(text)
 	text = snapshot.Alike(text)
 	var found []spot
@@ -107,7 +107,7 @@ func spots(dst []spot, row int, line, text string, columns []int) []spot {
 
 // columns says for each byte of what is shown of a row, and for its end, in which column the cell is that begins there, -1
 // where none does.
-func (o *observer) columns(row int, line string) []int {
+func (o *Observer) columns(row int, line string) []int {
 	cols, _ := o.model.Size()
 	return columnsOf(line, cols, func(col int) screen.Cell { return o.model.Cell(row, col) })
 }
@@ -154,7 +154,7 @@ func shownOf(line string, c screen.Cell) int {
 }
 
 // torn finds a text that begins in one row and ends in the next.
-func (o *observer) torn(text string) (row int, yes bool) {
+func (o *Observer) torn(text string) (row int, yes bool) {
 	lines := o.currentLines()
 	cols, _ := o.model.Size()
 	for i := range len(lines) - 1 {
@@ -166,7 +166,7 @@ func (o *observer) torn(text string) (row int, yes bool) {
 }
 
 // WordAt is the word that agents see in a cell, "" where it is blank: what lies between blanks and frames.
-func (o *observer) WordAt(c mouse.Cell) string {
+func (o *Observer) WordAt(c mouse.Cell) string {
 	line := o.rowText(c.Row)
 	at := -1
 	for i, col := range o.columns(c.Row, line)[:len(line)] {

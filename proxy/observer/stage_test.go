@@ -1,0 +1,142 @@
+package observer
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/secretprompt"
+)
+
+// The line settings of programs.
+var (
+	cooked = child.Line{Canonical: true, Echo: true}
+	noEcho = child.Line{Canonical: true}
+	sudoRS = child.Line{EchoNewline: true}
+	raw    = child.Line{}
+)
+
+// stage is an observer without its goroutine, and everything around it: the test is the goroutine, the program, the session
+// and the recorder.
+type stage struct {
+	*Observer
+	testing.TB
+	now     time.Time
+	line    child.Line
+	broken  bool
+	program string
+	asks    int // after the program's name
+	writes  uint64
+	keyed   secretprompt.Typed
+	driven  bool
+	asked   []prompt
+	said    []protocol.Blackout
+	dark    []string // why nothing is recorded, "" for that it is
+}
+
+func newStage(t testing.TB, cols, rows int) *stage {
+	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: "bash"}
+	s.Observer = New(Config{
+		Cols: cols, Rows: rows, Program: stagedProgram{s}, Recorder: s, Agents: &Agents{Session: stagedSession{s}, Line: noLine{}, Scrollback: 1000},
+	})
+	return s
+}
+
+// watched is an observer without its goroutine, where the program and the session do nothing by themselves.
+func watched(cols, rows int) *Observer { return newStage(nil, cols, rows).Observer }
+
+// stagedProgram is the program of a stage.
+type stagedProgram struct{ s *stage }
+
+func (p stagedProgram) Line() (child.Line, error) {
+	if p.s.broken {
+		return child.Line{}, errors.New("no terminal")
+	}
+	return p.s.line, nil
+}
+
+func (p stagedProgram) Chain() []string                  { p.s.asks++; return []string{p.s.program} }
+func (p stagedProgram) Arguments() []string              { return []string{p.s.program} }
+func (p stagedProgram) Foreground() string               { return p.s.program }
+func (p stagedProgram) ForegroundGroup() int             { return 7 }
+func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return child.Blocked{}, false }
+func (p stagedProgram) Writes() (begun, ended uint64)    { return p.s.writes, p.s.writes }
+func (p stagedProgram) Unread() int                      { return 0 }
+func (p stagedProgram) HasOutput() bool                  { return false }
+
+// stagedSession is the session of a stage.
+type stagedSession struct{ s *stage }
+
+func (o stagedSession) Keyboard() protocol.Keyboard {
+	return protocol.Keyboard{Holder: protocol.HolderUser}
+}
+func (o stagedSession) Driven() bool              { return o.s.driven }
+func (o stagedSession) Typed() secretprompt.Typed { return o.s.keyed }
+func (o stagedSession) Unattended() bool          { return false }
+func (o stagedSession) Resting() bool             { return false }
+
+func (o stagedSession) Publish(*protocol.Frame, string) {}
+func (o stagedSession) Printed()                        {}
+func (o stagedSession) Retitled()                       {}
+func (o stagedSession) MouseReports(bool)               {}
+
+func (o stagedSession) Blackout(on bool, why string, secret protocol.SecretPrompt) {
+	o.s.said = append(o.s.said, protocol.Blackout{On: on, Why: why, Secret: secret})
+}
+
+func (o stagedSession) SecretPrompt(kind secretprompt.Kind, dismissed bool) {
+	o.s.asked = append(o.s.asked, prompt{kind, dismissed})
+}
+
+// noLine is a line that nobody shares.
+type noLine struct{}
+
+func (noLine) Moved(time.Time)         {}
+func (noLine) Next() (time.Time, bool) { return time.Time{}, false }
+func (noLine) Serve(time.Time)         {}
+
+// Fed implements Recorder, as does Blackout.
+func (s *stage) Fed([]byte) {}
+
+func (s *stage) Blackout(_ bool, why string) { s.dark = append(s.dark, why) }
+
+// prints is output of the program's, in one read each.
+func (s *stage) prints(chunks ...string) {
+	for _, chunk := range chunks {
+		s.privacy.feed(s.now, []byte(chunk))
+		s.Moved(s.now)
+	}
+}
+
+// types is a key of the user's that the program answers.
+func (s *stage) types(answers ...string) {
+	for _, answer := range answers {
+		s.writes++
+		s.keyed.Count([]byte("k"))
+		s.prints(answer)
+	}
+}
+
+func (s *stage) passes(d time.Duration) {
+	s.now = s.now.Add(d)
+	s.privacy.look(s.now)
+}
+
+// seen is everything that an agent can get hold of: frame, history, rolling text.
+func (s *stage) seen() string {
+	f := s.Frame(s.now)
+	text := strings.Join(s.pastRows(0, s.model.HistoryLen()), "\n")
+	s.colour(f)
+	plain := s.Frame(s.now)
+	return strings.Join(append(append(f.Screen.Lines, plain.Screen.Lines...), text, s.content()), "\n")
+}
+
+func (s *stage) row(row int) string { return s.Frame(s.now).Screen.Lines[row] }
+
+func (s *stage) cursor() [2]int {
+	c := s.Frame(s.now).Screen.Cursor
+	return [2]int{c.Row, c.Col}
+}
