@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"terminalproxy/gateway/auth"
-	"terminalproxy/gateway/call"
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
@@ -45,7 +45,7 @@ type Config struct {
 	// Times is the rhythm of connections; zero values are the defaults.
 	Times ws.Times
 	// MCP makes the door of an agent that comes to /mcp. Without it there is no such path.
-	MCP func(*call.Caller) MCPDoor
+	MCP func(*client.Client) MCPDoor
 	// Draw draws screens for those who ask for pictures over HTTP. Without it there are none.
 	Draw Drawing
 	// Version is the product's, for the metrics.

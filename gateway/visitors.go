@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"terminalproxy/gateway/auth"
-	"terminalproxy/gateway/call"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/hub"
@@ -56,7 +55,7 @@ type visitors struct {
 
 // visitor is one of them.
 type visitor struct {
-	*call.Caller
+	*client.Client
 	all     *visitors
 	id      string // "" for a single request
 	seat    seat   // in the switchboard
@@ -133,7 +132,7 @@ func (v *visitors) take(who auth.Identity, local bool, header http.Header, key s
 		return nil, err
 	}
 	fresh := &visitor{all: v, id: id, role: string(who.Role), lasting: id != ""}
-	fresh.Caller = call.New(v.joiner(fresh, member, who))
+	fresh.Client = client.NewInProcess(v.joiner(fresh, member, who))
 	if id != "" {
 		v.byID[id] = fresh
 	}
@@ -143,9 +142,9 @@ func (v *visitors) take(who auth.Identity, local bool, header http.Header, key s
 
 // joiner makes participants: the first stands for the visitor, its end is the end of the agent. Those after it only
 // listen.
-func (v *visitors) joiner(fresh *visitor, member hub.Member, who auth.Identity) func() call.Peer {
+func (v *visitors) joiner(fresh *visitor, member hub.Member, who auth.Identity) func() client.Peer {
 	var joined atomic.Bool
-	return func() call.Peer {
+	return func() client.Peer {
 		m := member
 		first := !joined.Swap(true)
 		m.Lasting = m.Lasting || !first
@@ -215,11 +214,11 @@ func (p *visitor) Role() string { return p.role }
 
 // Call implements httpapi.Visitor: the end of the participant is an answer for who asks.
 func (p *visitor) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
-	answer, err := p.Caller.Call(ctx, m)
+	answer, err := p.Client.Call(ctx, m)
 	switch {
 	case errors.Is(err, errRevoked):
 		err = &protocol.Error{Code: protocol.CodeUnauthorized, Message: err.Error()}
-	case errors.Is(err, hub.ErrClosed), errors.Is(err, hub.ErrLeft), errors.Is(err, hub.ErrSlow):
+	case errors.Is(err, hub.ErrClosed), errors.Is(err, client.ErrClosed), errors.Is(err, hub.ErrSlow):
 		err = &protocol.Error{Code: protocol.CodeUnavailable, Message: err.Error() + ": try again"}
 	}
 	return answer, err
@@ -259,7 +258,7 @@ func (p *visitor) close() {
 	p.all.mu.Lock()
 	door := p.mcp
 	p.all.mu.Unlock()
-	p.Close()
+	_ = p.Close()
 	if door != nil {
 		door.Close()
 	}
@@ -336,7 +335,7 @@ func (p *visitor) mcpDoor() MCPDoor {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
 	if p.mcp == nil {
-		p.mcp = p.all.server.cfg.MCP(p.Caller)
+		p.mcp = p.all.server.cfg.MCP(p.Client)
 	}
 	return p.mcp
 }

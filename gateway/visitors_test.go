@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/auth"
-	"terminalproxy/gateway/call"
+	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 )
 
@@ -109,7 +109,7 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 // R31, R32: every path wants the token, a page's origin that we know, and our own name. What the guard turns away has no
 // effect.
 func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
-	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*call.Caller) MCPDoor { return okDoor{} }})
+	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*client.Client) MCPDoor { return okDoor{} }})
 	for _, path := range []string{"/v1/sessions", at + "screen", "/metrics", "/mcp"} {
 		for origin, known := range map[string]bool{"": true, "null": false, "http://evil.example": false, "http://" + addr: false, "https://good.example": true} {
 			for token, good := range map[string]bool{"": false, "tp_bad": false, tokens[auth.RoleProxy]: false, tokens[auth.RoleAgent]: true} {
@@ -155,7 +155,7 @@ func (okDoor) Close()                                           {}
 
 func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	made := 0
-	addr, tokens, _ := tcp(t, Config{MCP: func(*call.Caller) MCPDoor { made++; return okDoor{} }})
+	addr, tokens, _ := tcp(t, Config{MCP: func(*client.Client) MCPDoor { made++; return okDoor{} }})
 	for role, want := range map[auth.Role]int{auth.RoleAgent: 200, auth.RoleViewer: 403, auth.RoleOwner: 403, auth.RoleProxy: 403} {
 		for range 2 {
 			status, _ := bearer(addr, tokens[role]).plain(t).do("POST", "/mcp", "{}")
@@ -165,7 +165,7 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	require.Equal(t, 1, made, "one server for one agent")
 
 	dir := shortDir(t)
-	s := New(Config{MCP: func(*call.Caller) MCPDoor { return okDoor{} }})
+	s := New(Config{MCP: func(*client.Client) MCPDoor { return okDoor{} }})
 	taken, err := ListenLocal(dir)
 	require.NoError(t, err)
 	served := make(chan error, 1)

@@ -47,6 +47,17 @@ func (s *Snapshot) Difference(last *Snapshot) *Snapshot {
 	return &part
 }
 
+// News is s for a peer that has last, which may be nil, and wants changes only: without the rolling text, unless that is all
+// there is, and as [Snapshot.Difference].
+func (s *Snapshot) News(last *Snapshot) *Snapshot {
+	if s.Screen == nil {
+		return s
+	}
+	part := *s.Difference(last)
+	part.Content = ""
+	return &part
+}
+
 // Complete is s with all rows, last being the snapshot that came before it from the same peer, nil for none. It is not ok
 // when s is a difference to something else.
 func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {

@@ -102,13 +102,14 @@ func (m *Wait) head() head { return head{"terminal.wait", &m.RequestID, &m.Sessi
 func (m *Read) head() head    { return head{"terminal.read", &m.RequestID, &m.SessionID, &m.AgentID} }
 func (m *Watch) head() head   { return head{"terminal.watch", nil, &m.SessionID, nil} }
 func (m *Unwatch) head() head { return head{"terminal.unwatch", nil, &m.SessionID, nil} }
-func (m *Cancel) head() head { return head{"terminal.cancel", &m.RequestID, &m.SessionID, nil} }
+func (m *Cancel) head() head  { return head{"terminal.cancel", &m.RequestID, &m.SessionID, nil} }
 
 func (m *Close) head() head     { return head{"terminal.close", &m.RequestID, &m.SessionID, &m.AgentID} }
 func (m *ProxyHost) head() head { return head{"terminal.proxy.host", &m.RequestID, nil, nil} }
-func (m *Attach) head() head { return head{"terminal.attach", &m.RequestID, &m.SessionID, &m.ViewerID} }
+func (m *Attach) head() head    { return head{"terminal.attach", &m.RequestID, &m.SessionID, &m.ViewerID} }
 
-func (m *Detach) head() head             { return head{"terminal.detach", nil, &m.SessionID, &m.ViewerID} }
+func (m *Detach) head() head { return head{"terminal.detach", nil, &m.SessionID, &m.ViewerID} }
+
 func (m *Typed) head() head              { return head{"terminal.typed", nil, &m.SessionID, &m.ViewerID} }
 func (m *SessionsList) head() head       { return head{"sessions.list", &m.RequestID, nil, nil} }
 func (m *SessionsListResult) head() head { return head{"sessions.list.result", &m.RequestID, nil, nil} }

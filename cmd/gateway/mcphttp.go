@@ -6,13 +6,13 @@ import (
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway"
-	"terminalproxy/gateway/call"
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/mcp"
 )
 
 // mcpDoor makes the MCP servers of agents that come over HTTP.
-func (a *app) mcpDoor(log *slog.Logger) func(*call.Caller) gateway.MCPDoor {
-	return func(c *call.Caller) gateway.MCPDoor {
+func (a *app) mcpDoor(log *slog.Logger) func(*client.Client) gateway.MCPDoor {
+	return func(c *client.Client) gateway.MCPDoor {
 		return mcp.NewHTTP(mcp.Config{Terminals: c, Draw: pictures.Fit, Lacking: pictures.Lacking, Version: version.String(), Log: log})
 	}
 }

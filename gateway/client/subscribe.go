@@ -2,10 +2,8 @@ package client
 
 import (
 	"context"
-	"errors"
+	"sync"
 	"time"
-
-	"github.com/gorilla/websocket"
 
 	"terminalproxy/protocol"
 )
@@ -16,177 +14,152 @@ const backlog = 256
 
 // Subscribe streams the snapshots (at most one per every, 0 for the proxy's own rhythm), the control and blackout
 // messages, the user's notes and the end of one session. Every snapshot carries all rows, and no rolling text: over the wire
-// go the rows that changed. The stream lives through a
-// change of gateway; it is closed when ctx ends, the session is closed or forgotten, or no gateway comes back. A slow
-// reader gets the newest snapshot, not every one.
-//
-// A subscription has a connection of its own, so that its reader's pace is nobody else's.
+// go the rows that changed. The stream lives through a change of gateway; it is closed when ctx ends, the session is
+// closed or forgotten, or no gateway comes back. A slow reader gets the newest snapshot, not every one.
 func (c *Client) Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error) {
-	m := &protocol.SessionsSubscribe{RequestID: c.nextID(), SessionID: sessionID, EveryMs: every.Milliseconds(), Changes: true}
-	if fe, ok := errors.AsType[*protocol.FieldError](protocol.Check(m)); ok {
-		return nil, fe.Reply()
+	return c.subscribe(ctx, &protocol.SessionsSubscribe{SessionID: sessionID, EveryMs: every.Milliseconds(), Changes: true}, false)
+}
+
+// Stream is [Client.Subscribe] with snapshots as m wants them: with the rolling text, or, with Changes, without what the
+// snapshot before had.
+func (c *Client) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error) {
+	return c.subscribe(ctx, m, m.Changes)
+}
+
+// subscribe asks for m. lean: the reader gets only what the snapshot before did not have.
+func (c *Client) subscribe(ctx context.Context, m *protocol.SessionsSubscribe, lean bool) (<-chan protocol.Message, error) {
+	wish := *m
+	c.fill(&wish.RequestID)
+	if err := protocol.Check(&wish); err != nil {
+		return nil, asReply(err)
 	}
-	s := &subscription{client: c, wish: m, out: make(chan protocol.Message)}
-	// From here on ctx ends by its own end, by Close, and when the stream does.
-	ctx, cancel := context.WithCancel(ctx)
-	unhook := context.AfterFunc(c.ctx, cancel)
-	ws, err := s.open(ctx, false)
-	if err != nil {
-		unhook()
-		cancel()
+	s := &subscription{wish: &wish, lean: lean}
+	s.stream = stream{client: c, ask: s.ask, sort: s.sort}
+	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ctx.Err() != nil {
-		cancel()
-		_ = ws.Close()
-		return nil, ErrClosed
-	}
-	c.wg.Go(func() {
-		defer unhook()
-		defer cancel()
-		defer close(s.out)
-		s.run(ctx, ws)
-	})
 	return s.out, nil
 }
 
 type subscription struct {
-	client *Client
-	wish   *protocol.SessionsSubscribe
-	out    chan protocol.Message
+	stream
+	wish *protocol.SessionsSubscribe
+	lean bool
+	last *protocol.Snapshot // that the reader has
 }
 
-// open makes a connection and subscribes on it. It returns when the gateway has said yes.
-func (s *subscription) open(ctx context.Context, again bool) (*websocket.Conn, error) {
-	ws, err := s.client.dial(ctx, again)
-	if err != nil {
+// ask subscribes. It returns when the gateway has said yes.
+func (s *subscription) ask(l link) (link, error) {
+	if err := request(l, s.wish); err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, func() { _ = ws.Close() })()
-	if err := request(ws, s.wish); err != nil {
-		_ = ws.Close()
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	l = &whole{link: l}
+	if s.client.remote {
+		return readAhead(l), nil
+	}
+	return l, nil // the switchboard keeps the newest snapshot until it is fetched
+}
+
+func (s *subscription) sort(m protocol.Message) (pass protocol.Message, last bool, err error) {
+	if refusal, ok := m.(*protocol.Error); ok && refusal.RequestID == s.wish.RequestID {
+		return nil, true, refusal
+	}
+	if protocol.SessionID(m) != s.wish.SessionID {
+		return nil, false, nil // to the same agent, about another session
+	}
+	if snapshot, ok := m.(*protocol.Snapshot); ok && s.lean {
+		m, s.last = snapshot.News(s.last), snapshot
+	}
+	_, last = m.(*protocol.SessionClose)
+	return m, last, nil
+}
+
+// whole is a link whose snapshots carry all rows.
+type whole struct {
+	link
+	last *protocol.Snapshot
+}
+
+func (w *whole) next() (protocol.Message, error) {
+	m, err := w.link.next()
+	if part, ok := m.(*protocol.Snapshot); ok && err == nil {
+		if w.last, ok = part.Complete(w.last); !ok {
+			return nil, errLost // the gateway and this end disagree: begin afresh
 		}
-		return nil, err
+		return w.last, nil
 	}
-	return ws, nil
+	return m, err
 }
 
-// run streams until the subscription is over, over as many connections as that takes.
-func (s *subscription) run(ctx context.Context, ws *websocket.Conn) {
+// ahead is a link that is read before its reader asks, so that the newest snapshot waits for a slow one.
+type ahead struct {
+	link
+	ready chan struct{} // holds a token when there may be something for next
+	done  chan struct{} // closed when the link is read no more
+
+	mu    sync.Mutex
+	queue []protocol.Message
+	err   error // set when nothing follows
+}
+
+func readAhead(l link) *ahead {
+	a := &ahead{link: l, ready: make(chan struct{}, 1), done: make(chan struct{})}
+	go a.read() // ends with the link; close waits
+	return a
+}
+
+func (a *ahead) read() {
+	defer close(a.done)
 	for {
-		if over := s.stream(ctx, ws); over || ctx.Err() != nil {
-			return
-		}
-		var err error
-		if ws, err = s.reopen(ctx); err != nil {
-			s.client.cfg.Log.Debug("subscription ended", "error", err)
+		m, err := a.link.next()
+		if !a.put(m, err) {
 			return
 		}
 	}
 }
 
-// reopen subscribes again. A gateway that just took over does not know the session before its proxy came back: for a
-// while "no such session" is no answer.
-func (s *subscription) reopen(ctx context.Context) (*websocket.Conn, error) {
-	for began := time.Now(); ; {
-		ws, err := s.open(ctx, true)
-		if err == nil {
-			return ws, nil
+// put reports whether more may follow.
+func (a *ahead) put(m protocol.Message, err error) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case err != nil:
+		a.err = err
+	case len(a.queue) >= backlog:
+		a.err = errLost // the reader sleeps: begin afresh with the newest snapshot
+	default:
+		a.queue = enqueue(a.queue, m)
+	}
+	select {
+	case a.ready <- struct{}{}:
+	default:
+	}
+	return a.err == nil
+}
+
+func (a *ahead) next() (protocol.Message, error) {
+	for {
+		if m, err := a.take(); m != nil || err != nil {
+			return m, err
 		}
-		refusal, refused := errors.AsType[*protocol.Error](err)
-		passing := !refused || refusal.Code == protocol.CodeNoSession || refusal.Code == protocol.CodeUnavailable
-		if _, gone := errors.AsType[*Unreachable](err); gone || !passing || ctx.Err() != nil || time.Since(began) > patience {
-			return nil, err
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-		}
+		<-a.ready
 	}
 }
 
-// stream passes on what one connection brings, and reports whether the session is over.
-func (s *subscription) stream(ctx context.Context, ws *websocket.Conn) (over bool) {
-	defer watchStream(ws)()
-	in := make(chan protocol.Message)
-	done := make(chan struct{})
-	// The reader ends when the socket is closed below; then it closes in.
-	go func() {
-		defer close(in)
-		next := frames(ws)
-		var last *protocol.Snapshot
-		for {
-			m, err := next()
-			if err != nil {
-				return
-			}
-			if part, ok := m.(*protocol.Snapshot); ok {
-				if last, ok = part.Complete(last); !ok {
-					return // the gateway and this end disagree: begin afresh
-				}
-				m = last
-			}
-			select {
-			case in <- m:
-			case <-done:
-				return
-			}
-		}
-	}()
-	defer func() {
-		close(done)
-		_ = ws.Close()
-		for range in { // until the reader has ended
-		}
-	}()
-	return s.pump(ctx, in)
+func (a *ahead) take() (protocol.Message, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue) == 0 {
+		return nil, a.err
+	}
+	m := a.queue[0]
+	a.queue = a.queue[1:]
+	return m, nil
 }
 
-func (s *subscription) pump(ctx context.Context, in <-chan protocol.Message) (over bool) {
-	var queue []protocol.Message
-	for in != nil || len(queue) > 0 {
-		var out chan<- protocol.Message
-		var first protocol.Message
-		if len(queue) > 0 {
-			out, first = s.out, queue[0]
-		}
-		select {
-		case <-ctx.Done():
-			return true
-		case out <- first:
-			queue = queue[1:]
-		case m, ok := <-in:
-			switch {
-			case !ok:
-				in = nil
-			case s.ends(m):
-				over, in = true, nil
-				if _, closed := m.(*protocol.SessionClose); closed {
-					queue = append(queue, m)
-				}
-			case len(queue) >= backlog:
-				in = nil // the reader sleeps: begin afresh with the newest snapshot
-			default:
-				queue = enqueue(queue, m)
-			}
-		}
-	}
-	return over
-}
-
-// ends reports whether m is the last message of the stream.
-func (s *subscription) ends(m protocol.Message) bool {
-	switch m := m.(type) {
-	case *protocol.SessionClose:
-		return true
-	case *protocol.Error:
-		return m.RequestID == s.wish.RequestID
-	}
-	return false
+func (a *ahead) close() {
+	a.link.close()
+	<-a.done
 }
 
 // enqueue appends m; a snapshot takes the place of one that nobody fetched.

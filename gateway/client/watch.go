@@ -40,34 +40,32 @@ func peerOf(ws *websocket.Conn) answering {
 // watch looks at the gateway while one call waits for its answer. It belongs to the call's goroutine. It counts looks and
 // not time: this process itself may have been stopped, too.
 type watch struct {
-	conn    *conn
-	peer    answering
+	socket  *socket
 	tick    <-chan time.Time // nil where the gateway pings
 	stop    func()
 	stopped int    // looks
 	quiet   int    // looks without a word
 	limit   int    // of them until it is asked
-	heard   uint64 // of conn, at the last look
+	heard   uint64 // of socket, at the last look
 }
 
-func (k *conn) watch() *watch {
-	w := &watch{conn: k, stop: func() {}, limit: askAfter}
-	if !local(k.ws) {
-		return w
+func (s *socket) watch() *watch {
+	w := &watch{socket: s, stop: func() {}, limit: askAfter}
+	if s.local {
+		tick := time.NewTicker(lookEvery)
+		w.tick, w.stop, w.heard = tick.C, tick.Stop, s.heard.Load()
 	}
-	tick := time.NewTicker(lookEvery)
-	w.peer, w.tick, w.stop, w.heard = peerOf(k.ws), tick.C, tick.Stop, k.heard.Load()
 	return w
 }
 
 // look ends the connection of a gateway that does not answer any more; another one may take over then.
 func (w *watch) look() {
 	w.stopped++
-	if w.peer == nil || w.peer.Answers() == nil {
+	if peer := w.socket.peer; peer == nil || peer.Answers() == nil {
 		w.stopped = 0
 	}
 	w.quiet++
-	if heard := w.conn.heard.Load(); heard != w.heard {
+	if heard := w.socket.heard.Load(); heard != w.heard {
 		if w.quiet > w.limit {
 			w.limit = askAgain
 		}
@@ -75,16 +73,15 @@ func (w *watch) look() {
 	}
 	switch {
 	case w.stopped >= stoppedLooks, w.quiet >= w.limit+answerLooks:
-		_ = w.conn.ws.Close()
+		w.socket.close()
 	case w.quiet == w.limit:
-		_ = w.conn.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(lookEvery))
+		_ = w.socket.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(lookEvery))
 	}
 }
 
-// watchStream ends a connection on which nobody asks anything when its far end is stopped. stop ends the watching.
-func watchStream(ws *websocket.Conn) (stop func()) {
-	peer := peerOf(ws)
-	if peer == nil {
+// guard ends a connection on which nobody asks anything when its far end is stopped.
+func (s *socket) guard() (stop func()) {
+	if s.peer == nil {
 		return func() {}
 	}
 	done := make(chan struct{})
@@ -98,14 +95,11 @@ func watchStream(ws *websocket.Conn) (stop func()) {
 			case <-tick.C:
 			}
 			stopped++
-			if peer.Answers() == nil {
+			if s.peer.Answers() == nil {
 				stopped = 0
 			}
 		}
-		_ = ws.Close()
+		s.close()
 	}()
 	return func() { close(done) }
 }
-
-// local reports whether the gateway is on this machine, by a Unix socket.
-func local(ws *websocket.Conn) bool { return ws.NetConn().RemoteAddr().Network() == "unix" }

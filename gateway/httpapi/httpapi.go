@@ -34,7 +34,7 @@ type Visitor interface {
 	// Call sends a request and waits for its answer; an answer that is an error is a *protocol.Error. It returns early,
 	// with another error, when ctx or the visitor ends.
 	Call(ctx context.Context, m protocol.Message) (protocol.Message, error)
-	// Subscribe streams what happens to one session; see package call.
+	// Stream streams what happens to one session; see package client.
 	Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error)
 	// Ended is closed when the visitor may no longer ask: the gateway closes, or the token was revoked.
 	Ended() <-chan struct{}

@@ -172,11 +172,11 @@ func (o *outbox) follow(sessionID string, changes bool) {
 // took the place of was never sent. The caller holds the lock.
 func (o *outbox) news(m *protocol.Snapshot) *protocol.Snapshot {
 	last, lean := o.lean[m.SessionID]
-	if !lean || m.Screen == nil { // the content is all that there is of one without a screen
+	if !lean {
 		return m
 	}
-	o.lean[m.SessionID] = m
-	part := *m.Difference(last)
-	part.Content = ""
-	return &part
+	if m.Screen != nil {
+		o.lean[m.SessionID] = m
+	}
+	return m.News(last)
 }

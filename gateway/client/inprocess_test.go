@@ -1,19 +1,17 @@
-package call
+package client
 
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"terminalproxy/protocol"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var errOver = errors.New("over")
 
@@ -31,23 +29,23 @@ func newPeer() *peer {
 
 func (p *peer) Handle(m protocol.Message) { p.heard <- m }
 func (p *peer) Leave()                    { close(p.left) }
-func (p *peer) Next(done <-chan struct{}) (protocol.Message, error) {
+func (p *peer) Next(<-chan struct{}) (protocol.Message, error) {
 	select {
 	case m := <-p.out:
 		return m, nil
 	case <-p.cut:
 		return nil, errOver
-	case <-done:
+	case <-p.left:
 		return nil, errors.New("left")
 	}
 }
 
-// start is a caller and its participants, in the order in which they join.
-func start(t *testing.T) (*Caller, *peer, chan *peer) {
+// inProcess is a client and its participants, in the order in which they join.
+func inProcess(t *testing.T) (*Client, *peer, chan *peer) {
 	t.Helper()
 	first, more := newPeer(), make(chan *peer, 4)
 	var once sync.Once
-	c := New(func() Peer {
+	c := NewInProcess(func() Peer {
 		p := newPeer()
 		once.Do(func() { p = first })
 		if p != first {
@@ -55,12 +53,12 @@ func start(t *testing.T) (*Caller, *peer, chan *peer) {
 		}
 		return p
 	})
-	t.Cleanup(func() { c.Close(); <-first.left })
+	t.Cleanup(func() { require.NoError(t, c.Close()); <-first.left })
 	return c, first, more
 }
 
 func TestAnswersFindTheirCalls(t *testing.T) {
-	c, p, _ := start(t)
+	c, p, _ := inProcess(t)
 	type result struct {
 		r   *protocol.ReadResult
 		err error
@@ -84,32 +82,41 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 	refused, ok := errors.AsType[*protocol.Error](one.err)
 	require.True(t, ok)
 	require.Equal(t, protocol.CodeBlackout, refused.Code)
-	require.Empty(t, c.waiting)
+	require.Empty(t, c.conn.waiting)
 }
 
 func TestAWaitIsTakenBackAndOtherCallsAreNot(t *testing.T) {
-	c, p, _ := start(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := c.Wait(ctx, &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}})
-	require.ErrorIs(t, err, context.Canceled)
-	wait := (<-p.heard).(*protocol.Wait)
-	require.Equal(t, &protocol.Cancel{RequestID: wait.RequestID, SessionID: "x"}, <-p.heard)
-	_, _, err = c.Request(ctx, &protocol.ControlRequest{SessionID: "x", Why: "y"})
-	require.ErrorIs(t, err, context.Canceled)
-	request := (<-p.heard).(*protocol.ControlRequest)
-	require.Equal(t, &protocol.Cancel{RequestID: request.RequestID, SessionID: "x"}, <-p.heard)
-	_, err = c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
-	require.ErrorIs(t, err, context.Canceled)
-	<-p.heard
+	c, p, _ := inProcess(t)
+	// given is the request that the switchboard got before the caller gave up.
+	given := func(call func(context.Context) error) protocol.Message {
+		ctx, cancel := context.WithCancel(t.Context())
+		heard := make(chan protocol.Message, 1)
+		go func() { heard <- <-p.heard; cancel() }() // ends when the request is heard
+		require.ErrorIs(t, call(ctx), context.Canceled)
+		return <-heard
+	}
+	wait := given(func(ctx context.Context) error {
+		_, err := c.Wait(ctx, &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}})
+		return err
+	})
+	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(wait), SessionID: "x"}, <-p.heard)
+	request := given(func(ctx context.Context) error {
+		_, _, err := c.Request(ctx, &protocol.ControlRequest{SessionID: "x", Level: protocol.LevelType, Why: "y"})
+		return err
+	})
+	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(request), SessionID: "x"}, <-p.heard)
+	given(func(ctx context.Context) error {
+		_, err := c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
+		return err
+	})
 	require.Empty(t, p.heard)
 }
 
 func TestTheEndOfTheParticipantEndsItsCalls(t *testing.T) {
-	c, p, _ := start(t)
+	c, p, more := inProcess(t)
 	ended := make(chan error, 1)
 	go func() { // ends with the participant
-		_, _, err := c.Request(t.Context(), &protocol.ControlRequest{SessionID: "x"})
+		_, _, err := c.Request(t.Context(), &protocol.ControlRequest{SessionID: "x", Level: protocol.LevelType, Why: "y"})
 		ended <- err
 	}()
 	<-p.heard
@@ -119,14 +126,17 @@ func TestTheEndOfTheParticipantEndsItsCalls(t *testing.T) {
 	require.ErrorIs(t, c.Err(), errOver)
 	_, err := c.Sessions(t.Context())
 	require.ErrorIs(t, err, errOver)
+	_, err = c.Subscribe(t.Context(), "x", 0)
+	require.ErrorIs(t, err, errOver)
+	require.Empty(t, more, "nobody joins again")
 }
 
 func TestRequestsAreGrantedOrRefused(t *testing.T) {
-	c, p, _ := start(t)
+	c, p, _ := inProcess(t)
 	p.out <- &protocol.ControlGrant{RequestID: "early"} // nobody waits yet
 	for id, answer := range map[string]protocol.Message{"g": &protocol.ControlGrant{RequestID: "g"}, "r": &protocol.ControlRevoke{RequestID: "r"}, "d": &protocol.Done{RequestID: "d"}} {
 		go func() { <-p.heard; p.out <- answer }() // ends with the request
-		grant, revoke, err := c.Request(t.Context(), &protocol.ControlRequest{RequestID: id, SessionID: "x"})
+		grant, revoke, err := c.Request(t.Context(), &protocol.ControlRequest{RequestID: id, SessionID: "x", Level: protocol.LevelType, Why: "y"})
 		require.Equal(t, id == "g", grant != nil)
 		require.Equal(t, id == "r", revoke != nil)
 		require.Equal(t, id == "d", err != nil)
@@ -136,7 +146,7 @@ func TestRequestsAreGrantedOrRefused(t *testing.T) {
 }
 
 func TestASubscriptionIsAParticipantOfItsOwn(t *testing.T) {
-	c, p, more := start(t)
+	c, p, more := inProcess(t)
 	listening := make(chan (<-chan protocol.Message), 1)
 	go func() { // ends with the answer
 		stream, err := c.Subscribe(t.Context(), "x", time.Second)
@@ -160,22 +170,55 @@ func TestASubscriptionIsAParticipantOfItsOwn(t *testing.T) {
 }
 
 func TestASubscriptionThatIsRefusedOrEnds(t *testing.T) {
-	c, _, more := start(t)
+	c, _, more := inProcess(t)
 	go func() {
 		own := <-more
-		<-own.heard
-		own.out <- &protocol.Error{RequestID: "subscribe", Code: protocol.CodeNoSession, Message: "none"}
+		id := protocol.RequestID(<-own.heard)
+		own.out <- &protocol.Error{RequestID: id, Code: protocol.CodeNoSession, Message: "none"}
 	}() // ends with the refusal
 	_, err := c.Subscribe(t.Context(), "x", 0)
 	require.ErrorContains(t, err, "none")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	owns := make(chan *peer, 1)
-	go func() { own := <-more; <-own.heard; own.out <- &protocol.Done{RequestID: "subscribe"}; owns <- own }() // ends with the answer
+	go func() { // ends with the answer
+		own := <-more
+		own.out <- &protocol.Done{RequestID: protocol.RequestID(<-own.heard)}
+		owns <- own
+	}()
 	stream, err := c.Subscribe(ctx, "x", 0)
 	require.NoError(t, err)
 	cancel()
 	_, ok := <-stream
 	require.False(t, ok)
 	<-(<-owns).left
+}
+
+// Both ends of a stream with changes: the switchboard's differences are completed, and the reader gets what it does not have.
+func TestAStreamOfChanges(t *testing.T) {
+	c, _, more := inProcess(t)
+	first := &protocol.Snapshot{ID: "1", SessionID: "x", Seq: 1, Screen: &protocol.Screen{Cols: 9, Rows: 2, Lines: []string{"unchanged", strings.Repeat("a", 50)}}}
+	second := *first
+	second.Seq, second.Screen = 2, &protocol.Screen{Cols: 9, Rows: 2, Lines: []string{"b", first.Screen.Lines[1]}}
+	for _, lean := range []bool{true, false} {
+		go func() { // ends with the answers
+			own := <-more
+			ask := (<-own.heard).(*protocol.SessionsSubscribe)
+			own.out <- &protocol.Done{RequestID: ask.RequestID}
+			own.out <- first
+			own.out <- second.Difference(first)
+			own.out <- &protocol.SessionClose{SessionID: "x"}
+		}()
+		stream, err := c.Stream(t.Context(), &protocol.SessionsSubscribe{SessionID: "x", Changes: lean})
+		require.NoError(t, err)
+		require.Equal(t, first.Screen.Lines, (<-stream).(*protocol.Snapshot).Screen.Lines)
+		got := (<-stream).(*protocol.Snapshot)
+		if lean {
+			require.Empty(t, got.Screen.Lines)
+			require.Equal(t, []protocol.Row{{Row: 0, Text: "b"}}, got.Changed)
+		} else {
+			require.Equal(t, second.Screen.Lines, got.Screen.Lines)
+		}
+		require.IsType(t, &protocol.SessionClose{}, <-stream)
+	}
 }

@@ -1,0 +1,166 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
+)
+
+const (
+	// dialTimeout bounds one try: a local gateway that does not answer may have to be replaced first.
+	dialTimeout      = 15 * time.Second
+	handshakeTimeout = 5 * time.Second
+	// patience is how long a gateway that was there before may be away. Another process takes over within a second.
+	patience    = 10 * time.Second
+	firstTries  = 3 // a first connection can hit a gateway that is just closing
+	firstDelay  = 20 * time.Millisecond
+	longestWait = time.Second
+)
+
+// Unreachable says that no gateway answered. Its text is a sentence for people; the cause is for the log.
+type Unreachable struct {
+	// URL is what did not answer.
+	URL string
+	// Hint is what to do about it.
+	Hint  string
+	Cause error
+}
+
+// Error implements error.
+func (e *Unreachable) Error() string {
+	return fmt.Sprintf("no gateway answers at %s (%v): %s", e.URL, e.Cause, e.Hint)
+}
+
+// Unwrap gives the cause.
+func (e *Unreachable) Unwrap() error { return e.Cause }
+
+// dial makes a WebSocket, with more patience when a gateway was there before.
+func (c *Client) dial(ctx context.Context, again bool) (link, error) {
+	began, delay := time.Now(), firstDelay
+	var cause error
+	for try := 1; ; try++ {
+		ws, err := c.try(ctx)
+		if err == nil {
+			return newSocket(ws), nil
+		}
+		if refusal, ok := errors.AsType[*protocol.Error](err); ok {
+			return nil, refusal // an answer, and it will not change
+		}
+		if cause == nil || !errors.Is(err, fs.ErrNotExist) {
+			cause = err // that nobody serves any more says less than why somebody did not answer
+		}
+		if again && time.Since(began) > patience || !again && try >= firstTries || ctx.Err() != nil {
+			return nil, &Unreachable{URL: c.cfg.URL, Cause: cause, Hint: "start a session with `proxy --agent PROGRAM`, or check the gateway's address"}
+		}
+		c.cfg.Log.Debug("dial gateway", "url", c.cfg.URL, "error", err)
+		// Full jitter: those whom one gateway left do not come back in step.
+		select {
+		case <-time.After(rand.N(delay)):
+		case <-ctx.Done():
+		}
+		delay = min(2*delay, longestWait)
+	}
+}
+
+// try dials once, each URL that there is. A gateway that answered and refused is a *protocol.Error.
+func (c *Client) try(ctx context.Context) (*websocket.Conn, error) {
+	if c.cfg.Dial == nil || c.cfg.URL == "" {
+		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the client has no gateway address: set Dial and URL"}
+	}
+	ws, err := c.dialURL(ctx, c.cfg.URL)
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeForbidden && c.cfg.ViewURL != "" {
+		if ws, second := c.dialURL(ctx, c.cfg.ViewURL); second == nil {
+			return ws, nil
+		}
+	}
+	return ws, err
+}
+
+// dialURL makes one WebSocket. Redirects are not followed.
+func (c *Client) dialURL(ctx context.Context, url string) (*websocket.Conn, error) {
+	var bound *handshake.Conn
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		conn, err := c.cfg.Dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		bound, err = handshake.Bound(conn, handshakeTimeout)
+		return bound, err
+	}
+	dialer := websocket.Dialer{
+		NetDialContext: dial, NetDialTLSContext: dial,
+		HandshakeTimeout: dialTimeout, Subprotocols: []string{protocol.Version},
+	}
+	header := c.cfg.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	if c.cfg.Key != "" {
+		header.Set(HeaderKey, c.cfg.Key)
+		if c.cfg.Passing {
+			header.Set(HeaderPassing, "1")
+		}
+	}
+	if name := cleanName(c.cfg.Name); name != "" {
+		header.Set(HeaderName, name)
+	}
+	ws, resp, err := dialer.DialContext(ctx, url, header)
+	if resp != nil {
+		defer func() { _ = resp.Body.Close() }()
+	}
+	if err != nil {
+		return nil, refused(resp, err)
+	}
+	if err := bound.Done(); err != nil {
+		_ = ws.Close()
+		return nil, err
+	}
+	if ws.Subprotocol() != protocol.Version {
+		_ = ws.Close()
+		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "what answers at " + url + " does not speak " + protocol.Version}
+	}
+	return ws, nil
+}
+
+// cleanName is name with nothing in it that a header cannot carry.
+func cleanName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// refused makes a sentence of a refusal over HTTP; whatever is not one stays an error of the way there.
+func refused(resp *http.Response, err error) error {
+	if resp == nil || !errors.Is(err, websocket.ErrBadHandshake) {
+		return err
+	}
+	body, readErr := io.ReadAll(io.LimitReader(resp.Body, 1024))
+	if readErr != nil && len(body) == 0 {
+		body = []byte(resp.Status)
+	}
+	say := "the gateway refused the connection (" + resp.Status + "): " + strings.TrimSpace(strings.ToValidUTF8(string(body), "?"))
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		return &protocol.Error{Code: protocol.CodeUnauthorized, Message: say}
+	case resp.StatusCode == http.StatusForbidden:
+		return &protocol.Error{Code: protocol.CodeForbidden, Message: say}
+	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
+		return errors.New(say) // it may do better the next time
+	}
+	return &protocol.Error{Code: protocol.CodeUnavailable, Message: say}
+}
