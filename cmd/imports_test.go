@@ -45,7 +45,7 @@ func room(path string) (top, sub string) {
 }
 
 // rooms are the sub-packages of proxy that may import others: leaves, which import none. Rooms do not import each other.
-var rooms = map[string]bool{"observer": true, "overlay": true}
+var rooms = map[string]bool{"copier": true, "observer": true, "overlay": true}
 
 // mayImport reports whether a sub-package of proxy may import another one.
 func mayImport(sub, isub string) bool {

@@ -38,11 +38,11 @@ func (st *stream) leave(viewer string) {
 	st.mu.Lock()
 	st.leaving = append(st.leaving, viewer)
 	st.mu.Unlock()
-	st.s.copier.repaint()
+	st.s.copier.Repaint()
 }
 
-// letGo tells the viewers who leave that they have left.
-func (st *stream) letGo() {
+// Drawn tells the viewers who leave that they have left: the proxy's own line is off their screens.
+func (st *stream) Drawn() {
 	st.mu.Lock()
 	leaving := st.leaving
 	st.leaving = nil
@@ -58,11 +58,12 @@ func (st *stream) write(p []byte) {
 	st.at += uint64(len(p))
 }
 
-// repaint sends the whole screen; see copier.fresh. The model has taken all that the copier read.
-func (st *stream) repaint() (ok bool) {
+// Repaint sends the whole screen; ok is false while nothing can be inserted into the stream. The model has taken all that the
+// copier read.
+func (st *stream) Repaint() (ok bool) {
 	if st.waiting.IsZero() {
 		st.waiting = time.Now()
-		time.AfterFunc(groundPatience, st.s.copier.repaint) // for a program that stops within a sequence
+		time.AfterFunc(groundPatience, st.s.copier.Repaint) // for a program that stops within a sequence
 	}
 	var all []byte
 	var cols, rows int
@@ -96,7 +97,7 @@ func (d *desk) attended(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.Watch:
 		s.term.Look(true)
-		s.copier.renew()
+		s.copier.Renew()
 	case *protocol.Unwatch:
 		s.term.Look(false)
 	case *protocol.Attach:

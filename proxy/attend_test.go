@@ -1,10 +1,7 @@
 package proxy
 
 import (
-	"context"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,41 +71,6 @@ func TestR62AViewersTerminalDoesNotAnswer(t *testing.T) {
 	p.types(id, "\x1b[?62;22c\x1b[?2026;2$y\x1bP>|xterm(398)\x1b\\")
 	p.types(id, "z")
 	p.shows("^[[?64;1;6;18;21;22;28c^[[1;1Rz")
-}
-
-// TestARepaintIsNotForgottenUnderARemark: a chunk that is passed under what the proxy shows brings that up to date, and not what
-// somebody who looks on waits for.
-func TestARepaintIsNotForgottenUnderARemark(t *testing.T) {
-	g := newFakeGateway(t)
-	conf, err := g.run(HostConfig{}).session(starting("sh", "-c", reader))
-	require.NoError(t, err)
-	s := newSession(conf)
-	ended := make(chan error, 1)
-	ctx, stop := context.WithCancel(t.Context())
-	go func() { // ends with ctx
-		_, err := s.runHeadless(ctx)
-		ended <- err
-	}()
-	defer func() { stop(); require.NoError(t, <-ended) }()
-	p := g.peer()
-	id := hear[*protocol.SessionOpen](p, nil).SessionID
-	p.shows("ready")
-	p.sits(id, 90, 30)
-	p.say(&protocol.Watch{SessionID: id})
-	hear[*protocol.Output](p, nil)
-	s.status.Say("a remark", time.Hour)
-	screen := ""
-	hear(p, func(m *protocol.Output) bool {
-		screen += string(m.DataB64)
-		return strings.Contains(screen, "a remark")
-	})
-	left := make(chan bool, 1)
-	s.copier.ask(func() {
-		s.copier.renew()
-		s.copier.pass([]byte("under"))
-		left <- s.copier.dirty.Load()
-	})
-	require.True(t, <-left, "the whole screen is still to be sent")
 }
 
 func TestLiveOutputFollowsARepaint(t *testing.T) {

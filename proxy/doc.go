@@ -8,18 +8,18 @@
 // disk: the recorder, if there is one, writes on a goroutine of its own.
 //
 // Where to look: session.go makes the parts and plugs them together; life.go starts, stops and ends them; suspend.go and
-// exit.go look after the terminal when the session rests or dies. A program that a shell may stop has a process beside
+// watchdog.go look after the terminal when the session rests or dies. A program that a shell may stop has a process beside
 // it that leads its session (package child, leader_linux.go).
 //
-//   - From the program to the user: copier.go, escapes.go (what is taken out on the way), overlaid.go (plugs
-//     package overlay, which is what the proxy itself shows), cursor.go (where the cursor is at the start).
+//   - From the program to the user: package copier (reads, filters, writes, and gives the terminal back), overlaid.go (plugs
+//     package overlay, which is what the proxy itself shows).
 //   - From the program to agents: package observer (the terminal model, and what agents see of it), observed.go (plugs it),
 //     tally.go (how much the user types, to know a prompt for a secret by its answers), recording.go.
 //   - From agents to the program: requests.go, receipts.go and askers.go (the desk), typing.go, pointer.go (the mouse),
 //     lineport.go (plugs package line: the line that is shared with the user), approve.go (what the user lets through), answers.go
 //     (what an agent did not hear), alone.go (nobody is there to answer), owner.go (elsewhere).
 //   - Messages: package overlay (to the user), messages.go (who may say what), notes.go (to agents).
-//   - Control: authority.go plugs the state machine into the pump; ports.go is what the pump reads and writes; front.go says which
+//   - Control: authority.go plugs the state machine into the pump; ports.go is what the pump and the copier read and write; front.go says which
 //     program has the terminal.
 //   - Without a user's terminal: host.go, headless.go, attend.go, keeper.go.
 package proxy

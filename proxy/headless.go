@@ -138,12 +138,8 @@ func (s *session) wireHeadless() {
 	if h.owner.ID != "" { // its name is taken
 		s.desk.book.Call(h.owner.ID, h.owner.Name)
 	}
-	s.stream = &stream{s: s}
-	s.copier.fresh = s.stream.repaint
-	s.copier.painted = func() { s.status.Stands(); s.stream.letGo() }
-	s.link.Behind = s.copier.renew
+	s.link.Behind = s.copier.Renew
 	s.detector.acted = func() { s.turnTo(h.typist) }
-	s.copier.feed = func(p []byte) int { h.touch(); return s.observer.Feed(p) }
 	up, down := s.link.Up, s.link.Down
 	reached := sync.OnceFunc(func() { close(h.linked) })
 	s.link.Up = func() { up(); reached(); s.pump.Post(s.resume) }

@@ -41,7 +41,6 @@ type life struct {
 	ended    chan struct{} // closed with exited
 	crashed  chan crash
 	parts    sync.WaitGroup // pump and link
-	copied   chan struct{}  // closed when the copier has returned
 	cutLink  context.CancelFunc
 	stops    <-chan unix.Signal // the program was stopped
 	resized  time.Time
@@ -57,7 +56,7 @@ type life struct {
 func (s *session) live(ctx context.Context, signals chan os.Signal, stops <-chan unix.Signal) Result {
 	l := &life{
 		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), crashed: make(chan crash, 8),
-		copied: make(chan struct{}), late: time.NewTimer(time.Hour), notified: signals, stops: stops,
+		late: time.NewTimer(time.Hour), notified: signals, stops: stops,
 		look: time.NewTimer(time.Hour),
 	}
 	l.late.Stop()
@@ -95,11 +94,8 @@ func (l *life) start() {
 	if s.recording != nil {
 		go s.recording.run() // recording.close
 	}
-	go func() { // the program's terminal is closed, or copier.end
-		defer close(l.copied)
-		l.guarded("copier", s.copier.run)
-	}()
-	l.parts.Go(func() { // pump.Stop
+	go l.guarded("copier", s.copier.Run) // the program's terminal is closed, or copier.End
+	l.parts.Go(func() {                  // pump.Stop
 		l.guarded("input pump", func() {
 			if err := s.pump.Run(); err != nil {
 				panic(err)
@@ -189,7 +185,7 @@ func (l *life) terminate() {
 		l.s.pump.Post(func(now time.Time) { l.s.authority.End(now, control.Exited) })
 	}
 	if l.over {
-		l.s.copier.abandon()
+		l.s.copier.Abandon()
 		return
 	}
 	l.over = true
@@ -221,8 +217,8 @@ func (l *life) resize(now time.Time) {
 		s.log.Info("resize", "error", err)
 	}
 	if s.link != nil {
-		s.copier.resized()
-		s.copier.renew()
+		s.copier.Resized()
+		s.copier.Renew()
 		s.link.Send(&protocol.Resize{ID: newID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}
 }
@@ -231,21 +227,18 @@ func (l *life) resize(now time.Time) {
 func (l *life) finish(exit child.Exit) Result {
 	s := l.s
 	l.letPump()
-	s.copier.end()
+	s.copier.End()
 	select {
-	case <-l.copied:
+	case <-s.copier.Done():
 	case <-l.giveUp():
-		s.copier.abandon()
-		<-l.copied
+		s.copier.Abandon()
+		<-s.copier.Done()
 	}
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, control.Exited) })
 	}
 	l.answers()
 	s.pump.Stop()
-	if s.stream != nil {
-		s.copier.unshow() // before the last words: there is no way to who looks after them
-	}
 	if s.link != nil {
 		s.awaitLink()
 		l.lastWords(exit)
@@ -260,7 +253,7 @@ func (l *life) finish(exit child.Exit) Result {
 	for _, p := range s.pollers {
 		p.Close()
 	}
-	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.heldOpen, Unrecorded: s.recording.close(exit)}
+	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.close(exit)}
 }
 
 // giveUp fires when a screen that takes no output must not keep the session alive any longer: it was told to end.
@@ -288,13 +281,11 @@ func (l *life) lastWords(exit child.Exit) {
 // left on, then the line settings. The observer has ended; the model is ours.
 func (l *life) leave() {
 	s := l.s
-	var last []byte
 	if s.status != nil {
 		s.status.Close()
-		last = append(last, s.painter.Hide(s.copier.moved.Load())...)
 	}
 	if s.term.HasScreen() {
-		_ = s.term.WriteAll(s.copier.exit.append(last), lastPatience)
+		_ = s.term.WriteAll(s.copier.ExitSequence(), lastPatience)
 	}
 	if err := s.term.Restore(); err != nil {
 		s.log.Error("restore", "error", err)

@@ -45,7 +45,7 @@ func (o *observed) Printed() {
 	}
 }
 
-func (o *observed) Retitled() { o.s.copier.repaint() }
+func (o *observed) Retitled() { o.s.copier.Repaint() }
 
 func (o *observed) MouseReports(raw bool) {
 	o.s.pump.Post(func(time.Time) { o.s.detector.SetX10Mouse(raw) })
@@ -58,7 +58,7 @@ type observedProgram struct {
 }
 
 // HasOutput implements [observer.Program]. The order matters: output goes from the kernel to the copier's hand.
-func (p observedProgram) HasOutput() bool { return p.program.HasOutput() || p.s.copier.inHand.Load() }
+func (p observedProgram) HasOutput() bool { return p.program.HasOutput() || p.s.copier.InHand() }
 
 var secretOf = [...]control.Secret{secretprompt.Off: control.NoSecret, secretprompt.Soft: control.SoftSecret, secretprompt.Hard: control.HardSecret}
 

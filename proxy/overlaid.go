@@ -13,7 +13,7 @@ import (
 func (s *session) wireOverlay(agent *AgentConfig) {
 	conf := overlay.Config{
 		Name: agent.Name, Line: !agent.NoNotice, Title: takesTitle(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
-		Repaint: s.copier.repaint, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
+		Repaint: func() { s.copier.Repaint() }, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
 		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
 	}
 	draw := overlay.PainterConfig{Loop: modelOwner{s.observer, s.conf.headless}, Shown: s.questionShown}
@@ -28,9 +28,6 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	s.status = overlay.New(conf)
 	draw.Status = s.status
 	s.painter = overlay.NewPainter(draw)
-	s.copier.painted, s.copier.overlay = s.status.Stands, s.painter
-	s.copier.exit.untitle = s.painter.Untitle
-	s.copier.dirty.Store(true)
 }
 
 // takesTitle reports whether a terminal of this type takes a window title; others would print it.

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/tty"
 )
 
@@ -64,4 +66,25 @@ func (r readiness) Wait(want input.Events, timeout time.Duration) (input.Events,
 	}
 	got, err := r.Poller.Wait(tty.Events(want), timeout)
 	return input.Events(got), err
+}
+
+// printed is the observer as the copier feeds it. What a program prints keeps a session without a user from being idle.
+type printed struct {
+	*observer.Observer
+	headless *headless
+}
+
+func (p printed) Feed(chunk []byte) (queued int) { p.headless.touch(); return p.Observer.Feed(chunk) }
+
+// findCursor is where the user's cursor is, for the model. Sessions that no agent observes need none of this.
+func (s *session) findCursor(rows int) copier.Cursor {
+	if s.conf.Agent == nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
+		return copier.Cursor{}
+	}
+	poll, err := tty.NewPoller(s.term.Descriptors())
+	if err != nil {
+		return copier.Cursor{}
+	}
+	defer poll.Close()
+	return copier.FindCursor(s.term, poll, rows)
 }

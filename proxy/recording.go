@@ -77,7 +77,6 @@ func (s *session) wireRecording(cols, rows int, kbd *keyboard) {
 		Failed: r.failed,
 		Room:   func() { s.observer.Post(func(time.Time) { r.resume() }) },
 	})
-	s.copier.feed = s.observer.Feed
 	if s.conf.Agent == nil { // with agents, the detector has told the user's keys from what the terminal says
 		kbd.heard = r.listener()
 	}

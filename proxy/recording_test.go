@@ -30,7 +30,7 @@ func TestCommandLine(t *testing.T) {
 func startRecording(t *testing.T) (r *recording, end func() (cast, log string)) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.cast")
-	s := &session{conf: Config{Record: name, Command: "vim"}, copier: &copier{}}
+	s := &session{conf: Config{Record: name, Command: "vim"}}
 	s.observer = observer.New(observer.Config{Cols: 20, Rows: 4})
 	require.NoError(t, s.openRecording())
 	s.wireRecording(20, 4, &keyboard{})

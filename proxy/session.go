@@ -15,6 +15,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
@@ -111,7 +112,7 @@ type session struct {
 	program   *program
 	observer  *observer.Observer
 	line      *sharedLine // nil without agents
-	copier    *copier
+	copier    *copier.Copier
 	painter   *overlay.Painter
 	pump      *input.Pump
 	authority *authority
@@ -256,7 +257,7 @@ func (s *session) environment() []string {
 }
 
 // wire makes the parts and plugs them together.
-func (s *session) wire(cols, rows int, at cursor) error {
+func (s *session) wire(cols, rows int, at copier.Cursor) error {
 	keyboardFD, screenFD := s.term.Descriptors()
 	outPoll, err := s.poller(s.child.Descriptor(), screenFD)
 	if err != nil {
@@ -269,15 +270,15 @@ func (s *session) wire(cols, rows int, at cursor) error {
 	agent := s.conf.Agent
 	s.program = &program{Child: s.child}
 	s.observer = observer.New(s.observerConfig(cols, rows, at))
-	s.copier = &copier{
-		child: s.child, term: s.term, poll: outPoll, kick: s.observer.Wake,
-		exit: exitSequence{on: s.term.HasScreen()},
-	}
-	if agent != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
-		s.copier.feed = s.observer.Feed
-	}
-	kbd := &keyboard{term: s.term, typed: at.typed}
+	kbd := &keyboard{term: s.term, typed: at.Typed}
 	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, at))
+	if s.conf.headless != nil {
+		s.stream = &stream{s: s}
+	}
+	if agent != nil {
+		s.wireOverlay(agent)
+	}
+	s.copier = copier.New(s.copierConfig(outPoll))
 	if agent != nil {
 		s.wireAgent(agent)
 		s.watchSecrets()
@@ -295,9 +296,9 @@ func (s *session) wire(cols, rows int, at cursor) error {
 const scrollback = 10_000
 
 // observerConfig plugs the observer. Without agents it is the terminal that the program asks, and what a recording shows.
-func (s *session) observerConfig(cols, rows int, at cursor) observer.Config {
+func (s *session) observerConfig(cols, rows int, at copier.Cursor) observer.Config {
 	c := observer.Config{
-		Cols: cols, Rows: rows, CursorRow: at.row, Program: observedProgram{s.program, s}, Queried: s.answerQueries,
+		Cols: cols, Rows: rows, CursorRow: at.Row, Program: observedProgram{s.program, s}, Queried: s.answerQueries,
 	}
 	if s.recording != nil {
 		c.Recorder = s.recording
@@ -319,8 +320,25 @@ func (s *session) poller(read, write int) (*tty.Poller, error) {
 	return p, err
 }
 
+// copierConfig plugs the copier, which takes the overlay and the viewers with it: they are made before.
+func (s *session) copierConfig(poll *tty.Poller) copier.Config {
+	c := copier.Config{Program: s.child, Screen: s.term, Poll: poll}
+	agent := s.conf.Agent
+	if agent != nil || s.recording != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
+		c.Model = printed{s.observer, s.conf.headless}
+	}
+	if agent != nil {
+		c.Overlay = s.painter
+		c.Strict = func() bool { return !agent.AllowEscapes && s.authority.state().Phase == control.Granted }
+	}
+	if s.stream != nil {
+		c.Viewers = s.stream
+	}
+	return c
+}
+
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
-func (s *session) pumpConfig(kbd *keyboard, ready readiness, at cursor) input.Config {
+func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) input.Config {
 	c := input.Config{
 		Keyboard: kbd, Program: s.program, Poll: ready, ByHand: !s.term.HasKeyboard(),
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
@@ -331,7 +349,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at cursor) input.Co
 	}
 	s.chord = agent.Key
 	s.detector = &detector{Scanner: keys.NewScanner(agent.Key)}
-	if at.late {
+	if at.Late {
 		s.detector.expect(func(int) {}) // too late: the program has begun to draw
 	}
 	conf := control.Config{Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram}
@@ -357,8 +375,6 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		speech: pace{burst: overlay.MessageBurst, every: overlay.MessageEvery}, letters: pace{burst: 2 * overlay.MessageBurst, every: overlay.MessageEvery / 5},
 	}
 	s.detector.write = s.desk.compose
-	s.wireOverlay(agent)
-	s.copier.filter = &escapes{authority: s.authority, allowed: agent.AllowEscapes}
 	s.authority.changed = func(state control.State) {
 		s.status.Show(state)
 		s.observer.Post(func(now time.Time) { s.observer.ControlChanged(now, state.Hidden) })

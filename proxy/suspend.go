@@ -9,13 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/tty"
 )
 
 // Times of a suspension.
 const (
-	// parkPatience is how long the copier may be busy with a screen that takes no output before a suspension is given up.
-	parkPatience = 2 * time.Second
 	// nudgePause is how long a program gets to see the size that is not the window's.
 	nudgePause = 20 * time.Millisecond
 	// behindEvery is how often a session in the background looks whether it is in front.
@@ -33,7 +32,7 @@ func (l *life) suspend(signals <-chan os.Signal, sig unix.Signal, stop bool) {
 		return
 	}
 	l.takeKeyboard()
-	resume, ok := l.park()
+	resume, ok := l.s.copier.Park()
 	if !ok {
 		return
 	}
@@ -81,7 +80,7 @@ func (l *life) resume() {
 	if !front {
 		l.takeKeyboard()
 	}
-	resume, ok := l.park()
+	resume, ok := l.s.copier.Park()
 	if !ok {
 		return
 	}
@@ -98,19 +97,20 @@ func (l *life) resume() {
 
 // take goes on where the user's shell put us: in front, with the terminal, or behind it, where the program writes and
 // whoever reads stops, as without us.
-func (l *life) take(resume func()) {
+func (l *life) take(resume func(front bool)) {
 	s := l.s
 	front, was := s.term.Foreground(), l.behind
 	l.behind = !front
-	s.copier.behind.Store(l.behind)
 	if front && was {
 		s.child.Front()
 	}
-	if !front {
+	if front {
+		s.raw()
+	} else {
 		s.child.Background()
 		l.look.Reset(behindEvery)
 	}
-	resume()
+	resume(front)
 	if front {
 		l.letPump()
 		l.resized = time.Time{}
@@ -125,7 +125,7 @@ func (l *life) lookBehind() {
 	case !l.s.term.Foreground():
 		l.look.Reset(behindEvery)
 	default:
-		if resume, ok := l.park(); ok {
+		if resume, ok := l.s.copier.Park(); ok {
 			l.take(resume)
 			l.nudge()
 		}
@@ -175,52 +175,11 @@ func (l *life) answers() {
 	if !s.pump.Post(func(time.Time) { s.detector.whenAnswered(func() { close(done) }) }) {
 		return
 	}
-	limit := time.NewTimer(answerPatience)
+	limit := time.NewTimer(copier.AnswerPatience)
 	defer limit.Stop()
 	select {
 	case <-done:
 	case <-limit.C:
-	}
-}
-
-// park has the copier give the terminal back and wait. The function it returns has it take the terminal up again; ok is
-// false when the copier cannot: the screen takes no output, or the session ends.
-func (l *life) park() (resume func(), ok bool) {
-	s := l.s
-	reached, back, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	ok = l.copier(reached, func() {
-		s.copier.catchUp()
-		s.giveBack()
-		close(reached)
-		<-back
-		if !s.copier.behind.Load() {
-			s.takeUp()
-		}
-		close(done)
-	})
-	return func() { close(back); <-done }, ok
-}
-
-// copier has the copier call do between two chunks, and waits until that has closed reached. It reports false if it does
-// not come to that.
-func (l *life) copier(reached <-chan struct{}, do func()) bool {
-	l.s.copier.ask(do)
-	wait := time.NewTimer(parkPatience)
-	defer wait.Stop()
-	select {
-	case <-reached:
-		return true
-	case <-l.copied:
-	case <-wait.C:
-		if l.s.copier.withdraw() {
-			return false
-		}
-	}
-	select { // it came at the last moment, or the copier has ended
-	case <-reached:
-		return true
-	case <-l.copied:
-		return false
 	}
 }
 
@@ -245,7 +204,7 @@ func (l *life) stopGroup(signals <-chan os.Signal, sig unix.Signal) {
 // for a moment.
 func (l *life) nudge() {
 	s := l.s
-	if s.painter != nil || l.behind || !s.copier.alt.Load() {
+	if s.painter != nil || l.behind || !s.copier.Alt() {
 		return
 	}
 	cols, rows := s.size()
@@ -253,22 +212,6 @@ func (l *life) nudge() {
 		return
 	}
 	l.late.Reset(nudgePause)
-}
-
-// giveBack gives the user's terminal to whoever comes next. It belongs to the copier, like everything that writes there.
-func (s *session) giveBack() {
-	o := s.copier
-	o.unshow()
-	o.release(o.filter.keepColors(false))
-	if o.exit.on {
-		o.write(o.exit.append(nil))
-	}
-	if s.painter != nil {
-		s.painter.Untitled()
-	}
-	if g := o.exit.guardian; g != nil {
-		g.SetExit(nil, nil)
-	}
 }
 
 // unraw gives the line settings back, when the copier has given back the rest.
@@ -286,26 +229,13 @@ func (s *session) unguardLines() {
 	}
 }
 
-// takeUp is the way back.
-func (s *session) takeUp() {
-	o := s.copier
+// raw is the way back, before the copier takes up the rest.
+func (s *session) raw() {
 	s.settings = s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		s.log.Info("resume", "error", err)
 	}
-	if g := o.exit.guardian; g != nil {
-		g.Lines(s.settings, s.term.Termios())
+	if s.guardian != nil {
+		s.guardian.Lines(s.settings, s.term.Termios())
 	}
-	o.exit.tell()
-	if o.exit.on {
-		o.write(o.exit.modes.AppendSet(nil))
-	}
-	switch {
-	case s.painter == nil:
-	case o.exit.modes.Alt():
-		o.write(s.painter.Redraw())
-	default:
-		s.observer.Post(func(time.Time) { s.painter.Resized() }) // who knows where the shell left the cursor
-	}
-	o.dirty.Store(true)
 }

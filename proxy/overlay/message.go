@@ -183,8 +183,8 @@ func (s *Status) missing(now time.Time) string {
 	return ""
 }
 
-// Stands notes that the newest line, or title, is on the user's screen. It belongs to the copier's goroutine.
-func (s *Status) Stands() {
+// stands notes that the newest line, or title, is on the user's screen. It belongs to the copier's goroutine.
+func (s *Status) stands() {
 	s.mu.Lock()
 	m := &s.inbox
 	w := m.onLine

@@ -33,7 +33,7 @@ func (l *listener) says(name, text string) error {
 // draws is the line as it is drawn now, and the title.
 func (l *listener) draws() (line, title string, ring bool) {
 	line, title, ring, _ = l.compose(time.Now(), 80, 24, "")
-	l.Stands()
+	l.stands()
 	return strings.TrimSpace(line), title, ring
 }
 
@@ -155,7 +155,7 @@ func TestAMessageThatIsNotDrawnSaysSo(t *testing.T) {
 		require.Equal(t, []string{"ada: program"}, l.told)
 		l.compose(time.Now(), 80, 24, "")
 		l.unsaid()
-		l.Stands()
+		l.stands()
 		l.shows("message from “ada”: “one”")
 		time.Sleep(readFor)
 		l.Dismiss()

@@ -202,14 +202,22 @@ func (p *Painter) Hide(afresh bool) (bytes []byte) {
 	return bytes
 }
 
-// Redraw makes the bytes that show every row of the program's anew.
-func (p *Painter) Redraw() (all []byte) {
+// Resume makes the bytes that show the program again after the terminal was another's: every row of the alternate screen, alt.
+// The main one shows what the other program left there, and the terminal is asked where its cursor is before the line is drawn.
+func (p *Painter) Resume(alt bool) (all []byte) {
+	if !alt {
+		p.conf.Loop.Post(func(time.Time) { p.Resized() })
+		return nil
+	}
 	p.conf.Loop.Call(func(time.Time) { all = notice.Redraw(nil, p.conf.Loop.Model()) })
 	return all
 }
 
 // Forget says that what was shown is no longer on the terminal.
 func (p *Painter) Forget() { p.picture = picture{} }
+
+// Drawn says that what was made last is on the terminal.
+func (p *Painter) Drawn() { p.conf.Status.stands() }
 
 // Up reports whether something is shown.
 func (p *Painter) Up() bool { return p.picture.up }
