@@ -85,7 +85,8 @@ func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 	w.kill(deaf, syscall.SIGTERM)
 	w.gone(deaf)
 
-	s.run("proxy bash -c 'setsid sleep 1000 > /dev/null 2>&1 < /dev/null & echo away=$!; exit 5'")
+	// The program ends when the other one has left its session (proc(5), stat), not before.
+	s.run(`proxy bash -c 'setsid sleep 1000 > /dev/null 2>&1 < /dev/null & until [ "$(cut -d" " -f6 /proc/$!/stat)" = $! ]; do :; done; echo away=$!; exit 5'`)
 	require.Equal(t, 5, s.status())
 	require.NotContains(t, s.screen(), "kept the terminal")
 	away := s.match(`away=(\d+)`)
