@@ -47,15 +47,21 @@ func room(path string) (top, sub string) {
 // rooms are the sub-packages of proxy that may import others: leaves, which import none. Rooms do not import each other.
 var rooms = map[string]bool{"copier": true, "observer": true, "overlay": true}
 
+// beneath are the sub-packages of proxy that leaves may import, too: what several leaves would have to do again, each for
+// itself. They import none.
+//
+//   - vt: on its way to the user output is cut into text and sequences once, for filter and for modes.
+var beneath = map[string]bool{"vt": true}
+
 // mayImport reports whether a sub-package of proxy may import another one.
 func mayImport(sub, isub string) bool {
 	sub, _, _ = strings.Cut(sub, "/")
 	isub, _, _ = strings.Cut(isub, "/")
-	return sub == "" || sub == isub || isub != "" && rooms[sub] && !rooms[isub]
+	return sub == "" || sub == isub || beneath[isub] && !beneath[sub] || isub != "" && rooms[sub] && !rooms[isub]
 }
 
 // TestImportDirections: imports run downward only, cmd -> proxy, gateway -> protocol; proxy and gateway never meet, and
-// within proxy the root imports rooms and leaves, and a room imports leaves.
+// within proxy the root imports rooms and leaves, a room imports leaves, and a leaf what lies beneath it.
 func TestImportDirections(t *testing.T) {
 	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
 	for _, p := range list(t, "terminalproxy/...") {

@@ -1,0 +1,147 @@
+package vt
+
+// Kind is what has ended.
+type Kind uint8
+
+// Kinds of sequences.
+const (
+	None    Kind = iota // no sequence
+	Control             // a control sequence: CSI
+	Escape              // ESC, intermediates, a final byte
+	Command             // an OSC, whatever ended it but CAN and SUB
+)
+
+// Sequence is one that has ended.
+type Sequence struct {
+	Kind  Kind
+	Inter byte // the last intermediate of an Escape, 0 without one
+	Final byte // of a Control or an Escape
+	// Text is all between CSI and the final byte, or the text of a Command, at most MaxParams bytes of it. It is valid until
+	// the next call.
+	Text []byte
+}
+
+// Where the scanner stands between two bytes.
+const (
+	ground = iota
+	escape
+	designate // ESC and an intermediate
+	control
+	command
+	text // DCS, SOS, PM, APC
+)
+
+// Scanner reads a stream whose pieces begin and end anywhere. The zero value stands at the begin of one. It holds no pointers:
+// a copy goes on from where it was made.
+type Scanner struct {
+	at    uint8
+	inter byte // last intermediate of ESC
+	n     uint8
+	b     [MaxParams]byte
+}
+
+// Ground reports whether text comes next: no sequence has begun that has not ended.
+func (s *Scanner) Ground() bool { return s.at == ground }
+
+// Next reads p up to the end of a sequence, or all of it, and returns how much that is and what has ended. It does not
+// allocate. A control sequence that is too long ends as None.
+func (s *Scanner) Next(p []byte) (q Sequence, n int) {
+	if s.at == ground {
+		if n = nextEscape(p, 0); n == len(p) {
+			return Sequence{}, n
+		}
+		if size := plain(p, n); size > 0 {
+			return Sequence{Kind: Control, Text: p[n+2 : n+size-1], Final: p[n+size-1]}, n + size
+		}
+		s.at, s.inter = escape, 0
+		n++
+	}
+	for ended := false; !ended && n < len(p); n++ {
+		if s.at == command || s.at == text {
+			if n += s.run(p[n:]); n == len(p) {
+				break
+			}
+		}
+		q, ended = s.take(p[n])
+	}
+	return q, n
+}
+
+// run takes the text of a string up to the next control and returns how much it is.
+func (s *Scanner) run(p []byte) (n int) {
+	n = nextControl(p)
+	if s.at == command {
+		s.n += uint8(copy(s.b[s.n:], p[:n]))
+	}
+	return n
+}
+
+// take takes a byte within a sequence; within a string that is a control.
+func (s *Scanner) take(c byte) (q Sequence, ended bool) {
+	was := s.at
+	switch {
+	case c == can || c == sub: // they end everything
+		s.at = ground
+		return Sequence{}, true
+	case c == esc: // of ST, if it ends a string; a terminal that drops the command instead is left with less set
+		s.at, s.inter = escape, 0
+	case c == '\a' && was == command:
+		s.at = ground
+	case was == control:
+		return s.parameter(c)
+	case was == escape || was == designate:
+		return s.escaped(c)
+	default:
+		return Sequence{}, false
+	}
+	if was != command {
+		return Sequence{}, false
+	}
+	return Sequence{Kind: Command, Text: s.b[:s.n]}, true
+}
+
+// parameter takes a byte of a control sequence.
+func (s *Scanner) parameter(c byte) (q Sequence, ended bool) {
+	switch {
+	case c < ' ' || c == del: // obeyed or ignored, and the sequence goes on
+		return Sequence{}, false
+	case c < '@':
+		if s.n < MaxParams {
+			s.b[s.n] = c
+			s.n++
+		}
+		return Sequence{}, false
+	}
+	s.at = ground
+	if c < del && s.n < MaxParams {
+		q = Sequence{Kind: Control, Text: s.b[:s.n], Final: c}
+	}
+	return q, true
+}
+
+// escaped takes a byte after ESC.
+func (s *Scanner) escaped(c byte) (q Sequence, ended bool) {
+	switch {
+	case c < ' ' || c == del:
+		return Sequence{}, false
+	case c < '0':
+		s.at, s.inter = designate, c
+		return Sequence{}, false
+	}
+	begins := uint8(ground)
+	if s.at == escape {
+		switch c {
+		case '[':
+			begins = control
+		case ']':
+			begins = command
+		case 'P', 'X', '^', '_':
+			begins = text
+		}
+	}
+	s.at, s.n = begins, 0
+	if begins != ground {
+		return Sequence{}, false
+	}
+	return Sequence{Kind: Escape, Inter: s.inter, Final: c}, true
+}

@@ -1,0 +1,141 @@
+// Package vt cuts what a program writes into text and sequences, as a terminal in UTF-8 reads them (ECMA-48 in its 7-bit
+// forms). It reads each byte once for all that look at them: a [Cutter] marks where the sequences of a chunk begin and which
+// are plain control sequences, as nearly all are, and a [Scanner] reads the others across the cuts between chunks. It is pure
+// and bounded, and must not know what a sequence means.
+package vt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+const (
+	can = 0x18
+	sub = 0x1a
+	esc = 0x1b
+	del = 0x7f
+)
+
+// MaxParams is how much is kept of the parameters of a control sequence and of the text of an OSC, in bytes. Terminals, too,
+// ignore a control sequence that is longer.
+const MaxParams = 128
+
+// Chunk is a piece of a stream with its cuts. Both are valid until the next call of what made it.
+type Chunk struct {
+	Bytes []byte
+	Cuts  []Cut // one for each ESC, but for those within a plain control sequence, which has none
+}
+
+// Cut is an ESC in a chunk. What lies between two cuts is either a plain control sequence and text, or begins with anything
+// else: then the [Scanner] or its like has to read it.
+type Cut struct {
+	At    uint32 // its index
+	Size  uint16 // the length of the plain control sequence, 0 where there is none
+	First byte   // of that: the first byte after CSI
+	Final byte   // and the last one
+}
+
+// End is where what begins with cut i ends: at the next cut, or at the end of the chunk. Before the first cut ends what i = -1
+// stands for.
+func (c Chunk) End(i int) int {
+	if i++; i < len(c.Cuts) {
+		return int(c.Cuts[i].At)
+	}
+	return len(c.Bytes)
+}
+
+// Keep leaves out what comes from Bytes[n] on, where a sequence begins, or text.
+func (c *Chunk) Keep(n int) {
+	c.Bytes = c.Bytes[:n]
+	for len(c.Cuts) > 0 && int(c.Cuts[len(c.Cuts)-1].At) >= n {
+		c.Cuts = c.Cuts[:len(c.Cuts)-1]
+	}
+}
+
+// Params is what stands between CSI and the final byte of a plain control sequence.
+func (c Chunk) Params(cut Cut) []byte { return c.Bytes[cut.At+2 : cut.At+uint32(cut.Size)-1] }
+
+// Cutter cuts chunks. One goroutine owns it. The zero value is ready.
+type Cutter struct{ cuts []Cut }
+
+// Cut cuts p, which may begin and end anywhere. p is at most 4 GB long.
+func (c *Cutter) Cut(p []byte) Chunk {
+	cuts := c.cuts[:0]
+	for i := nextEscape(p, 0); i < len(p); i = nextEscape(p, i) {
+		cut := Cut{At: uint32(i)}
+		if n := plain(p, i); n > 0 {
+			cut.Size, cut.First, cut.Final = uint16(n), p[i+2], p[i+n-1]
+			i += n
+		} else {
+			i++
+		}
+		cuts = append(cuts, cut)
+	}
+	c.cuts = cuts
+	return Chunk{Bytes: p, Cuts: cuts}
+}
+
+// plain is the length of the control sequence of ordinary characters that begins with the ESC p[at], 0 if there is none, or
+// not all of it.
+func plain(p []byte, at int) int {
+	i := at + 2
+	if i >= len(p) || p[at+1] != '[' {
+		return 0
+	}
+	for most := i + MaxParams; i+8 <= len(p); i += 8 {
+		// Parameters and intermediates are 20 to 3f: their upper three bits are 001.
+		differ := (binary.LittleEndian.Uint64(p[i:]) ^ 0x2020202020202020) & 0xe0e0e0e0e0e0e0e0
+		if differ == 0 && i < most {
+			continue
+		}
+		if i += bits.TrailingZeros64(differ) / 8; i < most && p[i]-'@' < del-'@' {
+			return i + 1 - at
+		}
+		return 0
+	}
+	for most := min(at+2+MaxParams, len(p)); i < most; i++ {
+		if p[i] >= '@' && p[i] < del {
+			return i + 1 - at
+		}
+		if p[i]-' ' >= '@'-' ' {
+			break
+		}
+	}
+	return 0
+}
+
+// nextEscape is where the next ESC from p[i] on is, the length of p if there is none. It is mostly near, and calling
+// IndexByte for a few bytes costs more than looking.
+func nextEscape(p []byte, i int) int {
+	for range 4 {
+		if i+8 > len(p) {
+			break
+		}
+		// A byte of x is 0 where ESC is; the lowest one that borrows is the first.
+		x := binary.LittleEndian.Uint64(p[i:]) ^ 0x1b1b1b1b1b1b1b1b
+		if zero := (x - 0x0101010101010101) &^ x & 0x8080808080808080; zero != 0 {
+			return i + bits.TrailingZeros64(zero)/8
+		}
+		i += 8
+	}
+	if n := bytes.IndexByte(p[i:], esc); n >= 0 {
+		return i + n
+	}
+	return len(p)
+}
+
+// nextControl is where the first C0 control of p is, the length of p if there is none.
+func nextControl(p []byte) int {
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		x := binary.LittleEndian.Uint64(p[i:]) // as in nextEscape, for bytes under 20
+		if less := (x - 0x2020202020202020) &^ x & 0x8080808080808080; less != 0 {
+			return i + bits.TrailingZeros64(less)/8
+		}
+	}
+	for i < len(p) && p[i] >= ' ' {
+		i++
+	}
+	return i
+}
