@@ -10,6 +10,7 @@ import (
 
 	"terminalproxy/proxy/filter"
 	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/vt"
 )
 
 // Program is the program's terminal. It never waits.
@@ -113,6 +114,7 @@ type Copier struct {
 	viewers Viewers
 	strict  func() bool
 	filter  filter.Filter
+	cutter  vt.Cutter // of what does not pass the filter
 	exit    exitSequence
 
 	buf    [chunkSize]byte

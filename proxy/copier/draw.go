@@ -22,12 +22,12 @@ func (c *Copier) passUnder(chunk []byte) {
 	c.drawn = time.Now()
 	c.follow(passed)
 	c.exit.shows(c.overlay.Exit())
-	out := passed
+	out := passed.Bytes
 	if len(before)+len(after) > 0 {
-		out = append(append(before, passed...), after...)
+		out = append(append(before, out...), after...)
 	}
 	c.write(out)
-	c.exit.written(passed, true)
+	c.exit.written(passed.Bytes, true)
 	if ok {
 		c.settle()
 	}

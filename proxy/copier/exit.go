@@ -1,6 +1,9 @@
 package copier
 
-import "terminalproxy/proxy/modes"
+import (
+	"terminalproxy/proxy/modes"
+	"terminalproxy/proxy/vt"
+)
 
 // exitSequence is what gives the user's terminal back: what takes away the line and the title that the proxy shows, then what
 // resets the modes that the program changed. It follows what the copier writes, and the watchdog is told each time.
@@ -18,12 +21,12 @@ type exitSequence struct {
 
 // begin notes what is about to be written. Until written says that it was, the sequence takes back what was changed before
 // and what is changed afterwards: the terminal may have shown a chunk long before we get to run again.
-func (e *exitSequence) begin(chunk []byte) {
+func (e *exitSequence) begin(chunk vt.Chunk) {
 	if !e.on {
 		return
 	}
 	e.was = e.modes
-	e.modes.Scan(chunk)
+	e.modes.Follow(chunk)
 	if e.open = e.modes.Changed(); e.open {
 		e.tellBoth()
 	}

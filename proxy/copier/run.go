@@ -6,6 +6,7 @@ import (
 
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/vt"
 )
 
 // Times and sizes of the output path.
@@ -148,8 +149,9 @@ func (c *Copier) pass(chunk []byte) {
 			c.dirty.Store(true)
 		}
 	}
-	out := c.filtered(chunk)
-	c.follow(out)
+	passed := c.filtered(chunk)
+	c.follow(passed)
+	out := passed.Bytes
 	rest := c.try(out)
 	c.exit.written(out[:len(out)-len(rest)], len(rest) == 0)
 	if c.model == nil {
@@ -178,16 +180,16 @@ func lookFor(n int, before time.Duration) time.Duration {
 	return 0
 }
 
-// filtered is what of a chunk may reach the user's terminal.
-func (c *Copier) filtered(chunk []byte) []byte {
+// filtered is what of a chunk may reach the user's terminal, cut for whatever follows it.
+func (c *Copier) filtered(chunk []byte) vt.Chunk {
 	if c.strict == nil {
-		return chunk
+		return c.cutter.Cut(chunk)
 	}
 	return c.filter.Pass(chunk, c.strict())
 }
 
 // follow keeps the exit sequence up to date with what the user's screen is about to be sent.
-func (c *Copier) follow(chunk []byte) {
+func (c *Copier) follow(chunk vt.Chunk) {
 	c.exit.begin(chunk)
 	if alt := c.exit.modes.Alt(); alt != c.alt.Load() {
 		c.alt.Store(alt)
@@ -197,7 +199,7 @@ func (c *Copier) follow(chunk []byte) {
 // release sends the user what the filter kept back of the program's.
 func (c *Copier) release(kept []byte) {
 	if len(kept) > 0 {
-		c.follow(kept)
+		c.follow(c.cutter.Cut(kept))
 		c.write(kept)
 		c.exit.written(kept, true)
 	}

@@ -41,14 +41,14 @@ func TestR67ColorsAreKeptBack(t *testing.T) {
 				got := ""
 				if cut {
 					for i := range len(c.in) {
-						got += string(f.Pass([]byte(c.in[i:i+1]), driven))
+						got += string(f.Pass([]byte(c.in[i:i+1]), driven).Bytes)
 					}
 				} else {
-					got = string(f.Pass([]byte(c.in), driven))
+					got = string(f.Pass([]byte(c.in), driven).Bytes)
 				}
 				require.Equal(t, c.passes, got, "%s, cut %v", name, cut)
 				require.Equal(t, c.later, string(f.KeepColors(false)), "%s, cut %v", name, cut)
-				require.Equal(t, "\x1b]4;1;red\a", string(f.Pass([]byte("\x1b]4;1;red\a"), driven)), "and then no more")
+				require.Equal(t, "\x1b]4;1;red\a", string(f.Pass([]byte("\x1b]4;1;red\a"), driven).Bytes), "and then no more")
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func TestR67TheColorsAreThoseOfARunWithout(t *testing.T) {
 		for range 60 {
 			c := []byte(commands[r.IntN(len(commands))])
 			without.Feed(c)
-			with.Feed(f.Pass(c, false))
+			with.Feed(f.Pass(c, false).Bytes)
 			if r.IntN(6) == 0 {
 				with.Feed(f.KeepColors(r.IntN(2) == 0))
 			}

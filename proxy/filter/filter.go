@@ -26,7 +26,8 @@
 // Terminals disagree about what may stand inside a sequence, and a sequence goes if any of them would obey it. Measured:
 // xterm reads U+00A0 to U+00FF within a sequence as the characters 128 below (CSI 2 è is KAM, and so is ESC Û 2 h), st takes
 // the low byte of any other (CSI 串 h is KAM) and goes on with a control sequence after CAN and SUB, both skip C0, DEL and
-// most of C1 in it, and st blanks and plus signs.
+// most of C1 in it, and st blanks and plus signs. So only plain control sequences, which all terminals read alike, are taken
+// as package vt finds them; any other is read here, in the eyes of all.
 //
 // A sequence that the end of a read cuts is held back until it is whole: a terminal shows nothing for half of one. A program
 // that writes a lone ESC and stops has it held until it writes on or [Filter.Flush] is called at the end; no timer is
@@ -37,8 +38,8 @@ package filter
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
+
+	"terminalproxy/proxy/vt"
 )
 
 // Longest is how much of a sequence is held back, in bytes.
@@ -69,6 +70,7 @@ type Filter struct {
 	skip skipping // what is being dropped
 	in   []byte   // held and what follows it
 	out  []byte
+	cut  vt.Cutter
 
 	chunks bool // of a command of kitty's graphics that goes, more has to come
 	parts  bool // of a picture for iTerm2 that passes, more may come
@@ -98,25 +100,27 @@ const (
 )
 
 // Pass takes what the program wrote and returns what the user's terminal gets. driven says that an agent has control. The
-// result is valid until the next call; it is p itself, or a part of it, when nothing had to be taken out.
-func (f *Filter) Pass(p []byte, driven bool) []byte {
+// result is valid until the next call; it is p itself, or a part of it, when nothing had to be taken out. It comes with its
+// cuts: who follows it need not read it again.
+func (f *Filter) Pass(p []byte, driven bool) vt.Chunk {
 	if len(p) == 0 {
-		return nil
+		return vt.Chunk{}
 	}
 	if !driven {
 		f.chunks, f.parts = false, false // nobody looks now at what begins and ends
-	}
-	if len(f.held) == 0 && f.skip == nothing && !f.suspect(p, driven) {
-		f.hear(p)
-		f.remember(p)
-		return p
 	}
 	in := p
 	if len(f.held) > 0 {
 		f.in = append(append(f.in[:0], f.held...), p...)
 		in = f.in
 	}
-	s := scan{f: f, in: in, driven: driven, next: [7]int{-1, -1, -1, -1, -1, -1, -1}, c1: -1}
+	cut := f.cut.Cut(in)
+	if len(f.held) == 0 && f.skip == nothing && !f.suspect(cut, driven) {
+		f.hear(p)
+		f.remember(p)
+		return cut
+	}
+	s := scan{f: f, in: in, cuts: cut.Cuts, driven: driven, next: [7]int{-1, -1, -1, -1, -1, -1, -1}, c1: -1}
 	return s.run()
 }
 
@@ -128,8 +132,9 @@ func (f *Filter) Flush() []byte {
 }
 
 // suspect reports whether p holds a byte that can begin a sequence, or go on with one.
-func (f *Filter) suspect(p []byte, driven bool) bool {
-	if bytes.IndexByte(p, esc) >= 0 || bytes.IndexByte(p, csi) >= 0 || p[len(p)-1] == 0xc2 {
+func (f *Filter) suspect(c vt.Chunk, driven bool) bool {
+	p := c.Bytes
+	if len(c.Cuts) > 0 || bytes.IndexByte(p, csi) >= 0 || p[len(p)-1] == 0xc2 {
 		return true
 	}
 	if f.open != closed && (bytes.IndexByte(p, can) >= 0 || bytes.IndexByte(p, sub) >= 0) {
@@ -162,6 +167,8 @@ func (f *Filter) remember(p []byte) {
 type scan struct {
 	f      *Filter
 	in     []byte
+	cuts   []vt.Cut // of in
+	past   int      // cuts that are done with
 	driven bool
 	next   [7]int // where the introducers come next but ESC, -1 for not looked yet
 	c1     int    // the first of them
@@ -172,7 +179,7 @@ type scan struct {
 // introducers begin a sequence; CAN and SUB go on with one in st. The last ones matter only while an agent drives.
 var introducers = [7]byte{esc, csi, can, sub, osc, dcs, apc}
 
-func (s *scan) run() []byte {
+func (s *scan) run() vt.Chunk {
 	f := s.f
 	f.out = f.out[:0]
 	i := 0
@@ -207,18 +214,19 @@ func (s *scan) run() []byte {
 }
 
 // result is what passes of in[:done]; the rest is held back.
-func (s *scan) result(done int) []byte {
+func (s *scan) result(done int) vt.Chunk {
 	f := s.f
 	if n := len(s.in); done == n && f.skip == nothing && n > s.clean && s.in[n-1] == 0xc2 {
 		done-- // the first byte of a C1 control, perhaps
 	}
-	passes := s.in[s.clean:max(done, s.clean)]
-	if f.skip != nothing {
-		passes = nil
-	}
+	passes := vt.Chunk{Bytes: s.in, Cuts: s.cuts}
 	if s.edited {
-		f.out = append(f.out, passes...)
-		passes = f.out
+		if f.skip == nothing {
+			f.out = append(f.out, s.in[s.clean:max(done, s.clean)]...)
+		}
+		passes = f.cut.Cut(f.out)
+	} else {
+		passes.Keep(done)
 	}
 	f.remember(s.in[:done])
 	f.held = append(f.held[:0], s.in[done:]...)
@@ -243,8 +251,10 @@ func (s *scan) find(i int) int {
 			s.c1 = min(s.c1, s.next[k])
 		}
 	}
-	if n := bytes.IndexByte(s.in[i:s.c1], esc); n >= 0 {
-		return i + n
+	for ; s.past < len(s.cuts); s.past++ {
+		if at := int(s.cuts[s.past].At); at >= i {
+			return min(at, s.c1)
+		}
 	}
 	return s.c1
 }
@@ -291,61 +301,32 @@ func (s *scan) within(i int) bool {
 	return false
 }
 
-// harmless passes over control sequences of ordinary characters with a final byte that is never filtered, as nearly all
-// are, and the text between them. It returns the end of the last one, at if there is none.
+// harmless passes over the plain control sequences from in[at] on that need no judging, as nearly all are, and the text
+// between them. It returns the end of the last one, at if there is none.
 func (s *scan) harmless(at int) int {
-	in, limit, end := s.in, min(s.c1, len(s.in)), at
-	for i := at; ; {
-		// The end of in is left to parse, so that whole words can be read.
-		if i+2+8 > limit || in[i] != esc || in[i+1] != '[' {
-			return end
-		}
-		private := in[i+2] == '?'
-		i += 2
-		for from := i; ; i += 8 {
-			if i+8 > limit || i+8 > from-2+Longest {
-				return end
-			}
-			// Parameters and intermediates are 20 to 3f: their upper three bits are 001.
-			differ := (binary.LittleEndian.Uint64(in[i:]) ^ 0x2020202020202020) & 0xe0e0e0e0e0e0e0e0
-			if differ != 0 {
-				i += bits.TrailingZeros64(differ) / 8
-				break
-			}
-		}
-		if final := in[i]; final < '@' || final > '~' || final == 'h' && !private || s.driven && s.watched(final) || s.f.keep && (final == 'P' || final == 'Q') {
-			return end
-		}
-		i++
-		end = i
-		if i = nextEscape(in[:limit], i); i == limit {
-			return end
-		}
-	}
-}
-
-// nextEscape is where the next ESC from p[i] on is, the length of p if there is none. It is mostly near, and calling
-// IndexByte for a few bytes costs more than looking.
-func nextEscape(p []byte, i int) int {
-	for range 4 {
-		if i+8 > len(p) {
+	end := at
+	for ; s.past < len(s.cuts); s.past++ {
+		c := &s.cuts[s.past]
+		if c.Size == 0 || int(c.At) > s.c1 || s.judged(c) {
 			break
 		}
-		// A byte of x is 0 where ESC is; the lowest one that borrows is the first.
-		x := binary.LittleEndian.Uint64(p[i:]) ^ 0x1b1b1b1b1b1b1b1b
-		if zero := (x - 0x0101010101010101) &^ x & 0x8080808080808080; zero != 0 {
-			return i + bits.TrailingZeros64(zero)/8
-		}
-		i += 8
+		end = int(c.At) + int(c.Size)
 	}
-	if n := bytes.IndexByte(p[i:], esc); n >= 0 {
-		return i + n
-	}
-	return len(p)
+	return end
 }
 
-// watched reports whether sequences with this final byte are looked at while an agent drives.
-func (s *scan) watched(final byte) bool { return final == 't' || final == 'i' || final == 'y' }
+// judged reports whether judge may tell another fate of a plain control sequence than that it passes.
+func (s *scan) judged(c *vt.Cut) bool {
+	switch c.Final {
+	case 'h':
+		return c.First != '?'
+	case 't', 'i', 'y':
+		return s.driven
+	case 'P', 'Q':
+		return s.f.keep
+	}
+	return false
+}
 
 // obey does with a sequence what was found, and returns where to go on.
 func (s *scan) obey(q sequence) int {

@@ -4,20 +4,30 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/filter"
+	"terminalproxy/proxy/modes"
+	"terminalproxy/proxy/vt"
 )
 
-// through is what a filter makes of successive reads, and of the end.
-func through(driven bool, reads ...string) string {
+// through is what a filter makes of successive reads, and of the end. What passes comes with the cuts that it would have if
+// it was cut by itself.
+func through(t *testing.T, driven bool, reads ...string) string {
+	t.Helper()
 	var f filter.Filter
+	var cutter vt.Cutter
 	var out []byte
 	for _, r := range reads {
-		out = append(out, f.Pass([]byte(r), driven)...)
+		c := f.Pass([]byte(r), driven)
+		if alone := cutter.Cut(c.Bytes); !slices.Equal(alone.Cuts, c.Cuts) {
+			t.Fatalf("driven %v: %q of %q passes with cuts %v, not %v", driven, c.Bytes, r, c.Cuts, alone.Cuts)
+		}
+		out = append(out, c.Bytes...)
 	}
 	return string(append(out, f.Flush()...))
 }
@@ -25,11 +35,11 @@ func through(driven bool, reads ...string) string {
 // everyCut checks that it does not matter where the reads end.
 func everyCut(t *testing.T, driven bool, in, want string) {
 	t.Helper()
-	require.Equal(t, want, through(driven, in), "whole")
+	require.Equal(t, want, through(t, driven, in), "whole")
 	for i := range len(in) + 1 {
-		require.Equal(t, want, through(driven, in[:i], in[i:]), "cut at %d", i)
+		require.Equal(t, want, through(t, driven, in[:i], in[i:]), "cut at %d", i)
 	}
-	require.Equal(t, want, through(driven, strings.Split(in, "")...), "byte by byte")
+	require.Equal(t, want, through(t, driven, strings.Split(in, "")...), "byte by byte")
 }
 
 const over = "\x18\x1b\\"
@@ -67,6 +77,9 @@ var locks = []struct{ name, in, want string }{
 	{"many empty ones", "\x1b[" + strings.Repeat(";", 40) + "2h", ""},
 	{"in a title", "\x1b]2;\x1b[2hfoo\a", "\x1b]2;" + over + "foo\a"},
 	{"after a title", "\x1b]2;foo\a\x1b[2h", "\x1b]2;foo\a"},
+	{"after a title that another one cut off", "\x1b]2;foo\x1b[1m\x1b[2h", "\x1b]2;foo\x1b[1m"},
+	{"8-bit before another", "\x9b2h\x1b[1ma", "\x1b[1ma"},
+	{"8-bit between others", "\x1b[1m\x9b2h\x1b[31ma\u009b4;2h\x1b[m", "\x1b[1m\x1b[31ma\x1b[4h\x1b[m"},
 	{"in a DCS", "\x1bPq\x1b[2h\x1b\\", "\x1bPq" + over + "\x1b\\"},
 	{"doubled, as for tmux", "\x1bPtmux;\x1b\x1b[2h\x1b\\", "\x1bPtmux;" + over + "\x1b\\"},
 	{"a run of ESC", "\x1b\x1b\x1b[2hx", "x"},
@@ -185,25 +198,25 @@ func TestR43EverythingElsePassesByteByByte(t *testing.T) {
 // TestLoneEscape: half a sequence waits for the other half, and comes at the end.
 func TestLoneEscape(t *testing.T) {
 	var f filter.Filter
-	require.Equal(t, "a", string(f.Pass([]byte("a\x1b"), true)))
-	require.Empty(t, f.Pass([]byte("["), true))
-	require.Equal(t, "\x1b[31mb", string(f.Pass([]byte("31mb\x1b"), true)))
+	require.Equal(t, "a", string(f.Pass([]byte("a\x1b"), true).Bytes))
+	require.Empty(t, f.Pass([]byte("["), true).Bytes)
+	require.Equal(t, "\x1b[31mb", string(f.Pass([]byte("31mb\x1b"), true).Bytes))
 	require.Equal(t, "\x1b", string(f.Flush()))
 	require.Empty(t, f.Flush())
-	require.Empty(t, f.Pass(nil, true))
+	require.Empty(t, f.Pass(nil, true).Bytes)
 }
 
 // TestControlMayChangeAnywhere: a string that is being dropped when control ends is dropped to its end.
 func TestControlMayChangeAnywhere(t *testing.T) {
 	var f filter.Filter
-	require.Empty(t, f.Pass([]byte("\x1b]52;c;"), true))
-	require.Equal(t, "x\x1b]52;c;y\a", string(f.Pass([]byte("aGk=\ax\x1b]52;c;y\a"), false)))
+	require.Empty(t, f.Pass([]byte("\x1b]52;c;"), true).Bytes)
+	require.Equal(t, "x\x1b]52;c;y\a", string(f.Pass([]byte("aGk=\ax\x1b]52;c;y\a"), false).Bytes))
 }
 
 func TestNothingIsCopiedOrAllocated(t *testing.T) {
 	var f filter.Filter
 	text := []byte(strings.Repeat("plain text, \x1b[1;31mred\x1b[m and \x1b[?25h Лл\r\n", 100))
-	got := f.Pass(text, true)
+	got := f.Pass(text, true).Bytes
 	require.Same(t, &text[0], &got[0])
 	require.Len(t, got, len(text))
 	locked := []byte("x\x1b[4;2h\x1b]52;c;aGk=\a\x1b]1337;File=:aa\ay\x1b[")
@@ -235,23 +248,24 @@ func FuzzFilter(f *testing.F) {
 	f.Add([]byte("\x1b[\x1b]52;c;\x1b[2h2h\xc2\x1b[2h\x9b2h\x1b\x1b]0;\x1b[2h\a"), int64(3))
 	f.Fuzz(func(t *testing.T, in []byte, seed int64) {
 		for _, driven := range []bool{false, true} {
-			whole := through(driven, string(in))
-			if cut := through(driven, reads(string(in), seed)...); cut != whole {
+			whole := through(t, driven, string(in))
+			if cut := through(t, driven, reads(string(in), seed)...); cut != whole {
 				t.Fatalf("driven %v: %q becomes %q, cut %q", driven, in, whole, cut)
 			}
-			if again := through(driven, whole); again != whole {
+			if again := through(t, driven, whole); again != whole {
 				t.Fatalf("driven %v: %q becomes %q, and that %q", driven, in, whole, again)
 			}
 			if !bytes.ContainsAny(in, "\x1b") && !bytes.ContainsFunc(in, func(r rune) bool { return r >= 0x80 }) && whole != string(in) {
 				t.Fatalf("%q became %q", in, whole)
 			}
 		}
-		if !bytes.ContainsAny(in, "hè") && !bytes.Contains(in, []byte{0xe8}) && len(in) < filter.Longest && through(false, string(in)) != string(in) {
+		if !bytes.ContainsAny(in, "hè") && !bytes.Contains(in, []byte{0xe8}) && len(in) < filter.Longest && through(t, false, string(in)) != string(in) {
 			t.Fatalf("%q changed", in)
 		}
 	})
 }
 
+// BenchmarkPass is what the copier does with a chunk between its two system calls: filter it, and follow its modes.
 func BenchmarkPass(b *testing.B) {
 	payloads := []struct {
 		name string
@@ -272,12 +286,13 @@ func BenchmarkPass(b *testing.B) {
 		for _, driven := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/driven=%v", p.name, driven), func(b *testing.B) {
 				var f filter.Filter
+				var m modes.Modes
 				b.SetBytes(int64(len(text)))
 				b.ReportAllocs()
 				for b.Loop() {
 					for rest := text; len(rest) > 0; {
-						n := min(len(rest), 4096)
-						f.Pass(rest[:n], driven)
+						n := min(len(rest), 4095)
+						m.Follow(f.Pass(rest[:n], driven))
 						rest = rest[n:]
 					}
 				}

@@ -1,11 +1,13 @@
 // Package modes follows which modes of the user's terminal a program has changed, so that they can be taken back when the
 // program or the proxy is killed, and set again after a suspension. It looks at every byte that the terminal gets, in the
-// goroutine that writes it, and so is never behind the terminal as a model in another goroutine would be. It knows no
-// cells, and nothing of processes.
+// goroutine that writes it, and so is never behind the terminal as a model in another goroutine would be. Package vt finds
+// the sequences; this one knows what they mean. It knows no cells, and nothing of processes.
 //
 // The sequences are those of ECMA-48, DEC's VT510, xterm (ctlseqs) and the kitty keyboard protocol. Controls are read in
 // their 7-bit forms: nothing that draws on a UTF-8 terminal sends others.
 package modes
+
+import "terminalproxy/proxy/vt"
 
 // state is what was changed. The zero value is a terminal as a shell leaves it.
 type state struct {
@@ -108,7 +110,7 @@ const (
 type Modes struct {
 	now    state
 	marked state // at the last call of Changed
-	scan   scanner
+	scan   vt.Scanner
 }
 
 // Changed reports whether what is to be taken back differs from the last time it was asked.
@@ -145,7 +147,9 @@ func (m *Modes) Join(other *Modes) {
 	if s.margins == [2]uint16{} {
 		s.margins = o.margins
 	}
-	m.scan.at = max(m.scan.at, other.scan.at)
+	if m.scan.Ground() {
+		m.scan = other.scan
+	}
 }
 
 // screen is the keyboard stack of the screen that is shown.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/modes"
+	"terminalproxy/proxy/vt"
 )
 
 // everything is what programs switch on that are killed before they switch it off: more than any one of them does.
@@ -19,6 +20,16 @@ func follow(cuts ...string) *modes.Modes {
 	m := &modes.Modes{}
 	for _, c := range cuts {
 		m.Scan([]byte(c))
+	}
+	return m
+}
+
+// followChunks does as follow, with chunks that are cut already.
+func followChunks(reads ...string) *modes.Modes {
+	m := &modes.Modes{}
+	var c vt.Cutter
+	for _, r := range reads {
+		m.Follow(c.Cut([]byte(r)))
 	}
 	return m
 }
@@ -51,6 +62,7 @@ func TestR59ResetIsTargeted(t *testing.T) {
 		{"origin, wrap, insert", "\x1b[?6h\x1b[?7l\x1b[4h", "\x1b[4l\x1b[?6l\x1b[?7h"},
 		{"rendition", "\x1b[1;31m", "\x1b[0m"},
 		{"rendition over several sequences", "\x1b[31m\x1b[1mx\x1b[0m\x1b[4m", "\x1b[0m"},
+		{"rendition, reset before", "\x1b[0;1m", "\x1b[0m"},
 		{"hyperlink", "\x1b]8;;http://x\x1b\\", "\x1b]8;;\x1b\\"},
 		{"hyperlink ended", "\x1b]8;id=1;http://x\x1b\\x\x1b]8;;\x07", ""},
 		{"character sets", "\x1b(0", "\x1b(B\x1b)B\x0f"},
@@ -81,8 +93,10 @@ func TestR59ResetIsTargeted(t *testing.T) {
 			require.Equal(t, c.want, string(m.AppendReset(nil)))
 			m.Scan(m.AppendReset(nil))
 			require.Empty(t, string(m.AppendReset(nil)))
+			require.Equal(t, c.want, string(followChunks(c.in).AppendReset(nil)), "a chunk")
 			for cut := range len(c.in) {
 				require.Equal(t, c.want, string(follow(c.in[:cut], c.in[cut:]).AppendReset(nil)), "cut at %d", cut)
+				require.Equal(t, c.want, string(followChunks(c.in[:cut], c.in[cut:]).AppendReset(nil)), "chunks cut at %d", cut)
 			}
 		})
 	}
@@ -136,8 +150,11 @@ func TestR59JoinTakesBackBoth(t *testing.T) {
 func TestScanDoesNotAllocate(t *testing.T) {
 	m := &modes.Modes{}
 	in, dst := []byte(everything), make([]byte, 0, 4096)
+	var c vt.Cutter
+	chunk := c.Cut(in)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		m.Scan(in)
+		m.Follow(chunk)
 		dst = m.AppendReset(dst[:0])
 		dst = m.AppendSet(dst[:0])
 	}))

@@ -7,7 +7,7 @@ import "strconv"
 // is; feed it the result to have it follow.
 func (m *Modes) AppendReset(dst []byte) []byte {
 	s := &m.now
-	if m.scan.at != ground {
+	if !m.scan.Ground() {
 		dst = append(dst, 0x18) // CAN: what the program began and did not end must not swallow the rest
 	}
 	dst = s.resetPrivate(dst, 0, 1)

@@ -1,157 +1,47 @@
 package modes
 
-import "bytes"
+import (
+	"bytes"
 
-// Where the scanner stands between two bytes.
-const (
-	ground = iota
-	escape
-	designate // ESC and an intermediate
-	sequence  // CSI
-	command   // OSC
-	text      // DCS, SOS, PM, APC: nothing in them changes a mode
+	"terminalproxy/proxy/vt"
 )
 
-// maxParams bounds what is kept of a control sequence or command, in bytes; the rest is read and ignored, as terminals do
-// with what is longer.
-const maxParams = 128
-
-// scanner reads sequences whatever the cuts between two calls.
-type scanner struct {
-	at    uint8
-	inter byte // last intermediate of ESC
-	n     int
-	b     [maxParams]byte
+// Follow follows what the terminal is sent, cut already. It does not allocate.
+func (m *Modes) Follow(c vt.Chunk) {
+	if !m.scan.Ground() {
+		m.Scan(c.Bytes[:c.End(-1)])
+	}
+	for i := range c.Cuts {
+		switch cut := &c.Cuts[i]; {
+		case cut.Size == 0 || !m.scan.Ground():
+			m.Scan(c.Bytes[cut.At:c.End(i)])
+		case cut.Final == 'm' && (cut.First <= ';' || cut.Size == 3): // the most frequent by far
+			m.sgr(cut.Size == 3 || cut.Size == 4 && cut.First == '0')
+		case ours[cut.Final&0x7f]:
+			m.control(c.Params(*cut), cut.Final)
+		}
+	}
 }
 
 // Scan follows what the terminal is sent. It takes any bytes, cut anywhere, and does not allocate.
 func (m *Modes) Scan(p []byte) {
 	for len(p) > 0 {
-		if m.scan.at == ground {
-			i := bytes.IndexByte(p, 0x1b)
-			if i < 0 {
-				return
-			}
-			if n := whole(p[i:]); n > 0 {
-				m.control(p[i+2:i+n-1], p[i+n-1])
-				p = p[i+n:]
-				continue
-			}
-			m.scan.at, m.scan.inter = escape, 0
-			p = p[i+1:]
-			continue
+		q, n := m.scan.Next(p)
+		switch q.Kind {
+		case vt.None:
+		case vt.Control:
+			m.control(q.Text, q.Final)
+		case vt.Escape:
+			m.escape(q.Inter, q.Final)
+		case vt.Command:
+			m.command(q.Text)
 		}
-		p = p[m.sequence(p):]
+		p = p[n:]
 	}
 }
 
-// whole is the length of the control sequence that p begins with, 0 if it does not begin with one that is whole and plain:
-// nearly all sequences of all programs are.
-func whole(p []byte) int {
-	if len(p) < 3 || p[1] != '[' {
-		return 0
-	}
-	for i, c := range p[2:min(len(p), maxParams)] {
-		switch {
-		case c-0x20 < 0x20: // parameters and intermediates
-		case c-0x40 < 0x3f:
-			return i + 3
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
-// sequence reads on within a sequence and returns how many bytes it took.
-func (m *Modes) sequence(p []byte) int {
-	s := &m.scan
-	for i, c := range p {
-		switch {
-		case c == 0x18 || c == 0x1a: // CAN and SUB end everything
-			s.at = ground
-		case c == 0x1b:
-			if s.at == command {
-				m.command(s.b[:s.n]) // ST is on its way; a terminal that drops the command instead loses nothing by a reset
-			}
-			s.at, s.inter = escape, 0
-			continue
-		case s.at == text:
-			continue
-		case s.at == command:
-			m.within(c)
-		case s.at == sequence:
-			m.parameter(c)
-		default:
-			m.escaped(c)
-		}
-		if s.at == ground {
-			return i + 1
-		}
-	}
-	return len(p)
-}
-
-// within takes a byte of an OSC.
-func (m *Modes) within(c byte) {
-	s := &m.scan
-	switch {
-	case c == '\a':
-		m.command(s.b[:s.n])
-		s.at = ground
-	case c >= 0x20 && s.n < len(s.b):
-		s.b[s.n] = c
-		s.n++
-	}
-}
-
-// parameter takes a byte of a control sequence.
-func (m *Modes) parameter(c byte) {
-	s := &m.scan
-	switch {
-	case c < 0x20 || c == 0x7f: // obeyed or ignored, and the sequence goes on
-	case c >= 0x80:
-		s.at = ground
-	case c >= 0x40:
-		s.at = ground
-		if s.n < len(s.b) {
-			m.control(s.b[:s.n], c)
-		}
-	case s.n < len(s.b):
-		s.b[s.n] = c
-		s.n++
-	}
-}
-
-// escaped takes a byte after ESC.
-func (m *Modes) escaped(c byte) {
-	s := &m.scan
-	switch {
-	case c < 0x20 || c == 0x7f:
-		return
-	case c < 0x30:
-		s.at, s.inter = designate, c
-		return
-	}
-	begins := uint8(ground)
-	if s.at == escape {
-		switch c {
-		case '[':
-			begins = sequence
-		case ']':
-			begins = command
-		case 'P', 'X', '^', '_':
-			begins = text
-		}
-	}
-	s.at, s.n = begins, 0
-	if begins == ground {
-		m.escapeSequence(s.inter, c)
-	}
-}
-
-// escapeSequence obeys ESC, an intermediate or none, and a final byte.
-func (m *Modes) escapeSequence(inter, final byte) {
+// escape obeys ESC, an intermediate or none, and a final byte.
+func (m *Modes) escape(inter, final byte) {
 	now := &m.now
 	switch inter {
 	case 0:
@@ -200,11 +90,8 @@ var ours = func() (t [128]bool) {
 
 // control obeys a control sequence, of which p is all between CSI and the final byte.
 func (m *Modes) control(p []byte, final byte) {
-	if final == 'm' && (len(p) == 0 || p[0] <= ';') { // the most frequent by far
-		m.sgr(p)
-		return
-	}
-	if !ours[final&0x7f] {
+	if final == 'm' && (len(p) == 0 || p[0] <= ';') {
+		m.sgr(len(p) == 0 || len(p) == 1 && p[0] == '0')
 		return
 	}
 	marker, inter := byte(0), byte(0)
@@ -312,10 +199,10 @@ func (m *Modes) keys(p []byte, final byte) {
 	}
 }
 
-// sgr obeys SGR. What is not a plain reset leaves something on, as far as the end of a session is concerned.
-func (m *Modes) sgr(p []byte) {
+// sgr obeys SGR. What is not a plain reset leaves something on: the end of a session needs no more.
+func (m *Modes) sgr(reset bool) {
 	m.now.pen |= penSGR
-	if len(p) == 0 || len(p) == 1 && p[0] == '0' {
+	if reset {
 		m.now.pen &^= penSGR
 	}
 }
