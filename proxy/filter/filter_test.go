@@ -195,6 +195,38 @@ func TestR43EverythingElsePassesByteByByte(t *testing.T) {
 	}
 }
 
+// TestContinuationBytesAreNoControls: a byte 80 to 9f within a character of UTF-8 begins no sequence, wherever it stands in
+// that; outside of one it does. The keyboard lock that follows shows which: one that cuts a sequence off leaves its end.
+func TestContinuationBytesAreNoControls(t *testing.T) {
+	const csi, osc = "\x9b", "\x9d"
+	for _, lead := range []string{
+		"\xc3", "\xd0", "\xdf", "\xe0\xa0", "\xe1", "\xe2\x9b", "\xef\xbf", "\xf0", "\xf0\x9f", "\xf0\x9b\x9b", "\xf0\x9f\x9b", "\xf1\x80", "\xf3\xa0\x84",
+		"\xf4", "\xf4\x8f", "\xf4\x8f\xbf",
+	} {
+		for _, driven := range []bool{false, true} {
+			everyCut(t, driven, lead+csi+"2h", lead+csi+"2h")
+			everyCut(t, driven, lead+osc+"52;c;aGk=\a", lead+osc+"52;c;aGk=\a")
+		}
+	}
+	// Characters of four bytes whose second, third or last byte would begin a sequence; there is nothing to cut off.
+	for _, char := range []string{"\U0001b000", "\U0001d7d7", "\U0001f6c0", "\U0001f7e0", "\U0001f61b", "\U0001f61d", "\U000db000", "\U0010fffd"} {
+		for _, driven := range []bool{false, true} {
+			everyCut(t, driven, char+"\x1b[2hx", char+"x")
+		}
+	}
+	// None of these bytes begins a character that is still open.
+	for _, before := range []string{
+		"\x80", "\xbf", "x", "é", "日", "\U0001f600", "\xdf\xbf", "\xef\xbf\xbf", "\xc3\xa9\xbf", "日\x80", "\U0001f600\x80", "\xf4\x8f\xbf\xbf",
+	} {
+		everyCut(t, false, before+csi+"2h", before)
+		everyCut(t, true, before+osc+"52;c;aGk=\a", before)
+	}
+	for _, before := range []string{"\xc0", "\xc1", "\xf5", "\xff", "\xf0\xc1"} { // CAN and ST end what these began in some terminal
+		everyCut(t, false, before+csi+"2h", before+over)
+		everyCut(t, true, before+osc+"52;c;aGk=\a", before+over)
+	}
+}
+
 // TestLoneEscape: half a sequence waits for the other half, and comes at the end.
 func TestLoneEscape(t *testing.T) {
 	var f filter.Filter
