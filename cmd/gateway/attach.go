@@ -30,16 +30,16 @@ func (a *app) newAttach() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use: "attach ID [--watch]", Short: "Attach to a session started by an agent", Args: cobra.ExactArgs(1),
-		Long: "attach shows what the agent sees, and gives you the keyboard beside it, with the same keys as proxy: your own keys\n" +
-			"pause the agent, Ctrl+\\ takes the keyboard from it, Ctrl+G gives it when the agent asks. To leave without ending the\n" +
-			"program press Ctrl+\\ and then d while no agent has the keyboard. With several people, the program has the size of the\n" +
-			"terminal of who did something last.\n\n" +
-			"With --watch you only look, and q leaves. Of a session on its user's own terminal you see what agents see.",
+		Long: "attach shows what the agent sees and lets you type beside it, with the same keys as in proxy: your own keys pause the\n" +
+			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G gives it back when the agent asks. To leave without ending the\n" +
+			"program, press Ctrl+\\ and then d while no agent has the keyboard. When several people are attached, the program gets the\n" +
+			"size of the terminal that was used last.\n\n" +
+			"With --watch you only watch, and q leaves. Of a session on its user's own terminal you see what agents see.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSeat(defaultName, func(c *client.Client) error { return a.attach(cmd.Context(), c, args[0], watch) })
 		},
 	}
-	cmd.Flags().BoolVar(&watch, "watch", false, "only look: your keys do not reach the program")
+	cmd.Flags().BoolVar(&watch, "watch", false, "only watch: your keys do not reach the program")
 	return cmd
 }
 
@@ -47,7 +47,7 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	in, isIn := a.in.(*os.File)
 	out, isOut := a.out.(*os.File)
 	if !isIn || !isOut {
-		return usage("attach: standard input and output must be a terminal; gateway read prints the screen without one")
+		return usage("attach: standard input and output must be a terminal; use gateway read to print the screen")
 	}
 	s, err := attachable(ctx, c, id)
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	}
 	defer term.Close()
 	if !term.HasKeyboard() || !term.HasScreen() {
-		return usage("attach: standard input and output must be a terminal; gateway read prints the screen without one")
+		return usage("attach: standard input and output must be a terminal; use gateway read to print the screen")
 	}
 	cols, rows, err := term.Size()
 	if err != nil {
@@ -105,7 +105,7 @@ func feedsBack(ctx context.Context, c *client.Client, id string) error {
 		where = ", which is on the screen of " + id
 	}
 	return &failure{
-		status: statusRefused, cause: fmt.Errorf("attach: this shell runs inside the session %s%s: it would show itself without end", inside, where),
+		status: statusRefused, cause: fmt.Errorf("attach: this shell runs inside the session %s%s, which would show itself inside itself", inside, where),
 		hint: "run it in another terminal",
 	}
 }
@@ -249,7 +249,7 @@ func (f *front) show() (last string, err error) {
 		return "", err
 	}
 	if last == "" {
-		last = "left; it goes on"
+		last = "detached; the program goes on"
 	}
 	return last, nil
 }
@@ -262,7 +262,7 @@ func (f *front) take(m protocol.Message) (last string, err error) {
 	case *protocol.SessionClose:
 		return fmt.Sprintf("ended with exit status %d", m.ExitCode), nil
 	case *protocol.Detach:
-		return "left; it goes on", nil
+		return "detached; the program goes on", nil
 	}
 	return "", nil
 }

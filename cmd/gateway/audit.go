@@ -22,9 +22,9 @@ import (
 func (a *app) newAudit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Check and read the audit log of a recording", Args: cobra.NoArgs,
-		Long: "proxy --record FILE writes an audit log beside the recording, FILE" + record.AuditSuffix + ": who typed what, under which grant,\n" +
-			"and what was on the screen then. Each entry is chained to the one before it by a hash.",
-		RunE: func(*cobra.Command, []string) error { return usage("audit: say verify or show") },
+		Long: "audit reads the log that proxy --record FILE writes to FILE" + record.AuditSuffix + ": who typed what, under which grant, and on\n" +
+			"which screen. Each entry is chained to the one before it by a hash.",
+		RunE: func(*cobra.Command, []string) error { return usage("audit: use verify or show") },
 	}
 	cmd.AddCommand(a.newAuditVerify(), a.newAuditShow())
 	return cmd
@@ -64,7 +64,7 @@ func compareCast(name string, log *record.Log) (string, error) {
 	case err != nil:
 		return "unknown", fmt.Errorf("read %s: %w", cast, err)
 	case n != log.Last.Cast.Bytes || hex.EncodeToString(sum.Sum(nil)) != log.Last.Cast.SHA256:
-		return "differs", &failure{status: statusRefused, cause: fmt.Errorf("%s is not the recording that was written with %s: it was changed", cast, name)}
+		return "differs", &failure{status: statusRefused, cause: fmt.Errorf("%s was changed: it does not match the log %s", cast, name)}
 	}
 	return "same", nil
 }
@@ -76,9 +76,9 @@ func (a *app) newAuditShow() *cobra.Command {
 	var in showFlags
 	cmd := &cobra.Command{
 		Use:   "show FILE [--from T] [--to T] [--agent NAME]",
-		Short: "Say what agents typed, under which grant, and what was on the screen", Args: cobra.ExactArgs(1),
-		Long: "Shows the entries of an audit log, with the screen before an input where it is another than before. Times are written\n" +
-			"as 15:04, 15:04:05 (of the day on which the session began), 2006-01-02 15:04:05, RFC 3339, or as the time since the\n" +
+		Short: "Show what agents typed, under which grant, and on which screen", Args: cobra.ExactArgs(1),
+		Long: "show prints the entries of an audit log, and the screen before an input where it differs from the last one shown. Times\n" +
+			"are written as 15:04 or 15:04:05 (on the day the session began), 2006-01-02 15:04:05, RFC 3339, or as the time since the\n" +
 			"session began: 90s, 1h10m.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := openLog(args[0])
@@ -90,9 +90,9 @@ func (a *app) newAuditShow() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&in.from, "from", "", "only what happened at `T` and later")
-	flags.StringVar(&in.to, "to", "", "only what happened until `T`")
-	flags.StringVar(&in.agent, "agent", "", "only what the agent `NAME` asked, got and typed")
+	flags.StringVar(&in.from, "from", "", "start at time `T`")
+	flags.StringVar(&in.to, "to", "", "end at time `T`")
+	flags.StringVar(&in.agent, "agent", "", "show only the agent `NAME`")
 	return cmd
 }
 
@@ -132,13 +132,13 @@ func (a *app) showLog(f *os.File, in showFlags) error {
 	switch {
 	case damaged:
 		out.Damage = &damage{bad.Line, bad.Why}
-		err = &failure{status: statusRefused, cause: fmt.Errorf("%s: %w; what stands before it is good", f.Name(), err)}
+		err = &failure{status: statusRefused, cause: fmt.Errorf("%s: %w; the entries before it are good", f.Name(), err)}
 	case err != nil:
 		return err
 	case log.Lines == 0:
 		return fmt.Errorf("%s: the log is empty", f.Name())
 	case in.agent != "" && !agents[in.agent]:
-		return usage("--agent %q: no entry is of that agent; %s", in.agent, known(agents))
+		return usage("--agent %q: no entries; %s", in.agent, known(agents))
 	}
 	var printed error
 	switch {
@@ -180,7 +180,7 @@ func (s *shown) lines() []string {
 		}
 	}
 	if len(s.Entries) == 0 {
-		lines = append(lines, "nothing happened then")
+		lines = append(lines, "no entries in that time")
 	}
 	if s.Cut {
 		lines = append(lines, "note: the last line of the log is cut off")

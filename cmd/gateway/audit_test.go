@@ -63,8 +63,8 @@ func TestAuditVerify(t *testing.T) {
 	cast := recorded(t)
 	out, _, status := audit("verify", cast)
 	require.Zero(t, status, out)
-	require.Contains(t, out, "x.cast.audit.jsonl: 10 entries, unbroken; head ")
-	require.Contains(t, out, "the recording beside it is the one that was written with it")
+	require.Contains(t, out, "x.cast.audit.jsonl: 10 entries, intact; head ")
+	require.Contains(t, out, "the recording matches the log")
 	require.NotContains(t, out, "note:")
 
 	out, _, status = audit("verify", "--json", cast+record.AuditSuffix)
@@ -113,11 +113,11 @@ func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 	require.NoError(t, os.Remove(cast))
 	out, _, status = audit("verify", log)
 	require.Zero(t, status)
-	require.Contains(t, out, "note: the recording is not beside it")
+	require.Contains(t, out, "note: the recording is not there")
 	require.NoError(t, os.WriteFile(cast, []byte("another"), 0o600))
 	_, errs, status = audit("verify", log)
 	require.Equal(t, 1, status)
-	require.Contains(t, errs, "x.cast is not the recording that was written with")
+	require.Contains(t, errs, "x.cast was changed: it does not match the log")
 }
 
 // TestR80ALogThatIsCutAtItsEnd: entries that are gone from the end are noticed, by the end that is missing or by a head that
@@ -140,9 +140,9 @@ func TestR80ALogThatIsCutAtItsEnd(t *testing.T) {
 		status int
 		says   string
 	}{
-		{10, "", 0, "unbroken"},
-		{10, "--head " + head(10), 0, "the head that you gave is in it, 0 entries before the end"},
-		{10, "--head " + strings.ToUpper(head(10)), 0, "the head that you gave is in it"},
+		{10, "", 0, "intact"},
+		{10, "--head " + head(10), 0, "the given head is in it, 0 entries before the end"},
+		{10, "--head " + strings.ToUpper(head(10)), 0, "the given head is in it"},
 		{10, "--head " + head(9), 1, "1 entry comes after the one with the hash"},
 		{10, "--running --head " + head(7), 0, "3 entries before the end"},
 		{10, "--head " + none, 1, "no entry has the hash " + none},
@@ -159,7 +159,7 @@ func TestR80ALogThatIsCutAtItsEnd(t *testing.T) {
 		require.Equal(t, c.status, status, "%d lines, %s: %s%s", c.kept, c.args, out, errs)
 		require.Contains(t, out+errs, c.says)
 		if c.status == 1 && c.kept == 9 {
-			require.Contains(t, errs, "hint: --running if the session still runs")
+			require.Contains(t, errs, "hint: add --running if the session still runs")
 		}
 	}
 }
@@ -168,8 +168,8 @@ func TestR80ALogThatIsCutAtItsEnd(t *testing.T) {
 func TestR80AGapIsSaid(t *testing.T) {
 	v := verified{File: "x", Entries: 3, Head: "abc", Lost: 2, Gaps: 1, Closed: true}
 	said := strings.Join(v.sentences(), "\n")
-	require.Contains(t, said, "3 entries, with a gap, else unbroken; head abc")
-	require.Contains(t, said, "the disk did not take 2 entries")
+	require.Contains(t, said, "3 entries, intact except for a gap; head abc")
+	require.Contains(t, said, "the disk could not store 2 entries")
 	require.Contains(t, said, "output is missing in the recording at 1 place;")
 }
 
@@ -195,7 +195,7 @@ func TestAuditShow(t *testing.T) {
 	require.Contains(t, out, "what stood there")
 	_, errs, status := audit("show", "--agent", "nobody", cast)
 	require.Equal(t, 2, status)
-	require.Contains(t, errs, `--agent "nobody": no entry is of that agent; the log has claude, codex`)
+	require.Contains(t, errs, `--agent "nobody": no entries; the log has claude, codex`)
 
 	out, _, status = audit("show", "--json", cast)
 	require.Zero(t, status)
@@ -240,7 +240,7 @@ func TestAuditShowBetweenTimes(t *testing.T) {
 		require.Zero(t, status, errs)
 		require.Equal(t, tt.claude, strings.Contains(out, "claude types"), "%q", args)
 		require.Equal(t, tt.codex, strings.Contains(out, "codex types"), "%q", args)
-		require.Equal(t, tt.from == "10m", strings.Contains(out, "nothing happened then"), "%q", args)
+		require.Equal(t, tt.from == "10m", strings.Contains(out, "no entries in that time"), "%q", args)
 	}
 	for _, args := range [][]string{{"--from", "noon"}, {"--to", "-5s"}, {"--from", "2m", "--to", "1m"}, {"--from", "25:00"}} {
 		_, _, status := audit(append([]string{"show", cast}, args...)...)

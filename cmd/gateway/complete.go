@@ -23,10 +23,10 @@ func (a *app) addCommands(root *cobra.Command) {
 		commands  []*cobra.Command
 	}
 	for _, g := range []group{
-		{"use", "Look, ask and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newSay(), a.newContext()}},
-		{"run", "Terminals of an agent's own:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
-		{"own", "For the user, from elsewhere:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide()}},
-		{"serve", "The gateway and what belongs to it:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newDoctor()}},
+		{"use", "Watch and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newSay(), a.newContext()}},
+		{"run", "Terminals started by agents:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
+		{"own", "For the user:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide()}},
+		{"serve", "Servers and setup:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newDoctor()}},
 		{"record", "Recordings:", []*cobra.Command{a.newAudit(), a.newRender()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -42,12 +42,12 @@ func (a *app) addCommands(root *cobra.Command) {
 var completions = map[string][]string{
 	"level": {string(protocol.LevelDrive) + "\tevery key", string(protocol.LevelType) + "\ttext and editing keys"},
 	"mouse": {
-		"click", "double-click", "right-click", "middle-click", "press\tthe left button goes down", "release\tand up again", "move",
-		"drag\tto where --drag-to says", "wheel-up", "wheel-down", "wheel-left", "wheel-right",
+		"click", "double-click", "right-click", "middle-click", "press\tleft button down", "release\tleft button up", "move",
+		"drag\tto --drag-to", "wheel-up", "wheel-down", "wheel-left", "wheel-right",
 	},
 	"role": {
-		string(auth.RoleProxy) + "\tpublishes sessions", string(auth.RoleAgent) + "\tlooks, asks and types",
-		string(auth.RoleViewer) + "\tlooks", string(auth.RoleOwner) + "\tlooks, gives and takes control",
+		string(auth.RoleProxy) + "\tpublishes sessions", string(auth.RoleAgent) + "\twatches, asks and types",
+		string(auth.RoleViewer) + "\twatches", string(auth.RoleOwner) + "\twatches, grants and takes control",
 	},
 }
 

@@ -72,7 +72,7 @@ func (a *app) dial(name string, create bool) (*client.Client, error) {
 		return nil, err
 	}
 	if why := names.Fault(name); why != "" {
-		return nil, usage("--as: %.40q is no name for an agent: %s", name, why)
+		return nil, usage("--as: %.40q cannot be an agent's name: %s", name, why)
 	}
 	key, err := identity(name, create)
 	if err != nil {
@@ -123,21 +123,21 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 		time.Sleep(gatherPause) // it may be on its way to a gateway that just took over
 	}
 	if len(sessions) == 0 {
-		return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: there are no sessions", id), hint: hintNothingRuns}
+		return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: no sessions are running", id), hint: hintNothingRuns}
 	}
 	meant, more := observe.Meant(sessions)
 	ids := make([]string, len(meant))
 	for i, s := range meant {
 		ids[i] = s.SessionID
 	}
-	hint := "these exist: " + strings.Join(ids, ", ")
+	hint := "running: " + strings.Join(ids, ", ")
 	if meant[0].State == protocol.StateExited {
-		hint = "these have ended: " + strings.Join(ids, ", ")
+		hint = "ended: " + strings.Join(ids, ", ")
 	}
 	if more > 0 {
 		hint += ", " + observe.MoreEnded(more)
 	}
-	return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: there is no such session", id), hint: hint}
+	return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("no session %.40q", id), hint: hint}
 }
 
 // identity is the secret that makes this command line the same agent each time, of its own for each name. It lies in the
@@ -154,12 +154,12 @@ func identity(name string, create bool) (string, error) {
 			return "", nil
 		}
 		if err := newSecret(path, rand.Text()+rand.Text()); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("identity of this command line: %w", err)
+			return "", fmt.Errorf("this command's identity: %w", err)
 		}
 		secret, err = auth.ReadTokenFile(path)
 	}
 	if err != nil {
-		return "", fmt.Errorf("identity of this command line: %w", err)
+		return "", fmt.Errorf("this command's identity: %w", err)
 	}
 	if name == defaultName {
 		return secret, nil

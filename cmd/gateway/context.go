@@ -26,9 +26,9 @@ const (
 
 func (a *app) newContext() *cobra.Command {
 	return &cobra.Command{
-		Use: "context [ID]", Short: "Print what an agent should know of the terminals, for a prompt hook", Args: cobra.MaximumNArgs(1),
-		Long: "context prints the screens of the running sessions, or of one, as a block to put before an agent's prompt. Without\n" +
-			"sessions it prints nothing. Agents run it as a hook, with every prompt; for Claude Code:\n\n" +
+		Use: "context [ID]", Short: "Print the terminals for an agent's prompt hook", Args: cobra.MaximumNArgs(1),
+		Long: "context prints the screens of all running sessions, or of one, as a block to put before an agent's prompt. Without\n" +
+			"sessions it prints nothing. Run it from a hook for every prompt; for Claude Code:\n\n" +
 			`  {"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"gateway context || true"}]}]}}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), contextTime)

@@ -29,7 +29,7 @@ func TestContextForAPromptHook(t *testing.T) {
 	require.Equal(t, got.out[:60], command(t, "context", "sh-1").out[:60])
 	missing := command(t, "context", "nope")
 	require.Equal(t, statusNoSession, missing.status)
-	require.Contains(t, missing.err, "these exist: sh-1")
+	require.Contains(t, missing.err, "running: sh-1")
 
 	var answer struct {
 		Context  string                 `json:"context"`

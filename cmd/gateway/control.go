@@ -14,7 +14,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-const asHelp = "the agent `NAME` that the user reads; each name is an agent of its own"
+const asHelp = "act as agent `NAME`, which the user sees; each name is a separate agent"
 
 func (a *app) newRequest() *cobra.Command {
 	var reason, level, as string
@@ -27,11 +27,11 @@ func (a *app) newRequest() *cobra.Command {
 			case err != nil:
 				return err
 			case reason == "":
-				return usage("request: --reason is missing: say in one sentence what you want to do")
+				return usage("request: --reason is required: say in one sentence what you want to do")
 			case level != string(protocol.LevelDrive) && level != string(protocol.LevelType):
-				return usage("--level %.20q: it must be drive or type", level)
+				return usage("--level %.20q: must be drive or type", level)
 			case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
-				return usage("--for %s: it must be 1s to 24h", forTime)
+				return usage("--for %s: must be 1s to 24h", forTime)
 			}
 			if err := checkTimeout(timeout); err != nil {
 				return err
@@ -48,10 +48,10 @@ func (a *app) newRequest() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&reason, "reason", "", "what you want to do, for the user to read (needed)")
-	f.StringVar(&level, "level", string(protocol.LevelDrive), "drive: every key; type: text and editing keys at a shell's or REPL's prompt; Enter and the like, and all input elsewhere, wait until the user lets them through")
-	f.DurationVar(&forTime, "for", 0, "how long you need it; the user limits it, to 10m unless they chose otherwise")
-	f.DurationVar(&timeout, "timeout", 2*time.Minute, "wait this long for the answer; the request stays open after that")
+	f.StringVar(&reason, "reason", "", "what you want to do, in a sentence for the user (required)")
+	f.StringVar(&level, "level", string(protocol.LevelDrive), "drive: every key; type: text and editing keys at a shell or REPL prompt, while Enter and all other input wait for the user's approval")
+	f.DurationVar(&forTime, "for", 0, "how long you need it; the user's limit applies, 10m by default")
+	f.DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait for the answer; the request stays open after that")
 	f.StringVar(&as, "as", defaultName, asHelp)
 	return cmd
 }
@@ -67,8 +67,8 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	switch {
 	case err != nil && asking.Err() != nil && ctx.Err() == nil:
 		return &failure{
-			status: statusTimeout, cause: fmt.Errorf("request: the user has not answered within %s; the request stays open", timeout),
-			hint: "wait on with: gateway wait " + ask.SessionID + " --control" + as + "; or take it back with: gateway release " + ask.SessionID + as,
+			status: statusTimeout, cause: fmt.Errorf("request: the user did not answer within %s; the request stays open", timeout),
+			hint: "keep waiting: gateway wait " + ask.SessionID + " --control" + as + "; or withdraw it: gateway release " + ask.SessionID + as,
 		}
 	case err != nil:
 		return err
@@ -94,7 +94,7 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 func (a *app) newRelease() *cobra.Command {
 	var note, as string
 	cmd := &cobra.Command{
-		Use: "release ID [--note TEXT]", Short: "Give the keyboard back, or take a request back", Args: cobra.ExactArgs(1),
+		Use: "release ID [--note TEXT]", Short: "Give the keyboard back, or withdraw a request", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			note, err := sentence("note", note)
 			if err != nil {
@@ -119,7 +119,7 @@ func (a *app) newRelease() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "a sentence for the user: what you did, what is left")
+	cmd.Flags().StringVar(&note, "note", "", "a sentence for the user: what you did, what remains to do")
 	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
 	return cmd
 }
@@ -128,7 +128,7 @@ func (a *app) newRelease() *cobra.Command {
 func sentence(flag, text string) (string, error) {
 	text = strings.Join(strings.Fields(observe.Clean(text)), " ")
 	if len(text) > protocol.MaxReason {
-		return "", usage("--%s is %d bytes long, at most %d are shown to the user", flag, len(text), protocol.MaxReason)
+		return "", usage("--%s is %d bytes long; the limit is %d", flag, len(text), protocol.MaxReason)
 	}
 	return text, nil
 }

@@ -19,7 +19,7 @@ const promise = "The grant protects against mistakes and against agents that act
 const (
 	stateOK    = "ok"
 	stateWarn  = "warn"  // weaker than it could be
-	stateWrong = "wrong" // to be put right
+	stateWrong = "wrong" // needs fixing
 )
 
 // finding is one thing that doctor looked at.
@@ -52,9 +52,9 @@ func (d *doctor) wrong(name, do, say string, args ...any) {
 func (a *app) newDoctor() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check the running gateway and this machine's protections", Args: cobra.NoArgs,
-		Long: "doctor looks at the gateway that runs, the files of sockets and tokens, the processes of the sessions and the kernel.\n" +
-			"It changes nothing and starts nothing. ok: as it should be. warn: weaker than it could be. wrong: to be put right, and\n" +
-			"then the exit status is 1.",
+		Long: "doctor checks the running gateway, the files of sockets and tokens, the processes of the sessions, and the kernel. It\n" +
+			"changes and starts nothing. Each finding is ok, warn (weaker than it could be) or wrong (needs fixing); the exit status\n" +
+			"is 1 if anything is wrong.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{app: a}
 			d.examine(cmd.Context())
@@ -125,11 +125,11 @@ func (d *doctor) private(name, path string, most os.FileMode) (there bool) {
 	case errors.Is(err, os.ErrNotExist):
 		return false
 	case err != nil:
-		d.wrong(name, "", "%s cannot be looked at: %v", path, err)
+		d.wrong(name, "", "%s cannot be read: %v", path, err)
 	case owner(info) != os.Getuid():
-		d.wrong(name, "remove it, or have it given to you", "%s belongs to user %d", path, owner(info))
+		d.wrong(name, "remove it, or take ownership of it", "%s belongs to user %d", path, owner(info))
 	case info.Mode().Perm()&^most != 0:
-		d.wrong(name, fmt.Sprintf("chmod %o %s", most, path), "%s has mode %04o: others can get at it", path, info.Mode().Perm())
+		d.wrong(name, fmt.Sprintf("chmod %o %s", most, path), "%s has mode %04o: other users can access it", path, info.Mode().Perm())
 	default:
 		d.ok(name, "%s, mode %04o", path, info.Mode().Perm())
 	}

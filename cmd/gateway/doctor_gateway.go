@@ -37,7 +37,7 @@ func (d *doctor) versions(ctx context.Context) {
 	d.ok("gateway", "version %s, wire %s, %s on %s/%s", version.String(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	path, err := exec.LookPath("proxy")
 	if err != nil {
-		d.warn("proxy", "put it into a directory of $PATH, beside gateway", "there is no proxy in $PATH")
+		d.warn("proxy", "install it in a directory of $PATH, beside gateway", "proxy is not in $PATH")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
@@ -56,7 +56,7 @@ func (d *doctor) socket(ctx context.Context) {
 	dir, path, err := gateway.LocalSocket()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok("local gateway", "none runs here: the next proxy --agent serves it, in %s", dir)
+		d.ok("local gateway", "none is running; the next proxy --agent will serve it, in %s", dir)
 		return
 	case err != nil:
 		d.wrong("directory", "", "%v", err)
@@ -64,7 +64,7 @@ func (d *doctor) socket(ctx context.Context) {
 	}
 	d.ok("directory", "%s is yours, mode 0700", dir)
 	if !d.private("socket", path, 0o600) {
-		d.ok("local gateway", "none runs here: the next proxy --agent serves it, in %s", dir)
+		d.ok("local gateway", "none is running; the next proxy --agent will serve it, in %s", dir)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
@@ -77,15 +77,15 @@ func (d *doctor) socket(ctx context.Context) {
 	ep.LookOnly = true
 	conn, err := ep.DialContext(ctx)
 	if silent, ok := errors.AsType[*place.Silent](err); ok {
-		d.wrong("local gateway", "continue that process, or ask for anything, as with gateway ls: another one takes over", "%v", silent)
+		d.wrong("local gateway", "resume that process (kill -CONT), or run gateway ls: another one takes over", "%v", silent)
 		return
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		d.ok("local gateway", "none runs here; the one before was killed and left its socket, which the next one replaces")
+		d.ok("local gateway", "none is running; a killed one left its socket, which the next one replaces")
 		return
 	}
 	if err != nil {
-		d.wrong("local gateway", "do not use it before you know whose it is", "%v", err)
+		d.wrong("local gateway", "do not use it until you know whose it is", "%v", err)
 		return
 	}
 	defer func() { _ = conn.Close() }()
@@ -95,7 +95,7 @@ func (d *doctor) socket(ctx context.Context) {
 	}
 	wire, err := health(conn)
 	if err != nil {
-		d.wrong("local gateway", "end that process, and another one takes over", "%s does not answer on the local socket: %v", who, err)
+		d.wrong("local gateway", "end that process; another one takes over", "%s does not answer on the local socket: %v", who, err)
 		return
 	}
 	d.ok("local gateway", "%s serves the local socket, wire %s", who, wire)
@@ -132,7 +132,7 @@ func (d *doctor) sessions(ctx context.Context, at string, ep gateway.Endpoint) {
 	defer func() { _ = c.Close() }()
 	list, err := c.Sessions(ctx)
 	if err != nil {
-		d.wrong("sessions"+at, "", "the gateway does not list them: %v", err)
+		d.wrong("sessions"+at, "", "cannot list them: %v", err)
 		return
 	}
 	if len(list) == 0 {
@@ -174,7 +174,7 @@ func (d *doctor) tokens() {
 	if d.private("tokens", path, 0o600) {
 		d.store(path)
 	} else {
-		d.ok("tokens", "none: only this user's processes get in, by the local socket")
+		d.ok("tokens", "none: only processes of this user can connect, by the local socket")
 	}
 	d.private("identity", filepath.Join(filepath.Dir(path), "agent.key"), 0o600)
 	owner, err := gateway.OwnerTokenPath()
@@ -183,11 +183,11 @@ func (d *doctor) tokens() {
 		return
 	}
 	if !d.private("owner token", owner, 0o600) {
-		d.ok("owner token", "none: control is given at the sessions' own terminals")
+		d.ok("owner token", "none: control is granted at the sessions' own terminals")
 		return
 	}
-	d.warn("owner token", "keep it on another machine or with another user, and pass it with --token-file",
-		"every process of yours can read it, also an agent's: it keeps off mistakes, and nobody who means it")
+	d.warn("owner token", "keep it on another machine or under another user, and pass it with --token-file",
+		"every process of yours can read it, an agent's too: it prevents mistakes, not attacks")
 }
 
 // store looks into the tokens' file.
@@ -213,10 +213,10 @@ func (d *doctor) store(path string) {
 	}
 	d.ok("tokens", "%d proxy, %d agent, %d viewer, %d owner", count[auth.RoleProxy], count[auth.RoleAgent], count[auth.RoleViewer], count[auth.RoleOwner])
 	if old > 0 {
-		d.warn("tokens", "make them anew: gateway token create, and revoke the old ones", "%d of them cannot be proven without being sent", old)
+		d.warn("tokens", "create new ones with gateway token create, and revoke these", "%d must be sent to be checked: they are from an older version", old)
 	}
 	if late > 0 {
-		d.warn("tokens", "gateway token revoke NAME", "%d of them have expired", late)
+		d.warn("tokens", "gateway token revoke NAME", "%d have expired", late)
 	}
 }
 

@@ -24,14 +24,14 @@ func (d *doctor) keyboard(in *os.File) {
 	said, err := askTerminal(in, "\x1b[?u\x1b[c")
 	switch {
 	case err != nil:
-		d.warn("keyboard", "", "the terminal cannot be asked: %v", err)
+		d.warn("keyboard", "", "cannot query the terminal: %v", err)
 	case kittyAnswer.Match(said):
-		d.ok("keyboard", "%s: kitty's protocol, when a program switches it on; the reclaim key is known in it", os.Getenv("TERM"))
+		d.ok("keyboard", "%s: supports the kitty protocol; the reclaim key is recognised in it", os.Getenv("TERM"))
 	case deviceAnswer.Match(said):
-		d.ok("keyboard", "%s: the old encoding, or modifyOtherKeys; the reclaim key is known in both", os.Getenv("TERM"))
+		d.ok("keyboard", "%s: legacy encoding or modifyOtherKeys; the reclaim key is recognised in both", os.Getenv("TERM"))
 	default:
-		d.warn("keyboard", "try Ctrl+\\ in a session; there are kill -USR1 and gateway reclaim as well",
-			"%s: the terminal answers no questions, so how it sends keys is not known", os.Getenv("TERM"))
+		d.warn("keyboard", "try Ctrl+\\ in a session; kill -USR1 and gateway reclaim work as well",
+			"%s: the terminal does not answer queries, so its key encoding is unknown", os.Getenv("TERM"))
 	}
 }
 

@@ -35,18 +35,18 @@ func (d *doctor) process(name string, pid int) {
 	info, err := os.Stat(filepath.Join(d.root+"/proc", strconv.Itoa(pid)))
 	switch {
 	case pid == 0 || err != nil:
-		d.warn(name, "", "it is not found on this machine")
+		d.warn(name, "", "not found on this machine")
 		return
 	case os.Getuid() == 0:
-		d.ok(name, "process %d; you are root, from whom nothing is kept", pid)
+		d.ok(name, "process %d; you are root, so nothing is hidden from you", pid)
 	case owner(info) == 0:
-		d.ok(name, "process %d is not dumpable: other processes of yours cannot read its memory nor take its terminal", pid)
+		d.ok(name, "process %d is not dumpable: your other processes cannot read its memory or take its terminal", pid)
 	default:
-		d.warn(name, "end it, and start it again with a newer proxy", "process %d is dumpable: other processes of yours may read its memory and take its terminal", pid)
+		d.warn(name, "restart it with a newer proxy", "process %d is dumpable: your other processes can read its memory and take its terminal", pid)
 	}
 	// A process that is not dumpable does not say; then there is nothing to say.
 	if exe, err := os.Readlink(filepath.Join(d.root+"/proc", strconv.Itoa(pid), "exe")); err == nil && strings.HasSuffix(exe, " (deleted)") {
-		d.warn(name, "end it, and start it again", "process %d runs an older program than the one that is installed", pid)
+		d.warn(name, "restart it", "process %d runs an older version than the installed one", pid)
 	}
 }
 
@@ -55,26 +55,26 @@ func (d *doctor) machine() {
 	d.ok("kernel", "%s", d.content("/proc/sys/kernel/osrelease"))
 	switch scope := d.content("/proc/sys/kernel/yama/ptrace_scope"); scope {
 	case "":
-		d.warn("ptrace_scope", "run what you do not trust as another user or in a container",
-			"this kernel has no Yama: every process of yours may trace the others that are dumpable")
+		d.warn("ptrace_scope", "run untrusted programs as another user or in a container",
+			"this kernel has no Yama: any of your processes may trace your other dumpable ones")
 	case "0":
-		d.warn("ptrace_scope", "sudo sysctl kernel.yama.ptrace_scope=1", "0: every process of yours may trace the others that are dumpable")
+		d.warn("ptrace_scope", "sudo sysctl kernel.yama.ptrace_scope=1", "0: any of your processes may trace your other dumpable ones")
 	default:
-		d.ok("ptrace_scope", "%s: a process traces its own children at most", scope)
+		d.ok("ptrace_scope", "%s: a process can trace only its own children", scope)
 	}
 	switch d.content("/proc/sys/dev/tty/legacy_tiocsti") {
 	case "0":
-		d.ok("TIOCSTI", "off: no process can type into your terminal as if you had")
+		d.ok("TIOCSTI", "off: no process can fake your typing")
 	case "1":
-		d.warn("TIOCSTI", "sudo sysctl dev.tty.legacy_tiocsti=0", "on: a process that has your terminal as its own can type into it as if you had")
+		d.warn("TIOCSTI", "sudo sysctl dev.tty.legacy_tiocsti=0", "on: a process on your terminal can fake your typing")
 	default:
-		d.warn("TIOCSTI", "a kernel from 6.2 on can switch it off", "this kernel always has it: a process that has your terminal as its own can type into it as if you had")
+		d.warn("TIOCSTI", "kernels from 6.2 can switch it off", "always on in this kernel: a process on your terminal can fake your typing")
 	}
 	if err := flushes(); err != nil {
-		d.wrong("reclaim", "a kernel from 4.13 on with /dev/ptmx", "what an agent typed and the program has not read cannot be taken back: %v", err)
+		d.wrong("reclaim", "needs a kernel from 4.13 with /dev/ptmx", "agent input that the program has not read cannot be taken back: %v", err)
 		return
 	}
-	d.ok("reclaim", "what an agent typed and the program has not read is taken back (TIOCGPTPEER, tried out)")
+	d.ok("reclaim", "agent input that the program has not read is taken back (tested with TIOCGPTPEER)")
 }
 
 // flushes tries out, on a PTY of its own, what a reclaim does.
@@ -101,7 +101,7 @@ func flushes() error {
 			break
 		}
 		if time.Now().After(end) {
-			return errors.New("what was written to a PTY does not arrive")
+			return errors.New("bytes written to a PTY do not arrive")
 		}
 	}
 	if err := unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCIFLUSH); err != nil {

@@ -46,7 +46,7 @@ func TestR50DoctorSaysWhatIsPromised(t *testing.T) {
 
 func TestDoctorStartsNothing(t *testing.T) {
 	dir := alone(t)
-	require.Contains(t, examined(t, statusOK)["local gateway"][0].Say, "none runs here")
+	require.Contains(t, examined(t, statusOK)["local gateway"][0].Say, "none is running")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -54,7 +54,7 @@ func TestDoctorStartsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.NoDirExists(t, state)
 	t.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "nowhere"))
-	require.Contains(t, examined(t, statusOK)["local gateway"][0].Say, "none runs here")
+	require.Contains(t, examined(t, statusOK)["local gateway"][0].Say, "none is running")
 	require.NoDirExists(t, filepath.Join(dir, "nowhere"))
 }
 
@@ -94,7 +94,7 @@ func TestDoctorSeesOpenFiles(t *testing.T) {
 	require.NoError(t, os.Chmod(tokens, 0o644)) //nolint:gosec // that is the fault
 	got := command(t, "doctor")
 	require.Equal(t, statusRefused, got.status)
-	require.Regexp(t, `(?m)^wrong +tokens +.* has mode 0644: others can get at it\n +do: chmod 600 `, got.out)
+	require.Regexp(t, `(?m)^wrong +tokens +.* has mode 0644: other users can access it\n +do: chmod 600 `, got.out)
 	require.Regexp(t, `^gateway: doctor: 1 of \d+ findings are wrong\n$`, got.err)
 }
 
@@ -122,9 +122,9 @@ func TestDoctorReadsTheKernel(t *testing.T) {
 		name, file, content, state, say string
 	}{
 		{"ptrace_scope", "kernel/yama/ptrace_scope", "", stateWarn, "no Yama"},
-		{"ptrace_scope", "kernel/yama/ptrace_scope", "0\n", stateWarn, "every process of yours may trace"},
+		{"ptrace_scope", "kernel/yama/ptrace_scope", "0\n", stateWarn, "any of your processes may trace"},
 		{"ptrace_scope", "kernel/yama/ptrace_scope", "1\n", stateOK, "1: "},
-		{"TIOCSTI", "dev/tty/legacy_tiocsti", "", stateWarn, "always has it"},
+		{"TIOCSTI", "dev/tty/legacy_tiocsti", "", stateWarn, "always on in this kernel"},
 		{"TIOCSTI", "dev/tty/legacy_tiocsti", "1\n", stateWarn, "on: "},
 		{"TIOCSTI", "dev/tty/legacy_tiocsti", "0\n", stateOK, "off: "},
 	} {
@@ -152,7 +152,7 @@ func TestDoctorReadsTheKernel(t *testing.T) {
 func TestDoctorSaysWhichProxy(t *testing.T) {
 	alone(t)
 	t.Setenv("PATH", t.TempDir())
-	require.Contains(t, examined(t, statusOK)["proxy"][0].Say, "there is no proxy in $PATH")
+	require.Contains(t, examined(t, statusOK)["proxy"][0].Say, "proxy is not in $PATH")
 	for script, want := range map[string]string{
 		"#!/bin/sh\necho proxy v1.2.3 0123456789ab\n": "version v1.2.3 0123456789ab, ",
 		"#!/bin/sh\necho squid\n":                     "is another program",

@@ -58,7 +58,7 @@ func (p *programs) Start(ctx context.Context, m *protocol.ProxyStart) (string, e
 	ready, cancel := context.WithTimeoutCause(ctx, hostPatience, errors.New("the gateway did not answer the host in time"))
 	defer cancel()
 	if err := p.running().Ready(ready); err != nil {
-		return "", fmt.Errorf("the host of your programs is not ready: %w", err)
+		return "", fmt.Errorf("the gateway is not ready to start programs: %w", err)
 	}
 	m.HostKey, m.RequestID = p.secret, strings.ToLower(rand.Text())
 	p.mu.Lock()
@@ -158,5 +158,5 @@ type elsewhere struct {
 
 // Start refuses.
 func (e elsewhere) Start(context.Context, *protocol.ProxyStart) (string, error) {
-	return "", fmt.Errorf("programs are started on the local gateway only, and this one is %s: leave --gateway out, or have the user start a session with proxy --agent PROGRAM", e.at)
+	return "", fmt.Errorf("programs start on the local gateway only, and this one is %s: leave out --gateway, or have the user start a session with proxy --agent PROGRAM", e.at)
 }

@@ -61,7 +61,7 @@ func (a *app) newWait() *cobra.Command {
 	var budget budget
 	cmd := &cobra.Command{
 		Use:   "wait ID --text T|--regex R|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
-		Short: "Wait for a fact, then print the screen", Args: cobra.ExactArgs(1),
+		Short: "Wait for a condition, then print the screen", Args: cobra.ExactArgs(1),
 	}
 	for _, name := range observe.Conditions {
 		switch name {
@@ -82,7 +82,7 @@ func (a *app) newWait() *cobra.Command {
 			}
 		}
 		if len(chosen) != 1 {
-			return usage("wait: exactly one of --%s is wanted", strings.Join(observe.Conditions, ", --"))
+			return usage("wait: use exactly one of --%s", strings.Join(observe.Conditions, ", --"))
 		}
 		value := ""
 		if v := values[chosen[0]]; v != nil {
@@ -96,13 +96,13 @@ func (a *app) newWait() *cobra.Command {
 // conditionHelp completes "wait until ...".
 var conditionHelp = map[string]string{
 	"text":    "this `TEXT` is on the screen",
-	"regex":   "this `REGEX` (RE2) matches a row",
+	"regex":   "this `REGEX` (RE2 syntax) matches a row",
 	"gone":    "this `TEXT` is no longer on the screen",
 	"idle":    "the screen has been quiet for this `DURATION`",
-	"changed": "the screen changed",
-	"exit":    "the program ended",
-	"waiting": "the program waits for input; the header says how that is known",
-	"control": "the request for control was decided, control ended, or the user wrote",
+	"changed": "the screen changes",
+	"exit":    "the program ends",
+	"waiting": "the program waits for input; the header says how this is known",
+	"control": "the user answers the request, control ends, or the user writes",
 }
 
 func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration, budget *budget) error {
@@ -165,14 +165,14 @@ func (a *app) printNotes(notes []string) error {
 // notMet is the failure of a wait whose time was over, or whose program ended before.
 func notMet(what string, got *protocol.WaitResult) error {
 	if got.ExitCode != nil {
-		return &failure{status: statusRefused, cause: fmt.Errorf("%s: the program ended with exit status %d before", what, *got.ExitCode)}
+		return &failure{status: statusRefused, cause: fmt.Errorf("%s: the program ended first, with exit status %d", what, *got.ExitCode)}
 	}
-	return &failure{status: statusTimeout, cause: fmt.Errorf("%s: not so in time", what)}
+	return &failure{status: statusTimeout, cause: fmt.Errorf("%s: timed out", what)}
 }
 
 func checkTimeout(d time.Duration) error {
 	if d < time.Millisecond || d > protocol.MaxWaitMs*time.Millisecond {
-		return usage("--timeout %s: it must be 1ms to %dm", d, protocol.MaxWaitMs/60_000)
+		return usage("--timeout %s: must be 1ms to %dm", d, protocol.MaxWaitMs/60_000)
 	}
 	return nil
 }

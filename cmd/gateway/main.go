@@ -41,10 +41,10 @@ const (
 	statusTimeout    = 124
 	statusUndefined  = -1
 	hintNothingRuns  = "start a session in a terminal with: proxy --agent PROGRAM"
-	hintUserTypes    = "look with: gateway wait ID --changed; a line of the user's only they can submit or clear, and gateway say can ask for that"
+	hintUserTypes    = "wait with: gateway wait ID --changed; if the user's own line is in the way, ask them with gateway say to submit or clear it"
 	hintRequestFirst = "ask first with: gateway request ID --reason REASON"
-	hintWaitForUser  = "wait for the user with: gateway wait ID --changed"
-	hintWaitForInput = "wait until the user has answered with: gateway wait ID --waiting"
+	hintWaitForUser  = "wait for the user: gateway wait ID --changed"
+	hintWaitForInput = "wait until the user has answered: gateway wait ID --waiting"
 )
 
 // app is one invocation.
@@ -92,9 +92,9 @@ func sayUse(cmd *cobra.Command) {
 		}
 		why := "too many arguments"
 		if fits(cmd, append(slices.Clone(args), "one more")) == nil {
-			why = "an argument is missing"
+			why = "missing argument"
 		}
-		return &failure{status: statusUsage, cause: fmt.Errorf("%s: %s", commandName(cmd), why), hint: "write it as: gateway " + strings.TrimPrefix(cmd.UseLine(), "gateway ")}
+		return &failure{status: statusUsage, cause: fmt.Errorf("%s: %s", commandName(cmd), why), hint: "usage: gateway " + strings.TrimPrefix(cmd.UseLine(), "gateway ")}
 	}
 }
 
@@ -130,7 +130,7 @@ func (a *app) report(err error) int {
 		text = a.command + ": " + text // it is only a why
 	}
 	_, _ = fmt.Fprintf(a.err, "gateway: %s\n", text)
-	if hint := hintFor(f); hint != "" {
+	if hint := a.hintFor(f); hint != "" {
 		_, _ = fmt.Fprintf(a.err, "hint: %s\n", hint)
 	}
 	return f.status
@@ -169,7 +169,7 @@ func statusOfCode(c protocol.Code) int {
 	return statusRefused
 }
 
-func hintFor(f *failure) string {
+func (a *app) hintFor(f *failure) string {
 	if f.hint != "" {
 		return f.hint
 	}
@@ -177,13 +177,13 @@ func hintFor(f *failure) string {
 		return hintRequestFirst
 	}
 	if refused, ok := errors.AsType[*protocol.Error](f.cause); ok && refused.RetryAfterMs > 0 {
-		return "do not ask before that, nor then if the user does not want it"
+		return "wait until then, and ask again only if the user may want it"
 	}
 	switch f.status {
 	case statusUsage:
-		return "gateway COMMAND --help says what a command takes"
+		return strings.Join(strings.Fields("see gateway "+a.command+" --help"), " ")
 	case statusForbidden:
-		return "pass a token of the right role with --token-file, or create one with: gateway token create NAME --role ROLE"
+		return "use --token-file with a token of the right role, or create one: gateway token create NAME --role ROLE"
 	}
 	return ""
 }
@@ -191,8 +191,8 @@ func hintFor(f *failure) string {
 func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gateway",
-		Short: "Look at, and with the user's leave operate, terminals that run under proxy",
-		Long: "gateway shows terminals that run under `proxy --agent`, asks their user for the keyboard, and types while the grant lasts.\n\n" +
+		Short: "Watch terminals that run under proxy, and type into them with the user's permission",
+		Long: "gateway shows the terminals that run under `proxy --agent`, asks their users for the keyboard, and types while a grant lasts.\n\n" +
 			"Exit status: 0 done; 1 refused, or a condition not met; 2 usage; 3 no such session; 4 not permitted; 5 no gateway; 124 timeout.",
 		Args:          cobra.NoArgs,
 		Version:       version.String(),
@@ -200,7 +200,7 @@ func (a *app) newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
-			return usage("a command is missing")
+			return usage("no command given")
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			a.command, a.tokenNamed = commandName(cmd), cmd.Flags().Changed("token-file")

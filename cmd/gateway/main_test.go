@@ -18,47 +18,47 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 	unreadable := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(unreadable, []byte("x"), 0o644))
 	tests := []struct{ line, say string }{
-		{"", "a command is missing"},
+		{"", "no command given"},
 		{"fly", `unknown command "fly"`},
 		{"ls --all", "unknown flag: --all"},
 		{"ls here", "ls: too many arguments"},
-		{"read", "read: an argument is missing\nhint: write it as: gateway read ID"},
-		{"read x y", "read: too many arguments\nhint: write it as: gateway read ID"},
-		{"audit verify", "audit verify: an argument is missing\nhint: write it as: gateway audit verify FILE"},
-		{"read x --since 1 --history 2", "--since and --history exclude each other"},
-		{"read x --history 9999", "--history 9999: it must be 1 to 2000 rows"},
+		{"read", "read: missing argument\nhint: usage: gateway read ID"},
+		{"read x y", "read: too many arguments\nhint: usage: gateway read ID"},
+		{"audit verify", "audit verify: missing argument\nhint: usage: gateway audit verify FILE"},
+		{"read x --since 1 --history 2", "use only one of --since and --history"},
+		{"read x --history 9999", "--history 9999: must be 1 to 2000"},
 		{"wait x", "exactly one of --text, --regex"},
 		{"wait x --exit --waiting", "exactly one of"},
 		{"wait x --exit=false", "exactly one of"},
 		{"wait x --regex (", "wait --regex: the regular expression does not compile"},
 		{"wait x --idle soon", `"soon" is no quiet time`},
-		{"wait x --exit --timeout 1h", "--timeout 1h0m0s: it must be 1ms to 10m"},
+		{"wait x --exit --timeout 1h", "--timeout 1h0m0s: must be 1ms to 10m"},
 		{"send x", "send: there is nothing to type"},
 		{"send x --click OK --click-at 1,2", "send: --click and --click-at exclude each other"},
 		{"send x --mouse right-click", "it is not said where to right-click: give --click (a text on the screen) or --click-at (row,column from 1)"},
 		{"send x --click-at 5 --text a", `--click-at is "5": write the row and the column, both from 1, like 5,12`},
 		{"send x --click OK --drag-to 1", `--drag-to is "1": write the row and the column`},
 		{"send x --text a --until lunch", `--until lunch: "lunch" cannot be waited for`},
-		{"send x --text a --until control", "it belongs to gateway wait"},
+		{"send x --text a --until control", "only gateway wait takes it"},
 		{"send x --paste /nowhere/file", "--paste: open /nowhere/file: no such file"},
-		{"send x --paste -", "--paste -: it is empty"},
-		{"send x --text a --paste -", "--paste -: it is empty"},
-		{"request x", "--reason is missing"},
-		{"request x --reason r --level own", `--level "own": it must be drive or type`},
-		{"request x --reason r --for 1ms", "--for 1ms: it must be 1s to 24h"},
-		{"request x --reason " + strings.Repeat("r", 501), "--reason is 501 bytes long, at most 500"},
-		{"request x --reason r --as " + strings.Repeat("n", 21), "is no name for an agent: use 1 to 20"},
+		{"send x --paste -", "--paste -: the file is empty"},
+		{"send x --text a --paste -", "--paste -: the file is empty"},
+		{"request x", "--reason is required"},
+		{"request x --reason r --level own", `--level "own": must be drive or type`},
+		{"request x --reason r --for 1ms", "--for 1ms: must be 1s to 24h"},
+		{"request x --reason " + strings.Repeat("r", 501), "--reason is 501 bytes long; the limit is 500"},
+		{"request x --reason r --as " + strings.Repeat("n", 21), "cannot be an agent's name: use 1 to 20"},
 		{"request x --reason r --as Ctrl-G", "the user would take it for a key"},
-		{"request x --reason r --for 10", "--for 10: the unit is missing\nhint: write --for 10m for minutes"},
-		{"request x --reason r --level all", `--level "all": it must be drive or type`},
-		{"grant x --level own", `--level "own": it must be drive or type`},
-		{"grant x --for 1ms", "--for 1ms: it must be 1s to 24h"},
-		{"grant x --to " + strings.Repeat("n", 33), "is no agent's name"},
-		{"token", "token: say create, ls or revoke"},
-		{"token create n --role god", `gateway: token create: --role "god": it must be proxy, agent, viewer or owner`},
-		{"token create n --role agent --expires -1s", "--expires -1s: it must not be negative"},
-		{"serve --listen 0.0.0.0:0", "is reached from other machines: give --tls-cert and --tls-key"},
-		{"serve --tls-cert c", "--tls-cert and --tls-key belong together"},
+		{"request x --reason r --for 10", "--for 10: missing unit\nhint: use --for 10m for minutes"},
+		{"request x --reason r --level all", `--level "all": must be drive or type`},
+		{"grant x --level own", `--level "own": must be drive or type`},
+		{"grant x --for 1ms", "--for 1ms: must be 1s to 24h"},
+		{"grant x --to " + strings.Repeat("n", 33), "cannot be an agent's name"},
+		{"token", "token: use create, ls or revoke"},
+		{"token create n --role god", `gateway: token create: --role "god": must be proxy, agent, viewer or owner`},
+		{"token create n --role agent --expires -1s", "--expires -1s: must not be negative"},
+		{"serve --listen 0.0.0.0:0", "can be reached from other machines: add --tls-cert and --tls-key"},
+		{"serve --tls-cert c", "--tls-cert and --tls-key must be used together"},
 		{"serve --tls-cert /nowhere/c --tls-key /nowhere/k", "certificate: open /nowhere/c"},
 		{"ls --gateway http://x", "write unix:/PATH, ws://127.0.0.1:PORT, or wss://HOST"},
 		{"ls --gateway ws://example.org", "use wss://"},
@@ -140,7 +140,7 @@ func TestASessionFromAShell(t *testing.T) {
 	require.Equal(t, result{0, `terminal sh-1 "sh -i" 40x3 rev 1 cursor 1,1 idle 0ms keyboard: user` + "\n$\n", ""}, got)
 
 	got = command(t, "read", "sh-2")
-	require.Equal(t, result{statusNoSession, "", "gateway: read: session \"sh-2\": there is no such session\nhint: these exist: sh-1\n"}, got)
+	require.Equal(t, result{statusNoSession, "", "gateway: read: no session \"sh-2\"\nhint: running: sh-1\n"}, got)
 
 	got = command(t, "send", "sh-1", "--text", "ls", "--enter")
 	require.Equal(t, statusForbidden, got.status)
@@ -171,14 +171,14 @@ func TestASessionFromAShell(t *testing.T) {
 
 	got = command(t, "send", "sh-1", "--text", "y", "--until", "text=never")
 	require.Equal(t, statusTimeout, got.status)
-	require.Contains(t, got.err, "gateway: send --until text: typed: not so in time")
+	require.Contains(t, got.err, "gateway: send --until text: typed: timed out")
 
 	got = command(t, "wait", "sh-1", "--text", "ran")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Contains(t, got.out, "\nran\n")
 	got = command(t, "wait", "sh-1", "--text", "never", "--timeout", "1s")
 	require.Equal(t, statusTimeout, got.status)
-	require.Contains(t, got.err, "gateway: wait for text (1s): not so in time")
+	require.Contains(t, got.err, "gateway: wait for text (1s): timed out")
 
 	require.Equal(t, result{0, "released\n", ""}, command(t, "release", "sh-1", "--note", "done\u202e here"))
 	require.Equal(t, []string{"done here"}, p.bye)
@@ -254,14 +254,14 @@ func TestAnUnansweredRequestIsStatus124AndStaysOpen(t *testing.T) {
 	p.share(t, dir)
 	got := command(t, "request", "sh-1", "--reason", "r", "--timeout", "50ms")
 	require.Equal(t, statusTimeout, got.status)
-	require.Contains(t, got.err, "the user has not answered within 50ms; the request stays open")
-	require.Contains(t, got.err, "hint: wait on with: gateway wait sh-1 --control")
+	require.Contains(t, got.err, "the user did not answer within 50ms; the request stays open")
+	require.Contains(t, got.err, "hint: keep waiting: gateway wait sh-1 --control")
 	require.Empty(t, p.bye)
 }
 
 func TestTokens(t *testing.T) {
 	alone(t)
-	require.Equal(t, result{0, "no tokens; make one with: gateway token create NAME --role ROLE\n", ""}, command(t, "token", "ls"))
+	require.Equal(t, result{0, "no tokens; create one with: gateway token create NAME --role ROLE\n", ""}, command(t, "token", "ls"))
 	made := command(t, "token", "create", "laptop", "--role", "agent", "--expires", "1h")
 	require.Equal(t, statusOK, made.status, made.err)
 	token := strings.TrimSpace(made.out)
@@ -298,6 +298,6 @@ func TestCompletionOffersSessions(t *testing.T) {
 		require.Equal(t, ":4\n", command(t, "__complete", c, "sh-1", "").out, c)
 	}
 	require.Equal(t, "drive\tevery key\ntype\ttext and editing keys\n:4\n", command(t, "__complete", "grant", "sh-1", "--level", "").out)
-	require.Contains(t, command(t, "__complete", "token", "create", "--role", "").out, "owner\tlooks, gives and takes control\n")
+	require.Contains(t, command(t, "__complete", "token", "create", "--role", "").out, "owner\twatches, grants and takes control\n")
 	require.Contains(t, command(t, "__complete", "").out, "reclaim\tTake the keyboard back")
 }

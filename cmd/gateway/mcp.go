@@ -21,19 +21,19 @@ func (a *app) newMCP() *cobra.Command {
 	var logs bool
 	var idle time.Duration
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Serve terminals to an AI agent over MCP (stdio)", Args: cobra.NoArgs,
-		Long: "mcp is a Model Context Protocol server on standard input and output, for an agent to start:\n\n" +
+		Use: "mcp", Short: "Serve terminals to an AI agent over MCP on stdio", Args: cobra.NoArgs,
+		Long: "mcp is a Model Context Protocol server on standard input and output. The agent starts it:\n\n" +
 			"  claude mcp add term -- gateway mcp\n\n" +
-			"It joins the local gateway, and serves it while no other process does. The programs that the agent starts run in\n" +
-			"this process and end with it.",
+			"It joins the local gateway, or serves it while no other process does. Programs that the agent starts run in this process\n" +
+			"and end with it.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if idle < 0 {
-				return usage("--idle-limit %s: it cannot be negative", idle)
+				return usage("--idle-limit %s: must not be negative", idle)
 			}
 			return a.serveMCP(cmd, logs, idle)
 		},
 	}
-	cmd.Flags().DurationVar(&idle, "idle-limit", 30*time.Minute, "end a program of the agent's in which nothing happens for this long; 0 for never")
+	cmd.Flags().DurationVar(&idle, "idle-limit", 30*time.Minute, "end an agent's program after this long without activity; 0 for never")
 	cmd.Flags().BoolVar(&logs, "log", false, "write diagnostics to standard error")
 	return cmd
 }

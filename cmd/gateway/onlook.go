@@ -57,7 +57,7 @@ func lookOn(ctx context.Context, c *client.Client, id string) (*onlooker, error)
 }
 
 func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
-	lost := errors.New("the session is out of reach")
+	lost := errors.New("the session cannot be reached")
 	for m := range stream {
 		switch m := m.(type) {
 		case *protocol.Snapshot, *protocol.Blackout, *protocol.ControlGrant, *protocol.ControlRevoke:
@@ -137,7 +137,7 @@ func sit(ctx context.Context, c *client.Client, s protocol.SessionInfo, cols, ro
 	}
 	if !watch {
 		return nil, &failure{
-			status: statusForbidden, cause: fmt.Errorf("attach: %s runs on its user's own terminal", s.SessionID),
+			status: statusForbidden, cause: fmt.Errorf("attach: %s has a user at its own terminal", s.SessionID),
 			hint: "gateway attach --watch " + s.SessionID + " shows it as agents see it; gateway read " + s.SessionID + " prints its screen",
 		}
 	}

@@ -23,25 +23,25 @@ import (
 	"terminalproxy/proxy/control"
 )
 
-const hintOwnerToken = "make one with: gateway token create owner --role owner --save"
+const hintOwnerToken = "create one with: gateway token create owner --role owner --save"
 
 func (a *app) newGrant() *cobra.Command {
 	var level, agent string
 	var forTime time.Duration
 	cmd := &cobra.Command{
-		Use: "grant ID [--level drive|type] [--for D] [--to AGENT]", Short: "Give an agent the keyboard, as the owner", Args: cobra.ExactArgs(1),
-		Long: "grant gives the keyboard of a session to the agent that asks for it, or to the next one that does within two minutes.\n" +
-			"It asks you first, at your terminal, and signs with your owner token. Make one, once, with:\n\n" +
+		Use: "grant ID [--level drive|type] [--for D] [--to AGENT]", Short: "Give an agent the keyboard, as the session's owner", Args: cobra.ExactArgs(1),
+		Long: "grant gives the keyboard of a session to the agent that is asking for it, or to the next one that asks within two minutes.\n" +
+			"It asks you first, at your terminal, and signs with your owner token. Create that once:\n\n" +
 			"  gateway token create owner --role owner --save\n\n" +
-			"It works neither in a script nor inside a session, so that no agent grants itself anything by mistake.",
+			"It refuses to run in a script or inside a session, so that no agent grants itself anything by mistake.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case level != string(protocol.LevelDrive) && level != string(protocol.LevelType):
-				return usage("--level %.20q: it must be drive or type", level)
+				return usage("--level %.20q: must be drive or type", level)
 			case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
-				return usage("--for %s: it must be 1s to 24h", forTime)
+				return usage("--for %s: must be 1s to 24h", forTime)
 			case agent != "" && observe.Name(agent) != agent:
-				return usage("--to: %.40q is no agent's name: use one line of 1 to 32 visible characters", agent)
+				return usage("--to: %.40q cannot be an agent's name: use one line of 1 to 32 visible characters", agent)
 			}
 			return a.grant(cmd.Context(), args[0], &protocol.ControlDecide{
 				Grant: true, Level: protocol.Level(level), Seconds: int64(forTime / time.Second), AgentName: agent,
@@ -49,17 +49,17 @@ func (a *app) newGrant() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&level, "level", string(protocol.LevelDrive), "the most that the agent may do. drive: every key; type: text and editing keys at a shell's or REPL's prompt; the rest waits for the session's user")
-	f.DurationVar(&forTime, "for", 0, "how long at most (default: as the session's user chose, else 10m)")
-	f.StringVar(&agent, "to", "", "only to the agent of this `NAME`")
+	f.StringVar(&level, "level", string(protocol.LevelDrive), "the most that the agent may do. drive: every key; type: text and editing keys at a shell or REPL prompt, while the rest waits for the session's user")
+	f.DurationVar(&forTime, "for", 0, "the longest it lasts (default: the limit of the session's user, or 10m)")
+	f.StringVar(&agent, "to", "", "only the agent of this `NAME`")
 	return cmd
 }
 
 func (a *app) newReclaim() *cobra.Command {
 	return &cobra.Command{
-		Use: "reclaim ID", Short: "Take the keyboard back from whatever agent has it or asks for it", Args: cobra.ExactArgs(1),
-		Long: "reclaim ends an agent's control of a session, as Ctrl+\\ does at its terminal. When it returns, no further byte of\n" +
-			"the agent's reaches the program. On your own machine it needs no token.",
+		Use: "reclaim ID", Short: "Take the keyboard back from an agent, or refuse its request", Args: cobra.ExactArgs(1),
+		Long: "reclaim takes the keyboard from an agent, as Ctrl+\\ does at the session's own terminal. Once it returns, no further agent\n" +
+			"byte reaches the program. On your own machine it needs no token.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.take(cmd.Context(), args[0], &protocol.ControlDecide{By: "gateway reclaim"}, "reclaimed", "the user has the keyboard")
 		},
@@ -70,8 +70,8 @@ func (a *app) newHide() *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
 		Use: "hide ID [--off]", Short: "Hide a session from agents, or show it again", Args: cobra.ExactArgs(1),
-		Long: "hide keeps agents from seeing and from typing into a session until it is shown again. On your own machine it needs\n" +
-			"no token. Showing it again does, as gateway grant does, since it gives agents more.",
+		Long: "hide keeps agents from seeing a session and from typing into it until it is shown again. On your own machine it needs no\n" +
+			"token. hide --off gives agents more, so it needs the owner token, as gateway grant does.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if off {
 				return a.show(cmd.Context(), args[0])
@@ -104,7 +104,7 @@ func (a *app) grant(ctx context.Context, id string, m *protocol.ControlDecide) e
 		if k.Holder == protocol.HolderAgent {
 			return "", &failure{
 				status: statusRefused, cause: fmt.Errorf("%s has the keyboard already", observe.Keyboard(k, "", time.Now())),
-				hint: "take it back first with: gateway reclaim " + s.SessionID,
+				hint: "take it back first: gateway reclaim " + s.SessionID,
 			}
 		}
 		return a.question(s, k, m), nil
@@ -113,7 +113,7 @@ func (a *app) grant(ctx context.Context, id string, m *protocol.ControlDecide) e
 
 // question is what a grant means, for the owner to read before it is given.
 func (a *app) question(s protocol.SessionInfo, k protocol.Keyboard, m *protocol.ControlDecide) string {
-	what, last := "every key", "for 10m, or as the session's user chose"
+	what, last := "every key", "for 10m or the user's limit"
 	if m.Level == protocol.LevelType || k.AskingLevel == protocol.LevelType {
 		what = "text and editing keys"
 	}
@@ -161,7 +161,7 @@ func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 	if session := os.Getenv(proxy.SessionVariable); session != "" {
 		return &failure{
 			status: statusForbidden, cause: fmt.Errorf("%s: this shell runs inside the session %s, where an agent may be typing", a.command, session),
-			hint: "do it in a terminal that no agent sees",
+			hint: "use a terminal that no agent sees",
 		}
 	}
 	token, err := a.ownerToken()
@@ -218,7 +218,7 @@ func (a *app) ownerToken() (string, error) {
 	return token, nil
 }
 
-var errNotAgreed = errors.New("nothing was changed")
+var errNotAgreed = errors.New("cancelled, nothing was changed")
 
 // person is the terminal at which the owner is asked. What gives agents more is never done without: an agent that runs
 // commands has no terminal of its own to answer at.
@@ -226,8 +226,8 @@ func (a *app) person() (*os.File, error) {
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return nil, &failure{
-			status: statusForbidden, cause: fmt.Errorf("%s: there is nobody to ask: standard input is no terminal", a.command),
-			hint: "the owner runs it in a terminal; an agent asks with: gateway request ID --reason REASON",
+			status: statusForbidden, cause: fmt.Errorf("%s: standard input is not a terminal, so there is nobody to ask", a.command),
+			hint: "run it in a terminal, as the owner; an agent asks with: gateway request ID --reason REASON",
 		}
 	}
 	return in, nil

@@ -38,7 +38,7 @@ func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
 
 	got := command(t, "token", "create", "second", "--role", "owner", "--save")
 	require.Equal(t, statusRefused, got.status)
-	require.Contains(t, got.err, "is there already: remove it first")
+	require.Contains(t, got.err, "exists already: remove it")
 	require.NotContains(t, command(t, "token", "ls").out, "second", "a token that nobody has is none")
 	again, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
 
 	got = command(t, "token", "create", "x", "--role", "agent", "--save")
 	require.Equal(t, statusUsage, got.status)
-	require.Contains(t, got.err, "--save is for a token of role owner")
+	require.Contains(t, got.err, "--save needs --role owner")
 }
 
 // Taking away needs nothing but to be this user on this machine.
@@ -64,7 +64,7 @@ func TestR9ReclaimAndHideNeedNoToken(t *testing.T) {
 	require.Equal(t, protocol.HideOn, p.decided[1].Hide)
 	got := command(t, "reclaim", "sh-2")
 	require.Equal(t, statusNoSession, got.status)
-	require.Contains(t, got.err, "these exist: sh-1")
+	require.Contains(t, got.err, "running: sh-1")
 }
 
 // The environment may hold the token that an agent is to use; the owner's acts are done with the owner's.
@@ -108,13 +108,13 @@ func TestR54OnlyAPersonWithTheTokenGives(t *testing.T) {
 		got := command(t, strings.Fields(line)...)
 		require.Equal(t, statusForbidden, got.status, line)
 		require.Contains(t, got.err, "there is no owner token at ")
-		require.Contains(t, got.err, "hint: make one with: gateway token create")
+		require.Contains(t, got.err, "hint: create one with: gateway token create")
 	}
 	path := ownerFile(t)
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "grant sh-1 --token-file " + path} {
 		got := commandWithInput(t, "y\n", strings.Fields(line)...)
 		require.Equal(t, statusForbidden, got.status, line)
-		require.Contains(t, got.err, "standard input is no terminal")
+		require.Contains(t, got.err, "standard input is not a terminal")
 	}
 	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "token create mine --role owner"} {
@@ -136,7 +136,7 @@ func TestWhatTheOwnerReadsBeforeGiving(t *testing.T) {
 		{
 			protocol.Keyboard{},
 			protocol.ControlDecide{Level: protocol.LevelDrive},
-			`sh-1 "sh -i": give every key to the next agent that asks within 2m, for 10m, or as the session's user chose?`,
+			`sh-1 "sh -i": give every key to the next agent that asks within 2m, for 10m or the user's limit?`,
 		},
 		{
 			protocol.Keyboard{},

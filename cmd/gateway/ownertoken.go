@@ -16,11 +16,11 @@ import (
 func mayOwn(role auth.Role, save bool) error {
 	switch session := os.Getenv(proxy.SessionVariable); {
 	case save && role != auth.RoleOwner:
-		return usage("token create: --save is for a token of role owner")
+		return usage("token create: --save needs --role owner")
 	case role == auth.RoleOwner && session != "":
 		return &failure{
 			status: statusForbidden, cause: fmt.Errorf("token create: this shell runs inside the session %s, where an agent may be typing", session),
-			hint: "make an owner's token in a terminal that no agent sees",
+			hint: "create an owner token in a terminal that no agent sees",
 		}
 	}
 	return nil
@@ -34,7 +34,7 @@ func (a *app) saveOwner(store *auth.Store, name, token string) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		err = fmt.Errorf("%s is there already: remove it first, and revoke its token", path)
+		err = fmt.Errorf("%s exists already: remove it and revoke its token first", path)
 		fallthrough
 	case err != nil:
 		return fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(name)))

@@ -68,7 +68,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	}
 	agent, viewer, proxy, owner := made("agent"), made("viewer"), made("proxy"), made("owner")
 	s := serve(t)
-	require.Contains(t, s.said, "tokens: "+tokens+" (make one with: gateway token create")
+	require.Contains(t, s.said, "tokens: "+tokens+" (create one with: gateway token create")
 
 	token, err := os.ReadFile(proxy)
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestServeSaysWhyItCannot(t *testing.T) {
 	got := command(t, "serve", "--listen", ln.Addr().String())
 	require.Equal(t, statusRefused, got.status)
 	require.Contains(t, got.err, "address already in use")
-	require.Contains(t, got.err, "hint: another gateway may run there")
+	require.Contains(t, got.err, "hint: another gateway may be running there")
 
 	for _, address := range []string{"foo", "127.0.0.1:99999"} {
 		got = command(t, "serve", "--listen", address)

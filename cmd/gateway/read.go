@@ -23,7 +23,7 @@ var door = observe.Door{
 type budget struct{ given int }
 
 func (b *budget) add(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&b.given, "max-tokens", 0, fmt.Sprintf("limit output to about `N` tokens, %d to %d, and name what is left out (default: everything)",
+	cmd.Flags().IntVar(&b.given, "max-tokens", 0, fmt.Sprintf("limit output to about `N` tokens (%d to %d) and say what is left out (default: no limit)",
 		observe.MinTokens, observe.MaxTokens))
 }
 
@@ -33,7 +33,7 @@ func (b *budget) tokens(cmd *cobra.Command, json bool) (int, error) {
 		return math.MaxInt, nil
 	}
 	if json {
-		return 0, usage("--max-tokens is for text: leave it out, or --json")
+		return 0, usage("--max-tokens cannot be used with --json")
 	}
 	if _, err := observe.CheckTokens(&b.given, door.Limit); err != nil {
 		return 0, usage("%w", err)
@@ -58,9 +58,9 @@ func (a *app) newRead() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.read(cmd, args[0], in) },
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&in.since, "since", 0, "only what is new after revision `REV`: rows that changed or moved, and those that scrolled off meanwhile")
-	f.IntVar(&in.history, "history", 0, "the last `N` rows of history first")
-	f.Uint64Var(&in.from, "from", 0, "with --history: the rows from `LINE` on, a number that read names")
+	f.Uint64Var(&in.since, "since", 0, "print only what is new since revision `REV`: rows that changed, moved or scrolled off")
+	f.IntVar(&in.history, "history", 0, "print the last `N` rows of history first")
+	f.Uint64Var(&in.from, "from", 0, "with --history: start at line number `LINE`, as printed by read")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	in.budget.add(cmd)
 	in.coloured.add(cmd)
@@ -74,11 +74,11 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 	from, budgeted := cmd.Flags().Changed("from"), cmd.Flags().Changed("max-tokens")
 	switch {
 	case in.history < 0 || in.history > protocol.MaxHistory:
-		return usage("--history %d: it must be 1 to %d rows", in.history, protocol.MaxHistory)
+		return usage("--history %d: must be 1 to %d", in.history, protocol.MaxHistory)
 	case from && in.history == 0:
-		return usage("--from belongs to --history: say how many rows from there on")
+		return usage("--from needs --history N: how many rows from there")
 	case budgeted && in.coloured.wanted():
-		return usage("--max-tokens is for text: leave it out, or --ansi, --png and --svg")
+		return usage("--max-tokens cannot be used with --ansi, --png or --svg")
 	}
 	tokens, err := in.budget.tokens(cmd, a.json)
 	if err != nil {

@@ -21,9 +21,9 @@ type coloured struct {
 }
 
 func (f *coloured) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.ansi, "ansi", false, "print the screen with its colours, and nothing else")
-	cmd.Flags().StringVar(&f.png, "png", "", "write a picture in pixels to `FILE`, - for standard output")
-	cmd.Flags().StringVar(&f.svg, "svg", "", "write a picture to `FILE`, - for standard output")
+	cmd.Flags().BoolVar(&f.ansi, "ansi", false, "print the screen with colours, without the header")
+	cmd.Flags().StringVar(&f.png, "png", "", "write a PNG to `FILE`; - for standard output")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "write an SVG to `FILE`; - for standard output")
 }
 
 func (f *coloured) wanted() bool { return f.ansi || f.png != "" || f.svg != "" }
@@ -33,7 +33,7 @@ func oneView(cmd *cobra.Command) error {
 	ways := []string{"since", "history", "ansi", "png", "svg"}
 	given := slices.DeleteFunc(slices.Clone(ways), func(name string) bool { return !cmd.Flags().Changed(name) })
 	if len(given) > 1 {
-		return usage("read: --%s exclude each other: leave out all but one", strings.Join(given, " and --"))
+		return usage("read: use only one of --%s", strings.Join(given, " and --"))
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func oneView(cmd *cobra.Command) error {
 // showColoured prints or draws the screen of a session.
 func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.SessionInfo, f coloured) error {
 	if a.json {
-		return usage("read: --json has no colours: leave it out, or ask for one of --ansi, --png and --svg without it")
+		return usage("read: --json cannot be used with --ansi, --png or --svg")
 	}
 	got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID, Attributes: true})
 	if err != nil {

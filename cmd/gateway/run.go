@@ -26,20 +26,20 @@ func (a *app) newRun() *cobra.Command {
 	var in runFlags
 	cmd := &cobra.Command{
 		Use: "run [flags] -- PROGRAM [ARG ...]", Short: "Run a program in a terminal of its own, for an agent", Args: cobra.MinimumNArgs(1),
-		Long: "run starts PROGRAM in a terminal that no user sits at, prints the session's id, and hosts it until it ends. The agent\n" +
-			"that --as names has its keyboard; a person joins with `gateway attach ID`. It ends with `gateway close ID`, or with this\n" +
-			"command; without --idle-limit, nothing that happens or does not happen in it ends it. Exit status: the program's.",
+		Long: "run starts PROGRAM in a terminal without a user, prints the session's id and hosts the session until the program ends.\n" +
+			"The agent that --as names has the keyboard; a person joins with gateway attach. gateway close ends it, and so does the\n" +
+			"end of this command. Without --idle-limit it may idle for ever. The exit status is the program's.",
 		Example: "  gateway run -- psql mydb &\n  gateway send ID --text '\\d' --enter",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case in.cols < 0 || in.cols > protocol.MaxSize:
-				return usage("--cols %d: it must be 1 to %d", in.cols, protocol.MaxSize)
+				return usage("--cols %d: must be 1 to %d", in.cols, protocol.MaxSize)
 			case in.rows < 0 || in.rows > protocol.MaxSize:
-				return usage("--rows %d: it must be 1 to %d", in.rows, protocol.MaxSize)
+				return usage("--rows %d: must be 1 to %d", in.rows, protocol.MaxSize)
 			case in.idle < 0:
-				return usage("--idle-limit %s: it cannot be negative", in.idle)
+				return usage("--idle-limit %s: must not be negative", in.idle)
 			case len(in.name) > protocol.MaxName:
-				return usage("--name: it is %d bytes long, at most %d are possible", len(in.name), protocol.MaxName)
+				return usage("--name is %d bytes long; the limit is %d", len(in.name), protocol.MaxName)
 			}
 			return a.runProgram(cmd.Context(), in, args)
 		},
@@ -47,10 +47,10 @@ func (a *app) newRun() *cobra.Command {
 	f := cmd.Flags()
 	f.SetInterspersed(false) // what stands behind PROGRAM is its own
 	f.StringVar(&in.name, "name", "", "`NAME` of the session (default: the program's)")
-	f.StringVar(&in.cwd, "cwd", "", "`DIRECTORY` to start in")
+	f.StringVar(&in.cwd, "cwd", "", "start in `DIRECTORY`")
 	f.IntVar(&in.cols, "cols", 0, "columns (default 80)")
 	f.IntVar(&in.rows, "rows", 0, "rows (default 24)")
-	f.DurationVar(&in.idle, "idle-limit", 0, "end the program when nothing happens in it for this long (default: never)")
+	f.DurationVar(&in.idle, "idle-limit", 0, "end the program after this long without activity (default: never)")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	return cmd
 }
@@ -65,8 +65,8 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 		// An agent types in a terminal of its own without asking, and which agent that is would be a word of that gateway's
 		// (SAFETY R53). A user's session asks, or says with --grant what it lets agents do.
 		return &failure{
-			status: statusUsage, cause: errors.New("run: programs are started on the local gateway only: leave --gateway out"),
-			hint: "to show a program of this machine there: proxy --agent --gateway URL --token-file FILE PROGRAM, with a token of role proxy; its user lets agents type, or --grant does",
+			status: statusUsage, cause: errors.New("run: programs start on the local gateway only: leave out --gateway"),
+			hint: "to share a program of this machine there: proxy --agent --gateway URL --token-file FILE PROGRAM, with a token of role proxy",
 		}
 	}
 	key, err := identity(in.as, true)
@@ -91,7 +91,7 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 		Command: args[0], Args: args[1:], Cwd: dir, Cols: in.cols, Rows: in.rows, Name: in.name, AgentName: in.as,
 	})
 	if err != nil {
-		return &failure{status: statusRefused, cause: fmt.Errorf("nothing was started: %w", err)}
+		return &failure{status: statusRefused, cause: fmt.Errorf("cannot start the program: %w", err)}
 	}
 	if err := a.sayStarted(id); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	case r := <-ended:
 		a.status = r.Code
 		if r.Idle {
-			_, _ = fmt.Fprintf(a.err, "gateway: run: nothing happened in %s for %s: the program was ended (--idle-limit)\n", id, in.idle)
+			_, _ = fmt.Fprintf(a.err, "gateway: run: %s was idle for %s and was ended (--idle-limit)\n", id, in.idle)
 		}
 	case <-ctx.Done():
 		own.close()
@@ -113,7 +113,7 @@ func (a *app) sayStarted(id string) error {
 	if a.json {
 		return a.printJSON(map[string]any{"sessionId": id})
 	}
-	_, _ = fmt.Fprintf(a.err, "a person joins with: gateway attach %s; it ends with: gateway close %s\n", id, id)
+	_, _ = fmt.Fprintf(a.err, "to join it: gateway attach %s; to end it: gateway close %s\n", id, id)
 	return a.print(id)
 }
 
@@ -121,13 +121,13 @@ func (a *app) newClose() *cobra.Command {
 	var force bool
 	var as string
 	cmd := &cobra.Command{
-		Use: "close ID [--force]", Short: "End a session that an agent started, and all that runs in it", Args: cobra.ExactArgs(1),
+		Use: "close ID [--force]", Short: "End a session started by an agent, and every process in it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSeat(as, func(c *client.Client) error { return a.closeSession(cmd.Context(), c, args[0], force) })
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "kill at once, without giving the program time to tidy up")
-	cmd.Flags().StringVar(&as, "as", defaultName, "on a gateway elsewhere: the agent `NAME` that started it")
+	cmd.Flags().BoolVar(&force, "force", false, "kill it at once, without time to clean up")
+	cmd.Flags().StringVar(&as, "as", defaultName, "on a remote gateway: the agent `NAME` that started it")
 	return cmd
 }
 
@@ -163,7 +163,7 @@ func (a *app) closeSession(ctx context.Context, c *client.Client, id string, for
 		}
 	}
 	if ctx.Err() != nil {
-		return &failure{status: statusTimeout, cause: fmt.Errorf("%s has not ended within %s", s.SessionID, closeWithin), hint: "gateway close --force kills it"}
+		return &failure{status: statusTimeout, cause: fmt.Errorf("%s did not end within %s", s.SessionID, closeWithin), hint: "kill it: gateway close --force"}
 	}
 	return a.print("closed")
 }
@@ -177,7 +177,7 @@ func notYours(s protocol.SessionInfo, err error) error {
 	case s.Headless:
 		return &failure{status: statusForbidden, cause: err, hint: "name the agent that started it with --as NAME"}
 	}
-	return &failure{status: statusForbidden, cause: err, hint: "it ends when its user ends the program; to take the keyboard from an agent: gateway reclaim " + s.SessionID}
+	return &failure{status: statusForbidden, cause: err, hint: "only its user can end the program; to take the keyboard from an agent: gateway reclaim " + s.SessionID}
 }
 
 // withSeat runs a person's work on a connection: at the viewers' door of the local gateway, where a person needs no token,

@@ -26,22 +26,22 @@ const (
 func (a *app) newSay() *cobra.Command {
 	var to, as string
 	cmd := &cobra.Command{
-		Use: "say ID TEXT [--to user|agent]", Short: "Write to the user as an agent, or to the agent as a person", Args: cobra.MinimumNArgs(2),
-		Long: "say shows the user of a session a message, as the agent that --as names. It needs no leave, and is answered by whether it\n" +
-			"stands on the user's screen (delivered) or comes later (waiting for the user).\n\n" +
-			"With --to agent a person writes, to the agent that drives or asks, or did last; else to the next one. On your own\n" +
-			"machine that needs no token, but a terminal in which no agent types. The agent is told that it was written elsewhere,\n" +
-			"and the session's user is shown it.",
+		Use: "say ID TEXT [--to user|agent]", Short: "Send a message to the user, or as a person to the agent", Args: cobra.MinimumNArgs(2),
+		Long: "say shows the session's user a message from the agent that --as names. It needs no grant. It reports whether the message\n" +
+			"is on the user's screen (delivered) or will be shown later (waiting for the user).\n\n" +
+			"With --to agent a person writes to the agent that drives or asks, or did last, or else to the next one. On your own\n" +
+			"machine this needs no token, but a terminal in which no agent types. The agent is told that the message came from\n" +
+			"outside the session, and the session's user sees it too.",
 		Example: "  gateway say vim-k3f9 'the tests pass; may I commit?'\n  gateway say bash-2 --to agent 'not that branch'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(args[1:], " ")
 			switch {
 			case to == toAgent && cmd.Flags().Changed("as"):
-				return usage("say: --as names an agent, and with --to agent a person writes: leave one of them out")
+				return usage("say: --as cannot be used with --to agent, where a person writes")
 			case to == toAgent:
 				return a.dictate(cmd.Context(), args[0], text)
 			case to != toUser:
-				return usage("--to %.20q: it must be user or agent", to)
+				return usage("--to %.20q: must be user or agent", to)
 			}
 			text, err := observe.ToUser(text)
 			if err != nil {
@@ -51,7 +51,7 @@ func (a *app) newSay() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&to, "to", toUser, "who reads it: `WHO` is user or agent")
+	f.StringVar(&to, "to", toUser, "`RECIPIENT`: user or agent")
 	f.StringVar(&as, "as", defaultName, asHelp)
 	return cmd
 }
@@ -82,20 +82,20 @@ func (a *app) dictate(ctx context.Context, id, text string) error {
 	text = strings.Join(strings.Fields(observe.Clean(text)), " ")
 	switch n := utf8.RuneCountInString(text); {
 	case n == 0:
-		return usage("say: text holds nothing that could be read")
+		return usage("say: the message is empty")
 	case n > control.DraftMax:
-		return usage("say: text is %d characters long, at most %d are possible", n, control.DraftMax)
+		return usage("say: the message is %d characters long; the limit is %d", n, control.DraftMax)
 	}
 	if session := os.Getenv(proxy.SessionVariable); session != "" {
 		return &failure{
 			status: statusForbidden, cause: fmt.Errorf("say: this shell runs inside the session %s, where an agent may be typing", session),
-			hint: "do it in a terminal that no agent sees; there, the reclaim key and then m writes to the agent",
+			hint: "use a terminal that no agent sees; in the session itself, press the reclaim key and then m",
 		}
 	}
 	if _, err := a.person(); err != nil {
 		return &failure{
-			status: statusForbidden, cause: errors.New("say: there is no person: standard input is no terminal"),
-			hint: "a person runs it in a terminal; an agent writes to the user, without --to agent",
+			status: statusForbidden, cause: errors.New("say: --to agent is for a person: standard input is not a terminal"),
+			hint: "run it in a terminal; an agent leaves out --to agent and writes to the user",
 		}
 	}
 	return a.watching(func(c *client.Client) error {
@@ -109,6 +109,6 @@ func (a *app) dictate(ctx context.Context, id, text string) error {
 		if a.json {
 			return a.printJSON(map[string]any{"sessionId": s.SessionID, "sent": true})
 		}
-		return a.print("sent: the agent gets it with its next answer")
+		return a.print("sent: the agent reads it with its next answer")
 	})
 }

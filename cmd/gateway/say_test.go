@@ -26,15 +26,15 @@ func TestSay(t *testing.T) {
 		status int
 		say    string
 	}{
-		{[]string{"sh-1"}, statusUsage, "an argument is missing"},
+		{[]string{"sh-1"}, statusUsage, "missing argument"},
 		{[]string{"sh-1", "\u200b"}, statusUsage, "nothing that the user could read"},
 		{[]string{"sh-1", strings.Repeat("x", 301)}, statusUsage, "301 characters long, at most 300"},
-		{[]string{"sh-1", "x", "--to", "all"}, statusUsage, "it must be user or agent"},
-		{[]string{"sh-1", "x", "--to", "agent", "--as", "ada"}, statusUsage, "leave one of them out"},
-		{[]string{"sh-1", "\u200b", "--to", "agent"}, statusUsage, "nothing that could be read"},
-		{[]string{"sh-1", strings.Repeat("x", 501), "--to", "agent"}, statusUsage, "at most 500"},
-		{[]string{"sh-1", "x", "--to", "agent"}, statusForbidden, "standard input is no terminal"},
-		{[]string{"sh-9", "x"}, statusNoSession, "no such session"},
+		{[]string{"sh-1", "x", "--to", "all"}, statusUsage, "must be user or agent"},
+		{[]string{"sh-1", "x", "--to", "agent", "--as", "ada"}, statusUsage, "--as cannot be used with --to agent"},
+		{[]string{"sh-1", "\u200b", "--to", "agent"}, statusUsage, "the message is empty"},
+		{[]string{"sh-1", strings.Repeat("x", 501), "--to", "agent"}, statusUsage, "the limit is 500"},
+		{[]string{"sh-1", "x", "--to", "agent"}, statusForbidden, "standard input is not a terminal"},
+		{[]string{"sh-9", "x"}, statusNoSession, "no session"},
 	} {
 		got := command(t, append([]string{"say"}, c.args...)...)
 		require.Equal(t, c.status, got.status, got.err)

@@ -41,23 +41,23 @@ func (a *app) newSend() *cobra.Command {
 	var in sendFlags
 	cmd := &cobra.Command{
 		Use:   "send ID [--click TEXT] [--text T] [--paste FILE] [--enter] [KEY ...]",
-		Short: "Type and click under a grant, then print what became of the screen",
-		Long: "send uses the mouse, then types text or a pasted file, then the named keys (ctrl-c, esc, enter, up, f5, alt-x, shift-tab),\n" +
-			"then Enter. It needs a grant: see gateway request. The mouse works where the line over the screen says mouse.",
+		Short: "Type and click, then print how the screen changed",
+		Long: "send clicks, then types text or pastes a file, then presses the named keys (ctrl-c, esc, enter, up, f5, alt-x, shift-tab),\n" +
+			"then Enter. It needs a grant: see gateway request. Clicks work where the header of the screen says \"mouse\".",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.send(cmd, args[0], args[1:], in) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.text, "text", "", "type this, without Enter; the line end of a single line is Enter")
-	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`, - for standard input")
+	f.StringVar(&in.text, "text", "", "type this, without pressing Enter; a newline at the end of a single line is Enter")
+	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`; - for standard input")
 	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
-	f.StringVar(&in.click, "click", "", "click on `TEXT`, which must stand exactly once on the screen, within one row")
-	f.StringVar(&in.clickAt, "click-at", "", "click at `ROW,COLUMN`, from 1")
-	f.StringVar(&in.mouse, "mouse", "", "do `ACTION` instead of a click: double-click, right-click, middle-click, press, release, move, drag, wheel-up, wheel-down*3, ctrl-click, ...")
-	f.StringVar(&in.to, "drag-to", "", "drag from there to `ROW,COLUMN`")
+	f.StringVar(&in.click, "click", "", "click on `TEXT`, which must be on the screen exactly once, within one row")
+	f.StringVar(&in.clickAt, "click-at", "", "click at `ROW,COLUMN`, counted from 1")
+	f.StringVar(&in.mouse, "mouse", "", "with a position: do `ACTION` instead of a click: double-click, right-click, middle-click, press, release, move, drag, wheel-up, wheel-down*3, ctrl-click, ...")
+	f.StringVar(&in.to, "drag-to", "", "drag to `ROW,COLUMN`")
 	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
-	f.StringVar(&in.until, "until", "", "then wait for `FACT` that comes after the last of it: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
-	f.DurationVar(&in.timeout, "timeout", sendTimeout, "bound of everything together; the user gets a minute more by default to let held keys through")
+	f.StringVar(&in.until, "until", "", "then wait for `CONDITION`, met after the input: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
+	f.DurationVar(&in.timeout, "timeout", sendTimeout, "time limit for everything; by default the user gets a minute more to approve held keys")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	in.budget.add(cmd)
 	return cmd
@@ -83,7 +83,7 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 	var until protocol.Until
 	if in.until != "" {
 		if until, err = observe.Until(condition, value); err == nil && until.Control {
-			err = errors.New("it belongs to gateway wait")
+			err = errors.New("only gateway wait takes it")
 		}
 		if err != nil {
 			return usage("--until %s: %w", condition, err)
@@ -129,9 +129,9 @@ func (a *app) pasted(name string) (string, error) {
 	case err != nil:
 		return "", usage("--paste: %w", err)
 	case len(data) > protocol.MaxInput:
-		return "", usage("--paste %s: it is longer than %d bytes, the limit of one input", name, protocol.MaxInput)
+		return "", usage("--paste %s: longer than %d bytes, the limit for one input", name, protocol.MaxInput)
 	case len(data) == 0:
-		return "", usage("--paste %s: it is empty", name)
+		return "", usage("--paste %s: the file is empty", name)
 	}
 	return string(data), nil
 }

@@ -29,21 +29,21 @@ type serveFlags struct {
 func (a *app) newServe() *cobra.Command {
 	var in serveFlags
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Run a gateway for this machine and for others", Args: cobra.NoArgs,
-		Long: "serve answers WebSockets at /v1/proxy, /v1/agent and /v1/view, plain HTTP at /v1/sessions (GET /v1/openapi.json\n" +
-			"describes it), metrics at /metrics, and MCP at /mcp. Every agent brings a token of its own:\n\n" +
+		Use: "serve", Short: "Run a gateway that other machines can reach", Args: cobra.NoArgs,
+		Long: "serve offers WebSockets at /v1/proxy, /v1/agent and /v1/view, plain HTTP at /v1/sessions (described by GET\n" +
+			"/v1/openapi.json), metrics at /metrics, and MCP at /mcp. Every agent needs a token of its own:\n\n" +
 			"  gateway token create claude --role agent\n" +
 			"  claude mcp add --transport http term http://127.0.0.1:7117/mcp --header \"Authorization: Bearer TOKEN\"",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), in) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.listen, "listen", "127.0.0.1:7117", "TCP `ADDRESS` to listen on; beyond this machine only with a certificate")
+	f.StringVar(&in.listen, "listen", "127.0.0.1:7117", "TCP `ADDRESS` to listen on; anything but loopback needs a certificate")
 	f.StringVar(&in.cert, "tls-cert", "", "`FILE` with the certificate chain (PEM)")
 	f.StringVar(&in.key, "tls-key", "", "`FILE` with the certificate's key (PEM)")
 	f.StringVar(&in.tokens, "tokens", "", tokensHelp)
-	f.StringSliceVar(&in.origins, "origin", nil, "`ORIGIN` of web pages that may connect, may be repeated")
-	f.StringSliceVar(&in.hosts, "host", nil, "further `NAME` that this server is called by, may be repeated")
-	f.BoolVar(&in.log, "log", false, "write what happens to standard error")
+	f.StringSliceVar(&in.origins, "origin", nil, "`ORIGIN` of web pages that may connect; may be repeated")
+	f.StringSliceVar(&in.hosts, "host", nil, "another host `NAME` of this server; may be repeated")
+	f.BoolVar(&in.log, "log", false, "write a log to standard error")
 	return cmd
 }
 
@@ -63,14 +63,14 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	if err != nil {
 		out := &failure{status: statusRefused, cause: fmt.Errorf("serve: %w", err)}
 		if errors.Is(err, syscall.EADDRINUSE) {
-			out.hint = "another gateway may run there: choose another address with --listen"
+			out.hint = "another gateway may be running there: choose another address with --listen"
 		} else {
 			out.hint = "--listen needs an address of this machine: 127.0.0.1:PORT, or :PORT for all of them"
 		}
 		return out
 	}
 	if addr, ok := ln.Addr().(*net.TCPAddr); secure == nil && ok && !addr.IP.IsLoopback() {
-		return errors.Join(usage("serve: --listen %s is reached from other machines: give --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen), ln.Close())
+		return errors.Join(usage("serve: --listen %s can be reached from other machines: add --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen), ln.Close())
 	}
 	log := a.logger(in.log, slog.LevelInfo)
 	server := gateway.New(gateway.Config{Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(), MCP: a.mcpDoor(log)})
@@ -102,7 +102,7 @@ func certificate(cert, key string) (*tls.Config, error) {
 	case cert == "" && key == "":
 		return nil, nil //nolint:nilnil // no certificate is a configuration like any other
 	case cert == "" || key == "":
-		return nil, usage("serve: --tls-cert and --tls-key belong together")
+		return nil, usage("serve: --tls-cert and --tls-key must be used together")
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
@@ -130,7 +130,7 @@ func (a *app) announce(ln net.Listener, secure bool, local *place.Place, tokens 
 	if local != nil {
 		_, _ = fmt.Fprintf(a.out, "listening on unix:%s\n", local.Path())
 	}
-	_, _ = fmt.Fprintf(a.out, "tokens: %s (make one with: gateway token create NAME --role proxy|agent|viewer|owner)\n", tokens)
+	_, _ = fmt.Fprintf(a.out, "tokens: %s (create one with: gateway token create NAME --role proxy|agent|viewer|owner)\n", tokens)
 }
 
 // openTokens opens the token file that a flag names, or the one in the state directory.

@@ -18,7 +18,7 @@ func (a *app) newToken() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use: "token", Short: "Create, list and revoke the tokens of a gateway", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return usage("token: say create, ls or revoke") },
+		RunE: func(*cobra.Command, []string) error { return usage("token: use create, ls or revoke") },
 	}
 	cmd.PersistentFlags().StringVar(&path, "tokens", "", tokensHelp)
 	cmd.AddCommand(a.newTokenCreate(&path), a.newTokenLs(&path), a.newTokenRevoke(&path))
@@ -30,13 +30,13 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 	var expires time.Duration
 	var save bool
 	cmd := &cobra.Command{
-		Use: "create NAME --role proxy|agent|viewer|owner", Short: "Make a token and print it, this once", Args: cobra.ExactArgs(1),
+		Use: "create NAME --role proxy|agent|viewer|owner", Short: "Create a token and print it, once", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !auth.Role(role).Valid() {
-				return usage("token create: --role %.20q: it must be proxy, agent, viewer or owner", role)
+				return usage("token create: --role %.20q: must be proxy, agent, viewer or owner", role)
 			}
 			if expires < 0 {
-				return usage("token create: --expires %s: it must not be negative", expires)
+				return usage("token create: --expires %s: must not be negative", expires)
 			}
 			if err := mayOwn(auth.Role(role), save); err != nil {
 				return err
@@ -58,13 +58,13 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 			case a.json:
 				return a.printJSON(map[string]any{"name": t.Name, "role": t.Role, "token": token})
 			}
-			_, _ = fmt.Fprintln(a.err, "hint: keep it in a file of mode 0600 and name that with --token-file; it is not shown again")
+			_, _ = fmt.Fprintln(a.err, "hint: it is not shown again: save it to a file of mode 0600, for --token-file")
 			return a.print(token)
 		},
 	}
-	cmd.Flags().StringVar(&role, "role", "", "what the token allows (needed)")
-	cmd.Flags().BoolVar(&save, "save", false, "an owner's: keep it where gateway grant looks, in place of printing it")
-	cmd.Flags().DurationVar(&expires, "expires", 0, "how long it is good (default: until revoked)")
+	cmd.Flags().StringVar(&role, "role", "", "what the token allows (required)")
+	cmd.Flags().BoolVar(&save, "save", false, "with --role owner: save it where gateway grant finds it, instead of printing it")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the token is valid (default: until revoked)")
 	return cmd
 }
 
@@ -108,7 +108,7 @@ func (a *app) printTokens(tokens []auth.Token) error {
 		return a.printJSON(map[string]any{"tokens": shown})
 	}
 	if len(tokens) == 0 {
-		return a.print("no tokens; make one with: gateway token create NAME --role ROLE")
+		return a.print("no tokens; create one with: gateway token create NAME --role ROLE")
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
@@ -117,7 +117,7 @@ func (a *app) printTokens(tokens []auth.Token) error {
 
 func (a *app) newTokenRevoke(path *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke NAME", Short: "End a token; its connections are closed", Args: cobra.ExactArgs(1),
+		Use: "revoke NAME", Short: "Revoke a token and close its connections", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, store, err := openTokens(*path)
 			if err != nil {

@@ -22,14 +22,14 @@ func (a *app) newAuditVerify() *cobra.Command {
 	var in verifyFlags
 	cmd := &cobra.Command{
 		Use: "verify FILE [--head HASH] [--running]", Short: "Check that an audit log is whole and unchanged", Args: cobra.ExactArgs(1),
-		Long: "Checks every entry of an audit log, and the recording beside it. The first bad line is named by its number. A log without\n" +
-			"its end fails: entries may have been cut off. While the session runs, or after its proxy was killed, no log has an end:\n" +
-			"--running takes it as it is, and a last line that is cut off, too. Whoever can write the whole file can make a new chain:\n" +
-			"keep the head hash that verify prints elsewhere, and compare with --head.",
+		Long: "verify checks every entry of an audit log, and the recording beside it, and names the first bad line. A log without its\n" +
+			"end fails: entries may have been cut off. While the session runs, or after its proxy was killed, no log has an end;\n" +
+			"--running accepts that, and an incomplete last line. Anyone who can write the whole file can also write a new chain:\n" +
+			"keep the head hash that verify prints somewhere else, and compare it with --head.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			in.head = strings.ToLower(strings.TrimSpace(in.head))
 			if hash, err := hex.DecodeString(in.head); err != nil || len(hash) != 0 && len(hash) != 32 {
-				return usage("--head: %.80q is not a hash: give the 64 hexadecimal digits that audit verify printed", in.head)
+				return usage("--head: %.80q is not a hash: use the 64 hexadecimal digits that audit verify printed", in.head)
 			}
 			f, err := openLog(args[0])
 			if err != nil {
@@ -39,8 +39,8 @@ func (a *app) newAuditVerify() *cobra.Command {
 			return a.verify(f, in)
 		},
 	}
-	cmd.Flags().StringVar(&in.head, "head", "", "fail unless the last entry has this `HASH`; with --running an entry that is no longer the last will do")
-	cmd.Flags().BoolVar(&in.running, "running", false, "the session still runs, or its proxy was killed: the log need not have its end")
+	cmd.Flags().StringVar(&in.head, "head", "", "fail unless the last entry has this `HASH`; with --running, any entry may have it")
+	cmd.Flags().BoolVar(&in.running, "running", false, "accept a log without its end: the session still runs, or its proxy was killed")
 	return cmd
 }
 
@@ -112,10 +112,10 @@ func (v verified) judge(in verifyFlags) error {
 		return v.fails("the log is empty")
 	case !v.Closed && !in.running:
 		out := v.fails("the log has no end: entries after line %d may have been cut off (head %s)", v.Entries, v.Head)
-		out.hint = "--running if the session still runs, or its proxy was killed"
+		out.hint = "add --running if the session still runs, or its proxy was killed"
 		return out
 	case in.head != "" && v.Since == nil:
-		return v.fails("no entry has the hash %s: the log was written anew, or cut off before that entry; its head is %s", in.head, v.Head)
+		return v.fails("no entry has the hash %s: the log was rewritten, or cut off before that entry; its head is %s", in.head, v.Head)
 	case in.head != "" && *v.Since > 0 && !in.running:
 		return v.fails("%s after the one with the hash %s: it was not the last; the head is %s", plural(*v.Since, "entry comes", "entries come"), in.head, v.Head)
 	}
@@ -130,16 +130,16 @@ func plural(n int, one, more string) string {
 }
 
 func (v verified) sentences() []string {
-	chain := "unbroken"
+	chain := "intact"
 	if v.Lost > 0 {
-		chain = "with a gap, else unbroken"
+		chain = "intact except for a gap"
 	}
 	lines := []string{fmt.Sprintf("%s: %d entries, %s; head %s", v.File, v.Entries, chain, v.Head)}
 	if v.Since != nil {
-		lines = append(lines, "the head that you gave is in it, "+plural(*v.Since, "entry", "entries")+" before the end")
+		lines = append(lines, "the given head is in it, "+plural(*v.Since, "entry", "entries")+" before the end")
 	}
 	if v.Lost > 0 {
-		lines = append(lines, "note: the disk did not take "+plural(int(v.Lost), "entry", "entries")+"; audit show says where")
+		lines = append(lines, "note: the disk could not store "+plural(int(v.Lost), "entry", "entries")+"; audit show says where")
 	}
 	if v.Gaps > 0 {
 		lines = append(lines, "note: output is missing in the recording at "+plural(v.Gaps, "place", "places")+"; audit show says where")
@@ -152,9 +152,9 @@ func (v verified) sentences() []string {
 	}
 	switch v.Cast {
 	case "same":
-		lines = append(lines, "the recording beside it is the one that was written with it")
+		lines = append(lines, "the recording matches the log")
 	case "missing":
-		lines = append(lines, "note: the recording is not beside it")
+		lines = append(lines, "note: the recording is not there")
 	}
 	return lines
 }

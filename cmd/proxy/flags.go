@@ -62,46 +62,48 @@ func (f *flags) set() *pflag.FlagSet {
 	s := pflag.NewFlagSet("proxy", pflag.ContinueOnError)
 	s.SortFlags = false
 	s.SetInterspersed(false)
-	s.BoolVar(&f.agent, "agent", false, "agents may observe this session, and ask for control")
-	s.StringVar(&f.grant, "grant", "", "give control to the first agent that asks. `LEVEL` drive: every key; type: text at a line prompt, the rest waits for you")
-	s.DurationVar(&f.lasts, "for", 0, "how long a grant lasts at most, e.g. 1h; 0 until taken back (default: 10m for one that you give with Ctrl+G, until taken back for --grant)")
+	s.BoolVar(&f.agent, "agent", false, "let agents watch this session and ask for the keyboard")
+	s.StringVar(&f.grant, "grant", "", "give the keyboard to the first agent that asks, without a question. `LEVEL` drive: every key; type: text at a line prompt, while the rest waits for your approval")
+	s.DurationVar(&f.lasts, "for", 0, "end every grant after this long, e.g. 1h; 0 for no limit (default: 10m after Ctrl+G, no limit after --grant)")
 	s.StringVar(&f.name, "name", "", "`NAME` of the session (default: the program's)")
-	s.StringVar(&f.gateway, "gateway", "", "`URL` of a gateway: ws://, wss://, unix: (env PROXY_GATEWAY; default: the local one, served by this process when none answers)")
+	s.StringVar(&f.gateway, "gateway", "", "`URL` of a gateway: ws://, wss:// or unix: (env PROXY_GATEWAY; default: the local one, served by this process if none is running)")
 	s.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
-	s.BoolVar(&f.remoteGrant, "allow-remote-grant", false, "an owner at the gateway that --gateway names may give control; otherwise only this terminal and this machine's owner")
-	s.DurationVar(&f.interval, "snapshot-interval", 500*time.Millisecond, "fastest rhythm of snapshots during continuous output")
-	s.DurationVar(&f.yield, "yield", time.Second, "the agent pauses for this long after a key of yours")
-	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back")
-	s.BoolVar(&f.oneProgram, "only-this-program", false, "a grant is for the program in front when it is given: it pauses while another one is")
-	s.BoolVar(&f.noNotice, "no-notice", false, "no questions and no sign over the program: bell and title only")
-	s.BoolVar(&f.escapes, "allow-escapes", false, "do not filter sequences that reach the clipboard, files, the window, function keys or a printer while an agent drives")
-	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, a key or a password (covering them is no guarantee)")
-	s.BoolVar(&f.nested, "nested", false, "run inside another proxy session")
-	s.StringVar(&f.record, "record", "", "record the session to `FILE`, an asciicast with the author of every input, and to FILE.audit.jsonl")
-	s.BoolVar(&f.requireTTY, "require-tty", false, "refuse to run without a terminal")
-	s.IntVar(&f.cols, "cols", 0, "columns when there is no terminal (default 80)")
-	s.IntVar(&f.rows, "rows", 0, "rows when there is no terminal (default 24)")
+	s.BoolVar(&f.remoteGrant, "allow-remote-grant", false, "trust the gateway of --gateway: its owners may give agents the keyboard, too (default: only you, at this terminal or with this machine's owner token)")
+	s.DurationVar(&f.interval, "snapshot-interval", 500*time.Millisecond, "shortest time between two snapshots of a screen that keeps changing")
+	s.DurationVar(&f.yield, "yield", time.Second, "how long an agent pauses after a key of yours")
+	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back (default ctrl-\\)")
+	s.BoolVar(&f.oneProgram, "only-this-program", false, "pause a grant while a program other than the one it was given for is in the foreground")
+	s.BoolVar(&f.noNotice, "no-notice", false, "draw nothing over the program: use only the bell and the window title")
+	s.BoolVar(&f.escapes, "allow-escapes", false, "while an agent drives, let through escape sequences that reach the clipboard, files, the window, function keys or a printer")
+	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, key or password (masking is best effort anyway)")
+	s.BoolVar(&f.nested, "nested", false, "allow running inside another proxy session")
+	s.StringVar(&f.record, "record", "", "record the session to `FILE`, an asciicast, and what agents do to FILE.audit.jsonl")
+	s.BoolVar(&f.requireTTY, "require-tty", false, "fail if standard input or output is not a terminal")
+	s.IntVar(&f.cols, "cols", 0, "columns, if there is no terminal (default 80)")
+	s.IntVar(&f.rows, "rows", 0, "rows, if there is no terminal (default 24)")
 	s.StringVar(&f.log, "log", "", "write diagnostics to `FILE`")
 	s.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the diagnostics: debug, info, warn, error")
 	s.BoolVarP(&f.help, "help", "h", false, "show this help")
 	s.BoolVar(&f.showVersion, "version", false, "show the version")
+	s.Lookup("reclaim-key").DefValue = "" // it would be printed with two backslashes
 	s.Usage = func() {}
 	return s
 }
 
 const usageHead = `Usage: proxy [flags] [--] PROGRAM [ARG ...]
 
-Runs PROGRAM in a PTY on your terminal, exactly as without proxy. With --agent, AI agents may watch it through the
-gateway and type only while you let them: a line over the screen asks you, Ctrl+G gives the keyboard, and Ctrl+\ takes
-it back at once. Without PROGRAM, --agent runs your $SHELL.
+proxy runs PROGRAM on your terminal, exactly as without it. With --agent, AI agents can watch, and type while you let
+them: a line over the program asks you, Ctrl+G gives them the keyboard, and Ctrl+\ takes it back at once. Without
+PROGRAM, --agent runs your $SHELL.
 
-Flags (all before PROGRAM; the rest is the program's):
+Flags (before PROGRAM; everything after it belongs to it):
 `
 
 const usageTail = `
 Examples:
   proxy --agent vim notes.txt
   proxy --agent --grant drive --for 10m python3
+  proxy --agent --record s.cast bash
 `
 
 func usage() string {
@@ -121,7 +123,7 @@ func parse(args []string) (*flags, error) {
 		if say, hint, ok := flagwords.Explain(err); ok {
 			return nil, wrong(hint, "%s", say)
 		}
-		return nil, wrong("see proxy --help; flags of PROGRAM come after it", "%v", err)
+		return nil, wrong("see proxy --help; flags for PROGRAM come after it", "%v", err)
 	}
 	switch {
 	case f.help:
@@ -145,30 +147,30 @@ func (f *flags) check(set *pflag.FlagSet) error {
 	if !f.agent {
 		for _, name := range agentOnly {
 			if set.Changed(name) {
-				return wrong("add --agent to let agents observe", "--%s has no meaning without --agent", name)
+				return wrong("add --agent to let agents watch", "--%s needs --agent", name)
 			}
 		}
 	}
 	if f.command == "" {
 		if f.command = os.Getenv("SHELL"); !f.agent || f.command == "" {
-			return wrong("write the program behind the flags, as in: proxy --agent vim notes.txt", "no program is given")
+			return wrong("name one after the flags, as in: proxy --agent vim notes.txt", "no program given")
 		}
 	}
 	switch {
 	case f.grant != "" && f.grant != string(protocol.LevelType) && f.grant != string(protocol.LevelDrive):
-		return wrong("type lets the agent write text, drive lets it press every key", "--grant %q: it is type or drive", f.grant)
+		return wrong("type lets the agent write text, drive lets it press every key", "--grant %q: must be type or drive", f.grant)
 	case f.lasts < 0:
-		return wrong("write a time such as 90s or 10m", "--for %s: it cannot be negative", f.lasts)
+		return wrong("use a duration such as 90s or 10m", "--for %s: must not be negative", f.lasts)
 	case f.yield < 0 || f.yield > time.Hour:
-		return wrong("write a time such as 1s", "--yield %s: it must be 0s to 1h", f.yield)
+		return wrong("use a duration such as 1s", "--yield %s: must be 0s to 1h", f.yield)
 	case f.interval < 10*time.Millisecond || f.interval > time.Minute:
-		return wrong("write a time such as 500ms", "--snapshot-interval %s: it must be 10ms to 1m", f.interval)
+		return wrong("use a duration such as 500ms", "--snapshot-interval %s: must be 10ms to 1m", f.interval)
 	case set.Changed("cols") && (f.cols < 1 || f.cols > protocol.MaxSize):
-		return wrong("", "--cols %d: it must be 1 to %d", f.cols, protocol.MaxSize)
+		return wrong("", "--cols %d: must be 1 to %d", f.cols, protocol.MaxSize)
 	case set.Changed("rows") && (f.rows < 1 || f.rows > protocol.MaxSize):
-		return wrong("", "--rows %d: it must be 1 to %d", f.rows, protocol.MaxSize)
+		return wrong("", "--rows %d: must be 1 to %d", f.rows, protocol.MaxSize)
 	case len(f.name) > protocol.MaxName || strings.ContainsFunc(f.name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return wrong("", "--name: it must be at most %d characters without controls", protocol.MaxName)
+		return wrong("", "--name: must be at most %d bytes, without control characters", protocol.MaxName)
 	}
 	if set.Changed("for") && f.lasts == 0 {
 		f.lasts = control.Unlimited
@@ -183,7 +185,7 @@ func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(),
 		Guardian: guardian.Self(),
 	}
 	if f.requireTTY && (!isTerminal(stdin) || !isTerminal(stdout)) {
-		return conf, nil, wrong("leave out --require-tty to run without one", "standard input and output are not both a terminal")
+		return conf, nil, wrong("leave out --require-tty to run without one", "standard input or output is not a terminal")
 	}
 	log, closeLog, err := f.logger()
 	if err != nil {
@@ -194,8 +196,8 @@ func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(),
 		return conf, closeLog, nil
 	}
 	if outer := os.Getenv(proxy.SessionVariable); outer != "" && !f.nested {
-		return conf, nil, wrong("agents already see this terminal; add --nested to share the inner program by itself (the outer one's key wins)",
-			"this shell runs inside the session %s already", outer)
+		return conf, nil, wrong("agents already see this terminal; add --nested to share the inner program as well (the outer session's keys win)",
+			"this shell already runs inside the session %s", outer)
 	}
 	agent, closeLocal, err := f.agentConfig(log)
 	if err != nil {
@@ -222,12 +224,12 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		return nil, nil, wrong("", "--gateway: %v", err)
 	}
 	if f.remoteGrant && !endpoint.Remote() {
-		return nil, nil, wrong("this machine's owner may give control without it", "--allow-remote-grant has no meaning with %s", endpoint)
+		return nil, nil, wrong("this machine's owner needs no flag to give the keyboard", "--allow-remote-grant needs a remote gateway, not %s", endpoint)
 	}
 	agent.RemoteGrant, agent.Owner = f.remoteGrant, owner
 	if file := cmp.Or(f.tokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
 		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
-			return nil, nil, wrong("make one with: gateway token create", "--token-file: %v", err)
+			return nil, nil, wrong("create one with: gateway token create", "--token-file: %v", err)
 		}
 	}
 	agent.URL, agent.Header, agent.Dial = endpoint.URL(protocol.PathProxy), endpoint.Header(), endpoint.DialContext
@@ -236,7 +238,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	}
 	dir, err := gateway.RuntimeDir()
 	if err != nil {
-		return nil, nil, &proxy.UserError{Status: statusFailure, Say: "the local gateway's directory: " + err.Error(), Cause: err}
+		return nil, nil, &proxy.UserError{Status: statusFailure, Say: "cannot use the local gateway's directory: " + err.Error(), Cause: err}
 	}
 	local := gateway.NewLocal(dir, log)
 	local.Draw = pictures.Draw
@@ -270,7 +272,7 @@ func (f *flags) logger() (*slog.Logger, func(), error) {
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
-		return nil, nil, wrong("it is debug, info, warn or error", "--log-level %q is not a level", f.logLevel)
+		return nil, nil, wrong("use debug, info, warn or error", "--log-level %q: unknown level", f.logLevel)
 	}
 	file, err := os.OpenFile(f.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 		return complain(stderr, err)
 	}
 	if result.HeldOpen {
-		fmt.Fprintln(stderr, "proxy: processes in the background kept the terminal; they were hung up on")
+		fmt.Fprintln(stderr, "proxy: background processes still held the terminal and were sent SIGHUP")
 	}
 	if result.Unrecorded != nil {
 		fmt.Fprintf(stderr, "proxy: %v\n", result.Unrecorded)

@@ -40,7 +40,7 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 		{"proxy --agent nosuchprogram", 127, "proxy: nosuchprogram: command not found"},
 		{"proxy /", 126, "proxy: /: permission denied"},
 		{"TERMINALPROXY_DIR=/proc/no proxy --agent true", 125, "set TERMINALPROXY_DIR to a directory of yours"},
-		{"proxy", 2, "proxy: no program is given"},
+		{"proxy", 2, "proxy: no program given"},
 		{"proxy --nope true", 2, "proxy: unknown flag: --nope"},
 	}
 	for _, tt := range tests {
@@ -80,7 +80,7 @@ func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 
 	s.run("proxy bash -c 'trap \"\" HUP; sleep 1000 & echo deaf=$!; exit 6'")
 	require.Equal(t, 6, s.status())
-	require.Contains(t, s.screen(), "proxy: processes in the background kept the terminal")
+	require.Contains(t, s.screen(), "proxy: background processes still held the terminal")
 	deaf := s.match(`deaf=(\d+)`)
 	w.kill(deaf, syscall.SIGTERM)
 	w.gone(deaf)
@@ -88,7 +88,7 @@ func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 	// The program ends when the other one has left its session (proc(5), stat), not before.
 	s.run(`proxy bash -c 'setsid sleep 1000 > /dev/null 2>&1 < /dev/null & until [ "$(cut -d" " -f6 /proc/$!/stat)" = $! ]; do :; done; echo away=$!; exit 5'`)
 	require.Equal(t, 5, s.status())
-	require.NotContains(t, s.screen(), "kept the terminal")
+	require.NotContains(t, s.screen(), "still held the terminal")
 	away := s.match(`away=(\d+)`)
 	w.kill(away, syscall.SIGTERM) // it asked to be left alone, and was: else this fails
 	w.gone(away)

@@ -197,9 +197,9 @@ func TestRunHostsAProgramForAShell(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"run", "--", "no-such-program"}, 1, "run: nothing was started: no-such-program: command not found"},
-		{[]string{"run"}, 2, "an argument is missing"},
-		{[]string{"run", "--cols", "1001", "--", "sh"}, 2, "--cols 1001: it must be 1 to 1000"},
+		{[]string{"run", "--", "no-such-program"}, 1, "run: cannot start the program: no-such-program: command not found"},
+		{[]string{"run"}, 2, "missing argument"},
+		{[]string{"run", "--cols", "1001", "--", "sh"}, 2, "--cols 1001: must be 1 to 1000"},
 		{[]string{"run", "--gateway", "ws://127.0.0.1:1", "--", "sh"}, 2, "local gateway only"},
 		{[]string{"close", "no-such"}, 5, "no gateway is running"},
 		{[]string{"attach", "no-such"}, 5, "no gateway is running"},
@@ -250,7 +250,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	s.wait("d leaves")
 	s.press("d")
 	require.Zero(t, s.status())
-	require.Contains(t, s.screen(), "["+id+": left; it goes on]")
+	require.Contains(t, s.screen(), "["+id+": detached; the program goes on]")
 	require.Equal(t, plainModes, s.format(modes))
 	a.good("terminal_request_control", args{"reason": "nobody is there now"}, "granted")
 
@@ -311,11 +311,11 @@ func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
 	got := w.gateway("close", id)
 	require.Equal(t, 4, got.status)
 	require.Contains(t, got.err, "this is the user's own terminal")
-	require.Contains(t, got.err, "hint: it ends when its user ends the program")
+	require.Contains(t, got.err, "hint: only its user can end the program")
 	second := w.terminal(100, 24)
 	screen, status := second.does("gateway attach " + id)
 	require.Equal(t, 4, status)
-	require.Contains(t, unwrapped(screen), "runs on its user's own terminal")
+	require.Contains(t, unwrapped(screen), "has a user at its own terminal")
 	s.press("C-d")
 	require.Zero(t, s.status())
 }
@@ -329,6 +329,6 @@ func TestASessionIsNotShownInItself(t *testing.T) {
 		a.good("terminal_send", args{
 			"text": `clear; gateway attach "$TERMINALPROXY_SESSION"` + watch + "; echo status-$?", "enter": true, "wait_for": "regex", "value": `^status-\d`,
 		})
-		a.good("terminal_read", nil, "this shell runs inside the session "+id+": it would show itself without end", "run it in another terminal", "status-1")
+		a.good("terminal_read", nil, "this shell runs inside the session "+id+", which would show itself inside itself", "run it in another terminal", "status-1")
 	}
 }

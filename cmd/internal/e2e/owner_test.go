@@ -136,13 +136,13 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	screen, status := o.does("gateway grant " + id)
 	require.Equal(t, 1, status)
 	require.Contains(t, screen, "codex (drive")
-	require.Contains(t, screen, "hint: take it back first with: gateway reclaim "+id)
+	require.Contains(t, screen, "hint: take it back first: gateway reclaim "+id)
 	s.press(`C-\`)
 	s.wait("the keyboard is yours: codex is stopped")
 
 	// To the next that asks, if it is the right one; and the key takes that back.
 	o.run("gateway grant " + id + " --to codex --level type")
-	o.wait("give text and editing keys to codex, when it asks within 2m, for 10m, or as the session's user chose? [y/N]")
+	o.wait("give text and editing keys to codex, when it asks within 2m, for 10m or the user's limit? [y/N]")
 	o.typed("y\n")
 	require.Zero(t, o.status())
 	s.wait("codex, once it asks, will type for 10 min (owner says so)")
@@ -179,7 +179,7 @@ func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	o.wait("to one, when it asks")
 	o.typed("\n") // the default
 	require.Equal(t, 1, o.status())
-	o.wait("nothing was changed")
+	o.wait("cancelled, nothing was changed")
 	o.run("gateway grant " + id + " --to two")
 	o.wait("to two, when it asks")
 	o.press("C-c")
@@ -201,7 +201,7 @@ func TestR54AnAgentInAShellCannotGrantItself(t *testing.T) {
 	}
 	got := w.gateway("grant", id) // nor as a program
 	require.Equal(t, 4, got.status)
-	require.Contains(t, got.err, "standard input is no terminal")
+	require.Contains(t, got.err, "standard input is not a terminal")
 	w.good("release", id)
 	s.typed("exit\n")
 	require.Zero(t, s.status())

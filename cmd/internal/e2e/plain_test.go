@@ -174,8 +174,8 @@ func TestStandardInputAndOutputWithoutATerminal(t *testing.T) {
 		{"echo both | proxy cat | cat", "both", 0},
 		{"proxy sh -c 'exit 9' < /dev/null", "", 9},
 		{"proxy --cols 40 --rows 10 stty size < /dev/null 2>&1 | cat", "10 40", 0},
-		{"echo x | proxy --require-tty cat", "not both a terminal", 2},
-		{"proxy --require-tty ls | cat; (exit ${PIPESTATUS[0]})", "not both a terminal", 2},
+		{"echo x | proxy --require-tty cat", "is not a terminal", 2},
+		{"proxy --require-tty ls | cat; (exit ${PIPESTATUS[0]})", "is not a terminal", 2},
 	}
 	for _, tt := range tests {
 		screen, status := s.does(tt.line)

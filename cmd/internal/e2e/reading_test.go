@@ -90,11 +90,11 @@ func TestAnAgentFollowsALog(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--from", "3"}, "--from belongs to --history"},
+		{[]string{"--from", "3"}, "--from needs --history N"},
 		{[]string{"--max-tokens", "0"}, "--max-tokens is 0, which hardly holds the words around the rows: give 200 or more"},
-		{[]string{"--max-tokens", "500", "--json"}, "--max-tokens is for text"},
-		{[]string{"--max-tokens", "500", "--ansi"}, "--max-tokens is for text"},
-		{[]string{"--history", "5", "--since", "3"}, "exclude each other"},
+		{[]string{"--max-tokens", "500", "--json"}, "--max-tokens cannot be used with --json"},
+		{[]string{"--max-tokens", "500", "--ansi"}, "--max-tokens cannot be used with --ansi"},
+		{[]string{"--history", "5", "--since", "3"}, "use only one of --since and --history"},
 	} {
 		got := w.gateway(append([]string{"read", id}, c.args...)...)
 		require.Equal(t, 2, got.status, got.err)

@@ -479,7 +479,7 @@ func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
 	refused := w.gateway("send", id, "--text", "echo not typed", "--enter")
 	require.Equal(t, 1, refused.status)
 	require.Contains(t, refused.err, "the user hides the screen")
-	require.Contains(t, refused.err, "hint: wait for the user with: gateway wait ID --changed")
+	require.Contains(t, refused.err, "hint: wait for the user: gateway wait ID --changed")
 
 	o.run("gateway hide --off " + id)
 	o.wait("show it to agents again")

@@ -17,8 +17,8 @@ func Explain(err error) (say, hint string, ok bool) {
 	}
 	name, value := bad.GetFlag().Name, bad.GetValue()
 	if _, err := strconv.ParseFloat(value, 64); err == nil {
-		return fmt.Sprintf("--%s %s: the unit is missing", name, value),
-			fmt.Sprintf("write --%s %sm for minutes, %ss for seconds or %sh for hours", name, value, value, value), true
+		return fmt.Sprintf("--%s %s: missing unit", name, value),
+			fmt.Sprintf("use --%s %sm for minutes, %ss for seconds or %sh for hours", name, value, value, value), true
 	}
-	return fmt.Sprintf("--%s %.40q: it is no time", name, value), "write a number with a unit: 90s, 10m, 1h30m", true
+	return fmt.Sprintf("--%s %.40q: not a duration", name, value), "use a number with a unit: 90s, 10m, 1h30m", true
 }

@@ -13,11 +13,11 @@ import (
 
 func TestATimeWithoutAUnit(t *testing.T) {
 	for value, want := range map[string][2]string{
-		"10":   {"--for 10: the unit is missing", "write --for 10m for minutes, 10s for seconds or 10h for hours"},
-		"1.5":  {"--for 1.5: the unit is missing", "write --for 1.5m for minutes, 1.5s for seconds or 1.5h for hours"},
-		"soon": {`--for "soon": it is no time`, "write a number with a unit: 90s, 10m, 1h30m"},
-		"":     {`--for "": it is no time`, "write a number with a unit: 90s, 10m, 1h30m"},
-		"10 m": {`--for "10 m": it is no time`, "write a number with a unit: 90s, 10m, 1h30m"},
+		"10":   {"--for 10: missing unit", "use --for 10m for minutes, 10s for seconds or 10h for hours"},
+		"1.5":  {"--for 1.5: missing unit", "use --for 1.5m for minutes, 1.5s for seconds or 1.5h for hours"},
+		"soon": {`--for "soon": not a duration`, "use a number with a unit: 90s, 10m, 1h30m"},
+		"":     {`--for "": not a duration`, "use a number with a unit: 90s, 10m, 1h30m"},
+		"10 m": {`--for "10 m": not a duration`, "use a number with a unit: 90s, 10m, 1h30m"},
 	} {
 		set := pflag.NewFlagSet("x", pflag.ContinueOnError)
 		set.Duration("for", time.Minute, "")
