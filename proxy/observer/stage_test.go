@@ -29,18 +29,24 @@ type stage struct {
 	broken  bool
 	program string
 	asks    int // after the program's name
+	looks   int // at the program, whatever about
+	blocked child.Blocked
 	writes  uint64
 	keyed   secretprompt.Typed
 	driven  bool
 	asked   []prompt
 	said    []protocol.Blackout
+	frames  []protocol.Frame // published
+	fed     string           // to the recorder
+	due     time.Time        // when the line is to be served, zero for never
+	serves  []time.Time
 	dark    []string // why nothing is recorded, "" for that it is
 }
 
 func newStage(t testing.TB, cols, rows int) *stage {
 	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: "bash"}
 	s.Observer = New(Config{
-		Cols: cols, Rows: rows, Program: stagedProgram{s}, Recorder: s, Agents: &Agents{Session: stagedSession{s}, Line: noLine{}, Scrollback: 1000},
+		Cols: cols, Rows: rows, Program: stagedProgram{s}, Recorder: s, Agents: &Agents{Session: stagedSession{s}, Line: stagedLine{s}, Scrollback: 1000},
 	})
 	return s
 }
@@ -52,20 +58,25 @@ func watched(cols, rows int) *Observer { return newStage(nil, cols, rows).Observ
 type stagedProgram struct{ s *stage }
 
 func (p stagedProgram) Line() (child.Line, error) {
+	p.s.looks++
 	if p.s.broken {
 		return child.Line{}, errors.New("no terminal")
 	}
 	return p.s.line, nil
 }
 
-func (p stagedProgram) Chain() []string                  { p.s.asks++; return []string{p.s.program} }
-func (p stagedProgram) Arguments() []string              { return []string{p.s.program} }
-func (p stagedProgram) Foreground() string               { return p.s.program }
-func (p stagedProgram) ForegroundGroup() int             { return 7 }
-func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return child.Blocked{}, false }
-func (p stagedProgram) Writes() (begun, ended uint64)    { return p.s.writes, p.s.writes }
-func (p stagedProgram) Unread() int                      { return 0 }
-func (p stagedProgram) HasOutput() bool                  { return false }
+func (p stagedProgram) Chain() []string               { p.s.asks++; return []string{p.s.program} }
+func (p stagedProgram) Arguments() []string           { return []string{p.s.program} }
+func (p stagedProgram) Foreground() string            { return p.s.program }
+func (p stagedProgram) ForegroundGroup() int          { return 7 }
+func (p stagedProgram) Writes() (begun, ended uint64) { return p.s.writes, p.s.writes }
+func (p stagedProgram) Unread() int                   { return 0 }
+func (p stagedProgram) HasOutput() bool               { return false }
+
+func (p stagedProgram) BlockedOn() (child.Blocked, bool) {
+	p.s.looks++
+	return p.s.blocked, p.s.blocked.Group != 0
+}
 
 // stagedSession is the session of a stage.
 type stagedSession struct{ s *stage }
@@ -78,10 +89,11 @@ func (o stagedSession) Typed() secretprompt.Typed { return o.s.keyed }
 func (o stagedSession) Unattended() bool          { return false }
 func (o stagedSession) Resting() bool             { return false }
 
-func (o stagedSession) Publish(*protocol.Frame, string) {}
-func (o stagedSession) Printed()                        {}
-func (o stagedSession) Retitled()                       {}
-func (o stagedSession) MouseReports(bool)               {}
+func (o stagedSession) Printed()          {}
+func (o stagedSession) Retitled()         {}
+func (o stagedSession) MouseReports(bool) {}
+
+func (o stagedSession) Publish(f *protocol.Frame, _ string) { o.s.frames = append(o.s.frames, *f) }
 
 func (o stagedSession) Blackout(on bool, why string, secret protocol.SecretPrompt) {
 	o.s.said = append(o.s.said, protocol.Blackout{On: on, Why: why, Secret: secret})
@@ -91,15 +103,20 @@ func (o stagedSession) SecretPrompt(kind secretprompt.Kind, dismissed bool) {
 	o.s.asked = append(o.s.asked, prompt{kind, dismissed})
 }
 
-// noLine is a line that nobody shares.
-type noLine struct{}
+// stagedLine is the line of a stage.
+type stagedLine struct{ s *stage }
 
-func (noLine) Moved(time.Time)         {}
-func (noLine) Next() (time.Time, bool) { return time.Time{}, false }
-func (noLine) Serve(time.Time)         {}
+func (l stagedLine) Moved(time.Time)         {}
+func (l stagedLine) Next() (time.Time, bool) { return l.s.due, !l.s.due.IsZero() }
+
+func (l stagedLine) Serve(now time.Time) {
+	if !l.s.due.IsZero() && !now.Before(l.s.due) {
+		l.s.serves, l.s.due = append(l.s.serves, now), time.Time{}
+	}
+}
 
 // Fed implements Recorder, as does Blackout.
-func (s *stage) Fed([]byte) {}
+func (s *stage) Fed(p []byte) { s.fed += string(p) }
 
 func (s *stage) Blackout(_ bool, why string) { s.dark = append(s.dark, why) }
 
