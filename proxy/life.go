@@ -22,7 +22,7 @@ const (
 	linkPatience = 500 * time.Millisecond // for the last words to the gateway
 	lastPatience = 2 * time.Second        // for a screen that does not take the last words
 	resizeEvery  = time.Second / 60       // a window that is being dragged
-	guardAfter   = 30 * time.Millisecond  // until then a program may have ended, and needs no guardian
+	guardAfter   = 30 * time.Millisecond  // until then a program may have ended, and needs no watchdog
 )
 
 // crash is a panic of one of the session's goroutines. The session ends, the terminal is restored, and the log has the
@@ -247,8 +247,8 @@ func (l *life) finish(exit child.Exit) Result {
 	l.parts.Wait()
 	s.observer.Stop()
 	l.leave()
-	if s.guardian != nil {
-		s.guardian.Close()
+	if s.watchdog != nil {
+		s.watchdog.Close()
 	}
 	for _, p := range s.pollers {
 		p.Close()

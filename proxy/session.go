@@ -16,7 +16,6 @@ import (
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
-	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
@@ -24,6 +23,7 @@ import (
 	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/watchdog"
 )
 
 // Config says what to run and who may look.
@@ -32,9 +32,9 @@ type Config struct {
 	Args       []string
 	In, Out    *os.File
 	Cols, Rows int // size where neither In nor Out has one; 0 is 80x24
-	// Guardian is the path of a program that becomes the terminal's guardian when it is called by [guardian.Name]; "" does
+	// Watchdog is the path of a program that becomes the terminal's watchdog when it is called by [watchdog.Name]; "" does
 	// without one.
-	Guardian string
+	Watchdog string
 	// Agent lets agents observe; nil is a plain PTY without any network.
 	Agent  *AgentConfig
 	Record string       // file to record the session to, "" for none; its audit log stands beside it
@@ -125,7 +125,7 @@ type session struct {
 	windows   chan os.Signal // says that the window has another size, as SIGWINCH does
 	pollers   []*tty.Poller
 	settings  *unix.Termios      // the terminal's own, nil without a keyboard
-	guardian  *guardian.Guardian // nil until the program has run for a moment
+	watchdog  *watchdog.Watchdog // nil until the program has run for a moment
 }
 
 // Run runs the program until it ends and leaves the terminal as it was. ctx ends it as a closing terminal would. The

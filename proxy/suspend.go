@@ -224,8 +224,8 @@ func (s *session) unraw() {
 
 // unguardLines leaves the line settings to the shell, when the copier waits.
 func (s *session) unguardLines() {
-	if s.guardian != nil {
-		s.guardian.Lines(nil, nil)
+	if s.watchdog != nil {
+		s.watchdog.Lines(nil, nil)
 	}
 }
 
@@ -235,7 +235,7 @@ func (s *session) raw() {
 	if err := s.term.Raw(); err != nil {
 		s.log.Info("resume", "error", err)
 	}
-	if s.guardian != nil {
-		s.guardian.Lines(s.settings, s.term.Termios())
+	if s.watchdog != nil {
+		s.watchdog.Lines(s.settings, s.term.Termios())
 	}
 }

@@ -1,28 +1,28 @@
 package proxy
 
-import "terminalproxy/proxy/guardian"
+import "terminalproxy/proxy/watchdog"
 
-// guard starts the guardian. It is none of the things that a program waits for to start: the program runs by now.
+// guard starts the watchdog. No program waits for that: it runs by now.
 func (l *life) guard() {
 	s := l.s
-	g, err := s.newGuardian()
+	w, err := s.newWatchdog()
 	if err != nil {
 		s.log.Warn("the terminal is not guarded", "error", err)
 	}
-	if g == nil {
+	if w == nil {
 		return
 	}
-	if !s.copier.Guard(g) {
-		g.Close()
+	if !s.copier.Guard(w) {
+		w.Close()
 		return
 	}
-	s.guardian = g
-	g.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
+	s.watchdog = w
+	w.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
 }
 
-// newGuardian prepares a guardian of what we have of the terminal, nil if that is nothing.
-func (s *session) newGuardian() (*guardian.Guardian, error) {
-	conf := guardian.Config{Path: s.conf.Guardian, Keyboard: -1, Screen: -1}
+// newWatchdog prepares a watchdog for the keyboard and the screen, nil where there is neither or none is wanted.
+func (s *session) newWatchdog() (*watchdog.Watchdog, error) {
+	conf := watchdog.Config{Path: s.conf.Watchdog, Keyboard: -1, Screen: -1}
 	keyboard, screen := s.term.Descriptors()
 	if s.term.HasKeyboard() {
 		conf.Keyboard = keyboard
@@ -33,10 +33,10 @@ func (s *session) newGuardian() (*guardian.Guardian, error) {
 	if conf.Path == "" || conf.Keyboard < 0 && conf.Screen < 0 {
 		return nil, nil
 	}
-	g, err := guardian.New(conf)
+	w, err := watchdog.New(conf)
 	if err != nil {
 		return nil, err
 	}
-	g.Lines(s.settings, s.term.Termios())
-	return g, nil
+	w.Lines(s.settings, s.term.Termios())
+	return w, nil
 }

@@ -18,9 +18,9 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/watchdog"
 )
 
 var (
@@ -182,7 +182,7 @@ func (f *flags) check(set *pflag.FlagSet) error {
 func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(), err error) {
 	conf = proxy.Config{
 		Command: f.command, Args: f.args, In: stdin, Out: stdout, Cols: f.cols, Rows: f.rows, Record: f.record,
-		Guardian: guardian.Self(),
+		Watchdog: watchdog.Self(),
 	}
 	if f.requireTTY && (!isTerminal(stdin) || !isTerminal(stdout)) {
 		return conf, nil, wrong("leave out --require-tty to run without one", "standard input or output is not a terminal")

@@ -16,13 +16,13 @@ import (
 	"terminalproxy/cmd/internal/harden"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/proxy"
-	"terminalproxy/proxy/guardian"
+	"terminalproxy/proxy/watchdog"
 )
 
 func main() {
 	harden.Process()
-	if guardian.Called(os.Args) {
-		os.Exit(guardian.Run())
+	if watchdog.Called(os.Args) {
+		os.Exit(watchdog.Run())
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

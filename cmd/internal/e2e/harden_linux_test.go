@@ -73,7 +73,7 @@ func (w *world) nobody() (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}, err
 }
 
-// TestR51NoWayIn: a process of the same user reads neither the memory nor the environment of a proxy, its guardian or a
+// TestR51NoWayIn: a process of the same user reads neither the memory nor the environment of a proxy, its watchdog or a
 // gateway, and takes no descriptor.
 func TestR51NoWayIn(t *testing.T) {
 	w := newWorld(t)
@@ -106,11 +106,11 @@ func TestR51NoWayIn(t *testing.T) {
 	require.NoError(t, err)
 	defer ptmx.Close()
 	pid := strconv.Itoa(proxy.Process.Pid)
-	guard, err := strconv.Atoi(w.guardianOf(pid))
+	guard, err := strconv.Atoi(w.watchdogOf(pid))
 	require.NoError(t, err)
 	require.Empty(t, probed(proxy.Process.Pid), "the proxy")
 	var open string // until it has come as far as closing itself
-	w.until(func() bool { open = probed(guard); return open == "" }, func() string { return "the guardian: " + open })
+	w.until(func() bool { open = probed(guard); return open == "" }, func() string { return "the watchdog: " + open })
 	_, err = ptmx.WriteString("\x04")
 	require.NoError(t, err)
 	_ = proxy.Wait()

@@ -41,7 +41,7 @@ func TestR61SuspendAndResume(t *testing.T) {
 					shown += "~\n\"notes.txt\" 1 line, 4 bytes" // the model draws it as it was
 				}
 				proxy := childOf(t, strings.TrimSpace(w.content("shell")))
-				w.guardianOf(proxy) // none of its children is on the way to be one
+				w.watchdogOf(proxy) // none of its children is on the way to be one
 				_, program := family(proxy)
 				for range 2 {
 					w.until(func() bool { // a stop before SIGCONT would be undone by it

@@ -1,4 +1,4 @@
-package guardian
+package watchdog
 
 import (
 	"fmt"

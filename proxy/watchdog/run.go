@@ -1,4 +1,4 @@
-package guardian
+package watchdog
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The guardian's descriptors.
+// The watchdog's descriptors.
 const (
 	pipeFD     = 0
 	screenFD   = 1
@@ -20,10 +20,10 @@ const (
 // screenPatience is how long a screen may take to accept the exit sequence.
 const screenPatience = 2 * time.Second
 
-// Called reports whether the program was started as a guardian.
+// Called reports whether the program was started as a watchdog.
 func Called(args []string) bool { return len(args) == 1 && args[0] == Name }
 
-// Run is the guardian: it waits for the proxy's end and restores the terminal. It returns the exit status.
+// Run is the watchdog: it waits for the proxy's end and restores the terminal. It returns the exit status.
 func Run() int {
 	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGPIPE,
 		unix.SIGUSR1, unix.SIGUSR2)

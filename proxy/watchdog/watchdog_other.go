@@ -1,6 +1,6 @@
 //go:build !linux
 
-package guardian
+package watchdog
 
 import (
 	"fmt"

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/guardian"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/watchdog"
 )
 
 // stage is a terminal whose every mode can be asked, since it is our own model, with a shell's script in it.
@@ -124,10 +124,10 @@ func (st *stage) proxyOf() string {
 	return childOf(st.w.t, strconv.Itoa(st.cmd.Process.Pid))
 }
 
-// guardianOf waits until a proxy has a guardian and returns its process id.
-func (w *world) guardianOf(proxy string) (found string) {
+// watchdogOf waits until a proxy has a watchdog and returns its process id.
+func (w *world) watchdogOf(proxy string) (found string) {
 	w.t.Helper()
-	w.until(func() bool { found, _ = family(proxy); return found != "" }, func() string { return "no guardian" })
+	w.until(func() bool { found, _ = family(proxy); return found != "" }, func() string { return "no watchdog" })
 	return found
 }
 
@@ -137,7 +137,7 @@ func family(proxy string) (guard, program string) {
 	for _, list := range lists {
 		children, _ := os.ReadFile(list)
 		for _, pid := range strings.Fields(string(children)) {
-			if line, _ := os.ReadFile("/proc/" + pid + "/cmdline"); string(line) == guardian.Name+"\x00" {
+			if line, _ := os.ReadFile("/proc/" + pid + "/cmdline"); string(line) == watchdog.Name+"\x00" {
 				guard = pid
 			} else {
 				program = pid
@@ -189,17 +189,17 @@ var ends = []struct {
 	{"INT", signalled(syscall.SIGINT), map[string]string{"modal": "129", "vim": "129"}, false},
 	{"QUIT", signalled(syscall.SIGQUIT), map[string]string{"modal": "129", "vim": "129"}, true}, // with --agent it takes back
 	{"KILL of the proxy", signalled(syscall.SIGKILL), map[string]string{"modal": "137", "vim": "137"}, false},
-	{"KILL of the guardian", func(st *stage, proxy, guard, _ string) {
+	{"KILL of the watchdog", func(st *stage, proxy, guard, _ string) {
 		st.w.kill(guard, syscall.SIGKILL)
 		st.w.gone(guard)
-		another := st.w.guardianOf(proxy)
+		another := st.w.watchdogOf(proxy)
 		require.NotEqual(st.w.t, guard, another)
 		st.types("\x04:q!\r")
 	}, map[string]string{"modal": "0", "vim": "0"}, false},
-	{"KILL of the guardian, then of the proxy", func(st *stage, proxy, guard, _ string) {
+	{"KILL of the watchdog, then of the proxy", func(st *stage, proxy, guard, _ string) {
 		st.w.kill(guard, syscall.SIGKILL)
 		st.w.gone(guard)
-		st.w.guardianOf(proxy)
+		st.w.watchdogOf(proxy)
 		st.w.kill(proxy, syscall.SIGKILL)
 	}, map[string]string{"modal": "137", "vim": "137"}, false},
 	{
@@ -240,7 +240,7 @@ func TestR59TheTerminalIsGivenBack(t *testing.T) {
 					st := w.stage("stty -g > before; proxy " + flags + program.line + "; echo $? > status; read go; stty -g > after")
 					st.sees(end.name+": the program is ready", program.ready)
 					proxy := st.proxyOf()
-					guard := w.guardianOf(proxy)
+					guard := w.watchdogOf(proxy)
 					_, child := family(proxy)
 					end.do(st, proxy, guard, child)
 					w.until(func() bool { return strings.HasSuffix(w.content("status"), "\n") }, func() string { return end.name + ": no end" })
@@ -267,7 +267,7 @@ func (w *world) forgetSocket() { _ = os.Remove(filepath.Join(w.run(), "gateway.s
 func TestR59TheLineGoesWithTheProxy(t *testing.T) {
 	w := newWorld(t)
 	defer w.forgetSocket()
-	// The shell says nothing: what it prints before the guardian is there may scroll the line away from its row.
+	// The shell says nothing: what it prints before the watchdog is there may scroll the line away from its row.
 	st := w.stage("exec 2> /dev/null; printf '\\033]2;mine\\007'; proxy --agent cat; echo $? > status; read go")
 	id := w.session()
 	for range 30 {
@@ -277,7 +277,7 @@ func TestR59TheLineGoesWithTheProxy(t *testing.T) {
 	st.text("Ctrl+G gives")
 	st.sees("title", func(s *screen.Screen) bool { return strings.Contains(s.Title(), "asks") })
 	proxy := st.proxyOf()
-	w.guardianOf(proxy)
+	w.watchdogOf(proxy)
 	w.kill(proxy, syscall.SIGKILL)
 	st.sees("the line is gone", func(s *screen.Screen) bool {
 		return !strings.Contains(picture(s), "Ctrl+G gives") && s.Title() == "mine"
@@ -292,9 +292,9 @@ func TestR59TheLineGoesWithTheProxy(t *testing.T) {
 	require.Equal(t, "137\n", w.content("status"))
 }
 
-// TestR59UnderAShell: whoever is faster after a SIGKILL, the shell or the guardian, the next command finds the terminal as
+// TestR59UnderAShell: whoever is faster after a SIGKILL, the shell or the watchdog, the next command finds the terminal as
 // it was. Bash has settings of its own at the prompt and goes back to those of before; dash has none. (Zsh, where it is
-// faster, takes over a part of what the killed process left, with a guardian as without.)
+// faster, takes over a part of what the killed process left, with a watchdog as without.)
 func TestR59UnderAShell(t *testing.T) {
 	for _, shell := range []string{"bash --noprofile --norc -i", "dash -i"} {
 		name, _, _ := strings.Cut(shell, " ")
@@ -308,7 +308,7 @@ func TestR59UnderAShell(t *testing.T) {
 			s.typed("clear; proxy modal\n")
 			s.see("the program", func(string) bool { return s.format("#{alternate_on}#{mouse_all_flag}") == "11" })
 			proxy := childOf(t, pid)
-			guard := w.guardianOf(proxy)
+			guard := w.watchdogOf(proxy)
 			w.kill(proxy, syscall.SIGKILL)
 			w.gone(guard)
 			s.typed("stty -g > after; echo now $((40+2))\n")

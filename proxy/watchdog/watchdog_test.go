@@ -1,4 +1,4 @@
-package guardian
+package watchdog
 
 import (
 	"bytes"
@@ -22,10 +22,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// guarded is a terminal with a guardian of it.
+// guarded is a terminal with a watchdog of it.
 type guarded struct {
 	t        *testing.T
-	g        *Guardian
+	w        *Watchdog
 	ptmx     *os.File
 	terminal int // descriptor of the terminal
 	saved    unix.Termios
@@ -42,11 +42,11 @@ func guard(t *testing.T) *guarded {
 	terminal, err := unix.Dup(int(tty.Fd()))
 	require.NoError(t, err)
 	require.NoError(t, tty.Close())
-	g, err := New(Config{Path: Self(), Keyboard: terminal, Screen: terminal})
+	w, err := New(Config{Path: Self(), Keyboard: terminal, Screen: terminal})
 	require.NoError(t, err)
-	x := &guarded{t: t, g: g, ptmx: ptmx, terminal: terminal, failures: make(chan error, 1)}
+	x := &guarded{t: t, w: w, ptmx: ptmx, terminal: terminal, failures: make(chan error, 1)}
 	t.Cleanup(func() {
-		g.Close()
+		w.Close()
 		require.NoError(t, unix.Close(terminal))
 		require.NoError(t, ptmx.Close())
 	})
@@ -54,7 +54,7 @@ func guard(t *testing.T) *guarded {
 	raw := x.saved
 	raw.Lflag &^= unix.ECHO | unix.ICANON
 	x.set(raw)
-	g.Lines(&x.saved, &raw)
+	w.Lines(&x.saved, &raw)
 	return x
 }
 
@@ -70,30 +70,35 @@ func (x *guarded) set(to unix.Termios) {
 	require.NoError(x.t, unix.IoctlSetTermios(x.terminal, ioctlSetTermiosDrain, &to))
 }
 
-// watch starts the guardian and returns its process id.
+// watch starts the watchdog and returns its process id.
 func (x *guarded) watch() int {
 	x.t.Helper()
-	x.g.Watch(func(err error) { x.failures <- err })
+	x.w.Watch(func(err error) { x.failures <- err })
 	return x.another(0)
 }
 
-// another waits for a guardian that is not the one before.
+// another waits for a watchdog that is not the one before.
 func (x *guarded) another(before int) (pid int) {
 	x.t.Helper()
-	require.Eventually(x.t, func() bool { pid = x.g.Pid(); return pid != 0 && pid != before }, 10*time.Second, time.Millisecond)
+	require.Eventually(x.t, func() bool {
+		x.w.mu.Lock()
+		defer x.w.mu.Unlock()
+		pid = x.w.pid
+		return pid != 0 && pid != before
+	}, 10*time.Second, time.Millisecond)
 	return pid
 }
 
-// die closes what the end of this process would close, and waits for the guardian's end.
+// die closes what the end of this process would close, and waits for the watchdog's end.
 func (x *guarded) die(pid int) {
 	x.t.Helper()
-	x.g.mu.Lock()
-	x.g.closing = true // no other one may follow
-	fd := x.g.pipe[1]
-	x.g.pipe[1] = -1
-	x.g.mu.Unlock()
+	x.w.mu.Lock()
+	x.w.closing = true // no other one may follow
+	fd := x.w.pipe[1]
+	x.w.pipe[1] = -1
+	x.w.mu.Unlock()
 	require.NoError(x.t, unix.Close(fd))
-	<-x.g.ended
+	<-x.w.ended
 	require.ErrorIs(x.t, unix.Kill(pid, 0), unix.ESRCH, "no zombie")
 }
 
@@ -113,9 +118,9 @@ func (x *guarded) shown() string {
 
 func TestR59TheWillIsExecuted(t *testing.T) {
 	x := guard(t)
-	x.g.SetExit(nil, []byte("an older one"))
+	x.w.SetExit(nil, []byte("an older one"))
 	pid := x.watch()
-	x.g.SetExit([]byte("line,"), []byte("modes"))
+	x.w.SetExit([]byte("line,"), []byte("modes"))
 	x.die(pid)
 	require.Equal(t, "line,modes", x.shown())
 	require.Equal(t, x.saved, x.settings())
@@ -135,10 +140,10 @@ func TestR59TheShellWasFaster(t *testing.T) {
 // TestR61NothingDuringASuspension: the terminal is the shell's then.
 func TestR61NothingDuringASuspension(t *testing.T) {
 	x := guard(t)
-	x.g.SetExit(nil, []byte("modes"))
+	x.w.SetExit(nil, []byte("modes"))
 	pid := x.watch()
-	x.g.SetExit(nil, nil)
-	x.g.Lines(nil, nil)
+	x.w.SetExit(nil, nil)
+	x.w.Lines(nil, nil)
 	before := x.settings()
 	x.die(pid)
 	require.Empty(t, x.shown())
@@ -147,21 +152,21 @@ func TestR61NothingDuringASuspension(t *testing.T) {
 
 func TestR59ClosedWithoutAWord(t *testing.T) {
 	x := guard(t)
-	x.g.SetExit(nil, []byte("modes"))
+	x.w.SetExit(nil, []byte("modes"))
 	before := x.settings()
 	pid := x.watch()
-	x.g.mu.Lock()
-	x.g.closing = true
+	x.w.mu.Lock()
+	x.w.closing = true
 	require.NoError(t, unix.Kill(pid, unix.SIGKILL))
-	x.g.mu.Unlock()
-	<-x.g.ended
+	x.w.mu.Unlock()
+	<-x.w.ended
 	require.Empty(t, x.shown())
 	require.Equal(t, before, x.settings())
 	require.ErrorIs(t, unix.Kill(pid, 0), unix.ESRCH, "no zombie")
 }
 
-// TestR59AKilledGuardianIsFollowedByAnother, but not for ever.
-func TestR59AKilledGuardianIsFollowedByAnother(t *testing.T) {
+// TestR59AKilledWatchdogIsFollowedByAnother, but not for ever.
+func TestR59AKilledWatchdogIsFollowedByAnother(t *testing.T) {
 	x := guard(t)
 	pid := x.watch()
 	for range restarts {
@@ -172,10 +177,10 @@ func TestR59AKilledGuardianIsFollowedByAnother(t *testing.T) {
 	require.ErrorContains(t, <-x.failures, "killed too often")
 }
 
-// TestR59SignalsDoNotEndTheGuardian: not those of a terminal that closes, nor those of a user who means the proxy.
-func TestR59SignalsDoNotEndTheGuardian(t *testing.T) {
+// TestR59SignalsDoNotEndTheWatchdog: not those of a terminal that closes, nor those of a user who means the proxy.
+func TestR59SignalsDoNotEndTheWatchdog(t *testing.T) {
 	x := guard(t)
-	x.g.SetExit(nil, []byte("modes"))
+	x.w.SetExit(nil, []byte("modes"))
 	pid := x.watch()
 	require.Eventually(t, func() bool { return ignores(pid, unix.SIGUSR2) }, 10*time.Second, time.Millisecond)
 	for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU} {
@@ -200,16 +205,16 @@ func ignores(pid int, sig unix.Signal) bool {
 // TestALineThatDoesNotFit: the modes are what matters.
 func TestALineThatDoesNotFit(t *testing.T) {
 	x := guard(t)
-	x.g.SetExit(make([]byte, MaxExit), []byte("modes"))
+	x.w.SetExit(make([]byte, MaxExit), []byte("modes"))
 	x.die(x.watch())
 	require.Equal(t, "modes", x.shown())
 }
 
 func TestAProgramThatCannotBeStarted(t *testing.T) {
-	g, err := New(Config{Path: "/nonexistent/proxy", Keyboard: -1, Screen: -1})
+	w, err := New(Config{Path: "/nonexistent/proxy", Keyboard: -1, Screen: -1})
 	require.NoError(t, err)
 	failures := make(chan error, 1)
-	g.Watch(func(err error) { failures <- err })
+	w.Watch(func(err error) { failures <- err })
 	require.ErrorIs(t, <-failures, unix.ENOENT)
-	g.Close()
+	w.Close()
 }
