@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/proxy/record"
 )
 
@@ -156,7 +156,7 @@ func (s *shown) lines() []string {
 	if s.Session.ID != "" {
 		head = s.Session.ID + ": " + strings.Join(append([]string{head}, s.Session.Args...), " ")
 	}
-	lines := []string{observe.Clean(strings.ReplaceAll(head, "\n", " "))}
+	lines := []string{text.Clean(strings.ReplaceAll(head, "\n", " "))}
 	day, screen := "", ""
 	for _, e := range s.Entries {
 		if d := e.Time.Local().Format("Monday 2006-01-02, MST"); d != day {
@@ -164,7 +164,7 @@ func (s *shown) lines() []string {
 			lines = append(lines, day)
 		}
 		sentence := strings.ReplaceAll(e.Sentence(), "\n", " ")
-		lines = append(lines, e.Time.Local().Format("15:04:05.000")+"  "+observe.Clean(sentence))
+		lines = append(lines, e.Time.Local().Format("15:04:05.000")+"  "+text.Clean(sentence))
 		if e.Kind != record.Input {
 			continue
 		}
@@ -195,13 +195,13 @@ const margin = "              "
 func picture(e *record.Entry) []string {
 	p := e.Picture
 	title := fmt.Sprintf("on the screen before it: %s, %dx%d, cursor %d,%d, rev %d", e.Program, p.Cols, p.Rows, p.Row+1, p.Col+1, e.Rev)
-	lines := []string{margin + observe.Clean(title)}
+	lines := []string{margin + text.Clean(title)}
 	rows := p.Lines
 	for len(rows) > 0 && rows[len(rows)-1] == "" {
 		rows = rows[:len(rows)-1]
 	}
 	for _, row := range rows {
-		lines = append(lines, margin+"| "+observe.Clean(strings.ReplaceAll(row, "\n", " ")))
+		lines = append(lines, margin+"| "+text.Clean(strings.ReplaceAll(row, "\n", " ")))
 	}
 	return lines
 }
@@ -212,7 +212,7 @@ func known(agents map[string]bool) string {
 	}
 	names := make([]string, 0, len(agents))
 	for name := range agents {
-		names = append(names, observe.Clean(name))
+		names = append(names, text.Clean(name))
 	}
 	slices.Sort(names)
 	return "the log has " + strings.Join(names, ", ")

@@ -9,7 +9,7 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -83,7 +83,7 @@ func (a *app) completeID(cmd *cobra.Command, args []string, _ string) ([]cobra.C
 	_ = a.with(defaultName, false, func(c *client.Client) error { // without a gateway there is nothing to offer
 		sessions, err := c.Sessions(ctx)
 		for _, s := range sessions {
-			ids = append(ids, cobra.CompletionWithDesc(s.SessionID, observe.Command(s)))
+			ids = append(ids, cobra.CompletionWithDesc(s.SessionID, text.Command(s)))
 		}
 		return err
 	})

@@ -20,7 +20,7 @@ import (
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/names"
@@ -125,7 +125,7 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	if len(sessions) == 0 {
 		return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: no sessions are running", id), hint: hintNothingRuns}
 	}
-	meant, more := observe.Meant(sessions)
+	meant, more := text.Candidates(sessions)
 	ids := make([]string, len(meant))
 	for i, s := range meant {
 		ids[i] = s.SessionID
@@ -135,7 +135,7 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 		hint = "ended: " + strings.Join(ids, ", ")
 	}
 	if more > 0 {
-		hint += ", " + observe.MoreEnded(more)
+		hint += ", " + text.MoreEnded(more)
 	}
 	return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("no session %.40q", id), hint: hint}
 }

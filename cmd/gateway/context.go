@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -63,9 +63,9 @@ func (a *app) contextOfAll(ctx context.Context, c *client.Client) error {
 }
 
 func (a *app) printContext(ctx context.Context, c *client.Client, sessions []protocol.SessionInfo) error {
-	text := ""
+	block := ""
 	if len(sessions) > 0 {
-		text = contextBlock(sessions, contextBytes, time.Now(), func(s protocol.SessionInfo) (*protocol.Frame, error) {
+		block = contextBlock(sessions, contextBytes, time.Now(), func(s protocol.SessionInfo) (*protocol.Frame, error) {
 			got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
 			if err != nil {
 				return nil, err
@@ -78,11 +78,11 @@ func (a *app) printContext(ctx context.Context, c *client.Client, sessions []pro
 		if sessions == nil {
 			sessions = []protocol.SessionInfo{} // a list of none, and not null
 		}
-		return a.printJSON(map[string]any{"context": text, "sessions": sessions})
-	case text == "":
+		return a.printJSON(map[string]any{"context": block, "sessions": sessions})
+	case block == "":
 		return nil
 	}
-	return a.print(text)
+	return a.print(block)
 }
 
 // contextBlock is the sessions as an agent reads them: their screens as long as there is room, and a line for each of the
@@ -92,7 +92,7 @@ func contextBlock(sessions []protocol.SessionInfo, room int, now time.Time, read
 	b.WriteString("Terminals that the user shows you, as they are now. Look again before you act on them.")
 	room -= len("\n1000 more are left out: gateway ls")
 	for i, s := range sessions {
-		part := observe.Line(s, "", now)
+		part := text.Line(s, "", now)
 		left := room - b.Len() - 1
 		others := min(len(sessions)-i-1, maxOthers) * lineBytes
 		if left-others > minContext {
@@ -120,16 +120,16 @@ func contextOf(s protocol.SessionInfo, room int, now time.Time, read func(protoc
 	if err != nil {
 		why := err.Error()
 		if refused, ok := errors.AsType[*protocol.Error](err); ok {
-			why = observe.Refusal(refused.Code, refused.Message)
+			why = text.Refusal(refused.Code, refused.Message)
 		}
-		return observe.Line(s, "", now) + "\nits screen cannot be seen: " + observe.Clean(why)
+		return text.Line(s, "", now) + "\nits screen cannot be seen: " + text.Clean(why)
 	}
-	head := observe.Header(s, f, "", now) + observe.Notes(f)
+	head := text.Header(s, f, "", now) + text.Notes(f)
 	if f.Blackout.Hidden() {
 		return head // which says so
 	}
-	rows := strings.Split(observe.Rows(f.Screen.Lines), "\n")
-	fence := func() string { return observe.Fence(strings.ToLower(rand.Text()[:12]), strings.Join(rows, "\n")) }
+	rows := strings.Split(text.Rows(f.Screen.Lines), "\n")
+	fence := func() string { return text.Fence(strings.ToLower(rand.Text()[:12]), strings.Join(rows, "\n")) }
 	whole, note := len(rows), ""
 	for len(rows) > 0 && len(head)+len(note)+len(fence())+len("\n\n") > room {
 		rows = rows[1:] // the newest are below

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -73,9 +73,9 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	case err != nil:
 		return err
 	case revoke != nil:
-		words := observe.Ended(revoke.Reason)
+		words := text.Ended(revoke.Reason)
 		if len(revoke.Notes) > 0 {
-			words += "\n" + observe.Messages(revoke.Notes)
+			words += "\n" + text.Messages(revoke.Notes)
 		}
 		return &failure{status: statusRefused, cause: fmt.Errorf("request: refused: %s", words)}
 	case a.json:
@@ -84,7 +84,7 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	if err := a.printNotes(grant.Notes); err != nil {
 		return err
 	}
-	words := observe.Grant(grant.Level, grant.ExpiresAt, time.Now())
+	words := text.Grant(grant.Level, grant.ExpiresAt, time.Now())
 	if words != "" {
 		words = " (" + words + ")"
 	}
@@ -125,10 +125,10 @@ func (a *app) newRelease() *cobra.Command {
 }
 
 // sentence is text for the user on one line, without what they could not see.
-func sentence(flag, text string) (string, error) {
-	text = strings.Join(strings.Fields(observe.Clean(text)), " ")
-	if len(text) > protocol.MaxReason {
-		return "", usage("--%s is %d bytes long; the limit is %d", flag, len(text), protocol.MaxReason)
+func sentence(flag, reason string) (string, error) {
+	reason = strings.Join(strings.Fields(text.Clean(reason)), " ")
+	if len(reason) > protocol.MaxReason {
+		return "", usage("--%s is %d bytes long; the limit is %d", flag, len(reason), protocol.MaxReason)
 	}
-	return text, nil
+	return reason, nil
 }

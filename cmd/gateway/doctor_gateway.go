@@ -23,8 +23,8 @@ import (
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
 	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/handshake"
 )
@@ -48,7 +48,7 @@ func (d *doctor) versions(ctx context.Context) {
 		d.warn("proxy", "put this project's directory first in $PATH", "%s is another program", path)
 		return
 	}
-	d.ok("proxy", "version %s, %s", observe.Name(own), path)
+	d.ok("proxy", "version %s, %s", text.Name(own), path)
 }
 
 // socket looks at the local gateway.
@@ -121,7 +121,7 @@ func health(raw net.Conn) (wire string, err error) {
 	if err := json.NewDecoder(resp.Body).Decode(&said); err != nil || resp.StatusCode != http.StatusOK {
 		return "", errors.Join(fmt.Errorf("it says %s", resp.Status), err)
 	}
-	return observe.Name(said.Version), nil
+	return text.Name(said.Version), nil
 }
 
 // sessions lists what a gateway has, and looks at the processes of those on this machine.
@@ -140,7 +140,7 @@ func (d *doctor) sessions(ctx context.Context, at string, ep gateway.Endpoint) {
 	}
 	for _, s := range list {
 		name := "session " + s.SessionID
-		d.ok(name, "%s, %s, keyboard: %s", observe.Command(s), observe.State(s), observe.Keyboard(s.Keyboard, "", time.Now()))
+		d.ok(name, "%s, %s, keyboard: %s", text.Command(s), text.State(s), text.Keyboard(s.Keyboard, "", time.Now()))
 		if at == "" && s.State == protocol.StateRunning {
 			d.process("process of "+s.SessionID, proxyOf(d.root, s.Pid))
 		}

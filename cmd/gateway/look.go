@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -41,16 +41,16 @@ func (a *app) printSessions(sessions []protocol.SessionInfo) error {
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	rows := []string{"ID\tPROGRAM\tSIZE\tSTATE\tIDLE\tKEYBOARD"}
-	shown, ended := observe.Listed(sessions)
+	shown, ended := text.Listed(sessions)
 	for _, s := range shown {
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%dx%d\t%s\t%s\t%s", s.SessionID, observe.Command(s), s.Cols, s.Rows, observe.State(s),
-			observe.Span(time.Duration(s.IdleMs)*time.Millisecond), observe.Keyboard(s.Keyboard, "", time.Now())))
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%dx%d\t%s\t%s\t%s", s.SessionID, text.Command(s), s.Cols, s.Rows, text.State(s),
+			text.Span(time.Duration(s.IdleMs)*time.Millisecond), text.Keyboard(s.Keyboard, "", time.Now())))
 	}
 	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
 	if err = errors.Join(err, w.Flush()); err != nil || ended == 0 {
 		return err
 	}
-	return a.print(observe.MoreEnded(ended) + "; --json lists them")
+	return a.print(text.MoreEnded(ended) + "; --json lists them")
 }
 
 func (a *app) newWait() *cobra.Command {
@@ -63,7 +63,7 @@ func (a *app) newWait() *cobra.Command {
 		Use:   "wait ID --text T|--regex R|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
 		Short: "Wait for a condition, then print the screen", Args: cobra.ExactArgs(1),
 	}
-	for _, name := range observe.Conditions {
+	for _, name := range text.Conditions {
 		switch name {
 		case "text", "regex", "gone", "idle":
 			values[name] = cmd.Flags().String(name, "", "wait until "+conditionHelp[name])
@@ -76,13 +76,13 @@ func (a *app) newWait() *cobra.Command {
 	budget.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var chosen []string
-		for _, name := range observe.Conditions {
+		for _, name := range text.Conditions {
 			if cmd.Flags().Changed(name) && (flags[name] == nil || *flags[name]) {
 				chosen = append(chosen, name)
 			}
 		}
 		if len(chosen) != 1 {
-			return usage("wait: use exactly one of --%s", strings.Join(observe.Conditions, ", --"))
+			return usage("wait: use exactly one of --%s", strings.Join(text.Conditions, ", --"))
 		}
 		value := ""
 		if v := values[chosen[0]]; v != nil {
@@ -110,7 +110,7 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 	if err != nil {
 		return err
 	}
-	until, err := observe.Until(name, value)
+	until, err := text.Until(name, value)
 	if err != nil {
 		return usage("wait --%s: %w", name, err)
 	}
@@ -151,7 +151,7 @@ func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult, tokens
 	if got.Frame == nil {
 		return a.printNotes(got.Notes)
 	}
-	return a.printPage(noted(got.Notes, header(s, got.Frame)), got.Frame, door.Whole(got.Frame, 0), tokens)
+	return a.printPage(noted(got.Notes, header(s, got.Frame)), got.Frame, dialect.Whole(got.Frame, 0), tokens)
 }
 
 // printNotes prints what the user wrote to this agent.
@@ -159,7 +159,7 @@ func (a *app) printNotes(notes []string) error {
 	if len(notes) == 0 {
 		return nil
 	}
-	return a.print(observe.Messages(notes))
+	return a.print(text.Messages(notes))
 }
 
 // notMet is the failure of a wait whose time was over, or whose program ended before.

@@ -55,7 +55,7 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
 	c := client.New(cfg)
 	defer func() { err = errors.Join(err, c.Close()) }()
-	serve := mcp.Config{Terminals: c, Programs: elsewhere{c, ep.String()}, Draw: pictures.Fit, Lacking: pictures.Lacking, Version: version.String(), Log: log}
+	serve := mcp.Config{Terminals: c, Programs: elsewhere{c, ep.String()}, Draw: pictures.Fit, MissingGlyphs: pictures.MissingGlyphs, Version: version.String(), Log: log}
 	if ep.Local() {
 		own := newPrograms(c, ep, local, log)
 		own.conf.Idle = idle

@@ -13,6 +13,6 @@ import (
 // mcpDoor makes the MCP servers of agents that come over HTTP.
 func (a *app) mcpDoor(log *slog.Logger) func(*client.Client) gateway.MCPDoor {
 	return func(c *client.Client) gateway.MCPDoor {
-		return mcp.NewHTTP(mcp.Config{Terminals: c, Draw: pictures.Fit, Lacking: pictures.Lacking, Version: version.String(), Log: log})
+		return mcp.NewHTTP(mcp.Config{Terminals: c, Draw: pictures.Fit, MissingGlyphs: pictures.MissingGlyphs, Version: version.String(), Log: log})
 	}
 }

@@ -66,10 +66,10 @@ func TestMCPOverHTTPInBothEras(t *testing.T) {
 			}, &mcp.ClientSessionOptions{ProtocolVersion: era})
 			require.NoError(t, err)
 			defer func() { _ = s.Close() }()
-			require.Contains(t, text(t, s, "terminal_read", nil), `terminal sh-1 "sh -i" 40x3 rev 1`)
+			require.Contains(t, toolText(t, s, "terminal_read", nil), `terminal sh-1 "sh -i" 40x3 rev 1`)
 			require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://sh-1/screen"}))
-			require.Contains(t, text(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
-			require.Contains(t, text(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n", "the same agent in the next request")
+			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
+			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n", "the same agent in the next request")
 			select {
 			case uri := <-notes:
 				require.Equal(t, "terminal://sh-1/screen", uri)
@@ -82,7 +82,7 @@ func TestMCPOverHTTPInBothEras(t *testing.T) {
 			read, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "terminal://sh-1/screen"})
 			require.NoError(t, err)
 			require.Contains(t, read.Contents[0].Text, "\nran\n")
-			require.Contains(t, text(t, s, "terminal_release", nil), "released")
+			require.Contains(t, toolText(t, s, "terminal_release", nil), "released")
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/notice"
 )
@@ -121,7 +121,7 @@ func portrait(f *protocol.Frame, now time.Time) []byte {
 		p = append(append(moveTo(p, 0, 0), "\x1b[7m "...), notice.Fit("the user hides this screen", max(0, f.Screen.Cols-2))...)
 		p = append(p, " \x1b[m"...)
 	}
-	title := "[" + observe.Keyboard(f.Keyboard, "", now) + "] " + notice.Clean(f.Screen.Title, 200)
+	title := "[" + text.Keyboard(f.Keyboard, "", now) + "] " + notice.Clean(f.Screen.Title, 200)
 	p = notice.Title(p, title)
 	p = moveTo(p, f.Screen.Cursor.Row, f.Screen.Cursor.Col)
 	if !f.Screen.Cursor.Visible || f.Blackout.Hidden() {

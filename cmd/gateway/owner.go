@@ -17,7 +17,7 @@ import (
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/control"
@@ -40,7 +40,7 @@ func (a *app) newGrant() *cobra.Command {
 				return usage("--level %.20q: must be drive or type", level)
 			case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
 				return usage("--for %s: must be 1s to 24h", forTime)
-			case agent != "" && observe.Name(agent) != agent:
+			case agent != "" && text.Name(agent) != agent:
 				return usage("--to: %.40q cannot be an agent's name: use one line of 1 to 32 visible characters", agent)
 			}
 			return a.grant(cmd.Context(), args[0], &protocol.ControlDecide{
@@ -103,7 +103,7 @@ func (a *app) grant(ctx context.Context, id string, m *protocol.ControlDecide) e
 	return a.own(ctx, id, m, func(s protocol.SessionInfo, k protocol.Keyboard) (string, error) {
 		if k.Holder == protocol.HolderAgent {
 			return "", &failure{
-				status: statusRefused, cause: fmt.Errorf("%s has the keyboard already", observe.Keyboard(k, "", time.Now())),
+				status: statusRefused, cause: fmt.Errorf("%s has the keyboard already", text.Keyboard(k, "", time.Now())),
 				hint: "take it back first: gateway reclaim " + s.SessionID,
 			}
 		}
@@ -126,12 +126,12 @@ func (a *app) question(s protocol.SessionInfo, k protocol.Keyboard, m *protocol.
 	}
 	who += " within " + lasts(control.PregrantFor)
 	if k.Asking != "" {
-		who = observe.Name(k.Asking)
+		who = text.Name(k.Asking)
 		if reason, _ := sentence("reason", k.AskingReason); reason != "" {
 			who += " (which says: “" + reason + "”)"
 		}
 	}
-	return fmt.Sprintf("%s %q: give %s to %s, %s?", s.SessionID, observe.Command(s), what, who, last)
+	return fmt.Sprintf("%s %q: give %s to %s, %s?", s.SessionID, text.Command(s), what, who, last)
 }
 
 // lasts is a duration without the parts that are zero at its end: 10m, and not 10m0s.
@@ -150,7 +150,7 @@ func lasts(d time.Duration) string {
 func (a *app) show(ctx context.Context, id string) error {
 	m := &protocol.ControlDecide{Hide: protocol.HideOff}
 	return a.own(ctx, id, m, func(s protocol.SessionInfo, _ protocol.Keyboard) (string, error) {
-		return fmt.Sprintf("%s %q: show it to agents again, as it is now?", s.SessionID, observe.Command(s)), nil
+		return fmt.Sprintf("%s %q: show it to agents again, as it is now?", s.SessionID, text.Command(s)), nil
 	}, "shown", "agents see it again")
 }
 
@@ -181,11 +181,11 @@ func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 		if err != nil {
 			return err
 		}
-		text, err := question(s, now.Frame.Keyboard)
+		ask, err := question(s, now.Frame.Keyboard)
 		if err != nil {
 			return err
 		}
-		if err := a.agree(ctx, terminal, text); err != nil {
+		if err := a.agree(ctx, terminal, ask); err != nil {
 			return err
 		}
 		m.SessionID, m.By, m.Epoch, m.At = s.SessionID, "the owner", now.Frame.Keyboard.Epoch, time.Now().UnixMilli()

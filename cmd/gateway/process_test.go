@@ -154,14 +154,14 @@ func TestMCPOverStdioInBothEras(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, entries, "a client that only looks at the tools starts nothing")
 
-			require.Contains(t, text(t, s, "terminal_list", nil), "there are no terminals")
+			require.Contains(t, toolText(t, s, "terminal_list", nil), "there are no terminals")
 			require.FileExists(t, filepath.Join(dir, "gateway.sock"), "now this process is the local gateway")
 			p := &terminal{id: "sh-1"}
 			p.share(t, dir)
-			require.Contains(t, text(t, s, "terminal_read", nil), `terminal sh-1 "sh -i" 40x3 rev 1`)
-			require.Contains(t, text(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
-			require.Contains(t, text(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n")
-			require.Contains(t, text(t, s, "terminal_release", map[string]any{"note": "bye"}), "released")
+			require.Contains(t, toolText(t, s, "terminal_read", nil), `terminal sh-1 "sh -i" 40x3 rev 1`)
+			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
+			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n")
+			require.Contains(t, toolText(t, s, "terminal_release", map[string]any{"note": "bye"}), "released")
 			require.Equal(t, []string{"text ls", "keys enter"}, p.typed)
 
 			require.NoError(t, s.Close())
@@ -171,7 +171,7 @@ func TestMCPOverStdioInBothEras(t *testing.T) {
 	}
 }
 
-func text(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) string {
+func toolText(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) string {
 	t.Helper()
 	got, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	require.NoError(t, err)

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
-// door is how a user of the command line asks for more.
-var door = observe.Door{
+// dialect is how a user of the command line asks for more.
+var dialect = text.Dialect{
 	Limit: "--max-tokens",
 	Lines: func(first uint64, n int) string { return fmt.Sprintf("--history %d --from %d", n, first) },
 	Older: "--history with more rows, or --from",
@@ -24,7 +24,7 @@ type budget struct{ given int }
 
 func (b *budget) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&b.given, "max-tokens", 0, fmt.Sprintf("limit output to about `N` tokens (%d to %d) and say what is left out (default: no limit)",
-		observe.MinTokens, observe.MaxTokens))
+		text.MinTokens, text.MaxTokens))
 }
 
 // tokens is how many tokens may be printed; without the flag, any number.
@@ -35,7 +35,7 @@ func (b *budget) tokens(cmd *cobra.Command, json bool) (int, error) {
 	if json {
 		return 0, usage("--max-tokens cannot be used with --json")
 	}
-	if _, err := observe.CheckTokens(&b.given, door.Limit); err != nil {
+	if _, err := text.CheckTokens(&b.given, dialect.Limit); err != nil {
 		return 0, usage("%w", err)
 	}
 	return b.given, nil
@@ -113,41 +113,41 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 
 // header is what stands over a screen.
 func header(s protocol.SessionInfo, f *protocol.Frame) string {
-	return observe.Header(s, f, "", time.Now()) + observe.Notes(f)
+	return text.Header(s, f, "", time.Now()) + text.Notes(f)
 }
 
 // printRead prints the header, then what was asked for.
 func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, ask *protocol.Read, tokens int) error {
-	f, head := got.Frame, noted(got.Notes, header(s, got.Frame)+observe.Unseen("row of history", got.HiddenText))
-	p := door.Whole(f, 0)
+	f, head := got.Frame, noted(got.Notes, header(s, got.Frame)+text.Unseen("row of history", got.HiddenText))
+	p := dialect.Whole(f, 0)
 	switch {
 	case ask.Follow:
-		p = door.Changes(got, ask.SinceSeq)
+		p = dialect.Changes(got, ask.SinceSeq)
 	case ask.Scrollback > 0:
-		p = door.History(got, ask.FromLine != nil)
+		p = dialect.History(got, ask.FromLine != nil)
 	}
 	return a.printPage(head, f, p, tokens)
 }
 
 // noted is a text with what the user wrote to this agent before it.
-func noted(notes []string, text string) string {
+func noted(notes []string, out string) string {
 	if len(notes) == 0 {
-		return text
+		return out
 	}
-	return observe.Messages(notes) + "\n" + text
+	return text.Messages(notes) + "\n" + out
 }
 
 // printPage prints a header, what stands out on the screen, and a page.
-func (a *app) printPage(head string, f *protocol.Frame, p observe.Page, tokens int) error {
+func (a *app) printPage(head string, f *protocol.Frame, p text.Page, tokens int) error {
 	p.Head = head
 	if f.Blackout.Hidden() {
 		return a.print(head)
 	}
-	if highlights := observe.Highlights(f); highlights != "" {
+	if highlights := text.Highlights(f); highlights != "" {
 		plain := p
-		plain.Head += "\nhighlighted: left out for " + door.Limit
+		plain.Head += "\nhighlighted: left out for " + dialect.Limit
 		p.Head += "\nhighlighted: " + highlights
 		p.Plain, p.Brief = &plain, head
 	}
-	return a.print(p.Fit(tokens, door.Limit))
+	return a.print(p.Fit(tokens, dialect.Limit))
 }

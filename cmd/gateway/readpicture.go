@@ -10,7 +10,7 @@ import (
 
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -48,7 +48,7 @@ func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.Ses
 		return err
 	}
 	if w := got.Frame.Blackout; w.Hidden() {
-		return &protocol.Error{Code: protocol.CodeBlackout, Message: observe.Withheld(w)}
+		return &protocol.Error{Code: protocol.CodeBlackout, Message: text.Withheld(w)}
 	}
 	screen := got.Frame.Screen
 	if f.ansi {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/control"
@@ -34,20 +34,20 @@ func (a *app) newSay() *cobra.Command {
 			"outside the session, and the session's user sees it too.",
 		Example: "  gateway say vim-k3f9 'the tests pass; may I commit?'\n  gateway say bash-2 --to agent 'not that branch'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text := strings.Join(args[1:], " ")
+			message := strings.Join(args[1:], " ")
 			switch {
 			case to == toAgent && cmd.Flags().Changed("as"):
 				return usage("say: --as cannot be used with --to agent, where a person writes")
 			case to == toAgent:
-				return a.dictate(cmd.Context(), args[0], text)
+				return a.dictate(cmd.Context(), args[0], message)
 			case to != toUser:
 				return usage("--to %.20q: must be user or agent", to)
 			}
-			text, err := observe.ToUser(text)
+			message, err := text.ToUser(message)
 			if err != nil {
 				return usage("say: %w", err)
 			}
-			return a.with(as, false, func(c *client.Client) error { return a.say(cmd.Context(), c, args[0], text) })
+			return a.with(as, false, func(c *client.Client) error { return a.say(cmd.Context(), c, args[0], message) })
 		},
 	}
 	f := cmd.Flags()
@@ -57,12 +57,12 @@ func (a *app) newSay() *cobra.Command {
 }
 
 // say writes to the user.
-func (a *app) say(ctx context.Context, c *client.Client, id, text string) error {
+func (a *app) say(ctx context.Context, c *client.Client, id, message string) error {
 	s, err := lookup(ctx, c, id)
 	if err != nil {
 		return err
 	}
-	waiting, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromAgent, Text: text})
+	waiting, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromAgent, Text: message})
 	switch {
 	case err != nil:
 		return err
@@ -73,14 +73,14 @@ func (a *app) say(ctx context.Context, c *client.Client, id, text string) error 
 		}
 		return a.printJSON(out)
 	}
-	return a.print(observe.Said(waiting))
+	return a.print(text.FormatDelivery(waiting))
 }
 
 // dictate writes to the agent. An agent reads such a message as a person's, so it takes what only a person has: a terminal in
 // which no agent types. That keeps agents from doing so by mistake; what the proxy does about all others, it says itself.
-func (a *app) dictate(ctx context.Context, id, text string) error {
-	text = strings.Join(strings.Fields(observe.Clean(text)), " ")
-	switch n := utf8.RuneCountInString(text); {
+func (a *app) dictate(ctx context.Context, id, message string) error {
+	message = strings.Join(strings.Fields(text.Clean(message)), " ")
+	switch n := utf8.RuneCountInString(message); {
 	case n == 0:
 		return usage("say: the message is empty")
 	case n > control.DraftMax:
@@ -103,7 +103,7 @@ func (a *app) dictate(ctx context.Context, id, text string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromUser, By: "gateway say", Text: text}); err != nil {
+		if _, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromUser, By: "gateway say", Text: message}); err != nil {
 			return err
 		}
 		if a.json {

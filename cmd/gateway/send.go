@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/gateway/typist"
 	"terminalproxy/protocol"
 )
@@ -82,7 +82,7 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 	condition, value, _ := strings.Cut(in.until, "=")
 	var until protocol.Until
 	if in.until != "" {
-		if until, err = observe.Until(condition, value); err == nil && until.Control {
+		if until, err = text.Until(condition, value); err == nil && until.Control {
 			err = errors.New("only gateway wait takes it")
 		}
 		if err != nil {
@@ -148,7 +148,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 	typed, err := typist.Type(ctx, c, what)
 	if err != nil {
 		if len(typed.Parts) > 0 {
-			err = fmt.Errorf("%w\n%s", err, observe.Receipt(typed.Parts))
+			err = fmt.Errorf("%w\n%s", err, text.Receipt(typed.Parts))
 		}
 		return err
 	}
@@ -157,9 +157,9 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 		case a.json:
 			err = a.printJSON(sent{InputResult: total(typed)})
 		case failed.Frame != nil: // what is there instead of what was believed
-			lines, known := observe.Screen(typed.Before, failed.Frame)
+			lines, known := text.Screen(typed.Before, failed.Frame)
 			if known {
-				err = a.printPage(header(s, failed.Frame), failed.Frame, door.After(&protocol.Frame{}, failed.Frame, lines), tokens)
+				err = a.printPage(header(s, failed.Frame), failed.Frame, dialect.After(&protocol.Frame{}, failed.Frame, lines), tokens)
 			}
 		}
 		return errors.Join(notTyped(typed, failed), err)
@@ -172,7 +172,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 	if condition != "" {
 		out.Wait, err = c.Wait(ctx, &protocol.Wait{SessionID: s.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(what.Deadline)})
 		if err != nil {
-			return fmt.Errorf("%w\n%s", err, observe.Receipt(typed.Parts))
+			return fmt.Errorf("%w\n%s", err, text.Receipt(typed.Parts))
 		}
 		frame = out.Wait.Frame
 	}
@@ -190,7 +190,7 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 	if a.json {
 		return a.printJSON(out)
 	}
-	lines, known := observe.Screen(typed.Before, frame)
+	lines, known := text.Screen(typed.Before, frame)
 	if !known {
 		got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
 		if err != nil {
@@ -202,13 +202,13 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 	if out.Wait != nil {
 		notes = append(notes, out.Wait.Notes...)
 	}
-	receipt := observe.Receipt(typed.Parts)
+	receipt := text.Receipt(typed.Parts)
 	if odd := typed.Odd(frame); odd != "" && (out.Wait == nil || !out.Wait.Met) {
 		receipt += "\n" + odd
 	}
 	shown := *frame
 	shown.Screen.Lines = lines
-	return a.printPage(noted(notes, receipt+"\n"+header(s, frame)), frame, door.Whole(&shown, 0), tokens)
+	return a.printPage(noted(notes, receipt+"\n"+header(s, frame)), frame, dialect.Whole(&shown, 0), tokens)
 }
 
 // total is the receipts of all parts as one: the last that there is, with all their bytes.
@@ -234,14 +234,14 @@ func total(typed *typist.Typed) *protocol.InputResult {
 // notTyped is the error of an input that did not arrive whole.
 func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 	out := &failure{status: statusRefused}
-	why := observe.Refusal(failed.Reason, failed.Message)
+	why := text.Refusal(failed.Reason, failed.Message)
 	switch {
 	case failed.Reason == protocol.CodeSecretPrompt:
 		out.hint = hintWaitForInput
-	case observe.Paused(failed.Reason):
+	case text.Paused(failed.Reason):
 		out.hint = hintWaitForUser
-	case observe.CutOff(failed):
-		why = "control ended: " + observe.Ended(failed.Ended)
+	case text.CutOff(failed):
+		why = "control ended: " + text.Ended(failed.Ended)
 	case failed.Reason == protocol.CodeNoGrant:
 		out.hint, out.status = hintRequestFirst, statusOfCode(failed.Reason)
 	case failed.Reason == protocol.CodeUserTyping:
@@ -249,11 +249,11 @@ func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 	default:
 		out.status = statusOfCode(failed.Reason)
 	}
-	out.cause = fmt.Errorf("send: %s\n%s", why, observe.Receipt(typed.Parts))
+	out.cause = fmt.Errorf("send: %s\n%s", why, text.Receipt(typed.Parts))
 	if notes := typed.Notes(); len(notes) > 0 {
-		out.cause = fmt.Errorf("%w\n%s", out.cause, observe.Messages(notes))
+		out.cause = fmt.Errorf("%w\n%s", out.cause, text.Messages(notes))
 	}
-	if left := observe.Left(failed.LeftOnLine); left != "" {
+	if left := text.Left(failed.LeftOnLine); left != "" {
 		out.cause = fmt.Errorf("%w\n%s", out.cause, left)
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -23,13 +23,13 @@ func (d *Door) input(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case got.Status == protocol.StatusRefused:
-		return fail(got.Reason, observe.Refusal(got.Reason, got.Message)+hint(got.Reason), got)
-	case observe.CutOff(got):
+		return fail(got.Reason, text.Refusal(got.Reason, got.Message)+hint(got.Reason), got)
+	case text.CutOff(got):
 		return fail(protocol.CodeStaleEpoch, fmt.Sprintf("control ended while this was typed: %s; %d bytes reached the program, %d did not",
-			observe.Ended(got.Ended), got.WrittenBytes, got.DroppedBytes), got)
+			text.Ended(got.Ended), got.WrittenBytes, got.DroppedBytes), got)
 	case got.Status == protocol.StatusDropped:
 		return fail(got.Reason, fmt.Sprintf("%s; %d bytes reached the program, %d did not%s",
-			observe.Refusal(got.Reason, got.Message), got.WrittenBytes, got.DroppedBytes, hint(got.Reason)), got)
+			text.Refusal(got.Reason, got.Message), got.WrittenBytes, got.DroppedBytes, hint(got.Reason)), got)
 	}
 	d.write(w, http.StatusOK, got)
 	return nil
@@ -89,7 +89,7 @@ func (d *Door) request(v Visitor, w http.ResponseWriter, r *http.Request) error 
 		d.write(w, http.StatusOK, answer)
 		return nil
 	case *protocol.ControlRevoke:
-		return fail(protocol.CodeNoGrant, "not granted: "+observe.Ended(answer.Reason), answer)
+		return fail(protocol.CodeNoGrant, "not granted: "+text.Ended(answer.Reason), answer)
 	}
 	return fmt.Errorf("a request for control was answered with a %s", protocol.KindOf(answer))
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -101,17 +101,17 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	if got == nil {
 		return err
 	}
-	head(w, got.Frame, observe.Notes(got.Frame))
+	head(w, got.Frame, text.Notes(got.Frame))
 	switch {
 	case q.Has("since") && got.Frame.Seq == since:
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	case format == "text":
-		return page(w, got.Frame, door.Whole(got.Frame, 0), tokens)
+		return page(w, got.Frame, dialect.Whole(got.Frame, 0), tokens)
 	case picture:
 		return d.draw(w, r, format, got.Frame)
 	}
-	return text(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
+	return writeText(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
 }
 
 // read asks for what is to be shown. It answers with that itself where JSON is wanted, and returns nil.
@@ -133,7 +133,7 @@ func (d *Door) read(v Visitor, w http.ResponseWriter, r *http.Request, m *protoc
 // hidden refuses to show nothing in place of a screen that the user hides. JSON says so in the frame.
 func hidden(f *protocol.Frame) error {
 	if f.Blackout.Hidden() {
-		return fail(protocol.CodeBlackout, observe.Withheld(f.Blackout), nil)
+		return fail(protocol.CodeBlackout, text.Withheld(f.Blackout), nil)
 	}
 	return nil
 }
@@ -144,11 +144,11 @@ func head(w http.ResponseWriter, f *protocol.Frame, notes string) {
 	h.Set("Terminal-Rev", strconv.FormatUint(f.Seq, 10))
 	h.Set("Terminal-Size", fmt.Sprintf("%dx%d", f.Screen.Cols, f.Screen.Rows))
 	h.Set("Terminal-Cursor", fmt.Sprintf("%d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1))
-	if highlights := observe.Highlights(f); highlights != "" {
+	if highlights := text.Highlights(f); highlights != "" {
 		h.Set("Terminal-Highlights", ascii(highlights))
 	}
-	h.Set("Terminal-Keyboard", ascii(observe.Keyboard(f.Keyboard, "", time.Now())))
-	notes = observe.Withheld(f.Blackout) + notes
+	h.Set("Terminal-Keyboard", ascii(text.Keyboard(f.Keyboard, "", time.Now())))
+	notes = text.Withheld(f.Blackout) + notes
 	note(w, notes)
 }
 
@@ -170,7 +170,7 @@ func ascii(s string) string {
 	}, s)
 }
 
-func text(w http.ResponseWriter, rows string) error {
+func writeText(w http.ResponseWriter, rows string) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if rows != "" {
 		rows += "\n"
@@ -230,6 +230,6 @@ func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	if got == nil {
 		return err
 	}
-	head(w, got.Frame, observe.Notes(got.Frame)+observe.Unseen("row of history", got.HiddenText))
-	return page(w, got.Frame, door.History(got, q.Has("from")), tokens)
+	head(w, got.Frame, text.Notes(got.Frame)+text.Unseen("row of history", got.HiddenText))
+	return page(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
 }

@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"net/url"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
-// door is how a visitor asks for more.
-var door = observe.Door{
+// dialect is how a visitor asks for more.
+var dialect = text.Dialect{
 	Limit: "max_tokens",
 	Lines: func(first uint64, n int) string { return fmt.Sprintf("history?from=%d&lines=%d", first, n) },
 	Older: "more lines, or from",
@@ -30,7 +30,7 @@ func budget(q url.Values, format string) (int, error) {
 		return 0, err
 	}
 	given := int(n) //nolint:gosec // bounded above
-	if _, err := observe.CheckTokens(&given, door.Limit); err != nil {
+	if _, err := text.CheckTokens(&given, dialect.Limit); err != nil {
 		return 0, &protocol.Error{Code: protocol.CodeBadMessage, Field: "max_tokens", Message: err.Error()}
 	}
 	return given, nil
@@ -46,12 +46,12 @@ func following(q url.Values, format string) (int, error) {
 }
 
 // page writes the rows of a page as text, and its words into a header field, which a program cannot write.
-func page(w http.ResponseWriter, f *protocol.Frame, p observe.Page, tokens int) error {
-	p.Head = observe.Notes(f) + observe.Highlights(f)
-	words, rows := p.Parts(tokens, door.Limit)
+func page(w http.ResponseWriter, f *protocol.Frame, p text.Page, tokens int) error {
+	p.Head = text.Notes(f) + text.Highlights(f)
+	words, rows := p.Parts(tokens, dialect.Limit)
 	if n := len(words); n > 0 && words[n-1] == ':' {
 		words = words[:n-1]
 	}
 	note(w, words)
-	return text(w, rows)
+	return writeText(w, rows)
 }

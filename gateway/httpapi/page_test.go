@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -55,7 +55,7 @@ func TestHistoryByNumberAndWithinABudget(t *testing.T) {
 		got := server.do("GET", path+fmt.Sprintf("history?max_tokens=%d", tokens), "")
 		note := got.header.Get("Terminal-Note")
 		require.Contains(t, note, "left out, they are too long for max_tokens (history?from=50&lines=")
-		require.LessOrEqual(t, observe.Tokens(got.body+note+got.header.Get("Terminal-Highlights")), tokens)
+		require.LessOrEqual(t, text.Tokens(got.body+note+got.header.Get("Terminal-Highlights")), tokens)
 		require.Contains(t, got.body, "row number 149\n")
 	}
 	for query, want := range map[string]string{

@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -49,9 +49,9 @@ func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, i
 		s.learn(grant.AgentID)
 		return noted(grant.Notes, s.granted(info, grant)), nil
 	}
-	words := observe.Ended(revoke.Reason)
+	words := text.Ended(revoke.Reason)
 	if len(revoke.Notes) > 0 {
-		words += "; " + observe.Messages(revoke.Notes)
+		words += "; " + text.Messages(revoke.Notes)
 	}
 	if revoke.Reason == protocol.ReasonRefused || revoke.Reason == protocol.ReasonReclaimed {
 		return "", fmt.Errorf("refused: %s; do not ask again for the same thing unless the user tells you to, terminal_read still works", words)
@@ -60,7 +60,7 @@ func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, i
 }
 
 func (s *Server) granted(info protocol.SessionInfo, grant *protocol.ControlGrant) string {
-	words := observe.Grant(grant.Level, grant.ExpiresAt, s.cfg.Now())
+	words := text.Grant(grant.Level, grant.ExpiresAt, s.cfg.Now())
 	if words != "" {
 		words = " (" + words + ")"
 	}
@@ -75,7 +75,7 @@ func (s *Server) granted(info protocol.SessionInfo, grant *protocol.ControlGrant
 // clientName is what the user reads: the name that the client gives itself.
 func clientName(req *mcp.CallToolRequest) string {
 	if info := req.ClientInfo(); info != nil {
-		if name := observe.Name(info.Name); name != "" {
+		if name := text.Name(info.Name); name != "" {
 			return name
 		}
 	}
@@ -83,15 +83,15 @@ func clientName(req *mcp.CallToolRequest) string {
 }
 
 // sentence checks text that the user will read, and takes out what they could not see (SAFETY R47).
-func sentence(field, text string) (string, error) {
-	text = strings.Join(strings.Fields(observe.Clean(text)), " ")
-	if len(text) > protocol.MaxReason {
-		return "", fmt.Errorf("%s is %d bytes long, at most %d are shown to the user: say it shorter", field, len(text), protocol.MaxReason)
+func sentence(field, reason string) (string, error) {
+	reason = strings.Join(strings.Fields(text.Clean(reason)), " ")
+	if len(reason) > protocol.MaxReason {
+		return "", fmt.Errorf("%s is %d bytes long, at most %d are shown to the user: say it shorter", field, len(reason), protocol.MaxReason)
 	}
-	if text == "" && field == "reason" {
+	if reason == "" && field == "reason" {
 		return "", errors.New("reason holds nothing that the user could read: say in one sentence what you want to do")
 	}
-	return text, nil
+	return reason, nil
 }
 
 type releaseArgs struct {
@@ -112,7 +112,7 @@ func (s *Server) release(ctx context.Context, _ *mcp.CallToolRequest, in release
 	refused, ok := errors.AsType[*protocol.Error](err)
 	switch {
 	case ok && refused.Code == protocol.CodeExited:
-		return observe.Name(info.SessionID) + " has ended: there is no keyboard to give back", nil
+		return text.Name(info.SessionID) + " has ended: there is no keyboard to give back", nil
 	case ok && refused.Code == protocol.CodeNoGrant: // giving back twice changes nothing
 	case err != nil:
 		return "", err

@@ -3,7 +3,7 @@ package mcp
 import (
 	"errors"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -20,15 +20,15 @@ func explainPlainly(err error) string {
 	if !ok {
 		return err.Error()
 	}
-	text := observe.Refusal(refused.Code, refused.Message)
+	out := text.Refusal(refused.Code, refused.Message)
 	next := next(refused.Code)
 	if refused.RetryAfterMs > 0 {
 		next = "do not ask before that, nor then if the user does not want it; terminal_read still works"
 	}
 	if next != "" {
-		text += "; " + next
+		out += "; " + next
 	}
-	return text
+	return out
 }
 
 // partly is a failure after something was typed already: the agent has to know what.

@@ -176,7 +176,7 @@ func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.C
 		mark = func() string { return "m4rk" }
 	}
 	server := New(Config{
-		Terminals: f, Programs: programs, Draw: f.draw, Lacking: func(p protocol.Screen) int { return strings.Count(strings.Join(p.Lines, ""), "漢") }, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
+		Terminals: f, Programs: programs, Draw: f.draw, MissingGlyphs: func(p protocol.Screen) int { return strings.Count(strings.Join(p.Lines, ""), "漢") }, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
 		ProgressEvery: time.Millisecond, LookEvery: time.Millisecond,
 	})
 	near, far := mcp.NewInMemoryTransports()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -32,23 +32,23 @@ func (s *Server) list(ctx context.Context, _ *mcp.CallToolRequest, _ listArgs) (
 	if len(sessions) == 0 {
 		return "there are no terminals: " + s.howToStart(), nil
 	}
-	return s.lines(observe.Listed(sessions)), nil
+	return s.lines(text.Listed(sessions)), nil
 }
 
 // lines is a list of sessions, of which ended more are not in it.
 func (s *Server) lines(sessions []protocol.SessionInfo, ended int) string {
 	lines := make([]string, len(sessions))
 	for i, info := range sessions {
-		lines[i] = observe.Line(info, s.me(), s.cfg.Now())
+		lines[i] = text.Line(info, s.me(), s.cfg.Now())
 	}
-	text, left := observe.Oldest(strings.Join(lines, "\n"))
+	out, left := text.Oldest(strings.Join(lines, "\n"))
 	if left > 0 {
-		text += fmt.Sprintf("\n%d more are left out", left)
+		out += fmt.Sprintf("\n%d more are left out", left)
 	}
 	if ended > 0 {
-		text += "\n" + observe.MoreEnded(ended)
+		out += "\n" + text.MoreEnded(ended)
 	}
-	return text
+	return out
 }
 
 // find is the terminal that a call means: the one with that id, or without an id the only one that runs. A wrong id is
@@ -67,12 +67,12 @@ func (s *Server) find(ctx context.Context, id string) (protocol.SessionInfo, err
 			running = append(running, info)
 		}
 	}
-	known := s.lines(observe.Meant(sessions))
+	known := s.lines(text.Candidates(sessions))
 	switch {
 	case len(sessions) == 0:
 		return protocol.SessionInfo{}, fmt.Errorf("there are no terminals: %s", s.howToStart())
 	case id != "":
-		return protocol.SessionInfo{}, fmt.Errorf("there is no terminal %q; pass one of these ids as terminal:\n%s", observe.Name(id), known)
+		return protocol.SessionInfo{}, fmt.Errorf("there is no terminal %q; pass one of these ids as terminal:\n%s", text.Name(id), known)
 	case len(running) == 1:
 		return running[0], nil
 	case len(running) == 0:
@@ -131,16 +131,16 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 		return "", err
 	}
 	if w := got.Frame.Blackout; w.Hidden() {
-		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: observe.Withheld(w)}
+		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: text.Withheld(w)}
 	}
-	said := observe.Messages(got.Notes)
+	said := text.Messages(got.Notes)
 	switch in.View {
 	case "changes":
-		return s.show(info, got.Frame, door.Changes(got, ask.SinceSeq), tokens, said, unseen(got)), nil
+		return s.show(info, got.Frame, dialect.Changes(got, ask.SinceSeq), tokens, said, unseen(got)), nil
 	case "history":
-		return s.show(info, got.Frame, door.History(got, in.Start != nil), tokens, said, unseen(got)), nil
+		return s.show(info, got.Frame, dialect.History(got, in.Start != nil), tokens, said, unseen(got)), nil
 	}
-	return s.show(info, got.Frame, door.Whole(got.Frame, in.Lines), tokens, said, ""), nil
+	return s.show(info, got.Frame, dialect.Whole(got.Frame, in.Lines), tokens, said, ""), nil
 }
 
 // look is the terminal that ask means, and its screen. Where ask names the terminal, both are asked for at once.
@@ -173,21 +173,21 @@ func (s *Server) look(ctx context.Context, ask *protocol.Read) (protocol.Session
 // that takes is the model's own affair.
 func textBudget(given *int, image bool) (int, error) {
 	const line = 100
-	tokens, err := observe.CheckTokens(given, door.Limit)
+	tokens, err := text.CheckTokens(given, dialect.Limit)
 	switch {
 	case err != nil || !image:
 		return tokens, err
-	case tokens < observe.MinTokens+line:
-		return 0, fmt.Errorf("%s is %d, and with an image it takes %d or more", door.Limit, tokens, observe.MinTokens+line)
+	case tokens < text.MinTokens+line:
+		return 0, fmt.Errorf("%s is %d, and with an image it takes %d or more", dialect.Limit, tokens, text.MinTokens+line)
 	}
 	return tokens - line, nil
 }
 
 // unseen is the note about rows of history with text that the user cannot see.
-func unseen(got *protocol.ReadResult) string { return observe.Unseen("row of history", got.HiddenText) }
+func unseen(got *protocol.ReadResult) string { return text.Unseen("row of history", got.HiddenText) }
 
-// door is how an agent asks for more.
-var door = observe.Door{
+// dialect is how an agent asks for more.
+var dialect = text.Dialect{
 	Limit: "max_tokens",
 	Lines: func(first uint64, n int) string {
 		return fmt.Sprintf("view history with start %d and lines %d", first, n)
@@ -196,41 +196,41 @@ var door = observe.Door{
 }
 
 // noted is an answer with what the user wrote to the agent before it.
-func noted(notes []string, text string) string {
+func noted(notes []string, out string) string {
 	if len(notes) == 0 {
-		return text
+		return out
 	}
-	return observe.Messages(notes) + "\n" + text
+	return text.Messages(notes) + "\n" + out
 }
 
 // header is the first line over a frame, and what has to be known of it.
 func (s *Server) header(info protocol.SessionInfo, f *protocol.Frame) string {
-	return observe.Header(info, f, s.me(), s.cfg.Now()) + observe.Notes(f)
+	return text.Header(info, f, s.me(), s.cfg.Now()) + text.Notes(f)
 }
 
 // show is an answer: what was said before, the header, more notes, each after a line feed, and the page of a frame with what
 // stands out there.
-func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p observe.Page, tokens int, before, notes string) string {
+func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page, tokens int, before, notes string) string {
 	p.Head = line(before, s.header(info, f)+notes)
 	if f.Blackout.Hidden() {
 		return p.Head
 	}
-	p.Brief = line(before, observe.Header(info, f, s.me(), s.cfg.Now())) // notes are about rows
+	p.Brief = line(before, text.Header(info, f, s.me(), s.cfg.Now())) // notes are about rows
 	if p.Bare {
-		return p.Fit(tokens, door.Limit)
+		return p.Fit(tokens, dialect.Limit)
 	}
 	mark := s.cfg.Mark()
 	fenced := func(highlights string) func(string) string {
-		return func(rows string) string { return observe.Fenced(mark, rows, highlights) }
+		return func(rows string) string { return text.Fenced(mark, rows, highlights) }
 	}
-	highlights := observe.Highlights(f)
+	highlights := text.Highlights(f)
 	if highlights != "" {
 		plain := p
-		plain.Wrap = fenced("left out for " + door.Limit)
+		plain.Wrap = fenced("left out for " + dialect.Limit)
 		p.Plain = &plain
 	}
 	p.Wrap = fenced(highlights)
-	return p.Fit(tokens, door.Limit)
+	return p.Fit(tokens, dialect.Limit)
 }
 
 type waitArgs struct {
@@ -248,7 +248,7 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if err != nil {
 		return "", err
 	}
-	until, err := observe.Until(in.For, in.Value)
+	until, err := text.Until(in.For, in.Value)
 	if err != nil {
 		return "", err
 	}
@@ -276,9 +276,9 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if in.SinceRev != nil {
 		news := got.Read()
 		news.Frame = frame
-		return s.show(info, frame, door.Changes(news, *in.SinceRev), tokens, said, unseen(news)), nil
+		return s.show(info, frame, dialect.Changes(news, *in.SinceRev), tokens, said, unseen(news)), nil
 	}
-	return s.show(info, frame, door.Whole(frame, 0), tokens, said, ""), nil
+	return s.show(info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }
 
 // await waits for a fact while it tells the client that it still does, and always has a frame at the end.
@@ -312,9 +312,9 @@ func (s *Server) matched(got *protocol.WaitResult, until protocol.Until) string 
 		if got.Matched == "granted" && got.Frame != nil {
 			s.learn(got.Frame.Keyboard.AgentID)
 		}
-		return "matched: true (" + observe.Name(got.Matched) + ")"
+		return "matched: true (" + text.Name(got.Matched) + ")"
 	case until.Waiting:
-		if how := observe.Met(got); how != "" {
+		if how := text.FormatMatch(got); how != "" {
 			return "matched: true (" + how + ")"
 		}
 	}

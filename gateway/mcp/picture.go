@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -57,7 +57,7 @@ func (s *Server) picture(ctx context.Context, terminal string) (line string, pix
 		return "", nil, err
 	}
 	if w := got.Frame.Blackout; w.Hidden() {
-		return "", nil, &protocol.Error{Code: protocol.CodeBlackout, Message: observe.Withheld(w)}
+		return "", nil, &protocol.Error{Code: protocol.CodeBlackout, Message: text.Withheld(w)}
 	}
 	pixels, cell, err := s.cfg.Draw(got.Frame.Screen, maxSide)
 	if err != nil {
@@ -70,9 +70,9 @@ func (s *Server) picture(ctx context.Context, terminal string) (line string, pix
 	if err != nil {
 		return "", nil, fmt.Errorf("look at the picture: %w", err)
 	}
-	line = observe.Picture(got.Frame.Seq, size.Width, size.Height, cell.X, cell.Y)
-	if s.cfg.Lacking != nil {
-		line += observe.Lacking(s.cfg.Lacking(got.Frame.Screen))
+	line = text.Picture(got.Frame.Seq, size.Width, size.Height, cell.X, cell.Y)
+	if s.cfg.MissingGlyphs != nil {
+		line += text.FormatMissingGlyphs(s.cfg.MissingGlyphs(got.Frame.Screen))
 	}
 	if info.State != protocol.StateRunning {
 		line += "; its colours went with the program" // what is left of it is the last snapshot, which has none

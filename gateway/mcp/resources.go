@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -56,7 +56,7 @@ func (s *Server) listEach(next mcp.MethodHandler) mcp.MethodHandler {
 			for _, view := range []string{"screen", "history"} {
 				list.Resources = append(list.Resources, &mcp.Resource{
 					URI: scheme + info.SessionID + "/" + view, Name: info.SessionID + "-" + view,
-					Title: observe.Command(info) + ", " + view, MIMEType: plainText,
+					Title: text.Command(info) + ", " + view, MIMEType: plainText,
 				})
 			}
 		}
@@ -86,13 +86,13 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	if !ok {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	var text string
+	var out string
 	var err error
 	switch view {
 	case "sessions":
-		text, err = s.list(ctx, nil, listArgs{})
+		out, err = s.list(ctx, nil, listArgs{})
 	default:
-		text, err = s.read(ctx, nil, readArgs{Terminal: terminal, View: view})
+		out, err = s.read(ctx, nil, readArgs{Terminal: terminal, View: view})
 	}
 	if err != nil {
 		if s.isMissing(ctx, terminal) {
@@ -100,7 +100,7 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		}
 		return nil, errors.New(explain(err))
 	}
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: plainText, Text: text}}}, nil
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: plainText, Text: out}}}, nil
 }
 
 // isMissing reports whether there is no such terminal, as far as that can be known.
@@ -284,7 +284,7 @@ func digest(sessions []protocol.SessionInfo) string {
 	var b strings.Builder
 	for _, info := range sessions {
 		k := info.Keyboard
-		fmt.Fprintf(&b, "%s %s %dx%d %s %s %s %t\n", info.SessionID, observe.State(info), info.Cols, info.Rows, k.Holder, k.AgentID, k.Asking, k.Paused)
+		fmt.Fprintf(&b, "%s %s %dx%d %s %s %s %t\n", info.SessionID, text.State(info), info.Cols, info.Rows, k.Holder, k.AgentID, k.Asking, k.Paused)
 	}
 	return b.String()
 }

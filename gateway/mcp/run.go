@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/gateway/typist"
 	"terminalproxy/protocol"
 )
@@ -59,7 +59,7 @@ type runArgs struct {
 }
 
 func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (string, error) {
-	tokens, err := observe.CheckTokens(in.MaxTokens, door.Limit)
+	tokens, err := text.CheckTokens(in.MaxTokens, dialect.Limit)
 	if err != nil {
 		return "", err
 	}
@@ -97,10 +97,10 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	case !got.Met:
 		started += "\nthe screen had not settled when the time was over; the program is still running"
 	}
-	if note := observe.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
+	if note := text.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
 		started += "\n" + note + ": terminal_read with view history shows " + map[bool]string{true: "the last of them", false: "them"}[got.ExitCode != nil]
 	}
-	return s.show(info, frame, door.Whole(frame, 0), tokens, started, ""), nil
+	return s.show(info, frame, dialect.Whole(frame, 0), tokens, started, ""), nil
 }
 
 // first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while
@@ -149,7 +149,7 @@ func (s *Server) closeTerminal(ctx context.Context, req *mcp.CallToolRequest, in
 	case err != nil:
 		return "", err
 	case !got.Met || got.ExitCode == nil:
-		return "", fmt.Errorf("%s has not ended within %s; terminal_close with force kills it", info.SessionID, observe.Span(closeWithin))
+		return "", fmt.Errorf("%s has not ended within %s; terminal_close with force kills it", info.SessionID, text.Span(closeWithin))
 	}
 	return closed(info, *got.ExitCode), nil
 }

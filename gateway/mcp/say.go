@@ -6,7 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -24,7 +24,7 @@ type sayArgs struct {
 }
 
 func (s *Server) say(ctx context.Context, req *mcp.CallToolRequest, in sayArgs) (string, error) {
-	text, err := observe.ToUser(in.Text)
+	message, err := text.ToUser(in.Text)
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func (s *Server) say(ctx context.Context, req *mcp.CallToolRequest, in sayArgs) 
 		return "", err
 	}
 	waiting, err := s.cfg.Terminals.Say(ctx, &protocol.Note{
-		SessionID: info.SessionID, From: protocol.FromAgent, AgentName: clientName(req), Text: text,
+		SessionID: info.SessionID, From: protocol.FromAgent, AgentName: clientName(req), Text: message,
 	})
 	if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.CodeBusy {
 		return "", errors.New(refused.Message + "; put what you have to say into one message, later")
@@ -41,5 +41,5 @@ func (s *Server) say(ctx context.Context, req *mcp.CallToolRequest, in sayArgs) 
 	if err != nil {
 		return "", err
 	}
-	return observe.Said(waiting), nil
+	return text.FormatDelivery(waiting), nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/gateway/typist"
 	"terminalproxy/protocol"
 )
@@ -32,7 +32,7 @@ type sendArgs struct {
 }
 
 func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs) (string, error) {
-	tokens, err := observe.CheckTokens(in.MaxTokens, door.Limit)
+	tokens, err := text.CheckTokens(in.MaxTokens, dialect.Limit)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	typed, err := typist.Type(ctx, s.cfg.Terminals, what)
 	if err != nil {
 		if len(typed.Parts) > 0 {
-			err = &partly{cause: err, receipt: observe.Receipt(typed.Parts)}
+			err = &partly{cause: err, receipt: text.Receipt(typed.Parts)}
 		}
 		return "", err
 	}
@@ -92,14 +92,14 @@ func (in sendArgs) until() (protocol.Until, error) {
 	case in.WaitFor == "":
 		return protocol.Until{}, nil
 	}
-	return observe.Until(in.WaitFor, in.Value)
+	return text.Until(in.WaitFor, in.Value)
 }
 
 // outcome is the answer when everything arrived: the receipt, and what the screen became.
 func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *typist.Typed,
 	tokens int, in sendArgs, until protocol.Until, deadline time.Time,
 ) (string, error) {
-	receipt, frame := observe.Receipt(typed.Parts), typed.Last().Frame
+	receipt, frame := text.Receipt(typed.Parts), typed.Last().Frame
 	if in.WaitFor == "" {
 		settles := in.SettleMs == nil || *in.SettleMs > 0 // else nobody wanted to know
 		receipt = line(receipt, typed.Odd(frame))
@@ -120,49 +120,49 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	}
 	said := noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until))
 	if got.ExitCode != nil && got.Frame != nil && frame.Since != 0 { // nobody can read later what left the screen
-		return s.show(info, frame, door.Changes(got.Read(), typed.Before.Seq), tokens, said, unseen(got.Read())), nil
+		return s.show(info, frame, dialect.Changes(got.Read(), typed.Before.Seq), tokens, said, unseen(got.Read())), nil
 	}
 	return s.now(ctx, info, typed.Before, frame, tokens, said), nil
 }
 
 // line is a text and a line more below it, where there are both.
-func line(text, more string) string {
-	if text == "" || more == "" {
-		return text + more
+func line(out, more string) string {
+	if out == "" || more == "" {
+		return out + more
 	}
-	return text + "\n" + more
+	return out + "\n" + more
 }
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
 func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *typist.Typed, got *protocol.InputResult, tokens int) error {
-	text, advice := observe.Refusal(got.Reason, got.Message), next(got.Reason)
+	out, advice := text.Refusal(got.Reason, got.Message), next(got.Reason)
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
 		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
-	if observe.CutOff(got) {
-		text = "control ended while you typed: " + observe.Ended(got.Ended)
+	if text.CutOff(got) {
+		out = "control ended while you typed: " + text.Ended(got.Ended)
 		advice = "look before anything else; if you still need the keyboard, call terminal_request_control"
 		show = true
 	}
 	if advice != "" {
-		text += "; " + advice
+		out += "; " + advice
 	}
 	if notes := typed.Notes(); len(notes) > 0 {
-		text += "\n" + observe.Messages(notes)
+		out += "\n" + text.Messages(notes)
 	}
-	text += "\n" + observe.Receipt(typed.Parts)
-	if left := observe.Left(got.LeftOnLine); left != "" {
-		text += "\n" + left
+	out += "\n" + text.Receipt(typed.Parts)
+	if left := text.Left(got.LeftOnLine); left != "" {
+		out += "\n" + left
 	}
 	if show {
 		// The whole screen: what the agent has seen of it is not what was there just before.
-		text = s.now(ctx, info, &protocol.Frame{}, got.Frame, tokens, text)
+		out = s.now(ctx, info, &protocol.Frame{}, got.Frame, tokens, out)
 	}
-	return errors.New(text)
+	return errors.New(out)
 }
 
 // now is the screen after typing, behind what was said before: what changed where saying that is shorter, else all of it.
 func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, tokens int, said string) string {
-	lines, known := observe.Screen(before, f)
+	lines, known := text.Screen(before, f)
 	if !known {
 		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
 		if err != nil {
@@ -170,13 +170,13 @@ func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *
 		}
 		f, lines = got.Frame, got.Frame.Screen.Lines
 	}
-	if note := observe.ScrolledOff(before, f); note != "" {
+	if note := text.ScrolledOff(before, f); note != "" {
 		if n := s.unseenSince(ctx, info, before.Seq, f.Line); n > 0 {
-			note = observe.LeftUnseen(n)
+			note = text.LeftUnseen(n)
 		}
 		said += "\n" + note + fmt.Sprintf(": terminal_read with view changes and since_rev %d shows them", before.Seq)
 	}
-	return s.show(info, f, door.After(before, f, lines), tokens, said, "")
+	return s.show(info, f, dialect.After(before, f, lines), tokens, said, "")
 }
 
 // unseenSince is how many rows have left the screen since a revision without being seen, up to a line of the history: as many

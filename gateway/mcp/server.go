@@ -57,8 +57,8 @@ type Config struct {
 	// Draw makes a PNG of a screen whose rows carry SGR sequences, at most side pixels wide and high, and says how large a
 	// cell is in it. Without it there are no pictures.
 	Draw func(screen protocol.Screen, side int) (png []byte, cell image.Point, err error)
-	// Lacking counts the characters of a screen that Draw shows as boxes with their numbers; nil where that is not known.
-	Lacking func(protocol.Screen) int
+	// MissingGlyphs counts the characters of a screen that Draw shows as boxes with their numbers; nil where that is not known.
+	MissingGlyphs func(protocol.Screen) int
 	// Version is the product's, for the client's logs.
 	Version string
 	// Log gets diagnostics; nil is silence. It must not write to the stream that is served.

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -79,11 +79,11 @@ func TestAfterItsGrantTheAgentReadsYou(t *testing.T) {
 	f := newFake()
 	holding(protocol.LevelDrive)(f)
 	s := connect(t, f, eras[2], nil)
-	text, _ := call(t, s, "terminal_read", nil)
-	require.Contains(t, text, "keyboard: claude-code (drive)", "it does not know its id yet")
+	out, _ := call(t, s, "terminal_read", nil)
+	require.Contains(t, out, "keyboard: claude-code (drive)", "it does not know its id yet")
 	_, _ = call(t, s, "terminal_request_control", args{"reason": "type"})
-	text, _ = call(t, s, "terminal_read", nil)
-	require.Contains(t, text, "keyboard: you (drive)")
+	out, _ = call(t, s, "terminal_read", nil)
+	require.Contains(t, out, "keyboard: you (drive)")
 	_, _ = call(t, s, "terminal_send", args{"text": "x"})
 	require.Contains(t, f.said[len(f.said)-1], `input text "x" epoch 3`)
 }
@@ -95,8 +95,8 @@ func TestAWaitAfterTypingCountsFromTheLastKey(t *testing.T) {
 		rev++
 		return &protocol.InputResult{Status: protocol.StatusWritten, Seq: rev}, nil
 	}
-	text, isError := call(t, connect(t, f, eras[2], nil), "terminal_send", args{"text": "make", "enter": true, "wait_for": "text", "value": "make"})
-	require.False(t, isError, text)
+	out, isError := call(t, connect(t, f, eras[2], nil), "terminal_send", args{"text": "make", "enter": true, "wait_for": "text", "value": "make"})
+	require.False(t, isError, out)
 	require.Contains(t, f.said[len(f.said)-1], "after 413", "the echo of the text came with 413, before Enter")
 }
 
@@ -116,9 +116,9 @@ func TestSendsToOneTerminalDoNotMix(t *testing.T) {
 	}
 	s := connect(t, f, eras[2], nil)
 	done := make(chan struct{})
-	for _, text := range []string{"one", "two"} {
+	for _, out := range []string{"one", "two"} {
 		go func() { // ends with its call
-			_, _ = s.CallTool(t.Context(), &mcp.CallToolParams{Name: "terminal_send", Arguments: args{"text": text, "enter": true}})
+			_, _ = s.CallTool(t.Context(), &mcp.CallToolParams{Name: "terminal_send", Arguments: args{"text": out, "enter": true}})
 			done <- struct{}{}
 		}()
 	}
@@ -196,8 +196,8 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 	}
 	f := newFake()
 	f.frame.Screen = protocol.Screen{Cols: 1000, Rows: 1000, Lines: long}
-	for i, text := range long {
-		f.frame.Changed = append(f.frame.Changed, protocol.Row{Row: i, Text: text})
+	for i, out := range long {
+		f.frame.Changed = append(f.frame.Changed, protocol.Row{Row: i, Text: out})
 	}
 	f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
 		frame := f.frame
@@ -218,10 +218,10 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 		{"changes", "terminal_read", args{"terminal": "vim-k3f9", "view": "changes", "since_rev": 1}, nil},
 		{"wait", "terminal_wait", args{"terminal": "vim-k3f9", "for": "exit"}, nil},
 	} {
-		text, _ := call(t, s, at.tool, at.args)
-		require.Less(t, len(text), observe.MaxBytes, at.name)
-		require.Greater(t, len(text), observe.MaxBytes/2, at.name)
-		require.Regexp(t, `left out|\n\.\.\.`, text, at.name)
+		out, _ := call(t, s, at.tool, at.args)
+		require.Less(t, len(out), text.MaxBytes, at.name)
+		require.Greater(t, len(out), text.MaxBytes/2, at.name)
+		require.Regexp(t, `left out|\n\.\.\.`, out, at.name)
 	}
 }
 

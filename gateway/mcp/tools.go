@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -45,7 +45,7 @@ type param struct {
 var (
 	terminalParam = param{name: "terminal", kind: "string", about: "Id from terminal_list. May be left out when exactly one terminal runs."}
 	timeoutParam  = param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait, in milliseconds. Default 10000."}
-	tokensParam   = param{name: "max_tokens", kind: "integer", low: observe.MinTokens, high: observe.MaxTokens, about: "At most so many tokens of answer, counted high; what is left out is named. Default 10000."}
+	tokensParam   = param{name: "max_tokens", kind: "integer", low: text.MinTokens, high: text.MaxTokens, about: "At most so many tokens of answer, counted high; what is left out is named. Default 10000."}
 	valueParam    = param{name: "value", kind: "string", about: "What to look for with text, regex (RE2) and gone; the quiet time with idle, like 500ms."}
 )
 
@@ -66,7 +66,7 @@ func (s *Server) tools() []tool {
 		define("terminal_wait", "Wait for a fact",
 			"Wait until something is so, instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or (control) the user answered your request for the keyboard, took it back, or wrote to you. A timeout is no error.",
 			readOnly(), true, s.wait, terminalParam,
-			param{name: "for", kind: "string", enum: observe.Conditions, required: true, about: "What to wait for."},
+			param{name: "for", kind: "string", enum: text.Conditions, required: true, about: "What to wait for."},
 			valueParam,
 			param{name: "since_rev", kind: "integer", about: "Then say only what is new after this rev, as view changes of terminal_read does."},
 			tokensParam, timeoutParam, imageParam),
@@ -106,7 +106,7 @@ func (s *Server) tools() []tool {
 }
 
 // waitFor is what can follow typing: all conditions but the decision on a request.
-var waitFor = observe.Conditions[:len(observe.Conditions)-1]
+var waitFor = text.Conditions[:len(text.Conditions)-1]
 
 func readOnly() *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -77,5 +77,5 @@ func (m *Mouse) words(at *protocol.Cell) string {
 	if m.At != nil {
 		at = m.At
 	}
-	return observe.Mouse(m.Act, m.On, at, m.To)
+	return text.Mouse(m.Act, m.On, at, m.To)
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -65,7 +65,7 @@ type Typed struct {
 	// Before is the screen before the first key.
 	Before *protocol.Frame
 	// Parts are the inputs in order, those that were never sent included.
-	Parts []observe.Part
+	Parts []text.Part
 	// After is the newest revision that was there before the last part: what that part caused is younger.
 	After uint64
 	// Held says that the deadline was moved for the user's sake.
@@ -221,7 +221,7 @@ func (t *Typed) Odd(frame *protocol.Frame) string {
 	if frame == nil || frame.Blackout.Hidden() || frame.Activity != nil && frame.Activity.State == "exited" {
 		return ""
 	}
-	return observe.Reaction(t.Reacted(frame.Seq), t.Before, frame)
+	return text.Reaction(t.Reacted(frame.Seq), t.Before, frame)
 }
 
 // allow gives the user time to decide where the grant leaves something to them.
@@ -239,7 +239,7 @@ func Left(deadline time.Time) int64 { return max(1, time.Until(deadline).Millise
 func (t Text) inputs(out *Typed) []*protocol.Input {
 	var all []*protocol.Input
 	add := func(what string, kind protocol.InputKind, data string) {
-		out.Parts = append(out.Parts, observe.Part{What: what})
+		out.Parts = append(out.Parts, text.Part{What: what})
 		all = append(all, &protocol.Input{SessionID: t.SessionID, InputKind: kind, Data: data, SettleMs: t.SettleMs})
 	}
 	if t.Mouse != nil {
@@ -248,18 +248,18 @@ func (t Text) inputs(out *Typed) []*protocol.Input {
 	}
 	switch {
 	case t.Paste != "":
-		add(observe.Text("paste", t.Paste), protocol.InputPaste, t.Paste)
+		add(text.Text("paste", t.Paste), protocol.InputPaste, t.Paste)
 	case out.Before.Screen.Modes.BracketedPaste && (strings.ContainsAny(t.Text, "\r\n") || len(t.Text) > longLine):
 		// Line by line the program would act on each Enter; as a paste it takes the lines as one text.
-		add(observe.Text("text, as a paste", t.Text), protocol.InputPaste, t.Text)
+		add(text.Text("text, as a paste", t.Text), protocol.InputPaste, t.Text)
 	case strings.ContainsAny(t.Text, "\r\n"):
-		add(observe.Text("text, line by line", t.Text), protocol.InputText, t.Text)
+		add(text.Text("text, line by line", t.Text), protocol.InputText, t.Text)
 	case t.Text != "":
-		add(observe.Text("text", t.Text), protocol.InputText, t.Text)
+		add(text.Text("text", t.Text), protocol.InputText, t.Text)
 	}
 	if len(t.Keys) > 0 {
 		keys := names(t.Keys)
-		add("keys "+observe.Keys(keys), protocol.InputKeys, keys)
+		add("keys "+text.Keys(keys), protocol.InputKeys, keys)
 	}
 	if t.Enter {
 		add("Enter", protocol.InputKeys, "enter")

@@ -9,16 +9,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 )
 
 var revOf = regexp.MustCompile(` rev (\d+) `)
 
 // rev is the revision in an answer's header.
-func rev(t *testing.T, text string) int {
+func rev(t *testing.T, out string) int {
 	t.Helper()
-	m := revOf.FindStringSubmatch(text)
-	require.NotNil(t, m, text)
+	m := revOf.FindStringSubmatch(out)
+	require.NotNil(t, m, out)
 	n, err := strconv.Atoi(m[1])
 	require.NoError(t, err)
 	return n
@@ -30,46 +30,46 @@ const counting = `i=0; while read -r n; do for _ in $(seq $n); do i=$((i+1)); ec
 func TestAnAgentFollowsALog(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
-	id, text := a.runs(args{"program": "bash", "args": []string{"-c", counting}, "wait_for": "waiting"})
+	id, out := a.runs(args{"program": "bash", "args": []string{"-c", counting}, "wait_for": "waiting"})
 	seen := map[int]int{}
-	note := func(text string) {
-		for _, m := range regexp.MustCompile(`line number (\d+) of the log`).FindAllStringSubmatch(text, -1) {
+	note := func(out string) {
+		for _, m := range regexp.MustCompile(`line number (\d+) of the log`).FindAllStringSubmatch(out, -1) {
 			n, _ := strconv.Atoi(m[1])
 			seen[n]++
 		}
 	}
-	at, printed := rev(t, text), 0
+	at, printed := rev(t, out), 0
 	for _, n := range []int{5, 10, 12, 3, 200, 1} {
 		printed += n
 		last := fmt.Sprintf("number %d of", printed)
 		a.good("terminal_send", args{"text": strconv.Itoa(n), "enter": true, "wait_for": "text", "value": last}, "matched: true")
-		text := a.good("terminal_read", args{"view": "changes", "since_rev": at}, last)
+		out := a.good("terminal_read", args{"view": "changes", "since_rev": at}, last)
 		if n == 12 {
-			require.Regexp(t, `since rev \d+ all rows moved up by \d+; rows changed besides`, text)
+			require.Regexp(t, `since rev \d+ all rows moved up by \d+; rows changed besides`, out)
 		}
 		if n == 200 {
-			require.Contains(t, text, "rows that you have not seen left the screen, lines ")
+			require.Contains(t, out, "rows that you have not seen left the screen, lines ")
 		}
-		note(text)
-		at = rev(t, text)
+		note(out)
+		at = rev(t, out)
 	}
 	for i := 1; i <= printed; i++ {
 		require.Equal(t, 1, seen[i], "line %d is read once", i)
 	}
-	text = a.good("terminal_send", args{"text": "50", "enter": true, "wait_for": "text", "value": "number 281 of"},
+	out = a.good("terminal_send", args{"text": "50", "enter": true, "wait_for": "text", "value": "number 281 of"},
 		"rows that you have not seen left the screen: terminal_read with view changes and since_rev")
-	text = a.good("terminal_wait", args{"for": "text", "value": "number 281", "since_rev": rev(t, text)})
-	require.Contains(t, text, "nothing changed since")
+	out = a.good("terminal_wait", args{"for": "text", "value": "number 281", "since_rev": rev(t, out)})
+	require.Contains(t, out, "nothing changed since")
 
 	// The numbers of lines last: a page begins where the one before ended.
 	next := 0
 	for want := 1; ; {
-		text := a.good("terminal_read", args{"view": "history", "start": next, "lines": 100})
-		for _, m := range regexp.MustCompile(`line number (\d+) of the log`).FindAllStringSubmatch(text, -1) {
+		out := a.good("terminal_read", args{"view": "history", "start": next, "lines": 100})
+		for _, m := range regexp.MustCompile(`line number (\d+) of the log`).FindAllStringSubmatch(out, -1) {
 			require.Equal(t, strconv.Itoa(want), m[1])
 			want++
 		}
-		m := regexp.MustCompile(`it goes on: view history with start (\d+)`).FindStringSubmatch(text)
+		m := regexp.MustCompile(`it goes on: view history with start (\d+)`).FindStringSubmatch(out)
 		if m == nil {
 			require.Equal(t, 282, want)
 			break
@@ -78,14 +78,14 @@ func TestAnAgentFollowsALog(t *testing.T) {
 	}
 	a.fails("terminal_read", args{"view": "history", "start": 100_000}, "line 100000 has not left the screen yet: the history has the lines 0 to ")
 
-	text = a.good("terminal_read", args{"view": "history", "max_tokens": 400}, "left out, they are too long for max_tokens (view history with start ")
-	require.LessOrEqual(t, observe.Tokens(text), 400)
+	out = a.good("terminal_read", args{"view": "history", "max_tokens": 400}, "left out, they are too long for max_tokens (view history with start ")
+	require.LessOrEqual(t, text.Tokens(out), 400)
 	a.fails("terminal_read", args{"max_tokens": 0}, "give 200 or more")
 	a.fails("terminal_send", args{"text": "1", "enter": true, "max_tokens": 3}, "give 200 or more")
 
 	require.Contains(t, w.good("read", id, "--history", "2", "--from", "100"), "2 rows of history, lines 100 to 101 (it goes on: --history 2 --from 102)")
 	require.Contains(t, w.good("read", id, "--since", strconv.Itoa(at)), "rows")
-	require.LessOrEqual(t, observe.Tokens(w.good("read", id, "--history", "200", "--max-tokens", "300")), 300)
+	require.LessOrEqual(t, text.Tokens(w.good("read", id, "--history", "200", "--max-tokens", "300")), 300)
 	for _, c := range []struct {
 		args []string
 		want string
@@ -107,19 +107,19 @@ func TestAnAgentFollowsALog(t *testing.T) {
 func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])
-	all := func(text string) {
+	all := func(out string) {
 		t.Helper()
 		for i := 1; i <= 200; i++ {
-			require.Contains(t, text, fmt.Sprintf("last words, number %d\n", i))
+			require.Contains(t, out, fmt.Sprintf("last words, number %d\n", i))
 		}
 	}
 	printing := args{"program": "bash", "args": []string{"-c", "read -r; for i in $(seq 200); do echo last words, number $i; done"}, "wait_for": "waiting"}
 	first, _ := a.runs(printing)
-	text := a.good("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit"}, "exit status 0", "rows that you have not seen left the screen, lines ")
-	all(text)
+	out := a.good("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit"}, "exit status 0", "rows that you have not seen left the screen, lines ")
+	all(out)
 
-	second, text := a.runs(printing)
-	since := rev(t, text)
+	second, out := a.runs(printing)
+	since := rev(t, out)
 	waiting := a.start("terminal_wait", args{"terminal": second, "for": "exit", "since_rev": since})
 	a.good("terminal_send", args{"terminal": second, "enter": true})
 	got := w.answered(waiting)
@@ -134,9 +134,9 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 
 // What is selected is seen by its background alone.
 func TestAnAgentSeesWhatIsSelected(t *testing.T) {
-	text := ""
+	out := ""
 	for n := range 60 {
-		text += "line " + strconv.Itoa(n+1) + " of a text\n"
+		out += "line " + strconv.Itoa(n+1) + " of a text\n"
 	}
 	for name, c := range map[string]struct {
 		program []string
@@ -177,7 +177,7 @@ func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, name)
-			w.write("text", text)
+			w.write("text", out)
 			a := w.agent("claude", eras[1])
 			a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched: true")
 			got := ""

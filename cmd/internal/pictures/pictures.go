@@ -45,9 +45,9 @@ func Fit(p protocol.Screen, side int) (png []byte, cell image.Point, err error) 
 	return b.Bytes(), cell, err
 }
 
-// Lacking counts the characters that a picture in pixels shows as boxes with their numbers. A screen of which there is no
+// MissingGlyphs counts the characters that a picture in pixels shows as boxes with their numbers. A screen of which there is no
 // picture lacks none.
-func Lacking(p protocol.Screen) int {
+func MissingGlyphs(p protocol.Screen) int {
 	s, err := replay(p)
 	if err != nil {
 		return 0

@@ -64,8 +64,8 @@ func TestAPictureForAModelIsSmall(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []int{c.cols * cell.X, c.rows * cell.Y}, []int{size.Width, size.Height})
 	}
-	require.Equal(t, 2, Lacking(protocol.Screen{Cols: 9, Rows: 1, Lines: []string{"\x1b[31m漢字 x"}}))
-	require.Zero(t, Lacking(protocol.Screen{Cols: -1, Rows: 1}))
+	require.Equal(t, 2, MissingGlyphs(protocol.Screen{Cols: 9, Rows: 1, Lines: []string{"\x1b[31m漢字 x"}}))
+	require.Zero(t, MissingGlyphs(protocol.Screen{Cols: -1, Rows: 1}))
 	_, _, err := Fit(protocol.Screen{Cols: 1000, Rows: 10}, 1568)
 	require.ErrorContains(t, err, "at most 392 and 196")
 	_, _, err = Fit(protocol.Screen{Cols: -1, Rows: 10}, 1568)

@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 )
 
 // bill is what a task cost the model.
@@ -28,7 +28,7 @@ func (c *bill) call(said, answer string) {
 	c.calls++
 	c.written += len(said)
 	c.read += len(answer)
-	c.tokens += observe.Tokens(answer)
+	c.tokens += text.Tokens(answer)
 	c.text.WriteString(answer + "\n")
 }
 
@@ -90,10 +90,10 @@ func BenchmarkTools(b *testing.B) {
 	for b.Loop() {
 		got, err := a.session.ListTools(a.ctx, nil)
 		require.NoError(b, err)
-		text, err := json.Marshal(got.Tools)
+		out, err := json.Marshal(got.Tools)
 		require.NoError(b, err)
-		b.ReportMetric(float64(len(text)), "read-B/op")
-		b.ReportMetric(float64(observe.Tokens(string(text))), "read-tokens/op")
+		b.ReportMetric(float64(len(out)), "read-B/op")
+		b.ReportMetric(float64(text.Tokens(string(out))), "read-tokens/op")
 	}
 }
 
@@ -164,8 +164,8 @@ func withTools(b *testing.B, t *task, c *bill, bin string) {
 		if s.exit {
 			with["wait_for"] = "exit"
 		}
-		text := a.call("terminal_send", with)
-		require.False(b, s.exit && !strings.Contains(text, "exit status 0"), text)
+		out := a.call("terminal_send", with)
+		require.False(b, s.exit && !strings.Contains(out, "exit status 0"), out)
 	}
 	for t.follow != "" && !strings.Contains(c.text.String()[from:], t.follow) {
 		a.call("terminal_wait", args{"for": "text", "value": t.follow, "since_rev": a.rev, "timeout_ms": 1000})

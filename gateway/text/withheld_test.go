@@ -1,11 +1,11 @@
-package observe_test
+package text_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -20,6 +20,6 @@ func TestWhoAnswersAQuestionForAPassword(t *testing.T) {
 			"the user does that with gateway attach and the terminal's id; the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends the program"},
 	} {
 		c.w.Why = protocol.BlackoutPassword
-		require.Equal(t, c.want, observe.Withheld(&c.w))
+		require.Equal(t, c.want, text.Withheld(&c.w))
 	}
 }

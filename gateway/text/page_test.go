@@ -1,4 +1,4 @@
-package observe_test
+package text_test
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
 func TestTokensAreCountedHigh(t *testing.T) {
 	tests := []struct {
-		text string
+		in   string
 		want int
 	}{
 		{"", 0},
@@ -38,7 +38,7 @@ func TestTokensAreCountedHigh(t *testing.T) {
 		{"\x1b[0m", 4},
 	}
 	for _, tt := range tests {
-		require.Equal(t, tt.want, observe.Tokens(tt.text), "%q", tt.text)
+		require.Equal(t, tt.want, text.Tokens(tt.in), "%q", tt.in)
 	}
 }
 
@@ -47,17 +47,17 @@ func FuzzTokens(f *testing.F) {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		n := observe.Tokens(a)
+		n := text.Tokens(a)
 		if n > len(a) || n < len(strings.Fields(a)) {
 			t.Fatalf("%q counts %d", a, n)
 		}
-		if both := observe.Tokens(a + b); both > n+observe.Tokens(b)+3 { // a character may be cut in two
+		if both := text.Tokens(a + b); both > n+text.Tokens(b)+3 { // a character may be cut in two
 			t.Fatalf("%q and %q count %d together, more than apart", a, b, both)
 		}
 	})
 }
 
-var door = observe.Door{
+var dialect = text.Dialect{
 	Limit: "max_tokens",
 	Lines: func(first uint64, n int) string { return fmt.Sprintf("start %d, lines %d", first, n) },
 	Older: "lines, or start",
@@ -97,42 +97,42 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same pages each time
 		got := whatever(r)
-		p := door.Changes(got, 400)
+		p := dialect.Changes(got, 400)
 		switch r.IntN(3) {
 		case 0:
-			p = door.History(got, r.IntN(2) == 0)
+			p = dialect.History(got, r.IntN(2) == 0)
 		case 1:
-			p = door.Whole(got.Frame, r.IntN(9))
+			p = dialect.Whole(got.Frame, r.IntN(9))
 		}
 		p.Head = strings.Repeat("header ", r.IntN(20))
 		if !p.Bare {
 			fenced := func(highlights string) func(string) string {
-				return func(rows string) string { return observe.Fenced("m4rk", rows, highlights) }
+				return func(rows string) string { return text.Fenced("m4rk", rows, highlights) }
 			}
 			plain := p
 			plain.Wrap, p.Plain = fenced("left out for max_tokens"), &plain
 			p.Wrap = fenced("row 3 columns 1-4 \"Save\", row 4 columns 1-6 \"Cancel\", row 5 columns 1-20 \"a longer one\"")
 		}
 		tokens := 1 + r.IntN(2000)
-		text := p.Fit(tokens, "max_tokens")
-		if strings.Contains(text, "has no room for them") || len(p.Rows) == 0 && observe.Tokens(text) > tokens {
+		out := p.Fit(tokens, "max_tokens")
+		if strings.Contains(out, "has no room for them") || len(p.Rows) == 0 && text.Tokens(out) > tokens {
 			without++
-			require.Contains(t, text, p.Head, "what has to be said is said")
-			require.NotContains(t, text, "<<<m4rk\nrow")
+			require.Contains(t, out, p.Head, "what has to be said is said")
+			require.NotContains(t, out, "<<<m4rk\nrow")
 			if len(p.Rows) == 0 {
 				continue
 			}
-			fitting := regexp.MustCompile(`give (\d+) or more`).FindStringSubmatch(text)
-			require.NotNil(t, fitting, text)
+			fitting := regexp.MustCompile(`give (\d+) or more`).FindStringSubmatch(out)
+			require.NotNil(t, fitting, out)
 			tokens, _ = strconv.Atoi(fitting[1])
-			text = p.Fit(tokens, "max_tokens") // the number that was named
-			require.NotContains(t, text, "has no room for them")
+			out = p.Fit(tokens, "max_tokens") // the number that was named
+			require.NotContains(t, out, "has no room for them")
 		}
-		require.LessOrEqual(t, observe.Tokens(text), tokens, text)
+		require.LessOrEqual(t, text.Tokens(out), tokens, out)
 		whole := p.Fit(1<<30, "max_tokens")
-		if text != whole {
+		if out != whole {
 			cut++
-			require.Contains(t, text, "left out", "seed %d", seed)
+			require.Contains(t, out, "left out", "seed %d", seed)
 		}
 	}
 	require.Greater(t, cut, 500)
@@ -146,52 +146,52 @@ func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
 	}
 	f := &protocol.Frame{Seq: 500, Line: 54, Screen: protocol.Screen{Cols: 120, Rows: 10, Lines: lines, Scrollback: 4}}
 	got := &protocol.ReadResult{Frame: f, Text: "a\nb\nc\nd", FirstLine: 50, NextLine: 54, OldestLine: 50}
-	text := func(p observe.Page, tokens int) string {
+	out := func(p text.Page, tokens int) string {
 		return strings.SplitN(p.Fit(tokens, "max_tokens"), "\n", 2)[0]
 	}
 
 	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 9 of these rows are left out, they are too long for max_tokens "+
-		"(start 50, lines 4), of the screen its rows 1 to 5:", text(door.History(got, false), 300))
+		"(start 50, lines 4), of the screen its rows 1 to 5:", out(dialect.History(got, false), 300))
 	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 7 of these rows are left out, they are too long for max_tokens"+
-		", of the screen its rows 4 to 10:", text(door.History(got, true), 200))
-	require.Equal(t, "rows 10 to 10; those before are left out, they are too long for max_tokens:", text(door.Whole(f, 0), 100))
-	require.Equal(t, "all rows are left out, they are too long for max_tokens:", text(door.Whole(f, 0), 50))
+		", of the screen its rows 4 to 10:", out(dialect.History(got, true), 200))
+	require.Equal(t, "rows 10 to 10; those before are left out, they are too long for max_tokens:", out(dialect.Whole(f, 0), 100))
+	require.Equal(t, "all rows are left out, they are too long for max_tokens:", out(dialect.Whole(f, 0), 50))
 	f.Since = 400
-	require.Contains(t, text(door.Changes(&protocol.ReadResult{Frame: f}, 400), 200), "the whole screen, its first 6 rows left out, they are too long for max_tokens:")
-	require.Contains(t, text(door.Changes(&protocol.ReadResult{Frame: f}, 400), 400), "the whole screen, its first row left out, it is too long for max_tokens:")
+	require.Contains(t, out(dialect.Changes(&protocol.ReadResult{Frame: f}, 400), 200), "the whole screen, its first 6 rows left out, they are too long for max_tokens:")
+	require.Contains(t, out(dialect.Changes(&protocol.ReadResult{Frame: f}, 400), 400), "the whole screen, its first row left out, it is too long for max_tokens:")
 }
 
 func TestMoreRowsLeftUnseenThanAnAnswerHolds(t *testing.T) {
 	f := &protocol.Frame{Seq: 500, Line: 5000, Since: 400, Screen: protocol.Screen{Cols: 120, Rows: 1, Lines: []string{"$"}}}
 	got := &protocol.ReadResult{Frame: f, Text: "b\nc\nd", FirstLine: 4997, NextLine: 5000, Unseen: 4990}
-	text := func(tokens int) string {
-		return strings.SplitN(door.Changes(got, 400).Fit(tokens, "max_tokens"), "\n", 2)[0]
+	out := func(tokens int) string {
+		return strings.SplitN(dialect.Changes(got, 400).Fit(tokens, "max_tokens"), "\n", 2)[0]
 	}
 	require.Equal(t, "4990 rows that you have not seen left the screen, lines 10 to 4999 of the history; 4987 older ones are left out: "+
-		"start 10, lines 2000; then the whole screen:", text(1000))
+		"start 10, lines 2000; then the whole screen:", out(1000))
 	got.OldestLine = 110
-	require.Contains(t, text(1000), "; 4887 older ones are left out: start 110, lines 2000, and 100 before those are not kept any more; then")
+	require.Contains(t, out(1000), "; 4887 older ones are left out: start 110, lines 2000, and 100 before those are not kept any more; then")
 	got.Unseen = 3
-	require.Equal(t, "3 rows that you have not seen left the screen, lines 4997 to 4999 of the history; then the whole screen:", text(1000))
+	require.Equal(t, "3 rows that you have not seen left the screen, lines 4997 to 4999 of the history; then the whole screen:", out(1000))
 }
 
 func TestNumberedHistoryIsGoneWithTheProgram(t *testing.T) {
 	f := &protocol.Frame{Seq: 500, Screen: protocol.Screen{Cols: 120, Rows: 1, Lines: []string{"$"}}, Activity: &protocol.Activity{State: protocol.StateExited}}
 	got := &protocol.ReadResult{Frame: f, Text: "b\nc\n"}
 	const gone = "numbered history is gone with the program; "
-	text := func(p observe.Page) string { return strings.SplitN(p.Fit(1000, "max_tokens"), "\n", 2)[0] }
-	require.Equal(t, "2 rows of what the program printed last, then the screen:", text(door.History(got, false)))
-	require.Equal(t, gone+"2 rows of what the program printed last, then the screen:", text(door.History(got, true)))
-	require.Equal(t, "what changed since rev 400 is not known any more, "+gone+"the last of what it printed:", text(door.Changes(got, 400)))
+	out := func(p text.Page) string { return strings.SplitN(p.Fit(1000, "max_tokens"), "\n", 2)[0] }
+	require.Equal(t, "2 rows of what the program printed last, then the screen:", out(dialect.History(got, false)))
+	require.Equal(t, gone+"2 rows of what the program printed last, then the screen:", out(dialect.History(got, true)))
+	require.Equal(t, "what changed since rev 400 is not known any more, "+gone+"the last of what it printed:", out(dialect.Changes(got, 400)))
 	f.Screen.Alt = true
-	require.Equal(t, "what changed since rev 400 is not known any more, "+gone+"its last screen:", text(door.Changes(got, 400)))
-	require.Equal(t, "nothing changed since rev 500", text(door.Changes(got, 500)))
+	require.Equal(t, "what changed since rev 400 is not known any more, "+gone+"its last screen:", out(dialect.Changes(got, 400)))
+	require.Equal(t, "nothing changed since rev 500", out(dialect.Changes(got, 500)))
 	got.Text = ""
-	require.Equal(t, gone+"no rows of history, the screen is all there is:", text(door.History(got, true)))
+	require.Equal(t, gone+"no rows of history, the screen is all there is:", out(dialect.History(got, true)))
 }
 
 func TestHighlightsAreDroppedBeforeRows(t *testing.T) {
-	p := observe.Page{Head: "header", Rows: []string{"one", "two"}}
+	p := text.Page{Head: "header", Rows: []string{"one", "two"}}
 	plain := p
 	plain.Head, p.Plain, p.Head = "header, highlights left out", &plain, "header "+strings.Repeat("highlight ", 40)
 	require.Equal(t, p.Head+"\none\ntwo", p.Fit(200, "max_tokens"))
@@ -199,7 +199,7 @@ func TestHighlightsAreDroppedBeforeRows(t *testing.T) {
 }
 
 func TestWordsThatHaveToBeSaidAreSaidWithoutRows(t *testing.T) {
-	p := observe.Page{Head: "typed: x\n" + strings.Repeat("note ", 200), Brief: "typed: x", Rows: []string{"one", "two"}}
+	p := text.Page{Head: "typed: x\n" + strings.Repeat("note ", 200), Brief: "typed: x", Rows: []string{"one", "two"}}
 	require.Equal(t, "typed: x\nall rows are left out, max_tokens 200 has no room for them: give 900 or more", p.Fit(200, "max_tokens"))
 	words, rows := p.Parts(200, "max_tokens")
 	require.Equal(t, "all rows are left out, max_tokens 200 has no room for them: give 900 or more", words)
@@ -207,33 +207,33 @@ func TestWordsThatHaveToBeSaidAreSaidWithoutRows(t *testing.T) {
 }
 
 func TestBudgets(t *testing.T) {
-	n, err := observe.CheckTokens(nil, "max_tokens")
+	n, err := text.CheckTokens(nil, "max_tokens")
 	require.NoError(t, err)
-	require.Equal(t, observe.DefaultTokens, n)
+	require.Equal(t, text.DefaultTokens, n)
 	for given, want := range map[int]string{
 		-1: "max_tokens is -1", 0: "max_tokens is 0, which hardly holds the words around the rows: give 200 or more", 199: "give 200 or more",
 		50_001: "max_tokens is 50001, at most 50000",
 	} {
-		_, err := observe.CheckTokens(&given, "max_tokens")
+		_, err := text.CheckTokens(&given, "max_tokens")
 		require.ErrorContains(t, err, want)
 	}
-	n, err = observe.CheckTokens(new(200), "max_tokens")
+	n, err = text.CheckTokens(new(200), "max_tokens")
 	require.NoError(t, err)
 	require.Equal(t, 200, n)
 }
 
 func TestHighlights(t *testing.T) {
 	f := &protocol.Frame{}
-	require.Empty(t, observe.Highlights(f))
+	require.Empty(t, text.Highlights(f))
 	for i := range 10 {
 		f.Highlights = append(f.Highlights, protocol.Highlight{Row: i, Col: 2, Cols: 18, Text: "Sa\u202eve\n\"it\""})
 	}
 	f.Highlights[1].Rows, f.Highlights[0].Text = 2, strings.Repeat("long ", 20)
-	got := observe.Highlights(f)
+	got := text.Highlights(f)
 	require.True(t, strings.HasPrefix(got, `row 1 columns 3-20 "long long long long long long long long…", rows 2-3 columns 3-20 "Save \"it\"", row 3 `), got)
 	require.True(t, strings.HasSuffix(got, `, and 2 more`), got)
 	f.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser}
-	require.Empty(t, observe.Highlights(f))
+	require.Empty(t, text.Highlights(f))
 }
 
 func TestScrolledOff(t *testing.T) {
@@ -241,12 +241,12 @@ func TestScrolledOff(t *testing.T) {
 	after := func(line uint64, cols int) *protocol.Frame {
 		return &protocol.Frame{Line: line, Screen: protocol.Screen{Cols: cols}}
 	}
-	require.Empty(t, observe.ScrolledOff(before, after(10, 80)))
-	require.Empty(t, observe.ScrolledOff(before, after(12, 80)), "both were seen")
-	require.Equal(t, "1 row that you have not seen left the screen", observe.ScrolledOff(before, after(13, 80)))
-	require.Equal(t, "28 rows that you have not seen left the screen", observe.ScrolledOff(before, after(40, 80)))
-	require.Empty(t, observe.ScrolledOff(before, after(400, 70)), "another width, other rows")
-	require.Empty(t, observe.ScrolledOff(&protocol.Frame{}, after(40, 80)), "nothing was seen")
+	require.Empty(t, text.ScrolledOff(before, after(10, 80)))
+	require.Empty(t, text.ScrolledOff(before, after(12, 80)), "both were seen")
+	require.Equal(t, "1 row that you have not seen left the screen", text.ScrolledOff(before, after(13, 80)))
+	require.Equal(t, "28 rows that you have not seen left the screen", text.ScrolledOff(before, after(40, 80)))
+	require.Empty(t, text.ScrolledOff(before, after(400, 70)), "another width, other rows")
+	require.Empty(t, text.ScrolledOff(&protocol.Frame{}, after(40, 80)), "nothing was seen")
 	before.Screen.Alt = true
-	require.Equal(t, "3 rows that you have not seen left the screen", observe.ScrolledOff(before, after(13, 80)))
+	require.Equal(t, "3 rows that you have not seen left the screen", text.ScrolledOff(before, after(13, 80)))
 }

@@ -1,4 +1,4 @@
-package observe
+package text
 
 import (
 	"fmt"
@@ -24,8 +24,8 @@ func TestAListShowsWhatRunsAndTheNewestOfWhatEnded(t *testing.T) {
 		return out + fmt.Sprint(left)
 	}
 	require.Equal(t, "r1 r2 l e6 e5 e4 e3 e2 2", ids(Listed(all)))
-	require.Equal(t, "r1 r2 l 0", ids(Meant(all)), "an error names what runs")
-	require.Equal(t, "e6 e5 e4 e3 e2 2", ids(Meant(all[:7])), "or what there is, if nothing does")
+	require.Equal(t, "r1 r2 l 0", ids(Candidates(all)), "an error names what runs")
+	require.Equal(t, "e6 e5 e4 e3 e2 2", ids(Candidates(all[:7])), "or what there is, if nothing does")
 	require.Equal(t, "e4 e3 e2 e1 e0 0", ids(Listed(all[:5])))
 	require.Equal(t, "r1 r2 0", ids(Listed(all[8:])))
 	require.Equal(t, "0", ids(Listed(nil)))

@@ -1,9 +1,9 @@
-// Package observe has the words for what a gateway knows of a terminal: the header over a screen, who has the keyboard,
+// Package text has the words for what a gateway knows of a terminal: the header over a screen, who has the keyboard,
 // what became of an input, which rows changed. The MCP server and the command line use the same words. It is pure: no
 // I/O, no clock of its own, and every function may be called from any goroutine.
 //
 // Rows and columns count from 1 in these texts, as editors show them; on the wire they count from 0.
-package observe
+package text
 
 import (
 	"fmt"

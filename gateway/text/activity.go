@@ -1,4 +1,4 @@
-package observe
+package text
 
 import (
 	"strconv"
@@ -63,8 +63,8 @@ func guess(why, program string) string {
 	return "guess: " + Name(why)
 }
 
-// Met says how a wait for waiting was met; "" when the answer does not tell.
-func Met(got *protocol.WaitResult) string {
+// FormatMatch says how a wait for waiting was met; "" when the answer does not tell.
+func FormatMatch(got *protocol.WaitResult) string {
 	var a *protocol.Activity
 	if got.Frame != nil {
 		a = got.Frame.Activity

@@ -1,11 +1,11 @@
-package observe_test
+package text_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/observe"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -21,11 +21,11 @@ func TestWaitingSaysHowItIsKnown(t *testing.T) {
 		"guess: ssh passes on what is typed, what runs behind it is not seen": {State: "busy", Guess: "relay", Foreground: "ssh"},
 		"guess: the program sleeps, the system does not say on what":          {State: "busy", Guess: "sleeping"},
 	} {
-		require.Equal(t, want, observe.Waiting(a))
+		require.Equal(t, want, text.Waiting(a))
 	}
-	require.NotContains(t, observe.Waiting(&protocol.Activity{State: "busy", Guess: "a\x1b[2Jhunch"}), "\x1b")
+	require.NotContains(t, text.Waiting(&protocol.Activity{State: "busy", Guess: "a\x1b[2Jhunch"}), "\x1b")
 	for _, a := range []*protocol.Activity{nil, {State: "busy"}, {State: "exited", Guess: "relay"}, {State: "busy", Evidence: []string{"tty-read"}}} {
-		require.Empty(t, observe.Waiting(a))
+		require.Empty(t, text.Waiting(a))
 	}
 }
 
@@ -48,6 +48,6 @@ func TestMetKeepsGuessesApart(t *testing.T) {
 		{"no frame", "waiting (guess: sleeping)", nil, "guess: the program sleeps, the system does not say on what"},
 		{"an older proxy", "waiting", &protocol.Frame{}, ""},
 	} {
-		require.Equal(t, c.want, observe.Met(&protocol.WaitResult{Met: true, Matched: c.matched, Frame: c.frame}), c.name)
+		require.Equal(t, c.want, text.FormatMatch(&protocol.WaitResult{Met: true, Matched: c.matched, Frame: c.frame}), c.name)
 	}
 }

@@ -1,4 +1,4 @@
-package observe
+package text
 
 import (
 	"cmp"
@@ -29,9 +29,9 @@ func Listed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left
 	return shown[:alive+maxEnded], len(shown) - alive - maxEnded
 }
 
-// Meant is which sessions somebody can mean who named none, or one that is not there: those whose program has not ended,
+// Candidates is which sessions somebody can mean who named none, or one that is not there: those whose program has not ended,
 // and where it ended in all of them, what [Listed] says.
-func Meant(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
+func Candidates(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
 	shown, left = Listed(sessions)
 	if end := slices.IndexFunc(shown, func(s protocol.SessionInfo) bool { return s.State == protocol.StateExited }); end > 0 {
 		return shown[:end], 0

@@ -1,4 +1,4 @@
-package observe
+package text
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Door is how the readers of one door ask for more, for the words of a page.
-type Door struct {
+// Dialect is how the readers of one interface ask for more, for the words of a page.
+type Dialect struct {
 	// Limit names the parameter for the number of tokens.
 	Limit string
 	// Lines asks for n rows of history from line first on.
@@ -19,7 +19,7 @@ type Door struct {
 }
 
 // Whole is the page of a screen, or of its last rows only; last is 0 for all of them.
-func (d Door) Whole(f *protocol.Frame, last int) Page {
+func (d Dialect) Whole(f *protocol.Frame, last int) Page {
 	rows, above := lastRows(f.Screen.Lines, last)
 	return Page{Rows: rows, Say: func(first, _ int) string {
 		switch shown := above + first; {
@@ -43,7 +43,7 @@ func lastRows(lines []string, last int) (rows []string, above int) {
 
 // Changes is the page of what is new since a revision: got answers a read with Follow. What left the screen unseen comes
 // first, then the rows that changed, or all of them where that is shorter.
-func (d Door) Changes(got *protocol.ReadResult, since uint64) Page {
+func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 	f, past := got.Frame, Past(got)
 	switch {
 	case f.Seq == since:
@@ -82,7 +82,7 @@ func (d Door) Changes(got *protocol.ReadResult, since uint64) Page {
 }
 
 // changed is the page of rows that left the screen unseen, and of those that changed.
-func (d Door) changed(got *protocol.ReadResult, past []string, since uint64) Page {
+func (d Dialect) changed(got *protocol.ReadResult, past []string, since uint64) Page {
 	f := got.Frame
 	rows := make([]string, 0, len(past)+len(f.Changed))
 	for _, row := range past {
@@ -105,7 +105,7 @@ func (d Door) changed(got *protocol.ReadResult, past []string, since uint64) Pag
 }
 
 // After is the page of a screen, whose rows are lines, for who has seen the one before it; a before without rows is none.
-func (d Door) After(before, f *protocol.Frame, lines []string) Page {
+func (d Dialect) After(before, f *protocol.Frame, lines []string) Page {
 	now := *f
 	now.Screen.Lines, now.Changed, now.Moved, now.Since = lines, nil, 0, max(1, before.Seq)
 	if moved, changed, shorter := protocol.Follow(before.Screen.Lines, lines); shorter {
@@ -145,7 +145,7 @@ func Moved(by int, since uint64) string {
 }
 
 // gone names the rows that left the screen unseen, of which n are in the answer, and the first of those may be left out.
-func (d Door) gone(got *protocol.ReadResult, n, first int) string {
+func (d Dialect) gone(got *protocol.ReadResult, n, first int) string {
 	here := uint64(n) //nolint:gosec // n are rows of the answer
 	all := max(here, got.Unseen)
 	note := fmt.Sprintf("%s that you have not seen left the screen, %s of the history", rowCount(int(all)), //nolint:gosec // far fewer
@@ -180,7 +180,7 @@ func rowCount(rows int) string {
 }
 
 // without says that the first n rows are left out; whose is "the" or "its".
-func (d Door) without(n int, whose string) string {
+func (d Dialect) without(n int, whose string) string {
 	switch {
 	case n <= 0:
 		return ""
@@ -192,7 +192,7 @@ func (d Door) without(n int, whose string) string {
 
 // History is the page of the history that got answers, and of the screen after it where the rows reach that far. paged says
 // that they were asked for from a line on: then what comes first is shown first.
-func (d Door) History(got *protocol.ReadResult, paged bool) Page {
+func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	past, f := Past(got), got.Frame
 	rows, lost := past, ""
 	if paged && got.NextLine == 0 && (len(past) > 0 || ended(f)) {
@@ -223,7 +223,7 @@ func ended(f *protocol.Frame) bool {
 }
 
 // history names n rows of history.
-func (d Door) history(got *protocol.ReadResult, n int) string {
+func (d Dialect) history(got *protocol.ReadResult, n int) string {
 	note, first := rowCount(n)+" of history", got.NextLine-uint64(n) //nolint:gosec // rows of the answer
 	numbered := got.NextLine > 0
 	switch {
@@ -240,7 +240,7 @@ func (d Door) history(got *protocol.ReadResult, n int) string {
 }
 
 // older says how many rows of history there are before the n that are shown.
-func (d Door) older(got *protocol.ReadResult, n int, paged bool) string {
+func (d Dialect) older(got *protocol.ReadResult, n int, paged bool) string {
 	older := got.NextLine - uint64(n) - got.OldestLine //nolint:gosec // rows of the answer
 	switch {
 	case got.NextLine == 0 || n == 0 || older == 0:
@@ -252,7 +252,7 @@ func (d Door) older(got *protocol.ReadResult, n int, paged bool) string {
 }
 
 // cut names what is left out when only the rows from from to before to are shown, of which the first past are history.
-func (d Door) cut(got *protocol.ReadResult, past, from, to, all int) string {
+func (d Dialect) cut(got *protocol.ReadResult, past, from, to, all int) string {
 	if from == 0 && to == all {
 		return ""
 	}

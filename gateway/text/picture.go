@@ -1,4 +1,4 @@
-package observe
+package text
 
 import "fmt"
 
@@ -9,9 +9,9 @@ func Picture(rev uint64, width, height, cellWidth, cellHeight int) string {
 		rev, width, height, cellWidth, cellHeight)
 }
 
-// Lacking is what [Picture] says further of n characters that stand in a picture as boxes with their numbers, since there
+// FormatMissingGlyphs is what [Picture] says further of n characters that stand in a picture as boxes with their numbers, since there
 // is no glyph for them.
-func Lacking(n int) string {
+func FormatMissingGlyphs(n int) string {
 	switch n {
 	case 0:
 		return ""

@@ -1,4 +1,4 @@
-package observe
+package text
 
 import (
 	"errors"
@@ -22,8 +22,8 @@ func ToUser(text string) (string, error) {
 	return text, nil
 }
 
-// Said says what became of a message to the user.
-func Said(w protocol.Waiting) string {
+// FormatDelivery says what became of a message to the user.
+func FormatDelivery(w protocol.Waiting) string {
 	switch w {
 	case "":
 		return "delivered: it stands on the user's screen"
