@@ -58,7 +58,7 @@ func (l *sharedLine) facts() line.Facts {
 	}
 	typed := l.tracker.Typed()
 	f := line.Facts{
-		Settings: line.Settings(settings), Alt: s.observer.Model().Alt(), Paste: s.observer.Model().Modes().BracketedPaste,
+		Settings: line.Settings(settings), Alt: l.screen().Alt(), Paste: l.screen().Modes().BracketedPaste,
 		Runs: s.observer.RunsCommand(), Odd: typed.Odd, Asks: typed.Asks,
 	}
 	if f.Settings.Canonical {
@@ -80,7 +80,7 @@ func (l *sharedLine) occupied() (quote string, yes bool) {
 	}
 	prompt := line.Shared(l.facts())
 	group := l.s.child.ForegroundGroup()
-	b, yes := line.Occupied(screenView{l.s.observer.Model()}, prompt, group, typed)
+	b, yes := line.Occupied(l.screen(), prompt, group, typed)
 	if !yes && typed.Opened(group) && l.unsettled(time.Now(), typed) {
 		return "", true // the prompt that comes may ask for the rest of what the user began
 	}
@@ -172,7 +172,7 @@ func (l *sharedLine) Serve(now time.Time) {
 func (l *sharedLine) rest(now time.Time) {
 	if l.stirred && !now.Before(l.s.observer.Settles()) {
 		l.stirred = false
-		l.tracker.Rested(line.Look(screenView{l.s.observer.Model()}))
+		l.tracker.Rested(line.Look(l.screen()))
 	}
 }
 
@@ -184,7 +184,7 @@ func (l *sharedLine) Moved(now time.Time) {
 
 // moved says where the cursor is after output.
 func (l *sharedLine) moved() {
-	v := screenView{l.s.observer.Model()}
+	v := l.screen()
 	row, col := v.Cursor()
 	l.tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
 	l.stirred = true
@@ -196,7 +196,7 @@ func (l *sharedLine) left() string {
 	if !typed.Line.Set || line.Shared(l.facts()) == line.None {
 		return ""
 	}
-	b := line.Find(screenView{l.s.observer.Model()}, typed.Line)
+	b := line.Find(l.screen(), typed.Line)
 	if !b.Known || b.Empty() {
 		return ""
 	}
@@ -227,8 +227,8 @@ func (l *sharedLine) judge(now, began time.Time, text bool) (j judgement, still 
 		still = j.read && now.Sub(s.observer.LastChange()) >= stillFor
 	}
 	still = still || now.Sub(began) >= most
-	j.buffer = line.Find(screenView{s.observer.Model()}, l.tracker.Typed().Line)
-	j.cols, j.rows = s.observer.Model().Size()
+	j.buffer = line.Find(l.screen(), l.tracker.Typed().Line)
+	j.cols, j.rows = l.screen().Size()
 	return j, still
 }
 
@@ -252,6 +252,9 @@ func (d *desk) typeLevel() bool {
 	st := d.s.authority.state()
 	return st.Phase == control.Granted && st.Level == control.Type
 }
+
+// screen is the terminal model.
+func (l *sharedLine) screen() screenView { return screenView{l.s.observer.Model()} }
 
 // screenView is the terminal model as package line reads it.
 type screenView struct{ *screen.Screen }

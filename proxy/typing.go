@@ -441,7 +441,8 @@ func (d *desk) answerNow(now time.Time, h *holding, result *protocol.InputResult
 	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
 		d.answers.take(m.AgentID) // it knows from this whether it may type
 	}
-	result.Seq, result.Frame = d.s.observer.Model().Rev(), d.s.observer.Answer(now)
+	result.Frame = d.s.observer.Answer(now)
+	result.Seq = result.Frame.Seq
 	d.answer(result)
 }
 

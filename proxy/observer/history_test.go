@@ -22,14 +22,8 @@ func shownFrame(o *Observer) *protocol.Frame {
 // answered is the answer to a read.
 func answered(t *testing.T, o *Observer, m *protocol.Read) *protocol.ReadResult {
 	t.Helper()
-	r := &protocol.ReadResult{Frame: shownFrame(o)}
-	seen := o.sent.at(m.SinceSeq)
-	if m.SinceSeq > 0 {
-		o.follow(r.Frame, seen)
-	}
-	if no := o.past(r, m, seen); no != nil {
-		require.FailNow(t, no.Error())
-	}
+	r := &protocol.ReadResult{}
+	require.NoError(t, o.AnswerRead(time.Now(), m, r))
 	return r
 }
 

@@ -43,7 +43,7 @@ type Painter struct {
 	titles uint64    // of the program's, when it was set
 	unsure bool      // the terminal was resized: it may show the main screen's rows elsewhere than the model
 	asked  time.Time // when the question went out that has no answer yet
-	sizes  int       // counts the resizes, to tell an answer that is out of date; these belong to the screen loop
+	sizes  int       // counts the resizes, to tell an answer that is out of date; these belong to the goroutine of the model
 
 	picture  picture // stands on the terminal
 	place    place   // of the line
@@ -81,7 +81,7 @@ func NewPainter(conf PainterConfig) *Painter {
 // askCursor is DSR 6 (ECMA-48 8.3.35).
 const askCursor = "\x1b[6n"
 
-// Resized says that the terminal has another size. It belongs to the screen loop.
+// Resized says that the terminal has another size. It belongs to the goroutine of the model.
 func (p *Painter) Resized() {
 	p.unsure = true
 	p.sizes++
@@ -141,8 +141,8 @@ func (b *bucket) take(now time.Time) (at time.Time, ok bool) {
 }
 
 // Paint makes the bytes that show what there is to say now, in place of what is shown; ok is false while nothing may be
-// inserted into the stream. It waits for the screen loop, which has to be where the terminal is: everything is drawn with
-// the model's help. afresh says that the terminal was resized, and nobody knows where it moved what is shown.
+// inserted into the stream. It waits for the goroutine of the model, which has to be where the terminal is: everything is drawn
+// with the model's help. afresh says that the terminal was resized, and nobody knows where it moved what is shown.
 func (p *Painter) Paint(afresh bool) (bytes []byte, ok bool) {
 	ran := p.conf.Loop.Call(func(now time.Time) {
 		m := p.conf.Loop.Model()
@@ -248,7 +248,7 @@ func (p *Painter) tell(drawn bool) {
 }
 
 // draw appends what there is to show now, and title and bell. kept says that the sign stands already, so that nothing is to
-// be taken away. It and the following belong to the screen loop.
+// be taken away. It and the following belong to the goroutine of the model.
 func (p *Painter) draw(now time.Time, m *screen.Screen, afresh bool) (show []byte, kept bool) {
 	s := p.conf.Status
 	p.shows = 0
@@ -394,7 +394,7 @@ func (p *Painter) erase(dst []byte, m *screen.Screen, afresh bool) []byte {
 	return dst
 }
 
-// Retitle has the title set anew: somebody looks whose window has none yet. It belongs to the screen loop.
+// Retitle has the title set anew: somebody looks whose window has none yet. It belongs to the goroutine of the model.
 func (p *Painter) Retitle() { p.titles = ^uint64(0) }
 
 // Untitled says that the window has its own title back.

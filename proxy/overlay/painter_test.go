@@ -14,7 +14,7 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// loop is a screen loop that runs what it is given at once.
+// loop is a goroutine of the model that runs what it is given at once.
 type loop struct {
 	m   *screen.Screen
 	now time.Time
@@ -241,7 +241,7 @@ func BenchmarkMisses(b *testing.B) {
 	}
 }
 
-// BenchmarkAround is what a chunk costs there that needs the model, without the way to the screen loop and back: once where it
+// BenchmarkAround is what a chunk costs there that needs the model, without the way to the goroutine of the model and back: once where it
 // leaves the sign alone, once where it scrolls it.
 func BenchmarkAround(b *testing.B) {
 	for name, chunk := range map[string]string{"leaves it": "\x1b[2 q\x1b[3;7Ha", "scrolls": "\x1b[40;1Ha line\r\n"} {

@@ -13,7 +13,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func at(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
 
-// pacing drives a Pace as a screen loop does: events at their times, a look whenever Next says so. It lists the moments
+// pacing drives a Pace as an observer does: events at their times, a look whenever Next says so. It lists the moments
 // of the snapshots, with "s" for a settled screen, until the pace is idle.
 func pacing(t *testing.T, p *Pace, events string) string {
 	t.Helper()

@@ -1,6 +1,6 @@
-// Package snapshot decides what an observer is told and when: the rolling text of a session, the rhythm of its
+// Package snapshot decides what agents are told and when: the rolling text of a session, the rhythm of its
 // snapshots, whether its screen has settled, and the waits for a fact on it. It knows no sockets and no terminal model,
-// has no clock and starts no goroutine: the screen loop owns every value of this package, passes the time in, and asks
+// has no clock and starts no goroutine: the observer owns every value of this package, passes the time in, and asks
 // when to look again.
 package snapshot
 
