@@ -35,8 +35,8 @@ func (p *pace) take(now time.Time) (wait time.Duration, ok bool) {
 // note takes a message: of an agent's to the user, or of a person's elsewhere to the agent.
 func (d *desk) note(m *protocol.Note) {
 	now := time.Now()
-	text := overlay.Text(m.Text)
-	most := overlay.TextMost
+	text := notice.Message(m.Text)
+	most := notice.MessageMost
 	if m.From == protocol.FromUser {
 		text, most = notice.Clean(strings.Join(strings.Fields(m.Text), " "), control.DraftMax+1), control.DraftMax
 	}
@@ -49,7 +49,7 @@ func (d *desk) note(m *protocol.Note) {
 		pace = &d.letters
 	}
 	if wait, ok := pace.take(now); !ok {
-		d.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", overlay.Span((wait+time.Second-1).Truncate(time.Second))))
+		d.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", notice.Span((wait+time.Second-1).Truncate(time.Second))))
 		return
 	}
 	if m.From == protocol.FromUser {
@@ -95,12 +95,12 @@ func (d *desk) spoken(now time.Time, m *protocol.Note, text string) {
 
 // dictated gives the agent a message that somebody elsewhere wrote for the user, and shows the user that.
 func (d *desk) dictated(now time.Time, m *protocol.Note, text string) {
-	by := overlay.PersonName(m.By)
+	by := notice.Person(m.By)
 	ok := d.s.pump.Post(func(time.Time) {
 		to := d.s.authority.Correspondent(d.s.status.Heard())
 		d.tell(to, by, text)
 		// That it is not shown, where the user has no place for it, is no reason not to tell the agent.
-		_ = d.s.status.Hear(&overlay.Message{Who: "“" + by + "” writes to " + overlay.Recipient(to) + " from elsewhere", Text: overlay.Text(text), Came: now})
+		_ = d.s.status.Hear(&overlay.Message{Who: "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere", Text: notice.Message(text), Came: now})
 		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {

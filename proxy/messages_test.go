@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/overlay"
 )
 
@@ -85,7 +86,7 @@ func TestR46NobodyFloodsTheUser(t *testing.T) {
 }
 
 func TestWhatIsNoMessage(t *testing.T) {
-	require.Nil(t, fits(strings.Repeat("世", overlay.TextMost), overlay.TextMost))
-	require.Equal(t, protocol.CodeTooLarge, fits(overlay.Text(strings.Repeat("世", overlay.TextMost+1)), overlay.TextMost).code)
-	require.Equal(t, protocol.CodeBadMessage, fits(overlay.Text("\u200b"), overlay.TextMost).code)
+	require.Nil(t, fits(strings.Repeat("世", notice.MessageMost), notice.MessageMost))
+	require.Equal(t, protocol.CodeTooLarge, fits(notice.Message(strings.Repeat("世", notice.MessageMost+1)), notice.MessageMost).code)
+	require.Equal(t, protocol.CodeBadMessage, fits(notice.Message("\u200b"), notice.MessageMost).code)
 }

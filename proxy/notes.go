@@ -10,6 +10,7 @@ import (
 
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/overlay"
 )
 
@@ -137,5 +138,5 @@ func (d *desk) send(draft control.Draft) {
 		return
 	}
 	d.tell(draft.To, "", text)
-	d.s.status.Say("sent to "+overlay.Recipient(draft.To)+": “"+text+"”", overlay.TellFor)
+	d.s.status.Say("sent to "+notice.Recipient(draft.To.Name)+": “"+text+"”", overlay.TellFor)
 }

@@ -5,6 +5,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/overlay"
 )
 
@@ -16,7 +17,7 @@ const decisionFor = 30 * time.Second
 // gets it here: who can reach the gateway's socket could as well send this process a signal, and the safe act must not
 // fail for a missing file. Whatever gives agents more is for who owns the session to say.
 func (d *desk) decide(m *protocol.ControlDecide) {
-	by := overlay.PersonName(m.By)
+	by := notice.Person(m.By)
 	if m.Widens() {
 		var no *refusal
 		if by, no = d.owner(time.Now(), m); no != nil {
@@ -39,7 +40,7 @@ func (d *desk) decide(m *protocol.ControlDecide) {
 func (d *desk) owner(now time.Time, m *protocol.ControlDecide) (name string, no *refusal) {
 	agent := d.s.conf.Agent
 	if agent.RemoteGrant { // it knows its owners, and we need not
-		return overlay.PersonName(m.By), nil
+		return notice.Person(m.By), nil
 	}
 	if len(m.SignatureB64) == 0 {
 		return "", &refusal{protocol.CodeForbidden, "only the user at the session's terminal can do that, or an owner who signs it: use gateway grant with an owner token of the session's own machine"}
@@ -58,7 +59,7 @@ func (d *desk) owner(now time.Time, m *protocol.ControlDecide) (name string, no 
 		d.s.log.Warn("a decision that no owner made", "by", m.By, "error", err)
 		return "", &refusal{protocol.CodeForbidden, "the decision is refused: " + err.Error()}
 	}
-	return overlay.PersonName(name), nil
+	return notice.Person(name), nil
 }
 
 func (d *desk) give(m *protocol.ControlDecide, by string) {

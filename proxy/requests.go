@@ -10,7 +10,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/names"
-	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/snapshot"
 )
 
@@ -190,7 +190,7 @@ func (d *desk) request(m *protocol.ControlRequest) {
 	}
 	r := control.Request{
 		ID: m.RequestID, Agent: d.agent(m.AgentID, m.AgentName, m.TokenID), Level: level,
-		Reason: overlay.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
+		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 	}
 	// Before the pump has it: that nobody waits for the answer any more may come next.
 	d.s.observer.Post(func(time.Time) { d.answers.asks(r.Agent.ID, r.ID) })
@@ -221,7 +221,7 @@ func (d *desk) release(m *protocol.ControlRelease) {
 			return
 		}
 		if !m.Gone {
-			d.parting = overlay.Reason(m.Note) // shown with the event, which comes when the queue is clean
+			d.parting = notice.Reason(m.Note) // shown with the event, which comes when the queue is clean
 		}
 		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
 	})

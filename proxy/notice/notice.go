@@ -1,5 +1,6 @@
 // Package notice is the line that the proxy shows the user over the program, and its exact removal. It makes bytes for
-// the user's terminal out of the terminal model; it knows no network and decides nothing.
+// the user's terminal out of the terminal model, and words of others fit to stand there (words.go); it knows no network and
+// decides nothing.
 //
 // The line covers the bottom row, or as many rows from there upwards as its text has. It changes nothing that the program could notice: the row, the cursor, the colours and
 // the modes that drawing disturbs come back from the model, without the terminal's one slot for a saved cursor (DECSC),

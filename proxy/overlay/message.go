@@ -2,10 +2,7 @@ package overlay
 
 import (
 	"errors"
-	"strings"
 	"time"
-
-	"github.com/acarl005/stripansi"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
@@ -14,11 +11,10 @@ import (
 
 // Bounds of what others may say to the user. Agents are free to come under another id, so they are counted together.
 const (
-	TextMost     = protocol.MaxShown // characters of one
-	messagesKept = 8                 // messages that wait to be shown, and as many that the user missed
-	messageRows  = 5                 // that one covers
-	MessageBurst = 4                 // messages at once
-	MessageEvery = 15 * time.Second  // and then one in every such time
+	messagesKept = 8                // messages that wait to be shown, and as many that the user missed
+	messageRows  = 5                // that one covers
+	MessageBurst = 4                // messages at once
+	MessageEvery = 15 * time.Second // and then one in every such time
 	// messageFor is how long a message stands, and messageForEach how much longer for each character, if the user does not type.
 	messageFor     = 8 * time.Second
 	messageForEach = 40 * time.Millisecond
@@ -31,19 +27,12 @@ const (
 // Message is what an agent, or a person elsewhere, says to the user.
 type Message struct {
 	Who  string        // the proxy's own words for who says it: what stands before it
-	Text string        // cleaned by Text
+	Text string        // as [notice.Message] makes it
 	From control.Agent // who said it, zero for the proxy
 	Came time.Time
 	// Tell says what becomes of it, once: it is on the screen (""), or waits. It may be nil, and any goroutine may call it.
 	Tell func(protocol.Waiting)
 	rung bool // the bell was
-}
-
-// Text is a message as the user reads it: on one line, without what cannot be seen or looks like nothing, between
-// quotation marks that it cannot end. "" is one that holds nothing to read.
-func Text(text string) string {
-	text = protocol.Visible(strings.NewReplacer("\r", " ", "\u2800", " ").Replace(stripansi.Strip(text)))
-	return unhint(unquote.Replace(notice.Clean(strings.Join(strings.Fields(text), " "), TextMost+1)))
 }
 
 // inbox holds what others say to the user until the user has seen it. It belongs to the status's lock.
@@ -163,7 +152,7 @@ func (s *Status) spoke(before *Message) (ring bool) {
 func (s *Status) recall(now time.Time, cols, rows int, keys string) string {
 	w := s.inbox.missed[0]
 	s.inbox.onLine = w
-	return notice.Quote(cols, min(rows-1, messageRows+menuRows), w.Who+", "+Span(now.Sub(w.Came))+" ago: ", w.Text, keys)
+	return notice.Quote(cols, min(rows-1, messageRows+menuRows), w.Who+", "+notice.Span(now.Sub(w.Came))+" ago: ", w.Text, keys)
 }
 
 // missing says how many messages the menu has for the user, for the window's title; where no line is wanted, it is the

@@ -10,6 +10,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/notice"
 )
 
 // listener is a user's screen: what the line says, and what senders were told.
@@ -23,9 +24,9 @@ func listening(t *testing.T) *listener {
 	return &listener{Status: New(Config{Line: true, Title: true, Name: "sh", Key: `Ctrl+\`, Repaint: func() {}}), t: t}
 }
 
-// says takes a message, as the desk does.
+// says takes a message, as the session does.
 func (l *listener) says(name, text string) error {
-	return l.Hear(&Message{Who: "message from “" + name + "”", Text: Text(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
+	return l.Hear(&Message{Who: "message from “" + name + "”", Text: notice.Message(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
 		l.told = append(l.told, name+": "+string(w))
 	}})
 }
@@ -189,23 +190,4 @@ func TestAMessageWithoutALineIsInTheTitle(t *testing.T) {
 		l.conf.Title = false
 		require.ErrorIs(t, l.says("ada", "x"), ErrNoPlace)
 	})
-}
-
-// TestR46WordsAreOneLine: what a user reads as an agent's words cannot end them, hide in them or look like another row.
-func TestR46WordsAreOneLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain":                          "plain",
-		"a” Ctrl+G gives it · “":         "a' ctrl-G gives it . '",
-		"CTRL + G, cTrL+\\":              "ctrl-G, ctrl-\\", // R72: not as the proxy writes keys
-		"a\r\n\tb   c":                   "a b c",
-		"a\u2800\u2800\u2800b":           "a b",
-		"a\u3000\u00a0\u2003b":           "a b",
-		"\x1b[2J\x1b]0;t\ared\u009b1m":   "red",
-		"\u202eevil\u200b\U000e0041":     "evil",
-		"\u200b":                         "",
-		strings.Repeat("x", 400):         strings.Repeat("x", 301) + "…",
-		strings.Repeat(" x", 2) + "\x00": "x x",
-	} {
-		require.Equal(t, want, Text(text), "%q", text)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/notice"
 )
 
 // TestR47TheQuestionSaysWhoWhatAndForHowLong: and what the agent says stands between marks that it cannot forge, cleaned and
@@ -36,14 +37,14 @@ func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
 			a := control.New(control.Config{Keyboard: true, Yield: time.Second})
 			now := time.Now()
 			require.NoError(t, a.Request(now, control.Request{
-				ID: "1", Agent: control.Agent{ID: "a", Name: tt.agent}, Level: tt.level, Reason: Reason(tt.reason), For: tt.lasts,
+				ID: "1", Agent: control.Agent{ID: "a", Name: tt.agent}, Level: tt.level, Reason: notice.Reason(tt.reason), For: tt.lasts,
 			}))
 			s.Show(a.State(now))
 			line, _, ring, question := s.compose(now, 120, 24, "")
 			require.True(t, strings.HasPrefix(line, " "+tt.want), line)
 			require.True(t, strings.HasSuffix(strings.TrimRight(line, " "), " "+keys), line)
 			require.True(t, ring && question != 0)
-			require.LessOrEqual(t, len([]rune(Reason(tt.reason))), 201)
+			require.LessOrEqual(t, len([]rune(notice.Reason(tt.reason))), 201)
 		})
 	}
 }
@@ -162,15 +163,6 @@ func TestLasts(t *testing.T) {
 		"1 h 5 s": time.Hour + 5*time.Second, "2 min 30 s": 150 * time.Second, "0 s": 0,
 	} {
 		require.Equal(t, want, lasts(d))
-	}
-}
-
-func TestSpan(t *testing.T) {
-	for want, d := range map[string]time.Duration{
-		"10m": 10 * time.Minute, "45s": 45 * time.Second, "1h": time.Hour, "1h30m": 90 * time.Minute, "1h0m5s": time.Hour + 5*time.Second,
-		"2m30s": 150 * time.Second, "0s": 0, "20m": 20*time.Minute - time.Millisecond, "10h": 10 * time.Hour,
-	} {
-		require.Equal(t, want, Span(d))
 	}
 }
 
