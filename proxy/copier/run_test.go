@@ -162,11 +162,19 @@ func TestTheFilterIsForSessionsWithAgents(t *testing.T) {
 
 // BenchmarkRun copies what fits into one read of a PTY, with an agent that looks on.
 func BenchmarkRun(b *testing.B) {
-	line := strings.Repeat("the quick brown fox \x1b[1mjumps\x1b[m over the lazy dog\r\n", 84)[:4095]
-	f := &flood{chunk: []byte(line), left: b.N}
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	c := copier.New(copier.Config{Program: f, Screen: f, Poll: f, Model: f, Strict: func() bool { return false }})
-	b.ResetTimer()
-	c.Run()
+	for name, line := range map[string]string{
+		"ascii":   "the quick brown fox jumps over the lazy dog\r\n",
+		"colours": "\x1b[2m12:34:56\x1b[0m \x1b[1;32mINFO\x1b[0m \x1b[38;2;90;120;200mmodule\x1b[0m: request\r\n",
+		"utf8":    "日本語のテキスト привет Лл 12\r\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(line, 100)[:4095]
+			f := &flood{chunk: []byte(text), left: b.N}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			c := copier.New(copier.Config{Program: f, Screen: f, Poll: f, Model: f, Strict: func() bool { return false }})
+			b.ResetTimer()
+			c.Run()
+		})
+	}
 }
