@@ -8,14 +8,14 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// Bounds of what is remembered of the screens that agents were shown.
+// Bounds of the screens that are remembered.
 const (
 	sentMost  = 32
 	sentBytes = 256 << 10
 )
 
-// sentScreens is the screens that agents were shown last, so that an answer can say what is new to who saw one of them: rows are
-// compared with what was sent, and not with what the model once held. It belongs to the observer's goroutine.
+// sentScreens keeps the screens that agents were shown last, so that an answer can say what has changed since one of them: rows
+// are compared with what was sent, not with what the model once held. It belongs to the observer's goroutine.
 type sentScreens struct {
 	screens []sentScreen // oldest first
 	bytes   int
@@ -59,7 +59,7 @@ func (r *sentScreens) at(seq uint64) *sentScreen {
 func (o *Observer) mark(f *protocol.Frame) {
 	f.Line = o.line()
 	for _, h := range o.model.Highlights(nil, protocol.MaxHighlights) {
-		if text := columns(f.Screen.Lines[h.Row], h); text != "" {
+		if text := highlighted(f.Screen.Lines[h.Row], h); text != "" {
 			f.Highlights = append(f.Highlights, protocol.Highlight{Row: h.Row, Rows: several(h.Rows), Col: h.Col, Cols: h.Cols, Text: text})
 		}
 	}
@@ -74,8 +74,8 @@ func several(rows int) int {
 	return rows
 }
 
-// columns is what is shown of a row in the columns of a highlight, at most MaxHighlight characters of it.
-func columns(row string, h screen.Highlight) string {
+// highlighted is the text of a highlight in a row as shown, at most MaxHighlight characters.
+func highlighted(row string, h screen.Highlight) string {
 	from := byteAt(row, h.Col)
 	if from < 0 {
 		return ""
@@ -92,7 +92,7 @@ func columns(row string, h screen.Highlight) string {
 }
 
 // follow replaces the rows of f by how they moved and what changed for who has seen a screen, where that is shorter. It says
-// in f that the screen is known; nil is none.
+// in f that the screen is known. seen may be nil.
 func (o *Observer) follow(f *protocol.Frame, seen *sentScreen) {
 	if seen == nil || seen.cols != f.Screen.Cols || len(seen.lines) != f.Screen.Rows {
 		return

@@ -35,10 +35,10 @@ func (o *Observer) Frame(now time.Time) *protocol.Frame {
 			Scrollback: o.model.HistoryLen(),
 		},
 		Keyboard: o.agents.Session.Keyboard(),
-		Settled:  o.pace.Settled(now),
+		Settled:  o.throttle.Settled(now),
 		Blackout: o.privacy.withheld(now),
 	}
-	if last := o.pace.LastChange(); !last.IsZero() {
+	if last := o.throttle.LastChange(); !last.IsZero() {
 		f.IdleMs = now.Sub(last).Milliseconds()
 	}
 	f.Screen.Hash = o.hash()

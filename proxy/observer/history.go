@@ -9,7 +9,7 @@ import (
 	"terminalproxy/proxy/redact"
 )
 
-// pastBytes bounds the rows of history in one answer, which is one message: what is over it has to be asked for by its number.
+// pastBytes bounds the rows of history in one answer, which is one message: an agent asks for the rest by line number.
 const pastBytes = 256 << 10
 
 // legacyBytes bounds the rows of history that the gateway keeps of a program that has ended.
@@ -56,8 +56,8 @@ func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScre
 	return nil
 }
 
-// legacy is the history that the gateway answers for when the program has ended: nobody can ask for it later. It is nil where
-// nobody would: no agent has looked at a session that is not its own.
+// legacy is the history from which the gateway answers once the program has ended. It is nil where nobody will ask: no agent
+// has looked at the session, nor started it (own).
 func (o *Observer) legacy(own bool) *protocol.Past {
 	stop := o.model.HistoryLen()
 	if o.privacy.isHidden() || !own && len(o.sent.screens) == 0 {
@@ -87,7 +87,7 @@ func (o *Observer) legacy(own bool) *protocol.Past {
 	return past
 }
 
-// fitting is how many rows make no more than so many bytes: the first ones, or the last.
+// fitting is how many rows, the first or the last ones, fit into most bytes.
 func fitting(rows []string, first bool, most int) (n int) {
 	for size := 0; n < len(rows); n++ {
 		row := rows[len(rows)-1-n]
@@ -101,7 +101,7 @@ func fitting(rows []string, first bool, most int) (n int) {
 	return n
 }
 
-// notKept says which lines there are in place of one that is not.
+// notKept is the error for a line that the history does not have: it says which lines there are.
 func notKept(from, oldest, length uint64) error {
 	switch {
 	case length == 0:
@@ -112,7 +112,7 @@ func notKept(from, oldest, length uint64) error {
 	return fmt.Errorf("line %d has not left the screen yet: the history has the lines %d to %d", from, oldest, oldest+length-1)
 }
 
-// unseen is the first row of the history that somebody who has seen a screen does not know.
+// unseen is the first row of the history that is new to an agent that has seen a screen.
 func (o *Observer) unseen(seen *sentScreen) int {
 	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
 	if seen.line < oldest {

@@ -12,8 +12,8 @@ import (
 const (
 	// lookGap is the least time between two looks at the processes while something happens.
 	lookGap = 5 * time.Millisecond
-	// lookShare bounds what looks may cost where the foreground has hundreds of processes: no more than one part in so many
-	// of the time.
+	// lookShare bounds what looks may cost where the foreground has hundreds of processes: at most one part in lookShare of
+	// the time.
 	lookShare = 20
 	// pollStill is how long nothing of the foreground may have run for a poll of the terminal to meet a wait: a program
 	// that works polls its terminal now and then, or waits for its own helpers.
@@ -22,19 +22,19 @@ const (
 	guessAfter = time.Second
 )
 
-// waitState is what is known of the program's waiting for input at one moment.
+// waitState is what is known about the program's waiting for input at one moment.
 type waitState struct {
-	evidence []string // facts, the strongest first; none when it is not known to wait
+	evidence []string // facts, the strongest first; empty when it is not known to wait
 	guess    string   // why it may wait all the same, "" for no reason
 	exit     *int     // exit status of the last command, as the shell's marks say
-	polls    bool     // the evidence is that of a poll alone
+	polls    bool     // the evidence is a poll alone
 }
 
 // inputWait finds out whether the program waits for input, while somebody asks. The facts are from the kernel: where the
 // processes in the foreground sleep. They count only once the program has read what was typed before and the model has
 // been fed what it printed, so that a wait after an input is not met by the prompt before. The marks of a shell (OSC 133 and
-// 633) come with the output, and any program can print them; they say what no kernel sees, as behind ssh. It
-// belongs to the observer's goroutine.
+// 633) come with the output, and any program can print them; they say what no kernel sees, as behind ssh. It belongs to the
+// observer's goroutine.
 type inputWait struct {
 	program Program
 	// drained reports whether the model was fed all that the program has printed.
@@ -46,7 +46,7 @@ type inputWait struct {
 	seen   moment
 	asleep bool
 	still  time.Time // since when every look found the same moment
-	empty  uint64    // all of so many writes has been read
+	empty  uint64    // the program has read everything up to this write
 
 	marks  screen.Marks
 	prompt struct { // the last prompt that the marks told of
@@ -55,7 +55,7 @@ type inputWait struct {
 	}
 }
 
-// moment is what is the same as long as nothing happens.
+// moment stays the same as long as nothing happens.
 type moment struct {
 	rev, writes, ran uint64
 	group            int
@@ -82,7 +82,7 @@ func (w *inputWait) runs() bool {
 	return w.marks.State == screen.RunningCommand && w.prompt.group != 0 && w.program.ForegroundGroup() == w.prompt.group
 }
 
-// next is when to look again for somebody who waits: soon when something happened since the last look.
+// next is when to look again for a wait: soon when something happened since the last look.
 func (w *inputWait) next(now time.Time, rev uint64) time.Time {
 	if soon := w.at.Add(w.gap()); soon.After(now) && (rev != w.seen.rev || w.writes() != w.seen.writes) {
 		return soon

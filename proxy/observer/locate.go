@@ -15,10 +15,10 @@ import (
 
 // Longest forms in a sentence.
 const (
-	maxPlaces = 8  // places of a text that stands several times
-	maxFound  = 99 // how often it is counted
-	maxQuoted = 80 // characters of a text
-	maxWord   = 32 // and of what stands under the mouse
+	maxPlaces = 8  // places that are listed
+	maxFound  = 99 // places that are counted
+	maxQuoted = 80 // characters of the text
+	maxWord   = 32 // characters of the word under the mouse
 )
 
 // spot is a text in one row: the columns from, inclusive, to to, exclusive.
@@ -27,15 +27,15 @@ type spot struct{ row, from, to int }
 // middle is the cell of a spot that is clicked on.
 func (s spot) middle() mouse.Cell { return mouse.Cell{Row: s.row, Col: (s.from + s.to - 1) / 2} }
 
-// Locate finds the one place of a text on the screen as agents see it. Whoever names a text means one thing by it: none,
-// several, or one that goes on in the next row is refused with a sentence for the agent that says where.
+// Locate finds the only place of a text on the screen as agents see it. An agent that names a text means one thing: where
+// there is none, or several, or it goes on in the next row, the error tells the agent so, with the places.
 func (o *Observer) Locate(text string) (mouse.Cell, error) {
 	what := quoted(text)
-	text = snapshot.Alike(text)
+	text = snapshot.Normalize(text)
 	var found []spot
 	for row, line := range o.currentLines() {
-		if len(found) <= maxFound && strings.Contains(snapshot.Alike(line), text) {
-			like, columns := alike(line, o.columns(row, line))
+		if len(found) <= maxFound && strings.Contains(snapshot.Normalize(line), text) {
+			like, columns := normalized(line, o.columns(row, line))
 			found = spots(found, row, like, text, columns)
 		}
 	}
@@ -64,9 +64,9 @@ func (o *Observer) Locate(text string) (mouse.Cell, error) {
 		"%s stands %s times on the screen, at %s: name more of the text around it, or the row and column", what, count, list)
 }
 
-// alike is a row in the form in which texts are compared, and its columns, which keep to their cells.
-func alike(line string, columns []int) (string, []int) {
-	if snapshot.Alike(line) == line {
+// normalized is a row in the form in which texts are compared, and its columns, which keep to their cells.
+func normalized(line string, columns []int) (string, []int) {
+	if snapshot.Normalize(line) == line {
 		return line, columns
 	}
 	var like strings.Builder
@@ -76,7 +76,7 @@ func alike(line string, columns []int) (string, []int) {
 		for to < len(line) && columns[to] < 0 {
 			to++
 		}
-		cell := snapshot.Alike(line[from:to])
+		cell := snapshot.Normalize(line[from:to])
 		like.WriteString(cell)
 		for i := range len(cell) {
 			out = append(out, -1)
@@ -105,8 +105,7 @@ func spots(dst []spot, row int, line, text string, columns []int) []spot {
 	return dst
 }
 
-// columns says for each byte of what is shown of a row, and for its end, in which column the cell is that begins there, -1
-// where none does.
+// columns says for each byte of a row as shown, and for its end, which column's cell begins there, -1 for none.
 func (o *Observer) columns(row int, line string) []int {
 	cols, _ := o.model.Size()
 	return columnsOf(line, cols, func(col int) screen.Cell { return o.model.Cell(row, col) })
@@ -158,7 +157,7 @@ func (o *Observer) torn(text string) (row int, yes bool) {
 	lines := o.currentLines()
 	cols, _ := o.model.Size()
 	for i := range len(lines) - 1 {
-		if (o.model.RowWrapped(i) || full(lines[i], cols)) && strings.Contains(snapshot.Alike(lines[i]+lines[i+1]), text) {
+		if (o.model.RowWrapped(i) || full(lines[i], cols)) && strings.Contains(snapshot.Normalize(lines[i]+lines[i+1]), text) {
 			return i, true
 		}
 	}

@@ -145,7 +145,7 @@ func (o *Observer) Digest(p []byte) {
 // Moved looks at what has become of the screen, where agents observe it.
 func (o *Observer) Moved(now time.Time) {
 	session, modes := o.agents.Session, o.model.Modes()
-	o.pace.Hold(now, modes.Sync)
+	o.throttle.Hold(now, modes.Sync)
 	if x10 := modes.MouseProtocol != 0 && modes.MouseEncoding == 0; x10 != o.x10 {
 		o.x10 = x10
 		session.MouseReports(x10)
@@ -163,7 +163,7 @@ func (o *Observer) Moved(now time.Time) {
 	changed := rev != o.rev
 	if changed {
 		o.rev = rev
-		o.pace.Changed(now)
+		o.throttle.Changed(now)
 	}
 	o.agents.Line.Moved(now)
 	// Without waits too: a later one asks what was printed after a revision of now.
@@ -177,15 +177,15 @@ func (o *Observer) serve(now time.Time) {
 	if o.agents == nil {
 		return
 	}
-	if at, ok := o.privacy.next(); ok && !now.Before(at) || o.pace.Due(now) {
+	if at, ok := o.privacy.next(); ok && !now.Before(at) || o.throttle.Due(now) {
 		o.privacy.look(now)
 	}
 	if o.waits.Len() > 0 {
 		o.waits.Check(o.view(), now)
 	}
 	o.agents.Line.Serve(now)
-	if o.pace.Due(now) {
-		o.pace.Sent(now)
+	if o.throttle.Due(now) {
+		o.throttle.Sent(now)
 		o.agents.Session.Publish(o.Frame(now), o.content())
 	}
 }
@@ -195,7 +195,7 @@ func (o *Observer) next() (at time.Time, ok bool) {
 	if o.agents == nil {
 		return time.Time{}, false
 	}
-	at, ok = o.pace.Next()
+	at, ok = o.throttle.Next()
 	if t, more := o.waits.Next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}

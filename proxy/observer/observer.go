@@ -109,14 +109,14 @@ type Recorder interface {
 // Feed, Wake, Post, Call, Stop, Reached and Redact may be called from any other, everything else only in a function that was
 // given to Post or Call.
 type Observer struct {
-	conf    Config
-	program Program
-	agents  *Agents
-	model   *screen.Screen
-	text    *snapshot.Rolling
-	pace    *snapshot.Pace
-	waits   *snapshot.Waits
-	privacy *privacy // keeps secrets and a hidden screen from agents; nil without agents
+	conf     Config
+	program  Program
+	agents   *Agents
+	model    *screen.Screen
+	text     *snapshot.Rolling
+	throttle *snapshot.Throttle
+	waits    *snapshot.Waits
+	privacy  *privacy // keeps secrets and a hidden screen from agents; nil without agents
 
 	mu      sync.Mutex
 	room    sync.Cond
@@ -148,17 +148,17 @@ func New(conf Config) *Observer {
 		gate = &textGate{text: text}
 		model.Scrollback, model.Text = conf.Agents.Scrollback, gate
 	}
-	pace := snapshot.NewPace(interval, 0)
+	throttle := snapshot.NewThrottle(interval, 0)
 	o := &Observer{
 		conf: conf, program: conf.Program, agents: conf.Agents,
-		model: screen.New(model), text: text, pace: pace, waits: snapshot.NewWaits(text, pace),
+		model: screen.New(model), text: text, throttle: throttle, waits: snapshot.NewWaits(text, throttle),
 		notify: make(chan struct{}, 1), done: make(chan struct{}), asking: make(map[string]bool),
 	}
 	o.room.L = &o.mu
 	o.rev = o.model.Rev()
 	o.inputWait = inputWait{program: conf.Program, drained: o.drained}
 	if o.agents != nil {
-		o.privacy = &privacy{o: o, text: gate}
+		o.privacy = newPrivacy(o, gate)
 		o.redacted.open = o.agents.NoRedact
 		o.waits.Conceal(o.Redact)
 	}
@@ -169,10 +169,10 @@ func New(conf Config) *Observer {
 func (o *Observer) Model() *screen.Screen { return o.model }
 
 // Settles is when the screen counts as settled unless something changes before, and LastChange when it changed last.
-func (o *Observer) Settles() time.Time { return o.pace.Settles() }
+func (o *Observer) Settles() time.Time { return o.throttle.Settles() }
 
 // LastChange is described with Settles.
-func (o *Observer) LastChange() time.Time { return o.pace.LastChange() }
+func (o *Observer) LastChange() time.Time { return o.throttle.LastChange() }
 
 // CaughtUp reports whether the program has read all that was typed, and the model was fed all that the program printed.
 func (o *Observer) CaughtUp() bool { return o.program.Unread() == 0 && o.drained() }
@@ -184,7 +184,7 @@ func (o *Observer) RunsCommand() bool { return o.inputWait.runs() }
 // though the screen may be the same.
 func (o *Observer) ControlChanged(now time.Time, hidden bool) {
 	o.privacy.hide(now, hidden)
-	o.pace.Changed(now)
+	o.throttle.Changed(now)
 }
 
 // Dismiss lets agents see the prompt for a secret that stands now, and the one that drives answer it: the user said so.

@@ -28,6 +28,8 @@ type privacy struct {
 	text    *textGate
 	reached atomic.Bool // a gateway is reached, through which agents look
 
+	lasting secretprompt.Facts // what is the same in every look: made once, since looks come with every piece of output
+
 	secret secretprompt.Detector
 	masks  secretprompt.Masks
 	told   prompt // what the others know
@@ -37,6 +39,12 @@ type privacy struct {
 	field  field
 	hidden time.Time // since when the user hides the screen, zero while he does not
 	one    [1]byte
+}
+
+func newPrivacy(o *Observer, text *textGate) *privacy {
+	p := &privacy{o: o, text: text}
+	p.lasting = secretprompt.Facts{Mute: o.agents.Mute, Foreground: p.foreground, Arguments: o.program.Arguments}
+	return p
 }
 
 // prompt is what the pump and the agents know of a prompt for a secret.
@@ -148,10 +156,8 @@ func (p *privacy) scan(now time.Time) {
 }
 
 func (p *privacy) facts() secretprompt.Facts {
-	f := secretprompt.Facts{
-		Mute: p.o.agents.Mute, Place: p.place(), Paste: p.o.model.Modes().BracketedPaste, Foreground: p.foreground,
-		Arguments: p.o.program.Arguments,
-	}
+	f := p.lasting
+	f.Place, f.Paste = p.place(), p.o.model.Modes().BracketedPaste
 	if p.o.exit != nil {
 		return f
 	}
@@ -253,7 +259,7 @@ func (p *privacy) tell(now time.Time) {
 		p.darken()
 		p.o.waits.Asks(is.kind != secretprompt.Off, p.secret.Since(), p.o.model.Rev())
 		p.o.agents.Session.Blackout(is.kind != secretprompt.Off, protocol.BlackoutPassword, protocol.SecretPrompt(is.kind.String()))
-		p.o.pace.Changed(now)
+		p.o.throttle.Changed(now)
 	}
 }
 
@@ -307,7 +313,7 @@ func (p *privacy) hide(now time.Time, on bool) {
 	}
 	p.darken()
 	p.o.agents.Session.Blackout(on, protocol.BlackoutUser, "")
-	p.o.pace.Changed(now)
+	p.o.throttle.Changed(now)
 	p.o.Moved(now)
 }
 

@@ -309,7 +309,7 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	require.Equal(t, seq, f.Seq, "not even that something happens")
 	require.Empty(t, s.content())
 	require.ErrorIs(t, s.Bars(s.now), control.ErrHidden)
-	_, due := s.pace.Next()
+	_, due := s.throttle.Next()
 	require.True(t, due, "the one snapshot that says so")
 
 	s.privacy.hide(s.now, false)

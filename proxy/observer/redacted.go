@@ -30,21 +30,20 @@ type redacted struct {
 	revs   []uint64 // of the model, when raw was taken
 	hidden []bool   // the row holds text that the user cannot see
 
-	changed []uint64 // the revision in which what is shown of a row changed last
+	changed []uint64 // the revision in which a row changed last, as shown
 	seq     uint64
 	cols    int
 	covers  []cover
 	spare   []cover
 }
 
-// cover is a part of a row that is not shown, in bytes of the raw row. A secret has one for each of its rows, and begins
-// with the first of them.
+// cover is a hidden part of a row, in bytes of the raw row. A secret has one for each of its rows, and begins with the first.
 type cover struct {
 	row, from, to int
 	begins        bool
 }
 
-// show brings the rows up to date with the model and returns what is shown of them; was is what was before.
+// show brings the rows up to date with the model and returns them as shown; was is the rows as shown before.
 func (o *Observer) show(was []string) []string {
 	s, m := &o.redacted, o.model
 	cols, rows := m.Size()
@@ -73,7 +72,7 @@ func (o *Observer) show(was []string) []string {
 	return lines
 }
 
-// secrets finds what is to be covered on the screen.
+// secrets finds what to cover on the screen.
 func (o *Observer) secrets(dst []cover) []cover {
 	s, m := &o.redacted, o.model
 	if s.open {
@@ -125,7 +124,7 @@ type rowSet struct {
 	print, at int              // the row and the byte where the program is printing; at is -1 for nowhere
 }
 
-// secrets appends what is to be covered in the rows from first on, which is their row 0.
+// secrets appends what to cover in the rows from first on, which is row 0 of the result.
 func (r *rowSet) secrets(dst []cover, first int) []cover {
 	lines, starts := make([]string, 0, len(r.rows)), make([]int, 0, len(r.rows)) // starts are rows
 	place := redact.Nowhere
@@ -209,7 +208,7 @@ func byteAt(row string, col int) int {
 	return at
 }
 
-// rowRev is the revision in which what is shown of a row changed last.
+// rowRev is the revision in which a row changed last, as shown.
 func (o *Observer) rowRev(row int) uint64 {
 	o.currentLines()
 	if row < 0 || row >= len(o.redacted.changed) {
@@ -218,7 +217,7 @@ func (o *Observer) rowRev(row int) uint64 {
 	return max(o.redacted.changed[row], o.model.RowRev(row))
 }
 
-// rowText is what is shown of a row.
+// rowText is a row as shown.
 func (o *Observer) rowText(row int) string {
 	if lines := o.currentLines(); row >= 0 && row < len(lines) {
 		return lines[row]

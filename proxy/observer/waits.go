@@ -25,7 +25,7 @@ func (o *Observer) Wait(now time.Time, looking bool, w snapshot.Wait, refused fu
 	}
 }
 
-// CancelWait ends a wait without an answer. It reports false where there is none.
+// CancelWait ends a wait without an answer. It reports false where none is open.
 func (o *Observer) CancelWait(id string) bool {
 	delete(o.asking, id)
 	return o.waits.Cancel(id)
@@ -66,5 +66,5 @@ func (v view) Waiting(now time.Time) string {
 	if v.o.exit != nil || v.o.privacy.lingers(now) {
 		return "" // what the program waits for now cannot be typed
 	}
-	return v.o.inputWait.word(now, v.o.model.Rev(), now.Sub(v.o.pace.LastChange()))
+	return v.o.inputWait.word(now, v.o.model.Rev(), now.Sub(v.o.throttle.LastChange()))
 }

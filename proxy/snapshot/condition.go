@@ -63,7 +63,7 @@ type Condition struct {
 func Compile(u protocol.Until) (*Condition, error) {
 	switch {
 	case u.Text != "":
-		return &Condition{kind: kindShown, text: u.Text, alike: Alike(u.Text)}, nil
+		return &Condition{kind: kindShown, text: u.Text, alike: Normalize(u.Text)}, nil
 	case u.Regex != "":
 		re, err := regexp.Compile(u.Regex)
 		if err != nil {
@@ -71,7 +71,7 @@ func Compile(u protocol.Until) (*Condition, error) {
 		}
 		return &Condition{kind: kindShown, regex: re}, nil
 	case u.Gone != "":
-		return &Condition{kind: kindGone, text: u.Gone, alike: Alike(u.Gone)}, nil
+		return &Condition{kind: kindGone, text: u.Gone, alike: Normalize(u.Gone)}, nil
 	case u.QuietMs > 0:
 		return &Condition{kind: kindQuiet, quiet: time.Duration(u.QuietMs) * time.Millisecond}, nil
 	case u.Settled:
@@ -100,7 +100,7 @@ func regexWords(err error) string {
 // find is what of a line meets a condition of kind kindShown.
 func (c *Condition) find(line string) (matched string, ok bool) {
 	if c.regex == nil {
-		return c.text, strings.Contains(Alike(line), c.alike)
+		return c.text, strings.Contains(Normalize(line), c.alike)
 	}
 	at := c.regex.FindStringIndex(line)
 	if at == nil {
@@ -139,11 +139,11 @@ func lineText(v View, first, last int) string {
 	return line.String()
 }
 
-// shows reports whether text, in the form of [Alike], is on the screen.
+// shows reports whether text, in the form of [Normalize], is on the screen.
 func shows(v View, text string) bool {
 	shown := false
 	eachLine(v, 0, func(_ int, line string) bool {
-		shown = strings.Contains(Alike(line), text)
+		shown = strings.Contains(Normalize(line), text)
 		return !shown
 	})
 	return shown
@@ -165,7 +165,7 @@ func CheckExpect(e *protocol.Expect, v View) error {
 		return fmt.Errorf("expected the cursor in row %d, it is in row %d", *e.CursorRow, row)
 	case e.Foreground != "" && e.Foreground != v.Foreground():
 		return fmt.Errorf("expected %q in the foreground, it is %q", e.Foreground, v.Foreground())
-	case e.Text != "" && !shows(v, Alike(e.Text)):
+	case e.Text != "" && !shows(v, Normalize(e.Text)):
 		return fmt.Errorf("expected %q on the screen, it is not there", e.Text)
 	}
 	return nil

@@ -148,12 +148,12 @@ func (o *waiting) examine(v View, w *Waits) {
 func (o *waiting) isGone(v View) bool {
 	text := o.Condition.alike
 	_, rows := v.Size()
-	if o.foundAt < rows && strings.Contains(Alike(v.RowText(o.foundAt)), text) {
+	if o.foundAt < rows && strings.Contains(Normalize(v.RowText(o.foundAt)), text) {
 		return false
 	}
 	gone := true
 	eachLine(v, 0, func(first int, line string) bool {
-		if strings.Contains(Alike(line), text) {
+		if strings.Contains(Normalize(line), text) {
 			o.foundAt, gone = first, false
 		}
 		return gone
@@ -174,11 +174,11 @@ func (o *waiting) quietFrom(w *Waits) time.Time {
 	switch o.Condition.kind {
 	case kindQuiet:
 	case kindSettled:
-		quiet = w.pace.settle
+		quiet = w.throttle.settle
 	case kindShown, kindGone, kindChanged, kindExit, kindWaiting, kindControl:
 		return time.Time{}
 	}
-	at := later(w.pace.QuietFrom(quiet), o.NotBefore.Add(quiet))
+	at := later(w.throttle.QuietFrom(quiet), o.NotBefore.Add(quiet))
 	if o.base != 0 {
 		at = later(at, o.began.Add(quiet))
 	}

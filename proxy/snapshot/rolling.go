@@ -21,7 +21,7 @@ import "math"
 // but where characters need to be searched for clusters.
 type Rolling struct {
 	kept record
-	log  oplog
+	log  editLog
 }
 
 // NewRolling is an empty rolling text of at most maxRunes characters, at least one.
@@ -32,7 +32,7 @@ func NewRolling(maxRunes int) *Rolling {
 }
 
 func newRolling(maxRunes, logBytes, logOps int) *Rolling {
-	return &Rolling{kept: newRecord(maxRunes), log: newOplog(logBytes, logOps)}
+	return &Rolling{kept: newRecord(maxRunes), log: newEditLog(logBytes, logOps)}
 }
 
 // Print takes a run of printable UTF-8 text. Bytes that are none are passed over: controls have their own method.

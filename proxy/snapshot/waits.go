@@ -64,11 +64,11 @@ type Wait struct {
 // but see [Waits.Asks]. When the program
 // has exited, waits that its last screen does not meet end.
 //
-// One goroutine owns it, the one that owns the Rolling and the Pace.
+// One goroutine owns it, the one that owns the Rolling and the Throttle.
 type Waits struct {
-	text *Rolling
-	pace *Pace
-	open []*waiting
+	text     *Rolling
+	throttle *Throttle
+	open     []*waiting
 	// seen are the newest revisions with what had been printed by then, oldest first: how AfterSeq finds its text.
 	seen []seen
 	// blind: the screen is not to be looked at.
@@ -101,10 +101,10 @@ type waiting struct {
 	matched string
 }
 
-// NewWaits is no waits yet, over a session's rolling text and its pace. It takes the place of any earlier one over the
+// NewWaits is no waits yet, over a session's rolling text and its throttle. It takes the place of any earlier one over the
 // same text.
-func NewWaits(text *Rolling, pace *Pace) *Waits {
-	return &Waits{text: text, pace: pace, hide: func(text string, _ int) string { return text }}
+func NewWaits(text *Rolling, throttle *Throttle) *Waits {
+	return &Waits{text: text, throttle: throttle, hide: func(text string, _ int) string { return text }}
 }
 
 // Conceal has hide make what the waiters may see of what was printed; the program is printing before the last ahead bytes of

@@ -61,17 +61,17 @@ func (v *fakeView) Waiting(time.Time) string { return v.waiting }
 
 // bench is a session's waits with everything around them.
 type bench struct {
-	t       testing.TB
-	view    *fakeView
-	text    *Rolling
-	pace    *Pace
-	waits   *Waits
-	results []string
+	t        testing.TB
+	view     *fakeView
+	text     *Rolling
+	throttle *Throttle
+	waits    *Waits
+	results  []string
 }
 
 func newBench(t testing.TB, rows ...string) *bench {
-	b := &bench{t: t, view: newView(rows...), text: NewRolling(4000), pace: NewPace(0, 0)}
-	b.waits = NewWaits(b.text, b.pace)
+	b := &bench{t: t, view: newView(rows...), text: NewRolling(4000), throttle: NewThrottle(0, 0)}
+	b.waits = NewWaits(b.text, b.throttle)
 	return b
 }
 
@@ -94,7 +94,7 @@ func notBefore(ms int) func(*Wait) { return func(w *Wait) { w.NotBefore = at(ms)
 func named(id string) func(*Wait)  { return func(w *Wait) { w.ID = id } }
 func (b *bench) check(now int)     { b.waits.Check(b.view, at(now)) }
 func (b *bench) print(s string)    { play(b.t, b.text, s) }
-func (b *bench) changed(now int)   { b.pace.Changed(at(now)); b.check(now) }
+func (b *bench) changed(now int)   { b.throttle.Changed(at(now)); b.check(now) }
 func (b *bench) open(why string)   { b.t.Helper(); require.Empty(b.t, b.results, why) }
 func (b *bench) ended(want ...string) {
 	b.t.Helper()
@@ -258,7 +258,7 @@ func TestWaitQuiet(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, "a")
-			b.pace.Changed(at(0))
+			b.throttle.Changed(at(0))
 			b.add(c.until, 10, c.more...)
 			if c.want > 10 {
 				b.open("too early")
@@ -280,12 +280,12 @@ func TestWaitQuiet(t *testing.T) {
 
 func TestWaitSettledWhileHeld(t *testing.T) {
 	b := newBench(t, "a")
-	b.pace.Changed(at(0))
-	b.pace.Hold(at(1), true)
+	b.throttle.Changed(at(0))
+	b.throttle.Hold(at(1), true)
 	b.add(protocol.Until{Settled: true}, 10)
 	b.check(500)
 	b.open("the screen is half drawn")
-	b.pace.Hold(at(501), false)
+	b.throttle.Hold(at(501), false)
 	b.check(501)
 	b.ended(`w 0 "settled"`)
 }

@@ -13,9 +13,9 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func at(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
 
-// pacing drives a Pace as an observer does: events at their times, a look whenever Next says so. It lists the moments
-// of the snapshots, with "s" for a settled screen, until the pace is idle.
-func pacing(t *testing.T, p *Pace, events string) string {
+// pacing drives a Throttle as an observer does: events at their times, a look whenever Next says so. It lists the moments
+// of the snapshots, with "s" for a settled screen, until the throttle is idle.
+func pacing(t *testing.T, p *Throttle, events string) string {
 	t.Helper()
 	type event struct {
 		ms   int
@@ -30,7 +30,7 @@ func pacing(t *testing.T, p *Pace, events string) string {
 	}
 	var sent []string
 	for looks := 0; ; looks++ {
-		require.Less(t, looks, 10000, "a pace must become idle")
+		require.Less(t, looks, 10000, "a throttle must become idle")
 		next, timer := p.Next()
 		var now time.Time
 		switch {
@@ -70,7 +70,7 @@ func every(step, from, to int) string {
 	return out.String()
 }
 
-func TestPace(t *testing.T) {
+func TestThrottle(t *testing.T) {
 	for _, c := range []struct{ name, events, want string }{
 		{"idle", "", ""},
 		{"one change: at once, and settled", "0c", "0 30s"},
@@ -89,14 +89,14 @@ func TestPace(t *testing.T) {
 		{"and then no more", "0h 10c 1700c", "1000s 1700 1730s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, pacing(t, NewPace(500*time.Millisecond, 30*time.Millisecond), c.events))
+			require.Equal(t, c.want, pacing(t, NewThrottle(500*time.Millisecond, 30*time.Millisecond), c.events))
 		})
 	}
 }
 
-func TestPaceSendsContinuousOutputAtMostTwiceAnInterval(t *testing.T) {
+func TestThrottleSendsContinuousOutputAtMostTwiceAnInterval(t *testing.T) {
 	for step := 1; step < 100; step += 7 {
-		p := NewPace(500*time.Millisecond, 30*time.Millisecond)
+		p := NewThrottle(500*time.Millisecond, 30*time.Millisecond)
 		var sent []int
 		for _, word := range strings.Fields(pacing(t, p, every(step, 0, 5000))) {
 			var ms int
@@ -110,8 +110,8 @@ func TestPaceSendsContinuousOutputAtMostTwiceAnInterval(t *testing.T) {
 	}
 }
 
-func TestPaceDefaults(t *testing.T) {
-	p := NewPace(0, -1)
+func TestThrottleDefaults(t *testing.T) {
+	p := NewThrottle(0, -1)
 	_, timer := p.Next()
 	require.False(t, timer)
 	require.False(t, p.Due(at(0)))

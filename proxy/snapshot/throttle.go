@@ -15,7 +15,7 @@ const quietBefore = 100 * time.Millisecond
 // maxHold bounds synchronised output (DEC mode 2026): a program that never ends its update is looked at all the same.
 const maxHold = time.Second
 
-// Pace says when the next snapshot is due. These are its rules, in order:
+// Throttle says when the next snapshot is due. These are its rules, in order:
 //
 //  1. Nothing changed since the last snapshot, and that one showed a settled screen: nothing is due, and no timer runs.
 //  2. A change after quiet, which is 100 ms without any or the interval if that is shorter, is due at once.
@@ -31,7 +31,7 @@ const maxHold = time.Second
 // an interval at most. The time passed in never decreases.
 //
 // One goroutine owns it.
-type Pace struct {
+type Throttle struct {
 	interval, settle time.Duration
 
 	pending     bool
@@ -43,85 +43,85 @@ type Pace struct {
 	held time.Time // begin of the hold, zero for none
 }
 
-// NewPace is the rhythm with the given interval and settle time; what is not above zero becomes the default.
-func NewPace(interval, settle time.Duration) *Pace {
+// NewThrottle is the rhythm with the given interval and settle time; what is not above zero becomes the default.
+func NewThrottle(interval, settle time.Duration) *Throttle {
 	if interval <= 0 {
 		interval = DefaultInterval
 	}
 	if settle <= 0 {
 		settle = DefaultSettle
 	}
-	return &Pace{interval: interval, settle: settle, sentSettled: true}
+	return &Throttle{interval: interval, settle: settle, sentSettled: true}
 }
 
 // Changed says that an observer would see a difference from now on.
-func (p *Pace) Changed(now time.Time) {
-	if !p.pending {
-		p.pending, p.first = true, now
-		p.fresh = now.Sub(p.last) >= min(quietBefore, p.interval)
+func (t *Throttle) Changed(now time.Time) {
+	if !t.pending {
+		t.pending, t.first = true, now
+		t.fresh = now.Sub(t.last) >= min(quietBefore, t.interval)
 	}
-	p.last = now
+	t.last = now
 }
 
 // Hold says whether the program holds its output (mode 2026), after each look at the terminal model.
-func (p *Pace) Hold(now time.Time, on bool) {
+func (t *Throttle) Hold(now time.Time, on bool) {
 	switch {
 	case !on:
-		p.held = time.Time{}
-	case p.held.IsZero():
-		p.held = now
+		t.held = time.Time{}
+	case t.held.IsZero():
+		t.held = now
 	}
 }
 
 // Due reports whether a snapshot is to be sent now.
-func (p *Pace) Due(now time.Time) bool {
-	at, ok := p.Next()
+func (t *Throttle) Due(now time.Time) bool {
+	at, ok := t.Next()
 	return ok && !now.Before(at)
 }
 
-// Next is when to ask [Pace.Due] again unless something changes before; false when there is nothing to wait for.
-func (p *Pace) Next() (time.Time, bool) {
-	settles := p.Settles()
+// Next is when to ask [Throttle.Due] again unless something changes before; false when there is nothing to wait for.
+func (t *Throttle) Next() (time.Time, bool) {
+	settles := t.Settles()
 	switch {
-	case p.pending && p.fresh:
-		return p.unheld(p.first), true
-	case p.pending:
+	case t.pending && t.fresh:
+		return t.unheld(t.first), true
+	case t.pending:
 		at := settles
-		if p.sentSettled {
-			at = later(at, p.sent.Add(p.interval))
+		if t.sentSettled {
+			at = later(at, t.sent.Add(t.interval))
 		}
-		return p.unheld(earlier(at, p.first.Add(p.interval))), true
-	case !p.sentSettled:
+		return t.unheld(earlier(at, t.first.Add(t.interval))), true
+	case !t.sentSettled:
 		return settles, true
 	}
 	return time.Time{}, false
 }
 
 // Sent says that a snapshot of the present screen was sent.
-func (p *Pace) Sent(now time.Time) {
-	p.sentSettled = p.Settled(now)
-	p.pending, p.sent = false, now
+func (t *Throttle) Sent(now time.Time) {
+	t.sentSettled = t.Settled(now)
+	t.pending, t.sent = false, now
 }
 
 // LastChange is when the screen changed last, the zero time if it never did.
-func (p *Pace) LastChange() time.Time { return p.last }
+func (t *Throttle) LastChange() time.Time { return t.last }
 
 // Settled reports whether the screen has been quiet for the settle time and is not held half drawn.
-func (p *Pace) Settled(now time.Time) bool { return !now.Before(p.Settles()) }
+func (t *Throttle) Settled(now time.Time) bool { return !now.Before(t.Settles()) }
 
 // Settles is when the screen has been quiet for the settle time, if nothing changes before.
-func (p *Pace) Settles() time.Time { return p.QuietFrom(p.settle) }
+func (t *Throttle) Settles() time.Time { return t.QuietFrom(t.settle) }
 
 // QuietFrom is the moment from which the screen counts as quiet for the given time, if nothing changes before. What is
 // held half drawn is not quiet.
-func (p *Pace) QuietFrom(quiet time.Duration) time.Time { return p.unheld(p.last.Add(quiet)) }
+func (t *Throttle) QuietFrom(quiet time.Duration) time.Time { return t.unheld(t.last.Add(quiet)) }
 
 // unheld is t, or the end of the hold if that is later. A hold that lasts longer than it may counts as none.
-func (p *Pace) unheld(t time.Time) time.Time {
-	if p.held.IsZero() {
-		return t
+func (t *Throttle) unheld(until time.Time) time.Time {
+	if t.held.IsZero() {
+		return until
 	}
-	return later(t, p.held.Add(maxHold))
+	return later(until, t.held.Add(maxHold))
 }
 
 func later(a, b time.Time) time.Time {

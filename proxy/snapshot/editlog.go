@@ -57,19 +57,19 @@ func (r *record) play(o op) {
 	}
 }
 
-// oplog is what a program did and nobody looked at yet. It never grows.
-type oplog struct {
+// editLog is what a program did and nobody looked at yet. It never grows.
+type editLog struct {
 	text []byte // all that was printed, without a seam
 	ops  []op
 }
 
-func newOplog(bytes, ops int) oplog {
-	return oplog{text: make([]byte, 0, bytes), ops: make([]op, 0, ops)}
+func newEditLog(bytes, ops int) editLog {
+	return editLog{text: make([]byte, 0, bytes), ops: make([]op, 0, ops)}
 }
 
 // enough finds the last operation that begins a line in a known column col and is followed by ended lines of at least n
 // characters: whatever came before it is too old for a text of n characters.
-func (l *oplog) enough(n int) (at, col int, ok bool) {
+func (l *editLog) enough(n int) (at, col int, ok bool) {
 	sure := 0
 	end := -1 // the operation that ends the line after ops[i]
 	for i := len(l.ops) - 1; i >= 0; i-- {
@@ -95,7 +95,7 @@ func (l *oplog) enough(n int) (at, col int, ok bool) {
 }
 
 // begins is the column in which the line after ops[i] begins, if that does not depend on what came before.
-func (l *oplog) begins(i int) (col int, ok bool) {
+func (l *editLog) begins(i int) (col int, ok bool) {
 	o := l.ops[i]
 	if o.kind == opRow {
 		return int(o.n), true
@@ -105,7 +105,7 @@ func (l *oplog) begins(i int) (col int, ok bool) {
 }
 
 // untouched reports whether the line between the operations begin and end was only appended to.
-func (l *oplog) untouched(begin, end int) bool {
+func (l *editLog) untouched(begin, end int) bool {
 	for _, o := range l.ops[begin+1 : end] {
 		if o.kind != opCut && (o.kind != opCR || o.at != l.ops[end].at) {
 			return false
@@ -115,7 +115,7 @@ func (l *oplog) untouched(begin, end int) bool {
 }
 
 // drop forgets everything up to ops[i].
-func (l *oplog) drop(i int) {
+func (l *editLog) drop(i int) {
 	at := l.ops[i].at
 	l.text = l.text[:copy(l.text, l.text[at:])]
 	l.ops = l.ops[:copy(l.ops, l.ops[i+1:])]

@@ -8,15 +8,15 @@ import (
 	"terminalproxy/protocol"
 )
 
-func TestAlike(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	for given, want := range map[string]string{
 		"": "", "plain text": "plain text", "caffe\u0301": "caff\u00e9", "caff\u00e9": "caff\u00e9", "a\u00a0b\u202fc\u3000d": "a b c d",
 		"\u212b": "\u00c5", "\u1112\u1161\u11ab": "\ud55c", "日本語 👨\u200d👩": "日本語 👨\u200d👩", "a\tb\nc": "a\tb\nc",
 	} {
-		require.Equal(t, want, Alike(given))
-		require.Equal(t, want, Alike(want), "once is enough")
+		require.Equal(t, want, Normalize(given))
+		require.Equal(t, want, Normalize(want), "once is enough")
 	}
-	require.Zero(t, testing.AllocsPerRun(100, func() { Alike("as nearly all rows are") }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { Normalize("as nearly all rows are") }))
 }
 
 // TestWaitTextThatLooksTheSame: an accent is one character or two, and a space may be one that does not break; nobody who

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Alike is s in the one form in which texts are compared that look alike: composed (Unicode NFC), and with a blank for
+// Normalize is s in the one form in which texts are compared that look alike: composed (Unicode NFC), and with a blank for
 // every kind of space. Who looks for a text has typed it, or has it from a screen through a model: neither keeps these
 // apart. s itself is returned where it is in that form, as nearly all is.
-func Alike(s string) string {
+func Normalize(s string) string {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			return norm.NFC.String(strings.Map(space, s))
