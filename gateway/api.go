@@ -6,14 +6,14 @@ import (
 	"terminalproxy/gateway/httpapi"
 )
 
-// newAPI makes the door for plain HTTP.
-func (s *Server) newAPI() *httpapi.Door {
+// newAPI makes the interface for plain HTTP.
+func (s *Server) newAPI() *httpapi.API {
 	return httpapi.New(httpapi.Config{
 		Log: s.log, Draw: s.cfg.Draw, Version: s.cfg.Version, Local: overSocket,
-		Admit: func(r *http.Request, own bool) (httpapi.Visitor, error) {
-			v, err := s.visitors.admit(r, own)
+		Authenticate: func(r *http.Request, own bool) (httpapi.Caller, error) {
+			v, err := s.callers.authenticate(r, own)
 			if err != nil {
-				return nil, err // not a *visitor that is nil
+				return nil, err // not a *caller that is nil
 			}
 			return v, nil
 		},

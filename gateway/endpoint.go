@@ -108,7 +108,7 @@ func (e Endpoint) String() string {
 	return strings.TrimSuffix(e.URL(""), "/")
 }
 
-// URL is the WebSocket URL of a door, for the handshake; path is one of the paths of package protocol.
+// URL is a WebSocket URL, for the handshake; path is one of the paths of package protocol.
 func (e Endpoint) URL(path string) string {
 	if e.secure {
 		return "wss://" + e.host + path

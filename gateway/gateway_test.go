@@ -49,14 +49,14 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// door is a way to a gateway for tests.
-type door struct {
+// address is how tests reach a gateway.
+type address struct {
 	dial   func(context.Context) (net.Conn, error)
 	base   string // ws://host
 	header http.Header
 }
 
-func (d door) connect(t *testing.T, path string) (*websocket.Conn, *http.Response, error) {
+func (d address) connect(t *testing.T, path string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	dialer := websocket.Dialer{
 		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) },
@@ -69,7 +69,7 @@ func (d door) connect(t *testing.T, path string) (*websocket.Conn, *http.Respons
 	return ws, resp, err
 }
 
-func (d door) mustConnect(t *testing.T, path string) *websocket.Conn {
+func (d address) mustConnect(t *testing.T, path string) *websocket.Conn {
 	t.Helper()
 	ws, resp, err := d.connect(t, path)
 	require.NoError(t, err)
@@ -77,9 +77,9 @@ func (d door) mustConnect(t *testing.T, path string) *websocket.Conn {
 	return ws
 }
 
-func local(l *Local) door { return door{dial: l.Dial, base: "ws://localhost"} }
+func local(l *Local) address { return address{dial: l.Dial, base: "ws://localhost"} }
 
-func (d door) client(t *testing.T, key string) *client.Client {
+func (d address) client(t *testing.T, key string) *client.Client {
 	t.Helper()
 	c := client.New(client.Config{Dial: d.dial, URL: d.base + protocol.PathAgent, Header: d.header, Name: "tester", Key: key})
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
@@ -133,7 +133,7 @@ type fakeProxy struct {
 	typed chan *protocol.Input // every input, repeated ones too
 }
 
-func startProxy(t *testing.T, d door, id string) *fakeProxy {
+func startProxy(t *testing.T, d address, id string) *fakeProxy {
 	t.Helper()
 	p := &fakeProxy{done: make(chan struct{}), typed: make(chan *protocol.Input, 16)}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -147,7 +147,7 @@ func startProxy(t *testing.T, d door, id string) *fakeProxy {
 	return p
 }
 
-func (p *fakeProxy) session(ctx context.Context, d door, id string) error {
+func (p *fakeProxy) session(ctx context.Context, d address, id string) error {
 	dialer := websocket.Dialer{
 		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) },
 		Subprotocols:   []string{protocol.Version},
@@ -230,8 +230,8 @@ func tcp(t *testing.T, cfg Config) (addr string, tokens map[auth.Role]string, st
 	return ln.Addr().String(), tokens, store
 }
 
-func bearer(addr, token string) door {
-	d := door{base: "ws://" + addr, header: http.Header{}}
+func bearer(addr, token string) address {
+	d := address{base: "ws://" + addr, header: http.Header{}}
 	d.dial = func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "tcp", addr) }
 	if token != "" {
 		d.header.Set("Authorization", "Bearer "+token)

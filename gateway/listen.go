@@ -67,7 +67,7 @@ func (l *limiter) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, evicted := l.admit(conn)
+		c, evicted := l.accept(conn)
 		if evicted != nil {
 			_ = evicted.Close()
 		}
@@ -78,7 +78,7 @@ func (l *limiter) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *limiter) admit(conn net.Conn) (admitted, evicted *limited) {
+func (l *limiter) accept(conn net.Conn) (accepted, evicted *limited) {
 	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 	if err != nil {
 		host = conn.RemoteAddr().String()
@@ -130,8 +130,8 @@ func (l *limiter) context(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(withConnection(ctx, conn), heardKey{}, func() { l.heard(conn) })
 }
 
-// admitted notes that a request is from somebody who may ask: its answer can take long, and is not for others to end.
-func admitted(r *http.Request) {
+// authenticated notes that a request is from somebody who may ask: its answer can take long, and is not for others to end.
+func authenticated(r *http.Request) {
 	if heard, ok := r.Context().Value(heardKey{}).(func()); ok {
 		heard()
 	}

@@ -64,7 +64,7 @@ func TestR35TheTokenIsNotOnTheWire(t *testing.T) {
 	conn, err := (&net.Dialer{}).DialContext(within(t), "tcp", addr)
 	require.NoError(t, err)
 	require.NoError(t, e.prove(within(t), tapped{conn, &mu, &sent}))
-	d := door{base: "ws://" + addr, dial: func(context.Context) (net.Conn, error) { return tapped{conn, &mu, &sent}, nil }}
+	d := address{base: "ws://" + addr, dial: func(context.Context) (net.Conn, error) { return tapped{conn, &mu, &sent}, nil }}
 	socket := d.mustConnect(t, protocol.PathAgent)
 	say(t, socket, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, socket)
@@ -74,12 +74,12 @@ func TestR35TheTokenIsNotOnTheWire(t *testing.T) {
 	require.Contains(t, sent.String(), `"answer"`)
 
 	// The role is the token's, and a token that is revoked is not good for a connection that it has proven before.
-	require.Equal(t, http.StatusForbidden, statusOf(t, door{base: "ws://" + addr, dial: plain(t, addr, tokens[auth.RoleViewer]).DialContext}, protocol.PathAgent))
+	require.Equal(t, http.StatusForbidden, statusOf(t, address{base: "ws://" + addr, dial: plain(t, addr, tokens[auth.RoleViewer]).DialContext}, protocol.PathAgent))
 	early, err := e.DialContext(within(t))
 	require.NoError(t, err)
 	defer func() { _ = early.Close() }()
 	require.NoError(t, store.Revoke("the-agent"))
-	require.Equal(t, http.StatusUnauthorized, statusOf(t, door{base: "ws://" + addr, dial: func(context.Context) (net.Conn, error) { return early, nil }}, protocol.PathAgent))
+	require.Equal(t, http.StatusUnauthorized, statusOf(t, address{base: "ws://" + addr, dial: func(context.Context) (net.Conn, error) { return early, nil }}, protocol.PathAgent))
 	require.ErrorContains(t, sessionsAt(t, e), "the token is not known here, or has expired")
 }
 

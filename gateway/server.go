@@ -23,7 +23,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Limits of the doors.
+// Limits of connections.
 const (
 	connectionsPerPeer = 64
 	headerTimeout      = 5 * time.Second
@@ -44,8 +44,8 @@ type Config struct {
 	Hosts, Origins []string
 	// Times is the rhythm of connections; zero values are the defaults.
 	Times ws.Times
-	// MCP makes the door of an agent that comes to /mcp. Without it there is no such path.
-	MCP func(*client.Client) MCPDoor
+	// MCP serves an agent that comes to /mcp. Without it there is no such path.
+	MCP func(*client.Client) MCPHandler
 	// Draw draws screens for those who ask for pictures over HTTP. Without it there are none.
 	Draw Drawing
 	// Version is the product's, for the metrics.
@@ -59,10 +59,10 @@ type Server struct {
 	cfg      Config
 	log      *slog.Logger
 	hub      *hub.Hub
-	door     *ws.Door
+	sockets  *ws.Server
 	failures auth.Failures
-	visitors *visitors
-	api      *httpapi.Door
+	callers  *callers
+	api      *httpapi.API
 
 	mu     sync.Mutex
 	closed bool
@@ -81,11 +81,11 @@ func New(cfg Config) *Server {
 		cfg: cfg, log: log, hub: hub.New(log),
 		over: make(chan struct{}), https: make(map[*http.Server]struct{}), live: make(map[*hub.Peer]string),
 	}
-	s.door = ws.New(ws.Config{
-		Log: log, Admit: s.admit, CloseCode: closeCode, Times: cfg.Times,
+	s.sockets = ws.New(ws.Config{
+		Log: log, Authenticate: s.authenticate, CloseCode: closeCode, Times: cfg.Times,
 		CheckOrigin: auth.Guard{Origins: cfg.Origins}.OriginAllowed, // asked again: the guard is not the only way in
 	})
-	s.visitors = newVisitors(s)
+	s.callers = newCallers(s)
 	s.api = s.newAPI()
 	return s
 }
@@ -228,7 +228,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	for _, path := range []string{protocol.PathProxy, protocol.PathAgent, protocol.PathView} {
-		mux.Handle("GET "+path, s.door)
+		mux.Handle("GET "+path, s.sockets)
 	}
 	mux.HandleFunc("POST "+protocol.PathProof, s.proof)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -241,7 +241,7 @@ func (s *Server) routes() http.Handler {
 	})
 	s.api.Mount(mux)
 	if s.cfg.MCP != nil {
-		mux.HandleFunc("/mcp", s.visitors.serveMCP)
+		mux.HandleFunc("/mcp", s.callers.serveMCP)
 	}
 	return mux
 }
@@ -295,7 +295,7 @@ func (s *Server) Close() error {
 	clear(s.https)
 	s.mu.Unlock()
 	s.hub.Close()
-	s.visitors.close()
+	s.callers.close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	var errs []error
@@ -304,5 +304,5 @@ func (s *Server) Close() error {
 			errs = append(errs, h.Close())
 		}
 	}
-	return errors.Join(append(errs, s.door.Close())...)
+	return errors.Join(append(errs, s.sockets.Close())...)
 }

@@ -28,7 +28,7 @@ import (
 )
 
 // statusOf is the HTTP status of a handshake.
-func statusOf(t *testing.T, d door, path string) int {
+func statusOf(t *testing.T, d address, path string) int {
 	t.Helper()
 	_, resp, err := d.connect(t, path)
 	if err != nil {

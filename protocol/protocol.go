@@ -8,7 +8,7 @@ package protocol
 // Version is the WebSocket subprotocol both sides must offer. A change that an older peer cannot ignore gets a new one.
 const Version = "terminal-proxy.v1"
 
-// Paths of the WebSocket doors; which one a peer dials decides what it may say.
+// Paths of the WebSockets; which one a peer dials decides what it may say.
 const (
 	PathProxy = "/v1/proxy" // a proxy publishes its sessions
 	PathAgent = "/v1/agent" // an agent observes, asks for control and types under a grant

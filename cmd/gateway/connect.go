@@ -50,7 +50,7 @@ func (a *app) endpoint() (gateway.Endpoint, error) {
 	return ep, nil
 }
 
-// watch makes a client at the viewers' door, for an owner's acts. Where a token is wanted it is the owner's.
+// watch makes a client that connects as a viewer, for an owner's acts. Where a token is wanted it is the owner's.
 func (a *app) watch() (*client.Client, error) {
 	ep, err := a.endpoint()
 	if err != nil {

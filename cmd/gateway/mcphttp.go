@@ -10,9 +10,9 @@ import (
 	"terminalproxy/gateway/mcp"
 )
 
-// mcpDoor makes the MCP servers of agents that come over HTTP.
-func (a *app) mcpDoor(log *slog.Logger) func(*client.Client) gateway.MCPDoor {
-	return func(c *client.Client) gateway.MCPDoor {
+// mcpHandler makes the MCP servers of agents that come over HTTP.
+func (a *app) mcpHandler(log *slog.Logger) func(*client.Client) gateway.MCPHandler {
+	return func(c *client.Client) gateway.MCPHandler {
 		return mcp.NewHTTP(mcp.Config{Terminals: c, Draw: pictures.Fit, MissingGlyphs: pictures.MissingGlyphs, Version: version.String(), Log: log})
 	}
 }

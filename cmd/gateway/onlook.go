@@ -28,7 +28,7 @@ type attachment interface {
 
 // onlooker is a place from which a session is only seen, and no more of it than agents see: a picture of the screen as often
 // as it changes. It stands in for live output where there is none: what a program writes on its user's own terminal is
-// neither covered nor hidden, and every process of the user's, an agent's too, can come to the door at which people look.
+// neither covered nor hidden, and every process of the user's, an agent's too, can connect as people do who look.
 type onlooker struct {
 	client *client.Client
 	id     string

@@ -258,7 +258,7 @@ func (a *app) decided(sessionID, done, say string) error {
 	return a.print(say)
 }
 
-// watching runs an owner's work on a connection to the viewers' door.
+// watching runs an owner's work on a connection as a viewer.
 func (a *app) watching(work func(*client.Client) error) error {
 	c, err := a.watch()
 	if err != nil {

@@ -93,7 +93,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	got = command(t, "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
 	require.Equal(t, statusForbidden, got.status, got.err)
 
-	// Viewers and owners have a door of their own; whoever has their token need not know that.
+	// Viewers and owners have a path of their own; whoever has their token need not know that.
 	for _, line := range []string{"ls --token-file " + viewer, "read sh-tcp --token-file " + viewer, "ls --token-file " + owner, "reclaim sh-tcp --token-file " + owner} {
 		got = command(t, append(strings.Fields(line), "--gateway", s.url)...)
 		require.Equal(t, statusOK, got.status, "%s\n%s", line, got.err)

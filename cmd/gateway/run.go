@@ -180,7 +180,7 @@ func notYours(s protocol.SessionInfo, err error) error {
 	return &failure{status: statusForbidden, cause: err, hint: "only its user can end the program; to take the keyboard from an agent: gateway reclaim " + s.SessionID}
 }
 
-// withSeat runs a person's work on a connection: at the viewers' door of the local gateway, where a person needs no token,
+// withSeat runs a person's work on a connection: as a viewer of the local gateway, where a person needs no token,
 // and elsewhere as the agent that has one.
 func (a *app) withSeat(as string, work func(*client.Client) error) error {
 	ep, err := a.endpoint()

@@ -73,7 +73,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		return errors.Join(usage("serve: --listen %s can be reached from other machines: add --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen), ln.Close())
 	}
 	log := a.logger(in.log, slog.LevelInfo)
-	server := gateway.New(gateway.Config{Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(), MCP: a.mcpDoor(log)})
+	server := gateway.New(gateway.Config{Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(), MCP: a.mcpHandler(log)})
 	local, err := localSocket()
 	if err != nil {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)

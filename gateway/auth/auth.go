@@ -1,4 +1,4 @@
-// Package auth answers who a peer is and whether it may knock at all: roles, tokens, peer credentials of Unix sockets,
+// Package auth answers who a peer is and whether it may connect at all: roles, tokens, peer credentials of Unix sockets,
 // and the Host and Origin of a request. It knows neither sessions nor messages.
 package auth
 

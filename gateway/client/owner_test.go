@@ -40,8 +40,8 @@ func TestLostAnswerOfADecision(t *testing.T) {
 	}
 }
 
-// The viewers' door is tried when the agents' is closed to the token, and only then.
-func TestTheOtherDoor(t *testing.T) {
+// The viewers' path is tried when the token may not use the agents', and only then.
+func TestTheOtherPath(t *testing.T) {
 	var mu sync.Mutex
 	var paths []string
 	status := map[string]int{}

@@ -13,7 +13,7 @@ import (
 
 // input types. An input that did not arrive whole is no success: its status says why, and the receipt stands beside the
 // error.
-func (d *Door) input(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) input(v Caller, w http.ResponseWriter, r *http.Request) error {
 	m, err := decode[*protocol.Input](v, w, r, "terminal.input")
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (d *Door) input(v Visitor, w http.ResponseWriter, r *http.Request) error {
 		return fail(got.Reason, fmt.Sprintf("%s; %d bytes reached the program, %d did not%s",
 			text.Refusal(got.Reason, got.Message), got.WrittenBytes, got.DroppedBytes, hint(got.Reason)), got)
 	}
-	d.write(w, http.StatusOK, got)
+	a.write(w, http.StatusOK, got)
 	return nil
 }
 
@@ -47,7 +47,7 @@ func hint(code protocol.Code) string {
 	}
 }
 
-func (d *Door) wait(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) wait(v Caller, w http.ResponseWriter, r *http.Request) error {
 	m, err := decode[*protocol.Wait](v, w, r, "terminal.wait")
 	if err != nil {
 		return err
@@ -56,12 +56,12 @@ func (d *Door) wait(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d.write(w, http.StatusOK, got)
+	a.write(w, http.StatusOK, got)
 	return nil
 }
 
 // request asks the user for control and waits for the answer for a while; the request outlasts that.
-func (d *Door) request(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) request(v Caller, w http.ResponseWriter, r *http.Request) error {
 	q, err := query(r, "timeoutMs")
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (d *Door) request(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	defer cancel()
 	answer, err := v.Call(ctx, m)
 	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
-		d.write(w, http.StatusAccepted, pending{m.RequestID, m.SessionID, "pending"})
+		a.write(w, http.StatusAccepted, pending{m.RequestID, m.SessionID, "pending"})
 		return nil
 	}
 	if err != nil {
@@ -86,7 +86,7 @@ func (d *Door) request(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	}
 	switch answer := answer.(type) {
 	case *protocol.ControlGrant:
-		d.write(w, http.StatusOK, answer)
+		a.write(w, http.StatusOK, answer)
 		return nil
 	case *protocol.ControlRevoke:
 		return fail(protocol.CodeNoGrant, "not granted: "+text.Ended(answer.Reason), answer)
@@ -102,7 +102,7 @@ type pending struct {
 }
 
 // release gives control back. Doing so twice changes nothing.
-func (d *Door) release(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) release(v Caller, w http.ResponseWriter, r *http.Request) error {
 	m, err := decode[*protocol.ControlRelease](v, w, r, "terminal.control.release")
 	if err != nil {
 		return err
@@ -114,6 +114,6 @@ func (d *Door) release(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	d.write(w, http.StatusOK, &protocol.Done{RequestID: m.RequestID})
+	a.write(w, http.StatusOK, &protocol.Done{RequestID: m.RequestID})
 	return nil
 }

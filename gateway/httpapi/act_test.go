@@ -10,7 +10,7 @@ import (
 )
 
 func TestInputThatDidNotArriveSaysWhyAndWhatToDo(t *testing.T) {
-	v := &visitor{role: RoleAgent}
+	v := &caller{role: RoleAgent}
 	server := serve(t, v)
 	for _, c := range []struct {
 		result protocol.InputResult
@@ -32,7 +32,7 @@ func TestInputThatDidNotArriveSaysWhyAndWhatToDo(t *testing.T) {
 
 // R71: who asks too soon is told when it may ask again, in the words of HTTP as well.
 func TestR71WhoAsksTooSoonIsToldWhen(t *testing.T) {
-	v := &visitor{role: RoleAgent}
+	v := &caller{role: RoleAgent}
 	server := serve(t, v)
 	refusal := &protocol.Error{Code: protocol.CodeBusy, Message: "the user refused you: you may ask again in 10s", RetryAfterMs: 9001}
 	v.answer = func(context.Context, protocol.Message) (protocol.Message, error) { return nil, refusal }

@@ -18,7 +18,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// bodyTime is how long a visitor may take to send a body.
+// bodyTime is how long a caller may take to send a body.
 const bodyTime = 10 * time.Second
 
 // said is a field of a message that the path fills in, as JSON. A body may give another value only where may says so.
@@ -30,7 +30,7 @@ type said struct {
 // decode reads a request whose body is a message of a kind without its type. What the path says stands not in the body;
 // a request id may, and is made up otherwise. The checks are those of the wire, but for one: a field that the message
 // has not is refused, because nobody would notice a condition that was misspelt.
-func decode[T protocol.Message](v Visitor, w http.ResponseWriter, r *http.Request, kind string, path ...said) (T, error) {
+func decode[T protocol.Message](v Caller, w http.ResponseWriter, r *http.Request, kind string, path ...said) (T, error) {
 	var none T
 	body, err := readBody(w, r)
 	if err != nil {
@@ -57,7 +57,7 @@ func decode[T protocol.Message](v Visitor, w http.ResponseWriter, r *http.Reques
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // where there are no deadlines, the visitor is one of ours
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // where there are no deadlines, the caller is one of ours
 	body, err := io.ReadAll(io.LimitReader(r.Body, protocol.MaxAgentMessage+1))
 	_ = control.SetReadDeadline(time.Time{})
 	switch {
@@ -118,7 +118,7 @@ func unknownField(body []byte, m protocol.Message) error {
 	return badField(strings.Trim(field, `"`), "there is no such field; the request takes "+strings.Join(fieldsOf(shape), ", "))
 }
 
-// fieldsOf are the fields that a visitor may fill in; what the gateway knows better is not among them.
+// fieldsOf are the fields that a caller may fill in; what the gateway knows better is not among them.
 func fieldsOf(shape reflect.Type) []string {
 	var out []string
 	for i := range shape.NumField() {

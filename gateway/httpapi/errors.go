@@ -81,8 +81,8 @@ func statusOf(code protocol.Code) int {
 	return http.StatusInternalServerError
 }
 
-// finish answers for an error, if there is one and the visitor still listens.
-func (d *Door) finish(w http.ResponseWriter, r *http.Request, err error) {
+// finish answers for an error, if there is one and the caller still listens.
+func (a *API) finish(w http.ResponseWriter, r *http.Request, err error) {
 	if err == nil || r.Context().Err() != nil {
 		return
 	}
@@ -95,7 +95,7 @@ func (d *Door) finish(w http.ResponseWriter, r *http.Request, err error) {
 	} else if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		status, p.Error = statusOf(refused.Code), problemError{refused.Code, refused.Message, refused.Field, refused.RetryAfterMs}
 	} else {
-		d.log.Warn("request failed", "path", r.URL.Path, "error", err)
+		a.log.Warn("request failed", "path", r.URL.Path, "error", err)
 		p.Error = problemError{Code: protocol.CodeUnavailable, Message: "the gateway could not answer: " + err.Error()}
 		status = http.StatusServiceUnavailable
 	}
@@ -105,14 +105,14 @@ func (d *Door) finish(w http.ResponseWriter, r *http.Request, err error) {
 	if ms := p.Error.RetryAfterMs; ms > 0 {
 		w.Header().Set("Retry-After", strconv.FormatInt((ms+999)/1000, 10))
 	}
-	d.write(w, status, p)
+	a.write(w, status, p)
 }
 
 // write answers with JSON.
-func (d *Door) write(w http.ResponseWriter, status int, v any) {
+func (a *API) write(w http.ResponseWriter, status int, v any) {
 	body, err := encode(v)
 	if err != nil {
-		d.log.Error("answer that cannot be written as JSON", "error", err)
+		a.log.Error("answer that cannot be written as JSON", "error", err)
 		http.Error(w, "the answer cannot be written as JSON", http.StatusInternalServerError)
 		return
 	}

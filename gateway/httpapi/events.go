@@ -16,7 +16,7 @@ const slowReader = 5 * time.Second
 // events streams what happens to one session: an event for every message, named after its type. A reader that falls
 // behind gets the newest screen and not every one. The stream ends with the session; who connects again begins with the
 // newest screen, so that there is nothing to catch up with.
-func (d *Door) events(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) events(v Caller, w http.ResponseWriter, r *http.Request) error {
 	q, err := query(r, "everyMs", "changes")
 	if err != nil {
 		return err
@@ -45,17 +45,17 @@ func (d *Door) events(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	var beat <-chan time.Time
-	if !d.cfg.Local(r) {
-		tick := time.NewTicker(d.cfg.Heartbeat)
+	if !a.cfg.Local(r) {
+		tick := time.NewTicker(a.cfg.Heartbeat)
 		defer tick.Stop()
 		beat = tick.C
 	}
 	s := &eventWriter{w: w, control: http.NewResponseController(w)}
-	d.stream(ctx, v, s, stream, beat)
+	a.stream(ctx, v, s, stream, beat)
 	return nil
 }
 
-func (d *Door) stream(ctx context.Context, v Visitor, s *eventWriter, stream <-chan protocol.Message, beat <-chan time.Time) {
+func (a *API) stream(ctx context.Context, v Caller, s *eventWriter, stream <-chan protocol.Message, beat <-chan time.Time) {
 	err := s.flush() // the header, at once: the reader knows that it listens
 	for err == nil {
 		select {
@@ -72,7 +72,7 @@ func (d *Door) stream(ctx context.Context, v Visitor, s *eventWriter, stream <-c
 			return
 		}
 	}
-	d.log.Debug("event stream ended", "error", err)
+	a.log.Debug("event stream ended", "error", err)
 }
 
 // eventWriter writes server-sent events.

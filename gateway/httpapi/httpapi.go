@@ -1,8 +1,8 @@
-// Package httpapi is the gateway's door for programs that speak plain HTTP: sessions, their screens as text, JSON, ANSI or
+// Package httpapi is the gateway's interface for programs that speak plain HTTP: sessions, their screens as text, JSON, ANSI or
 // a picture, typing and waiting, a stream of events (server-sent events, HTML Living Standard 9.2), and metrics. Requests
 // and answers are the messages of package protocol without their "type"; openapi.json beside this file describes them, and
-// a test holds the server to it. It knows neither tokens nor sessions: whom it serves comes from Admit, and what happens
-// is up to the switchboard behind the visitor.
+// a test holds the server to it. It knows neither tokens nor sessions: whom it serves comes from Authenticate, and what happens
+// is up to the switchboard behind the caller.
 package httpapi
 
 import (
@@ -18,31 +18,31 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Roles of visitors, as far as this door asks for them.
+// Roles of callers, that this API asks for.
 const (
 	RoleAgent  = "agent"
 	RoleViewer = "viewer"
 	RoleOwner  = "owner"
 )
 
-// Visitor is who asks, as the gateway knows it. Its methods may be called from any goroutine.
-type Visitor interface {
+// Caller is who asks, as the gateway knows it. Its methods may be called from any goroutine.
+type Caller interface {
 	// Role is one of the roles of this package.
 	Role() string
 	// NextID is a request id that was not used before.
 	NextID() string
 	// Call sends a request and waits for its answer; an answer that is an error is a *protocol.Error. It returns early,
-	// with another error, when ctx or the visitor ends.
+	// with another error, when ctx or the caller ends.
 	Call(ctx context.Context, m protocol.Message) (protocol.Message, error)
 	// Stream streams what happens to one session; see package client.
 	Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error)
-	// Ended is closed when the visitor may no longer ask: the gateway closes, or the token was revoked.
+	// Ended is closed when the caller may no longer ask: the gateway closes, or the token was revoked.
 	Ended() <-chan struct{}
 	// Done is called once, when the request is answered.
 	Done()
 }
 
-// Refusal is an error of Admit that the visitor may read.
+// Refusal is an error of Authenticate that the caller may read.
 type Refusal struct {
 	Status int // of HTTP
 	Code   protocol.Code
@@ -52,13 +52,13 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Say }
 
-// Config is what the door needs.
+// Config is what the API needs.
 type Config struct {
 	// Log gets what went wrong; nil is silence.
 	Log *slog.Logger
-	// Admit decides who a request comes from; a *Refusal is told. own says that it is for an act of the owner's, which on
+	// Authenticate decides who a request comes from; a *Refusal is told. own says that it is for an act of the owner's, which on
 	// the user's own socket everybody may try. Required.
-	Admit func(r *http.Request, own bool) (Visitor, error)
+	Authenticate func(r *http.Request, own bool) (Caller, error)
 	// Draw writes a picture of a screen whose rows carry SGR sequences; format is "png" or "svg". Without it there are none.
 	Draw func(w io.Writer, format string, s protocol.Screen) error
 	// Stats counts what is in the switchboard, for the metrics. Required.
@@ -72,8 +72,8 @@ type Config struct {
 	Local func(*http.Request) bool
 }
 
-// Door serves HTTP. It is an http.Handler for the paths of [Door.Mount].
-type Door struct {
+// API serves HTTP. It is an http.Handler for the paths of [API.Mount].
+type API struct {
 	cfg     Config
 	log     *slog.Logger
 	mux     *http.ServeMux
@@ -86,7 +86,7 @@ type Door struct {
 type route struct {
 	method, pattern string
 	roles           []string // nil for everybody, also without a token
-	run             func(d *Door, v Visitor, w http.ResponseWriter, r *http.Request) error
+	run             func(a *API, v Caller, w http.ResponseWriter, r *http.Request) error
 }
 
 var (
@@ -96,29 +96,29 @@ var (
 	writers    = []string{RoleAgent, RoleOwner}
 )
 
-// routes are all paths of this door. The order is that of openapi.json.
+// routes are all paths. The order is that of openapi.json.
 func routes() []route {
 	return []route{
-		{http.MethodGet, "/v1/sessions", everyRole, (*Door).list},
-		{http.MethodGet, "/v1/sessions/{id}", everyRole, (*Door).session},
-		{http.MethodGet, "/v1/sessions/{id}/screen", everyRole, (*Door).screen},
-		{http.MethodGet, "/v1/sessions/{id}/history", everyRole, (*Door).history},
-		{http.MethodGet, "/v1/sessions/{id}/events", everyRole, (*Door).events},
-		{http.MethodPost, "/v1/sessions/{id}/input", agentsOnly, (*Door).input},
-		{http.MethodPost, "/v1/sessions/{id}/wait", agentsOnly, (*Door).wait},
-		{http.MethodPost, "/v1/sessions/{id}/control/request", agentsOnly, (*Door).request},
-		{http.MethodPost, "/v1/sessions/{id}/control/release", agentsOnly, (*Door).release},
-		{http.MethodPost, "/v1/sessions/{id}/message", writers, (*Door).message},
-		{http.MethodPost, "/v1/sessions/{id}/control/grant", ownersOnly, (*Door).grant},
-		{http.MethodPost, "/v1/sessions/{id}/control/reclaim", ownersOnly, (*Door).reclaim},
-		{http.MethodPost, "/v1/sessions/{id}/control/hide", ownersOnly, (*Door).hide},
-		{http.MethodGet, "/metrics", everyRole, (*Door).scrape},
-		{http.MethodGet, "/v1/openapi.json", nil, (*Door).openapi},
+		{http.MethodGet, "/v1/sessions", everyRole, (*API).list},
+		{http.MethodGet, "/v1/sessions/{id}", everyRole, (*API).session},
+		{http.MethodGet, "/v1/sessions/{id}/screen", everyRole, (*API).screen},
+		{http.MethodGet, "/v1/sessions/{id}/history", everyRole, (*API).history},
+		{http.MethodGet, "/v1/sessions/{id}/events", everyRole, (*API).events},
+		{http.MethodPost, "/v1/sessions/{id}/input", agentsOnly, (*API).input},
+		{http.MethodPost, "/v1/sessions/{id}/wait", agentsOnly, (*API).wait},
+		{http.MethodPost, "/v1/sessions/{id}/control/request", agentsOnly, (*API).request},
+		{http.MethodPost, "/v1/sessions/{id}/control/release", agentsOnly, (*API).release},
+		{http.MethodPost, "/v1/sessions/{id}/message", writers, (*API).message},
+		{http.MethodPost, "/v1/sessions/{id}/control/grant", ownersOnly, (*API).grant},
+		{http.MethodPost, "/v1/sessions/{id}/control/reclaim", ownersOnly, (*API).reclaim},
+		{http.MethodPost, "/v1/sessions/{id}/control/hide", ownersOnly, (*API).hide},
+		{http.MethodGet, "/metrics", everyRole, (*API).scrape},
+		{http.MethodGet, "/v1/openapi.json", nil, (*API).openapi},
 	}
 }
 
-// New makes a door.
-func New(cfg Config) *Door {
+// New makes an API.
+func New(cfg Config) *API {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -128,87 +128,87 @@ func New(cfg Config) *Door {
 	if cfg.Local == nil {
 		cfg.Local = func(*http.Request) bool { return false }
 	}
-	d := &Door{
+	a := &API{
 		cfg: cfg, log: cfg.Log, mux: http.NewServeMux(), metrics: newMetrics(),
 		drawing: make(chan struct{}, 1), routes: routes(),
 	}
 	allowed := make(map[string][]string)
-	for _, rt := range d.routes {
-		d.mux.HandleFunc(rt.method+" "+rt.pattern, func(w http.ResponseWriter, r *http.Request) { d.serve(rt, w, r) })
+	for _, rt := range a.routes {
+		a.mux.HandleFunc(rt.method+" "+rt.pattern, func(w http.ResponseWriter, r *http.Request) { a.serve(rt, w, r) })
 		allowed[rt.pattern] = append(allowed[rt.pattern], rt.method)
 	}
 	for pattern, methods := range allowed {
-		d.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { d.wrongMethod(methods, w, r) })
+		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.wrongMethod(methods, w, r) })
 	}
-	d.mux.HandleFunc("/", d.noSuchPath)
-	return d
+	a.mux.HandleFunc("/", a.noSuchPath)
+	return a
 }
 
-// Mount puts the door into a server's mux.
-func (d *Door) Mount(mux *http.ServeMux) {
+// Mount puts the paths into a server's mux.
+func (a *API) Mount(mux *http.ServeMux) {
 	for _, path := range []string{"/v1/sessions", "/v1/sessions/", "/v1/openapi.json", "/metrics"} {
-		mux.Handle(path, d)
+		mux.Handle(path, a)
 	}
 }
 
 // ServeHTTP answers one request.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store") // screens are nobody else's business
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	d.mux.ServeHTTP(w, r)
+	a.mux.ServeHTTP(w, r)
 }
 
-func (d *Door) serve(rt route, w http.ResponseWriter, r *http.Request) {
+func (a *API) serve(rt route, w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	seen := &statusWriter{ResponseWriter: w}
-	d.try(rt, seen, r)
-	d.metrics.observe(rt.method, rt.pattern, seen.status(), time.Since(began))
+	a.try(rt, seen, r)
+	a.metrics.observe(rt.method, rt.pattern, seen.status(), time.Since(began))
 }
 
-func (d *Door) try(rt route, w http.ResponseWriter, r *http.Request) {
+func (a *API) try(rt route, w http.ResponseWriter, r *http.Request) {
 	if rt.roles == nil {
-		d.finish(w, r, rt.run(d, nil, w, r))
+		a.finish(w, r, rt.run(a, nil, w, r))
 		return
 	}
 	own := slices.Equal(rt.roles, ownersOnly)
-	v, err := d.cfg.Admit(r, own)
+	v, err := a.cfg.Authenticate(r, own)
 	if err != nil {
-		d.finish(w, r, err)
+		a.finish(w, r, err)
 		return
 	}
 	defer v.Done()
-	if here := own && d.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
-		d.finish(w, r, &Refusal{
+	if here := own && a.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
+		a.finish(w, r, &Refusal{
 			http.StatusForbidden, protocol.CodeForbidden,
 			"a " + v.Role() + "'s token may not do that: use a token of role " + strings.Join(rt.roles, " or "),
 		})
 		return
 	}
 	if id := r.PathValue("id"); id != "" && !protocol.ValidID(id) {
-		d.finish(w, r, badField("sessionId", "must be 1 to 128 characters of A-Z a-z 0-9 . _ : -; GET /v1/sessions lists the sessions"))
+		a.finish(w, r, badField("sessionId", "must be 1 to 128 characters of A-Z a-z 0-9 . _ : -; GET /v1/sessions lists the sessions"))
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	d.finish(w, r, rt.run(d, v, w, r.WithContext(ctx)))
+	a.finish(w, r, rt.run(a, v, w, r.WithContext(ctx)))
 }
 
-func (d *Door) wrongMethod(methods []string, w http.ResponseWriter, r *http.Request) {
+func (a *API) wrongMethod(methods []string, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	d.finish(w, r, &Refusal{
+	a.finish(w, r, &Refusal{
 		http.StatusMethodNotAllowed, protocol.CodeBadMessage,
 		"this path takes " + strings.Join(methods, " and ") + "; GET /v1/openapi.json describes the paths",
 	})
 }
 
-func (d *Door) noSuchPath(w http.ResponseWriter, r *http.Request) {
-	d.finish(w, r, &Refusal{http.StatusNotFound, protocol.CodeBadMessage, "there is no such path: GET /v1/openapi.json describes those that there are"})
+func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) {
+	a.finish(w, r, &Refusal{http.StatusNotFound, protocol.CodeBadMessage, "there is no such path: GET /v1/openapi.json describes those that there are"})
 }
 
 //go:embed openapi.json
 var openAPI []byte
 
-func (d *Door) openapi(_ Visitor, w http.ResponseWriter, _ *http.Request) error {
+func (a *API) openapi(_ Caller, w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	_, err := w.Write(openAPI)
 	return err

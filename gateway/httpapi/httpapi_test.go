@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// visitor is a switchboard as a test wants it.
-type visitor struct {
+// caller is a switchboard as a test wants it.
+type caller struct {
 	role   string
 	answer func(context.Context, protocol.Message) (protocol.Message, error)
 	stream chan protocol.Message // nil refuses to subscribe
@@ -28,11 +28,11 @@ type visitor struct {
 	done   int
 }
 
-func (v *visitor) Role() string           { return v.role }
-func (v *visitor) NextID() string         { return "made-up" }
-func (v *visitor) Ended() <-chan struct{} { return v.ended }
-func (v *visitor) Done()                  { v.done++ }
-func (v *visitor) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error) {
+func (v *caller) Role() string           { return v.role }
+func (v *caller) NextID() string         { return "made-up" }
+func (v *caller) Ended() <-chan struct{} { return v.ended }
+func (v *caller) Done()                  { v.done++ }
+func (v *caller) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error) {
 	if v.stream == nil {
 		_, err := v.answer(ctx, m)
 		return nil, err
@@ -59,7 +59,7 @@ func (v *visitor) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-
 	return out, nil
 }
 
-func (v *visitor) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+func (v *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	return v.answer(ctx, m)
 }
 
@@ -106,20 +106,20 @@ func refusing(code protocol.Code) func(context.Context, protocol.Message) (proto
 	}
 }
 
-// served is a door on a real socket.
+// served is the API on a real socket.
 type served struct {
 	t *testing.T
 	*httptest.Server
-	visitor *visitor
-	cfg     Config
+	caller *caller
+	cfg    Config
 }
 
-func serve(t *testing.T, v *visitor) *served {
+func serve(t *testing.T, v *caller) *served {
 	t.Helper()
-	s := &served{t: t, visitor: v}
+	s := &served{t: t, caller: v}
 	s.cfg = Config{
 		Version: "test", Heartbeat: time.Millisecond,
-		Admit: func(r *http.Request, _ bool) (Visitor, error) {
+		Authenticate: func(r *http.Request, _ bool) (Caller, error) {
 			if r.Header.Get("Authorization") == "" {
 				return nil, &Refusal{http.StatusUnauthorized, protocol.CodeUnauthorized, "a token is wanted"}
 			}
@@ -210,7 +210,7 @@ var upstream = []protocol.Code{
 // TestEveryPathAndCodeOfTheDocument: what the document says happens, and nothing else does.
 func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 	s := newSpec(t)
-	v := &visitor{role: RoleAgent, answer: plain, ended: make(chan struct{})}
+	v := &caller{role: RoleAgent, answer: plain, ended: make(chan struct{})}
 	server := serve(t, v)
 	seen := map[string][]string{}
 	check := func(operation string, got answer) {
@@ -311,7 +311,7 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 }
 
 func TestScreenInItsFormats(t *testing.T) {
-	server := serve(t, &visitor{role: RoleViewer, answer: plain})
+	server := serve(t, &caller{role: RoleViewer, answer: plain})
 	got := server.do("GET", "/v1/sessions/vim-1/screen", "")
 	require.Equal(t, "red <b>\ntwo\n", got.body, "nothing that a terminal would act on")
 	require.Equal(t, "text/plain; charset=utf-8", got.header.Get("Content-Type"))
@@ -334,7 +334,7 @@ func TestScreenInItsFormats(t *testing.T) {
 
 // What a reader of text cannot see for itself is said beside it, where no program can write.
 func TestNotesStandBesideTheText(t *testing.T) {
-	server := serve(t, &visitor{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
+	server := serve(t, &caller{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
 		f := frame()
 		f.Redactions, f.HiddenText = 1, []int{1}
 		return &protocol.ReadResult{Frame: f, HiddenText: []int{0}}, nil
@@ -348,7 +348,7 @@ func TestNotesStandBesideTheText(t *testing.T) {
 // R25: of a hidden screen there is nothing to see, and that is said; a password is answered by the user alone.
 func TestAHiddenScreenIsNoEmptyScreen(t *testing.T) {
 	why := &protocol.Withheld{Why: protocol.BlackoutUser}
-	server := serve(t, &visitor{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
+	server := serve(t, &caller{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
 		f := frame()
 		f.Blackout = why
 		return &protocol.ReadResult{ID: "r", RequestID: "x", SessionID: "vim-1", Frame: f}, nil
@@ -368,7 +368,7 @@ func TestAHiddenScreenIsNoEmptyScreen(t *testing.T) {
 // The wire's request: what the path says is filled in, what the body says is passed on.
 func TestBodiesAreMessagesOfTheWire(t *testing.T) {
 	var asked protocol.Message
-	server := serve(t, &visitor{role: RoleAgent, answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+	server := serve(t, &caller{role: RoleAgent, answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 		asked = m
 		return plain(ctx, m)
 	}})
@@ -389,7 +389,7 @@ func TestBodiesAreMessagesOfTheWire(t *testing.T) {
 }
 
 func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
-	server := serve(t, &visitor{role: RoleAgent, answer: plain})
+	server := serve(t, &caller{role: RoleAgent, answer: plain})
 	const at = "/v1/sessions/vim-1/"
 	for _, c := range []struct{ method, path, body, field, say string }{
 		{"POST", at + "input", `{"data":"x","expct":{"seq":1}}`, "expct", `field "expct": there is no such field; the request takes requestId, data, epoch, kind, at, on, to, expect, settleMs, timeoutMs`},
@@ -437,7 +437,7 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 // R49: who only watches is refused before the switchboard hears of it.
 func TestR49ViewersActNowhere(t *testing.T) {
 	for _, role := range []string{RoleViewer, RoleOwner} {
-		v := &visitor{role: role, answer: func(_ context.Context, m protocol.Message) (protocol.Message, error) {
+		v := &caller{role: role, answer: func(_ context.Context, m protocol.Message) (protocol.Message, error) {
 			t.Errorf("the switchboard was asked %s", protocol.KindOf(m))
 			return nil, io.EOF
 		}}
@@ -461,7 +461,7 @@ func ownerMay(operation string) bool {
 // The path says whether it is given or taken: the body cannot turn one into the other.
 func TestOwnersActs(t *testing.T) {
 	var asked protocol.Message
-	v := &visitor{role: RoleOwner, answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+	v := &caller{role: RoleOwner, answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 		asked = m
 		return plain(ctx, m)
 	}}

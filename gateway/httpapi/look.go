@@ -19,8 +19,8 @@ const (
 	maxCells = 40_000
 )
 
-// ask is Visitor.Call with the type of the answer.
-func ask[T protocol.Message](ctx context.Context, v Visitor, m protocol.Message) (T, error) {
+// ask is Caller.Call with the type of the answer.
+func ask[T protocol.Message](ctx context.Context, v Caller, m protocol.Message) (T, error) {
 	var none T
 	answer, err := v.Call(ctx, m)
 	if err != nil {
@@ -33,7 +33,7 @@ func ask[T protocol.Message](ctx context.Context, v Visitor, m protocol.Message)
 	return t, nil
 }
 
-func (d *Door) list(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) list(v Caller, w http.ResponseWriter, r *http.Request) error {
 	if _, err := query(r); err != nil {
 		return err
 	}
@@ -44,11 +44,11 @@ func (d *Door) list(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	if got.Sessions == nil {
 		got.Sessions = []protocol.SessionInfo{} // a list of none, and not null
 	}
-	d.write(w, http.StatusOK, got)
+	a.write(w, http.StatusOK, got)
 	return nil
 }
 
-func (d *Door) session(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) session(v Caller, w http.ResponseWriter, r *http.Request) error {
 	if _, err := query(r); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (d *Door) session(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	id := r.PathValue("id")
 	for _, s := range got.Sessions {
 		if s.SessionID == id {
-			d.write(w, http.StatusOK, s)
+			a.write(w, http.StatusOK, s)
 			return nil
 		}
 	}
@@ -68,7 +68,7 @@ func (d *Door) session(v Visitor, w http.ResponseWriter, r *http.Request) error 
 
 // screen shows the screen in one of its formats. Text, ANSI and pictures are nothing but the program's output; what is
 // known about it stands in header fields, which a program cannot write.
-func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) screen(v Caller, w http.ResponseWriter, r *http.Request) error {
 	q, err := query(r, "since", "format", "follow", "max_tokens")
 	if err != nil {
 		return err
@@ -90,14 +90,14 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	picture := format == "png" || format == "svg"
-	if picture && d.cfg.Draw == nil {
+	if picture && a.cfg.Draw == nil {
 		return fail(codeNotImplemented, "this gateway draws no pictures: ask for format=ansi, or ask a gateway that `gateway serve` runs", nil)
 	}
 	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Attributes: format == "ansi" || picture}
 	if format == "json" {
 		m.SinceSeq, m.Follow, m.Scrollback = since, q.Has("follow"), follow
 	}
-	got, err := d.read(v, w, r, m, format)
+	got, err := a.read(v, w, r, m, format)
 	if got == nil {
 		return err
 	}
@@ -109,19 +109,19 @@ func (d *Door) screen(v Visitor, w http.ResponseWriter, r *http.Request) error {
 	case format == "text":
 		return page(w, got.Frame, dialect.Whole(got.Frame, 0), tokens)
 	case picture:
-		return d.draw(w, r, format, got.Frame)
+		return a.draw(w, r, format, got.Frame)
 	}
 	return writeText(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
 }
 
 // read asks for what is to be shown. It answers with that itself where JSON is wanted, and returns nil.
-func (d *Door) read(v Visitor, w http.ResponseWriter, r *http.Request, m *protocol.Read, format string) (*protocol.ReadResult, error) {
+func (a *API) read(v Caller, w http.ResponseWriter, r *http.Request, m *protocol.Read, format string) (*protocol.ReadResult, error) {
 	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
 	switch {
 	case err != nil:
 		return nil, err
 	case format == "json":
-		d.write(w, http.StatusOK, got)
+		a.write(w, http.StatusOK, got)
 		return nil, nil //nolint:nilnil // it is answered
 	}
 	if err := hidden(got.Frame); err != nil {
@@ -180,18 +180,18 @@ func writeText(w http.ResponseWriter, rows string) error {
 }
 
 // draw answers with a picture. One is drawn at a time: a large one takes much memory.
-func (d *Door) draw(w http.ResponseWriter, r *http.Request, format string, f *protocol.Frame) error {
+func (a *API) draw(w http.ResponseWriter, r *http.Request, format string, f *protocol.Frame) error {
 	if cells := f.Screen.Cols * f.Screen.Rows; format == "png" && cells > maxCells {
 		return fail(protocol.CodeTooLarge, fmt.Sprintf("the screen has %d cells, a PNG is drawn of at most %d: ask for format=svg", cells, maxCells), nil)
 	}
 	select {
-	case d.drawing <- struct{}{}:
-		defer func() { <-d.drawing }()
+	case a.drawing <- struct{}{}:
+		defer func() { <-a.drawing }()
 	case <-r.Context().Done():
 		return nil
 	}
 	var b bytes.Buffer
-	if err := d.cfg.Draw(&b, format, f.Screen); err != nil {
+	if err := a.cfg.Draw(&b, format, f.Screen); err != nil {
 		return fmt.Errorf("draw the screen: %w", err)
 	}
 	w.Header().Set("Content-Type", map[string]string{"png": "image/png", "svg": "image/svg+xml"}[format])
@@ -201,7 +201,7 @@ func (d *Door) draw(w http.ResponseWriter, r *http.Request, format string, f *pr
 	return nil
 }
 
-func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) history(v Caller, w http.ResponseWriter, r *http.Request) error {
 	q, err := query(r, "lines", "from", "format", "max_tokens")
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (d *Door) history(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	if q.Has("from") {
 		m.FromLine = &from
 	}
-	got, err := d.read(v, w, r, m, format)
+	got, err := a.read(v, w, r, m, format)
 	if got == nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // message writes to the user for an agent, and for an owner to the agent.
-func (d *Door) message(v Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) message(v Caller, w http.ResponseWriter, r *http.Request) error {
 	from := protocol.FromUser
 	if v.Role() == RoleAgent {
 		from = protocol.FromAgent
@@ -21,6 +21,6 @@ func (d *Door) message(v Visitor, w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	d.write(w, http.StatusOK, done)
+	a.write(w, http.StatusOK, done)
 	return nil
 }

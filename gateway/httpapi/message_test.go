@@ -14,7 +14,7 @@ import (
 func TestR38TheTokenSaysWhoWrites(t *testing.T) {
 	for role, from := range map[string]string{RoleAgent: protocol.FromAgent, RoleOwner: protocol.FromUser} {
 		var asked protocol.Message
-		v := &visitor{role: role, answer: func(_ context.Context, m protocol.Message) (protocol.Message, error) {
+		v := &caller{role: role, answer: func(_ context.Context, m protocol.Message) (protocol.Message, error) {
 			asked = m
 			return &protocol.Done{RequestID: protocol.RequestID(m), Waiting: protocol.WaitsForAnswer}, nil
 		}}

@@ -68,19 +68,19 @@ func (b *metricsBook) observe(method, path string, status int, d time.Duration) 
 }
 
 // scrape answers in the text format 0.0.4 of Prometheus.
-func (d *Door) scrape(_ Visitor, w http.ResponseWriter, r *http.Request) error {
+func (a *API) scrape(_ Caller, w http.ResponseWriter, r *http.Request) error {
 	if _, err := query(r); err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	stats := d.cfg.Stats()
+	stats := a.cfg.Stats()
 	counts(&b, "terminalproxy_sessions", "Sessions, by state.", "state", stats.Sessions)
 	counts(&b, "terminalproxy_participants", "Proxies, agents, viewers and owners that are connected.", "role", stats.Participants)
 	single(&b, "terminalproxy_requests_waiting", "gauge", "Requests that a proxy has not answered yet.", float64(stats.Waiting))
-	d.metrics.write(&b)
-	process(&b, d.metrics.began)
+	a.metrics.write(&b)
+	process(&b, a.metrics.began)
 	family(&b, "terminalproxy_build_info", "gauge", "The product's version, as a label.")
-	fmt.Fprintf(&b, "terminalproxy_build_info{version=%q} 1\n", d.cfg.Version)
+	fmt.Fprintf(&b, "terminalproxy_build_info{version=%q} 1\n", a.cfg.Version)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(b.Bytes())
 	return nil

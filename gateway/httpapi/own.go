@@ -9,23 +9,23 @@ import (
 
 // grant gives the keyboard to the agent that asks, or to the next one: for an owner, and obeyed only where the session's
 // proxy believes it.
-func (d *Door) grant(v Visitor, w http.ResponseWriter, r *http.Request) error {
-	return d.decide(v, w, r, said{"grant", "true", false})
+func (a *API) grant(v Caller, w http.ResponseWriter, r *http.Request) error {
+	return a.decide(v, w, r, said{"grant", "true", false})
 }
 
 // reclaim takes the keyboard back. When it is answered, no further byte of an agent's reaches the program.
-func (d *Door) reclaim(v Visitor, w http.ResponseWriter, r *http.Request) error {
-	return d.decide(v, w, r, said{"grant", "false", false})
+func (a *API) reclaim(v Caller, w http.ResponseWriter, r *http.Request) error {
+	return a.decide(v, w, r, said{"grant", "false", false})
 }
 
 // hide keeps agents from seeing the session, or lets them see it again.
-func (d *Door) hide(v Visitor, w http.ResponseWriter, r *http.Request) error {
-	return d.decide(v, w, r, said{"grant", "false", false}, said{hideField, `"` + protocol.HideOn + `"`, true})
+func (a *API) hide(v Caller, w http.ResponseWriter, r *http.Request) error {
+	return a.decide(v, w, r, said{"grant", "false", false}, said{hideField, `"` + protocol.HideOn + `"`, true})
 }
 
 const hideField = "hide"
 
-func (d *Door) decide(v Visitor, w http.ResponseWriter, r *http.Request, path ...said) error {
+func (a *API) decide(v Caller, w http.ResponseWriter, r *http.Request, path ...said) error {
 	path = append(path, said{"by", `"` + v.Role() + `"`, true})
 	m, err := decode[*protocol.ControlDecide](v, w, r, "terminal.control.decide", path...)
 	if err != nil {
@@ -39,6 +39,6 @@ func (d *Door) decide(v Visitor, w http.ResponseWriter, r *http.Request, path ..
 	if err != nil {
 		return err
 	}
-	d.write(w, http.StatusOK, done)
+	a.write(w, http.StatusOK, done)
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// dialect is how a visitor asks for more.
+// dialect is how a caller asks for more.
 var dialect = text.Dialect{
 	Limit: "max_tokens",
 	Lines: func(first uint64, n int) string { return fmt.Sprintf("history?from=%d&lines=%d", first, n) },

@@ -42,7 +42,7 @@ func history(_ context.Context, m protocol.Message) (protocol.Message, error) {
 }
 
 func TestHistoryByNumberAndWithinABudget(t *testing.T) {
-	server := serve(t, &visitor{role: RoleViewer, answer: history})
+	server := serve(t, &caller{role: RoleViewer, answer: history})
 	const path = "/v1/sessions/vim-1/"
 	got := server.do("GET", path+"history?from=60&lines=2", "")
 	require.Equal(t, "row number 60\nrow number 61\n", got.body)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestEventsStream(t *testing.T) {
-	v := &visitor{role: RoleViewer, stream: make(chan protocol.Message), ended: make(chan struct{})}
+	v := &caller{role: RoleViewer, stream: make(chan protocol.Message), ended: make(chan struct{})}
 	server := serve(t, v)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -48,14 +48,14 @@ func TestEventsStream(t *testing.T) {
 
 // R37: a stream does not outlive the token that opened it.
 func TestR37TheStreamEndsWithTheToken(t *testing.T) {
-	v := &visitor{role: RoleViewer, stream: make(chan protocol.Message), ended: make(chan struct{})}
+	v := &caller{role: RoleViewer, stream: make(chan protocol.Message), ended: make(chan struct{})}
 	server := serve(t, v)
 	close(v.ended)
 	require.Equal(t, http.StatusOK, server.do("GET", "/v1/sessions/vim-1/events", "").status)
 }
 
 func TestMetrics(t *testing.T) {
-	server := serve(t, &visitor{role: RoleOwner, answer: plain})
+	server := serve(t, &caller{role: RoleOwner, answer: plain})
 	server.do("GET", "/v1/sessions", "")
 	server.do("GET", "/v1/sessions/vim-1", "")
 	server.do("GET", "/v1/sessions/nope", "")
@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 	} {
 		require.Contains(t, got.body, line+"\n")
 	}
-	require.NotContains(t, got.body, "nope", "what visitors make up makes no series")
+	require.NotContains(t, got.body, "nope", "what callers make up makes no series")
 	seen := map[string]bool{}
 	for line := range strings.Lines(got.body) {
 		if name, ok := strings.CutPrefix(line, "# TYPE "); ok {

@@ -61,7 +61,7 @@ func (p *Peer) may(m protocol.Message) bool {
 }
 
 // mayAsLocal reports whether m is one of the acts that need no owner's token here: those that take away from agents, and
-// those whose signature the proxy checks. Agents are not meant: they have a door of their own.
+// those whose signature the proxy checks. Agents are not meant: they have a path of their own.
 func (p *Peer) mayAsLocal(m protocol.Message) bool {
 	decide, ok := m.(*protocol.ControlDecide)
 	return ok && p.member.Local && p.member.Role == RoleViewer && (!decide.Widens() || len(decide.SignatureB64) > 0)

@@ -1,9 +1,9 @@
 // Package hub is the switchboard between proxies and everyone else: the sessions, the newest snapshot of each, the
 // participants, and the way of every request to the proxy that owns the session. It decides nothing about input, keeps
-// nothing that it could not forget, and knows no HTTP and no WebSocket: a door calls Join, Handle, Next and Leave.
+// nothing that it could not forget, and knows no HTTP and no WebSocket: a transport calls Join, Handle, Next and Leave.
 //
 // All state has one lock. Nothing foreign is ever called under it: what a participant gets is put into a queue of the
-// hub's own, from which the participant's door fetches it at its pace. So nobody can make the hub wait, and what one
+// hub's own, from which the participant's transport fetches it at its pace. So nobody can make the hub wait, and what one
 // participant gets is in the order in which it happened.
 package hub
 

@@ -1,4 +1,4 @@
-// Package mcp is the gateway's door for AI agents: a Model Context Protocol server with tools to see a terminal, to wait
+// Package mcp is the gateway's interface for AI agents: a Model Context Protocol server with tools to see a terminal, to wait
 // for a fact, to ask the user for the keyboard, to type and to give the keyboard back. It speaks the revisions with a
 // handshake (up to 2025-11-25) and the stateless one (2026-07-28) on the same stream.
 //

@@ -20,7 +20,7 @@ type Mouse struct {
 	To *protocol.Cell
 }
 
-// MouseWords are the names that a door has for the parts of an act, for sentences.
+// MouseWords are the names that an interface has for the parts of an act, for sentences.
 type MouseWords struct{ On, At, Act, To string }
 
 // Point reads an act of the mouse from what somebody wrote: a text or a place like 5,12 (row and column from 1), the act,

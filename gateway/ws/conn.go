@@ -15,7 +15,7 @@ import (
 
 // conn is one WebSocket: a reader, which is the goroutine of serve, one writer, and the pinger.
 type conn struct {
-	door   *Door
+	server *Server
 	socket *websocket.Conn
 	limit  int
 	owns   func() bool // nil for always
@@ -42,7 +42,7 @@ func (c *conn) serve(peer Peer) {
 		wg.Go(func() { c.ping(done) })
 	}
 	err := c.read(peer)
-	c.door.cfg.Log.Debug("connection ended", "error", err)
+	c.server.cfg.Log.Debug("connection ended", "error", err)
 	if errors.Is(err, websocket.ErrReadLimit) {
 		c.linger()
 	}
@@ -56,7 +56,7 @@ func (c *conn) serve(peer Peer) {
 func (c *conn) linger() {
 	c.ending.Store(true)
 	raw := c.socket.NetConn()
-	if raw.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Linger)) == nil {
+	if raw.SetReadDeadline(time.Now().Add(c.server.cfg.Times.Linger)) == nil {
 		_, _ = io.CopyN(io.Discard, raw, 8<<20)
 	}
 }
@@ -93,7 +93,7 @@ func (c *conn) alive() error {
 	if c.ending.Load() || c.local() {
 		return nil
 	}
-	return c.socket.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Silence))
+	return c.socket.SetReadDeadline(time.Now().Add(c.server.cfg.Times.Silence))
 }
 
 // take hands one frame on, or answers why it is no message; the third in a row ends the connection.
@@ -127,7 +127,7 @@ func (c *conn) write(peer Peer, done <-chan struct{}) {
 	for {
 		m, err := peer.Next(done)
 		if err != nil {
-			c.bye(err)
+			c.finish(err)
 			return
 		}
 		if err := c.send(m); err != nil {
@@ -144,13 +144,13 @@ func (c *conn) send(m protocol.Message) error {
 	}
 	frame, err := protocol.Encode(m)
 	if err != nil {
-		c.door.cfg.Log.Warn("message that cannot be sent", "type", protocol.KindOf(m), "error", err)
+		c.server.cfg.Log.Warn("message that cannot be sent", "type", protocol.KindOf(m), "error", err)
 		if frame, err = substitute(m, err); err != nil {
 			return nil //nolint:nilerr // nobody asked for it: the next one may do better
 		}
 	}
 	if !c.local() { // one who stalls there only stalls itself: its outbox is bounded
-		if err := c.socket.SetWriteDeadline(time.Now().Add(c.door.cfg.Times.Write)); err != nil {
+		if err := c.socket.SetWriteDeadline(time.Now().Add(c.server.cfg.Times.Write)); err != nil {
 			return err
 		}
 	}
@@ -170,23 +170,23 @@ func substitute(m protocol.Message, cause error) ([]byte, error) {
 	return protocol.Encode(reply)
 }
 
-// bye sends the close frame and gives the peer a moment to read it; the reader then ends.
-func (c *conn) bye(reason error) {
+// finish sends the close frame and gives the peer a moment to read it; the reader then ends.
+func (c *conn) finish(reason error) {
 	code, text := 0, ""
 	if own, ok := errors.AsType[*closing](reason); ok {
 		code, text = own.code, own.text
 	} else {
-		code, text = c.door.cfg.CloseCode(reason)
+		code, text = c.server.cfg.CloseCode(reason)
 	}
 	c.ending.Store(true)
-	deadline := time.Now().Add(c.door.cfg.Times.Linger)
+	deadline := time.Now().Add(c.server.cfg.Times.Linger)
 	_ = c.socket.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), deadline)
 	_ = c.socket.SetReadDeadline(deadline)
 }
 
 // ping keeps the silence of an idle peer apart from that of a dead one.
 func (c *conn) ping(done <-chan struct{}) {
-	tick := time.NewTicker(c.door.cfg.Times.Ping)
+	tick := time.NewTicker(c.server.cfg.Times.Ping)
 	defer tick.Stop()
 	for {
 		select {
@@ -194,7 +194,7 @@ func (c *conn) ping(done <-chan struct{}) {
 			return
 		case <-tick.C:
 			// It fails only when the connection is ending; then the reader says so.
-			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.door.cfg.Times.Write))
+			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.server.cfg.Times.Write))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package ws is the WebSocket door of a gateway (RFC 6455): it upgrades whom the gateway admits, and carries messages of
+// Package ws serves WebSockets for a gateway (RFC 6455): it upgrades whom the gateway knows, and carries messages of
 // package protocol between the socket and a switchboard that it knows as an interface only. It knows neither tokens
 // nor sessions.
 package ws
@@ -31,7 +31,7 @@ type Peer interface {
 	Leave()
 }
 
-// Refusal is an error of Admit that the peer may read.
+// Refusal is an error of Authenticate that the peer may read.
 type Refusal struct {
 	Status int // of HTTP
 	Say    string
@@ -40,8 +40,8 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Say }
 
-// Admission is what Admit grants.
-type Admission struct {
+// Access is what Authenticate gives.
+type Access struct {
 	// Join is called when the WebSocket stands.
 	Join func() Peer
 	// Limit is the longest frame in bytes that the peer may send.
@@ -51,12 +51,12 @@ type Admission struct {
 	Owns func() bool
 }
 
-// Config is what a door needs. Admit, CheckOrigin and CloseCode are required.
+// Config is what a server needs. Authenticate, CheckOrigin and CloseCode are required.
 type Config struct {
 	// Log gets what is wrong with peers; nil is silence.
 	Log *slog.Logger
-	// Admit decides about a request before anything is upgraded; a *Refusal is told to the peer.
-	Admit func(*http.Request) (Admission, error)
+	// Authenticate decides about a request before anything is upgraded; a *Refusal is told to the peer.
+	Authenticate func(*http.Request) (Access, error)
 	// CheckOrigin reports whether a page of the request's origin may connect.
 	CheckOrigin func(*http.Request) bool
 	// CloseCode words the error of Peer.Next as a close code (RFC 6455, section 7.4) and a reason of at most 123 bytes.
@@ -97,8 +97,8 @@ type closing struct {
 
 func (c *closing) Error() string { return c.text }
 
-// Door serves WebSockets. It is an http.Handler; Close ends what it serves.
-type Door struct {
+// Server serves WebSockets. It is an http.Handler; Close ends what it serves.
+type Server struct {
 	cfg      Config
 	upgrader websocket.Upgrader
 
@@ -108,13 +108,13 @@ type Door struct {
 	wg     sync.WaitGroup // one for each connection
 }
 
-// New makes a door.
-func New(cfg Config) *Door {
+// New makes a server.
+func New(cfg Config) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Times = cfg.Times.withDefaults()
-	return &Door{
+	return &Server{
 		cfg: cfg, conns: make(map[*conn]struct{}),
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: cfg.Times.Write, Subprotocols: []string{protocol.Version}, CheckOrigin: cfg.CheckOrigin,
@@ -128,15 +128,15 @@ func New(cfg Config) *Door {
 }
 
 // ServeHTTP admits, upgrades and serves one peer; it returns when the connection has ended.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	admitted, err := d.cfg.Admit(r)
+func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	access, err := d.cfg.Authenticate(r)
 	if err != nil {
 		refuse(w, err)
 		return
 	}
 	if !websocket.IsWebSocketUpgrade(r) {
 		w.Header().Set("Upgrade", "websocket")
-		http.Error(w, "this is a WebSocket door for "+protocol.Version, http.StatusUpgradeRequired)
+		http.Error(w, "this path is a WebSocket for "+protocol.Version, http.StatusUpgradeRequired)
 		return
 	}
 	if offered := websocket.Subprotocols(r); !slices.Contains(offered, protocol.Version) {
@@ -148,13 +148,13 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.cfg.Log.Debug("upgrade", "error", err)
 		return // the upgrader has answered
 	}
-	c := &conn{door: d, socket: socket, limit: admitted.Limit, owns: admitted.Owns}
+	c := &conn{server: d, socket: socket, limit: access.Limit, owns: access.Owns}
 	if !d.add(c) {
 		_ = socket.Close()
 		return
 	}
 	defer d.remove(c)
-	c.serve(admitted.Join())
+	c.serve(access.Join())
 }
 
 func refuse(w http.ResponseWriter, err error) {
@@ -169,7 +169,7 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, refusal.Say, refusal.Status)
 }
 
-func (d *Door) add(c *conn) bool {
+func (d *Server) add(c *conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -180,7 +180,7 @@ func (d *Door) add(c *conn) bool {
 	return true
 }
 
-func (d *Door) remove(c *conn) {
+func (d *Server) remove(c *conn) {
 	d.mu.Lock()
 	delete(d.conns, c)
 	d.mu.Unlock()
@@ -189,7 +189,7 @@ func (d *Door) remove(c *conn) {
 
 // Close takes no more peers and waits for those that are there, whose ends in the switchboard the caller has ended
 // before. Whoever takes longer than a frame and its linger time is cut off.
-func (d *Door) Close() error {
+func (d *Server) Close() error {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()

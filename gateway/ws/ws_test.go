@@ -50,12 +50,12 @@ func (l *loop) Next(done <-chan struct{}) (protocol.Message, error) {
 	}
 }
 
-func serve(t *testing.T, l *loop, times Times) (*Door, *websocket.Conn) {
+func serve(t *testing.T, l *loop, times Times) (*Server, *websocket.Conn) {
 	t.Helper()
 	joined := make(chan struct{})
 	d := New(Config{
-		Admit: func(*http.Request) (Admission, error) {
-			return Admission{Join: func() Peer { close(joined); return l }, Limit: 1000}, nil
+		Authenticate: func(*http.Request) (Access, error) {
+			return Access{Join: func() Peer { close(joined); return l }, Limit: 1000}, nil
 		},
 		CheckOrigin: func(*http.Request) bool { return true },
 		CloseCode:   func(error) (int, string) { return websocket.CloseGoingAway, "bye" },
@@ -155,7 +155,7 @@ func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
 		{&Refusal{Status: http.StatusUnauthorized, Say: "a token is wanted"}, http.StatusUnauthorized, "a token is wanted"},
 		{errors.New("a secret path"), http.StatusInternalServerError, "could not decide"},
 	} {
-		d := New(Config{Admit: func(*http.Request) (Admission, error) { return Admission{}, c.err }})
+		d := New(Config{Authenticate: func(*http.Request) (Access, error) { return Access{}, c.err }})
 		w := httptest.NewRecorder()
 		d.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 		require.Equal(t, c.status, w.Code)

@@ -40,7 +40,7 @@ type Config struct {
 	// Join gives a seat at a gateway that this process serves itself, nil where another one does: then Dial is asked. It
 	// may be nil. With a seat, messages go over as they are, without sockets and JSON.
 	Join   func() (Seat, error)
-	URL    string // of the door /v1/proxy, for the handshake
+	URL    string // of /v1/proxy, for the handshake
 	Header http.Header
 	// Hello are the messages that begin every connection.
 	Hello func() []protocol.Message
@@ -62,8 +62,8 @@ type Link struct {
 	queue    []protocol.Message
 	newest   *protocol.Snapshot
 	live     live
-	way      way           // nil while there is none
-	ended    chan struct{} // closed at the end of way
+	via      transport     // nil while there is none
+	ended    chan struct{} // closed at the end of via
 	overflow bool
 	finished bool          // nothing more is to be said: no connection follows this one
 	over     chan struct{} // closed with finished
@@ -113,12 +113,12 @@ func (l *Link) done() bool {
 func (l *Link) connect(ctx context.Context) (up bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	way, err := l.open(ctx)
+	via, err := l.open(ctx)
 	if err != nil {
 		return false, err
 	}
-	defer way.close()
-	if !l.attach(way) {
+	defer via.close()
+	if !l.attach(via) {
 		return false, context.Canceled
 	}
 	if l.Up != nil {
@@ -131,16 +131,16 @@ func (l *Link) connect(ctx context.Context) (up bool, err error) {
 		}
 	}()
 	var reader sync.WaitGroup
-	reader.Go(func() { stop(l.read(way)) }) // ends when way is closed
-	l.write(ctx, way)
+	reader.Go(func() { stop(l.read(via)) }) // ends when via is closed
+	l.write(ctx, via)
 	cause := context.Cause(ctx)
-	way.close()
+	via.close()
 	reader.Wait()
 	return true, cause
 }
 
 // open finds the gateway: in this process, or elsewhere.
-func (l *Link) open(ctx context.Context) (way, error) {
+func (l *Link) open(ctx context.Context) (transport, error) {
 	if l.Join != nil {
 		seat, err := l.Join()
 		if err != nil {
@@ -188,14 +188,14 @@ func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
 }
 
 // attach begins a connection with the hello; what was queued for an earlier one is void. After Finish none begins.
-func (l *Link) attach(w way) bool {
+func (l *Link) attach(via transport) bool {
 	hello := l.Hello()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.finished {
 		return false
 	}
-	l.way, l.queue, l.overflow = w, append([]protocol.Message(nil), hello...), false
+	l.via, l.queue, l.overflow = via, append([]protocol.Message(nil), hello...), false
 	l.ended = make(chan struct{})
 	l.signal()
 	return true
@@ -204,7 +204,7 @@ func (l *Link) attach(w way) bool {
 func (l *Link) detach() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.way, l.queue, l.live = nil, nil, live{}
+	l.via, l.queue, l.live = nil, nil, live{}
 	close(l.ended)
 }
 
@@ -212,12 +212,12 @@ func (l *Link) detach() {
 func (l *Link) Send(m protocol.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.way == nil || l.overflow {
+	if l.via == nil || l.overflow {
 		return
 	}
 	if len(l.queue) >= queueMax {
 		l.overflow = true
-		l.way.cut() // a gateway that takes nothing is as good as gone
+		l.via.cut() // a gateway that takes nothing is as good as gone
 		return
 	}
 	l.queue = append(l.queue, m)
@@ -248,10 +248,10 @@ func (l *Link) Finish(ctx context.Context) {
 		l.finished = true
 		close(l.over)
 	}
-	way, ended := l.way, l.ended
+	via, ended := l.via, l.ended
 	l.signal()
 	l.mu.Unlock()
-	if way == nil {
+	if via == nil {
 		return
 	}
 	select {
@@ -261,7 +261,7 @@ func (l *Link) Finish(ctx context.Context) {
 }
 
 // write is the connection's only writer of messages.
-func (l *Link) write(ctx context.Context, way way) {
+func (l *Link) write(ctx context.Context, via transport) {
 	var last *protocol.Snapshot
 	for ctx.Err() == nil {
 		l.mu.Lock()
@@ -279,12 +279,12 @@ func (l *Link) write(ctx context.Context, way way) {
 		}
 		switch {
 		case len(output) > 0 || len(queue) > 0 || newest != nil:
-			if err := messages(way, slices.Concat(output, queue), newest); err != nil {
+			if err := messages(via, slices.Concat(output, queue), newest); err != nil {
 				l.Log.Info("write to the gateway", "error", err)
 				return
 			}
 		case finished:
-			way.bye()
+			via.finish()
 			<-ctx.Done() // the answer ends the reading; a lost connection does, too
 		default:
 			select {
@@ -297,28 +297,28 @@ func (l *Link) write(ctx context.Context, way way) {
 
 // messages sends the queue, and the newest snapshot after it, but before the end of its session: the end is the last that
 // is heard of one.
-func messages(way way, queue []protocol.Message, newest *protocol.Snapshot) error {
+func messages(via transport, queue []protocol.Message, newest *protocol.Snapshot) error {
 	for _, m := range queue {
 		if _, last := m.(*protocol.SessionClose); last && newest != nil {
-			if err := way.send(newest); err != nil {
+			if err := via.send(newest); err != nil {
 				return err
 			}
 			newest = nil
 		}
-		if err := way.send(m); err != nil {
+		if err := via.send(m); err != nil {
 			return err
 		}
 	}
 	if newest == nil {
 		return nil
 	}
-	return way.send(newest)
+	return via.send(newest)
 }
 
 // read hands on what the gateway says until the connection ends.
-func (l *Link) read(way way) error {
+func (l *Link) read(via transport) error {
 	for {
-		m, err := way.receive()
+		m, err := via.receive()
 		if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 			l.Send(bad.Reply())
 			continue

@@ -18,7 +18,7 @@ func (l *Link) Live(m *protocol.Output) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.way == nil || l.live.behind:
+	case l.via == nil || l.live.behind:
 		return
 	case l.live.bytes > 0 && l.live.bytes+len(m.DataB64) > liveMax:
 		l.live = live{behind: true}

@@ -18,7 +18,7 @@ func TestLiveOutputIsBounded(t *testing.T) {
 	l := New(Config{})
 	l.Live(output(0, 1))
 	require.Zero(t, l.live.bytes, "nobody is connected")
-	l.way = &wire{}
+	l.via = &wire{}
 	l.Live(output(0, 2*liveMax))
 	require.Equal(t, 2*liveMax, l.live.bytes, "one message always fits")
 	l.Live(output(2*liveMax, 1))

@@ -22,8 +22,8 @@ import (
 
 var errRevoked = errors.New("the token was revoked or has expired")
 
-// doors says which roles a path serves, and how long a frame may be there. The first role is the one of a local peer.
-var doors = map[string]struct {
+// socketRoutes says which roles a path serves, and how long a frame may be there. The first role is the one of a local peer.
+var socketRoutes = map[string]struct {
 	roles []auth.Role
 	limit int
 }{
@@ -32,31 +32,31 @@ var doors = map[string]struct {
 	protocol.PathView:  {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxViewerMessage},
 }
 
-// admit decides about a request: who it is comes from the socket or the token alone.
-func (s *Server) admit(r *http.Request) (ws.Admission, error) {
-	door, ok := doors[r.URL.Path]
+// authenticate decides about a request: who it is comes from the socket or the token alone.
+func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
+	route, ok := socketRoutes[r.URL.Path]
 	if !ok {
-		return ws.Admission{}, &ws.Refusal{Status: http.StatusNotFound, Say: "there is no such door"}
+		return ws.Access{}, &ws.Refusal{Status: http.StatusNotFound, Say: "there is no such route"}
 	}
-	who := auth.Identity{Role: door.roles[0]}
+	who := auth.Identity{Role: route.roles[0]}
 	local := localOf(r)
 	if local == nil {
 		var err error
 		if who, err = s.identify(r); err != nil {
-			return ws.Admission{}, err
+			return ws.Access{}, err
 		}
 	}
-	for _, role := range door.roles {
+	for _, role := range route.roles {
 		if role == who.Role {
 			member := memberOf(who, r.Header)
-			admitted := ws.Admission{Limit: door.limit, Join: func() ws.Peer { return s.join(member, who) }}
+			access := ws.Access{Limit: route.limit, Join: func() ws.Peer { return s.join(member, who) }}
 			if local != nil {
-				member.Local, member.Process, admitted.Owns = true, local, local.owns
+				member.Local, member.Process, access.Owns = true, local, local.owns
 			}
-			return admitted, nil
+			return access, nil
 		}
 	}
-	return ws.Admission{}, &ws.Refusal{Status: http.StatusForbidden, Say: "a token of role " + string(who.Role) + " does not open " + r.URL.Path}
+	return ws.Access{}, &ws.Refusal{Status: http.StatusForbidden, Say: "a token of role " + string(who.Role) + " does not open " + r.URL.Path}
 }
 
 // Stopped implements hub.Process.

@@ -10,14 +10,14 @@ import (
 	"terminalproxy/protocol"
 )
 
-// way is how one connection carries messages. send and bye are called from one goroutine, receive from another, cut and
+// transport is how one connection carries messages. send and finish are called from one goroutine, receive from another, cut and
 // close from any.
-type way interface {
+type transport interface {
 	send(m protocol.Message) error
 	// receive is the gateway's next message. A *protocol.FieldError is what was none; any other error is the end.
 	receive() (protocol.Message, error)
-	// bye says that nothing follows. When the gateway has read everything, receive ends.
-	bye()
+	// finish says that nothing follows. When the gateway has read everything, receive ends.
+	finish()
 	// cut is for a gateway that takes nothing any more.
 	cut()
 	close()
@@ -34,14 +34,14 @@ type Seat interface {
 	Leave()
 }
 
-// seated is the way to a seat.
+// seated is the transport to a seat.
 type seated struct {
 	Seat
 	done <-chan struct{}
 	stop context.CancelFunc
 }
 
-func newSeated(ctx context.Context, seat Seat) way {
+func newSeated(ctx context.Context, seat Seat) transport {
 	ctx, stop := context.WithCancel(ctx)
 	return &seated{Seat: seat, done: ctx.Done(), stop: stop}
 }
@@ -55,7 +55,7 @@ func (s *seated) send(m protocol.Message) error {
 }
 
 func (s *seated) receive() (protocol.Message, error) { return s.Next(s.done) }
-func (s *seated) bye()                               { s.Leave() }
+func (s *seated) finish()                            { s.Leave() }
 func (s *seated) cut()                               { s.stop() }
 
 func (s *seated) close() {
@@ -63,7 +63,7 @@ func (s *seated) close() {
 	s.Leave()
 }
 
-// wire is the way over a WebSocket. It remembers the snapshot that the gateway has, to send differences.
+// wire is the transport over a WebSocket. It remembers the snapshot that the gateway has, to send differences.
 type wire struct {
 	conn    *websocket.Conn
 	local   bool
@@ -72,7 +72,7 @@ type wire struct {
 	closing sync.Once
 }
 
-func newWire(conn *websocket.Conn) way {
+func newWire(conn *websocket.Conn) transport {
 	conn.SetReadLimit(protocol.MaxMessage)
 	w := &wire{conn: conn, local: conn.NetConn().RemoteAddr().Network() == "unix"}
 	w.alive = w.heartbeat()
@@ -123,9 +123,9 @@ func (w *wire) heartbeat() (alive func() error) {
 	return alive
 }
 
-func (w *wire) bye() {
-	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-	_ = w.conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(writePatient))
+func (w *wire) finish() {
+	frame := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+	_ = w.conn.WriteControl(websocket.CloseMessage, frame, time.Now().Add(writePatient))
 }
 
 func (w *wire) cut()   { _ = w.conn.NetConn().Close() }

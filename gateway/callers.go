@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// visitorIdle is how long who speaks plain HTTP may be silent before it counts as gone: control that it holds is given
+	// callerIdle is how long who speaks plain HTTP may be silent before it counts as gone: control that it holds is given
 	// back then, as it is when a connection ends.
-	visitorIdle = 10 * time.Minute
-	maxVisitors = 256
+	callerIdle = 10 * time.Minute
+	maxCallers = 256
 	// minKey is the shortest secret that makes an identity, in characters.
 	minKey = 32
 )
@@ -33,56 +33,56 @@ const (
 // Drawing draws a picture of a screen; see httpapi.Config.Draw.
 type Drawing = func(w io.Writer, format string, s protocol.Screen) error
 
-// MCPDoor speaks MCP over HTTP with the clients of one agent. Close ends what they have open; it does not wait for
+// MCPHandler speaks MCP over HTTP with the clients of one agent. Close ends what they have open; it does not wait for
 // requests under way.
-type MCPDoor interface {
+type MCPHandler interface {
 	http.Handler
 	Close()
 }
 
-// visitors are the participants behind plain HTTP requests. One token is one participant, or one for each key that comes
+// callers are the participants behind plain HTTP requests. One token is one participant, or one for each key that comes
 // with it, over as many requests as it makes; it stays for a while after the last one. What comes over the local socket
 // without a key is a participant for a single request, which therefore cannot hold control.
-type visitors struct {
+type callers struct {
 	server  *Server
-	idleFor time.Duration // visitorIdle, less in tests
+	idleFor time.Duration // callerIdle, less in tests
 
 	mu     sync.Mutex
 	closed bool
-	byID   map[string]*visitor
-	idle   list.List // of *visitor that have no request, the longest idle first
+	byID   map[string]*caller
+	idle   list.List // of *caller that have no request, the longest idle first
 }
 
-// visitor is one of them.
-type visitor struct {
+// caller is one of them.
+type caller struct {
 	*client.Client
-	all     *visitors
+	all     *callers
 	id      string // "" for a single request
 	seat    seat   // in the switchboard
 	role    string
 	lasting bool // there is more than this request
 
-	// The following belong to visitors.mu.
+	// The following belong to callers.mu.
 	requests int
 	waits    *list.Element // in idle
 	timer    *time.Timer
-	mcp      MCPDoor // nil before the first MCP request
+	mcp      MCPHandler // nil before the first MCP request
 }
 
-func newVisitors(s *Server) *visitors {
-	return &visitors{server: s, idleFor: visitorIdle, byID: make(map[string]*visitor)}
+func newCallers(s *Server) *callers {
+	return &callers{server: s, idleFor: callerIdle, byID: make(map[string]*caller)}
 }
 
-// admit finds who a request comes from. Over the user's own socket that is an agent, or for the acts of an owner a viewer
-// of this machine, as at the doors for WebSockets.
-func (v *visitors) admit(r *http.Request, own bool) (*visitor, error) {
+// authenticate finds who a request comes from. Over the user's own socket that is an agent, or for the acts of an owner a viewer
+// of this machine, as for WebSockets.
+func (c *callers) authenticate(r *http.Request, own bool) (*caller, error) {
 	who := auth.Identity{Role: auth.RoleAgent}
 	if own {
 		who.Role = auth.RoleViewer
 	}
 	if !overSocket(r) {
 		var err error
-		if who, err = v.server.identify(r); err != nil {
+		if who, err = c.server.identify(r); err != nil {
 			return nil, refusalOf(err)
 		}
 	}
@@ -96,12 +96,12 @@ func (v *visitors) admit(r *http.Request, own bool) (*visitor, error) {
 	if key != "" && len(key) < minKey {
 		return nil, &httpapi.Refusal{Status: http.StatusBadRequest, Code: protocol.CodeBadMessage, Say: "the header " + client.HeaderKey + " is too short: it must be a secret of at least 32 characters"}
 	}
-	admitted(r)
-	return v.take(who, overSocket(r), r.Header, key)
+	authenticated(r)
+	return c.take(who, overSocket(r), r.Header, key)
 }
 
 // take gives the participant of an identity, which it makes if need be, for one request.
-func (v *visitors) take(who auth.Identity, local bool, header http.Header, key string) (*visitor, error) {
+func (c *callers) take(who auth.Identity, local bool, header http.Header, key string) (*caller, error) {
 	member := memberOf(who, header)
 	member.Local = local
 	id := ""
@@ -112,43 +112,43 @@ func (v *visitors) take(who auth.Identity, local bool, header http.Header, key s
 		sum := sha256.Sum256([]byte("http\x00" + who.TokenID))
 		member.ID = "a-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:12])
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.closed {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
 		return nil, &httpapi.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeUnavailable, Say: "the gateway is closing"}
 	}
-	known := v.byID[id]
+	known := c.byID[id]
 	if known != nil && !known.over() {
 		known.enter()
 		return known, nil
 	}
 	if known != nil {
-		v.forget(known)
+		c.forget(known)
 		if known.requests == 0 {
 			go known.close() // it has ended already, there is next to nothing to wait for
 		}
 	}
-	if err := v.makeRoom(); err != nil {
+	if err := c.makeRoom(); err != nil {
 		return nil, err
 	}
-	fresh := &visitor{all: v, id: id, role: string(who.Role), lasting: id != ""}
-	fresh.Client = client.NewInProcess(v.joiner(fresh, member, who))
+	fresh := &caller{all: c, id: id, role: string(who.Role), lasting: id != ""}
+	fresh.Client = client.NewInProcess(c.joiner(fresh, member, who))
 	if id != "" {
-		v.byID[id] = fresh
+		c.byID[id] = fresh
 	}
 	fresh.enter()
 	return fresh, nil
 }
 
-// joiner makes participants: the first stands for the visitor, its end is the end of the agent. Those after it only
+// joiner makes participants: the first stands for the caller, its end is the end of the agent. Those after it only
 // listen.
-func (v *visitors) joiner(fresh *visitor, member hub.Member, who auth.Identity) func() client.Peer {
+func (c *callers) joiner(fresh *caller, member hub.Member, who auth.Identity) func() client.Peer {
 	var joined atomic.Bool
 	return func() client.Peer {
 		m := member
 		first := !joined.Swap(true)
 		m.Lasting = m.Lasting || !first
-		p := v.server.join(m, who)
+		p := c.server.join(m, who)
 		if first {
 			fresh.seat = p
 		}
@@ -156,30 +156,30 @@ func (v *visitors) joiner(fresh *visitor, member hub.Member, who auth.Identity) 
 	}
 }
 
-// makeRoom bounds the visitors: the one that has been silent the longest goes.
-func (v *visitors) makeRoom() error {
-	if len(v.byID) < maxVisitors {
+// makeRoom bounds the callers: the one that has been silent the longest goes.
+func (c *callers) makeRoom() error {
+	if len(c.byID) < maxCallers {
 		return nil
 	}
-	first := v.idle.Front()
+	first := c.idle.Front()
 	if first == nil {
 		return &httpapi.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeBusy, Say: "too many others are asking: try again later"}
 	}
-	oldest, _ := first.Value.(*visitor)
-	v.forget(oldest)
+	oldest, _ := first.Value.(*caller)
+	c.forget(oldest)
 	go oldest.close() // it waits for the participant's end, and nobody waits for it: Close of the hub ends it, too
 	return nil
 }
 
-// forget takes a visitor out of the books. The caller closes it.
-func (v *visitors) forget(gone *visitor) {
+// forget takes a caller out of the books. The caller closes it.
+func (c *callers) forget(gone *caller) {
 	gone.leaveIdle()
-	if v.byID[gone.id] == gone {
-		delete(v.byID, gone.id)
+	if c.byID[gone.id] == gone {
+		delete(c.byID, gone.id)
 	}
 }
 
-func (p *visitor) enter() {
+func (p *caller) enter() {
 	p.requests++
 	p.leaveIdle()
 	p.seat.Work()
@@ -191,7 +191,7 @@ type seat interface {
 	Rest()
 }
 
-func (p *visitor) leaveIdle() {
+func (p *caller) leaveIdle() {
 	if p.waits != nil {
 		p.all.idle.Remove(p.waits)
 		p.waits = nil
@@ -200,7 +200,7 @@ func (p *visitor) leaveIdle() {
 }
 
 // over reports whether the participant was ended by the switchboard.
-func (p *visitor) over() bool {
+func (p *caller) over() bool {
 	select {
 	case <-p.Ended():
 		return true
@@ -209,11 +209,11 @@ func (p *visitor) over() bool {
 	}
 }
 
-// Role implements httpapi.Visitor.
-func (p *visitor) Role() string { return p.role }
+// Role implements httpapi.Caller.
+func (p *caller) Role() string { return p.role }
 
-// Call implements httpapi.Visitor: the end of the participant is an answer for who asks.
-func (p *visitor) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+// Call implements httpapi.Caller: the end of the participant is an answer for who asks.
+func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	answer, err := p.Client.Call(ctx, m)
 	switch {
 	case errors.Is(err, errRevoked):
@@ -224,8 +224,8 @@ func (p *visitor) Call(ctx context.Context, m protocol.Message) (protocol.Messag
 	return answer, err
 }
 
-// Done ends one request of the visitor.
-func (p *visitor) Done() {
+// Done ends one request of the caller.
+func (p *caller) Done() {
 	p.all.mu.Lock()
 	p.requests--
 	last := p.requests == 0
@@ -241,7 +241,7 @@ func (p *visitor) Done() {
 	}
 }
 
-func (p *visitor) expire() {
+func (p *caller) expire() {
 	p.all.mu.Lock()
 	silent := p.requests == 0 && p.waits != nil
 	if silent {
@@ -254,35 +254,35 @@ func (p *visitor) expire() {
 }
 
 // close ends the participant, and what its MCP clients have open.
-func (p *visitor) close() {
+func (p *caller) close() {
 	p.all.mu.Lock()
-	door := p.mcp
+	handler := p.mcp
 	p.all.mu.Unlock()
 	_ = p.Close()
-	if door != nil {
-		door.Close()
+	if handler != nil {
+		handler.Close()
 	}
 }
 
-// close ends all visitors. Requests under way end by themselves.
-func (v *visitors) close() {
-	v.mu.Lock()
-	v.closed = true
-	all := make([]*visitor, 0, len(v.byID))
-	for _, p := range v.byID {
+// close ends all callers. Requests under way end by themselves.
+func (c *callers) close() {
+	c.mu.Lock()
+	c.closed = true
+	all := make([]*caller, 0, len(c.byID))
+	for _, p := range c.byID {
 		p.leaveIdle()
 		all = append(all, p)
 	}
-	clear(v.byID)
-	v.mu.Unlock()
+	clear(c.byID)
+	c.mu.Unlock()
 	for _, p := range all {
 		p.close()
 	}
 }
 
 // serveMCP answers at /mcp. The sessions of the protocol's older revisions are known to their own agent only.
-func (v *visitors) serveMCP(w http.ResponseWriter, r *http.Request) {
-	p, err := v.admitAgent(r)
+func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
+	p, err := c.authenticateAgent(r)
 	if err != nil {
 		refusal, ok := errors.AsType[*httpapi.Refusal](err)
 		if !ok {
@@ -304,7 +304,7 @@ func (v *visitors) serveMCP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	defer func() { cancel(); <-done }()
-	p.mcpDoor().ServeHTTP(w, r.WithContext(ctx))
+	p.mcpHandler().ServeHTTP(w, r.WithContext(ctx))
 }
 
 func refuse(w http.ResponseWriter, refusal *httpapi.Refusal) {
@@ -314,9 +314,9 @@ func refuse(w http.ResponseWriter, refusal *httpapi.Refusal) {
 	http.Error(w, refusal.Say, refusal.Status)
 }
 
-// admitAgent is admit for MCP, which is for agents that can be known again.
-func (v *visitors) admitAgent(r *http.Request) (*visitor, error) {
-	p, err := v.admit(r, false)
+// authenticateAgent is authenticate for MCP, which is for agents that can be known again.
+func (c *callers) authenticateAgent(r *http.Request) (*caller, error) {
+	p, err := c.authenticate(r, false)
 	switch {
 	case err != nil:
 		return nil, err
@@ -330,8 +330,8 @@ func (v *visitors) admitAgent(r *http.Request) (*visitor, error) {
 	return p, nil
 }
 
-// mcpDoor is the visitor's own MCP server, made at its first request.
-func (p *visitor) mcpDoor() MCPDoor {
+// mcpHandler is the caller's own MCP server, made at its first request.
+func (p *caller) mcpHandler() MCPHandler {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
 	if p.mcp == nil {
@@ -345,7 +345,7 @@ func overSocket(r *http.Request) bool {
 	return localOf(r) != nil
 }
 
-// refusalOf is a refusal of the WebSocket door in the words of HTTP.
+// refusalOf is a refusal of a WebSocket in the words of HTTP.
 func refusalOf(err error) error {
 	refusal, ok := errors.AsType[*ws.Refusal](err)
 	if !ok {

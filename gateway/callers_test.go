@@ -21,22 +21,22 @@ import (
 	"terminalproxy/protocol"
 )
 
-// caller is a program that speaks plain HTTP to a gateway.
-type caller struct {
+// httpClient is a program that speaks plain HTTP to a gateway.
+type httpClient struct {
 	t      *testing.T
 	client *http.Client
 	base   string
 	header http.Header
 }
 
-func (d door) plain(t *testing.T) *caller {
+func (d address) plain(t *testing.T) *httpClient {
 	t.Helper()
 	c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) }}}
 	t.Cleanup(c.CloseIdleConnections)
-	return &caller{t: t, client: c, base: strings.Replace(d.base, "ws://", "http://", 1), header: d.header.Clone()}
+	return &httpClient{t: t, client: c, base: strings.Replace(d.base, "ws://", "http://", 1), header: d.header.Clone()}
 }
 
-func (c *caller) request(ctx context.Context, method, path, body string) *http.Response {
+func (c *httpClient) request(ctx context.Context, method, path, body string) *http.Response {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
 	require.NoError(c.t, err)
@@ -51,7 +51,7 @@ func (c *caller) request(ctx context.Context, method, path, body string) *http.R
 	return resp
 }
 
-func (c *caller) do(method, path, body string) (status int, answer string) {
+func (c *httpClient) do(method, path, body string) (status int, answer string) {
 	c.t.Helper()
 	resp := c.request(within(c.t), method, path, body)
 	text, err := io.ReadAll(resp.Body)
@@ -109,7 +109,7 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 // R31, R32: every path wants the token, a page's origin that we know, and our own name. What the guard turns away has no
 // effect.
 func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
-	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*client.Client) MCPDoor { return okDoor{} }})
+	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*client.Client) MCPHandler { return okHandler{} }})
 	for _, path := range []string{"/v1/sessions", at + "screen", "/metrics", "/mcp"} {
 		for origin, known := range map[string]bool{"": true, "null": false, "http://evil.example": false, "http://" + addr: false, "https://good.example": true} {
 			for token, good := range map[string]bool{"": false, "tp_bad": false, tokens[auth.RoleProxy]: false, tokens[auth.RoleAgent]: true} {
@@ -148,14 +148,14 @@ func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, status)
 }
 
-type okDoor struct{}
+type okHandler struct{}
 
-func (okDoor) ServeHTTP(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }
-func (okDoor) Close()                                           {}
+func (okHandler) ServeHTTP(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }
+func (okHandler) Close()                                           {}
 
 func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	made := 0
-	addr, tokens, _ := tcp(t, Config{MCP: func(*client.Client) MCPDoor { made++; return okDoor{} }})
+	addr, tokens, _ := tcp(t, Config{MCP: func(*client.Client) MCPHandler { made++; return okHandler{} }})
 	for role, want := range map[auth.Role]int{auth.RoleAgent: 200, auth.RoleViewer: 403, auth.RoleOwner: 403, auth.RoleProxy: 403} {
 		for range 2 {
 			status, _ := bearer(addr, tokens[role]).plain(t).do("POST", "/mcp", "{}")
@@ -165,12 +165,12 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	require.Equal(t, 1, made, "one server for one agent")
 
 	dir := shortDir(t)
-	s := New(Config{MCP: func(*client.Client) MCPDoor { return okDoor{} }})
+	s := New(Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})
 	taken, err := ListenLocal(dir)
 	require.NoError(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.KeepLocal(context.Background(), taken) }() // ends with Close, below
-	c := door{dial: func(ctx context.Context) (net.Conn, error) { return dialUnix(ctx, filepath.Join(dir, socketName)) }, base: "ws://localhost", header: http.Header{}}.plain(t)
+	c := address{dial: func(ctx context.Context) (net.Conn, error) { return dialUnix(ctx, filepath.Join(dir, socketName)) }, base: "ws://localhost", header: http.Header{}}.plain(t)
 	status, body := c.do("POST", "/mcp", "{}")
 	require.Equal(t, http.StatusBadRequest, status)
 	require.Contains(t, body, "Terminal-Agent-Key")
@@ -183,7 +183,7 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 }
 
 // rawProxy is a session whose proxy the test plays itself.
-func rawProxy(t *testing.T, d door, id string) *websocket.Conn {
+func rawProxy(t *testing.T, d address, id string) *websocket.Conn {
 	t.Helper()
 	ws := d.mustConnect(t, protocol.PathProxy)
 	say(t, ws, opening(id))
@@ -204,7 +204,7 @@ func TestASilentAgentGivesControlBack(t *testing.T) {
 		return token
 	}
 	s := New(Config{Tokens: store})
-	s.visitors.idleFor = time.Millisecond
+	s.callers.idleFor = time.Millisecond
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	served := make(chan error, 1)
@@ -312,23 +312,23 @@ func TestEventsOfASession(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, "the last screen can be read")
 }
 
-// A client that goes away stops waiting; the visitors are bounded, and the one that was silent the longest goes first.
-func TestVisitorsAreBounded(t *testing.T) {
+// A client that goes away stops waiting; the callers are bounded, and the one that was silent the longest goes first.
+func TestCallersAreBounded(t *testing.T) {
 	s := New(Config{})
 	defer func() { require.NoError(t, s.Close()) }()
-	enter := func(key string) *visitor {
-		v, err := s.visitors.take(auth.Identity{Role: auth.RoleAgent}, true, http.Header{}, key)
+	enter := func(key string) *caller {
+		v, err := s.callers.take(auth.Identity{Role: auth.RoleAgent}, true, http.Header{}, key)
 		require.NoError(t, err)
 		return v
 	}
 	first := enter("first")
 	first.Done()
-	for i := range maxVisitors - 1 {
+	for i := range maxCallers - 1 {
 		enter(string(rune('a'+i%26)) + strings.Repeat("x", i)).Done()
 	}
 	second := enter("one more")
 	<-first.Ended()
-	require.Len(t, s.visitors.byID, maxVisitors)
+	require.Len(t, s.callers.byID, maxCallers)
 	require.Same(t, second, enter("one more"))
 }
 
@@ -343,7 +343,7 @@ func TestR52OwnersActsOverHTTP(t *testing.T) {
 			require.Equal(t, http.StatusForbidden, status, "%s %s", role, act)
 		}
 	}
-	act := func(c *caller, proxy *websocket.Conn, what, body string) *protocol.ControlDecide {
+	act := func(c *httpClient, proxy *websocket.Conn, what, body string) *protocol.ControlDecide {
 		t.Helper()
 		done := make(chan int, 1)
 		go func() { // ends with the answer
