@@ -31,7 +31,7 @@ func (a *app) newAttach() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "attach ID [--watch]", Short: "Attach to a session started by an agent", Args: cobra.ExactArgs(1),
 		Long: "attach shows what the agent sees and lets you type beside it, with the same keys as in proxy: your own keys pause the\n" +
-			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G gives it back when the agent asks. To leave without ending the\n" +
+			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G allows back when the agent asks. To leave without ending the\n" +
 			"program, press Ctrl+\\ and then d while no agent has the keyboard. When several people are attached, the program gets the\n" +
 			"size of the terminal that was used last.\n\n" +
 			"With --watch you only watch, and q leaves. Of a session on its user's own terminal you see what agents see.",

@@ -41,7 +41,7 @@ func cut(rows []string, say string, cols int) []string {
 	}
 	all := graphemeCount(say)
 	for kept := graphemeCount(rows[last]); ; kept-- {
-		note := fmt.Sprintf("… and %d characters more", all-before-kept)
+		note := fmt.Sprintf("… and %d more characters", all-before-kept)
 		if head := first(rows[last], kept); displaywidth.String(head)+displaywidth.String(note) <= cols || kept == 0 {
 			rows[last] = head + note
 			return rows

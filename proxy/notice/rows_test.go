@@ -21,9 +21,9 @@ func TestR47RowsHoldTheWholeText(t *testing.T) {
 		{60, 5, "ada: <Enter>", []string{" ada: <Enter>" + strings.Repeat(" ", 14) + keys + " "}},
 		{34, 5, "ada: <Enter>", []string{" ada: <Enter>", " " + keys}},
 		{34, 5, "ada: " + strings.Repeat("0123456789", 5), []string{" ada: 012345678901234567890123456", " 78901234567890123456789", " " + keys}},
-		{34, 3, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012345678901234567890123456", " 78901234… and 55 characters more", " " + keys}},
-		{34, 2, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012… and 87 characters more", " " + keys}},
-		{12, 4, "ada: 世界世界", []string{" … and 9 characters more", " Ctrl+G ", " sends it", ` Ctrl+\ `}},
+		{34, 3, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012345678901234567890123456", " 78901234… and 55 more characters", " " + keys}},
+		{34, 2, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012… and 87 more characters", " " + keys}},
+		{12, 4, "ada: 世界世界", []string{" … and 9 more characters", " Ctrl+G ", " sends it", ` Ctrl+\ `}},
 		{12, 6, "ada: 世界世界", []string{" ada: ", " 世界世界", " Ctrl+G ", " sends it", ` Ctrl+\ `, " refuses"}},
 		{12, 6, "ada: 世界世界世界", []string{" ada: 世界", " 世界世界", " Ctrl+G ", " sends it", ` Ctrl+\ `, " refuses"}},
 		{29, 4, "ada wants to send <Enter> after \"git push\"", []string{" ada wants to send <Enter> ", " after \"git push\"", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
@@ -49,7 +49,7 @@ func TestR47RowsNeverShortenSilently(t *testing.T) {
 				require.LessOrEqual(t, len(rows), most)
 				text := strings.Join(rows, "")
 				if shown := strings.Count(text, "q"); shown != n {
-					missing := fmt.Sprintf("and %d characters more", n-shown)
+					missing := fmt.Sprintf("and %d more characters", n-shown)
 					if most == 1 {
 						missing = fmt.Sprintf("%d characters not shown", n+4)
 					}
@@ -112,7 +112,7 @@ func TestR46AQuotedTextCannotPassForTheProxysWords(t *testing.T) {
 				require.LessOrEqual(t, displaywidth.String(row), cols)
 			}
 			if last := rows[len(rows)-1]; !strings.HasSuffix(last, "”") {
-				require.Regexp(t, `… and \d+ characters more$`, last)
+				require.Regexp(t, `… and \d+ more characters$`, last)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (s *Status) occupied(cols, rows int) string {
 func (s *Status) approvalTitle() string {
 	text := wish(s.state.Held)
 	if r := []rune(text); len(r) > wishMost {
-		text = fmt.Sprintf("%s… and %d characters more", string(r[:wishMost]), len(r)-wishMost)
+		text = fmt.Sprintf("%s… and %d more characters", string(r[:wishMost]), len(r)-wishMost)
 	}
 	return "[" + s.state.Agent.Name + ": Ctrl+G sends " + text + ", " + s.conf.Key + " refuses]"
 }

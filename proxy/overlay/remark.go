@@ -33,7 +33,7 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 		}
 		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Key+" takes the keyboard back at once; your own keys pause it", NoteFor)
 	case e.Granted && e.Level == control.Type:
-		s.Say(e.Agent.Name+" may type"+until+"; Enter and the like are yours to let through. "+s.conf.Key+" takes the keyboard back at once", TellFor)
+		s.Say(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+s.conf.Key+" takes the keyboard back at once", TellFor)
 	case e.Granted:
 		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Key+" takes the keyboard back at once; your own keys pause it", TellFor)
 	case e.Reason == control.Reclaimed && e.By != "":
@@ -45,24 +45,24 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 	case e.Reason == control.Released:
 		s.Say(e.Agent.Name+" gives the keyboard back"+left, TellFor)
 	case e.Reason == control.Expired:
-		s.Say("time is over: "+e.Agent.Name+" no longer has the keyboard"+left, TellFor)
+		s.Say("time is up: "+e.Agent.Name+" no longer has the keyboard"+left, TellFor)
 	case e.Reason == control.Link:
-		s.Say(e.Agent.Name+" is gone: the keyboard is yours"+left, TellFor)
+		s.Say(e.Agent.Name+" disconnected: the keyboard is yours"+left, TellFor)
 	case e.Reason == control.Absent:
-		s.Say(e.Agent.Name+" was away for "+lasts(control.AbsentFor)+": the keyboard is yours"+left, TellFor)
+		s.Say(e.Agent.Name+" was disconnected for "+lasts(control.AbsentFor)+": the keyboard is yours"+left, TellFor)
 	}
 }
 
 // withdrawn remarks on the end of a request that was not granted; it reports whether there was something to say.
 func (s *Status) withdrawn(e control.Event) bool {
-	say := e.Agent.Name + " asks no more"
+	say := e.Agent.Name + " no longer asks"
 	switch e.Reason {
 	case control.Refused:
 		if say = e.Agent.Name + " is refused"; e.By != "" {
 			say = e.By + " refused " + e.Agent.Name
 		}
 		if e.Shut {
-			say += ", and may not ask again before you open the menu (" + s.conf.Key + ")"
+			say += ", and may not ask again until you open the menu (" + s.conf.Key + ")"
 		}
 	case control.Expired:
 		say += ": nobody answered"
@@ -91,7 +91,7 @@ func (s *Status) fronted(state control.State) {
 		st := s.state
 		s.mu.Unlock()
 		if st.Away != "" {
-			s.Say(st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in front", TellFor)
+			s.Say(st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in the foreground", TellFor)
 		}
 	})
 }

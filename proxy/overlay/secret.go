@@ -87,7 +87,7 @@ func mute(m control.Mute) string {
 func (s *Status) hidden(on bool) {
 	text := "agents see this screen again"
 	if on {
-		text = "agents do not see this screen any more: " + s.conf.Key + ", then h, shows it again"
+		text = "agents no longer see this screen: " + s.conf.Key + ", then h, shows it again"
 	}
 	s.remark(text)
 }

@@ -58,7 +58,7 @@ func TestHiddenIsSaid(t *testing.T) {
 	s.Show(control.State{Hidden: true})
 	defer s.Close()
 	line, title, _, _ := s.compose(time.Now(), 100, 24, "mine")
-	require.Contains(t, line, `agents do not see this screen any more: Ctrl+\, then h, shows it again`)
+	require.Contains(t, line, `agents no longer see this screen: Ctrl+\, then h, shows it again`)
 	require.Equal(t, "[hidden] mine", title)
 	s.Show(control.State{Hidden: true, Menu: true, Question: 1})
 	line, _, _, question := s.compose(time.Now(), 120, 24, "")

@@ -42,7 +42,7 @@ func TestR69TheWordsOfTheSign(t *testing.T) {
 	require.Empty(t, s.signs(now), "no line is wanted")
 }
 
-// TestR69OthersAsk for a minute, and whoever got the keyboard asks no more.
+// TestR69OthersAsk for a minute, and whoever got the keyboard no longer asks.
 func TestR69OthersAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})

@@ -197,7 +197,7 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 		if cols < narrow {
 			most = rows
 		}
-		return notice.Rows(cols, min(rows-1, most), s.asks(), "Ctrl+G gives it · "+s.conf.Key+" refuses")
+		return notice.Rows(cols, min(rows-1, most), s.asks(), "Ctrl+G allows · "+s.conf.Key+" refuses")
 	case st.Menu:
 		return s.menu(cols, rows)
 	case s.guarding(now):
@@ -273,7 +273,7 @@ func (s *Status) tag(now time.Time) string {
 	case st.Phase == control.Granted:
 		return "[" + st.Agent.Name + " drives]"
 	case st.Phase == control.Asked && !s.conf.Line:
-		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": Ctrl+G gives, " + s.conf.Key + " refuses]"
+		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": Ctrl+G allows, " + s.conf.Key + " refuses]"
 	case st.Phase == control.Asked:
 		return "[agent asks]"
 	case s.alone:
@@ -293,7 +293,7 @@ func (s *Status) promise() string {
 		what = " will type"
 	}
 	if g.By != "" {
-		by = " (" + g.By + " says so)"
+		by = " (allowed by " + g.By + ")"
 	}
 	return who + what + term(s.state.For) + by
 }

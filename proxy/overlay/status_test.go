@@ -14,7 +14,7 @@ import (
 // TestR47TheQuestionSaysWhoWhatAndForHowLong: and what the agent says stands between marks that it cannot forge, cleaned and
 // cut, beside the keys, which are always there.
 func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
-	const keys = `Ctrl+G gives it · Ctrl+\ refuses`
+	const keys = `Ctrl+G allows · Ctrl+\ refuses`
 	for _, tt := range []struct {
 		name, agent, reason string
 		level               control.Level
@@ -84,12 +84,12 @@ func TestR47WhatIsAskedFor(t *testing.T) {
 		{control.State{Level: control.Type, Reason: "try", For: 10 * time.Minute}, false, 80, []string{"“ada” asks to type for 10 min: “try”"}},
 		{control.State{Level: control.Drive, Reason: "try", For: 90 * time.Minute}, true, 100, []string{"“ada” asks to drive this program for 1 h 30 min: “try”"}},
 		{control.State{Level: control.Drive, Reason: "try", For: time.Minute, Another: true}, false, 120, []string{"another agent, “ada”, asks to drive for 1 min: “try”"}},
-		{control.State{Level: control.Drive, Reason: strings.Repeat("x", 100), For: 10 * time.Minute}, false, 60, []string{strings.Repeat("x", 58) + "\n ", "\n Ctrl+G gives it · Ctrl+\\ refuses"}},
+		{control.State{Level: control.Drive, Reason: strings.Repeat("x", 100), For: 10 * time.Minute}, false, 60, []string{strings.Repeat("x", 58) + "\n ", "\n Ctrl+G allows · Ctrl+\\ refuses"}},
 	} {
 		c.state.Phase, c.state.Agent = control.Asked, ada
 		s := &Status{conf: Config{Line: true, Key: `Ctrl+\`, OneProgram: c.one}, state: c.state}
 		line := s.sentence(time.Now(), c.cols, 24)
-		for _, want := range append(c.want, "Ctrl+G gives it") {
+		for _, want := range append(c.want, "Ctrl+G allows") {
 			require.Contains(t, line, want)
 		}
 	}
@@ -115,9 +115,9 @@ func TestR71TheMenuOffersToMute(t *testing.T) {
 // TestR70WhatIsPromised: who gets the keyboard without a question, and for how long.
 func TestR70WhatIsPromised(t *testing.T) {
 	for want, st := range map[string]control.State{
-		"the next agent that asks will drive for 10 min ":                    {For: 10 * time.Minute},
-		"codex, once it asks, will type for 1 min (phone says so) ":          {For: time.Minute, Pregift: control.Gift{By: "phone", Agent: "codex", Level: control.Type}},
-		"the next agent that asks will drive until you take it back (phone ": {Pregift: control.Gift{By: "phone"}},
+		"the next agent that asks will drive for 10 min ":                              {For: 10 * time.Minute},
+		"codex, once it asks, will type for 1 min (allowed by phone) ":                 {For: time.Minute, Pregift: control.Gift{By: "phone", Agent: "codex", Level: control.Type}},
+		"the next agent that asks will drive until you take it back (allowed by phone": {Pregift: control.Gift{By: "phone"}},
 	} {
 		st.Pregrant = true
 		s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: st}
@@ -129,20 +129,20 @@ func TestR70WhatIsPromised(t *testing.T) {
 func TestR70WhatTheUserIsTold(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, e := range map[string]control.Event{
-		"ada drives for 10 min. Ctrl+\\ takes":                                     {Granted: true, Level: control.Drive, Until: time.Now().Add(10 * time.Minute)},
-		"ada drives until you take it back. Ctrl+\\ takes":                         {Granted: true, Level: control.Drive},
-		"ada may type for 10 min; Enter":                                           {Granted: true, Level: control.Type, Until: time.Now().Add(10 * time.Minute)},
-		"phone lets ada drive for 1 min. ":                                         {Granted: true, Level: control.Drive, By: "phone", Until: time.Now().Add(time.Minute)},
-		"ada is gone: the keyboard is yours":                                       {Reason: control.Link},
-		"ada was away for 2 min: the keyboard is yours":                            {Reason: control.Absent},
-		"time is over: ada no longer has the keyboard":                             {Reason: control.Expired},
-		" ada asks no more ":                                                       {Reason: control.Link, Request: true},
-		"  ada asks no more ":                                                      {Reason: control.Absent, Request: true},
-		" ada asks no more  ":                                                      {Reason: control.Released, Request: true},
-		"ada asks no more: nobody answered":                                        {Reason: control.Expired, Request: true},
-		"ada is refused ":                                                          {Reason: control.Refused, Request: true},
-		"phone refused ada ":                                                       {Reason: control.Refused, Request: true, By: "phone"},
-		"ada is refused, and may not ask again before you open the menu (Ctrl+\\)": {Reason: control.Refused, Request: true, Shut: true},
+		"ada drives for 10 min. Ctrl+\\ takes":                                    {Granted: true, Level: control.Drive, Until: time.Now().Add(10 * time.Minute)},
+		"ada drives until you take it back. Ctrl+\\ takes":                        {Granted: true, Level: control.Drive},
+		"ada may type for 10 min; Enter":                                          {Granted: true, Level: control.Type, Until: time.Now().Add(10 * time.Minute)},
+		"phone lets ada drive for 1 min. ":                                        {Granted: true, Level: control.Drive, By: "phone", Until: time.Now().Add(time.Minute)},
+		"ada disconnected: the keyboard is yours":                                 {Reason: control.Link},
+		"ada was disconnected for 2 min: the keyboard is yours":                   {Reason: control.Absent},
+		"time is up: ada no longer has the keyboard":                              {Reason: control.Expired},
+		" ada no longer asks ":                                                    {Reason: control.Link, Request: true},
+		"  ada no longer asks ":                                                   {Reason: control.Absent, Request: true},
+		" ada no longer asks  ":                                                   {Reason: control.Released, Request: true},
+		"ada no longer asks: nobody answered":                                     {Reason: control.Expired, Request: true},
+		"ada is refused ":                                                         {Reason: control.Refused, Request: true},
+		"phone refused ada ":                                                      {Reason: control.Refused, Request: true, By: "phone"},
+		"ada is refused, and may not ask again until you open the menu (Ctrl+\\)": {Reason: control.Refused, Request: true, Shut: true},
 	} {
 		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
 		e.Agent = ada
@@ -184,7 +184,7 @@ func TestR47HeldInputInTheTitle(t *testing.T) {
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Held: control.Held{Keys: "<Enter>", Line: `after "` + strings.Repeat("x", 100) + `"`},
 	}}
-	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 characters more, Ctrl+\ refuses]`, s.tag(time.Now()))
+	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 more characters, Ctrl+\ refuses]`, s.tag(time.Now()))
 }
 
 // TestR71TheMenuSaysWhatItDid: a key that closed the menu and said nothing would be pressed again.

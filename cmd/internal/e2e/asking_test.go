@@ -52,10 +52,10 @@ func TestR70ARequestGoesWithItsAgent(t *testing.T) {
 	a.start("terminal_request_control", args{"reason": "drive"})
 	s.asked()
 	require.NoError(t, a.cmd.Process.Kill())
-	s.wait("claude asks no more")
+	s.wait("claude no longer asks")
 	require.False(t, s.questioned())
 	s.titled("[observed]")
-	s.waitGone("claude asks no more")
+	s.waitGone("claude no longer asks")
 	require.Equal(t, before, s.colours())
 }
 
@@ -92,7 +92,7 @@ func TestR70WhoIsAwayForTwoMinutes(t *testing.T) {
 		<-tick.C
 	}
 	require.GreaterOrEqual(t, time.Since(last), 2*time.Minute-glance)
-	s.wait("codex was away for 2 min: the keyboard is yours")
+	s.wait("codex was disconnected for 2 min: the keyboard is yours")
 	got := w.gateway("send", away, "--as", "codex", "--text", "late")
 	require.Equal(t, 4, got.status)
 	require.Contains(t, got.err, "you had no connection for 2 minutes")
@@ -157,7 +157,7 @@ func TestR71NoNagging(t *testing.T) {
 		s.waitGone("Ctrl+G lets")
 	}
 	s.press(`C-\`)
-	s.wait(`claude is refused, and may not ask again before you open the menu (Ctrl+\)`)
+	s.wait(`claude is refused, and may not ask again until you open the menu (Ctrl+\)`)
 	a.fails("terminal_request_control", args{"reason": "for ever"}, "the user refused you 3 times: you may ask again when they have opened the proxy's menu")
 
 	// Or the user wants to hear nothing of it any more.
@@ -239,7 +239,7 @@ func TestR72ASwappedQuestion(t *testing.T) {
 	require.Contains(t, s.bottom(), "“claude” asks to type for 10 min: “look”")
 	began := time.Now()
 	require.NoError(t, a.cmd.Process.Signal(syscall.SIGKILL))
-	s.wait("claude asks no more")
+	s.wait("claude no longer asks")
 	asking := b.start("terminal_request_control", args{"reason": "rm"})
 	s.wait("another agent, “claude”, asks to drive for 10 min: “rm”")
 	s.press("C-g")

@@ -20,11 +20,11 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 		told    string // what the agent's next input is told
 	}{
 		{
-			name: "for", flags: "--for 3s", notice: "time is over: codex no longer has", told: "the time of your grant is over",
+			name: "for", flags: "--for 3s", notice: "time is up: codex no longer has", told: "the time of your grant is over",
 			end: func(*world, *terminal, *agent, string) {},
 		},
 		{
-			name: "seconds", seconds: 3, notice: "time is over: codex no longer has", told: "the time of your grant is over",
+			name: "seconds", seconds: 3, notice: "time is up: codex no longer has", told: "the time of your grant is over",
 			end: func(*world, *terminal, *agent, string) {},
 		},
 		{
@@ -83,7 +83,7 @@ func TestALostLinkEndsTheGrant(t *testing.T) {
 	w.listens("heard", "abc")
 	s.titled("[codex drives]")
 	w.kill(strconv.Itoa(gateway.cmd.Process.Pid), syscall.SIGKILL)
-	s.wait("codex is gone: the keyboard is yours")
+	s.wait("codex disconnected: the keyboard is yours")
 	w.until(func() bool { ids := w.sessions(); return len(ids) == 1 && ids[0].State == "running" }, func() string { return "the session does not come back" })
 	s.titled("[observed]")
 	w.keyboard(id, "user")

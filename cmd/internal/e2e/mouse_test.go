@@ -197,7 +197,7 @@ func TestR12NoClickAnswersAnotherProxy(t *testing.T) {
 	asking := w.start("gateway", "request", inner, "--as", "codex", "--reason", "mine", "--timeout", "15s")
 	s.asked()
 	clicks := "\x1b[<0;"
-	for _, text := range []string{"Ctrl+G gives it", "codex” asks"} {
+	for _, text := range []string{"Ctrl+G allows", "codex” asks"} {
 		got := w.gateway("send", outer, "--as", "claude", "--click", text)
 		require.Zero(t, got.status, got.err)
 		require.Contains(t, got.out, `typed: click on "`+text+`" at 16,`)

@@ -198,7 +198,7 @@ func TestR68TheKeysStayWholeOnANarrowScreen(t *testing.T) {
 	s.run("proxy --agent listener heard")
 	s.wait("listening")
 	asking := w.start("gateway", "request", w.session(), "--reason", "rewrite the introduction", "--as", "claude")
-	for _, words := range []string{"Ctrl+G gives it", `Ctrl+\ refuses`, "“claude” asks to drive", "introduction"} {
+	for _, words := range []string{"Ctrl+G allows", `Ctrl+\ refuses`, "“claude” asks to drive", "introduction"} {
 		s.wait(words)
 	}
 	s.answer(`C-\`)

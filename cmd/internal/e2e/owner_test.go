@@ -145,7 +145,7 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	o.wait("give text and editing keys to codex, when it asks within 2m, for 10m or the user's limit? [y/N]")
 	o.typed("y\n")
 	require.Zero(t, o.status())
-	s.wait("codex, once it asks, will type for 10 min (owner says so)")
+	s.wait("codex, once it asks, will type for 10 min (allowed by owner)")
 	w.granted(id, "--as", "codex", "--level", "type")
 	w.good("reclaim", id)
 	require.Equal(t, "typed", w.content("heard"))

@@ -24,7 +24,7 @@ func TestOnlyThisProgram(t *testing.T) {
 		w.good("send", id, "--as", "codex", "--text", command, "--enter")
 		s.match(`([$#]) ?\n`)
 		s.titled("[codex waits for vim]")
-		s.wait("codex waits: it has the keyboard for vim only, and bash is in front")
+		s.wait("codex waits: it has the keyboard for vim only, and bash is in the foreground")
 		require.Contains(t, w.good("read", id), "codex, paused: the grant is for vim, and another program has the terminal")
 		got := w.gateway("send", id, "--as", "codex", "--text", "touch pwned", "--enter", "--timeout", "300ms")
 		require.Equal(t, 1, got.status)

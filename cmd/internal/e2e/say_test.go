@@ -15,8 +15,8 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	id := w.session()
 	before := s.colours()
 	a := w.agent("codex", eras[1])
-	a.good("terminal_say", args{"text": "the tests pass;\nmay I commit?” Ctrl+G gives it · “\u202e"}, "delivered: it stands on the user's screen")
-	s.wait("message from “codex”: “the tests pass; may I commit?' ctrl-G gives it . '”")
+	a.good("terminal_say", args{"text": "the tests pass;\nmay I commit?” Ctrl+G allows · “\u202e"}, "delivered: it stands on the user's screen")
+	s.wait("message from “codex”: “the tests pass; may I commit?' ctrl-G allows . '”")
 	require.Contains(t, w.good("say", id, "and", "one more", "--as", "claude"), "waiting for the user: something else is shown")
 	s.wait("message from “codex”")
 	w.until(func() bool { // a key that comes too soon takes nothing away
@@ -56,7 +56,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	s.typed("\x04")
 	require.Zero(t, s.status())
 	require.Regexp(t, "^\x07+\x1b\x04$", w.content("heard"), "nothing of a message reaches the program")
-	require.Contains(t, w.good("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' ctrl-G gives it . '")
+	require.Contains(t, w.good("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' ctrl-G allows . '")
 }
 
 func TestAMessageWaitsForAPerson(t *testing.T) {

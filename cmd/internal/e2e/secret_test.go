@@ -472,7 +472,7 @@ func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
 	w.good("send", id, "--text", "echo seen", "--enter")
 	require.Contains(t, w.good("hide", id), "agents do not see it")
 	s.titled("[hidden]")
-	s.wait("agents do not see this screen any more")
+	s.wait("agents no longer see this screen")
 	got := w.gateway("read", id)
 	require.Contains(t, got.out, "the user has hidden the screen")
 	require.NotContains(t, got.out, "seen")

@@ -171,7 +171,7 @@ func (s *terminal) asked() {
 	s.see("the question", func(string) bool { return s.questioned() })
 }
 
-func (s *terminal) questioned() bool { return strings.Contains(s.screen(), "Ctrl+G gives it") }
+func (s *terminal) questioned() bool { return strings.Contains(s.screen(), "Ctrl+G allows") }
 
 // answer presses a key until the question is gone: a key that comes too soon after the question counts as an accident.
 func (s *terminal) answer(key string) {
