@@ -50,6 +50,10 @@ clients: build
 	@echo "clients: the tests with real agents, SDKs and terminals, of $(CLIENTS_IN)"
 	CLIENTS=1 CGO_ENABLED=1 go test -race -timeout 15m -run '^($(CLIENT_TESTS))$$' $(CLIENTS_IN)
 
+# Patches that break a promise each, and whether the tests of their package notice.
+mutants:
+	go run ./cmd/internal/mutants
+
 lint: tools
 	$(TOOLS)/golangci-lint run ./...
 	go vet ./...

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,7 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/screen"
 )
 
 // TestKeysGetTheTimeThatTheyNeed: an Escape to be seen alone, an interrupt to throw away only what came before it, and a
@@ -33,4 +37,51 @@ func TestKeysGetTheTimeThatTheyNeed(t *testing.T) {
 		}
 		require.Equal(t, want, strings.Join(got, ", "), names)
 	}
+}
+
+// TestWhatOnlyTheUserAndTheTerminalSend: an agent's text holds neither the reclaim key nor an answer to the program's queries, in
+// any encoding and under any level; the key by its name is for level drive.
+func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
+	chord, err := keys.ParseChord(`ctrl-\`)
+	require.NoError(t, err)
+	encode := func(level control.Level, kind protocol.InputKind, data string) (string, error) {
+		a := newAuthority(control.Config{Keyboard: true})
+		a.now.Store(&control.State{Phase: control.Granted, Level: level})
+		d := &desk{s: &session{authority: a, chord: chord}}
+		pieces, err := d.encode(&holding{m: &protocol.Input{InputKind: kind, Data: data}}, screen.Modes{})
+		var all strings.Builder
+		for _, p := range pieces {
+			all.Write(p.Bytes)
+		}
+		return all.String(), err
+	}
+	const (
+		key    = protocol.CodeReservedKey
+		answer = protocol.CodeForbidden
+	)
+	for data, code := range map[string]protocol.Code{
+		"ls\n": "", "\x1b[A": "", "\x1b[92u": "",
+		"ls\x1c": key, "\x1b[92;5u": key, "\x1b[92;5:3u": key, "\x1b[27;5;92~": key,
+		"\x1b[?62;22c": answer, "ls\x1b[>1;2c": answer, "\x1b]11;rgb:0/0/0\x1b\\": answer, "\x1b[0n": answer, "\x1b[I": answer, "\x1b[O": answer,
+	} {
+		for _, level := range []control.Level{control.Type, control.Drive} {
+			for _, kind := range []protocol.InputKind{protocol.InputText, protocol.InputRaw} {
+				_, err := encode(level, kind, data)
+				no, refused := errors.AsType[*refusal](err)
+				require.Equal(t, code != "", refused, "%s %q", kind, data)
+				if refused {
+					require.Equal(t, code, no.code, "%s %q: %s", kind, data, no.say)
+				}
+			}
+		}
+	}
+	for _, name := range []string{`ctrl-\`, `a ctrl-\ b`, `ctrl-\*2`} {
+		_, err := encode(control.Type, protocol.InputKeys, name)
+		no, refused := errors.AsType[*refusal](err)
+		require.True(t, refused, name)
+		require.Equal(t, key, no.code)
+	}
+	typed, err := encode(control.Drive, protocol.InputKeys, `a ctrl-\ b`)
+	require.NoError(t, err)
+	require.Equal(t, "a\x1cb", typed)
 }

@@ -83,6 +83,21 @@ func TestR35ChallengeProvesBothEnds(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
+// An expired token proves nothing, at either end, nor does an exchange that began before.
+func TestAnExpiredTokenProvesNothing(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s, _, tokens := keyed(t, func() time.Time { return now })
+	token := tokens[RoleAgent]
+	c := Challenge{Ref: Ref(token), ClientNonce: Nonce(), ServerNonce: Nonce()}
+	_, err := s.Prove(c)
+	require.NoError(t, err)
+	now = time.Unix(2000, 0)
+	_, err = s.Answered(c, c.Answer(token))
+	require.ErrorIs(t, err, ErrUnknownToken)
+	_, err = s.Prove(c)
+	require.ErrorIs(t, err, ErrUnknownToken)
+}
+
 // A token that was made before tokens were keys is still good as a bearer token, and for nothing else.
 func TestATokenWithoutAKey(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "private")

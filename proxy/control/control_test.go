@@ -414,6 +414,30 @@ func TestOnlyTheUserGrants(t *testing.T) {
 	require.Equal(t, control.Asked, m.Phase(), "allowed to type is not allowed to drive")
 }
 
+// TestAHigherLevelIsAskedAnew: who may type and asks to drive is not told that it may.
+func TestAHigherLevelIsAskedAnew(t *testing.T) {
+	for _, c := range []struct {
+		has, wants control.Level
+		given      bool
+	}{
+		{control.Type, control.Type, true},
+		{control.Drive, control.Type, true},
+		{control.Drive, control.Drive, true},
+		{control.Type, control.Drive, false},
+	} {
+		m := control.New(control.Config{Keyboard: true, Pregrant: c.has})
+		require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: c.has}))
+		m.TakeEvents()
+		err := m.Request(t0, control.Request{ID: "more", Agent: ada, Level: c.wants})
+		if !c.given {
+			require.ErrorIs(t, err, control.ErrBusy)
+			require.ErrorContains(t, err, "release it first")
+		}
+		require.Equal(t, c.given, answers(m.TakeEvents())["more"] == 1, "%d for %d", c.wants, c.has)
+		require.Equal(t, c.has, m.State(t0).Level)
+	}
+}
+
 func TestNobodyToAsk(t *testing.T) {
 	m := control.New(control.Config{})
 	require.ErrorIs(t, m.Request(t0, request("r", ada)), control.ErrNobody)

@@ -44,6 +44,54 @@ func TestR15KeyboardFirst(t *testing.T) {
 	})
 }
 
+// TestR15NothingWhileTheKeyboardSpeaks: the reclaim key comes in the last of several reads. The reads before pause nobody, and
+// an agent's input is ready from the first on: nothing of it is written before the keyboard has no more to say.
+func TestR15NothingWhileTheKeyboardSpeaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true, nil)
+		j := w.job("rm -rf /\r")
+		w.pump.Offer(j.Job)
+		for range 10 {
+			w.typed <- []byte("\x1b[I")
+		}
+		w.typed <- []byte{0x1c}
+		w.start()
+		synctest.Wait()
+		require.Equal(t, strings.Repeat("\x1b[I", 10), w.written())
+		require.Equal(t, input.Dropped, j.receipt(t).Fate)
+		w.stop()
+	})
+}
+
+// TestAPostComesBeforeTheKeyThatFollowsIt: who draws a question posts that it stands there, and then the user answers it. The
+// poll that finds the answer may have looked for the wake before it was there.
+func TestAPostComesBeforeTheKeyThatFollowsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, false, nil)
+		w.typed <- []byte("u")
+		w.pump.Poll = lateWake{w, func() { w.pump.Post(func(time.Time) { w.ledger = append(w.ledger, "post") }) }}
+		w.start()
+		synctest.Wait()
+		require.Equal(t, "post | read u | write u", w.story())
+		w.stop()
+	})
+}
+
+// lateWake posts within every poll that finds the keyboard readable, and does not say that it was woken by that.
+type lateWake struct {
+	*world
+	post func()
+}
+
+func (b lateWake) Wait(want input.Events, timeout time.Duration) (input.Events, error) {
+	got, err := b.world.Wait(want, timeout)
+	if got&input.Readable != 0 {
+		b.post()
+		got &^= input.Woken
+	}
+	return got, err
+}
+
 // TestR15LookBeforeEachPiece counts pieces between two looks at the keyboard: a key that arrives with any piece is read
 // before the next one is written.
 func TestR15LookBeforeEachPiece(t *testing.T) {
