@@ -53,6 +53,9 @@ var rooms = map[string]bool{"copier": true, "observer": true, "overlay": true}
 //   - vt: on its way to the user output is cut into text and sequences once, for filter and for modes.
 var beneath = map[string]bool{"vt": true}
 
+// fakes is the package that only tests import: it plays the other end of a connection.
+const fakes = "terminalproxy/protocol/fake"
+
 // mayImport reports whether a sub-package of proxy may import another one.
 func mayImport(sub, isub string) bool {
 	sub, _, _ = strings.Cut(sub, "/")
@@ -66,7 +69,11 @@ func TestImportDirections(t *testing.T) {
 	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
 	for _, p := range list(t, "terminalproxy/...") {
 		top, sub := room(p.ImportPath)
+		if p.ImportPath == fakes {
+			continue // no binary holds it
+		}
 		for _, i := range p.Imports {
+			require.NotEqual(t, fakes, i, "%s imports %s: that is for tests", p.ImportPath, i)
 			itop, isub := room(i)
 			if itop == "" {
 				if top == "protocol" {

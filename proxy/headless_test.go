@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // TestABusySessionDoesNotEnd: it ends when nothing has happened for as long as it says, and nobody sits in front of it.
@@ -52,7 +53,7 @@ func TestWhatHappensKeepsASessionFromEnding(t *testing.T) {
 		_, err := runHeadless(ctx, conf)
 		ended <- err
 	}()
-	defer func() { stop(); require.NoError(t, <-ended) }()
+	defer func() { stop(); require.NoError(t, fake.Receive(t, ended, "the end of the session")) }()
 	p := g.peer()
 	id := hear[*protocol.SessionOpen](p, nil).SessionID
 	used := &conf.headless.used

@@ -3,32 +3,27 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// soon bounds what happens at once on any machine.
-const soon = 20 * time.Second
 
 const hostSecret = "only-this-agent-and-its-host"
 
 // fakeGateway is a gateway of the test's own: it knows one host and the sessions that it starts.
 type fakeGateway struct {
 	t     *testing.T
-	dial  func(context.Context) (net.Conn, error)
+	dial  fake.Dialer
 	peers chan *fakePeer
 	host  *fakePeer
 }
@@ -36,7 +31,7 @@ type fakeGateway struct {
 // fakePeer is one connection of a proxy's.
 type fakePeer struct {
 	t    *testing.T
-	ws   *websocket.Conn
+	conn fake.Conn
 	in   chan protocol.Message
 	sent []string
 	text string // of the newest snapshot heard
@@ -45,48 +40,25 @@ type fakePeer struct {
 
 func newFakeGateway(t *testing.T) *fakeGateway {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "s")
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	require.NoError(t, err)
 	g := &fakeGateway{t: t, peers: make(chan *fakePeer, 16)}
-	g.dial = func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) }
-	up := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ws, err := up.Upgrade(w, r, nil)
-		if err != nil {
-			return
-		}
-		defer ws.Close()
-		p := &fakePeer{t: t, ws: ws, in: make(chan protocol.Message, 1024)}
+	g.dial = fake.Gateway(t, func(c fake.Conn) {
+		p := &fakePeer{t: t, conn: c, in: make(chan protocol.Message, 1024)}
 		defer close(p.in)
 		g.peers <- p
-		for {
-			_, frame, err := ws.ReadMessage()
-			if err != nil {
-				return
-			}
-			if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil {
-				p.in <- m
-			}
-		}
-	})}
-	served := make(chan struct{})
-	go func() { defer close(served); _ = server.Serve(ln) }() // ends with Close
-	t.Cleanup(func() { _ = server.Close(); <-served })
+		_ = c.Answer(func(m protocol.Message) protocol.Message { p.in <- m; return nil }) // until the proxy is gone
+	})
 	return g
 }
 
 func (p *fakePeer) say(m protocol.Message) {
 	p.t.Helper()
-	frame, err := protocol.Encode(m)
-	require.NoError(p.t, err)
-	require.NoError(p.t, p.ws.WriteMessage(websocket.TextMessage, frame))
+	require.NoError(p.t, p.conn.Say(m))
 }
 
 // hear waits for a message that wanted takes.
 func hear[T protocol.Message](p *fakePeer, wanted func(T) bool) T {
 	p.t.Helper()
-	timeout := time.After(soon)
+	timeout := time.After(fake.Soon)
 	for {
 		select {
 		case m, ok := <-p.in:
@@ -131,7 +103,7 @@ func (g *fakeGateway) run(conf HostConfig) *Host {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); h.Run(ctx) }() // ends with cancel
-	g.t.Cleanup(func() { cancel(); <-ended })
+	g.t.Cleanup(func() { cancel(); fake.Receive(g.t, ended, "the end of the host and of what it started") })
 	g.host = g.peer()
 	hello := hear[*protocol.ProxyHost](g.host, nil)
 	require.Equal(g.t, hostSecret, hello.HostKey)
@@ -142,13 +114,7 @@ func (g *fakeGateway) run(conf HostConfig) *Host {
 
 func (g *fakeGateway) peer() *fakePeer {
 	g.t.Helper()
-	select {
-	case p := <-g.peers:
-		return p
-	case <-time.After(soon):
-		require.FailNow(g.t, "nobody connects")
-		return nil
-	}
+	return fake.Receive(g.t, g.peers, "a connection")
 }
 
 func starting(command string, args ...string) *protocol.ProxyStart {
@@ -293,11 +259,7 @@ func TestAnIdleSessionEnds(t *testing.T) {
 	ended := make(chan Result, 1)
 	g.run(HostConfig{Idle: 200 * time.Millisecond, Ended: func(r Result) { ended <- r }})
 	_, id := g.starts(starting("cat"))
-	select {
-	case r := <-ended:
-		require.Equal(t, id, r.ID)
-		require.True(t, r.Idle, "who hosts it can say why it ended")
-	case <-time.After(soon):
-		require.FailNow(t, "the idle session did not end")
-	}
+	r := fake.Receive(t, ended, "the end of the idle session")
+	require.Equal(t, id, r.ID)
+	require.True(t, r.Idle, "who hosts it can say why it ended")
 }

@@ -2,50 +2,25 @@ package link
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 	"terminalproxy/protocol/handshake"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// soon bounds what happens at once on any machine.
-const soon = 10 * time.Second
-
-// gateway is a gateway of the test's own on a unix socket: what it does with a connection is the test's business.
-func gateway(t *testing.T, serve func(*websocket.Conn)) (dial func(context.Context) (net.Conn, error)) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "s")
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	require.NoError(t, err)
-	up := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
-	h := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, err := up.Upgrade(w, r, nil)
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		serve(conn)
-	})}
-	served := make(chan struct{})
-	go func() { defer close(served); _ = h.Serve(ln) }()
-	t.Cleanup(func() { _ = h.Close(); <-served })
-	return func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) }
-}
 
 // link starts a link; stop ends it and waits.
 func link(t *testing.T, c Config) (l *Link, stop func()) {
@@ -63,11 +38,7 @@ func link(t *testing.T, c Config) (l *Link, stop func()) {
 	go func() { defer close(done); l.Run(ctx) }()
 	stop = func() {
 		cancel()
-		select {
-		case <-done:
-		case <-time.After(soon):
-			t.Error("Run did not return after its context ended")
-		}
+		fake.Receive(t, done, "the return of Run after its context ended")
 	}
 	t.Cleanup(stop)
 	return l, stop
@@ -82,22 +53,19 @@ func snapshot(seq uint64, lines ...string) *protocol.Snapshot {
 	}
 }
 
-// hear reads the next message of the link's.
-func hear(t *testing.T, conn *websocket.Conn) protocol.Message {
+// hear reads the next message of the link's, nil at its end.
+func hear(t *testing.T, c fake.Conn) protocol.Message {
 	t.Helper()
-	_, frame, err := conn.ReadMessage()
-	if err != nil {
-		return nil
-	}
-	m, err := protocol.Decode(frame, protocol.MaxMessage)
-	require.NoError(t, err)
+	m, err := c.Next()
+	bad, _ := errors.AsType[*protocol.Error](err)
+	assert.Nil(t, bad, "what a link sends can be read")
 	return m
 }
 
 // TestDeltasRebuildTheScreen: whatever the slot skipped, the receiver has the newest screen, and the end comes last.
 func TestDeltasRebuildTheScreen(t *testing.T) {
 	got, seen := make(chan []protocol.Message, 1), make(chan uint64, 1000)
-	dial := gateway(t, func(conn *websocket.Conn) {
+	dial := fake.Gateway(t, func(conn fake.Conn) {
 		var all []protocol.Message
 		for m := hear(t, conn); m != nil; m = hear(t, conn) {
 			all = append(all, m)
@@ -120,7 +88,7 @@ func TestDeltasRebuildTheScreen(t *testing.T) {
 		}
 	}
 	l.Send(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3})
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), fake.Soon)
 	defer cancel()
 	l.Finish(ctx)
 	require.NoError(t, ctx.Err(), "the close frame was answered")
@@ -164,7 +132,7 @@ func TestRunEndsThoughTheGatewayStalls(t *testing.T) {
 	})
 	t.Run("write", func(t *testing.T) {
 		release := make(chan struct{})
-		dial := gateway(t, func(*websocket.Conn) { <-release })
+		dial := fake.Gateway(t, func(fake.Conn) { <-release })
 		ready := make(chan struct{})
 		l, stop := link(t, Config{Dial: dial, Up: func() { close(ready) }})
 		<-ready
@@ -184,7 +152,7 @@ func TestRunEndsThoughTheGatewayStalls(t *testing.T) {
 // TestAFullQueueCutsTheConnection: a gateway that takes nothing loses the connection, and the next one begins anew.
 func TestAFullQueueCutsTheConnection(t *testing.T) {
 	release := make(chan struct{})
-	dial := gateway(t, func(*websocket.Conn) { <-release })
+	dial := fake.Gateway(t, func(fake.Conn) { <-release })
 	ups, downs := make(chan struct{}, 100), make(chan struct{}, 100)
 	l, stop := link(t, Config{Dial: dial, Up: func() { ups <- struct{}{} }, Down: func() { downs <- struct{}{} }})
 	<-ups
@@ -219,65 +187,18 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	require.ErrorContains(t, <-told, "no gateway answers")
 }
 
-// liars are gateways that never finish the handshake: each writes until the connection is gone.
-var liars = map[string]func(net.Conn){
-	"endless header": func(c net.Conn) {
-		fill(c, "HTTP/1.1 101 Switching Protocols\r\nX: ", strings.Repeat("x", 4096))
-	},
-	"endless lines": func(c net.Conn) {
-		fill(c, "HTTP/1.1 101 Switching Protocols\r\n", strings.Repeat("X-Line: y\r\n", 400))
-	},
-	"endless interim answers": func(c net.Conn) {
-		fill(c, "", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100))
-	},
-	"no line end at all": func(c net.Conn) { fill(c, "", strings.Repeat("HTTP/1.1", 512)) },
-}
-
-func fill(c net.Conn, first, again string) {
-	_, err := c.Write([]byte(first))
-	for err == nil {
-		_, err = c.Write([]byte(again))
-	}
-}
-
-// lie is a gateway that lies, and counts what it could send.
-func lie(t *testing.T, how func(net.Conn)) (dial func(context.Context) (net.Conn, error)) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "s")
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	require.NoError(t, err)
-	var all sync.WaitGroup
-	all.Go(func() { // ends with the listener
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { // ends when the other end closes
-				how(conn)
-				conn.Close()
-			})
-		}
-	})
-	t.Cleanup(func() { _ = ln.Close(); all.Wait() })
-	return func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) }
-}
-
 // TestR75ALyingGatewayIsBounded: it is given up after 64 KiB, and the user is told why.
 func TestR75ALyingGatewayIsBounded(t *testing.T) {
-	for name, how := range liars {
+	for name, lie := range fake.Lies {
 		t.Run(name, func(t *testing.T) {
 			told := make(chan error, 1)
-			_, stop := link(t, Config{Dial: lie(t, how), Trouble: func(err error) { told <- err }})
-			select {
-			case err := <-told:
-				if name == "endless interim answers" { // the first of them is an answer
-					require.Error(t, err)
-				} else {
-					require.ErrorIs(t, err, handshake.ErrTooLong)
-				}
-			case <-time.After(soon):
-				require.Fail(t, "the link is still reading a handshake that has no end")
+			_, dial := fake.Server(t, "unix", func(c net.Conn) { fake.Flood(c, lie.First, lie.Again) })
+			_, stop := link(t, Config{Dial: dial, Trouble: func(err error) { told <- err }})
+			err := fake.Receive(t, told, "the end of a handshake that has none")
+			if name == "endless interim answers" { // the first of them is an answer
+				require.Error(t, err)
+			} else {
+				require.ErrorIs(t, err, handshake.ErrTooLong)
 			}
 			stop()
 		})

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 func output(seq uint64, n int) *protocol.Output {
@@ -37,7 +37,7 @@ func TestLiveOutputIsBounded(t *testing.T) {
 // A gateway that stalls costs the session neither memory nor its connection; when it goes on, a repaint is due.
 func TestAStalledGatewayIsRepainted(t *testing.T) {
 	stall, seen := make(chan struct{}), make(chan uint64, 1<<16)
-	dial := gateway(t, func(conn *websocket.Conn) {
+	dial := fake.Gateway(t, func(conn fake.Conn) {
 		<-stall
 		for m := hear(t, conn); m != nil; m = hear(t, conn) {
 			if o, ok := m.(*protocol.Output); ok {
@@ -61,7 +61,7 @@ func TestAStalledGatewayIsRepainted(t *testing.T) {
 		case <-behind:
 			l.Live(output(pieces, 1))
 		case last = <-seen:
-		case <-time.After(soon):
+		case <-time.After(fake.Soon):
 			require.FailNow(t, "nothing comes any more")
 		}
 	}

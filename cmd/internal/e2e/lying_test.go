@@ -6,42 +6,27 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol/fake"
 )
 
 // TestR75ALyingGatewayCostsTheProxyNothing: it sends a header without an end for as long as anybody reads. The session goes on,
 // its user is told, and the proxy's memory stays what it was.
 func TestR75ALyingGatewayCostsTheProxyNothing(t *testing.T) {
 	w := newWorld(t)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	tried := make(chan struct{}, 1000)
-	var all sync.WaitGroup
-	all.Go(func() { // ends with the listener
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			tried <- struct{}{}
-			all.Go(func() { // ends when the proxy closes
-				_, err := conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\n"))
-				for line := []byte("X-Line: " + strings.Repeat("x", 8<<10) + "\r\n"); err == nil; {
-					_, err = conn.Write(line)
-				}
-				_ = conn.Close()
-			})
-		}
+	addr, _ := fake.Server(t, "tcp", func(c net.Conn) {
+		tried <- struct{}{}
+		fake.Flood(c, "HTTP/1.1 101 Switching Protocols\r\n", "X-Line: "+strings.Repeat("x", 8<<10)+"\r\n")
 	})
-	t.Cleanup(func() { _ = ln.Close(); all.Wait() })
 	s := w.terminal(100, 24)
-	proxy := s.listen("--agent --gateway ws://" + ln.Addr().String())
+	proxy := s.listen("--agent --gateway ws://" + addr)
 	s.wait("agents cannot see this session")
 	for range 4 {
-		<-tried
+		fake.Receive(t, tried, "a connection of the proxy's")
 	}
 	status, err := os.ReadFile(filepath.Join("/proc", proxy, "status"))
 	require.NoError(t, err)
@@ -49,7 +34,7 @@ func TestR75ALyingGatewayCostsTheProxyNothing(t *testing.T) {
 	kib, err := strconv.Atoi(strings.Fields(most)[0])
 	require.NoError(t, err)
 	require.Less(t, kib, 64<<10)
-	got := w.gateway("ls", "--gateway", "ws://"+ln.Addr().String())
+	got := w.gateway("ls", "--gateway", "ws://"+addr)
 	require.Equal(t, 5, got.status)
 	require.Contains(t, got.err, "what answers there is not a gateway")
 	s.typed("mine\x04")
