@@ -16,6 +16,9 @@ const (
 	// lineEvery is how often it is looked whether the line is free again while an agent's input waits for that, beside each
 	// output: nothing announces that another program has the terminal.
 	lineEvery = 100 * time.Millisecond
+	// holdMost is how long control may take to hear that an input waits, on a machine that is busy. An input that was taken
+	// back before that is not looked for any longer.
+	holdMost = 30 * time.Second
 	// stillFor and stillMost: input under level type is judged when nothing has moved for stillFor, so that the line is the
 	// one that the user reads, and the program waits for input, which one that starts does not yet; after stillMost in any case.
 	stillFor   = 50 * time.Millisecond
@@ -34,6 +37,7 @@ type sharedLine struct {
 	s       *session
 	tracker *line.Tracker
 	waited  time.Time // since when an agent's input waits for the line, zero while none does
+	held    bool      // control has said so since
 	looked  time.Time
 	// opened is the line that the user submitted last, openSince since when that is known.
 	opened    line.Begin
@@ -117,10 +121,7 @@ func (l *sharedLine) blocks(now time.Time) error {
 	if !yes {
 		return nil
 	}
-	if l.waited.IsZero() {
-		l.waited = now
-	}
-	l.told, l.looked = quote, now
+	l.waited, l.held, l.told, l.looked = now, false, quote, now
 	return &input.Occupied{Line: quote}
 }
 
@@ -130,7 +131,8 @@ func (l *sharedLine) check(now time.Time) {
 		return
 	}
 	l.looked = now
-	if !l.s.authority.state().Occupied && now.Sub(l.waited) > time.Second {
+	holds := l.s.authority.state().Occupied
+	if l.held = l.held || holds; !holds && (l.held || now.Sub(l.waited) > holdMost) {
 		l.waited = time.Time{} // nobody waits any more
 		return
 	}
