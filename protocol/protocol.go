@@ -5,6 +5,11 @@
 // milliseconds. Ids are opaque (see [ValidID]). PROTOCOL.md beside this file describes the conversation.
 package protocol
 
+import (
+	"crypto/rand"
+	"strings"
+)
+
 // Version is the WebSocket subprotocol both sides must offer. A change that an older peer cannot ignore gets a new one.
 const Version = "terminal-proxy.v1"
 
@@ -130,6 +135,9 @@ type Message interface {
 	// check reports the first field that a peer may not send, as a *FieldError.
 	check() error
 }
+
+// NewID is a new id for a message.
+func NewID() string { return strings.ToLower(rand.Text()[:10]) }
 
 // ValidID reports whether s may be an id: 1 to 128 letters and digits of ASCII, or the signs in "._:-".
 func ValidID(s string) bool {

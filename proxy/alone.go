@@ -12,7 +12,7 @@ import (
 // alone reports whether this is a terminal of an agent's own in front of which nobody sits. Anybody may ask.
 func (s *session) alone() bool {
 	h := s.conf.headless
-	return h != nil && h.seats.Load() == 0
+	return h != nil && h.people.Load() == 0
 }
 
 // excuse says which refusals do not count for an input: where nobody sits in front of the program to answer its question for a

@@ -21,5 +21,5 @@
 //   - Messages: package overlay (to the user), messages.go (who may say what), notes.go (to agents).
 //   - Control: authority.go plugs the state machine into the pump; ports.go is what the pump and the copier read and write; front.go says which
 //     program has the terminal.
-//   - Without a user's terminal: host.go, headless.go, attend.go, keeper.go.
+//   - Without a user's terminal: host.go, headless.go, keeper.go; package attach (people who look on), attached.go (plugs it).
 package proxy

@@ -19,8 +19,8 @@ import (
 // restAfter is how long nothing may have happened for a session to rest: nothing wakes it any more.
 const restAfter = 2 * time.Second
 
-// headless is what a session without a user's terminal has in its place: the agent that it belongs to, and the people who
-// sit down in front of it.
+// headless is what a session without a user's terminal has in its place: the agent that it belongs to, and how many
+// people are attached.
 type headless struct {
 	owner  control.Agent
 	where  string   // the program's directory
@@ -31,13 +31,10 @@ type headless struct {
 	idle   time.Duration // nobody does anything for this long, and it ends; 0 for never
 	stop   context.CancelFunc
 
-	linked chan struct{}    // closed when a gateway was reached
-	idled  atomic.Bool      // idle was why it ended
-	used   atomic.Int64     // the last time somebody did something, in Unix milliseconds
-	people map[string]*seat // who sits in front of it, by viewer; the pump's, as are turns and typist
-	seats  atomic.Int32     // how many they are
-	turns  uint64           // counts what people did
-	typist string           // whose keys are being read
+	linked chan struct{} // closed when a gateway was reached
+	idled  atomic.Bool   // idle was why it ended
+	used   atomic.Int64  // the last time somebody did something, in Unix milliseconds
+	people atomic.Int32  // how many are attached
 }
 
 // runHeadless runs a program on a terminal of its own until it ends, and ends what it left in its session. ctx ends it as
@@ -49,10 +46,10 @@ func runHeadless(ctx context.Context, conf Config) (Result, error) {
 func (s *session) runHeadless(ctx context.Context) (Result, error) {
 	conf := s.conf
 	h := conf.headless
-	h.people, h.linked = make(map[string]*seat), make(chan struct{})
+	h.linked = make(chan struct{})
 	ctx, h.stop = context.WithCancel(ctx)
 	defer h.stop()
-	s.term = tty.Absent(conf.Cols, conf.Rows, func(p []byte) { s.stream.write(p) })
+	s.term = tty.Absent(conf.Cols, conf.Rows, func(p []byte) { s.attached.Output.Write(p) })
 	h.touch()
 	if h.idle > 0 {
 		defer h.watchIdle().Stop()
@@ -61,6 +58,9 @@ func (s *session) runHeadless(ctx context.Context) (Result, error) {
 	result.Idle = h.idled.Load()
 	return result, err
 }
+
+// Attached notes how many people are attached.
+func (h *headless) Attached(n int) { h.people.Store(int32(n)) }
 
 // touch notes that somebody did something. h may be nil.
 func (h *headless) touch() {
@@ -81,7 +81,7 @@ func (h *headless) watchIdle() *time.Timer {
 	timer = time.AfterFunc(h.idle, func() {
 		<-ready
 		switch rest := h.idle - time.Since(time.UnixMilli(h.used.Load())); {
-		case h.seats.Load() > 0:
+		case h.people.Load() > 0:
 			timer.Reset(h.idle)
 		case rest > 0:
 			timer.Reset(rest)
@@ -134,16 +134,14 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 // wireHeadless adds what a session without a user's terminal has beside others.
 func (s *session) wireHeadless() {
 	h := s.conf.headless
-	s.detector.mute = true
 	if h.owner.ID != "" { // its name is taken
 		s.desk.book.Call(h.owner.ID, h.owner.Name)
 	}
 	s.link.Behind = s.copier.Renew
-	s.detector.acted = func() { s.turnTo(h.typist) }
 	up, down := s.link.Up, s.link.Down
 	reached := sync.OnceFunc(func() { close(h.linked) })
 	s.link.Up = func() { up(); reached(); s.pump.Post(s.resume) }
-	s.link.Down = func() { down(); s.pump.Post(s.desert) }
+	s.link.Down = func() { down(); s.pump.Post(s.attached.DetachAll) }
 	s.pump.Post(func(now time.Time) {
 		s.resume(now)
 		if h.begun != nil {
@@ -176,10 +174,10 @@ func (s *session) awaitLink() {
 // request takes an agent's question. In a terminal of its own, with nobody in front of it, the agent need not ask.
 func (s *session) request(now time.Time, r control.Request) error {
 	h := s.conf.headless
-	if h == nil || r.Agent.ID != h.owner.ID || len(h.people) > 0 || s.authority.Phase() != control.Observing {
+	if h == nil || r.Agent.ID != h.owner.ID || h.people.Load() > 0 || s.authority.Phase() != control.Observing {
 		err := s.authority.Request(now, r)
 		if h != nil && errors.Is(err, control.ErrNobody) {
-			return fmt.Errorf("this terminal is %s's own, and nobody sits in front of it to ask: a person does that with gateway attach %s", h.owner.Name, s.id)
+			return fmt.Errorf("this terminal is %s's own, and nobody is attached to be asked: a person attaches with gateway attach %s", h.owner.Name, s.id)
 		}
 		return err
 	}

@@ -30,10 +30,10 @@ func TestABusySessionDoesNotEnd(t *testing.T) {
 			require.NoError(t, at(50*time.Second))
 			h.touch()
 		}
-		h.seats.Add(1)
+		h.Attached(1)
 		require.NoError(t, at(time.Hour))
 		h.touch()
-		h.seats.Add(-1)
+		h.Attached(0)
 		require.NoError(t, at(59*time.Second))
 		require.False(t, h.idled.Load())
 		require.Error(t, at(2*time.Minute))

@@ -40,7 +40,7 @@ func idName(name string) string {
 }
 
 // newID is an id for a message.
-func newID() string { return random(10) }
+func newID() string { return protocol.NewID() }
 
 // random is n random characters of a-z and 2-7 (RFC 4648 base32 in lower case).
 func random(n int) string {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/attach"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
@@ -121,8 +122,8 @@ type session struct {
 	link      *link.Link
 	desk      *desk
 	recording *recording
-	stream    *stream
-	windows   chan os.Signal // says that the window has another size, as SIGWINCH does
+	attached  *attach.Clients // nil on a user's terminal
+	windows   chan os.Signal  // says that the window has another size, as SIGWINCH does
 	pollers   []*tty.Poller
 	settings  *unix.Termios      // the terminal's own, nil without a keyboard
 	watchdog  *watchdog.Watchdog // nil until the program has run for a moment
@@ -272,15 +273,15 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 	s.observer = observer.New(s.observerConfig(cols, rows, at))
 	kbd := &keyboard{term: s.term, typed: at.Typed}
 	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, at))
-	if s.conf.headless != nil {
-		s.stream = &stream{s: s}
-	}
 	if agent != nil {
 		s.wireOverlay(agent)
+		s.wireAgent(agent)
+	}
+	if s.conf.headless != nil {
+		s.wireAttached()
 	}
 	s.copier = copier.New(s.copierConfig(outPoll))
 	if agent != nil {
-		s.wireAgent(agent)
 		s.watchSecrets()
 		s.authority.shares, s.pump.Line = s.line.tracker.Allow, s.line.tracker
 		s.line.moved() // keys may come before any output
@@ -331,8 +332,8 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 		c.Overlay = s.painter
 		c.Strict = func() bool { return !agent.AllowEscapes && s.authority.state().Phase == control.Granted }
 	}
-	if s.stream != nil {
-		c.Viewers = s.stream
+	if s.attached != nil {
+		c.Viewers = &s.attached.Output
 	}
 	return c
 }
@@ -406,15 +407,23 @@ func (s *session) answerQueries(replies []byte) {
 	switch {
 	case !s.term.HasKeyboard() || !s.term.HasScreen():
 		s.pump.Reply(replies)
-		s.expectEchoes(replies)
-	case s.detector != nil:
-		if n := keys.CursorReports(replies); n > 0 {
-			s.pump.Post(func(time.Time) {
-				for range n {
-					s.detector.expect(nil)
-				}
-			})
+		if s.attached != nil && s.term.HasScreen() { // the terminals of attached people answer, too, and nobody wants that
+			s.expectReports(replies, func(int) {})
 		}
+	case s.detector != nil:
+		s.expectReports(replies, nil)
+	}
+}
+
+// expectReports has the detector expect as many reports of the cursor from the terminal as replies hold; take gets them, and
+// with nil they are the program's.
+func (s *session) expectReports(replies []byte, take func(row int)) {
+	if n := keys.CursorReports(replies); n > 0 {
+		s.pump.Post(func(time.Time) {
+			for range n {
+				s.detector.expect(take)
+			}
+		})
 	}
 }
 

@@ -18,9 +18,9 @@ func (m *Machine) Own(now time.Time, r Request) {
 	m.own = true
 }
 
-// Attend says whether a person is there to ask, where that changes: people sit down in front of a session and leave it. A
-// question that the last one leaves open is over.
-func (m *Machine) Attend(now time.Time, present bool) {
+// SetAttached says whether a person is there to ask, where that changes: people attach to a session and detach. A question that
+// the last one leaves open is over.
+func (m *Machine) SetAttached(now time.Time, present bool) {
 	m.Tick(now)
 	m.conf.Keyboard = present
 	if present {

@@ -92,7 +92,7 @@ func TestR70AnAgentKeepsItsOwnTerminal(t *testing.T) {
 	require.True(t, m.State(t0).Until.IsZero())
 
 	m.End(after(24*time.Hour), control.Released)
-	m.Attend(after(24*time.Hour), true)
+	m.SetAttached(after(24*time.Hour), true)
 	require.NoError(t, m.Request(after(25*time.Hour), request("q", ada)))
 	m.Connected(after(25*time.Hour), ada.ID, false)
 	m.Tick(after(25*time.Hour + control.AbsentFor))

@@ -53,6 +53,11 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 	}
 }
 
+// Attached tells a person who has just attached that an agent drives.
+func (s *Status) Attached(agent string) {
+	s.Say(agent+" drives. "+s.conf.Key+" takes the keyboard; your own keys pause it", TellFor)
+}
+
 // withdrawn remarks on the end of a request that was not granted; it reports whether there was something to say.
 func (s *Status) withdrawn(e control.Event) bool {
 	say := e.Agent.Name + " no longer asks"

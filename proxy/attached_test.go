@@ -12,18 +12,18 @@ import (
 // reader shows what it reads, byte for byte, without an echo of the terminal's.
 const reader = `stty -icanon -echo -isig min 1; echo ready; exec cat -v`
 
-// seated is a session with a person in front of it.
+// seated is a session with a person attached.
 func seated(t *testing.T, command string, args ...string) (g *fakeGateway, p *fakePeer, id string) {
 	t.Helper()
 	g = newFakeGateway(t)
 	g.run(HostConfig{})
 	p, id = g.starts(starting(command, args...))
 	p.shows("ready")
-	p.sits(id, 90, 30)
+	p.attaches(id, 90, 30)
 	return g, p, id
 }
 
-func (p *fakePeer) sits(id string, cols, rows int) {
+func (p *fakePeer) attaches(id string, cols, rows int) {
 	p.t.Helper()
 	p.say(&protocol.Attach{RequestID: "v-1:a", SessionID: id, ViewerID: "v-1", Cols: cols, Rows: rows})
 	require.Equal(p.t, "v-1:a", hear[*protocol.Done](p, nil).RequestID)
@@ -115,15 +115,7 @@ func TestDIsTheProgramsOutsideOfTheMenu(t *testing.T) {
 	p.shows("de")
 }
 
-func TestTheKeyThatLeaves(t *testing.T) {
-	for keys, want := range map[string]bool{
-		"d": true, "\x1b[100u": true, "\x1b[100;1u": true, "dd": false, "": false, "\x1b[100;5u": false,
-	} {
-		require.Equal(t, want, leaves([]byte(keys)), "%q", keys)
-	}
-}
-
-// TestTheSizeIsThatOfWhoDidSomethingLast: a person sees whole what they do; who leaves takes no size along.
+// TestTheSizeIsThatOfWhoDidSomethingLast: a person sees whole what they do; who detaches takes no size along.
 func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
 	_, p, id := seated(t, "sh", "-c", reader) // v-1: 90x30
 	sized := func(cols, rows int) {
@@ -149,12 +141,4 @@ func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
 	sized(60, 20)
 	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-2"})
 	sized(90, 30)
-	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-1"}) // and stays with the last
-	p.say(&protocol.Attach{RequestID: "v-3", SessionID: id, ViewerID: "v-3", Cols: 90, Rows: 30})
-	require.Equal(t, "v-3", hear[*protocol.Done](p, nil).RequestID)
-	p.say(&protocol.Attach{RequestID: "v-4", SessionID: id, ViewerID: "v-3", Cols: 50, Rows: 10})
-	first := hear[*protocol.Resize](p, nil)
-	require.Equal(t, []int{50, 10}, []int{first.Cols, first.Rows}, "nothing before changed the size")
-	p.say(&protocol.Attach{RequestID: "v-5", SessionID: id, ViewerID: "v-3", Cols: 1, Rows: 1})
-	sized(leastCols, leastRows) // a program may not bear less
 }
