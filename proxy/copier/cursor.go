@@ -38,7 +38,7 @@ func FindCursor(term Terminal, poll Poller, rows int) (c Cursor) {
 	scan := keys.NewScanner(keys.Chord{})
 	scan.ExpectCPR(1)
 	take := func(u keys.Unit) {
-		if row, ok := keys.CursorReport(u.Bytes); ok && u.Kind == keys.Reply && !found {
+		if row, ok := keys.CursorReport(u.Bytes); ok && u.Kind == keys.Reply {
 			found, c.Row = true, min(row, rows-1)
 			return
 		}

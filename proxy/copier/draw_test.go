@@ -42,19 +42,58 @@ func TestAResizeTakesEverythingAway(t *testing.T) {
 		r.c.Repaint()
 		synctest.Wait()
 		r.equal(`screen "[-][sign]" | drawn`, r.did())
+		r.reading = r.c.Resized // as a chunk is on its way that misses the sign
+		r.prints("a")
+		r.equal(`model "a" | screen "[all]a[sign]" | drawn`, r.did())
+		r.set(func() { r.shows.cut = true })
+		r.c.Resized()
+		synctest.Wait()
+		r.equal("cut", r.did())
+		r.set(func() { r.shows.cut = false })
+		r.prints("b")
+		r.equal(`model "b" | screen "[all]b[sign]" | drawn`, r.did())
 	})
 }
 
-// TestAFloodHidesTheRemark: to draw it with each chunk would be too much; it comes back when there is time.
+// TestASignGivesWayToAFullRead: the program draws, and goes on.
+func TestASignGivesWayToAFullRead(t *testing.T) {
+	runs(t, shown("sign"), func(t *testing.T, r *rig) {
+		r.set(func() { r.shows.sign, r.shows.touched = true, true })
+		r.did()
+		r.prints(strings.Repeat("w", 4095))
+		require.Regexp(t, `^screen "\[-\]" \| screen "w+" \| model "w+"$`, r.did())
+	})
+}
+
+// TestAFloodHidesTheRemark: to draw it with each chunk would be too much. It comes back when there is time, and without after
+// 100 ms.
 func TestAFloodHidesTheRemark(t *testing.T) {
-	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+	flood := func(t *testing.T, r *rig, chunk string) {
 		r.did()
 		for range 16 {
 			r.prints("a")
 			require.Contains(t, r.did(), "[-]a[remark]")
 		}
-		r.prints("b")
+		r.prints(chunk)
+	}
+	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+		flood(t, r, "b")
 		r.equal(`screen "[-]" | screen "b" | model "b" | wake | screen "[remark]" | drawn`, r.did())
+	})
+	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+		require.True(t, r.c.Guard(r))
+		flood(t, r, strings.Repeat("w", 4095))
+		r.equal("", r.watchdog())
+		trickle := func(d time.Duration) {
+			for end := time.Now().Add(d); time.Now().Before(end); {
+				time.Sleep(390 * time.Microsecond) // there may be more in 400
+				r.prints("c")
+			}
+		}
+		trickle(99 * time.Millisecond)
+		require.NotContains(t, r.did(), "remark")
+		trickle(2 * time.Millisecond)
+		require.Contains(t, r.did(), "remark")
 	})
 }
 

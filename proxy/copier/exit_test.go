@@ -115,12 +115,41 @@ func TestR59AChunkOnItsWayIsTakenBackWhole(t *testing.T) {
 	})
 }
 
+// TestR59AsAChunkIsWritten: the watchdog has both before the terminal has anything of it, under a remark too.
+func TestR59AsAChunkIsWritten(t *testing.T) {
+	for want, change := range map[string]func(*rig, *copier.Config){"": nil, "[exit remark]": shown("remark")} {
+		guarded(t, change, func(_ *testing.T, r *rig) {
+			r.prints("\x1b[?1h")
+			during := ""
+			r.writing = func() { during = r.exit }
+			r.prints("\x1b[?1l\x1b[?25l")
+			r.equal(want+"\x1b[?1l\x1b[?25h", during)
+			r.equal(want+"\x1b[?25h", r.watchdog())
+		})
+	}
+}
+
+// TestWithoutAScreenNothingIsGivenBack: modes that went to a file are nobody's.
+func TestWithoutAScreenNothingIsGivenBack(t *testing.T) {
+	guarded(t, func(r *rig, _ *copier.Config) { r.on = false }, func(_ *testing.T, r *rig) {
+		r.prints("\x1b[?25l")
+		r.equal("", r.watchdog())
+		resume, _ := r.c.Park()
+		resume(true)
+		r.equal("\x1b[?25l", r.screen())
+		r.equal("", string(r.c.ExitSequence()))
+	})
+}
+
 func TestTheExitSequenceTakesTheProxysLineAndTitle(t *testing.T) {
 	guarded(t, shown("remark"), func(_ *testing.T, r *rig) {
-		r.equal("[exit]", r.watchdog())
+		r.equal("[exit remark]", r.watchdog())
 		r.set(func() { r.shows.title = "[title]" })
 		r.prints("\x1b[?25l")
-		r.equal("[exit]\x1b[?25h[title]", r.watchdog())
+		r.equal("[exit remark]\x1b[?25h[title]", r.watchdog())
+		r.set(func() { r.shows.text = "other" })
+		r.prints("a")
+		r.equal("[exit other]\x1b[?25h[title]", r.watchdog())
 		r.set(func() { r.shows.text = "" })
 		r.c.Repaint()
 		synctest.Wait()
@@ -131,6 +160,12 @@ func TestTheExitSequenceTakesTheProxysLineAndTitle(t *testing.T) {
 		r.change(func() { r.ended = true })
 		<-r.c.Done()
 		r.equal("[-]\x1b[?25h[title]", string(r.c.ExitSequence()))
+	})
+	runs(t, shown("remark"), func(_ *testing.T, r *rig) {
+		r.c.Abandon()
+		<-r.c.Done()
+		r.c.Resized()
+		r.equal("[all]", string(r.c.ExitSequence()))
 	})
 }
 
@@ -154,7 +189,33 @@ func TestR61ParkGivesTheTerminalBack(t *testing.T) {
 		resume(true)
 		synctest.Wait()
 		r.equal("\x1b[?1049h\x1b[?1h\x1b[?25l[resume true][remark][-]meanwhile[remark]", r.screen())
-		r.equal("[exit]\x1b[?1l\x1b[?1049l\x1b[?25h", r.watchdog())
+		r.equal("[exit remark]\x1b[?1l\x1b[?1049l\x1b[?25h", r.watchdog())
+	})
+}
+
+// TestR61TheWatchdogHasTheTerminalBackAfterPark: it is ours again, with the program's modes.
+func TestR61TheWatchdogHasTheTerminalBackAfterPark(t *testing.T) {
+	guarded(t, nil, func(_ *testing.T, r *rig) {
+		r.prints("\x1b[?25l")
+		resume, _ := r.c.Park()
+		parked := r.watchdog()
+		resume(true)
+		r.equal("", parked)
+		r.equal("\x1b[?25h", r.watchdog())
+	})
+}
+
+// TestR61ParkGivesTheColorsBack: those that waited for the end of a question, and are taken back like all that the program set.
+func TestR61ParkGivesTheColorsBack(t *testing.T) {
+	runs(t, shown("question"), func(_ *testing.T, r *rig) {
+		r.set(func() { r.shows.asks = true })
+		r.prints("a") // the filter learns of the question
+		r.prints("\x1b]10;#000\a")
+		r.screen()
+		resume, _ := r.c.Park()
+		given := r.screen()
+		resume(true)
+		r.equal("[-]\x1b]10;#000\a\x1b]110\x1b\\", given)
 	})
 }
 

@@ -34,6 +34,8 @@ type rig struct {
 	exit    string // what the watchdog would write
 	woken   bool
 	reading func()        // is called once, when the program is read
+	writing func()        // is called when the screen is written to
+	alarm   bool          // the program has output, but when it is read there is none
 	moved   chan struct{} // something that Wait waits for may be there
 
 	strict bool
@@ -148,7 +150,8 @@ func (r *rig) Wait(want tty.Events, timeout time.Duration) (tty.Events, error) {
 func (r *rig) ready(want tty.Events) (got tty.Events) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if want&tty.Readable != 0 && (len(r.output) > 0 || r.ended) {
+	if want&tty.Readable != 0 && (len(r.output) > 0 || r.ended || r.alarm) {
+		r.alarm = false
 		got |= tty.Readable
 	}
 	if want&tty.Writable != 0 && (r.room != 0 || r.shut) {
@@ -200,6 +203,9 @@ func (s terminal) Write(b []byte) (int, error) {
 	defer s.mu.Unlock()
 	if s.shut {
 		return 0, io.ErrClosedPipe
+	}
+	if s.writing != nil {
+		s.writing()
 	}
 	n := len(b)
 	if s.room >= 0 {
@@ -312,7 +318,7 @@ func (o *overlay) Exit() []byte {
 	if !o.up {
 		return nil
 	}
-	return []byte("[exit]")
+	return []byte("[exit " + o.text + "]")
 }
 
 // viewers may be told to wait for the end of a sequence.

@@ -20,6 +20,11 @@ func TestTheUserComesFirst(t *testing.T) {
 		r.prints("a")
 		r.equal(`screen "a" | model "a" | wake`, r.did())
 		require.False(t, r.c.InHand())
+		r.change(func() { r.alarm = true })
+		synctest.Wait()
+		require.False(t, r.c.InHand())
+		r.reading = func() { require.True(t, r.c.InHand()) }
+		r.prints("b")
 	})
 }
 
