@@ -36,7 +36,7 @@ var socketRoutes = map[string]struct {
 func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
 	route, ok := socketRoutes[r.URL.Path]
 	if !ok {
-		return ws.Access{}, &ws.Refusal{Status: http.StatusNotFound, Say: "there is no such route"}
+		return ws.Access{}, &ws.Refusal{Status: http.StatusNotFound, Say: "unknown path"}
 	}
 	who := auth.Identity{Role: route.roles[0]}
 	local := localOf(r)
@@ -56,7 +56,7 @@ func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
 			return access, nil
 		}
 	}
-	return ws.Access{}, &ws.Refusal{Status: http.StatusForbidden, Say: "a token of role " + string(who.Role) + " does not open " + r.URL.Path}
+	return ws.Access{}, &ws.Refusal{Status: http.StatusForbidden, Say: "role " + string(who.Role) + " may not use " + r.URL.Path}
 }
 
 // Stopped implements hub.Process.
@@ -80,7 +80,7 @@ func (s *Server) identify(r *http.Request) (auth.Identity, error) {
 	if err == nil {
 		return who, nil
 	}
-	say := "a token is wanted: Authorization: Bearer TOKEN"
+	say := "a token is required: Authorization: Bearer TOKEN"
 	switch {
 	case !errors.Is(err, auth.ErrUnknownToken):
 		s.log.Error("token file", "error", err)
@@ -171,7 +171,7 @@ func closeCode(err error) (int, string) {
 	case errors.Is(err, hub.ErrClosed):
 		return websocket.CloseGoingAway, "the gateway is closing"
 	case errors.Is(err, hub.ErrForbidden):
-		return websocket.ClosePolicyViolation, "that message is not allowed here"
+		return websocket.ClosePolicyViolation, "this role may not send that message"
 	case errors.Is(err, hub.ErrSlow):
 		return websocket.CloseTryAgainLater, "messages were not read in time"
 	case errors.Is(err, errRevoked):

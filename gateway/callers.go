@@ -87,10 +87,10 @@ func (c *callers) authenticate(r *http.Request, own bool) (*caller, error) {
 		}
 	}
 	if r.URL.Path == "/metrics" && who.Namespace != "" {
-		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "the metrics count the sessions of all namespaces: use a token of none"}
+		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "metrics cover all namespaces: use a token without a namespace"}
 	}
 	if who.Role == auth.RoleProxy {
-		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "a proxy's token only opens " + protocol.PathProxy + ": use a token of role agent, viewer or owner"}
+		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "role proxy may use " + protocol.PathProxy + " only: use a token of role agent, viewer or owner"}
 	}
 	key := r.Header.Get(client.HeaderKey)
 	if key != "" && len(key) < minKey {
@@ -163,7 +163,7 @@ func (c *callers) makeRoom() error {
 	}
 	first := c.idle.Front()
 	if first == nil {
-		return &httpapi.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeBusy, Say: "too many others are asking: try again later"}
+		return &httpapi.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeBusy, Say: "too many callers: try again later"}
 	}
 	oldest, _ := first.Value.(*caller)
 	c.forget(oldest)
@@ -286,7 +286,7 @@ func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		refusal, ok := errors.AsType[*httpapi.Refusal](err)
 		if !ok {
-			refusal = &httpapi.Refusal{Status: http.StatusInternalServerError, Say: "the gateway could not decide about this request"}
+			refusal = &httpapi.Refusal{Status: http.StatusInternalServerError, Say: "the gateway could not check this request"}
 		}
 		refuse(w, refusal)
 		return
@@ -322,10 +322,10 @@ func (c *callers) authenticateAgent(r *http.Request) (*caller, error) {
 		return nil, err
 	case p.role != string(auth.RoleAgent):
 		p.Done()
-		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Say: "a " + p.role + "'s token may not do that: use a token of role agent"}
+		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Say: httpapi.WrongRole(p.role, httpapi.RoleAgent)}
 	case !p.lasting:
 		p.Done()
-		return nil, &httpapi.Refusal{Status: http.StatusBadRequest, Say: "who is asking? Send the header " + client.HeaderKey + " with a secret of at least 32 characters, the same in every request; or let the client start: gateway mcp"}
+		return nil, &httpapi.Refusal{Status: http.StatusBadRequest, Say: "no identity: send the header " + client.HeaderKey + " with a secret of at least 32 characters, the same in every request; or have the client start: gateway mcp"}
 	}
 	return p, nil
 }

@@ -89,7 +89,7 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	status, body = agent.do("GET", "/v1/sessions/nope/screen", "")
 	require.Equal(t, http.StatusNotFound, status)
-	require.Contains(t, body, "there are: vim-1")
+	require.Contains(t, body, "known: vim-1")
 	_, body = agent.do("GET", "/metrics", "")
 	require.Contains(t, body, `terminalproxy_sessions{state="running"} 1`)
 	require.Contains(t, body, `terminalproxy_participants{role="agent"} 1`)

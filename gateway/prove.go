@@ -80,7 +80,7 @@ func (e Endpoint) exchange(ctx context.Context, conn net.Conn, replies *bufio.Re
 	case resp.StatusCode >= http.StatusInternalServerError:
 		return got, fmt.Errorf("the gateway at %s cannot prove itself now (%s)", e, resp.Status)
 	case resp.StatusCode != http.StatusOK || len(answer) > maxProof || json.Unmarshal(answer, &got) != nil:
-		return got, e.unproven("what listens at %s is no gateway, or an older one: the token is not shown to it")
+		return got, e.unproven("%s is not a gateway, or an older one: the token was not sent")
 	}
 	return got, nil
 }

@@ -127,7 +127,7 @@ func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Conf
 		return fmt.Errorf("serve on %s: not a TCP address", ln.Addr())
 	case s.cfg.Tokens == nil:
 		_ = ln.Close()
-		return errors.New("serve on TCP: there is no token file: without one nobody could come in")
+		return errors.New("serve on TCP: a token file is required")
 	case secure == nil && !addr.IP.IsLoopback():
 		_ = ln.Close()
 		return fmt.Errorf("serve on %s: that address is reached from other machines: give a certificate and a key, or listen on 127.0.0.1", addr)

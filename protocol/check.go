@@ -161,7 +161,7 @@ func (u *Until) conditions() int {
 
 func (c *checks) until(u *Until) *checks {
 	if n := u.conditions(); n != 1 {
-		c.fail(CodeBadMessage, "until", "sets %d conditions, exactly one of text, regex, gone, settled, quietMs, changed, exit, waiting, control is wanted", n)
+		c.fail(CodeBadMessage, "until", "sets %d conditions, it must set exactly one of text, regex, gone, settled, quietMs, changed, exit, waiting, control", n)
 	}
 	return c.text("until.text", u.Text, MaxPattern).text("until.regex", u.Regex, MaxPattern).
 		text("until.gone", u.Gone, MaxPattern).between("until.quietMs", u.QuietMs, 0, MaxWaitMs)

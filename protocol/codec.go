@@ -97,14 +97,22 @@ func fieldError(err error, requestID string) *FieldError {
 	mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case !ok:
-		out.Say = "the frame is no JSON object: " + strings.TrimPrefix(err.Error(), "json: ")
+		out.Say = "the frame is not a JSON object: " + strings.TrimPrefix(err.Error(), "json: ")
 	case mistyped.Field == "":
-		out.Say = "the frame is a JSON " + mistyped.Value + " and no object"
+		out.Say = "the frame must be a JSON object, not " + article(mistyped.Value)
 	default:
 		out.Field = mistyped.Field
 		out.Say = fmt.Sprintf("is a JSON %.64s, it must be %s", mistyped.Value, cmp.Or(jsonWords[mistyped.Type.Kind()], "an object"))
 	}
 	return out
+}
+
+// article is a JSON value as a sentence names it.
+func article(value string) string {
+	if strings.HasPrefix(value, "array") {
+		return "an " + value
+	}
+	return "a " + value
 }
 
 // jsonWords name the JSON that a Go type is decoded from, where that is no object.
@@ -114,7 +122,7 @@ var jsonWords = map[reflect.Kind]string{
 	reflect.Slice:  "an array",
 	reflect.Int:    "a whole number",
 	reflect.Int64:  "a whole number",
-	reflect.Uint64: "a whole number from 0 on",
+	reflect.Uint64: "a whole number of 0 or more",
 }
 
 // newMessage is the empty message of a type, nil for one that does not exist.

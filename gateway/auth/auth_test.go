@@ -83,7 +83,7 @@ func TestR37RevocationByAnotherProcessIsSeen(t *testing.T) {
 	require.False(t, server.Valid(who.TokenID))
 	_, err = server.Verify(token)
 	require.ErrorIs(t, err, ErrUnknownToken)
-	require.ErrorContains(t, command.Revoke("a"), "no token")
+	require.ErrorContains(t, command.Revoke("a"), "unknown token")
 	require.NoError(t, os.Remove(path))
 	list, err := server.List()
 	require.NoError(t, err)

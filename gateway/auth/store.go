@@ -76,7 +76,7 @@ func (s *Store) Create(t Token) (token string, err error) {
 	t.Hash, t.Key, t.Created = hash(token), publicKey(token), s.now().UTC().Truncate(time.Second)
 	err = s.change(func(tokens []Token) ([]Token, error) {
 		if slices.ContainsFunc(tokens, func(o Token) bool { return o.Name == t.Name }) {
-			return nil, fmt.Errorf("there is a token %q already: revoke it first, or take another name", t.Name)
+			return nil, fmt.Errorf("token %q already exists: revoke it first, or use another name", t.Name)
 		}
 		return append(tokens, t), nil
 	})
@@ -108,7 +108,7 @@ func (s *Store) Revoke(name string) error {
 	return s.change(func(tokens []Token) ([]Token, error) {
 		rest := slices.DeleteFunc(slices.Clone(tokens), func(t Token) bool { return t.Name == name })
 		if len(rest) == len(tokens) {
-			return nil, fmt.Errorf("there is no token %q", name)
+			return nil, fmt.Errorf("unknown token %q", name)
 		}
 		return rest, nil
 	})
@@ -189,7 +189,7 @@ func readTokens(path string) ([]Token, error) {
 			return nil, fmt.Errorf("token file %s, line %d: %w", path, n, err)
 		}
 		if sum, err := hex.DecodeString(t.Hash); err != nil || len(sum) != sha256.Size || !t.Role.Valid() || !validName(t.Name) {
-			return nil, fmt.Errorf("token file %s, line %d: not a token: name, role and sha256 are wanted", path, n)
+			return nil, fmt.Errorf("token file %s, line %d: not a token: name, role and sha256 are required", path, n)
 		}
 		tokens = append(tokens, t)
 	}

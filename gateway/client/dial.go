@@ -129,7 +129,7 @@ func (c *Client) dialURL(ctx context.Context, url string) (*websocket.Conn, erro
 	}
 	if ws.Subprotocol() != protocol.Version {
 		_ = ws.Close()
-		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: "what answers at " + url + " does not speak " + protocol.Version}
+		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: url + " does not speak " + protocol.Version}
 	}
 	return ws, nil
 }

@@ -62,7 +62,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	_ = control.SetReadDeadline(time.Time{})
 	switch {
 	case err != nil:
-		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body did not come whole: send it within " + bodyTime.String()}
+		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body is incomplete: send it within " + bodyTime.String()}
 	case len(body) > protocol.MaxAgentMessage:
 		return nil, &protocol.Error{Code: protocol.CodeTooLarge, Message: fmt.Sprintf("the body is over the limit of %d bytes: send it in several requests", protocol.MaxAgentMessage)}
 	}
@@ -80,7 +80,7 @@ func compose(kind, sessionID string, path []said, body []byte) ([]byte, error) {
 	body = bytes.TrimSpace(body)
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(body, &given); err != nil || given == nil {
-		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body is no JSON object: it is the message " + kind + " without its type"}
+		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body must be a JSON object: the message " + kind + " without its type"}
 	}
 	session := strconv.Quote(sessionID)
 	if id, ok := given["sessionId"]; ok && string(id) != session {
@@ -115,7 +115,7 @@ func unknownField(body []byte, m protocol.Message) error {
 	if !ok {
 		return &protocol.Error{Code: protocol.CodeBadMessage, Message: "the body: " + strings.TrimPrefix(err.Error(), "json: ")}
 	}
-	return badField(strings.Trim(field, `"`), "there is no such field; the request takes "+strings.Join(fieldsOf(shape), ", "))
+	return badField(strings.Trim(field, `"`), "unknown field; the request takes "+strings.Join(fieldsOf(shape), ", "))
 }
 
 // fieldsOf are the fields that a caller may fill in; what the gateway knows better is not among them.
@@ -139,11 +139,11 @@ func query(r *http.Request, known ...string) (url.Values, error) {
 	for name, values := range q {
 		switch {
 		case !slices.Contains(known, name) && len(known) == 0:
-			return nil, badField(name, "there is no such parameter; this path takes none")
+			return nil, badField(name, "unknown parameter; this path takes none")
 		case !slices.Contains(known, name):
-			return nil, badField(name, "there is no such parameter; this path takes "+strings.Join(known, ", "))
+			return nil, badField(name, "unknown parameter; this path takes "+strings.Join(known, ", "))
 		case len(values) > 1:
-			return nil, badField(name, "is there twice")
+			return nil, badField(name, "is given twice")
 		}
 	}
 	return q, nil

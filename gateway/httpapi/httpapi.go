@@ -52,6 +52,11 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Say }
 
+// WrongRole words a refusal to who has another role than one of these.
+func WrongRole(role string, wanted ...string) string {
+	return "role " + role + " may not do that: use a token of role " + strings.Join(wanted, " or ")
+}
+
 // Config is what the API needs.
 type Config struct {
 	// Log gets what went wrong; nil is silence.
@@ -180,7 +185,7 @@ func (a *API) try(rt route, w http.ResponseWriter, r *http.Request) {
 	if here := own && a.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
 		a.finish(w, r, &Refusal{
 			http.StatusForbidden, protocol.CodeForbidden,
-			"a " + v.Role() + "'s token may not do that: use a token of role " + strings.Join(rt.roles, " or "),
+			WrongRole(v.Role(), rt.roles...),
 		})
 		return
 	}
@@ -202,7 +207,7 @@ func (a *API) wrongMethod(methods []string, w http.ResponseWriter, r *http.Reque
 }
 
 func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) {
-	a.finish(w, r, &Refusal{http.StatusNotFound, protocol.CodeBadMessage, "there is no such path: GET /v1/openapi.json describes those that there are"})
+	a.finish(w, r, &Refusal{http.StatusNotFound, protocol.CodeBadMessage, "unknown path: GET /v1/openapi.json lists the paths"})
 }
 
 //go:embed openapi.json

@@ -63,7 +63,7 @@ func (a *API) session(v Caller, w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
-	return fail(protocol.CodeNoSession, "there is no session "+strconv.Quote(id)+": GET /v1/sessions lists those that there are", nil)
+	return fail(protocol.CodeNoSession, "unknown session "+strconv.Quote(id)+": GET /v1/sessions lists the sessions", nil)
 }
 
 // screen shows the screen in one of its formats. Text, ANSI and pictures are nothing but the program's output; what is

@@ -53,7 +53,7 @@ func (p *Peer) may(m protocol.Message) bool {
 		return true
 	}
 	p.hub.log.Warn("message that the role may not send", "role", p.member.Role, "peer", p.member.ID, "type", kind)
-	p.fail(m, protocol.CodeForbidden, fmt.Sprintf("a %s may not send %s", p.member.Role, kind))
+	p.fail(m, protocol.CodeForbidden, fmt.Sprintf("role %s may not send %s", p.member.Role, kind))
 	if p.member.Role == RoleViewer {
 		p.out.end(ErrForbidden)
 	}

@@ -35,7 +35,7 @@ const (
 // Why a participant's messages end; see [Peer.Next].
 var (
 	ErrLeft      = errors.New("the participant left")
-	ErrForbidden = errors.New("a message that this role may not send")
+	ErrForbidden = errors.New("this role may not send that message")
 	ErrSlow      = errors.New("the participant does not fetch its messages")
 	ErrClosed    = errors.New("the gateway is closing")
 )

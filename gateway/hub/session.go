@@ -46,7 +46,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 		p.out.put(&protocol.Error{RequestID: m.ID, Code: code, Message: say})
 	}
 	if (s == nil || s.owner != p) && h.owned(p) >= maxPerProxy {
-		refuse(protocol.CodeBusy, fmt.Sprintf("this connection has %d sessions open already, and no more are allowed on one: open another connection", maxPerProxy))
+		refuse(protocol.CodeBusy, fmt.Sprintf("this connection already has %d sessions, the limit for one: open another connection", maxPerProxy))
 		return
 	}
 	if s == nil {
@@ -60,7 +60,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 		}
 		h.sessions[k] = s
 	} else if s.owner != p && !s.unlocks(m.ResumeKey) {
-		refuse(protocol.CodeForbidden, fmt.Sprintf("there is a session %q already, and the resume key is not its", m.SessionID))
+		refuse(protocol.CodeForbidden, fmt.Sprintf("session %q already exists, with another resume key", m.SessionID))
 		return
 	}
 	if s.owner != nil && s.owner != p {
@@ -325,11 +325,11 @@ func (h *Hub) missing(namespace, id string) string {
 	}
 	switch {
 	case h.before != "":
-		return fmt.Sprintf("there is no session %q here; it may be with a process that did not answer when this gateway took over: %s", id, h.before)
+		return fmt.Sprintf("unknown session %q; it may be with a process that did not answer when this gateway took over: %s", id, h.before)
 	case len(ids) == 0:
-		return fmt.Sprintf("there is no session %q, and no other; start one with: proxy --agent PROGRAM", id)
+		return fmt.Sprintf("unknown session %q, and there are no others; start one with: proxy --agent PROGRAM", id)
 	case len(ids) > most:
-		return fmt.Sprintf("there is no session %q; there are: %s and %d more", id, strings.Join(ids[:most], ", "), len(ids)-most)
+		return fmt.Sprintf("unknown session %q; known: %s and %d more", id, strings.Join(ids[:most], ", "), len(ids)-most)
 	}
-	return fmt.Sprintf("there is no session %q; there are: %s", id, strings.Join(ids, ", "))
+	return fmt.Sprintf("unknown session %q; known: %s", id, strings.Join(ids, ", "))
 }

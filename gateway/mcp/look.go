@@ -72,7 +72,7 @@ func (s *Server) find(ctx context.Context, id string) (protocol.SessionInfo, err
 	case len(sessions) == 0:
 		return protocol.SessionInfo{}, fmt.Errorf("there are no terminals: %s", s.howToStart())
 	case id != "":
-		return protocol.SessionInfo{}, fmt.Errorf("there is no terminal %q; pass one of these ids as terminal:\n%s", text.Name(id), known)
+		return protocol.SessionInfo{}, fmt.Errorf("unknown terminal %q; pass one of these ids as terminal:\n%s", text.Name(id), known)
 	case len(running) == 1:
 		return running[0], nil
 	case len(running) == 0:
@@ -103,7 +103,7 @@ func (in readArgs) check() error {
 	case in.View != "history" && in.Start != nil:
 		return errors.New("start belongs to view history")
 	case in.View == "history" && in.Image:
-		return errors.New("an image shows the screen and no history: leave view or image out")
+		return errors.New("an image shows the screen only, not history: leave view or image out")
 	}
 	return nil
 }

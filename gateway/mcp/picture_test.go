@@ -60,5 +60,5 @@ func TestNoPictureUnlessItIsWanted(t *testing.T) {
 	}
 	text, isError := call(t, s, "terminal_send", args{"text": "x", "image": true})
 	require.True(t, isError)
-	require.Contains(t, text, `there is no parameter "image"`)
+	require.Contains(t, text, `unknown parameter "image"`)
 }

@@ -228,10 +228,10 @@ func badArguments(err error, params []param) error {
 		takes = "it takes none"
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("there is no parameter %s: %s", name, takes)
+		return fmt.Errorf("unknown parameter %s: %s", name, takes)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the arguments are no whole JSON object")
 	}
-	return fmt.Errorf("the arguments are no JSON object (%s): %s", strings.TrimPrefix(err.Error(), "json: "), takes)
+	return fmt.Errorf("the arguments must be a JSON object (%s): %s", strings.TrimPrefix(err.Error(), "json: "), takes)
 }

@@ -142,7 +142,7 @@ func Refusal(code protocol.Code, message string) string {
 	case protocol.CodeTimeout:
 		return "the time was over"
 	case protocol.CodeNoSession:
-		return "there is no such terminal"
+		return "unknown terminal"
 	case protocol.CodeBadMessage, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeUnavailable:
 	}
 	return string(code)

@@ -225,7 +225,7 @@ func TestUntil(t *testing.T) {
 		{"text", "", "waiting for text needs a value"},
 		{"regex", "(", "the regular expression does not compile (RE2 syntax): missing closing )"},
 		{"gone", strings.Repeat("x", 2000), "2000 bytes long, at most 1024"},
-		{"idle", "soon", `"soon" is no quiet time`},
+		{"idle", "soon", `"soon" is not a duration`},
 		{"idle", "0", "a quiet time is 1ms to 10m"},
 		{"idle", "11m", "a quiet time is 1ms to 10m"},
 		{"exit", "1", "waiting for exit takes no value"},

@@ -78,7 +78,7 @@ func idle(value string) (time.Duration, error) {
 		quiet = time.Duration(ms) * time.Millisecond
 		if err != nil {
 			if quiet, err = time.ParseDuration(value); err != nil {
-				return 0, fmt.Errorf("%.32q is no quiet time: write a duration like 500ms or 2s", value)
+				return 0, fmt.Errorf("%.32q is not a duration: write one like 500ms or 2s", value)
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func (t *Typed) Last() *protocol.InputResult { return t.Parts[len(t.Parts)-1].Re
 func (t Text) Check() error {
 	switch {
 	case t.Mouse == nil && t.Text == "" && t.Paste == "" && len(t.Keys) == 0 && !t.Enter:
-		return errors.New("there is nothing to type: give text, paste, keys, enter or click")
+		return errors.New("nothing to type: give text, paste, keys, enter or click")
 	case t.Text != "" && t.Paste != "":
 		return errors.New("text and paste exclude each other: send them one after another")
 	case slices.Contains(t.Keys, ""):

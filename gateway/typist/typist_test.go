@@ -264,7 +264,7 @@ func TestWhatNoTerminalTakesIsRefusedBeforeTheFirstKey(t *testing.T) {
 		text typist.Text
 		say  string
 	}{
-		{"nothing", typist.Text{}, "there is nothing to type"},
+		{"nothing", typist.Text{}, "nothing to type"},
 		{"a key without a name", typist.Text{Keys: []string{"a", ""}}, "has no name"},
 		{"both", typist.Text{Text: "a", Paste: "b"}, "exclude each other"},
 		{"too long", typist.Text{Text: strings.Repeat("x", 50<<10)}, "the limit is 49152"},

@@ -111,7 +111,7 @@ func (c *conn) take(peer Peer, kind int, frame []byte) {
 	}
 	peer.Refuse(reply)
 	if c.bad == badFrames {
-		peer.End(&closing{websocket.ClosePolicyViolation, "three frames in a row were no messages"})
+		peer.End(&closing{websocket.ClosePolicyViolation, "three invalid frames in a row"})
 	}
 }
 

@@ -160,7 +160,7 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refuse(w http.ResponseWriter, err error) {
 	refusal, ok := errors.AsType[*Refusal](err)
 	if !ok {
-		http.Error(w, "the gateway could not decide about this connection", http.StatusInternalServerError)
+		http.Error(w, "the gateway could not check this connection", http.StatusInternalServerError)
 		return
 	}
 	if refusal.Status == http.StatusUnauthorized {

@@ -153,7 +153,7 @@ func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
 		body   string
 	}{
 		{&Refusal{Status: http.StatusUnauthorized, Say: "a token is wanted"}, http.StatusUnauthorized, "a token is wanted"},
-		{errors.New("a secret path"), http.StatusInternalServerError, "could not decide"},
+		{errors.New("a secret path"), http.StatusInternalServerError, "could not check"},
 	} {
 		d := New(Config{Authenticate: func(*http.Request) (Access, error) { return Access{}, c.err }})
 		w := httptest.NewRecorder()

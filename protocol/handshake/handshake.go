@@ -16,7 +16,7 @@ import (
 const MaxBytes = 64 << 10
 
 // ErrTooLong is in the error of a read when MaxBytes have come without an end of the handshake.
-var ErrTooLong = fmt.Errorf("it sent %d KiB and no end of its handshake: what answers there is not a gateway", MaxBytes>>10)
+var ErrTooLong = fmt.Errorf("its handshake exceeds %d KiB: it is not a gateway", MaxBytes>>10)
 
 // ErrTooSlow is in the error of a read when the time is over.
 var ErrTooSlow = errors.New("it accepts the connection and does not finish the handshake in time")

@@ -121,7 +121,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	require.Greater(t, pixels.Bounds().Dx(), 400)
 	require.Contains(t, c.do("GET", at+"/screen?format=svg", "", 200), "hello from a scrip<", "the cursor is on the last letter")
 	require.Contains(t, c.do("GET", "/metrics", "", 200), `terminalproxy_sessions{state="running"} 1`)
-	require.Contains(t, c.do("GET", "/v1/sessions/nope/screen", "", 404), "there are: "+id)
+	require.Contains(t, c.do("GET", "/v1/sessions/nope/screen", "", 404), "known: "+id)
 
 	c.do("POST", at+"/input", `{"data":":wq","kind":"text"}`, 200)
 	c.do("POST", at+"/input", `{"data":"enter","kind":"keys"}`, 200)
