@@ -271,7 +271,7 @@ func TestTokens(t *testing.T) {
 	require.NotContains(t, got.out, token)
 	got = command(t, "token", "create", "laptop", "--role", "agent")
 	require.Equal(t, statusRefused, got.status)
-	require.Contains(t, got.err, `there is a token "laptop" already`)
+	require.Contains(t, got.err, `token "laptop" already exists`)
 	var list struct{ Tokens []map[string]any }
 	parse(t, command(t, "token", "ls", "--json"), &list)
 	require.NotContains(t, list.Tokens[0], "sha256")
