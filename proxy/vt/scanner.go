@@ -56,15 +56,31 @@ func (s *Scanner) Next(p []byte) (q Sequence, n int) {
 		s.at, s.inter = escape, 0
 		n++
 	}
-	for ended := false; !ended && n < len(p); n++ {
+	for ; n < len(p); n++ {
 		if s.at == command || s.at == text {
 			if n += s.run(p[n:]); n == len(p) {
 				break
 			}
 		}
-		q, ended = s.take(p[n])
+		if kind, ended := s.take(p[n]); ended {
+			return s.sequence(kind, p[n]), n + 1
+		}
 	}
-	return q, n
+	return Sequence{}, n
+}
+
+// sequence is the one that c has ended.
+func (s *Scanner) sequence(kind Kind, c byte) Sequence {
+	switch kind {
+	case Control:
+		return Sequence{Kind: kind, Text: s.b[:s.n], Final: c}
+	case Escape:
+		return Sequence{Kind: kind, Inter: s.inter, Final: c}
+	case Command:
+		return Sequence{Kind: kind, Text: s.b[:s.n]}
+	case None:
+	}
+	return Sequence{}
 }
 
 // run takes the text of a string up to the next control and returns how much it is.
@@ -76,57 +92,54 @@ func (s *Scanner) run(p []byte) (n int) {
 	return n
 }
 
-// take takes a byte within a sequence; within a string that is a control.
-func (s *Scanner) take(c byte) (q Sequence, ended bool) {
+// take takes a byte within a sequence; within a string that is a control. It reports whether it ended a sequence, and which.
+func (s *Scanner) take(c byte) (kind Kind, ended bool) {
 	was := s.at
 	switch {
 	case c == can || c == sub: // they end everything
 		s.at = ground
-		return Sequence{}, true
+		return None, true
 	case c == esc: // of ST, if it ends a string; a terminal that drops the command instead is left with less set
 		s.at, s.inter = escape, 0
+		return Command, was == command
 	case c == '\a' && was == command:
 		s.at = ground
+		return Command, true
 	case was == control:
 		return s.parameter(c)
 	case was == escape || was == designate:
 		return s.escaped(c)
-	default:
-		return Sequence{}, false
 	}
-	if was != command {
-		return Sequence{}, false
-	}
-	return Sequence{Kind: Command, Text: s.b[:s.n]}, true
+	return None, false
 }
 
 // parameter takes a byte of a control sequence.
-func (s *Scanner) parameter(c byte) (q Sequence, ended bool) {
+func (s *Scanner) parameter(c byte) (kind Kind, ended bool) {
 	switch {
 	case c < ' ' || c == del: // obeyed or ignored, and the sequence goes on
-		return Sequence{}, false
+		return None, false
 	case c < '@':
 		if s.n < MaxParams {
 			s.b[s.n] = c
 			s.n++
 		}
-		return Sequence{}, false
+		return None, false
 	}
 	s.at = ground
 	if c < del && s.n < MaxParams {
-		q = Sequence{Kind: Control, Text: s.b[:s.n], Final: c}
+		return Control, true
 	}
-	return q, true
+	return None, true
 }
 
 // escaped takes a byte after ESC.
-func (s *Scanner) escaped(c byte) (q Sequence, ended bool) {
+func (s *Scanner) escaped(c byte) (kind Kind, ended bool) {
 	switch {
 	case c < ' ' || c == del:
-		return Sequence{}, false
+		return None, false
 	case c < '0':
 		s.at, s.inter = designate, c
-		return Sequence{}, false
+		return None, false
 	}
 	begins := uint8(ground)
 	if s.at == escape {
@@ -140,8 +153,5 @@ func (s *Scanner) escaped(c byte) (q Sequence, ended bool) {
 		}
 	}
 	s.at, s.n = begins, 0
-	if begins != ground {
-		return Sequence{}, false
-	}
-	return Sequence{Kind: Escape, Inter: s.inter, Final: c}, true
+	return Escape, begins == ground
 }
