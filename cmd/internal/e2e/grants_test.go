@@ -79,7 +79,7 @@ func TestTheQuestionStaysWhileTopRefreshes(t *testing.T) {
 	s.wait("PID")
 	id := w.session()
 	asking := w.start("gateway", "request", id, "--reason", "watch the load", "--as", "codex")
-	s.see("the question off the cursor's row", func(string) bool { return strings.Contains(s.bottom(), "Ctrl+G gives") })
+	s.see("the question off the cursor's row", func(string) bool { return strings.Contains(s.bottom(), "Ctrl+G allows") })
 	for range 3 {
 		first := strings.SplitN(s.screen(), "\n", 7)[:6]
 		s.see("a refreshed top", func(screen string) bool {

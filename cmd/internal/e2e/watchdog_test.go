@@ -274,13 +274,13 @@ func TestR59TheLineGoesWithTheProxy(t *testing.T) {
 		st.types("line\r")
 	}
 	w.start("gateway", "request", id, "--reason", "drive")
-	st.text("Ctrl+G gives")
+	st.text("Ctrl+G allows")
 	st.sees("title", func(s *screen.Screen) bool { return strings.Contains(s.Title(), "asks") })
 	proxy := st.proxyOf()
 	w.watchdogOf(proxy)
 	w.kill(proxy, syscall.SIGKILL)
 	st.sees("the line is gone", func(s *screen.Screen) bool {
-		return !strings.Contains(picture(s), "Ctrl+G gives") && s.Title() == "mine"
+		return !strings.Contains(picture(s), "Ctrl+G allows") && s.Title() == "mine"
 	})
 	st.look(func(s *screen.Screen) bool {
 		require.True(t, calm(s))
