@@ -19,6 +19,7 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // httpClient is a program that speaks plain HTTP to a gateway.
@@ -53,7 +54,7 @@ func (c *httpClient) request(ctx context.Context, method, path, body string) *ht
 
 func (c *httpClient) do(method, path, body string) (status int, answer string) {
 	c.t.Helper()
-	resp := c.request(within(c.t), method, path, body)
+	resp := c.request(fake.Within(c.t), method, path, body)
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(c.t, err)
 	require.NoError(c.t, resp.Body.Close())
@@ -69,7 +70,7 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	p := startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
-	require.Eventually(t, func() bool { status, _ := agent.do("GET", "/v1/sessions/vim-1", ""); return status == http.StatusOK }, soon, time.Millisecond)
+	require.Eventually(t, func() bool { status, _ := agent.do("GET", "/v1/sessions/vim-1", ""); return status == http.StatusOK }, fake.Soon, time.Millisecond)
 	status, body := agent.do("GET", at+"screen", "")
 	require.Equal(t, http.StatusOK, status, body)
 	require.Equal(t, "hello\n", body)
@@ -132,7 +133,7 @@ func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
 				}
 			}
 		}
-		r, err := http.NewRequestWithContext(within(t), http.MethodPost, "http://"+addr+path, nil)
+		r, err := http.NewRequestWithContext(fake.Within(t), http.MethodPost, "http://"+addr+path, nil)
 		require.NoError(t, err)
 		r.Host = "evil.example"
 		r.Header.Set("Origin", "http://evil.example")
@@ -293,7 +294,7 @@ func TestEventsOfASession(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	viewer := bearer(addr, tokens[auth.RoleViewer]).plain(t)
-	stream := viewer.request(within(t), "GET", at+"events", "")
+	stream := viewer.request(fake.Within(t), "GET", at+"events", "")
 	defer func() { _ = stream.Body.Close() }()
 	say(t, proxy, &protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: "password"})
 	say(t, proxy, &protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2})
@@ -380,7 +381,7 @@ func TestR40HalfOpenConnectionsEndNoStream(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	d := bearer(addr, tokens[auth.RoleViewer])
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
-	stream := d.plain(t).request(within(t), "GET", at+"events", "")
+	stream := d.plain(t).request(fake.Within(t), "GET", at+"events", "")
 	defer func() { _ = stream.Body.Close() }()
 	var held []net.Conn
 	defer func() {
@@ -389,7 +390,7 @@ func TestR40HalfOpenConnectionsEndNoStream(t *testing.T) {
 		}
 	}()
 	for range 2 * connectionsPerPeer {
-		c, err := d.dial(within(t))
+		c, err := d.dial(fake.Within(t))
 		require.NoError(t, err)
 		held = append(held, c)
 		_, _ = io.WriteString(c, "GET /v1/sessions HTTP/1.1\r\nHost: ") // an evicted one may fail

@@ -17,6 +17,7 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // helperEnv makes the test binary a helper program: it serves, or dials, in the directory that the variable names.
@@ -30,16 +31,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// soon bounds the waits for real sockets and processes.
-const soon = 10 * time.Second
-
-func within(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), soon)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // shortDir is a directory of mode 0700 whose path leaves room for a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
@@ -51,22 +42,18 @@ func shortDir(t *testing.T) string {
 
 // address is how tests reach a gateway.
 type address struct {
-	dial   func(context.Context) (net.Conn, error)
+	dial   fake.Dialer
 	base   string // ws://host
 	header http.Header
 }
 
 func (d address) connect(t *testing.T, path string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
-	dialer := websocket.Dialer{
-		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) },
-		Subprotocols:   []string{protocol.Version}, HandshakeTimeout: soon,
+	c, resp, err := d.dial.Connect(fake.Within(t), d.base+path, d.header)
+	if c.Conn != nil {
+		t.Cleanup(func() { _ = c.Close() })
 	}
-	ws, resp, err := dialer.DialContext(within(t), d.base+path, d.header)
-	if ws != nil {
-		t.Cleanup(func() { _ = ws.Close() })
-	}
-	return ws, resp, err
+	return c.Conn, resp, err
 }
 
 func (d address) mustConnect(t *testing.T, path string) *websocket.Conn {
@@ -88,27 +75,23 @@ func (d address) client(t *testing.T, key string) *client.Client {
 
 func say(t *testing.T, ws *websocket.Conn, m protocol.Message) {
 	t.Helper()
-	frame, err := protocol.Encode(m)
-	require.NoError(t, err)
-	require.NoError(t, ws.WriteMessage(websocket.TextMessage, frame))
+	require.NoError(t, fake.Conn{Conn: ws}.Say(m))
 }
 
 func hear[T protocol.Message](t *testing.T, ws *websocket.Conn) T {
 	t.Helper()
-	require.NoError(t, ws.SetReadDeadline(time.Now().Add(soon)))
-	_, frame, err := ws.ReadMessage()
-	require.NoError(t, err)
-	m, err := protocol.Decode(frame, protocol.MaxMessage)
+	require.NoError(t, ws.SetReadDeadline(time.Now().Add(fake.Soon)))
+	m, err := fake.Conn{Conn: ws}.Next()
 	require.NoError(t, err)
 	out, ok := m.(T)
-	require.True(t, ok, "heard %s", frame)
+	require.True(t, ok, "heard %+v", m)
 	return out
 }
 
 // closeCode reads until the connection ends, and is the code of its close frame.
 func closeCodeOf(t *testing.T, ws *websocket.Conn) int {
 	t.Helper()
-	require.NoError(t, ws.SetReadDeadline(time.Now().Add(soon)))
+	require.NoError(t, ws.SetReadDeadline(time.Now().Add(fake.Soon)))
 	for {
 		if _, _, err := ws.ReadMessage(); err != nil {
 			closed := new(websocket.CloseError)
@@ -148,44 +131,18 @@ func startProxy(t *testing.T, d address, id string) *fakeProxy {
 }
 
 func (p *fakeProxy) session(ctx context.Context, d address, id string) error {
-	dialer := websocket.Dialer{
-		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) },
-		Subprotocols:   []string{protocol.Version},
-	}
-	ws, resp, err := dialer.DialContext(ctx, d.base+protocol.PathProxy, d.header)
+	c, resp, err := d.dial.Connect(ctx, d.base+protocol.PathProxy, d.header)
 	if err != nil {
 		return err
 	}
-	defer func() { _, _ = resp.Body.Close(), ws.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = ws.Close() })()
-	write := func(m protocol.Message) error {
-		frame, err := protocol.Encode(m)
-		if err != nil {
+	defer func() { _, _ = resp.Body.Close(), c.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	for _, m := range []protocol.Message{opening(id), snapshot(id, 1, "hello")} {
+		if err := c.Say(m); err != nil {
 			return err
 		}
-		return ws.WriteMessage(websocket.TextMessage, frame)
 	}
-	if err := write(opening(id)); err != nil {
-		return err
-	}
-	if err := write(snapshot(id, 1, "hello")); err != nil {
-		return err
-	}
-	for {
-		_, frame, err := ws.ReadMessage()
-		if err != nil {
-			return err
-		}
-		m, err := protocol.Decode(frame, protocol.MaxMessage)
-		if err != nil {
-			return err
-		}
-		if reply := p.reply(m); reply != nil {
-			if err := write(reply); err != nil {
-				return err
-			}
-		}
-	}
+	return c.Answer(p.reply)
 }
 
 func (p *fakeProxy) reply(m protocol.Message) protocol.Message {
@@ -240,7 +197,7 @@ func bearer(addr, token string) address {
 }
 
 func helper(what string) {
-	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	ctx, cancel := context.WithTimeout(context.Background(), fake.Soon)
 	defer cancel()
 	dir := os.Getenv(EnvDir)
 	switch what {

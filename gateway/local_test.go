@@ -19,6 +19,7 @@ import (
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 func TestLocalCostsNothingUntilSomebodyDials(t *testing.T) {
@@ -29,14 +30,14 @@ func TestLocalCostsNothingUntilSomebodyDials(t *testing.T) {
 	require.Empty(t, entries)
 	require.False(t, l.Serving())
 	require.NoError(t, l.Close())
-	_, err = l.Dial(within(t))
+	_, err = l.Dial(fake.Within(t))
 	require.ErrorIs(t, err, ErrLocalClosed)
 }
 
 func TestLocalLeavesNothingBehind(t *testing.T) {
 	dir := shortDir(t)
 	l := NewLocal(dir, nil)
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	require.True(t, l.Serving())
@@ -52,7 +53,7 @@ func TestLocalLeavesNothingBehind(t *testing.T) {
 func TestLocalRemovesNoSocketOfAnother(t *testing.T) {
 	dir := shortDir(t)
 	l := NewLocal(dir, nil)
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	path := filepath.Join(dir, socketName)
@@ -68,7 +69,7 @@ func TestManyStartAtOnceAndOneServes(t *testing.T) {
 	dir := shortDir(t)
 	var all []*Local
 	var wg sync.WaitGroup
-	ctx := within(t)
+	ctx := fake.Within(t)
 	errs := make(chan error, 8)
 	for range cap(errs) {
 		l := NewLocal(dir, nil)
@@ -99,7 +100,7 @@ func TestManyStartAtOnceAndOneServes(t *testing.T) {
 func TestTakeover(t *testing.T) {
 	dir := shortDir(t)
 	first, second, third := NewLocal(dir, nil), NewLocal(dir, nil), NewLocal(dir, nil)
-	conn, err := first.Dial(within(t))
+	conn, err := first.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	t.Cleanup(func() {
@@ -108,11 +109,11 @@ func TestTakeover(t *testing.T) {
 	})
 	p := startProxy(t, local(second), "vim-1")
 	agent := local(third).client(t, "lasting")
-	ctx := within(t)
+	ctx := fake.Within(t)
 	require.Eventually(t, func() bool {
 		list, err := agent.Sessions(ctx)
 		return err == nil && len(list) == 1
-	}, soon, 10*time.Millisecond)
+	}, fake.Soon, 10*time.Millisecond)
 	stream, err := agent.Subscribe(ctx, "vim-1", 0)
 	require.NoError(t, err)
 	require.IsType(t, &protocol.Snapshot{}, <-stream)
@@ -140,7 +141,7 @@ func helperProcess(t *testing.T, what, dir string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(within(t), self)
+	cmd := exec.CommandContext(fake.Within(t), self)
 	cmd.Env = append(os.Environ(), helperEnv+"="+what, EnvDir+"="+dir)
 	return cmd
 }
@@ -155,7 +156,7 @@ func TestKilledGatewayIsReplaced(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "serving\n", line)
 	l := NewLocal(dir, nil)
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	require.False(t, l.Serving(), "the other process serves")
@@ -163,7 +164,7 @@ func TestKilledGatewayIsReplaced(t *testing.T) {
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
 	require.FileExists(t, filepath.Join(dir, socketName), "a stale socket is left")
-	conn, err = l.Dial(within(t))
+	conn, err = l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	require.True(t, l.Serving())
@@ -192,7 +193,7 @@ func TestListenLocalHoldsThePlace(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- s.KeepLocal(context.Background(), taken) }()
 	l := NewLocal(dir, nil)
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	require.False(t, l.Serving())
@@ -211,7 +212,7 @@ func TestR41SecondUserIsRefused(t *testing.T) {
 	const nobody = 65534
 	dir := shortDir(t)
 	l := NewLocal(dir, nil)
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	defer func() { require.NoError(t, l.Close()) }()
@@ -287,7 +288,7 @@ func stranger(t *testing.T, path string) error {
 func TestLongSocketPathIsAClearError(t *testing.T) {
 	dir := filepath.Join(shortDir(t), strings.Repeat("x", 110))
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	_, err := NewLocal(dir, nil).Dial(within(t))
+	_, err := NewLocal(dir, nil).Dial(fake.Within(t))
 	require.ErrorContains(t, err, EnvDir)
 }
 
@@ -297,13 +298,13 @@ func TestR35SocketOfAnotherUserIsNotUsed(t *testing.T) {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, ln.Close()) }()
-	conn, err := dialUnixAs(within(t), path, os.Getuid())
+	conn, err := dialUnixAs(fake.Within(t), path, os.Getuid())
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	if os.Getuid() == 0 {
 		t.Skip("the listener is root's, whom everybody trusts")
 	}
-	_, err = dialUnixAs(within(t), path, os.Getuid()+1)
+	_, err = dialUnixAs(fake.Within(t), path, os.Getuid()+1)
 	require.ErrorContains(t, err, "it is not used")
 }
 
@@ -356,7 +357,7 @@ func TestNobodyAnswersIsASentence(t *testing.T) {
 	require.NoError(t, err)
 	c := client.New(client.Config{Dial: e.DialContext, URL: e.URL(protocol.PathAgent)})
 	defer func() { require.NoError(t, c.Close()) }()
-	_, err = c.Sessions(within(t))
+	_, err = c.Sessions(fake.Within(t))
 	lost := new(client.Unreachable)
 	require.ErrorAs(t, err, &lost)
 	require.Contains(t, err.Error(), "proxy --agent")
@@ -378,7 +379,7 @@ func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	require.Nil(t, elsewhere)
 	require.False(t, second.Serving())
 	c := client.New(client.Config{Dial: second.Dial, URL: "ws://localhost" + protocol.PathAgent})
-	sessions, err := c.Sessions(within(t))
+	sessions, err := c.Sessions(fake.Within(t))
 	require.NoError(t, err)
 	require.Len(t, sessions, 1)
 	require.NoError(t, c.Close())

@@ -19,6 +19,7 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // tapped is a connection that keeps what is sent on it.
@@ -47,7 +48,7 @@ func sessionsAt(t *testing.T, e Endpoint) error {
 	t.Helper()
 	c := client.New(client.Config{Dial: e.DialContext, URL: e.URL(protocol.PathAgent), Header: e.Header(), Name: "tester"})
 	defer func() { require.NoError(t, c.Close()) }()
-	_, err := c.Sessions(within(t))
+	_, err := c.Sessions(fake.Within(t))
 	return err
 }
 
@@ -61,9 +62,9 @@ func TestR35TheTokenIsNotOnTheWire(t *testing.T) {
 
 	var mu sync.Mutex
 	var sent bytes.Buffer
-	conn, err := (&net.Dialer{}).DialContext(within(t), "tcp", addr)
+	conn, err := (&net.Dialer{}).DialContext(fake.Within(t), "tcp", addr)
 	require.NoError(t, err)
-	require.NoError(t, e.prove(within(t), tapped{conn, &mu, &sent}))
+	require.NoError(t, e.prove(fake.Within(t), tapped{conn, &mu, &sent}))
 	d := address{base: "ws://" + addr, dial: func(context.Context) (net.Conn, error) { return tapped{conn, &mu, &sent}, nil }}
 	socket := d.mustConnect(t, protocol.PathAgent)
 	say(t, socket, &protocol.SessionsList{RequestID: "l"})
@@ -75,7 +76,7 @@ func TestR35TheTokenIsNotOnTheWire(t *testing.T) {
 
 	// The role is the token's, and a token that is revoked is not good for a connection that it has proven before.
 	require.Equal(t, http.StatusForbidden, statusOf(t, address{base: "ws://" + addr, dial: plain(t, addr, tokens[auth.RoleViewer]).DialContext}, protocol.PathAgent))
-	early, err := e.DialContext(within(t))
+	early, err := e.DialContext(fake.Within(t))
 	require.NoError(t, err)
 	defer func() { _ = early.Close() }()
 	require.NoError(t, store.Revoke("the-agent"))
@@ -130,7 +131,7 @@ func TestR35RogueListenerLearnsNothing(t *testing.T) {
 			var heard bytes.Buffer
 			ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			require.NoError(t, err)
-			server := &http.Server{ReadHeaderTimeout: soon, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			server := &http.Server{ReadHeaderTimeout: fake.Soon, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				mu.Lock()
 				defer mu.Unlock()
 				_ = r.Write(&heard)
@@ -142,7 +143,7 @@ func TestR35RogueListenerLearnsNothing(t *testing.T) {
 			served := make(chan error, 1)
 			go func() { served <- server.Serve(ln) }()
 			e := plain(t, ln.Addr().String(), token)
-			_, err = e.DialContext(within(t))
+			_, err = e.DialContext(fake.Within(t))
 			require.Error(t, err)
 			require.NotContains(t, err.Error(), token)
 			require.NoError(t, server.Close())
@@ -161,7 +162,7 @@ func TestR35SilentListener(t *testing.T) {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = ln.Close() }()
-	ctx, cancel := context.WithCancel(within(t))
+	ctx, cancel := context.WithCancel(fake.Within(t))
 	accepted := make(chan net.Conn, 1)
 	go func() { // ends with the connection that is made below
 		conn, err := ln.Accept()
@@ -184,7 +185,7 @@ func TestProofsOutOfOrder(t *testing.T) {
 	transport := &http.Transport{MaxConnsPerHost: 1}
 	defer transport.CloseIdleConnections()
 	post := func(body string) (int, protocol.Proof) {
-		req, err := http.NewRequestWithContext(within(t), http.MethodPost, "http://"+addr+protocol.PathProof, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(fake.Within(t), http.MethodPost, "http://"+addr+protocol.PathProof, strings.NewReader(body))
 		require.NoError(t, err)
 		resp, err := transport.RoundTrip(req)
 		require.NoError(t, err)
@@ -244,7 +245,7 @@ func TestR75AnEndlessProofIsBounded(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	_, err = plain(t, ln.Addr().String(), "tp_x").DialContext(within(t))
+	_, err = plain(t, ln.Addr().String(), "tp_x").DialContext(fake.Within(t))
 	require.Error(t, err)
 	<-lied
 	require.NoError(t, ln.Close())

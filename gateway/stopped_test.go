@@ -20,6 +20,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // other is another process that serves the local gateway.
@@ -47,7 +48,7 @@ func (o *other) stop() {
 	require.Eventually(o.t, func() bool {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(o.cmd.Process.Pid) + "/stat")
 		return err != nil || strings.Contains(string(stat), ") T ")
-	}, soon, time.Millisecond)
+	}, fake.Soon, time.Millisecond)
 }
 
 // TestR74AStoppedServerIsReplaced: who dials takes over, connections to the stopped one move, and when it goes on it is
@@ -59,11 +60,11 @@ func TestR74AStoppedServerIsReplaced(t *testing.T) {
 	defer func() { require.NoError(t, l.Close()); require.NoError(t, second.Close()) }()
 	p := startProxy(t, local(second), "vim-1")
 	agent := local(l).client(t, "lasting")
-	ctx := within(t)
+	ctx := fake.Within(t)
 	require.Eventually(t, func() bool {
 		list, err := agent.Sessions(ctx)
 		return err == nil && len(list) == 1
-	}, soon, 10*time.Millisecond)
+	}, fake.Soon, 10*time.Millisecond)
 	require.False(t, l.Serving())
 	raw, err := l.Dial(ctx)
 	require.NoError(t, err)
@@ -92,7 +93,7 @@ func TestR74AWokenServerAnswersNothing(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, socketName)
 	o := startOther(t, dir)
-	before, err := dialUnix(within(t), path)
+	before, err := dialUnix(fake.Within(t), path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, before.Close()) }()
 	ask := func(conn io.Writer) {
@@ -109,21 +110,21 @@ func TestR74AWokenServerAnswersNothing(t *testing.T) {
 	ask(before)
 	require.Contains(t, status(before), "200")
 	o.stop()
-	during, err := dialUnix(within(t), path)
+	during, err := dialUnix(fake.Within(t), path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, during.Close()) }()
 	ask(before)
 	ask(during)
 	l := NewLocal(dir, nil)
 	defer func() { require.NoError(t, l.Close()) }()
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	require.True(t, l.Serving())
 	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
 	require.NotContains(t, status(before), "200")
 	require.NotContains(t, status(during), "200")
-	conn, err = l.Dial(within(t))
+	conn, err = l.Dial(fake.Within(t))
 	require.NoError(t, err, "the name is still the other's")
 	require.NoError(t, conn.Close())
 }
@@ -142,12 +143,12 @@ func TestR74WhoNeverServesMakesRoom(t *testing.T) {
 
 	look := ep
 	look.LookOnly = true
-	_, err = look.DialContext(within(t))
+	_, err = look.DialContext(fake.Within(t))
 	silent := new(place.Silent)
 	require.ErrorAs(t, err, &silent)
 	require.FileExists(t, filepath.Join(dir, socketName), "looking changes nothing")
 
-	_, err = ep.DialContext(within(t))
+	_, err = ep.DialContext(fake.Within(t))
 	require.ErrorContains(t, err, "nobody else serves")
 	require.ErrorContains(t, err, "process "+strconv.Itoa(o.cmd.Process.Pid))
 	require.Contains(t, <-told, "stopped")
@@ -156,10 +157,10 @@ func TestR74WhoNeverServesMakesRoom(t *testing.T) {
 
 	l := NewLocal(dir, nil)
 	defer func() { require.NoError(t, l.Close()) }()
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
-	conn, err = ep.DialContext(within(t))
+	conn, err = ep.DialContext(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 }
@@ -179,10 +180,10 @@ func TestR74AHandOver(t *testing.T) {
 	none, err := first.Join()
 	require.NoError(t, err)
 	require.Nil(t, none, "it does not take back what it gave up")
-	conn, err := second.Dial(within(t))
+	conn, err := second.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
-	conn, err = first.Dial(within(t))
+	conn, err = first.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	first.Back()
@@ -199,13 +200,13 @@ func TestR74AServerWhoseNameIsGoneTakesItAgain(t *testing.T) {
 	l := NewLocal(dir, nil)
 	defer func() { require.NoError(t, l.Close()) }()
 	for range 2 {
-		conn, err := l.Dial(within(t))
+		conn, err := l.Dial(fake.Within(t))
 		require.NoError(t, err)
 		require.NoError(t, conn.Close())
 		require.True(t, l.Serving())
 		require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
 	}
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 }
@@ -217,10 +218,10 @@ func TestR74AServerKeepsItsPlace(t *testing.T) {
 	require.NoError(t, err)
 	s := New(Config{})
 	served := make(chan error, 1)
-	go func() { served <- s.KeepLocal(within(t), taken) }()
+	go func() { served <- s.KeepLocal(fake.Within(t), taken) }()
 	l := NewLocal(dir, nil)
 	require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
-	conn, err := l.Dial(within(t))
+	conn, err := l.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	require.True(t, l.Serving())
@@ -229,8 +230,8 @@ func TestR74AServerKeepsItsPlace(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := os.Lstat(filepath.Join(dir, socketName))
 		return err == nil
-	}, soon, 10*time.Millisecond)
-	conn, err = second.Dial(within(t))
+	}, fake.Soon, 10*time.Millisecond)
+	conn, err = second.Dial(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	require.False(t, second.Serving())
@@ -258,7 +259,7 @@ func TestR74StoppedDuringTheHandshake(t *testing.T) {
 		},
 	})
 	defer func() { require.NoError(t, c.Close()) }()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
 	defer cancel()
 	list, err := c.Sessions(ctx)
 	require.NoError(t, err)

@@ -25,6 +25,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // statusOf is the HTTP status of a handshake.
@@ -70,7 +71,7 @@ func TestR32DNSRebindingIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	for _, path := range []string{"/", "/healthz", protocol.PathAgent, "/nope"} {
 		for host, allowed := range map[string]bool{"evil.example:" + port: false, "127.0.0.1": false, addr: true, "localhost:" + port: true} {
-			r, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+addr+path, nil)
+			r, err := http.NewRequestWithContext(fake.Within(t), http.MethodGet, "http://"+addr+path, nil)
 			require.NoError(t, err)
 			r.Host = host
 			r.Header.Set("Authorization", "Bearer "+tokens[auth.RoleAgent])
@@ -139,7 +140,7 @@ func TestR39OversizeAndBomb(t *testing.T) {
 	t.Run("bomb", func(t *testing.T) {
 		d := bearer(addr, tokens[auth.RoleAgent])
 		dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}, EnableCompression: true}
-		conn, resp, err := dialer.DialContext(within(t), d.base+protocol.PathAgent, d.header)
+		conn, resp, err := dialer.DialContext(fake.Within(t), d.base+protocol.PathAgent, d.header)
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
 		defer func() { _ = conn.Close() }()
@@ -163,7 +164,7 @@ func TestR40HalfOpenConnections(t *testing.T) {
 	}()
 	early := d.mustConnect(t, protocol.PathAgent)
 	for range cap(held) {
-		c, err := d.dial(within(t))
+		c, err := d.dial(fake.Within(t))
 		require.NoError(t, err)
 		held = append(held, c)
 		_, _ = io.WriteString(c, "GET /v1/agent HTTP/1.1\r\nHost: ") // an evicted one may fail
@@ -192,9 +193,9 @@ func TestR40DeadPeerIsNoticed(t *testing.T) {
 	say(t, dead, opening("vim-1"))
 	agent := bearer(addr, tokens[auth.RoleAgent]).client(t, "")
 	require.Eventually(t, func() bool {
-		list, err := agent.Sessions(within(t))
+		list, err := agent.Sessions(fake.Within(t))
 		return err == nil && len(list) == 1 && list[0].State == protocol.StateLost
-	}, soon, 10*time.Millisecond)
+	}, fake.Soon, 10*time.Millisecond)
 }
 
 // R49: who may only watch is cut off when it tries more, and the program does not hear of it.
@@ -262,7 +263,7 @@ func TestR55TLSIsVerified(t *testing.T) {
 	list := func(e Endpoint) error {
 		c := client.New(client.Config{Dial: e.DialContext, URL: e.URL(protocol.PathAgent), Header: e.Header()})
 		defer func() { require.NoError(t, c.Close()) }()
-		_, err := c.Sessions(within(t))
+		_, err := c.Sessions(fake.Within(t))
 		return err
 	}
 	require.ErrorContains(t, list(e), "certificate")
@@ -275,7 +276,7 @@ func TestOtherVersionsAreRefusedWithTheList(t *testing.T) {
 	d := bearer(addr, tokens[auth.RoleAgent])
 	for _, offer := range [][]string{nil, {"terminal-proxy.v0"}} {
 		dialer := websocket.Dialer{Subprotocols: offer}
-		_, resp, err := dialer.DialContext(within(t), d.base+protocol.PathAgent, d.header)
+		_, resp, err := dialer.DialContext(fake.Within(t), d.base+protocol.PathAgent, d.header)
 		require.ErrorIs(t, err, websocket.ErrBadHandshake)
 		body, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
@@ -283,7 +284,7 @@ func TestOtherVersionsAreRefusedWithTheList(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, resp.StatusCode)
 		require.Contains(t, string(body), protocol.Version)
 	}
-	r, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+addr+protocol.PathAgent, nil)
+	r, err := http.NewRequestWithContext(fake.Within(t), http.MethodGet, "http://"+addr+protocol.PathAgent, nil)
 	require.NoError(t, err)
 	r.Header = d.header
 	r.Close = true
@@ -319,11 +320,11 @@ func watchers(t *testing.T, as func(auth.Role, string) *websocket.Conn) (proxy, 
 	for _, conn := range []*websocket.Conn{stalled, reader} {
 		require.Eventually(t, func() bool {
 			say(t, conn, &protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
-			require.NoError(t, conn.SetReadDeadline(time.Now().Add(soon)))
+			require.NoError(t, conn.SetReadDeadline(time.Now().Add(fake.Soon)))
 			_, frame, err := conn.ReadMessage()
 			require.NoError(t, err)
 			return bytes.Contains(frame, []byte(`"done"`))
-		}, soon, time.Millisecond)
+		}, fake.Soon, time.Millisecond)
 	}
 	return proxy, reader, stalled
 }
@@ -374,5 +375,5 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 		say(t, proxy, bigSnapshot(seq))
 		require.Equal(t, seq, hear[*protocol.Snapshot](t, reader).Seq)
 		return stalled.WriteMessage(websocket.TextMessage, []byte(`{"type":"sessions.list","requestId":"l"}`)) != nil
-	}, soon, time.Millisecond)
+	}, fake.Soon, time.Millisecond)
 }

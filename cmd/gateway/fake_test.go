@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"terminalproxy/gateway"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // asProgram makes the test binary the gateway command, for tests that need a process.
@@ -29,9 +29,6 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
-
-// soon bounds the waits for real sockets and processes.
-const soon = 20 * time.Second
 
 // alone gives a test a runtime directory, a state directory and an environment of its own.
 func alone(t *testing.T) (dir string) {
@@ -61,7 +58,7 @@ func command(t *testing.T, args ...string) result {
 
 func commandWithInput(t *testing.T, in string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), fake.Soon)
 	defer cancel()
 	var out, errw bytes.Buffer
 	status := run(ctx, args, io.NopCloser(strings.NewReader(in)), &out, &errw)
@@ -97,42 +94,26 @@ func (p *terminal) share(t *testing.T, dir string) {
 	t.Cleanup(func() { require.NoError(t, local.Close()) })
 }
 
-func (p *terminal) publish(t *testing.T, base string, dial func(context.Context) (net.Conn, error), token string) {
+func (p *terminal) publish(t *testing.T, base string, dial fake.Dialer, token string) {
 	t.Helper()
 	p.lines, p.seq, p.state = []string{"$ ", "", ""}, 1, protocol.Keyboard{Holder: protocol.HolderUser}
-	d := websocket.Dialer{
-		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-		Subprotocols:   []string{protocol.Version}, HandshakeTimeout: soon,
-	}
 	header := map[string][]string{}
 	if token != "" {
 		header["Authorization"] = []string{"Bearer " + token}
 	}
-	ws, resp, err := d.DialContext(t.Context(), base+protocol.PathProxy, header)
+	ws, resp, err := dial.Connect(t.Context(), base+protocol.PathProxy, header)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	ended := make(chan struct{})
-	p.say(ws, &protocol.SessionOpen{ID: "o", SessionID: p.id, Name: "sh", Command: "sh", Args: []string{"-i"}, Cols: 40, Rows: 3, ResumeKey: "k"})
-	p.say(ws, &protocol.Snapshot{ID: "s", SessionID: p.id, Seq: 1, Screen: &p.frame().Screen, Keyboard: &p.state})
+	require.NoError(t, ws.Say(&protocol.SessionOpen{ID: "o", SessionID: p.id, Name: "sh", Command: "sh", Args: []string{"-i"}, Cols: 40, Rows: 3, ResumeKey: "k"}))
+	require.NoError(t, ws.Say(&protocol.Snapshot{ID: "s", SessionID: p.id, Seq: 1, Screen: &p.frame().Screen, Keyboard: &p.state}))
 	// The gateway reads in order: once it answers the ping it knows the session.
 	known := make(chan struct{})
 	ws.SetPongHandler(func(string) error { close(known); return nil })
-	require.NoError(t, ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(soon)))
+	require.NoError(t, ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(fake.Soon)))
 	go func() { // ends when the cleanup closes the socket
 		defer close(ended)
-		for {
-			_, frame, err := ws.ReadMessage()
-			if err != nil {
-				return
-			}
-			m, err := protocol.Decode(frame, protocol.MaxMessage)
-			if err != nil {
-				return
-			}
-			if answer := p.answer(m); answer != nil {
-				p.say(ws, answer)
-			}
-		}
+		_ = ws.Answer(p.answer)
 	}()
 	t.Cleanup(func() { _ = ws.Close(); <-ended })
 	select {
@@ -140,14 +121,6 @@ func (p *terminal) publish(t *testing.T, base string, dial func(context.Context)
 	case <-ended:
 		t.Fatal("the gateway closed the connection")
 	}
-}
-
-func (p *terminal) say(ws *websocket.Conn, m protocol.Message) {
-	frame, err := protocol.Encode(m)
-	if err != nil {
-		panic(err)
-	}
-	_ = ws.WriteMessage(websocket.TextMessage, frame)
 }
 
 func (p *terminal) frame() *protocol.Frame {

@@ -10,10 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol/fake"
 )
 
 // overHTTP is a gateway on TCP with one session, and how an agent comes in.
@@ -70,12 +71,7 @@ func TestMCPOverHTTPInBothEras(t *testing.T) {
 			require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://sh-1/screen"}))
 			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
 			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n", "the same agent in the next request")
-			select {
-			case uri := <-notes:
-				require.Equal(t, "terminal://sh-1/screen", uri)
-			case <-time.After(soon):
-				t.Fatal("no note")
-			}
+			require.Equal(t, "terminal://sh-1/screen", fake.Receive(t, notes, "a note"))
 			list, err := s.ListResources(t.Context(), nil)
 			require.NoError(t, err)
 			require.Len(t, list.Resources, 3)
@@ -105,15 +101,10 @@ func TestACancelledCallOverHTTPEndsTheWait(t *testing.T) {
 				_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: map[string]any{"for": "exit"}})
 				ended <- err
 			}()
-			asked := <-h.terminal.asked
+			asked := fake.Receive(t, h.terminal.asked, "the wait")
 			cancel()
-			require.ErrorIs(t, <-ended, context.Canceled)
-			select {
-			case id := <-h.terminal.cancelled:
-				require.Equal(t, asked, id)
-			case <-time.After(soon):
-				t.Fatal("the proxy still waits")
-			}
+			require.ErrorIs(t, fake.Receive(t, ended, "the end of the call"), context.Canceled)
+			require.Equal(t, asked, fake.Receive(t, h.terminal.cancelled, "the end of the proxy's wait"))
 		})
 	}
 }
@@ -162,7 +153,7 @@ func TestInspectorOverHTTPInBothEras(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			h := serveHTTP(t)
 			ask := func(args ...string) (string, error) {
-				ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
 				defer cancel()
 				args = append([]string{"--cli", "--transport", "http", "--server-url", h.url + "/mcp", "--protocol-era", era, "-q", "--format", "json"}, args...)
 				out, err := exec.CommandContext(ctx, bin, args...).CombinedOutput()
@@ -221,7 +212,7 @@ func TestTypeScriptClients(t *testing.T) {
 		for _, how := range []string{"stdio", "http"} {
 			t.Run(c.script+" "+c.era+" "+how, func(t *testing.T) {
 				root := sdk(t, c.name)
-				ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
 				defer cancel()
 				args := []string{filepath.Join("testdata", "clients", c.script), how}
 				env := append(os.Environ(), "SDK_ROOT="+root, "ERA="+c.era, "NODE_NO_WARNINGS=1")

@@ -16,12 +16,14 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol/fake"
 )
 
 // program is the gateway command as a process of its own.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 9*soon)
+	ctx, cancel := context.WithTimeout(context.Background(), 9*fake.Soon)
 	t.Cleanup(cancel)
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -216,7 +218,7 @@ func TestInspectorInBothEras(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			ask := func(args ...string) string {
 				t.Helper()
-				ctx, cancel := context.WithTimeout(t.Context(), 3*soon)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
 				defer cancel()
 				args = append([]string{"--cli", "--config", file, "--server", "term", "--protocol-era", era, "-q", "--format", "json"}, args...)
 				out, err := exec.CommandContext(ctx, bin, args...).CombinedOutput()

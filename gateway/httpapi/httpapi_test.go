@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -37,26 +38,7 @@ func (v *caller) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-c
 		_, err := v.answer(ctx, m)
 		return nil, err
 	}
-	out := make(chan protocol.Message)
-	go func() { // ends with ctx, or when the test closes the stream
-		defer close(out)
-		for {
-			select {
-			case m, ok := <-v.stream:
-				if !ok {
-					return
-				}
-				select {
-				case out <- m:
-				case <-ctx.Done():
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out, nil
+	return fake.Relay(ctx, v.stream), nil
 }
 
 func (v *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {

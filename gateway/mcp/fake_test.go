@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"terminalproxy/protocol"
+	peer "terminalproxy/protocol/fake"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,26 +51,7 @@ type fake struct {
 
 func (f *fake) Subscribe(ctx context.Context, id string, every time.Duration) (<-chan protocol.Message, error) {
 	f.note("subscribe %s every %s", id, every)
-	out := make(chan protocol.Message)
-	go func() { // ends with ctx, or when the test closes the stream
-		defer close(out)
-		for {
-			select {
-			case m, ok := <-f.stream:
-				if !ok {
-					return
-				}
-				select {
-				case out <- m:
-				case <-ctx.Done():
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out, nil
+	return peer.Relay(ctx, f.stream), nil
 }
 
 func (f *fake) note(format string, args ...any) {

@@ -16,19 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"terminalproxy/protocol/fake"
 	"terminalproxy/protocol/handshake"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-const soon = 10 * time.Second
-
-func within(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), soon)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 func dial(ctx context.Context, path string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "unix", path)
@@ -46,26 +38,17 @@ func taken(t *testing.T, dir string, instead *Silent, force bool) *Place {
 	return p
 }
 
-func gone(t *testing.T, ended <-chan struct{}, what string) {
-	t.Helper()
-	select {
-	case <-ended:
-	case <-time.After(soon):
-		require.Fail(t, what)
-	}
-}
-
 func TestR74TheNameDecidesWhoOwnsThePlace(t *testing.T) {
 	dir := t.TempDir()
 	first := taken(t, dir, nil, false)
 	require.True(t, first.Ours())
 	_, err := Take(dir, nil, true)
 	require.ErrorIs(t, err, ErrHeld, "force is about the lock, and not about who lives")
-	conn, err := Reach(within(t), first.Path(), dial)
+	conn, err := Reach(fake.Within(t), first.Path(), dial)
 	require.NoError(t, err)
 
 	second := taken(t, dir, &Silent{at: first.at}, false)
-	gone(t, first.Lost(), "the first one hears that it lost the place")
+	fake.Receive(t, first.Lost(), "the first one hears that it lost the place")
 	require.False(t, first.Ours())
 	require.True(t, second.Ours())
 	require.NoError(t, first.Vacate())
@@ -109,7 +92,7 @@ func TestR74WhoDoesNotAnswerIsSilent(t *testing.T) {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, ln.Close()) }()
-	_, err = Reach(within(t), path, dial)
+	_, err = Reach(fake.Within(t), path, dial)
 	silent := new(Silent)
 	require.ErrorAs(t, err, &silent)
 	require.Equal(t, os.Getpid(), silent.Process.Pid)
@@ -118,7 +101,7 @@ func TestR74WhoDoesNotAnswerIsSilent(t *testing.T) {
 	require.NoError(t, silent.Displace())
 	require.NoFileExists(t, path)
 	require.NoError(t, silent.Displace(), "twice is once")
-	_, err = Reach(within(t), path, dial)
+	_, err = Reach(fake.Within(t), path, dial)
 	require.True(t, Vacant(err), "%v", err)
 }
 
@@ -161,7 +144,7 @@ func TestR75TheProbeIsBounded(t *testing.T) {
 				_, _ = io.Copy(io.Discard, conn)
 				_ = conn.Close()
 			})
-			_, err = Reach(within(t), path, dial)
+			_, err = Reach(fake.Within(t), path, dial)
 			require.Error(t, err)
 			if lie.want != nil {
 				require.ErrorIs(t, err, lie.want)
@@ -183,7 +166,7 @@ func TestVacant(t *testing.T) {
 func TestPollingTellsToo(t *testing.T) {
 	told := make(chan struct{}, 8)
 	end := poll(func() { told <- struct{}{} })
-	gone(t, told, "nothing was told")
+	fake.Receive(t, told, "nothing was told")
 	end()
 	end()
 }
