@@ -1,82 +1,12 @@
 package proxy
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/control"
 )
-
-func TestAnswers(t *testing.T) {
-	ada, bert := control.Agent{ID: "ada"}, control.Agent{ID: "bert"}
-	given := func(ids ...string) control.Event { return control.Event{Granted: true, Agent: ada, Requests: ids} }
-	ended := func(why control.Reason, ids ...string) control.Event {
-		return control.Event{Agent: ada, Requests: ids, Reason: why}
-	}
-	for _, tt := range []struct {
-		name string
-		do   func(a *answers)
-		want string
-	}{
-		{"nothing was asked", func(*answers) {}, ""},
-		{"heard by who asked", func(a *answers) { a.decided(given("1"), "granted", false) }, ""},
-		{"nobody waited", func(a *answers) { a.leave("1"); a.decided(given("1"), "granted", false) }, "granted"},
-		{"nobody waited for a refusal", func(a *answers) { a.leave("1"); a.decided(ended(control.Refused, "1"), "refused", false) }, "refused"},
-		{"left as it was answered", func(a *answers) { a.decided(given("1"), "granted", false); a.leave("1") }, "granted"},
-		{"one of two was heard", func(a *answers) { a.leave("1"); a.decided(given("1", "2"), "granted", false) }, ""},
-		{"two were not", func(a *answers) { a.leave("1"); a.decided(given("1", "2"), "granted", false); a.leave("2") }, "granted"},
-		{"a wait heard it", func(a *answers) { a.leave("1"); a.decided(given("1"), "granted", true); a.leave("2") }, ""},
-		{"taken back before it was heard", func(a *answers) {
-			a.leave("1")
-			a.decided(given("1"), "granted", false)
-			a.decided(ended(control.Reclaimed), "reclaimed", false)
-		}, "reclaimed"},
-		{"asked again", func(a *answers) {
-			a.leave("1")
-			a.decided(ended(control.Refused, "1"), "refused", false)
-			a.asks("ada", "2")
-		}, ""},
-		{"asked again under the same number", func(a *answers) {
-			a.leave("1")
-			a.asks("ada", "1")
-			a.decided(given("1"), "granted", false)
-		}, ""},
-		{"given back by the agent", func(a *answers) {
-			a.leave("1")
-			a.decided(given("1"), "granted", false)
-			a.decided(ended(control.Released), "released", false)
-		}, ""},
-		{"control that the agent knew of was taken back", func(a *answers) {
-			a.decided(given("1"), "granted", false)
-			a.decided(ended(control.Reclaimed), "reclaimed", false)
-		}, "reclaimed"},
-		{"taken back while the agent typed", func(a *answers) {
-			a.decided(given("1"), "granted", false)
-			a.decided(ended(control.Reclaimed), "reclaimed", true)
-		}, ""},
-		{"only the oldest of many requests was dropped", func(a *answers) {
-			a.leave("1")
-			a.decided(ended(control.Replaced, "1"), "replaced", false)
-		}, ""},
-		{"many requests were left", func(a *answers) {
-			for i := range 1000 {
-				a.leave(fmt.Sprint("x", i))
-			}
-			a.leave("1")
-			a.decided(given("1"), "granted", false)
-			require.LessOrEqual(t, len(a.left), answersKept)
-		}, "granted"},
-	} {
-		var a answers
-		tt.do(&a)
-		require.Empty(t, a.take(bert.ID), tt.name)
-		require.Equal(t, tt.want, a.take(ada.ID), tt.name)
-		require.Empty(t, a.take(ada.ID), "once: %s", tt.name)
-	}
-}
 
 // TestAWaitForControlWaits: where nothing is asked for it is met by the end of control, and by an answer that nobody heard.
 func TestAWaitForControlWaits(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"os"
 	"syscall"
 
-	"terminalproxy/protocol"
 	"terminalproxy/proxy/attach"
 	"terminalproxy/proxy/tty"
 )
@@ -37,13 +36,3 @@ type attachedCopier struct{ s *session }
 
 func (c attachedCopier) Repaint() { c.s.copier.Repaint() }
 func (c attachedCopier) Renew()   { c.s.copier.Renew() }
-
-// attended takes what attached people do. It runs on the link's goroutine.
-func (d *desk) attended(m protocol.Message) {
-	switch {
-	case d.s.attached == nil:
-		d.refuse(protocol.RequestID(m), protocol.CodeForbidden, "this is the user's own terminal: it is seen there and through snapshots, and nobody attaches to it elsewhere")
-	case !d.s.attached.Handle(m):
-		d.gone(protocol.RequestID(m))
-	}
-}

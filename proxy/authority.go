@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/sleep"
 )
 
-// authority is the control state machine as the pump sees it. Its methods belong to the pump's goroutine, except state,
+// authority is the control state machine as the pump sees it. Its methods belong to the pump's goroutine, except Newest,
 // which anybody may read.
 type authority struct {
 	*control.Machine
@@ -39,8 +39,8 @@ func newAuthority(conf control.Config) *authority {
 	return a
 }
 
-// state is the newest published state.
-func (a *authority) state() control.State { return *a.now.Load() }
+// Newest is the newest published state.
+func (a *authority) Newest() control.State { return *a.now.Load() }
 
 // Key tells control that the user typed, and whoever shows a remark over the program that it is in the way.
 func (a *authority) Key(now time.Time) {
@@ -130,6 +130,9 @@ func (a *authority) look() {
 	}
 }
 
+// Left is how many bytes were not submitted when control ended last.
+func (a *authority) Left() int { return a.left }
+
 func (a *authority) Driven() bool          { return a.Phase() == control.Granted }
 func (a *authority) Sought() bool          { return a.Phase() != control.Observing }
 func (a *authority) Ruled() input.Ruling   { return input.Ruling(a.Machine.Ruled()) } // both count alike
@@ -139,7 +142,7 @@ func (a *authority) Overrun(now time.Time) { a.End(now, control.Reclaimed) }
 // once, and what it types is looked at by the newest state.
 func (a *authority) Settle(now time.Time, dropped, unsubmitted int) {
 	events, s := a.TakeEvents(), a.State(now)
-	differs := s != a.state()
+	differs := s != a.Newest()
 	if differs {
 		a.now.Store(&s)
 	}

@@ -98,9 +98,9 @@ func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
 	a.changed = func(control.State) {}
 	a.event = func(e control.Event, _, _ int) {
 		told++
-		require.Equal(t, e.Granted, a.state().Phase == control.Granted)
+		require.Equal(t, e.Granted, a.Newest().Phase == control.Granted)
 		if e.Granted {
-			require.Equal(t, e.Epoch, a.state().Epoch)
+			require.Equal(t, e.Epoch, a.Newest().Epoch)
 		}
 	}
 	now := time.Now()

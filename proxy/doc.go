@@ -15,10 +15,8 @@
 //     package overlay, which is what the proxy itself shows).
 //   - From the program to agents: package observer (the terminal model, and what agents see of it), observed.go (plugs it),
 //     tally.go (how much the user types, to know a prompt for a secret by its answers), recording.go.
-//   - From agents to the program: requests.go, receipts.go and askers.go (the desk), typing.go, pointer.go (the mouse),
-//     lineport.go (plugs package line: the line that is shared with the user), approve.go (what the user lets through), answers.go
-//     (what an agent did not hear), alone.go (nobody is there to answer), owner.go (elsewhere).
-//   - Messages: package overlay (to the user), messages.go (who may say what), notes.go (to agents).
+//   - From agents to the program: package requests (what agents ask, type and say, and what they are told), requested.go (plugs
+//     it).
 //   - Control: authority.go plugs the state machine into the pump; ports.go is what the pump and the copier read and write; front.go says which
 //     program has the terminal.
 //   - Without a user's terminal: host.go, headless.go, keeper.go; package attach (people who look on), attached.go (plugs it).

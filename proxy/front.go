@@ -5,8 +5,6 @@ import (
 
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/input"
-	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/notice"
 )
 
@@ -36,25 +34,4 @@ func (s *session) cameBack() func(now time.Time) bool {
 		}
 		return back && !s.authority.Away()
 	}
-}
-
-// apart cuts pieces so that each ends with what a program may act on: what follows may be for another program.
-func apart(pieces []input.Piece) []input.Piece {
-	var cut []input.Piece
-	for _, p := range pieces {
-		if p.Say != "" {
-			p.Acts = true
-			cut = append(cut, p)
-			continue
-		}
-		for b := p.Bytes; len(b) > 0; {
-			n, acts := keys.CutAct(b)
-			part := input.Piece{Bytes: b[:n], Acts: acts}
-			if b = b[n:]; len(b) == 0 {
-				part.Gap = p.Gap
-			}
-			cut = append(cut, part)
-		}
-	}
-	return cut
 }

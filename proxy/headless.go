@@ -2,8 +2,6 @@ package proxy
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/tty"
 )
@@ -68,6 +65,9 @@ func (h *headless) touch() {
 		h.used.Store(time.Now().UnixMilli())
 	}
 }
+
+// unattended reports whether nobody is attached. Anybody may ask, and h may be nil.
+func (h *headless) unattended() bool { return h != nil && h.people.Load() == 0 }
 
 // rests reports whether nothing has happened for so long that nothing wakes the session any more. h may be nil.
 func (h *headless) rests() bool {
@@ -134,9 +134,6 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 // wireHeadless adds what a session without a user's terminal has beside others.
 func (s *session) wireHeadless() {
 	h := s.conf.headless
-	if h.owner.ID != "" { // its name is taken
-		s.desk.book.Call(h.owner.ID, h.owner.Name)
-	}
 	s.link.Behind = s.copier.Renew
 	up, down := s.link.Up, s.link.Down
 	reached := sync.OnceFunc(func() { close(h.linked) })
@@ -168,42 +165,5 @@ func (s *session) awaitLink() {
 	select {
 	case <-s.conf.headless.linked:
 	case <-time.After(lastPatience):
-	}
-}
-
-// request takes an agent's question. In a terminal of its own, with nobody in front of it, the agent need not ask.
-func (s *session) request(now time.Time, r control.Request) error {
-	h := s.conf.headless
-	if h == nil || r.Agent.ID != h.owner.ID || h.people.Load() > 0 || s.authority.Phase() != control.Observing {
-		err := s.authority.Request(now, r)
-		if h != nil && errors.Is(err, control.ErrNobody) {
-			return fmt.Errorf("this terminal is %s's own, and nobody is attached to be asked: a person attaches with gateway attach %s", h.owner.Name, s.id)
-		}
-		return err
-	}
-	s.authority.Own(now, r)
-	return nil
-}
-
-// close ends a session that an agent started, on the word of that agent, or of a person (who has no agent's id).
-func (d *desk) close(m *protocol.Close) {
-	h := d.s.conf.headless
-	switch {
-	case h == nil:
-		d.refuse(m.RequestID, protocol.CodeForbidden, "this is the user's own terminal: only its user ends it")
-		return
-	case m.AgentID != "" && m.AgentID != h.owner.ID:
-		d.refuse(m.RequestID, protocol.CodeForbidden, "another agent started this terminal: it is not yours to close")
-		return
-	}
-	if m.Signal != "" && m.Signal != "HUP" && m.Signal != "KILL" {
-		d.refuse(m.RequestID, protocol.CodeBadMessage, "a session ends by the signal HUP, and what does not heed that by TERM and KILL; or by KILL at once")
-		return
-	}
-	// The answer goes first: after the session's end nothing is said any more.
-	d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
-	h.stop()
-	if m.Signal == "KILL" {
-		d.s.child.Kill()
 	}
 }

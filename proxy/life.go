@@ -173,7 +173,7 @@ func (l *life) signal(sig os.Signal) {
 		l.resize(time.Now())
 	case l.s.conf.Agent != nil && (sig == syscall.SIGQUIT || sig == syscall.SIGUSR1):
 		// A way to take the keyboard back that no keyboard layout can be in the way of.
-		l.s.pump.Post(func(now time.Time) { l.s.reclaim(now, "") })
+		l.s.pump.Post(func(now time.Time) { l.s.requests.Reclaim(now, "") })
 	default:
 		l.terminate()
 	}

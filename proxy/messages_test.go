@@ -1,16 +1,12 @@
 package proxy
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/overlay"
 )
 
 // TestAPersonElsewhereWritesToTheAgent: the agent gets it once, marked as what it is, and a wait for control ends with it.
@@ -61,32 +57,4 @@ func TestAMessageIsAnsweredWhenItIsDrawn(t *testing.T) {
 		return strings.Contains(string(m.DataB64), "message from “claude”: “have a look”")
 	})
 	require.Equal(t, &protocol.Done{RequestID: "2", Waiting: protocol.WaitsForTurn}, say("2"))
-}
-
-// TestR46NobodyFloodsTheUser counts all together: whoever is refused may come again under another name.
-func TestR46NobodyFloodsTheUser(t *testing.T) {
-	p := pace{burst: overlay.MessageBurst, every: overlay.MessageEvery}
-	now := time.Unix(1e9, 0)
-	taken := 0
-	for range 600 { // a minute, ten times a second
-		if wait, ok := p.take(now); ok {
-			taken++
-		} else {
-			require.Greater(t, wait, time.Duration(0))
-			require.LessOrEqual(t, wait, overlay.MessageEvery)
-		}
-		now = now.Add(100 * time.Millisecond)
-	}
-	require.Equal(t, overlay.MessageBurst+3, taken)
-	now = now.Add(time.Hour)
-	for i := range overlay.MessageBurst + 1 {
-		_, ok := p.take(now)
-		require.Equal(t, i < overlay.MessageBurst, ok, fmt.Sprint(i))
-	}
-}
-
-func TestWhatIsNoMessage(t *testing.T) {
-	require.Nil(t, fits(strings.Repeat("世", notice.MessageMost), notice.MessageMost))
-	require.Equal(t, protocol.CodeTooLarge, fits(notice.Message(strings.Repeat("世", notice.MessageMost+1)), notice.MessageMost).code)
-	require.Equal(t, protocol.CodeBadMessage, fits(notice.Message("\u200b"), notice.MessageMost).code)
 }

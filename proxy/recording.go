@@ -19,6 +19,7 @@ import (
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/record"
+	"terminalproxy/proxy/requests"
 )
 
 // closePatience is how long a session that is over waits for the disk. The user has the terminal back by then.
@@ -30,9 +31,8 @@ type recording struct {
 	s                *session
 	files            *record.Files
 
-	mu     sync.Mutex
-	names  map[string]string      // of agents by id, as they asked
-	inputs map[string]*typedInput // that have no receipt yet, by request id
+	mu    sync.Mutex
+	names map[string]string // of agents by id, as they asked
 }
 
 // maxNames bounds the agents whose names are known.
@@ -47,7 +47,7 @@ func (s *session) openRecording() error {
 	if err != nil {
 		return &UserError{Status: 2, Say: "--record: " + err.Error(), Cause: err}
 	}
-	s.recording = &recording{s: s, files: files, names: make(map[string]string), inputs: make(map[string]*typedInput)}
+	s.recording = &recording{s: s, files: files, names: make(map[string]string)}
 	return nil
 }
 
@@ -158,8 +158,8 @@ func (r *recording) listener() func(p []byte) {
 	return func(p []byte) { scan.Scan(p, look) } // an Escape key counts with the next one: an answer begins like it
 }
 
-// requested records an agent's question, and err when it was refused at once. It runs on the pump's goroutine.
-func (r *recording) requested(q control.Request, err error) {
+// Requested records an agent's question, and err when it was refused at once. It runs on the pump's goroutine.
+func (r *recording) Requested(q control.Request, err error) {
 	if r == nil {
 		return
 	}
@@ -171,26 +171,26 @@ func (r *recording) requested(q control.Request, err error) {
 	r.mu.Unlock()
 	who := &record.Agent{ID: q.Agent.ID, Name: q.Agent.Name}
 	r.Add(record.Entry{
-		Kind: record.Request, Agent: who, Level: string(level(q.Level)), Request: q.ID, Seconds: int64(q.For / time.Second), Why: q.Reason,
+		Kind: record.Request, Agent: who, Level: string(requests.Level(q.Level)), Request: q.ID, Seconds: int64(q.For / time.Second), Why: q.Reason,
 	})
 	if err != nil {
 		r.Add(record.Entry{Kind: record.Refuse, Agent: who, Request: q.ID, Reason: string(protocol.CodeBusy), Why: err.Error()})
 	}
 }
 
-// changed records a change of control. note is the agent's own word as it gives the keyboard back. It runs on the pump's
+// Changed records a change of control. note is the agent's own word as it gives the keyboard back. It runs on the pump's
 // goroutine.
-func (r *recording) changed(e control.Event, dropped, unsubmitted int, note string) {
+func (r *recording) Changed(e control.Event, dropped, unsubmitted int, note string) {
 	if r == nil {
 		return
 	}
 	entry := record.Entry{
 		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
-		Reason: string(reason(e.Reason)), Why: note, By: notice.Clean(e.By, 64), Dropped: dropped, Unsubmitted: unsubmitted,
+		Reason: string(requests.Reason(e.Reason)), Why: note, By: notice.Clean(e.By, 64), Dropped: dropped, Unsubmitted: unsubmitted,
 	}
 	switch {
 	case e.Granted:
-		entry.Kind, entry.Level = record.Grant, string(level(e.Level))
+		entry.Kind, entry.Level = record.Grant, string(requests.Level(e.Level))
 		if !e.Until.IsZero() {
 			until := e.Until.UTC()
 			entry.Until = &until
@@ -201,15 +201,15 @@ func (r *recording) changed(e control.Event, dropped, unsubmitted int, note stri
 	r.Add(entry)
 }
 
-// said records what an agent wrote to the user, and told what it was told.
-func (r *recording) said(who control.Agent, text string) {
+// Said records what an agent wrote to the user, and Told what it was told.
+func (r *recording) Said(who control.Agent, text string) {
 	if r != nil {
 		r.Add(record.Entry{Kind: record.Said, Agent: &record.Agent{ID: who.ID, Name: who.Name}, Why: text})
 	}
 }
 
-// told is described with said. by is "" for the user at the session's own terminal.
-func (r *recording) told(who control.Agent, by, text string) {
+// Told is described with Said. by is "" for the user at the session's own terminal.
+func (r *recording) Told(who control.Agent, by, text string) {
 	if r == nil {
 		return
 	}
@@ -237,23 +237,19 @@ type sight struct {
 	program string
 }
 
-// input begins to follow m.
-func (r *recording) input(m *protocol.Input, epoch uint64) *typedInput {
+// Input begins to follow m.
+func (r *recording) Input(m *protocol.Input, epoch uint64) requests.Record {
 	if r == nil {
-		return nil
+		return (*typedInput)(nil)
 	}
-	if st := r.s.authority.state(); m.Epoch == 0 && (st.Phase != control.Granted || st.Agent.ID != m.AgentID) {
+	if st := r.s.authority.Newest(); m.Epoch == 0 && (st.Phase != control.Granted || st.Agent.ID != m.AgentID) {
 		epoch = 0
 	}
-	t := &typedInput{r: r, m: m, epoch: epoch}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.inputs[m.RequestID] = t
-	return t
+	return &typedInput{r: r, m: m, epoch: epoch}
 }
 
-// look keeps the screen as agents see it now. It runs on the observer's goroutine.
-func (t *typedInput) look(now time.Time) {
+// Look keeps the screen as agents see it now. It runs on the observer's goroutine.
+func (t *typedInput) Look(now time.Time) {
 	if t == nil {
 		return
 	}
@@ -267,8 +263,8 @@ func (t *typedInput) look(now time.Time) {
 	})
 }
 
-// wrote records what the program took. It runs on the pump's goroutine.
-func (t *typedInput) wrote(p []byte) {
+// Wrote records what the program took. It runs on the pump's goroutine.
+func (t *typedInput) Wrote(p []byte) {
 	if t == nil {
 		return
 	}
@@ -288,15 +284,8 @@ func (t *typedInput) name() string {
 	return "agent"
 }
 
-// done records what became of an input, as its receipt says. It runs on the pump's goroutine.
-func (r *recording) done(receipt *protocol.InputResult, h *holding) {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	t := r.inputs[receipt.RequestID]
-	delete(r.inputs, receipt.RequestID)
-	r.mu.Unlock()
+// Done records what became of an input, as its receipt says. It runs on the pump's goroutine.
+func (t *typedInput) Done(receipt *protocol.InputResult, does string, allowed bool) {
 	if t == nil {
 		return
 	}
@@ -306,14 +295,14 @@ func (r *recording) done(receipt *protocol.InputResult, h *holding) {
 		Dropped: receipt.DroppedBytes, Fate: string(receipt.Status), Reason: string(receipt.Reason),
 	}
 	switch {
-	case h.let && len(t.bytes) > 0:
+	case allowed && len(t.bytes) > 0:
 		e.Why = "the user let it through"
-	case r.holdsChord(t.bytes):
+	case t.r.holdsChord(t.bytes):
 		e.Why = "with the reclaim key, for the program"
 	}
 	switch {
 	case t.m.InputKind == protocol.InputMouse:
-		e.Asked = cmp.Or(h.does, wished(t.m))
+		e.Asked = cmp.Or(does, requests.Wished(t.m))
 	case string(t.bytes) != t.m.Data:
 		e.Asked = t.m.Data
 	}
@@ -328,19 +317,18 @@ func (r *recording) done(receipt *protocol.InputResult, h *holding) {
 		e.Bytes, e.Asked = t.bytes[:n], cmp.Or(e.Asked, t.m.Data)
 		e.Text = record.Readable(e.Bytes)
 	}
-	r.Add(e)
+	t.r.Add(e)
 }
 
-// flushed records that the last n bytes of an input which is recorded as typed were taken back from the program unread. It
+// Flushed records that the last n bytes of an input which is recorded as typed were taken back from the program unread. It
 // runs on the pump's goroutine.
-func (r *recording) flushed(h *holding, n int, why protocol.Code) {
-	if r == nil {
+func (t *typedInput) Flushed(written, n int, why protocol.Code) {
+	if t == nil {
 		return
 	}
-	t := typedInput{r: r, m: h.m}
-	r.Add(record.Entry{
-		Kind: record.Flushed, Agent: &record.Agent{ID: h.m.AgentID, Name: t.name()}, Epoch: h.epoch, Request: h.m.RequestID,
-		Written: h.written - n, Dropped: n, Reason: string(why),
+	t.r.Add(record.Entry{
+		Kind: record.Flushed, Agent: &record.Agent{ID: t.m.AgentID, Name: t.name()}, Epoch: t.epoch, Request: t.m.RequestID,
+		Written: written - n, Dropped: n, Reason: string(why),
 	})
 }
 

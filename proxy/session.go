@@ -19,10 +19,12 @@ import (
 	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/line"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
 )
@@ -112,7 +114,7 @@ type session struct {
 	child     *child.Child
 	program   *program
 	observer  *observer.Observer
-	line      *sharedLine // nil without agents
+	tracker   *line.Tracker // of the line that the user and agents share; nil without agents
 	copier    *copier.Copier
 	painter   *overlay.Painter
 	pump      *input.Pump
@@ -120,7 +122,7 @@ type session struct {
 	detector  *detector
 	status    *overlay.Status
 	link      *link.Link
-	desk      *desk
+	requests  *requests.Handler
 	recording *recording
 	attached  *attach.Clients // nil on a user's terminal
 	windows   chan os.Signal  // says that the window has another size, as SIGWINCH does
@@ -283,8 +285,6 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 	s.copier = copier.New(s.copierConfig(outPoll))
 	if agent != nil {
 		s.watchSecrets()
-		s.authority.shares, s.pump.Line = s.line.tracker.Allow, s.line.tracker
-		s.line.moved() // keys may come before any output
 	}
 	if s.conf.headless != nil {
 		s.wireHeadless()
@@ -305,9 +305,8 @@ func (s *session) observerConfig(cols, rows int, at copier.Cursor) observer.Conf
 		c.Recorder = s.recording
 	}
 	if agent := s.conf.Agent; agent != nil {
-		s.line = newSharedLine(s)
 		c.Agents = &observer.Agents{
-			Session: &observed{s: s}, Line: s.line, Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
+			Session: &observed{s: s}, Line: observedLine{s}, Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
 		}
 	}
 	return c
@@ -330,7 +329,7 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 	}
 	if agent != nil {
 		c.Overlay = s.painter
-		c.Strict = func() bool { return !agent.AllowEscapes && s.authority.state().Phase == control.Granted }
+		c.Strict = func() bool { return !agent.AllowEscapes && s.authority.Newest().Phase == control.Granted }
 	}
 	if s.attached != nil {
 		c.Viewers = &s.attached.Output
@@ -362,7 +361,12 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) i
 	default: // the user is asked
 	}
 	s.authority = newAuthority(conf)
-	c.Scan, c.Control = s.detector, s.authority
+	s.tracker = &line.Tracker{
+		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
+		Group:  s.child.ForegroundGroup,
+	}
+	s.authority.shares = s.tracker.Allow
+	c.Scan, c.Control, c.Line = s.detector, s.authority, s.tracker
 	if agent.OneProgram {
 		c.Back = s.cameBack()
 	}
@@ -371,16 +375,10 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) i
 
 // wireAgent adds what observation and control need.
 func (s *session) wireAgent(agent *AgentConfig) {
-	s.desk = &desk{
-		s: s, receipts: newReceipts(), deciding: make(map[string]string),
-		speech: pace{burst: overlay.MessageBurst, every: overlay.MessageEvery}, letters: pace{burst: 2 * overlay.MessageBurst, every: overlay.MessageEvery / 5},
-	}
-	s.detector.write = s.desk.compose
 	s.authority.changed = func(state control.State) {
 		s.status.Show(state)
 		s.observer.Post(func(now time.Time) { s.observer.ControlChanged(now, state.Hidden) })
 	}
-	s.authority.event = s.desk.controlEvent
 	s.authority.typed = func() {
 		s.status.Dismiss()
 		s.recording.typed()
@@ -388,7 +386,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.watchFront(agent.OneProgram)
 	s.link = link.New(link.Config{
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
-		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.desk.handle,
+		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: func(m protocol.Message) { s.requests.Handle(m) },
 		Up: func() { s.reached(true) },
 		Trouble: func(err error) {
 			s.reached(false)
@@ -399,6 +397,9 @@ func (s *session) wireAgent(agent *AgentConfig) {
 			s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) })
 		},
 	})
+	s.requests = requests.New(s.requestsConfig(agent))
+	s.authority.event = s.requests.ControlEvent
+	s.detector.write = func(u keys.Unit) ([]byte, bool) { return s.requests.Compose(u, s.detector.InPaste()) }
 }
 
 // answerQueries looks after the program's questions to its terminal: the user's terminal answers while there is one, else
@@ -429,12 +430,12 @@ func (s *session) expectReports(replies []byte, take func(row int)) {
 
 // keyboardState is who has the keyboard, as observers read it.
 func (s *session) keyboardState() protocol.Keyboard {
-	st := s.authority.state()
+	st := s.authority.Newest()
 	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
 	switch st.Phase {
 	case control.Granted:
 		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
-		k.Level, k.ExpiresAt, k.Paused = level(st.Level), milli(st.Until), st.Paused
+		k.Level, k.ExpiresAt, k.Paused = requests.Level(st.Level), requests.Milli(st.Until), st.Paused
 		k.Held, k.Program, k.Away = st.Held.Keys != "" || st.Occupied, st.Program, st.Away != ""
 		switch {
 		case st.Held.Keys != "":
@@ -443,7 +444,7 @@ func (s *session) keyboardState() protocol.Keyboard {
 			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
 		}
 	case control.Asked:
-		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, level(st.Level), st.Reason
+		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, requests.Level(st.Level), st.Reason
 	case control.Observing:
 	}
 	return k

@@ -11,10 +11,8 @@ import (
 
 // Bounds of what others may say to the user. Agents are free to come under another id, so they are counted together.
 const (
-	messagesKept = 8                // messages that wait to be shown, and as many that the user missed
-	messageRows  = 5                // that one covers
-	MessageBurst = 4                // messages at once
-	MessageEvery = 15 * time.Second // and then one in every such time
+	messagesKept = 8 // messages that wait to be shown, and as many that the user missed
+	messageRows  = 5 // that one covers
 	// messageFor is how long a message stands, and messageForEach how much longer for each character, if the user does not type.
 	messageFor     = 8 * time.Second
 	messageForEach = 40 * time.Millisecond

@@ -1,4 +1,4 @@
-package proxy
+package requests
 
 import (
 	"strings"
@@ -32,13 +32,12 @@ const (
 	quoteMost = 200
 )
 
-// sharedLine is the line that the user and agents share, for the observer's goroutine, which owns it.
-type sharedLine struct {
-	s       *session
-	tracker *line.Tracker
-	waited  time.Time // since when an agent's input waits for the line, zero while none does
-	held    bool      // control has said so since
-	looked  time.Time
+// Line is the line that the user and agents share, for the observer's goroutine, which owns it.
+type Line struct {
+	Config
+	waited time.Time // since when an agent's input waits for the line, zero while none does
+	held   bool      // control has said so since
+	looked time.Time
 	// opened is the line that the user submitted last, openSince since when that is known.
 	opened    line.Begin
 	openSince time.Time
@@ -46,68 +45,59 @@ type sharedLine struct {
 	stirred   bool   // there was output since the line was looked at
 }
 
-func newSharedLine(s *session) *sharedLine {
-	return &sharedLine{s: s, tracker: &line.Tracker{
-		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
-		Group:  s.child.ForegroundGroup,
-	}}
-}
-
 // facts are what the kernel and the shell's marks say now.
-func (l *sharedLine) facts() line.Facts {
-	s := l.s
-	settings, err := s.child.Settings()
+func (l *Line) facts() line.Facts {
+	settings, err := l.Program.Settings()
 	if err != nil {
 		return line.Facts{}
 	}
-	typed := l.tracker.Typed()
+	typed := l.Tracker.Typed()
 	f := line.Facts{
 		Settings: line.Settings(settings), Alt: l.screen().Alt(), Paste: l.screen().Modes().BracketedPaste,
-		Runs: s.observer.RunsCommand(), Odd: typed.Odd, Asks: typed.Asks,
+		Runs: l.Observer.RunsCommand(), Odd: typed.Odd, Asks: typed.Asks,
 	}
 	if f.Settings.Canonical {
-		a, _ := s.child.BlockedOn()
+		a, _ := l.Program.BlockedOn()
 		f.Reads = a.Reads || a.Polls
 		return f
 	}
-	if leader, ok := s.child.GroupLeader(); ok {
+	if leader, ok := l.Program.GroupLeader(); ok {
 		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
 	}
 	return f
 }
 
 // occupied reports whether the user has something unsubmitted on the line, and quotes it.
-func (l *sharedLine) occupied() (quote string, yes bool) {
-	typed := l.tracker.Typed()
+func (l *Line) occupied() (quote string, yes bool) {
+	typed := l.Tracker.Typed()
 	if !typed.Mine() {
 		return "", false
 	}
 	prompt := line.Shared(l.facts())
-	group := l.s.child.ForegroundGroup()
+	group := l.Program.ForegroundGroup()
 	b, yes := line.Occupied(l.screen(), prompt, group, typed)
 	if !yes && typed.Opened(group) && l.unsettled(time.Now(), typed) {
 		return "", true // the prompt that comes may ask for the rest of what the user began
 	}
 	if !yes && prompt != line.None {
-		l.tracker.Free(typed) // what comes onto the line next is not the user's
+		l.Tracker.Free(typed) // what comes onto the line next is not the user's
 	}
 	return l.quote(b), yes
 }
 
 // unsettled reports whether the program has yet to answer the line that the user submitted last: it has not read it, or its
 // screen still moves. A program that goes on printing gets openMost.
-func (l *sharedLine) unsettled(now time.Time, typed line.Typed) bool {
+func (l *Line) unsettled(now time.Time, typed line.Typed) bool {
 	if l.opened != typed.Open() {
 		l.opened, l.openSince = typed.Open(), now
 	}
-	s := l.s
-	moves := !s.observer.CaughtUp() || now.Sub(s.observer.LastChange()) < stillFor
+	moves := !l.Observer.CaughtUp() || now.Sub(l.Observer.LastChange()) < stillFor
 	return moves && now.Sub(l.openSince) < openMost
 }
 
 // quote is a line as agents may read it.
-func (l *sharedLine) quote(b line.Buffer) string {
-	text := l.s.observer.Redact(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
+func (l *Line) quote(b line.Buffer) string {
+	text := l.Observer.Redact(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
 	if r := []rune(text); len(r) > quoteMost {
 		text = string(r[:quoteMost]) + "…"
 	}
@@ -115,7 +105,7 @@ func (l *sharedLine) quote(b line.Buffer) string {
 }
 
 // blocks is the error of an input that has to wait for the user's line, nil when it has not.
-func (l *sharedLine) blocks(now time.Time) error {
+func (l *Line) blocks(now time.Time) error {
 	l.rest(now)
 	quote, yes := l.occupied()
 	if !yes {
@@ -126,12 +116,12 @@ func (l *sharedLine) blocks(now time.Time) error {
 }
 
 // check looks whether the line that an input waits for is free, and has control know.
-func (l *sharedLine) check(now time.Time) {
+func (l *Line) check(now time.Time) {
 	if l.waited.IsZero() {
 		return
 	}
 	l.looked = now
-	holds := l.s.authority.state().Occupied
+	holds := l.Control.Newest().Occupied
 	if l.held = l.held || holds; !holds && (l.held || now.Sub(l.waited) > holdMost) {
 		l.waited = time.Time{} // nobody waits any more
 		return
@@ -139,30 +129,30 @@ func (l *sharedLine) check(now time.Time) {
 	switch quote, yes := l.occupied(); {
 	case !yes:
 		l.waited = time.Time{}
-		l.s.pump.Post(l.s.authority.Vacate)
+		l.Pump.Post(l.Control.Vacate)
 	case quote != l.told:
 		l.told = quote
-		l.s.pump.Post(func(now time.Time) {
-			if l.s.authority.Occupied() {
-				l.s.authority.Occupy(now, quote)
+		l.Pump.Post(func(now time.Time) {
+			if l.Control.Occupied() {
+				l.Control.Occupy(now, quote)
 			}
 		})
 	}
 }
 
 // Next implements [observer.Line].
-func (l *sharedLine) Next() (at time.Time, ok bool) {
+func (l *Line) Next() (at time.Time, ok bool) {
 	if !l.waited.IsZero() {
 		at, ok = l.looked.Add(lineEvery), true
 	}
-	if rests := l.s.observer.Settles(); l.stirred && (!ok || rests.Before(at)) {
+	if rests := l.Observer.Settles(); l.stirred && (!ok || rests.Before(at)) {
 		at, ok = rests, true
 	}
 	return at, ok
 }
 
 // Serve implements [observer.Line].
-func (l *sharedLine) Serve(now time.Time) {
+func (l *Line) Serve(now time.Time) {
 	l.rest(now)
 	if !l.waited.IsZero() && !now.Before(l.looked.Add(lineEvery)) {
 		l.check(now)
@@ -171,30 +161,30 @@ func (l *sharedLine) Serve(now time.Time) {
 
 // rest notes the prompt as soon as the output pauses: observers hear of that at intervals, and a user who types at once is
 // earlier.
-func (l *sharedLine) rest(now time.Time) {
-	if l.stirred && !now.Before(l.s.observer.Settles()) {
+func (l *Line) rest(now time.Time) {
+	if l.stirred && !now.Before(l.Observer.Settles()) {
 		l.stirred = false
-		l.tracker.Rested(line.Look(l.screen()))
+		l.Tracker.Rested(line.Look(l.screen()))
 	}
 }
 
 // Moved implements [observer.Line].
-func (l *sharedLine) Moved(now time.Time) {
+func (l *Line) Moved(now time.Time) {
 	l.moved()
 	l.check(now)
 }
 
 // moved says where the cursor is after output.
-func (l *sharedLine) moved() {
+func (l *Line) moved() {
 	v := l.screen()
 	row, col := v.Cursor()
-	l.tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
+	l.Tracker.Moved(line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col})
 	l.stirred = true
 }
 
 // left quotes what an agent may have left on the line, "" when there is nothing, or nobody knows.
-func (l *sharedLine) left() string {
-	typed := l.tracker.Typed()
+func (l *Line) left() string {
+	typed := l.Tracker.Typed()
 	if !typed.Line.Set || line.Shared(l.facts()) == line.None {
 		return ""
 	}
@@ -207,9 +197,9 @@ func (l *sharedLine) left() string {
 
 // leftBehind has do called with what an agent left on the line, quoted, once the program has shown it; "" when that is nothing
 // or nobody knows. do runs on the observer's goroutine, or gone in its place when that has ended.
-func (l *sharedLine) leftBehind(do func(quote string), gone func()) {
+func (l *Line) leftBehind(do func(quote string), gone func()) {
 	time.AfterFunc(stillFor, func() {
-		if !l.s.observer.Post(func(time.Time) { do(l.left()) }) {
+		if !l.Observer.Post(func(time.Time) { do(l.left()) }) {
 			gone()
 		}
 	})
@@ -217,26 +207,25 @@ func (l *sharedLine) leftBehind(do func(quote string), gone func()) {
 
 // judge is what is known of the line as an input under level type is about to go, and whether it stands still: what was typed
 // before has been read, and the screen does not move. text says that the input would go unasked at a prompt.
-func (l *sharedLine) judge(now, began time.Time, text bool) (j judgement, still bool) {
-	s := l.s
-	j.read = s.observer.CaughtUp()
+func (l *Line) judge(now, began time.Time, text bool) (j judgement, still bool) {
+	j.read = l.Observer.CaughtUp()
 	j.facts = l.facts()
 	j.prompt = line.At(j.facts)
 	most := stillMost
 	if busy := j.prompt == line.None && l.busy(); busy && text {
 		most = busyMost
 	} else if !busy {
-		still = j.read && now.Sub(s.observer.LastChange()) >= stillFor
+		still = j.read && now.Sub(l.Observer.LastChange()) >= stillFor
 	}
 	still = still || now.Sub(began) >= most
-	j.buffer = line.Find(l.screen(), l.tracker.Typed().Line)
+	j.buffer = line.Find(l.screen(), l.Tracker.Typed().Line)
 	j.cols, j.rows = l.screen().Size()
 	return j, still
 }
 
 // busy reports whether the program is known to do something else than to wait for input.
-func (l *sharedLine) busy() bool {
-	a, known := l.s.child.BlockedOn()
+func (l *Line) busy() bool {
+	a, known := l.Program.BlockedOn()
 	return known && !a.Reads && !a.Polls && a.Relay == "" && !a.Unclear
 }
 
@@ -250,13 +239,13 @@ type judgement struct {
 }
 
 // typeLevel reports whether input is under level type now.
-func (d *desk) typeLevel() bool {
-	st := d.s.authority.state()
+func (h *Handler) typeLevel() bool {
+	st := h.Control.Newest()
 	return st.Phase == control.Granted && st.Level == control.Type
 }
 
 // screen is the terminal model.
-func (l *sharedLine) screen() screenView { return screenView{l.s.observer.Model()} }
+func (l *Line) screen() screenView { return screenView{l.Observer.Model()} }
 
 // screenView is the terminal model as package line reads it.
 type screenView struct{ *screen.Screen }

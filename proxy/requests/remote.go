@@ -1,4 +1,4 @@
-package proxy
+package requests
 
 import (
 	"time"
@@ -6,7 +6,6 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/overlay"
 )
 
 // decisionFor is how long a signed decision is good: enough for the way here and for clocks that differ a little, and too
@@ -16,30 +15,29 @@ const decisionFor = 30 * time.Second
 // decide does what an owner decided elsewhere. Whatever takes something away from agents is done on anybody's word who
 // gets it here: who can reach the gateway's socket could as well send this process a signal, and the safe act must not
 // fail for a missing file. Whatever gives agents more is for who owns the session to say.
-func (d *desk) decide(m *protocol.ControlDecide) {
+func (h *Handler) decide(m *protocol.ControlDecide) {
 	by := notice.Person(m.By)
 	if m.Widens() {
 		var no *refusal
-		if by, no = d.owner(time.Now(), m); no != nil {
-			d.refuse(m.RequestID, no.code, no.say)
+		if by, no = h.owner(time.Now(), m); no != nil {
+			h.refuse(m.RequestID, no.code, no.say)
 			return
 		}
 	}
 	switch {
 	case m.Hide != "":
-		d.decideHide(m)
+		h.decideHide(m)
 	case m.Grant:
-		d.give(m, by)
+		h.give(m, by)
 	default:
-		d.takeBack(m.RequestID, by)
+		h.takeBack(m.RequestID, by)
 	}
 }
 
 // owner is the name of the owner whose decision m is. The signature counts, by whatever gateway it comes; the word of a
 // gateway alone counts only if the user said so when the session began.
-func (d *desk) owner(now time.Time, m *protocol.ControlDecide) (name string, no *refusal) {
-	agent := d.s.conf.Agent
-	if agent.RemoteGrant { // it knows its owners, and we need not
+func (h *Handler) owner(now time.Time, m *protocol.ControlDecide) (name string, no *refusal) {
+	if h.RemoteGrant { // it knows its owners, and we need not
 		return notice.Person(m.By), nil
 	}
 	if len(m.SignatureB64) == 0 {
@@ -51,74 +49,74 @@ func (d *desk) owner(now time.Time, m *protocol.ControlDecide) (name string, no 
 	if m.Epoch == 0 {
 		return "", &refusal{protocol.CodeBadMessage, "a signed decision names the epoch that its owner saw"}
 	}
-	if agent.Owner == nil {
+	if h.Owner == nil {
 		return "", &refusal{protocol.CodeForbidden, "this session knows no owner tokens"}
 	}
-	name, err := agent.Owner(m.Signed(d.s.started.UnixMilli()), m.SignatureB64)
+	name, err := h.Owner(m.Signed(h.Started.UnixMilli()), m.SignatureB64)
 	if err != nil {
-		d.s.log.Warn("a decision that no owner made", "by", m.By, "error", err)
+		h.Log.Warn("a decision that no owner made", "by", m.By, "error", err)
 		return "", &refusal{protocol.CodeForbidden, "the decision is refused: " + err.Error()}
 	}
 	return notice.Person(name), nil
 }
 
-func (d *desk) give(m *protocol.ControlDecide, by string) {
-	g := control.Gift{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: d.book.Meant(m.AgentName), Epoch: m.Epoch}
+func (h *Handler) give(m *protocol.ControlDecide, by string) {
+	g := control.Gift{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: h.book.Meant(m.AgentName), Epoch: m.Epoch}
 	switch m.Level {
 	case protocol.LevelDrive:
 		g.Level = control.Drive
 	case protocol.LevelType:
 		g.Level = control.Type
 	}
-	ok := d.s.pump.Post(func(now time.Time) {
-		if err := d.s.authority.Give(now, g); err != nil {
-			d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+	ok := h.Pump.Post(func(now time.Time) {
+		if err := h.Control.Give(now, g); err != nil {
+			h.refuse(m.RequestID, protocol.CodeBusy, err.Error())
 			return
 		}
-		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {
-		d.gone(m.RequestID)
+		h.gone(m.RequestID)
 	}
 }
 
 // takeBack ends control. It is answered a turn of the pump later, when the queue is dropped and what the program has not
 // read is taken back: no byte of an agent's follows the answer.
-func (d *desk) takeBack(requestID, by string) {
-	ok := d.s.pump.Post(func(now time.Time) {
-		d.s.reclaim(now, by)
-		if !d.s.pump.Post(func(time.Time) { d.s.link.Send(&protocol.Done{RequestID: requestID}) }) {
-			d.gone(requestID)
+func (h *Handler) takeBack(requestID, by string) {
+	ok := h.Pump.Post(func(now time.Time) {
+		h.Reclaim(now, by)
+		if !h.Pump.Post(func(time.Time) { h.Link.Send(&protocol.Done{RequestID: requestID}) }) {
+			h.gone(requestID)
 		}
 	})
 	if !ok {
-		d.gone(requestID)
+		h.gone(requestID)
 	}
 }
 
-// reclaim takes the keyboard back by another way than its key. It runs on the pump's goroutine.
-func (s *session) reclaim(now time.Time, by string) {
-	promised := s.authority.Phase() == control.Observing
-	if had := s.authority.Reclaim(now, by); had && promised { // of anything else an event tells
-		s.status.Say("no agent gets the keyboard without asking you", overlay.TellFor)
+// Reclaim takes the keyboard back by another way than its key. It runs on the pump's goroutine.
+func (h *Handler) Reclaim(now time.Time, by string) {
+	promised := h.Control.Phase() == control.Observing
+	if had := h.Control.Reclaim(now, by); had && promised { // of anything else an event tells
+		h.Status.Tell("no agent gets the keyboard without asking you")
 	}
 }
 
 // decideHide hides the session from agents, or shows it again. It is answered when nothing can be seen any more, or all.
-func (d *desk) decideHide(m *protocol.ControlDecide) {
-	answer := func(time.Time) { d.s.link.Send(&protocol.Done{RequestID: m.RequestID}) }
-	ok := d.s.pump.Post(func(now time.Time) {
-		if m.Epoch != 0 && m.Epoch != d.s.authority.Epoch() {
-			d.refuse(m.RequestID, protocol.CodeBusy, control.ErrMoved.Error())
+func (h *Handler) decideHide(m *protocol.ControlDecide) {
+	answer := func(time.Time) { h.Link.Send(&protocol.Done{RequestID: m.RequestID}) }
+	ok := h.Pump.Post(func(now time.Time) {
+		if m.Epoch != 0 && m.Epoch != h.Control.Epoch() {
+			h.refuse(m.RequestID, protocol.CodeBusy, control.ErrMoved.Error())
 			return
 		}
-		d.s.authority.Hide(now, m.Hide == protocol.HideOn)
+		h.Control.Hide(now, m.Hide == protocol.HideOn)
 		// A turn later the pump's queue is dropped and the observer has been told.
-		if !d.s.pump.Post(func(time.Time) { d.s.observer.Post(answer) }) {
-			d.gone(m.RequestID)
+		if !h.Pump.Post(func(time.Time) { h.Observer.Post(answer) }) {
+			h.gone(m.RequestID)
 		}
 	})
 	if !ok {
-		d.gone(m.RequestID)
+		h.gone(m.RequestID)
 	}
 }

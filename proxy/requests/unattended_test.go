@@ -1,4 +1,4 @@
-package proxy
+package requests
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package proxy
+package requests
 
 import (
 	"errors"
@@ -39,16 +39,22 @@ func TestKeysGetTheTimeThatTheyNeed(t *testing.T) {
 	}
 }
 
+// published is control in a given state.
+type published struct {
+	Control
+	state control.State
+}
+
+func (p published) Newest() control.State { return p.state }
+
 // TestWhatOnlyTheUserAndTheTerminalSend: an agent's text holds neither the reclaim key nor an answer to the program's queries, in
 // any encoding and under any level; the key by its name is for level drive.
 func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 	chord, err := keys.ParseChord(`ctrl-\`)
 	require.NoError(t, err)
 	encode := func(level control.Level, kind protocol.InputKind, data string) (string, error) {
-		a := newAuthority(control.Config{Keyboard: true})
-		a.now.Store(&control.State{Phase: control.Granted, Level: level})
-		d := &desk{s: &session{authority: a, chord: chord}}
-		pieces, err := d.encode(&holding{m: &protocol.Input{InputKind: kind, Data: data}}, screen.Modes{})
+		h := &Handler{Config: Config{Chord: chord, Control: published{state: control.State{Phase: control.Granted, Level: level}}}}
+		pieces, err := h.encode(&typing{m: &protocol.Input{InputKind: kind, Data: data}}, screen.Modes{})
 		var all strings.Builder
 		for _, p := range pieces {
 			all.Write(p.Bytes)

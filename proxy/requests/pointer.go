@@ -1,4 +1,4 @@
-package proxy
+package requests
 
 import (
 	"errors"
@@ -22,45 +22,45 @@ type pointer struct {
 
 // point makes the reports of an act of the mouse for the modes that are on now. Where it acts is decided now as well: a
 // button that moved since the agent looked is hit where it is.
-func (d *desk) point(h *holding, modes screen.Modes, km keys.Modes) ([]input.Piece, error) {
-	m := h.m
+func (h *Handler) point(in *typing, modes screen.Modes, km keys.Modes) ([]input.Piece, error) {
+	m := in.m
 	act, err := mouse.Parse(m.Data)
 	if err != nil {
 		return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 	}
-	at, to, err := d.places(m, act)
+	at, to, err := h.places(m, act)
 	if err != nil {
 		return nil, err
 	}
 	var reports [][]byte
-	if modes.MouseProtocol == 0 && act.Kind == mouse.Wheel && modes.AlternateScroll && d.s.observer.Model().Alt() {
+	if modes.MouseProtocol == 0 && act.Kind == mouse.Wheel && modes.AlternateScroll && h.Observer.Model().Alt() {
 		reports, err = cursorKeys(act, km)
 	} else {
-		width, height := d.s.cellSize()
+		width, height := h.Terminal.CellSize()
 		reports, err = act.Reports(mouse.Modes{
-			Protocol: modes.MouseProtocol, Encoding: modes.MouseEncoding, Held: d.pointer.epoch != 0 && d.pointer.epoch == d.s.authority.state().Epoch,
+			Protocol: modes.MouseProtocol, Encoding: modes.MouseEncoding, Held: h.pointer.epoch != 0 && h.pointer.epoch == h.Control.Newest().Epoch,
 			CellWidth: width, CellHeight: height,
 		}, at, to)
 	}
 	if err != nil {
 		return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 	}
-	h.at = &protocol.Cell{Row: at.Row, Col: at.Col}
+	in.at = &protocol.Cell{Row: at.Row, Col: at.Col}
 	what := m.On
 	if what == "" && act.Commits() && act.Kind != mouse.Drag {
-		what = d.s.observer.WordAt(at)
+		what = h.Observer.WordAt(at)
 	}
 	return mousePieces(reports, said(act.Words(at, to), what)), nil
 }
 
 // places are where the mouse acts, and where a drag ends.
-func (d *desk) places(m *protocol.Input, act mouse.Act) (at, to mouse.Cell, err error) {
-	cols, rows := d.s.observer.Model().Size()
+func (h *Handler) places(m *protocol.Input, act mouse.Act) (at, to mouse.Cell, err error) {
+	cols, rows := h.Observer.Model().Size()
 	switch {
 	case m.On != "" && m.At != nil:
 		err = &refusal{protocol.CodeBadMessage, "at and on are both given: the mouse acts in one place"}
 	case m.On != "":
-		if at, err = d.s.observer.Locate(m.On); err != nil {
+		if at, err = h.Observer.Locate(m.On); err != nil {
 			err = &refusal{protocol.CodeScreenChanged, err.Error()}
 		}
 	case m.At != nil:
@@ -140,8 +140,8 @@ func said(words, on string) string {
 	return words + " on " + keys.Show([]byte(on))
 }
 
-// wished is what an agent wants of the mouse, before it is known where that is.
-func wished(m *protocol.Input) string {
+// Wished is what an agent wants of the mouse, before it is known where that is.
+func Wished(m *protocol.Input) string {
 	words := keys.Show([]byte(m.Data))
 	if act, err := mouse.Parse(m.Data); err == nil && m.At != nil {
 		to := mouse.Cell{}
@@ -157,15 +157,15 @@ func wished(m *protocol.Input) string {
 
 // landed puts into the receipt where the mouse was, and follows the left button. It runs on the observer's goroutine, when it is
 // known what the program has of the reports.
-func (p *pointer) landed(h *holding, result *protocol.InputResult) {
-	if h.m.InputKind != protocol.InputMouse || result.WrittenBytes == 0 {
+func (p *pointer) landed(in *typing, result *protocol.InputResult) {
+	if in.m.InputKind != protocol.InputMouse || result.WrittenBytes == 0 {
 		return
 	}
-	result.At = h.at
-	switch act, err := mouse.Parse(h.m.Data); {
+	result.At = in.at
+	switch act, err := mouse.Parse(in.m.Data); {
 	case err != nil:
 	case act.Kind == mouse.Press:
-		p.epoch = h.epoch
+		p.epoch = in.epoch
 	case act.Commits():
 		p.epoch = 0
 	}
@@ -175,12 +175,4 @@ func (p *pointer) landed(h *holding, result *protocol.InputResult) {
 func commits(m *protocol.Input) bool {
 	act, err := mouse.Parse(m.Data)
 	return err != nil || act.Commits()
-}
-
-// cellSize is the size of a cell in pixels as the program learns it from whoever answers its queries, 0 where nobody knows.
-func (s *session) cellSize() (width, height int) {
-	if !s.term.HasKeyboard() || !s.term.HasScreen() {
-		return screen.CellWidth, screen.CellHeight
-	}
-	return s.term.CellSize()
 }

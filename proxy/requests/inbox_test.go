@@ -1,4 +1,4 @@
-package proxy
+package requests
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMailbox(t *testing.T) {
-	var b mailbox
+func TestInbox(t *testing.T) {
+	var b inbox
 	require.Nil(t, b.take("ada"))
 	b.put("ada", "one")
 	b.put("", "two")

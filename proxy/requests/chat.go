@@ -1,4 +1,4 @@
-package proxy
+package requests
 
 import (
 	"fmt"
@@ -9,7 +9,13 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/overlay"
+)
+
+// Bounds of messages to the user: so many at once, and then one in every such time. Agents are free to come under another id,
+// so they are counted together.
+const (
+	messageBurst = 4
+	messageEvery = 15 * time.Second
 )
 
 // pace bounds how often something may happen: burst times at once, and once more in every span. It belongs to one goroutine.
@@ -33,7 +39,7 @@ func (p *pace) take(now time.Time) (wait time.Duration, ok bool) {
 }
 
 // note takes a message: of an agent's to the user, or of a person's elsewhere to the agent.
-func (d *desk) note(m *protocol.Note) {
+func (h *Handler) note(m *protocol.Note) {
 	now := time.Now()
 	text := notice.Message(m.Text)
 	most := notice.MessageMost
@@ -41,22 +47,22 @@ func (d *desk) note(m *protocol.Note) {
 		text, most = notice.Clean(strings.Join(strings.Fields(m.Text), " "), control.DraftMax+1), control.DraftMax
 	}
 	if no := fits(text, most); no != nil {
-		d.s.link.Send(&protocol.Error{RequestID: m.RequestID, Code: no.code, Field: "text", Message: no.say})
+		h.Link.Send(&protocol.Error{RequestID: m.RequestID, Code: no.code, Field: "text", Message: no.say})
 		return
 	}
-	pace := &d.speech
+	pace := &h.fromAgents
 	if m.From == protocol.FromUser {
-		pace = &d.letters
+		pace = &h.fromPeople
 	}
 	if wait, ok := pace.take(now); !ok {
-		d.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", notice.Span((wait+time.Second-1).Truncate(time.Second))))
+		h.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many messages in a short time: the next one may come in %s", notice.Span((wait+time.Second-1).Truncate(time.Second))))
 		return
 	}
 	if m.From == protocol.FromUser {
-		d.dictated(now, m, text)
+		h.dictated(now, m, text)
 		return
 	}
-	d.spoken(now, m, text)
+	h.spoken(now, m, text)
 }
 
 // fits says what is wrong with a text that somebody shall read.
@@ -71,57 +77,57 @@ func fits(text string, most int) *refusal {
 }
 
 // spoken puts an agent's message before the user, and answers when it is known what becomes of it.
-func (d *desk) spoken(now time.Time, m *protocol.Note, text string) {
-	from := d.agent(m.AgentID, m.AgentName, m.TokenID)
-	w := &overlay.Message{Who: "message from “" + from.Name + "”", Text: text, From: from, Came: now}
+func (h *Handler) spoken(now time.Time, m *protocol.Note, text string) {
+	from := h.agent(m.AgentID, m.AgentName, m.TokenID)
+	w := Message{Who: "message from “" + from.Name + "”", Text: text, From: from, Came: now}
 	if m.RequestID != "" {
-		w.Tell = func(why protocol.Waiting) { d.s.link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
+		w.Tell = func(why protocol.Waiting) { h.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
 	}
-	ok := d.s.pump.Post(func(time.Time) { // which knows whom the user muted
-		if d.s.authority.Muted(from) {
-			d.s.link.Send(notNow(m.RequestID, &control.NotNow{Muted: true}))
+	ok := h.Pump.Post(func(time.Time) { // which knows whom the user muted
+		if h.Control.Muted(from) {
+			h.Link.Send(notNow(m.RequestID, &control.NotNow{Muted: true}))
 			return
 		}
-		if err := d.s.status.Hear(w); err != nil {
-			d.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+		if err := h.Status.Hear(w); err != nil {
+			h.refuse(m.RequestID, protocol.CodeBusy, err.Error())
 			return
 		}
-		d.s.recording.said(from, text)
+		h.Recorder.Said(from, text)
 	})
 	if !ok {
-		d.gone(m.RequestID)
+		h.gone(m.RequestID)
 	}
 }
 
 // dictated gives the agent a message that somebody elsewhere wrote for the user, and shows the user that.
-func (d *desk) dictated(now time.Time, m *protocol.Note, text string) {
+func (h *Handler) dictated(now time.Time, m *protocol.Note, text string) {
 	by := notice.Person(m.By)
-	ok := d.s.pump.Post(func(time.Time) {
-		to := d.s.authority.Correspondent(d.s.status.Heard())
-		d.tell(to, by, text)
+	ok := h.Pump.Post(func(time.Time) {
+		to := h.Control.Correspondent(h.Status.Heard())
+		h.tell(to, by, text)
 		// That it is not shown, where the user has no place for it, is no reason not to tell the agent.
-		_ = d.s.status.Hear(&overlay.Message{Who: "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere", Text: notice.Message(text), Came: now})
-		d.s.link.Send(&protocol.Done{RequestID: m.RequestID})
+		_ = h.Status.Hear(Message{Who: "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere", Text: notice.Message(text), Came: now})
+		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {
-		d.gone(m.RequestID)
+		h.gone(m.RequestID)
 	}
 }
 
 // tell leaves a message for an agent: it gets it with its next answer, at once if it waits for a decision. Whoever listens
 // hears it now. by is who wrote it elsewhere, "" for the user at this terminal: the agent can tell one from the other.
-func (d *desk) tell(to control.Agent, by, text string) {
+func (h *Handler) tell(to control.Agent, by, text string) {
 	said := text
 	if by != "" {
 		said = "(written elsewhere, by " + by + ") " + text
 	}
-	d.mail.put(to.ID, said)
-	d.s.link.Send(&protocol.Note{ID: newID(), SessionID: d.s.id, From: protocol.FromUser, By: by, Text: text})
-	d.s.recording.told(to, by, text)
-	d.s.observer.Post(func(time.Time) {
+	h.inbox.put(to.ID, said)
+	h.Link.Send(&protocol.Note{ID: protocol.NewID(), SessionID: h.SessionID, From: protocol.FromUser, By: by, Text: text})
+	h.Recorder.Told(to, by, text)
+	h.Observer.Post(func(time.Time) {
 		sent := false
-		d.s.observer.DecideWaits(func(id string) bool {
-			agent, ok := d.deciding[id]
+		h.Observer.DecideWaits(func(id string) bool {
+			agent, ok := h.deciding[id]
 			if !ok || sent || !(letter{to: to.ID}).isFor(agent) {
 				return false
 			}

@@ -1,4 +1,4 @@
-package proxy
+package requests
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 
 // agent is an agent as the session knows it. It is known again by its token, and without one by its name: an id is as new as
 // its connection.
-func (d *desk) agent(id, name, token string) control.Agent {
+func (h *Handler) agent(id, name, token string) control.Agent {
 	name = notice.Clean(name, protocol.MaxName)
-	a := control.Agent{ID: id, Name: d.book.Call(id, name), Kin: "name " + strings.ToLower(names.Of(name))}
+	a := control.Agent{ID: id, Name: h.book.Call(id, name), Kin: "name " + strings.ToLower(names.Of(name))}
 	if token != "" {
 		a.Kin = "token " + token
 	}
@@ -35,6 +35,6 @@ func notNow(requestID string, err error) *protocol.Error {
 }
 
 // present takes a gateway's word on whether an agent has a connection.
-func (d *desk) present(m *protocol.AgentPresence) {
-	d.s.pump.Post(func(now time.Time) { d.s.authority.Connected(now, m.AgentID, m.Connected) })
+func (h *Handler) present(m *protocol.AgentPresence) {
+	h.Pump.Post(func(now time.Time) { h.Control.Connected(now, m.AgentID, m.Connected) })
 }

@@ -1,0 +1,90 @@
+package requests
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode"
+
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/notice"
+)
+
+// Compose is asked about every unit that the user typed, within a paste or not: m in the menu begins a message to the agent,
+// and then the keys are the message's. It returns what is left for the program. It belongs to the pump's goroutine.
+func (h *Handler) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
+	c := h.Control
+	if !c.Drafting() {
+		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && c.Write(time.Now(), h.Status.Heard()) == control.Take
+	}
+	switch u.Kind {
+	case keys.Key, keys.Paste:
+	case keys.Reclaim: // closes the draft, also from within a paste
+		if inPaste {
+			c.TakeDraft(time.Now())
+			return nil, true
+		}
+		return nil, false
+	case keys.Confirm, keys.PasteStart, keys.PasteEnd:
+		return nil, true
+	case keys.Release, keys.Reply, keys.Focus, keys.Motion, keys.Mouse:
+		return nil, false
+	}
+	line := u.Bytes
+	if u.Kind == keys.Key && len(line) > 1 && line[0] != 0x1b {
+		if at := bytes.IndexByte(line, '\r'); at >= 0 {
+			line, rest = line[:at+1], line[at+1:]
+		}
+	}
+	keys.Strokes(line, func(s keys.Stroke) { h.edit(s, u.Kind == keys.Paste) })
+	return rest, true
+}
+
+// says reports whether a unit types exactly text.
+func says(unit []byte, text string) bool {
+	ok := false
+	n := 0
+	keys.Strokes(unit, func(s keys.Stroke) { n++; ok = s.Text == text })
+	return ok && n == 1
+}
+
+// edit does to the draft what a key says. Keys that mean nothing there do nothing.
+func (h *Handler) edit(s keys.Stroke, pasted bool) {
+	c := h.Control
+	switch {
+	case !c.Drafting():
+	case s.Text != "":
+		c.Append(printable(s.Text))
+	case pasted:
+		c.Append(" ") // the end of a line
+	case s.Key == "Backspace", s.Key == "Ctrl-H":
+		c.Rub()
+	case s.Key == "Ctrl-U":
+		c.Wipe()
+	case s.Key == "Esc", s.Key == "Ctrl-C":
+		c.TakeDraft(time.Now())
+	case s.Key == "Enter", s.Key == "KP-Enter":
+		h.send(c.TakeDraft(time.Now()))
+	}
+}
+
+// printable is text without what could not be seen.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// send leaves a message for the agent.
+func (h *Handler) send(draft control.Draft) {
+	text := strings.TrimSpace(draft.Text)
+	if text == "" {
+		return
+	}
+	h.tell(draft.To, "", text)
+	h.Status.Tell("sent to " + notice.Recipient(draft.To.Name) + ": “" + text + "”")
+}

@@ -1,0 +1,174 @@
+package requests
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/notice"
+)
+
+func (h *Handler) request(m *protocol.ControlRequest) {
+	level := control.Type
+	if m.Level == protocol.LevelDrive {
+		level = control.Drive
+	}
+	r := control.Request{
+		ID: m.RequestID, Agent: h.agent(m.AgentID, m.AgentName, m.TokenID), Level: level,
+		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
+	}
+	// Before the pump has it: that nobody waits for the answer any more may come next.
+	h.Observer.Post(func(time.Time) { h.answers.asks(r.Agent.ID, r.ID) })
+	ok := h.Pump.Post(func(now time.Time) {
+		err := h.ask(now, r)
+		h.Recorder.Requested(r, err)
+		if errors.Is(err, control.ErrBusy) && h.Control.State(now).Agent.ID != r.Agent.ID {
+			h.Status.Rival(r.Agent.ID)
+		}
+		if err != nil {
+			h.Link.Send(notNow(m.RequestID, err))
+		}
+	})
+	if !ok {
+		h.gone(m.RequestID)
+	}
+}
+
+// ask puts an agent's question. In a terminal of its own, to which nobody is attached, the agent need not ask. It runs on the
+// pump's goroutine.
+func (h *Handler) ask(now time.Time, r control.Request) error {
+	if h.Own == nil {
+		return h.Control.Request(now, r)
+	}
+	owner := h.Own.Agent()
+	if r.Agent.ID == owner.ID && h.Own.Unattended() && h.Control.Phase() == control.Observing {
+		h.Control.Own(now, r)
+		return nil
+	}
+	err := h.Control.Request(now, r)
+	if errors.Is(err, control.ErrNobody) {
+		return fmt.Errorf("this terminal is %s's own, and nobody is attached to be asked: a person attaches with gateway attach %s", owner.Name, h.SessionID)
+	}
+	return err
+}
+
+func (h *Handler) release(m *protocol.ControlRelease) {
+	why := control.Released
+	if m.Gone {
+		why = control.Link
+		h.book.Gone(m.AgentID)
+	}
+	ok := h.Pump.Post(func(now time.Time) {
+		if !h.Control.Release(now, m.AgentID, why) && !m.Gone {
+			h.refuse(m.RequestID, protocol.CodeNoGrant, "you do not have the keyboard: there is nothing to release")
+			return
+		}
+		if !m.Gone {
+			h.parting = notice.Reason(m.Note) // shown with the event, which comes when the queue is clean
+		}
+		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+	})
+	if !ok {
+		h.gone(m.RequestID)
+	}
+}
+
+// ControlEvent tells the agents of a change of control, after it has happened. dropped is what was accepted of their input and
+// not written, unsubmitted what was written since the last Enter, in bytes. It runs on the pump's goroutine.
+func (h *Handler) ControlEvent(e control.Event, dropped, unsubmitted int) {
+	ids := e.Requests
+	if len(ids) == 0 {
+		ids = []string{""}
+	}
+	var notes []string
+	if ids[0] != "" { // an answer, which the agent reads
+		notes = h.inbox.take(e.Agent.ID)
+	}
+	for _, id := range ids {
+		if e.Granted {
+			h.Link.Send(&protocol.ControlGrant{
+				ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, AgentName: e.Agent.Name,
+				Level: Level(e.Level), Epoch: e.Epoch, ExpiresAt: Milli(e.Until), Notes: notes,
+			})
+			continue
+		}
+		h.Link.Send(&protocol.ControlRevoke{
+			ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, Epoch: e.Epoch, Reason: Reason(e.Reason),
+			DroppedBytes: dropped, UnsubmittedBytes: unsubmitted, Notes: notes,
+		})
+	}
+	word := "granted"
+	if !e.Granted {
+		word = string(Reason(e.Reason))
+	}
+	h.Recorder.Changed(e, dropped, unsubmitted, h.parting)
+	parting := h.parting
+	h.parting = ""
+	if unsubmitted == 0 || e.Granted {
+		h.Status.Controlled(e, "", parting)
+	} else {
+		h.line.leftBehind(func(line string) { h.Status.Controlled(e, line, parting) }, func() {})
+	}
+	h.Observer.Post(func(time.Time) { h.decided(e, word, dropped > 0) })
+}
+
+// why is the sentence for an agent whose control ended.
+func why(r control.Reason) string {
+	switch r {
+	case control.Reclaimed:
+		return "the user took the keyboard back"
+	case control.Refused:
+		return "the user refused to give you the keyboard"
+	case control.Released:
+		return "you gave the keyboard back"
+	case control.Expired:
+		return "the time of your grant is over"
+	case control.Link:
+		return "your grant ended when the connection was lost"
+	case control.Absent:
+		return "your grant ended since you had no connection for 2 minutes"
+	case control.Exited:
+		return "the program has ended"
+	case control.Replaced:
+	}
+	return "your grant has ended"
+}
+
+// Level is a level as agents read it.
+func Level(l control.Level) protocol.Level {
+	if l == control.Drive {
+		return protocol.LevelDrive
+	}
+	return protocol.LevelType
+}
+
+// Reason is why control ended, as agents read it.
+func Reason(r control.Reason) protocol.Reason {
+	switch r {
+	case control.Reclaimed:
+		return protocol.ReasonReclaimed
+	case control.Refused:
+		return protocol.ReasonRefused
+	case control.Released:
+		return protocol.ReasonReleased
+	case control.Expired:
+		return protocol.ReasonExpired
+	case control.Exited:
+		return protocol.ReasonExited
+	case control.Link, control.Absent:
+		return protocol.ReasonLink
+	case control.Replaced:
+		return protocol.ReasonReplaced
+	}
+	return ""
+}
+
+// Milli is a time in Unix milliseconds, 0 for none.
+func Milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}

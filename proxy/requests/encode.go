@@ -1,0 +1,192 @@
+package requests
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/screen"
+)
+
+// enterGap is the time that an Enter comes after a character at least: programs that tell typing from pasting by its speed
+// take one that follows at once for a part of the text.
+const enterGap = 250 * time.Millisecond
+
+// escapeGap is how long an Escape key stands alone: less, and a program takes it and what follows for one key. A key that
+// interrupts gets the same, or what follows is thrown away with what came before.
+const escapeGap = 60 * time.Millisecond
+
+// lineEnds makes each end of a line what the Enter key sends.
+var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
+
+// encode makes the bytes of an input for the program's modes. It runs on the observer's goroutine.
+func (h *Handler) encode(in *typing, modes screen.Modes) ([]input.Piece, error) {
+	m := in.m
+	km := keys.Modes{
+		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
+		Backarrow: modes.Backarrow, KittyFlags: modes.KittyFlags,
+		ModifyOtherKeys: modes.ModifyOtherKeys, FormatOtherKeys: modes.FormatOtherKeys == 1,
+	}
+	state := h.Control.Newest()
+	var pieces []input.Piece
+	var err error
+	switch m.InputKind {
+	case protocol.InputKeys:
+		pieces, err = keyPieces(m.Data, km, h.Chord, state.Level == control.Drive)
+	case protocol.InputText:
+		pieces, err = textPieces(lineEnds.Replace(m.Data))
+	case protocol.InputPaste:
+		// What the kernel collects is not for who asked for the brackets: there they would be text.
+		settings, failed := h.Program.Line()
+		collects := failed == nil && settings.Canonical
+		pieces, err = pastePieces(m.Data, modes.BracketedPaste && !collects)
+	case protocol.InputMouse:
+		return h.point(in, modes, km)
+	case protocol.InputRaw:
+		pieces, err = textPieces(m.Data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.InputKind != protocol.InputKeys {
+		if err := h.reserved(m.Data); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.nested(pieces); err != nil {
+		return nil, err
+	}
+	return pieces, nil
+}
+
+// reserved refuses bytes that only a terminal may send: the reclaim key in any encoding, which may open another proxy's
+// notice further in, and answers to queries, which the program would take for the terminal's.
+func (h *Handler) reserved(data string) error {
+	var err error
+	look := func(u keys.Unit) {
+		switch u.Kind {
+		case keys.Reclaim, keys.Release:
+			err = &refusal{protocol.CodeReservedKey, "the data holds the reclaim key, which is the user's; under level drive it can be named as a key: ctrl-\\"}
+		case keys.Reply, keys.Focus:
+			err = &refusal{protocol.CodeForbidden, "the data holds an answer that only the user's terminal gives (" + strconv.QuoteToASCII(string(u.Bytes)) + ")"}
+		default: // keys and text
+		}
+	}
+	s := keys.NewScanner(h.Chord)
+	s.Scan([]byte(data), look)
+	s.Flush(look)
+	return err
+}
+
+// nested refuses the key that gives control while another proxy runs inside this session: the agent would answer its own
+// question there.
+func (h *Handler) nested(pieces []input.Piece) error {
+	confirms := false
+	s := keys.NewScanner(h.Chord)
+	for _, p := range pieces {
+		s.Scan(p.Bytes, func(u keys.Unit) { confirms = confirms || u.Kind == keys.Confirm })
+	}
+	if !confirms || h.Program.Foreground() != "proxy" {
+		return nil
+	}
+	return &refusal{protocol.CodeReservedKey, "another proxy runs in this session, and Ctrl+G would give control there: only its user presses that"}
+}
+
+// keyPieces encodes named keys.
+func keyPieces(names string, modes keys.Modes, chord keys.Chord, drive bool) ([]input.Piece, error) {
+	var pieces []input.Piece
+	typed := false // the key before types a character
+	for _, name := range strings.Fields(names) {
+		press, err := keys.Parse(name)
+		if err != nil {
+			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
+		}
+		if press.IsReclaim(chord, modes) && !drive {
+			return nil, &refusal{protocol.CodeReservedKey, "the key " + name + " is the user's way to take the keyboard back; only a grant of level drive may send it to the program"}
+		}
+		b, err := press.Encode(modes)
+		if err != nil {
+			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
+		}
+		if n := len(pieces); n > 0 && typed && press.IsEnter() {
+			pieces[n-1].Gap = enterGap
+		}
+		typed = press.IsText()
+		for range max(1, press.Count) {
+			p := piece(b)
+			if press.Interrupts() {
+				p.Gap = escapeGap
+			}
+			pieces = append(pieces, p)
+		}
+	}
+	if len(pieces) == 0 {
+		return nil, &refusal{protocol.CodeBadMessage, "no key is named: write names separated by blanks, as in: ctrl-x enter"}
+	}
+	return pieces, nil
+}
+
+// piece is one key, with the time an Escape key needs to be seen alone.
+func piece(b []byte) input.Piece {
+	p := input.Piece{Bytes: append([]byte(nil), b...)}
+	if len(b) == 1 && b[0] == 0x1b {
+		p.Gap = escapeGap
+	}
+	return p
+}
+
+// textPieces cuts text into pieces that end between keys.
+func textPieces(text string) ([]input.Piece, error) {
+	var pieces []input.Piece
+	for b := []byte(text); len(b) > 0; {
+		n := keys.Cut(b, input.PieceMax)
+		pieces = append(pieces, piece(b[:n]))
+		b = b[n:]
+	}
+	return pieces, nil
+}
+
+// pastePieces cleans what is pasted and brackets it if the program asked for that (DECSET 2004).
+func pastePieces(text string, bracketed bool) ([]input.Piece, error) {
+	clean := keys.CleanPaste(text)
+	if clean == "" {
+		return nil, &refusal{protocol.CodeBadMessage, "nothing is left to paste: control characters are not pasted"}
+	}
+	pieces, err := textPieces(clean)
+	if !bracketed || err != nil {
+		return pieces, err
+	}
+	pieces = append([]input.Piece{{Bytes: []byte(pasteBegins)}}, pieces...)
+	return append(pieces, input.Piece{Bytes: []byte(pasteEnds)}), nil
+}
+
+// The marks of a bracketed paste (xterm ctlseqs, DECSET 2004).
+const (
+	pasteBegins = "\x1b[200~"
+	pasteEnds   = "\x1b[201~"
+)
+
+// apart cuts pieces so that each ends with what a program may act on: what follows may be for another program.
+func apart(pieces []input.Piece) []input.Piece {
+	var cut []input.Piece
+	for _, p := range pieces {
+		if p.Say != "" {
+			p.Acts = true
+			cut = append(cut, p)
+			continue
+		}
+		for b := p.Bytes; len(b) > 0; {
+			n, acts := keys.CutAct(b)
+			part := input.Piece{Bytes: b[:n], Acts: acts}
+			if b = b[n:]; len(b) == 0 {
+				part.Gap = p.Gap
+			}
+			cut = append(cut, part)
+		}
+	}
+	return cut
+}

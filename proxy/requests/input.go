@@ -1,0 +1,138 @@
+package requests
+
+import (
+	"errors"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/line"
+)
+
+// typing is an input of an agent's as far as the user has to let it through: under a grant of level type, whatever would
+// submit or signal. The input is held whole, text and all, so that the user sees everything that one key lets through. It
+// belongs to the pump's goroutine.
+type typing struct {
+	h     *Handler
+	m     *protocol.Input
+	epoch uint64 // of the grant that it belongs to
+	began time.Time
+	from  uint64 // the screen's revision when the first byte was written
+	keys  string // what was put to the user last, "" for nothing
+	asked string // the whole of that question, as far as the answer is about it
+	let   bool   // the user let that through
+	does  string // what the mouse does, in words
+
+	excuse func(error) bool // see [input.Job.Excuse]
+	record Record
+
+	judged judgement // of the line, under level type; the observer's goroutine sets it before Prepare answers
+
+	written int // as the receipt says
+
+	// These belong to the observer's goroutine:
+	at       *protocol.Cell              // where the mouse acts
+	answered bool                        // the receipt is on its way
+	correct  func(*protocol.InputResult) // corrects it before that; nil if it is right
+	group    int                         // had the terminal when the input began to wait for the user's line, 0 if it did not
+}
+
+// input takes an agent's keystrokes. They are encoded, and their conditions checked, when the first byte would be written.
+func (h *Handler) input(m *protocol.Input) {
+	switch before, earlier := h.receipts.begin(m); {
+	case before == elsewhere:
+		h.Link.Send(&protocol.Error{
+			RequestID: m.RequestID, Code: protocol.CodeBadMessage, Field: "requestId",
+			Message: `field "requestId": was that of another input, so nothing of this one was typed: give each input an id of its own`,
+		})
+		return
+	case earlier != nil:
+		h.Link.Send(earlier)
+		return
+	case before == repeated:
+		return
+	}
+	epoch := m.Epoch
+	if epoch == 0 { // whoever does not say means the grant that there is
+		epoch = h.Control.Newest().Epoch
+	}
+	in := &typing{h: h, m: m, epoch: epoch, began: time.Now(), excuse: h.excuse(m, epoch), record: h.Recorder.Input(m, epoch)}
+	h.Pump.Offer(input.Job{
+		Agent: m.AgentID, Epoch: epoch, Size: len(m.Data), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
+		Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {
+			h.ready(in, left, time.Now(), func(pieces []input.Piece, err error) {
+				in.record.Look(time.Now())
+				answer(pieces, err)
+			}, answer)
+		},
+		Hold:    in.hold,
+		Excuse:  in.excuse,
+		Wrote:   in.record.Wrote,
+		Done:    func(r input.Receipt) { h.typed(in, r) },
+		Flushed: func(n int) { h.flushed(in, n) },
+	})
+}
+
+// ready prepares what is left of an input, all of it if that is nil, and answers on the observer's goroutine. Under level type it looks
+// again until the line stands still.
+func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer, gone func([]input.Piece, error)) {
+	ok := h.Observer.Post(func(now time.Time) {
+		if err := h.line.blocks(now); err != nil {
+			if in.group == 0 {
+				in.group = h.Program.ForegroundGroup()
+			}
+			gone(nil, err)
+			return
+		}
+		if left == nil && in.group != 0 && in.group != h.Program.ForegroundGroup() {
+			// What was meant for one program's line could be a command to another.
+			gone(nil, &refusal{protocol.CodeScreenChanged, "another program has the terminal since the input waited for the user's line"})
+			return
+		}
+		pieces, err := left, error(nil)
+		if left == nil {
+			in.from = h.Observer.Model().Rev()
+			pieces, err = h.prepare(in)
+		}
+		if err == nil && h.typeLevel() {
+			judged, still := h.line.judge(now, began, isText(pieces))
+			in.judged, in.does = judged, pieces[0].Say
+			if !still && (judged.prompt != line.Editor || !judged.read || in.submits(pieces)) {
+				time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
+				return
+			}
+		}
+		answer(pieces, err)
+	})
+	if !ok {
+		gone(nil, &refusal{protocol.CodeExited, "the program has ended"})
+	}
+}
+
+// isText reports whether pieces are text and keys that edit a line.
+func isText(pieces []input.Piece) bool {
+	for _, p := range pieces {
+		if p.Say != "" || keys.Submits(p.Bytes, false) {
+			return false
+		}
+	}
+	return true
+}
+
+// prepare checks the conditions of an input against the screen as it is now, and makes its bytes. It runs on the observer's goroutine.
+func (h *Handler) prepare(in *typing) ([]input.Piece, error) {
+	o := h.Observer
+	if no := o.Bars(time.Now()); no != nil && (in.excuse == nil || errors.Is(no, control.ErrHidden)) {
+		return nil, barred(no) // an excuse is for the pump to weigh, which will
+	}
+	if err := o.Expect(in.m.Expect); err != nil {
+		return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
+	}
+	pieces, err := h.encode(in, o.Model().Modes())
+	if err == nil && h.OneProgram {
+		pieces = apart(pieces)
+	}
+	return pieces, err
+}

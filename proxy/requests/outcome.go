@@ -1,0 +1,191 @@
+package requests
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/snapshot"
+)
+
+// settleLeast is what the screen gets to settle beyond the quiet time itself, however late the input was typed.
+const settleLeast = time.Second
+
+// refusal is why an input is not typed, in a word for programs and a sentence for the agent.
+type refusal struct {
+	code protocol.Code
+	say  string
+}
+
+func (r *refusal) Error() string { return r.say }
+
+// typed makes the receipt. It runs on the pump's goroutine.
+func (h *Handler) typed(in *typing, r input.Receipt) {
+	in.written = r.Written
+	result := &protocol.InputResult{
+		ID: protocol.NewID(), RequestID: in.m.RequestID, SessionID: h.SessionID,
+		WrittenBytes: r.Written, DroppedBytes: r.Dropped, UnsubmittedBytes: r.Unsubmitted,
+	}
+	if r.Written > 0 {
+		result.FromSeq = in.from
+	}
+	h.word(in, r, result)
+	in.record.Done(result, in.does, in.let)
+	if !h.Observer.Post(func(now time.Time) { h.settle(now, in, result) }) {
+		h.answer(result)
+	}
+}
+
+// word says in a receipt what became of the input and why. It runs on the pump's goroutine.
+func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult) {
+	result.Status, result.Reason, result.Message = fate(r)
+	if st := h.Control.State(time.Now()); r.Fate == input.UserTyping && st.Occupied {
+		result.Message = "the user has not submitted what stands on the line: " + strconv.Quote(st.Line)
+	}
+	if no, ok := in.refused(r); ok {
+		result.Status, result.Reason, result.Message, result.DroppedBytes = protocol.StatusRefused, no.code, no.say, 0
+		if r.Held {
+			result.Ended = protocol.ReasonReclaimed
+		}
+	}
+	if no := h.Control.Barred(); no != nil && r.Fate == input.Dropped && h.Control.Phase() == control.Granted {
+		result.Reason, result.Message = barred(no).code, barred(no).say
+		if r.Written == 0 {
+			result.Status = protocol.StatusRefused
+		}
+	}
+	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
+		if e := h.Control.LastEnd(); e.Reason != 0 && e.Agent.ID == in.m.AgentID {
+			result.Ended, result.Message = Reason(e.Reason), why(e.Reason)
+			if r.Fate != input.Dropped {
+				result.UnsubmittedBytes = h.Control.Left()
+			}
+		}
+	}
+	if result.Reason == protocol.CodeSecretPrompt && h.unattended() {
+		result.Message = h.nobodyAnswers()
+	}
+}
+
+// flushed corrects the receipt of an input that was written, and of which the last n bytes were taken back from the program
+// unread when control ended. If the agent has it already, the correction is for whoever repeats the input, and the end of
+// the grant counts the bytes. It runs on the pump's goroutine.
+func (h *Handler) flushed(in *typing, n int) {
+	now := protocol.InputResult{WrittenBytes: in.written - n, DroppedBytes: n}
+	h.word(in, input.Receipt{Fate: input.Dropped, Written: now.WrittenBytes, Dropped: n}, &now)
+	in.record.Flushed(in.written, n, now.Reason)
+	correct := func(r *protocol.InputResult) {
+		r.WrittenBytes, r.DroppedBytes, r.UnsubmittedBytes = now.WrittenBytes, now.DroppedBytes, now.UnsubmittedBytes
+		r.Status, r.Reason, r.Message, r.Ended = now.Status, now.Reason, now.Message, now.Ended
+	}
+	h.Observer.Post(func(time.Time) {
+		if in.answered {
+			h.receipts.correct(in.m.RequestID, correct)
+		} else {
+			in.correct = correct
+		}
+	})
+}
+
+// barred words why a grant pauses.
+func barred(why error) *refusal {
+	if errors.Is(why, control.ErrHidden) {
+		return &refusal{protocol.CodeBlackout, "the user hides the screen; your grant goes on when it is shown again"}
+	}
+	return &refusal{protocol.CodeSecretPrompt, "the program asks the user for a password, which the user types; your grant goes on afterwards"}
+}
+
+// fate words what became of an input.
+func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
+	status := protocol.StatusDropped
+	if r.Written == 0 {
+		status = protocol.StatusRefused
+	}
+	switch r.Fate {
+	case input.Written:
+		return protocol.StatusWritten, "", ""
+	case input.Dropped:
+		return protocol.StatusDropped, protocol.CodeNoGrant, "your grant ended"
+	case input.NotReading:
+		return status, protocol.CodeNotReading, "the program has not read its input for two seconds"
+	case input.UserTyping:
+		return status, protocol.CodeUserTyping, "the user is typing"
+	case input.Gone:
+		return status, protocol.CodeExited, "the program has ended"
+	case input.Elsewhere:
+		return status, protocol.CodeOtherProgram, "the grant is for one program, and another one has the terminal"
+	case input.Busy:
+		return status, protocol.CodeNotReading, "the grant is for one program, which gets nothing typed ahead: it has not asked for more since what was typed before"
+	case input.Refused:
+	}
+	if no, ok := errors.AsType[*refusal](r.Err); ok {
+		return status, no.code, no.say
+	}
+	switch {
+	case errors.Is(r.Err, control.ErrSecret), errors.Is(r.Err, control.ErrHidden):
+		return status, barred(r.Err).code, barred(r.Err).say
+	case errors.Is(r.Err, control.ErrStale):
+		return status, protocol.CodeStaleEpoch, "the grant this input belongs to has ended"
+	case errors.Is(r.Err, control.ErrNoGrant):
+		return status, protocol.CodeNoGrant, "you do not have the keyboard"
+	case errors.Is(r.Err, input.ErrFull):
+		return status, protocol.CodeBusy, r.Err.Error()
+	}
+	return status, protocol.CodeUnavailable, "the input could not be typed"
+}
+
+// settle answers at once, or when the screen has been quiet for as long as the agent wants. It runs on the observer's goroutine. The
+// agent's time began when its input came; one that had to wait for the user gets a little for this all the same.
+func (h *Handler) settle(now time.Time, in *typing, result *protocol.InputResult) {
+	m := in.m
+	h.pointer.landed(in, result)
+	if result.Status != protocol.StatusWritten && result.UnsubmittedBytes > 0 {
+		h.line.leftBehind(func(line string) {
+			result.LeftOnLine = line
+			h.answerNow(time.Now(), in, result)
+		}, func() { h.answer(result) })
+		return
+	}
+	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
+		h.answerNow(now, in, result)
+		return
+	}
+	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs})
+	if err != nil {
+		h.answerNow(now, in, result)
+		return
+	}
+	h.Observer.Wait(now, false, snapshot.Wait{
+		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: later(in.began.Add(patience(m.TimeoutMs)), now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast)),
+		Done: func(snapshot.Result) { h.answerNow(time.Now(), in, result) },
+	}, func(error) { h.answerNow(now, in, result) })
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (h *Handler) answerNow(now time.Time, in *typing, result *protocol.InputResult) {
+	m := in.m
+	if in.answered = true; in.correct != nil {
+		in.correct(result)
+	}
+	result.Notes = h.inbox.take(m.AgentID)
+	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
+		h.answers.take(m.AgentID) // it knows from this whether it may type
+	}
+	result.Frame = h.Observer.Answer(now)
+	result.Seq = result.Frame.Seq
+	h.answer(result)
+}
+
+func (h *Handler) answer(result *protocol.InputResult) {
+	h.receipts.finish(result)
+	h.Link.Send(result)
+}

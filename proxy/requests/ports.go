@@ -1,0 +1,188 @@
+package requests
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/mouse"
+	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/snapshot"
+)
+
+// Observer owns the terminal model. Post may be called from any goroutine, everything else only in a function given to it.
+type Observer interface {
+	// Post has do run on the observer's goroutine; false says that this has ended.
+	Post(do func(now time.Time)) bool
+	Model() *screen.Screen
+	// Redact covers what looks like a secret in text, of which ahead bytes were read before.
+	Redact(text string, ahead int) string
+	// Settles is when the screen counts as settled unless something changes before, and LastChange when it changed last.
+	Settles() time.Time
+	LastChange() time.Time
+	// CaughtUp reports whether the program has read all that was typed, and the model was fed all that the program printed.
+	CaughtUp() bool
+	// RunsCommand reports whether the shell that has the terminal said that it runs a command.
+	RunsCommand() bool
+
+	// Bars says why an agent's input is not to be typed now, nil if it may be: [control.ErrHidden] or [control.ErrSecret].
+	Bars(now time.Time) error
+	// Expect says why what an input expects of the screen does not hold, nil if it does. The error is for the agent.
+	Expect(e *protocol.Expect) error
+	// Locate finds a text on the screen, and WordAt names what stands in a cell.
+	Locate(text string) (mouse.Cell, error)
+	WordAt(c mouse.Cell) string
+
+	// Answer is the screen for an answer. AnswerRead and AnswerWait fill in answers; the error is about the line asked for.
+	Answer(now time.Time) *protocol.Frame
+	AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error
+	AnswerWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult)
+	// Wait opens a wait; looking says that it is for the program to wait for input. refused is called in place of w.Done where
+	// there are too many, or it is open already: [snapshot.ErrWaitOpen].
+	Wait(now time.Time, looking bool, w snapshot.Wait, refused func(error))
+	// CancelWait ends a wait without an answer, false where there is none.
+	CancelWait(id string) bool
+	// DecideWaits ends those waits for a decision about control that match accepts; word says how it was decided.
+	DecideWaits(match func(id string) bool, word string)
+}
+
+// Pump is alone in writing to the program. Any goroutine may call it.
+type Pump interface {
+	// Post has do run on the pump's goroutine; false says that the program has ended.
+	Post(do func(now time.Time)) bool
+	// Offer has an input typed when its turn comes.
+	Offer(j input.Job)
+}
+
+// Control decides who may type, see [control.Machine]. It belongs to the pump's goroutine, but for Newest.
+type Control interface {
+	// Newest is the state after the pump's last turn. Any goroutine may ask.
+	Newest() control.State
+	State(now time.Time) control.State
+	Phase() control.Phase
+	Epoch() uint64
+	LastEnd() control.Event
+	// Left is how many bytes were not submitted when control ended last.
+	Left() int
+
+	Request(now time.Time, r control.Request) error
+	// Own gives an agent the keyboard of its own terminal.
+	Own(now time.Time, r control.Request)
+	Release(now time.Time, agentID string, why control.Reason) bool
+	Connected(now time.Time, agentID string, yes bool)
+	Muted(a control.Agent) bool
+
+	Give(now time.Time, g control.Gift) error
+	Reclaim(now time.Time, by string) bool
+	Hide(now time.Time, on bool) bool
+
+	// Hold puts an input to the user; Barred says why the grant pauses.
+	Hold(now time.Time, h control.Held) error
+	Barred() error
+	// Occupied reports whether input waits for the user's line; Occupy and Vacate say what stands there, and that nothing does.
+	Occupied() bool
+	Occupy(now time.Time, line string)
+	Vacate(now time.Time)
+
+	// The user's message to an agent.
+	Correspondent(heard control.Heard) control.Agent
+	Drafting() bool
+	Write(now time.Time, heard control.Heard) control.Act
+	Append(text string)
+	Rub()
+	Wipe()
+	TakeDraft(now time.Time) control.Draft
+}
+
+// Link is the way to the agents. It never waits.
+type Link interface{ Send(m protocol.Message) }
+
+// Program is what is asked about the program. Each answer takes system calls; any goroutine may ask.
+type Program interface {
+	// Line and Settings are the line settings; an error says that nobody can read them any more.
+	Line() (child.Line, error)
+	Settings() (child.Settings, error)
+	// Foreground names the program in the foreground, ForegroundGroup is its process group; "" and 0 when nobody knows.
+	Foreground() string
+	ForegroundGroup() int
+	// GroupLeader is the process that leads this group.
+	GroupLeader() (l child.GroupLeader, ok bool)
+	// BlockedOn says what the foreground waits for; known is false where the system does not tell.
+	BlockedOn() (b child.Blocked, known bool)
+	// Kill ends the program at once.
+	Kill()
+}
+
+// Terminal is what answers the program's questions about its size. Any goroutine may ask.
+type Terminal interface {
+	// CellSize is the size of a cell in pixels, 0 where nobody knows.
+	CellSize() (width, height int)
+}
+
+// Status is the proxy's own line on the user's screen. It never waits, and may be called from any goroutine.
+type Status interface {
+	// Attended notes that an agent asked for something, and Rival that one asked for the keyboard that another one has.
+	Attended()
+	Rival(agentID string)
+	// Controlled says what became of control; line is what the agent left on the line, and note its own word.
+	Controlled(e control.Event, line, note string)
+	// Fits reports whether the user can read all of the question about an input on a screen of this size.
+	Fits(agent string, q control.Held, cols, rows int) bool
+	// Tell says something for a moment.
+	Tell(text string)
+	// Hear takes a message for the user. The error is a sentence for its sender.
+	Hear(m Message) error
+	// Heard is the agent's message that the user saw last.
+	Heard() control.Heard
+}
+
+// Message is what an agent, or a person elsewhere, says to the user.
+type Message struct {
+	Who  string        // stands before it
+	Text string        // as [notice.Message] makes it
+	From control.Agent // zero for the proxy
+	Came time.Time
+	// Tell says once what becomes of it: it is on the screen (""), or waits. It may be nil.
+	Tell func(protocol.Waiting)
+}
+
+// Recorder takes down what agents do, if the session is recorded. It never waits.
+type Recorder interface {
+	// Requested is an agent's question, with the error if it was refused at once; Changed a change of control, note being the
+	// agent's own word as it gives the keyboard back. Both belong to the pump's goroutine.
+	Requested(r control.Request, err error)
+	Changed(e control.Event, dropped, unsubmitted int, note string)
+	// Said is what an agent wrote to the user, and Told what it was told: by "" for the user at the session's own terminal.
+	Said(from control.Agent, text string)
+	Told(to control.Agent, by, text string)
+	// Input begins to follow an input.
+	Input(m *protocol.Input, epoch uint64) Record
+}
+
+// Record follows one input from its screen to its receipt.
+type Record interface {
+	// Look keeps the screen as it is now. It runs on the observer's goroutine, the others on the pump's.
+	Look(now time.Time)
+	// Wrote takes what the program took, Done the receipt: does says what the mouse did, and allowed that the user let the
+	// input through.
+	Wrote(p []byte)
+	Done(receipt *protocol.InputResult, does string, allowed bool)
+	// Flushed says that of the written bytes the last n were taken back from the program unread.
+	Flushed(written, n int, why protocol.Code)
+}
+
+// Own is what a session has that an agent started, in place of a user's terminal.
+type Own interface {
+	// Agent started the session; its ID is "" where a person did.
+	Agent() control.Agent
+	// Unattended reports whether nobody is there to be asked. Any goroutine may ask.
+	Unattended() bool
+	// Touch notes that somebody did something.
+	Touch()
+	// Handle does what a message of an attached person says; false says that the program has ended.
+	Handle(m protocol.Message) bool
+	// Stop ends the session as a closing terminal would.
+	Stop()
+}

@@ -1,0 +1,118 @@
+package requests
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/snapshot"
+)
+
+// defaultWait is how long a wait lasts that sets no limit.
+const defaultWait = 10 * time.Second
+
+func (h *Handler) read(m *protocol.Read) {
+	o := h.Observer
+	ok := o.Post(func(now time.Time) {
+		r := &protocol.ReadResult{ID: protocol.NewID(), RequestID: m.RequestID, SessionID: h.SessionID}
+		if err := o.AnswerRead(now, m, r); err != nil {
+			h.Link.Send(&protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBadMessage, Message: err.Error(), Field: "fromLine"})
+			return
+		}
+		if m.Notes && !r.Frame.Blackout.Hidden() {
+			r.Notes = h.inbox.take(m.AgentID)
+		}
+		h.Link.Send(r)
+	})
+	if !ok {
+		h.gone(m.RequestID)
+	}
+}
+
+func (h *Handler) wait(m *protocol.Wait) {
+	condition, err := snapshot.Compile(m.Until)
+	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
+		bad.RequestID = m.RequestID
+		h.Link.Send(bad.Reply())
+		return
+	}
+	ok := h.Observer.Post(func(now time.Time) {
+		if m.Until.Control {
+			word := h.answers.take(m.AgentID)
+			if word == "" && h.inbox.waits(m.AgentID) {
+				word = "message"
+			}
+			if word != "" {
+				h.waited(now, m, snapshot.Result{End: snapshot.Met, Matched: word})
+				return
+			}
+		}
+		if m.Until.Control {
+			h.deciding[m.RequestID] = m.AgentID
+		}
+		h.Observer.Wait(now, m.Until.Waiting, snapshot.Wait{
+			ID: m.RequestID, Condition: condition, AfterSeq: m.AfterSeq, Deadline: now.Add(patience(m.TimeoutMs)),
+			Done: func(r snapshot.Result) { h.waited(time.Now(), m, r) },
+		}, func(err error) {
+			// Asked again, over the connection that follows one that was lost, it is the same wait: its answer goes there.
+			if !errors.Is(err, snapshot.ErrWaitOpen) {
+				h.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+			}
+		})
+	})
+	if !ok {
+		h.gone(m.RequestID)
+	}
+}
+
+// cancel ends a wait that nobody waits for any more, or keeps the answer to a request for control for the agent's next one.
+func (h *Handler) cancel(m *protocol.Cancel) {
+	h.Observer.Post(func(time.Time) {
+		if h.Observer.CancelWait(m.RequestID) {
+			delete(h.deciding, m.RequestID)
+			return
+		}
+		if agent := h.answers.leave(m.RequestID); agent != "" && slices.Contains(slices.Collect(maps.Values(h.deciding)), agent) {
+			word, sent := h.answers.take(agent), false
+			h.Observer.DecideWaits(func(id string) bool {
+				met := !sent && h.deciding[id] == agent
+				sent = sent || met
+				return met
+			}, word)
+		}
+	})
+}
+
+// decided ends the waits of one agent for a decision about its request, or for the end of its control. heard says that the agent
+// is told otherwise: its input was dropped.
+func (h *Handler) decided(e control.Event, word string, heard bool) {
+	if e.Granted || e.Reason != control.Replaced {
+		h.Observer.DecideWaits(func(id string) bool {
+			agent, ok := h.deciding[id]
+			ok = ok && agent == e.Agent.ID
+			heard = heard || ok
+			return ok
+		}, word)
+	}
+	h.answers.decided(e, word, heard)
+}
+
+func (h *Handler) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
+	delete(h.deciding, m.RequestID)
+	out := &protocol.WaitResult{
+		ID: protocol.NewID(), RequestID: m.RequestID, SessionID: h.SessionID, Met: r.End == snapshot.Met, Matched: r.Matched,
+		Notes: h.inbox.take(m.AgentID),
+	}
+	h.Observer.AnswerWait(now, m, out)
+	h.Link.Send(out)
+}
+
+func patience(ms int64) time.Duration {
+	if ms == 0 {
+		return defaultWait
+	}
+	return time.Duration(ms) * time.Millisecond
+}
