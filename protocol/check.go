@@ -63,7 +63,7 @@ func (c *checks) required(field, value string, limit int) *checks {
 
 func (c *checks) between(field string, value, low, high int64) *checks {
 	if value < low || value > high {
-		c.fail(CodeBadMessage, field, "is %d, it must be %d to %d", value, low, high)
+		c.fail(CodeBadMessage, field, "is %d, must be %d to %d", value, low, high)
 	}
 	return c
 }
@@ -80,7 +80,7 @@ func (c *checks) oneOf(field, value string, allowed ...string) *checks {
 			named = append(named, a)
 		}
 	}
-	c.fail(CodeBadMessage, field, "is %.64q, it must be one of: %s", value, strings.Join(named, ", "))
+	c.fail(CodeBadMessage, field, "is %.64q, must be one of: %s", value, strings.Join(named, ", "))
 	return c
 }
 

@@ -102,7 +102,7 @@ func fieldError(err error, requestID string) *FieldError {
 		out.Say = "the frame must be a JSON object, not " + article(mistyped.Value)
 	default:
 		out.Field = mistyped.Field
-		out.Say = fmt.Sprintf("is a JSON %.64s, it must be %s", mistyped.Value, cmp.Or(jsonWords[mistyped.Type.Kind()], "an object"))
+		out.Say = fmt.Sprintf("is a JSON %.64s, must be %s", mistyped.Value, cmp.Or(jsonWords[mistyped.Type.Kind()], "an object"))
 	}
 	return out
 }

@@ -13,7 +13,7 @@ func TestSay(t *testing.T) {
 	dir := alone(t)
 	p := &terminal{id: "sh-1"}
 	p.share(t, dir)
-	require.Equal(t, result{0, "delivered: it stands on the user's screen\n", ""}, command(t, "say", "sh-1", "all\u202e is", "done", "--as", "ada"))
+	require.Equal(t, result{0, "delivered: it is on the user's screen\n", ""}, command(t, "say", "sh-1", "all\u202e is", "done", "--as", "ada"))
 	require.Equal(t, []string{protocol.FromAgent, "ada", "all is done"}, []string{p.said[0].From, p.said[0].AgentName, p.said[0].Text})
 	p.waiting = protocol.WaitsForSecret
 	require.Contains(t, command(t, "say", "sh-1", "x").out, "waiting for the user: the program asks them for a password")
@@ -27,8 +27,8 @@ func TestSay(t *testing.T) {
 		say    string
 	}{
 		{[]string{"sh-1"}, statusUsage, "missing argument"},
-		{[]string{"sh-1", "\u200b"}, statusUsage, "nothing that the user could read"},
-		{[]string{"sh-1", strings.Repeat("x", 301)}, statusUsage, "301 characters long, at most 300"},
+		{[]string{"sh-1", "\u200b"}, statusUsage, "the text is empty"},
+		{[]string{"sh-1", strings.Repeat("x", 301)}, statusUsage, "301 characters long; the limit is 300"},
 		{[]string{"sh-1", "x", "--to", "all"}, statusUsage, "must be user or agent"},
 		{[]string{"sh-1", "x", "--to", "agent", "--as", "ada"}, statusUsage, "--as cannot be used with --to agent"},
 		{[]string{"sh-1", "\u200b", "--to", "agent"}, statusUsage, "the message is empty"},

@@ -25,7 +25,7 @@ func (g Guard) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.HostAllowed(r.Host):
-			http.Error(w, "this server is not called by that name: add it to the allowed hosts", http.StatusForbidden)
+			http.Error(w, "unknown host name: add it to the allowed hosts", http.StatusForbidden)
 		case !g.OriginAllowed(r):
 			http.Error(w, "pages of that origin may not connect: add it to the allowed origins", http.StatusForbidden)
 		default:

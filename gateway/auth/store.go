@@ -276,10 +276,10 @@ func checkPrivate(path string) error {
 
 func checkMode(name string, info fs.FileInfo, most fs.FileMode) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Getuid() {
-		return fmt.Errorf("%s belongs to user %d and not to you: secrets are kept in files of your own", name, st.Uid)
+		return fmt.Errorf("%s belongs to user %d, not to you: keep secrets in files of your own", name, st.Uid)
 	}
 	if info.Mode().Perm()&^most != 0 {
-		return fmt.Errorf("%s has mode %04o, others could get at the tokens: chmod %o %s", name, info.Mode().Perm(), most, name)
+		return fmt.Errorf("%s has mode %04o, so other users can access the tokens: chmod %o %s", name, info.Mode().Perm(), most, name)
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func number(q url.Values, name string, otherwise, low, high uint64) (uint64, err
 	}
 	n, err := strconv.ParseUint(q.Get(name), 10, 64)
 	if err != nil || n < low || n > high {
-		return 0, badField(name, fmt.Sprintf("is %.32q, it must be a whole number from %d to %d", q.Get(name), low, high))
+		return 0, badField(name, fmt.Sprintf("is %.32q, must be a whole number from %d to %d", q.Get(name), low, high))
 	}
 	return n, nil
 }
@@ -167,7 +167,7 @@ func word(q url.Values, name string, allowed ...string) (string, error) {
 		return allowed[0], nil
 	}
 	if !slices.Contains(allowed, q.Get(name)) {
-		return "", badField(name, fmt.Sprintf("is %.32q, it must be one of: %s", q.Get(name), strings.Join(allowed, ", ")))
+		return "", badField(name, fmt.Sprintf("is %.32q, must be one of: %s", q.Get(name), strings.Join(allowed, ", ")))
 	}
 	return q.Get(name), nil
 }

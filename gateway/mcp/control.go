@@ -86,10 +86,10 @@ func clientName(req *mcp.CallToolRequest) string {
 func sentence(field, reason string) (string, error) {
 	reason = strings.Join(strings.Fields(text.Clean(reason)), " ")
 	if len(reason) > protocol.MaxReason {
-		return "", fmt.Errorf("%s is %d bytes long, at most %d are shown to the user: say it shorter", field, len(reason), protocol.MaxReason)
+		return "", fmt.Errorf("%s is %d bytes long; the limit is %d: make it shorter", field, len(reason), protocol.MaxReason)
 	}
 	if reason == "" && field == "reason" {
-		return "", errors.New("reason holds nothing that the user could read: say in one sentence what you want to do")
+		return "", errors.New("reason is empty: say in one sentence what you want to do")
 	}
 	return reason, nil
 }

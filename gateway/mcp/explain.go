@@ -23,7 +23,7 @@ func explainPlainly(err error) string {
 	out := text.Refusal(refused.Code, refused.Message)
 	next := next(refused.Code)
 	if refused.RetryAfterMs > 0 {
-		next = "do not ask before that, nor then if the user does not want it; terminal_read still works"
+		next = "wait until then, and ask again only if the user may want it; terminal_read still works"
 	}
 	if next != "" {
 		out += "; " + next

@@ -59,7 +59,7 @@ func (h *HTTP) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Header.Get(headerSessionID) == "" && r.Method == http.MethodPost && !h.room() {
-		http.Error(w, "this agent has too many sessions open: end some with DELETE", http.StatusServiceUnavailable)
+		http.Error(w, "too many sessions for this agent: end some with DELETE", http.StatusServiceUnavailable)
 		return
 	}
 	h.legacy.ServeHTTP(w, r)

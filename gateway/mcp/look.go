@@ -97,11 +97,11 @@ func (in readArgs) check() error {
 	case in.View == "changes" && in.SinceRev == nil:
 		return errors.New("view changes needs since_rev: the rev in the header of what you saw last")
 	case in.View != "changes" && in.SinceRev != nil:
-		return errors.New("since_rev belongs to view changes")
+		return errors.New("since_rev needs view changes")
 	case in.View == "changes" && in.Lines > 0:
-		return errors.New("lines belongs to the views screen and history")
+		return errors.New("lines needs view screen or history")
 	case in.View != "history" && in.Start != nil:
-		return errors.New("start belongs to view history")
+		return errors.New("start needs view history")
 	case in.View == "history" && in.Image:
 		return errors.New("an image shows the screen only, not history: leave view or image out")
 	}
@@ -303,7 +303,7 @@ func (s *Server) await(ctx context.Context, req *mcp.CallToolRequest, ask *proto
 func (s *Server) matched(got *protocol.WaitResult, until protocol.Until) string {
 	switch {
 	case !got.Met && got.ExitCode != nil:
-		return fmt.Sprintf("matched: false (the program ended with exit status %d: it will not come true)", *got.ExitCode)
+		return fmt.Sprintf("matched: false (the program ended first, with exit status %d)", *got.ExitCode)
 	case !got.Met:
 		return "matched: false (timeout)"
 	case got.ExitCode != nil:

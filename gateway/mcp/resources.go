@@ -147,7 +147,7 @@ func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error
 	at := w.open[uri]
 	if at == nil {
 		if len(w.open) >= maxWatches {
-			return fmt.Errorf("you watch %d resources already: unsubscribe from some first", maxWatches)
+			return fmt.Errorf("you already watch %d resources: unsubscribe from some first", maxWatches)
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		at = &watch{stop: stop, subscribers: make(map[*mcp.ServerSession]int)}

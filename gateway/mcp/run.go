@@ -42,7 +42,7 @@ func (s *Server) closeTools() []tool {
 			"End a terminal that you started with terminal_run, and everything that runs in it, as closing its window would. Its last screen can still be read for a while.",
 			&mcp.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.closeTerminal,
 			param{name: "terminal", kind: "string", required: true, about: "Id from terminal_run or terminal_list."},
-			param{name: "force", kind: "boolean", about: "Kill at once, without giving the program time to tidy up."}),
+			param{name: "force", kind: "boolean", about: "Kill it at once, without time to clean up."}),
 	}
 }
 
@@ -72,7 +72,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 		Command: in.Program, Args: in.Args, Cwd: in.Cwd, Cols: in.Cols, Rows: in.Rows, AgentName: clientName(req),
 	})
 	if err != nil {
-		return "", fmt.Errorf("nothing was started: %w", err)
+		return "", fmt.Errorf("cannot start the program: %w", err)
 	}
 	started := "started " + id + ": its keyboard is yours, and terminal_close ends it"
 	info, err := s.find(ctx, id)
@@ -95,7 +95,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	case got.ExitCode != nil:
 		started += fmt.Sprintf("\nthe program has ended already, with exit status %d", *got.ExitCode)
 	case !got.Met:
-		started += "\nthe screen had not settled when the time was over; the program is still running"
+		started += "\nthe screen had not settled in time; the program is still running"
 	}
 	if note := text.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
 		started += "\n" + note + ": terminal_read with view history shows " + map[bool]string{true: "the last of them", false: "them"}[got.ExitCode != nil]
@@ -149,7 +149,7 @@ func (s *Server) closeTerminal(ctx context.Context, req *mcp.CallToolRequest, in
 	case err != nil:
 		return "", err
 	case !got.Met || got.ExitCode == nil:
-		return "", fmt.Errorf("%s has not ended within %s; terminal_close with force kills it", info.SessionID, text.Span(closeWithin))
+		return "", fmt.Errorf("%s did not end within %s; terminal_close with force kills it", info.SessionID, text.Span(closeWithin))
 	}
 	return closed(info, *got.ExitCode), nil
 }

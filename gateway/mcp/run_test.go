@@ -82,8 +82,8 @@ func TestRunSaysWhatBecameOfTheWait(t *testing.T) {
 	}{
 		"met":           {args{"wait_for": "text", "value": "eggs"}, protocol.WaitResult{Met: true}, "\nmatched: true\n"},
 		"time over":     {args{"wait_for": "text", "value": "x"}, protocol.WaitResult{}, "\nmatched: false (timeout); it is still running: go on with"},
-		"ended":         {args{"wait_for": "text", "value": "x"}, protocol.WaitResult{ExitCode: new(3)}, "ended with exit status 3: it will not come true)\n"},
-		"not settled":   {nil, protocol.WaitResult{}, "\nthe screen had not settled when the time was over; the program is still running\n"},
+		"ended":         {args{"wait_for": "text", "value": "x"}, protocol.WaitResult{ExitCode: new(3)}, "ended first, with exit status 3)\n"},
+		"not settled":   {nil, protocol.WaitResult{}, "\nthe screen had not settled in time; the program is still running\n"},
 		"ended already": {nil, protocol.WaitResult{ExitCode: new(0)}, "\nthe program has ended already, with exit status 0\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestRunThatFailsSaysWhatIsTrue(t *testing.T) {
 	h.refuse = errors.New("vim: command not found: is it installed, and in your PATH?")
 	text, isError := call(t, s, "terminal_run", args{"program": "vim"})
 	require.True(t, isError)
-	require.Equal(t, "error: nothing was started: vim: command not found: is it installed, and in your PATH?", text)
+	require.Equal(t, "error: cannot start the program: vim: command not found: is it installed, and in your PATH?", text)
 
 	h.refuse = nil
 	h.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
@@ -128,9 +128,9 @@ func TestRunThatFailsSaysWhatIsTrue(t *testing.T) {
 		want string
 	}{
 		{args{}, `parameter "program" is missing`},
-		{args{"program": "vim", "wait_for": "control"}, `"wait_for" is "control", it must be one of`},
+		{args{"program": "vim", "wait_for": "control"}, `"wait_for" is "control", must be one of`},
 		{args{"program": "vim", "wait_for": "regex", "value": "("}, "does not compile"},
-		{args{"program": "vim", "args": "x"}, `parameter "args" is a JSON string, it must be of type array`},
+		{args{"program": "vim", "args": "x"}, `parameter "args" is a JSON string, must be of type array`},
 	} {
 		text, isError = call(t, s, "terminal_run", c.with)
 		require.True(t, isError)

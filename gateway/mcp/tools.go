@@ -45,7 +45,7 @@ type param struct {
 var (
 	terminalParam = param{name: "terminal", kind: "string", about: "Id from terminal_list. May be left out when exactly one terminal runs."}
 	timeoutParam  = param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait, in milliseconds. Default 10000."}
-	tokensParam   = param{name: "max_tokens", kind: "integer", low: text.MinTokens, high: text.MaxTokens, about: "At most so many tokens of answer, counted high; what is left out is named. Default 10000."}
+	tokensParam   = param{name: "max_tokens", kind: "integer", low: text.MinTokens, high: text.MaxTokens, about: "Limit the answer to about this many tokens; it says what is left out. Default 10000."}
 	valueParam    = param{name: "value", kind: "string", about: "What to look for with text, regex (RE2) and gone; the quiet time with idle, like 500ms."}
 )
 
@@ -61,10 +61,10 @@ func (s *Server) tools() []tool {
 			param{name: "view", kind: "string", enum: []string{"screen", "history", "changes"}, about: "screen (default), history (rows that scrolled off, then the screen), or changes (what is new after since_rev: rows that changed or moved, and those that scrolled off meanwhile)."},
 			param{name: "since_rev", kind: "integer", about: "With view changes: the rev of what you have seen."},
 			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "With view history: how many rows of history, default 200. With view screen: only the last rows of the screen."},
-			param{name: "start", kind: "integer", about: "With view history: the line to begin with, by the number that answers name. Left out: the newest rows."},
+			param{name: "start", kind: "integer", about: "With view history: the line number to start at, as printed in answers. Default: the newest rows."},
 			tokensParam, imageParam),
-		define("terminal_wait", "Wait for a fact",
-			"Wait until something is so, instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or (control) the user answered your request for the keyboard, took it back, or wrote to you. A timeout is no error.",
+		define("terminal_wait", "Wait for a condition",
+			"Wait for a condition instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or (control) the user answered your request for the keyboard, took it back, or wrote to you. A timeout is not an error.",
 			readOnly(), true, s.wait, terminalParam,
 			param{name: "for", kind: "string", enum: text.Conditions, required: true, about: "What to wait for."},
 			valueParam,
@@ -74,17 +74,17 @@ func (s *Server) tools() []tool {
 			"Ask the user to let you type into a terminal. They see your reason and answer at the terminal; until then the answer is pending.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
 			param{name: "reason", kind: "string", required: true, about: "One sentence for the user: what you want to do. At most 500 bytes."},
-			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a shell's or REPL's prompt; Enter and the like, and all input elsewhere, wait until the user lets them through."},
-			param{name: "seconds", kind: "integer", high: maxSeconds, about: "How long you need it. The user limits it, to 10 minutes unless they chose otherwise."},
+			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a shell's or REPL's prompt; Enter, similar keys and all input elsewhere wait until the user lets them through."},
+			param{name: "seconds", kind: "integer", high: maxSeconds, about: "How long you need it. The user's limit applies, 10 minutes by default."},
 			param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait for the answer, in milliseconds. Default 30000."}),
 		define("terminal_send", "Type into a terminal",
 			"Type and click, while you have control, then see what changed once the screen settled. Order: the mouse, then text or paste, then keys, then Enter. The mouse works where the header of the screen says mouse. Names of keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. "+rowsCount,
 			&mcp.ToolAnnotations{DestructiveHint: new(true), OpenWorldHint: new(true)}, true, s.send, terminalParam,
-			param{name: "text", kind: "string", about: "Typed as it is, without Enter; the line end of a single line is Enter. Several lines go in as one paste where the program can take that."},
+			param{name: "text", kind: "string", about: "Typed as it is, without Enter; a newline at the end of a single line is Enter. Several lines go in as one paste where the program can take that."},
 			param{name: "paste", kind: "string", about: "Pasted in one piece (bracketed paste)."},
 			param{name: "keys", kind: "array", about: "Named keys, one after another."},
 			param{name: "enter", kind: "boolean", about: "Press Enter at the end, after the program took the text."},
-			param{name: "click", kind: "string", about: "Click on this text, which must stand exactly once on the screen, within one row."},
+			param{name: "click", kind: "string", about: "Click on this text, which must be on the screen exactly once, within one row."},
 			param{name: "click_at", kind: "string", about: "Click at this place instead: row,column, like 5,12."},
 			param{name: "mouse", kind: "string", about: "What to do there instead of a click: double-click, right-click, middle-click, press, release, move, drag, wheel-up, wheel-down*3; ctrl-, alt- and shift- may stand before it. A wheel needs no place."},
 			param{name: "to", kind: "string", about: "Drag from there to this place: row,column."},
@@ -93,9 +93,9 @@ func (s *Server) tools() []tool {
 			valueParam,
 			param{name: "settle_ms", kind: "integer", high: maxSettleMs, about: "The screen has settled when it was quiet for this long. Default 300."},
 			tokensParam, timeoutParam),
-		define("terminal_release", "Give the keyboard back", "Give the keyboard back to the user, or take an open request back.",
+		define("terminal_release", "Give the keyboard back", "Give the keyboard back to the user, or withdraw an open request.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.release, terminalParam,
-			param{name: "note", kind: "string", about: "One sentence for the user: what you did, what is left. At most 500 bytes."}),
+			param{name: "note", kind: "string", about: "One sentence for the user: what you did, what remains to do. At most 500 bytes."}),
 		s.sayTool(),
 	}
 	if s.cfg.Programs == nil {
@@ -205,7 +205,7 @@ func (p param) check(v any) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("parameter %q is %.32q, it must be one of: %s", p.name, v, strings.Join(p.enum, ", "))
+		return fmt.Errorf("parameter %q is %.32q, must be one of: %s", p.name, v, strings.Join(p.enum, ", "))
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func badArguments(err error, params []param) error {
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
 		for _, p := range params {
 			if p.name == strings.Split(mistyped.Field, ".")[0] {
-				return fmt.Errorf("parameter %q is a JSON %s, it must be of type %s", p.name, mistyped.Value, p.kind)
+				return fmt.Errorf("parameter %q is a JSON %s, must be of type %s", p.name, mistyped.Value, p.kind)
 			}
 		}
 	}

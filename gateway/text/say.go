@@ -15,9 +15,9 @@ func ToUser(text string) (string, error) {
 	text = strings.Join(strings.Fields(Clean(text)), " ")
 	switch n := utf8.RuneCountInString(text); {
 	case n == 0:
-		return "", errors.New("text holds nothing that the user could read")
+		return "", errors.New("the text is empty")
 	case n > protocol.MaxShown:
-		return "", fmt.Errorf("text is %d characters long, at most %d fit on the user's screen: say it shorter", n, protocol.MaxShown)
+		return "", fmt.Errorf("text is %d characters long; the limit is %d: make it shorter", n, protocol.MaxShown)
 	}
 	return text, nil
 }
@@ -26,7 +26,7 @@ func ToUser(text string) (string, error) {
 func FormatDelivery(w protocol.Waiting) string {
 	switch w {
 	case "":
-		return "delivered: it stands on the user's screen"
+		return "delivered: it is on the user's screen"
 	case protocol.WaitsForPerson:
 		return "waiting for the user: nobody is in front of this terminal; it is shown to the next person who is"
 	case protocol.WaitsForAnswer:

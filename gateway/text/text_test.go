@@ -229,7 +229,7 @@ func TestUntil(t *testing.T) {
 		{"idle", "0", "a quiet time is 1ms to 10m"},
 		{"idle", "11m", "a quiet time is 1ms to 10m"},
 		{"exit", "1", "waiting for exit takes no value"},
-		{"lunch", "", `"lunch" cannot be waited for: it must be one of text, regex,`},
+		{"lunch", "", `"lunch" cannot be waited for: use one of text, regex,`},
 	}
 	for _, tt := range bad {
 		_, err := text.Until(tt.name, tt.value)

@@ -43,7 +43,7 @@ func Until(name, value string) (protocol.Until, error) {
 	case "control":
 		u.Control = true
 	default:
-		return u, fmt.Errorf("%q cannot be waited for: it must be one of %s", name, strings.Join(Conditions, ", "))
+		return u, fmt.Errorf("%q cannot be waited for: use one of %s", name, strings.Join(Conditions, ", "))
 	}
 	return u, checkValue(name, value)
 }

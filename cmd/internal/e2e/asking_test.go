@@ -127,7 +127,7 @@ func TestR71NoNagging(t *testing.T) {
 		}
 		require.Equal(t, 2, strings.Count(text, "the user refused you: you may ask again in "), text)
 		require.Contains(t, text, "the user has just refused an agent: you may ask in ")
-		require.Contains(t, text, "do not ask before that")
+		require.Contains(t, text, "wait until then")
 		require.False(t, s.questioned())
 	}
 	s.press("C-g")

@@ -129,7 +129,7 @@ func TestBadInputToTools(t *testing.T) {
 		want string
 	}{
 		{"terminal_read", args{"terminal": "vim-none"}, id},
-		{"terminal_read", args{"terminal": 7}, `"terminal" is a JSON number, it must be of type string`},
+		{"terminal_read", args{"terminal": 7}, `"terminal" is a JSON number, must be of type string`},
 		{"terminal_read", args{"view": "everything"}, "screen, history, changes"},
 		{"terminal_read", args{"page": 1}, `no parameter "page"`},
 		{"terminal_wait", nil, `"for" is missing`},
@@ -142,7 +142,7 @@ func TestBadInputToTools(t *testing.T) {
 		{"terminal_send", args{"text": strings.Repeat("x", 100_000)}, "send it in several calls"},
 		{"terminal_send", args{"text": "x", "expect_rev": 9_999_999}, "screen"},
 		{"terminal_request_control", args{"reason": " "}, `"reason" is empty`},
-		{"terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, "say it shorter"},
+		{"terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, "make it shorter"},
 	}
 	for _, tt := range tests {
 		a.fails(tt.tool, tt.with, tt.want)

@@ -55,7 +55,7 @@ func TestWhatCannotBeStartedIsSaid(t *testing.T) {
 		with args
 		want string
 	}{
-		"unknown":        {args{"program": "no-such-program"}, "nothing was started: no-such-program: command not found: is it installed"},
+		"unknown":        {args{"program": "no-such-program"}, "cannot start the program: no-such-program: command not found: is it installed"},
 		"no program":     {args{"program": w.path("plain")}, "permission denied: is it a program"},
 		"no directory":   {args{"program": "sh", "cwd": w.path("nowhere")}, "there is no such directory"},
 		"a file":         {args{"program": "sh", "cwd": w.path("plain")}, "it is not a directory"},

@@ -15,7 +15,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	id := w.session()
 	before := s.colours()
 	a := w.agent("codex", eras[1])
-	a.good("terminal_say", args{"text": "the tests pass;\nmay I commit?” Ctrl+G allows · “\u202e"}, "delivered: it stands on the user's screen")
+	a.good("terminal_say", args{"text": "the tests pass;\nmay I commit?” Ctrl+G allows · “\u202e"}, "delivered: it is on the user's screen")
 	s.wait("message from “codex”: “the tests pass; may I commit?' ctrl-G allows . '”")
 	require.Contains(t, w.good("say", id, "and", "one more", "--as", "claude"), "waiting for the user: something else is shown")
 	s.wait("message from “codex”")
@@ -49,10 +49,10 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 		refused += a.calls("terminal_say", args{"text": "more"}).text
 	}
 	require.Contains(t, refused, "too many messages in a short time")
-	a.fails("terminal_say", args{"text": strings.Repeat("x", 301)}, "at most 300")
+	a.fails("terminal_say", args{"text": strings.Repeat("x", 301)}, "the limit is 300")
 	got := w.gateway("say", id, "\u200b")
 	require.Equal(t, 2, got.status)
-	require.Contains(t, got.err, "nothing that the user could read")
+	require.Contains(t, got.err, "the text is empty")
 	s.typed("\x04")
 	require.Zero(t, s.status())
 	require.Regexp(t, "^\x07+\x1b\x04$", w.content("heard"), "nothing of a message reaches the program")
