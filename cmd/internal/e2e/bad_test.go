@@ -131,7 +131,7 @@ func TestBadInputToTools(t *testing.T) {
 		{"terminal_read", args{"terminal": "vim-none"}, id},
 		{"terminal_read", args{"terminal": 7}, `"terminal" is a JSON number, must be of type string`},
 		{"terminal_read", args{"view": "everything"}, "screen, history, changes"},
-		{"terminal_read", args{"page": 1}, `no parameter "page"`},
+		{"terminal_read", args{"page": 1}, `unknown parameter "page"`},
 		{"terminal_wait", nil, `"for" is missing`},
 		{"terminal_wait", args{"for": "regex", "value": "a(b"}, "missing closing )"},
 		{"terminal_wait", args{"for": "text"}, "value"},

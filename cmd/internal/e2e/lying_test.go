@@ -36,7 +36,7 @@ func TestR75ALyingGatewayCostsTheProxyNothing(t *testing.T) {
 	require.Less(t, kib, 64<<10)
 	got := w.gateway("ls", "--gateway", "ws://"+addr)
 	require.Equal(t, 5, got.status)
-	require.Contains(t, got.err, "what answers there is not a gateway")
+	require.Contains(t, got.err, "it is not a gateway")
 	s.typed("mine\x04")
 	w.until(func() bool { return w.content("heard") == "mine\x04" }, func() string { return w.content("heard") })
 }
