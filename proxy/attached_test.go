@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/screen"
 )
 
@@ -16,7 +17,7 @@ const reader = `stty -icanon -echo -isig min 1; echo ready; exec cat -v`
 func seated(t *testing.T, command string, args ...string) (g *fakeGateway, p *fakePeer, id string) {
 	t.Helper()
 	g = newFakeGateway(t)
-	g.run(HostConfig{})
+	g.run(host.Config{})
 	p, id = g.starts(starting(command, args...))
 	p.shows("ready")
 	p.attaches(id, 90, 30)

@@ -19,5 +19,5 @@
 //     it).
 //   - Control: authority.go plugs the state machine into the pump; ports.go is what the pump and the copier read and write; front.go says which
 //     program has the terminal.
-//   - Without a user's terminal: host.go, headless.go, keeper.go; package attach (people who look on), attached.go (plugs it).
+//   - Without a user's terminal: package host (starts and ends it), hosted.go (plugs it); package attach (people elsewhere), attached.go (plugs it).
 package proxy

@@ -52,7 +52,7 @@ func random(n int) string {
 // dir is where the program starts.
 func (s *session) dir() string {
 	if s.conf.headless != nil {
-		return s.conf.headless.where
+		return s.conf.headless.Dir
 	}
 	dir, err := os.Getwd()
 	if err != nil {

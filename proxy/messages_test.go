@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/host"
 )
 
 // TestAPersonElsewhereWritesToTheAgent: the agent gets it once, marked as what it is, and a wait for control ends with it.
@@ -43,7 +44,7 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 // TestAMessageIsAnsweredWhenItIsDrawn, and until somebody looks it waits for them.
 func TestAMessageIsAnsweredWhenItIsDrawn(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(HostConfig{})
+	g.run(host.Config{})
 	p, id := g.starts(starting("sh", "-c", reader))
 	p.shows("ready")
 	say := func(request string) *protocol.Done {

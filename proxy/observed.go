@@ -17,11 +17,11 @@ type observed struct {
 func (o *observed) Keyboard() protocol.Keyboard { return o.s.keyboardState() }
 func (o *observed) Driven() bool                { return o.s.authority.Newest().Phase == control.Granted }
 func (o *observed) Typed() secretprompt.Typed   { return o.s.detector.typed.now() }
-func (o *observed) Unattended() bool            { return o.s.conf.headless.unattended() }
+func (o *observed) Unattended() bool            { return o.s.conf.headless.Unattended() }
 
 // Resting is true in no session on a user's terminal. In an agent's own an agent always drives; what is printed, typed or asked
 // for there has the line settings looked at in any case.
-func (o *observed) Resting() bool { return o.s.conf.headless.rests() }
+func (o *observed) Resting() bool { return o.s.conf.headless.Rests() }
 
 func (o *observed) Publish(f *protocol.Frame, text string) { o.s.link.Snapshot(o.s.snapshot(f, text)) }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/overlay"
 )
@@ -48,8 +49,8 @@ func (s *session) questionShown(question uint64) {
 // modelOwner is the observer as package overlay sees it.
 type modelOwner struct {
 	*observer.Observer
-	headless *headless
+	headless *host.Session
 }
 
 // Feed implements [overlay.Loop]: on the observer's goroutine, and at once.
-func (o modelOwner) Feed(chunk []byte) { o.headless.touch(); o.Digest(chunk) }
+func (o modelOwner) Feed(chunk []byte) { o.headless.Touch(); o.Digest(chunk) }

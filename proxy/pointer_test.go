@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/host"
 )
 
 // clicked is a session in a program that has set modes and shows what it reads.
 func clicked(t *testing.T, setup string) (p *fakePeer, mouse func(m protocol.Input) *protocol.InputResult) {
 	t.Helper()
 	g := newFakeGateway(t)
-	g.run(HostConfig{})
+	g.run(host.Config{})
 	p, id := g.starts(starting("sh", "-c", "stty raw -echo; printf '"+setup+"'; printf ready; exec cat -v"))
 	p.shows("ready")
 	n := 0

@@ -7,6 +7,7 @@ import (
 
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/copier"
+	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/tty"
@@ -71,10 +72,10 @@ func (r readiness) Wait(want input.Events, timeout time.Duration) (input.Events,
 // printed is the observer as the copier feeds it. What a program prints keeps a session without a user from being idle.
 type printed struct {
 	*observer.Observer
-	headless *headless
+	headless *host.Session
 }
 
-func (p printed) Feed(chunk []byte) (queued int) { p.headless.touch(); return p.Observer.Feed(chunk) }
+func (p printed) Feed(chunk []byte) (queued int) { p.headless.Touch(); return p.Observer.Feed(chunk) }
 
 // findCursor is where the user's cursor is, for the model. Sessions that no agent observes need none of this.
 func (s *session) findCursor(rows int) copier.Cursor {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/screen"
@@ -53,13 +53,8 @@ func (l observedLine) Serve(now time.Time)           { l.s.requests.Line().Serve
 
 // ownTerminal is a session without a user's terminal, as package requests sees it.
 type ownTerminal struct {
-	*headless
+	*host.Session
 	s *session
 }
-
-func (o ownTerminal) Agent() control.Agent { return o.owner }
-func (o ownTerminal) Unattended() bool     { return o.unattended() }
-func (o ownTerminal) Touch()               { o.touch() }
-func (o ownTerminal) Stop()                { o.stop() }
 
 func (o ownTerminal) Handle(m protocol.Message) bool { return o.s.attached.Handle(m) }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +19,7 @@ import (
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
+	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/line"
@@ -43,7 +46,7 @@ type Config struct {
 	Record string       // file to record the session to, "" for none; its audit log stands beside it
 	Log    *slog.Logger // nil discards
 
-	headless *headless // of a session that a [Host] started; nil for one on a user's terminal
+	headless *host.Session // nil for a session on a user's terminal
 }
 
 // AgentConfig says how agents reach the session and what they may do.
@@ -83,8 +86,6 @@ type Result struct {
 	HeldOpen bool
 	// Unrecorded says what is missing in the recording.
 	Unrecorded error
-	// Idle says that the session was ended because nothing happened in it (see [HostConfig]).
-	Idle bool
 }
 
 // UserError is a failure in words for the user.
@@ -124,7 +125,8 @@ type session struct {
 	link      *link.Link
 	requests  *requests.Handler
 	recording *recording
-	attached  *attach.Clients // nil on a user's terminal
+	attached  *attach.Clients // nil on a user's terminal, as is linked
+	linked    chan struct{}   // closed when a gateway was reached
 	windows   chan os.Signal  // says that the window has another size, as SIGWINCH does
 	pollers   []*tty.Poller
 	settings  *unix.Termios      // the terminal's own, nil without a keyboard
@@ -183,9 +185,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
 	if h := s.conf.headless; h != nil {
-		who := program.Identity()
-		h.keeper.begin(who)
-		defer h.keeper.end(who)
+		defer h.Reap(program.Identity())()
 		defer program.Sweep()
 	}
 	return s.live(ctx, signals, stops), nil
@@ -247,16 +247,26 @@ func (s *session) environment() []string {
 	if s.conf.Agent == nil {
 		return nil
 	}
-	if s.conf.headless != nil {
-		return s.conf.headless.environment(s.id)
-	}
 	var env []string
-	for _, e := range os.Environ() {
-		if !hasAnyPrefix(e, "PROXY_TOKEN_FILE=", SessionVariable+"=") {
-			env = append(env, e)
-		}
+	if h := s.conf.headless; h != nil {
+		env = h.Environment()
+	} else {
+		env = without(os.Environ(), "PROXY_TOKEN_FILE")
 	}
-	return append(env, SessionVariable+"="+s.id)
+	return append(without(env, SessionVariable), SessionVariable+"="+s.id)
+}
+
+// without is env without the variable of this name.
+func without(env []string, name string) []string {
+	return slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+}
+
+// hurry is closed when the program's end must not take long.
+func (s *session) hurry() <-chan struct{} {
+	if s.conf.headless == nil {
+		return nil
+	}
+	return s.conf.headless.Hurry
 }
 
 // wire makes the parts and plugs them together.
@@ -287,7 +297,7 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 		s.watchSecrets()
 	}
 	if s.conf.headless != nil {
-		s.wireHeadless()
+		s.wireHosted()
 	}
 	s.wireRecording(cols, rows, kbd)
 	return nil

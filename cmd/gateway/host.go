@@ -22,6 +22,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/host"
 )
 
 // hostPatience is how long the gateway may take to know the host.
@@ -31,24 +32,24 @@ const hostPatience = 5 * time.Second
 // gateway passes on must be what was asked for here: its word alone starts nothing (SAFETY R33).
 type programs struct {
 	*client.Client
-	conf proxy.HostConfig
+	conf host.Config
 	stop context.CancelFunc
 	ctx  context.Context //nolint:containedctx // the host's life, which is this process's and no call's
 
 	mu     sync.Mutex
-	host   *proxy.Host
+	host   *host.Host
 	ended  chan struct{}                   // closed when the host has
 	asked  map[string]*protocol.ProxyStart // starts on their way, by request id
 	secret string
-	keeper *exec.Cmd // nil before the first program
+	reaper *exec.Cmd // nil before the first program
 }
 
 // newPrograms makes a host for a client on the local gateway.
 func newPrograms(c *client.Client, ep gateway.Endpoint, local *share, log *slog.Logger) *programs {
 	p := &programs{Client: c, asked: make(map[string]*protocol.ProxyStart), secret: strings.ToLower(rand.Text())}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.conf = proxy.HostConfig{
-		Dial: local.dial, Join: local.join, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Keeper: p.startKeeper, Log: log,
+	p.conf = host.Config{
+		Dial: local.dial, Join: local.join, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Reaper: p.startReaper, Log: log,
 	}
 	return p
 }
@@ -86,14 +87,14 @@ func (p *programs) allow(m *protocol.ProxyStart) error {
 }
 
 // running is the host, begun if need be.
-func (p *programs) running() *proxy.Host {
+func (p *programs) running() *host.Host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.host == nil {
 		p.host, p.ended = proxy.NewHost(p.conf), make(chan struct{})
-		go func(host *proxy.Host) { // ends with close, which waits for it
+		go func(h *host.Host) { // ends with close, which waits for it
 			defer close(p.ended)
-			host.Run(p.ctx)
+			h.Run(p.ctx)
 		}(p.host)
 	}
 	return p.host
@@ -109,22 +110,22 @@ func (p *programs) close() {
 		return
 	}
 	<-ended
-	if p.keeper != nil {
-		_ = p.keeper.Wait() // it reads the end of its input
+	if p.reaper != nil {
+		_ = p.reaper.Wait() // it reads the end of its input
 	}
 }
 
-// keepCommand is the hidden command of a keeper.
-const keepCommand = "keep-sessions"
+// reapCommand is the hidden command of a reaper.
+const reapCommand = "reap-sessions"
 
-// startKeeper starts this program again as a keeper: a process that ends the programs when this one is killed. It is in a
+// startReaper starts this program again as a reaper: a process that ends the programs when this one is killed. It is in a
 // session of its own, so that what ends this one does not reach it.
-func (p *programs) startKeeper() (io.WriteCloser, error) {
+func (p *programs) startReaper() (io.WriteCloser, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, keepCommand) //nolint:noctx // it outlives this process, that is what it is for
+	cmd := exec.Command(self, reapCommand) //nolint:noctx // it outlives this process, that is what it is for
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -133,17 +134,17 @@ func (p *programs) startKeeper() (io.WriteCloser, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.keeper = cmd
+	p.reaper = cmd
 	return in, nil
 }
 
-// newKeep is what startKeeper starts.
-func (a *app) newKeep() *cobra.Command {
+// newReap is what startReaper starts.
+func (a *app) newReap() *cobra.Command {
 	return &cobra.Command{
-		Use: keepCommand, Hidden: true, Args: cobra.NoArgs,
+		Use: reapCommand, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-			proxy.Keep(a.in)
+			host.Reap(a.in)
 			return nil
 		},
 	}

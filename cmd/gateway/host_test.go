@@ -65,7 +65,7 @@ func BenchmarkIdlePrograms(b *testing.B) {
 	c := client.New(client.Config{Dial: local.Dial, URL: ep.URL(protocol.PathAgent), Key: "benchmark"})
 	defer func() { _ = c.Close() }()
 	own := newPrograms(c, ep, &share{local: local}, slog.New(slog.DiscardHandler))
-	own.conf.Keeper = nil // it would be this test
+	own.conf.Reaper = nil // it would be this test
 	defer own.close()
 	start := func() {
 		id, err := own.Start(context.Background(), &protocol.ProxyStart{Command: "sh", Args: []string{"-c", "echo ready; read line"}})

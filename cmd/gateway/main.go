@@ -212,7 +212,7 @@ func (a *app) newRoot() *cobra.Command {
 	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST; env PROXY_GATEWAY (default: the local gateway)")
 	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
 	a.addCommands(root)
-	root.AddCommand(a.newKeep())
+	root.AddCommand(a.newReap())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if say, hint, ok := flagwords.Explain(err); ok {
 			return &failure{status: statusUsage, cause: errors.New(say), hint: hint}

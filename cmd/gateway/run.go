@@ -12,7 +12,7 @@ import (
 
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy"
+	"terminalproxy/proxy/host"
 )
 
 // runFlags are the flags of run.
@@ -80,9 +80,9 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	defer func() { err = errors.Join(err, c.Close()) }()
 	own := newPrograms(c, ep, local, log)
 	defer own.close()
-	ended := make(chan proxy.Result, 1)
+	ended := make(chan host.Result, 1)
 	own.conf.Idle = in.idle
-	own.conf.Ended = func(r proxy.Result) { ended <- r }
+	own.conf.Ended = func(r host.Result) { ended <- r }
 	dir, err := filepath.Abs(in.cwd)
 	if err != nil {
 		return usage("--cwd: %w", err)

@@ -1,4 +1,7 @@
-package proxy
+// Package host starts programs for an agent, each in a session without a user's terminal, on a word that it checks. It answers
+// what the gateway passes on, ends idle sessions, and ends all of them with itself, also when it is killed. It must not know
+// what a session is made of: the runner that it is given runs one.
+package host
 
 import (
 	"cmp"
@@ -17,7 +20,6 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/names"
 )
@@ -26,8 +28,6 @@ import (
 const (
 	maxHosted      = 256
 	startsKept     = 1024
-	hostYield      = time.Second
-	hostInterval   = 500 * time.Millisecond
 	defaultCols    = 80
 	defaultRows    = 24
 	maxEnvironment = 256
@@ -36,8 +36,8 @@ const (
 	endPatience = 400 * time.Millisecond
 )
 
-// HostConfig says for whom a host starts programs, and how it reaches the gateway.
-type HostConfig struct {
+// Config says for whom a host starts programs, and how it reaches the gateway.
+type Config struct {
 	Dial   func(context.Context) (net.Conn, error)
 	Join   func() (link.Seat, error) // see [link.Config]; nil without
 	URL    string                    // of the gateway's proxy door
@@ -49,26 +49,36 @@ type HostConfig struct {
 	Allow func(*protocol.ProxyStart) error
 	// Idle ends a session in which nothing happened and nobody did anything for so long; 0 is never.
 	Idle time.Duration
-	// Reclaim takes the keyboard from the agent, for a person who attaches; the zero value is Ctrl+\.
-	Reclaim keys.Chord
-	// Keeper starts a process that runs [Keep], and gives what it reads; without one, what ignores a hangup outlives a host
+	// Reaper starts a process that runs [Reap], and gives what it reads; without one, what ignores a hangup outlives a host
 	// that is killed. It is called with the first program.
-	Keeper func() (io.WriteCloser, error)
+	Reaper func() (io.WriteCloser, error)
 	// Ended is called when a program has ended; it may be nil, and must not block.
 	Ended func(Result)
 	Log   *slog.Logger // nil discards
 }
 
+// Result is how a session ended.
+type Result struct {
+	ID   string
+	Code int  // the program's exit status
+	Idle bool // it was ended because nothing happened in it (see [Config])
+}
+
+// Runner runs a session until its program ends, and ends what the program left in it. ctx ends it as a closing terminal would.
+// The error, for a program that could not be started, is a sentence for the agent.
+type Runner func(ctx context.Context, s *Session) (Result, error)
+
 // Host starts sessions without a user's terminal, for one agent. Each is a session like others: with a screen model that
 // answers the program's questions, control, and a link to the gateway of its own. They end with the host.
 type Host struct {
-	conf  HostConfig
+	conf  Config
+	runs  Runner
 	link  *link.Link
 	wg    sync.WaitGroup // sessions
 	hurry chan struct{}
 
 	mu      sync.Mutex
-	keeper  *keeper // nil before the first program
+	reaper  *reaper // nil before the first program
 	running int
 	ended   bool                              // no session begins any more
 	answers map[string]*protocol.ProxyStarted // to starts, by request; nil while under way
@@ -78,16 +88,18 @@ type Host struct {
 	trouble error
 }
 
-// NewHost makes a host; Run connects it.
-func NewHost(conf HostConfig) *Host {
+// New makes a host whose sessions run runs; Run connects it.
+func New(conf Config, run Runner) *Host {
 	if conf.Log == nil {
 		conf.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{conf: conf, answers: make(map[string]*protocol.ProxyStarted), state: make(chan struct{}), hurry: make(chan struct{})}
+	h := &Host{
+		conf: conf, runs: run, answers: make(map[string]*protocol.ProxyStarted), state: make(chan struct{}), hurry: make(chan struct{}),
+	}
 	h.link = link.New(link.Config{
 		Dial: conf.Dial, Join: conf.Join, URL: conf.URL, Header: conf.Header, Log: conf.Log,
 		Hello: func() []protocol.Message {
-			return []protocol.Message{&protocol.ProxyHost{RequestID: newID(), HostKey: conf.Key}}
+			return []protocol.Message{&protocol.ProxyHost{RequestID: protocol.NewID(), HostKey: conf.Key}}
 		},
 		Down:    func() { h.change(false, nil) },
 		Trouble: func(err error) { h.change(false, err) },
@@ -107,8 +119,8 @@ func (h *Host) Run(ctx context.Context) {
 	h.wg.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.keeper != nil {
-		h.keeper.close()
+	if h.reaper != nil {
+		h.reaper.close()
 	}
 }
 
@@ -172,49 +184,49 @@ func (h *Host) start(ctx context.Context, m *protocol.ProxyStart) {
 		h.order = h.order[1:]
 	}
 	h.answers[m.RequestID], h.order = nil, append(h.order, m.RequestID)
-	conf, err := h.session(m)
+	s, err := h.session(m)
 	if err != nil {
 		h.answer(m, "", err.Error())
 		return
 	}
-	conf.headless.begun = func(id string) {
+	s.begun = func(id string) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.answer(m, id, "")
 	}
 	h.running++
-	conf.headless.keeper = h.keep()
-	h.wg.Go(func() { h.run(ctx, m, conf) }) // ends with the program, which ends with ctx
+	s.reaper = h.reap()
+	h.wg.Go(func() { h.run(ctx, m, s) }) // ends with the program, which ends with ctx
 }
 
-// keep is the keeper, started if need be. The caller holds the lock.
-func (h *Host) keep() *keeper {
-	if h.keeper == nil && h.conf.Keeper != nil {
-		h.keeper = &keeper{}
+// reap is the reaper, started if need be. The caller holds the lock.
+func (h *Host) reap() *reaper {
+	if h.reaper == nil && h.conf.Reaper != nil {
+		h.reaper = &reaper{}
 		var err error
-		if h.keeper.out, err = h.conf.Keeper(); err != nil {
-			h.conf.Log.Warn("no keeper: what ignores a hangup may outlive a host that is killed", "error", err)
-			h.keeper.out = nil
+		if h.reaper.out, err = h.conf.Reaper(); err != nil {
+			h.conf.Log.Warn("no reaper: what ignores a hangup may outlive a host that is killed", "error", err)
+			h.reaper.out = nil
 		}
 	}
-	return h.keeper
+	return h.reaper
 }
 
 // answer answers a start, and a repetition of it. The caller holds the lock.
 func (h *Host) answer(m *protocol.ProxyStart, id, problem string) {
-	answer := &protocol.ProxyStarted{ID: newID(), RequestID: m.RequestID, SessionID: id, Error: problem}
+	answer := &protocol.ProxyStarted{ID: protocol.NewID(), RequestID: m.RequestID, SessionID: id, Error: problem}
 	if _, known := h.answers[m.RequestID]; known {
 		h.answers[m.RequestID] = answer
 	}
 	h.link.Send(answer)
 }
 
-func (h *Host) run(ctx context.Context, m *protocol.ProxyStart, conf Config) {
-	result, err := runHeadless(ctx, conf)
+func (h *Host) run(ctx context.Context, m *protocol.ProxyStart, s *Session) {
+	result, err := s.run(ctx, h.runs)
 	h.mu.Lock()
 	h.running--
 	if err != nil {
-		h.answer(m, "", sentence(err))
+		h.answer(m, "", err.Error())
 	}
 	h.mu.Unlock()
 	if err == nil && h.conf.Ended != nil {
@@ -222,48 +234,33 @@ func (h *Host) run(ctx context.Context, m *protocol.ProxyStart, conf Config) {
 	}
 }
 
-// sentence is why a program could not be started, with what to do about it.
-func sentence(err error) string {
-	refused, ok := errors.AsType[*UserError](err)
-	if !ok || refused.Hint == "" {
-		return err.Error()
-	}
-	return refused.Say + ": " + refused.Hint
-}
-
-// session is the configuration of what m asks for. Its errors are sentences for the agent. The caller holds the lock.
-func (h *Host) session(m *protocol.ProxyStart) (Config, error) {
+// session is the session that m asks for. Its errors are sentences for the agent. The caller holds the lock.
+func (h *Host) session(m *protocol.ProxyStart) (*Session, error) {
 	switch {
 	case h.ended:
-		return Config{}, errors.New("the host is ending")
+		return nil, errors.New("the host is ending")
 	case h.running >= maxHosted:
-		return Config{}, fmt.Errorf("%d programs run here already: close some first", maxHosted)
+		return nil, fmt.Errorf("%d programs run here already: close some first", maxHosted)
 	case h.conf.Allow == nil:
-		return Config{}, errors.New("this host starts no programs")
+		return nil, errors.New("this host starts no programs")
 	}
 	if err := h.conf.Allow(m); err != nil {
-		return Config{}, err
+		return nil, err
 	}
 	dir, err := directory(m.Cwd)
 	if err != nil {
-		return Config{}, err
+		return nil, err
 	}
 	if err := checkEnvironment(m.Env); err != nil {
-		return Config{}, err
+		return nil, err
 	}
 	command := m.Command
 	if strings.Contains(command, "/") && !filepath.IsAbs(command) {
 		command = filepath.Join(dir, command) // from where the program will be, and not from where the host is
 	}
-	return Config{
-		Command: command, Args: m.Args, Log: h.conf.Log, Cols: cmp.Or(m.Cols, defaultCols), Rows: cmp.Or(m.Rows, defaultRows),
-		Agent: &AgentConfig{
-			Name: m.Name, Parent: os.Getenv(SessionVariable), Dial: h.conf.Dial, Join: h.conf.Join, URL: h.conf.URL, Header: h.conf.Header,
-			Yield: hostYield, Interval: hostInterval, Key: h.conf.Reclaim,
-		},
-		headless: &headless{
-			owner: control.Agent{ID: m.AgentID, Name: names.Of(m.AgentName)}, where: dir, env: m.Env, hurry: h.hurry, idle: h.conf.Idle,
-		},
+	return &Session{
+		Command: command, Args: m.Args, Dir: dir, Name: m.Name, Cols: cmp.Or(m.Cols, defaultCols), Rows: cmp.Or(m.Rows, defaultRows), Hurry: h.hurry,
+		owner: control.Agent{ID: m.AgentID, Name: names.Of(m.AgentName)}, env: m.Env, idle: h.conf.Idle,
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
+	"terminalproxy/proxy/host"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -93,13 +94,19 @@ func (p *fakePeer) shows(text string) {
 }
 
 // run runs a host until the test's end, which waits for everything that it started.
-func (g *fakeGateway) run(conf HostConfig) *Host {
+func (g *fakeGateway) run(conf host.Config) *host.Host {
+	g.t.Helper()
+	return g.serve(conf, NewHost)
+}
+
+// serve is run for a host that is made by newHost.
+func (g *fakeGateway) serve(conf host.Config, newHost func(host.Config) *host.Host) *host.Host {
 	g.t.Helper()
 	conf.Dial, conf.URL, conf.Key = g.dial, "ws://localhost"+protocol.PathProxy, hostSecret
 	if conf.Allow == nil {
 		conf.Allow = func(*protocol.ProxyStart) error { return nil }
 	}
-	h := NewHost(conf)
+	h := newHost(conf)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); h.Run(ctx) }() // ends with cancel
@@ -143,7 +150,7 @@ func (p *fakePeer) ends(code int) {
 
 func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(HostConfig{})
+	g.run(host.Config{})
 	p, id := g.starts(starting("sh", "-c", "echo ready; read line; echo got $line; exit 3"))
 	hear(p, func(m *protocol.Snapshot) bool {
 		return m.Keyboard.AgentID == "a-1" && m.Keyboard.AgentName == "claude" && m.Keyboard.Level == protocol.LevelDrive
@@ -161,23 +168,18 @@ func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
 func TestR33AHostStartsWhatIsAllowedAndNothingElse(t *testing.T) {
 	g := newFakeGateway(t)
 	mark := filepath.Join(t.TempDir(), "mark")
-	h := g.run(HostConfig{Allow: func(m *protocol.ProxyStart) error {
+	g.run(host.Config{Allow: func(m *protocol.ProxyStart) error {
 		return errors.New("nobody asked for " + m.Command)
 	}})
 	g.host.say(starting("touch", mark))
 	require.Equal(t, "nobody asked for touch", hear[*protocol.ProxyStarted](g.host, nil).Error)
-	h.conf.Allow = nil
-	m := starting("touch", mark)
-	m.RequestID = "a-1:r2"
-	g.host.say(m)
-	require.Equal(t, "this host starts no programs", hear[*protocol.ProxyStarted](g.host, nil).Error)
 	require.NoFileExists(t, mark)
 	require.Empty(t, g.peers)
 }
 
 func TestARepeatedStartStartsOnce(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(HostConfig{})
+	g.run(host.Config{})
 	m := starting("cat")
 	_, id := g.starts(m)
 	g.host.say(m)
@@ -187,7 +189,7 @@ func TestARepeatedStartStartsOnce(t *testing.T) {
 
 func TestWhatCannotBeStartedIsASentence(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(HostConfig{})
+	g.run(host.Config{})
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	for i, c := range []struct {
@@ -200,7 +202,7 @@ func TestWhatCannotBeStartedIsASentence(t *testing.T) {
 		{func(m *protocol.ProxyStart) { m.Cwd = file }, "it is not a directory"},
 		{func(m *protocol.ProxyStart) { m.Env = []string{"=x"} }, `env: "=x" is no NAME=value`},
 		{func(m *protocol.ProxyStart) { m.Env = []string{"x"} }, `env: "x" is no NAME=value`},
-		{func(m *protocol.ProxyStart) { m.Env = make([]string, maxEnvironment+1) }, "at most 256"},
+		{func(m *protocol.ProxyStart) { m.Env = make([]string, 257) }, "at most 256"},
 	} {
 		m := starting("cat")
 		m.RequestID = "a-1:e" + string(rune('a'+i))
@@ -219,7 +221,7 @@ func TestTheProgramIsToldOfItsOwnTerminal(t *testing.T) {
 	t.Setenv("TMUX", "/tmp/another")
 	t.Setenv("PROXY_TOKEN_FILE", "/secret")
 	g := newFakeGateway(t)
-	g.run(HostConfig{})
+	g.run(host.Config{})
 	m := starting("sh", "-c", `echo "$TERM/$COLUMNS/$TMUX/$PROXY_TOKEN_FILE/$MORE/$TERMINALPROXY_SESSION/$(pwd)"; stty size`)
 	m.Env, m.Cwd, m.Cols, m.Rows, m.Name = []string{"MORE=yes", SessionVariable + "=forged"}, "/", 91, 31, "mine"
 	p, id := g.starts(m)
@@ -229,7 +231,7 @@ func TestTheProgramIsToldOfItsOwnTerminal(t *testing.T) {
 
 func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
 	g := newFakeGateway(t)
-	g.run(HostConfig{})
+	g.run(host.Config{})
 	p, id := g.starts(starting("cat"))
 	for _, c := range []struct {
 		m    *protocol.Close
@@ -256,10 +258,33 @@ func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
 
 func TestAnIdleSessionEnds(t *testing.T) {
 	g := newFakeGateway(t)
-	ended := make(chan Result, 1)
-	g.run(HostConfig{Idle: 200 * time.Millisecond, Ended: func(r Result) { ended <- r }})
+	ended := make(chan host.Result, 1)
+	g.run(host.Config{Idle: 200 * time.Millisecond, Ended: func(r host.Result) { ended <- r }})
 	_, id := g.starts(starting("cat"))
 	r := fake.Receive(t, ended, "the end of the idle session")
 	require.Equal(t, id, r.ID)
 	require.True(t, r.Idle, "who hosts it can say why it ended")
+}
+
+// TestWhatHappensKeepsASessionFromEnding: what its program prints, and what anybody asks.
+func TestWhatHappensKeepsASessionFromEnding(t *testing.T) {
+	g := newFakeGateway(t)
+	mark := filepath.Join(t.TempDir(), "mark")
+	sessions := make(chan *host.Session, 1)
+	g.serve(host.Config{}, func(conf host.Config) *host.Host {
+		return host.New(conf, func(ctx context.Context, s *host.Session) (host.Result, error) {
+			sessions <- s
+			return runHosted(conf)(ctx, s)
+		})
+	})
+	p, id := g.starts(starting("sh", "-c", `until [ -e "$0" ]; do sleep 0.02; done; echo tick; exec cat`, mark))
+	s := <-sessions
+	before := s.LastUse()
+	require.NoError(t, os.WriteFile(mark, nil, 0o600))
+	p.shows("tick")
+	printed := s.LastUse()
+	require.Greater(t, printed, before)
+	p.say(&protocol.Read{RequestID: "a-1:r", SessionID: id})
+	hear[*protocol.ReadResult](p, nil)
+	require.Greater(t, s.LastUse(), printed)
 }

@@ -1,0 +1,37 @@
+package host
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestABusySessionDoesNotEnd: it ends when nothing has happened for as long as it says, and nobody is attached.
+func TestABusySessionDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		s := &Session{idle: time.Minute, stop: stop}
+		s.Touch()
+		defer s.watchIdle().Stop()
+		at := func(d time.Duration) error {
+			time.Sleep(d)
+			synctest.Wait()
+			return ctx.Err()
+		}
+		for range 100 {
+			require.NoError(t, at(50*time.Second))
+			s.Touch()
+		}
+		s.Attached(1)
+		require.NoError(t, at(time.Hour))
+		s.Touch()
+		s.Attached(0)
+		require.NoError(t, at(59*time.Second))
+		require.False(t, s.idled.Load())
+		require.Error(t, at(2*time.Minute))
+		require.True(t, s.idled.Load())
+	})
+}

@@ -1,0 +1,82 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/tty"
+)
+
+// Times of a session that a host starts.
+const (
+	hostedYield    = time.Second
+	hostedInterval = 500 * time.Millisecond
+)
+
+// NewHost makes a host, which starts sessions like those of [Run] on terminals of their own.
+func NewHost(conf host.Config) *host.Host { return host.New(conf, runHosted(conf)) }
+
+// runHosted makes what runs a host's sessions.
+func runHosted(conf host.Config) host.Runner {
+	return func(ctx context.Context, h *host.Session) (host.Result, error) {
+		s := newSession(Config{
+			Command: h.Command, Args: h.Args, Log: conf.Log, Cols: h.Cols, Rows: h.Rows, headless: h,
+			Agent: &AgentConfig{
+				Name: h.Name, Parent: os.Getenv(SessionVariable), Dial: conf.Dial, Join: conf.Join, URL: conf.URL, Header: conf.Header,
+				Yield: hostedYield, Interval: hostedInterval,
+			},
+		})
+		s.linked = make(chan struct{})
+		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
+		result, err := s.run(ctx)
+		return host.Result{ID: result.ID, Code: result.Code}, sentence(err)
+	}
+}
+
+// sentence is an error with what to do about it.
+func sentence(err error) error {
+	if refused, ok := errors.AsType[*UserError](err); ok && refused.Hint != "" {
+		return fmt.Errorf("%w: %s", err, refused.Hint)
+	}
+	return err
+}
+
+// wireHosted adds what a session without a user's terminal has beside others.
+func (s *session) wireHosted() {
+	s.link.Behind = s.copier.Renew
+	up, down := s.link.Up, s.link.Down
+	reached := sync.OnceFunc(func() { close(s.linked) })
+	s.link.Up = func() { up(); reached(); s.pump.Post(s.own) }
+	s.link.Down = func() { down(); s.pump.Post(s.attached.DetachAll) }
+	s.pump.Post(func(now time.Time) {
+		s.own(now)
+		s.conf.headless.Began(s.id)
+	})
+}
+
+// own gives the agent the keyboard of its own terminal, unless somebody decided otherwise: at the start, and after the way
+// to it was lost. It runs on the pump's goroutine.
+func (s *session) own(now time.Time) {
+	owner, end := s.conf.headless.Agent(), s.authority.LastEnd().Reason
+	if owner.ID != "" && (end == 0 || end == control.Link) {
+		s.authority.Own(now, control.Request{Agent: owner, Level: control.Drive})
+	}
+}
+
+// awaitLink waits until a gateway was reached once, for a moment: a program that ends at once shall leave its last screen
+// there all the same.
+func (s *session) awaitLink() {
+	if s.linked == nil {
+		return
+	}
+	select {
+	case <-s.linked:
+	case <-time.After(lastPatience):
+	}
+}
