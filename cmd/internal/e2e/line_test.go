@@ -153,7 +153,8 @@ func TestR63WhatAnotherProgramTookHoldsNothing(t *testing.T) {
 		s.wait(text + "^C\n$")
 	}
 	w.write("rows", strings.Repeat("row\n", 100)) // a file: of a pipe that is slow less drops keys
-	s.typed("read x; less rows\n")
+	s.typed("echo rea''dy; read x; less rows\n")
+	s.wait("\nready\n") // what readline has not read goes to read in one piece
 	s.typed("line\nG") // typed ahead: read takes the line, and less the key
 	s.wait("(END)")
 	s.typed("q")
