@@ -22,6 +22,9 @@ import (
 
 var errRevoked = errors.New("the token was revoked or has expired")
 
+// sayTokenFile is for a peer: the cause is in the log.
+const sayTokenFile = "the gateway cannot read its token file"
+
 // socketRoutes says which roles a path serves, and how long a frame may be there. The first role is the one of a local peer.
 var socketRoutes = map[string]struct {
 	roles []auth.Role
@@ -84,7 +87,7 @@ func (s *Server) identify(r *http.Request) (auth.Identity, error) {
 	switch {
 	case !errors.Is(err, auth.ErrUnknownToken):
 		s.log.Error("token file", "error", err)
-		return who, &ws.Refusal{Status: http.StatusInternalServerError, Say: "the gateway cannot read its token file"}
+		return who, &ws.Refusal{Status: http.StatusInternalServerError, Say: sayTokenFile}
 	case ok:
 		say = err.Error()
 	}
@@ -169,11 +172,11 @@ func (p peer) Leave() {
 func closeCode(err error) (int, string) {
 	switch {
 	case errors.Is(err, hub.ErrClosed):
-		return websocket.CloseGoingAway, "the gateway is closing"
+		return websocket.CloseGoingAway, hub.ErrClosed.Error()
 	case errors.Is(err, hub.ErrForbidden):
-		return websocket.ClosePolicyViolation, "this role may not send that message"
+		return websocket.ClosePolicyViolation, hub.ErrForbidden.Error()
 	case errors.Is(err, hub.ErrSlow):
-		return websocket.CloseTryAgainLater, "messages were not read in time"
+		return websocket.CloseTryAgainLater, hub.ErrSlow.Error()
 	case errors.Is(err, errRevoked):
 		return websocket.ClosePolicyViolation, errRevoked.Error()
 	}

@@ -115,7 +115,7 @@ func (c *callers) take(who auth.Identity, local bool, header http.Header, key st
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, &httpapi.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeUnavailable, Say: "the gateway is closing"}
+		return nil, &httpapi.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeUnavailable, Say: hub.ErrClosed.Error()}
 	}
 	known := c.byID[id]
 	if known != nil && !known.over() {

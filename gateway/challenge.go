@@ -112,7 +112,7 @@ func (s *Server) answered(c *connection, ask protocol.Proof) (protocol.Proof, er
 func (s *Server) disprove(w http.ResponseWriter, r *http.Request, err error) {
 	if !errors.Is(err, auth.ErrUnknownToken) {
 		s.log.Error("token file", "error", err)
-		http.Error(w, "the gateway cannot read its token file", http.StatusInternalServerError)
+		http.Error(w, sayTokenFile, http.StatusInternalServerError)
 		return
 	}
 	s.log.Warn("refused", "peer", r.RemoteAddr, "path", r.URL.Path)

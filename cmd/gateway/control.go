@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,10 +27,9 @@ func (a *app) newRequest() *cobra.Command {
 				return err
 			case reason == "":
 				return usage("request: --reason is required: say in one sentence what you want to do")
-			case level != string(protocol.LevelDrive) && level != string(protocol.LevelType):
-				return usage("--level %.20q: must be drive or type", level)
-			case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
-				return usage("--for %s: must be 1s to 24h", forTime)
+			}
+			if err := checkGrant(level, forTime); err != nil {
+				return err
 			}
 			if err := checkTimeout(timeout); err != nil {
 				return err
@@ -124,11 +122,22 @@ func (a *app) newRelease() *cobra.Command {
 	return cmd
 }
 
+// checkGrant checks the flags --level and --for.
+func checkGrant(level string, forTime time.Duration) error {
+	switch {
+	case level != string(protocol.LevelDrive) && level != string(protocol.LevelType):
+		return usage("--level %.20q: must be drive or type", level)
+	case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
+		return usage("--for %s: must be 1s to 24h", forTime)
+	}
+	return nil
+}
+
 // sentence is text for the user on one line, without what they could not see.
 func sentence(flag, reason string) (string, error) {
-	reason = strings.Join(strings.Fields(text.Clean(reason)), " ")
-	if len(reason) > protocol.MaxReason {
-		return "", usage("--%s is %d bytes long; the limit is %d", flag, len(reason), protocol.MaxReason)
+	reason, err := text.Sentence("--"+flag, reason)
+	if err != nil {
+		return "", usage("%w", err)
 	}
 	return reason, nil
 }

@@ -151,7 +151,7 @@ func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult, tokens
 	if got.Frame == nil {
 		return a.printNotes(got.Notes)
 	}
-	return a.printPage(noted(got.Notes, header(s, got.Frame)), got.Frame, dialect.Whole(got.Frame, 0), tokens)
+	return a.printPage(text.WithMessages(got.Notes, header(s, got.Frame)), got.Frame, dialect.Whole(got.Frame, 0), tokens)
 }
 
 // printNotes prints what the user wrote to this agent.

@@ -35,12 +35,10 @@ func (a *app) newGrant() *cobra.Command {
 			"  gateway token create owner --role owner --save\n\n" +
 			"It refuses to run in a script or inside a session, so that no agent grants itself anything by mistake.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case level != string(protocol.LevelDrive) && level != string(protocol.LevelType):
-				return usage("--level %.20q: must be drive or type", level)
-			case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
-				return usage("--for %s: must be 1s to 24h", forTime)
-			case agent != "" && text.Name(agent) != agent:
+			if err := checkGrant(level, forTime); err != nil {
+				return err
+			}
+			if agent != "" && text.Name(agent) != agent {
 				return usage("--to: %.40q cannot be an agent's name: use one line of 1 to 32 visible characters", agent)
 			}
 			return a.grant(cmd.Context(), args[0], &protocol.ControlDecide{
@@ -127,7 +125,7 @@ func (a *app) question(s protocol.SessionInfo, k protocol.Keyboard, m *protocol.
 	who += " within " + lasts(control.PregrantFor)
 	if k.Asking != "" {
 		who = text.Name(k.Asking)
-		if reason, _ := sentence("reason", k.AskingReason); reason != "" {
+		if reason, _ := text.Sentence("reason", k.AskingReason); reason != "" {
 			who += " (which says: “" + reason + "”)"
 		}
 	}

@@ -118,7 +118,7 @@ func header(s protocol.SessionInfo, f *protocol.Frame) string {
 
 // printRead prints the header, then what was asked for.
 func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, ask *protocol.Read, tokens int) error {
-	f, head := got.Frame, noted(got.Notes, header(s, got.Frame)+text.Unseen("row of history", got.HiddenText))
+	f, head := got.Frame, text.WithMessages(got.Notes, header(s, got.Frame)+text.Unseen("row of history", got.HiddenText))
 	p := dialect.Whole(f, 0)
 	switch {
 	case ask.Follow:
@@ -127,14 +127,6 @@ func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, ask *p
 		p = dialect.History(got, ask.FromLine != nil)
 	}
 	return a.printPage(head, f, p, tokens)
-}
-
-// noted is a text with what the user wrote to this agent before it.
-func noted(notes []string, out string) string {
-	if len(notes) == 0 {
-		return out
-	}
-	return text.Messages(notes) + "\n" + out
 }
 
 // printPage prints a header, what stands out on the screen, and a page.

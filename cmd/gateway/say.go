@@ -79,7 +79,7 @@ func (a *app) say(ctx context.Context, c *client.Client, id, message string) err
 // dictate writes to the agent. An agent reads such a message as a person's, so it takes what only a person has: a terminal in
 // which no agent types. That keeps agents from doing so by mistake; what the proxy does about all others, it says itself.
 func (a *app) dictate(ctx context.Context, id, message string) error {
-	message = strings.Join(strings.Fields(text.Clean(message)), " ")
+	message = text.OneLine(message)
 	switch n := utf8.RuneCountInString(message); {
 	case n == 0:
 		return usage("say: the message is empty")

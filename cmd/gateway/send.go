@@ -208,7 +208,7 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 	}
 	shown := *frame
 	shown.Screen.Lines = lines
-	return a.printPage(noted(notes, receipt+"\n"+header(s, frame)), frame, dialect.Whole(&shown, 0), tokens)
+	return a.printPage(text.WithMessages(notes, receipt+"\n"+header(s, frame)), frame, dialect.Whole(&shown, 0), tokens)
 }
 
 // total is the receipts of all parts as one: the last that there is, with all their bytes.

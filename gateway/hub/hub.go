@@ -36,7 +36,7 @@ const (
 var (
 	ErrLeft      = errors.New("the participant left")
 	ErrForbidden = errors.New("this role may not send that message")
-	ErrSlow      = errors.New("the participant does not fetch its messages")
+	ErrSlow      = errors.New("messages were not read in time")
 	ErrClosed    = errors.New("the gateway is closing")
 )
 

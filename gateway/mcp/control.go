@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,9 +21,12 @@ type requestArgs struct {
 }
 
 func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, in requestArgs) (string, error) {
-	reason, err := sentence("reason", in.Reason)
-	if err != nil {
+	reason, err := text.Sentence("reason", in.Reason)
+	switch {
+	case err != nil:
 		return "", err
+	case reason == "":
+		return "", errors.New("reason is empty: say in one sentence what you want to do")
 	}
 	info, err := s.find(ctx, in.Terminal)
 	if err != nil {
@@ -47,7 +49,7 @@ func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, i
 		return "", err
 	case grant != nil:
 		s.learn(grant.AgentID)
-		return noted(grant.Notes, s.granted(info, grant)), nil
+		return text.WithMessages(grant.Notes, s.granted(info, grant)), nil
 	}
 	words := text.Ended(revoke.Reason)
 	if len(revoke.Notes) > 0 {
@@ -82,25 +84,13 @@ func clientName(req *mcp.CallToolRequest) string {
 	return "an agent"
 }
 
-// sentence checks text that the user will read, and takes out what they could not see (SAFETY R47).
-func sentence(field, reason string) (string, error) {
-	reason = strings.Join(strings.Fields(text.Clean(reason)), " ")
-	if len(reason) > protocol.MaxReason {
-		return "", fmt.Errorf("%s is %d bytes long; the limit is %d: make it shorter", field, len(reason), protocol.MaxReason)
-	}
-	if reason == "" && field == "reason" {
-		return "", errors.New("reason is empty: say in one sentence what you want to do")
-	}
-	return reason, nil
-}
-
 type releaseArgs struct {
 	Terminal string `json:"terminal"`
 	Note     string `json:"note"`
 }
 
 func (s *Server) release(ctx context.Context, _ *mcp.CallToolRequest, in releaseArgs) (string, error) {
-	note, err := sentence("note", in.Note)
+	note, err := text.Sentence("note", in.Note)
 	if err != nil {
 		return "", err
 	}

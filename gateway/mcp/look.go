@@ -195,14 +195,6 @@ var dialect = text.Dialect{
 	Older: "view history with more lines, or with start",
 }
 
-// noted is an answer with what the user wrote to the agent before it.
-func noted(notes []string, out string) string {
-	if len(notes) == 0 {
-		return out
-	}
-	return text.Messages(notes) + "\n" + out
-}
-
 // header is the first line over a frame, and what has to be known of it.
 func (s *Server) header(info protocol.SessionInfo, f *protocol.Frame) string {
 	return text.Header(info, f, s.me(), s.cfg.Now()) + text.Notes(f)
@@ -272,7 +264,7 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if err != nil {
 		return "", err
 	}
-	said := noted(got.Notes, s.matched(got, until))
+	said := text.WithMessages(got.Notes, s.matched(got, until))
 	if in.SinceRev != nil {
 		news := got.Read()
 		news.Frame = frame

@@ -107,7 +107,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		if frame != nil && !frame.Settled && settles && !ended {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
-		return s.now(ctx, info, typed.Before, frame, tokens, noted(typed.Notes(), receipt)), nil
+		return s.now(ctx, info, typed.Before, frame, tokens, text.WithMessages(typed.Notes(), receipt)), nil
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
 	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory
@@ -118,7 +118,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	if !got.Met {
 		receipt = line(receipt, typed.Odd(frame))
 	}
-	said := noted(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until))
+	said := text.WithMessages(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until))
 	if got.ExitCode != nil && got.Frame != nil && frame.Since != 0 { // nobody can read later what left the screen
 		return s.show(info, frame, dialect.Changes(got.Read(), typed.Before.Seq), tokens, said, unseen(got.Read())), nil
 	}

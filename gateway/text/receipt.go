@@ -182,9 +182,17 @@ func alike(a, b *protocol.Frame) bool {
 func Messages(notes []string) string {
 	lines := make([]string, len(notes))
 	for i, n := range notes {
-		lines[i] = "message from the user: " + strings.Join(strings.Fields(Clean(n)), " ")
+		lines[i] = "message from the user: " + OneLine(n)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// WithMessages is an answer with what the user wrote to the agent before it.
+func WithMessages(notes []string, answer string) string {
+	if len(notes) == 0 {
+		return answer
+	}
+	return Messages(notes) + "\n" + answer
 }
 
 // Mouse names what the mouse did, or shall do, for a receipt; at and to are nil where they are not known or not there.

@@ -3,7 +3,6 @@ package text
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"terminalproxy/protocol"
@@ -12,7 +11,7 @@ import (
 // ToUser is an agent's message as its user can be shown it: on one line, without what they could not see (SAFETY R47). The
 // error is a sentence for the agent.
 func ToUser(text string) (string, error) {
-	text = strings.Join(strings.Fields(Clean(text)), " ")
+	text = OneLine(text)
 	switch n := utf8.RuneCountInString(text); {
 	case n == 0:
 		return "", errors.New("the text is empty")

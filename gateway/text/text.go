@@ -100,7 +100,7 @@ func Command(s protocol.SessionInfo) string {
 func Name(s string) string { return short(s, maxName) }
 
 func short(s string, limit int) string {
-	s = strings.Join(strings.Fields(Clean(s)), " ")
+	s = OneLine(s)
 	if r := []rune(s); len(r) > limit {
 		return strings.TrimSpace(string(r[:limit-1])) + "…"
 	}
