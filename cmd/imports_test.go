@@ -47,10 +47,9 @@ func room(path string) (top, sub string) {
 // rooms are the sub-packages of proxy that may import others: leaves, which import none. Rooms do not import each other.
 var rooms = map[string]bool{"attach": true, "copier": true, "host": true, "observer": true, "overlay": true, "requests": true}
 
-// beneath are the sub-packages of proxy that leaves may import, too: what several leaves would have to do again, each for
-// itself. They import none.
+// beneath are the sub-packages of proxy that leaves may import, too; they import none themselves. Each needs a reason:
 //
-//   - vt: on its way to the user output is cut into text and sequences once, for filter and for modes.
+//   - vt: the user's output is cut into sequences once, and both filter and modes read the result.
 var beneath = map[string]bool{"vt": true}
 
 // fakes is the package that only tests import: it plays the other end of a connection.

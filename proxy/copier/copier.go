@@ -114,7 +114,7 @@ type Copier struct {
 	viewers Viewers
 	strict  func() bool
 	filter  filter.Filter
-	cutter  vt.Cutter // of what does not pass the filter
+	cutter  vt.Cutter // for what bypasses the filter
 	exit    exitSequence
 
 	buf    [chunkSize]byte

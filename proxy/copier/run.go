@@ -180,7 +180,7 @@ func lookFor(n int, before time.Duration) time.Duration {
 	return 0
 }
 
-// filtered is what of a chunk may reach the user's terminal, cut for whatever follows it.
+// filtered is what of a chunk may reach the user's terminal, with its cuts.
 func (c *Copier) filtered(chunk []byte) vt.Chunk {
 	if c.strict == nil {
 		return c.cutter.Cut(chunk)

@@ -26,8 +26,8 @@
 // Terminals disagree about what may stand inside a sequence, and a sequence goes if any of them would obey it. Measured:
 // xterm reads U+00A0 to U+00FF within a sequence as the characters 128 below (CSI 2 è is KAM, and so is ESC Û 2 h), st takes
 // the low byte of any other (CSI 串 h is KAM) and goes on with a control sequence after CAN and SUB, both skip C0, DEL and
-// most of C1 in it, and st blanks and plus signs. So only plain control sequences, which all terminals read alike, are taken
-// as package vt finds them; any other is read here, in the eyes of all.
+// most of C1 in it, and st blanks and plus signs. All read a plain control sequence alike, and
+// package vt finds those; this package reads any other one as each terminal would.
 //
 // A sequence that the end of a read cuts is held back until it is whole: a terminal shows nothing for half of one. A program
 // that writes a lone ESC and stops has it held until it writes on or [Filter.Flush] is called at the end; no timer is
@@ -101,7 +101,7 @@ const (
 
 // Pass takes what the program wrote and returns what the user's terminal gets. driven says that an agent has control. The
 // result is valid until the next call; it is p itself, or a part of it, when nothing had to be taken out. It comes with its
-// cuts: who follows it need not read it again.
+// cuts, so that the next reader need not look for sequences again.
 func (f *Filter) Pass(p []byte, driven bool) vt.Chunk {
 	if len(p) == 0 {
 		return vt.Chunk{}

@@ -6,7 +6,7 @@ import (
 	"terminalproxy/proxy/vt"
 )
 
-// Follow follows what the terminal is sent, cut already. It does not allocate.
+// Follow does what Scan does with a chunk whose cuts are known. Calls of both may be mixed.
 func (m *Modes) Follow(c vt.Chunk) {
 	if !m.scan.Ground() {
 		m.Scan(c.Bytes[:c.End(-1)])

@@ -8,7 +8,7 @@ const (
 	None    Kind = iota // no sequence
 	Control             // a control sequence: CSI
 	Escape              // ESC, intermediates, a final byte
-	Command             // an OSC, whatever ended it but CAN and SUB
+	Command             // an OSC that was not cancelled
 )
 
 // Sequence is one that has ended.
@@ -16,8 +16,8 @@ type Sequence struct {
 	Kind  Kind
 	Inter byte // the last intermediate of an Escape, 0 without one
 	Final byte // of a Control or an Escape
-	// Text is all between CSI and the final byte, or the text of a Command, at most MaxParams bytes of it. It is valid until
-	// the next call.
+	// Text is what stands between CSI and the final byte, or the first MaxParams bytes of a Command. It is valid until the next
+	// call.
 	Text []byte
 }
 
@@ -31,8 +31,8 @@ const (
 	text // DCS, SOS, PM, APC
 )
 
-// Scanner reads a stream whose pieces begin and end anywhere. The zero value stands at the begin of one. It holds no pointers:
-// a copy goes on from where it was made.
+// Scanner reads a stream whose pieces begin and end anywhere. One goroutine owns it. The zero value is ready. It holds no
+// pointers: a copy reads on independently.
 type Scanner struct {
 	at    uint8
 	inter byte // last intermediate of ESC
@@ -40,11 +40,11 @@ type Scanner struct {
 	b     [MaxParams]byte
 }
 
-// Ground reports whether text comes next: no sequence has begun that has not ended.
+// Ground reports whether the stream is in text, outside of any sequence.
 func (s *Scanner) Ground() bool { return s.at == ground }
 
-// Next reads p up to the end of a sequence, or all of it, and returns how much that is and what has ended. It does not
-// allocate. A control sequence that is too long ends as None.
+// Next reads p up to the end of the first sequence that ends there, or all of p. It returns that sequence and the number of
+// bytes read. It does not allocate. What is cancelled or too long ends as None.
 func (s *Scanner) Next(p []byte) (q Sequence, n int) {
 	if s.at == ground {
 		if n = nextEscape(p, 0); n == len(p) {
@@ -92,7 +92,7 @@ func (s *Scanner) run(p []byte) (n int) {
 	return n
 }
 
-// take takes a byte within a sequence; within a string that is a control. It reports whether it ended a sequence, and which.
+// take takes a byte of a sequence; within a string, a control. It reports whether a sequence ended, and its kind.
 func (s *Scanner) take(c byte) (kind Kind, ended bool) {
 	was := s.at
 	switch {

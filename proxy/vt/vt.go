@@ -1,7 +1,7 @@
-// Package vt cuts what a program writes into text and sequences, as a terminal in UTF-8 reads them (ECMA-48 in its 7-bit
-// forms). It reads each byte once for all that look at them: a [Cutter] marks where the sequences of a chunk begin and which
-// are plain control sequences, as nearly all are, and a [Scanner] reads the others across the cuts between chunks. It is pure
-// and bounded, and must not know what a sequence means.
+// Package vt cuts a program's output into text and sequences, as a UTF-8 terminal reads them (ECMA-48, 7-bit forms), so that
+// each byte is read once for every package that follows the output. A [Cutter] marks where the sequences of a chunk begin, and
+// which are plain control sequences: nearly all are. A [Scanner] reads the others, across the ends of chunks. Both are pure and
+// allocate nothing in steady use. The package must not know what a sequence means.
 package vt
 
 import (
@@ -17,27 +17,27 @@ const (
 	del = 0x7f
 )
 
-// MaxParams is how much is kept of the parameters of a control sequence and of the text of an OSC, in bytes. Terminals, too,
-// ignore a control sequence that is longer.
+// MaxParams bounds what is kept of the parameters of a control sequence and of the text of an OSC, in bytes. A control sequence
+// with this many or more is ignored, as terminals do.
 const MaxParams = 128
 
-// Chunk is a piece of a stream with its cuts. Both are valid until the next call of what made it.
+// Chunk is a piece of a stream with its cuts. It is valid until its maker is called again.
 type Chunk struct {
 	Bytes []byte
-	Cuts  []Cut // one for each ESC, but for those within a plain control sequence, which has none
+	Cuts  []Cut // one for each ESC, in order
 }
 
-// Cut is an ESC in a chunk. What lies between two cuts is either a plain control sequence and text, or begins with anything
-// else: then the [Scanner] or its like has to read it.
+// Cut is an ESC in a chunk. A plain control sequence begins there, and text follows up to the next cut; or Size is 0, and a
+// [Scanner] has to read what begins there.
 type Cut struct {
-	At    uint32 // its index
-	Size  uint16 // the length of the plain control sequence, 0 where there is none
-	First byte   // of that: the first byte after CSI
-	Final byte   // and the last one
+	At    uint32 // index of the ESC
+	Size  uint16 // length of the plain control sequence, 0 for anything else
+	First byte   // its first byte after CSI
+	Final byte   // its last byte
 }
 
-// End is where what begins with cut i ends: at the next cut, or at the end of the chunk. Before the first cut ends what i = -1
-// stands for.
+// End is where the part that begins with cut i ends: at the next cut, or at the end of the chunk. End(-1) ends the part before
+// the first cut.
 func (c Chunk) End(i int) int {
 	if i++; i < len(c.Cuts) {
 		return int(c.Cuts[i].At)
@@ -45,7 +45,7 @@ func (c Chunk) End(i int) int {
 	return len(c.Bytes)
 }
 
-// Keep leaves out what comes from Bytes[n] on, where a sequence begins, or text.
+// Keep drops everything from Bytes[n] on. n must not lie within a plain control sequence.
 func (c *Chunk) Keep(n int) {
 	c.Bytes = c.Bytes[:n]
 	for len(c.Cuts) > 0 && int(c.Cuts[len(c.Cuts)-1].At) >= n {
@@ -53,13 +53,13 @@ func (c *Chunk) Keep(n int) {
 	}
 }
 
-// Params is what stands between CSI and the final byte of a plain control sequence.
+// Params are the bytes between CSI and the final byte of a plain control sequence.
 func (c Chunk) Params(cut Cut) []byte { return c.Bytes[cut.At+2 : cut.At+uint32(cut.Size)-1] }
 
 // Cutter cuts chunks. One goroutine owns it. The zero value is ready.
 type Cutter struct{ cuts []Cut }
 
-// Cut cuts p, which may begin and end anywhere. p is at most 4 GB long.
+// Cut cuts p, which may begin and end anywhere and is shorter than 4 GiB. It keeps p and does not change it.
 func (c *Cutter) Cut(p []byte) Chunk {
 	cuts := c.cuts[:0]
 	for i := nextEscape(p, 0); i < len(p); i = nextEscape(p, i) {
