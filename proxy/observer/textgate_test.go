@@ -5,46 +5,66 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/snapshot"
 )
 
-// R24: where a secret is typed, and on a hidden screen, nothing that the program does changes the rolling text, but for what
-// ends the line or leaves it.
-func TestR24TheTextGateKeepsAllOfASecretBack(t *testing.T) {
-	for _, c := range []struct {
-		name           string
-		do             func(g *textGate)
-		secret, hidden string // the text then; "" for that it is the same
+// TestR24NothingWithinALinePassesWhileASecretIsTyped: neither what a program prints for a secret reaches the rolling text, nor
+// how it edits the line, from which the secret's length could be read; while the user hides the screen nothing at all does.
+func TestR24NothingWithinALinePassesWhileASecretIsTyped(t *testing.T) {
+	for name, edit := range map[string]struct {
+		at          int // the cursor's column before
+		do          func(g *textGate)
+		open, whole string // with the mark: what passes, and what is left if nothing does
 	}{
-		{"print", func(g *textGate) { g.Print([]byte("x")) }, "", ""},
-		{"backspace", func(g *textGate) { g.Control('\b') }, "", ""},
-		{"tab", func(g *textGate) { g.Control('\t') }, "", ""},
-		{"column", func(g *textGate) { g.Column(1); g.text.Print([]byte("!")) }, "ask: abc!", "ask: abc!"},
-		{"erase to the end", func(g *textGate) { g.Erase(0) }, "", ""},
-		{"erase to the start", func(g *textGate) { g.Erase(1) }, "", ""},
-		{"erase the line", func(g *textGate) { g.Erase(2) }, "", ""},
-		{"erase characters", func(g *textGate) { g.text.Column(5); g.EraseChars(2) }, "", ""},
-		{"insert characters", func(g *textGate) { g.text.Column(5); g.InsertChars(2) }, "", ""},
-		{"delete characters", func(g *textGate) { g.text.Column(5); g.DeleteChars(2) }, "", ""},
-		{"the end of the line", func(g *textGate) { g.Control('\n') }, "ask: abc\n", ""},
-		{"another row", func(g *textGate) { g.Row(0) }, "ask: abc\n", ""},
-		{"a cleared screen", func(g *textGate) { g.Clear() }, "ask: abc\n", ""},
+		"print":             {6, func(g *textGate) { g.Print([]byte("xy")) }, "abcdefxy|", "abcdef|"},
+		"tab":               {6, func(g *textGate) { g.Control('\t') }, "abcdef  |", "abcdef|"},
+		"backspace":         {6, func(g *textGate) { g.Control('\b') }, "abcde|", "abcdef|"},
+		"column":            {6, func(g *textGate) { g.Column(2) }, "ab|def", "abcdef|"},
+		"erase to the end":  {2, func(g *textGate) { g.Erase(0) }, "ab|", "ab|def"},
+		"erase the start":   {2, func(g *textGate) { g.Erase(1) }, "  |def", "ab|def"},
+		"erase all":         {2, func(g *textGate) { g.Erase(2) }, "  |", "ab|def"},
+		"erase characters":  {2, func(g *textGate) { g.EraseChars(2) }, "ab| ef", "ab|def"},
+		"insert characters": {2, func(g *textGate) { g.InsertChars(2) }, "ab| cdef", "ab|def"},
+		"delete characters": {2, func(g *textGate) { g.DeleteChars(2) }, "ab|f", "ab|def"},
+	} {
+		for _, kept := range []struct{ secret, hidden bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+			g := &textGate{text: snapshot.NewRolling(protocol.ContentRunes)}
+			g.Print([]byte("abcdef"))
+			g.Column(edit.at)
+			g.secret, g.hidden = kept.secret, kept.hidden
+			edit.do(g)
+			g.text.Print([]byte("|"))
+			want := edit.open
+			if kept.secret || kept.hidden {
+				want = edit.whole
+			}
+			require.Equal(t, want, g.text.String(), "%s, %+v", name, kept)
+		}
+	}
+}
+
+// TestR24TheEndOfALinePasses: the line up to the secret is the agents' to read, but nothing of a screen that is hidden.
+func TestR24TheEndOfALinePasses(t *testing.T) {
+	for name, end := range map[string]struct {
+		do   func(g *textGate)
+		want string
+	}{
+		"CR LF": {func(g *textGate) { g.Control('\r'); g.Control('\n') }, "abcdef\n|"},
+		"row":   {func(g *textGate) { g.Row(0) }, "abcdef\n|"},
+		"clear": {func(g *textGate) { g.Clear() }, "abcdef\n|"},
 	} {
 		for _, hidden := range []bool{false, true} {
-			g := &textGate{text: snapshot.NewRolling(100)}
-			g.Print([]byte("ask: abc"))
-			want := c.secret
+			g := &textGate{text: snapshot.NewRolling(protocol.ContentRunes)}
+			g.Print([]byte("abcdef"))
+			g.secret, g.hidden = true, hidden
+			end.do(g)
+			g.text.Print([]byte("|"))
+			want := end.want
 			if hidden {
-				want = c.hidden
-				g.hide(true)
-			} else {
-				g.secret = true
+				want = "abcdef|"
 			}
-			if want == "" {
-				want = "ask: abc"
-			}
-			c.do(g)
-			require.Equal(t, want, g.text.String(), "%s, hidden: %v", c.name, hidden)
+			require.Equal(t, want, g.text.String(), "%s, hidden %v", name, hidden)
 		}
 	}
 }
@@ -61,6 +81,14 @@ func TestTheTextGoesOnInTheCursorsColumn(t *testing.T) {
 	g.align(9)
 	g.Print([]byte("2"))
 	require.Equal(t, "ask: 1   2", g.text.String())
-	g.forget(6)
-	require.Equal(t, "ask: 1", g.text.String())
+	g.secret = true
+	g.Print([]byte("***"))
+	g.Control('\r')
+	g.Control('\n')
+	g.secret = false
+	g.align(3)
+	g.Print([]byte("next"))
+	require.Equal(t, "ask: 1   2\nnext", g.text.String())
+	g.forget(2)
+	require.Equal(t, "ask: 1   2\nne", g.text.String())
 }
