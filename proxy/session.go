@@ -303,25 +303,6 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 	return nil
 }
 
-// scrollback is how many rows of history are kept for agents.
-const scrollback = 10_000
-
-// observerConfig plugs the observer. Without agents it is the terminal that the program asks, and what a recording shows.
-func (s *session) observerConfig(cols, rows int, at copier.Cursor) observer.Config {
-	c := observer.Config{
-		Cols: cols, Rows: rows, CursorRow: at.Row, Program: observedProgram{s.program, s}, Queried: s.answerQueries,
-	}
-	if s.recording != nil {
-		c.Recorder = s.recording
-	}
-	if agent := s.conf.Agent; agent != nil {
-		c.Agents = &observer.Agents{
-			Session: &observed{s: s}, Line: observedLine{s}, Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
-		}
-	}
-	return c
-}
-
 func (s *session) poller(read, write int) (*tty.Poller, error) {
 	p, err := tty.NewPoller(read, write)
 	if err == nil {
@@ -435,37 +416,6 @@ func (s *session) expectReports(replies []byte, take func(row int)) {
 				s.detector.expect(take)
 			}
 		})
-	}
-}
-
-// keyboardState is who has the keyboard, as observers read it.
-func (s *session) keyboardState() protocol.Keyboard {
-	st := s.authority.Newest()
-	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
-	switch st.Phase {
-	case control.Granted:
-		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
-		k.Level, k.ExpiresAt, k.Paused = requests.Level(st.Level), requests.Milli(st.Until), st.Paused
-		k.Held, k.Program, k.Away = st.Held.Keys != "" || st.Occupied, st.Program, st.Away != ""
-		switch {
-		case st.Held.Keys != "":
-			k.HeldWhy = protocol.HeldConfirm
-		case st.Occupied:
-			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
-		}
-	case control.Asked:
-		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, requests.Level(st.Level), st.Reason
-	case control.Observing:
-	}
-	return k
-}
-
-func (s *session) snapshot(f *protocol.Frame, text string) *protocol.Snapshot {
-	screen, keyboard := f.Screen, f.Keyboard
-	return &protocol.Snapshot{
-		ID: newID(), SessionID: s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
-		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
-		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
 	}
 }
 

@@ -17,7 +17,7 @@ type Observer interface {
 	// Post has do run on the observer's goroutine; false says that this has ended.
 	Post(do func(now time.Time)) bool
 	Model() *screen.Screen
-	// Redact covers what looks like a secret in text, of which ahead bytes were read before.
+	// Redact is text as agents may see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.
 	Redact(text string, ahead int) string
 	// Settles is when the screen counts as settled unless something changes before, and LastChange when it changed last.
 	Settles() time.Time
