@@ -153,18 +153,9 @@ func perform(ctx context.Context, bin string, s script, u *terminal, file string
 	u.answer(ctx, "\a")
 	a.finish(asked)
 	if s.edits {
-		a.tell("terminal_send", map[string]any{"keys": s.first})
-		if u.slow {
-			a.tell("terminal_send", map[string]any{"text": typed[:words]})
-			u.rest(ctx, time.Second)
-			a.tell("terminal_send", map[string]any{"text": typed[words:]})
-		} else {
-			a.tell("terminal_send", map[string]any{"text": typed, "wait_for": "text", "value": typed})
+		if err := edit(ctx, s, u, a); err != nil {
+			return err
 		}
-		u.show("the user watches the agent type")
-		u.rest(ctx, time.Second)
-		// A new line keeps what follows off the checked one.
-		a.tell("terminal_send", map[string]any{"keys": []string{"enter"}})
 	}
 	flooding := a.loop(s)
 	if err := u.waitFor(ctx, s.midway); err != nil {
@@ -173,7 +164,7 @@ func perform(ctx context.Context, bin string, s script, u *terminal, file string
 	say("the user presses", "Ctrl+\\, while the agent goes on and on")
 	u.press("\x1c")
 	said := <-flooding
-	say("the agent", "is told")
+	say("the agent is told", "")
 	quote(said)
 	if err := u.waitFor(ctx, "keyboard is yours"); err != nil {
 		return err
@@ -182,6 +173,26 @@ func perform(ctx context.Context, bin string, s script, u *terminal, file string
 	u.rest(ctx, 3*time.Second)
 	a.tell("terminal_send", map[string]any{"text": "one more try"})
 	return leave(ctx, s, u, file)
+}
+
+// edit has the agent type its line, while the user watches.
+func edit(ctx context.Context, s script, u *terminal, a *caller) error {
+	a.tell("terminal_send", map[string]any{"keys": s.first})
+	if u.slow {
+		a.tell("terminal_send", map[string]any{"text": typed[:words]})
+		u.rest(ctx, time.Second)
+		a.tell("terminal_send", map[string]any{"text": typed[words:]})
+	} else {
+		a.tell("terminal_send", map[string]any{"text": typed, "wait_for": "text", "value": typed})
+	}
+	if err := u.waitFor(ctx, typed); err != nil {
+		return err
+	}
+	u.show("the user watches the agent type")
+	u.rest(ctx, time.Second)
+	// A new line keeps what follows off the checked one.
+	a.tell("terminal_send", map[string]any{"keys": []string{"enter"}})
+	return nil
 }
 
 // leave has the user save and quit, and checks the file.
@@ -211,17 +222,20 @@ func leave(ctx context.Context, s script, u *terminal, file string) error {
 		return errors.New("the agent typed without a grant")
 	}
 	if !s.edits {
-		say("the file", "is as it was: %s only shows it (with vim, vi or nano installed the demo edits)", s.editor)
+		say("the file", "is unchanged: %s only shows it (install vim, vi or nano to see the demo edit)", s.editor)
 		fmt.Println("\nThe demo passed.")
 		return nil
 	}
-	say("the file", "holds the agent's line and %d of the %d it went on with before the key", strings.Count(text, nagging), most)
+	say("the file", "has the agent's line, and %d of the %d more that the agent would have typed without the key", strings.Count(text, nagging), most)
 	fmt.Println("\nThe demo passed.")
 	return nil
 }
 
 func say(who, what string, args ...any) {
-	fmt.Printf("\n== %s: %s\n", who, fmt.Sprintf(what, args...))
+	if what != "" {
+		who += ": " + fmt.Sprintf(what, args...)
+	}
+	fmt.Println("\n== " + who)
 }
 
 func short(s string) string {
