@@ -226,7 +226,7 @@ func TestR69ASignStaysWhileAnAgentDrives(t *testing.T) {
 		{"vim", "vim -u NONE long.txt", "long.txt", "\x1b:q!\n", []string{"--for", "10m"}, "drives 10 min"},
 		{"nano", "nano --ignorercfiles long.txt", "Read 60 lines", "\x18n", []string{"--for", "90m"}, "drives 1 h 30 min"},
 		{"less", "less long.txt", "long.txt", "q", nil, "drives"},
-		{"htop", "htop -d 5", "F10", "q", nil, "drives"},
+		{"htop", "htop -d 5 -p 1", "F10", "q", nil, "drives"},
 		{"bash", "bash --norc --noprofile -i", "bash-", "\x15exit\n", []string{"--level", "type"}, "types"},
 	} {
 		t.Run(at.needs, func(t *testing.T) {
