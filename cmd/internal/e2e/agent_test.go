@@ -191,8 +191,7 @@ func TestAnAgentPagesThroughLess(t *testing.T) {
 		s.wait("it ends at line 200")
 		a.good("terminal_release", nil, "released")
 		a.fails("terminal_send", args{"keys": []string{"q"}}, "terminal_request_control")
-		s.typed("q")
-		require.Zero(t, s.status())
+		s.quits("q")
 	})
 }
 
@@ -294,8 +293,7 @@ func TestTheCommandLineDoesTheSame(t *testing.T) {
 	require.Contains(t, w.good("wait", id, "--text", "hello"), "hello")
 	require.Equal(t, 124, w.gateway("wait", id, "--text", "never", "--timeout", "50ms").status)
 	require.NoFileExists(t, w.path("notes.txt"))
-	s.typed(":wq\n")
-	require.Zero(t, s.status())
+	s.quits(":wq\n")
 	data, err := os.ReadFile(w.path("notes.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "hello\n", string(data))

@@ -176,8 +176,7 @@ func TestR71NoNagging(t *testing.T) {
 	s.answer("C-g")
 	require.Contains(t, w.answered(asking).text, "granted")
 	s.press(`C-\`)
-	s.typed(":q\n")
-	require.Zero(t, s.status())
+	s.quits(":q\n")
 	log := w.good("audit", "show", "rec.cast")
 	require.Contains(t, log, "the user refused you 3 times")
 }
@@ -198,10 +197,7 @@ func (s *terminal) openMenu() {
 
 // R71: while the user types, a Ctrl+G that comes just after the question appears is swallowed; a little later it counts.
 func TestR71ACtrlGWhileTyping(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent")
 	for n := range 10 {
 		s.typed("x")
 		w.listens("heard", fmt.Sprintf("x{%d}$", n+1))
@@ -225,10 +221,7 @@ func TestR71ACtrlGWhileTyping(t *testing.T) {
 
 // R72: a question that takes the place of another one's says so, and does not get the answer that was meant for that.
 func TestR72ASwappedQuestion(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(120, 24)
-	s.listen("--agent")
-	id := w.session()
+	w, s, id := listening(t, 120, 24, "--agent")
 	s.typed("x")
 	w.listens("heard", "x")
 	b := w.agent("claude", eras[0])
@@ -253,10 +246,7 @@ func TestR72ASwappedQuestion(t *testing.T) {
 
 // R72: names are short and plain, two of one name are told apart, and none looks like a key.
 func TestR72Names(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(120, 24)
-	s.listen("--agent")
-	id := w.session()
+	w, s, id := listening(t, 120, 24, "--agent")
 	first, second := w.agent("codex-mcp-client", eras[1]), w.agent("codex-mcp-client", eras[0])
 	first.good("terminal_say", args{"text": "one"})
 	s.wait("message from “Codex”: “one”")

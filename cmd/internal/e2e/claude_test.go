@@ -110,8 +110,7 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 		require.True(t, strings.Contains(asked[len(asked)-1], want), "the model did not hear %q", want)
 	}
 
-	s.typed(":q\n")
-	require.Zero(t, s.status())
+	s.quits(":q\n")
 }
 
 // TestClaudeCodeOverHTTP: the same agent, connected to gateway serve with a token of its own.
@@ -141,8 +140,7 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	require.Equal(t, 1, strings.Count(asked[0], header), "the hook tells the model of the terminal")
 	require.Equal(t, 2, strings.Count(asked[len(asked)-1], header), "and so does the tool")
 
-	s.typed(":q\n")
-	require.Zero(t, s.status())
+	s.quits(":q\n")
 	require.NoError(t, serving.cmd.Process.Signal(syscall.SIGTERM))
 	require.Zero(t, serving.wait().status)
 }

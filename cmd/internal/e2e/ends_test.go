@@ -63,8 +63,7 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 			require.NotContains(t, s.screen(), "left on the line", "a program that reads keys has no line")
 			said := a.fails("terminal_send", args{"text": "late"}, c.told, "terminal_request_control", "the whole screen", "listening proxy="+proxy)
 			require.NotContains(t, said, "left on the line")
-			s.typed("mine\x04")
-			require.Zero(t, s.status())
+			s.quits("mine\x04")
 			require.Equal(t, "abcmine\x04", w.content("heard"))
 		})
 	}
@@ -88,8 +87,7 @@ func TestALostLinkEndsTheGrant(t *testing.T) {
 	s.titled("[observed]")
 	w.keyboard(id, "user")
 	a.fails("terminal_send", args{"text": "late"}, "terminal_request_control")
-	s.typed("mine\x04")
-	require.Zero(t, s.status())
+	s.quits("mine\x04")
 	require.Equal(t, "abcmine\x04", w.content("heard"))
 }
 
@@ -102,8 +100,7 @@ func TestTheProgramsEndEndsTheGrant(t *testing.T) {
 	id := w.session()
 	a.good("terminal_request_control", args{"reason": "test"}, "granted")
 	waiting := a.start("terminal_wait", args{"terminal": id, "for": "text", "value": "never", "timeout_ms": 40000})
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 	got := w.answered(waiting)
 	require.Contains(t, got.text, "matched: false (the program ended with exit status 0")
 	a.fails("terminal_send", args{"terminal": id, "text": "late"}, "ended with exit status 0", "terminal_read shows the last screen")

@@ -93,18 +93,12 @@ func TestTheQuestionStaysWhileTopRefreshes(t *testing.T) {
 	require.NotContains(t, s.screen(), "Ctrl+")
 	process := regexp.MustCompile(`^ *\d+ \S+ .*\d+:\d\d\.\d\d |^$`)
 	s.see("top's own bottom row", func(string) bool { return process.MatchString(s.bottom()) })
-	s.typed("q")
-	require.Zero(t, s.status())
+	s.quits("q")
 }
 
 func TestTheUserGrantsAndRefuses(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(120, 24)
-	s.listen("--agent")
-	id := w.session()
-	asking := w.start("gateway", "request", id, "--reason", "try", "--as", "codex")
-	s.answer("C-g")
-	require.Zero(t, asking.wait().status)
+	w, s, id := listening(t, 120, 24, "--agent")
+	s.gives(id, "--reason", "try", "--as", "codex")
 	s.wait(`codex drives for 10 min. Ctrl+\ takes the keyboard back at once`)
 	w.good("send", id, "--as", "codex", "--text", "typed by codex")
 	require.Equal(t, "typed by codex", w.listens("heard", "codex$"))
@@ -113,8 +107,7 @@ func TestTheUserGrantsAndRefuses(t *testing.T) {
 	got := w.gateway("send", id, "--as", "codex", "--text", "more")
 	require.Equal(t, 4, got.status)
 	require.Contains(t, got.err, "took the keyboard back")
-	s.typed("mine\x04")
-	require.Zero(t, s.status())
+	s.quits("mine\x04")
 	require.Equal(t, "typed by codexmine\x04", w.content("heard"), "neither Ctrl+G nor Ctrl+\\ nor a refused byte")
 }
 
@@ -187,10 +180,7 @@ func TestTheUsersKeysPauseTheAgentAndArriveWhole(t *testing.T) {
 }
 
 func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(120, 24)
-	s.listen("--agent --grant drive")
-	id := w.session()
+	w, s, id := listening(t, 120, 24, "--agent --grant drive")
 	w.granted(id, "--as", "first")
 	busy := w.gateway("request", id, "--reason", "me too", "--as", "second")
 	require.Equal(t, 1, busy.status)
@@ -204,10 +194,7 @@ func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
 }
 
 func TestAGrantEndsWithItsTime(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive --for 1s")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent --grant drive --for 1s")
 	w.granted(id, "--as", "codex", "--for", "1h")
 	s.titled("[codex drives]")
 	s.wait("time is up: codex no longer has")
@@ -219,10 +206,7 @@ func TestAGrantEndsWithItsTime(t *testing.T) {
 }
 
 func TestWithoutALineTheTitleAsks(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --no-notice")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent --no-notice")
 	before := s.colours()
 	asking := w.start("gateway", "request", id, "--reason", "quietly", "--as", "codex")
 	s.titled(`[codex asks to drive for 10 min: Ctrl+G allows, Ctrl+\ refuses]`)
@@ -236,10 +220,7 @@ func TestWithoutALineTheTitleAsks(t *testing.T) {
 }
 
 func TestTheMenu(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(120, 24)
-	s.listen("--agent")
-	id := w.session()
+	w, s, id := listening(t, 120, 24, "--agent")
 	before := s.colours()
 	s.press(`C-\`)
 	s.wait("no agent has the keyboard")
@@ -297,10 +278,7 @@ func (s *terminal) answerMenu(key string) {
 
 // R46: a key that was pressed before anybody could read the question is no answer to it.
 func TestR46AKeyBeforeTheQuestionGrantsNothing(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent")
 	for range 4 { // of more, the user is asked at a slow pace
 		asking := w.start("gateway", "request", id, "--reason", "in your way", "--as", "codex")
 		var looked time.Time
@@ -339,8 +317,7 @@ func TestR9SignalsReclaim(t *testing.T) {
 			w.kill(proxy, sig)
 			s.wait("the keyboard is yours: codex is stopped")
 			require.Equal(t, 4, w.gateway("send", id, "--as", "codex", "--text", "x").status)
-			s.typed("mine\x04")
-			require.Zero(t, s.status())
+			s.quits("mine\x04")
 			require.Equal(t, "mine\x04", w.content("heard"))
 		})
 	}
@@ -356,16 +333,12 @@ func TestR2EveryEncodingOfTheKeyReclaims(t *testing.T) {
 		"in the middle of text": "ab\x1b[92;5ucd",
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			s := w.terminal(100, 24)
-			s.listen("--agent --grant drive")
-			id := w.session()
+			w, s, id := listening(t, 100, 24, "--agent --grant drive")
 			w.granted(id, "--as", "codex")
 			s.titled("[codex")
 			s.bytes(key)
 			s.wait("the keyboard is yours: codex is stopped")
-			s.typed("\x04")
-			require.Zero(t, s.status())
+			s.quits("\x04")
 			text := regexp.MustCompile("\x1b.*[u~]|\x1c").ReplaceAllString(key, "")
 			require.Equal(t, text+"\x04", w.content("heard"))
 		})
@@ -373,10 +346,7 @@ func TestR2EveryEncodingOfTheKeyReclaims(t *testing.T) {
 }
 
 func TestControlEndsWithTheAgent(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
 	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
 	s.titled("[codex drives]")
@@ -404,16 +374,12 @@ func TestAProxyInAProxy(t *testing.T) {
 	}
 	s.press("C-d")
 	require.Equal(t, []string{outer}, w.ids(1))
-	s.typed("exit\n")
-	require.Zero(t, s.status())
+	s.quits("exit\n")
 }
 
 // R4: the key inside a paste takes the keyboard back, and nothing of that paste reaches the program.
 func TestR4TheKeyInsideAPasteReclaims(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent --grant drive")
 	w.granted(id, "--as", "codex")
 	s.titled("[codex drives]")
 	s.bytes("\x1b[200~rm -rf\x1c everything\x1b[201~mine")
@@ -425,16 +391,12 @@ func TestR4TheKeyInsideAPasteReclaims(t *testing.T) {
 
 // R5: people press twice and keys repeat; a program with its defaults would die of what is one too many.
 func TestR5AHeldKeyDoesNotReachTheProgram(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent --grant drive")
 	w.granted(id, "--as", "codex")
 	s.titled("[codex drives]")
 	s.press(slices.Repeat([]string{`C-\`}, 30)...) // in one go: a pause of a busy machine's would be one of the user's
 	s.wait("the keyboard is yours: codex is stopped")
 	require.NotContains(t, s.screen(), "no agent has the keyboard", "nor does the menu open")
-	s.typed("mine\x04")
-	require.Zero(t, s.status())
+	s.quits("mine\x04")
 	require.Equal(t, "mine\x04", w.content("heard"))
 }

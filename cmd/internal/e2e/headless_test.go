@@ -256,8 +256,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 
 	s.run("gateway attach --watch " + id)
 	s.wait("back at work")
-	s.typed("q")
-	require.Zero(t, s.status())
+	s.quits("q")
 	s.run("gateway attach " + id)
 	s.wait("back at work")
 	a.good("terminal_send", args{"text": "exit 4", "enter": true, "wait_for": "exit"}, "exit status 4")

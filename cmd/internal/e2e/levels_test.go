@@ -71,17 +71,13 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	s.wait(`codex is stopped; left on the line: "echo no > said"`)
 	s.titled("[observed]")
 	require.Equal(t, 4, w.gateway("send", id, "--as", "codex", "--text", "x").status)
-	s.typed("\x15exit\n")
-	require.Zero(t, s.status())
+	s.quits("\x15exit\n")
 	require.Equal(t, "hi\n", w.content("said"))
 }
 
 // The audit log says what the user let through.
 func TestTheAuditLogKnowsWhatWasLetThrough(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 16)
-	s.listen("--agent --grant type --record session.cast")
-	id := w.session()
+	w, s, id := listening(t, 100, 16, "--agent --grant type --record session.cast")
 	w.good("request", id, "--as", "codex", "--level", "type", "--reason", "look")
 	for _, what := range []string{"--text=free", "enter"} { // it reads single keys: nothing is free
 		sending := w.start("gateway", "send", id, "--as", "codex", what)
@@ -130,17 +126,13 @@ func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
 	require.True(t, got.fails)
 	require.Contains(t, got.text, "the user did not let <Enter> through")
 	require.Contains(t, got.text, "do not send it again unless the user tells you to")
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 	require.NotContains(t, strings.TrimSuffix(w.content("heard"), "\x04"), "\x07", "no answer of the user's reaches the program")
 }
 
 // R47: what would be sent is shown to the last character, over as many rows as it takes, and leaves no trace.
 func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(60, 14)
-	s.listen("--agent --grant type")
-	id := w.session()
+	w, s, id := listening(t, 60, 14, "--agent --grant type")
 	w.granted(id, "--level", "type", "--as", "codex")
 	s.titled("[codex types]")
 	s.waitGone("codex may type")
@@ -163,16 +155,12 @@ func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
 	require.Contains(t, got.err, "has no room for all that this would submit")
 	require.Equal(t, before, s.colours())
 	s.titled("[codex types]")
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }
 
 // R6: the user types on while something is held: it stays until it is decided.
 func TestR6TypingDecidesNothing(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant type")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent --grant type")
 	w.granted(id, "--level", "type", "--as", "codex")
 	s.titled("[codex types]")
 	sending := w.start("gateway", "send", id, "--as", "codex", "enter")
@@ -183,15 +171,11 @@ func TestR6TypingDecidesNothing(t *testing.T) {
 	s.lets("C-g")
 	require.Zero(t, sending.wait().status)
 	require.Equal(t, "mine\r", w.listens("heard", "\r"))
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }
 
 func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --no-notice --grant type")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent --no-notice --grant type")
 	w.granted(id, "--level", "type", "--as", "codex")
 	sending := w.start("gateway", "send", id, "--as", "codex", "ctrl-c")
 	s.titled(`[codex: Ctrl+G sends <Ctrl-C>, Ctrl+\ refuses]`)
@@ -201,6 +185,5 @@ func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
 	}, s.title)
 	require.Zero(t, sending.wait().status)
 	require.Equal(t, "\x03", w.content("heard"))
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }

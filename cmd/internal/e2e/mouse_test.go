@@ -134,8 +134,7 @@ func TestR47LevelTypeHoldsClicks(t *testing.T) {
 	require.Contains(t, got.err, `the user did not let click at `)
 	require.NotContains(t, w.content("heard"), "mfree\x1b")
 	s.wait("codex is stopped")
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 
 	log := w.good("audit", "show", "session.cast")
 	require.Contains(t, log, "codex uses the mouse under grant 2, wheel-down at 1,1, 10 bytes: the user let it through\n")
@@ -174,8 +173,7 @@ func TestAButtonThatMovedIsAskedAboutAgain(t *testing.T) {
 	got := sending.wait()
 	require.Zero(t, got.status, got.err)
 	require.Equal(t, "\x1b[<0;10;6M\x1b[<0;10;6m", w.listens("heard", "m$"))
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }
 
 // R12: a click on the words of a proxy further in is the program's: it gives nobody the keyboard there.
@@ -210,6 +208,5 @@ func TestR12NoClickAnswersAnotherProxy(t *testing.T) {
 	s.answer("C-g")
 	require.Zero(t, asking.wait().status)
 	w.keyboard(inner, "codex")
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }

@@ -38,10 +38,7 @@ func (s *terminal) opensMenu(words string) <-chan time.Time {
 }
 
 func TestTheUserWritesToTheAgent(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 16)
-	s.listen("--agent --grant drive")
-	id := w.session()
+	w, s, id := listening(t, 100, 16, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
 	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
 	s.press(`C-\`)
@@ -77,16 +74,12 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	s.asked() // now it is drawn
 	s.press(`C-\`)
 	s.wait("codex is refused")
-	s.typed("mine\x04")
-	require.Zero(t, s.status())
+	s.quits("mine\x04")
 	require.Equal(t, "mine\x04", w.content("heard"), "nothing of a message reaches the program")
 }
 
 func TestADraftIsClosed(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 16)
-	s.listen("--agent")
-	id := w.session()
+	w, s, id := listening(t, 100, 16, "--agent")
 	before := s.colours()
 	for _, key := range []string{"Escape", `C-\`} {
 		s.writes("never mind")
@@ -99,17 +92,13 @@ func TestADraftIsClosed(t *testing.T) {
 	s.writes("a ")
 	s.bytes("\x1b[200~pas\nted\x1b[201~")
 	s.wait("to the next agent: a pas ted")
-	s.typed("\rmine\x04")
-	require.Zero(t, s.status())
+	s.quits("\rmine\x04")
 	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"))
 }
 
 // TestAWaitHearsTheAnswerThatNobodyHeard: once; after that, a wait for control waits for the user's words.
 func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 16)
-	s.listen("--agent")
-	id := w.session()
+	w, s, id := listening(t, 100, 16, "--agent")
 	a := w.agent("codex", eras[1])
 	asking := a.calls("terminal_request_control", args{"reason": "drive", "timeout_ms": 300})
 	require.Contains(t, asking.text, "pending")
@@ -129,6 +118,5 @@ func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
 	s.wait("bert is refused")
 	require.Contains(t, w.good("wait", id, "--control", "--as", "bert", "--json"), `"matched": "refused"`)
 	require.NotZero(t, w.gateway("wait", id, "--control", "--as", "bert", "--timeout", "100ms").status)
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }

@@ -153,8 +153,7 @@ func TestR67WithoutColours(t *testing.T) {
 			require.NotContains(t, s.colours(), "48;5;")
 			s.answer(`C-\`)
 			require.Equal(t, 1, asking.wait().status)
-			s.typed("\x04")
-			require.Zero(t, s.status())
+			s.quits("\x04")
 		})
 	}
 }
@@ -203,8 +202,7 @@ func TestR68TheKeysStayWholeOnANarrowScreen(t *testing.T) {
 	}
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }
 
 // signed is the sign, at the right end of a row.
@@ -295,30 +293,22 @@ func TestR69TheSignIsNeverScrolledAway(t *testing.T) {
 
 // TestR69NoNoticeIsNoSign: the window's title still says who drives.
 func TestR69NoNoticeIsNoSign(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(80, 12)
-	s.listen("--agent --grant drive --no-notice")
-	id := w.session()
+	w, s, id := listening(t, 80, 12, "--agent --grant drive --no-notice")
 	w.granted(id, "--as", "claude")
 	s.titled("[claude drives]")
 	w.good("send", id, "--as", "claude", "--text", "x", "--until", "idle=300ms")
 	require.NotContains(t, s.screen(), "claude")
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }
 
 // TestR69AnotherAgentAsks: the sign says that.
 func TestR69AnotherAgentAsks(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(80, 12)
-	s.listen("--agent --grant drive")
-	id := w.session()
+	w, s, id := listening(t, 80, 12, "--agent --grant drive")
 	w.granted(id, "--as", "claude")
 	s.signs("drives")
 	require.NotZero(t, w.gateway("request", id, "--as", "codex", "--reason", "me too", "--timeout", "1s").status)
 	s.signs("+1 asks")
 	s.press(`C-\`)
 	s.waitGone("+1 asks")
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }

@@ -80,10 +80,7 @@ func TestR9ClosingTheTerminalReclaims(t *testing.T) {
 
 // R9: taking back before an answer refuses, and what was promised is void.
 func TestR9ReclaimRefusesWhoAsks(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(120, 24)
-	s.listen("--agent")
-	id := w.session()
+	w, s, id := listening(t, 120, 24, "--agent")
 	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
 	s.asked()
 	w.good("reclaim", id)
@@ -203,8 +200,7 @@ func TestR54AnAgentInAShellCannotGrantItself(t *testing.T) {
 	require.Equal(t, 4, got.status)
 	require.Contains(t, got.err, "standard input is not a terminal")
 	w.good("release", id)
-	s.typed("exit\n")
-	require.Zero(t, s.status())
+	s.quits("exit\n")
 }
 
 // The owners of a gateway elsewhere count only where the user said so.
@@ -252,8 +248,7 @@ func TestAllowRemoteGrant(t *testing.T) {
 				s.answer(`C-\`)
 				require.Equal(t, 1, asking.wait().status)
 			}
-			s.typed("\x04")
-			require.Zero(t, s.status())
+			s.quits("\x04")
 			g.press("C-c")
 			require.Zero(t, g.status())
 		})

@@ -117,8 +117,7 @@ func TestR28APictureShowsNoToken(t *testing.T) {
 		rows = strings.Split(text, "\n")[1:3]
 		w.good("read", id, "--svg", w.path("svg"))
 		require.Equal(t, flags == "", !strings.Contains(w.content("svg"), token))
-		s.typed("end\n")
-		require.Zero(t, s.status())
+		s.quits("end\n")
 		require.NoError(t, a.session.Close())
 		return rows, pixels
 	}
@@ -149,7 +148,6 @@ func TestAHiddenScreenHasNoPicture(t *testing.T) {
 	require.NotZero(t, got.status)
 	require.Contains(t, got.err, "the user has hidden the screen")
 	require.Empty(t, w.content("none.png"))
-	s.typed("end\n")
-	require.Zero(t, s.status())
+	s.quits("end\n")
 	require.NoError(t, a.session.Close())
 }

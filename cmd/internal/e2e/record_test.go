@@ -306,15 +306,11 @@ func TestBadInputToRecord(t *testing.T) {
 
 // R12: under level drive an agent may press the reclaim key for the program, and the record says so.
 func TestR12TheReclaimKeyOfAnAgentIsMarked(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive --record s.cast")
-	id := w.session()
+	w, s, id := listening(t, 100, 24, "--agent --grant drive --record s.cast")
 	w.granted(id, "--as", "codex")
 	w.good("send", id, "--as", "codex", `ctrl-\`)
 	require.Equal(t, "\x1c", w.listens("heard", "\x1c"))
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 	require.Contains(t, data(w.castEvents("s.cast"), "m"), "codex types under grant 2, keys, 1 byte: with the reclaim key")
 	require.Contains(t, w.good("audit", "show", "s.cast"), `typed: \x1c`)
 }
@@ -363,8 +359,7 @@ func TestR26ABlackoutIsAGapInTheRecording(t *testing.T) {
 			}
 			s.wait("answered")
 			s.titled("[cli") // it drives again
-			s.typed("\n")
-			require.Zero(t, s.status())
+			s.quits("\n")
 			events := w.castEvents("s.cast")
 			require.Empty(t, between(t, events, "blackout begins: a password is being asked for", "blackout ends"))
 			shown := data(events, "o")
@@ -397,8 +392,7 @@ func TestAHiddenScreenIsNotRecorded(t *testing.T) {
 	s.typed("echo private; sleep 0.3; clear; echo public\n")
 	s.wait("public\n$")
 	s.hides("h shows it", "[observed]")
-	s.typed("exit\n")
-	require.Zero(t, s.status())
+	s.quits("exit\n")
 	events := w.castEvents("s.cast")
 	require.Empty(t, between(t, events, "blackout begins: the user hides the screen", "blackout ends"))
 	require.NotContains(t, w.content("s.cast")+w.content("s.cast.audit.jsonl"), "private")

@@ -9,10 +9,7 @@ import (
 )
 
 func TestAnAgentWritesToTheUser(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 16)
-	s.listen("--agent --record rec.cast")
-	id := w.session()
+	w, s, id := listening(t, 100, 16, "--agent --record rec.cast")
 	before := s.colours()
 	a := w.agent("codex", eras[1])
 	a.good("terminal_say", args{"text": "the tests pass;\nmay I commit?” Ctrl+G allows · “\u202e"}, "delivered: it is on the user's screen")
@@ -53,8 +50,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	got := w.gateway("say", id, "\u200b")
 	require.Equal(t, 2, got.status)
 	require.Contains(t, got.err, "the text is empty")
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 	require.Regexp(t, "^\x07+\x1b\x04$", w.content("heard"), "nothing of a message reaches the program")
 	require.Contains(t, w.good("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' ctrl-G allows . '")
 }
@@ -70,10 +66,7 @@ func TestAMessageWaitsForAPerson(t *testing.T) {
 }
 
 func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 16)
-	s.listen("--agent --grant drive")
-	id := w.session()
+	w, s, id := listening(t, 100, 16, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
 	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
 	second := w.terminal(100, 16)
@@ -95,16 +88,12 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	for _, c := range [][]string{{"--to", "nobody", "x"}, {"--to", "agent", "--as", "x", "y"}, {}} {
 		require.Equal(t, 2, w.gateway(append([]string{"say", id}, c...)...).status)
 	}
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }
 
 // TestTheUserAnswersWhoSpoke: not the agent that had the keyboard last, and nobody else hears it.
 func TestTheUserAnswersWhoSpoke(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 16)
-	s.listen("--agent --grant drive")
-	id := w.session()
+	w, s, id := listening(t, 100, 16, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
 	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
 	b := w.agent("claude", eras[1])
@@ -122,6 +111,5 @@ func TestTheUserAnswersWhoSpoke(t *testing.T) {
 	require.Contains(t, got.text, "matched: true (message)")
 	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
 	require.NotContains(t, w.good("read", id, "--as", "another"), "message from the user")
-	s.typed("\x04")
-	require.Zero(t, s.status())
+	s.quits("\x04")
 }

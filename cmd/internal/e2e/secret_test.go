@@ -383,8 +383,7 @@ func TestR23TheAgentGoesOnAfterwards(t *testing.T) {
 	s.wait("on\n")
 	require.NotContains(t, a.good("terminal_read", args{"view": "history", "lines": 100}, "got=mine", "keyboard: you"), "evil")
 	s.press(`C-\`)
-	s.typed("exit\n")
-	require.Zero(t, s.status())
+	s.quits("exit\n")
 }
 
 // SAFETY R25: only the user lets the agent answer, and for this once.
@@ -411,8 +410,7 @@ func TestR25TheUserLetsTheAgentAnswer(t *testing.T) {
 	s.typed("\n")
 	s.wait("got=\n")
 	s.press(`C-\`)
-	s.typed("exit\n")
-	require.Zero(t, s.status())
+	s.quits("exit\n")
 }
 
 func TestTheUserHidesTheScreen(t *testing.T) {
@@ -457,8 +455,7 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 	})
 	require.NotContains(t, o.all(), "top2secret")
 	require.NotContains(t, o.all(), "row-50")
-	s.typed("exit\n")
-	require.Zero(t, s.status())
+	s.quits("exit\n")
 }
 
 // Who hides the screen needs no key for it, and no leave; who shows it again is the owner. A grant pauses meanwhile.
@@ -491,6 +488,5 @@ func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
 	require.NotContains(t, s.screen(), "not typed")
 	w.good("reclaim", id)
 	s.titled("[observed]")
-	s.typed("exit\n")
-	require.Zero(t, s.status())
+	s.quits("exit\n")
 }

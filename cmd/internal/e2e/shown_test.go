@@ -57,8 +57,7 @@ func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
 				}
 				require.Equal(t, 1, strings.Count(got, "\x1b[21t"), "the one from before the grant")
 			}
-			s.typed("end\n")
-			require.Zero(t, s.status())
+			s.quits("end\n")
 		})
 	}
 }
@@ -88,8 +87,7 @@ func TestR28AgentsSeeNoToken(t *testing.T) {
 				require.NotContains(t, all, "Zk9q")
 				require.Contains(t, all, `"redactions":`)
 			}
-			s.typed("end\n")
-			require.Zero(t, s.status())
+			s.quits("end\n")
 		})
 	}
 }

@@ -174,9 +174,7 @@ func (w *world) running() []string {
 func TestR74AGrantDoesNotMoveWithItsSession(t *testing.T) {
 	w := newWorld(t)
 	first, second, proxy, ids := serving(t, w)
-	asking := w.start("gateway", "request", ids["second"], "--reason", "drive", "--as", "codex")
-	second.answer("C-g")
-	require.Zero(t, asking.wait().status)
+	second.gives(ids["second"], "--reason", "drive", "--as", "codex")
 	second.titled("[codex drives]")
 	w.halt(proxy)
 	got := w.gateway("send", ids["second"], "--as", "codex", "--text", "echo typed")

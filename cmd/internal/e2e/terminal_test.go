@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -163,6 +164,30 @@ func (s *terminal) listen(flags string) (proxy string) {
 	_ = os.Remove(s.w.path("heard"))
 	s.run("proxy " + flags + " listener heard")
 	return s.match(`listening proxy=(\d+) `)
+}
+
+// listening is a listener under proxy, run with flags in a terminal of a new world, and the id of its session.
+func listening(t *testing.T, cols, rows int, flags string) (w *world, s *terminal, id string) {
+	t.Helper()
+	w = newWorld(t)
+	s = w.terminal(cols, rows)
+	s.listen(flags)
+	return w, s, w.session()
+}
+
+// quits types what ends the program, which ends well.
+func (s *terminal) quits(text string) {
+	s.w.t.Helper()
+	s.typed(text)
+	require.Zero(s.w.t, s.status())
+}
+
+// gives has an agent ask for the keyboard of a session with more flags of gateway request, and the user give it.
+func (s *terminal) gives(id string, more ...string) {
+	s.w.t.Helper()
+	asking := s.w.start("gateway", append([]string{"request", id}, more...)...)
+	s.answer("C-g")
+	require.Zero(s.w.t, asking.wait().status)
 }
 
 // asked waits for the question, over the bottom rows or, where the cursor is in those, the first.
