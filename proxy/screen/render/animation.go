@@ -158,15 +158,17 @@ func (f *film) use(b *strings.Builder, drawing string, y int) {
 	fmt.Fprintf(b, `<use href="#r%d" y="%d"/>`, id, y)
 }
 
-// cut sets how long each picture stays. A program that leaves the alternate screen leaves an empty one: the film ends
-// before it.
+// cut sets how long each picture stays, and leaves out empty screens at both ends: a program has not drawn anything yet, or
+// has left the alternate screen.
 func (f *film) cut() {
-	if n := len(f.frames) - 1; n > 0 && f.frames[n].blank {
-		f.frames[n-1].stays = f.frames[n].at - f.frames[n-1].at
-		f.frames = f.frames[:n]
+	for len(f.frames) > 1 && f.frames[0].blank {
+		f.frames = f.frames[1:]
 	}
 	for i := range len(f.frames) - 1 {
 		f.frames[i].stays = f.frames[i+1].at - f.frames[i].at
+	}
+	if n := len(f.frames) - 1; n > 0 && f.frames[n].blank {
+		f.frames = f.frames[:n]
 	}
 }
 

@@ -71,8 +71,8 @@ func TestAnAnimationHasTheTitleAndTheLargestSize(t *testing.T) {
 	require.Contains(t, svg, `fill="#102030"`)
 }
 
-func TestAnAnimationEndsBeforeTheScreenThatAProgramLeaves(t *testing.T) {
-	svg := animate(t, `[0,"o","\u001b[?1049hone"]`, `[1,"o","\u001b[?1049l"]`)
+func TestAnAnimationLeavesOutEmptyScreensAtItsEnds(t *testing.T) {
+	svg := animate(t, `[0,"o","\u001b[?1049h"]`, `[1,"o","one"]`, `[1,"o","\u001b[?1049l"]`)
 	require.Equal(t, 1, stripped(svg))
 	require.Contains(t, svg, ">one<")
 }
