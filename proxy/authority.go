@@ -78,7 +78,7 @@ func (a *authority) Request(now time.Time, r control.Request) error {
 }
 
 // Give is described with Request.
-func (a *authority) Give(now time.Time, g control.Gift) error {
+func (a *authority) Give(now time.Time, g control.RemoteGrant) error {
 	a.woken(now)
 	a.look()
 	return a.Machine.Give(now, g)

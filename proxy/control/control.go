@@ -114,8 +114,8 @@ type State struct {
 	// Pregrant says that the user let the next agent that asks have control, from the menu. What the command line said is
 	// not repeated.
 	Pregrant bool
-	// Pregift is what an owner elsewhere said about that.
-	Pregift Gift
+	// RemotePregrant is what an owner elsewhere said about that.
+	RemotePregrant RemoteGrant
 	// Paused says that the user typed and the agent's input waits.
 	Paused bool
 	// Held is input that waits for the user's word, zero for none.
@@ -180,7 +180,7 @@ type Machine struct {
 	pregrant      Level
 	pregrantUntil time.Time     // zero: no limit
 	pregrantFor   time.Duration // longest grant that comes of it, 0 for no limit
-	gift          Gift          // what an owner elsewhere said about the pregrant; zero otherwise
+	remote        RemoteGrant   // what an owner elsewhere said about the pregrant; zero otherwise
 	secret        Secret
 	allowed       bool // the user dismissed the present prompt
 	hidden        bool
@@ -226,7 +226,7 @@ const (
 // State is the machine's state at now.
 func (m *Machine) State(now time.Time) State {
 	return State{
-		Pregift: m.gift, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: m.lasts(), Reason: m.reason,
+		RemotePregrant: m.remote, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: m.lasts(), Reason: m.reason,
 		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Occupied: m.occupied, Line: m.line, Question: m.question,
@@ -268,11 +268,11 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		return nil
 	case m.phase == Granted:
 		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
-	case m.pregrant != NoLevel && m.pregrant >= r.Level && m.gift.isFor(r.Agent):
+	case m.pregrant != NoLevel && m.pregrant >= r.Level && m.remote.isFor(r.Agent):
 		// The agent may have asked for more before: that question is answered with this one.
 		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
 		m.level, m.asked = r.Level, now
-		m.grant(now, m.pregrantFor, m.gift.By)
+		m.grant(now, m.pregrantFor, m.remote.By)
 		return nil
 	case !m.conf.Keyboard:
 		return ErrNobody
@@ -298,7 +298,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 // elsewhere who says so, if it is one.
 func (m *Machine) grant(now time.Time, most time.Duration, by string) {
 	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
-	m.pregrant, m.gift, m.yield, m.own = NoLevel, Gift{}, time.Time{}, false
+	m.pregrant, m.remote, m.yield, m.own = NoLevel, RemoteGrant{}, time.Time{}, false
 	m.until = time.Time{}
 	if length := shortest(m.wanted, most); length > 0 {
 		m.until = now.Add(length)
@@ -354,7 +354,7 @@ func (m *Machine) Chord(now time.Time) Act {
 	case now.Before(m.swallow):
 		m.swallow = later(m.swallow, now.Add(SwallowMore))
 	case m.pregrant != NoLevel:
-		m.pregrant, m.gift, m.swallow = NoLevel, Gift{}, now.Add(SwallowFor)
+		m.pregrant, m.remote, m.swallow = NoLevel, RemoteGrant{}, now.Add(SwallowFor)
 	case m.menu.IsZero():
 		m.menu = now
 		m.manners.relent()
@@ -378,7 +378,7 @@ func (m *Machine) Confirm(now time.Time) Act {
 	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
 		m.answered(now)
 		m.closeMenu(now)
-		m.pregrant, m.gift, m.pregrantUntil, m.pregrantFor = Drive, Gift{}, now.Add(PregrantFor), m.most()
+		m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = Drive, RemoteGrant{}, now.Add(PregrantFor), m.most()
 	case m.holding() && m.answerable(now):
 		m.rule(now, Let)
 		m.answered(now)
@@ -452,7 +452,7 @@ func (m *Machine) Tick(now time.Time) {
 	case !m.menu.IsZero() && !now.Before(m.menu.Add(MenuFor)):
 		m.closeMenu(now)
 	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
-		m.pregrant, m.gift, m.pregrantUntil = NoLevel, Gift{}, time.Time{}
+		m.pregrant, m.remote, m.pregrantUntil = NoLevel, RemoteGrant{}, time.Time{}
 	case m.holding() && !now.Before(m.held.Until):
 		m.rule(now, Late)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Gift is control as an owner gives it from elsewhere.
-type Gift struct {
+// RemoteGrant is control as an owner gives it from elsewhere.
+type RemoteGrant struct {
 	// By is the owner, for people.
 	By string
 	// Level is the most that is given; NoLevel is what the agent asks for.
@@ -20,14 +20,14 @@ type Gift struct {
 	Epoch uint64
 }
 
-func (g Gift) isFor(a Agent) bool { return g.Agent == "" || g.Agent == a.Name }
+func (g RemoteGrant) isFor(a Agent) bool { return g.Agent == "" || g.Agent == a.Name }
 
 // ErrMoved says that control changed hands after the owner looked.
 var ErrMoved = errors.New("control changed hands since the owner looked: look again")
 
 // Give does what an owner elsewhere decided: the agent that asks gets control, or, when none does, the next one that asks
 // within PregrantFor. It never takes control from an agent that has it, nor changes that grant.
-func (m *Machine) Give(now time.Time, g Gift) error {
+func (m *Machine) Give(now time.Time, g RemoteGrant) error {
 	m.Tick(now)
 	switch {
 	case g.Epoch != 0 && g.Epoch != m.epoch:
@@ -47,7 +47,7 @@ func (m *Machine) Give(now time.Time, g Gift) error {
 		g.Level = Drive
 	}
 	m.closeMenu(now)
-	m.pregrant, m.gift, m.pregrantUntil, m.pregrantFor = g.Level, g, now.Add(PregrantFor), m.gives(g)
+	m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = g.Level, g, now.Add(PregrantFor), m.gives(g)
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (m *Machine) Give(now time.Time, g Gift) error {
 // agent has, asks for, or is promised control when it returns. It reports whether there was anything to take.
 func (m *Machine) Reclaim(now time.Time, by string) bool {
 	had := m.phase != Observing || m.pregrant != NoLevel
-	m.pregrant, m.gift, m.pregrantUntil = NoLevel, Gift{}, time.Time{}
+	m.pregrant, m.remote, m.pregrantUntil = NoLevel, RemoteGrant{}, time.Time{}
 	why := Reclaimed
 	if m.phase == Asked {
 		why = Refused // as the key would

@@ -11,7 +11,7 @@ import (
 
 func TestAnOwnerElsewhereGivesToTheAgentThatAsks(t *testing.T) {
 	m := freshAsked.reach(t)
-	require.NoError(t, m.Give(t0, control.Gift{By: "phone", Level: control.Type, For: time.Minute, Agent: "Ada", Epoch: m.Epoch()}))
+	require.NoError(t, m.Give(t0, control.RemoteGrant{By: "phone", Level: control.Type, For: time.Minute, Agent: "Ada", Epoch: m.Epoch()}))
 	require.Equal(t, []control.Event{{
 		Granted: true, Requests: []string{"q"}, Agent: ada, Level: control.Type, Epoch: 2, Until: after(time.Minute), By: "phone",
 	}}, m.TakeEvents(), "the level and time are the owner's; nothing had to be drawn at the terminal")
@@ -25,20 +25,20 @@ func TestAnOwnerElsewhereGivesNoMoreThanIsAskedAndAllowed(t *testing.T) {
 	r := request("q", ada)
 	r.Level, r.For = control.Type, time.Hour
 	require.NoError(t, m.Request(t0, r))
-	require.NoError(t, m.Give(t0, control.Gift{Level: control.Drive, For: 2 * time.Hour}))
+	require.NoError(t, m.Give(t0, control.RemoteGrant{Level: control.Drive, For: 2 * time.Hour}))
 	s := m.State(t0)
 	require.Equal(t, control.Type, s.Level)
 	require.Equal(t, after(time.Minute), s.Until)
 }
 
-func TestAnOwnersGiftWaitsForTheNextThatAsks(t *testing.T) {
-	give := func(g control.Gift) *control.Machine {
+func TestARemoteGrantWaitsForTheNextThatAsks(t *testing.T) {
+	give := func(g control.RemoteGrant) *control.Machine {
 		m := observing.reach(t)
 		require.NoError(t, m.Give(t0, g))
 		require.True(t, m.State(t0).Pregrant)
 		return m
 	}
-	m := give(control.Gift{By: "phone", For: time.Minute, Agent: "Ada"})
+	m := give(control.RemoteGrant{By: "phone", For: time.Minute, Agent: "Ada"})
 	require.NoError(t, m.Request(t0, request("o", bert)))
 	require.Equal(t, control.Asked, m.Phase(), "it was for another")
 	m.Release(t0, bert.ID, control.Released)
@@ -49,16 +49,16 @@ func TestAnOwnersGiftWaitsForTheNextThatAsks(t *testing.T) {
 	events := m.TakeEvents()
 	require.Equal(t, "phone", events[len(events)-1].By)
 
-	m = give(control.Gift{Level: control.Type})
+	m = give(control.RemoteGrant{Level: control.Type})
 	require.NoError(t, m.Request(t0, request("q", ada)))
 	require.Equal(t, control.Asked, m.Phase(), "more than was given")
 
-	m = give(control.Gift{})
+	m = give(control.RemoteGrant{})
 	m.Tick(after(control.PregrantFor))
 	require.NoError(t, m.Request(after(control.PregrantFor), request("q", ada)))
 	require.Equal(t, control.Asked, m.Phase(), "too late")
 
-	m = give(control.Gift{Agent: "Ada"})
+	m = give(control.RemoteGrant{Agent: "Ada"})
 	m.Chord(t0)
 	require.False(t, m.State(t0).Pregrant, "the key takes it back")
 }
@@ -66,19 +66,19 @@ func TestAnOwnersGiftWaitsForTheNextThatAsks(t *testing.T) {
 func TestAnOwnerElsewhereCannotGive(t *testing.T) {
 	m := granted.reach(t)
 	before := m.State(t0)
-	require.ErrorContains(t, m.Give(t0, control.Gift{For: time.Hour}), "Ada has the keyboard already")
+	require.ErrorContains(t, m.Give(t0, control.RemoteGrant{For: time.Hour}), "Ada has the keyboard already")
 	require.Equal(t, before, m.State(t0), "neither a longer grant nor another's")
 
 	m = asked.reach(t)
-	require.ErrorContains(t, m.Give(t0, control.Gift{Agent: "Bert"}), "Ada asks, and not Bert")
-	require.ErrorIs(t, m.Give(t0, control.Gift{Epoch: m.Epoch() + 1}), control.ErrMoved)
+	require.ErrorContains(t, m.Give(t0, control.RemoteGrant{Agent: "Bert"}), "Ada asks, and not Bert")
+	require.ErrorIs(t, m.Give(t0, control.RemoteGrant{Epoch: m.Epoch() + 1}), control.ErrMoved)
 	require.Equal(t, control.Asked, m.Phase())
 
 	// What the owner saw is over: the user has taken the keyboard back since.
 	m = granted.reach(t)
 	seen := m.Epoch()
 	m.Chord(t0)
-	require.ErrorIs(t, m.Give(t0, control.Gift{Epoch: seen}), control.ErrMoved)
+	require.ErrorIs(t, m.Give(t0, control.RemoteGrant{Epoch: seen}), control.ErrMoved)
 }
 
 // R9: taking back by another way than the key leaves no agent with anything, whatever it had.

@@ -119,7 +119,7 @@ func TestR71AnotherAgentWaitsAMoment(t *testing.T) {
 	m := observing.reach(t)
 	refuses(t, m, t0, ada)
 	require.Equal(t, &control.NotNow{For: time.Second}, asks(t, m, after(9*time.Second), bert))
-	require.NoError(t, m.Give(after(9*time.Second), control.Gift{By: "phone"}))
+	require.NoError(t, m.Give(after(9*time.Second), control.RemoteGrant{By: "phone"}))
 	require.Nil(t, asks(t, m, after(9*time.Second), ada), "an owner let it")
 	require.Equal(t, control.Granted, m.Phase())
 }
@@ -276,7 +276,7 @@ func TestR71Mute(t *testing.T) {
 	require.Equal(t, "observing", look(m))
 	require.True(t, m.Muted(ada))
 	require.Equal(t, &control.NotNow{Muted: true}, asks(t, m, now.Add(time.Hour), ada))
-	require.NoError(t, m.Give(now, control.Gift{}))
+	require.NoError(t, m.Give(now, control.RemoteGrant{}))
 	require.Equal(t, &control.NotNow{Muted: true}, asks(t, m, now, ada), "not for the next one that asks either")
 	m.Chord(now)
 	now = now.Add(time.Hour)

@@ -24,7 +24,7 @@ func (m *Machine) most() time.Duration {
 func (m *Machine) said() time.Duration { return max(0, m.conf.For) }
 
 // gives is the longest grant that an owner's word allows: the time that it names, else that of the key.
-func (m *Machine) gives(g Gift) time.Duration {
+func (m *Machine) gives(g RemoteGrant) time.Duration {
 	if g.For > 0 {
 		return shortest(g.For, m.said())
 	}

@@ -69,7 +69,7 @@ func TestR70AGrantEnds(t *testing.T) {
 
 			for _, first := range []bool{true, false} {
 				owner := made()
-				give := func() { require.NoError(t, owner.Give(t0, control.Gift{By: "phone", For: c.said})) }
+				give := func() { require.NoError(t, owner.Give(t0, control.RemoteGrant{By: "phone", For: c.said})) }
 				if first {
 					give()
 				}

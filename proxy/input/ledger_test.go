@@ -112,7 +112,7 @@ func (w *world) grant() {
 // grantAgain gives the agent control after the user took it. It is called while the pump waits.
 func (w *world) grantAgain() {
 	w.pump.Post(func(now time.Time) {
-		_ = w.ctl.Give(now, control.Gift{Level: control.Drive})
+		_ = w.ctl.Give(now, control.RemoteGrant{Level: control.Drive})
 		_ = w.ctl.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: control.Drive})
 	})
 	synctest.Wait()

@@ -284,7 +284,7 @@ func (s *Status) tag(now time.Time) string {
 
 // promise says who will get the keyboard without a question.
 func (s *Status) promise() string {
-	g := s.state.Pregift
+	g := s.state.RemotePregrant
 	who, what, by := "the next agent that asks", " will drive", ""
 	if g.Agent != "" {
 		who = g.Agent + ", once it asks,"

@@ -116,8 +116,8 @@ func TestR71TheMenuOffersToMute(t *testing.T) {
 func TestR70WhatIsPromised(t *testing.T) {
 	for want, st := range map[string]control.State{
 		"the next agent that asks will drive for 10 min ":                              {For: 10 * time.Minute},
-		"codex, once it asks, will type for 1 min (allowed by phone) ":                 {For: time.Minute, Pregift: control.Gift{By: "phone", Agent: "codex", Level: control.Type}},
-		"the next agent that asks will drive until you take it back (allowed by phone": {Pregift: control.Gift{By: "phone"}},
+		"codex, once it asks, will type for 1 min (allowed by phone) ":                 {For: time.Minute, RemotePregrant: control.RemoteGrant{By: "phone", Agent: "codex", Level: control.Type}},
+		"the next agent that asks will drive until you take it back (allowed by phone": {RemotePregrant: control.RemoteGrant{By: "phone"}},
 	} {
 		st.Pregrant = true
 		s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: st}

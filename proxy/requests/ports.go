@@ -74,7 +74,7 @@ type Control interface {
 	Connected(now time.Time, agentID string, yes bool)
 	Muted(a control.Agent) bool
 
-	Give(now time.Time, g control.Gift) error
+	Give(now time.Time, g control.RemoteGrant) error
 	Reclaim(now time.Time, by string) bool
 	Hide(now time.Time, on bool) bool
 

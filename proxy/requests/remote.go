@@ -61,7 +61,7 @@ func (h *Handler) owner(now time.Time, m *protocol.ControlDecide) (name string, 
 }
 
 func (h *Handler) give(m *protocol.ControlDecide, by string) {
-	g := control.Gift{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: h.book.Meant(m.AgentName), Epoch: m.Epoch}
+	g := control.RemoteGrant{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: h.book.Meant(m.AgentName), Epoch: m.Epoch}
 	switch m.Level {
 	case protocol.LevelDrive:
 		g.Level = control.Drive
