@@ -133,10 +133,10 @@ func (a *authority) look() {
 // Left is how many bytes were not submitted when control ended last.
 func (a *authority) Left() int { return a.left }
 
-func (a *authority) Driven() bool          { return a.Phase() == control.Granted }
-func (a *authority) Sought() bool          { return a.Phase() != control.Observing }
-func (a *authority) Ruled() input.Ruling   { return input.Ruling(a.Machine.Ruled()) } // both count alike
-func (a *authority) Overrun(now time.Time) { a.End(now, control.Reclaimed) }
+func (a *authority) Driven() bool             { return a.Phase() == control.Granted }
+func (a *authority) Sought() bool             { return a.Phase() != control.Observing }
+func (a *authority) Decision() input.Decision { return input.Decision(a.Machine.Decision()) } // both count alike
+func (a *authority) Overrun(now time.Time)    { a.End(now, control.Reclaimed) }
 
 // Settle publishes what changed, after the pump's queue is clean. The state comes first: an agent that hears of its grant types at
 // once, and what it types is looked at by the newest state.

@@ -199,11 +199,11 @@ type Machine struct {
 	program  Front // the grant is for
 	draft    Draft
 	held     Held
-	ruling   Ruling    // on what was held last, until somebody asks for it
+	decision Decision  // on what was held last, until somebody asks for it
 	occupied bool      // the agent's input waits for the user's line
 	line     string    // what stands there
 	took     Mute      // what the user took last of what the menu offers about an agent
-	let      time.Time // when the user gave control or let something through last
+	agreed   time.Time // when the user gave control or let something through last
 	pressed  time.Time // the newest press of the key since, while they follow one another
 }
 
@@ -333,7 +333,7 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
 	m.until, m.yield, m.absent, m.own = time.Time{}, time.Time{}, time.Time{}, false
 	m.occupied, m.line = false, ""
-	m.held, m.ruling = Held{}, Unruled
+	m.held, m.decision = Held{}, Undecided
 	m.ask(now)
 	m.swallow = now.Add(SwallowFor)
 }
@@ -380,7 +380,7 @@ func (m *Machine) Confirm(now time.Time) Act {
 		m.closeMenu(now)
 		m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = Drive, RemoteGrant{}, now.Add(PregrantFor), m.most()
 	case m.holding() && m.answerable(now):
-		m.rule(now, Let)
+		m.decide(now, Allowed)
 		m.answered(now)
 	case m.occupied && m.answerable(now):
 		m.occupied, m.line, m.shown = false, "", time.Time{}
@@ -454,7 +454,7 @@ func (m *Machine) Tick(now time.Time) {
 	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
 		m.pregrant, m.remote, m.pregrantUntil = NoLevel, RemoteGrant{}, time.Time{}
 	case m.holding() && !now.Before(m.held.Until):
-		m.rule(now, Late)
+		m.decide(now, Late)
 	}
 }
 

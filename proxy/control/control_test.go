@@ -421,7 +421,7 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		m.Connected(now, agent.ID, r.IntN(2) == 0)
 		return "connected"
 	case 9:
-		return fmt.Sprint("hold ", m.Hold(now, control.Held{Keys: "<Enter>", Until: now.Add(time.Second)}), m.Ruled())
+		return fmt.Sprint("hold ", m.Hold(now, control.Held{Keys: "<Enter>", Until: now.Add(time.Second)}), m.Decision())
 	case 0:
 		m.Chord(now)
 		return "chord"

@@ -25,17 +25,17 @@ type Held struct {
 	Until time.Time
 }
 
-// Ruling is what became of held input.
-type Ruling uint8
+// Decision is what became of held input.
+type Decision uint8
 
-// The rulings. That the user refused is no ruling: the reclaim key says so, and takes the keyboard back with it.
+// The decisions. That the user refused is no decision: the reclaim key says so, and takes the keyboard back with it.
 const (
-	Unruled Ruling = iota
-	Let            // the user let it through
-	Late           // nobody decided in time
+	Undecided Decision = iota
+	Allowed            // the user let it through
+	Late               // nobody decided in time
 )
 
-// Hold puts input to the user: the grant does not cover it. There is one at a time; Ruled says what became of it, and when
+// Hold puts input to the user: the grant does not cover it. There is one at a time; Decision says what became of it, and when
 // control ends it is over as well. The error says that nobody can be asked.
 func (m *Machine) Hold(now time.Time, h Held) error {
 	m.Tick(now)
@@ -45,15 +45,15 @@ func (m *Machine) Hold(now time.Time, h Held) error {
 	case !m.conf.Keyboard:
 		return ErrNobody
 	}
-	m.held, m.ruling = h, Unruled
+	m.held, m.decision = h, Undecided
 	m.ask(now)
 	return nil
 }
 
-// Ruled is the ruling on the held input, once; then there is none any more.
-func (m *Machine) Ruled() Ruling {
-	r := m.ruling
-	m.ruling = Unruled
+// Decision is what became of the held input, once; after that it is Undecided.
+func (m *Machine) Decision() Decision {
+	r := m.decision
+	m.decision = Undecided
 	return r
 }
 
@@ -63,23 +63,23 @@ func (m *Machine) Unhold() {
 		m.held, m.shown = Held{}, time.Time{}
 		m.over(m.latest, m.agent.ID, false)
 	}
-	m.ruling = Unruled
+	m.decision = Undecided
 }
 
 func (m *Machine) holding() bool { return m.held.Keys != "" }
 
-// rule decides about the held input.
-func (m *Machine) rule(now time.Time, r Ruling) {
-	m.held, m.ruling, m.shown = Held{}, r, time.Time{}
-	m.over(now, m.agent.ID, r == Let)
+// decide ends the wait of the held input.
+func (m *Machine) decide(now time.Time, r Decision) {
+	m.held, m.decision, m.shown = Held{}, r, time.Time{}
+	m.over(now, m.agent.ID, r == Allowed)
 }
 
 // answered notes that the user answered by the key that gives control.
-func (m *Machine) answered(now time.Time) { m.let, m.pressed = now, now }
+func (m *Machine) answered(now time.Time) { m.agreed, m.pressed = now, now }
 
 // repeats reports whether a press of that key belongs to the answer before.
 func (m *Machine) repeats(now time.Time) bool {
-	if m.let.IsZero() || !now.Before(m.let.Add(again)) && !now.Before(m.pressed.Add(repeat)) {
+	if m.agreed.IsZero() || !now.Before(m.agreed.Add(again)) && !now.Before(m.pressed.Add(repeat)) {
 		return false
 	}
 	m.pressed = now

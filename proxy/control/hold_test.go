@@ -14,17 +14,17 @@ var held = control.Held{Keys: "<Enter>", Line: `"echo hi"`, Until: after(30 * ti
 // TestR46HeldInputTooEarly: Ctrl+G lets input through only when what would be sent could be read.
 func TestR46HeldInputTooEarly(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		shown  time.Duration // after the hold; negative: never
-		press  time.Duration
-		ruling control.Ruling
+		name     string
+		shown    time.Duration // after the hold; negative: never
+		press    time.Duration
+		decision control.Decision
 	}{
-		{"not drawn", -1, 20 * time.Second, control.Unruled},
-		{"at once", 0, 0, control.Unruled},
-		{"just too early", 0, 299 * time.Millisecond, control.Unruled},
-		{"in time", 0, 300 * time.Millisecond, control.Let},
-		{"drawn late", 5 * time.Second, 5*time.Second + 299*time.Millisecond, control.Unruled},
-		{"drawn late, read", 5 * time.Second, 5*time.Second + 300*time.Millisecond, control.Let},
+		{"not drawn", -1, 20 * time.Second, control.Undecided},
+		{"at once", 0, 0, control.Undecided},
+		{"just too early", 0, 299 * time.Millisecond, control.Undecided},
+		{"in time", 0, 300 * time.Millisecond, control.Allowed},
+		{"drawn late", 5 * time.Second, 5*time.Second + 299*time.Millisecond, control.Undecided},
+		{"drawn late, read", 5 * time.Second, 5*time.Second + 300*time.Millisecond, control.Allowed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := freshHolding.reach(t)
@@ -32,8 +32,8 @@ func TestR46HeldInputTooEarly(t *testing.T) {
 				m.Shown(after(c.shown))
 			}
 			require.Equal(t, control.Take, m.Confirm(after(c.press)))
-			require.Equal(t, c.ruling, m.Ruled())
-			require.Equal(t, control.Unruled, m.Ruled(), "a ruling counts once")
+			require.Equal(t, c.decision, m.Decision())
+			require.Equal(t, control.Undecided, m.Decision(), "a decision counts once")
 		})
 	}
 }
@@ -44,12 +44,12 @@ func TestR46NextInputIsAnotherQuestion(t *testing.T) {
 	m := holding.reach(t)
 	first := m.State(t0).Question
 	require.Equal(t, control.Take, m.Confirm(t0))
-	require.Equal(t, control.Let, m.Ruled())
+	require.Equal(t, control.Allowed, m.Decision())
 	require.Equal(t, control.Take, m.Confirm(after(500*time.Millisecond)), "the key repeats")
 	require.NoError(t, m.Hold(after(600*time.Millisecond), held))
 	require.Greater(t, m.State(t0).Question, first)
 	require.Equal(t, control.Take, m.Confirm(after(900*time.Millisecond)), "not drawn")
-	require.Equal(t, control.Unruled, m.Ruled())
+	require.Equal(t, control.Undecided, m.Decision())
 	require.Equal(t, "granted+held", look(m))
 }
 
@@ -57,17 +57,17 @@ func TestR46NextInputIsAnotherQuestion(t *testing.T) {
 func TestR46AHeldKeyAnswersOnce(t *testing.T) {
 	m := holding.reach(t)
 	m.Confirm(t0)
-	require.Equal(t, control.Let, m.Ruled())
+	require.Equal(t, control.Allowed, m.Decision())
 	require.NoError(t, m.Hold(after(100*time.Millisecond), held))
 	m.Shown(after(100 * time.Millisecond))
 	at := 650 * time.Millisecond
 	for range 100 {
 		require.Equal(t, control.Take, m.Confirm(after(at)))
-		require.Equal(t, control.Unruled, m.Ruled())
+		require.Equal(t, control.Undecided, m.Decision())
 		at += 40 * time.Millisecond
 	}
 	m.Confirm(after(at + time.Second))
-	require.Equal(t, control.Let, m.Ruled(), "a press of its own")
+	require.Equal(t, control.Allowed, m.Decision(), "a press of its own")
 }
 
 // TestConfirmIsTheProgramsAgain: the key that gave control or let input through repeats, and is nobody's then.
@@ -90,7 +90,7 @@ func TestR4ChordWhileHeld(t *testing.T) {
 		require.Equal(t, control.Take, m.Chord(t0))
 		require.Equal(t, control.Reclaimed, m.LastEnd().Reason)
 		require.Greater(t, m.Epoch(), epoch)
-		require.Equal(t, control.Unruled, m.Ruled())
+		require.Equal(t, control.Undecided, m.Decision())
 		require.Zero(t, m.State(t0).Held)
 	}
 }
@@ -101,9 +101,9 @@ func TestHeldInputExpires(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, held.Until, next)
 	m.Tick(held.Until.Add(-1))
-	require.Equal(t, control.Unruled, m.Ruled())
+	require.Equal(t, control.Undecided, m.Decision())
 	m.Tick(held.Until)
-	require.Equal(t, control.Late, m.Ruled())
+	require.Equal(t, control.Late, m.Decision())
 	require.Equal(t, "granted", look(m), "the grant goes on")
 }
 

@@ -194,38 +194,38 @@ func TestR71AQuestionThatComesUnawares(t *testing.T) {
 
 // R71: letting one Enter through after the other is a rhythm; a Ctrl+G for what was not answered, or for vim, is none.
 func TestR71HeldInputHasItsRhythm(t *testing.T) {
-	lets := func(m *control.Machine, at time.Time) control.Ruling {
+	lets := func(m *control.Machine, at time.Time) control.Decision {
 		m.Shown(at)
 		m.Confirm(at.Add(control.Drawn))
-		return m.Ruled()
+		return m.Decision()
 	}
 	m := holding.reach(t)
 	m.Confirm(t0)
-	require.Equal(t, control.Let, m.Ruled())
+	require.Equal(t, control.Allowed, m.Decision())
 	for i := range 5 {
 		at := after(time.Duration(i+1) * time.Second)
 		require.NoError(t, m.Hold(at, held))
-		require.Equal(t, control.Let, lets(m, at), "the next one")
+		require.Equal(t, control.Allowed, lets(m, at), "the next one")
 	}
 
 	at := after(7 * time.Second)
 	require.NoError(t, m.Hold(at, held))
 	m.Unhold()
 	require.NoError(t, m.Hold(at.Add(time.Second), held))
-	require.Equal(t, control.Unruled, lets(m, at.Add(time.Second)), "another one has taken its place")
+	require.Equal(t, control.Undecided, lets(m, at.Add(time.Second)), "another one has taken its place")
 
 	m = granted.reach(t)
 	require.NoError(t, m.Hold(t0, control.Held{Keys: "<Enter>", Until: after(time.Second)}))
 	m.Shown(t0)
 	m.Tick(after(time.Second))
-	require.Equal(t, control.Late, m.Ruled())
+	require.Equal(t, control.Late, m.Decision())
 	require.NoError(t, m.Hold(after(2*time.Second), held))
-	require.Equal(t, control.Unruled, lets(m, after(2*time.Second)), "the one before was given up")
+	require.Equal(t, control.Undecided, lets(m, after(2*time.Second)), "the one before was given up")
 
 	m = granted.reach(t)
 	m.Key(after(-time.Second))
 	require.NoError(t, m.Hold(t0, held))
-	require.Equal(t, control.Unruled, lets(m, t0), "the user was typing")
+	require.Equal(t, control.Undecided, lets(m, t0), "the user was typing")
 }
 
 // R72: a question that takes another's place says so, and the key that was meant for that one does not count.

@@ -13,14 +13,14 @@ var ErrLate = errors.New("the user has not let it through in time")
 // lineMax bounds what is remembered of a line that an agent types, in bytes.
 const lineMax = 4 << 10
 
-// Ruling is what became of an input that waits for the user's word.
-type Ruling uint8
+// Decision is what became of an input that waits for the user's word.
+type Decision uint8
 
-// The rulings. A refusal is none of them: it ends control, and with that the input.
+// The decisions. A refusal is none of them: it ends control, and with that the input.
 const (
-	Unruled Ruling = iota
-	Let            // the user let it through
-	Late           // nobody decided in time
+	Undecided Decision = iota
+	Allowed            // the user let it through
+	Late               // nobody decided in time
 )
 
 // Line is what agents typed since the program's line was last submitted, by anybody: what an Enter would send off. Nothing
@@ -133,9 +133,9 @@ func (p *Pump) heed(now time.Time) {
 	if len(p.queue) == 0 || !p.queue[0].held {
 		return
 	}
-	switch job := p.queue[0]; p.Control.Ruled() {
-	case Unruled:
-	case Let:
+	switch job := p.queue[0]; p.Control.Decision() {
+	case Undecided:
+	case Allowed:
 		job.held, job.asked = false, false
 		if job.Wait > 0 {
 			job.deadline = now.Add(job.Wait)

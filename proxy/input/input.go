@@ -131,8 +131,8 @@ type Control interface {
 	// Vacate says that no input waits any more.
 	Vacate(now time.Time)
 	Admit(now time.Time, agent string, epoch uint64) error
-	// Ruled is what was decided about the input that a Job's Hold put to the user, once; Unhold takes the question back.
-	Ruled() Ruling
+	// Decision is what was decided about the input that a Job's Hold put to the user, once; Unhold takes the question back.
+	Decision() Decision
 	Unhold()
 	// Overrun ends control because the user's own input can no longer be held.
 	Overrun(now time.Time)

@@ -50,8 +50,8 @@ func (m *machine) Driven() bool                        { return m.Phase() == con
 func (m *machine) Sought() bool                        { return m.Phase() != control.Observing }
 func (m *machine) Overrun(now time.Time)               { m.End(now, control.Reclaimed) }
 
-func (m *machine) Away() bool          { return m.elsewhere }
-func (m *machine) Ruled() input.Ruling { return input.Ruling(m.Machine.Ruled()) } // both count alike
+func (m *machine) Away() bool               { return m.elsewhere }
+func (m *machine) Decision() input.Decision { return input.Decision(m.Machine.Decision()) } // both count alike
 
 func (m *machine) Settle(_ time.Time, dropped, unsubmitted int) {
 	m.dropped += dropped

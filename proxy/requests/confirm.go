@@ -22,7 +22,7 @@ func (in *typing) hold(now time.Time, pieces []input.Piece, typed input.Line) (b
 	}
 	q, exact := in.question(pieces, typed)
 	if exact == in.asked {
-		in.let = true
+		in.allowed = true
 		return false, nil
 	}
 	patience := control.HoldFor

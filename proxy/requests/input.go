@@ -15,15 +15,15 @@ import (
 // submit or signal. The input is held whole, text and all, so that the user sees everything that one key lets through. It
 // belongs to the pump's goroutine.
 type typing struct {
-	h     *Handler
-	m     *protocol.Input
-	epoch uint64 // of the grant that it belongs to
-	began time.Time
-	from  uint64 // the screen's revision when the first byte was written
-	keys  string // what was put to the user last, "" for nothing
-	asked string // the whole of that question, as far as the answer is about it
-	let   bool   // the user let that through
-	does  string // what the mouse does, in words
+	h       *Handler
+	m       *protocol.Input
+	epoch   uint64 // of the grant that it belongs to
+	began   time.Time
+	from    uint64 // the screen's revision when the first byte was written
+	keys    string // what was put to the user last, "" for nothing
+	asked   string // the whole of that question, as far as the answer is about it
+	allowed bool   // the user let that through
+	does    string // what the mouse does, in words
 
 	excuse func(error) bool // see [input.Job.Excuse]
 	record Record

@@ -33,7 +33,7 @@ func (h *Handler) typed(in *typing, r input.Receipt) {
 		result.FromSeq = in.from
 	}
 	h.word(in, r, result)
-	in.record.Done(result, in.does, in.let)
+	in.record.Done(result, in.does, in.allowed)
 	if !h.Observer.Post(func(now time.Time) { h.settle(now, in, result) }) {
 		h.answer(result)
 	}
