@@ -83,8 +83,8 @@ func (a *app) dictate(ctx context.Context, id, message string) error {
 	switch n := utf8.RuneCountInString(message); {
 	case n == 0:
 		return usage("say: the message is empty")
-	case n > control.DraftMax:
-		return usage("say: the message is %d characters long; the limit is %d", n, control.DraftMax)
+	case n > control.MessageMax:
+		return usage("say: the message is %d characters long; the limit is %d", n, control.MessageMax)
 	}
 	if session := os.Getenv(proxy.SessionVariable); session != "" {
 		return &failure{

@@ -61,7 +61,7 @@ func (m *Machine) closeMenu(now time.Time) {
 // Shown tells the machine that the present question (request, menu or held input) stands on the user's screen since now.
 // Whoever draws compares the numbers of the questions: one that was drawn before may be over.
 func (m *Machine) Shown(now time.Time) {
-	if m.shown.IsZero() && !m.draft.Open && (m.phase == Asked || !m.menu.IsZero() || m.holding() || m.occupied || m.dismissible()) {
+	if m.shown.IsZero() && !m.message.Open && (m.phase == Asked || !m.menu.IsZero() || m.holding() || m.occupied || m.dismissible()) {
 		m.shown = now
 	}
 }

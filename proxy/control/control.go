@@ -127,8 +127,8 @@ type State struct {
 	// Program is the only program that the grant is for, "" for every one; Away is the one that has the terminal in its
 	// place, so that the agent's input waits.
 	Program, Away string
-	// Draft is a message that the user writes, closed for none.
-	Draft Draft
+	// Message is a message that the user writes, closed for none.
+	Message Message
 	// Secret says what the program asks the user for, and Dismissible that Ctrl+G says it is none, or lets the agent answer.
 	Secret      Secret
 	Dismissible bool
@@ -140,7 +140,7 @@ type State struct {
 
 // Asks reports whether the user is asked something, apart from whether a prompt for a secret is one.
 func (s State) Asks() bool {
-	return !s.Draft.Open && (s.Phase == Asked || s.Menu || s.Held.Keys != "" || s.Occupied)
+	return !s.Message.Open && (s.Phase == Asked || s.Menu || s.Held.Keys != "" || s.Occupied)
 }
 
 // Event is one change of control, in order.
@@ -197,7 +197,7 @@ type Machine struct {
 	manners  manners
 	front    Front // has the terminal, as far as we were told
 	program  Front // the grant is for
-	draft    Draft
+	message  Message
 	held     Held
 	decision Decision  // on what was held last, until somebody asks for it
 	occupied bool      // the agent's input waits for the user's line
@@ -230,7 +230,7 @@ func (m *Machine) State(now time.Time) State {
 		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Occupied: m.occupied, Line: m.line, Question: m.question,
-		Program: m.grantedTo(), Away: m.inFront(), Draft: m.draft,
+		Program: m.grantedTo(), Away: m.inFront(), Message: m.message,
 		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
 	}
 }
@@ -342,15 +342,15 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 // lost the keyboard when it returns.
 func (m *Machine) Chord(now time.Time) Act {
 	m.Tick(now)
-	drafting := m.draft.Open
-	m.draft = Draft{}
+	composing := m.message.Open
+	m.message = Message{}
 	m.typed = now
 	switch {
 	case m.phase == Granted:
 		m.end(now, Reclaimed)
 	case m.phase == Asked:
 		m.end(now, Refused)
-	case drafting:
+	case composing:
 	case now.Before(m.swallow):
 		m.swallow = later(m.swallow, now.Add(SwallowMore))
 	case m.pregrant != NoLevel:

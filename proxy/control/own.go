@@ -31,5 +31,5 @@ func (m *Machine) SetAttached(now time.Time, present bool) {
 	}
 	m.closeMenu(now)
 	m.ask(now)
-	_ = m.TakeDraft(now) // nobody writes it to its end
+	_ = m.TakeMessage(now) // nobody writes it to its end
 }

@@ -77,7 +77,7 @@ func (s *Status) holdsUp(now time.Time, w *Message) protocol.Waiting {
 		return protocol.WaitsForPerson
 	case !s.conf.Line:
 		return protocol.WaitsForTitle
-	case st.Draft.Open, st.Asks(), st.Pregrant:
+	case st.Message.Open, st.Asks(), st.Pregrant:
 		return protocol.WaitsForAnswer
 	case s.guarding(now):
 		return protocol.WaitsForSecret

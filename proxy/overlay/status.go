@@ -161,7 +161,7 @@ func (s *Status) compose(now time.Time, cols, rows int, title string) (line, win
 	defer s.mu.Unlock()
 	ring, s.bell = s.bell, false
 	guarding := s.guarding(now)
-	if s.state.Asks() || guarding && s.state.Dismissible && !s.state.Draft.Open {
+	if s.state.Asks() || guarding && s.state.Dismissible && !s.state.Message.Open {
 		question = s.state.Question
 	}
 	if guarding && !s.rung {
@@ -186,8 +186,8 @@ func (s *Status) compose(now time.Time, cols, rows int, title string) (line, win
 func (s *Status) sentence(now time.Time, cols, rows int) string {
 	st := s.state
 	switch {
-	case st.Draft.Open:
-		return s.drafting(cols)
+	case st.Message.Open:
+		return s.composing(cols)
 	case st.Held.Keys != "":
 		return s.approval(cols, rows)
 	case st.Occupied:

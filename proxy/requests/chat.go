@@ -44,7 +44,7 @@ func (h *Handler) note(m *protocol.Note) {
 	text := notice.Message(m.Text)
 	most := notice.MessageMost
 	if m.From == protocol.FromUser {
-		text, most = notice.Clean(strings.Join(strings.Fields(m.Text), " "), control.DraftMax+1), control.DraftMax
+		text, most = notice.Clean(strings.Join(strings.Fields(m.Text), " "), control.MessageMax+1), control.MessageMax
 	}
 	if no := fits(text, most); no != nil {
 		h.Link.Send(&protocol.Error{RequestID: m.RequestID, Code: no.code, Field: "text", Message: no.say})

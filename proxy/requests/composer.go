@@ -15,14 +15,14 @@ import (
 // and then the keys are the message's. It returns what is left for the program. It belongs to the pump's goroutine.
 func (h *Handler) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
 	c := h.Control
-	if !c.Drafting() {
+	if !c.Composing() {
 		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && c.Write(time.Now(), h.Status.Heard()) == control.Take
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:
-	case keys.Reclaim: // closes the draft, also from within a paste
+	case keys.Reclaim: // closes the message, also from within a paste
 		if inPaste {
-			c.TakeDraft(time.Now())
+			c.TakeMessage(time.Now())
 			return nil, true
 		}
 		return nil, false
@@ -49,11 +49,11 @@ func says(unit []byte, text string) bool {
 	return ok && n == 1
 }
 
-// edit does to the draft what a key says. Keys that mean nothing there do nothing.
+// edit does to the message what a key says. Keys that mean nothing there do nothing.
 func (h *Handler) edit(s keys.Stroke, pasted bool) {
 	c := h.Control
 	switch {
-	case !c.Drafting():
+	case !c.Composing():
 	case s.Text != "":
 		c.Append(printable(s.Text))
 	case pasted:
@@ -63,9 +63,9 @@ func (h *Handler) edit(s keys.Stroke, pasted bool) {
 	case s.Key == "Ctrl-U":
 		c.Wipe()
 	case s.Key == "Esc", s.Key == "Ctrl-C":
-		c.TakeDraft(time.Now())
+		c.TakeMessage(time.Now())
 	case s.Key == "Enter", s.Key == "KP-Enter":
-		h.send(c.TakeDraft(time.Now()))
+		h.send(c.TakeMessage(time.Now()))
 	}
 }
 
@@ -80,11 +80,11 @@ func printable(text string) string {
 }
 
 // send leaves a message for the agent.
-func (h *Handler) send(draft control.Draft) {
-	text := strings.TrimSpace(draft.Text)
+func (h *Handler) send(message control.Message) {
+	text := strings.TrimSpace(message.Text)
 	if text == "" {
 		return
 	}
-	h.tell(draft.To, "", text)
-	h.Status.Tell("sent to " + notice.Recipient(draft.To.Name) + ": “" + text + "”")
+	h.tell(message.To, "", text)
+	h.Status.Tell("sent to " + notice.Recipient(message.To.Name) + ": “" + text + "”")
 }

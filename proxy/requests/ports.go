@@ -88,12 +88,12 @@ type Control interface {
 
 	// The user's message to an agent.
 	Correspondent(heard control.Heard) control.Agent
-	Drafting() bool
+	Composing() bool
 	Write(now time.Time, heard control.Heard) control.Act
 	Append(text string)
 	Rub()
 	Wipe()
-	TakeDraft(now time.Time) control.Draft
+	TakeMessage(now time.Time) control.Message
 }
 
 // Link is the way to the agents. It never waits.

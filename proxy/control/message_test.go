@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/control"
 )
 
-func TestDraft(t *testing.T) {
+func TestMessage(t *testing.T) {
 	m := menu.reach(t)
 	require.Equal(t, control.Take, m.Write(t0, control.Heard{}))
 	require.False(t, m.State(t0).Menu)
@@ -18,18 +18,18 @@ func TestDraft(t *testing.T) {
 	m.Rub()
 	m.Rub()
 	m.Append("k")
-	require.Equal(t, control.Draft{Open: true, Text: "héllo wörk"}, m.State(t0).Draft)
+	require.Equal(t, control.Message{Open: true, Text: "héllo wörk"}, m.State(t0).Message)
 	m.Wipe()
 	m.Rub()
-	m.Append(strings.Repeat("ä", control.DraftMax-1))
+	m.Append(strings.Repeat("ä", control.MessageMax-1))
 	m.Append("bc")
-	d := m.TakeDraft(t0)
-	require.Equal(t, strings.Repeat("ä", control.DraftMax-1)+"b", d.Text)
-	require.False(t, m.Drafting())
+	d := m.TakeMessage(t0)
+	require.Equal(t, strings.Repeat("ä", control.MessageMax-1)+"b", d.Text)
+	require.False(t, m.Composing())
 }
 
-// TestDraftIsForTheLastAgent: the one that had the keyboard or asked for it.
-func TestDraftIsForTheLastAgent(t *testing.T) {
+// TestMessageIsForTheLastAgent: the one that had the keyboard or asked for it.
+func TestMessageIsForTheLastAgent(t *testing.T) {
 	m := granted.reach(t)
 	m.Chord(t0)
 	later := after(control.SwallowFor)
@@ -38,27 +38,27 @@ func TestDraftIsForTheLastAgent(t *testing.T) {
 	m.Shown(later)
 	later = later.Add(control.Drawn)
 	require.Equal(t, control.Take, m.Write(later, control.Heard{}))
-	require.Equal(t, ada, m.State(later).Draft.To)
+	require.Equal(t, ada, m.State(later).Message.To)
 }
 
-func TestNoDraftWithoutTheMenu(t *testing.T) {
+func TestNoMessageWithoutTheMenu(t *testing.T) {
 	for _, at := range []place{observing, freshMenu, asked, granted, holding, pregranted} {
 		require.Equal(t, control.Pass, at.reach(t).Write(t0, control.Heard{}), at.name)
 	}
 }
 
-// TestDraftAndQuestion: an agent that asks while the user writes is not in the way of the keys. The question is one only
+// TestMessageAndQuestion: an agent that asks while the user writes is not in the way of the keys. The question is one only
 // when it is drawn, and the reclaim key refuses it as ever.
-func TestDraftAndQuestion(t *testing.T) {
+func TestMessageAndQuestion(t *testing.T) {
 	m := menu.reach(t)
 	m.Write(t0, control.Heard{})
 	require.NoError(t, m.Request(t0, request("r", ada)))
-	require.True(t, m.Drafting())
+	require.True(t, m.Composing())
 	require.False(t, m.State(t0).Asks(), "nothing to be drawn yet")
 	m.Shown(t0)
 	require.Equal(t, control.Take, m.Confirm(after(time.Second)))
 	require.Equal(t, control.Asked, m.Phase())
-	m.TakeDraft(after(time.Second))
+	m.TakeMessage(after(time.Second))
 	require.True(t, m.State(t0).Asks())
 	m.Shown(after(time.Second))
 	m.Confirm(after(time.Second + control.DrawnUnawares - 1))
@@ -67,19 +67,19 @@ func TestDraftAndQuestion(t *testing.T) {
 	require.Equal(t, control.Granted, m.Phase())
 }
 
-func TestChordClosesTheDraft(t *testing.T) {
+func TestChordClosesTheMessage(t *testing.T) {
 	m := menu.reach(t)
 	m.Write(t0, control.Heard{})
 	require.Equal(t, control.Take, m.Chord(t0))
 	require.Equal(t, "observing", look(m))
-	require.False(t, m.Drafting())
+	require.False(t, m.Composing())
 	m.Chord(t0)
 	require.True(t, m.State(t0).Menu)
 }
 
-// TestDraftAnswersWhoSpokeLast: the agent whose message the user read, though another one had the keyboard; but not when an
+// TestMessageAnswersWhoSpokeLast: the agent whose message the user read, though another one had the keyboard; but not when an
 // agent asked since.
-func TestDraftAnswersWhoSpokeLast(t *testing.T) {
+func TestMessageAnswersWhoSpokeLast(t *testing.T) {
 	bert := control.Agent{ID: "b", Name: "bert"}
 	write := func(m *control.Machine, now time.Time, heard time.Time) control.Agent {
 		t.Helper()
@@ -89,7 +89,7 @@ func TestDraftAnswersWhoSpokeLast(t *testing.T) {
 		m.Shown(now)
 		now = now.Add(control.Drawn)
 		require.Equal(t, control.Take, m.Write(now, control.Heard{From: bert, At: heard}))
-		return m.State(now).Draft.To
+		return m.State(now).Message.To
 	}
 	spoke := after(control.SwallowFor)
 	require.Equal(t, bert, write(granted.reach(t), spoke, spoke), "said while ada drives, who is stopped first")
@@ -104,13 +104,13 @@ func TestDraftAnswersWhoSpokeLast(t *testing.T) {
 	require.Equal(t, ada, write(m, spoke.Add(time.Minute), spoke), "came after that")
 }
 
-// TestR71ADraftIsTyping: who has just sent a message is not ready to answer a question that came meanwhile.
-func TestR71ADraftIsTyping(t *testing.T) {
+// TestR71AMessageIsTyping: who has just sent a message is not ready to answer a question that came meanwhile.
+func TestR71AMessageIsTyping(t *testing.T) {
 	m := menu.reach(t)
 	m.Write(t0, control.Heard{})
 	require.NoError(t, m.Request(after(20*time.Second), request("r", ada)))
 	sent := after(30 * time.Second)
-	m.TakeDraft(sent)
+	m.TakeMessage(sent)
 	m.Shown(sent)
 	m.Confirm(sent.Add(control.DrawnUnawares - 1))
 	require.Equal(t, control.Asked, m.Phase())

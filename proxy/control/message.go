@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// DraftMax bounds a message of the user's to an agent, in characters.
-const DraftMax = 500
+// MessageMax bounds a message of the user's to an agent, in characters.
+const MessageMax = 500
 
-// Draft is a message to an agent that the user writes in the proxy's own line. The keys are the message's meanwhile.
-type Draft struct {
+// Message is a message to an agent that the user writes in the proxy's own line. The keys are the message's meanwhile.
+type Message struct {
 	Open bool
 	// To is the agent that it is for: see [Machine.Correspondent].
 	To   Agent
@@ -22,7 +22,7 @@ type Heard struct {
 	At   time.Time
 }
 
-// Write opens a draft: the user pressed its key in the menu. It is the program's key unless the menu has been on the screen
+// Write opens a message: the user pressed its key in the menu. It is the program's key unless the menu has been on the screen
 // long enough. heard is the newest message of an agent's.
 func (m *Machine) Write(now time.Time, heard Heard) Act {
 	m.Tick(now)
@@ -30,7 +30,7 @@ func (m *Machine) Write(now time.Time, heard Heard) Act {
 		return Pass
 	}
 	m.closeMenu(now)
-	m.draft = Draft{Open: true, To: m.Correspondent(heard)}
+	m.message = Message{Open: true, To: m.Correspondent(heard)}
 	return Take
 }
 
@@ -47,12 +47,12 @@ func (m *Machine) Correspondent(heard Heard) Agent {
 	return m.agent
 }
 
-// Drafting reports whether a draft is open.
-func (m *Machine) Drafting() bool { return m.draft.Open }
+// Composing reports whether a message is open.
+func (m *Machine) Composing() bool { return m.message.Open }
 
-// Append adds text to the draft; what is too much is left out.
+// Append adds text to the message; what is too much is left out.
 func (m *Machine) Append(text string) {
-	room := DraftMax - utf8.RuneCountInString(m.draft.Text)
+	room := MessageMax - utf8.RuneCountInString(m.message.Text)
 	for i := range text {
 		if room == 0 {
 			text = text[:i]
@@ -60,21 +60,21 @@ func (m *Machine) Append(text string) {
 		}
 		room--
 	}
-	m.draft.Text += text
+	m.message.Text += text
 }
 
-// Rub takes the last character of the draft away; Wipe takes all.
+// Rub takes the last character of the message away; Wipe takes all.
 func (m *Machine) Rub() {
-	_, n := utf8.DecodeLastRuneInString(m.draft.Text)
-	m.draft.Text = m.draft.Text[:len(m.draft.Text)-n]
+	_, n := utf8.DecodeLastRuneInString(m.message.Text)
+	m.message.Text = m.message.Text[:len(m.message.Text)-n]
 }
 
 // Wipe is described with Rub.
-func (m *Machine) Wipe() { m.draft.Text = "" }
+func (m *Machine) Wipe() { m.message.Text = "" }
 
-// TakeDraft closes the draft and returns it, to be sent or not. A question that comes up now does so while the user types.
-func (m *Machine) TakeDraft(now time.Time) Draft {
-	d := m.draft
-	m.draft, m.typed = Draft{}, now
+// TakeMessage closes the message and returns it, to be sent or not. A question that comes up now does so while the user types.
+func (m *Machine) TakeMessage(now time.Time) Message {
+	d := m.message
+	m.message, m.typed = Message{}, now
 	return d
 }
