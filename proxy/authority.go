@@ -48,7 +48,9 @@ func (a *authority) Key(now time.Time) {
 	a.typed()
 }
 
-func (a *authority) Chord(now time.Time) input.Verdict { return verdict(a.Machine.Chord(now)) }
+func (a *authority) ReclaimKey(now time.Time) input.Verdict {
+	return verdict(a.Machine.ReclaimKey(now))
+}
 
 // Confirm tells control that the user pressed the key that gives it, or dismisses a prompt for a secret. It is Key when it
 // turns out to be the program's.
@@ -190,7 +192,7 @@ type detector struct {
 const maxAsked = 64
 
 var kinds = [...]input.Kind{
-	keys.Key: input.Key, keys.Reclaim: input.Chord, keys.Release: input.Release, keys.Confirm: input.Confirm,
+	keys.Key: input.Key, keys.Reclaim: input.Reclaim, keys.Release: input.Release, keys.Confirm: input.Confirm,
 	keys.Reply: input.Report, keys.Focus: input.Report, keys.Motion: input.Report, keys.Mouse: input.Key,
 	keys.PasteStart: input.PasteStart, keys.Paste: input.Paste, keys.PasteEnd: input.PasteEnd,
 }

@@ -14,9 +14,9 @@ import (
 // TestR62TheProxysOwnAnswersAreWaitedFor: before somebody else reads the keyboard the terminal has answered what the proxy
 // asked, and only that: the program's questions are its own business.
 func TestR62TheProxysOwnAnswersAreWaitedFor(t *testing.T) {
-	chord, err := keys.ParseChord(`ctrl-\`)
+	key, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)
-	d := &detector{Scanner: keys.NewScanner(chord)}
+	d := &detector{Scanner: keys.NewScanner(key)}
 	passed := ""
 	pass := func(u input.Unit) { passed += string(u.Bytes) }
 	calls := 0
@@ -109,7 +109,7 @@ func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
 	a.Shown(now)
 	a.Confirm(now.Add(time.Second))
 	a.Settle(now, 0, 0)
-	a.Chord(now.Add(time.Second))
+	a.ReclaimKey(now.Add(time.Second))
 	a.Settle(now, 0, 0)
 	require.Equal(t, 2, told)
 }

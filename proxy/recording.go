@@ -147,7 +147,7 @@ func (r *recording) typed() {
 
 // listener notes the user's typing in a session that has no detector: what the terminal says by itself is not typed.
 func (r *recording) listener() func(p []byte) {
-	scan := keys.NewScanner(keys.Chord{})
+	scan := keys.NewScanner(keys.ReclaimKey{})
 	look := func(u keys.Unit) {
 		switch u.Kind {
 		case keys.Reply, keys.Focus, keys.Motion, keys.Release:
@@ -297,7 +297,7 @@ func (t *typedInput) Done(receipt *protocol.InputResult, does string, allowed bo
 	switch {
 	case allowed && len(t.bytes) > 0:
 		e.Why = "the user let it through"
-	case t.r.holdsChord(t.bytes):
+	case t.r.holdsReclaimKey(t.bytes):
 		e.Why = "with the reclaim key, for the program"
 	}
 	switch {
@@ -332,10 +332,10 @@ func (t *typedInput) Flushed(written, n int, why protocol.Code) {
 	})
 }
 
-// holdsChord reports whether an agent typed the reclaim key, as one may under level drive.
-func (r *recording) holdsChord(typed []byte) (yes bool) {
+// holdsReclaimKey reports whether an agent typed the reclaim key, as one may under level drive.
+func (r *recording) holdsReclaimKey(typed []byte) (yes bool) {
 	look := func(u keys.Unit) { yes = yes || u.Kind == keys.Reclaim }
-	s := keys.NewScanner(r.s.chord)
+	s := keys.NewScanner(r.s.reclaimKey)
 	s.Scan(typed, look)
 	s.Flush(look)
 	return yes

@@ -14,7 +14,7 @@ import (
 // requestsConfig plugs what answers agents' messages.
 func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	c := requests.Config{
-		SessionID: s.id, Started: s.started, Chord: s.chord, OneProgram: agent.OneProgram, Owner: agent.Owner, RemoteGrant: agent.RemoteGrant,
+		SessionID: s.id, Started: s.started, ReclaimKey: s.reclaimKey, OneProgram: agent.OneProgram, Owner: agent.Owner, RemoteGrant: agent.RemoteGrant,
 		Log: s.log, Observer: s.observer, Pump: s.pump, Control: s.authority, Link: s.link, Program: s.child, Terminal: cells{s.term},
 		Status: requestsStatus{s.status}, Recorder: s.recording, Tracker: s.tracker,
 	}

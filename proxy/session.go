@@ -60,12 +60,12 @@ type AgentConfig struct {
 	Away, Back func()
 	URL        string // of the gateway's proxy door
 	Header     http.Header
-	Level      protocol.Level // given to the first agent that asks, "" for none
-	For        time.Duration  // longest grant; 0 and control.Unlimited as in [control.Config]
-	Yield      time.Duration  // an agent pauses this long after a user's key
-	Interval   time.Duration  // between snapshots of continuous output
-	Key        keys.Chord     // takes the keyboard back
-	NoNotice   bool           // no line over the program
+	Level      protocol.Level  // given to the first agent that asks, "" for none
+	For        time.Duration   // longest grant; 0 and control.Unlimited as in [control.Config]
+	Yield      time.Duration   // an agent pauses this long after a user's key
+	Interval   time.Duration   // between snapshots of continuous output
+	Key        keys.ReclaimKey // takes the keyboard back
+	NoNotice   bool            // no line over the program
 	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.
 	Owner func(message, signature []byte) (name string, err error)
 	// RemoteGrant: the gateway's word is enough that an owner decided.
@@ -104,12 +104,12 @@ func (e *UserError) Unwrap() error { return e.Cause }
 
 // session is a running session.
 type session struct {
-	conf      Config
-	id        string
-	resumeKey string
-	chord     keys.Chord
-	started   time.Time
-	log       *slog.Logger
+	conf       Config
+	id         string
+	resumeKey  string
+	reclaimKey keys.ReclaimKey
+	started    time.Time
+	log        *slog.Logger
 
 	term      *tty.Terminal
 	child     *child.Child
@@ -338,7 +338,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) i
 	if agent == nil {
 		return c
 	}
-	s.chord = agent.Key
+	s.reclaimKey = agent.Key
 	s.detector = &detector{Scanner: keys.NewScanner(agent.Key)}
 	if at.Late {
 		s.detector.expect(func(int) {}) // too late: the program has begun to draw

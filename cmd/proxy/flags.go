@@ -209,13 +209,13 @@ func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(),
 
 // agentConfig is everything that --agent adds. Nothing is dialled or served here.
 func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error) {
-	chord, err := keys.ParseChord(f.reclaimKey)
+	key, err := keys.ParseReclaimKey(f.reclaimKey)
 	if err != nil {
 		return nil, nil, wrong("", "--reclaim-key: %v", err)
 	}
 	agent := &proxy.AgentConfig{
 		Name: f.name, Parent: os.Getenv(proxy.SessionVariable), Level: protocol.Level(f.grant), For: f.lasts,
-		Yield: f.yield, Interval: f.interval, Key: chord, NoNotice: f.noNotice,
+		Yield: f.yield, Interval: f.interval, Key: key, NoNotice: f.noNotice,
 		AllowEscapes: f.escapes, NoRedact: f.noRedact, OneProgram: f.oneProgram,
 	}
 	url := cmp.Or(f.gateway, os.Getenv("PROXY_GATEWAY"))

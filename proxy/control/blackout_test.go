@@ -29,7 +29,7 @@ func TestR23AGrantPausesWhileASecretIsAskedFor(t *testing.T) {
 func TestR23ReclaimDuringASecret(t *testing.T) {
 	m := granted.reach(t)
 	m.Guard(t0, control.HardSecret, false)
-	require.Equal(t, control.Take, m.Chord(t0))
+	require.Equal(t, control.Take, m.ReclaimKey(t0))
 	m.Guard(t0, control.NoSecret, false)
 	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrNoGrant)
 }
@@ -104,7 +104,7 @@ func TestHideFromTheMenu(t *testing.T) {
 	require.Equal(t, control.Take, m.Choose(t0, 'h'))
 	require.Equal(t, "observing", look(m))
 	require.True(t, m.State(t0).Hidden)
-	m.Chord(t0)
+	m.ReclaimKey(t0)
 	m.Shown(t0)
 	require.Equal(t, control.Take, m.Choose(after(time.Second), 'h'))
 	require.False(t, m.State(t0).Hidden)

@@ -338,9 +338,9 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 	m.swallow = now.Add(SwallowFor)
 }
 
-// Chord tells the machine that the user pressed the reclaim key. Whatever the phase, an agent that drives or asks has
+// ReclaimKey tells the machine that the user pressed the reclaim key. Whatever the phase, an agent that drives or asks has
 // lost the keyboard when it returns.
-func (m *Machine) Chord(now time.Time) Act {
+func (m *Machine) ReclaimKey(now time.Time) Act {
 	m.Tick(now)
 	composing := m.message.Open
 	m.message = Message{}

@@ -34,13 +34,13 @@ var (
 	}}
 	menu = place{"menu", func(*testing.T) *control.Machine {
 		m := observing.reach(nil)
-		m.Chord(after(-time.Second))
+		m.ReclaimKey(after(-time.Second))
 		m.Shown(after(-time.Second))
 		return m
 	}}
 	freshMenu = place{"menu just drawn", func(*testing.T) *control.Machine {
 		m := observing.reach(nil)
-		m.Chord(t0)
+		m.ReclaimKey(t0)
 		m.Shown(t0)
 		return m
 	}}
@@ -90,7 +90,7 @@ func request(id string, a control.Agent) control.Request {
 
 // The events of the table. Each says what became of it in a word.
 var events = map[string]func(*control.Machine) string{
-	"chord":   func(m *control.Machine) string { return act(m.Chord(t0)) },
+	"reclaim": func(m *control.Machine) string { return act(m.ReclaimKey(t0)) },
 	"confirm": func(m *control.Machine) string { return act(m.Confirm(t0)) },
 	"key":     func(m *control.Machine) string { m.Key(t0); return "pass" },
 	"request": func(m *control.Machine) string { return outcome(m.Request(t0, request("r", ada))) },
@@ -143,7 +143,7 @@ func TestEveryPhaseAndEvent(t *testing.T) {
 		"paused": "granted+paused", "held": "granted+held", "paused+held": "granted+paused+held",
 	}
 	const table = `
-from         is        chord          confirm       key              request     other       release        lost           admit stale
+from         is        reclaim        confirm       key              request     other       release        lost           admit stale
 observing    observing take>menu      pass          pass             yes>asked   yes>asked   false          done           none  none
 menu         menu      pass>observing take>pregrant pass>observing   yes>asked   yes>asked   false          done           none  none
 freshMenu    menu      take           take          pass>observing   yes>asked   yes>asked   false          done           none  none
@@ -176,34 +176,34 @@ ended        observing take           pass          pass             yes>asked  
 	}
 }
 
-// TestR5HeldChord presses the key 60 times at 30 Hz, as a keyboard repeats it: the first ends control and none of the
+// TestR5HeldReclaimKey presses the key 60 times at 30 Hz, as a keyboard repeats it: the first ends control and none of the
 // others may reach the program, nor open anything.
-func TestR5HeldChord(t *testing.T) {
+func TestR5HeldReclaimKey(t *testing.T) {
 	m := granted.reach(t)
 	now := t0
 	for range 60 {
-		require.Equal(t, control.Take, m.Chord(now))
+		require.Equal(t, control.Take, m.ReclaimKey(now))
 		require.Equal(t, "observing", look(m))
 		now = now.Add(time.Second / 30)
 	}
-	m.Chord(now.Add(3 * time.Second))
+	m.ReclaimKey(now.Add(3 * time.Second))
 	require.True(t, m.State(now).Menu, "three seconds later it is a key again")
 }
 
-// TestR5ChordAfterEnd presses the key 5 ms after control ended by itself, for every reason.
-func TestR5ChordAfterEnd(t *testing.T) {
+// TestR5ReclaimKeyAfterEnd presses the key 5 ms after control ended by itself, for every reason.
+func TestR5ReclaimKeyAfterEnd(t *testing.T) {
 	for _, why := range []control.Reason{control.Released, control.Expired, control.Exited, control.Link, control.Replaced} {
 		m := granted.reach(t)
 		m.End(t0, why)
-		require.Equal(t, control.Take, m.Chord(after(5*time.Millisecond)), "reason %d", why)
+		require.Equal(t, control.Take, m.ReclaimKey(after(5*time.Millisecond)), "reason %d", why)
 		require.False(t, m.State(t0).Menu)
 	}
 }
 
-func TestR5ExpiryBeforeChord(t *testing.T) {
+func TestR5ExpiryBeforeReclaimKey(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, For: time.Minute})
 	require.NoError(t, m.Request(t0, request("r", ada)))
-	require.Equal(t, control.Take, m.Chord(after(time.Minute+5*time.Millisecond)))
+	require.Equal(t, control.Take, m.ReclaimKey(after(time.Minute+5*time.Millisecond)))
 	require.Equal(t, "observing", look(m))
 	require.Equal(t, control.Expired, m.LastEnd().Reason, "nobody had told the machine the time before")
 }
@@ -211,8 +211,8 @@ func TestR5ExpiryBeforeChord(t *testing.T) {
 // TestR5Window measures the window: 1.5 s, and 0.7 s after each key that fell into it, never shorter for that.
 func TestR5Window(t *testing.T) {
 	for _, c := range []struct {
-		chords []time.Duration
-		menu   bool // after the last
+		presses []time.Duration
+		menu    bool // after the last
 	}{
 		{[]time.Duration{0, 1499 * time.Millisecond}, false},
 		{[]time.Duration{0, 1500 * time.Millisecond}, true},
@@ -221,10 +221,10 @@ func TestR5Window(t *testing.T) {
 		{[]time.Duration{0, 1400 * time.Millisecond, 2100 * time.Millisecond}, true},
 	} {
 		m := granted.reach(t)
-		for _, at := range c.chords {
-			require.Equal(t, control.Take, m.Chord(after(at)))
+		for _, at := range c.presses {
+			require.Equal(t, control.Take, m.ReclaimKey(after(at)))
 		}
-		require.Equal(t, c.menu, m.State(after(3*time.Second)).Menu, "%v", c.chords)
+		require.Equal(t, c.menu, m.State(after(3*time.Second)).Menu, "%v", c.presses)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 		want[id] = 1
 		require.NoError(t, m.Request(t0, request(id, ada)))
 	}
-	m.Chord(t0)
+	m.ReclaimKey(t0)
 	require.Equal(t, want, answers(m.TakeEvents()))
 }
 
@@ -423,8 +423,8 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 	case 9:
 		return fmt.Sprint("hold ", m.Hold(now, control.Held{Keys: "<Enter>", Until: now.Add(time.Second)}), m.Decision())
 	case 0:
-		m.Chord(now)
-		return "chord"
+		m.ReclaimKey(now)
+		return "reclaim"
 	case 1, 2:
 		m.Shown(now)
 		return "shown"

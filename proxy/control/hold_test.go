@@ -82,12 +82,12 @@ func TestConfirmIsTheProgramsAgain(t *testing.T) {
 	}
 }
 
-// TestR4ChordWhileHeld: the key stops the agent, whatever is asked just now; it never means less than that.
-func TestR4ChordWhileHeld(t *testing.T) {
+// TestR4ReclaimKeyWhileHeld: the key stops the agent, whatever is asked just now; it never means less than that.
+func TestR4ReclaimKeyWhileHeld(t *testing.T) {
 	for _, at := range []place{holding, freshHolding} {
 		m := at.reach(t)
 		epoch := m.Epoch()
-		require.Equal(t, control.Take, m.Chord(t0))
+		require.Equal(t, control.Take, m.ReclaimKey(t0))
 		require.Equal(t, control.Reclaimed, m.LastEnd().Reason)
 		require.Greater(t, m.Epoch(), epoch)
 		require.Equal(t, control.Undecided, m.Decision())

@@ -31,9 +31,9 @@ func TestMessage(t *testing.T) {
 // TestMessageIsForTheLastAgent: the one that had the keyboard or asked for it.
 func TestMessageIsForTheLastAgent(t *testing.T) {
 	m := granted.reach(t)
-	m.Chord(t0)
+	m.ReclaimKey(t0)
 	later := after(control.SwallowFor)
-	m.Chord(later)
+	m.ReclaimKey(later)
 	require.Equal(t, control.Pass, m.Write(later, control.Heard{}), "not drawn: the letter is the program's")
 	m.Shown(later)
 	later = later.Add(control.Drawn)
@@ -67,13 +67,13 @@ func TestMessageAndQuestion(t *testing.T) {
 	require.Equal(t, control.Granted, m.Phase())
 }
 
-func TestChordClosesTheMessage(t *testing.T) {
+func TestReclaimKeyClosesTheMessage(t *testing.T) {
 	m := menu.reach(t)
 	m.Write(t0, control.Heard{})
-	require.Equal(t, control.Take, m.Chord(t0))
+	require.Equal(t, control.Take, m.ReclaimKey(t0))
 	require.Equal(t, "observing", look(m))
 	require.False(t, m.Composing())
-	m.Chord(t0)
+	m.ReclaimKey(t0)
 	require.True(t, m.State(t0).Menu)
 }
 
@@ -83,9 +83,9 @@ func TestMessageAnswersWhoSpokeLast(t *testing.T) {
 	bert := control.Agent{ID: "b", Name: "bert"}
 	write := func(m *control.Machine, now time.Time, heard time.Time) control.Agent {
 		t.Helper()
-		m.Chord(now)
+		m.ReclaimKey(now)
 		now = now.Add(control.SwallowFor)
-		m.Chord(now)
+		m.ReclaimKey(now)
 		m.Shown(now)
 		now = now.Add(control.Drawn)
 		require.Equal(t, control.Take, m.Write(now, control.Heard{From: bert, At: heard}))

@@ -59,7 +59,7 @@ func TestARemoteGrantWaitsForTheNextThatAsks(t *testing.T) {
 	require.Equal(t, control.Asked, m.Phase(), "too late")
 
 	m = give(control.RemoteGrant{Agent: "Ada"})
-	m.Chord(t0)
+	m.ReclaimKey(t0)
 	require.False(t, m.State(t0).Pregrant, "the key takes it back")
 }
 
@@ -77,7 +77,7 @@ func TestAnOwnerElsewhereCannotGive(t *testing.T) {
 	// What the owner saw is over: the user has taken the keyboard back since.
 	m = granted.reach(t)
 	seen := m.Epoch()
-	m.Chord(t0)
+	m.ReclaimKey(t0)
 	require.ErrorIs(t, m.Give(t0, control.RemoteGrant{Epoch: seen}), control.ErrMoved)
 }
 
@@ -112,7 +112,7 @@ func TestR9ReclaimWithoutAKey(t *testing.T) {
 			require.Equal(t, at.reason, events[0].Reason)
 			require.Equal(t, "phone", events[0].By)
 			require.Greater(t, m.Epoch(), epoch)
-			require.Equal(t, control.Take, m.Chord(t0), "R5: the user presses the key as well")
+			require.Equal(t, control.Take, m.ReclaimKey(t0), "R5: the user presses the key as well")
 			require.False(t, m.State(t0).Menu)
 		})
 	}

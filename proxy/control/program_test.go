@@ -34,7 +34,7 @@ func TestAGrantForOneProgram(t *testing.T) {
 		require.NoError(t, m.Admit(t0, ada.ID, m.Epoch()), "the grant lives on")
 	}
 	m.Look(shell)
-	m.Chord(t0)
+	m.ReclaimKey(t0)
 	require.Equal(t, control.Reclaimed, m.LastEnd().Reason)
 	require.Empty(t, m.State(t0).Program)
 	require.False(t, m.Away())

@@ -27,14 +27,14 @@ func asks(t *testing.T, m *control.Machine, at time.Time, a control.Agent) *cont
 func refuses(t *testing.T, m *control.Machine, at time.Time, a control.Agent) {
 	t.Helper()
 	require.Nil(t, asks(t, m, at, a))
-	require.Equal(t, control.Take, m.Chord(at))
+	require.Equal(t, control.Take, m.ReclaimKey(at))
 	require.Equal(t, control.Refused, m.LastEnd().Reason)
 }
 
 // opens has the user open the menu, and close it.
 func opens(t *testing.T, m *control.Machine, at time.Time) {
 	t.Helper()
-	m.Chord(at)
+	m.ReclaimKey(at)
 	require.True(t, m.State(at).Menu)
 	m.Key(at)
 }
@@ -69,7 +69,7 @@ func TestR71WhoIsRefusedWaits(t *testing.T) {
 	m.Shown(menu.Add(time.Hour))
 	m.Confirm(menu.Add(time.Hour + time.Minute))
 	require.Equal(t, control.Granted, m.Phase())
-	m.Chord(menu.Add(2 * time.Hour))
+	m.ReclaimKey(menu.Add(2 * time.Hour))
 	refuses(t, m, menu.Add(2*time.Hour), ada)
 	require.Equal(t, 1, asks(t, m, menu.Add(2*time.Hour), ada).Times, "the user gave it control since")
 }
@@ -258,7 +258,7 @@ func TestR72ASwap(t *testing.T) {
 // R71: x in the menu mutes the last agent until the end of the session, or lets all speak again.
 func TestR71Mute(t *testing.T) {
 	open := func(m *control.Machine, at time.Time) time.Time {
-		m.Chord(at)
+		m.ReclaimKey(at)
 		m.Shown(at)
 		require.True(t, m.State(at).Menu)
 		return at.Add(time.Second)
@@ -278,7 +278,7 @@ func TestR71Mute(t *testing.T) {
 	require.Equal(t, &control.NotNow{Muted: true}, asks(t, m, now.Add(time.Hour), ada))
 	require.NoError(t, m.Give(now, control.RemoteGrant{}))
 	require.Equal(t, &control.NotNow{Muted: true}, asks(t, m, now, ada), "not for the next one that asks either")
-	m.Chord(now)
+	m.ReclaimKey(now)
 	now = now.Add(time.Hour)
 
 	refuses(t, m, now, bert)
@@ -295,10 +295,10 @@ func TestR71Mute(t *testing.T) {
 func TestR71AMuteIsNotForgotten(t *testing.T) {
 	m := observing.reach(t)
 	refuses(t, m, t0, ada)
-	m.Chord(after(time.Hour))
+	m.ReclaimKey(after(time.Hour))
 	m.Shown(after(time.Hour))
 	m.Choose(after(2*time.Hour), 'x') // the menu is closed by then
-	m.Chord(after(2 * time.Hour))
+	m.ReclaimKey(after(2 * time.Hour))
 	m.Shown(after(2 * time.Hour))
 	require.Equal(t, control.Take, m.Choose(after(2*time.Hour+time.Second), 'x'))
 	now := after(3 * time.Hour)

@@ -55,7 +55,7 @@ func TestR70AGrantEnds(t *testing.T) {
 			ends(key, after(time.Second), c.lasts)
 
 			menu := made()
-			menu.Chord(t0)
+			menu.ReclaimKey(t0)
 			menu.Shown(t0)
 			offered := menu.State(t0).For
 			menu.Confirm(after(time.Second))

@@ -35,7 +35,7 @@ func FindCursor(term Terminal, poll Poller, rows int) (c Cursor) {
 		return Cursor{}
 	}
 	found := false
-	scan := keys.NewScanner(keys.Chord{})
+	scan := keys.NewScanner(keys.ReclaimKey{})
 	scan.ExpectCPR(1)
 	take := func(u keys.Unit) {
 		if row, ok := keys.CursorReport(u.Bytes); ok && u.Kind == keys.Reply {

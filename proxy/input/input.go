@@ -43,7 +43,7 @@ type Kind uint8
 // The kinds.
 const (
 	Key     Kind = iota // something the user did: a key, text, a click
-	Chord               // the reclaim key
+	Reclaim             // the reclaim key
 	Release             // the reclaim key let go
 	Confirm             // the key that gives control
 	Report              // what the terminal said by itself: answers, focus, bare mouse motion
@@ -112,7 +112,7 @@ const (
 // Control is the state machine that the pump asks and tells. All calls come from the pump's goroutine. Whenever Epoch has
 // changed after a call, control changed hands, and the pump drops what an agent had queued before it does anything else.
 type Control interface {
-	Chord(now time.Time) Verdict
+	ReclaimKey(now time.Time) Verdict
 	Confirm(now time.Time) Verdict
 	Key(now time.Time)
 	Tick(now time.Time)

@@ -20,7 +20,7 @@ import (
 type scanner struct{ *keys.Scanner }
 
 var kinds = map[keys.Kind]input.Kind{
-	keys.Key: input.Key, keys.Reclaim: input.Chord, keys.Release: input.Release, keys.Confirm: input.Confirm,
+	keys.Key: input.Key, keys.Reclaim: input.Reclaim, keys.Release: input.Release, keys.Confirm: input.Confirm,
 	keys.Reply: input.Report, keys.Focus: input.Report, keys.Motion: input.Report, keys.Mouse: input.Key,
 	keys.PasteStart: input.PasteStart, keys.Paste: input.Paste, keys.PasteEnd: input.PasteEnd,
 }
@@ -41,8 +41,8 @@ type machine struct {
 	dropped, unsubmitted int  // summed over all ends
 }
 
-func (m *machine) Chord(now time.Time) input.Verdict {
-	return input.Verdict(m.Machine.Chord(now)) // both count Pass, Take
+func (m *machine) ReclaimKey(now time.Time) input.Verdict {
+	return input.Verdict(m.Machine.ReclaimKey(now)) // both count Pass, Take
 }
 
 func (m *machine) Confirm(now time.Time) input.Verdict { return input.Verdict(m.Machine.Confirm(now)) }
@@ -97,7 +97,7 @@ func newWorld(t *testing.T, granted bool, change func(*input.Config)) *world {
 	if granted {
 		w.grant()
 	}
-	c := input.Config{Keyboard: w, Program: w, Poll: w, Scan: scanner{keys.NewScanner(keys.Chord{})}, Control: w.ctl}
+	c := input.Config{Keyboard: w, Program: w, Poll: w, Scan: scanner{keys.NewScanner(keys.ReclaimKey{})}, Control: w.ctl}
 	if change != nil {
 		change(&c)
 	}

@@ -14,8 +14,8 @@ import (
 	"terminalproxy/proxy/keys"
 )
 
-// TestR15ChordBetweenPieces types the reclaim key while a long input is half written: nothing of the agent's follows.
-func TestR15ChordBetweenPieces(t *testing.T) {
+// TestR15ReclaimKeyBetweenPieces types the reclaim key while a long input is half written: nothing of the agent's follows.
+func TestR15ReclaimKeyBetweenPieces(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		w.room = 3 * 64
 		j := w.offer(w.job(many(10)...))
@@ -99,7 +99,7 @@ func TestR15LookBeforeEachPiece(t *testing.T) {
 		w := newWorld(t, true, nil)
 		looks := &counting{world: w, keyAt: 3}
 		w.pump = input.New(input.Config{
-			Keyboard: w, Program: looks, Poll: w, Scan: scanner{keys.NewScanner(keys.Chord{})}, Control: w.ctl,
+			Keyboard: w, Program: looks, Poll: w, Scan: scanner{keys.NewScanner(keys.ReclaimKey{})}, Control: w.ctl,
 		})
 		w.start()
 		long := w.offer(w.job(strings.Repeat("x", 1000)))
@@ -140,7 +140,7 @@ func TestR20WholeUnits(t *testing.T) {
 	}
 }
 
-func TestR4ChordInBurst(t *testing.T) {
+func TestR4ReclaimKeyInBurst(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		w.room = 0
 		j := w.offer(w.job("agent"))
@@ -151,7 +151,7 @@ func TestR4ChordInBurst(t *testing.T) {
 	})
 }
 
-func TestR4ChordInPaste(t *testing.T) {
+func TestR4ReclaimKeyInPaste(t *testing.T) {
 	for _, reads := range [][]string{
 		{"\x1b[200~abc\x1cdef\x1b[201~after"},
 		{"\x1b[200~abc", "\x1c", "def\x1b[20", "1~after"},
@@ -187,8 +187,8 @@ func TestPasteWithoutAgentIsNotHeld(t *testing.T) {
 	})
 }
 
-// TestR5ChildCountsNoChord holds the reclaim key for two seconds: none reaches the program.
-func TestR5ChildCountsNoChord(t *testing.T) {
+// TestR5ChildCountsNoReclaimKey holds the reclaim key for two seconds: none reaches the program.
+func TestR5ChildCountsNoReclaimKey(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		for range 60 {
 			w.press("\x1c")
@@ -230,8 +230,8 @@ func TestR6RepliesDoNotPause(t *testing.T) {
 	}
 }
 
-// TestR7UnrecognisedChordPauses: a layout on which the key cannot be told from others still stops the agent.
-func TestR7UnrecognisedChordPauses(t *testing.T) {
+// TestR7UnrecognisedReclaimKeyPauses: a layout on which the key cannot be told from others still stops the agent.
+func TestR7UnrecognisedReclaimKeyPauses(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
 		w.press("\x1b[1169;5u")
 		w.offer(w.job("agent"))

@@ -10,8 +10,8 @@ import (
 func (p *Pump) unit(u Unit) {
 	now := p.lastKey
 	switch u.Kind {
-	case Chord:
-		p.chord(now, u.Bytes)
+	case Reclaim:
+		p.reclaimKey(now, u.Bytes)
 	case Release:
 		// The program never saw the key go down.
 	case Confirm:
@@ -30,15 +30,15 @@ func (p *Pump) unit(u Unit) {
 	}
 }
 
-// chord is the reclaim key. When Control.Chord returns, an agent that drove or asked has lost the keyboard, and guard has
+// reclaimKey is the reclaim key. When Control.ReclaimKey returns, an agent that drove or asked has lost the keyboard, and guard has
 // dropped its queue before the next statement.
-func (p *Pump) chord(now time.Time, key []byte) {
+func (p *Pump) reclaimKey(now time.Time, key []byte) {
 	sought := p.sought()
 	if !sought && p.Scan.InPaste() {
 		p.user = append(p.user, key...) // a byte of somebody's text: nobody is to be stopped
 		return
 	}
-	verdict := p.Control.Chord(now)
+	verdict := p.Control.ReclaimKey(now)
 	p.guard(now)
 	if verdict == Pass {
 		p.user = append(p.user, key...)

@@ -155,11 +155,11 @@ func (s *Scanner) classifyKey(final byte, q *params) Kind {
 	}
 	switch {
 	case final == 'u':
-		return s.chordKind(q.v[0][0], q.v[0][2], q.v[1][0], q.v[1][1])
+		return s.reportKind(q.v[0][0], q.v[0][2], q.v[1][0], q.v[1][1])
 	case final == '_':
 		return s.winKind(q)
 	case q.n == 3 && q.v[0][0] == 27:
-		return s.chordKind(q.v[2][0], 0, q.v[1][0], q.v[1][1])
+		return s.reportKind(q.v[2][0], 0, q.v[1][0], q.v[1][1])
 	case q.n == 1 && q.v[0][0] == 200:
 		s.paste = true
 		return PasteStart
@@ -170,15 +170,15 @@ func (s *Scanner) classifyKey(final byte, q *params) Kind {
 	return Key
 }
 
-// chordKind takes a key report of the kitty protocol or modifyOtherKeys: the key's
+// reportKind takes a key report of the kitty protocol or modifyOtherKeys: the key's
 // code, its code on the standard layout, the modifier parameter, the event.
-func (s *Scanner) chordKind(code, base, mods, event int32) Kind {
+func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
 	const repeat, release = 2, 3
 	mods = max(mods, 1) - 1
 	switch {
 	case event > release:
 		return Key
-	case s.chord.matches(code, base, mods):
+	case s.reclaim.matches(code, base, mods):
 		if event == release {
 			s.down = 0
 			return Release
@@ -203,7 +203,7 @@ func (s *Scanner) winKind(q *params) Kind {
 	switch {
 	case down > 1:
 		return Key
-	case s.chord.matchesWin(vk, uc, state):
+	case s.reclaim.matchesWin(vk, uc, state):
 		if down == 0 {
 			s.winDown = 0
 			return Release

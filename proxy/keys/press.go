@@ -217,7 +217,7 @@ func (k Press) face() rune {
 
 // IsReclaim reports whether the program, or another proxy inside this one, would
 // see the reclaim key: the press encodes to it in these modes.
-func (k Press) IsReclaim(c Chord, m Modes) bool {
+func (k Press) IsReclaim(c ReclaimKey, m Modes) bool {
 	b, err := k.Encode(m)
 	if err != nil {
 		return false

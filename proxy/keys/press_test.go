@@ -322,7 +322,7 @@ func everyMode() []Modes {
 // TestR12EveryPressIsOneUnit: what the encoder writes, the scanner reads as one
 // unit, as the reclaim key if and only if it is that, and Cut never tears it.
 func TestR12EveryPressIsOneUnit(t *testing.T) {
-	c := Chord{}.orDefault()
+	c := ReclaimKey{}.orDefault()
 	said := 0
 	for _, name := range everyName() {
 		k, err := Parse(name)
@@ -345,9 +345,9 @@ func TestR12EveryPressIsOneUnit(t *testing.T) {
 				continue
 			}
 			require.Len(t, got, 1, "%s %+v %q", name, m, b)
-			isChord := k.key == nil && c.matches(k.r, 0, k.mods) || string(b) == "\x1c"
-			require.Equal(t, isChord, got[0].kind == Reclaim, "%s %+v %q", name, m, b)
-			require.Equal(t, isChord, k.IsReclaim(c, m), "%s %+v %q", name, m, b)
+			isReclaim := k.key == nil && c.matches(k.r, 0, k.mods) || string(b) == "\x1c"
+			require.Equal(t, isReclaim, got[0].kind == Reclaim, "%s %+v %q", name, m, b)
+			require.Equal(t, isReclaim, k.IsReclaim(c, m), "%s %+v %q", name, m, b)
 			require.Contains(t, []Kind{Key, Reclaim, Confirm}, got[0].kind, "%s %+v %q", name, m, b)
 			require.Equal(t, len(b), Cut(b, 1), "%s %+v %q", name, m, b)
 		}
@@ -360,8 +360,8 @@ func TestR12EveryNamedReclaimIsSeen(t *testing.T) {
 		for _, name := range []string{`ctrl-\`, `C-\`, `^\`, `ctrl-4`} {
 			k, err := Parse(name)
 			require.NoError(t, err)
-			require.True(t, k.IsReclaim(Chord{}, m), "%s %+v", name, m)
-			require.False(t, k.IsReclaim(chord(t, "ctrl-]"), m), "%s %+v", name, m)
+			require.True(t, k.IsReclaim(ReclaimKey{}, m), "%s %+v", name, m)
+			require.False(t, k.IsReclaim(reclaimKey(t, "ctrl-]"), m), "%s %+v", name, m)
 		}
 	}
 }
@@ -443,7 +443,7 @@ func TestCutAgreesWithScanner(t *testing.T) {
 		}
 		in := []byte("ab" + v.in + "cdé" + v.in + "f")
 		for most := 1; most < len(in); most++ {
-			s := NewScanner(Chord{})
+			s := NewScanner(ReclaimKey{})
 			for rest := in; len(rest) > 0; {
 				n := Cut(rest, most)
 				s.Scan(rest[:n], func(Unit) {})

@@ -42,10 +42,10 @@ const (
 //
 // A Scanner is not safe for concurrent use and never allocates.
 type Scanner struct {
-	chord Chord
-	state state
-	str   byte  // what opened the string: ] P or _
-	need  uint8 // bytes that the character or mouse report still wants
+	reclaim ReclaimKey
+	state   state
+	str     byte  // what opened the string: ] P or _
+	need    uint8 // bytes that the character or mouse report still wants
 	// params counts the parameter bytes of the open control sequence; number
 	// holds while they are all digits.
 	params uint8
@@ -56,7 +56,7 @@ type Scanner struct {
 	// and it must not pass for a Ctrl+G.
 	lateBEL bool
 	cpr     int
-	// down is the key that was pressed as the chord and has not been reported to go up, by the numbers of the kitty
+	// down is the key that was pressed as the reclaim key and has not been reported to go up, by the numbers of the kitty
 	// protocol and of win32-input-mode; 0 for none.
 	down, winDown int32
 	held          int
@@ -65,8 +65,8 @@ type Scanner struct {
 
 // NewScanner returns a Scanner that looks for the given reclaim key. It must be
 // fed every byte of its keyboard from the start.
-func NewScanner(reclaim Chord) *Scanner {
-	return &Scanner{chord: reclaim.orDefault()}
+func NewScanner(reclaim ReclaimKey) *Scanner {
+	return &Scanner{reclaim: reclaim.orDefault()}
 }
 
 // Held returns the bytes of the unit that is not complete yet, nil if there is
@@ -119,7 +119,7 @@ func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 			continue
 		}
 		c := p[i]
-		if c == s.chord.c0 {
+		if c == s.reclaim.c0 {
 			s.giveUp(p[start:i], emit)
 			i++
 			emit(Unit{Reclaim, p[i-1 : i]})
@@ -171,7 +171,7 @@ func (s *Scanner) scanGround(p []byte, i int, emit func(Unit)) (next, start int)
 	}
 	start = i
 	switch c := p[i]; c {
-	case s.chord.c0:
+	case s.reclaim.c0:
 		emit(Unit{Reclaim, p[i : i+1]})
 		return i + 1, i + 1
 	case bel:
@@ -200,7 +200,7 @@ func (s *Scanner) text(p []byte, i int) int {
 		case c >= 0x20 && c < 0x7f:
 			i++
 		case c < 0x20:
-			if c == esc || c == s.chord.c0 || c == bel && !s.paste {
+			if c == esc || c == s.reclaim.c0 || c == bel && !s.paste {
 				return i
 			}
 			i++

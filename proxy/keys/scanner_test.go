@@ -13,9 +13,9 @@ import (
 
 const defaultName = `ctrl-\`
 
-func chord(t testing.TB, name string) Chord {
+func reclaimKey(t testing.TB, name string) ReclaimKey {
 	t.Helper()
-	c, err := ParseChord(name)
+	c, err := ParseReclaimKey(name)
 	require.NoError(t, err)
 	return c
 }
@@ -65,7 +65,7 @@ func counts(units []seen, kinds ...Kind) []int {
 	return n
 }
 
-// vectors is the normative table: what each sequence is for the default chord.
+// vectors is the normative table: what each sequence is for the default reclaim key.
 var vectors = []struct {
 	name string
 	in   string
@@ -186,7 +186,7 @@ var vectors = []struct {
 func TestR1R2Vectors(t *testing.T) {
 	for _, v := range vectors {
 		t.Run(v.name, func(t *testing.T) {
-			c := Chord{}
+			c := ReclaimKey{}
 			want := []seen{{v.want, v.in}}
 			require.Equal(t, want, scanAll(NewScanner(c), []byte(v.in)))
 			for i := 1; i < len(v.in); i++ {
@@ -222,7 +222,7 @@ func TestR1ByteInEveryState(t *testing.T) {
 		"\x1b[M!", "\x1b[[", "\x1b[" + strings.Repeat("1;", 50),
 	} {
 		for _, x10 := range []bool{false, true} {
-			s := NewScanner(Chord{})
+			s := NewScanner(ReclaimKey{})
 			s.SetX10Mouse(x10)
 			want := []seen{{Reclaim, "\x1c"}, {Key, "[92;5u"}}
 			if open != "" {
@@ -249,15 +249,15 @@ func TestR4Paste(t *testing.T) {
 		{Key, "x"},
 		{Confirm, "\x07"},
 	}
-	require.Equal(t, want, scanAll(NewScanner(Chord{}), []byte(in)))
-	require.Equal(t, want, scanAll(NewScanner(Chord{}), single(in)...))
+	require.Equal(t, want, scanAll(NewScanner(ReclaimKey{}), []byte(in)))
+	require.Equal(t, want, scanAll(NewScanner(ReclaimKey{}), single(in)...))
 	for i := range in {
-		require.Equal(t, want, scanAll(NewScanner(Chord{}), []byte(in[:i]), []byte(in[i:])), "split at %d", i)
+		require.Equal(t, want, scanAll(NewScanner(ReclaimKey{}), []byte(in[:i]), []byte(in[i:])), "split at %d", i)
 	}
 }
 
 func TestPasteState(t *testing.T) {
-	s := NewScanner(Chord{})
+	s := NewScanner(ReclaimKey{})
 	require.False(t, s.InPaste())
 	scanAll(s, []byte("\x1b[200~abc\x1b"))
 	require.True(t, s.InPaste(), "a flush keeps the paste open")
@@ -284,7 +284,7 @@ func TestR2Corpus(t *testing.T) {
 		"\x1b[57442;5u\x1b[52;5u\x1b[52;5:3u\x1b[57442;1:3u":                                     {1, 1},
 		"\x1b[57442;5u\x1b[57441;6u\x1b[92:124;6u\x1b[92:124;6:3u\x1b[57441;5:3u\x1b[57442;1:3u": {1, 1},
 	}
-	f, err := os.Open("testdata/chords.tsv")
+	f, err := os.Open("testdata/reclaim.tsv")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
 	rows := 0
@@ -306,15 +306,15 @@ func TestR2Corpus(t *testing.T) {
 				want = w
 			}
 		}
-		got := scanAll(NewScanner(Chord{}), []byte(in))
+		got := scanAll(NewScanner(ReclaimKey{}), []byte(in))
 		require.Equal(t, want, counts(got, Reclaim, Release), "%s: %v", lines.Text(), got)
-		require.Equal(t, got, scanAll(NewScanner(Chord{}), single(in)...), lines.Text())
+		require.Equal(t, got, scanAll(NewScanner(ReclaimKey{}), single(in)...), lines.Text())
 	}
 	require.Equal(t, 720, rows)
 }
 
 func TestLoneEscAndHeld(t *testing.T) {
-	s := NewScanner(Chord{})
+	s := NewScanner(ReclaimKey{})
 	none := func(u Unit) { t.Fatalf("emitted %q", u.Bytes) }
 	require.Nil(t, s.Held())
 	s.Scan([]byte("\x1b"), none)
@@ -333,7 +333,7 @@ func TestLoneEscAndHeld(t *testing.T) {
 // keys at once, not the start of an answer that never ends (R7).
 func TestR7AltKeysAreNoStrings(t *testing.T) {
 	for _, in := range []string{"\x1b]hello", "\x1bPhello", "\x1b_hello", "\x1bXhello", "\x1b^hello"} {
-		s := NewScanner(Chord{})
+		s := NewScanner(ReclaimKey{})
 		var got []seen
 		s.Scan([]byte(in), func(u Unit) { got = append(got, seen{u.Kind, string(u.Bytes)}) })
 		require.Equal(t, []seen{{Key, in[:2]}, {Key, "hello"}}, got)
@@ -344,7 +344,7 @@ func TestR7AltKeysAreNoStrings(t *testing.T) {
 func TestStringsAreBounded(t *testing.T) {
 	long := "\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\x07"
 	for _, reads := range [][][]byte{{[]byte(long)}, single(long)} {
-		s := NewScanner(Chord{})
+		s := NewScanner(ReclaimKey{})
 		var got []seen
 		for _, p := range reads {
 			s.Scan(p, func(u Unit) {
@@ -356,7 +356,7 @@ func TestStringsAreBounded(t *testing.T) {
 		require.Equal(t, []seen{{Reply, long}}, merge(got))
 	}
 
-	s := NewScanner(Chord{})
+	s := NewScanner(ReclaimKey{})
 	s.Scan([]byte(long[:len(long)-1]), func(Unit) {})
 	require.NotEmpty(t, s.Held(), "an open string always runs the caller's clock")
 	held := string(s.Held())
@@ -368,19 +368,19 @@ func TestStringsAreBounded(t *testing.T) {
 func TestLongSequencesAreBounded(t *testing.T) {
 	long := "\x1b[" + strings.Repeat("9", 200) + "2;5u"
 	for _, reads := range [][][]byte{{[]byte(long)}, single(long)} {
-		s := NewScanner(Chord{})
+		s := NewScanner(ReclaimKey{})
 		require.Equal(t, []seen{{Key, long}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, append(reads, []byte("\x1b[92;5u"))...))
 	}
 }
 
 func TestCtrlGInsideSequencesConfirmsNothing(t *testing.T) {
 	for _, in := range []string{"\x1b[5\x07", "\x1bO\x07", "\x1b]\x07", "\x1b\x07", "\x1bP1\x07\x18", "\x1b[" + strings.Repeat("1", 80) + "\x07"} {
-		require.Equal(t, []int{0}, counts(scanAll(NewScanner(Chord{}), []byte(in)), Confirm), "%q", in)
+		require.Equal(t, []int{0}, counts(scanAll(NewScanner(ReclaimKey{}), []byte(in)), Confirm), "%q", in)
 	}
 }
 
 func TestX10Mouse(t *testing.T) {
-	s := NewScanner(Chord{})
+	s := NewScanner(ReclaimKey{})
 	s.SetX10Mouse(true)
 	in := "\x1b[M !!\x1b[MC!!\x1b[M`\xff!\x9bM !!a"
 	want := []seen{{Mouse, "\x1b[M !!"}, {Motion, "\x1b[MC!!"}, {Mouse, "\x1b[M`\xff!"}, {Mouse, "\x9bM !!"}, {Key, "a"}}
@@ -393,7 +393,7 @@ func TestX10Mouse(t *testing.T) {
 }
 
 func TestExpectCPR(t *testing.T) {
-	s := NewScanner(Chord{})
+	s := NewScanner(ReclaimKey{})
 	s.ExpectCPR(2)
 	in := "\x1b[1;5R\x1b[A\x1b[24;80R\x1b[1;5R"
 	want := []seen{{Reply, "\x1b[1;5R"}, {Key, "\x1b[A"}, {Reply, "\x1b[24;80R"}, {Key, "\x1b[1;5R"}}
@@ -405,9 +405,9 @@ func TestExpectCPR(t *testing.T) {
 	require.Equal(t, []seen{{Reply, "\x1b[1;5R"}}, scanAll(s, []byte("\x1b[1;5R")), "never below none")
 }
 
-func TestR2OtherChords(t *testing.T) {
+func TestR2OtherReclaimKeys(t *testing.T) {
 	tests := []struct {
-		chord         string
+		key           string
 		reclaims, not []string
 	}{
 		{"ctrl-]", []string{"\x1d", "\x1b[93;5u", "\x1b[93;133u", "\x1b[125;6u", "\x1b[53;5u", "\x1b[27;5;93~", "\x1b[43::93;5u", "\x1b[221;27;29;1;8;1_"}, []string{"\x1c", "\x1b[92;5u", "\x1b[93;7u", "\x1b[27;5;92~"}},
@@ -418,26 +418,26 @@ func TestR2OtherChords(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, in := range tt.reclaims {
-			require.Equal(t, []int{1}, counts(scanAll(NewScanner(chord(t, tt.chord)), single(in)...), Reclaim), "%s %q", tt.chord, in)
+			require.Equal(t, []int{1}, counts(scanAll(NewScanner(reclaimKey(t, tt.key)), single(in)...), Reclaim), "%s %q", tt.key, in)
 		}
 		for _, in := range tt.not {
-			require.Equal(t, []int{0}, counts(scanAll(NewScanner(chord(t, tt.chord)), single(in)...), Reclaim), "%s %q", tt.chord, in)
+			require.Equal(t, []int{0}, counts(scanAll(NewScanner(reclaimKey(t, tt.key)), single(in)...), Reclaim), "%s %q", tt.key, in)
 		}
 	}
 }
 
-func TestParseChord(t *testing.T) {
+func TestParseReclaimKey(t *testing.T) {
 	for _, name := range []string{`ctrl-\`, `Ctrl-\`, `C-\`, `^\`, `ctrl+\`} {
-		require.Equal(t, defaultName, chord(t, name).String())
+		require.Equal(t, defaultName, reclaimKey(t, name).String())
 	}
-	require.Equal(t, "ctrl-x", chord(t, "CTRL-X").String())
-	require.Equal(t, defaultName, Chord{}.String())
+	require.Equal(t, "ctrl-x", reclaimKey(t, "CTRL-X").String())
+	require.Equal(t, defaultName, ReclaimKey{}.String())
 	for name, says := range map[string]string{
 		"ctrl-g": "gives the keyboard", "ctrl-c": "interrupts", "C-D": "input ends", "^z": "suspends", "enter": "Enter", "Tab": "Tab", "esc": "Escape",
 		"ctrl-m": "Enter", "ctrl-i": "Tab", "ctrl-[": "Escape", "ctrl-j": "line feed", "ctrl-h": "Backspace",
 		"ctrl-1": "no byte of its own", "ctrl-é": "one key", "x": "not Ctrl", "": "not Ctrl", "alt-x": "not Ctrl", "ctrl-": "not Ctrl", "ctrl-f1": "not Ctrl",
 	} {
-		_, err := ParseChord(name)
+		_, err := ParseReclaimKey(name)
 		require.ErrorContains(t, err, says, name)
 		require.ErrorContains(t, err, "give ctrl-", name)
 		require.ErrorContains(t, err, strconv.Quote(name), name)
@@ -445,7 +445,7 @@ func TestParseChord(t *testing.T) {
 }
 
 func TestScanDoesNotAllocate(t *testing.T) {
-	s := NewScanner(Chord{})
+	s := NewScanner(ReclaimKey{})
 	in := []byte("hello \x1b[92;5u\x1b[A\x1b]11;rgb:00/00/00\x07\xc3\xa9\x1c\x1b")
 	n := 0
 	emit := func(u Unit) { n += len(u.Bytes) }
@@ -460,7 +460,7 @@ func BenchmarkScan(b *testing.B) {
 		{"arrows18", "\x1b[A\x1b[B\x1b[C\x1b[D\x1b[A\x1b[B"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			s := NewScanner(Chord{})
+			s := NewScanner(ReclaimKey{})
 			in := []byte(bb.in)
 			n := 0
 			emit := func(Unit) { n++ }
@@ -482,12 +482,12 @@ func TestR5TheKeyGoesUpWithoutItsModifier(t *testing.T) {
 		{"\x1b[35::92;5u", "\x1b[35::92;1:3u", "\x1b[35::92;1u", "\x1b[35::92;1:3u"},
 		{"\x1b[220;43;28;1;8;1_", "\x1b[220;43;92;0;0;1_", "\x1b[220;43;92;1;0;1_", "\x1b[220;43;92;0;0;1_"},
 	} {
-		s := NewScanner(chord(t, defaultName))
+		s := NewScanner(reclaimKey(t, defaultName))
 		require.Equal(t, []seen{{Reclaim, c.down}, {Release, c.up}, {Key, c.plain + c.plainUp}},
 			scanAll(s, []byte(c.down+c.up+c.plain+c.plainUp)))
-		s = NewScanner(chord(t, defaultName))
+		s = NewScanner(reclaimKey(t, defaultName))
 		require.Equal(t, []seen{{Reclaim, c.down}, {Key, c.plain + c.plainUp}}, scanAll(s, []byte(c.down+c.plain+c.plainUp)))
-		s = NewScanner(chord(t, defaultName))
+		s = NewScanner(reclaimKey(t, defaultName))
 		require.Equal(t, []seen{{Key, c.up}}, scanAll(s, []byte(c.up)), "of a key that went down before we looked")
 	}
 }

@@ -29,7 +29,7 @@ func Strokes(b []byte, emit func(Stroke)) {
 		}
 		strokesOfText(u.Bytes, emit)
 	}
-	s := NewScanner(Chord{})
+	s := NewScanner(ReclaimKey{})
 	s.Scan(b, look)
 	s.Flush(look)
 }

@@ -174,7 +174,7 @@ func stringLen(b []byte, kind byte) int {
 func Submits(b []byte, cooked bool) bool {
 	found := false
 	look := func(u Unit) { found = found || submits(u, cooked) }
-	s := NewScanner(Chord{})
+	s := NewScanner(ReclaimKey{})
 	s.Scan(b, look)
 	s.Flush(look)
 	return found

@@ -36,7 +36,7 @@ func (h *Handler) encode(in *typing, modes screen.Modes) ([]input.Piece, error) 
 	var err error
 	switch m.InputKind {
 	case protocol.InputKeys:
-		pieces, err = keyPieces(m.Data, km, h.Chord, state.Level == control.Drive)
+		pieces, err = keyPieces(m.Data, km, h.ReclaimKey, state.Level == control.Drive)
 	case protocol.InputText:
 		pieces, err = textPieces(lineEnds.Replace(m.Data))
 	case protocol.InputPaste:
@@ -76,7 +76,7 @@ func (h *Handler) reserved(data string) error {
 		default: // keys and text
 		}
 	}
-	s := keys.NewScanner(h.Chord)
+	s := keys.NewScanner(h.ReclaimKey)
 	s.Scan([]byte(data), look)
 	s.Flush(look)
 	return err
@@ -86,7 +86,7 @@ func (h *Handler) reserved(data string) error {
 // question there.
 func (h *Handler) nested(pieces []input.Piece) error {
 	confirms := false
-	s := keys.NewScanner(h.Chord)
+	s := keys.NewScanner(h.ReclaimKey)
 	for _, p := range pieces {
 		s.Scan(p.Bytes, func(u keys.Unit) { confirms = confirms || u.Kind == keys.Confirm })
 	}
@@ -97,7 +97,7 @@ func (h *Handler) nested(pieces []input.Piece) error {
 }
 
 // keyPieces encodes named keys.
-func keyPieces(names string, modes keys.Modes, chord keys.Chord, drive bool) ([]input.Piece, error) {
+func keyPieces(names string, modes keys.Modes, reclaimKey keys.ReclaimKey, drive bool) ([]input.Piece, error) {
 	var pieces []input.Piece
 	typed := false // the key before types a character
 	for _, name := range strings.Fields(names) {
@@ -105,7 +105,7 @@ func keyPieces(names string, modes keys.Modes, chord keys.Chord, drive bool) ([]
 		if err != nil {
 			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 		}
-		if press.IsReclaim(chord, modes) && !drive {
+		if press.IsReclaim(reclaimKey, modes) && !drive {
 			return nil, &refusal{protocol.CodeReservedKey, "the key " + name + " is the user's way to take the keyboard back; only a grant of level drive may send it to the program"}
 		}
 		b, err := press.Encode(modes)

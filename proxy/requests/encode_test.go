@@ -29,7 +29,7 @@ func TestKeysGetTheTimeThatTheyNeed(t *testing.T) {
 		"ctrl-c up enter":    `"\x03" 60ms, "\x1b[A" 0s, "\r" 0s`,
 		"ctrl-c enter":       `"\x03" 60ms, "\r" 0s`,
 	} {
-		pieces, err := keyPieces(names, keys.Modes{}, keys.Chord{}, true)
+		pieces, err := keyPieces(names, keys.Modes{}, keys.ReclaimKey{}, true)
 		require.NoError(t, err, names)
 		var got []string
 		for _, p := range pieces {
@@ -50,10 +50,10 @@ func (p published) Newest() control.State { return p.state }
 // TestWhatOnlyTheUserAndTheTerminalSend: an agent's text holds neither the reclaim key nor an answer to the program's queries, in
 // any encoding and under any level; the key by its name is for level drive.
 func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
-	chord, err := keys.ParseChord(`ctrl-\`)
+	reclaim, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)
 	encode := func(level control.Level, kind protocol.InputKind, data string) (string, error) {
-		h := &Handler{Config: Config{Chord: chord, Control: published{state: control.State{Phase: control.Granted, Level: level}}}}
+		h := &Handler{Config: Config{ReclaimKey: reclaim, Control: published{state: control.State{Phase: control.Granted, Level: level}}}}
 		pieces, err := h.encode(&typing{m: &protocol.Input{InputKind: kind, Data: data}}, screen.Modes{})
 		var all strings.Builder
 		for _, p := range pieces {

@@ -24,9 +24,9 @@ import (
 
 // Config plugs a [Handler].
 type Config struct {
-	SessionID string
-	Started   time.Time // which an owner's signature names
-	Chord     keys.Chord
+	SessionID  string
+	Started    time.Time // which an owner's signature names
+	ReclaimKey keys.ReclaimKey
 	// OneProgram says that a grant is for one program: each key that it may act on is written by itself.
 	OneProgram bool
 	// Owner says which owner signed a message; an error is for people. nil: the session knows no owners.

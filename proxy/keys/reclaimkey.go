@@ -29,28 +29,28 @@ const (
 	shiftUp
 )
 
-// chordCode is one key code that means the chord when Ctrl is held.
-type chordCode struct {
+// reclaimCode is one key code that means the reclaim key when Ctrl is held.
+type reclaimCode struct {
 	code  int32
 	shift shiftRule
 }
 
-// Chord is a key held together with Ctrl, compiled to all its encodings.
-// The zero Chord is Ctrl+\, the default reclaim key.
-type Chord struct {
+// ReclaimKey is a key held together with Ctrl, compiled to all its encodings.
+// The zero ReclaimKey is Ctrl+\, the default reclaim key.
+type ReclaimKey struct {
 	name  string
 	c0    byte  // what a terminal without an extended protocol sends
 	base  int32 // the key's code on the standard (US) layout, 0 for none
 	vk    int32 // the Windows virtual key, 0 for none
-	codes [5]chordCode
+	codes [5]reclaimCode
 }
 
-// String returns the chord's name as [ParseChord] takes it.
-func (c Chord) String() string { return c.orDefault().name }
+// String returns the reclaim key's name as [ParseReclaimKey] takes it.
+func (c ReclaimKey) String() string { return c.orDefault().name }
 
-func (c Chord) orDefault() Chord {
+func (c ReclaimKey) orDefault() ReclaimKey {
 	if c.name == "" {
-		return symbolChords[`\`]
+		return symbolKeys[`\`]
 	}
 	return c
 }
@@ -58,16 +58,16 @@ func (c Chord) orDefault() Chord {
 // On most layouts a symbol is not one key: the codes after the symbol itself
 // are the keys that make the same C0 byte in a terminal without extensions
 // (Ctrl+4 sends 0x1c), and the shifted face of the key.
-var symbolChords = map[string]Chord{
-	`\`: {name: `ctrl-\`, c0: 0x1c, base: '\\', vk: 220, codes: [5]chordCode{{'\\', shiftAny}, {'|', shiftDown}, {'4', shiftUp}, {0x1c, shiftAny}}},
-	`]`: {name: `ctrl-]`, c0: 0x1d, base: ']', vk: 221, codes: [5]chordCode{{']', shiftAny}, {'}', shiftDown}, {'5', shiftUp}, {0x1d, shiftAny}}},
-	`^`: {name: `ctrl-^`, c0: 0x1e, codes: [5]chordCode{{'^', shiftAny}, {'6', shiftAny}, {'~', shiftDown}, {0x1e, shiftAny}}},
-	`_`: {name: `ctrl-_`, c0: 0x1f, codes: [5]chordCode{{'_', shiftAny}, {'-', shiftDown}, {'/', shiftUp}, {'7', shiftUp}, {0x1f, shiftAny}}},
+var symbolKeys = map[string]ReclaimKey{
+	`\`: {name: `ctrl-\`, c0: 0x1c, base: '\\', vk: 220, codes: [5]reclaimCode{{'\\', shiftAny}, {'|', shiftDown}, {'4', shiftUp}, {0x1c, shiftAny}}},
+	`]`: {name: `ctrl-]`, c0: 0x1d, base: ']', vk: 221, codes: [5]reclaimCode{{']', shiftAny}, {'}', shiftDown}, {'5', shiftUp}, {0x1d, shiftAny}}},
+	`^`: {name: `ctrl-^`, c0: 0x1e, codes: [5]reclaimCode{{'^', shiftAny}, {'6', shiftAny}, {'~', shiftDown}, {0x1e, shiftAny}}},
+	`_`: {name: `ctrl-_`, c0: 0x1f, codes: [5]reclaimCode{{'_', shiftAny}, {'-', shiftDown}, {'/', shiftUp}, {'7', shiftUp}, {0x1f, shiftAny}}},
 }
 
-// refusedChords says why a chord cannot be the reclaim key: its byte is another
+// refusedKeys says why a key cannot be the reclaim key: its byte is another
 // key's byte, or it occurs inside sequences, or it has a meaning here.
-var refusedChords = map[string]string{
+var refusedKeys = map[string]string{
 	"c": "it interrupts programs",
 	"d": "it is how programs are told that the input ends",
 	"g": "it gives the keyboard",
@@ -79,32 +79,32 @@ var refusedChords = map[string]string{
 	"[": "its byte is also Escape, which begins every special key",
 }
 
-// refusedKeys are keys by name that have such a byte.
-var refusedKeys = map[string]string{
+// namesakes are keys by name that have such a byte.
+var namesakes = map[string]string{
 	"enter": "m", "return": "m", "tab": "i", "esc": "[", "escape": "[", "backspace": "h", "ctrl-m": "m", "ctrl-enter": "m",
 }
 
-// ParseChord compiles a reclaim key such as `ctrl-\`, "ctrl-]" or "ctrl-x".
+// ParseReclaimKey compiles a reclaim key such as `ctrl-\`, "ctrl-]" or "ctrl-x".
 // It also takes "C-x", "^X" and "ctrl+x"; case does not matter.
-func ParseChord(name string) (Chord, error) {
+func ParseReclaimKey(name string) (ReclaimKey, error) {
 	const allowed = `; give ctrl- and one of a-z without c d g h i j m z, or one of \ ] ^ _ (for example ctrl-\ or ctrl-])`
 	key, ok := cutCtrl(strings.ToLower(name))
-	if same := refusedKeys[strings.ToLower(name)]; same != "" {
+	if same := namesakes[strings.ToLower(name)]; same != "" {
 		key, ok = same, true
 	}
 	if !ok || len(key) != 1 {
-		return Chord{}, fmt.Errorf("reclaim key %q is not Ctrl and one key%s", name, allowed)
+		return ReclaimKey{}, fmt.Errorf("reclaim key %q is not Ctrl and one key%s", name, allowed)
 	}
-	if why, refused := refusedChords[key]; refused {
-		return Chord{}, fmt.Errorf("reclaim key %q cannot be used: %s%s", name, why, allowed)
+	if why, refused := refusedKeys[key]; refused {
+		return ReclaimKey{}, fmt.Errorf("reclaim key %q cannot be used: %s%s", name, why, allowed)
 	}
-	if c, symbol := symbolChords[key]; symbol {
+	if c, symbol := symbolKeys[key]; symbol {
 		return c, nil
 	}
 	if r := key[0]; r >= 'a' && r <= 'z' {
-		return letterChord(r), nil
+		return letterKey(r), nil
 	}
-	return Chord{}, fmt.Errorf("reclaim key %q has no byte of its own in every terminal%s", name, allowed)
+	return ReclaimKey{}, fmt.Errorf("reclaim key %q has no byte of its own in every terminal%s", name, allowed)
 }
 
 func cutCtrl(name string) (key string, ok bool) {
@@ -116,18 +116,18 @@ func cutCtrl(name string) (key string, ok bool) {
 	return "", false
 }
 
-func letterChord(r byte) Chord {
+func letterKey(r byte) ReclaimKey {
 	upper, c0 := r-'a'+'A', r&0x1f
-	return Chord{
+	return ReclaimKey{
 		name: "ctrl-" + string(rune(r)), c0: c0, base: int32(r), vk: int32(upper),
-		codes: [5]chordCode{{int32(r), shiftAny}, {int32(upper), shiftDown}, {int32(c0), shiftAny}},
+		codes: [5]reclaimCode{{int32(r), shiftAny}, {int32(upper), shiftDown}, {int32(c0), shiftAny}},
 	}
 }
 
-// matches reports whether a key report means the chord: Ctrl is held, nothing
+// matches reports whether a key report means the reclaim key: Ctrl is held, nothing
 // that makes it another key is, and Shift is as the code wants it. Caps Lock and
 // Num Lock never matter: terminals that report them would hide the key.
-func (c *Chord) matches(code, base int32, mods int32) bool {
+func (c *ReclaimKey) matches(code, base int32, mods int32) bool {
 	if mods&modCtrl == 0 || mods&(modAlt|modSuper|modHyper|modMeta) != 0 {
 		return false
 	}
@@ -149,10 +149,10 @@ const (
 	winShift = 0x10
 )
 
-// matchesWin reports whether a win32-input-mode record means the chord. AltGr is
+// matchesWin reports whether a win32-input-mode record means the reclaim key. AltGr is
 // Ctrl with right Alt there, and types a character: it is excluded, unless the
 // console itself already made the control character.
-func (c *Chord) matchesWin(vk, uc, state int32) bool {
+func (c *ReclaimKey) matchesWin(vk, uc, state int32) bool {
 	if uc == int32(c.c0) {
 		return true
 	}
