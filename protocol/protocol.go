@@ -8,6 +8,7 @@ package protocol
 import (
 	"crypto/rand"
 	"strings"
+	"time"
 )
 
 // Version is the WebSocket subprotocol both sides must offer. A change that an older peer cannot ignore gets a new one.
@@ -138,6 +139,14 @@ type Message interface {
 
 // NewID is a new id for a message.
 func NewID() string { return strings.ToLower(rand.Text()[:10]) }
+
+// Milli is a time in Unix milliseconds, 0 for the zero time.
+func Milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
 
 // ValidID reports whether s may be an id: 1 to 128 letters and digits of ASCII, or the signs in "._:-".
 func ValidID(s string) bool {

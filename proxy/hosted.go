@@ -63,8 +63,8 @@ func (s *session) wireHosted() {
 // own gives the agent the keyboard of its own terminal, unless somebody decided otherwise: at the start, and after the way
 // to it was lost. It runs on the pump's goroutine.
 func (s *session) own(now time.Time) {
-	owner, end := s.conf.headless.Agent(), s.authority.LastEnd().Reason
-	if owner.ID != "" && (end == 0 || end == control.Link) {
+	owner, end := s.conf.headless.Agent(), s.authority.LastEnd()
+	if owner.ID != "" && (end.Reason == "" || end.Reason == control.Link && !end.Absent) {
 		s.authority.Own(now, control.Request{Agent: owner, Level: control.Drive})
 	}
 }

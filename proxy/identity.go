@@ -39,9 +39,6 @@ func idName(name string) string {
 	return clean[:min(len(clean), 32)]
 }
 
-// newID is an id for a message.
-func newID() string { return protocol.NewID() }
-
 // random is n random characters of a-z and 2-7 (RFC 4648 base32 in lower case).
 func random(n int) string {
 	raw := make([]byte, (n*5+7)/8)

@@ -219,7 +219,7 @@ func (l *life) resize(now time.Time) {
 	if s.link != nil {
 		s.copier.Resized()
 		s.copier.Renew()
-		s.link.Send(&protocol.Resize{ID: newID(), SessionID: s.id, Cols: cols, Rows: rows})
+		s.link.Send(&protocol.Resize{ID: protocol.NewID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}
 }
 
@@ -271,7 +271,7 @@ func (l *life) lastWords(exit child.Exit) {
 	s.observer.Call(func(now time.Time) {
 		past = s.observer.Exited(now, exit, s.conf.headless != nil)
 	})
-	s.link.Send(&protocol.SessionClose{ID: newID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Past: past})
+	s.link.Send(&protocol.SessionClose{ID: protocol.NewID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Past: past})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
 	defer cancel()
 	s.link.Finish(ctx)

@@ -7,7 +7,6 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/observer"
-	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/secretprompt"
 )
 
@@ -47,7 +46,7 @@ func (o *observed) Keyboard() protocol.Keyboard {
 	switch st.Phase {
 	case control.Granted:
 		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
-		k.Level, k.ExpiresAt, k.Paused = requests.Level(st.Level), requests.Milli(st.Until), st.Paused
+		k.Level, k.ExpiresAt, k.Paused = st.Level, protocol.Milli(st.Until), st.Paused
 		k.Held, k.Program, k.Away = st.Held.Keys != "" || st.Occupied, st.Program, st.Away != ""
 		switch {
 		case st.Held.Keys != "":
@@ -56,7 +55,7 @@ func (o *observed) Keyboard() protocol.Keyboard {
 			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
 		}
 	case control.Asked:
-		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, requests.Level(st.Level), st.Reason
+		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, st.Level, st.Reason
 	case control.Observing:
 	}
 	return k
@@ -70,14 +69,14 @@ func (o *observed) Resting() bool { return o.s.conf.headless.Rests() }
 func (o *observed) Publish(f *protocol.Frame, text string) {
 	screen, keyboard := f.Screen, f.Keyboard
 	o.s.link.Snapshot(&protocol.Snapshot{
-		ID: newID(), SessionID: o.s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
+		ID: protocol.NewID(), SessionID: o.s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
 		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
 		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
 	})
 }
 
 func (o *observed) Blackout(on bool, why string, secret protocol.SecretPrompt) {
-	o.s.link.Send(&protocol.Blackout{ID: newID(), SessionID: o.s.id, On: on, Why: why, Secret: secret})
+	o.s.link.Send(&protocol.Blackout{ID: protocol.NewID(), SessionID: o.s.id, On: on, Why: why, Secret: secret})
 }
 
 func (o *observed) SecretPrompt(kind secretprompt.Kind, dismissed bool) {

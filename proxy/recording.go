@@ -171,7 +171,7 @@ func (r *recording) Requested(q control.Request, err error) {
 	r.mu.Unlock()
 	who := &record.Agent{ID: q.Agent.ID, Name: q.Agent.Name}
 	r.Add(record.Entry{
-		Kind: record.Request, Agent: who, Level: string(requests.Level(q.Level)), Request: q.ID, Seconds: int64(q.For / time.Second), Why: q.Reason,
+		Kind: record.Request, Agent: who, Level: string(q.Level), Request: q.ID, Seconds: int64(q.For / time.Second), Why: q.Reason,
 	})
 	if err != nil {
 		r.Add(record.Entry{Kind: record.Refuse, Agent: who, Request: q.ID, Reason: string(protocol.CodeBusy), Why: err.Error()})
@@ -186,11 +186,11 @@ func (r *recording) Changed(e control.Event, dropped, unsubmitted int, note stri
 	}
 	entry := record.Entry{
 		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
-		Reason: string(requests.Reason(e.Reason)), Why: note, By: notice.Clean(e.By, 64), Dropped: dropped, Unsubmitted: unsubmitted,
+		Reason: string(e.Reason), Why: note, By: notice.Clean(e.By, 64), Dropped: dropped, Unsubmitted: unsubmitted,
 	}
 	switch {
 	case e.Granted:
-		entry.Kind, entry.Level = record.Grant, string(requests.Level(e.Level))
+		entry.Kind, entry.Level = record.Grant, string(e.Level)
 		if !e.Until.IsZero() {
 			until := e.Until.UTC()
 			entry.Until = &until

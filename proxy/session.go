@@ -343,14 +343,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) i
 	if at.Late {
 		s.detector.expect(func(int) {}) // too late: the program has begun to draw
 	}
-	conf := control.Config{Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram}
-	switch agent.Level {
-	case protocol.LevelDrive:
-		conf.Pregrant = control.Drive
-	case protocol.LevelType:
-		conf.Pregrant = control.Type
-	default: // the user is asked
-	}
+	conf := control.Config{Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram}
 	s.authority = newAuthority(conf)
 	s.tracker = &line.Tracker{
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
@@ -423,7 +416,7 @@ func (s *session) expectReports(replies []byte, take func(row int)) {
 func (s *session) open() protocol.Message {
 	cols, rows := s.size()
 	return &protocol.SessionOpen{
-		ID: newID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
+		ID: protocol.NewID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
 		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
 		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey, Presence: true,
 	}

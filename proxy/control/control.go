@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"terminalproxy/protocol"
 )
 
 // Times of the machine.
@@ -37,29 +39,33 @@ const (
 	Granted                // an agent may type
 )
 
-// Level is what a grant allows, in order: a higher one allows more.
-type Level uint8
+// Level is what a grant allows.
+type Level = protocol.Level
 
 // The levels.
 const (
-	NoLevel Level = iota
-	Type          // text and editing keys; what would submit or signal is held for the user
-	Drive         // every key
+	NoLevel Level = ""
+	Type          = protocol.LevelType  // what would submit or signal is held for the user
+	Drive         = protocol.LevelDrive // every key
 )
 
-// Reason says why control ended.
-type Reason uint8
+// covers reports whether a grant of level l allows all that one of level other does.
+func covers(l, other Level) bool {
+	return l == other || other == NoLevel || l == Drive && other == Type
+}
+
+// Reason says why control ended, "" for none.
+type Reason = protocol.Reason
 
 // The reasons.
 const (
-	Reclaimed Reason = iota + 1 // the user pressed the reclaim key
-	Refused                     // the user declined the request
-	Released                    // the agent gave control back
-	Expired                     // time is over
-	Exited                      // the program ended
-	Link                        // the way to the agent is lost, or the agent is gone
-	Replaced                    // the agent's own newer request took the place
-	Absent                      // the agent had no connection for AbsentFor
+	Reclaimed = protocol.ReasonReclaimed // the user pressed the reclaim key
+	Refused   = protocol.ReasonRefused   // the user declined the request
+	Released  = protocol.ReasonReleased  // the agent gave control back
+	Expired   = protocol.ReasonExpired   // time is over
+	Exited    = protocol.ReasonExited    // the program ended
+	Link      = protocol.ReasonLink      // the way to the agent is lost, or the agent is gone
+	Replaced  = protocol.ReasonReplaced  // the agent's own newer request took the place
 )
 
 // Errors of Request and Admit.
@@ -156,6 +162,8 @@ type Event struct {
 	// Request says that it is a request which ended, and no grant; Shut that its agent may not ask again before the user opens
 	// the menu.
 	Request, Shut bool
+	// Absent says of the reason Link that the agent had no connection for AbsentFor.
+	Absent bool
 }
 
 // Machine is the state machine. It belongs to one goroutine.
@@ -263,12 +271,12 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	switch {
 	case m.manners.muted(r.Agent):
 		return &NotNow{Muted: true}
-	case m.phase == Granted && m.level >= r.Level:
+	case m.phase == Granted && covers(m.level, r.Level):
 		m.events = append(m.events, Event{Granted: true, Requests: []string{r.ID}, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until})
 		return nil
 	case m.phase == Granted:
 		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
-	case m.pregrant != NoLevel && m.pregrant >= r.Level && m.remote.isFor(r.Agent):
+	case m.pregrant != NoLevel && covers(m.pregrant, r.Level) && m.remote.isFor(r.Agent):
 		// The agent may have asked for more before: that question is answered with this one.
 		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
 		m.level, m.asked = r.Level, now
@@ -322,7 +330,7 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 	if m.phase == Observing {
 		return
 	}
-	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked}
+	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Absent: why == Link && m.gone(now)}
 	if why == Refused {
 		m.lastEnd.Shut = m.manners.refused(now, m.agent)
 	}
@@ -447,8 +455,8 @@ func (m *Machine) Tick(now time.Time) {
 		m.end(now, Expired)
 	case m.phase == Asked && !now.Before(m.asked.Add(AskFor)):
 		m.end(now, Expired)
-	case m.phase != Observing && !m.absent.IsZero() && !now.Before(m.absentEnd()):
-		m.end(now, Absent)
+	case m.phase != Observing && m.gone(now):
+		m.end(now, Link)
 	case !m.menu.IsZero() && !now.Before(m.menu.Add(MenuFor)):
 		m.closeMenu(now)
 	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):

@@ -316,10 +316,10 @@ func answers(events []control.Event) map[string]int {
 
 // TestOnlyTheUserGrants: no request is granted that the user did not answer, whatever level it names.
 func TestOnlyTheUserGrants(t *testing.T) {
-	for _, level := range []control.Level{control.NoLevel, control.Type, control.Drive, 200} {
+	for _, level := range []control.Level{control.NoLevel, control.Type, control.Drive, "more"} {
 		m := observing.reach(t)
 		require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: level}))
-		require.Equal(t, control.Asked, m.Phase(), "level %d", level)
+		require.Equal(t, control.Asked, m.Phase(), "level %q", level)
 	}
 	m := control.New(control.Config{Keyboard: true, Pregrant: control.Type})
 	require.NoError(t, m.Request(t0, request("r", ada)))
@@ -435,7 +435,7 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		m.Key(now)
 		return "key"
 	case 6, 7:
-		_ = m.Request(now, control.Request{ID: "r", Agent: agent, Level: control.Level(1 + r.IntN(2)), For: time.Duration(r.IntN(3)) * time.Second})
+		_ = m.Request(now, control.Request{ID: "r", Agent: agent, Level: []control.Level{control.Type, control.Drive}[r.IntN(2)], For: time.Duration(r.IntN(3)) * time.Second})
 		return "request"
 	default:
 		m.Release(now, agent.ID, control.Released)

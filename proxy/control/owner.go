@@ -37,8 +37,8 @@ func (m *Machine) Give(now time.Time, g RemoteGrant) error {
 	case m.phase == Asked && !g.isFor(m.agent):
 		return fmt.Errorf("%s asks, and not %s", m.agent.Name, g.Agent)
 	case m.phase == Asked:
-		if g.Level != NoLevel {
-			m.level = min(m.level, g.Level)
+		if g.Level != NoLevel && covers(m.level, g.Level) {
+			m.level = g.Level
 		}
 		m.grant(now, m.gives(g), g.By)
 		return nil

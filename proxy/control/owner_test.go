@@ -88,10 +88,10 @@ func TestR9ReclaimWithoutAKey(t *testing.T) {
 		reason control.Reason
 		had    bool
 	}{
-		{observing, 0, false},
-		{menu, 0, false},
-		{ended, 0, false},
-		{pregranted, 0, true},
+		{observing, "", false},
+		{menu, "", false},
+		{ended, "", false},
+		{pregranted, "", true},
 		{asked, control.Refused, true},
 		{granted, control.Reclaimed, true},
 	} {
@@ -104,7 +104,7 @@ func TestR9ReclaimWithoutAKey(t *testing.T) {
 			require.False(t, m.State(t0).Pregrant)
 			require.ErrorIs(t, m.Admit(t0, ada.ID, epoch), control.ErrNoGrant)
 			events := m.TakeEvents()
-			if at.reason == 0 {
+			if at.reason == "" {
 				require.Empty(t, events)
 				return
 			}

@@ -71,6 +71,9 @@ func (m *Machine) Slept(now time.Time, d time.Duration) {
 // Limited reports whether an agent has control for a time only.
 func (m *Machine) Limited() bool { return m.phase == Granted && !m.until.IsZero() }
 
+// gone reports whether the agent has had no connection for AbsentFor.
+func (m *Machine) gone(now time.Time) bool { return !m.absent.IsZero() && !now.Before(m.absentEnd()) }
+
 // absentEnd is when an agent without a connection loses control, zero for one that has one.
 func (m *Machine) absentEnd() time.Time {
 	if m.absent.IsZero() {

@@ -46,9 +46,9 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 		s.Say(e.Agent.Name+" gives the keyboard back"+left, TellFor)
 	case e.Reason == control.Expired:
 		s.Say("time is up: "+e.Agent.Name+" no longer has the keyboard"+left, TellFor)
-	case e.Reason == control.Link:
+	case e.Reason == control.Link && !e.Absent:
 		s.Say(e.Agent.Name+" disconnected: the keyboard is yours"+left, TellFor)
-	case e.Reason == control.Absent:
+	case e.Reason == control.Link:
 		s.Say(e.Agent.Name+" was disconnected for "+lasts(control.AbsentFor)+": the keyboard is yours"+left, TellFor)
 	}
 }
@@ -71,7 +71,7 @@ func (s *Status) withdrawn(e control.Event) bool {
 		}
 	case control.Expired:
 		say += ": nobody answered"
-	case control.Released, control.Link, control.Absent:
+	case control.Released, control.Link:
 	default:
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 
 func (h *Handler) request(m *protocol.ControlRequest) {
 	level := control.Type
-	if m.Level == protocol.LevelDrive {
+	if m.Level == control.Drive {
 		level = control.Drive
 	}
 	r := control.Request{
@@ -90,18 +90,18 @@ func (h *Handler) ControlEvent(e control.Event, dropped, unsubmitted int) {
 		if e.Granted {
 			h.Link.Send(&protocol.ControlGrant{
 				ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, AgentName: e.Agent.Name,
-				Level: Level(e.Level), Epoch: e.Epoch, ExpiresAt: Milli(e.Until), Notes: notes,
+				Level: e.Level, Epoch: e.Epoch, ExpiresAt: protocol.Milli(e.Until), Notes: notes,
 			})
 			continue
 		}
 		h.Link.Send(&protocol.ControlRevoke{
-			ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, Epoch: e.Epoch, Reason: Reason(e.Reason),
+			ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, Epoch: e.Epoch, Reason: e.Reason,
 			DroppedBytes: dropped, UnsubmittedBytes: unsubmitted, Notes: notes,
 		})
 	}
 	word := "granted"
 	if !e.Granted {
-		word = string(Reason(e.Reason))
+		word = string(e.Reason)
 	}
 	h.Recorder.Changed(e, dropped, unsubmitted, h.parting)
 	parting := h.parting
@@ -115,8 +115,8 @@ func (h *Handler) ControlEvent(e control.Event, dropped, unsubmitted int) {
 }
 
 // why is the sentence for an agent whose control ended.
-func why(r control.Reason) string {
-	switch r {
+func why(e control.Event) string {
+	switch e.Reason {
 	case control.Reclaimed:
 		return "the user took the keyboard back"
 	case control.Refused:
@@ -126,49 +126,13 @@ func why(r control.Reason) string {
 	case control.Expired:
 		return "the time of your grant is over"
 	case control.Link:
+		if e.Absent {
+			return "your grant ended since you had no connection for 2 minutes"
+		}
 		return "your grant ended when the connection was lost"
-	case control.Absent:
-		return "your grant ended since you had no connection for 2 minutes"
 	case control.Exited:
 		return "the program has ended"
 	case control.Replaced:
 	}
 	return "your grant has ended"
-}
-
-// Level is a level as agents read it.
-func Level(l control.Level) protocol.Level {
-	if l == control.Drive {
-		return protocol.LevelDrive
-	}
-	return protocol.LevelType
-}
-
-// Reason is why control ended, as agents read it.
-func Reason(r control.Reason) protocol.Reason {
-	switch r {
-	case control.Reclaimed:
-		return protocol.ReasonReclaimed
-	case control.Refused:
-		return protocol.ReasonRefused
-	case control.Released:
-		return protocol.ReasonReleased
-	case control.Expired:
-		return protocol.ReasonExpired
-	case control.Exited:
-		return protocol.ReasonExited
-	case control.Link, control.Absent:
-		return protocol.ReasonLink
-	case control.Replaced:
-		return protocol.ReasonReplaced
-	}
-	return ""
-}
-
-// Milli is a time in Unix milliseconds, 0 for none.
-func Milli(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
 }

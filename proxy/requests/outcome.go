@@ -58,8 +58,8 @@ func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult
 		}
 	}
 	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
-		if e := h.Control.LastEnd(); e.Reason != 0 && e.Agent.ID == in.m.AgentID {
-			result.Ended, result.Message = Reason(e.Reason), why(e.Reason)
+		if e := h.Control.LastEnd(); e.Reason != "" && e.Agent.ID == in.m.AgentID {
+			result.Ended, result.Message = e.Reason, why(e)
 			if r.Fate != input.Dropped {
 				result.UnsubmittedBytes = h.Control.Left()
 			}

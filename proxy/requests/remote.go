@@ -61,13 +61,7 @@ func (h *Handler) owner(now time.Time, m *protocol.ControlDecide) (name string, 
 }
 
 func (h *Handler) give(m *protocol.ControlDecide, by string) {
-	g := control.RemoteGrant{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: h.book.Meant(m.AgentName), Epoch: m.Epoch}
-	switch m.Level {
-	case protocol.LevelDrive:
-		g.Level = control.Drive
-	case protocol.LevelType:
-		g.Level = control.Type
-	}
+	g := control.RemoteGrant{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: h.book.Meant(m.AgentName), Level: m.Level, Epoch: m.Epoch}
 	ok := h.Pump.Post(func(now time.Time) {
 		if err := h.Control.Give(now, g); err != nil {
 			h.refuse(m.RequestID, protocol.CodeBusy, err.Error())
