@@ -51,13 +51,23 @@ type Begin struct {
 	Known bool // Rest holds
 }
 
-// learn takes the prompt if this is where the key came, and it is not known yet.
-func (b *Begin) learn(r Rest) bool {
-	if !b.Set || b.Known || b.Place != r.Place {
+// learn takes the prompt from the screen if it is not known yet: what stands left of where the key came.
+func (b *Begin) learn(s Screen) bool {
+	if !b.Set || b.Known || b.Alt != s.Alt() {
 		return false
 	}
-	b.Rest, b.Known = r, true
-	return true
+	_, rows := s.Size()
+	for row := range rows {
+		if s.Line(row) != b.Line {
+			continue
+		}
+		prompt := text(s, row, 0, b.Col)
+		if b.Known = strings.TrimSpace(prompt) != ""; b.Known {
+			b.Rest = Rest{Place: b.Place, Prompt: prompt}
+		}
+		return b.Known
+	}
+	return false
 }
 
 // searchMost bounds the rows above the cursor in which the prompt is looked for.

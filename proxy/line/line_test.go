@@ -127,7 +127,7 @@ func newTyping(t *testing.T, cols, rows int, prompt string) *typing {
 	p.tracker.Cooked = func() bool { return p.cooked }
 	p.tracker.Group = func() int { return p.group }
 	p.shows(prompt)
-	p.tracker.Rested(line.Look(p.m))
+	p.tracker.Rested(p.m)
 	return p
 }
 
@@ -200,7 +200,7 @@ func TestR63WhatOccupiesTheLine(t *testing.T) {
 func TestR63TheUserEmptiesTheAgentsLine(t *testing.T) {
 	p := newTyping(t, 40, 5, "$ ")
 	p.agent("echo one", "echo one")
-	p.tracker.Rested(line.Look(p.m))
+	p.tracker.Rested(p.m)
 	p.user("X", "X")
 	p.holds("echo oneX")
 	p.user("\x7f\x7f", "\b\b\x1b[K")
@@ -219,9 +219,9 @@ func TestR63AQuickUser(t *testing.T) {
 	p.user("\r", "\r\nfile\r\n")
 	p.shows("$ ")
 	p.user("for", "")
-	p.tracker.Rested(line.Look(p.m))
+	p.tracker.Rested(p.m)
 	p.shows("for")
-	p.tracker.Rested(line.Look(p.m)) // too late to be the prompt
+	p.tracker.Rested(p.m) // too late to be the prompt
 	require.Equal(t, line.Buffer{Known: true, Before: "for"}, line.Find(p.m, p.tracker.Typed().Own))
 	p.user("\r", "\r\n> ")
 	_, yes := p.occupied()
@@ -233,6 +233,21 @@ func TestR63AQuickUser(t *testing.T) {
 	p.user("\r", "\r\n> ")
 	_, yes = p.occupied()
 	require.True(t, yes, "the rest of it")
+
+	p = newTyping(t, 40, 8, "")
+	p.shows(">>> ")
+	p.user("for i in x:", "for i in x:")
+	p.user("\r", "\r\n... ") // and nobody has looked yet
+	p.tracker.Rested(p.m)
+	p.holds("for i in x:\n... ")
+	p.user("f()", "f()")
+	p.user("\r", "\r\n... ")
+	p.tracker.Rested(p.m)
+	_, yes = p.occupied()
+	require.True(t, yes, "the rest of it")
+	p.user("\r", "\r\n>>> ")
+	p.tracker.Rested(p.m)
+	p.free()
 }
 
 func TestR63WhatWasTypedElsewhere(t *testing.T) {
@@ -278,7 +293,7 @@ func TestR63TheLineIsEmptyAgain(t *testing.T) {
 	p.user("f", "") // to a pager in the group of its database client
 	p.agent("q", "\x1b[?1049l=# ")
 	p.free()
-	p.tracker.Rested(line.Look(p.m))
+	p.tracker.Rested(p.m)
 	p.agent("x", "x")
 	require.Equal(t, line.Buffer{Known: true, Before: "x"}, line.Find(p.m, p.tracker.Typed().Line))
 	p.user("y", "y")
@@ -286,7 +301,7 @@ func TestR63TheLineIsEmptyAgain(t *testing.T) {
 
 	p = newTyping(t, 40, 8, "$ ")
 	p.agent("ls", "ls")
-	p.tracker.Rested(line.Look(p.m))
+	p.tracker.Rested(p.m)
 	p.user("x", "x")
 	p.user("\x15", "\r\x1b[K$ ") // the agent's text too
 	p.free()
@@ -339,12 +354,12 @@ func TestR63WhatTheUserBegan(t *testing.T) {
 		p := newTyping(t, 40, 8, c.prompt)
 		p.user("begin", "begin")
 		p.user("\r", "\r\n"+c.rest)
-		p.tracker.Rested(line.Look(p.m))
+		p.tracker.Rested(p.m)
 		_, yes := p.occupied()
 		require.Equal(t, c.held, yes, "%q after %q", c.rest, c.prompt)
 		p.user("more", "more")
 		p.user("\r", "\r\n"+c.rest)
-		p.tracker.Rested(line.Look(p.m))
+		p.tracker.Rested(p.m)
 		_, yes = p.occupied()
 		require.Equal(t, c.held, yes, "%q after %q, again", c.rest, c.prompt)
 		p.tracker.Allow()

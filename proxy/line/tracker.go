@@ -22,6 +22,7 @@ type Tracker struct {
 	typed Typed
 	paste bool // between the brackets of a paste, whose line ends are text
 	last  byte // the last byte that anybody typed
+	began int  // the group that had the terminal when the line began
 
 	prompts prompts
 }
@@ -80,15 +81,18 @@ func unpack(n uint64) (p Place, ok bool) {
 	return Place{Alt: n&packedAlt != 0, Line: n & (packedAlt - 1) >> colBits, Col: int(n & (1<<colBits - 1))}, n&packedSet != 0
 }
 
-// Rested says what the cursor's row looks like while the output pauses.
-func (t *Tracker) Rested(r Rest) {
+// Rested reads the prompt off the screen while the output pauses: that of the next key, and those of the keys that came before
+// anybody had looked.
+func (t *Tracker) Rested(s Screen) {
+	r := Look(s)
 	t.rest.Store(&r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.typed.Line.learn(r) {
+	t.typed.open.learn(s)
+	t.typed.Own.learn(s)
+	if t.typed.Line.learn(s) {
 		t.prompted(t.typed.Line)
 	}
-	t.typed.Own.learn(r)
 }
 
 // Typed returns what is known of the present line.
@@ -163,16 +167,16 @@ func (t *Tracker) begin() {
 	if t.typed.Line.Set && !t.left(t.typed.Line) {
 		return
 	}
-	t.typed.Line = t.now()
+	t.typed.Line, t.began = t.now(), t.Group()
 	if t.typed.Line.Known {
 		t.prompted(t.typed.Line)
 	}
 }
 
-// prompted notes the prompt of a line, unless that asks for the rest of another one.
+// prompted notes the prompt of a line, unless that asks for the rest of another one, or may.
 func (t *Tracker) prompted(b Begin) {
-	if !t.typed.open.Known || !isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt) {
-		t.prompts.add(t.Group(), b.Rest)
+	if !t.typed.open.Set || t.typed.open.Known && !isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt) {
+		t.prompts.add(t.began, b.Rest)
 	}
 }
 
@@ -193,9 +197,6 @@ func (t *Tracker) submitted() (Begin, int) {
 	}
 	if !b.Known { // typed ahead: it shows behind the prompt of before, as a rule
 		b.Rest, b.Known = t.prompts.of(group)
-	}
-	if !b.Known {
-		return Begin{}, 0
 	}
 	return b, group
 }

@@ -164,7 +164,7 @@ func (l *Line) Serve(now time.Time) {
 func (l *Line) rest(now time.Time) {
 	if l.stirred && !now.Before(l.Observer.Settles()) {
 		l.stirred = false
-		l.Tracker.Rested(line.Look(l.screen()))
+		l.Tracker.Rested(l.screen())
 	}
 }
 
