@@ -10,7 +10,7 @@ import (
 
 // TestAWaitForControlWaits: where nothing is asked for it is met by the end of control, and by an answer that nobody heard.
 func TestAWaitForControlWaits(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", reader)
+	_, p, id := attachedTo(t, "sh", "-c", reader)
 	wait := func(request string) {
 		p.say(&protocol.Wait{RequestID: request, SessionID: id, AgentID: "a-1", Until: protocol.Until{Control: true}, TimeoutMs: 20_000})
 	}
@@ -35,7 +35,7 @@ func TestAWaitForControlWaits(t *testing.T) {
 
 // TestAnAnswerCrossesTheWordThatNobodyWaits: the answer is kept for the next wait.
 func TestAnAnswerCrossesTheWordThatNobodyWaits(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", reader)
+	_, p, id := attachedTo(t, "sh", "-c", reader)
 	wait := func(request string) {
 		p.say(&protocol.Wait{RequestID: request, SessionID: id, AgentID: "a-1", Until: protocol.Until{Control: true}, TimeoutMs: 20_000})
 	}

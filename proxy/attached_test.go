@@ -13,8 +13,8 @@ import (
 // reader shows what it reads, byte for byte, without an echo of the terminal's.
 const reader = `stty -icanon -echo -isig min 1; echo ready; exec cat -v`
 
-// seated is a session with a person attached.
-func seated(t *testing.T, command string, args ...string) (g *fakeGateway, p *fakePeer, id string) {
+// attachedTo is a session with a person attached.
+func attachedTo(t *testing.T, command string, args ...string) (g *fakeGateway, p *fakePeer, id string) {
 	t.Helper()
 	g = newFakeGateway(t)
 	g.run(host.Config{})
@@ -41,7 +41,7 @@ func (p *fakePeer) revoked(why protocol.Reason) {
 }
 
 func TestAPersonsKeyTakesTheKeyboard(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", reader)
+	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "hello")
 	p.shows("hello")
 	p.types(id, "\x1c")
@@ -68,14 +68,14 @@ func TestAPersonsKeyTakesTheKeyboard(t *testing.T) {
 
 // R62: the model has answered; what the terminal of somebody who looks on says to the same question goes nowhere.
 func TestR62AViewersTerminalDoesNotAnswer(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[c\033[6n'; echo ready; exec cat -v`)
+	_, p, id := attachedTo(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[c\033[6n'; echo ready; exec cat -v`)
 	p.types(id, "\x1b[?62;22c\x1b[?2026;2$y\x1bP>|xterm(398)\x1b\\")
 	p.types(id, "z")
 	p.shows("^[[?64;1;6;18;21;22;28c^[[1;1Rz")
 }
 
 func TestLiveOutputFollowsARepaint(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", reader)
+	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "before")
 	p.shows("before")
 	p.say(&protocol.Watch{SessionID: id})
@@ -108,7 +108,7 @@ func TestLiveOutputFollowsARepaint(t *testing.T) {
 }
 
 func TestDIsTheProgramsOutsideOfTheMenu(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", reader)
+	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "d")
 	p.shows("d")
 	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-9"}) // somebody who was never there
@@ -118,7 +118,7 @@ func TestDIsTheProgramsOutsideOfTheMenu(t *testing.T) {
 
 // TestTheSizeIsThatOfWhoDidSomethingLast: a person sees whole what they do; who detaches takes no size along.
 func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", reader) // v-1: 90x30
+	_, p, id := attachedTo(t, "sh", "-c", reader) // v-1: 90x30
 	sized := func(cols, rows int) {
 		t.Helper()
 		for p.size != [2]int{cols, rows} { // it may have come before what was waited for last

@@ -10,6 +10,7 @@ import (
 
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/tty"
 )
 
@@ -47,13 +48,19 @@ func sentence(err error) error {
 	return err
 }
 
-// wireHosted adds what a session without a user's terminal has beside others.
-func (s *session) wireHosted() {
-	s.link.Behind = s.copier.Renew
-	up, down := s.link.Up, s.link.Down
+// hostedLink is c with what a session without a user's terminal needs beside others: its agent's keyboard follows the link,
+// and so do the people who are attached.
+func (s *session) hostedLink(c link.Config) link.Config {
+	up, down := c.Up, c.Down
 	reached := sync.OnceFunc(func() { close(s.linked) })
-	s.link.Up = func() { up(); reached(); s.pump.Post(s.own) }
-	s.link.Down = func() { down(); s.pump.Post(s.attached.DetachAll) }
+	c.Up = func() { up(); reached(); s.pump.Post(s.own) }
+	c.Down = func() { down(); s.pump.Post(s.attached.DetachAll) }
+	c.Behind = func() { s.copier.Renew() }
+	return c
+}
+
+// wireHosted has the pump begin with the agent's keyboard, and then tell the host.
+func (s *session) wireHosted() {
 	s.pump.Post(func(now time.Time) {
 		s.own(now)
 		s.conf.headless.Began(s.id)

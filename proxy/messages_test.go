@@ -12,7 +12,7 @@ import (
 
 // TestAPersonElsewhereWritesToTheAgent: the agent gets it once, marked as what it is, and a wait for control ends with it.
 func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", reader)
+	_, p, id := attachedTo(t, "sh", "-c", reader)
 	p.types(id, "\x1c")
 	p.revoked(protocol.ReasonReclaimed)
 	p.say(&protocol.ControlRequest{RequestID: "a-1:q", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})

@@ -110,7 +110,7 @@ func TestTheButtonThatIsDown(t *testing.T) {
 
 // A button that went down under another grant is nobody's any more.
 func TestAButtonIsHeldUnderOneGrant(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[?1002;1006h'; echo ready; exec cat -v`)
+	_, p, id := attachedTo(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[?1002;1006h'; echo ready; exec cat -v`)
 	n := 0
 	does := func(data string) *protocol.InputResult {
 		n++
@@ -129,7 +129,7 @@ func TestAButtonIsHeldUnderOneGrant(t *testing.T) {
 
 // What the mouse did stands on no line: an Enter that follows is shown with the text before it, and only with that.
 func TestTheMouseLeavesNothingOnTheLine(t *testing.T) {
-	_, p, id := seated(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[?1000;1006h'; echo ready; exec cat -v`)
+	_, p, id := attachedTo(t, "sh", "-c", `stty -icanon -echo -isig min 1; printf '\033[?1000;1006h'; echo ready; exec cat -v`)
 	type typed struct {
 		kind protocol.InputKind
 		data string

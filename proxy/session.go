@@ -368,7 +368,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		s.recording.typed()
 	}
 	s.watchFront(agent.OneProgram)
-	s.link = link.New(link.Config{
+	conf := link.Config{
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: func(m protocol.Message) { s.requests.Handle(m) },
 		Up: func() { s.reached(true) },
@@ -380,7 +380,11 @@ func (s *session) wireAgent(agent *AgentConfig) {
 			s.observer.Reached(false)
 			s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) })
 		},
-	})
+	}
+	if s.conf.headless != nil {
+		conf = s.hostedLink(conf)
+	}
+	s.link = link.New(conf)
 	s.requests = requests.New(s.requestsConfig(agent))
 	s.authority.event = s.requests.ControlEvent
 	s.detector.write = func(u keys.Unit) ([]byte, bool) { return s.requests.Compose(u, s.detector.InPaste()) }
