@@ -14,7 +14,8 @@
 //   - From the program to the user: package copier (reads, filters, writes, and gives the terminal back), overlaid.go (plugs
 //     package overlay, which is what the proxy itself shows).
 //   - From the program to agents: package observer (the terminal model, and what agents see of it), observed.go (plugs it),
-//     tally.go (how much the user types, to know a prompt for a secret by its answers), recording.go.
+//     tally.go (how much the user types, to know a prompt for a secret by its answers), package recording
+//     (what is recorded), recorded.go (plugs it).
 //   - From agents to the program: package requests (what agents ask, type and say, and what they are told), requested.go (plugs
 //     it).
 //   - Control: authority.go plugs the state machine into the pump; ports.go is what the pump and the copier read and write; front.go says which

@@ -92,7 +92,7 @@ func (l *life) start() {
 	s := l.s
 	go l.guarded("observer", s.observer.Run) // observer.Stop
 	if s.recording != nil {
-		go s.recording.run() // recording.close
+		go s.recording.Serve() // recording.End
 	}
 	go l.guarded("copier", s.copier.Run) // the program's terminal is closed, or copier.End
 	l.parts.Go(func() {                  // pump.Stop
@@ -208,7 +208,7 @@ func (l *life) resize(now time.Time) {
 	cols, rows = min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)
 	s.observer.Call(func(now time.Time) {
 		s.observer.Resize(now, cols, rows)
-		s.recording.resized(cols, rows)
+		s.recording.WindowResized(cols, rows)
 		if s.painter != nil {
 			s.painter.Resized()
 		}
@@ -253,7 +253,7 @@ func (l *life) finish(exit child.Exit) Result {
 	for _, p := range s.pollers {
 		p.Close()
 	}
-	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.close(exit)}
+	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.End(exit)}
 }
 
 // giveUp fires when a screen that takes no output must not keep the session alive any longer: it was told to end.

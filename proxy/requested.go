@@ -6,6 +6,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/recording"
 	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/tty"
@@ -16,7 +17,7 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	c := requests.Config{
 		SessionID: s.id, Started: s.started, ReclaimKey: s.reclaimKey, OneProgram: agent.OneProgram, Owner: agent.Owner, RemoteGrant: agent.RemoteGrant,
 		Log: s.log, Observer: s.observer, Pump: s.pump, Control: s.authority, Link: s.link, Program: s.child, Terminal: cells{s.term},
-		Status: requestsStatus{s.status}, Recorder: s.recording, Tracker: s.tracker,
+		Status: requestsStatus{s.status}, Recorder: requestsRecorder{s.recording}, Tracker: s.tracker,
 	}
 	if h := s.conf.headless; h != nil {
 		c.Own = ownTerminal{h, s}
@@ -42,6 +43,13 @@ func (s requestsStatus) Tell(text string) { s.Say(text, overlay.TellFor) }
 
 func (s requestsStatus) Hear(m requests.Message) error {
 	return s.Status.Hear(&overlay.Message{Who: m.Who, Text: m.Text, From: m.From, Came: m.Came, Tell: m.Tell})
+}
+
+// requestsRecorder is the recording as package requests has it follow inputs.
+type requestsRecorder struct{ *recording.Recording }
+
+func (r requestsRecorder) Input(m *protocol.Input, epoch uint64) requests.Record {
+	return r.Recording.Input(m, epoch)
 }
 
 // observedLine is the shared line as the observer looks after it: the observer is made before it.

@@ -27,6 +27,7 @@ import (
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/recording"
 	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
@@ -124,7 +125,7 @@ type session struct {
 	status    *overlay.Status
 	link      *link.Link
 	requests  *requests.Handler
-	recording *recording
+	recording *recording.Recording
 	attached  *attach.Clients // nil on a user's terminal, as is linked
 	linked    chan struct{}   // closed when a gateway was reached
 	windows   chan os.Signal  // says that the window has another size, as SIGWINCH does
@@ -157,10 +158,11 @@ func newSession(conf Config) *session {
 func (s *session) run(ctx context.Context) (Result, error) {
 	cols, rows := s.size()
 	s.identify()
-	if err := s.openRecording(); err != nil {
-		return Result{}, err
+	var err error
+	if s.recording, err = recording.Open(s.conf.Record); err != nil {
+		return Result{}, &UserError{Status: 2, Say: "--record: " + err.Error(), Cause: err}
 	}
-	defer s.recording.discard()
+	defer s.recording.Discard()
 	signals := s.signals()
 	defer signal.Stop(signals)
 	s.settings = s.term.Termios()
@@ -365,7 +367,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	}
 	s.authority.typed = func() {
 		s.status.Dismiss()
-		s.recording.typed()
+		s.recording.Typed()
 	}
 	s.watchFront(agent.OneProgram)
 	conf := link.Config{

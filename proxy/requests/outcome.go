@@ -33,7 +33,11 @@ func (h *Handler) typed(in *typing, r input.Receipt) {
 		result.FromSeq = in.from
 	}
 	h.word(in, r, result)
-	in.record.Done(result, in.does, in.allowed)
+	does := in.does
+	if does == "" && in.m.InputKind == protocol.InputMouse {
+		does = wished(in.m)
+	}
+	in.record.Done(result, does, in.allowed)
 	if !h.Observer.Post(func(now time.Time) { h.settle(now, in, result) }) {
 		h.answer(result)
 	}

@@ -140,8 +140,8 @@ func said(words, on string) string {
 	return words + " on " + keys.Show([]byte(on))
 }
 
-// Wished is what an agent wants of the mouse, before it is known where that is.
-func Wished(m *protocol.Input) string {
+// wished is what an agent wants of the mouse, before it is known where that is.
+func wished(m *protocol.Input) string {
 	words := keys.Show([]byte(m.Data))
 	if act, err := mouse.Parse(m.Data); err == nil && m.At != nil {
 		to := mouse.Cell{}

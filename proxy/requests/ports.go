@@ -165,7 +165,7 @@ type Recorder interface {
 type Record interface {
 	// Look keeps the screen as it is now. It runs on the observer's goroutine, the others on the pump's.
 	Look(now time.Time)
-	// Wrote takes what the program took, Done the receipt: does says what the mouse did, and allowed that the user let the
+	// Wrote takes what the program took, Done the receipt: does says what the mouse did or was to do, and allowed that the user let the
 	// input through.
 	Wrote(p []byte)
 	Done(receipt *protocol.InputResult, does string, allowed bool)

@@ -1,8 +1,11 @@
-package proxy
+// Package recording is what a session records: its output, who typed what under which grant, and what became of every input,
+// with the screen before it. It must not know how a recording is written, which is package record's, nor who asks for it.
+package recording
 
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -17,18 +20,45 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/notice"
-	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/record"
-	"terminalproxy/proxy/requests"
+	"terminalproxy/proxy/screen"
 )
 
 // closePatience is how long a session that is over waits for the disk. The user has the terminal back by then.
 const closePatience = 2 * time.Second
 
-// recording plugs the recorder into the session. A nil one records nothing.
-type recording struct {
-	*record.Recorder // nil until the program runs
-	s                *session
+// Observer owns the terminal model. Post may be called from any goroutine, everything else only in a function given to it.
+type Observer interface {
+	// Post has do run on the observer's goroutine; false says that this has ended.
+	Post(do func(now time.Time)) bool
+	Model() *screen.Screen
+	// Frame is the screen as agents see it.
+	Frame(now time.Time) *protocol.Frame
+}
+
+// Control decides who may type. Newest is its state after the pump's last turn; any goroutine may ask.
+type Control interface{ Newest() control.State }
+
+// Program names the program in the foreground, "" when nobody knows. Any goroutine may ask.
+type Program interface{ Foreground() string }
+
+// Config plugs a [Recording] into its session.
+type Config struct {
+	Session    record.Session // but for the name of its cast
+	Title      string
+	ReclaimKey keys.ReclaimKey
+	Observer   Observer
+	Program    Program
+	Control    Control // nil without agents
+	// Interrupted tells the user that the disk does not take the recording. It is called from any goroutine.
+	Interrupted func(say string)
+	Log         *slog.Logger
+}
+
+// Recording is the recording of a session. A nil one records nothing.
+type Recording struct {
+	*record.Recorder // nil before Begin
+	conf             Config
 	files            *record.Files
 
 	mu    sync.Mutex
@@ -38,48 +68,40 @@ type recording struct {
 // maxNames bounds the agents whose names are known.
 const maxNames = 256
 
-// openRecording opens the files that the session is recorded to, if it is.
-func (s *session) openRecording() error {
-	if s.conf.Record == "" {
-		return nil
+// Open opens the files that a session is recorded to; "" is for none.
+func Open(name string) (*Recording, error) {
+	if name == "" {
+		return nil, nil //nolint:nilnil // a nil recording records nothing
 	}
-	files, err := record.OpenFiles(s.conf.Record)
+	files, err := record.OpenFiles(name)
 	if err != nil {
-		return &UserError{Status: 2, Say: "--record: " + err.Error(), Cause: err}
+		return nil, err
 	}
-	s.recording = &recording{s: s, files: files, names: make(map[string]string)}
-	return nil
+	return &Recording{files: files, names: make(map[string]string)}, nil
 }
 
-// discard removes the files of a session that did not come to be.
-func (r *recording) discard() {
+// Discard removes the files of a session that did not come to be.
+func (r *Recording) Discard() {
 	if r != nil && r.Recorder == nil {
 		r.files.Discard()
 	}
 }
 
-// wireRecording begins to record.
-func (s *session) wireRecording(cols, rows int, kbd *keyboard) {
-	r := s.recording
+// Begin begins to record. Nothing else but Discard may be called before.
+func (r *Recording) Begin(c Config) {
 	if r == nil {
 		return
 	}
-	title := filepath.Base(s.conf.Command)
-	if s.conf.Agent != nil {
-		title = s.conf.Agent.Name
-	}
+	r.conf = c
+	c.Session.Cast = filepath.Base(r.files.Name)
 	r.Recorder = record.New(record.Config{
 		Cast: r.files.Cast, Log: r.files.Log,
-		Header: record.Header{Cols: cols, Rows: rows, Type: os.Getenv("TERM"), Command: commandLine(s.conf.Command, s.conf.Args), Title: title},
-		Session: record.Session{
-			ID: s.id, Command: s.conf.Command, Args: s.conf.Args, Cwd: s.dir(), Cols: cols, Rows: rows, Cast: filepath.Base(r.files.Name),
+		Header: record.Header{
+			Cols: c.Session.Cols, Rows: c.Session.Rows, Type: os.Getenv("TERM"), Command: commandLine(c.Session.Command, c.Session.Args), Title: c.Title,
 		},
-		Failed: r.failed,
-		Room:   func() { s.observer.Post(func(time.Time) { r.resume() }) },
+		Session: c.Session, Failed: r.failed,
+		Room: func() { c.Observer.Post(func(time.Time) { r.resume() }) },
 	})
-	if s.conf.Agent == nil { // with agents, the detector has told the user's keys from what the terminal says
-		kbd.heard = r.listener()
-	}
 }
 
 // commandLine is a program with its arguments as one would type it to a shell.
@@ -98,27 +120,25 @@ func plainInShell(c rune) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("-_./,:=@%+", c)
 }
 
-// run is the recorder's goroutine. It ends with close. A fault in it costs the recording and not the session.
-func (r *recording) run() {
+// Serve is the recorder's goroutine. It ends with End. A fault in it costs the recording and not the session.
+func (r *Recording) Serve() {
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.s.log.Error("the recorder failed", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			r.conf.Log.Error("the recorder failed", "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 			r.failed(fmt.Errorf("a fault in the recorder: %v", cause))
 		}
 	}()
-	_ = r.Run() // close tells
+	_ = r.Run() // End tells
 }
 
 // failed tells the user that the disk does not take the recording.
-func (r *recording) failed(err error) {
-	r.s.log.Error("record", "file", r.files.Name, "error", err)
-	if r.s.status != nil {
-		r.s.status.Say("the recording is interrupted, the session is not: "+notice.Clean(err.Error(), 100), overlay.TroubleFor)
-	}
+func (r *Recording) failed(err error) {
+	r.conf.Log.Error("record", "file", r.files.Name, "error", err)
+	r.conf.Interrupted("the recording is interrupted, the session is not: " + notice.Clean(err.Error(), 100))
 }
 
 // Fed records what the model was fed. It runs on the observer's goroutine, where the model is what the recording has shown.
-func (r *recording) Fed(p []byte) {
+func (r *Recording) Fed(p []byte) {
 	if r.Output(p) {
 		r.resume()
 	}
@@ -126,27 +146,28 @@ func (r *recording) Fed(p []byte) {
 
 // resume goes on with what was interrupted, when the output is not in the middle of a sequence. It runs on the observer's
 // goroutine.
-func (r *recording) resume() {
-	if model := r.s.observer.Model(); model.Ground() {
+func (r *Recording) resume() {
+	if model := r.conf.Observer.Model(); model.Ground() {
 		r.Resume(func() []byte { return model.AppendRedraw(nil) })
 	}
 }
 
-func (r *recording) resized(cols, rows int) {
+// WindowResized notes the session's new size. It runs on the observer's goroutine.
+func (r *Recording) WindowResized(cols, rows int) {
 	if r != nil {
 		r.Resized(cols, rows)
 	}
 }
 
-// typed notes that the user typed.
-func (r *recording) typed() {
+// Typed notes that the user typed.
+func (r *Recording) Typed() {
 	if r != nil {
 		r.UserTyped()
 	}
 }
 
-// listener notes the user's typing in a session that has no detector: what the terminal says by itself is not typed.
-func (r *recording) listener() func(p []byte) {
+// Listener notes the user's typing in a session that has no detector: what the terminal says by itself is not typed.
+func (r *Recording) Listener() func(p []byte) {
 	scan := keys.NewScanner(keys.ReclaimKey{})
 	look := func(u keys.Unit) {
 		switch u.Kind {
@@ -159,7 +180,7 @@ func (r *recording) listener() func(p []byte) {
 }
 
 // Requested records an agent's question, and err when it was refused at once. It runs on the pump's goroutine.
-func (r *recording) Requested(q control.Request, err error) {
+func (r *Recording) Requested(q control.Request, err error) {
 	if r == nil {
 		return
 	}
@@ -180,7 +201,7 @@ func (r *recording) Requested(q control.Request, err error) {
 
 // Changed records a change of control. note is the agent's own word as it gives the keyboard back. It runs on the pump's
 // goroutine.
-func (r *recording) Changed(e control.Event, dropped, unsubmitted int, note string) {
+func (r *Recording) Changed(e control.Event, dropped, unsubmitted int, note string) {
 	if r == nil {
 		return
 	}
@@ -202,14 +223,14 @@ func (r *recording) Changed(e control.Event, dropped, unsubmitted int, note stri
 }
 
 // Said records what an agent wrote to the user, and Told what it was told.
-func (r *recording) Said(who control.Agent, text string) {
+func (r *Recording) Said(who control.Agent, text string) {
 	if r != nil {
 		r.Add(record.Entry{Kind: record.Said, Agent: &record.Agent{ID: who.ID, Name: who.Name}, Why: text})
 	}
 }
 
 // Told is described with Said. by is "" for the user at the session's own terminal.
-func (r *recording) Told(who control.Agent, by, text string) {
+func (r *Recording) Told(who control.Agent, by, text string) {
 	if r == nil {
 		return
 	}
@@ -220,9 +241,9 @@ func (r *recording) Told(who control.Agent, by, text string) {
 	r.Add(e)
 }
 
-// typedInput follows one input of an agent's from its screen to its receipt. A nil one records nothing.
-type typedInput struct {
-	r     *recording
+// Input follows one input of an agent's from its screen to its receipt. A nil one records nothing.
+type Input struct {
+	r     *Recording
 	m     *protocol.Input
 	epoch uint64 // 0: the agent has no grant and names none
 	began time.Time
@@ -238,33 +259,33 @@ type sight struct {
 }
 
 // Input begins to follow m.
-func (r *recording) Input(m *protocol.Input, epoch uint64) requests.Record {
+func (r *Recording) Input(m *protocol.Input, epoch uint64) *Input {
 	if r == nil {
-		return (*typedInput)(nil)
+		return nil
 	}
-	if st := r.s.authority.Newest(); m.Epoch == 0 && (st.Phase != control.Granted || st.Agent.ID != m.AgentID) {
+	if st := r.conf.Control.Newest(); m.Epoch == 0 && (st.Phase != control.Granted || st.Agent.ID != m.AgentID) {
 		epoch = 0
 	}
-	return &typedInput{r: r, m: m, epoch: epoch}
+	return &Input{r: r, m: m, epoch: epoch}
 }
 
 // Look keeps the screen as agents see it now. It runs on the observer's goroutine.
-func (t *typedInput) Look(now time.Time) {
+func (t *Input) Look(now time.Time) {
 	if t == nil {
 		return
 	}
-	f := t.r.s.observer.Frame(now)
+	f := t.r.conf.Observer.Frame(now)
 	t.sight.Store(&sight{
 		picture: record.Picture{
 			Cols: f.Screen.Cols, Rows: f.Screen.Rows, Row: f.Screen.Cursor.Row, Col: f.Screen.Cursor.Col,
 			Title: f.Screen.Title, Alt: f.Screen.Alt, Lines: f.Screen.Lines,
 		},
-		rev: f.Seq, program: t.r.s.child.Foreground(),
+		rev: f.Seq, program: t.r.conf.Program.Foreground(),
 	})
 }
 
 // Wrote records what the program took. It runs on the pump's goroutine.
-func (t *typedInput) Wrote(p []byte) {
+func (t *Input) Wrote(p []byte) {
 	if t == nil {
 		return
 	}
@@ -275,7 +296,7 @@ func (t *typedInput) Wrote(p []byte) {
 	t.r.AgentInput(record.Author{Agent: t.name(), ID: t.m.AgentID, Grant: t.epoch, Request: t.m.RequestID}, p)
 }
 
-func (t *typedInput) name() string {
+func (t *Input) name() string {
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	if name := t.r.names[t.m.AgentID]; name != "" {
@@ -285,7 +306,7 @@ func (t *typedInput) name() string {
 }
 
 // Done records what became of an input, as its receipt says. It runs on the pump's goroutine.
-func (t *typedInput) Done(receipt *protocol.InputResult, does string, allowed bool) {
+func (t *Input) Done(receipt *protocol.InputResult, does string, allowed bool) {
 	if t == nil {
 		return
 	}
@@ -302,7 +323,7 @@ func (t *typedInput) Done(receipt *protocol.InputResult, does string, allowed bo
 	}
 	switch {
 	case t.m.InputKind == protocol.InputMouse:
-		e.Asked = cmp.Or(does, requests.Wished(t.m))
+		e.Asked = does
 	case string(t.bytes) != t.m.Data:
 		e.Asked = t.m.Data
 	}
@@ -322,7 +343,7 @@ func (t *typedInput) Done(receipt *protocol.InputResult, does string, allowed bo
 
 // Flushed records that the last n bytes of an input which is recorded as typed were taken back from the program unread. It
 // runs on the pump's goroutine.
-func (t *typedInput) Flushed(written, n int, why protocol.Code) {
+func (t *Input) Flushed(written, n int, why protocol.Code) {
 	if t == nil {
 		return
 	}
@@ -333,16 +354,16 @@ func (t *typedInput) Flushed(written, n int, why protocol.Code) {
 }
 
 // holdsReclaimKey reports whether an agent typed the reclaim key, as one may under level drive.
-func (r *recording) holdsReclaimKey(typed []byte) (yes bool) {
+func (r *Recording) holdsReclaimKey(typed []byte) (yes bool) {
 	look := func(u keys.Unit) { yes = yes || u.Kind == keys.Reclaim }
-	s := keys.NewScanner(r.s.reclaimKey)
+	s := keys.NewScanner(r.conf.ReclaimKey)
 	s.Scan(typed, look)
 	s.Flush(look)
 	return yes
 }
 
-// close ends the recording. All other parts have ended, the model is ours. The error says what is missing.
-func (r *recording) close(exit child.Exit) error {
+// End ends the recording. All other parts have ended, the model is ours. The error says what is missing.
+func (r *Recording) End(exit child.Exit) error {
 	if r == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
-package proxy
+package recording
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,9 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/record"
+	"terminalproxy/proxy/screen"
 )
 
 func TestCommandLine(t *testing.T) {
@@ -26,17 +28,26 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+// observer is a terminal model of the test's own, on the test's goroutine.
+type observer struct{ model *screen.Screen }
+
+func (o observer) Post(do func(time.Time)) bool    { do(time.Now()); return true }
+func (o observer) Model() *screen.Screen           { return o.model }
+func (o observer) Frame(time.Time) *protocol.Frame { return &protocol.Frame{} }
+
 // startRecording records to a file without a program, and returns what ends that.
-func startRecording(t *testing.T) (r *recording, end func() (cast, log string)) {
+func startRecording(t *testing.T) (r *Recording, end func() (cast, log string)) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.cast")
-	s := &session{conf: Config{Record: name, Command: "vim"}}
-	s.observer = observer.New(observer.Config{Cols: 20, Rows: 4})
-	require.NoError(t, s.openRecording())
-	s.wireRecording(20, 4, &keyboard{})
-	go s.recording.run() // ends with close
-	return s.recording, func() (string, string) {
-		require.NoError(t, s.recording.close(child.Exit{}))
+	r, err := Open(name)
+	require.NoError(t, err)
+	r.Begin(Config{
+		Session: record.Session{Command: "vim", Cols: 20, Rows: 4}, Title: "vim", Log: slog.New(slog.DiscardHandler),
+		Observer: observer{screen.New(screen.Config{Cols: 20, Rows: 4})},
+	})
+	go r.Serve() // ends with End
+	return r, func() (string, string) {
+		require.NoError(t, r.End(child.Exit{}))
 		cast, err := os.ReadFile(name)
 		require.NoError(t, err)
 		log, err := os.ReadFile(name + record.AuditSuffix)
@@ -56,7 +67,7 @@ func TestR26TheTerminalsOwnWordsAreNotTheUsers(t *testing.T) {
 		"\x1b[200~pw": 1,
 	} {
 		r, end := startRecording(t)
-		heard := r.listener()
+		heard := r.Listener()
 		for i := range typed {
 			heard([]byte(typed[i : i+1]))
 		}
@@ -72,7 +83,7 @@ func TestR26TheTerminalsOwnWordsAreNotTheUsers(t *testing.T) {
 func TestAnInterruptedRecordingGoesOnBetweenSequences(t *testing.T) {
 	r, end := startRecording(t)
 	feed := func(p string) {
-		r.s.observer.Model().Feed([]byte(p))
+		r.conf.Observer.Model().Feed([]byte(p))
 		r.Fed([]byte(p))
 	}
 	feed("before")
@@ -92,14 +103,14 @@ func TestAnInterruptedRecordingGoesOnBetweenSequences(t *testing.T) {
 }
 
 func TestANilRecordingRecordsNothing(t *testing.T) {
-	var r *recording
-	r.discard()
-	r.resized(1, 1)
-	r.typed()
+	var r *Recording
+	r.Discard()
+	r.WindowResized(1, 1)
+	r.Typed()
 	seen := r.Input(nil, 0)
 	seen.Look(time.Now())
 	seen.Wrote(nil)
 	seen.Done(nil, "", false)
 	seen.Flushed(0, 0, "")
-	require.NoError(t, r.close(child.Exit{}))
+	require.NoError(t, r.End(child.Exit{}))
 }
