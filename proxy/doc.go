@@ -18,7 +18,7 @@
 //     (what is recorded), recorded.go (plugs it).
 //   - From agents to the program: package requests (what agents ask, type and say, and what they are told), requested.go (plugs
 //     it).
-//   - Control: authority.go plugs the state machine into the pump; ports.go is what the pump and the copier read and write; front.go says which
-//     program has the terminal.
+//   - Control: package authority (who may type, as the pump asks), controlled.go (plugs it), detector.go (what is whose on the keyboard);
+//     ports.go is what the pump and the copier read and write.
 //   - Without a user's terminal: package host (starts and ends it), hosted.go (plugs it); package attach (people elsewhere), attached.go (plugs it).
 package proxy

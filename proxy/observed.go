@@ -91,7 +91,7 @@ func (o *observed) Printed() {
 	}
 	if group := o.s.child.ForegroundGroup(); group != o.front {
 		o.front = group
-		o.s.pump.Post(func(time.Time) { o.s.authority.look() })
+		o.s.pump.Post(func(time.Time) { o.s.authority.LookFront() })
 	}
 }
 
@@ -111,17 +111,6 @@ type observedProgram struct {
 func (p observedProgram) HasOutput() bool { return p.program.HasOutput() || p.s.copier.InHand() }
 
 var secretOf = [...]control.Secret{secretprompt.Off: control.NoSecret, secretprompt.Soft: control.SoftSecret, secretprompt.Hard: control.HardSecret}
-
-// watchSecrets plugs what keeps secrets from agents into the pump.
-func (s *session) watchSecrets() {
-	s.authority.secret = func() bool {
-		line, err := s.child.Line()
-		return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: s.piped()}) == secretprompt.Hard
-	}
-	s.authority.spotted = func() { s.observer.Post(s.observer.SecretSeen) }
-	s.authority.allowed = func() { s.observer.Post(s.observer.Dismiss) }
-	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) == control.Take }
-}
 
 // reached says whether a gateway is reached, through which agents look.
 func (s *session) reached(yes bool) {

@@ -16,6 +16,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/attach"
+	"terminalproxy/proxy/authority"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
@@ -120,7 +121,7 @@ type session struct {
 	copier    *copier.Copier
 	painter   *overlay.Painter
 	pump      *input.Pump
-	authority *authority
+	authority *authority.Authority
 	detector  *detector
 	status    *overlay.Status
 	link      *link.Link
@@ -295,9 +296,6 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 		s.wireAttached()
 	}
 	s.copier = copier.New(s.copierConfig(outPoll))
-	if agent != nil {
-		s.watchSecrets()
-	}
 	if s.conf.headless != nil {
 		s.wireHosted()
 	}
@@ -346,12 +344,11 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) i
 		s.detector.expect(func(int) {}) // too late: the program has begun to draw
 	}
 	conf := control.Config{Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram}
-	s.authority = newAuthority(conf)
+	s.authority = authority.New(conf, controlled{s})
 	s.tracker = &line.Tracker{
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
 		Group:  s.child.ForegroundGroup,
 	}
-	s.authority.shares = s.tracker.Allow
 	c.Scan, c.Control, c.Line = s.detector, s.authority, s.tracker
 	if agent.OneProgram {
 		c.Back = s.cameBack()
@@ -361,15 +358,6 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) i
 
 // wireAgent adds what observation and control need.
 func (s *session) wireAgent(agent *AgentConfig) {
-	s.authority.changed = func(state control.State) {
-		s.status.Show(state)
-		s.observer.Post(func(now time.Time) { s.observer.ControlChanged(now, state.Hidden) })
-	}
-	s.authority.typed = func() {
-		s.status.Dismiss()
-		s.recording.Typed()
-	}
-	s.watchFront(agent.OneProgram)
 	conf := link.Config{
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: func(m protocol.Message) { s.requests.Handle(m) },
@@ -388,8 +376,8 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	}
 	s.link = link.New(conf)
 	s.requests = requests.New(s.requestsConfig(agent))
-	s.authority.event = s.requests.ControlEvent
 	s.detector.write = func(u keys.Unit) ([]byte, bool) { return s.requests.Compose(u, s.detector.InPaste()) }
+	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) == control.Take }
 }
 
 // answerQueries looks after the program's questions to its terminal: the user's terminal answers while there is one, else

@@ -1,0 +1,194 @@
+// Package authority is control as the pump asks it: the state machine, with what nothing announces and is looked at when it
+// matters. Which program has the terminal, whether that has begun to ask for a secret, and whether the computer slept.
+//
+// It publishes the newest state, and tells of changes after the pump has dropped what an agent had queued. It must not know
+// how keys are read, what is shown, or how agents hear of anything: its port says what it asks and whom it tells.
+package authority
+
+import (
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/sleep"
+)
+
+// Session is what an [Authority] asks and tells. All of it is called on the pump's goroutine, and returns at once.
+type Session interface {
+	// Front is the program that has the terminal. It is asked where grants are for one program.
+	Front() control.Front
+	// AsksForSecret reports whether the program asks for a secret, as the line settings say now.
+	AsksForSecret() bool
+
+	// SecretSeen says that it did when an agent's input came, and SecretDismissed that the user dismissed the prompt.
+	SecretSeen()
+	SecretDismissed()
+	// LineShared says that the user lets agents type on the line that the user has not submitted.
+	LineShared()
+	// Typed says that the user typed something for the program.
+	Typed()
+	// StateChanged says that the state differs from what it was.
+	StateChanged(state control.State)
+	// ControlChanged says that control was given, ended or refused; dropped and unsubmitted are those of [input.Control].
+	ControlChanged(e control.Event, dropped, unsubmitted int)
+}
+
+// Authority is the control state machine as the pump sees it. Its methods belong to the pump's goroutine, except Newest,
+// which may be called from any.
+type Authority struct {
+	*control.Machine
+	session    Session
+	oneProgram bool
+	now        atomic.Pointer[control.State]
+	left       int // bytes that were not submitted when control ended last
+	slept      sleep.Watch
+}
+
+// wakeEvery is how often it is looked whether the computer slept, while an agent has control for a time: when it wakes,
+// nothing else tells the user soon that the time is over.
+const wakeEvery = 30 * time.Second
+
+// New makes an authority, in whose session no agent has control.
+func New(conf control.Config, session Session) *Authority {
+	a := &Authority{Machine: control.New(conf), session: session, oneProgram: conf.OneProgram}
+	state := a.State(time.Now())
+	a.now.Store(&state)
+	return a
+}
+
+// Newest is the newest published state.
+func (a *Authority) Newest() control.State { return *a.now.Load() }
+
+// Key tells control that the user typed, and whoever shows a remark over the program that it is in the way.
+func (a *Authority) Key(now time.Time) {
+	a.Machine.Key(now)
+	a.session.Typed()
+}
+
+// ReclaimKey tells control that the user pressed the key that takes the keyboard back.
+func (a *Authority) ReclaimKey(now time.Time) input.Verdict {
+	return verdict(a.Machine.ReclaimKey(now))
+}
+
+// Confirm tells control that the user pressed the key that gives it, or dismisses a prompt for a secret. It is Key when it
+// turns out to be the program's.
+func (a *Authority) Confirm(now time.Time) input.Verdict {
+	a.woken(now)
+	a.LookFront()
+	asked, occupied := a.Secret() != control.NoSecret, a.Occupied()
+	act := a.Machine.Confirm(now)
+	if act == control.Pass {
+		a.session.Typed()
+	}
+	if asked && a.Secret() == control.NoSecret {
+		a.session.SecretDismissed()
+	}
+	if occupied && !a.Occupied() {
+		a.session.LineShared()
+	}
+	return verdict(act)
+}
+
+// Request takes an agent's question. It, Give, Admit and Tick look which program has the terminal where grants are for one of them, and whether the computer
+// slept: nothing announces either.
+func (a *Authority) Request(now time.Time, r control.Request) error {
+	a.woken(now)
+	a.LookFront()
+	return a.Machine.Request(now, r)
+}
+
+// Give is described with Request.
+func (a *Authority) Give(now time.Time, g control.RemoteGrant) error {
+	a.woken(now)
+	a.LookFront()
+	return a.Machine.Give(now, g)
+}
+
+// Admit is described with Request. It also looks at the line settings before every piece of an agent's input: nothing
+// announces that a program has begun to read a password.
+func (a *Authority) Admit(now time.Time, agent string, epoch uint64) error {
+	a.LookFront()
+	a.woken(now)
+	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() || !a.session.AsksForSecret() {
+		return err
+	}
+	a.Guard(now, control.HardSecret, false)
+	a.session.SecretSeen()
+	return control.ErrSecret
+}
+
+// Tick is described with Request. An idle session is not looked at.
+func (a *Authority) Tick(now time.Time) {
+	if a.Away() {
+		a.LookFront()
+	}
+	if a.Sought() { // nothing else ends with time that sleep takes away: what begins anew looks first
+		a.woken(now)
+	}
+	a.Machine.Tick(now)
+}
+
+// woken tells control that the computer slept, before anything else happens: its time counts.
+func (a *Authority) woken(now time.Time) {
+	if d := a.slept.Since(); d > 0 {
+		a.Slept(now, d)
+	}
+}
+
+// Next is when time itself changes something, or is to be looked at.
+func (a *Authority) Next(now time.Time) (time.Time, bool) {
+	next, ok := a.Machine.Next(now)
+	if look := now.Add(wakeEvery); a.Limited() && next.After(look) {
+		next = look
+	}
+	return next, ok
+}
+
+// LookFront has control know which program has the terminal, where grants are for one of them.
+func (a *Authority) LookFront() {
+	if a.oneProgram {
+		a.Look(a.session.Front())
+	}
+}
+
+// Left is how many bytes were not submitted when control ended last.
+func (a *Authority) Left() int { return a.left }
+
+// Driven reports whether an agent has control, and Sought whether one has it or asks for it.
+func (a *Authority) Driven() bool { return a.Phase() == control.Granted }
+
+// Sought is described with Driven.
+func (a *Authority) Sought() bool { return a.Phase() != control.Observing }
+
+// Decision is what the user decided about an input that was put to them, once.
+func (a *Authority) Decision() input.Decision { return input.Decision(a.Machine.Decision()) } // both count alike
+
+// Overrun ends control because the user's own input can no longer be held.
+func (a *Authority) Overrun(now time.Time) { a.End(now, control.Reclaimed) }
+
+// Settle publishes what changed, after the pump's queue is clean. The state comes first: an agent that hears of its grant types at
+// once, and what it types is looked at by the newest state.
+func (a *Authority) Settle(now time.Time, dropped, unsubmitted int) {
+	events, s := a.TakeEvents(), a.State(now)
+	differs := s != a.Newest()
+	if differs {
+		a.now.Store(&s)
+	}
+	for _, e := range events {
+		if !e.Granted {
+			a.left = unsubmitted
+		}
+		a.session.ControlChanged(e, dropped, unsubmitted)
+	}
+	if differs {
+		a.session.StateChanged(s)
+	}
+}
+
+func verdict(a control.Act) input.Verdict {
+	if a == control.Pass {
+		return input.Pass
+	}
+	return input.Take
+}

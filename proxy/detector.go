@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"slices"
+
+	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+)
+
+// detector is the scanner of package keys as the pump sees it. It also takes out the answers to the one question that the
+// proxy itself asks the terminal, where the cursor is: they must not be typed into the program. Terminals answer in the
+// order of the questions, so it keeps that order.
+type detector struct {
+	*keys.Scanner
+	// asked are the questions for the cursor that have no answer yet, the oldest first: what the proxy does with the
+	// answer, nil for a question of the program's.
+	asked []func(row int)
+	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
+	answered func()
+	// write is asked whether a unit belongs to a message that the user writes, and what of it does not; nil without agents.
+	write func(u keys.Unit) (rest []byte, took bool)
+	// choose is asked whether a letter was for the proxy; nil without agents.
+	choose func(letter byte) bool
+	// mute drops the answers of a terminal that was not asked: that of a person who looks on from elsewhere.
+	mute bool
+	// typed counts the characters that the user types, and keeps none of them.
+	typed tally
+	// acted is told that a person pressed a key or pasted; nil where it does not matter who.
+	acted func()
+}
+
+// maxAsked bounds the questions that a terminal may leave without an answer.
+const maxAsked = 64
+
+var kinds = [...]input.Kind{
+	keys.Key: input.Key, keys.Reclaim: input.Reclaim, keys.Release: input.Release, keys.Confirm: input.Confirm,
+	keys.Reply: input.Report, keys.Focus: input.Report, keys.Motion: input.Report, keys.Mouse: input.Key,
+	keys.PasteStart: input.PasteStart, keys.Paste: input.Paste, keys.PasteEnd: input.PasteEnd,
+}
+
+func (d *detector) Scan(p []byte, emit func(input.Unit)) {
+	d.Scanner.Scan(p, func(u keys.Unit) { d.pass(u, emit) })
+}
+
+func (d *detector) Flush(emit func(input.Unit)) {
+	d.Scanner.Flush(func(u keys.Unit) { d.pass(u, emit) })
+}
+
+func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
+	if d.acted != nil && (u.Kind == keys.Key || u.Kind == keys.Reclaim || u.Kind == keys.Confirm || u.Kind == keys.PasteStart) {
+		d.acted()
+	}
+	if u.Kind == keys.Reply && len(d.asked) > 0 {
+		if row, ok := keys.CursorReport(u.Bytes); ok {
+			take := d.asked[0]
+			d.asked = d.asked[1:]
+			if take != nil {
+				take(row)
+				d.whenAnswered(d.answered)
+				return
+			}
+		}
+	}
+	if d.mute && u.Kind == keys.Reply {
+		return
+	}
+	if d.write != nil {
+		if rest, took := d.write(u); took {
+			if len(rest) == 0 {
+				return
+			}
+			u.Bytes = rest
+		}
+	}
+	if u.Kind == keys.Key && d.choose != nil {
+		if letter, ok := keys.Letter(u.Bytes); ok && d.choose(letter) {
+			return
+		}
+	}
+	if u.Kind == keys.Key || u.Kind == keys.Paste {
+		d.typed.count(u.Bytes)
+	}
+	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})
+}
+
+// expect says that the terminal was asked for its cursor: by the program, or by the proxy, which takes the answer.
+func (d *detector) expect(take func(row int)) {
+	if len(d.asked) == maxAsked {
+		return
+	}
+	d.asked = append(d.asked, take)
+	d.ExpectCPR(1)
+}
+
+// whenAnswered calls do when no question of the proxy's is without its answer: now, or later in place of who waited before.
+func (d *detector) whenAnswered(do func()) {
+	d.answered = do
+	if do == nil || slices.ContainsFunc(d.asked, func(take func(row int)) bool { return take != nil }) {
+		return
+	}
+	d.answered = nil
+	do()
+}
