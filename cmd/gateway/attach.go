@@ -36,7 +36,7 @@ func (a *app) newAttach() *cobra.Command {
 			"size of the terminal that was used last.\n\n" +
 			"With --watch you only watch, and q leaves. Of a session on its user's own terminal you see what agents see.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withSeat(defaultName, func(c *client.Client) error { return a.attach(cmd.Context(), c, args[0], watch) })
+			return a.asPerson(defaultName, func(c *client.Client) error { return a.attach(cmd.Context(), c, args[0], watch) })
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "only watch: your keys do not reach the program")
@@ -65,11 +65,11 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	if err != nil {
 		return err
 	}
-	seat, err := sit(ctx, c, s, cols, rows, watch)
+	attached, err := attach(ctx, c, s, cols, rows, watch)
 	if err != nil {
 		return err
 	}
-	f := &front{term: term, seat: seat, watch: watch, still: !s.Headless, rows: rows, resized: make(chan struct{}, 1)}
+	f := &front{term: term, attached: attached, watch: watch, still: !s.Headless, rows: rows, resized: make(chan struct{}, 1)}
 	last, err := f.run()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	return nil
 }
 
-// attachable finds the session to sit down in front of.
+// attachable finds the session to attach to.
 func attachable(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
 	s, err := lookup(ctx, c, id)
 	switch {
@@ -128,11 +128,11 @@ func shownIn(inside, outer string, all []protocol.SessionInfo) bool {
 
 // front is a person's terminal in front of a session.
 type front struct {
-	term  *tty.Terminal
-	seat  attachment
-	watch bool
-	still bool // what comes are pictures
-	rows  int
+	term     *tty.Terminal
+	attached attachment
+	watch    bool
+	still    bool // what comes are pictures
+	rows     int
 	// modes follows what the terminal was sent, to bring it back to its own. It belongs to run's goroutine.
 	modes modes.Modes
 	begun bool // a repaint came
@@ -161,7 +161,7 @@ func (f *front) run() (last string, err error) {
 	parts.Go(func() { f.read(poll, over) })      // ends with over and a wake
 	parts.Go(func() { f.resize(windows, over) }) // ends with over
 	last, err = f.show()
-	f.seat.Leave()
+	f.attached.Detach()
 	close(over)
 	poll.Wake()
 	parts.Wait()
@@ -180,7 +180,7 @@ func (f *front) read(poll *tty.Poller, over <-chan struct{}) {
 		default:
 		}
 		if err != nil {
-			f.seat.Leave()
+			f.attached.Detach()
 			return
 		}
 		if got&tty.Readable == 0 {
@@ -190,15 +190,15 @@ func (f *front) read(poll *tty.Poller, over <-chan struct{}) {
 		switch {
 		case errors.Is(err, tty.ErrAgain):
 		case err != nil || n == 0:
-			f.seat.Leave() // the window is closed
+			f.attached.Detach() // the window is closed
 			<-over
 			return
 		case f.watch:
 			if bytes.ContainsAny(buf[:n], "q\x03\x1c") {
-				f.seat.Leave()
+				f.attached.Detach()
 			}
 		default:
-			_ = f.seat.Type(buf[:n]) // the way there is lost for a moment, and so are the keys
+			_ = f.attached.Type(buf[:n]) // the way there is lost for a moment, and so are the keys
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (f *front) resize(windows <-chan os.Signal, over <-chan struct{}) {
 		case <-windows:
 		}
 		if cols, rows, err := f.term.Size(); err == nil && !f.watch {
-			_ = f.seat.Resize(min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)) // a new connection begins with it
+			_ = f.attached.Resize(min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)) // a new connection begins with it
 		}
 		select {
 		case f.resized <- struct{}{}:
@@ -230,7 +230,7 @@ func (f *front) show() (last string, err error) {
 	}
 	for more := true; more; {
 		select {
-		case m, ok := <-f.seat.Messages():
+		case m, ok := <-f.attached.Messages():
 			if more = ok; !ok {
 				break
 			}
@@ -245,7 +245,7 @@ func (f *front) show() (last string, err error) {
 			}
 		}
 	}
-	if err := f.seat.Err(); err != nil {
+	if err := f.attached.Err(); err != nil {
 		return "", err
 	}
 	if last == "" {
@@ -298,7 +298,7 @@ func (f *front) refit() error {
 	case !f.begun:
 		return nil
 	case f.mirror == nil:
-		_ = f.seat.Look() // the repaint says which way it goes on; a new connection begins with one
+		_ = f.attached.Look() // the repaint says which way it goes on; a new connection begins with one
 		return nil
 	}
 	if cols, rows, err := f.term.Size(); err == nil {

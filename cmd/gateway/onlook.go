@@ -16,11 +16,11 @@ import (
 // onlookEvery is the fastest rhythm of the pictures.
 const onlookEvery = 100 * time.Millisecond
 
-// attachment is a person's place in front of a session.
+// attachment is a person attached to a session.
 type attachment interface {
 	Messages() <-chan protocol.Message
 	Err() error
-	Leave()
+	Detach()
 	Type(keys []byte) error
 	Resize(cols, rows int) error
 	Look() error
@@ -98,7 +98,7 @@ func (o *onlooker) Err() error {
 }
 
 // Leave ends them.
-func (o *onlooker) Leave() { o.cancel() }
+func (o *onlooker) Detach() { o.cancel() }
 
 // Type, Resize and Look do nothing: who looks on changes nothing.
 func (o *onlooker) Type([]byte) error { return nil }
@@ -130,10 +130,10 @@ func portrait(f *protocol.Frame, now time.Time) []byte {
 	return p
 }
 
-// sit finds a person's place in front of a session: with its keyboard, or only to look.
-func sit(ctx context.Context, c *client.Client, s protocol.SessionInfo, cols, rows int, watch bool) (attachment, error) {
+// attach attaches a person to a session: with its keyboard, or only to watch.
+func attach(ctx context.Context, c *client.Client, s protocol.SessionInfo, cols, rows int, watch bool) (attachment, error) {
 	if s.Headless {
-		return c.Sit(ctx, s.SessionID, cols, rows, !watch)
+		return c.Attach(ctx, s.SessionID, cols, rows, !watch)
 	}
 	if !watch {
 		return nil, &failure{

@@ -123,7 +123,7 @@ func (a *app) newClose() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "close ID [--force]", Short: "End a session started by an agent, and every process in it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withSeat(as, func(c *client.Client) error { return a.closeSession(cmd.Context(), c, args[0], force) })
+			return a.asPerson(as, func(c *client.Client) error { return a.closeSession(cmd.Context(), c, args[0], force) })
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "kill it at once, without time to clean up")
@@ -180,9 +180,9 @@ func notYours(s protocol.SessionInfo, err error) error {
 	return &failure{status: statusForbidden, cause: err, hint: "only its user can end the program; to take the keyboard from an agent: gateway reclaim " + s.SessionID}
 }
 
-// withSeat runs a person's work on a connection: as a viewer of the local gateway, where a person needs no token,
+// asPerson runs a person's work on a connection: as a viewer of the local gateway, where a person needs no token,
 // and elsewhere as the agent that has one.
-func (a *app) withSeat(as string, work func(*client.Client) error) error {
+func (a *app) asPerson(as string, work func(*client.Client) error) error {
 	ep, err := a.endpoint()
 	if err != nil {
 		return err

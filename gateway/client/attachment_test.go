@@ -66,16 +66,16 @@ func TestASeatLivesThroughAChangeOfGateway(t *testing.T) {
 		}
 	})
 	c := start(t, cfg)
-	seat, err := c.Sit(within(t), "sh-1", 90, 30, true)
+	at, err := c.Attach(within(t), "sh-1", 90, 30, true)
 	require.NoError(t, err)
-	require.True(t, (<-seat.Messages()).(*protocol.Output).Repaint)
-	require.NoError(t, seat.Type([]byte("x")))
-	require.True(t, (<-seat.Messages()).(*protocol.Output).Repaint, "from the next gateway")
-	require.NoError(t, seat.Type(make([]byte, protocol.MaxTyped+1)))
-	require.Equal(t, 3, (<-seat.Messages()).(*protocol.SessionClose).ExitCode)
-	_, more := <-seat.Messages()
+	require.True(t, (<-at.Messages()).(*protocol.Output).Repaint)
+	require.NoError(t, at.Type([]byte("x")))
+	require.True(t, (<-at.Messages()).(*protocol.Output).Repaint, "from the next gateway")
+	require.NoError(t, at.Type(make([]byte, protocol.MaxTyped+1)))
+	require.Equal(t, 3, (<-at.Messages()).(*protocol.SessionClose).ExitCode)
+	_, more := <-at.Messages()
 	require.False(t, more)
-	require.NoError(t, seat.Err())
+	require.NoError(t, at.Err())
 	var kinds []string
 	for len(heard) > 0 {
 		kinds = append(kinds, protocol.KindOf(<-heard))
@@ -83,14 +83,14 @@ func TestASeatLivesThroughAChangeOfGateway(t *testing.T) {
 	require.Equal(t, []string{"terminal.attach", "terminal.watch", "terminal.typed", "terminal.attach", "terminal.watch", "terminal.typed"}, kinds[:6])
 }
 
-func TestASeatThatIsRefused(t *testing.T) {
+func TestAnAttachmentThatIsRefused(t *testing.T) {
 	cfg := talk(t, func(say func(protocol.Message), hear func() protocol.Message) {
 		if m := hear(); m != nil {
 			say(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeForbidden, Message: "this is the user's own terminal"})
 		}
 		hear()
 	})
-	_, err := start(t, cfg).Sit(within(t), "sh-1", 90, 30, true)
+	_, err := start(t, cfg).Attach(within(t), "sh-1", 90, 30, true)
 	require.ErrorContains(t, err, "the user's own terminal")
 
 	cfg = talk(t, func(say func(protocol.Message), hear func() protocol.Message) {
@@ -98,14 +98,14 @@ func TestASeatThatIsRefused(t *testing.T) {
 		say(&protocol.Error{Code: protocol.CodeNoSession, Message: "there is no session"})
 		hear()
 	})
-	seat, err := start(t, cfg).Sit(within(t), "sh-1", 90, 30, false)
+	at, err := start(t, cfg).Attach(within(t), "sh-1", 90, 30, false)
 	require.NoError(t, err)
-	_, more := <-seat.Messages()
+	_, more := <-at.Messages()
 	require.False(t, more)
-	require.ErrorContains(t, seat.Err(), "there is no session")
+	require.ErrorContains(t, at.Err(), "there is no session")
 }
 
-func TestLeavingEndsTheSeat(t *testing.T) {
+func TestDetachingEndsTheAttachment(t *testing.T) {
 	cfg := talk(t, func(say func(protocol.Message), hear func() protocol.Message) {
 		for m := hear(); m != nil; m = hear() {
 			if a, ok := m.(*protocol.Attach); ok {
@@ -113,13 +113,13 @@ func TestLeavingEndsTheSeat(t *testing.T) {
 			}
 		}
 	})
-	seat, err := start(t, cfg).Sit(within(t), "sh-1", 90, 30, true)
+	at, err := start(t, cfg).Attach(within(t), "sh-1", 90, 30, true)
 	require.NoError(t, err)
-	require.NoError(t, seat.Resize(50, 10))
-	seat.Leave()
-	_, more := <-seat.Messages()
+	require.NoError(t, at.Resize(50, 10))
+	at.Detach()
+	_, more := <-at.Messages()
 	require.False(t, more)
-	require.ErrorIs(t, seat.Type([]byte("x")), errLost)
+	require.ErrorIs(t, at.Type([]byte("x")), errLost)
 }
 
 func TestAStartIsRepeatedUnderItsID(t *testing.T) {
