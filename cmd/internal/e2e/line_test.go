@@ -155,7 +155,7 @@ func TestR63WhatAnotherProgramTookHoldsNothing(t *testing.T) {
 	w.write("rows", strings.Repeat("row\n", 100)) // a file: of a pipe that is slow less drops keys
 	s.typed("echo rea''dy; read x; less rows\n")
 	s.wait("\nready\n") // what readline has not read goes to read in one piece
-	s.typed("line\nG") // typed ahead: read takes the line, and less the key
+	s.typed("line\nG")  // typed ahead: read takes the line, and less the key
 	s.wait("(END)")
 	s.typed("q")
 	s.waitGone("(END)")
