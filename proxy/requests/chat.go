@@ -128,7 +128,7 @@ func (h *Handler) tell(to control.Agent, by, text string) {
 		sent := false
 		h.Observer.DecideWaits(func(id string) bool {
 			agent, ok := h.deciding[id]
-			if !ok || sent || !(letter{to: to.ID}).isFor(agent) {
+			if !ok || sent || !(note{to: to.ID}).isFor(agent) {
 				return false
 			}
 			sent = true // the first that waits gets it, and no other one

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// lettersKept bounds what is kept for agents that do not ask.
-const lettersKept = 16
+// notesKept bounds what is kept for agents that do not ask.
+const notesKept = 16
 
 // inbox keeps what the user wrote to agents until they come for it. It may be used from any goroutine.
 type inbox struct {
-	mu      sync.Mutex
-	letters []letter
+	mu    sync.Mutex
+	notes []note
 }
 
-type letter struct {
+type note struct {
 	to   string // id of the agent, "" for the first that comes
 	text string
 }
@@ -22,9 +22,9 @@ type letter struct {
 func (b *inbox) put(to, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.letters = append(b.letters, letter{to, text})
-	if len(b.letters) > lettersKept {
-		b.letters = b.letters[1:]
+	b.notes = append(b.notes, note{to, text})
+	if len(b.notes) > notesKept {
+		b.notes = b.notes[1:]
 	}
 }
 
@@ -32,16 +32,16 @@ func (b *inbox) put(to, text string) {
 func (b *inbox) waits(agentID string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.ContainsFunc(b.letters, func(l letter) bool { return l.isFor(agentID) })
+	return slices.ContainsFunc(b.notes, func(n note) bool { return n.isFor(agentID) })
 }
 
-// take is what an agent has not had yet, oldest first. One agent gets a letter, once.
+// take is what an agent has not had yet, oldest first. One agent gets a note, once.
 func (b *inbox) take(agentID string) (texts []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.letters = slices.DeleteFunc(b.letters, func(l letter) bool {
-		if l.isFor(agentID) {
-			texts = append(texts, l.text)
+	b.notes = slices.DeleteFunc(b.notes, func(n note) bool {
+		if n.isFor(agentID) {
+			texts = append(texts, n.text)
 			return true
 		}
 		return false
@@ -49,7 +49,7 @@ func (b *inbox) take(agentID string) (texts []string) {
 	return texts
 }
 
-// isFor reports whether an agent gets the letter: who has no id gets none.
-func (l letter) isFor(agentID string) bool {
-	return agentID != "" && (l.to == "" || l.to == agentID)
+// isFor reports whether an agent gets the note: who has no id gets none.
+func (n note) isFor(agentID string) bool {
+	return agentID != "" && (n.to == "" || n.to == agentID)
 }

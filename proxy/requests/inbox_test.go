@@ -27,7 +27,7 @@ func TestInbox(t *testing.T) {
 		b.put("ada", fmt.Sprint(i))
 	}
 	got := b.take("ada")
-	require.Len(t, got, lettersKept)
+	require.Len(t, got, notesKept)
 	require.Equal(t, "99", got[len(got)-1])
 	b.put("", "more")
 	require.Equal(t, []string{"more"}, b.take("agent"))

@@ -11,9 +11,9 @@ import (
 	"terminalproxy/proxy/line"
 )
 
-// typing is an input of an agent's as far as the user has to let it through: under a grant of level type, whatever would
-// submit or signal. The input is held whole, text and all, so that the user sees everything that one key lets through. It
-// belongs to the pump's goroutine.
+// typing follows an agent's input to its receipt. Under a grant of level type the user has to let through whatever would submit
+// or signal: the input is held whole then, text and all, so that the user sees everything that one key lets through. It belongs
+// to the pump's goroutine.
 type typing struct {
 	h       *Handler
 	m       *protocol.Input
@@ -26,7 +26,7 @@ type typing struct {
 	does    string // what the mouse does, in words
 
 	excuse func(error) bool // see [input.Job.Excuse]
-	record Record
+	record Record           // what is recorded of it
 
 	judged judgement // of the line, under level type; the observer's goroutine sets it before Prepare answers
 

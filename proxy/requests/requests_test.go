@@ -107,7 +107,7 @@ func TestWhatAnOwnerDecides(t *testing.T) {
 			return "ada", nil
 		}
 	}
-	as := func(m *protocol.ControlDecide) {}
+	as := func(*protocol.ControlDecide) {}
 	for name, c := range map[string]struct {
 		conf   func(c *Config)
 		change func(m *protocol.ControlDecide)
