@@ -36,7 +36,7 @@ func TestR73TheProgramUnderALeader(t *testing.T) {
 	seen := map[bool]string{}
 	for _, led := range []bool{false, true} {
 		c := start(t, script, func(conf *child.Config) { conf.JobControl = led })
-		out, err := readUntil(t, c, says("ready"))
+		out, err := readUntil(t, c, says("ready\r\n"))
 		require.NoError(t, err)
 		seen[led] = string(out)
 		require.Equal(t, c.Pid(), c.ForegroundGroup())
