@@ -109,7 +109,7 @@ func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
 		}
 	}()
 	err := s.serve(ctx, &sameUser{UnixListener: p.Listener, uid: os.Getuid(), log: s.log}, listener{
-		local: true, guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}, owns: p.Ours,
+		local: true, guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}, owns: p.Answers,
 	})
 	if !p.Ours() {
 		return nil

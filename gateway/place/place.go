@@ -58,6 +58,7 @@ type Place struct {
 	at      mark
 	began   time.Time
 	looked  atomic.Int64 // since began
+	vacated atomic.Bool  // given up, not lost
 	once    sync.Once
 	lost    chan struct{}
 	unwatch func()
@@ -187,9 +188,19 @@ func (p *Place) Path() string { return p.path }
 // Lost is closed when the name points to this process no more, whoever saw to that.
 func (p *Place) Lost() <-chan struct{} { return p.lost }
 
+// Answers reports whether what was asked here may still be answered: the place is ours, or was given up by Vacate and not lost
+// before. Who gives it up answers what it was asked while its connections end.
+func (p *Place) Answers() bool { return p.vacated.Load() || p.Ours() }
+
 // Vacate removes the name if it is still this process's. It does not close the listener.
 func (p *Place) Vacate() error {
 	p.unwatch()
+	p.look()
+	select {
+	case <-p.lost:
+	default:
+		p.vacated.Store(true)
+	}
 	defer p.once.Do(func() { close(p.lost) })
 	return remove(p.path, p.at)
 }

@@ -87,6 +87,22 @@ func TestR74AStoppedHolderOfTheLockKeepsNobodyOut(t *testing.T) {
 	unlock()
 }
 
+// Who gives the place up answers what it was asked, and who lost it does not, even when it gives up what is no longer its own.
+func TestWhoGivesUpAnswers(t *testing.T) {
+	dir := t.TempDir()
+	p := taken(t, dir, nil, false)
+	require.True(t, p.Answers())
+	require.NoError(t, p.Vacate())
+	require.False(t, p.Ours())
+	require.True(t, p.Answers())
+
+	first := taken(t, dir, nil, false)
+	second := taken(t, dir, &Silent{at: first.at}, true)
+	require.NoError(t, first.Vacate())
+	require.False(t, first.Answers())
+	require.True(t, second.Answers())
+}
+
 func TestR74WhoDoesNotAnswerIsSilent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
