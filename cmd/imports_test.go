@@ -52,8 +52,8 @@ var rooms = map[string]bool{"attach": true, "authority": true, "copier": true, "
 //   - vt: the user's output is cut into sequences once, and both filter and modes read the result.
 var beneath = map[string]bool{"vt": true}
 
-// fakes is the package that only tests import: it plays the other end of a connection.
-const fakes = "terminalproxy/protocol/fake"
+// forTests are the packages that only tests import: one plays the other end of a connection, one reads testdata.
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true}
 
 // mayImport reports whether a sub-package of proxy may import another one.
 func mayImport(sub, isub string) bool {
@@ -68,11 +68,11 @@ func TestImportDirections(t *testing.T) {
 	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
 	for _, p := range list(t, "terminalproxy/...") {
 		top, sub := room(p.ImportPath)
-		if p.ImportPath == fakes {
+		if forTests[p.ImportPath] {
 			continue // no binary holds it
 		}
 		for _, i := range p.Imports {
-			require.NotEqual(t, fakes, i, "%s imports %s: that is for tests", p.ImportPath, i)
+			require.False(t, forTests[i], "%s imports %s: that is for tests", p.ImportPath, i)
 			itop, isub := room(i)
 			if itop == "" {
 				if top == "protocol" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/filter"
 	"terminalproxy/proxy/modes"
 	"terminalproxy/proxy/vt"
@@ -44,133 +45,28 @@ func everyCut(t *testing.T, driven bool, in, want string) {
 
 const over = "\x18\x1b\\"
 
-// locks are the sequences that lock the keyboard of some terminal. "LOCKED" is what xterm 379 or st 0.9 did.
-var locks = []struct{ name, in, want string }{
-	{"KAM", "a\x1b[2hb", "ab"},
-	{"in a list", "\x1b[4;2h", "\x1b[4h"},
-	{"first in a list", "\x1b[2;4h", "\x1b[4h"},
-	{"amid a list", "\x1b[4;2;20h", "\x1b[4;20h"},
-	{"leading zero", "\x1b[002h", ""},
-	{"sub-parameter", "\x1b[4:2h", "\x1b[4h"},
-	{"8-bit", "a\x9b2hb", "ab"},
-	{"C1 as a code point", "a\u009b2hb", "ab"},
-	{"C1 after text", "Л\u009b4;2hЛ", "Л\x1b[4hЛ"},
-	{"xterm: mirrored final", "\x1b[2è", ""},
-	{"xterm: mirrored digit", "\x1b[²h", ""},
-	{"xterm: mirrored bracket", "\x1bÛ2h", ""},
-	{"C0 inside is obeyed", "\x1b[2\nh", "\n"},
-	{"NUL inside", "\x1b[\x002h", "\x00"},
-	{"C0 after ESC", "\x1b\r[2h", "\r"},
-	{"DEL inside", "\x1b[2\x7fh", ""},
-	{"C1 inside", "\x1b[2\u0080h", ""},
-	{"st: CAN does not end it", "\x1b[\x182h", "\x18"},
-	{"st: SUB does not end it", "\x1b[\x1a2h", "\x1a"},
-	{"st: CAN begins anew", "\x1b[4²\x182h", "\x18"},
-	{"st: no character ends it", "\x1b[文\x182h", "\x1b[文\x18" + over},
-	{"st: nor BEL", "\x1b[文\a\x1a4;2h", "\x1b[文\a\x1a\x1b[4h"},
-	{"st: low byte of a parameter", "\x1b[串h", ""},
-	{"st: low bytes in a list", "\x1b[4Ļ串h", "\x1b[4h"},
-	{"st: low byte of a bracket", "\x1b孛2h", ""},
-	{"st: blank", "\x1b[ 2h", ""},
-	{"st: sign", "\x1b[4;+2h", "\x1b[4h"},
-	{"st: modulo 2^32", "\x1b[4294967298h", ""},
-	{"many empty ones", "\x1b[" + strings.Repeat(";", 40) + "2h", ""},
-	{"in a title", "\x1b]2;\x1b[2hfoo\a", "\x1b]2;" + over + "foo\a"},
-	{"after a title", "\x1b]2;foo\a\x1b[2h", "\x1b]2;foo\a"},
-	{"after a title that another one cut off", "\x1b]2;foo\x1b[1m\x1b[2h", "\x1b]2;foo\x1b[1m"},
-	{"8-bit before another", "\x9b2h\x1b[1ma", "\x1b[1ma"},
-	{"8-bit between others", "\x1b[1m\x9b2h\x1b[31ma\u009b4;2h\x1b[m", "\x1b[1m\x1b[31ma\x1b[4h\x1b[m"},
-	{"in a DCS", "\x1bPq\x1b[2h\x1b\\", "\x1bPq" + over + "\x1b\\"},
-	{"doubled, as for tmux", "\x1bPtmux;\x1b\x1b[2h\x1b\\", "\x1bPtmux;" + over + "\x1b\\"},
-	{"a run of ESC", "\x1b\x1b\x1b[2hx", "x"},
-	{"nothing joins where it was", "\x1b[\x1b[2h2h", "\x1b[" + over + "2h"},
-	{"nor a C1 control", "\xc2\x1b[2h\x9b2h", "\xc2" + over},
-	{"nor after two", "\x1b[\x1b[2h\x1b[2h2h", "\x1b[" + over + "2h"},
-	{"cut off by another", "\x1b[4\x1b[2h;2h", "\x1b[4" + over + ";2h"},
-	{"too long to judge", "a\x1b[" + strings.Repeat("0", 600) + "2hb", "ab"},
-	{"too many controls", "a\x1b" + strings.Repeat("\x00", 600) + "[2hb", "a" + strings.Repeat("\x00", 600) + "2hb"},
+// table reads the sequences that are filtered, and what is left of them.
+func table(t testing.TB, name string) []struct{ Name, In, Want string } {
+	t.Helper()
+	return corpus.Rows[struct{ Name, In, Want string }](t, name)
 }
 
 func TestR8TheKeyboardIsNeverLocked(t *testing.T) {
-	for _, tt := range locks {
-		t.Run(tt.name, func(t *testing.T) {
-			everyCut(t, false, tt.in, tt.want)
-			if !strings.Contains(tt.in, "\x1b]2;") { // titles go as well
-				everyCut(t, true, tt.in, tt.want)
+	for _, tt := range table(t, "locks") {
+		t.Run(tt.Name, func(t *testing.T) {
+			everyCut(t, false, tt.In, tt.Want)
+			if !strings.Contains(tt.In, "\x1b]2;") { // titles go as well
+				everyCut(t, true, tt.In, tt.Want)
 			}
 		})
 	}
 }
 
-// driven are the sequences that go while an agent drives, and pass otherwise.
-var driven = []struct{ name, in, want string }{
-	{"clipboard", "a\x1b]52;c;aGk=\ab", "ab"},
-	{"clipboard, ST", "a\x1b]52;c;aGk=\x1b\\b", "ab"},
-	{"clipboard, C1", "a\u009d52;c;aGk=\u009cb", "ab"},
-	{"clipboard, 8-bit", "a\x9d52;c;aGk=\x9cb", "ab"},
-	{"clipboard, zeros", "\x1b]0052;c;?\a", ""},
-	{"clipboard, NUL in the number", "\x1b]5\x002;c;?\a", "\x00"},
-	{"clipboard, mirrored bracket", "\x1bÝ52;c;?\a", ""},
-	{"clipboard, cut off", "\x1b]52;c;aGk=\x1b[1mx", "\x1b[1mx"},
-	{"clipboard, cancelled", "\x1b]52;c;aGk=\x18x", "x"},
-	{"clipboard, doubled for tmux", "\x1bPtmux;\x1b\x1b]52;c;aGk=\a\x1b\\", "\x1bPtmux;" + over + "\x1b\\"},
-	{"clipboard without an end", "a\x1b]52;c;" + strings.Repeat("QUJD", 1000), "a"},
-	{"clipboard, begun inside another string", "\x1b]1337;x\x9d52;c;aGk=\ay", "\x1b]1337;x" + over + "y"},
-	{"clipboard of kitty", "\x1b]5522;type=write\x1b\\", ""},
-	{"files of kitty", "\x1b]5113;ac=send\x1b\\", ""},
-	{"iTerm2 file", "\x1b]1337;File=name=YQ==:AAAA\a", ""},
-	{"iTerm2 file, not inline", "\x1b]1337;File=name=YQ==;inline=0:AAAA\a", ""},
-	{"iTerm2 file, inline and not", "\x1b]1337;File=inline=1;inline=0:AAAA\a", ""},
-	{"iTerm2 file, inline by another name", "\x1b]1337;File=Inline=1:AAAA\a\x1b]1337;File=inline=10:AAAA\a", ""},
-	{"iTerm2 file, inline with a control", "\x1b]1337;File=inline=1\x01:AAAA\a", ""},
-	{"iTerm2 file, inline in its name", "\x1b]1337;File=name=inline=1:AAAA\a", ""},
-	{"iTerm2 file, inline in its data", "\x1b]1337;File=size=1:inline=1;x:\a", ""},
-	{"iTerm2 file, too long to judge", "a\x1b]1337;File=name=" + strings.Repeat("Q", 600) + ";inline=1:AAAA\ab", "ab"},
-	{"iTerm2 parts", "\x1b]1337;MultipartFile=\a\x1b]1337;FilePart=x\a\x1b]1337;FileEnd\a", ""},
-	{"iTerm2 copy", "\x1b]1337;Copy=:aGk=\a", ""},
-	{"iTerm2 clipboard", "\x1b]1337;CopyToClipboard=\ahi\x1b]1337;EndCopy\a", "hi"},
-	{"iTerm2 upload", "\x1b]1337;RequestUpload=format=tgz\a", ""},
-	{"ConEmu process", "\x1b]9;7;calc\a", ""},
-	{"title and icon", "\x1b]0;evil\ax", "x"},
-	{"icon", "\x1b]1;evil\ax", "x"},
-	{"title", "\x1b]2;[observed]\x1b\\x", "x"},
-	{"title without number", "\x1b];evil\ax", "x"},
-	{"title of Sun", "\x1b]levil\x1b\\x", "x"},
-	{"iconify", "\x1b[2t", ""},
-	{"move", "\x1b[3;0;0t", ""},
-	{"resize", "\x1b[8;50;100t", ""},
-	{"report the icon's title", "\x1b[20t", ""},
-	{"report the title", "\x1b[21t", ""},
-	{"print", "\x1b[5ix\x1b[4i", "x"},
-	{"autoprint", "\x1b[?5i\x1b[?4i", ""},
-	{"DECRQCRA", "\x1b[1;1;1;1;24;80*y", ""},
-	{"function keys", "a\x1bP0;0|17/726d0d\x1b\\b", "ab"},
-	{"function keys, 8-bit", "a\x901|17/726d0d\x9cb", "ab"},
-	{"function keys, C1", "a\u0090;1|17/72\u009cb", "ab"},
-	{"function keys, mirrored", "\x1bP1;1\u00fc17/72\x1b\\", ""},
-	{"function keys, controls", "\x1bP1\x00;1|17/72\x1b\\x", "\x00x"},
-	{"function keys, doubled for tmux", "\x1bPtmux;\x1b\x1bP1|17/72\x1b\\", "\x1bPtmux;" + over},
-	{"kitty file", "a\x1b_Ga=T,t=f,f=100;L2V0Yy9wYXNzd2Q=\x1b\\b", "ab"},
-	{"kitty temporary file", "\x1b_Gt=t;L3RtcC94\x1b\\", ""},
-	{"kitty shared memory", "\x1b_Gs=1,v=1,t=s;L3No\x1b\\x", "x"},
-	{"kitty file, C1", "a\u009fGt=f;L2V0\u009cb", "ab"},
-	{"kitty file, 8-bit", "a\x9fGt=f;L2V0\x9cb", "ab"},
-	{"kitty file, mirrored", "\x1b\u00dfGt=f;L2V0\x1b\\", ""},
-	{"kitty file, said twice", "\x1b_Gt=d,t=f;L2V0\x1b\\", ""},
-	{"kitty file, blanks", "\x1b_G t = f;L2V0\x1b\\", ""},
-	{"kitty file, controls", "\x1b_G\at\x00=f;L2V0\x1b\\", "\a\x00"},
-	{"kitty file, in chunks", "\x1b_Gt=f,m=1;L2V0\x1b\\x\x1b_Gm=1;Yy9w\x1b\\\x1b_Gq=2,m=0;YXNz\x1b\\y\x1b_Ga=d\x1b\\z", "xy\x1b_Ga=d\x1b\\z"},
-	{"kitty file, chunks given up", "\x1b_Gt=f,m=1;L2V0\x1b\\\x1b_Ga=q,i=1;AA\x1b\\\x1b_Gm=0;BB\x1b\\", "\x1b_Ga=q,i=1;AA\x1b\\\x1b_Gm=0;BB\x1b\\"},
-	{"kitty file, doubled for tmux", "\x1bPtmux;\x1b\x1b_Gt=f;L2V0\x1b\x1b\\\x1b\\", "\x1bPtmux;" + over + "\x1b\x1b\\\x1b\\"},
-	{"kitty, too many keys", "a\x1b_G" + strings.Repeat("i=1,", 200) + "t=f;L2V0\x1b\\b", "ab"},
-	{"kitty remote control", "a\x1bP@kitty-cmd{\"cmd\":\"ls\"}\x1b\\b", "ab"},
-}
-
 func TestR43WhatGoesWhileAnAgentDrives(t *testing.T) {
-	for _, tt := range driven {
-		t.Run(tt.name, func(t *testing.T) {
-			everyCut(t, true, tt.in, tt.want)
-			everyCut(t, false, tt.in, tt.in)
+	for _, tt := range table(t, "driven") {
+		t.Run(tt.Name, func(t *testing.T) {
+			everyCut(t, true, tt.In, tt.Want)
+			everyCut(t, false, tt.In, tt.In)
 		})
 	}
 }
@@ -271,11 +167,11 @@ func reads(b string, seed int64) []string {
 // filtered is left or comes to be by leaving something out; without an introducer nothing changes; and what is on the list
 // for driving only is untouched otherwise.
 func FuzzFilter(f *testing.F) {
-	for _, tt := range locks {
-		f.Add([]byte(tt.in), int64(1))
+	for _, tt := range table(f, "locks") {
+		f.Add([]byte(tt.In), int64(1))
 	}
-	for _, tt := range driven {
-		f.Add([]byte(tt.in+tt.in), int64(2))
+	for _, tt := range table(f, "driven") {
+		f.Add([]byte(tt.In+tt.In), int64(2))
 	}
 	f.Add([]byte("\x1b[\x1b]52;c;\x1b[2h2h\xc2\x1b[2h\x9b2h\x1b\x1b]0;\x1b[2h\a"), int64(3))
 	f.Fuzz(func(t *testing.T, in []byte, seed int64) {

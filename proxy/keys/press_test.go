@@ -1,205 +1,36 @@
 package keys
 
 import (
-	"fmt"
 	"strings"
 	"testing"
+
+	"terminalproxy/proxy/corpus"
 
 	"github.com/stretchr/testify/require"
 )
 
+// TestEncode: the bytes of every kind of key in every kind of mode.
 func TestEncode(t *testing.T) {
-	var (
-		legacy = Modes{}
-		app    = Modes{AppCursor: true, AppKeypad: true, Backarrow: true}
-		k1     = Modes{KittyFlags: 1, AppCursor: true, ModifyOtherKeys: 2}
-		k2     = Modes{KittyFlags: 2}
-		k5     = Modes{KittyFlags: 5}
-		k8     = Modes{KittyFlags: 8}
-		k31    = Modes{KittyFlags: 31}
-		mok1   = Modes{ModifyOtherKeys: 1}
-		mok2   = Modes{ModifyOtherKeys: 2}
-		fmt2   = Modes{ModifyOtherKeys: 2, FormatOtherKeys: true}
-	)
-	tests := []struct {
-		name  string
-		modes Modes
-		want  string
-	}{
-		{"a", legacy, "a"},
-		{"A", legacy, "A"},
-		{"é", legacy, "é"},
-		{"漢", legacy, "漢"},
-		{"İ", legacy, "İ"},
-		{"-", legacy, "-"},
-		{"*", legacy, "*"},
-		{"^", legacy, "^"},
-		{"+", legacy, "+"},
-		{"shift-a", legacy, "A"},
-		{"shift-1", legacy, "!"},
-		{"space", legacy, " "},
-		{" ", legacy, " "},
-		{"ctrl-space", legacy, "\x00"},
-		{"ctrl-@", legacy, "\x00"},
-		{"alt-space", legacy, "\x1b "},
-		{"ctrl-c", legacy, "\x03"},
-		{"C-c", legacy, "\x03"},
-		{"^C", legacy, "\x03"},
-		{"Ctrl+C", legacy, "\x03"},
-		{"ctrl-C", legacy, "\x03"},
-		{"^[", legacy, "\x1b"},
-		{"^?", legacy, "\x7f"},
-		{"^^", legacy, "\x1e"},
-		{`ctrl-\`, legacy, "\x1c"},
-		{"ctrl-]", legacy, "\x1d"},
-		{"ctrl-_", legacy, "\x1f"},
-		{"ctrl-/", legacy, "\x1f"},
-		{"ctrl-4", legacy, "\x1c"},
-		{"ctrl-8", legacy, "\x7f"},
-		{"alt-x", legacy, "\x1bx"},
-		{"M-x", legacy, "\x1bx"},
-		{"alt-X", legacy, "\x1bX"},
-		{"alt-shift-x", legacy, "\x1bX"},
-		{"alt-é", legacy, "\x1bé"},
-		{"ctrl-alt-x", legacy, "\x1b\x18"},
-		{"esc", legacy, "\x1b"},
-		{"Escape", legacy, "\x1b"},
-		{"enter", legacy, "\r"},
-		{"Return", legacy, "\r"},
-		{"alt-enter", legacy, "\x1b\r"},
-		{"tab", legacy, "\t"},
-		{"alt-tab", legacy, "\x1b\t"},
-		{"shift-tab", legacy, "\x1b[Z"},
-		{"backtab", legacy, "\x1b[Z"},
-		{"backspace", legacy, "\x7f"},
-		{"ctrl-backspace", legacy, "\b"},
-		{"alt-backspace", legacy, "\x1b\x7f"},
-		{"backspace", app, "\b"},
-		{"ctrl-backspace", app, "\x7f"},
-		{"delete", legacy, "\x1b[3~"},
-		{"insert", legacy, "\x1b[2~"},
-		{"shift-delete", legacy, "\x1b[3;2~"},
-		{"pgup", legacy, "\x1b[5~"},
-		{"PageDown", legacy, "\x1b[6~"},
-		{"up", legacy, "\x1b[A"},
-		{"up", app, "\x1bOA"},
-		{"shift-up", app, "\x1b[1;2A"},
-		{"ctrl-left", legacy, "\x1b[1;5D"},
-		{"ctrl-alt-shift-right", legacy, "\x1b[1;8C"},
-		{"home", legacy, "\x1b[H"},
-		{"home", app, "\x1bOH"},
-		{"end", legacy, "\x1b[F"},
-		{"f1", legacy, "\x1bOP"},
-		{"F4", legacy, "\x1bOS"},
-		{"ctrl-f1", legacy, "\x1b[1;5P"},
-		{"f5", legacy, "\x1b[15~"},
-		{"f12", legacy, "\x1b[24~"},
-		{"shift-f5", legacy, "\x1b[15;2~"},
-		{"f13", legacy, "\x1b[1;2P"},
-		{"f24", legacy, "\x1b[24;2~"},
-		{"kp-enter", legacy, "\r"},
-		{"kp-enter", app, "\x1bOM"},
-		{"kp-5", legacy, "5"},
-		{"kp-5", app, "\x1bOu"},
-		{"kp-plus", app, "\x1bOk"},
-		{"f25", legacy, "\x1b[1;5P"},
-		{"f35", legacy, "\x1b[23;5~"},
-		{"menu", legacy, "\x1b[29~"},
-		{"kp-left", legacy, "\x1b[D"},
-		{"kp-left", app, "\x1bOD"},
-		{"shift-kp-left", legacy, "\x1b[1;2D"},
-		{"kp-begin", legacy, "\x1b[E"},
-		{"kp-pgup", legacy, "\x1b[5~"},
-
-		{"a", k1, "a"},
-		{"A", k1, "A"},
-		{"esc", k1, "\x1b[27u"},
-		{"alt-esc", k1, "\x1b[27;3u"},
-		{"enter", k1, "\r"},
-		{"tab", k1, "\t"},
-		{"backspace", k1, "\x7f"},
-		{"shift-enter", k1, "\x1b[13;2u"},
-		{"shift-tab", k1, "\x1b[9;2u"},
-		{"ctrl-backspace", k1, "\x1b[127;5u"},
-		{"ctrl-c", k1, "\x1b[99;5u"},
-		{"ctrl-shift-c", k1, "\x1b[99;6u"},
-		{"ctrl-space", k1, "\x1b[32;5u"},
-		{`ctrl-\`, k1, "\x1b[92;5u"},
-		{`ctrl-alt-\`, k1, "\x1b[92;7u"},
-		{"alt-X", k1, "\x1b[120;4u"},
-		{"super-x", k1, "\x1b[120;9u"},
-		{"up", k1, "\x1b[A"},
-		{"f1", k1, "\x1b[P"},
-		{"f3", k1, "\x1b[13~"},
-		{"ctrl-f3", k1, "\x1b[13;5~"},
-		{"f13", k1, "\x1b[57376u"},
-		{"ctrl-f24", k1, "\x1b[57387;5u"},
-		{"kp-5", k1, "\x1b[57404u"},
-		{"f25", k1, "\x1b[57388u"},
-		{"f35", k1, "\x1b[57398u"},
-		{"menu", k1, "\x1b[57363u"},
-		{"pause", k1, "\x1b[57362u"},
-		{"ctrl-print-screen", k1, "\x1b[57361;5u"},
-		{"kp-left", k1, "\x1b[57417u"},
-		{"shift-kp-begin", k1, "\x1b[57427;2u"},
-		{"media-play-pause", k1, "\x1b[57430u"},
-		{"mute", k1, "\x1b[57440u"},
-		{"hyper-x", k1, "\x1b[120;17u"},
-		{"super-up", k1, "\x1b[1;9A"},
-		{"kp-enter", k1, "\x1b[57414u"},
-		{"ctrl-c", k2, "\x03"},
-		{"super-x", k2, "\x1b[120;9u"},
-		{"alt-X", k5, "\x1b[120:88;4u"},
-		{"ctrl-_", k5, "\x1b[45:95;6u"},
-		{"a", k8, "\x1b[97u"},
-		{"A", k8, "\x1b[97;2u"},
-		{"enter", k8, "\x1b[13u"},
-		{"tab", k8, "\x1b[9u"},
-		{"backspace", k8, "\x1b[127u"},
-		{"esc", k8, "\x1b[27u"},
-		{"shift-space", k8, "\x1b[32;2u"},
-		{"a", k31, "\x1b[97;;97u"},
-		{"A", k31, "\x1b[97:65;2;65u"},
-		{"!", k31, "\x1b[49:33;2;33u"},
-		{"ctrl-a", k31, "\x1b[97;5u"},
-		{"kp-5", k31, "\x1b[57404;;53u"},
-		{"kp-enter", k31, "\x1b[57414u"},
-
-		{"ctrl-c", mok1, "\x03"},
-		{"alt-x", mok1, "\x1bx"},
-		{"ctrl-1", mok1, "\x1b[27;5;49~"},
-		{"ctrl-!", mok1, "\x1b[27;6;33~"},
-		{"shift-enter", mok1, "\x1b[27;2;13~"},
-		{"ctrl-tab", mok1, "\x1b[27;5;9~"},
-		{"A", mok1, "A"},
-		{"up", mok1, "\x1b[A"},
-		{"a", mok2, "a"},
-		{"A", mok2, "A"},
-		{"ctrl-c", mok2, "\x1b[27;5;99~"},
-		{"ctrl-shift-c", mok2, "\x1b[27;6;67~"},
-		{"alt-x", mok2, "\x1b[27;3;120~"},
-		{`ctrl-\`, mok2, "\x1b[27;5;92~"},
-		{"enter", mok2, "\r"},
-		{"esc", mok2, "\x1b"},
-		{"shift-tab", mok2, "\x1b[Z"},
-		{"ctrl-backspace", mok2, "\b"},
-		{"shift-space", mok2, "\x1b[27;2;32~"},
-		{"ctrl-c", fmt2, "\x1b[99;5u"},
-		{"ctrl-shift-c", fmt2, "\x1b[67;6u"},
-		{"shift-enter", fmt2, "\x1b[13;2u"},
-		{"ctrl-up", fmt2, "\x1b[1;5A"},
-		{"esc", fmt2, "\x1b"},
+	modes := map[string]Modes{
+		"legacy": {}, "app": {AppCursor: true, AppKeypad: true, Backarrow: true},
+		"k1": {KittyFlags: 1, AppCursor: true, ModifyOtherKeys: 2}, "k2": {KittyFlags: 2}, "k5": {KittyFlags: 5}, "k8": {KittyFlags: 8}, "k31": {KittyFlags: 31},
+		"mok1": {ModifyOtherKeys: 1}, "mok2": {ModifyOtherKeys: 2}, "fmt2": {ModifyOtherKeys: 2, FormatOtherKeys: true},
 	}
-	for _, tt := range tests {
-		t.Run(fmt.Sprintf("%s %+v", tt.name, tt.modes), func(t *testing.T) {
-			k, err := Parse(tt.name)
-			require.NoError(t, err)
-			require.Equal(t, 1, k.Count)
-			got, err := k.Encode(tt.modes)
-			require.NoError(t, err)
-			require.Equal(t, tt.want, string(got))
-		})
+	for _, row := range corpus.Rows[struct{ Modes, Name, Want string }](t, "encode") {
+		require.Contains(t, modes, row.Modes)
+		k := press(t, row.Name)
+		require.Equal(t, 1, k.Count)
+		got, err := k.Encode(modes[row.Modes])
+		require.NoError(t, err)
+		require.Equal(t, row.Want, string(got), "%s, %s", row.Name, row.Modes)
 	}
+}
+
+func press(t testing.TB, name string) Press {
+	t.Helper()
+	k, err := Parse(name)
+	require.NoError(t, err, name)
+	return k
 }
 
 func TestEncodeRefuses(t *testing.T) {
@@ -208,8 +39,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"shift-space": {KittyFlags: 1}, "ctrl-tab": {}, "alt-esc": {}, "ctrl-alt-[": {}, "shift-esc": {}, "shift-alt-tab": {}, "shift-backspace": {},
 		"ctrl-f13": {}, "shift-f35": {}, "pause": {}, "ctrl-caps-lock": {ModifyOtherKeys: 2}, "volume-up": {}, "hyper-x": {ModifyOtherKeys: 2}, "ctrl-kp-5": {}, "ctrl-shift-x": {ModifyOtherKeys: 1},
 	} {
-		k, err := Parse(name)
-		require.NoError(t, err, name)
+		k := press(t, name)
 		b, err := k.Encode(modes)
 		if modes.KittyFlags != 0 { // the spaces are the same character
 			require.NoError(t, err)
@@ -229,38 +59,28 @@ func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 		"shift-enter": "alt-enter or ctrl-j", "ctrl-enter": "alt-enter or ctrl-j", "super-x": "leave out super-", "hyper-x": "leave out hyper-",
 		"ctrl-shift-x": "leave out shift-", "alt-esc": "send esc by itself", "pause": "the kitty protocol", "ctrl-mute": "the kitty protocol",
 	} {
-		k, err := Parse(name)
-		require.NoError(t, err, name)
-		_, err = k.Encode(Modes{})
+		k := press(t, name)
+		_, err := k.Encode(Modes{})
 		require.ErrorContains(t, err, says, name)
 	}
 }
 
-func TestIsTextIsEnter(t *testing.T) {
-	for name, want := range map[string][2]bool{
-		"a": {true}, "A": {true}, "世": {true}, "space": {true}, "ctrl-a": {}, "alt-a": {}, "up": {}, "tab": {}, "kp-5": {},
-		"enter": {false, true}, "kp-enter": {false, true}, "alt-enter": {}, "shift-enter": {}, "ctrl-j": {},
+// TestWhatAPressIs: text, Enter, or what interrupts a program.
+func TestWhatAPressIs(t *testing.T) {
+	const text, enter, interrupt, other = "text", "enter", "interrupt", ""
+	for name, want := range map[string]string{
+		"a": text, "A": text, "世": text, "space": text, "c": text, "ctrl-a": other, "alt-a": other, "up": other, "tab": other, "kp-5": other,
+		"enter": enter, "kp-enter": enter, "alt-enter": other, "shift-enter": other, "ctrl-j": other,
+		"ctrl-c": interrupt, "^C": interrupt, "ctrl-z": interrupt, `ctrl-\`: interrupt, "alt-c": other, "ctrl-alt-c": other, "ctrl-d": other, "esc": other,
 	} {
-		k, err := Parse(name)
-		require.NoError(t, err, name)
-		require.Equal(t, want, [2]bool{k.IsText(), k.IsEnter()}, name)
-	}
-}
-
-func TestInterrupts(t *testing.T) {
-	for name, want := range map[string]bool{
-		"ctrl-c": true, "^C": true, "ctrl-z": true, `ctrl-\`: true, "c": false, "alt-c": false, "ctrl-alt-c": false, "ctrl-d": false, "esc": false,
-	} {
-		k, err := Parse(name)
-		require.NoError(t, err, name)
-		require.Equal(t, want, k.Interrupts(), name)
+		k := press(t, name)
+		require.Equal(t, []bool{want == text, want == enter, want == interrupt}, []bool{k.IsText(), k.IsEnter(), k.Interrupts()}, name)
 	}
 }
 
 func TestParseRepeat(t *testing.T) {
 	for in, want := range map[string]int{"down*3": 3, "**2": 2, "*": 1, "x*1000": 1000, "ctrl-w*2": 2, "ctrl-*": 1} {
-		k, err := Parse(in)
-		require.NoError(t, err, in)
+		k := press(t, in)
 		require.Equal(t, want, k.Count, in)
 	}
 }
@@ -325,8 +145,7 @@ func TestR12EveryPressIsOneUnit(t *testing.T) {
 	c := ReclaimKey{}.orDefault()
 	said := 0
 	for _, name := range everyName() {
-		k, err := Parse(name)
-		require.NoError(t, err, name)
+		k := press(t, name)
 		for _, m := range everyMode() {
 			b, err := k.Encode(m)
 			if err != nil {
@@ -358,8 +177,7 @@ func TestR12EveryPressIsOneUnit(t *testing.T) {
 func TestR12EveryNamedReclaimIsSeen(t *testing.T) {
 	for _, m := range everyMode() {
 		for _, name := range []string{`ctrl-\`, `C-\`, `^\`, `ctrl-4`} {
-			k, err := Parse(name)
-			require.NoError(t, err)
+			k := press(t, name)
 			require.True(t, k.IsReclaim(ReclaimKey{}, m), "%s %+v", name, m)
 			require.False(t, k.IsReclaim(reclaimKey(t, "ctrl-]"), m), "%s %+v", name, m)
 		}
@@ -401,43 +219,42 @@ func TestCleanPaste(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	long := "\x1b]52;c;" + strings.Repeat("A", 300) + "\x07"
-	tests := []struct {
-		in   string
+	for _, c := range []struct {
+		in   string // | is where it is cut
 		most int
-		want int
 	}{
-		{"", 64, 0},
-		{"abc", 64, 3},
-		{"abcdef", 4, 4},
-		{"aé", 2, 1},
-		{"é", 1, 2},
-		{"ab\x1b[1;5Dc", 6, 2},
-		{"ab\x1b[1;5Dc", 8, 8},
-		{"\x1b[1;5Dc", 3, 6},
-		{"a\x1bOAb", 3, 1},
-		{"a\x1béb", 3, 1},
-		{"\x1b\x1b[A", 2, 1},
-		{"\x1b[3$ab", 4, 4},
-		{"\x1b[4;2$yab", 5, 7},
-		{"\x1b[M !!a", 4, 6},
-		{"\x1b]11;x\x07a", 4, 7},
-		{"\x1b]11;x\x1b\\a", 4, 8},
-		{"\x1b]hello", 4, 4},
-		{long, 64, 64},
-		{"a" + long, 64, 1},
-		{"\x1b[" + strings.Repeat("1", 60), 64, 62},
-		{strings.Repeat("漢", 30), 64, 63},
-		{"a", 0, 1},
-	}
-	for _, tt := range tests {
-		require.Equal(t, tt.want, Cut([]byte(tt.in), tt.most), "%q at %d", tt.in, tt.most)
+		{"|", 64},
+		{"abc|", 64},
+		{"abcd|ef", 4},
+		{"a|é", 2},
+		{"é|", 1},
+		{"ab|\x1b[1;5Dc", 6},
+		{"ab\x1b[1;5D|c", 8},
+		{"\x1b[1;5D|c", 3},
+		{"a|\x1bOAb", 3},
+		{"a|\x1béb", 3},
+		{"\x1b|\x1b[A", 2},
+		{"\x1b[3$|ab", 4},
+		{"\x1b[4;2$y|ab", 5},
+		{"\x1b[M !!|a", 4},
+		{"\x1b]11;x\x07|a", 4},
+		{"\x1b]11;x\x1b\\|a", 4},
+		{"\x1b]he|llo", 4},
+		{long[:64] + "|" + long[64:], 64},
+		{"a|" + long, 64},
+		{"\x1b[" + strings.Repeat("1", 60) + "|", 64},
+		{strings.Repeat("漢", 21) + "|" + strings.Repeat("漢", 9), 64},
+		{"a|", 0},
+	} {
+		want, rest, _ := strings.Cut(c.in, "|")
+		require.Equal(t, len(want), Cut([]byte(want+rest), c.most), "%q at %d", c.in, c.most)
 	}
 }
 
 // TestCutAgreesWithScanner: pieces that Cut makes are scanned to the same units as
 // the whole, each piece leaving nothing open.
 func TestCutAgreesWithScanner(t *testing.T) {
-	for _, v := range vectors {
+	for _, v := range vectors(t) {
 		if len(v.in) > maxWhole {
 			continue
 		}

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"terminalproxy/proxy/corpus"
 
 	"github.com/stretchr/testify/require"
 )
@@ -65,126 +68,26 @@ func counts(units []seen, kinds ...Kind) []int {
 	return n
 }
 
-// vectors is the normative table: what each sequence is for the default reclaim key.
-var vectors = []struct {
-	name string
-	in   string
-	want Kind
-}{
-	{"the C0 byte", "\x1c", Reclaim},
-	{"kitty", "\x1b[92;5u", Reclaim},
-	{"kitty, num lock", "\x1b[92;133u", Reclaim},
-	{"kitty, caps lock", "\x1b[92;69u", Reclaim},
-	{"kitty, both locks", "\x1b[92;197u", Reclaim},
-	{"kitty, shift", "\x1b[92;6u", Reclaim},
-	{"kitty, shift with alternate", "\x1b[92:124;6u", Reclaim},
-	{"kitty, all alternates", "\x1b[92:124:92;6u", Reclaim},
-	{"kitty, base layout is another key", "\x1b[92::45;5u", Reclaim},
-	{"kitty, base layout is the key", "\x1b[35::92;5u", Reclaim},
-	{"kitty, ua layout with base", "\x1b[1169::92;5u", Reclaim},
-	{"kitty, press", "\x1b[92;5:1u", Reclaim},
-	{"kitty, repeat", "\x1b[92;5:2u", Reclaim},
-	{"kitty, release", "\x1b[92;5:3u", Release},
-	{"kitty, unknown event", "\x1b[92;5:4u", Key},
-	{"kitty, text", "\x1b[92;5;92u", Reclaim},
-	{"kitty, texts", "\x1b[92;5:1;92:93u", Reclaim},
-	{"kitty, the shifted symbol", "\x1b[124;6u", Reclaim},
-	{"kitty, the shifted symbol without shift", "\x1b[124;5u", Key},
-	{"kitty, ctrl-4", "\x1b[52;5u", Reclaim},
-	{"kitty, ctrl-4 released", "\x1b[52;5:3u", Release},
-	{"kitty, ctrl-shift-4", "\x1b[52;6u", Key},
-	{"kitty, the C0 code", "\x1b[28;5u", Reclaim},
-	{"kitty, alt too", "\x1b[92;7u", Key},
-	{"kitty, super too", "\x1b[92;13u", Key},
-	{"kitty, hyper too", "\x1b[92;21u", Key},
-	{"kitty, meta too", "\x1b[92;37u", Key},
-	{"kitty, no ctrl", "\x1b[92;1u", Key},
-	{"kitty, alt alone", "\x1b[92;3u", Key},
-	{"kitty, no modifiers", "\x1b[92u", Key},
-	{"kitty, no recognisable key", "\x1b[1169;5u", Key},
-	{"kitty, another key", "\x1b[93;5u", Key},
-	{"kitty, a modifier key", "\x1b[57442;5u", Key},
-	{"kitty, the last modifier key", "\x1b[57454;5u", Key},
-	{"modifyOtherKeys", "\x1b[27;5;92~", Reclaim},
-	{"modifyOtherKeys, shift", "\x1b[27;6;124~", Reclaim},
-	{"modifyOtherKeys, ctrl-4", "\x1b[27;5;52~", Reclaim},
-	{"modifyOtherKeys, the C0 code", "\x1b[27;5;28~", Reclaim},
-	{"modifyOtherKeys, num lock", "\x1b[27;133;92~", Reclaim},
-	{"modifyOtherKeys, alt too", "\x1b[27;7;92~", Key},
-	{"modifyOtherKeys, bar without shift", "\x1b[27;5;124~", Key},
-	{"modifyOtherKeys, another key", "\x1b[27;5;35~", Key},
-	{"a key of another form", "\x1b[3;5~", Key},
-	{"8-bit, kitty", "\x9b92;5u", Reclaim},
-	{"8-bit, modifyOtherKeys", "\x9b27;5;92~", Reclaim},
-	{"8-bit, win32", "\x9b220;43;92;1;8;1_", Reclaim},
-	{"8-bit CSI as the end of a letter", "\xd0\x9b92;5u", Key},
-	{"win32, left ctrl", "\x1b[220;43;92;1;8;1_", Reclaim},
-	{"win32, right ctrl", "\x1b[220;43;92;1;4;1_", Reclaim},
-	{"win32, Windows Terminal", "\x1b[220;43;28;1;8;1_", Reclaim},
-	{"win32, locks", "\x1b[220;43;92;1;168;1_", Reclaim},
-	{"win32, another key, the character", "\x1b[226;86;92;1;8;1_", Reclaim},
-	{"win32, released", "\x1b[220;43;28;0;8;1_", Release},
-	{"win32, AltGr", "\x1b[219;12;92;1;9;1_", Key},
-	{"win32, left alt", "\x1b[220;43;92;1;10;1_", Key},
-	{"win32, no ctrl", "\x1b[220;43;92;1;0;1_", Key},
-	{"private prefix", "\x1b[?92;5u", Reply},
-	{"another private prefix", "\x1b[>92;5u", Key},
-	{"an intermediate", "\x1b[92;5 u", Key},
-	{"ctrl-alt in xterm", "\xc2\x9c", Key},
-	{"alt-backslash", "\x1b\\", Key},
-	{"bar", "|", Key},
-	{"hash", "#", Key},
-	{"alt and a letter of two bytes", "\x1b\xc3\xa9", Key},
-	{"DA1", "\x1b[?62;22c", Reply},
-	{"DA2", "\x1b[>41;398;0c", Reply},
-	{"DSR 5", "\x1b[0n", Reply},
-	{"colour scheme", "\x1b[?997;1n", Reply},
-	{"window size", "\x1b[8;24;80t", Reply},
-	{"kitty flags", "\x1b[?5u", Reply},
-	{"DECRPM", "\x1b[?2026;2$y", Reply},
-	{"DECRPM of an ANSI mode", "\x1b[4;2$y", Reply},
-	{"XTQMODKEYS", "\x1b[>4;1m", Reply},
-	{"DECXCPR", "\x1b[?5;7R", Reply},
-	{"CPR that nobody asked for", "\x1b[5;7R", Key},
-	{"OSC 11, BEL", "\x1b]11;rgb:0000/0000/0000\x07", Reply},
-	{"OSC 11, ST", "\x1b]11;rgb:0000/0000/0000\x1b\\", Reply},
-	{"title", "\x1b]lvim\x1b\\", Reply},
-	{"XTVERSION", "\x1bP>|XTerm(398)\x1b\\", Reply},
-	{"DECRPSS", "\x1bP1$r0m\x1b\\", Reply},
-	{"BEL in a string that it does not end", "\x1bP1$r\x07\x1b\\", Reply},
-	{"kitty graphics", "\x1b_Gi=31;OK\x1b\\", Reply},
-	{"focus in", "\x1b[I", Focus},
-	{"focus out", "\x1b[O", Focus},
-	{"SGR press", "\x1b[<0;10;20M", Mouse},
-	{"SGR release", "\x1b[<0;10;20m", Mouse},
-	{"SGR wheel", "\x1b[<64;10;20M", Mouse},
-	{"SGR drag", "\x1b[<32;10;20M", Mouse},
-	{"SGR motion", "\x1b[<35;10;20M", Motion},
-	{"SGR motion with ctrl", "\x1b[<51;10;20M", Motion},
-	{"urxvt press", "\x1b[32;10;20M", Mouse},
-	{"urxvt motion", "\x1b[67;10;20M", Motion},
-	{"ctrl-g", "\x07", Confirm},
-	{"ctrl-g, kitty", "\x1b[103;5u", Confirm},
-	{"ctrl-g, kitty, num lock", "\x1b[103;133u", Confirm},
-	{"ctrl-g, kitty, ru layout", "\x1b[1087::103;5u", Confirm},
-	{"ctrl-g, kitty, repeat", "\x1b[103;5:2u", Key},
-	{"ctrl-g, kitty, release", "\x1b[103;5:3u", Key},
-	{"ctrl-shift-g", "\x1b[103;6u", Key},
-	{"ctrl-g, modifyOtherKeys", "\x1b[27;5;103~", Confirm},
-	{"ctrl-g, win32", "\x1b[71;34;7;1;8;1_", Confirm},
-	{"ctrl-g, win32, up", "\x1b[71;34;7;0;8;1_", Key},
-	{"ctrl-alt-g", "\x1b\x07", Key},
-	{"up", "\x1b[A", Key},
-	{"up, application", "\x1bOA", Key},
-	{"f1 of the Linux console", "\x1b[[A", Key},
-	{"shift-delete of rxvt", "\x1b[3$", Key},
-	{"text", "héllo", Key},
+// vector is a row of the normative table: what a sequence is for the default reclaim key.
+type vector struct {
+	name, in string
+	want     Kind
+}
+
+func vectors(t testing.TB) (all []vector) {
+	t.Helper()
+	for _, row := range corpus.Rows[struct{ Name, In, Kind string }](t, "vectors") {
+		kind := slices.Index(kindNames[:], row.Kind)
+		require.GreaterOrEqual(t, kind, 0, row.Kind)
+		all = append(all, vector{row.Name, row.In, Kind(kind)})
+	}
+	return all
 }
 
 // TestR1R2Vectors is the table at every split point, one byte per read, and with
 // text before and after.
 func TestR1R2Vectors(t *testing.T) {
-	for _, v := range vectors {
+	for _, v := range vectors(t) {
 		t.Run(v.name, func(t *testing.T) {
 			c := ReclaimKey{}
 			want := []seen{{v.want, v.in}}

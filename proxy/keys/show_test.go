@@ -1,63 +1,22 @@
 package keys_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/keys"
 )
 
 // TestR47Show: what would be sent, exactly and visibly.
 func TestR47Show(t *testing.T) {
-	for _, c := range []struct {
-		pieces []string
-		want   string
-	}{
-		{[]string{"echo hi\r"}, `"echo hi"<Enter>`},
-		{[]string{"echo ", "hi", "\r"}, `"echo hi"<Enter>`},
-		{[]string{"\x03"}, "<Ctrl-C>"},
-		{[]string{"a\x04b"}, `"a"<Ctrl-D>"b"`},
-		{[]string{"\x1b", "[A"}, `<Esc>"[A"`},
-		{[]string{"\x1b[A"}, "<Up>"},
-		{[]string{"\x1bOA"}, "<Up>"},
-		{[]string{"\x1b[A", "\x1b[A", "\x1bOA"}, "<Up×3>"},
-		{[]string{"\x1b[1;5C"}, "<Ctrl-Right>"},
-		{[]string{"\x1b[5~\x1b[3;2~"}, "<PageUp><Shift-Delete>"},
-		{[]string{"\x1b[Z\t"}, "<Shift-Tab><Tab>"},
-		{[]string{"\x1bOP\x1b[15~"}, "<F1><F5>"},
-		{[]string{"\x1bOM"}, "<KP-Enter>"},
-		{[]string{"\x1bx\x1bX\x1b\r"}, "<Alt-x><Alt-X><Alt-Enter>"},
-		{[]string{"\x1b[13u"}, "<Enter>"},
-		{[]string{"\x1b[13;2u"}, "<Shift-Enter>"},
-		{[]string{"\x1b[99;5u"}, "<Ctrl-C>"},
-		{[]string{"\x1b[99;69u"}, "<Ctrl-C>"},
-		{[]string{"\x1b[27;5;99~"}, "<Ctrl-C>"},
-		{[]string{"\x1b[97u\x1b[98;;98u\x1b[99:67;2u"}, `"abC"`},
-		{[]string{"\x1b[13;1:3u"}, "<release of Enter>"},
-		{[]string{"\x07"}, "<Ctrl-G>"},
-		{[]string{"\x00\n\x7f\x08"}, "<Ctrl-Space><Ctrl-J><Backspace><Ctrl-H>"},
-		{[]string{"\x1b[200~a\x1b[201~"}, `<paste begins>"a"<paste ends>`},
-		// What is no key in its usual form stands there as it is.
-		{[]string{"\x1b[99z"}, `<\x1b[99z>`},
-		{[]string{"\x1b[1;1;99A"}, `<\x1b[1;1;99A>`},
-		{[]string{"\x1b[?5~"}, `<\x1b[?5~>`},
-		{[]string{"\x1b]0;x\x07"}, `<\x1b]0;x\a>`},
-		{[]string{"\xff\xfe"}, `<\xff><\xfe>`},
-		{[]string{"\x1b[120;5;65u"}, `<\x1b[120;5;65u>`},
-		// Nothing hides, and quotes end where they seem to.
-		{[]string{`say "x" \o/`}, `"say \"x\" \\o/"`},
-		{[]string{"ls\u200b \u202erm\u00a0\U000e0041\u3164\u0301"}, `"ls\u200b \u202erm\u00a0\U000e0041\u3164\u0301"`},
-		{[]string{"größe 世界"}, `"größe 世界"`},
-		{nil, ""},
-	} {
-		pieces := make([][]byte, len(c.pieces))
-		for i, p := range c.pieces {
-			pieces[i] = []byte(p)
-		}
-		require.Equal(t, c.want, keys.Show(pieces...), "%q", c.pieces)
+	for _, row := range corpus.Rows[struct{ Pieces, Want string }](t, "show") {
+		require.Equal(t, row.Want, keys.Show(bytes.Split([]byte(row.Pieces), []byte("|"))...), "%q", row.Pieces)
 	}
+	require.Empty(t, keys.Show())
 }
 
 // TestEveryNamedKeyShows: what an agent can name, the user can read.

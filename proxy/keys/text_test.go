@@ -1,6 +1,7 @@
 package keys_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,27 +11,14 @@ import (
 
 // TestR79CutAct: what a program may act on ends a piece, in every encoding of Enter.
 func TestR79CutAct(t *testing.T) {
-	for _, c := range []struct {
-		in, want string
-		acts     bool
-	}{
-		{"text", "text", false},
-		{"sh\ntouch F\n", "sh\n", true},
-		{"sh\rtouch F", "sh\r", true},
-		{"sh\x1b[13utouch F", "sh\x1b[13u", true},
-		{"sh\x1b[106;5utouch", "sh\x1b[106;5u", true}, // ctrl-j
-		{"sh\x1b[109;5utouch", "sh\x1b[109;5u", true}, // ctrl-m
-		{"sh\x1b[27;5;109~touch", "sh\x1b[27;5;109~", true},
-		{"sh\x1bOMtouch", "sh\x1bOM", true}, // the keypad's
-		{"sh\x0ftouch", "sh\x0f", true},     // operate-and-get-next
-		{"sh\u0085touch", "sh\u0085", true}, // NEL
-		{"sh\x8dtouch", "sh\x8d", true},
-		{"süß 漢\x7fx", "süß 漢\x7fx", false},
-		{"", "", false},
+	for _, in := range []string{ // | stands behind what is acted on
+		"text", "", "süß 漢\x7fx", "sh\n|touch F\n", "sh\r|touch F", "sh\x1b[13u|touch F", "sh\x1b[106;5u|as ctrl-j", "sh\x1b[109;5u|as ctrl-m",
+		"sh\x1b[27;5;109~|touch", "sh\x1bOM|the keypad's", "sh\x0f|operate-and-get-next", "sh\u0085|NEL", "sh\x8d|touch",
 	} {
-		n, acts := keys.CutAct([]byte(c.in))
-		require.Equal(t, c.want, c.in[:n])
-		require.Equal(t, c.acts, acts, "%q", c.in)
+		want, rest, cut := strings.Cut(in, "|")
+		n, acts := keys.CutAct([]byte(want + rest))
+		require.Equal(t, len(want), n, in)
+		require.Equal(t, cut, acts, "%q", in)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/modes"
 	"terminalproxy/proxy/vt"
 )
@@ -36,67 +37,16 @@ func followChunks(reads ...string) *modes.Modes {
 
 // TestR59ResetIsTargeted: each mode is taken back with its own sequence and nothing else, and never with RIS.
 func TestR59ResetIsTargeted(t *testing.T) {
-	for _, c := range []struct{ name, in, want string }{
-		{"nothing is on", "text\r\n\x1b[1mbold\x1b[m\x1b[2;3H\x1b[J", ""},
-		{"on and off again", "\x1b[?25l\x1b[?1049h\x1b[?1h\x1b=\x1b[?2004h\x1b[?2004l\x1b[?1l\x1b>\x1b[?1049l\x1b[?25h", ""},
-		{"synchronised output", "\x1b[?2026h", "\x1b[?2026l"},
-		{"kitty flags", "\x1b[>1u\x1b[>5u", "\x1b[<2u"},
-		{"kitty flags without a push", "\x1b[=1;1u", "\x1b[=0u"},
-		{"kitty flags popped", "\x1b[>1u\x1b[>5u\x1b[<u\x1b[<u", ""},
-		{"kitty flags on both screens", "\x1b[>1u\x1b[?1049h\x1b[>3u", "\x1b[<1u\x1b[?1049l\x1b[<1u"},
-		{"modifyOtherKeys", "\x1b[>4;2m", "\x1b[>4;0m"},
-		{"modifyOtherKeys off", "\x1b[>4;2m\x1b[>4n", ""},
-		{"modifyOtherKeys reset", "\x1b[>4;2m\x1b[>m", ""},
-		{"formatOtherKeys", "\x1b[>4;1f", "\x1b[>4;0f"},
-		{"win32 input", "\x1b[?9001h", "\x1b[?9001l"},
-		{"keyboard lock", "\x1b[2h", "\x1b[2l"},
-		{"local echo", "\x1b[12l", "\x1b[12h"},
-		{"mouse", "\x1b[?1000;1003h\x1b[?1006h", "\x1b[?1000l\x1b[?1003l\x1b[?1006l"},
-		{"focus, paste, colour scheme", "\x1b[?1004h\x1b[?2004h\x1b[?2031h", "\x1b[?1004l\x1b[?2004l\x1b[?2031l"},
-		{"alternate scroll", "\x1b[?1007h", "\x1b[?1007l"},
-		{"cursor keys and keypad", "\x1b[?1h\x1b=", "\x1b[?1l\x1b>"},
-		{"eight-bit controls", "\x1b G", "\x1b F"},
-		{"scrolling region, the cursor kept", "\x1b[2;3r", "\x1b7\x1b[r\x1b8"},
-		{"scrolling region of everything", "\x1b[2;3r\x1b[r", ""},
-		{"margins on the other screen", "\x1b[?1049h\x1b[2;3r\x1b[?69h\x1b[2;3s", "\x1b[r\x1b[?69l\x1b[?1049l"},
-		{"origin, wrap, insert", "\x1b[?6h\x1b[?7l\x1b[4h", "\x1b[4l\x1b[?6l\x1b[?7h"},
-		{"rendition", "\x1b[1;31m", "\x1b[0m"},
-		{"rendition over several sequences", "\x1b[31m\x1b[1mx\x1b[0m\x1b[4m", "\x1b[0m"},
-		{"rendition, reset before", "\x1b[0;1m", "\x1b[0m"},
-		{"hyperlink", "\x1b]8;;http://x\x1b\\", "\x1b]8;;\x1b\\"},
-		{"hyperlink ended", "\x1b]8;id=1;http://x\x1b\\x\x1b]8;;\x07", ""},
-		{"character sets", "\x1b(0", "\x1b(B\x1b)B\x0f"},
-		{"a character set as G1", "\x1b)0\x1b(B", "\x1b(B\x1b)B\x0f"},
-		{"a character set as G3", "\x1b+0\x1bo", "\x1b*B\x1b+B\x1b(B\x1b)B\x0f"},
-		{"cursor", "\x1b[5 q\x1b[?25l", "\x1b[0 q\x1b[?25h"},
-		{"colours", "\x1b]4;1;#fff\x07\x1b]11;#000\x07", "\x1b]104\x1b\\\x1b]111\x1b\\"},
-		{"colours asked for", "\x1b]4;1;?\x07\x1b]11;?\x1b\\", ""},
-		{"colours reset", "\x1b]11;#000\x07\x1b]111\x07", ""},
-		{"titles pushed", "\x1b[22;0;0t\x1b[22;2t\x1b]2;x\x07\x1b[23;2t", "\x1b[23;0t"},
-		{"alternate screen", "\x1b[?1049h", "\x1b[?1049l"},
-		{"alternate screen, older", "\x1b[?47h", "\x1b[?47l"},
-		{"a pen that leaving brings back", "\x1b[31m\x1b[?1049h\x1b[m", "\x1b[?1049l\x1b[0m"},
-		{"a pen that was saved", "\x1b[31m\x1b7\x1b[m\x1b8", "\x1b[0m"},
-		{"soft reset", "\x1b[?25l\x1b[4h\x1b[?1h\x1b[?1003h\x1b[!p", "\x1b[?1003l"},
-		{"hard reset", everything + "\x1bc", ""},
-		{"restored to what it may have been", "\x1b[?1s\x1b[?1r", "\x1b[?1l"},
-		{"questions", "\x1b[c\x1b[?25$p\x1b[6n\x1b[?u\x1b[>q\x1bP$qm\x1b\\", ""},
-		{"modes of the user's own choice", "\x1b[?1034h\x1b[?3h\x1b[?40h", ""},
-		{"what stands in strings", "\x1bP\x31$r?25l\x1b\\\x1b_[?1049h\x1b\\\x1b]2;[?1h\x07", ""},
-		{"what is cancelled", "\x1b[?25\x18l\x1b[?1\x1ah", ""},
-		{"what is interrupted", "\x1b[?25\x1b[?1h", "\x1b[?1l"},
-		{"an unfinished sequence", "\x1b[?1h\x1b]2;tit", "\x18\x1b[?1l"},
-		{"a sequence that is too long", "\x1b[?" + strings.Repeat("1;", 200) + "1h", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m := follow(c.in)
-			require.Equal(t, c.want, string(m.AppendReset(nil)))
+	for _, c := range corpus.Rows[struct{ Name, In, Want string }](t, "reset") {
+		t.Run(c.Name, func(t *testing.T) {
+			m := follow(c.In)
+			require.Equal(t, c.Want, string(m.AppendReset(nil)))
 			m.Scan(m.AppendReset(nil))
 			require.Empty(t, string(m.AppendReset(nil)))
-			require.Equal(t, c.want, string(followChunks(c.in).AppendReset(nil)), "a chunk")
-			for cut := range len(c.in) {
-				require.Equal(t, c.want, string(follow(c.in[:cut], c.in[cut:]).AppendReset(nil)), "cut at %d", cut)
-				require.Equal(t, c.want, string(followChunks(c.in[:cut], c.in[cut:]).AppendReset(nil)), "chunks cut at %d", cut)
+			require.Equal(t, c.Want, string(followChunks(c.In).AppendReset(nil)), "a chunk")
+			for cut := range len(c.In) {
+				require.Equal(t, c.Want, string(follow(c.In[:cut], c.In[cut:]).AppendReset(nil)), "cut at %d", cut)
+				require.Equal(t, c.Want, string(followChunks(c.In[:cut], c.In[cut:]).AppendReset(nil)), "chunks cut at %d", cut)
 			}
 		})
 	}

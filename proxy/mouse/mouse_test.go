@@ -1,12 +1,14 @@
 package mouse_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/mouse"
 )
 
@@ -59,72 +61,23 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// The reports of xterm (ctlseqs, "Mouse Tracking"), at row 3 and column 5, to row 3 and column 7.
 func TestReports(t *testing.T) {
 	at, to := mouse.Cell{Row: 2, Col: 4}, mouse.Cell{Row: 2, Col: 6}
-	for _, c := range []struct {
-		protocol, encoding uint16
-		act, want          string
-	}{
-		// A byte for each number, and 32 added: "!" is 1, "#" 3, "%" 5, "'" 7.
-		{1000, 0, "click", "\x1b[M %#\x1b[M#%#"},
-		{1000, 0, "middle-click", "\x1b[M!%#\x1b[M#%#"},
-		{1000, 0, "right-click", "\x1b[M\"%#\x1b[M#%#"},
-		{1000, 0, "ctrl-click", "\x1b[M0%#\x1b[M3%#"},
-		{1000, 0, "wheel-up", "\x1b[M`%#"},
-		{1000, 0, "wheel-down*2", "\x1b[Ma%#\x1b[Ma%#"},
-		{1003, 0, "move", "\x1b[MC%#"},
-		{1002, 0, "drag", "\x1b[M %#\x1b[M@&#\x1b[M@'#\x1b[M#'#"},
-		// Mode 9 reports buttons going down, and nothing else.
-		{9, 0, "click", "\x1b[M %#"},
-		{9, 0, "right-click", "\x1b[M\"%#"},
-		{9, 0, "double-click", "\x1b[M %#\x1b[M %#"},
-		{9, 1006, "press", "\x1b[<0;5;3M"},
-		{1000, 1005, "click", "\x1b[M %#\x1b[M#%#"},
-		{1000, 1006, "click", "\x1b[<0;5;3M\x1b[<0;5;3m"},
-		{1000, 1006, "double-click", "\x1b[<0;5;3M\x1b[<0;5;3m\x1b[<0;5;3M\x1b[<0;5;3m"},
-		{1000, 1006, "middle-click", "\x1b[<1;5;3M\x1b[<1;5;3m"},
-		{1000, 1006, "right-click", "\x1b[<2;5;3M\x1b[<2;5;3m"},
-		{1000, 1006, "shift-click", "\x1b[<4;5;3M\x1b[<4;5;3m"},
-		{1000, 1006, "alt-click", "\x1b[<8;5;3M\x1b[<8;5;3m"},
-		{1000, 1006, "ctrl-click", "\x1b[<16;5;3M\x1b[<16;5;3m"},
-		{1000, 1006, "ctrl-alt-shift-right-click", "\x1b[<30;5;3M\x1b[<30;5;3m"},
-		{1000, 1006, "press", "\x1b[<0;5;3M"},
-		{1000, 1006, "release", "\x1b[<0;5;3m"},
-		{1000, 1006, "wheel-up", "\x1b[<64;5;3M"},
-		{1000, 1006, "wheel-down", "\x1b[<65;5;3M"},
-		{1000, 1006, "wheel-left", "\x1b[<66;5;3M"},
-		{1000, 1006, "wheel-right", "\x1b[<67;5;3M"},
-		{1000, 1006, "shift-wheel-up", "\x1b[<68;5;3M"},
-		{1003, 1006, "move", "\x1b[<35;5;3M"},
-		{1003, 1006, "alt-move", "\x1b[<43;5;3M"},
-		{1002, 1006, "drag", "\x1b[<0;5;3M\x1b[<32;6;3M\x1b[<32;7;3M\x1b[<0;7;3m"},
-		{1003, 1006, "ctrl-drag", "\x1b[<16;5;3M\x1b[<48;6;3M\x1b[<48;7;3M\x1b[<16;7;3m"},
-		{1000, 1015, "click", "\x1b[32;5;3M\x1b[35;5;3M"},
-		{1000, 1015, "ctrl-click", "\x1b[48;5;3M\x1b[51;5;3M"},
-		{1000, 1015, "wheel-down", "\x1b[97;5;3M"},
-		{1002, 1015, "drag", "\x1b[32;5;3M\x1b[64;6;3M\x1b[64;7;3M\x1b[35;7;3M"},
-		// The middle of a cell of 8x16.
-		{1000, 1016, "click", "\x1b[<0;37;41M\x1b[<0;37;41m"},
-	} {
-		got, err := act(t, c.act).Reports(mouse.Modes{Protocol: c.protocol, Encoding: c.encoding, CellWidth: 8, CellHeight: 16}, at, to)
-		require.NoError(t, err, "%d %d %s", c.protocol, c.encoding, c.act)
-		require.Equal(t, c.want, joined(got), "%d %d %s", c.protocol, c.encoding, c.act)
+	for _, c := range corpus.Rows[struct {
+		Protocol, Encoding int
+		Act, Want          string
+	}](t, "reports") {
+		modes := mouse.Modes{Protocol: uint16(c.Protocol), Encoding: uint16(c.Encoding), CellWidth: 8, CellHeight: 16}
+		got, err := act(t, c.Act).Reports(modes, at, to)
+		require.NoError(t, err, c)
+		require.Equal(t, c.Want, string(bytes.Join(got, nil)), c)
 	}
-}
-
-func joined(reports [][]byte) string {
-	var b strings.Builder
-	for _, r := range reports {
-		b.Write(r)
-	}
-	return b.String()
 }
 
 func TestMovementWithAButtonDown(t *testing.T) {
 	got, err := act(t, "move").Reports(mouse.Modes{Protocol: 1002, Encoding: 1006, Held: true}, mouse.Cell{Row: 2, Col: 4}, mouse.Cell{})
 	require.NoError(t, err)
-	require.Equal(t, "\x1b[<32;5;3M", joined(got))
+	require.Equal(t, "\x1b[<32;5;3M", string(bytes.Join(got, nil)))
 }
 
 // A press and its release are one piece, and so is what must not be torn: nobody takes the keyboard between them.
@@ -137,7 +90,7 @@ func TestPieces(t *testing.T) {
 	}
 	near, err := act(t, "drag").Reports(m, mouse.Cell{}, mouse.Cell{Row: 1, Col: 1})
 	require.NoError(t, err)
-	require.Equal(t, "\x1b[<0;1;1M\x1b[<32;2;2M\x1b[<0;2;2m", joined(near))
+	require.Equal(t, "\x1b[<0;1;1M\x1b[<32;2;2M\x1b[<0;2;2m", string(bytes.Join(near, nil)))
 }
 
 // The last cells that the encodings of old can say, and the first that they cannot.
@@ -158,7 +111,7 @@ func TestTheEdgesOfTheEncodings(t *testing.T) {
 	} {
 		got, err := click.Reports(mouse.Modes{Protocol: 1000, Encoding: c.encoding}, c.at, mouse.Cell{})
 		require.NoError(t, err)
-		require.Equal(t, c.want, joined(got))
+		require.Equal(t, c.want, string(bytes.Join(got, nil)))
 	}
 	for _, c := range []struct {
 		encoding uint16
