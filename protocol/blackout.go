@@ -23,6 +23,7 @@ type SecretPrompt string
 
 // The kinds of prompts.
 const (
+	SecretNone SecretPrompt = ""
 	SecretHard SecretPrompt = "hard" // the terminal's line settings say so
 	SecretSoft SecretPrompt = "soft" // it looks like one; the user can dismiss it
 )
@@ -38,7 +39,7 @@ func (c *checks) withheld(field string, w *Withheld) *checks {
 }
 
 func (c *checks) secret(field string, s SecretPrompt) *checks {
-	return c.oneOf(field, string(s), "", string(SecretHard), string(SecretSoft))
+	return c.oneOf(field, string(s), string(SecretNone), string(SecretHard), string(SecretSoft))
 }
 
 func (m *Blackout) check() error {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"time"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
@@ -22,7 +23,7 @@ func (c controlled) Front() control.Front {
 
 func (c controlled) AsksForSecret() bool {
 	line, err := c.s.child.Line()
-	return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: c.s.piped()}) == secretprompt.Hard
+	return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: c.s.piped()}) == protocol.SecretHard
 }
 
 func (c controlled) SecretSeen()      { c.s.observer.Post(c.s.observer.SecretSeen) }

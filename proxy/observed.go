@@ -79,8 +79,8 @@ func (o *observed) Blackout(on bool, why string, secret protocol.SecretPrompt) {
 	o.s.link.Send(&protocol.Blackout{ID: protocol.NewID(), SessionID: o.s.id, On: on, Why: why, Secret: secret})
 }
 
-func (o *observed) SecretPrompt(kind secretprompt.Kind, dismissed bool) {
-	o.s.pump.Post(func(now time.Time) { o.s.authority.Guard(now, secretOf[kind], dismissed) })
+func (o *observed) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
+	o.s.pump.Post(func(now time.Time) { o.s.authority.Guard(now, kind, dismissed) })
 }
 
 // Printed has control look which program has the terminal, while there is a grant for one: a program that gives the terminal
@@ -109,8 +109,6 @@ type observedProgram struct {
 
 // HasOutput implements [observer.Program]. The order matters: output goes from the kernel to the copier's hand.
 func (p observedProgram) HasOutput() bool { return p.program.HasOutput() || p.s.copier.InHand() }
-
-var secretOf = [...]control.Secret{secretprompt.Off: control.NoSecret, secretprompt.Soft: control.SoftSecret, secretprompt.Hard: control.HardSecret}
 
 // reached says whether a gateway is reached, through which agents look.
 func (s *session) reached(yes bool) {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/sleep"
@@ -76,12 +77,12 @@ func (a *Authority) ReclaimKey(now time.Time) input.Verdict {
 func (a *Authority) Confirm(now time.Time) input.Verdict {
 	a.woken(now)
 	a.LookFront()
-	asked, occupied := a.Secret() != control.NoSecret, a.Occupied()
+	asked, occupied := a.Secret() != protocol.SecretNone, a.Occupied()
 	act := a.Machine.Confirm(now)
 	if act == control.Pass {
 		a.session.Typed()
 	}
-	if asked && a.Secret() == control.NoSecret {
+	if asked && a.Secret() == protocol.SecretNone {
 		a.session.SecretDismissed()
 	}
 	if occupied && !a.Occupied() {
@@ -113,7 +114,7 @@ func (a *Authority) Admit(now time.Time, agent string, epoch uint64) error {
 	if err := a.Machine.Admit(now, agent, epoch); err != nil || a.Allowed() || !a.session.AsksForSecret() {
 		return err
 	}
-	a.Guard(now, control.HardSecret, false)
+	a.Guard(now, protocol.SecretHard, false)
 	a.session.SecretSeen()
 	return control.ErrSecret
 }

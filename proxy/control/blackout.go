@@ -3,16 +3,8 @@ package control
 import (
 	"errors"
 	"time"
-)
 
-// Secret says that the program asks the user for a secret, and how sure that is, in order.
-type Secret uint8
-
-// The kinds of prompts.
-const (
-	NoSecret   Secret = iota
-	SoftSecret        // it looks like one: the user may say that it is none
-	HardSecret        // the line settings say so: the user may let an agent answer it once
+	"terminalproxy/protocol"
 )
 
 // Errors of Admit while an agent's grant pauses.
@@ -23,9 +15,9 @@ var (
 
 // Guard tells the machine what is asked for now. When a prompt begins, the epoch rises: what an agent typed for something
 // else must not answer it. A grant pauses until there is no prompt, or allowed says that the user dismissed it.
-func (m *Machine) Guard(now time.Time, asked Secret, allowed bool) {
+func (m *Machine) Guard(now time.Time, asked protocol.SecretPrompt, allowed bool) {
 	m.Tick(now)
-	if asked != NoSecret && m.secret == NoSecret {
+	if asked != protocol.SecretNone && m.secret == protocol.SecretNone {
 		m.epoch++
 	}
 	another := m.secret != asked && m.phase != Asked && m.menu.IsZero()
@@ -67,8 +59,8 @@ func (m *Machine) Choose(now time.Time, letter byte) Act {
 	return Take
 }
 
-// Secret is what is asked for now, as far as the user has not dismissed it.
-func (m *Machine) Secret() Secret { return m.secret }
+// Secret is the prompt for a secret that stands now and that the user has not dismissed.
+func (m *Machine) Secret() protocol.SecretPrompt { return m.secret }
 
 // Allowed reports whether the user lets an agent answer the present prompt.
 func (m *Machine) Allowed() bool { return m.allowed }
@@ -78,7 +70,7 @@ func (m *Machine) Barred() error {
 	switch {
 	case m.hidden:
 		return ErrHidden
-	case m.secret != NoSecret:
+	case m.secret != protocol.SecretNone:
 		return ErrSecret
 	}
 	return nil
@@ -87,10 +79,10 @@ func (m *Machine) Barred() error {
 // dismissible reports whether Ctrl+G is an answer to the present prompt: a guess can be wrong; of a certain one the user
 // can say only that the agent that drives may answer it.
 func (m *Machine) dismissible() bool {
-	return m.menu.IsZero() && (m.secret == SoftSecret && m.phase != Asked || m.secret == HardSecret && m.phase == Granted)
+	return m.menu.IsZero() && (m.secret == protocol.SecretSoft && m.phase != Asked || m.secret == protocol.SecretHard && m.phase == Granted)
 }
 
 // dismiss takes the user's answer to the present prompt.
 func (m *Machine) dismiss() {
-	m.secret, m.allowed, m.shown = NoSecret, true, time.Time{}
+	m.secret, m.allowed, m.shown = protocol.SecretNone, true, time.Time{}
 }

@@ -6,20 +6,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
 func TestR23AGrantPausesWhileASecretIsAskedFor(t *testing.T) {
 	m := granted.reach(t)
 	epoch := m.Epoch()
-	m.Guard(t0, control.HardSecret, false)
+	m.Guard(t0, protocol.SecretHard, false)
 	require.Equal(t, epoch+1, m.Epoch(), "what was typed for something else is void")
 	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrSecret)
 	require.ErrorIs(t, m.Admit(t0, ada.ID, epoch), control.ErrSecret)
 	require.ErrorIs(t, m.Admit(t0, bert.ID, epoch), control.ErrNoGrant, "others have no grant that could pause")
-	m.Guard(t0, control.SoftSecret, false)
+	m.Guard(t0, protocol.SecretSoft, false)
 	require.Equal(t, epoch+1, m.Epoch(), "still the same prompt")
-	m.Guard(t0, control.NoSecret, false)
+	m.Guard(t0, protocol.SecretNone, false)
 	require.Equal(t, epoch+1, m.Epoch())
 	require.NoError(t, m.Admit(t0, ada.ID, m.Epoch()), "the grant goes on")
 	require.ErrorIs(t, m.Admit(t0, ada.ID, epoch), control.ErrStale)
@@ -28,9 +29,9 @@ func TestR23AGrantPausesWhileASecretIsAskedFor(t *testing.T) {
 
 func TestR23ReclaimDuringASecret(t *testing.T) {
 	m := granted.reach(t)
-	m.Guard(t0, control.HardSecret, false)
+	m.Guard(t0, protocol.SecretHard, false)
 	require.Equal(t, control.Take, m.ReclaimKey(t0))
-	m.Guard(t0, control.NoSecret, false)
+	m.Guard(t0, protocol.SecretNone, false)
 	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrNoGrant)
 }
 
@@ -38,15 +39,15 @@ func TestR25OnlyWhoReadTheQuestionDismisses(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		from   place
-		secret control.Secret
+		secret protocol.SecretPrompt
 		shown  time.Duration
 		want   control.Act
 	}{
-		{"soft, read", observing, control.SoftSecret, -time.Second, control.Take},
-		{"soft, never drawn", observing, control.SoftSecret, time.Hour, control.Pass},
-		{"soft while an agent drives", granted, control.SoftSecret, -2 * time.Second, control.Take},
-		{"hard while an agent drives", granted, control.HardSecret, -2 * time.Second, control.Take},
-		{"hard, nobody drives", observing, control.HardSecret, -time.Second, control.Pass},
+		{"soft, read", observing, protocol.SecretSoft, -time.Second, control.Take},
+		{"soft, never drawn", observing, protocol.SecretSoft, time.Hour, control.Pass},
+		{"soft while an agent drives", granted, protocol.SecretSoft, -2 * time.Second, control.Take},
+		{"hard while an agent drives", granted, protocol.SecretHard, -2 * time.Second, control.Take},
+		{"hard, nobody drives", observing, protocol.SecretHard, -time.Second, control.Pass},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := c.from.reach(t)
@@ -65,7 +66,7 @@ func TestR25OnlyWhoReadTheQuestionDismisses(t *testing.T) {
 func TestR71TooEarlyForAPromptIsSwallowed(t *testing.T) {
 	for _, at := range []place{observing, granted} {
 		m := at.reach(t)
-		m.Guard(after(-time.Second), control.SoftSecret, false)
+		m.Guard(after(-time.Second), protocol.SecretSoft, false)
 		m.Shown(t0)
 		require.Equal(t, control.Take, m.Confirm(t0))
 		require.False(t, m.Allowed())
@@ -76,21 +77,21 @@ func TestR71TooEarlyForAPromptIsSwallowed(t *testing.T) {
 // Ctrl+G answers the question that is on the screen: an agent's comes first.
 func TestR25ARequestComesBeforeThePrompt(t *testing.T) {
 	m := asked.reach(t)
-	m.Guard(t0, control.SoftSecret, false)
+	m.Guard(t0, protocol.SecretSoft, false)
 	require.Equal(t, control.Take, m.Confirm(t0))
 	require.Equal(t, control.Granted, m.Phase())
-	require.Equal(t, control.SoftSecret, m.Secret())
+	require.Equal(t, protocol.SecretSoft, m.Secret())
 	require.Equal(t, control.Take, m.Confirm(t0), "the key repeats")
 	require.Equal(t, control.Pass, m.Confirm(after(time.Second)), "the prompt's own question has not been drawn yet")
-	require.Equal(t, control.SoftSecret, m.Secret())
+	require.Equal(t, protocol.SecretSoft, m.Secret())
 }
 
 func TestR25TheNextPromptIsAnotherQuestion(t *testing.T) {
 	m := granted.reach(t)
-	m.Guard(after(-2*time.Second), control.SoftSecret, false)
+	m.Guard(after(-2*time.Second), protocol.SecretSoft, false)
 	m.Shown(after(-time.Second))
-	m.Guard(after(-time.Second), control.NoSecret, false)
-	m.Guard(t0, control.SoftSecret, false)
+	m.Guard(after(-time.Second), protocol.SecretNone, false)
+	m.Guard(t0, protocol.SecretSoft, false)
 	require.Equal(t, control.Pass, m.Confirm(t0), "it was drawn for the one before")
 	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrSecret)
 }
@@ -116,10 +117,10 @@ func TestAGrantPausesWhileTheScreenIsHidden(t *testing.T) {
 	require.True(t, m.Hide(t0, true))
 	require.False(t, m.Hide(t0, true))
 	require.Equal(t, epoch+1, m.Epoch())
-	m.Guard(t0, control.HardSecret, false)
+	m.Guard(t0, protocol.SecretHard, false)
 	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrHidden)
 	require.True(t, m.Hide(t0, false))
 	require.ErrorIs(t, m.Admit(t0, ada.ID, m.Epoch()), control.ErrSecret)
-	m.Guard(t0, control.NoSecret, false)
+	m.Guard(t0, protocol.SecretNone, false)
 	require.NoError(t, m.Admit(t0, ada.ID, m.Epoch()))
 }

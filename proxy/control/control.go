@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"terminalproxy/protocol"
 )
 
 // Times of the machine.
@@ -105,7 +107,7 @@ type State struct {
 	// Message is a message that the user writes, closed for none.
 	Message Message
 	// Secret says what the program asks the user for, and Dismissible that Ctrl+G says it is none, or lets the agent answer.
-	Secret      Secret
+	Secret      protocol.SecretPrompt
 	Dismissible bool
 	// Hidden says that the user hides the screen from agents.
 	Hidden bool
@@ -158,7 +160,7 @@ type Machine struct {
 	pregrantUntil time.Time     // zero: no limit
 	pregrantFor   time.Duration // longest grant that comes of it, 0 for no limit
 	remote        RemoteGrant   // what an owner elsewhere said about the pregrant; zero otherwise
-	secret        Secret
+	secret        protocol.SecretPrompt
 	allowed       bool // the user dismissed the present prompt
 	hidden        bool
 	events        []Event

@@ -80,7 +80,7 @@ type Session interface {
 	// Blackout tells agents that something is kept from them, or no longer.
 	Blackout(on bool, why string, secret protocol.SecretPrompt)
 	// SecretPrompt tells control of a prompt for a secret, which the user may have dismissed.
-	SecretPrompt(kind secretprompt.Kind, dismissed bool)
+	SecretPrompt(kind protocol.SecretPrompt, dismissed bool)
 	// Printed follows each piece of output.
 	Printed()
 	// Retitled follows a new title of the program's, or a change between the main and the alternate screen.
@@ -199,7 +199,7 @@ func (o *Observer) Bars(now time.Time) error {
 	switch {
 	case o.privacy.isHidden():
 		return control.ErrHidden
-	case o.privacy.secret.Kind() != secretprompt.Off:
+	case o.privacy.secret.Kind() != protocol.SecretNone:
 		return control.ErrSecret
 	}
 	return nil

@@ -49,7 +49,7 @@ func newPrivacy(o *Observer, text *textGate) *privacy {
 
 // prompt is what the pump and the agents know of a prompt for a secret.
 type prompt struct {
-	kind    secretprompt.Kind
+	kind    protocol.SecretPrompt
 	allowed bool // the user dismissed it
 }
 
@@ -257,8 +257,8 @@ func (p *privacy) tell(now time.Time) {
 	p.o.agents.Session.SecretPrompt(is.kind, is.allowed)
 	if is.kind != was.kind {
 		p.darken()
-		p.o.waits.Asks(is.kind != secretprompt.Off, p.secret.Since(), p.o.model.Rev())
-		p.o.agents.Session.Blackout(is.kind != secretprompt.Off, protocol.BlackoutPassword, protocol.SecretPrompt(is.kind.String()))
+		p.o.waits.Asks(is.kind != protocol.SecretNone, p.secret.Since(), p.o.model.Rev())
+		p.o.agents.Session.Blackout(is.kind != protocol.SecretNone, protocol.BlackoutPassword, is.kind)
 		p.o.throttle.Changed(now)
 	}
 }
@@ -269,7 +269,7 @@ func (p *privacy) darken() {
 	switch {
 	case p.isHidden():
 		why = "the user hides the screen"
-	case p.secret.Kind() != secretprompt.Off:
+	case p.secret.Kind() != protocol.SecretNone:
 		why = "a password is being asked for"
 	}
 	if p.o.conf.Recorder != nil {
@@ -280,7 +280,7 @@ func (p *privacy) darken() {
 // spot says that the pump saw a hard prompt, which may be over already.
 func (p *privacy) spot(now time.Time) {
 	p.look(now)
-	p.secret.Spot(now, secretprompt.Hard)
+	p.secret.Spot(now)
 	p.tell(now)
 	p.o.agents.Session.SecretPrompt(p.told.kind, p.told.allowed) // whatever we thought: the pump is to hear of the end
 }
@@ -324,9 +324,9 @@ func (p *privacy) withheld(now time.Time) *protocol.Withheld {
 	switch {
 	case !p.hidden.IsZero():
 		return &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: now.Sub(p.hidden).Milliseconds()}
-	case p.secret.Kind() != secretprompt.Off:
+	case p.secret.Kind() != protocol.SecretNone:
 		return &protocol.Withheld{
-			Why: protocol.BlackoutPassword, Secret: protocol.SecretPrompt(p.secret.Kind().String()),
+			Why: protocol.BlackoutPassword, Secret: p.secret.Kind(),
 			SinceMs: now.Sub(p.secret.Since()).Milliseconds(), Unattended: p.o.agents.Session.Unattended(),
 		}
 	}
@@ -350,16 +350,16 @@ func (p *privacy) fieldRow() int {
 
 // lingers reports whether a prompt is over, but agents may not type yet: the program may ask again.
 func (p *privacy) lingers(now time.Time) bool {
-	if p.secret.Kind() == secretprompt.Off {
+	if p.secret.Kind() == protocol.SecretNone {
 		return false
 	}
 	p.look(now)
-	return p.secret.Kind() != secretprompt.Off && !p.secret.Holds()
+	return p.secret.Kind() != protocol.SecretNone && !p.secret.Holds()
 }
 
 // next is when the next look is due though nothing happens. A session that nobody drives and nobody can look at has none.
 func (p *privacy) next() (at time.Time, ok bool) {
-	off := p.secret.Kind() == secretprompt.Off
+	off := p.secret.Kind() == protocol.SecretNone
 	if !p.o.agents.Session.Driven() && (!p.reached.Load() || off) || off && p.o.agents.Session.Resting() {
 		return time.Time{}, false
 	}

@@ -85,7 +85,7 @@ func TestR24OutputGoesOnAtAHardPrompt(t *testing.T) {
 	s := newStage(t, 40, 6)
 	s.line = noEcho
 	s.prints("Password: ")
-	require.Equal(t, secretprompt.Hard, s.privacy.secret.Kind())
+	require.Equal(t, protocol.SecretHard, s.privacy.secret.Kind())
 	require.Equal(t, [2]int{0, 10}, s.cursor())
 	s.types("\r\n")
 	s.prints("Sorry.\r\nPass", "word: ")
@@ -228,7 +228,7 @@ func TestR25ADismissedPromptIsShown(t *testing.T) {
 	require.NoError(t, s.Bars(s.now))
 	s.prints("\r\ntoken: ")
 	require.Error(t, s.Bars(s.now), "the next one is another")
-	require.Equal(t, []prompt{{secretprompt.Soft, false}, {secretprompt.Off, true}, {secretprompt.Soft, false}}, s.asked)
+	require.Equal(t, []prompt{{protocol.SecretSoft, false}, {protocol.SecretNone, true}, {protocol.SecretSoft, false}}, s.asked)
 }
 
 func TestR23WhoHearsOfAPrompt(t *testing.T) {
@@ -240,15 +240,15 @@ func TestR23WhoHearsOfAPrompt(t *testing.T) {
 	s.passes(secretprompt.Linger - time.Millisecond)
 	require.Len(t, s.asked, 1)
 	s.passes(time.Millisecond)
-	require.Equal(t, []prompt{{secretprompt.Hard, false}, {secretprompt.Off, false}}, s.asked)
+	require.Equal(t, []prompt{{protocol.SecretHard, false}, {protocol.SecretNone, false}}, s.asked)
 	require.Equal(t, []protocol.Blackout{
 		{On: true, Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}, {Why: protocol.BlackoutPassword},
 	}, s.said)
 
 	s.privacy.spot(s.now) // the pump saw one that is over already
-	require.Equal(t, prompt{secretprompt.Hard, false}, s.asked[len(s.asked)-1])
+	require.Equal(t, prompt{protocol.SecretHard, false}, s.asked[len(s.asked)-1])
 	s.passes(secretprompt.Linger)
-	require.Equal(t, prompt{secretprompt.Off, false}, s.asked[len(s.asked)-1], "so that it hears of the end")
+	require.Equal(t, prompt{protocol.SecretNone, false}, s.asked[len(s.asked)-1], "so that it hears of the end")
 }
 
 func TestAPromptEndsWithTheProgram(t *testing.T) {
@@ -428,7 +428,7 @@ func TestR23AFormerPromptLingers(t *testing.T) {
 	require.Empty(t, s.view().Waiting(s.now))
 	s.now = s.now.Add(secretprompt.Linger)
 	require.False(t, s.privacy.lingers(s.now))
-	require.Equal(t, secretprompt.Off, s.privacy.told.kind, "and the others know")
+	require.Equal(t, protocol.SecretNone, s.privacy.told.kind, "and the others know")
 }
 
 // R78: a prompt that nothing tells but the signs for the keys. What was there of them when it was found goes too.

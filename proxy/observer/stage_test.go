@@ -99,7 +99,7 @@ func (o stagedSession) Blackout(on bool, why string, secret protocol.SecretPromp
 	o.s.said = append(o.s.said, protocol.Blackout{On: on, Why: why, Secret: secret})
 }
 
-func (o stagedSession) SecretPrompt(kind secretprompt.Kind, dismissed bool) {
+func (o stagedSession) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
 	o.s.asked = append(o.s.asked, prompt{kind, dismissed})
 }
 

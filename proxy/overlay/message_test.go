@@ -115,7 +115,7 @@ func TestR46AMessageCoversNoQuestion(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, state := range map[protocol.Waiting]control.State{
 		protocol.WaitsForAnswer: {Phase: control.Asked, Agent: ada, Reason: "please"},
-		protocol.WaitsForSecret: {Phase: control.Granted, Agent: ada, Secret: control.HardSecret},
+		protocol.WaitsForSecret: {Phase: control.Granted, Agent: ada, Secret: protocol.SecretHard},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := listening(t)

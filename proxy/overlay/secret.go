@@ -3,6 +3,7 @@ package overlay
 import (
 	"time"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
 )
@@ -14,7 +15,7 @@ const company = time.Minute
 func (s *Status) Attended() {
 	s.mu.Lock()
 	now := time.Now()
-	news := s.state.Secret != control.NoSecret && !s.guarding(now)
+	news := s.state.Secret != protocol.SecretNone && !s.guarding(now)
 	s.seen = now
 	s.mu.Unlock()
 	if news {
@@ -25,7 +26,7 @@ func (s *Status) Attended() {
 // guarding reports whether the user is to know that a prompt for a secret keeps agents away: where there are none, there
 // is nothing to say.
 func (s *Status) guarding(now time.Time) bool {
-	if s.state.Secret == control.NoSecret {
+	if s.state.Secret == protocol.SecretNone {
 		return false
 	}
 	return s.state.Phase != control.Observing || s.rung || now.Sub(s.seen) < company
@@ -45,7 +46,7 @@ func (s *Status) dismissal() string {
 	switch {
 	case !s.state.Dismissible:
 		return ""
-	case s.state.Secret == control.HardSecret:
+	case s.state.Secret == protocol.SecretHard:
 		return "Ctrl+G lets " + s.state.Agent.Name + " answer"
 	}
 	return "Ctrl+G: this is no password"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -17,7 +18,7 @@ func newStatus() *Status {
 func TestR25TheUserIsTold(t *testing.T) {
 	now := time.Now()
 	s := newStatus()
-	prompt := control.State{Secret: control.HardSecret}
+	prompt := control.State{Secret: protocol.SecretHard}
 	s.Show(prompt)
 	line, title, ring, question := s.compose(now, 100, 24, "")
 	require.Empty(t, line)
@@ -36,14 +37,14 @@ func TestR25TheUserIsTold(t *testing.T) {
 	s.Show(control.State{})
 	_, title, _, _ = s.compose(now, 100, 24, "")
 	require.Equal(t, "[observed] bash", title)
-	prompt = control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}, Secret: control.HardSecret, Dismissible: true, Question: 1}
+	prompt = control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}, Secret: protocol.SecretHard, Dismissible: true, Question: 1}
 	s.Show(prompt)
 	line, _, ring, question = s.compose(now.Add(2*company), 100, 24, "")
 	require.Contains(t, line, "claude's input is blocked")
 	require.Contains(t, line, "Ctrl+G lets claude answer")
 	require.True(t, ring && question != 0)
 
-	prompt.Secret = control.SoftSecret
+	prompt.Secret = protocol.SecretSoft
 	s.Show(prompt)
 	line, _, _, _ = s.compose(now, 100, 24, "")
 	require.Contains(t, line, "Ctrl+G: this is no password")

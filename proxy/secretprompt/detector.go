@@ -11,23 +11,14 @@
 // terminal, the processes or the clock.
 package secretprompt
 
-import "time"
+import (
+	"time"
+
+	"terminalproxy/protocol"
+)
 
 // Linger is how long a prompt counts after its condition has ended: programs ask twice, and turn echo on in between.
 const Linger = 300 * time.Millisecond
-
-// Kind says how sure the detector is, from not at all to certain.
-type Kind uint8
-
-// The kinds.
-const (
-	Off Kind = iota
-	Soft
-	Hard
-)
-
-// String is the kind as the wire has it, "" for Off.
-func (k Kind) String() string { return [...]string{Off: "", Soft: "soft", Hard: "hard"}[k] }
 
 // Line is the part of the terminal's line settings that matters (termios(3)).
 type Line struct {
@@ -70,7 +61,7 @@ type Facts struct {
 
 // Detector keeps the decision from one look to the next. The zero Detector is off.
 type Detector struct {
-	kind      Kind
+	kind      protocol.SecretPrompt
 	since     time.Time
 	ends      time.Time // when it goes off, zero while its condition holds
 	dismissed bool
@@ -79,36 +70,36 @@ type Detector struct {
 
 // See takes a look and reports the kind from now on. It is to be called before anything is shown to agents or typed by
 // them, after output, and at [Detector.Next].
-func (d *Detector) See(now time.Time, f Facts) Kind {
+func (d *Detector) See(now time.Time, f Facts) protocol.SecretPrompt {
 	kind := Judge(f)
-	if d.dismissed && (kind == Off || f.Place != d.place) {
+	if d.dismissed && (kind == protocol.SecretNone || f.Place != d.place) {
 		d.dismissed = false
 	}
 	switch {
 	case d.dismissed:
-		d.kind = Off
-	case kind != Off:
+		d.kind = protocol.SecretNone
+	case kind != protocol.SecretNone:
 		d.begin(now, kind)
-	case d.kind == Off:
+	case d.kind == protocol.SecretNone:
 	case d.ends.IsZero():
 		d.ends = now.Add(Linger)
 	case !now.Before(d.ends):
-		d.kind = Off
+		d.kind = protocol.SecretNone
 	}
 	return d.kind
 }
 
-// Spot says that somebody else saw a prompt of this kind, which may be over already.
-func (d *Detector) Spot(now time.Time, kind Kind) {
-	if d.dismissed || kind == Off {
+// Spot says that somebody else saw a hard prompt, which may be over already.
+func (d *Detector) Spot(now time.Time) {
+	if d.dismissed {
 		return
 	}
-	d.begin(now, max(kind, d.kind))
+	d.begin(now, protocol.SecretHard)
 	d.ends = now.Add(Linger)
 }
 
-func (d *Detector) begin(now time.Time, kind Kind) {
-	if d.kind == Off {
+func (d *Detector) begin(now time.Time, kind protocol.SecretPrompt) {
+	if d.kind == protocol.SecretNone {
 		d.since = now
 	}
 	d.kind, d.ends = kind, time.Time{}
@@ -116,8 +107,8 @@ func (d *Detector) begin(now time.Time, kind Kind) {
 
 // Dismiss turns the detector off for the prompt at place: the user says that it is none, or that an agent may answer it.
 func (d *Detector) Dismiss(place Place) {
-	if d.kind != Off {
-		d.kind, d.dismissed, d.place = Off, true, place
+	if d.kind != protocol.SecretNone {
+		d.kind, d.dismissed, d.place = protocol.SecretNone, true, place
 	}
 }
 
@@ -125,13 +116,15 @@ func (d *Detector) Dismiss(place Place) {
 func (d *Detector) Dismissed() bool { return d.dismissed }
 
 // Kind is the present decision.
-func (d *Detector) Kind() Kind { return d.kind }
+func (d *Detector) Kind() protocol.SecretPrompt { return d.kind }
 
 // Holds reports whether a prompt counts and its condition held at the last look.
-func (d *Detector) Holds() bool { return d.kind != Off && d.ends.IsZero() }
+func (d *Detector) Holds() bool { return d.kind != protocol.SecretNone && d.ends.IsZero() }
 
 // Since is when the present prompt was found.
 func (d *Detector) Since() time.Time { return d.since }
 
 // Next is when the prompt stops counting by itself unless something happens; false when only another look can say.
-func (d *Detector) Next() (time.Time, bool) { return d.ends, d.kind != Off && !d.ends.IsZero() }
+func (d *Detector) Next() (time.Time, bool) {
+	return d.ends, d.kind != protocol.SecretNone && !d.ends.IsZero()
+}

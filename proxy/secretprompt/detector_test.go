@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/secretprompt"
 )
 
@@ -22,17 +23,17 @@ func TestR21HardPrompts(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		f    secretprompt.Facts
-		want secretprompt.Kind
+		want protocol.SecretPrompt
 	}{
-		{"a shell's command runs", secretprompt.Facts{Known: true, Line: cooked}, secretprompt.Off},
-		{"sudo, passwd, ssh, getpass, read -s", secretprompt.Facts{Known: true, Line: noEcho}, secretprompt.Hard},
-		{"sudo-rs", secretprompt.Facts{Known: true, Line: sudoRS}, secretprompt.Hard},
-		{"its words do not matter", secretprompt.Facts{Known: true, Line: noEcho, Left: "vim "}, secretprompt.Hard},
-		{"an editor", secretprompt.Facts{Known: true, Line: raw, Left: "some text"}, secretprompt.Off},
-		{"the program has ended", secretprompt.Facts{Line: noEcho}, secretprompt.Off},
-		{"input from a pipe", secretprompt.Facts{Known: true, Line: noEcho, Mute: true}, secretprompt.Off},
-		{"input from a pipe, a prompt", secretprompt.Facts{Known: true, Line: noEcho, Mute: true, Left: "Password: "}, secretprompt.Soft},
-		{"input from a pipe, sudo-rs", secretprompt.Facts{Known: true, Line: sudoRS, Mute: true}, secretprompt.Hard},
+		{"a shell's command runs", secretprompt.Facts{Known: true, Line: cooked}, protocol.SecretNone},
+		{"sudo, passwd, ssh, getpass, read -s", secretprompt.Facts{Known: true, Line: noEcho}, protocol.SecretHard},
+		{"sudo-rs", secretprompt.Facts{Known: true, Line: sudoRS}, protocol.SecretHard},
+		{"its words do not matter", secretprompt.Facts{Known: true, Line: noEcho, Left: "vim "}, protocol.SecretHard},
+		{"an editor", secretprompt.Facts{Known: true, Line: raw, Left: "some text"}, protocol.SecretNone},
+		{"the program has ended", secretprompt.Facts{Line: noEcho}, protocol.SecretNone},
+		{"input from a pipe", secretprompt.Facts{Known: true, Line: noEcho, Mute: true}, protocol.SecretNone},
+		{"input from a pipe, a prompt", secretprompt.Facts{Known: true, Line: noEcho, Mute: true, Left: "Password: "}, protocol.SecretSoft},
+		{"input from a pipe, sudo-rs", secretprompt.Facts{Known: true, Line: sudoRS, Mute: true}, protocol.SecretHard},
 	} {
 		require.Equal(t, c.want, secretprompt.Judge(c.f), c.name)
 	}
@@ -45,24 +46,24 @@ func TestR22SoftPrompts(t *testing.T) {
 		program     string
 		runs        string
 		paste       bool
-		want        secretprompt.Kind
+		want        protocol.SecretPrompt
 	}{
-		{name: "ssh", left: "ada@host's password: ", program: "ssh", want: secretprompt.Soft},
-		{name: "ssh, keyboard interactive", left: "(ada@host) Password:", want: secretprompt.Soft},
-		{name: "a key", left: "Enter passphrase for key '/home/ada/.ssh/id_ed25519': ", want: secretprompt.Soft},
-		{name: "sudo on another machine", left: "[sudo] password for ada: ", program: "ssh", want: secretprompt.Soft},
-		{name: "pwfeedback", left: "[sudo] password for ada: ****", program: "sudo", want: secretprompt.Soft},
-		{name: "bullets", left: "Password: •••", want: secretprompt.Soft},
-		{name: "one-time code", left: "TOTP: ", want: secretprompt.Soft},
-		{name: "pin", left: "Enter PIN for authenticator:", want: secretprompt.Soft},
-		{name: "api token", left: "Paste your API token here:  ", want: secretprompt.Soft},
-		{name: "mosh, in capitals", left: "PASSWORD:", want: secretprompt.Soft},
-		{name: "pinentry under git", left: "│ Passphrase: ", right: "_____________ │", program: "git", want: secretprompt.Soft},
-		{name: "pinentry, typed into", left: "│ Passphrase: ***", right: "__________ │", program: "git", want: secretprompt.Soft},
-		{name: "pinentry by name", left: "something", program: "pinentry-curses", want: secretprompt.Soft},
-		{name: "systemd-ask-password by name", left: "🔐 Key: (press TAB for no echo) ", program: "systemd-ask-pas", want: secretprompt.Soft},
-		{name: "sudo by name", left: "Kennwort für ada? ", program: "sudo", want: secretprompt.Soft},
-		{name: "fish read --silent", left: "Password: ", program: "fish", paste: true, want: secretprompt.Soft},
+		{name: "ssh", left: "ada@host's password: ", program: "ssh", want: protocol.SecretSoft},
+		{name: "ssh, keyboard interactive", left: "(ada@host) Password:", want: protocol.SecretSoft},
+		{name: "a key", left: "Enter passphrase for key '/home/ada/.ssh/id_ed25519': ", want: protocol.SecretSoft},
+		{name: "sudo on another machine", left: "[sudo] password for ada: ", program: "ssh", want: protocol.SecretSoft},
+		{name: "pwfeedback", left: "[sudo] password for ada: ****", program: "sudo", want: protocol.SecretSoft},
+		{name: "bullets", left: "Password: •••", want: protocol.SecretSoft},
+		{name: "one-time code", left: "TOTP: ", want: protocol.SecretSoft},
+		{name: "pin", left: "Enter PIN for authenticator:", want: protocol.SecretSoft},
+		{name: "api token", left: "Paste your API token here:  ", want: protocol.SecretSoft},
+		{name: "mosh, in capitals", left: "PASSWORD:", want: protocol.SecretSoft},
+		{name: "pinentry under git", left: "│ Passphrase: ", right: "_____________ │", program: "git", want: protocol.SecretSoft},
+		{name: "pinentry, typed into", left: "│ Passphrase: ***", right: "__________ │", program: "git", want: protocol.SecretSoft},
+		{name: "pinentry by name", left: "something", program: "pinentry-curses", want: protocol.SecretSoft},
+		{name: "systemd-ask-password by name", left: "🔐 Key: (press TAB for no echo) ", program: "systemd-ask-pas", want: protocol.SecretSoft},
+		{name: "sudo by name", left: "Kennwort für ada? ", program: "sudo", want: protocol.SecretSoft},
+		{name: "fish read --silent", left: "Password: ", program: "fish", paste: true, want: protocol.SecretSoft},
 
 		{name: "vim on password:", left: "password:", program: "vim", paste: true},
 		{name: "vi without pastes", left: "password:", program: "vi"},
@@ -82,7 +83,7 @@ func TestR22SoftPrompts(t *testing.T) {
 		{name: "python's prompt", left: ">>> token:"},
 		{name: "sudo runs a shell", left: "# ", program: "sudo", runs: "bash"},
 		{name: "sudo runs an editor", left: "password:", program: "sudo", runs: "vim"},
-		{name: "sudo in sudo asks", left: "Kennwort? ", program: "sudo", runs: "su", want: secretprompt.Soft},
+		{name: "sudo in sudo asks", left: "Kennwort? ", program: "sudo", runs: "su", want: protocol.SecretSoft},
 		{name: "gpg --edit-key", left: "gpg> ", program: "gpg", paste: true},
 		{name: "nothing", program: "top"},
 	} {
@@ -120,24 +121,24 @@ func TestR23AFormerPromptLingers(t *testing.T) {
 	t0 := time.Unix(100, 0)
 	on, off := secretprompt.Facts{Known: true, Line: noEcho}, secretprompt.Facts{Known: true, Line: cooked}
 	var g secretprompt.Detector
-	require.Equal(t, secretprompt.Off, g.See(t0, off))
+	require.Equal(t, protocol.SecretNone, g.See(t0, off))
 	_, waits := g.Next()
 	require.False(t, waits)
-	require.Equal(t, secretprompt.Hard, g.See(t0, on))
+	require.Equal(t, protocol.SecretHard, g.See(t0, on))
 	require.Equal(t, t0, g.Since())
 	require.True(t, g.Holds())
-	require.Equal(t, secretprompt.Hard, g.See(t0.Add(time.Second), off), "it has ended just now")
+	require.Equal(t, protocol.SecretHard, g.See(t0.Add(time.Second), off), "it has ended just now")
 	require.False(t, g.Holds())
 	at, waits := g.Next()
 	require.True(t, waits)
 	require.Equal(t, t0.Add(time.Second+secretprompt.Linger), at)
-	require.Equal(t, secretprompt.Hard, g.See(at.Add(-1), off))
-	require.Equal(t, secretprompt.Hard, g.See(at.Add(-1), on), "asked again")
-	require.Equal(t, secretprompt.Hard, g.See(at.Add(time.Hour), on))
+	require.Equal(t, protocol.SecretHard, g.See(at.Add(-1), off))
+	require.Equal(t, protocol.SecretHard, g.See(at.Add(-1), on), "asked again")
+	require.Equal(t, protocol.SecretHard, g.See(at.Add(time.Hour), on))
 	require.Equal(t, t0, g.Since(), "still the first time")
-	require.Equal(t, secretprompt.Hard, g.See(at.Add(2*time.Hour), off))
-	require.Equal(t, secretprompt.Off, g.See(at.Add(2*time.Hour+secretprompt.Linger), off))
-	require.Equal(t, secretprompt.Hard, g.See(at.Add(3*time.Hour), on))
+	require.Equal(t, protocol.SecretHard, g.See(at.Add(2*time.Hour), off))
+	require.Equal(t, protocol.SecretNone, g.See(at.Add(2*time.Hour+secretprompt.Linger), off))
+	require.Equal(t, protocol.SecretHard, g.See(at.Add(3*time.Hour), on))
 	require.Equal(t, at.Add(3*time.Hour), g.Since())
 }
 
@@ -149,30 +150,24 @@ func TestR25DismissedForThisPromptOnly(t *testing.T) {
 	}
 	var g secretprompt.Detector
 	g.Dismiss(line(5))
-	require.Equal(t, secretprompt.Hard, g.See(now, ask(5)), "there was nothing to dismiss yet")
+	require.Equal(t, protocol.SecretHard, g.See(now, ask(5)), "there was nothing to dismiss yet")
 	g.Dismiss(line(5))
-	require.Equal(t, secretprompt.Off, g.Kind())
-	require.Equal(t, secretprompt.Off, g.See(now, ask(5)))
-	g.Spot(now, secretprompt.Hard)
-	require.Equal(t, secretprompt.Off, g.Kind(), "nor does anybody else's look count")
-	require.Equal(t, secretprompt.Hard, g.See(now, ask(6)), "it asks again on the next line")
+	require.Equal(t, protocol.SecretNone, g.Kind())
+	require.Equal(t, protocol.SecretNone, g.See(now, ask(5)))
+	g.Spot(now)
+	require.Equal(t, protocol.SecretNone, g.Kind(), "nor does anybody else's look count")
+	require.Equal(t, protocol.SecretHard, g.See(now, ask(6)), "it asks again on the next line")
 	g.Dismiss(line(6))
-	require.Equal(t, secretprompt.Off, g.See(now, secretprompt.Facts{Known: true, Line: cooked, Place: line(6)}))
-	require.Equal(t, secretprompt.Hard, g.See(now, ask(6)), "it had ended in between")
+	require.Equal(t, protocol.SecretNone, g.See(now, secretprompt.Facts{Known: true, Line: cooked, Place: line(6)}))
+	require.Equal(t, protocol.SecretHard, g.See(now, ask(6)), "it had ended in between")
 }
 
 func TestSpotKeepsAPromptForAWhile(t *testing.T) {
 	now := time.Unix(100, 0)
 	var g secretprompt.Detector
-	g.Spot(now, secretprompt.Off)
-	require.Equal(t, secretprompt.Off, g.Kind())
-	g.Spot(now, secretprompt.Hard)
-	require.Equal(t, secretprompt.Hard, g.See(now, secretprompt.Facts{Known: true, Line: cooked}))
-	require.Equal(t, secretprompt.Off, g.See(now.Add(secretprompt.Linger), secretprompt.Facts{Known: true, Line: cooked}))
-}
-
-func TestKindWords(t *testing.T) {
-	require.Equal(t, []string{"", "soft", "hard"}, []string{secretprompt.Off.String(), secretprompt.Soft.String(), secretprompt.Hard.String()})
+	g.Spot(now)
+	require.Equal(t, protocol.SecretHard, g.See(now, secretprompt.Facts{Known: true, Line: cooked}))
+	require.Equal(t, protocol.SecretNone, g.See(now.Add(secretprompt.Linger), secretprompt.Facts{Known: true, Line: cooked}))
 }
 
 func FuzzJudge(f *testing.F) {
@@ -185,10 +180,10 @@ func FuzzJudge(f *testing.F) {
 		}
 		kind := secretprompt.Judge(facts)
 		if facts.Line.Echo {
-			require.Equal(t, secretprompt.Off, kind)
+			require.Equal(t, protocol.SecretNone, kind)
 		}
 		if facts.Line.EchoNewline && !facts.Line.Echo {
-			require.Equal(t, secretprompt.Hard, kind)
+			require.Equal(t, protocol.SecretHard, kind)
 		}
 		at := secretprompt.Field(left)
 		require.True(t, 0 <= at && at <= len(left))

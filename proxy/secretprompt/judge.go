@@ -7,20 +7,22 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"terminalproxy/protocol"
 )
 
 // Judge says what the facts of one moment look like.
-func Judge(f Facts) Kind {
+func Judge(f Facts) protocol.SecretPrompt {
 	l := f.Line
 	switch {
 	case !f.Known || l.Echo:
-		return Off
+		return protocol.SecretNone
 	case l.EchoNewline, l.Canonical && !f.Mute:
-		return Hard
+		return protocol.SecretHard
 	case asks(f):
-		return Soft
+		return protocol.SecretSoft
 	}
-	return Off
+	return protocol.SecretNone
 }
 
 // asks reports whether a program that reads raw keys looks like one that asks for a secret.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/secretprompt"
 )
 
@@ -198,20 +199,20 @@ func TestR78WordsAndForms(t *testing.T) {
 	for _, left := range []string{"Spinner: ", "Name: ", "$ grep Kennwort:", "Kennwort: geheim"} {
 		require.False(t, secretprompt.Prompt(left, ""), left)
 	}
-	form := func(args ...string) secretprompt.Kind {
+	form := func(args ...string) protocol.SecretPrompt {
 		return secretprompt.Judge(secretprompt.Facts{
 			Known: true, Line: raw, Left: "│ ", Foreground: programs("sh", args[0]), Arguments: func() []string { return args },
 		})
 	}
-	require.Equal(t, secretprompt.Soft, form("dialog", "--title", "x", "--passwordbox", "Geheim", "10", "40"))
-	require.Equal(t, secretprompt.Soft, form("whiptail", "--passwordbox", "Geheim", "10", "40"))
-	require.Equal(t, secretprompt.Soft, form("gum", "input", "--password"))
-	require.Equal(t, secretprompt.Off, form("dialog", "--inputbox", "password", "10", "40"))
-	require.Equal(t, secretprompt.Off, form("mysql", "--password"))
+	require.Equal(t, protocol.SecretSoft, form("dialog", "--title", "x", "--passwordbox", "Geheim", "10", "40"))
+	require.Equal(t, protocol.SecretSoft, form("whiptail", "--passwordbox", "Geheim", "10", "40"))
+	require.Equal(t, protocol.SecretSoft, form("gum", "input", "--password"))
+	require.Equal(t, protocol.SecretNone, form("dialog", "--inputbox", "password", "10", "40"))
+	require.Equal(t, protocol.SecretNone, form("mysql", "--password"))
 	masked := secretprompt.Facts{Known: true, Line: raw, Masked: true, Paste: true, Foreground: programs("vim")}
-	require.Equal(t, secretprompt.Soft, secretprompt.Judge(masked), "whatever asks")
+	require.Equal(t, protocol.SecretSoft, secretprompt.Judge(masked), "whatever asks")
 	masked.Line = cooked
-	require.Equal(t, secretprompt.Off, secretprompt.Judge(masked))
+	require.Equal(t, protocol.SecretNone, secretprompt.Judge(masked))
 }
 
 // FuzzMasks: whatever happens, there is no prompt while nobody types.
