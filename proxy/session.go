@@ -377,7 +377,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.link = link.New(conf)
 	s.requests = requests.New(s.requestsConfig(agent))
 	s.detector.write = func(u keys.Unit) ([]byte, bool) { return s.requests.Compose(u, s.detector.InPaste()) }
-	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) == control.Take }
+	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) }
 }
 
 // answerQueries looks after the program's questions to its terminal: the user's terminal answers while there is one, else

@@ -11,7 +11,6 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/sleep"
 )
 
@@ -67,19 +66,14 @@ func (a *Authority) Key(now time.Time) {
 	a.session.Typed()
 }
 
-// ReclaimKey tells control that the user pressed the key that takes the keyboard back.
-func (a *Authority) ReclaimKey(now time.Time) input.Verdict {
-	return verdict(a.Machine.ReclaimKey(now))
-}
-
 // Confirm tells control that the user pressed the key that gives it, or dismisses a prompt for a secret. It is Key when it
 // turns out to be the program's.
-func (a *Authority) Confirm(now time.Time) input.Verdict {
+func (a *Authority) Confirm(now time.Time) (took bool) {
 	a.woken(now)
 	a.LookFront()
 	asked, occupied := a.Secret() != protocol.SecretNone, a.Occupied()
-	act := a.Machine.Confirm(now)
-	if act == control.Pass {
+	took = a.Machine.Confirm(now)
+	if !took {
 		a.session.Typed()
 	}
 	if asked && a.Secret() == protocol.SecretNone {
@@ -88,7 +82,7 @@ func (a *Authority) Confirm(now time.Time) input.Verdict {
 	if occupied && !a.Occupied() {
 		a.session.LineShared()
 	}
-	return verdict(act)
+	return took
 }
 
 // Request takes an agent's question. It, Give, Admit and Tick look which program has the terminal where grants are for one of them, and whether the computer
@@ -156,18 +150,6 @@ func (a *Authority) LookFront() {
 // Left is how many bytes were not submitted when control ended last.
 func (a *Authority) Left() int { return a.left }
 
-// Driven reports whether an agent has control, and Sought whether one has it or asks for it.
-func (a *Authority) Driven() bool { return a.Phase() == control.Granted }
-
-// Sought is described with Driven.
-func (a *Authority) Sought() bool { return a.Phase() != control.Observing }
-
-// Decision is what the user decided about an input that was put to them, once.
-func (a *Authority) Decision() input.Decision { return input.Decision(a.Machine.Decision()) } // both count alike
-
-// Overrun ends control because the user's own input can no longer be held.
-func (a *Authority) Overrun(now time.Time) { a.End(now, control.Reclaimed) }
-
 // Settle publishes what changed, after the pump's queue is clean. The state comes first: an agent that hears of its grant types at
 // once, and what it types is looked at by the newest state.
 func (a *Authority) Settle(now time.Time, dropped, unsubmitted int) {
@@ -185,11 +167,4 @@ func (a *Authority) Settle(now time.Time, dropped, unsubmitted int) {
 	if differs {
 		a.session.StateChanged(s)
 	}
-}
-
-func verdict(a control.Act) input.Verdict {
-	if a == control.Pass {
-		return input.Pass
-	}
-	return input.Take
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/control"
-	"terminalproxy/proxy/input"
 )
 
 // stagedSession is a session around an authority.
@@ -50,7 +49,7 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: control.Drive}))
 	a.Shown(now)
 	now = now.Add(time.Second)
-	require.Equal(t, input.Take, a.Confirm(now))
+	require.True(t, a.Confirm(now))
 	a.Settle(now, 0, 0)
 	s.heard()
 	return a, now
@@ -67,7 +66,7 @@ func TestR26APromptThatNobodyAnnouncedStopsInput(t *testing.T) {
 	require.Equal(t, []string{"secret seen"}, s.heard())
 	require.ErrorIs(t, a.Barred(), control.ErrSecret)
 	a.Shown(now)
-	require.Equal(t, input.Take, a.Confirm(now.Add(time.Second)))
+	require.True(t, a.Confirm(now.Add(time.Second)))
 	require.Equal(t, []string{"secret dismissed"}, s.heard())
 	require.NoError(t, a.Admit(now.Add(time.Second), "a", a.Epoch()))
 }
@@ -98,7 +97,7 @@ func TestTheUsersKeysAreTold(t *testing.T) {
 	now = now.Add(time.Minute)
 	a.Occupy(now, "ls")
 	a.Shown(now)
-	require.Equal(t, input.Take, a.Confirm(now.Add(time.Second)))
+	require.True(t, a.Confirm(now.Add(time.Second)))
 	require.Equal(t, []string{"line shared"}, s.heard())
 	a.Key(now.Add(2 * time.Second))
 	require.Equal(t, []string{"typed"}, s.heard())
@@ -106,7 +105,7 @@ func TestTheUsersKeysAreTold(t *testing.T) {
 	a.Settle(now.Add(3*time.Second), 2, 5)
 	require.Equal(t, []string{"control", "state"}, s.heard())
 	require.Equal(t, 5, a.Left())
-	require.Equal(t, input.Pass, a.Confirm(now.Add(time.Minute)))
+	require.False(t, a.Confirm(now.Add(time.Minute)))
 	require.Equal(t, []string{"typed"}, s.heard(), "the key is the program's")
 }
 
@@ -126,7 +125,7 @@ func TestR70AWokenComputerWritesNothing(t *testing.T) {
 		slept += time.Hour // while nobody asked: that is no grant's time
 		require.NoError(t, a.Request(now, ask))
 		a.Shown(now)
-		require.Equal(t, input.Take, a.Confirm(now.Add(time.Second)))
+		require.True(t, a.Confirm(now.Add(time.Second)))
 		require.NoError(t, a.Admit(now.Add(time.Minute), "a", a.Epoch()))
 		return a
 	}

@@ -44,19 +44,19 @@ func (m *Machine) Hide(now time.Time, on bool) bool {
 
 // Choose tells the machine that the user pressed the key of a letter: in the menu h hides the screen, or shows it again, and x
 // mutes the last agent, or lets it speak again. Anything else is the program's, and [Machine.Key] is to be told.
-func (m *Machine) Choose(now time.Time, letter byte) Act {
+func (m *Machine) Choose(now time.Time, letter byte) (took bool) {
 	m.Tick(now)
 	switch {
 	case m.menu.IsZero() || !m.answerable(now):
-		return Pass
+		return false
 	case letter == 'h':
 		m.Hide(now, !m.hidden)
 	case letter != 'x' || !m.toggle():
-		return Pass
+		return false
 	}
 	m.typed = now
 	m.closeMenu(now)
-	return Take
+	return true
 }
 
 // Secret is the prompt for a secret that stands now and that the user has not dismissed.

@@ -178,7 +178,8 @@ type Machine struct {
 	program  Front // the grant is for
 	message  Message
 	held     Held
-	decision Decision  // on what was held last, until somebody asks for it
+	decided  bool      // on what was held last, until somebody asks for it
+	let      bool      // how
 	occupied bool      // the agent's input waits for the user's line
 	line     string    // what stands there
 	took     Mute      // what the user took last of what the menu offers about an agent
@@ -192,15 +193,6 @@ func New(conf Config) *Machine {
 	m.pregrantFor = m.said()
 	return m
 }
-
-// Act says what becomes of a key of the user's.
-type Act uint8
-
-// The acts.
-const (
-	Pass Act = iota // the key is the program's
-	Take            // the key was for the proxy
-)
 
 // State is the machine's state at now.
 func (m *Machine) State(now time.Time) State {
@@ -223,6 +215,12 @@ func (m *Machine) LastEnd() Event { return m.lastEnd }
 
 // Phase is the present phase.
 func (m *Machine) Phase() Phase { return m.phase }
+
+// Driven reports whether an agent has control, and Sought whether one has it or asks for it.
+func (m *Machine) Driven() bool { return m.phase == Granted }
+
+// Sought is described with Driven.
+func (m *Machine) Sought() bool { return m.phase != Observing }
 
 // TakeEvents is what happened since the last call.
 func (m *Machine) TakeEvents() []Event {
@@ -312,14 +310,14 @@ func (m *Machine) endBy(now time.Time, why Reason, by string) {
 	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
 	m.until, m.yield, m.absent, m.own = time.Time{}, time.Time{}, time.Time{}, false
 	m.occupied, m.line = false, ""
-	m.held, m.decision = Held{}, Undecided
+	m.held, m.decided, m.let = Held{}, false, false
 	m.ask(now)
 	m.swallow = now.Add(SwallowFor)
 }
 
 // ReclaimKey tells the machine that the user pressed the reclaim key. Whatever the phase, an agent that drives or asks has
-// lost the keyboard when it returns.
-func (m *Machine) ReclaimKey(now time.Time) Act {
+// lost the keyboard when it returns. Here as elsewhere, took says that the key was for the proxy; else it is the program's.
+func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 	m.Tick(now)
 	composing := m.message.Open
 	m.message = Message{}
@@ -340,14 +338,14 @@ func (m *Machine) ReclaimKey(now time.Time) Act {
 		m.ask(now)
 	case m.answerable(now):
 		m.closeMenu(now)
-		return Pass
+		return false
 	}
-	return Take
+	return true
 }
 
 // Confirm tells the machine that the user pressed the key that gives control. It is the program's key unless a question
 // has been on the screen long enough.
-func (m *Machine) Confirm(now time.Time) Act {
+func (m *Machine) Confirm(now time.Time) (took bool) {
 	m.Tick(now)
 	switch {
 	case m.repeats(now):
@@ -359,7 +357,7 @@ func (m *Machine) Confirm(now time.Time) Act {
 		m.closeMenu(now)
 		m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = Drive, RemoteGrant{}, now.Add(PregrantFor), m.most()
 	case m.holding() && m.answerable(now):
-		m.decide(now, Allowed)
+		m.decide(now, true)
 		m.answered(now)
 	case m.occupied && m.answerable(now):
 		m.occupied, m.line, m.shown = false, "", time.Time{}
@@ -374,9 +372,9 @@ func (m *Machine) Confirm(now time.Time) Act {
 		// As above. A prompt that is not drawn, since no agent is there, is no question: the key is the program's.
 	default:
 		m.Key(now)
-		return Pass
+		return false
 	}
-	return Take
+	return true
 }
 
 // Key tells the machine that the user typed something for the program: the menu closes and an agent that drives pauses.
@@ -399,6 +397,9 @@ func (m *Machine) Release(now time.Time, agentID string, why Reason) bool {
 
 // End ends whatever control or request there is.
 func (m *Machine) End(now time.Time, why Reason) { m.end(now, why) }
+
+// Overrun ends control because the user's own input can no longer be held.
+func (m *Machine) Overrun(now time.Time) { m.end(now, Reclaimed) }
 
 // Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant, ErrSecret, ErrHidden or
 // ErrStale.
@@ -433,7 +434,7 @@ func (m *Machine) Tick(now time.Time) {
 	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
 		m.pregrant, m.remote, m.pregrantUntil = NoLevel, RemoteGrant{}, time.Time{}
 	case m.holding() && !now.Before(m.held.Until):
-		m.decide(now, Late)
+		m.decide(now, false)
 	}
 }
 

@@ -101,8 +101,8 @@ var events = map[string]func(*control.Machine) string{
 	"stale":   func(m *control.Machine) string { return outcome(m.Admit(t0, ada.ID, m.Epoch()-1)) },
 }
 
-func act(a control.Act) string {
-	return map[control.Act]string{control.Pass: "pass", control.Take: "take"}[a]
+func act(took bool) string {
+	return map[bool]string{false: "pass", true: "take"}[took]
 }
 
 func outcome(err error) string {
@@ -182,7 +182,7 @@ func TestR5HeldReclaimKey(t *testing.T) {
 	m := granted.reach(t)
 	now := t0
 	for range 60 {
-		require.Equal(t, control.Take, m.ReclaimKey(now))
+		require.True(t, m.ReclaimKey(now))
 		require.Equal(t, "observing", look(m))
 		now = now.Add(time.Second / 30)
 	}
@@ -195,7 +195,7 @@ func TestR5ReclaimKeyAfterEnd(t *testing.T) {
 	for _, why := range []control.Reason{control.Released, control.Expired, control.Exited, control.Link, control.Replaced} {
 		m := granted.reach(t)
 		m.End(t0, why)
-		require.Equal(t, control.Take, m.ReclaimKey(after(5*time.Millisecond)), "reason %d", why)
+		require.True(t, m.ReclaimKey(after(5*time.Millisecond)), "reason %d", why)
 		require.False(t, m.State(t0).Menu)
 	}
 }
@@ -203,7 +203,7 @@ func TestR5ReclaimKeyAfterEnd(t *testing.T) {
 func TestR5ExpiryBeforeReclaimKey(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, For: time.Minute})
 	require.NoError(t, m.Request(t0, request("r", ada)))
-	require.Equal(t, control.Take, m.ReclaimKey(after(time.Minute+5*time.Millisecond)))
+	require.True(t, m.ReclaimKey(after(time.Minute+5*time.Millisecond)))
 	require.Equal(t, "observing", look(m))
 	require.Equal(t, control.Expired, m.LastEnd().Reason, "nobody had told the machine the time before")
 }
@@ -222,7 +222,7 @@ func TestR5Window(t *testing.T) {
 	} {
 		m := granted.reach(t)
 		for _, at := range c.presses {
-			require.Equal(t, control.Take, m.ReclaimKey(after(at)))
+			require.True(t, m.ReclaimKey(after(at)))
 		}
 		require.Equal(t, c.menu, m.State(after(3*time.Second)).Menu, "%v", c.presses)
 	}
@@ -249,7 +249,7 @@ func TestR46TooEarly(t *testing.T) {
 				m.Shown(after(c.shown))
 				m.Shown(after(c.shown + time.Hour)) // drawn again: it has been there all the time
 			}
-			require.Equal(t, control.Take, m.Confirm(after(c.press)))
+			require.True(t, m.Confirm(after(c.press)))
 			require.Equal(t, c.phase, m.Phase())
 		})
 	}
@@ -259,7 +259,7 @@ func TestR46TooEarly(t *testing.T) {
 func TestR46MenuBecomesQuestion(t *testing.T) {
 	m := menu.reach(t)
 	require.NoError(t, m.Request(t0, request("r", ada)))
-	require.Equal(t, control.Take, m.Confirm(after(time.Second)))
+	require.True(t, m.Confirm(after(time.Second)))
 	require.Equal(t, control.Asked, m.Phase())
 	m.Shown(after(time.Second))
 	m.Confirm(after(time.Second + control.DrawnUnawares - 1))
@@ -421,7 +421,7 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		m.Connected(now, agent.ID, r.IntN(2) == 0)
 		return "connected"
 	case 9:
-		return fmt.Sprint("hold ", m.Hold(now, control.Held{Keys: "<Enter>", Until: now.Add(time.Second)}), m.Decision())
+		return fmt.Sprint("hold ", m.Hold(now, control.Held{Keys: "<Enter>", Until: now.Add(time.Second)}), decision(m))
 	case 0:
 		m.ReclaimKey(now)
 		return "reclaim"

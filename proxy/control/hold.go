@@ -25,16 +25,6 @@ type Held struct {
 	Until time.Time
 }
 
-// Decision is what became of held input.
-type Decision uint8
-
-// The decisions. That the user refused is no decision: the reclaim key says so, and takes the keyboard back with it.
-const (
-	Undecided Decision = iota
-	Allowed            // the user let it through
-	Late               // nobody decided in time
-)
-
 // Hold puts input to the user: the grant does not cover it. There is one at a time; Decision says what became of it, and when
 // control ends it is over as well. The error says that nobody can be asked.
 func (m *Machine) Hold(now time.Time, h Held) error {
@@ -45,16 +35,17 @@ func (m *Machine) Hold(now time.Time, h Held) error {
 	case !m.conf.Keyboard:
 		return ErrNobody
 	}
-	m.held, m.decision = h, Undecided
+	m.held, m.decided, m.let = h, false, false
 	m.ask(now)
 	return nil
 }
 
-// Decision is what became of the held input, once; after that it is Undecided.
-func (m *Machine) Decision() Decision {
-	r := m.decision
-	m.decision = Undecided
-	return r
+// Decision is what became of the held input, once: the user let it through, or nobody decided in time. That the user refused is
+// no decision: the reclaim key says so, and takes the keyboard back with it.
+func (m *Machine) Decision() (decided, let bool) {
+	decided, let = m.decided, m.let
+	m.decided, m.let = false, false
+	return decided, let
 }
 
 // Unhold takes the question back: the input is gone.
@@ -63,15 +54,15 @@ func (m *Machine) Unhold() {
 		m.held, m.shown = Held{}, time.Time{}
 		m.over(m.latest, m.agent.ID, false)
 	}
-	m.decision = Undecided
+	m.decided, m.let = false, false
 }
 
 func (m *Machine) holding() bool { return m.held.Keys != "" }
 
 // decide ends the wait of the held input.
-func (m *Machine) decide(now time.Time, r Decision) {
-	m.held, m.decision, m.shown = Held{}, r, time.Time{}
-	m.over(now, m.agent.ID, r == Allowed)
+func (m *Machine) decide(now time.Time, let bool) {
+	m.held, m.decided, m.let, m.shown = Held{}, true, let, time.Time{}
+	m.over(now, m.agent.ID, let)
 }
 
 // answered notes that the user answered by the key that gives control.

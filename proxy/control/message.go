@@ -24,14 +24,14 @@ type Heard struct {
 
 // Write opens a message: the user pressed its key in the menu. It is the program's key unless the menu has been on the screen
 // long enough. heard is the newest message of an agent's.
-func (m *Machine) Write(now time.Time, heard Heard) Act {
+func (m *Machine) Write(now time.Time, heard Heard) (took bool) {
 	m.Tick(now)
 	if m.menu.IsZero() || !m.answerable(now) {
-		return Pass
+		return false
 	}
 	m.closeMenu(now)
 	m.message = Message{Open: true, To: m.Correspondent(heard)}
-	return Take
+	return true
 }
 
 // Correspondent is the agent that a message is for: the one whose message the user heard last, unless an agent asked after

@@ -13,16 +13,6 @@ var ErrLate = errors.New("the user has not let it through in time")
 // lineMax bounds what is remembered of a line that an agent types, in bytes.
 const lineMax = 4 << 10
 
-// Decision is what became of an input that waits for the user's word.
-type Decision uint8
-
-// The decisions. A refusal is none of them: it ends control, and with that the input.
-const (
-	Undecided Decision = iota
-	Allowed            // the user let it through
-	Late               // nobody decided in time
-)
-
 // Line is what agents typed since the program's line was last submitted, by anybody: what an Enter would send off. Nothing
 // but Enter submits: what an agent has erased or interrupted may come back (a kill ring, a history).
 type Line struct {
@@ -133,14 +123,15 @@ func (p *Pump) heed(now time.Time) {
 	if len(p.queue) == 0 || !p.queue[0].held {
 		return
 	}
-	switch job := p.queue[0]; p.Control.Decision() {
-	case Undecided:
-	case Allowed:
+	switch decided, let := p.Control.Decision(); {
+	case !decided:
+	case !let:
+		p.retire(Receipt{Fate: Refused, Err: ErrLate})
+	default:
+		job := p.queue[0]
 		job.held, job.asked = false, false
 		if job.Wait > 0 {
 			job.deadline = now.Add(job.Wait)
 		}
-	case Late:
-		p.retire(Receipt{Fate: Refused, Err: ErrLate})
 	}
 }

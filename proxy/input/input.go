@@ -100,20 +100,12 @@ type Scanner interface {
 	EndPaste()
 }
 
-// Verdict is what becomes of a key.
-type Verdict uint8
-
-// The verdicts.
-const (
-	Pass Verdict = iota
-	Take
-)
-
 // Control is the state machine that the pump asks and tells. All calls come from the pump's goroutine. Whenever Epoch has
 // changed after a call, control changed hands, and the pump drops what an agent had queued before it does anything else.
 type Control interface {
-	ReclaimKey(now time.Time) Verdict
-	Confirm(now time.Time) Verdict
+	// ReclaimKey and Confirm report whether the key was for the proxy; else it is the program's.
+	ReclaimKey(now time.Time) (took bool)
+	Confirm(now time.Time) (took bool)
 	Key(now time.Time)
 	Tick(now time.Time)
 	Next(now time.Time) (time.Time, bool)
@@ -131,8 +123,9 @@ type Control interface {
 	// Vacate says that no input waits any more.
 	Vacate(now time.Time)
 	Admit(now time.Time, agent string, epoch uint64) error
-	// Decision is what was decided about the input that a Job's Hold put to the user, once; Unhold takes the question back.
-	Decision() Decision
+	// Decision is what was decided about the input that a Job's Hold put to the user, once: they let it through, or nobody
+	// decided in time. A refusal ends control, and with that the input. Unhold takes the question back.
+	Decision() (decided, let bool)
 	Unhold()
 	// Overrun ends control because the user's own input can no longer be held.
 	Overrun(now time.Time)

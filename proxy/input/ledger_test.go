@@ -41,17 +41,7 @@ type machine struct {
 	dropped, unsubmitted int  // summed over all ends
 }
 
-func (m *machine) ReclaimKey(now time.Time) input.Verdict {
-	return input.Verdict(m.Machine.ReclaimKey(now)) // both count Pass, Take
-}
-
-func (m *machine) Confirm(now time.Time) input.Verdict { return input.Verdict(m.Machine.Confirm(now)) }
-func (m *machine) Driven() bool                        { return m.Phase() == control.Granted }
-func (m *machine) Sought() bool                        { return m.Phase() != control.Observing }
-func (m *machine) Overrun(now time.Time)               { m.End(now, control.Reclaimed) }
-
-func (m *machine) Away() bool               { return m.elsewhere }
-func (m *machine) Decision() input.Decision { return input.Decision(m.Machine.Decision()) } // both count alike
+func (m *machine) Away() bool { return m.elsewhere }
 
 func (m *machine) Settle(_ time.Time, dropped, unsubmitted int) {
 	m.dropped += dropped

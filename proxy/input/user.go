@@ -15,7 +15,7 @@ func (p *Pump) unit(u Unit) {
 	case Release:
 		// The program never saw the key go down.
 	case Confirm:
-		if p.Control.Confirm(now) == Pass {
+		if !p.Control.Confirm(now) {
 			p.user = append(p.user, u.Bytes...)
 		}
 		p.guard(now)
@@ -38,9 +38,9 @@ func (p *Pump) reclaimKey(now time.Time, key []byte) {
 		p.user = append(p.user, key...) // a byte of somebody's text: nobody is to be stopped
 		return
 	}
-	verdict := p.Control.ReclaimKey(now)
+	took := p.Control.ReclaimKey(now)
 	p.guard(now)
-	if verdict == Pass {
+	if !took {
 		p.user = append(p.user, key...)
 	}
 	if sought && p.Scan.InPaste() {

@@ -16,7 +16,7 @@ import (
 func (h *Handler) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
 	c := h.Control
 	if !c.Composing() {
-		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && c.Write(time.Now(), h.Status.Heard()) == control.Take
+		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && c.Write(time.Now(), h.Status.Heard())
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:

@@ -89,7 +89,7 @@ type Control interface {
 	// The user's message to an agent.
 	Correspondent(heard control.Heard) control.Agent
 	Composing() bool
-	Write(now time.Time, heard control.Heard) control.Act
+	Write(now time.Time, heard control.Heard) (took bool)
 	Append(text string)
 	Rub()
 	Wipe()
