@@ -13,12 +13,16 @@ func (t *terminal) eraseRows(from, to int) {
 	t.touchRange(from, to-1)
 }
 
-// eraseCells erases the columns [from, to) of row y.
+// eraseCells erases the columns [from, to) of row y. A whole row is no longer the rest of the one before: what a shell
+// prints there after output without a line end is a line of its own when it is wrapped anew.
 func (t *terminal) eraseCells(y, from, to int) {
 	r := t.grid.rows[y]
 	r.fill(from, to, t.blank())
 	if to == t.cols {
 		r.wrapped = false
+		if from == 0 {
+			t.cutWrap(y - 1)
+		}
 	}
 	t.touch(y)
 }

@@ -68,6 +68,21 @@ func TestReflow(t *testing.T) {
 	require.Equal(t, 13, s.Cursor().Col)
 }
 
+// TestReflowAfterAPrompt: a shell whose prompt stands behind output without a line end draws it anew from the first column
+// after each resize. What it erases there is not the rest of the output's row.
+func TestReflowAfterAPrompt(t *testing.T) {
+	for _, erase := range []string{"\x1b[K", "\x1b[J", "\x1b[2K"} {
+		s := fed(10, 4, "one\r\noutput$ ")
+		for _, cols := range []int{5, 10} {
+			s.Resize(cols, 4)
+			s.Feed([]byte("\r" + erase + "$ "))
+		}
+		require.Equal(t, "one|outpu|$", show(s), "%q", erase)
+		require.Equal(t, Cursor{Row: 2, Col: 2, Visible: true}, s.Cursor())
+		require.NoError(t, s.t.verify())
+	}
+}
+
 func TestClusterSplitOverReads(t *testing.T) {
 	const family = "\x1b[?2027h👩\u200d👩\u200d👧x"
 	whole := fed(10, 4, family)
