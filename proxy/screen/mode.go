@@ -159,8 +159,6 @@ func (t *terminal) setDEC(n int, on bool) {
 	switch n {
 	case 6: // "The cursor moves to the home position when DECOM changes" (VT510)
 		t.home()
-	case 7:
-		t.pending = t.pending && on
 	case 69:
 		t.resetSides()
 	case 9, 1000, 1001, 1002, 1003:

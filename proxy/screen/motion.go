@@ -226,6 +226,9 @@ func (t *terminal) HPR() { t.moveOrigin(t.originRow(), t.originCol()+t.parse.par
 // VPA moves to a row (ECMA-48 8.3.158).
 func (t *terminal) VPA() { t.moveOrigin(t.parse.params.num(0)-1, t.originCol()) }
 
+// HPB moves left (ECMA-48 8.3.58). It is no CUB: it does not go on in the row above, nor stop at a margin.
+func (t *terminal) HPB() { t.moveOrigin(t.originRow(), t.originCol()-t.parse.params.num(0)) }
+
 // VPR moves down (ECMA-48 8.3.160).
 func (t *terminal) VPR() { t.moveOrigin(t.originRow()+t.parse.params.num(0), t.originCol()) }
 

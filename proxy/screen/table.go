@@ -12,8 +12,7 @@ var csiTable = newTable(map[string]op{
 	"G": (*terminal).CHA, "`": (*terminal).CHA, // HPA
 	"H": (*terminal).CUP, "f": (*terminal).CUP, // HVP
 	"I": (*terminal).CHT, "Z": (*terminal).CBT,
-	"j": (*terminal).CUB, // HPB
-	"a": (*terminal).HPR, "d": (*terminal).VPA, "e": (*terminal).VPR,
+	"a": (*terminal).HPR, "j": (*terminal).HPB, "d": (*terminal).VPA, "e": (*terminal).VPR, // VPB, k, is ignored by all in use
 	"g": (*terminal).TBC, "?W": (*terminal).DECST8C,
 	"s": (*terminal).DECSLRM, "u": (*terminal).DECRC, // also SCOSC and SCORC
 	"r": (*terminal).DECSTBM,
