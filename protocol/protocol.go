@@ -78,7 +78,7 @@ const (
 	ReasonExpired   Reason = "expired"   // the time of the grant, or of the request, is over
 	ReasonExited    Reason = "exited"    // the program ended
 	ReasonLink      Reason = "link"      // the way to the agent was lost
-	ReasonReplaced  Reason = "replaced"  // the user gave control to somebody else
+	ReasonReplaced  Reason = "replaced"  // the agent's own newer request took the place
 )
 
 // InputKind says how the data of a terminal.input becomes bytes.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/link"
@@ -71,8 +72,8 @@ func (s *session) wireHosted() {
 // to it was lost. It runs on the pump's goroutine.
 func (s *session) own(now time.Time) {
 	owner, end := s.conf.headless.Agent(), s.authority.LastEnd()
-	if owner.ID != "" && (end.Reason == "" || end.Reason == control.Link && !end.Absent) {
-		s.authority.Own(now, control.Request{Agent: owner, Level: control.Drive})
+	if owner.ID != "" && (end.Reason == "" || end.Reason == protocol.ReasonLink && !end.Absent) {
+		s.authority.Own(now, control.Request{Agent: owner, Level: protocol.LevelDrive})
 	}
 }
 

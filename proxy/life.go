@@ -14,7 +14,6 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/control"
 )
 
 // Times of the end.
@@ -182,7 +181,7 @@ func (l *life) signal(sig os.Signal) {
 // terminate ends the program as a closing terminal would, without waiting for it.
 func (l *life) terminate() {
 	if l.s.authority != nil {
-		l.s.pump.Post(func(now time.Time) { l.s.authority.End(now, control.Exited) })
+		l.s.pump.Post(func(now time.Time) { l.s.authority.End(now, protocol.ReasonExited) })
 	}
 	if l.over {
 		l.s.copier.Abandon()
@@ -235,7 +234,7 @@ func (l *life) finish(exit child.Exit) Result {
 		<-s.copier.Done()
 	}
 	if s.authority != nil {
-		s.pump.Post(func(now time.Time) { s.authority.End(now, control.Exited) })
+		s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonExited) })
 	}
 	l.answers()
 	s.pump.Stop()

@@ -368,7 +368,7 @@ func (s *session) wireAgent(agent *AgentConfig) {
 		},
 		Down: func() {
 			s.observer.Reached(false)
-			s.pump.Post(func(now time.Time) { s.authority.End(now, control.Link) })
+			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
 		},
 	}
 	if s.conf.headless != nil {

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"terminalproxy/proxy/control"
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/tty"
 )
@@ -159,7 +159,7 @@ func (l *life) takeKeyboard() {
 		return
 	}
 	done := make(chan struct{})
-	if s.pump.Post(func(now time.Time) { s.authority.End(now, control.Reclaimed) }) && s.pump.Post(func(time.Time) { close(done) }) {
+	if s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonReclaimed) }) && s.pump.Post(func(time.Time) { close(done) }) {
 		<-done
 	}
 }

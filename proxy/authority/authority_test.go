@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -46,7 +47,7 @@ func (s *stagedSession) heard() []string {
 func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now time.Time) {
 	t.Helper()
 	a, now = New(control.Config{Keyboard: true, OneProgram: oneProgram}, s), time.Now()
-	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: control.Drive}))
+	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
 	a.Shown(now)
 	now = now.Add(time.Second)
 	require.True(t, a.Confirm(now))
@@ -119,7 +120,7 @@ func TestR70AWokenComputerWritesNothing(t *testing.T) {
 		return a
 	}
 	now := time.Now()
-	ask := control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: control.Drive}
+	ask := control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}
 	granted := func() *Authority {
 		a := made()
 		slept += time.Hour // while nobody asked: that is no grant's time
@@ -139,7 +140,7 @@ func TestR70AWokenComputerWritesNothing(t *testing.T) {
 		require.True(t, look(a), "%s: there is some left", name)
 		slept += 5 * time.Minute
 		require.False(t, look(a), name)
-		require.Equal(t, control.Expired, a.LastEnd().Reason)
+		require.Equal(t, protocol.ReasonExpired, a.LastEnd().Reason)
 	}
 	a := granted()
 	next, ok := a.Next(later)
@@ -169,7 +170,7 @@ func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
 		}
 	}
 	now := time.Now()
-	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: control.Drive}))
+	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
 	a.Settle(now, 0, 0)
 	a.Shown(now)
 	a.Confirm(now.Add(time.Second))

@@ -55,17 +55,17 @@ type Agent struct{ ID, Name, Kin string }
 type Request struct {
 	ID     string // of the message, to answer it
 	Agent  Agent
-	Level  Level
+	Level  protocol.Level
 	Reason string
 	For    time.Duration // wanted; 0 for no limit
 }
 
 // Config are the user's wishes for the session.
 type Config struct {
-	Yield    time.Duration // an agent pauses this long after a user's key
-	Pregrant Level         // given to the first agent that asks, without a question
-	For      time.Duration // longest grant; 0: GrantFor for the key, no limit for Pregrant; Unlimited: no limit
-	Keyboard bool          // there is a user to ask
+	Yield    time.Duration  // an agent pauses this long after a user's key
+	Pregrant protocol.Level // given to the first agent that asks, without a question
+	For      time.Duration  // longest grant; 0: GrantFor for the key, no limit for Pregrant; Unlimited: no limit
+	Keyboard bool           // there is a user to ask
 	// OneProgram binds every grant to the program that has the terminal when it is given: see Look.
 	OneProgram bool
 }
@@ -75,7 +75,7 @@ type State struct {
 	Phase Phase
 	Epoch uint64
 	Agent Agent // who drives, or asks
-	Level Level
+	Level protocol.Level
 	Until time.Time // end of the grant, zero for none
 	// For is how long the grant would last that is asked for, or that the menu offers or has promised, 0 for until it is
 	// taken back.
@@ -125,11 +125,11 @@ type Event struct {
 	Granted  bool     // control was given; else it ended or was refused
 	Requests []string // the requests that this answers
 	Agent    Agent
-	Level    Level
+	Level    protocol.Level
 	Epoch    uint64 // of the grant that began or ended
 	Until    time.Time
-	Reason   Reason // of an end
-	By       string // the owner elsewhere who decided, "" for the user at the keyboard and for what nobody decided
+	Reason   protocol.Reason // of an end
+	By       string          // the owner elsewhere who decided, "" for the user at the keyboard and for what nobody decided
 	// Request says that it is a request which ended, and no grant; Shut that its agent may not ask again before the user opens
 	// the menu.
 	Request, Shut bool
@@ -143,7 +143,7 @@ type Machine struct {
 	phase   Phase
 	epoch   uint64
 	agent   Agent
-	level   Level
+	level   protocol.Level
 	until   time.Time
 	reason  string
 	waiting []string      // requests that wait for the answer
@@ -156,7 +156,7 @@ type Machine struct {
 	shown         time.Time // when the present question was drawn, zero while it is not
 	swallow       time.Time // until when reclaim keys are swallowed
 	yield         time.Time // until when the agent is paused
-	pregrant      Level
+	pregrant      protocol.Level
 	pregrantUntil time.Time     // zero: no limit
 	pregrantFor   time.Duration // longest grant that comes of it, 0 for no limit
 	remote        RemoteGrant   // what an owner elsewhere said about the pregrant; zero otherwise
@@ -199,7 +199,7 @@ func (m *Machine) State(now time.Time) State {
 	return State{
 		RemotePregrant: m.remote, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: m.lasts(), Reason: m.reason,
 		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took,
-		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != NoLevel && !m.pregrantUntil.IsZero(),
+		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Occupied: m.occupied, Line: m.line, Question: m.question,
 		Program: m.grantedTo(), Away: m.inFront(), Message: m.message,
 		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
@@ -245,7 +245,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		return nil
 	case m.phase == Granted:
 		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
-	case m.pregrant != NoLevel && covers(m.pregrant, r.Level) && m.remote.isFor(r.Agent):
+	case m.pregrant != "" && covers(m.pregrant, r.Level) && m.remote.isFor(r.Agent):
 		// The agent may have asked for more before: that question is answered with this one.
 		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
 		m.level, m.asked = r.Level, now
@@ -256,7 +256,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	case m.phase == Asked:
 		m.waiting = append(m.waiting, r.ID)
 		if len(m.waiting) > maxWaiters {
-			m.events = append(m.events, Event{Requests: m.waiting[:1], Agent: m.agent, Epoch: m.epoch, Reason: Replaced})
+			m.events = append(m.events, Event{Requests: m.waiting[:1], Agent: m.agent, Epoch: m.epoch, Reason: protocol.ReasonReplaced})
 			m.waiting = m.waiting[1:]
 		}
 		return nil
@@ -275,7 +275,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 // elsewhere who says so, if it is one.
 func (m *Machine) grant(now time.Time, most time.Duration, by string) {
 	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
-	m.pregrant, m.remote, m.yield, m.own = NoLevel, RemoteGrant{}, time.Time{}, false
+	m.pregrant, m.remote, m.yield, m.own = "", RemoteGrant{}, time.Time{}, false
 	m.until = time.Time{}
 	if length := shortest(m.wanted, most); length > 0 {
 		m.until = now.Add(length)
@@ -292,22 +292,22 @@ func (m *Machine) grant(now time.Time, most time.Duration, by string) {
 }
 
 // end ends control or refuses the request that is open. Only here does control end, whatever the reason.
-func (m *Machine) end(now time.Time, why Reason) { m.endBy(now, why, "") }
+func (m *Machine) end(now time.Time, why protocol.Reason) { m.endBy(now, why, "") }
 
 // endBy is end on the word of an owner elsewhere.
-func (m *Machine) endBy(now time.Time, why Reason, by string) {
+func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
 	if m.phase == Observing {
 		return
 	}
-	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Absent: why == Link && m.gone(now)}
-	if why == Refused {
+	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Absent: why == protocol.ReasonLink && m.gone(now)}
+	if why == protocol.ReasonRefused {
 		m.lastEnd.Shut = m.manners.refused(now, m.agent)
 	}
 	m.events = append(m.events, m.lastEnd)
 	m.closeMenu(now)
 	m.over(now, m.agent.ID, m.phase == Granted)
 	m.phase, m.epoch = Observing, m.epoch+1
-	m.agent, m.level, m.reason, m.waiting = Agent{}, NoLevel, "", nil
+	m.agent, m.level, m.reason, m.waiting = Agent{}, "", "", nil
 	m.until, m.yield, m.absent, m.own = time.Time{}, time.Time{}, time.Time{}, false
 	m.occupied, m.line = false, ""
 	m.held, m.decided, m.let = Held{}, false, false
@@ -324,14 +324,14 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 	m.typed = now
 	switch {
 	case m.phase == Granted:
-		m.end(now, Reclaimed)
+		m.end(now, protocol.ReasonReclaimed)
 	case m.phase == Asked:
-		m.end(now, Refused)
+		m.end(now, protocol.ReasonRefused)
 	case composing:
 	case now.Before(m.swallow):
 		m.swallow = later(m.swallow, now.Add(SwallowMore))
-	case m.pregrant != NoLevel:
-		m.pregrant, m.remote, m.swallow = NoLevel, RemoteGrant{}, now.Add(SwallowFor)
+	case m.pregrant != "":
+		m.pregrant, m.remote, m.swallow = "", RemoteGrant{}, now.Add(SwallowFor)
 	case m.menu.IsZero():
 		m.menu = now
 		m.manners.relent()
@@ -355,7 +355,7 @@ func (m *Machine) Confirm(now time.Time) (took bool) {
 	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
 		m.answered(now)
 		m.closeMenu(now)
-		m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = Drive, RemoteGrant{}, now.Add(PregrantFor), m.most()
+		m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = protocol.LevelDrive, RemoteGrant{}, now.Add(PregrantFor), m.most()
 	case m.holding() && m.answerable(now):
 		m.decide(now, true)
 		m.answered(now)
@@ -387,7 +387,7 @@ func (m *Machine) Key(now time.Time) {
 }
 
 // Release ends the control or the request of one agent; it reports whether it had either.
-func (m *Machine) Release(now time.Time, agentID string, why Reason) bool {
+func (m *Machine) Release(now time.Time, agentID string, why protocol.Reason) bool {
 	if m.phase == Observing || m.agent.ID != agentID {
 		return false
 	}
@@ -396,10 +396,10 @@ func (m *Machine) Release(now time.Time, agentID string, why Reason) bool {
 }
 
 // End ends whatever control or request there is.
-func (m *Machine) End(now time.Time, why Reason) { m.end(now, why) }
+func (m *Machine) End(now time.Time, why protocol.Reason) { m.end(now, why) }
 
 // Overrun ends control because the user's own input can no longer be held.
-func (m *Machine) Overrun(now time.Time) { m.end(now, Reclaimed) }
+func (m *Machine) Overrun(now time.Time) { m.end(now, protocol.ReasonReclaimed) }
 
 // Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant, ErrSecret, ErrHidden or
 // ErrStale.
@@ -424,15 +424,15 @@ func (m *Machine) Tick(now time.Time) {
 	m.latest = now
 	switch {
 	case m.phase == Granted && !m.until.IsZero() && !now.Before(m.until):
-		m.end(now, Expired)
+		m.end(now, protocol.ReasonExpired)
 	case m.phase == Asked && !now.Before(m.asked.Add(AskFor)):
-		m.end(now, Expired)
+		m.end(now, protocol.ReasonExpired)
 	case m.phase != Observing && m.gone(now):
-		m.end(now, Link)
+		m.end(now, protocol.ReasonLink)
 	case !m.menu.IsZero() && !now.Before(m.menu.Add(MenuFor)):
 		m.closeMenu(now)
-	case m.pregrant != NoLevel && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
-		m.pregrant, m.remote, m.pregrantUntil = NoLevel, RemoteGrant{}, time.Time{}
+	case m.pregrant != "" && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
+		m.pregrant, m.remote, m.pregrantUntil = "", RemoteGrant{}, time.Time{}
 	case m.holding() && !now.Before(m.held.Until):
 		m.decide(now, false)
 	}
@@ -464,7 +464,7 @@ func (m *Machine) menuEnd() time.Time {
 }
 
 func (m *Machine) pregrantEnd() time.Time {
-	if m.pregrant == NoLevel {
+	if m.pregrant == "" {
 		return time.Time{}
 	}
 	return m.pregrantUntil

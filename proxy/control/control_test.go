@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -79,13 +80,13 @@ var (
 	}}
 	ended = place{"just ended", func(t *testing.T) *control.Machine {
 		m := granted.reach(t)
-		m.Release(after(-time.Millisecond), ada.ID, control.Released)
+		m.Release(after(-time.Millisecond), ada.ID, protocol.ReasonReleased)
 		return m
 	}}
 )
 
 func request(id string, a control.Agent) control.Request {
-	return control.Request{ID: id, Agent: a, Level: control.Drive}
+	return control.Request{ID: id, Agent: a, Level: protocol.LevelDrive}
 }
 
 // The events of the table. Each says what became of it in a word.
@@ -95,8 +96,8 @@ var events = map[string]func(*control.Machine) string{
 	"key":     func(m *control.Machine) string { m.Key(t0); return "pass" },
 	"request": func(m *control.Machine) string { return outcome(m.Request(t0, request("r", ada))) },
 	"other":   func(m *control.Machine) string { return outcome(m.Request(t0, request("o", bert))) },
-	"release": func(m *control.Machine) string { return fmt.Sprint(m.Release(t0, ada.ID, control.Released)) },
-	"lost":    func(m *control.Machine) string { m.End(t0, control.Link); return "done" },
+	"release": func(m *control.Machine) string { return fmt.Sprint(m.Release(t0, ada.ID, protocol.ReasonReleased)) },
+	"lost":    func(m *control.Machine) string { m.End(t0, protocol.ReasonLink); return "done" },
 	"admit":   func(m *control.Machine) string { return outcome(m.Admit(t0, ada.ID, m.Epoch())) },
 	"stale":   func(m *control.Machine) string { return outcome(m.Admit(t0, ada.ID, m.Epoch()-1)) },
 }
@@ -192,7 +193,7 @@ func TestR5HeldReclaimKey(t *testing.T) {
 
 // TestR5ReclaimKeyAfterEnd presses the key 5 ms after control ended by itself, for every reason.
 func TestR5ReclaimKeyAfterEnd(t *testing.T) {
-	for _, why := range []control.Reason{control.Released, control.Expired, control.Exited, control.Link, control.Replaced} {
+	for _, why := range []protocol.Reason{protocol.ReasonReleased, protocol.ReasonExpired, protocol.ReasonExited, protocol.ReasonLink, protocol.ReasonReplaced} {
 		m := granted.reach(t)
 		m.End(t0, why)
 		require.True(t, m.ReclaimKey(after(5*time.Millisecond)), "reason %d", why)
@@ -201,11 +202,11 @@ func TestR5ReclaimKeyAfterEnd(t *testing.T) {
 }
 
 func TestR5ExpiryBeforeReclaimKey(t *testing.T) {
-	m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, For: time.Minute})
+	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive, For: time.Minute})
 	require.NoError(t, m.Request(t0, request("r", ada)))
 	require.True(t, m.ReclaimKey(after(time.Minute+5*time.Millisecond)))
 	require.Equal(t, "observing", look(m))
-	require.Equal(t, control.Expired, m.LastEnd().Reason, "nobody had told the machine the time before")
+	require.Equal(t, protocol.ReasonExpired, m.LastEnd().Reason, "nobody had told the machine the time before")
 }
 
 // TestR5Window measures the window: 1.5 s, and 0.7 s after each key that fell into it, never shorter for that.
@@ -296,11 +297,11 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 // TestPregrantAnswersWhoWaits: the user allowed "type" beforehand; an agent asks for more, then for that. Both requests
 // are answered.
 func TestPregrantAnswersWhoWaits(t *testing.T) {
-	m := control.New(control.Config{Keyboard: true, Pregrant: control.Type})
+	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelType})
 	require.NoError(t, m.Request(t0, request("more", ada)))
-	require.NoError(t, m.Request(t0, control.Request{ID: "less", Agent: ada, Level: control.Type}))
+	require.NoError(t, m.Request(t0, control.Request{ID: "less", Agent: ada, Level: protocol.LevelType}))
 	require.Equal(t, control.Granted, m.Phase())
-	require.Equal(t, control.Type, m.State(t0).Level)
+	require.Equal(t, protocol.LevelType, m.State(t0).Level)
 	require.Equal(t, map[string]int{"more": 1, "less": 1}, answers(m.TakeEvents()))
 }
 
@@ -316,12 +317,12 @@ func answers(events []control.Event) map[string]int {
 
 // TestOnlyTheUserGrants: no request is granted that the user did not answer, whatever level it names.
 func TestOnlyTheUserGrants(t *testing.T) {
-	for _, level := range []control.Level{control.NoLevel, control.Type, control.Drive, "more"} {
+	for _, level := range []protocol.Level{"", protocol.LevelType, protocol.LevelDrive, "more"} {
 		m := observing.reach(t)
 		require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: level}))
 		require.Equal(t, control.Asked, m.Phase(), "level %q", level)
 	}
-	m := control.New(control.Config{Keyboard: true, Pregrant: control.Type})
+	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelType})
 	require.NoError(t, m.Request(t0, request("r", ada)))
 	require.Equal(t, control.Asked, m.Phase(), "allowed to type is not allowed to drive")
 }
@@ -329,13 +330,13 @@ func TestOnlyTheUserGrants(t *testing.T) {
 // TestAHigherLevelIsAskedAnew: who may type and asks to drive is not told that it may.
 func TestAHigherLevelIsAskedAnew(t *testing.T) {
 	for _, c := range []struct {
-		has, wants control.Level
+		has, wants protocol.Level
 		given      bool
 	}{
-		{control.Type, control.Type, true},
-		{control.Drive, control.Type, true},
-		{control.Drive, control.Drive, true},
-		{control.Type, control.Drive, false},
+		{protocol.LevelType, protocol.LevelType, true},
+		{protocol.LevelDrive, protocol.LevelType, true},
+		{protocol.LevelDrive, protocol.LevelDrive, true},
+		{protocol.LevelType, protocol.LevelDrive, false},
 	} {
 		m := control.New(control.Config{Keyboard: true, Pregrant: c.has})
 		require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: c.has}))
@@ -369,7 +370,7 @@ func TestPregrantEndsUnused(t *testing.T) {
 func TestPregrantIsForOne(t *testing.T) {
 	m := pregranted.reach(t)
 	require.NoError(t, m.Request(t0, request("r", ada)))
-	m.Release(t0, ada.ID, control.Released)
+	m.Release(t0, ada.ID, protocol.ReasonReleased)
 	require.NoError(t, m.Request(after(time.Second), request("r2", ada)))
 	require.Equal(t, control.Asked, m.Phase())
 }
@@ -382,7 +383,7 @@ func TestExpiry(t *testing.T) {
 		{time.Minute, time.Hour, time.Minute},
 		{time.Hour, time.Minute, time.Minute},
 	} {
-		m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, For: c.limit})
+		m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive, For: c.limit})
 		r := request("r", ada)
 		r.For = c.wanted
 		require.NoError(t, m.Request(t0, r))
@@ -402,14 +403,14 @@ func TestQuestionExpires(t *testing.T) {
 	m := freshAsked.reach(t)
 	m.Tick(after(control.AskFor))
 	require.Equal(t, control.Observing, m.Phase())
-	require.Equal(t, control.Expired, m.LastEnd().Reason)
+	require.Equal(t, protocol.ReasonExpired, m.LastEnd().Reason)
 	require.Equal(t, []string{"q"}, m.LastEnd().Requests)
 }
 
 func TestOtherAgentsInput(t *testing.T) {
 	m := granted.reach(t)
 	require.ErrorIs(t, m.Admit(t0, bert.ID, m.Epoch()), control.ErrNoGrant)
-	require.False(t, m.Release(t0, bert.ID, control.Released))
+	require.False(t, m.Release(t0, bert.ID, protocol.ReasonReleased))
 	require.Equal(t, control.Granted, m.Phase())
 }
 
@@ -435,10 +436,10 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		m.Key(now)
 		return "key"
 	case 6, 7:
-		_ = m.Request(now, control.Request{ID: "r", Agent: agent, Level: []control.Level{control.Type, control.Drive}[r.IntN(2)], For: time.Duration(r.IntN(3)) * time.Second})
+		_ = m.Request(now, control.Request{ID: "r", Agent: agent, Level: []protocol.Level{protocol.LevelType, protocol.LevelDrive}[r.IntN(2)], For: time.Duration(r.IntN(3)) * time.Second})
 		return "request"
 	default:
-		m.Release(now, agent.ID, control.Released)
+		m.Release(now, agent.ID, protocol.ReasonReleased)
 		return "release"
 	}
 }

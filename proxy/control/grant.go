@@ -1,32 +1,100 @@
 package control
 
-import "terminalproxy/protocol"
+import (
+	"time"
 
-// Level is what a grant allows.
-type Level = protocol.Level
-
-// The levels.
-const (
-	NoLevel Level = ""
-	Type          = protocol.LevelType  // what would submit or signal is held for the user
-	Drive         = protocol.LevelDrive // every key
+	"terminalproxy/protocol"
 )
 
-// covers reports whether a grant of level l allows all that one of level other does.
-func covers(l, other Level) bool {
-	return l == other || other == NoLevel || l == Drive && other == Type
+// How long control lasts.
+const (
+	// GrantFor is how long the key gives control for, unless the agent asks for less or the user says otherwise.
+	GrantFor = 10 * time.Minute
+	// Unlimited, as [Config.For], is the user's word that a grant lasts until it is taken back.
+	Unlimited time.Duration = -1
+	// AbsentFor is how long an agent may have no connection before it loses control, or its request is withdrawn.
+	AbsentFor = 2 * time.Minute
+)
+
+// most is the longest grant by the key, 0 for no limit.
+func (m *Machine) most() time.Duration {
+	if m.conf.For == 0 {
+		return GrantFor
+	}
+	return m.said()
 }
 
-// Reason says why control ended, "" for none.
-type Reason = protocol.Reason
+// said is the limit that the user set, 0 for none.
+func (m *Machine) said() time.Duration { return max(0, m.conf.For) }
 
-// The reasons.
-const (
-	Reclaimed = protocol.ReasonReclaimed // the user pressed the reclaim key
-	Refused   = protocol.ReasonRefused   // the user declined the request
-	Released  = protocol.ReasonReleased  // the agent gave control back
-	Expired   = protocol.ReasonExpired   // time is over
-	Exited    = protocol.ReasonExited    // the program ended
-	Link      = protocol.ReasonLink      // the way to the agent is lost, or the agent is gone
-	Replaced  = protocol.ReasonReplaced  // the agent's own newer request took the place
-)
+// gives is the longest grant that an owner's word allows: the time that it names, else that of the key.
+func (m *Machine) gives(g RemoteGrant) time.Duration {
+	if g.For > 0 {
+		return shortest(g.For, m.said())
+	}
+	return m.most()
+}
+
+// lasts is how long the grant would last that is asked for, or promised, 0 for until it is taken back.
+func (m *Machine) lasts() time.Duration {
+	switch {
+	case m.phase == Asked:
+		return shortest(m.wanted, m.most())
+	case m.phase == Observing && m.pregrant != "":
+		return m.pregrantFor
+	case m.phase == Observing && !m.menu.IsZero():
+		return m.most()
+	}
+	return 0
+}
+
+// Connected tells the machine that an agent has a connection to its gateway, or none any more. One without loses control
+// after AbsentFor: nobody may be there to give it back. An agent keeps its own terminal, see [Machine.Own].
+func (m *Machine) Connected(now time.Time, agentID string, yes bool) {
+	m.Tick(now)
+	switch {
+	case m.phase == Observing || m.agent.ID != agentID || m.own:
+	case yes:
+		m.absent = time.Time{}
+	case m.absent.IsZero():
+		m.absent = now
+	}
+}
+
+// Slept tells the machine that this computer slept for d until shortly before now, which the clock that counts from one now
+// to the next leaves out: what ends with time ends that much earlier.
+func (m *Machine) Slept(now time.Time, d time.Duration) {
+	for _, t := range []*time.Time{&m.until, &m.asked, &m.absent, &m.pregrantUntil} {
+		if !t.IsZero() {
+			*t = now.Add(t.Sub(now) - d) // not t less d: its time of day, which people read, is right as it is
+		}
+	}
+	m.Tick(now)
+}
+
+// Limited reports whether an agent has control for a time only.
+func (m *Machine) Limited() bool { return m.phase == Granted && !m.until.IsZero() }
+
+// gone reports whether the agent has had no connection for AbsentFor.
+func (m *Machine) gone(now time.Time) bool { return !m.absent.IsZero() && !now.Before(m.absentEnd()) }
+
+// absentEnd is when an agent without a connection loses control, zero for one that has one.
+func (m *Machine) absentEnd() time.Time {
+	if m.absent.IsZero() {
+		return time.Time{}
+	}
+	return m.absent.Add(AbsentFor)
+}
+
+// shortest is the shorter of two limits of which 0 is none.
+func shortest(a, b time.Duration) time.Duration {
+	if a == 0 || (b != 0 && b < a) {
+		return b
+	}
+	return a
+}
+
+// covers reports whether a grant of level l allows all that one of level other does; "" is the level of no grant.
+func covers(l, other protocol.Level) bool {
+	return l == other || other == "" || l == protocol.LevelDrive && other == protocol.LevelType
+}

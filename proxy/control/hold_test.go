@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -88,7 +89,7 @@ func TestR4ReclaimKeyWhileHeld(t *testing.T) {
 		m := at.reach(t)
 		epoch := m.Epoch()
 		require.True(t, m.ReclaimKey(t0))
-		require.Equal(t, control.Reclaimed, m.LastEnd().Reason)
+		require.Equal(t, protocol.ReasonReclaimed, m.LastEnd().Reason)
 		require.Greater(t, m.Epoch(), epoch)
 		require.Equal(t, undecided, decision(m))
 		require.Zero(t, m.State(t0).Held)
@@ -110,8 +111,8 @@ func TestHeldInputExpires(t *testing.T) {
 func TestNothingIsHeldWithoutAGrantOrAUser(t *testing.T) {
 	require.ErrorIs(t, observing.reach(t).Hold(t0, held), control.ErrNoGrant)
 	require.ErrorIs(t, asked.reach(t).Hold(t0, held), control.ErrNoGrant)
-	m := control.New(control.Config{Pregrant: control.Type})
-	require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: control.Type}))
+	m := control.New(control.Config{Pregrant: protocol.LevelType})
+	require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: protocol.LevelType}))
 	require.ErrorIs(t, m.Hold(t0, held), control.ErrNobody)
 }
 

@@ -6,14 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
 // TestR63AnOccupiedLineIsAQuestion: the user reads that an agent waits for the line, and Ctrl+G lets it type all the same.
 func TestR63AnOccupiedLineIsAQuestion(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	m := control.New(control.Config{Keyboard: true, Yield: time.Second, Pregrant: control.Drive})
-	require.NoError(t, m.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a", Name: "ada"}, Level: control.Drive}))
+	m := control.New(control.Config{Keyboard: true, Yield: time.Second, Pregrant: protocol.LevelDrive})
+	require.NoError(t, m.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a", Name: "ada"}, Level: protocol.LevelDrive}))
 	now = now.Add(time.Minute)
 	m.Occupy(now, "git pu")
 	st := m.State(now)
@@ -37,7 +38,7 @@ func TestR63AnOccupiedLineIsAQuestion(t *testing.T) {
 	m.Vacate(now)
 	require.False(t, m.State(now).Asks(), "the line is free")
 	m.Occupy(now, "x")
-	m.End(now, control.Reclaimed)
+	m.End(now, protocol.ReasonReclaimed)
 	require.False(t, m.Occupied())
 	m.Occupy(now, "x")
 	require.False(t, m.Occupied(), "nobody drives")

@@ -1,6 +1,10 @@
 package control
 
-import "time"
+import (
+	"time"
+
+	"terminalproxy/protocol"
+)
 
 // Own gives an agent control without a question: in a terminal of the agent's own, which no user watches. It does nothing
 // while somebody has control or asks for it.
@@ -27,7 +31,7 @@ func (m *Machine) SetAttached(now time.Time, present bool) {
 		return
 	}
 	if m.phase == Asked {
-		m.end(now, Expired)
+		m.end(now, protocol.ReasonExpired)
 	}
 	m.closeMenu(now)
 	m.ask(now)

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
 )
 
-var own = Request{Agent: Agent{ID: "a-1", Name: "claude"}, Level: Drive}
+var own = Request{Agent: Agent{ID: "a-1", Name: "claude"}, Level: protocol.LevelDrive}
 
 func TestOwnGivesWithoutAQuestion(t *testing.T) {
 	now := time.Unix(1000, 0)
@@ -20,25 +22,25 @@ func TestOwnGivesWithoutAQuestion(t *testing.T) {
 	require.True(t, events[0].Granted)
 	require.Empty(t, events[0].Requests)
 
-	m.Own(now, Request{Agent: Agent{ID: "a-2", Name: "codex"}, Level: Drive})
+	m.Own(now, Request{Agent: Agent{ID: "a-2", Name: "codex"}, Level: protocol.LevelDrive})
 	require.ErrorIs(t, m.Admit(now, "a-2", m.Epoch()), ErrNoGrant, "somebody has it")
 	require.Empty(t, m.TakeEvents())
 
-	m.End(now, Released)
+	m.End(now, protocol.ReasonReleased)
 	_ = m.TakeEvents()
 	again := own
-	again.ID, again.Level, again.For = "r", Type, time.Minute
+	again.ID, again.Level, again.For = "r", protocol.LevelType, time.Minute
 	m.Own(now, again)
 	events = m.TakeEvents()
 	require.Equal(t, []string{"r"}, events[0].Requests)
 	require.Equal(t, now.Add(time.Minute), events[0].Until)
-	require.Equal(t, Type, m.State(now).Level)
+	require.Equal(t, protocol.LevelType, m.State(now).Level)
 }
 
 func TestOwnDoesNotAnswerForAPerson(t *testing.T) {
 	now := time.Unix(1000, 0)
 	m := New(Config{Keyboard: true})
-	require.NoError(t, m.Request(now, Request{ID: "q", Agent: Agent{ID: "a-2", Name: "codex"}, Level: Drive}))
+	require.NoError(t, m.Request(now, Request{ID: "q", Agent: Agent{ID: "a-2", Name: "codex"}, Level: protocol.LevelDrive}))
 	m.Own(now, own)
 	require.Equal(t, Asked, m.Phase())
 	require.Equal(t, "codex", m.State(now).Agent.Name)
@@ -52,7 +54,7 @@ func TestWhoLeavesLeavesNoQuestionOpen(t *testing.T) {
 	require.NoError(t, m.Request(now, own))
 	m.SetAttached(now, false)
 	require.Equal(t, Observing, m.Phase())
-	require.Equal(t, Expired, m.LastEnd().Reason)
+	require.Equal(t, protocol.ReasonExpired, m.LastEnd().Reason)
 	require.ErrorIs(t, m.Request(now, own), ErrNobody)
 
 	now = now.Add(SwallowFor)

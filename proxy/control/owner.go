@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"terminalproxy/protocol"
 )
 
 // RemoteGrant is control as an owner gives it from elsewhere.
 type RemoteGrant struct {
 	// By is the owner, for people.
 	By string
-	// Level is the most that is given; NoLevel is what the agent asks for.
-	Level Level
+	// Level is the most that is given; "" is what the agent asks for.
+	Level protocol.Level
 	// For bounds the grant beside what the agent asks for and the session allows; 0 for as long as the key gives.
 	For time.Duration
 	// Agent is the name of the one that is meant, "" for whoever asks.
@@ -37,14 +39,14 @@ func (m *Machine) Give(now time.Time, g RemoteGrant) error {
 	case m.phase == Asked && !g.isFor(m.agent):
 		return fmt.Errorf("%s asks, and not %s", m.agent.Name, g.Agent)
 	case m.phase == Asked:
-		if g.Level != NoLevel && covers(m.level, g.Level) {
+		if g.Level != "" && covers(m.level, g.Level) {
 			m.level = g.Level
 		}
 		m.grant(now, m.gives(g), g.By)
 		return nil
 	}
-	if g.Level == NoLevel {
-		g.Level = Drive
+	if g.Level == "" {
+		g.Level = protocol.LevelDrive
 	}
 	m.closeMenu(now)
 	m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = g.Level, g, now.Add(PregrantFor), m.gives(g)
@@ -54,11 +56,11 @@ func (m *Machine) Give(now time.Time, g RemoteGrant) error {
 // Reclaim takes the keyboard back by another way than its key, on the word of by or, "", of the user at this machine: no
 // agent has, asks for, or is promised control when it returns. It reports whether there was anything to take.
 func (m *Machine) Reclaim(now time.Time, by string) bool {
-	had := m.phase != Observing || m.pregrant != NoLevel
-	m.pregrant, m.remote, m.pregrantUntil = NoLevel, RemoteGrant{}, time.Time{}
-	why := Reclaimed
+	had := m.phase != Observing || m.pregrant != ""
+	m.pregrant, m.remote, m.pregrantUntil = "", RemoteGrant{}, time.Time{}
+	why := protocol.ReasonReclaimed
 	if m.phase == Asked {
-		why = Refused // as the key would
+		why = protocol.ReasonRefused // as the key would
 	}
 	m.endBy(now, why, by)
 	return had

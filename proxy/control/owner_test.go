@@ -6,14 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
 func TestAnOwnerElsewhereGivesToTheAgentThatAsks(t *testing.T) {
 	m := freshAsked.reach(t)
-	require.NoError(t, m.Give(t0, control.RemoteGrant{By: "phone", Level: control.Type, For: time.Minute, Agent: "Ada", Epoch: m.Epoch()}))
+	require.NoError(t, m.Give(t0, control.RemoteGrant{By: "phone", Level: protocol.LevelType, For: time.Minute, Agent: "Ada", Epoch: m.Epoch()}))
 	require.Equal(t, []control.Event{{
-		Granted: true, Requests: []string{"q"}, Agent: ada, Level: control.Type, Epoch: 2, Until: after(time.Minute), By: "phone",
+		Granted: true, Requests: []string{"q"}, Agent: ada, Level: protocol.LevelType, Epoch: 2, Until: after(time.Minute), By: "phone",
 	}}, m.TakeEvents(), "the level and time are the owner's; nothing had to be drawn at the terminal")
 	require.NoError(t, m.Admit(t0, ada.ID, 2))
 	m.Tick(after(time.Minute))
@@ -23,11 +24,11 @@ func TestAnOwnerElsewhereGivesToTheAgentThatAsks(t *testing.T) {
 func TestAnOwnerElsewhereGivesNoMoreThanIsAskedAndAllowed(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true, For: time.Minute})
 	r := request("q", ada)
-	r.Level, r.For = control.Type, time.Hour
+	r.Level, r.For = protocol.LevelType, time.Hour
 	require.NoError(t, m.Request(t0, r))
-	require.NoError(t, m.Give(t0, control.RemoteGrant{Level: control.Drive, For: 2 * time.Hour}))
+	require.NoError(t, m.Give(t0, control.RemoteGrant{Level: protocol.LevelDrive, For: 2 * time.Hour}))
 	s := m.State(t0)
-	require.Equal(t, control.Type, s.Level)
+	require.Equal(t, protocol.LevelType, s.Level)
 	require.Equal(t, after(time.Minute), s.Until)
 }
 
@@ -41,7 +42,7 @@ func TestARemoteGrantWaitsForTheNextThatAsks(t *testing.T) {
 	m := give(control.RemoteGrant{By: "phone", For: time.Minute, Agent: "Ada"})
 	require.NoError(t, m.Request(t0, request("o", bert)))
 	require.Equal(t, control.Asked, m.Phase(), "it was for another")
-	m.Release(t0, bert.ID, control.Released)
+	m.Release(t0, bert.ID, protocol.ReasonReleased)
 	require.NoError(t, m.Request(t0, request("q", ada)))
 	s := m.State(t0)
 	require.Equal(t, control.Granted, s.Phase)
@@ -49,7 +50,7 @@ func TestARemoteGrantWaitsForTheNextThatAsks(t *testing.T) {
 	events := m.TakeEvents()
 	require.Equal(t, "phone", events[len(events)-1].By)
 
-	m = give(control.RemoteGrant{Level: control.Type})
+	m = give(control.RemoteGrant{Level: protocol.LevelType})
 	require.NoError(t, m.Request(t0, request("q", ada)))
 	require.Equal(t, control.Asked, m.Phase(), "more than was given")
 
@@ -85,15 +86,15 @@ func TestAnOwnerElsewhereCannotGive(t *testing.T) {
 func TestR9ReclaimWithoutAKey(t *testing.T) {
 	for _, at := range []struct {
 		place
-		reason control.Reason
+		reason protocol.Reason
 		had    bool
 	}{
 		{observing, "", false},
 		{menu, "", false},
 		{ended, "", false},
 		{pregranted, "", true},
-		{asked, control.Refused, true},
-		{granted, control.Reclaimed, true},
+		{asked, protocol.ReasonRefused, true},
+		{granted, protocol.ReasonReclaimed, true},
 	} {
 		t.Run(at.name, func(t *testing.T) {
 			m := at.reach(t)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -12,7 +13,7 @@ var vim, shell = control.Front{Group: 7, Name: "vim"}, control.Front{Group: 9, N
 
 // TestAGrantForOneProgram: it rests while another one has the terminal, and does not end.
 func TestAGrantForOneProgram(t *testing.T) {
-	m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, OneProgram: true})
+	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive, OneProgram: true})
 	m.Look(vim)
 	require.NoError(t, m.Request(t0, request("r", ada)))
 	require.Equal(t, "vim", m.State(t0).Program)
@@ -35,7 +36,7 @@ func TestAGrantForOneProgram(t *testing.T) {
 	}
 	m.Look(shell)
 	m.ReclaimKey(t0)
-	require.Equal(t, control.Reclaimed, m.LastEnd().Reason)
+	require.Equal(t, protocol.ReasonReclaimed, m.LastEnd().Reason)
 	require.Empty(t, m.State(t0).Program)
 	require.False(t, m.Away())
 }
@@ -44,7 +45,7 @@ func TestAGrantForOneProgram(t *testing.T) {
 // the same.
 func TestR79AProgramInItsPlace(t *testing.T) {
 	bash := control.Front{Group: 7, Name: "bash", File: "1:10"}
-	m := control.New(control.Config{Keyboard: true, Pregrant: control.Drive, OneProgram: true})
+	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive, OneProgram: true})
 	m.Look(bash)
 	require.NoError(t, m.Request(t0, request("r", ada)))
 	for front, away := range map[control.Front]bool{
@@ -61,7 +62,7 @@ func TestR79AProgramInItsPlace(t *testing.T) {
 
 // TestAGrantForAnUnknownProgramRests: what is not known counts as another program.
 func TestAGrantForAnUnknownProgramRests(t *testing.T) {
-	m := control.New(control.Config{Pregrant: control.Drive, OneProgram: true})
+	m := control.New(control.Config{Pregrant: protocol.LevelDrive, OneProgram: true})
 	require.NoError(t, m.Request(t0, request("r", ada)))
 	require.True(t, m.Away())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -28,7 +29,7 @@ func refuses(t *testing.T, m *control.Machine, at time.Time, a control.Agent) {
 	t.Helper()
 	require.Nil(t, asks(t, m, at, a))
 	require.True(t, m.ReclaimKey(at))
-	require.Equal(t, control.Refused, m.LastEnd().Reason)
+	require.Equal(t, protocol.ReasonRefused, m.LastEnd().Reason)
 }
 
 // opens has the user open the menu, and close it.
@@ -132,7 +133,7 @@ func TestR71QuestionsThatAreTakenBack(t *testing.T) {
 		at := after(time.Duration(i) * 10 * time.Millisecond)
 		if err := m.Request(at, request("r", ada)); err == nil {
 			drawn++
-			m.Release(at, ada.ID, control.Released)
+			m.Release(at, ada.ID, protocol.ReasonReleased)
 		}
 	}
 	require.Equal(t, 5+5, drawn, "in a minute")
@@ -146,7 +147,7 @@ func TestR71AQuestionThatComesUnawares(t *testing.T) {
 	plain, guarded := control.Drawn, control.DrawnUnawares
 	released := func(m *control.Machine, at time.Time, a control.Agent) {
 		require.NoError(t, m.Request(at, request("q", a)))
-		m.Release(at, a.ID, control.Released)
+		m.Release(at, a.ID, protocol.ReasonReleased)
 	}
 	for _, c := range []struct {
 		name   string
@@ -163,7 +164,7 @@ func TestR71AQuestionThatComesUnawares(t *testing.T) {
 			require.NoError(t, m.Request(after(-time.Minute), request("q", ada)))
 			m.Shown(after(-time.Minute))
 			m.Confirm(after(-50 * time.Second))
-			m.Release(after(-time.Second), ada.ID, control.Released)
+			m.Release(after(-time.Second), ada.ID, protocol.ReasonReleased)
 		}, guarded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -232,11 +233,11 @@ func TestR71HeldInputHasItsRhythm(t *testing.T) {
 func TestR72ASwap(t *testing.T) {
 	for _, name := range []string{"Bert", "Ada"} { // also under the same name
 		m := observing.reach(t)
-		require.NoError(t, m.Request(after(-time.Second), control.Request{ID: "q", Agent: ada, Level: control.Type}))
+		require.NoError(t, m.Request(after(-time.Second), control.Request{ID: "q", Agent: ada, Level: protocol.LevelType}))
 		m.Shown(after(-time.Second))
 		require.False(t, m.State(t0).Another)
 		first := m.Question()
-		m.Release(t0, ada.ID, control.Released)
+		m.Release(t0, ada.ID, protocol.ReasonReleased)
 		require.NoError(t, m.Request(t0, request("r", control.Agent{ID: "b", Name: name})))
 		require.NotEqual(t, first, m.Question())
 		require.True(t, m.State(t0).Another)
@@ -246,11 +247,11 @@ func TestR72ASwap(t *testing.T) {
 		require.Equal(t, control.Asked, m.Phase())
 	}
 	m := asked.reach(t)
-	m.Release(t0, ada.ID, control.Released)
+	m.Release(t0, ada.ID, protocol.ReasonReleased)
 	require.Nil(t, asks(t, m, t0, ada))
 	require.False(t, m.State(t0).Another, "the same one")
 	m = asked.reach(t)
-	m.Release(t0, ada.ID, control.Released)
+	m.Release(t0, ada.ID, protocol.ReasonReleased)
 	require.Nil(t, asks(t, m, after(control.AnotherFor), bert))
 	require.False(t, m.State(after(control.AnotherFor)).Another, "long after")
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
@@ -179,8 +180,8 @@ func soon[T any](tb testing.TB, from <-chan T, what string) T {
 // the pump had reclaimed, and how long after the key the agent's last byte was written (negative: before). Every round is
 // a session of the pump's on the same program.
 func (b *bench) fence(tb testing.TB, after int) (reads string, reclaimed int64, last time.Duration) {
-	ctl := &machine{Machine: control.New(control.Config{Pregrant: control.Drive})}
-	require.NoError(tb, ctl.Request(time.Now(), control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: control.Drive}))
+	ctl := &machine{Machine: control.New(control.Config{Pregrant: protocol.LevelDrive})}
+	require.NoError(tb, ctl.Request(time.Now(), control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: protocol.LevelDrive}))
 	writer := &watched{program: program{b.Child}}
 	epoch := ctl.Epoch()
 	p := input.New(input.Config{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 )
@@ -215,7 +216,7 @@ func TestR47TheLineThatEnterSends(t *testing.T) {
 				}
 				if w.ctl.Phase() != control.Granted {
 					w.sleep(time.Minute)
-					require.NoError(t, w.ctl.Request(time.Now(), control.Request{ID: "r2", Agent: control.Agent{ID: agent}, Level: control.Type}))
+					require.NoError(t, w.ctl.Request(time.Now(), control.Request{ID: "r2", Agent: control.Agent{ID: agent}, Level: protocol.LevelType}))
 					w.lets()
 				}
 				j := w.job("\r")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
@@ -83,7 +84,7 @@ func newWorld(t *testing.T, granted bool, change func(*input.Config)) *world {
 		t: t, room: -1, typed: make(chan []byte, 1024), wake: make(chan struct{}, 1),
 		space: make(chan struct{}, 1), done: make(chan error, 1), over: make(chan struct{}),
 	}
-	w.ctl = &machine{Machine: control.New(control.Config{Keyboard: true, Yield: time.Second, Pregrant: control.Drive})}
+	w.ctl = &machine{Machine: control.New(control.Config{Keyboard: true, Yield: time.Second, Pregrant: protocol.LevelDrive})}
 	if granted {
 		w.grant()
 	}
@@ -96,14 +97,14 @@ func newWorld(t *testing.T, granted bool, change func(*input.Config)) *world {
 }
 
 func (w *world) grant() {
-	require.NoError(w.t, w.ctl.Request(time.Now(), control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: control.Drive}))
+	require.NoError(w.t, w.ctl.Request(time.Now(), control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: protocol.LevelDrive}))
 }
 
 // grantAgain gives the agent control after the user took it. It is called while the pump waits.
 func (w *world) grantAgain() {
 	w.pump.Post(func(now time.Time) {
-		_ = w.ctl.Give(now, control.RemoteGrant{Level: control.Drive})
-		_ = w.ctl.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: control.Drive})
+		_ = w.ctl.Give(now, control.RemoteGrant{Level: protocol.LevelDrive})
+		_ = w.ctl.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: protocol.LevelDrive})
 	})
 	synctest.Wait()
 	require.True(w.t, w.ctl.Driven())

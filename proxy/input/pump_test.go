@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
@@ -271,7 +272,7 @@ func TestR14StaleEpoch(t *testing.T) {
 		w.press("\x1c")
 		require.ErrorIs(t, w.offer(old).receipt(t).Err, control.ErrNoGrant)
 		w.pump.Post(func(now time.Time) {
-			require.NoError(t, w.ctl.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: control.Drive}))
+			require.NoError(t, w.ctl.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: protocol.LevelDrive}))
 		})
 		synctest.Wait()
 		w.ctl.Shown(time.Now())
@@ -526,7 +527,7 @@ func TestReceiptsAlwaysMatch(t *testing.T) {
 			}
 			w.unread = 0
 			w.drain(-1)
-			w.pump.Post(func(now time.Time) { w.ctl.End(now, control.Exited) })
+			w.pump.Post(func(now time.Time) { w.ctl.End(now, protocol.ReasonExited) })
 			synctest.Wait()
 			taken, back := 0, 0
 			for _, j := range jobs {

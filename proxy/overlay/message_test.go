@@ -136,7 +136,7 @@ func TestR46AMessageCoversNoQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t)
 		defer l.Close()
-		l.Controlled(control.Event{Granted: true, Agent: ada, Level: control.Drive}, "", "")
+		l.Controlled(control.Event{Granted: true, Agent: ada, Level: protocol.LevelDrive}, "", "")
 		require.NoError(t, l.says("eve", "the keyboard is yours"))
 		require.Equal(t, []string{"eve: turn"}, l.told)
 		line, _, _ := l.draws()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/screen"
@@ -47,7 +48,7 @@ func newDesk(t *testing.T, cols, rows int) *desk {
 
 // drives has an agent drive, without an end.
 func (d *desk) drives() *desk {
-	d.s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: control.Drive})
+	d.s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})
 	return d
 }
 
@@ -250,7 +251,7 @@ func BenchmarkAround(b *testing.B) {
 			s := New(Config{Line: true, Key: `Ctrl+\`, Colors: ManyColors, Repaint: func() {}})
 			l := &loop{m: m, now: time.Now()}
 			p := NewPainter(PainterConfig{Loop: l, Status: s, Shown: func(uint64) {}})
-			s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: control.Drive})
+			s.Show(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})
 			p.Paint(false)
 			b.ReportAllocs()
 			for b.Loop() {

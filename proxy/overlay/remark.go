@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -28,27 +29,27 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 	switch {
 	case e.Granted && e.By != "":
 		verb := "drive"
-		if e.Level == control.Type {
+		if e.Level == protocol.LevelType {
 			verb = "type"
 		}
 		s.Say(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Key+" takes the keyboard back at once; your own keys pause it", NoteFor)
-	case e.Granted && e.Level == control.Type:
+	case e.Granted && e.Level == protocol.LevelType:
 		s.Say(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+s.conf.Key+" takes the keyboard back at once", TellFor)
 	case e.Granted:
 		s.Say(e.Agent.Name+" drives"+until+". "+s.conf.Key+" takes the keyboard back at once; your own keys pause it", TellFor)
-	case e.Reason == control.Reclaimed && e.By != "":
+	case e.Reason == protocol.ReasonReclaimed && e.By != "":
 		s.Say("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
-	case e.Reason == control.Reclaimed:
+	case e.Reason == protocol.ReasonReclaimed:
 		s.Say("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, TellFor)
-	case e.Reason == control.Released && note != "":
+	case e.Reason == protocol.ReasonReleased && note != "":
 		s.Say(e.Agent.Name+" gives the keyboard back: “"+note+"”"+left, NoteFor)
-	case e.Reason == control.Released:
+	case e.Reason == protocol.ReasonReleased:
 		s.Say(e.Agent.Name+" gives the keyboard back"+left, TellFor)
-	case e.Reason == control.Expired:
+	case e.Reason == protocol.ReasonExpired:
 		s.Say("time is up: "+e.Agent.Name+" no longer has the keyboard"+left, TellFor)
-	case e.Reason == control.Link && !e.Absent:
+	case e.Reason == protocol.ReasonLink && !e.Absent:
 		s.Say(e.Agent.Name+" disconnected: the keyboard is yours"+left, TellFor)
-	case e.Reason == control.Link:
+	case e.Reason == protocol.ReasonLink:
 		s.Say(e.Agent.Name+" was disconnected for "+lasts(control.AbsentFor)+": the keyboard is yours"+left, TellFor)
 	}
 }
@@ -62,16 +63,16 @@ func (s *Status) Attached(agent string) {
 func (s *Status) withdrawn(e control.Event) bool {
 	say := e.Agent.Name + " no longer asks"
 	switch e.Reason {
-	case control.Refused:
+	case protocol.ReasonRefused:
 		if say = e.Agent.Name + " is refused"; e.By != "" {
 			say = e.By + " refused " + e.Agent.Name
 		}
 		if e.Shut {
 			say += ", and may not ask again until you open the menu (" + s.conf.Key + ")"
 		}
-	case control.Expired:
+	case protocol.ReasonExpired:
 		say += ": nobody answered"
-	case control.Released, control.Link:
+	case protocol.ReasonReleased, protocol.ReasonLink:
 	default:
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
 )
@@ -75,7 +76,7 @@ func (s *Status) does() string {
 		return "waits for your line"
 	case st.Paused:
 		return "paused"
-	case st.Level == control.Type:
+	case st.Level == protocol.LevelType:
 		return "types"
 	}
 	return "drives"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -18,14 +19,14 @@ func TestR69TheWordsOfTheSign(t *testing.T) {
 		want  string
 		state control.State
 	}{
-		{` claude drives · Ctrl+\ `, control.State{Level: control.Drive}},
-		{` claude types · Ctrl+\ `, control.State{Level: control.Type}},
-		{` claude drives 10 min · Ctrl+\ `, control.State{Level: control.Drive, Until: now.Add(10 * time.Minute)}},
-		{` claude drives 9 min · Ctrl+\ `, control.State{Level: control.Drive, Until: now.Add(8*time.Minute + time.Second)}},
-		{` claude drives <1 min · Ctrl+\ `, control.State{Level: control.Drive, Until: now.Add(time.Second)}},
-		{` claude drives 1 h 30 min · Ctrl+\ `, control.State{Level: control.Drive, Until: now.Add(90 * time.Minute)}},
-		{` claude paused 10 min · Ctrl+\ `, control.State{Level: control.Drive, Paused: true, Until: now.Add(10 * time.Minute)}},
-		{` claude waits for vim · Ctrl+\ `, control.State{Level: control.Drive, Program: "vim", Away: "sh"}},
+		{` claude drives · Ctrl+\ `, control.State{Level: protocol.LevelDrive}},
+		{` claude types · Ctrl+\ `, control.State{Level: protocol.LevelType}},
+		{` claude drives 10 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Until: now.Add(10 * time.Minute)}},
+		{` claude drives 9 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Until: now.Add(8*time.Minute + time.Second)}},
+		{` claude drives <1 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Until: now.Add(time.Second)}},
+		{` claude drives 1 h 30 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Until: now.Add(90 * time.Minute)}},
+		{` claude paused 10 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Paused: true, Until: now.Add(10 * time.Minute)}},
+		{` claude waits for vim · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Program: "vim", Away: "sh"}},
 	} {
 		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
 		defer s.Close()
@@ -47,12 +48,12 @@ func TestR69OthersAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
 		defer s.Close()
-		s.Show(control.State{Phase: control.Granted, Level: control.Drive, Agent: control.Agent{ID: "a", Name: "claude"}})
+		s.Show(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}})
 		s.Rival("b")
 		s.Rival("b")
 		s.Rival("c")
 		require.Equal(t, ` claude drives · +2 ask · Ctrl+\ `, s.signs(time.Now())[0])
-		s.Show(control.State{Phase: control.Granted, Level: control.Drive, Agent: control.Agent{ID: "b", Name: "codex"}})
+		s.Show(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "b", Name: "codex"}})
 		require.Equal(t, ` codex drives · +1 asks · Ctrl+\ `, s.signs(time.Now())[0])
 		time.Sleep(rivalFor)
 		require.Equal(t, ` codex drives · Ctrl+\ `, s.signs(time.Now())[0])

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
 )
@@ -232,7 +233,7 @@ func (s *Status) asker(name string) string {
 // wanted is what an agent asks for: level, scope, and the time that it would get.
 func (s *Status) wanted() string {
 	what := "drive"
-	if s.state.Level == control.Type {
+	if s.state.Level == protocol.LevelType {
 		what = "type"
 	}
 	if s.conf.OneProgram {
@@ -268,7 +269,7 @@ func (s *Status) tag(now time.Time) string {
 		return "[" + st.Agent.Name + " waits for " + st.Program + "]"
 	case st.Phase == control.Granted && st.Paused:
 		return "[" + st.Agent.Name + " paused]"
-	case st.Phase == control.Granted && st.Level == control.Type:
+	case st.Phase == control.Granted && st.Level == protocol.LevelType:
 		return "[" + st.Agent.Name + " types]"
 	case st.Phase == control.Granted:
 		return "[" + st.Agent.Name + " drives]"
@@ -289,7 +290,7 @@ func (s *Status) promise() string {
 	if g.Agent != "" {
 		who = g.Agent + ", once it asks,"
 	}
-	if g.Level == control.Type {
+	if g.Level == protocol.LevelType {
 		what = " will type"
 	}
 	if g.By != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
 )
@@ -17,20 +18,20 @@ func TestR47TheQuestionSaysWhoWhatAndForHowLong(t *testing.T) {
 	const keys = `Ctrl+G allows · Ctrl+\ refuses`
 	for _, tt := range []struct {
 		name, agent, reason string
-		level               control.Level
+		level               protocol.Level
 		lasts               time.Duration
 		want                string
 	}{
-		{"plain", "claude", "fix the typo", control.Drive, 0, "“claude” asks to drive for 10 min: “fix the typo”"},
-		{"limited", "claude", "fix the typo", control.Type, 5 * time.Minute, "“claude” asks to type for 5 min: “fix the typo”"},
-		{"odd time", "claude", "x", control.Drive, time.Minute + 5*time.Second, "“claude” asks to drive for 1 min 5 s: “x”"},
-		{"R70: more than it would get", "claude", "x", control.Drive, time.Hour, "“claude” asks to drive for 10 min: “x”"},
-		{"forged end", "claude", "look” Ctrl+\\ gives it · “", control.Drive, 0, "“claude” asks to drive for 10 min: “look' ctrl-\\ gives it . '”"},
-		{"far to the right", "claude", "look" + strings.Repeat(" ", 100) + "Ctrl + G refuses", control.Drive, 0, "“claude” asks to drive for 10 min: “look ctrl-G refuses”"},
-		{"escapes and controls", "claude", "a\x1b[31mb\x00\nc", control.Drive, 0, "“claude” asks to drive for 10 min: “ab c”"},
-		{"invisible", "claude", "look\u202e gnihton\U000e0041", control.Drive, 0, "“claude” asks to drive for 10 min: “look gnihton”"},
-		{"R30: nothing is covered for the user", "claude", "use " + token, control.Drive, 0, "“claude” asks to drive for 10 min: “use " + token + "”"},
-		{"too long", "claude", strings.Repeat("x", 500), control.Drive, 0, "“claude” asks to drive for 10 min: “" + strings.Repeat("x", 20)},
+		{"plain", "claude", "fix the typo", protocol.LevelDrive, 0, "“claude” asks to drive for 10 min: “fix the typo”"},
+		{"limited", "claude", "fix the typo", protocol.LevelType, 5 * time.Minute, "“claude” asks to type for 5 min: “fix the typo”"},
+		{"odd time", "claude", "x", protocol.LevelDrive, time.Minute + 5*time.Second, "“claude” asks to drive for 1 min 5 s: “x”"},
+		{"R70: more than it would get", "claude", "x", protocol.LevelDrive, time.Hour, "“claude” asks to drive for 10 min: “x”"},
+		{"forged end", "claude", "look” Ctrl+\\ gives it · “", protocol.LevelDrive, 0, "“claude” asks to drive for 10 min: “look' ctrl-\\ gives it . '”"},
+		{"far to the right", "claude", "look" + strings.Repeat(" ", 100) + "Ctrl + G refuses", protocol.LevelDrive, 0, "“claude” asks to drive for 10 min: “look ctrl-G refuses”"},
+		{"escapes and controls", "claude", "a\x1b[31mb\x00\nc", protocol.LevelDrive, 0, "“claude” asks to drive for 10 min: “ab c”"},
+		{"invisible", "claude", "look\u202e gnihton\U000e0041", protocol.LevelDrive, 0, "“claude” asks to drive for 10 min: “look gnihton”"},
+		{"R30: nothing is covered for the user", "claude", "use " + token, protocol.LevelDrive, 0, "“claude” asks to drive for 10 min: “use " + token + "”"},
+		{"too long", "claude", strings.Repeat("x", 500), protocol.LevelDrive, 0, "“claude” asks to drive for 10 min: “" + strings.Repeat("x", 20)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
@@ -80,11 +81,11 @@ func TestR47WhatIsAskedFor(t *testing.T) {
 		cols  int
 		want  []string
 	}{
-		{control.State{Level: control.Drive, Reason: "try"}, false, 80, []string{"“ada” asks to drive until you take it back: “try”"}},
-		{control.State{Level: control.Type, Reason: "try", For: 10 * time.Minute}, false, 80, []string{"“ada” asks to type for 10 min: “try”"}},
-		{control.State{Level: control.Drive, Reason: "try", For: 90 * time.Minute}, true, 100, []string{"“ada” asks to drive this program for 1 h 30 min: “try”"}},
-		{control.State{Level: control.Drive, Reason: "try", For: time.Minute, Another: true}, false, 120, []string{"another agent, “ada”, asks to drive for 1 min: “try”"}},
-		{control.State{Level: control.Drive, Reason: strings.Repeat("x", 100), For: 10 * time.Minute}, false, 60, []string{strings.Repeat("x", 58) + "\n ", "\n Ctrl+G allows · Ctrl+\\ refuses"}},
+		{control.State{Level: protocol.LevelDrive, Reason: "try"}, false, 80, []string{"“ada” asks to drive until you take it back: “try”"}},
+		{control.State{Level: protocol.LevelType, Reason: "try", For: 10 * time.Minute}, false, 80, []string{"“ada” asks to type for 10 min: “try”"}},
+		{control.State{Level: protocol.LevelDrive, Reason: "try", For: 90 * time.Minute}, true, 100, []string{"“ada” asks to drive this program for 1 h 30 min: “try”"}},
+		{control.State{Level: protocol.LevelDrive, Reason: "try", For: time.Minute, Another: true}, false, 120, []string{"another agent, “ada”, asks to drive for 1 min: “try”"}},
+		{control.State{Level: protocol.LevelDrive, Reason: strings.Repeat("x", 100), For: 10 * time.Minute}, false, 60, []string{strings.Repeat("x", 58) + "\n ", "\n Ctrl+G allows · Ctrl+\\ refuses"}},
 	} {
 		c.state.Phase, c.state.Agent = control.Asked, ada
 		s := &Status{conf: Config{Line: true, Key: `Ctrl+\`, OneProgram: c.one}, state: c.state}
@@ -116,7 +117,7 @@ func TestR71TheMenuOffersToMute(t *testing.T) {
 func TestR70WhatIsPromised(t *testing.T) {
 	for want, st := range map[string]control.State{
 		"the next agent that asks will drive for 10 min ":                              {For: 10 * time.Minute},
-		"codex, once it asks, will type for 1 min (allowed by phone) ":                 {For: time.Minute, RemotePregrant: control.RemoteGrant{By: "phone", Agent: "codex", Level: control.Type}},
+		"codex, once it asks, will type for 1 min (allowed by phone) ":                 {For: time.Minute, RemotePregrant: control.RemoteGrant{By: "phone", Agent: "codex", Level: protocol.LevelType}},
 		"the next agent that asks will drive until you take it back (allowed by phone": {RemotePregrant: control.RemoteGrant{By: "phone"}},
 	} {
 		st.Pregrant = true
@@ -129,20 +130,20 @@ func TestR70WhatIsPromised(t *testing.T) {
 func TestR70WhatTheUserIsTold(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, e := range map[string]control.Event{
-		"ada drives for 10 min. Ctrl+\\ takes":                                    {Granted: true, Level: control.Drive, Until: time.Now().Add(10 * time.Minute)},
-		"ada drives until you take it back. Ctrl+\\ takes":                        {Granted: true, Level: control.Drive},
-		"ada may type for 10 min; Enter":                                          {Granted: true, Level: control.Type, Until: time.Now().Add(10 * time.Minute)},
-		"phone lets ada drive for 1 min. ":                                        {Granted: true, Level: control.Drive, By: "phone", Until: time.Now().Add(time.Minute)},
-		"ada disconnected: the keyboard is yours":                                 {Reason: control.Link},
-		"ada was disconnected for 2 min: the keyboard is yours":                   {Reason: control.Link, Absent: true},
-		"time is up: ada no longer has the keyboard":                              {Reason: control.Expired},
-		" ada no longer asks ":                                                    {Reason: control.Link, Request: true},
-		"  ada no longer asks ":                                                   {Reason: control.Link, Absent: true, Request: true},
-		" ada no longer asks  ":                                                   {Reason: control.Released, Request: true},
-		"ada no longer asks: nobody answered":                                     {Reason: control.Expired, Request: true},
-		"ada is refused ":                                                         {Reason: control.Refused, Request: true},
-		"phone refused ada ":                                                      {Reason: control.Refused, Request: true, By: "phone"},
-		"ada is refused, and may not ask again until you open the menu (Ctrl+\\)": {Reason: control.Refused, Request: true, Shut: true},
+		"ada drives for 10 min. Ctrl+\\ takes":                                    {Granted: true, Level: protocol.LevelDrive, Until: time.Now().Add(10 * time.Minute)},
+		"ada drives until you take it back. Ctrl+\\ takes":                        {Granted: true, Level: protocol.LevelDrive},
+		"ada may type for 10 min; Enter":                                          {Granted: true, Level: protocol.LevelType, Until: time.Now().Add(10 * time.Minute)},
+		"phone lets ada drive for 1 min. ":                                        {Granted: true, Level: protocol.LevelDrive, By: "phone", Until: time.Now().Add(time.Minute)},
+		"ada disconnected: the keyboard is yours":                                 {Reason: protocol.ReasonLink},
+		"ada was disconnected for 2 min: the keyboard is yours":                   {Reason: protocol.ReasonLink, Absent: true},
+		"time is up: ada no longer has the keyboard":                              {Reason: protocol.ReasonExpired},
+		" ada no longer asks ":                                                    {Reason: protocol.ReasonLink, Request: true},
+		"  ada no longer asks ":                                                   {Reason: protocol.ReasonLink, Absent: true, Request: true},
+		" ada no longer asks  ":                                                   {Reason: protocol.ReasonReleased, Request: true},
+		"ada no longer asks: nobody answered":                                     {Reason: protocol.ReasonExpired, Request: true},
+		"ada is refused ":                                                         {Reason: protocol.ReasonRefused, Request: true},
+		"phone refused ada ":                                                      {Reason: protocol.ReasonRefused, Request: true, By: "phone"},
+		"ada is refused, and may not ask again until you open the menu (Ctrl+\\)": {Reason: protocol.ReasonRefused, Request: true, Shut: true},
 	} {
 		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() {}})
 		e.Agent = ada
@@ -152,7 +153,7 @@ func TestR70WhatTheUserIsTold(t *testing.T) {
 		s.Close()
 	}
 	s := New(Config{Line: true, Repaint: func() {}})
-	s.Controlled(control.Event{Agent: ada, Request: true, Reason: control.Exited}, "", "")
+	s.Controlled(control.Event{Agent: ada, Request: true, Reason: protocol.ReasonExited}, "", "")
 	line, _, _, _ := s.compose(time.Now(), 120, 24, "")
 	require.Empty(t, line)
 }
@@ -207,7 +208,7 @@ func TestR71TheMenuSaysWhatItDid(t *testing.T) {
 
 // TestR68ARemarkIsWholeOnANarrowScreen: the end of what is said as a grant begins is the key that ends it.
 func TestR68ARemarkIsWholeOnANarrowScreen(t *testing.T) {
-	for _, level := range []control.Level{control.Type, control.Drive} {
+	for _, level := range []protocol.Level{protocol.LevelType, protocol.LevelDrive} {
 		for _, cols := range []int{30, 39, 40, 80} {
 			s := New(Config{Key: `Ctrl+\`, Line: true, Repaint: func() {}})
 			s.Controlled(control.Event{Granted: true, Agent: control.Agent{Name: "gemini-cli"}, Level: level, Until: time.Now().Add(10 * time.Minute)}, "", "")

@@ -3,6 +3,7 @@ package requests
 import (
 	"slices"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -55,13 +56,13 @@ func (a *answers) decided(e control.Event, word string, heard bool) {
 		}
 		delete(a.left, id)
 	}
-	if !e.Granted && e.Reason == control.Replaced {
+	if !e.Granted && e.Reason == protocol.ReasonReplaced {
 		return // its newer requests are still open
 	}
 	delete(a.kept, e.Agent.ID)
 	a.newest = answer{agent: e.Agent.ID, word: word, requests: awaited}
 	switch {
-	case heard, !e.Granted && e.Reason == control.Released: // its own doing
+	case heard, !e.Granted && e.Reason == protocol.ReasonReleased: // its own doing
 		a.newest = answer{}
 	case len(awaited) > 0:
 	case len(e.Requests) > 0, !e.Granted:

@@ -6,13 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
 func TestAnswers(t *testing.T) {
 	ada, bert := control.Agent{ID: "ada"}, control.Agent{ID: "bert"}
 	given := func(ids ...string) control.Event { return control.Event{Granted: true, Agent: ada, Requests: ids} }
-	ended := func(why control.Reason, ids ...string) control.Event {
+	ended := func(why protocol.Reason, ids ...string) control.Event {
 		return control.Event{Agent: ada, Requests: ids, Reason: why}
 	}
 	for _, tt := range []struct {
@@ -23,7 +24,7 @@ func TestAnswers(t *testing.T) {
 		{"nothing was asked", func(*answers) {}, ""},
 		{"heard by who asked", func(a *answers) { a.decided(given("1"), "granted", false) }, ""},
 		{"nobody waited", func(a *answers) { a.leave("1"); a.decided(given("1"), "granted", false) }, "granted"},
-		{"nobody waited for a refusal", func(a *answers) { a.leave("1"); a.decided(ended(control.Refused, "1"), "refused", false) }, "refused"},
+		{"nobody waited for a refusal", func(a *answers) { a.leave("1"); a.decided(ended(protocol.ReasonRefused, "1"), "refused", false) }, "refused"},
 		{"left as it was answered", func(a *answers) { a.decided(given("1"), "granted", false); a.leave("1") }, "granted"},
 		{"one of two was heard", func(a *answers) { a.leave("1"); a.decided(given("1", "2"), "granted", false) }, ""},
 		{"two were not", func(a *answers) { a.leave("1"); a.decided(given("1", "2"), "granted", false); a.leave("2") }, "granted"},
@@ -31,11 +32,11 @@ func TestAnswers(t *testing.T) {
 		{"taken back before it was heard", func(a *answers) {
 			a.leave("1")
 			a.decided(given("1"), "granted", false)
-			a.decided(ended(control.Reclaimed), "reclaimed", false)
+			a.decided(ended(protocol.ReasonReclaimed), "reclaimed", false)
 		}, "reclaimed"},
 		{"asked again", func(a *answers) {
 			a.leave("1")
-			a.decided(ended(control.Refused, "1"), "refused", false)
+			a.decided(ended(protocol.ReasonRefused, "1"), "refused", false)
 			a.asks("ada", "2")
 		}, ""},
 		{"asked again under the same number", func(a *answers) {
@@ -46,19 +47,19 @@ func TestAnswers(t *testing.T) {
 		{"given back by the agent", func(a *answers) {
 			a.leave("1")
 			a.decided(given("1"), "granted", false)
-			a.decided(ended(control.Released), "released", false)
+			a.decided(ended(protocol.ReasonReleased), "released", false)
 		}, ""},
 		{"control that the agent knew of was taken back", func(a *answers) {
 			a.decided(given("1"), "granted", false)
-			a.decided(ended(control.Reclaimed), "reclaimed", false)
+			a.decided(ended(protocol.ReasonReclaimed), "reclaimed", false)
 		}, "reclaimed"},
 		{"taken back while the agent typed", func(a *answers) {
 			a.decided(given("1"), "granted", false)
-			a.decided(ended(control.Reclaimed), "reclaimed", true)
+			a.decided(ended(protocol.ReasonReclaimed), "reclaimed", true)
 		}, ""},
 		{"only the oldest of many requests was dropped", func(a *answers) {
 			a.leave("1")
-			a.decided(ended(control.Replaced, "1"), "replaced", false)
+			a.decided(ended(protocol.ReasonReplaced, "1"), "replaced", false)
 		}, ""},
 		{"many requests were left", func(a *answers) {
 			for i := range 1000 {

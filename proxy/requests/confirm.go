@@ -17,7 +17,7 @@ import (
 // hold implements [input.Job.Hold]. What it put to the user and is asked about again, unchanged, was let through.
 func (in *typing) hold(now time.Time, pieces []input.Piece, typed input.Line) (bool, error) {
 	in.does = pieces[0].Say
-	if in.h.Control.State(now).Level != control.Type || !in.submits(pieces) {
+	if in.h.Control.State(now).Level != protocol.LevelType || !in.submits(pieces) {
 		return false, nil
 	}
 	q, exact := in.question(pieces, typed)
@@ -200,7 +200,7 @@ func (in *typing) refused(r input.Receipt) (*refusal, bool) {
 	switch {
 	case errors.Is(r.Err, input.ErrLate):
 		return &refusal{protocol.CodeTimeout, "the user did not let " + what + " through in time; nothing of it was typed"}, true
-	case r.Held && r.Fate == input.Dropped && a.Phase() != control.Granted && a.LastEnd().Reason == control.Reclaimed:
+	case r.Held && r.Fate == input.Dropped && a.Phase() != control.Granted && a.LastEnd().Reason == protocol.ReasonReclaimed:
 		return &refusal{protocol.CodeUserRefused, "the user did not let " + what + " through and took the keyboard back; nothing of it was typed"}, true
 	}
 	return nil, false

@@ -11,9 +11,9 @@ import (
 )
 
 func (h *Handler) request(m *protocol.ControlRequest) {
-	level := control.Type
-	if m.Level == control.Drive {
-		level = control.Drive
+	level := protocol.LevelType
+	if m.Level == protocol.LevelDrive {
+		level = protocol.LevelDrive
 	}
 	r := control.Request{
 		ID: m.RequestID, Agent: h.agent(m.AgentID, m.AgentName, m.TokenID), Level: level,
@@ -55,9 +55,9 @@ func (h *Handler) ask(now time.Time, r control.Request) error {
 }
 
 func (h *Handler) release(m *protocol.ControlRelease) {
-	why := control.Released
+	why := protocol.ReasonReleased
 	if m.Gone {
-		why = control.Link
+		why = protocol.ReasonLink
 		h.book.Gone(m.AgentID)
 	}
 	ok := h.Pump.Post(func(now time.Time) {
@@ -117,22 +117,22 @@ func (h *Handler) ControlEvent(e control.Event, dropped, unsubmitted int) {
 // why is the sentence for an agent whose control ended.
 func why(e control.Event) string {
 	switch e.Reason {
-	case control.Reclaimed:
+	case protocol.ReasonReclaimed:
 		return "the user took the keyboard back"
-	case control.Refused:
+	case protocol.ReasonRefused:
 		return "the user refused to give you the keyboard"
-	case control.Released:
+	case protocol.ReasonReleased:
 		return "you gave the keyboard back"
-	case control.Expired:
+	case protocol.ReasonExpired:
 		return "the time of your grant is over"
-	case control.Link:
+	case protocol.ReasonLink:
 		if e.Absent {
 			return "your grant ended since you had no connection for 2 minutes"
 		}
 		return "your grant ended when the connection was lost"
-	case control.Exited:
+	case protocol.ReasonExited:
 		return "the program has ended"
-	case control.Replaced:
+	case protocol.ReasonReplaced:
 	}
 	return "your grant has ended"
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/screen"
@@ -36,7 +35,7 @@ func (h *Handler) encode(in *typing, modes screen.Modes) ([]input.Piece, error) 
 	var err error
 	switch m.InputKind {
 	case protocol.InputKeys:
-		pieces, err = keyPieces(m.Data, km, h.ReclaimKey, state.Level == control.Drive)
+		pieces, err = keyPieces(m.Data, km, h.ReclaimKey, state.Level == protocol.LevelDrive)
 	case protocol.InputText:
 		pieces, err = textPieces(lineEnds.Replace(m.Data))
 	case protocol.InputPaste:

@@ -52,7 +52,7 @@ func (p published) Newest() control.State { return p.state }
 func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 	reclaim, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)
-	encode := func(level control.Level, kind protocol.InputKind, data string) (string, error) {
+	encode := func(level protocol.Level, kind protocol.InputKind, data string) (string, error) {
 		h := &Handler{Config: Config{ReclaimKey: reclaim, Control: published{state: control.State{Phase: control.Granted, Level: level}}}}
 		pieces, err := h.encode(&typing{m: &protocol.Input{InputKind: kind, Data: data}}, screen.Modes{})
 		var all strings.Builder
@@ -70,7 +70,7 @@ func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 		"ls\x1c": key, "\x1b[92;5u": key, "\x1b[92;5:3u": key, "\x1b[27;5;92~": key,
 		"\x1b[?62;22c": answer, "ls\x1b[>1;2c": answer, "\x1b]11;rgb:0/0/0\x1b\\": answer, "\x1b[0n": answer, "\x1b[I": answer, "\x1b[O": answer,
 	} {
-		for _, level := range []control.Level{control.Type, control.Drive} {
+		for _, level := range []protocol.Level{protocol.LevelType, protocol.LevelDrive} {
 			for _, kind := range []protocol.InputKind{protocol.InputText, protocol.InputRaw} {
 				_, err := encode(level, kind, data)
 				no, refused := errors.AsType[*refusal](err)
@@ -82,12 +82,12 @@ func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 		}
 	}
 	for _, name := range []string{`ctrl-\`, `a ctrl-\ b`, `ctrl-\*2`} {
-		_, err := encode(control.Type, protocol.InputKeys, name)
+		_, err := encode(protocol.LevelType, protocol.InputKeys, name)
 		no, refused := errors.AsType[*refusal](err)
 		require.True(t, refused, name)
 		require.Equal(t, key, no.code)
 	}
-	typed, err := encode(control.Drive, protocol.InputKeys, `a ctrl-\ b`)
+	typed, err := encode(protocol.LevelDrive, protocol.InputKeys, `a ctrl-\ b`)
 	require.NoError(t, err)
 	require.Equal(t, "a\x1cb", typed)
 }

@@ -241,7 +241,7 @@ type judgement struct {
 // typeLevel reports whether input is under level type now.
 func (h *Handler) typeLevel() bool {
 	st := h.Control.Newest()
-	return st.Phase == control.Granted && st.Level == control.Type
+	return st.Phase == control.Granted && st.Level == protocol.LevelType
 }
 
 // screen is the terminal model.

@@ -70,7 +70,7 @@ type Control interface {
 	Request(now time.Time, r control.Request) error
 	// Own gives an agent the keyboard of its own terminal.
 	Own(now time.Time, r control.Request)
-	Release(now time.Time, agentID string, why control.Reason) bool
+	Release(now time.Time, agentID string, why protocol.Reason) bool
 	Connected(now time.Time, agentID string, yes bool)
 	Muted(a control.Agent) bool
 

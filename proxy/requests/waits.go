@@ -89,7 +89,7 @@ func (h *Handler) cancel(m *protocol.Cancel) {
 // decided ends the waits of one agent for a decision about its request, or for the end of its control. heard says that the agent
 // is told otherwise: its input was dropped.
 func (h *Handler) decided(e control.Event, word string, heard bool) {
-	if e.Granted || e.Reason != control.Replaced {
+	if e.Granted || e.Reason != protocol.ReasonReplaced {
 		h.Observer.DecideWaits(func(id string) bool {
 			agent, ok := h.deciding[id]
 			ok = ok && agent == e.Agent.ID

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 )
 
@@ -43,7 +44,7 @@ func TestR70AGrantEnds(t *testing.T) {
 				}
 				require.NoError(t, m.Admit(now.Add(lasts-1), ada.ID, epoch))
 				require.ErrorIs(t, m.Admit(now.Add(lasts), ada.ID, epoch), control.ErrNoGrant)
-				require.Equal(t, control.Expired, m.LastEnd().Reason)
+				require.Equal(t, protocol.ReasonExpired, m.LastEnd().Reason)
 			}
 			made := func() *control.Machine { return control.New(control.Config{Keyboard: true, For: c.limit}) }
 
@@ -63,7 +64,7 @@ func TestR70AGrantEnds(t *testing.T) {
 			require.NoError(t, menu.Request(after(time.Second), r))
 			ends(menu, after(time.Second), c.lasts)
 
-			line := control.New(control.Config{Keyboard: true, For: c.limit, Pregrant: control.Drive})
+			line := control.New(control.Config{Keyboard: true, For: c.limit, Pregrant: protocol.LevelDrive})
 			require.NoError(t, line.Request(t0, r))
 			ends(line, t0, c.promised)
 
@@ -91,7 +92,7 @@ func TestR70AnAgentKeepsItsOwnTerminal(t *testing.T) {
 	require.Equal(t, control.Granted, m.Phase())
 	require.True(t, m.State(t0).Until.IsZero())
 
-	m.End(after(24*time.Hour), control.Released)
+	m.End(after(24*time.Hour), protocol.ReasonReleased)
 	m.SetAttached(after(24*time.Hour), true)
 	require.NoError(t, m.Request(after(25*time.Hour), request("q", ada)))
 	m.Connected(after(25*time.Hour), ada.ID, false)
@@ -125,7 +126,7 @@ func TestR70WhoIsAwayLosesControl(t *testing.T) {
 			require.Equal(t, control.Observing, m.Phase())
 			events := m.TakeEvents()
 			require.Len(t, events, 1)
-			require.Equal(t, control.Link, events[0].Reason)
+			require.Equal(t, protocol.ReasonLink, events[0].Reason)
 			require.True(t, events[0].Absent)
 			require.Equal(t, at.name == asked.name, events[0].Request)
 			require.Error(t, m.Admit(after(5*time.Minute), ada.ID, events[0].Epoch))
@@ -160,7 +161,7 @@ func TestR70SleepCounts(t *testing.T) {
 	require.NoError(t, m.Admit(after(time.Minute), ada.ID, epoch))
 	m.Slept(after(time.Minute), 4*time.Minute)
 	require.Equal(t, control.Observing, m.Phase(), "at once, before anything is written")
-	require.Equal(t, control.Expired, m.LastEnd().Reason)
+	require.Equal(t, protocol.ReasonExpired, m.LastEnd().Reason)
 
 	m = asked.reach(t)
 	m.Slept(t0, 10*time.Minute)
