@@ -88,6 +88,7 @@ func TestPictures(t *testing.T) {
 			s := New(Config{Cols: cols, Rows: rows})
 			s.Feed([]byte(in))
 			require.NoError(t, s.t.verify())
+			require.Equal(t, [2]int{cols, rows}, [2]int{s.t.cols, s.t.rows}, "a program does not resize the terminal")
 			got := picture(s)
 			if *update {
 				out = fmt.Appendf(out, "-- %s --\n%s\n%s", title, head, got)

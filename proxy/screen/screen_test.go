@@ -24,41 +24,6 @@ func fed(cols, rows int, in string) *Screen {
 	return s
 }
 
-// TestFaults has the sequences that other terminals are known to get wrong, on a screen of 10 by 4.
-func TestFaults(t *testing.T) {
-	for _, c := range []struct {
-		name, in, want string
-		row, col       int
-	}{
-		{"scroll with a region outside", "\x1b[;31r\x1b[S", "", 0, 0},
-		{"huge CHT", "\x1b[687670402I", "", 0, 9},
-		{"huge REP", "n\x1b[5753557b", "nnnnnnnnnn|nnnnnnnnnn|nnnnnnnnnn|nnnnnnnnnn", 3, 9},
-		{"huge ECH", "\x1b[1155480208X", "", 0, 0},
-		{"1049 does not home", "\x1b[3;3H\x1b[?1049hX", "||  X", 2, 3},
-		{"1049 restores on the main screen", "\x1b[4;1H\x1b[?1049l", "", 0, 0},
-		{"combining mark", "e\u0301x", "e\u0301x", 0, 2},
-		{"wide character at the edge", "012345678漢", "012345678|漢", 1, 2},
-		{"SCOSC and SCORC", "ab\x1b[scd\x1b[uX", "abXd", 0, 3},
-		{"insert mode", "abc\x1b[4h\x1b[1;1HX", "Xabc", 0, 1},
-		{"DEC graphics in G1", "\x1b)0\x0eqqq\x0fq", "───q", 0, 4},
-		{"control inside a CSI", "a\x1b[2\n;3HX", "a|  X", 1, 3},
-		{"47 leaves the main screen alone", "ab\x1b[?47hX\x1b[?47l", "ab", 0, 3},
-		{"EL while a wrap is pending", "0123456789\x1b[KX", "0123456789|X", 1, 1},
-		{"REP of a wide character", "Y漢\x1b[364b", "Y漢漢漢漢|漢漢漢漢漢|漢漢漢漢漢|漢漢漢漢漢", 3, 9},
-		{"a program cannot resize us", "\x1b[8;7939;6465t", "", 0, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := fed(10, 4, c.in)
-			if !strings.Contains(c.name, "REP") { // these scroll: only the clamp matters
-				require.Equal(t, c.want, show(s))
-				require.Equal(t, [2]int{c.row, c.col}, [2]int{s.Cursor().Row, s.Cursor().Col})
-			}
-			cols, rows := s.Size()
-			require.Equal(t, [2]int{10, 4}, [2]int{cols, rows})
-		})
-	}
-}
-
 func TestReflow(t *testing.T) {
 	s := fed(10, 4, "0123456789abc")
 	s.Resize(6, 4)

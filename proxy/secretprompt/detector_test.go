@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/secretprompt"
 )
 
@@ -19,82 +20,20 @@ var (
 
 func programs(names ...string) func() []string { return func() []string { return names } }
 
-func TestR21HardPrompts(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		f    secretprompt.Facts
-		want protocol.SecretPrompt
-	}{
-		{"a shell's command runs", secretprompt.Facts{Known: true, Line: cooked}, protocol.SecretNone},
-		{"sudo, passwd, ssh, getpass, read -s", secretprompt.Facts{Known: true, Line: noEcho}, protocol.SecretHard},
-		{"sudo-rs", secretprompt.Facts{Known: true, Line: sudoRS}, protocol.SecretHard},
-		{"its words do not matter", secretprompt.Facts{Known: true, Line: noEcho, Left: "vim "}, protocol.SecretHard},
-		{"an editor", secretprompt.Facts{Known: true, Line: raw, Left: "some text"}, protocol.SecretNone},
-		{"the program has ended", secretprompt.Facts{Line: noEcho}, protocol.SecretNone},
-		{"input from a pipe", secretprompt.Facts{Known: true, Line: noEcho, Mute: true}, protocol.SecretNone},
-		{"input from a pipe, a prompt", secretprompt.Facts{Known: true, Line: noEcho, Mute: true, Left: "Password: "}, protocol.SecretSoft},
-		{"input from a pipe, sudo-rs", secretprompt.Facts{Known: true, Line: sudoRS, Mute: true}, protocol.SecretHard},
-	} {
-		require.Equal(t, c.want, secretprompt.Judge(c.f), c.name)
-	}
-}
-
-func TestR22SoftPrompts(t *testing.T) {
-	for _, c := range []struct {
-		name        string
-		left, right string
-		program     string
-		runs        string
-		paste       bool
-		want        protocol.SecretPrompt
-	}{
-		{name: "ssh", left: "ada@host's password: ", program: "ssh", want: protocol.SecretSoft},
-		{name: "ssh, keyboard interactive", left: "(ada@host) Password:", want: protocol.SecretSoft},
-		{name: "a key", left: "Enter passphrase for key '/home/ada/.ssh/id_ed25519': ", want: protocol.SecretSoft},
-		{name: "sudo on another machine", left: "[sudo] password for ada: ", program: "ssh", want: protocol.SecretSoft},
-		{name: "pwfeedback", left: "[sudo] password for ada: ****", program: "sudo", want: protocol.SecretSoft},
-		{name: "bullets", left: "Password: •••", want: protocol.SecretSoft},
-		{name: "one-time code", left: "TOTP: ", want: protocol.SecretSoft},
-		{name: "pin", left: "Enter PIN for authenticator:", want: protocol.SecretSoft},
-		{name: "api token", left: "Paste your API token here:  ", want: protocol.SecretSoft},
-		{name: "mosh, in capitals", left: "PASSWORD:", want: protocol.SecretSoft},
-		{name: "pinentry under git", left: "│ Passphrase: ", right: "_____________ │", program: "git", want: protocol.SecretSoft},
-		{name: "pinentry, typed into", left: "│ Passphrase: ***", right: "__________ │", program: "git", want: protocol.SecretSoft},
-		{name: "pinentry by name", left: "something", program: "pinentry-curses", want: protocol.SecretSoft},
-		{name: "systemd-ask-password by name", left: "🔐 Key: (press TAB for no echo) ", program: "systemd-ask-pas", want: protocol.SecretSoft},
-		{name: "sudo by name", left: "Kennwort für ada? ", program: "sudo", want: protocol.SecretSoft},
-		{name: "fish read --silent", left: "Password: ", program: "fish", paste: true, want: protocol.SecretSoft},
-
-		{name: "vim on password:", left: "password:", program: "vim", paste: true},
-		{name: "vi without pastes", left: "password:", program: "vi"},
-		{name: "less", left: "password:", program: "less"},
-		{name: "remote vim", left: "password:", program: "ssh", paste: true},
-		{name: "grep at a prompt", left: "ada@host:~$ grep -r password:", program: "bash", paste: true},
-		{name: "grep at an old prompt", left: "ada@host:~$ grep -r password:", program: "bash"},
-		{name: "grep as root", left: "root@host:/# grep -r password:", program: "ssh"},
-		{name: "grep's output", left: "config.yml:3:password: hunter2"},
-		{name: "fish at its prompt", left: "ada@host ~> echo password:", program: "fish", paste: true},
-		{name: "text goes on", left: "password:", right: " hunter2"},
-		{name: "text goes on left of the cursor", left: "password: hunter2"},
-		{name: "a form's other field", left: "user name: "},
-		{name: "hot plug", left: "hotplug: "},
-		{name: "spin", left: "spinning: "},
-		{name: "words far away", left: "the password has been sent by mail long ago, and now we would like to know your name:"},
-		{name: "python's prompt", left: ">>> token:"},
-		{name: "sudo runs a shell", left: "# ", program: "sudo", runs: "bash"},
-		{name: "sudo runs an editor", left: "password:", program: "sudo", runs: "vim"},
-		{name: "sudo in sudo asks", left: "Kennwort? ", program: "sudo", runs: "su", want: protocol.SecretSoft},
-		{name: "gpg --edit-key", left: "gpg> ", program: "gpg", paste: true},
-		{name: "nothing", program: "top"},
-	} {
-		chain := []string{c.program, c.runs}
-		if c.runs == "" {
-			chain = chain[:1]
+func TestR21R22Prompts(t *testing.T) {
+	lines := map[string]secretprompt.Line{"cooked": cooked, "noEcho": noEcho, "sudoRS": sudoRS, "raw": raw}
+	for _, c := range corpus.Rows[struct {
+		Name, Want, Line, Left, Right, Program, Runs string
+		Paste, Mute                                  bool
+	}](t, "prompts") {
+		settings, known := lines[c.Line]
+		f := secretprompt.Facts{Known: known, Line: settings, Mute: c.Mute, Left: c.Left, Right: c.Right, Paste: c.Paste}
+		if c.Runs != "" {
+			f.Foreground = programs(c.Program, c.Runs)
+		} else if c.Program != "" {
+			f.Foreground = programs(c.Program)
 		}
-		got := secretprompt.Judge(secretprompt.Facts{
-			Known: true, Line: raw, Left: c.left, Right: c.right, Paste: c.paste, Foreground: programs(chain...),
-		})
-		require.Equal(t, c.want, got, c.name)
+		require.Equal(t, protocol.SecretPrompt(c.Want), secretprompt.Judge(f), c.Name)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"terminalproxy/proxy/corpus"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -57,87 +59,24 @@ func act(t testing.TB, r *Rolling, op string) {
 }
 
 func TestRolling(t *testing.T) {
-	for _, c := range []struct{ name, script, want string }{
-		{"nothing", "", ""},
-		{"lines", "one\r\ntwo\r\n", "one\ntwo\n"},
-		{"an unfinished line", "one\r\ntw", "one\ntw"},
-		{"a prompt keeps its blank", "ok   \r\n$ ", "ok\n$ "},
-		{"blanks right of the cursor", "$ ls   \b\b\b", "$ ls"},
-		{"progress bar", "10%\r20%\r100%\r\ndone\r\n", "100%\ndone\n"},
-		{"a shorter text over a longer one", "downloading\rready{EL 0}\r\n", "ready\n"},
-		{"a shorter text leaves the rest", "downloading\rready", "readyoading"},
-		{"backspace", "helo\blo", "hello"},
-		{"the shell's way to delete", "lss\b \b", "ls"},
-		{"backspace at the start", "\b\ba", "a"},
-		{"tab", "a\tb\t\tc", "a       b               c"},
-		{"bare line feed keeps the column", "ab\ncd", "ab\n  cd"},
-		{"empty lines", "\n\na", "\n\na"},
-		{"EL to the end", "abcdef{col 3}{EL 0}", "abc"},
-		{"EL to the start", "abcdef{col 2}{EL 1}", "   def"},
-		{"EL of all", "abcdef{EL 2}\rx", "x"},
-		{"EL past the end", "ab{col 9}{EL 0}{EL 1}\r", ""},
-		{"ECH", "abcdef{col 1}{ECH 3}", "a   ef"},
-		{"ECH of none is of one", "abc\r{ECH 0}", " bc"},
-		{"ICH", "abc{col 1}{ICH 2}XY", "aXYbc"},
-		{"DCH", "abcdef{col 1}{DCH 3}", "aef"},
-		{"DCH past the end", "abc{col 1}{DCH 99}", "a"},
-		{"counts without bounds", "abc\r{ICH 2147483647}{DCH 2147483647}{ECH -5}x", "x"},
-		{"column without bounds", "a{col -7}b{col 0}", "b"},
-		{"cursor forward over nothing", "a{col 4}b", "a   b"},
-		{"a row ends the line", "one{row 0}two", "one\ntwo"},
-		{"a row without text before ends nothing", "   {row 0}{row 5}two", "two"},
-		{"a jump to the right edge makes no blanks", "{row 60}1,1{row 75}All", "1,1\nAll"},
-		{"columns after a jump", "{row 60}1,1{col 64}x", "1,1 x"},
-		{"left of the jump", "{row 60}1,1{col 2}x", "1,1\nx"},
-		{"carriage return after a jump", "{row 60}1,1\r\nx", "1,1\nx"},
-		{"DCH left of the jump", "{row 9}abc{col 4}{DCH 3}{col 6}X", "Xbc"},
-		{"ICH left of the jump", "{row 2}abc{col 0}{ICH 3}{col 5}X", "Xbc"},
-		{"ECH left of the jump", "{row 2}abc{col 0}{ECH 3}", " bc"},
-		{"EL left of the jump", "{row 2}abc{col 0}{EL 1}", "abc"},
-		{"clear keeps the record", "one{clear}two", "one\ntwo"},
-		{"wide characters take two columns", "漢字{col 2}X", "漢X"},
-		{"over the first half", "漢字\rX", "X 字"},
-		{"over the second half", "漢字{col 1}X", " X字"},
-		{"a wide one over halves", "漢字{col 1}語", " 語"},
-		{"a wide one over two", "abcd\r漢", "漢cd"},
-		{"a combining mark stays with its character", "e{col 1}x\re\u0301", "e\u0301x"},
-		{"a voicing mark", "か\u3099{col 2}x", "か\u3099x"},
-		{"a mark after a move joins nothing", "e{col 1}\u0301x", "ex"},
-		{"a mark alone", "\u0301x", "x"},
-		{"erase half of a wide one", "漢字{col 3}{EL 0}", "漢 "},
-		{"delete half of a wide one", "漢字{col 1}{DCH 1}\r", " 字"},
-		{"a family", "👨‍👩‍👧‍👦{col 2}x", "👨‍👩‍👧‍👦x"},
-		{"an emoji by its selector", "\u2764\ufe0f{col 2}x", "\u2764\ufe0fx"},
-		{"flags", "🇩🇪🇫🇷{col 2}x", "🇩🇪x"},
-		{"controls in a run are none of its text", "a\x00b\x7fc\u0085d\x1be", "abcde"},
-		{"what is not UTF-8", "a\xffb\xe6\xbc", "a\ufffdb\ufffd\ufffd"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	for _, c := range corpus.Rows[struct{ Name, Script, Want string }](t, "rolling") {
+		t.Run(c.Name, func(t *testing.T) {
 			r := NewRolling(4000)
-			play(t, r, c.script)
-			require.Equal(t, c.want, r.String())
+			play(t, r, c.Script)
+			require.Equal(t, c.Want, r.String())
 		})
 	}
 }
 
 func TestRollingKeepsTheNewest(t *testing.T) {
-	for _, c := range []struct {
-		name, script, want string
-		max                int
-	}{
-		{"lines", "one\r\ntwo\r\nthree", "two\nthree", 9},
-		{"counted in characters", "日本語\r\n漢字", "語\n漢字", 4},
-		{"a long line comes in pieces without a seam", "abcdefghijklmnop", "jklmnop", 7},
-		{"a wide character across the seam", "abcd漢ef", "d漢ef", 4},
-		{"one character", "ab漢", "漢", 1},
-		{"not less than one", "ab", "b", -3},
-		{"line feeds", "\n\n\n\n\n\n\n", "\n\n\n", 3},
-		{"a cursor far right", "{col 5000}x\r\ny", "x\ny", 3},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := NewRolling(c.max)
-			play(t, r, c.script)
-			require.Equal(t, c.want, r.String())
+	for _, c := range corpus.Rows[struct {
+		Name, Script, Want string
+		Max                int
+	}](t, "rolling-bounded") {
+		t.Run(c.Name, func(t *testing.T) {
+			r := NewRolling(c.Max)
+			play(t, r, c.Script)
+			require.Equal(t, c.Want, r.String())
 		})
 	}
 }
@@ -154,23 +93,13 @@ func TestRollingIsBounded(t *testing.T) {
 }
 
 func TestRollingSince(t *testing.T) {
-	for _, c := range []struct{ name, before, after, want string }{
-		{"nothing", "one\r\n", "", ""},
-		{"lines", "one\r\n", "two\r\nthree", "two\nthree"},
-		{"a line goes on", "$ ", "ls", "$ ls"},
-		{"a line that only ends is old", "$ make; echo DONE", "\r\n", ""},
-		{"and what follows it is new", "$ make; echo DONE", "\r\ncc -c a.c\r\n", "cc -c a.c\n"},
-		{"a line that goes on and ends", "ab", "c\r\n", "abc\n"},
-		{"editing prints nothing", "abc", "\b\b{EL 0}{DCH 2}", ""},
-		{"a progress bar", "10%", "\r20%", "20%"},
-		{"empty lines before are nothing printed", "one", "\r\n\r\n\r\ntwo\r\n\nx", "two\n\nx"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	for _, c := range corpus.Rows[struct{ Name, Before, After, Want string }](t, "rolling-since") {
+		t.Run(c.Name, func(t *testing.T) {
 			r := NewRolling(4000)
-			play(t, r, c.before)
+			play(t, r, c.Before)
 			mark := r.Total()
-			play(t, r, c.after)
-			require.Equal(t, c.want, r.Since(mark))
+			play(t, r, c.After)
+			require.Equal(t, c.Want, r.Since(mark))
 			require.Equal(t, r.String(), r.Since(0)+map[bool]string{true: r.String()}[r.Total() == 0])
 		})
 	}
