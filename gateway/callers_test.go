@@ -61,6 +61,14 @@ func (c *httpClient) do(method, path, body string) (status int, answer string) {
 	return resp.StatusCode, string(text)
 }
 
+// wants is do with the status that is wanted.
+func (c *httpClient) wants(status int, method, path, body string) (answer string) {
+	c.t.Helper()
+	got, answer := c.do(method, path, body)
+	require.Equal(c.t, status, got, "%s %s: %s", method, path, answer)
+	return answer
+}
+
 const (
 	controlBody = `{"level":"drive","reason":"to test"}`
 	at          = "/v1/sessions/vim-1/"
@@ -71,40 +79,29 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 	p := startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
 	require.Eventually(t, func() bool { status, _ := agent.do("GET", "/v1/sessions/vim-1", ""); return status == http.StatusOK }, fake.Soon, time.Millisecond)
-	status, body := agent.do("GET", at+"screen", "")
-	require.Equal(t, http.StatusOK, status, body)
-	require.Equal(t, "hello\n", body)
-	status, body = agent.do("POST", at+"control/request", controlBody)
-	require.Equal(t, http.StatusOK, status, body)
+	require.Equal(t, "hello\n", agent.wants(http.StatusOK, "GET", at+"screen", ""))
+	body := agent.wants(http.StatusOK, "POST", at+"control/request", controlBody)
 	var grant protocol.ControlGrant
 	require.NoError(t, json.Unmarshal([]byte(body), &grant))
 	require.Equal(t, "the-agent", grant.AgentName, "the token's name")
-	status, body = agent.do("POST", at+"input", `{"data":"ls","kind":"text"}`)
-	require.Equal(t, http.StatusOK, status, body)
+	agent.wants(http.StatusOK, "POST", at+"input", `{"data":"ls","kind":"text"}`)
 	typed := <-p.typed
 	require.Equal(t, grant.AgentID, typed.AgentID, "the same agent in every request")
-	status, body = agent.do("POST", at+"wait", `{"until":{"text":"$"}}`)
-	require.Equal(t, http.StatusOK, status, body)
-	require.Contains(t, body, `"met":true`)
-	status, _ = agent.do("POST", at+"control/release", "")
-	require.Equal(t, http.StatusOK, status)
-	status, body = agent.do("GET", "/v1/sessions/nope/screen", "")
-	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, agent.wants(http.StatusOK, "POST", at+"wait", `{"until":{"text":"$"}}`), `"met":true`)
+	agent.wants(http.StatusOK, "POST", at+"control/release", "")
+	body = agent.wants(http.StatusNotFound, "GET", "/v1/sessions/nope/screen", "")
 	require.Contains(t, body, "known: vim-1")
 	_, body = agent.do("GET", "/metrics", "")
 	require.Contains(t, body, `terminalproxy_sessions{state="running"} 1`)
 	require.Contains(t, body, `terminalproxy_participants{role="agent"} 1`)
 
 	agent.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
-	status, body = agent.do("POST", at+"control/request", controlBody)
-	require.Equal(t, http.StatusOK, status, body)
+	body = agent.wants(http.StatusOK, "POST", at+"control/request", controlBody)
 	var other protocol.ControlGrant
 	require.NoError(t, json.Unmarshal([]byte(body), &other))
 	require.NotEqual(t, grant.AgentID, other.AgentID, "a key makes an agent of its own")
 	agent.header.Set("Terminal-Agent-Key", "short")
-	status, body = agent.do("GET", "/v1/sessions", "")
-	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, body, "at least 32 characters")
+	require.Contains(t, agent.wants(http.StatusBadRequest, "GET", "/v1/sessions", ""), "at least 32 characters")
 }
 
 // R31, R32: every path wants the token, a page's origin that we know, and our own name. What the guard turns away has no
@@ -145,8 +142,7 @@ func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
 	}
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	// R34: a token in the address is none.
-	status, _ := bearer(addr, "").plain(t).do("GET", "/v1/sessions?token="+tokens[auth.RoleAgent]+"&access_token="+tokens[auth.RoleAgent], "")
-	require.Equal(t, http.StatusUnauthorized, status)
+	bearer(addr, "").plain(t).wants(http.StatusUnauthorized, "GET", "/v1/sessions?token="+tokens[auth.RoleAgent]+"&access_token="+tokens[auth.RoleAgent], "")
 }
 
 type okHandler struct{}
@@ -166,21 +162,12 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	require.Equal(t, 1, made, "one server for one agent")
 
 	dir := shortDir(t)
-	s := New(Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})
-	taken, err := ListenLocal(dir)
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.KeepLocal(context.Background(), taken) }() // ends with Close, below
+	kept(t, dir, Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})
 	c := address{dial: func(ctx context.Context) (net.Conn, error) { return dialUnix(ctx, filepath.Join(dir, socketName)) }, base: "ws://localhost", header: http.Header{}}.plain(t)
-	status, body := c.do("POST", "/mcp", "{}")
-	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, body, "Terminal-Agent-Key")
+	require.Contains(t, c.wants(http.StatusBadRequest, "POST", "/mcp", "{}"), "Terminal-Agent-Key")
 	c.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
-	status, _ = c.do("POST", "/mcp", "{}")
-	require.Equal(t, http.StatusOK, status)
+	c.wants(http.StatusOK, "POST", "/mcp", "{}")
 	c.client.CloseIdleConnections()
-	require.NoError(t, s.Close())
-	require.NoError(t, <-served)
 }
 
 // rawProxy is a session whose proxy the test plays itself.
@@ -197,23 +184,12 @@ func rawProxy(t *testing.T, d address, id string) *websocket.Conn {
 
 // An agent that asks nothing any more is gone, and what is unknown revokes.
 func TestASilentAgentGivesControlBack(t *testing.T) {
-	store, err := auth.OpenStore(filepath.Join(t.TempDir(), "private", "tokens"), nil)
-	require.NoError(t, err)
-	create := func(role auth.Role) string {
-		token, err := store.Create(auth.Token{Name: string(role), Role: role})
-		require.NoError(t, err)
-		return token
-	}
+	_, tokens, store := tcp(t, Config{})
 	s := New(Config{Tokens: store})
 	s.callers.idleFor = time.Millisecond
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.ServeTCP(context.Background(), ln, nil) }() // ends with Close, below
-	t.Cleanup(func() { require.NoError(t, s.Close()); require.NoError(t, <-served) })
-	addr := ln.Addr().String()
-	proxy := rawProxy(t, bearer(addr, create(auth.RoleProxy)), "vim-1")
-	agent := bearer(addr, create(auth.RoleAgent)).plain(t)
+	addr := serveTCP(t, s, nil)
+	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
+	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
 	asked := make(chan int, 1)
 	go func() { // ends with the answer
 		status, _ := agent.do("POST", at+"control/request", controlBody)
@@ -232,8 +208,7 @@ func TestARequestForControlOutlastsItsTime(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
-	status, body := agent.do("POST", at+"control/request?timeoutMs=1", controlBody)
-	require.Equal(t, http.StatusAccepted, status, body)
+	body := agent.wants(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
 	require.Contains(t, body, `"status":"pending"`)
 	ask := hear[*protocol.ControlRequest](t, proxy)
 	require.Contains(t, body, strings.TrimPrefix(ask.RequestID, ask.AgentID+":"))
@@ -250,16 +225,14 @@ func TestR70AnHTTPAgentIsThereWhileItAsks(t *testing.T) {
 	say(t, proxy, snapshot("nobody", 1, "x"))
 	_ = hear[*protocol.Error](t, proxy)
 	agent := bearer(addr, tokens[auth.RoleAgent]).plain(t)
-	status, body := agent.do("POST", at+"control/request?timeoutMs=1", controlBody)
-	require.Equal(t, http.StatusAccepted, status, body)
+	agent.wants(http.StatusAccepted, "POST", at+"control/request?timeoutMs=1", controlBody)
 	ask := hear[*protocol.ControlRequest](t, proxy)
 	require.Len(t, ask.TokenID, 16)
 	hear[*protocol.Cancel](t, proxy) // nobody waits for the answer
 	for range 2 {
 		away := hear[*protocol.AgentPresence](t, proxy)
 		require.Equal(t, protocol.AgentPresence{SessionID: "vim-1", AgentID: ask.AgentID}, *away)
-		status, _ = agent.do("GET", "/v1/sessions", "")
-		require.Equal(t, http.StatusOK, status)
+		agent.wants(http.StatusOK, "GET", "/v1/sessions", "")
 		require.True(t, hear[*protocol.AgentPresence](t, proxy).Connected)
 	}
 	require.False(t, hear[*protocol.AgentPresence](t, proxy).Connected)
@@ -286,8 +259,7 @@ func TestR37RevocationEndsRequestsAndStreams(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, <-waited)
 	_, err = io.Copy(io.Discard, lines)
 	require.NoError(t, err, "the stream ends")
-	status, _ := agent.do("GET", "/v1/sessions", "")
-	require.Equal(t, http.StatusUnauthorized, status)
+	agent.wants(http.StatusUnauthorized, "GET", "/v1/sessions", "")
 }
 
 func TestEventsOfASession(t *testing.T) {
@@ -307,10 +279,8 @@ func TestEventsOfASession(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"terminal.snapshot", "terminal.blackout", "terminal.session.close"}, kinds)
-	status, body := viewer.do("POST", at+"input", `{"data":"x"}`)
-	require.Equal(t, http.StatusForbidden, status, body)
-	status, _ = viewer.do("GET", at+"screen", "")
-	require.Equal(t, http.StatusOK, status, "the last screen can be read")
+	viewer.wants(http.StatusForbidden, "POST", at+"input", `{"data":"x"}`)
+	viewer.wants(http.StatusOK, "GET", at+"screen", "")
 }
 
 // A client that goes away stops waiting; the callers are bounded, and the one that was silent the longest goes first.
@@ -362,14 +332,11 @@ func TestR52OwnersActsOverHTTP(t *testing.T) {
 	require.Equal(t, "the-owner", got.By, "the token's name")
 	require.False(t, act(owner, proxy, "reclaim", "").Grant)
 
-	l := NewLocal(shortDir(t), nil)
-	defer func() { require.NoError(t, l.Close()) }()
+	l := newLocal(t, shortDir(t))
 	here := local(l).plain(t)
 	own := rawProxy(t, local(l), "vim-1")
-	status, body := here.do("POST", at+"control/grant", "")
-	require.Equal(t, http.StatusForbidden, status, body)
-	status, body = here.do("POST", at+"control/hide", `{"hide":"off"}`)
-	require.Equal(t, http.StatusForbidden, status, body)
+	here.wants(http.StatusForbidden, "POST", at+"control/grant", "")
+	here.wants(http.StatusForbidden, "POST", at+"control/hide", `{"hide":"off"}`)
 	require.False(t, act(here, own, "reclaim", "").Grant)
 	require.Equal(t, protocol.HideOn, act(here, own, "hide", "").Hide)
 	require.True(t, act(here, own, "grant", `{"signatureB64":"AQI="}`).Grant, "the proxy will check the signature")
@@ -383,18 +350,7 @@ func TestR40HalfOpenConnectionsEndNoStream(t *testing.T) {
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	stream := d.plain(t).request(fake.Within(t), "GET", at+"events", "")
 	defer func() { _ = stream.Body.Close() }()
-	var held []net.Conn
-	defer func() {
-		for _, c := range held {
-			_ = c.Close()
-		}
-	}()
-	for range 2 * connectionsPerPeer {
-		c, err := d.dial(fake.Within(t))
-		require.NoError(t, err)
-		held = append(held, c)
-		_, _ = io.WriteString(c, "GET /v1/sessions HTTP/1.1\r\nHost: ") // an evicted one may fail
-	}
+	halfOpen(t, d, 2*connectionsPerPeer)
 	status, _ := d.plain(t).do("GET", "/v1/sessions", "")
 	require.Equal(t, http.StatusOK, status, "one that speaks comes in")
 	say(t, proxy, &protocol.SessionClose{ID: "c", SessionID: "vim-1"})

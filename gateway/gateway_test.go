@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +40,45 @@ func shortDir(t *testing.T) string {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir
+}
+
+// newLocal is a process of the user's as far as its gateway goes, until the test ends.
+func newLocal(t *testing.T, dir string) *Local {
+	t.Helper()
+	l := NewLocal(dir, nil)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	return l
+}
+
+// dials makes a connection and gives it up.
+func dials(t *testing.T, l *Local) {
+	t.Helper()
+	conn, err := l.Dial(fake.Within(t))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+}
+
+// empty checks that a directory has nothing in it.
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+// kept holds the place at dir, as gateway serve does, until end or the end of the test.
+func kept(t *testing.T, dir string, cfg Config) (end func()) {
+	t.Helper()
+	taken, err := ListenLocal(dir)
+	require.NoError(t, err)
+	s, served := New(cfg), make(chan error, 1)
+	go func() { served <- s.KeepLocal(context.Background(), taken) }() // ends with Close
+	end = sync.OnceFunc(func() {
+		require.NoError(t, s.Close())
+		require.NoError(t, <-served)
+	})
+	t.Cleanup(end)
+	return end
 }
 
 // address is how tests reach a gateway.
@@ -175,16 +216,21 @@ func tcp(t *testing.T, cfg Config) (addr string, tokens map[auth.Role]string, st
 		require.NoError(t, err)
 	}
 	cfg.Tokens = store
-	s := New(cfg)
+	return serveTCP(t, New(cfg), nil), tokens, store
+}
+
+// serveTCP is the address of a server that runs until the test ends.
+func serveTCP(t *testing.T, s *Server, certificates *tls.Config) string {
+	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	served := make(chan error, 1)
-	go func() { served <- s.ServeTCP(context.Background(), ln, nil) }()
+	go func() { served <- s.ServeTCP(context.Background(), ln, certificates) }() // ends with Close
 	t.Cleanup(func() {
 		require.NoError(t, s.Close())
 		require.NoError(t, <-served)
 	})
-	return ln.Addr().String(), tokens, store
+	return ln.Addr().String()
 }
 
 func bearer(addr, token string) address {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"context"
 	"net"
 	"os"
@@ -25,37 +24,29 @@ import (
 func TestLocalCostsNothingUntilSomebodyDials(t *testing.T) {
 	dir := shortDir(t)
 	l := NewLocal(dir, nil)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, entries)
+	empty(t, dir)
 	require.False(t, l.Serving())
 	require.NoError(t, l.Close())
-	_, err = l.Dial(fake.Within(t))
+	_, err := l.Dial(fake.Within(t))
 	require.ErrorIs(t, err, ErrLocalClosed)
 }
 
 func TestLocalLeavesNothingBehind(t *testing.T) {
 	dir := shortDir(t)
 	l := NewLocal(dir, nil)
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	dials(t, l)
 	require.True(t, l.Serving())
 	info, err := os.Lstat(filepath.Join(dir, socketName))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.NoError(t, l.Close())
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, entries)
+	empty(t, dir)
 }
 
 func TestLocalRemovesNoSocketOfAnother(t *testing.T) {
 	dir := shortDir(t)
 	l := NewLocal(dir, nil)
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	dials(t, l)
 	path := filepath.Join(dir, socketName)
 	require.NoError(t, os.Remove(path))
 	other, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
@@ -98,15 +89,10 @@ func TestManyStartAtOnceAndOneServes(t *testing.T) {
 
 // The one that serves goes away; another takes over, and everybody finds the same session there.
 func TestTakeover(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
-	first, second, third := NewLocal(dir, nil), NewLocal(dir, nil), NewLocal(dir, nil)
-	conn, err := first.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
-	t.Cleanup(func() {
-		require.NoError(t, second.Close())
-		require.NoError(t, third.Close())
-	})
+	first, second, third := NewLocal(dir, nil), newLocal(t, dir), newLocal(t, dir)
+	dials(t, first)
 	p := startProxy(t, local(second), "vim-1")
 	agent := local(third).client(t, "lasting")
 	ctx := fake.Within(t)
@@ -147,31 +133,22 @@ func helperProcess(t *testing.T, what, dir string) *exec.Cmd {
 }
 
 func TestKilledGatewayIsReplaced(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
-	cmd := helperProcess(t, "serve", dir)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	require.Equal(t, "serving\n", line)
-	l := NewLocal(dir, nil)
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	o := startOther(t, dir)
+	l := newLocal(t, dir)
+	dials(t, l)
 	require.False(t, l.Serving(), "the other process serves")
 
-	require.NoError(t, cmd.Process.Kill())
-	require.Error(t, cmd.Wait())
+	require.NoError(t, o.cmd.Process.Kill())
+	require.Error(t, o.cmd.Wait())
 	require.FileExists(t, filepath.Join(dir, socketName), "a stale socket is left")
-	conn, err = l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	dials(t, l)
 	require.True(t, l.Serving())
-	require.NoError(t, l.Close())
 }
 
 func TestLockedButSilentDirectoryIsAnErrorInTime(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	lock, err := os.Open(dir)
 	require.NoError(t, err)
@@ -185,23 +162,14 @@ func TestLockedButSilentDirectoryIsAnErrorInTime(t *testing.T) {
 
 func TestListenLocalHoldsThePlace(t *testing.T) {
 	dir := shortDir(t)
-	taken, err := ListenLocal(dir)
-	require.NoError(t, err)
-	_, err = ListenLocal(dir)
+	end := kept(t, dir, Config{})
+	_, err := ListenLocal(dir)
 	require.ErrorIs(t, err, place.ErrHeld)
-	s := New(Config{})
-	served := make(chan error, 1)
-	go func() { served <- s.KeepLocal(context.Background(), taken) }()
 	l := NewLocal(dir, nil)
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	dials(t, l)
 	require.False(t, l.Serving())
-	require.NoError(t, s.Close())
-	require.NoError(t, <-served)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, entries)
+	end()
+	empty(t, dir)
 }
 
 // R41: the directory keeps other users out, and if it does not, the kernel's word does.
@@ -211,11 +179,7 @@ func TestR41SecondUserIsRefused(t *testing.T) {
 	}
 	const nobody = 65534
 	dir := shortDir(t)
-	l := NewLocal(dir, nil)
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
-	defer func() { require.NoError(t, l.Close()) }()
+	dials(t, newLocal(t, dir))
 	helper, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		t.Skip("needs /proc, to let another user run this program")
@@ -228,7 +192,7 @@ func TestR41SecondUserIsRefused(t *testing.T) {
 		cmd.Path = copied
 		cmd.Dir = "/"
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		out, err := cmd.CombinedOutput()
+		out, err := cmd.Output()
 		require.NoError(t, err, "%s", out)
 		return strings.TrimSpace(string(out))
 	}
@@ -355,9 +319,7 @@ func TestParseEndpoint(t *testing.T) {
 func TestNobodyAnswersIsASentence(t *testing.T) {
 	e, err := ParseEndpoint("unix:" + filepath.Join(shortDir(t), "none.sock"))
 	require.NoError(t, err)
-	c := client.New(client.Config{Dial: e.DialContext, URL: e.URL(protocol.PathAgent)})
-	defer func() { require.NoError(t, c.Close()) }()
-	_, err = c.Sessions(fake.Within(t))
+	err = sessionsAt(t, e)
 	lost := new(client.Unreachable)
 	require.ErrorAs(t, err, &lost)
 	require.Contains(t, err.Error(), "proxy --agent")
@@ -366,8 +328,7 @@ func TestNobodyAnswersIsASentence(t *testing.T) {
 // A proxy in the process that serves has a seat there, and is seen by everybody; one elsewhere dials.
 func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	dir := shortDir(t)
-	first, second := NewLocal(dir, nil), NewLocal(dir, nil)
-	t.Cleanup(func() { require.NoError(t, second.Close()) })
+	first, second := NewLocal(dir, nil), newLocal(t, dir)
 	seat, err := first.Join()
 	require.NoError(t, err)
 	require.NotNil(t, seat)
@@ -378,11 +339,9 @@ func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, elsewhere)
 	require.False(t, second.Serving())
-	c := client.New(client.Config{Dial: second.Dial, URL: "ws://localhost" + protocol.PathAgent})
-	sessions, err := c.Sessions(fake.Within(t))
+	sessions, err := local(second).client(t, "").Sessions(fake.Within(t))
 	require.NoError(t, err)
 	require.Len(t, sessions, 1)
-	require.NoError(t, c.Close())
 
 	require.NoError(t, first.Close())
 	_, err = seat.Next(nil)

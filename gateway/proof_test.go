@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -129,9 +130,7 @@ func TestR35RogueListenerLearnsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
 			var heard bytes.Buffer
-			ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-			require.NoError(t, err)
-			server := &http.Server{ReadHeaderTimeout: fake.Soon, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				mu.Lock()
 				defer mu.Unlock()
 				_ = r.Write(&heard)
@@ -139,15 +138,11 @@ func TestR35RogueListenerLearnsNothing(t *testing.T) {
 				_, body, _ := bytes.Cut(heard.Bytes(), []byte("\r\n\r\n"))
 				_ = json.Unmarshal(body, &ask)
 				rogue(w, ask)
-			})}
-			served := make(chan error, 1)
-			go func() { served <- server.Serve(ln) }()
-			e := plain(t, ln.Addr().String(), token)
-			_, err = e.DialContext(fake.Within(t))
+			}))
+			_, err = plain(t, server.Listener.Addr().String(), token).DialContext(fake.Within(t))
 			require.Error(t, err)
 			require.NotContains(t, err.Error(), token)
-			require.NoError(t, server.Close())
-			require.ErrorIs(t, <-served, http.ErrServerClosed)
+			server.Close()
 			mu.Lock()
 			defer mu.Unlock()
 			require.Equal(t, 1, strings.Count(heard.String(), "POST "), heard.String())
@@ -159,22 +154,14 @@ func TestR35RogueListenerLearnsNothing(t *testing.T) {
 
 // R35: one that accepts and says nothing holds nobody up for ever.
 func TestR35SilentListener(t *testing.T) {
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = ln.Close() }()
 	ctx, cancel := context.WithCancel(fake.Within(t))
-	accepted := make(chan net.Conn, 1)
-	go func() { // ends with the connection that is made below
-		conn, err := ln.Accept()
-		if err == nil {
-			_, _ = conn.Read(make([]byte, 1))
-			accepted <- conn
-			cancel()
-		}
-	}()
-	_, err = plain(t, ln.Addr().String(), "tp_x").DialContext(ctx)
+	addr, _ := fake.Server(t, "tcp", func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1))
+		cancel()
+		_, _ = io.Copy(io.Discard, c) // until the other end gives up
+	})
+	_, err := plain(t, addr, "tp_x").DialContext(ctx)
 	require.Error(t, err)
-	require.NoError(t, (<-accepted).Close())
 }
 
 // The server's side: proofs out of order, of others and of long ago are none.
@@ -232,21 +219,7 @@ func TestProofsOutOfOrder(t *testing.T) {
 
 // R75: what lies in the exchange of proofs is given up after 64 KiB.
 func TestR75AnEndlessProofIsBounded(t *testing.T) {
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	lied := make(chan struct{})
-	go func() { // ends when the other end closes
-		defer close(lied)
-		conn, err := ln.Accept()
-		for err == nil {
-			_, err = conn.Write([]byte("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Line: y\r\n", 400)))
-		}
-		if conn != nil {
-			_ = conn.Close()
-		}
-	}()
-	_, err = plain(t, ln.Addr().String(), "tp_x").DialContext(fake.Within(t))
+	addr, _ := fake.Server(t, "tcp", func(c net.Conn) { fake.Flood(c, "HTTP/1.1 200 OK\r\n", strings.Repeat("X-Line: y\r\n", 400)) })
+	_, err := plain(t, addr, "tp_x").DialContext(fake.Within(t))
 	require.Error(t, err)
-	<-lied
-	require.NoError(t, ln.Close())
 }

@@ -54,10 +54,10 @@ func (o *other) stop() {
 // TestR74AStoppedServerIsReplaced: who dials takes over, connections to the stopped one move, and when it goes on it is
 // the gateway no more, whatever it was sent meanwhile.
 func TestR74AStoppedServerIsReplaced(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	o := startOther(t, dir)
-	l, second := NewLocal(dir, nil), NewLocal(dir, nil)
-	defer func() { require.NoError(t, l.Close()); require.NoError(t, second.Close()) }()
+	l, second := newLocal(t, dir), newLocal(t, dir)
 	p := startProxy(t, local(second), "vim-1")
 	agent := local(l).client(t, "lasting")
 	ctx := fake.Within(t)
@@ -90,6 +90,7 @@ func TestR74AStoppedServerIsReplaced(t *testing.T) {
 // TestR74AWokenServerAnswersNothing: what it was asked before and while it was stopped is not answered once another one has
 // the name, be the connection from before or new.
 func TestR74AWokenServerAnswersNothing(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	path := filepath.Join(dir, socketName)
 	o := startOther(t, dir)
@@ -115,18 +116,13 @@ func TestR74AWokenServerAnswersNothing(t *testing.T) {
 	defer func() { require.NoError(t, during.Close()) }()
 	ask(before)
 	ask(during)
-	l := NewLocal(dir, nil)
-	defer func() { require.NoError(t, l.Close()) }()
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	l := newLocal(t, dir)
+	dials(t, l)
 	require.True(t, l.Serving())
 	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
 	require.NotContains(t, status(before), "200")
 	require.NotContains(t, status(during), "200")
-	conn, err = l.Dial(fake.Within(t))
-	require.NoError(t, err, "the name is still the other's")
-	require.NoError(t, conn.Close())
+	dials(t, l) // the name is not the other's any more
 }
 
 // TestR74WhoNeverServesMakesRoom: a command that only asks takes the name from a stopped process, says whose it was, and
@@ -155,12 +151,9 @@ func TestR74WhoNeverServesMakesRoom(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, socketName))
 	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
 
-	l := NewLocal(dir, nil)
-	defer func() { require.NoError(t, l.Close()) }()
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
-	conn, err = ep.DialContext(fake.Within(t))
+	l := newLocal(t, dir)
+	dials(t, l)
+	conn, err := ep.DialContext(fake.Within(t))
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 }
@@ -168,9 +161,9 @@ func TestR74WhoNeverServesMakesRoom(t *testing.T) {
 // TestR74AHandOver: one that is about to stop gives the place up, serves no more while it is away, and is a client of the
 // next one.
 func TestR74AHandOver(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
-	first, second := NewLocal(dir, nil), NewLocal(dir, nil)
-	defer func() { require.NoError(t, first.Close()); require.NoError(t, second.Close()) }()
+	first, second := newLocal(t, dir), NewLocal(dir, nil)
 	seat, err := first.Join()
 	require.NoError(t, err)
 	first.Away()
@@ -180,12 +173,8 @@ func TestR74AHandOver(t *testing.T) {
 	none, err := first.Join()
 	require.NoError(t, err)
 	require.Nil(t, none, "it does not take back what it gave up")
-	conn, err := second.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
-	conn, err = first.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	dials(t, second)
+	dials(t, first)
 	first.Back()
 	require.False(t, first.Serving())
 	require.NoError(t, second.Close())
@@ -197,58 +186,40 @@ func TestR74AHandOver(t *testing.T) {
 // TestR74AServerWhoseNameIsGoneTakesItAgain: somebody removes the socket.
 func TestR74AServerWhoseNameIsGoneTakesItAgain(t *testing.T) {
 	dir := shortDir(t)
-	l := NewLocal(dir, nil)
-	defer func() { require.NoError(t, l.Close()) }()
+	l := newLocal(t, dir)
 	for range 2 {
-		conn, err := l.Dial(fake.Within(t))
-		require.NoError(t, err)
-		require.NoError(t, conn.Close())
+		dials(t, l)
 		require.True(t, l.Serving())
 		require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
 	}
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	dials(t, l)
 }
 
 // TestR74AServerKeepsItsPlace: gateway serve loses its place to others while it is stopped, and takes it when they leave.
 func TestR74AServerKeepsItsPlace(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
-	taken, err := ListenLocal(dir)
-	require.NoError(t, err)
-	s := New(Config{})
-	served := make(chan error, 1)
-	go func() { served <- s.KeepLocal(fake.Within(t), taken) }()
+	end := kept(t, dir, Config{})
 	l := NewLocal(dir, nil)
 	require.NoError(t, os.Remove(filepath.Join(dir, socketName)))
-	conn, err := l.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	dials(t, l)
 	require.True(t, l.Serving())
 	require.NoError(t, l.Close())
 	second := NewLocal(dir, nil)
-	require.Eventually(t, func() bool {
-		_, err := os.Lstat(filepath.Join(dir, socketName))
-		return err == nil
-	}, fake.Soon, 10*time.Millisecond)
-	conn, err = second.Dial(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
+	require.Eventually(t, func() bool { _, err := os.Lstat(filepath.Join(dir, socketName)); return err == nil }, fake.Soon, 10*time.Millisecond)
+	dials(t, second)
 	require.False(t, second.Serving())
 	require.NoError(t, second.Close())
-	require.NoError(t, s.Close())
-	require.NoError(t, <-served)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, entries)
+	end()
+	empty(t, dir)
 }
 
 // TestR74StoppedDuringTheHandshake: after it answered the probe, and before it upgraded the connection.
 func TestR74StoppedDuringTheHandshake(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	o := startOther(t, dir)
-	l := NewLocal(dir, nil)
-	defer func() { require.NoError(t, l.Close()) }()
+	l := newLocal(t, dir)
 	var once sync.Once
 	c := client.New(client.Config{
 		URL: "ws://localhost" + protocol.PathAgent,

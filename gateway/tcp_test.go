@@ -2,18 +2,12 @@ package gateway
 
 import (
 	"bytes"
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/auth"
-	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
@@ -152,23 +145,23 @@ func TestR39OversizeAndBomb(t *testing.T) {
 	})
 }
 
+// halfOpen makes n connections, and in none a whole request.
+func halfOpen(t *testing.T, d address, n int) {
+	t.Helper()
+	for range n {
+		c, err := d.dial(fake.Within(t))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		_, _ = io.WriteString(c, "GET /v1/agent HTTP/1.1\r\nHost: ") // an evicted one may fail
+	}
+}
+
 // R40: a thousand connections that never finish their request keep nobody out, not even from the same address.
 func TestR40HalfOpenConnections(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	d := bearer(addr, tokens[auth.RoleAgent])
-	held := make([]net.Conn, 0, 1000)
-	defer func() {
-		for _, c := range held {
-			_ = c.Close()
-		}
-	}()
 	early := d.mustConnect(t, protocol.PathAgent)
-	for range cap(held) {
-		c, err := d.dial(fake.Within(t))
-		require.NoError(t, err)
-		held = append(held, c)
-		_, _ = io.WriteString(c, "GET /v1/agent HTTP/1.1\r\nHost: ") // an evicted one may fail
-	}
+	halfOpen(t, d, 1000)
 	late := d.mustConnect(t, protocol.PathAgent)
 	for _, conn := range []*websocket.Conn{early, late} {
 		say(t, conn, &protocol.SessionsList{RequestID: "l"})
@@ -225,50 +218,18 @@ func TestR55PlaintextOffLoopbackIsRefused(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	leaf, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	pool := x509.NewCertPool()
-	pool.AddCert(leaf)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
-}
-
 func TestR55TLSIsVerified(t *testing.T) {
-	cert, pool := certificate(t)
-	store, err := auth.OpenStore(t.TempDir()+"/private/tokens", nil)
+	donor := httptest.NewTLSServer(nil) // of a certificate for 127.0.0.1
+	defer donor.Close()
+	_, tokens, store := tcp(t, Config{})
+	addr := serveTCP(t, New(Config{Tokens: store}), &tls.Config{Certificates: donor.TLS.Certificates})
+	e, err := ParseEndpoint("wss://" + addr)
 	require.NoError(t, err)
-	token, err := store.Create(auth.Token{Name: "a", Role: auth.RoleAgent})
-	require.NoError(t, err)
-	s := New(Config{Tokens: store})
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() {
-		served <- s.ServeTCP(context.Background(), ln, &tls.Config{Certificates: []tls.Certificate{cert}})
-	}()
-	defer func() { require.NoError(t, <-served) }()
-	defer func() { require.NoError(t, s.Close()) }()
-	e, err := ParseEndpoint(fmt.Sprintf("wss://localhost:%d", ln.Addr().(*net.TCPAddr).Port))
-	require.NoError(t, err)
-	e.Token = token
-	list := func(e Endpoint) error {
-		c := client.New(client.Config{Dial: e.DialContext, URL: e.URL(protocol.PathAgent), Header: e.Header()})
-		defer func() { require.NoError(t, c.Close()) }()
-		_, err := c.Sessions(fake.Within(t))
-		return err
-	}
-	require.ErrorContains(t, list(e), "certificate")
-	e.TLS = &tls.Config{RootCAs: pool}
-	require.NoError(t, list(e))
+	e.Token = tokens[auth.RoleAgent]
+	require.ErrorContains(t, sessionsAt(t, e), "certificate")
+	e.TLS = &tls.Config{RootCAs: x509.NewCertPool()}
+	e.TLS.RootCAs.AddCert(donor.Certificate())
+	require.NoError(t, sessionsAt(t, e))
 }
 
 func TestOtherVersionsAreRefusedWithTheList(t *testing.T) {
@@ -342,14 +303,7 @@ func bigSnapshot(seq uint64) *protocol.Snapshot {
 func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
 	const last = 24 // 2.4 MB: more than a local socket holds
 	dir := shortDir(t)
-	taken, err := ListenLocal(dir)
-	require.NoError(t, err)
-	s, served := New(Config{}), make(chan error, 1)
-	go func() { served <- s.KeepLocal(context.Background(), taken) }()
-	t.Cleanup(func() {
-		require.NoError(t, s.Close())
-		require.NoError(t, <-served)
-	})
+	kept(t, dir, Config{})
 	proxy, reader, stalled := watchers(t, func(_ auth.Role, path string) *websocket.Conn {
 		return local(NewLocal(dir, nil)).mustConnect(t, path)
 	})
@@ -365,6 +319,7 @@ func TestStalledReaderSlowsNobodyAndSkips(t *testing.T) {
 }
 
 func TestStalledReaderIsCutOff(t *testing.T) {
+	t.Parallel()
 	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Write: time.Second, Linger: 50 * time.Millisecond}})
 	proxy, reader, stalled := watchers(t, func(role auth.Role, path string) *websocket.Conn {
 		return bearer(addr, tokens[role]).mustConnect(t, path)

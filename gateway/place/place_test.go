@@ -39,6 +39,7 @@ func taken(t *testing.T, dir string, instead *Silent, force bool) *Place {
 }
 
 func TestR74TheNameDecidesWhoOwnsThePlace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := taken(t, dir, nil, false)
 	require.True(t, first.Ours())
@@ -104,6 +105,7 @@ func TestWhoGivesUpAnswers(t *testing.T) {
 }
 
 func TestR74WhoDoesNotAnswerIsSilent(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), Name)
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	require.NoError(t, err)
@@ -135,6 +137,7 @@ func TestReachEndsWithItsContext(t *testing.T) {
 
 // TestR75TheProbeIsBounded: what has the name may lie.
 func TestR75TheProbeIsBounded(t *testing.T) {
+	t.Parallel()
 	for name, lie := range map[string]struct {
 		say  string
 		want error
@@ -147,6 +150,7 @@ func TestR75TheProbeIsBounded(t *testing.T) {
 		"too much":       {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join(t.TempDir(), Name)
 			ln, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 			require.NoError(t, err)
@@ -180,6 +184,7 @@ func TestVacant(t *testing.T) {
 
 // TestPollingTellsToo: where the system tells of no changes.
 func TestPollingTellsToo(t *testing.T) {
+	t.Parallel()
 	told := make(chan struct{}, 8)
 	end := poll(func() { told <- struct{}{} })
 	fake.Receive(t, told, "nothing was told")
