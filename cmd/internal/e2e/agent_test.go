@@ -195,52 +195,6 @@ func TestAnAgentPagesThroughLess(t *testing.T) {
 	})
 }
 
-func TestAnAgentComputesInPython(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		w := newWorld(t, "python3")
-		python := realPython(t)
-		s := w.terminal(80, 24)
-		a := w.serves("claude", era)
-		s.run("proxy --agent --grant drive " + python + " -q")
-		s.wait(">>>")
-		w.session()
-		a.good("terminal_request_control", args{"reason": "compute"}, "granted")
-		a.good("terminal_send", args{"text": "6*7", "enter": true, "wait_for": "regex", "value": `^42$`}, "matched: true", "42")
-		a.good("terminal_send", args{"text": "for i in range(3):\n    print('row', i*i)\n", "enter": true, "wait_for": "text", "value": "row 4"}, "matched: true")
-		a.good("terminal_wait", args{"for": "waiting"}, "matched: true")
-		a.ends(args{"keys": []string{"ctrl-d"}})
-		require.Zero(t, s.status())
-	})
-}
-
-// realPython is the interpreter itself, without what a version manager puts before it.
-func realPython(t *testing.T) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "python3", "-c", "import sys; print(sys.executable)").Output()
-	if err != nil {
-		t.Skip("python3 does not run")
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func TestAnAgentAnswersAPrompt(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		w := newWorld(t)
-		s := w.terminal(80, 24)
-		a := w.serves("claude", era)
-		s.run(`proxy --agent --grant drive bash -c 'read -p "your name? " name; echo "hello $name"; read -p "again? " x'`)
-		s.wait("your name?")
-		w.session()
-		a.good("terminal_request_control", args{"reason": "answer"}, "granted")
-		a.good("terminal_wait", args{"for": "waiting"}, "matched: true")
-		a.good("terminal_send", args{"text": "Ada", "enter": true, "wait_for": "text", "value": "again?"}, "matched: true", "hello Ada")
-		require.Contains(t, a.good("terminal_wait", args{"for": "text", "value": "never", "timeout_ms": 50}), "matched: false (timeout)")
-		a.ends(args{"keys": []string{"enter"}})
-		require.Zero(t, s.status())
-		require.Contains(t, s.screen(), "hello Ada")
-	})
-}
-
 // reply parses what a command prints with --json.
 func reply[T any](t *testing.T, out string) T {
 	t.Helper()

@@ -51,6 +51,8 @@ func TestBadInputToProxy(t *testing.T) {
 	}
 }
 
+// Each command says what is wrong with its own flags in its own tests; here are those that a gateway or a proxy has to answer, and
+// one of each other kind.
 func TestBadInputToGateway(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -61,45 +63,23 @@ func TestBadInputToGateway(t *testing.T) {
 	id := w.session()
 	w.granted(id)
 	big := w.write("big", strings.Repeat("x", 2<<20))
-	w.write("empty", "")
 	w.write("controls", "\x01\x02")
-	long := strings.Repeat("long ", 200)
 	tests := []struct {
 		name   string
 		args   []string
 		status int
 		want   string
 	}{
-		{"no command", nil, 2, "no command given"},
 		{"unknown command", []string{"frobnicate"}, 2, "frobnicate"},
-		{"unknown flag", []string{"ls", "--nope"}, 2, "--nope"},
-		{"no id", []string{"read"}, 2, "arg"},
 		{"unknown id", []string{"read", "vim-none"}, 3, "running: " + id},
-		{"unknown id to type into", []string{"send", "vim-none", "--text", "x"}, 3, "running: " + id},
-		{"unknown id to ask for", []string{"request", "vim-none", "--reason", "x"}, 3, "running: " + id},
-		{"unknown id to wait for", []string{"wait", "vim-none", "--exit"}, 3, "running: " + id},
 		{"beginning of an id", []string{"read", id[:len(id)-1]}, 3, "running: " + id},
 		{"key that does not exist", []string{"send", id, "hyperenter"}, 2, "hyperenter"},
-		{"nothing to send", []string{"send", id}, 2, "send"},
-		{"oversize paste", []string{"send", id, "--paste", big}, 2, "longer than"},
-		{"empty paste", []string{"send", id, "--paste", w.path("empty")}, 2, "empty"},
 		{"paste of control characters", []string{"send", id, "--paste", w.path("controls")}, 2, "nothing is left to paste"},
+		{"oversize paste", []string{"send", id, "--paste", big}, 2, "longer than"},
 		{"paste of no file", []string{"send", id, "--paste", w.path("no")}, 2, "no such file"},
-		{"oversize text", []string{"send", id, "--text", strings.Repeat("x", 100_000)}, 2, "the limit is"},
-		{"unknown condition", []string{"send", id, "--text", "x", "--until", "sunny"}, 2, "sunny"},
 		{"expression that does not compile", []string{"wait", id, "--regex", "a(b"}, 2, "missing closing )"},
-		{"time that is none", []string{"wait", id, "--idle", "soon"}, 2, "soon"},
-		{"two conditions", []string{"wait", id, "--exit", "--changed"}, 2, "exactly one"},
 		{"no condition", []string{"wait", id}, 2, "exactly one"},
-		{"timeout", []string{"wait", id, "--exit", "--timeout", "0s"}, 2, "--timeout"},
 		{"no reason", []string{"request", id}, 2, "--reason"},
-		{"reason that is too long", []string{"request", id, "--reason", long}, 2, "--reason"},
-		{"level", []string{"request", id, "--reason", "x", "--level", "root"}, 2, "drive or type"},
-		{"name", []string{"request", id, "--reason", "x", "--as", "a\nb"}, 2, "--as"},
-		{"history", []string{"read", id, "--history", "-1"}, 2, "--history"},
-		{"gateway", []string{"ls", "--gateway", "gopher://x"}, 2, "gopher://x"},
-		{"token file", []string{"ls", "--gateway", "ws://127.0.0.1:1", "--token-file", "no"}, 2, "no"},
-		{"role", []string{"token", "create", "x", "--role", "king"}, 2, "proxy, agent, viewer or owner"},
 		{"address in use elsewhere", []string{"serve", "--listen", "203.0.113.1:1"}, 1, "--listen"},
 		{"address for others without a certificate", []string{"serve", "--listen", "0.0.0.0:0"}, 2, "--tls-cert"},
 	}
@@ -129,19 +109,10 @@ func TestBadInputToTools(t *testing.T) {
 		want string
 	}{
 		{"terminal_read", args{"terminal": "vim-none"}, id},
-		{"terminal_read", args{"terminal": 7}, `"terminal" is a JSON number, must be of type string`},
-		{"terminal_read", args{"view": "everything"}, "screen, history, changes"},
-		{"terminal_read", args{"page": 1}, `unknown parameter "page"`},
-		{"terminal_wait", nil, `"for" is missing`},
 		{"terminal_wait", args{"for": "regex", "value": "a(b"}, "missing closing )"},
-		{"terminal_wait", args{"for": "text"}, "value"},
-		{"terminal_wait", args{"for": "exit", "timeout_ms": 90_000}, "at most 50000"},
-		{"terminal_send", args{"terminal": "vim-none", "text": "x"}, id},
-		{"terminal_send", nil, "text"},
 		{"terminal_send", args{"keys": []string{"hyperenter"}}, "hyperenter"},
 		{"terminal_send", args{"text": strings.Repeat("x", 100_000)}, "send it in several calls"},
 		{"terminal_send", args{"text": "x", "expect_rev": 9_999_999}, "screen"},
-		{"terminal_request_control", args{"reason": " "}, `"reason" is empty`},
 		{"terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, "make it shorter"},
 	}
 	for _, tt := range tests {

@@ -20,7 +20,7 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 		told    string // what the agent's next input is told
 	}{
 		{
-			name: "for", flags: "--for 3s", notice: "time is up: codex no longer has", told: "the time of your grant is over",
+			name: "for", flags: "--for 3s", seconds: 3600, notice: "time is up: codex no longer has", told: "the time of your grant is over",
 			end: func(*world, *terminal, *agent, string) {},
 		},
 		{
@@ -104,5 +104,6 @@ func TestTheProgramsEndEndsTheGrant(t *testing.T) {
 	got := w.answered(waiting)
 	require.Contains(t, got.text, "matched: false (the program ended first, with exit status 0")
 	a.fails("terminal_send", args{"terminal": id, "text": "late"}, "ended with exit status 0", "terminal_read shows the last screen")
+	a.good("terminal_read", args{"terminal": id}, "listening", "exited 0")
 	require.NotContains(t, s.title(), "codex")
 }

@@ -26,6 +26,11 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 		screen string
 	}{
 		{"proxy true", 0, ""},
+		{"proxy setsid --wait sh -c 'exit 5'", 5, ""},
+		{"proxy nohup sh -c 'exit 6'", 6, ""},
+		{"proxy script -qec 'exit 8' /dev/null", 8, ""},
+		{"proxy sh -c 'kill -SEGV $$'", 128 + 11, ""},
+		{`proxy sh -c 'ulimit -Sn 300; exec proxy sh -c "test $(ulimit -Sn) = 300"'`, 0, ""},
 		{"proxy sh -c 'exit 3'", 3, ""},
 		{"proxy -- sh -c 'exit 255'", 255, ""},
 		{"proxy sh -c 'kill -TERM $$'", 128 + 15, ""},
@@ -35,6 +40,8 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 		{"proxy --agent sh -c 'kill -TERM $$'", 128 + 15, ""},
 		{"proxy nosuchprogram", 127, "proxy: nosuchprogram: command not found"},
 		{"proxy ./nosuchfile", 127, "proxy: ./nosuchfile: no such file or directory"},
+		{"proxy /no/such", 127, "proxy: /no/such: no such file or directory"},
+		{"proxy /etc/passwd", 126, "proxy: /etc/passwd: permission denied"},
 		{"proxy ./notes", 126, "proxy: ./notes: permission denied"},
 		{"proxy ./noise", 126, "proxy: ./noise: not a program this system can run"},
 		{"proxy --agent nosuchprogram", 127, "proxy: nosuchprogram: command not found"},
@@ -110,19 +117,6 @@ func TestR60SignalsToTheProxyEndAProgramThatIgnoresThem(t *testing.T) {
 			require.Equal(t, plainModes, s.format(modes))
 		})
 	}
-}
-
-func TestR60SignalsToTheProxyEndAnEditorAtOnce(t *testing.T) {
-	w := newWorld(t, "vim")
-	s := w.terminal(80, 24)
-	s.does("stty -g > before")
-	s.run("echo $BASHPID > shell; proxy vim -u NONE -n notes.txt")
-	s.wait("notes.txt")
-	w.kill(childOf(t, strings.TrimSpace(w.content("shell"))), syscall.SIGTERM)
-	require.NotZero(t, s.status())
-	require.Equal(t, plainModes, s.format(modes))
-	s.does("stty -g > after")
-	require.Equal(t, w.content("before"), w.content("after"))
 }
 
 // childOf is the one child of a process.

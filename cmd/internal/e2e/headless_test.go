@@ -139,20 +139,6 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 	a.good("terminal_close", args{"terminal": second})
 }
 
-// R62: the model answers, once; nothing is left at the next prompt.
-func TestR62ProgramsWithoutATerminalAreAnswered(t *testing.T) {
-	w := newWorld(t, "fish")
-	a := w.agent("claude", eras[1])
-	id, _ := a.runs(args{"program": "fish", "args": []string{"--no-config"}, "wait_for": "regex", "value": `[>#] *$`}, "matched: true")
-	got := a.good("terminal_send", args{"terminal": id, "text": "echo (math 6 x 7)", "enter": true, "wait_for": "text", "value": "42"}, "matched: true")
-	require.NotRegexp(t, `\d+;\d+[cR]|rgb:`, got)
-	ask, _ := a.runs(args{"program": "bash", "args": []string{
-		"--norc", "--noprofile", "-c",
-		`stty -icanon -echo; printf '\e[c\e[6n\e[5n'; IFS= read -rs -d n got; printf '%q\n' "$got"; read -t 0.2 -rsn 1 more; echo "rest=$more."`,
-	}, "wait_for": "text", "value": "rest="}, "rest=.")
-	a.good("terminal_read", args{"terminal": ask}, `'\E[?64;1;6;18;21;22;28c\E[1;1R\E[0'`)
-}
-
 func TestAnotherAgentOnlyLooks(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1])

@@ -10,9 +10,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -132,45 +130,6 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	require.Zero(t, s.status())
 	require.Equal(t, "hello from a script\n", w.content("notes.txt"))
 	c.do("POST", at+"/input", `{"data":"x"}`, 410)
-	c.client.CloseIdleConnections()
-	require.NoError(t, a.session.Close())
-}
-
-// Waits that nobody waits for any more end: a session takes 256 at most, and agents change their minds.
-func TestWaitsThatAreTakenBackLeaveRoom(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(80, 24)
-	a := w.serves("claude", eras[0])
-	s.run("proxy --agent bash --norc -i")
-	id := w.session()
-	c := w.caller()
-	waiting := func(n int) {
-		want := "terminalproxy_requests_waiting " + strconv.Itoa(n) + "\n"
-		w.until(func() bool { return strings.Contains(c.do("GET", "/metrics", "", 200), want) }, func() string { return "not " + want })
-	}
-	for range 6 {
-		ctx, cancel := context.WithCancel(w.ctx)
-		var wg sync.WaitGroup
-		for range 50 {
-			wg.Go(func() { // ends with cancel
-				r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/v1/sessions/"+id+"/wait", strings.NewReader(`{"until":{"exit":true}}`))
-				if err != nil {
-					return
-				}
-				r.Header.Set("Content-Type", "application/json")
-				r.Header.Set("Terminal-Agent-Key", "0123456789abcdef0123456789abcdef")
-				if resp, err := c.client.Do(r); err == nil {
-					_ = resp.Body.Close()
-				}
-			})
-		}
-		waiting(50)
-		cancel()
-		wg.Wait()
-		waiting(0)
-	}
-	require.Contains(t, c.do("POST", "/v1/sessions/"+id+"/wait", `{"until":{"quietMs":1},"timeoutMs":5000}`, 200), `"met":true`)
-	s.quits("exit\n")
 	c.client.CloseIdleConnections()
 	require.NoError(t, a.session.Close())
 }

@@ -267,20 +267,6 @@ func killed(pid string) error {
 	return syscall.Kill(n, syscall.SIGKILL)
 }
 
-// TestR73Statuses: exit codes, and signals by which the program ends, are said as without the proxy.
-func TestR73Statuses(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(80, 24)
-	for line, want := range map[string]int{
-		"true": 0, "sh -c 'exit 7'": 7, "sh -c 'kill -TERM $$'": 143, "sh -c 'kill -KILL $$'": 137, "sh -c 'kill -SEGV $$'": 139,
-		"setsid --wait sh -c 'exit 5'": 5, "nohup sh -c 'exit 6'": 6, "script -qec 'exit 8' /dev/null": 8,
-		"/no/such": 127, "/etc/passwd": 126, "sh -c 'ulimit -Sn 300; exec proxy sh -c \"test $(ulimit -Sn) = 300\"'": 0,
-	} {
-		_, status := s.does("proxy " + line)
-		require.Equal(t, want, status, line)
-	}
-}
-
 // TestR73Background: a job that goes on behind the shell writes there, and stops when it reads, as without the proxy.
 func TestR73Background(t *testing.T) {
 	for _, prefix := range []string{"", "proxy ", "proxy --agent "} {

@@ -291,16 +291,6 @@ func TestR69TheSignIsNeverScrolledAway(t *testing.T) {
 	require.Equal(t, body(all(bare)), body(all(s)))
 }
 
-// TestR69NoNoticeIsNoSign: the window's title still says who drives.
-func TestR69NoNoticeIsNoSign(t *testing.T) {
-	w, s, id := listening(t, 80, 12, "--agent --grant drive --no-notice")
-	w.granted(id, "--as", "claude")
-	s.titled("[claude drives]")
-	w.good("send", id, "--as", "claude", "--text", "x", "--until", "idle=300ms")
-	require.NotContains(t, s.screen(), "claude")
-	s.quits("\x04")
-}
-
 // TestR69AnotherAgentAsks: the sign says that.
 func TestR69AnotherAgentAsks(t *testing.T) {
 	w, s, id := listening(t, 80, 12, "--agent --grant drive")

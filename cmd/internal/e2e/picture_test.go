@@ -11,9 +11,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
-
-	"terminalproxy/cmd/internal/pictures"
-	"terminalproxy/protocol"
 )
 
 // looks reads a screen with its picture.
@@ -84,70 +81,4 @@ func TestAnAgentSeesThePicture(t *testing.T) {
 		c.client.CloseIdleConnections()
 		require.NoError(t, a.session.Close())
 	})
-}
-
-// TestALargeScreenIsMadeToFit: cells get smaller, and beyond that the agent is told to read.
-func TestALargeScreenIsMadeToFit(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[0])
-	for _, c := range []struct {
-		cols, rows int
-		want       string
-	}{{240, 60, "1440x720 pixels, 6x12 to a cell"}, {1000, 1000, "no image: the screen has 1000 columns and 1000 rows, a picture of 1568 pixels shows at most 392 and 196: read the rows"}} {
-		id, _ := a.runs(args{"program": "bash", "args": bashArgs("echo big"), "cols": c.cols, "rows": c.rows, "wait_for": "text", "value": "big"})
-		a.good("terminal_read", args{"terminal": id, "image": true}, "big", c.want)
-	}
-	require.NoError(t, a.session.Close())
-}
-
-// R28: the picture of a screen with a secret is that of the text which agents read.
-func TestR28APictureShowsNoToken(t *testing.T) {
-	token := "gh" + "p_" + strings.Repeat("Zk9q", 9)
-	pictureOf := func(t *testing.T, flags string) (rows []string, pixels []byte) {
-		w := newWorld(t)
-		s := w.terminal(60, 12)
-		a := w.serves("claude", eras[0])
-		s.run("proxy --agent " + flags + printer)
-		s.wait("ready")
-		id := w.session()
-		s.typed(`\e[?25l\e[H\e[2Jit is ` + token + `\r\nthen this` + "\n")
-		s.wait("then this")
-		text, pixels := a.looks("terminal_wait", args{"for": "text", "value": "then this"})
-		_, text, _ = strings.Cut(text, "<<<")
-		rows = strings.Split(text, "\n")[1:3]
-		w.good("read", id, "--svg", w.path("svg"))
-		require.Equal(t, flags == "", !strings.Contains(w.content("svg"), token))
-		s.quits("end\n")
-		require.NoError(t, a.session.Close())
-		return rows, pixels
-	}
-	for _, flags := range []string{"", "--no-redact "} {
-		t.Run("flags "+flags, func(t *testing.T) {
-			rows, pixels := pictureOf(t, flags)
-			require.Equal(t, flags == "", rows[0] == "it is "+strings.Repeat("•", len(token)), rows[0])
-			want, _, err := pictures.Fit(protocol.Screen{Cols: 60, Rows: 12, Lines: rows}, 1568)
-			require.NoError(t, err)
-			require.Equal(t, want, pixels)
-		})
-	}
-}
-
-// Of a hidden screen there is no picture, and the answer says what to do.
-func TestAHiddenScreenHasNoPicture(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(80, 24)
-	a := w.serves("claude", eras[1])
-	s.run("proxy --agent " + printer)
-	s.wait("ready")
-	id := w.session()
-	w.good("hide", id)
-	s.titled("[hidden]")
-	a.fails("terminal_read", args{"image": true}, "the user has hidden the screen", "wait with terminal_wait for=changed")
-	a.good("terminal_wait", args{"for": "idle", "value": "1ms", "image": true}, "no image: the user has hidden the screen", "terminal_wait for=changed")
-	got := w.gateway("read", id, "--png", w.path("none.png"))
-	require.NotZero(t, got.status)
-	require.Contains(t, got.err, "the user has hidden the screen")
-	require.Empty(t, w.content("none.png"))
-	s.quits("end\n")
-	require.NoError(t, a.session.Close())
 }

@@ -66,9 +66,7 @@ func (w *world) audited(name string, more ...string) []auditEntry {
 func (w *world) recordShell() *terminal {
 	w.t.Helper()
 	s := w.terminal(100, 24)
-	s.run("proxy --agent --grant drive --yield 0s --record s.cast bash --noprofile --rcfile bashrc -i")
-	id := w.session()
-	s.wait("$")
+	id := s.bash("--grant drive --yield 0s --record s.cast")
 	w.granted(id, "--as", "codex")
 	w.good("send", id, "--as", "codex", "--text", "echo one two", "--enter", "--until", "text=one two")
 	s.resize(90, 20)
@@ -385,9 +383,7 @@ func (s *terminal) hides(menu, title string) {
 func TestAHiddenScreenIsNotRecorded(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	s.run("proxy --agent --record s.cast bash --noprofile --rcfile bashrc -i")
-	w.session()
-	s.wait("$")
+	s.bash("--record s.cast")
 	s.hides("h hides", "[hidden]")
 	s.typed("echo private; sleep 0.3; clear; echo public\n")
 	s.wait("public\n$")

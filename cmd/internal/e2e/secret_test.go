@@ -29,6 +29,7 @@ type prompter struct {
 	prompt      string // on the user's screen, when it asks
 	kind        protocol.SecretPrompt
 	after       string // on the screen when it is answered; "" for a program that may ask again
+	late        bool   // nothing tells it before keys were answered with signs
 }
 
 // nobody runs a command as a user without rights, so that it is asked for a password.
@@ -41,25 +42,26 @@ func nobody(command string) string {
 
 // hard are the programs whose prompts the line settings show.
 var hard = []prompter{
-	{"read -s in bash", "bash", `bash -c 'read -s -p "Password: " x; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
-	{"read -s in zsh", "zsh", `zsh -f -c 'read -s "x?Password: "; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
-	{"stty -echo in dash", "dash", `dash -c 'stty -echo; printf "Password: "; read x; stty echo; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10"},
-	{"getpass", "python3", `python3 -c 'import getpass; print("length", len(getpass.getpass()))'`, "Password:", protocol.SecretHard, "length 10"},
-	{"sudo", "sudo", nobody("sudo -k -p 'sudo password: ' true"), "sudo password:", protocol.SecretHard, ""},
-	{"su", "su", nobody("su root"), "Password:", protocol.SecretHard, ""},
-	{"passwd", "passwd", "passwd", "assword:", protocol.SecretHard, ""},
-	{"ssh", "sshd", "ssh -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o PubkeyAuthentication=no -o LogLevel=ERROR -p $(cat port) nobody@127.0.0.1", "password:", protocol.SecretHard, ""},
-	{"ssh-keygen", "ssh-keygen", "ssh-keygen -t ed25519 -f key", "passphrase", protocol.SecretHard, ""},
-	{"openssl passwd", "openssl", "openssl passwd -5", "Password:", protocol.SecretHard, ""},
-	{"psql -W", "psql", "psql -W -h 127.0.0.1 -p 1", "Password:", protocol.SecretHard, "refused"},
-	{"git", "git", `printf 'protocol=https\nhost=x.invalid\nusername=ada\n\n' | git -c credential.helper= -c core.askPass= credential fill > filled; echo done`, "Password for", protocol.SecretHard, "done"},
+	{"read -s in bash", "bash", `bash -c 'read -s -p "Password: " x; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10", false},
+	{"read -s in zsh", "zsh", `zsh -f -c 'read -s "x?Password: "; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10", false},
+	{"stty -echo in dash", "dash", `dash -c 'stty -echo; printf "Password: "; read x; stty echo; echo; echo length ${#x}'`, "Password:", protocol.SecretHard, "length 10", false},
+	{"getpass", "python3", `python3 -c 'import getpass; print("length", len(getpass.getpass()))'`, "Password:", protocol.SecretHard, "length 10", false},
+	{"sudo", "sudo", nobody("sudo -k -p 'sudo password: ' true"), "sudo password:", protocol.SecretHard, "", false},
+	{"su", "su", nobody("su root"), "Password:", protocol.SecretHard, "", false},
+	{"passwd", "passwd", "passwd", "assword:", protocol.SecretHard, "", false},
+	{"ssh", "sshd", "ssh -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o PubkeyAuthentication=no -o LogLevel=ERROR -p $(cat port) nobody@127.0.0.1", "password:", protocol.SecretHard, "", false},
+	{"ssh-keygen", "ssh-keygen", "ssh-keygen -t ed25519 -f key", "passphrase", protocol.SecretHard, "", false},
+	{"openssl passwd", "openssl", "openssl passwd -5", "Password:", protocol.SecretHard, "", false},
+	{"psql -W", "psql", "psql -W -h 127.0.0.1 -p 1", "Password:", protocol.SecretHard, "refused", false},
+	{"git", "git", `printf 'protocol=https\nhost=x.invalid\nusername=ada\n\n' | git -c credential.helper= -c core.askPass= credential fill > filled; echo done`, "Password for", protocol.SecretHard, "done", false},
 }
 
 // overheard is every frame of the wire that reaches an agent that subscribes and reads.
 type overheard struct {
-	w  *world
-	c  *client.Client
-	id string
+	w   *world
+	c   *client.Client
+	id  string
+	seq uint64 // of what was read last while a secret was typed
 
 	mu    sync.Mutex
 	heard strings.Builder
@@ -176,38 +178,49 @@ func (w *world) asked(a prompter) (*terminal, *overheard) {
 	return s, o
 }
 
+// R21, R26: the agent's first byte is refused as soon as the question is there.
 func TestR21AndR26HardPrompts(t *testing.T) {
 	for _, a := range hard {
 		t.Run(a.name, func(t *testing.T) {
-			needs := a.needs
-			if needs == "sshd" {
-				needs = "ssh"
-			}
-			w := newWorld(t, needs)
+			w := newWorld(t, strings.ReplaceAll(a.needs, "sshd", "ssh"))
 			s, o := w.asked(a)
-			got := w.gateway("send", o.id, "--text", "evil")
-			require.Equal(t, 1, got.status, "the first byte of the agent's: %s", got.err)
-			require.Contains(t, got.err, "asks the user for a password")
-			shown := o.reads().Frame
-			require.NotNil(t, shown.Blackout)
-			require.Equal(t, protocol.BlackoutPassword, shown.Blackout.Why)
-			require.Equal(t, a.kind, shown.Blackout.Secret)
-			require.Contains(t, strings.Join(shown.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"), "the question is shown")
+			o.refused()
+			require.NotNil(t, o.reads().Frame.Blackout)
+			seq := o.reads().Frame.Seq
 			s.titled("[secret")
 			s.wait("password prompt: cli's input is blocked")
-
-			for i := range canary {
-				s.typed(canary[i : i+1])
-				now := o.reads().Frame
-				require.Equal(t, shown.Screen.Cursor, now.Screen.Cursor)
-				require.Equal(t, shown.Seq, now.Seq)
-			}
-			s.ends(a)
-			w.nothingHas(canary, o, "filled")
+			o.answered(s, a, canary)
+			require.Equal(t, seq, o.seq, "keys change nothing that is shown")
 			require.Contains(t, w.content("session.cast"), "a password is being asked for", "the recording says what it leaves out")
-			require.NotContains(t, s.screen(), "evil")
 		})
 	}
+}
+
+// refused has the agent type into the question.
+func (o *overheard) refused() {
+	o.w.t.Helper()
+	got := o.w.gateway("send", o.id, "--text", "evil")
+	require.Equal(o.w.t, 1, got.status, "the agent's input: %s", got.err)
+	require.Contains(o.w.t, got.err, "asks the user for a password")
+}
+
+// answered has the user answer a question that is known as one, key by key: agents see the question and that nothing moves, and
+// neither they nor any file get what was typed.
+func (o *overheard) answered(s *terminal, a prompter, secret string) {
+	o.w.t.Helper()
+	shown := o.reads().Frame
+	require.Equal(o.w.t, protocol.Withheld{Why: protocol.BlackoutPassword, Secret: a.kind, SinceMs: shown.Blackout.SinceMs}, *shown.Blackout)
+	for i := range secret {
+		s.typed(secret[i : i+1])
+		now := o.reads().Frame
+		require.Equal(o.w.t, shown.Screen.Cursor, now.Screen.Cursor)
+		require.Contains(o.w.t, strings.Join(now.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"), "the question is shown")
+		require.NotContains(o.w.t, strings.Join(now.Screen.Lines, "\n"), "*")
+		o.seq = now.Seq
+	}
+	s.ends(a)
+	o.w.nothingHas(canary, o, "filled")
+	require.NotContains(o.w.t, s.screen(), "evil")
 }
 
 // ends answers the program, or interrupts it, and waits for the end of the session. A program that asks again gets no
@@ -215,7 +228,7 @@ func TestR21AndR26HardPrompts(t *testing.T) {
 func (s *terminal) ends(a prompter) {
 	s.w.t.Helper()
 	if a.after != "" {
-		s.typed("\n")
+		s.press("Enter")
 		s.wait(a.after)
 		s.status()
 		return
@@ -253,58 +266,51 @@ func (w *world) nothingHas(text string, o *overheard, but ...string) {
 // nodeAsks reads a password as programs in Node do: raw, with an asterisk for each key.
 const nodeAsks = `
 process.stdin.setRawMode(true); process.stdout.write("Password: "); let n = 0
-process.stdin.on("data", d => { for (const c of d) { if (c === 10) { console.log("\r\nlength " + n); process.exit() } if (c === 3) process.exit(1); n++; process.stdout.write("*") } })
+process.stdin.on("data", d => { for (const c of d) { if (c === 10 || c === 13) { console.log("\r\nlength " + n); process.exit() } if (c === 3) process.exit(1); n++; process.stdout.write("*") } })
 `
 
 // soft are programs that read raw keys and show something for each.
 var soft = []prompter{
-	{"fish read --silent", "fish", `fish --no-config -c 'read --silent -P "Password: " x; echo length (string length $x)'`, "Password:", protocol.SecretSoft, "length 10"},
-	{"pinentry-curses", "pinentry-curses", `printf 'SETPROMPT PIN:\nSETDESC Unlock the key\nGETPIN\n' > say; exec pinentry-curses --ttyname $(tty) --ttytype $TERM < say > filled`, "PIN:", protocol.SecretSoft, ""},
-	{"systemd-ask-password", "systemd-ask-password", "exec systemd-ask-password --timeout=0 'Unlock the disk:' > filled", "Unlock the disk:", protocol.SecretSoft, ""},
-	{"node", "node", "node ask.js", "Password:", protocol.SecretSoft, "length 10"},
-	{"sudo with pwfeedback", "sudo", `exec unshare -m sh -c 'mount --bind sudoers /etc/sudoers && exec runuser -u nobody -- sudo -k -p "sudo password: " true'`, "sudo password:", protocol.SecretSoft, ""},
-	{"another machine", "sshd", `ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 'python3 -c "import getpass; print(\"length\", len(getpass.getpass()))"'`, "Password:", protocol.SecretSoft, "length 10"},
-	{"like sudo-rs", "stty", "asterisks echonl", "Password:", protocol.SecretHard, "length 10"},
-	{"in pieces", "stty", "asterisks raw pieces", "Password:", protocol.SecretSoft, "length 10"},
+	{"fish read --silent", "fish", `fish --no-config -c 'read --silent -P "Password: " x; echo length (string length $x)'`, "Password:", protocol.SecretSoft, "length 10", false},
+	{"pinentry-curses", "pinentry-curses", `printf 'SETPROMPT PIN:\nSETDESC Unlock the key\nGETPIN\n' > say; exec pinentry-curses --ttyname $(tty) --ttytype $TERM < say > filled`, "PIN:", protocol.SecretSoft, "", false},
+	{"systemd-ask-password", "systemd-ask-password", "exec systemd-ask-password --timeout=0 'Unlock the disk:' > filled", "Unlock the disk:", protocol.SecretSoft, "", false},
+	{"node", "node", "node ask.js", "Password:", protocol.SecretSoft, "length 10", false},
+	{"sudo with pwfeedback", "sudo", `exec unshare -m sh -c 'mount --bind sudoers /etc/sudoers && exec runuser -u nobody -- sudo -k -p "sudo password: " true'`, "sudo password:", protocol.SecretSoft, "", false},
+	{"another machine", "sshd", `ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 'python3 -c "import getpass; print(\"length\", len(getpass.getpass()))"'`, "Password:", protocol.SecretSoft, "length 10", false},
+	{"like sudo-rs", "stty", "asterisks echonl", "Password:", protocol.SecretHard, "length 10", false},
+	{"in pieces", "stty", "asterisks raw pieces", "Password:", protocol.SecretSoft, "length 10", false},
 }
 
-func TestR22AndR24SoftPrompts(t *testing.T) {
-	for _, a := range soft {
+// R22, R24, R78: so are prompts in programs that read raw keys, by their words, or, whatever the language, by n signs for n keys
+// and by the forms that programs are asked to draw.
+func TestR22R24R78SoftPrompts(t *testing.T) {
+	for _, a := range append(soft, masking...) {
 		t.Run(a.name, func(t *testing.T) {
-			needs := a.needs
-			if needs == "sshd" {
-				needs = "ssh"
-			}
-			w := newWorld(t, needs)
+			w := newWorld(t, strings.ReplaceAll(a.needs, "sshd", "ssh"))
 			w.write("ask.js", nodeAsks)
+			w.write("mask.js", nodeMasks)
 			if strings.Contains(a.line, "unshare") {
 				w.feedback()
 			}
 			s, o := w.asked(a)
-			var shown *protocol.Frame
-			w.until(func() bool { // the question may come in pieces
-				shown = o.reads().Frame
-				return shown.Blackout != nil && shown.IdleMs >= 100
-			}, func() string { return s.screen() + o.all() })
-			require.Equal(t, a.kind, shown.Blackout.Secret)
-			require.Contains(t, strings.Join(shown.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"), "the question is shown")
-			got := w.gateway("send", o.id, "--text", "evil")
-			require.Equal(t, 1, got.status, "the agent's input: %s", got.err)
-			require.Contains(t, got.err, "asks the user for a password")
-
-			for i := range canary {
-				s.typed(canary[i : i+1])
-				now := o.reads().Frame
-				require.Equal(t, shown.Screen.Cursor, now.Screen.Cursor)
-				require.Contains(t, strings.Join(now.Screen.Lines, "\n"), strings.TrimSuffix(a.prompt, ":"))
+			secret := canary
+			if a.late {
+				require.Nil(t, o.reads().Frame.Blackout, "nothing tells it yet")
+				s.typed(canary[:2])
+				secret = canary[2:]
 			}
-			s.ends(a)
-			w.nothingHas(canary, o, "filled")
+			o.until("the question", func(got *protocol.ReadResult) bool { // it may come in pieces
+				return got.Frame.Blackout != nil && got.Frame.Settled && got.Frame.IdleMs >= 100
+			})
+			o.refused()
+			o.answered(s, a, secret)
+			if a.late {
+				return // the first signs were shown
+			}
 			for _, sign := range []string{"*", "•", "●"} {
 				require.NotContains(t, o.all(), sign)
 				require.NotContains(t, strings.ReplaceAll(w.content("session.cast"), `\u001b*`, ""), sign, "but to name a set of characters")
 			}
-			require.NotContains(t, s.screen(), "evil")
 		})
 	}
 }
@@ -327,9 +333,7 @@ func TestR22NoFalsePositives(t *testing.T) {
 	w := newWorld(t, "vim", "less", "grep")
 	s := w.terminal(80, 24)
 	w.write("config.yml", "user: ada\npassword:\n")
-	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
-	id := w.session()
-	s.wait("$")
+	id := s.bash("--grant drive --yield 0s")
 	o := w.overhear(id)
 	w.granted(id)
 	shown := func() {
@@ -364,9 +368,7 @@ func TestR22NoFalsePositives(t *testing.T) {
 func TestR23TheAgentGoesOnAfterwards(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
-	w.session()
-	s.wait("$")
+	s.bash("--grant drive --yield 0s")
 	a := w.agent("claude", eras[1])
 	a.good("terminal_request_control", args{"reason": "try"}, "granted")
 	a.good("terminal_send", args{"text": `read -s -p "Password: " x; echo; echo got=$x`, "enter": true}, "a password is being asked")
@@ -390,9 +392,7 @@ func TestR23TheAgentGoesOnAfterwards(t *testing.T) {
 func TestR25TheUserLetsTheAgentAnswer(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 12)
-	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
-	id := w.session()
-	s.wait("$")
+	id := s.bash("--grant drive --yield 0s")
 	w.granted(id)
 	ask := `read -s -p "Password: " x; echo; echo got=$x`
 	w.good("send", id, "--text", "printf '\\n%.0s' {1..12}; "+ask, "--enter")
@@ -416,9 +416,7 @@ func TestR25TheUserLetsTheAgentAnswer(t *testing.T) {
 func TestTheUserHidesTheScreen(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 12)
-	s.run("proxy --agent bash --noprofile --rcfile bashrc -i")
-	id := w.session()
-	s.wait("$")
+	id := s.bash("")
 	o := w.overhear(id)
 	a := w.agent("claude", eras[1])
 	press := func(menu string) {
@@ -435,6 +433,10 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 	s.titled("[hidden]")
 	a.fails("terminal_read", nil, "the user has hidden the screen", "ago", "terminal_wait for=changed")
 	a.fails("terminal_read", args{"view": "history"}, "the user has hidden the screen")
+	a.fails("terminal_read", args{"image": true}, "the user has hidden the screen", "wait with terminal_wait for=changed")
+	a.good("terminal_wait", args{"for": "idle", "value": "1ms", "image": true}, "no image: the user has hidden the screen")
+	require.Contains(t, w.gateway("read", id, "--png", w.path("none.png")).err, "the user has hidden the screen")
+	require.Empty(t, w.content("none.png"))
 	a.good("terminal_list", nil, "hidden")
 	waiting := a.start("terminal_wait", args{"for": "changed", "timeout_ms": 40000})
 	s.typed("echo top$((1+1))secret; printf 'row-%d\\n' {1..90}\n")
@@ -462,9 +464,7 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
 	w := newWorld(t)
 	s, o := w.terminal(120, 24), w.owner(120, 24)
-	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
-	id := w.session()
-	s.wait("$")
+	id := s.bash("--grant drive --yield 0s")
 	w.granted(id)
 	w.good("send", id, "--text", "echo seen", "--enter")
 	require.Contains(t, w.good("hide", id), "agents do not see it")

@@ -29,9 +29,7 @@ func TestR76AgentsSeeNoSecret(t *testing.T) {
 	// The last one comes in two chunks: its begin stands there, and is read, before its end comes.
 	w.write("half", "cat secrets; printf 'half gl"+"pat-Zk9q'; read -rsn1; printf 'Zk9qZk9qZk9qZk9q\\nend of it\\n'\n")
 	s := w.terminal(60, 40)
-	s.run("proxy --agent bash --noprofile --rcfile bashrc -i")
-	id := w.session()
-	s.wait("$")
+	id := s.bash("")
 	o := w.overhear(id)
 	s.typed(". ./half\n")
 	s.wait("half gl")

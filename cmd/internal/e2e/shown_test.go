@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/protocol"
 )
 
 // printer prints each line that it reads, with its escapes (printf %b). It has the keys raw: a canonical line without echo
@@ -62,7 +65,7 @@ func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
 	}
 }
 
-// R28: agents see no secret, the user's own screen is as it was; and a flag turns that off.
+// R28: agents see no secret, in the text or in its picture, the user's own screen is as it was; and a flag turns that off.
 func TestR28AgentsSeeNoToken(t *testing.T) {
 	token := "gh" + "p_" + strings.Repeat("Zk9q", 9)
 	for _, flags := range []string{"", "--no-redact "} {
@@ -72,10 +75,16 @@ func TestR28AgentsSeeNoToken(t *testing.T) {
 			s.run("proxy --agent " + flags + printer)
 			s.wait("ready")
 			id := w.session()
-			s.typed(`GITHUB=1 and a little more to wrap it ` + token + `\r\nthen this` + "\n")
+			s.typed(`\e[?25l\e[H\e[2JGITHUB=1 and a little more to wrap it ` + token + `\r\nthen this` + "\n")
 			s.wait("then this")
-			w.good("wait", id, "--text", "then this")
 			require.Contains(t, strings.ReplaceAll(s.screen(), "\n", ""), token)
+			text, pixels := w.agent("claude", eras[0]).looks("terminal_wait", args{"for": "text", "value": "then this"})
+			_, text, _ = strings.Cut(text, "<<<")
+			want, _, err := pictures.Fit(protocol.Screen{Cols: 60, Rows: 12, Lines: strings.Split(text, "\n")[1:4]}, 1568)
+			require.NoError(t, err)
+			require.Equal(t, want, pixels, "the picture is that of the text")
+			w.good("read", id, "--svg", w.path("svg"))
+			require.Equal(t, flags != "", strings.Contains(w.content("svg"), "Zk9q"))
 			if flags != "" {
 				require.Contains(t, strings.ReplaceAll(w.good("read", id), "\n", ""), token)
 			} else {

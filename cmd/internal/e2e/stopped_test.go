@@ -107,83 +107,8 @@ func TestR74WhoDoesNotAnswerIsNamed(t *testing.T) {
 	require.Equal(t, proxy, w.server(), "it takes its place again")
 }
 
-// TestR74AStoppedAgentsServerFreezesNobody: the same when an agent's own process serves.
-func TestR74AStoppedAgentsServerFreezesNobody(t *testing.T) {
-	w := newWorld(t)
-	first := w.serves("claude", eras[0])
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant type")
-	id := w.session()
-	pid := strconv.Itoa(first.cmd.Process.Pid)
-	require.Equal(t, pid, w.server())
-	second := w.agent("codex", eras[0])
-	second.good("terminal_read", args{"terminal": id}, "listening")
-	w.halt(pid)
-	second.good("terminal_read", args{"terminal": id}, "listening")
-	require.Contains(t, w.good("read", id), "listening")
-	require.NotEqual(t, pid, w.server())
-	w.kill(pid, syscall.SIGCONT)
-	first.good("terminal_read", args{"terminal": id}, "listening")
-	require.NotEqual(t, pid, w.server())
-	s.typed("\x04")
-}
-
-// TestR74TwoStoppedServersInARow.
-func TestR74TwoStoppedServersInARow(t *testing.T) {
-	w := newWorld(t)
-	first, second, proxy, ids := serving(t, w)
-	third := w.terminal(100, 24)
-	third.run("proxy --agent --name third sh -c 'echo ready; exec cat'")
-	third.wait("ready")
-	w.ids(3)
-	w.halt(proxy)
-	w.listed(ids["second"])
-	next := w.server()
-	require.NotEqual(t, proxy, next)
-	w.halt(next)
-	w.until(func() bool { return len(w.running()) == 1 }, func() string { return strings.Join(w.running(), " ") })
-	last := w.server()
-	require.NotContains(t, []string{proxy, next}, last)
-	first.fg()
-	if next == childOf(t, second.shell()) {
-		second.fg()
-	} else {
-		third.fg()
-	}
-	w.ids(3)
-	w.listed(ids["first"])
-	w.listed(ids["second"])
-	require.Equal(t, last, w.server())
-}
-
 // shell is the process of a terminal's shell.
 func (s *terminal) shell() string { return strings.TrimSpace(s.format("#{pane_pid}")) }
-
-// running are the ids of the sessions that are listed as running.
-func (w *world) running() []string {
-	var ids []string
-	for _, s := range w.sessions() {
-		if s.State == protocol.StateRunning {
-			ids = append(ids, s.SessionID)
-		}
-	}
-	return ids
-}
-
-// TestR74AGrantDoesNotMoveWithItsSession: the way to the agent was lost.
-func TestR74AGrantDoesNotMoveWithItsSession(t *testing.T) {
-	w := newWorld(t)
-	first, second, proxy, ids := serving(t, w)
-	second.gives(ids["second"], "--reason", "drive", "--as", "codex")
-	second.titled("[codex drives]")
-	w.halt(proxy)
-	got := w.gateway("send", ids["second"], "--as", "codex", "--text", "echo typed")
-	require.Equal(t, 4, got.status, got.out+got.err)
-	second.titled("[observed]")
-	first.fg()
-	w.listed(ids["first"])
-	require.NotContains(t, second.screen(), "echo typed")
-}
 
 // TestR74HandedOverBeforeTheStop: Ctrl+Z, or `kill -TSTP`, of the session that serves: others serve at once, and nobody waits
 // for anything; fg brings it back under its id.

@@ -166,6 +166,15 @@ func (s *terminal) listen(flags string) (proxy string) {
 	return s.match(`listening proxy=(\d+) `)
 }
 
+// bash runs a shell under proxy --agent with more flags and returns the session's id.
+func (s *terminal) bash(flags string) (id string) {
+	s.w.t.Helper()
+	s.run("proxy --agent " + flags + " bash --noprofile --rcfile bashrc -i")
+	id = s.w.session()
+	s.wait("$")
+	return id
+}
+
 // listening is a listener under proxy, run with flags in a terminal of a new world, and the id of its session.
 func listening(t *testing.T, cols, rows int, flags string) (w *world, s *terminal, id string) {
 	t.Helper()
