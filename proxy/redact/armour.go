@@ -80,16 +80,7 @@ func (f *finder) above(lines []string) {
 // the edge that an editor draws.
 func armoured(line string) bool {
 	line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "0123456789│|~ "))
-	return base64Only(line) || strings.HasPrefix(line, "Proc-Type:") || strings.HasPrefix(line, "DEK-Info:")
-}
-
-func base64Only(s string) bool {
-	for i := range len(s) {
-		if classes[s[i]]&(alnum|base64) == 0 {
-			return false
-		}
-	}
-	return true
+	return every(line, alnum|base64) || strings.HasPrefix(line, "Proc-Type:") || strings.HasPrefix(line, "DEK-Info:")
 }
 
 // orphan reports whether a line is one of the inside of a key by its looks: RFC 7468 has 64 characters a line, OpenSSH 70,
@@ -99,16 +90,5 @@ func orphan(line string) bool {
 		return false
 	}
 	line = strings.TrimSpace(line)
-	if len(line) != 64 && len(line) != 70 {
-		return false
-	}
-	var seen class
-	for i := range len(line) {
-		c := classes[line[i]]
-		if c&(alnum|base64) == 0 {
-			return false
-		}
-		seen |= c
-	}
-	return seen&alnum == alnum
+	return (len(line) == 64 || len(line) == 70) && every(line, alnum|base64) && seen(line)&alnum == alnum
 }

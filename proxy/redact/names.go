@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // kind says what a name tells of its value.
 type kind uint8
@@ -78,7 +81,7 @@ func kindOf(name string) kind {
 	switch {
 	case ends(small, passwords, name):
 		return password
-	case shouts(name) && suffixed(name, capitals) && len(name) >= 5:
+	case every(name, upper|digit|under) && suffixed(name, capitals) && len(name) >= 5:
 		if suffixed(name, public) {
 			return nothing
 		}
@@ -114,11 +117,7 @@ func ends(small []byte, words []string, name string) bool {
 		if len(small) < len(w) || small[len(small)-1] != w[len(w)-1] || string(small[len(small)-len(w):]) != w {
 			continue
 		}
-		short := false
-		for _, s := range separate {
-			short = short || s == w
-		}
-		if !short {
+		if !slices.Contains(separate, w) {
 			return true
 		}
 		at := len(name) - len(w)
@@ -141,23 +140,8 @@ func whole(small []byte, words []string) bool {
 	return false
 }
 
-// shouts reports whether a name has no small letters, as those in the environment.
-func shouts(name string) bool {
-	for i := range len(name) {
-		if classes[name[i]]&(upper|digit|under) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
 func suffixed(name string, list []string) bool {
-	for _, s := range list {
-		if strings.HasSuffix(name, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // first reports whether what starts at i is the first word of its line, behind what marks a list, a number or a quotation.

@@ -5,7 +5,7 @@
 // a password that looks like a word passes. Nothing of the user's own screen is ever covered, nor what an agent typed itself.
 //
 // What is known: tokens by their prefixes and the values of services by their names, after the rules of gitleaks
-// (gitleaks.go) and by hand (rules.go); JSON web tokens (RFC 7519); private keys in PEM (RFC 7468), also where only a part of
+// (gitleaks.txt) and by hand (byhand.txt); JSON web tokens (RFC 7519); private keys in PEM (RFC 7468), also where only a part of
 // them is on the screen; the password in a URL (RFC 3986 3.2.1); the value of a name such as db_password, apiToken or
 // AWS_SECRET_ACCESS_KEY (names.go, values.go), in files, JSON, connection strings, flags and URLs; the headers of HTTP that
 // carry one; and the passwords of netrc(5), curl -u, mysql -p, sshpass, SQL's users and docker's configuration.
@@ -39,6 +39,7 @@ var Nowhere = Place{Line: -1}
 // Find appends to dst what is to be covered in consecutive lines, in order. A line is a logical one, rows joined where they
 // wrap. Ordinary lines cost about a nanosecond a byte.
 func Find(dst []Span, lines []string, at Place) []Span {
+	load()
 	f := finder{spans: dst}
 	for i, line := range lines {
 		f.n, f.line, f.open = i, line, -1

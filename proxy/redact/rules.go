@@ -2,7 +2,12 @@ package redact
 
 //go:generate go run ./generate
 
-import "strings"
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+)
 
 // class is a set of characters.
 type class uint8
@@ -19,6 +24,7 @@ const (
 	word   = alnum | under | dash
 )
 
+// classes is what each byte is. The anchors come with load.
 var classes = func() (t [256]class) {
 	for c := range t {
 		switch {
@@ -37,9 +43,6 @@ var classes = func() (t [256]class) {
 	for _, c := range "-=:J" {
 		t[c] |= anchor
 	}
-	for _, r := range rules {
-		t[r.prefix[r.mark]] |= anchor
-	}
 	return t
 }()
 
@@ -48,12 +51,16 @@ type set [2]uint64
 
 func (s *set) has(c byte) bool { return c < 128 && s[c/64]>>(c%64)&1 != 0 }
 
-func setOf(c class) (s set) {
-	for b := range 128 {
-		switch {
-		case c&upper != 0 && b >= 'A' && b <= 'Z', c&lower != 0 && b >= 'a' && b <= 'z', c&digit != 0 && b >= '0' && b <= '9',
-			c&under != 0 && b == '_', c&dash != 0 && b == '-', c&base64 != 0 && strings.IndexByte("+/=", byte(b)) >= 0:
-			s[b/64] |= 1 << (b % 64)
+// setOf reads a set as the lists write it: characters, and ranges such as A-Z. The sign - stands first.
+func setOf(list string) (s set) {
+	for i := 0; i < len(list); i++ {
+		from, to := list[i], list[i]
+		if i+2 < len(list) && list[i+1] == '-' {
+			to = list[i+2]
+			i += 2
+		}
+		for c := from; c <= to; c++ {
+			s[c/64] |= 1 << (c % 64)
 		}
 	}
 	return s
@@ -79,72 +86,64 @@ type rule struct {
 	exact bool
 }
 
-// byHand are the prefixes that are known to be nothing but those of a token, and those that the list does not have.
-var byHand = [...]struct {
-	prefix string
-	body   class
-	least  int
-	weak   bool
-	alone  bool
-}{
-	{"ghp_", alnum, 6, false, false},
-	{"gho_", alnum, 6, false, false},
-	{"ghu_", alnum, 6, false, false},
-	{"ghs_", alnum, 6, false, false},
-	{"ghr_", alnum, 6, false, false},
-	{"github_pat_", alnum | under, 6, false, false},
-	{"npm_", alnum, 30, true, true},
-	{"hf_", alnum, 30, true, true},
-	{"sk_live_", alnum, 6, false, true},
-	{"rk_live_", alnum, 6, false, true},
-	{"sk_test_", alnum, 10, false, true},
-	{"rk_test_", alnum, 10, false, true},
-	{"whsec_", alnum | base64, 20, false, true},
-	{"sk-ant-", word, 10, false, true},
-	{"sk-proj-", word, 10, false, true},
-	{"sk-svcacct-", word, 10, false, true},
-	{"sk-admin-", word, 20, true, true},
-	{"sk-or-v1-", alnum, 20, false, true}, // OpenRouter
-	{"sk-", alnum, 40, true, true},
-	{"gsk_", alnum, 30, true, true}, // Groq
-	{"xai-", alnum, 30, true, true},
-	{"xoxb-", alnum | dash, 8, false, true},
-	{"xoxp-", alnum | dash, 8, false, true},
-	{"xoxa-", alnum | dash, 8, false, true},
-	{"xoxr-", alnum | dash, 8, false, true},
-	{"xoxs-", alnum | dash, 8, false, true},
-	{"xoxe-", alnum | dash, 8, false, true},
-	{"xapp-", alnum | dash, 8, false, true},
-	{"glpat-", word, 8, false, true},
-	{"pypi-", word, 50, true, true},
-	{"AKIA", upper | digit, 12, false, true},
-	{"ASIA", upper | digit, 12, false, true},
-	{"AIza", word, 30, false, true},
-	{"ya29.", word, 20, false, true},   // Google OAuth
-	{"GOCSPX-", word, 20, false, true}, // its client secrets
-	{"dckr_pat_", word, 16, false, true},
-	{"dckr_oat_", word, 16, false, true},
-	{"dop_v1_", alnum, 16, false, true},
-	{"tskey-", word, 16, false, true},
-	{"shpat_", alnum, 16, false, true},
-	{"hvs.", word, 16, false, true},
-	{"hvb.", word, 16, false, true},
-	{"AGE-SECRET-KEY-1", upper | digit, 8, false, true},
-	{"tp_", word, 40, true, true}, // those of the gateway
-	{"hooks.slack.com/services/", alnum | base64, 12, false, false},
-	{"discord.com/api/webhooks/", word | base64, 20, false, false},
+// The lists of tokens. What their lines mean they say themselves.
+var (
+	//go:embed byhand.txt
+	byHand string
+	//go:embed gitleaks.txt
+	gitleaks string
+)
+
+// The tables: rules by hand and then those of gitleaks, the longer prefix first, and the values of services. byPair is an
+// index of the rules by the anchor and the character before it: the number of the first rule from 1 on, 0 for none, and of
+// the next one in the same place.
+var (
+	rules    []rule
+	services []token
+	byPair   [1024]uint8
+	nextRule [256]uint8
+)
+
+// load makes the tables. A session without agents does not wait for them.
+var load = sync.OnceFunc(func() {
+	read(byHand)
+	read(gitleaks)
+	for i := len(rules) - 1; i >= 0; i-- {
+		before, mark := rules[i].prefix[rules[i].mark-1], rules[i].prefix[rules[i].mark]
+		classes[mark] |= anchor
+		h := pair(before, mark)
+		byPair[h], nextRule[i+1] = uint8(i+1), byPair[h]
+	}
+})
+
+// read reads a list into the tables: a line has the kind, the prefix, the characters of the body and their least number.
+func read(list string) {
+	for line := range strings.Lines(list) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] == "#" {
+			continue
+		}
+		t := token{f[1], setOf(f[2]), number(f[3]), -1}
+		switch f[0] {
+		case "service":
+			t.most = number(f[4])
+			services = append(services, t)
+		case "exact":
+			t.most = number(f[4])
+			rules = append(rules, rule{t, marked(t.prefix), true, true, true})
+		default:
+			rules = append(rules, rule{t, marked(t.prefix), f[0] == "weak", f[len(f)-1] != "inside", false})
+		}
+	}
 }
 
-// rules are those by hand and then those of gitleaks, the longer prefix first.
-var rules = func() (all []rule) {
-	for _, r := range byHand {
-		all = append(all, rule{token{r.prefix, setOf(r.body), r.least, -1}, marked(r.prefix), r.weak, r.alone, false})
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		panic("redact: " + err.Error()) // the lists are part of the program
 	}
-	for _, t := range gitleaksTokens {
-		all = append(all, rule{t, marked(t.prefix), true, true, true})
-	}
-	return all
-}()
+	return n
+}
 
 // marked is the index of the character that a prefix is found by: the first sign in it, else a capital or a digit, else
 // one of the small letters that are rare.
@@ -156,16 +155,6 @@ func marked(prefix string) int {
 	}
 	return 1
 }
-
-// byPair is an index of the rules by the anchor and the character before it: the number of the first rule from 1 on, 0 for
-// none, and of the next one in the same place.
-var byPair, nextRule = func() (first [1024]uint8, next [256]uint8) {
-	for i := len(rules) - 1; i >= 0; i-- {
-		h := pair(rules[i].prefix[rules[i].mark-1], rules[i].prefix[rules[i].mark])
-		first[h], next[i+1] = uint8(i+1), first[h]
-	}
-	return first, next
-}()
 
 func pair(a, b byte) uint16 { return (uint16(a)*97 ^ uint16(b)<<3) & 1023 }
 
@@ -294,13 +283,28 @@ func (f *finder) within(from, end int) bool {
 	return from > 0 && strings.IndexByte("+/", f.line[from-1]) >= 0 || end < len(f.line) && strings.IndexByte("+/", f.line[end]) >= 0
 }
 
+// seen is the classes of all characters of a text.
+func seen(s string) (c class) {
+	for i := range len(s) {
+		c |= classes[s[i]]
+	}
+	return c
+}
+
+// every reports whether all characters of a text are of a class.
+func every(s string, c class) bool {
+	for i := range len(s) {
+		if classes[s[i]]&c == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // mixed reports whether there are digits and letters.
 func mixed(s string) bool {
-	var seen class
-	for i := range len(s) {
-		seen |= classes[s[i]]
-	}
-	return seen&digit != 0 && seen&(upper|lower) != 0
+	c := seen(s)
+	return c&digit != 0 && c&(upper|lower) != 0
 }
 
 // webToken looks for a JWT: two objects in base64url, which begin with eyJ, and a signature.

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	std64 "encoding/base64"
+	"slices"
 	"strings"
 )
 
@@ -198,12 +199,8 @@ func dull(value string) bool {
 
 // speaks reports whether a text is about secrets.
 func speaks(small string) bool {
-	for _, w := range []string{"passw", "token", "secret", "credential", "kennwort"} {
-		if strings.Contains(small, w) {
-			return true
-		}
-	}
-	return false
+	words := [...]string{"passw", "token", "secret", "credential", "kennwort"}
+	return slices.ContainsFunc(words[:], func(word string) bool { return strings.Contains(small, word) })
 }
 
 // code reports whether a value is an expression: a call, a name in another, a path.
@@ -357,8 +354,8 @@ func (f *finder) service(i, from int) {
 	}
 	var room [longestName]byte
 	name := plain(room[:0], f.line[at:to])
-	for k := range gitleaksServices {
-		s := &gitleaksServices[k]
+	for k := range services {
+		s := &services[k]
 		n := end - from
 		if n >= s.least && (n <= s.most || s.most < 0) && bytes.Contains(name, []byte(s.prefix)) && s.all(f.line[from:end]) {
 			f.cover(from, end)

@@ -84,7 +84,7 @@ func TestR76Clean(t *testing.T) {
 
 // TestR76OurOwnSourceStays: none of the project's code but its tests holds what looks like a secret.
 func TestR76OurOwnSourceStays(t *testing.T) {
-	for _, name := range []string{"redact.go", "rules.go", "names.go", "values.go", "phrases.go", "url.go", "armour.go", "gitleaks.go", "generate/main.go", "generate/regex.go"} {
+	for _, name := range []string{"redact.go", "rules.go", "names.go", "values.go", "phrases.go", "url.go", "armour.go", "byhand.txt", "gitleaks.txt", "generate/main.go", "generate/regex.go"} {
 		data, err := os.ReadFile(name)
 		require.NoError(t, err)
 		for i, line := range strings.Split(string(data), "\n") {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math/bits"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -101,26 +102,43 @@ func (t table) add(word string, s shape) {
 	t[word] = s
 }
 
-// String is the table as Go.
-func (t table) String() string {
+// lines are the entries of the table, each behind the word for what they are.
+func (t table) lines(kind string) string {
 	var b strings.Builder
 	for _, word := range slices.Sorted(maps.Keys(t)) {
 		s := t[word]
-		fmt.Fprintf(&b, "\t{%q, set{%#x, %#x}, %d, %d},\n", word, s.set[0], s.set[1], s.least, s.most)
+		fmt.Fprintln(&b, kind, word, s.characters(), s.least, s.most)
+	}
+	return b.String()
+}
+
+// characters is the set, with ranges such as A-Z. The sign - stands first, where it makes no range.
+func (s *shape) characters() string {
+	var b strings.Builder
+	if s.has('-') {
+		b.WriteByte('-')
+	}
+	for c := '!'; c < utf8.RuneSelf; c++ {
+		if !s.has(c) || c == '-' {
+			continue
+		}
+		from := c
+		for s.has(c+1) && c+1 != '-' {
+			c++
+		}
+		b.WriteRune(from)
+		if c > from {
+			b.WriteString("-" + string(c))
+		}
 	}
 	return b.String()
 }
 
 func (s *shape) usable() bool { return !s.bad && s.least > 0 && s.size() < anything }
 
-func (s *shape) size() (n int) {
-	for c := range 128 {
-		if s.set[c/64]>>(c%64)&1 != 0 {
-			n++
-		}
-	}
-	return n
-}
+func (s *shape) size() int { return bits.OnesCount64(s.set[0]) + bits.OnesCount64(s.set[1]) }
+
+func (s *shape) has(c rune) bool { return c < utf8.RuneSelf && s.set[c/64]>>(c%64)&1 != 0 }
 
 // shapes are the ways in which the part of an expression that is the secret matches.
 func shapes(regex string) []shape {
