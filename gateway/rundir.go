@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"syscall"
 
+	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/place"
 )
 
@@ -54,7 +54,7 @@ func runtimeDirPath() string {
 // firstOurs is terminalproxy in the first of the directories that belongs to us, else the last resort.
 func firstOurs(lastResort string, dirs ...string) string {
 	for _, run := range dirs {
-		if info, err := os.Stat(run); err == nil && filepath.IsAbs(run) && info.IsDir() && ownerOf(info) == os.Getuid() {
+		if info, err := os.Stat(run); err == nil && filepath.IsAbs(run) && info.IsDir() && auth.OwnerOf(info) == os.Getuid() {
 			return filepath.Join(run, "terminalproxy")
 		}
 	}
@@ -71,20 +71,12 @@ func checkDir(dir string) error {
 		return fmt.Errorf("%s is a symbolic link, somebody may have put it there: remove it, or set %s to a directory of yours", dir, EnvDir)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory: remove it, or set %s to a directory of yours", dir, EnvDir)
-	case ownerOf(info) != os.Getuid():
-		return fmt.Errorf("%s belongs to user %d: set %s to a directory of yours", dir, ownerOf(info), EnvDir)
+	case auth.OwnerOf(info) != os.Getuid():
+		return fmt.Errorf("%s belongs to user %d: set %s to a directory of yours", dir, auth.OwnerOf(info), EnvDir)
 	case info.Mode().Perm() != 0o700:
 		return fmt.Errorf("%s has mode %04o, others could get at the gateway's socket: chmod 700 %s", dir, info.Mode().Perm(), dir)
 	}
 	return nil
-}
-
-// ownerOf is the user id of a file's owner, -1 where the system does not say.
-func ownerOf(info fs.FileInfo) int {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(st.Uid)
-	}
-	return -1
 }
 
 // checkSocketPath refuses a path that does not fit into a sockaddr_un, which the kernel words as "invalid argument".

@@ -36,21 +36,28 @@ func (a *app) newAttach() *cobra.Command {
 			"size of the terminal that was used last.\n\n" +
 			"With --watch you only watch, and q leaves. Of a session on its user's own terminal you see what agents see.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.asPerson(defaultName, func(c *client.Client) error { return a.attach(cmd.Context(), c, args[0], watch) })
+			in, isIn := a.in.(*os.File)
+			out, isOut := a.out.(*os.File)
+			if !isIn || !isOut {
+				return errNoTerminal
+			}
+			return a.asPerson(defaultName, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+				return a.attach(cmd.Context(), c, s, in, out, watch)
+			}))
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "only watch: your keys do not reach the program")
 	return cmd
 }
 
-func (a *app) attach(ctx context.Context, c *client.Client, id string, watch bool) error {
-	in, isIn := a.in.(*os.File)
-	out, isOut := a.out.(*os.File)
-	if !isIn || !isOut {
-		return usage("attach: standard input and output must be a terminal; use gateway read to print the screen")
+var errNoTerminal = usage("attach: standard input and output must be a terminal; use gateway read to print the screen")
+
+func (a *app) attach(ctx context.Context, c *client.Client, s protocol.SessionInfo, in, out *os.File, watch bool) error {
+	if s.State == protocol.StateExited {
+		return fail(statusRefused, "attach: %s has ended with exit status %d", s.SessionID, s.ExitCode).
+			hinted("gateway read " + s.SessionID + " prints its last screen")
 	}
-	s, err := attachable(ctx, c, id)
-	if err != nil {
+	if err := feedsBack(ctx, c, s.SessionID); err != nil {
 		return err
 	}
 	term, err := tty.Open(in, out)
@@ -59,7 +66,7 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	}
 	defer term.Close()
 	if !term.HasKeyboard() || !term.HasScreen() {
-		return usage("attach: standard input and output must be a terminal; use gateway read to print the screen")
+		return errNoTerminal
 	}
 	cols, rows, err := term.Size()
 	if err != nil {
@@ -78,18 +85,6 @@ func (a *app) attach(ctx context.Context, c *client.Client, id string, watch boo
 	return nil
 }
 
-// attachable finds the session to attach to.
-func attachable(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
-	s, err := lookup(ctx, c, id)
-	switch {
-	case err != nil:
-		return s, err
-	case s.State == protocol.StateExited:
-		return s, &failure{status: statusRefused, cause: fmt.Errorf("attach: %s has ended with exit status %d", s.SessionID, s.ExitCode), hint: "gateway read " + s.SessionID + " prints its last screen"}
-	}
-	return s, feedsBack(ctx, c, s.SessionID)
-}
-
 // feedsBack refuses to show a session on its own screen: each repaint would be output, which is shown again.
 func feedsBack(ctx context.Context, c *client.Client, id string) error {
 	inside := os.Getenv(proxy.SessionVariable)
@@ -104,10 +99,8 @@ func feedsBack(ctx context.Context, c *client.Client, id string) error {
 	if inside != id {
 		where = ", which is on the screen of " + id
 	}
-	return &failure{
-		status: statusRefused, cause: fmt.Errorf("attach: this shell runs inside the session %s%s, which would show itself inside itself", inside, where),
-		hint: "run it in another terminal",
-	}
+	return fail(statusRefused, "attach: this shell runs inside the session %s%s, which would show itself inside itself", inside, where).
+		hinted("run it in another terminal")
 }
 
 // shownIn reports whether what the session inside shows stands on the screen of another, or the same: a session that was
@@ -224,9 +217,8 @@ func (f *front) resize(windows <-chan os.Signal, over <-chan struct{}) {
 // show writes what comes to the terminal.
 func (f *front) show() (last string, err error) {
 	// What stands on the screen goes up into the terminal's own history.
-	begin := strings.Repeat("\n", f.rows) + notice.PushTitle
-	if err := f.term.WriteAll([]byte(begin), terminalPatience); err != nil {
-		return "", fmt.Errorf("write to the terminal: %w", err)
+	if err := f.send([]byte(strings.Repeat("\n", f.rows) + notice.PushTitle)); err != nil {
+		return "", err
 	}
 	for more := true; more; {
 		select {
@@ -235,13 +227,13 @@ func (f *front) show() (last string, err error) {
 				break
 			}
 			if end, err := f.take(m); err != nil {
-				return "", fmt.Errorf("write to the terminal: %w", err)
+				return "", err
 			} else if end != "" {
 				last = end
 			}
 		case <-f.resized:
 			if err := f.refit(); err != nil {
-				return "", fmt.Errorf("write to the terminal: %w", err)
+				return "", err
 			}
 		}
 	}
@@ -311,12 +303,19 @@ func (f *front) refit() error {
 func (f *front) clear() error {
 	fresh := append(f.modes.AppendReset(nil), "\x1b[H\x1b[2J"...)
 	f.modes = modes.Modes{}
-	return f.term.WriteAll(fresh, terminalPatience)
+	return f.send(fresh)
 }
 
 func (f *front) write(p []byte) error {
 	f.modes.Scan(p)
-	return f.term.WriteAll(p, terminalPatience)
+	return f.send(p)
+}
+
+func (f *front) send(p []byte) error {
+	if err := f.term.WriteAll(p, terminalPatience); err != nil {
+		return fmt.Errorf("write to the terminal: %w", err)
+	}
+	return nil
 }
 
 // leave gives the person their terminal back, below what was shown.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,7 +65,7 @@ func compareCast(name string, log *record.Log) (string, error) {
 	case err != nil:
 		return "unknown", fmt.Errorf("read %s: %w", cast, err)
 	case n != log.Last.Cast.Bytes || hex.EncodeToString(sum.Sum(nil)) != log.Last.Cast.SHA256:
-		return "differs", &failure{status: statusRefused, cause: fmt.Errorf("%s was changed: it does not match the log %s", cast, name)}
+		return "differs", fail(statusRefused, "%s was changed: it does not match the log %s", cast, name)
 	}
 	return "same", nil
 }
@@ -132,7 +133,7 @@ func (a *app) showLog(f *os.File, in showFlags) error {
 	switch {
 	case damaged:
 		out.Damage = &damage{bad.Line, bad.Why}
-		err = &failure{status: statusRefused, cause: fmt.Errorf("%s: %w; the entries before it are good", f.Name(), err)}
+		err = fail(statusRefused, "%s: %w; the entries before it are good", f.Name(), err)
 	case err != nil:
 		return err
 	case log.Lines == 0:
@@ -210,10 +211,5 @@ func known(agents map[string]bool) string {
 	if len(agents) == 0 {
 		return "the log has none"
 	}
-	names := make([]string, 0, len(agents))
-	for name := range agents {
-		names = append(names, text.Clean(name))
-	}
-	slices.Sort(names)
-	return "the log has " + strings.Join(names, ", ")
+	return "the log has " + text.Clean(strings.Join(slices.Sorted(maps.Keys(agents)), ", "))
 }

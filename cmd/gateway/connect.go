@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"text/tabwriter"
 	"time"
 
 	"terminalproxy/cmd/internal/pictures"
@@ -36,7 +37,7 @@ const defaultName = "cli"
 func (a *app) endpoint() (gateway.Endpoint, error) {
 	ep, err := gateway.ParseEndpoint(a.gateway)
 	if err != nil {
-		return ep, &failure{status: statusUsage, cause: err}
+		return ep, usage("%w", err)
 	}
 	ep.Displaced = func(why string) {
 		_, _ = fmt.Fprintf(a.err, "gateway: %s; waiting for another one to take over\n", why)
@@ -45,7 +46,7 @@ func (a *app) endpoint() (gateway.Endpoint, error) {
 		return ep, nil
 	}
 	if ep.Token, err = auth.ReadTokenFile(a.tokenFile); err != nil {
-		return ep, &failure{status: statusUsage, cause: err}
+		return ep, usage("%w", err)
 	}
 	return ep, nil
 }
@@ -87,9 +88,9 @@ func (a *app) dial(name string, create bool) (*client.Client, error) {
 func noGateway(err error) error {
 	if gone, ok := errors.AsType[*client.Unreachable](err); ok {
 		if errors.Is(gone.Cause, fs.ErrNotExist) {
-			return &failure{status: statusNoGateway, cause: errors.New("connect: no gateway is running"), hint: hintNothingRuns}
+			return fail(statusNoGateway, "connect: no gateway is running").hinted(hintNothingRuns)
 		}
-		return &failure{status: statusNoGateway, cause: fmt.Errorf("connect: no gateway answers: %w", gone.Cause), hint: hintNothingRuns + "; or check --gateway"}
+		return fail(statusNoGateway, "connect: no gateway answers: %w", gone.Cause).hinted(hintNothingRuns + "; or check --gateway")
 	}
 	return err
 }
@@ -97,11 +98,46 @@ func noGateway(err error) error {
 // with runs a command's work on a connection.
 func (a *app) with(name string, create bool, work func(*client.Client) error) error {
 	c, err := a.dial(name, create)
+	return over(c, err, work)
+}
+
+// asPerson runs a person's work on a connection: as a viewer of the local gateway, where a person needs no token,
+// and elsewhere as the agent that has one.
+func (a *app) asPerson(as string, work func(*client.Client) error) error {
+	ep, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	if !ep.Local() {
+		return a.with(as, false, work)
+	}
+	return over(client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: as}), nil, work)
+}
+
+// watching runs an owner's work on a connection as a viewer.
+func (a *app) watching(work func(*client.Client) error) error {
+	c, err := a.watch()
+	return over(c, err, work)
+}
+
+// over runs work on a connection and closes it; err is why there is no connection.
+func over(c *client.Client, err error, work func(*client.Client) error) error {
 	if err != nil {
 		return err
 	}
 	err = work(c)
 	return noGateway(errors.Join(err, c.Close()))
+}
+
+// about is work on the session with an id.
+func about(ctx context.Context, id string, work func(*client.Client, protocol.SessionInfo) error) func(*client.Client) error {
+	return func(c *client.Client) error {
+		s, err := lookup(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		return work(c, s)
+	}
 }
 
 // lookup is the session with an id; a wrong id is an error that lists the right ones.
@@ -123,7 +159,7 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 		time.Sleep(gatherPause) // it may be on its way to a gateway that just took over
 	}
 	if len(sessions) == 0 {
-		return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("session %.40q: no sessions are running", id), hint: hintNothingRuns}
+		return protocol.SessionInfo{}, fail(statusNoSession, "session %.40q: no sessions are running", id).hinted(hintNothingRuns)
 	}
 	meant, more := text.Candidates(sessions)
 	ids := make([]string, len(meant))
@@ -137,7 +173,7 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	if more > 0 {
 		hint += ", " + text.MoreEnded(more)
 	}
-	return protocol.SessionInfo{}, &failure{status: statusNoSession, cause: fmt.Errorf("no session %.40q", id), hint: hint}
+	return protocol.SessionInfo{}, fail(statusNoSession, "no session %.40q", id).hinted(hint)
 }
 
 // identity is the secret that makes this command line the same agent each time, of its own for each name. It lies in the
@@ -218,6 +254,21 @@ func (s *share) close() error {
 		return nil
 	}
 	return s.local.Close()
+}
+
+// answer prints v with --json, and lines for people without it.
+func (a *app) answer(v any, lines ...string) error {
+	if a.json {
+		return a.printJSON(v)
+	}
+	return a.print(lines...)
+}
+
+// table prints rows, whose cells tabs separate.
+func (a *app) table(rows []string) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
+	return errors.Join(err, w.Flush())
 }
 
 // printJSON writes the answer of --json.

@@ -44,7 +44,7 @@ func (a *app) newContext() *cobra.Command {
 				return a.printContext(ctx, c, []protocol.SessionInfo{s})
 			})
 			if f, ok := errors.AsType[*failure](err); ok && f.status == statusNoGateway && len(args) == 0 {
-				return a.printContext(ctx, nil, nil) // nothing runs: there is nothing to say, and the prompt goes on without it
+				return a.printContext(ctx, nil, []protocol.SessionInfo{}) // nothing runs: there is nothing to say, and the prompt goes on without it
 			}
 			return err
 		},
@@ -73,16 +73,11 @@ func (a *app) printContext(ctx context.Context, c *client.Client, sessions []pro
 			return got.Frame, nil
 		})
 	}
-	switch {
-	case a.json:
-		if sessions == nil {
-			sessions = []protocol.SessionInfo{} // a list of none, and not null
-		}
-		return a.printJSON(map[string]any{"context": block, "sessions": sessions})
-	case block == "":
-		return nil
+	var lines []string
+	if block != "" {
+		lines = []string{block}
 	}
-	return a.print(block)
+	return a.answer(map[string]any{"context": block, "sessions": sessions}, lines...)
 }
 
 // contextBlock is the sessions as an agent reads them: their screens as long as there is room, and a line for each of the

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,15 +33,11 @@ func (a *app) newRequest() *cobra.Command {
 			if err := checkTimeout(timeout); err != nil {
 				return err
 			}
-			return a.with(as, true, func(c *client.Client) error {
-				s, err := lookup(cmd.Context(), c, args[0])
-				if err != nil {
-					return err
-				}
+			return a.with(as, true, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
 				return a.request(cmd.Context(), c, timeout, &protocol.ControlRequest{
 					SessionID: s.SessionID, AgentName: as, Level: protocol.Level(level), Why: reason, Seconds: int64(forTime / time.Second),
 				})
-			})
+			}))
 		},
 	}
 	f := cmd.Flags()
@@ -64,10 +59,8 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	grant, revoke, err := c.Request(asking, ask)
 	switch {
 	case err != nil && asking.Err() != nil && ctx.Err() == nil:
-		return &failure{
-			status: statusTimeout, cause: fmt.Errorf("request: the user did not answer within %s; the request stays open", timeout),
-			hint: "keep waiting: gateway wait " + ask.SessionID + " --control" + as + "; or withdraw it: gateway release " + ask.SessionID + as,
-		}
+		return fail(statusTimeout, "request: the user did not answer within %s; the request stays open", timeout).
+			hinted("keep waiting: gateway wait " + ask.SessionID + " --control" + as + "; or withdraw it: gateway release " + ask.SessionID + as)
 	case err != nil:
 		return err
 	case revoke != nil:
@@ -75,7 +68,7 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 		if len(revoke.Notes) > 0 {
 			words += "\n" + text.Messages(revoke.Notes)
 		}
-		return &failure{status: statusRefused, cause: fmt.Errorf("request: refused: %s", words)}
+		return fail(statusRefused, "request: refused: %s", words)
 	case a.json:
 		return a.printJSON(grant)
 	}
@@ -98,23 +91,14 @@ func (a *app) newRelease() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.with(as, false, func(c *client.Client) error {
-				s, err := lookup(cmd.Context(), c, args[0])
-				if err != nil {
+			return a.with(as, false, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+				err := c.Release(cmd.Context(), &protocol.ControlRelease{SessionID: s.SessionID, Note: note})
+				refused, ok := errors.AsType[*protocol.Error](err)
+				if err != nil && (!ok || refused.Code != protocol.CodeNoGrant) { // giving back twice changes nothing
 					return err
 				}
-				err = c.Release(cmd.Context(), &protocol.ControlRelease{SessionID: s.SessionID, Note: note})
-				if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.CodeNoGrant {
-					err = nil // giving back twice changes nothing
-				}
-				switch {
-				case err != nil:
-					return err
-				case a.json:
-					return a.printJSON(map[string]any{"sessionId": s.SessionID, "released": true})
-				}
-				return a.print("released")
-			})
+				return a.answer(map[string]any{"sessionId": s.SessionID, "released": true}, "released")
+			}))
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "a sentence for the user: what you did, what remains to do")

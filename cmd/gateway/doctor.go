@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/auth"
 )
 
 // promise is what a grant protects against, word for word as everywhere.
@@ -90,20 +91,20 @@ func (d *doctor) report() error {
 		err = d.print()
 	}
 	if err == nil && bad > 0 {
-		err = &failure{status: statusRefused, cause: fmt.Errorf("doctor: %d of %d findings are wrong", bad, len(d.findings))}
+		err = fail(statusRefused, "doctor: %d of %d findings are wrong", bad, len(d.findings))
 	}
 	return err
 }
 
 func (d *doctor) print() error {
-	w := tabwriter.NewWriter(d.app.out, 0, 0, 2, ' ', 0)
+	var rows []string
 	for _, f := range d.findings {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", f.State, f.Name, f.Say) // to a buffer: Flush has the error
+		rows = append(rows, f.State+"\t"+f.Name+"\t"+f.Say)
 		if f.Do != "" {
-			_, _ = fmt.Fprintf(w, "\t\tdo: %s\n", f.Do)
+			rows = append(rows, "\t\tdo: "+f.Do)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := d.app.table(rows); err != nil {
 		return err
 	}
 	return d.app.print("", promise)
@@ -126,8 +127,8 @@ func (d *doctor) private(name, path string, most os.FileMode) (there bool) {
 		return false
 	case err != nil:
 		d.wrong(name, "", "%s cannot be read: %v", path, err)
-	case owner(info) != os.Getuid():
-		d.wrong(name, "remove it, or take ownership of it", "%s belongs to user %d", path, owner(info))
+	case auth.OwnerOf(info) != os.Getuid():
+		d.wrong(name, "remove it, or take ownership of it", "%s belongs to user %d", path, auth.OwnerOf(info))
 	case info.Mode().Perm()&^most != 0:
 		d.wrong(name, fmt.Sprintf("chmod %o %s", most, path), "%s has mode %04o: other users can access it", path, info.Mode().Perm())
 	default:

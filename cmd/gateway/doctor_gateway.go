@@ -69,22 +69,18 @@ func (d *doctor) socket(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
-	ep, err := gateway.ParseEndpoint("")
-	if err != nil {
-		d.wrong("local gateway", "", "%v", err)
-		return
-	}
+	ep, _ := gateway.ParseEndpoint("") // the local one, which is no mistake
 	ep.LookOnly = true
 	conn, err := ep.DialContext(ctx)
-	if silent, ok := errors.AsType[*place.Silent](err); ok {
+	silent, isSilent := errors.AsType[*place.Silent](err)
+	switch {
+	case isSilent:
 		d.wrong("local gateway", "resume that process (kill -CONT), or run gateway ls: another one takes over", "%v", silent)
 		return
-	}
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	case errors.Is(err, syscall.ECONNREFUSED):
 		d.ok("local gateway", "none is running; a killed one left its socket, which the next one replaces")
 		return
-	}
-	if err != nil {
+	case err != nil:
 		d.wrong("local gateway", "do not use it until you know whose it is", "%v", err)
 		return
 	}
@@ -218,13 +214,6 @@ func (d *doctor) store(path string) {
 	if late > 0 {
 		d.warn("tokens", "gateway token revoke NAME", "%d have expired", late)
 	}
-}
-
-func owner(info fs.FileInfo) int {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(st.Uid)
-	}
-	return os.Getuid()
 }
 
 // leaderName is the name of a process of the proxy's that may stand between it and its program (package child).

@@ -11,6 +11,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"terminalproxy/gateway/auth"
 )
 
 // parent is the process that started another, 0 when that is not known.
@@ -39,7 +41,7 @@ func (d *doctor) process(name string, pid int) {
 		return
 	case os.Getuid() == 0:
 		d.ok(name, "process %d; you are root, so nothing is hidden from you", pid)
-	case owner(info) == 0:
+	case auth.OwnerOf(info) == 0:
 		d.ok(name, "process %d is not dumpable: your other processes cannot read its memory or take its terminal", pid)
 	default:
 		d.warn(name, "restart it with a newer proxy", "process %d is dumpable: your other processes can read its memory and take its terminal", pid)

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,23 +29,18 @@ func (a *app) newLs() *cobra.Command {
 
 func (a *app) printSessions(sessions []protocol.SessionInfo) error {
 	if a.json {
-		if sessions == nil {
-			sessions = []protocol.SessionInfo{} // a list of none, and not null
-		}
 		return a.printJSON(map[string]any{"sessions": sessions})
 	}
 	if len(sessions) == 0 {
 		return a.print("no sessions; " + hintNothingRuns)
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	rows := []string{"ID\tPROGRAM\tSIZE\tSTATE\tIDLE\tKEYBOARD"}
 	shown, ended := text.Listed(sessions)
 	for _, s := range shown {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%dx%d\t%s\t%s\t%s", s.SessionID, text.Command(s), s.Cols, s.Rows, text.State(s),
 			text.Span(time.Duration(s.IdleMs)*time.Millisecond), text.Keyboard(s.Keyboard, "", time.Now())))
 	}
-	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
-	if err = errors.Join(err, w.Flush()); err != nil || ended == 0 {
+	if err := a.table(rows); err != nil || ended == 0 {
 		return err
 	}
 	return a.print(text.MoreEnded(ended) + "; --json lists them")
@@ -117,11 +110,7 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 	if err := checkTimeout(timeout); err != nil {
 		return err
 	}
-	return a.with(as, false, func(c *client.Client) error {
-		s, err := lookup(cmd.Context(), c, id)
-		if err != nil {
-			return err
-		}
+	return a.with(as, false, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
 		ask := &protocol.Wait{SessionID: s.SessionID, Until: until, TimeoutMs: timeout.Milliseconds()}
 		if until.Changed {
 			now, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID})
@@ -141,7 +130,7 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 			return notMet("wait for "+name+" ("+timeout.String()+")", got)
 		}
 		return nil
-	})
+	}))
 }
 
 func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult, tokens int) error {
@@ -165,9 +154,9 @@ func (a *app) printNotes(notes []string) error {
 // notMet is the failure of a wait whose time was over, or whose program ended before.
 func notMet(what string, got *protocol.WaitResult) error {
 	if got.ExitCode != nil {
-		return &failure{status: statusRefused, cause: fmt.Errorf("%s: the program ended first, with exit status %d", what, *got.ExitCode)}
+		return fail(statusRefused, "%s: the program ended first, with exit status %d", what, *got.ExitCode)
 	}
-	return &failure{status: statusTimeout, cause: fmt.Errorf("%s: timed out", what)}
+	return fail(statusTimeout, "%s: timed out", what)
 }
 
 func checkTimeout(d time.Duration) error {

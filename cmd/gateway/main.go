@@ -73,8 +73,16 @@ type failure struct {
 func (f *failure) Error() string { return f.cause.Error() }
 func (f *failure) Unwrap() error { return f.cause }
 
-func usage(format string, args ...any) error {
-	return &failure{status: statusUsage, cause: fmt.Errorf(format, args...)}
+func fail(status int, format string, args ...any) *failure {
+	return &failure{status: status, cause: fmt.Errorf(format, args...)}
+}
+
+func usage(format string, args ...any) error { return fail(statusUsage, format, args...) }
+
+// hinted is the failure with what to do about it.
+func (f *failure) hinted(hint string) *failure {
+	f.hint = hint
+	return f
 }
 
 // sayUse has a command line with too few or too many arguments answered with how it is written.
@@ -94,7 +102,8 @@ func sayUse(cmd *cobra.Command) {
 		if fits(cmd, append(slices.Clone(args), "one more")) == nil {
 			why = "missing argument"
 		}
-		return &failure{status: statusUsage, cause: fmt.Errorf("%s: %s", commandName(cmd), why), hint: "usage: gateway " + strings.TrimPrefix(cmd.UseLine(), "gateway ")}
+		return fail(statusUsage, "%s: %s", commandName(cmd), why).
+			hinted("usage: gateway " + strings.TrimPrefix(cmd.UseLine(), "gateway "))
 	}
 }
 
@@ -173,16 +182,15 @@ func (a *app) hintFor(f *failure) string {
 	if f.hint != "" {
 		return f.hint
 	}
-	if refused, ok := errors.AsType[*protocol.Error](f.cause); ok && refused.Code == protocol.CodeNoGrant {
+	refused, ok := errors.AsType[*protocol.Error](f.cause)
+	switch {
+	case ok && refused.Code == protocol.CodeNoGrant:
 		return hintRequestFirst
-	}
-	if refused, ok := errors.AsType[*protocol.Error](f.cause); ok && refused.RetryAfterMs > 0 {
+	case ok && refused.RetryAfterMs > 0:
 		return "wait until then, and ask again only if the user may want it"
-	}
-	switch f.status {
-	case statusUsage:
+	case f.status == statusUsage:
 		return strings.Join(strings.Fields("see gateway "+a.command+" --help"), " ")
-	case statusForbidden:
+	case f.status == statusForbidden:
 		return "use --token-file with a token of the right role, or create one: gateway token create NAME --role ROLE"
 	}
 	return ""

@@ -55,7 +55,8 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
 	c := client.New(cfg)
 	defer func() { err = errors.Join(err, c.Close()) }()
-	serve := mcp.Config{Terminals: c, Programs: elsewhere{c, ep.String()}, Draw: pictures.Fit, MissingGlyphs: pictures.MissingGlyphs, Version: version.String(), Log: log}
+	serve := mcpConfig(c, log)
+	serve.Programs = elsewhere{c, ep.String()}
 	if ep.Local() {
 		own := newPrograms(c, ep, local, log)
 		own.conf.Idle = idle
@@ -64,6 +65,11 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	}
 	server := mcp.New(serve)
 	return server.Serve(cmd.Context(), a.in, keepOpen{a.out})
+}
+
+// mcpConfig is what an MCP server on a connection has in any case.
+func mcpConfig(c *client.Client, log *slog.Logger) mcp.Config {
+	return mcp.Config{Terminals: c, Draw: pictures.Fit, MissingGlyphs: pictures.MissingGlyphs, Version: version.String(), Log: log}
 }
 
 // keepOpen is standard output, which is not ours to close.

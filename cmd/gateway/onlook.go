@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"terminalproxy/gateway/client"
@@ -34,9 +32,7 @@ type onlooker struct {
 	id     string
 	out    chan protocol.Message
 	cancel context.CancelFunc
-
-	mu  sync.Mutex
-	err error
+	err    error // set before out is closed
 }
 
 // lookOn begins to look. It ends with ctx, or with the session.
@@ -74,9 +70,7 @@ func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
 		}
 	}
 	if ctx.Err() == nil {
-		o.mu.Lock()
 		o.err = lost
-		o.mu.Unlock()
 	}
 }
 
@@ -90,14 +84,10 @@ func (o *onlooker) pass(ctx context.Context, m protocol.Message) {
 // Messages are pictures, each a repaint, and the end of the session.
 func (o *onlooker) Messages() <-chan protocol.Message { return o.out }
 
-// Err is why they ended.
-func (o *onlooker) Err() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.err
-}
+// Err is why they ended. It is for after their end.
+func (o *onlooker) Err() error { return o.err }
 
-// Leave ends them.
+// Detach ends them.
 func (o *onlooker) Detach() { o.cancel() }
 
 // Type, Resize and Look do nothing: who looks on changes nothing.
@@ -136,10 +126,8 @@ func attach(ctx context.Context, c *client.Client, s protocol.SessionInfo, cols,
 		return c.Attach(ctx, s.SessionID, cols, rows, !watch)
 	}
 	if !watch {
-		return nil, &failure{
-			status: statusForbidden, cause: fmt.Errorf("attach: %s has a user at its own terminal", s.SessionID),
-			hint: "gateway attach --watch " + s.SessionID + " shows it as agents see it; gateway read " + s.SessionID + " prints its screen",
-		}
+		return nil, fail(statusForbidden, "attach: %s has a user at its own terminal", s.SessionID).
+			hinted("gateway attach --watch " + s.SessionID + " shows it as agents see it; gateway read " + s.SessionID + " prints its screen")
 	}
 	return lookOn(ctx, c, s.SessionID)
 }

@@ -83,27 +83,21 @@ func (a *app) newHide() *cobra.Command {
 
 // take does an act that only takes away. It needs no leave, and asks nothing.
 func (a *app) take(ctx context.Context, id string, m *protocol.ControlDecide, done, say string) error {
-	return a.watching(func(c *client.Client) error {
-		s, err := lookup(ctx, c, id)
-		if err != nil {
-			return err
-		}
+	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
 		m.SessionID = s.SessionID
 		if err := c.Decide(ctx, m); err != nil {
 			return err
 		}
-		return a.decided(s.SessionID, done, say)
-	})
+		return a.answer(map[string]any{"sessionId": s.SessionID, done: true}, say)
+	}))
 }
 
 // grant gives control to the agent that asks, or to the next one.
 func (a *app) grant(ctx context.Context, id string, m *protocol.ControlDecide) error {
 	return a.own(ctx, id, m, func(s protocol.SessionInfo, k protocol.Keyboard) (string, error) {
 		if k.Holder == protocol.HolderAgent {
-			return "", &failure{
-				status: statusRefused, cause: fmt.Errorf("%s has the keyboard already", text.Keyboard(k, "", time.Now())),
-				hint: "take it back first: gateway reclaim " + s.SessionID,
-			}
+			return "", fail(statusRefused, "%s has the keyboard already", text.Keyboard(k, "", time.Now())).
+				hinted("take it back first: gateway reclaim " + s.SessionID)
 		}
 		return a.question(s, k, m), nil
 	}, "granted", "granted")
@@ -156,11 +150,8 @@ func (a *app) show(ctx context.Context, id string) error {
 func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 	question func(protocol.SessionInfo, protocol.Keyboard) (string, error), done, say string,
 ) error {
-	if session := os.Getenv(proxy.SessionVariable); session != "" {
-		return &failure{
-			status: statusForbidden, cause: fmt.Errorf("%s: this shell runs inside the session %s, where an agent may be typing", a.command, session),
-			hint: "use a terminal that no agent sees",
-		}
+	if err := a.outside("use a terminal that no agent sees"); err != nil {
+		return err
 	}
 	token, err := a.ownerToken()
 	if err != nil {
@@ -170,11 +161,7 @@ func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 	if err != nil {
 		return err
 	}
-	return a.watching(func(c *client.Client) error {
-		s, err := lookup(ctx, c, id)
-		if err != nil {
-			return err
-		}
+	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
 		now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
 		if err != nil {
 			return err
@@ -191,8 +178,8 @@ func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 		if err := c.Decide(ctx, m); err != nil {
 			return err
 		}
-		return a.decided(s.SessionID, done, say)
-	})
+		return a.answer(map[string]any{"sessionId": s.SessionID, done: true}, say)
+	}))
 }
 
 // ownerToken is the owner's token: of the file that the command line names, else of the owner's own place, else of the file
@@ -209,7 +196,7 @@ func (a *app) ownerToken() (string, error) {
 	token, err := auth.ReadTokenFile(path)
 	switch {
 	case path == own && errors.Is(err, fs.ErrNotExist):
-		return "", &failure{status: statusForbidden, cause: fmt.Errorf("%s: there is no owner token at %s", a.command, path), hint: hintOwnerToken}
+		return "", fail(statusForbidden, "%s: there is no owner token at %s", a.command, path).hinted(hintOwnerToken)
 	case err != nil:
 		return "", &failure{status: statusForbidden, cause: err, hint: hintOwnerToken}
 	}
@@ -223,12 +210,18 @@ var errNotAgreed = errors.New("cancelled, nothing was changed")
 func (a *app) person() (*os.File, error) {
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return nil, &failure{
-			status: statusForbidden, cause: fmt.Errorf("%s: standard input is not a terminal, so there is nobody to ask", a.command),
-			hint: "run it in a terminal, as the owner; an agent asks with: gateway request ID --reason REASON",
-		}
+		return nil, fail(statusForbidden, "%s: standard input is not a terminal, so there is nobody to ask", a.command).
+			hinted("run it in a terminal, as the owner; an agent asks with: gateway request ID --reason REASON")
 	}
 	return in, nil
+}
+
+// outside refuses what only a person may do where an agent may be typing.
+func (a *app) outside(hint string) error {
+	if session := os.Getenv(proxy.SessionVariable); session != "" {
+		return fail(statusForbidden, "%s: this shell runs inside the session %s, where an agent may be typing", a.command, session).hinted(hint)
+	}
+	return nil
 }
 
 // agree asks the owner.
@@ -246,22 +239,5 @@ func (a *app) agree(ctx context.Context, in io.Reader, question string) error {
 		}
 	case <-ctx.Done():
 	}
-	return &failure{status: statusRefused, cause: fmt.Errorf("%s: %w", a.command, errNotAgreed)}
-}
-
-func (a *app) decided(sessionID, done, say string) error {
-	if a.json {
-		return a.printJSON(map[string]any{"sessionId": sessionID, done: true})
-	}
-	return a.print(say)
-}
-
-// watching runs an owner's work on a connection as a viewer.
-func (a *app) watching(work func(*client.Client) error) error {
-	c, err := a.watch()
-	if err != nil {
-		return err
-	}
-	err = work(c)
-	return noGateway(errors.Join(err, c.Close()))
+	return fail(statusRefused, "%s: %w", a.command, errNotAgreed)
 }

@@ -9,22 +9,7 @@ import (
 
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
-	"terminalproxy/proxy"
 )
-
-// mayOwn refuses to make an owner's token where an agent may be typing.
-func mayOwn(role auth.Role, save bool) error {
-	switch session := os.Getenv(proxy.SessionVariable); {
-	case save && role != auth.RoleOwner:
-		return usage("token create: --save needs --role owner")
-	case role == auth.RoleOwner && session != "":
-		return &failure{
-			status: statusForbidden, cause: fmt.Errorf("token create: this shell runs inside the session %s, where an agent may be typing", session),
-			hint: "create an owner token in a terminal that no agent sees",
-		}
-	}
-	return nil
-}
 
 // saveOwner writes the owner's token to its place. What cannot be kept is revoked: nobody would know it.
 func (a *app) saveOwner(store *auth.Store, name, token string) error {
@@ -38,10 +23,8 @@ func (a *app) saveOwner(store *auth.Store, name, token string) error {
 		fallthrough
 	case err != nil:
 		return fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(name)))
-	case a.json:
-		return a.printJSON(map[string]any{"name": name, "role": auth.RoleOwner, "file": path})
 	}
-	return a.print("saved in " + path)
+	return a.answer(map[string]any{"name": name, "role": auth.RoleOwner, "file": path}, "saved in "+path)
 }
 
 // newSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, whole or not at all.

@@ -91,11 +91,7 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 	if in.since > 0 && !a.json { // who reads JSON put it together before there were rows that moved
 		ask.Follow, ask.Scrollback = true, protocol.MaxHistory
 	}
-	return a.with(in.as, false, func(c *client.Client) error {
-		s, err := lookup(cmd.Context(), c, id)
-		if err != nil {
-			return err
-		}
+	return a.with(in.as, false, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
 		if in.coloured.wanted() {
 			return a.showColoured(cmd.Context(), c, s, in.coloured)
 		}
@@ -108,7 +104,7 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 			return a.printJSON(got)
 		}
 		return a.printRead(s, got, ask, tokens)
-	})
+	}))
 }
 
 // header is what stands over a screen.

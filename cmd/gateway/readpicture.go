@@ -62,5 +62,5 @@ func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.Ses
 	if err := pictures.Draw(&b, format, screen); err != nil {
 		return err
 	}
-	return a.writePicture(file, b.Bytes())
+	return a.write("the picture", file, b.Bytes())
 }

@@ -38,14 +38,19 @@ func (a *app) newRender() *cobra.Command {
 			"  gateway render --svg session.svg --animate session.cast",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case f.v2 != "":
-				return a.convert(f.v2, args)
-			case f.animate:
-				return a.animate(f.svg, args)
+			if f.animate && f.svg == "" {
+				return usage("--animate goes with --svg FILE")
 			}
-			sized := cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows")
-			s, err := a.playFile(f, args, sized)
+			b, err := a.readRender(args)
+			switch {
+			case err != nil:
+				return err
+			case f.v2 != "":
+				return a.convert(f.v2, b)
+			case f.animate:
+				return a.animate(f.svg, b)
+			}
+			s, err := play(b, f, cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows"))
 			if err != nil {
 				return err
 			}
@@ -71,14 +76,7 @@ func (a *app) newRender() *cobra.Command {
 }
 
 // animate writes a recording as a moving picture.
-func (a *app) animate(name string, args []string) error {
-	if name == "" {
-		return usage("--animate goes with --svg FILE")
-	}
-	b, err := a.readRender(args)
-	if err != nil {
-		return err
-	}
+func (a *app) animate(name string, b []byte) error {
 	if !render.IsCast(b) {
 		return usage("--animate needs an asciicast: make one with proxy --record")
 	}
@@ -86,35 +84,20 @@ func (a *app) animate(name string, args []string) error {
 	if err := render.Animation(&out, b); err != nil {
 		return usage("%w", err)
 	}
-	return a.writePicture(name, out.Bytes())
+	return a.write("the picture", name, out.Bytes())
 }
 
 // convert writes a recording in the older format.
-func (a *app) convert(name string, args []string) error {
-	b, err := a.readRender(args)
-	if err != nil {
-		return err
-	}
+func (a *app) convert(name string, b []byte) error {
 	var out bytes.Buffer
 	if err := record.V2(&out, bytes.NewReader(b)); err != nil {
 		return usage("%w", err)
 	}
-	if name == "-" {
-		_, err := out.WriteTo(a.out)
-		return err
-	}
-	if err := os.WriteFile(name, out.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("write the recording: %w", err)
-	}
-	return nil
+	return a.write("the recording", name, out.Bytes())
 }
 
-// playFile reads the input and plays it. A size given on the command line wins over an asciicast's.
-func (a *app) playFile(f renderFlags, args []string, sized bool) (*screen.Screen, error) {
-	b, err := a.readRender(args)
-	if err != nil {
-		return nil, err
-	}
+// play plays the input. A size given on the command line wins over an asciicast's.
+func play(b []byte, f renderFlags, sized bool) (*screen.Screen, error) {
 	o := render.Options{Cols: f.cols, Rows: f.rows}
 	if render.IsCast(b) {
 		out, cast, err := render.Cast(b)
@@ -165,13 +148,13 @@ func (a *app) showRender(f renderFlags, s *screen.Screen) error {
 	text := ""
 	switch {
 	case f.svg != "":
-		return a.writePicture(f.svg, []byte(render.SVG(s)))
+		return a.write("the picture", f.svg, []byte(render.SVG(s)))
 	case f.png != "":
 		var b bytes.Buffer
 		if err := render.PNG(&b, s); err != nil {
 			return err
 		}
-		return a.writePicture(f.png, b.Bytes())
+		return a.write("the picture", f.png, b.Bytes())
 	case a.json:
 		b, err := render.JSON(s)
 		if err != nil {
@@ -187,14 +170,14 @@ func (a *app) showRender(f renderFlags, s *screen.Screen) error {
 	return err
 }
 
-// writePicture writes to a file, or for - to standard output.
-func (a *app) writePicture(name string, b []byte) error {
+// write writes to a file, or for - to standard output. what names it for an error.
+func (a *app) write(what, name string, b []byte) error {
 	if name == "-" {
 		_, err := a.out.Write(b)
 		return err
 	}
 	if err := os.WriteFile(name, b, 0o600); err != nil {
-		return fmt.Errorf("write the picture: %w", err)
+		return fmt.Errorf("write %s: %w", what, err)
 	}
 	return nil
 }

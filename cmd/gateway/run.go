@@ -64,10 +64,8 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	if !ep.Local() {
 		// An agent types in a terminal of its own without asking, and which agent that is would be a word of that gateway's
 		// (SAFETY R53). A user's session asks, or says with --grant what it lets agents do.
-		return &failure{
-			status: statusUsage, cause: errors.New("run: programs start on the local gateway only: leave out --gateway"),
-			hint: "to share a program of this machine there: proxy --agent --gateway URL --token-file FILE PROGRAM, with a token of role proxy",
-		}
+		return fail(statusUsage, "run: programs start on the local gateway only: leave out --gateway").
+			hinted("to share a program of this machine there: proxy --agent --gateway URL --token-file FILE PROGRAM, with a token of role proxy")
 	}
 	key, err := identity(in.as, true)
 	if err != nil {
@@ -91,7 +89,7 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 		Command: args[0], Args: args[1:], Cwd: dir, Cols: in.cols, Rows: in.rows, Name: in.name, AgentName: in.as,
 	})
 	if err != nil {
-		return &failure{status: statusRefused, cause: fmt.Errorf("cannot start the program: %w", err)}
+		return fail(statusRefused, "cannot start the program: %w", err)
 	}
 	if err := a.sayStarted(id); err != nil {
 		return err
@@ -110,11 +108,10 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 }
 
 func (a *app) sayStarted(id string) error {
-	if a.json {
-		return a.printJSON(map[string]any{"sessionId": id})
+	if !a.json {
+		_, _ = fmt.Fprintf(a.err, "to join it: gateway attach %s; to end it: gateway close %s\n", id, id)
 	}
-	_, _ = fmt.Fprintf(a.err, "to join it: gateway attach %s; to end it: gateway close %s\n", id, id)
-	return a.print(id)
+	return a.answer(map[string]any{"sessionId": id}, id)
 }
 
 func (a *app) newClose() *cobra.Command {
@@ -123,7 +120,9 @@ func (a *app) newClose() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "close ID [--force]", Short: "End a session started by an agent, and every process in it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.asPerson(as, func(c *client.Client) error { return a.closeSession(cmd.Context(), c, args[0], force) })
+			return a.asPerson(as, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+				return a.closeSession(cmd.Context(), c, s, force)
+			}))
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "kill it at once, without time to clean up")
@@ -134,11 +133,7 @@ func (a *app) newClose() *cobra.Command {
 // closeWithin is how long a session may take to end: its host's own patience, and a little.
 const closeWithin = 12 * time.Second
 
-func (a *app) closeSession(ctx context.Context, c *client.Client, id string, force bool) error {
-	s, err := lookup(ctx, c, id)
-	if err != nil {
-		return err
-	}
+func (a *app) closeSession(ctx context.Context, c *client.Client, s protocol.SessionInfo, force bool) error {
 	ctx, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()
 	stream, err := c.Subscribe(ctx, s.SessionID, 0)
@@ -156,14 +151,12 @@ func (a *app) closeSession(ctx context.Context, c *client.Client, id string, for
 	}
 	for m := range stream {
 		if end, ok := m.(*protocol.SessionClose); ok {
-			if a.json {
-				return a.printJSON(map[string]any{"sessionId": s.SessionID, "exitCode": end.ExitCode, "signal": end.Signal})
-			}
-			return a.print(fmt.Sprintf("closed (exit status %d)", end.ExitCode))
+			return a.answer(map[string]any{"sessionId": s.SessionID, "exitCode": end.ExitCode, "signal": end.Signal},
+				fmt.Sprintf("closed (exit status %d)", end.ExitCode))
 		}
 	}
 	if ctx.Err() != nil {
-		return &failure{status: statusTimeout, cause: fmt.Errorf("%s did not end within %s", s.SessionID, closeWithin), hint: "kill it: gateway close --force"}
+		return fail(statusTimeout, "%s did not end within %s", s.SessionID, closeWithin).hinted("kill it: gateway close --force")
 	}
 	return a.print("closed")
 }
@@ -178,19 +171,4 @@ func notYours(s protocol.SessionInfo, err error) error {
 		return &failure{status: statusForbidden, cause: err, hint: "name the agent that started it with --as NAME"}
 	}
 	return &failure{status: statusForbidden, cause: err, hint: "only its user can end the program; to take the keyboard from an agent: gateway reclaim " + s.SessionID}
-}
-
-// asPerson runs a person's work on a connection: as a viewer of the local gateway, where a person needs no token,
-// and elsewhere as the agent that has one.
-func (a *app) asPerson(as string, work func(*client.Client) error) error {
-	ep, err := a.endpoint()
-	if err != nil {
-		return err
-	}
-	if !ep.Local() {
-		return a.with(as, false, work)
-	}
-	c := client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: as})
-	err = work(c)
-	return noGateway(errors.Join(err, c.Close()))
 }

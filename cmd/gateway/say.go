@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +10,6 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy"
 	"terminalproxy/proxy/control"
 )
 
@@ -47,7 +43,9 @@ func (a *app) newSay() *cobra.Command {
 			if err != nil {
 				return usage("say: %w", err)
 			}
-			return a.with(as, false, func(c *client.Client) error { return a.say(cmd.Context(), c, args[0], message) })
+			return a.with(as, false, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+				return a.say(cmd.Context(), c, s, message)
+			}))
 		},
 	}
 	f := cmd.Flags()
@@ -57,23 +55,16 @@ func (a *app) newSay() *cobra.Command {
 }
 
 // say writes to the user.
-func (a *app) say(ctx context.Context, c *client.Client, id, message string) error {
-	s, err := lookup(ctx, c, id)
+func (a *app) say(ctx context.Context, c *client.Client, s protocol.SessionInfo, message string) error {
+	waiting, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromAgent, Text: message})
 	if err != nil {
 		return err
 	}
-	waiting, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromAgent, Text: message})
-	switch {
-	case err != nil:
-		return err
-	case a.json:
-		out := map[string]any{"sessionId": s.SessionID, "delivered": waiting == ""}
-		if waiting != "" {
-			out["waiting"] = waiting
-		}
-		return a.printJSON(out)
+	out := map[string]any{"sessionId": s.SessionID, "delivered": waiting == ""}
+	if waiting != "" {
+		out["waiting"] = waiting
 	}
-	return a.print(text.FormatDelivery(waiting))
+	return a.answer(out, text.FormatDelivery(waiting))
 }
 
 // dictate writes to the agent. An agent reads such a message as a person's, so it takes what only a person has: a terminal in
@@ -86,29 +77,17 @@ func (a *app) dictate(ctx context.Context, id, message string) error {
 	case n > control.MessageMax:
 		return usage("say: the message is %d characters long; the limit is %d", n, control.MessageMax)
 	}
-	if session := os.Getenv(proxy.SessionVariable); session != "" {
-		return &failure{
-			status: statusForbidden, cause: fmt.Errorf("say: this shell runs inside the session %s, where an agent may be typing", session),
-			hint: "use a terminal that no agent sees; in the session itself, press the reclaim key and then m",
-		}
+	if err := a.outside("use a terminal that no agent sees; in the session itself, press the reclaim key and then m"); err != nil {
+		return err
 	}
 	if _, err := a.person(); err != nil {
-		return &failure{
-			status: statusForbidden, cause: errors.New("say: --to agent is for a person: standard input is not a terminal"),
-			hint: "run it in a terminal; an agent leaves out --to agent and writes to the user",
-		}
+		return fail(statusForbidden, "say: --to agent is for a person: standard input is not a terminal").
+			hinted("run it in a terminal; an agent leaves out --to agent and writes to the user")
 	}
-	return a.watching(func(c *client.Client) error {
-		s, err := lookup(ctx, c, id)
-		if err != nil {
-			return err
-		}
+	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
 		if _, err := c.Say(ctx, &protocol.Note{SessionID: s.SessionID, From: protocol.FromUser, By: "gateway say", Text: message}); err != nil {
 			return err
 		}
-		if a.json {
-			return a.printJSON(map[string]any{"sessionId": s.SessionID, "sent": true})
-		}
-		return a.print("sent: the agent reads it with its next answer")
-	})
+		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true}, "sent: the agent reads it with its next answer")
+	}))
 }

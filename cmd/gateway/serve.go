@@ -16,6 +16,8 @@ import (
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/mcp"
 	"terminalproxy/gateway/place"
 )
 
@@ -61,19 +63,20 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		return usage("serve: --listen %.60q: %w: write it as 127.0.0.1:PORT, or :PORT for all addresses", in.listen, err)
 	}
 	if err != nil {
-		out := &failure{status: statusRefused, cause: fmt.Errorf("serve: %w", err)}
+		hint := "--listen needs an address of this machine: 127.0.0.1:PORT, or :PORT for all of them"
 		if errors.Is(err, syscall.EADDRINUSE) {
-			out.hint = "another gateway may be running there: choose another address with --listen"
-		} else {
-			out.hint = "--listen needs an address of this machine: 127.0.0.1:PORT, or :PORT for all of them"
+			hint = "another gateway may be running there: choose another address with --listen"
 		}
-		return out
+		return fail(statusRefused, "serve: %w", err).hinted(hint)
 	}
 	if addr, ok := ln.Addr().(*net.TCPAddr); secure == nil && ok && !addr.IP.IsLoopback() {
 		return errors.Join(usage("serve: --listen %s can be reached from other machines: add --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen), ln.Close())
 	}
 	log := a.logger(in.log, slog.LevelInfo)
-	server := gateway.New(gateway.Config{Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(), MCP: a.mcpHandler(log)})
+	server := gateway.New(gateway.Config{
+		Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
+		MCP: func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
+	})
 	local, err := localSocket()
 	if err != nil {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)
@@ -88,7 +91,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	}
 	wg.Go(func() { stop(server.ServeTCP(ctx, ln, secure)) }) // ends with ctx or with Close
 	<-ctx.Done()
-	err = errors.Join(server.Close())
+	err = server.Close()
 	wg.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err)
@@ -143,7 +146,7 @@ func openTokens(path string) (string, *auth.Store, error) {
 	}
 	store, err := auth.OpenStore(path, nil)
 	if err != nil {
-		return "", nil, &failure{status: statusUsage, cause: fmt.Errorf("token file: %w", err)}
+		return "", nil, fail(statusUsage, "token file: %w", err)
 	}
 	return path, store, nil
 }

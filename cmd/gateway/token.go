@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,8 +35,13 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 			if expires < 0 {
 				return usage("token create: --expires %s: must not be negative", expires)
 			}
-			if err := mayOwn(auth.Role(role), save); err != nil {
-				return err
+			if save && auth.Role(role) != auth.RoleOwner {
+				return usage("token create: --save needs --role owner")
+			}
+			if auth.Role(role) == auth.RoleOwner {
+				if err := a.outside("create an owner token in a terminal that no agent sees"); err != nil {
+					return err
+				}
 			}
 			_, store, err := openTokens(*path)
 			if err != nil {
@@ -55,11 +57,10 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 				return fmt.Errorf("token create: %w", err)
 			case save:
 				return a.saveOwner(store, t.Name, token)
-			case a.json:
-				return a.printJSON(map[string]any{"name": t.Name, "role": t.Role, "token": token})
+			case !a.json:
+				_, _ = fmt.Fprintln(a.err, "hint: it is not shown again: save it to a file of mode 0600, for --token-file")
 			}
-			_, _ = fmt.Fprintln(a.err, "hint: it is not shown again: save it to a file of mode 0600, for --token-file")
-			return a.print(token)
+			return a.answer(map[string]any{"name": t.Name, "role": t.Role, "token": token}, token)
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", "", "what the token allows (required)")
@@ -110,9 +111,7 @@ func (a *app) printTokens(tokens []auth.Token) error {
 	if len(tokens) == 0 {
 		return a.print("no tokens; create one with: gateway token create NAME --role ROLE")
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
-	return errors.Join(err, w.Flush())
+	return a.table(rows)
 }
 
 func (a *app) newTokenRevoke(path *string) *cobra.Command {
@@ -126,10 +125,7 @@ func (a *app) newTokenRevoke(path *string) *cobra.Command {
 			if err := store.Revoke(args[0]); err != nil {
 				return fmt.Errorf("token revoke: %w", err)
 			}
-			if a.json {
-				return a.printJSON(map[string]any{"name": args[0], "revoked": true})
-			}
-			return a.print("revoked")
+			return a.answer(map[string]any{"name": args[0], "revoked": true}, "revoked")
 		},
 	}
 }

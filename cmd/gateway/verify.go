@@ -102,7 +102,7 @@ func (a *app) verify(f *os.File, in verifyFlags) error {
 }
 
 func (v verified) fails(format string, args ...any) *failure {
-	return &failure{status: statusRefused, cause: fmt.Errorf("%s: %w", v.File, fmt.Errorf(format, args...))}
+	return fail(statusRefused, "%s: %w", v.File, fmt.Errorf(format, args...))
 }
 
 // judge holds an unbroken log against what is expected of it.

@@ -275,13 +275,21 @@ func checkPrivate(path string) error {
 }
 
 func checkMode(name string, info fs.FileInfo, most fs.FileMode) error {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Getuid() {
-		return fmt.Errorf("%s belongs to user %d, not to you: keep secrets in files of your own", name, st.Uid)
+	if uid := OwnerOf(info); uid != os.Getuid() {
+		return fmt.Errorf("%s belongs to user %d, not to you: keep secrets in files of your own", name, uid)
 	}
 	if info.Mode().Perm()&^most != 0 {
 		return fmt.Errorf("%s has mode %04o, so other users can access the tokens: chmod %o %s", name, info.Mode().Perm(), most, name)
 	}
 	return nil
+}
+
+// OwnerOf is the user id of a file's owner, -1 where the system does not say.
+func OwnerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
 }
 
 // ReadTokenFile reads a client's token: the first line of a file that nobody else can read.
