@@ -55,8 +55,7 @@ func (s *Scanner) openCSI() {
 	s.state, s.params, s.number = inCSI, 0, true
 }
 
-// stepCSI follows a control sequence: parameters and intermediates up to a final
-// byte. Anything else breaks it off.
+// stepCSI follows a control sequence: parameters and intermediates up to a final byte. Anything else breaks it off.
 func (s *Scanner) stepCSI(c byte) verdict {
 	switch {
 	case c >= 0x20 && c < 0x40:
@@ -134,10 +133,8 @@ func (s *Scanner) classifyPasted(final byte, body []byte) Kind {
 	}
 	var q params
 	q.parse(body)
-	switch k := s.classifyKey(final, &q); k {
-	case Reclaim, Release, PasteEnd:
+	if k := s.classifyKey(final, &q); k == Reclaim || k == Release || k == PasteEnd {
 		return k
-	case Key, Confirm, Reply, Focus, Mouse, Motion, PasteStart, Paste:
 	}
 	return Paste
 }
@@ -170,16 +167,18 @@ func (s *Scanner) classifyKey(final byte, q *params) Kind {
 	return Key
 }
 
+// The events of a key report that are no press (kitty keyboard protocol).
+const repeated, released = 2, 3
+
 // reportKind takes a key report of the kitty protocol or modifyOtherKeys: the key's
 // code, its code on the standard layout, the modifier parameter, the event.
 func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
-	const repeat, release = 2, 3
 	mods = max(mods, 1) - 1
 	switch {
-	case event > release:
+	case event > released:
 		return Key
 	case s.reclaim.matches(code, base, mods):
-		if event == release {
+		if event == released {
 			s.down = 0
 			return Release
 		}
@@ -188,10 +187,10 @@ func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
 	case code == s.down && code != 0:
 		// The same key without its modifiers: going up, since people let go of Ctrl first, or pressed anew.
 		s.down = 0
-		if event == release {
+		if event == released {
 			return Release
 		}
-	case (code == 'g' || base == 'g') && mods&^modLocks == modCtrl && event < repeat:
+	case (code == 'g' || base == 'g') && mods&^modLocks == modCtrl && event < repeated:
 		return Confirm
 	}
 	return Key
@@ -221,8 +220,7 @@ func (s *Scanner) winKind(q *params) Kind {
 	return Key
 }
 
-// classifyCPR tells a cursor position report from F3 with modifiers, which xterm
-// sends in the same form.
+// classifyCPR tells a cursor position report from F3 with modifiers, which xterm sends in the same form.
 func (s *Scanner) classifyCPR(q *params) Kind {
 	switch {
 	case q.prefix == '?' && q.inter == 0:
@@ -239,9 +237,7 @@ func (q *params) isReply(final byte) bool {
 	switch final {
 	case 'c': // DA1, DA2
 		return q.inter == 0 && (q.prefix == '?' || q.prefix == '>')
-	case 'n': // DSR
-		return q.inter == 0 && q.n > 0 && (q.prefix == 0 || q.prefix == '?')
-	case 't': // window reports, in-band resize
+	case 'n', 't': // DSR; window reports, in-band resize
 		return q.inter == 0 && q.n > 0 && (q.prefix == 0 || q.prefix == '?')
 	case 'y': // DECRPM, private and ANSI
 		return q.inter == '$' && q.n == 2 && (q.prefix == 0 || q.prefix == '?')

@@ -2,13 +2,11 @@ package keys
 
 import (
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 )
 
-// Encode returns the bytes of one press, as a terminal sends them in these modes.
-// What a terminal cannot say in them is an error: it is never sent as a key that
-// the program would read as another.
+// Encode returns the bytes of one press, as a terminal sends them in these modes. What a terminal cannot say in them is
+// an error: it is never sent as a key that the program would read as another.
 func (k Press) Encode(m Modes) ([]byte, error) {
 	switch {
 	case k.key == nil && k.r == 0:
@@ -48,8 +46,7 @@ func (k Press) hint() string {
 	return ""
 }
 
-// encodeLegacy writes what terminals without extensions send, nil if there is
-// nothing that means this key.
+// encodeLegacy writes what terminals without extensions send, nil if there is nothing that means this key.
 func (k Press) encodeLegacy(m Modes) []byte {
 	switch {
 	case k.mods&(modSuper|modHyper) != 0:
@@ -88,20 +85,17 @@ func (s *special) code() int32 {
 
 // functional writes CSI 1 ; m letter or CSI number ; m ~.
 func functional(key *special, mods int32) []byte {
-	final := byte('~')
-	number := key.number
+	final, number := byte('~'), key.number
 	if key.letter != 0 {
 		final, number = key.letter, 1
 	}
-	b := []byte{esc, '['}
-	if key.letter == 0 || mods != 0 {
-		b = strconv.AppendInt(b, int64(number), 10)
+	switch {
+	case mods != 0:
+		return fmt.Appendf(nil, "\x1b[%d;%d%c", number, mods+1, final)
+	case key.letter != 0:
+		return []byte{esc, '[', final}
 	}
-	if mods != 0 {
-		b = append(b, ';')
-		b = strconv.AppendInt(b, int64(mods)+1, 10)
-	}
-	return append(b, final)
+	return fmt.Appendf(nil, "\x1b[%d%c", number, final)
 }
 
 func (k Press) legacyKeypad(m Modes) []byte {
@@ -177,9 +171,8 @@ func controlCode(r rune) (c byte, ok bool) {
 	return 0, false
 }
 
-// encodeOtherKeys writes CSI 27 ; m ; code ~, or CSI code ; m u, for what xterm reports so: at level 2
-// every modified character and control key, at level 1 only those that have no
-// encoding of old. nil leaves the key to the others.
+// encodeOtherKeys writes CSI 27 ; m ; code ~, or CSI code ; m u, for what xterm reports so: at level 2 every modified
+// character and control key, at level 1 only those that have no encoding of old. nil leaves the key to the others.
 func (k Press) encodeOtherKeys(m Modes) []byte {
 	if m.ModifyOtherKeys == 0 || m.KittyFlags != 0 || k.mods == 0 || k.mods&(modSuper|modHyper) != 0 {
 		return nil
@@ -201,11 +194,7 @@ func (k Press) encodeOtherKeys(m Modes) []byte {
 	if m.FormatOtherKeys {
 		return csiU(code, 0, k.mods, 0)
 	}
-	b := []byte("\x1b[27;")
-	b = strconv.AppendInt(b, int64(k.mods)+1, 10)
-	b = append(b, ';')
-	b = strconv.AppendInt(b, int64(code), 10)
-	return append(b, '~')
+	return fmt.Appendf(nil, "\x1b[27;%d;%d~", k.mods+1, code)
 }
 
 // shiftedLetter reports whether level 1 would lose the Shift: xterm sends the C0

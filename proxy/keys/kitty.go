@@ -1,14 +1,13 @@
 package keys
 
 import (
-	"strconv"
+	"fmt"
 	"unicode/utf8"
 )
 
-// encodeKitty writes a press by the kitty keyboard protocol, with flag 1 or 8 set.
-// Under flag 1 text stays text, and Enter, Tab and Backspace without modifiers keep
-// their bytes, so that a shell can be used after a program that crashed; under flag
-// 8 every key is an escape code.
+// encodeKitty writes a press by the kitty keyboard protocol, with flag 1 or 8 set. Under flag 1 text stays text, and
+// Enter, Tab and Backspace without modifiers keep their bytes, so that a shell can be used after a program that
+// crashed; under flag 8 every key is an escape code.
 func (k Press) encodeKitty(flags uint8) []byte {
 	all := flags&kittyAllKeys != 0
 	if k.key != nil {
@@ -50,20 +49,18 @@ func (k Press) kittySpecial(flags uint8, all bool) []byte {
 
 // csiU writes CSI code : alternate ; mods ; text u, without what is absent.
 func csiU(code, alternate rune, mods int32, text rune) []byte {
-	b := strconv.AppendInt([]byte("\x1b["), int64(code), 10)
+	b := fmt.Appendf(nil, "\x1b[%d", code)
 	if alternate != 0 {
-		b = append(b, ':')
-		b = strconv.AppendInt(b, int64(alternate), 10)
+		b = fmt.Appendf(b, ":%d", alternate)
 	}
-	if mods != 0 || text != 0 {
+	switch {
+	case mods != 0:
+		b = fmt.Appendf(b, ";%d", mods+1)
+	case text != 0:
 		b = append(b, ';')
-	}
-	if mods != 0 {
-		b = strconv.AppendInt(b, int64(mods)+1, 10)
 	}
 	if text != 0 {
-		b = append(b, ';')
-		b = strconv.AppendInt(b, int64(text), 10)
+		b = fmt.Appendf(b, ";%d", text)
 	}
 	return append(b, 'u')
 }

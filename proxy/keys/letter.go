@@ -1,36 +1,22 @@
 package keys
 
-import (
-	"bytes"
-	"strconv"
-)
-
 // Letter is the letter of ASCII that a key typed alone, without Ctrl, Alt or the like: as text, or as a kitty CSI u
 // sequence (all keys as escape codes). A release is no letter.
 func Letter(unit []byte) (letter byte, ok bool) {
-	if len(unit) == 1 {
-		return unit[0], isLetter(int(unit[0]))
+	n := len(unit)
+	if n == 1 {
+		return unit[0], isLetter(int32(unit[0]))
 	}
-	params, ok := bytes.CutPrefix(unit, []byte("\x1b["))
-	if !ok || !bytes.HasSuffix(params, []byte("u")) {
+	if n < 4 || unit[0] != esc || unit[1] != '[' || unit[n-1] != 'u' {
 		return 0, false
 	}
-	fields := bytes.Split(params[:len(params)-1], []byte(";"))
-	code, _, _ := bytes.Cut(fields[0], []byte(":"))
-	n, err := strconv.Atoi(string(code))
-	if err != nil || !isLetter(n) {
+	var q params
+	q.parse(csiBody(unit))
+	code, mods, event := q.v[0][0], max(q.v[1][0], 1)-1, q.v[1][1]
+	if q.prefix != 0 || q.inter != 0 || !isLetter(code) {
 		return 0, false
 	}
-	if len(fields) == 1 {
-		return byte(n), true
-	}
-	const locks = 64 | 128 // Caps Lock, Num Lock
-	mods, event, _ := bytes.Cut(fields[1], []byte(":"))
-	m, err := strconv.Atoi(string(mods))
-	if len(mods) == 0 {
-		m, err = 1, nil
-	}
-	return byte(n), err == nil && (m-1)&^locks == 0 && !bytes.Equal(event, []byte("3"))
+	return byte(code), mods&^modLocks == 0 && event != released
 }
 
-func isLetter(c int) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+func isLetter(c int32) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

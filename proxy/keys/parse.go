@@ -13,26 +13,13 @@ const maxRepeat = 1000
 const syntax = "a key is one character, or a name such as enter, esc, tab, backspace, up, pagedown, f5, kp-enter, " +
 	"with ctrl-, alt-, shift-, super- before it (ctrl-c, C-c, ^C, M-x), and *N after it to repeat it (down*3, at most 1000)"
 
-// modifierPrefixes are what may stand before a key. Each works with - and +.
-var modifierPrefixes = []struct {
-	name string
-	mod  int32
-}{
-	{"ctrl", modCtrl},
-	{"control", modCtrl},
-	{"c", modCtrl},
-	{"alt", modAlt},
-	{"meta", modAlt},
-	{"option", modAlt},
-	{"opt", modAlt},
-	{"m", modAlt},
-	{"a", modAlt},
-	{"shift", modShift},
-	{"s", modShift},
-	{"super", modSuper},
-	{"cmd", modSuper},
-	{"win", modSuper},
-	{"hyper", modHyper},
+// modifiers are what may stand before a key. Each works with - and +.
+var modifiers = map[string]int32{
+	"ctrl": modCtrl, "control": modCtrl, "c": modCtrl,
+	"alt": modAlt, "meta": modAlt, "option": modAlt, "opt": modAlt, "m": modAlt, "a": modAlt,
+	"shift": modShift, "s": modShift,
+	"super": modSuper, "cmd": modSuper, "win": modSuper,
+	"hyper": modHyper,
 }
 
 var specialByName = indexSpecials()
@@ -48,9 +35,8 @@ func indexSpecials() map[string]*special {
 	return index
 }
 
-// Parse reads the name of a key: ctrl-c, C-c, ^C, esc, enter, shift-tab, alt-x,
-// M-x, ctrl-alt-x, f5, kp-enter, any single character, or one of these with a
-// repeat (down*3). Names and modifiers are matched without regard to case; a
+// Parse reads the name of a key: ctrl-c, C-c, ^C, esc, enter, shift-tab, alt-x, M-x, ctrl-alt-x, f5, kp-enter, any
+// single character, or one of these with a repeat (down*3). Names and modifiers are matched without regard to case; a
 // single character is itself, so that X is a capital x, except after Ctrl.
 func Parse(name string) (Press, error) {
 	base, count, err := cutRepeat(name)
@@ -111,6 +97,7 @@ func (k *Press) setKey(rest string) bool {
 	return k.key != nil
 }
 
+// cutModifier takes a modifier from the front of a name; mod is 0 where there is none.
 func cutModifier(name string) (mod int32, rest string) {
 	if after, ok := strings.CutPrefix(name, "^"); ok && utf8.RuneCountInString(after) == 1 {
 		return modCtrl, after
@@ -119,13 +106,7 @@ func cutModifier(name string) (mod int32, rest string) {
 	if at < 1 || at == len(name)-1 {
 		return 0, ""
 	}
-	prefix := strings.ToLower(name[:at])
-	for _, m := range modifierPrefixes {
-		if m.name == prefix {
-			return m.mod, name[at+1:]
-		}
-	}
-	return 0, ""
+	return modifiers[strings.ToLower(name[:at])], name[at+1:]
 }
 
 // unknownKey says which names are near to the one that does not exist.

@@ -1,12 +1,13 @@
 package keys
 
 import (
+	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Modes are the keyboard modes that the program has turned on. The zero value is
-// a terminal as it starts.
+// Modes are the keyboard modes that the program has turned on. The zero value is a terminal as it starts.
 type Modes struct {
 	AppCursor bool // DECCKM (CSI ? 1 h)
 	AppKeypad bool // DECNKM (ESC =)
@@ -21,8 +22,7 @@ type Modes struct {
 	FormatOtherKeys bool
 }
 
-// Enhancement flags of the kitty keyboard protocol. Flag 2, event types, does not
-// change how a press is written.
+// Enhancement flags of the kitty keyboard protocol. Flag 2, event types, does not change how a press is written.
 const (
 	kittyDisambiguate = 1 << 0
 	kittyAlternates   = 1 << 2
@@ -32,8 +32,7 @@ const (
 
 // Press is a key press, perhaps repeated. Make one with [Parse].
 type Press struct {
-	// Count is how often the key is pressed, 1 to 1000. Encode gives the bytes
-	// of one press.
+	// Count is how often the key is pressed, 1 to 1000. Encode gives the bytes of one press.
 	Count int
 
 	name string
@@ -54,9 +53,6 @@ func (k Press) IsEnter() bool { return k.key != nil && k.key.typed == "\r" && k.
 func (k Press) Interrupts() bool {
 	return k.key == nil && k.mods == modCtrl && (k.r == 'c' || k.r == 'z' || k.r == '\\')
 }
-
-// String returns the name that the press was made from, without its repeat.
-func (k Press) String() string { return k.name }
 
 // special is a key that does not type a character of its own.
 type special struct {
@@ -171,12 +167,7 @@ func functionKeys() []*special {
 	return list
 }
 
-func fName(n int) string {
-	if n < 10 {
-		return "f" + string(rune('0'+n))
-	}
-	return "f" + string(rune('0'+n/10)) + string(rune('0'+n%10))
-}
+func fName(n int) string { return "f" + strconv.Itoa(n) }
 
 // The faces of the keys of a US keyboard, without and with Shift.
 const (
@@ -186,10 +177,8 @@ const (
 
 // unshift returns the key that types r and whether Shift is held for it.
 func unshift(r rune) (key rune, shift bool) {
-	for i := range len(shiftedFaces) {
-		if rune(shiftedFaces[i]) == r {
-			return rune(plainFaces[i]), true
-		}
+	if i := strings.IndexRune(shiftedFaces, r); i >= 0 {
+		return rune(plainFaces[i]), true
 	}
 	if lower := unicode.ToLower(r); lower != r && unicode.ToUpper(lower) == r {
 		return lower, true
@@ -199,10 +188,8 @@ func unshift(r rune) (key rune, shift bool) {
 
 // shifted returns what the key types with Shift held, r itself if nothing else.
 func shifted(r rune) rune {
-	for i := range len(plainFaces) {
-		if rune(plainFaces[i]) == r {
-			return rune(shiftedFaces[i])
-		}
+	if i := strings.IndexRune(plainFaces, r); i >= 0 {
+		return rune(shiftedFaces[i])
 	}
 	return unicode.ToUpper(r)
 }
@@ -224,9 +211,7 @@ func (k Press) IsReclaim(c ReclaimKey, m Modes) bool {
 	}
 	found := false
 	look := func(u Unit) { found = found || u.Kind == Reclaim || u.Kind == Release }
-	s := NewScanner(c)
-	s.Scan(b, look)
-	s.Flush(look)
+	units(c, b, look)
 	return found
 }
 

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Modifier bits as the kitty protocol and xterm count them: the parameter on
-// the wire is one more than their sum.
+// Modifier bits as the kitty protocol and xterm count them: the parameter on the wire is one more than their sum.
 const (
 	modShift = 1 << iota
 	modAlt
@@ -55,9 +54,8 @@ func (c ReclaimKey) orDefault() ReclaimKey {
 	return c
 }
 
-// On most layouts a symbol is not one key: the codes after the symbol itself
-// are the keys that make the same C0 byte in a terminal without extensions
-// (Ctrl+4 sends 0x1c), and the shifted face of the key.
+// On most layouts a symbol is not one key: the codes after the symbol itself are the keys that make the same C0 byte in
+// a terminal without extensions (Ctrl+4 sends 0x1c), and the shifted face of the key.
 var symbolKeys = map[string]ReclaimKey{
 	`\`: {name: `ctrl-\`, c0: 0x1c, base: '\\', vk: 220, codes: [5]reclaimCode{{'\\', shiftAny}, {'|', shiftDown}, {'4', shiftUp}, {0x1c, shiftAny}}},
 	`]`: {name: `ctrl-]`, c0: 0x1d, base: ']', vk: 221, codes: [5]reclaimCode{{']', shiftAny}, {'}', shiftDown}, {'5', shiftUp}, {0x1d, shiftAny}}},
@@ -124,9 +122,8 @@ func letterKey(r byte) ReclaimKey {
 	}
 }
 
-// matches reports whether a key report means the reclaim key: Ctrl is held, nothing
-// that makes it another key is, and Shift is as the code wants it. Caps Lock and
-// Num Lock never matter: terminals that report them would hide the key.
+// matches reports whether a key report means the reclaim key: Ctrl is held, nothing that makes it another key is, and
+// Shift is as the code wants it. Caps Lock and Num Lock never matter: terminals that report them would hide the key.
 func (c *ReclaimKey) matches(code, base int32, mods int32) bool {
 	if mods&modCtrl == 0 || mods&(modAlt|modSuper|modHyper|modMeta) != 0 {
 		return false
@@ -149,9 +146,8 @@ const (
 	winShift = 0x10
 )
 
-// matchesWin reports whether a win32-input-mode record means the reclaim key. AltGr is
-// Ctrl with right Alt there, and types a character: it is excluded, unless the
-// console itself already made the control character.
+// matchesWin reports whether a win32-input-mode record means the reclaim key. AltGr is Ctrl with right Alt there, and
+// types a character: it is excluded, unless the console itself already made the control character.
 func (c *ReclaimKey) matchesWin(vk, uc, state int32) bool {
 	if uc == int32(c.c0) {
 		return true

@@ -34,11 +34,9 @@ const (
 	strESC         // ESC inside a string: half of ST, or a new sequence
 )
 
-// Scanner cuts keyboard input into units and classifies them. Everything that a
-// decision needs survives between calls of Scan, so a match never depends on how
-// reads cut the stream; and no input can bring a Scanner into a state in which it
-// misses the reclaim key. All emitted bytes followed by Held are exactly the
-// bytes scanned, in order.
+// Scanner cuts keyboard input into units and classifies them. Everything that a decision needs survives between calls
+// of Scan, so a match never depends on how reads cut the stream; and no input can bring a Scanner into a state in which
+// it misses the reclaim key. All emitted bytes followed by Held are exactly the bytes scanned, in order.
 //
 // A Scanner is not safe for concurrent use and never allocates.
 type Scanner struct {
@@ -46,14 +44,12 @@ type Scanner struct {
 	state   state
 	str     byte  // what opened the string: ] P or _
 	need    uint8 // bytes that the character or mouse report still wants
-	// params counts the parameter bytes of the open control sequence; number
-	// holds while they are all digits.
+	// params counts the parameter bytes of the open control sequence; number holds while they are all digits.
 	params uint8
 	number bool
 	paste  bool
 	x10    bool
-	// lateBEL is set when an OSC string was given up: its BEL may still arrive,
-	// and it must not pass for a Ctrl+G.
+	// lateBEL is set when an OSC string was given up: its BEL may still arrive, and it must not pass for a Ctrl+G.
 	lateBEL bool
 	cpr     int
 	// down is the key that was pressed as the reclaim key and has not been reported to go up, by the numbers of the kitty
@@ -69,10 +65,9 @@ func NewScanner(reclaim ReclaimKey) *Scanner {
 	return &Scanner{reclaim: reclaim.orDefault()}
 }
 
-// Held returns the bytes of the unit that is not complete yet, nil if there is
-// none. They are valid until the next call. An unfinished string of the terminal
-// always has bytes here, so a caller that flushes what is held too long never
-// leaves the scanner inside one.
+// Held returns the bytes of the unit that is not complete yet, nil if there is none. They are valid until the next
+// call. An unfinished string of the terminal always has bytes here, so a caller that flushes what is held too long
+// never leaves the scanner inside one.
 func (s *Scanner) Held() []byte {
 	if s.held == 0 {
 		return nil
@@ -94,23 +89,20 @@ func (s *Scanner) EndPaste() { s.paste = false }
 // has mode 9, 1000, 1002 or 1003 on without 1006, 1015 or 1016.
 func (s *Scanner) SetX10Mouse(on bool) { s.x10 = on }
 
-// ExpectCPR says that n more cursor position reports (answers to CSI 6 n) are
-// due. That many CSI r ; c R are replies; otherwise they are F3 with modifiers.
-// A negative n takes back what nobody will answer.
+// ExpectCPR says that n more cursor position reports (answers to CSI 6 n) are due. That many CSI r ; c R are replies;
+// otherwise they are F3 with modifiers. A negative n takes back what nobody will answer.
 func (s *Scanner) ExpectCPR(n int) {
 	const most = 1 << 16
 	s.cpr = min(max(s.cpr+min(max(n, -most), most), 0), most)
 }
 
-// Flush ends the wait for the rest of a sequence: what is held is emitted as Key
-// (as Paste inside a paste) and the scanner returns to ground. The paste stays
-// open. emit must not call Scan or Flush.
+// Flush ends the wait for the rest of a sequence: what is held is emitted as Key (as Paste inside a paste) and the
+// scanner returns to ground. The paste stays open. emit must not call Scan or Flush.
 func (s *Scanner) Flush(emit func(Unit)) {
 	s.giveUp(nil, emit)
 }
 
-// Scan emits every unit that p completes, in order, and holds the rest back.
-// emit must not call Scan or Flush.
+// Scan emits every unit that p completes, in order, and holds the rest back. emit must not call Scan or Flush.
 func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 	start := 0 // of the open unit in p; what came before it is in s.buf
 	for i := 0; i < len(p); {
@@ -156,6 +148,13 @@ func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 		}
 	}
 	s.hold(p[start:], emit)
+}
+
+// units calls emit for every unit of bytes that are whole.
+func units(reclaim ReclaimKey, b []byte, emit func(Unit)) {
+	s := NewScanner(reclaim)
+	s.Scan(b, emit)
+	s.Flush(emit)
 }
 
 // scanGround passes text on until something else begins. It returns the next
@@ -220,8 +219,7 @@ func (s *Scanner) text(p []byte, i int) int {
 	return i
 }
 
-// utf8Tail returns how many continuation bytes follow c, 0 if c cannot begin a
-// character of several bytes.
+// utf8Tail returns how many continuation bytes follow c, 0 if c cannot begin a character of several bytes.
 func utf8Tail(c byte) uint8 {
 	switch {
 	case c < 0xc2 || c > 0xf4:
@@ -249,7 +247,7 @@ const (
 func (s *Scanner) step(c byte, n int) verdict {
 	switch s.state {
 	case inUTF8:
-		return s.stepUTF8(c)
+		return s.wanted(c&0xc0 == 0x80)
 	case afterESC:
 		return s.stepESC(c)
 	case inCSI, longCSI:
@@ -257,7 +255,7 @@ func (s *Scanner) step(c byte, n int) verdict {
 	case inSS3:
 		return stepSS3(c, n)
 	case inX10:
-		return s.stepX10(c)
+		return s.wanted(c >= 0x20)
 	case strOpen, inString, strESC:
 		return s.stepString(c, n)
 	case ground:
@@ -265,12 +263,12 @@ func (s *Scanner) step(c byte, n int) verdict {
 	return abort
 }
 
-func (s *Scanner) stepUTF8(c byte) verdict {
-	if c&0xc0 != 0x80 {
+// wanted counts one of the bytes that the unit wants, if it is such a byte.
+func (s *Scanner) wanted(is bool) verdict {
+	if !is {
 		return abort
 	}
-	s.need--
-	if s.need == 0 {
+	if s.need--; s.need == 0 {
 		return done
 	}
 	return more
@@ -300,8 +298,7 @@ func (s *Scanner) stepESC(c byte) verdict {
 	return abort
 }
 
-// stepSS3 takes single letters (ESC O A) and the parameters that some terminals
-// put before them (ESC O 5 A).
+// stepSS3 takes single letters (ESC O A) and the parameters that some terminals put before them (ESC O 5 A).
 func stepSS3(c byte, n int) verdict {
 	switch {
 	case c >= 0x40 && c < 0x7f, c == ' ':
@@ -312,21 +309,9 @@ func stepSS3(c byte, n int) verdict {
 	return abort
 }
 
-func (s *Scanner) stepX10(c byte) verdict {
-	if c < 0x20 {
-		return abort
-	}
-	s.need--
-	if s.need == 0 {
-		return done
-	}
-	return more
-}
-
-// stepString follows OSC, DCS and APC. A string opens only if its first byte is
-// one that terminals begin their answers with; otherwise Alt+] and the text
-// typed after it would be taken for one. Terminals answer nothing in SOS or PM.
-// BEL ends OSC and is contents elsewhere, so that no answer can pass for Ctrl+G.
+// stepString follows OSC, DCS and APC. A string opens only if its first byte is one that terminals begin their answers
+// with; otherwise Alt+] and the text typed after it would be taken for one. Terminals answer nothing in SOS or PM. BEL
+// ends OSC and is contents elsewhere, so that no answer can pass for Ctrl+G.
 func (s *Scanner) stepString(c byte, n int) verdict {
 	if s.state == strESC {
 		if c == '\\' {

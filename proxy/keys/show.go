@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Stroke is a piece of input as a person would say it: printable text, or one key.
-// One of the two is empty.
+// Stroke is a piece of input as a person would say it: printable text, or one key. One of the two is empty.
 type Stroke struct {
 	Text string
 	// Key is the key's name with its modifiers ("Enter", "Ctrl-C", "Alt-x",
@@ -17,21 +16,17 @@ type Stroke struct {
 	Key string
 }
 
-// Strokes reads input bytes, which are whole units, in every encoding that Submits
-// knows. Bytes that are not exactly a key in one of its usual forms come as they
-// are, escaped: two inputs that a program could tell apart in what they do never
-// read alike.
+// Strokes reads input bytes, which are whole units, in every encoding that Submits knows. Bytes that are not exactly a
+// key in one of its usual forms come as they are, escaped: two inputs that a program could tell apart in what they do
+// never read alike.
 func Strokes(b []byte, emit func(Stroke)) {
-	look := func(u Unit) {
+	units(ReclaimKey{}, b, func(u Unit) {
 		if c := u.Bytes[0]; c == esc || c == csi {
 			emit(stroke(u))
 			return
 		}
 		strokesOfText(u.Bytes, emit)
-	}
-	s := NewScanner(ReclaimKey{})
-	s.Scan(b, look)
-	s.Flush(look)
+	})
 }
 
 // Show writes what would be sent for a person to judge: text in quotes with
@@ -137,8 +132,7 @@ func strokesOfText(b []byte, emit func(Stroke)) {
 	flush(len(b))
 }
 
-// controlName names what a terminal without extensions sends as a control
-// character.
+// controlName names what a terminal without extensions sends as a control character.
 func controlName(c byte) string {
 	switch c {
 	case 0:
@@ -286,8 +280,7 @@ func modNames(mods int32) string {
 	return out
 }
 
-// title writes a key's name as people do: "PageUp" stays one word, "kp-enter" is
-// KP-Enter.
+// title writes a key's name as people do: "PageUp" stays one word, "kp-enter" is KP-Enter.
 func title(name string) string {
 	switch name {
 	case "pageup":

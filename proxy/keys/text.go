@@ -1,14 +1,14 @@
 package keys
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
 
-// CleanPaste returns what of s may be pasted. It removes ESC and the other C0
-// codes but Tab, DEL, and C1 both as characters and as raw bytes, so that no paste
-// can end its own brackets or act as a key; a byte that is no UTF-8 becomes U+FFFD.
-// Line ends (LF, CR LF, CR) become CR, which is what terminals paste.
+// CleanPaste returns what of s may be pasted. It removes ESC and the other C0 codes but Tab, DEL, and C1 both as
+// characters and as raw bytes, so that no paste can end its own brackets or act as a key; a byte that is no UTF-8
+// becomes U+FFFD. Line ends (LF, CR LF, CR) become CR, which is what terminals paste.
 func CleanPaste(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -38,31 +38,26 @@ func CleanPaste(s string) string {
 // maxWhole is the longest unit that Cut keeps whole.
 const maxWhole = 128
 
-// Cut returns the length of the largest prefix of b that is at most most bytes
-// long and ends between two keys: never inside a character or an escape sequence.
-// It holds at least one whole unit, even if that is longer than most; a single
-// sequence of more than 128 bytes, which no key has, is cut at most bytes. So the
-// result is positive for any b that is not empty, and at most max(most, 128).
+// Cut returns the length of the largest prefix of b that is at most most bytes long and ends between two keys: never
+// inside a character or an escape sequence. It holds at least one whole unit, even if that is longer than most; a
+// single sequence of more than 128 bytes, which no key has, is cut at most bytes. So the result is positive for any b
+// that is not empty, and at most max(most, 128).
 func Cut(b []byte, most int) int {
 	n := 0
 	for n < len(b) {
 		unit := unitLen(b[n:])
 		if n+unit > most {
-			if n == 0 {
-				return firstCut(unit, most)
+			switch {
+			case n > 0:
+				return n
+			case unit > maxWhole:
+				return max(most, 1)
 			}
-			break
+			return unit
 		}
 		n += unit
 	}
 	return n
-}
-
-func firstCut(unit, most int) int {
-	if unit <= maxWhole {
-		return unit
-	}
-	return max(most, 1)
 }
 
 // unitLen returns the length of the first key, sequence or character in b.
@@ -86,9 +81,8 @@ func unitLen(b []byte) int {
 	return 1 + charLen(b[1:])
 }
 
-// CutAct returns the length of the front of b to the end of the first key in it
-// that is more than text, which a program may act on: Enter in any encoding, a
-// control character, a sequence. If there is none, acts is false and n all of b.
+// CutAct returns the length of the front of b to the end of the first key in it that is more than text, which a program
+// may act on: Enter in any encoding, a control character, a sequence. If there is none, acts is false and n all of b.
 func CutAct(b []byte) (n int, acts bool) {
 	for n < len(b) {
 		unit := b[n : n+unitLen(b[n:])]
@@ -121,22 +115,13 @@ func csiLen(b []byte, at int) int {
 			return end
 		case c == '[' && i == at: // F1 to F5 of the Linux console
 			return min(i+2, len(b))
-		case c == '$' && i > at && allDigits(b[at:i]), c >= 0x40 && c < 0x7f:
+		case c == '$' && i > at && len(bytes.Trim(b[at:i], "0123456789")) == 0, c >= 0x40 && c < 0x7f:
 			return i + 1
 		case c < 0x20 || c >= 0x7f:
 			return i
 		}
 	}
 	return len(b)
-}
-
-func allDigits(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 func ss3Len(b []byte) int {
@@ -166,25 +151,19 @@ func stringLen(b []byte, kind byte) int {
 	return len(b)
 }
 
-// Submits reports whether b holds anything that could submit a line, send a
-// signal or run a command of the program: everything but text and the keys that
-// move and edit within a line. It knows the keys in every encoding. What it does
-// not know, it reports. cooked says that the kernel collects the line (canonical
-// mode): there Tab is text, and does not complete.
+// Submits reports whether b holds anything that could submit a line, send a signal or run a command of the program:
+// everything but text and the keys that move and edit within a line. It knows the keys in every encoding. What it does
+// not know, it reports. cooked says that the kernel collects the line (canonical mode): there Tab is text, and does not
+// complete.
 func Submits(b []byte, cooked bool) bool {
 	found := false
-	look := func(u Unit) { found = found || submits(u, cooked) }
-	s := NewScanner(ReclaimKey{})
-	s.Scan(b, look)
-	s.Flush(look)
+	units(ReclaimKey{}, b, func(u Unit) { found = found || submits(u, cooked) })
 	return found
 }
 
-// editing are the control keys of readline, of editors' prompts and of the
-// kernel's line discipline that stay within the line. Missing on purpose: I (Tab
-// completes, and a completion runs programs), O (accepts the line in readline), R
-// and T (shells bind them to programs such as fzf), V and X (prefixes), Q and S
-// (flow control), Y (suspends on BSD).
+// editing are the control keys of readline, of editors' prompts and of the kernel's line discipline that stay within
+// the line. Missing on purpose: I (Tab completes, and a completion runs programs), O (accepts the line in readline), R
+// and T (shells bind them to programs such as fzf), V and X (prefixes), Q and S (flow control), Y (suspends on BSD).
 const editing = "abefhklnpuw"
 
 func submits(u Unit, cooked bool) bool {
@@ -248,8 +227,7 @@ func editsLine(u []byte) bool {
 	return false
 }
 
-// editsKey takes a key's code and modifiers in CSI u or CSI 27 ~ form. Keypad
-// codes are text but for Enter.
+// editsKey takes a key's code and modifiers in CSI u or CSI 27 ~ form. Keypad codes are text but for Enter.
 func editsKey(code, mods int32) bool {
 	const kp0, kpEnter, kpEnd = 57399, 57414, 57426
 	if mods&modCtrl != 0 {
