@@ -47,9 +47,9 @@ func (o *observed) Keyboard() protocol.Keyboard {
 	case control.Granted:
 		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
 		k.Level, k.ExpiresAt, k.Paused = st.Level, protocol.Milli(st.Until), st.Paused
-		k.Held, k.Program, k.Away = st.Held.Keys != "" || st.Occupied, st.Program, st.Away != ""
+		k.Held, k.Program, k.Away = st.Pending.Keys != "" || st.Occupied, st.Program, st.Away != ""
 		switch {
-		case st.Held.Keys != "":
+		case st.Pending.Keys != "":
 			k.HeldWhy = protocol.HeldConfirm
 		case st.Occupied:
 			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line

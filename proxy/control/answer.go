@@ -32,7 +32,7 @@ func (m *Machine) ask(now time.Time) {
 	m.another = m.phase == Asked && within(now, m.past.at, AnotherFor) && m.past.agent != "" && m.past.agent != m.agent.ID
 }
 
-// surprises reports whether the question that begins now comes unawares. The menu never does. Held input that follows on one
+// surprises reports whether the question that begins now comes unawares. The menu never does. Input to confirm that follows on one
 // which the user let through is the rhythm of working together: the next Ctrl+G is meant for it.
 func (m *Machine) surprises(now time.Time) bool {
 	switch {
@@ -41,7 +41,7 @@ func (m *Machine) surprises(now time.Time) bool {
 	case within(now, m.typed, TypingFor):
 		return true
 	}
-	rhythm := m.holding() && m.past.answered
+	rhythm := m.confirming() && m.past.answered
 	return within(now, m.past.at, AnotherFor) && !rhythm
 }
 
@@ -58,10 +58,10 @@ func (m *Machine) closeMenu(now time.Time) {
 	}
 }
 
-// Shown tells the machine that the present question (request, menu or held input) stands on the user's screen since now.
+// Shown tells the machine that the present question (request, menu or confirmation) stands on the user's screen since now.
 // Whoever draws compares the numbers of the questions: one that was drawn before may be over.
 func (m *Machine) Shown(now time.Time) {
-	if m.shown.IsZero() && !m.message.Open && (m.phase == Asked || !m.menu.IsZero() || m.holding() || m.occupied || m.dismissible()) {
+	if m.shown.IsZero() && !m.message.Open && (m.phase == Asked || !m.menu.IsZero() || m.confirming() || m.occupied || m.dismissible()) {
 		m.shown = now
 	}
 }

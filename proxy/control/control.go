@@ -95,8 +95,8 @@ type State struct {
 	RemotePregrant RemoteGrant
 	// Paused says that the user typed and the agent's input waits.
 	Paused bool
-	// Held is input that waits for the user's word, zero for none.
-	Held Held
+	// Pending is input that waits for the user to confirm it, zero for none.
+	Pending Confirmation
 	// Occupied says that the agent's input waits because the user has not submitted the line, and Line what stands there, as
 	// agents may read it.
 	Occupied bool
@@ -111,13 +111,13 @@ type State struct {
 	Dismissible bool
 	// Hidden says that the user hides the screen from agents.
 	Hidden bool
-	// Question counts the questions to the user (requests, menus, held input, prompts), to tell one from the next.
+	// Question counts the questions to the user (requests, menus, confirmations, prompts), to tell one from the next.
 	Question uint64
 }
 
 // Asks reports whether the user is asked something, apart from whether a prompt for a secret is one.
 func (s State) Asks() bool {
-	return !s.Message.Open && (s.Phase == Asked || s.Menu || s.Held.Keys != "" || s.Occupied)
+	return !s.Message.Open && (s.Phase == Asked || s.Menu || s.Pending.Keys != "" || s.Occupied)
 }
 
 // Event is one change of control, in order.
@@ -177,8 +177,8 @@ type Machine struct {
 	front    Front // has the terminal, as far as we were told
 	program  Front // the grant is for
 	message  Message
-	held     Held
-	decided  bool      // on what was held last, until somebody asks for it
+	pending  Confirmation
+	decided  bool      // about the confirmation that was pending last, until somebody asks for it
 	let      bool      // how
 	occupied bool      // the agent's input waits for the user's line
 	line     string    // what stands there
@@ -200,7 +200,7 @@ func (m *Machine) State(now time.Time) State {
 		RemotePregrant: m.remote, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: m.lasts(), Reason: m.reason,
 		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took,
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
-		Paused: m.phase == Granted && now.Before(m.yield), Held: m.held, Occupied: m.occupied, Line: m.line, Question: m.question,
+		Paused: m.phase == Granted && now.Before(m.yield), Pending: m.pending, Occupied: m.occupied, Line: m.line, Question: m.question,
 		Program: m.grantedTo(), Away: m.inFront(), Message: m.message,
 		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
 	}
@@ -310,7 +310,7 @@ func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
 	m.agent, m.level, m.reason, m.waiting = Agent{}, "", "", nil
 	m.until, m.yield, m.absent, m.own = time.Time{}, time.Time{}, time.Time{}, false
 	m.occupied, m.line = false, ""
-	m.held, m.decided, m.let = Held{}, false, false
+	m.pending, m.decided, m.let = Confirmation{}, false, false
 	m.ask(now)
 	m.swallow = now.Add(SwallowFor)
 }
@@ -356,14 +356,14 @@ func (m *Machine) Confirm(now time.Time) (took bool) {
 		m.answered(now)
 		m.closeMenu(now)
 		m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = protocol.LevelDrive, RemoteGrant{}, now.Add(PregrantFor), m.most()
-	case m.holding() && m.answerable(now):
+	case m.confirming() && m.answerable(now):
 		m.decide(now, true)
 		m.answered(now)
 	case m.occupied && m.answerable(now):
 		m.occupied, m.line, m.shown = false, "", time.Time{}
 		m.over(now, m.agent.ID, true)
 		m.answered(now)
-	case m.phase == Asked, !m.menu.IsZero(), m.holding(), m.occupied:
+	case m.phase == Asked, !m.menu.IsZero(), m.confirming(), m.occupied:
 		// Pressed before anybody could have read the question: it is neither an answer nor, most likely, the program's.
 	case m.dismissible() && m.answerable(now):
 		m.dismiss()
@@ -433,7 +433,7 @@ func (m *Machine) Tick(now time.Time) {
 		m.closeMenu(now)
 	case m.pregrant != "" && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
 		m.pregrant, m.remote, m.pregrantUntil = "", RemoteGrant{}, time.Time{}
-	case m.holding() && !now.Before(m.held.Until):
+	case m.confirming() && !now.Before(m.pending.Until):
 		m.decide(now, false)
 	}
 }
@@ -441,7 +441,7 @@ func (m *Machine) Tick(now time.Time) {
 // Next is the next moment at which Tick has something to do; false when only an event from outside changes anything.
 func (m *Machine) Next(now time.Time) (time.Time, bool) {
 	var next time.Time
-	for _, t := range []time.Time{m.grantEnd(), m.absentEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now), m.held.Until} {
+	for _, t := range []time.Time{m.grantEnd(), m.absentEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now), m.pending.Until} {
 		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
 			next = t
 		}

@@ -68,14 +68,14 @@ var (
 	}}
 	holding = place{"held input", func(t *testing.T) *control.Machine {
 		m := granted.reach(t)
-		require.NoError(t, m.Hold(after(-time.Second), held))
+		require.NoError(t, m.AskConfirmation(after(-time.Second), held))
 		m.Shown(after(-time.Second))
 		return m
 	}}
 	freshHolding = place{"held input, not drawn", func(t *testing.T) *control.Machine {
 		m := granted.reach(t)
 		m.Shown(t0) // of what was there before
-		require.NoError(t, m.Hold(t0, held))
+		require.NoError(t, m.AskConfirmation(t0, held))
 		return m
 	}}
 	ended = place{"just ended", func(t *testing.T) *control.Machine {
@@ -126,7 +126,7 @@ func look(m *control.Machine) string {
 	if s.Paused {
 		word += "+paused"
 	}
-	if s.Held.Keys != "" {
+	if s.Pending.Keys != "" {
 		word += "+held"
 	}
 	return word
@@ -422,7 +422,7 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		m.Connected(now, agent.ID, r.IntN(2) == 0)
 		return "connected"
 	case 9:
-		return fmt.Sprint("hold ", m.Hold(now, control.Held{Keys: "<Enter>", Until: now.Add(time.Second)}), decision(m))
+		return fmt.Sprint("hold ", m.AskConfirmation(now, control.Confirmation{Keys: "<Enter>", Until: now.Add(time.Second)}), decision(m))
 	case 0:
 		m.ReclaimKey(now)
 		return "reclaim"

@@ -205,27 +205,27 @@ func TestR71HeldInputHasItsRhythm(t *testing.T) {
 	require.Equal(t, allowed, decision(m))
 	for i := range 5 {
 		at := after(time.Duration(i+1) * time.Second)
-		require.NoError(t, m.Hold(at, held))
+		require.NoError(t, m.AskConfirmation(at, held))
 		require.Equal(t, allowed, lets(m, at), "the next one")
 	}
 
 	at := after(7 * time.Second)
-	require.NoError(t, m.Hold(at, held))
-	m.Unhold()
-	require.NoError(t, m.Hold(at.Add(time.Second), held))
+	require.NoError(t, m.AskConfirmation(at, held))
+	m.WithdrawConfirmation()
+	require.NoError(t, m.AskConfirmation(at.Add(time.Second), held))
 	require.Equal(t, undecided, lets(m, at.Add(time.Second)), "another one has taken its place")
 
 	m = granted.reach(t)
-	require.NoError(t, m.Hold(t0, control.Held{Keys: "<Enter>", Until: after(time.Second)}))
+	require.NoError(t, m.AskConfirmation(t0, control.Confirmation{Keys: "<Enter>", Until: after(time.Second)}))
 	m.Shown(t0)
 	m.Tick(after(time.Second))
 	require.Equal(t, late, decision(m))
-	require.NoError(t, m.Hold(after(2*time.Second), held))
+	require.NoError(t, m.AskConfirmation(after(2*time.Second), held))
 	require.Equal(t, undecided, lets(m, after(2*time.Second)), "the one before was given up")
 
 	m = granted.reach(t)
 	m.Key(after(-time.Second))
-	require.NoError(t, m.Hold(t0, held))
+	require.NoError(t, m.AskConfirmation(t0, held))
 	require.Equal(t, undecided, lets(m, t0), "the user was typing")
 }
 

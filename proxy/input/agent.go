@@ -249,7 +249,7 @@ func (p *Pump) answer(i int, r Receipt) {
 		r.Unsubmitted = p.unsubmitted
 	}
 	if job.held {
-		p.Control.Unhold()
+		p.Control.WithdrawConfirmation()
 	}
 	job.done = true
 	job.Done(r)

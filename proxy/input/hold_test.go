@@ -30,7 +30,7 @@ func (w *world) hold(j *job) *[]input.Line {
 			return false, nil
 		}
 		asked = shown
-		return true, w.ctl.Hold(now, control.Held{Keys: shown, Until: now.Add(30 * time.Second)})
+		return true, w.ctl.AskConfirmation(now, control.Confirmation{Keys: shown, Until: now.Add(30 * time.Second)})
 	}
 	return &lines
 }
@@ -50,7 +50,7 @@ func TestHeldInputWaitsForTheUser(t *testing.T) {
 		w.offer(next)
 		w.sleep(10 * time.Second)
 		require.Empty(t, w.written())
-		require.Equal(t, "ls\r", w.ctl.State(time.Now()).Held.Keys)
+		require.Equal(t, "ls\r", w.ctl.State(time.Now()).Pending.Keys)
 		w.lets()
 		require.Equal(t, "ls\rnext", w.written(), "and what waited behind it")
 		require.Equal(t, input.Receipt{Fate: input.Written, Written: 3}, j.receipt(t))
@@ -72,7 +72,7 @@ func TestR4HeldInputIsRefusedByTheKey(t *testing.T) {
 		w.press("\x07\x07")
 		w.sleep(time.Minute)
 		require.NotContains(t, w.written(), "rm")
-		require.Zero(t, w.ctl.State(time.Now()).Held)
+		require.Zero(t, w.ctl.State(time.Now()).Pending)
 	})
 }
 
@@ -105,7 +105,7 @@ func TestR6TheUserTypesWhileInputIsHeld(t *testing.T) {
 			w.sleep(900 * time.Millisecond)
 		}
 		require.Empty(t, j.receipts)
-		require.NotZero(t, w.ctl.State(time.Now()).Held)
+		require.NotZero(t, w.ctl.State(time.Now()).Pending)
 		w.press("u")
 		w.press("\x07")
 		require.Equal(t, strings.Repeat("u", 13), w.written())
@@ -132,7 +132,7 @@ func TestWhatWasLetThroughIsPreparedAnew(t *testing.T) {
 		answers[1]([]input.Piece{{Bytes: []byte("b\r")}}, nil) // another encoding
 		synctest.Wait()
 		require.Empty(t, w.written())
-		require.Equal(t, "b\r", w.ctl.State(time.Now()).Held.Keys)
+		require.Equal(t, "b\r", w.ctl.State(time.Now()).Pending.Keys)
 		w.sleep(time.Second) // or it would be the first press once more
 		w.lets()
 		require.Len(t, answers, 3)
@@ -164,7 +164,7 @@ func TestHeldInputGoesWithTheProgramAndThePump(t *testing.T) {
 		w.gone = errGone
 		w.press("u")
 		require.Equal(t, input.Receipt{Fate: input.Gone, Dropped: 3, Held: true}, j.receipt(t))
-		require.Zero(t, w.ctl.State(time.Now()).Held, "nobody is asked about what is gone")
+		require.Zero(t, w.ctl.State(time.Now()).Pending, "nobody is asked about what is gone")
 		w.gone = nil
 		last := w.job("ls\r")
 		w.hold(last)

@@ -124,9 +124,9 @@ type Control interface {
 	Vacate(now time.Time)
 	Admit(now time.Time, agent string, epoch uint64) error
 	// Decision is what was decided about the input that a Job's Hold put to the user, once: they let it through, or nobody
-	// decided in time. A refusal ends control, and with that the input. Unhold takes the question back.
+	// decided in time. A refusal ends control, and with that the input. WithdrawConfirmation takes the question back.
 	Decision() (decided, let bool)
-	Unhold()
+	WithdrawConfirmation()
 	// Overrun ends control because the user's own input can no longer be held.
 	Overrun(now time.Time)
 	// Settle is called after the queue is clean: whoever wants to know of a change is told now. dropped is what was

@@ -75,7 +75,7 @@ func (s *Status) Key() string { return s.conf.Key }
 // Show takes a new state of control.
 func (s *Status) Show(state control.State) {
 	s.mu.Lock()
-	s.bell = s.bell || state.Question != s.state.Question && (state.Phase == control.Asked || state.Held.Keys != "")
+	s.bell = s.bell || state.Question != s.state.Question && (state.Phase == control.Asked || state.Pending.Keys != "")
 	if state.Hidden != s.state.Hidden {
 		s.hidden(state.Hidden)
 	}
@@ -189,7 +189,7 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 	switch {
 	case st.Message.Open:
 		return s.composing(cols)
-	case st.Held.Keys != "":
+	case st.Pending.Keys != "":
 		return s.approval(cols, rows)
 	case st.Occupied:
 		return s.occupied(cols, rows)
@@ -257,9 +257,9 @@ func (s *Status) tag(now time.Time) string {
 		return "[hidden]"
 	case s.guarding(now):
 		return s.secretTag()
-	case st.Held.Keys != "" && !s.conf.Line:
+	case st.Pending.Keys != "" && !s.conf.Line:
 		return s.approvalTitle()
-	case st.Held.Keys != "":
+	case st.Pending.Keys != "":
 		return "[agent asks]"
 	case st.Occupied && !s.conf.Line:
 		return "[" + st.Agent.Name + " waits for your line: Ctrl+G lets it type]"

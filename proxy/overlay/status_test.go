@@ -171,11 +171,11 @@ func TestLasts(t *testing.T) {
 func TestR47AHeldClickInWords(t *testing.T) {
 	s := &Status{conf: Config{Key: `Ctrl+\`, Line: true}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
-		Held: control.Held{Keys: `click at 5,12 on "OK"`, Mouse: true},
+		Pending: control.Confirmation{Keys: `click at 5,12 on "OK"`, Mouse: true},
 	}}
 	require.Contains(t, s.approval(100, 24), `“ada” wants to click at 5,12 on "OK"`)
 	require.Contains(t, s.approval(100, 24), "Ctrl+G sends it")
-	s.state.Held.Line = `after "rm -r"`
+	s.state.Pending.Line = `after "rm -r"`
 	require.Contains(t, s.approval(100, 24), `“ada” wants to click at 5,12 on "OK" after "rm -r"`)
 }
 
@@ -183,7 +183,7 @@ func TestR47AHeldClickInWords(t *testing.T) {
 func TestR47HeldInputInTheTitle(t *testing.T) {
 	s := &Status{conf: Config{Key: `Ctrl+\`}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
-		Held: control.Held{Keys: "<Enter>", Line: `after "` + strings.Repeat("x", 100) + `"`},
+		Pending: control.Confirmation{Keys: "<Enter>", Line: `after "` + strings.Repeat("x", 100) + `"`},
 	}}
 	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 more characters, Ctrl+\ refuses]`, s.tag(time.Now()))
 }

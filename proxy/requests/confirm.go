@@ -25,7 +25,7 @@ func (in *typing) hold(now time.Time, pieces []input.Piece, typed input.Line) (b
 		in.allowed = true
 		return false, nil
 	}
-	patience := control.HoldFor
+	patience := control.ConfirmFor
 	if in.m.TimeoutMs > 0 {
 		patience = time.Duration(in.m.TimeoutMs) * time.Millisecond
 	}
@@ -33,7 +33,7 @@ func (in *typing) hold(now time.Time, pieces []input.Piece, typed input.Line) (b
 	if in.hides(typed) || !in.h.Status.Fits(in.h.Control.Newest().Agent.Name, q, in.judged.cols, in.judged.rows) {
 		return false, &refusal{protocol.CodeTooLarge, "the question to the user has no room for all that this would submit: clear the line (ctrl-u, or ctrl-c at a shell), or send less at once"}
 	}
-	err := in.h.Control.Hold(now, q)
+	err := in.h.Control.AskConfirmation(now, q)
 	if errors.Is(err, control.ErrNobody) {
 		return false, &refusal{protocol.CodeForbidden, "the grant is of level type: what submits or signals (Enter, Ctrl-C, a click, ...) needs the user, as does all input where the program is not at a line prompt, and nobody is there; type text at a prompt, or ask for level drive"}
 	}
@@ -69,8 +69,8 @@ func (in *typing) hides(typed input.Line) bool {
 
 // question puts the input into words: what would be sent, and at a line prompt what it makes the program run. exact is the
 // part that the answer is about: it leaves out what the program suggests and nothing submits.
-func (in *typing) question(pieces []input.Piece, typed input.Line) (q control.Held, exact string) {
-	q = control.Held{Keys: spelled(pieces), Mouse: in.does != ""}
+func (in *typing) question(pieces []input.Piece, typed input.Line) (q control.Confirmation, exact string) {
+	q = control.Confirmation{Keys: spelled(pieces), Mouse: in.does != ""}
 	if in.judged.prompt == line.None || q.Mouse {
 		if text := before(typed); text != "" {
 			q.Line = "after " + text

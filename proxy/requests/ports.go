@@ -78,8 +78,8 @@ type Control interface {
 	Reclaim(now time.Time, by string) bool
 	Hide(now time.Time, on bool) bool
 
-	// Hold puts an input to the user; Barred says why the grant pauses.
-	Hold(now time.Time, h control.Held) error
+	// AskConfirmation puts an input to the user; Barred says why the grant pauses.
+	AskConfirmation(now time.Time, c control.Confirmation) error
 	Barred() error
 	// Occupied reports whether input waits for the user's line; Occupy and Vacate say what stands there, and that nothing does.
 	Occupied() bool
@@ -129,7 +129,7 @@ type Status interface {
 	// Controlled says what became of control; line is what the agent left on the line, and note its own word.
 	Controlled(e control.Event, line, note string)
 	// Fits reports whether the user can read all of the question about an input on a screen of this size.
-	Fits(agent string, q control.Held, cols, rows int) bool
+	Fits(agent string, q control.Confirmation, cols, rows int) bool
 	// Tell says something for a moment.
 	Tell(text string)
 	// Hear takes a message for the user. The error is a sentence for its sender.

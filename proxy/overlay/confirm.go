@@ -7,39 +7,39 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// approval is what the user reads while input is held: who would send what, to the last character.
+// approval is what the user reads while input waits for a confirmation: who would send what, to the last character.
 func (s *Status) approval(cols, rows int) string {
-	say, keys := s.heldQuestion(s.state.Agent.Name, s.state.Held)
+	say, keys := s.confirmQuestion(s.state.Agent.Name, s.state.Pending)
 	return notice.Rows(cols, rows-1, say, keys)
 }
 
 // wish is what would be sent, and what that has to do with the line.
-func wish(h control.Held) string {
-	if h.Line == "" {
-		return h.Keys
+func wish(c control.Confirmation) string {
+	if c.Line == "" {
+		return c.Keys
 	}
-	return h.Keys + " " + h.Line
+	return c.Keys + " " + c.Line
 }
 
 // wishMost is how much of a wish a window's title has room for, in characters.
 const wishMost = 60
 
-// Fits reports whether the user can read all of the question about held input on a screen of this size.
-func (s *Status) Fits(agent string, h control.Held, cols, rows int) bool {
+// Fits reports whether the user can read all of the question about input on a screen of this size.
+func (s *Status) Fits(agent string, c control.Confirmation, cols, rows int) bool {
 	if !s.conf.Line {
-		return len([]rune(wish(h))) <= wishMost
+		return len([]rune(wish(c))) <= wishMost
 	}
-	say, keys := s.heldQuestion(agent, h)
+	say, keys := s.confirmQuestion(agent, c)
 	return notice.Fits(cols, rows-1, say, keys)
 }
 
-// heldQuestion is the question about held input, and the keys that answer it.
-func (s *Status) heldQuestion(agent string, h control.Held) (say, keys string) {
+// confirmQuestion is the question about input that waits for a confirmation, and the keys that answer it.
+func (s *Status) confirmQuestion(agent string, c control.Confirmation) (say, keys string) {
 	verb := " wants to send "
-	if h.Mouse {
+	if c.Mouse {
 		verb = " wants to "
 	}
-	return "“" + agent + "”" + verb + wish(h), "Ctrl+G sends it · " + s.conf.Key + " refuses and stops " + agent
+	return "“" + agent + "”" + verb + wish(c), "Ctrl+G sends it · " + s.conf.Key + " refuses and stops " + agent
 }
 
 // occupied is what the user reads while an agent's input waits for the line that the user has not submitted.
@@ -51,7 +51,7 @@ func (s *Status) occupied(cols, rows int) string {
 // approvalTitle is approval in the window's title, for a terminal on which no line is wanted. A title has no room for a long
 // text, and says so.
 func (s *Status) approvalTitle() string {
-	text := wish(s.state.Held)
+	text := wish(s.state.Pending)
 	if r := []rune(text); len(r) > wishMost {
 		text = fmt.Sprintf("%s… and %d more characters", string(r[:wishMost]), len(r)-wishMost)
 	}

@@ -2,10 +2,10 @@ package control
 
 import "time"
 
-// Times of held input.
+// Times of a confirmation.
 const (
-	// HoldFor is how long held input waits for the user's word when its agent sets no limit of its own.
-	HoldFor = 30 * time.Second
+	// ConfirmFor is how long input waits for the user's word when its agent sets no limit of its own.
+	ConfirmFor = 30 * time.Second
 	// A further press of the key that gave control or let input through is taken for the same wish for again, and as long
 	// as presses follow one another within repeat: a held key repeats after 650 ms at the latest, and then every 40 ms. It
 	// must not answer the next question, and is nothing that the user types.
@@ -13,8 +13,8 @@ const (
 	repeat = 150 * time.Millisecond
 )
 
-// Held is input of the agent that has control which the user has to let through. Its texts are what the user reads.
-type Held struct {
+// Confirmation is the pending confirmation: input of the agent that has control, which the user has to let through. Its texts are what the user reads.
+type Confirmation struct {
 	// Keys is everything that would be sent, never empty.
 	Keys string
 	// Mouse says that Keys are what the mouse would do, in words.
@@ -25,9 +25,9 @@ type Held struct {
 	Until time.Time
 }
 
-// Hold puts input to the user: the grant does not cover it. There is one at a time; Decision says what became of it, and when
+// AskConfirmation puts input to the user: the grant does not cover it. There is one at a time; Decision says what became of it, and when
 // control ends it is over as well. The error says that nobody can be asked.
-func (m *Machine) Hold(now time.Time, h Held) error {
+func (m *Machine) AskConfirmation(now time.Time, c Confirmation) error {
 	m.Tick(now)
 	switch {
 	case m.phase != Granted:
@@ -35,12 +35,12 @@ func (m *Machine) Hold(now time.Time, h Held) error {
 	case !m.conf.Keyboard:
 		return ErrNobody
 	}
-	m.held, m.decided, m.let = h, false, false
+	m.pending, m.decided, m.let = c, false, false
 	m.ask(now)
 	return nil
 }
 
-// Decision is what became of the held input, once: the user let it through, or nobody decided in time. That the user refused is
+// Decision is what became of the pending confirmation, once: the user let it through, or nobody decided in time. That the user refused is
 // no decision: the reclaim key says so, and takes the keyboard back with it.
 func (m *Machine) Decision() (decided, let bool) {
 	decided, let = m.decided, m.let
@@ -48,20 +48,20 @@ func (m *Machine) Decision() (decided, let bool) {
 	return decided, let
 }
 
-// Unhold takes the question back: the input is gone.
-func (m *Machine) Unhold() {
-	if m.holding() {
-		m.held, m.shown = Held{}, time.Time{}
+// WithdrawConfirmation takes the question back: the input is gone.
+func (m *Machine) WithdrawConfirmation() {
+	if m.confirming() {
+		m.pending, m.shown = Confirmation{}, time.Time{}
 		m.over(m.latest, m.agent.ID, false)
 	}
 	m.decided, m.let = false, false
 }
 
-func (m *Machine) holding() bool { return m.held.Keys != "" }
+func (m *Machine) confirming() bool { return m.pending.Keys != "" }
 
-// decide ends the wait of the held input.
+// decide ends the wait for the confirmation.
 func (m *Machine) decide(now time.Time, let bool) {
-	m.held, m.decided, m.let, m.shown = Held{}, true, let, time.Time{}
+	m.pending, m.decided, m.let, m.shown = Confirmation{}, true, let, time.Time{}
 	m.over(now, m.agent.ID, let)
 }
 

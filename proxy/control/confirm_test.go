@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/control"
 )
 
-var held = control.Held{Keys: "<Enter>", Line: `"echo hi"`, Until: after(30 * time.Second)}
+var held = control.Confirmation{Keys: "<Enter>", Line: `"echo hi"`, Until: after(30 * time.Second)}
 
 // TestR46HeldInputTooEarly: Ctrl+G lets input through only when what would be sent could be read.
 func TestR46HeldInputTooEarly(t *testing.T) {
@@ -47,7 +47,7 @@ func TestR46NextInputIsAnotherQuestion(t *testing.T) {
 	require.True(t, m.Confirm(t0))
 	require.Equal(t, allowed, decision(m))
 	require.True(t, m.Confirm(after(500*time.Millisecond)), "the key repeats")
-	require.NoError(t, m.Hold(after(600*time.Millisecond), held))
+	require.NoError(t, m.AskConfirmation(after(600*time.Millisecond), held))
 	require.Greater(t, m.State(t0).Question, first)
 	require.True(t, m.Confirm(after(900*time.Millisecond)), "not drawn")
 	require.Equal(t, undecided, decision(m))
@@ -59,7 +59,7 @@ func TestR46AHeldKeyAnswersOnce(t *testing.T) {
 	m := holding.reach(t)
 	m.Confirm(t0)
 	require.Equal(t, allowed, decision(m))
-	require.NoError(t, m.Hold(after(100*time.Millisecond), held))
+	require.NoError(t, m.AskConfirmation(after(100*time.Millisecond), held))
 	m.Shown(after(100 * time.Millisecond))
 	at := 650 * time.Millisecond
 	for range 100 {
@@ -92,7 +92,7 @@ func TestR4ReclaimKeyWhileHeld(t *testing.T) {
 		require.Equal(t, protocol.ReasonReclaimed, m.LastEnd().Reason)
 		require.Greater(t, m.Epoch(), epoch)
 		require.Equal(t, undecided, decision(m))
-		require.Zero(t, m.State(t0).Held)
+		require.Zero(t, m.State(t0).Pending)
 	}
 }
 
@@ -109,16 +109,16 @@ func TestHeldInputExpires(t *testing.T) {
 }
 
 func TestNothingIsHeldWithoutAGrantOrAUser(t *testing.T) {
-	require.ErrorIs(t, observing.reach(t).Hold(t0, held), control.ErrNoGrant)
-	require.ErrorIs(t, asked.reach(t).Hold(t0, held), control.ErrNoGrant)
+	require.ErrorIs(t, observing.reach(t).AskConfirmation(t0, held), control.ErrNoGrant)
+	require.ErrorIs(t, asked.reach(t).AskConfirmation(t0, held), control.ErrNoGrant)
 	m := control.New(control.Config{Pregrant: protocol.LevelType})
 	require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: protocol.LevelType}))
-	require.ErrorIs(t, m.Hold(t0, held), control.ErrNobody)
+	require.ErrorIs(t, m.AskConfirmation(t0, held), control.ErrNobody)
 }
 
 func TestHeldInputIsTakenBack(t *testing.T) {
 	m := holding.reach(t)
-	m.Unhold()
+	m.WithdrawConfirmation()
 	require.Equal(t, "granted", look(m))
 	require.False(t, m.Confirm(t0), "there is no question any more")
 }
