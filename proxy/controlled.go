@@ -40,9 +40,7 @@ func (c controlled) StateChanged(state control.State) {
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
 }
 
-func (c controlled) ControlChanged(e control.Event, dropped, unsubmitted int) {
-	c.s.requests.ControlEvent(e, dropped, unsubmitted)
-}
+func (c controlled) ControlChanged(e control.Event) { c.s.requests.ControlEvent(e) }
 
 // cameBack makes the test of whether the program that a grant is for asks for more, see [input.Config].
 func (s *session) cameBack() func(now time.Time) bool {

@@ -30,8 +30,8 @@ type Session interface {
 	Typed()
 	// StateChanged says that the state differs from what it was.
 	StateChanged(state control.State)
-	// ControlChanged says that control was given, ended or refused; dropped and unsubmitted are those of [input.Control].
-	ControlChanged(e control.Event, dropped, unsubmitted int)
+	// ControlChanged says that control was given, ended or refused.
+	ControlChanged(e control.Event)
 }
 
 // Authority is the control state machine as the pump sees it. Its methods belong to the pump's goroutine, except Newest,
@@ -147,8 +147,12 @@ func (a *Authority) LookFront() {
 	}
 }
 
-// Left is how many bytes were not submitted when control ended last.
-func (a *Authority) Left() int { return a.left }
+// LastEnd is how the newest control or request ended, zero before the first.
+func (a *Authority) LastEnd() control.Event {
+	e := a.Machine.LastEnd()
+	e.Unsubmitted = a.left
+	return e
+}
 
 // Settle publishes what changed, after the pump's queue is clean. The state comes first: an agent that hears of its grant types at
 // once, and what it types is looked at by the newest state.
@@ -162,7 +166,8 @@ func (a *Authority) Settle(now time.Time, dropped, unsubmitted int) {
 		if !e.Granted {
 			a.left = unsubmitted
 		}
-		a.session.ControlChanged(e, dropped, unsubmitted)
+		e.Dropped, e.Unsubmitted = dropped, unsubmitted
+		a.session.ControlChanged(e)
 	}
 	if differs {
 		a.session.StateChanged(s)

@@ -27,7 +27,7 @@ func (s *stagedSession) Typed()               { s.say("typed") }
 
 func (s *stagedSession) StateChanged(control.State) { s.say("state") }
 
-func (s *stagedSession) ControlChanged(e control.Event, _, _ int) {
+func (s *stagedSession) ControlChanged(e control.Event) {
 	s.say("control")
 	if s.told != nil {
 		s.told(e)
@@ -65,7 +65,7 @@ func TestR26APromptThatNobodyAnnouncedStopsInput(t *testing.T) {
 	s.asks, now = true, now.Add(time.Minute)
 	require.ErrorIs(t, a.Admit(now, "a", a.Epoch()), control.ErrSecret)
 	require.Equal(t, []string{"secret seen"}, s.heard())
-	require.ErrorIs(t, a.Barred(), control.ErrSecret)
+	require.ErrorIs(t, a.State(now).Barred(), control.ErrSecret)
 	a.Shown(now)
 	require.True(t, a.Confirm(now.Add(time.Second)))
 	require.Equal(t, []string{"secret dismissed"}, s.heard())
@@ -105,7 +105,7 @@ func TestTheUsersKeysAreTold(t *testing.T) {
 	a.ReclaimKey(now.Add(3 * time.Second))
 	a.Settle(now.Add(3*time.Second), 2, 5)
 	require.Equal(t, []string{"control", "state"}, s.heard())
-	require.Equal(t, 5, a.Left())
+	require.Equal(t, 5, a.LastEnd().Unsubmitted)
 	require.False(t, a.Confirm(now.Add(time.Minute)))
 	require.Equal(t, []string{"typed"}, s.heard(), "the key is the program's")
 }

@@ -66,11 +66,11 @@ func (m *Machine) Secret() protocol.SecretPrompt { return m.secret }
 func (m *Machine) Allowed() bool { return m.allowed }
 
 // Barred says why a grant pauses: ErrHidden, ErrSecret or nil.
-func (m *Machine) Barred() error {
+func (s State) Barred() error {
 	switch {
-	case m.hidden:
+	case s.Hidden:
 		return ErrHidden
-	case m.secret != protocol.SecretNone:
+	case s.Secret != protocol.SecretNone:
 		return ErrSecret
 	}
 	return nil
@@ -86,3 +86,5 @@ func (m *Machine) dismissible() bool {
 func (m *Machine) dismiss() {
 	m.secret, m.allowed, m.shown = protocol.SecretNone, true, time.Time{}
 }
+
+func (m *Machine) barred() error { return State{Hidden: m.hidden, Secret: m.secret}.Barred() }

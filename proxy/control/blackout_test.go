@@ -57,7 +57,7 @@ func TestR25OnlyWhoReadTheQuestionDismisses(t *testing.T) {
 			}
 			require.Equal(t, c.took, m.Confirm(t0))
 			require.Equal(t, c.took, m.Allowed())
-			require.Equal(t, c.took, m.Barred() == nil)
+			require.Equal(t, c.took, m.State(t0).Barred() == nil)
 		})
 	}
 }

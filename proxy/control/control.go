@@ -135,6 +135,9 @@ type Event struct {
 	Request, Shut bool
 	// Absent says of the reason Link that the agent had no connection for AbsentFor.
 	Absent bool
+	// Dropped is what was accepted of the agent's input and not written, Unsubmitted what was written since the last Enter, in
+	// bytes. Whoever writes fills them in.
+	Dropped, Unsubmitted int
 }
 
 // Machine is the state machine. It belongs to one goroutine.
@@ -408,8 +411,8 @@ func (m *Machine) Admit(now time.Time, agentID string, epoch uint64) error {
 	switch {
 	case m.phase != Granted, m.agent.ID != agentID:
 		return ErrNoGrant
-	case m.Barred() != nil:
-		return m.Barred()
+	case m.barred() != nil:
+		return m.barred()
 	case epoch != m.epoch:
 		return ErrStale
 	}

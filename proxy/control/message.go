@@ -22,9 +22,9 @@ type Heard struct {
 	At   time.Time
 }
 
-// Write opens a message: the user pressed its key in the menu. It is the program's key unless the menu has been on the screen
+// Compose opens a message: the user pressed its key in the menu. It is the program's key unless the menu has been on the screen
 // long enough. heard is the newest message of an agent's.
-func (m *Machine) Write(now time.Time, heard Heard) (took bool) {
+func (m *Machine) Compose(now time.Time, heard Heard) (took bool) {
 	m.Tick(now)
 	if m.menu.IsZero() || !m.answerable(now) {
 		return false
@@ -47,12 +47,17 @@ func (m *Machine) Correspondent(heard Heard) Agent {
 	return m.agent
 }
 
-// Composing reports whether a message is open.
-func (m *Machine) Composing() bool { return m.message.Open }
+// Message is the message that is open, nil for none. It may be changed until the machine is asked anything else.
+func (m *Machine) Message() *Message {
+	if !m.message.Open {
+		return nil
+	}
+	return &m.message
+}
 
 // Append adds text to the message; what is too much is left out.
-func (m *Machine) Append(text string) {
-	room := MessageMax - utf8.RuneCountInString(m.message.Text)
+func (d *Message) Append(text string) {
+	room := MessageMax - utf8.RuneCountInString(d.Text)
 	for i := range text {
 		if room == 0 {
 			text = text[:i]
@@ -60,17 +65,14 @@ func (m *Machine) Append(text string) {
 		}
 		room--
 	}
-	m.message.Text += text
+	d.Text += text
 }
 
-// Rub takes the last character of the message away; Wipe takes all.
-func (m *Machine) Rub() {
-	_, n := utf8.DecodeLastRuneInString(m.message.Text)
-	m.message.Text = m.message.Text[:len(m.message.Text)-n]
+// Rub takes the last character of the message away.
+func (d *Message) Rub() {
+	_, n := utf8.DecodeLastRuneInString(d.Text)
+	d.Text = d.Text[:len(d.Text)-n]
 }
-
-// Wipe is described with Rub.
-func (m *Machine) Wipe() { m.message.Text = "" }
 
 // TakeMessage closes the message and returns it, to be sent or not. A question that comes up now does so while the user types.
 func (m *Machine) TakeMessage(now time.Time) Message {

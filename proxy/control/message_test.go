@@ -12,20 +12,20 @@ import (
 
 func TestMessage(t *testing.T) {
 	m := menu.reach(t)
-	require.True(t, m.Write(t0, control.Heard{}))
+	require.True(t, m.Compose(t0, control.Heard{}))
 	require.False(t, m.State(t0).Menu)
-	m.Append("héllo wörld")
-	m.Rub()
-	m.Rub()
-	m.Append("k")
+	m.Message().Append("héllo wörld")
+	m.Message().Rub()
+	m.Message().Rub()
+	m.Message().Append("k")
 	require.Equal(t, control.Message{Open: true, Text: "héllo wörk"}, m.State(t0).Message)
-	m.Wipe()
-	m.Rub()
-	m.Append(strings.Repeat("ä", control.MessageMax-1))
-	m.Append("bc")
+	m.Message().Text = ""
+	m.Message().Rub()
+	m.Message().Append(strings.Repeat("ä", control.MessageMax-1))
+	m.Message().Append("bc")
 	d := m.TakeMessage(t0)
 	require.Equal(t, strings.Repeat("ä", control.MessageMax-1)+"b", d.Text)
-	require.False(t, m.Composing())
+	require.Nil(t, m.Message())
 }
 
 // TestMessageIsForTheLastAgent: the one that had the keyboard or asked for it.
@@ -34,16 +34,16 @@ func TestMessageIsForTheLastAgent(t *testing.T) {
 	m.ReclaimKey(t0)
 	later := after(control.SwallowFor)
 	m.ReclaimKey(later)
-	require.False(t, m.Write(later, control.Heard{}), "not drawn: the letter is the program's")
+	require.False(t, m.Compose(later, control.Heard{}), "not drawn: the letter is the program's")
 	m.Shown(later)
 	later = later.Add(control.Drawn)
-	require.True(t, m.Write(later, control.Heard{}))
+	require.True(t, m.Compose(later, control.Heard{}))
 	require.Equal(t, ada, m.State(later).Message.To)
 }
 
 func TestNoMessageWithoutTheMenu(t *testing.T) {
 	for _, at := range []place{observing, freshMenu, asked, granted, holding, pregranted} {
-		require.False(t, at.reach(t).Write(t0, control.Heard{}), at.name)
+		require.False(t, at.reach(t).Compose(t0, control.Heard{}), at.name)
 	}
 }
 
@@ -51,9 +51,9 @@ func TestNoMessageWithoutTheMenu(t *testing.T) {
 // when it is drawn, and the reclaim key refuses it as ever.
 func TestMessageAndQuestion(t *testing.T) {
 	m := menu.reach(t)
-	m.Write(t0, control.Heard{})
+	m.Compose(t0, control.Heard{})
 	require.NoError(t, m.Request(t0, request("r", ada)))
-	require.True(t, m.Composing())
+	require.NotNil(t, m.Message())
 	require.False(t, m.State(t0).Asks(), "nothing to be drawn yet")
 	m.Shown(t0)
 	require.True(t, m.Confirm(after(time.Second)))
@@ -69,10 +69,10 @@ func TestMessageAndQuestion(t *testing.T) {
 
 func TestReclaimKeyClosesTheMessage(t *testing.T) {
 	m := menu.reach(t)
-	m.Write(t0, control.Heard{})
+	m.Compose(t0, control.Heard{})
 	require.True(t, m.ReclaimKey(t0))
 	require.Equal(t, "observing", look(m))
-	require.False(t, m.Composing())
+	require.Nil(t, m.Message())
 	m.ReclaimKey(t0)
 	require.True(t, m.State(t0).Menu)
 }
@@ -88,7 +88,7 @@ func TestMessageAnswersWhoSpokeLast(t *testing.T) {
 		m.ReclaimKey(now)
 		m.Shown(now)
 		now = now.Add(control.Drawn)
-		require.True(t, m.Write(now, control.Heard{From: bert, At: heard}))
+		require.True(t, m.Compose(now, control.Heard{From: bert, At: heard}))
 		return m.State(now).Message.To
 	}
 	spoke := after(control.SwallowFor)
@@ -107,7 +107,7 @@ func TestMessageAnswersWhoSpokeLast(t *testing.T) {
 // TestR71AMessageIsTyping: who has just sent a message is not ready to answer a question that came meanwhile.
 func TestR71AMessageIsTyping(t *testing.T) {
 	m := menu.reach(t)
-	m.Write(t0, control.Heard{})
+	m.Compose(t0, control.Heard{})
 	require.NoError(t, m.Request(after(20*time.Second), request("r", ada)))
 	sent := after(30 * time.Second)
 	m.TakeMessage(sent)

@@ -201,13 +201,13 @@ func (r *Recording) Requested(q control.Request, err error) {
 
 // Changed records a change of control. note is the agent's own word as it gives the keyboard back. It runs on the pump's
 // goroutine.
-func (r *Recording) Changed(e control.Event, dropped, unsubmitted int, note string) {
+func (r *Recording) Changed(e control.Event, note string) {
 	if r == nil {
 		return
 	}
 	entry := record.Entry{
 		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
-		Reason: string(e.Reason), Why: note, By: notice.Clean(e.By, 64), Dropped: dropped, Unsubmitted: unsubmitted,
+		Reason: string(e.Reason), Why: note, By: notice.Clean(e.By, 64), Dropped: e.Dropped, Unsubmitted: e.Unsubmitted,
 	}
 	switch {
 	case e.Granted:

@@ -15,8 +15,8 @@ import (
 // and then the keys are the message's. It returns what is left for the program. It belongs to the pump's goroutine.
 func (h *Handler) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
 	c := h.Control
-	if !c.Composing() {
-		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && c.Write(time.Now(), h.Status.Heard())
+	if c.Message() == nil {
+		return nil, u.Kind == keys.Key && says(u.Bytes, "m") && c.Compose(time.Now(), h.Status.Heard())
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:
@@ -51,21 +51,20 @@ func says(unit []byte, text string) bool {
 
 // edit does to the message what a key says. Keys that mean nothing there do nothing.
 func (h *Handler) edit(s keys.Stroke, pasted bool) {
-	c := h.Control
-	switch {
-	case !c.Composing():
+	switch m := h.Control.Message(); {
+	case m == nil:
 	case s.Text != "":
-		c.Append(printable(s.Text))
+		m.Append(printable(s.Text))
 	case pasted:
-		c.Append(" ") // the end of a line
+		m.Append(" ") // the end of a line
 	case s.Key == "Backspace", s.Key == "Ctrl-H":
-		c.Rub()
+		m.Rub()
 	case s.Key == "Ctrl-U":
-		c.Wipe()
+		m.Text = ""
 	case s.Key == "Esc", s.Key == "Ctrl-C":
-		c.TakeMessage(time.Now())
+		h.Control.TakeMessage(time.Now())
 	case s.Key == "Enter", s.Key == "KP-Enter":
-		h.send(c.TakeMessage(time.Now()))
+		h.send(h.Control.TakeMessage(time.Now()))
 	}
 }
 

@@ -200,7 +200,7 @@ func (in *typing) refused(r input.Receipt) (*refusal, bool) {
 	switch {
 	case errors.Is(r.Err, input.ErrLate):
 		return &refusal{protocol.CodeTimeout, "the user did not let " + what + " through in time; nothing of it was typed"}, true
-	case r.Held && r.Fate == input.Dropped && a.Phase() != control.Granted && a.LastEnd().Reason == protocol.ReasonReclaimed:
+	case r.Held && r.Fate == input.Dropped && a.State(time.Now()).Phase != control.Granted && a.LastEnd().Reason == protocol.ReasonReclaimed:
 		return &refusal{protocol.CodeUserRefused, "the user did not let " + what + " through and took the keyboard back; nothing of it was typed"}, true
 	}
 	return nil, false

@@ -43,7 +43,7 @@ func (h *Handler) ask(now time.Time, r control.Request) error {
 		return h.Control.Request(now, r)
 	}
 	owner := h.Own.Agent()
-	if r.Agent.ID == owner.ID && h.Own.Unattended() && h.Control.Phase() == control.Observing {
+	if r.Agent.ID == owner.ID && h.Own.Unattended() && h.Control.State(now).Phase == control.Observing {
 		h.Control.Own(now, r)
 		return nil
 	}
@@ -75,9 +75,8 @@ func (h *Handler) release(m *protocol.ControlRelease) {
 	}
 }
 
-// ControlEvent tells the agents of a change of control, after it has happened. dropped is what was accepted of their input and
-// not written, unsubmitted what was written since the last Enter, in bytes. It runs on the pump's goroutine.
-func (h *Handler) ControlEvent(e control.Event, dropped, unsubmitted int) {
+// ControlEvent tells the agents of a change of control, after it has happened. It runs on the pump's goroutine.
+func (h *Handler) ControlEvent(e control.Event) {
 	ids := e.Requests
 	if len(ids) == 0 {
 		ids = []string{""}
@@ -96,22 +95,22 @@ func (h *Handler) ControlEvent(e control.Event, dropped, unsubmitted int) {
 		}
 		h.Link.Send(&protocol.ControlRevoke{
 			ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, Epoch: e.Epoch, Reason: e.Reason,
-			DroppedBytes: dropped, UnsubmittedBytes: unsubmitted, Notes: notes,
+			DroppedBytes: e.Dropped, UnsubmittedBytes: e.Unsubmitted, Notes: notes,
 		})
 	}
 	word := "granted"
 	if !e.Granted {
 		word = string(e.Reason)
 	}
-	h.Recorder.Changed(e, dropped, unsubmitted, h.parting)
+	h.Recorder.Changed(e, h.parting)
 	parting := h.parting
 	h.parting = ""
-	if unsubmitted == 0 || e.Granted {
+	if e.Unsubmitted == 0 || e.Granted {
 		h.Status.Controlled(e, "", parting)
 	} else {
 		h.line.leftBehind(func(line string) { h.Status.Controlled(e, line, parting) }, func() {})
 	}
-	h.Observer.Post(func(time.Time) { h.decided(e, word, dropped > 0) })
+	h.Observer.Post(func(time.Time) { h.decided(e, word, e.Dropped > 0) })
 }
 
 // why is the sentence for an agent whose control ended.

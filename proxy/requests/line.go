@@ -133,7 +133,7 @@ func (l *Line) check(now time.Time) {
 	case quote != l.told:
 		l.told = quote
 		l.Pump.Post(func(now time.Time) {
-			if l.Control.Occupied() {
+			if l.Control.State(now).Occupied {
 				l.Control.Occupy(now, quote)
 			}
 		})

@@ -46,7 +46,8 @@ func (h *Handler) typed(in *typing, r input.Receipt) {
 // word says in a receipt what became of the input and why. It runs on the pump's goroutine.
 func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult) {
 	result.Status, result.Reason, result.Message = fate(r)
-	if st := h.Control.State(time.Now()); r.Fate == input.UserTyping && st.Occupied {
+	st := h.Control.State(time.Now())
+	if r.Fate == input.UserTyping && st.Occupied {
 		result.Message = "the user has not submitted what stands on the line: " + strconv.Quote(st.Line)
 	}
 	if no, ok := in.refused(r); ok {
@@ -55,7 +56,7 @@ func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult
 			result.Ended = protocol.ReasonReclaimed
 		}
 	}
-	if no := h.Control.Barred(); no != nil && r.Fate == input.Dropped && h.Control.Phase() == control.Granted {
+	if no := st.Barred(); no != nil && r.Fate == input.Dropped && st.Phase == control.Granted {
 		result.Reason, result.Message = barred(no).code, barred(no).say
 		if r.Written == 0 {
 			result.Status = protocol.StatusRefused
@@ -65,7 +66,7 @@ func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult
 		if e := h.Control.LastEnd(); e.Reason != "" && e.Agent.ID == in.m.AgentID {
 			result.Ended, result.Message = e.Reason, why(e)
 			if r.Fate != input.Dropped {
-				result.UnsubmittedBytes = h.Control.Left()
+				result.UnsubmittedBytes = e.Unsubmitted
 			}
 		}
 	}

@@ -61,39 +61,46 @@ type Control interface {
 	// Newest is the state after the pump's last turn. Any goroutine may ask.
 	Newest() control.State
 	State(now time.Time) control.State
-	Phase() control.Phase
-	Epoch() uint64
+	// LastEnd is how control ended last.
 	LastEnd() control.Event
-	// Left is how many bytes were not submitted when control ended last.
-	Left() int
 
+	Grants
+	Obstacles
+	Messages
+}
+
+// Grants are what agents, and owners elsewhere, ask for and give back.
+type Grants interface {
 	Request(now time.Time, r control.Request) error
 	// Own gives an agent the keyboard of its own terminal.
 	Own(now time.Time, r control.Request)
 	Release(now time.Time, agentID string, why protocol.Reason) bool
 	Connected(now time.Time, agentID string, yes bool)
-	Muted(a control.Agent) bool
-
+	// Give, Reclaim and Hide do what an owner decided.
 	Give(now time.Time, g control.RemoteGrant) error
 	Reclaim(now time.Time, by string) bool
 	Hide(now time.Time, on bool) bool
+}
 
-	// AskConfirmation puts an input to the user; Barred says why the grant pauses.
+// Obstacles are what an agent's input waits for, grant or no grant.
+type Obstacles interface {
+	// AskConfirmation puts an input to the user.
 	AskConfirmation(now time.Time, c control.Confirmation) error
-	Barred() error
-	// Occupied reports whether input waits for the user's line; Occupy and Vacate say what stands there, and that nothing does.
-	Occupied() bool
+	// Occupy says what of the user's stands on the line, Vacate that nothing does.
 	Occupy(now time.Time, line string)
 	Vacate(now time.Time)
+}
 
-	// The user's message to an agent.
-	Correspondent(heard control.Heard) control.Agent
-	Composing() bool
-	Write(now time.Time, heard control.Heard) (took bool)
-	Append(text string)
-	Rub()
-	Wipe()
+// Messages are what the user and agents write to one another.
+type Messages interface {
+	// Compose begins a message of the user's; Message is the one that is open, nil for none, and TakeMessage closes it.
+	Compose(now time.Time, heard control.Heard) (took bool)
+	Message() *control.Message
 	TakeMessage(now time.Time) control.Message
+	// Correspondent is whom the user would write to.
+	Correspondent(heard control.Heard) control.Agent
+	// Muted reports whether the user wants to hear nothing of an agent.
+	Muted(a control.Agent) bool
 }
 
 // Link is the way to the agents. It never waits.
@@ -153,7 +160,7 @@ type Recorder interface {
 	// Requested is an agent's question, with the error if it was refused at once; Changed a change of control, note being the
 	// agent's own word as it gives the keyboard back. Both belong to the pump's goroutine.
 	Requested(r control.Request, err error)
-	Changed(e control.Event, dropped, unsubmitted int, note string)
+	Changed(e control.Event, note string)
 	// Said is what an agent wrote to the user, and Told what it was told: by "" for the user at the session's own terminal.
 	Said(from control.Agent, text string)
 	Told(to control.Agent, by, text string)

@@ -90,7 +90,7 @@ func (h *Handler) takeBack(requestID, by string) {
 
 // Reclaim takes the keyboard back by another way than its key. It runs on the pump's goroutine.
 func (h *Handler) Reclaim(now time.Time, by string) {
-	promised := h.Control.Phase() == control.Observing
+	promised := h.Control.State(now).Phase == control.Observing
 	if had := h.Control.Reclaim(now, by); had && promised { // of anything else an event tells
 		h.Status.Tell("no agent gets the keyboard without asking you")
 	}
@@ -100,7 +100,7 @@ func (h *Handler) Reclaim(now time.Time, by string) {
 func (h *Handler) decideHide(m *protocol.ControlDecide) {
 	answer := func(time.Time) { h.Link.Send(&protocol.Done{RequestID: m.RequestID}) }
 	ok := h.Pump.Post(func(now time.Time) {
-		if m.Epoch != 0 && m.Epoch != h.Control.Epoch() {
+		if m.Epoch != 0 && m.Epoch != h.Control.State(now).Epoch {
 			h.refuse(m.RequestID, protocol.CodeBusy, control.ErrMoved.Error())
 			return
 		}

@@ -94,7 +94,6 @@ func (p stagedPump) Post(do func(now time.Time)) bool {
 type stagedControl struct{ *control.Machine }
 
 func (c stagedControl) Newest() control.State { return c.State(time.Now()) }
-func (c stagedControl) Left() int             { return 0 }
 
 type stagedProgram struct {
 	Program

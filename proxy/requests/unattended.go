@@ -3,6 +3,7 @@ package requests
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
@@ -51,7 +52,7 @@ func (h *Handler) excuse(m *protocol.Input, epoch uint64) func(error) bool {
 		return nil
 	}
 	return func(err error) bool {
-		return errors.Is(err, control.ErrSecret) && h.unattended() && epoch == h.Control.Epoch()
+		return errors.Is(err, control.ErrSecret) && h.unattended() && epoch == h.Control.State(time.Now()).Epoch
 	}
 }
 
