@@ -119,12 +119,12 @@ func contextOf(s protocol.SessionInfo, room int, now time.Time, read func(protoc
 		}
 		return text.Line(s, "", now) + "\nits screen cannot be seen: " + text.Clean(why)
 	}
-	head := text.Header(s, f, "", now) + text.Notes(f)
+	head := text.Header(s, f, "", now, nil) + text.Notes(f)
 	if f.Blackout.Hidden() {
 		return head // which says so
 	}
 	rows := strings.Split(text.Rows(f.Screen.Lines), "\n")
-	fence := func() string { return text.Fence(strings.ToLower(rand.Text()[:12]), strings.Join(rows, "\n")) }
+	fence := func() string { return text.Fence(strings.ToLower(rand.Text()[:6]), "screen", strings.Join(rows, "\n")) }
 	whole, note := len(rows), ""
 	for len(rows) > 0 && len(head)+len(note)+len(fence())+len("\n\n") > room {
 		rows = rows[1:] // the newest are below

@@ -137,7 +137,7 @@ func TestASessionFromAShell(t *testing.T) {
 	p.share(t, dir)
 
 	got := command(t, "read", "sh-1")
-	require.Equal(t, result{0, `terminal sh-1 "sh -i" 40x3 rev 1 cursor 1,1 idle 0ms keyboard: user` + "\n$\n", ""}, got)
+	require.Equal(t, result{0, `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user` + "\n$\n", ""}, got)
 
 	got = command(t, "read", "sh-2")
 	require.Equal(t, result{statusNoSession, "", "gateway: read: no session \"sh-2\"\nhint: running: sh-1\n"}, got)
@@ -153,7 +153,7 @@ func TestASessionFromAShell(t *testing.T) {
 	got = command(t, "send", "sh-1", "--text", "ls", "--enter", "left", "ctrl-a")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Equal(t, "typed: text (2 bytes), then keys left ctrl-a, then Enter\n"+
-		`terminal sh-1 "sh -i" 40x3 rev 4 cursor 1,1 idle 0ms keyboard: cli (drive)`+"\n$\nlsleft ctrl-aenter\nran\n", got.out)
+		`sh-1 rev 4 cursor 1,1 running "sh -i" 40x3 keyboard: cli (drive)`+"\n$\nlsleft ctrl-aenter\nran\n", got.out)
 	require.Equal(t, []string{"text ls", "keys left ctrl-a", "keys enter"}, p.typed)
 
 	got = command(t, "send", "sh-1", "--text", "x", "--expect-rev", "1")

@@ -67,7 +67,7 @@ func TestMCPOverHTTPInBothEras(t *testing.T) {
 			}, &mcp.ClientSessionOptions{ProtocolVersion: era})
 			require.NoError(t, err)
 			defer func() { _ = s.Close() }()
-			require.Contains(t, toolText(t, s, "terminal_read", nil), `terminal sh-1 "sh -i" 40x3 rev 1`)
+			require.Contains(t, toolText(t, s, "terminal_read", nil), `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user`)
 			require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://sh-1/screen"}))
 			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
 			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n", "the same agent in the next request")

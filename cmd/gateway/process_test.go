@@ -160,7 +160,7 @@ func TestMCPOverStdioInBothEras(t *testing.T) {
 			require.FileExists(t, filepath.Join(dir, "gateway.sock"), "now this process is the local gateway")
 			p := &terminal{id: "sh-1"}
 			p.share(t, dir)
-			require.Contains(t, toolText(t, s, "terminal_read", nil), `terminal sh-1 "sh -i" 40x3 rev 1`)
+			require.Contains(t, toolText(t, s, "terminal_read", nil), `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user`)
 			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
 			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n")
 			require.Contains(t, toolText(t, s, "terminal_release", map[string]any{"note": "bye"}), "released")
@@ -229,7 +229,7 @@ func TestInspectorInBothEras(t *testing.T) {
 			require.Contains(t, list, "terminal_request_control")
 			require.NotRegexp(t, regexp.MustCompile(`(?i)warning|lint`), list)
 			read := ask("--method", "tools/call", "--tool-name", "terminal_read", "--tool-args-json", `{"terminal":"sh-1"}`)
-			require.Contains(t, read, fmt.Sprintf("terminal sh-1 %s 40x3 rev 1", `\"sh -i\"`))
+			require.Contains(t, read, fmt.Sprintf("sh-1 rev 1 cursor 1,1 running %s 40x3", `\"sh -i\"`))
 			picture := ask("--method", "tools/call", "--tool-name", "terminal_read", "--tool-args-json", `{"image":true}`)
 			require.Contains(t, picture, `"image/png"`)
 			require.Contains(t, picture, "360x54 pixels, 9x18 to a cell")

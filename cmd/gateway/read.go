@@ -109,7 +109,7 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 
 // header is what stands over a screen.
 func header(s protocol.SessionInfo, f *protocol.Frame) string {
-	return text.Header(s, f, "", time.Now()) + text.Notes(f)
+	return text.Header(s, f, "", time.Now(), nil) + text.Notes(f)
 }
 
 // printRead prints the header, then what was asked for.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,6 +135,7 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: text.Withheld(w)}
 	}
 	said := text.Messages(got.Notes)
+	s.forget(info.SessionID) // who looks wants to know all
 	switch in.View {
 	case "changes":
 		return s.show(info, got.Frame, dialect.Changes(got, ask.SinceSeq), tokens, said, unseen(got)), nil
@@ -195,35 +197,58 @@ var dialect = text.Dialect{
 	Older: "view history with more lines, or with start",
 }
 
-// header is the first line over a frame, and what has to be known of it.
-func (s *Server) header(info protocol.SessionInfo, f *protocol.Frame) string {
-	return text.Header(info, f, s.me(), s.cfg.Now()) + text.Notes(f)
-}
-
 // show is an answer: what was said before, the header, more notes, each after a line feed, and the page of a frame with what
-// stands out there.
+// stands out there. What this agent was told of the terminal before is left out.
 func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page, tokens int, before, notes string) string {
-	p.Head = line(before, s.header(info, f)+notes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told := s.told(info.SessionID)
+	header := text.Header(info, f, s.self, s.cfg.Now(), told)
+	p.Brief = line(before, header) // notes are about rows
+	p.Head = p.Brief + told.Notes(f) + notes
 	if f.Blackout.Hidden() {
 		return p.Head
 	}
-	p.Brief = line(before, text.Header(info, f, s.me(), s.cfg.Now())) // notes are about rows
 	if p.Bare {
 		return p.Fit(tokens, dialect.Limit)
 	}
-	mark := s.cfg.Mark()
+	mark, kind, title := s.cfg.Mark(), cmp.Or(p.Kind, "no rows"), told.Title(f)
 	fenced := func(highlights string) func(string) string {
-		return func(rows string) string { return text.Fenced(mark, rows, highlights) }
+		return func(rows string) string { return text.Fence(mark, kind, rows, title, highlights) }
 	}
-	highlights := text.Highlights(f)
+	p.Rows = text.Gaps(p.Rows)
+	highlights := told.Highlights(f)
 	if highlights != "" {
 		plain := p
-		plain.Wrap = fenced("left out for " + dialect.Limit)
+		plain.Wrap = fenced("highlighted: left out for " + dialect.Limit)
 		p.Plain = &plain
 	}
 	p.Wrap = fenced(highlights)
 	return p.Fit(tokens, dialect.Limit)
 }
+
+// told is what this agent was told of a terminal; s.mu is held.
+func (s *Server) told(terminal string) *text.Told {
+	t, ok := s.knows[terminal]
+	if !ok {
+		if len(s.knows) >= maxKnown {
+			clear(s.knows) // then it is told once more
+		}
+		t = new(text.Told)
+		s.knows[terminal] = t
+	}
+	return t
+}
+
+// forget has the next answer about a terminal say everything.
+func (s *Server) forget(terminal string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.knows, terminal)
+}
+
+// maxKnown bounds the terminals of which it is kept what the agent was told.
+const maxKnown = 256
 
 type waitArgs struct {
 	Terminal  string  `json:"terminal"`
@@ -265,6 +290,7 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 		return "", err
 	}
 	said := text.WithMessages(got.Notes, s.matched(got, until))
+	ended(&info, got)
 	if in.SinceRev != nil {
 		news := got.Read()
 		news.Frame = frame
@@ -290,27 +316,34 @@ func (s *Server) await(ctx context.Context, req *mcp.CallToolRequest, ask *proto
 	return got, read.Frame, nil
 }
 
+// ended notes that a program has ended, with the status that a wait's answer brought.
+func ended(info *protocol.SessionInfo, got *protocol.WaitResult) {
+	if got.ExitCode != nil && info.State == protocol.StateRunning {
+		info.State, info.ExitCode = protocol.StateExited, *got.ExitCode
+	}
+}
+
 // matched is the first line of a wait's answer. What matched is on the screen below it: a line of ours does not repeat
 // words of a program.
 func (s *Server) matched(got *protocol.WaitResult, until protocol.Until) string {
 	switch {
 	case !got.Met && got.ExitCode != nil:
-		return fmt.Sprintf("matched: false (the program ended first, with exit status %d)", *got.ExitCode)
+		return "no match: the program ended first"
 	case !got.Met:
-		return "matched: false (timeout)"
-	case got.ExitCode != nil:
-		return fmt.Sprintf("matched: true (exit status %d)", *got.ExitCode)
+		return "no match: timeout"
+	case until.Exit && got.ExitCode != nil:
+		return "" // the header has the status
 	case until.Control && got.Matched != "":
 		if got.Matched == "granted" && got.Frame != nil {
 			s.learn(got.Frame.Keyboard.AgentID)
 		}
-		return "matched: true (" + text.Name(got.Matched) + ")"
+		return "matched: " + text.Name(got.Matched)
 	case until.Waiting:
 		if how := text.FormatMatch(got); how != "" {
-			return "matched: true (" + how + ")"
+			return "matched: " + how
 		}
 	}
-	return "matched: true"
+	return "matched"
 }
 
 // progress sends notes to a client that asked for them, until the function that it returns is called.

@@ -86,21 +86,18 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	if frame.Keyboard.Holder == protocol.HolderAgent {
 		s.learn(frame.Keyboard.AgentID)
 	}
+	ended(&info, got)
+	said := ""
 	switch {
 	case in.WaitFor != "":
-		started += "\n" + s.matched(got, until)
-		if !got.Met && got.ExitCode == nil {
-			started += "; it is still running: go on with terminal_wait, terminal_send or terminal_close"
-		}
-	case got.ExitCode != nil:
-		started += fmt.Sprintf("\nthe program has ended already, with exit status %d", *got.ExitCode)
-	case !got.Met:
-		started += "\nthe screen had not settled in time; the program is still running"
+		said = s.matched(got, until)
+	case !got.Met && got.ExitCode == nil:
+		said = "not settled in time"
 	}
 	if note := text.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
-		started += "\n" + note + ": terminal_read with view history shows " + map[bool]string{true: "the last of them", false: "them"}[got.ExitCode != nil]
+		said = line(said, note+": terminal_read with view history shows "+map[bool]string{true: "the last of them", false: "them"}[got.ExitCode != nil])
 	}
-	return s.show(info, frame, dialect.Whole(frame, 0), tokens, started, ""), nil
+	return s.show(info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }
 
 // first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while

@@ -65,7 +65,7 @@ func TestRunStartsAndShowsTheFirstSettledScreen(t *testing.T) {
 		require.Contains(t, text, "start one of your own with terminal_run")
 		text, isError := call(t, s, "terminal_run", args{"program": "vim", "args": []string{"notes.txt"}, "cwd": "/tmp", "cols": 100, "rows": 30})
 		require.False(t, isError, text)
-		require.True(t, strings.HasPrefix(text, "started vim-k3f9: its keyboard is yours, and terminal_close ends it\nterminal vim-k3f9 "), text)
+		require.True(t, strings.HasPrefix(text, "vim-k3f9 rev "), text)
 		require.Contains(t, text, "keyboard: you (drive)", "it learns its own id from the terminal that is its own")
 		require.Contains(t, text, "eggs")
 		require.Equal(t, `start vim ["notes.txt"] in "/tmp" 100x30 for "claude-code"`, h.said[0])
@@ -80,11 +80,11 @@ func TestRunSaysWhatBecameOfTheWait(t *testing.T) {
 		result protocol.WaitResult
 		want   string
 	}{
-		"met":           {args{"wait_for": "text", "value": "eggs"}, protocol.WaitResult{Met: true}, "\nmatched: true\n"},
-		"time over":     {args{"wait_for": "text", "value": "x"}, protocol.WaitResult{}, "\nmatched: false (timeout); it is still running: go on with"},
-		"ended":         {args{"wait_for": "text", "value": "x"}, protocol.WaitResult{ExitCode: new(3)}, "ended first, with exit status 3)\n"},
-		"not settled":   {nil, protocol.WaitResult{}, "\nthe screen had not settled in time; the program is still running\n"},
-		"ended already": {nil, protocol.WaitResult{ExitCode: new(0)}, "\nthe program has ended already, with exit status 0\n"},
+		"met":           {args{"wait_for": "text", "value": "eggs"}, protocol.WaitResult{Met: true}, "matched\nvim-k3f9 rev 412 cursor 2,4 running "},
+		"time over":     {args{"wait_for": "text", "value": "x"}, protocol.WaitResult{}, "no match: timeout\nvim-k3f9 rev 412 cursor 2,4 running "},
+		"ended":         {args{"wait_for": "text", "value": "x"}, protocol.WaitResult{ExitCode: new(3)}, "no match: the program ended first\nvim-k3f9 rev 412 cursor 2,4 exited 3 "},
+		"not settled":   {nil, protocol.WaitResult{}, "not settled in time\nvim-k3f9 rev 412 cursor 2,4 running "},
+		"ended already": {nil, protocol.WaitResult{ExitCode: new(0)}, "vim-k3f9 rev 412 cursor 2,4 exited 0 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost()

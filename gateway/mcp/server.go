@@ -22,6 +22,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -83,6 +84,7 @@ type Server struct {
 	mu     sync.Mutex
 	self   string                   // this agent's id, known from its first grant on
 	typing map[string]chan struct{} // by terminal: held by the terminal_send that types there
+	knows  map[string]*text.Told    // by terminal: what this agent was told of it
 }
 
 const instructions = "These tools show and operate terminal programs that run in front of the user, on the user's own screen. " +
@@ -108,7 +110,7 @@ func New(cfg Config) *Server {
 		cfg.Now = time.Now
 	}
 	if cfg.Mark == nil {
-		cfg.Mark = func() string { return strings.ToLower(rand.Text()[:12]) }
+		cfg.Mark = func() string { return strings.ToLower(rand.Text()[:6]) }
 	}
 	if cfg.ProgressEvery == 0 {
 		cfg.ProgressEvery = 2 * time.Second
@@ -116,7 +118,7 @@ func New(cfg Config) *Server {
 	if cfg.LookEvery == 0 {
 		cfg.LookEvery = lookEvery
 	}
-	s := &Server{cfg: cfg, typing: make(map[string]chan struct{})}
+	s := &Server{cfg: cfg, typing: make(map[string]chan struct{}), knows: make(map[string]*text.Told)}
 	s.watches.open, s.watches.met = make(map[string]*watch), make(map[*mcp.ServerSession]bool)
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "terminal", Title: "Shared terminal", Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: cfg.instructions(),
@@ -167,15 +169,15 @@ func (s *Server) addTools() {
 // wants one.
 func (s *Server) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		text, err := t.run(ctx, req)
+		answer, err := t.run(ctx, req)
 		if ctx.Err() != nil {
 			return nil, ctx.Err() // the client took the call back and reads no answer
 		}
 		if err != nil {
 			s.cfg.Log.Debug("tool failed", "tool", t.def.Name, "error", err)
-			text = explain(err)
+			answer = explain(err)
 		}
-		said := &mcp.TextContent{Text: text}
+		said := &mcp.TextContent{Text: answer}
 		res := &mcp.CallToolResult{Content: []mcp.Content{said}, IsError: err != nil}
 		if err == nil {
 			line, picture := s.illustrate(ctx, req)

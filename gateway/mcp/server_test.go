@@ -228,5 +228,5 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 func TestR44EachFenceHasAMarkOfItsOwn(t *testing.T) {
 	s := New(Config{Terminals: newFake(), Now: time.Now})
 	require.NotEqual(t, s.cfg.Mark(), s.cfg.Mark())
-	require.Len(t, s.cfg.Mark(), 12)
+	require.Len(t, s.cfg.Mark(), 6)
 }

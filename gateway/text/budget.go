@@ -57,6 +57,8 @@ func run(s string, of func(byte) bool) int {
 type Page struct {
 	// Head is the words before everything, and Brief what has to be said of it where no row is shown; "" is all of it.
 	Head, Brief string
+	// Kind names the rows in a word or two, for their fence.
+	Kind string
 	// Rows are what a program printed, the newest last.
 	Rows []string
 	// Oldest keeps the first rows where not all have room; otherwise the last ones are kept.
@@ -80,7 +82,7 @@ func (p Page) Fit(tokens int, limit string) string {
 		return p.text(len(p.Rows))
 	}
 	p = p.plain()
-	if n, ok := p.room(tokens); ok || len(p.Rows) == 0 {
+	if n, _ := p.room(tokens); n > 0 || len(p.Rows) == 0 {
 		return p.text(n)
 	}
 	return join(p.brief(), p.tooFew(tokens, limit))

@@ -11,38 +11,69 @@ import (
 const (
 	maxHighlights = 8
 	maxHighlight  = 40 // characters of one text
+	// maxEntries is how many highlights a row among the last ones has at most, or it is a bar with the names of keys.
+	maxEntries = 3
+	// edge is how many rows at the bottom of a screen have bars.
+	edge = 3
 )
 
 // Highlights names the parts of a screen that stand out, "" for none: `row 5 columns 3-20 "Save"`. The texts are the
-// program's.
+// program's. Title bars, status lines and bars of keys, which say nothing about what is selected, are not named.
 func Highlights(f *protocol.Frame) string {
-	if f.Blackout.Hidden() || len(f.Highlights) == 0 {
+	if f.Blackout.Hidden() {
 		return ""
 	}
-	named := make([]string, 0, maxHighlights)
-	for _, h := range f.Highlights[:min(len(f.Highlights), maxHighlights)] {
-		rows := fmt.Sprintf("row %d", h.Row+1)
-		if h.Rows > 1 {
-			rows = fmt.Sprintf("rows %d-%d", h.Row+1, h.Row+h.Rows)
+	perRow := make(map[int]int)
+	for _, h := range f.Highlights {
+		perRow[h.Row]++
+	}
+	named, more := make([]string, 0, maxHighlights), 0
+	for _, h := range f.Highlights {
+		switch bottom := h.Row >= f.Screen.Rows-edge; {
+		case h.Rows <= 1 && (h.Row == 0 || bottom) && h.Cols >= f.Screen.Cols-2:
+		case bottom && perRow[h.Row] > maxEntries:
+		case len(named) == maxHighlights:
+			more++
+		default:
+			named = append(named, highlight(h))
 		}
-		text := short(h.Text, maxHighlight)
-		named = append(named, fmt.Sprintf("%s columns %d-%d %q", rows, h.Col+1, h.Col+h.Cols, text))
 	}
 	out := strings.Join(named, ", ")
-	if more := len(f.Highlights) - len(named); more > 0 {
+	if more > 0 {
 		out += fmt.Sprintf(", and %d more", more)
 	}
 	return out
 }
 
-// Fenced is Fence with what stands out on the screen, "" for nothing, on a last line that begins with the mark: the program
-// does not know that, and cannot write such a line.
-func Fenced(mark, rows, highlights string) string {
-	if highlights != "" {
-		if rows != "" {
-			rows += "\n"
-		}
-		rows += mark + " highlighted: " + highlights
+func highlight(h protocol.Highlight) string {
+	rows := fmt.Sprintf("row %d", h.Row+1)
+	if h.Rows > 1 {
+		rows = fmt.Sprintf("rows %d-%d", h.Row+1, h.Row+h.Rows)
 	}
-	return Fence(mark, rows)
+	return fmt.Sprintf("%s columns %d-%d %q", rows, h.Col+1, h.Col+h.Cols, short(h.Text, maxHighlight))
+}
+
+// Highlights is what is said of a screen's highlights: "highlighted: ...", "" where that was told.
+func (t *Told) Highlights(f *protocol.Frame) string {
+	now := Highlights(f)
+	if t == nil {
+		t = new(Told)
+	}
+	first := t.highlights == ""
+	switch {
+	case !t.highlights.is(now) || first && now == "":
+		return ""
+	case now == "":
+		return "nothing is highlighted any more"
+	}
+	return "highlighted: " + now
+}
+
+// Title is what is said of the title that the program gave its window, "" where that was told.
+func (t *Told) Title(f *protocol.Frame) string {
+	now := short(f.Screen.Title, maxCommand)
+	if f.Blackout.Hidden() || !t.title.is(now) || now == "" {
+		return ""
+	}
+	return "title: " + now
 }

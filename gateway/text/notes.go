@@ -25,6 +25,14 @@ func Notes(f *protocol.Frame) string {
 	return b.String()
 }
 
+// Notes is [Notes], where they were not told yet.
+func (t *Told) Notes(f *protocol.Frame) string {
+	if now := Notes(f); t.notes.is(now) {
+		return now
+	}
+	return ""
+}
+
 // Unseen is the note about rows, counted from 0, with text that the user cannot see, after a line feed; "" for none. what
 // they are called: "row", "row of history".
 func Unseen(what string, rows []int) string {

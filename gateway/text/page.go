@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,10 +19,17 @@ type Dialect struct {
 	Older string
 }
 
+// Kinds of rows.
+const (
+	kindScreen  = "screen"
+	kindChanged = "changed rows"
+	kindHistory = "history"
+)
+
 // Whole is the page of a screen, or of its last rows only; last is 0 for all of them.
 func (d Dialect) Whole(f *protocol.Frame, last int) Page {
 	rows, above := lastRows(f.Screen.Lines, last)
-	return Page{Rows: rows, Say: func(first, _ int) string {
+	return Page{Kind: kindScreen, Rows: rows, Say: func(first, _ int) string {
 		switch shown := above + first; {
 		case first > 0 && first == len(rows):
 			return fmt.Sprintf("all rows are left out, they are too long for %s:", d.Limit)
@@ -49,27 +57,27 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 	case f.Seq == since:
 		return said("nothing changed since rev %d", since)
 	case f.Screen.Lines != nil && f.Since == 0 && f.Line == 0 && len(past) > 0 && !f.Screen.Alt:
-		p := Page{Rows: past} // a gateway's memory of a program that has ended
+		p := Page{Kind: kindHistory, Rows: past} // a gateway's memory of a program that has ended
 		return p.under(func(first, _ int) string {
 			return fmt.Sprintf("what changed since rev %d is not known any more, numbered history is gone with the program; the last of what it printed", since) + d.without(first, "the")
 		})
 	case f.Screen.Lines != nil && f.Since == 0:
 		p := d.Whole(f, 0)
 		return p.under(func(first, _ int) string {
-			note := "the whole screen" // an older proxy does not say whether it knows the revision
+			note := "" // an older proxy does not say whether it knows the revision
 			switch {
 			case got.NextLine == 0 && ended(f):
 				note = fmt.Sprintf("what changed since rev %d is not known any more, numbered history is gone with the program; its last screen", since)
 			case f.Line > 0:
 				note = fmt.Sprintf("what changed since rev %d is not known any more, and what scrolled off is in the history (%s); the whole screen", since, d.Older)
 			}
-			return note + d.without(first, "its")
+			return d.screen(note, first)
 		})
 	case f.Screen.Lines != nil:
-		p := Page{Rows: append(past, split(Rows(f.Screen.Lines))...)}
+		p := Page{Kind: kindScreen, Rows: append(past, split(Rows(f.Screen.Lines))...)}
 		return p.under(func(first, _ int) string {
 			if len(past) == 0 {
-				return "the whole screen" + d.without(first, "its")
+				return d.screen("", first)
 			}
 			return d.gone(got, len(past), first) + "; then the whole screen" + d.without(first-len(past), "its")
 		})
@@ -89,19 +97,29 @@ func (d Dialect) changed(got *protocol.ReadResult, past []string, since uint64) 
 		rows = append(rows, strings.TrimRight("^| "+row, " "))
 	}
 	rows = append(rows, split(Numbered(f.Changed))...)
-	p := Page{Rows: rows}
+	p := Page{Kind: kindChanged, Rows: rows}
 	return p.under(func(first, _ int) string {
-		note := ""
+		var notes []string
 		if len(past) > 0 {
-			note = d.gone(got, len(past), first) + " (marked ^); "
+			notes = append(notes, d.gone(got, len(past), first)+" (marked ^)")
 		}
-		if moved := Moved(f.Moved, since); moved != "" {
-			note += moved + "; rows changed besides (number| text)"
-		} else {
-			note += fmt.Sprintf("rows changed since rev %d (number| text)", since)
+		if moved := Moved(f.Moved); moved != "" {
+			notes = append(notes, moved)
 		}
-		return note + d.without(first-len(past), "the")
+		note := strings.Join(notes, "; ")
+		if left := d.without(first-len(past), "the"); left != "" {
+			note = cmp.Or(note, kindChanged) + left
+		}
+		return note
 	})
+}
+
+// screen is the words over a whole screen without its first n rows, "" for those that go without saying.
+func (d Dialect) screen(note string, n int) string {
+	if left := d.without(n, "its"); left != "" {
+		return cmp.Or(note, "the whole screen") + left
+	}
+	return note
 }
 
 // After is the page of a screen, whose rows are lines, for who has seen the one before it; a before without rows is none.
@@ -134,12 +152,12 @@ func ScrolledOff(before, f *protocol.Frame) string {
 func LeftUnseen(n int) string { return rowCount(n) + " that you have not seen left the screen" }
 
 // Moved says that the rows of a screen moved, "" if they did not.
-func Moved(by int, since uint64) string {
+func Moved(by int) string {
 	switch {
 	case by > 0:
-		return fmt.Sprintf("since rev %d all rows moved up by %d", since, by)
+		return fmt.Sprintf("all rows moved up by %d", by)
 	case by < 0:
-		return fmt.Sprintf("since rev %d all rows moved down by %d", since, -by)
+		return fmt.Sprintf("all rows moved down by %d", -by)
 	}
 	return ""
 }
@@ -203,7 +221,7 @@ func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	if reaches {
 		rows = append(rows, split(Rows(f.Screen.Lines))...)
 	}
-	p := Page{Rows: rows, Oldest: paged}
+	p := Page{Kind: kindHistory, Rows: rows, Oldest: paged}
 	return p.under(func(from, to int) string {
 		note := lost + d.history(got, len(past))
 		switch {
@@ -299,7 +317,12 @@ func Past(got *protocol.ReadResult) []string {
 
 // under is the page with words right over its rows.
 func (p Page) under(words func(from, to int) string) Page {
-	p.Say = func(from, to int) string { return words(from, to) + ":" }
+	p.Say = func(from, to int) string {
+		if said := words(from, to); said != "" {
+			return said + ":"
+		}
+		return ""
+	}
 	return p
 }
 

@@ -107,7 +107,7 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 		p.Head = strings.Repeat("header ", r.IntN(20))
 		if !p.Bare {
 			fenced := func(highlights string) func(string) string {
-				return func(rows string) string { return text.Fenced("m4rk", rows, highlights) }
+				return func(rows string) string { return text.Fence("m4rk", "screen", rows, "highlighted: "+highlights) }
 			}
 			plain := p
 			plain.Wrap, p.Plain = fenced("left out for max_tokens"), &plain
@@ -118,7 +118,7 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 		if strings.Contains(out, "has no room for them") || len(p.Rows) == 0 && text.Tokens(out) > tokens {
 			without++
 			require.Contains(t, out, p.Head, "what has to be said is said")
-			require.NotContains(t, out, "<<<m4rk\nrow")
+			require.NotContains(t, out, "columns 1-4")
 			if len(p.Rows) == 0 {
 				continue
 			}
@@ -155,7 +155,7 @@ func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
 	require.Equal(t, "4 rows of history, lines 50 to 53, then the screen; 7 of these rows are left out, they are too long for max_tokens"+
 		", of the screen its rows 4 to 10:", out(dialect.History(got, true), 200))
 	require.Equal(t, "rows 10 to 10; those before are left out, they are too long for max_tokens:", out(dialect.Whole(f, 0), 100))
-	require.Equal(t, "all rows are left out, they are too long for max_tokens:", out(dialect.Whole(f, 0), 50))
+	require.Equal(t, "all rows are left out, max_tokens 50 has no room for them: give 500 or more", out(dialect.Whole(f, 0), 50))
 	f.Since = 400
 	require.Contains(t, out(dialect.Changes(&protocol.ReadResult{Frame: f}, 400), 200), "the whole screen, its first 6 rows left out, they are too long for max_tokens:")
 	require.Contains(t, out(dialect.Changes(&protocol.ReadResult{Frame: f}, 400), 400), "the whole screen, its first row left out, it is too long for max_tokens:")
@@ -223,7 +223,7 @@ func TestBudgets(t *testing.T) {
 }
 
 func TestHighlights(t *testing.T) {
-	f := &protocol.Frame{}
+	f := &protocol.Frame{Screen: protocol.Screen{Cols: 80, Rows: 24}}
 	require.Empty(t, text.Highlights(f))
 	for i := range 10 {
 		f.Highlights = append(f.Highlights, protocol.Highlight{Row: i, Col: 2, Cols: 18, Text: "Sa\u202eve\n\"it\""})
@@ -234,6 +234,27 @@ func TestHighlights(t *testing.T) {
 	require.True(t, strings.HasSuffix(got, `, and 2 more`), got)
 	f.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser}
 	require.Empty(t, text.Highlights(f))
+}
+
+func TestBarsAreNoHighlights(t *testing.T) {
+	f := &protocol.Frame{Screen: protocol.Screen{Cols: 80, Rows: 24}, Highlights: []protocol.Highlight{
+		{Row: 0, Cols: 80, Text: "GNU nano"}, {Row: 5, Cols: 80, Text: "selected"}, {Row: 22, Cols: 79, Text: "[ New File ]"},
+		{Row: 23, Cols: 2, Text: "^G"}, {Row: 23, Col: 10, Cols: 2, Text: "^X"}, {Row: 23, Col: 20, Cols: 2, Text: "^O"}, {Row: 23, Col: 30, Cols: 2, Text: "^R"},
+	}}
+	require.Equal(t, `row 6 columns 1-80 "selected"`, text.Highlights(f), "a title bar, a status line and a bar of keys select nothing")
+	f.Highlights = f.Highlights[4:]
+	require.Equal(t, `row 24 columns 11-12 "^X", row 24 columns 21-22 "^O", row 24 columns 31-32 "^R"`, text.Highlights(f), "three may be the answers to a question")
+}
+
+func TestGaps(t *testing.T) {
+	many := func(row string) []string { return []string{row, row, row, row} }
+	wide := "a" + strings.Repeat(" ", 70) + "│"
+	require.Equal(t, many("a  …  │"), text.Gaps(many(wide)))
+	require.Equal(t, []string{wide[:40] + "x"}, text.Gaps([]string{wide[:40] + "x"}), "a few blanks are not worth the word for them")
+	code := strings.Repeat(" ", 24) + "return x"
+	require.Equal(t, many(code), text.Gaps(many(code)), "an indentation stays as it is")
+	require.Equal(t, many("  …  centred"), text.Gaps(many(strings.Repeat(" ", 30)+"centred")))
+	require.Contains(t, text.Fence("m4rk", "screen", "a  …  │"), `<<<m4rk screen ("…" for 8 blanks and more), untrusted`)
 }
 
 func TestScrolledOff(t *testing.T) {

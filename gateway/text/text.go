@@ -20,38 +20,6 @@ const (
 	maxName    = 32
 )
 
-// Header is the one line that precedes every screen:
-//
-//	terminal vim-k3f9 "vim notes.txt" 80x24 rev 412 cursor 5,12 alt-screen mouse idle 340ms keyboard: user
-//
-// The word mouse says that the program listens to it. A second line says what is withheld from the screen, if something is. self is the reader's own agent id, "" when it has none yet. The window's title is no part of it: the program chooses
-// that, and a header must be believed.
-func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "terminal %s %q %dx%d rev %d", s.SessionID, Command(s), f.Screen.Cols, f.Screen.Rows, f.Seq)
-	if !f.Blackout.Hidden() {
-		fmt.Fprintf(&b, " cursor %d,%d", f.Screen.Cursor.Row+1, f.Screen.Cursor.Col+1)
-		if !f.Screen.Cursor.Visible {
-			b.WriteString(" (hidden)")
-		}
-	}
-	if f.Screen.Alt {
-		b.WriteString(" alt-screen")
-	}
-	if f.Screen.Modes.Mouse {
-		b.WriteString(" mouse")
-	}
-	s.Blackout = nil // that of the frame is newer, and has a line of its own
-	if state := state(s, f.Activity); state != protocol.StateRunning {
-		b.WriteString(" " + state)
-	}
-	fmt.Fprintf(&b, " idle %s keyboard: %s", Span(time.Duration(f.IdleMs)*time.Millisecond), Keyboard(f.Keyboard, self, now))
-	if note := Withheld(f.Blackout); note != "" {
-		b.WriteString("\n" + note)
-	}
-	return b.String()
-}
-
 // Line is a session in a list.
 func Line(s protocol.SessionInfo, self string, now time.Time) string {
 	return fmt.Sprintf("%s %q %dx%d %s idle %s keyboard: %s", s.SessionID, Command(s), s.Cols, s.Rows, State(s),

@@ -111,7 +111,7 @@ func (a *agent) fails(tool string, with args, wanted ...string) string {
 func (a *agent) ends(with args) {
 	a.w.t.Helper()
 	with["wait_for"] = "exit"
-	a.good("terminal_send", with, "matched: true", "exit status 0")
+	a.good("terminal_send", with, " exited 0")
 }
 
 // serves starts an agent before any proxy, so that its server is the gateway.
@@ -139,7 +139,7 @@ func TestAnAgentEditsInVim(t *testing.T) {
 		s.wait("bread") // vim names the file before it has read it
 		id := w.session()
 		a.good("terminal_list", nil, id, "vim -u NONE -n notes.txt", "100x24", "keyboard: user")
-		a.good("terminal_read", nil, "terminal "+id, "alt-screen", "bread", "keyboard: user")
+		a.good("terminal_read", nil, id+" rev ", "alt-screen", "bread", "keyboard: user")
 		a.fails("terminal_send", args{"keys": []string{"i"}}, "you do not have the keyboard", "terminal_request_control")
 
 		asking := a.start("terminal_request_control", args{"reason": "add apples to your list"})
@@ -154,7 +154,7 @@ func TestAnAgentEditsInVim(t *testing.T) {
 		s.titled("[claude drives]")
 
 		a.good("terminal_send", args{"keys": []string{"o"}}, "typed: ")
-		a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched: true", "keyboard: you (drive, ")
+		a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched", "keyboard: you (drive, ")
 		s.wait("apples")
 		a.good("terminal_send", args{"keys": []string{"esc"}})
 		a.ends(args{"text": ":wq", "enter": true})
@@ -183,7 +183,7 @@ func TestAnAgentPagesThroughLess(t *testing.T) {
 		require.NoError(t, err)
 		a.good("terminal_send", args{"text": "/line 150", "enter": true}, "line 150")
 		a.good("terminal_read", args{"view": "changes", "since_rev": rev}, "line 150")
-		a.good("terminal_send", args{"keys": []string{"G"}, "wait_for": "regex", "value": `\(END\)`}, "matched: true", "line 200")
+		a.good("terminal_send", args{"keys": []string{"G"}, "wait_for": "regex", "value": `\(END\)`}, "matched", "line 200")
 		s.wait("line 200")
 		require.NotContains(t, a.good("terminal_read", args{"lines": 3}), "line 180")
 		a.fails("terminal_send", args{"keys": []string{"q"}, "expect_rev": rev}, "screen", "line 200")

@@ -102,7 +102,7 @@ func TestTheProgramsEndEndsTheGrant(t *testing.T) {
 	waiting := a.start("terminal_wait", args{"terminal": id, "for": "text", "value": "never", "timeout_ms": 40000})
 	s.quits("\x04")
 	got := w.answered(waiting)
-	require.Contains(t, got.text, "matched: false (the program ended first, with exit status 0")
+	require.Contains(t, got.text, "no match: the program ended first")
 	a.fails("terminal_send", args{"terminal": id, "text": "late"}, "ended with exit status 0", "terminal_read shows the last screen")
 	a.good("terminal_read", args{"terminal": id}, "listening", "exited 0")
 	require.NotContains(t, s.title(), "codex")

@@ -16,7 +16,7 @@ import (
 func (a *agent) runs(with args, wanted ...string) (id, text string) {
 	a.w.t.Helper()
 	text = a.good("terminal_run", with, wanted...)
-	return regexp.MustCompile(`^started (\S+):`).FindStringSubmatch(text)[1], text
+	return regexp.MustCompile(`(?m)^(\S+) rev `).FindStringSubmatch(text)[1], text
 }
 
 func TestAnAgentRunsProgramsOfItsOwn(t *testing.T) {
@@ -26,16 +26,16 @@ func TestAnAgentRunsProgramsOfItsOwn(t *testing.T) {
 		a.good("terminal_list", nil, "there are no terminals", "terminal_run")
 		shell, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 100, "rows": 30}, "keyboard: you (drive)", "100x30", "bash-")
 		a.good("terminal_send", args{"text": "stty size; echo $TERM$COLUMNS", "enter": true}, "30 100", "xterm-256color")
-		editor, _ := a.runs(args{"program": "vim", "args": []string{"-u", "NONE", "-n", "notes.txt"}, "cwd": w.dir, "wait_for": "text", "value": "New"}, "matched: true", "alt-screen")
+		editor, _ := a.runs(args{"program": "vim", "args": []string{"-u", "NONE", "-n", "notes.txt"}, "cwd": w.dir, "wait_for": "text", "value": "New"}, "matched", "alt-screen")
 		a.fails("terminal_read", nil, "several terminals", shell, editor)
 		a.good("terminal_send", args{"terminal": editor, "text": "imilk"})
 		a.good("terminal_send", args{"terminal": editor, "keys": []string{"esc"}})
-		a.good("terminal_send", args{"terminal": editor, "text": ":wq", "enter": true, "wait_for": "exit"}, "exit status 0")
+		a.good("terminal_send", args{"terminal": editor, "text": ":wq", "enter": true, "wait_for": "exit"}, "exited 0")
 		require.Equal(t, "milk\n", w.content("notes.txt"))
 
-		slow, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 50}, "matched: false (timeout); it is still running")
+		slow, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 50}, "no match: timeout")
 		a.good("terminal_list", nil, slow+` "sleep 1000" 80x24 running headless`)
-		brief, _ := a.runs(args{"program": "sh", "args": []string{"-c", "echo last words; exit 3"}}, "the program has ended already, with exit status 3", "last words")
+		brief, _ := a.runs(args{"program": "sh", "args": []string{"-c", "echo last words; exit 3"}}, "exited 3", "last words")
 		a.good("terminal_read", args{"terminal": brief}, "last words", "exited 3")
 		a.fails("terminal_send", args{"terminal": brief, "text": "x"}, "exit status 3", "terminal_read")
 
@@ -88,8 +88,8 @@ func TestWhatAnAgentStartedEndsWithIt(t *testing.T) {
 			w := newWorld(t)
 			a := w.agent("claude", eras[1])
 			a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}}, "bash-")
-			a.runs(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched: true")
-			a.runs(args{"program": "bash", "args": []string{"-c", "set -m; nohup sleep 1000 >/dev/null & exit 0"}, "wait_for": "exit"}, "matched: true")
+			a.runs(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched")
+			a.runs(args{"program": "bash", "args": []string{"-c", "set -m; nohup sleep 1000 >/dev/null & exit 0"}, "wait_for": "exit"}, "matched")
 			end(w, a)
 			w.until(func() bool {
 				for _, p := range w.processes() {
@@ -120,7 +120,7 @@ func TestAnIdleProgramEnds(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("claude", eras[1], "--idle-limit", "300ms")
 	id, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 10})
-	a.good("terminal_wait", args{"terminal": id, "for": "exit", "timeout_ms": 20_000}, "matched: true (exit status 129)")
+	a.good("terminal_wait", args{"terminal": id, "for": "exit", "timeout_ms": 20_000}, "exited 129")
 }
 
 func TestAProgramOutlivesItsGateway(t *testing.T) {
@@ -134,7 +134,7 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 	w.kill(proxy, syscall.SIGKILL)
 	w.gone(proxy)
 	w.listed(id)
-	a.good("terminal_send", args{"terminal": id, "text": "still mine", "enter": true, "wait_for": "text", "value": "still mine"}, "matched: true", "keyboard: you (drive)")
+	a.good("terminal_send", args{"terminal": id, "text": "still mine", "enter": true, "wait_for": "text", "value": "still mine"}, "matched", "keyboard: you (drive)")
 	second, _ := a.runs(args{"program": "cat"})
 	a.good("terminal_close", args{"terminal": second})
 }
@@ -210,7 +210,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	s.wait("24 100") // the newest size counts
 	a.good("terminal_read", nil, "24 100", "100x24")
 
-	a.good("terminal_send", args{"text": "vim -u NONE -n notes.txt", "enter": true, "wait_for": "text", "value": "New"}, "matched: true")
+	a.good("terminal_send", args{"text": "vim -u NONE -n notes.txt", "enter": true, "wait_for": "text", "value": "New"}, "matched")
 	s.wait(`"notes.txt" [New`)
 	a.good("terminal_send", args{"text": "imilk"})
 	s.wait("milk")
@@ -245,7 +245,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	s.quits("q")
 	s.run("gateway attach " + id)
 	s.wait("back at work")
-	a.good("terminal_send", args{"text": "exit 4", "enter": true, "wait_for": "exit"}, "exit status 4")
+	a.good("terminal_send", args{"text": "exit 4", "enter": true, "wait_for": "exit"}, "exited 4")
 	require.Zero(t, s.status())
 	require.Contains(t, s.screen(), "ended with exit status 4")
 	screen, status := s.does("gateway attach " + id)
@@ -267,9 +267,9 @@ func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	require.NotContains(t, a.good("terminal_read", nil, "a password is being asked: the user answers it"), "nobody")
 	s.typed("hunter2\n")
 	s.wait("got 7 characters")
-	a.good("terminal_wait", args{"for": "text", "value": "got 7 characters"}, "matched: true")
-	a.good("terminal_wait", args{"for": "idle", "value": "1s"}, "matched: true")
-	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched: true")
+	a.good("terminal_wait", args{"for": "text", "value": "got 7 characters"}, "matched")
+	a.good("terminal_wait", args{"for": "idle", "value": "1s"}, "matched")
+	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched")
 	require.NotContains(t, a.good("terminal_read", args{"view": "history"}), "hunter2")
 }
 
@@ -282,10 +282,10 @@ func TestR26AnAgentGivesUpAQuestionThatNobodyAnswers(t *testing.T) {
 	for _, no := range []args{{"text": "\x03"}, {"text": "guess"}, {"keys": []string{"enter"}}, {"keys": []string{"ctrl-c", "x"}}} {
 		a.fails("terminal_send", no, "nobody sits in front of this terminal")
 	}
-	a.good("terminal_send", args{"keys": []string{"ctrl-c"}, "wait_for": "text", "value": "interrupted"}, "matched: true")
-	a.good("terminal_send", args{"keys": []string{"ctrl-d"}, "wait_for": "text", "value": "no answer: 0"}, "matched: true")
-	a.good("terminal_wait", args{"for": "waiting"}, "matched: true")
-	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched: true")
+	a.good("terminal_send", args{"keys": []string{"ctrl-c"}, "wait_for": "text", "value": "interrupted"}, "matched")
+	a.good("terminal_send", args{"keys": []string{"ctrl-d"}, "wait_for": "text", "value": "no answer: 0"}, "matched")
+	a.good("terminal_wait", args{"for": "waiting"}, "matched")
+	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched")
 }
 
 func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {

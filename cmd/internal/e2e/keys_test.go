@@ -43,7 +43,7 @@ func TestNamedKeysInEveryMode(t *testing.T) {
 			a := w.agent("claude", eras[1])
 			id, _ := a.runs(args{
 				"program": "sh", "args": []string{"-c", "printf '" + m.on + "'; exec listener got"}, "cwd": w.dir, "wait_for": "text", "value": "listening",
-			}, "matched: true")
+			}, "matched")
 			a.good("terminal_send", keysOf(strings.Fields(m.keys)...), "typed: keys "+m.keys)
 			w.until(func() bool { return len(w.content("got")) >= len(m.want) }, func() string { return w.content("got") })
 			require.Equal(t, m.want, w.content("got"))
@@ -104,13 +104,13 @@ func TestVimSeesEachNamedKey(t *testing.T) {
 			a.runs(args{
 				"program": vim, "args": []string{"-N", "-u", "NONE", "-i", "NONE", "-n", "-S", w.write("keys.vim", script.String())}, "cwd": w.dir,
 				"wait_for": "regex", "value": `^~`,
-			}, "matched: true")
+			}, "matched")
 			a.good("terminal_wait", args{"for": "idle", "value": "300ms"})
 			a.good("terminal_send", keysOf(names...), "typed: keys")
 			w.until(func() bool { return strings.Count(w.content("got"), "\n") >= len(mapped) },
 				func() string { return w.content("got") + a.good("terminal_read", nil) })
 			require.Equal(t, want.String(), w.content("got"))
-			a.good("terminal_send", args{"text": ":q!", "enter": true, "wait_for": "exit"}, "exit status 0")
+			a.good("terminal_send", args{"text": ":q!", "enter": true, "wait_for": "exit"}, "exited 0")
 		})
 	}
 }

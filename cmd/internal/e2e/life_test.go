@@ -71,11 +71,11 @@ func TestAnotherTakesOverWhenTheServingProcessEnds(t *testing.T) {
 			second.typed("echo still $((40+2))\n")
 			second.wait("still 42")
 			require.Contains(t, w.good("wait", ids["second"], "--text", "still 42"), "still 42")
-			a.good("terminal_wait", args{"terminal": ids["second"], "for": "text", "value": "still 42"}, "matched: true")
+			a.good("terminal_wait", args{"terminal": ids["second"], "for": "text", "value": "still 42"}, "matched")
 			asking := a.start("terminal_request_control", args{"terminal": ids["second"], "reason": "go on"})
 			second.answer("C-g")
 			require.False(t, w.answered(asking).fails)
-			a.good("terminal_send", args{"terminal": ids["second"], "text": "echo $((6*7)) by an agent", "enter": true, "wait_for": "text", "value": "42 by an agent"}, "matched: true")
+			a.good("terminal_send", args{"terminal": ids["second"], "text": "echo $((6*7)) by an agent", "enter": true, "wait_for": "text", "value": "42 by an agent"}, "matched")
 		})
 	}
 }

@@ -29,7 +29,7 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	does := func(with args, shown, said string) { // vim may take its time
 		t.Helper()
 		a.good("terminal_send", with, said)
-		a.good("terminal_wait", args{"for": "text", "value": shown}, "matched: true")
+		a.good("terminal_wait", args{"for": "text", "value": shown}, "matched")
 	}
 	does(args{"click": "milk"}, "1,19-17", `typed: click on "milk" at 1,17`)
 	does(args{"click_at": "1,4"}, "1,4-3", "typed: click at 1,4") // the second half of a wide character
@@ -39,13 +39,13 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	does(args{"click_at": "1,6", "mouse": "press"}, "1,8-6", "typed: press at 1,6")
 	does(args{"click_at": "1,8", "mouse": "move"}, "1,10-8", "typed: move at 1,8")
 	does(args{"click_at": "1,8", "mouse": "release", "text": "cale", "keys": []string{"esc"}}, "日本 ale and milk", "typed: release at 1,8")
-	a.good("terminal_send", args{"mouse": "wheel-down*4", "wait_for": "gone", "value": "日本"}, "typed: wheel-down*4 at ", "matched: true")
+	a.good("terminal_send", args{"mouse": "wheel-down*4", "wait_for": "gone", "value": "日本"}, "typed: wheel-down*4 at ", "matched")
 	a.fails("terminal_send", args{"click": "of it", "text": "x"}, `"of it" stands 2`, "times on the screen, at 1,", "not typed: ", "text (1 byte): not sent")
 	a.fails("terminal_send", args{"click": "ale"}, `"ale" does not stand on the screen`, "row 20 of it")
-	a.good("terminal_send", args{"mouse": "wheel-up*9", "wait_for": "text", "value": "日本"}, "matched: true")
+	a.good("terminal_send", args{"mouse": "wheel-up*9", "wait_for": "text", "value": "日本"}, "matched")
 	does(args{"text": ":set mouse= | echo 6 * 7", "enter": true}, "42", "then Enter")
 	a.fails("terminal_send", args{"click": "milk"}, "the program does not listen to the mouse: use keys")
-	a.good("terminal_send", args{"text": ":wq", "enter": true, "wait_for": "exit"}, "exit status 0")
+	a.good("terminal_send", args{"text": ":wq", "enter": true, "wait_for": "exit"}, "exited 0")
 	require.True(t, strings.HasPrefix(w.content("notes.txt"), "日本 ale and milk\neXXggs\nrow 1 of it\n"))
 }
 
@@ -54,11 +54,11 @@ func TestAnAgentClicksInMidnightCommander(t *testing.T) {
 	w.write("bread", "white")
 	a := w.agent("claude", eras[1])
 	a.runs(args{"program": "mc", "args": []string{w.dir, w.dir}, "cols": 100, "wait_for": "text", "value": "10Quit"}, "mouse ")
-	a.good("terminal_wait", args{"for": "text", "value": "Command"}, "matched: true") // drawn after the bar of the keys
-	a.good("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched: true")
-	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "Start at:"}, "matched: true")
-	a.good("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched: true")
-	a.good("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exit status 0")
+	a.good("terminal_wait", args{"for": "text", "value": "Command"}, "matched") // drawn after the bar of the keys
+	a.good("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched")
+	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "Start at:"}, "matched")
+	a.good("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched")
+	a.good("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exited 0")
 }
 
 func TestAnAgentPicksInFzf(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAnAgentPicksInFzf(t *testing.T) {
 	w.write("list", "bread\nmilk\neggs\n")
 	a := w.agent("claude", eras[1])
 	a.runs(args{"program": "sh", "args": []string{"-c", "fzf < list > picked"}, "cwd": w.dir, "wait_for": "text", "value": "3/3"}, "mouse ")
-	a.good("terminal_send", args{"click": "milk", "mouse": "double-click", "wait_for": "exit"}, "exit status 0")
+	a.good("terminal_send", args{"click": "milk", "mouse": "double-click", "wait_for": "exit"}, "exited 0")
 	require.Equal(t, "milk\n", w.content("picked"))
 }
 

@@ -70,7 +70,7 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	got := w.answered(waiting)
 	require.False(t, got.fails)
 	require.Contains(t, got.text, "message from the user: ask me tomorrow")
-	require.Contains(t, got.text, "matched: true (message)")
+	require.Contains(t, got.text, "matched: message")
 	s.asked() // now it is drawn
 	s.press(`C-\`)
 	s.wait("codex is refused")
@@ -105,11 +105,11 @@ func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
 	s.asked()
 	s.answer("C-g")
 	s.titled("codex drives")
-	a.good("terminal_wait", args{"for": "control", "timeout_ms": 40000}, "matched: true (granted)")
-	a.good("terminal_wait", args{"for": "control", "timeout_ms": 200}, "matched: false (timeout)")
+	a.good("terminal_wait", args{"for": "control", "timeout_ms": 40000}, "matched: granted")
+	a.good("terminal_wait", args{"for": "control", "timeout_ms": 200}, "no match: timeout")
 	waiting := a.start("terminal_wait", args{"for": "control", "timeout_ms": 40000})
 	s.press(`C-\`)
-	require.Contains(t, w.answered(waiting).text, "matched: true (reclaimed)")
+	require.Contains(t, w.answered(waiting).text, "matched: reclaimed")
 
 	// The command does the same from one process to the next.
 	require.NotZero(t, w.gateway("request", id, "--as", "bert", "--reason", "drive", "--timeout", "300ms").status)

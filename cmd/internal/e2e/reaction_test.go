@@ -20,17 +20,17 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	const still, unread = "the screen did not react", "the program has not read its input yet"
 	w := newWorld(t, "vim")
 	a := w.agent("claude", eras[1])
-	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", deafRaw}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched: true")
+	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", deafRaw}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched")
 	a.good("terminal_send", args{"text": "hello", "enter": true}, "typed: text (5 bytes), then Enter\n"+still+": "+unread+" (6 bytes)\n")
-	got := a.good("terminal_send", args{"keys": []string{"up"}, "wait_for": "changed", "timeout_ms": 300}, "matched: false")
+	got := a.good("terminal_send", args{"keys": []string{"up"}, "wait_for": "changed", "timeout_ms": 300}, "no match")
 	require.Contains(t, got, still)
 	w.write("go", "")
-	a.good("terminal_wait", args{"for": "text", "value": "listening"}, "matched: true")
+	a.good("terminal_wait", args{"for": "text", "value": "listening"}, "matched")
 	require.NotContains(t, a.good("terminal_send", args{"text": "x"}, still), unread, "it reads, and shows nothing")
 	a.good("terminal_close", args{"terminal": id, "force": true})
 
 	// A shell that runs a program: the kernel shows what is typed, and nobody has read it.
-	id, _ = a.runs(args{"program": "sh", "args": []string{"-c", "echo ready; until [ -e done ]; do sleep 0.05; done; exec cat"}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched: true")
+	id, _ = a.runs(args{"program": "sh", "args": []string{"-c", "echo ready; until [ -e done ]; do sleep 0.05; done; exec cat"}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched")
 	require.NotContains(t, a.good("terminal_send", args{"terminal": id, "text": "ls", "enter": true}, unread+" (3 bytes)"), still)
 	w.write("done", "")
 	a.good("terminal_close", args{"terminal": id})

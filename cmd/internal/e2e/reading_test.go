@@ -42,7 +42,7 @@ func TestAnAgentFollowsALog(t *testing.T) {
 	for _, n := range []int{5, 10, 12, 3, 200, 1} {
 		printed += n
 		last := fmt.Sprintf("number %d of", printed)
-		a.good("terminal_send", args{"text": strconv.Itoa(n), "enter": true, "wait_for": "text", "value": last}, "matched: true")
+		a.good("terminal_send", args{"text": strconv.Itoa(n), "enter": true, "wait_for": "text", "value": last}, "matched")
 		out := a.good("terminal_read", args{"view": "changes", "since_rev": at}, last)
 		if n == 12 {
 			require.Regexp(t, `since rev \d+ all rows moved up by \d+; rows changed besides`, out)
@@ -115,7 +115,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	}
 	printing := args{"program": "bash", "args": []string{"-c", "read -r; for i in $(seq 200); do echo last words, number $i; done"}, "wait_for": "waiting"}
 	first, _ := a.runs(printing)
-	out := a.good("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit"}, "exit status 0", "rows that you have not seen left the screen, lines ")
+	out := a.good("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit"}, "exited 0", "rows that you have not seen left the screen, lines ")
 	all(out)
 
 	second, out := a.runs(printing)
@@ -179,13 +179,13 @@ func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 			w := newWorld(t, name)
 			w.write("text", out)
 			a := w.agent("claude", eras[1])
-			a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched: true")
+			a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched")
 			got := ""
 			for _, send := range c.sends {
 				got = a.good("terminal_send", send)
 			}
 			require.Regexp(t, c.want, got)
-			require.Regexp(t, `\n[a-z2-7]{12} highlighted: [^\n]+\n[a-z2-7]{12}>>>$`, got)
+			require.Regexp(t, `\n[a-z2-7]{6} highlighted: [^\n]+\n[a-z2-7]{6}>>>$`, got)
 			require.Contains(t, w.good("read", w.session()), "\nhighlighted: row")
 			require.True(t, strings.HasPrefix(got, "typed: "), got)
 		})

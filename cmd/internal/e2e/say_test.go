@@ -108,7 +108,7 @@ func TestTheUserAnswersWhoSpoke(t *testing.T) {
 	s.wait("sent to claude: “do”")
 	got := w.answered(waiting)
 	require.Contains(t, got.text, "message from the user: do\n")
-	require.Contains(t, got.text, "matched: true (message)")
+	require.Contains(t, got.text, "matched: message")
 	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
 	require.NotContains(t, w.good("read", id, "--as", "another"), "message from the user")
 	s.quits("\x04")

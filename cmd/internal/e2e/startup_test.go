@@ -133,7 +133,7 @@ func TestR62NoProgramWaitsForAnAnswer(t *testing.T) {
 			a := w.agent("claude", eras[1])
 			id, _ := a.runs(args{
 				"program": "tap", "args": append([]string{"wrote", "read"}, p.program...), "cwd": w.dir, "wait_for": "regex", "value": p.ready,
-			}, "matched: true")
+			}, "matched")
 			a.good("terminal_wait", args{"for": "idle", "value": "300ms"})
 			w.allAnswered(p.asks)
 			a.good("terminal_close", args{"terminal": id, "force": true})

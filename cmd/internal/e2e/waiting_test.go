@@ -221,8 +221,8 @@ func TestWaitingBehindSSHWithoutMarks(t *testing.T) {
 	require.Equal(t, "waiting (guess: relay)", got.Matched)
 	require.Equal(t, "busy", got.Frame.Activity.State)
 	require.Equal(t, protocol.GuessRelay, got.Frame.Activity.Guess)
-	require.Contains(t, w.good("wait", d.id, "--waiting"), "waiting for input (guess: ssh passes on what is typed")
-	require.Contains(t, w.good("read", d.id), "waiting for input (guess: ssh passes on what is typed")
+	require.Contains(t, w.good("wait", d.id, "--waiting"), "waiting (guess: ssh passes on what is typed")
+	require.Contains(t, w.good("read", d.id), "waiting (guess: ssh passes on what is typed")
 	d.types("for i in $(seq 30); do echo $i; sleep 0.1; done\r")
 	d.busy("something is shown all the time", 1500)
 }
