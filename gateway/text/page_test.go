@@ -238,8 +238,13 @@ func TestHighlights(t *testing.T) {
 
 func TestBarsAreNoHighlights(t *testing.T) {
 	f := &protocol.Frame{Screen: protocol.Screen{Cols: 80, Rows: 24}, Highlights: []protocol.Highlight{
-		{Row: 0, Cols: 80, Text: "GNU nano"}, {Row: 5, Cols: 80, Text: "selected"}, {Row: 22, Cols: 79, Text: "[ New File ]"},
-		{Row: 23, Cols: 2, Text: "^G"}, {Row: 23, Col: 10, Cols: 2, Text: "^X"}, {Row: 23, Col: 20, Cols: 2, Text: "^O"}, {Row: 23, Col: 30, Cols: 2, Text: "^R"},
+		{Row: 0, Cols: 80, Text: "GNU nano"},
+		{Row: 5, Cols: 80, Text: "selected"},
+		{Row: 22, Cols: 79, Text: "[ New File ]"},
+		{Row: 23, Cols: 2, Text: "^G"},
+		{Row: 23, Col: 10, Cols: 2, Text: "^X"},
+		{Row: 23, Col: 20, Cols: 2, Text: "^O"},
+		{Row: 23, Col: 30, Cols: 2, Text: "^R"},
 	}}
 	require.Equal(t, `row 6 columns 1-80 "selected"`, text.Highlights(f), "a title bar, a status line and a bar of keys select nothing")
 	f.Highlights = f.Highlights[4:]
