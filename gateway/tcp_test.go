@@ -324,6 +324,8 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 	proxy, reader, stalled := watchers(t, func(role auth.Role, path string) *websocket.Conn {
 		return bearer(addr, tokens[role]).mustConnect(t, path)
 	})
+	// The kernel would hold megabytes for it first, on a busy machine for longer than anybody waits.
+	require.NoError(t, stalled.NetConn().(*net.TCPConn).SetReadBuffer(4<<10))
 	seq := uint64(0)
 	require.Eventually(t, func() bool {
 		seq++

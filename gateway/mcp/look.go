@@ -206,18 +206,21 @@ func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page,
 	header := text.Header(info, f, s.self, s.cfg.Now(), told)
 	p.Brief = line(before, header) // notes are about rows
 	p.Head = p.Brief + told.Notes(f) + notes
-	if f.Blackout.Hidden() {
+	over := info.State == protocol.StateExited || f.Activity != nil && f.Activity.State == protocol.StateExited
+	if f.Blackout.Hidden() || p.Bare && over {
 		return p.Head
 	}
 	if p.Bare {
 		return p.Fit(tokens, dialect.Limit)
 	}
-	mark, kind, title := s.cfg.Mark(), cmp.Or(p.Kind, "no rows"), told.Title(f)
+	mark, kind, title, highlights := s.cfg.Mark(), cmp.Or(p.Kind, "no rows"), "", ""
+	if !over { // a screen that nobody operates
+		title, highlights = told.Title(f), told.Highlights(f)
+	}
 	fenced := func(highlights string) func(string) string {
 		return func(rows string) string { return text.Fence(mark, kind, rows, title, highlights) }
 	}
 	p.Rows = text.Gaps(p.Rows)
-	highlights := told.Highlights(f)
 	if highlights != "" {
 		plain := p
 		plain.Wrap = fenced("highlighted: left out for " + dialect.Limit)
@@ -289,7 +292,10 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if err != nil {
 		return "", err
 	}
-	said := text.WithMessages(got.Notes, s.matched(got, until))
+	said := s.matched(got, until)
+	if len(got.Notes) > 0 {
+		said = line(text.Messages(got.Notes), said)
+	}
 	ended(&info, got)
 	if in.SinceRev != nil {
 		news := got.Read()

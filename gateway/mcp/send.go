@@ -118,7 +118,8 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	if !got.Met {
 		receipt = line(receipt, typed.Odd(frame))
 	}
-	said := text.WithMessages(append(typed.Notes(), got.Notes...), receipt+"\n"+s.matched(got, until))
+	said := text.WithMessages(append(typed.Notes(), got.Notes...), line(receipt, s.matched(got, until)))
+	ended(&info, got)
 	if got.ExitCode != nil && got.Frame != nil && frame.Since != 0 { // nobody can read later what left the screen
 		return s.show(info, frame, dialect.Changes(got.Read(), typed.Before.Seq), tokens, said, unseen(got.Read())), nil
 	}

@@ -47,6 +47,9 @@ func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Tim
 	if program := fmt.Sprintf("%q %dx%d", Command(s), f.Screen.Cols, f.Screen.Rows); told.program.is(program) {
 		words = append(words, program)
 	}
+	if s.State == protocol.StateExited || s.State == protocol.StateLost { // it has neither
+		return strings.Join(words, " ")
+	}
 	if first, modes := told.modes == "", modes(f.Screen); told.modes.is(modes) && (!first || modes != mainScreen) {
 		words = append(words, modes)
 	}

@@ -51,7 +51,7 @@ func TestHeader(t *testing.T) {
 		},
 		{
 			"exited", exited, frame(func(f *protocol.Frame) { f.IdleMs = 7_300_000 }),
-			`vim-k3f9 rev 412 cursor 5,12 exited 3 "vim notes.txt" 80x24 alt-screen keyboard: user`,
+			`vim-k3f9 rev 412 cursor 5,12 exited 3 "vim notes.txt" 80x24`,
 		},
 	}
 	for _, tt := range tests {

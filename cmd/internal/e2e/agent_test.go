@@ -153,8 +153,8 @@ func TestAnAgentEditsInVim(t *testing.T) {
 		require.Contains(t, got.text, "granted: you have the keyboard of "+id)
 		s.titled("[claude drives]")
 
-		a.good("terminal_send", args{"keys": []string{"o"}}, "typed: ")
-		a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched", "keyboard: you (drive, ")
+		a.good("terminal_send", args{"keys": []string{"o"}}, "typed: ", "keyboard: you (drive, ")
+		a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched")
 		s.wait("apples")
 		a.good("terminal_send", args{"keys": []string{"esc"}})
 		a.ends(args{"text": ":wq", "enter": true})

@@ -27,7 +27,7 @@ var doors = map[string]func(w *world) door{
 				with["value"] = value
 			}
 			got := a.good("terminal_send", with)
-			return strings.Contains(got, "matched"), got
+			return !strings.Contains(got, "no match"), got
 		}
 	},
 	"command line": func(w *world) door {

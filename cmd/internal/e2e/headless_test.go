@@ -89,7 +89,7 @@ func TestWhatAnAgentStartedEndsWithIt(t *testing.T) {
 			a := w.agent("claude", eras[1])
 			a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}}, "bash-")
 			a.runs(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched")
-			a.runs(args{"program": "bash", "args": []string{"-c", "set -m; nohup sleep 1000 >/dev/null & exit 0"}, "wait_for": "exit"}, "matched")
+			a.runs(args{"program": "bash", "args": []string{"-c", "set -m; nohup sleep 1000 >/dev/null & exit 0"}, "wait_for": "exit"}, "exited 0")
 			end(w, a)
 			w.until(func() bool {
 				for _, p := range w.processes() {

@@ -50,7 +50,7 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	s.press("BSpace", "Enter")
 	s.wait("sent to codex: “not that file”")
 	// It comes once, with the next answer, whichever that is.
-	require.Contains(t, a.good("terminal_read", nil), "message from the user: not that file\nterminal "+id)
+	require.Contains(t, a.good("terminal_read", nil), "message from the user: not that file\n"+id+" rev")
 	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
 	require.NotContains(t, w.good("read", id, "--as", "another"), "message from the user", "it was for codex")
 	s.waitGone("sent to codex")
