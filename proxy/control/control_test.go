@@ -85,49 +85,26 @@ var (
 	}}
 )
 
+// places are those of the table, and of the plays.
+var places = []place{observing, menu, freshMenu, pregranted, asked, freshAsked, granted, holding, freshHolding, ended}
+
+var held = control.Confirmation{Keys: "<Enter>", Line: `"echo hi"`, Until: after(30 * time.Second)}
+
 func request(id string, a control.Agent) control.Request {
 	return control.Request{ID: id, Agent: a, Level: protocol.LevelDrive}
 }
 
-// The events of the table. Each says what became of it in a word.
-var events = map[string]func(*control.Machine) string{
-	"reclaim": func(m *control.Machine) string { return act(m.ReclaimKey(t0)) },
-	"confirm": func(m *control.Machine) string { return act(m.Confirm(t0)) },
-	"key":     func(m *control.Machine) string { m.Key(t0); return "pass" },
-	"request": func(m *control.Machine) string { return outcome(m.Request(t0, request("r", ada))) },
-	"other":   func(m *control.Machine) string { return outcome(m.Request(t0, request("o", bert))) },
-	"release": func(m *control.Machine) string { return fmt.Sprint(m.Release(t0, ada.ID, protocol.ReasonReleased)) },
-	"lost":    func(m *control.Machine) string { m.End(t0, protocol.ReasonLink); return "done" },
-	"admit":   func(m *control.Machine) string { return outcome(m.Admit(t0, ada.ID, m.Epoch())) },
-	"stale":   func(m *control.Machine) string { return outcome(m.Admit(t0, ada.ID, m.Epoch()-1)) },
-}
-
-func act(took bool) string {
-	return map[bool]string{false: "pass", true: "take"}[took]
-}
-
-func outcome(err error) string {
-	if err == nil {
-		return "yes"
-	}
-	return err.Error()
-}
-
 // look words a machine's state.
-func look(m *control.Machine) string {
-	s := m.State(t0)
+func look(m *control.Machine, now time.Time) string {
+	s := m.State(now)
 	word := [...]string{"observing", "asked", "granted"}[s.Phase]
-	if s.Menu {
-		word += "+menu"
-	}
-	if s.Pregrant {
-		word += "+pregrant"
-	}
-	if s.Paused {
-		word += "+paused"
-	}
-	if s.Pending.Keys != "" {
-		word += "+held"
+	for _, more := range []struct {
+		word string
+		is   bool
+	}{{"+menu", s.Menu}, {"+pregrant", s.Pregrant}, {"+paused", s.Paused}, {"+held", s.Pending.Keys != ""}} {
+		if more.is {
+			word += more.word
+		}
 	}
 	return word
 }
@@ -135,150 +112,44 @@ func look(m *control.Machine) string {
 // TestEveryPhaseAndEvent states the whole machine: what becomes of each event in each situation, and after ">" where it leads,
 // if not back to where it was. A place is named by what is there beside its phase.
 func TestEveryPhaseAndEvent(t *testing.T) {
-	words := map[string]string{
-		"another agent has the keyboard or is asking for it (Ada): try again later": "busy",
-		"no grant": "none", "the grant ended: the epoch is an older one": "stale",
-	}
-	places := map[string]string{
+	states := map[string]string{
 		"menu": "observing+menu", "pregrant": "observing+pregrant",
 		"paused": "granted+paused", "held": "granted+held", "paused+held": "granted+paused+held",
 	}
+	steps := map[string]string{
+		"request": "request r ada drive", "other": "request o bert drive", "release": "release ada", "lost": "end link", "admit": "admit ada", "stale": "admit ada @-1",
+	}
 	const table = `
 from         is        reclaim        confirm       key              request     other       release        lost           admit stale
-observing    observing take>menu      pass          pass             yes>asked   yes>asked   false          done           none  none
-menu         menu      pass>observing take>pregrant pass>observing   yes>asked   yes>asked   false          done           none  none
-freshMenu    menu      take           take          pass>observing   yes>asked   yes>asked   false          done           none  none
-pregranted   pregrant  take>observing take          pass             yes>granted yes>granted false          done           none  none
-asked        asked     take>observing take>granted  pass             yes         busy        true>observing done>observing none  none
-freshAsked   asked     take>observing take          pass             yes         busy        true>observing done>observing none  none
-granted      granted   take>observing pass>paused   pass>paused      yes         busy        true>observing done>observing yes   stale
-holding      held      take>observing take>granted  pass>paused+held yes         busy        true>observing done>observing yes   stale
-freshHolding held      take>observing take          pass>paused+held yes         busy        true>observing done>observing yes   stale
-ended        observing take           pass          pass             yes>asked   yes>asked   false          done           none  none
+observing    observing take>menu      pass          -                yes>asked   yes>asked   no             -              none  none
+menu         menu      pass>observing take>pregrant ->observing      yes>asked   yes>asked   no             -              none  none
+freshMenu    menu      take           take          ->observing      yes>asked   yes>asked   no             -              none  none
+pregranted   pregrant  take>observing take          -                yes>granted yes>granted no             -              none  none
+asked        asked     take>observing take>granted  -                yes         busy        yes>observing  ->observing    none  none
+freshAsked   asked     take>observing take          -                yes         busy        yes>observing  ->observing    none  none
+granted      granted   take>observing pass>paused   ->paused         yes         busy        yes>observing  ->observing    yes   stale
+holding      held      take>observing take>granted  ->paused+held    yes         busy        yes>observing  ->observing    yes   stale
+freshHolding held      take>observing take          ->paused+held    yes         busy        yes>observing  ->observing    yes   stale
+ended        observing take           pass          -                yes>asked   yes>asked   no             -              none  none
 `
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	names := strings.Fields(lines[0])[2:]
-	require.Len(t, names, len(events), "every event")
-	all := []place{observing, menu, freshMenu, pregranted, asked, freshAsked, granted, holding, freshHolding, ended}
-	require.Len(t, lines, 1+len(all))
-	for n, from := range all {
+	require.Len(t, lines, 1+len(places))
+	for n, from := range places {
 		cells := strings.Fields(lines[1+n])
-		is := cmp.Or(places[cells[1]], cells[1])
+		is := cmp.Or(states[cells[1]], cells[1])
 		for i, event := range names {
 			t.Run(from.name+"/"+event, func(t *testing.T) {
-				m := from.reach(t)
-				require.Equal(t, is, look(m))
+				p := &play{t: t, now: t0, Machine: from.reach(t)}
+				p.epoch = p.Epoch()
+				require.Equal(t, is, look(p.Machine, t0))
 				answer, state, _ := strings.Cut(cells[2+i], ">")
-				got := events[event](m)
-				require.Equal(t, answer, cmp.Or(words[got], got))
-				require.Equal(t, cmp.Or(places[state], state, is), look(m))
+				words := append(strings.Fields(cmp.Or(steps[event], event)), "", "")
+				require.Equal(t, answer, cmp.Or(p.step(words[0], words[1:]), "-"))
+				require.Equal(t, cmp.Or(states[state], state, is), look(p.Machine, t0))
 			})
 		}
 	}
-}
-
-// TestR5HeldReclaimKey presses the key 60 times at 30 Hz, as a keyboard repeats it: the first ends control and none of the
-// others may reach the program, nor open anything.
-func TestR5HeldReclaimKey(t *testing.T) {
-	m := granted.reach(t)
-	now := t0
-	for range 60 {
-		require.True(t, m.ReclaimKey(now))
-		require.Equal(t, "observing", look(m))
-		now = now.Add(time.Second / 30)
-	}
-	m.ReclaimKey(now.Add(3 * time.Second))
-	require.True(t, m.State(now).Menu, "three seconds later it is a key again")
-}
-
-// TestR5ReclaimKeyAfterEnd presses the key 5 ms after control ended by itself, for every reason.
-func TestR5ReclaimKeyAfterEnd(t *testing.T) {
-	for _, why := range []protocol.Reason{protocol.ReasonReleased, protocol.ReasonExpired, protocol.ReasonExited, protocol.ReasonLink, protocol.ReasonReplaced} {
-		m := granted.reach(t)
-		m.End(t0, why)
-		require.True(t, m.ReclaimKey(after(5*time.Millisecond)), "reason %d", why)
-		require.False(t, m.State(t0).Menu)
-	}
-}
-
-func TestR5ExpiryBeforeReclaimKey(t *testing.T) {
-	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive, For: time.Minute})
-	require.NoError(t, m.Request(t0, request("r", ada)))
-	require.True(t, m.ReclaimKey(after(time.Minute+5*time.Millisecond)))
-	require.Equal(t, "observing", look(m))
-	require.Equal(t, protocol.ReasonExpired, m.LastEnd().Reason, "nobody had told the machine the time before")
-}
-
-// TestR5Window measures the window: 1.5 s, and 0.7 s after each key that fell into it, never shorter for that.
-func TestR5Window(t *testing.T) {
-	for _, c := range []struct {
-		presses []time.Duration
-		menu    bool // after the last
-	}{
-		{[]time.Duration{0, 1499 * time.Millisecond}, false},
-		{[]time.Duration{0, 1500 * time.Millisecond}, true},
-		{[]time.Duration{0, 100 * time.Millisecond, 1499 * time.Millisecond}, false},
-		{[]time.Duration{0, 1400 * time.Millisecond, 2099 * time.Millisecond}, false},
-		{[]time.Duration{0, 1400 * time.Millisecond, 2100 * time.Millisecond}, true},
-	} {
-		m := granted.reach(t)
-		for _, at := range c.presses {
-			require.True(t, m.ReclaimKey(after(at)))
-		}
-		require.Equal(t, c.menu, m.State(after(3*time.Second)).Menu, "%v", c.presses)
-	}
-}
-
-// TestR46TooEarly: a Ctrl+G that was pressed before the question could be read is no answer, and no key of the program's.
-func TestR46TooEarly(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		shown time.Duration // after the request; negative: never
-		press time.Duration
-		phase control.Phase
-	}{
-		{"not drawn", -1, time.Hour / 12, control.Asked},
-		{"at once", 0, 0, control.Asked},
-		{"just too early", 0, 299 * time.Millisecond, control.Asked},
-		{"in time", 0, 300 * time.Millisecond, control.Granted},
-		{"drawn late", 5 * time.Second, 5*time.Second + 299*time.Millisecond, control.Asked},
-		{"drawn late, read", 5 * time.Second, 5*time.Second + 300*time.Millisecond, control.Granted},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m := freshAsked.reach(t)
-			if c.shown >= 0 {
-				m.Shown(after(c.shown))
-				m.Shown(after(c.shown + time.Hour)) // drawn again: it has been there all the time
-			}
-			require.True(t, m.Confirm(after(c.press)))
-			require.Equal(t, c.phase, m.Phase())
-		})
-	}
-}
-
-// TestR46MenuBecomesQuestion: a request that arrives while the menu stands there is another question, to be read anew.
-func TestR46MenuBecomesQuestion(t *testing.T) {
-	m := menu.reach(t)
-	require.NoError(t, m.Request(t0, request("r", ada)))
-	require.True(t, m.Confirm(after(time.Second)))
-	require.Equal(t, control.Asked, m.Phase())
-	m.Shown(after(time.Second))
-	m.Confirm(after(time.Second + control.DrawnUnawares - 1))
-	require.Equal(t, control.Asked, m.Phase(), "R71: it may be meant for the menu")
-	m.Confirm(after(time.Second + control.DrawnUnawares))
-	require.Equal(t, control.Granted, m.Phase())
-}
-
-func TestSeveralRequestsOneAnswer(t *testing.T) {
-	m := asked.reach(t)
-	require.NoError(t, m.Request(t0, request("q2", ada)))
-	require.ErrorIs(t, m.Request(t0, request("b", bert)), control.ErrBusy)
-	m.Confirm(t0)
-	events := m.TakeEvents()
-	require.Len(t, events, 1)
-	require.Equal(t, []string{"q", "q2"}, events[0].Requests)
-	require.True(t, events[0].Granted)
-	require.Empty(t, m.TakeEvents())
 }
 
 // TestEveryRequestIsAnswered floods a question: each request of an agent gets one answer, the oldest their replacement.
@@ -291,127 +162,13 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 		require.NoError(t, m.Request(t0, request(id, ada)))
 	}
 	m.ReclaimKey(t0)
-	require.Equal(t, want, answers(m.TakeEvents()))
-}
-
-// TestPregrantAnswersWhoWaits: the user allowed "type" beforehand; an agent asks for more, then for that. Both requests
-// are answered.
-func TestPregrantAnswersWhoWaits(t *testing.T) {
-	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelType})
-	require.NoError(t, m.Request(t0, request("more", ada)))
-	require.NoError(t, m.Request(t0, control.Request{ID: "less", Agent: ada, Level: protocol.LevelType}))
-	require.Equal(t, control.Granted, m.Phase())
-	require.Equal(t, protocol.LevelType, m.State(t0).Level)
-	require.Equal(t, map[string]int{"more": 1, "less": 1}, answers(m.TakeEvents()))
-}
-
-func answers(events []control.Event) map[string]int {
 	got := map[string]int{}
-	for _, e := range events {
+	for _, e := range m.TakeEvents() {
 		for _, id := range e.Requests {
 			got[id]++
 		}
 	}
-	return got
-}
-
-// TestOnlyTheUserGrants: no request is granted that the user did not answer, whatever level it names.
-func TestOnlyTheUserGrants(t *testing.T) {
-	for _, level := range []protocol.Level{"", protocol.LevelType, protocol.LevelDrive, "more"} {
-		m := observing.reach(t)
-		require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: level}))
-		require.Equal(t, control.Asked, m.Phase(), "level %q", level)
-	}
-	m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelType})
-	require.NoError(t, m.Request(t0, request("r", ada)))
-	require.Equal(t, control.Asked, m.Phase(), "allowed to type is not allowed to drive")
-}
-
-// TestAHigherLevelIsAskedAnew: who may type and asks to drive is not told that it may.
-func TestAHigherLevelIsAskedAnew(t *testing.T) {
-	for _, c := range []struct {
-		has, wants protocol.Level
-		given      bool
-	}{
-		{protocol.LevelType, protocol.LevelType, true},
-		{protocol.LevelDrive, protocol.LevelType, true},
-		{protocol.LevelDrive, protocol.LevelDrive, true},
-		{protocol.LevelType, protocol.LevelDrive, false},
-	} {
-		m := control.New(control.Config{Keyboard: true, Pregrant: c.has})
-		require.NoError(t, m.Request(t0, control.Request{ID: "r", Agent: ada, Level: c.has}))
-		m.TakeEvents()
-		err := m.Request(t0, control.Request{ID: "more", Agent: ada, Level: c.wants})
-		if !c.given {
-			require.ErrorIs(t, err, control.ErrBusy)
-			require.ErrorContains(t, err, "release it first")
-		}
-		require.Equal(t, c.given, answers(m.TakeEvents())["more"] == 1, "%d for %d", c.wants, c.has)
-		require.Equal(t, c.has, m.State(t0).Level)
-	}
-}
-
-func TestNobodyToAsk(t *testing.T) {
-	m := control.New(control.Config{})
-	require.ErrorIs(t, m.Request(t0, request("r", ada)), control.ErrNobody)
-	require.Equal(t, control.Observing, m.Phase())
-}
-
-func TestPregrantEndsUnused(t *testing.T) {
-	m := pregranted.reach(t)
-	m.Tick(after(control.PregrantFor - 2*time.Millisecond))
-	require.True(t, m.State(t0).Pregrant)
-	m.Tick(after(control.PregrantFor))
-	require.False(t, m.State(t0).Pregrant)
-	require.NoError(t, m.Request(after(control.PregrantFor), request("r", ada)))
-	require.Equal(t, control.Asked, m.Phase())
-}
-
-func TestPregrantIsForOne(t *testing.T) {
-	m := pregranted.reach(t)
-	require.NoError(t, m.Request(t0, request("r", ada)))
-	m.Release(t0, ada.ID, protocol.ReasonReleased)
-	require.NoError(t, m.Request(after(time.Second), request("r2", ada)))
-	require.Equal(t, control.Asked, m.Phase())
-}
-
-func TestExpiry(t *testing.T) {
-	for _, c := range []struct{ wanted, limit, until time.Duration }{
-		{0, 0, 0},
-		{time.Minute, 0, time.Minute},
-		{0, time.Hour, time.Hour},
-		{time.Minute, time.Hour, time.Minute},
-		{time.Hour, time.Minute, time.Minute},
-	} {
-		m := control.New(control.Config{Keyboard: true, Pregrant: protocol.LevelDrive, For: c.limit})
-		r := request("r", ada)
-		r.For = c.wanted
-		require.NoError(t, m.Request(t0, r))
-		if c.until == 0 {
-			require.True(t, m.State(t0).Until.IsZero())
-			require.NoError(t, m.Admit(after(1000*time.Hour), ada.ID, m.Epoch()))
-			continue
-		}
-		require.Equal(t, after(c.until), m.State(t0).Until)
-		epoch := m.Epoch()
-		require.NoError(t, m.Admit(after(c.until-1), ada.ID, epoch))
-		require.ErrorIs(t, m.Admit(after(c.until), ada.ID, epoch), control.ErrNoGrant)
-	}
-}
-
-func TestQuestionExpires(t *testing.T) {
-	m := freshAsked.reach(t)
-	m.Tick(after(control.AskFor))
-	require.Equal(t, control.Observing, m.Phase())
-	require.Equal(t, protocol.ReasonExpired, m.LastEnd().Reason)
-	require.Equal(t, []string{"q"}, m.LastEnd().Requests)
-}
-
-func TestOtherAgentsInput(t *testing.T) {
-	m := granted.reach(t)
-	require.ErrorIs(t, m.Admit(t0, bert.ID, m.Epoch()), control.ErrNoGrant)
-	require.False(t, m.Release(t0, bert.ID, protocol.ReasonReleased))
-	require.Equal(t, control.Granted, m.Phase())
+	require.Equal(t, want, got)
 }
 
 // walk does one random thing to m and says which.
@@ -504,4 +261,74 @@ func TestNextTellsEveryMoment(t *testing.T) {
 			wake, set = jumped.Next(now)
 		}
 	}
+}
+
+// refuses has an agent ask, and the user refuse it.
+func refuses(t *testing.T, m *control.Machine, at time.Time, a control.Agent) {
+	t.Helper()
+	require.NoError(t, m.Request(at, request("r", a)))
+	require.True(t, m.ReclaimKey(at))
+	require.Equal(t, protocol.ReasonRefused, m.LastEnd().Reason)
+}
+
+// R71: refusals of a whole day are no crowd.
+func TestR71RefusalsAreForgotten(t *testing.T) {
+	m := observing.reach(t)
+	now := t0
+	for i := range 20 {
+		a := control.Agent{ID: fmt.Sprint("n-", i)}
+		refuses(t, m, now, a)
+		require.Equal(t, "not:10s:0", outcome(m.Request(now, request("r", bert))))
+		now = now.Add(control.CrowdFor)
+	}
+}
+
+// R71: who takes its question back and asks again does not flicker either.
+func TestR71QuestionsThatAreTakenBack(t *testing.T) {
+	m := observing.reach(t)
+	drawn := 0
+	for i := range 6000 {
+		at := after(time.Duration(i) * 10 * time.Millisecond)
+		if err := m.Request(at, request("r", ada)); err == nil {
+			drawn++
+			m.Release(at, ada.ID, protocol.ReasonReleased)
+		}
+	}
+	require.Equal(t, 5+5, drawn, "in a minute")
+	require.Equal(t, "not:1ms:0:flood", outcome(m.Request(after(time.Minute-time.Millisecond), request("r", ada))))
+}
+
+func TestR71AMuteIsNotForgotten(t *testing.T) {
+	m := observing.reach(t)
+	refuses(t, m, t0, ada)
+	m.ReclaimKey(after(time.Hour))
+	m.Shown(after(time.Hour))
+	m.Choose(after(2*time.Hour), 'x') // the menu is closed by then
+	m.ReclaimKey(after(2 * time.Hour))
+	m.Shown(after(2 * time.Hour))
+	require.True(t, m.Choose(after(2*time.Hour+time.Second), 'x'))
+	now := after(3 * time.Hour)
+	for i := range 1000 {
+		refuses(t, m, now, control.Agent{ID: fmt.Sprint("n-", i)})
+		now = now.Add(time.Hour)
+	}
+	require.True(t, m.Muted(ada), "what the user said stays")
+}
+
+func TestMessage(t *testing.T) {
+	m := menu.reach(t)
+	require.True(t, m.Compose(t0, control.Heard{}))
+	require.False(t, m.State(t0).Menu)
+	m.Message().Append("héllo wörld")
+	m.Message().Rub()
+	m.Message().Rub()
+	m.Message().Append("k")
+	require.Equal(t, control.Message{Open: true, Text: "héllo wörk"}, m.State(t0).Message)
+	m.Message().Text = ""
+	m.Message().Rub()
+	m.Message().Append(strings.Repeat("ä", control.MessageMax-1))
+	m.Message().Append("bc")
+	d := m.TakeMessage(t0)
+	require.Equal(t, strings.Repeat("ä", control.MessageMax-1)+"b", d.Text)
+	require.Nil(t, m.Message())
 }
