@@ -30,7 +30,7 @@ type agent struct {
 
 func (w *world) agent(name, era string, flags ...string) *agent {
 	w.t.Helper()
-	a := &agent{w: w, cmd: w.command("gateway", append(flags, "mcp")...)}
+	a := &agent{w: w, cmd: w.command(w.cli, append(flags, "mcp")...)}
 	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	var err error
 	a.session, err = client.Connect(w.ctx, &mcp.CommandTransport{Command: a.cmd}, &mcp.ClientSessionOptions{ProtocolVersion: era})

@@ -41,11 +41,9 @@ func TestR70TheQuestionSaysHowLong(t *testing.T) {
 }
 
 // R70: an agent of the command line that is killed, or never comes again, loses control after two minutes. One with an open
-// connection may think for as long as it likes. The test takes that time, and does nothing meanwhile.
+// connection may think for as long as it likes. The test takes that time: the packages have theirs with a clock of their own.
 func TestR70WhoIsAwayForTwoMinutes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for two minutes")
-	}
+	clients(t)
 	w := newWorld(t)
 	s, thinks := w.terminal(100, 24), w.terminal(100, 24)
 	s.listen("--agent --grant drive --name away")

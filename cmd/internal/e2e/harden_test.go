@@ -17,7 +17,7 @@ import (
 // TestR51TheProgramIsToldNoSecret: neither its environment nor the proxy's command line has a token.
 func TestR51TheProgramIsToldNoSecret(t *testing.T) {
 	w := newWorld(t)
-	server := w.serve()
+	server := w.serve("gateway")
 	file := w.token("p", "proxy")
 	token := strings.TrimSpace(w.content("p"))
 	require.Greater(t, len(token), 30)

@@ -143,9 +143,9 @@ type server struct {
 }
 
 // serve starts a gateway on a port of its own and waits until it says where.
-func (w *world) serve() *server {
+func (w *world) serve(command string) *server {
 	w.t.Helper()
-	cmd := w.command("gateway", "serve", "--listen", "127.0.0.1:0")
+	cmd := w.command(command, "serve", "--listen", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	require.NoError(w.t, err)
 	require.NoError(w.t, cmd.Start())
@@ -172,7 +172,7 @@ func (w *world) token(name, role string) string {
 
 func TestGatewayServeTakesTokens(t *testing.T) {
 	w := newWorld(t)
-	server := w.serve()
+	server := w.serve("gateway")
 	require.Regexp(t, `^ws://127\.0\.0\.1:\d+$`, server.url)
 	proxyToken, agentToken, viewerToken := w.token("p", "proxy"), w.token("a", "agent"), w.token("v", "viewer")
 	s := w.terminal(100, 24)

@@ -194,7 +194,7 @@ func (s *terminal) quits(text string) {
 // gives has an agent ask for the keyboard of a session with more flags of gateway request, and the user give it.
 func (s *terminal) gives(id string, more ...string) {
 	s.w.t.Helper()
-	asking := s.w.start("gateway", append([]string{"request", id}, more...)...)
+	asking := s.w.start(s.w.cli, append([]string{"request", id}, more...)...)
 	s.answer("C-g")
 	require.Zero(s.w.t, asking.wait().status)
 }

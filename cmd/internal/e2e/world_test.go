@@ -39,6 +39,7 @@ type world struct {
 	// ctx lasts until the cleanup is over, unlike the test's own.
 	ctx  context.Context
 	tmux string // socket of this test's own server, "" until there is one
+	cli  string // the command that agents use
 }
 
 // newWorld makes an account and lets the test run beside others. What the test leaves behind when it is over, processes or
@@ -58,7 +59,7 @@ func newWorld(t *testing.T, programs ...string) *world {
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	home := filepath.Join(dir, "home")
 	require.NoError(t, os.Mkdir(home, 0o700))
-	w := &world{t: t, dir: dir, ctx: context.WithoutCancel(t.Context())}
+	w := &world{t: t, dir: dir, ctx: context.WithoutCancel(t.Context()), cli: "gateway"}
 	w.env = []string{
 		"PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH"),
 		"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
@@ -192,7 +193,7 @@ func (r *running) wait() result {
 // gateway runs the agent's command to its end.
 func (w *world) gateway(args ...string) result {
 	w.t.Helper()
-	return w.do("gateway", args...)
+	return w.do(w.cli, args...)
 }
 
 // good runs the agent's command, which must succeed.
