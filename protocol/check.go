@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -69,17 +70,10 @@ func (c *checks) between(field string, value, low, high int64) *checks {
 }
 
 func (c *checks) oneOf(field, value string, allowed ...string) *checks {
-	for _, a := range allowed {
-		if value == a {
-			return c
-		}
+	if slices.Contains(allowed, value) {
+		return c
 	}
-	named := make([]string, 0, len(allowed))
-	for _, a := range allowed {
-		if a != "" {
-			named = append(named, a)
-		}
-	}
+	named := slices.DeleteFunc(slices.Clone(allowed), func(a string) bool { return a == "" })
 	c.fail(CodeBadMessage, field, "is %.64q, must be one of: %s", value, strings.Join(named, ", "))
 	return c
 }

@@ -124,20 +124,3 @@ var jsonWords = map[reflect.Kind]string{
 	reflect.Int64:  "a whole number",
 	reflect.Uint64: "a whole number of 0 or more",
 }
-
-// newMessage is the empty message of a type, nil for one that does not exist.
-func newMessage(kind string) Message {
-	if empty := byKind[kind]; empty != nil {
-		return empty()
-	}
-	return nil
-}
-
-// byKind finds the makers of the closed set by type.
-var byKind = func() map[string]func() Message {
-	index := make(map[string]func() Message, len(messages))
-	for _, empty := range messages {
-		index[KindOf(empty())] = empty
-	}
-	return index
-}()

@@ -131,8 +131,6 @@ const (
 
 // Message is one message of the wire. Only this package can make one.
 type Message interface {
-	// head names the message and points to the fields that messages have in common.
-	head() head
 	// check reports the first field that a peer may not send, as a *FieldError.
 	check() error
 }

@@ -81,8 +81,8 @@ func full(kind string) Message {
 // kinds are the types of the closed set.
 func kinds() []string {
 	var all []string
-	for _, empty := range messages {
-		all = append(all, KindOf(empty()))
+	for _, m := range messages {
+		all = append(all, m.kind)
 	}
 	return all
 }

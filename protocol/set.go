@@ -2,145 +2,115 @@ package protocol
 
 import "reflect"
 
-// messages makes one empty message of every type: the closed set of the wire. A test compares it with the methods below.
-var messages = []func() Message{
-	func() Message { return new(Snapshot) },
-	func() Message { return new(ControlGrant) },
-	func() Message { return new(ControlRevoke) },
-	func() Message { return new(SessionOpen) },
-	func() Message { return new(SessionClose) },
-	func() Message { return new(Output) },
-	func() Message { return new(Resize) },
-	func() Message { return new(Blackout) },
-	func() Message { return new(InputResult) },
-	func() Message { return new(WaitResult) },
-	func() Message { return new(ReadResult) },
-	func() Message { return new(ProxyStarted) },
-	func() Message { return new(Note) },
-	func() Message { return new(Input) },
-	func() Message { return new(ProxyHost) },
-	func() Message { return new(ProxyStart) },
-	func() Message { return new(ControlRequest) },
-	func() Message { return new(ControlRelease) },
-	func() Message { return new(AgentPresence) },
-	func() Message { return new(ControlDecide) },
-	func() Message { return new(Wait) },
-	func() Message { return new(Read) },
-	func() Message { return new(Watch) },
-	func() Message { return new(Unwatch) },
-	func() Message { return new(Cancel) },
-	func() Message { return new(Attach) },
-	func() Message { return new(Detach) },
-	func() Message { return new(Typed) },
-	func() Message { return new(Close) },
-	func() Message { return new(SessionsList) },
-	func() Message { return new(SessionsListResult) },
-	func() Message { return new(SessionsSubscribe) },
-	func() Message { return new(Done) },
-	func() Message { return new(Error) },
+// messages is the closed set of the wire: the value of "type", an empty message, and the field with the id of the agent or
+// viewer that a gateway fills in, "" for none. A test compares it with the types that have a check.
+var messages = []struct {
+	kind   string
+	empty  Message
+	sender string
+}{
+	{"terminal.snapshot", new(Snapshot), ""},
+	{"terminal.control.grant", new(ControlGrant), ""},
+	{"terminal.control.revoke", new(ControlRevoke), ""},
+	{"terminal.session.open", new(SessionOpen), ""},
+	{"terminal.session.close", new(SessionClose), ""},
+	{"terminal.output", new(Output), ""},
+	{"terminal.resize", new(Resize), ""},
+	{"terminal.blackout", new(Blackout), ""},
+	{"terminal.input.result", new(InputResult), ""},
+	{"terminal.wait.result", new(WaitResult), ""},
+	{"terminal.read.result", new(ReadResult), ""},
+	{"terminal.proxy.started", new(ProxyStarted), ""},
+	{"terminal.message", new(Note), "AgentID"},
+	{"terminal.input", new(Input), "AgentID"},
+	{"terminal.proxy.host", new(ProxyHost), ""},
+	{"terminal.proxy.start", new(ProxyStart), "AgentID"},
+	{"terminal.control.request", new(ControlRequest), "AgentID"},
+	{"terminal.control.release", new(ControlRelease), "AgentID"},
+	{"terminal.agent.presence", new(AgentPresence), ""},
+	{"terminal.control.decide", new(ControlDecide), ""},
+	{"terminal.wait", new(Wait), "AgentID"},
+	{"terminal.read", new(Read), "AgentID"},
+	{"terminal.watch", new(Watch), ""},
+	{"terminal.unwatch", new(Unwatch), ""},
+	{"terminal.cancel", new(Cancel), ""},
+	{"terminal.attach", new(Attach), "ViewerID"},
+	{"terminal.detach", new(Detach), "ViewerID"},
+	{"terminal.typed", new(Typed), "ViewerID"},
+	{"terminal.close", new(Close), "AgentID"},
+	{"sessions.list", new(SessionsList), ""},
+	{"sessions.list.result", new(SessionsListResult), ""},
+	{"sessions.subscribe", new(SessionsSubscribe), ""},
+	{"done", new(Done), ""},
+	{"error", new(Error), ""},
 }
 
-// head is what messages have in common.
+// head is what messages of one type have in common: the value of "type", and where the request's id, the session's and the
+// sender's stand, as an index of the struct's fields; -1 where the message has no such field.
 type head struct {
-	kind string // the value of "type"
-	// request and session point to requestId and sessionId, sender to the id of the agent or viewer that a gateway fills in.
-	// They are nil where the message has no such field.
-	request, session, sender *string
+	kind                     string
+	request, session, sender int
 }
 
-func (m *Snapshot) head() head { return head{"terminal.snapshot", nil, &m.SessionID, nil} }
-func (m *ControlGrant) head() head {
-	return head{"terminal.control.grant", &m.RequestID, &m.SessionID, nil}
+// heads and byKind find a type of message.
+var heads, byKind = func() (map[reflect.Type]head, map[string]reflect.Type) {
+	heads, byKind := make(map[reflect.Type]head), make(map[string]reflect.Type)
+	for _, m := range messages {
+		t := reflect.TypeOf(m.empty).Elem()
+		at := func(name string) int {
+			if f, ok := t.FieldByName(name); ok {
+				return f.Index[0]
+			}
+			return -1
+		}
+		byKind[m.kind] = t
+		heads[t] = head{m.kind, at("RequestID"), at("SessionID"), at(m.sender)}
+	}
+	return heads, byKind
+}()
+
+// newMessage is the empty message of a type, nil for one that does not exist.
+func newMessage(kind string) Message {
+	t, ok := byKind[kind]
+	if !ok {
+		return nil
+	}
+	m, _ := reflect.New(t).Interface().(Message)
+	return m
 }
 
-func (m *ControlRevoke) head() head {
-	return head{"terminal.control.revoke", &m.RequestID, &m.SessionID, nil}
-}
-func (m *SessionOpen) head() head  { return head{"terminal.session.open", nil, &m.SessionID, nil} }
-func (m *SessionClose) head() head { return head{"terminal.session.close", nil, &m.SessionID, nil} }
-func (m *Output) head() head       { return head{"terminal.output", nil, &m.SessionID, nil} }
-func (m *Resize) head() head       { return head{"terminal.resize", nil, &m.SessionID, nil} }
-func (m *Blackout) head() head     { return head{"terminal.blackout", nil, &m.SessionID, nil} }
-func (m *InputResult) head() head {
-	return head{"terminal.input.result", &m.RequestID, &m.SessionID, nil}
-}
+func headOf(m Message) head { return heads[reflect.TypeOf(m).Elem()] }
 
-func (m *WaitResult) head() head {
-	return head{"terminal.wait.result", &m.RequestID, &m.SessionID, nil}
+// field is a string of m, nil where m has none.
+func field(m Message, at int) *string {
+	if at < 0 {
+		return nil
+	}
+	value, _ := reflect.ValueOf(m).Elem().Field(at).Addr().Interface().(*string)
+	return value
 }
 
-func (m *ReadResult) head() head {
-	return head{"terminal.read.result", &m.RequestID, &m.SessionID, nil}
-}
-
-func (m *ProxyStarted) head() head {
-	return head{"terminal.proxy.started", &m.RequestID, &m.SessionID, nil}
-}
-
-func (m *Note) head() head { return head{"terminal.message", &m.RequestID, &m.SessionID, &m.AgentID} }
-
-func (m *Input) head() head { return head{"terminal.input", &m.RequestID, &m.SessionID, &m.AgentID} }
-
-func (m *ProxyStart) head() head { return head{"terminal.proxy.start", &m.RequestID, nil, &m.AgentID} }
-
-func (m *ControlRequest) head() head {
-	return head{"terminal.control.request", &m.RequestID, &m.SessionID, &m.AgentID}
-}
-
-func (m *ControlRelease) head() head {
-	return head{"terminal.control.release", &m.RequestID, &m.SessionID, &m.AgentID}
-}
-
-func (m *AgentPresence) head() head { return head{"terminal.agent.presence", nil, &m.SessionID, nil} }
-
-func (m *ControlDecide) head() head {
-	return head{"terminal.control.decide", &m.RequestID, &m.SessionID, nil}
-}
-
-func (m *Wait) head() head { return head{"terminal.wait", &m.RequestID, &m.SessionID, &m.AgentID} }
-
-func (m *Read) head() head    { return head{"terminal.read", &m.RequestID, &m.SessionID, &m.AgentID} }
-func (m *Watch) head() head   { return head{"terminal.watch", nil, &m.SessionID, nil} }
-func (m *Unwatch) head() head { return head{"terminal.unwatch", nil, &m.SessionID, nil} }
-func (m *Cancel) head() head  { return head{"terminal.cancel", &m.RequestID, &m.SessionID, nil} }
-
-func (m *Close) head() head     { return head{"terminal.close", &m.RequestID, &m.SessionID, &m.AgentID} }
-func (m *ProxyHost) head() head { return head{"terminal.proxy.host", &m.RequestID, nil, nil} }
-func (m *Attach) head() head    { return head{"terminal.attach", &m.RequestID, &m.SessionID, &m.ViewerID} }
-
-func (m *Detach) head() head { return head{"terminal.detach", nil, &m.SessionID, &m.ViewerID} }
-
-func (m *Typed) head() head              { return head{"terminal.typed", nil, &m.SessionID, &m.ViewerID} }
-func (m *SessionsList) head() head       { return head{"sessions.list", &m.RequestID, nil, nil} }
-func (m *SessionsListResult) head() head { return head{"sessions.list.result", &m.RequestID, nil, nil} }
-
-func (m *SessionsSubscribe) head() head {
-	return head{"sessions.subscribe", &m.RequestID, &m.SessionID, nil}
-}
-func (m *Done) head() head  { return head{"done", &m.RequestID, nil, nil} }
-func (m *Error) head() head { return head{"error", &m.RequestID, nil, nil} }
-
-// KindOf is the value of m's "type" field.
-func KindOf(m Message) string { return m.head().kind }
+// KindOf is the value of m's "type" field. m may be a nil pointer.
+func KindOf(m Message) string { return headOf(m).kind }
 
 // RequestID is the id of the request that m makes or answers, "" for a message that does neither.
-func RequestID(m Message) string { return text(m.head().request) }
+func RequestID(m Message) string { return text(m, headOf(m).request) }
 
 // SessionID is the session that m is about, "" for a message about none.
-func SessionID(m Message) string { return text(m.head().session) }
+func SessionID(m Message) string { return text(m, headOf(m).session) }
 
-func text(field *string) string {
-	if field == nil {
-		return ""
+func text(m Message, at int) string {
+	if value := field(m, at); value != nil {
+		return *value
 	}
-	return *field
+	return ""
 }
 
 // WithRequestID is a copy of m under another request id, where it has one.
 func WithRequestID(m Message, id string) Message {
 	out := clone(m)
-	if field := out.head().request; field != nil {
-		*field = id
+	if request := field(out, headOf(m).request); request != nil {
+		*request = id
 	}
 	return out
 }
@@ -148,8 +118,8 @@ func WithRequestID(m Message, id string) Message {
 // Forward is a copy of m under another request id and from a sender, whatever m itself says of who sends it.
 func Forward(m Message, requestID, senderID string) Message {
 	out := WithRequestID(m, requestID)
-	if field := out.head().sender; field != nil {
-		*field = senderID
+	if sender := field(out, headOf(m).sender); sender != nil {
+		*sender = senderID
 	}
 	return out
 }
