@@ -1,45 +1,15 @@
 package client
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
-
-// talk is a gateway of which a test speaks every line itself.
-func talk(t *testing.T, serve func(say func(protocol.Message), hear func() protocol.Message)) Config {
-	t.Helper()
-	upgrader := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ws, err := upgrader.Upgrade(w, r, nil)
-		if err != nil {
-			return
-		}
-		defer func() { _ = ws.Close() }()
-		serve(func(m protocol.Message) {
-			frame, err := protocol.Encode(m)
-			if err != nil || ws.WriteMessage(websocket.TextMessage, frame) != nil {
-				_ = ws.Close()
-			}
-		}, func() protocol.Message {
-			_, frame, err := ws.ReadMessage()
-			if err != nil {
-				return nil
-			}
-			m, _ := protocol.Decode(frame, protocol.MaxMessage)
-			return m
-		})
-	}))
-	t.Cleanup(s.Close)
-	return configFor(s)
-}
 
 func repaint() *protocol.Output {
 	return &protocol.Output{ID: "o", SessionID: "sh-1", DataB64: []byte("all"), Repaint: true, Cols: 80, Rows: 24}
@@ -48,25 +18,26 @@ func repaint() *protocol.Output {
 func TestASeatLivesThroughAChangeOfGateway(t *testing.T) {
 	heard := make(chan protocol.Message, 64)
 	visits := new(atomic.Int64)
-	cfg := talk(t, func(say func(protocol.Message), hear func() protocol.Message) {
-		first := visits.Add(1) == 1
-		for m := hear(); m != nil; m = hear() {
+	cfg := talk(t, func(c fake.Conn) {
+		first, gone := visits.Add(1) == 1, false
+		for m, err := c.Next(); err == nil && !gone; m, err = c.Next() {
 			heard <- m
 			switch m := m.(type) {
 			case *protocol.Attach:
-				say(&protocol.Done{RequestID: m.RequestID})
+				err = c.Say(&protocol.Done{RequestID: m.RequestID})
 			case *protocol.Watch:
-				say(repaint())
+				err = c.Say(repaint())
 			case *protocol.Typed:
 				if first {
 					return // the gateway goes away
 				}
-				say(&protocol.SessionClose{ID: "c", SessionID: "sh-1", ExitCode: 3})
+				err = c.Say(&protocol.SessionClose{ID: "c", SessionID: "sh-1", ExitCode: 3})
 			}
+			gone = err != nil
 		}
 	})
 	c := start(t, cfg)
-	at, err := c.Attach(within(t), "sh-1", 90, 30, true)
+	at, err := c.Attach(fake.Within(t), "sh-1", 90, 30, true)
 	require.NoError(t, err)
 	require.True(t, (<-at.Messages()).(*protocol.Output).Repaint)
 	require.NoError(t, at.Type([]byte("x")))
@@ -84,21 +55,20 @@ func TestASeatLivesThroughAChangeOfGateway(t *testing.T) {
 }
 
 func TestAnAttachmentThatIsRefused(t *testing.T) {
-	cfg := talk(t, func(say func(protocol.Message), hear func() protocol.Message) {
-		if m := hear(); m != nil {
-			say(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeForbidden, Message: "this is the user's own terminal"})
-		}
-		hear()
+	cfg := talk(t, func(c fake.Conn) {
+		_ = c.Answer(func(m protocol.Message) protocol.Message {
+			return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeForbidden, Message: "this is the user's own terminal"}
+		})
 	})
-	_, err := start(t, cfg).Attach(within(t), "sh-1", 90, 30, true)
+	_, err := start(t, cfg).Attach(fake.Within(t), "sh-1", 90, 30, true)
 	require.ErrorContains(t, err, "the user's own terminal")
 
-	cfg = talk(t, func(say func(protocol.Message), hear func() protocol.Message) {
-		hear()
-		say(&protocol.Error{Code: protocol.CodeNoSession, Message: "there is no session"})
-		hear()
+	cfg = talk(t, func(c fake.Conn) {
+		_ = c.Answer(func(protocol.Message) protocol.Message {
+			return &protocol.Error{Code: protocol.CodeNoSession, Message: "there is no session"}
+		})
 	})
-	at, err := start(t, cfg).Attach(within(t), "sh-1", 90, 30, false)
+	at, err := start(t, cfg).Attach(fake.Within(t), "sh-1", 90, 30, false)
 	require.NoError(t, err)
 	_, more := <-at.Messages()
 	require.False(t, more)
@@ -106,14 +76,15 @@ func TestAnAttachmentThatIsRefused(t *testing.T) {
 }
 
 func TestDetachingEndsTheAttachment(t *testing.T) {
-	cfg := talk(t, func(say func(protocol.Message), hear func() protocol.Message) {
-		for m := hear(); m != nil; m = hear() {
+	cfg := talk(t, func(c fake.Conn) {
+		_ = c.Answer(func(m protocol.Message) protocol.Message {
 			if a, ok := m.(*protocol.Attach); ok {
-				say(&protocol.Done{RequestID: a.RequestID})
+				return &protocol.Done{RequestID: a.RequestID}
 			}
-		}
+			return nil
+		})
 	})
-	at, err := start(t, cfg).Attach(within(t), "sh-1", 90, 30, true)
+	at, err := start(t, cfg).Attach(fake.Within(t), "sh-1", 90, 30, true)
 	require.NoError(t, err)
 	require.NoError(t, at.Resize(50, 10))
 	at.Detach()
@@ -125,7 +96,7 @@ func TestDetachingEndsTheAttachment(t *testing.T) {
 func TestAStartIsRepeatedUnderItsID(t *testing.T) {
 	var mu sync.Mutex
 	var ids []string
-	cfg, conns := fake(t, func(n int64, m protocol.Message) protocol.Message {
+	cfg, conns := gateway(t, func(n int64, m protocol.Message) protocol.Message {
 		start, ok := m.(*protocol.ProxyStart)
 		if !ok {
 			return nil
@@ -145,7 +116,7 @@ func TestAStartIsRepeatedUnderItsID(t *testing.T) {
 	})
 	cfg.Key, cfg.Passing = "k", true
 	c := start(t, cfg)
-	id, err := c.Start(within(t), &protocol.ProxyStart{Command: "sh"})
+	id, err := c.Start(fake.Within(t), &protocol.ProxyStart{Command: "sh"})
 	require.NoError(t, err)
 	require.Equal(t, "sh-1", id)
 	require.Len(t, ids, 3)
@@ -155,25 +126,9 @@ func TestAStartIsRepeatedUnderItsID(t *testing.T) {
 }
 
 func TestAStartThatFailsIsASentence(t *testing.T) {
-	cfg, _ := fake(t, func(_ int64, m protocol.Message) protocol.Message {
+	cfg, _ := gateway(t, func(_ int64, m protocol.Message) protocol.Message {
 		return &protocol.ProxyStarted{ID: "i", RequestID: protocol.RequestID(m), Error: "sh: command not found"}
 	})
-	_, err := start(t, cfg).Start(within(t), &protocol.ProxyStart{Command: "sh"})
+	_, err := start(t, cfg).Start(fake.Within(t), &protocol.ProxyStart{Command: "sh"})
 	require.EqualError(t, err, "sh: command not found")
-}
-
-func TestThePassingIdentityIsSaid(t *testing.T) {
-	headers := make(chan http.Header, 1)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		headers <- r.Header
-		http.Error(w, "no", http.StatusForbidden)
-	}))
-	t.Cleanup(s.Close)
-	cfg := configFor(s)
-	cfg.Key, cfg.Passing = "secret", true
-	_, err := start(t, cfg).Sessions(within(t))
-	require.Error(t, err)
-	h := <-headers
-	require.Equal(t, "secret", h.Get(HeaderKey))
-	require.NotEmpty(t, h.Get(HeaderPassing))
 }

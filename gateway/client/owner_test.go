@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // What takes away is repeated when the connection is lost before the answer; what gives is not.
@@ -21,14 +22,14 @@ func TestLostAnswerOfADecision(t *testing.T) {
 		"grant": {protocol.ControlDecide{Grant: true}, false}, "show": {protocol.ControlDecide{Hide: protocol.HideOff}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg, conns := fake(t, func(n int64, m protocol.Message) protocol.Message {
+			cfg, conns := gateway(t, func(n int64, m protocol.Message) protocol.Message {
 				if n == 1 {
 					return nil
 				}
 				return &protocol.Done{RequestID: protocol.RequestID(m)}
 			})
 			c.m.SessionID, c.m.By = "x", "me"
-			err := start(t, cfg).Decide(within(t), &c.m)
+			err := start(t, cfg).Decide(fake.Within(t), &c.m)
 			if c.repeat {
 				require.NoError(t, err)
 				require.Equal(t, int64(2), conns.Load())
@@ -65,7 +66,7 @@ func TestTheOtherPath(t *testing.T) {
 		mu.Lock()
 		paths, status = nil, map[string]int{protocol.PathAgent: tt.agent, protocol.PathView: tt.view}
 		mu.Unlock()
-		_, err := start(t, cfg).Sessions(within(t))
+		_, err := start(t, cfg).Sessions(fake.Within(t))
 		require.ErrorContains(t, err, "because of "+protocol.PathAgent, "the first refusal is the one that says more")
 		mu.Lock()
 		require.Equal(t, tt.want, paths)

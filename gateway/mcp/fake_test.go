@@ -28,6 +28,13 @@ var clock = time.UnixMilli(1_800_000_000_000)
 // The eras of the protocol: with a handshake, and without.
 var eras = []string{"2025-06-18", "2025-11-25", "2026-07-28"}
 
+func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
+	t.Helper()
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) { test(t, era) })
+	}
+}
+
 // fake is a gateway's sessions as a test wants them. A nil function answers with what is plain.
 type fake struct {
 	mu       sync.Mutex

@@ -35,19 +35,34 @@ func holding(level protocol.Level) func(*fake) {
 	})
 }
 
+// typing answers every input alike, deciding every request for control, history every read, with so many rows of history.
+func typing(r *protocol.InputResult, err error) func(*fake) {
+	return func(f *fake) { f.input = func(*protocol.Input) (*protocol.InputResult, error) { return r, err } }
+}
+
 func refusing(code protocol.Code, message string) func(*fake) {
+	return typing(&protocol.InputResult{Status: protocol.StatusRefused, Reason: code, Message: message}, nil)
+}
+
+func deciding(grant *protocol.ControlGrant, revoke *protocol.ControlRevoke, err error) func(*fake) {
 	return func(f *fake) {
-		f.input = func(*protocol.Input) (*protocol.InputResult, error) {
-			return &protocol.InputResult{Status: protocol.StatusRefused, Reason: code, Message: message}, nil
+		f.request = func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
+			return grant, revoke, err
 		}
 	}
 }
 
 func revoking(reason protocol.Reason) func(*fake) {
+	return deciding(nil, &protocol.ControlRevoke{Reason: reason}, nil)
+}
+
+func history(rows int, r protocol.ReadResult) func(*fake) {
 	return func(f *fake) {
-		f.request = func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
-			return nil, &protocol.ControlRevoke{Reason: reason}, nil
+		if rows > 0 {
+			f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, rows
 		}
+		r.Frame = &f.frame
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) { return &r, nil }
 	}
 }
 
@@ -149,40 +164,16 @@ var situations = []situation{
 	{"only the cursor changed", "terminal_read", args{"view": "changes", "since_rev": 411}, with(func(f *protocol.Frame) { f.Screen.Lines, f.Since = nil, 411 })},
 	{"changes since when", "terminal_read", args{"view": "changes"}, nil},
 	{"since_rev with another view", "terminal_read", args{"since_rev": 1}, nil},
-	{"history", "terminal_read", args{"view": "history", "lines": 2}, func(f *fake) {
-		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
-		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, Text: "$ make\ncc main.c", FirstLine: 118, NextLine: 120}, nil
-		}
-	}},
-	{"history from a line on", "terminal_read", args{"view": "history", "start": 60, "lines": 2}, func(f *fake) {
-		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
-		f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, Text: "cc a.c\ncc b.c", FirstLine: *m.FromLine, NextLine: *m.FromLine + 2, OldestLine: 50}, nil
-		}
-	}},
-	{"history to its end", "terminal_read", args{"view": "history", "start": 168}, func(f *fake) {
-		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
-		f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, Text: "cc a.c\ncc b.c", FirstLine: *m.FromLine, NextLine: 170, OldestLine: 50}, nil
-		}
-	}},
-	{"history at its end", "terminal_read", args{"view": "history", "start": 170}, func(f *fake) {
-		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
-		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, FirstLine: 170, NextLine: 170, OldestLine: 50}, nil
-		}
-	}},
+	{"history", "terminal_read", args{"view": "history", "lines": 2}, history(120, protocol.ReadResult{Text: "$ make\ncc main.c", FirstLine: 118, NextLine: 120})},
+	{"history from a line on", "terminal_read", args{"view": "history", "start": 60, "lines": 2}, history(120, protocol.ReadResult{Text: "cc a.c\ncc b.c", FirstLine: 60, NextLine: 62, OldestLine: 50})},
+	{"history to its end", "terminal_read", args{"view": "history", "start": 168}, history(120, protocol.ReadResult{Text: "cc a.c\ncc b.c", FirstLine: 168, NextLine: 170, OldestLine: 50})},
+	{"history at its end", "terminal_read", args{"view": "history", "start": 170}, history(120, protocol.ReadResult{FirstLine: 170, NextLine: 170, OldestLine: 50})},
 	{"history that is gone", "terminal_read", args{"view": "history", "start": 3}, func(f *fake) {
 		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
 			return nil, &protocol.Error{Code: protocol.CodeBadMessage, Field: "fromLine", Message: "line 3 is no longer kept: the history has the lines 50 to 169"}
 		}
 	}},
-	{"history of a program that has ended", "terminal_read", args{"view": "history", "start": 3}, func(f *fake) {
-		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, Text: "$ make\ncc main.c\n"}, nil
-		}
-	}},
+	{"history of a program that has ended", "terminal_read", args{"view": "history", "start": 3}, history(0, protocol.ReadResult{Text: "$ make\ncc main.c\n"})},
 	{"start with another view", "terminal_read", args{"start": 3}, nil},
 	{"rows moved", "terminal_read", args{"view": "changes", "since_rev": 400}, with(func(f *protocol.Frame) {
 		f.Screen.Lines, f.Since, f.Moved, f.Changed = nil, 400, 2, []protocol.Row{{Row: 4, Text: "cc c.c"}, {Row: 5, Text: "cc d.c"}}
@@ -190,12 +181,7 @@ var situations = []situation{
 	{"rows moved down", "terminal_read", args{"view": "changes", "since_rev": 400}, with(func(f *protocol.Frame) {
 		f.Screen.Lines, f.Since, f.Moved, f.Changed = nil, 400, -1, []protocol.Row{{Row: 0, Text: "a.c"}}
 	})},
-	{"rows left the screen unseen", "terminal_read", args{"view": "changes", "since_rev": 400}, func(f *fake) {
-		f.frame.Since, f.frame.Line = 400, 70
-		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, Text: "cc a.c\ncc b.c", FirstLine: 68, NextLine: 70, OldestLine: 50}, nil
-		}
-	}},
+	{"rows left the screen unseen", "terminal_read", args{"view": "changes", "since_rev": 400}, all(with(func(f *protocol.Frame) { f.Since, f.Line = 400, 70 }), history(0, protocol.ReadResult{Text: "cc a.c\ncc b.c", FirstLine: 68, NextLine: 70, OldestLine: 50}))},
 	{"a row changed and left the screen", "terminal_read", args{"view": "changes", "since_rev": 400}, func(f *fake) {
 		f.frame.Screen.Lines, f.frame.Since, f.frame.Line, f.frame.Moved = nil, 400, 70, 1
 		f.frame.Changed = []protocol.Row{{Row: 5, Text: "cc d.c"}}
@@ -220,24 +206,9 @@ var situations = []situation{
 		f.Keyboard.Asking = strings.Repeat("7", 200)
 		f.Redactions, f.HiddenText = 3, []int{1, 2, 3, 4, 5}
 	})},
-	{"few tokens for history", "terminal_read", args{"view": "history", "max_tokens": 250}, func(f *fake) {
-		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
-		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, Text: strings.Repeat("many more words\n", 119) + "x", FirstLine: 50, NextLine: 170, OldestLine: 50}, nil
-		}
-	}},
-	{"few tokens for a page", "terminal_read", args{"view": "history", "start": 60, "lines": 100, "max_tokens": 250}, func(f *fake) {
-		f.frame.Screen.Alt, f.frame.Screen.Scrollback = false, 120
-		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, Text: strings.Repeat("many more words\n", 99) + "x", FirstLine: 60, NextLine: 160, OldestLine: 50}, nil
-		}
-	}},
-	{"few tokens for what is new", "terminal_read", args{"view": "changes", "since_rev": 400, "max_tokens": 300}, func(f *fake) {
-		f.frame.Since, f.frame.Line = 400, 170
-		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-			return &protocol.ReadResult{Frame: &f.frame, Text: strings.Repeat("many more words\n", 99) + "x", FirstLine: 70, NextLine: 170, OldestLine: 50}, nil
-		}
-	}},
+	{"few tokens for history", "terminal_read", args{"view": "history", "max_tokens": 250}, history(120, protocol.ReadResult{Text: strings.Repeat("many more words\n", 119) + "x", FirstLine: 50, NextLine: 170, OldestLine: 50})},
+	{"few tokens for a page", "terminal_read", args{"view": "history", "start": 60, "lines": 100, "max_tokens": 250}, history(120, protocol.ReadResult{Text: strings.Repeat("many more words\n", 99) + "x", FirstLine: 60, NextLine: 160, OldestLine: 50})},
+	{"few tokens for what is new", "terminal_read", args{"view": "changes", "since_rev": 400, "max_tokens": 300}, all(with(func(f *protocol.Frame) { f.Since, f.Line = 400, 170 }), history(0, protocol.ReadResult{Text: strings.Repeat("many more words\n", 99) + "x", FirstLine: 70, NextLine: 170, OldestLine: 50}))},
 	{"no history", "terminal_read", args{"view": "history"}, nil},
 	{"exited", "terminal_read", args{"terminal": "vim-k3f9"}, func(f *fake) { f.sessions[0].State, f.sessions[0].Signal = protocol.StateExited, "SIGKILL" }},
 	{"wrong id", "terminal_read", args{"terminal": "vim-0000"}, nil},
@@ -278,25 +249,12 @@ var situations = []situation{
 	{"hidden", "terminal_wait", args{"for": "exit"}, with(hide)},
 	{"image", "terminal_wait", args{"for": "text", "value": "eggs", "image": true}, drawing},
 	{"image of a hidden screen", "terminal_wait", args{"for": "exit", "image": true}, all(drawing, with(hide))},
-	{"timeout", "terminal_wait", args{"for": "gone", "value": "eggs", "timeout_ms": 100}, func(f *fake) {
-		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
-			return &protocol.WaitResult{Frame: &f.frame}, nil
-		}
-	}},
-	{"exit", "terminal_wait", args{"for": "exit"}, func(f *fake) {
-		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
-			f.frame.Activity = &protocol.Activity{State: "exited"}
-			return &protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2), Frame: &f.frame}, nil
-		}
-	}},
-	{"granted", "terminal_wait", args{"for": "control"}, all(holding(protocol.LevelDrive), func(f *fake) {
-		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
-			return &protocol.WaitResult{Met: true, Matched: "granted", Frame: &f.frame}, nil
-		}
-	})},
-	{"waits for input", "terminal_wait", args{"for": "waiting"}, waiting("waiting", protocol.Activity{State: "waiting", Evidence: []string{"tty-poll"}})},
-	{"perhaps waits for input", "terminal_wait", args{"for": "waiting"}, waiting("waiting (guess: relay)", protocol.Activity{State: "busy", Guess: "relay", Foreground: "ssh"})},
-	{"stands at a prompt", "terminal_wait", args{"for": "waiting"}, waiting("waiting", protocol.Activity{State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: new(2)})},
+	{"timeout", "terminal_wait", args{"for": "gone", "value": "eggs", "timeout_ms": 100}, waited(protocol.WaitResult{}, nil)},
+	{"exit", "terminal_wait", args{"for": "exit"}, waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"})},
+	{"granted", "terminal_wait", args{"for": "control"}, all(holding(protocol.LevelDrive), waited(protocol.WaitResult{Met: true, Matched: "granted"}, nil))},
+	{"waits for input", "terminal_wait", args{"for": "waiting"}, waited(protocol.WaitResult{Met: true, Matched: "waiting"}, &protocol.Activity{State: "waiting", Evidence: []string{"tty-poll"}})},
+	{"perhaps waits for input", "terminal_wait", args{"for": "waiting"}, waited(protocol.WaitResult{Met: true, Matched: "waiting (guess: relay)"}, &protocol.Activity{State: "busy", Guess: "relay", Foreground: "ssh"})},
+	{"stands at a prompt", "terminal_wait", args{"for": "waiting"}, waited(protocol.WaitResult{Met: true, Matched: "waiting"}, &protocol.Activity{State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: new(2)})},
 	{"only what is new", "terminal_wait", args{"for": "text", "value": "eggs", "since_rev": 400}, with(func(f *protocol.Frame) {
 		f.Screen.Lines, f.Since, f.Changed = nil, 400, []protocol.Row{{Row: 1, Text: "eggs"}}
 		f.Screen.Lines = nil
@@ -309,11 +267,7 @@ var situations = []situation{
 	{"too long", "terminal_wait", args{"for": "exit", "timeout_ms": 60000}, nil},
 
 	{"granted", "terminal_request_control", args{"reason": "fix the typo"}, nil},
-	{"granted for a time", "terminal_request_control", args{"reason": "fix the typo", "seconds": 300, "level": "type"}, func(f *fake) {
-		f.request = func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
-			return &protocol.ControlGrant{AgentID: "a-1", Level: protocol.LevelType, ExpiresAt: clock.UnixMilli() + 300_000}, nil, nil
-		}
-	}},
+	{"granted for a time", "terminal_request_control", args{"reason": "fix the typo", "seconds": 300, "level": "type"}, deciding(&protocol.ControlGrant{AgentID: "a-1", Level: protocol.LevelType, ExpiresAt: clock.UnixMilli() + 300_000}, nil, nil)},
 	{"pending", "terminal_request_control", args{"reason": "fix the typo", "timeout_ms": 1}, func(f *fake) {
 		f.request = func(ctx context.Context, _ *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
 			<-ctx.Done()
@@ -322,21 +276,9 @@ var situations = []situation{
 	}},
 	{"refused", "terminal_request_control", args{"reason": "fix the typo"}, revoking(protocol.ReasonRefused)},
 	{"not answered in time", "terminal_request_control", args{"reason": "fix the typo"}, revoking(protocol.ReasonExpired)},
-	{"busy", "terminal_request_control", args{"reason": "fix the typo"}, func(f *fake) {
-		f.request = func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
-			return nil, nil, &protocol.Error{Code: protocol.CodeBusy, Message: "the user is asked about codex already"}
-		}
-	}},
-	{"asked too soon", "terminal_request_control", args{"reason": "fix the typo"}, func(f *fake) {
-		f.request = func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
-			return nil, nil, &protocol.Error{Code: protocol.CodeBusy, Message: "the user refused you: you may ask again in 10s", RetryAfterMs: 9500}
-		}
-	}},
-	{"muted", "terminal_request_control", args{"reason": "fix the typo"}, func(f *fake) {
-		f.request = func(context.Context, *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
-			return nil, nil, &protocol.Error{Code: protocol.CodeUserRefused, Message: "the user muted you until the end of the session"}
-		}
-	}},
+	{"busy", "terminal_request_control", args{"reason": "fix the typo"}, deciding(nil, nil, &protocol.Error{Code: protocol.CodeBusy, Message: "the user is asked about codex already"})},
+	{"asked too soon", "terminal_request_control", args{"reason": "fix the typo"}, deciding(nil, nil, &protocol.Error{Code: protocol.CodeBusy, Message: "the user refused you: you may ask again in 10s", RetryAfterMs: 9500})},
+	{"muted", "terminal_request_control", args{"reason": "fix the typo"}, deciding(nil, nil, &protocol.Error{Code: protocol.CodeUserRefused, Message: "the user muted you until the end of the session"})},
 	{"no reason", "terminal_request_control", nil, nil},
 	{"invisible reason", "terminal_request_control", args{"reason": "\u200b\u202e"}, nil},
 	{"long reason", "terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, nil},
@@ -420,16 +362,8 @@ var situations = []situation{
 	})},
 	{"bad key", "terminal_send", args{"keys": []string{"ctrl-banana"}}, refusing(protocol.CodeBadMessage, `there is no key "ctrl-banana"`)},
 	{"reserved key", "terminal_send", args{"keys": []string{`ctrl-\`}}, refusing(protocol.CodeReservedKey, "")},
-	{"revoked midway", "terminal_send", args{"text": "hello world", "enter": true}, func(f *fake) {
-		f.input = func(*protocol.Input) (*protocol.InputResult, error) {
-			return &protocol.InputResult{Status: protocol.StatusDropped, WrittenBytes: 5, DroppedBytes: 6, Ended: protocol.ReasonReclaimed}, nil
-		}
-	}},
-	{"exited", "terminal_send", args{"text": "x"}, func(f *fake) {
-		f.input = func(*protocol.Input) (*protocol.InputResult, error) {
-			return nil, &protocol.Error{Code: protocol.CodeExited}
-		}
-	}},
+	{"revoked midway", "terminal_send", args{"text": "hello world", "enter": true}, typing(&protocol.InputResult{Status: protocol.StatusDropped, WrittenBytes: 5, DroppedBytes: 6, Ended: protocol.ReasonReclaimed}, nil)},
+	{"exited", "terminal_send", args{"text": "x"}, typing(nil, &protocol.Error{Code: protocol.CodeExited})},
 	{"receipt lost", "terminal_send", args{"text": "x", "enter": true}, func(f *fake) {
 		n := 0
 		f.input = func(_ *protocol.Input) (*protocol.InputResult, error) {
@@ -525,12 +459,12 @@ func menu(f *protocol.Frame) {
 // listening is a program that listens to the mouse.
 func listening(f *protocol.Frame) { f.Screen.Modes.Mouse = true }
 
-// waiting has a wait met, and the program do something.
-func waiting(matched string, a protocol.Activity) func(*fake) {
+// waited has every wait end like that, and the program do something.
+func waited(r protocol.WaitResult, a *protocol.Activity) func(*fake) {
 	return func(f *fake) {
 		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
-			f.frame.Activity = &a
-			return &protocol.WaitResult{Met: true, Matched: matched, Frame: &f.frame}, nil
+			f.frame.Activity, r.Frame = a, &f.frame
+			return &r, nil
 		}
 	}
 }

@@ -86,19 +86,17 @@ func TestAQuietStreamIsKeptAlive(t *testing.T) {
 
 // Close ends what clients have open; nobody waits for a session that is no more.
 func TestCloseEndsSessionsAndWatches(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			f := newFake()
-			h, s := overHTTP(t, f)
-			c, err := mcp.NewClient(&mcp.Implementation{Name: "c"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: s.Client()}, &mcp.ClientSessionOptions{ProtocolVersion: era})
-			require.NoError(t, err)
-			require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://vim-k3f9/screen"}))
-			h.Close()
-			h.server.watches.mu.Lock()
-			open := len(h.server.watches.open)
-			h.server.watches.mu.Unlock()
-			require.Zero(t, open)
-			_ = c.Close() // its server has gone
-		})
-	}
+	inEachEra(t, func(t *testing.T, era string) {
+		f := newFake()
+		h, s := overHTTP(t, f)
+		c, err := mcp.NewClient(&mcp.Implementation{Name: "c"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: s.Client()}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		require.NoError(t, err)
+		require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://vim-k3f9/screen"}))
+		h.Close()
+		h.server.watches.mu.Lock()
+		open := len(h.server.watches.open)
+		h.server.watches.mu.Unlock()
+		require.Zero(t, open)
+		_ = c.Close() // its server has gone
+	})
 }

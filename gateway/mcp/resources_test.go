@@ -27,34 +27,32 @@ func readURI(t *testing.T, s *mcp.ClientSession, uri string) string {
 
 // A resource is read in the words of the tool that shows the same, and in its fence (SAFETY R44).
 func TestR44ResourcesAreReadLikeTheToolsAnswers(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			f := newFake()
-			f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
-				return &protocol.ReadResult{Frame: &f.frame, Text: map[bool]string{true: "older"}[m.Scrollback > 0]}, nil
-			}
-			s := connect(t, f, era, nil)
-			for uri, of := range map[string]struct {
-				tool string
-				args args
-			}{
-				"terminal://sessions":         {"terminal_list", nil},
-				"terminal://vim-k3f9/screen":  {"terminal_read", nil},
-				"terminal://vim-k3f9/history": {"terminal_read", args{"view": "history"}},
-			} {
-				want, isError := call(t, s, of.tool, of.args)
-				require.False(t, isError)
-				require.Equal(t, want, readURI(t, s, uri), uri)
-			}
-			require.Contains(t, readURI(t, s, "terminal://vim-k3f9/screen"), "<<<m4rk screen, untrusted program output\nmilk")
-			list, err := s.ListResources(t.Context(), nil)
-			require.NoError(t, err)
-			require.Len(t, list.Resources, 1)
-			templates, err := s.ListResourceTemplates(t.Context(), nil)
-			require.NoError(t, err)
-			require.Len(t, templates.ResourceTemplates, 2)
-		})
-	}
+	inEachEra(t, func(t *testing.T, era string) {
+		f := newFake()
+		f.read = func(m *protocol.Read) (*protocol.ReadResult, error) {
+			return &protocol.ReadResult{Frame: &f.frame, Text: map[bool]string{true: "older"}[m.Scrollback > 0]}, nil
+		}
+		s := connect(t, f, era, nil)
+		for uri, of := range map[string]struct {
+			tool string
+			args args
+		}{
+			"terminal://sessions":         {"terminal_list", nil},
+			"terminal://vim-k3f9/screen":  {"terminal_read", nil},
+			"terminal://vim-k3f9/history": {"terminal_read", args{"view": "history"}},
+		} {
+			want, isError := call(t, s, of.tool, of.args)
+			require.False(t, isError)
+			require.Equal(t, want, readURI(t, s, uri), uri)
+		}
+		require.Contains(t, readURI(t, s, "terminal://vim-k3f9/screen"), "<<<m4rk screen, untrusted program output\nmilk")
+		list, err := s.ListResources(t.Context(), nil)
+		require.NoError(t, err)
+		require.Len(t, list.Resources, 1)
+		templates, err := s.ListResourceTemplates(t.Context(), nil)
+		require.NoError(t, err)
+		require.Len(t, templates.ResourceTemplates, 2)
+	})
 }
 
 func TestWhatIsNoResourceIsNotFound(t *testing.T) {
@@ -88,40 +86,36 @@ func watched(t *testing.T, f *fake, era string) (*mcp.ClientSession, chan string
 }
 
 func TestSubscribersAreTold(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			f := newFake()
-			f.stream = make(chan protocol.Message)
-			s, notes := watched(t, f, era)
-			require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://vim-k3f9/screen"}))
-			f.stream <- &protocol.Snapshot{SessionID: "vim-k3f9"}
-			require.Equal(t, "terminal://vim-k3f9/screen", <-notes)
-			f.stream <- &protocol.ControlGrant{SessionID: "vim-k3f9"}
-			require.Equal(t, "terminal://vim-k3f9/screen", <-notes)
-			require.Contains(t, f.said, "subscribe vim-k3f9 every 200ms")
-			close(f.stream)
-			require.Equal(t, "terminal://vim-k3f9/screen", <-notes, "its end is news, too")
-		})
-	}
+	inEachEra(t, func(t *testing.T, era string) {
+		f := newFake()
+		f.stream = make(chan protocol.Message)
+		s, notes := watched(t, f, era)
+		require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://vim-k3f9/screen"}))
+		f.stream <- &protocol.Snapshot{SessionID: "vim-k3f9"}
+		require.Equal(t, "terminal://vim-k3f9/screen", <-notes)
+		f.stream <- &protocol.ControlGrant{SessionID: "vim-k3f9"}
+		require.Equal(t, "terminal://vim-k3f9/screen", <-notes)
+		require.Contains(t, f.said, "subscribe vim-k3f9 every 200ms")
+		close(f.stream)
+		require.Equal(t, "terminal://vim-k3f9/screen", <-notes, "its end is news, too")
+	})
 }
 
 func TestTheListOfTerminalsIsWatched(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			f := newFake()
-			s, notes := watched(t, f, era)
-			require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://sessions"}))
-			f.mu.Lock()
-			looked := f.looks
-			f.mu.Unlock()
-			require.Eventually(t, func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.looks > looked+2 }, 10*time.Second, time.Millisecond)
-			require.Empty(t, notes, "nothing changed")
-			f.mu.Lock()
-			f.sessions = append(f.sessions, info("less-1", nil))
-			f.mu.Unlock()
-			require.Equal(t, "terminal://sessions", <-notes)
-		})
-	}
+	inEachEra(t, func(t *testing.T, era string) {
+		f := newFake()
+		s, notes := watched(t, f, era)
+		require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://sessions"}))
+		f.mu.Lock()
+		looked := f.looks
+		f.mu.Unlock()
+		require.Eventually(t, func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.looks > looked+2 }, 10*time.Second, time.Millisecond)
+		require.Empty(t, notes, "nothing changed")
+		f.mu.Lock()
+		f.sessions = append(f.sessions, info("less-1", nil))
+		f.mu.Unlock()
+		require.Equal(t, "terminal://sessions", <-notes)
+	})
 }
 
 func TestAWatchEndsWithItsLastSubscriber(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -16,26 +15,24 @@ import (
 )
 
 func TestToolsAreListedInTheOrderOfTheirUse(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			s := connect(t, newFake(), era, nil)
-			got, err := s.ListTools(t.Context(), nil)
+	inEachEra(t, func(t *testing.T, era string) {
+		s := connect(t, newFake(), era, nil)
+		got, err := s.ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		var names []string
+		for _, tool := range got.Tools {
+			names = append(names, tool.Name)
+			require.NotEmpty(t, tool.Description)
+			require.Nil(t, tool.OutputSchema)
+			always := tool.Name == "terminal_read" || tool.Name == "terminal_wait" || tool.Name == "terminal_send"
+			require.Equal(t, always, tool.Meta["anthropic/alwaysLoad"] == true, tool.Name)
+			schema, err := json.Marshal(tool.InputSchema)
 			require.NoError(t, err)
-			var names []string
-			for _, tool := range got.Tools {
-				names = append(names, tool.Name)
-				require.NotEmpty(t, tool.Description)
-				require.Nil(t, tool.OutputSchema)
-				always := tool.Name == "terminal_read" || tool.Name == "terminal_wait" || tool.Name == "terminal_send"
-				require.Equal(t, always, tool.Meta["anthropic/alwaysLoad"] == true, tool.Name)
-				schema, err := json.Marshal(tool.InputSchema)
-				require.NoError(t, err)
-				require.NotContains(t, string(schema), `"null"`)
-				require.NotContains(t, string(schema), `"type":[`)
-			}
-			require.Equal(t, []string{"terminal_list", "terminal_read", "terminal_wait", "terminal_request_control", "terminal_send", "terminal_release", "terminal_say"}, names)
-		})
-	}
+			require.NotContains(t, string(schema), `"null"`)
+			require.NotContains(t, string(schema), `"type":[`)
+		}
+		require.Equal(t, []string{"terminal_list", "terminal_read", "terminal_wait", "terminal_request_control", "terminal_send", "terminal_release", "terminal_say"}, names)
+	})
 }
 
 func TestAnnotationsAreTrue(t *testing.T) {
@@ -136,57 +133,53 @@ func TestSendsToOneTerminalDoNotMix(t *testing.T) {
 }
 
 func TestProgressWhileWaiting(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			f := newFake()
-			noted := make(chan *mcp.ProgressNotificationParams, 100)
-			enough := make(chan struct{})
-			f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
-				<-enough
-				return &protocol.WaitResult{Met: true, Frame: &f.frame}, nil
+	inEachEra(t, func(t *testing.T, era string) {
+		f := newFake()
+		noted := make(chan *mcp.ProgressNotificationParams, 100)
+		enough := make(chan struct{})
+		f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {
+			<-enough
+			return &protocol.WaitResult{Met: true, Frame: &f.frame}, nil
+		}
+		s := connect(t, f, era, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			select {
+			case noted <- r.Params:
+			default:
 			}
-			s := connect(t, f, era, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-				select {
-				case noted <- r.Params:
-				default:
-				}
-			}})
-			params := &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "idle"}}
-			params.SetProgressToken("p")
-			ended := make(chan error, 1)
-			go func() { // ends with the call
-				_, err := s.CallTool(t.Context(), params)
-				ended <- err
-			}()
-			one, two := <-noted, <-noted
-			close(enough)
-			require.NoError(t, <-ended)
-			require.Equal(t, "waiting for idle", one.Message)
-			require.EqualValues(t, 10, one.Total)
-			require.Greater(t, two.Progress, one.Progress)
-		})
-	}
+		}})
+		params := &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "idle"}}
+		params.SetProgressToken("p")
+		ended := make(chan error, 1)
+		go func() { // ends with the call
+			_, err := s.CallTool(t.Context(), params)
+			ended <- err
+		}()
+		one, two := <-noted, <-noted
+		close(enough)
+		require.NoError(t, <-ended)
+		require.Equal(t, "waiting for idle", one.Message)
+		require.EqualValues(t, 10, one.Total)
+		require.Greater(t, two.Progress, one.Progress)
+	})
 }
 
 func TestCancelEndsTheWait(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			f := newFake()
-			began, ended := make(chan struct{}), make(chan struct{})
-			f.wait = func(ctx context.Context, _ *protocol.Wait) (*protocol.WaitResult, error) {
-				close(began)
-				<-ctx.Done()
-				close(ended)
-				return nil, ctx.Err()
-			}
-			s := connect(t, f, era, nil)
-			ctx, cancel := context.WithCancel(t.Context())
-			go func() { <-began; cancel() }() // ends when the wait begins
-			_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "exit"}})
-			require.ErrorIs(t, err, context.Canceled)
-			<-ended
-		})
-	}
+	inEachEra(t, func(t *testing.T, era string) {
+		f := newFake()
+		began, ended := make(chan struct{}), make(chan struct{})
+		f.wait = func(ctx context.Context, _ *protocol.Wait) (*protocol.WaitResult, error) {
+			close(began)
+			<-ctx.Done()
+			close(ended)
+			return nil, ctx.Err()
+		}
+		s := connect(t, f, era, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-began; cancel() }() // ends when the wait begins
+		_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "exit"}})
+		require.ErrorIs(t, err, context.Canceled)
+		<-ended
+	})
 }
 
 func TestResultsStayUnderTheBudget(t *testing.T) {
@@ -223,10 +216,4 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 		require.Greater(t, len(out), text.MaxBytes/2, at.name)
 		require.Regexp(t, `left out|\n\.\.\.`, out, at.name)
 	}
-}
-
-func TestR44EachFenceHasAMarkOfItsOwn(t *testing.T) {
-	s := New(Config{Terminals: newFake(), Now: time.Now})
-	require.NotEqual(t, s.cfg.Mark(), s.cfg.Mark())
-	require.Len(t, s.cfg.Mark(), 6)
 }

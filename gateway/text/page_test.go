@@ -94,7 +94,7 @@ func whatever(r *rand.Rand) *protocol.ReadResult {
 // out is said.
 func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 	cut, without := 0, 0
-	for seed := range uint64(3000) {
+	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same pages each time
 		got := whatever(r)
 		p := dialect.Changes(got, 400)
@@ -135,8 +135,8 @@ func TestNoPageIsLargerThanItsBudget(t *testing.T) {
 			require.Contains(t, out, "left out", "seed %d", seed)
 		}
 	}
-	require.Greater(t, cut, 500)
-	require.Greater(t, without, 20)
+	require.Greater(t, cut, 150)
+	require.Greater(t, without, 6)
 }
 
 func TestRowsThatAreLeftOutAreNamed(t *testing.T) {
