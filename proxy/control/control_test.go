@@ -12,6 +12,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/corpus"
 )
 
 var (
@@ -144,8 +145,7 @@ ended        observing take           pass          -                yes>asked  
 				p.epoch = p.Epoch()
 				require.Equal(t, is, look(p.Machine, t0))
 				answer, state, _ := strings.Cut(cells[2+i], ">")
-				words := append(strings.Fields(cmp.Or(steps[event], event)), "", "")
-				require.Equal(t, answer, cmp.Or(p.step(words[0], words[1:]), "-"))
+				require.Equal(t, answer, cmp.Or(p.step(corpus.Step{Words: strings.Fields(cmp.Or(steps[event], event))}), "-"))
 				require.Equal(t, cmp.Or(states[state], state, is), look(p.Machine, t0))
 			})
 		}

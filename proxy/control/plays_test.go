@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,12 +14,12 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/corpus"
 )
 
-// play is a machine under the plays of testdata/plays.txt, each of which states a promise. A line is a step: when it happens (after
-// t0; 1s+60*33ms is sixty times from 1 s on), what happens, and behind "->" what is so afterwards: in one word what came of
-// it or the machine's state, or a fact as name=value. A line with no time begins a new machine, in one of the places or as it is
-// configured. What stands behind // says why.
+// play is a machine under the plays of testdata/plays.txt, each of which states a promise. A step says when it happens (after
+// t0; 1s+60*33ms is sixty times from 1 s on), what happens, and what came of it or is so afterwards: in one word, or as a
+// fact=value. A line with no time begins a new machine, in one of the places or as it is configured.
 type play struct {
 	*control.Machine
 	t        *testing.T
@@ -30,49 +29,37 @@ type play struct {
 }
 
 func TestPlays(t *testing.T) {
-	data, err := os.ReadFile("testdata/plays.txt")
-	require.NoError(t, err)
-	for _, one := range strings.Split(string(data), "\n# ")[1:] {
-		name, steps, _ := strings.Cut(one, "\n")
-		t.Run(name, func(t *testing.T) {
-			p := &play{t: t}
-			for _, line := range strings.Split(steps, "\n") {
-				line, _, _ = strings.Cut(line, "//")
-				if words := strings.Fields(line); len(words) > 0 {
-					p.line(words, line)
-				}
-			}
-		})
-	}
+	corpus.Plays(t, "plays", func(t *testing.T, steps []corpus.Step) {
+		p := &play{t: t}
+		for _, s := range steps {
+			p.line(s)
+		}
+	})
 }
 
-func (p *play) line(words []string, line string) {
-	n := slices.Index(words, "->")
-	if n < 0 {
-		n = len(words)
-	}
-	start, repeat, many := strings.Cut(words[0], "+")
+func (p *play) line(s corpus.Step) {
+	start, repeat, many := strings.Cut(s.Words[0], "+")
 	at, err := time.ParseDuration(start)
 	if err != nil {
-		p.begin(words[:n])
+		p.begin(s)
 		return
 	}
 	times, every := 1, time.Duration(0)
 	if many {
 		count, step, _ := strings.Cut(repeat, "*")
 		times, err = strconv.Atoi(count)
-		require.NoError(p.t, err, line)
-		every, err = time.ParseDuration(step)
-		require.NoError(p.t, err, line)
+		require.NoError(p.t, err, s.Line)
+		every = p.duration(step)
 	}
+	s.Words = s.Words[1:]
 	for range times {
 		p.now, p.question = after(at), p.Question()
-		answer := p.step(words[1], append(words[2:n:n], "", "", "", ""))
-		for _, want := range words[min(n+1, len(words)):] {
-			if fact, value, ok := strings.Cut(want, "="); ok {
-				require.Equal(p.t, value, strings.ReplaceAll(p.fact(fact), " ", "_"), line)
-			} else if want != answer {
-				require.Equal(p.t, want, look(p.Machine, p.now), "%s: it answers %q", line, answer)
+		answer := p.step(s)
+		for _, want := range s.Wants {
+			if want.Name != "" {
+				require.Equal(p.t, want.Value, strings.ReplaceAll(p.fact(want.Name), " ", "_"), s.Line)
+			} else if want.Value != answer {
+				require.Equal(p.t, want.Value, look(p.Machine, p.now), "%s: it answers %q", s.Line, answer)
 			}
 		}
 		at += every
@@ -80,27 +67,17 @@ func (p *play) line(words []string, line string) {
 }
 
 // begin begins a new machine.
-func (p *play) begin(words []string) {
-	at := slices.IndexFunc(places, func(at place) bool { return at.name == strings.Join(words, " ") })
+func (p *play) begin(s corpus.Step) {
+	at := slices.IndexFunc(places, func(at place) bool { return at.name == strings.Join(s.Words, " ") })
 	if at >= 0 {
 		p.Machine = places[at].reach(p.t)
 	} else {
-		require.Equal(p.t, "machine", words[0], "no place has that name")
-		conf := control.Config{Keyboard: !slices.Contains(words, "nobody"), OneProgram: slices.Contains(words, "one-program"), Yield: time.Second}
-		conf.Pregrant, conf.For = protocol.Level(option(words, "pregrant")), p.duration(option(words, "for"))
+		require.Equal(p.t, "machine", s.Words[0], "no place has that name")
+		conf := control.Config{Keyboard: !slices.Contains(s.Words, "nobody"), OneProgram: slices.Contains(s.Words, "one-program"), Yield: time.Second}
+		conf.Pregrant, conf.For = protocol.Level(s.Option("pregrant")), p.duration(s.Option("for"))
 		p.Machine = control.New(conf)
 	}
 	p.epoch = p.Epoch()
-}
-
-// option is the value of name=value.
-func option(words []string, name string) string {
-	for _, w := range words {
-		if value, ok := strings.CutPrefix(w, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 func (p *play) duration(s string) time.Duration {
@@ -147,17 +124,17 @@ func outcome(err error) string {
 }
 
 // step has something happen, and says what came of it.
-func (p *play) step(what string, args []string) (answer string) {
-	m, now := p.Machine, p.now
+func (p *play) step(s corpus.Step) (answer string) {
+	m, now, what := p.Machine, p.now, s.Words[0]
 	switch what {
 	case "reclaim":
 		return took(m.ReclaimKey(now))
 	case "confirm":
 		return took(m.Confirm(now))
 	case "choose":
-		return took(m.Choose(now, args[0][0]))
+		return took(m.Choose(now, s.Arg(1)[0]))
 	case "compose":
-		return took(m.Compose(now, control.Heard{From: agent(option(args, "heard")), At: after(p.duration(option(args, "at")))}))
+		return took(m.Compose(now, control.Heard{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}))
 	case "send":
 		m.TakeMessage(now)
 	case "key":
@@ -167,55 +144,55 @@ func (p *play) step(what string, args []string) (answer string) {
 	case "tick":
 		m.Tick(now)
 	case "request", "own":
-		r := control.Request{ID: args[0], Agent: agent(args[1]), Level: protocol.Level(args[2]), For: p.duration(option(args, "for"))}
+		r := control.Request{ID: s.Arg(1), Agent: agent(s.Arg(2)), Level: protocol.Level(s.Arg(3)), For: p.duration(s.Option("for"))}
 		if what == "own" {
 			m.Own(now, r)
 			return ""
 		}
 		return outcome(m.Request(now, r))
 	case "muted":
-		return yes(m.Muted(agent(args[0])))
+		return yes(m.Muted(agent(s.Arg(1))))
 	case "release":
-		return yes(m.Release(now, agent(args[0]).ID, protocol.ReasonReleased))
+		return yes(m.Release(now, agent(s.Arg(1)).ID, protocol.ReasonReleased))
 	case "end":
-		m.End(now, protocol.Reason(args[0]))
+		m.End(now, protocol.Reason(s.Arg(1)))
 	case "admit": // by default under the epoch of now; @n counts from the play's beginning
 		epoch := m.Epoch()
-		if n, ok := strings.CutPrefix(args[1], "@"); ok {
+		if n, ok := strings.CutPrefix(s.Arg(2), "@"); ok {
 			since, err := strconv.Atoi(n)
 			require.NoError(p.t, err)
 			epoch = p.epoch + uint64(since)
 		}
-		return outcome(m.Admit(now, agent(args[0]).ID, epoch))
+		return outcome(m.Admit(now, agent(s.Arg(1)).ID, epoch))
 	case "ask": // for a confirmation
-		return outcome(m.AskConfirmation(now, control.Confirmation{Keys: "<Enter>", Until: now.Add(cmp.Or(p.duration(args[0]), control.ConfirmFor))}))
+		return outcome(m.AskConfirmation(now, control.Confirmation{Keys: "<Enter>", Until: now.Add(cmp.Or(p.duration(s.Arg(1)), control.ConfirmFor))}))
 	case "withdraw":
 		m.WithdrawConfirmation()
 	case "guard":
-		m.Guard(now, protocol.SecretPrompt(args[0]), false)
+		m.Guard(now, protocol.SecretPrompt(s.Arg(1)), false)
 	case "hide", "show":
 		return yes(m.Hide(now, what == "hide"))
 	case "connected", "disconnected":
-		m.Connected(now, agent(args[0]).ID, what == "connected")
+		m.Connected(now, agent(s.Arg(1)).ID, what == "connected")
 	case "slept":
-		m.Slept(now, p.duration(args[0]))
+		m.Slept(now, p.duration(s.Arg(1)))
 	case "attached", "detached":
 		m.SetAttached(now, what == "attached")
 	case "give":
-		g := control.RemoteGrant{By: option(args, "by"), Level: protocol.Level(option(args, "level")), For: p.duration(option(args, "for")), Agent: option(args, "agent")}
-		if n := option(args, "epoch"); n != "" {
+		g := control.RemoteGrant{By: s.Option("by"), Level: protocol.Level(s.Option("level")), For: p.duration(s.Option("for")), Agent: s.Option("agent")}
+		if n := s.Option("epoch"); n != "" {
 			since, err := strconv.ParseUint(n, 10, 64)
 			require.NoError(p.t, err)
 			g.Epoch = p.epoch + since
 		}
 		return outcome(m.Give(now, g))
 	case "take-back":
-		return yes(m.Reclaim(now, args[0]))
+		return yes(m.Reclaim(now, s.Arg(1)))
 	case "look":
-		group, _ := strconv.Atoi(args[0])
-		m.Look(control.Front{Group: group, Name: args[1], File: args[2]})
+		group, _ := strconv.Atoi(s.Arg(1))
+		m.Look(control.Front{Group: group, Name: s.Arg(2), File: s.Arg(3)})
 	case "occupy":
-		m.Occupy(now, args[0])
+		m.Occupy(now, s.Arg(1))
 	case "vacate":
 		m.Vacate(now)
 	default:

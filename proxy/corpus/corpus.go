@@ -1,7 +1,7 @@
-// Package corpus reads the tables that tests keep in testdata: sequences with what comes of them. Only tests import it. It must
-// not know what the tables are about.
+// Package corpus reads what tests keep in testdata: tables of sequences with what comes of them, and plays of what happens step by
+// step. Only tests import it. It must not know what they are about.
 //
-// A row is a line, and its fields stand apart by tabs, as many as look good. A field is text with the escapes of Go (\x1b, \n,
+// A row of a table is a line, and its fields stand apart by tabs, as many as look good. A field is text with the escapes of Go (\x1b, \n,
 // \u202e), and {20×ab} is twenty times ab; "" is an empty one, and fields at the end may be left out. Lines that begin with # say
 // something about those below.
 package corpus
@@ -65,11 +65,17 @@ func set(field reflect.Value, says string) error {
 		field.SetInt(int64(n))
 		return err
 	}
-	text, err := strconv.Unquote(`"` + strings.ReplaceAll(says, `"`, `\"`) + `"`)
-	field.SetString(times.ReplaceAllStringFunc(text, func(s string) string {
+	is, err := text(says)
+	field.SetString(is)
+	return err
+}
+
+// text undoes the escapes and repetitions of a field.
+func text(says string) (string, error) {
+	is, err := strconv.Unquote(`"` + strings.ReplaceAll(says, `"`, `\"`) + `"`)
+	return times.ReplaceAllStringFunc(is, func(s string) string {
 		part := times.FindStringSubmatch(s)
 		n, _ := strconv.Atoi(part[1])
 		return strings.Repeat(part[2], n)
-	}))
-	return err
+	}), err
 }

@@ -1,12 +1,14 @@
 package secretprompt_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/secretprompt"
 )
 
@@ -42,145 +44,37 @@ func (d *desk) looks(col int) bool {
 
 func (d *desk) keys(text string) { d.typed.Count([]byte(text)) }
 
+// TestR78SignsForKeys: a program that draws a sign for each key asks for a secret, until the answer is given.
 func TestR78SignsForKeys(t *testing.T) {
-	for name, play := range map[string]func(d *desk) bool{
-		"a sign for each key": func(d *desk) bool {
-			d.prints(0, "Geheim  ")
-			d.keys("a")
-			require.False(t, d.prints(8, "*"), "one may be chance")
-			d.keys("b")
-			return d.prints(9, "*")
-		},
-		"behind a question one is enough": func(d *desk) bool {
-			d.prints(0, "Geheim? ")
-			d.keys("a")
-			return d.prints(8, "●")
-		},
-		"several in one write": func(d *desk) bool {
-			d.prints(0, "│ ")
-			d.keys("abc")
-			return d.prints(2, "•••")
-		},
-		"keys faster than the signs": func(d *desk) bool {
-			d.prints(0, "Geheim> ")
-			d.keys("ab")
-			d.prints(8, "*")
-			return d.prints(9, "*")
-		},
-		"in place of underscores": func(d *desk) bool {
-			d.prints(0, "│ ______ │")
-			d.looks(2)
-			d.keys("ab")
-			return d.prints(2, "**")
-		},
-		"the line drawn anew, in two writes": func(d *desk) bool {
-			d.prints(0, "Geheim> ")
-			for n, signs := range []string{"*", "**", "***"} {
-				d.keys("a")
-				d.looks(0)
-				if d.prints(8, signs) {
-					return n == 1
-				}
-			}
-			return false
-		},
-		"with an asterisk in it": func(d *desk) bool {
-			d.prints(0, "Geheim  ")
-			d.keys("a")
-			d.prints(8, "*")
-			d.keys("*")
-			d.prints(9, "*")
-			d.keys("b")
-			return d.prints(10, "*")
-		},
-		"the user typed before it asked": func(d *desk) bool {
-			d.keys("./ask")
-			d.prints(0, "./ask")
-			d.place.Line++
-			d.prints(0, "Geheim? ")
-			d.keys("a")
-			return d.prints(8, "*")
-		},
-	} {
+	for _, c := range corpus.Rows[struct{ Name, Looks, Steps string }](t, "masks") {
 		var d desk
-		require.True(t, play(&d), name)
+		looks := ""
+		for _, step := range strings.Split(c.Steps, ";") {
+			where, text, prints := strings.Cut(step, " ")
+			col, err := strconv.Atoi(where)
+			switch {
+			case step == "next":
+				d.place.Line++
+				continue
+			case err != nil:
+				d.keys(step)
+				continue
+			case prints:
+				looks += map[bool]string{true: "!", false: "."}[d.prints(col, text)]
+			default:
+				looks += map[bool]string{true: "!", false: "."}[d.looks(col)]
+			}
+		}
+		require.Equal(t, c.Looks, looks, c.Name)
 		_, on := d.masks.First()
-		require.True(t, on, name)
+		require.Equal(t, strings.HasSuffix(looks, "!"), on, c.Name)
 	}
-}
-
-func TestR78WhatIsNoPrompt(t *testing.T) {
-	for name, play := range map[string]func(d *desk) bool{
-		"what is typed is shown": func(d *desk) bool {
-			d.prints(0, "$ ")
-			d.keys("ab")
-			return d.prints(2, "ab")
-		},
-		"asterisks are typed": func(d *desk) bool {
-			d.prints(0, "Name: ")
-			on := false
-			for i := range 3 {
-				d.keys("*")
-				on = on || d.prints(6+i, "*")
-			}
-			return on
-		},
-		"the cursor moves over asterisks": func(d *desk) bool {
-			d.prints(0, "*** rule ***")
-			on := d.looks(0)
-			for i := range 4 {
-				d.keys("l")
-				on = on || d.looks(i+1)
-			}
-			return on
-		},
-		"more signs than keys": func(d *desk) bool {
-			d.prints(0, "$ ")
-			d.keys("a")
-			return d.prints(2, "***")
-		},
-		"nobody types": func(d *desk) bool {
-			d.prints(0, "Progress: ")
-			return d.prints(10, "*") || d.prints(11, "*") || d.prints(12, "***")
-		},
-		"a list goes on in the next row": func(d *desk) bool {
-			d.prints(0, "* one")
-			d.keys("o")
-			d.place.Line++
-			on := d.prints(0, "* ")
-			d.keys("a")
-			return on || d.prints(2, "a")
-		},
-		"a sign, and then text": func(d *desk) bool {
-			d.prints(0, "| ")
-			d.keys("a")
-			on := d.prints(2, "*")
-			d.keys("b")
-			on = on || d.prints(3, "b")
-			d.keys("c")
-			return on || d.prints(4, "*")
-		},
-	} {
-		var d desk
-		require.False(t, play(&d), name)
-	}
-}
-
-func TestR78TheEndOfAPrompt(t *testing.T) {
 	var d desk
 	d.prints(0, "Geheim? ")
 	d.keys("ab")
-	require.True(t, d.prints(8, "**"))
+	d.prints(8, "**")
 	first, _ := d.masks.First()
 	require.Equal(t, 8, first)
-	require.True(t, d.looks(8), "all of it erased")
-	require.True(t, d.looks(3), "the program draws elsewhere")
-	require.True(t, d.looks(9), "and comes back")
-	d.place.Line++
-	require.True(t, d.looks(0))
-	require.False(t, d.looks(0), "the answer was given")
-	_, on := d.masks.First()
-	require.False(t, on)
 }
 
 // R26: the characters are counted, in any encoding, and not kept.
@@ -191,13 +85,11 @@ func TestR78KeysAreCounted(t *testing.T) {
 }
 
 func TestR78WordsAndForms(t *testing.T) {
-	for _, left := range []string{
-		"Kennwort: ", "Passwort für ada: ", "Mot de passe : ", "Contraseña: ", "PIN: ", "Passphrase: ", "密码：", "Senha: ", "Пароль: ",
+	for left, want := range map[string]bool{
+		"Kennwort: ": true, "Passwort für ada: ": true, "Mot de passe : ": true, "Contraseña: ": true, "PIN: ": true, "Passphrase: ": true, "密码：": true,
+		"Senha: ": true, "Пароль: ": true, "Spinner: ": false, "Name: ": false, "$ grep Kennwort:": false, "Kennwort: geheim": false,
 	} {
-		require.True(t, secretprompt.Prompt(left, ""), left)
-	}
-	for _, left := range []string{"Spinner: ", "Name: ", "$ grep Kennwort:", "Kennwort: geheim"} {
-		require.False(t, secretprompt.Prompt(left, ""), left)
+		require.Equal(t, want, secretprompt.Prompt(left, ""), left)
 	}
 	form := func(args ...string) protocol.SecretPrompt {
 		return secretprompt.Judge(secretprompt.Facts{
