@@ -2,8 +2,8 @@ package protocol
 
 // The messages of hosts, which start sessions without a user's terminal, and of people who attach to such a session.
 
-// MaxTyped bounds the data of one [Typed], in bytes.
-const MaxTyped = 2048
+// MaxViewerInput bounds the data of one [ViewerInput], in bytes.
+const MaxViewerInput = 2048
 
 // minHostKey is the length of the shortest key of a host: it has to be a secret.
 const minHostKey = 20
@@ -33,8 +33,8 @@ type Detach struct {
 	ViewerID  string `json:"viewerId,omitempty"`
 }
 
-// Typed is what an attached person typed, as their terminal sent it.
-type Typed struct {
+// ViewerInput is what an attached person typed, as their terminal sent it.
+type ViewerInput struct {
 	SessionID string `json:"sessionId"`
 	ViewerID  string `json:"viewerId,omitempty"`
 	DataB64   []byte `json:"dataB64"`
@@ -57,10 +57,10 @@ func (m *Detach) check() error {
 	return new(checks).id("sessionId", m.SessionID).optionalID("viewerId", m.ViewerID).done()
 }
 
-func (m *Typed) check() error {
+func (m *ViewerInput) check() error {
 	c := new(checks).id("sessionId", m.SessionID).optionalID("viewerId", m.ViewerID)
-	if len(m.DataB64) == 0 || len(m.DataB64) > MaxTyped {
-		c.fail(CodeBadMessage, "dataB64", "holds %d bytes, it must hold 1 to %d", len(m.DataB64), MaxTyped)
+	if len(m.DataB64) == 0 || len(m.DataB64) > MaxViewerInput {
+		c.fail(CodeBadMessage, "dataB64", "holds %d bytes, it must hold 1 to %d", len(m.DataB64), MaxViewerInput)
 	}
 	return c.done()
 }

@@ -1,8 +1,8 @@
 package protocol
 
-// Withheld says that something is kept from agents, why, and since when. While a password is asked for, the screen is
+// Hidden says that something is kept from agents, why, and since when. While a password is asked for, the screen is
 // shown but for what stands right of the question; while the user hides the screen, nothing of it is.
-type Withheld struct {
+type Hidden struct {
 	// Why is "password" or "user".
 	Why string `json:"reason"`
 	// Secret says how sure the proxy is that a password is asked for.
@@ -28,10 +28,10 @@ const (
 	SecretSoft SecretPrompt = "soft" // it looks like one; the user can dismiss it
 )
 
-// Hidden reports whether the user hides the screen. w may be nil.
-func (w *Withheld) Hidden() bool { return w != nil && w.Why == BlackoutUser }
+// ByUser reports whether the user hides the screen. w may be nil.
+func (w *Hidden) ByUser() bool { return w != nil && w.Why == BlackoutUser }
 
-func (c *checks) withheld(field string, w *Withheld) *checks {
+func (c *checks) blackout(field string, w *Hidden) *checks {
 	if w == nil {
 		return c
 	}

@@ -107,7 +107,7 @@ func (c *checks) frame(f *Frame) *checks {
 	}
 	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows).hidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
 		between("frame.moved", int64(f.Moved), -int64(f.Screen.Rows), int64(f.Screen.Rows)).
-		highlights(f.Highlights, &f.Screen).withheld("frame.blackout", f.Blackout)
+		highlights(f.Highlights, &f.Screen).blackout("frame.blackout", f.Blackout)
 }
 
 func (c *checks) highlights(all []Highlight, s *Screen) *checks {
@@ -203,7 +203,7 @@ func (c *checks) notes(notes []string) *checks {
 
 func (m *Snapshot) check() error {
 	c := new(checks)
-	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).screen(m.Screen).withheld("blackout", m.Blackout)
+	c.id("id", m.ID).id("sessionId", m.SessionID).text("content", m.Content, 4*ContentRunes).screen(m.Screen).blackout("blackout", m.Blackout)
 	if m.Screen != nil {
 		c.changed("changed", m.Changed, m.Screen.Rows).hidden("hiddenText", m.HiddenText, m.Screen.Rows)
 	}

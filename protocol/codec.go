@@ -71,7 +71,7 @@ func Decode(frame []byte, limit int) (Message, error) {
 	if !utf8.Valid(frame) {
 		return nil, &FieldError{Code: CodeBadMessage, Say: "the frame is not UTF-8"}
 	}
-	head := survey(frame)
+	head := prescan(frame)
 	if head.depth > MaxDepth {
 		return nil, &FieldError{Code: CodeBadMessage, Say: fmt.Sprintf("the frame nests deeper than %d levels", MaxDepth)}
 	}

@@ -63,7 +63,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"highlight": reflect.TypeFor[Highlight](),
 		"cell":      reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "keyboard": reflect.TypeFor[Keyboard](),
 		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](),
-		"blackout of a frame": reflect.TypeFor[Withheld](), "past": reflect.TypeFor[Past](), "seen screen": reflect.TypeFor[Seen](),
+		"blackout of a frame": reflect.TypeFor[Hidden](), "past": reflect.TypeFor[Past](), "seen screen": reflect.TypeFor[Seen](),
 	} {
 		require.Equal(t, declared(shape), documented(tableRow(t, page, name)), name)
 	}

@@ -20,7 +20,7 @@ type Snapshot struct {
 	Activity *Activity `json:"activity,omitempty"`
 	Keyboard *Keyboard `json:"keyboard,omitempty"`
 	// Blackout says what the snapshot does not show.
-	Blackout *Withheld `json:"blackout,omitempty"`
+	Blackout *Hidden `json:"blackout,omitempty"`
 	// Redactions and HiddenText are those of a [Frame].
 	Redactions int   `json:"redactions,omitempty"`
 	HiddenText []int `json:"hiddenText,omitempty"`

@@ -36,7 +36,7 @@ var messages = []struct {
 	{"terminal.cancel", new(Cancel), ""},
 	{"terminal.attach", new(Attach), "ViewerID"},
 	{"terminal.detach", new(Detach), "ViewerID"},
-	{"terminal.typed", new(Typed), "ViewerID"},
+	{"terminal.typed", new(ViewerInput), "ViewerID"},
 	{"terminal.close", new(Close), "AgentID"},
 	{"sessions.list", new(SessionsList), ""},
 	{"sessions.list.result", new(SessionsListResult), ""},

@@ -24,7 +24,7 @@ type Frame struct {
 	Settled  bool      `json:"settled"`
 	Activity *Activity `json:"activity,omitempty"`
 	// Blackout says what the frame does not show, nil when it shows everything.
-	Blackout *Withheld `json:"blackout,omitempty"`
+	Blackout *Hidden `json:"blackout,omitempty"`
 	// Redactions counts the places on the screen where the proxy covered what looks like a secret.
 	Redactions int `json:"redactions,omitempty"`
 	// HiddenText are the rows that hold text which a person cannot see: concealed, or in a colour that can
@@ -233,7 +233,7 @@ type SessionInfo struct {
 	IdleMs   int64    `json:"idleMs"`
 	Keyboard Keyboard `json:"keyboard"`
 	// Blackout says what is kept from agents now.
-	Blackout *Withheld `json:"blackout,omitempty"`
+	Blackout *Hidden `json:"blackout,omitempty"`
 }
 
 // States of a session in a list.

@@ -32,7 +32,7 @@ func (p *fakePeer) attaches(id string, cols, rows int) {
 
 func (p *fakePeer) types(id, keys string) {
 	p.t.Helper()
-	p.say(&protocol.Typed{SessionID: id, ViewerID: "v-1", DataB64: []byte(keys)})
+	p.say(&protocol.ViewerInput{SessionID: id, ViewerID: "v-1", DataB64: []byte(keys)})
 }
 
 func (p *fakePeer) revoked(why protocol.Reason) {
@@ -127,7 +127,7 @@ func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
 	}
 	types := func(viewer, keys string) {
 		t.Helper()
-		p.say(&protocol.Typed{SessionID: id, ViewerID: viewer, DataB64: []byte(keys)})
+		p.say(&protocol.ViewerInput{SessionID: id, ViewerID: viewer, DataB64: []byte(keys)})
 	}
 	sized(90, 30)
 	p.say(&protocol.Attach{RequestID: "v-2", SessionID: id, ViewerID: "v-2", Cols: 60, Rows: 20})

@@ -164,7 +164,7 @@ func (f *front) run() (last string, err error) {
 
 // read sends what the person types.
 func (f *front) read(poll *tty.Poller, over <-chan struct{}) {
-	var buf [protocol.MaxTyped]byte
+	var buf [protocol.MaxViewerInput]byte
 	for {
 		got, err := poll.Wait(tty.Readable, -1)
 		select {

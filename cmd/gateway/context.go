@@ -120,7 +120,7 @@ func contextOf(s protocol.SessionInfo, room int, now time.Time, read func(protoc
 		return text.Line(s, "", now) + "\nits screen cannot be seen: " + text.Clean(why)
 	}
 	head := text.Header(s, f, "", now, nil) + text.Notes(f)
-	if f.Blackout.Hidden() {
+	if f.Blackout.ByUser() {
 		return head // which says so
 	}
 	rows := strings.Split(text.Rows(f.Screen.Lines), "\n")

@@ -107,14 +107,14 @@ func portrait(f *protocol.Frame, now time.Time) []byte {
 		p = append(moveTo(p, y, 0), row...)
 		p = append(p, "\x1b[m"...)
 	}
-	if f.Blackout.Hidden() {
+	if f.Blackout.ByUser() {
 		p = append(append(moveTo(p, 0, 0), "\x1b[7m "...), notice.Fit("the user hides this screen", max(0, f.Screen.Cols-2))...)
 		p = append(p, " \x1b[m"...)
 	}
 	title := "[" + text.Keyboard(f.Keyboard, "", now) + "] " + notice.Clean(f.Screen.Title, 200)
 	p = notice.Title(p, title)
 	p = moveTo(p, f.Screen.Cursor.Row, f.Screen.Cursor.Col)
-	if !f.Screen.Cursor.Visible || f.Blackout.Hidden() {
+	if !f.Screen.Cursor.Visible || f.Blackout.ByUser() {
 		p = append(p, "\x1b[?25l"...)
 	}
 	return p

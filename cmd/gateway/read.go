@@ -128,7 +128,7 @@ func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, ask *p
 // printPage prints a header, what stands out on the screen, and a page.
 func (a *app) printPage(head string, f *protocol.Frame, p text.Page, tokens int) error {
 	p.Head = head
-	if f.Blackout.Hidden() {
+	if f.Blackout.ByUser() {
 		return a.print(head)
 	}
 	if highlights := text.Highlights(f); highlights != "" {

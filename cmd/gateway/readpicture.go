@@ -47,8 +47,8 @@ func (a *app) showColoured(ctx context.Context, c *client.Client, s protocol.Ses
 	if err != nil {
 		return err
 	}
-	if w := got.Frame.Blackout; w.Hidden() {
-		return &protocol.Error{Code: protocol.CodeBlackout, Message: text.Withheld(w)}
+	if w := got.Frame.Blackout; w.ByUser() {
+		return &protocol.Error{Code: protocol.CodeBlackout, Message: text.Hidden(w)}
 	}
 	screen := got.Frame.Screen
 	if f.ansi {

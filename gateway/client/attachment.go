@@ -46,8 +46,8 @@ func (s *Attachment) Detach() { s.cancel() }
 // Type sends keys as the person's terminal sent them. While there is no connection they are lost, and Type says so.
 func (s *Attachment) Type(keys []byte) error {
 	for len(keys) > 0 {
-		n := min(len(keys), protocol.MaxTyped)
-		if err := s.send(&protocol.Typed{SessionID: s.session, DataB64: keys[:n]}); err != nil {
+		n := min(len(keys), protocol.MaxViewerInput)
+		if err := s.send(&protocol.ViewerInput{SessionID: s.session, DataB64: keys[:n]}); err != nil {
 			return err
 		}
 		keys = keys[n:]

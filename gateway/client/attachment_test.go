@@ -27,7 +27,7 @@ func TestASeatLivesThroughAChangeOfGateway(t *testing.T) {
 				err = c.Say(&protocol.Done{RequestID: m.RequestID})
 			case *protocol.Watch:
 				err = c.Say(repaint())
-			case *protocol.Typed:
+			case *protocol.ViewerInput:
 				if first {
 					return // the gateway goes away
 				}
@@ -42,7 +42,7 @@ func TestASeatLivesThroughAChangeOfGateway(t *testing.T) {
 	require.True(t, (<-at.Messages()).(*protocol.Output).Repaint)
 	require.NoError(t, at.Type([]byte("x")))
 	require.True(t, (<-at.Messages()).(*protocol.Output).Repaint, "from the next gateway")
-	require.NoError(t, at.Type(make([]byte, protocol.MaxTyped+1)))
+	require.NoError(t, at.Type(make([]byte, protocol.MaxViewerInput+1)))
 	require.Equal(t, 3, (<-at.Messages()).(*protocol.SessionClose).ExitCode)
 	_, more := <-at.Messages()
 	require.False(t, more)

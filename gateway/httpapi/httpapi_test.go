@@ -329,7 +329,7 @@ func TestNotesStandBesideTheText(t *testing.T) {
 
 // R25: of a hidden screen there is nothing to see, and that is said; a password is answered by the user alone.
 func TestAHiddenScreenIsNoEmptyScreen(t *testing.T) {
-	why := &protocol.Withheld{Why: protocol.BlackoutUser}
+	why := &protocol.Hidden{Why: protocol.BlackoutUser}
 	server := serve(t, &caller{role: RoleViewer, answer: func(context.Context, protocol.Message) (protocol.Message, error) {
 		f := frame()
 		f.Blackout = why
@@ -341,7 +341,7 @@ func TestAHiddenScreenIsNoEmptyScreen(t *testing.T) {
 		require.Contains(t, got.body, "the user has hidden the screen")
 	}
 	require.Equal(t, http.StatusOK, server.do("GET", "/v1/sessions/vim-1/screen?format=json", "").status)
-	why = &protocol.Withheld{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
+	why = &protocol.Hidden{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
 	got := server.do("GET", "/v1/sessions/vim-1/screen", "")
 	require.Equal(t, http.StatusOK, got.status)
 	require.Contains(t, got.header.Get("Terminal-Note"), "a password is being asked")

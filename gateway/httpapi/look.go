@@ -132,8 +132,8 @@ func (a *API) read(v Caller, w http.ResponseWriter, r *http.Request, m *protocol
 
 // hidden refuses to show nothing in place of a screen that the user hides. JSON says so in the frame.
 func hidden(f *protocol.Frame) error {
-	if f.Blackout.Hidden() {
-		return fail(protocol.CodeBlackout, text.Withheld(f.Blackout), nil)
+	if f.Blackout.ByUser() {
+		return fail(protocol.CodeBlackout, text.Hidden(f.Blackout), nil)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func head(w http.ResponseWriter, f *protocol.Frame, notes string) {
 		h.Set("Terminal-Highlights", ascii(highlights))
 	}
 	h.Set("Terminal-Keyboard", ascii(text.Keyboard(f.Keyboard, "", time.Now())))
-	notes = text.Withheld(f.Blackout) + notes
+	notes = text.Hidden(f.Blackout) + notes
 	note(w, notes)
 }
 

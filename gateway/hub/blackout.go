@@ -11,11 +11,11 @@ import (
 func (s *session) black(m *protocol.Blackout) {
 	switch {
 	case m.On:
-		s.withhold(&protocol.Withheld{Why: m.Why, Secret: m.Secret})
+		s.hide(&protocol.Hidden{Why: m.Why, Secret: m.Secret})
 	case s.blackout != nil && s.blackout.Why == m.Why:
-		s.withhold(nil)
+		s.hide(nil)
 	}
-	if !s.blackout.Hidden() || s.newest == nil {
+	if !s.blackout.ByUser() || s.newest == nil {
 		return
 	}
 	blank := *s.newest
@@ -27,10 +27,10 @@ func (s *session) black(m *protocol.Blackout) {
 	s.info.Title = ""
 }
 
-func (s *session) withhold(w *protocol.Withheld) { s.blackout, s.since = w, time.Now() }
+func (s *session) hide(w *protocol.Hidden) { s.blackout, s.since = w, time.Now() }
 
-// withheld is what is kept from agents as of now.
-func (s *session) withheld() *protocol.Withheld {
+// hidden is what is kept from agents as of now.
+func (s *session) hidden() *protocol.Hidden {
 	if s.blackout == nil {
 		return nil
 	}

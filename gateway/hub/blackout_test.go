@@ -23,7 +23,7 @@ func TestAHiddenScreenIsForgottenAtOnce(t *testing.T) {
 		require.Len(t, all, 2)
 		shown, ok := all[1].(*protocol.Snapshot)
 		require.True(t, ok)
-		require.Equal(t, &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: 12_000}, shown.Blackout)
+		require.Equal(t, &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 12_000}, shown.Blackout)
 		require.Equal(t, []string{"", ""}, shown.Screen.Lines)
 		require.Empty(t, shown.Content)
 		require.Empty(t, shown.Screen.Title)
@@ -44,12 +44,12 @@ func TestThePromptsEndDoesNotShowAHiddenScreen(t *testing.T) {
 	require.Equal(t, protocol.SecretHard, h.list("")[0].Blackout.Secret)
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutUser})
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: protocol.BlackoutPassword})
-	require.True(t, h.list("")[0].Blackout.Hidden())
+	require.True(t, h.list("")[0].Blackout.ByUser())
 
 	hidden := full("vim-1", 8, "", "")
-	hidden.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser}
+	hidden.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser}
 	proxy.Handle(hidden)
 	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
 	agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
-	require.True(t, one[*protocol.ReadResult](t, agent).Frame.Blackout.Hidden(), "also after the end")
+	require.True(t, one[*protocol.ReadResult](t, agent).Frame.Blackout.ByUser(), "also after the end")
 }

@@ -53,7 +53,7 @@ func samples() []protocol.Message {
 		&protocol.ProxyHost{RequestID: "r", HostKey: secret},
 		&protocol.Attach{RequestID: "r", SessionID: "x", Cols: 80, Rows: 24},
 		&protocol.Detach{SessionID: "x"},
-		&protocol.Typed{SessionID: "x", DataB64: []byte("x")},
+		&protocol.ViewerInput{SessionID: "x", DataB64: []byte("x")},
 		&protocol.Watch{SessionID: "x"},
 		&protocol.Unwatch{SessionID: "x"},
 		&protocol.Cancel{RequestID: "r", SessionID: "x"},

@@ -42,7 +42,7 @@ func (h *Hub) ask(p *Peer, m protocol.Message) {
 		h.watch(p, m)
 	case *protocol.Unwatch:
 		h.unwatch(p, m)
-	case *protocol.Detach, *protocol.Typed:
+	case *protocol.Detach, *protocol.ViewerInput:
 		h.attended(p, m)
 	default:
 		h.route(p, m)
@@ -86,7 +86,7 @@ func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
 	}
 	r := &protocol.ReadResult{ID: h.nextID(), RequestID: read.RequestID, SessionID: s.key.id, Frame: s.frame()}
 	switch {
-	case s.past != nil && read.Scrollback > 0 && !r.Frame.Blackout.Hidden():
+	case s.past != nil && read.Scrollback > 0 && !r.Frame.Blackout.ByUser():
 		if say := s.history(r, read); say != "" {
 			p.out.put(&protocol.Error{RequestID: read.RequestID, Code: protocol.CodeBadMessage, Field: "fromLine", Message: say})
 			return
@@ -115,7 +115,7 @@ func (h *Hub) waited(s *session, m *protocol.Wait) *protocol.WaitResult {
 	if r.Met {
 		r.Matched = "exit"
 	}
-	if m.SinceSeq > 0 && m.Scrollback > 0 && s.past != nil && !r.Frame.Blackout.Hidden() {
+	if m.SinceSeq > 0 && m.Scrollback > 0 && s.past != nil && !r.Frame.Blackout.ByUser() {
 		news := r.Read()
 		_ = s.history(news, &protocol.Read{SinceSeq: m.SinceSeq, Follow: true, Scrollback: m.Scrollback}) // it names no line
 		r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText, r.Unseen = news.Text, news.FirstLine, news.NextLine, news.OldestLine, news.HiddenText, news.Unseen

@@ -27,7 +27,7 @@ type session struct {
 	synced bool               // a difference to newest may come
 
 	keyboard protocol.Keyboard
-	blackout *protocol.Withheld // what is kept from agents, as it was at since; nil for nothing
+	blackout *protocol.Hidden // what is kept from agents, as it was at since; nil for nothing
 	since    time.Time
 	askers   map[string]bool // ids of the agents that asked for control, or wrote to the user
 	subs     map[*Peer]*subscription
@@ -143,7 +143,7 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 		s.info.Title, s.info.Alt = full.Screen.Title, full.Screen.Alt
 		s.info.Cols, s.info.Rows = full.Screen.Cols, full.Screen.Rows
 	}
-	s.withhold(full.Blackout)
+	s.hide(full.Blackout)
 	if full.Keyboard != nil {
 		s.keyboard = *full.Keyboard
 	}
@@ -158,7 +158,7 @@ func (s *session) now() *protocol.Snapshot {
 		return nil
 	}
 	out := *s.newest
-	out.IdleMs, out.Blackout = s.idle(), s.withheld()
+	out.IdleMs, out.Blackout = s.idle(), s.hidden()
 	return &out
 }
 
@@ -175,7 +175,7 @@ func (s *session) frame() *protocol.Frame {
 	f := &protocol.Frame{
 		Seq: s.info.Seq, Keyboard: s.keyboard, IdleMs: s.idle(), Settled: true,
 		Activity: &protocol.Activity{State: protocol.StateExited, Evidence: []string{"exit"}, SinceMs: s.idle()},
-		Blackout: s.withheld(),
+		Blackout: s.hidden(),
 	}
 	if s.newest != nil && s.newest.Screen != nil {
 		f.Screen, f.Redactions, f.HiddenText = *s.newest.Screen, s.newest.Redactions, s.newest.HiddenText
@@ -300,7 +300,7 @@ func (h *Hub) list(namespace string) []protocol.SessionInfo {
 	for k, s := range h.sessions {
 		if k.namespace == namespace {
 			info := s.info
-			info.IdleMs, info.Keyboard, info.Blackout = s.idle(), s.keyboard, s.withheld()
+			info.IdleMs, info.Keyboard, info.Blackout = s.idle(), s.keyboard, s.hidden()
 			if info.Keyboard.Holder == "" {
 				info.Keyboard.Holder = protocol.HolderUser
 			}

@@ -19,7 +19,7 @@ func (p *Peer) mayAttend(m protocol.Message) bool {
 		return false
 	}
 	switch m.(type) {
-	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach, *protocol.Typed, *protocol.Close:
+	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach, *protocol.ViewerInput, *protocol.Close:
 		return true
 	}
 	return false
@@ -116,7 +116,7 @@ func (h *Hub) attended(p *Peer, m protocol.Message) {
 		h.notThere(p, m)
 		return
 	}
-	_, types := m.(*protocol.Typed)
+	_, types := m.(*protocol.ViewerInput)
 	switch {
 	case !types:
 		s.detach(p)

@@ -98,15 +98,15 @@ func TestASlowWatcherIsRepaintedWhenItTakesMessagesAgain(t *testing.T) {
 func TestAnAttachedPersonsKeysReachTheProxy(t *testing.T) {
 	h, proxy, agent := scene()
 	p := h.Join(Member{Role: RoleViewer, Local: true, ID: "v-1"})
-	p.Handle(&protocol.Typed{SessionID: "vim-1", DataB64: []byte("x")})
+	p.Handle(&protocol.ViewerInput{SessionID: "vim-1", DataB64: []byte("x")})
 	require.Equal(t, protocol.CodeNoGrant, one[*protocol.Error](t, p).Code)
 	p.Handle(&protocol.Attach{RequestID: "r", SessionID: "vim-1", Cols: 80, Rows: 24, ViewerID: "v-9"})
 	attach := one[*protocol.Attach](t, proxy)
 	require.Equal(t, "v-1", attach.ViewerID)
 	proxy.Handle(&protocol.Done{RequestID: attach.RequestID})
 	one[*protocol.Done](t, p)
-	p.Handle(&protocol.Typed{SessionID: "vim-1", DataB64: []byte("x"), ViewerID: "v-9"})
-	require.Equal(t, "v-1", one[*protocol.Typed](t, proxy).ViewerID)
+	p.Handle(&protocol.ViewerInput{SessionID: "vim-1", DataB64: []byte("x"), ViewerID: "v-9"})
+	require.Equal(t, "v-1", one[*protocol.ViewerInput](t, proxy).ViewerID)
 
 	back := h.Join(Member{Role: RoleProxy})
 	back.Handle(opening("vim-1", "secret"))
@@ -129,7 +129,7 @@ func TestR49OnlyAPersonOfThisMachineOrAnOwnerAttaches(t *testing.T) {
 	for _, member := range []Member{{Role: RoleViewer}, {Role: RoleAgent, Local: true}, {Role: RoleProxy, Local: true}} {
 		for _, m := range []protocol.Message{
 			&protocol.Attach{RequestID: "r", SessionID: "vim-1", Cols: 80, Rows: 24},
-			&protocol.Typed{SessionID: "vim-1", DataB64: []byte("x")},
+			&protocol.ViewerInput{SessionID: "vim-1", DataB64: []byte("x")},
 			&protocol.Watch{SessionID: "vim-1"},
 		} {
 			h, proxy, _ := scene()

@@ -90,13 +90,13 @@ func all(worlds ...func(*fake)) func(*fake) {
 // hide is a frame of a screen that the user hides; ask is one with a password's prompt.
 func hide(f *protocol.Frame) {
 	f.Screen = protocol.Screen{Cols: 40, Rows: 6, Lines: make([]string, 6)}
-	f.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: 12_300}
+	f.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 12_300}
 }
 
 func ask(how protocol.SecretPrompt) func(*protocol.Frame) {
 	return func(f *protocol.Frame) {
 		f.Screen.Lines = []string{"$ sudo true", "[sudo] password for ada:"}
-		f.Blackout = &protocol.Withheld{Why: protocol.BlackoutPassword, Secret: how, SinceMs: 900}
+		f.Blackout = &protocol.Hidden{Why: protocol.BlackoutPassword, Secret: how, SinceMs: 900}
 	}
 }
 
@@ -137,10 +137,10 @@ var situations = []situation{
 				s.Command, s.Args, s.State, s.ExitCode = "make", nil, protocol.StateExited, 2
 			}),
 			info("bash-1111", func(s *protocol.SessionInfo) {
-				s.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: 61_000}
+				s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 61_000}
 			}),
 			info("bash-2222", func(s *protocol.SessionInfo) {
-				s.Blackout = &protocol.Withheld{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
+				s.Blackout = &protocol.Hidden{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
 			}),
 			info("ssh-9b2c", func(s *protocol.SessionInfo) { s.Command, s.Args, s.State = "ssh", []string{"db1"}, protocol.StateLost }))
 	}},

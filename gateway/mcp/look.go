@@ -131,8 +131,8 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	if err != nil {
 		return "", err
 	}
-	if w := got.Frame.Blackout; w.Hidden() {
-		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: text.Withheld(w)}
+	if w := got.Frame.Blackout; w.ByUser() {
+		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: text.Hidden(w)}
 	}
 	said := text.Messages(got.Notes)
 	s.forget(info.SessionID) // who looks wants to know all
@@ -207,7 +207,7 @@ func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page,
 	p.Brief = line(before, header) // notes are about rows
 	p.Head = p.Brief + told.Notes(f) + notes
 	over := info.State == protocol.StateExited || f.Activity != nil && f.Activity.State == protocol.StateExited
-	if f.Blackout.Hidden() || p.Bare && over {
+	if f.Blackout.ByUser() || p.Bare && over {
 		return p.Head
 	}
 	if p.Bare {

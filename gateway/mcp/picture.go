@@ -56,8 +56,8 @@ func (s *Server) picture(ctx context.Context, terminal string) (line string, pix
 	if err != nil {
 		return "", nil, err
 	}
-	if w := got.Frame.Blackout; w.Hidden() {
-		return "", nil, &protocol.Error{Code: protocol.CodeBlackout, Message: text.Withheld(w)}
+	if w := got.Frame.Blackout; w.ByUser() {
+		return "", nil, &protocol.Error{Code: protocol.CodeBlackout, Message: text.Hidden(w)}
 	}
 	pixels, cell, err := s.cfg.Draw(got.Frame.Screen, maxSide)
 	if err != nil {

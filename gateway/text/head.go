@@ -12,7 +12,7 @@ import (
 // Told is what one reader was told of one terminal: an answer repeats none of it while it stays the same. A new one knows of
 // nothing, and so does a nil *Told. Two goroutines must not use it at once.
 type Told struct {
-	program, modes, keyboard, guess, withheld, notes, highlights, title fact
+	program, modes, keyboard, guess, hidden, notes, highlights, title fact
 }
 
 // fact is what was said last of something.
@@ -30,14 +30,14 @@ func (t *fact) is(now string) bool {
 //	vim-k3f9 rev 412 cursor 5,12 waiting "vim notes.txt" 80x24 alt-screen mouse keyboard: user
 //
 // It leaves out what told says of the program, the size, the modes and the keyboard. The word mouse says that the program
-// listens to it. A second line says what is withheld from the screen, if something is. self is the reader's own agent id, ""
+// listens to it. A second line says what is hidden from the screen, if something is. self is the reader's own agent id, ""
 // when it has none yet. The window's title is no part of it: the program chooses that, and a header must be believed.
 func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time, told *Told) string {
 	if told == nil {
 		told = new(Told)
 	}
 	words := []string{s.SessionID, "rev " + strconv.FormatUint(f.Seq, 10)}
-	if !f.Blackout.Hidden() {
+	if !f.Blackout.ByUser() {
 		words = append(words, "cursor "+Place(protocol.Cell{Row: f.Screen.Cursor.Row, Col: f.Screen.Cursor.Col}))
 		if !f.Screen.Cursor.Visible {
 			words = append(words, "(hidden)")
@@ -57,7 +57,7 @@ func Header(s protocol.SessionInfo, f *protocol.Frame, self string, now time.Tim
 		words = append(words, "keyboard: "+Keyboard(f.Keyboard, self, now))
 	}
 	out := strings.Join(words, " ")
-	if note := Withheld(f.Blackout); told.withheld.is(note) && note != "" {
+	if note := Hidden(f.Blackout); told.hidden.is(note) && note != "" {
 		out += "\n" + note
 	}
 	return out

@@ -20,7 +20,7 @@ const (
 // Highlights names the parts of a screen that stand out, "" for none: `row 5 columns 3-20 "Save"`. The texts are the
 // program's. Title bars, status lines and bars of keys, which say nothing about what is selected, are not named.
 func Highlights(f *protocol.Frame) string {
-	if f.Blackout.Hidden() {
+	if f.Blackout.ByUser() {
 		return ""
 	}
 	perRow := make(map[int]int)
@@ -72,7 +72,7 @@ func (t *Told) Highlights(f *protocol.Frame) string {
 // Title is what is said of the title that the program gave its window, "" where that was told.
 func (t *Told) Title(f *protocol.Frame) string {
 	now := short(f.Screen.Title, maxCommand)
-	if f.Blackout.Hidden() || !t.title.is(now) || now == "" {
+	if f.Blackout.ByUser() || !t.title.is(now) || now == "" {
 		return ""
 	}
 	return "title: " + now

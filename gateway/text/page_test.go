@@ -232,7 +232,7 @@ func TestHighlights(t *testing.T) {
 	got := text.Highlights(f)
 	require.True(t, strings.HasPrefix(got, `row 1 columns 3-20 "long long long long long long long long…", rows 2-3 columns 3-20 "Save \"it\"", row 3 `), got)
 	require.True(t, strings.HasSuffix(got, `, and 2 more`), got)
-	f.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser}
+	f.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser}
 	require.Empty(t, text.Highlights(f))
 }
 

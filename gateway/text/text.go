@@ -44,7 +44,7 @@ func state(s protocol.SessionInfo, a *protocol.Activity) string {
 	case s.State == protocol.StateLost:
 		return "lost"
 	case s.Blackout != nil:
-		return withheldState(s.Blackout)
+		return hiddenState(s.Blackout)
 	case a != nil && a.State == "exited":
 		return "exited"
 	}

@@ -96,7 +96,7 @@ func TestAReaderIsToldOnce(t *testing.T) {
 	f.Activity, f.IdleMs = nil, 12_300
 	require.Equal(t, "vim-k3f9 rev 15 cursor 1,1 running, idle 12s", header())
 
-	f.Blackout = &protocol.Withheld{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
+	f.Blackout = &protocol.Hidden{Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}
 	require.Equal(t, "vim-k3f9 rev 16 cursor 1,1 password prompt\na password is being asked: the user answers it, and what is typed is not shown", header())
 	require.Equal(t, "vim-k3f9 rev 17 cursor 1,1 password prompt", header())
 	f.Blackout, session.State, session.ExitCode = nil, protocol.StateExited, 3

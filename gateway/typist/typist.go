@@ -218,7 +218,7 @@ func (t *Typed) Reacted(seq uint64) bool {
 
 // Odd says in words what is odd about how the program took it, as far as frame, the last screen, shows; "" for nothing.
 func (t *Typed) Odd(frame *protocol.Frame) string {
-	if frame == nil || frame.Blackout.Hidden() || frame.Activity != nil && frame.Activity.State == "exited" {
+	if frame == nil || frame.Blackout.ByUser() || frame.Activity != nil && frame.Activity.State == "exited" {
 		return ""
 	}
 	return text.Reaction(t.Reacted(frame.Seq), t.Before, frame)

@@ -167,7 +167,7 @@ func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
 	exited := frame(7)
 	exited.Activity = &protocol.Activity{State: "exited"}
 	hidden := frame(7)
-	hidden.Blackout = &protocol.Withheld{Why: protocol.BlackoutUser}
+	hidden.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser}
 	for _, c := range []struct {
 		name   string
 		from   uint64

@@ -130,7 +130,7 @@ func (a *Clients) Handle(m protocol.Message) (ok bool) {
 		return a.Pump.Post(func(now time.Time) { a.attach(now, m) })
 	case *protocol.Detach:
 		a.Pump.Post(func(now time.Time) { a.detach(now, m.ViewerID) })
-	case *protocol.Typed:
+	case *protocol.ViewerInput:
 		a.Pump.Post(func(now time.Time) { a.typed(now, m) })
 	}
 	return true
@@ -198,7 +198,7 @@ func (a *Clients) fit(c *client) {
 }
 
 // typed takes the keys of a person, as if they came from a keyboard here.
-func (a *Clients) typed(now time.Time, m *protocol.Typed) {
+func (a *Clients) typed(now time.Time, m *protocol.ViewerInput) {
 	switch {
 	case a.clients[m.ViewerID] == nil:
 	case detaches(m.DataB64) && a.Control.State(now).Menu:

@@ -108,7 +108,7 @@ func (l *ledger) attach(viewer string, cols, rows int) bool {
 }
 
 func (l *ledger) types(viewer, typed string) {
-	l.clients.Handle(&protocol.Typed{ViewerID: viewer, DataB64: []byte(typed)})
+	l.clients.Handle(&protocol.ViewerInput{ViewerID: viewer, DataB64: []byte(typed)})
 }
 
 func TestAPersonAttachesAndDetaches(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 func (o *Observer) Answer(now time.Time) *protocol.Frame {
 	o.privacy.look(now)
 	f := o.Frame(now)
-	if !f.Blackout.Hidden() {
+	if !f.Blackout.ByUser() {
 		f.Activity = o.activity(now, f.IdleMs)
 		if f.Blackout != nil {
 			f.Activity.UnreadBytes = 0 // how long a password is
@@ -36,7 +36,7 @@ func (o *Observer) activity(now time.Time, idleMs int64) *protocol.Activity {
 // AnswerRead fills in the answer to a read. The error, in words for the agent, is about the line that it asked for.
 func (o *Observer) AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error {
 	r.Frame = o.Answer(now)
-	if r.Frame.Blackout.Hidden() {
+	if r.Frame.Blackout.ByUser() {
 		return nil
 	}
 	seen := o.sent.at(m.SinceSeq)
@@ -71,7 +71,7 @@ func (o *Observer) AnswerWait(now time.Time, m *protocol.Wait, out *protocol.Wai
 
 // followed makes the answer to a wait that of a read with Follow.
 func (o *Observer) followed(out *protocol.WaitResult, m *protocol.Wait) {
-	if out.Frame.Blackout.Hidden() {
+	if out.Frame.Blackout.ByUser() {
 		return
 	}
 	seen, r := o.sent.at(m.SinceSeq), out.Read()

@@ -36,7 +36,7 @@ func (o *Observer) Frame(now time.Time) *protocol.Frame {
 		},
 		Keyboard: o.agents.Session.Keyboard(),
 		Settled:  o.throttle.Settled(now),
-		Blackout: o.privacy.withheld(now),
+		Blackout: o.privacy.blackout(now),
 	}
 	if last := o.throttle.LastChange(); !last.IsZero() {
 		f.IdleMs = now.Sub(last).Milliseconds()
@@ -61,7 +61,7 @@ func shapeOf(n int) string {
 func (o *Observer) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
 	return &protocol.Frame{
 		Seq: o.model.Rev(), Screen: protocol.Screen{Cols: cols, Rows: rows, Lines: make([]string, rows)},
-		Keyboard: o.agents.Session.Keyboard(), Settled: true, Blackout: o.privacy.withheld(now),
+		Keyboard: o.agents.Session.Keyboard(), Settled: true, Blackout: o.privacy.blackout(now),
 	}
 }
 

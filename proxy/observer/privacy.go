@@ -319,13 +319,13 @@ func (p *privacy) hide(now time.Time, on bool) {
 
 func (p *privacy) isHidden() bool { return !p.hidden.IsZero() }
 
-// withheld is what a frame of now does not show, nil for nothing.
-func (p *privacy) withheld(now time.Time) *protocol.Withheld {
+// blackout is what a frame of now does not show, nil for nothing.
+func (p *privacy) blackout(now time.Time) *protocol.Hidden {
 	switch {
 	case !p.hidden.IsZero():
-		return &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: now.Sub(p.hidden).Milliseconds()}
+		return &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: now.Sub(p.hidden).Milliseconds()}
 	case p.secret.Kind() != protocol.SecretNone:
-		return &protocol.Withheld{
+		return &protocol.Hidden{
 			Why: protocol.BlackoutPassword, Secret: p.secret.Kind(),
 			SinceMs: now.Sub(p.secret.Since()).Milliseconds(), Unattended: p.o.agents.Session.Unattended(),
 		}

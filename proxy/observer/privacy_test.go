@@ -304,7 +304,7 @@ func TestAHiddenScreenTellsNothing(t *testing.T) {
 	s.prints("one\r\ntwo\r\n\x1b]0;other title\a", "three\r\nfour\r\nsee me")
 	s.passes(12 * time.Second)
 	f := s.Frame(s.now)
-	require.Equal(t, &protocol.Withheld{Why: protocol.BlackoutUser, SinceMs: 12_000}, f.Blackout)
+	require.Equal(t, &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 12_000}, f.Blackout)
 	require.Equal(t, protocol.Screen{Cols: 20, Rows: 3, Lines: []string{"", "", ""}}, f.Screen)
 	require.Equal(t, seq, f.Seq, "not even that something happens")
 	require.Empty(t, s.content())
@@ -403,7 +403,7 @@ func FuzzPrivacy(f *testing.F) {
 				s.Resize(s.now, 30, 6)
 			}
 			frame := s.Frame(s.now)
-			require.Equal(t, s.privacy.isHidden(), frame.Blackout.Hidden())
+			require.Equal(t, s.privacy.isHidden(), frame.Blackout.ByUser())
 			if s.privacy.isHidden() {
 				require.Empty(t, strings.Join(frame.Screen.Lines, "")+s.content())
 			}

@@ -114,7 +114,7 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.decide(m)
 	case *protocol.Note:
 		h.note(m)
-	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach, *protocol.Typed:
+	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach, *protocol.ViewerInput:
 		h.attached(m)
 	case *protocol.ProxyStart:
 		h.Link.Send(&protocol.ProxyStarted{ID: protocol.NewID(), RequestID: m.RequestID, Error: "this proxy serves one user's program and starts no others"})

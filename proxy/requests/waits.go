@@ -22,7 +22,7 @@ func (h *Handler) read(m *protocol.Read) {
 			h.Link.Send(&protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBadMessage, Message: err.Error(), Field: "fromLine"})
 			return
 		}
-		if m.Notes && !r.Frame.Blackout.Hidden() {
+		if m.Notes && !r.Frame.Blackout.ByUser() {
 			r.Notes = h.inbox.take(m.AgentID)
 		}
 		h.Link.Send(r)

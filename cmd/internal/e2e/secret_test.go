@@ -209,7 +209,7 @@ func (o *overheard) refused() {
 func (o *overheard) answered(s *terminal, a prompter, secret string) {
 	o.w.t.Helper()
 	shown := o.reads().Frame
-	require.Equal(o.w.t, protocol.Withheld{Why: protocol.BlackoutPassword, Secret: a.kind, SinceMs: shown.Blackout.SinceMs}, *shown.Blackout)
+	require.Equal(o.w.t, protocol.Hidden{Why: protocol.BlackoutPassword, Secret: a.kind, SinceMs: shown.Blackout.SinceMs}, *shown.Blackout)
 	for i := range secret {
 		s.typed(secret[i : i+1])
 		now := o.reads().Frame

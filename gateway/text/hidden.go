@@ -6,12 +6,12 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Withheld says what is kept from the reader and since when, "" when nothing is.
-func Withheld(w *protocol.Withheld) string {
+// Hidden says what is kept from the reader and since when, "" when nothing is.
+func Hidden(w *protocol.Hidden) string {
 	switch {
 	case w == nil:
 		return ""
-	case w.Hidden():
+	case w.ByUser():
 		return "the user has hidden the screen " + since(w) + " ago: nothing of it is shown until they show it again"
 	}
 	asked := "a password is being asked"
@@ -25,12 +25,12 @@ func Withheld(w *protocol.Withheld) string {
 	return asked + ": the user answers it, and what is typed is not shown"
 }
 
-// withheldState is the same in a word, for a list.
-func withheldState(w *protocol.Withheld) string {
-	if w.Hidden() {
+// hiddenState is the same in a word, for a list.
+func hiddenState(w *protocol.Hidden) string {
+	if w.ByUser() {
 		return "hidden " + since(w)
 	}
 	return "password prompt"
 }
 
-func since(w *protocol.Withheld) string { return Span(time.Duration(w.SinceMs) * time.Millisecond) }
+func since(w *protocol.Hidden) string { return Span(time.Duration(w.SinceMs) * time.Millisecond) }

@@ -18,8 +18,8 @@ type overview struct {
 	depth int // the deepest nesting of objects and arrays
 }
 
-// survey looks a frame over in one pass, before anything is built from it.
-func survey(frame []byte) (o overview) {
+// prescan looks a frame over in one pass, before anything is built from it.
+func prescan(frame []byte) (o overview) {
 	seen := make(map[string]bool, 16)
 	depth, name, isName := 0, "", false
 	for i := 0; i < len(frame); i++ {
