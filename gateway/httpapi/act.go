@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"terminalproxy/gateway/text"
@@ -13,26 +14,21 @@ import (
 
 // input types. An input that did not arrive whole is no success: its status says why, and the receipt stands beside the
 // error.
-func (a *API) input(v Caller, w http.ResponseWriter, r *http.Request) error {
-	m, err := decode[*protocol.Input](v, w, r, "terminal.input")
-	if err != nil {
-		return err
-	}
-	got, err := ask[*protocol.InputResult](r.Context(), v, m)
+func (a *API) input(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	got, err := pass[*protocol.Input, *protocol.InputResult](v, w, r)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case got.Status == protocol.StatusRefused:
-		return fail(got.Reason, text.Refusal(got.Reason, got.Message)+hint(got.Reason), got)
+		return nil, fail(got.Reason, text.Refusal(got.Reason, got.Message)+hint(got.Reason), got)
 	case text.CutOff(got):
-		return fail(protocol.CodeStaleEpoch, fmt.Sprintf("control ended while this was typed: %s; %d bytes reached the program, %d did not",
+		return nil, fail(protocol.CodeStaleEpoch, fmt.Sprintf("control ended while this was typed: %s; %d bytes reached the program, %d did not",
 			text.Ended(got.Ended), got.WrittenBytes, got.DroppedBytes), got)
 	case got.Status == protocol.StatusDropped:
-		return fail(got.Reason, fmt.Sprintf("%s; %d bytes reached the program, %d did not%s",
+		return nil, fail(got.Reason, fmt.Sprintf("%s; %d bytes reached the program, %d did not%s",
 			text.Refusal(got.Reason, got.Message), got.WrittenBytes, got.DroppedBytes, hint(got.Reason)), got)
 	}
-	a.write(w, http.StatusOK, got)
-	return nil
+	return got, nil
 }
 
 // hint says what to do next.
@@ -47,51 +43,38 @@ func hint(code protocol.Code) string {
 	}
 }
 
-func (a *API) wait(v Caller, w http.ResponseWriter, r *http.Request) error {
-	m, err := decode[*protocol.Wait](v, w, r, "terminal.wait")
-	if err != nil {
-		return err
-	}
-	got, err := ask[*protocol.WaitResult](r.Context(), v, m)
-	if err != nil {
-		return err
-	}
-	a.write(w, http.StatusOK, got)
-	return nil
+func (a *API) wait(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	return pass[*protocol.Wait, *protocol.WaitResult](v, w, r)
 }
 
 // request asks the user for control and waits for the answer for a while; the request outlasts that.
-func (a *API) request(v Caller, w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "timeoutMs")
-	if err != nil {
-		return err
+func (a *API) request(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := query(r, "timeoutMs")
+	limit := q.number("timeoutMs", 30_000, 0, protocol.MaxWaitMs)
+	if q.err != nil {
+		return nil, q.err
 	}
-	limit, err := number(q, "timeoutMs", 30_000, 0, protocol.MaxWaitMs)
+	m, err := decode[*protocol.ControlRequest](v, w, r)
 	if err != nil {
-		return err
-	}
-	m, err := decode[*protocol.ControlRequest](v, w, r, "terminal.control.request")
-	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(limit)*time.Millisecond) //nolint:gosec // bounded above
 	defer cancel()
 	answer, err := v.Call(ctx, m)
 	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
 		a.write(w, http.StatusAccepted, pending{m.RequestID, m.SessionID, "pending"})
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch answer := answer.(type) {
 	case *protocol.ControlGrant:
-		a.write(w, http.StatusOK, answer)
-		return nil
+		return answer, nil
 	case *protocol.ControlRevoke:
-		return fail(protocol.CodeNoGrant, "not granted: "+text.Ended(answer.Reason), answer)
+		return nil, fail(protocol.CodeNoGrant, "not granted: "+text.Ended(answer.Reason), answer)
 	}
-	return fmt.Errorf("a request for control was answered with a %s", protocol.KindOf(answer))
+	return nil, fmt.Errorf("a request for control was answered with a %s", protocol.KindOf(answer))
 }
 
 // pending is the answer while the user has not decided: POST wait with {"until":{"control":true}} waits on.
@@ -102,18 +85,23 @@ type pending struct {
 }
 
 // release gives control back. Doing so twice changes nothing.
-func (a *API) release(v Caller, w http.ResponseWriter, r *http.Request) error {
-	m, err := decode[*protocol.ControlRelease](v, w, r, "terminal.control.release")
+func (a *API) release(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	m, err := decode[*protocol.ControlRelease](v, w, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = v.Call(r.Context(), m)
-	if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.CodeNoGrant {
-		err = nil
+	if refused, ok := errors.AsType[*protocol.Error](err); err != nil && (!ok || refused.Code != protocol.CodeNoGrant) {
+		return nil, err
 	}
-	if err != nil {
-		return err
+	return &protocol.Done{RequestID: m.RequestID}, nil
+}
+
+// message writes to the user for an agent, and for an owner to the agent.
+func (a *API) message(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	from := protocol.FromUser
+	if v.Role() == RoleAgent {
+		from = protocol.FromAgent
 	}
-	a.write(w, http.StatusOK, &protocol.Done{RequestID: m.RequestID})
-	return nil
+	return pass[*protocol.Note, *protocol.Done](v, w, r, said{"from", strconv.Quote(from), false})
 }

@@ -27,11 +27,21 @@ type said struct {
 	may         bool
 }
 
-// decode reads a request whose body is a message of a kind without its type. What the path says stands not in the body;
+// pass asks for what a request's body says, an M, and gives the answer, an A.
+func pass[M, A protocol.Message](v Caller, w http.ResponseWriter, r *http.Request, path ...said) (answer A, err error) {
+	m, err := decode[M](v, w, r, path...)
+	if err != nil {
+		return answer, err
+	}
+	return ask[A](r.Context(), v, m)
+}
+
+// decode reads a request whose body is a message without its type. What the path says stands not in the body;
 // a request id may, and is made up otherwise. The checks are those of the wire, but for one: a field that the message
 // has not is refused, because nobody would notice a condition that was misspelt.
-func decode[T protocol.Message](v Caller, w http.ResponseWriter, r *http.Request, kind string, path ...said) (T, error) {
+func decode[T protocol.Message](v Caller, w http.ResponseWriter, r *http.Request, path ...said) (T, error) {
 	var none T
+	kind := protocol.KindOf(none)
 	body, err := readBody(w, r)
 	if err != nil {
 		return none, err
@@ -130,44 +140,58 @@ func fieldsOf(shape reflect.Type) []string {
 	return out
 }
 
-// query reads the parameters of a GET: known ones only, each once at most.
-func query(r *http.Request, known ...string) (url.Values, error) {
-	q, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the query of the URL is not well-formed"}
+// params are the parameters of a GET. err is what is wrong with them; what is read after that does not count.
+type params struct {
+	url.Values
+	err error
+}
+
+func (q *params) fail(err error) {
+	if q.err == nil {
+		q.err = err
 	}
-	for name, values := range q {
-		switch {
-		case !slices.Contains(known, name) && len(known) == 0:
-			return nil, badField(name, "unknown parameter; this path takes none")
-		case !slices.Contains(known, name):
-			return nil, badField(name, "unknown parameter; this path takes "+strings.Join(known, ", "))
-		case len(values) > 1:
-			return nil, badField(name, "is given twice")
+}
+
+// query reads the parameters of a GET: known ones only, each once at most.
+func query(r *http.Request, known ...string) *params {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	q := &params{Values: values}
+	if err != nil {
+		q.fail(&protocol.Error{Code: protocol.CodeBadMessage, Message: "the query of the URL is not well-formed"})
+	}
+	takes := "none"
+	if len(known) > 0 {
+		takes = strings.Join(known, ", ")
+	}
+	for name, values := range values {
+		if !slices.Contains(known, name) {
+			q.fail(badField(name, "unknown parameter; this path takes "+takes))
+		} else if len(values) > 1 {
+			q.fail(badField(name, "is given twice"))
 		}
 	}
-	return q, nil
+	return q
 }
 
 // number reads a parameter, otherwise if it is not there.
-func number(q url.Values, name string, otherwise, low, high uint64) (uint64, error) {
+func (q *params) number(name string, otherwise, low, high uint64) uint64 {
 	if !q.Has(name) {
-		return otherwise, nil
+		return otherwise
 	}
 	n, err := strconv.ParseUint(q.Get(name), 10, 64)
 	if err != nil || n < low || n > high {
-		return 0, badField(name, fmt.Sprintf("is %.32q, must be a whole number from %d to %d", q.Get(name), low, high))
+		q.fail(badField(name, fmt.Sprintf("is %.32q, must be a whole number from %d to %d", q.Get(name), low, high)))
 	}
-	return n, nil
+	return n
 }
 
 // word reads a parameter with a fixed set of values; the first one is the default.
-func word(q url.Values, name string, allowed ...string) (string, error) {
+func (q *params) word(name string, allowed ...string) string {
 	if !q.Has(name) {
-		return allowed[0], nil
+		return allowed[0]
 	}
 	if !slices.Contains(allowed, q.Get(name)) {
-		return "", badField(name, fmt.Sprintf("is %.32q, must be one of: %s", q.Get(name), strings.Join(allowed, ", ")))
+		q.fail(badField(name, fmt.Sprintf("is %.32q, must be one of: %s", q.Get(name), strings.Join(allowed, ", "))))
 	}
-	return q.Get(name), nil
+	return q.Get(name)
 }

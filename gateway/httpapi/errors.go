@@ -81,9 +81,9 @@ func statusOf(code protocol.Code) int {
 	return http.StatusInternalServerError
 }
 
-// finish answers for an error, if there is one and the caller still listens.
+// finish answers for an error, if the caller still listens.
 func (a *API) finish(w http.ResponseWriter, r *http.Request, err error) {
-	if err == nil || r.Context().Err() != nil {
+	if r.Context().Err() != nil {
 		return
 	}
 	var status int

@@ -16,18 +16,11 @@ const slowReader = 5 * time.Second
 // events streams what happens to one session: an event for every message, named after its type. A reader that falls
 // behind gets the newest screen and not every one. The stream ends with the session; who connects again begins with the
 // newest screen, so that there is nothing to catch up with.
-func (a *API) events(v Caller, w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "everyMs", "changes")
-	if err != nil {
-		return err
-	}
-	every, err := number(q, "everyMs", 0, 0, protocol.MaxWaitMs)
-	if err != nil {
-		return err
-	}
-	changes, err := word(q, "changes", "false", "true")
-	if err != nil {
-		return err
+func (a *API) events(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := query(r, "everyMs", "changes")
+	every, changes := q.number("everyMs", 0, 0, protocol.MaxWaitMs), q.word("changes", "false", "true")
+	if q.err != nil {
+		return nil, q.err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -35,7 +28,7 @@ func (a *API) events(v Caller, w http.ResponseWriter, r *http.Request) error {
 		SessionID: r.PathValue("id"), EveryMs: int64(every), Changes: changes == "true", //nolint:gosec // bounded above
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		cancel()
@@ -52,7 +45,7 @@ func (a *API) events(v Caller, w http.ResponseWriter, r *http.Request) error {
 	}
 	s := &eventWriter{w: w, control: http.NewResponseController(w)}
 	a.stream(ctx, v, s, stream, beat)
-	return nil
+	return nil, nil
 }
 
 func (a *API) stream(ctx context.Context, v Caller, s *eventWriter, stream <-chan protocol.Message, beat <-chan time.Time) {

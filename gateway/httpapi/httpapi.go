@@ -91,7 +91,8 @@ type API struct {
 type route struct {
 	method, pattern string
 	roles           []string // nil for everybody, also without a token
-	run             func(a *API, v Caller, w http.ResponseWriter, r *http.Request) error
+	// run gives the answer, for JSON, or nil where it has written one itself.
+	run func(a *API, v Caller, w http.ResponseWriter, r *http.Request) (any, error)
 }
 
 var (
@@ -172,7 +173,7 @@ func (a *API) serve(rt route, w http.ResponseWriter, r *http.Request) {
 
 func (a *API) try(rt route, w http.ResponseWriter, r *http.Request) {
 	if rt.roles == nil {
-		a.finish(w, r, rt.run(a, nil, w, r))
+		a.answer(rt, nil, w, r)
 		return
 	}
 	own := slices.Equal(rt.roles, ownersOnly)
@@ -183,10 +184,7 @@ func (a *API) try(rt route, w http.ResponseWriter, r *http.Request) {
 	}
 	defer v.Done()
 	if here := own && a.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
-		a.finish(w, r, &Refusal{
-			http.StatusForbidden, protocol.CodeForbidden,
-			WrongRole(v.Role(), rt.roles...),
-		})
+		a.finish(w, r, &Refusal{http.StatusForbidden, protocol.CodeForbidden, WrongRole(v.Role(), rt.roles...)})
 		return
 	}
 	if id := r.PathValue("id"); id != "" && !protocol.ValidID(id) {
@@ -195,7 +193,17 @@ func (a *API) try(rt route, w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	a.finish(w, r, rt.run(a, v, w, r.WithContext(ctx)))
+	a.answer(rt, v, w, r.WithContext(ctx))
+}
+
+func (a *API) answer(rt route, v Caller, w http.ResponseWriter, r *http.Request) {
+	got, err := rt.run(a, v, w, r)
+	switch {
+	case err != nil:
+		a.finish(w, r, err)
+	case got != nil:
+		a.write(w, http.StatusOK, got)
+	}
 }
 
 func (a *API) wrongMethod(methods []string, w http.ResponseWriter, r *http.Request) {
@@ -213,10 +221,10 @@ func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) {
 //go:embed openapi.json
 var openAPI []byte
 
-func (a *API) openapi(_ Caller, w http.ResponseWriter, _ *http.Request) error {
+func (a *API) openapi(_ Caller, w http.ResponseWriter, _ *http.Request) (any, error) {
 	w.Header().Set("Content-Type", "application/json")
 	_, err := w.Write(openAPI)
-	return err
+	return nil, err
 }
 
 // statusWriter remembers what was answered.

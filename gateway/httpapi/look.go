@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,109 +34,72 @@ func ask[T protocol.Message](ctx context.Context, v Caller, m protocol.Message) 
 	return t, nil
 }
 
-func (a *API) list(v Caller, w http.ResponseWriter, r *http.Request) error {
-	if _, err := query(r); err != nil {
-		return err
+func (a *API) list(v Caller, _ http.ResponseWriter, r *http.Request) (any, error) {
+	if q := query(r); q.err != nil {
+		return nil, q.err
 	}
-	got, err := ask[*protocol.SessionsListResult](r.Context(), v, &protocol.SessionsList{RequestID: v.NextID()})
-	if err != nil {
-		return err
-	}
-	if got.Sessions == nil {
-		got.Sessions = []protocol.SessionInfo{} // a list of none, and not null
-	}
-	a.write(w, http.StatusOK, got)
-	return nil
+	return ask[*protocol.SessionsListResult](r.Context(), v, &protocol.SessionsList{RequestID: v.NextID()})
 }
 
-func (a *API) session(v Caller, w http.ResponseWriter, r *http.Request) error {
-	if _, err := query(r); err != nil {
-		return err
+func (a *API) session(v Caller, _ http.ResponseWriter, r *http.Request) (any, error) {
+	if q := query(r); q.err != nil {
+		return nil, q.err
 	}
 	got, err := ask[*protocol.SessionsListResult](r.Context(), v, &protocol.SessionsList{RequestID: v.NextID()})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	id := r.PathValue("id")
-	for _, s := range got.Sessions {
-		if s.SessionID == id {
-			a.write(w, http.StatusOK, s)
-			return nil
-		}
+	at := slices.IndexFunc(got.Sessions, func(s protocol.SessionInfo) bool { return s.SessionID == id })
+	if at < 0 {
+		return nil, fail(protocol.CodeNoSession, "unknown session "+strconv.Quote(id)+": GET /v1/sessions lists the sessions", nil)
 	}
-	return fail(protocol.CodeNoSession, "unknown session "+strconv.Quote(id)+": GET /v1/sessions lists the sessions", nil)
+	return got.Sessions[at], nil
 }
 
 // screen shows the screen in one of its formats. Text, ANSI and pictures are nothing but the program's output; what is
 // known about it stands in header fields, which a program cannot write.
-func (a *API) screen(v Caller, w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "since", "format", "follow", "max_tokens")
-	if err != nil {
-		return err
-	}
-	since, err := number(q, "since", 0, 0, 1<<63-1)
-	if err != nil {
-		return err
-	}
-	format, err := word(q, "format", "text", "json", "ansi", "png", "svg")
-	if err != nil {
-		return err
-	}
-	follow, err := following(q, format)
-	if err != nil {
-		return err
-	}
-	tokens, err := budget(q, format)
-	if err != nil {
-		return err
-	}
+func (a *API) screen(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := query(r, "since", "format", "follow", "max_tokens")
+	since := q.number("since", 0, 0, 1<<63-1)
+	format := q.word("format", "text", "json", "ansi", "png", "svg")
+	follow, tokens := q.following(format), q.budget(format)
 	picture := format == "png" || format == "svg"
-	if picture && a.cfg.Draw == nil {
-		return fail(codeNotImplemented, "this gateway draws no pictures: ask for format=ansi, or ask a gateway that `gateway serve` runs", nil)
+	switch {
+	case q.err != nil:
+		return nil, q.err
+	case picture && a.cfg.Draw == nil:
+		return nil, fail(codeNotImplemented, "this gateway draws no pictures: ask for format=ansi, or ask a gateway that `gateway serve` runs", nil)
 	}
 	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Attributes: format == "ansi" || picture}
 	if format == "json" {
 		m.SinceSeq, m.Follow, m.Scrollback = since, q.Has("follow"), follow
 	}
-	got, err := a.read(v, w, r, m, format)
-	if got == nil {
-		return err
+	got, err := read(v, r, m, format)
+	if err != nil || format == "json" {
+		return got, err
 	}
 	head(w, got.Frame, text.Notes(got.Frame))
 	switch {
 	case q.Has("since") && got.Frame.Seq == since:
 		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return nil, nil
 	case format == "text":
-		return page(w, got.Frame, dialect.Whole(got.Frame, 0), tokens)
+		return nil, page(w, got.Frame, dialect.Whole(got.Frame, 0), tokens)
 	case picture:
-		return a.draw(w, r, format, got.Frame)
+		return nil, a.draw(w, r, format, got.Frame)
 	}
-	return writeText(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
+	return nil, writeText(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
 }
 
-// read asks for what is to be shown. It answers with that itself where JSON is wanted, and returns nil.
-func (a *API) read(v Caller, w http.ResponseWriter, r *http.Request, m *protocol.Read, format string) (*protocol.ReadResult, error) {
+// read asks for what is to be shown. It refuses to show nothing in place of a screen that the user hides; JSON says so in the
+// frame.
+func read(v Caller, r *http.Request, m *protocol.Read, format string) (*protocol.ReadResult, error) {
 	got, err := ask[*protocol.ReadResult](r.Context(), v, m)
-	switch {
-	case err != nil:
-		return nil, err
-	case format == "json":
-		a.write(w, http.StatusOK, got)
-		return nil, nil //nolint:nilnil // it is answered
+	if err == nil && format != "json" && got.Frame.Blackout.ByUser() {
+		err = fail(protocol.CodeBlackout, text.Hidden(got.Frame.Blackout), nil)
 	}
-	if err := hidden(got.Frame); err != nil {
-		return nil, err
-	}
-	return got, nil
-}
-
-// hidden refuses to show nothing in place of a screen that the user hides. JSON says so in the frame.
-func hidden(f *protocol.Frame) error {
-	if f.Blackout.ByUser() {
-		return fail(protocol.CodeBlackout, text.Hidden(f.Blackout), nil)
-	}
-	return nil
+	return got, err
 }
 
 // head writes what is known about a frame, and what its reader has to be told.
@@ -201,35 +165,22 @@ func (a *API) draw(w http.ResponseWriter, r *http.Request, format string, f *pro
 	return nil
 }
 
-func (a *API) history(v Caller, w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r, "lines", "from", "format", "max_tokens")
-	if err != nil {
-		return err
-	}
-	lines, err := number(q, "lines", defaultHistory, 1, protocol.MaxHistory)
-	if err != nil {
-		return err
-	}
-	format, err := word(q, "format", "text", "json")
-	if err != nil {
-		return err
-	}
-	from, err := number(q, "from", 0, 0, 1<<63-1)
-	if err != nil {
-		return err
-	}
-	tokens, err := budget(q, format)
-	if err != nil {
-		return err
+func (a *API) history(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := query(r, "lines", "from", "format", "max_tokens")
+	lines := q.number("lines", defaultHistory, 1, protocol.MaxHistory)
+	format, from := q.word("format", "text", "json"), q.number("from", 0, 0, 1<<63-1)
+	tokens := q.budget(format)
+	if q.err != nil {
+		return nil, q.err
 	}
 	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines)} //nolint:gosec // bounded above
 	if q.Has("from") {
 		m.FromLine = &from
 	}
-	got, err := a.read(v, w, r, m, format)
-	if got == nil {
-		return err
+	got, err := read(v, r, m, format)
+	if err != nil || format == "json" {
+		return got, err
 	}
 	head(w, got.Frame, text.Notes(got.Frame)+text.Unseen("row of history", got.HiddenText))
-	return page(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
+	return nil, page(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
 }

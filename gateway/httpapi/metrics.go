@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime"
 	"runtime/metrics"
@@ -24,13 +25,18 @@ type Stats struct {
 // seconds are the upper bounds of the histogram: from what costs nothing to the longest wait.
 var seconds = []float64{0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600}
 
-type asked struct {
-	method, path string
-	status       int
-}
-
+// took is a way to ask, and asked that with what came of it.
 type took struct {
 	method, path string
+}
+
+type asked struct {
+	took
+	status int
+}
+
+func (t took) compare(o took) int {
+	return cmp.Or(strings.Compare(t.path, o.path), strings.Compare(t.method, o.method))
 }
 
 type histogram struct {
@@ -55,11 +61,12 @@ func newMetrics() *metricsBook {
 func (b *metricsBook) observe(method, path string, status int, d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.requests[asked{method, path, status}]++
-	h := b.times[took{method, path}]
+	way := took{method, path}
+	b.requests[asked{way, status}]++
+	h := b.times[way]
 	if h == nil {
 		h = &histogram{buckets: make([]uint64, len(seconds)+1)}
-		b.times[took{method, path}] = h
+		b.times[way] = h
 	}
 	at, _ := slices.BinarySearch(seconds, d.Seconds())
 	h.buckets[at]++
@@ -68,9 +75,9 @@ func (b *metricsBook) observe(method, path string, status int, d time.Duration) 
 }
 
 // scrape answers in the text format 0.0.4 of Prometheus.
-func (a *API) scrape(_ Caller, w http.ResponseWriter, r *http.Request) error {
-	if _, err := query(r); err != nil {
-		return err
+func (a *API) scrape(_ Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	if q := query(r); q.err != nil {
+		return nil, q.err
 	}
 	var b bytes.Buffer
 	stats := a.cfg.Stats()
@@ -83,7 +90,7 @@ func (a *API) scrape(_ Caller, w http.ResponseWriter, r *http.Request) error {
 	fmt.Fprintf(&b, "terminalproxy_build_info{version=%q} 1\n", a.cfg.Version)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(b.Bytes())
-	return nil
+	return nil, nil
 }
 
 func family(b *bytes.Buffer, name, kind, help string) {
@@ -99,12 +106,7 @@ func float(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 func counts(b *bytes.Buffer, name, help, label string, values map[string]int) {
 	family(b, name, "gauge", help)
-	words := make([]string, 0, len(values))
-	for word := range values {
-		words = append(words, word)
-	}
-	slices.Sort(words)
-	for _, word := range words {
+	for _, word := range slices.Sorted(maps.Keys(values)) {
 		fmt.Fprintf(b, "%s{%s=%q} %d\n", name, label, word, values[word])
 	}
 }
@@ -112,32 +114,18 @@ func counts(b *bytes.Buffer, name, help, label string, values map[string]int) {
 func (b *metricsBook) write(out *bytes.Buffer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	keys := make([]asked, 0, len(b.requests))
-	for k := range b.requests {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, c asked) int {
-		return cmp.Or(strings.Compare(a.path, c.path), strings.Compare(a.method, c.method), a.status-c.status)
-	})
 	const requests = "terminalproxy_http_requests_total"
 	family(out, requests, "counter", "Requests answered, by path and status.")
-	for _, k := range keys {
+	for _, k := range slices.SortedFunc(maps.Keys(b.requests), func(a, c asked) int { return cmp.Or(a.compare(c.took), a.status-c.status) }) {
 		fmt.Fprintf(out, "%s{method=%q,path=%q,status=\"%d\"} %d\n", requests, k.method, k.path, k.status, b.requests[k])
 	}
 	b.writeTimes(out)
 }
 
 func (b *metricsBook) writeTimes(out *bytes.Buffer) {
-	keys := make([]took, 0, len(b.times))
-	for k := range b.times {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, c took) int {
-		return cmp.Or(strings.Compare(a.path, c.path), strings.Compare(a.method, c.method))
-	})
 	const times = "terminalproxy_http_request_seconds"
 	family(out, times, "histogram", "How long answers took, waiting for facts and for the user included.")
-	for _, k := range keys {
+	for _, k := range slices.SortedFunc(maps.Keys(b.times), took.compare) {
 		h, sum := b.times[k], uint64(0)
 		labels := fmt.Sprintf("method=%q,path=%q", k.method, k.path)
 		for i, n := range h.buckets {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
@@ -18,31 +17,26 @@ var dialect = text.Dialect{
 }
 
 // budget reads how many tokens an answer in text may take, header fields with notes included; without it, any number.
-func budget(q url.Values, format string) (int, error) {
+func (q *params) budget(format string) int {
 	if !q.Has("max_tokens") {
-		return math.MaxInt, nil
+		return math.MaxInt
 	}
 	if format != "text" {
-		return 0, badField("max_tokens", "is for format=text: leave one of both out")
+		q.fail(badField("max_tokens", "is for format=text: leave one of both out"))
 	}
-	n, err := number(q, "max_tokens", 0, 0, math.MaxInt32)
-	if err != nil {
-		return 0, err
-	}
-	given := int(n) //nolint:gosec // bounded above
+	given := int(q.number("max_tokens", 0, 0, math.MaxInt32)) //nolint:gosec // bounded, or not used
 	if _, err := text.CheckTokens(&given, dialect.Limit); err != nil {
-		return 0, &protocol.Error{Code: protocol.CodeBadMessage, Field: "max_tokens", Message: err.Error()}
+		q.fail(&protocol.Error{Code: protocol.CodeBadMessage, Field: "max_tokens", Message: err.Error()})
 	}
-	return given, nil
+	return given
 }
 
 // following reads how many rows of what left the screen unseen are wanted.
-func following(q url.Values, format string) (int, error) {
+func (q *params) following(format string) int {
 	if q.Has("follow") && (format != "json" || !q.Has("since")) {
-		return 0, badField("follow", "is for format=json with since: give both, or leave it out")
+		q.fail(badField("follow", "is for format=json with since: give both, or leave it out"))
 	}
-	n, err := number(q, "follow", 0, 0, protocol.MaxHistory)
-	return int(n), err //nolint:gosec // bounded above
+	return int(q.number("follow", 0, 0, protocol.MaxHistory)) //nolint:gosec // bounded, or not used
 }
 
 // page writes the rows of a page as text, and its words into a header field, which a program cannot write.
