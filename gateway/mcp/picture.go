@@ -22,8 +22,7 @@ const (
 	maxPicture = 3 << 20
 )
 
-var imageParam = param{name: "image", kind: "boolean", about: fmt.Sprintf(
-	"Also the whole screen as a picture (PNG, at most %d pixels a side): for colours, charts and layout. Text is better read from the rows.", maxSide)}
+var imageParam = param{name: "image", kind: "boolean"}
 
 // illustrate is what a call that wants a picture gets besides its text: a further line, and the picture. Why there is
 // none is said in that line and no failure: the text has been read, with messages that are not told twice.

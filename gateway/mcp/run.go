@@ -23,26 +23,26 @@ const (
 
 func (s *Server) startTools() []tool {
 	return []tool{
-		define("terminal_run", "Start a program in a terminal of your own",
-			"Start a program in a new terminal that is yours: you have its keyboard at once, the user may look on and take it. It keeps running when the time is over: go on with terminal_wait, terminal_read and terminal_send. It ends when you close it, when nothing has happened for long, or when your connection ends.",
-			&mcp.ToolAnnotations{DestructiveHint: new(true), OpenWorldHint: new(true)}, false, s.run,
-			param{name: "program", kind: "string", required: true, about: "The program: a name in PATH, or a path. It is not a shell's command line; for one, run bash with args -c and the line."},
-			param{name: "args", kind: "array", about: "Its arguments."},
-			param{name: "cwd", kind: "string", about: "The directory to start in. Default: that of this server."},
-			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Columns, default 80."},
-			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Rows, default 24."},
-			param{name: "wait_for", kind: "string", enum: waitFor, about: "Wait for this. Default: until the first screen has settled."},
-			valueParam, tokensParam, timeoutParam),
+		define("terminal_run",
+			"Start a program in a new terminal that is yours: you have its keyboard, the user may look on and take it. It runs until it exits, you close it, it was idle for long, or your connection ends.",
+			&mcp.ToolAnnotations{}, false, s.run,
+			param{name: "program", kind: "string", required: true, about: "In PATH, or a path; not a command line: for one, bash with args -c and the line."},
+			param{name: "args", kind: "array"},
+			param{name: "cwd", kind: "string"},
+			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Default 80."},
+			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Default 24."},
+			param{name: "wait_for", kind: "string", enum: waitFor, about: "Default: the first screen has settled."},
+			param{name: "value", kind: "string"}, tokensParam, timeoutParam),
 	}
 }
 
 func (s *Server) closeTools() []tool {
 	return []tool{
-		define("terminal_close", "Close a terminal of your own",
-			"End a terminal that you started with terminal_run, and everything that runs in it, as closing its window would. Its last screen can still be read for a while.",
-			&mcp.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.closeTerminal,
-			param{name: "terminal", kind: "string", required: true, about: "Id from terminal_run or terminal_list."},
-			param{name: "force", kind: "boolean", about: "Kill it at once, without time to clean up."}),
+		define("terminal_close",
+			"End a terminal of terminal_run and everything that runs in it, as closing its window would.",
+			&mcp.ToolAnnotations{IdempotentHint: true, OpenWorldHint: new(false)}, false, s.closeTerminal,
+			param{name: "terminal", kind: "string", required: true, about: "Its id."},
+			param{name: "force", kind: "boolean", about: "Kill it at once."}),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
@@ -50,9 +51,9 @@ func TestToolsForProgramsAreThereOnlyWithAHost(t *testing.T) {
 	for _, tool := range got.Tools {
 		switch a := tool.Annotations; tool.Name {
 		case "terminal_run":
-			require.True(t, *a.DestructiveHint && *a.OpenWorldHint && !a.IdempotentHint && !a.ReadOnlyHint)
+			require.Equal(t, mcp.ToolAnnotations{}, *a, "destructive and open to the world by default")
 		case "terminal_close":
-			require.True(t, *a.DestructiveHint && a.IdempotentHint && !a.ReadOnlyHint && !*a.OpenWorldHint)
+			require.True(t, a.DestructiveHint == nil && a.IdempotentHint && !a.ReadOnlyHint && !*a.OpenWorldHint)
 		}
 	}
 }

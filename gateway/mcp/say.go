@@ -12,8 +12,8 @@ import (
 
 // sayTool is the tool by which an agent writes to the user.
 func (s *Server) sayTool() tool {
-	return define("terminal_say", "Write to the user",
-		"Show the user a short message at the terminal. You need not have the keyboard. An answer comes as a message from the user with a later result; terminal_wait for=control waits for it.",
+	return define("terminal_say",
+		"Show the user a message at the terminal, without control. Their answer comes with a later result; terminal_wait for=control waits for it.",
 		&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.say, terminalParam,
 		param{name: "text", kind: "string", required: true, about: "What to say, on one line of at most 300 characters."})
 }

@@ -40,7 +40,10 @@ func TestAnnotationsAreTrue(t *testing.T) {
 	require.NoError(t, err)
 	for _, tool := range got.Tools {
 		a := tool.Annotations
-		words := fmt.Sprintf("readOnly %t destructive %t idempotent %t openWorld %t", a.ReadOnlyHint, *a.DestructiveHint, a.IdempotentHint, *a.OpenWorldHint)
+		// What is left out is its default, of the specification.
+		destructive := !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
+		openWorld := a.OpenWorldHint == nil || *a.OpenWorldHint
+		words := fmt.Sprintf("readOnly %t destructive %t idempotent %t openWorld %t", a.ReadOnlyHint, destructive, a.IdempotentHint, openWorld)
 		want := map[string]string{
 			"terminal_request_control": "readOnly false destructive false idempotent false openWorld false",
 			"terminal_send":            "readOnly false destructive true idempotent false openWorld true",

@@ -42,60 +42,59 @@ type param struct {
 	required          bool
 }
 
+// Parameters that several tools have; the instructions describe them once.
 var (
-	terminalParam = param{name: "terminal", kind: "string", about: "Id from terminal_list. May be left out when exactly one terminal runs."}
-	timeoutParam  = param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait, in milliseconds. Default 10000."}
-	tokensParam   = param{name: "max_tokens", kind: "integer", low: text.MinTokens, high: text.MaxTokens, about: "Limit the answer to about this many tokens; it says what is left out. Default 10000."}
-	valueParam    = param{name: "value", kind: "string", about: "What to look for with text, regex (RE2) and gone; the quiet time with idle, like 500ms."}
+	terminalParam = param{name: "terminal", kind: "string"}
+	timeoutParam  = param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs}
+	tokensParam   = param{name: "max_tokens", kind: "integer", low: text.MinTokens, high: text.MaxTokens}
+	valueParam    = param{name: "value", kind: "string", about: "For text, regex (RE2), gone; for idle a time like 500ms."}
 )
-
-const rowsCount = "Rows and columns count from 1."
 
 func (s *Server) tools() []tool {
 	tools := []tool{
-		define("terminal_list", "List terminals", "List the terminals that you may look at: id, program, size, state, idle time, and who has the keyboard.",
+		define("terminal_list", "List the terminals that you may look at: id, program, state, and who has the keyboard.",
 			readOnly(), false, s.list),
-		define("terminal_read", "Read a terminal",
-			"Look at a terminal. The first line says its size, revision (rev), cursor (row,column) and who has the keyboard; the screen's rows follow. A last line that begins with the fence's mark names what is highlighted, as the selected entry of a menu. "+rowsCount,
+		define("terminal_read",
+			"Look at a terminal's screen. First line: id, rev (revision), cursor (row,column from 1), state, program, size, who has the keyboard. A line after the rows that begins with the fence's mark names what is highlighted, as a menu's selected entry.",
 			readOnly(), true, s.read, terminalParam,
-			param{name: "view", kind: "string", enum: []string{"screen", "history", "changes"}, about: "screen (default), history (rows that scrolled off, then the screen), or changes (what is new after since_rev: rows that changed or moved, and those that scrolled off meanwhile)."},
-			param{name: "since_rev", kind: "integer", about: "With view changes: the rev of what you have seen."},
-			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "With view history: how many rows of history, default 200. With view screen: only the last rows of the screen."},
-			param{name: "start", kind: "integer", about: "With view history: the line number to start at, as printed in answers. Default: the newest rows."},
+			param{name: "view", kind: "string", enum: []string{"screen", "history", "changes"}, about: "screen (default), history (rows that scrolled off, then the screen), changes (rows new after since_rev, with their numbers)."},
+			param{name: "since_rev", kind: "integer", about: "For changes: the rev that you have seen."},
+			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "Rows of history (default 200); of a screen only its last ones."},
+			param{name: "start", kind: "integer", about: "First line of history; default: the newest."},
 			tokensParam, imageParam),
-		define("terminal_wait", "Wait for a condition",
-			"Wait for a condition instead of sleeping, then read the screen: text or regex appears, text is gone, the screen changed, was idle (quiet), the program exits or waits for input, or (control) the user answered your request for the keyboard, took it back, or wrote to you. A timeout is not an error.",
+		define("terminal_wait",
+			"Wait for a condition instead of sleeping, then read the screen: text or regex appears, text is gone, changed, idle (quiet), the program exits or is waiting for input, or control: the user answered your request, took the keyboard back, or wrote to you. A timeout is no error.",
 			readOnly(), true, s.wait, terminalParam,
-			param{name: "for", kind: "string", enum: text.Conditions, required: true, about: "What to wait for."},
+			param{name: "for", kind: "string", enum: text.Conditions, required: true},
 			valueParam,
-			param{name: "since_rev", kind: "integer", about: "Then say only what is new after this rev, as view changes of terminal_read does."},
+			param{name: "since_rev", kind: "integer", about: "Then show only what is new after this rev."},
 			tokensParam, timeoutParam, imageParam),
-		define("terminal_request_control", "Ask for the keyboard",
-			"Ask the user to let you type into a terminal. They see your reason and answer at the terminal; until then the answer is pending.",
+		define("terminal_request_control",
+			"Ask the user to let you type. They read your reason and answer at the terminal; until then the answer is pending.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
-			param{name: "reason", kind: "string", required: true, about: "One sentence for the user: what you want to do. At most 500 bytes."},
-			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a shell's or REPL's prompt; Enter, similar keys and all input elsewhere wait until the user lets them through."},
-			param{name: "seconds", kind: "integer", high: maxSeconds, about: "How long you need it. The user's limit applies, 10 minutes by default."},
-			param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "How long to wait for the answer, in milliseconds. Default 30000."}),
-		define("terminal_send", "Type into a terminal",
-			"Type and click, while you have control, then see what changed once the screen settled. Order: the mouse, then text or paste, then keys, then Enter. The mouse works where the header of the screen says mouse. Names of keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. "+rowsCount,
-			&mcp.ToolAnnotations{DestructiveHint: new(true), OpenWorldHint: new(true)}, true, s.send, terminalParam,
-			param{name: "text", kind: "string", about: "Typed as it is, without Enter; a newline at the end of a single line is Enter. Several lines go in as one paste where the program can take that."},
-			param{name: "paste", kind: "string", about: "Pasted in one piece (bracketed paste)."},
-			param{name: "keys", kind: "array", about: "Named keys, one after another."},
-			param{name: "enter", kind: "boolean", about: "Press Enter at the end, after the program took the text."},
-			param{name: "click", kind: "string", about: "Click on this text, which must be on the screen exactly once, within one row."},
-			param{name: "click_at", kind: "string", about: "Click at this place instead: row,column, like 5,12."},
-			param{name: "mouse", kind: "string", about: "What to do there instead of a click: double-click, right-click, middle-click, press, release, move, drag, wheel-up, wheel-down*3; ctrl-, alt- and shift- may stand before it. A wheel needs no place."},
-			param{name: "to", kind: "string", about: "Drag from there to this place: row,column."},
+			param{name: "reason", kind: "string", required: true, about: "One sentence for the user: what you want to do."},
+			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a prompt; Enter and all input elsewhere wait for the user."},
+			param{name: "seconds", kind: "integer", high: maxSeconds, about: "How long you need it; 10 minutes are usual."},
+			param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "Default 30000."}),
+		define("terminal_send",
+			"Type and click while you have control, then see what changed once the screen settled. Order: mouse, text or paste, keys, Enter. Keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. The mouse works where the first line says mouse.",
+			&mcp.ToolAnnotations{}, true, s.send, terminalParam,
+			param{name: "text", kind: "string", about: "Typed as it is; several lines go in as one paste where the program takes that."},
+			param{name: "paste", kind: "string", about: "Pasted (bracketed paste)."},
+			param{name: "keys", kind: "array", about: "Named keys."},
+			param{name: "enter", kind: "boolean", about: "Press Enter at the end."},
+			param{name: "click", kind: "string", about: "Click on this text, which is on the screen once."},
+			param{name: "click_at", kind: "string", about: "Or click at row,column, like 5,12."},
+			param{name: "mouse", kind: "string", about: "Instead of a click: double-click, right-click, middle-click, press, release, move, drag, or anywhere wheel-up, wheel-down*3; ctrl-, alt-, shift- before it."},
+			param{name: "to", kind: "string", about: "Drag to row,column."},
 			param{name: "expect_rev", kind: "integer", about: "Type only if the screen still has this rev."},
-			param{name: "wait_for", kind: "string", enum: waitFor, about: "After typing, wait for this; only what happens after the last key counts."},
-			valueParam,
-			param{name: "settle_ms", kind: "integer", high: maxSettleMs, about: "The screen has settled when it was quiet for this long. Default 300."},
+			param{name: "wait_for", kind: "string", enum: waitFor, about: "Then wait for this; what happens after the last key counts."},
+			param{name: "value", kind: "string"},
+			param{name: "settle_ms", kind: "integer", high: maxSettleMs, about: "Settled is quiet for this long. Default 300."},
 			tokensParam, timeoutParam),
-		define("terminal_release", "Give the keyboard back", "Give the keyboard back to the user, or withdraw an open request.",
+		define("terminal_release", "Give the keyboard back, or withdraw a request.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, false, s.release, terminalParam,
-			param{name: "note", kind: "string", about: "One sentence for the user: what you did, what remains to do. At most 500 bytes."}),
+			param{name: "note", kind: "string", about: "One sentence for the user: what you did, what remains."}),
 		s.sayTool(),
 	}
 	if s.cfg.Programs == nil {
@@ -109,14 +108,14 @@ func (s *Server) tools() []tool {
 var waitFor = text.Conditions[:len(text.Conditions)-1]
 
 func readOnly() *mcp.ToolAnnotations {
-	return &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}
+	return &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false)}
 }
 
 // define puts a tool together. always keeps a client from hiding the tool behind a search.
-func define[In any](name, title, about string, hints *mcp.ToolAnnotations, always bool,
+func define[In any](name, about string, hints *mcp.ToolAnnotations, always bool,
 	run func(context.Context, *mcp.CallToolRequest, In) (string, error), params ...param,
 ) tool {
-	def := &mcp.Tool{Name: name, Title: title, Description: about, Annotations: hints, InputSchema: schema(params)}
+	def := &mcp.Tool{Name: name, Description: about, Annotations: hints, InputSchema: schema(params)}
 	if always {
 		def.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
 	}
@@ -129,19 +128,17 @@ func define[In any](name, title, about string, hints *mcp.ToolAnnotations, alway
 	}}
 }
 
-// schema is the JSON Schema of the parameters.
+// schema is the JSON Schema of the parameters, as short as a model needs it: bounds are said by who breaks them.
 func schema(params []param) map[string]any {
 	properties, required := make(map[string]any), []string{}
 	for _, p := range params {
-		s := map[string]any{"type": p.kind, "description": p.about}
+		s := map[string]any{"type": p.kind}
+		if p.about != "" {
+			s["description"] = p.about
+		}
 		switch {
 		case p.kind == "array":
 			s["items"] = map[string]any{"type": "string"}
-		case p.kind == "integer":
-			s["minimum"] = p.low
-			if p.high > 0 {
-				s["maximum"] = p.high
-			}
 		case p.enum != nil:
 			s["enum"] = p.enum
 		}
@@ -150,7 +147,7 @@ func schema(params []param) map[string]any {
 			required = append(required, p.name)
 		}
 	}
-	out := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	out := map[string]any{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		out["required"] = required
 	}
@@ -184,7 +181,7 @@ func (p param) check(v any) error {
 	switch v := v.(type) {
 	case nil:
 		if p.required {
-			return fmt.Errorf("parameter %q is missing: %s", p.name, p.about)
+			return fmt.Errorf("parameter %q is missing%s", p.name, p.hint())
 		}
 	case float64:
 		switch {
@@ -195,7 +192,7 @@ func (p param) check(v any) error {
 		}
 	case string:
 		if p.required && strings.TrimSpace(v) == "" {
-			return fmt.Errorf("parameter %q is empty: %s", p.name, p.about)
+			return fmt.Errorf("parameter %q is empty%s", p.name, p.hint())
 		}
 		if p.enum == nil || v == "" {
 			return nil
@@ -208,6 +205,17 @@ func (p param) check(v any) error {
 		return fmt.Errorf("parameter %q is %.32q, must be one of: %s", p.name, v, strings.Join(p.enum, ", "))
 	}
 	return nil
+}
+
+// hint says what to write, after a colon.
+func (p param) hint() string {
+	switch {
+	case p.about != "":
+		return ": " + p.about
+	case p.enum != nil:
+		return ": one of " + strings.Join(p.enum, ", ")
+	}
+	return ""
 }
 
 // badArguments words a failure of encoding/json for the agent.
