@@ -251,10 +251,10 @@ func (w *watched) FlushInput() (int, error) {
 
 var oneRead = regexp.MustCompile(`\[(\w+)@(\d+)\]?`)
 
-// TestR15TestR16Fence floods a program that reads slowly, a thousand times, and presses the reclaim key in the middle: the
+// TestR15TestR16Fence floods a program that reads slowly, two hundred times, and presses the reclaim key in the middle: the
 // program reads the agent's bytes, then the user's, and what it had not read when the key was read is gone.
 func TestR15TestR16Fence(t *testing.T) {
-	rounds := 1000
+	rounds := 200
 	if testing.Short() {
 		rounds = 50
 	}

@@ -42,78 +42,6 @@ func (w *world) lets() {
 	w.press("\x07")
 }
 
-func TestHeldInputWaitsForTheUser(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		j, next := w.job("ls\r"), w.job("next")
-		w.hold(j)
-		w.offer(j)
-		w.offer(next)
-		w.sleep(10 * time.Second)
-		require.Empty(t, w.written())
-		require.Equal(t, "ls\r", w.ctl.State(time.Now()).Pending.Keys)
-		w.lets()
-		require.Equal(t, "ls\rnext", w.written(), "and what waited behind it")
-		require.Equal(t, input.Receipt{Fate: input.Written, Written: 3}, j.receipt(t))
-		next.receipt(t)
-	})
-}
-
-// TestR4HeldInputIsRefusedByTheKey: the key takes the keyboard back; nothing of what was held is typed then or later.
-func TestR4HeldInputIsRefusedByTheKey(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		j, next := w.job("rm\r"), w.job("next")
-		w.hold(j)
-		w.offer(j)
-		w.offer(next)
-		w.press("\x1c")
-		require.Equal(t, input.Receipt{Fate: input.Dropped, Dropped: 3, Held: true}, j.receipt(t))
-		require.Equal(t, input.Receipt{Fate: input.Dropped, Dropped: 4}, next.receipt(t))
-		w.grant()
-		w.press("\x07\x07")
-		w.sleep(time.Minute)
-		require.NotContains(t, w.written(), "rm")
-		require.Zero(t, w.ctl.State(time.Now()).Pending)
-	})
-}
-
-func TestHeldInputIsRefusedInTime(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		j, next := w.job("ls\r"), w.job("next")
-		w.hold(j)
-		w.offer(j)
-		w.offer(next)
-		w.sleep(30*time.Second - 1)
-		require.Empty(t, j.receipts)
-		w.sleep(1)
-		r := j.receipt(t)
-		require.ErrorIs(t, r.Err, input.ErrLate)
-		require.Equal(t, "next", w.written(), "the grant goes on")
-	})
-}
-
-// TestR6TheUserTypesWhileInputIsHeld: the user's keys go to the program and decide nothing; what was let through waits
-// until they have not typed for a second.
-func TestR6TheUserTypesWhileInputIsHeld(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		j := w.job("ls\r")
-		j.Wait = 10 * time.Second // for a pause, which this is not
-		w.hold(j)
-		w.offer(j)
-		w.ctl.Shown(time.Now())
-		for range 12 {
-			w.press("u")
-			w.sleep(900 * time.Millisecond)
-		}
-		require.Empty(t, j.receipts)
-		require.NotZero(t, w.ctl.State(time.Now()).Pending)
-		w.press("u")
-		w.press("\x07")
-		require.Equal(t, strings.Repeat("u", 13), w.written())
-		w.sleep(time.Second)
-		require.Equal(t, strings.Repeat("u", 13)+"ls\r", w.written())
-	})
-}
-
 // TestWhatWasLetThroughIsPreparedAnew: the conditions are checked when the first byte is written; bytes that are not those
 // that the user saw are held again.
 func TestWhatWasLetThroughIsPreparedAnew(t *testing.T) {
@@ -151,26 +79,6 @@ func TestInputThatCannotBeHeldIsRefused(t *testing.T) {
 		w.offer(j)
 		require.ErrorIs(t, j.receipt(t).Err, nobody)
 		require.Empty(t, w.written())
-	})
-}
-
-func TestHeldInputGoesWithTheProgramAndThePump(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, true, nil)
-		w.start()
-		j := w.job("ls\r")
-		w.hold(j)
-		w.offer(j)
-		w.gone = errGone
-		w.press("u")
-		require.Equal(t, input.Receipt{Fate: input.Gone, Dropped: 3, Held: true}, j.receipt(t))
-		require.Zero(t, w.ctl.State(time.Now()).Pending, "nobody is asked about what is gone")
-		w.gone = nil
-		last := w.job("ls\r")
-		w.hold(last)
-		w.offer(last)
-		w.stop()
-		require.Equal(t, input.Gone, last.receipt(t).Fate)
 	})
 }
 

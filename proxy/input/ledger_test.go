@@ -322,6 +322,23 @@ func (w *world) job(pieces ...string) *job {
 	return j
 }
 
+// acts is a job whose pieces are all acted on, as Enter is.
+func (w *world) acts(pieces ...string) *job {
+	j := w.job(pieces...)
+	j.Prepare = func(left []input.Piece, answer func([]input.Piece, error)) {
+		if left != nil {
+			answer(left, nil)
+			return
+		}
+		var cut []input.Piece
+		for _, p := range pieces {
+			cut = append(cut, input.Piece{Bytes: []byte(p), Acts: strings.HasSuffix(p, "\r")})
+		}
+		answer(cut, nil)
+	}
+	return j
+}
+
 // offer hands the job over and waits until the pump rests.
 func (w *world) offer(j *job) *job {
 	w.pump.Offer(j.Job)

@@ -10,59 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 )
-
-// TestR15ReclaimKeyBetweenPieces types the reclaim key while a long input is half written: nothing of the agent's follows.
-func TestR15ReclaimKeyBetweenPieces(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.room = 3 * 64
-		j := w.offer(w.job(many(10)...))
-		require.Equal(t, 3, strings.Count(w.story(), "write "))
-		w.press("\x1c")
-		w.drain(-1)
-		require.Equal(t, []string{"read \x1c", "flush"}, w.ledger[3:])
-		require.Equal(t, input.Receipt{Fate: input.Dropped, Written: 192, Dropped: 448, Unsubmitted: 192}, j.receipt(t))
-		require.Equal(t, 448, w.ctl.dropped)
-		require.Equal(t, 192, w.ctl.unsubmitted)
-	})
-}
-
-// TestR15KeyboardFirst has both ready before the pump looks: the keyboard goes first, and the agent writes nothing.
-func TestR15KeyboardFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, true, nil)
-		j := w.job("rm -rf /\r")
-		w.pump.Offer(j.Job)
-		w.typed <- []byte("\x1cu")
-		w.start()
-		synctest.Wait()
-		require.Equal(t, "read \x1cu | write u", w.story())
-		require.Equal(t, input.Dropped, j.receipt(t).Fate)
-		w.stop()
-	})
-}
-
-// TestR15NothingWhileTheKeyboardSpeaks: the reclaim key comes in the last of several reads. The reads before pause nobody, and
-// an agent's input is ready from the first on: nothing of it is written before the keyboard has no more to say.
-func TestR15NothingWhileTheKeyboardSpeaks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, true, nil)
-		j := w.job("rm -rf /\r")
-		w.pump.Offer(j.Job)
-		for range 10 {
-			w.typed <- []byte("\x1b[I")
-		}
-		w.typed <- []byte{0x1c}
-		w.start()
-		synctest.Wait()
-		require.Equal(t, strings.Repeat("\x1b[I", 10), w.written())
-		require.Equal(t, input.Dropped, j.receipt(t).Fate)
-		w.stop()
-	})
-}
 
 // TestAPostComesBeforeTheKeyThatFollowsIt: who draws a question posts that it stands there, and then the user answers it. The
 // poll that finds the answer may have looked for the wake before it was there.
@@ -122,170 +72,6 @@ func (c *counting) Write(p []byte) (int, error) {
 	return c.world.Write(p)
 }
 
-// TestR20WholeUnits cuts an agent's key in half (the program had room for two bytes of it): the user's key waits for the
-// rest. After a reclaim the rest is not written.
-func TestR20WholeUnits(t *testing.T) {
-	for _, c := range []struct{ typed, want string }{
-		{"u", "write \x1b[ | read u | write A | write u"},
-		{"\x1b[?62c", "write \x1b[ | read \x1b[?62c | write A | write \x1b[?62c"},
-		{"\x1cu", "write \x1b[ | read \x1cu | flush | write u"},
-	} {
-		inBubble(t, true, func(t *testing.T, w *world) {
-			w.room = 2
-			j := w.offer(w.job("\x1b[A"))
-			w.press(c.typed)
-			w.drain(-1)
-			require.Equal(t, c.want, w.story())
-			j.receipt(t)
-		})
-	}
-}
-
-func TestR4ReclaimKeyInBurst(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.room = 0
-		j := w.offer(w.job("agent"))
-		w.press("abc\x1cdef")
-		w.drain(-1)
-		require.Equal(t, "abcdef", w.written())
-		require.Equal(t, input.Dropped, j.receipt(t).Fate)
-	})
-}
-
-func TestR4ReclaimKeyInPaste(t *testing.T) {
-	for _, reads := range [][]string{
-		{"\x1b[200~abc\x1cdef\x1b[201~after"},
-		{"\x1b[200~abc", "\x1c", "def\x1b[20", "1~after"},
-		{"\x1b[200~abc\x1b[92;5udef\x1b[201~after"},
-	} {
-		inBubble(t, true, func(t *testing.T, w *world) {
-			for _, r := range reads {
-				w.press(r)
-			}
-			require.Equal(t, "after", w.written())
-			require.Equal(t, control.Observing, w.ctl.Phase())
-		})
-	}
-}
-
-// TestR4PasteWithoutEnd: a paste that never ends is held for a second, no longer.
-func TestR4PasteWithoutEnd(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.press("\x1b[200~abc")
-		w.sleep(999 * time.Millisecond)
-		require.Empty(t, w.written())
-		w.sleep(time.Millisecond)
-		require.Equal(t, "\x1b[200~abc", w.written())
-		w.press("d")
-		require.Equal(t, "\x1b[200~abcd", w.written())
-	})
-}
-
-func TestPasteWithoutAgentIsNotHeld(t *testing.T) {
-	inBubble(t, false, func(t *testing.T, w *world) {
-		w.press("\x1b[200~a\x1cb")
-		require.Equal(t, "\x1b[200~a\x1cb", w.written(), "a paste passes as it is while nobody is to be stopped")
-	})
-}
-
-// TestR5ChildCountsNoReclaimKey holds the reclaim key for two seconds: none reaches the program.
-func TestR5ChildCountsNoReclaimKey(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		for range 60 {
-			w.press("\x1c")
-			w.sleep(time.Second / 30)
-		}
-		require.NotContains(t, w.written(), "\x1c")
-		w.sleep(3 * time.Second)
-		w.press("\x1c") // opens the menu
-		w.ctl.Shown(time.Now())
-		w.sleep(control.Drawn)
-		w.press("\x1c")
-		require.Equal(t, "\x1c", w.written())
-	})
-}
-
-// TestR6UserPausesAgent: the agent waits until the user has not typed for a second, and then goes on.
-func TestR6UserPausesAgent(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.press("u")
-		j := w.offer(w.job("agent"))
-		w.sleep(900 * time.Millisecond)
-		w.press("s")
-		w.sleep(999 * time.Millisecond)
-		require.Equal(t, "us", w.written())
-		w.sleep(time.Millisecond)
-		require.Equal(t, "usagent", w.written())
-		require.Equal(t, input.Written, j.receipt(t).Fate)
-	})
-}
-
-// TestR6RepliesDoNotPause: what the terminal says by itself reaches the program at once and stops nobody.
-func TestR6RepliesDoNotPause(t *testing.T) {
-	for _, reply := range []string{"\x1b[?62;22c", "\x1b[>1;2c", "\x1b]11;rgb:0000/0000/0000\x1b\\", "\x1b[I", "\x1b[O", "\x1b[0n", "\x1b[<35;3;4M"} {
-		inBubble(t, true, func(t *testing.T, w *world) {
-			w.press(reply)
-			w.offer(w.job("agent"))
-			require.Equal(t, reply+"agent", w.written())
-		})
-	}
-}
-
-// TestR7UnrecognisedReclaimKeyPauses: a layout on which the key cannot be told from others still stops the agent.
-func TestR7UnrecognisedReclaimKeyPauses(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.press("\x1b[1169;5u")
-		w.offer(w.job("agent"))
-		require.Equal(t, "\x1b[1169;5u", w.written())
-	})
-}
-
-func TestR6LoneEscape(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		granted bool
-		typed   string
-		wait    time.Duration
-	}{
-		{"driven", true, "\x1b", 50 * time.Millisecond},
-		{"driven, open sequence", true, "\x1b[92;", time.Second},
-		{"alone", false, "\x1b", 0},
-		{"alone, open sequence", false, "\x1b[92;", time.Second},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, c.granted, func(t *testing.T, w *world) {
-				w.press(c.typed)
-				if c.wait > 0 {
-					w.sleep(c.wait - time.Nanosecond)
-					require.Empty(t, w.written())
-					w.sleep(time.Nanosecond)
-				}
-				require.Equal(t, c.typed, w.written())
-			})
-		})
-	}
-}
-
-func TestR14StaleEpoch(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		old := w.job("old")
-		w.press("\x1c")
-		require.ErrorIs(t, w.offer(old).receipt(t).Err, control.ErrNoGrant)
-		w.pump.Post(func(now time.Time) {
-			require.NoError(t, w.ctl.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: agent}, Level: protocol.LevelDrive}))
-		})
-		synctest.Wait()
-		w.ctl.Shown(time.Now())
-		w.sleep(control.DrawnUnawares)
-		w.press("\a")
-		require.True(t, w.ctl.Driven())
-		again := w.job("old")
-		again.Epoch = old.Epoch
-		require.ErrorIs(t, w.offer(again).receipt(t).Err, control.ErrStale)
-		require.Empty(t, w.written())
-	})
-}
-
 // TestR14TenThousandFrames: whatever was on its way when the user pressed the key is refused.
 func TestR14TenThousandFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -302,64 +88,6 @@ func TestR14TenThousandFrames(t *testing.T) {
 		for _, j := range jobs {
 			require.Zero(t, j.receipt(t).Written)
 		}
-	})
-}
-
-// TestR17NotReading: two seconds after the program stopped reading the input fails, with what was taken and what was not.
-// When it reads again, so does the next input.
-func TestR17NotReading(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.room = 100
-		j := w.offer(w.job(many(4)...))
-		queued := w.offer(w.job("more"))
-		w.sleep(2*time.Second - time.Nanosecond)
-		require.Empty(t, j.receipts)
-		w.sleep(time.Nanosecond)
-		require.Equal(t, input.Receipt{Fate: input.NotReading, Written: 100, Dropped: 156}, j.receipt(t))
-		require.Equal(t, input.Receipt{Fate: input.NotReading, Dropped: 4}, queued.receipt(t))
-
-		w.drain(-1)
-		require.Equal(t, input.Written, w.offer(w.job("next")).receipt(t).Fate, "the program reads again")
-	})
-}
-
-// TestR17UserBlocked: the user's own keys wait for a program that does not read; the agent's input fails, theirs never.
-func TestR17UserBlocked(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.room = 0
-		w.press("u")
-		j := w.offer(w.job("agent"))
-		w.sleep(time.Minute)
-		require.Equal(t, input.NotReading, j.receipt(t).Fate)
-		w.drain(-1)
-		require.Equal(t, "u", w.written())
-	})
-}
-
-func TestR6TypingOutlastsPatience(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.press("u")
-		j := w.job("agent")
-		j.Wait = 1500 * time.Millisecond
-		w.offer(j)
-		w.sleep(900 * time.Millisecond)
-		w.press("u")
-		w.sleep(600 * time.Millisecond)
-		require.Equal(t, input.Receipt{Fate: input.UserTyping, Dropped: 5}, j.receipt(t))
-		require.Equal(t, "uu", w.written())
-	})
-}
-
-// TestPatienceIsWithTheUser: a slow program is not a user who types, and must not be reported as one.
-func TestPatienceIsWithTheUser(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.room = 0
-		j := w.job("agent")
-		j.Wait = time.Second
-		w.offer(j)
-		w.sleep(1500 * time.Millisecond)
-		w.drain(-1)
-		require.Equal(t, input.Written, j.receipt(t).Fate)
 	})
 }
 
@@ -380,15 +108,6 @@ func TestStopAnswersEverybody(t *testing.T) {
 			require.Equal(t, input.Receipt{Fate: input.Gone, Dropped: j.Size}, j.receipt(t))
 		}
 		require.False(t, w.pump.Post(func(time.Time) {}))
-	})
-}
-
-func TestProgramGone(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.gone = errGone
-		require.Equal(t, input.Receipt{Fate: input.Gone, Dropped: 5}, w.offer(w.job("agent")).receipt(t))
-		w.press("u")
-		require.Empty(t, w.written())
 	})
 }
 
@@ -481,18 +200,6 @@ func TestR13Untouched(t *testing.T) {
 	})
 }
 
-// TestR11OverrunReclaims: a user who types past what can be held for a program that does not read gets the keyboard back.
-func TestR11OverrunReclaims(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		w.room = 0
-		block := strings.Repeat("u", 4096)
-		for range 257 {
-			w.press(block)
-		}
-		require.Equal(t, control.Observing, w.ctl.Phase())
-	})
-}
-
 // TestReceiptsAlwaysMatch plays random schedules of keys, inputs, slow programs and ends: every input gets one receipt,
 // its sum is right, and what the program got is what user and receipts say, those bytes included that were taken back.
 func TestReceiptsAlwaysMatch(t *testing.T) {
@@ -540,6 +247,115 @@ func TestReceiptsAlwaysMatch(t *testing.T) {
 			require.LessOrEqual(t, back, unread)
 			require.Equal(t, len(w.written()), taken+back+strings.Count(w.written(), "u")+strings.Count(w.written(), "\x1c"))
 			require.Equal(t, user, strings.Count(w.written(), "u"), "no key of the user's is lost")
+		})
+	}
+}
+
+// keyLog notes whose keys the pump told of.
+type keyLog struct{ user, agent string }
+
+func (k *keyLog) User(b []byte)  { k.user += string(b) }
+func (k *keyLog) Agent(b []byte) { k.agent += string(b) }
+
+// TestR63EverybodysKeysAreTold before the program has them.
+func TestR63EverybodysKeysAreTold(t *testing.T) {
+	log := &keyLog{}
+	inBubbleWith(t, func(_ *world, c *input.Config) { c.Line = log }, func(t *testing.T, w *world) {
+		w.press("u\x1b[A")
+		w.sleep(2 * time.Second)
+		w.offer(w.job("ag", "ent"))
+		w.press("\x1b[200~p\x1b[201~")
+		w.sleep(2 * time.Second)
+		require.Equal(t, &keyLog{"u\x1b[A\x1b[200~p\x1b[201~", "agent"}, log)
+	})
+}
+
+// TestR80WhatTheProgramDidNotRead: what is taken back with the key is counted as dropped, in the receipt of the input that
+// it belongs to, also of one that was written; the user's own bytes in between count for nobody.
+func TestR80WhatTheProgramDidNotRead(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		unread        int
+		first, second int // of the two inputs, what was taken back
+		dropped       int // told at the end
+	}{
+		{"nothing", 0, 0, 0, 40},
+		{"a part of the newest", 10, 0, 10, 50},
+		{"the newest, and the user's", 63, 0, 60, 100},
+		{"both", 100, 37, 60, 137},
+		{"more than was written", 1000, 50, 60, 150},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, true, func(t *testing.T, w *world) {
+				first := w.offer(w.job(strings.Repeat("a", 50)))
+				w.press("uuu")
+				w.room = 60
+				second := w.offer(w.job(strings.Repeat("b", 50), strings.Repeat("c", 50)))
+				w.sleep(1e9) // the user has stopped typing
+				w.unread = c.unread
+				w.press("\x1c")
+				require.Equal(t, input.Written, first.receipt(t).Fate)
+				require.Equal(t, 50, first.receipt(t).Written)
+				if c.first > 0 {
+					require.Equal(t, []int{c.first}, first.back, "it heard of it after its receipt")
+				} else {
+					require.Empty(t, first.back)
+				}
+				got := second.receipt(t)
+				require.Equal(t, 60-c.second, got.Written)
+				require.Equal(t, 40+c.second, got.Dropped)
+				require.Empty(t, second.back, "its receipt said so")
+				require.Equal(t, c.dropped, w.ctl.dropped)
+				require.Equal(t, max(0, 110-c.first-c.second), w.ctl.unsubmitted)
+			})
+		})
+	}
+}
+
+// TestR80ManyInputs: what is remembered is bounded.
+func TestR80ManyInputs(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		var jobs []*job
+		for range 300 {
+			jobs = append(jobs, w.offer(w.job(strings.Repeat("x\r", 4<<10))))
+		}
+		w.unread = 70_000
+		w.press("\x1c")
+		back := 0
+		for _, j := range jobs {
+			back += j.flushed()
+		}
+		require.LessOrEqual(t, back, 70_000)
+		require.Equal(t, back, w.ctl.dropped)
+		require.Positive(t, back)
+	})
+}
+
+// away is a control that finds another program in front when it is asked before the piece of a number.
+type away struct {
+	*machine
+	asked, at int
+}
+
+func (a *away) Admit(now time.Time, agent string, epoch uint64) error {
+	if a.asked++; a.asked == a.at {
+		a.elsewhere = true
+	}
+	return a.machine.Admit(now, agent, epoch)
+}
+
+// TestInputWaitsForItsProgram: not a piece is written while another program is in front, also when that is seen in the
+// middle of an input; it goes on by itself when the program is back.
+func TestInputWaitsForItsProgram(t *testing.T) {
+	for at, want := range map[int]int{1: 0, 2: 0, 3: 0, 4: 64, 5: 128} { // asked for the queue, for the preparation, then for each piece
+		inBubbleWith(t, func(w *world, c *input.Config) { c.Control = &away{machine: w.ctl, at: at} }, func(t *testing.T, w *world) {
+			j := w.offer(w.job(many(10)...))
+			w.sleep(time.Hour)
+			require.Len(t, w.written(), want, "seen at the question %d", at)
+			require.Empty(t, j.receipts)
+			w.ctl.elsewhere = false
+			w.sleep(100 * time.Millisecond)
+			require.Equal(t, input.Receipt{Fate: input.Written, Written: 640}, j.receipt(t))
 		})
 	}
 }
