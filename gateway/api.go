@@ -17,13 +17,6 @@ func (s *Server) newAPI() *httpapi.API {
 			}
 			return v, nil
 		},
-		Stats: func() httpapi.Stats {
-			stats := s.hub.Stats()
-			out := httpapi.Stats{Sessions: stats.Sessions, Participants: make(map[string]int), Waiting: stats.Waiting}
-			for role, n := range stats.Participants {
-				out.Participants[string(role)] = n
-			}
-			return out
-		},
+		Stats: func() httpapi.Stats { return httpapi.Stats(s.hub.Stats()) },
 	})
 }

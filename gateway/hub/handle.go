@@ -1,6 +1,9 @@
 package hub
 
 import (
+	"iter"
+	"maps"
+
 	"terminalproxy/protocol"
 )
 
@@ -97,22 +100,14 @@ func (h *Hub) control(s *session, m protocol.Message, told []waiter) {
 		heard[w.peer] = true
 	}
 	if agentID != "" {
-		h.tellAgent(s, agentID, protocol.WithRequestID(m, ownID(agentID, protocol.RequestID(m))), heard)
+		tell(maps.Keys(h.agents[key{s.key.namespace, agentID}]), protocol.WithRequestID(m, ownID(agentID, protocol.RequestID(m))), heard)
 	}
-	h.tellSubscribers(s, protocol.WithRequestID(m, ""), heard)
+	tell(maps.Keys(s.subs), protocol.WithRequestID(m, ""), heard)
 }
 
-func (h *Hub) tellAgent(s *session, agentID string, m protocol.Message, heard map[*Peer]bool) {
-	for peer := range h.agents[key{s.key.namespace, agentID}] {
-		if !heard[peer] {
-			heard[peer] = true
-			peer.out.put(m)
-		}
-	}
-}
-
-func (h *Hub) tellSubscribers(s *session, m protocol.Message, heard map[*Peer]bool) {
-	for peer := range s.subs {
+// tell puts m into the queues of those who have not heard it.
+func tell(peers iter.Seq[*Peer], m protocol.Message, heard map[*Peer]bool) {
+	for peer := range peers {
 		if !heard[peer] {
 			heard[peer] = true
 			peer.out.put(m)

@@ -2,7 +2,7 @@ package hub
 
 import (
 	"crypto/sha256"
-	"fmt"
+	"maps"
 
 	"terminalproxy/protocol"
 )
@@ -26,22 +26,18 @@ type started struct {
 // host registers a proxy's connection as a host. The same process may come back before its old connection is seen to be
 // gone: the newest counts.
 func (h *Hub) host(p *Peer, m *protocol.ProxyHost) {
-	for k, host := range h.hosts {
-		if host == p {
-			delete(h.hosts, k) // one key at a time
-		}
-	}
+	h.noHost(p) // one key at a time
 	h.hosts[hostOf(p, m.HostKey)] = p
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
 }
 
+func (h *Hub) noHost(p *Peer) {
+	maps.DeleteFunc(h.hosts, func(_ hostKey, host *Peer) bool { return host == p })
+}
+
 // hostGone takes a proxy's connection off the list of hosts: what it was asked to start it will not start.
 func (h *Hub) hostGone(p *Peer) {
-	for k, host := range h.hosts {
-		if host == p {
-			delete(h.hosts, k)
-		}
-	}
+	h.noHost(p)
 	for _, q := range p.asked {
 		if q.session == nil {
 			q.fail(protocol.CodeUnavailable, "the host that starts programs for you went away; whether it did start this one is not known, look at the list")
@@ -84,14 +80,5 @@ func (h *Hub) opened(k key) {
 
 // forgetStart is for a request that is over.
 func (h *Hub) forgetStart(q *pending) {
-	for k, s := range h.starting {
-		if s.request == q {
-			delete(h.starting, k)
-		}
-	}
-}
-
-// notThere says why a session cannot be watched.
-func (h *Hub) notThere(p *Peer, m protocol.Message) {
-	p.fail(m, protocol.CodeNoSession, fmt.Sprintf("%s: %s", protocol.KindOf(m), h.missing(p.member.Namespace, protocol.SessionID(m))))
+	maps.DeleteFunc(h.starting, func(_ key, s started) bool { return s.request == q })
 }

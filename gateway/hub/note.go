@@ -1,6 +1,10 @@
 package hub
 
-import "terminalproxy/protocol"
+import (
+	"maps"
+
+	"terminalproxy/protocol"
+)
 
 // note passes the user's words on: to the subscribers, and to the agents that have to do with the session's control.
 func (h *Hub) note(s *session, m *protocol.Note) {
@@ -8,9 +12,9 @@ func (h *Hub) note(s *session, m *protocol.Note) {
 	out.From, out.RequestID = protocol.FromUser, ""
 	heard := make(map[*Peer]bool)
 	for agentID := range s.askers {
-		h.tellAgent(s, agentID, &out, heard)
+		tell(maps.Keys(h.agents[key{s.key.namespace, agentID}]), &out, heard)
 	}
-	h.tellSubscribers(s, &out, heard)
+	tell(maps.Keys(s.subs), &out, heard)
 }
 
 // note is a participant's message for the proxy, with who writes it as the gateway knows it: an agent writes to the user,

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,9 @@ func (h *Hub) ask(p *Peer, m protocol.Message) {
 	case *protocol.Watch:
 		h.watch(p, m)
 	case *protocol.Unwatch:
-		h.unwatch(p, m)
+		if s := h.find(p, m); s != nil {
+			s.unwatch(p)
+		}
 	case *protocol.Detach, *protocol.ViewerInput:
 		h.attended(p, m)
 	default:
@@ -60,10 +63,9 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 		p.out.put(&protocol.Error{Code: protocol.CodeBadMessage, Field: "requestId", Message: `field "requestId": is missing`})
 		return
 	}
-	s := h.sessions[key{p.member.Namespace, id}]
+	s := h.find(p, m)
 	switch {
-	case s == nil:
-		p.fail(m, protocol.CodeNoSession, h.missing(p.member.Namespace, id))
+	case s == nil: // it was told
 	case s.info.State == protocol.StateExited:
 		h.recall(p, s, m)
 	case s.owner == nil:
@@ -81,7 +83,7 @@ func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
 	}
 	read, ok := m.(*protocol.Read)
 	if !ok {
-		p.fail(m, protocol.CodeExited, exitText(s.key.id, &protocol.SessionClose{ExitCode: s.info.ExitCode, Signal: s.info.Signal}))
+		p.fail(m, protocol.CodeExited, s.exited())
 		return
 	}
 	r := &protocol.ReadResult{ID: h.nextID(), RequestID: read.RequestID, SessionID: s.key.id, Frame: s.frame()}
@@ -182,17 +184,18 @@ func (h *Hub) watchOver(q *pending, limit, after time.Duration) {
 		if process != nil {
 			say = process.Stopped() // asks the kernel: not under the lock
 		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
 		switch {
+		case !q.open():
 		case say != "":
-			h.halted(q, say)
-		case limit == after:
-			h.expire(q)
+			q.halted(say)
+		case limit != after:
+			h.watchOver(q, max(0, limit-after), 2*after)
+		case q.session == nil:
+			q.fail(protocol.CodeTimeout, "the host did not answer in time; whether the program runs is not known: look at the list")
 		default:
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if q.open() {
-				h.watchOver(q, max(0, limit-after), 2*after)
-			}
+			q.fail(protocol.CodeTimeout, "the session's proxy did not answer in time")
 		}
 	})
 }
@@ -201,12 +204,7 @@ func (h *Hub) watchOver(q *pending, limit, after time.Duration) {
 func (q *pending) open() bool { return !q.owner.hub.closed && q.owner.asked[q.wireID] == q }
 
 // halted answers for a proxy that is stopped. What it was sent it takes when it goes on.
-func (h *Hub) halted(q *pending, say string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !q.open() {
-		return
-	}
+func (q *pending) halted(say string) {
 	switch q.request.(type) {
 	case *protocol.Input:
 		say = "the session's proxy, " + say + "; what you sent may still be typed when it goes on: read the screen before you repeat it"
@@ -219,19 +217,6 @@ func (h *Hub) halted(q *pending, say string) {
 		q.owner.out.put(&protocol.Cancel{RequestID: q.wireID, SessionID: q.session.key.id})
 	}
 	q.fail(protocol.CodeUnavailable, say)
-}
-
-// expire answers for a proxy that did not.
-func (h *Hub) expire(q *pending) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if q.open() {
-		say := "the session's proxy did not answer in time"
-		if q.session == nil {
-			say = "the host did not answer in time; whether the program runs is not known: look at the list"
-		}
-		q.fail(protocol.CodeTimeout, say)
-	}
 }
 
 // timeLimit is how long a proxy may take to answer; 0 is without limit, where a person decides.
@@ -266,11 +251,10 @@ func wireID(agentID, id string) string {
 
 // ownID is the id that the agent used, as far as the wire's id tells it.
 func ownID(agentID, wireID string) string {
-	id, ok := strings.CutPrefix(wireID, agentID+":")
-	if !ok {
-		return ""
+	if id, ok := strings.CutPrefix(wireID, agentID+":"); ok {
+		return id
 	}
-	return id
+	return ""
 }
 
 // addressed is a copy of m for the proxy: under the wire's id, and with who sends it as the gateway knows it, whatever
@@ -327,15 +311,9 @@ func (q *pending) fail(code protocol.Code, say string) {
 
 // drop takes out a participant that left. A proxy's answer that nobody waits for is passed over.
 func (q *pending) drop(p *Peer) {
-	var rest []waiter
-	for _, w := range q.waiting {
-		if w.peer != p {
-			rest = append(rest, w)
-		}
-	}
-	q.waiting = rest
+	q.waiting = slices.DeleteFunc(q.waiting, func(w waiter) bool { return w.peer == p })
 	delete(p.mine, q)
-	if len(rest) > 0 {
+	if len(q.waiting) > 0 {
 		return
 	}
 	q.remove()
@@ -347,23 +325,15 @@ func (q *pending) drop(p *Peer) {
 // cancel takes a participant out of those who wait for the answer to a wait, or to a request for control, which stays open.
 // What is typed or asked of the user is not taken back so: it may have happened already.
 func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
-	s := h.sessions[key{p.member.Namespace, m.SessionID}]
-	if s == nil {
-		p.fail(m, protocol.CodeNoSession, h.missing(p.member.Namespace, m.SessionID))
-		return
-	}
-	if s.owner == nil {
+	s := h.find(p, m)
+	if s == nil || s.owner == nil {
 		return // who waited has been told
 	}
-	q := s.owner.asked[wireID(p.member.ID, m.RequestID)]
-	if q == nil { // it was answered meanwhile, and perhaps nobody heard that: the proxy knows what it was
-		s.owner.out.put(&protocol.Cancel{RequestID: wireID(p.member.ID, m.RequestID), SessionID: m.SessionID})
-		return
-	}
-	if q.session != s {
-		return
-	}
-	if lets(q.request) {
+	id := wireID(p.member.ID, m.RequestID)
+	switch q := s.owner.asked[id]; {
+	case q == nil: // it was answered meanwhile, and perhaps nobody heard that: the proxy knows what it was
+		s.owner.out.put(&protocol.Cancel{RequestID: id, SessionID: m.SessionID})
+	case q.session == s && lets(q.request):
 		q.drop(p)
 	}
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -78,8 +79,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 }
 
 // owned is how many running sessions a proxy's connection has.
-func (h *Hub) owned(p *Peer) int {
-	n := 0
+func (h *Hub) owned(p *Peer) (n int) {
 	for _, s := range h.sessions {
 		if s.owner == p {
 			n++
@@ -192,17 +192,25 @@ func (s *session) frame() *protocol.Frame {
 func (h *Hub) lose(s *session) {
 	h.orphan(s, "the session's proxy went away, it may come back within seconds")
 	s.info.State = protocol.StateLost
-	s.timer = time.AfterFunc(lostFor, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if h.closed || h.sessions[s.key] != s || s.info.State != protocol.StateLost {
-			return
-		}
-		s.endWatch(&protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"})
+	h.later(s, lostFor, func() {
+		lost := protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"}
+		s.endWatch(&lost)
 		for p, sub := range s.subs {
-			p.out.put(&protocol.Error{RequestID: sub.id, Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"})
+			p.out.put(protocol.WithRequestID(&lost, sub.id))
 		}
 		h.forget(s)
+	})
+}
+
+// later has something done about a session that is in the same state after a while.
+func (h *Hub) later(s *session, wait time.Duration, do func()) {
+	state := s.info.State
+	s.timer = time.AfterFunc(wait, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if !h.closed && h.sessions[s.key] == s && s.info.State == state {
+			do()
+		}
 	})
 }
 
@@ -236,7 +244,7 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 			q.answer(h.waited(s, wait))
 			continue
 		}
-		q.fail(protocol.CodeExited, exitText(s.key.id, m))
+		q.fail(protocol.CodeExited, s.exited())
 	}
 	for p, sub := range s.subs {
 		sub.flush()
@@ -251,20 +259,20 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	if len(h.tombstones) > maxTombstones {
 		h.bury(h.tombstones[0], true)
 	}
-	s.timer = time.AfterFunc(tombstoneFor, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if !h.closed && h.sessions[s.key] == s && s.info.State == protocol.StateExited {
-			h.bury(s, true)
-		}
-	})
+	h.later(s, tombstoneFor, func() { h.bury(s, true) })
 }
 
-func exitText(id string, m *protocol.SessionClose) string {
-	if m.Signal != "" {
-		return fmt.Sprintf("the program of session %s was ended by %s; its last screen can be read", id, m.Signal)
+// exited says how the program ended.
+func (s *session) exited() string {
+	if s.info.Signal != "" {
+		return fmt.Sprintf("the program of session %s was ended by %s; its last screen can be read", s.key.id, s.info.Signal)
 	}
-	return fmt.Sprintf("the program of session %s ended with exit status %d; its last screen can be read", id, m.ExitCode)
+	return fmt.Sprintf("the program of session %s ended with exit status %d; its last screen can be read", s.key.id, s.info.ExitCode)
+}
+
+// closing is the same as a message.
+func (h *Hub) closing(s *session) *protocol.SessionClose {
+	return &protocol.SessionClose{ID: h.nextID(), SessionID: s.key.id, ExitCode: s.info.ExitCode, Signal: s.info.Signal}
 }
 
 // bury takes a session off the list of the ended ones, and forgets it if told to.
@@ -308,12 +316,23 @@ func (h *Hub) list(namespace string) []protocol.SessionInfo {
 		}
 	}
 	slices.SortFunc(out, func(a, b protocol.SessionInfo) int {
-		if a.StartedAt != b.StartedAt {
-			return int(min(1, max(-1, a.StartedAt-b.StartedAt)))
-		}
-		return strings.Compare(a.SessionID, b.SessionID)
+		return cmp.Or(cmp.Compare(a.StartedAt, b.StartedAt), strings.Compare(a.SessionID, b.SessionID))
 	})
 	return out
+}
+
+// find is the session that m is about. Where the participant sees none of that name it is told, and find is nil.
+func (h *Hub) find(p *Peer, m protocol.Message) *session {
+	id := protocol.SessionID(m)
+	s := h.sessions[key{p.member.Namespace, id}]
+	if s == nil {
+		say := h.missing(p.member.Namespace, id)
+		if protocol.RequestID(m) == "" { // else it tells what the answer is for
+			say = protocol.KindOf(m) + ": " + say
+		}
+		p.fail(m, protocol.CodeNoSession, say)
+	}
+	return s
 }
 
 // missing says that a session is not there, and what is. Another namespace's session is not there either.

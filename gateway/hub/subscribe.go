@@ -19,9 +19,8 @@ type subscription struct {
 // subscribe starts the stream of a session: Done, the newest snapshot, and then what comes. A second one of the same
 // participant replaces the first.
 func (h *Hub) subscribe(p *Peer, m *protocol.SessionsSubscribe) {
-	s := h.sessions[key{p.member.Namespace, m.SessionID}]
+	s := h.find(p, m)
 	if s == nil {
-		p.fail(m, protocol.CodeNoSession, h.missing(p.member.Namespace, m.SessionID))
 		return
 	}
 	s.unsubscribe(p)
@@ -30,7 +29,7 @@ func (h *Hub) subscribe(p *Peer, m *protocol.SessionsSubscribe) {
 	sub := &subscription{session: s, peer: p, id: m.RequestID, every: time.Duration(m.EveryMs) * time.Millisecond}
 	sub.send()
 	if s.info.State == protocol.StateExited {
-		p.out.put(&protocol.SessionClose{ID: h.nextID(), SessionID: s.key.id, ExitCode: s.info.ExitCode, Signal: s.info.Signal})
+		p.out.put(h.closing(s))
 		return
 	}
 	s.subs[p] = sub

@@ -27,12 +27,11 @@ func (p *Peer) mayAttend(m protocol.Message) bool {
 
 // watch begins a participant's live output with a repaint. Asked again, it repaints again.
 func (h *Hub) watch(p *Peer, m *protocol.Watch) {
-	s := h.sessions[key{p.member.Namespace, m.SessionID}]
+	s := h.find(p, m)
 	switch {
-	case s == nil:
-		h.notThere(p, m)
+	case s == nil: // it was told
 	case s.info.State == protocol.StateExited:
-		p.out.put(&protocol.SessionClose{ID: h.nextID(), SessionID: s.key.id, ExitCode: s.info.ExitCode, Signal: s.info.Signal})
+		p.out.put(h.closing(s))
 	default:
 		s.watchers[p] = &watcher{fresh: true}
 		s.rewatch()
@@ -44,14 +43,6 @@ func (s *session) rewatch() {
 	if s.owner != nil && len(s.watchers) > 0 {
 		s.owner.out.put(&protocol.Watch{SessionID: s.key.id})
 	}
-}
-
-func (h *Hub) unwatch(p *Peer, m *protocol.Unwatch) {
-	if s := h.sessions[key{p.member.Namespace, m.SessionID}]; s != nil {
-		s.unwatch(p)
-		return
-	}
-	h.notThere(p, m)
 }
 
 // unwatch ends a participant's live output; the proxy hears of the last one's end.
@@ -111,13 +102,10 @@ func (s *session) endWatch(last protocol.Message) {
 
 // attended passes on what an attached person does.
 func (h *Hub) attended(p *Peer, m protocol.Message) {
-	s := h.sessions[key{p.member.Namespace, protocol.SessionID(m)}]
-	if s == nil {
-		h.notThere(p, m)
-		return
-	}
+	s := h.find(p, m)
 	_, types := m.(*protocol.ViewerInput)
 	switch {
+	case s == nil: // it was told
 	case !types:
 		s.detach(p)
 	case s.attached[p] == nil:
