@@ -1,11 +1,13 @@
 package line_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/line"
 	"terminalproxy/proxy/screen"
 )
@@ -59,45 +61,20 @@ func run(exe string, args ...string) line.Program {
 
 // TestR65WhereTextIsOnlyText: a known line editor in the mode that its prompt has, and nothing else.
 func TestR65WhereTextIsOnlyText(t *testing.T) {
-	bash := run("/usr/bin/bash", "--norc", "-i")
-	for name, c := range map[string]struct {
-		facts line.Facts
-		want  line.Prompt
-	}{
-		"bash":                       {line.Facts{Settings: readline, Program: bash}, line.Editor},
-		"bash, a login shell":        {line.Facts{Settings: readline, Program: line.Program{Exe: "/usr/bin/bash", Args: []string{"-bash"}}}, line.Editor},
-		"bash, replaced":             {line.Facts{Settings: readline, Program: run("/usr/bin/bash (deleted)")}, line.Editor},
-		"bash, an option's value":    {line.Facts{Settings: readline, Program: run("/bin/bash", "--rcfile", "rc", "-o", "vi")}, line.Editor},
-		"bash, a script":             {line.Facts{Settings: readline, Program: run("/bin/bash", "menu.sh")}, line.None},
-		"bash, a command":            {line.Facts{Settings: readline, Program: run("/bin/bash", "-lc", "menu")}, line.None},
-		"bash, read -sn1":            {line.Facts{Settings: cbreak, Program: bash, Paste: true}, line.None},
-		"bash, says that it runs":    {line.Facts{Settings: readline, Program: bash, Runs: true}, line.None},
-		"bash, a pager in its group": {line.Facts{Settings: readline, Program: line.Program{Exe: "/bin/bash", Crowd: true}}, line.None},
-		"bash, after Escape":         {line.Facts{Settings: readline, Program: bash, Odd: true}, line.None},
-		"bash, another screen":       {line.Facts{Settings: readline, Program: bash, Alt: true}, line.None},
-		"zsh":                        {line.Facts{Settings: zle, Program: run("/usr/bin/zsh", "-f")}, line.Editor},
-		"zsh, read -sk1":             {line.Facts{Settings: cbreak, Program: run("/usr/bin/zsh"), Paste: true}, line.None},
-		"fish":                       {line.Facts{Settings: fish, Program: run("/usr/bin/fish", "-C", "x")}, line.Editor},
-		"python":                     {line.Facts{Settings: readline, Program: run("/usr/bin/python3.11", "-q")}, line.Editor},
-		"python 3.13":                {line.Facts{Settings: pyrepl, Program: run("/usr/bin/python3.13"), Paste: true}, line.Editor},
-		"python, setcbreak":          {line.Facts{Settings: cbreak, Program: run("/usr/bin/python3.11"), Paste: true}, line.None},
-		"python, a script":           {line.Facts{Settings: readline, Program: run("/usr/bin/python3.11", "-i", "x.py")}, line.None},
-		"python, a module":           {line.Facts{Settings: readline, Program: run("/usr/bin/python3.11", "-m", "pdb", "x.py")}, line.None},
-		"ipython":                    {line.Facts{Settings: ipython, Paste: true, Program: run("/usr/bin/python3.11", "/usr/bin/ipython3")}, line.Editor},
-		"ipython, a script":          {line.Facts{Settings: ipython, Paste: true, Program: run("/usr/bin/python3.11", "/usr/bin/ipython3", "x.py")}, line.None},
-		"node":                       {line.Facts{Settings: node, Program: run("/usr/bin/node")}, line.Editor},
-		"node, a script":             {line.Facts{Settings: node, Program: run("/usr/bin/node", "x.js")}, line.None},
-		"psql":                       {line.Facts{Settings: readline, Program: run("/usr/lib/postgresql/15/bin/psql", "-h", "db", "mydb")}, line.Editor},
-		"gdb":                        {line.Facts{Settings: readline, Program: run("/usr/bin/gdb", "./a.out")}, line.Editor},
-		"vim":                        {line.Facts{Settings: node, Program: run("/usr/bin/vim")}, line.None},
-		"ssh":                        {line.Facts{Settings: node, Program: run("/usr/bin/ssh", "host")}, line.None},
-		"nobody knows who":           {line.Facts{Settings: readline}, line.None},
-		"a line for the kernel":      {line.Facts{Settings: cooked, Reads: true}, line.Cooked},
-		"nobody reads it yet":        {line.Facts{Settings: cooked}, line.None},
-		"a password":                 {line.Facts{Settings: line.Settings{Canonical: true}, Reads: true}, line.None},
-	} {
-		require.Equal(t, c.want, line.At(c.facts), name)
+	settings := map[string]line.Settings{
+		"cooked": cooked, "readline": readline, "zle": zle, "fish": fish, "node": node, "ipython": ipython, "cbreak": cbreak, "pyrepl": pyrepl, "noEcho": {Canonical: true},
 	}
+	verdicts := map[string]line.Prompt{"none": line.None, "editor": line.Editor, "cooked": line.Cooked}
+	for _, c := range corpus.Rows[struct{ Name, Want, Settings, Exe, Args, Flags string }](t, "prompts") {
+		is := func(flag string) bool { return strings.Contains(c.Flags, flag) }
+		f := line.Facts{Settings: settings[c.Settings], Paste: is("paste"), Runs: is("runs"), Odd: is("odd"), Alt: is("alt"), Reads: is("reads")}
+		f.Program = line.Program{Exe: c.Exe, Args: []string{c.Exe}, Crowd: is("crowd")}
+		if c.Args != "" {
+			f.Program.Args = strings.Fields(c.Args)
+		}
+		require.Equal(t, verdicts[c.Want], line.At(f), c.Name)
+	}
+	bash := run("/usr/bin/bash", "--norc", "-i")
 	require.Equal(t, line.Editor, line.Shared(line.Facts{Settings: readline, Program: bash, Runs: true}), "anything can print that it runs")
 	require.Equal(t, line.Cooked, line.Shared(line.Facts{Settings: cooked, Odd: true}), "a user's line waits for a program that does not read yet")
 }
@@ -150,246 +127,102 @@ func (p *typing) occupied() (string, bool) {
 	return b.Text(), yes
 }
 
+// TestPlays plays what people and agents type.
+func TestPlays(t *testing.T) {
+	corpus.Plays(t, "plays", func(t *testing.T, steps []corpus.Step) {
+		var p *typing
+		size := func(s string) (cols, rows int) {
+			_, err := fmt.Sscanf(s, "%dx%d", &cols, &rows)
+			require.NoError(t, err)
+			return cols, rows
+		}
+		for _, s := range steps {
+			switch what, arg := s.Words[0], s.Arg(1); what {
+			case "typing":
+				cols, rows := size(arg)
+				p = newTyping(t, cols, rows, s.Arg(2))
+			case "user":
+				p.user(arg, s.Arg(2))
+			case "agent":
+				p.agent(arg, s.Arg(2))
+			case "shows":
+				p.shows(arg)
+			case "rested":
+				p.tracker.Rested(p.m)
+			case "allow":
+				p.tracker.Allow()
+			case "group":
+				p.group = int(arg[0] - '0')
+			case "cooked", "raw":
+				p.cooked = what == "cooked"
+			case "resize":
+				p.m.Resize(size(arg))
+			default:
+				require.FailNow(t, "no such step", s.Line)
+			}
+			for _, w := range s.Wants {
+				p.is(w, s.Line)
+			}
+		}
+	})
+}
+
+// is states that what a step wants is so.
+func (p *typing) is(w corpus.Want, why string) {
+	p.t.Helper()
+	found := func(typed line.Begin) string {
+		b := line.Find(p.m, typed)
+		if !typed.Known || !b.Known {
+			return "unknown"
+		}
+		require.Empty(p.t, b.After, why)
+		return strings.TrimSuffix(b.Before+"|"+b.Tail, "|")
+	}
+	typed := p.tracker.Typed()
+	switch w.Name + w.Value {
+	case "asks", "asks-nothing":
+		require.Equal(p.t, w.Value == "asks", typed.Asks, why)
+		return
+	}
+	switch w.Name {
+	case "own":
+		require.Equal(p.t, w.Value, found(typed.Own), why)
+	case "line":
+		require.Equal(p.t, w.Value, found(typed.Line), why)
+	default:
+		text, yes := p.occupied()
+		require.Equal(p.t, w.Value != "free", yes, why)
+		if w.Name == "holds" {
+			require.Equal(p.t, w.Value, text, why)
+		}
+	}
+}
+
 func (p *typing) free() {
 	p.t.Helper()
 	text, yes := p.occupied()
 	require.False(p.t, yes, text)
 }
 
-func (p *typing) holds(want string) {
-	p.t.Helper()
-	text, yes := p.occupied()
-	require.True(p.t, yes)
-	require.Equal(p.t, want, text)
-}
-
-// TestR63WhatOccupiesTheLine: the screen's row is the fact, and the end of the line its end.
-func TestR63WhatOccupiesTheLine(t *testing.T) {
-	p := newTyping(t, 40, 5, "out\r\n$ ")
-	p.free()
-	p.user("echo", "echo")
-	p.holds("echo")
-	p.user("\x1b[D", "\b")
-	p.holds("echo")
-	p.user("\x05", "\x1b[C")
-	p.user("\x15", "\b\b\b\b\x1b[K")
-	p.free()
-	p.agent("ls", "ls")
-	p.free() // the agent's own
-	p.user("x", "x")
-	p.holds("lsx")
-	p.user("\r", "\r\nlsx: not found\r\n$ ")
-	p.free()
-	p.user("\x1b[A", "lsx") // recalled
-	p.holds("lsx")
-	p.user("\x03", "^C\r\n$ ")
-	p.free()
-	p.user("one", "one")
-	p.tracker.Allow()
-	p.free()
-	p.user("!", "!")
-	p.holds("one!")
-	p.user("\r", "\r\n")
-	p.user("\x1b[200~a\rb\x1b[201~", "$ a\r\n> b") // a paste's line end submits nothing
-	_, yes := p.occupied()
-	require.True(t, yes)
-}
-
-// TestR63TheUserEmptiesTheAgentsLine: nothing is left that an agent could wait for, although the user's first key came behind
-// what the agent had typed.
-func TestR63TheUserEmptiesTheAgentsLine(t *testing.T) {
-	p := newTyping(t, 40, 5, "$ ")
-	p.agent("echo one", "echo one")
-	p.tracker.Rested(p.m)
-	p.user("X", "X")
-	p.holds("echo oneX")
-	p.user("\x7f\x7f", "\b\b\x1b[K")
-	p.holds("echo on")
-	p.user("\x15", "\r$ \x1b[K")
-	p.free()
-	p.agent("ls", "ls")
-	p.free()
-}
-
-// TestR63AQuickUser: the prompt may be noted after the key, as long as that does not show; who types before it stands types behind
-// the one of before.
-func TestR63AQuickUser(t *testing.T) {
-	p := newTyping(t, 40, 8, "$ ")
-	p.user("ls", "ls")
-	p.user("\r", "\r\nfile\r\n")
-	p.shows("$ ")
-	p.user("for", "")
-	p.tracker.Rested(p.m)
-	p.shows("for")
-	p.tracker.Rested(p.m) // too late to be the prompt
-	require.Equal(t, line.Buffer{Known: true, Before: "for"}, line.Find(p.m, p.tracker.Typed().Own))
-	p.user("\r", "\r\n> ")
-	_, yes := p.occupied()
-	require.True(t, yes, "the rest of it")
-
-	p.user("\x03", "^C\r\n")
-	p.user("for", "$ for") // typed ahead
-	require.False(t, p.tracker.Typed().Own.Known)
-	p.user("\r", "\r\n> ")
-	_, yes = p.occupied()
-	require.True(t, yes, "the rest of it")
-
-	p = newTyping(t, 40, 8, "")
-	p.shows(">>> ")
-	p.user("for i in x:", "for i in x:")
-	p.user("\r", "\r\n... ") // and nobody has looked yet
-	p.tracker.Rested(p.m)
-	p.holds("for i in x:\n... ")
-	p.user("f()", "f()")
-	p.user("\r", "\r\n... ")
-	p.tracker.Rested(p.m)
-	_, yes = p.occupied()
-	require.True(t, yes, "the rest of it")
-	p.user("\r", "\r\n>>> ")
-	p.tracker.Rested(p.m)
-	p.free()
-}
-
-func TestR63WhatWasTypedElsewhere(t *testing.T) {
-	p := newTyping(t, 40, 5, "~\r\n")
-	p.user("ZZ", "") // vim took them
-	p.group = 8
-	p.shows("$ ")
-	p.free()
-
-	p = newTyping(t, 40, 5, "$ sleep 3\r\n")
-	p.cooked = true
-	p.user("abc", "abc") // typed ahead: the kernel keeps it for the shell
-	p.group, p.cooked = 8, false
-	p.shows("\r\n$ abc")
-	_, yes := p.occupied()
-	require.True(t, yes)
-	p.user("\x15", "\b\b\b\x1b[K")
-	p.user("\r", "\r\n$ ")
-	p.free()
-
-	p = newTyping(t, 40, 5, "name: ")
-	p.cooked = true
-	p.user("abc", "abc")
-	p.user("\x15", "\b\b\b   \b\b\b") // the kernel's kill character
-	p.free()
-}
-
-// TestR63TheLineIsEmptyAgain: a bare prompt of the same program holds nothing of the user's, whatever was typed before it came.
-func TestR63TheLineIsEmptyAgain(t *testing.T) {
-	p := newTyping(t, 40, 8, "$ ")
-	p.user("s", "s")
-	p.user("\r", "\r\n")
-	p.cooked = true
-	p.user("abc", "abc") // typed ahead
-	p.cooked = false
-	p.shows("\r\n$ abc")
-	_, yes := p.occupied()
-	require.True(t, yes)
-	p.user("\x7f\x7f\x7f", "\b\b\b\x1b[K")
-	p.free()
-
-	p = newTyping(t, 40, 8, "\x1b[?1049h:")
-	p.user("f", "") // to a pager in the group of its database client
-	p.agent("q", "\x1b[?1049l=# ")
-	p.free()
-	p.tracker.Rested(p.m)
-	p.agent("x", "x")
-	require.Equal(t, line.Buffer{Known: true, Before: "x"}, line.Find(p.m, p.tracker.Typed().Line))
-	p.user("y", "y")
-	p.holds("xy")
-
-	p = newTyping(t, 40, 8, "$ ")
-	p.agent("ls", "ls")
-	p.tracker.Rested(p.m)
-	p.user("x", "x")
-	p.user("\x15", "\r\x1b[K$ ") // the agent's text too
-	p.free()
-
-	p = newTyping(t, 40, 8, "$ ")
-	p.cooked = true
-	p.user("abc\x1a", "abc^Z") // the kernel forgets the line
-	p.group, p.cooked = 8, false
-	p.shows("\r\n$ ")
-	p.free()
-
-	p = newTyping(t, 40, 8, "$ ")
-	p.cooked = true
-	p.user("abc", "abc")
-	p.user("\x04", "") // dash has it, and waits for the rest
-	p.holds("abc")
-
-	p = newTyping(t, 40, 8, "$ ")
-	p.cooked = true
-	p.user("G", "G")
-	p.cooked, p.group = false, 8
-	p.user("q", "") // less takes both
-	p.group = 7
-	p.shows("\r\n~/elsewhere$ ")
-	p.free()
-}
-
 // TestR63WhatTheUserBegan: an agent's line would be the rest of it.
 func TestR63WhatTheUserBegan(t *testing.T) {
-	for _, c := range []struct {
-		prompt, rest string
-		held         bool
-	}{
-		{"$ ", "> ", true},
-		{"vm% ", "for> ", true},
-		{"vm% ", "cmdsubst quote> ", true},
-		{">>> ", "... ", true},
-		{"In [1]: ", "   ...: ", true},
-		{"sqlite> ", "   ...> ", true},
-		{"db=# ", "db-# ", true},
-		{"db=> ", "db(> ", true},
-		{"vm /# ", "      ", true}, // fish
-		{"$ ", "$ ", false},
-		{"/tmp$ ", "/$ ", false},
-		{"src> ", "proxy> ", false},
-		{"db=# ", "db=*# ", false},
-		{"db=# ", "ab=# ", false},
-		{"$ ", "", false},
-	} {
-		p := newTyping(t, 40, 8, c.prompt)
-		p.user("begin", "begin")
-		p.user("\r", "\r\n"+c.rest)
-		p.tracker.Rested(p.m)
-		_, yes := p.occupied()
-		require.Equal(t, c.held, yes, "%q after %q", c.rest, c.prompt)
-		p.user("more", "more")
-		p.user("\r", "\r\n"+c.rest)
-		p.tracker.Rested(p.m)
-		_, yes = p.occupied()
-		require.Equal(t, c.held, yes, "%q after %q, again", c.rest, c.prompt)
+	for _, c := range corpus.Rows[struct {
+		Prompt, Rest string
+		Held         bool
+	}](t, "began") {
+		p := newTyping(t, 40, 8, c.Prompt)
+		for _, begun := range []string{"begin", "more"} {
+			p.user(begun, begun)
+			p.user("\r", "\r\n"+c.Rest)
+			p.tracker.Rested(p.m)
+			_, yes := p.occupied()
+			require.Equal(t, c.Held, yes, "%q after %q, %s", c.Rest, c.Prompt, begun)
+		}
 		p.tracker.Allow()
 		p.free()
-		p.user("\x03", "^C\r\n"+c.prompt)
+		p.user("\x03", "^C\r\n"+c.Prompt)
 		p.free()
 	}
-	p := newTyping(t, 40, 8, "$ ")
-	p.agent("for", "for")
-	p.agent("\r", "\r\n> ")
-	p.free() // its own
-}
-
-// TestR63TheLineIsFoundAgain: after a clear, a resize, a list of completions it stands in another row behind the same prompt,
-// and a right prompt is none of it.
-func TestR63TheLineIsFoundAgain(t *testing.T) {
-	p := newTyping(t, 20, 6, "$ \x1b[s\x1b[16GRIGHT\x1b[u")
-	p.user("ab", "ab")
-	b := line.Find(p.m, p.tracker.Typed().Own)
-	require.Equal(t, line.Buffer{Known: true, Before: "ab", Tail: "RIGHT"}, b)
-	p.user("\x0c", "\x1b[H\x1b[2J$ ab")
-	p.holds("ab")
-	p.m.Resize(17, 6)
-	p.holds("ab")
-	p.shows("\r\nab1 ab2\r\n$ ab")
-	p.holds("ab")
-	p.user("cdefghijklmnopqr", "cdefghijklmnopqr")
-	p.holds("abcdefghijklmnopqr")
-	p.user("\x7f", "\x1b[H\x1b[2J$ ")
-	p.free()
 }
 
 // TestR66WhatRunsAndWhatIsSuggested tells what Enter sends from what a shell suggests.
@@ -446,18 +279,6 @@ func TestR66WhatEndsALine(t *testing.T) {
 		}
 		require.Equal(t, want, !p.tracker.Typed().Line.Set, "%q", keys)
 	}
-	p := newTyping(t, 20, 3, "$ ")
-	p.user("a", "a")
-	p.user("\x1b", "")
-	p.user("\r", "\r\n$ ")
-	p.free() // Enter in a vi mode
-	p.agent("\t", "")
-	require.True(t, p.tracker.Typed().Asks)
-	p.agent("\r", "\r\n$ ")
-	require.False(t, p.tracker.Typed().Asks)
-	p.agent("\x1b[200~a\tb", "a b")
-	p.agent("\x1b[201~\x01\x15", "")
-	require.False(t, p.tracker.Typed().Asks, "a tab in a paste is text, and so are keys that edit")
 }
 
 // TestR65AKeyThatChangesWhatLettersMean: Escape leads into a vi mode, ^X begins a command.
