@@ -40,6 +40,12 @@ var payloads = []struct {
 			b.WriteString("\x1b[2;1H\x1bMtop")
 		}
 	}},
+	{"clusters", func(b *bytes.Buffer, r *rand.Rand) {
+		if b.Len() == 0 {
+			b.WriteString("\x1b[?2027h")
+		}
+		unicodePayload(b, r)
+	}},
 	{"scroll", func(b *bytes.Buffer, _ *rand.Rand) { b.WriteString("y\r\n") }},
 }
 

@@ -203,7 +203,7 @@ func (t *terminal) appendPen(dst []byte, c savedCursor, insert, autoWrap bool) [
 		dst = append(dst, "\x1b[?6h"...)
 		top, left = t.top, t.left
 	}
-	if !autoWrap { // before the last column is written again: the switch takes back that it was
+	if !autoWrap { // before the last column is written again: some terminals take back at the switch that it was
 		dst = append(dst, "\x1b[?7l"...)
 	}
 	var now style

@@ -143,7 +143,8 @@ func (t *terminal) printUTF8(p []byte) int {
 // printSpan prints the characters outside ASCII at the front of p as far as each takes cells of its own and the last
 // column is not reached, and returns how many bytes it took. What it leaves goes the long way.
 func (t *terminal) printSpan(p []byte) int {
-	if t.pending || t.modes.Insert || t.modes.Graphemes || t.charsets.single != 0 {
+	clusters := t.modes.Graphemes
+	if t.pending || t.modes.Insert || t.charsets.single != 0 || clusters && !t.afterSimple() {
 		return 0
 	}
 	row, x, last := t.row(), t.x, t.rightLimit()
@@ -160,7 +161,7 @@ func (t *terminal) printSpan(p []byte) int {
 		}
 		next, size := decodeRune(p[i:])
 		w := t.widths.of(next)
-		if size == 1 || next < 0xa0 || w == 0 || x+w > last {
+		if size == 1 || next < 0xa0 || w == 0 || x+w > last || clusters && !isSimple(next) {
 			break
 		}
 		r = next
@@ -184,6 +185,16 @@ func (t *terminal) printSpan(p []byte) int {
 	row.used = max(row.used, x)
 	t.touch(t.y)
 	return i
+}
+
+// afterSimple says whether what stands before the cursor is simple (see isSimple), or nothing stands there.
+func (t *terminal) afterSimple() bool {
+	x, ok := t.previous()
+	if !ok {
+		return true
+	}
+	c := t.row().cells[x]
+	return !c.isCluster() && isSimple(rune(c.code()))
 }
 
 // wideLead says for the first byte of a character which second bytes make it a CJK unified ideograph or a Hangul syllable:
@@ -405,19 +416,25 @@ func (t *terminal) combine(r rune, width int) bool {
 	row.cells[x] = c&^(codeMask|clusterFlag) | joined
 	t.touch(t.y)
 	if t.modes.Graphemes {
-		t.widen(row, x, text)
+		base, _ := utf8.DecodeLastRune(text[:len(text)-utf8.RuneLen(r)])
+		t.refit(row, x, t.clusterColumns(base, r, c.width(), width))
 	}
 	return true
 }
 
-// widen gives a cluster its second column when what joined it made it wide (U+FE0F, a second regional indicator).
-func (t *terminal) widen(r *row, x int, text []byte) {
-	if r.cells[x].isWide() || t.pending || clusterWidth(text) < 2 || t.x > t.rightLimit() {
-		return
+// refit gives the cluster at column x, which the cursor has just left behind, as many columns as it needs now.
+func (t *terminal) refit(r *row, x, columns int) {
+	c := &r.cells[x]
+	switch {
+	case columns == 2 && !c.isWide() && !t.pending && t.x <= t.rightLimit():
+		r.split(t.x + 1)
+		*c |= wideFlag
+		r.cells[t.x] = styled(c.style()) | tailFlag
+		r.rich = true
+		t.advance(r, 1, t.rightLimit())
+	case columns == 1 && c.isWide():
+		*c &^= wideFlag
+		r.cells[x+1] = r.cells[x+1].emptied()
+		t.x, t.pending = x+1, false
 	}
-	r.split(t.x + 1)
-	r.cells[x] |= wideFlag
-	r.cells[t.x] = styled(r.cells[x].style()) | tailFlag
-	r.rich = true
-	t.advance(r, 1, t.rightLimit())
 }

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"unicode/utf8"
+
 	"github.com/clipperhouse/displaywidth"
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
@@ -55,7 +57,8 @@ func (t *widthTable) fill(page uint32) *[256]uint8 {
 // (Unicode Standard Annex 29) need not be asked.
 func isSimple(r rune) bool {
 	return r < 0x300 && r != 0xa9 && r != 0xae ||
-		r >= 0x370 && r < 0x483 || r >= 0x2500 && r < 0x25a0 || r >= 0x3041 && r < 0x3097 || r >= 0x4e00 && r < 0xa000
+		r >= 0x370 && r < 0x483 || r >= 0x2500 && r < 0x25a0 || r >= 0x3041 && r < 0x3097 || r >= 0x4e00 && r < 0xa000 ||
+		r >= 0xac00 && r < 0xd7a4
 }
 
 // isOneCluster says whether text is a single grapheme cluster.
@@ -64,5 +67,33 @@ func isOneCluster(text []byte) bool {
 	return g.Next() && len(g.Value()) == len(text)
 }
 
-// clusterWidth is the number of columns of a cluster, 1 or 2.
-func clusterWidth(text []byte) int { return clamp(displaywidth.Bytes(text), 1, 2) }
+// The variation selectors that ask for a pictograph as text and as an emoji.
+const (
+	asText  = 0xfe0e
+	asEmoji = 0xfe0f
+)
+
+// clusterColumns is how many columns a cluster takes when r, itself of width columns, has joined what took columns: a part that
+// has columns of its own makes it wide (a second regional indicator, a consonant after a virama, a spacing mark), and a
+// variation selector decides for its pictograph, base, the character before it. kitty and Ghostty count like this.
+func (t *terminal) clusterColumns(base, r rune, columns, width int) int {
+	switch {
+	case r == asText && t.isPictograph(base):
+		return 1
+	case r == asEmoji && (t.isPictograph(base) || isKeycap(base)):
+		return 2
+	case width == 0 || r >= 0x1f3fb && r <= 0x1f3ff: // skin tones colour the emoji before them
+		return columns
+	default:
+		return 2
+	}
+}
+
+// isKeycap says whether r can be drawn on a key.
+func isKeycap(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
+
+// isPictograph says whether r is what Unicode calls Extended_Pictographic: only that joins another one over U+200D. It
+// overwrites t.scratch.
+func (t *terminal) isPictograph(r rune) bool {
+	return isOneCluster(append(utf8.AppendRune(t.scratch[:0], r), "\u200d\u2764"...))
+}
