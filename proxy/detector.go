@@ -5,6 +5,7 @@ import (
 
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/screen"
 )
 
 // detector is the scanner of package keys as the pump sees it. It also takes out the answers to the one question that the
@@ -15,6 +16,8 @@ type detector struct {
 	// asked are the questions for the cursor that have no answer yet, the oldest first: what the proxy does with the
 	// answer, nil for a question of the program's.
 	asked []func(row int)
+	// clusters takes the answer to the question for the terminal's clusters, if that comes late; nil when it is not due.
+	clusters func(screen.Clusters)
 	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
 	answered func()
 	// write is asked whether a unit belongs to a message that the user writes, and what of it does not; nil without agents.
@@ -61,6 +64,13 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 			}
 		}
 	}
+	if u.Kind == keys.Reply && d.clusters != nil {
+		if mode, state, ok := keys.ModeReport(u.Bytes); ok && mode == 2027 {
+			d.clusters(screen.ReportedClusters(state))
+			d.clusters = nil
+			return
+		}
+	}
 	if d.mute && u.Kind == keys.Reply {
 		return
 	}
@@ -90,6 +100,16 @@ func (d *detector) expect(take func(row int)) {
 	}
 	d.asked = append(d.asked, take)
 	d.ExpectCPR(1)
+}
+
+// expectLate says that the terminal may still answer the questions that were asked before the session began. Where its cursor
+// was is no use any more, since the program has begun to draw; known is what it has said of its clusters, and take gets that
+// if it is still to come. A terminal that answers the second question does not answer the first any more.
+func (d *detector) expectLate(known screen.Clusters, take func(screen.Clusters)) {
+	if known == screen.ClustersUnknown {
+		d.clusters = take
+	}
+	d.expect(func(int) { d.clusters = nil })
 }
 
 // whenAnswered calls do when no question of the proxy's is without its answer: now, or later in place of who waited before.

@@ -16,7 +16,7 @@ const scrollback = 10_000
 // observerConfig plugs the observer. Without agents it is the terminal that the program asks, and what a recording shows.
 func (s *session) observerConfig(cols, rows int, at copier.Cursor) observer.Config {
 	c := observer.Config{
-		Cols: cols, Rows: rows, CursorRow: at.Row, Program: observedProgram{s.program, s}, Queried: s.answerQueries,
+		Cols: cols, Rows: rows, CursorRow: at.Row, Clusters: at.Clusters, Program: observedProgram{s.program, s}, Queried: s.answerQueries,
 	}
 	if s.recording != nil {
 		c.Recorder = s.recording

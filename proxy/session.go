@@ -30,6 +30,7 @@ import (
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/recording"
 	"terminalproxy/proxy/requests"
+	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
 )
@@ -341,7 +342,7 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) i
 	s.reclaimKey = agent.Key
 	s.detector = &detector{Scanner: keys.NewScanner(agent.Key)}
 	if at.Late {
-		s.detector.expect(func(int) {}) // too late: the program has begun to draw
+		s.detector.expectLate(at.Clusters, s.countClusters)
 	}
 	conf := control.Config{Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram}
 	s.authority = authority.New(conf, controlled{s})
@@ -378,6 +379,11 @@ func (s *session) wireAgent(agent *AgentConfig) {
 	s.requests = requests.New(s.requestsConfig(agent))
 	s.detector.write = func(u keys.Unit) ([]byte, bool) { return s.requests.Compose(u, s.detector.InPaste()) }
 	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) }
+}
+
+// countClusters has the model count the columns of clusters as the user's terminal does.
+func (s *session) countClusters(c screen.Clusters) {
+	s.observer.Post(func(time.Time) { s.observer.Model().SetClusters(c) })
 }
 
 // answerQueries looks after the program's questions to its terminal: the user's terminal answers while there is one, else

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/copier"
+	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/tty"
 )
 
@@ -56,6 +57,10 @@ func TestFindCursor(t *testing.T) {
 		took time.Duration
 	}{
 		{"an answer", shell{typed: []string{"\x1b[7;1R"}}, copier.Cursor{Row: 6}, 10 * time.Millisecond},
+		{"clusters", shell{typed: []string{"\x1b[?2027;3$y\x1b[7;1R"}}, copier.Cursor{Row: 6, Clusters: screen.ClustersAlways}, 10 * time.Millisecond},
+		{"no clusters", shell{typed: []string{"\x1b[?20", "27;0$ya\x1b[7;1R"}}, copier.Cursor{Row: 6, Typed: []byte("a"), Clusters: screen.ClustersNever}, 20 * time.Millisecond},
+		{"only clusters", shell{typed: []string{"\x1b[?2027;1$y"}}, copier.Cursor{Late: true, Clusters: screen.ClustersOn}, copier.AnswerPatience},
+		{"another mode", shell{typed: []string{"\x1b[?2026;1$y\x1b[7;1R"}}, copier.Cursor{Row: 6, Typed: []byte("\x1b[?2026;1$y")}, 10 * time.Millisecond},
 		{"in pieces", shell{typed: []string{"\x1b[", "7;", "1R"}}, copier.Cursor{Row: 6}, 30 * time.Millisecond},
 		{"among what is typed", shell{typed: []string{"ls\x1b[7;1R\r"}}, copier.Cursor{Row: 6, Typed: []byte("ls\r")}, 10 * time.Millisecond},
 		{"below the screen", shell{typed: []string{"\x1b[99;1R"}}, copier.Cursor{Row: 23}, 10 * time.Millisecond},
@@ -70,7 +75,7 @@ func TestFindCursor(t *testing.T) {
 				began := time.Now()
 				require.Equal(t, c.want, copier.FindCursor(&c.in, &c.in, 24))
 				require.Equal(t, c.took, time.Since(began))
-				require.Equal(t, "\x1b[2l\x1b[J\x1b[6n", c.in.wrote)
+				require.Equal(t, "\x1b[2l\x1b7\x1b[?2027$p\x1b8\x1b[J\x1b[6n", c.in.wrote)
 			})
 		})
 	}

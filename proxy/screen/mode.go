@@ -153,6 +153,9 @@ func (t *terminal) setDEC(n int, on bool) {
 		t.deccolm(on)
 		return
 	}
+	if n == 2027 && t.clusterMode >= ClustersAlways {
+		return
+	}
 	if m := t.decMode(n); m != nil {
 		*m = on
 	}
@@ -329,6 +332,7 @@ func (t *terminal) ris() {
 	t.showMain()
 	t.alt = nil
 	t.modes = defaultModes()
+	t.setClusters(t.clusterMode)
 	t.private = privateModes{}
 	t.main.saved, t.main.kitty = savedCursor{}, kittyStack{}
 	t.charsets = charsets{}

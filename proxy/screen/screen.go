@@ -16,6 +16,7 @@ type Config struct {
 	Cols, Rows int      // clamped to 1..MaxCols and 1..MaxRows
 	Scrollback int      // rows kept of what scrolled off the main screen, 0 for none, at most MaxScrollback
 	CursorRow  int      // row of the cursor on the fresh main screen: a program starts below its shell's prompt
+	Clusters   Clusters // of the user's terminal
 	Text       TextSink // receives the printed text; may be nil
 }
 
@@ -56,6 +57,7 @@ func New(c Config) *Screen {
 	t.main = newGrid(t.cols, t.rows)
 	t.grid = t.main
 	t.tick, t.all = 1, 1
+	t.clusterMode = c.Clusters
 	t.ris()
 	t.y = clamp(c.CursorRow, 0, t.rows-1)
 	s.commit()

@@ -35,7 +35,9 @@ type terminal struct {
 	modes    Modes
 	private  privateModes
 	tabs     tabStops
-	last     lastGraphic
+	// clusterMode is the user's terminal's; a program cannot change it, but for what it allows.
+	clusterMode Clusters
+	last        lastGraphic
 
 	styles   styleTable
 	clusters clusterTable

@@ -26,6 +26,39 @@ func runeWidth(r rune) int {
 	}
 }
 
+// Clusters is what the user's terminal makes of mode 2027, in which grapheme clusters decide on columns.
+type Clusters uint8
+
+// The zero value is for a terminal that was not asked or has not answered; it counts as ClustersOff.
+const (
+	ClustersUnknown Clusters = iota
+	ClustersOn               // on, until a program resets the mode
+	ClustersOff              // off, until a program sets it
+	ClustersAlways           // on, whatever a program asks for
+	ClustersNever            // off, whatever a program asks for
+)
+
+// ReportedClusters is what a terminal says that answers the question for mode 2027 with this state (DECRPM, VT510: 1 set,
+// 2 reset, 3 and 4 the same for ever, 0 not recognized).
+func ReportedClusters(state int) Clusters {
+	if state < 1 || state > 3 {
+		return ClustersNever
+	}
+	return Clusters(state)
+}
+
+// SetClusters follows a terminal that answers late.
+func (s *Screen) SetClusters(c Clusters) {
+	s.t.tick = s.rev + 1
+	s.t.setClusters(c)
+	s.commit()
+}
+
+func (t *terminal) setClusters(c Clusters) {
+	t.clusterMode = c
+	t.modes.Graphemes = c == ClustersOn || c == ClustersAlways || c == ClustersUnknown && t.modes.Graphemes
+}
+
 // widthTable remembers runeWidth for the characters that were printed, in pages of 256.
 type widthTable struct{ pages [maxPage]*[256]uint8 }
 

@@ -26,6 +26,40 @@ func TestWideRuns(t *testing.T) {
 	require.Equal(t, 0xa000-0x4e00+0xd780-0xac00, wide)
 }
 
+// TestClusters: the screen counts columns as the user's terminal says that it does, whatever a program asks for.
+func TestClusters(t *testing.T) {
+	const wide, narrow = 3, 2 // where what follows the heart begins, from 1
+	for _, c := range []struct {
+		state                  int
+		start, set, reset, ris int
+	}{
+		{0, narrow, narrow, narrow, narrow},
+		{1, wide, wide, narrow, wide},
+		{2, narrow, wide, narrow, narrow},
+		{3, wide, wide, wide, wide},
+		{4, narrow, narrow, narrow, narrow},
+		{7, narrow, narrow, narrow, narrow},
+	} {
+		for _, late := range []bool{false, true} {
+			s := New(Config{Cols: 10, Rows: 2, Clusters: ReportedClusters(c.state)})
+			if late {
+				s = New(Config{Cols: 10, Rows: 2})
+				s.SetClusters(ReportedClusters(c.state))
+			}
+			columns := func(first string) int {
+				s.Feed([]byte(first + "\r❤\ufe0f"))
+				return s.Cursor().Col + 1
+			}
+			got := []int{columns(""), columns("\x1b[?2027h"), columns("\x1b[?2027l"), columns("\x1bc")}
+			require.Equal(t, []int{c.start, c.set, c.reset, c.ris}, got, "state %d, late %v", c.state, late)
+		}
+	}
+	s := New(Config{Cols: 10, Rows: 2})
+	s.Feed([]byte("\x1b[?2027h"))
+	s.SetClusters(ClustersUnknown)
+	require.True(t, s.Modes().Graphemes)
+}
+
 // TestBrokenWide: no other bytes pass for those characters.
 func TestBrokenWide(t *testing.T) {
 	for a := range 256 {

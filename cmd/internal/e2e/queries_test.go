@@ -59,7 +59,7 @@ func TestR62TheProxysOwnQuestionIsNotLeftToTheShell(t *testing.T) {
 	w.until(func() bool { st.mu.Lock(); defer st.mu.Unlock(); return strings.Contains(st.raw.String(), "\x1b[6n") },
 		func() string { return "no question" })
 	st.sees("the proxy goes on without an answer", func(s *screen.Screen) bool { return strings.Contains(s.Title(), "cat") })
-	st.types("\x04\x1b[7;1R") // the program ends, and the answer comes
+	st.types("\x04\x1b[?2027;2$y\x1b[7;1R") // the program ends, and the answers come
 	<-st.ended
 	require.Empty(t, w.content("left"))
 }
