@@ -33,26 +33,53 @@ func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
 				return dst
 			}
 			dst = append(dst, Highlight{y, 1, g.from, g.to - g.from})
-			last, below := &dst[len(dst)-1], y+1
-			for below < len(rows) && last.grow(g, rows, below, own) {
-				below++
+			last := &dst[len(dst)-1]
+			for below := y + 1; below < len(rows) && g != nil; below++ {
+				g = last.grow(g, rows, below, own)
 			}
 		}
 	}
 	return dst
 }
 
-// grow takes in what stands out in row y, which is below, as like does, and reports whether something did.
-func (h *Highlight) grow(like *backdrop, rows [][]backdrop, y int, own Color) bool {
+// grow takes in what stands out in row y and goes on from above, a part of the row before, and returns it, nil for none.
+func (h *Highlight) grow(above *backdrop, rows [][]backdrop, y int, own Color) *backdrop {
+	var next *backdrop
 	for i := range rows[y] {
 		g := &rows[y][i]
-		if g.color == like.color && g.inverse == like.inverse && g.from < h.Col+h.Cols && h.Col < g.to && g.stands(rows, y, own) {
-			from, to := min(h.Col, g.from), max(h.Col+h.Cols, g.to)
-			h.Rows, h.Col, h.Cols, g.taken = h.Rows+1, from, to-from, true
-			return true
+		if g.color != above.color || g.inverse != above.inverse || !g.stands(rows, y, own) {
+			continue
+		}
+		if next != nil {
+			return nil // one of several: the names of keys, hits of a search
+		}
+		next = g
+	}
+	if next == nil || !next.follows(above, rows[y-1], rows[y]) {
+		return nil
+	}
+	from, to := min(h.Col, next.from), max(h.Col+h.Cols, next.to)
+	h.Rows, h.Col, h.Cols, next.taken = h.Rows+1, from, to-from, true
+	return next
+}
+
+// follows reports whether g, of row, and above, of the row before, are one: a block with straight sides, or text that is marked
+// to the end of a row and on from the begin of the next.
+func (g *backdrop) follows(above *backdrop, before, row []backdrop) bool {
+	if g.from == above.from && g.to == above.to {
+		return true
+	}
+	for _, other := range before {
+		if other.text && other.from > above.from {
+			return false
 		}
 	}
-	return false
+	for _, other := range row {
+		if other.text && other.from < g.from {
+			return false
+		}
+	}
+	return true
 }
 
 // stands reports whether the part g of row y stands out, and is in no highlight yet. own is the background of the screen.

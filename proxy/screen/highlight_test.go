@@ -52,6 +52,19 @@ func TestHighlights(t *testing.T) {
 			[]string{"1:4-8 <OK>"},
 		},
 		{"a painted screen and inverse", blue + "\x1b[2Ja\x1b[2;1H\x1b[7mb\x1b[3;1Hc", []string{"1+2:0-1 b"}},
+		{
+			"a message over the names of keys, as in nano",
+			"\x1b[2;6H\x1b[7m[ Read 3 ]\x1b[m\x1b[3;1H\x1b[7m^G\x1b[m Help \x1b[7m^O\x1b[m Out\x1b[4;1H\x1b[7m^X\x1b[m Exit \x1b[7m^R\x1b[m In",
+			[]string{"1:5-15 [ Read 3 ]", "2:0-2 ^G", "2:8-10 ^O", "3:0-2 ^X", "3:8-10 ^R"},
+		},
+		{
+			"a question over the names of keys",
+			"\x1b[2;1H\x1b[7mSearch:            \x1b[m\x1b[3;1H\x1b[7m^G\x1b[m Help \x1b[7m^W\x1b[m",
+			[]string{"1:0-19 Search:            ", "2:0-2 ^G", "2:8-10 ^W"},
+		},
+		{"hits of a search", "a \x1b[7mhit\x1b[m b\r\n the \x1b[7mhit\x1b[m c", []string{"0:2-5 hit", "1:5-8 hit"}},
+		{"text that is marked", "one \x1b[7mtwo\x1b[m\r\n\x1b[7mthree\x1b[m\r\n\x1b[7mfo\x1b[mur", []string{"0+3:0-7 one two"}},
+		{"a marked column", "a\x1b[7mb\x1b[mc\r\nd\x1b[7me\x1b[mf", []string{"0+2:1-2 b"}},
 		{"inverse all over", "\x1b[7m" + strings.Repeat("x", 80), nil},
 	}
 	for _, tt := range tests {
