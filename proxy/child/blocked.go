@@ -25,6 +25,15 @@ type Blocked struct {
 	Canonical bool
 }
 
+// GroupLeader is the process that leads the foreground process group.
+type GroupLeader struct {
+	Group int
+	Exe   string   // path of its executable
+	Args  []string // its arguments, the first is its own name
+	// Crowd: another process of the group has the terminal open.
+	Crowd bool
+}
+
 // relays are the programs that stand between the terminal and another one. The kernel cuts names at 15 bytes.
 var relays = map[string]bool{
 	"ssh": true, "mosh-client": true, "telnet": true, "rlogin": true, "sudo": true, "sudo-rs": true, "su": true, "run0": true,

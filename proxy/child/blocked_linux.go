@@ -1,7 +1,6 @@
 package child
 
 import (
-	"bytes"
 	"iter"
 	"os"
 	"strconv"
@@ -44,20 +43,6 @@ func (c *Child) BlockedOn() (a Blocked, known bool) {
 	return a, true
 }
 
-// HasOutput reports whether the program wrote something that was not read yet. Polling has the kernel deliver first what is
-// on its way.
-func (c *Child) HasOutput() bool { return readable(c.master) }
-
-func readable(fd int) bool {
-	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	for {
-		n, err := unix.Poll(fds, 0)
-		if err != unix.EINTR {
-			return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
-		}
-	}
-}
-
 // process is one process of the foreground group.
 type process struct {
 	pid     int
@@ -93,21 +78,15 @@ func foreground(root, group int) iter.Seq[*process] {
 	}
 }
 
-// open reads what /proc/PID/stat says (proc(5)): fields are counted from behind the name, which may hold anything.
+// open reads what /proc/PID/stat says (proc(5)).
 func open(pid int) (p *process, group int, ok bool) {
-	p = &process{pid: pid, dir: "/proc/" + strconv.Itoa(pid)}
-	stat, err := os.ReadFile(p.dir + "/stat")
-	from, to := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	if err != nil || from < 0 || to < from {
+	name, fields := procStat(pid)
+	if fields == nil {
 		return nil, 0, false
 	}
-	p.name = string(stat[from+1 : to])
-	fields := strings.Fields(string(stat[to+1:]))
-	if len(fields) < 13 {
-		return nil, 0, false
-	}
+	p = &process{pid: pid, dir: "/proc/" + strconv.Itoa(pid), name: name}
 	p.state = fields[0][0]
-	group, err = strconv.Atoi(fields[2])
+	group, err := strconv.Atoi(fields[2])
 	user, _ := strconv.ParseUint(fields[11], 10, 64)
 	system, _ := strconv.ParseUint(fields[12], 10, 64)
 	p.ticks = user + system

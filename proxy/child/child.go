@@ -219,6 +219,20 @@ func (c *Child) Read(p []byte) (int, error) {
 	}
 }
 
+// HasOutput reports whether the program wrote something that was not read yet. Polling has Linux deliver first what is on
+// its way.
+func (c *Child) HasOutput() bool { return readable(c.master) }
+
+func readable(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
+		}
+	}
+}
+
 // Write hands the program what its terminal takes now and returns how much that was; ErrAgain when it takes nothing.
 func (c *Child) Write(p []byte) (int, error) {
 	for {

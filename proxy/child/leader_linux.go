@@ -3,6 +3,7 @@
 package child
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -100,19 +101,10 @@ func startLeader(path string, args, env []string, dir string, tty *os.File) (l *
 		return nil, 0, err
 	}
 	argv, err := syscall.SlicePtrFromStrings(args)
-	if err != nil {
-		return nil, 0, err
-	}
-	envv, err := syscall.SlicePtrFromStrings(env)
-	if err != nil {
-		return nil, 0, err
-	}
-	file, err := syscall.ByteSliceFromString(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	where, err := syscall.ByteSliceFromString(dir)
-	if err != nil {
+	envv, envErr := syscall.SlicePtrFromStrings(env)
+	file, pathErr := syscall.ByteSliceFromString(path)
+	where, dirErr := syscall.ByteSliceFromString(dir)
+	if err := cmp.Or(err, envErr, pathErr, dirErr); err != nil {
 		return nil, 0, err
 	}
 	space, err := unix.Mmap(-1, 0, leaderSpace, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,27 +49,27 @@ func (c *Child) Arguments() []string {
 	if pid == 0 {
 		return nil
 	}
-	text, err := procPart("/proc/"+strconv.Itoa(pid)+"/cmdline", 4096)
+	text, err := procPart("/proc/"+strconv.Itoa(pid)+"/cmdline", maxArgs)
 	if err != nil {
 		return nil
 	}
-	return strings.Split(string(bytes.TrimSuffix(text, []byte{0})), "\x00")
+	return arguments(text)
 }
 
 // chain is Chain, and the process of its last program, 0 for none.
 func (c *Child) chain() (names []string, last int) {
-	pid, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
-	for err == nil && pid > 0 && len(names) < maxChain {
+	for pid := c.ForegroundGroup(); pid > 0 && len(names) < maxChain; {
 		name, gone := procFile(pid, "comm")
 		if gone != nil {
 			break
 		}
 		names, last = append(names, string(name)), pid
 		children, gone := procFile(pid, "task/"+strconv.Itoa(pid)+"/children")
-		first, _, _ := bytes.Cut(children, []byte(" "))
-		if pid, err = strconv.Atoi(string(first)); gone != nil {
+		if gone != nil {
 			break
 		}
+		first, _, _ := bytes.Cut(children, []byte(" "))
+		pid, _ = strconv.Atoi(string(first)) // 0 for none
 	}
 	return names, last
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,6 +14,28 @@ import (
 // system calls than the reading takes, and every look of an agent's reads several.
 func procFile(pid int, name string) ([]byte, error) {
 	return procText("/proc/" + strconv.Itoa(pid) + "/" + name)
+}
+
+// procStat is the name of a process, which may hold blanks and brackets, and the fields of /proc/PID/stat from the third
+// on, at least 20 of them: field n of proc(5) is fields[n-3]. There are none where the system does not say.
+func procStat(pid int) (name string, fields []string) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	from, to := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if err != nil || from < 0 || to < from {
+		return "", nil
+	}
+	if fields = strings.Fields(string(stat[to+1:])); len(fields) < 20 {
+		return "", nil
+	}
+	return string(stat[from+1 : to]), fields
+}
+
+// maxArgs bounds what is read of a command line, in bytes.
+const maxArgs = 4 << 10
+
+// arguments takes a command line apart (proc(5), cmdline).
+func arguments(text []byte) []string {
+	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 }
 
 // procText is procFile for a path.

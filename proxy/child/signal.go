@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -103,17 +101,13 @@ func (c *Child) Continue() { c.signalGroups(unix.SIGCONT) }
 
 // Halted reports whether the program is stopped at present; true, too, where the system does not say (proc(5), stat).
 func (c *Child) Halted() bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(c.Pid()), "stat"))
-	if err != nil {
-		return true
-	}
-	_, state, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
-	return strings.HasPrefix(state, "T")
+	_, fields := procStat(c.Pid())
+	return fields == nil || fields[0] == "T"
 }
 
 // signalGroups signals the foreground process group and the program's own group.
 func (c *Child) signalGroups(sig unix.Signal) {
-	if group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP); err == nil && group > 1 && group != c.Pid() {
+	if group := c.ForegroundGroup(); group > 1 && group != c.Pid() {
 		_ = unix.Kill(-group, sig)
 	}
 	_ = unix.Kill(-c.Pid(), sig)
@@ -144,15 +138,11 @@ func Executable(group int) string {
 
 // Foreground is the name of the program whose process group has the terminal now, "" when that cannot be known.
 func (c *Child) Foreground() string {
-	group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
-	if err != nil || group <= 0 {
-		return ""
+	if group := c.ForegroundGroup(); group > 0 {
+		name, _ := procFile(group, "comm")
+		return string(name)
 	}
-	name, err := procFile(group, "comm")
-	if err != nil {
-		return ""
-	}
-	return string(name)
+	return ""
 }
 
 // sessionMembers lists the processes of session sid, without those that have ended and that nobody has waited for yet.

@@ -1,11 +1,6 @@
 package child
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,26 +32,16 @@ func Finish(who Identity) {
 
 // began is field 22 of /proc/PID/stat.
 func began(pid int) string {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return ""
-	}
-	if fields := afterName(stat); len(fields) >= 20 {
+	if _, fields := procStat(pid); fields != nil {
 		return fields[19]
 	}
 	return ""
 }
 
-// ended reports whether a process is a zombie: field 3 of /proc/PID/stat.
+// ended reports whether a process is a zombie.
 func ended(pid int) bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	fields := afterName(stat)
-	return err == nil && len(fields) > 0 && (fields[0] == "Z" || fields[0] == "X")
-}
-
-// afterName are the fields of /proc/PID/stat from the third one on. The second, the name, may hold blanks and brackets.
-func afterName(stat []byte) []string {
-	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	_, fields := procStat(pid)
+	return fields != nil && (fields[0] == "Z" || fields[0] == "X")
 }
 
 // sweep ends the processes of a session.

@@ -13,6 +13,20 @@ const (
 	ioctlSetTermios = unix.TIOCSETA
 )
 
+// BlockedOn says what the processes in the foreground do with the terminal. Only Linux tells; elsewhere known is false, and
+// the group all that there is.
+func (c *Child) BlockedOn() (a Blocked, known bool) {
+	return Blocked{Group: c.ForegroundGroup()}, false
+}
+
+// GroupLeader knows nothing here but the group.
+func (c *Child) GroupLeader() (GroupLeader, bool) {
+	return GroupLeader{Group: c.ForegroundGroup()}, false
+}
+
+// Unread is how many bytes of its input the program could read now and has not; only Linux is asked.
+func (c *Child) Unread() int { return 0 }
+
 // FlushInput drops what was written to the program and not yet read by it. The BSDs keep one queue for both sides; the
 // slave is opened by name for as long as the call takes. How much that was is only known on Linux.
 func (c *Child) FlushInput() (unread int, err error) {
