@@ -1,21 +1,23 @@
 package line
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // prompts are the last known ones of a few foreground groups, the newest first.
-type prompts [4]struct {
+type prompts [4]prompt
+
+type prompt struct {
 	group int
 	rest  Rest
 }
 
 // add notes a prompt of a group.
 func (p *prompts) add(group int, rest Rest) {
-	at := len(p) - 1
-	for i := range p {
-		if p[i].group == group {
-			at = i
-			break
-		}
+	at := slices.IndexFunc(p[:len(p)-1], func(one prompt) bool { return one.group == group })
+	if at < 0 {
+		at = len(p) - 1
 	}
 	copy(p[1:at+1], p[:at])
 	p[0].group, p[0].rest = group, rest

@@ -2,6 +2,7 @@ package line
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -90,22 +91,15 @@ func ipython(args []string) bool {
 	for i := 1; i < len(args); i++ {
 		switch {
 		case args[i] == "-m" && i+1 < len(args) && args[i+1] == "IPython":
-			return noneBut(args[i+2:])
-		case args[i] != "" && args[i][0] != '-':
+			return !slices.ContainsFunc(args[i+2:], operand)
+		case operand(args[i]):
 			operands = append(operands, args[i])
 		}
 	}
 	return len(operands) == 1 && strings.TrimRight(path.Base(operands[0]), "0123456789.") == "ipython"
 }
 
-func noneBut(options []string) bool {
-	for _, o := range options {
-		if o != "" && o[0] != '-' {
-			return false
-		}
-	}
-	return true
-}
+func operand(arg string) bool { return arg != "" && arg[0] != '-' }
 
 func anything([]string) bool { return true }
 func never([]string) bool    { return false }
@@ -125,14 +119,14 @@ func operands(runs string, takers ...string) func(args []string) bool {
 				if name == "command" || name == "eval" || name == "print" {
 					return true
 				}
-				if !given && contains(takers, name) {
+				if !given && slices.Contains(takers, name) {
 					i++
 				}
 			case a[0] == '-' || a[0] == '+':
 				if strings.ContainsAny(a[1:], runs) {
 					return true
 				}
-				if contains(takers, a[len(a)-1:]) {
+				if slices.Contains(takers, a[len(a)-1:]) {
 					i++
 				}
 			default:
@@ -141,13 +135,4 @@ func operands(runs string, takers ...string) func(args []string) bool {
 		}
 		return false
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

@@ -4,6 +4,11 @@
 // not know who may type, nor how anything is shown.
 package line
 
+import (
+	"bytes"
+	"slices"
+)
+
 // Settings are the line settings of the program's terminal (termios(3)), as far as they tell line editors apart.
 type Settings struct {
 	Canonical bool // ICANON
@@ -90,33 +95,13 @@ func Pastes(f Facts) bool {
 
 // OnlyText reports whether text, which holds no key that submits, is nothing but text to a program that is at p.
 func OnlyText(f Facts, p Prompt, text []byte) bool {
-	special := ""
 	switch p {
 	case None:
-		return false
 	case Cooked:
-		return !f.Settings.special(text)
+		return !slices.ContainsFunc(f.Settings.Special[:], func(c byte) bool { return c != 0 && bytes.IndexByte(text, c) >= 0 })
 	case Editor:
 		e, _ := find(f.Program)
-		special = e.acts
-	}
-	for _, b := range text {
-		for i := range len(special) {
-			if b == special[i] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func (s Settings) special(text []byte) bool {
-	for _, b := range text {
-		for _, c := range s.Special {
-			if c != 0 && b == c {
-				return true
-			}
-		}
+		return !bytes.ContainsAny(text, e.acts)
 	}
 	return false
 }

@@ -3,7 +3,6 @@ package mouse
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -178,20 +177,13 @@ func (w *writer) report(code int, at Cell, release bool) {
 		}
 	default:
 		w.limit(at, lastByte)
-		w.open = append(w.open, "\x1b[M"...)
-		w.open = append(w.open, byte(code), byte(x+32), byte(y+32))
+		w.open = append(w.open, '\x1b', '[', 'M', byte(code), byte(x+32), byte(y+32))
 	}
 }
 
 // numbers writes lead code ; x ; y final.
 func (w *writer) numbers(lead string, code, x, y int, final byte) {
-	b := append(w.open, lead...)
-	b = strconv.AppendInt(b, int64(code), 10)
-	b = append(b, ';')
-	b = strconv.AppendInt(b, int64(x), 10)
-	b = append(b, ';')
-	b = strconv.AppendInt(b, int64(y), 10)
-	w.open = append(b, final)
+	w.open = fmt.Appendf(w.open, "%s%d;%d;%d%c", lead, code, x, y, final)
 }
 
 // limit refuses a cell that the encoding has no number for.

@@ -8,7 +8,7 @@
 package notice
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -49,10 +49,9 @@ func Draw(dst []byte, s Screen, row int, look, text string) []byte {
 		if row == rows {
 			break
 		}
-		row++
-		dst = moveTo(dst, row)
-		dst = append(dst, look...)
+		dst = append(moveTo(dst, row, 0), look...)
 		dst = append(dst, Fit(line, cols)...)
+		row++
 	}
 	dst = append(dst, "\x1b[0m"...)
 	return end(dst, s)
@@ -60,15 +59,7 @@ func Draw(dst []byte, s Screen, row int, look, text string) []byte {
 
 // Erase appends the bytes that show the program's own rows again where Draw showed text.
 func Erase(dst []byte, s Screen, row int, text string) []byte {
-	_, rows := s.Size()
-	dst = begin(dst, s)
-	for end := min(rows, row+1+strings.Count(text, "\n")); row < end; row++ {
-		dst = moveTo(dst, row+1)
-		dst = append(dst, "\x1b[2K"...)
-		dst = s.AppendRowANSI(dst, row)
-		dst = append(dst, "\x1b[0m"...)
-	}
-	return end(dst, s)
+	return redraw(dst, s, row, row+1+strings.Count(text, "\n"), "\x1b[0m")
 }
 
 // Top is the row on which text begins that ends on the bottom row.
@@ -80,20 +71,23 @@ func Top(s Screen, text string) int {
 // Redraw appends the bytes that show every row of the program's anew.
 func Redraw(dst []byte, s Screen) []byte {
 	_, rows := s.Size()
+	return redraw(dst, s, 0, rows, "")
+}
+
+// redraw appends the program's rows from a row up to another, as far as there are any, each with after behind it.
+func redraw(dst []byte, s Screen, row, to int, after string) []byte {
+	_, rows := s.Size()
 	dst = begin(dst, s)
-	for row := range rows {
-		dst = moveTo(dst, row+1)
-		dst = append(dst, "\x1b[2K"...)
-		dst = s.AppendRowANSI(dst, row)
+	for ; row < min(to, rows); row++ {
+		dst = append(moveTo(dst, row, 0), "\x1b[2K"...)
+		dst = append(s.AppendRowANSI(dst, row), after...)
 	}
 	return end(dst, s)
 }
 
-// moveTo is CUP to the first column of a row, counted from 1.
-func moveTo(dst []byte, row int) []byte {
-	dst = append(dst, "\x1b["...)
-	dst = strconv.AppendInt(dst, int64(row), 10)
-	return append(dst, ";1H"...)
+// moveTo is CUP. Rows and columns count from 0.
+func moveTo(dst []byte, row, column int) []byte {
+	return fmt.Appendf(dst, "\x1b[%d;%dH", row+1, column+1)
 }
 
 // begin appends what brings the terminal into the state in which is drawn.
@@ -167,9 +161,7 @@ func Clean(text string, limit int) string {
 
 // Title appends the bytes that set the window's title (OSC 2). The text must be [Clean].
 func Title(dst []byte, title string) []byte {
-	dst = append(dst, "\x1b]2;"...)
-	dst = append(dst, title...)
-	return append(dst, '\a')
+	return fmt.Appendf(dst, "\x1b]2;%s\a", title)
 }
 
 // PushTitle and PopTitle keep the window's own title on the terminal's stack for the time of the session (xterm ctlseqs,

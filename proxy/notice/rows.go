@@ -147,14 +147,9 @@ func Tail(text string, cols int) string {
 	if displaywidth.String(text) <= cols {
 		return text
 	}
-	var all []string
-	for g := graphemes.FromString(text); g.Next(); {
-		all = append(all, g.Value())
+	g := graphemes.FromString(text)
+	for over := displaywidth.String(text) + 1 - cols; over > 0 && g.Next(); {
+		over -= displaywidth.String(g.Value())
 	}
-	used, from := 1, len(all)
-	for from > 0 && used+displaywidth.String(all[from-1]) <= cols {
-		from--
-		used += displaywidth.String(all[from])
-	}
-	return "…" + strings.Join(all[from:], "")
+	return "…" + text[g.End():]
 }

@@ -1,12 +1,10 @@
 package notice
 
-import "strconv"
-
 // Tag appends the bytes that show text on a row from a column on, both counted from 0, and leave everything else as it was.
 // The text must fit, and column must not be the second half of a wide character.
 func Tag(dst []byte, s Screen, row, column int, look, text string) []byte {
 	dst = begin(dst, s)
-	dst = append(moveToColumn(dst, row, column), look...)
+	dst = append(moveTo(dst, row, column), look...)
 	dst = append(dst, text...)
 	return end(append(dst, "\x1b[0m"...), s)
 }
@@ -26,13 +24,6 @@ func UntagLast(dst []byte, s Screen, row, column int) []byte {
 // bare appends what shows the program's cells from a column on.
 func bare(dst []byte, s Screen, row, column int) []byte {
 	cols, _ := s.Size()
-	dst = append(moveToColumn(dst, row, column), "\x1b[K"...)
+	dst = append(moveTo(dst, row, column), "\x1b[K"...)
 	return append(s.AppendPartANSI(dst, row, column, cols), "\x1b[0m"...)
-}
-
-// moveToColumn is CUP.
-func moveToColumn(dst []byte, row, column int) []byte {
-	dst = strconv.AppendInt(append(dst, "\x1b["...), int64(row)+1, 10)
-	dst = strconv.AppendInt(append(dst, ';'), int64(column)+1, 10)
-	return append(dst, 'H')
 }

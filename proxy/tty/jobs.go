@@ -39,10 +39,7 @@ func parent(pid int) int {
 	if len(fields) < 2 {
 		return 0
 	}
-	ppid, err := strconv.Atoi(fields[1])
-	if err != nil {
-		return 0
-	}
+	ppid, _ := strconv.Atoi(fields[1])
 	return ppid
 }
 

@@ -122,10 +122,7 @@ func (t *Terminal) Termios() *unix.Termios {
 	if !t.inTTY {
 		return nil
 	}
-	got, err := unix.IoctlGetTermios(t.in, ioctlGetTermios)
-	if err != nil {
-		return nil
-	}
+	got, _ := unix.IoctlGetTermios(t.in, ioctlGetTermios) // nil with an error
 	return got
 }
 
@@ -157,14 +154,14 @@ func (t *Terminal) Restore() error {
 
 // Read reads what was typed, at most len(p) bytes. It returns ErrAgain when nothing is there, io.EOF's role is played by
 // 0, nil. Without a terminal it may block: wait for readiness first.
-func (t *Terminal) Read(p []byte) (int, error) { return read(t.in, p) }
+func (t *Terminal) Read(p []byte) (int, error) { return transfer(unix.Read, t.in, p) }
 
 // Write writes to the screen what it takes now, and returns how much that was; ErrAgain when it takes nothing.
 func (t *Terminal) Write(p []byte) (int, error) {
 	if t.absent != nil {
 		return t.absent.write(p)
 	}
-	return write(t.out, p)
+	return transfer(unix.Write, t.out, p)
 }
 
 // WriteAll writes all of p, waiting up to patience for a screen that does not take output. It is for the last words of a
@@ -176,7 +173,7 @@ func (t *Terminal) WriteAll(p []byte, patience time.Duration) error {
 	}
 	end := time.Now().Add(patience)
 	for len(p) > 0 {
-		n, err := write(t.out, p)
+		n, err := transfer(unix.Write, t.out, p)
 		p = p[max(n, 0):]
 		switch {
 		case err == nil:
@@ -206,24 +203,10 @@ func (t *Terminal) Close() {
 	t.own = nil
 }
 
-func read(fd int, p []byte) (int, error) {
+// transfer is a read or a write, again when a signal came.
+func transfer(call func(int, []byte) (int, error), fd int, p []byte) (int, error) {
 	for {
-		n, err := unix.Read(fd, p)
-		switch {
-		case err == nil:
-			return n, nil
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EAGAIN):
-			return 0, ErrAgain
-		default:
-			return 0, err
-		}
-	}
-}
-
-func write(fd int, p []byte) (int, error) {
-	for {
-		n, err := unix.Write(fd, p)
+		n, err := call(fd, p)
 		switch {
 		case err == nil:
 			return n, nil
