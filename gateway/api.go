@@ -9,7 +9,7 @@ import (
 // newAPI makes the interface for plain HTTP.
 func (s *Server) newAPI() *httpapi.API {
 	return httpapi.New(httpapi.Config{
-		Log: s.log, Draw: s.cfg.Draw, Version: s.cfg.Version, Local: overSocket,
+		Log: s.log, Draw: s.cfg.Draw, Version: s.cfg.Version, Local: func(r *http.Request) bool { return connectionOf(r).local() },
 		Authenticate: func(r *http.Request, own bool) (httpapi.Caller, error) {
 			v, err := s.callers.authenticate(r, own)
 			if err != nil {

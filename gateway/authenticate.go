@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -39,31 +40,29 @@ var socketRoutes = map[string]struct {
 func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
 	route, ok := socketRoutes[r.URL.Path]
 	if !ok {
-		return ws.Access{}, &ws.Refusal{Status: http.StatusNotFound, Say: "unknown path"}
+		return ws.Access{}, &auth.Refusal{Status: http.StatusNotFound, Say: "unknown path"}
 	}
 	who := auth.Identity{Role: route.roles[0]}
-	local := localOf(r)
-	if local == nil {
+	c := connectionOf(r)
+	if !c.local() {
 		var err error
 		if who, err = s.identify(r); err != nil {
 			return ws.Access{}, err
 		}
 	}
-	for _, role := range route.roles {
-		if role == who.Role {
-			member := memberOf(who, r.Header)
-			access := ws.Access{Limit: route.limit, Join: func() ws.Peer { return s.join(member, who) }}
-			if local != nil {
-				member.Local, member.Process, access.Owns = true, local, local.owns
-			}
-			return access, nil
-		}
+	if !slices.Contains(route.roles, who.Role) {
+		return ws.Access{}, &auth.Refusal{Status: http.StatusForbidden, Say: "role " + string(who.Role) + " may not use " + r.URL.Path}
 	}
-	return ws.Access{}, &ws.Refusal{Status: http.StatusForbidden, Say: "role " + string(who.Role) + " may not use " + r.URL.Path}
+	member := memberOf(who, r.Header)
+	access := ws.Access{Limit: route.limit, Join: func() ws.Peer { return s.join(member, who) }}
+	if c.local() {
+		member.Local, member.Process, access.Owns = true, c, c.owns
+	}
+	return access, nil
 }
 
 // Stopped implements hub.Process.
-func (c *localConn) Stopped() string {
+func (c *connection) Stopped() string {
 	if !c.process.Stopped() {
 		return ""
 	}
@@ -87,13 +86,13 @@ func (s *Server) identify(r *http.Request) (auth.Identity, error) {
 	switch {
 	case !errors.Is(err, auth.ErrUnknownToken):
 		s.log.Error("token file", "error", err)
-		return who, &ws.Refusal{Status: http.StatusInternalServerError, Say: sayTokenFile}
+		return who, &auth.Refusal{Status: http.StatusInternalServerError, Code: protocol.CodeUnavailable, Say: sayTokenFile}
 	case ok:
 		say = err.Error()
 	}
 	s.log.Warn("refused", "peer", r.RemoteAddr, "path", r.URL.Path)
 	s.slowDown(r)
-	return who, &ws.Refusal{Status: http.StatusUnauthorized, Say: say}
+	return who, &auth.Refusal{Status: http.StatusUnauthorized, Code: protocol.CodeUnauthorized, Say: say}
 }
 
 // slowDown lets who guesses wait for its answer.
@@ -118,16 +117,20 @@ func memberOf(who auth.Identity, header http.Header) hub.Member {
 		m.Name = readable(header.Get(client.HeaderName))
 	}
 	if who.TokenID != "" {
-		sum := sha256.Sum256([]byte("token\x00" + who.TokenID))
-		m.TokenID = strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:16])
+		m.TokenID = digest("token\x00"+who.TokenID, 16)
 	}
 	if key := header.Get(client.HeaderKey); key != "" && who.Role == auth.RoleAgent {
 		// The token is part of it: one holder's key is not another's.
-		sum := sha256.Sum256([]byte(who.TokenID + key))
-		m.ID = "a-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:12])
+		m.ID = "a-" + digest(who.TokenID+key, 12)
 		m.Lasting = header.Get(client.HeaderPassing) == ""
 	}
 	return m
+}
+
+// digest is a name of n characters for what may not be told.
+func digest(secret string, n int) string {
+	sum := sha256.Sum256([]byte(secret))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:n])
 }
 
 // readable is a name as it may stand before the user: printable, and short.

@@ -3,12 +3,9 @@ package gateway
 import (
 	"container/list"
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +14,6 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/hub"
-	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 )
 
@@ -80,24 +76,24 @@ func (c *callers) authenticate(r *http.Request, own bool) (*caller, error) {
 	if own {
 		who.Role = auth.RoleViewer
 	}
-	if !overSocket(r) {
+	if !connectionOf(r).local() {
 		var err error
 		if who, err = c.server.identify(r); err != nil {
-			return nil, refusalOf(err)
+			return nil, err
 		}
 	}
 	if r.URL.Path == "/metrics" && who.Namespace != "" {
-		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "metrics cover all namespaces: use a token without a namespace"}
+		return nil, &auth.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "metrics cover all namespaces: use a token without a namespace"}
 	}
 	if who.Role == auth.RoleProxy {
-		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "role proxy may use " + protocol.PathProxy + " only: use a token of role agent, viewer or owner"}
+		return nil, &auth.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: "role proxy may use " + protocol.PathProxy + " only: use a token of role agent, viewer or owner"}
 	}
 	key := r.Header.Get(client.HeaderKey)
 	if key != "" && len(key) < minKey {
-		return nil, &httpapi.Refusal{Status: http.StatusBadRequest, Code: protocol.CodeBadMessage, Say: "the header " + client.HeaderKey + " is too short: it must be a secret of at least 32 characters"}
+		return nil, &auth.Refusal{Status: http.StatusBadRequest, Code: protocol.CodeBadMessage, Say: "the header " + client.HeaderKey + " is too short: it must be a secret of at least 32 characters"}
 	}
-	authenticated(r)
-	return c.take(who, overSocket(r), r.Header, key)
+	connectionOf(r).authenticated()
+	return c.take(who, connectionOf(r).local(), r.Header, key)
 }
 
 // take gives the participant of an identity, which it makes if need be, for one request.
@@ -109,13 +105,12 @@ func (c *callers) take(who auth.Identity, local bool, header http.Header, key st
 		id = string(who.Role) + "\x00" + who.TokenID + "\x00" + key
 	}
 	if id != "" && member.ID == "" && who.Role == auth.RoleAgent {
-		sum := sha256.Sum256([]byte("http\x00" + who.TokenID))
-		member.ID = "a-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:12])
+		member.ID = "a-" + digest("http\x00"+who.TokenID, 12)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, &httpapi.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeUnavailable, Say: hub.ErrClosed.Error()}
+		return nil, &auth.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeUnavailable, Say: hub.ErrClosed.Error()}
 	}
 	known := c.byID[id]
 	if known != nil && !known.over() {
@@ -163,7 +158,7 @@ func (c *callers) makeRoom() error {
 	}
 	first := c.idle.Front()
 	if first == nil {
-		return &httpapi.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeBusy, Say: "too many callers: try again later"}
+		return &auth.Refusal{Status: http.StatusServiceUnavailable, Code: protocol.CodeBusy, Say: "too many callers: try again later"}
 	}
 	oldest, _ := first.Value.(*caller)
 	c.forget(oldest)
@@ -284,11 +279,7 @@ func (c *callers) close() {
 func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 	p, err := c.authenticateAgent(r)
 	if err != nil {
-		refusal, ok := errors.AsType[*httpapi.Refusal](err)
-		if !ok {
-			refusal = &httpapi.Refusal{Status: http.StatusInternalServerError, Say: "the gateway could not check this request"}
-		}
-		refuse(w, refusal)
+		auth.Refuse(w, err, "the gateway could not check this request")
 		return
 	}
 	defer p.Done()
@@ -307,13 +298,6 @@ func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 	p.mcpHandler().ServeHTTP(w, r.WithContext(ctx))
 }
 
-func refuse(w http.ResponseWriter, refusal *httpapi.Refusal) {
-	if refusal.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
-	http.Error(w, refusal.Say, refusal.Status)
-}
-
 // authenticateAgent is authenticate for MCP, which is for agents that can be known again.
 func (c *callers) authenticateAgent(r *http.Request) (*caller, error) {
 	p, err := c.authenticate(r, false)
@@ -322,10 +306,10 @@ func (c *callers) authenticateAgent(r *http.Request) (*caller, error) {
 		return nil, err
 	case p.role != string(auth.RoleAgent):
 		p.Done()
-		return nil, &httpapi.Refusal{Status: http.StatusForbidden, Say: httpapi.WrongRole(p.role, httpapi.RoleAgent)}
+		return nil, &auth.Refusal{Status: http.StatusForbidden, Say: httpapi.WrongRole(p.role, httpapi.RoleAgent)}
 	case !p.lasting:
 		p.Done()
-		return nil, &httpapi.Refusal{Status: http.StatusBadRequest, Say: "no identity: send the header " + client.HeaderKey + " with a secret of at least 32 characters, the same in every request; or have the client start: gateway mcp"}
+		return nil, &auth.Refusal{Status: http.StatusBadRequest, Say: "no identity: send the header " + client.HeaderKey + " with a secret of at least 32 characters, the same in every request; or have the client start: gateway mcp"}
 	}
 	return p, nil
 }
@@ -338,22 +322,4 @@ func (p *caller) mcpHandler() MCPHandler {
 		p.mcp = p.all.server.cfg.MCP(p.Client)
 	}
 	return p.mcp
-}
-
-// overSocket reports whether a request came over the user's own socket.
-func overSocket(r *http.Request) bool {
-	return localOf(r) != nil
-}
-
-// refusalOf is a refusal of a WebSocket in the words of HTTP.
-func refusalOf(err error) error {
-	refusal, ok := errors.AsType[*ws.Refusal](err)
-	if !ok {
-		return err
-	}
-	code := protocol.CodeUnavailable
-	if refusal.Status == http.StatusUnauthorized {
-		code = protocol.CodeUnauthorized
-	}
-	return &httpapi.Refusal{Status: refusal.Status, Code: code, Say: refusal.Say}
 }

@@ -1,25 +1,29 @@
 package gateway
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
 )
 
 // maxProof bounds a body of the exchange of proofs, in bytes.
 const maxProof = 4 << 10
 
-// connection is what the server knows of one TCP connection: whose it is, once its peer has proven that. Requests of one
-// connection come one after the other.
+// connection is what the server knows of one connection. Requests of one connection come one after the other.
 type connection struct {
+	// owns reports whether who dialled this local socket would come here now; nil for a TCP connection.
+	owns    func() bool
+	process place.Process // at the other end of a local socket
+	heard   func()        // notes that a TCP connection speaks
+
+	// The following say whose a TCP connection is, once its peer has proven that.
 	mu        sync.Mutex
 	challenge auth.Challenge // that waits for its answer; zero for none
 	who       *auth.Identity
@@ -27,21 +31,23 @@ type connection struct {
 
 type connectionKey struct{}
 
-// withConnection is an http.Server's ConnContext.
-func withConnection(ctx context.Context, _ net.Conn) context.Context {
-	return context.WithValue(ctx, connectionKey{}, new(connection))
-}
-
 func connectionOf(r *http.Request) *connection {
 	c, _ := r.Context().Value(connectionKey{}).(*connection)
 	return c
 }
 
+// local reports whether it is one of the user's own socket.
+func (c *connection) local() bool { return c.owns != nil }
+
+// authenticated notes that a request is from somebody who may ask: its answer can take long, and is not for others to end.
+func (c *connection) authenticated() {
+	if c.heard != nil {
+		c.heard()
+	}
+}
+
 // identity is who the peer of the connection has proven to be, nil for nobody.
 func (c *connection) identity() *auth.Identity {
-	if c == nil {
-		return nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.who
@@ -51,7 +57,7 @@ func (c *connection) identity() *auth.Identity {
 // its own second, and the connection is that token's from then on. So no token is on the wire.
 func (s *Server) proof(w http.ResponseWriter, r *http.Request) {
 	c := connectionOf(r)
-	if c == nil {
+	if c.local() {
 		http.Error(w, "on this socket nobody has to prove anything", http.StatusNotFound)
 		return
 	}

@@ -2,11 +2,11 @@ package gateway
 
 import (
 	"container/list"
-	"context"
 	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 
 	"terminalproxy/gateway/auth"
@@ -16,7 +16,6 @@ import (
 // systems do not honour it (unix(7)), so the kernel is asked about every peer.
 type sameUser struct {
 	*net.UnixListener
-	uid int
 	log *slog.Logger
 }
 
@@ -28,7 +27,7 @@ func (l *sameUser) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		uid, err := auth.PeerUID(conn)
-		if err == nil && uid == l.uid {
+		if err == nil && uid == os.Getuid() {
 			return conn, nil
 		}
 		l.log.Warn("refused a connection of another user", "uid", uid, "error", err)
@@ -120,20 +119,6 @@ func (l *limiter) heard(conn net.Conn) {
 		l.mu.Lock()
 		c.speaks = true
 		l.mu.Unlock()
-	}
-}
-
-type heardKey struct{}
-
-// context is an http.Server's ConnContext hook.
-func (l *limiter) context(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(withConnection(ctx, conn), heardKey{}, func() { l.heard(conn) })
-}
-
-// authenticated notes that a request is from somebody who may ask: its answer can take long, and is not for others to end.
-func authenticated(r *http.Request) {
-	if heard, ok := r.Context().Value(heardKey{}).(func()); ok {
-		heard()
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -90,14 +89,9 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// ServeLocal serves the peers of a Unix socket that run as this user; as what is up to the path that they ask for:
-// proxy, agent or viewer. It returns nil when ctx ends, or the server is closed, and closes ln.
-func (s *Server) ServeLocal(ctx context.Context, ln *net.UnixListener) error {
-	return s.serve(ctx, &sameUser{UnixListener: ln, uid: os.Getuid(), log: s.log}, listener{local: true, guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}})
-}
-
-// ServePlace is ServeLocal for a place that can be lost: then nothing is answered any more, and it returns nil. The place is
-// not given up.
+// ServePlace serves the peers of the place's socket that run as this user; as what is up to the path that they ask for: proxy,
+// agent or viewer. It returns nil when ctx ends, or the server is closed, and closes the listener. When the place is lost
+// nothing is answered any more, and it returns nil, too. The place is not given up.
 func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -108,8 +102,8 @@ func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
 			_ = p.Listener.Close()
 		}
 	}()
-	err := s.serve(ctx, &sameUser{UnixListener: p.Listener, uid: os.Getuid(), log: s.log}, listener{
-		local: true, guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}, owns: p.Answers,
+	err := s.serve(ctx, &sameUser{UnixListener: p.Listener, log: s.log}, listener{
+		guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}, owns: p.Answers,
 	})
 	if !p.Ours() {
 		return nil
@@ -150,34 +144,22 @@ func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Conf
 
 // listener is what is particular about one of the server's listeners.
 type listener struct {
-	local bool
 	guard auth.Guard
 	limit *limiter // nil for none
-	// owns reports whether who dialled the listener's name would come here; nil for a name that nobody takes away.
+	// owns reports whether who dialled the name of a local socket would come here; nil for TCP.
 	owns func() bool
 }
 
-// localConn is what is known of a connection by a local socket.
-type localConn struct {
-	process place.Process
-	owns    func() bool
-}
-
-type localKey struct{}
-
-// localOf is what is known of the local connection of a request, nil where it came by TCP.
-func localOf(r *http.Request) *localConn {
-	c, _ := r.Context().Value(localKey{}).(*localConn)
-	return c
-}
-
-// connected is an http.Server's ConnContext for local sockets.
+// connected is an http.Server's ConnContext.
 func (l listener) connected(ctx context.Context, conn net.Conn) context.Context {
-	c := &localConn{owns: l.owns}
+	c := &connection{owns: l.owns}
 	if socket, ok := conn.(*net.UnixConn); ok {
 		c.process = place.ProcessOf(socket)
 	}
-	return context.WithValue(ctx, localKey{}, c)
+	if l.limit != nil {
+		c.heard = func() { l.limit.heard(conn) }
+	}
+	return context.WithValue(ctx, connectionKey{}, c)
 }
 
 // handler answers nothing at a name that has been lost: who asks connects again, to whom it points now.
@@ -201,14 +183,13 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	h := &http.Server{
 		Handler:           l.handler(l.guard.Handler(s.routes())),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), ConnContext: withConnection,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), ConnContext: l.connected,
 	}
-	if l.local { // peers are our own user's processes; a deadline's timer would wake an idle session
-		h.ReadHeaderTimeout, h.IdleTimeout, h.ConnContext = 0, 0, l.connected
+	if l.owns != nil { // peers are our own user's processes; a deadline's timer would wake an idle session
+		h.ReadHeaderTimeout, h.IdleTimeout = 0, 0
 	}
 	if l.limit != nil {
 		h.ConnState = l.limit.state
-		h.ConnContext = l.limit.context
 	}
 	s.mu.Lock()
 	if s.closed {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 )
 
@@ -90,7 +91,7 @@ func (a *API) finish(w http.ResponseWriter, r *http.Request, err error) {
 	var p problem
 	if f, ok := errors.AsType[*failed](err); ok {
 		status, p = f.status, f.problem
-	} else if refusal, ok := errors.AsType[*Refusal](err); ok {
+	} else if refusal, ok := errors.AsType[*auth.Refusal](err); ok {
 		status, p.Error = refusal.Status, problemError{Code: refusal.Code, Message: refusal.Say}
 	} else if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		status, p.Error = statusOf(refused.Code), problemError{refused.Code, refused.Message, refused.Field, refused.RetryAfterMs}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 )
 
@@ -42,16 +43,6 @@ type Caller interface {
 	Done()
 }
 
-// Refusal is an error of Authenticate that the caller may read.
-type Refusal struct {
-	Status int // of HTTP
-	Code   protocol.Code
-	Say    string
-}
-
-// Error implements error.
-func (r *Refusal) Error() string { return r.Say }
-
 // WrongRole words a refusal to who has another role than one of these.
 func WrongRole(role string, wanted ...string) string {
 	return "role " + role + " may not do that: use a token of role " + strings.Join(wanted, " or ")
@@ -61,7 +52,7 @@ func WrongRole(role string, wanted ...string) string {
 type Config struct {
 	// Log gets what went wrong; nil is silence.
 	Log *slog.Logger
-	// Authenticate decides who a request comes from; a *Refusal is told. own says that it is for an act of the owner's, which on
+	// Authenticate decides who a request comes from; an *[auth.Refusal] is told. own says that it is for an act of the owner's, which on
 	// the user's own socket everybody may try. Required.
 	Authenticate func(r *http.Request, own bool) (Caller, error)
 	// Draw writes a picture of a screen whose rows carry SGR sequences; format is "png" or "svg". Without it there are none.
@@ -184,7 +175,7 @@ func (a *API) try(rt route, w http.ResponseWriter, r *http.Request) {
 	}
 	defer v.Done()
 	if here := own && a.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
-		a.finish(w, r, &Refusal{http.StatusForbidden, protocol.CodeForbidden, WrongRole(v.Role(), rt.roles...)})
+		a.finish(w, r, &auth.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: WrongRole(v.Role(), rt.roles...)})
 		return
 	}
 	if id := r.PathValue("id"); id != "" && !protocol.ValidID(id) {
@@ -208,14 +199,14 @@ func (a *API) answer(rt route, v Caller, w http.ResponseWriter, r *http.Request)
 
 func (a *API) wrongMethod(methods []string, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	a.finish(w, r, &Refusal{
-		http.StatusMethodNotAllowed, protocol.CodeBadMessage,
-		"this path takes " + strings.Join(methods, " and ") + "; GET /v1/openapi.json describes the paths",
+	a.finish(w, r, &auth.Refusal{
+		Status: http.StatusMethodNotAllowed, Code: protocol.CodeBadMessage,
+		Say: "this path takes " + strings.Join(methods, " and ") + "; GET /v1/openapi.json describes the paths",
 	})
 }
 
 func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) {
-	a.finish(w, r, &Refusal{http.StatusNotFound, protocol.CodeBadMessage, "unknown path: GET /v1/openapi.json lists the paths"})
+	a.finish(w, r, &auth.Refusal{Status: http.StatusNotFound, Code: protocol.CodeBadMessage, Say: "unknown path: GET /v1/openapi.json lists the paths"})
 }
 
 //go:embed openapi.json

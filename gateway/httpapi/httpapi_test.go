@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -103,7 +104,7 @@ func serve(t *testing.T, v *caller) *served {
 		Version: "test", Heartbeat: time.Millisecond,
 		Authenticate: func(r *http.Request, _ bool) (Caller, error) {
 			if r.Header.Get("Authorization") == "" {
-				return nil, &Refusal{http.StatusUnauthorized, protocol.CodeUnauthorized, "a token is wanted"}
+				return nil, &auth.Refusal{Status: http.StatusUnauthorized, Code: protocol.CodeUnauthorized, Say: "a token is wanted"}
 			}
 			return v, nil
 		},

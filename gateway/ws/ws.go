@@ -4,7 +4,6 @@
 package ws
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 )
 
@@ -31,15 +31,6 @@ type Peer interface {
 	Leave()
 }
 
-// Refusal is an error of Authenticate that the peer may read.
-type Refusal struct {
-	Status int // of HTTP
-	Say    string
-}
-
-// Error implements error.
-func (r *Refusal) Error() string { return r.Say }
-
 // Access is what Authenticate gives.
 type Access struct {
 	// Join is called when the WebSocket stands.
@@ -55,7 +46,7 @@ type Access struct {
 type Config struct {
 	// Log gets what is wrong with peers; nil is silence.
 	Log *slog.Logger
-	// Authenticate decides about a request before anything is upgraded; a *Refusal is told to the peer.
+	// Authenticate decides about a request before anything is upgraded; an *[auth.Refusal] is told to the peer.
 	Authenticate func(*http.Request) (Access, error)
 	// CheckOrigin reports whether a page of the request's origin may connect.
 	CheckOrigin func(*http.Request) bool
@@ -131,7 +122,7 @@ func New(cfg Config) *Server {
 func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	access, err := d.cfg.Authenticate(r)
 	if err != nil {
-		refuse(w, err)
+		auth.Refuse(w, err, "the gateway could not check this connection")
 		return
 	}
 	if !websocket.IsWebSocketUpgrade(r) {
@@ -155,18 +146,6 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer d.remove(c)
 	c.serve(access.Join())
-}
-
-func refuse(w http.ResponseWriter, err error) {
-	refusal, ok := errors.AsType[*Refusal](err)
-	if !ok {
-		http.Error(w, "the gateway could not check this connection", http.StatusInternalServerError)
-		return
-	}
-	if refusal.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
-	http.Error(w, refusal.Say, refusal.Status)
 }
 
 func (d *Server) add(c *conn) bool {

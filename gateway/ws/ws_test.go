@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 )
 
@@ -152,7 +153,7 @@ func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
 		status int
 		body   string
 	}{
-		{&Refusal{Status: http.StatusUnauthorized, Say: "a token is wanted"}, http.StatusUnauthorized, "a token is wanted"},
+		{&auth.Refusal{Status: http.StatusUnauthorized, Say: "a token is wanted"}, http.StatusUnauthorized, "a token is wanted"},
 		{errors.New("a secret path"), http.StatusInternalServerError, "could not check"},
 	} {
 		d := New(Config{Authenticate: func(*http.Request) (Access, error) { return Access{}, c.err }})

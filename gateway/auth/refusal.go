@@ -1,0 +1,31 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+
+	"terminalproxy/protocol"
+)
+
+// Refusal is the error of a request that is turned away. Whoever made the request may read it.
+type Refusal struct {
+	Status int           // of HTTP
+	Code   protocol.Code // for answers that carry one
+	Say    string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Say }
+
+// Refuse answers a request that was turned away, in plain text. An error that is no [Refusal] is not told: otherwise stands in
+// its place.
+func Refuse(w http.ResponseWriter, err error, otherwise string) {
+	refusal, ok := errors.AsType[*Refusal](err)
+	if !ok {
+		refusal = &Refusal{Status: http.StatusInternalServerError, Say: otherwise}
+	}
+	if refusal.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	http.Error(w, refusal.Say, refusal.Status)
+}
