@@ -10,9 +10,6 @@ import (
 // checks collects the first complaint about a message; later ones are dropped.
 type checks struct{ err *FieldError }
 
-// maxSeen bounds the screens of a history of which is known what came after them.
-const maxSeen = 64
-
 func (c *checks) fail(code Code, field, say string, args ...any) {
 	if c.err == nil {
 		c.err = &FieldError{Code: code, Field: field, Say: fmt.Sprintf(say, args...)}
@@ -224,29 +221,11 @@ func (m *ControlRevoke) check() error {
 func (m *SessionOpen) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).required("name", m.Name, MaxName).
 		required("command", m.Command, MaxInput).size(m.Cols, m.Rows).
-		optionalID("parentSessionId", m.ParentSessionID).optionalID("resumeKey", m.ResumeKey).done()
+		optionalID("parentSessionId", m.ParentSessionID).optionalID("resumeKey", m.ResumeKey).optionalID("agentId", m.AgentID).done()
 }
 
 func (m *SessionClose) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).text("signal", m.Signal, MaxName).past(m.Past).done()
-}
-
-// past checks that a history has as many rows as its numbers say.
-func (c *checks) past(p *Past) *checks {
-	if p == nil {
-		return c
-	}
-	rows := 0
-	if p.NextLine > p.FirstLine && p.NextLine-p.FirstLine <= MaxHistory {
-		rows = strings.Count(p.Text, "\n") + 1
-	}
-	if p.FirstLine+uint64(rows) != p.NextLine || rows == 0 && p.Text != "" { //nolint:gosec // not negative
-		c.fail(CodeBadMessage, "past", "its lines from %d to before %d are not what its text holds, or over the limit of %d", p.FirstLine, p.NextLine, MaxHistory)
-	}
-	if len(p.Seen) > maxSeen {
-		c.fail(CodeTooLarge, "past.seen", "%d screens are over the limit of %d", len(p.Seen), maxSeen)
-	}
-	return c.hidden("past.hiddenText", p.HiddenText, rows)
 }
 
 func (m *Output) check() error {

@@ -73,6 +73,8 @@ type SessionOpen struct {
 	// ResumeKey is a secret of this session: only who knows it can take the id over after a reconnection. A gateway
 	// never passes it on.
 	ResumeKey string `json:"resumeKey,omitempty"`
+	// AgentID is the agent that started a headless session: it may close it. A gateway never passes it on.
+	AgentID string `json:"agentId,omitempty"`
 	// Presence says that the proxy knows [AgentPresence] and wants to be told.
 	Presence bool `json:"presence,omitempty"`
 }
@@ -86,25 +88,6 @@ type SessionClose struct {
 	// Past is the history that would end with the program. It is for the gateway, which answers reads from it and does not
 	// pass it on; nil for none.
 	Past *Past `json:"past,omitempty"`
-}
-
-// Past is the newest rows of a history, as agents may see them.
-type Past struct {
-	// Text is the rows, with a line feed between two. FirstLine and NextLine are the lasting numbers of the first of them and
-	// of the line after the last, which is the first row of the main screen.
-	Text      string `json:"text"`
-	FirstLine uint64 `json:"firstLine"`
-	NextLine  uint64 `json:"nextLine"`
-	// HiddenText are the rows that hold text which a person cannot see.
-	HiddenText []int `json:"hiddenText,omitempty"`
-	// Seen are the screens that agents were shown last.
-	Seen []Seen `json:"seen,omitempty"`
-}
-
-// Seen is a screen that an agent was shown: Line is the first line after it that it has not seen.
-type Seen struct {
-	Seq  uint64 `json:"seq"`
-	Line uint64 `json:"line"`
 }
 
 // Output is live output, sent only while somebody watches.
@@ -172,10 +155,12 @@ type WaitResult struct {
 	SessionID string `json:"sessionId"`
 	Met       bool   `json:"met"`
 	// Matched is the text that matched, or the word that names the fact ("exit", "granted", "refused", ...).
-	Matched  string `json:"matched,omitempty"`
-	Seq      uint64 `json:"seq,omitempty"`
-	Frame    *Frame `json:"frame,omitempty"`
+	Matched string `json:"matched,omitempty"`
+	Seq     uint64 `json:"seq,omitempty"`
+	Frame   *Frame `json:"frame,omitempty"`
+	// ExitCode and Signal say how the program ended, if it has.
 	ExitCode *int   `json:"exitCode,omitempty"`
+	Signal   string `json:"signal,omitempty"`
 	// Text and what follows are those of a [ReadResult], for a wait with SinceSeq.
 	Text       string `json:"text,omitempty"`
 	FirstLine  uint64 `json:"firstLine,omitempty"`

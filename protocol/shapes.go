@@ -32,6 +32,10 @@ type Frame struct {
 	HiddenText []int `json:"hiddenText,omitempty"`
 }
 
+// FirstSeq is the revision of a screen on which nothing was printed yet: what a read with Follow finds new since then is all
+// that the program has printed.
+const FirstSeq = 1
+
 // Screen is what the user sees. Rows and columns count from 0.
 type Screen struct {
 	Cols int `json:"cols"`
@@ -158,6 +162,9 @@ type Activity struct {
 	SinceMs  int64 `json:"sinceMs"`
 	// UnreadBytes is how much input, of anybody's, the program could read and has not, where the kernel says so.
 	UnreadBytes int `json:"unreadBytes,omitempty"`
+	// ExitCode and Signal say how the program ended, where State is "exited"; a proxy from before they came sends neither.
+	ExitCode *int   `json:"exitCode,omitempty"`
+	Signal   string `json:"signal,omitempty"`
 }
 
 // Evidence that the program waits for input.

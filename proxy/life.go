@@ -268,7 +268,7 @@ func (l *life) lastWords(exit child.Exit) {
 	s := l.s
 	var past *protocol.Past
 	s.observer.Call(func(now time.Time) {
-		past = s.observer.Exited(now, exit, s.conf.headless != nil)
+		past = s.observer.Exited(now, exit)
 	})
 	s.link.Send(&protocol.SessionClose{ID: protocol.NewID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Past: past})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)

@@ -419,7 +419,16 @@ func (s *session) open() protocol.Message {
 		ID: protocol.NewID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
 		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
 		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey, Presence: true,
+		AgentID: s.starter(),
 	}
+}
+
+// starter is the agent that started the session, "" for a user's.
+func (s *session) starter() string {
+	if s.conf.headless == nil {
+		return ""
+	}
+	return s.conf.headless.Agent().ID
 }
 
 // arguments are the program's as agents see them.

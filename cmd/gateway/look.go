@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -112,18 +113,18 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 	}
 	return a.with(as, false, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
 		ask := &protocol.Wait{SessionID: s.SessionID, Until: until, TimeoutMs: timeout.Milliseconds()}
+		now, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID})
+		if err != nil {
+			return err
+		}
 		if until.Changed {
-			now, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID})
-			if err != nil {
-				return err
-			}
 			ask.AfterSeq = now.Frame.Seq
 		}
 		got, err := c.Wait(cmd.Context(), ask)
 		if err != nil {
 			return err
 		}
-		if err := a.printWait(s, got, tokens); err != nil {
+		if err := a.printWait(cmd.Context(), c, s, got, now.Frame, tokens); err != nil {
 			return err
 		}
 		if !got.Met {
@@ -133,14 +134,39 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 	}))
 }
 
-func (a *app) printWait(s protocol.SessionInfo, got *protocol.WaitResult, tokens int) error {
-	if a.json {
+// printWait prints the answer to a wait that began when the screen was before.
+func (a *app) printWait(ctx context.Context, c *client.Client, s protocol.SessionInfo, got *protocol.WaitResult, before *protocol.Frame, tokens int) error {
+	switch {
+	case a.json:
 		return a.printJSON(got)
-	}
-	if got.Frame == nil {
+	case got.Frame == nil:
 		return a.printNotes(got.Notes)
+	case got.ExitCode != nil && !ended(before):
+		return a.printEnd(ctx, c, s, got.Frame, before, tokens, text.Messages(got.Notes))
 	}
 	return a.printPage(text.WithMessages(got.Notes, header(s, got.Frame)), got.Frame, dialect.Whole(got.Frame, 0), tokens)
+}
+
+// ended reports whether a frame is the last one of a program.
+func ended(f *protocol.Frame) bool {
+	return f.Activity != nil && f.Activity.State == protocol.StateExited
+}
+
+// printEnd prints, behind what was said before, what a program printed between a screen and its end, and its last screen.
+func (a *app) printEnd(ctx context.Context, c *client.Client, s protocol.SessionInfo, last, before *protocol.Frame, tokens int, said string) error {
+	if said != "" {
+		said += "\n"
+	}
+	got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID, SinceSeq: before.Seq, Follow: true, Scrollback: protocol.MaxHistory})
+	if err != nil || len(text.Past(got)) == 0 || got.Frame.Since == 0 {
+		return a.printPage(said+header(s, last), last, dialect.Whole(last, 0), tokens)
+	}
+	lines, known := text.Screen(before, got.Frame)
+	if known {
+		got.Frame.Screen.Lines, got.Frame.Changed, got.Frame.Moved = lines, nil, 0
+	}
+	head := said + header(s, got.Frame) + text.Unseen("row of history", got.HiddenText)
+	return a.printPage(head, got.Frame, dialect.Ended(got, before.Seq), tokens)
 }
 
 // printNotes prints what the user wrote to this agent.
@@ -154,7 +180,7 @@ func (a *app) printNotes(notes []string) error {
 // notMet is the failure of a wait whose time was over, or whose program ended before.
 func notMet(what string, got *protocol.WaitResult) error {
 	if got.ExitCode != nil {
-		return fail(statusRefused, "%s: the program ended first, with exit status %d", what, *got.ExitCode)
+		return fail(statusRefused, "%s: the program ended first, with %s", what, text.ExitStatus(*got.ExitCode, got.Signal))
 	}
 	return fail(statusTimeout, "%s: timed out", what)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/host"
 )
@@ -119,6 +120,8 @@ func (a *app) newClose() *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
 		Use: "close ID [--force]", Short: "End a session started by an agent, and every process in it", Args: cobra.ExactArgs(1),
+		Long: "close ends a session started by an agent, and every process in it. What it printed can be read for half an hour, while a\n" +
+			"gateway runs; closed again, it is gone at once.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.asPerson(as, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
 				return a.closeSession(cmd.Context(), c, s, force)
@@ -136,29 +139,42 @@ const closeWithin = 12 * time.Second
 func (a *app) closeSession(ctx context.Context, c *client.Client, s protocol.SessionInfo, force bool) error {
 	ctx, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()
+	if s.State == protocol.StateExited {
+		return a.forget(ctx, c, s)
+	}
 	stream, err := c.Subscribe(ctx, s.SessionID, 0)
 	if err != nil {
 		return err
 	}
-	if s.State != protocol.StateExited {
-		ask := &protocol.Close{SessionID: s.SessionID}
-		if force {
-			ask.Signal = "KILL"
-		}
-		if err := c.End(ctx, ask); err != nil {
-			return notYours(s, err)
-		}
+	ask := &protocol.Close{SessionID: s.SessionID}
+	if force {
+		ask.Signal = "KILL"
+	}
+	if err := c.End(ctx, ask); err != nil {
+		return notYours(s, err)
 	}
 	for m := range stream {
 		if end, ok := m.(*protocol.SessionClose); ok {
 			return a.answer(map[string]any{"sessionId": s.SessionID, "exitCode": end.ExitCode, "signal": end.Signal},
-				fmt.Sprintf("closed (exit status %d)", end.ExitCode))
+				"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")")
 		}
 	}
 	if ctx.Err() != nil {
 		return fail(statusTimeout, "%s did not end within %s", s.SessionID, closeWithin).hinted("kill it: gateway close --force")
 	}
 	return a.print("closed")
+}
+
+// forget closes a session that has ended: what it printed is no longer kept.
+func (a *app) forget(ctx context.Context, c *client.Client, s protocol.SessionInfo) error {
+	err := c.End(ctx, &protocol.Close{SessionID: s.SessionID})
+	if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.CodeExited {
+		err = nil // a gateway that keeps all of them for a while
+	}
+	if err != nil {
+		return notYours(s, err)
+	}
+	return a.answer(map[string]any{"sessionId": s.SessionID, "exitCode": s.ExitCode, "signal": s.Signal}, "closed ("+text.ExitStatus(s.ExitCode, s.Signal)+")")
 }
 
 // notYours is err with what to do where a session may not be closed.

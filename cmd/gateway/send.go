@@ -208,6 +208,9 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 	}
 	shown := *frame
 	shown.Screen.Lines = lines
+	if ended(frame) {
+		return a.printEnd(ctx, c, s, &shown, typed.Before, tokens, text.WithMessages(notes, receipt))
+	}
 	return a.printPage(text.WithMessages(notes, receipt+"\n"+header(s, frame)), frame, dialect.Whole(&shown, 0), tokens)
 }
 

@@ -23,11 +23,12 @@ import (
 const (
 	maxSessions   = 1024
 	maxPerProxy   = 64 // running sessions of one connection
-	maxTombstones = 64
-	maxOpen       = 64 // requests of one participant that wait for their answer
+	maxTombstones = 256
+	maxPast       = 32 << 20 // bytes of history of all ended sessions together
+	maxOpen       = 64       // requests of one participant that wait for their answer
 	maxAskers     = 256
 	lostFor       = 5 * time.Second  // how long a session without its proxy is kept
-	tombstoneFor  = 10 * time.Minute // how long the last screen of an ended program can be read
+	tombstoneFor  = 30 * time.Minute // how long the last screen and the history of an ended program can be read
 	lookAfter     = 3 * time.Second  // how long a proxy may be silent until it is looked whether it is stopped
 	grace         = 10 * time.Second // what a proxy may take beyond the time limit of a request
 )

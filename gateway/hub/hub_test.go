@@ -408,7 +408,7 @@ func TestEndedSessionIsATombstone(t *testing.T) {
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s2", SessionID: "vim-1"})
 		require.Equal(t, []string{"done", "terminal.snapshot", "terminal.session.close"}, kinds(got(agent)))
 
-		time.Sleep(10*time.Minute + time.Millisecond)
+		time.Sleep(tombstoneFor + time.Millisecond)
 		synctest.Wait()
 		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
 		fails(t, agent, "r", protocol.CodeNoSession)

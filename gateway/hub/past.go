@@ -2,18 +2,38 @@ package hub
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"terminalproxy/protocol"
 )
 
+// dismiss does what may still be done to an ended session, and reports whether m was that: close it, which forgets it, for the agent
+// that started it and for people; and hide it, which forgets what it showed.
+func (h *Hub) dismiss(p *Peer, s *session, m protocol.Message) bool {
+	switch m := m.(type) {
+	case *protocol.Close:
+		if p.member.Role == RoleAgent && p.member.ID != s.starter {
+			return false
+		}
+		h.bury(s, true)
+	case *protocol.ControlDecide:
+		if m.Hide != protocol.HideOn {
+			return false
+		}
+		s.black(&protocol.Blackout{On: true, Why: protocol.BlackoutUser})
+		s.past = nil
+	default:
+		return false
+	}
+	p.out.put(&protocol.Done{RequestID: protocol.RequestID(m)})
+	return true
+}
+
 // history adds to r the rows of an ended session's history that m asks for, as its proxy would have. A line that is not kept
 // is refused with the sentence that it returns.
 func (s *session) history(r *protocol.ReadResult, m *protocol.Read) (refusal string) {
 	past := s.past
-	rows := pastRows(past)
-	oldest, stop := past.FirstLine, past.NextLine
+	oldest, stop := past.Oldest(), past.NextLine
 	most := uint64(max(0, min(m.Scrollback, protocol.MaxHistory))) //nolint:gosec // not negative
 	start := stop - min(stop-oldest, most)
 	switch {
@@ -24,30 +44,55 @@ func (s *session) history(r *protocol.ReadResult, m *protocol.Read) (refusal str
 		start = *m.FromLine
 		stop = min(stop, start+most)
 	case m.Follow:
-		at := slices.IndexFunc(past.Seen, func(seen protocol.Seen) bool { return seen.Seq == m.SinceSeq })
-		if at < 0 {
+		line, known := past.Unseen(m.SinceSeq)
+		if !known {
 			start = stop // what is new is not known
 			break
 		}
-		line := min(past.Seen[at].Line, stop)
 		start = max(start, line)
 		r.Frame.Since, r.Unseen = m.SinceSeq, stop-line
 	}
+	rows, hidden := past.Rows(start, stop)
+	if n := fitting(rows, m.FromLine != nil); m.FromLine != nil {
+		rows, stop = rows[:n], start+uint64(n) //nolint:gosec // not negative
+	} else {
+		cut := len(rows) - n
+		rows, start = rows[cut:], stop-uint64(n) //nolint:gosec // not negative
+		hidden = later(hidden, cut)
+	}
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, start, stop
-	r.Text = strings.Join(rows[start-oldest:stop-oldest], "\n")
-	for _, row := range past.HiddenText {
-		if line := oldest + uint64(max(0, row)); line >= start && line < stop { //nolint:gosec // not negative
-			r.HiddenText = append(r.HiddenText, int(line-start)) //nolint:gosec // rows of a message
+	r.Text = strings.Join(rows, "\n")
+	for _, row := range hidden {
+		if row < len(rows) {
+			r.HiddenText = append(r.HiddenText, row)
 		}
 	}
 	return ""
 }
 
-// pastRows are the rows of a history, as many as its numbers say: what a proxy sends is not taken on trust.
-func pastRows(past *protocol.Past) []string {
-	n := past.NextLine - past.FirstLine
-	if n == 0 {
-		return nil
+// later are the rows without the first n, counted from the next one.
+func later(rows []int, n int) (out []int) {
+	for _, row := range rows {
+		if row >= n {
+			out = append(out, row-n)
+		}
 	}
-	return strings.Split(past.Text, "\n")
+	return out
+}
+
+// answerBytes bounds the rows of history in one answer, which is one message, as a proxy does.
+const answerBytes = 256 << 10
+
+// fitting is how many rows, the first or the last ones, fit into an answer.
+func fitting(rows []string, first bool) (n int) {
+	for size := 0; n < len(rows); n++ {
+		row := rows[len(rows)-1-n]
+		if first {
+			row = rows[n]
+		}
+		if size += len(row) + 1; size > answerBytes {
+			break
+		}
+	}
+	return n
 }

@@ -77,29 +77,38 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 
 // recall answers for an ended session.
 func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
-	if wait, ok := m.(*protocol.Wait); ok {
-		p.out.put(protocol.WithRequestID(h.waited(s, wait), wait.RequestID))
+	if h.dismiss(p, s, m) {
 		return
 	}
-	read, ok := m.(*protocol.Read)
-	if !ok {
-		p.fail(m, protocol.CodeExited, s.exited())
-		return
+	p.out.put(protocol.WithRequestID(h.recalled(s, m), protocol.RequestID(m)))
+}
+
+// recalled is the answer to a request about an ended session: what is typed or asked of the user comes too late.
+func (h *Hub) recalled(s *session, m protocol.Message) protocol.Message {
+	switch m := m.(type) {
+	case *protocol.Wait:
+		return h.waited(s, m)
+	case *protocol.Read:
+		return h.remembered(s, m)
 	}
-	r := &protocol.ReadResult{ID: h.nextID(), RequestID: read.RequestID, SessionID: s.key.id, Frame: s.frame()}
+	return &protocol.Error{Code: protocol.CodeExited, Message: s.exited()}
+}
+
+// remembered answers a read of an ended session.
+func (h *Hub) remembered(s *session, m *protocol.Read) protocol.Message {
+	r := &protocol.ReadResult{ID: h.nextID(), SessionID: s.key.id, Frame: s.frame()}
 	switch {
-	case s.past != nil && read.Scrollback > 0 && !r.Frame.Blackout.ByUser():
-		if say := s.history(r, read); say != "" {
-			p.out.put(&protocol.Error{RequestID: read.RequestID, Code: protocol.CodeBadMessage, Field: "fromLine", Message: say})
-			return
+	case s.past != nil && m.Scrollback > 0 && !r.Frame.Blackout.ByUser():
+		if say := s.history(r, m); say != "" {
+			return &protocol.Error{Code: protocol.CodeBadMessage, Field: "fromLine", Message: say}
 		}
-	case s.newest != nil && (read.Text || read.Scrollback > 0):
+	case s.newest != nil && (m.Text || m.Scrollback > 0):
 		r.Text = s.newest.Content // the rows of history went with the proxy, and their numbers
-		if !read.Text {
-			r.Text = lastRows(r.Text, read.Scrollback)
+		if !m.Text {
+			r.Text = lastRows(r.Text, m.Scrollback)
 		}
 	}
-	p.out.put(r)
+	return r
 }
 
 // lastRows is the last n rows of a text, each of which a line feed may end.
@@ -113,7 +122,7 @@ func lastRows(text string, n int) string {
 
 // waited is how a wait on an ended session ends: whoever waited for the end has it, and nothing else will come true.
 func (h *Hub) waited(s *session, m *protocol.Wait) *protocol.WaitResult {
-	r := &protocol.WaitResult{ID: h.nextID(), SessionID: s.key.id, Met: m.Until.Exit, Seq: s.info.Seq, Frame: s.frame(), ExitCode: &s.info.ExitCode}
+	r := &protocol.WaitResult{ID: h.nextID(), SessionID: s.key.id, Met: m.Until.Exit, Seq: s.info.Seq, Frame: s.frame(), ExitCode: &s.info.ExitCode, Signal: s.info.Signal}
 	if r.Met {
 		r.Matched = "exit"
 	}

@@ -34,6 +34,7 @@ type session struct {
 	subs     map[*Peer]*subscription
 	watchers map[*Peer]*watcher
 	attached map[*Peer]*protocol.Attach // people in front of it
+	starter  string                     // id of the agent that started it, "" for none
 	past     *protocol.Past             // of an ended session; nil for none
 	timer    *time.Timer                // forgets a lost or ended session
 }
@@ -71,7 +72,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	s.stopTimer()
 	s.owner, s.synced, s.past = p, false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
-	s.presence = m.Presence
+	s.presence, s.starter = m.Presence, m.AgentID
 	s.info = infoOf(m)
 	s.rewatch()
 	s.reattach()
@@ -174,13 +175,15 @@ func (s *session) idle() int64 {
 func (s *session) frame() *protocol.Frame {
 	f := &protocol.Frame{
 		Seq: s.info.Seq, Keyboard: s.keyboard, IdleMs: s.idle(), Settled: true,
-		Activity: &protocol.Activity{State: protocol.StateExited, Evidence: []string{"exit"}, SinceMs: s.idle()},
+		Activity: &protocol.Activity{
+			State: protocol.StateExited, Evidence: []string{"exit"}, SinceMs: s.idle(), ExitCode: &s.info.ExitCode, Signal: s.info.Signal,
+		},
 		Blackout: s.hidden(),
 	}
 	if s.newest != nil && s.newest.Screen != nil {
 		f.Screen, f.Redactions, f.HiddenText = *s.newest.Screen, s.newest.Redactions, s.newest.HiddenText
 		if s.past != nil {
-			f.Line, f.Screen.Scrollback = s.past.NextLine, int(s.past.NextLine-s.past.FirstLine) //nolint:gosec // rows of a message
+			f.Line, f.Screen.Scrollback = s.past.NextLine, int(s.past.NextLine-s.past.Oldest()) //nolint:gosec // rows of a message
 		}
 		return f
 	}
@@ -240,11 +243,7 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 		if q.session != s {
 			continue
 		}
-		if wait, ok := q.request.(*protocol.Wait); ok {
-			q.answer(h.waited(s, wait))
-			continue
-		}
-		q.fail(protocol.CodeExited, s.exited())
+		q.answer(h.recalled(s, q.request))
 	}
 	for p, sub := range s.subs {
 		sub.flush()
@@ -256,18 +255,29 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	s.owner, s.keyboard = nil, protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
 	s.info.State = protocol.StateExited
 	h.tombstones = append(h.tombstones, s)
-	if len(h.tombstones) > maxTombstones {
+	h.makeRoom()
+	h.later(s, tombstoneFor, func() { h.bury(s, true) })
+}
+
+// makeRoom forgets the sessions that ended first, as many as are beyond the bounds.
+func (h *Hub) makeRoom() {
+	size := 0
+	for _, s := range h.tombstones {
+		size += s.past.Size()
+	}
+	for len(h.tombstones) > maxTombstones || size > maxPast {
+		size -= h.tombstones[0].past.Size()
 		h.bury(h.tombstones[0], true)
 	}
-	h.later(s, tombstoneFor, func() { h.bury(s, true) })
 }
 
 // exited says how the program ended.
 func (s *session) exited() string {
+	how := fmt.Sprintf("ended with exit status %d", s.info.ExitCode)
 	if s.info.Signal != "" {
-		return fmt.Sprintf("the program of session %s was ended by %s; its last screen can be read", s.key.id, s.info.Signal)
+		how = "was ended by " + s.info.Signal
 	}
-	return fmt.Sprintf("the program of session %s ended with exit status %d; its last screen can be read", s.key.id, s.info.ExitCode)
+	return fmt.Sprintf("the program of session %s %s; what it printed can be read", s.key.id, how)
 }
 
 // closing is the same as a message.

@@ -210,6 +210,7 @@ func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page,
 	if f.Blackout.ByUser() || p.Bare && over {
 		return p.Head
 	}
+	told.Rev = max(told.Rev, f.Seq)
 	if p.Bare {
 		return p.Fit(tokens, dialect.Limit)
 	}
@@ -296,7 +297,14 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if len(got.Notes) > 0 {
 		said = line(text.Messages(got.Notes), said)
 	}
-	ended(&info, got)
+	if got.ExitCode != nil {
+		since := s.seen(info.SessionID)
+		if in.SinceRev != nil {
+			since = *in.SinceRev
+		}
+		ended(&info, got)
+		return s.showEnd(ctx, info, frame, since, tokens, said), nil
+	}
 	if in.SinceRev != nil {
 		news := got.Read()
 		news.Frame = frame
@@ -325,7 +333,7 @@ func (s *Server) await(ctx context.Context, req *mcp.CallToolRequest, ask *proto
 // ended notes that a program has ended, with the status that a wait's answer brought.
 func ended(info *protocol.SessionInfo, got *protocol.WaitResult) {
 	if got.ExitCode != nil && info.State == protocol.StateRunning {
-		info.State, info.ExitCode = protocol.StateExited, *got.ExitCode
+		info.State, info.ExitCode, info.Signal = protocol.StateExited, *got.ExitCode, got.Signal
 	}
 }
 

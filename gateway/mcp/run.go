@@ -94,8 +94,11 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	case !got.Met && got.ExitCode == nil:
 		said = "not settled in time"
 	}
+	if got.ExitCode != nil {
+		return s.showEnd(ctx, info, frame, protocol.FirstSeq, tokens, said), nil
+	}
 	if note := text.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
-		said = line(said, note+": terminal_read with view history shows "+map[bool]string{true: "the last of them", false: "them"}[got.ExitCode != nil])
+		said = line(said, note+": terminal_read with view history shows them")
 	}
 	return s.show(info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }
@@ -129,7 +132,7 @@ func (s *Server) closeTerminal(ctx context.Context, req *mcp.CallToolRequest, in
 		return "", err
 	}
 	if info.State == protocol.StateExited {
-		return closed(info, info.ExitCode), nil
+		return s.dismiss(ctx, info)
 	}
 	end := &protocol.Close{SessionID: info.SessionID}
 	if in.Force {
@@ -148,14 +151,19 @@ func (s *Server) closeTerminal(ctx context.Context, req *mcp.CallToolRequest, in
 	case !got.Met || got.ExitCode == nil:
 		return "", fmt.Errorf("%s did not end within %s; terminal_close with force kills it", info.SessionID, text.Span(closeWithin))
 	}
-	return closed(info, *got.ExitCode), nil
+	return fmt.Sprintf("closed: %s has ended (%s); terminal_read still shows what it printed", info.SessionID, text.ExitStatus(*got.ExitCode, got.Signal)), nil
 }
 
-// closed is how a terminal ended.
-func closed(info protocol.SessionInfo, code int) string {
-	how := fmt.Sprintf("exit status %d", code)
-	if code > 128 {
-		how += fmt.Sprintf(": signal %d", code-128)
+// dismiss closes a terminal whose program has ended: nothing of it is kept any more.
+func (s *Server) dismiss(ctx context.Context, info protocol.SessionInfo) (string, error) {
+	how := text.ExitStatus(info.ExitCode, info.Signal)
+	err := s.cfg.Programs.End(ctx, &protocol.Close{SessionID: info.SessionID})
+	refused, ok := errors.AsType[*protocol.Error](err)
+	switch {
+	case err == nil:
+		return fmt.Sprintf("closed: %s had ended (%s); what it printed is no longer kept", info.SessionID, how), nil
+	case ok && refused.Code == protocol.CodeExited: // another's, or a gateway that keeps all of them for a while
+		return fmt.Sprintf("closed: %s has ended (%s)", info.SessionID, how), nil
 	}
-	return fmt.Sprintf("closed: %s has ended (%s); terminal_read still shows its last screen", info.SessionID, how)
+	return "", err
 }

@@ -150,7 +150,7 @@ func TestCloseSaysHowItEnded(t *testing.T) {
 	}
 	text, isError := call(t, s, "terminal_close", args{"terminal": "vim-k3f9"})
 	require.False(t, isError, text)
-	require.Equal(t, "closed: vim-k3f9 has ended (exit status 129: signal 1); terminal_read still shows its last screen", text)
+	require.Equal(t, "closed: vim-k3f9 has ended (exit status 129: signal 1); terminal_read still shows what it printed", text)
 	require.Empty(t, h.ended.Signal)
 	_, _ = call(t, s, "terminal_close", args{"terminal": "vim-k3f9", "force": true})
 	require.Equal(t, "KILL", h.ended.Signal)
@@ -175,6 +175,13 @@ func TestCloseSaysHowItEnded(t *testing.T) {
 	h.ended = nil
 	text, isError = call(t, s, "terminal_close", args{"terminal": "vim-k3f9"})
 	require.False(t, isError)
-	require.Contains(t, text, "(exit status 2)")
-	require.Nil(t, h.ended, "it is asked to end once")
+	require.Equal(t, "closed: vim-k3f9 had ended (exit status 2); what it printed is no longer kept", text)
+	require.Equal(t, "vim-k3f9", h.ended.SessionID)
+	h.refuse = &protocol.Error{Code: protocol.CodeExited, Message: "it has ended"}
+	text, isError = call(t, s, "terminal_close", args{"terminal": "vim-k3f9"})
+	require.False(t, isError, "a gateway that does not forget it")
+	require.Equal(t, "closed: vim-k3f9 has ended (exit status 2)", text)
+	h.refuse = &protocol.Error{Code: protocol.CodeNoSession, Message: "unknown session"}
+	_, isError = call(t, s, "terminal_close", args{"terminal": "vim-k3f9"})
+	require.True(t, isError)
 }

@@ -107,10 +107,14 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		if frame != nil && !frame.Settled && settles && !ended {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
-		return s.now(ctx, info, typed.Before, frame, tokens, text.WithMessages(typed.Notes(), receipt)), nil
+		receipt = text.WithMessages(typed.Notes(), receipt)
+		if ended {
+			return s.showEnd(ctx, info, frame, typed.Before.Seq, tokens, receipt), nil
+		}
+		return s.now(ctx, info, typed.Before, frame, tokens, receipt), nil
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
-	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory
+	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory // a proxy from before histories were kept tells only now
 	got, frame, err := s.await(ctx, req, ask, in.WaitFor)
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
@@ -119,9 +123,9 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		receipt = line(receipt, typed.Odd(frame))
 	}
 	said := text.WithMessages(append(typed.Notes(), got.Notes...), line(receipt, s.matched(got, until)))
-	ended(&info, got)
-	if got.ExitCode != nil && got.Frame != nil && frame.Since != 0 { // nobody can read later what left the screen
-		return s.show(info, frame, dialect.Changes(got.Read(), typed.Before.Seq), tokens, said, unseen(got.Read())), nil
+	if got.ExitCode != nil {
+		ended(&info, got)
+		return s.showEnd(ctx, info, frame, typed.Before.Seq, tokens, said), nil
 	}
 	return s.now(ctx, info, typed.Before, frame, tokens, said), nil
 }

@@ -12,6 +12,9 @@ import (
 // Told is what one reader was told of one terminal: an answer repeats none of it while it stays the same. A new one knows of
 // nothing, and so does a nil *Told. Two goroutines must not use it at once.
 type Told struct {
+	// Rev is the newest revision whose rows it was shown, 0 for none.
+	Rev uint64
+
 	program, modes, keyboard, guess, hidden, notes, highlights, title fact
 }
 
@@ -99,7 +102,7 @@ func (t *Told) state(s protocol.SessionInfo, f *protocol.Frame) string {
 	case s.State == protocol.StateExited || s.State == protocol.StateLost || s.Blackout != nil:
 		return state(s, nil)
 	case a != nil && a.State == protocol.StateExited:
-		return protocol.StateExited
+		return exited(a)
 	case guess != "" && news:
 		return "waiting (" + guess + ")"
 	case guess != "":

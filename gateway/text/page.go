@@ -86,11 +86,29 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 		p.Bare = len(f.Highlights) == 0 // another entry of a menu may be selected, though its text is the same
 		return p
 	}
-	return d.changed(got, past, since)
+	return d.changed(got, past)
+}
+
+// Ended is the page of what is left of a program that has ended for who has seen revision since; got answers a read with Follow.
+// The rows of a full-screen program are no part of it: its screen went away with it.
+func (d Dialect) Ended(got *protocol.ReadResult, since uint64) Page {
+	f, past := got.Frame, Past(got)
+	switch {
+	case since == protocol.FirstSeq && f.Seq == protocol.FirstSeq:
+		return said("it printed nothing")
+	case f.Screen.Alt && f.Since > 0 && len(past) > 0:
+		p := Page{Rows: past}
+		return p.under(func(first, _ int) string { return d.gone(got, len(past), first) })
+	case f.Screen.Alt && f.Since > 0:
+		return Page{Bare: true}
+	case since == protocol.FirstSeq && f.Since == 0:
+		return d.Whole(f, 0) // an older proxy does not know that nothing was seen before
+	}
+	return d.Changes(got, since)
 }
 
 // changed is the page of rows that left the screen unseen, and of those that changed.
-func (d Dialect) changed(got *protocol.ReadResult, past []string, since uint64) Page {
+func (d Dialect) changed(got *protocol.ReadResult, past []string) Page {
 	f := got.Frame
 	rows := make([]string, 0, len(past)+len(f.Changed))
 	for _, row := range past {

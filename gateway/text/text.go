@@ -45,8 +45,8 @@ func state(s protocol.SessionInfo, a *protocol.Activity) string {
 		return "lost"
 	case s.Blackout != nil:
 		return hiddenState(s.Blackout)
-	case a != nil && a.State == "exited":
-		return "exited"
+	case a != nil && a.State == protocol.StateExited:
+		return exited(a)
 	}
 	if how := Waiting(a); how != "" {
 		return "waiting for input (" + how + ")"
@@ -55,6 +55,30 @@ func state(s protocol.SessionInfo, a *protocol.Activity) string {
 		return "waiting for input"
 	}
 	return protocol.StateRunning
+}
+
+// ExitStatus is how a program ended: "exit status 2", "exit status 137: SIGKILL", "exit status 137: signal 9" where
+// only the number is known.
+func ExitStatus(code int, signal string) string {
+	how := "exit status " + strconv.Itoa(code)
+	switch {
+	case signal != "":
+		how += ": " + Name(signal)
+	case code > 128: // what a shell says of a signal
+		how += ": signal " + strconv.Itoa(code-128)
+	}
+	return how
+}
+
+// exited is how a program ended, as far as the answer says.
+func exited(a *protocol.Activity) string {
+	switch {
+	case a.Signal != "":
+		return "exited by " + Name(a.Signal)
+	case a.ExitCode != nil:
+		return "exited " + strconv.Itoa(*a.ExitCode)
+	}
+	return "exited" // an older proxy
 }
 
 // Command is the program and its arguments on one line, cut to what fits a header.

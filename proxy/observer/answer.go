@@ -24,7 +24,7 @@ func (o *Observer) Answer(now time.Time) *protocol.Frame {
 func (o *Observer) activity(now time.Time, idleMs int64) *protocol.Activity {
 	a := &protocol.Activity{State: "busy", SinceMs: idleMs}
 	if o.exit != nil {
-		a.State = "exited"
+		a.State, a.ExitCode, a.Signal = protocol.StateExited, &o.exit.Code, o.exit.Signal
 		return a
 	}
 	a.Foreground = protocol.Visible(o.program.Foreground())
@@ -65,7 +65,7 @@ func (o *Observer) AnswerWait(now time.Time, m *protocol.Wait, out *protocol.Wai
 		o.followed(out, m)
 	}
 	if o.exit != nil {
-		out.ExitCode = &o.exit.Code
+		out.ExitCode, out.Signal = &o.exit.Code, o.exit.Signal
 	}
 }
 

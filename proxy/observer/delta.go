@@ -45,8 +45,15 @@ func (r *sentScreens) keep(s sentScreen) {
 	}
 }
 
+// blank is the screen before anything was printed, from which on everything is new. It has no rows: the program may have begun
+// with blank ones.
+var blank = sentScreen{seq: protocol.FirstSeq}
+
 // at is the screen with a revision, nil if it is not remembered. It is good until the next keep.
 func (r *sentScreens) at(seq uint64) *sentScreen {
+	if seq == protocol.FirstSeq {
+		return &blank
+	}
 	for i := range r.screens {
 		if r.screens[i].seq == seq {
 			return &r.screens[i]
@@ -94,7 +101,13 @@ func highlighted(row string, h screen.Highlight) string {
 // follow replaces the rows of f by how they moved and what changed for who has seen a screen, where that is shorter. It says
 // in f that the screen is known. seen may be nil.
 func (o *Observer) follow(f *protocol.Frame, seen *sentScreen) {
-	if seen == nil || seen.cols != f.Screen.Cols || len(seen.lines) != f.Screen.Rows {
+	switch {
+	case seen == &blank:
+		if f.Since = blank.seq; f.Seq == blank.seq {
+			f.Screen.Lines = nil
+		}
+		return
+	case seen == nil || seen.cols != f.Screen.Cols || len(seen.lines) != f.Screen.Rows:
 		return
 	}
 	f.Since = seen.seq

@@ -35,7 +35,7 @@ func (o *Observer) Frame(now time.Time) *protocol.Frame {
 			Scrollback: o.model.HistoryLen(),
 		},
 		Keyboard: o.agents.Session.Keyboard(),
-		Settled:  o.throttle.Settled(now),
+		Settled:  o.exit != nil || o.throttle.Settled(now), // nothing follows the end
 		Blackout: o.privacy.blackout(now),
 	}
 	if last := o.throttle.LastChange(); !last.IsZero() {

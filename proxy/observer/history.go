@@ -12,7 +12,8 @@ import (
 // pastBytes bounds the rows of history in one answer, which is one message: an agent asks for the rest by line number.
 const pastBytes = 256 << 10
 
-// legacyBytes bounds the rows of history that the gateway keeps of a program that has ended.
+// legacyBytes bounds the rows of history that go to the gateway as they are when the program has ended; those before them go as
+// pages.
 const legacyBytes = 128 << 10
 
 // line is the lasting number that the first row of the main screen will have in the history.
@@ -48,31 +49,22 @@ func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScre
 	}
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, oldest+uint64(start), oldest+uint64(stop)
 	r.Text = strings.Join(rows, "\n")
-	for i := start; i < stop; i++ {
-		if o.model.HistoryConceals(i) {
-			r.HiddenText = append(r.HiddenText, i-start)
-		}
-	}
+	r.HiddenText = o.concealed(start, stop)
 	return nil
 }
 
-// legacy is the history from which the gateway answers once the program has ended. It is nil where nobody will ask: no agent
-// has looked at the session, nor started it (own).
-func (o *Observer) legacy(own bool) *protocol.Past {
+// legacy is the history from which the gateway answers once the program has ended. It is nil while the user hides the screen.
+func (o *Observer) legacy() *protocol.Past {
 	stop := o.model.HistoryLen()
-	if o.privacy.isHidden() || !own && len(o.sent.screens) == 0 {
+	if o.privacy.isHidden() {
 		return nil
 	}
-	rows := o.pastRows(max(0, stop-protocol.MaxHistory), stop)
-	n := fitting(rows, false, legacyBytes)
+	rows := o.pastRows(0, stop)
+	n := min(fitting(rows, false, legacyBytes), protocol.MaxHistory)
 	start, oldest := stop-n, o.model.HistoryNumber()
 	past := &protocol.Past{
-		Text: strings.Join(rows[len(rows)-n:], "\n"), FirstLine: oldest + uint64(start), NextLine: oldest + uint64(stop), //nolint:gosec // rows of history
-	}
-	for i := start; i < stop; i++ {
-		if o.model.HistoryConceals(i) {
-			past.HiddenText = append(past.HiddenText, i-start)
-		}
+		Text: strings.Join(rows[start:], "\n"), FirstLine: oldest + uint64(start), NextLine: oldest + uint64(stop), //nolint:gosec // rows of history
+		HiddenText: o.concealed(start, stop), Older: o.older(rows[:start]),
 	}
 	cols, _ := o.model.Size()
 	for i := range o.sent.screens {
@@ -85,6 +77,31 @@ func (o *Observer) legacy(own bool) *protocol.Past {
 		}
 	}
 	return past
+}
+
+// older is the pages of the oldest rows of the history, as many of the newest ones of them as have room.
+func (o *Observer) older(rows []string) (pages []protocol.Page) {
+	for room := protocol.MaxOlderBytes; len(rows) > 0; {
+		n := min(fitting(rows, false, protocol.MaxPageBytes), protocol.MaxHistory)
+		start := len(rows) - n
+		page := protocol.NewPage(o.model.HistoryNumber()+uint64(start), rows[start:], o.concealed(start, len(rows))) //nolint:gosec // not negative
+		if room -= len(page.TextB64); room < 0 || n == 0 {                                                           // one row alone may be too long
+			break
+		}
+		pages, rows = append(pages, page), rows[:start]
+	}
+	slices.Reverse(pages)
+	return pages
+}
+
+// concealed are the rows of history from start to before stop, counted from 0, with text that the user cannot see.
+func (o *Observer) concealed(start, stop int) (rows []int) {
+	for i := start; i < stop; i++ {
+		if o.model.HistoryConceals(i) {
+			rows = append(rows, i-start)
+		}
+	}
+	return rows
 }
 
 // fitting is how many rows, the first or the last ones, fit into most bytes.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
 )
 
 // shownFrame is a frame as an answer has it, but for what the program is doing.
@@ -295,6 +296,67 @@ func TestALongHistoryComesInSeveralAnswers(t *testing.T) {
 }
 
 // A page may begin and end anywhere, and no piece of a secret stands on it.
+// What the gateway answers from when the program has ended has the rows and the numbers that an agent read while it ran.
+func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
+	s := newStage(t, 40, 3)
+	s.Observer = New(Config{
+		Cols: 40, Rows: 3, Program: stagedProgram{s}, Agents: &Agents{Session: stagedSession{s}, Line: stagedLine{s}, Scrollback: 9000},
+	})
+	for i := range 9500 {
+		hidden := ""
+		if i%1000 == 7 {
+			hidden = "\x1b[8mhidden\x1b[m"
+		}
+		s.prints(fmt.Sprintf("row %d%s\r\n", i, hidden))
+	}
+	seen := shownFrame(s.Observer)
+	alive := make(map[uint64]*protocol.ReadResult)
+	for from := uint64(498); from < 9498; from += 1500 {
+		alive[from] = answered(t, s.Observer, &protocol.Read{FromLine: &from, Scrollback: 1500})
+	}
+	past := s.Exited(s.now, child.Exit{})
+	require.Equal(t, []uint64{498, 9498}, []uint64{past.Oldest(), past.NextLine})
+	for from, r := range alive {
+		rows, hidden := past.Rows(from, from+1500)
+		require.Equal(t, r.Text, strings.Join(rows, "\n"))
+		require.Equal(t, r.HiddenText, hidden)
+		require.NotEmpty(t, hidden)
+	}
+	line, known := past.Unseen(seen.Seq)
+	require.True(t, known)
+	require.Equal(t, uint64(9498), line)
+	frame, err := protocol.Encode(&protocol.SessionClose{ID: "c", SessionID: "s", Past: past})
+	require.NoError(t, err)
+	require.Less(t, len(frame), 1<<20)
+
+	s = newStage(t, 40, 3)
+	s.prints("one\r\ntwo\r\nthree\r\nfour")
+	s.ControlChanged(s.now, true)
+	require.Nil(t, s.Exited(s.now, child.Exit{}), "the user hides it")
+}
+
+// Rows that cannot be made shorter are kept as far as one message holds them, the newest ones.
+func TestAHistoryThatIsTooLongForAMessageLosesItsOldestRows(t *testing.T) {
+	s := newStage(t, 1000, 3)
+	s.Observer = New(Config{
+		Cols: 1000, Rows: 3, Program: stagedProgram{s}, Agents: &Agents{Session: stagedSession{s}, Line: stagedLine{s}, Scrollback: 9000, NoRedact: true},
+	})
+	random, row := rand.New(rand.NewPCG(1, 2)), make([]byte, 999)
+	for range 2500 {
+		for i := range row {
+			row[i] = byte('!' + random.IntN(94))
+		}
+		s.prints(string(row) + "\r\n")
+	}
+	past := s.Exited(s.now, child.Exit{})
+	frame, err := protocol.Encode(&protocol.SessionClose{ID: "c", SessionID: "s", Past: past})
+	require.NoError(t, err)
+	require.Less(t, len(frame), 1<<20)
+	require.Equal(t, uint64(2498), past.NextLine)
+	require.Greater(t, past.Oldest(), uint64(1000))
+	require.Less(t, past.Oldest(), uint64(2000))
+}
+
 func TestR29NoPageOfTheHistoryHoldsAPieceOfASecret(t *testing.T) {
 	o := watched(30, 3)
 	key := "-----BEGIN OPENSSH PRIVATE KEY-----\r\n" + strings.Repeat(strings.Repeat("aB3/", 6)+"\r\n", 20) + "aB3/x==\r\n-----END OPENSSH PRIVATE KEY-----\r\n"

@@ -150,20 +150,18 @@ func TestTheEndOfTheProgram(t *testing.T) {
 		s.copies("one\r\ntwo\r\nthree\r\nfour")
 		time.Sleep(time.Second)
 		s.published()
-		var past, nobody *protocol.Past
-		s.Call(func(now time.Time) {
-			nobody = s.Exited(now, child.Exit{Code: 3}, false)
-			past = s.Exited(now, child.Exit{Code: 3}, true)
-		})
+		var past *protocol.Past
+		s.Call(func(now time.Time) { past = s.Exited(now, child.Exit{Code: 3}) })
 		require.Equal(t, "exit", (<-ended).Matched)
-		require.Equal(t, []string{"two*", "two*"}, s.published())
-		require.Nil(t, nobody, "no agent has looked at it")
+		require.Equal(t, []string{"two*"}, s.published())
 		require.Equal(t, &protocol.Past{Text: "one", NextLine: 1}, past)
 		s.Call(func(now time.Time) {
 			out := &protocol.WaitResult{}
 			s.AnswerWait(now, &protocol.Wait{}, out)
 			require.Equal(t, 3, *out.ExitCode)
 			require.Equal(t, "exited", out.Frame.Activity.State)
+			require.Equal(t, 3, *out.Frame.Activity.ExitCode)
+			require.True(t, out.Frame.Settled)
 		})
 	})
 }

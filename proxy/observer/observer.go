@@ -213,13 +213,13 @@ func (o *Observer) Reached(yes bool) {
 }
 
 // Exited says that the program has ended and everything that it printed was fed, and publishes the last snapshot. It returns
-// what the gateway needs of the history to answer from then on; own says that an agent started the session.
-func (o *Observer) Exited(now time.Time, exit child.Exit, own bool) *protocol.Past {
+// what the gateway needs of the history to answer from then on.
+func (o *Observer) Exited(now time.Time, exit child.Exit) *protocol.Past {
 	o.exit = &exit
 	o.privacy.look(now)
 	o.waits.Check(o.view(), now)
 	o.agents.Session.Publish(o.Frame(now), o.content())
-	return o.legacy(own)
+	return o.legacy()
 }
 
 // drained reports whether the model was fed everything that the program has printed. The order matters: output goes from the

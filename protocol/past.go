@@ -1,0 +1,187 @@
+package protocol
+
+import (
+	"bytes"
+	"compress/flate"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of a history that outlives its program.
+const (
+	// MaxPageBytes is the longest text of one page.
+	MaxPageBytes = 256 << 10
+	// MaxOlderBytes bounds all older pages of a history together, compressed. With them a SessionClose is one message.
+	MaxOlderBytes = 512 << 10
+	maxPages      = 256
+	// maxPastSeen bounds the screens of a history of which is known what came after them.
+	maxPastSeen = 64
+)
+
+// Past is the rows of a history, as agents may see them: what a gateway answers from once the program has ended.
+type Past struct {
+	// Text is the newest rows, with a line feed between two. FirstLine and NextLine are the lasting numbers of the first of them
+	// and of the line after the last, which is the first row of the main screen.
+	Text      string `json:"text"`
+	FirstLine uint64 `json:"firstLine"`
+	NextLine  uint64 `json:"nextLine"`
+	// HiddenText are the rows of Text that hold text which a person cannot see.
+	HiddenText []int `json:"hiddenText,omitempty"`
+	// Seen are the screens that agents were shown last.
+	Seen []Seen `json:"seen,omitempty"`
+	// Older are the rows before FirstLine, the oldest page first. A gateway from before they came passes them over.
+	Older []Page `json:"older,omitempty"`
+}
+
+// Seen is a screen that an agent was shown: Line is the first line after it that it has not seen.
+type Seen struct {
+	Seq  uint64 `json:"seq"`
+	Line uint64 `json:"line"`
+}
+
+// Page is rows of a history, compressed: those from FirstLine to before NextLine, at most MaxHistory of them.
+type Page struct {
+	FirstLine uint64 `json:"firstLine"`
+	NextLine  uint64 `json:"nextLine"`
+	// HiddenText are the rows, from 0, that hold text which a person cannot see.
+	HiddenText []int `json:"hiddenText,omitempty"`
+	// TextB64 is the rows with a line feed between two, as raw DEFLATE (RFC 1951).
+	TextB64 []byte `json:"textB64"`
+}
+
+// NewPage makes a page of rows, of which the first has the number first.
+func NewPage(first uint64, rows []string, hidden []int) Page {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err == nil {
+		_, _ = io.WriteString(w, strings.Join(rows, "\n")) // a buffer takes everything
+		_ = w.Close()
+	}
+	return Page{FirstLine: first, NextLine: first + uint64(len(rows)), HiddenText: hidden, TextB64: b.Bytes()}
+}
+
+// Rows are the rows of p. The error says that they are not what p says of them.
+func (p *Page) Rows() ([]string, error) {
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(p.TextB64)), MaxPageBytes+1))
+	switch {
+	case err != nil:
+		return nil, errors.New("is not DEFLATE data")
+	case len(text) > MaxPageBytes:
+		return nil, errors.New("is over the limit of a page")
+	case !utf8.Valid(text):
+		return nil, errors.New("is not UTF-8")
+	case p.NextLine <= p.FirstLine || p.NextLine-p.FirstLine > MaxHistory || uint64(bytes.Count(text, []byte{'\n'})) != p.NextLine-p.FirstLine-1: //nolint:gosec // not negative
+		return nil, errors.New("has another number of rows than its line numbers say, or too many")
+	}
+	return strings.Split(string(text), "\n"), nil
+}
+
+// Oldest is the number of the oldest row that p holds, or of the next one where it holds none.
+func (p *Past) Oldest() uint64 {
+	if len(p.Older) > 0 {
+		return p.Older[0].FirstLine
+	}
+	return p.FirstLine
+}
+
+// Size is about how many bytes p takes.
+func (p *Past) Size() int {
+	if p == nil {
+		return 0
+	}
+	n := len(p.Text) + 8*len(p.HiddenText) + 16*len(p.Seen)
+	for i := range p.Older {
+		n += len(p.Older[i].TextB64) + 8*len(p.Older[i].HiddenText) + 64
+	}
+	return n
+}
+
+// Rows are the rows from line from to before line to, both of which p has, and which of them, from 0, hold text that a person
+// cannot see. A page that was never checked and is damaged counts as blank rows.
+func (p *Past) Rows(from, to uint64) (rows []string, hidden []int) {
+	add := func(first, next uint64, conceals []int, text func() []string) {
+		low, high := max(from, first), min(to, next)
+		if low >= high {
+			return
+		}
+		for _, row := range conceals {
+			if line := first + uint64(max(0, row)); low <= line && line < high { //nolint:gosec // not negative
+				hidden = append(hidden, int(line-from)) //nolint:gosec // rows of a message
+			}
+		}
+		rows = append(rows, text()[low-first:high-first]...)
+	}
+	for i := range p.Older {
+		page := &p.Older[i]
+		add(page.FirstLine, page.NextLine, page.HiddenText, func() []string {
+			all, err := page.Rows()
+			if err != nil {
+				all = make([]string, page.NextLine-page.FirstLine)
+			}
+			return all
+		})
+	}
+	add(p.FirstLine, p.NextLine, p.HiddenText, func() []string { return strings.Split(p.Text, "\n") })
+	return rows, hidden
+}
+
+// Unseen is the first line that was new to an agent which had been shown the screen with revision seq; false where that is not
+// known.
+func (p *Past) Unseen(seq uint64) (line uint64, known bool) {
+	if seq == FirstSeq {
+		return 0, true
+	}
+	for _, seen := range p.Seen {
+		if seen.Seq == seq {
+			return min(seen.Line, p.NextLine), true
+		}
+	}
+	return 0, false
+}
+
+// past checks that a history has as many rows as its numbers say.
+func (c *checks) past(p *Past) *checks {
+	if p == nil {
+		return c
+	}
+	rows := 0
+	if p.NextLine > p.FirstLine && p.NextLine-p.FirstLine <= MaxHistory {
+		rows = strings.Count(p.Text, "\n") + 1
+	}
+	if p.FirstLine+uint64(rows) != p.NextLine || rows == 0 && p.Text != "" { //nolint:gosec // not negative
+		c.fail(CodeBadMessage, "past", "its lines from %d to before %d are not what its text holds, or over the limit of %d", p.FirstLine, p.NextLine, MaxHistory)
+	}
+	if len(p.Seen) > maxPastSeen {
+		c.fail(CodeTooLarge, "past.seen", "%d screens are over the limit of %d", len(p.Seen), maxPastSeen)
+	}
+	return c.hidden("past.hiddenText", p.HiddenText, rows).older(p)
+}
+
+// older checks the pages of a history: each goes on where the one before it ends, and the last one ends where p begins.
+func (c *checks) older(p *Past) *checks {
+	if len(p.Older) > maxPages {
+		c.fail(CodeTooLarge, "past.older", "%d pages are over the limit of %d", len(p.Older), maxPages)
+		return c
+	}
+	size := 0
+	for i := range p.Older {
+		page, next := &p.Older[i], p.FirstLine
+		if i+1 < len(p.Older) {
+			next = p.Older[i+1].FirstLine
+		}
+		rows, err := page.Rows()
+		switch size += len(page.TextB64); {
+		case err != nil:
+			c.fail(CodeBadMessage, "past.older.textB64", "%s", err)
+		case page.NextLine != next:
+			c.fail(CodeBadMessage, "past.older.nextLine", "is %d, and the rows after it begin with line %d", page.NextLine, next)
+		case size > MaxOlderBytes:
+			c.fail(CodeTooLarge, "past.older", "is over the limit of %d bytes", MaxOlderBytes)
+			return c
+		}
+		c.hidden("past.older.hiddenText", page.HiddenText, len(rows))
+	}
+	return c
+}
