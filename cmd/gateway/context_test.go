@@ -18,8 +18,7 @@ func TestContextForAPromptHook(t *testing.T) {
 	dir := alone(t)
 	got := command(t, "context")
 	require.Equal(t, result{}, got, "without a gateway there is nothing to say, and nothing that stops a prompt")
-	got = command(t, "context", "nope")
-	require.Equal(t, statusNoGateway, got.status)
+	fails(t, statusNoGateway, "", "context", "nope")
 
 	(&terminal{id: "sh-1"}).share(t, dir)
 	got = command(t, "context")

@@ -59,9 +59,7 @@ func TestDoctorStartsNothing(t *testing.T) {
 }
 
 func TestDoctorSeesWhatRuns(t *testing.T) {
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	shared(t)
 	by := examined(t, statusOK)
 	require.Contains(t, by["local gateway"][0].Say, "serves the local socket, wire terminal-proxy.v1")
 	if runtime.GOOS == "linux" {

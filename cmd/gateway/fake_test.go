@@ -56,6 +56,14 @@ func command(t *testing.T, args ...string) result {
 	return commandWithInput(t, "", args...)
 }
 
+// fails runs a command that ends with a status and a sentence.
+func fails(t *testing.T, status int, say string, args ...string) {
+	t.Helper()
+	got := command(t, args...)
+	require.Equal(t, status, got.status, "%q: %s", args, got.err)
+	require.Contains(t, got.err, say)
+}
+
 func commandWithInput(t *testing.T, in string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), fake.Soon)
@@ -84,6 +92,14 @@ type terminal struct {
 
 	// asked and cancelled get the ids of waits for the program's end, which does not come; nil for nobody.
 	asked, cancelled chan string
+}
+
+// shared is the only session of the local gateway, for a test alone.
+func shared(t *testing.T) *terminal {
+	t.Helper()
+	p := &terminal{id: "sh-1"}
+	p.share(t, alone(t))
+	return p
 }
 
 // share publishes the terminal in the local gateway of dir until the test ends.

@@ -1,19 +1,10 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"os"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
-	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 )
 
@@ -50,62 +41,4 @@ func TestR33TheHostStartsWhatItsOwnAgentAskedFor(t *testing.T) {
 func TestProgramsAreStartedOnTheLocalGatewayOnly(t *testing.T) {
 	_, err := elsewhere{at: "wss://example.org"}.Start(t.Context(), &protocol.ProxyStart{Command: "sh"})
 	require.ErrorContains(t, err, "wss://example.org")
-}
-
-// BenchmarkIdlePrograms states what headless programs cost that do nothing: memory of this process (host and gateway in
-// one) for each, and its CPU time for all of them.
-func BenchmarkIdlePrograms(b *testing.B) {
-	const n = 200
-	dir := b.TempDir()
-	require.NoError(b, os.Chmod(dir, 0o700))
-	local := gateway.NewLocal(dir, nil)
-	defer func() { _ = local.Close() }()
-	ep, err := gateway.ParseEndpoint("")
-	require.NoError(b, err)
-	c := client.New(client.Config{Dial: local.Dial, URL: ep.URL(protocol.PathAgent), Key: "benchmark"})
-	defer func() { _ = c.Close() }()
-	own := newPrograms(c, ep, &share{local: local}, slog.New(slog.DiscardHandler))
-	own.conf.Reaper = nil // it would be this test
-	defer own.close()
-	start := func() {
-		id, err := own.Start(context.Background(), &protocol.ProxyStart{Command: "sh", Args: []string{"-c", "echo ready; read line"}})
-		require.NoError(b, err)
-		got, err := c.Wait(context.Background(), &protocol.Wait{SessionID: id, Until: protocol.Until{Text: "ready"}, TimeoutMs: 20_000})
-		require.NoError(b, err)
-		require.True(b, got.Met)
-	}
-	start()
-	before := resident(b)
-	for range n {
-		start()
-	}
-	each := float64(resident(b)-before) / n / 1024
-	const span = 2 * time.Second
-	time.Sleep(span) // what the starts left to do
-	var used time.Duration
-	for b.Loop() {
-		began := cpu(b)
-		time.Sleep(span)
-		used += cpu(b) - began
-	}
-	b.ReportMetric(each, "KiB/program")
-	b.ReportMetric(float64(used.Microseconds())/float64(b.N)/span.Seconds(), "cpu-µs/s")
-}
-
-// resident is the memory of this process in bytes.
-func resident(b *testing.B) int {
-	b.Helper()
-	statm, err := os.ReadFile("/proc/self/statm")
-	require.NoError(b, err)
-	pages, err := strconv.Atoi(strings.Fields(string(statm))[1])
-	require.NoError(b, err)
-	return pages * os.Getpagesize()
-}
-
-// cpu is the processor time of this process.
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
-	var used syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -116,15 +116,11 @@ func TestOnlyWhoAsksGetsAnIdentity(t *testing.T) {
 	require.NotContains(t, other, cli, "each name is an agent of its own")
 
 	require.NoError(t, os.Chmod(key, 0o644)) //nolint:gosec // that is the fault
-	got := command(t, "request", "x", "--reason", "r")
-	require.Equal(t, statusRefused, got.status)
-	require.Contains(t, got.err, "chmod")
+	fails(t, statusRefused, "chmod", "request", "x", "--reason", "r")
 }
 
 func TestLsIsATable(t *testing.T) {
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	shared(t)
 	got := command(t, "ls")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Regexp(t, `^ID    PROGRAM  SIZE  STATE    IDLE +KEYBOARD\nsh-1  sh -i    40x3  running  \d+m?s +user\n$`, got.out)
@@ -132,9 +128,7 @@ func TestLsIsATable(t *testing.T) {
 
 // TestASessionFromAShell is the whole job: look, ask, type, wait, give back.
 func TestASessionFromAShell(t *testing.T) {
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	p := shared(t)
 
 	got := command(t, "read", "sh-1")
 	require.Equal(t, result{0, `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user` + "\n$\n", ""}, got)
@@ -162,34 +156,26 @@ func TestASessionFromAShell(t *testing.T) {
 	require.Contains(t, got.out, "rev 4 cursor 1,1", "what is there instead")
 	require.Contains(t, got.out, "\nran\n")
 
-	got = command(t, "send", "sh-1", "--as", "other", "--text", "x")
-	require.Equal(t, statusForbidden, got.status, "another name is another agent: %s", got.err)
+	fails(t, statusForbidden, "", "send", "sh-1", "--as", "other", "--text", "x")
 
 	got = commandWithInput(t, "two\nlines", "send", "sh-1", "--paste", "-", "--until", "text=lines")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Equal(t, "paste two\nlines", p.typed[len(p.typed)-1])
 
-	got = command(t, "send", "sh-1", "--text", "y", "--until", "text=never")
-	require.Equal(t, statusTimeout, got.status)
-	require.Contains(t, got.err, "gateway: send --until text: typed: timed out")
+	fails(t, statusTimeout, "gateway: send --until text: typed: timed out", "send", "sh-1", "--text", "y", "--until", "text=never")
 
 	got = command(t, "wait", "sh-1", "--text", "ran")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Contains(t, got.out, "\nran\n")
-	got = command(t, "wait", "sh-1", "--text", "never", "--timeout", "1s")
-	require.Equal(t, statusTimeout, got.status)
-	require.Contains(t, got.err, "gateway: wait for text (1s): timed out")
+	fails(t, statusTimeout, "gateway: wait for text (1s): timed out", "wait", "sh-1", "--text", "never", "--timeout", "1s")
 
 	require.Equal(t, result{0, "released\n", ""}, command(t, "release", "sh-1", "--note", "done\u202e here"))
 	require.Equal(t, []string{"done here"}, p.bye)
-	got = command(t, "send", "sh-1", "--text", "z")
-	require.Equal(t, statusForbidden, got.status)
+	fails(t, statusForbidden, "", "send", "sh-1", "--text", "z")
 }
 
 func TestJSONIsTheShapeOfTheWire(t *testing.T) {
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	shared(t)
 
 	var list protocol.SessionsListResult
 	parse(t, command(t, "ls", "--json"), &list)
@@ -229,9 +215,7 @@ func parse(t *testing.T, got result, into any) {
 }
 
 func TestR45TheUsersOwnTerminalGetsNoEscapes(t *testing.T) {
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	shared(t)
 	got := command(t, "read", "sh-1", "--history", "1")
 	require.Contains(t, got.out, "\nolder]0;evil row\n$\n")
 	require.NotContains(t, got.out, "\x1b")
@@ -269,9 +253,7 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, got, command(t, "token", "ls"))
 	require.Regexp(t, `(?m)^laptop +agent +20\S+Z +20\S+Z$`, got.out)
 	require.NotContains(t, got.out, token)
-	got = command(t, "token", "create", "laptop", "--role", "agent")
-	require.Equal(t, statusRefused, got.status)
-	require.Contains(t, got.err, `token "laptop" already exists`)
+	fails(t, statusRefused, `token "laptop" already exists`, "token", "create", "laptop", "--role", "agent")
 	var list struct{ Tokens []map[string]any }
 	parse(t, command(t, "token", "ls", "--json"), &list)
 	require.NotContains(t, list.Tokens[0], "sha256")

@@ -36,24 +36,18 @@ func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
 	kept, err := os.ReadFile(path)
 	require.NoError(t, err)
 
-	got := command(t, "token", "create", "second", "--role", "owner", "--save")
-	require.Equal(t, statusRefused, got.status)
-	require.Contains(t, got.err, "exists already: remove it")
+	fails(t, statusRefused, "exists already: remove it", "token", "create", "second", "--role", "owner", "--save")
 	require.NotContains(t, command(t, "token", "ls").out, "second", "a token that nobody has is none")
 	again, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, kept, again)
 
-	got = command(t, "token", "create", "x", "--role", "agent", "--save")
-	require.Equal(t, statusUsage, got.status)
-	require.Contains(t, got.err, "--save needs --role owner")
+	fails(t, statusUsage, "--save needs --role owner", "token", "create", "x", "--role", "agent", "--save")
 }
 
 // Taking away needs nothing but to be this user on this machine.
 func TestR9ReclaimAndHideNeedNoToken(t *testing.T) {
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	p := shared(t)
 	require.Equal(t, result{0, "the user has the keyboard\n", ""}, command(t, "reclaim", "sh-1"))
 	require.Equal(t, result{0, "agents do not see it\n", ""}, command(t, "hide", "sh-1"))
 	var done map[string]any
@@ -62,9 +56,7 @@ func TestR9ReclaimAndHideNeedNoToken(t *testing.T) {
 	require.Len(t, p.decided, 3)
 	require.Empty(t, p.decided[1].SignatureB64)
 	require.Equal(t, protocol.HideOn, p.decided[1].Hide)
-	got := command(t, "reclaim", "sh-2")
-	require.Equal(t, statusNoSession, got.status)
-	require.Contains(t, got.err, "running: sh-1")
+	fails(t, statusNoSession, "running: sh-1", "reclaim", "sh-2")
 }
 
 // The environment may hold the token that an agent is to use; the owner's acts are done with the owner's.
@@ -101,9 +93,7 @@ func TestWhoseTokenTheOwnersIs(t *testing.T) {
 
 // What gives agents more is for a person at a terminal who has the owner's token, and not for a program that runs commands.
 func TestR54OnlyAPersonWithTheTokenGives(t *testing.T) {
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	p := shared(t)
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off"} {
 		got := command(t, strings.Fields(line)...)
 		require.Equal(t, statusForbidden, got.status, line)
@@ -118,9 +108,7 @@ func TestR54OnlyAPersonWithTheTokenGives(t *testing.T) {
 	}
 	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
 	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "token create mine --role owner"} {
-		got := command(t, strings.Fields(line)...)
-		require.Equal(t, statusForbidden, got.status, line)
-		require.Contains(t, got.err, "this shell runs inside the session sh-1")
+		fails(t, statusForbidden, "this shell runs inside the session sh-1", strings.Fields(line)...)
 	}
 	require.Empty(t, p.decided)
 }

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,8 +92,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	require.Equal(t, statusForbidden, got.status, got.err)
 	require.Empty(t, got.out)
 	require.Contains(t, got.err, "hint: ")
-	got = command(t, "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
-	require.Equal(t, statusForbidden, got.status, got.err)
+	fails(t, statusForbidden, "", "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
 
 	// Viewers and owners have a path of their own; whoever has their token need not know that.
 	for _, line := range []string{"ls --token-file " + viewer, "read sh-tcp --token-file " + viewer, "ls --token-file " + owner, "reclaim sh-tcp --token-file " + owner} {
@@ -101,8 +100,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 		require.Equal(t, statusOK, got.status, "%s\n%s", line, got.err)
 	}
 	for _, line := range []string{"reclaim sh-tcp --token-file " + viewer, "reclaim sh-tcp --token-file " + agent, "reclaim sh-tcp"} {
-		got = command(t, append(strings.Fields(line), "--gateway", s.url)...)
-		require.Equal(t, statusForbidden, got.status, "%s\n%s", line, got.err)
+		fails(t, statusForbidden, "", append(strings.Fields(line), "--gateway", s.url)...)
 	}
 	require.Len(t, p.decided, 1)
 	require.Equal(t, "owner", p.decided[0].By, "the token's name")
@@ -200,39 +198,45 @@ func inspector(t *testing.T) string {
 	return path
 }
 
+// TestInspectorInBothEras: over standard input and output, where it starts the server, and over HTTP.
 func TestInspectorInBothEras(t *testing.T) {
 	bin := inspector(t)
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	h := serveHTTP(t)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"term": map[string]any{
-		"command": self, "args": []string{"mcp"},
-		"env": map[string]string{asProgram: "1", "TERMINALPROXY_DIR": dir, "XDG_STATE_HOME": os.Getenv("XDG_STATE_HOME")},
+		"command": self, "args": []string{"--gateway", strings.Replace(h.url, "http", "ws", 1), "--token-file", h.tokenFile(t), "mcp"},
+		"env": map[string]string{asProgram: "1"},
 	}}})
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "config.json")
 	require.NoError(t, os.WriteFile(file, config, 0o600))
-	for _, era := range []string{"legacy", "modern"} {
-		t.Run(era, func(t *testing.T) {
-			ask := func(args ...string) string {
-				t.Helper()
-				ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
-				defer cancel()
-				args = append([]string{"--cli", "--config", file, "--server", "term", "--protocol-era", era, "-q", "--format", "json"}, args...)
-				out, err := exec.CommandContext(ctx, bin, args...).CombinedOutput()
-				require.NoError(t, err, "%s", out)
-				return string(out)
-			}
-			list := ask("--strict", "--method", "tools/list")
-			require.Contains(t, list, "terminal_request_control")
-			require.NotRegexp(t, regexp.MustCompile(`(?i)warning|lint`), list)
-			read := ask("--method", "tools/call", "--tool-name", "terminal_read", "--tool-args-json", `{"terminal":"sh-1"}`)
-			require.Contains(t, read, fmt.Sprintf("sh-1 rev 1 cursor 1,1 running %s 40x3", `\"sh -i\"`))
-			picture := ask("--method", "tools/call", "--tool-name", "terminal_read", "--tool-args-json", `{"image":true}`)
-			require.Contains(t, picture, `"image/png"`)
-			require.Contains(t, picture, "360x54 pixels, 9x18 to a cell")
-		})
+	const call = "tools/call --tool-name terminal_read --tool-args-json "
+	for how, to := range map[string][]string{
+		"stdio": {"--config", file, "--server", "term"},
+		"http":  {"--transport", "http", "--server-url", h.url + "/mcp", "--header", "Authorization: Bearer " + h.token},
+	} {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(how+" "+era, func(t *testing.T) {
+				for method, want := range map[string]string{
+					"tools/list --strict":                         "terminal_request_control", // lints the schemas
+					"resources/list":                              "terminal://sh-1/screen",
+					"resources/templates/list":                    "terminal://{id}/history",
+					"resources/read --uri terminal://sh-1/screen": "untrusted program output",
+					call + `{"terminal":"sh-1"}`:                  `running \"sh -i\" 40x3`,
+					call + `{"image":true}`:                       "360x54 pixels, 9x18 to a cell",
+				} {
+					ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
+					defer cancel()
+					args := slices.Concat([]string{"--cli"}, to, []string{"--protocol-era", era, "-q", "--format", "json", "--method"}, strings.Fields(method))
+					out, err := exec.CommandContext(ctx, bin, args...).CombinedOutput()
+					require.NoError(t, err, "%s", out)
+					require.Contains(t, string(out), want)
+					require.False(t, strings.HasPrefix(method, "tools/list") && regexp.MustCompile(`(?i)warning|lint`).Match(out), "%s", out)
+				}
+			})
+		}
 	}
+	out, err := exec.CommandContext(t.Context(), bin, "--cli", "--transport", "http", "--server-url", h.url+"/mcp", "--stored-auth-only", "--method", "tools/list").CombinedOutput()
+	require.Error(t, err, "without the token: %s", out)
 }

@@ -10,9 +10,7 @@ import (
 )
 
 func TestSay(t *testing.T) {
-	dir := alone(t)
-	p := &terminal{id: "sh-1"}
-	p.share(t, dir)
+	p := shared(t)
 	require.Equal(t, result{0, "delivered: it is on the user's screen\n", ""}, command(t, "say", "sh-1", "all\u202e is", "done", "--as", "ada"))
 	require.Equal(t, []string{protocol.FromAgent, "ada", "all is done"}, []string{p.said[0].From, p.said[0].AgentName, p.said[0].Text})
 	p.waiting = protocol.WaitsForSecret
