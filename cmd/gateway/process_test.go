@@ -220,7 +220,7 @@ func TestInspectorInBothEras(t *testing.T) {
 			t.Run(how+" "+era, func(t *testing.T) {
 				for method, want := range map[string]string{
 					"tools/list --strict":                         "terminal_request_control", // lints the schemas
-					"resources/list":                              "terminal://sh-1/screen",
+					"resources/list":                              "terminal://sessions",
 					"resources/templates/list":                    "terminal://{id}/history",
 					"resources/read --uri terminal://sh-1/screen": "untrusted program output",
 					call + `{"terminal":"sh-1"}`:                  `running \"sh -i\" 40x3`,

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,6 +105,14 @@ func (a *agent) fails(tool string, with args, wanted ...string) string {
 	return got.text
 }
 
+// given has the agent ask for the keyboard, and the user give it.
+func (a *agent) given(s *terminal, reason string) {
+	a.w.t.Helper()
+	asking := a.start("terminal_request_control", args{"reason": reason})
+	s.answer("C-g")
+	require.Contains(a.w.t, a.w.answered(asking).text, "granted")
+}
+
 // ends types what ends the program and waits for that. The agent's own server has to be the gateway (see serves): one
 // inside the proxy goes with the program, and the one after it never knew the session.
 func (a *agent) ends(with args) {
@@ -122,77 +129,48 @@ func (w *world) serves(name, era string) *agent {
 	return a
 }
 
-func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
+// anAgent is an agent in a new world, with the programs that it needs.
+func anAgent(t *testing.T, programs ...string) (*world, *agent) {
 	t.Helper()
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) { test(t, era) })
-	}
+	w := newWorld(t, programs...)
+	return w, w.agent("claude", eras[1])
 }
 
 func TestAnAgentEditsInVim(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		w := newWorld(t, "vim")
-		s := w.terminal(100, 24)
-		w.write("notes.txt", "bread\n")
-		a := w.serves("claude", era)
-		s.run("proxy --agent vim -u NONE -n notes.txt")
-		s.wait("bread") // vim names the file before it has read it
-		id := w.session()
-		a.good("terminal_list", nil, id, "vim -u NONE -n notes.txt", "100x24", "keyboard: user")
-		a.good("terminal_read", nil, id+" rev ", "alt-screen", "bread", "keyboard: user")
-		a.fails("terminal_send", args{"keys": []string{"i"}}, "you do not have the keyboard", "terminal_request_control")
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			w := newWorld(t, "vim")
+			s := w.terminal(100, 24)
+			w.write("notes.txt", "bread\n")
+			a := w.serves("claude", era)
+			s.run("proxy --agent vim -u NONE -n notes.txt")
+			s.wait("bread") // vim names the file before it has read it
+			id := w.session()
+			a.good("terminal_list", nil, id, "vim -u NONE -n notes.txt", "100x24", "keyboard: user")
+			a.good("terminal_read", nil, id+" rev ", "alt-screen", "bread", "keyboard: user")
+			a.fails("terminal_send", args{"keys": []string{"i"}}, "you do not have the keyboard", "terminal_request_control")
 
-		asking := a.start("terminal_request_control", args{"reason": "add apples to your list"})
-		s.asked()
-		require.Contains(t, s.bottom(), "“claude” asks to drive for 10 min: “add apples to your list”")
-		s.titled("[agent asks]")
-		a.good("terminal_read", nil, "keyboard: user (claude asks)")
-		s.answer("C-g")
-		got := w.answered(asking)
-		require.False(t, got.fails, got.text)
-		require.Contains(t, got.text, "granted: you have the keyboard of "+id)
-		s.titled("[claude drives]")
+			asking := a.start("terminal_request_control", args{"reason": "add apples to your list"})
+			s.asked()
+			require.Contains(t, s.bottom(), "“claude” asks to drive for 10 min: “add apples to your list”")
+			s.titled("[agent asks]")
+			a.good("terminal_read", nil, "keyboard: user (claude asks)")
+			s.answer("C-g")
+			got := w.answered(asking)
+			require.False(t, got.fails, got.text)
+			require.Contains(t, got.text, "granted: you have the keyboard of "+id)
+			s.titled("[claude drives]")
 
-		a.good("terminal_send", args{"keys": []string{"o"}}, "typed: ", "keyboard: you (drive, ")
-		a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched")
-		s.wait("apples")
-		a.good("terminal_send", args{"keys": []string{"esc"}})
-		a.ends(args{"text": ":wq", "enter": true})
-		require.Zero(t, s.status())
-		require.Equal(t, "bread\napples\n", w.content("notes.txt"))
-		require.Equal(t, plainModes, s.format(modes))
-	})
-}
-
-func TestAnAgentPagesThroughLess(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		w := newWorld(t, "less")
-		s := w.terminal(80, 24)
-		var text strings.Builder
-		for n := range 200 {
-			text.WriteString("line " + strconv.Itoa(n+1) + "\n")
-		}
-		w.write("long.txt", text.String())
-		s.run("proxy --agent --grant drive less long.txt")
-		s.wait("line 1")
-		w.session()
-		a := w.agent("claude", era)
-		a.good("terminal_request_control", args{"reason": "read on"}, "granted")
-		seen := a.good("terminal_send", args{"keys": []string{"space"}, "wait_for": "text", "value": "line 46"}, "line 46")
-		rev, err := strconv.Atoi(regexp.MustCompile(`rev (\d+)`).FindStringSubmatch(seen)[1])
-		require.NoError(t, err)
-		a.good("terminal_send", args{"text": "/line 150", "enter": true}, "line 150")
-		a.good("terminal_read", args{"view": "changes", "since_rev": rev}, "line 150")
-		a.good("terminal_send", args{"keys": []string{"G"}, "wait_for": "regex", "value": `\(END\)`}, "matched", "line 200")
-		s.wait("line 200")
-		require.NotContains(t, a.good("terminal_read", args{"lines": 3}), "line 180")
-		a.fails("terminal_send", args{"keys": []string{"q"}, "expect_rev": rev}, "screen", "line 200")
-		a.good("terminal_release", args{"note": "it ends at line 200"}, "released")
-		s.wait("it ends at line 200")
-		a.good("terminal_release", nil, "released")
-		a.fails("terminal_send", args{"keys": []string{"q"}}, "terminal_request_control")
-		s.quits("q")
-	})
+			a.good("terminal_send", args{"keys": []string{"o"}}, "typed: ", "keyboard: you (drive, ")
+			a.good("terminal_send", args{"text": "apples", "wait_for": "text", "value": "apples"}, "matched")
+			s.wait("apples")
+			a.good("terminal_send", args{"keys": []string{"esc"}})
+			a.ends(args{"text": ":wq", "enter": true})
+			require.Zero(t, s.status())
+			require.Equal(t, "bread\napples\n", w.content("notes.txt"))
+			require.Equal(t, plainModes, s.format(modes))
+		})
+	}
 }
 
 // reply parses what a command prints with --json.

@@ -96,8 +96,7 @@ func TestBadInputToGateway(t *testing.T) {
 }
 
 func TestBadInputToTools(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t)
 	a.fails("terminal_read", nil, "there are no terminals", "proxy --agent")
 	s := w.terminal(100, 24)
 	s.listen("--agent --grant drive")

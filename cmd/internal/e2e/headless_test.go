@@ -20,37 +20,33 @@ func (a *agent) runs(with args, wanted ...string) (id, text string) {
 }
 
 func TestAnAgentRunsProgramsOfItsOwn(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		w := newWorld(t, "vim")
-		a := w.agent("claude", era)
-		a.good("terminal_list", nil, "there are no terminals", "terminal_run")
-		shell, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 100, "rows": 30}, "keyboard: you (drive)", "100x30", "bash-")
-		a.good("terminal_send", args{"text": "stty size; echo $TERM$COLUMNS", "enter": true}, "30 100", "xterm-256color")
-		editor, _ := a.runs(args{"program": "vim", "args": []string{"-u", "NONE", "-n", "notes.txt"}, "cwd": w.dir, "wait_for": "text", "value": "New"}, "matched", "alt-screen")
-		a.fails("terminal_read", nil, "several terminals", shell, editor)
-		a.good("terminal_send", args{"terminal": editor, "text": "imilk"})
-		a.good("terminal_send", args{"terminal": editor, "keys": []string{"esc"}})
-		a.good("terminal_send", args{"terminal": editor, "text": ":wq", "enter": true, "wait_for": "exit"}, "exited 0")
-		require.Equal(t, "milk\n", w.content("notes.txt"))
+	w, a := anAgent(t, "vim")
+	a.good("terminal_list", nil, "there are no terminals", "terminal_run")
+	shell, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 100, "rows": 30}, "keyboard: you (drive)", "100x30", "bash-")
+	a.good("terminal_send", args{"text": "stty size; echo $TERM$COLUMNS", "enter": true}, "30 100", "xterm-256color")
+	editor, _ := a.runs(args{"program": "vim", "args": []string{"-u", "NONE", "-n", "notes.txt"}, "cwd": w.dir, "wait_for": "text", "value": "New"}, "matched", "alt-screen")
+	a.fails("terminal_read", nil, "several terminals", shell, editor)
+	a.good("terminal_send", args{"terminal": editor, "text": "imilk"})
+	a.good("terminal_send", args{"terminal": editor, "keys": []string{"esc"}})
+	a.good("terminal_send", args{"terminal": editor, "text": ":wq", "enter": true, "wait_for": "exit"}, "exited 0")
+	require.Equal(t, "milk\n", w.content("notes.txt"))
 
-		slow, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 50}, "no match: timeout")
-		a.good("terminal_list", nil, slow+` "sleep 1000" 80x24 running headless`)
-		brief, _ := a.runs(args{"program": "sh", "args": []string{"-c", "echo last words; exit 3"}}, "exited 3", "last words")
-		a.good("terminal_read", args{"terminal": brief}, "last words", "exited 3")
-		a.fails("terminal_send", args{"terminal": brief, "text": "x"}, "exit status 3", "terminal_read")
+	slow, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 50}, "no match: timeout")
+	a.good("terminal_list", nil, slow+` "sleep 1000" 80x24 running headless`)
+	brief, _ := a.runs(args{"program": "sh", "args": []string{"-c", "echo last words; exit 3"}}, "exited 3", "last words")
+	a.good("terminal_read", args{"terminal": brief}, "last words", "exited 3")
+	a.fails("terminal_send", args{"terminal": brief, "text": "x"}, "exit status 3", "terminal_read")
 
-		a.good("terminal_close", args{"terminal": shell}, "closed: "+shell, "exit status 129")
-		a.good("terminal_read", args{"terminal": shell}, "30 100")
-		a.good("terminal_close", args{"terminal": shell}, "closed: "+shell, "no longer kept")
-		a.good("terminal_close", args{"terminal": slow, "force": true}, ": SIG")
-		a.fails("terminal_read", args{"terminal": shell}, "unknown terminal")
-		require.NoError(t, a.session.Close())
-	})
+	a.good("terminal_close", args{"terminal": shell}, "closed: "+shell, "exit status 129")
+	a.good("terminal_read", args{"terminal": shell}, "30 100")
+	a.good("terminal_close", args{"terminal": shell}, "closed: "+shell, "no longer kept")
+	a.good("terminal_close", args{"terminal": slow, "force": true}, ": SIG")
+	a.fails("terminal_read", args{"terminal": shell}, "unknown terminal")
+	require.NoError(t, a.session.Close())
 }
 
 func TestWhatCannotBeStartedIsSaid(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t)
 	w.write("plain", "no program")
 	for name, c := range map[string]struct {
 		with args
@@ -86,8 +82,7 @@ func TestWhatAnAgentStartedEndsWithIt(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			a := w.agent("claude", eras[1])
+			w, a := anAgent(t)
 			a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}}, "bash-")
 			a.runs(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched")
 			a.runs(args{"program": "bash", "args": []string{"-c", "set -m; nohup sleep 1000 >/dev/null & exit 0"}, "wait_for": "exit"}, "exited 0")
@@ -141,8 +136,7 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 }
 
 func TestAnotherAgentOnlyLooks(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t)
 	id, _ := a.runs(args{"program": "cat"})
 	require.Contains(t, w.good("read", id), "keyboard: claude (drive)")
 	other := w.agent("codex", eras[0])
@@ -198,8 +192,7 @@ func TestRunHostsAProgramForAShell(t *testing.T) {
 }
 
 func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
-	w := newWorld(t, "vim")
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t, "vim")
 	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 70, "rows": 20})
 	a.good("terminal_send", args{"text": "echo the agent was here", "enter": true})
 
@@ -256,8 +249,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 
 // R26: a password is for a person, in a terminal of an agent's own, too.
 func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t)
 	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", `printf 'Password: '; stty -echo; read secret; stty echo; echo; echo "got ${#secret} characters"; exec cat`}})
 	a.fails("terminal_send", args{"text": "guessed", "enter": true}, "password", "nobody sits in front of this terminal", "gateway attach "+id)
 	a.good("terminal_read", nil, "nobody sits in front of this terminal", "ctrl-c")
@@ -272,21 +264,6 @@ func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	a.good("terminal_wait", args{"for": "idle", "value": "1s"}, "matched")
 	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched")
 	require.NotContains(t, a.good("terminal_read", args{"view": "history"}), "hunter2")
-}
-
-// R26: where nobody is there to answer, the agent can only give the question up.
-func TestR26AnAgentGivesUpAQuestionThatNobodyAnswers(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
-	a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-c", `trap 'echo; echo interrupted' INT; stty -echo; read -p 'Password: ' x || echo "no answer: ${#x}"; stty echo; exec cat`}})
-	a.good("terminal_read", nil, "nobody sits in front of this terminal")
-	for _, no := range []args{{"text": "\x03"}, {"text": "guess"}, {"keys": []string{"enter"}}, {"keys": []string{"ctrl-c", "x"}}} {
-		a.fails("terminal_send", no, "nobody sits in front of this terminal")
-	}
-	a.good("terminal_send", args{"keys": []string{"ctrl-c"}, "wait_for": "text", "value": "interrupted"}, "matched")
-	a.good("terminal_send", args{"keys": []string{"ctrl-d"}, "wait_for": "text", "value": "no answer: 0"}, "matched")
-	a.good("terminal_wait", args{"for": "waiting"}, "matched")
-	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched")
 }
 
 func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
@@ -304,17 +281,4 @@ func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
 	require.Contains(t, unwrapped(screen), "has a user at its own terminal")
 	s.press("C-d")
 	require.Zero(t, s.status())
-}
-
-// TestASessionIsNotShownInItself: each repaint would be output of the session, to be shown again.
-func TestASessionIsNotShownInItself(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
-	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 100, "rows": 20})
-	for _, watch := range []string{"", " --watch"} {
-		a.good("terminal_send", args{
-			"text": `clear; gateway attach "$TERMINALPROXY_SESSION"` + watch + "; echo status-$?", "enter": true, "wait_for": "regex", "value": `^status-\d`,
-		})
-		a.good("terminal_read", nil, "this shell runs inside the session "+id+", which would show itself inside itself", "run it in another terminal", "status-1")
-	}
 }

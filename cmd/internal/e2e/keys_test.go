@@ -39,8 +39,7 @@ var keyModes = []struct {
 func TestNamedKeysInEveryMode(t *testing.T) {
 	for _, m := range keyModes {
 		t.Run(m.name, func(t *testing.T) {
-			w := newWorld(t)
-			a := w.agent("claude", eras[1])
+			w, a := anAgent(t)
 			id, _ := a.runs(args{
 				"program": "sh", "args": []string{"-c", "printf '" + m.on + "'; exec listener got"}, "cwd": w.dir, "wait_for": "text", "value": "listening",
 			}, "matched")

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,45 +72,6 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	require.Equal(t, "hi\n", w.content("said"))
 }
 
-// The whole of an input that would submit waits, and an agent is told as MCP tells it.
-func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant type")
-	w.session()
-	a := w.agent("codex", eras[1])
-	a.good("terminal_request_control", args{"reason": "type", "level": "type"}, "granted", "waits until the user lets it through")
-	for _, c := range []struct {
-		keys  []any
-		shown string
-		bytes string
-	}{
-		{[]any{"ctrl-c"}, "<Ctrl-C>", "\x03"},
-		{[]any{"ctrl-z"}, "<Ctrl-Z>", "\x1a"},
-		{[]any{"alt-x"}, "<Alt-x>", "\x1bx"},
-		{[]any{"a", "esc"}, `"a"<Esc>`, "a\x1b"},
-		{[]any{"y", "enter"}, `"y"<Enter>`, "y\r"},
-		{[]any{"left", "backspace", "tab"}, `<Left><Backspace><Tab>`, "\x1b[D\x7f\t"},
-	} {
-		before := w.content("heard")
-		sending := a.start("terminal_send", args{"keys": c.keys, "settle_ms": 0})
-		s.wait("“codex” wants to send " + c.shown)
-		require.Equal(t, before, w.content("heard"), "nothing of it is typed yet")
-		s.lets("C-g")
-		got := w.answered(sending)
-		require.False(t, got.fails, got.text)
-		w.until(func() bool { return w.content("heard") == before+c.bytes }, func() string { return fmt.Sprintf("%q", w.content("heard")) })
-	}
-	sending := a.start("terminal_send", args{"enter": true})
-	s.lets(`C-\`)
-	got := w.answered(sending)
-	require.True(t, got.fails)
-	require.Contains(t, got.text, "the user did not let <Enter> through")
-	require.Contains(t, got.text, "do not send it again unless the user tells you to")
-	s.quits("\x04")
-	require.NotContains(t, strings.TrimSuffix(w.content("heard"), "\x04"), "\x07", "no answer of the user's reaches the program")
-}
-
 // R47: what would be sent is shown to the last character, over as many rows as it takes, and leaves no trace.
 func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
 	w, s, id := listening(t, 60, 14, "--agent --grant type")
@@ -137,19 +97,5 @@ func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
 	require.Contains(t, got.err, "has no room for all that this would submit")
 	require.Equal(t, before, s.colours())
 	s.titled("[codex types]")
-	s.quits("\x04")
-}
-
-func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
-	w, s, id := listening(t, 100, 24, "--agent --no-notice --grant type")
-	w.granted(id, "--level", "type", "--as", "codex")
-	sending := w.start("gateway", "send", id, "--as", "codex", "ctrl-c")
-	s.titled(`[codex: Ctrl+G sends <Ctrl-C>, Ctrl+\ refuses]`)
-	w.until(func() bool { // too soon is an accident
-		s.press("C-g")
-		return w.content("heard") != ""
-	}, s.title)
-	require.Zero(t, sending.wait().status)
-	require.Equal(t, "\x03", w.content("heard"))
 	s.quits("\x04")
 }

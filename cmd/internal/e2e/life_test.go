@@ -99,18 +99,10 @@ func TestTheAgentsServerServesAndHandsOver(t *testing.T) {
 func TestADirectoryThatWillNotDo(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	w.write("file", "")
-	for name, mode := range map[string]os.FileMode{"open": 0o755, "readonly": 0o500} {
-		require.NoError(t, os.Mkdir(w.path(name), mode))
-		require.NoError(t, os.Chmod(w.path(name), mode))
-	}
-	require.NoError(t, os.Symlink(w.path("open"), w.path("link")))
+	require.NoError(t, os.Mkdir(w.path("open"), 0o755))
+	require.NoError(t, os.Chmod(w.path("open"), 0o755))
 	tests := []struct{ dir, want string }{
 		{w.path("open"), "chmod 700 "},
-		{w.path("readonly"), "chmod 700 "},
-		{w.path("link"), "is a symbolic link"},
-		{w.path("file"), "is not a directory"},
-		{w.path("no/such"), "set TERMINALPROXY_DIR to a directory of yours"},
 		{w.path(strings.Repeat("long", 30)), "set TERMINALPROXY_DIR to a shorter directory"},
 	}
 	for _, tt := range tests {
@@ -174,7 +166,7 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 	w := newWorld(t)
 	server := w.serve("gateway")
 	require.Regexp(t, `^ws://127\.0\.0\.1:\d+$`, server.url)
-	proxyToken, agentToken, viewerToken := w.token("p", "proxy"), w.token("a", "agent"), w.token("v", "viewer")
+	proxyToken, agentToken := w.token("p", "proxy"), w.token("a", "agent")
 	s := w.terminal(100, 24)
 	s.run("PROXY_TOKEN_FILE=" + proxyToken + " proxy --agent --gateway " + server.url + ` sh -c 'echo token=$PROXY_TOKEN_FILE.; exec cat'`)
 	s.wait("token=.") // the program is not told
@@ -189,20 +181,13 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 		return id != ""
 	}, func() string { return "no session" })
 
-	w.write("wrong", strings.Repeat("x", 43))
-	for name, got := range map[string]result{
-		"no token":     w.gateway("ls", "--gateway", server.url),
-		"wrong token":  remote(w.path("wrong"), "ls"),
-		"proxy token":  remote(proxyToken, "read", id),
-		"viewer token": remote(viewerToken, "request", id, "--reason", "x"),
-	} {
-		require.Equal(t, 4, got.status, "%s: %s", name, got.err)
-		require.Contains(t, got.err, "token", name)
-	}
+	got := w.gateway("ls", "--gateway", server.url)
+	require.Equal(t, 4, got.status, got.err)
+	require.Contains(t, got.err, "token")
 
 	asking := w.start("gateway", "request", id, "--reason", "from afar", "--gateway", server.url, "--token-file", agentToken)
 	s.answer("C-g")
-	got := asking.wait()
+	got = asking.wait()
 	require.Zero(t, got.status, got.err)
 	require.Zero(t, remote(agentToken, "send", id, "--text", "over TCP", "--enter").status)
 	s.wait("over TCP")
@@ -249,9 +234,7 @@ func TestAnAgentThatHangsCostsTheUserNothing(t *testing.T) {
 	s := w.terminal(100, 24)
 	id := s.bash("")
 	a := w.agent("claude", eras[0])
-	asking := a.start("terminal_request_control", args{"reason": "drive"})
-	s.answer("C-g")
-	require.False(t, w.answered(asking).fails)
+	a.given(s, "drive")
 	s.titled("[claude drives]")
 	w.stopped(strconv.Itoa(a.cmd.Process.Pid))
 	s.typed("seq 1 200000 | tail -n 150000; echo all of $((100+50)) thousand\n")

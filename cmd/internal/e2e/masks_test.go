@@ -49,7 +49,7 @@ func TestR78NoFalsePrompts(t *testing.T) {
 			require.Nil(t, o.reads().Frame.Blackout, s.screen())
 		}
 	}
-	each("echo ***** 'a*b'")
+	each("grep -r password: list.md; printf 'the password:'; echo ***** 'a*b'")
 	shown("echo ***** 'a*b'")
 	s.typed("\n")
 	each(". ./form.sh\n")

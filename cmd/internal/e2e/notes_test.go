@@ -56,44 +56,21 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	s.waitGone("sent to codex")
 	require.Equal(t, before, s.colours())
 
-	// An agent that waits for a decision gets it at once, and the question stays open.
-	asking := a.calls("terminal_request_control", args{"reason": "once more", "timeout_ms": 500})
-	require.Contains(t, asking.text, "pending")
-	s.asked()
-	s.press(`C-\`)
-	s.wait("codex is refused")
-	s.writes("ask me tomorrow")
-	asking = a.calls("terminal_request_control", args{"reason": "please", "timeout_ms": 500})
-	require.Contains(t, asking.text, "pending")
-	waiting := a.start("terminal_wait", args{"for": "control", "timeout_ms": 40000})
-	s.press("Enter")
-	got := w.answered(waiting)
-	require.False(t, got.fails)
-	require.Contains(t, got.text, "message from the user: ask me tomorrow")
-	require.Contains(t, got.text, "matched: message")
-	s.asked() // now it is drawn
-	s.press(`C-\`)
-	s.wait("codex is refused")
-	s.quits("mine\x04")
-	require.Equal(t, "mine\x04", w.content("heard"), "nothing of a message reaches the program")
-}
-
-func TestADraftIsClosed(t *testing.T) {
-	w, s, id := listening(t, 100, 16, "--agent")
-	before := s.colours()
+	// What is not sent leaves nothing, and the terminal's own words are none of it.
 	for _, key := range []string{"Escape", `C-\`} {
 		s.writes("never mind")
 		s.press(key)
 		s.waitGone("never mind")
-		require.Equal(t, before, s.colours())
 	}
-	require.NotContains(t, w.good("read", id), "message from the user")
 	s.bytes("\x1b[?1;2c")
 	s.writes("a ")
 	s.bytes("\x1b[200~pas\nted\x1b[201~")
-	s.wait("to the next agent: a pas ted")
-	s.quits("\rmine\x04")
-	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"))
+	s.wait("to codex: a pas ted")
+	s.press("Escape")
+	require.Equal(t, before, s.colours())
+	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
+	s.quits("mine\x04")
+	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"), "nothing of a message reaches the program")
 }
 
 // TestAWaitHearsTheAnswerThatNobodyHeard: once; after that, a wait for control waits for the user's words.

@@ -87,19 +87,6 @@ func TestR9ReclaimRefusesWhoAsks(t *testing.T) {
 	w.keyboard(id, "user")
 }
 
-// R9: what --grant promised is taken back as well.
-func TestR9ReclaimEndsWhatWasPromised(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(120, 24)
-	proxy := s.listen("--agent --grant drive")
-	id := w.session()
-	w.kill(proxy, syscall.SIGUSR1)
-	s.wait("no agent gets the keyboard without asking you")
-	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
-	s.answer(`C-\`)
-	require.Equal(t, 1, asking.wait().status)
-}
-
 // an owner sits at a window of its own.
 func (w *world) owner(cols, rows int) *terminal {
 	w.t.Helper()
@@ -168,17 +155,6 @@ func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	w.keyboard(id, "user (codex asks)")
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
-
-	o.run("gateway grant " + id + " --to one")
-	o.wait("to one, when it asks")
-	o.typed("\n") // the default
-	require.Equal(t, 1, o.status())
-	o.wait("cancelled, nothing was changed")
-	o.run("gateway grant " + id + " --to two")
-	o.wait("to two, when it asks")
-	o.press("C-c")
-	require.NotZero(t, o.status())
-	w.keyboard(id, "user")
 }
 
 // Promise 3: an agent that drives a shell could type what the owner would. It gets neither more nor longer.

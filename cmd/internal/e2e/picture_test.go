@@ -55,30 +55,27 @@ func bashArgs(line string) []string { return []string{"-c", line + "; exec sleep
 
 // TestAnAgentSeesThePicture: over MCP, over HTTP and on the command line it is the same one, with the colours of every cell.
 func TestAnAgentSeesThePicture(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		w := newWorld(t)
-		a := w.agent("claude", era)
-		id, _ := a.runs(args{
-			"program": "bash", "cols": 30, "rows": 4, "wait_for": "text", "value": "painted",
-			"args": bashArgs(`printf '\e]11;#010203\e\\\e[48;2;10;200;30m \e[48;5;196m \e[7;33m \e[0;34m█\e[0mx\r\n\e[4 qpainted'`),
-		})
-		text, pixels := a.looks("terminal_read", args{})
-		require.Contains(t, text, "270x72 pixels, 9x18 to a cell")
-		require.Equal(t, []string{"10,200,30", "255,0,0", "205,205,0", "0,0,238", "", "1,2,3"}, colours(t, pixels, 0, 6))
-		require.Equal(t, "1,2,3", colours(t, pixels, 3, 8)[7], "the program has changed the background of the terminal")
-		require.Equal(t, "", colours(t, pixels, 1, 8)[7], "the cursor is a line under an empty cell")
-		_, again := a.looks("terminal_wait", args{"for": "text", "value": "painted"})
-		require.Equal(t, pixels, again)
-		c := w.caller()
-		require.Equal(t, pixels, []byte(c.do("GET", "/v1/sessions/"+id+"/screen?format=png", "", 200)))
-		w.good("read", id, "--png", w.path("read.png"))
-		require.Equal(t, pixels, []byte(w.content("read.png")))
-		w.good("read", id, "--svg", w.path("read.svg"))
-		require.Equal(t, w.content("read.svg"), c.do("GET", "/v1/sessions/"+id+"/screen?format=svg", "", 200))
-		w.write("ansi", strings.ReplaceAll(strings.TrimSuffix(w.good("read", id, "--ansi"), "\n"), "\n", "\r\n")+"\x1b]11;#010203\x1b\\\x1b[2;8H\x1b[4 q")
-		w.good("render", "--cols", "30", "--rows", "4", "--png", w.path("render.png"), w.path("ansi"))
-		require.Equal(t, string(pixels), w.content("render.png"))
-		c.client.CloseIdleConnections()
-		require.NoError(t, a.session.Close())
+	w, a := anAgent(t)
+	id, _ := a.runs(args{
+		"program": "bash", "cols": 30, "rows": 4, "wait_for": "text", "value": "painted",
+		"args": bashArgs(`printf '\e]11;#010203\e\\\e[48;2;10;200;30m \e[48;5;196m \e[7;33m \e[0;34m█\e[0mx\r\n\e[4 qpainted'`),
 	})
+	text, pixels := a.looks("terminal_read", args{})
+	require.Contains(t, text, "270x72 pixels, 9x18 to a cell")
+	require.Equal(t, []string{"10,200,30", "255,0,0", "205,205,0", "0,0,238", "", "1,2,3"}, colours(t, pixels, 0, 6))
+	require.Equal(t, "1,2,3", colours(t, pixels, 3, 8)[7], "the program has changed the background of the terminal")
+	require.Equal(t, "", colours(t, pixels, 1, 8)[7], "the cursor is a line under an empty cell")
+	_, again := a.looks("terminal_wait", args{"for": "text", "value": "painted"})
+	require.Equal(t, pixels, again)
+	c := w.caller()
+	require.Equal(t, pixels, []byte(c.do("GET", "/v1/sessions/"+id+"/screen?format=png", "", 200)))
+	w.good("read", id, "--png", w.path("read.png"))
+	require.Equal(t, pixels, []byte(w.content("read.png")))
+	w.good("read", id, "--svg", w.path("read.svg"))
+	require.Equal(t, w.content("read.svg"), c.do("GET", "/v1/sessions/"+id+"/screen?format=svg", "", 200))
+	w.write("ansi", strings.ReplaceAll(strings.TrimSuffix(w.good("read", id, "--ansi"), "\n"), "\n", "\r\n")+"\x1b]11;#010203\x1b\\\x1b[2;8H\x1b[4 q")
+	w.good("render", "--cols", "30", "--rows", "4", "--png", w.path("render.png"), w.path("ansi"))
+	require.Equal(t, string(pixels), w.content("render.png"))
+	c.client.CloseIdleConnections()
+	require.NoError(t, a.session.Close())
 }

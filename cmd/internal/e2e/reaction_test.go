@@ -1,10 +1,7 @@
 package e2e_test
 
 import (
-	"encoding/json"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,8 +15,7 @@ const deafRaw = `stty raw -echo; echo ready; until [ -e go ]; do sleep 0.05; don
 // TestTheReceiptSaysWhetherTheScreenReacted: a program that does nothing with a key, one that has not read it, and one that does.
 func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	const still, unread = "the screen did not react", "the program has not read its input yet"
-	w := newWorld(t, "vim")
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t, "vim")
 	id, _ := a.runs(args{"program": "sh", "args": []string{"-c", deafRaw}, "cwd": w.dir, "wait_for": "text", "value": "ready"}, "matched")
 	a.good("terminal_send", args{"text": "hello", "enter": true}, "typed: text (5 bytes), then Enter\n"+still+": "+unread+" (6 bytes)\n")
 	got := a.good("terminal_send", args{"keys": []string{"up"}, "wait_for": "changed", "timeout_ms": 300}, "no match")
@@ -60,39 +56,4 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	require.NotNil(t, moved.Reacted)
 	require.Equal(t, moved.Seq > moved.FromSeq, *moved.Reacted)
 	require.NotZero(t, moved.FromSeq)
-}
-
-// TestAnIDOverHTTPIsTypedOnce: repeated, at the same time and later, over another connection; with other text it is refused.
-func TestAnIDOverHTTPIsTypedOnce(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(80, 24)
-	s.run("proxy --agent --grant drive listener got")
-	s.wait("listening")
-	at := "/v1/sessions/" + w.session()
-	c := w.caller()
-	c.do("POST", at+"/control/request", `{"level":"drive","reason":"type once"}`, 200)
-	var mu sync.Mutex
-	ids := map[string]bool{}
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() { // ends with the answer
-			got := reply[protocol.InputResult](t, c.do("POST", at+"/input", `{"requestId":"same","data":"once ","kind":"text","settleMs":50}`, 200))
-			mu.Lock()
-			defer mu.Unlock()
-			ids[string(got.Status)+" "+strconv.Itoa(got.WrittenBytes)] = true
-		})
-	}
-	wg.Wait()
-	require.Equal(t, map[string]bool{"written 5": true}, ids)
-	c.client.CloseIdleConnections()
-	again, err := json.Marshal(args{"requestId": "same", "data": "once ", "kind": "text"})
-	require.NoError(t, err)
-	require.Equal(t, 5, reply[protocol.InputResult](t, c.do("POST", at+"/input", string(again), 200)).WrittenBytes)
-	c.do("POST", at+"/input", `{"requestId":"same","data":"something else","kind":"text"}`, 400)
-	c.do("POST", at+"/input", `{"requestId":"other","data":"twice\r\nmore\n","kind":"text"}`, 200)
-	w.until(func() bool { return strings.HasSuffix(w.content("got"), "more\r") }, func() string { return w.content("got") })
-	require.Equal(t, "once twice\rmore\r", w.content("got"), "an end of a line is one Enter")
-	s.press("C-d")
-	require.Zero(t, s.status())
-	c.client.CloseIdleConnections()
 }

@@ -28,8 +28,7 @@ func rev(t *testing.T, out string) int {
 const counting = `i=0; while read -r n; do for _ in $(seq $n); do i=$((i+1)); echo "this is line number $i of the log"; done; done`
 
 func TestAnAgentFollowsALog(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t)
 	id, out := a.runs(args{"program": "bash", "args": []string{"-c", counting}, "wait_for": "waiting"})
 	seen := map[int]int{}
 	note := func(out string) {
@@ -105,8 +104,7 @@ func TestAnAgentFollowsALog(t *testing.T) {
 
 // A program's last words are not lost, however many they are: nobody can ask for them later.
 func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t)
 	all := func(out string) {
 		t.Helper()
 		for i := 1; i <= 200; i++ {
@@ -146,37 +144,37 @@ func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 	for name, c := range map[string]struct {
 		program []string
 		first   string
-		sends   []args
+		send    args
 		want    string
 	}{
 		"dialog": {
 			[]string{"dialog", "--menu", "Pick", "15", "40", "4", "a", "Apples", "b", "Bread", "c", "Cheese"},
 			"Cheese",
-			[]args{{"keys": []string{"down"}}},
+			args{"keys": []string{"down"}},
 			`columns \d+-\d+ "Bread", row \d+ columns \d+-\d+ "<  ?OK  ?>"`,
 		},
 		"whiptail": {
 			[]string{"whiptail", "--menu", "Pick", "15", "40", "4", "a", "Apples", "b", "Bread", "c", "Cheese"},
 			"Cheese",
-			[]args{{"keys": []string{"down", "down"}}},
+			args{"keys": []string{"down", "down"}},
 			`highlighted: row \d+ columns \d+-\d+ "c Cheese"`,
 		},
 		"less": {
 			[]string{"less", "text"},
 			"line 1",
-			[]args{{"text": "/line 40", "enter": true}},
+			args{"text": "/line 40", "enter": true},
 			`highlighted: row 1 columns 1-7 "line 40"`,
 		},
 		"vim": {
 			[]string{"vim", "-u", "NONE", "-n", "text"},
 			"line 1",
-			[]args{{"text": "3GVjj"}},
+			args{"text": "3GVjj"},
 			`highlighted: rows 3-5 columns 1-\d+ "line 3 of a text"`,
 		},
 		"fzf": {
 			[]string{"bash", "-c", "fzf <text"},
 			"60/60",
-			[]args{{"keys": []string{"up"}}},
+			args{"keys": []string{"up"}},
 			`highlighted: .*"> line 2 of a text"`,
 		},
 	} {
@@ -185,10 +183,7 @@ func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 			w.write("text", out)
 			a := w.agent("claude", eras[1])
 			a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched")
-			got := ""
-			for _, send := range c.sends {
-				got = a.good("terminal_send", send)
-			}
+			got := a.good("terminal_send", c.send)
 			require.Regexp(t, c.want, got)
 			require.Regexp(t, `\n[a-z2-7]{6} highlighted: [^\n]+\n[a-z2-7]{6}>>>$`, got)
 			require.Contains(t, w.good("read", w.session()), "\nhighlighted: row")

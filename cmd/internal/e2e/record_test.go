@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -278,19 +277,10 @@ func TestAFullDiskCostsTheRecordingOnly(t *testing.T) {
 func TestBadInputToRecord(t *testing.T) {
 	w := newWorld(t)
 	w.write("full.cast", "mine")
-	w.write("other.cast.audit.jsonl", "mine")
-	require.NoError(t, os.Symlink("elsewhere", w.path("link.cast")))
-	require.NoError(t, os.Mkdir(w.path("dir"), 0o700))
 	before := w.files()
 	for file, want := range map[string]string{
-		"full.cast":     "full.cast exists and is not empty",
-		"other.cast":    "other.cast.audit.jsonl exists and is not empty",
-		"link.cast":     "link.cast is a symbolic link, which is not followed",
-		"dir":           "dir: is a directory",
-		"/dev/full":     "/dev/full is not a regular file",
-		"no/s.cast":     "the directory no does not exist",
-		"/proc/s.cast":  "/proc/s.cast: ",
-		"dir/../no/x.c": "does not exist",
+		"full.cast": "full.cast exists and is not empty",
+		"no/s.cast": "the directory no does not exist",
 	} {
 		got := w.do("proxy", "--record", file, "touch", "ran")
 		require.Equal(t, 2, got.status, got.err)
@@ -368,29 +358,4 @@ func TestR26ABlackoutIsAGapInTheRecording(t *testing.T) {
 			require.Contains(t, w.good("audit", "show", "s.cast"), "blackout begins: a password is being asked for")
 		})
 	}
-}
-
-// hides opens the menu, which says what h does, and presses that: a key that comes too soon after the line is not for it.
-func (s *terminal) hides(menu, title string) {
-	s.w.t.Helper()
-	s.press(`C-\`)
-	s.wait(menu)
-	<-time.After(400 * time.Millisecond)
-	s.typed("h")
-	s.titled(title)
-}
-
-func TestAHiddenScreenIsNotRecorded(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.bash("--record s.cast")
-	s.hides("h hides", "[hidden]")
-	s.typed("echo private; sleep 0.3; clear; echo public\n")
-	s.wait("public\n$")
-	s.hides("h shows it", "[observed]")
-	s.quits("exit\n")
-	events := w.castEvents("s.cast")
-	require.Empty(t, between(t, events, "blackout begins: the user hides the screen", "blackout ends"))
-	require.NotContains(t, w.content("s.cast")+w.content("s.cast.audit.jsonl"), "private")
-	require.Contains(t, w.good("render", "s.cast"), "public")
 }

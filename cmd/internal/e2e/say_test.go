@@ -56,8 +56,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 }
 
 func TestAMessageWaitsForAPerson(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t)
 	id, _ := a.runs(args{"program": "cat"})
 	a.good("terminal_say", args{"text": "have a look"}, "waiting for the user: nobody is in front of this terminal")
 	s := w.terminal(100, 24)

@@ -10,8 +10,7 @@ import (
 // TestTwoPeopleWithTerminalsOfTwoSizes: each sees something right. The session has the size of who did something last; a larger
 // terminal shows it in its corner, a smaller one the part with the cursor.
 func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
-	w := newWorld(t, "vim")
-	a := w.agent("claude", eras[1])
+	w, a := anAgent(t, "vim")
 	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 70, "rows": 20})
 	large, small := w.terminal(120, 40), w.terminal(60, 12)
 	large.run("gateway attach " + id)

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"terminalproxy/protocol"
 )
 
 // halt stops a process and waits until the kernel says so. It goes on at the end of the test at the latest.
@@ -109,47 +107,6 @@ func TestR74WhoDoesNotAnswerIsNamed(t *testing.T) {
 
 // shell is the process of a terminal's shell.
 func (s *terminal) shell() string { return strings.TrimSpace(s.format("#{pane_pid}")) }
-
-// TestR74HandedOverBeforeTheStop: Ctrl+Z, or `kill -TSTP`, of the session that serves: others serve at once, and nobody waits
-// for anything; fg brings it back under its id.
-func TestR74HandedOverBeforeTheStop(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	s.typed("clear; proxy --agent --name first listener heard\n")
-	proxy := s.match(`listening proxy=(\d+) `)
-	first := w.session()
-	other := w.terminal(100, 24)
-	other.run("proxy --agent --name second sh -c 'echo ready; exec cat'")
-	other.wait("ready")
-	w.ids(2)
-	w.kill(proxy, syscall.SIGTSTP)
-	s.wait("Stopped")
-	require.Equal(t, []string{"second"}, w.names(), "it does not wait for the stopped one")
-	require.NotContains(t, w.gateway("ls").err, "does not answer")
-	next := w.server()
-	require.NotEqual(t, proxy, next)
-	s.typed("fg\n")
-	w.listed(first)
-	require.Equal(t, next, w.server())
-	s.typed("mine\x04")
-	w.until(func() bool { return w.content("heard") == "mine\x04" }, func() string { return w.content("heard") })
-}
-
-// names are those of the running sessions; it waits until there is one.
-func (w *world) names() []string {
-	w.t.Helper()
-	var names []string
-	w.until(func() bool {
-		names = nil
-		for _, s := range w.sessions() {
-			if s.State == protocol.StateRunning {
-				names = append(names, s.Name)
-			}
-		}
-		return len(names) > 0
-	}, func() string { return "no session" })
-	return names
-}
 
 // TestR74AStoppedSessionIsNamed: a proxy that serves nobody is stopped: what is asked of it ends with a sentence.
 func TestR74AStoppedSessionIsNamed(t *testing.T) {
