@@ -118,7 +118,7 @@ func TestR63WhatTheUserBeganIsNotGoneOnWith(t *testing.T) {
 		{"bash", plainBash, atPrompt, "for i in 1 2; do", "\n>"},
 		{"zsh", "zsh -f", atPrompt, "for i in 1 2; do", "\nfor>"},
 		{"dash", "env PS1='$ ' dash -i", atPrompt, "for i in 1 2; do", "\n>"},
-		{"fish", "fish --no-config", atPrompt, "for i in 1 2", "for i in 1 2\n"},
+		{"fish", "fish --no-config", atPrompt, "for i in 1 2", ""}, // it goes on in the next row, and says nothing
 		{"python3", "python3 -q", ">>>", "for i in 1,2:", "\n..."},
 		{"sqlite3", "sqlite3", "sqlite>", "select 1,", "\n   ...>"},
 	} {
@@ -128,7 +128,9 @@ func TestR63WhatTheUserBeganIsNotGoneOnWith(t *testing.T) {
 			id := s.sharing("drive", c.program, c.ready)
 			s.typed(c.begin)
 			s.wait(c.begin)
+			row := s.format("#{cursor_y}")
 			s.press("Enter")
+			s.see("the next row", func(string) bool { return s.format("#{cursor_y}") != row })
 			s.wait(c.rest)
 			sending := w.start("gateway", "send", id, "--as", "codex", "--text", "theirs", "--timeout", "20s")
 			s.wait(waitsLine)
