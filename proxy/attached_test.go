@@ -16,6 +16,7 @@ const reader = `stty -icanon -echo -isig min 1; echo ready; exec cat -v`
 // attachedTo is a session with a person attached.
 func attachedTo(t *testing.T, command string, args ...string) (g *fakeGateway, p *fakePeer, id string) {
 	t.Helper()
+	t.Parallel() // it waits more than it computes
 	g = newFakeGateway(t)
 	g.run(host.Config{})
 	p, id = g.starts(starting(command, args...))

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,13 @@ import (
 	"terminalproxy/proxy/host"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // they wait for each other's messages rather than compute
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const hostSecret = "only-this-agent-and-its-host"
 

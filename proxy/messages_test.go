@@ -43,6 +43,7 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 
 // TestAMessageIsAnsweredWhenItIsDrawn, and until somebody looks it waits for them.
 func TestAMessageIsAnsweredWhenItIsDrawn(t *testing.T) {
+	t.Parallel()
 	g := newFakeGateway(t)
 	g.run(host.Config{})
 	p, id := g.starts(starting("sh", "-c", reader))

@@ -14,6 +14,7 @@ import (
 // clicked is a session in a program that has set modes and shows what it reads.
 func clicked(t *testing.T, setup string) (p *fakePeer, mouse func(m protocol.Input) *protocol.InputResult) {
 	t.Helper()
+	t.Parallel() // it waits more than it computes
 	g := newFakeGateway(t)
 	g.run(host.Config{})
 	p, id := g.starts(starting("sh", "-c", "stty raw -echo; printf '"+setup+"'; printf ready; exec cat -v"))

@@ -192,6 +192,7 @@ func drainedInBackground(t *testing.T, c *child.Child) *child.Child {
 }
 
 func TestBlockedOn(t *testing.T) {
+	t.Parallel()
 	const nothing, reads, polls = "nothing", "reads", "polls"
 	for how, want := range map[string]string{
 		"read": reads, "readv": reads, "read tty": reads, "thread": reads,
@@ -200,6 +201,7 @@ func TestBlockedOn(t *testing.T) {
 		"poll out": nothing, "poll pipe": nothing, "poll none": nothing, "select pipe": nothing, "select late": nothing, "epoll pipe": nothing,
 	} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			c := sleeping(t, how)
 			var a child.Blocked
 			var ran uint64
@@ -262,6 +264,7 @@ func TestHasOutput(t *testing.T) {
 
 // Real programs, and what they wait with.
 func TestBlockedOnOfPrograms(t *testing.T) {
+	t.Parallel()
 	for _, p := range []struct {
 		command   string
 		canonical bool
@@ -281,6 +284,7 @@ func TestBlockedOnOfPrograms(t *testing.T) {
 		{"top", false},
 	} {
 		t.Run(p.command, func(t *testing.T) {
+			t.Parallel()
 			words := strings.Fields(p.command)
 			if _, err := exec.LookPath(words[0]); err != nil {
 				t.Skip(words[0] + " is not installed")

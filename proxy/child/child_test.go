@@ -135,6 +135,7 @@ func TestR60BackgroundHolder(t *testing.T) {
 
 // TestR60Terminate goes up the ladder: whoever obeys the hangup or SIGTERM ends by it, whoever ignores both is killed.
 func TestR60Terminate(t *testing.T) {
+	t.Parallel() // the last takes the ladder's five seconds
 	for _, c := range []struct {
 		name, script string
 		want         child.Exit
@@ -144,7 +145,7 @@ func TestR60Terminate(t *testing.T) {
 		{"ignores both", "trap '' HUP TERM; echo ready; while :; do sleep 1; done", child.Exit{Code: 137, Signal: "SIGKILL"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // the last takes the ladder's five seconds
+			t.Parallel()
 			p := start(t, c.script, nil)
 			_, err := readUntil(t, p, says("ready"))
 			require.NoError(t, err)

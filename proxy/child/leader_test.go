@@ -130,6 +130,7 @@ func TestR73StatusesUnderALeader(t *testing.T) {
 
 // TestR73NothingOutlivesTheLeader: when somebody kills it the program goes with it, also a stopped one that ignores what it may.
 func TestR73NothingOutlivesTheLeader(t *testing.T) {
+	t.Parallel()
 	c := start(t, "trap '' HUP TERM; echo ready; while :; do read x; done", withLeader)
 	_, err := readUntil(t, c, says("ready"))
 	require.NoError(t, err)

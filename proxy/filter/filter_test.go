@@ -38,7 +38,9 @@ func everyCut(t *testing.T, driven bool, in, want string) {
 	t.Helper()
 	require.Equal(t, want, through(t, driven, in), "whole")
 	for i := range len(in) + 1 {
-		require.Equal(t, want, through(t, driven, in[:i], in[i:]), "cut at %d", i)
+		if got := through(t, driven, in[:i], in[i:]); got != want {
+			require.Equal(t, want, got, "cut at %d", i)
+		}
 	}
 	require.Equal(t, want, through(t, driven, strings.Split(in, "")...), "byte by byte")
 }
@@ -84,7 +86,7 @@ func TestR43EverythingElsePassesByteByByte(t *testing.T) {
 		"\x1b]1337;MultipartFile=inline=1;size=8\a\x1b]1337;FilePart=AAAA\a\x1b]1337;FilePart=AAAA\a\x1b]1337;FileEnd\a",
 		"😀 \x1b_Gi=1\x1b\\ 😀", "\x1b_tmux;x\x1b\\", "\x1b_", "\x1b_Gt",
 		"\x1b(B\x1b)0\x1b#8\x1b7\x1b8\x1b=\x1b>\x1bc\x1b%G", "\x1b[1\x1b[31mx", "\x1b[1é", "\x1b[中文字", "\x1b[串m", "\x1b串", "\x1b[2\xe4\xb8", "\x1b[\x18x", "\x1b[1*x\x1b[1;1;2;2$r", "\x1bÜ",
-		"\x0e\x0f\a\b\t\r\n\x7f\u0085\u0084", "\xe2\x9b\x94 \xd0\x9b \xf0\x9f\x92\x9b", strings.Repeat("\x1b", 2000) + "[m",
+		"\x0e\x0f\a\b\t\r\n\x7f\u0085\u0084", "\xe2\x9b\x94 \xd0\x9b \xf0\x9f\x92\x9b", strings.Repeat("\x1b", 700) + "[m",
 	} {
 		everyCut(t, true, in, in)
 		everyCut(t, false, in, in)

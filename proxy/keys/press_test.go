@@ -152,8 +152,7 @@ func TestR12EveryPressIsOneUnit(t *testing.T) {
 				continue
 			}
 			said++
-			require.NotEmpty(t, b)
-			var got []seen
+			var got []seen // not joined: it is one unit
 			emit := func(u Unit) { got = append(got, seen{u.Kind, string(u.Bytes)}) }
 			s := NewScanner(c)
 			s.Scan(b, emit)
@@ -163,12 +162,14 @@ func TestR12EveryPressIsOneUnit(t *testing.T) {
 				require.True(t, k.IsReclaim(c, m))
 				continue
 			}
-			require.Len(t, got, 1, "%s %+v %q", name, m, b)
 			isReclaim := k.key == nil && c.matches(k.r, 0, k.mods) || string(b) == "\x1c"
-			require.Equal(t, isReclaim, got[0].kind == Reclaim, "%s %+v %q", name, m, b)
-			require.Equal(t, isReclaim, k.IsReclaim(c, m), "%s %+v %q", name, m, b)
-			require.Contains(t, []Kind{Key, Reclaim, Confirm}, got[0].kind, "%s %+v %q", name, m, b)
-			require.Equal(t, len(b), Cut(b, 1), "%s %+v %q", name, m, b)
+			kind := map[bool]Kind{true: Reclaim, false: Key}[isReclaim]
+			if len(got) == 1 && got[0].kind == Confirm && !isReclaim {
+				kind = Confirm
+			}
+			if len(got) != 1 || got[0] != (seen{kind, string(b)}) || k.IsReclaim(c, m) != isReclaim || Cut(b, 1) != len(b) {
+				t.Errorf("%s %+v: %q is %v, reclaim key: %v, cut at %d", name, m, b, got, k.IsReclaim(c, m), Cut(b, 1))
+			}
 		}
 	}
 	require.Greater(t, said, 50000)
