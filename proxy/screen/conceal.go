@@ -17,10 +17,7 @@ const leastContrast = 1.3
 // and that two different entries of its own palette can be told apart.
 func (s *Screen) RowConceals(row int) bool {
 	t := &s.t
-	if row < 0 || row >= t.rows {
-		return false
-	}
-	r := t.grid.at(row)
+	r := s.row(row)
 	last, conceals, known := uint32(0), false, false
 	for _, c := range r.cells[:r.used] {
 		if !c.isText() {
@@ -126,10 +123,7 @@ var linear = sync.OnceValue(func() *[256]float64 {
 
 // HistoryConceals is RowConceals for row i of the history.
 func (s *Screen) HistoryConceals(i int) bool {
-	if i < 0 || i >= s.t.hist.length {
-		return false
-	}
-	p := s.t.hist.at(i)
+	p := s.past(i)
 	at := 0
 	for runs := p.styles; len(runs) > 0; {
 		style, n, size := unpackRun(runs)

@@ -2,33 +2,17 @@ package screen
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 )
 
-// sgr returns the parameters of the SGR that sets s on a terminal in any rendition.
-func (s style) sgr() string { return string(s.appendSGR(nil)) }
-
-// attrCodes are the SGR codes of the attributes, in their order.
-var attrCodes = [...]struct {
-	attr Attr
-	code string
-}{
-	{Bold, ";1"},
-	{Faint, ";2"},
-	{Italic, ";3"},
-	{Blink, ";5"},
-	{RapidBlink, ";6"},
-	{Inverse, ";7"},
-	{Conceal, ";8"},
-	{Strike, ";9"},
-	{Overline, ";53"},
-}
-
+// appendSGR appends the parameters of the SGR that sets s on a terminal in any rendition.
 func (s style) appendSGR(dst []byte) []byte {
 	dst = append(dst, '0')
-	for _, a := range attrCodes {
-		if s.attrs&a.attr != 0 {
-			dst = append(dst, a.code...)
+	for i, code := range attrCodes {
+		if s.attrs&(1<<i) != 0 {
+			dst = strconv.AppendUint(append(dst, ';'), uint64(code.set), 10)
 		}
 	}
 	switch s.underline {
@@ -93,19 +77,13 @@ func (t *terminal) appendStyle(dst []byte, from, to style) []byte {
 // a terminal in its default rendition. It moves no cursor, erases nothing, ends in the default rendition, and leaves
 // out blanks of the default style at the end.
 func (s *Screen) AppendRowANSI(dst []byte, row int) []byte {
-	if row < 0 || row >= s.t.rows {
-		return dst
-	}
-	return s.t.appendRow(dst, s.t.grid.at(row), (*terminal).appendContent)
+	return s.t.appendRow(dst, s.row(row), (*terminal).appendContent)
 }
 
 // AppendPartANSI is [Screen.AppendRowANSI] for the columns from to to, the latter not among them. A wide character that does
 // not fit whole is blank.
 func (s *Screen) AppendPartANSI(dst []byte, row, from, to int) []byte {
-	if row < 0 || row >= s.t.rows {
-		return dst
-	}
-	r := s.t.grid.at(row)
+	r := s.row(row)
 	cells := r.cells[:r.end()]
 	from, to = min(max(from, 0), len(cells)), min(to, len(cells))
 	if from >= to {
@@ -120,10 +98,6 @@ func (s *Screen) AppendPartANSI(dst []byte, row, from, to int) []byte {
 	}
 	return s.t.appendCells(dst, part, (*terminal).appendContent)
 }
-
-// AppendModes appends what turns the modes of a terminal from into to, as far as they are about keys, mouse, paste and how the
-// whole screen looks: those that say where and how characters are printed are left alone.
-func AppendModes(dst []byte, from, to Modes) []byte { return appendModes(dst, from, to) }
 
 // appendContent appends what a cell shows, an empty one as a blank.
 func (t *terminal) appendContent(dst []byte, c cell) []byte {
@@ -265,7 +239,9 @@ func (s *Screen) AppendSides(dst []byte) []byte {
 // just been reset. The main screen below an alternate one is painted as well; the history is not, nor is what is veiled.
 func (s *Screen) AppendRedraw(dst []byte) []byte {
 	t := &s.t
-	dst = t.appendTitles(dst)
+	if t.title != "" {
+		dst = fmt.Appendf(dst, "\x1b]2;%s\x1b\\", t.title)
+	}
 	dst = t.palette.append(dst)
 	if t.onAlt() {
 		dst = t.appendRows(dst, t.main)
@@ -274,12 +250,15 @@ func (s *Screen) AppendRedraw(dst []byte) []byte {
 	}
 	dst = t.appendRows(dst, t.grid)
 	dst = t.appendTabs(dst)
-	dst = t.appendMargins(dst)
+	if t.top != 0 || t.bottom != t.rows-1 {
+		dst = fmt.Appendf(dst, "\x1b[%d;%dr", t.top+1, t.bottom+1)
+	}
+	dst = s.AppendSides(dst)
 	if c := t.grid.saved; c.valid {
 		dst = t.appendPen(dst, c, false, true)
 		dst = append(dst, "\x1b7\x1b[0m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[?6l"...)
 	}
-	dst = appendModes(dst, defaultModes(), t.modes)
+	dst = AppendModes(dst, defaultModes(), t.modes)
 	if t.private.cursorShape != 0 {
 		dst = fmt.Appendf(dst, "\x1b[%d q", t.private.cursorShape)
 	}
@@ -299,18 +278,9 @@ func (t *terminal) appendRows(dst []byte, g *grid) []byte {
 	return dst
 }
 
-func (t *terminal) appendTitles(dst []byte) []byte {
-	if t.title != "" {
-		dst = fmt.Appendf(dst, "\x1b]2;%s\x1b\\", t.title)
-	}
-	return dst
-}
-
 func (p *palette) append(dst []byte) []byte {
-	for i := range 256 {
-		if c, ok := p.indexed[uint8(i)]; ok {
-			dst = fmt.Appendf(dst, "\x1b]4;%d;%s\x1b\\", i, c.spec())
-		}
+	for _, i := range slices.Sorted(maps.Keys(p.indexed)) {
+		dst = fmt.Appendf(dst, "\x1b]4;%d;%s\x1b\\", i, p.indexed[i].spec())
 	}
 	for i, c := range p.dynamic {
 		if c.set {
@@ -324,11 +294,7 @@ func (p *palette) append(dst []byte) []byte {
 func (t *terminal) appendTabs(dst []byte) []byte {
 	var usual tabStops
 	usual.reset()
-	same := true
-	for x := range t.cols {
-		same = same && t.tabs.at[x] == usual.at[x]
-	}
-	if same {
+	if slices.Equal(t.tabs.at[:t.cols], usual.at[:t.cols]) {
 		return dst
 	}
 	dst = append(dst, "\x1b[3g"...)
@@ -340,22 +306,13 @@ func (t *terminal) appendTabs(dst []byte) []byte {
 	return dst
 }
 
-func (t *terminal) appendMargins(dst []byte) []byte {
-	if t.top != 0 || t.bottom != t.rows-1 {
-		dst = fmt.Appendf(dst, "\x1b[%d;%dr", t.top+1, t.bottom+1)
-	}
-	if t.modes.LeftRight {
-		dst = fmt.Appendf(dst, "\x1b[?69h\x1b[%d;%ds", t.left+1, t.right+1)
-	}
-	return dst
-}
-
 // redrawModes are the private modes that AppendRedraw sets in any order. Origin, wrap-around, margins, synchronised
 // output and the keypad have their own places.
 var redrawModes = []int{1, 5, 8, 12, 25, 45, 67, 1004, 1007, 2004, 2027, 2031, 9001}
 
-// appendModes appends what turns the modes from into to.
-func appendModes(dst []byte, from, to Modes) []byte {
+// AppendModes appends what turns the modes of a terminal from into to, as far as they are about keys, mouse, paste and how the
+// whole screen looks: those that say where and how characters are printed are left alone.
+func AppendModes(dst []byte, from, to Modes) []byte {
 	for _, n := range redrawModes {
 		if a, b := *from.dec(n), *to.dec(n); a != b {
 			dst = fmt.Appendf(dst, "\x1b[?%d%c", n, setOrReset(b))

@@ -135,18 +135,14 @@ func (s style) reversed(v int) style {
 	switch v {
 	case 0:
 		return s.reversed(1).reversed(4).reversed(5).reversed(7)
-	case 1:
-		s.attrs ^= Bold
+	case 1, 5, 7:
+		s.attrs ^= codeAttrs[v].set
 	case 4:
 		if s.underline == NoUnderline {
 			s.underline = SingleUnderline
 		} else {
 			s.underline = NoUnderline
 		}
-	case 5:
-		s.attrs ^= Blink
-	case 7:
-		s.attrs ^= Inverse
 	}
 	return s
 }

@@ -81,28 +81,27 @@ func (t *terminal) DECDSR() {
 // DECRQM asks for an ANSI mode (VT510, CSI Pa $ p).
 func (t *terminal) DECRQM() {
 	n := t.parse.params.at(0, 0)
-	state := 0
-	if m := t.modes.ansi(n); m != nil {
-		state = modeState(*m)
-	}
-	t.reply(fmt.Sprintf("\x1b[%d;%d$y", n, state))
+	m := t.modes.ansi(n)
+	t.replyMode("", n, m != nil && *m, m != nil)
 }
 
 // DECRQMPrivate asks for a private mode (VT510, CSI ? Pd $ p).
 func (t *terminal) DECRQMPrivate() {
 	n := t.parse.params.at(0, 0)
-	state := 0
-	if set, known := t.decState(n); known {
-		state = modeState(set)
-	}
-	t.reply(fmt.Sprintf("\x1b[?%d;%d$y", n, state))
+	set, known := t.decState(n)
+	t.replyMode("?", n, set, known)
 }
 
-func modeState(set bool) int {
-	if set {
-		return 1
+// replyMode is DECRPM: 0 for a mode that is not known, 1 set, 2 reset.
+func (t *terminal) replyMode(marker string, n int, set, known bool) {
+	state := 0
+	switch {
+	case set:
+		state = 1
+	case known:
+		state = 2
 	}
-	return 2
+	t.reply(fmt.Sprintf("\x1b[%s%d;%d$y", marker, n, state))
 }
 
 // The size of a character in pixels that XTWINOPS reports: there is no font here.
@@ -150,7 +149,7 @@ func (t *terminal) DECRQSS(what string) {
 	var s string
 	switch what {
 	case "m":
-		s = t.pen.sgr()
+		s = string(t.pen.appendSGR(nil))
 	case "r":
 		s = fmt.Sprintf("%d;%d", t.top+1, t.bottom+1)
 	case "s":

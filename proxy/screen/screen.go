@@ -159,16 +159,21 @@ func (s *Screen) TakeReplies() []byte {
 	return r
 }
 
+// row is a visible row, ready to be looked at, without cells outside of the screen.
+func (s *Screen) row(y int) *row {
+	if y < 0 || y >= s.t.rows {
+		return &row{}
+	}
+	return s.t.grid.at(y)
+}
+
 // RowText returns the text of a visible row without blanks at its end.
 func (s *Screen) RowText(row int) string { return string(s.AppendRow(nil, row)) }
 
 // AppendRow appends the text of a visible row to dst, without blanks at its end, with blanks for what is veiled (see
 // [Screen.Veil]). A row outside the screen is empty.
 func (s *Screen) AppendRow(dst []byte, row int) []byte {
-	if row < 0 || row >= s.t.rows {
-		return dst
-	}
-	r := s.t.grid.at(row)
+	r := s.row(row)
 	start := len(dst)
 	for _, c := range r.cells[:r.used] {
 		switch {
@@ -244,18 +249,18 @@ func (s *Screen) HistoryText(i int) string { return string(s.AppendHistory(nil, 
 // AppendHistory appends the text of row i of the history to dst, without blanks at its end, with blanks for what is
 // veiled.
 func (s *Screen) AppendHistory(dst []byte, i int) []byte {
-	if i < 0 || i >= s.t.hist.length {
-		return dst
-	}
-	return s.t.hist.at(i).appendText(dst)
+	return s.past(i).appendText(dst)
 }
 
 // HistoryWrapped says whether row i of the history goes on in the next row (of the history or of the screen).
-func (s *Screen) HistoryWrapped(i int) bool {
+func (s *Screen) HistoryWrapped(i int) bool { return s.past(i).wrapped }
+
+// past is row i of the history, without anything in it outside.
+func (s *Screen) past(i int) packed {
 	if i < 0 || i >= s.t.hist.length {
-		return false
+		return packed{}
 	}
-	return s.t.hist.at(i).wrapped
+	return s.t.hist.at(i)
 }
 
 // ChangedSince returns the visible rows, in order, that must be redrawn to come from the screen at revision rev to the

@@ -44,56 +44,40 @@ func (t *terminal) sgr(p *params, i int) int {
 	return n
 }
 
+// attrCodes are the SGR codes that set and clear the attributes, in the order of these.
+var attrCodes = [...]struct{ set, clear uint8 }{{1, 22}, {2, 22}, {3, 23}, {5, 25}, {6, 25}, {7, 27}, {8, 28}, {9, 29}, {53, 55}}
+
+// codeAttrs are the attributes that an SGR code sets or clears.
+var codeAttrs = func() (t [64]struct{ set, clear Attr }) {
+	for i, code := range attrCodes {
+		t[code.set].set |= 1 << i
+		t[code.clear].clear |= 1 << i
+	}
+	return t
+}()
+
 // setAttr performs the SGR codes that are not colours.
 func (t *terminal) setAttr(v int) {
 	s := &t.pen
 	switch v {
 	case 0: // neither protection nor the hyperlink are graphic rendition
 		*s = style{attrs: s.attrs & Protected, link: s.link}
-	case 1:
-		s.attrs |= Bold
-	case 2:
-		s.attrs |= Faint
-	case 3:
-		s.attrs |= Italic
 	case 4:
 		s.underline = SingleUnderline
-	case 5:
-		s.attrs |= Blink
-	case 6:
-		s.attrs |= RapidBlink
-	case 7:
-		s.attrs |= Inverse
-	case 8:
-		s.attrs |= Conceal
-	case 9:
-		s.attrs |= Strike
 	case 21:
 		s.underline = DoubleUnderline
-	case 22:
-		s.attrs &^= Bold | Faint
-	case 23:
-		s.attrs &^= Italic
 	case 24:
 		s.underline = NoUnderline
-	case 25:
-		s.attrs &^= Blink | RapidBlink
-	case 27:
-		s.attrs &^= Inverse
-	case 28:
-		s.attrs &^= Conceal
-	case 29:
-		s.attrs &^= Strike
 	case 39:
 		s.fg = 0
 	case 49:
 		s.bg = 0
-	case 53:
-		s.attrs |= Overline
-	case 55:
-		s.attrs &^= Overline
 	case 59:
 		s.ul = 0
+	default:
+		if v < len(codeAttrs) {
+			s.attrs = s.attrs&^codeAttrs[v].clear | codeAttrs[v].set
+		}
 	}
 }
 

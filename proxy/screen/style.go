@@ -30,7 +30,7 @@ func (c Color) RGB() (r, g, b uint8, ok bool) {
 // Attr is a set of character attributes (SGR, ECMA-48 8.3.117).
 type Attr uint16
 
-// The attributes of a cell.
+// The attributes of a cell. Those with SGR codes come first, see attrCodes.
 const (
 	Bold Attr = 1 << iota
 	Faint

@@ -122,10 +122,7 @@ func (t *terminal) isVeiled(c cell) bool {
 
 // AppendVeiledRowANSI is [Screen.AppendRowANSI] for observers: what is veiled is blank, in the default style.
 func (s *Screen) AppendVeiledRowANSI(dst []byte, row int) []byte {
-	if row < 0 || row >= s.t.rows {
-		return dst
-	}
-	return s.t.appendRow(dst, s.t.shown(s.t.grid.at(row)), (*terminal).appendContent)
+	return s.t.appendRow(dst, s.t.shown(s.row(row)), (*terminal).appendContent)
 }
 
 // shown is the row as observers may see it: itself, or a copy with blanks for what is veiled.
