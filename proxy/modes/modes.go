@@ -170,19 +170,27 @@ func (s *state) setPrivate(n uint16, on bool) {
 		s.save(on)
 		return
 	}
-	for i := range private {
-		if private[i].n != n {
-			continue
-		}
-		s.private &^= 1 << i
-		if on != private[i].on {
-			s.private |= 1 << i
-		}
-		if i == atSides {
-			s.sides = [2]uint16{}
-		}
+	i := at(n)
+	if i < 0 {
 		return
 	}
+	s.private &^= 1 << i
+	if on != private[i].on {
+		s.private |= 1 << i
+	}
+	if i == atSides {
+		s.sides = [2]uint16{}
+	}
+}
+
+// at is the index in private of a mode, -1 for none.
+func at(n uint16) int {
+	for i := range private {
+		if private[i].n == n {
+			return i
+		}
+	}
+	return -1
 }
 
 func (s *state) setAlt(n uint16, on bool) {

@@ -59,12 +59,10 @@ func (m *Modes) AppendSet(dst []byte) []byte {
 		dst = s.kitty[1].appendTo(dst)
 	}
 	if s.modify != 0 {
-		dst = strconv.AppendUint(append(dst, "\x1b[>4;"...), uint64(s.modify), 10)
-		dst = append(dst, 'm')
+		dst = number(dst, "\x1b[>4;", s.modify, "m")
 	}
 	if s.format != 0 {
-		dst = strconv.AppendUint(append(dst, "\x1b[>4;"...), uint64(s.format), 10)
-		dst = append(dst, 'f')
+		dst = number(dst, "\x1b[>4;", s.format, "f")
 	}
 	for i, mode := range ansi {
 		if s.ansi&(1<<i) != 0 {
@@ -83,8 +81,7 @@ func (m *Modes) AppendSet(dst []byte) []byte {
 		dst = append(dst, "\x1b G"...)
 	}
 	if s.shape != 0 {
-		dst = strconv.AppendUint(append(dst, "\x1b["...), uint64(s.shape), 10)
-		dst = append(dst, " q"...)
+		dst = number(dst, "\x1b[", s.shape, " q")
 	}
 	return s.setMargins(dst)
 }
@@ -157,10 +154,9 @@ func (s *state) resetColours(dst []byte) []byte {
 	if s.palette {
 		dst = append(dst, "\x1b]104\x1b\\"...)
 	}
-	for n := range 10 {
+	for n := range uint8(10) {
 		if s.colours&(1<<n) != 0 {
-			dst = strconv.AppendInt(append(dst, "\x1b]"...), int64(110+n), 10)
-			dst = append(dst, "\x1b\\"...)
+			dst = number(dst, "\x1b]", 110+n, "\x1b\\")
 		}
 	}
 	return dst
@@ -169,8 +165,7 @@ func (s *state) resetColours(dst []byte) []byte {
 // reset empties the stack: only what was pushed, since below it may be the shell's.
 func (k *stack) reset(dst []byte) []byte {
 	if k.depth > 0 {
-		dst = strconv.AppendUint(append(dst, "\x1b[<"...), uint64(k.depth), 10)
-		dst = append(dst, 'u')
+		dst = number(dst, "\x1b[<", k.depth, "u")
 	}
 	if k.base != 0 {
 		dst = append(dst, "\x1b[=0u"...)
@@ -180,14 +175,17 @@ func (k *stack) reset(dst []byte) []byte {
 
 func (k *stack) appendTo(dst []byte) []byte {
 	if k.base != 0 {
-		dst = strconv.AppendUint(append(dst, "\x1b[="...), uint64(k.base), 10)
-		dst = append(dst, 'u')
+		dst = number(dst, "\x1b[=", k.base, "u")
 	}
 	for _, flags := range k.flags[:k.depth] {
-		dst = strconv.AppendUint(append(dst, "\x1b[>"...), uint64(flags), 10)
-		dst = append(dst, 'u')
+		dst = number(dst, "\x1b[>", flags, "u")
 	}
 	return dst
+}
+
+// number appends a sequence with one parameter.
+func number(dst []byte, begin string, n uint8, end string) []byte {
+	return append(strconv.AppendUint(append(dst, begin...), uint64(n), 10), end...)
 }
 
 // set appends a mode's number and SM or RM.

@@ -209,10 +209,8 @@ func (m *Modes) sgr(reset bool) {
 
 // restored is XTRESTORE of one mode.
 func (s *state) restored(n uint16) {
-	for i := range private {
-		if private[i].n == n {
-			s.private |= 1 << i
-		}
+	if i := at(n); i >= 0 {
+		s.private |= 1 << i
 	}
 }
 

@@ -123,9 +123,7 @@ func lock(file *os.File, name string) error {
 
 // failure words an error of the system's without the name of the call.
 func failure(name string, err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
+	err = plain(err)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the directory %s does not exist", name, filepath.Dir(name))
 	}

@@ -102,10 +102,9 @@ func (w *writer) pause() {
 // batch writes what was queued.
 func (w *writer) batch(b *batch) {
 	for _, e := range b.events {
-		switch {
-		case e.entry != nil:
+		if e.entry != nil {
 			w.entry(*e.entry)
-		default:
+		} else {
 			w.event(e.at, e.code, b.data[e.off:e.end])
 		}
 		if len(w.out) >= flushAt {

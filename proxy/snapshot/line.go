@@ -294,9 +294,7 @@ func (l *line) erase(mode int) {
 func (l *line) blanks(a, b int) {
 	b = min(b, len(l.cells))
 	l.cut(b)
-	for i := a; i < b; i++ {
-		l.cells[i] = blank
-	}
+	l.blankOut(a, b)
 }
 
 func (l *line) eraseChars(n int) {

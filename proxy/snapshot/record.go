@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"math/bits"
 	"slices"
+	"sort"
 	"unicode/utf8"
 )
 
@@ -40,13 +42,7 @@ func (r *record) restart(col int, printed uint64) {
 	r.line.clear(col)
 }
 
-func ceilPow2(n int) int {
-	p := 1
-	for p < n {
-		p *= 2
-	}
-	return p
-}
+func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 func (r *record) print(run []byte) {
 	r.printed += uint64(len(run))
@@ -121,19 +117,11 @@ func (r *record) since(mark uint64) string {
 	held := min(r.lines, uint64(len(r.marks)))
 	first := r.lines - held
 	// The marks are in order: find the first line that ended with more printed than mark.
-	lo, hi := first, r.lines
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if r.markOf(mid).printed > mark {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
+	newer := first + uint64(sort.Search(int(held), func(i int) bool { return r.markOf(first+uint64(i)).printed > mark }))
 	start := uint64(0)
 	switch {
-	case lo > first:
-		start = r.markOf(lo - 1).end
+	case newer > first:
+		start = r.markOf(newer - 1).end
 	case r.lines > held: // older lines are no longer marked, nor held
 		start = r.markOf(first).end
 	}

@@ -90,7 +90,10 @@ func (t *Throttle) Next() (time.Time, bool) {
 		if t.sentSettled {
 			at = later(at, t.sent.Add(t.interval))
 		}
-		return t.unheld(earlier(at, t.first.Add(t.interval))), true
+		if latest := t.first.Add(t.interval); latest.Before(at) {
+			at = latest
+		}
+		return t.unheld(at), true
 	case !t.sentSettled:
 		return settles, true
 	}
@@ -126,13 +129,6 @@ func (t *Throttle) unheld(until time.Time) time.Time {
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
 		return a
 	}
 	return b
