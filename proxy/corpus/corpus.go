@@ -42,7 +42,7 @@ func Rows[T any](t testing.TB, name string) (rows []T) {
 	return rows
 }
 
-var times = regexp.MustCompile(`\{(\d+)×(.*?)\}`)
+var times = regexp.MustCompile(`(?s)\{(\d+)×(.*?)\}`)
 
 // set gives a struct's field what a field of the table says.
 func set(field reflect.Value, says string) error {

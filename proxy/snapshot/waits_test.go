@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/corpus"
 )
 
 // fakeView is a screen of rows that the test writes.
@@ -80,7 +82,7 @@ func (b *bench) add(u protocol.Until, now int, more ...func(*Wait)) {
 	cond, err := Compile(u)
 	require.NoError(b.t, err)
 	w := Wait{ID: "w", Condition: cond, Done: func(r Result) {
-		b.results = append(b.results, fmt.Sprintf("%s %d %q", r.ID, r.End, r.Matched))
+		b.results = append(b.results, fmt.Sprintf("%s:%d:%s", r.ID, r.End, r.Matched))
 	}}
 	for _, change := range more {
 		change(&w)
@@ -88,14 +90,11 @@ func (b *bench) add(u protocol.Until, now int, more ...func(*Wait)) {
 	require.NoError(b.t, b.waits.Add(w, b.view, at(now)))
 }
 
-func after(seq uint64) func(*Wait) { return func(w *Wait) { w.AfterSeq = seq } }
-func deadline(ms int) func(*Wait)  { return func(w *Wait) { w.Deadline = at(ms) } }
-func notBefore(ms int) func(*Wait) { return func(w *Wait) { w.NotBefore = at(ms) } }
-func named(id string) func(*Wait)  { return func(w *Wait) { w.ID = id } }
-func (b *bench) check(now int)     { b.waits.Check(b.view, at(now)) }
-func (b *bench) print(s string)    { play(b.t, b.text, s) }
-func (b *bench) changed(now int)   { b.throttle.Changed(at(now)); b.check(now) }
-func (b *bench) open(why string)   { b.t.Helper(); require.Empty(b.t, b.results, why) }
+func named(id string) func(*Wait) { return func(w *Wait) { w.ID = id } }
+func (b *bench) check(now int)    { b.waits.Check(b.view, at(now)) }
+func (b *bench) print(s string)   { play(b.t, b.text, s) }
+func (b *bench) changed(now int)  { b.throttle.Changed(at(now)); b.check(now) }
+func (b *bench) open(why string)  { b.t.Helper(); require.Empty(b.t, b.results, why) }
 func (b *bench) ended(want ...string) {
 	b.t.Helper()
 	require.Equal(b.t, want, b.results)
@@ -105,241 +104,99 @@ func (b *bench) ended(want ...string) {
 	require.Nil(b.t, b.text.kept.ended, "nobody listens any more")
 }
 
-func TestWaitText(t *testing.T) {
-	b := newBench(t, "$ make", "")
-	b.add(protocol.Until{Text: "make"}, 0)
-	b.ended(`w 0 "make"`)
-
-	b = newBench(t, "$ make", "")
-	b.add(protocol.Until{Text: "ok"}, 0)
-	b.open("not there yet")
-	b.view.set(1, "all ok")
-	b.check(1)
-	b.ended(`w 0 "ok"`)
-}
-
-func TestWaitRegexOverWrappedRows(t *testing.T) {
-	b := newBench(t, "tests pas", "sed: 12", "")
-	b.add(protocol.Until{Regex: `passed: \d+`}, 0)
-	b.open("two rows are two lines")
-	b.view.wrapped[0] = true
-	b.view.set(1, "sed: 123")
-	b.check(1)
-	b.ended(`w 0 "passed: 123"`)
-}
-
-func TestWaitTextThatAFloodCarriedAway(t *testing.T) {
-	b := newBench(t, "")
-	b.add(protocol.Until{Regex: `DONE \w+`}, 0)
-	b.print("DONE now\r\n" + strings.Repeat("y\r\n", 100_000))
-	b.check(1)
-	b.ended(`w 0 "DONE now"`)
-}
-
-func TestWaitTextOnTheUnfinishedLine(t *testing.T) {
-	b := newBench(t, "")
-	b.print("Pass")
-	b.add(protocol.Until{Text: "Password:"}, 0)
-	b.open("half of it")
-	b.print("word: ")
-	b.check(1)
-	b.ended(`w 0 "Password:"`)
-}
-
-func TestWaitAfterSeqIgnoresWhatWasThere(t *testing.T) {
-	b := newBench(t, "$ make; echo DONE", "")
-	b.print("$ make; echo DONE")
-	b.check(0)
-	b.add(protocol.Until{Text: "DONE"}, 1, after(1))
-	b.print("\r\n")
-	b.view.scroll("")
-	b.check(2)
-	b.open("the command line only ended")
-	b.print("cc\r\n")
-	b.view.scroll("cc")
-	b.check(3)
-	b.open("and moved")
-	b.print("DONE\r\n")
-	b.view.scroll("DONE")
-	b.check(4)
-	b.ended(`w 0 "DONE"`)
-}
-
-func TestWaitAfterSeqThatBeginsLate(t *testing.T) {
-	b := newBench(t, "$ make; echo DONE", "")
-	b.print("$ make; echo DONE")
-	b.check(0)
-	b.print("\r\n")
-	b.view.scroll("")
-	b.check(1)
-	b.add(protocol.Until{Text: "DONE"}, 2, after(1))
-	b.open("the row scrolled before the wait began")
-	b.waits.Cancel("w")
-
-	b.print("DONE\r\n" + strings.Repeat("$ \r\n", 50))
-	b.view.scroll("$ ")
-	b.check(3)
-	b.add(protocol.Until{Text: "DONE"}, 4, after(1))
-	b.ended(`w 0 "DONE"`)
-}
-
-func TestWaitAfterSeqSeesARowDrawnInPlace(t *testing.T) {
-	b := newBench(t, "~", "1 line")
-	b.check(0)
-	b.add(protocol.Until{Text: "11 lines"}, 0, after(1))
-	b.print("{row 0}1{row 6}s") // a full-screen program writes only what differs
-	b.view.set(1, "11 lines")
-	b.check(1)
-	b.ended(`w 0 "11 lines"`)
-}
-
-func TestWaitExaminesChangedRowsOnly(t *testing.T) {
-	b := newBench(t, "a", "b", "c", "d")
-	b.add(protocol.Until{Text: "x"}, 0)
-	b.view.read = nil
-	b.view.set(2, "cc")
-	b.check(1)
-	b.check(2)
-	require.Equal(t, []int{2}, b.view.read)
-}
-
-func TestWaitGone(t *testing.T) {
-	b := newBench(t, "loading", "loading too")
-	b.add(protocol.Until{Gone: "loading"}, 0)
-	b.view.set(0, "")
-	b.check(1)
-	b.open("the other row still has it")
-	b.view.set(1, "done")
-	b.check(2)
-	b.ended(`w 0 "gone"`)
-
-	b = newBench(t, "ready")
-	b.add(protocol.Until{Gone: "loading"}, 0, after(1))
-	b.open("nothing happened since")
-	b.view.set(0, "loading")
-	b.check(1)
-	b.open("it came")
-	b.view.set(0, "")
-	b.check(2)
-	b.ended(`w 0 "gone"`)
-}
-
-func TestWaitChanged(t *testing.T) {
-	b := newBench(t, "a")
-	b.add(protocol.Until{Changed: true}, 0)
-	b.check(1)
-	b.open("the same screen")
-	b.view.set(0, "b")
-	b.check(2)
-	b.ended(`w 0 "changed"`)
-
-	b = newBench(t, "a")
-	b.view.set(0, "b")
-	b.add(protocol.Until{Changed: true}, 0, after(1))
-	b.ended(`w 0 "changed"`)
-}
-
-func TestWaitQuiet(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		until protocol.Until
-		more  []func(*Wait)
-		react bool // the program answers at 20 ms
-		want  int  // when the wait is met
-		word  string
-	}{
-		{"quiet already", protocol.Until{QuietMs: 5}, nil, false, 10, "quiet"},
-		{"from the last change", protocol.Until{QuietMs: 100}, nil, false, 100, "quiet"},
-		{"a change restarts it", protocol.Until{QuietMs: 100}, nil, true, 120, "quiet"},
-		{"settled", protocol.Until{Settled: true}, nil, false, 30, "settled"},
-		{"not before an input", protocol.Until{Settled: true}, []func(*Wait){notBefore(15)}, false, 45, "settled"},
-		{"the program has its time to react", protocol.Until{Settled: true}, []func(*Wait){after(1)}, false, 40, "settled"},
-		{"and then it has reacted", protocol.Until{QuietMs: 100}, []func(*Wait){after(1)}, true, 120, "quiet"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t, "a")
-			b.throttle.Changed(at(0))
-			b.add(c.until, 10, c.more...)
-			if c.want > 10 {
-				b.open("too early")
-				if c.react {
-					b.view.set(0, "b")
-					b.changed(20)
-				}
-				next, ok := b.waits.Next()
-				require.True(t, ok)
-				require.Equal(t, at(c.want), next)
-				b.check(c.want - 1)
-				b.open("too early still")
-				b.check(c.want)
+// TestWaits plays what happens on a screen while agents wait.
+func TestWaits(t *testing.T) {
+	corpus.Plays(t, "waits", func(t *testing.T, steps []corpus.Step) {
+		var b *bench
+		for _, s := range steps {
+			if s.Words[0] == "screen" {
+				b = newBench(t, strings.Split(s.Arg(1), "|")...)
+				continue
 			}
-			b.ended(fmt.Sprintf("w 0 %q", c.word))
-		})
+			b.step(s)
+			for _, w := range s.Wants {
+				b.is(w, s.Line)
+			}
+		}
+	})
+}
+
+func (b *bench) step(s corpus.Step) {
+	n, _ := strconv.Atoi(s.Arg(1))
+	switch s.Words[0] {
+	case "wait":
+		b.wait(s)
+	case "set":
+		b.view.set(n, s.Arg(2))
+	case "scroll":
+		b.view.scroll(s.Arg(1))
+	case "wrapped":
+		b.view.wrapped[n] = true
+	case "waiting":
+		b.view.waiting = s.Arg(1)
+	case "exited":
+		b.view.exited = true
+	case "forget":
+		b.view.read = nil
+	case "rev":
+		b.view.rev = uint64(n)
+	case "print":
+		b.print(s.Arg(1))
+	case "printed":
+		b.throttle.Changed(at(n))
+	case "half-drawn", "drawn":
+		b.throttle.Hold(at(n), s.Words[0] == "half-drawn")
+	case "check":
+		b.check(n)
+	case "cancel":
+		b.waits.Cancel(s.Arg(1))
+	case "blind", "seeing":
+		b.waits.Blind(s.Words[0] == "blind")
+	case "secret", "answered":
+		b.waits.Asks(s.Words[0] == "secret", at(20), 5)
+	default:
+		require.FailNow(b.t, "no such step", s.Line)
 	}
 }
 
-func TestWaitSettledWhileHeld(t *testing.T) {
-	b := newBench(t, "a")
-	b.throttle.Changed(at(0))
-	b.throttle.Hold(at(1), true)
-	b.add(protocol.Until{Settled: true}, 10)
-	b.check(500)
-	b.open("the screen is half drawn")
-	b.throttle.Hold(at(501), false)
-	b.check(501)
-	b.ended(`w 0 "settled"`)
+// wait adds the wait of a step.
+func (b *bench) wait(s corpus.Step) {
+	number := func(name string) int { n, _ := strconv.Atoi(s.Option(name)); return n }
+	u := protocol.Until{Text: s.Option("text"), Regex: s.Option("regex"), Gone: s.Option("gone"), QuietMs: int64(number("quiet"))}
+	for word, is := range map[string]*bool{"changed": &u.Changed, "settled": &u.Settled, "waiting": &u.Waiting, "exit": &u.Exit, "control": &u.Control} {
+		*is = s.Arg(2) == word
+	}
+	b.add(u, number("at"), func(w *Wait) {
+		w.ID, w.AfterSeq = s.Arg(1), uint64(number("after"))
+		if s.Option("deadline") != "" {
+			w.Deadline = at(number("deadline"))
+		}
+		if s.Option("not-before") != "" {
+			w.NotBefore = at(number("not-before"))
+		}
+	})
 }
 
-func TestWaitForTheProgram(t *testing.T) {
-	b := newBench(t, "a")
-	b.view.waiting = "waiting"
-	b.add(protocol.Until{Waiting: true}, 0)
-	b.ended(`w 0 "waiting"`)
-
-	b = newBench(t, "a")
-	b.add(protocol.Until{Waiting: true}, 0)
-	b.open("it is busy")
-	b.view.waiting = "waiting (guess: relay)"
-	b.check(1)
-	b.ended(`w 0 "waiting (guess: relay)"`)
-
-	// Not every input shows: that the screen is the one of before says nothing.
-	b = newBench(t, "a")
-	b.view.waiting = "waiting"
-	b.add(protocol.Until{Waiting: true}, 0, after(1))
-	b.ended(`w 0 "waiting"`)
-}
-
-func TestWaitExit(t *testing.T) {
-	b := newBench(t, "a")
-	b.add(protocol.Until{Exit: true}, 0, named("exit"))
-	b.add(protocol.Until{Text: "bye"}, 0, named("shown"))
-	b.add(protocol.Until{Text: "never"}, 0, named("text"))
-	b.add(protocol.Until{Control: true}, 0, named("control"))
-	b.check(1)
-	b.open("it runs")
-	b.view.set(0, "bye")
-	b.view.exited = true
-	b.check(2)
-	b.ended(`exit 0 "exit"`, `shown 0 "bye"`, `text 2 ""`, `control 2 ""`)
-	b.results = nil
-	b.add(protocol.Until{Text: "never"}, 3)
-	b.ended(`w 2 ""`)
-}
-
-func TestWaitDeadline(t *testing.T) {
-	b := newBench(t, "a")
-	b.add(protocol.Until{Text: "x"}, 0, deadline(50))
-	b.add(protocol.Until{Text: "y"}, 0, deadline(40), named("first"))
-	next, ok := b.waits.Next()
-	require.True(t, ok)
-	require.Equal(t, at(40), next)
-	b.check(39)
-	b.open("there is time")
-	b.check(40)
-	b.view.set(0, "x")
-	b.check(50)
-	b.ended(`first 1 ""`, `w 0 "x"`)
+// is states what a step wants.
+func (b *bench) is(w corpus.Want, line string) {
+	b.t.Helper()
+	switch w.Name {
+	case "":
+		require.Equal(b.t, "open", w.Value, line)
+		b.open(line)
+	case "ended":
+		b.ended(strings.Split(w.Value, ",")...)
+	case "results":
+		require.Equal(b.t, w.Value, strings.Join(b.results, ","), line)
+	case "next":
+		next, ok := b.waits.Next()
+		require.True(b.t, ok)
+		require.Equal(b.t, w.Value, fmt.Sprint(next.Sub(at(0)).Milliseconds()), line)
+	case "read":
+		require.Equal(b.t, w.Value, fmt.Sprint(b.view.read), line)
+	default:
+		require.FailNow(b.t, "no such fact", line)
+	}
 }
 
 func TestWaitControl(t *testing.T) {
@@ -348,9 +205,9 @@ func TestWaitControl(t *testing.T) {
 	b.add(protocol.Until{Control: true}, 0, named("yours"))
 	b.add(protocol.Until{Text: "x"}, 0, named("text"))
 	b.waits.Decide(func(id string) bool { return id != "yours" }, "granted")
-	require.Equal(t, []string{`mine 0 "granted"`}, b.results)
+	require.Equal(t, []string{"mine:0:granted"}, b.results)
 	b.waits.Stop()
-	b.ended(`mine 0 "granted"`, `yours 3 ""`, `text 3 ""`)
+	b.ended("mine:0:granted", "yours:3:", "text:3:")
 }
 
 func TestWaitsAreBounded(t *testing.T) {
@@ -450,69 +307,4 @@ func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
 	}
 	require.NotEmpty(t, b.text.log.ops, "the log was played though nobody asked for the text")
 	require.Zero(t, b.text.kept.lines)
-}
-
-// While the screen may not be looked at, nothing on it meets a wait; quiet, the exit and time do.
-func TestBlindWaits(t *testing.T) {
-	b := newBench(t, "hidden", "")
-	b.waits.Blind(true)
-	b.view.waiting = "waiting"
-	b.add(protocol.Until{Text: "hidden"}, 0, named("text"))
-	b.add(protocol.Until{Regex: "h.*"}, 0, named("regex"), deadline(50))
-	b.add(protocol.Until{Gone: "absent"}, 0, named("gone"))
-	b.add(protocol.Until{Changed: true}, 0, named("changed"))
-	b.add(protocol.Until{Waiting: true}, 0, named("waiting"))
-	b.view.set(1, "more")
-	b.check(1)
-	b.open("nobody may look")
-	b.check(60)
-	require.Len(t, b.results, 1, "time does not stop: %v", b.results)
-	require.Contains(t, b.results[0], "regex")
-	b.waits.Blind(false)
-	b.check(61)
-	require.Len(t, b.results, 5, "%v", b.results)
-
-	b = newBench(t, "hidden")
-	b.waits.Blind(true)
-	b.add(protocol.Until{QuietMs: 10}, 0, named("quiet"))
-	b.add(protocol.Until{Exit: true}, 0, named("exit"))
-	b.add(protocol.Until{Text: "hidden"}, 0, named("text"))
-	b.check(10)
-	b.view.exited = true
-	b.check(11)
-	require.Len(t, b.results, 3, "%v", b.results)
-}
-
-// Who knows of a question for a secret waits for what comes after it; who does not is told that the program waits.
-func TestR23WaitingIsForWhoMayAnswer(t *testing.T) {
-	for name, c := range map[string]struct {
-		now  int
-		more []func(*Wait)
-		met  bool
-	}{
-		"began before":                  {10, nil, true},
-		"began with it":                 {20, nil, true},
-		"began afterwards":              {30, nil, false},
-		"typed before, began afterward": {30, []func(*Wait){after(4)}, true},
-		"typed when it stood":           {30, []func(*Wait){after(5)}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, "Password:")
-			b.view.rev = 5
-			if c.now > 20 {
-				b.waits.Asks(true, at(20), 5)
-			}
-			b.add(protocol.Until{Waiting: true}, c.now, c.more...)
-			b.waits.Asks(true, at(20), 5)
-			b.view.waiting = "waiting"
-			b.check(40)
-			met := []string{`w 0 "waiting"`}
-			if !c.met {
-				b.open("the user answers that")
-				b.waits.Asks(false, at(20), 5)
-				b.check(50)
-			}
-			require.Equal(t, met, b.results)
-		})
-	}
 }
