@@ -15,7 +15,7 @@ import (
 )
 
 // ErrAgain says that a read or write would have had to wait.
-var ErrAgain = errors.New("child: not ready")
+var ErrAgain error = unix.EAGAIN
 
 // Config says what to start.
 type Config struct {

@@ -4,12 +4,12 @@
 package input
 
 import (
-	"errors"
+	"syscall"
 	"time"
 )
 
-// ErrAgain is what a Keyboard or Program returns when it would have had to wait.
-var ErrAgain = errors.New("input: not ready")
+// ErrAgain is what a Keyboard or Program returns when it would have had to wait (read(2), write(2)).
+var ErrAgain error = syscall.EAGAIN
 
 // PieceMax is the largest piece of agent input that is written between two looks at the keyboard, in bytes.
 const PieceMax = 64

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrAgain says that a read or write would have had to wait; wait with a [Poller].
-var ErrAgain = errors.New("tty: not ready")
+var ErrAgain error = unix.EAGAIN
 
 // Unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends, whatever a program or another process did to the terminal.
 const Unlock = "\x1b[2l"
