@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/secretprompt"
 )
 
 // detector is the scanner of package keys as the pump sees it. It also takes out the answers to the one question that the
@@ -20,16 +22,25 @@ type detector struct {
 	clusters func(screen.Clusters)
 	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
 	answered func()
-	// write is asked whether a unit belongs to a message that the user writes, and what of it does not; nil without agents.
-	write func(u keys.Unit) (rest []byte, took bool)
-	// choose is asked whether a letter was for the proxy; nil without agents.
-	choose func(letter byte) bool
+	proxy    typist
 	// mute drops the answers of a terminal that was not asked: that of a person who looks on from elsewhere.
 	mute bool
 	// typed counts the characters that the user types, and keeps none of them.
 	typed tally
-	// acted is told that a person pressed a key or pasted; nil where it does not matter who.
-	acted func()
+}
+
+// typist is what the user's keys mean to the proxy itself. It belongs to the pump's goroutine.
+type typist interface {
+	// Acted says that a person pressed a key or pasted.
+	Acted()
+	// Compose says whether a unit belongs to a message that the user writes, and what of it does not.
+	Compose(u keys.Unit, inPaste bool) (rest []byte, took bool)
+	// Choose reports whether a letter was for the proxy.
+	Choose(letter byte) bool
+}
+
+func newDetector(reclaim keys.ReclaimKey, proxy typist, mute bool) *detector {
+	return &detector{Scanner: keys.NewScanner(reclaim), proxy: proxy, mute: mute}
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.
@@ -50,8 +61,10 @@ func (d *detector) Flush(emit func(input.Unit)) {
 }
 
 func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
-	if d.acted != nil && (u.Kind == keys.Key || u.Kind == keys.Reclaim || u.Kind == keys.Confirm || u.Kind == keys.PasteStart) {
-		d.acted()
+	switch u.Kind {
+	case keys.Key, keys.Reclaim, keys.Confirm, keys.PasteStart:
+		d.proxy.Acted()
+	default:
 	}
 	if u.Kind == keys.Reply && len(d.asked) > 0 {
 		if row, ok := keys.CursorReport(u.Bytes); ok {
@@ -74,16 +87,14 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 	if d.mute && u.Kind == keys.Reply {
 		return
 	}
-	if d.write != nil {
-		if rest, took := d.write(u); took {
-			if len(rest) == 0 {
-				return
-			}
-			u.Bytes = rest
+	if rest, took := d.proxy.Compose(u, d.InPaste()); took {
+		if len(rest) == 0 {
+			return
 		}
+		u.Bytes = rest
 	}
-	if u.Kind == keys.Key && d.choose != nil {
-		if letter, ok := keys.Letter(u.Bytes); ok && d.choose(letter) {
+	if u.Kind == keys.Key {
+		if letter, ok := keys.Letter(u.Bytes); ok && d.proxy.Choose(letter) {
 			return
 		}
 	}
@@ -120,4 +131,26 @@ func (d *detector) whenAnswered(do func()) {
 	}
 	d.answered = nil
 	do()
+}
+
+// tally counts what the user types, for the observer to compare with what the program shows. The pump counts.
+type tally struct{ text, signs atomic.Uint64 }
+
+// count adds a key or a part of a paste. A key in one of the newer encodings is a sequence, and counts where it is a letter.
+func (t *tally) count(b []byte) {
+	var now secretprompt.Typed
+	if len(b) > 0 && b[0] == 0x1b {
+		if _, ok := keys.Letter(b); ok {
+			now.Text = 1
+		}
+	} else {
+		now.Count(b)
+	}
+	t.signs.Add(now.Signs)
+	t.text.Add(now.Text)
+}
+
+// now is how much it is by now.
+func (t *tally) now() secretprompt.Typed {
+	return secretprompt.Typed{Text: t.text.Load(), Signs: t.signs.Load()}
 }

@@ -8,6 +8,7 @@ import (
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/secretprompt"
 )
 
 // TestR62TheProxysOwnAnswersAreWaitedFor: before somebody else reads the keyboard the terminal has answered what the proxy
@@ -15,7 +16,7 @@ import (
 func TestR62TheProxysOwnAnswersAreWaitedFor(t *testing.T) {
 	key, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)
-	d := &detector{Scanner: keys.NewScanner(key)}
+	d := newDetector(key, noTypist{}, false)
 	passed := ""
 	pass := func(u input.Unit) { passed += string(u.Bytes) }
 	calls := 0
@@ -56,7 +57,7 @@ func TestR62LateAnswersAreNotTheProgram(t *testing.T) {
 		{"another mode", "\x1b[?2026;1$y", "\x1b[?2026;1$y", screen.ClustersUnknown, screen.ClustersUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := &detector{Scanner: keys.NewScanner(key)}
+			d := newDetector(key, noTypist{}, false)
 			passed, took := "", screen.ClustersUnknown
 			d.expectLate(c.known, func(c screen.Clusters) { took = c })
 			d.Scan([]byte(c.in), func(u input.Unit) { passed += string(u.Bytes) })
@@ -65,3 +66,19 @@ func TestR62LateAnswersAreNotTheProgram(t *testing.T) {
 		})
 	}
 }
+
+// R78 and R26: of the user's keys it is counted how many characters they are, in either encoding, and nothing else.
+func TestR78TheUsersKeysAreCounted(t *testing.T) {
+	key, err := keys.ParseReclaimKey("ctrl-\\")
+	require.NoError(t, err)
+	d := newDetector(key, noTypist{}, false)
+	d.Scan([]byte("aß*\x1b[A\x1b[97u\x1b[97;1:3u\r\x7f\x03\x1b[200~p**\x1b[201~\x1b[I\x1b[1;1R\x1c"), func(input.Unit) {})
+	require.Equal(t, secretprompt.Typed{Text: 7, Signs: 3}, d.typed.now())
+}
+
+// noTypist is a user who wants nothing of the proxy.
+type noTypist struct{}
+
+func (noTypist) Acted()                                 {}
+func (noTypist) Compose(keys.Unit, bool) ([]byte, bool) { return nil, false }
+func (noTypist) Choose(byte) bool                       { return false }

@@ -7,18 +7,18 @@
 // waits), and the link. Nothing between the keyboard, the program and the user's screen waits for the network, nor for the
 // disk: the recorder, if there is one, writes on a goroutine of its own.
 //
-// Where to look: session.go makes the parts and plugs them together; life.go starts, stops and ends them; suspend.go and
-// watchdog.go look after the terminal when the session rests or dies. A program that a shell may stop has a process beside
-// it that leads its session (package child, leader_linux.go).
+// Where to look: config.go says what to run and who may look; session.go makes the parts and plugs them together; ports.go is
+// the session as each part sees it; detector.go tells what is whose on the keyboard, and counts it; identity.go has the
+// session's names, its environment, and what it tells the gateway of itself; life.go starts, stops and ends the parts;
+// suspend.go gives the terminal up and takes it back; host.go is the session without a user's terminal.
 //
-//   - From the program to the user: package copier (reads, filters, writes, and gives the terminal back), overlaid.go (plugs
-//     package overlay, which is what the proxy itself shows).
-//   - From the program to agents: package observer (the terminal model, and what agents see of it), observed.go (plugs it),
-//     tally.go (how much the user types, to know a prompt for a secret by its answers), package recording
-//     (what is recorded), recorded.go (plugs it).
-//   - From agents to the program: package requests (what agents ask, type and say, and what they are told), requested.go (plugs
-//     it).
-//   - Control: package authority (who may type, as the pump asks), controlled.go (plugs it), detector.go (what is whose on the keyboard);
-//     ports.go is what the pump and the copier read and write.
-//   - Without a user's terminal: package host (starts and ends it), hosted.go (plugs it); package attach (people elsewhere), attached.go (plugs it).
+//   - From the program to the user: package copier (reads, filters, writes, and gives the terminal back), package overlay (what
+//     the proxy itself shows).
+//   - From the program to agents: package observer (the terminal model, and what agents see of it), package recording (what is
+//     recorded).
+//   - From agents to the program: package requests (what agents ask, type and say, and what they are told).
+//   - Control: package input (the pump), package authority (who may type, as the pump asks).
+//   - The terminal, should this process be killed: package watchdog. A program that a shell may stop has a process beside it
+//     that leads its session: package child, leader_linux.go.
+//   - Without a user's terminal: package host (starts and ends it), package attach (people elsewhere).
 package proxy

@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"terminalproxy/protocol"
@@ -56,4 +57,52 @@ func (s *session) dir() string {
 		return ""
 	}
 	return dir
+}
+
+// environment is the program's: ours, without what is about the gateway's secrets, and with the session's id, by which a
+// proxy inside notices that it is inside.
+func (s *session) environment() []string {
+	if s.conf.Agent == nil {
+		return nil
+	}
+	var env []string
+	if h := s.conf.headless; h != nil {
+		env = h.Environment()
+	} else {
+		env = without(os.Environ(), "PROXY_TOKEN_FILE")
+	}
+	return append(without(env, SessionVariable), SessionVariable+"="+s.id)
+}
+
+// without is env without the variable of this name.
+func without(env []string, name string) []string {
+	return slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+}
+
+// open is the message that publishes the session.
+func (s *session) open() protocol.Message {
+	cols, rows := s.size()
+	return &protocol.SessionOpen{
+		ID: protocol.NewID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
+		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
+		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey, Presence: true,
+		AgentID: s.starter(),
+	}
+}
+
+// starter is the agent that started the session, "" for a user's.
+func (s *session) starter() string {
+	if s.conf.headless == nil {
+		return ""
+	}
+	return s.conf.headless.Agent().ID
+}
+
+// arguments are the program's as agents see them.
+func (s *session) arguments() []string {
+	args := make([]string, len(s.conf.Args))
+	for i, a := range s.conf.Args {
+		args[i] = s.observer.Redact(a, -1)
+	}
+	return args
 }

@@ -14,6 +14,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/watchdog"
 )
 
 // Times of the end.
@@ -34,44 +35,39 @@ type crash struct {
 
 // life is what a running session waits on.
 type life struct {
-	s        *session
-	notified chan os.Signal
-	exited   chan child.Exit
-	ended    chan struct{} // closed with exited
-	crashed  chan crash
-	parts    sync.WaitGroup // pump and link
-	cutLink  context.CancelFunc
-	stops    <-chan unix.Signal // the program was stopped
-	resized  time.Time
-	late     *time.Timer   // a resize that came too soon after the one before
-	over     bool          // the program was told to end
-	behind   bool          // the shell has put us in the background
-	look     *time.Timer   // while it has
-	held     chan struct{} // the pump waits for its closing; nil while it runs
+	s       *session
+	exited  chan child.Exit
+	ended   chan struct{} // closed with exited
+	crashed chan crash
+	parts   sync.WaitGroup // pump and link
+	cutLink context.CancelFunc
+	resized time.Time
+	late    *time.Timer   // a resize that came too soon after the one before
+	over    bool          // the program was told to end
+	behind  bool          // the shell has put us in the background
+	look    *time.Timer   // while it has
+	held    chan struct{} // the pump waits for its closing; nil while it runs
 }
 
 // live runs the parts until the program ends, and stops them in order: its last output first, then control, then the last
 // words to the gateway, then the terminal.
-func (s *session) live(ctx context.Context, signals chan os.Signal, stops <-chan unix.Signal) Result {
+func (s *session) live(ctx context.Context) Result {
 	l := &life{
 		s: s, exited: make(chan child.Exit, 1), ended: make(chan struct{}), crashed: make(chan crash, 8),
-		late: time.NewTimer(time.Hour), notified: signals, stops: stops,
-		look: time.NewTimer(time.Hour),
+		late: time.NewTimer(time.Hour), look: time.NewTimer(time.Hour),
 	}
 	l.late.Stop()
 	l.look.Stop()
 	l.start()
-	exit := l.wait(ctx, signals)
+	exit := l.wait(ctx)
 	return l.finish(exit)
 }
 
-// signals are those that the session obeys. Taken from before the terminal is touched, none can leave it raw. A hangup that
-// whoever started us has us ignore, nohup, goes on being ignored.
-func (s *session) signals() chan os.Signal {
-	signals := make(chan os.Signal, 16)
-	s.windows = signals
+// listen has the session get the signals that it obeys. Taken from before the terminal is touched, none can leave it raw. A
+// hangup that whoever started us has us ignore, nohup, goes on being ignored.
+func (s *session) listen() {
 	if s.conf.headless != nil {
-		return signals // those of the process are its host's
+		return // those of the process are its host's
 	}
 	wanted := []os.Signal{
 		syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT,
@@ -82,8 +78,7 @@ func (s *session) signals() chan os.Signal {
 	if s.conf.Agent != nil {
 		wanted = append(wanted, syscall.SIGUSR1)
 	}
-	signal.Notify(signals, wanted...)
-	return signals
+	signal.Notify(s.signals, wanted...)
 }
 
 // start starts the goroutines. Each ends as the comment beside it says; finish waits for all of them.
@@ -123,8 +118,47 @@ func (l *life) guarded(where string, run func()) {
 	run()
 }
 
+// guard starts the watchdog. No program waits for that: it runs by now.
+func (l *life) guard() {
+	s := l.s
+	w, err := s.newWatchdog()
+	if err != nil {
+		s.log.Warn("the terminal is not guarded", "error", err)
+	}
+	if w == nil {
+		return
+	}
+	if !s.copier.Guard(w) {
+		w.Close()
+		return
+	}
+	s.watchdog = w
+	w.Watch(func(err error) { s.log.Warn("the terminal is not guarded", "error", err) })
+}
+
+// newWatchdog prepares a watchdog for the keyboard and the screen, nil where there is neither or none is wanted.
+func (s *session) newWatchdog() (*watchdog.Watchdog, error) {
+	conf := watchdog.Config{Path: s.conf.Watchdog, Keyboard: -1, Screen: -1}
+	keyboard, screen := s.term.Descriptors()
+	if s.term.HasKeyboard() {
+		conf.Keyboard = keyboard
+	}
+	if s.term.HasScreen() {
+		conf.Screen = screen
+	}
+	if conf.Path == "" || conf.Keyboard < 0 && conf.Screen < 0 {
+		return nil, nil
+	}
+	w, err := watchdog.New(conf)
+	if err != nil {
+		return nil, err
+	}
+	w.Lines(s.settings, s.term.Termios())
+	return w, nil
+}
+
 // wait waits for the program's end and does what signals ask.
-func (l *life) wait(ctx context.Context, signals <-chan os.Signal) child.Exit {
+func (l *life) wait(ctx context.Context) child.Exit {
 	cancelled := ctx.Done()
 	unguarded := time.NewTimer(guardAfter)
 	defer unguarded.Stop()
@@ -144,17 +178,17 @@ func (l *life) wait(ctx context.Context, signals <-chan os.Signal) child.Exit {
 			l.guard()
 		case <-l.look.C:
 			l.lookBehind()
-		case sig := <-l.stops:
+		case sig := <-l.s.stops:
 			if l.s.child.Halted() { // else it was our own doing, told late
-				l.suspend(signals, sig, false)
+				l.suspend(sig, false)
 			}
-		case sig := <-signals:
+		case sig := <-l.s.signals:
 			switch sig {
 			case syscall.SIGTSTP:
 				if l.s.child.Led() {
 					l.s.child.AskToStop() // we follow when it has
 				} else {
-					l.suspend(signals, unix.SIGTSTP, true)
+					l.suspend(unix.SIGTSTP, true)
 				}
 			case syscall.SIGCONT:
 				l.resume()

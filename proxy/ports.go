@@ -1,44 +1,41 @@
 package proxy
 
 import (
-	"errors"
 	"sync/atomic"
 	"time"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
-	"terminalproxy/proxy/copier"
-	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/observer"
+	"terminalproxy/proxy/recording"
+	"terminalproxy/proxy/requests"
+	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/secretprompt"
 	"terminalproxy/proxy/tty"
 )
 
-// keyboard is the user's terminal as the pump reads it. What was typed before the session began comes first.
+// keyboard is the user's terminal as the pump reads it.
 type keyboard struct {
-	term  *tty.Terminal
-	typed []byte
-	heard func(p []byte) // sees what is read; nil when nobody asks
+	*tty.Terminal
+	listener *recording.Listener
 }
 
-func (k *keyboard) Read(p []byte) (int, error) {
-	if len(k.typed) > 0 {
-		n := copy(p, k.typed)
-		k.typed = k.typed[n:]
-		return n, nil
-	}
-	n, err := k.term.Read(p)
-	if n > 0 && k.heard != nil {
-		k.heard(p[:n])
-	}
-	if errors.Is(err, tty.ErrAgain) {
-		err = input.ErrAgain
+func (k keyboard) Read(p []byte) (int, error) {
+	n, err := k.Terminal.Read(p)
+	if n > 0 {
+		k.listener.Heard(p[:n])
 	}
 	return n, err
 }
 
-// program is the child as the pump writes to it. It counts the writes.
+// program is the child as the pump writes to it and the observer asks about it. It counts the writes.
 type program struct {
 	*child.Child
+	s            *session
 	begun, ended atomic.Uint64
 }
 
@@ -46,46 +43,171 @@ func (p *program) Write(b []byte) (int, error) {
 	p.begun.Add(1) // before: what it answers comes after
 	n, err := p.Child.Write(b)
 	p.ended.Add(1)
-	if errors.Is(err, child.ErrAgain) {
-		err = input.ErrAgain
-	}
 	return n, err
 }
+
+// HasOutput reports whether the observer has yet to be fed something that the program printed. The order matters: output goes
+// from the kernel to the copier's hand.
+func (p *program) HasOutput() bool { return p.Child.HasOutput() || p.s.copier.InHand() }
 
 // Writes counts how often something was written, or has begun to be, and how often that has ended. Anybody may ask.
 func (p *program) Writes() (begun, ended uint64) { return p.begun.Load(), p.ended.Load() }
 
-// readiness is a poller as the pump waits with it. While typed input is left over, the keyboard counts as ready.
-type readiness struct {
-	*tty.Poller
-	kbd *keyboard
-}
+// readiness is a poller as the pump waits with it.
+type readiness struct{ *tty.Poller }
 
 func (r readiness) Wait(want input.Events, timeout time.Duration) (input.Events, error) {
-	if r.kbd != nil && len(r.kbd.typed) > 0 && want&input.Readable != 0 {
-		return input.Readable | input.Woken, nil
-	}
 	got, err := r.Poller.Wait(tty.Events(want), timeout)
 	return input.Events(got), err
 }
 
-// printed is the observer as the copier feeds it. What a program prints keeps a session without a user from being idle.
-type printed struct {
-	*observer.Observer
-	headless *host.Session
+// pressed is what the user's keys mean to the session, apart from control.
+type pressed struct{ s *session }
+
+func (p pressed) Acted() {
+	if p.s.attached != nil {
+		p.s.attached.Acted()
+	}
 }
 
-func (p printed) Feed(chunk []byte) (queued int) { p.headless.Touch(); return p.Observer.Feed(chunk) }
+func (p pressed) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
+	return p.s.requests.Compose(u, inPaste)
+}
 
-// findCursor is where the user's cursor is, for the model. Sessions that no agent observes need none of this.
-func (s *session) findCursor(rows int) copier.Cursor {
-	if s.conf.Agent == nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
-		return copier.Cursor{}
+func (p pressed) Choose(letter byte) bool { return p.s.authority.Choose(time.Now(), letter) }
+
+// controlled is the session as package authority sees it. Its methods belong to the pump's goroutine.
+type controlled struct{ s *session }
+
+// Front implements [authority.Session]; see also observed.Printed. A group may get its name after it got the terminal: a shell
+// hands that over before it starts the program. The name is the program's own choice.
+func (c controlled) Front() control.Front {
+	program := c.s.child
+	group := program.ForegroundGroup()
+	return control.Front{Group: group, Name: notice.Clean(program.Foreground(), 32), File: child.Executable(group)}
+}
+
+func (c controlled) AsksForSecret() bool {
+	line, err := c.s.child.Line()
+	return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: c.s.piped()}) == protocol.SecretHard
+}
+
+func (c controlled) SecretSeen()      { c.s.observer.Post(c.s.observer.SecretSeen) }
+func (c controlled) SecretDismissed() { c.s.observer.Post(c.s.observer.Dismiss) }
+func (c controlled) LineShared()      { c.s.tracker.Allow() }
+
+func (c controlled) Typed() {
+	c.s.status.Dismiss()
+	c.s.recording.Typed()
+}
+
+func (c controlled) StateChanged(state control.State) {
+	c.s.status.Show(state)
+	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
+}
+
+func (c controlled) ControlChanged(e control.Event) { c.s.requests.ControlEvent(e) }
+
+// observed is the session as package observer sees it. Its methods belong to the observer's goroutine.
+type observed struct {
+	s     *session
+	front int // the group that had the terminal at the last output, where grants are for one program
+}
+
+func (o *observed) Driven() bool              { return o.s.authority.Newest().Phase == control.Granted }
+func (o *observed) Typed() secretprompt.Typed { return o.s.detector.typed.now() }
+func (o *observed) Unattended() bool          { return o.s.conf.headless.Unattended() }
+
+// Keyboard implements [observer.Session].
+func (o *observed) Keyboard() protocol.Keyboard {
+	st := o.s.authority.Newest()
+	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
+	switch st.Phase {
+	case control.Granted:
+		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
+		k.Level, k.ExpiresAt, k.Paused = st.Level, protocol.Milli(st.Until), st.Paused
+		k.Held, k.Program, k.Away = st.Pending.Keys != "" || st.Occupied, st.Program, st.Away != ""
+		switch {
+		case st.Pending.Keys != "":
+			k.HeldWhy = protocol.HeldConfirm
+		case st.Occupied:
+			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
+		}
+	case control.Asked:
+		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, st.Level, st.Reason
+	case control.Observing:
 	}
-	poll, err := tty.NewPoller(s.term.Descriptors())
-	if err != nil {
-		return copier.Cursor{}
+	return k
+}
+
+// Line implements [observer.Session].
+func (o *observed) Line() observer.Line { return o.s.requests.Line() }
+
+// Resting is true in no session on a user's terminal. In an agent's own an agent always drives; what is printed, typed or asked
+// for there has the line settings looked at in any case.
+func (o *observed) Resting() bool { return o.s.conf.headless.Rests() }
+
+// Publish implements [observer.Session].
+func (o *observed) Publish(f *protocol.Frame, text string) {
+	screen, keyboard := f.Screen, f.Keyboard
+	o.s.link.Snapshot(&protocol.Snapshot{
+		ID: protocol.NewID(), SessionID: o.s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
+		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
+		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
+	})
+}
+
+func (o *observed) Blackout(on bool, why string, secret protocol.SecretPrompt) {
+	o.s.link.Send(&protocol.Blackout{ID: protocol.NewID(), SessionID: o.s.id, On: on, Why: why, Secret: secret})
+}
+
+func (o *observed) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
+	o.s.pump.Post(func(now time.Time) { o.s.authority.Guard(now, kind, dismissed) })
+}
+
+// Printed has control look which program has the terminal, while there is a grant for one: a program that gives the terminal
+// back writes something as a rule. What it prints keeps a session without a user from being idle.
+func (o *observed) Printed() {
+	o.s.conf.headless.Touch()
+	if !o.s.conf.Agent.OneProgram || !o.Driven() {
+		return
 	}
-	defer poll.Close()
-	return copier.FindCursor(s.term, poll, rows)
+	if group := o.s.child.ForegroundGroup(); group != o.front {
+		o.front = group
+		o.s.pump.Post(func(time.Time) { o.s.authority.LookFront() })
+	}
+}
+
+func (o *observed) Retitled() { o.s.copier.Repaint() }
+
+func (o *observed) MouseReports(raw bool) {
+	o.s.pump.Post(func(time.Time) { o.s.detector.SetX10Mouse(raw) })
+}
+
+// questionShown tells control that a question stands on the user's screen since now.
+func (s *session) questionShown(question uint64) {
+	now := time.Now()
+	s.pump.Post(func(time.Time) {
+		if s.authority.Question() == question {
+			s.authority.Shown(now)
+		}
+	})
+}
+
+// cells is the terminal as the program asks it about the size of its cells.
+type cells struct{ *tty.Terminal }
+
+// CellSize implements [requests.Terminal]: as the program learns it from whoever answers its queries.
+func (c cells) CellSize() (width, height int) {
+	if !c.HasKeyboard() || !c.HasScreen() {
+		return screen.CellWidth, screen.CellHeight
+	}
+	return c.Terminal.CellSize()
+}
+
+// requestsRecorder is the recording as package requests has it follow inputs.
+type requestsRecorder struct{ *recording.Recording }
+
+func (r requestsRecorder) Input(m *protocol.Input, epoch uint64) requests.Record {
+	return r.Recording.Input(m, epoch)
 }

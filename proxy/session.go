@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
-	"slices"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,7 +18,6 @@ import (
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
-	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/line"
@@ -28,82 +25,13 @@ import (
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/recording"
 	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
 )
-
-// Config says what to run and who may look.
-type Config struct {
-	Command    string
-	Args       []string
-	In, Out    *os.File
-	Cols, Rows int // size where neither In nor Out has one; 0 is 80x24
-	// Watchdog is the path of a program that becomes the terminal's watchdog when it is called by [watchdog.Name]; "" does
-	// without one.
-	Watchdog string
-	// Agent lets agents observe; nil is a plain PTY without any network.
-	Agent  *AgentConfig
-	Record string       // file to record the session to, "" for none; its audit log stands beside it
-	Log    *slog.Logger // nil discards
-
-	headless *host.Session // nil for a session on a user's terminal
-}
-
-// AgentConfig says how agents reach the session and what they may do.
-type AgentConfig struct {
-	Name   string // of the session; "" is the program's name
-	Parent string // id of the session this one runs in
-	Dial   func(context.Context) (net.Conn, error)
-	Join   func() (link.Seat, error) // see [link.Config]; nil without
-	// Away is called before this process is stopped with the session, so that others serve what it served, and Back when it
-	// goes on. Away returns within a moment; both may be nil.
-	Away, Back func()
-	URL        string // of the gateway's proxy door
-	Header     http.Header
-	Level      protocol.Level  // given to the first agent that asks, "" for none
-	For        time.Duration   // longest grant; 0 and control.Unlimited as in [control.Config]
-	Yield      time.Duration   // an agent pauses this long after a user's key
-	Interval   time.Duration   // between snapshots of continuous output
-	Key        keys.ReclaimKey // takes the keyboard back
-	NoNotice   bool            // no line over the program
-	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.
-	Owner func(message, signature []byte) (name string, err error)
-	// RemoteGrant: the gateway's word is enough that an owner decided.
-	RemoteGrant bool
-	// AllowEscapes lets sequences through that touch the clipboard, files, the window and the like while an agent drives.
-	AllowEscapes bool
-	// NoRedact shows agents what looks like a token or a key.
-	NoRedact bool
-	// OneProgram binds every grant to the program that has the terminal when it is given.
-	OneProgram bool
-}
-
-// Result is how a session ended.
-type Result struct {
-	ID   string // of the session, "" without agents
-	Code int    // the exit status to pass on
-	// HeldOpen says that processes in the background kept the program's terminal open.
-	HeldOpen bool
-	// Unrecorded says what is missing in the recording.
-	Unrecorded error
-}
-
-// UserError is a failure in words for the user.
-type UserError struct {
-	Status int // exit status
-	Say    string
-	Hint   string
-	Cause  error
-}
-
-// Error implements error.
-func (e *UserError) Error() string { return e.Say }
-
-// Unwrap is the cause, for logs.
-func (e *UserError) Unwrap() error { return e.Cause }
 
 // session is a running session.
 type session struct {
@@ -128,9 +56,10 @@ type session struct {
 	link      *link.Link
 	requests  *requests.Handler
 	recording *recording.Recording
-	attached  *attach.Clients // nil on a user's terminal, as is linked
-	linked    chan struct{}   // closed when a gateway was reached
-	windows   chan os.Signal  // says that the window has another size, as SIGWINCH does
+	attached  *attach.Clients  // nil on a user's terminal, as is linked
+	linked    chan struct{}    // closed when a gateway was reached
+	signals   chan os.Signal   // that the session obeys
+	stops     chan unix.Signal // by which the program was stopped
 	pollers   []*tty.Poller
 	settings  *unix.Termios      // the terminal's own, nil without a keyboard
 	watchdog  *watchdog.Watchdog // nil until the program has run for a moment
@@ -150,9 +79,15 @@ func Run(ctx context.Context, conf Config) (Result, error) {
 }
 
 func newSession(conf Config) *session {
-	s := &session{conf: conf, log: conf.Log, started: time.Now()}
+	s := &session{conf: conf, log: conf.Log, started: time.Now(), signals: make(chan os.Signal, 16), stops: make(chan unix.Signal, 1)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if conf.Agent != nil {
+		s.reclaimKey = conf.Agent.Key
+	}
+	if conf.headless != nil {
+		s.linked = make(chan struct{})
 	}
 	return s
 }
@@ -165,18 +100,17 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, &UserError{Status: 2, Say: "--record: " + err.Error(), Cause: err}
 	}
 	defer s.recording.Discard()
-	signals := s.signals()
-	defer signal.Stop(signals)
+	s.listen()
+	defer signal.Stop(s.signals)
 	s.settings = s.term.Termios()
 	if err := s.term.Raw(); err != nil {
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
 	defer func() { _ = s.term.Restore() }()
 	at := s.findCursor(rows)
-	stops := make(chan unix.Signal, 1)
 	program, err := child.Start(child.Config{
 		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
-		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(stops), JobControl: s.jobControl(),
+		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(), JobControl: s.jobControl(),
 	})
 	if refused, ok := errors.AsType[*child.StartError](err); ok {
 		return Result{}, &UserError{Status: refused.Status, Say: refused.Say, Hint: refused.Hint}
@@ -192,29 +126,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		defer h.Reap(program.Identity())()
 		defer program.Sweep()
 	}
-	return s.live(ctx, signals, stops), nil
-}
-
-// piped reports whether the program's input comes from a pipe or file of the user's, and not from anybody's keyboard.
-func (s *session) piped() bool { return !s.term.HasKeyboard() && s.conf.headless == nil }
-
-// jobControl reports whether the user's shell resumes what stops: it has, then, to be able to stop.
-func (s *session) jobControl() bool {
-	return s.conf.headless == nil && s.term.HasKeyboard() && tty.Resumable()
-}
-
-// noticeStop notes on stops that the program was stopped. Without a user's shell around it nobody would resume us, and
-// the program is its agent's to resume or to end.
-func (s *session) noticeStop(stops chan<- unix.Signal) func(unix.Signal) {
-	if s.conf.headless != nil {
-		return nil
-	}
-	return func(sig unix.Signal) {
-		select {
-		case stops <- sig:
-		default: // one is waiting to be noticed
-		}
-	}
+	return s.live(ctx), nil
 }
 
 // leaveNoCore has a crash leave no file with what was typed and shown. The program, whose own limit stays what it was, has
@@ -229,6 +141,44 @@ func leaveNoCore() {
 
 // closed is a channel that is: for a wait that is not wanted.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+func (s *session) poller(read, write int) (*tty.Poller, error) {
+	p, err := tty.NewPoller(read, write)
+	if err == nil {
+		s.pollers = append(s.pollers, p)
+	}
+	return p, err
+}
+
+// piped reports whether the program's input comes from a pipe or file of the user's, and not from anybody's keyboard.
+func (s *session) piped() bool { return !s.term.HasKeyboard() && s.conf.headless == nil }
+
+// jobControl reports whether the user's shell resumes what stops: it has, then, to be able to stop.
+func (s *session) jobControl() bool {
+	return s.conf.headless == nil && s.term.HasKeyboard() && tty.Resumable()
+}
+
+// noticeStop is what notes that the program was stopped. Without a user's shell around it nobody would resume us, and
+// the program is its agent's to resume or to end.
+func (s *session) noticeStop() func(unix.Signal) {
+	if s.conf.headless != nil {
+		return nil
+	}
+	return func(sig unix.Signal) {
+		select {
+		case s.stops <- sig:
+		default: // one is waiting to be noticed
+		}
+	}
+}
+
+// hurry is closed when the program's end must not take long.
+func (s *session) hurry() <-chan struct{} {
+	if s.conf.headless == nil {
+		return nil
+	}
+	return s.conf.headless.Hurry
+}
 
 // size is the size of the user's terminal, or the one that was asked for.
 func (s *session) size() (cols, rows int) {
@@ -245,32 +195,17 @@ func (s *session) size() (cols, rows int) {
 	return cols, rows
 }
 
-// environment is the program's: ours, without what is about the gateway's secrets, and with the session's id, by which a
-// proxy inside notices that it is inside.
-func (s *session) environment() []string {
-	if s.conf.Agent == nil {
-		return nil
+// findCursor is where the user's cursor is, for the model. Sessions that no agent observes need none of this.
+func (s *session) findCursor(rows int) copier.Cursor {
+	if s.conf.Agent == nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
+		return copier.Cursor{}
 	}
-	var env []string
-	if h := s.conf.headless; h != nil {
-		env = h.Environment()
-	} else {
-		env = without(os.Environ(), "PROXY_TOKEN_FILE")
+	poll, err := tty.NewPoller(s.term.Descriptors())
+	if err != nil {
+		return copier.Cursor{}
 	}
-	return append(without(env, SessionVariable), SessionVariable+"="+s.id)
-}
-
-// without is env without the variable of this name.
-func without(env []string, name string) []string {
-	return slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
-}
-
-// hurry is closed when the program's end must not take long.
-func (s *session) hurry() <-chan struct{} {
-	if s.conf.headless == nil {
-		return nil
-	}
-	return s.conf.headless.Hurry
+	defer poll.Close()
+	return copier.FindCursor(s.term, poll, rows)
 }
 
 // wire makes the parts and plugs them together.
@@ -285,62 +220,40 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 		return err
 	}
 	agent := s.conf.Agent
-	s.program = &program{Child: s.child}
+	s.program = &program{Child: s.child, s: s}
 	s.observer = observer.New(s.observerConfig(cols, rows, at))
-	kbd := &keyboard{term: s.term, typed: at.Typed}
-	s.pump = input.New(s.pumpConfig(kbd, readiness{inPoll, kbd}, at))
+	s.pump = input.New(s.pumpConfig(readiness{inPoll}, at))
+	if len(at.Typed) > 0 {
+		s.pump.Post(func(now time.Time) { s.pump.Type(now, at.Typed) }) // before anything that is read
+	}
 	if agent != nil {
 		s.wireOverlay(agent)
-		s.wireAgent(agent)
-	}
-	if s.conf.headless != nil {
-		s.wireAttached()
+		s.link = link.New(s.linkConfig(agent))
+		if s.conf.headless != nil {
+			s.wireAttached()
+		}
+		s.requests = requests.New(s.requestsConfig(agent))
 	}
 	s.copier = copier.New(s.copierConfig(outPoll))
 	if s.conf.headless != nil {
 		s.wireHosted()
 	}
-	s.wireRecording(cols, rows, kbd)
+	s.wireRecording(cols, rows)
 	return nil
 }
 
-func (s *session) poller(read, write int) (*tty.Poller, error) {
-	p, err := tty.NewPoller(read, write)
-	if err == nil {
-		s.pollers = append(s.pollers, p)
-	}
-	return p, err
-}
-
-// copierConfig plugs the copier, which takes the overlay and the viewers with it: they are made before.
-func (s *session) copierConfig(poll *tty.Poller) copier.Config {
-	c := copier.Config{Program: s.child, Screen: s.term, Poll: poll}
-	agent := s.conf.Agent
-	if agent != nil || s.recording != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
-		c.Model = printed{s.observer, s.conf.headless}
-	}
-	if agent != nil {
-		c.Overlay = s.painter
-		c.Strict = func() bool { return !agent.AllowEscapes && s.authority.Newest().Phase == control.Granted }
-	}
-	if s.attached != nil {
-		c.Viewers = &s.attached.Output
-	}
-	return c
-}
-
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
-func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) input.Config {
+func (s *session) pumpConfig(poll input.Poller, at copier.Cursor) input.Config {
 	c := input.Config{
-		Keyboard: kbd, Program: s.program, Poll: ready, ByHand: !s.term.HasKeyboard(),
+		Keyboard: s.term, Program: s.program, Poll: poll, ByHand: !s.term.HasKeyboard(),
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
 	}
 	agent := s.conf.Agent
-	if agent == nil {
+	if agent == nil { // else the detector tells the user's keys from what the terminal says
+		c.Keyboard = keyboard{s.term, s.recording.Listener()}
 		return c
 	}
-	s.reclaimKey = agent.Key
-	s.detector = &detector{Scanner: keys.NewScanner(agent.Key)}
+	s.detector = newDetector(agent.Key, pressed{s}, s.conf.headless != nil)
 	if at.Late {
 		s.detector.expectLate(at.Clusters, s.countClusters)
 	}
@@ -357,28 +270,37 @@ func (s *session) pumpConfig(kbd *keyboard, ready readiness, at copier.Cursor) i
 	return c
 }
 
-// wireAgent adds what observation and control need.
-func (s *session) wireAgent(agent *AgentConfig) {
-	conf := link.Config{
-		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
-		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: func(m protocol.Message) { s.requests.Handle(m) },
-		Up: func() { s.reached(true) },
-		Trouble: func(err error) {
-			s.reached(false)
-			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
-		},
-		Down: func() {
-			s.observer.Reached(false)
-			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
-		},
+// cameBack makes the test of whether the program that a grant is for asks for more, see [input.Config].
+func (s *session) cameBack() func(now time.Time) bool {
+	comeback := s.child.Comeback()
+	return func(now time.Time) bool {
+		s.authority.LookFront()
+		back := !s.authority.Away() && comeback.Look(now)
+		s.authority.LookFront() // again: it may have been elsewhere only while it was looked at
+		if back || s.authority.Away() {
+			comeback.Reset()
+		}
+		return back && !s.authority.Away()
 	}
-	if s.conf.headless != nil {
-		conf = s.hostedLink(conf)
+}
+
+// scrollback is how many rows of history are kept for agents.
+const scrollback = 10_000
+
+// observerConfig plugs the observer. Without agents it is the terminal that the program asks, and what a recording shows.
+func (s *session) observerConfig(cols, rows int, at copier.Cursor) observer.Config {
+	c := observer.Config{
+		Cols: cols, Rows: rows, CursorRow: at.Row, Clusters: at.Clusters, Program: s.program, Queried: s.answerQueries,
 	}
-	s.link = link.New(conf)
-	s.requests = requests.New(s.requestsConfig(agent))
-	s.detector.write = func(u keys.Unit) ([]byte, bool) { return s.requests.Compose(u, s.detector.InPaste()) }
-	s.detector.choose = func(letter byte) bool { return s.authority.Choose(time.Now(), letter) }
+	if s.recording != nil {
+		c.Recorder = s.recording
+	}
+	if agent := s.conf.Agent; agent != nil {
+		c.Agents = &observer.Agents{
+			Session: &observed{s: s}, Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
+		}
+	}
+	return c
 }
 
 // countClusters has the model count the columns of clusters as the user's terminal does.
@@ -412,30 +334,102 @@ func (s *session) expectReports(replies []byte, take func(row int)) {
 	}
 }
 
-// open is the message that publishes the session.
-func (s *session) open() protocol.Message {
-	cols, rows := s.size()
-	return &protocol.SessionOpen{
-		ID: protocol.NewID(), SessionID: s.id, Name: s.conf.Agent.Name, Command: s.conf.Command, Args: s.arguments(), Cwd: s.dir(),
-		Cols: cols, Rows: rows, Pid: s.child.Pid(), StartedAt: s.started.UnixMilli(),
-		ParentSessionID: s.conf.Agent.Parent, Headless: s.conf.headless != nil, ResumeKey: s.resumeKey, Presence: true,
-		AgentID: s.starter(),
+// wireOverlay plugs what the proxy itself shows between control, the observer and the copier.
+func (s *session) wireOverlay(agent *AgentConfig) {
+	conf := overlay.Config{
+		Name: agent.Name, Line: !agent.NoNotice, Title: takesTitle(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
+		Repaint: func() { s.copier.Repaint() }, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
+		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
 	}
+	draw := overlay.PainterConfig{Loop: s.observer, Shown: s.questionShown}
+	if s.conf.headless != nil { // whoever looks keeps the title of their own window
+		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
+	}
+	if s.term.HasKeyboard() {
+		draw.Ask = func(take func(row int)) {
+			s.pump.Post(func(time.Time) { s.detector.expect(take) })
+		}
+	}
+	s.status = overlay.New(conf)
+	draw.Status = s.status
+	s.painter = overlay.NewPainter(draw)
 }
 
-// starter is the agent that started the session, "" for a user's.
-func (s *session) starter() string {
-	if s.conf.headless == nil {
-		return ""
-	}
-	return s.conf.headless.Agent().ID
+// takesTitle reports whether a terminal of this type takes a window title; others would print it.
+func takesTitle(term string) bool {
+	return term != "" && term != "dumb" && term != "linux" && !strings.HasPrefix(term, "vt")
 }
 
-// arguments are the program's as agents see them.
-func (s *session) arguments() []string {
-	args := make([]string, len(s.conf.Args))
-	for i, a := range s.conf.Args {
-		args[i] = s.observer.Redact(a, -1)
+// copierConfig plugs the copier, which takes the overlay and the viewers with it: they are made before.
+func (s *session) copierConfig(poll *tty.Poller) copier.Config {
+	c := copier.Config{Program: s.child, Screen: s.term, Poll: poll}
+	agent := s.conf.Agent
+	if agent != nil || s.recording != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
+		c.Model = s.observer
 	}
-	return args
+	if agent != nil {
+		c.Overlay = s.painter
+		c.Strict = func() bool { return !agent.AllowEscapes && s.authority.Newest().Phase == control.Granted }
+	}
+	if s.attached != nil {
+		c.Viewers = &s.attached.Output
+	}
+	return c
+}
+
+// linkConfig plugs the link.
+func (s *session) linkConfig(agent *AgentConfig) link.Config {
+	conf := link.Config{
+		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
+		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: func(m protocol.Message) { s.requests.Handle(m) },
+		Up: func() { s.reached(true) },
+		Trouble: func(err error) {
+			s.reached(false)
+			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
+		},
+		Down: func() {
+			s.observer.Reached(false)
+			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
+		},
+	}
+	if s.conf.headless != nil {
+		conf = s.hostedLink(conf)
+	}
+	return conf
+}
+
+// requestsConfig plugs what answers agents' messages.
+func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
+	c := requests.Config{
+		SessionID: s.id, Started: s.started, ReclaimKey: s.reclaimKey, OneProgram: agent.OneProgram, Owner: agent.Owner, RemoteGrant: agent.RemoteGrant,
+		Log: s.log, Observer: s.observer, Pump: s.pump, Control: s.authority, Link: s.link, Program: s.child, Terminal: cells{s.term},
+		Status: s.status, Recorder: requestsRecorder{s.recording}, Tracker: s.tracker,
+	}
+	if h := s.conf.headless; h != nil {
+		c.Own, c.Attached = h, s.attached
+	}
+	return c
+}
+
+// reached says whether a gateway is reached, through which agents look.
+func (s *session) reached(yes bool) {
+	s.status.Observed(yes)
+	s.observer.Reached(yes)
+}
+
+// wireRecording begins to record.
+func (s *session) wireRecording(cols, rows int) {
+	if s.recording == nil {
+		return
+	}
+	c := recording.Config{
+		Session: record.Session{ID: s.id, Command: s.conf.Command, Args: s.conf.Args, Cwd: s.dir(), Cols: cols, Rows: rows},
+		Title:   filepath.Base(s.conf.Command), ReclaimKey: s.reclaimKey, Observer: s.observer, Program: s.child, Log: s.log,
+		Interrupted: func(string) {},
+	}
+	if s.conf.Agent != nil {
+		c.Title, c.Control = s.conf.Agent.Name, s.authority
+		c.Interrupted = func(say string) { s.status.Say(say, overlay.TroubleFor) }
+	}
+	s.recording.Begin(c)
 }

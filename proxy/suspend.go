@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -26,7 +25,7 @@ const (
 // whose program has no leader, in which case the program is stopped, too. No agent's control survives it.
 //
 // Where nobody could resume us, as in a terminal that runs the proxy in place of a shell, the session goes on.
-func (l *life) suspend(signals <-chan os.Signal, sig unix.Signal, stop bool) {
+func (l *life) suspend(sig unix.Signal, stop bool) {
 	s := l.s
 	if l.over || !tty.Resumable() {
 		return
@@ -45,7 +44,7 @@ func (l *life) suspend(signals <-chan os.Signal, sig unix.Signal, stop bool) {
 		s.unraw()
 	}
 	s.handOver()
-	l.stopGroup(signals, sig)
+	l.stopGroup(sig)
 	s.rejoin()
 	l.take(resume)
 	s.child.Continue()
@@ -185,14 +184,14 @@ func (l *life) answers() {
 
 // stopGroup stops our process group, as the terminal's own Ctrl+Z does, and returns when it goes on. What else is in it, a
 // script or the other end of a pipe, gets SIGTSTP; we ourselves what stopped the program, which the shell tells the user.
-func (l *life) stopGroup(signals <-chan os.Signal, sig unix.Signal) {
+func (l *life) stopGroup(sig unix.Signal) {
 	signal.Ignore(syscall.SIGTSTP)
-	defer signal.Notify(l.notified, syscall.SIGTSTP)
+	defer signal.Notify(l.s.signals, syscall.SIGTSTP)
 	_ = syscall.Kill(0, syscall.SIGTSTP)
 	if tty.StopSelf(sig); !tty.Resumable() { // the shell is gone: the kernel has discarded it
 		return
 	}
-	for sig := range signals { // it ends with SIGCONT: without it nothing here runs
+	for sig := range l.s.signals { // it ends with SIGCONT: without it nothing here runs
 		if sig == syscall.SIGCONT {
 			return
 		}

@@ -3,6 +3,8 @@ package control
 import (
 	"time"
 	"unicode/utf8"
+
+	"terminalproxy/protocol"
 )
 
 // MessageMax bounds a message of the user's to an agent, in characters.
@@ -14,6 +16,16 @@ type Message struct {
 	// To is the agent that it is for: see [Machine.Correspondent].
 	To   Agent
 	Text string
+}
+
+// Note is what an agent, or a person elsewhere, says to the user.
+type Note struct {
+	Who  string // the proxy's own words for who says it: what stands before it
+	Text string // in a form that is safe to show
+	From Agent  // who said it, zero for the proxy
+	Came time.Time
+	// Tell says what becomes of it, once: it is on the screen (""), or waits. It may be nil, and any goroutine may call it.
+	Tell func(protocol.Waiting)
 }
 
 // Heard is an agent's message that the user had on the screen, and since when; zero for none.

@@ -300,7 +300,7 @@ func TestALongHistoryComesInSeveralAnswers(t *testing.T) {
 func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 	s := newStage(t, 40, 3)
 	s.Observer = New(Config{
-		Cols: 40, Rows: 3, Program: stagedProgram{s}, Agents: &Agents{Session: stagedSession{s}, Line: stagedLine{s}, Scrollback: 9000},
+		Cols: 40, Rows: 3, Program: stagedProgram{s}, Agents: &Agents{Session: stagedSession{s}, Scrollback: 9000},
 	})
 	for i := range 9500 {
 		hidden := ""
@@ -339,7 +339,7 @@ func TestTheWholeHistoryOutlivesTheProgram(t *testing.T) {
 func TestAHistoryThatIsTooLongForAMessageLosesItsOldestRows(t *testing.T) {
 	s := newStage(t, 1000, 3)
 	s.Observer = New(Config{
-		Cols: 1000, Rows: 3, Program: stagedProgram{s}, Agents: &Agents{Session: stagedSession{s}, Line: stagedLine{s}, Scrollback: 9000, NoRedact: true},
+		Cols: 1000, Rows: 3, Program: stagedProgram{s}, Agents: &Agents{Session: stagedSession{s}, Scrollback: 9000, NoRedact: true},
 	})
 	random, row := rand.New(rand.NewPCG(1, 2)), make([]byte, 999)
 	for range 2500 {

@@ -165,7 +165,7 @@ func (o *Observer) Moved(now time.Time) {
 		o.rev = rev
 		o.throttle.Changed(now)
 	}
-	o.agents.Line.Moved(now)
+	o.agents.Session.Line().Moved(now)
 	// Without waits too: a later one asks what was printed after a revision of now.
 	if changed || o.waits.Len() > 0 {
 		o.waits.Check(o.view(), now)
@@ -183,7 +183,7 @@ func (o *Observer) serve(now time.Time) {
 	if o.waits.Len() > 0 {
 		o.waits.Check(o.view(), now)
 	}
-	o.agents.Line.Serve(now)
+	o.agents.Session.Line().Serve(now)
 	if o.throttle.Due(now) {
 		o.throttle.Sent(now)
 		o.agents.Session.Publish(o.Frame(now), o.content())
@@ -202,7 +202,7 @@ func (o *Observer) next() (at time.Time, ok bool) {
 	if t, more := o.privacy.next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
-	if t, more := o.agents.Line.Next(); more && (!ok || t.Before(at)) {
+	if t, more := o.agents.Session.Line().Next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
 	if len(o.asking) > 0 {

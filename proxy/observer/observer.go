@@ -36,7 +36,6 @@ type Config struct {
 // Agents is what an [Observer] needs where agents may observe.
 type Agents struct {
 	Session    Session
-	Line       Line
 	Interval   time.Duration // between snapshots of continuous output
 	Scrollback int           // rows of history that are kept
 	Mute       bool          // the program's line had no echo from the start: nobody types there
@@ -75,6 +74,8 @@ type Session interface {
 	// the line settings need no look.
 	Unattended() bool
 	Resting() bool
+	// Line is the line that the user and agents type on.
+	Line() Line
 
 	// Publish sends a snapshot: a frame and the rolling text.
 	Publish(f *protocol.Frame, text string)

@@ -46,7 +46,7 @@ type stage struct {
 func newStage(t testing.TB, cols, rows int) *stage {
 	s := &stage{TB: t, now: time.Unix(1000, 0), line: cooked, program: "bash"}
 	s.Observer = New(Config{
-		Cols: cols, Rows: rows, Program: stagedProgram{s}, Recorder: s, Agents: &Agents{Session: stagedSession{s}, Line: stagedLine{s}, Scrollback: 1000},
+		Cols: cols, Rows: rows, Program: stagedProgram{s}, Recorder: s, Agents: &Agents{Session: stagedSession{s}, Scrollback: 1000},
 	})
 	return s
 }
@@ -102,6 +102,8 @@ func (o stagedSession) Blackout(on bool, why string, secret protocol.SecretPromp
 func (o stagedSession) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
 	o.s.asked = append(o.s.asked, prompt{kind, dismissed})
 }
+
+func (o stagedSession) Line() Line { return stagedLine(o) }
 
 // stagedLine is the line of a stage.
 type stagedLine struct{ s *stage }

@@ -22,31 +22,27 @@ const (
 	drawPatience = 1500 * time.Millisecond
 )
 
-// Message is what an agent, or a person elsewhere, says to the user.
-type Message struct {
-	Who  string        // the proxy's own words for who says it: what stands before it
-	Text string        // as [notice.Message] makes it
-	From control.Agent // who said it, zero for the proxy
-	Came time.Time
-	// Tell says what becomes of it, once: it is on the screen (""), or waits. It may be nil, and any goroutine may call it.
-	Tell func(protocol.Waiting)
+// message is what somebody says to the user.
+type message struct {
+	control.Note
 	rung bool // the bell was
 }
 
 // inbox holds what others say to the user until the user has seen it. It belongs to the status's lock.
 type inbox struct {
-	waiting []*Message
-	now     *Message // is shown, or comes next
+	waiting []*message
+	now     *message // is shown, or comes next
 	drawn   time.Time
 	until   time.Time     // when now goes by itself, zero before it was drawn
 	heard   control.Heard // the newest one of an agent's that was drawn
-	missed  []*Message    // nobody touched a key while they were shown: they are in the menu
-	onLine  *Message      // that the newest line holds, nil for none
+	missed  []*message    // nobody touched a key while they were shown: they are in the menu
+	onLine  *message      // that the newest line holds, nil for none
 	timer   *time.Timer
 }
 
 // Hear takes a message for the user. The error is a sentence for who sent it: [ErrFull] or [ErrNoPlace].
-func (s *Status) Hear(w *Message) error {
+func (s *Status) Hear(n control.Note) error {
+	w := &message{Note: n}
 	s.mu.Lock()
 	switch {
 	case !s.conf.Line && !s.conf.Title:
@@ -70,7 +66,7 @@ func (s *Status) Hear(w *Message) error {
 }
 
 // holdsUp says what a message has to wait for, "" for nothing. The lock is held.
-func (s *Status) holdsUp(now time.Time, w *Message) protocol.Waiting {
+func (s *Status) holdsUp(now time.Time, w *message) protocol.Waiting {
 	m := &s.inbox
 	switch st := s.state; {
 	case s.conf.Present != nil && !s.conf.Present():
@@ -88,7 +84,7 @@ func (s *Status) holdsUp(now time.Time, w *Message) protocol.Waiting {
 }
 
 // late answers for a message that does not stand on the screen yet.
-func (s *Status) late(w *Message) {
+func (s *Status) late(w *message) {
 	s.mu.Lock()
 	why := s.holdsUp(time.Now(), w)
 	s.mu.Unlock()
@@ -99,7 +95,7 @@ func (s *Status) late(w *Message) {
 }
 
 // answer tells a message's sender what becomes of it, if nobody has.
-func (s *Status) answer(w *Message, why protocol.Waiting) {
+func (s *Status) answer(w *message, why protocol.Waiting) {
 	s.mu.Lock()
 	tell := w.Tell
 	w.Tell = nil
@@ -134,7 +130,7 @@ func (s *Status) speech(cols, rows int) string {
 
 // spoke notes which message the newest line holds, where before held another, and reports whether to ring for it. The lock is
 // held.
-func (s *Status) spoke(before *Message) (ring bool) {
+func (s *Status) spoke(before *message) (ring bool) {
 	m := &s.inbox
 	if m.onLine != before {
 		m.drawn = time.Time{}

@@ -26,7 +26,7 @@ func listening(t *testing.T) *listener {
 
 // says takes a message, as the session does.
 func (l *listener) says(name, text string) error {
-	return l.Hear(&Message{Who: "message from “" + name + "”", Text: notice.Message(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
+	return l.Hear(control.Note{Who: "message from “" + name + "”", Text: notice.Message(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
 		l.told = append(l.told, name+": "+string(w))
 	}})
 }

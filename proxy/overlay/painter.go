@@ -17,8 +17,8 @@ type Loop interface {
 	Post(do func(now time.Time)) bool
 	// Model is for functions that run there, as are the following.
 	Model() *screen.Screen
-	// Feed takes what the program wrote.
-	Feed(chunk []byte)
+	// Digest feeds the model, there, what the program wrote.
+	Digest(chunk []byte)
 	// Moved says that the model's rows were moved.
 	Moved(now time.Time)
 }
@@ -167,7 +167,7 @@ func (p *Painter) Around(chunk []byte, afresh bool) (before, after []byte, ok bo
 	ran := p.conf.Loop.Call(func(now time.Time) {
 		m := p.conf.Loop.Model()
 		before = p.erase(nil, m, afresh)
-		p.conf.Loop.Feed(chunk)
+		p.conf.Loop.Digest(chunk)
 		p.again = time.Time{}
 		if ok = m.Ground(); !ok {
 			p.picture = picture{}

@@ -24,7 +24,7 @@ type loop struct {
 func (l *loop) Call(do func(now time.Time)) bool { do(l.now); return true }
 func (l *loop) Post(do func(now time.Time)) bool { do(l.now); return true }
 func (l *loop) Model() *screen.Screen            { return l.m }
-func (l *loop) Feed(p []byte)                    { l.m.Feed(p) }
+func (l *loop) Digest(p []byte)                  { l.m.Feed(p) }
 func (l *loop) Moved(time.Time)                  {}
 
 // desk is a user's terminal over which the proxy draws, and the model of what would stand there without.

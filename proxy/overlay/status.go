@@ -94,6 +94,9 @@ func (s *Status) Show(state control.State) {
 	s.conf.Repaint()
 }
 
+// Tell shows a remark that only tells something.
+func (s *Status) Tell(text string) { s.Say(text, TellFor) }
+
 // Say shows a remark for a while.
 func (s *Status) Say(text string, d time.Duration) {
 	s.mu.Lock()

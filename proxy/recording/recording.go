@@ -166,17 +166,33 @@ func (r *Recording) Typed() {
 	}
 }
 
-// Listener notes the user's typing in a session that has no detector: what the terminal says by itself is not typed.
-func (r *Recording) Listener() func(p []byte) {
-	scan := keys.NewScanner(keys.ReclaimKey{})
-	look := func(u keys.Unit) {
+// Listener notes the user's typing in a session that has no detector.
+type Listener struct {
+	recording *Recording
+	scan      *keys.Scanner
+}
+
+// Listener is nil where nothing is recorded.
+func (r *Recording) Listener() *Listener {
+	if r == nil {
+		return nil
+	}
+	return &Listener{r, keys.NewScanner(keys.ReclaimKey{})}
+}
+
+// Heard notes what was read from the keyboard, except for what the terminal says by itself: that is not typed. An Escape key
+// counts with the next one: an answer begins like it.
+func (l *Listener) Heard(p []byte) {
+	if l == nil {
+		return
+	}
+	l.scan.Scan(p, func(u keys.Unit) {
 		switch u.Kind {
 		case keys.Reply, keys.Focus, keys.Motion, keys.Release:
 		default:
-			r.UserTyped()
+			l.recording.UserTyped()
 		}
-	}
-	return func(p []byte) { scan.Scan(p, look) } // an Escape key counts with the next one: an answer begins like it
+	})
 }
 
 // Requested records an agent's question, and err when it was refused at once. It runs on the pump's goroutine.

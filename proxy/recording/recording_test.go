@@ -67,9 +67,9 @@ func TestR26TheTerminalsOwnWordsAreNotTheUsers(t *testing.T) {
 		"\x1b[200~pw": 1,
 	} {
 		r, end := startRecording(t)
-		heard := r.Listener()
+		listener := r.Listener()
 		for i := range typed {
-			heard([]byte(typed[i : i+1]))
+			listener.Heard([]byte(typed[i : i+1]))
 		}
 		cast, log := end()
 		require.Equal(t, want, strings.Count(cast, `"U"`), "%q", typed)

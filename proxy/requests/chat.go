@@ -79,7 +79,7 @@ func fits(text string, most int) *refusal {
 // spoken puts an agent's message before the user, and answers when it is known what becomes of it.
 func (h *Handler) spoken(now time.Time, m *protocol.Note, text string) {
 	from := h.agent(m.AgentID, m.AgentName, m.TokenID)
-	w := Message{Who: "message from “" + from.Name + "”", Text: text, From: from, Came: now}
+	w := control.Note{Who: "message from “" + from.Name + "”", Text: text, From: from, Came: now}
 	if m.RequestID != "" {
 		w.Tell = func(why protocol.Waiting) { h.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why}) }
 	}
@@ -106,7 +106,7 @@ func (h *Handler) dictated(now time.Time, m *protocol.Note, text string) {
 		to := h.Control.Correspondent(h.Status.Heard())
 		h.tell(to, by, text)
 		// That it is not shown, where the user has no place for it, is no reason not to tell the agent.
-		_ = h.Status.Hear(Message{Who: "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere", Text: notice.Message(text), Came: now})
+		_ = h.Status.Hear(control.Note{Who: "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere", Text: notice.Message(text), Came: now})
 		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {

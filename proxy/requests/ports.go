@@ -140,19 +140,9 @@ type Status interface {
 	// Tell says something for a moment.
 	Tell(text string)
 	// Hear takes a message for the user. The error is a sentence for its sender.
-	Hear(m Message) error
+	Hear(n control.Note) error
 	// Heard is the agent's message that the user saw last.
 	Heard() control.Heard
-}
-
-// Message is what an agent, or a person elsewhere, says to the user.
-type Message struct {
-	Who  string        // stands before it
-	Text string        // as [notice.Message] makes it
-	From control.Agent // zero for the proxy
-	Came time.Time
-	// Tell says once what becomes of it: it is on the screen (""), or waits. It may be nil.
-	Tell func(protocol.Waiting)
 }
 
 // Recorder takes down what agents do, if the session is recorded. It never waits.
@@ -188,8 +178,12 @@ type Own interface {
 	Unattended() bool
 	// Touch notes that somebody did something.
 	Touch()
-	// Handle does what a message of an attached person says; false says that the program has ended.
-	Handle(m protocol.Message) bool
 	// Stop ends the session as a closing terminal would.
 	Stop()
+}
+
+// Attached are the people who attach to such a session.
+type Attached interface {
+	// Handle does what a message of theirs says; false says that the program has ended.
+	Handle(m protocol.Message) bool
 }

@@ -45,6 +45,7 @@ type Config struct {
 	Recorder Recorder
 	Tracker  *line.Tracker // of everybody's keys
 	Own      Own           // nil: the user's own terminal
+	Attached Attached      // nil with Own
 }
 
 // Handler answers what comes over the link.

@@ -104,10 +104,10 @@ func (p stagedProgram) Kill() { p.s.killed = true }
 
 type stagedStatus struct{ Status }
 
-func (stagedStatus) Attended()            {}
-func (stagedStatus) Tell(string)          {}
-func (stagedStatus) Heard() control.Heard { return control.Heard{} }
-func (stagedStatus) Hear(Message) error   { return nil }
+func (stagedStatus) Attended()               {}
+func (stagedStatus) Tell(string)             {}
+func (stagedStatus) Heard() control.Heard    { return control.Heard{} }
+func (stagedStatus) Hear(control.Note) error { return nil }
 
 type stagedRecorder struct{ Recorder }
 

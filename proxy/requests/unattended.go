@@ -18,7 +18,7 @@ func (h *Handler) attached(m protocol.Message) {
 	switch {
 	case h.Own == nil:
 		h.refuse(protocol.RequestID(m), protocol.CodeForbidden, "this is the user's own terminal: it is seen there and through snapshots, and nobody attaches to it elsewhere")
-	case !h.Own.Handle(m):
+	case !h.Attached.Handle(m):
 		h.gone(protocol.RequestID(m))
 	}
 }

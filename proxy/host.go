@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/attach"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/link"
@@ -34,7 +36,6 @@ func runHosted(conf host.Config) host.Runner {
 				Yield: hostedYield, Interval: hostedInterval,
 			},
 		})
-		s.linked = make(chan struct{})
 		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
 		result, err := s.run(ctx)
 		return host.Result{ID: result.ID, Code: result.Code}, sentence(err)
@@ -88,3 +89,31 @@ func (s *session) awaitLink() {
 	case <-time.After(lastPatience):
 	}
 }
+
+// wireAttached plugs the people who attach to a session without a user's terminal.
+func (s *session) wireAttached() {
+	s.attached = attach.New(attach.Config{
+		SessionID: s.id, Terminal: attachedTerminal{s.term, s.signals}, Pump: s.pump, Control: s.authority, Copier: attachedCopier{s},
+		Model: s.observer, Title: s.painter, Remarks: s.status, Link: s.link, Host: s.conf.headless,
+	})
+}
+
+// attachedTerminal is the absent terminal, whose new size the session hears of as it does of a window's.
+type attachedTerminal struct {
+	*tty.Terminal
+	windows chan<- os.Signal
+}
+
+func (t attachedTerminal) SetSize(cols, rows int) {
+	t.Terminal.SetSize(cols, rows)
+	select {
+	case t.windows <- syscall.SIGWINCH:
+	default: // one that waits does as well
+	}
+}
+
+// attachedCopier is the copier, which is made with the people's output.
+type attachedCopier struct{ s *session }
+
+func (c attachedCopier) Repaint() { c.s.copier.Repaint() }
+func (c attachedCopier) Renew()   { c.s.copier.Renew() }

@@ -1,0 +1,85 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/keys"
+	"terminalproxy/proxy/link"
+)
+
+// Config says what to run and who may look.
+type Config struct {
+	Command    string
+	Args       []string
+	In, Out    *os.File
+	Cols, Rows int // size where neither In nor Out has one; 0 is 80x24
+	// Watchdog is the path of a program that becomes the terminal's watchdog when it is called by [watchdog.Name]; "" does
+	// without one.
+	Watchdog string
+	// Agent lets agents observe; nil is a plain PTY without any network.
+	Agent  *AgentConfig
+	Record string       // file to record the session to, "" for none; its audit log stands beside it
+	Log    *slog.Logger // nil discards
+
+	headless *host.Session // nil for a session on a user's terminal
+}
+
+// AgentConfig says how agents reach the session and what they may do.
+type AgentConfig struct {
+	Name   string // of the session; "" is the program's name
+	Parent string // id of the session this one runs in
+	Dial   func(context.Context) (net.Conn, error)
+	Join   func() (link.Seat, error) // see [link.Config]; nil without
+	// Away is called before this process is stopped with the session, so that others serve what it served, and Back when it
+	// goes on. Away returns within a moment; both may be nil.
+	Away, Back func()
+	URL        string // of the gateway's proxy door
+	Header     http.Header
+	Level      protocol.Level  // given to the first agent that asks, "" for none
+	For        time.Duration   // longest grant; 0 and control.Unlimited as in [control.Config]
+	Yield      time.Duration   // an agent pauses this long after a user's key
+	Interval   time.Duration   // between snapshots of continuous output
+	Key        keys.ReclaimKey // takes the keyboard back
+	NoNotice   bool            // no line over the program
+	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.
+	Owner func(message, signature []byte) (name string, err error)
+	// RemoteGrant: the gateway's word is enough that an owner decided.
+	RemoteGrant bool
+	// AllowEscapes lets sequences through that touch the clipboard, files, the window and the like while an agent drives.
+	AllowEscapes bool
+	// NoRedact shows agents what looks like a token or a key.
+	NoRedact bool
+	// OneProgram binds every grant to the program that has the terminal when it is given.
+	OneProgram bool
+}
+
+// Result is how a session ended.
+type Result struct {
+	ID   string // of the session, "" without agents
+	Code int    // the exit status to pass on
+	// HeldOpen says that processes in the background kept the program's terminal open.
+	HeldOpen bool
+	// Unrecorded says what is missing in the recording.
+	Unrecorded error
+}
+
+// UserError is a failure in words for the user.
+type UserError struct {
+	Status int // exit status
+	Say    string
+	Hint   string
+	Cause  error
+}
+
+// Error implements error.
+func (e *UserError) Error() string { return e.Say }
+
+// Unwrap is the cause, for logs.
+func (e *UserError) Unwrap() error { return e.Cause }
