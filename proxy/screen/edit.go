@@ -4,50 +4,61 @@ import "unicode/utf8"
 
 // scrollUp moves the rows between the margins up by n. Rows that leave the top of the main screen enter the history.
 func (t *terminal) scrollUp(n int) {
-	if !t.fullWidth() {
-		t.shiftUp(t.top, t.bottom, n)
-		return
-	}
 	n = min(n, t.bottom-t.top+1)
-	if t.top == 0 && t.grid == t.main {
+	if t.top == 0 && t.grid == t.main && t.fullWidth() {
 		for _, r := range t.grid.rows[:n] {
 			t.hist.push(r, &t.styles, &t.clusters)
 		}
 	}
-	t.removeRows(t.top, n)
+	t.scroll(t.top, n)
 }
 
-// scrollDown moves the rows between the margins down by n.
-func (t *terminal) scrollDown(n int) {
-	if !t.fullWidth() {
-		t.shiftDown(t.top, t.bottom, n)
-		return
+// scroll moves the rows from y to the bottom margin, between the left and right margins, up by n, or down where n is
+// negative. Rows that come in are blank.
+func (t *terminal) scroll(y, n int) {
+	height := t.bottom - y + 1
+	n = clamp(n, -height, height)
+	if t.fullWidth() {
+		t.moveRows(y, n)
+	} else {
+		t.moveParts(y, n)
 	}
-	t.insertRows(t.top, min(n, t.bottom-t.top+1))
-}
-
-// removeRows removes n rows at y; those below, down to the bottom margin, move up.
-func (t *terminal) removeRows(y, n int) {
-	t.cutWrap(y - 1)
-	t.grid.up(y, t.bottom, n)
-	blank := t.blank()
-	for _, r := range t.grid.rows[t.bottom-n+1 : t.bottom+1] {
-		r.reset(blank)
-	}
-	t.cutWrap(t.bottom - n)
 	t.touchRange(y, t.bottom)
 }
 
-// insertRows inserts n blank rows at y; those from y on move down, to the bottom margin at most.
-func (t *terminal) insertRows(y, n int) {
+// moveRows is scroll for whole rows.
+func (t *terminal) moveRows(y, n int) {
 	t.cutWrap(y - 1)
-	t.grid.down(y, t.bottom, n)
+	fresh, last := y, t.bottom // the rows that come in, and the one that something else follows now
+	if n > 0 {
+		t.grid.up(y, t.bottom, n)
+		fresh, last = t.bottom-n+1, t.bottom-n
+	} else {
+		n = -n
+		t.grid.down(y, t.bottom, n)
+	}
 	blank := t.blank()
-	for _, r := range t.grid.rows[y : y+n] {
+	for _, r := range t.grid.rows[fresh : fresh+n] {
 		r.reset(blank)
 	}
-	t.cutWrap(t.bottom)
-	t.touchRange(y, t.bottom)
+	t.cutWrap(last)
+}
+
+// moveParts is scroll for the columns between the left and right margins.
+func (t *terminal) moveParts(y, n int) {
+	to, step, fresh := y, 1, t.bottom-n+1
+	if n < 0 {
+		n = -n
+		to, step, fresh = t.bottom, -1, y
+	}
+	for range t.bottom - y + 1 - n {
+		t.copyPart(t.grid.rows[to], t.grid.rows[to+step*n])
+		to += step
+	}
+	blank := t.blank()
+	for _, r := range t.grid.rows[fresh : fresh+n] {
+		r.fill(t.left, t.right+1, blank)
+	}
 }
 
 // cutWrap ends the line of row y there, because the row after it is no longer its continuation.
@@ -55,32 +66,6 @@ func (t *terminal) cutWrap(y int) {
 	if y >= 0 {
 		t.grid.rows[y].wrapped = false
 	}
-}
-
-// shiftUp is removeRows for the columns between the left and right margins.
-func (t *terminal) shiftUp(top, bottom, n int) {
-	n = min(n, bottom-top+1)
-	blank := t.blank()
-	for y := top; y <= bottom-n; y++ {
-		t.copyPart(t.grid.rows[y], t.grid.rows[y+n])
-	}
-	for y := bottom - n + 1; y <= bottom; y++ {
-		t.grid.rows[y].fill(t.left, t.right+1, blank)
-	}
-	t.touchRange(top, bottom)
-}
-
-// shiftDown is insertRows for the columns between the left and right margins.
-func (t *terminal) shiftDown(top, bottom, n int) {
-	n = min(n, bottom-top+1)
-	blank := t.blank()
-	for y := bottom; y >= top+n; y-- {
-		t.copyPart(t.grid.rows[y], t.grid.rows[y-n])
-	}
-	for y := top; y < top+n; y++ {
-		t.grid.rows[y].fill(t.left, t.right+1, blank)
-	}
-	t.touchRange(top, bottom)
 }
 
 // copyPart copies the columns between the margins from one row to another.
@@ -103,7 +88,7 @@ func (t *terminal) SU() { t.scrollUp(t.parse.params.num(0)) }
 // SD scrolls down (ECMA-48 8.3.113). With five parameters it starts highlight tracking, which is not supported.
 func (t *terminal) SD() {
 	if t.parse.params.count() == 1 {
-		t.scrollDown(t.parse.params.num(0))
+		t.scroll(t.top, -t.parse.params.num(0))
 	}
 }
 
@@ -112,11 +97,7 @@ func (t *terminal) IL() {
 	if !t.inMargins() {
 		return
 	}
-	if n := min(t.parse.params.num(0), t.bottom-t.y+1); t.fullWidth() {
-		t.insertRows(t.y, n)
-	} else {
-		t.shiftDown(t.y, t.bottom, n)
-	}
+	t.scroll(t.y, -t.parse.params.num(0))
 	t.toRowStart()
 }
 
@@ -125,11 +106,7 @@ func (t *terminal) DL() {
 	if !t.inMargins() {
 		return
 	}
-	if n := min(t.parse.params.num(0), t.bottom-t.y+1); t.fullWidth() {
-		t.removeRows(t.y, n)
-	} else {
-		t.shiftUp(t.y, t.bottom, n)
-	}
+	t.scroll(t.y, t.parse.params.num(0))
 	t.toRowStart()
 }
 

@@ -71,7 +71,7 @@ func (t *terminal) RI() {
 	switch {
 	case t.y == t.top:
 		if t.x >= t.left && t.x <= t.right {
-			t.scrollDown(1)
+			t.scroll(t.top, -1)
 		}
 	case t.y > 0:
 		t.y--

@@ -226,14 +226,11 @@ func (s *Screen) Align(by int) {
 	t.tick = s.rev + 1
 	top, bottom := t.top, t.bottom
 	t.top, t.bottom = 0, t.rows-1
-	if by > 0 {
-		t.insertRows(0, by)
-	} else {
-		for _, r := range t.grid.rows[:-by] {
-			t.hist.push(r, &t.styles, &t.clusters)
-		}
-		t.removeRows(0, -by)
+	for _, r := range t.grid.rows[:max(-by, 0)] {
+		t.hist.push(r, &t.styles, &t.clusters)
 	}
+	t.moveRows(0, -by)
+	t.touchRange(0, t.bottom)
 	t.top, t.bottom = top, bottom
 	t.y += by
 	s.commit()
