@@ -3,11 +3,33 @@ package tty
 import (
 	"os"
 	"runtime"
+	"strconv"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+const ioctlGetTermios = unix.TCGETS
+
+// ttyName is the path of the terminal behind fd, "" when it has none here.
+func ttyName(fd int) string {
+	name, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	if err != nil || len(name) == 0 || name[0] != '/' {
+		return ""
+	}
+	return name
+}
+
+// poll waits with the kernel's resolution: ppoll(2).
+func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
+	if timeout < 0 {
+		return unix.Ppoll(fds, nil, nil)
+	}
+	ts := unix.NsecToTimespec(int64(timeout))
+	return unix.Ppoll(fds, &ts, nil)
+}
 
 // StopSelf stops this process by a signal, as if nobody had ever caught that: the shell says "Stopped" after SIGTSTP and
 // something else after SIGSTOP. It returns when the process goes on, or a little before it stops; at once where the kernel

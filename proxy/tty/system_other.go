@@ -1,0 +1,27 @@
+//go:build !linux
+
+package tty
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const ioctlGetTermios = unix.TIOCGETA
+
+// ttyName is the controlling terminal: these systems have no cheap way from a descriptor to its name.
+func ttyName(int) string { return "/dev/tty" }
+
+// poll waits in milliseconds, rounded up: to wake before the moment that was asked for would be a busy loop.
+func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
+	if timeout < 0 {
+		return unix.Poll(fds, -1)
+	}
+	return unix.Poll(fds, int((timeout+time.Millisecond-1)/time.Millisecond))
+}
+
+// StopSelf stops this process. The Go runtime cannot go back to the default of a signal that it was told to catch, so it is
+// SIGSTOP, whatever sig is.
+func StopSelf(unix.Signal) { _ = unix.Kill(os.Getpid(), unix.SIGSTOP) }
