@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/draw"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/go-fonts/dejavu/dejavusansmono"
@@ -29,12 +30,9 @@ var fonts = sync.OnceValues(func() ([2]*sfnt.Font, error) {
 	return both, nil
 })
 
-// mask is how much of each pixel a glyph covers, in sixteen steps: few colours make a small picture. at is relative to the
-// upper left corner of the cell.
-type mask struct {
-	at  image.Rectangle
-	pix []uint8
-}
+// mask is how much of each pixel a glyph covers, in sixteen steps: few colours make a small picture. Its rectangle is relative
+// to the upper left corner of the cell.
+type mask struct{ *image.Alpha }
 
 // glyphKey names a mask: a character, as the font or as shapes draw it.
 type glyphKey struct {
@@ -122,7 +120,7 @@ func (s *sheet) letter(k glyphKey) *mask {
 	}
 	bounds, src, from, _, ok := face.Glyph(fixed.P((k.width-1)*s.size.X/2, s.base), k.r)
 	if !ok || bounds.Empty() {
-		return &mask{}
+		return newMask(image.Rectangle{})
 	}
 	flat := image.NewAlpha(bounds)
 	draw.Draw(flat, bounds, src, from, draw.Src)
@@ -146,20 +144,20 @@ func (s *sheet) letter(k glyphKey) *mask {
 	return m.settled()
 }
 
-func newMask(r image.Rectangle) *mask { return &mask{at: r, pix: make([]uint8, r.Dx()*r.Dy())} }
+func newMask(r image.Rectangle) *mask { return &mask{image.NewAlpha(r)} }
 
 // add lets more of a pixel be covered, from 0 to 255.
 func (m *mask) add(x, y int, a float64) {
-	if a > 0 && (image.Point{x, y}).In(m.at) {
-		p := &m.pix[(y-m.at.Min.Y)*m.at.Dx()+x-m.at.Min.X]
+	if a > 0 && (image.Point{x, y}).In(m.Rect) {
+		p := &m.Pix[m.PixOffset(x, y)]
 		*p = uint8(min(255, math.Round(float64(*p)+a)))
 	}
 }
 
 // settled rounds to the sixteen steps.
 func (m *mask) settled() *mask {
-	for i, a := range m.pix {
-		m.pix[i] = uint8((int(a) + 8) / 17 * 17)
+	for i, a := range m.Pix {
+		m.Pix[i] = uint8((int(a) + 8) / 17 * 17)
 	}
 	return m
 }
@@ -182,7 +180,7 @@ func (s *sheet) shape(c canvas, figures []figure) *mask {
 }
 
 func (s *sheet) polygon(m *mask, f figure) {
-	s.raster.Reset(m.at.Dx(), m.at.Dy())
+	s.raster.Reset(m.Rect.Dx(), m.Rect.Dy())
 	for i, p := range f.points {
 		if i == 0 {
 			s.raster.MoveTo(float32(p.x), float32(p.y))
@@ -191,10 +189,10 @@ func (s *sheet) polygon(m *mask, f figure) {
 		}
 	}
 	s.raster.ClosePath()
-	flat := image.NewAlpha(m.at)
-	s.raster.Draw(flat, m.at, image.Opaque, image.Point{})
+	flat := image.NewAlpha(m.Rect)
+	s.raster.Draw(flat, m.Rect, image.Opaque, image.Point{})
 	for i, a := range flat.Pix {
-		m.pix[i] = max(m.pix[i], a)
+		m.Pix[i] = max(m.Pix[i], a)
 	}
 }
 
@@ -228,17 +226,17 @@ func (s *sheet) number(k glyphKey) *mask {
 	}
 	down := (len(text) + across - 1) / across
 	wide, high := across*4-1, down*6-1
-	frame := m.at.Inset(1)
-	if wide > m.at.Dx()-2 || high > m.at.Dy()-2 {
+	frame := m.Rect.Inset(1)
+	if wide > m.Rect.Dx()-2 || high > m.Rect.Dy()-2 {
 		m.frame(frame)
 		return m
 	}
 	if wide <= frame.Dx()-4 {
 		m.frame(frame)
 	}
-	left, top := (m.at.Dx()-wide)/2, (m.at.Dy()-high)/2
+	left, top := (m.Rect.Dx()-wide)/2, (m.Rect.Dy()-high)/2
 	for i, c := range text {
-		digit := digits[unhex(c)]
+		digit := digits[strings.IndexRune("0123456789ABCDEF", c)]
 		for y, row := range digit {
 			for x := range 3 {
 				if row&(4>>x) != 0 {
@@ -248,13 +246,6 @@ func (s *sheet) number(k glyphKey) *mask {
 		}
 	}
 	return m
-}
-
-func unhex(c rune) int {
-	if c >= 'A' {
-		return int(c-'A') + 10
-	}
-	return int(c - '0')
 }
 
 func (m *mask) frame(r image.Rectangle) {

@@ -157,10 +157,10 @@ func (p *painter) content(box image.Rectangle, c screen.Cell, l look) {
 
 // blend puts a colour over the pixels that a mask covers.
 func (p *painter) blend(m *mask, at image.Point, c color.RGBA) {
-	r := m.at.Add(at)
+	r := m.Rect.Add(at)
 	in := r.Intersect(p.img.Rect)
 	for y := in.Min.Y; y < in.Max.Y; y++ {
-		cover := m.pix[(y-r.Min.Y)*r.Dx()+in.Min.X-r.Min.X:][:in.Dx()]
+		cover := m.Pix[(y-r.Min.Y)*r.Dx()+in.Min.X-r.Min.X:][:in.Dx()]
 		row := p.img.Pix[p.img.PixOffset(in.Min.X, y):]
 		for i, a := range cover {
 			switch px := row[4*i : 4*i+3]; a {
