@@ -21,7 +21,7 @@ func explainPlainly(err error) string {
 		return err.Error()
 	}
 	out := text.Refusal(refused.Code, refused.Message)
-	next := next(refused.Code)
+	next := next[refused.Code]
 	if refused.RetryAfterMs > 0 {
 		next = "wait until then, and ask again only if the user may want it; terminal_read still works"
 	}
@@ -41,39 +41,24 @@ func (e *partly) Error() string { return e.cause.Error() + "\n" + e.receipt }
 func (e *partly) Unwrap() error { return e.cause }
 
 // next says what to do after a refusal.
-func next(code protocol.Code) string {
-	switch code {
-	case protocol.CodeNoGrant:
-		return "call terminal_request_control first"
-	case protocol.CodeStaleEpoch:
-		return "look with terminal_read, then call terminal_request_control if you still need the keyboard"
-	case protocol.CodeScreenChanged:
-		return "look at the screen and send again with its rev, if that is still right"
-	case protocol.CodeBlackout:
-		return "wait with terminal_wait for=changed: it ends when the user shows the screen again"
-	case protocol.CodeSecretPrompt:
-		return "wait with terminal_wait for=waiting, the user does this part alone: it comes true when the program waits for something else; then look with terminal_read"
-	case protocol.CodeUserTyping:
-		return "wait with terminal_wait for=changed, then look with terminal_read before you type; where a line of theirs stands, only the user can submit or clear it, and terminal_say can ask for that"
-	case protocol.CodeUserRefused:
-		return "do not send it again unless the user tells you to; terminal_read still works, and terminal_wait for=control tells you when the user writes to you"
-	case protocol.CodeOtherProgram:
-		return "look with terminal_read; the grant goes on when its program is back in front"
-	case protocol.CodeBusy:
-		return "terminal_read still works and says who has the keyboard"
-	case protocol.CodeNoSession:
-		return "call terminal_list for the ids"
-	case protocol.CodeExited:
-		return "terminal_read shows the last screen, terminal_list what still runs"
-	case protocol.CodeTooLarge:
-		return "send it in several calls"
-	case protocol.CodeNotReading:
-		return "look with terminal_read before you type again"
-	case protocol.CodeTimeout:
-		return "look with terminal_read; terminal_list says whether the terminal is still there"
-	case protocol.CodeUnavailable:
-		return "call terminal_list to see whether the terminal is still there"
-	case protocol.CodeBadMessage, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeReservedKey:
-	}
-	return ""
+//
+//exhaustive:enforce
+var next = map[protocol.Code]string{
+	protocol.CodeNoGrant:       "call terminal_request_control first",
+	protocol.CodeStaleEpoch:    "look with terminal_read, then call terminal_request_control if you still need the keyboard",
+	protocol.CodeScreenChanged: "look at the screen and send again with its rev, if that is still right",
+	protocol.CodeBlackout:      "wait with terminal_wait for=changed: it ends when the user shows the screen again",
+	protocol.CodeSecretPrompt:  "wait with terminal_wait for=waiting, the user does this part alone: it comes true when the program waits for something else; then look with terminal_read",
+	protocol.CodeUserTyping:    "wait with terminal_wait for=changed, then look with terminal_read before you type; where a line of theirs stands, only the user can submit or clear it, and terminal_say can ask for that",
+	protocol.CodeUserRefused:   "do not send it again unless the user tells you to; terminal_read still works, and terminal_wait for=control tells you when the user writes to you",
+	protocol.CodeOtherProgram:  "look with terminal_read; the grant goes on when its program is back in front",
+	protocol.CodeBusy:          "terminal_read still works and says who has the keyboard",
+	protocol.CodeNoSession:     "call terminal_list for the ids",
+	protocol.CodeExited:        "terminal_read shows the last screen, terminal_list what still runs",
+	protocol.CodeTooLarge:      "send it in several calls",
+	protocol.CodeNotReading:    "look with terminal_read before you type again",
+	protocol.CodeTimeout:       "look with terminal_read; terminal_list says whether the terminal is still there",
+	protocol.CodeUnavailable:   "call terminal_list to see whether the terminal is still there",
+
+	protocol.CodeBadMessage: "", protocol.CodeUnauthorized: "", protocol.CodeForbidden: "", protocol.CodeReservedKey: "",
 }

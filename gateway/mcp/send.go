@@ -140,7 +140,7 @@ func line(out, more string) string {
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
 func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *typist.Typed, got *protocol.InputResult, tokens int) error {
-	out, advice := text.Refusal(got.Reason, got.Message), next(got.Reason)
+	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
 		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
 	if text.CutOff(got) {

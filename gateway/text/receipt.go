@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,66 +87,48 @@ func Paused(c protocol.Code) bool {
 	return c == protocol.CodeSecretPrompt || c == protocol.CodeBlackout
 }
 
+// endings say why control ended.
+//
+//exhaustive:enforce
+var endings = map[protocol.Reason]string{
+	protocol.ReasonReclaimed: "the user took the keyboard back",
+	protocol.ReasonRefused:   "the user declined",
+	protocol.ReasonReleased:  "control was given back",
+	protocol.ReasonExpired:   "the time was over",
+	protocol.ReasonExited:    "the program ended",
+	protocol.ReasonLink:      "the connection to the terminal was lost",
+	protocol.ReasonReplaced:  "the user gave the keyboard to somebody else",
+}
+
 // Ended says why control ended.
-func Ended(r protocol.Reason) string {
-	switch r {
-	case protocol.ReasonReclaimed:
-		return "the user took the keyboard back"
-	case protocol.ReasonRefused:
-		return "the user declined"
-	case protocol.ReasonReleased:
-		return "control was given back"
-	case protocol.ReasonExpired:
-		return "the time was over"
-	case protocol.ReasonExited:
-		return "the program ended"
-	case protocol.ReasonLink:
-		return "the connection to the terminal was lost"
-	case protocol.ReasonReplaced:
-		return "the user gave the keyboard to somebody else"
-	}
-	return "control ended"
+func Ended(r protocol.Reason) string { return cmp.Or(endings[r], "control ended") }
+
+// refusals say why an input was refused, where the proxy does not.
+//
+//exhaustive:enforce
+var refusals = map[protocol.Code]string{
+	protocol.CodeNoGrant:       "you do not have the keyboard",
+	protocol.CodeStaleEpoch:    "the user took the keyboard back and control changed since",
+	protocol.CodeScreenChanged: "the screen is no longer what you expected",
+	protocol.CodeBlackout:      "the user hides the screen",
+	protocol.CodeSecretPrompt:  "the program asks the user for a password",
+	protocol.CodeUserTyping:    "the user is typing",
+	protocol.CodeUserRefused:   "the user did not let it through",
+	protocol.CodeOtherProgram:  "the grant is for one program, and another one has the terminal",
+	protocol.CodeExited:        "the program has ended",
+	protocol.CodeNotReading:    "the program does not read its input",
+	protocol.CodeReservedKey:   "that key belongs to the user",
+	protocol.CodeTooLarge:      "it is too large for one input",
+	protocol.CodeBusy:          "another request comes first",
+	protocol.CodeTimeout:       "the time was over",
+	protocol.CodeNoSession:     "unknown terminal",
+
+	protocol.CodeBadMessage: "", protocol.CodeUnauthorized: "", protocol.CodeForbidden: "", protocol.CodeUnavailable: "",
 }
 
 // Refusal says why an input was refused. message is the proxy's own sentence, which knows the particulars.
 func Refusal(code protocol.Code, message string) string {
-	if message = short(message, 500); message != "" {
-		return message
-	}
-	switch code {
-	case protocol.CodeNoGrant:
-		return "you do not have the keyboard"
-	case protocol.CodeStaleEpoch:
-		return "the user took the keyboard back and control changed since"
-	case protocol.CodeScreenChanged:
-		return "the screen is no longer what you expected"
-	case protocol.CodeBlackout:
-		return "the user hides the screen"
-	case protocol.CodeSecretPrompt:
-		return "the program asks the user for a password"
-	case protocol.CodeUserTyping:
-		return "the user is typing"
-	case protocol.CodeUserRefused:
-		return "the user did not let it through"
-	case protocol.CodeOtherProgram:
-		return "the grant is for one program, and another one has the terminal"
-	case protocol.CodeExited:
-		return "the program has ended"
-	case protocol.CodeNotReading:
-		return "the program does not read its input"
-	case protocol.CodeReservedKey:
-		return "that key belongs to the user"
-	case protocol.CodeTooLarge:
-		return "it is too large for one input"
-	case protocol.CodeBusy:
-		return "another request comes first"
-	case protocol.CodeTimeout:
-		return "the time was over"
-	case protocol.CodeNoSession:
-		return "unknown terminal"
-	case protocol.CodeBadMessage, protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeUnavailable:
-	}
-	return string(code)
+	return cmp.Or(short(message, 500), refusals[code], string(code))
 }
 
 // Left quotes what was left on the program's line, "" where nothing was or nobody knows.

@@ -21,23 +21,26 @@ func ToUser(text string) (string, error) {
 	return text, nil
 }
 
+// waits say what a message to the user waits for.
+//
+//exhaustive:enforce
+var waits = map[protocol.Waiting]string{
+	protocol.WaitsForPerson:  "nobody is in front of this terminal; it is shown to the next person who is",
+	protocol.WaitsForAnswer:  "a question to them comes first; it is shown after that",
+	protocol.WaitsForSecret:  "the program asks them for a password; it is shown after that",
+	protocol.WaitsForTurn:    "something else is shown to them; it comes next",
+	protocol.WaitsForTitle:   "they want no line over the program; the window's title shows it",
+	protocol.WaitsForProgram: "the program is drawing; it is shown after that",
+}
+
 // FormatDelivery says what became of a message to the user.
 func FormatDelivery(w protocol.Waiting) string {
-	switch w {
-	case "":
+	why, known := waits[w]
+	switch {
+	case w == "":
 		return "delivered: it is on the user's screen"
-	case protocol.WaitsForPerson:
-		return "waiting for the user: nobody is in front of this terminal; it is shown to the next person who is"
-	case protocol.WaitsForAnswer:
-		return "waiting for the user: a question to them comes first; it is shown after that"
-	case protocol.WaitsForSecret:
-		return "waiting for the user: the program asks them for a password; it is shown after that"
-	case protocol.WaitsForTurn:
-		return "waiting for the user: something else is shown to them; it comes next"
-	case protocol.WaitsForTitle:
-		return "waiting for the user: they want no line over the program; the window's title shows it"
-	case protocol.WaitsForProgram:
-		return "waiting for the user: the program is drawing; it is shown after that"
+	case known:
+		return "waiting for the user: " + why
 	}
 	return "waiting for the user"
 }
