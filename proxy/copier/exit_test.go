@@ -2,7 +2,6 @@ package copier_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -71,50 +70,6 @@ func guarded(t *testing.T, change func(*rig, *copier.Config), do func(t *testing
 	})
 }
 
-func TestTheWatchdogHasTheNewestExitSequence(t *testing.T) {
-	guarded(t, nil, func(_ *testing.T, r *rig) {
-		r.equal("", r.watchdog())
-		r.prints("\x1b[?25l\x1b[?1h")
-		r.equal("\x1b[?1l\x1b[?25h", r.watchdog())
-		r.prints("\x1b[?25h")
-		r.equal("\x1b[?1l", r.watchdog())
-		r.change(func() { r.ended = true })
-		<-r.c.Done()
-		r.equal("\x1b[?1l", string(r.c.ExitSequence()))
-	})
-}
-
-// TestAWatchdogThatComesLateHasTheExitSequence: it starts when the program has run for a moment.
-func TestAWatchdogThatComesLateHasTheExitSequence(t *testing.T) {
-	runs(t, nil, func(t *testing.T, r *rig) {
-		r.prints("\x1b[?25l")
-		require.True(t, r.c.Guard(r))
-		r.equal("\x1b[?25h", r.watchdog())
-		r.change(func() { r.ended = true })
-		<-r.c.Done()
-		require.False(t, r.c.Guard(r), "nobody is left to tell it")
-	})
-}
-
-// TestR59AChunkOnItsWayIsTakenBackWhole: the terminal may have shown any part of it when the process is killed.
-func TestR59AChunkOnItsWayIsTakenBackWhole(t *testing.T) {
-	guarded(t, nil, func(_ *testing.T, r *rig) {
-		r.prints("\x1b[?1h")
-		r.takes(0)
-		r.prints("\x1b[?1l\x1b[?25l")
-		r.equal("\x1b[?1l\x1b[?25h", r.watchdog()) // as it was, and as it will be
-		r.takes(-1)
-		r.equal("\x1b[?25h", r.watchdog())
-	})
-	guarded(t, nil, func(_ *testing.T, r *rig) { // what lies between may have changed what is the same at both ends
-		r.takes(len("\x1b[?25lx"))
-		r.prints("\x1b[?25lxy\x1b[?25h")
-		r.equal("\x1b[?25h", r.watchdog())
-		r.takes(-1)
-		r.equal("", r.watchdog())
-	})
-}
-
 // TestR59AsAChunkIsWritten: the watchdog has both before the terminal has anything of it, under a remark too.
 func TestR59AsAChunkIsWritten(t *testing.T) {
 	for want, change := range map[string]func(*rig, *copier.Config){"": nil, "[exit remark]": shown("remark")} {
@@ -127,114 +82,6 @@ func TestR59AsAChunkIsWritten(t *testing.T) {
 			r.equal(want+"\x1b[?25h", r.watchdog())
 		})
 	}
-}
-
-// TestWithoutAScreenNothingIsGivenBack: modes that went to a file are nobody's.
-func TestWithoutAScreenNothingIsGivenBack(t *testing.T) {
-	guarded(t, func(r *rig, _ *copier.Config) { r.on = false }, func(_ *testing.T, r *rig) {
-		r.prints("\x1b[?25l")
-		r.equal("", r.watchdog())
-		resume, _ := r.c.Park()
-		resume(true)
-		r.equal("\x1b[?25l", r.screen())
-		r.equal("", string(r.c.ExitSequence()))
-	})
-}
-
-func TestTheExitSequenceTakesTheProxysLineAndTitle(t *testing.T) {
-	guarded(t, shown("remark"), func(_ *testing.T, r *rig) {
-		r.equal("[exit remark]", r.watchdog())
-		r.set(func() { r.shows.title = "[title]" })
-		r.prints("\x1b[?25l")
-		r.equal("[exit remark]\x1b[?25h[title]", r.watchdog())
-		r.set(func() { r.shows.text = "other" })
-		r.prints("a")
-		r.equal("[exit other]\x1b[?25h[title]", r.watchdog())
-		r.set(func() { r.shows.text = "" })
-		r.c.Repaint()
-		synctest.Wait()
-		r.equal("\x1b[?25h[title]", r.watchdog())
-		r.set(func() { r.shows.text = "again" })
-		r.c.Repaint()
-		synctest.Wait()
-		r.change(func() { r.ended = true })
-		<-r.c.Done()
-		r.equal("[-]\x1b[?25h[title]", string(r.c.ExitSequence()))
-	})
-	runs(t, shown("remark"), func(_ *testing.T, r *rig) {
-		r.c.Abandon()
-		<-r.c.Done()
-		r.c.Resized()
-		r.equal("[all]", string(r.c.ExitSequence()))
-	})
-}
-
-// TestR61ParkGivesTheTerminalBack: what the program wrote before comes first; on the way back its modes are set again.
-func TestR61ParkGivesTheTerminalBack(t *testing.T) {
-	guarded(t, shown("remark"), func(t *testing.T, r *rig) {
-		r.set(func() { r.shows.title = "[title]" })
-		r.prints("\x1b[?1049h\x1b[?1h")
-		r.screen()
-		r.mu.Lock()
-		r.output = append(r.output, "last\x1b[?25l") // the copier has not looked yet
-		r.mu.Unlock()
-		resume, ok := r.c.Park()
-		require.True(t, ok)
-		r.equal("[-]last\x1b[?25l[remark][-]\x1b[?1l\x1b[?1049l\x1b[?25h[title]", r.screen())
-		r.equal("", r.watchdog())
-		r.equal("", r.shows.title)
-		r.prints("meanwhile")
-		r.equal("", r.screen())
-
-		resume(true)
-		synctest.Wait()
-		r.equal("\x1b[?1049h\x1b[?1h\x1b[?25l[resume true][remark][-]meanwhile[remark]", r.screen())
-		r.equal("[exit remark]\x1b[?1l\x1b[?1049l\x1b[?25h", r.watchdog())
-	})
-}
-
-// TestR61TheWatchdogHasTheTerminalBackAfterPark: it is ours again, with the program's modes.
-func TestR61TheWatchdogHasTheTerminalBackAfterPark(t *testing.T) {
-	guarded(t, nil, func(_ *testing.T, r *rig) {
-		r.prints("\x1b[?25l")
-		resume, _ := r.c.Park()
-		parked := r.watchdog()
-		resume(true)
-		r.equal("", parked)
-		r.equal("\x1b[?25h", r.watchdog())
-	})
-}
-
-// TestR61ParkGivesTheColorsBack: those that waited for the end of a question, and are taken back like all that the program set.
-func TestR61ParkGivesTheColorsBack(t *testing.T) {
-	runs(t, shown("question"), func(_ *testing.T, r *rig) {
-		r.set(func() { r.shows.asks = true })
-		r.prints("a") // the filter learns of the question
-		r.prints("\x1b]10;#000\a")
-		r.screen()
-		resume, _ := r.c.Park()
-		given := r.screen()
-		resume(true)
-		r.equal("[-]\x1b]10;#000\a\x1b]110\x1b\\", given)
-	})
-}
-
-// TestR73InTheBackgroundNothingIsDrawn: the terminal is the shell's, but what the program writes there is its own business.
-func TestR73InTheBackgroundNothingIsDrawn(t *testing.T) {
-	runs(t, shown("remark"), func(t *testing.T, r *rig) {
-		resume, ok := r.c.Park()
-		require.True(t, ok)
-		r.screen()
-		resume(false)
-		r.c.Repaint()
-		r.prints("a")
-		r.equal("a", r.screen())
-		resume, ok = r.c.Park()
-		require.True(t, ok)
-		resume(true)
-		synctest.Wait()
-		r.equal("[resume false][remark]", r.screen())
-	})
 }
 
 // TestParkGivesUp: after 2 s where the screen takes no output, and at once where the copying has ended.

@@ -28,40 +28,6 @@ func TestTheUserComesFirst(t *testing.T) {
 	})
 }
 
-func TestWithoutAModelEverythingPasses(t *testing.T) {
-	runs(t, func(_ *rig, conf *copier.Config) { conf.Model = nil }, func(_ *testing.T, r *rig) {
-		r.takes(2)
-		r.prints("a\x1b[2hb")
-		r.takes(-1)
-		r.prints("c")
-		r.equal("a\x1b[2hbc", r.screen())
-	})
-}
-
-// TestAFullScreenHoldsUpNobodyElse: the model has the chunk that the screen does not take, and the screen gets the rest of it
-// in order.
-func TestAFullScreenHoldsUpNobodyElse(t *testing.T) {
-	runs(t, nil, func(_ *testing.T, r *rig) {
-		r.takes(2)
-		r.prints("abcdef", "g")
-		r.equal(`screen "ab" | model "abcdef" | wake`, r.did())
-		r.takes(3)
-		r.equal(`screen "cde"`, r.did())
-		r.takes(-1)
-		r.equal(`screen "f" | screen "g" | model "g" | wake`, r.did())
-	})
-}
-
-// TestAClosedWindowHoldsUpNobodyElse: the program and its observers go on.
-func TestAClosedWindowHoldsUpNobodyElse(t *testing.T) {
-	runs(t, nil, func(_ *testing.T, r *rig) {
-		r.change(func() { r.shut = true })
-		r.prints("a")
-		r.prints("b")
-		r.equal(`model "a" | wake | model "b" | wake`, r.did())
-	})
-}
-
 // TestTheModelIsWokenWhenTheOutputPauses: for each chunk of a flood would cost too much, and half a screen is nothing to see.
 func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 	echo, piece, whole := "a", strings.Repeat("p", 256), strings.Repeat("w", 4095)
@@ -99,15 +65,6 @@ func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheProgramsTerminalEndsTheCopying(t *testing.T) {
-	runs(t, nil, func(t *testing.T, r *rig) {
-		r.change(func() { r.output, r.ended = []string{"a", "b"}, true })
-		<-r.c.Done()
-		r.equal("ab", r.screen())
-		require.False(t, r.c.HeldOpen())
-	})
-}
-
 // TestR60AProgramInTheBackgroundIsNotWaitedForLong: when the program has ended its output may pause for 100 ms, and take 2 s.
 func TestR60AProgramInTheBackgroundIsNotWaitedForLong(t *testing.T) {
 	runs(t, nil, func(t *testing.T, r *rig) {
@@ -135,33 +92,35 @@ func TestR60AProgramInTheBackgroundIsNotWaitedForLong(t *testing.T) {
 	})
 }
 
-// TestAbandonWaitsForNothing: neither for the program nor for a screen that takes no output.
-func TestAbandonWaitsForNothing(t *testing.T) {
-	runs(t, nil, func(t *testing.T, r *rig) {
-		r.takes(0)
-		r.prints("a", "b")
-		r.c.Abandon()
-		<-r.c.Done()
-		require.False(t, r.c.HeldOpen())
+// TestAFloodHidesTheRemark: to draw it with each chunk would be too much. It comes back when there is time, and without after
+// 100 ms.
+func TestAFloodHidesTheRemark(t *testing.T) {
+	flood := func(t *testing.T, r *rig, chunk string) {
+		r.did()
+		for range 16 {
+			r.prints("a")
+			require.Contains(t, r.did(), "[-]a[remark]")
+		}
+		r.prints(chunk)
+	}
+	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+		flood(t, r, "b")
+		r.equal(`screen "[-]" | screen "b" | model "b" | wake | screen "[remark]" | drawn`, r.did())
 	})
-}
-
-// TestTheFilterIsForSessionsWithAgents: the keyboard cannot be locked, the clipboard is out of reach while an agent drives,
-// and the model gets what the program wrote.
-func TestTheFilterIsForSessionsWithAgents(t *testing.T) {
-	clip := "\x1b]52;c;eA==\a"
-	runs(t, shown(""), func(t *testing.T, r *rig) {
-		r.prints("a\x1b[2h" + clip)
-		r.equal("a"+clip, r.screen())
-		require.Contains(t, r.did(), `model "a\x1b[2h\x1b]52;c;eA==\a"`)
-		r.strict = true
-		r.prints("b" + clip)
-		r.equal("b", r.screen())
-		r.prints("c\x1b[3")
-		r.equal("c", r.screen())
-		r.change(func() { r.ended = true })
-		<-r.c.Done()
-		r.equal("\x1b[3", r.screen()) // half of a sequence goes out at the end
+	runs(t, shown("remark"), func(t *testing.T, r *rig) {
+		require.True(t, r.c.Guard(r))
+		flood(t, r, strings.Repeat("w", 4095))
+		r.equal("", r.watchdog())
+		trickle := func(d time.Duration) {
+			for end := time.Now().Add(d); time.Now().Before(end); {
+				time.Sleep(390 * time.Microsecond) // there may be more in 400
+				r.prints("c")
+			}
+		}
+		trickle(99 * time.Millisecond)
+		require.NotContains(t, r.did(), "remark")
+		trickle(2 * time.Millisecond)
+		require.Contains(t, r.did(), "remark")
 	})
 }
 
