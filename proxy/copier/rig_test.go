@@ -357,12 +357,6 @@ func watched(text string) func(*rig, *copier.Config) {
 	}
 }
 
-// set changes the overlay or the viewers while the copier rests.
-func (r *rig) set(do func()) {
-	synctest.Wait()
-	do()
-}
-
 func (r *rig) equal(want, got string) {
 	r.t.Helper()
 	require.Equal(r.t, want, got)
