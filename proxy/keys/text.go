@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -60,25 +59,30 @@ func Cut(b []byte, most int) int {
 	return n
 }
 
-// unitLen returns the length of the first key, sequence or character in b.
+// unitLen returns the length of the first key, sequence or character in b. It takes the three bytes of an X10 mouse report as
+// part of it: without knowing the mode, a coarser cut is the safe one.
 func unitLen(b []byte) int {
-	switch c := b[0]; {
-	case c == csi:
-		return csiLen(b, 1)
-	case c != esc || len(b) == 1:
+	s := Scanner{x10: true}
+	switch b[0] {
+	case esc:
+		s.state = afterESC
+	case csi:
+		s.openCSI()
+	default:
 		return charLen(b)
 	}
-	switch c := b[1]; {
-	case c == '[':
-		return csiLen(b, 2)
-	case c == 'O':
-		return ss3Len(b)
-	case len(b) > 2 && (c == ']' || c == 'P' || c == '_') && beginsString(c, b[2]):
-		return stringLen(b, c)
-	case c == esc:
-		return 1
+	for i := 1; i < len(b); i++ {
+		switch s.step(b[i], i) {
+		case more, piece:
+		case done:
+			return i + 1
+		case abort:
+			return i
+		case restart:
+			return i - 1
+		}
 	}
-	return 1 + charLen(b[1:])
+	return len(b)
 }
 
 // CutAct returns the length of the front of b to the end of the first key in it that is more than text, which a program
@@ -100,55 +104,6 @@ func charLen(b []byte) int {
 		n++
 	}
 	return n
-}
-
-// csiLen takes the three bytes of an X10 mouse report as part of it: without
-// knowing the mode, a coarser cut is the safe one.
-func csiLen(b []byte, at int) int {
-	for i := at; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == 'M' && i == at:
-			end := i + 1
-			for end < len(b) && end < i+4 && b[end] >= 0x20 {
-				end++
-			}
-			return end
-		case c == '[' && i == at: // F1 to F5 of the Linux console
-			return min(i+2, len(b))
-		case c == '$' && i > at && len(bytes.Trim(b[at:i], "0123456789")) == 0, c >= 0x40 && c < 0x7f:
-			return i + 1
-		case c < 0x20 || c >= 0x7f:
-			return i
-		}
-	}
-	return len(b)
-}
-
-func ss3Len(b []byte) int {
-	for i := 2; i < len(b); i++ {
-		c := b[i]
-		if c >= 0x40 && c < 0x7f || c == ' ' {
-			return i + 1
-		}
-		if c < 0x30 || c >= 0x40 || i > 8 {
-			return i
-		}
-	}
-	return len(b)
-}
-
-func stringLen(b []byte, kind byte) int {
-	for i := 2; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == bel && kind == ']', c == can, c == sub:
-			return i + 1
-		case c == esc && i+1 < len(b) && b[i+1] == '\\':
-			return i + 2
-		case c == esc && i+1 < len(b):
-			return i
-		}
-	}
-	return len(b)
 }
 
 // Submits reports whether b holds anything that could submit a line, send a signal or run a command of the program:
