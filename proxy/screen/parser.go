@@ -117,29 +117,20 @@ func (t *transitionTable) sequence(entry, params, inter, bad, done state, final 
 	t.on(inter, 0x40, 0x7e, done, final)
 }
 
-// stringKind says which string the parser is in, or which one ESC has just interrupted: ESC \ ends the string and
-// obeys it, ESC and anything else drops it.
-type stringKind uint8
-
-const (
-	noString stringKind = iota
-	oscKind
-	dcsKind
-	otherKind
-)
-
 // maxString bounds what is kept of an OSC or DCS; a longer one is read to its end and ignored.
 const maxString = 8192
 
 // parser holds what must survive between two calls of Feed.
 type parser struct {
-	state   state
-	marker  byte // '<', '=', '>', '?' or 0
-	inter   byte // the last intermediate, or 0
-	inters  int  // number of intermediates; sequences with more than one are ignored
-	final   byte
-	params  params
-	in      stringKind
+	state  state
+	marker byte // '<', '=', '>', '?' or 0
+	inter  byte // the last intermediate, or 0
+	inters int  // number of intermediates; sequences with more than one are ignored
+	final  byte
+	params params
+	// in is the byte that opened the string that the parser is in, or that ESC has just interrupted, or 0: ESC \ ends the
+	// string and obeys it, ESC and anything else drops it.
+	in      byte
 	str     []byte
 	tooLong bool
 	utf8    decoder
@@ -216,7 +207,7 @@ func (t *terminal) act(a action, c byte) {
 	case hook:
 		t.parse.hook(c)
 	case cancel:
-		t.parse.in = noString
+		t.parse.in = 0
 	case ignore, put, abort:
 	}
 }
@@ -232,16 +223,10 @@ func (p *parser) begin(c byte) {
 	switch c {
 	case 0x1b:
 		return
-	case ']':
-		p.in = oscKind
-	case 'P':
-		p.in = dcsKind
 	case '[':
-		p.in = noString
-	default:
-		p.in = otherKind
+		c = 0
 	}
-	p.str, p.tooLong = p.str[:0], false
+	p.in, p.str, p.tooLong = c, p.str[:0], false
 }
 
 func (p *parser) collect(c byte) {
@@ -277,7 +262,7 @@ func (t *terminal) put(c byte) {
 		p.str = p.str[:len(p.str)-1]
 		p.state = ground
 		t.endString()
-	case p.in == otherKind:
+	case p.in != ']' && p.in != 'P':
 		p.str = append(p.str[:0], c) // only the ST above is looked for
 	case len(p.str) >= maxString:
 		p.tooLong = true
@@ -291,16 +276,15 @@ func (t *terminal) put(c byte) {
 func (t *terminal) endString() {
 	p := &t.parse
 	in := p.in
-	p.in = noString
+	p.in = 0
 	if p.tooLong {
 		return
 	}
 	switch in {
-	case oscKind:
+	case ']':
 		t.osc(p.str)
-	case dcsKind:
+	case 'P':
 		t.dcs(p.str)
-	case noString, otherKind:
 	}
 }
 
@@ -308,7 +292,7 @@ func (t *terminal) endString() {
 // else goes through the state machine and comes to the same.
 func (t *terminal) escape(p []byte) int {
 	t.parse.clear()
-	t.parse.in = noString
+	t.parse.in = 0
 	if len(p) < 3 || p[1] != '[' {
 		t.parse.state = escape
 		return 1
@@ -338,7 +322,7 @@ func (t *terminal) esc(c byte) {
 		t.endString()
 		return
 	}
-	t.parse.in = noString
+	t.parse.in = 0
 	t.last.valid = false
 	if op := escTable.find(0, t.parse.inter, t.parse.inters, c); op != nil {
 		t.parse.final = c

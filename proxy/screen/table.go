@@ -127,7 +127,7 @@ func (t *table) find(marker, inter byte, inters int, final byte) op {
 // c1 performs a C1 control that came as a code point, U+0080 to U+009F: the same as ESC and a letter.
 func (t *terminal) c1(c byte) {
 	t.parse.clear()
-	t.parse.in = noString
+	t.parse.in = 0
 	t.parse.state = escape
 	final := c - 0x40
 	s := transitions[escape][final]
