@@ -13,7 +13,7 @@ FUZZTIME = 30s
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build demo picture check test clients lint fmt fuzz bench score tools clean
+.PHONY: all build demo picture check test test-packages test-end-to-end clients lint fmt fuzz bench score tools clean
 
 all: build
 
@@ -35,14 +35,22 @@ picture: build
 	$(DEMO) -record bin/demo.cast bin
 	bin/gateway render --svg docs/demo.svg --animate bin/demo.cast
 
+# The end-to-end tests wait more than they compute, so the packages are tested beside them. They are built as the binaries are, of
+# which nothing has to be compiled again: the race detector would watch the tests' own code, and not the programs that they drive.
 test: build
-	@echo "test: all packages with the race detector, and the built programs end to end in tmux; a few minutes"
-	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m ./...
+	@echo "test: all packages with the race detector, and beside them the built programs end to end in tmux; a few minutes"
+	@$(MAKE) --no-print-directory -j2 test-packages test-end-to-end
+
+test-packages:
+	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m $$(go list ./... | grep -v /internal/e2e)
+
+test-end-to-end:
+	go test -trimpath -shuffle=on -timeout 15m ./cmd/internal/e2e
 
 check:
 	@echo "check: go vet, and the tests of all packages but the end-to-end tests; about a minute"
 	go vet ./...
-	go test $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
+	go test -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
 
 CLIENTS_IN = ./cmd/gateway ./cmd/internal/e2e ./proxy/screen
 CLIENT_TESTS = $(shell awk -f .ci/clients.awk $(addsuffix /*_test.go,$(CLIENTS_IN)))

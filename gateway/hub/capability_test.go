@@ -161,14 +161,6 @@ func TestOwnersDecisionCarriesTheNameThatTheGatewayKnows(t *testing.T) {
 	require.Equal(t, "phone", one[*protocol.ControlDecide](t, proxy).By)
 }
 
-// R33: the gateway never starts a program.
-func TestR33ProxyStartWithoutAHostIsRefused(t *testing.T) {
-	_, proxy, agent := scene()
-	agent.Handle(&protocol.ProxyStart{RequestID: "r", Command: "sh"})
-	require.Contains(t, fails(t, agent, "r", protocol.CodeUnavailable).Message, "no host of yours")
-	require.Empty(t, got(proxy))
-}
-
 // R56: another namespace's session is answered like one that does not exist, whatever the message.
 func TestR56NamespacesDoNotSeeEachOther(t *testing.T) {
 	h := New(nil)

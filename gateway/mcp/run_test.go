@@ -3,10 +3,10 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
@@ -40,22 +40,23 @@ func newHost() *host {
 	return h
 }
 
-func TestToolsForProgramsAreThereOnlyWithAHost(t *testing.T) {
+// Those for programs are there only with a host (see TestToolsAreListedInTheOrderOfTheirUse), and what is said of each is true.
+func TestToolsWithAHost(t *testing.T) {
 	got, err := connectTo(t, newFake(), newHost(), eras[2], nil).ListTools(t.Context(), nil)
 	require.NoError(t, err)
-	var names []string
+	var said []string
 	for _, tool := range got.Tools {
-		names = append(names, strings.TrimPrefix(tool.Name, "terminal_"))
+		a := tool.Annotations
+		// What is left out is its default, of the specification.
+		destructive := !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
+		openWorld := a.OpenWorldHint == nil || *a.OpenWorldHint
+		said = append(said, fmt.Sprintln(strings.TrimPrefix(tool.Name, "terminal_"), a.ReadOnlyHint, destructive, a.IdempotentHint, openWorld))
 	}
-	require.Equal(t, []string{"list", "read", "wait", "request_control", "send", "run", "release", "close", "say"}, names)
-	for _, tool := range got.Tools {
-		switch a := tool.Annotations; tool.Name {
-		case "terminal_run":
-			require.Equal(t, mcp.ToolAnnotations{}, *a, "destructive and open to the world by default")
-		case "terminal_close":
-			require.True(t, a.DestructiveHint == nil && a.IdempotentHint && !a.ReadOnlyHint && !*a.OpenWorldHint)
-		}
-	}
+	require.Equal(t, []string{ // read-only, destructive, idempotent, open world
+		"list true false true false\n", "read true false true false\n", "wait true false true false\n", "request_control false false false false\n",
+		"send false true false true\n", "run false true false true\n", "release false false true false\n", "close false true true false\n",
+		"say false false false false\n",
+	}, said)
 }
 
 func TestRunStartsAndShowsTheFirstSettledScreen(t *testing.T) {

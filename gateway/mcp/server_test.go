@@ -35,28 +35,6 @@ func TestToolsAreListedInTheOrderOfTheirUse(t *testing.T) {
 	})
 }
 
-func TestAnnotationsAreTrue(t *testing.T) {
-	got, err := connect(t, newFake(), eras[0], nil).ListTools(t.Context(), nil)
-	require.NoError(t, err)
-	for _, tool := range got.Tools {
-		a := tool.Annotations
-		// What is left out is its default, of the specification.
-		destructive := !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
-		openWorld := a.OpenWorldHint == nil || *a.OpenWorldHint
-		words := fmt.Sprintf("readOnly %t destructive %t idempotent %t openWorld %t", a.ReadOnlyHint, destructive, a.IdempotentHint, openWorld)
-		want := map[string]string{
-			"terminal_request_control": "readOnly false destructive false idempotent false openWorld false",
-			"terminal_send":            "readOnly false destructive true idempotent false openWorld true",
-			"terminal_say":             "readOnly false destructive false idempotent false openWorld false",
-			"terminal_release":         "readOnly false destructive false idempotent true openWorld false",
-		}[tool.Name]
-		if want == "" {
-			want = "readOnly true destructive false idempotent true openWorld false"
-		}
-		require.Equal(t, want, words, tool.Name)
-	}
-}
-
 func TestInstructionsReachTheClientInBothEras(t *testing.T) {
 	for _, era := range eras {
 		s := connect(t, newFake(), era, nil)

@@ -171,6 +171,13 @@ var Lies = map[string]struct{ First, Again string }{
 // Gateway upgrades connections to a Unix socket until the test's end. serve has each, which ends when it returns.
 func Gateway(t testing.TB, serve func(Conn)) Dialer {
 	t.Helper()
+	_, dial := GatewayAt(t, serve)
+	return dial
+}
+
+// GatewayAt is [Gateway] for a program that is told the socket's path.
+func GatewayAt(t testing.TB, serve func(Conn)) (path string, dial Dialer) {
+	t.Helper()
 	ln, dial := listen(t, "unix")
 	up := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
 	server := &http.Server{ReadHeaderTimeout: Soon, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -184,5 +191,5 @@ func Gateway(t testing.TB, serve func(Conn)) Dialer {
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(ln) }() // ends with Close
 	t.Cleanup(func() { _ = server.Close(); <-served })
-	return dial
+	return ln.Addr().String(), dial
 }

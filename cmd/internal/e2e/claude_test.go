@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -122,8 +121,7 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 		{"blocks": []args{{"type": "text", "text": "THE MODEL IS DONE"}}},
 	}})
 	token := strings.TrimSpace(w.good("token", "create", "claude", "--role", "agent"))
-	serving := w.start("sh", "-c", "exec gateway serve --listen 127.0.0.1:0 >serve.out")
-	address := strings.TrimSpace(strings.TrimPrefix(regexp.MustCompile(`ws://[0-9.:]+`).FindString(w.listens("serve.out", "tokens: ")), "ws://"))
+	serving := w.serve("gateway")
 	w.write("notes.txt", "bread\n")
 	s := w.terminal(100, 24)
 	s.run("proxy --agent vim -u NONE -n notes.txt")
@@ -131,7 +129,7 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	id := w.session()
 
 	got := w.claude(bin, url, args{
-		"type": "http", "url": "http://" + address + "/mcp", "headers": args{"Authorization": "Bearer " + token},
+		"type": "http", "url": strings.Replace(serving.url, "ws", "http", 1) + "/mcp", "headers": args{"Authorization": "Bearer " + token},
 	}, "what is on my list?").wait()
 	require.Zero(t, got.status, got.out+got.err)
 	require.Contains(t, got.out, "THE MODEL IS DONE")

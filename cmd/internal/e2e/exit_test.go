@@ -1,16 +1,12 @@
 package e2e_test
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 )
 
@@ -58,26 +54,6 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 	}
 }
 
-func TestR60ABurstBeforeTheEndArrivesWhole(t *testing.T) {
-	const size = 200_000
-	for _, flags := range [][]string{nil, {"--agent"}} {
-		t.Run(strings.Join(flags, " "), func(t *testing.T) {
-			w := newWorld(t)
-			cmd := w.command("proxy", append(flags, "sh", "-c", "head -c "+strconv.Itoa(size)+" /dev/zero | tr '\\0' x; exit 7")...)
-			cmd.Env = append(cmd.Env, "TERM=dumb") // no title, whose text would count
-			ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
-			require.NoError(t, err)
-			defer ptmx.Close()
-			var got bytes.Buffer
-			_, err = io.Copy(&got, ptmx)
-			require.ErrorIs(t, err, syscall.EIO, "the terminal's end")
-			_ = cmd.Wait()
-			require.Equal(t, 7, cmd.ProcessState.ExitCode())
-			require.Equal(t, size, bytes.Count(got.Bytes(), []byte("x")))
-		})
-	}
-}
-
 func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -103,21 +79,6 @@ func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 
 // stubborn ignores what asks politely.
 const stubborn = `sh -c 'trap "" TERM HUP; echo proxy=$PPID pid=$$; while :; do sleep 1000; done'`
-
-func TestR60SignalsToTheProxyEndAProgramThatIgnoresThem(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(sig.String(), func(t *testing.T) {
-			w := newWorld(t)
-			s := w.terminal(80, 24)
-			s.run("proxy --agent " + stubborn)
-			pid := s.match(`pid=(\d+)`)
-			w.kill(aboveLeader(s.match(`proxy=(\d+)`)), sig)
-			require.Equal(t, 128+9, s.status())
-			w.gone(pid)
-			require.Equal(t, plainModes, s.format(modes))
-		})
-	}
-}
 
 // childOf is the one child of a process.
 func childOf(t *testing.T, pid string) string {

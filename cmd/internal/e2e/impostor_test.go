@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,66 +8,39 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 )
 
 // impostor is a gateway that says what it likes. It runs as the user, and all that it lacks is the owner's token.
 type impostor struct {
-	w      *world
-	at     string // for --gateway
-	socket *websocket.Conn
-	heard  chan protocol.Message
-	open   *protocol.SessionOpen
+	w     *world
+	at    string // for --gateway
+	conn  fake.Conn
+	heard chan protocol.Message
+	open  *protocol.SessionOpen
 }
 
 func newImpostor(w *world) *impostor {
 	w.t.Helper()
-	i := &impostor{w: w, at: "unix:" + w.path("impostor.sock"), heard: make(chan protocol.Message, 1024)}
-	ln, err := net.Listen("unix", w.path("impostor.sock"))
-	require.NoError(w.t, err)
-	met := make(chan *websocket.Conn, 1)
-	upgrade := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
-	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if conn, err := upgrade.Upgrade(rw, r, nil); err == nil {
-			met <- conn
+	i := &impostor{w: w, heard: make(chan protocol.Message, 1024)}
+	path, _ := fake.GatewayAt(w.t, func(c fake.Conn) {
+		i.conn = c // before anything is heard from it
+		for m, err := c.Next(); err == nil; m, err = c.Next() {
+			i.heard <- m
 		}
-	})}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(ln) }()
-	w.t.Cleanup(func() {
-		require.NoError(w.t, server.Close())
-		require.ErrorIs(w.t, <-served, http.ErrServerClosed)
-		if i.socket != nil {
-			_ = i.socket.Close()
-		}
+		close(i.heard)
 	})
-	go func() { // ends with the socket
-		conn := <-met
-		i.socket = conn
-		for {
-			_, frame, err := conn.ReadMessage()
-			if err != nil {
-				close(i.heard)
-				return
-			}
-			if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil {
-				i.heard <- m
-			}
-		}
-	}()
+	i.at = "unix:" + path
 	return i
 }
 
-// say sends a message, and what is not one as it is.
 func (i *impostor) say(m protocol.Message) {
 	i.w.t.Helper()
-	frame, err := protocol.Encode(m)
-	require.NoError(i.w.t, err)
-	require.NoError(i.w.t, i.socket.WriteMessage(websocket.TextMessage, frame))
+	require.NoError(i.w.t, i.conn.Say(m))
 }
 
 // hears waits for a message that is wanted, and passes the others over.

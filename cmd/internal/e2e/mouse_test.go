@@ -61,15 +61,6 @@ func TestAnAgentClicksInMidnightCommander(t *testing.T) {
 	a.good("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exited 0")
 }
 
-func TestAnAgentPicksInFzf(t *testing.T) {
-	w := newWorld(t, "fzf")
-	w.write("list", "bread\nmilk\neggs\n")
-	a := w.agent("claude", eras[1])
-	a.runs(args{"program": "sh", "args": []string{"-c", "fzf < list > picked"}, "cwd": w.dir, "wait_for": "text", "value": "3/3"}, "mouse ")
-	a.good("terminal_send", args{"click": "milk", "mouse": "double-click", "wait_for": "exit"}, "exited 0")
-	require.Equal(t, "milk\n", w.content("picked"))
-}
-
 // clicks runs the listener with the mouse on, under a grant of level type, and returns its session.
 func (s *terminal) clicks(flags string) (id string) {
 	s.w.t.Helper()

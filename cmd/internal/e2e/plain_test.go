@@ -46,27 +46,6 @@ func TestVimUnderProxyIsVim(t *testing.T) {
 	}
 }
 
-func TestTheWindowsSizeReachesTheProgram(t *testing.T) {
-	for _, flags := range []string{"", "--agent "} {
-		t.Run("flags "+flags, func(t *testing.T) {
-			w := newWorld(t)
-			s := w.terminal(80, 24)
-			s.run("proxy " + flags + `bash -c 'trap "stty size" WINCH; stty size; while :; do read -t 0.05; done'`)
-			s.wait("24 80")
-			s.resize(100, 31)
-			s.wait("31 100")
-			s.resize(61, 12)
-			s.wait("12 61")
-			if flags != "" {
-				id := w.session()
-				w.until(func() bool { return strings.Contains(w.gateway("read", id).out, "61x12") }, func() string { return w.gateway("read", id).out })
-			}
-			s.press("C-c")
-			require.Equal(t, 130, s.status())
-		})
-	}
-}
-
 // R13: with no --agent every byte passes untouched.
 func TestR13EveryBytePassesUntouchedWithoutAgent(t *testing.T) {
 	w := newWorld(t)

@@ -26,7 +26,8 @@ import (
 const (
 	// patience is how long a fact may take that the tests wait for. Nothing is expected to take nearly as long.
 	patience = time.Minute
-	glance   = 20 * time.Millisecond // between two looks
+	// Looks come at intervals from glance on, and never more than stare apart: each is a process or two.
+	glance, stare = 20 * time.Millisecond, 100 * time.Millisecond
 )
 
 var worlds atomic.Int64
@@ -94,12 +95,12 @@ func (w *world) content(name string) string {
 // until waits for a fact and fails the test if it does not come; the message comes from why, at the end.
 func (w *world) until(fact func() bool, why func() string) {
 	w.t.Helper()
-	tick := time.NewTicker(glance)
-	defer tick.Stop()
-	for end := time.Now().Add(patience); !fact(); <-tick.C {
+	pause := glance
+	for end := time.Now().Add(patience); !fact(); time.Sleep(pause) {
 		if time.Now().After(end) {
 			require.FailNow(w.t, "it did not come to that", why())
 		}
+		pause = min(pause*5/4, stare)
 	}
 }
 
