@@ -106,9 +106,9 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 
 // R31, R32: every path wants the token, a page's origin that we know, and our own name. What the guard turns away has no
 // effect.
-func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
+func TestR31R32EveryPathIsGuarded(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*client.Client) MCPHandler { return okHandler{} }})
-	for _, path := range []string{"/v1/sessions", at + "screen", "/metrics", "/mcp"} {
+	for _, path := range []string{"/v1/sessions", at + "screen", "/metrics", "/mcp", protocol.PathAgent} {
 		for origin, known := range map[string]bool{"": true, "null": false, "http://evil.example": false, "http://" + addr: false, "https://good.example": true} {
 			for token, good := range map[string]bool{"": false, "tp_bad": false, tokens[auth.RoleProxy]: false, tokens[auth.RoleAgent]: true} {
 				if !good && origin == "https://good.example" {
@@ -126,10 +126,12 @@ func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
 				case !good:
 					require.Equal(t, http.StatusUnauthorized, status, "%s from %q", path, origin)
 				default:
-					require.Contains(t, []int{http.StatusOK, http.StatusNotFound}, status, "%s from %q", path, origin)
+					require.Contains(t, []int{http.StatusOK, http.StatusNotFound, http.StatusUpgradeRequired}, status, "%s from %q", path, origin)
 				}
 			}
 		}
+	}
+	for _, path := range []string{"/", "/healthz", "/nope", "/v1/sessions", "/mcp", protocol.PathAgent} {
 		r, err := http.NewRequestWithContext(fake.Within(t), http.MethodPost, "http://"+addr+path, nil)
 		require.NoError(t, err)
 		r.Host = "evil.example"
@@ -141,6 +143,9 @@ func TestR31R32PlainHTTPIsGuarded(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, resp.StatusCode, path)
 	}
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	page := bearer(addr, tokens[auth.RoleAgent])
+	page.header.Set("Origin", "https://good.example")
+	require.Equal(t, http.StatusSwitchingProtocols, statusOf(t, page, protocol.PathAgent))
 	// R34: a token in the address is none.
 	bearer(addr, "").plain(t).wants(http.StatusUnauthorized, "GET", "/v1/sessions?token="+tokens[auth.RoleAgent]+"&access_token="+tokens[auth.RoleAgent], "")
 }

@@ -32,51 +32,6 @@ func statusOf(t *testing.T, d address, path string) int {
 	return resp.StatusCode
 }
 
-// R31: a token, and if there is an Origin, one of ours: each without the other is not enough.
-func TestR31OriginAndTokenMatrix(t *testing.T) {
-	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}})
-	for name, origin := range map[string]string{
-		"none": "", "null": "null", "evil": "http://evil.example", "other port": "http://127.0.0.1:1", "good": "https://good.example",
-	} {
-		for tokenName, token := range map[string]string{"no token": "", "bad token": "tp_bad", "good token": tokens[auth.RoleAgent]} {
-			t.Run(name+"/"+tokenName, func(t *testing.T) {
-				d := bearer(addr, token)
-				if origin != "" {
-					d.header.Set("Origin", origin)
-				}
-				want := http.StatusSwitchingProtocols
-				switch {
-				case name != "none" && name != "good":
-					want = http.StatusForbidden
-				case tokenName != "good token":
-					want = http.StatusUnauthorized
-				}
-				require.Equal(t, want, statusOf(t, d, protocol.PathAgent))
-			})
-		}
-	}
-}
-
-// R32: a name that is not ours is turned away before anything else, on every path.
-func TestR32DNSRebindingIsRefused(t *testing.T) {
-	addr, tokens, _ := tcp(t, Config{})
-	_, port, err := net.SplitHostPort(addr)
-	require.NoError(t, err)
-	for _, path := range []string{"/", "/healthz", protocol.PathAgent, "/nope"} {
-		for host, allowed := range map[string]bool{"evil.example:" + port: false, "127.0.0.1": false, addr: true, "localhost:" + port: true} {
-			r, err := http.NewRequestWithContext(fake.Within(t), http.MethodGet, "http://"+addr+path, nil)
-			require.NoError(t, err)
-			r.Host = host
-			r.Header.Set("Authorization", "Bearer "+tokens[auth.RoleAgent])
-			resp, err := http.DefaultTransport.RoundTrip(r)
-			require.NoError(t, err)
-			require.NoError(t, resp.Body.Close())
-			require.Equal(t, !allowed, resp.StatusCode == http.StatusForbidden, "%s at %s: %s", host, path, resp.Status)
-		}
-	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-}
-
 // R38: what a peer may do comes from its token, whatever it says it is.
 func TestR38RoleComesFromTheToken(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})

@@ -173,13 +173,7 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 	remote := func(token string, more ...string) result {
 		return w.gateway(append(more, "--gateway", server.url, "--token-file", token)...)
 	}
-	var id string
-	w.until(func() bool {
-		for _, info := range w.sessions("--gateway", server.url, "--token-file", agentToken) {
-			id = info.SessionID
-		}
-		return id != ""
-	}, func() string { return "no session" })
+	id := w.session("--gateway", server.url, "--token-file", agentToken)
 
 	got := w.gateway("ls", "--gateway", server.url)
 	require.Equal(t, 4, got.status, got.err)

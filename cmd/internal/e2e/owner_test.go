@@ -193,14 +193,7 @@ func TestAllowRemoteGrant(t *testing.T) {
 			}
 			s.listen("--agent " + at + " --token-file proxy.token" + flag)
 			agent := append(strings.Fields(at), "--token-file", "agent.token")
-			var id string
-			w.until(func() bool {
-				list := w.sessions(agent...)
-				if len(list) == 1 {
-					id = list[0].SessionID
-				}
-				return len(list) == 1
-			}, func() string { return "no session" })
+			id := w.session(agent...)
 			asking := w.start("gateway", append(agent, "request", id, "--reason", "fix it")...)
 			s.asked()
 			o.run("gateway grant " + id + " " + at + " --token-file owner.token")

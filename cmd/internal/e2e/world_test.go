@@ -218,19 +218,19 @@ func (w *world) sessions(more ...string) []protocol.SessionInfo {
 	return list.Sessions
 }
 
-// session waits until exactly one session is listed and runs, and returns its id.
-func (w *world) session() string {
+// session waits until exactly one session is listed, with more flags of gateway ls, and runs, and returns its id.
+func (w *world) session(more ...string) string {
 	w.t.Helper()
-	return w.ids(1)[0]
+	return w.ids(1, more...)[0]
 }
 
 // ids waits until exactly n sessions are listed and run, and returns their ids.
-func (w *world) ids(n int) []string {
+func (w *world) ids(n int, more ...string) []string {
 	w.t.Helper()
 	var ids []string
 	w.until(func() bool {
 		ids = nil
-		for _, s := range w.sessions() {
+		for _, s := range w.sessions(more...) {
 			if s.State == protocol.StateRunning {
 				ids = append(ids, s.SessionID)
 			}
