@@ -136,7 +136,7 @@ func (w *world) sshd() {
 		require.Zero(w.t, w.do("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", w.path(key)).status)
 	}
 	w.write("sshd_config", "HostKey "+w.path("host")+"\nAuthorizedKeysFile "+w.path("user.pub")+
-		"\nPasswordAuthentication yes\nPermitRootLogin yes\nStrictModes no\nUsePAM no\nPidFile none\nListenAddress 127.0.0.1\n")
+		"\nPasswordAuthentication yes\nPermitRootLogin yes\nStrictModes no\nUsePAM no\nPidFile none\nListenAddress 127.0.0.1\nSetEnv HOME="+w.path("home")+"\n")
 	// Tests that run at the same time begin far apart: one of them would take another's server for its own.
 	for port := 20000 + (os.Getpid()+int(servers.Add(100)))%20000; ; port++ {
 		daemon := w.start(path, "-D", "-e", "-f", w.path("sshd_config"), "-p", fmt.Sprint(port))

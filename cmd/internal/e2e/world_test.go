@@ -161,6 +161,7 @@ func (w *world) start(name string, args ...string) *running {
 func (w *world) prepare(name string, args ...string) *running {
 	r := &running{w: w, cmd: w.command(name, args...), ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
+	r.cmd.WaitDelay = time.Second // what it started may hold on to them
 	return r
 }
 
