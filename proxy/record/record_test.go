@@ -249,7 +249,7 @@ func TestADiskThatStaysFull(t *testing.T) {
 
 // TestALogThatCannotGoOnSaysSo: memory is bounded, and what does not fit is counted in the log.
 func TestALogThatCannotGoOnSaysSo(t *testing.T) {
-	const n = 2_000
+	const n = 5_000
 	long := strings.Repeat("why ", 1000)
 	r := tape(t, func(r *taping) {
 		resume := r.log.stop()
