@@ -169,18 +169,38 @@ func (c *checks) expect(e *Expect) *checks {
 	return c
 }
 
-// mouse checks where a mouse acts. What it does is for the proxy to read, as names of keys are.
-func (c *checks) mouse(m *Input) *checks {
-	switch {
-	case m.InputKind == InputMouse:
-	case m.At != nil:
-		c.fail(CodeBadMessage, "at", "belongs to the kind mouse")
-	case m.On != "":
-		c.fail(CodeBadMessage, "on", "belongs to the kind mouse")
-	case m.To != nil:
-		c.fail(CodeBadMessage, "to", "belongs to the kind mouse")
+// parts checks what an input types. What a mouse does is for the proxy to read, as names of keys are.
+func (c *checks) parts(m *Input) *checks {
+	if len(m.Parts) == 0 {
+		return c.part("", m.All()[0])
 	}
-	return c.cell("at", m.At).text("on", m.On, MaxPattern).cell("to", m.To)
+	if len(m.Parts) > MaxParts {
+		c.fail(CodeTooLarge, "parts", "has %d parts, the limit is %d", len(m.Parts), MaxParts)
+	}
+	if n := m.Size(); n > MaxInput {
+		c.fail(CodeTooLarge, "parts", "has %d bytes of data, the limit is %d", n, MaxInput)
+	}
+	for i, p := range m.Parts {
+		if c.part("parts.", p); i > 0 && p.InputKind == InputMouse {
+			c.fail(CodeBadMessage, "parts", "has a mouse behind something else: it acts on what is on the screen, so it comes first")
+		}
+	}
+	return c
+}
+
+func (c *checks) part(in string, p InputPart) *checks {
+	c.required(in+"data", p.Data, MaxInput).oneOf(in+"kind", string(p.InputKind), "", string(InputKeys), string(InputText),
+		string(InputPaste), string(InputMouse), string(InputLines))
+	switch {
+	case p.InputKind == InputMouse:
+	case p.At != nil:
+		c.fail(CodeBadMessage, in+"at", "belongs to the kind mouse")
+	case p.On != "":
+		c.fail(CodeBadMessage, in+"on", "belongs to the kind mouse")
+	case p.To != nil:
+		c.fail(CodeBadMessage, in+"to", "belongs to the kind mouse")
+	}
+	return c.cell(in+"at", p.At).text(in+"on", p.On, MaxPattern).cell(in+"to", p.To)
 }
 
 func (c *checks) cell(field string, at *Cell) *checks {
@@ -268,9 +288,8 @@ func (m *Note) check() error {
 }
 
 func (m *Input) check() error {
-	return new(checks).id("requestId", m.RequestID).required("data", m.Data, MaxInput).optionalID("sessionId", m.SessionID).
-		optionalID("agentId", m.AgentID).oneOf("kind", string(m.InputKind), "", string(InputKeys), string(InputText), string(InputPaste), string(InputMouse)).
-		mouse(m).expect(m.Expect).between("settleMs", m.SettleMs, 0, MaxWaitMs).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
+	return new(checks).id("requestId", m.RequestID).parts(m).optionalID("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).expect(m.Expect).between("settleMs", m.SettleMs, 0, MaxWaitMs).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
 }
 
 func (m *ProxyStart) check() error {

@@ -63,6 +63,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"highlight": reflect.TypeFor[Highlight](),
 		"cell":      reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "keyboard": reflect.TypeFor[Keyboard](),
 		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](),
+		"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](),
 		"blackout of a frame": reflect.TypeFor[Hidden](), "past": reflect.TypeFor[Past](), "seen screen": reflect.TypeFor[Seen](),
 	} {
 		require.Equal(t, declared(shape), documented(tableRow(t, page, name)), name)

@@ -48,7 +48,8 @@ const (
 	MaxText         = 4096       // a message between user and agent
 	MaxShown        = 300        // characters of an agent's message to the user, on one line
 	MaxPattern      = 1024       // text or regular expression of a wait or a condition
-	MaxInput        = 48 << 10   // data of one terminal.input
+	MaxInput        = 48 << 10   // data of one terminal.input, of all its parts together
+	MaxParts        = 16         // parts of one terminal.input
 	MaxSize         = 1000       // columns or rows
 	MaxDepth        = 16         // nesting of JSON values
 	ContentRunes    = 4000       // newest characters of the rolling text in a snapshot
@@ -91,6 +92,7 @@ const (
 	InputText  InputKind = "text"  // typed as is, without Enter
 	InputPaste InputKind = "paste" // cleaned, and bracketed when the program asked for that
 	InputMouse InputKind = "mouse" // what a mouse does, reported as the program asked for
+	InputLines InputKind = "lines" // as paste when the program asked for brackets, else as text
 )
 
 // Status says what became of an input.

@@ -229,6 +229,8 @@ type SessionInfo struct {
 	StartedAt       int64    `json:"startedAt"`
 	ParentSessionID string   `json:"parentSessionId,omitempty"`
 	Headless        bool     `json:"headless,omitempty"`
+	// Parts says that an [Input] for it may have Parts.
+	Parts bool `json:"parts,omitempty"`
 	// State is "running", "exited" or "lost" (its proxy does not answer).
 	State string `json:"state"`
 	// ExitCode and Signal are set when State is "exited".

@@ -375,7 +375,7 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 	server := serve(t, &caller{role: RoleAgent, answer: plain})
 	const at = "/v1/sessions/vim-1/"
 	for _, c := range []struct{ method, path, body, field, say string }{
-		{"POST", at + "input", `{"data":"x","expct":{"seq":1}}`, "expct", `field "expct": unknown field; the request takes requestId, data, epoch, kind, at, on, to, expect, settleMs, timeoutMs`},
+		{"POST", at + "input", `{"data":"x","expct":{"seq":1}}`, "expct", `field "expct": unknown field; the request takes requestId, data, epoch, kind, at, on, to, parts, expect, settleMs, timeoutMs`},
 		{"POST", at + "input", `{"data":"x","expect":{"sec":1}}`, "sec", "unknown field"},
 		{"POST", at + "input", `{}`, "data", `field "data": is missing`},
 		{"POST", at + "input", `{"data":"click","kind":"mouse","at":{"row":5,"column":1}}`, "column", "unknown field"},

@@ -26,13 +26,13 @@ var described = map[string]any{
 	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Highlight": protocol.Highlight{}, "Cell": protocol.Cell{}, "Color": protocol.Color{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{},
 	"Keyboard": protocol.Keyboard{}, "Activity": protocol.Activity{}, "Withheld": protocol.Hidden{}, "Until": protocol.Until{}, "Expect": protocol.Expect{},
 	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},
-	"Message": protocol.Note{},
+	"Message": protocol.Note{}, "InputPart": protocol.InputPart{}, "PartResult": protocol.PartResult{},
 }
 
 // words are the values of the types that are words.
 var words = map[reflect.Type][]any{
 	reflect.TypeFor[protocol.Level]():        {protocol.LevelType, protocol.LevelDrive},
-	reflect.TypeFor[protocol.InputKind]():    {protocol.InputKeys, protocol.InputText, protocol.InputPaste, protocol.InputMouse},
+	reflect.TypeFor[protocol.InputKind]():    {protocol.InputKeys, protocol.InputText, protocol.InputPaste, protocol.InputMouse, protocol.InputLines},
 	reflect.TypeFor[protocol.SecretPrompt](): {protocol.SecretHard, protocol.SecretSoft},
 	reflect.TypeFor[protocol.Status]():       {protocol.StatusWritten, protocol.StatusRefused, protocol.StatusDropped},
 	reflect.TypeFor[protocol.Waiting](): {
@@ -88,7 +88,8 @@ func objectOf(name string, t reflect.Type) map[string]any {
 			continue
 		}
 		properties[field] = schemaOf(t.Field(i).Type)
-		if options != "omitempty" && (!request || !fromElsewhere) {
+		instead := name == "Input" && field == "data" // parts may stand in its place
+		if options != "omitempty" && !instead && (!request || !fromElsewhere) {
 			required = append(required, field)
 		}
 	}

@@ -109,7 +109,7 @@ func infoOf(m *protocol.SessionOpen) protocol.SessionInfo {
 	return protocol.SessionInfo{
 		SessionID: m.SessionID, Name: m.Name, Command: shorten(m.Command, most), Args: args, Cwd: shorten(m.Cwd, most),
 		Cols: m.Cols, Rows: m.Rows, Pid: m.Pid, StartedAt: m.StartedAt, ParentSessionID: m.ParentSessionID,
-		Headless: m.Headless, State: protocol.StateRunning,
+		Headless: m.Headless, Parts: m.Parts, State: protocol.StateRunning,
 	}
 }
 
