@@ -182,8 +182,11 @@ func (p *Pump) nextPiece(now time.Time, job *pending) {
 	if gap := job.pieces[0].Gap; gap > 0 {
 		p.quietUntil = now.Add(gap)
 	}
-	if job.pieces = job.pieces[1:]; len(job.pieces) == 0 {
+	switch job.pieces = job.pieces[1:]; {
+	case len(job.pieces) == 0:
 		p.retire(Receipt{Fate: Written, Written: job.written})
+	case job.pieces[0].Step != 0:
+		job.asked, job.ready, job.stale = false, false, false
 	}
 }
 

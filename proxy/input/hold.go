@@ -20,7 +20,9 @@ type Line struct {
 	Lost   int      // bytes before those
 	// Mixed says that the user typed in between.
 	Mixed bool
-	size  int
+	// User is how often the user has typed, on this line and before.
+	User int
+	size int
 
 	agent, user ender
 }
@@ -91,6 +93,7 @@ func (l *Line) add(b []byte) {
 
 // typed notes what the user typed. The user's own interrupt gives the line up.
 func (l *Line) typed(b []byte) {
+	l.User++
 	l.user.apart = true // the pump hands a key over whole
 	switch {
 	case l.user.find(b) >= 0, bytes.IndexByte(b, 0x03) >= 0:
@@ -100,7 +103,7 @@ func (l *Line) typed(b []byte) {
 	}
 }
 
-func (l *Line) clear() { *l = Line{agent: l.agent, user: l.user} }
+func (l *Line) clear() { *l = Line{agent: l.agent, user: l.user, User: l.User} }
 
 // hold asks the job's owner whether the user has to let pieces through first; it reports whether they may go now.
 func (p *Pump) hold(now time.Time, job *pending, pieces []Piece) (free bool) {

@@ -183,6 +183,9 @@ type Piece struct {
 	Gap time.Duration
 	// Acts says that the program may act on the piece: an Enter, any other key than text.
 	Acts bool
+	// Step is not 0 where something begins that is prepared by itself: before the piece is written, what is left of the job is
+	// prepared anew. What it says beyond that is for who prepares.
+	Step int
 	// Say is what a piece does that types nothing, in words: the mouse's. It leaves nothing on the program's line.
 	Say string
 }
@@ -200,7 +203,8 @@ type Job struct {
 	Excuse func(error) bool
 	// Prepare is called when the first byte would be written. It has the conditions checked and the keys encoded, and
 	// answers through the function it is given, from any goroutine, at once or later. When the user typed after some of the
-	// job was written, it is called again with what is left, which it returns as it is if that may still go.
+	// job was written, and before a piece that begins a step, it is called again with what is left, which it returns as it is if
+	// that may still go.
 	Prepare func(left []Piece, answer func([]Piece, error))
 	// Wrote is called with every piece that the program took, in order, right after it did; p is valid during the call. It
 	// may be nil.

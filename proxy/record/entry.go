@@ -49,7 +49,7 @@ type Session struct {
 	Cast    string   `json:"cast"` // the file with the asciicast, without its directory
 }
 
-// mouse is the Form of an input whose bytes say nothing to people.
+// mouse begins the Form of an input whose bytes say nothing to people.
 const mouse = "mouse"
 
 // Format names the audit log's format in its first entry.
@@ -199,7 +199,7 @@ func (e *Entry) input() string {
 		grant = fmt.Sprintf("under grant %d", e.Epoch)
 	}
 	tries, types, form := "tries to type", "types", e.Form
-	if e.Form == mouse {
+	if strings.HasPrefix(e.Form, mouse) {
 		tries, types, form = "tries to use the mouse", "uses the mouse", e.Asked
 	}
 	if e.Written == 0 {
@@ -257,7 +257,7 @@ func (e *Entry) marked() bool {
 	case Request, Grant, Refuse, End, Blackout, Said, Told, Gap:
 		return true
 	case Input:
-		return e.Why != "" || e.Form == mouse && e.Written > 0 // nobody reads the bytes of a mouse
+		return e.Why != "" || strings.HasPrefix(e.Form, mouse) && e.Written > 0 // nobody reads the bytes of a mouse
 	default:
 		return false
 	}

@@ -328,7 +328,7 @@ func (t *Input) Done(receipt *protocol.InputResult, does string, allowed bool) {
 	}
 	e := record.Entry{
 		Kind: record.Input, Agent: &record.Agent{ID: t.m.AgentID, Name: t.name()}, Epoch: t.epoch, Request: t.m.RequestID,
-		Form: cmp.Or(string(t.m.InputKind), "raw"), Bytes: t.bytes, Text: record.Readable(t.bytes), Written: receipt.WrittenBytes,
+		Form: form(t.m), Bytes: t.bytes, Text: record.Readable(t.bytes), Written: receipt.WrittenBytes,
 		Dropped: receipt.DroppedBytes, Fate: string(receipt.Status), Reason: string(receipt.Reason),
 	}
 	switch {
@@ -337,11 +337,9 @@ func (t *Input) Done(receipt *protocol.InputResult, does string, allowed bool) {
 	case t.r.holdsReclaimKey(t.bytes):
 		e.Why = "with the reclaim key, for the program"
 	}
-	switch {
-	case t.m.InputKind == protocol.InputMouse:
-		e.Asked = does
-	case string(t.bytes) != t.m.Data:
-		e.Asked = t.m.Data
+	wanted := asked(t.m, does)
+	if does != "" || string(t.bytes) != wanted {
+		e.Asked = wanted
 	}
 	if !t.began.IsZero() {
 		began := t.began.UTC().Truncate(time.Microsecond)
@@ -351,10 +349,35 @@ func (t *Input) Done(receipt *protocol.InputResult, does string, allowed bool) {
 		e.Picture, e.Rev, e.Program = &seen.picture, seen.rev, seen.program
 	}
 	if n := receipt.WrittenBytes; n < len(t.bytes) { // the program did not read the rest, which is Asked now
-		e.Bytes, e.Asked = t.bytes[:n], cmp.Or(e.Asked, t.m.Data)
+		e.Bytes, e.Asked = t.bytes[:n], wanted
 		e.Text = record.Readable(e.Bytes)
 	}
 	t.r.Add(e)
+}
+
+// form is how an input was to be typed: the kinds of its parts.
+func form(m *protocol.Input) string {
+	var kinds []string
+	for _, p := range m.All() {
+		kinds = append(kinds, cmp.Or(string(p.InputKind), "raw"))
+	}
+	return strings.Join(kinds, ", then ")
+}
+
+// asked is what an agent sent: what the mouse does in words, names of keys, text.
+func asked(m *protocol.Input, does string) string {
+	var all []string
+	for _, p := range m.All() {
+		switch {
+		case p.InputKind == protocol.InputMouse:
+			all = append(all, does)
+		case len(m.Parts) > 1 && p.InputKind != protocol.InputKeys:
+			all = append(all, strconv.Quote(p.Data))
+		default:
+			all = append(all, p.Data)
+		}
+	}
+	return strings.Join(all, ", then ")
 }
 
 // Flushed records that the last n bytes of an input which is recorded as typed were taken back from the program unread. It

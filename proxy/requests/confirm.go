@@ -14,15 +14,26 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// hold implements [input.Job.Hold]. What it put to the user and is asked about again, unchanged, was let through.
+// hold implements [input.Job.Hold]. What it put to the user and is asked about again, unchanged, was let through, and so is the rest of
+// that until the user types.
 func (in *typing) hold(now time.Time, pieces []input.Piece, typed input.Line) (bool, error) {
-	in.does = pieces[0].Say
-	if in.h.Control.State(now).Level != protocol.LevelType || !in.submits(pieces) {
-		return false, nil
+	if say := pieces[0].Say; say != "" {
+		in.does = say
 	}
+	if in.h.Control.State(now).Level == protocol.LevelType && in.submits(head(pieces)) && (!in.allowed || in.through != typed.User) {
+		if held, err := in.ask(now, pieces, typed); held || err != nil {
+			return held, err
+		}
+	}
+	in.take(pieces)
+	return false, nil
+}
+
+// ask puts pieces to the user; it reports false where the user has let them through.
+func (in *typing) ask(now time.Time, pieces []input.Piece, typed input.Line) (bool, error) {
 	q, exact := in.question(pieces, typed)
 	if exact == in.asked {
-		in.allowed = true
+		in.allowed, in.through = true, typed.User
 		return false, nil
 	}
 	patience := control.ConfirmFor
@@ -41,16 +52,16 @@ func (in *typing) hold(now time.Time, pieces []input.Piece, typed input.Line) (b
 	return err == nil, err
 }
 
-// submits reports whether pieces hold what the level does not cover: anything but text and editing at a line prompt. The
-// lines of a bracketed paste are text to a line editor that asked for the brackets.
+// submits reports whether pieces, of one step, hold what the level does not cover: anything but text and editing at a line prompt.
+// The lines of a bracketed paste are text to a line editor that asked for the brackets.
 func (in *typing) submits(pieces []input.Piece) bool {
-	j := in.judged
+	j, first := in.judged, pieces[0]
 	switch {
 	case j.prompt == line.None:
 		return true
-	case in.does != "":
-		return commits(in.m)
-	case in.m.InputKind == protocol.InputPaste && string(pieces[0].Bytes) == pasteBegins:
+	case first.Say != "":
+		return commits(in.steps[0].InputPart)
+	case first.Step != 0 && in.steps[first.Step-1].pasted(first):
 		return !line.Pastes(j.facts)
 	}
 	for _, p := range pieces {
@@ -70,7 +81,7 @@ func (in *typing) hides(typed input.Line) bool {
 // question puts the input into words: what would be sent, and at a line prompt what it makes the program run. exact is the
 // part that the answer is about: it leaves out what the program suggests and nothing submits.
 func (in *typing) question(pieces []input.Piece, typed input.Line) (q control.Confirmation, exact string) {
-	q = control.Confirmation{Keys: spelled(pieces), Mouse: in.does != ""}
+	q = control.Confirmation{Keys: spelled(pieces), Mouse: pieces[0].Say != ""}
 	if in.judged.prompt == line.None || q.Mouse {
 		if text := before(typed); text != "" {
 			q.Line = "after " + text
@@ -168,12 +179,17 @@ func textThenEnter(pieces []input.Piece) (text string, ok bool) {
 
 // spelled is what pieces would send, as the user reads it.
 func spelled(pieces []input.Piece) string {
-	if pieces[0].Say != "" {
-		return pieces[0].Say
+	var all [][]byte
+	for _, p := range pieces {
+		if p.Say == "" {
+			all = append(all, p.Bytes)
+		}
 	}
-	all := make([][]byte, len(pieces))
-	for i, p := range pieces {
-		all[i] = p.Bytes
+	switch does := pieces[0].Say; {
+	case does != "" && len(all) > 0:
+		return does + ", then send " + keys.Show(all...)
+	case does != "":
+		return does
 	}
 	return keys.Show(all...)
 }

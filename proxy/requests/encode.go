@@ -11,10 +11,6 @@ import (
 	"terminalproxy/proxy/screen"
 )
 
-// enterGap is the time that an Enter comes after a character at least: programs that tell typing from pasting by its speed
-// take one that follows at once for a part of the text.
-const enterGap = 250 * time.Millisecond
-
 // escapeGap is how long an Escape key stands alone: less, and a program takes it and what follows for one key. A key that
 // interrupts gets the same, or what follows is thrown away with what came before.
 const escapeGap = 60 * time.Millisecond
@@ -22,44 +18,48 @@ const escapeGap = 60 * time.Millisecond
 // lineEnds makes each end of a line what the Enter key sends.
 var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 
-// encode makes the bytes of an input for the program's modes. It runs on the observer's goroutine.
-func (h *Handler) encode(in *typing, modes screen.Modes) ([]input.Piece, error) {
-	m := in.m
+// encode makes the bytes of an input from step k on, for the program's modes. It runs on the observer's goroutine.
+func (h *Handler) encode(in *typing, k int, modes screen.Modes) ([]input.Piece, error) {
 	km := keys.Modes{
 		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
 		Backarrow: modes.Backarrow, KittyFlags: modes.KittyFlags,
 		ModifyOtherKeys: modes.ModifyOtherKeys, FormatOtherKeys: modes.FormatOtherKeys == 1,
 	}
-	state := h.Control.Newest()
-	var pieces []input.Piece
-	var err error
-	switch m.InputKind {
-	case protocol.InputKeys:
-		pieces, err = keyPieces(m.Data, km, h.ReclaimKey, state.Level == protocol.LevelDrive)
-	case protocol.InputText:
-		pieces, err = textPieces(lineEnds.Replace(m.Data))
-	case protocol.InputPaste:
-		// What the kernel collects is not for who asked for the brackets: there they would be text.
-		settings, failed := h.Program.Line()
-		collects := failed == nil && settings.Canonical
-		pieces, err = pastePieces(m.Data, modes.BracketedPaste && !collects)
-	case protocol.InputMouse:
-		return h.point(in, modes, km)
-	case protocol.InputRaw:
-		pieces, err = textPieces(m.Data)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if m.InputKind != protocol.InputKeys {
-		if err := h.reserved(m.Data); err != nil {
+	var all []input.Piece
+	for i, s := range in.steps[k:] {
+		pieces, err := h.encodeStep(in, s.InputPart, modes, km)
+		if err != nil {
 			return nil, err
 		}
+		if h.OneProgram {
+			pieces = apart(pieces)
+		}
+		pieces[0].Step = k + i + 1
+		all = append(all, pieces...)
 	}
-	if err := h.nested(pieces); err != nil {
+	return all, h.nested(all)
+}
+
+// encodeStep makes the bytes of one step.
+func (h *Handler) encodeStep(in *typing, s protocol.InputPart, modes screen.Modes, km keys.Modes) ([]input.Piece, error) {
+	switch s.InputKind { //nolint:exhaustive // the others are text
+	case protocol.InputKeys:
+		return keyPieces(s.Data, km, h.ReclaimKey, h.Control.Newest().Level == protocol.LevelDrive)
+	case protocol.InputMouse:
+		return h.point(in, s, modes, km)
+	}
+	if err := h.reserved(s.Data); err != nil {
 		return nil, err
 	}
-	return pieces, nil
+	// What the kernel collects is not for who asked for the brackets: there they would be text.
+	brackets := modes.BracketedPaste && !h.line.cooked()
+	switch {
+	case s.InputKind == protocol.InputPaste, s.InputKind == protocol.InputLines && brackets:
+		return pastePieces(s.Data, brackets)
+	case s.InputKind == protocol.InputRaw:
+		return textPieces(s.Data)
+	}
+	return textPieces(lineEnds.Replace(s.Data))
 }
 
 // reserved refuses bytes that only a terminal may send: the reclaim key in any encoding, which may open another proxy's
@@ -98,7 +98,6 @@ func (h *Handler) nested(pieces []input.Piece) error {
 // keyPieces encodes named keys.
 func keyPieces(names string, modes keys.Modes, reclaimKey keys.ReclaimKey, drive bool) ([]input.Piece, error) {
 	var pieces []input.Piece
-	typed := false // the key before types a character
 	for _, name := range strings.Fields(names) {
 		press, err := keys.Parse(name)
 		if err != nil {
@@ -111,10 +110,6 @@ func keyPieces(names string, modes keys.Modes, reclaimKey keys.ReclaimKey, drive
 		if err != nil {
 			return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 		}
-		if n := len(pieces); n > 0 && typed && press.IsEnter() {
-			pieces[n-1].Gap = enterGap
-		}
-		typed = press.IsText()
 		for range max(1, press.Count) {
 			p := piece(b)
 			if press.Interrupts() {

@@ -16,27 +16,34 @@ import (
 )
 
 // TestKeysGetTheTimeThatTheyNeed: an Escape to be seen alone, an interrupt to throw away only what came before it, and a
-// text to be taken before its Enter.
+// text to be taken before its Enter, which is a step of its own.
 func TestKeysGetTheTimeThatTheyNeed(t *testing.T) {
 	for names, want := range map[string]string{
-		"a b enter":          `"a" 0s, "b" 250ms, "\r" 0s`,
-		"y kp-enter":         `"y" 250ms, "\r" 0s`,
-		"a*2 enter*2":        `"a" 0s, "a" 250ms, "\r" 0s, "\r" 0s`,
+		"a b enter":          `"a" 0s, "b" 0s | "\r" 0s`,
+		"y kp-enter":         `"y" 0s | "\r" 0s`,
+		"a*2 enter*2":        `"a" 0s, "a" 0s | "\r" 0s, "\r" 0s`,
 		"down enter":         `"\x1b[B" 0s, "\r" 0s`,
 		"a down enter":       `"a" 0s, "\x1b[B" 0s, "\r" 0s`,
 		"a alt-enter ctrl-j": `"a" 0s, "\x1b\r" 0s, "\n" 0s`,
-		"esc : w enter":      `"\x1b" 60ms, ":" 0s, "w" 250ms, "\r" 0s`,
+		"esc : w enter":      `"\x1b" 60ms, ":" 0s, "w" 0s | "\r" 0s`,
+		"a enter b enter c":  `"a" 0s | "\r" 0s, "b" 0s | "\r" 0s, "c" 0s`,
 		"ctrl-c up enter":    `"\x03" 60ms, "\x1b[A" 0s, "\r" 0s`,
 		"ctrl-c enter":       `"\x03" 60ms, "\r" 0s`,
 	} {
-		pieces, err := keyPieces(names, keys.Modes{}, keys.ReclaimKey{}, true)
-		require.NoError(t, err, names)
-		var got []string
-		for _, p := range pieces {
-			got = append(got, fmt.Sprintf("%q %v", p.Bytes, p.Gap.Round(time.Millisecond)))
+		var runs []string
+		for _, run := range untilEnter(names) {
+			pieces, err := keyPieces(run, keys.Modes{}, keys.ReclaimKey{}, true)
+			require.NoError(t, err, names)
+			var got []string
+			for _, p := range pieces {
+				got = append(got, fmt.Sprintf("%q %v", p.Bytes, p.Gap.Round(time.Millisecond)))
+			}
+			runs = append(runs, strings.Join(got, ", "))
 		}
-		require.Equal(t, want, strings.Join(got, ", "), names)
+		require.Equal(t, want, strings.Join(runs, " | "), names)
 	}
+	require.Equal(t, []string{""}, untilEnter("  "), "who names no key is told")
+	require.Equal(t, []string{"a nokey enter"}, untilEnter("a nokey enter"), "and who names one that is none")
 }
 
 // published is control in a given state.
@@ -54,7 +61,7 @@ func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 	require.NoError(t, err)
 	encode := func(level protocol.Level, kind protocol.InputKind, data string) (string, error) {
 		h := &Handler{Config: Config{ReclaimKey: reclaim, Control: published{state: control.State{Phase: control.Granted, Level: level}}}}
-		pieces, err := h.encode(&typing{m: &protocol.Input{InputKind: kind, Data: data}}, screen.Modes{})
+		pieces, err := h.encode(&typing{steps: steps(&protocol.Input{InputKind: kind, Data: data})}, 0, screen.Modes{})
 		var all strings.Builder
 		for _, p := range pieces {
 			all.Write(p.Bytes)

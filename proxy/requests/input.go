@@ -12,29 +12,33 @@ import (
 )
 
 // typing follows an agent's input to its receipt. Under a grant of level type the user has to let through whatever would submit
-// or signal: the input is held whole then, text and all, so that the user sees everything that one key lets through. It belongs
-// to the pump's goroutine.
+// or signal: the input is held whole then, or what is left of it, so that the user sees everything that one key lets through. It
+// belongs to the pump's goroutine.
 type typing struct {
 	h       *Handler
 	m       *protocol.Input
 	epoch   uint64 // of the grant that it belongs to
 	began   time.Time
-	from    uint64 // the screen's revision when the first byte was written
+	steps   []step
 	keys    string // what was put to the user last, "" for nothing
 	asked   string // the whole of that question, as far as the answer is about it
 	allowed bool   // the user let that through
+	through int    // how often the user had typed by then
 	does    string // what the mouse does, in words
 
 	excuse func(error) bool // see [input.Job.Excuse]
 	record Record           // what is recorded of it
 
-	judged judgement // of the line, under level type; the observer's goroutine sets it before Prepare answers
+	// These are set by the observer's goroutine before Prepare answers:
+	judged judgement // of the line, under level type
+	rev    uint64    // the screen's revision before what is prepared
 
 	written int // as the receipt says
 
 	// These belong to the observer's goroutine:
 	at       *protocol.Cell              // where the mouse acts
 	answered bool                        // the receipt is on its way
+	settled  bool                        // the program waits for its next line
 	correct  func(*protocol.InputResult) // corrects it before that; nil if it is right
 	group    int                         // had the terminal when the input began to wait for the user's line, 0 if it did not
 }
@@ -54,18 +58,26 @@ func (h *Handler) input(m *protocol.Input) {
 	case before == repeated:
 		return
 	}
+	if len(m.Parts) > 0 && m.Data != "" {
+		h.refuse(m.RequestID, protocol.CodeBadMessage, "parts stand in place of data: leave one of them out")
+		return
+	}
 	epoch := m.Epoch
 	if epoch == 0 { // whoever does not say means the grant that there is
 		epoch = h.Control.Newest().Epoch
 	}
-	in := &typing{h: h, m: m, epoch: epoch, began: time.Now(), excuse: h.excuse(m, epoch), record: h.Recorder.Input(m, epoch)}
+	in := &typing{h: h, m: m, epoch: epoch, began: time.Now(), steps: steps(m), excuse: h.excuse(m, epoch), record: h.Recorder.Input(m, epoch)}
 	h.Pump.Offer(input.Job{
-		Agent: m.AgentID, Epoch: epoch, Size: len(m.Data), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
+		Agent: m.AgentID, Epoch: epoch, Size: m.Size(), Wait: time.Duration(m.TimeoutMs) * time.Millisecond,
 		Prepare: func(left []input.Piece, answer func([]input.Piece, error)) {
-			h.ready(in, left, time.Now(), func(pieces []input.Piece, err error) {
-				in.record.Look(time.Now())
-				answer(pieces, err)
-			}, answer)
+			h.pause(in, left, func() {
+				h.ready(in, left, time.Now(), func(pieces []input.Piece, err error) {
+					if left == nil {
+						in.record.Look(time.Now())
+					}
+					answer(pieces, err)
+				}, answer)
+			})
 		},
 		Hold:    in.hold,
 		Excuse:  in.excuse,
@@ -86,20 +98,22 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 			gone(nil, err)
 			return
 		}
-		if left == nil && in.group != 0 && in.group != h.Program.ForegroundGroup() {
+		begins := left == nil || left[0].Step != 0
+		if begins && in.group != 0 && in.group != h.Program.ForegroundGroup() {
 			// What was meant for one program's line could be a command to another.
 			gone(nil, &refusal{protocol.CodeScreenChanged, "another program has the terminal since the input waited for the user's line"})
 			return
 		}
 		pieces, err := left, error(nil)
-		if left == nil {
-			in.from = h.Observer.Model().Rev()
-			pieces, err = h.prepare(in)
+		if begins {
+			in.rev = h.Observer.Model().Rev()
+			pieces, err = h.prepare(in, left)
 		}
 		if err == nil && h.typeLevel() {
-			judged, still := h.line.judge(now, began, isText(pieces))
-			in.judged, in.does = judged, pieces[0].Say
-			if !still && (judged.prompt != line.Editor || !judged.read || in.submits(pieces)) {
+			first := head(pieces)
+			judged, still := h.line.judge(now, began, isText(first))
+			in.judged = judged
+			if !still && (judged.prompt != line.Editor || !judged.read || in.submits(first)) {
 				time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
 				return
 			}
@@ -121,18 +135,21 @@ func isText(pieces []input.Piece) bool {
 	return true
 }
 
-// prepare checks the conditions of an input against the screen as it is now, and makes its bytes. It runs on the observer's goroutine.
-func (h *Handler) prepare(in *typing) ([]input.Piece, error) {
+// prepare checks the conditions of an input, or of the rest of it, against the screen as it is now, and makes its bytes for the modes
+// that are on: what the user let through stays as it was shown. It runs on the observer's goroutine.
+func (h *Handler) prepare(in *typing, left []input.Piece) ([]input.Piece, error) {
 	o := h.Observer
 	if no := o.Bars(time.Now()); no != nil && (in.excuse == nil || errors.Is(no, control.ErrHidden)) {
 		return nil, barred(no) // an excuse is for the pump to weigh, which will
 	}
-	if err := o.Expect(in.m.Expect); err != nil {
-		return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
+	switch {
+	case left == nil:
+		if err := o.Expect(in.m.Expect); err != nil {
+			return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
+		}
+		return h.encode(in, 0, o.Model().Modes())
+	case in.allowed:
+		return left, nil
 	}
-	pieces, err := h.encode(in, o.Model().Modes())
-	if err == nil && h.OneProgram {
-		pieces = apart(pieces)
-	}
-	return pieces, err
+	return h.encode(in, left[0].Step-1, o.Model().Modes())
 }

@@ -223,6 +223,12 @@ func (l *Line) judge(now, began time.Time, text bool) (j judgement, still bool) 
 	return j, still
 }
 
+// cooked reports whether the kernel collects lines for the program.
+func (l *Line) cooked() bool {
+	settings, err := l.Program.Line()
+	return err == nil && settings.Canonical
+}
+
 // busy reports whether the program is known to do something else than to wait for input.
 func (l *Line) busy() bool {
 	a, known := l.Program.BlockedOn()

@@ -30,12 +30,14 @@ func (h *Handler) typed(in *typing, r input.Receipt) {
 		WrittenBytes: r.Written, DroppedBytes: r.Dropped, UnsubmittedBytes: r.Unsubmitted,
 	}
 	if r.Written > 0 {
-		result.FromSeq = in.from
+		result.FromSeq = in.steps[0].from
 	}
-	h.word(in, r, result)
+	if h.word(in, r, result); result.Status != protocol.StatusRefused {
+		result.Parts = in.parts(r.Written)
+	}
 	does := in.does
-	if does == "" && in.m.InputKind == protocol.InputMouse {
-		does = wished(in.m)
+	if first := in.steps[0]; does == "" && first.InputKind == protocol.InputMouse {
+		does = wished(first.InputPart)
 	}
 	in.record.Done(result, does, in.allowed)
 	if !h.Observer.Post(func(now time.Time) { h.settle(now, in, result) }) {
@@ -51,7 +53,10 @@ func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult
 		result.Message = "the user has not submitted what stands on the line: " + strconv.Quote(st.Line)
 	}
 	if no, ok := in.refused(r); ok {
-		result.Status, result.Reason, result.Message, result.DroppedBytes = protocol.StatusRefused, no.code, no.say, 0
+		result.Reason, result.Message = no.code, no.say
+		if result.Status = protocol.StatusDropped; r.Written == 0 {
+			result.Status, result.DroppedBytes = protocol.StatusRefused, 0
+		}
 		if r.Held {
 			result.Ended = protocol.ReasonReclaimed
 		}
@@ -82,7 +87,9 @@ func (h *Handler) flushed(in *typing, n int) {
 	now := protocol.InputResult{WrittenBytes: in.written - n, DroppedBytes: n}
 	h.word(in, input.Receipt{Fate: input.Dropped, Written: now.WrittenBytes, Dropped: n}, &now)
 	in.record.Flushed(in.written, n, now.Reason)
+	now.Parts = in.parts(now.WrittenBytes)
 	correct := func(r *protocol.InputResult) {
+		r.Parts = now.Parts
 		r.WrittenBytes, r.DroppedBytes, r.UnsubmittedBytes = now.WrittenBytes, now.DroppedBytes, now.UnsubmittedBytes
 		r.Status, r.Reason, r.Message, r.Ended = now.Status, now.Reason, now.Message, now.Ended
 	}
@@ -163,10 +170,33 @@ func (h *Handler) settle(now time.Time, in *typing, result *protocol.InputResult
 		h.answerNow(now, in, result)
 		return
 	}
+	deadline := later(in.began.Add(patience(m.TimeoutMs)), now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast))
 	h.Observer.Wait(now, false, snapshot.Wait{
-		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: later(in.began.Add(patience(m.TimeoutMs)), now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast)),
-		Done: func(snapshot.Result) { h.answerNow(time.Now(), in, result) },
+		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: deadline,
+		Done: func(snapshot.Result) {
+			h.Observer.CancelWait(m.RequestID + "#line")
+			h.answerNow(time.Now(), in, result)
+		},
 	}, func(error) { h.answerNow(now, in, result) })
+	if !in.answered && h.line.cooked() {
+		h.nextLine(now, deadline, in, result)
+	}
+}
+
+// nextLine answers as soon as a program for which the kernel collects lines has dealt with one and waits for the next: nothing more
+// comes then.
+func (h *Handler) nextLine(now, deadline time.Time, in *typing, result *protocol.InputResult) {
+	condition, _ := snapshot.Compile(protocol.Until{Waiting: true})
+	h.Observer.Wait(now, true, snapshot.Wait{
+		ID: in.m.RequestID + "#line", Condition: condition, Deadline: deadline,
+		Done: func(r snapshot.Result) {
+			if r.End == snapshot.Met && !in.answered && h.line.cooked() {
+				in.settled = true
+				h.Observer.CancelWait(in.m.RequestID + "#settle")
+				h.answerNow(time.Now(), in, result)
+			}
+		},
+	}, func(error) {})
 }
 
 func later(a, b time.Time) time.Time {
@@ -186,6 +216,7 @@ func (h *Handler) answerNow(now time.Time, in *typing, result *protocol.InputRes
 		h.answers.take(m.AgentID) // it knows from this whether it may type
 	}
 	result.Frame = h.Observer.Answer(now)
+	result.Frame.Settled = result.Frame.Settled || in.settled
 	result.Seq = result.Frame.Seq
 	h.answer(result)
 }

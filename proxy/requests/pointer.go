@@ -22,8 +22,7 @@ type pointer struct {
 
 // point makes the reports of an act of the mouse for the modes that are on now. Where it acts is decided now as well: a
 // button that moved since the agent looked is hit where it is.
-func (h *Handler) point(in *typing, modes screen.Modes, km keys.Modes) ([]input.Piece, error) {
-	m := in.m
+func (h *Handler) point(in *typing, m protocol.InputPart, modes screen.Modes, km keys.Modes) ([]input.Piece, error) {
 	act, err := mouse.Parse(m.Data)
 	if err != nil {
 		return nil, &refusal{protocol.CodeBadMessage, err.Error()}
@@ -54,7 +53,7 @@ func (h *Handler) point(in *typing, modes screen.Modes, km keys.Modes) ([]input.
 }
 
 // places are where the mouse acts, and where a drag ends.
-func (h *Handler) places(m *protocol.Input, act mouse.Act) (at, to mouse.Cell, err error) {
+func (h *Handler) places(m protocol.InputPart, act mouse.Act) (at, to mouse.Cell, err error) {
 	cols, rows := h.Observer.Model().Size()
 	switch {
 	case m.On != "" && m.At != nil:
@@ -141,7 +140,7 @@ func said(words, on string) string {
 }
 
 // wished is what an agent wants of the mouse, before it is known where that is.
-func wished(m *protocol.Input) string {
+func wished(m protocol.InputPart) string {
 	words := keys.Show([]byte(m.Data))
 	if act, err := mouse.Parse(m.Data); err == nil && m.At != nil {
 		to := mouse.Cell{}
@@ -158,11 +157,12 @@ func wished(m *protocol.Input) string {
 // landed puts into the receipt where the mouse was, and follows the left button. It runs on the observer's goroutine, when it is
 // known what the program has of the reports.
 func (p *pointer) landed(in *typing, result *protocol.InputResult) {
-	if in.m.InputKind != protocol.InputMouse || result.WrittenBytes == 0 {
+	first := in.steps[0]
+	if first.InputKind != protocol.InputMouse || result.WrittenBytes == 0 {
 		return
 	}
 	result.At = in.at
-	switch act, err := mouse.Parse(in.m.Data); {
+	switch act, err := mouse.Parse(first.Data); {
 	case err != nil:
 	case act.Kind == mouse.Press:
 		p.epoch = in.epoch
@@ -172,7 +172,7 @@ func (p *pointer) landed(in *typing, result *protocol.InputResult) {
 }
 
 // commits reports whether an input of the mouse may set something off.
-func commits(m *protocol.Input) bool {
+func commits(m protocol.InputPart) bool {
 	act, err := mouse.Parse(m.Data)
 	return err != nil || act.Commits()
 }

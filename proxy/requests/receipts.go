@@ -59,7 +59,7 @@ func (r *receipts) begin(m *protocol.Input) (before used, receipt *protocol.Inpu
 // contentOf is a digest of what an input does. How long it may take and what is waited for do not belong to it: who repeats
 // an input after a lost connection may be in less of a hurry, or carry the epoch that is known by then.
 func contentOf(m *protocol.Input) [sha256.Size]byte {
-	what, _ := json.Marshal([]any{m.InputKind, m.Data, m.At, m.On, m.To}) // strings and numbers have no errors
+	what, _ := json.Marshal([]any{m.InputKind, m.Data, m.At, m.On, m.To, m.Parts}) // strings and numbers have no errors
 	return sha256.Sum256(what)
 }
 

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,8 @@ func (h *Handler) close(m *protocol.Close) {
 // excuse says which refusals do not count for an input: where nobody sits in front of the program to answer its question for a
 // secret, the agent may still give the question up. That reveals nothing and answers nothing. nil for none.
 func (h *Handler) excuse(m *protocol.Input, epoch uint64) func(error) bool {
-	if h.Own == nil || m.InputKind != protocol.InputKeys || !givesUp(m.Data) {
+	other := func(p protocol.InputPart) bool { return p.InputKind != protocol.InputKeys || !givesUp(p.Data) }
+	if h.Own == nil || slices.ContainsFunc(m.All(), other) {
 		return nil
 	}
 	return func(err error) bool {
