@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
-	"terminalproxy/gateway/typist"
 	"terminalproxy/protocol"
 )
 
@@ -48,7 +46,7 @@ func (a *app) newSend() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.send(cmd, args[0], args[1:], in) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.text, "text", "", "type this, without pressing Enter; a newline at the end of a single line is Enter")
+	f.StringVar(&in.text, "text", "", "type this, without pressing Enter; a newline at its end is Enter")
 	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`; - for standard input")
 	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
 	f.StringVar(&in.click, "click", "", "click on `TEXT`, which must be on the screen exactly once, within one row")
@@ -64,10 +62,8 @@ func (a *app) newSend() *cobra.Command {
 }
 
 func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) error {
-	what := typist.Text{
-		Text: in.text, Keys: keys, Enter: in.enter, SettleMs: settle.Milliseconds(), NoSettle: in.until != "",
-		Mine: func(k protocol.Keyboard) bool { return k.AgentName == in.as },
-	}
+	what := text.Typing{Text: in.text, Keys: keys, Enter: in.enter}
+	typing := client.Typing{SettleMs: settle.Milliseconds(), Mine: func(k protocol.Keyboard) bool { return k.AgentName == in.as }}
 	if err := checkTimeout(in.timeout); err != nil {
 		return err
 	}
@@ -75,13 +71,14 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 	if err != nil {
 		return err
 	}
-	what.Mouse, err = typist.Point(typist.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click, in.clickAt, in.mouse, in.to)
+	what.Mouse, err = text.Point(text.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click, in.clickAt, in.mouse, in.to)
 	if err != nil {
 		return usage("send: %w", err)
 	}
 	condition, value, _ := strings.Cut(in.until, "=")
 	var until protocol.Until
 	if in.until != "" {
+		typing.SettleMs = 0
 		if until, err = text.Until(condition, value); err == nil && until.Control {
 			err = errors.New("only gateway wait takes it")
 		}
@@ -90,26 +87,25 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 		}
 	}
 	if !cmd.Flags().Changed("timeout") {
-		what.Held = letThrough
+		typing.Held = letThrough
 	}
 	if cmd.Flags().Changed("expect-rev") {
-		what.Rev = &in.rev
+		typing.Rev = &in.rev
 	}
 	if in.paste != "" {
 		if what.Paste, err = a.pasted(in.paste); err != nil {
 			return err
 		}
 	}
-	if err := what.Check(); err != nil {
+	if typing.Parts, err = what.Parts(); err != nil {
 		return usage("send: %w", err)
 	}
 	return a.with(in.as, true, func(c *client.Client) error {
-		s, err := lookup(cmd.Context(), c, id)
-		if err != nil {
+		if typing.Session, err = lookup(cmd.Context(), c, id); err != nil {
 			return err
 		}
-		what.SessionID, what.Deadline = s.SessionID, time.Now().Add(in.timeout)
-		return a.typeAndShow(cmd.Context(), c, s, what, condition, until, tokens)
+		typing.Deadline = time.Now().Add(in.timeout)
+		return a.typeAndShow(cmd.Context(), c, typing, condition, until, tokens)
 	})
 }
 
@@ -144,40 +140,42 @@ type sent struct {
 	Wait    *protocol.WaitResult `json:"wait,omitempty"`
 }
 
-func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.SessionInfo, what typist.Text, condition string, until protocol.Until, tokens int) error {
-	typed, err := typist.Type(ctx, c, what)
-	if err != nil {
-		if len(typed.Parts) > 0 {
-			err = fmt.Errorf("%w\n%s", err, text.Receipt(typed.Parts))
-		}
+func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typing, condition string, until protocol.Until, tokens int) error {
+	s := what.Session
+	typed, err := client.Type(ctx, c, what)
+	switch {
+	case typed == nil:
 		return err
+	case err != nil:
+		return fmt.Errorf("%w\n%s", err, text.Receipt(what.Parts, typed.Result, true))
 	}
-	if failed := typed.Failed(); failed != nil {
+	receipt, result := text.Receipt(what.Parts, typed.Result, false), typed.Result
+	if result.Status != protocol.StatusWritten {
 		switch {
 		case a.json:
-			err = a.printJSON(sent{InputResult: total(typed)})
-		case failed.Frame != nil: // what is there instead of what was believed
-			lines, known := text.Screen(typed.Before, failed.Frame)
+			err = a.printJSON(sent{InputResult: result})
+		case result.Frame != nil: // what is there instead of what was believed
+			lines, known := text.Screen(typed.Before, result.Frame)
 			if known {
-				err = a.printPage(header(s, failed.Frame), failed.Frame, dialect.After(&protocol.Frame{}, failed.Frame, lines), tokens)
+				err = a.printPage(header(s, result.Frame), result.Frame, dialect.After(&protocol.Frame{}, result.Frame, lines), tokens)
 			}
 		}
-		return errors.Join(notTyped(typed, failed), err)
+		return errors.Join(notTyped(result, receipt), err)
 	}
 	if typed.Held {
 		what.Deadline = time.Now().Add(sendTimeout) // the user's time is not the program's
 	}
-	out := sent{InputResult: total(typed)}
-	frame := typed.Last().Frame
+	out := sent{InputResult: result}
+	frame := result.Frame
 	if condition != "" {
-		out.Wait, err = c.Wait(ctx, &protocol.Wait{SessionID: s.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(what.Deadline)})
+		out.Wait, err = c.Wait(ctx, &protocol.Wait{SessionID: s.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: client.Left(what.Deadline)})
 		if err != nil {
-			return fmt.Errorf("%w\n%s", err, text.Receipt(typed.Parts))
+			return fmt.Errorf("%w\n%s", err, receipt)
 		}
 		frame = out.Wait.Frame
 	}
-	out.Reacted = new(frame == nil || typed.Reacted(frame.Seq))
-	if err := a.printSent(ctx, c, s, typed, out, frame, tokens); err != nil {
+	out.Reacted = new(frame == nil || text.Reacted(result, frame.Seq))
+	if err := a.printSent(ctx, c, s, typed.Before, receipt, out, frame, tokens); err != nil {
 		return err
 	}
 	if out.Wait != nil && !out.Wait.Met {
@@ -186,11 +184,11 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, s protocol.Sess
 	return nil
 }
 
-func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.SessionInfo, typed *typist.Typed, out sent, frame *protocol.Frame, tokens int) error {
+func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.SessionInfo, before *protocol.Frame, receipt string, out sent, frame *protocol.Frame, tokens int) error {
 	if a.json {
 		return a.printJSON(out)
 	}
-	lines, known := text.Screen(typed.Before, frame)
+	lines, known := text.Screen(before, frame)
 	if !known {
 		got, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
 		if err != nil {
@@ -198,44 +196,23 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 		}
 		frame, lines = got.Frame, got.Frame.Screen.Lines
 	}
-	notes := typed.Notes()
+	notes := out.Notes
 	if out.Wait != nil {
 		notes = append(notes, out.Wait.Notes...)
 	}
-	receipt := text.Receipt(typed.Parts)
-	if odd := typed.Odd(frame); odd != "" && (out.Wait == nil || !out.Wait.Met) {
+	if odd := text.Odd(before, out.InputResult, frame); odd != "" && (out.Wait == nil || !out.Wait.Met) {
 		receipt += "\n" + odd
 	}
 	shown := *frame
 	shown.Screen.Lines = lines
 	if ended(frame) {
-		return a.printEnd(ctx, c, s, &shown, typed.Before, tokens, text.WithMessages(notes, receipt))
+		return a.printEnd(ctx, c, s, &shown, before, tokens, text.WithMessages(notes, receipt))
 	}
 	return a.printPage(text.WithMessages(notes, receipt+"\n"+header(s, frame)), frame, dialect.Whole(&shown, 0), tokens)
 }
 
-// total is the receipts of all parts as one: the last that there is, with all their bytes.
-func total(typed *typist.Typed) *protocol.InputResult {
-	var all protocol.InputResult
-	var at *protocol.Cell
-	written, dropped := 0, 0
-	for _, p := range typed.Parts {
-		if p.Result != nil {
-			all = *p.Result
-			at = cmp.Or(at, p.Result.At) // the mouse comes first
-			written += p.Result.WrittenBytes
-			dropped += p.Result.DroppedBytes
-		}
-	}
-	if first := typed.Parts[0].Result; first != nil {
-		all.FromSeq = first.FromSeq
-	}
-	all.WrittenBytes, all.DroppedBytes, all.At, all.Notes = written, dropped, at, typed.Notes()
-	return &all
-}
-
 // notTyped is the error of an input that did not arrive whole.
-func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
+func notTyped(failed *protocol.InputResult, receipt string) error {
 	out := &failure{status: statusRefused}
 	why := text.Refusal(failed.Reason, failed.Message)
 	switch {
@@ -252,9 +229,9 @@ func notTyped(typed *typist.Typed, failed *protocol.InputResult) error {
 	default:
 		out.status = statusOfCode(failed.Reason)
 	}
-	out.cause = fmt.Errorf("send: %s\n%s", why, text.Receipt(typed.Parts))
-	if notes := typed.Notes(); len(notes) > 0 {
-		out.cause = fmt.Errorf("%w\n%s", out.cause, text.Messages(notes))
+	out.cause = fmt.Errorf("send: %s\n%s", why, receipt)
+	if len(failed.Notes) > 0 {
+		out.cause = fmt.Errorf("%w\n%s", out.cause, text.Messages(failed.Notes))
 	}
 	if left := text.Left(failed.LeftOnLine); left != "" {
 		out.cause = fmt.Errorf("%w\n%s", out.cause, left)

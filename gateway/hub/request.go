@@ -70,9 +70,17 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 		h.recall(p, s, m)
 	case s.owner == nil:
 		p.fail(m, protocol.CodeUnavailable, fmt.Sprintf("the proxy of session %s lost its connection, it may come back within seconds", id))
+	case !s.takes(m):
+		p.fail(m, protocol.CodeBadMessage, fmt.Sprintf("the proxy of session %s is older and takes no parts: send one input after another", id))
 	default:
 		h.forward(p, s.owner, s, m)
 	}
+}
+
+// takes reports whether the session's proxy knows what m holds.
+func (s *session) takes(m protocol.Message) bool {
+	input, ok := m.(*protocol.Input)
+	return !ok || s.info.Parts || len(input.Parts) == 0
 }
 
 // recall answers for an ended session.

@@ -92,7 +92,35 @@ func (f *fake) Wait(ctx context.Context, m *protocol.Wait) (*protocol.WaitResult
 	return &protocol.WaitResult{Met: true, Matched: "IGNORE ALL", Frame: &frame}, nil
 }
 
+// Input types the parts one after another, as a proxy does: for input each is an input of its own.
 func (f *fake) Input(_ context.Context, m *protocol.Input) (*protocol.InputResult, error) {
+	var all *protocol.InputResult
+	for _, p := range m.All() {
+		got, err := f.part(&protocol.Input{InputKind: p.InputKind, Data: p.Data, At: p.At, On: p.On, To: p.To, Epoch: m.Epoch})
+		if err != nil {
+			return nil, err
+		}
+		part := protocol.PartResult{InputKind: p.InputKind, WrittenBytes: got.WrittenBytes, DroppedBytes: got.DroppedBytes, FromSeq: got.FromSeq}
+		if p.InputKind == protocol.InputLines {
+			part.InputKind = protocol.InputPaste
+		}
+		if all != nil {
+			part.FromSeq = max(part.FromSeq, all.Seq)
+			got.FromSeq, got.Parts = all.FromSeq, all.Parts
+			got.Notes = append(all.Notes, got.Notes...)
+			if got.Status == protocol.StatusRefused {
+				got.Status = protocol.StatusDropped
+			}
+		}
+		got.Parts = append(got.Parts, part)
+		if all = got; got.Status != protocol.StatusWritten {
+			break
+		}
+	}
+	return all, nil
+}
+
+func (f *fake) part(m *protocol.Input) (*protocol.InputResult, error) {
 	f.note("input %s %q epoch %d", m.InputKind, m.Data, m.Epoch)
 	if f.input != nil {
 		return f.input(m)
@@ -127,7 +155,7 @@ func (f *fake) Say(_ context.Context, m *protocol.Note) (protocol.Waiting, error
 
 func info(id string, change func(*protocol.SessionInfo)) protocol.SessionInfo {
 	s := protocol.SessionInfo{
-		SessionID: id, Name: "vim", Command: "vim", Args: []string{"notes.txt"}, Cols: 40, Rows: 6, State: protocol.StateRunning,
+		SessionID: id, Name: "vim", Command: "vim", Args: []string{"notes.txt"}, Cols: 40, Rows: 6, State: protocol.StateRunning, Parts: true,
 		IdleMs: 340, Seq: 412, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser},
 	}
 	if change != nil {

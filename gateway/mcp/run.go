@@ -8,8 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
-	"terminalproxy/gateway/typist"
 	"terminalproxy/protocol"
 )
 
@@ -106,7 +106,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 // first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while
 // after they have begun.
 func (s *Server) first(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, waitFor string, until protocol.Until, deadline time.Time) (*protocol.WaitResult, *protocol.Frame, error) {
-	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, TimeoutMs: typist.Left(deadline)}
+	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, TimeoutMs: client.Left(deadline)}
 	if waitFor != "" {
 		return s.await(ctx, req, ask, waitFor)
 	}
@@ -117,7 +117,7 @@ func (s *Server) first(ctx context.Context, req *mcp.CallToolRequest, info proto
 	}); err != nil {
 		return nil, nil, err
 	}
-	ask.Until, ask.TimeoutMs = protocol.Until{QuietMs: defaultSettleMs}, typist.Left(deadline)
+	ask.Until, ask.TimeoutMs = protocol.Until{QuietMs: defaultSettleMs}, client.Left(deadline)
 	return s.await(ctx, req, ask, "the first screen")
 }
 

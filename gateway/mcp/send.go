@@ -8,8 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
-	"terminalproxy/gateway/typist"
 	"terminalproxy/protocol"
 )
 
@@ -40,48 +40,51 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	if err != nil {
 		return "", err
 	}
-	mouse, err := typist.Point(typist.MouseWords{On: "click", At: "click_at", Act: "mouse", To: "to"}, in.Click, in.ClickAt, in.Mouse, in.To)
+	what := text.Typing{Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter}
+	what.Mouse, err = text.Point(text.MouseWords{On: "click", At: "click_at", Act: "mouse", To: "to"}, in.Click, in.ClickAt, in.Mouse, in.To)
 	if err != nil {
 		return "", err
 	}
-	limit := time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
-	what := typist.Text{
-		Mouse: mouse, Text: in.Text, Paste: in.Paste, Keys: in.Keys, Enter: in.Enter, Rev: in.ExpectRev,
-		SettleMs: millis(in.SettleMs, defaultSettleMs), NoSettle: in.WaitFor != "",
-		Deadline: time.Now().Add(limit),
-		Mine:     func(k protocol.Keyboard) bool { return k.AgentID == s.me() },
-	}
-	if in.TimeoutMs == nil {
-		what.Held = heldMs * time.Millisecond
-	}
-	if err := what.Check(); err != nil {
+	parts, err := what.Parts()
+	if err != nil {
 		return "", err
 	}
 	info, err := s.find(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
-	what.SessionID = info.SessionID
+	limit := time.Duration(millis(in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
+	typing := client.Typing{
+		Session: info, Parts: parts, Rev: in.ExpectRev, SettleMs: millis(in.SettleMs, defaultSettleMs), Deadline: time.Now().Add(limit),
+		Mine: func(k protocol.Keyboard) bool { return k.AgentID == s.me() },
+	}
+	if in.WaitFor != "" {
+		typing.SettleMs = 0
+	}
+	if in.TimeoutMs == nil {
+		typing.Held = heldMs * time.Millisecond
+	}
 	free, err := s.take(ctx, info.SessionID)
 	if err != nil {
 		return "", err
 	}
 	defer free()
 	defer s.progress(ctx, req, "typing", limit)()
-	typed, err := typist.Type(ctx, s.cfg.Terminals, what)
-	if err != nil {
-		if len(typed.Parts) > 0 {
-			err = &partly{cause: err, receipt: text.Receipt(typed.Parts)}
-		}
+	typed, err := client.Type(ctx, s.cfg.Terminals, typing)
+	switch {
+	case typed == nil:
 		return "", err
+	case err != nil:
+		return "", &partly{cause: err, receipt: text.Receipt(parts, typed.Result, true)}
 	}
-	if failed := typed.Failed(); failed != nil {
-		return "", s.failure(ctx, info, typed, failed, tokens)
+	receipt := text.Receipt(parts, typed.Result, false)
+	if typed.Result.Status != protocol.StatusWritten {
+		return "", s.failure(ctx, info, typed, receipt, tokens)
 	}
 	if typed.Held {
-		what.Deadline = time.Now().Add(limit) // the user's time is not the program's
+		typing.Deadline = time.Now().Add(limit) // the user's time is not the program's
 	}
-	return s.outcome(ctx, req, info, typed, tokens, in, until, what.Deadline)
+	return s.outcome(ctx, req, info, typed, receipt, tokens, in, until, typing.Deadline)
 }
 
 // until is the condition to wait for after typing, empty for none.
@@ -96,33 +99,33 @@ func (in sendArgs) until() (protocol.Until, error) {
 }
 
 // outcome is the answer when everything arrived: the receipt, and what the screen became.
-func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *typist.Typed,
+func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *client.Typed, receipt string,
 	tokens int, in sendArgs, until protocol.Until, deadline time.Time,
 ) (string, error) {
-	receipt, frame := text.Receipt(typed.Parts), typed.Last().Frame
+	notes, frame := typed.Result.Notes, typed.Result.Frame
 	if in.WaitFor == "" {
 		settles := in.SettleMs == nil || *in.SettleMs > 0 // else nobody wanted to know
-		receipt = line(receipt, typed.Odd(frame))
+		receipt = line(receipt, text.Odd(typed.Before, typed.Result, frame))
 		ended := frame != nil && frame.Activity != nil && frame.Activity.State == protocol.StateExited // and the time was not over
 		if frame != nil && !frame.Settled && settles && !ended {
 			receipt += "\nthe screen had not settled when the time was over"
 		}
-		receipt = text.WithMessages(typed.Notes(), receipt)
+		receipt = text.WithMessages(notes, receipt)
 		if ended {
 			return s.showEnd(ctx, info, frame, typed.Before.Seq, tokens, receipt), nil
 		}
 		return s.now(ctx, info, typed.Before, frame, tokens, receipt), nil
 	}
-	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: typist.Left(deadline)}
+	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: client.Left(deadline)}
 	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory // a proxy from before histories were kept tells only now
 	got, frame, err := s.await(ctx, req, ask, in.WaitFor)
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
 	}
 	if !got.Met {
-		receipt = line(receipt, typed.Odd(frame))
+		receipt = line(receipt, text.Odd(typed.Before, typed.Result, frame))
 	}
-	said := text.WithMessages(append(typed.Notes(), got.Notes...), line(receipt, s.matched(got, until)))
+	said := text.WithMessages(append(notes, got.Notes...), line(receipt, s.matched(got, until)))
 	if got.ExitCode != nil {
 		ended(&info, got)
 		return s.showEnd(ctx, info, frame, typed.Before.Seq, tokens, said), nil
@@ -139,7 +142,8 @@ func line(out, more string) string {
 }
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
-func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *typist.Typed, got *protocol.InputResult, tokens int) error {
+func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *client.Typed, receipt string, tokens int) error {
+	got := typed.Result
 	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
 	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
 		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
@@ -151,10 +155,10 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	if advice != "" {
 		out += "; " + advice
 	}
-	if notes := typed.Notes(); len(notes) > 0 {
-		out += "\n" + text.Messages(notes)
+	if len(got.Notes) > 0 {
+		out += "\n" + text.Messages(got.Notes)
 	}
-	out += "\n" + text.Receipt(typed.Parts)
+	out += "\n" + receipt
 	if left := text.Left(got.LeftOnLine); left != "" {
 		out += "\n" + left
 	}

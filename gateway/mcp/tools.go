@@ -79,7 +79,7 @@ func (s *Server) tools() []tool {
 		define("terminal_send",
 			"Type and click while you have control, then see what changed once the screen settled. Order: mouse, text or paste, keys, Enter. Keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. The mouse works where the first line says mouse.",
 			&mcp.ToolAnnotations{}, true, s.send, terminalParam,
-			param{name: "text", kind: "string", about: "Typed as it is; several lines go in as one paste where the program takes that."},
+			param{name: "text", kind: "string", about: "Typed as it is; a newline at its end is Enter. Several lines go in as one paste where the program takes that."},
 			param{name: "paste", kind: "string", about: "Pasted (bracketed paste)."},
 			param{name: "keys", kind: "array", about: "Named keys."},
 			param{name: "enter", kind: "boolean", about: "Press Enter at the end."},

@@ -9,45 +9,85 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Part is one terminal.input of several that belong together, and its receipt.
-type Part struct {
-	// What names it for the reader: "text (12 bytes)", "keys ctrl-c up", "Enter", `click on "OK" at 5,12`.
-	What string
-	// Result is nil for a part that was not sent, because one before it did not arrive.
-	Result *protocol.InputResult
-	// Unknown says that the part was sent and its receipt was lost.
-	Unknown bool
-}
-
-// Landed reports whether all of p reached the program.
-func (p Part) Landed() bool { return p.Result != nil && p.Result.Status == protocol.StatusWritten }
-
-// Receipt says in order what reached the program and what did not, and why.
-func Receipt(parts []Part) string {
-	var typed, lost []string
-	for _, p := range parts {
+// Receipt says in order what of the parts of an input reached the program and what did not, and why. lost says that the receipt of
+// what r does not tell of was lost; r is nil then where it tells of nothing.
+func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) string {
+	var typed, not, unknown []string
+	for i := range parts {
+		part, known := partOf(parts, r, i)
+		what := name(parts, i, part.InputKind, r)
 		switch {
-		case p.Landed():
-			typed = append(typed, p.What)
-		case p.Unknown:
-			lost = append(lost, p.What+": not known, its receipt was lost; look before typing it again")
-		case p.Result == nil:
-			lost = append(lost, p.What+": not sent")
-		case p.Result.Status == protocol.StatusDropped:
-			lost = append(lost, fmt.Sprintf("%s: %s reached the program, %s dropped: %s", p.What,
-				count(p.Result.WrittenBytes), count(p.Result.DroppedBytes), Stopped(p.Result)))
+		case known && part.DroppedBytes == 0 && (part.WrittenBytes > 0 || r.Status == protocol.StatusWritten):
+			typed = append(typed, what)
+		case !known && lost:
+			unknown = append(unknown, what)
+		case !known || len(not) > 0:
+			not = append(not, what+": not sent")
+		case part.WrittenBytes > 0, i == 0 && r.Status == protocol.StatusDropped:
+			not = append(not, fmt.Sprintf("%s: %s reached the program, %s dropped: %s", what, count(part.WrittenBytes), count(part.DroppedBytes), Stopped(r)))
 		default:
-			lost = append(lost, p.What+": refused: "+Refusal(p.Result.Reason, p.Result.Message))
+			not = append(not, what+": refused: "+Stopped(r))
 		}
 	}
-	if len(typed) == 0 {
-		typed = []string{"nothing whole"}
+	var lines []string
+	switch {
+	case len(typed) > 0:
+		lines = append(lines, "typed: "+strings.Join(typed, ", then "))
+	case len(unknown) == 0:
+		lines = append(lines, "typed: nothing whole")
 	}
-	out := "typed: " + strings.Join(typed, ", then ")
-	if len(lost) > 0 {
-		out += "\nnot typed: " + strings.Join(lost, "; ")
+	if len(not) > 0 {
+		lines = append(lines, "not typed: "+strings.Join(not, "; "))
 	}
-	return out
+	if len(unknown) > 0 {
+		lines = append(lines, "not known whether typed, the receipt was lost: "+strings.Join(unknown, ", then ")+"; look before typing it again")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// partOf is what became of part i; known is false where r does not tell.
+func partOf(parts []protocol.InputPart, r *protocol.InputResult, i int) (part protocol.PartResult, known bool) {
+	switch {
+	case r == nil:
+		return part, false
+	case i < len(r.Parts):
+		return r.Parts[i], true
+	case len(r.Parts) == 0 && (len(parts) == 1 || r.Status != protocol.StatusDropped): // refused whole, or written
+		return protocol.PartResult{WrittenBytes: r.WrittenBytes, DroppedBytes: r.DroppedBytes}, true
+	}
+	return part, false
+}
+
+// name names part i for the reader: "text (12 bytes)", "keys ctrl-c up", "Enter", `click on "OK" at 5,12`. typed is how it was typed, ""
+// where that is not known.
+func name(parts []protocol.InputPart, i int, typed protocol.InputKind, r *protocol.InputResult) string {
+	switch p := parts[i]; p.InputKind {
+	case protocol.InputMouse:
+		at := p.At
+		if at == nil && r != nil {
+			at = r.At
+		}
+		return Mouse(p.Data, p.On, at, p.To)
+	case protocol.InputKeys:
+		if p.Data == enter {
+			return "Enter"
+		}
+		return "keys " + Keys(p.Data)
+	case protocol.InputPaste:
+		return Text("paste", p.Data)
+	case protocol.InputText, protocol.InputRaw:
+		return Text("text", p.Data)
+	default:
+		switch {
+		case typed == protocol.InputPaste && i == len(parts)-1 && severalLines(p.Data):
+			return Text("text, as a paste", p.Data) + ", not submitted"
+		case typed == protocol.InputPaste:
+			return Text("text, as a paste", p.Data)
+		case typed == protocol.InputText && severalLines(p.Data):
+			return Text("text, line by line", p.Data)
+		}
+		return Text("text", p.Data)
+	}
 }
 
 func count(n int) string {
@@ -77,6 +117,8 @@ func CutOff(r *protocol.InputResult) bool {
 	switch r.Reason {
 	case "", protocol.CodeNoGrant, protocol.CodeStaleEpoch:
 		return true
+	case protocol.CodeUserRefused:
+		return false
 	default:
 		return r.Ended != ""
 	}
@@ -139,12 +181,16 @@ func Left(line string) string {
 	return "left on the line: " + strconv.Quote(Clean(line))
 }
 
-// Reaction says what is odd about how the program took what was typed, "" if nothing is: the program wrote nothing since
-// the first key that anybody could see, or what it wrote left the screen of before, or it has not read its input.
-func Reaction(reacted bool, before, after *protocol.Frame) string {
+// Odd says in words what is odd about how the program took what was typed, as far as after, the last screen, shows; "" if nothing is: the
+// program wrote nothing since the first key that anybody could see, or what it wrote left the screen of before, or it has not read
+// its input.
+func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame) string {
+	if after == nil || after.Blackout.ByUser() || after.Activity != nil && after.Activity.State == protocol.StateExited {
+		return ""
+	}
 	var odd []string
 	switch {
-	case !reacted:
+	case !Reacted(r, after.Seq):
 		odd = append(odd, "the screen did not react")
 	case alike(before, after):
 		odd = append(odd, "the screen looks as before")
@@ -154,6 +200,10 @@ func Reaction(reacted bool, before, after *protocol.Frame) string {
 	}
 	return strings.Join(odd, ": ")
 }
+
+// Reacted reports whether the screen became another one since the first key, up to revision seq. It is true, too, where
+// that is not known.
+func Reacted(r *protocol.InputResult, seq uint64) bool { return r.FromSeq == 0 || seq != r.FromSeq }
 
 // alike reports whether two frames are known to show the same.
 func alike(a, b *protocol.Frame) bool {

@@ -88,10 +88,8 @@ func TestR47LevelTypeHoldsClicks(t *testing.T) {
 
 	sending = w.start("gateway", "send", id, "--as", "codex", "--click", "[ OK ]", "--text", "free")
 	s.wait(heldKeys)
-	require.Regexp(t, `“codex” wants to click at \d+,5 on "\[ OK \]"`, s.screen())
+	require.Regexp(t, `“codex” wants to click at \d+,5 on "\[ OK \]", then send "free"`, s.screen())
 	require.Equal(t, wheel, w.content("heard"), "nothing of it is reported yet")
-	s.presses("C-g", "wants to click")
-	s.wait(`“codex” wants to send "free"`)
 	s.lets("C-g")
 	got := sending.wait()
 	require.Zero(t, got.status, got.err)
@@ -110,8 +108,7 @@ func TestR47LevelTypeHoldsClicks(t *testing.T) {
 
 	log := w.good("audit", "show", "session.cast")
 	require.Contains(t, log, "codex uses the mouse under grant 2, wheel-down at 1,1, 10 bytes: the user let it through\n")
-	require.Contains(t, log, "codex types under grant 2, text, 4 bytes: the user let it through\n")
-	require.Regexp(t, `codex uses the mouse under grant 2, click at \d+,5 on "\[ OK \]", 1\d bytes: the user let it through\n`, log)
+	require.Regexp(t, `codex uses the mouse under grant 2, click at \d+,5 on "\[ OK \]", then "free", 2\d bytes: the user let it through\n`, log)
 	require.Regexp(t, `codex tries to use the mouse under grant 2, click at \d+,\d+ on "Cancel": refused: user_refused\n`, log)
 	require.Regexp(t, `"m", "codex uses the mouse under grant 2, click at \d+,5 on \\"\[ OK \]\\"`, w.content("session.cast"))
 }

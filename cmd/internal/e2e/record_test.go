@@ -127,7 +127,7 @@ func TestARecordingTellsWhoTyped(t *testing.T) {
 
 	shown := w.good("audit", "show", "s.cast", "--agent", "codex")
 	for _, want := range []string{
-		"codex types under grant 2, text, 12 bytes", "typed: echo one two\n", "as: ctrl-u", "on the screen before it: bash, 100x24",
+		"codex types under grant 2, text, then keys, 13 bytes", "typed: echo one two\\r\n", "as: ctrl-u", "on the screen before it: bash, 100x24",
 		"on the screen before it: bash, 90x20", "| $ echo one two\n", "grant 2 of codex ends: reclaimed", "codex tries to type without a grant",
 	} {
 		require.Contains(t, shown, want)
@@ -136,7 +136,7 @@ func TestARecordingTellsWhoTyped(t *testing.T) {
 	require.Contains(t, w.good("audit", "show", "s.cast"), "the user typed")
 	require.Contains(t, w.good("render", "s.cast"), "\none two\n")
 
-	w.write("bad"+".audit.jsonl", strings.Replace(w.content("s.cast.audit.jsonl"), `"written":12`, `"written":21`, 1))
+	w.write("bad"+".audit.jsonl", strings.Replace(w.content("s.cast.audit.jsonl"), `"written":13`, `"written":31`, 1))
 	bad := w.gateway("audit", "verify", "bad")
 	require.Equal(t, 1, bad.status)
 	require.Regexp(t, `line \d+: its hash does not match`, bad.err)

@@ -1,0 +1,192 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// keyboard is a terminal that keeps a list of what was typed.
+type keyboard struct {
+	frame  protocol.Frame
+	inputs []*protocol.Input
+	answer func(n int) (*protocol.InputResult, error) // nil: all is written
+}
+
+func (k *keyboard) Read(context.Context, *protocol.Read) (*protocol.ReadResult, error) {
+	return &protocol.ReadResult{Frame: &k.frame}, nil
+}
+
+func (k *keyboard) Input(_ context.Context, m *protocol.Input) (*protocol.InputResult, error) {
+	k.inputs = append(k.inputs, m)
+	n := len(k.inputs)
+	if k.answer != nil {
+		if got, err := k.answer(n); got != nil || err != nil {
+			return got, err
+		}
+	}
+	seq := k.frame.Seq + uint64(n) //nolint:gosec // small
+	return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: m.Size(), FromSeq: seq - 1, Seq: seq, Notes: []string{fmt.Sprint("note ", n)}}, nil
+}
+
+// ledger is what was sent: the kinds with their data, and how long the screen settles after each input.
+func (k *keyboard) ledger() string {
+	var all []string
+	for _, m := range k.inputs {
+		var parts []string
+		for _, p := range m.All() {
+			parts = append(parts, fmt.Sprintf("%s %q", p.InputKind, p.Data))
+		}
+		all = append(all, fmt.Sprintf("%s settle %d", strings.Join(parts, " + "), m.SettleMs))
+	}
+	return strings.Join(all, ", ")
+}
+
+var lineAndEnter = []protocol.InputPart{{InputKind: protocol.InputText, Data: "ls"}, {InputKind: protocol.InputKeys, Data: "enter"}}
+
+func typing(parts bool) Typing {
+	return Typing{
+		Session: protocol.SessionInfo{SessionID: "sh-1", Parts: parts}, Parts: lineAndEnter, SettleMs: 300, Deadline: time.Now().Add(time.Minute),
+		Mine: func(k protocol.Keyboard) bool { return k.AgentID == "me" },
+	}
+}
+
+func TestPartsAreOneInput(t *testing.T) {
+	rev := uint64(7)
+	for holder, epoch := range map[string]uint64{"me": 9, "other": 0} {
+		k := &keyboard{frame: protocol.Frame{Seq: 7, Keyboard: protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: holder, Epoch: 9}}}
+		k.answer = func(int) (*protocol.InputResult, error) {
+			return &protocol.InputResult{Status: protocol.StatusWritten, FromSeq: 8, Parts: []protocol.PartResult{{FromSeq: 8}, {FromSeq: 11}}}, nil
+		}
+		what := typing(true)
+		what.Rev = &rev
+		typed, err := Type(t.Context(), k, what)
+		require.NoError(t, err)
+		require.Equal(t, `text "ls" + keys "enter" settle 300`, k.ledger())
+		require.Equal(t, epoch, k.inputs[0].Epoch, "another's epoch is not ours to use")
+		require.Equal(t, &rev, k.inputs[0].Expect.Seq)
+		require.Positive(t, k.inputs[0].TimeoutMs)
+		require.EqualValues(t, 11, typed.After, "the echo of the text came before Enter")
+		require.Equal(t, &k.frame, typed.Before)
+	}
+}
+
+// TestAnOlderProxyGetsOnePartAfterAnother: with a quiet screen between them, and one receipt for the caller.
+func TestAnOlderProxyGetsOnePartAfterAnother(t *testing.T) {
+	rev := uint64(7)
+	k := &keyboard{frame: protocol.Frame{Seq: 7, Keyboard: protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: "me", Epoch: 9}}}
+	what := typing(false)
+	what.Rev = &rev
+	what.Parts = append([]protocol.InputPart{
+		{InputKind: protocol.InputMouse, Data: "click", On: "Name"}, {InputKind: protocol.InputLines, Data: "a\nb"},
+	}, lineAndEnter[1])
+	typed, err := Type(t.Context(), k, what)
+	require.NoError(t, err)
+	require.Equal(t, `mouse "click" settle 250, paste "a\nb" settle 250, keys "enter" settle 300`, k.ledger())
+	require.Equal(t, "Name", k.inputs[0].On)
+	for i, m := range k.inputs {
+		require.NoError(t, protocol.Check(&protocol.Input{RequestID: "r", InputKind: m.InputKind, Data: m.Data, On: m.On}))
+		require.Equal(t, i == 0, m.Expect != nil)
+		require.EqualValues(t, 9, m.Epoch)
+		require.Equal(t, i < 2, m.TimeoutMs <= enterMost)
+	}
+	require.Equal(t, &protocol.InputResult{
+		Status: protocol.StatusWritten, WrittenBytes: 13, FromSeq: 7, Seq: 10, Notes: []string{"note 1", "note 2", "note 3"},
+		Parts: []protocol.PartResult{
+			{InputKind: protocol.InputMouse, WrittenBytes: 5, FromSeq: 7},
+			{InputKind: protocol.InputPaste, WrittenBytes: 3, FromSeq: 8},
+			{InputKind: protocol.InputKeys, WrittenBytes: 5, FromSeq: 9},
+		},
+	}, typed.Result)
+	require.EqualValues(t, 9, typed.After)
+}
+
+func TestNothingFollowsAPartThatDidNotArrive(t *testing.T) {
+	lost, refused := errors.New("gone"), &protocol.Error{Code: protocol.CodeNoGrant, Message: "not yours"}
+	for _, c := range []struct {
+		name   string
+		at     int
+		r      *protocol.InputResult
+		err    error
+		sent   int
+		status protocol.Status // "" for no receipt
+		parts  int
+	}{
+		{"cut off", 1, &protocol.InputResult{Status: protocol.StatusDropped, DroppedBytes: 1, Ended: protocol.ReasonReclaimed}, nil, 1, protocol.StatusDropped, 1},
+		{"refused", 1, nil, refused, 1, protocol.StatusRefused, 1},
+		{"refused after a part", 2, nil, refused, 2, protocol.StatusDropped, 2},
+		{"lost", 1, nil, lost, 1, "", 0},
+		{"lost after a part", 2, nil, lost, 2, protocol.StatusWritten, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := &keyboard{answer: func(n int) (*protocol.InputResult, error) {
+				if n == c.at {
+					return c.r, c.err
+				}
+				return nil, nil
+			}}
+			typed, err := Type(t.Context(), k, typing(false))
+			require.Equal(t, errors.Is(c.err, lost), err != nil)
+			require.Len(t, k.inputs, c.sent)
+			if c.status == "" {
+				require.Nil(t, typed.Result)
+				return
+			}
+			require.Equal(t, c.status, typed.Result.Status)
+			require.Len(t, typed.Result.Parts, c.parts)
+		})
+	}
+	k := &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, refused }}
+	typed, err := Type(t.Context(), k, typing(true))
+	require.NoError(t, err, "a refusal is a receipt")
+	require.Equal(t, protocol.CodeNoGrant, typed.Result.Reason)
+}
+
+func TestWhatNoGatewayTakesIsNotSent(t *testing.T) {
+	for say, parts := range map[string][]protocol.InputPart{
+		"the limit is 49152":     {{Data: strings.Repeat("x", 50<<10)}},
+		"too much for one input": {{Data: strings.Repeat("\x01", 12<<10)}},
+		"must be one of":         {{Data: "ok"}, {Data: "x", InputKind: "nonsense"}},
+	} {
+		k := &keyboard{}
+		what := typing(false)
+		what.Parts = parts
+		typed, err := Type(t.Context(), k, what)
+		require.ErrorContains(t, err, say)
+		require.Nil(t, typed)
+		require.Empty(t, k.inputs)
+	}
+}
+
+// TestTheUserGetsTime: where the grant leaves Enter to the user, the deadline moves, for the caller's own grant only.
+func TestTheUserGetsTime(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		who   string
+		level protocol.Level
+		held  time.Duration
+		moved bool
+	}{
+		{"type", "me", protocol.LevelType, time.Hour, true},
+		{"drive", "me", protocol.LevelDrive, time.Hour, false},
+		{"another's", "other", protocol.LevelType, time.Hour, false},
+		{"not wanted", "me", protocol.LevelType, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := &keyboard{frame: protocol.Frame{Keyboard: protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: c.who, Level: c.level}}}
+			what := typing(true)
+			what.Held = c.held
+			typed, err := Type(t.Context(), k, what)
+			require.NoError(t, err)
+			require.Equal(t, c.moved, typed.Held)
+			require.Equal(t, c.moved, k.inputs[0].TimeoutMs > time.Minute.Milliseconds(), "%d", k.inputs[0].TimeoutMs)
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package text_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+)
+
+var words = text.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}
+
+func mouse(p protocol.InputPart) *protocol.InputPart {
+	p.InputKind = protocol.InputMouse
+	return &p
+}
+
+func TestPoint(t *testing.T) {
+	for _, c := range []struct {
+		on, at, act, to string
+		want            *protocol.InputPart
+	}{
+		{},
+		{on: "OK", want: mouse(protocol.InputPart{Data: "click", On: "OK"})},
+		{at: "5,12", want: mouse(protocol.InputPart{Data: "click", At: &protocol.Cell{Row: 4, Col: 11}})},
+		{at: " 5 , 12 ", act: "right-click", want: mouse(protocol.InputPart{Data: "right-click", At: &protocol.Cell{Row: 4, Col: 11}})},
+		{act: "wheel-up", want: mouse(protocol.InputPart{Data: "wheel-up"})},
+		{act: "Shift-Wheel-Down*3", want: mouse(protocol.InputPart{Data: "Shift-Wheel-Down*3"})},
+		{on: "OK", to: "7,1", want: mouse(protocol.InputPart{Data: "drag", On: "OK", To: &protocol.Cell{Row: 6}})},
+		{at: "1,1", act: "ctrl-drag", to: "1000,1000", want: mouse(protocol.InputPart{Data: "ctrl-drag", At: &protocol.Cell{}, To: &protocol.Cell{Row: 999, Col: 999}})},
+	} {
+		got, err := text.Point(words, c.on, c.at, c.act, c.to)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+	}
+}
+
+func TestPointSaysWhatToWrite(t *testing.T) {
+	for _, c := range []struct{ on, at, act, to, say string }{
+		{"OK", "5,12", "", "", "--click and --click-at exclude each other: the mouse acts in one place"},
+		{"", "", "click", "", "it is not said where to click: give --click (a text on the screen) or --click-at (row,column from 1)"},
+		{"", "", "", "5,12", "it is not said where to drag: give --click (a text on the screen) or --click-at (row,column from 1)"},
+		{"OK", "", "drag", "", "a drag needs its end: give --drag-to (row,column from 1)"},
+		{"OK", "", "move", "5,12", "--drag-to is where a drag ends: leave it out, or write drag for --mouse"},
+		{"", "5", "", "", `--click-at is "5": write the row and the column, both from 1, like 5,12`},
+		{"", "5,0", "", "", `--click-at is "5,0": write the row and the column, both from 1, like 5,12`},
+		{"", "-1,4", "", "", `--click-at is "-1,4": write the row and the column, both from 1, like 5,12`},
+		{"", "1001,4", "", "", `--click-at is "1001,4": write the row and the column, both from 1, like 5,12`},
+		{"", "5,1", "", "5;1", `--drag-to is "5;1": write the row and the column, both from 1, like 5,12`},
+		{strings.Repeat("x", 1025), "", "", "", "--click is 1025 bytes long, at most 1024 can be looked for"},
+	} {
+		_, err := text.Point(words, c.on, c.at, c.act, c.to)
+		require.EqualError(t, err, c.say)
+	}
+}
+
+// spelled is parts as a test writes them.
+func spelled(parts []protocol.InputPart) string {
+	var all []string
+	for _, p := range parts {
+		all = append(all, fmt.Sprintf("%s %q", p.InputKind, p.Data))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestOrderAndKinds(t *testing.T) {
+	long := strings.Repeat("x", 257)
+	for _, c := range []struct {
+		name string
+		what text.Typing
+		want string
+	}{
+		{"text alone", text.Typing{Text: "ls"}, `text "ls"`},
+		{"text and Enter", text.Typing{Text: "ls", Enter: true}, `text "ls", keys "enter"`},
+		{"a line's end is Enter", text.Typing{Text: "ls\r\n"}, `text "ls", keys "enter"`},
+		{"once", text.Typing{Text: "ls\n", Enter: true}, `text "ls", keys "enter"`},
+		{"and alone", text.Typing{Text: "\n"}, `keys "enter"`},
+		{"before the keys", text.Typing{Text: "vi\n", Keys: []string{"esc"}}, `text "vi", keys "enter", keys "esc"`},
+		{"several lines", text.Typing{Text: "a\nb"}, `lines "a\nb"`},
+		{"the end of the last of several lines is Enter, too", text.Typing{Text: "cat <<E\nhi\nE\n"}, `lines "cat <<E\nhi\nE", keys "enter"`},
+		{"an empty line at the end stays", text.Typing{Text: "def f():\n pass\n\n"}, `lines "def f():\n pass\n", keys "enter"`},
+		{"also before Enter", text.Typing{Text: "def f():\n pass\n", Enter: true}, `lines "def f():\n pass\n", keys "enter"`},
+		{"a long line", text.Typing{Text: long, Enter: true}, `lines "` + long + `", keys "enter"`},
+		{"a paste is what it is", text.Typing{Paste: "a\nb\n", Enter: true}, `paste "a\nb\n", keys "enter"`},
+		{"keys by what they type", text.Typing{Keys: []string{"ctrl-x", " ", "\t", "\n"}}, `keys "ctrl-x space tab enter"`},
+		{
+			"the mouse comes first",
+			text.Typing{Mouse: mouse(protocol.InputPart{Data: "click", On: "Name"}), Text: "ada", Keys: []string{"tab"}, Enter: true},
+			`mouse "click", text "ada", keys "tab", keys "enter"`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			parts, err := c.what.Parts()
+			require.NoError(t, err)
+			require.Equal(t, c.want, spelled(parts))
+			require.NoError(t, protocol.Check(&protocol.Input{RequestID: "r", Parts: parts}))
+		})
+	}
+	for say, what := range map[string]text.Typing{
+		"nothing to type":    {},
+		"has no name":        {Keys: []string{"a", ""}},
+		"exclude each other": {Text: "a", Paste: "b"},
+	} {
+		_, err := what.Parts()
+		require.ErrorContains(t, err, say)
+	}
+}
