@@ -2,21 +2,20 @@ package protocol
 
 import "slices"
 
-// Diff lists the rows of next that differ from prev, and reports whether sending them is shorter than sending all of
-// next. Screens of different sizes have no difference.
-func Diff(prev, next []string) (changed []Row, shorter bool) {
+// Delta is the shortest way to say next to a reader who has seen prev: rows that moved, where the reader knows of that (moves),
+// and those that changed besides. It reports whether that is shorter than all of next, as a reader gets them: a row a line, with
+// its number where not all are said, and no empty ones at the end. Screens of different sizes have no difference.
+func Delta(prev, next []string, moves bool) (moved int, changed []Row, shorter bool) {
 	if len(prev) != len(next) || len(next) == 0 {
-		return nil, false
+		return 0, nil, false
 	}
-	all, part := 0, 0
-	for i, text := range next {
-		all += len(text) + 3
-		if text != prev[i] {
-			changed = append(changed, Row{Row: i, Text: text})
-			part += len(text) + len(`{"row":000,"text":""},`)
+	changed, least := difference(prev, next)
+	if n := shift(prev, next); n != 0 && moves {
+		if rows, cost := difference(Move(prev, n), next); cost+costOfMove < least {
+			moved, changed, least = n, rows, cost+costOfMove
 		}
 	}
-	return changed, part < all
+	return moved, changed, least == 0 || least < whole(next)
 }
 
 // Patch is lines with the changed rows in place; lines itself is left as it is, since others may still read it. Rows
@@ -31,13 +30,25 @@ func Patch(lines []string, changed []Row) []string {
 	return out
 }
 
+// Move is lines moved up by n rows, down if n is negative, with blank rows where nothing comes from; lines itself is left
+// as it is. A frame with Moved is rebuilt by Move and then [Patch].
+func Move(lines []string, n int) []string {
+	out := make([]string, len(lines))
+	for i := range out {
+		if from := i + n; from >= 0 && from < len(lines) {
+			out[i] = lines[from]
+		}
+	}
+	return out
+}
+
 // Difference is s for a peer that has last: with only the rows that differ, if that is shorter, else s itself. last may
 // be nil.
 func (s *Snapshot) Difference(last *Snapshot) *Snapshot {
 	if last == nil || last.SessionID != s.SessionID || last.Screen == nil || s.Screen == nil {
 		return s
 	}
-	changed, shorter := Diff(last.Screen.Lines, s.Screen.Lines)
+	_, changed, shorter := Delta(last.Screen.Lines, s.Screen.Lines, false)
 	if !shorter {
 		return s
 	}
@@ -76,4 +87,53 @@ func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {
 	}
 	out.Screen, out.Changed, out.Since = &screen, nil, 0
 	return &out, true
+}
+
+// costOfMove is what saying that rows moved costs, in bytes.
+const costOfMove = 32
+
+// difference lists the rows of next that differ from prev, and what saying them costs, in bytes.
+func difference(prev, next []string) (changed []Row, cost int) {
+	for i, text := range next {
+		if text != prev[i] {
+			changed = append(changed, Row{Row: i, Text: text})
+			cost += len(text) + len("12| \n")
+		}
+	}
+	return changed, cost
+}
+
+// whole is what saying all rows costs, in bytes.
+func whole(lines []string) (cost int) {
+	end := len(lines)
+	for end > 0 && lines[end-1] == "" {
+		end--
+	}
+	for _, text := range lines[:end] {
+		cost += len(text) + 1
+	}
+	return cost
+}
+
+// shift guesses by how many rows most of prev has moved up in next. Rows that stand on prev only once have a say, as much as
+// they are long: repeating them is what a move saves.
+func shift(prev, next []string) int {
+	at := make(map[string]int, len(prev))
+	for i, text := range prev {
+		if _, twice := at[text]; twice {
+			at[text] = -1
+		} else if text != "" {
+			at[text] = i
+		}
+	}
+	votes, best, most := make(map[int]int), 0, 0
+	for i, text := range next {
+		if from, known := at[text]; known && from >= 0 {
+			n := from - i
+			if votes[n] += len(text); votes[n] > most {
+				best, most = n, votes[n]
+			}
+		}
+	}
+	return best
 }

@@ -287,16 +287,16 @@ func TestValidID(t *testing.T) {
 	}
 }
 
-func TestDiffAndPatch(t *testing.T) {
-	changed, shorter := Diff([]string{"a", "b", "c"}, []string{"a", "x", "c"})
+func TestRowsThatChanged(t *testing.T) {
+	_, changed, shorter := Delta([]string{"a", "b", "c"}, []string{"a", "x", "c"}, false)
 	require.Equal(t, []Row{{Row: 1, Text: "x"}}, changed)
 	require.False(t, shorter, "three short rows are sent as they are")
 	long := strings.Repeat("x", 80)
-	_, shorter = Diff([]string{long, long, "c"}, []string{long, long, "d"})
+	_, _, shorter = Delta([]string{long, long, "c"}, []string{long, long, "d"}, false)
 	require.True(t, shorter)
-	_, shorter = Diff([]string{"a"}, []string{"a", "b"})
+	_, _, shorter = Delta([]string{"a"}, []string{"a", "b"}, false)
 	require.False(t, shorter, "another size")
-	_, shorter = Diff(nil, nil)
+	_, _, shorter = Delta(nil, nil, false)
 	require.False(t, shorter)
 
 	old := []string{"a", "b"}
@@ -304,13 +304,13 @@ func TestDiffAndPatch(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, old, "others may still read it")
 }
 
-// FuzzDiff: what Diff lists is what Patch needs.
-func FuzzDiff(f *testing.F) {
+// FuzzRowsThatChanged: what Delta lists is what Patch needs.
+func FuzzRowsThatChanged(f *testing.F) {
 	f.Add("a\nb\nc", "a\nx\nc")
 	f.Add("", "\n\n")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		prev, next := strings.Split(a, "\n"), strings.Split(b, "\n")
-		changed, shorter := Diff(prev, next)
+		_, changed, shorter := Delta(prev, next, false)
 		if len(prev) != len(next) {
 			require.False(t, shorter)
 			return

@@ -144,7 +144,7 @@ func (d Dialect) screen(note string, n int) string {
 func (d Dialect) After(before, f *protocol.Frame, lines []string) Page {
 	now := *f
 	now.Screen.Lines, now.Changed, now.Moved, now.Since = lines, nil, 0, max(1, before.Seq)
-	if moved, changed, shorter := protocol.Follow(before.Screen.Lines, lines); shorter {
+	if moved, changed, shorter := protocol.Delta(before.Screen.Lines, lines, true); shorter {
 		now.Screen.Lines, now.Changed, now.Moved = nil, changed, moved
 	}
 	return d.Changes(&protocol.ReadResult{Frame: &now}, before.Seq)

@@ -40,14 +40,10 @@ func (o *Observer) AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadR
 		return nil
 	}
 	seen := o.sent.at(m.SinceSeq)
-	switch {
-	case m.SinceSeq > 0 && m.Follow && !m.Attributes:
-		o.follow(r.Frame, seen)
-	case m.SinceSeq > 0:
-		o.reduce(r.Frame, m.SinceSeq)
-	}
-	if m.Attributes {
+	if m.Attributes { // whole: rows are compared without their colours
 		o.colour(r.Frame)
+	} else {
+		o.reduce(r.Frame, seen, m.Follow)
 	}
 	switch {
 	case m.Scrollback > 0:
@@ -75,7 +71,7 @@ func (o *Observer) followed(out *protocol.WaitResult, m *protocol.Wait) {
 		return
 	}
 	seen, r := o.sent.at(m.SinceSeq), out.Read()
-	o.follow(r.Frame, seen)
+	o.reduce(r.Frame, seen, true)
 	if o.past(r, &protocol.Read{Follow: true, Scrollback: m.Scrollback}, seen) != nil {
 		return // it asks for no line by its number
 	}

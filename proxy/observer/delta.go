@@ -98,11 +98,11 @@ func highlighted(row string, h screen.Highlight) string {
 	return row
 }
 
-// follow replaces the rows of f by how they moved and what changed for who has seen a screen, where that is shorter. It says
-// in f that the screen is known. seen may be nil.
-func (o *Observer) follow(f *protocol.Frame, seen *sentScreen) {
+// reduce replaces the rows of f by what changed for who has seen a screen, where that is shorter: by how they moved, too, for a
+// reader who knows of that (moves). To such a one it says in f that the screen is known. seen may be nil.
+func (o *Observer) reduce(f *protocol.Frame, seen *sentScreen, moves bool) {
 	switch {
-	case seen == &blank:
+	case seen == &blank && moves:
 		if f.Since = blank.seq; f.Seq == blank.seq {
 			f.Screen.Lines = nil
 		}
@@ -110,42 +110,11 @@ func (o *Observer) follow(f *protocol.Frame, seen *sentScreen) {
 	case seen == nil || seen.cols != f.Screen.Cols || len(seen.lines) != f.Screen.Rows:
 		return
 	}
-	f.Since = seen.seq
-	if moved, changed, shorter := protocol.Follow(seen.lines, f.Screen.Lines); shorter {
+	moved, changed, shorter := protocol.Delta(seen.lines, f.Screen.Lines, moves)
+	if shorter || moves {
+		f.Since = seen.seq
+	}
+	if shorter {
 		f.Moved, f.Changed, f.Screen.Lines = moved, changed, nil
 	}
-}
-
-// reduce replaces the rows of f by those that changed since a revision, where that is known and shorter on the wire.
-func (o *Observer) reduce(f *protocol.Frame, since uint64) {
-	rows, ok := o.changedSince(since)
-	if !ok {
-		return
-	}
-	all, part := 0, 0
-	for _, line := range f.Screen.Lines {
-		all += len(line) + len(`"",`)
-	}
-	changed := make([]protocol.Row, 0, len(rows))
-	for _, row := range rows {
-		changed = append(changed, protocol.Row{Row: row, Text: f.Screen.Lines[row]})
-		part += len(f.Screen.Lines[row]) + len(`{"row":00,"text":""},`)
-	}
-	if part >= all {
-		return
-	}
-	f.Since, f.Changed, f.Screen.Lines = since, changed, nil
-}
-
-// changedSince are the rows whose text or colours differ from those at a revision, see [screen.Screen.ChangedSince].
-func (o *Observer) changedSince(since uint64) (rows []int, ok bool) {
-	if _, ok := o.model.ChangedSince(since); !ok {
-		return nil, false
-	}
-	for i := range o.currentLines() {
-		if o.rowRev(i) > since {
-			rows = append(rows, i)
-		}
-	}
-	return rows, true
 }

@@ -396,7 +396,7 @@ func BenchmarkFollow(b *testing.B) {
 		o.Digest([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
 		n++
 		f := shownFrame(o)
-		o.follow(f, o.sent.at(seq))
+		o.reduce(f, o.sent.at(seq), true)
 		seq = f.Seq
 	}
 }

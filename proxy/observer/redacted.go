@@ -260,13 +260,7 @@ func (o *Observer) colouredRow(row int) string {
 
 // colour puts the SGR sequences into the rows of f.
 func (o *Observer) colour(f *protocol.Frame) {
-	for i, row := range f.Changed {
-		f.Changed[i].Text = o.colouredRow(row.Row)
-	}
 	f.Screen.Palette = o.palette()
-	if f.Screen.Lines == nil {
-		return
-	}
 	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
 	for i := range lines {
 		lines[i] = o.colouredRow(i)

@@ -98,20 +98,18 @@ func TestR29Differences(t *testing.T) {
 	o := watched(80, 4)
 	o.Digest([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
 	o.Digest([]byte("pip install hf_tra"))
-	first := o.Frame(time.Now())
+	first := shownFrame(o)
 	require.Equal(t, "pip install "+dots(6), first.Screen.Lines[1], "it may become a token")
 	o.Digest([]byte("\r\n"))
-	f := o.Frame(time.Now())
-	o.reduce(f, first.Seq)
+	f := shownFrame(o)
+	o.reduce(f, o.sent.at(first.Seq), false)
 	require.Equal(t, []protocol.Row{{Row: 1, Text: "pip install hf_tra"}}, f.Changed)
 	require.NotEqual(t, first.Screen.Hash, f.Screen.Hash)
 
-	seq := o.Frame(time.Now()).Seq
+	seq := shownFrame(o).Seq
 	o.Digest([]byte("a " + token + " b"))
-	f = o.Frame(time.Now())
-	o.reduce(f, seq)
-	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
-	o.colour(f)
+	f = shownFrame(o)
+	o.reduce(f, o.sent.at(seq), false)
 	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
 }
 

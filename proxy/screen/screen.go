@@ -56,7 +56,7 @@ func New(c Config) *Screen {
 	t.styles, t.clusters = newStyleTable(), newClusterTable()
 	t.main = newGrid(t.cols, t.rows)
 	t.grid = t.main
-	t.tick, t.all = 1, 1
+	t.tick = 1
 	t.clusterMode = c.Clusters
 	t.ris()
 	t.y = clamp(c.CursorRow, 0, t.rows-1)
@@ -263,17 +263,3 @@ func (s *Screen) past(i int) packed {
 	return s.t.hist.at(i)
 }
 
-// ChangedSince returns the visible rows, in order, that must be redrawn to come from the screen at revision rev to the
-// screen now. ok is false when rows do not suffice, because the size or the screen was switched since, or rev is
-// not a revision of this screen.
-func (s *Screen) ChangedSince(rev uint64) (rows []int, ok bool) {
-	if rev < s.t.all || rev > s.rev {
-		return nil, false
-	}
-	for y, r := range s.t.grid.revs {
-		if r > rev {
-			rows = append(rows, y)
-		}
-	}
-	return rows, true
-}

@@ -62,8 +62,6 @@ type terminal struct {
 	// Revisions. tick is what the current Feed or Resize stamps on what it changes.
 	tick    uint64
 	changed bool
-	// all says that every row changed or moved to another size or screen: deltas cannot bridge it.
-	all uint64
 	// Rows that scrolled since the last stamp; empty when dirtyTop > dirtyBottom.
 	dirtyTop, dirtyBottom int
 }
@@ -103,13 +101,12 @@ func (t *terminal) flushDirty() {
 	t.changed = true
 }
 
-// touchAll makes deltas across this moment impossible: another size or another screen.
+// touchAll says that every row is another one: of another size or another screen.
 func (t *terminal) touchAll() {
 	t.flushDirty()
 	for y := range t.grid.revs {
 		t.grid.revs[y] = t.tick
 	}
-	t.all = t.tick
 	t.changed = true
 }
 

@@ -171,15 +171,10 @@ func FuzzDeltas(f *testing.F) {
 		rev := uint64(0)
 		play(s, steps, func() {
 			_, rows := s.Size()
-			changed, ok := s.ChangedSince(rev)
-			if !ok {
+			if len(copied) != rows {
 				copied = make([]string, rows)
-				changed = changed[:0]
-				for y := range rows {
-					changed = append(changed, y)
-				}
 			}
-			for _, y := range changed {
+			for _, y := range changedSince(s, rev) {
 				copied[y] = string(s.AppendRowANSI(nil, y))
 			}
 			rev = s.Rev()

@@ -12,7 +12,7 @@ import (
 
 func rows(text string) []string { return strings.Split(text, "|") }
 
-func TestFollow(t *testing.T) {
+func TestDelta(t *testing.T) {
 	log := func(from, to int) (out []string) {
 		for i := from; i < to; i++ {
 			out = append(out, fmt.Sprintf("compiling file number %d", i))
@@ -40,7 +40,7 @@ func TestFollow(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			moved, changed, shorter := Follow(tt.prev, tt.next)
+			moved, changed, shorter := Delta(tt.prev, tt.next, true)
 			require.Equal(t, tt.shorter, shorter)
 			if !shorter {
 				return
@@ -66,7 +66,7 @@ func TestMoveAndPatchRebuildEveryScreen(t *testing.T) {
 		for range random.IntN(4) {
 			next[random.IntN(len(next))] = words[random.IntN(len(words))]
 		}
-		moved, changed, shorter := Follow(prev, next)
+		moved, changed, shorter := Delta(prev, next, true)
 		require.Equal(t, next, Patch(Move(prev, moved), changed))
 		require.LessOrEqual(t, max(moved, -moved), len(prev))
 		if shorter {
@@ -79,12 +79,12 @@ func TestMoveAndPatchRebuildEveryScreen(t *testing.T) {
 	}
 }
 
-func FuzzFollow(f *testing.F) {
+func FuzzDelta(f *testing.F) {
 	f.Add("a\nb\nc", "b\nc\nd")
 	f.Add("", "\n")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		prev, next := strings.Split(a, "\n"), strings.Split(b, "\n")
-		moved, changed, _ := Follow(prev, next)
+		moved, changed, _ := Delta(prev, next, true)
 		if len(prev) != len(next) {
 			return
 		}
