@@ -262,4 +262,3 @@ func (s *Screen) past(i int) packed {
 	}
 	return s.t.hist.at(i)
 }
-
