@@ -1,6 +1,9 @@
 package observer
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +13,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/secretprompt"
 	"terminalproxy/proxy/snapshot"
 )
@@ -58,41 +62,6 @@ func TestR24NothingRightOfTheQuestion(t *testing.T) {
 	}
 }
 
-// A secret that is longer than the row goes on in the next one, also at the bottom of the screen.
-func TestR24ASecretThatWraps(t *testing.T) {
-	for _, rows := range []int{4, 1} {
-		s := newStage(t, 20, rows)
-		s.line = sudoRS
-		s.prints("Password: ")
-		for range 55 {
-			s.types("*")
-		}
-		require.NotContains(t, s.seen(), "*")
-		if rows > 1 {
-			require.Equal(t, [2]int{0, 10}, s.cursor())
-		}
-		s.types("\r\n")
-		s.line = cooked
-		s.prints("ok\r\n* star\r\n")
-		s.passes(time.Second)
-		require.Equal(t, 2, strings.Count(s.content(), "*")*2, "only the one that is output")
-		require.Contains(t, s.content(), "ok\n* star\n")
-	}
-}
-
-// Programs that read lines show nothing of them: all that they print is to be seen, at a prompt too.
-func TestR24OutputGoesOnAtAHardPrompt(t *testing.T) {
-	s := newStage(t, 40, 6)
-	s.line = noEcho
-	s.prints("Password: ")
-	require.Equal(t, protocol.SecretHard, s.privacy.secret.Kind())
-	require.Equal(t, [2]int{0, 10}, s.cursor())
-	s.types("\r\n")
-	s.prints("Sorry.\r\nPass", "word: ")
-	require.Equal(t, []string{"Password:", "Sorry.", "Password:"}, s.Frame(s.now).Screen.Lines[:3])
-	require.Len(t, s.said, 1, "one blackout")
-}
-
 // A program may draw its line anew with every key, or something beside it.
 func TestR24RedrawnPrompts(t *testing.T) {
 	for name, key := range map[string]func(n int) string{
@@ -120,84 +89,6 @@ func TestR24RedrawnPrompts(t *testing.T) {
 	}
 }
 
-// systemd-ask-password takes a remark away when the first key comes, and the answer begins there.
-func TestR24ARemarkMakesWay(t *testing.T) {
-	s := newStage(t, 60, 3)
-	s.line, s.program = raw, "systemd-ask-pas"
-	s.prints("🔐 Passphrase: ", "\x1b[90m(press TAB for no echo) \x1b[0m")
-	require.Equal(t, "🔐 Passphrase: (press TAB for no echo)", s.row(0))
-	cursor := s.cursor()
-	back := strings.Repeat("\b", 24)
-	s.types(back+strings.Repeat(" ", 24)+back+"•", "•", "•")
-	require.Equal(t, "🔐 Passphrase:", s.row(0))
-	require.Equal(t, cursor, s.cursor())
-	require.NotContains(t, s.seen(), "•")
-	require.Contains(t, s.content(), "🔐 Passphrase:")
-}
-
-func TestR24AForm(t *testing.T) {
-	s := newStage(t, 40, 5)
-	s.line, s.program = raw, "pinentry-curses"
-	s.prints("\x1b[?1049h\x1b[2;1H| Passphrase: ________ |\x1b[4;1H| <OK> |\x1b[2;15H")
-	s.types("*", "*")
-	require.Equal(t, []string{"", "| Passphrase:", "", "| <OK> |", ""}, s.Frame(s.now).Screen.Lines)
-	require.Equal(t, [2]int{1, 14}, s.cursor())
-	s.types("\x1b[4;3H") // tab: on to the button
-	require.Equal(t, [2]int{3, 2}, s.cursor())
-	require.NotContains(t, s.seen(), "*")
-	s.line = cooked
-	s.prints("\x1b[?1049l$ ")
-	s.passes(time.Second)
-	require.Equal(t, "$", s.row(0))
-	require.NotContains(t, s.seen(), "*")
-}
-
-func TestR22NoBlackoutWhereTextIsEdited(t *testing.T) {
-	for name, play := range map[string]func(s *stage){
-		"vim": func(s *stage) {
-			s.line, s.program = raw, "vim"
-			s.prints("\x1b[?1049h\x1b[?2004h\x1b[Hpassword:", " hunter2", "\r\npassword:")
-		},
-		"vim on another machine": func(s *stage) {
-			s.line, s.program = raw, "ssh"
-			s.prints("\x1b[?1049h\x1b[?2004h\x1b[Hpassword:")
-		},
-		"a shell's line": func(s *stage) {
-			s.line = raw
-			s.prints("\x1b[?2004h$ ", "grep -r password:")
-		},
-		"grep": func(s *stage) { s.prints("$ grep -r password: .\r\n", "a.yml:password: x\r\nb.yml:password:") },
-		"less": func(s *stage) {
-			s.line, s.program = raw, "less"
-			s.prints("\x1b[?1049h\x1b[Hpassword: x\r\npassword:")
-		},
-	} {
-		s := newStage(t, 40, 5)
-		play(s)
-		require.Nil(t, s.Frame(s.now).Blackout, name)
-		require.Contains(t, s.seen(), "password:", name)
-		require.Empty(t, s.asked, name)
-	}
-}
-
-func TestR24TheScreenIsResizedMeanwhile(t *testing.T) {
-	s := newStage(t, 40, 3)
-	s.prints(strings.Repeat("some rather long line that wraps\r\n", 6))
-	s.line = sudoRS
-	s.prints("Password: ")
-	s.types("*", "*")
-	for _, size := range [][2]int{{20, 3}, {80, 10}, {9, 4}, {40, 3}} {
-		s.Resize(s.now, size[0], size[1])
-		s.types("*", "*")
-		require.NotContains(t, s.seen(), "*")
-	}
-	s.types("\r\n")
-	s.line = cooked
-	s.prints("done\r\n")
-	require.NotContains(t, s.seen(), "*")
-	require.Contains(t, s.seen(), "done")
-}
-
 // Nobody asks /proc for every chunk of a flood.
 func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 	s := newStage(t, 40, 3)
@@ -212,59 +103,6 @@ func TestTheProgramsNameIsKeptForAMoment(t *testing.T) {
 	s.now = s.now.Add(nameFor)
 	s.prints("output\r\n")
 	require.Equal(t, 3, s.asks)
-}
-
-func TestR25ADismissedPromptIsShown(t *testing.T) {
-	s := newStage(t, 40, 5)
-	s.line = raw
-	s.prints("token: ")
-	s.types("*", "*")
-	require.Equal(t, "token:", s.row(0))
-	s.privacy.dismiss(s.now)
-	s.types("*")
-	require.Equal(t, "token: ***", s.row(0))
-	require.Equal(t, [2]int{0, 10}, s.cursor())
-	require.Nil(t, s.Frame(s.now).Blackout)
-	require.NoError(t, s.Bars(s.now))
-	s.prints("\r\ntoken: ")
-	require.Error(t, s.Bars(s.now), "the next one is another")
-	require.Equal(t, []prompt{{protocol.SecretSoft, false}, {protocol.SecretNone, true}, {protocol.SecretSoft, false}}, s.asked)
-}
-
-func TestR23WhoHearsOfAPrompt(t *testing.T) {
-	s := newStage(t, 40, 5)
-	s.line = noEcho
-	s.prints("Password: ")
-	s.line = cooked
-	s.prints("\r\n")
-	s.passes(secretprompt.Linger - time.Millisecond)
-	require.Len(t, s.asked, 1)
-	s.passes(time.Millisecond)
-	require.Equal(t, []prompt{{protocol.SecretHard, false}, {protocol.SecretNone, false}}, s.asked)
-	require.Equal(t, []protocol.Blackout{
-		{On: true, Why: protocol.BlackoutPassword, Secret: protocol.SecretHard}, {Why: protocol.BlackoutPassword},
-	}, s.said)
-
-	s.privacy.spot(s.now) // the pump saw one that is over already
-	require.Equal(t, prompt{protocol.SecretHard, false}, s.asked[len(s.asked)-1])
-	s.passes(secretprompt.Linger)
-	require.Equal(t, prompt{protocol.SecretNone, false}, s.asked[len(s.asked)-1], "so that it hears of the end")
-}
-
-func TestAPromptEndsWithTheProgram(t *testing.T) {
-	s := newStage(t, 40, 5)
-	s.line = noEcho
-	s.prints("Password: ")
-	s.broken = true
-	s.passes(0)
-	s.passes(secretprompt.Linger)
-	require.Nil(t, s.Frame(s.now).Blackout)
-	s.broken = false
-	s.passes(0)
-	require.NotNil(t, s.Frame(s.now).Blackout)
-	s.exit = &child.Exit{}
-	s.passes(0)
-	require.Nil(t, s.Frame(s.now).Blackout, "nobody asks any more: the last frame does not say so for ever")
 }
 
 // An idle session costs nothing: nobody looks at the line settings where nobody could be told of them.
@@ -347,24 +185,6 @@ func TestWaitsDoNotSeeAHiddenScreen(t *testing.T) {
 	require.ElementsMatch(t, []string{"gone", "changed", "shown"}, met)
 }
 
-func TestAPasswordOnAHiddenScreen(t *testing.T) {
-	s := newStage(t, 40, 3)
-	s.privacy.hide(s.now, true)
-	s.line = raw
-	s.prints("Password: ")
-	s.types("*", "*")
-	s.privacy.hide(s.now, false)
-	require.Equal(t, "Password:", s.row(0))
-	require.Equal(t, [2]int{0, 10}, s.cursor())
-	require.NotContains(t, s.seen(), "*")
-	require.Equal(t, protocol.BlackoutPassword, s.Frame(s.now).Blackout.Why)
-	s.line = cooked
-	s.passes(0)
-	s.passes(secretprompt.Linger)
-	hidden, asked := "the user hides the screen", "a password is being asked for"
-	require.Equal(t, []string{hidden, hidden, asked, ""}, s.dark, "one after the other, nothing is recorded")
-}
-
 // FuzzPrivacy plays a program, a user and an agent at random. Whatever they do, what an agent gets is a frame that the wire
 // takes, and while the screen is hidden it is blank.
 func FuzzPrivacy(f *testing.F) {
@@ -414,59 +234,130 @@ func FuzzPrivacy(f *testing.F) {
 	})
 }
 
-// R23: what the program waits for while a prompt lingers cannot be typed yet.
-func TestR23AFormerPromptLingers(t *testing.T) {
-	s := newStage(t, 40, 4)
-	require.False(t, s.privacy.lingers(s.now))
-	s.prints("Password: ")
-	s.line = noEcho
-	s.passes(time.Millisecond)
-	require.False(t, s.privacy.lingers(s.now), "it asks")
-	s.line = cooked
-	s.now = s.now.Add(time.Millisecond)
-	require.True(t, s.privacy.lingers(s.now), "it looks by itself")
-	require.Empty(t, s.view().Waiting(s.now))
-	s.now = s.now.Add(secretprompt.Linger)
-	require.False(t, s.privacy.lingers(s.now))
-	require.Equal(t, protocol.SecretNone, s.privacy.told.kind, "and the others know")
+// TestPrivacy plays what the program, its user and time do, and looks at what agents get.
+func TestPrivacy(t *testing.T) {
+	corpus.Plays(t, "privacy", func(t *testing.T, steps []corpus.Step) {
+		var s *stage
+		for _, step := range steps {
+			if n, err := strconv.Atoi(step.Words[0]); err == nil {
+				for step.Words = step.Words[1:]; n > 1; n-- {
+					s.step(step)
+				}
+			}
+			if step.Words[0] == "stage" {
+				cols, rows := size(t, step)
+				s = newStage(t, cols, rows)
+			} else {
+				s.step(step)
+			}
+			for _, w := range step.Wants {
+				s.is(w, step.Line)
+			}
+		}
+	})
 }
 
-// R78: a prompt that nothing tells but the signs for the keys. What was there of them when it was found goes too.
-func TestR78SignsForKeysAreAPrompt(t *testing.T) {
-	for name, ask := range map[string]string{
-		"a line": "Geheim ", "a form": "\x1b[?1049h\x1b[2;3H\u2502 ______________ \u2502\x1b[4;5H<OK>\x1b[2;5H", "behind wide characters": "日本語 秘密 ",
-	} {
-		s := newStage(t, 40, 5)
-		s.line = raw
-		s.prints(ask)
-		require.Nil(t, s.Frame(s.now).Blackout, name)
-		before := s.cursor()
-		s.types("*", "*")
-		f := s.Frame(s.now)
-		require.Equal(t, protocol.SecretSoft, f.Blackout.Secret, name)
-		require.Equal(t, before, s.cursor(), name)
-		require.Error(t, s.Bars(s.now))
-		s.types("*", "\b_\b", "*", "*", "*")
-		require.Equal(t, before, s.cursor(), name)
-		require.NotContains(t, s.seen(), "*", name)
-		s.types("\r\n")
-		s.line = cooked
-		s.prints("done\r\n")
-		s.passes(time.Second)
-		require.Nil(t, s.Frame(s.now).Blackout, name)
-		require.NotContains(t, s.seen(), "*", name)
-		require.Contains(t, s.seen(), "done", name)
+func size(t testing.TB, step corpus.Step) (cols, rows int) {
+	_, err := fmt.Sscanf(step.Arg(1), "%dx%d", &cols, &rows)
+	require.NoError(t, err, step.Line)
+	return cols, rows
+}
+
+func (s *stage) step(step corpus.Step) {
+	switch arg := step.Arg(1); step.Words[0] {
+	case "line":
+		s.line = map[string]child.Line{"cooked": cooked, "noEcho": noEcho, "sudoRS": sudoRS, "raw": raw}[arg]
+	case "program":
+		s.program = arg
+	case "prints":
+		s.prints(step.Words[1:]...)
+	case "types":
+		s.types(step.Words[1:]...)
+	case "passes", "later": // later: and nobody looks
+		d, err := time.ParseDuration(arg)
+		require.NoError(s, err)
+		if s.now = s.now.Add(d); step.Words[0] == "passes" {
+			s.passes(0)
+		}
+	case "resize":
+		cols, rows := size(s, step)
+		s.Resize(s.now, cols, rows)
+	case "dismiss":
+		s.privacy.dismiss(s.now)
+	case "spot":
+		s.privacy.spot(s.now)
+	case "hide", "show":
+		s.privacy.hide(s.now, step.Words[0] == "hide")
+	case "broken", "mended":
+		s.broken = step.Words[0] == "broken"
+	case "exit":
+		s.exit = &child.Exit{}
+	default:
+		require.FailNow(s, "no such step", step.Line)
 	}
 }
 
-func TestR78ADismissedOneIsShown(t *testing.T) {
-	s := newStage(t, 40, 5)
-	s.line = raw
-	s.prints("score ")
-	s.types("*", "*")
-	require.Error(t, s.Bars(s.now))
-	s.privacy.dismiss(s.now)
-	s.types("*", "*")
-	require.NoError(t, s.Bars(s.now))
-	require.Equal(t, "score ****", s.row(0))
+// is states a fact: of the frame, of what is seen anywhere, or of what the others were told.
+func (s *stage) is(w corpus.Want, line string) {
+	f := s.Frame(s.now)
+	if row, ok := strings.CutPrefix(w.Name, "row"); ok && row != "s" {
+		n, err := strconv.Atoi(row)
+		require.NoError(s, err, line)
+		require.Equal(s, w.Value, f.Screen.Lines[n], line)
+		return
+	}
+	yes := func(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] }
+	var got string
+	switch w.Name {
+	case "rows":
+		got = strings.Join(f.Screen.Lines, "|")
+	case "cursor":
+		got = fmt.Sprintf("%d,%d", f.Screen.Cursor.Row, f.Screen.Cursor.Col)
+	case "blackout":
+		if f.Blackout != nil {
+			got = f.Blackout.Why
+		}
+	case "secret":
+		got = string(f.Blackout.Secret)
+	case "bars":
+		got = yes(s.Bars(s.now) != nil)
+	case "hides":
+		require.NotContains(s, s.seen(), w.Value, line)
+		return
+	case "seen":
+		require.Contains(s, s.seen(), w.Value, line)
+		return
+	case "text":
+		require.Contains(s, s.content(), w.Value, line)
+		return
+	case "stars":
+		got = fmt.Sprint(strings.Count(s.content(), "*"))
+	case "asked", "last":
+		var all []string
+		for _, p := range s.asked {
+			all = append(all, map[bool]string{true: "dismissed", false: cmp.Or(string(p.kind), "over")}[p.allowed])
+		}
+		if got = strings.Join(all, ","); w.Name == "last" {
+			got = all[len(all)-1]
+		}
+	case "said":
+		var all []string
+		for _, b := range s.said {
+			all = append(all, map[bool]string{true: "on:" + b.Why + ":" + string(b.Secret), false: "off:" + b.Why}[b.On])
+		}
+		got = strings.Join(all, ",")
+	case "blackouts":
+		got = fmt.Sprint(len(s.said))
+	case "dark":
+		got = strings.Join(s.dark, "|")
+	case "lingers":
+		got = yes(s.privacy.lingers(s.now))
+	case "waiting":
+		got = s.view().Waiting(s.now)
+	case "told":
+		got = cmp.Or(string(s.privacy.told.kind), "over")
+	default:
+		require.FailNow(s, "no such fact", line)
+	}
+	require.Equal(s, w.Value, got, line)
 }
