@@ -13,7 +13,7 @@ FUZZTIME = 30s
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build demo picture check test test-packages test-end-to-end clients lint fmt fuzz bench score tools clean
+.PHONY: all build demo picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench score tools clean
 
 all: build
 
@@ -77,6 +77,10 @@ fuzz:
 			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
 		done; \
 	done
+
+# Another MCP server for terminals, of an exact version: make bench does the same tasks with it. It needs npm and a compiler.
+peers:
+	npm --prefix .ci/peers install --no-audit --no-fund --no-package-lock --loglevel=error
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
