@@ -270,3 +270,10 @@ func helper(what string) {
 		fmt.Println("refused by credentials")
 	}
 }
+
+// Serving reports whether this process is the gateway now.
+func (l *Local) Serving() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.serving != nil
+}

@@ -1,12 +1,12 @@
 package gateway
 
 import (
-	"container/list"
 	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 
 	"terminalproxy/gateway/auth"
@@ -43,20 +43,19 @@ type limiter struct {
 	most int
 
 	mu    sync.Mutex
-	peers map[string]*list.List // of *limited, oldest first
+	peers map[string][]*limited // oldest first
 }
 
 type limited struct {
 	net.Conn
 	limiter *limiter
 	peer    string
-	element *list.Element
 	speaks  bool // a request came; under limiter.mu
 	once    sync.Once
 }
 
 func newLimiter(ln net.Listener, most int) *limiter {
-	return &limiter{Listener: ln, most: most, peers: make(map[string]*list.List)}
+	return &limiter{Listener: ln, most: most, peers: make(map[string][]*limited)}
 }
 
 // Accept implements net.Listener.
@@ -85,29 +84,17 @@ func (l *limiter) accept(conn net.Conn) (accepted, evicted *limited) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	conns := l.peers[host]
-	if conns == nil {
-		conns = list.New()
-		l.peers[host] = conns
-	}
-	if conns.Len() >= l.most {
-		if evicted = silent(conns); evicted == nil {
+	if len(conns) >= l.most {
+		silent := slices.IndexFunc(conns, func(c *limited) bool { return !c.speaks })
+		if silent < 0 {
 			return nil, nil
 		}
-		conns.Remove(evicted.element)
+		evicted = conns[silent]
+		conns = slices.Delete(conns, silent, silent+1)
 	}
-	c := &limited{Conn: conn, limiter: l, peer: host}
-	c.element = conns.PushBack(c)
-	return c, evicted
-}
-
-// silent is the oldest connection that has not said anything whole.
-func silent(conns *list.List) *limited {
-	for e := conns.Front(); e != nil; e = e.Next() {
-		if c, ok := e.Value.(*limited); ok && !c.speaks {
-			return c
-		}
-	}
-	return nil
+	accepted = &limited{Conn: conn, limiter: l, peer: host}
+	l.peers[host] = append(conns, accepted)
+	return accepted, evicted
 }
 
 // heard notes that a connection sent a whole request.
@@ -132,13 +119,12 @@ func (l *limiter) state(conn net.Conn, state http.ConnState) {
 // Close implements net.Conn.
 func (c *limited) Close() error {
 	c.once.Do(func() {
-		c.limiter.mu.Lock()
-		defer c.limiter.mu.Unlock()
-		if conns := c.limiter.peers[c.peer]; conns != nil {
-			conns.Remove(c.element) // without effect when it was evicted
-			if conns.Len() == 0 {
-				delete(c.limiter.peers, c.peer)
-			}
+		l := c.limiter
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.peers[c.peer] = slices.DeleteFunc(l.peers[c.peer], func(o *limited) bool { return o == c })
+		if len(l.peers[c.peer]) == 0 {
+			delete(l.peers, c.peer)
 		}
 	})
 	return c.Conn.Close()

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,17 +63,7 @@ var errAway = errors.New("this process is being stopped")
 // NewLocal makes the share. dir comes from [RuntimeDir]; log may be nil. It costs nothing until Dial finds that nobody
 // answers.
 func NewLocal(dir string, log *slog.Logger) *Local {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	return &Local{dir: dir, log: log}
-}
-
-// Serving reports whether this process is the gateway now.
-func (l *Local) Serving() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.serving != nil
+	return &Local{dir: dir, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 }
 
 // Dial connects to the gateway, which is this process if no other is, or if the other does not answer. It tries until ctx
@@ -144,13 +135,7 @@ func (l *Local) serve(instead *place.Silent, force bool) error {
 	case l.serving != nil:
 		return place.ErrHeld // by ourselves: the name was taken away under us, which is being seen to
 	}
-	if err := checkDir(l.dir); err != nil {
-		return err
-	}
-	if err := checkSocketPath(filepath.Join(l.dir, socketName)); err != nil {
-		return err
-	}
-	p, err := place.Take(l.dir, instead, force)
+	p, err := take(l.dir, instead, force)
 	if err != nil {
 		return err
 	}
@@ -236,14 +221,17 @@ func (l *Local) Close() error {
 
 // ListenLocal takes the place of the user's local gateway in dir for a long-running server, for [Server.KeepLocal]. It fails
 // when another process serves there.
-func ListenLocal(dir string) (*place.Place, error) {
+func ListenLocal(dir string) (*place.Place, error) { return take(dir, nil, false) }
+
+// take is [place.Take] in a directory that nobody else can write to.
+func take(dir string, instead *place.Silent, force bool) (*place.Place, error) {
 	if err := checkDir(dir); err != nil {
 		return nil, err
 	}
 	if err := checkSocketPath(filepath.Join(dir, socketName)); err != nil {
 		return nil, err
 	}
-	return place.Take(dir, nil, false)
+	return place.Take(dir, instead, force)
 }
 
 // retakeEvery is how often a long-running server that lost its place looks whether the name is gone, and retakeTries after how

@@ -2,7 +2,10 @@
 // and the Host and Origin of a request. It knows neither sessions nor messages.
 package auth
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Role is what a peer may be; it comes from its token or from the socket it uses, never from what it says.
 type Role string
@@ -19,14 +22,7 @@ const (
 var Roles = []Role{RoleProxy, RoleAgent, RoleViewer, RoleOwner}
 
 // Valid reports whether r is one of the roles.
-func (r Role) Valid() bool {
-	for _, known := range Roles {
-		if r == known {
-			return true
-		}
-	}
-	return false
-}
+func (r Role) Valid() bool { return slices.Contains(Roles, r) }
 
 // Identity is who a peer is.
 type Identity struct {

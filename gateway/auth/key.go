@@ -37,17 +37,11 @@ var ErrNotSigned = errors.New("it is not signed by an owner whose token is known
 
 // Owner is the name of the owner's token that a message was signed with; the token must stand now.
 func (s *Store) Owner(message, signature []byte) (name string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.refresh(); err != nil {
-		return "", err
+	t, err := s.standing(func(t Token) bool { return t.Role == RoleOwner && t.signed(message, signature) })
+	if errors.Is(err, ErrUnknownToken) {
+		err = ErrNotSigned
 	}
-	for _, t := range s.tokens {
-		if t.Role == RoleOwner && !s.expired(t) && t.signed(message, signature) {
-			return t.Name, nil
-		}
-	}
-	return "", ErrNotSigned
+	return t.Name, err
 }
 
 // Challenge is one proof in both directions that an end knows a token, without the token on the wire: the server shows
@@ -125,15 +119,5 @@ func (s *Store) Answered(c Challenge, answer []byte) (Identity, error) {
 
 // byRef is a token that stands now.
 func (s *Store) byRef(ref string) (Token, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.refresh(); err != nil {
-		return Token{}, err
-	}
-	for _, t := range s.tokens {
-		if refOfHash(t.Hash) == ref && t.Key != "" && !s.expired(t) {
-			return t, nil
-		}
-	}
-	return Token{}, ErrUnknownToken
+	return s.standing(func(t Token) bool { return refOfHash(t.Hash) == ref && t.Key != "" })
 }

@@ -139,12 +139,23 @@ func (t Token) identity() Identity {
 
 // Valid reports whether the token of an identity still stands. A file that cannot be read is no permission.
 func (s *Store) Valid(tokenID string) bool {
+	_, err := s.standing(func(t Token) bool { return t.Hash == tokenID })
+	return err == nil
+}
+
+// standing is the token that is meant, if it stands now.
+func (s *Store) standing(meant func(Token) bool) (Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.refresh() != nil {
-		return false
+	if err := s.refresh(); err != nil {
+		return Token{}, err
 	}
-	return slices.ContainsFunc(s.tokens, func(t Token) bool { return t.Hash == tokenID && !s.expired(t) })
+	for _, t := range s.tokens {
+		if meant(t) && !s.expired(t) {
+			return t, nil
+		}
+	}
+	return Token{}, ErrUnknownToken
 }
 
 func (s *Store) expired(t Token) bool { return !t.Expires.IsZero() && !s.now().Before(t.Expires) }

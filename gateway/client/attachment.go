@@ -34,11 +34,7 @@ func (c *Client) Attach(ctx context.Context, sessionID string, cols, rows int, k
 func (s *Attachment) Messages() <-chan protocol.Message { return s.out }
 
 // Err is why the messages ended, nil after a last one. It is for after their end.
-func (s *Attachment) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
+func (s *Attachment) Err() error { return s.err }
 
 // Detach ends the attachment. It may be called from any goroutine.
 func (s *Attachment) Detach() { s.cancel() }

@@ -5,6 +5,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -82,9 +83,7 @@ func New(cfg Config) *Client {
 }
 
 func newClient(cfg Config) *Client {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancelCause(context.Background())
 	return &Client{
 		cfg: cfg, ctx: ctx, stop: stop, turn: make(chan struct{}, 1),

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -180,12 +181,7 @@ func (k *conn) cancel(m protocol.Message) {
 func (k *conn) forget(id string, answer chan protocol.Message) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	rest := k.waiting[id][:0]
-	for _, a := range k.waiting[id] {
-		if a != answer {
-			rest = append(rest, a)
-		}
-	}
+	rest := slices.DeleteFunc(k.waiting[id], func(a chan protocol.Message) bool { return a == answer })
 	if len(rest) == 0 {
 		delete(k.waiting, id)
 		return

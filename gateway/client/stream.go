@@ -18,11 +18,11 @@ type stream struct {
 	// sort gives what is passed on of a message, nil for nothing, and whether it was the last one. An error is the end.
 	sort   func(protocol.Message) (pass protocol.Message, last bool, err error)
 	out    chan protocol.Message
+	err    error // why the messages ended; set before out is closed
 	cancel context.CancelFunc
 
 	mu   sync.Mutex
-	link link  // nil while there is none
-	err  error // why the messages ended
+	link link // nil while there is none
 }
 
 // start makes the first connection. After that the stream ends with ctx, with the client, or as sort says.
@@ -81,9 +81,7 @@ func (s *stream) run(ctx context.Context, l link) {
 			}
 			s.client.cfg.Log.Debug("stream ended", "error", err)
 		}
-		s.mu.Lock()
 		s.err = err
-		s.mu.Unlock()
 		return
 	}
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -165,12 +166,7 @@ func (a *ahead) close() {
 // enqueue appends m; a snapshot takes the place of one that nobody fetched.
 func enqueue(queue []protocol.Message, m protocol.Message) []protocol.Message {
 	if _, ok := m.(*protocol.Snapshot); ok {
-		for i, old := range queue {
-			if _, ok := old.(*protocol.Snapshot); ok {
-				queue = append(queue[:i:i], queue[i+1:]...)
-				break
-			}
-		}
+		queue = slices.DeleteFunc(queue, func(old protocol.Message) bool { _, ok := old.(*protocol.Snapshot); return ok })
 	}
 	return append(queue, m)
 }

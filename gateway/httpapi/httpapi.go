@@ -6,6 +6,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"io"
@@ -116,12 +117,8 @@ func routes() []route {
 
 // New makes an API.
 func New(cfg Config) *API {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Heartbeat == 0 {
-		cfg.Heartbeat = 15 * time.Second
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
 	if cfg.Local == nil {
 		cfg.Local = func(*http.Request) bool { return false }
 	}
@@ -226,18 +223,11 @@ type statusWriter struct {
 
 // WriteHeader implements http.ResponseWriter.
 func (s *statusWriter) WriteHeader(status int) {
-	if s.wrote == 0 {
-		s.wrote = status
-	}
+	s.wrote = cmp.Or(s.wrote, status)
 	s.ResponseWriter.WriteHeader(status)
 }
 
 // Unwrap is for http.ResponseController.
 func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-func (s *statusWriter) status() int {
-	if s.wrote == 0 {
-		return http.StatusOK
-	}
-	return s.wrote
-}
+func (s *statusWriter) status() int { return cmp.Or(s.wrote, http.StatusOK) }

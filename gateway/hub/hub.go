@@ -8,6 +8,7 @@
 package hub
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"log/slog"
@@ -100,11 +101,8 @@ type key struct{ namespace, id string }
 
 // New makes an empty switchboard; log may be nil.
 func New(log *slog.Logger) *Hub {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	return &Hub{
-		log: log, peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
+		log: cmp.Or(log, slog.New(slog.DiscardHandler)), peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
 		hosts: make(map[hostKey]*Peer), starting: make(map[key]started),
 	}
 }

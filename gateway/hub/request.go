@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -299,13 +300,10 @@ func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
 
 // name is what people read: the name that the gateway knows, else the one that the participant gives itself.
 func (p *Peer) name(claimed string) string {
-	switch {
-	case p.member.Named, claimed == "" && p.member.Name != "":
+	if p.member.Named {
 		return p.member.Name
-	case claimed != "":
-		return claimed
 	}
-	return p.member.ID
+	return cmp.Or(claimed, p.member.Name, p.member.ID)
 }
 
 func (q *pending) add(p *Peer, id string) {

@@ -204,7 +204,7 @@ func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page,
 	defer s.mu.Unlock()
 	told := s.told(info.SessionID)
 	header := text.Header(info, f, s.self, s.cfg.Now(), told)
-	p.Brief = line(before, header) // notes are about rows
+	p.Brief = text.Join(before, header) // notes are about rows
 	p.Head = p.Brief + told.Notes(f) + notes
 	over := info.State == protocol.StateExited || f.Activity != nil && f.Activity.State == protocol.StateExited
 	if f.Blackout.ByUser() || p.Bare && over {
@@ -295,7 +295,7 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	}
 	said := s.matched(got, until)
 	if len(got.Notes) > 0 {
-		said = line(text.Messages(got.Notes), said)
+		said = text.Join(text.Messages(got.Notes), said)
 	}
 	if got.ExitCode != nil {
 		since := s.seen(info.SessionID)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -109,12 +110,7 @@ func (s *Server) isMissing(ctx context.Context, terminal string) bool {
 	if err != nil || terminal == "" {
 		return false
 	}
-	for _, info := range sessions {
-		if info.SessionID == terminal {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(sessions, func(info protocol.SessionInfo) bool { return info.SessionID == terminal })
 }
 
 // watches are the resources that clients subscribe to: one watch each, however many subscribe.

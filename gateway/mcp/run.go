@@ -98,7 +98,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 		return s.showEnd(ctx, info, frame, protocol.FirstSeq, tokens, said), nil
 	}
 	if note := text.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
-		said = line(said, note+": terminal_read with view history shows them")
+		said = text.Join(said, note+": terminal_read with view history shows them")
 	}
 	return s.show(info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }

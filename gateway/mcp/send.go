@@ -105,7 +105,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	notes, frame := typed.Result.Notes, typed.Result.Frame
 	if in.WaitFor == "" {
 		settles := in.SettleMs == nil || *in.SettleMs > 0 // else nobody wanted to know
-		receipt = line(receipt, text.Odd(typed.Before, typed.Result, frame))
+		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
 		ended := frame != nil && frame.Activity != nil && frame.Activity.State == protocol.StateExited // and the time was not over
 		if frame != nil && !frame.Settled && settles && !ended {
 			receipt += "\nthe screen had not settled when the time was over"
@@ -123,22 +123,14 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		return "", &partly{cause: err, receipt: receipt}
 	}
 	if !got.Met {
-		receipt = line(receipt, text.Odd(typed.Before, typed.Result, frame))
+		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
 	}
-	said := text.WithMessages(append(notes, got.Notes...), line(receipt, s.matched(got, until)))
+	said := text.WithMessages(append(notes, got.Notes...), text.Join(receipt, s.matched(got, until)))
 	if got.ExitCode != nil {
 		ended(&info, got)
 		return s.showEnd(ctx, info, frame, typed.Before.Seq, tokens, said), nil
 	}
 	return s.now(ctx, info, typed.Before, frame, tokens, said), nil
-}
-
-// line is a text and a line more below it, where there are both.
-func line(out, more string) string {
-	if out == "" || more == "" {
-		return out + more
-	}
-	return out + "\n" + more
 }
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.

@@ -9,6 +9,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -107,20 +108,14 @@ func (c Config) instructions() string {
 
 // New makes a server.
 func New(cfg Config) *Server {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	cfg.ProgressEvery = cmp.Or(cfg.ProgressEvery, 2*time.Second)
+	cfg.LookEvery = cmp.Or(cfg.LookEvery, lookEvery)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	if cfg.Mark == nil {
 		cfg.Mark = func() string { return strings.ToLower(rand.Text()[:6]) }
-	}
-	if cfg.ProgressEvery == 0 {
-		cfg.ProgressEvery = 2 * time.Second
-	}
-	if cfg.LookEvery == 0 {
-		cfg.LookEvery = lookEvery
 	}
 	s := &Server{cfg: cfg, typing: make(map[string]chan struct{}), knows: make(map[string]*text.Told)}
 	s.watches.open, s.watches.met = make(map[string]*watch), make(map[*mcp.ServerSession]bool)

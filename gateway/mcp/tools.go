@@ -194,13 +194,8 @@ func (p param) check(v any) error {
 		if p.required && strings.TrimSpace(v) == "" {
 			return fmt.Errorf("parameter %q is empty%s", p.name, p.hint())
 		}
-		if p.enum == nil || v == "" {
+		if p.enum == nil || v == "" || slices.Contains(p.enum, v) {
 			return nil
-		}
-		for _, allowed := range p.enum {
-			if v == allowed {
-				return nil
-			}
 		}
 		return fmt.Errorf("parameter %q is %.32q, must be one of: %s", p.name, v, strings.Join(p.enum, ", "))
 	}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -85,7 +86,7 @@ func (p Page) Fit(tokens int, limit string) string {
 	if n, _ := p.room(tokens); n > 0 || len(p.Rows) == 0 {
 		return p.text(n)
 	}
-	return join(p.brief(), p.tooFew(tokens, limit))
+	return Join(cmp.Or(p.Brief, p.Head), p.tooFew(tokens, limit))
 }
 
 // Parts is Fit for who has another place for the words: what Say says, and the rows as they are.
@@ -110,13 +111,6 @@ func (p Page) plain() Page {
 		return *p.Plain
 	}
 	return p
-}
-
-func (p Page) brief() string {
-	if p.Brief != "" {
-		return p.Brief
-	}
-	return p.Head
 }
 
 func (p Page) fits(n, tokens int) bool { return Tokens(p.text(n)) <= tokens }
@@ -169,16 +163,17 @@ func (p Page) text(n int) string {
 	from, to := p.shown(n)
 	out := p.Head
 	if p.Say != nil {
-		out = join(out, p.Say(from, to))
+		out = Join(out, p.Say(from, to))
 	}
 	rows := strings.Join(p.Rows[from:to], "\n")
 	if p.Wrap != nil {
 		rows = p.Wrap(rows)
 	}
-	return join(out, rows)
+	return Join(out, rows)
 }
 
-func join(above, below string) string {
+// Join is two texts, one below the other, where there are both.
+func Join(above, below string) string {
 	if above == "" || below == "" {
 		return above + below
 	}

@@ -4,6 +4,7 @@
 package ws
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -65,16 +66,10 @@ type Times struct {
 }
 
 func (t Times) withDefaults() Times {
-	fill := func(d *time.Duration, value time.Duration) {
-		if *d == 0 {
-			*d = value
-		}
+	return Times{
+		Ping: cmp.Or(t.Ping, 20*time.Second), Silence: cmp.Or(t.Silence, 45*time.Second),
+		Write: cmp.Or(t.Write, 5*time.Second), Linger: cmp.Or(t.Linger, time.Second),
 	}
-	fill(&t.Ping, 20*time.Second)
-	fill(&t.Silence, 45*time.Second)
-	fill(&t.Write, 5*time.Second)
-	fill(&t.Linger, time.Second)
-	return t
 }
 
 // badFrames in a row close the connection.
@@ -101,9 +96,7 @@ type Server struct {
 
 // New makes a server.
 func New(cfg Config) *Server {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	cfg.Times = cfg.Times.withDefaults()
 	return &Server{
 		cfg: cfg, conns: make(map[*conn]struct{}),
