@@ -174,47 +174,39 @@ const repeated, released = 2, 3
 // code, its code on the standard layout, the modifier parameter, the event.
 func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
 	mods = max(mods, 1) - 1
-	switch {
-	case event > released:
+	if event > released {
 		return Key
-	case s.reclaim.matches(code, base, mods):
-		if event == released {
-			s.down = 0
-			return Release
-		}
-		s.down = code
-		return Reclaim
-	case code == s.down && code != 0:
-		// The same key without its modifiers: going up, since people let go of Ctrl first, or pressed anew.
-		s.down = 0
-		if event == released {
-			return Release
-		}
-	case (code == 'g' || base == 'g') && mods&^modLocks == modCtrl && event < repeated:
-		return Confirm
 	}
-	return Key
+	confirms := (code == 'g' || base == 'g') && mods&^modLocks == modCtrl && event < repeated
+	return pressKind(&s.down, code, s.reclaim.matches(code, base, mods), event == released, confirms)
 }
 
 // winKind takes a win32-input-mode record: CSI Vk ; Sc ; Uc ; Kd ; Cs ; Rc _.
 func (s *Scanner) winKind(q *params) Kind {
 	vk, uc, down, state := q.v[0][0], q.v[2][0], q.v[3][0], q.v[4][0]
-	switch {
-	case down > 1:
+	if down > 1 {
 		return Key
-	case s.reclaim.matchesWin(vk, uc, state):
-		if down == 0 {
-			s.winDown = 0
-			return Release
-		}
-		s.winDown = vk
+	}
+	confirms := down == 1 && (vk == 'G' || uc == bel) && state&winCtrl != 0 && state&(winAlt|winShift) == 0
+	return pressKind(&s.winDown, vk, s.reclaim.matchesWin(vk, uc, state), down == 0, confirms)
+}
+
+// pressKind says what a key report is. held is the reclaim key that is down, by the numbers of the protocol, 0 for none.
+func pressKind(held *int32, code int32, reclaims, up, confirms bool) Kind {
+	switch {
+	case reclaims && up:
+		*held = 0
+		return Release
+	case reclaims:
+		*held = code
 		return Reclaim
-	case vk == s.winDown && vk != 0:
-		s.winDown = 0
-		if down == 0 {
+	case code == *held && code != 0:
+		// The same key without its modifiers: going up, since people let go of Ctrl first, or pressed anew.
+		*held = 0
+		if up {
 			return Release
 		}
-	case down == 1 && (vk == 'G' || uc == bel) && state&winCtrl != 0 && state&(winAlt|winShift) == 0:
+	case confirms:
 		return Confirm
 	}
 	return Key
