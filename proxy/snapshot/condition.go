@@ -3,6 +3,7 @@ package snapshot
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -109,21 +110,22 @@ func (c *Condition) find(line string) (matched string, ok bool) {
 	return line[at[0]:at[1]], true
 }
 
-// eachLine calls yield with every line of the screen, rows joined where they wrap, that has a row newer than after. It
-// stops when yield returns false.
-func eachLine(v View, after uint64, yield func(first int, text string) bool) {
-	_, rows := v.Size()
-	for first := 0; first < rows; {
-		last := first
-		rev := v.RowRev(first)
-		for last+1 < rows && v.RowWrapped(last) {
-			last++
-			rev = max(rev, v.RowRev(last))
+// eachLine are the lines of the screen, rows joined where they wrap, that have a row newer than after, by their first rows.
+func eachLine(v View, after uint64) iter.Seq2[int, string] {
+	return func(yield func(first int, text string) bool) {
+		_, rows := v.Size()
+		for first := 0; first < rows; {
+			last := first
+			rev := v.RowRev(first)
+			for last+1 < rows && v.RowWrapped(last) {
+				last++
+				rev = max(rev, v.RowRev(last))
+			}
+			if rev > after && !yield(first, lineText(v, first, last)) {
+				return
+			}
+			first = last + 1
 		}
-		if rev > after && !yield(first, lineText(v, first, last)) {
-			return
-		}
-		first = last + 1
 	}
 }
 
@@ -141,12 +143,12 @@ func lineText(v View, first, last int) string {
 
 // shows reports whether text, in the form of [Normalize], is on the screen.
 func shows(v View, text string) bool {
-	shown := false
-	eachLine(v, 0, func(_ int, line string) bool {
-		shown = strings.Contains(Normalize(line), text)
-		return !shown
-	})
-	return shown
+	for _, line := range eachLine(v, 0) {
+		if strings.Contains(Normalize(line), text) {
+			return true
+		}
+	}
+	return false
 }
 
 // CheckExpect says which condition of e the screen does not meet, in words for whoever set it; nil when all hold. A nil

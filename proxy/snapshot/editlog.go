@@ -4,11 +4,8 @@ package snapshot
 type opKind uint8
 
 const (
-	opCut opKind = iota // nothing, between two runs
-	opBS
-	opHT
-	opCR
-	opLF
+	opCut     opKind = iota // nothing, between two runs
+	opControl               // the number is BS, HT, CR or LF
 	opColumn
 	opRow
 	opErase
@@ -25,21 +22,18 @@ type op struct {
 }
 
 // ends reports whether the operation leaves the unfinished line for a new one.
-func (o op) ends() bool { return o.kind == opLF || o.kind == opRow || o.kind == opClear }
+func (o op) ends() bool { return o.is('\n') || o.kind == opRow || o.kind == opClear }
+
+// is reports whether the operation is a control.
+func (o op) is(c byte) bool { return o.kind == opControl && o.n == int32(c) }
 
 // play does to the record what the program did.
 func (r *record) play(o op) {
 	n := int(o.n)
 	switch o.kind {
 	case opCut:
-	case opBS:
-		r.control('\b')
-	case opHT:
-		r.control('\t')
-	case opCR:
-		r.control('\r')
-	case opLF:
-		r.control('\n')
+	case opControl:
+		r.control(byte(n))
 	case opColumn:
 		r.line.column(n)
 	case opRow:
@@ -82,7 +76,7 @@ func (l *editLog) enough(n int) (at, col int, ok bool) {
 			if l.untouched(i, end) {
 				kept = surely(l.text[o.at:l.ops[end].at], n-sure)
 			}
-			if sure += kept; kept > 0 || l.ops[end].kind == opLF {
+			if sure += kept; kept > 0 || l.ops[end].is('\n') {
 				sure++ // the line feed
 			}
 		}
@@ -100,14 +94,14 @@ func (l *editLog) begins(i int) (col int, ok bool) {
 	if o.kind == opRow {
 		return int(o.n), true
 	}
-	cr := o.kind == opLF && i > 0 && l.ops[i-1].kind == opCR && l.ops[i-1].at == o.at
+	cr := o.is('\n') && i > 0 && l.ops[i-1].is('\r') && l.ops[i-1].at == o.at
 	return 0, cr
 }
 
 // untouched reports whether the line between the operations begin and end was only appended to.
 func (l *editLog) untouched(begin, end int) bool {
 	for _, o := range l.ops[begin+1 : end] {
-		if o.kind != opCut && (o.kind != opCR || o.at != l.ops[end].at) {
+		if o.kind != opCut && (!o.is('\r') || o.at != l.ops[end].at) {
 			return false
 		}
 	}

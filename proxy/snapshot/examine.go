@@ -19,12 +19,11 @@ func (w *Waits) before(o *waiting, v View) {
 	if o.AfterSeq == 0 || o.Condition.kind != kindShown {
 		return
 	}
-	eachLine(v, 0, func(first int, line string) bool {
+	for first, line := range eachLine(v, 0) {
 		if _, ok := o.Condition.find(line); ok && v.RowRev(first) <= o.AfterSeq {
 			o.old = append(o.old, old{row: first, line: line})
 		}
-		return true
-	})
+	}
 	i := slices.IndexFunc(w.seen, func(s seen) bool { return s.rev >= o.AfterSeq })
 	if i < 0 {
 		return
@@ -130,12 +129,12 @@ func (o *waiting) examine(v View, w *Waits) {
 	if o.met {
 		return
 	}
-	eachLine(v, o.after, func(first int, line string) bool {
+	for first, line := range eachLine(v, o.after) {
 		if matched, ok := o.Condition.find(line); ok && !o.moved(w, first, line) {
 			o.met, o.matched = true, matched
+			break
 		}
-		return !o.met
-	})
+	}
 	o.after = max(o.after, v.Rev())
 	if total := w.text.Total(); !o.met && total > o.printed {
 		if line, some := w.text.unfinished(); some {
@@ -151,14 +150,13 @@ func (o *waiting) isGone(v View) bool {
 	if o.foundAt < rows && strings.Contains(Normalize(v.RowText(o.foundAt)), text) {
 		return false
 	}
-	gone := true
-	eachLine(v, 0, func(first int, line string) bool {
+	for first, line := range eachLine(v, 0) {
 		if strings.Contains(Normalize(line), text) {
-			o.foundAt, gone = first, false
+			o.foundAt = first
+			return false
 		}
-		return gone
-	})
-	return gone
+	}
+	return true
 }
 
 func (o *waiting) isQuiet(w *Waits, rev uint64, now time.Time) bool {

@@ -59,14 +59,8 @@ func (r *Rolling) Print(run []byte) {
 // Control takes BS, HT, LF or CR. A bare line feed keeps the column. Other controls are passed over.
 func (r *Rolling) Control(c byte) {
 	switch c {
-	case '\b':
-		r.do(opBS, 0)
-	case '\t':
-		r.do(opHT, 0)
-	case '\r':
-		r.do(opCR, 0)
-	case '\n':
-		r.do(opLF, 0)
+	case '\b', '\t', '\r', '\n':
+		r.do(opControl, int(c))
 	}
 }
 
