@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -111,12 +112,17 @@ func (f *Filter) reset(prefix, list string, command func(string) string) {
 		}
 		return
 	}
+	f.forget(func(key string) bool { return strings.HasPrefix(key, prefix) })
+	f.item(number, false, command(number))
+}
+
+// forget drops the settings that were kept since colours were saved or restored last and whose keys are overtaken.
+func (f *Filter) forget(overtaken func(key string) bool) {
 	for i := len(f.kept) - 1; i >= 0 && f.kept[i].key != ""; i-- {
-		if strings.HasPrefix(f.kept[i].key, prefix) {
-			f.kept = append(f.kept[:i], f.kept[i+1:]...)
+		if overtaken(f.kept[i].key) {
+			f.kept = slices.Delete(f.kept, i, i+1)
 		}
 	}
-	f.item(number, false, command(number))
 }
 
 // item lets a question pass, and keeps a setting.
@@ -127,12 +133,7 @@ func (f *Filter) item(key string, asks bool, text string) {
 	}
 	saves := 0
 	if key != "" {
-		for i := len(f.kept) - 1; i >= 0 && f.kept[i].key != ""; i-- {
-			if f.kept[i].key == key {
-				f.kept = append(f.kept[:i], f.kept[i+1:]...)
-				break
-			}
-		}
+		f.forget(func(other string) bool { return other == key })
 	} else {
 		for _, k := range f.kept {
 			if k.key == "" {
