@@ -19,32 +19,22 @@ func (t *terminal) reply(s string) {
 func (t *terminal) replyOSC(s string) { t.reply("\x1b]" + s + "\x1b\\") }
 func (t *terminal) replyDCS(s string) { t.reply("\x1bP" + s + "\x1b\\") }
 
-// DA1 says what the terminal is: a VT420 with 132 columns, selective erase, user windows, horizontal scrolling,
-// colour, rectangles (VT510; the same classes that xterm claims, less what needs a printer).
-func (t *terminal) DA1() {
-	if t.parse.params.at(0, 0) == 0 {
-		t.reply("\x1b[?64;1;6;18;21;22;28c")
-	}
-}
+// What the terminal is.
+const (
+	// da1 is a VT420 with 132 columns, selective erase, user windows, horizontal scrolling, colour, rectangles (VT510; the same
+	// classes that xterm claims, less what needs a printer).
+	da1       = "\x1b[?64;1;6;18;21;22;28c"
+	da2       = "\x1b[>41;1;0c"                 // which terminal and version (VT510)
+	da3       = "\x1bP!|00000000\x1b\\"         // the unit's number (VT510)
+	xtversion = "\x1bP>|terminalproxy(1)\x1b\\" // the terminal's name (ctlseqs, CSI > q)
+)
 
-// DA2 says which terminal and version (VT510).
-func (t *terminal) DA2() {
-	if t.parse.params.at(0, 0) == 0 {
-		t.reply("\x1b[>41;1;0c")
-	}
-}
-
-// DA3 is the unit's number (VT510).
-func (t *terminal) DA3() {
-	if t.parse.params.at(0, 0) == 0 {
-		t.replyDCS("!|00000000")
-	}
-}
-
-// XTVERSION is the terminal's name (ctlseqs, CSI > q).
-func (t *terminal) XTVERSION() {
-	if t.parse.params.at(0, 0) == 0 {
-		t.replyDCS(">|terminalproxy(1)")
+// answer is the operation that answers s, unless a parameter asks for something else.
+func answer(s string) op {
+	return func(t *terminal) {
+		if t.parse.params.at(0, 0) == 0 {
+			t.reply(s)
+		}
 	}
 }
 
@@ -60,22 +50,17 @@ func (t *terminal) DSR() {
 
 // DECDSR are DEC's status reports (VT510, CSI ? Ps n), as a terminal without printer, locator or second session.
 func (t *terminal) DECDSR() {
-	switch t.parse.params.at(0, 0) {
-	case 6:
+	if n := t.parse.params.at(0, 0); n == 6 {
 		t.reply(fmt.Sprintf("\x1b[?%d;%dR", t.originRow()+1, t.originCol()+1))
-	case 15:
-		t.reply("\x1b[?13n")
-	case 25:
-		t.reply("\x1b[?20n")
-	case 26:
-		t.reply("\x1b[?27;1;0;0n")
-	case 53, 55:
-		t.reply("\x1b[?53n")
-	case 56:
-		t.reply("\x1b[?57;0n")
-	case 996: // dark
-		t.reply("\x1b[?997;1n")
+	} else {
+		t.reply(decStatus[n])
 	}
+}
+
+// decStatus are the answers to DECDSR that never change.
+var decStatus = map[int]string{
+	15: "\x1b[?13n", 25: "\x1b[?20n", 26: "\x1b[?27;1;0;0n", 53: "\x1b[?53n", 55: "\x1b[?53n", 56: "\x1b[?57;0n",
+	996: "\x1b[?997;1n", // dark
 }
 
 // DECRQM asks for an ANSI mode (VT510, CSI Pa $ p).

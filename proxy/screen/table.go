@@ -44,7 +44,7 @@ var csiTable = newTable(map[string]op{
 	">m": (*terminal).XTMODKEYS, ">n": (*terminal).XTUNMODKEYS, ">f": (*terminal).XTFMTKEYS,
 
 	// Reports: report.go.
-	"c": (*terminal).DA1, ">c": (*terminal).DA2, "=c": (*terminal).DA3, ">q": (*terminal).XTVERSION,
+	"c": answer(da1), ">c": answer(da2), "=c": answer(da3), ">q": answer(xtversion),
 	"n": (*terminal).DSR, "?n": (*terminal).DECDSR,
 	"$p": (*terminal).DECRQM, "?$p": (*terminal).DECRQMPrivate,
 	"t": (*terminal).XTWINOPS, "x": (*terminal).DECREQTPARM, "?m": (*terminal).XTQMODKEYS,
@@ -58,7 +58,7 @@ var escTable = newTable(map[string]op{
 	"=": (*terminal).DECKPAM, ">": (*terminal).DECKPNM,
 	"N": (*terminal).SS2, "O": (*terminal).SS3, "n": (*terminal).LS2, "o": (*terminal).LS3,
 	"V": (*terminal).SPA, "W": (*terminal).EPA,
-	"Z": (*terminal).DA1, "c": (*terminal).RIS, "#8": (*terminal).DECALN,
+	"Z": answer(da1), "c": (*terminal).RIS, "#8": (*terminal).DECALN,
 	" F": (*terminal).S7C1T, " G": (*terminal).S8C1T,
 }).designators()
 
