@@ -25,8 +25,15 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 		{"read", "read: missing argument\nhint: usage: gateway read ID"},
 		{"read x y", "read: too many arguments\nhint: usage: gateway read ID"},
 		{"audit verify", "audit verify: missing argument\nhint: usage: gateway audit verify FILE"},
-		{"read x --since 1 --history 2", "use only one of --since and --history"},
 		{"read x --history 9999", "--history 9999: must be 1 to 2000"},
+		{"read x --history 5 --since 3", "use only one of --since and --history"},
+		{"read x --from 3", "--from needs --history N"},
+		{"read x --max-tokens 0", "--max-tokens is 0, which hardly holds the words around the rows: give 200 or more"},
+		{"read x --max-tokens 500 --json", "--max-tokens cannot be used with --json"},
+		{"read x --max-tokens 500 --ansi", "--max-tokens cannot be used with --ansi"},
+		{"run", "missing argument"},
+		{"run --cols 1001 -- sh", "--cols 1001: must be 1 to 1000"},
+		{"run --gateway ws://127.0.0.1:1 -- sh", "local gateway only"},
 		{"wait x", "exactly one of --text, --regex"},
 		{"wait x --exit --waiting", "exactly one of"},
 		{"wait x --exit=false", "exactly one of"},
@@ -79,7 +86,7 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
 	dir := alone(t)
 	for _, line := range []string{
-		"ls", "--json ls", "read x", "send x --enter", "wait x --exit", "request x --reason r", "release x", "reclaim x", "hide x",
+		"ls", "--json ls", "read x", "close x", "send x --enter", "wait x --exit", "request x --reason r", "release x", "reclaim x", "hide x",
 		"ls --gateway ws://127.0.0.1:1", "ls --gateway unix:/nowhere/gateway.sock",
 	} {
 		got := command(t, strings.Fields(line)...)

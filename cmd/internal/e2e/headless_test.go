@@ -168,23 +168,6 @@ func TestRunHostsAProgramForAShell(t *testing.T) {
 	w.good("wait", id, "--text", "ready")
 	require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
 	require.Equal(t, 137, r.wait().status)
-
-	for _, c := range []struct {
-		args   []string
-		status int
-		want   string
-	}{
-		{[]string{"run", "--", "no-such-program"}, 1, "run: cannot start the program: no-such-program: command not found"},
-		{[]string{"run"}, 2, "missing argument"},
-		{[]string{"run", "--cols", "1001", "--", "sh"}, 2, "--cols 1001: must be 1 to 1000"},
-		{[]string{"run", "--gateway", "ws://127.0.0.1:1", "--", "sh"}, 2, "local gateway only"},
-		{[]string{"close", "no-such"}, 5, "no gateway is running"},
-		{[]string{"attach", "no-such"}, 5, "no gateway is running"},
-	} {
-		got := w.gateway(c.args...)
-		require.Equal(t, c.status, got.status, got.err)
-		require.Contains(t, got.err, c.want)
-	}
 }
 
 func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {

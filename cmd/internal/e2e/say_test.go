@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -41,15 +40,6 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	s.wait("codex is refused")
 	require.True(t, w.answered(asking).fails)
 	s.wait("message from “codex”: “press ctrl-G”")
-	refused := ""
-	for range 8 { // more than may come in the time that this takes
-		refused += a.calls("terminal_say", args{"text": "more"}).text
-	}
-	require.Contains(t, refused, "too many messages in a short time")
-	a.fails("terminal_say", args{"text": strings.Repeat("x", 301)}, "the limit is 300")
-	got := w.gateway("say", id, "\u200b")
-	require.Equal(t, 2, got.status)
-	require.Contains(t, got.err, "the text is empty")
 	s.quits("\x04")
 	require.Regexp(t, "^\x07+\x1b\x04$", w.content("heard"), "nothing of a message reaches the program")
 	require.Contains(t, w.good("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' ctrl-G allows . '")
@@ -76,17 +66,6 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	require.Contains(t, a.good("terminal_read", nil), "message from the user: (written elsewhere, by gateway say) not that branch")
 	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
 
-	got := w.gateway("say", id, "--to", "agent", "mine")
-	require.Equal(t, 4, got.status)
-	require.Contains(t, got.err, "--to agent is for a person")
-	inside := w.command("gateway", "say", id, "--to", "agent", "mine")
-	inside.Env = append(inside.Env, "TERMINALPROXY_SESSION="+id)
-	out, err := inside.CombinedOutput()
-	require.ErrorAs(t, err, new(*exec.ExitError))
-	require.Contains(t, string(out), "where an agent may be typing")
-	for _, c := range [][]string{{"--to", "nobody", "x"}, {"--to", "agent", "--as", "x", "y"}, {}} {
-		require.Equal(t, 2, w.gateway(append([]string{"say", id}, c...)...).status)
-	}
 	s.quits("\x04")
 }
 

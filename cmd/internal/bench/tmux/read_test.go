@@ -221,27 +221,6 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportMetric(times(ours.each(b), process.each(b)), "cpu-x-capture")
 		})
 	}
-	b.Run("tmux-control", func(b *testing.B) {
-		p := inTmux(b, true)
-		alone(b, p.world, p.control().capture)
-	})
-	b.Run("tmux-capture", func(b *testing.B) {
-		p := inTmux(b, true)
-		alone(b, p.world, p.capture)
-	})
-}
-
-// alone measures tmux by itself, for the numbers that the ratios stand on.
-func alone(b *testing.B, at *world, look func() (string, error)) {
-	l := &lane{at: at}
-	l.begin(b)
-	for b.Loop() {
-		l.timed(b, look)
-	}
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(micros(l.quantile(.5)), "p50-µs")
-	b.ReportMetric(micros(l.quantile(.99)), "p99-µs")
-	b.ReportMetric(micros(l.each(b)), "cpu-µs")
 }
 
 // TestEveryWayShowsTheScreen keeps the benchmark honest: each way brings the same screen.
