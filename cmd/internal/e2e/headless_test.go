@@ -160,7 +160,7 @@ func TestRunHostsAProgramForAShell(t *testing.T) {
 
 	r = w.start("gateway", "run", "--json", "--", "cat")
 	id = w.session()
-	require.Contains(t, w.good("close", id), "closed (exit status 129)")
+	require.Contains(t, w.good("close", id), "closed (exit status 129: SIGHUP)")
 	require.Equal(t, 129, r.wait().status)
 
 	r = w.start("gateway", "run", "--", "sh", "-c", deaf)
