@@ -46,6 +46,7 @@ func Plays(t *testing.T, name string, play func(t *testing.T, steps []Step)) {
 	for _, one := range strings.Split("\n"+string(data), "\n# ")[1:] {
 		promise, lines, _ := strings.Cut(one, "\n")
 		var steps []Step
+		wanted := 0
 		for _, line := range strings.Split(lines, "\n") {
 			says, _, _ := strings.Cut(line, "// ")
 			does, wants, _ := strings.Cut(says, "->")
@@ -64,8 +65,9 @@ func Plays(t *testing.T, name string, play func(t *testing.T, steps []Step)) {
 				step.Wants = append(step.Wants, Want{name, value})
 			}
 			steps = append(steps, step)
+			wanted += len(step.Wants)
 		}
-		require.NotEmpty(t, steps, promise)
+		require.NotZero(t, wanted, "%s: nothing is wanted", promise)
 		t.Run(promise, func(t *testing.T) { play(t, steps) })
 	}
 }
