@@ -8,6 +8,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/screen"
 )
@@ -36,29 +37,14 @@ func blank(c screen.Cell) screen.Cell {
 	return c
 }
 
-var states = map[string]string{
-	"empty":                 "",
-	"text":                  "one\r\ntwo\x1b[5;1Hbottom \x1b[31mred\x1b[m",
-	"styles":                "\x1b[5;1H\x1b[1;4;38;2;1;2;3;48;5;17mstyled\x1b[2;3H",
-	"origin mode":           "\x1b[2;4r\x1b[?6h\x1b[2;2Hx",
-	"margins":               "\x1b[2;4r\x1b[3;3Hx",
-	"left margins":          "\x1b[?69h\x1b[3;7s\x1b[?6h\x1b[2;2Hx",
-	"insert mode":           "\x1b[5;1Habcdef\x1b[5;2H\x1b[4h",
-	"no wrapping":           "\x1b[?7l\x1b[5;1H0123456789abc",
-	"line drawing":          "\x1b(0lqqk",
-	"shifted out":           "\x1b)0\x0elqqk",
-	"pending wrap":          "\x1b[2;1H0123456789",
-	"pending, bottom":       "\x1b[5;1H0123456789",
-	"pending, styled":       "\x1b[31m\x1b[5;1H0123456789\x1b[44m",
-	"wide in last column":   "\x1b[5;9H世",
-	"wide, bottom":          "\x1b[5;1H世界世界世",
-	"combining":             "\x1b[5;1He\u0301a\u0308",
-	"alternate screen":      "main\x1b[?1049h\x1b[5;3Halt",
-	"hyperlink":             "\x1b[5;1H\x1b]8;id=a;http://example.com/\x1b\\link",
-	"saved cursor":          "\x1b[3;4H\x1b[32m\x1b7\x1b[1;1H\x1b[m",
-	"hidden cursor":         "\x1b[?25l\x1b[2;2H",
-	"erased in colour":      "\x1b[5;1H\x1b[44m\x1b[2Kx",
-	"modes of the keyboard": "\x1b[?1h\x1b=\x1b[?2004h\x1b[?1002;1006h\x1b[>1u\x1b[>4;2m",
+// states are what a terminal may be in when a line is drawn, by their names.
+func states(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, row := range corpus.Rows[struct{ Name, Output string }](t, "states") {
+		all[row.Name] = row.Output
+	}
+	return all
 }
 
 // probes print on after the line is gone: they make pen, character sets and the saved cursor visible.
@@ -67,7 +53,7 @@ var probes = []string{"", "qx", "\r\nqx", "\x1b8qx", "\x0eq\x0fq", "\x1b[1;1Hq",
 // TestNoticeLeavesNoTrace draws and erases the line in every state: the terminal then shows and does what it would have
 // without.
 func TestNoticeLeavesNoTrace(t *testing.T) {
-	for name, state := range states {
+	for name, state := range states(t) {
 		for _, size := range [][2]int{{10, 5}, {1, 1}, {3, 1}, {40, 2}} {
 			for i, probe := range probes {
 				text := []string{"an agent asks 世", "an agent\nasks 世\nto send"}[i%2]
@@ -117,7 +103,7 @@ func TestNoticeOfSeveralRows(t *testing.T) {
 
 // TestRedrawRepairs paints over whatever a terminal shows.
 func TestRedrawRepairs(t *testing.T) {
-	for name, state := range states {
+	for name, state := range states(t) {
 		t.Run(name, func(t *testing.T) {
 			model, user := screen.New(screen.Config{Cols: 10, Rows: 5}), screen.New(screen.Config{Cols: 10, Rows: 5})
 			model.Feed([]byte(state))

@@ -1,11 +1,13 @@
 package overlay
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/screen"
 )
 
@@ -45,30 +47,17 @@ func TestR68TheLineMakesWay(t *testing.T) {
 // TestR69WhereTheSignGoes: where there is no text and not the cursor, as far down as can be.
 func TestR69WhereTheSignGoes(t *testing.T) {
 	const sign = " claude drives "
-	for name, c := range map[string]struct {
-		cols, rows int
-		output     string
-		want       spot
-		none       bool
-	}{
-		"an empty screen":              {40, 5, "", spot{row: 4, from: 25}, false},
-		"the prompt on the last row":   {40, 5, "\x1b[5;1H$ ", spot{row: 3, from: 25}, false},
-		"and text above it":            {40, 5, "\x1b[4;20H" + "0123456789012345678\x1b[5;1H$ ", spot{row: 0, from: 25}, false},
-		"the alternate screen":         {40, 5, "\x1b[?1049h\x1b[5;1H:", spot{row: 0, from: 25}, false},
-		"a ruler":                      {40, 5, "\x1b[?1049h\x1b[5;30H1,1  All\x1b[1;1H", spot{row: 4, from: 25, over: true}, false},
-		"text on its left":             {40, 5, "\x1b[5;1Hshort\x1b[1;1H", spot{row: 4, from: 25}, false},
-		"text right before it":         {40, 5, "\x1b[?1049h\x1b[5;25Hx\x1b[2;1H", spot{row: 0, from: 25}, false},
-		"a bar without text":           {40, 5, "\x1b[5;1H\x1b[7m" + "                                        \x1b[1;1H", spot{row: 4, from: 25}, false},
-		"text everywhere":              {40, 2, "\x1b[?1049h\x1b[1;30Hxxxx\x1b[2;30Hxxxx", spot{row: 0, from: 25, over: true}, false},
-		"half of a wide character":     {40, 2, "\x1b[?1049h\x1b[1;1Hx\x1b[2;25H世世\x1b[1;30Hx", spot{row: 1, from: 24, wide: true, over: true}, false},
-		"one row":                      {40, 1, "", spot{}, true},
-		"a window that is too narrow":  {14, 5, "", spot{}, true},
-		"one that is just wide enough": {15, 5, "", spot{row: 4, from: 0}, false},
-	} {
-		m := screen.New(screen.Config{Cols: c.cols, Rows: c.rows})
-		m.Feed([]byte(c.output))
-		got, ok := signSpot(m, sign)
-		require.Equal(t, !c.none, ok, name)
-		require.Equal(t, c.want, got, name)
+	for _, c := range corpus.Rows[struct {
+		Name         string
+		Cols, Rows   int
+		Want, Output string
+	}](t, "sign") {
+		m := screen.New(screen.Config{Cols: c.Cols, Rows: c.Rows})
+		m.Feed([]byte(c.Output))
+		got := "none"
+		if at, ok := signSpot(m, sign); ok {
+			got = fmt.Sprintf("%d,%d%s%s", at.row, at.from, map[bool]string{true: " over"}[at.over], map[bool]string{true: " wide"}[at.wide])
+		}
+		require.Equal(t, c.Want, got, c.Name)
 	}
 }

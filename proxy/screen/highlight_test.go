@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"terminalproxy/proxy/corpus"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,53 +27,11 @@ func highlighted(s *Screen, limit int) (out []string) {
 }
 
 func TestHighlights(t *testing.T) {
-	const blue, grey, cyan = "\x1b[44m", "\x1b[47;30m", "\x1b[46m"
-	tests := []struct {
-		name, in string
-		want     []string
-	}{
-		{"nothing", "plain\r\n\x1b[1;4;31mbold\x1b[m", nil},
-		{"an empty screen", "", nil},
-		{"inverse", "a \x1b[7mSave\x1b[m b", []string{"0:2-6 Save"}},
-		{"a status bar that is erased in colour", "\x1b[4;1H\x1b[7;44mfile\x1b[K", []string{"3:0-4 file"}},
-		{"blanks are no text", "\x1b[7m    \x1b[m\r\n\x1b[44m  \x1b[K", nil},
-		{"a cursor that the program draws", "> x\x1b[7m \x1b[27m\r\n> \x1b[7my\x1b[m", []string{"1:2-3 y"}},
-		{"one part though the letters differ in colour", "\x1b[48;5;236ma\x1b[31mb\x1b[1mc", []string{"0:0-3 abc"}},
-		{"several rows on a plain screen", "\x1b[44mone\x1b[m\r\n\x1b[44mtwotwo\x1b[m", []string{"0+2:0-6 one"}},
-		{"the selected row of a popup", "\x1b[44mone\r\n\x1b[45mtwo\r\n\x1b[44msix\r\n\x1b[44mten", []string{"0:0-3 one", "1:0-3 two", "2+2:0-3 six"}},
-		{"the same colour said in two ways", "\x1b[41ma\x1b[48;2;205;0;0mb", []string{"0:0-2 ab"}},
-		{"wide characters", "\x1b[7m漢字\x1b[m", []string{"0:0-4 漢字"}},
-		{
-			"a menu on a painted screen",
-			blue + "\x1b[2J\x1b[1;3H" + grey + " File  \x1b[2;3H Open  \x1b[3;3H" + cyan + " Save  " + grey + "\x1b[4;3H Quit  ",
-			[]string{"2:2-9  Save  "},
-		},
-		{
-			"a button in the colour of the desktop",
-			blue + "\x1b[2J\x1b[1;3H" + grey + "          \x1b[2;3H  " + blue + "<OK>" + grey + "  no  \x1b[3;3H          \x1b[4;3H          ",
-			[]string{"1:4-8 <OK>"},
-		},
-		{"a painted screen and inverse", blue + "\x1b[2Ja\x1b[2;1H\x1b[7mb\x1b[3;1Hc", []string{"1+2:0-1 b"}},
-		{
-			"a message over the names of keys, as in nano",
-			"\x1b[2;6H\x1b[7m[ Read 3 ]\x1b[m\x1b[3;1H\x1b[7m^G\x1b[m Help \x1b[7m^O\x1b[m Out\x1b[4;1H\x1b[7m^X\x1b[m Exit \x1b[7m^R\x1b[m In",
-			[]string{"1:5-15 [ Read 3 ]", "2:0-2 ^G", "2:8-10 ^O", "3:0-2 ^X", "3:8-10 ^R"},
-		},
-		{
-			"a question over the names of keys",
-			"\x1b[2;1H\x1b[7mSearch:            \x1b[m\x1b[3;1H\x1b[7m^G\x1b[m Help \x1b[7m^W\x1b[m",
-			[]string{"1:0-19 Search:            ", "2:0-2 ^G", "2:8-10 ^W"},
-		},
-		{"hits of a search", "a \x1b[7mhit\x1b[m b\r\n the \x1b[7mhit\x1b[m c", []string{"0:2-5 hit", "1:5-8 hit"}},
-		{"text that is marked", "one \x1b[7mtwo\x1b[m\r\n\x1b[7mthree\x1b[m\r\n\x1b[7mfo\x1b[mur", []string{"0+3:0-7 one two"}},
-		{"a marked column", "a\x1b[7mb\x1b[mc\r\nd\x1b[7me\x1b[mf", []string{"0+2:1-2 b"}},
-		{"inverse all over", "\x1b[7m" + strings.Repeat("x", 80), nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s := fed(20, 4, tt.in)
-			require.Equal(t, tt.want, highlighted(s, 10))
-			require.Len(t, s.Highlights(nil, 1), min(1, len(tt.want)))
+	for _, tt := range corpus.Rows[struct{ Name, In, Want string }](t, "highlights") {
+		t.Run(tt.Name, func(t *testing.T) {
+			s := fed(20, 4, tt.In)
+			require.Equal(t, tt.Want, strings.Join(highlighted(s, 10), "; "))
+			require.Len(t, s.Highlights(nil, 1), min(1, len(tt.Want)))
 		})
 	}
 }
