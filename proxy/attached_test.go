@@ -108,15 +108,6 @@ func TestLiveOutputFollowsARepaint(t *testing.T) {
 	require.Equal(t, 10, wider.Rows)
 }
 
-func TestDIsTheProgramsOutsideOfTheMenu(t *testing.T) {
-	_, p, id := attachedTo(t, "sh", "-c", reader)
-	p.types(id, "d")
-	p.shows("d")
-	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-9"}) // somebody who was never there
-	p.types(id, "e")
-	p.shows("de")
-}
-
 // TestTheSizeIsThatOfWhoDidSomethingLast: a person sees whole what they do; who detaches takes no size along.
 func TestTheSizeIsThatOfWhoDidSomethingLast(t *testing.T) {
 	_, p, id := attachedTo(t, "sh", "-c", reader) // v-1: 90x30

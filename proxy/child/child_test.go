@@ -187,7 +187,7 @@ func TestR61StopAndContinue(t *testing.T) {
 	<-stopped
 	require.True(t, c.Halted())
 	c.Continue()
-	require.Eventually(t, func() bool { return !c.Halted() }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return !c.Halted() }, 20*time.Second, time.Millisecond)
 	c.Stop()
 	<-stopped
 	require.True(t, c.Halted())
@@ -213,9 +213,9 @@ func TestTermios(t *testing.T) {
 	settings.Cc[unix.VERASE] = 'H' & 0x1f
 	settings.Cc[unix.VEOF] = 'E' & 0x1f
 	c := start(t, "stty -a; read x", func(conf *child.Config) { conf.Termios = settings })
-	out, err := readUntil(t, c, says("erase = ^H"))
+	out, err := readUntil(t, c, says("eof = ^E"))
 	require.NoError(t, err)
-	require.Contains(t, string(out), "eof = ^E")
+	require.Contains(t, string(out), "erase = ^H", "stty names it before the other")
 	require.Equal(t, []byte{'E' & 0x1f}, c.EndOfFile())
 
 	quiet := start(t, "stty -a; read x", func(conf *child.Config) { conf.Quiet = true })
@@ -250,7 +250,7 @@ func TestR16FlushInput(t *testing.T) {
 		n, err := c.Write([]byte("user"))
 		require.NoError(t, err)
 		require.Equal(t, 4, n)
-		require.Eventually(t, func() bool { return state(c.Pid()) == 'T' }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return state(c.Pid()) == 'T' }, 20*time.Second, time.Millisecond)
 		require.NoError(t, unix.Kill(c.Pid(), unix.SIGCONT))
 		out := output(t, c)
 		require.NotContains(t, out, "A", "%d bytes were written", written)

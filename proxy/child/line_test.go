@@ -36,5 +36,5 @@ func TestChain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"sh"}, alone.Chain())
 	relays := start(t, "sh -c 'head -c 1; exit'; exit", nil)
-	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 20*time.Second, time.Millisecond)
 }

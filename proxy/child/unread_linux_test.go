@@ -23,12 +23,12 @@ func TestUnread(t *testing.T) {
 			p := start(t, c.script, nil)
 			_, err := readUntil(t, p, says("ready"))
 			require.NoError(t, err)
-			require.Eventually(t, func() bool { return state(p.Pid()) == 'T' }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return state(p.Pid()) == 'T' }, 20*time.Second, time.Millisecond)
 			require.Zero(t, p.Unread())
 			n, err := p.Write([]byte(c.typed))
 			require.NoError(t, err)
 			require.Equal(t, len(c.typed), n)
-			require.Eventually(t, func() bool { return p.Unread() == c.want }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return p.Unread() == c.want }, 20*time.Second, time.Millisecond)
 		})
 	}
 }
