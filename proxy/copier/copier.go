@@ -46,12 +46,14 @@ type Model interface {
 // Overlay makes the bytes that show over the program what the proxy has to say, and take it away. afresh says that the
 // terminal was resized, and nobody knows where it moved what is shown.
 type Overlay interface {
+	Shown
+	Restorer
 	// Paint is what shows the newest; ok is false while the program's output has ended within a sequence.
 	Paint(afresh bool) (show []byte, ok bool)
 	// Around feeds a chunk to the model, and is what to write before and after it; ok is as for Paint, at the chunk's end.
 	Around(chunk []byte, afresh bool) (before, after []byte, ok bool)
-	// Misses reports whether the chunk leaves alone what is shown.
-	Misses(chunk []byte) bool
+	// Misses reports whether what the filter passed of a chunk leaves alone what is shown.
+	Misses(passed vt.Chunk) bool
 	// Hide is what takes away what is shown. It may be called when the model's goroutine has ended.
 	Hide(afresh bool) []byte
 	// Resume is what shows the program again after the terminal was another's; alt says that it is on the alternate screen.
@@ -60,12 +62,20 @@ type Overlay interface {
 	Forget()
 	// Drawn says that the newest is on the screen.
 	Drawn()
+}
+
+// Shown is what the overlay shows now.
+type Shown interface {
 	// Up reports whether anything is shown, Lasting whether that is the sign, and Asks whether it is a question.
 	Up() bool
 	Lasting() bool
 	Asks() bool
 	// Again is when more is to be drawn, zero for nothing.
 	Again() time.Time
+}
+
+// Restorer is what takes everything of the overlay's away when the terminal is given back.
+type Restorer interface {
 	// Exit takes away what is shown once the program is gone, nil for nothing.
 	Exit() []byte
 	// Untitle gives the window its own title back, "" where that is in place; Untitled says that it was written.

@@ -1,6 +1,10 @@
 package copier
 
-import "time"
+import (
+	"time"
+
+	"terminalproxy/proxy/vt"
+)
 
 const (
 	// repaintEvery is how often what the proxy shows is drawn anew while output floods.
@@ -11,8 +15,7 @@ const (
 
 // passUnder sends one chunk to the user while the proxy shows something over the program: that goes away, the chunk comes,
 // and it is back, in one write, so that it does not flicker. For that the model has to be first.
-func (c *Copier) passUnder(chunk []byte) {
-	passed := c.filtered(chunk)
+func (c *Copier) passUnder(chunk []byte, passed vt.Chunk) {
 	c.dirty.Store(false)
 	before, after, ok := c.overlay.Around(chunk, c.moved.Swap(false))
 	c.inHand.Store(false)

@@ -13,7 +13,7 @@ type exitSequence struct {
 	was      modes.Modes // when what is known to be written is
 	open     bool        // the two may differ
 	watchdog Watchdog    // nil where there is none
-	overlay  Overlay     // nil where the proxy shows nothing
+	overlay  Restorer    // nil where the proxy shows nothing
 	line     []byte      // takes the proxy's line away, nil while there is none
 	titled   string
 	buf      []byte

@@ -14,6 +14,7 @@ import (
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/vt"
 )
 
 // rig is everything around a copier: the program, the screen, the model, the overlay, the viewers and the watchdog. What the
@@ -299,7 +300,7 @@ func (o *overlay) Hide(afresh bool) []byte {
 }
 
 func (o *overlay) Resume(alt bool) []byte { return fmt.Appendf(nil, "[resume %v]", alt) }
-func (o *overlay) Misses([]byte) bool     { return o.sign && !o.touched }
+func (o *overlay) Misses(vt.Chunk) bool   { return o.sign && !o.touched }
 func (o *overlay) Forget()                { o.up = false }
 func (o *overlay) Up() bool               { return o.up }
 func (o *overlay) Lasting() bool          { return o.sign }

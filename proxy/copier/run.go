@@ -138,10 +138,11 @@ func (d *drain) left(now time.Time) (wait time.Duration, over bool) {
 
 // pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
 func (c *Copier) pass(chunk []byte) {
-	if c.overlay != nil && c.overlay.Up() && (c.moved.Load() || !c.overlay.Misses(chunk)) {
+	passed := c.filtered(chunk)
+	if c.overlay != nil && c.overlay.Up() && (c.moved.Load() || !c.overlay.Misses(passed)) {
 		sign := c.overlay.Lasting()
 		if (!sign || len(chunk) < wholeRead) && c.calm(time.Now()) {
-			c.passUnder(chunk)
+			c.passUnder(chunk, passed)
 			return
 		}
 		c.hide()
@@ -149,7 +150,6 @@ func (c *Copier) pass(chunk []byte) {
 			c.dirty.Store(true)
 		}
 	}
-	passed := c.filtered(chunk)
 	c.follow(passed)
 	out := passed.Bytes
 	rest := c.try(out)

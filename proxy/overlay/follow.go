@@ -1,6 +1,9 @@
 package overlay
 
-import "terminalproxy/proxy/screen"
+import (
+	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/vt"
+)
 
 // follower tells of most output, without the model, that it does not touch the row on which the sign stands: what a program
 // echoes should not wait for more than a look at it. It knows the cursor's row, and a bound of its column, and gives up at
@@ -27,28 +30,49 @@ func follow(m *screen.Screen, signRow int) follower {
 }
 
 // misses reports whether a chunk leaves the sign's row alone, for sure; if so it has been followed.
-func (f *follower) misses(chunk []byte) bool {
-	if !f.on {
-		return false
-	}
+func (f *follower) misses(chunk vt.Chunk) bool {
 	was := *f
-	for i := 0; i < len(chunk); {
-		n := f.step(chunk[i:])
-		if n == 0 {
-			*f = was
-			return false
-		}
-		i += n
-	}
-	if f.row == f.sign { // the sign is in the cursor's way there
+	if !f.on || !f.chunk(chunk) || f.row == f.sign { // there the sign is in the cursor's way
 		*f = was
 		return false
 	}
 	return true
 }
 
-// step follows one character or sequence and returns its length, 0 to give up.
-func (f *follower) step(p []byte) int {
+// chunk follows a chunk, and reports whether it knows all of it.
+func (f *follower) chunk(chunk vt.Chunk) bool {
+	if !f.text(chunk.Bytes[:chunk.End(-1)]) {
+		return false
+	}
+	for i, cut := range chunk.Cuts {
+		part := chunk.Bytes[cut.At:chunk.End(i)]
+		size := int(cut.Size)
+		if size == 0 {
+			size = escape(part)
+		} else if !f.control(cut.Final, chunk.Params(cut)) {
+			return false
+		}
+		if size == 0 || !f.text(part[size:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// text follows what stands between sequences.
+func (f *follower) text(p []byte) bool {
+	for len(p) > 0 {
+		n := f.char(p)
+		if n == 0 {
+			return false
+		}
+		p = p[n:]
+	}
+	return true
+}
+
+// char follows one character and returns its length, 0 to give up.
+func (f *follower) char(p []byte) int {
 	switch c := p[0]; {
 	case c >= ' ' && c < 0x7f:
 		return f.print(1, 1)
@@ -64,8 +88,6 @@ func (f *follower) step(p []byte) int {
 		}
 		f.row++
 	case c == '\a', c == 0x0e, c == 0x0f:
-	case c == 0x1b:
-		return f.escape(p)
 	default:
 		return 0
 	}
@@ -103,31 +125,24 @@ func (f *follower) wide(p []byte) int {
 	return f.print(2, n)
 }
 
-// escape follows ESC and what comes with it.
-func (f *follower) escape(p []byte) int {
-	if len(p) < 2 {
-		return 0
-	}
-	switch p[1] {
-	case '[':
-		return f.control(p)
-	case '7', '=', '>':
+// escape is the length of a sequence of ESC that moves nothing, 0 for any other.
+func escape(p []byte) int {
+	switch {
+	case len(p) > 1 && (p[1] == '7' || p[1] == '=' || p[1] == '>'):
 		return 2
-	case '(', ')':
-		if len(p) > 2 && (p[2] == 'B' || p[2] == '0') {
-			return 3
-		}
+	case len(p) > 2 && (p[1] == '(' || p[1] == ')') && (p[2] == 'B' || p[2] == '0'):
+		return 3
 	}
 	return 0
 }
 
 // control follows a control sequence: one private marker at most, and two numbers that matter.
-func (f *follower) control(p []byte) int {
+func (f *follower) control(final byte, params []byte) bool {
 	private := byte(0)
 	var numbers [2]int
 	count := 0
-	for i := 2; i < len(p); i++ {
-		switch c := p[i]; {
+	for i, c := range params {
+		switch {
 		case c >= '0' && c <= '9':
 			if count < len(numbers) {
 				numbers[count] = min(numbers[count]*10+int(c-'0'), screen.MaxCols+1)
@@ -136,18 +151,13 @@ func (f *follower) control(p []byte) int {
 			count++
 		case c == ':' && (private == 0 || private == ':'): // of SGR
 			count, private = len(numbers), ':'
-		case c >= '<' && c <= '?' && i == 2:
+		case c >= '<' && c <= '?' && i == 0:
 			private = c
-		case c >= '@' && c < 0x7f:
-			if !f.obey(private, c, numbers, count) {
-				return 0
-			}
-			return i + 1
 		default:
-			return 0
+			return false
 		}
 	}
-	return 0
+	return f.obey(private, final, numbers, count)
 }
 
 // obey follows a control sequence by its final byte, and reports whether it is one that is known.

@@ -7,6 +7,7 @@ import (
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/tty"
+	"terminalproxy/proxy/vt"
 )
 
 // Loop is the goroutine that owns the terminal model.
@@ -182,9 +183,9 @@ func (p *Painter) Around(chunk []byte, afresh bool) (before, after []byte, ok bo
 	return before, after, ran && ok
 }
 
-// Misses reports whether a chunk leaves what is shown alone for sure, without asking the model: it may go to the terminal as
-// it is.
-func (p *Painter) Misses(chunk []byte) bool { return p.picture.sign && p.follower.misses(chunk) }
+// Misses reports whether what of a chunk goes to the terminal leaves alone for sure what is shown, without asking the model: it
+// may go there as it is.
+func (p *Painter) Misses(passed vt.Chunk) bool { return p.picture.sign && p.follower.misses(passed) }
 
 // Hide makes the bytes that take away what is shown; a sign is to come again after a while. It may be called when the loop
 // has ended.

@@ -13,6 +13,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/vt"
 )
 
 // loop is a goroutine of the model that runs what it is given at once.
@@ -57,7 +58,7 @@ func (d *desk) pass(chunk string, flood bool) {
 	p := []byte(chunk)
 	switch {
 	case !d.p.Up():
-	case d.p.Misses(p):
+	case d.p.Misses(new(vt.Cutter).Cut(p)):
 		d.miss++
 	case flood:
 		d.user.Feed(d.p.Hide(false))
@@ -232,7 +233,7 @@ func BenchmarkMisses(b *testing.B) {
 	f := follow(m, 39)
 	for name, chunk := range map[string]string{"echo": "a", "in place": "\x1b[?25l\x1b[3;7H\x1b[33ma\x1b[m\x1b[K\x1b[3;8H\x1b[?25h"} {
 		b.Run(name, func(b *testing.B) {
-			p := []byte(chunk)
+			p := new(vt.Cutter).Cut([]byte(chunk)) // the filter has cut it
 			b.ReportAllocs()
 			for b.Loop() {
 				f.col = 7
