@@ -21,7 +21,9 @@ type Frame struct {
 	// IdleMs is the time since the last visible change.
 	IdleMs int64 `json:"idleMs"`
 	// Settled says that the screen had been quiet for the settle time.
-	Settled  bool      `json:"settled"`
+	Settled bool `json:"settled"`
+	// Starting says that the program has shown nothing yet, and began so lately that it may still be getting ready.
+	Starting bool      `json:"starting,omitempty"`
 	Activity *Activity `json:"activity,omitempty"`
 	// Blackout says what the frame does not show, nil when it shows everything.
 	Blackout *Hidden `json:"blackout,omitempty"`

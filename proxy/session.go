@@ -297,7 +297,7 @@ func (s *session) observerConfig(cols, rows int, at copier.Cursor) observer.Conf
 	}
 	if agent := s.conf.Agent; agent != nil {
 		c.Agents = &observer.Agents{
-			Session: &observed{s: s}, Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
+			Session: &observed{s: s}, Began: time.Now(), Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
 		}
 	}
 	return c

@@ -103,6 +103,8 @@ func (t *Told) state(s protocol.SessionInfo, f *protocol.Frame) string {
 		return state(s, nil)
 	case a != nil && a.State == protocol.StateExited:
 		return exited(a)
+	case f.Starting:
+		return protocol.StateRunning + " (still empty: the program is starting)"
 	case guess != "" && news:
 		return "waiting (" + guess + ")"
 	case guess != "":

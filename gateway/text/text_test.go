@@ -50,6 +50,10 @@ func TestHeader(t *testing.T) {
 			`vim-k3f9 rev 412 cursor 5,12 waiting "vim notes.txt" 80x24 alt-screen keyboard: user`,
 		},
 		{
+			"starts", vim(), frame(func(f *protocol.Frame) { f.Starting, f.Activity = true, &protocol.Activity{State: "busy"} }),
+			`vim-k3f9 rev 412 cursor 5,12 running (still empty: the program is starting) "vim notes.txt" 80x24 alt-screen keyboard: user`,
+		},
+		{
 			"exited", exited, frame(func(f *protocol.Frame) { f.IdleMs = 7_300_000 }),
 			`vim-k3f9 rev 412 cursor 5,12 exited 3 "vim notes.txt" 80x24`,
 		},

@@ -36,6 +36,7 @@ func (o *Observer) Frame(now time.Time) *protocol.Frame {
 		},
 		Keyboard: o.agents.Session.Keyboard(),
 		Settled:  o.exit != nil || o.throttle.Settled(now), // nothing follows the end
+		Starting: o.exit == nil && o.starting(now),
 		Blackout: o.privacy.blackout(now),
 	}
 	if last := o.throttle.LastChange(); !last.IsZero() {

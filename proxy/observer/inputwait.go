@@ -39,6 +39,8 @@ type inputWait struct {
 	program Program
 	// drained reports whether the model was fed all that the program has printed.
 	drained func() bool
+	// starting reports whether the program has shown nothing yet and may still: then only a read counts.
+	starting func(now time.Time) bool
 
 	at     time.Time     // of the last look
 	took   time.Duration // how long that was
@@ -124,6 +126,9 @@ func (w *inputWait) look(now time.Time, rev uint64, asked bool) waitState {
 	w.seen, w.asleep, w.now = before, a.Asleep, waitState{}
 	if w.writes() == before.writes && w.empty == before.writes && w.drained() {
 		w.now = w.judge(a, known)
+	}
+	if (w.now.polls || w.now.guess != "") && w.starting(now) {
+		w.now = waitState{}
 	}
 	return w.now
 }

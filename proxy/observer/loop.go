@@ -164,6 +164,9 @@ func (o *Observer) Moved(now time.Time) {
 	if changed {
 		o.rev = rev
 		o.throttle.Changed(now)
+		if !o.blankUntil.IsZero() && !o.isBlank() {
+			o.begins(time.Time{})
+		}
 	}
 	o.agents.Session.Line().Moved(now)
 	// Without waits too: a later one asks what was printed after a revision of now.

@@ -36,6 +36,7 @@ type Config struct {
 // Agents is what an [Observer] needs where agents may observe.
 type Agents struct {
 	Session    Session
+	Began      time.Time     // when the program was started; zero when it runs already
 	Interval   time.Duration // between snapshots of continuous output
 	Scrollback int           // rows of history that are kept
 	Mute       bool          // the program's line had no echo from the start: nobody types there
@@ -138,7 +139,9 @@ type Observer struct {
 	sent      sentScreens
 	exit      *child.Exit
 	inputWait inputWait
-	asking    map[string]bool // waits for "the program waits for input"
+	// blankUntil is when a screen that shows nothing yet is taken for what the program shows, zero once it shows something.
+	blankUntil time.Time
+	asking     map[string]bool // waits for "the program waits for input"
 }
 
 // New makes an observer whose screen is blank.
@@ -158,8 +161,9 @@ func New(conf Config) *Observer {
 	}
 	o.room.L = &o.mu
 	o.rev = o.model.Rev()
-	o.inputWait = inputWait{program: conf.Program, drained: o.drained}
+	o.inputWait = inputWait{program: conf.Program, drained: o.drained, starting: o.starting}
 	if o.agents != nil {
+		o.begins(o.agents.Began)
 		o.privacy = newPrivacy(o, gate)
 		o.redacted.open = o.agents.NoRedact
 		o.waits.Conceal(o.Redact)
@@ -217,6 +221,7 @@ func (o *Observer) Reached(yes bool) {
 // what the gateway needs of the history to answer from then on.
 func (o *Observer) Exited(now time.Time, exit child.Exit) *protocol.Past {
 	o.exit = &exit
+	o.begins(time.Time{})
 	o.privacy.look(now)
 	o.waits.Check(o.view(), now)
 	o.agents.Session.Publish(o.Frame(now), o.content())

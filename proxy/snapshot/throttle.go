@@ -24,7 +24,8 @@ const maxHold = time.Second
 //     change that was not sent.
 //  4. A snapshot of an unsettled screen is followed by one that says that the screen has settled, even if nothing
 //     changed in between.
-//  5. While the program holds its output (synchronised update), its screen is half drawn: nothing is due and
+//  5. A program that has shown nothing yet is starting: a blank screen does not settle before [Throttle.Starting] says.
+//  6. While the program holds its output (synchronised update), its screen is half drawn: nothing is due and
 //     nothing settles, for at most one second.
 //
 // So a key's echo is seen at once and its settled screen just after; output that never pauses for long gives two snapshots
@@ -40,7 +41,8 @@ type Throttle struct {
 	sent        time.Time // last snapshot
 	sentSettled bool
 
-	held time.Time // begin of the hold, zero for none
+	held     time.Time // begin of the hold, zero for none
+	starting time.Time // until when a blank screen is not settled
 }
 
 // NewThrottle is the rhythm with the given interval and settle time; what is not above zero becomes the default.
@@ -72,6 +74,9 @@ func (t *Throttle) Hold(now time.Time, on bool) {
 		t.held = now
 	}
 }
+
+// Starting says that the screen shows nothing yet and does not settle before until; the zero time, that it shows something.
+func (t *Throttle) Starting(until time.Time) { t.starting = until }
 
 // Due reports whether a snapshot is to be sent now.
 func (t *Throttle) Due(now time.Time) bool {
@@ -116,8 +121,10 @@ func (t *Throttle) Settled(now time.Time) bool { return !now.Before(t.Settles())
 func (t *Throttle) Settles() time.Time { return t.QuietFrom(t.settle) }
 
 // QuietFrom is the moment from which the screen counts as quiet for the given time, if nothing changes before. What is
-// held half drawn is not quiet.
-func (t *Throttle) QuietFrom(quiet time.Duration) time.Time { return t.unheld(t.last.Add(quiet)) }
+// held half drawn is not quiet, nor is one that a program which is starting left blank.
+func (t *Throttle) QuietFrom(quiet time.Duration) time.Time {
+	return later(t.unheld(t.last.Add(quiet)), t.starting)
+}
 
 // unheld is t, or the end of the hold if that is later. A hold that lasts longer than it may counts as none.
 func (t *Throttle) unheld(until time.Time) time.Time {
