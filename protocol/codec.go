@@ -116,6 +116,8 @@ func article(value string) string {
 }
 
 // jsonWords name the JSON that a Go type is decoded from, where that is no object.
+//
+//exhaustive:ignore
 var jsonWords = map[reflect.Kind]string{
 	reflect.String: "a string",
 	reflect.Bool:   "true or false",

@@ -197,7 +197,7 @@ func (d *doctor) store(path string) {
 		d.wrong("tokens", "", "%v", err)
 		return
 	}
-	count, old, late := map[auth.Role]int{}, 0, 0
+	count, old, late := make(map[auth.Role]int), 0, 0
 	for _, t := range list {
 		switch {
 		case !t.Expires.IsZero() && time.Now().After(t.Expires):
@@ -219,10 +219,15 @@ func (d *doctor) store(path string) {
 // leaderName is the name of a process of the proxy's that may stand between it and its program (package child).
 const leaderName = "proxy-leader"
 
+// proc is a file of the kernel's about a process; see proc(5).
+func proc(root string, pid int, name string) string {
+	return filepath.Join(root+"/proc", strconv.Itoa(pid), name)
+}
+
 // proxyOf is the process that runs a session's program, 0 when that is not known.
 func proxyOf(root string, program int) int {
 	pid := parent(root, program)
-	if name, _ := os.ReadFile(filepath.Join(root+"/proc", strconv.Itoa(pid), "comm")); strings.TrimSpace(string(name)) == leaderName {
+	if name, _ := os.ReadFile(proc(root, pid, "comm")); strings.TrimSpace(string(name)) == leaderName {
 		return parent(root, pid)
 	}
 	return pid

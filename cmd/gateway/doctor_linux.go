@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ import (
 
 // parent is the process that started another, 0 when that is not known.
 func parent(root string, pid int) int {
-	stat, err := os.ReadFile(filepath.Join(root+"/proc", strconv.Itoa(pid), "stat"))
+	stat, err := os.ReadFile(proc(root, pid, "stat"))
 	if err != nil {
 		return 0
 	}
@@ -34,7 +33,7 @@ func parent(root string, pid int) int {
 // process looks whether other processes of the user can read a proxy's memory and take its descriptors. The kernel gives the
 // files of a process that is not dumpable to root (proc(5)).
 func (d *doctor) process(name string, pid int) {
-	info, err := os.Stat(filepath.Join(d.root+"/proc", strconv.Itoa(pid)))
+	info, err := os.Stat(proc(d.root, pid, ""))
 	switch {
 	case pid == 0 || err != nil:
 		d.warn(name, "", "not found on this machine")
@@ -47,7 +46,7 @@ func (d *doctor) process(name string, pid int) {
 		d.warn(name, "restart it with a newer proxy", "process %d is dumpable: your other processes can read its memory and take its terminal", pid)
 	}
 	// A process that is not dumpable does not say; then there is nothing to say.
-	if exe, err := os.Readlink(filepath.Join(d.root+"/proc", strconv.Itoa(pid), "exe")); err == nil && strings.HasSuffix(exe, " (deleted)") {
+	if exe, err := os.Readlink(proc(d.root, pid, "exe")); err == nil && strings.HasSuffix(exe, " (deleted)") {
 		d.warn(name, "restart it", "process %d runs an older version than the installed one", pid)
 	}
 }

@@ -100,13 +100,10 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 	if typing.Parts, err = what.Parts(); err != nil {
 		return usage("send: %w", err)
 	}
-	return a.with(in.as, true, func(c *client.Client) error {
-		if typing.Session, err = lookup(cmd.Context(), c, id); err != nil {
-			return err
-		}
-		typing.Deadline = time.Now().Add(in.timeout)
+	return a.with(in.as, true, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
+		typing.Session, typing.Deadline = s, time.Now().Add(in.timeout)
 		return a.typeAndShow(cmd.Context(), c, typing, condition, until, tokens)
-	})
+	}))
 }
 
 // pasted reads what to paste, no more than one input can carry.

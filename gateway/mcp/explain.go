@@ -41,8 +41,6 @@ func (e *partly) Error() string { return e.cause.Error() + "\n" + e.receipt }
 func (e *partly) Unwrap() error { return e.cause }
 
 // next says what to do after a refusal.
-//
-//exhaustive:enforce
 var next = map[protocol.Code]string{
 	protocol.CodeNoGrant:       "call terminal_request_control first",
 	protocol.CodeStaleEpoch:    "look with terminal_read, then call terminal_request_control if you still need the keyboard",

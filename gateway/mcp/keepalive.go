@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -24,21 +25,27 @@ type keptAlive struct {
 // keepAlive wraps w for one request; the function that it returns must be called when that is answered.
 func keepAlive(w http.ResponseWriter, every time.Duration) (*keptAlive, func()) {
 	k := &keptAlive{ResponseWriter: w}
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() { // ends with stop, below
-		defer close(stopped)
+	return k, repeat(context.Background(), every, func(context.Context) { k.beat(every) })
+}
+
+// repeat has do called in a rhythm until ctx ends, or the function that it returns is called; that waits for do.
+func repeat(ctx context.Context, every time.Duration, do func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { // ends with ctx
+		defer close(ended)
 		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
-			case <-tick.C:
-				k.beat(every)
-			case <-stop:
+			case <-ctx.Done():
 				return
+			case <-tick.C:
+				do(ctx)
 			}
 		}
 	}()
-	return k, func() { close(stop); <-stopped }
+	return func() { cancel(); <-ended }
 }
 
 func (k *keptAlive) beat(every time.Duration) {

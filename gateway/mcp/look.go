@@ -366,26 +366,13 @@ func (s *Server) progress(ctx context.Context, req *mcp.CallToolRequest, message
 	if token == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
 	began := time.Now()
-	go func() { // ends with ctx; stop waits for it, so that no note follows the answer
-		defer close(ended)
-		tick := time.NewTicker(s.cfg.ProgressEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			note := &mcp.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: time.Since(began).Seconds(), Total: total.Seconds()}
-			if err := req.Session.NotifyProgress(ctx, note); err != nil {
-				s.cfg.Log.Debug("progress note not sent", "error", err)
-			}
+	return repeat(ctx, s.cfg.ProgressEvery, func(ctx context.Context) { // no note follows the answer: stop waits for it
+		note := &mcp.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: time.Since(began).Seconds(), Total: total.Seconds()}
+		if err := req.Session.NotifyProgress(ctx, note); err != nil {
+			s.cfg.Log.Debug("progress note not sent", "error", err)
 		}
-	}()
-	return func() { cancel(); <-ended }
+	})
 }
 
 // millis is a time limit as given, or its default.

@@ -130,8 +130,6 @@ func Paused(c protocol.Code) bool {
 }
 
 // endings say why control ended.
-//
-//exhaustive:enforce
 var endings = map[protocol.Reason]string{
 	protocol.ReasonReclaimed: "the user took the keyboard back",
 	protocol.ReasonRefused:   "the user declined",
@@ -146,8 +144,6 @@ var endings = map[protocol.Reason]string{
 func Ended(r protocol.Reason) string { return cmp.Or(endings[r], "control ended") }
 
 // refusals say why an input was refused, where the proxy does not.
-//
-//exhaustive:enforce
 var refusals = map[protocol.Code]string{
 	protocol.CodeNoGrant:       "you do not have the keyboard",
 	protocol.CodeStaleEpoch:    "the user took the keyboard back and control changed since",

@@ -22,8 +22,6 @@ func ToUser(text string) (string, error) {
 }
 
 // waits say what a message to the user waits for.
-//
-//exhaustive:enforce
 var waits = map[protocol.Waiting]string{
 	protocol.WaitsForPerson:  "nobody is in front of this terminal; it is shown to the next person who is",
 	protocol.WaitsForAnswer:  "a question to them comes first; it is shown after that",
