@@ -12,6 +12,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/input"
 )
 
@@ -85,42 +86,20 @@ func TestInputThatCannotBeHeldIsRefused(t *testing.T) {
 // TestR47TheLineThatEnterSends: with an Enter the user sees what it submits: what agents typed since the last one, also
 // under an earlier grant.
 func TestR47TheLineThatEnterSends(t *testing.T) {
-	type step struct{ agent, user string }
-	for _, c := range []struct {
-		name  string
-		steps []step
-		line  string
-		mixed bool
-		lost  int
-	}{
-		{"nothing", nil, "", false, 0},
-		{"text", []step{{agent: "echo hi"}}, "echo hi", false, 0},
-		{"the newest line", []step{{agent: "one\r"}, {agent: "two"}}, "two", false, 0},
-		{"within one input", []step{{agent: "one\rtwo"}}, "two", false, 0},
-		{"interrupted", []step{{agent: "one\x03two"}}, "one\x03two", false, 0},
-		{"erased", []step{{agent: "one\x15two"}}, "one\x15two", false, 0},
-		{"pasted", []step{{agent: "\x1b[200~one\rtwo\x1b[201~three"}}, "\x1b[200~one\rtwo\x1b[201~three", false, 0},
-		{"the user interrupts", []step{{agent: "one"}, {user: "\x03"}, {agent: "two"}}, "two", false, 0},
-		{"the user submits it", []step{{agent: "one"}, {user: "\r"}}, "", false, 0},
-		{"the user types too", []step{{agent: "one"}, {user: "x"}}, "one", true, 0},
-		{"the user pastes too", []step{{agent: "one"}, {user: "\x1b[200~x\x1b[201~"}}, "one", true, 0},
-		{"the terminal answers", []step{{agent: "one"}, {user: "\x1b[?62c"}}, "one", false, 0},
-		{"the user types first", []step{{user: "x"}, {agent: "one"}}, "one", true, 0},
-		{"long", []step{{agent: strings.Repeat("x", 5000)}}, strings.Repeat("x", 5000-15*64), false, 15 * 64},
-		{"a quoted Enter", []step{{agent: "one\x16"}, {agent: "\ntwo\x11\rthree"}}, "one\x16\ntwo\x11\rthree", false, 0},
-		{"an Enter behind Escape", []step{{agent: "one\x1b"}, {agent: "\rtwo\x1b\r"}}, "one\x1b\rtwo\x1b\r", false, 0},
-		{"the user's Escape and Enter", []step{{agent: "one"}, {user: "\x1b"}, {user: "\r"}}, "", false, 0},
-		{"an earlier grant", []step{{agent: "rm"}, {user: "\x1c"}}, "rm", false, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	for _, c := range corpus.Rows[struct {
+		Name, Steps, Line string
+		Mixed             bool
+		Lost              int
+	}](t, "enter") {
+		t.Run(c.Name, func(t *testing.T) {
 			inBubble(t, true, func(t *testing.T, w *world) {
-				for _, s := range c.steps {
-					if s.agent != "" {
-						w.offer(w.job(s.agent))
-						continue
+				for _, s := range strings.Split(c.Steps, "|") {
+					if typed, user := strings.CutPrefix(s, "user:"); user {
+						w.press(typed)
+						w.sleep(time.Second)
+					} else if s != "" {
+						w.offer(w.job(s))
 					}
-					w.press(s.user)
-					w.sleep(time.Second)
 				}
 				if w.ctl.Phase() != control.Granted {
 					w.sleep(time.Minute)
@@ -132,9 +111,9 @@ func TestR47TheLineThatEnterSends(t *testing.T) {
 				w.offer(j)
 				require.Len(t, *lines, 1)
 				line := (*lines)[0]
-				require.Equal(t, c.line, string(bytes.Join(line.Pieces, nil)))
-				require.Equal(t, c.mixed, line.Mixed)
-				require.Equal(t, c.lost, line.Lost)
+				require.Equal(t, c.Line, string(bytes.Join(line.Pieces, nil)))
+				require.Equal(t, c.Mixed, line.Mixed)
+				require.Equal(t, c.Lost, line.Lost)
 			})
 		})
 	}

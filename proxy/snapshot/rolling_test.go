@@ -116,19 +116,6 @@ func TestRollingSinceAFlood(t *testing.T) {
 	require.Empty(t, r.Since(r.Total()))
 }
 
-func TestRollingAllocatesNothingInAFlood(t *testing.T) {
-	r := NewRolling(4000)
-	run := []byte(strings.Repeat("0123456789", 8))
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		for range 100 {
-			r.Print(run)
-			r.Control('\r')
-			r.Print(run[:7])
-			r.Control('\n')
-		}
-	}))
-}
-
 // sink is what a terminal model feeds.
 type sink interface {
 	Print(run []byte)
