@@ -64,18 +64,18 @@ func (h *Highlight) grow(above *backdrop, rows [][]backdrop, y int, own Color) *
 }
 
 // follows reports whether g, of row, and above, of the row before, are one: a block with straight sides, or text that is marked
-// to the end of a row and on from the begin of the next.
+// to the end of a row and on from the begin of the next. A cell more at an end is the cursor, which editors leave out.
 func (g *backdrop) follows(above *backdrop, before, row []backdrop) bool {
 	if g.from == above.from && g.to == above.to {
 		return true
 	}
 	for _, other := range before {
-		if other.text && other.from > above.from {
+		if other.text && other.from > above.from && (other.from > above.to || other.to-other.from > 1) {
 			return false
 		}
 	}
 	for _, other := range row {
-		if other.text && other.from < g.from {
+		if other.text && other.from < g.from && (other.to < g.from || other.to-other.from > 1) {
 			return false
 		}
 	}

@@ -155,7 +155,7 @@ func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 			[]string{"vim", "-u", "NONE", "-n", "text"},
 			"line 1",
 			args{"text": "3GVjj"},
-			`highlighted: rows 3-[45] columns 1-\d+ "line 3 of a text"`,
+			`highlighted: rows 3-5 columns 1-\d+ "line 3 of a text"`,
 		},
 		"fzf": {
 			[]string{"bash", "-c", "fzf <text"},
