@@ -104,7 +104,19 @@ func (c *checks) frame(f *Frame) *checks {
 	}
 	return c.screen(&f.Screen).changed("frame.changed", f.Changed, f.Screen.Rows).hidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
 		between("frame.moved", int64(f.Moved), -int64(f.Screen.Rows), int64(f.Screen.Rows)).
-		highlights(f.Highlights, &f.Screen).blackout("frame.blackout", f.Blackout)
+		highlights(f.Highlights, &f.Screen).pictures(f.Pictures, &f.Screen).blackout("frame.blackout", f.Blackout)
+}
+
+func (c *checks) pictures(all []Picture, s *Screen) *checks {
+	c.between("frame.pictures", int64(len(all)), 0, MaxPictures)
+	for _, p := range all {
+		c.between("frame.pictures.row", int64(p.Row), 0, int64(s.Rows)-1).
+			between("frame.pictures.col", int64(p.Col), 0, int64(s.Cols)-1).
+			between("frame.pictures.rows", int64(p.Rows), 0, int64(s.Rows)).
+			between("frame.pictures.cols", int64(p.Cols), 0, int64(s.Cols)).
+			text("frame.pictures.kind", p.Kind, MaxName)
+	}
+	return c
 }
 
 func (c *checks) highlights(all []Highlight, s *Screen) *checks {

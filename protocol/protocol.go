@@ -56,6 +56,7 @@ const (
 	MaxWaitMs       = 600 * 1000 // longest wait, settle or request time-out, in milliseconds
 	MaxHistory      = 2000       // rows of history in one terminal.read.result
 	MaxHighlights   = 32         // highlights of one frame
+	MaxPictures     = 32         // pictures of one frame
 	MaxHighlight    = 80         // characters of the text of one highlight
 )
 

@@ -32,6 +32,19 @@ type Frame struct {
 	// HiddenText are the rows that hold text which a person cannot see: concealed, or in a colour that can
 	// hardly be told from its background as the program has set the palette.
 	HiddenText []int `json:"hiddenText,omitempty"`
+	// Pictures are the images that stand on the screen, from the top, at most MaxPictures; rows say nothing of what they show.
+	Pictures []Picture `json:"pictures,omitempty"`
+}
+
+// Picture is an image that the program has put on the screen (sixel, kitty's or iTerm2's graphics).
+type Picture struct {
+	// Kind is "sixel", "kitty" or "iterm2".
+	Kind string `json:"kind"`
+	// Row and Col are the cell of its upper left corner; Rows and Cols are left out where only the terminal knows them.
+	Row  int `json:"row"`
+	Col  int `json:"col"`
+	Rows int `json:"rows,omitempty"`
+	Cols int `json:"cols,omitempty"`
 }
 
 // FirstSeq is the revision of a screen on which nothing was printed yet: what a read with Follow finds new since then is all

@@ -22,7 +22,41 @@ func Notes(f *protocol.Frame) string {
 		fmt.Fprintf(&b, "\n%d places hold what looks like secrets: the proxy shows • for them", n)
 	}
 	b.WriteString(Unseen("row", f.HiddenText))
+	b.WriteString(pictures(f.Pictures))
 	return b.String()
+}
+
+// maxPictures is how many pictures are placed in a note.
+const maxPictures = 4
+
+// pictures is the note about the pictures on a screen, after a line feed; "" for none.
+func pictures(all []protocol.Picture) string {
+	if len(all) == 0 {
+		return ""
+	}
+	said, them := "\na picture stands", "it"
+	if len(all) > 1 {
+		said, them = fmt.Sprintf("\n%d pictures stand", len(all)), "them"
+	}
+	places := make([]string, 0, maxPictures)
+	for _, p := range all[:min(len(all), maxPictures)] {
+		places = append(places, placeOf(p))
+	}
+	said += " " + strings.Join(places, ", ")
+	if more := len(all) - len(places); more > 0 {
+		said += fmt.Sprintf(", and %d more", more)
+	}
+	return said + ": the rows do not show " + them
+}
+
+// placeOf is where a picture stands, rows and columns counted from 1: "in rows 3-5 columns 1-12 (kitty)", or from where on if
+// only the terminal knows how large it is.
+func placeOf(p protocol.Picture) string {
+	where := fmt.Sprintf("from row %d column %d on", p.Row+1, p.Col+1)
+	if p.Rows > 0 && p.Cols > 0 {
+		where = fmt.Sprintf("in rows %d-%d columns %d-%d", p.Row+1, p.Row+p.Rows, p.Col+1, p.Col+p.Cols)
+	}
+	return where + " (" + OneLine(p.Kind) + ")"
 }
 
 // Notes is [Notes], where they were not told yet.

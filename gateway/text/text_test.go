@@ -439,3 +439,20 @@ func TestAListTellsTheTerminalsOfAgents(t *testing.T) {
 	s.State, s.ExitCode = protocol.StateExited, 3
 	require.Equal(t, "exited 3", text.State(s))
 }
+
+// TestNotesTellOfPictures: where a picture stands as far as that is known, and that rows do not show it.
+func TestNotesTellOfPictures(t *testing.T) {
+	sixel := protocol.Picture{Kind: "sixel", Row: 2}
+	kitty := protocol.Picture{Kind: "kitty", Row: 4, Col: 9, Rows: 3, Cols: 12}
+	for want, pictures := range map[string][]protocol.Picture{
+		"": nil,
+		"\na picture stands from row 3 column 1 on (sixel): the rows do not show it":                                      {sixel},
+		"\n2 pictures stand in rows 5-7 columns 10-21 (kitty), from row 3 column 1 on (sixel): the rows do not show them": {kitty, sixel},
+		"\n6 pictures stand" + strings.Repeat(" from row 3 column 1 on (sixel),", 4) + " and 2 more: the rows do not show them": {
+			sixel, sixel, sixel, sixel, sixel, sixel,
+		},
+	} {
+		require.Equal(t, want, text.Notes(&protocol.Frame{Pictures: pictures}))
+	}
+	require.NotContains(t, text.Notes(&protocol.Frame{Pictures: []protocol.Picture{{Kind: "six\nel"}}}), "six\n", "a proxy's word is no line")
+}

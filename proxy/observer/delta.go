@@ -62,13 +62,19 @@ func (r *sentScreens) at(seq uint64) *sentScreen {
 	return nil
 }
 
-// mark completes a frame for an answer, with what stands out and where its rows are in the history, and remembers it.
+// mark completes a frame for an answer, with what stands out, which pictures there are and where its rows are in the history, and remembers it.
 func (o *Observer) mark(f *protocol.Frame) {
 	f.Line = o.line()
 	for _, h := range o.model.Highlights(nil, protocol.MaxHighlights) {
 		if text := highlighted(f.Screen.Lines[h.Row], h); text != "" {
 			f.Highlights = append(f.Highlights, protocol.Highlight{Row: h.Row, Rows: several(h.Rows), Col: h.Col, Cols: h.Cols, Text: text})
 		}
+	}
+	for _, p := range o.model.Pictures() {
+		if len(f.Pictures) == protocol.MaxPictures {
+			break
+		}
+		f.Pictures = append(f.Pictures, protocol.Picture{Kind: p.Kind, Row: p.Row, Col: p.Col, Rows: p.Rows, Cols: p.Cols})
 	}
 	o.sent.keep(sentScreen{seq: f.Seq, cols: f.Screen.Cols, lines: f.Screen.Lines, line: f.Line})
 }

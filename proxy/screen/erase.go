@@ -18,6 +18,9 @@ func (t *terminal) eraseRows(from, to int) {
 func (t *terminal) eraseCells(y, from, to int) {
 	r := t.grid.rows[y]
 	r.fill(from, to, t.blank())
+	if r.pictures != nil {
+		r.pictures = r.without(func(p *placed) bool { return from <= p.Col && p.Col < to })
+	}
 	if to == t.cols {
 		r.wrapped = false
 		if from == 0 {

@@ -14,12 +14,14 @@ type row struct {
 	// rich says that the row may hold characters outside ASCII: overwriting must look for the halves of wide ones,
 	// and packing needs more than a byte.
 	rich bool
+	// pictures are those whose upper left corner is in the row.
+	pictures []placed
 }
 
 // reset makes every cell equal to blank.
 func (r *row) reset(blank cell) {
 	r.cover(blank)
-	r.wrapped, r.rich = false, false
+	r.wrapped, r.rich, r.pictures = false, false, nil
 }
 
 // cover makes every cell equal to c, which is one column wide.

@@ -45,6 +45,8 @@ func (t *terminal) osc(s []byte) {
 		t.touchAll()
 	case 133, 633:
 		t.oscMark(text)
+	case 1337:
+		t.oscITerm2(text)
 	default:
 		t.palette.noteOther(n, text)
 	}

@@ -1,5 +1,7 @@
 package screen
 
+import "bytes"
+
 // The parser is Paul Flo Williams' state machine of the VT500 series (https://vt100.net/emu/dec_ansi_parser), with
 // three changes that the years have brought: the bytes are UTF-8, so a C1 control is a code point and not a byte;
 // parameters may have sub-parameters, divided by colons (ITU T.416); and an OSC may end with BEL.
@@ -119,6 +121,9 @@ func (t *transitionTable) sequence(entry, params, inter, bad, done state, final 
 
 // maxString bounds what is kept of an OSC or DCS; a longer one is read to its end and ignored.
 const maxString = 8192
+
+// maxHead is how much is looked at of a picture's string that is longer: what it is and where it goes, in bytes.
+const maxHead = 1024
 
 // parser holds what must survive between two calls of Feed.
 type parser struct {
@@ -262,7 +267,7 @@ func (t *terminal) put(c byte) {
 		p.str = p.str[:len(p.str)-1]
 		p.state = ground
 		t.endString()
-	case p.in != ']' && p.in != 'P':
+	case p.in != ']' && p.in != 'P' && p.in != '_':
 		p.str = append(p.str[:0], c) // only the ST above is looked for
 	case len(p.str) >= maxString:
 		p.tooLong = true
@@ -277,13 +282,20 @@ func (t *terminal) endString() {
 	p := &t.parse
 	in := p.in
 	p.in = 0
-	if p.tooLong {
-		return
+	if p.tooLong { // of a picture only the beginning matters
+		p.str = p.str[:maxHead]
 	}
-	switch in {
-	case ']':
+	switch {
+	case in == '_' && len(p.str) > 0 && p.str[0] == 'G':
+		t.kittyGraphics(p.str[1:])
+	case in == 'P' && len(p.str) > 0 && p.str[0] == 'q':
+		t.putPicture("sixel", "", 0, 0)
+	case in == ']' && p.tooLong && bytes.HasPrefix(p.str, []byte("1337;")):
+		t.oscITerm2(string(p.str[len("1337;"):]))
+	case p.tooLong:
+	case in == ']':
 		t.osc(p.str)
-	case 'P':
+	case in == 'P':
 		t.dcs(p.str)
 	}
 }

@@ -76,7 +76,7 @@ func (r *row) cropped(cols int) *row {
 	}
 	r.settle()
 	copy(n.cells, r.cells[:min(r.used, cols)])
-	n.used, n.rich = min(r.used, cols), r.rich
+	n.used, n.rich, n.pictures = min(r.used, cols), r.rich, r.pictures
 	return n
 }
 
