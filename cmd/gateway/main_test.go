@@ -268,15 +268,6 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, statusRefused, command(t, "token", "revoke", "laptop").status)
 }
 
-func TestCompletionIsThere(t *testing.T) {
-	alone(t)
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		got := command(t, "completion", shell)
-		require.Equal(t, statusOK, got.status)
-		require.Contains(t, got.out, "gateway")
-	}
-}
-
 func TestCompletionOffersSessions(t *testing.T) {
 	dir := alone(t)
 	require.Equal(t, ":4\n", command(t, "__complete", "read", "").out, "without a gateway, nothing")

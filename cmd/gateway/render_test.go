@@ -22,6 +22,16 @@ func runRender(t *testing.T, in string, json bool, args ...string) (string, erro
 	return out.String(), err
 }
 
+// drawn is the file that gateway render makes.
+func drawn(t *testing.T, file string, args ...string) string {
+	t.Helper()
+	_, err := runRender(t, "", false, args...)
+	require.NoError(t, err)
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(b)
+}
+
 func TestRender(t *testing.T) {
 	out, err := runRender(t, "\x1b[31mred\x1b[m\r\n0123456789", false, "--cols", "5", "--rows", "4")
 	require.NoError(t, err)
@@ -38,11 +48,7 @@ func TestRender(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "screen.svg")
 	cast := filepath.Join(t.TempDir(), "x.cast")
 	require.NoError(t, os.WriteFile(cast, []byte("{\"version\":2,\"width\":9,\"height\":2}\n[0,\"o\",\"hello\"]\n"), 0o600))
-	_, err = runRender(t, "", false, "--svg", svg, cast)
-	require.NoError(t, err)
-	b, err := os.ReadFile(svg)
-	require.NoError(t, err)
-	require.Contains(t, string(b), "hello")
+	require.Contains(t, drawn(t, svg, "--svg", svg, cast), "hello")
 
 	v3 := "{\"version\":3,\"term\":{\"cols\":9,\"rows\":2}}\n[0.5,\"o\",\"hello\"]\n[0.5,\"x\",\"0\"]\n"
 	out, err = runRender(t, v3, false)
@@ -52,17 +58,9 @@ func TestRender(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "{\"version\":2,\"width\":9,\"height\":2}\n[0.500000, \"o\", \"hello\"]\n", out)
 
-	_, err = runRender(t, "", false, "--svg", svg, "--animate", cast)
-	require.NoError(t, err)
-	b, err = os.ReadFile(svg)
-	require.NoError(t, err)
-	require.Contains(t, string(b), "@keyframes")
+	require.Contains(t, drawn(t, svg, "--svg", svg, "--animate", cast), "@keyframes")
 
-	_, err = runRender(t, "", false, "--png", svg, cast)
-	require.NoError(t, err)
-	b, err = os.ReadFile(svg)
-	require.NoError(t, err)
-	require.Equal(t, "\x89PNG", string(b[:4]))
+	require.Equal(t, "\x89PNG", drawn(t, svg, "--png", svg, cast)[:4])
 }
 
 func TestRenderBadInput(t *testing.T) {

@@ -94,29 +94,3 @@ func TestBadInputToGateway(t *testing.T) {
 	require.Zero(t, s.status(), "and the session goes on")
 	require.Equal(t, "on\x04", w.content("heard"))
 }
-
-func TestBadInputToTools(t *testing.T) {
-	w, a := anAgent(t)
-	a.fails("terminal_read", nil, "there are no terminals", "proxy --agent")
-	s := w.terminal(100, 24)
-	s.listen("--agent --grant drive")
-	id := w.session()
-	a.good("terminal_request_control", args{"reason": "try"}, "granted")
-	tests := []struct {
-		tool string
-		with args
-		want string
-	}{
-		{"terminal_read", args{"terminal": "vim-none"}, id},
-		{"terminal_wait", args{"for": "regex", "value": "a(b"}, "missing closing )"},
-		{"terminal_send", args{"keys": []string{"hyperenter"}}, "hyperenter"},
-		{"terminal_send", args{"text": strings.Repeat("x", 100_000)}, "send it in several calls"},
-		{"terminal_send", args{"text": "x", "expect_rev": 9_999_999}, "screen"},
-		{"terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, "make it shorter"},
-	}
-	for _, tt := range tests {
-		a.fails(tt.tool, tt.with, tt.want)
-	}
-	require.Empty(t, w.content("heard"), "nothing of it was typed")
-	s.quits("on\x04")
-}

@@ -42,6 +42,7 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 		{"proxy ./noise", 126, "proxy: ./noise: not a program this system can run"},
 		{"proxy --agent nosuchprogram", 127, "proxy: nosuchprogram: command not found"},
 		{"proxy /", 126, "proxy: /: permission denied"},
+		{"TERMINALPROXY_DIR=/proc/no proxy true", 0, ""},
 		{"TERMINALPROXY_DIR=/proc/no proxy --agent true", 125, "set TERMINALPROXY_DIR to a directory of yours"},
 		{"proxy", 2, "proxy: no program given"},
 		{"proxy --nope true", 2, "proxy: unknown flag: --nope"},

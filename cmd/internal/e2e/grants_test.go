@@ -143,20 +143,6 @@ func TestTheUsersKeysPauseTheAgentAndArriveWhole(t *testing.T) {
 	<-ended
 }
 
-func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
-	w, s, id := listening(t, 120, 24, "--agent --grant drive")
-	w.granted(id, "--as", "first")
-	busy := w.gateway("request", id, "--reason", "me too", "--as", "second")
-	require.Equal(t, 1, busy.status)
-	require.Contains(t, busy.err, "another agent has the keyboard or is asking for it (first)")
-	require.Equal(t, 4, w.gateway("send", id, "--as", "second", "--text", "x").status)
-	w.good("release", id, "--as", "first")
-	s.wait("first gives the keyboard back")
-	asking := w.start("gateway", "request", id, "--reason", "now me", "--as", "second")
-	s.answer(`C-\`)
-	require.Equal(t, 1, asking.wait().status, "the wish was for one agent only")
-}
-
 func TestWithoutALineTheTitleAsks(t *testing.T) {
 	w, s, id := listening(t, 100, 24, "--agent --no-notice")
 	before := s.colours()

@@ -108,13 +108,6 @@ func (a *agent) closesAll(signal string) {
 	}
 }
 
-func TestAnIdleProgramEnds(t *testing.T) {
-	w := newWorld(t)
-	a := w.agent("claude", eras[1], "--idle-limit", "300ms")
-	id, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 10})
-	a.good("terminal_wait", args{"terminal": id, "for": "exit", "timeout_ms": 20_000}, "exited by SIGHUP")
-}
-
 func TestAProgramOutlivesItsGateway(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -129,20 +122,6 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 	a.good("terminal_send", args{"terminal": id, "text": "still mine", "enter": true, "wait_for": "text", "value": "still mine"}, "matched")
 	second, _ := a.runs(args{"program": "cat"})
 	a.good("terminal_close", args{"terminal": second})
-}
-
-func TestAnotherAgentOnlyLooks(t *testing.T) {
-	w, a := anAgent(t)
-	id, _ := a.runs(args{"program": "cat"})
-	require.Contains(t, w.good("read", id), "keyboard: claude (drive)")
-	other := w.agent("codex", eras[0])
-	other.good("terminal_list", nil, id)
-	other.fails("terminal_send", args{"text": "x"}, "terminal_request_control")
-	other.fails("terminal_request_control", args{"reason": "mine"}, "another agent has the keyboard")
-	other.fails("terminal_close", args{"terminal": id}, "another agent started this terminal")
-	a.good("terminal_release", nil, "released")
-	other.fails("terminal_request_control", args{"reason": "mine"}, "claude's own", "gateway attach "+id)
-	a.good("terminal_request_control", args{"reason": "mine again"}, "granted")
 }
 
 func TestRunHostsAProgramForAShell(t *testing.T) {

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bufio"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -94,35 +93,6 @@ func TestTheAgentsServerServesAndHandsOver(t *testing.T) {
 	require.Contains(t, w.good("wait", id, "--text", "after the agent"), "after the agent")
 	s.press("C-d")
 	require.Zero(t, s.status())
-}
-
-func TestADirectoryThatWillNotDo(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(100, 24)
-	require.NoError(t, os.Mkdir(w.path("open"), 0o755))
-	require.NoError(t, os.Chmod(w.path("open"), 0o755))
-	tests := []struct{ dir, want string }{
-		{w.path("open"), "chmod 700 "},
-		{w.path(strings.Repeat("long", 30)), "set TERMINALPROXY_DIR to a shorter directory"},
-	}
-	for _, tt := range tests {
-		if strings.Contains(tt.want, "shorter") {
-			// The program runs; agents do not see it, and the line says why.
-			s.run("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent cat")
-			s.wait("agents cannot see this session")
-			s.press("C-d")
-			require.Zero(t, s.status())
-			continue
-		}
-		screen, status := s.does("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent true")
-		require.Equal(t, 125, status, screen)
-		require.Contains(t, unwrapped(screen), tt.want)
-		got := w.do("env", "TERMINALPROXY_DIR="+tt.dir, "gateway", "ls")
-		require.NotZero(t, got.status)
-		require.Contains(t, got.err, "gateway: ")
-		_, status = s.does("TERMINALPROXY_DIR=" + tt.dir + " proxy true")
-		require.Zero(t, status, "a plain session needs no directory")
-	}
 }
 
 // unwrapped joins the rows of a screen, on which a long line is wrapped.

@@ -49,18 +49,6 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	require.True(t, strings.HasPrefix(w.content("notes.txt"), "日本 ale and milk\neXXggs\nrow 1 of it\n"))
 }
 
-func TestAnAgentClicksInMidnightCommander(t *testing.T) {
-	w := newWorld(t, "mc")
-	w.write("bread", "white")
-	a := w.agent("claude", eras[1])
-	a.runs(args{"program": "mc", "args": []string{w.dir, w.dir}, "cols": 100, "wait_for": "text", "value": "10Quit"}, "mouse ")
-	a.good("terminal_wait", args{"for": "text", "value": "Command"}, "matched") // drawn after the bar of the keys
-	a.good("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched")
-	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "Start at:"}, "matched")
-	a.good("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched")
-	a.good("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exited 0")
-}
-
 // clicks runs the listener with the mouse on, under a grant of level type, and returns its session.
 func (s *terminal) clicks(flags string) (id string) {
 	s.w.t.Helper()

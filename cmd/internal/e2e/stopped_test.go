@@ -108,25 +108,6 @@ func TestR74WhoDoesNotAnswerIsNamed(t *testing.T) {
 // shell is the process of a terminal's shell.
 func (s *terminal) shell() string { return strings.TrimSpace(s.format("#{pane_pid}")) }
 
-// TestR74AStoppedSessionIsNamed: a proxy that serves nobody is stopped: what is asked of it ends with a sentence.
-func TestR74AStoppedSessionIsNamed(t *testing.T) {
-	w := newWorld(t)
-	_, second, _, ids := serving(t, w)
-	proxy := childOf(t, second.shell())
-	w.halt(proxy)
-	for _, command := range [][]string{
-		{"read", ids["second"]}, {"wait", ids["second"], "--text", "never", "--timeout", "60s"}, {"request", ids["second"], "--reason", "x"},
-	} {
-		got := w.gateway(command...)
-		require.NotZero(t, got.status)
-		require.Contains(t, got.err, "(process "+proxy+") is stopped", command)
-		require.Contains(t, got.err, "kill -CONT "+proxy, command)
-	}
-	require.Contains(t, w.good("read", ids["first"]), "proxy=")
-	second.fg()
-	w.until(func() bool { return strings.Contains(w.gateway("read", ids["second"]).out, "2 shells") }, second.screen)
-}
-
 // typist is an agent that types one word after the other into a session, and remembers what it was told of each.
 type typist struct {
 	w      *world
