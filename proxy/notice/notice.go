@@ -14,7 +14,6 @@ import (
 
 	"github.com/acarl005/stripansi"
 	"github.com/clipperhouse/displaywidth"
-	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"terminalproxy/protocol"
 )
@@ -109,21 +108,11 @@ func Fit(text string, cols int) string {
 	if width := displaywidth.String(text); width <= cols {
 		return text + strings.Repeat(" ", cols-width)
 	}
-	var b strings.Builder
-	used := 0
-	for g := graphemes.FromString(text); g.Next(); {
-		width := displaywidth.String(g.Value())
-		if used+width > cols-1 {
-			break
-		}
-		b.WriteString(g.Value())
-		used += width
+	head := first(text, fitting(text, cols-1))
+	if used := displaywidth.String(head); cols > used {
+		return head + "…" + strings.Repeat(" ", cols-used-1)
 	}
-	if cols > used {
-		b.WriteString("…")
-		used++
-	}
-	return b.String() + strings.Repeat(" ", max(0, cols-used))
+	return head
 }
 
 // Line lays out what is said on the left and the keys that answer it on the right. Where both do not fit, the keys stay

@@ -127,11 +127,11 @@ func graphemeCount(s string) (n int) {
 
 // first is the first n characters of s.
 func first(s string, n int) string {
-	var b strings.Builder
-	for g := graphemes.FromString(s); n > 0 && g.Next(); n-- {
-		b.WriteString(g.Value())
+	g := graphemes.FromString(s)
+	for n > 0 && g.Next() {
+		n--
 	}
-	return b.String()
+	return s[:g.End()]
 }
 
 // characters counts the characters of s in words.
