@@ -58,17 +58,10 @@ var private = [...]struct {
 	n  uint16
 	on bool
 }{
-	{2026, false}, // synchronised output first: it holds everything back
-	{9001, false}, // win32 input
-	{9, false},    // mouse: X10, normal, highlight, buttons, any
-	{1000, false},
-	{1001, false},
-	{1002, false},
-	{1003, false},
-	{1005, false}, // and its encodings
-	{1006, false},
-	{1015, false},
-	{1016, false},
+	{2026, false},                                                          // synchronised output first: it holds everything back
+	{9001, false},                                                          // win32 input
+	{9, false}, {1000, false}, {1001, false}, {1002, false}, {1003, false}, // mouse: X10, normal, highlight, buttons, any
+	{1005, false}, {1006, false}, {1015, false}, {1016, false}, // and its encodings
 	{1004, false}, // focus
 	{2004, false}, // bracketed paste
 	{2027, false}, // grapheme clusters
