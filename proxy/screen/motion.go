@@ -165,12 +165,7 @@ func (t *terminal) down(n int) {
 }
 
 // leftOf is the column n left of the cursor, stopped by the left margin.
-func (t *terminal) leftOf(n int) int {
-	if t.x >= t.left {
-		return max(t.x-n, t.left)
-	}
-	return max(t.x-n, 0)
-}
+func (t *terminal) leftOf(n int) int { return max(t.x-n, t.leftStop(t.x)) }
 
 func (t *terminal) backspace() {
 	if t.modes.ReverseWrap && t.modes.AutoWrap {
@@ -207,6 +202,7 @@ func (t *terminal) backWrap(n int) {
 	t.moveTo(y, x)
 }
 
+// leftStop is what stops a move to the left from a column: the left margin, or the edge.
 func (t *terminal) leftStop(x int) int {
 	if x >= t.left {
 		return t.left
@@ -238,28 +234,22 @@ func (t *terminal) DECSLRM() {
 		t.DECSC()
 		return
 	}
-	left, right := t.parse.params.num(0)-1, t.parse.params.at(1, 0)
-	if right == 0 || right > t.cols {
-		right = t.cols
-	}
-	if left >= right-1 {
-		return
-	}
-	t.left, t.right = left, right-1
-	t.home()
+	t.setMargins(&t.left, &t.right, t.cols)
 }
 
 // DECSTBM sets the top and bottom margins (VT510).
-func (t *terminal) DECSTBM() {
-	top, bottom := t.parse.params.num(0)-1, t.parse.params.at(1, 0)
-	if bottom == 0 || bottom > t.rows {
-		bottom = t.rows
+func (t *terminal) DECSTBM() { t.setMargins(&t.top, &t.bottom, t.rows) }
+
+// setMargins reads two margins on a screen of a size. Those that leave no room to scroll are ignored.
+func (t *terminal) setMargins(first, last *int, size int) {
+	from, to := t.parse.params.num(0)-1, t.parse.params.at(1, 0)
+	if to == 0 || to > size {
+		to = size
 	}
-	if top >= bottom-1 {
-		return
+	if from < to-1 {
+		*first, *last = from, to-1
+		t.home()
 	}
-	t.top, t.bottom = top, bottom-1
-	t.home()
 }
 
 // savedCursor is what DECSC saves; each screen has its own.
@@ -306,17 +296,18 @@ func (s *tabStops) reset() {
 
 // HT moves to the next tab stop, to the right margin at most.
 func (t *terminal) HT() {
-	if x := t.nextTab(1); x != t.x {
+	if x := t.tab(1, 1, t.rightLimit()); x != t.x {
 		t.x, t.pending = x, false
 	}
 }
 
-func (t *terminal) nextTab(n int) int {
-	x, limit := t.x, t.rightLimit()
-	for ; n > 0 && x < limit; n-- {
-		x++
-		for x < limit && !t.tabs.at[x] {
-			x++
+// tab is the column n tab stops on, in steps of 1 or -1, and no further than limit.
+func (t *terminal) tab(n, step, limit int) int {
+	x := t.x
+	for ; n > 0 && (limit-x)*step > 0; n-- {
+		x += step
+		for x != limit && !t.tabs.at[x] {
+			x += step
 		}
 	}
 	return x
@@ -324,24 +315,18 @@ func (t *terminal) nextTab(n int) int {
 
 // CHT moves n tab stops right (ECMA-48 8.3.10).
 func (t *terminal) CHT() {
-	if x := t.nextTab(t.parse.params.num(0)); x != t.x {
+	if x := t.tab(t.parse.params.num(0), 1, t.rightLimit()); x != t.x {
 		t.moveTo(t.y, x)
 	}
 }
 
 // CBT moves n tab stops left (ECMA-48 8.3.7).
 func (t *terminal) CBT() {
-	x, limit := t.x, 0
+	limit := 0
 	if t.modes.Origin {
 		limit = t.left
 	}
-	for n := t.parse.params.num(0); n > 0 && x > limit; n-- {
-		x--
-		for x > limit && !t.tabs.at[x] {
-			x--
-		}
-	}
-	t.moveTo(t.y, x)
+	t.moveTo(t.y, t.tab(t.parse.params.num(0), -1, limit))
 }
 
 // HTS sets a tab stop at the cursor (ECMA-48 8.3.62).

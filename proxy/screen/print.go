@@ -104,12 +104,7 @@ func (t *terminal) wrap() {
 }
 
 // returnColumn is where CR goes: the left margin, unless the cursor is left of it.
-func (t *terminal) returnColumn() int {
-	if t.x >= t.left {
-		return t.left
-	}
-	return 0
-}
+func (t *terminal) returnColumn() int { return t.leftStop(t.x) }
 
 // decoder holds the bytes of a character that was cut by the end of a Feed.
 type decoder struct {
