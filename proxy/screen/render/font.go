@@ -198,10 +198,22 @@ func (s *sheet) polygon(m *mask, f figure) {
 
 // digits are the hexadecimal digits in three by five pixels, a row of three bits after another.
 var digits = [16][5]uint8{
-	{7, 5, 5, 5, 7}, {2, 6, 2, 2, 7}, {7, 1, 7, 4, 7}, {7, 1, 7, 1, 7},
-	{5, 5, 7, 1, 1}, {7, 4, 7, 1, 7}, {7, 4, 7, 5, 7}, {7, 1, 2, 2, 2},
-	{7, 5, 7, 5, 7}, {7, 5, 7, 1, 7}, {2, 5, 7, 5, 5}, {6, 5, 6, 5, 6},
-	{7, 4, 4, 4, 7}, {6, 5, 5, 5, 6}, {7, 4, 7, 4, 7}, {7, 4, 7, 4, 4},
+	{7, 5, 5, 5, 7},
+	{2, 6, 2, 2, 7},
+	{7, 1, 7, 4, 7},
+	{7, 1, 7, 1, 7},
+	{5, 5, 7, 1, 1},
+	{7, 4, 7, 1, 7},
+	{7, 4, 7, 5, 7},
+	{7, 1, 2, 2, 2},
+	{7, 5, 7, 5, 7},
+	{7, 5, 7, 1, 7},
+	{2, 5, 7, 5, 5},
+	{6, 5, 6, 5, 6},
+	{7, 4, 4, 4, 7},
+	{6, 5, 5, 5, 6},
+	{7, 4, 7, 4, 7},
+	{7, 4, 7, 4, 4},
 }
 
 // number stands for a character that the font lacks: the hexadecimal digits of its number, two or three in a row, in a
