@@ -222,7 +222,10 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 	agent := s.conf.Agent
 	s.program = &program{Child: s.child, s: s}
 	s.observer = observer.New(s.observerConfig(cols, rows, at))
-	s.pump = input.New(s.pumpConfig(readiness{inPoll}, at))
+	if agent != nil {
+		s.wireControl(agent, at)
+	}
+	s.pump = input.New(s.pumpConfig(readiness{inPoll}))
 	if len(at.Typed) > 0 {
 		s.pump.Post(func(now time.Time) { s.pump.Type(now, at.Typed) }) // before anything that is read
 	}
@@ -242,8 +245,23 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 	return nil
 }
 
+// wireControl makes what decides who may type, and what tells the user's keys apart.
+func (s *session) wireControl(agent *AgentConfig, at copier.Cursor) {
+	s.detector = newDetector(agent.Key, pressed{s}, s.conf.headless != nil)
+	if at.Late {
+		s.detector.expectLate(at.Clusters, s.countClusters)
+	}
+	s.authority = authority.New(control.Config{
+		Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram,
+	}, controlled{s})
+	s.tracker = &line.Tracker{
+		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
+		Group:  s.child.ForegroundGroup,
+	}
+}
+
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
-func (s *session) pumpConfig(poll input.Poller, at copier.Cursor) input.Config {
+func (s *session) pumpConfig(poll input.Poller) input.Config {
 	c := input.Config{
 		Keyboard: s.term, Program: s.program, Poll: poll, ByHand: !s.term.HasKeyboard(),
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
@@ -252,16 +270,6 @@ func (s *session) pumpConfig(poll input.Poller, at copier.Cursor) input.Config {
 	if agent == nil { // else the detector tells the user's keys from what the terminal says
 		c.Keyboard = keyboard{s.term, s.recording.Listener()}
 		return c
-	}
-	s.detector = newDetector(agent.Key, pressed{s}, s.conf.headless != nil)
-	if at.Late {
-		s.detector.expectLate(at.Clusters, s.countClusters)
-	}
-	conf := control.Config{Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram}
-	s.authority = authority.New(conf, controlled{s})
-	s.tracker = &line.Tracker{
-		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
-		Group:  s.child.ForegroundGroup,
 	}
 	c.Scan, c.Control, c.Line = s.detector, s.authority, s.tracker
 	if agent.OneProgram {
