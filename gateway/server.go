@@ -1,5 +1,6 @@
-// Package gateway is the switchboard's house: it listens on the user's local socket and on TCP, decides who may come
-// in and as what, and lets package ws carry the messages between peers and package hub. It never starts a program.
+// Package gateway is the server. It listens on the user's local socket and on TCP, decides who may connect and in which
+// role, and joins connections (package ws) and HTTP requests (package httpapi) to the switchboard (package hub). It also
+// finds and dials a gateway for those who need one. It never starts a program.
 package gateway
 
 import (

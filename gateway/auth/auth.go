@@ -1,5 +1,5 @@
-// Package auth answers who a peer is and whether it may connect at all: roles, tokens, peer credentials of Unix sockets,
-// and the Host and Origin of a request. It knows neither sessions nor messages.
+// Package auth decides who a peer is and whether it may connect: roles, tokens, the peer credentials of Unix sockets, and
+// the Host and Origin of a request. It knows neither sessions nor what messages say.
 package auth
 
 import (

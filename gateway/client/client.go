@@ -1,7 +1,7 @@
-// Package client asks a gateway: for the command line, for the MCP server, for the gateway's own HTTP, and for agents
-// written in Go. It has two transports: a WebSocket, which it makes at the first call and again when the gateway goes away
-// or another process takes its place, and a switchboard in the same process. It repeats what may be repeated. It knows
-// the messages of package protocol, and nothing of tokens and of the gateway's inside.
+// Package client talks to a gateway: for the command line, the MCP server, the gateway's own HTTP interface, and agents
+// written in Go. It has two transports: a WebSocket, dialled at the first call and again when the gateway goes away or
+// another process takes its place, and a switchboard in the same process. It repeats a lost request where that is safe. It
+// knows the messages of package protocol, but no tokens and nothing of the gateway's inside.
 package client
 
 import (

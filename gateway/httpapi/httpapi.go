@@ -1,8 +1,8 @@
-// Package httpapi is the gateway's interface for programs that speak plain HTTP: sessions, their screens as text, JSON, ANSI or
-// a picture, typing and waiting, a stream of events (server-sent events, HTML Living Standard 9.2), and metrics. Requests
-// and answers are the messages of package protocol without their "type"; openapi.json beside this file describes them, and
-// a test holds the server to it. It knows neither tokens nor sessions: whom it serves comes from Authenticate, and what happens
-// is up to the switchboard behind the caller.
+// Package httpapi is the gateway's interface for programs that speak plain HTTP: sessions, their screens as text, JSON, ANSI
+// or a picture, typing and waiting, a stream of events (server-sent events, HTML Living Standard 9.2), and metrics. Requests
+// and answers are the messages of package protocol without their "type"; openapi.json beside this file describes them, and a
+// test holds the server to it. The package knows neither tokens nor sessions: Authenticate says whom it serves, and the
+// switchboard behind the caller does the work.
 package httpapi
 
 import (

@@ -1,7 +1,7 @@
-// Package place is the name under which the user's local gateway is found: who owns it, how it is taken, given up and taken
-// from a process that does not answer. Whoever the name points to is the gateway; nothing else decides, so a server that
-// was stopped and goes on can see that it is the gateway no more. It knows sockets and processes, and nothing of what a
-// gateway says but that it answers at all.
+// Package place is the name under which the user's local gateway is found: who owns it, and how a process takes it, gives it
+// up, or takes it from a process that does not answer. The process that the name points to is the gateway, and nothing else
+// decides that; so a server that was stopped and continues can see that it is no longer the gateway. The package knows
+// sockets and processes; of what a gateway says it only knows that it answers.
 package place
 
 import (

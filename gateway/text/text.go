@@ -1,6 +1,6 @@
-// Package text has the words for what a gateway knows of a terminal: the header over a screen, who has the keyboard,
-// what became of an input, which rows changed. The MCP server and the command line use the same words. It is pure: no
-// I/O, no clock of its own, and every function may be called from any goroutine.
+// Package text words what a gateway knows of a terminal: the header over a screen, who has the keyboard, what became of an
+// input, which rows changed. The MCP server and the command line use the same words. The package is pure: it does no I/O,
+// has no clock, and every function may be called from any goroutine.
 //
 // Rows and columns count from 1 in these texts, as editors show them; on the wire they count from 0.
 package text

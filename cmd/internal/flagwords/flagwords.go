@@ -1,4 +1,4 @@
-// Package flagwords says in our words what is wrong with a flag that the parser of the command line refused.
+// Package flagwords explains, in this project's words, why the command line's parser refused a flag.
 package flagwords
 
 import (

@@ -1,6 +1,6 @@
-// Package pictures draws the screens that a gateway knows as rows of text, with the terminal model of package proxy: the
-// two rooms do not know each other, and the commands plug them together. Every way to a picture of a session leads here:
-// the command line, HTTP and MCP show the same one. Its functions may be called from any goroutine.
+// Package pictures draws a screen that the gateway has as rows of text, with the terminal model of package proxy. Proxy and
+// gateway do not import each other; the commands join them here, so that the command line, HTTP and MCP show the same
+// picture. Its functions may be called from any goroutine.
 package pictures
 
 import (
