@@ -83,13 +83,14 @@ func (a *API) screen(v Caller, w http.ResponseWriter, r *http.Request) (any, err
 	switch {
 	case q.Has("since") && got.Frame.Seq == since:
 		w.WriteHeader(http.StatusNoContent)
-		return nil, nil
 	case format == "text":
-		return nil, page(w, got.Frame, dialect.Whole(got.Frame, 0), tokens)
+		page(w, got.Frame, dialect.Whole(got.Frame, 0), tokens)
 	case picture:
-		return nil, a.draw(w, r, format, got.Frame)
+		err = a.draw(w, r, format, got.Frame)
+	default:
+		writeText(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
 	}
-	return nil, writeText(w, strings.Join(got.Frame.Screen.Lines, "\x1b[0m\n")+"\x1b[0m")
+	return nil, err
 }
 
 // read asks for what is to be shown. It refuses to show nothing in place of a screen that the user hides; JSON says so in the
@@ -134,13 +135,12 @@ func ascii(s string) string {
 	}, s)
 }
 
-func writeText(w http.ResponseWriter, rows string) error {
+func writeText(w http.ResponseWriter, rows string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if rows != "" {
 		rows += "\n"
 	}
 	_, _ = w.Write([]byte(rows)) // who went away meanwhile does not read it
-	return nil
 }
 
 // draw answers with a picture. One is drawn at a time: a large one takes much memory.
@@ -182,5 +182,6 @@ func (a *API) history(v Caller, w http.ResponseWriter, r *http.Request) (any, er
 		return got, err
 	}
 	head(w, got.Frame, text.Notes(got.Frame)+text.Unseen("row of history", got.HiddenText))
-	return nil, page(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
+	page(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
+	return nil, nil
 }

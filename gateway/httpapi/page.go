@@ -40,12 +40,12 @@ func (q *params) following(format string) int {
 }
 
 // page writes the rows of a page as text, and its words into a header field, which a program cannot write.
-func page(w http.ResponseWriter, f *protocol.Frame, p text.Page, tokens int) error {
+func page(w http.ResponseWriter, f *protocol.Frame, p text.Page, tokens int) {
 	p.Head = text.Notes(f) + text.Highlights(f)
 	words, rows := p.Parts(tokens, dialect.Limit)
 	if n := len(words); n > 0 && words[n-1] == ':' {
 		words = words[:n-1]
 	}
 	note(w, words)
-	return writeText(w, rows)
+	writeText(w, rows)
 }
