@@ -350,7 +350,7 @@ func TestInputWaitsForItsProgram(t *testing.T) {
 	for at, want := range map[int]int{1: 0, 2: 0, 3: 0, 4: 64, 5: 128} { // asked for the queue, for the preparation, then for each piece
 		inBubbleWith(t, func(w *world, c *input.Config) { c.Control = &away{machine: w.ctl, at: at} }, func(t *testing.T, w *world) {
 			j := w.offer(w.job(many(10)...))
-			w.sleep(time.Hour)
+			w.sleep(5 * time.Minute)
 			require.Len(t, w.written(), want, "seen at the question %d", at)
 			require.Empty(t, j.receipts)
 			w.ctl.elsewhere = false
