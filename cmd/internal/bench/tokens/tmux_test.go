@@ -44,7 +44,7 @@ func (p *pane) start(dir string, program []string) {
 
 func (p *pane) tmux(args ...string) string {
 	p.b.Helper()
-	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(p.dir, "tmux"), "-f", filepath.Join(p.dir, "conf")}, args...)...) //nolint:noctx // it also cleans up
+	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(p.dir, "tmux"), "-f", filepath.Join(p.dir, "conf")}, args...)...)
 	cmd.Env = p.env
 	out, err := cmd.CombinedOutput()
 	require.NoError(p.b, err, string(out))
