@@ -155,7 +155,7 @@ type Fate uint8
 // The fates.
 const (
 	Written    Fate = iota // every byte
-	Refused                // not one, for the reason in Err
+	Refused                // not one, or none of the steps that are left, for the reason in Err
 	Dropped                // control ended midway
 	NotReading             // the program did not read
 	UserTyping             // the user did not stop typing, or did not submit the line, in time

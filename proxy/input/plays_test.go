@@ -148,7 +148,8 @@ func (p *play) step(s corpus.Step) {
 	synctest.Wait()
 }
 
-// prepared is the job of an offer: its name, its pieces between | or many of 64 bytes, and how it is made.
+// prepared is the job of an offer: its name, its pieces between | or many of 64 bytes, and how it is made. Behind a + a step begins,
+// which is prepared after a rest, or refused.
 func (p *play) prepared(s corpus.Step) *job {
 	pieces := strings.Split(s.Arg(2), "|")
 	if n := s.Option("many"); n != "" {
@@ -162,13 +163,34 @@ func (p *play) prepared(s corpus.Step) *job {
 	if s.Words[len(s.Words)-1] == "confirm" {
 		p.hold(j)
 	}
+	steps := map[string]int{}
+	for i, piece := range pieces {
+		if step, begins := strings.CutPrefix(piece, "+"); begins {
+			steps[step] = i + 1
+			j.Size--
+		}
+	}
 	prepare := j.Prepare
 	j.Prepare = func(left []input.Piece, answer func([]input.Piece, error)) {
 		if p.line != "" {
 			answer(nil, &input.Occupied{Line: p.line})
 			return
 		}
-		prepare(left, answer)
+		prepare(left, func(pieces []input.Piece, err error) {
+			begins := left != nil && left[0].Step != 0
+			switch {
+			case begins && s.Option("then") == "refused":
+				answer(nil, errors.New("not now"))
+			case begins:
+				time.AfterFunc(duration(p.t, s.Option("rest")), func() { answer(pieces, err) })
+			default:
+				for i, piece := range pieces {
+					step, _ := strings.CutPrefix(string(piece.Bytes), "+")
+					pieces[i].Bytes, pieces[i].Step = []byte(step), steps[step]
+				}
+				answer(pieces, err)
+			}
+		})
 	}
 	return j
 }

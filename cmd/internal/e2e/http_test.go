@@ -34,16 +34,22 @@ func (w *world) caller() *caller {
 
 func (c *caller) request(method, path, body string) *http.Response {
 	c.w.t.Helper()
-	r, err := http.NewRequestWithContext(c.w.ctx, method, "http://localhost"+path, strings.NewReader(body))
+	resp, err := c.ask(c.w.ctx, method, path, body)
 	require.NoError(c.w.t, err)
+	return resp
+}
+
+func (c *caller) ask(ctx context.Context, method, path, body string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
 	r.Header.Set("Terminal-Agent-Key", "0123456789abcdef0123456789abcdef")
 	r.Header.Set("Terminal-Agent-Name", "script")
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := c.client.Do(r)
-	require.NoError(c.w.t, err)
-	return resp
+	return c.client.Do(r)
 }
 
 // do asks and wants a status.

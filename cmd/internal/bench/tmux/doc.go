@@ -15,5 +15,8 @@
 //     counted: it is part of that way);
 //   - x-control and x-capture: the median and the processor time (cpu-x-…) as multiples of tmux's.
 //
+// Line types a line for a program that reads lines, and has its answer: send-µs is one call of terminal_send, quiet-µs the same with quiet
+// times behind the line and behind Enter, control-µs tmux's client in control mode, which looks until the answer is there.
+//
 // Times hold on a machine where nothing else runs; ratios hold on any.
 package tmux

@@ -1,0 +1,189 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// TestSeveralLinesAndEnter: what a program that takes a paste as one text makes of several lines, and one that reads line by line.
+func TestSeveralLinesAndEnter(t *testing.T) {
+	w := newWorld(t, "bash", "python3", "vim")
+	w.write("rc", "PS1='$ '\n")
+	a := w.agent("claude", eras[1])
+	for _, c := range []struct {
+		name, program string
+		args          []string
+		ready         string
+		send          args
+		typed, shown  string
+	}{
+		{
+			"a heredoc in bash", "bash",
+			[]string{"--noprofile", "--rcfile", w.path("rc"), "-i"},
+			"$",
+			args{"text": "cat <<E | tr a-z A-Z\nheredoc\nE\n"},
+			"text, as a paste (30 bytes), then Enter", "HEREDOC",
+		},
+		{
+			"a function in python, which reads line by line", "env",
+			[]string{"PYTHON_BASIC_REPL=1", "TERM=dumb", "python3", "-q"},
+			">>>",
+			args{"text": "def f():\n return 6*7\n\nf()\n"},
+			"text, line by line (25 bytes), then Enter", "42",
+		},
+		{"lines that the kernel collects", "tr", []string{"a-z", "A-Z"}, "", args{"text": "one\ntwo\n"}, "text, line by line (7 bytes), then Enter", "TWO"},
+		{
+			"a script that asks twice", "sh",
+			[]string{"-c", "read a; read b; echo $b $a; exec cat"},
+			"",
+			args{"text": "two\n", "keys": []string{"o", "n", "e", "enter"}},
+			"text (3 bytes), then Enter, then keys o n e enter", "one two",
+		},
+		{
+			"an editor", "vim",
+			[]string{"-N", "-u", "NONE", "-n", "notes.txt"},
+			"[New]",
+			args{"text": "ihello", "keys": []string{"esc", ":", "w", "enter"}},
+			"text (6 bytes), then keys esc : w enter", "written",
+		},
+	} {
+		t.Run(c.name, func(*testing.T) {
+			with := args{"program": c.program, "args": c.args, "cwd": w.dir}
+			if with["wait_for"] = "waiting"; c.ready != "" {
+				with["wait_for"], with["value"] = "text", c.ready
+			}
+			id, _ := a.runs(with)
+			c.send["terminal"], c.send["wait_for"], c.send["value"] = id, "regex", "^"+c.shown+"$|"+c.shown+"$"
+			a.good("terminal_send", c.send, "typed: "+c.typed+"\n", "\nmatched\n")
+			a.good("terminal_close", args{"terminal": id, "force": true})
+		})
+	}
+	require.Equal(t, "hello\n", w.content("notes.txt"))
+	id, _ := a.runs(args{"program": "bash", "args": []string{"--noprofile", "--rcfile", w.path("rc"), "-i"}, "cwd": w.dir, "wait_for": "text", "value": "$"})
+	a.good("terminal_send", args{"terminal": id, "text": "touch not\ntouch yet"}, "text, as a paste (19 bytes), not submitted")
+	a.good("terminal_close", args{"terminal": id, "force": true})
+	require.NoFileExists(t, w.path("not"))
+}
+
+// TestPartsAreTypedOnce: however often an input is sent under its id, and though whoever sent it first went away meanwhile.
+func TestPartsAreTypedOnce(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	s.run("proxy --agent --grant drive listener got")
+	s.wait("listening")
+	at := "/v1/sessions/" + w.session()
+	c := w.caller()
+	c.do("POST", at+"/control/request", `{"level":"drive","reason":"type once"}`, 200)
+	body := `{"requestId":"same","parts":[{"kind":"text","data":"once"},{"kind":"keys","data":"left"},{"kind":"keys","data":"enter"}],"settleMs":50}`
+	ctx, leave := context.WithCancel(w.ctx)
+	left := make(chan error, 1)
+	go func() { // ends when the caller leaves
+		resp, err := c.ask(ctx, "POST", at+"/input", body)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		left <- err
+	}()
+	w.listens("got", "once")
+	leave()
+	_ = <-left // the answer may have been faster
+	got := reply[protocol.InputResult](t, c.do("POST", at+"/input", body, 200))
+	require.Equal(t, protocol.StatusWritten, got.Status)
+	var parts []string
+	for _, p := range got.Parts {
+		parts = append(parts, fmt.Sprint(p.InputKind, " ", p.WrittenBytes, "/", p.DroppedBytes))
+	}
+	require.Equal(t, []string{"text 4/0", "keys 3/0", "keys 1/0"}, parts)
+	require.Equal(t, 8, got.WrittenBytes)
+	c.do("POST", at+"/input", strings.Replace(body, "left", "right", 1), 400)
+	require.Equal(t, "once\x1b[D\r", w.content("got"))
+	c.do("POST", at+"/input", `{"data":"x","parts":[{"data":"y"}]}`, 400)
+	s.press("C-d")
+	require.Zero(t, s.status())
+	c.client.CloseIdleConnections()
+}
+
+// TestOneQuestionForAllParts: where everything needs the user, under level type, they answer once. What goes to the line by itself is
+// on it when they are asked about Enter; a refusal leaves it there, and the receipt says so.
+func TestOneQuestionForAllParts(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant type")
+	w.session()
+	a := w.agent("codex", eras[1])
+	a.good("terminal_request_control", args{"reason": "type", "level": "type"}, "granted")
+	sending := a.start("terminal_send", args{"text": "free", "keys": []string{"left"}, "enter": true})
+	s.wait(`“codex” wants to send "free"<Left><Enter>`)
+	require.NotContains(t, w.content("heard"), "free")
+	s.lets("C-g")
+	got := w.answered(sending)
+	require.False(t, got.fails, got.text)
+	require.Contains(t, got.text, "typed: text (4 bytes), then keys left, then Enter")
+	require.Contains(t, w.content("heard"), "free\x1b[D\r")
+	sending = a.start("terminal_send", args{"text": "never", "enter": true})
+	s.wait(`"never"<Enter>`)
+	s.press(`C-\`)
+	got = w.answered(sending)
+	require.True(t, got.fails)
+	require.Contains(t, got.text, "typed: nothing whole\nnot typed: text (5 bytes): refused: the user did not let")
+	s.quits("\x04")
+	require.NotContains(t, w.content("heard"), "never")
+}
+
+// TestAPasswordEndsAnInput: what the parts before a question for a secret asked for is typed, and nothing of what follows.
+func TestAPasswordEndsAnInput(t *testing.T) {
+	w := newWorld(t, "bash")
+	w.write("rc", "PS1='$ '\n")
+	s := w.terminal(80, 24)
+	s.run("proxy --agent --grant drive bash --noprofile --rcfile rc -i")
+	s.wait("$")
+	at := "/v1/sessions/" + w.session()
+	c := w.caller()
+	c.do("POST", at+"/control/request", `{"level":"drive","reason":"log in"}`, 200)
+	var got struct {
+		Result protocol.InputResult `json:"result"`
+	}
+	resp := c.request("POST", at+"/input", `{"parts":[{"kind":"text","data":"stty -echo; read pass"},{"kind":"keys","data":"enter"},{"kind":"text","data":"hunter2"}],"timeoutMs":15000}`)
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&got))
+	require.NoError(t, resp.Body.Close())
+	require.NotEqual(t, http.StatusOK, resp.StatusCode)
+	require.Equal(t, protocol.StatusDropped, got.Result.Status)
+	require.Equal(t, protocol.CodeSecretPrompt, got.Result.Reason)
+	require.Equal(t, []int{21, 1, 0}, []int{got.Result.Parts[0].WrittenBytes, got.Result.Parts[1].WrittenBytes, got.Result.Parts[2].WrittenBytes})
+	s.close()
+	c.client.CloseIdleConnections()
+}
+
+// TestNothingFollowsTheReclaimKeyBetweenParts: whenever it comes, the receipt says what the program has, to the byte.
+func TestNothingFollowsTheReclaimKeyBetweenParts(t *testing.T) {
+	w := newWorld(t)
+	for round := range 4 {
+		s := w.terminal(80, 24)
+		name := fmt.Sprint("heard", round)
+		s.run("proxy --agent --grant drive listener " + name)
+		s.wait("listening")
+		a := w.agent("claude", eras[1])
+		a.good("terminal_request_control", args{"reason": "type"}, "granted")
+		sending := a.start("terminal_send", args{"text": "abc", "keys": []string{"x", "enter"}, "enter": true})
+		for range round {
+			w.listens(name, "abcx?") // as far as it has come
+		}
+		s.press(`C-\`)
+		got := w.answered(sending).text
+		heard := w.content(name)
+		s.quits("\x04")
+		require.Equal(t, heard+"\x04", w.content(name), "nothing came after the receipt")
+		for part, bytes := range map[string]string{"text (3 bytes)": "abc", "keys x enter": "abcx\r", "Enter": "abcx\r\r"} {
+			require.Equal(t, regexp.MustCompile("(?m)^typed: .*"+regexp.QuoteMeta(part)).MatchString(got), strings.HasPrefix(heard, bytes), "%q\n%s", heard, got)
+		}
+	}
+}
