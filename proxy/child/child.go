@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrAgain says that a read or write would have had to wait.
+// ErrAgain says that a read or write would have had to wait: what the system says then.
 var ErrAgain error = unix.EAGAIN
 
 // Config says what to start.
@@ -211,8 +211,6 @@ func (c *Child) Read(p []byte) (int, error) {
 		case err == nil:
 			return n, nil
 		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EAGAIN):
-			return 0, ErrAgain
 		default:
 			return 0, err
 		}

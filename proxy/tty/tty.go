@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// ErrAgain says that a read or write would have had to wait; wait with a [Poller].
+// ErrAgain says that a read or write would have had to wait, as the system does; wait with a [Poller].
 var ErrAgain error = unix.EAGAIN
 
 // Unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends, whatever a program or another process did to the terminal.
@@ -211,8 +211,6 @@ func transfer(call func(int, []byte) (int, error), fd int, p []byte) (int, error
 		case err == nil:
 			return n, nil
 		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EAGAIN):
-			return 0, ErrAgain
 		default:
 			return 0, err
 		}
