@@ -146,7 +146,8 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typ
 	case err != nil:
 		return fmt.Errorf("%w\n%s", err, text.Receipt(what.Parts, typed.Result, true))
 	}
-	receipt, result := text.Receipt(what.Parts, typed.Result, false), typed.Result
+	result := typed.Result
+	receipt := text.Confirm(what.Parts, result)
 	if result.Status != protocol.StatusWritten {
 		switch {
 		case a.json:
@@ -157,7 +158,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typ
 				err = a.printPage(header(s, result.Frame), result.Frame, dialect.After(&protocol.Frame{}, result.Frame, lines), tokens)
 			}
 		}
-		return errors.Join(notTyped(result, receipt), err)
+		return errors.Join(notTyped(result, text.Receipt(what.Parts, result, false)), err)
 	}
 	if typed.Held {
 		what.Deadline = time.Now().Add(sendTimeout) // the user's time is not the program's
@@ -167,7 +168,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typ
 	if condition != "" {
 		out.Wait, err = c.Wait(ctx, &protocol.Wait{SessionID: s.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: client.Left(what.Deadline)})
 		if err != nil {
-			return fmt.Errorf("%w\n%s", err, receipt)
+			return fmt.Errorf("%w\n%s", err, text.Receipt(what.Parts, result, false))
 		}
 		frame = out.Wait.Frame
 	}
@@ -198,14 +199,14 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 		notes = append(notes, out.Wait.Notes...)
 	}
 	if odd := text.Odd(before, out.InputResult, frame); odd != "" && (out.Wait == nil || !out.Wait.Met) {
-		receipt += "\n" + odd
+		receipt = text.Join(receipt, odd)
 	}
 	shown := *frame
 	shown.Screen.Lines = lines
 	if ended(frame) {
-		return a.printEnd(ctx, c, s, &shown, before, tokens, text.WithMessages(notes, receipt))
+		return a.printEnd(ctx, c, s, &shown, before, tokens, text.Join(text.Messages(notes), receipt))
 	}
-	return a.printPage(text.WithMessages(notes, receipt+"\n"+header(s, frame)), frame, dialect.Whole(&shown, 0), tokens)
+	return a.printPage(text.Join(text.Messages(notes), text.Join(receipt, header(s, frame))), frame, dialect.Whole(&shown, 0), tokens)
 }
 
 // notTyped is the error of an input that did not arrive whole.

@@ -24,6 +24,7 @@ type sendArgs struct {
 	Mouse     string   `json:"mouse"`
 	To        string   `json:"to"`
 	ExpectRev *uint64  `json:"expect_rev"`
+	Look      string   `json:"look"`
 	WaitFor   string   `json:"wait_for"`
 	Value     string   `json:"value"`
 	SettleMs  *int64   `json:"settle_ms"`
@@ -77,14 +78,13 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	case err != nil:
 		return "", &partly{cause: err, receipt: text.Receipt(parts, typed.Result, true)}
 	}
-	receipt := text.Receipt(parts, typed.Result, false)
 	if typed.Result.Status != protocol.StatusWritten {
-		return "", s.failure(ctx, info, typed, receipt, tokens)
+		return "", s.failure(ctx, info, typed, text.Receipt(parts, typed.Result, false), tokens)
 	}
 	if typed.Held {
 		typing.Deadline = time.Now().Add(limit) // the user's time is not the program's
 	}
-	return s.outcome(ctx, req, info, typed, receipt, tokens, in, until, typing.Deadline)
+	return s.outcome(ctx, req, info, typed, text.Confirm(parts, typed.Result), tokens, in, until, typing.Deadline)
 }
 
 // until is the condition to wait for after typing, empty for none.
@@ -108,13 +108,13 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
 		ended := frame != nil && frame.Activity != nil && frame.Activity.State == protocol.StateExited // and the time was not over
 		if frame != nil && !frame.Settled && settles && !ended {
-			receipt += "\nthe screen had not settled when the time was over"
+			receipt = text.Join(receipt, "not settled in time")
 		}
-		receipt = text.WithMessages(notes, receipt)
+		receipt = text.Join(text.Messages(notes), receipt)
 		if ended {
-			return s.showEnd(ctx, info, frame, typed.Before.Seq, tokens, receipt), nil
+			return s.showEnd(ctx, info, frame, s.since(info, typed), tokens, receipt), nil
 		}
-		return s.now(ctx, info, typed.Before, frame, tokens, receipt), nil
+		return s.now(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: client.Left(deadline)}
 	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory // a proxy from before histories were kept tells only now
@@ -125,12 +125,12 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	if !got.Met {
 		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
 	}
-	said := text.WithMessages(append(notes, got.Notes...), text.Join(receipt, s.matched(got, until)))
+	said := text.Join(text.Messages(append(notes, got.Notes...)), text.Join(receipt, s.matched(got, until)))
 	if got.ExitCode != nil {
 		ended(&info, got)
-		return s.showEnd(ctx, info, frame, typed.Before.Seq, tokens, said), nil
+		return s.showEnd(ctx, info, frame, s.since(info, typed), tokens, said), nil
 	}
-	return s.now(ctx, info, typed.Before, frame, tokens, said), nil
+	return s.now(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
 }
 
 // failure is the error of an input that did not arrive whole, with the screen where that helps to decide what now.
@@ -155,19 +155,44 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 		out += "\n" + left
 	}
 	if show {
-		// The whole screen: what the agent has seen of it is not what was there just before.
-		out = s.now(ctx, info, &protocol.Frame{}, got.Frame, tokens, out)
+		before := typed.Before
+		if s.seen(info.SessionID) == protocol.FirstSeq {
+			before = &protocol.Frame{} // the whole screen, of which the agent has seen nothing
+		}
+		out = s.now(ctx, info, before, got.Frame, "", tokens, out)
 	}
 	return errors.New(out)
 }
 
-// now is the screen after typing, behind what was said before: what changed where saying that is shorter, else all of it.
-func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, tokens int, said string) string {
+// looks are what terminal_send can show afterwards.
+var looks = []string{"changes", "screen", "none"}
+
+// since is the revision after which a screen is news for the agent: the one that it has seen, or where it has seen none, the one
+// before it typed.
+func (s *Server) since(info protocol.SessionInfo, typed *client.Typed) uint64 {
+	if seen := s.seen(info.SessionID); seen > protocol.FirstSeq {
+		return seen
+	}
+	return typed.Before.Seq
+}
+
+// now is the screen after typing, behind what was said before: what is new for the agent where saying that is shorter, else all of
+// it. before is the screen before the first key; look is how much of it is wanted.
+func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, look string, tokens int, said string) string {
+	if look == "none" && f != nil {
+		return s.glance(info, f, said)
+	}
 	lines, known := text.Screen(before, f)
+	if seen := s.seen(info.SessionID); seen > protocol.FirstSeq && before.Seq != seen {
+		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
+		if err == nil && look != "screen" {
+			return s.show(info, got.Frame, dialect.Changes(got, seen), tokens, text.Join(text.Messages(got.Notes), said), unseen(got))
+		}
+	}
 	if !known {
 		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
 		if err != nil {
-			return said + "\nthe screen could not be read: " + explain(err)
+			return text.Join(said, "the screen could not be read: "+explain(err))
 		}
 		f, lines = got.Frame, got.Frame.Screen.Lines
 	}
@@ -175,9 +200,21 @@ func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *
 		if n := s.unseenSince(ctx, info, before.Seq, f.Line); n > 0 {
 			note = text.LeftUnseen(n)
 		}
-		said += "\n" + note + fmt.Sprintf(": terminal_read with view changes and since_rev %d shows them", before.Seq)
+		said = text.Join(said, fmt.Sprintf("%s: terminal_read with view changes and since_rev %d shows them", note, before.Seq))
+	}
+	if look == "screen" {
+		whole := *f
+		whole.Screen.Lines = lines
+		return s.show(info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
 	}
 	return s.show(info, f, dialect.After(before, f, lines), tokens, said, "")
+}
+
+// glance is the header alone. The agent has seen nothing of the screen then.
+func (s *Server) glance(info protocol.SessionInfo, f *protocol.Frame, said string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return text.Join(said, text.Header(info, f, s.self, s.cfg.Now(), s.told(info.SessionID)))
 }
 
 // unseenSince is how many rows have left the screen since a revision without being seen, up to a line of the history: as many

@@ -45,6 +45,19 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 	return strings.Join(lines, "\n")
 }
 
+// Confirm is the receipt of an input that arrived whole, where that is more than what was asked for: where the mouse was, and lines
+// that were pasted and not submitted.
+func Confirm(parts []protocol.InputPart, r *protocol.InputResult) string {
+	for i, p := range parts {
+		part, _ := partOf(parts, r, i)
+		pasted := part.InputKind == protocol.InputPaste && p.InputKind != protocol.InputPaste
+		if p.InputKind == protocol.InputMouse || pasted && i == len(parts)-1 && severalLines(p.Data) {
+			return Receipt(parts, r, false)
+		}
+	}
+	return ""
+}
+
 // partOf is what became of part i; known is false where r does not tell.
 func partOf(parts []protocol.InputPart, r *protocol.InputResult, i int) (part protocol.PartResult, known bool) {
 	switch {

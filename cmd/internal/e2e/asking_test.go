@@ -76,7 +76,7 @@ func TestR70WhoIsAwayForTwoMinutes(t *testing.T) {
 	require.Contains(t, got.err, "you had no connection for 2 minutes")
 	require.Empty(t, w.content("heard"))
 	thinks.titled("[claude drives]")
-	a.good("terminal_send", args{"terminal": there, "text": "a thought"}, "typed: ")
+	a.good("terminal_send", args{"terminal": there, "text": "a thought"})
 }
 
 // R71: who was refused cannot ask again at once, under whatever name and id, and a Ctrl+G that is meant for vim stays vim's.

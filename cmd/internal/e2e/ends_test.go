@@ -54,7 +54,7 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 			}
 			a.good("terminal_request_control", with, "granted")
 			s.titled("[codex drives]")
-			a.good("terminal_send", args{"text": "abc", "settle_ms": 0}, "typed: ")
+			a.good("terminal_send", args{"text": "abc", "settle_ms": 0})
 			w.listens("heard", "abc") // what it has not read goes with the grant
 			c.end(w, s, a, proxy)
 			s.wait(c.notice)
@@ -78,7 +78,7 @@ func TestALostLinkEndsTheGrant(t *testing.T) {
 	id := w.session()
 	a := w.agent("codex", eras[1])
 	a.good("terminal_request_control", args{"reason": "test"}, "granted")
-	a.good("terminal_send", args{"text": "abc", "settle_ms": 0}, "typed: ")
+	a.good("terminal_send", args{"text": "abc", "settle_ms": 0})
 	w.listens("heard", "abc")
 	s.titled("[codex drives]")
 	w.kill(strconv.Itoa(gateway.cmd.Process.Pid), syscall.SIGKILL)

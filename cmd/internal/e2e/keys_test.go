@@ -43,7 +43,7 @@ func TestNamedKeysInEveryMode(t *testing.T) {
 			id, _ := a.runs(args{
 				"program": "sh", "args": []string{"-c", "printf '" + m.on + "'; exec listener got"}, "cwd": w.dir, "wait_for": "text", "value": "listening",
 			}, "matched")
-			a.good("terminal_send", keysOf(strings.Fields(m.keys)...), "typed: keys "+m.keys)
+			a.good("terminal_send", keysOf(strings.Fields(m.keys)...))
 			w.until(func() bool { return len(w.content("got")) >= len(m.want) }, func() string { return w.content("got") })
 			require.Equal(t, m.want, w.content("got"))
 			for key, says := range m.refused {
@@ -105,7 +105,7 @@ func TestVimSeesEachNamedKey(t *testing.T) {
 				"wait_for": "regex", "value": `^~`,
 			}, "matched")
 			a.good("terminal_wait", args{"for": "idle", "value": "300ms"})
-			a.good("terminal_send", keysOf(names...), "typed: keys")
+			a.good("terminal_send", keysOf(names...))
 			w.until(func() bool { return strings.Count(w.content("got"), "\n") >= len(mapped) },
 				func() string { return w.content("got") + a.good("terminal_read", nil) })
 			require.Equal(t, want.String(), w.content("got"))

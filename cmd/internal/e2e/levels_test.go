@@ -54,7 +54,6 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	s.lets("C-g")
 	got := sending.wait()
 	require.Zero(t, got.status, got.err)
-	require.Contains(t, got.out, "typed: text (14 bytes), then Enter")
 	require.Equal(t, "hi\n", w.content("said"))
 
 	sending = w.start("gateway", "send", id, "--as", "codex", "--text", "echo no > said", "--enter")

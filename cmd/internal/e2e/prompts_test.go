@@ -266,7 +266,7 @@ func (a *agent) acts(do act) {
 	if do.see != "" {
 		do.send["wait_for"], do.send["value"] = "regex", do.see
 	}
-	got := a.good("terminal_send", do.send, "typed: ")
+	got := a.good("terminal_send", do.send)
 	require.NotContains(a.w.t, got, "no match")
 	if do.file != "" {
 		a.w.until(func() bool { return a.w.content(do.file) == do.has }, func() string {
