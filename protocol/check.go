@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,12 +163,25 @@ func (u *Until) conditions() int {
 	return n
 }
 
-func (c *checks) until(u *Until) *checks {
+func (c *checks) until(field string, u *Until) *checks {
 	if n := u.conditions(); n != 1 {
-		c.fail(CodeBadMessage, "until", "sets %d conditions, it must set exactly one of text, regex, gone, settled, quietMs, changed, exit, waiting, control", n)
+		c.fail(CodeBadMessage, field, "sets %d conditions, it must set exactly one of text, regex, gone, settled, quietMs, changed, exit, waiting, control", n)
 	}
-	return c.text("until.text", u.Text, MaxPattern).text("until.regex", u.Regex, MaxPattern).
-		text("until.gone", u.Gone, MaxPattern).between("until.quietMs", u.QuietMs, 0, MaxWaitMs)
+	return c.text(field+".text", u.Text, MaxPattern).text(field+".regex", u.Regex, MaxPattern).
+		text(field+".gone", u.Gone, MaxPattern).between(field+".quietMs", u.QuietMs, 0, MaxWaitMs)
+}
+
+// further checks conditions beside the one of a wait. The user's decisions are waited for alone.
+func (c *checks) further(field string, all []Until) *checks {
+	if len(all) > MaxConditions {
+		c.fail(CodeTooLarge, field, "holds %d conditions, the limit is %d", len(all), MaxConditions)
+	}
+	for i := range all {
+		if c.until(field, &all[i]); all[i].Control {
+			c.fail(CodeBadMessage, field, "cannot wait for control: only until can")
+		}
+	}
+	return c
 }
 
 func (c *checks) expect(e *Expect) *checks {
@@ -334,7 +348,7 @@ func (m *ControlDecide) check() error {
 
 func (m *Wait) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
-		until(&m.Until).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
+		until("until", &m.Until).further("any", m.Any).further("stop", m.Stop).between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
 }
 
 func (m *Read) check() error {
@@ -347,6 +361,19 @@ func (c *checks) pages(m *Read) *checks {
 	if m.FromLine != nil && m.Scrollback == 0 {
 		c.fail(CodeBadMessage, "fromLine", "is given, but scrollback does not say how many rows from there on")
 	}
+	if m.Match == "" {
+		if m.Context != 0 {
+			c.fail(CodeBadMessage, "context", "is given, but match does not say what to look for")
+		}
+		return c
+	}
+	if m.Scrollback == 0 {
+		c.fail(CodeBadMessage, "match", "is given, but scrollback does not say how many rows are wanted")
+	}
+	if _, err := m.Pattern(); err != nil && c.err == nil {
+		c.err, _ = errors.AsType[*FieldError](err)
+	}
+	c.text("match", m.Match, MaxPattern).between("context", int64(m.Context), 0, MaxContext)
 	return c
 }
 

@@ -170,6 +170,9 @@ type WaitResult struct {
 	Met       bool   `json:"met"`
 	// Matched is the text that matched, or the word that names the fact ("exit", "granted", "refused", ...).
 	Matched string `json:"matched,omitempty"`
+	// Came is which condition ended a wait with Any or Stop; Stopped says that it was one of Stop. Met is false then.
+	Came    *Until `json:"came,omitempty"`
+	Stopped bool   `json:"stopped,omitempty"`
 	Seq     uint64 `json:"seq,omitempty"`
 	Frame   *Frame `json:"frame,omitempty"`
 	// ExitCode and Signal say how the program ended, if it has.
@@ -203,6 +206,8 @@ type ReadResult struct {
 	Unseen uint64 `json:"unseen,omitempty"`
 	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where Text is history.
 	HiddenText []int `json:"hiddenText,omitempty"`
+	// Found answers a read with Match; an older proxy does not send it.
+	Found *Found `json:"found,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -379,6 +384,10 @@ type Wait struct {
 	SessionID string `json:"sessionId"`
 	AgentID   string `json:"agentId,omitempty"`
 	Until     Until  `json:"until"`
+	// Any are more conditions that meet the wait, each as Until alone would. Stop are conditions that end it without meeting it: what
+	// they find makes it pointless to wait on. At most MaxConditions each. An older proxy knows neither.
+	Any  []Until `json:"any,omitempty"`
+	Stop []Until `json:"stop,omitempty"`
 	// AfterSeq: only what changed after this revision counts.
 	AfterSeq uint64 `json:"afterSeq,omitempty"`
 	// SinceSeq: the answer is that of a [Read] with Follow, which would come too late where the program ends; Scrollback is
@@ -398,6 +407,10 @@ type Read struct {
 	// Scrollback is the number of rows of history wanted, newest last: the newest ones, or those from FromLine on.
 	Scrollback int     `json:"scrollback,omitempty"`
 	FromLine   *uint64 `json:"fromLine,omitempty"`
+	// Match, a regular expression (RE2), has the rows of history and of the main screen searched from FromLine on: see
+	// [ReadResult.Found]. Scrollback is then the most rows wanted, Context how many before and after each one that matches.
+	Match   string `json:"match,omitempty"`
+	Context int    `json:"context,omitempty"`
 	// Follow, with SinceSeq: rows that moved need not be sent again (see [Frame.Moved]), and Scrollback is the most wanted of
 	// the rows that have left the screen since then and were not seen on it.
 	Follow bool `json:"follow,omitempty"`

@@ -47,6 +47,7 @@ const (
 	MaxReason       = 500        // a reason or a note
 	MaxText         = 4096       // a message between user and agent
 	MaxShown        = 300        // characters of an agent's message to the user, on one line
+	MaxConditions   = 16         // in any, and in stop, of a wait
 	MaxPattern      = 1024       // text or regular expression of a wait or a condition
 	MaxInput        = 48 << 10   // data of one terminal.input, of all its parts together
 	MaxParts        = 16         // parts of one terminal.input

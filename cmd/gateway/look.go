@@ -53,6 +53,7 @@ func (a *app) newWait() *cobra.Command {
 	var timeout time.Duration
 	var as string
 	var budget budget
+	var more further
 	cmd := &cobra.Command{
 		Use:   "wait ID --text T|--regex R|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
 		Short: "Wait for a condition, then print the screen", Args: cobra.ExactArgs(1),
@@ -68,6 +69,7 @@ func (a *app) newWait() *cobra.Command {
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "give up after this long, with exit status 124")
 	cmd.Flags().StringVar(&as, "as", defaultName, asHelp)
 	budget.add(cmd)
+	more.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var chosen []string
 		for _, name := range text.Conditions {
@@ -82,9 +84,29 @@ func (a *app) newWait() *cobra.Command {
 		if v := values[chosen[0]]; v != nil {
 			value = *v
 		}
-		return a.wait(cmd, args[0], chosen[0], value, as, timeout, &budget)
+		return a.wait(cmd, args[0], chosen[0], value, as, timeout, &budget, more)
 	}
 	return cmd
+}
+
+// further is the flags for patterns that end a wait besides its condition.
+type further struct {
+	any, stop    []string
+	met, stopped []protocol.Until
+}
+
+func (f *further) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.any, "any", nil, "or until a row matches this `REGEX`; may be repeated, and the answer says which it was")
+	cmd.Flags().StringArrayVar(&f.stop, "stop", nil, "give up when a row matches this `REGEX`, with exit status 1; may be repeated")
+}
+
+// read checks the patterns.
+func (f *further) read() (err error) {
+	if f.met, err = text.Patterns("--any", f.any); err != nil {
+		return err
+	}
+	f.stopped, err = text.Patterns("--stop", f.stop)
+	return err
 }
 
 // conditionHelp completes "wait until ...".
@@ -99,7 +121,7 @@ var conditionHelp = map[string]string{
 	"control": "the user answers the request, control ends, or the user writes",
 }
 
-func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration, budget *budget) error {
+func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.Duration, budget *budget, more further) error {
 	tokens, err := budget.tokens(cmd, a.json)
 	if err != nil {
 		return err
@@ -108,11 +130,14 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 	if err != nil {
 		return usage("wait --%s: %w", name, err)
 	}
+	if err := more.read(); err != nil {
+		return usage("wait %w", err)
+	}
 	if err := checkTimeout(timeout); err != nil {
 		return err
 	}
 	return a.with(as, false, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
-		ask := &protocol.Wait{SessionID: s.SessionID, Until: until, TimeoutMs: timeout.Milliseconds()}
+		ask := &protocol.Wait{SessionID: s.SessionID, Until: until, Any: more.met, Stop: more.stopped, TimeoutMs: timeout.Milliseconds()}
 		now, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID})
 		if err != nil {
 			return err
@@ -126,6 +151,9 @@ func (a *app) wait(cmd *cobra.Command, id, name, value, as string, timeout time.
 		}
 		if err := a.printWait(cmd.Context(), c, s, got, now.Frame, tokens); err != nil {
 			return err
+		}
+		if came := text.Came(got); came != "" && got.Met {
+			_, _ = fmt.Fprintln(a.err, "gateway: wait: matched "+came)
 		}
 		if !got.Met {
 			return notMet("wait for "+name+" ("+timeout.String()+")", got)
@@ -179,7 +207,10 @@ func (a *app) printNotes(notes []string) error {
 
 // notMet is the failure of a wait whose time was over, or whose program ended before.
 func notMet(what string, got *protocol.WaitResult) error {
-	if got.ExitCode != nil {
+	switch {
+	case got.Stopped:
+		return fail(statusRefused, "%s: stopped by %s", what, text.Came(got))
+	case got.ExitCode != nil:
 		return fail(statusRefused, "%s: the program ended first, with %s", what, text.ExitStatus(*got.ExitCode, got.Signal))
 	}
 	return fail(statusTimeout, "%s: timed out", what)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -43,24 +44,26 @@ func (b *budget) tokens(cmd *cobra.Command, json bool) (int, error) {
 
 // readFlags are the flags of read.
 type readFlags struct {
-	since, from uint64
-	history     int
-	as          string
-	coloured    coloured
-	budget      budget
+	since, from      uint64
+	history, context int
+	match, as        string
+	coloured         coloured
+	budget           budget
 }
 
 func (a *app) newRead() *cobra.Command {
 	var in readFlags
 	cmd := &cobra.Command{
-		Use:   "read ID [--since REV | --history N [--from LINE] | --ansi | --png FILE | --svg FILE]",
+		Use:   "read ID [--since REV | --history N [--from LINE] | --match REGEX [--context N] | --ansi | --png FILE | --svg FILE]",
 		Short: "Print the screen of a session", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.read(cmd, args[0], in) },
 	}
 	f := cmd.Flags()
 	f.Uint64Var(&in.since, "since", 0, "print only what is new since revision `REV`: rows that changed, moved or scrolled off")
 	f.IntVar(&in.history, "history", 0, "print the last `N` rows of history first")
-	f.Uint64Var(&in.from, "from", 0, "with --history: start at line number `LINE`, as printed by read")
+	f.Uint64Var(&in.from, "from", 0, "with --history or --match: start at line number `LINE`, as printed by read")
+	f.StringVar(&in.match, "match", "", "print only rows of history and of the screen that match this `REGEX`, with their line numbers")
+	f.IntVar(&in.context, "context", 0, "with --match: print `N` rows before and after each row that matches, too")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	in.budget.add(cmd)
 	in.coloured.add(cmd)
@@ -75,8 +78,14 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 	switch {
 	case in.history < 0 || in.history > protocol.MaxHistory:
 		return usage("--history %d: must be 1 to %d", in.history, protocol.MaxHistory)
-	case from && in.history == 0:
+	case from && in.history == 0 && in.match == "":
 		return usage("--from needs --history N: how many rows from there")
+	case in.context < 0 || in.context > protocol.MaxContext:
+		return usage("--context %d: must be 0 to %d", in.context, protocol.MaxContext)
+	case in.context > 0 && in.match == "":
+		return usage("--context needs --match: what to look for")
+	case in.match != "" && (in.since > 0 || in.coloured.wanted()):
+		return usage("--match cannot be used with --since, --ansi, --png or --svg")
 	case budgeted && in.coloured.wanted():
 		return usage("--max-tokens cannot be used with --ansi, --png or --svg")
 	}
@@ -84,7 +93,13 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 	if err != nil {
 		return err
 	}
-	ask := &protocol.Read{SinceSeq: in.since, Scrollback: in.history, Notes: true}
+	ask := &protocol.Read{SinceSeq: in.since, Scrollback: in.history, Match: in.match, Context: in.context, Notes: true}
+	if in.match != "" {
+		if err := text.CheckPattern(in.match); err != nil {
+			return usage("--match: %w", err)
+		}
+		ask.Scrollback = cmp.Or(in.history, protocol.MaxHistory)
+	}
 	if from {
 		ask.FromLine = &in.from
 	}
@@ -100,8 +115,13 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 		if err != nil {
 			return err
 		}
-		if a.json {
+		switch {
+		case in.match != "" && got.Found == nil:
+			return fail(statusRefused, "read: %w", text.ErrNoSearch)
+		case a.json:
 			return a.printJSON(got)
+		case in.match != "":
+			return a.printFound(s, got, tokens)
 		}
 		return a.printRead(s, got, ask, tokens)
 	}))
@@ -123,6 +143,16 @@ func (a *app) printRead(s protocol.SessionInfo, got *protocol.ReadResult, ask *p
 		p = dialect.History(got, ask.FromLine != nil)
 	}
 	return a.printPage(head, f, p, tokens)
+}
+
+// printFound prints the rows that a search found.
+func (a *app) printFound(s protocol.SessionInfo, got *protocol.ReadResult, tokens int) error {
+	p := dialect.Found(got)
+	p.Head = text.WithMessages(got.Notes, header(s, got.Frame)+text.Concealed(got.Found))
+	if got.Frame.Blackout.ByUser() {
+		return a.print(p.Head)
+	}
+	return a.print(p.Fit(tokens, dialect.Limit))
 }
 
 // printPage prints a header, what stands out on the screen, and a page.

@@ -33,6 +33,7 @@ type sendFlags struct {
 	rev                       uint64
 	timeout                   time.Duration
 	budget                    budget
+	more                      further
 }
 
 func (a *app) newSend() *cobra.Command {
@@ -58,6 +59,7 @@ func (a *app) newSend() *cobra.Command {
 	f.DurationVar(&in.timeout, "timeout", sendTimeout, "time limit for everything; by default the user gets a minute more to approve held keys")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	in.budget.add(cmd)
+	in.more.add(cmd)
 	return cmd
 }
 
@@ -76,15 +78,23 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 		return usage("send: %w", err)
 	}
 	condition, value, _ := strings.Cut(in.until, "=")
-	var until protocol.Until
+	ask := &protocol.Wait{}
+	if err := in.more.read(); err != nil {
+		return usage("send %w", err)
+	}
+	if in.until == "" && len(in.more.any)+len(in.more.stop) > 0 {
+		return usage("send: --any and --stop need --until: what to wait for")
+	}
 	if in.until != "" {
 		typing.SettleMs = 0
+		var until protocol.Until
 		if until, err = text.Until(condition, value); err == nil && until.Control {
 			err = errors.New("only gateway wait takes it")
 		}
 		if err != nil {
 			return usage("--until %s: %w", condition, err)
 		}
+		ask.Until, ask.Any, ask.Stop = until, in.more.met, in.more.stopped
 	}
 	if !cmd.Flags().Changed("timeout") {
 		typing.Held = letThrough
@@ -102,7 +112,7 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 	}
 	return a.with(in.as, true, about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
 		typing.Session, typing.Deadline = s, time.Now().Add(in.timeout)
-		return a.typeAndShow(cmd.Context(), c, typing, condition, until, tokens)
+		return a.typeAndShow(cmd.Context(), c, typing, condition, ask, tokens)
 	}))
 }
 
@@ -137,7 +147,7 @@ type sent struct {
 	Wait    *protocol.WaitResult `json:"wait,omitempty"`
 }
 
-func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typing, condition string, until protocol.Until, tokens int) error {
+func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typing, condition string, ask *protocol.Wait, tokens int) error {
 	s := what.Session
 	typed, err := client.Type(ctx, c, what)
 	switch {
@@ -166,7 +176,8 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typ
 	out := sent{InputResult: result}
 	frame := result.Frame
 	if condition != "" {
-		out.Wait, err = c.Wait(ctx, &protocol.Wait{SessionID: s.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: client.Left(what.Deadline)})
+		ask.SessionID, ask.AfterSeq, ask.TimeoutMs = s.SessionID, typed.After, client.Left(what.Deadline)
+		out.Wait, err = c.Wait(ctx, ask)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, text.Receipt(what.Parts, result, false))
 		}

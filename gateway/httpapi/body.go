@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
@@ -192,6 +193,17 @@ func (q *params) word(name string, allowed ...string) string {
 	}
 	if !slices.Contains(allowed, q.Get(name)) {
 		q.fail(badField(name, fmt.Sprintf("is %.32q, must be one of: %s", q.Get(name), strings.Join(allowed, ", "))))
+	}
+	return q.Get(name)
+}
+
+// pattern reads a parameter that is a regular expression, "" if it is not there.
+func (q *params) pattern(name string) string {
+	if !q.Has(name) {
+		return ""
+	}
+	if err := text.CheckPattern(q.Get(name)); err != nil {
+		q.fail(badField(name, err.Error()))
 	}
 	return q.Get(name)
 }

@@ -166,20 +166,32 @@ func (a *API) draw(w http.ResponseWriter, r *http.Request, format string, f *pro
 }
 
 func (a *API) history(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
-	q := query(r, "lines", "from", "format", "max_tokens")
+	q := query(r, "lines", "from", "match", "context", "format", "max_tokens")
+	match, context := q.pattern("match"), q.number("context", 0, 0, protocol.MaxContext)
 	lines := q.number("lines", defaultHistory, 1, protocol.MaxHistory)
 	format, from := q.word("format", "text", "json"), q.number("from", 0, 0, 1<<63-1)
 	tokens := q.budget(format)
 	if q.err != nil {
 		return nil, q.err
 	}
-	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines)} //nolint:gosec // bounded above
+	if q.Has("context") && match == "" {
+		return nil, badField("context", "needs match: what to look for")
+	}
+	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines), Match: match, Context: int(context)} //nolint:gosec // bounded above
 	if q.Has("from") {
 		m.FromLine = &from
 	}
 	got, err := read(v, r, m, format)
 	if err != nil || format == "json" {
 		return got, err
+	}
+	switch {
+	case match != "" && got.Found == nil:
+		return nil, fail(codeNotImplemented, text.ErrNoSearch.Error(), nil)
+	case match != "":
+		head(w, got.Frame, text.Notes(got.Frame)+text.Concealed(got.Found))
+		page(w, got.Frame, dialect.Found(got), tokens)
+		return nil, nil
 	}
 	head(w, got.Frame, text.Notes(got.Frame)+text.Unseen("row of history", got.HiddenText))
 	page(w, got.Frame, dialect.History(got, q.Has("from")), tokens)

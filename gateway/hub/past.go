@@ -1,7 +1,10 @@
 package hub
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"terminalproxy/protocol"
@@ -58,7 +61,7 @@ func (s *session) history(r *protocol.ReadResult, m *protocol.Read) (refusal str
 	} else {
 		cut := len(rows) - n
 		rows, start = rows[cut:], stop-uint64(n) //nolint:gosec // not negative
-		hidden = later(hidden, cut)
+		hidden = laterRows(hidden, cut)
 	}
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, start, stop
 	r.Text = strings.Join(rows, "\n")
@@ -70,8 +73,36 @@ func (s *session) history(r *protocol.ReadResult, m *protocol.Read) (refusal str
 	return ""
 }
 
-// later are the rows without the first n, counted from the next one.
-func later(rows []int, n int) (out []int) {
+// find searches the history of an ended session, and the last screen where that is the main one.
+func (s *session) find(r *protocol.ReadResult, m *protocol.Read) *protocol.Error {
+	pattern, err := m.Pattern()
+	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
+		return bad.Reply()
+	}
+	var rows []string
+	var hidden []int
+	first := uint64(0)
+	if s.past != nil {
+		r.OldestLine = s.past.Oldest()
+		first = min(s.past.NextLine, r.OldestLine)
+		rows, hidden = s.past.Rows(first, s.past.NextLine)
+	}
+	if screen := &r.Frame.Screen; !screen.Alt {
+		for _, row := range r.Frame.HiddenText {
+			hidden = append(hidden, len(rows)+row)
+		}
+		rows = append(rows, screen.Lines...)
+	}
+	skip := 0
+	if m.FromLine != nil && *m.FromLine > first {
+		skip = int(min(*m.FromLine-first, uint64(len(rows)))) //nolint:gosec // bounded here
+	}
+	r.Found = protocol.Find(pattern, rows[skip:], first+uint64(skip), laterRows(hidden, skip), m.Context, m.Scrollback) //nolint:gosec // not negative
+	return nil
+}
+
+// laterRows are the rows without the first n, counted from the next one.
+func laterRows(rows []int, n int) (out []int) {
 	for _, row := range rows {
 		if row >= n {
 			out = append(out, row-n)
@@ -95,4 +126,93 @@ func fitting(rows []string, first bool) (n int) {
 		}
 	}
 	return n
+}
+
+// waited is how a wait on an ended session ends: whoever waited for the end has it, and so has who waited for a text that the
+// program has printed. Nothing else will come true.
+func (h *Hub) waited(s *session, m *protocol.Wait) *protocol.WaitResult {
+	r := &protocol.WaitResult{ID: h.nextID(), SessionID: s.key.id, Seq: s.info.Seq, Frame: s.frame(), ExitCode: &s.info.ExitCode, Signal: s.info.Signal}
+	hidden := r.Frame.Blackout.ByUser()
+	if came := s.found(r.Frame, m, hidden); came != nil {
+		r.Met, r.Stopped, r.Matched = !came.stop, came.stop, came.matched
+		if len(m.Any)+len(m.Stop) > 0 {
+			r.Came = came.until
+		}
+	}
+	if m.SinceSeq > 0 && m.Scrollback > 0 && s.past != nil && !hidden {
+		news := r.Read()
+		_ = s.history(news, &protocol.Read{SinceSeq: m.SinceSeq, Follow: true, Scrollback: m.Scrollback}) // it names no line
+		r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText, r.Unseen = news.Text, news.FirstLine, news.NextLine, news.OldestLine, news.HiddenText, news.Unseen
+	}
+	return r
+}
+
+// came is a condition of a wait that an ended session meets.
+type came struct {
+	until   *protocol.Until
+	stop    bool
+	matched string
+	regex   *regexp.Regexp
+}
+
+// find reports whether a row meets the condition, and notes what of it.
+func (c *came) find(row string) bool {
+	switch {
+	case c.regex != nil:
+		at := c.regex.FindStringIndex(row)
+		if at != nil {
+			c.matched = row[at[0]:at[1]]
+		}
+		return at != nil
+	case c.until.Text != "":
+		c.matched = c.until.Text
+		return strings.Contains(row, c.until.Text)
+	}
+	return false
+}
+
+// found is the condition of m that the rows meet first, else that of the end, nil for none. The user's hidden rows meet none.
+func (s *session) found(f *protocol.Frame, m *protocol.Wait, hidden bool) *came {
+	all := []*came{{until: &m.Until}}
+	for i := range m.Any {
+		all = append(all, &came{until: &m.Any[i]})
+	}
+	for i := range m.Stop {
+		all = append(all, &came{until: &m.Stop[i], stop: true})
+	}
+	for _, c := range all {
+		if c.until.Regex != "" {
+			c.regex, _ = regexp.Compile(c.until.Regex) // one that does not compile finds nothing, as a wait that came too late
+		}
+	}
+	for _, row := range s.printed(f, m, hidden) {
+		for _, c := range all {
+			if c.find(row) {
+				return c
+			}
+		}
+	}
+	at := slices.IndexFunc(all, func(c *came) bool { return c.until.Exit })
+	if at < 0 {
+		return nil
+	}
+	all[at].matched = "exit"
+	return all[at]
+}
+
+// printed is the rows that count for a wait: those that have left the screen since a revision that it names, and those of the last
+// screen, unless older ones may be among them.
+func (s *session) printed(f *protocol.Frame, m *protocol.Wait, hidden bool) (rows []string) {
+	if hidden {
+		return nil
+	}
+	if since := max(m.AfterSeq, m.SinceSeq); since > 0 && s.past != nil {
+		if line, known := s.past.Unseen(since); known {
+			rows, _ = s.past.Rows(max(line, s.past.Oldest()), s.past.NextLine)
+		}
+	}
+	if m.AfterSeq <= protocol.FirstSeq {
+		rows = append(rows, f.Screen.Lines...)
+	}
+	return rows
 }

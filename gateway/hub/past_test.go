@@ -173,3 +173,52 @@ func TestAReadThatTheEndOvertakesIsAnswered(t *testing.T) {
 	require.True(t, read)
 	require.True(t, refused)
 }
+
+func TestAnEndedProgramsHistoryIsSearched(t *testing.T) {
+	_, proxy, agent := scene()
+	proxy.Handle(full("vim-1", 7, "error last", ""))
+	past := &protocol.Past{
+		Text: "three\nerror four", FirstLine: 13, NextLine: 15, HiddenText: []int{1},
+		Older: []protocol.Page{protocol.NewPage(10, []string{"zero", "error one", "two"}, nil)},
+		Seen:  []protocol.Seen{{Seq: 5, Line: 12}},
+	}
+	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 2, Past: past})
+	got(agent)
+	find := func(from *uint64) (lines []uint64) {
+		agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Match: "error", Scrollback: 10, FromLine: from})
+		for _, r := range one[*protocol.ReadResult](t, agent).Found.Rows {
+			lines = append(lines, r.Line)
+			require.Equal(t, r.Line == 14, r.Hidden)
+		}
+		return lines
+	}
+	require.Equal(t, []uint64{11, 14, 15}, find(nil))
+	require.Equal(t, []uint64{14, 15}, find(new(uint64(12))))
+	require.Empty(t, find(new(uint64(99))))
+	agent.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1", Match: "(", Scrollback: 10})
+	require.Equal(t, "match", one[*protocol.Error](t, agent).Field)
+
+	exit, failure := protocol.Until{Exit: true}, protocol.Until{Regex: "err[a-z]+ \\w+"}
+	for _, c := range []struct {
+		name         string
+		wait         protocol.Wait
+		met, stopped bool
+		matched      string
+		came         *protocol.Until
+	}{
+		{"the end", protocol.Wait{Until: exit}, true, false, "exit", nil},
+		{"on the last screen", protocol.Wait{Until: protocol.Until{Text: "last"}}, true, false, "last", nil},
+		{"not seen before", protocol.Wait{Until: exit, Stop: []protocol.Until{failure}, SinceSeq: protocol.FirstSeq}, false, true, "error one", &failure},
+		{"seen before", protocol.Wait{Until: exit, Any: []protocol.Until{failure}, AfterSeq: 5}, true, false, "error four", &failure},
+		{"seen all", protocol.Wait{Until: failure, Any: []protocol.Until{exit}, AfterSeq: 7}, true, false, "exit", &exit},
+		{"too old to know", protocol.Wait{Until: protocol.Until{Text: "error one"}, AfterSeq: 4}, false, false, "", nil},
+	} {
+		c.wait.RequestID, c.wait.SessionID = "w", "vim-1"
+		agent.Handle(&c.wait)
+		r := one[*protocol.WaitResult](t, agent)
+		require.Equal(t, []bool{c.met, c.stopped}, []bool{r.Met, r.Stopped}, c.name)
+		require.Equal(t, c.matched, r.Matched, c.name)
+		require.Equal(t, c.came, r.Came, c.name)
+		require.Equal(t, 2, *r.ExitCode, c.name)
+	}
+}

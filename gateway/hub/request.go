@@ -107,6 +107,10 @@ func (h *Hub) recalled(s *session, m protocol.Message) protocol.Message {
 func (h *Hub) remembered(s *session, m *protocol.Read) protocol.Message {
 	r := &protocol.ReadResult{ID: h.nextID(), SessionID: s.key.id, Frame: s.frame()}
 	switch {
+	case m.Match != "" && !r.Frame.Blackout.ByUser():
+		if err := s.find(r, m); err != nil {
+			return err
+		}
 	case s.past != nil && m.Scrollback > 0 && !r.Frame.Blackout.ByUser():
 		if say := s.history(r, m); say != "" {
 			return &protocol.Error{Code: protocol.CodeBadMessage, Field: "fromLine", Message: say}
@@ -127,20 +131,6 @@ func lastRows(text string, n int) string {
 		at = strings.LastIndexByte(text[:at], '\n')
 	}
 	return text[at+1:]
-}
-
-// waited is how a wait on an ended session ends: whoever waited for the end has it, and nothing else will come true.
-func (h *Hub) waited(s *session, m *protocol.Wait) *protocol.WaitResult {
-	r := &protocol.WaitResult{ID: h.nextID(), SessionID: s.key.id, Met: m.Until.Exit, Seq: s.info.Seq, Frame: s.frame(), ExitCode: &s.info.ExitCode, Signal: s.info.Signal}
-	if r.Met {
-		r.Matched = "exit"
-	}
-	if m.SinceSeq > 0 && m.Scrollback > 0 && s.past != nil && !r.Frame.Blackout.ByUser() {
-		news := r.Read()
-		_ = s.history(news, &protocol.Read{SinceSeq: m.SinceSeq, Follow: true, Scrollback: m.Scrollback}) // it names no line
-		r.Text, r.FirstLine, r.NextLine, r.OldestLine, r.HiddenText, r.Unseen = news.Text, news.FirstLine, news.NextLine, news.OldestLine, news.HiddenText, news.Unseen
-	}
-	return r
 }
 
 // forward sends a request on to a proxy and remembers who wants the answer. s is nil where the request is about no session.

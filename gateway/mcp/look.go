@@ -88,6 +88,8 @@ type readArgs struct {
 	SinceRev  *uint64 `json:"since_rev"`
 	Lines     int     `json:"lines"`
 	Start     *uint64 `json:"start"`
+	Match     string  `json:"match"`
+	Context   int     `json:"context"`
 	MaxTokens *int    `json:"max_tokens"`
 	Image     bool    `json:"image"` // see illustrate
 }
@@ -101,6 +103,10 @@ func (in readArgs) check() error {
 		return errors.New("since_rev needs view changes")
 	case in.View == "changes" && in.Lines > 0:
 		return errors.New("lines needs view screen or history")
+	case in.View != "history" && in.Match != "":
+		return errors.New("match needs view history")
+	case in.Context > 0 && in.Match == "":
+		return errors.New("context needs match: what to look for")
 	case in.View != "history" && in.Start != nil:
 		return errors.New("start needs view history")
 	case in.View == "history" && in.Image:
@@ -114,6 +120,11 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	if err == nil {
 		err = in.check()
 	}
+	if err == nil && in.Match != "" {
+		if err = text.CheckPattern(in.Match); err != nil {
+			err = fmt.Errorf("match: %w", err)
+		}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +133,7 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	case "changes":
 		ask.SinceSeq, ask.Follow, ask.Scrollback = *in.SinceRev, true, protocol.MaxHistory
 	case "history":
-		ask.FromLine = in.Start
+		ask.FromLine, ask.Match, ask.Context = in.Start, in.Match, in.Context
 		if ask.Scrollback = in.Lines; in.Lines == 0 {
 			ask.Scrollback = defaultHistory
 		}
@@ -135,6 +146,12 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: text.Hidden(w)}
 	}
 	said := text.Messages(got.Notes)
+	switch {
+	case in.Match != "" && got.Found == nil:
+		return "", text.ErrNoSearch
+	case in.Match != "":
+		return s.show(info, got.Frame, dialect.Found(got), tokens, said, text.Concealed(got.Found)), nil
+	}
 	s.forget(info.SessionID) // who looks wants to know all
 	switch in.View {
 	case "changes":
@@ -255,13 +272,15 @@ func (s *Server) forget(terminal string) {
 const maxKnown = 256
 
 type waitArgs struct {
-	Terminal  string  `json:"terminal"`
-	For       string  `json:"for"`
-	Value     string  `json:"value"`
-	SinceRev  *uint64 `json:"since_rev"`
-	MaxTokens *int    `json:"max_tokens"`
-	Image     bool    `json:"image"` // see illustrate
-	TimeoutMs *int64  `json:"timeout_ms"`
+	Terminal  string   `json:"terminal"`
+	For       string   `json:"for"`
+	Value     string   `json:"value"`
+	SinceRev  *uint64  `json:"since_rev"`
+	MaxTokens *int     `json:"max_tokens"`
+	Image     bool     `json:"image"` // see illustrate
+	TimeoutMs *int64   `json:"timeout_ms"`
+	Any       []string `json:"any"`
+	Stop      []string `json:"stop"`
 }
 
 func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs) (string, error) {
@@ -273,11 +292,20 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if err != nil {
 		return "", err
 	}
+	ask := &protocol.Wait{Until: until, TimeoutMs: millis(in.TimeoutMs, defaultTimeoutMs)}
+	if ask.Any, err = text.Patterns("any", in.Any); err != nil {
+		return "", err
+	}
+	if ask.Stop, err = text.Patterns("stop", in.Stop); err != nil {
+		return "", err
+	}
 	info, err := s.find(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
-	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, TimeoutMs: millis(in.TimeoutMs, defaultTimeoutMs)}
+	if ask.SessionID = info.SessionID; len(in.Any)+len(in.Stop) > 0 {
+		ask.SinceSeq = s.seen(info.SessionID) // what flashed by since then counts
+	}
 	if in.SinceRev != nil {
 		ask.SinceSeq, ask.Scrollback = *in.SinceRev, protocol.MaxHistory
 	}
@@ -320,7 +348,8 @@ func (s *Server) await(ctx context.Context, req *mcp.CallToolRequest, ask *proto
 	if err != nil {
 		return nil, nil, err
 	}
-	if got.Frame != nil && (got.Frame.Screen.Lines != nil || got.Frame.Since != 0) {
+	changes := ask.Scrollback > 0
+	if got.Frame != nil && (got.Frame.Screen.Lines != nil || changes && got.Frame.Since != 0) {
 		return got, got.Frame, nil
 	}
 	read, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: ask.SessionID})
@@ -341,10 +370,14 @@ func ended(info *protocol.SessionInfo, got *protocol.WaitResult) {
 // words of a program.
 func (s *Server) matched(got *protocol.WaitResult, until protocol.Until) string {
 	switch {
+	case got.Stopped:
+		return "stop: " + text.Came(got)
 	case !got.Met && got.ExitCode != nil:
 		return "no match: the program ended first"
 	case !got.Met:
 		return "no match: timeout"
+	case got.Came != nil && !got.Came.Exit && *got.Came != until:
+		return "matched: " + text.Came(got)
 	case until.Exit && got.ExitCode != nil:
 		return "" // the header has the status
 	case until.Control && got.Matched != "":

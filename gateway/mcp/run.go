@@ -32,7 +32,7 @@ func (s *Server) startTools() []tool {
 			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Default 80."},
 			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Default 24."},
 			param{name: "wait_for", kind: "string", enum: waitFor, about: "Default: the first screen has settled."},
-			param{name: "value", kind: "string"}, tokensParam, timeoutParam),
+			param{name: "value", kind: "string"}, param{name: "stop", kind: "array"}, tokensParam, timeoutParam),
 	}
 }
 
@@ -56,6 +56,7 @@ type runArgs struct {
 	Value     string   `json:"value"`
 	MaxTokens *int     `json:"max_tokens"`
 	TimeoutMs *int64   `json:"timeout_ms"`
+	Stop      []string `json:"stop"`
 }
 
 func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (string, error) {
@@ -63,7 +64,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	if err != nil {
 		return "", err
 	}
-	until, err := sendArgs{WaitFor: in.WaitFor, Value: in.Value}.until()
+	until, err := sendArgs{WaitFor: in.WaitFor, Value: in.Value, Stop: in.Stop}.until()
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +80,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	if err != nil {
 		return "", &partly{cause: err, receipt: started}
 	}
-	got, frame, err := s.first(ctx, req, info, in.WaitFor, until, deadline)
+	got, frame, err := s.first(ctx, req, info, in, until, deadline)
 	if err != nil {
 		return "", &partly{cause: err, receipt: started}
 	}
@@ -105,15 +106,16 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 
 // first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while
 // after they have begun.
-func (s *Server) first(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, waitFor string, until protocol.Until, deadline time.Time) (*protocol.WaitResult, *protocol.Frame, error) {
+func (s *Server) first(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, in runArgs, until protocol.Until, deadline time.Time) (*protocol.WaitResult, *protocol.Frame, error) {
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, TimeoutMs: client.Left(deadline)}
-	if waitFor != "" {
-		return s.await(ctx, req, ask, waitFor)
+	if in.WaitFor != "" {
+		ask.AfterSeq = protocol.FirstSeq             // what was printed before this wait begins counts
+		ask.Stop, _ = text.Patterns("stop", in.Stop) // checked before the program was started
+		return s.await(ctx, req, ask, in.WaitFor)
 	}
-	const fresh = 1 // the revision of a screen on which nothing was printed yet
 	within := min(firstWithin, time.Until(deadline))
 	if _, err := s.cfg.Terminals.Wait(ctx, &protocol.Wait{
-		SessionID: info.SessionID, Until: protocol.Until{Changed: true}, AfterSeq: fresh, TimeoutMs: max(1, within.Milliseconds()),
+		SessionID: info.SessionID, Until: protocol.Until{Changed: true}, AfterSeq: protocol.FirstSeq, TimeoutMs: max(1, within.Milliseconds()),
 	}); err != nil {
 		return nil, nil, err
 	}

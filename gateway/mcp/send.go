@@ -30,6 +30,7 @@ type sendArgs struct {
 	SettleMs  *int64   `json:"settle_ms"`
 	MaxTokens *int     `json:"max_tokens"`
 	TimeoutMs *int64   `json:"timeout_ms"`
+	Stop      []string `json:"stop"`
 }
 
 func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs) (string, error) {
@@ -92,8 +93,13 @@ func (in sendArgs) until() (protocol.Until, error) {
 	switch {
 	case in.WaitFor == "" && in.Value != "":
 		return protocol.Until{}, errors.New("value belongs to wait_for")
+	case in.WaitFor == "" && len(in.Stop) > 0:
+		return protocol.Until{}, errors.New("stop belongs to wait_for")
 	case in.WaitFor == "":
 		return protocol.Until{}, nil
+	}
+	if _, err := text.Patterns("stop", in.Stop); err != nil {
+		return protocol.Until{}, err
 	}
 	return text.Until(in.WaitFor, in.Value)
 }
@@ -117,6 +123,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		return s.now(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
 	}
 	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: client.Left(deadline)}
+	ask.Stop, _ = text.Patterns("stop", in.Stop)                         // checked before anything was typed
 	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory // a proxy from before histories were kept tells only now
 	got, frame, err := s.await(ctx, req, ask, in.WaitFor)
 	if err != nil {

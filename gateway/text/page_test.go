@@ -276,3 +276,34 @@ func TestScrolledOff(t *testing.T) {
 	before.Screen.Alt = true
 	require.Equal(t, "3 rows that you have not seen left the screen", text.ScrolledOff(before, after(13, 80)))
 }
+
+func TestWhatASearchFound(t *testing.T) {
+	d := text.Dialect{Limit: "max_tokens"}
+	found := &protocol.Found{Count: 3, More: new(uint64(90)), Rows: []protocol.FoundRow{
+		{Line: 4, Text: "before"}, {Line: 5, Text: "error one ", Match: true}, {Line: 60, Text: "error\ttwo", Match: true, Hidden: true},
+	}}
+	p := d.Found(&protocol.ReadResult{Found: found})
+	require.Equal(t, "3 rows match, the first 2 of them here; the next is line 90:\n4- before\n5: error one\n60: error two", p.Fit(5000, "max_tokens"))
+	require.Equal(t, "3 rows match, the first 1 of them here; the next is line 60:", p.Say(0, 2))
+	require.Contains(t, text.Concealed(found), "line 60 holds text that the user cannot see")
+	found.Rows, found.Count, found.More = found.Rows[:2], 1, nil
+	require.Equal(t, "1 row matches:\n4- before\n5: error one", d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"))
+	require.Empty(t, text.Concealed(found))
+	require.Equal(t, "no row matches", d.Found(&protocol.ReadResult{Found: &protocol.Found{}}).Fit(5000, "max_tokens"))
+}
+
+func TestWhichConditionCame(t *testing.T) {
+	for want, u := range map[string]protocol.Until{
+		`"a+"`: {Regex: "a+"}, `"b"`: {Text: "b"}, `gone "c"`: {Gone: "c"}, "exit": {Exit: true}, "waiting": {Waiting: true}, "changed": {Changed: true}, "quiet": {QuietMs: 3},
+	} {
+		require.Equal(t, want, text.Came(&protocol.WaitResult{Came: &u}))
+	}
+	require.Empty(t, text.Came(&protocol.WaitResult{}))
+	all, err := text.Patterns("stop", []string{"a", "b+"})
+	require.NoError(t, err)
+	require.Equal(t, []protocol.Until{{Regex: "a"}, {Regex: "b+"}}, all)
+	_, err = text.Patterns("stop", []string{"("})
+	require.ErrorContains(t, err, "stop: the regular expression does not compile")
+	_, err = text.Patterns("stop", make([]string, protocol.MaxConditions+1))
+	require.ErrorContains(t, err, "stop has 17 patterns, at most 16 are possible")
+}

@@ -48,6 +48,47 @@ func Until(name, value string) (protocol.Until, error) {
 	return u, checkValue(name, value)
 }
 
+// Patterns are conditions that regular expressions stand for. Errors are sentences that name the parameter.
+func Patterns(parameter string, all []string) ([]protocol.Until, error) {
+	if len(all) > protocol.MaxConditions {
+		return nil, fmt.Errorf("%s has %d patterns, at most %d are possible", parameter, len(all), protocol.MaxConditions)
+	}
+	var out []protocol.Until
+	for _, p := range all {
+		if err := CheckPattern(p); err != nil {
+			return nil, fmt.Errorf("%s: %w", parameter, err)
+		}
+		out = append(out, protocol.Until{Regex: p})
+	}
+	return out, nil
+}
+
+// CheckPattern checks a regular expression to look for; its errors are sentences.
+func CheckPattern(pattern string) error { return checkValue("regex", pattern) }
+
+// Came says which of several conditions ended a wait, "" where there was one only or an older proxy does not say.
+func Came(got *protocol.WaitResult) string {
+	if got.Came == nil {
+		return ""
+	}
+	u := got.Came
+	switch {
+	case u.Regex != "":
+		return strconv.Quote(Clean(u.Regex))
+	case u.Text != "":
+		return strconv.Quote(Clean(u.Text))
+	case u.Gone != "":
+		return "gone " + strconv.Quote(Clean(u.Gone))
+	case u.Exit:
+		return "exit"
+	case u.Waiting:
+		return "waiting"
+	case u.Changed:
+		return "changed"
+	}
+	return "quiet"
+}
+
 // checkValue wants a value where the condition has one, and none where it has not.
 func checkValue(name, value string) error {
 	switch name {

@@ -53,6 +53,34 @@ func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScre
 	return nil
 }
 
+// find searches the history, and the main screen after it, from the line that m names on. The error is for the agent.
+func (o *Observer) find(r *protocol.ReadResult, m *protocol.Read) error {
+	pattern, err := m.Pattern()
+	if err != nil {
+		return err
+	}
+	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
+	start, skip := 0, 0
+	if m.FromLine != nil && *m.FromLine > oldest {
+		start = int(min(*m.FromLine-oldest, uint64(length)))                //nolint:gosec // bounded here
+		skip = int(min(*m.FromLine-oldest-uint64(start), protocol.MaxSize)) //nolint:gosec // bounded here
+	}
+	rows, hidden := o.pastRows(start, length), o.concealed(start, length)
+	if !o.model.Alt() {
+		for _, row := range o.hiddenText() {
+			hidden = append(hidden, length-start+row)
+		}
+		rows = append(rows, o.currentLines()...)
+	}
+	skip = min(skip, len(rows))
+	for i := range hidden {
+		hidden[i] -= skip
+	}
+	r.OldestLine = oldest
+	r.Found = protocol.Find(pattern, rows[skip:], oldest+uint64(start+skip), hidden, m.Context, m.Scrollback) //nolint:gosec // not negative
+	return nil
+}
+
 // legacy is the history from which the gateway answers once the program has ended. It is nil while the user hides the screen.
 func (o *Observer) legacy() *protocol.Past {
 	stop := o.model.HistoryLen()

@@ -357,6 +357,54 @@ func TestAHistoryThatIsTooLongForAMessageLosesItsOldestRows(t *testing.T) {
 	require.Less(t, past.Oldest(), uint64(2000))
 }
 
+// A search finds rows of the history and of the main screen, and shows no more of them than a read does.
+func TestTheHistoryIsSearched(t *testing.T) {
+	s := newStage(t, 40, 3)
+	s.prints("zero\r\nerror one\r\n\x1b[8merror hidden\x1b[m\r\ntwo\r\nerror; PASSWORD=hunter2hunter2x9\r\nerror three")
+	find := func(m protocol.Read) *protocol.Found {
+		t.Helper()
+		m.Scrollback = 100
+		return answered(t, s.Observer, &m).Found
+	}
+	lines := func(f *protocol.Found) (out []uint64) {
+		for _, r := range f.Rows {
+			out = append(out, r.Line)
+		}
+		return out
+	}
+	all := find(protocol.Read{Match: "error"})
+	require.Equal(t, []uint64{1, 2, 4, 5}, lines(all))
+	require.True(t, all.Rows[1].Hidden)
+	require.False(t, all.Rows[0].Hidden)
+	require.NotContains(t, all.Rows[2].Text, "hunter2")
+	require.Zero(t, find(protocol.Read{Match: "hunter2"}).Count, "a search confirms no guess")
+	for from, want := range map[uint64][]uint64{2: {2, 4, 5}, 3: {4, 5}, 5: {5}, 6: nil, 1 << 40: nil} {
+		require.Equal(t, want, lines(find(protocol.Read{Match: "error", FromLine: &from})), from)
+	}
+	s.prints("\x1b[?1049h\x1b[Herror of a full screen")
+	require.Equal(t, []uint64{1, 2}, lines(find(protocol.Read{Match: "error"})), "it has no lines")
+	s.ControlChanged(s.now, true)
+	require.Nil(t, find(protocol.Read{Match: "error"}), "the user hides it")
+	r := &protocol.ReadResult{}
+	s.ControlChanged(s.now, false)
+	require.ErrorContains(t, s.AnswerRead(s.now, &protocol.Read{Match: "("}, r), `field "match"`)
+}
+
+// What was printed before a wait began counts for one that says what it has seen.
+func TestAWaitFindsWhatHasLeftTheScreen(t *testing.T) {
+	s := newStage(t, 20, 3)
+	s.prints("a\r\nb\r\nthe error that wraps around\r\nc\r\nd\r\ne\r\nf\r\n")
+	v := s.view()
+	require.Equal(t, []string{"a", "b", "the error that wraps around", "c", "d"}, v.Left(protocol.FirstSeq))
+	require.Nil(t, v.Left(99), "it is not known")
+	seen := shownFrame(s.Observer)
+	require.Empty(t, v.Left(seen.Seq))
+	s.prints("g\r\nh\r\n\x1b[31mi\x1b[m\r\nj\r\n")
+	require.Equal(t, []string{"g", "h"}, v.Left(seen.Seq))
+	s.ControlChanged(s.now, true)
+	require.Nil(t, v.Left(seen.Seq))
+}
+
 func TestR29NoPageOfTheHistoryHoldsAPieceOfASecret(t *testing.T) {
 	o := watched(30, 3)
 	key := "-----BEGIN OPENSSH PRIVATE KEY-----\r\n" + strings.Repeat(strings.Repeat("aB3/", 6)+"\r\n", 20) + "aB3/x==\r\n-----END OPENSSH PRIVATE KEY-----\r\n"

@@ -47,8 +47,27 @@ func (v view) Size() (cols, rows int)  { return v.o.model.Size() }
 func (v view) RowText(row int) string  { return v.o.rowText(row) }
 func (v view) RowRev(row int) uint64   { return v.o.rowRev(row) }
 func (v view) RowWrapped(row int) bool { return v.o.model.RowWrapped(row) }
-func (v view) Hash() string            { return v.o.hash() }
-func (v view) Foreground() string      { return v.o.program.Foreground() }
+
+// Left implements [snapshot.View].
+func (v view) Left(since uint64) (lines []string) {
+	o, seen := v.o, v.o.sent.at(since)
+	if seen == nil || o.privacy.isHidden() {
+		return nil
+	}
+	start, joined := o.unseen(seen), false
+	for i, row := range o.pastRows(start, o.model.HistoryLen()) {
+		if joined {
+			lines[len(lines)-1] += row
+		} else {
+			lines = append(lines, row)
+		}
+		joined = o.model.HistoryWrapped(start + i)
+	}
+	return lines
+}
+
+func (v view) Hash() string       { return v.o.hash() }
+func (v view) Foreground() string { return v.o.program.Foreground() }
 
 func (v view) Cursor() (row, col int) {
 	c := v.o.cursor()

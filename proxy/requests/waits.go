@@ -18,7 +18,12 @@ func (h *Handler) read(m *protocol.Read) {
 	o := h.Observer
 	ok := o.Post(func(now time.Time) {
 		r := &protocol.ReadResult{ID: protocol.NewID(), RequestID: m.RequestID, SessionID: h.SessionID}
-		if err := o.AnswerRead(now, m, r); err != nil {
+		err := o.AnswerRead(now, m, r)
+		if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
+			h.Link.Send(bad.Reply())
+			return
+		}
+		if err != nil {
 			h.Link.Send(&protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBadMessage, Message: err.Error(), Field: "fromLine"})
 			return
 		}
@@ -33,7 +38,7 @@ func (h *Handler) read(m *protocol.Read) {
 }
 
 func (h *Handler) wait(m *protocol.Wait) {
-	condition, err := snapshot.Compile(m.Until)
+	condition, also, err := snapshot.CompileAll(m)
 	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 		bad.RequestID = m.RequestID
 		h.Link.Send(bad.Reply())
@@ -53,8 +58,9 @@ func (h *Handler) wait(m *protocol.Wait) {
 		if m.Until.Control {
 			h.deciding[m.RequestID] = m.AgentID
 		}
-		h.Observer.Wait(now, m.Until.Waiting, snapshot.Wait{
-			ID: m.RequestID, Condition: condition, AfterSeq: m.AfterSeq, Deadline: now.Add(patience(m.TimeoutMs)),
+		looking := m.Until.Waiting || slices.ContainsFunc(also, func(a snapshot.Also) bool { return a.Until.Waiting })
+		h.Observer.Wait(now, looking, snapshot.Wait{
+			ID: m.RequestID, Condition: condition, Also: also, AfterSeq: m.AfterSeq, SinceSeq: m.SinceSeq, Deadline: now.Add(patience(m.TimeoutMs)),
 			Done: func(r snapshot.Result) { h.waited(time.Now(), m, r) },
 		}, func(err error) {
 			// Asked again, over the connection that follows one that was lost, it is the same wait: its answer goes there.
@@ -105,6 +111,13 @@ func (h *Handler) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
 	out := &protocol.WaitResult{
 		ID: protocol.NewID(), RequestID: m.RequestID, SessionID: h.SessionID, Met: r.End == snapshot.Met, Matched: r.Matched,
 		Notes: h.inbox.take(m.AgentID),
+	}
+	switch came := r.Came; {
+	case r.End != snapshot.Met || len(m.Any)+len(m.Stop) == 0:
+	case came == nil:
+		out.Came = &m.Until
+	default:
+		out.Came, out.Stopped, out.Met = &came.Until, came.Stop, !came.Stop
 	}
 	h.Observer.AnswerWait(now, m, out)
 	h.Link.Send(out)

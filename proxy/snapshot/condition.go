@@ -24,6 +24,9 @@ type View interface {
 	RowRev(row int) uint64
 	// RowWrapped says that the row goes on in the next one.
 	RowWrapped(row int) bool
+	// Left is the lines that have left the screen since a revision and were not seen on it, rows joined where they wrap; nil
+	// where that is not known any more.
+	Left(since uint64) []string
 	Cursor() (row, col int)
 	// Hash is the name of the screen that frames carry.
 	Hash() string
@@ -60,15 +63,39 @@ type Condition struct {
 }
 
 // Compile makes the condition of u, which has been checked by package protocol: exactly one field is set. The error is a
-// *protocol.FieldError that names the field and says what is wrong with it.
-func Compile(u protocol.Until) (*Condition, error) {
+// *protocol.FieldError that names the field, a part of until, and says what is wrong with it.
+func Compile(u protocol.Until) (*Condition, error) { return compile("until", u) }
+
+// CompileAll makes the conditions of a wait: the first one in the wait's own place, the others to go with it.
+func CompileAll(m *protocol.Wait) (*Condition, []Also, error) {
+	first, err := Compile(m.Until)
+	if err != nil {
+		return nil, nil, err
+	}
+	var also []Also
+	for _, more := range []struct {
+		field string
+		all   []protocol.Until
+	}{{"any", m.Any}, {"stop", m.Stop}} {
+		for _, u := range more.all {
+			c, err := compile(more.field, u)
+			if err != nil {
+				return nil, nil, err
+			}
+			also = append(also, Also{c, more.field == "stop", u})
+		}
+	}
+	return first, also, nil
+}
+
+func compile(field string, u protocol.Until) (*Condition, error) {
 	switch {
 	case u.Text != "":
 		return &Condition{kind: kindShown, text: u.Text, alike: Normalize(u.Text)}, nil
 	case u.Regex != "":
 		re, err := regexp.Compile(u.Regex)
 		if err != nil {
-			return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: "until.regex", Say: regexWords(err)}
+			return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: field + ".regex", Say: regexWords(err)}
 		}
 		return &Condition{kind: kindShown, regex: re}, nil
 	case u.Gone != "":
@@ -86,7 +113,7 @@ func Compile(u protocol.Until) (*Condition, error) {
 	case u.Control:
 		return &Condition{kind: kindControl}, nil
 	}
-	return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: "until", Say: "sets no condition"}
+	return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: field, Say: "sets no condition"}
 }
 
 // regexWords says what is wrong with a regular expression to somebody who wrote it.

@@ -16,7 +16,15 @@ type old struct {
 // before looks at what happened between AfterSeq and the begin of a wait for text: what was printed then counts, and what
 // is older is remembered, so that it does not count when it moves.
 func (w *Waits) before(o *waiting, v View) {
-	if o.AfterSeq == 0 || o.Condition.kind != kindShown {
+	if o.Condition.kind != kindShown {
+		return
+	}
+	if since := max(o.AfterSeq, o.SinceSeq); since > 0 && !w.blind {
+		for _, line := range v.Left(since) {
+			o.offer(line)
+		}
+	}
+	if o.AfterSeq == 0 {
 		return
 	}
 	for first, line := range eachLine(v, 0) {

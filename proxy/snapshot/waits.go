@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"terminalproxy/protocol"
 )
 
 // MaxWaits is the number of waits of one session that can be open at once.
@@ -33,14 +35,26 @@ type Result struct {
 	// Matched is the text that matched, or the word for the fact: "gone", "quiet", "settled", "changed", "exit",
 	// the word of [View.Waiting], or what [Waits.Decide] was given. It is empty unless End is Met.
 	Matched string
+	// Came is which of the further conditions was met, nil for the wait's own.
+	Came *Also
+}
+
+// Also is a further condition of a wait, which ends it as well.
+type Also struct {
+	Condition *Condition
+	Stop      bool           // what it finds makes it pointless to wait on
+	Until     protocol.Until // what Condition was made of
 }
 
 // Wait is one wait for a condition.
 type Wait struct {
 	ID        string // unique among the open waits
 	Condition *Condition
+	Also      []Also
 	// AfterSeq, if not 0, is the revision that the waiter has seen: only what changed or was printed after it counts.
 	AfterSeq uint64
+	// SinceSeq, if not 0, is the revision that the waiter was shown: what has left the screen since then counts, besides what is shown.
+	SinceSeq uint64
 	// NotBefore, if not zero, is a moment before which no quiet counts: that of an input whose effect is awaited.
 	NotBefore time.Time
 	// Deadline ends the wait; zero for none.
@@ -91,6 +105,10 @@ const maxSeen = 128
 // waiting is an open wait with what has been examined so far.
 type waiting struct {
 	Wait
+	lead    *waiting // of the conditions of one wait: itself for its own one, else the one it goes with
+	came    *Also    // nil for the wait's own
+	over    bool     // of a lead: the wait is over
+	result  Result   // then
 	began   time.Time
 	after   uint64 // rows up to this revision have been examined, or do not count
 	base    uint64 // the revision that changed and gone need to be above; 0 for none
@@ -116,19 +134,32 @@ func (w *Waits) Add(wait Wait, v View, now time.Time) error {
 	if slices.ContainsFunc(w.open, func(o *waiting) bool { return o.ID == wait.ID }) {
 		return ErrWaitOpen
 	}
-	if len(w.open) >= MaxWaits {
+	if len(w.open)+len(wait.Also) >= MaxWaits {
 		return ErrTooManyWaits
 	}
 	w.see(v)
+	lead := w.begin(wait, v, now)
+	lead.lead = lead
+	for i := range wait.Also {
+		further := wait
+		further.Condition = wait.Also[i].Condition
+		o := w.begin(further, v, now)
+		o.lead, o.came = lead, &wait.Also[i]
+	}
+	w.listen()
+	w.end(v, now, func(o *waiting) bool { return o.lead == lead })
+	return nil
+}
+
+// begin opens a wait for one condition.
+func (w *Waits) begin(wait Wait, v View, now time.Time) *waiting {
 	o := &waiting{Wait: wait, began: now, after: wait.AfterSeq, base: wait.AfterSeq, printed: w.text.Total()}
 	if wait.Condition.kind == kindChanged && o.base == 0 {
 		o.base = v.Rev()
 	}
 	w.before(o, v)
 	w.open = append(w.open, o)
-	w.listen()
-	w.end(v, now, func(other *waiting) bool { return other == o })
-	return nil
+	return o
 }
 
 // Check evaluates every open wait: after every change, when [Waits.Next] says so, and when the program exits or begins to
@@ -162,7 +193,7 @@ func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
 		case !chosen(o):
 			return Result{}, false
 		case !w.blindTo(o) && o.holds(v, w, now):
-			return Result{ID: o.ID, End: Met, Matched: o.matched}, true
+			return Result{ID: o.ID, End: Met, Matched: o.matched, Came: o.came}, true
 		case exited:
 			return Result{ID: o.ID, End: Exited}, true
 		case !o.Deadline.IsZero() && !now.Before(o.Deadline):
@@ -172,19 +203,25 @@ func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
 	})
 }
 
-// finish takes the waits out that are over and tells whoever waits, in the order in which they were added.
+// finish takes the waits out that are over and tells whoever waits, in the order in which they were added. Of the conditions of one
+// wait the first that is met counts; that it can no longer come true counts where none is.
 func (w *Waits) finish(over func(*waiting) (Result, bool)) {
-	var done []func()
-	w.open = slices.DeleteFunc(w.open, func(o *waiting) bool {
+	var done []*waiting
+	for _, o := range w.open {
 		result, yes := over(o)
-		if yes {
-			done = append(done, func() { o.Done(result) })
+		switch lead := o.lead; {
+		case !yes:
+		case !lead.over:
+			lead.over, lead.result = true, result
+			done = append(done, lead)
+		case lead.result.End != Met && result.End == Met:
+			lead.result = result
 		}
-		return yes
-	})
+	}
+	w.open = slices.DeleteFunc(w.open, func(o *waiting) bool { return o.lead.over })
 	w.listen()
-	for _, tell := range done {
-		tell()
+	for _, lead := range done {
+		lead.Done(lead.result)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 // fakeView is a screen of rows that the test writes.
 type fakeView struct {
+	left    []string
 	rev     uint64
 	rows    []string
 	revs    []uint64
@@ -49,6 +50,7 @@ func (v *fakeView) scroll(bottom string) {
 	}
 }
 
+func (v *fakeView) Left(uint64) []string    { return v.left }
 func (v *fakeView) Rev() uint64             { return v.rev }
 func (v *fakeView) Size() (int, int)        { return 80, len(v.rows) }
 func (v *fakeView) RowText(row int) string  { v.read = append(v.read, row); return v.rows[row] }
@@ -307,4 +309,74 @@ func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
 	}
 	require.NotEmpty(t, b.text.log.ops, "the log was played though nobody asked for the text")
 	require.Zero(t, b.text.kept.lines)
+}
+
+// A wait with several conditions ends with the first of them, once.
+func TestAWaitForOneOfSeveral(t *testing.T) {
+	came := make([]*Also, 0)
+	deadline := func(w *Wait) { w.Deadline = at(50) }
+	also := func(stop bool, all ...protocol.Until) func(*Wait) {
+		return func(w *Wait) {
+			done := w.Done
+			w.Done = func(r Result) { came = append(came, r.Came); done(r) }
+			for _, u := range all {
+				c, err := Compile(u)
+				require.NoError(t, err)
+				w.Also = append(w.Also, Also{c, stop, u})
+			}
+		}
+	}
+	failure := protocol.Until{Regex: "error: .*"}
+	b := newBench(t, "$ make", "")
+	b.add(protocol.Until{Exit: true}, 0, also(true, failure, protocol.Until{Text: "Killed"}))
+	require.Equal(t, 3, b.waits.Len())
+	require.ErrorIs(t, b.waits.Add(Wait{ID: "w", Condition: &Condition{kind: kindExit}}, b.view, at(1)), ErrWaitOpen)
+	b.print("fine\r\n")
+	b.check(1)
+	b.open("nothing went wrong")
+	b.print("a.c:3: error: no\r\nKilled\r\n")
+	b.check(2)
+	b.ended("w:0:error: no")
+	require.True(t, came[0].Stop)
+	require.Equal(t, failure, came[0].Until)
+
+	b = newBench(t, "$ make", "")
+	b.add(protocol.Until{Text: "never"}, 0, also(false, protocol.Until{Exit: true}), deadline)
+	b.view.exited = true
+	b.check(3)
+	b.ended("w:0:exit")
+	require.True(t, came[1].Until.Exit)
+
+	b = newBench(t, "$ make", "")
+	b.add(protocol.Until{Text: "never"}, 0, also(true, failure), deadline)
+	b.check(50)
+	b.ended("w:1:")
+	require.Nil(t, came[2])
+
+	b = newBench(t, "$ make", "")
+	b.add(protocol.Until{Text: "never"}, 0, also(true, failure))
+	require.True(t, b.waits.Cancel("w"))
+	require.Zero(t, b.waits.Len())
+}
+
+// What flashed by between the last look and the wait counts where the wait says what was seen.
+func TestAWaitLooksAtWhatHasLeftTheScreen(t *testing.T) {
+	for name, c := range map[string]struct {
+		with func(*Wait)
+		want []string
+	}{
+		"since":       {func(w *Wait) { w.SinceSeq = 1 }, []string{"w:0:error: no"}},
+		"after":       {func(w *Wait) { w.AfterSeq = 1 }, []string{"w:0:error: no"}},
+		"from now on": {func(*Wait) {}, nil},
+	} {
+		b := newBench(t, "$ make", "")
+		b.view.left = []string{"gcc", "error: no", "gcc"}
+		b.add(protocol.Until{Regex: "error: .*"}, 0, c.with)
+		require.Equal(t, c.want, b.results, name)
+		b = newBench(t, "$ make", "")
+		b.view.left = []string{"error: no"}
+		b.waits.Blind(true)
+		b.add(protocol.Until{Regex: "error: .*"}, 0, c.with)
+		b.open("the user hides the screen")
+	}
 }

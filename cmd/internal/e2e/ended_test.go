@@ -1,0 +1,101 @@
+package e2e_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// failingBuild prints 2,000 lines, of which the 60th is the error, and fails; %s comes after each line.
+const failingBuild = `for i in $(seq 2000); do
+	if [ $i = 60 ]; then echo "src/parse.c:317:9: error: too few arguments to function 'next'"
+	else echo "cc -O2 -Wall -Iinclude -c src/unit$i.c -o build/unit$i.o"; fi
+	%s
+done; echo "make: *** [Makefile:12: all] Error 1"; exit 2`
+
+// TestABuildThatFailsIsUnderstoodInTwoCalls is what an agent does most: it has to find one line in two thousand.
+func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
+	const most = 3 << 10 // bytes of all answers
+	const failure = "src/parse.c:317:9: error: too few arguments"
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+
+	t.Run("it is not waited out", func(t *testing.T) {
+		id, out := a.runs(args{
+			"program": "bash", "args": []string{"-c", fmt.Sprintf(failingBuild, "[ $i != 200 ] || sleep 1000")},
+			"wait_for": "exit", "stop": []string{`\berror:`}, "timeout_ms": 50_000,
+		}, `stop: "\\berror:"`)
+		found := a.good("terminal_read", args{"terminal": id, "view": "history", "match": `\berror:`, "context": 1},
+			"1 row matches:\n", "58- cc -O2 -Wall -Iinclude -c src/unit59.c", "59: "+failure, "60- cc -O2")
+		require.LessOrEqual(t, len(out)+len(found), most)
+		a.good("terminal_close", args{"terminal": id, "force": true})
+	})
+	t.Run("it has ended", func(t *testing.T) {
+		id, out := a.runs(args{
+			"program": "bash", "args": []string{"-c", fmt.Sprintf(failingBuild, ":")}, "wait_for": "exit", "timeout_ms": 50_000, "max_tokens": 300,
+		}, "exited 2", "Error 1", "rows that you have not seen left the screen, lines 0 to 1977 of the history")
+		found := a.good("terminal_read", args{"terminal": id, "view": "history", "match": `error:`, "context": 2}, "59: "+failure)
+		require.LessOrEqual(t, len(out)+len(found), most)
+		whole := a.good("terminal_read", args{"terminal": id, "view": "history", "start": 58, "lines": 3}, "3 rows of history, lines 58 to 60", failure)
+		require.Contains(t, whole, "unit59.c")
+		a.fails("terminal_read", args{"terminal": id, "view": "history", "match": "("}, "match: ", "missing closing )")
+	})
+	t.Run("from the command line", func(t *testing.T) {
+		id, _ := a.runs(args{"program": "bash", "args": []string{"-c", "read -r; " + fmt.Sprintf(failingBuild, ":")}, "wait_for": "waiting"})
+		waits := make(chan result, 1)
+		go func() {
+			waits <- w.gateway("wait", id, "--text", "never", "--any", "no such", "--stop", `Error \d`, "--timeout", "50s")
+		}()
+		a.good("terminal_send", args{"terminal": id, "enter": true, "wait_for": "exit", "max_tokens": 200}, "exited 2")
+		got := <-waits
+		require.Equal(t, 1, got.status, got.err)
+		require.Contains(t, got.err, `stopped by "Error \\d"`)
+		got = w.gateway("read", id, "--match", "error:", "--context", "1")
+		require.Zero(t, got.status, got.err)
+		require.Contains(t, got.out, "60: "+failure) // the empty line that was typed is line 0
+		require.NotContains(t, got.out, "unit58.c")
+		require.Contains(t, w.gateway("read", id, "--match", "(").err, "--match: ")
+		require.Contains(t, w.gateway("ls").out, "exited 2")
+		found := reply[protocol.ReadResult](t, w.gateway("--json", "read", id, "--match", `unit\d+\.c`, "--history", "3").out)
+		require.Equal(t, 1999, found.Found.Count)
+		require.Equal(t, uint64(4), *found.Found.More)
+	})
+}
+
+// What an ended program printed is read by its lines as while it ran, until it is closed.
+func TestAnEndedProgramIsRead(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	for _, c := range []struct{ name, script, wanted string }{
+		{"at once", "seq -f 'row %g' 5000", "exited 0"},
+		{"killed", "seq -f 'row %g' 5000; kill -9 $$", "exited by SIGKILL"},
+		{"on the alternate screen", `seq -f 'row %g' 5000; printf '\033[?1049hfull screen'; exit 3`, "exited 3"},
+	} {
+		id, out := a.runs(args{"program": "bash", "args": []string{"-c", c.script}, "wait_for": "exit", "max_tokens": 500}, c.wanted, "of the history")
+		require.NotContains(t, out, "full screen", c.name)
+		a.good("terminal_read", args{"terminal": id, "view": "history", "start": 0, "lines": 2}, "row 1\nrow 2\n")
+		a.good("terminal_read", args{"terminal": id, "view": "history", "start": 3000, "lines": 1}, "row 3001\n")
+		a.good("terminal_read", args{"terminal": id, "view": "history", "match": "^row 4321$"}, "4320: row 4321")
+		a.good("terminal_wait", args{"terminal": id, "for": "exit"}, c.wanted)
+		a.fails("terminal_send", args{"terminal": id, "text": "x"}, "what it printed can be read")
+		a.good("terminal_close", args{"terminal": id}, "no longer kept")
+		a.fails("terminal_close", args{"terminal": id})
+	}
+	a.good("terminal_list", nil, "there are no terminals")
+
+	s := w.terminal(80, 24)
+	s.run(`proxy --agent bash -c "seq -f 'row %g' 300; read -r; echo last words"`)
+	s.wait("row 300")
+	id := w.session()
+	s.press("Enter")
+	require.Zero(t, s.status())
+	a.good("terminal_wait", args{"terminal": id, "for": "exit"}, "exited 0", "row 1\n", "row 300\n", "last words")
+	a.good("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "11 rows match", "16: row 17\n")
+	require.Zero(t, w.gateway("hide", id).status)
+	a.fails("terminal_read", args{"terminal": id, "view": "history", "match": "row 17"}, "the user has hidden the screen")
+	require.Zero(t, w.gateway("close", id).status)
+	require.NotContains(t, w.gateway("ls").out, id)
+}

@@ -1,0 +1,91 @@
+package protocol
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFind(t *testing.T) {
+	rows := []string{"one", "error 1", "two", "error 2", "three", "four", "five", "error 3"}
+	for _, c := range []struct {
+		pattern       string
+		context, most int
+		want          string // a row that matches with its line and ":", one around it with "-"
+		count         int
+		more          uint64
+	}{
+		{"error", 0, 9, "11: 13: 17:", 3, 0},
+		{"error", 1, 9, "10- 11: 12- 13: 14- 16- 17:", 3, 0},
+		{"error", 2, 9, "10- 11: 12- 13: 14- 15- 16- 17:", 3, 0},
+		{"error", 0, 2, "11: 13:", 3, 17},
+		{"error", 2, 1, "10- 11: 12- 13:", 3, 17}, // the second stands around the first
+		{"^four$", 20, 9, "10- 11- 12- 13- 14- 15: 16- 17-", 1, 0},
+		{"six", 1, 9, "", 0, 0},
+	} {
+		found := Find(regexp.MustCompile(c.pattern), rows, 10, []int{-1, 1}, c.context, c.most)
+		var got []string
+		for _, r := range found.Rows {
+			require.Equal(t, rows[r.Line-10], r.Text)
+			require.Equal(t, r.Line == 11, r.Hidden)
+			got = append(got, fmt.Sprint(r.Line, map[bool]string{true: ":", false: "-"}[r.Match]))
+		}
+		name := fmt.Sprint(c)
+		require.Equal(t, c.count, found.Count, name)
+		if c.more > 0 {
+			require.NotNil(t, found.More, name)
+			require.Equal(t, c.more, *found.More, name)
+		} else {
+			require.Nil(t, found.More, name)
+		}
+		require.Equal(t, c.want, strings.Join(got, " "), name)
+	}
+	long := make([]string, 10)
+	for i := range long {
+		long[i] = strings.Repeat("x", foundBytes/3)
+	}
+	found := Find(regexp.MustCompile("x"), long, 0, nil, 0, 100)
+	require.Equal(t, []int{10, 4, 4}, []int{found.Count, len(found.Rows), int(*found.More)}, "an answer is one message") //nolint:gosec // four
+}
+
+func TestASearchIsChecked(t *testing.T) {
+	for _, c := range []struct {
+		read Read
+		want string
+	}{
+		{Read{Match: "x", Scrollback: 1}, ""},
+		{Read{Match: "x", Scrollback: 1, Context: 20}, ""},
+		{Read{Match: "x"}, `field "match": is given, but scrollback`},
+		{Read{Match: "(", Scrollback: 1}, `field "match": is no RE2 regular expression: missing closing )`},
+		{Read{Match: strings.Repeat("x", MaxPattern+1), Scrollback: 1}, `field "match": is 1025 bytes long`},
+		{Read{Match: "x", Scrollback: 1, Context: 21}, `field "context": is 21`},
+		{Read{Scrollback: 1, Context: 1}, `field "context": is given, but match`},
+	} {
+		c.read.RequestID, c.read.SessionID = "r", "s"
+		if err := Check(&c.read); c.want != "" {
+			require.ErrorContains(t, err, c.want)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+	for _, c := range []struct {
+		wait Wait
+		want string
+	}{
+		{Wait{Until: Until{Exit: true}, Any: []Until{{Text: "a"}}, Stop: []Until{{Regex: "b"}, {Waiting: true}}}, ""},
+		{Wait{Until: Until{Exit: true}, Any: []Until{{}}}, `field "any": sets 0 conditions`},
+		{Wait{Until: Until{Exit: true}, Stop: []Until{{Control: true}}}, `field "stop": cannot wait for control`},
+		{Wait{Until: Until{Exit: true}, Stop: make([]Until, MaxConditions+1)}, `field "stop": holds 17 conditions`},
+		{Wait{Until: Until{Exit: true}, Stop: []Until{{Text: strings.Repeat("x", MaxPattern+1)}}}, `field "stop.text": is 1025 bytes long`},
+	} {
+		c.wait.RequestID, c.wait.SessionID = "r", "s"
+		if err := Check(&c.wait); c.want != "" {
+			require.ErrorContains(t, err, c.want)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
