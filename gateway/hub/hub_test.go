@@ -89,6 +89,22 @@ func TestRequestGoesToTheOwnerAndItsAnswerBack(t *testing.T) {
 	require.Equal(t, in.RequestID, one[*protocol.Input](t, proxy).RequestID, "a repeated id reaches the proxy as the same")
 }
 
+// TestPartsAreForProxiesThatTakeThem: an older one would find no data in them.
+func TestPartsAreForProxiesThatTakeThem(t *testing.T) {
+	_, proxy, agent := scene()
+	m := &protocol.Input{RequestID: "r1", SessionID: "vim-1", Parts: []protocol.InputPart{{Data: "x"}, {Data: "y"}}}
+	agent.Handle(m)
+	require.Empty(t, got(proxy))
+	require.Contains(t, one[*protocol.Error](t, agent).Message, "send one input after another")
+	now := opening("vim-1", "secret")
+	now.Parts = true
+	proxy.Handle(now)
+	agent.Handle(m)
+	require.Equal(t, m.Parts, one[*protocol.Input](t, proxy).Parts)
+	agent.Handle(&protocol.SessionsList{RequestID: "r2"})
+	require.True(t, one[*protocol.SessionsListResult](t, agent).Sessions[0].Parts)
+}
+
 func TestErrorAndDoneOfAProxyFindTheirRequest(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.ControlRelease{RequestID: "r1", SessionID: "vim-1", Gone: true})

@@ -39,6 +39,7 @@ type typing struct {
 	at       *protocol.Cell              // where the mouse acts
 	answered bool                        // the receipt is on its way
 	settled  bool                        // the program waits for its next line
+	wrote    time.Time                   // when the last byte was known to be written
 	correct  func(*protocol.InputResult) // corrects it before that; nil if it is right
 	group    int                         // had the terminal when the input began to wait for the user's line, 0 if it did not
 }

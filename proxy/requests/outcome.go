@@ -178,25 +178,31 @@ func (h *Handler) settle(now time.Time, in *typing, result *protocol.InputResult
 			h.answerNow(time.Now(), in, result)
 		},
 	}, func(error) { h.answerNow(now, in, result) })
-	if !in.answered && h.line.cooked() {
+	if in.wrote = now; !in.answered && h.line.cooked() {
 		h.nextLine(now, deadline, in, result)
 	}
 }
 
-// nextLine answers as soon as a program for which the kernel collects lines has dealt with one and waits for the next: nothing more
-// comes then.
+// nextLine answers as soon as a program for which the kernel collects lines has dealt with one, waits for the next, and has been quiet for
+// a moment: one that reads on a thread of its own may have something to say.
 func (h *Handler) nextLine(now, deadline time.Time, in *typing, result *protocol.InputResult) {
-	condition, _ := snapshot.Compile(protocol.Until{Waiting: true})
-	h.Observer.Wait(now, true, snapshot.Wait{
-		ID: in.m.RequestID + "#line", Condition: condition, Deadline: deadline,
-		Done: func(r snapshot.Result) {
+	waits, _ := snapshot.Compile(protocol.Until{Waiting: true}) // these compile
+	quiet, _ := snapshot.Compile(protocol.Until{QuietMs: stillFor.Milliseconds()})
+	id := in.m.RequestID + "#line"
+	then := func(do func(now time.Time)) func(snapshot.Result) {
+		return func(r snapshot.Result) {
 			if r.End == snapshot.Met && !in.answered && h.line.cooked() {
-				in.settled = true
-				h.Observer.CancelWait(in.m.RequestID + "#settle")
-				h.answerNow(time.Now(), in, result)
+				do(time.Now())
 			}
-		},
-	}, func(error) {})
+		}
+	}
+	h.Observer.Wait(now, true, snapshot.Wait{ID: id, Condition: waits, Deadline: deadline, Done: then(func(now time.Time) {
+		h.Observer.Wait(now, false, snapshot.Wait{ID: id, Condition: quiet, NotBefore: in.wrote, Deadline: deadline, Done: then(func(now time.Time) {
+			in.settled = true
+			h.Observer.CancelWait(in.m.RequestID + "#settle")
+			h.answerNow(now, in, result)
+		})}, func(error) {})
+	})}, func(error) {})
 }
 
 func later(a, b time.Time) time.Time {

@@ -25,6 +25,7 @@ func TestAnIDIsForOneInput(t *testing.T) {
 		"on another text":     {func(m *protocol.Input) { m.On = "OK" }, elsewhere},
 		"to another place":    {func(m *protocol.Input) { m.To = &protocol.Cell{} }, elsewhere},
 		"a part moved to on":  {func(m *protocol.Input) { m.Data, m.On = "l", "s" }, elsewhere},
+		"with a part":         {func(m *protocol.Input) { m.Parts = []protocol.InputPart{{Data: "ls"}} }, elsewhere},
 		"under another id":    {func(m *protocol.Input) { m.RequestID = "j" }, unused},
 		"another, another id": {func(m *protocol.Input) { m.RequestID, m.Data = "j", "rm" }, unused},
 	} {
