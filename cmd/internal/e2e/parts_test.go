@@ -24,36 +24,36 @@ func TestSeveralLinesAndEnter(t *testing.T) {
 		args          []string
 		ready         string
 		send          args
-		typed, shown  string
+		shown         string
 	}{
 		{
 			"a heredoc in bash", "bash",
 			[]string{"--noprofile", "--rcfile", w.path("rc"), "-i"},
 			"$",
 			args{"text": "cat <<E | tr a-z A-Z\nheredoc\nE\n"},
-			"text, as a paste (30 bytes), then Enter", "HEREDOC",
+			"HEREDOC",
 		},
 		{
 			"a function in python, which reads line by line", "env",
 			[]string{"PYTHON_BASIC_REPL=1", "TERM=dumb", "python3", "-q"},
 			">>>",
 			args{"text": "def f():\n return 6*7\n\nf()\n"},
-			"text, line by line (25 bytes), then Enter", "42",
+			"42",
 		},
-		{"lines that the kernel collects", "tr", []string{"a-z", "A-Z"}, "", args{"text": "one\ntwo\n"}, "text, line by line (7 bytes), then Enter", "TWO"},
+		{"lines that the kernel collects", "tr", []string{"a-z", "A-Z"}, "", args{"text": "one\ntwo\n"}, "TWO"},
 		{
 			"a script that asks twice", "sh",
 			[]string{"-c", "read a; read b; echo $b $a; exec cat"},
 			"",
 			args{"text": "two\n", "keys": []string{"o", "n", "e", "enter"}},
-			"text (3 bytes), then Enter, then keys o n e enter", "one two",
+			"one two",
 		},
 		{
 			"an editor", "vim",
 			[]string{"-N", "-u", "NONE", "-n", "notes.txt"},
 			"[New]",
 			args{"text": "ihello", "keys": []string{"esc", ":", "w", "enter"}},
-			"text (6 bytes), then keys esc : w enter", "written",
+			"written",
 		},
 	} {
 		t.Run(c.name, func(*testing.T) {
@@ -63,7 +63,7 @@ func TestSeveralLinesAndEnter(t *testing.T) {
 			}
 			id, _ := a.runs(with)
 			c.send["terminal"], c.send["wait_for"], c.send["value"] = id, "regex", "^"+c.shown+"$|"+c.shown+"$"
-			a.good("terminal_send", c.send, "typed: "+c.typed+"\n", "\nmatched\n")
+			a.good("terminal_send", c.send, "matched\n")
 			a.good("terminal_close", args{"terminal": id, "force": true})
 		})
 	}
@@ -127,7 +127,6 @@ func TestOneQuestionForAllParts(t *testing.T) {
 	s.lets("C-g")
 	got := w.answered(sending)
 	require.False(t, got.fails, got.text)
-	require.Contains(t, got.text, "typed: text (4 bytes), then keys left, then Enter")
 	require.Contains(t, w.content("heard"), "free\x1b[D\r")
 	sending = a.start("terminal_send", args{"text": "never", "enter": true})
 	s.wait(`"never"<Enter>`)
