@@ -122,7 +122,10 @@ type waiting struct {
 // NewWaits is no waits yet, over a session's rolling text and its throttle. It takes the place of any earlier one over the
 // same text.
 func NewWaits(text *Rolling, throttle *Throttle) *Waits {
-	return &Waits{text: text, throttle: throttle, hide: func(text string, _ int) string { return text }}
+	return &Waits{
+		text: text, throttle: throttle, hide: func(text string, _ int) string { return text },
+		seen: []seen{{rev: protocol.FirstSeq}}, // nobody looks before something is printed
+	}
 }
 
 // Conceal has hide make what the waiters may see of what was printed; the program is printing before the last ahead bytes of

@@ -380,3 +380,12 @@ func TestAWaitLooksAtWhatHasLeftTheScreen(t *testing.T) {
 		b.open("the user hides the screen")
 	}
 }
+
+// TestWhatWasPrintedBeforeTheFirstLookCounts: a wait that is there a moment after the program has the first revision behind it.
+func TestWhatWasPrintedBeforeTheFirstLookCounts(t *testing.T) {
+	b := newBench(t, "ready")
+	b.view.rev, b.view.revs[0] = protocol.FirstSeq+1, protocol.FirstSeq+1
+	b.print("ready\r\n")
+	b.add(protocol.Until{Text: "ready"}, 0, func(w *Wait) { w.AfterSeq = protocol.FirstSeq })
+	b.ended("w:0:ready")
+}
