@@ -168,7 +168,13 @@ func (l *Local) leave(s *serving) error {
 	}
 	l.mu.Unlock()
 	s.once.Do(func() {
+		left := s.server.hub.Ended()
 		s.failed = errors.Join(s.place.Vacate(), s.server.Close())
+		if len(left) > 0 {
+			if err := handOver(l.dir, left); err != nil {
+				l.log.Info("what ended programs printed was not handed on", "error", err)
+			}
+		}
 		close(s.ended)
 	})
 	<-s.ended

@@ -87,6 +87,8 @@ type SessionClose struct {
 	SessionID string `json:"sessionId"`
 	ExitCode  int    `json:"exitCode"`
 	Signal    string `json:"signal,omitempty"`
+	// EndedAt is when, where that is not now: a gateway hands on a session that ended before.
+	EndedAt int64 `json:"endedAt,omitempty"`
 	// Past is the history that would end with the program. It is for the gateway, which answers reads from it and does not
 	// pass it on; nil for none.
 	Past *Past `json:"past,omitempty"`

@@ -36,6 +36,7 @@ type session struct {
 	attached map[*Peer]*protocol.Attach // people in front of it
 	starter  string                     // id of the agent that started it, "" for none
 	past     *protocol.Past             // of an ended session; nil for none
+	ended    time.Time                  // when that was
 	timer    *time.Timer                // forgets a lost or ended session
 }
 
@@ -235,9 +236,9 @@ func (h *Hub) orphan(s *session, why string) {
 
 // end keeps the last screen and the exit status of a session whose program ended.
 func (h *Hub) end(s *session, m *protocol.SessionClose) {
-	s.info.ExitCode, s.info.Signal, s.past = m.ExitCode, m.Signal, m.Past
+	s.info.ExitCode, s.info.Signal, s.past, s.ended = m.ExitCode, m.Signal, m.Past, endedAt(m)
 	last := *m
-	last.Past = nil // who did not ask for it is not given it
+	last.Past, last.EndedAt = nil, 0 // who did not ask for it is not given it
 	m = &last
 	for _, q := range s.owner.asked {
 		if q.session != s {
@@ -256,7 +257,7 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	s.info.State = protocol.StateExited
 	h.tombstones = append(h.tombstones, s)
 	h.makeRoom()
-	h.later(s, tombstoneFor, func() { h.bury(s, true) })
+	h.later(s, tombstoneFor-time.Since(s.ended), func() { h.bury(s, true) })
 }
 
 // makeRoom forgets the sessions that ended first, as many as are beyond the bounds.

@@ -113,8 +113,7 @@ func (a *agent) given(s *terminal, reason string) {
 	require.Contains(a.w.t, a.w.answered(asking).text, "granted")
 }
 
-// ends types what ends the program and waits for that. The agent's own server has to be the gateway (see serves): one
-// inside the proxy goes with the program, and the one after it never knew the session.
+// ends types what ends the program and waits for that.
 func (a *agent) ends(with args) {
 	a.w.t.Helper()
 	with["wait_for"] = "exit"

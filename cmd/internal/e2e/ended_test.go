@@ -99,3 +99,21 @@ func TestAnEndedProgramIsRead(t *testing.T) {
 	require.Zero(t, w.gateway("close", id).status)
 	require.NotContains(t, w.gateway("ls").out, id)
 }
+
+// The process that serves the gateway ends with its program, and hands on what is left of it, and of others, to the one that takes over.
+func TestEndedProgramsOutliveTheirGateway(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	s.run(`proxy --agent bash -c "seq -f 'row %g' 300; read -r; exit 4"`)
+	s.wait("row 300")
+	id := w.session()
+	a := w.agent("claude", eras[1])
+	earlier, _ := a.runs(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0")
+	a.good("terminal_read", args{"terminal": id}, "row 300")
+	s.press("Enter")
+	require.Equal(t, 4, s.status())
+	w.until(func() bool { return len(w.sessions()) == 2 }, func() string { return w.gateway("ls").out })
+	a.good("terminal_read", args{"terminal": id, "view": "history", "start": 0, "lines": 2}, "row 1\nrow 2\n", "exited 4")
+	a.good("terminal_read", args{"terminal": earlier, "view": "history", "match": "^17$"}, "16: 17")
+	a.good("terminal_close", args{"terminal": earlier}, "no longer kept")
+}

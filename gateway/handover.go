@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/gateway/place"
+	"terminalproxy/protocol"
+)
+
+const (
+	// handOverTime is how long a process that gives the gateway up may take to hand its ended sessions on: whoever takes over is
+	// there within a fraction of it.
+	handOverTime = 500 * time.Millisecond
+	// handOverPause is between two looks for who took over.
+	handOverPause = 5 * time.Millisecond
+)
+
+// handOver publishes ended sessions at the gateway that has taken over in dir. It does without where nobody does: then they are gone.
+func handOver(dir string, sessions [][]protocol.Message) error {
+	ctx, cancel := context.WithTimeout(context.Background(), handOverTime)
+	defer cancel()
+	conn, err := successor(ctx, filepath.Join(dir, socketName))
+	if err != nil {
+		return err
+	}
+	dial := func(context.Context, string, string) (net.Conn, error) { return conn, nil }
+	d := websocket.Dialer{NetDialContext: dial, Subprotocols: []string{protocol.Version}}
+	ws, resp, err := d.DialContext(ctx, "ws://localhost"+protocol.PathProxy, nil)
+	if resp != nil && resp.Body != nil {
+		defer resp.Body.Close()
+	}
+	if err != nil {
+		conn.Close()
+		return err
+	}
+	defer ws.Close()
+	until, _ := ctx.Deadline()
+	_ = conn.SetDeadline(until)
+	for _, session := range sessions {
+		for _, m := range session {
+			frame, err := protocol.Encode(m)
+			if err != nil {
+				return err
+			}
+			if err := ws.WriteMessage(websocket.TextMessage, frame); err != nil {
+				return err
+			}
+		}
+	}
+	// Its answer to the close frame says that all of it was read.
+	if err := ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), until); err != nil {
+		return err
+	}
+	for err == nil {
+		_, _, err = ws.ReadMessage()
+	}
+	if websocket.IsCloseError(err, websocket.CloseNormalClosure) {
+		err = nil
+	}
+	return err
+}
+
+// successor connects to who has taken over, as soon as somebody has.
+func successor(ctx context.Context, path string) (net.Conn, error) {
+	for {
+		conn, err := place.Reach(ctx, path, dialUnix)
+		if err == nil {
+			return conn, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(handOverPause):
+		}
+	}
+}
