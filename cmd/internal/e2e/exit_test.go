@@ -1,12 +1,16 @@
 package e2e_test
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 )
 
@@ -55,6 +59,26 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 	}
 }
 
+func TestR60ABurstBeforeTheEndArrivesWhole(t *testing.T) {
+	const size = 200_000
+	for _, flags := range [][]string{nil, {"--agent"}} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			w := newWorld(t)
+			cmd := w.command("proxy", append(flags, "sh", "-c", "head -c "+strconv.Itoa(size)+" /dev/zero | tr '\\0' x; exit 7")...)
+			cmd.Env = append(cmd.Env, "TERM=dumb") // no title, whose text would count
+			ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+			require.NoError(t, err)
+			defer ptmx.Close()
+			var got bytes.Buffer
+			_, err = io.Copy(&got, ptmx)
+			require.ErrorIs(t, err, syscall.EIO, "the terminal's end")
+			_ = cmd.Wait()
+			require.Equal(t, 7, cmd.ProcessState.ExitCode())
+			require.Equal(t, size, bytes.Count(got.Bytes(), []byte("x")))
+		})
+	}
+}
+
 func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -76,6 +100,34 @@ func TestR60AProcessInTheBackgroundDoesNotHoldTheSession(t *testing.T) {
 	away := s.match(`away=(\d+)`)
 	w.kill(away, syscall.SIGTERM) // it asked to be left alone, and was: else this fails
 	w.gone(away)
+}
+
+func TestR60SignalsToTheProxyEndAProgramThatIgnoresThem(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			s.run("proxy --agent " + stubborn)
+			pid := s.match(`pid=(\d+)`)
+			w.kill(aboveLeader(s.match(`proxy=(\d+)`)), sig)
+			require.Equal(t, 128+9, s.status())
+			w.gone(pid)
+			require.Equal(t, plainModes, s.format(modes))
+		})
+	}
+}
+
+func TestR60SignalsToTheProxyEndAnEditorAtOnce(t *testing.T) {
+	w := newWorld(t, "vim")
+	s := w.terminal(80, 24)
+	s.does("stty -g > before")
+	s.run("echo $BASHPID > shell; proxy vim -u NONE -n notes.txt")
+	s.wait("notes.txt")
+	w.kill(childOf(t, strings.TrimSpace(w.content("shell"))), syscall.SIGTERM)
+	require.NotZero(t, s.status())
+	require.Equal(t, plainModes, s.format(modes))
+	s.does("stty -g > after")
+	require.Equal(t, w.content("before"), w.content("after"))
 }
 
 // stubborn ignores what asks politely.

@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"bufio"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -93,6 +95,75 @@ func TestTheAgentsServerServesAndHandsOver(t *testing.T) {
 	require.Contains(t, w.good("wait", id, "--text", "after the agent"), "after the agent")
 	s.press("C-d")
 	require.Zero(t, s.status())
+}
+
+func TestAGrantDoesNotOutliveTheLink(t *testing.T) {
+	w := newWorld(t)
+	_, second, proxy, ids := serving(t, w)
+	second.gives(ids["second"], "--reason", "drive", "--as", "codex")
+	second.titled("[codex drives]")
+	w.kill(proxy, syscall.SIGKILL)
+	w.gone(proxy)
+	second.titled("[observed]")
+	w.listed(ids["second"])
+	require.Equal(t, 4, w.gateway("send", ids["second"], "--as", "codex", "--text", "x").status)
+}
+
+func TestAStaleSocketIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.Mkdir(w.run(), 0o700))
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(w.run(), "gateway.sock"), Net: "unix"})
+	require.NoError(t, err)
+	ln.SetUnlinkOnClose(false)
+	require.NoError(t, ln.Close())
+	got := w.gateway("ls")
+	require.Equal(t, 5, got.status, got.err)
+	require.Contains(t, got.err, "hint: ")
+	s := w.terminal(100, 24)
+	s.run("proxy --agent cat")
+	id := w.session()
+	info, err := os.Lstat(filepath.Join(w.run(), "gateway.sock"))
+	require.NoError(t, err)
+	require.Equal(t, os.ModeSocket|0o600, info.Mode())
+	s.typed("served anew\n")
+	require.Contains(t, w.good("wait", id, "--text", "served anew"), "served anew")
+}
+
+func TestADirectoryThatWillNotDo(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	w.write("file", "")
+	for name, mode := range map[string]os.FileMode{"open": 0o755, "readonly": 0o500} {
+		require.NoError(t, os.Mkdir(w.path(name), mode))
+		require.NoError(t, os.Chmod(w.path(name), mode))
+	}
+	require.NoError(t, os.Symlink(w.path("open"), w.path("link")))
+	tests := []struct{ dir, want string }{
+		{w.path("open"), "chmod 700 "},
+		{w.path("readonly"), "chmod 700 "},
+		{w.path("link"), "is a symbolic link"},
+		{w.path("file"), "is not a directory"},
+		{w.path("no/such"), "set TERMINALPROXY_DIR to a directory of yours"},
+		{w.path(strings.Repeat("long", 30)), "set TERMINALPROXY_DIR to a shorter directory"},
+	}
+	for _, tt := range tests {
+		if strings.Contains(tt.want, "shorter") {
+			// The program runs; agents do not see it, and the line says why.
+			s.run("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent cat")
+			s.wait("agents cannot see this session")
+			s.press("C-d")
+			require.Zero(t, s.status())
+			continue
+		}
+		screen, status := s.does("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent true")
+		require.Equal(t, 125, status, screen)
+		require.Contains(t, unwrapped(screen), tt.want)
+		got := w.do("env", "TERMINALPROXY_DIR="+tt.dir, "gateway", "ls")
+		require.NotZero(t, got.status)
+		require.Contains(t, got.err, "gateway: ")
+		_, status = s.does("TERMINALPROXY_DIR=" + tt.dir + " proxy true")
+		require.Zero(t, status, "a plain session needs no directory")
+	}
 }
 
 // unwrapped joins the rows of a screen, on which a long line is wrapped.
@@ -222,4 +293,22 @@ func TestR11AGatewayThatHangsCostsTheUserNothing(t *testing.T) {
 	second.titled("[observed]")
 	second.typed("exit 3\n")
 	require.Equal(t, 3, second.status(), "nor does the end wait")
+}
+
+func TestWhatEndedStaysReadable(t *testing.T) {
+	w := newWorld(t)
+	server := w.serve("gateway")
+	s := w.terminal(100, 24)
+	s.run(`proxy --agent bash -c 'echo "last words"; read line; exit 3'`)
+	id := w.session()
+	s.typed("\n")
+	require.Equal(t, 3, s.status())
+	w.until(func() bool { return strings.Contains(w.gateway("ls").out, "exited 3") }, func() string { return w.gateway("ls").out })
+	require.Contains(t, w.good("read", id), "last words")
+	require.Contains(t, w.good("wait", id, "--exit"), "exited 3")
+	got := w.gateway("send", id, "--text", "x")
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, "ended with exit status 3")
+	require.NoError(t, server.cmd.Process.Signal(syscall.SIGTERM))
+	require.Zero(t, server.wait().status)
 }

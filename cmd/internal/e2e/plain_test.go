@@ -46,6 +46,44 @@ func TestVimUnderProxyIsVim(t *testing.T) {
 	}
 }
 
+// A program that is killed cannot clean up; the proxy does.
+func TestTheTerminalIsRestoredAfterAKilledProgram(t *testing.T) {
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			s.does("stty -g > before")
+			_, status := s.does("proxy " + flags + `bash -c 'stty raw -echo; printf "\e[?1049h\e[?25l\e[?1003h\e[?1006h\e[?1h\e=\e[?7l\e[2;5r\e[31mred"; kill -KILL $$'`)
+			require.Equal(t, 128+9, status)
+			require.Equal(t, plainModes, s.format(modes))
+			require.Equal(t, "0 23", s.format("#{scroll_region_upper} #{scroll_region_lower}"))
+			s.does("stty -g > after")
+			require.Equal(t, w.content("before"), w.content("after"))
+		})
+	}
+}
+
+func TestTheWindowsSizeReachesTheProgram(t *testing.T) {
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(80, 24)
+			s.run("proxy " + flags + `bash -c 'trap "stty size" WINCH; stty size; while :; do read -t 0.05; done'`)
+			s.wait("24 80")
+			s.resize(100, 31)
+			s.wait("31 100")
+			s.resize(61, 12)
+			s.wait("12 61")
+			if flags != "" {
+				id := w.session()
+				w.until(func() bool { return strings.Contains(w.gateway("read", id).out, "61x12") }, func() string { return w.gateway("read", id).out })
+			}
+			s.press("C-c")
+			require.Equal(t, 130, s.status())
+		})
+	}
+}
+
 // R13: with no --agent every byte passes untouched.
 func TestR13EveryBytePassesUntouchedWithoutAgent(t *testing.T) {
 	w := newWorld(t)

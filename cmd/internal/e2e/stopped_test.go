@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
 )
 
 // halt stops a process and waits until the kernel says so. It goes on at the end of the test at the latest.
@@ -105,6 +107,55 @@ func TestR74WhoDoesNotAnswerIsNamed(t *testing.T) {
 	require.Equal(t, proxy, w.server(), "it takes its place again")
 }
 
+// TestR74AStoppedAgentsServerFreezesNobody: the same when an agent's own process serves.
+func TestR74AStoppedAgentsServerFreezesNobody(t *testing.T) {
+	w := newWorld(t)
+	first := w.serves("claude", eras[0])
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant type")
+	id := w.session()
+	pid := strconv.Itoa(first.cmd.Process.Pid)
+	require.Equal(t, pid, w.server())
+	second := w.agent("codex", eras[0])
+	second.good("terminal_read", args{"terminal": id}, "listening")
+	w.halt(pid)
+	second.good("terminal_read", args{"terminal": id}, "listening")
+	require.Contains(t, w.good("read", id), "listening")
+	require.NotEqual(t, pid, w.server())
+	w.kill(pid, syscall.SIGCONT)
+	first.good("terminal_read", args{"terminal": id}, "listening")
+	require.NotEqual(t, pid, w.server())
+	s.typed("\x04")
+}
+
+// TestR74TwoStoppedServersInARow.
+func TestR74TwoStoppedServersInARow(t *testing.T) {
+	w := newWorld(t)
+	first, second, proxy, ids := serving(t, w)
+	third := w.terminal(100, 24)
+	third.run("proxy --agent --name third sh -c 'echo ready; exec cat'")
+	third.wait("ready")
+	w.ids(3)
+	w.halt(proxy)
+	w.listed(ids["second"])
+	next := w.server()
+	require.NotEqual(t, proxy, next)
+	w.halt(next)
+	w.until(func() bool { return len(w.running()) == 1 }, func() string { return strings.Join(w.running(), " ") })
+	last := w.server()
+	require.NotContains(t, []string{proxy, next}, last)
+	first.fg()
+	if next == childOf(t, second.shell()) {
+		second.fg()
+	} else {
+		third.fg()
+	}
+	w.ids(3)
+	w.listed(ids["first"])
+	w.listed(ids["second"])
+	require.Equal(t, last, w.server())
+}
+
 // shell is the process of a terminal's shell.
 func (s *terminal) shell() string { return strings.TrimSpace(s.format("#{pane_pid}")) }
 
@@ -114,6 +165,92 @@ type typist struct {
 	stage  *stage
 	id, as string
 	said   map[string]result
+}
+
+// names are those of the running sessions; it waits until there is one.
+func (w *world) names() []string {
+	w.t.Helper()
+	var names []string
+	w.until(func() bool {
+		names = nil
+		for _, s := range w.sessions() {
+			if s.State == protocol.StateRunning {
+				names = append(names, s.Name)
+			}
+		}
+		return len(names) > 0
+	}, func() string { return "no session" })
+	return names
+}
+
+// running are the ids of the sessions that are listed as running.
+func (w *world) running() []string {
+	var ids []string
+	for _, s := range w.sessions() {
+		if s.State == protocol.StateRunning {
+			ids = append(ids, s.SessionID)
+		}
+	}
+	return ids
+}
+
+// TestR74AGrantDoesNotMoveWithItsSession: the way to the agent was lost.
+func TestR74AGrantDoesNotMoveWithItsSession(t *testing.T) {
+	w := newWorld(t)
+	first, second, proxy, ids := serving(t, w)
+	second.gives(ids["second"], "--reason", "drive", "--as", "codex")
+	second.titled("[codex drives]")
+	w.halt(proxy)
+	got := w.gateway("send", ids["second"], "--as", "codex", "--text", "echo typed")
+	require.Equal(t, 4, got.status, got.out+got.err)
+	second.titled("[observed]")
+	first.fg()
+	w.listed(ids["first"])
+	require.NotContains(t, second.screen(), "echo typed")
+}
+
+// TestR74HandedOverBeforeTheStop: Ctrl+Z, or `kill -TSTP`, of the session that serves: others serve at once, and nobody waits
+// for anything; fg brings it back under its id.
+func TestR74HandedOverBeforeTheStop(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.typed("clear; proxy --agent --name first listener heard\n")
+	proxy := s.match(`listening proxy=(\d+) `)
+	first := w.session()
+	other := w.terminal(100, 24)
+	other.run("proxy --agent --name second sh -c 'echo ready; exec cat'")
+	other.wait("ready")
+	w.ids(2)
+	w.kill(proxy, syscall.SIGTSTP)
+	s.wait("Stopped")
+	require.Equal(t, []string{"second"}, w.names(), "it does not wait for the stopped one")
+	require.NotContains(t, w.gateway("ls").err, "does not answer")
+	next := w.server()
+	require.NotEqual(t, proxy, next)
+	s.typed("fg\n")
+	w.listed(first)
+	require.Equal(t, next, w.server())
+	s.typed("mine\x04")
+	w.until(func() bool { return w.content("heard") == "mine\x04" }, func() string { return w.content("heard") })
+}
+
+// TestR74AStoppedSessionIsNamed: a proxy that serves nobody is stopped: what is asked of it ends with a sentence.
+func TestR74AStoppedSessionIsNamed(t *testing.T) {
+	w := newWorld(t)
+	_, second, _, ids := serving(t, w)
+	proxy := childOf(t, second.shell())
+	w.halt(proxy)
+	for _, command := range [][]string{
+		{"read", ids["second"]}, {"wait", ids["second"], "--text", "never", "--timeout", "60s"}, {"request", ids["second"], "--reason", "x"},
+	} {
+		got := w.gateway(command...)
+		require.NotZero(t, got.status)
+		require.Contains(t, got.err, "(process "+proxy+") is stopped", command)
+		require.Contains(t, got.err, "kill -CONT "+proxy, command)
+	}
+	require.Contains(t, w.good("read", ids["first"]), "proxy=")
+	second.fg()
+	w.until(func() bool { return strings.Contains(w.gateway("read", ids["second"]).out, "2 shells") }, second.screen)
 }
 
 func (p *typist) types(word string) {

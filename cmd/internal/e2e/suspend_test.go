@@ -13,6 +13,75 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestR61SuspendAndResume: whichever way a session is stopped, the shell has its terminal back meanwhile, and `fg` shows the
+// program as it was.
+func TestR61SuspendAndResume(t *testing.T) {
+	stops := []struct {
+		name string
+		do   func(w *world, proxy, program string)
+		back bool // the terminal is given back: only SIGSTOP leaves no time for that
+	}{
+		{"the program stops", func(w *world, _, program string) { w.kill(program, syscall.SIGSTOP) }, true},
+		{"TSTP to the proxy", func(w *world, proxy, _ string) { w.kill(proxy, syscall.SIGTSTP) }, true},
+		{"STOP to the proxy", func(w *world, proxy, _ string) { w.kill(proxy, syscall.SIGSTOP) }, false},
+	}
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("flags "+flags, func(t *testing.T) {
+			w := newWorld(t, "vim")
+			s := w.terminal(80, 24)
+			s.does("stty -g > before; echo $BASHPID > shell")
+			title := s.title()
+			w.write("notes.txt", "one\n")
+			for _, stop := range stops {
+				s.typed("clear; proxy " + flags + "vim -u NONE -n -c 'set mouse=a' notes.txt\n")
+				s.wait("\"notes.txt\" 1 line, 4 bytes")
+				s.see("the mouse, which vim asks for last", func(string) bool { return strings.HasPrefix(s.format(modes), "alternate 1 cursor 1 mouse 1") })
+				shown := strings.Repeat("~\n", 20)                   // vim draws itself anew, without its last message
+				if flags != "" && stop.name != "TSTP to the proxy" { // that it handles itself
+					shown += "~\n\"notes.txt\" 1 line, 4 bytes" // the model draws it as it was
+				}
+				proxy := childOf(t, strings.TrimSpace(w.content("shell")))
+				w.watchdogOf(proxy) // none of its children is on the way to be one
+				_, program := family(proxy)
+				for range 2 {
+					w.until(func() bool { // a stop before SIGCONT would be undone by it
+						stat, err := os.ReadFile("/proc/" + program + "/stat")
+						return err == nil && !strings.Contains(string(stat), ") T ")
+					}, func() string { return "the program stays stopped" })
+					stop.do(w, proxy, program)
+					if stop.back {
+						s.see(stop.name, func(string) bool { return s.format(modes) == plainModes })
+						s.wait("Stopped")
+						require.Equal(t, title, s.title(), stop.name)
+						w.write("during", "")
+						s.typed("clear; stty -g > during\n")
+						w.listens("during", "\n") // what stood on the screen says nothing of this time
+						require.Equal(t, w.content("before"), w.content("during"), stop.name)
+					} else {
+						s.wait("Stopped")
+					}
+					s.typed("fg\n")
+					s.see(stop.name+": the program is back", func(screen string) bool {
+						return strings.HasPrefix(screen, "one") && strings.Contains(screen, shown) && !strings.Contains(screen, "Stopped") &&
+							strings.HasPrefix(s.format(modes), "alternate 1 cursor 1 mouse 1")
+					})
+				}
+				s.typed("otwo")
+				s.wait("two")
+				s.press("Escape")
+				s.typed(":q!\n")
+				s.see("the shell", func(screen string) bool {
+					return s.format(modes) == plainModes && strings.HasSuffix(strings.TrimSpace(screen), "$")
+				})
+				require.Equal(t, title, s.title(), stop.name)
+				s.typed("clear; stty -g > after; echo done=$?\n")
+				s.wait("done=0")
+				require.Equal(t, w.content("before"), w.content("after"), stop.name)
+			}
+		})
+	}
+}
+
 // TestR61ASuspensionEndsTheAgentsControl.
 func TestR61ASuspensionEndsTheAgentsControl(t *testing.T) {
 	w := newWorld(t)
