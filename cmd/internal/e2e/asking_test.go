@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,71 @@ func (s *terminal) openMenu() {
 		require.True(s.w.t, time.Now().Before(end), s.screen())
 	}
 	<-pause.C
+}
+
+// tooSoon presses Ctrl+G and reports whether it was swallowed, which it is no more once the question stands long enough. The key
+// after it shows that it has been dealt with, and is the program's.
+func (s *terminal) tooSoon(id, heard string) bool {
+	s.w.t.Helper()
+	s.press("C-g")
+	s.typed("y")
+	s.w.listens("heard", heard+"y$")
+	require.NotContains(s.w.t, s.w.content("heard"), "\x07", "nor is it the program's")
+	return strings.Contains(s.w.good("read", id), "keyboard: user (")
+}
+
+// R46, R71: a Ctrl+G that comes just after the question appears is no answer to it, the less so while the user types; a little
+// later it counts.
+func TestR46R71AKeyBeforeTheQuestionIsRead(t *testing.T) {
+	w, s, id := listening(t, 100, 24, "--agent")
+	heard := ""
+	for n := range 8 {
+		s.typed("x")
+		heard += "x"
+		w.listens("heard", "^"+heard+"$")
+		a := w.agent(fmt.Sprint("codex", n), eras[1])
+		began := time.Now()
+		asking := a.start("terminal_request_control", args{"reason": "while you type"})
+		s.asked()
+		swallowed := s.tooSoon(id, "^"+heard)
+		heard += "y"
+		if swallowed {
+			s.answer("C-g")
+		} else {
+			require.Greater(t, time.Since(began), time.Second, "nobody had read the question")
+		}
+		require.Contains(t, w.answered(asking).text, "granted")
+		if swallowed {
+			return
+		}
+		s.press(`C-\`)
+		w.keyboard(id, "user")
+	}
+	t.Skip("this machine is too slow to press a key in time")
+}
+
+// R72: a question that takes the place of another one's says so, and does not get the answer that was meant for that.
+func TestR72ASwappedQuestion(t *testing.T) {
+	w, s, id := listening(t, 120, 24, "--agent")
+	s.typed("x")
+	w.listens("heard", "x")
+	b := w.agent("claude", eras[0])
+	b.good("terminal_list", nil, id)
+	a := w.agent("claude", eras[1])
+	a.start("terminal_request_control", args{"reason": "look", "level": "type"})
+	s.asked()
+	require.Contains(t, s.bottom(), "“claude” asks to type for 10 min: “look”")
+	began := time.Now()
+	require.NoError(t, a.cmd.Process.Kill())
+	s.wait("claude no longer asks")
+	asking := b.start("terminal_request_control", args{"reason": "rm"})
+	s.wait("another agent, “claude”, asks to drive for 10 min: “rm”")
+	if !s.tooSoon(id, "^x") {
+		require.Greater(t, time.Since(began), time.Second, "the key was meant for the question before")
+		t.Skip("this machine is too slow to press a key in time")
+	}
+	s.answer(`C-\`)
+	require.True(t, w.answered(asking).fails)
 }
 
 // R72: names are short and plain, two of one name are told apart, and none looks like a key.

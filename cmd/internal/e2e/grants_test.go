@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -94,6 +95,21 @@ func TestTheQuestionStaysWhileTopRefreshes(t *testing.T) {
 	s.quits("q")
 }
 
+func TestTheUserGrantsAndRefuses(t *testing.T) {
+	w, s, id := listening(t, 120, 24, "--agent")
+	s.gives(id, "--reason", "try", "--as", "codex")
+	s.wait(`codex drives for 10 min. Ctrl+\ takes the keyboard back at once`)
+	w.good("send", id, "--as", "codex", "--text", "typed by codex")
+	require.Equal(t, "typed by codex", w.listens("heard", "codex$"))
+	s.press(`C-\`)
+	s.wait("the keyboard is yours: codex is stopped")
+	got := w.gateway("send", id, "--as", "codex", "--text", "more")
+	require.Equal(t, 4, got.status)
+	require.Contains(t, got.err, "took the keyboard back")
+	s.quits("mine\x04")
+	require.Equal(t, "typed by codexmine\x04", w.content("heard"), "neither Ctrl+G nor Ctrl+\\ nor a refused byte")
+}
+
 // DESIGN's first promise, on the whole path.
 func TestNoAgentByteAfterReclaimInAFlood(t *testing.T) {
 	w := newWorld(t)
@@ -141,6 +157,20 @@ func TestTheUsersKeysPauseTheAgentAndArriveWhole(t *testing.T) {
 	w.listens("heard", `MY WORDSA{600}`) // and goes on
 	s.press(`C-\`)
 	<-ended
+}
+
+func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
+	w, s, id := listening(t, 120, 24, "--agent --grant drive")
+	w.granted(id, "--as", "first")
+	busy := w.gateway("request", id, "--reason", "me too", "--as", "second")
+	require.Equal(t, 1, busy.status)
+	require.Contains(t, busy.err, "another agent has the keyboard or is asking for it (first)")
+	require.Equal(t, 4, w.gateway("send", id, "--as", "second", "--text", "x").status)
+	w.good("release", id, "--as", "first")
+	s.wait("first gives the keyboard back")
+	asking := w.start("gateway", "request", id, "--reason", "now me", "--as", "second")
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status, "the wish was for one agent only")
 }
 
 func TestWithoutALineTheTitleAsks(t *testing.T) {
@@ -203,6 +233,24 @@ func (s *terminal) answerMenu(key string) {
 	}
 }
 
+func TestR9SignalsReclaim(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGQUIT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(100, 24)
+			proxy := s.listen("--agent --grant drive")
+			id := w.session()
+			w.granted(id, "--as", "codex")
+			s.titled("[codex drives]")
+			w.kill(proxy, sig)
+			s.wait("the keyboard is yours: codex is stopped")
+			require.Equal(t, 4, w.gateway("send", id, "--as", "codex", "--text", "x").status)
+			s.quits("mine\x04")
+			require.Equal(t, "mine\x04", w.content("heard"))
+		})
+	}
+}
+
 func TestAProxyInAProxy(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(120, 24)
@@ -229,6 +277,7 @@ func TestAProxyInAProxy(t *testing.T) {
 func TestR2R4R5TheKeyReclaimsHoweverItComes(t *testing.T) {
 	for name, c := range map[string]struct{ sent, heard string }{
 		"plain":                 {"\x1c", ""},
+		"modifyOtherKeys":       {"\x1b[27;5;92~", ""},
 		"kitty, num lock":       {"\x1b[92;133u", ""},
 		"in the middle of text": {"ab\x1b[92;5ucd", "abcd"},
 		"in a paste":            {"\x1b[200~rm -rf\x1c everything\x1b[201~mine", "mine"},

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,61 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	require.Equal(t, "hi\n", w.content("said"))
 }
 
+// The audit log says what the user let through.
+func TestTheAuditLogKnowsWhatWasLetThrough(t *testing.T) {
+	w, s, id := listening(t, 100, 16, "--agent --grant type --record session.cast")
+	w.good("request", id, "--as", "codex", "--level", "type", "--reason", "look")
+	for _, what := range []string{"--text=free", "enter"} { // it reads single keys: nothing is free
+		sending := w.start("gateway", "send", id, "--as", "codex", what)
+		s.lets("C-g")
+		require.Zero(t, sending.wait().status)
+	}
+	s.press("C-d")
+	s.status()
+	log := w.good("audit", "show", "session.cast")
+	require.Contains(t, log, "codex types under grant 2, text, 4 bytes: the user let it through\n")
+	require.Contains(t, log, "codex types under grant 2, keys, 1 byte: the user let it through\n")
+}
+
+// The whole of an input that would submit waits, and an agent is told as MCP tells it.
+func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant type")
+	w.session()
+	a := w.agent("codex", eras[1])
+	a.good("terminal_request_control", args{"reason": "type", "level": "type"}, "granted", "waits until the user lets it through")
+	for _, c := range []struct {
+		keys  []any
+		shown string
+		bytes string
+	}{
+		{[]any{"ctrl-c"}, "<Ctrl-C>", "\x03"},
+		{[]any{"ctrl-z"}, "<Ctrl-Z>", "\x1a"},
+		{[]any{"alt-x"}, "<Alt-x>", "\x1bx"},
+		{[]any{"a", "esc"}, `"a"<Esc>`, "a\x1b"},
+		{[]any{"y", "enter"}, `"y"<Enter>`, "y\r"},
+		{[]any{"left", "backspace", "tab"}, `<Left><Backspace><Tab>`, "\x1b[D\x7f\t"},
+	} {
+		before := w.content("heard")
+		sending := a.start("terminal_send", args{"keys": c.keys, "settle_ms": 0})
+		s.wait("“codex” wants to send " + c.shown)
+		require.Equal(t, before, w.content("heard"), "nothing of it is typed yet")
+		s.lets("C-g")
+		got := w.answered(sending)
+		require.False(t, got.fails, got.text)
+		w.until(func() bool { return w.content("heard") == before+c.bytes }, func() string { return fmt.Sprintf("%q", w.content("heard")) })
+	}
+	sending := a.start("terminal_send", args{"enter": true})
+	s.lets(`C-\`)
+	got := w.answered(sending)
+	require.True(t, got.fails)
+	require.Contains(t, got.text, "the user did not let <Enter> through")
+	require.Contains(t, got.text, "do not send it again unless the user tells you to")
+	s.quits("\x04")
+	require.NotContains(t, strings.TrimSuffix(w.content("heard"), "\x04"), "\x07", "no answer of the user's reaches the program")
+}
+
 // R47: what would be sent is shown to the last character, over as many rows as it takes, and leaves no trace.
 func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
 	w, s, id := listening(t, 60, 14, "--agent --grant type")
@@ -96,5 +152,35 @@ func TestR47ALongInputOpensOverSeveralRows(t *testing.T) {
 	require.Contains(t, got.err, "has no room for all that this would submit")
 	require.Equal(t, before, s.colours())
 	s.titled("[codex types]")
+	s.quits("\x04")
+}
+
+// R6: the user types on while something is held: it stays until it is decided.
+func TestR6TypingDecidesNothing(t *testing.T) {
+	w, s, id := listening(t, 100, 24, "--agent --grant type")
+	w.granted(id, "--level", "type", "--as", "codex")
+	s.titled("[codex types]")
+	sending := w.start("gateway", "send", id, "--as", "codex", "enter")
+	s.wait(heldKeys)
+	s.typed("mine")
+	require.Equal(t, "mine", w.listens("heard", "mine"))
+	s.wait(heldKeys)
+	s.lets("C-g")
+	require.Zero(t, sending.wait().status)
+	require.Equal(t, "mine\r", w.listens("heard", "\r"))
+	s.quits("\x04")
+}
+
+func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
+	w, s, id := listening(t, 100, 24, "--agent --no-notice --grant type")
+	w.granted(id, "--level", "type", "--as", "codex")
+	sending := w.start("gateway", "send", id, "--as", "codex", "ctrl-c")
+	s.titled(`[codex: Ctrl+G sends <Ctrl-C>, Ctrl+\ refuses]`)
+	w.until(func() bool { // too soon is an accident
+		s.press("C-g")
+		return w.content("heard") != ""
+	}, s.title)
+	require.Zero(t, sending.wait().status)
+	require.Equal(t, "\x03", w.content("heard"))
 	s.quits("\x04")
 }

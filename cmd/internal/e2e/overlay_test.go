@@ -190,6 +190,21 @@ func TestR68TheQuestionLeavesVimsOwnVisible(t *testing.T) {
 	s.status()
 }
 
+// TestR68TheKeysStayWholeOnANarrowScreen: and no word of the question is cut.
+func TestR68TheKeysStayWholeOnANarrowScreen(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(24, 14)
+	s.run("proxy --agent listener heard")
+	s.wait("listening")
+	asking := w.start("gateway", "request", w.session(), "--reason", "rewrite the introduction", "--as", "claude")
+	for _, words := range []string{"Ctrl+G allows", `Ctrl+\ refuses`, "“claude” asks to drive", "introduction"} {
+		s.wait(words)
+	}
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status)
+	s.quits("\x04")
+}
+
 // signed is the sign, at the right end of a row.
 var signed = regexp.MustCompile(`(?m) claude (drives|types|paused)[^\n]* · Ctrl\+\\$`)
 
@@ -274,4 +289,26 @@ func TestR69TheSignIsNeverScrolledAway(t *testing.T) {
 		return all
 	}
 	require.Equal(t, body(all(bare)), body(all(s)))
+}
+
+// TestR69NoNoticeIsNoSign: the window's title still says who drives.
+func TestR69NoNoticeIsNoSign(t *testing.T) {
+	w, s, id := listening(t, 80, 12, "--agent --grant drive --no-notice")
+	w.granted(id, "--as", "claude")
+	s.titled("[claude drives]")
+	w.good("send", id, "--as", "claude", "--text", "x", "--until", "idle=300ms")
+	require.NotContains(t, s.screen(), "claude")
+	s.quits("\x04")
+}
+
+// TestR69AnotherAgentAsks: the sign says that.
+func TestR69AnotherAgentAsks(t *testing.T) {
+	w, s, id := listening(t, 80, 12, "--agent --grant drive")
+	w.granted(id, "--as", "claude")
+	s.signs("drives")
+	require.NotZero(t, w.gateway("request", id, "--as", "codex", "--reason", "me too", "--timeout", "1s").status)
+	s.signs("+1 asks")
+	s.press(`C-\`)
+	s.waitGone("+1 asks")
+	s.quits("\x04")
 }

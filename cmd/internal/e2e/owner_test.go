@@ -87,6 +87,19 @@ func TestR9ReclaimRefusesWhoAsks(t *testing.T) {
 	w.keyboard(id, "user")
 }
 
+// R9: what --grant promised is taken back as well.
+func TestR9ReclaimEndsWhatWasPromised(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(120, 24)
+	proxy := s.listen("--agent --grant drive")
+	id := w.session()
+	w.kill(proxy, syscall.SIGUSR1)
+	s.wait("no agent gets the keyboard without asking you")
+	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status)
+}
+
 // an owner sits at a window of its own.
 func (w *world) owner(cols, rows int) *terminal {
 	w.t.Helper()

@@ -45,6 +45,16 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	require.Contains(t, w.good("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' ctrl-G allows . '")
 }
 
+func TestAMessageWaitsForAPerson(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "cat"})
+	a.good("terminal_say", args{"text": "have a look"}, "waiting for the user: nobody is in front of this terminal")
+	s := w.terminal(100, 24)
+	s.run("gateway attach " + id)
+	s.wait("message from “claude”: “have a look”")
+}
+
 func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	w, s, id := listening(t, 100, 16, "--agent --grant drive")
 	a := w.agent("codex", eras[1])
