@@ -172,6 +172,90 @@ func TestAnAgentEditsInVim(t *testing.T) {
 	}
 }
 
+func TestAnAgentPagesThroughLess(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t, "less")
+		s := w.terminal(80, 24)
+		var text strings.Builder
+		for n := range 200 {
+			text.WriteString("line " + strconv.Itoa(n+1) + "\n")
+		}
+		w.write("long.txt", text.String())
+		s.run("proxy --agent --grant drive less long.txt")
+		s.wait("line 1")
+		w.session()
+		a := w.agent("claude", era)
+		a.good("terminal_request_control", args{"reason": "read on"}, "granted")
+		seen := a.good("terminal_send", args{"keys": []string{"space"}, "wait_for": "text", "value": "line 46"}, "line 46")
+		seenRev := rev(t, seen)
+		a.good("terminal_send", args{"text": "/line 150", "enter": true}, "line 150")
+		a.good("terminal_read", args{"view": "changes", "since_rev": seenRev}, "line 150")
+		a.good("terminal_send", args{"keys": []string{"G"}, "wait_for": "regex", "value": `\(END\)`}, "matched", "line 200")
+		s.wait("line 200")
+		require.NotContains(t, a.good("terminal_read", args{"lines": 3}), "line 180")
+		a.fails("terminal_send", args{"keys": []string{"q"}, "expect_rev": seenRev}, "expected revision", "not typed: keys q")
+		a.good("terminal_release", args{"note": "it ends at line 200"}, "released")
+		s.wait("it ends at line 200")
+		a.good("terminal_release", nil, "released")
+		a.fails("terminal_send", args{"keys": []string{"q"}}, "terminal_request_control")
+		s.quits("q")
+	})
+}
+
+// inEachEra runs a test as an agent of either protocol version.
+func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
+	t.Helper()
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) { test(t, era) })
+	}
+}
+
+// realPython is the interpreter itself, without what a version manager puts before it.
+func realPython(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		t.Skip("python3 does not run")
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestAnAgentComputesInPython(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t, "python3")
+		python := realPython(t)
+		s := w.terminal(80, 24)
+		a := w.serves("claude", era)
+		s.run("proxy --agent --grant drive " + python + " -q")
+		s.wait(">>>")
+		w.session()
+		a.good("terminal_request_control", args{"reason": "compute"}, "granted")
+		a.good("terminal_send", args{"text": "6*7", "enter": true, "wait_for": "regex", "value": `^42$`}, "matched", "42")
+		a.good("terminal_send", args{"text": "for i in range(3):\n    print('row', i*i)\n", "enter": true, "wait_for": "text", "value": "row 4"}, "matched")
+		a.good("terminal_wait", args{"for": "waiting"}, "matched")
+		a.ends(args{"keys": []string{"ctrl-d"}})
+		require.Zero(t, s.status())
+	})
+}
+
+func TestAnAgentAnswersAPrompt(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		w := newWorld(t)
+		s := w.terminal(80, 24)
+		a := w.serves("claude", era)
+		s.run(`proxy --agent --grant drive bash -c 'read -p "your name? " name; echo "hello $name"; read -p "again? " x'`)
+		s.wait("your name?")
+		w.session()
+		a.good("terminal_request_control", args{"reason": "answer"}, "granted")
+		a.good("terminal_wait", args{"for": "waiting"}, "matched")
+		a.good("terminal_send", args{"text": "Ada", "enter": true, "wait_for": "text", "value": "again?"}, "matched", "hello Ada")
+		require.Contains(t, a.good("terminal_wait", args{"for": "text", "value": "never", "timeout_ms": 50}), "no match: timeout")
+		a.ends(args{"keys": []string{"enter"}})
+		require.Zero(t, s.status())
+		require.Contains(t, s.screen(), "hello Ada")
+	})
+}
+
 // reply parses what a command prints with --json.
 func reply[T any](t *testing.T, out string) T {
 	t.Helper()

@@ -108,6 +108,13 @@ func (a *agent) closesAll(signal string) {
 	}
 }
 
+func TestAnIdleProgramEnds(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1], "--idle-limit", "300ms")
+	id, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 10})
+	a.good("terminal_wait", args{"terminal": id, "for": "exit", "timeout_ms": 20_000}, "exited by SIGHUP")
+}
+
 func TestAProgramOutlivesItsGateway(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -122,6 +129,35 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 	a.good("terminal_send", args{"terminal": id, "text": "still mine", "enter": true, "wait_for": "text", "value": "still mine"}, "matched")
 	second, _ := a.runs(args{"program": "cat"})
 	a.good("terminal_close", args{"terminal": second})
+}
+
+// R62: the model answers, once; nothing is left at the next prompt.
+func TestR62ProgramsWithoutATerminalAreAnswered(t *testing.T) {
+	w := newWorld(t, "fish")
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "fish", "args": []string{"--no-config"}, "wait_for": "regex", "value": `[>#] *$`}, "matched")
+	got := a.good("terminal_send", args{"terminal": id, "text": "echo (math 6 x 7)", "enter": true, "wait_for": "text", "value": "42"}, "matched")
+	require.NotRegexp(t, `\d+;\d+[cR]|rgb:`, got)
+	ask, _ := a.runs(args{"program": "bash", "args": []string{
+		"--norc", "--noprofile", "-c",
+		`stty -icanon -echo; printf '\e[c\e[6n\e[5n'; IFS= read -rs -d n got; printf '%q\n' "$got"; read -t 0.2 -rsn 1 more; echo "rest=$more."`,
+	}, "wait_for": "text", "value": "rest="}, "rest=.")
+	a.good("terminal_read", args{"terminal": ask}, `'\E[?64;1;6;18;21;22;28c\E[1;1R\E[0'`)
+}
+
+func TestAnotherAgentOnlyLooks(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "cat"})
+	require.Contains(t, w.good("read", id), "keyboard: claude (drive)")
+	other := w.agent("codex", eras[0])
+	other.good("terminal_list", nil, id)
+	other.fails("terminal_send", args{"text": "x"}, "terminal_request_control")
+	other.fails("terminal_request_control", args{"reason": "mine"}, "another agent has the keyboard")
+	other.fails("terminal_close", args{"terminal": id}, "another agent started this terminal")
+	a.good("terminal_release", nil, "released")
+	other.fails("terminal_request_control", args{"reason": "mine"}, "claude's own", "gateway attach "+id)
+	a.good("terminal_request_control", args{"reason": "mine again"}, "granted")
 }
 
 func TestRunHostsAProgramForAShell(t *testing.T) {
@@ -221,6 +257,21 @@ func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	require.NotContains(t, a.good("terminal_read", args{"view": "history"}), "hunter2")
 }
 
+// R26: where nobody is there to answer, the agent can only give the question up.
+func TestR26AnAgentGivesUpAQuestionThatNobodyAnswers(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-c", `trap 'echo; echo interrupted' INT; stty -echo; read -p 'Password: ' x || echo "no answer: ${#x}"; stty echo; exec cat`}})
+	a.good("terminal_read", nil, "nobody sits in front of this terminal")
+	for _, no := range []args{{"text": "\x03"}, {"text": "guess"}, {"keys": []string{"enter"}}, {"keys": []string{"ctrl-c", "x"}}} {
+		a.fails("terminal_send", no, "nobody sits in front of this terminal")
+	}
+	a.good("terminal_send", args{"keys": []string{"ctrl-c"}, "wait_for": "text", "value": "interrupted"}, "matched")
+	a.good("terminal_send", args{"keys": []string{"ctrl-d"}, "wait_for": "text", "value": "no answer: 0"}, "matched")
+	a.good("terminal_wait", args{"for": "waiting"}, "matched")
+	a.good("terminal_send", args{"text": "the agent works on", "enter": true, "wait_for": "text", "value": "works on"}, "matched")
+}
+
 func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -236,4 +287,17 @@ func TestAUsersOwnTerminalHasNoSeats(t *testing.T) {
 	require.Contains(t, unwrapped(screen), "has a user at its own terminal")
 	s.press("C-d")
 	require.Zero(t, s.status())
+}
+
+// TestASessionIsNotShownInItself: each repaint would be output of the session, to be shown again.
+func TestASessionIsNotShownInItself(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 100, "rows": 20})
+	for _, watch := range []string{"", " --watch"} {
+		a.good("terminal_send", args{
+			"text": `clear; gateway attach "$TERMINALPROXY_SESSION"` + watch + "; echo status-$?", "enter": true, "wait_for": "regex", "value": `^status-\d`,
+		})
+		a.good("terminal_read", nil, "this shell runs inside the session "+id+", which would show itself inside itself", "run it in another terminal", "status-1")
+	}
 }

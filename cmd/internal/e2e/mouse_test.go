@@ -49,6 +49,46 @@ func TestAnAgentClicksInVim(t *testing.T) {
 	require.True(t, strings.HasPrefix(w.content("notes.txt"), "日本 ale and milk\neXXggs\nrow 1 of it\n"))
 }
 
+func TestAnAgentScrollsInLess(t *testing.T) {
+	w := newWorld(t, "less")
+	w.write("long.txt", rows(300))
+	a := w.agent("claude", eras[1])
+	a.runs(args{"program": "less", "args": []string{"--mouse", "long.txt"}, "cwd": w.dir, "wait_for": "text", "value": "row 23 of it"}, "mouse ")
+	a.good("terminal_send", args{"mouse": "wheel-down*10", "wait_for": "text", "value": "row 33 of it"}, "matched")
+	a.good("terminal_send", args{"mouse": "wheel-up*30", "wait_for": "text", "value": "row 1 of it"}, "matched")
+	a.good("terminal_send", args{"keys": []string{"q"}, "wait_for": "exit"}, "exited 0")
+}
+
+func TestAnAgentClicksInMidnightCommander(t *testing.T) {
+	w := newWorld(t, "mc")
+	w.write("bread", "white")
+	a := w.agent("claude", eras[1])
+	a.runs(args{"program": "mc", "args": []string{w.dir, w.dir}, "cols": 100, "wait_for": "text", "value": "10Quit"}, "mouse ")
+	a.good("terminal_wait", args{"for": "text", "value": "Command"}, "matched") // drawn after the bar of the keys
+	a.good("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched")
+	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "Start at:"}, "matched")
+	a.good("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched")
+	a.good("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exited 0")
+}
+
+func TestAnAgentAnswersADialog(t *testing.T) {
+	w := newWorld(t, "dialog")
+	a := w.agent("claude", eras[1])
+	for button, status := range map[string]string{"< Yes >": "exited 0", "< No  >": "exited 1"} {
+		id, _ := a.runs(args{"program": "dialog", "args": []string{"--yesno", "Really?", "7", "40"}, "wait_for": "text", "value": "< No  >"}, "mouse ")
+		a.good("terminal_send", args{"terminal": id, "click": button, "wait_for": "exit"}, status)
+	}
+}
+
+func TestAnAgentPicksInFzf(t *testing.T) {
+	w := newWorld(t, "fzf")
+	w.write("list", "bread\nmilk\neggs\n")
+	a := w.agent("claude", eras[1])
+	a.runs(args{"program": "sh", "args": []string{"-c", "fzf < list > picked"}, "cwd": w.dir, "wait_for": "text", "value": "3/3"}, "mouse ")
+	a.good("terminal_send", args{"click": "milk", "mouse": "double-click", "wait_for": "exit"}, "exited 0")
+	require.Equal(t, "milk\n", w.content("picked"))
+}
+
 // clicks runs the listener with the mouse on, under a grant of level type, and returns its session.
 func (s *terminal) clicks(flags string) (id string) {
 	s.w.t.Helper()

@@ -79,3 +79,17 @@ func TestAnAgentSeesThePicture(t *testing.T) {
 	c.client.CloseIdleConnections()
 	require.NoError(t, a.session.Close())
 }
+
+// TestALargeScreenIsMadeToFit: cells get smaller, and beyond that the agent is told to read.
+func TestALargeScreenIsMadeToFit(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[0])
+	for _, c := range []struct {
+		cols, rows int
+		want       string
+	}{{240, 60, "1440x720 pixels, 6x12 to a cell"}, {1000, 1000, "no image: the screen has 1000 columns and 1000 rows, a picture of 1568 pixels shows at most 392 and 196: read the rows"}} {
+		id, _ := a.runs(args{"program": "bash", "args": bashArgs("echo big"), "cols": c.cols, "rows": c.rows, "wait_for": "text", "value": "big"})
+		a.good("terminal_read", args{"terminal": id, "image": true}, "big", c.want)
+	}
+	require.NoError(t, a.session.Close())
+}

@@ -94,6 +94,30 @@ func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
 	}
 }
 
+// A program that sleeps on something else does not wait for input, however long it does nothing.
+func TestASleepIsNoWaitForInput(t *testing.T) {
+	listen := `import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print("up", flush=True); `
+	for line, needs := range map[string]string{
+		"sh -c 'echo up; exec sleep 1000'":                                                       "sh",
+		"sh -c 'echo up; sleep 1000 | cat'":                                                      "sh",
+		"bash -i -c 'echo up; sleep 1000'":                                                       "bash",
+		`python3 -c '` + listen + `s.accept()'`:                                                  "python3",
+		`python3 -c '` + listen + `import select; select.select([s], [], [])'`:                   "python3",
+		`python3 -c '` + listen + `import select; p = select.poll(); p.register(s); p.poll()'`:   "python3",
+		`python3 -c 'import asyncio; print("up", flush=True); asyncio.run(asyncio.sleep(1000))'`: "python3",
+		`node -e 'require("net").createServer().listen(0, () => console.log("up"))'`:             "node",
+		`bash --norc -c 'echo up; while :; do sleep 0.01; done'`:                                 "bash",
+	} {
+		t.Run(line, func(t *testing.T) {
+			w := newWorld(t, needs)
+			s, d := w.drives(line)
+			s.wait("up")
+			d.busy(line, 1500)
+			s.close()
+		})
+	}
+}
+
 // marks are a bash that says where it is, as FinalTerm began it.
 const marks = `PS0='\[\e]133;C\a\]'
 PROMPT_COMMAND='printf "\e]133;D;$?\a"'
