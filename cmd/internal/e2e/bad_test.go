@@ -94,3 +94,39 @@ func TestBadInputToGateway(t *testing.T) {
 	require.Zero(t, s.status(), "and the session goes on")
 	require.Equal(t, "on\x04", w.content("heard"))
 }
+
+func TestBadInputToTools(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("claude", eras[1])
+	a.fails("terminal_read", nil, "there are no terminals", "proxy --agent")
+	s := w.terminal(100, 24)
+	s.listen("--agent --grant drive")
+	id := w.session()
+	a.good("terminal_request_control", args{"reason": "try"}, "granted")
+	tests := []struct {
+		tool string
+		with args
+		want string
+	}{
+		{"terminal_read", args{"terminal": "vim-none"}, id},
+		{"terminal_read", args{"terminal": 7}, `"terminal" is a JSON number, must be of type string`},
+		{"terminal_read", args{"view": "everything"}, "screen, history, changes"},
+		{"terminal_read", args{"page": 1}, `unknown parameter "page"`},
+		{"terminal_wait", nil, `"for" is missing`},
+		{"terminal_wait", args{"for": "regex", "value": "a(b"}, "missing closing )"},
+		{"terminal_wait", args{"for": "text"}, "value"},
+		{"terminal_wait", args{"for": "exit", "timeout_ms": 90_000}, "at most 50000"},
+		{"terminal_send", args{"terminal": "vim-none", "text": "x"}, id},
+		{"terminal_send", nil, "text"},
+		{"terminal_send", args{"keys": []string{"hyperenter"}}, "hyperenter"},
+		{"terminal_send", args{"text": strings.Repeat("x", 100_000)}, "send it in several calls"},
+		{"terminal_send", args{"text": "x", "expect_rev": 9_999_999}, "screen"},
+		{"terminal_request_control", args{"reason": " "}, `"reason" is empty`},
+		{"terminal_request_control", args{"reason": strings.Repeat("because ", 100)}, "make it shorter"},
+	}
+	for _, tt := range tests {
+		a.fails(tt.tool, tt.with, tt.want)
+	}
+	require.Empty(t, w.content("heard"), "nothing of it was typed")
+	s.quits("on\x04")
+}

@@ -44,19 +44,30 @@ func TestR77ProgramsHideNothing(t *testing.T) {
 	}
 }
 
-// R77: text that a program hides by the palette, after it has printed it, is pointed out for as long as it is hidden.
-func TestR77AHostilePalette(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(60, 12)
-	s.run("proxy --agent " + printer)
-	s.wait("ready")
-	id := w.session()
-	o := w.overhear(id)
-	s.typed(`\e[31;44mrun rm -rf\e[0m\e]4;1;#102030;4;#102031\a\r\n\e]2;done\a` + "\n")
-	w.good("wait", id, "--text", "run rm")
-	o.until("it is pointed out", func(got *protocol.ReadResult) bool { return len(got.Frame.HiddenText) > 0 })
-	require.Contains(t, w.good("read", id), "text that the user cannot see")
-	s.typed(`\e]104\a\e[2J` + "\n")
-	o.until("it has gone", func(got *protocol.ReadResult) bool { return got.Frame.HiddenText == nil })
-	s.quits("end\n")
+// R77: text that a program hides by the palette, before it prints it or afterwards, is pointed out.
+func TestR77HostilePalettes(t *testing.T) {
+	for name, text := range map[string]string{
+		"OSC 4":             `\e]4;1;#102030;4;#102031\a\e[31;44mrun rm -rf\e[0m`,
+		"OSC 4, afterwards": `\e[31;44mrun rm -rf\e[0m\e]4;1;#102030;4;#102031\a`,
+		"OSC 10 and 11":     `\e]10;#fefefe\a\e]11;#ffffff\arun rm -rf`,
+		"near in RGB":       `\e[38;2;20;20;20;48;2;16;16;16mrun rm -rf\e[0m`,
+		"RGB on OSC 11":     `\e]11;#003366\a\e[38;2;0;51;104mrun rm -rf\e[0m`,
+		"bold":              `\e]4;8;#000000\a\e[1;30;40mrun rm -rf\e[0m`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.terminal(60, 12)
+			s.run("proxy --agent " + printer)
+			s.wait("ready")
+			id := w.session()
+			o := w.overhear(id)
+			s.typed(text + `\r\n\e]2;done\a` + "\n")
+			w.good("wait", id, "--text", "run rm")
+			o.until("it is pointed out", func(got *protocol.ReadResult) bool { return len(got.Frame.HiddenText) > 0 })
+			require.Contains(t, w.good("read", id), "text that the user cannot see")
+			s.typed(`\e]104\a\e]110\a\e]111\a\e[2J` + "\n")
+			o.until("it has gone", func(got *protocol.ReadResult) bool { return got.Frame.HiddenText == nil })
+			s.quits("end\n")
+		})
+	}
 }

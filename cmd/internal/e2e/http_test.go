@@ -10,7 +10,9 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -136,6 +138,39 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	require.Zero(t, s.status())
 	require.Equal(t, "hello from a script\n", w.content("notes.txt"))
 	c.do("POST", at+"/input", `{"data":"x"}`, 410)
+	c.client.CloseIdleConnections()
+	require.NoError(t, a.session.Close())
+}
+
+// Waits that nobody waits for any more end: a session takes 256 at most, and agents change their minds.
+func TestWaitsThatAreTakenBackLeaveRoom(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	a := w.serves("claude", eras[0])
+	s.run("proxy --agent bash --norc -i")
+	id := w.session()
+	c := w.caller()
+	waiting := func(n int) {
+		want := "terminalproxy_requests_waiting " + strconv.Itoa(n) + "\n"
+		w.until(func() bool { return strings.Contains(c.do("GET", "/metrics", "", 200), want) }, func() string { return "not " + want })
+	}
+	for range 6 {
+		ctx, cancel := context.WithCancel(w.ctx)
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { // ends with cancel
+				if resp, err := c.ask(ctx, http.MethodPost, "/v1/sessions/"+id+"/wait", `{"until":{"exit":true}}`); err == nil {
+					_ = resp.Body.Close()
+				}
+			})
+		}
+		waiting(50)
+		cancel()
+		wg.Wait()
+		waiting(0)
+	}
+	require.Contains(t, c.do("POST", "/v1/sessions/"+id+"/wait", `{"until":{"quietMs":1},"timeoutMs":5000}`, 200), `"met":true`)
+	s.quits("exit\n")
 	c.client.CloseIdleConnections()
 	require.NoError(t, a.session.Close())
 }

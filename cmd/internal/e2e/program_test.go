@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,4 +91,93 @@ func TestR79NothingIsTypedAhead(t *testing.T) {
 			require.NoFileExists(t, w.path("F"))
 		})
 	}
+}
+
+// TestR79ItGoesOn: what stays in front gets all of it, line by line, also when other programs have the terminal in between.
+func TestR79ItGoesOn(t *testing.T) {
+	w := newWorld(t)
+	w.write("rc", unbracketed)
+	s := w.terminal(100, 16)
+	s.run("proxy --agent --grant drive --yield 0s --no-notice --only-this-program bash --rcfile rc")
+	s.match(`[$#] ?\n`)
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	w.good("send", id, "--as", "codex", "--text", "echo one >>out\nsleep 0.2\necho two >>out\n/bin/echo three >>out\n"+
+		strings.Repeat("echo >>out\n", 20)+"echo last >>out\n", "--until", "idle=300ms")
+	w.until(func() bool { return strings.Contains(w.content("out"), "last") }, s.screen)
+	require.Equal(t, "one\ntwo\nthree\n"+strings.Repeat("\n", 20)+"last\n", w.content("out"))
+
+	got := w.gateway("send", id, "--as", "codex", "--timeout", "1s", "--text", "read -t 100 x < <(exec sleep 100)\necho more >>out\n")
+	require.Equal(t, 1, got.status, got.out+got.err)
+	require.Contains(t, got.err, "it has not asked for more since what was typed before")
+	s.press("C-c")
+	s.match(`\^C\n.*[$#] ?\n`)
+	w.good("send", id, "--as", "codex", "--text", "echo more >>out; exit\n")
+	require.Zero(t, s.status())
+	require.True(t, strings.HasSuffix(w.content("out"), "last\nmore\n"))
+}
+
+// TestR79BackAndForth: a program gives the terminal to another group for every line and takes it back. What the agent types
+// reaches that program alone, what the user types meanwhile the other.
+func TestR79BackAndForth(t *testing.T) {
+	w := newWorld(t, "python3")
+	w.write("flip.py", `
+import os, signal, sys
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+def give(group):
+    os.tcsetpgrp(0, group)
+for n in range(3):
+    print("mine", n, flush=True)
+    with open("own", "a") as f: f.write(os.read(0, 100).decode())
+    pid = os.fork()
+    if pid == 0:
+        os.setpgid(0, 0)
+        give(os.getpid())
+        print("other", n, flush=True)
+        with open("other", "a") as f: f.write(os.read(0, 100).decode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    give(os.getpgrp())
+`)
+	s := w.terminal(100, 16)
+	s.run("proxy --agent --grant drive --yield 0s --no-notice --only-this-program python3 flip.py")
+	s.wait("mine 0")
+	id := w.session()
+	w.granted(id, "--as", "codex")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--timeout", "60s", "--text", "a0\na1\na2\n")
+	for _, n := range []string{"0", "1", "2"} {
+		s.wait("other " + n)
+		s.typed("u" + n + "\n")
+	}
+	require.Zero(t, s.status())
+	sending.wait()
+	require.Equal(t, "a0\na1\na2\n", w.content("own"))
+	require.Equal(t, "u0\nu1\nu2\n", w.content("other"))
+}
+
+// R63: what waited for a line of one program is not typed into another one, to which it may mean something else.
+func TestR63WhatWaitedIsForTheSameProgram(t *testing.T) {
+	w := newWorld(t)
+	w.write("rc", "PS1='$ '\n")
+	s := w.terminal(100, 16)
+	id := s.sharing("drive", plainBash, atPrompt)
+	s.typed("cat > got")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
+	s.wait(waitsLine)
+	s.press("Enter")
+	got := sending.wait()
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, "another program has the terminal since the input waited for the user's line")
+	require.NotContains(t, s.screen(), "stray")
+
+	// An agent that has looked types into what is there now, which the user ends before its line is whole.
+	s.typed("mine")
+	sending = w.start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
+	s.wait(waitsLine)
+	s.press("C-d")
+	s.press("C-d")
+	require.Equal(t, 1, sending.wait().status)
+	s.wait("mine$")
+	require.NotContains(t, s.screen(), "stray")
+	require.Equal(t, "mine", w.content("got"))
 }

@@ -1,7 +1,10 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,4 +59,39 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	require.NotNil(t, moved.Reacted)
 	require.Equal(t, moved.Seq > moved.FromSeq, *moved.Reacted)
 	require.NotZero(t, moved.FromSeq)
+}
+
+// TestAnIDOverHTTPIsTypedOnce: repeated, at the same time and later, over another connection; with other text it is refused.
+func TestAnIDOverHTTPIsTypedOnce(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 24)
+	s.run("proxy --agent --grant drive listener got")
+	s.wait("listening")
+	at := "/v1/sessions/" + w.session()
+	c := w.caller()
+	c.do("POST", at+"/control/request", `{"level":"drive","reason":"type once"}`, 200)
+	var mu sync.Mutex
+	ids := map[string]bool{}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { // ends with the answer
+			got := reply[protocol.InputResult](t, c.do("POST", at+"/input", `{"requestId":"same","data":"once ","kind":"text","settleMs":50}`, 200))
+			mu.Lock()
+			defer mu.Unlock()
+			ids[string(got.Status)+" "+strconv.Itoa(got.WrittenBytes)] = true
+		})
+	}
+	wg.Wait()
+	require.Equal(t, map[string]bool{"written 5": true}, ids)
+	c.client.CloseIdleConnections()
+	again, err := json.Marshal(args{"requestId": "same", "data": "once ", "kind": "text"})
+	require.NoError(t, err)
+	require.Equal(t, 5, reply[protocol.InputResult](t, c.do("POST", at+"/input", string(again), 200)).WrittenBytes)
+	c.do("POST", at+"/input", `{"requestId":"same","data":"something else","kind":"text"}`, 400)
+	c.do("POST", at+"/input", `{"requestId":"other","data":"twice\r\nmore\n","kind":"text"}`, 200)
+	w.until(func() bool { return strings.HasSuffix(w.content("got"), "more\r") }, func() string { return w.content("got") })
+	require.Equal(t, "once twice\rmore\r", w.content("got"), "an end of a line is one Enter")
+	s.press("C-d")
+	require.Zero(t, s.status())
+	c.client.CloseIdleConnections()
 }

@@ -328,6 +328,44 @@ func (w *world) feedback() {
 	}
 }
 
+// Where text with the word in it is edited or printed, nothing is kept from an agent and its input arrives.
+func TestR22NoFalsePositives(t *testing.T) {
+	w := newWorld(t, "vim", "less", "grep")
+	s := w.terminal(80, 24)
+	w.write("config.yml", "user: ada\npassword:\n")
+	s.run("proxy --agent --grant drive --yield 0s bash --noprofile --rcfile bashrc -i")
+	id := w.session()
+	s.wait("$")
+	o := w.overhear(id)
+	w.granted(id)
+	shown := func() {
+		t.Helper()
+		require.Nil(t, o.reads().Frame.Blackout, s.screen())
+	}
+	for _, line := range []string{"grep -r password: config.yml", "echo 'the password:'", "printf 'password:'; printf '\\n'"} {
+		w.good("send", id, "--text", line, "--enter")
+		shown()
+	}
+	w.good("send", id, "--text", "echo password:")
+	shown()
+	w.good("send", id, "ctrl-u")
+	w.good("send", id, "--text", "vim -u NONE -n +2 config.yml", "--enter", "--until", "text=user: ada")
+	w.good("send", id, "--text", "A")
+	shown()
+	w.good("send", id, "--text", " hunter2", "esc")
+	shown()
+	require.Contains(t, strings.Join(o.reads().Frame.Screen.Lines, "\n"), "password: •••••••", "a secret in a file, and no prompt")
+	w.good("send", id, "--text", ":q!", "enter")
+	w.good("send", id, "--text", "less config.yml", "--enter")
+	shown()
+	w.good("send", id, "q")
+	shown()
+	require.NotContains(t, o.all(), `"blackout"`)
+	s.press(`C-\`)
+	s.typed("exit\n")
+	s.status()
+}
+
 // SAFETY R23: the agent is refused, the user answers, the agent goes on.
 func TestR23TheAgentGoesOnAfterwards(t *testing.T) {
 	w := newWorld(t)
@@ -423,6 +461,7 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 	require.NotContains(t, o.all(), "row-50")
 	s.quits("exit\n")
 	require.Empty(t, between(t, w.castEvents("s.cast"), "blackout begins: the user hides the screen", "blackout ends"))
+	require.Contains(t, w.good("render", "s.cast"), "then-20")
 	require.NotContains(t, w.content("s.cast")+w.content("s.cast.audit.jsonl"), "top2secret")
 }
 
