@@ -51,8 +51,6 @@ func TestBadInputToProxy(t *testing.T) {
 	}
 }
 
-// Each command says what is wrong with its own flags in its own tests; here are those that a gateway or a proxy has to answer, and
-// one of each other kind.
 func TestBadInputToGateway(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
@@ -63,6 +61,8 @@ func TestBadInputToGateway(t *testing.T) {
 	id := w.session()
 	w.granted(id)
 	big := w.write("big", strings.Repeat("x", 2<<20))
+	w.write("empty", "")
+	long := strings.Repeat("long ", 200)
 	w.write("controls", "\x01\x02")
 	tests := []struct {
 		name   string
@@ -75,6 +75,26 @@ func TestBadInputToGateway(t *testing.T) {
 		{"beginning of an id", []string{"read", id[:len(id)-1]}, 3, "running: " + id},
 		{"key that does not exist", []string{"send", id, "hyperenter"}, 2, "hyperenter"},
 		{"paste of control characters", []string{"send", id, "--paste", w.path("controls")}, 2, "nothing is left to paste"},
+		{"no command", nil, 2, "no command given"},
+		{"unknown flag", []string{"ls", "--nope"}, 2, "--nope"},
+		{"no id", []string{"read"}, 2, "arg"},
+		{"unknown id to type into", []string{"send", "vim-none", "--text", "x"}, 3, "running: " + id},
+		{"unknown id to ask for", []string{"request", "vim-none", "--reason", "x"}, 3, "running: " + id},
+		{"unknown id to wait for", []string{"wait", "vim-none", "--exit"}, 3, "running: " + id},
+		{"nothing to send", []string{"send", id}, 2, "send"},
+		{"empty paste", []string{"send", id, "--paste", w.path("empty")}, 2, "empty"},
+		{"oversize text", []string{"send", id, "--text", strings.Repeat("x", 100_000)}, 2, "the limit is"},
+		{"unknown condition", []string{"send", id, "--text", "x", "--until", "sunny"}, 2, "sunny"},
+		{"time that is none", []string{"wait", id, "--idle", "soon"}, 2, "soon"},
+		{"two conditions", []string{"wait", id, "--exit", "--changed"}, 2, "exactly one"},
+		{"timeout", []string{"wait", id, "--exit", "--timeout", "0s"}, 2, "--timeout"},
+		{"reason that is too long", []string{"request", id, "--reason", long}, 2, "--reason"},
+		{"level", []string{"request", id, "--reason", "x", "--level", "root"}, 2, "drive or type"},
+		{"name", []string{"request", id, "--reason", "x", "--as", "a\nb"}, 2, "--as"},
+		{"history", []string{"read", id, "--history", "-1"}, 2, "--history"},
+		{"gateway", []string{"ls", "--gateway", "gopher://x"}, 2, "gopher://x"},
+		{"token file", []string{"ls", "--gateway", "ws://127.0.0.1:1", "--token-file", "no"}, 2, "no"},
+		{"role", []string{"token", "create", "x", "--role", "king"}, 2, "proxy, agent, viewer or owner"},
 		{"oversize paste", []string{"send", id, "--paste", big}, 2, "longer than"},
 		{"paste of no file", []string{"send", id, "--paste", w.path("no")}, 2, "no such file"},
 		{"expression that does not compile", []string{"wait", id, "--regex", "a(b"}, 2, "missing closing )"},

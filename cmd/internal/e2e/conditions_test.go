@@ -1,6 +1,9 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,6 +39,27 @@ var doors = map[string]func(w *world) door{
 			}
 			got := w.gateway("send", id, "--text", line, "--enter", "--until", fact, "--timeout", "15s")
 			return got.status == 0, got.out + got.err
+		}
+	},
+	"HTTP": func(w *world) door {
+		c, at := w.caller(), "/v1/sessions/"+w.session()
+		c.do("POST", at+"/control/request", `{"level":"drive","reason":"test"}`, 200)
+		return func(line, fact, value string) (met bool, rows string) {
+			data, err := json.Marshal(line)
+			w.t.Helper()
+			require.NoError(w.t, err)
+			var typed protocol.InputResult
+			require.NoError(w.t, json.Unmarshal([]byte(c.do("POST", at+"/input", `{"kind":"text","settleMs":250,"data":`+string(data)+`}`, 200)), &typed))
+			c.do("POST", at+"/input", `{"kind":"keys","data":"enter"}`, 200)
+			until := fmt.Sprintf(`{%q:true}`, fact)
+			switch fact {
+			case "text", "regex", "gone":
+				until = fmt.Sprintf(`{%q:%q}`, fact, value)
+			case "idle":
+				until = `{"quietMs":` + strings.TrimSuffix(value, "ms") + `}`
+			}
+			got := reply[protocol.WaitResult](w.t, c.do("POST", at+"/wait", `{"until":`+until+`,"afterSeq":`+strconv.FormatUint(typed.Seq, 10)+`,"timeoutMs":15000}`, 200))
+			return got.Met, strings.Join(got.Frame.Screen.Lines, "\n")
 		}
 	},
 }

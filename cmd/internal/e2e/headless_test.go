@@ -52,10 +52,14 @@ func TestWhatCannotBeStartedIsSaid(t *testing.T) {
 		with args
 		want string
 	}{
-		"unknown":      {args{"program": "no-such-program"}, "cannot start the program: no-such-program: command not found: is it installed"},
-		"no program":   {args{"program": w.path("plain")}, "permission denied: is it a program"},
-		"no directory": {args{"program": "sh", "cwd": w.path("nowhere")}, "there is no such directory"},
-		"a file":       {args{"program": "sh", "cwd": w.path("plain")}, "it is not a directory"},
+		"unknown":        {args{"program": "no-such-program"}, "cannot start the program: no-such-program: command not found: is it installed"},
+		"no program":     {args{"program": w.path("plain")}, "permission denied: is it a program"},
+		"no directory":   {args{"program": "sh", "cwd": w.path("nowhere")}, "there is no such directory"},
+		"a file":         {args{"program": "sh", "cwd": w.path("plain")}, "it is not a directory"},
+		"no name":        {args{"program": " "}, `parameter "program" is empty`},
+		"too wide":       {args{"program": "sh", "cols": 1001}, `"cols" is 1001, at most 1000`},
+		"value alone":    {args{"program": "sh", "value": "x"}, "value belongs to wait_for"},
+		"bad expression": {args{"program": "sh", "wait_for": "regex", "value": "("}, "does not compile"},
 	} {
 		require.Contains(t, a.fails("terminal_run", c.with), c.want, name)
 	}

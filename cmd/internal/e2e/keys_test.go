@@ -33,6 +33,20 @@ var keyModes = []struct {
 		want: "\x1b[97;;97u\x1b[97:65;2;65u\x1b[13u\x1b[97;5u\x1b[228;;228u",
 	},
 	{name: "kitty, pushed and popped", on: `\e[>31u\e[<u`, keys: "a up", want: "a\x1b[A"},
+	{name: "backarrow", on: `\e[?67h`, keys: "backspace ctrl-backspace", want: "\b\x7f"},
+	{
+		name: "modifyOtherKeys 1", on: `\e[>4;1m`, keys: "ctrl-x shift-enter ctrl-tab alt-x up",
+		want: "\x18\x1b[27;2;13~\x1b[27;5;9~\x1bx\x1b[A", refused: map[string]string{"ctrl-shift-x": "leave out shift-"},
+	},
+	{
+		name: "modifyOtherKeys 2", on: `\e[>4;2m`, keys: "ctrl-x ctrl-shift-x alt-x shift-enter esc enter ctrl-up",
+		want:    "\x1b[27;5;120~\x1b[27;6;88~\x1b[27;3;120~\x1b[27;2;13~\x1b\r\x1b[1;5A",
+		refused: map[string]string{"hyper-x": "leave out hyper-"},
+	},
+	{
+		name: "kitty 1", on: `\e[>1u`, keys: "a A enter esc ctrl-x ctrl-shift-x shift-enter super-x f13 kp-5 kp-left mute menu up",
+		want: "aA\r\x1b[27u\x1b[120;5u\x1b[120;6u\x1b[13;2u\x1b[120;9u\x1b[57376u\x1b[57404u\x1b[57417u\x1b[57440u\x1b[57363u\x1b[A",
+	},
 }
 
 // TestNamedKeysInEveryMode: a key is sent as the mode that is on has it, and refused where the mode cannot say it.

@@ -73,24 +73,6 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"), "nothing of a message reaches the program")
 }
 
-func TestADraftIsClosed(t *testing.T) {
-	w, s, id := listening(t, 100, 16, "--agent")
-	before := s.colours()
-	for _, key := range []string{"Escape", `C-\`} {
-		s.writes("never mind")
-		s.press(key)
-		s.waitGone("never mind")
-		require.Equal(t, before, s.colours())
-	}
-	require.NotContains(t, w.good("read", id), "message from the user")
-	s.bytes("\x1b[?1;2c")
-	s.writes("a ")
-	s.bytes("\x1b[200~pas\nted\x1b[201~")
-	s.wait("to the next agent: a pas ted")
-	s.quits("\rmine\x04")
-	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"))
-}
-
 // TestAWaitHearsTheAnswerThatNobodyHeard: once; after that, a wait for control waits for the user's words.
 func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
 	w, s, id := listening(t, 100, 16, "--agent")

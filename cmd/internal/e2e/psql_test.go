@@ -50,7 +50,7 @@ func (w *world) postgres() (dir string) {
 	return dir
 }
 
-// R65, R66: psql is a line prompt, and its pager is none.
+// R63, R65, R66: psql is a line prompt, and its pager is none.
 func TestR65Psql(t *testing.T) {
 	w := newWorld(t, "psql", "less")
 	psql := "psql -X -h " + w.postgres() + " -U test postgres"
@@ -82,4 +82,30 @@ func TestR65Psql(t *testing.T) {
 	free(`\q`)
 	asked(`runs: "\\q" · typed: `, "enter") // with the pager's key
 	require.Zero(t, s.status())
+
+	s = w.terminal(100, 40)
+	id = s.sharing("drive", psql, "postgres=#")
+	s.typed("select 'user-'")
+	s.wait("select 'user-'")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "select 'agent';", "--enter", "--timeout", "20s")
+	s.wait(waitsLine)
+	require.NotContains(t, s.screen(), "agent'")
+	s.typed(";\n")
+	require.Zero(t, sending.wait().status)
+	s.wait("\n agent\n")
+	s.waitGone(waitsLine)
+
+	s.typed("select 'half-'")
+	s.wait("select 'half-'")
+	sending = w.start("gateway", "send", id, "--as", "codex", "--text", "select 'whole';", "--enter", "--timeout", "20s")
+	s.wait(waitsLine)
+	s.press("Enter") // not its end
+	s.wait("\npostgres-#")
+	s.wait(waitsLine)
+	require.NotContains(t, s.screen(), "whole'")
+	s.typed(";\n")
+	require.Zero(t, sending.wait().status)
+	s.wait("\n whole\n")
+	s.wait("\n user-\n")
+	s.wait("\n half-\n")
 }

@@ -277,10 +277,19 @@ func TestAFullDiskCostsTheRecordingOnly(t *testing.T) {
 func TestBadInputToRecord(t *testing.T) {
 	w := newWorld(t)
 	w.write("full.cast", "mine")
+	w.write("other.cast.audit.jsonl", "mine")
+	require.NoError(t, os.Symlink("elsewhere", w.path("link.cast")))
+	require.NoError(t, os.Mkdir(w.path("dir"), 0o700))
 	before := w.files()
 	for file, want := range map[string]string{
-		"full.cast": "full.cast exists and is not empty",
-		"no/s.cast": "the directory no does not exist",
+		"full.cast":     "full.cast exists and is not empty",
+		"other.cast":    "other.cast.audit.jsonl exists and is not empty",
+		"link.cast":     "link.cast is a symbolic link, which is not followed",
+		"dir":           "dir: is a directory",
+		"/dev/full":     "/dev/full is not a regular file",
+		"/proc/s.cast":  "/proc/s.cast: ",
+		"dir/../no/x.c": "does not exist",
+		"no/s.cast":     "the directory no does not exist",
 	} {
 		got := w.do("proxy", "--record", file, "touch", "ran")
 		require.Equal(t, 2, got.status, got.err)
