@@ -16,7 +16,10 @@ type answers struct {
 	left   map[string]bool   // open requests that nobody waits for any more
 	newest answer            // that may still turn out to be unheard: what says so was on its way when it came
 	kept   map[string]string // by agent: the word for how its request ended, or control after that
+	told   map[string]told   // by agent: the wait that got such a word last, which may not have reached it
 }
+
+type told struct{ requestID, word string }
 
 type answer struct {
 	agent, word string
@@ -26,6 +29,7 @@ type answer struct {
 // asks notes a new request: what became of those before it is no answer any more.
 func (a *answers) asks(agentID, requestID string) {
 	delete(a.kept, agentID)
+	delete(a.told, agentID)
 	delete(a.left, requestID)
 }
 
@@ -60,6 +64,7 @@ func (a *answers) decided(e control.Event, word string, heard bool) {
 		return // its newer requests are still open
 	}
 	delete(a.kept, e.Agent.ID)
+	delete(a.told, e.Agent.ID)
 	a.newest = answer{agent: e.Agent.ID, word: word, requests: awaited}
 	switch {
 	case heard, !e.Granted && e.Reason == protocol.ReasonReleased: // its own doing
@@ -82,4 +87,24 @@ func (a *answers) take(agentID string) string {
 	word := a.kept[agentID]
 	delete(a.kept, agentID)
 	return word
+}
+
+// takeFor is take for a wait. The same wait again, over the connection that follows one that was lost, gets the same word.
+func (a *answers) takeFor(agentID, requestID string) string {
+	if word := a.take(agentID); word != "" {
+		a.tell(agentID, requestID, word)
+		return word
+	}
+	if t := a.told[agentID]; t.requestID == requestID {
+		return t.word
+	}
+	return ""
+}
+
+// tell notes that a wait was answered with word.
+func (a *answers) tell(agentID, requestID, word string) {
+	if a.told == nil || len(a.told) >= answersKept {
+		a.told = make(map[string]told)
+	}
+	a.told[agentID] = told{requestID, word}
 }

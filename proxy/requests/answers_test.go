@@ -77,3 +77,30 @@ func TestAnswers(t *testing.T) {
 		require.Empty(t, a.take(ada.ID), "once: %s", tt.name)
 	}
 }
+
+// TestAnswersToAWaitThatIsRepeated: the connection was lost, and the answer with it.
+func TestAnswersToAWaitThatIsRepeated(t *testing.T) {
+	var a answers
+	refused := control.Event{Agent: control.Agent{ID: "ada"}, Requests: []string{"1"}, Reason: protocol.ReasonRefused}
+	a.leave("1")
+	a.decided(refused, "refused", false)
+	require.Equal(t, "refused", a.takeFor("ada", "2"))
+	require.Equal(t, "refused", a.takeFor("ada", "2"))
+	require.Empty(t, a.takeFor("bert", "2"), "another agent's")
+	require.Empty(t, a.takeFor("ada", "3"), "another wait")
+	a.asks("ada", "4")
+	require.Empty(t, a.takeFor("ada", "2"), "it asked anew")
+
+	a.leave("1")
+	a.decided(refused, "refused", false)
+	require.Equal(t, "refused", a.takeFor("ada", "5"))
+	a.decided(control.Event{Granted: true, Agent: control.Agent{ID: "ada"}, Requests: []string{"6"}}, "granted", false)
+	require.Empty(t, a.takeFor("ada", "5"), "control has changed")
+	a.tell("ada", "7", "granted")
+	require.Equal(t, "granted", a.takeFor("ada", "7"), "the wait was open as it was decided")
+	for i := range 1000 {
+		a.keep(fmt.Sprint("x", i), "granted")
+		a.takeFor(fmt.Sprint("x", i), "1")
+		require.LessOrEqual(t, len(a.told), answersKept)
+	}
+}

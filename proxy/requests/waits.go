@@ -46,7 +46,7 @@ func (h *Handler) wait(m *protocol.Wait) {
 	}
 	ok := h.Observer.Post(func(now time.Time) {
 		if m.Until.Control {
-			word := h.answers.take(m.AgentID)
+			word := h.answers.takeFor(m.AgentID, m.RequestID)
 			if word == "" && h.inbox.waits(m.AgentID) {
 				word = "message"
 			}
@@ -95,15 +95,21 @@ func (h *Handler) cancel(m *protocol.Cancel) {
 // decided ends the waits of one agent for a decision about its request, or for the end of its control. heard says that the agent
 // is told otherwise: its input was dropped.
 func (h *Handler) decided(e control.Event, word string, heard bool) {
+	waiting := ""
 	if e.Granted || e.Reason != protocol.ReasonReplaced {
 		h.Observer.DecideWaits(func(id string) bool {
 			agent, ok := h.deciding[id]
 			ok = ok && agent == e.Agent.ID
-			heard = heard || ok
+			if ok {
+				heard, waiting = true, id
+			}
 			return ok
 		}, word)
 	}
 	h.answers.decided(e, word, heard)
+	if waiting != "" {
+		h.answers.tell(e.Agent.ID, waiting, word)
+	}
 }
 
 func (h *Handler) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
