@@ -67,10 +67,34 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	s.bytes("\x1b[200~pas\nted\x1b[201~")
 	s.wait("to codex: a pas ted")
 	s.press("Escape")
+	s.waitGone("Esc closes")
 	require.Equal(t, before, s.colours())
 	require.NotContains(t, a.good("terminal_read", nil), "message from the user")
 	s.quits("mine\x04")
 	require.Equal(t, "\x1b[?1;2cmine\x04", w.content("heard"), "nothing of a message reaches the program")
+}
+
+// An agent that waits for a decision gets the user's words at once, and the question stays open.
+func TestAMessageReachesWhoWaitsForADecision(t *testing.T) {
+	w, s, _ := listening(t, 100, 16, "--agent")
+	a := w.agent("codex", eras[1])
+	refuse := func() {
+		t.Helper()
+		s.answer(`C-\`)
+		s.wait("codex is refused")
+	}
+	require.Contains(t, a.calls("terminal_request_control", args{"reason": "once", "timeout_ms": 500}).text, "pending")
+	refuse()
+	s.writes("ask me tomorrow")
+	require.Contains(t, a.calls("terminal_request_control", args{"reason": "please", "timeout_ms": 500}).text, "pending")
+	waiting := a.start("terminal_wait", args{"for": "control", "timeout_ms": 40000})
+	s.press("Enter")
+	got := w.answered(waiting)
+	require.False(t, got.fails)
+	require.Contains(t, got.text, "message from the user: ask me tomorrow")
+	require.Contains(t, got.text, "matched: message")
+	refuse() // the question is drawn now
+	s.quits("\x04")
 }
 
 // TestAWaitHearsTheAnswerThatNobodyHeard: once; after that, a wait for control waits for the user's words.
