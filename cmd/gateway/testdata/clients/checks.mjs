@@ -10,7 +10,7 @@ export async function run(c) {
   const tools = (await c.client.listTools()).tools.map(t => t.name);
   check('TOOLS', tools[0] === 'terminal_list' && tools.includes('terminal_send'), tools);
   const read = await c.call('terminal_read', {});
-  check('READ', !read.isError && text(read).includes('terminal sh-1') && read.structuredContent === undefined, read);
+  check('READ', !read.isError && text(read).includes('sh-1 rev') && read.structuredContent === undefined, read);
   const image = await c.call('terminal_read', { image: true });
   const pixels = Buffer.from(image.content[1]?.data ?? '', 'base64');
   check('IMAGE', image.content.length === 2 && image.content[1].mimeType === 'image/png' && pixels.readUInt32BE(16) === 360 && pixels.readUInt32BE(20) === 54, image);
