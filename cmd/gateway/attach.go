@@ -29,7 +29,7 @@ const terminalPatience = time.Minute
 func (a *app) newAttach() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "attach ID [--watch]", Short: "Attach to a session started by an agent", Args: cobra.ExactArgs(1),
+		Use: "attach [ID] [--watch]", Short: "Attach to a session started by an agent", Args: cobra.MaximumNArgs(1),
 		Long: "attach shows what the agent sees and lets you type beside it, with the same keys as in proxy: your own keys pause the\n" +
 			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G allows back when the agent asks. To leave without ending the\n" +
 			"program, press Ctrl+\\ and then d while no agent has the keyboard. When several people are attached, the program gets the\n" +
@@ -41,7 +41,7 @@ func (a *app) newAttach() *cobra.Command {
 			if !isIn || !isOut {
 				return errNoTerminal
 			}
-			return a.asPerson(defaultName, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+			return a.asPerson(defaultName, about(cmd.Context(), named(args), func(c *client.Client, s protocol.SessionInfo) error {
 				return a.attach(cmd.Context(), c, s, in, out, watch)
 			}))
 		},

@@ -65,7 +65,7 @@ func (a *app) complete(cmd *cobra.Command) {
 	}
 	switch {
 	case cmd.ValidArgsFunction != nil, cmd.Name() == "render", cmd.Name() == "run", strings.HasPrefix(cmd.Use, cmd.Name()+" FILE"):
-	case strings.HasPrefix(cmd.Use, cmd.Name()+" ID"):
+	case strings.HasPrefix(cmd.Use, cmd.Name()+" ID"), strings.HasPrefix(cmd.Use, cmd.Name()+" [ID]"):
 		cmd.ValidArgsFunction = a.completeID
 	default:
 		cmd.ValidArgsFunction = cobra.NoFileCompletions

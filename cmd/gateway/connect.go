@@ -129,7 +129,15 @@ func over(c *client.Client, err error, work func(*client.Client) error) error {
 	return noGateway(errors.Join(err, c.Close()))
 }
 
-// about is work on the session with an id.
+// named is the session that a command line names, "" for none: then it is the only one that runs.
+func named(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// about is work on the session that somebody means.
 func about(ctx context.Context, id string, work func(*client.Client, protocol.SessionInfo) error) func(*client.Client) error {
 	return func(c *client.Client) error {
 		s, err := lookup(ctx, c, id)
@@ -140,28 +148,37 @@ func about(ctx context.Context, id string, work func(*client.Client, protocol.Se
 	}
 }
 
-// lookup is the session with an id; a wrong id is an error that lists the right ones.
+// lookup is the session with that id or name, or whose id or name alone begins so; without a word, the only one that runs. A word
+// that fits none, or several, is an error that lists the right ones.
 func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
-	var sessions []protocol.SessionInfo
+	var sessions, fits []protocol.SessionInfo
 	for {
 		var err error
 		if sessions, err = c.Sessions(ctx); err != nil {
 			return protocol.SessionInfo{}, err
 		}
-		for _, s := range sessions {
-			if s.SessionID == id {
-				return s, nil
-			}
+		if fits = text.Find(sessions, id); len(fits) == 1 {
+			return fits[0], nil
 		}
 		if !c.Gathering() || ctx.Err() != nil {
 			break
 		}
 		time.Sleep(gatherPause) // it may be on its way to a gateway that just took over
 	}
-	if len(sessions) == 0 {
-		return protocol.SessionInfo{}, fail(statusNoSession, "session %.40q: no sessions are running", id).hinted(hintNothingRuns)
-	}
+	say := fmt.Sprintf("no session %.40q", id)
 	meant, more := text.Candidates(sessions)
+	switch {
+	case len(sessions) == 0 && id == "":
+		return protocol.SessionInfo{}, fail(statusNoSession, "no sessions are running").hinted(hintNothingRuns)
+	case len(sessions) == 0:
+		return protocol.SessionInfo{}, fail(statusNoSession, "session %.40q: no sessions are running", id).hinted(hintNothingRuns)
+	case len(fits) > 1 && id == "":
+		say = "which session? several are running"
+	case len(fits) > 1:
+		say, meant, more = fmt.Sprintf("session %.40q: several are called so", id), fits, 0
+	case id == "":
+		say = "no session is running"
+	}
 	ids := make([]string, len(meant))
 	for i, s := range meant {
 		ids[i] = s.SessionID
@@ -173,7 +190,7 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	if more > 0 {
 		hint += ", " + text.MoreEnded(more)
 	}
-	return protocol.SessionInfo{}, fail(statusNoSession, "no session %.40q", id).hinted(hint)
+	return protocol.SessionInfo{}, fail(statusNoSession, "%s", say).hinted(hint)
 }
 
 // identity is the secret that makes this command line the same agent each time, of its own for each name. It lies in the

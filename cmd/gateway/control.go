@@ -18,7 +18,7 @@ func (a *app) newRequest() *cobra.Command {
 	var reason, level, as string
 	var forTime, timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "request ID --reason R [--level drive|type] [--for D]", Short: "Ask the user for the keyboard", Args: cobra.ExactArgs(1),
+		Use: "request [ID] --reason R [--level drive|type] [--for D]", Short: "Ask the user for the keyboard", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			reason, err := sentence("reason", reason)
 			switch {
@@ -33,7 +33,7 @@ func (a *app) newRequest() *cobra.Command {
 			if err := checkTimeout(timeout); err != nil {
 				return err
 			}
-			return a.with(as, true, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+			return a.with(as, true, about(cmd.Context(), named(args), func(c *client.Client, s protocol.SessionInfo) error {
 				return a.request(cmd.Context(), c, timeout, &protocol.ControlRequest{
 					SessionID: s.SessionID, AgentName: as, Level: protocol.Level(level), Why: reason, Seconds: int64(forTime / time.Second),
 				})
@@ -85,13 +85,13 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 func (a *app) newRelease() *cobra.Command {
 	var note, as string
 	cmd := &cobra.Command{
-		Use: "release ID [--note TEXT]", Short: "Give the keyboard back, or withdraw a request", Args: cobra.ExactArgs(1),
+		Use: "release [ID] [--note TEXT]", Short: "Give the keyboard back, or withdraw a request", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			note, err := sentence("note", note)
 			if err != nil {
 				return err
 			}
-			return a.with(as, false, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+			return a.with(as, false, about(cmd.Context(), named(args), func(c *client.Client, s protocol.SessionInfo) error {
 				err := c.Release(cmd.Context(), &protocol.ControlRelease{SessionID: s.SessionID, Note: note})
 				refused, ok := errors.AsType[*protocol.Error](err)
 				if err != nil && (!ok || refused.Code != protocol.CodeNoGrant) { // giving back twice changes nothing

@@ -55,8 +55,8 @@ func (a *app) newWait() *cobra.Command {
 	var budget budget
 	var more further
 	cmd := &cobra.Command{
-		Use:   "wait ID --text T|--regex R|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
-		Short: "Wait for a condition, then print the screen", Args: cobra.ExactArgs(1),
+		Use:   "wait [ID] --text T|--regex R|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
+		Short: "Wait for a condition, then print the screen", Args: cobra.MaximumNArgs(1),
 	}
 	for _, name := range text.Conditions {
 		switch name {
@@ -84,7 +84,7 @@ func (a *app) newWait() *cobra.Command {
 		if v := values[chosen[0]]; v != nil {
 			value = *v
 		}
-		return a.wait(cmd, args[0], chosen[0], value, as, timeout, &budget, more)
+		return a.wait(cmd, named(args), chosen[0], value, as, timeout, &budget, more)
 	}
 	return cmd
 }

@@ -85,6 +85,18 @@ func (f *failure) hinted(hint string) *failure {
 	return f
 }
 
+// noCommand refuses a command that there is none of, with those whose names are like it.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	f := fail(statusUsage, "unknown command %.40q", args[0])
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		return f.hinted("did you mean: gateway " + strings.Join(like, ", gateway "))
+	}
+	return f.hinted("see gateway --help")
+}
+
 // sayUse has a command line with too few or too many arguments answered with how it is written.
 func sayUse(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
@@ -202,10 +214,11 @@ func (a *app) newRoot() *cobra.Command {
 		Short: "Watch terminals that run under proxy, and type into them with the user's permission",
 		Long: "gateway shows the terminals that run under `proxy --agent`, asks their users for the keyboard, and types while a grant lasts.\n\n" +
 			"Exit status: 0 done; 1 refused, or a condition not met; 2 usage; 3 no such session; 4 not permitted; 5 no gateway; 124 timeout.",
-		Args:          cobra.NoArgs,
-		Version:       version.String(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Args:                       noCommand,
+		Version:                    version.String(),
+		SuggestionsMinimumDistance: 2,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
 			return usage("no command given")
@@ -214,12 +227,17 @@ func (a *app) newRoot() *cobra.Command {
 			a.command, a.tokenNamed = commandName(cmd), cmd.Flags().Changed("token-file")
 		},
 	}
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print the answer as JSON")
 	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST; env PROXY_GATEWAY (default: the local gateway)")
 	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
 	a.addCommands(root)
+	root.AddCommand(&cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.answer(map[string]any{"version": version.String()}, "gateway version "+version.String())
+		},
+	})
 	root.AddCommand(a.newReap())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if say, hint, ok := flagwords.Explain(err); ok {

@@ -19,11 +19,13 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 	require.NoError(t, os.WriteFile(unreadable, []byte("x"), 0o644))
 	tests := []struct{ line, say string }{
 		{"", "no command given"},
-		{"fly", `unknown command "fly"`},
+		{"frobnicate", "unknown command \"frobnicate\"\nhint: see gateway --help"},
+		{"raed", "unknown command \"raed\"\nhint: did you mean: gateway read"},
 		{"ls --all", "unknown flag: --all"},
 		{"ls here", "ls: too many arguments"},
-		{"read", "read: missing argument\nhint: usage: gateway read ID"},
-		{"read x y", "read: too many arguments\nhint: usage: gateway read ID"},
+		{"close", "close: missing argument\nhint: usage: gateway close ID"},
+		{"read x y", "read: too many arguments\nhint: usage: gateway read [ID]"},
+		{"wait x --idle 5", "wait --idle: 5 has no unit: write 5ms or 5s"},
 		{"audit verify", "audit verify: missing argument\nhint: usage: gateway audit verify FILE"},
 		{"read x --history 9999", "--history 9999: must be 1 to 2000"},
 		{"read x --history 5 --since 3", "use only one of --since and --history"},
@@ -81,6 +83,26 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 			require.Contains(t, got.err, "\nhint: ")
 		})
 	}
+}
+
+// TestWhichSessionIsMeant: the only one without a word, else the one whose id, name or beginning it is, and never another.
+func TestWhichSessionIsMeant(t *testing.T) {
+	dir := alone(t)
+	require.Contains(t, command(t, "read").err, "no gateway is running")
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	for _, line := range []string{"read", "read sh-1", "read sh", "read s"} {
+		got := command(t, strings.Fields(line)...)
+		require.Equal(t, statusOK, got.status, got.err)
+		require.Contains(t, got.out, "sh-1 rev 1", line)
+	}
+	(&terminal{id: "shop-2"}).share(t, dir)
+	require.Contains(t, command(t, "read", "sho").out, "shop-2 rev 1")
+	fails(t, statusNoSession, "which session? several are running\nhint: running: sh-1, shop-2", "read")
+	fails(t, statusNoSession, `session "s": several are called so`, "read", "s")
+	fails(t, statusNoSession, `no session "vim"`, "read", "vim")
+	require.Equal(t, "gateway version (devel)\n", command(t, "version").out)
+	require.Contains(t, command(t, "help", "read").out, "gateway read [ID]")
 }
 
 func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {

@@ -29,7 +29,7 @@ func (a *app) newGrant() *cobra.Command {
 	var level, agent string
 	var forTime time.Duration
 	cmd := &cobra.Command{
-		Use: "grant ID [--level drive|type] [--for D] [--to AGENT]", Short: "Give an agent the keyboard, as the session's owner", Args: cobra.ExactArgs(1),
+		Use: "grant [ID] [--level drive|type] [--for D] [--to AGENT]", Short: "Give an agent the keyboard, as the session's owner", Args: cobra.MaximumNArgs(1),
 		Long: "grant gives the keyboard of a session to the agent that is asking for it, or to the next one that asks within two minutes.\n" +
 			"It asks you first, at your terminal, and signs with your owner token. Create that once:\n\n" +
 			"  gateway token create owner --role owner --save\n\n" +
@@ -41,7 +41,7 @@ func (a *app) newGrant() *cobra.Command {
 			if agent != "" && text.Name(agent) != agent {
 				return usage("--to: %.40q cannot be an agent's name: use one line of 1 to 32 visible characters", agent)
 			}
-			return a.grant(cmd.Context(), args[0], &protocol.ControlDecide{
+			return a.grant(cmd.Context(), named(args), &protocol.ControlDecide{
 				Grant: true, Level: protocol.Level(level), Seconds: int64(forTime / time.Second), AgentName: agent,
 			})
 		},
@@ -55,11 +55,11 @@ func (a *app) newGrant() *cobra.Command {
 
 func (a *app) newReclaim() *cobra.Command {
 	return &cobra.Command{
-		Use: "reclaim ID", Short: "Take the keyboard back from an agent, or refuse its request", Args: cobra.ExactArgs(1),
+		Use: "reclaim [ID]", Short: "Take the keyboard back from an agent, or refuse its request", Args: cobra.MaximumNArgs(1),
 		Long: "reclaim takes the keyboard from an agent, as Ctrl+\\ does at the session's own terminal. Once it returns, no further agent\n" +
 			"byte reaches the program. On your own machine it needs no token.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.take(cmd.Context(), args[0], &protocol.ControlDecide{By: "gateway reclaim"}, "reclaimed", "the user has the keyboard")
+			return a.take(cmd.Context(), named(args), &protocol.ControlDecide{By: "gateway reclaim"}, "reclaimed", "the user has the keyboard")
 		},
 	}
 }
@@ -67,14 +67,14 @@ func (a *app) newReclaim() *cobra.Command {
 func (a *app) newHide() *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
-		Use: "hide ID [--off]", Short: "Hide a session from agents, or show it again", Args: cobra.ExactArgs(1),
+		Use: "hide [ID] [--off]", Short: "Hide a session from agents, or show it again", Args: cobra.MaximumNArgs(1),
 		Long: "hide keeps agents from seeing a session and from typing into it until it is shown again. On your own machine it needs no\n" +
 			"token. hide --off gives agents more, so it needs the owner token, as gateway grant does.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if off {
-				return a.show(cmd.Context(), args[0])
+				return a.show(cmd.Context(), named(args))
 			}
-			return a.take(cmd.Context(), args[0], &protocol.ControlDecide{By: "gateway hide", Hide: protocol.HideOn}, "hidden", "agents do not see it")
+			return a.take(cmd.Context(), named(args), &protocol.ControlDecide{By: "gateway hide", Hide: protocol.HideOn}, "hidden", "agents do not see it")
 		},
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "show it again")

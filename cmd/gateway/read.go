@@ -54,9 +54,9 @@ type readFlags struct {
 func (a *app) newRead() *cobra.Command {
 	var in readFlags
 	cmd := &cobra.Command{
-		Use:   "read ID [--since REV | --history N [--from LINE] | --match REGEX [--context N] | --ansi | --png FILE | --svg FILE]",
-		Short: "Print the screen of a session", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.read(cmd, args[0], in) },
+		Use:   "read [ID] [--since REV | --history N [--from LINE] | --match REGEX [--context N] | --ansi | --png FILE | --svg FILE]",
+		Short: "Print the screen of a session", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.read(cmd, named(args), in) },
 	}
 	f := cmd.Flags()
 	f.Uint64Var(&in.since, "since", 0, "print only what is new since revision `REV`: rows that changed, moved or scrolled off")

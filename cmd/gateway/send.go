@@ -39,12 +39,14 @@ type sendFlags struct {
 func (a *app) newSend() *cobra.Command {
 	var in sendFlags
 	cmd := &cobra.Command{
-		Use:   "send ID [--click TEXT] [--text T] [--paste FILE] [--enter] [KEY ...]",
+		Use:   "send [ID] [--click TEXT] [--text T] [--paste FILE] [--enter] [KEY ...]",
 		Short: "Type and click, then print how the screen changed",
 		Long: "send clicks, then types text or pastes a file, then presses the named keys (ctrl-c, esc, enter, up, f5, alt-x, shift-tab),\n" +
 			"then Enter. It needs a grant: see gateway request. Clicks work where the header of the screen says \"mouse\".",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.send(cmd, args[0], args[1:], in) },
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.send(cmd, named(args), args[min(1, len(args)):], in)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.text, "text", "", "type this, without pressing Enter; a newline at its end is Enter")

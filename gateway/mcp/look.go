@@ -52,31 +52,26 @@ func (s *Server) lines(sessions []protocol.SessionInfo, ended int) string {
 	return out
 }
 
-// find is the terminal that a call means: the one with that id, or without an id the only one that runs. A wrong id is
-// an error and never another terminal.
+// find is the terminal that a call means: the one with that id or name, or whose id or name alone begins so; without a word,
+// the only one that runs. A word that fits none, or several, is an error and never another terminal.
 func (s *Server) find(ctx context.Context, id string) (protocol.SessionInfo, error) {
 	sessions, err := s.cfg.Terminals.Sessions(ctx)
 	if err != nil {
 		return protocol.SessionInfo{}, err
 	}
-	var running []protocol.SessionInfo
-	for _, info := range sessions {
-		if id != "" && info.SessionID == id {
-			return info, nil
-		}
-		if info.State == protocol.StateRunning {
-			running = append(running, info)
-		}
+	fits := text.Find(sessions, id)
+	if len(fits) == 1 {
+		return fits[0], nil
 	}
 	known := s.lines(text.Candidates(sessions))
 	switch {
 	case len(sessions) == 0:
 		return protocol.SessionInfo{}, fmt.Errorf("there are no terminals: %s", s.howToStart())
+	case id != "" && len(fits) > 1:
+		return protocol.SessionInfo{}, fmt.Errorf("several terminals are called %q; pass one of these ids as terminal:\n%s", text.Name(id), s.lines(fits, 0))
 	case id != "":
 		return protocol.SessionInfo{}, fmt.Errorf("unknown terminal %q; pass one of these ids as terminal:\n%s", text.Name(id), known)
-	case len(running) == 1:
-		return running[0], nil
-	case len(running) == 0:
+	case len(fits) == 0:
 		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these ids to read what is left of it, or: %s\n%s", s.howToStart(), known)
 	}
 	return protocol.SessionInfo{}, fmt.Errorf("there are several terminals; pass one of these ids as terminal:\n%s", known)
@@ -184,6 +179,10 @@ func (s *Server) look(ctx context.Context, ask *protocol.Read) (protocol.Session
 	<-read
 	if err != nil { // it says which terminals there are
 		return info, nil, err
+	}
+	if info.SessionID != ask.SessionID { // a name
+		ask.SessionID = info.SessionID
+		got, failed = s.cfg.Terminals.Read(ctx, ask)
 	}
 	return info, got, failed
 }

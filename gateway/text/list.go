@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"terminalproxy/protocol"
 )
@@ -37,6 +38,38 @@ func Candidates(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, 
 		return shown[:end], 0
 	}
 	return shown, left
+}
+
+// Find is which sessions somebody may mean: the one with that id, those of that name, or those whose id or name begins so. A
+// session that runs is meant before one that has ended; without a word, those that run are.
+func Find(sessions []protocol.SessionInfo, word string) (fits []protocol.SessionInfo) {
+	if i := slices.IndexFunc(sessions, func(s protocol.SessionInfo) bool { return s.SessionID == word }); i >= 0 {
+		return sessions[i : i+1]
+	}
+	runs := func(s protocol.SessionInfo) bool { return s.State == protocol.StateRunning }
+	named := func(s protocol.SessionInfo) bool { return s.Name == word }
+	begins := func(s protocol.SessionInfo) bool {
+		return strings.HasPrefix(s.SessionID, word) || strings.HasPrefix(s.Name, word)
+	}
+	ways := []func(protocol.SessionInfo) bool{
+		func(s protocol.SessionInfo) bool { return runs(s) && named(s) },
+		func(s protocol.SessionInfo) bool { return runs(s) && begins(s) },
+		named, begins,
+	}
+	if word == "" {
+		ways = []func(protocol.SessionInfo) bool{runs}
+	}
+	for _, meant := range ways {
+		for _, s := range sessions {
+			if meant(s) {
+				fits = append(fits, s)
+			}
+		}
+		if fits != nil {
+			return fits
+		}
+	}
+	return nil
 }
 
 // MoreEnded is the last line of a list that leaves out n sessions.

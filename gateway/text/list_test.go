@@ -31,3 +31,29 @@ func TestAListShowsWhatRunsAndTheNewestOfWhatEnded(t *testing.T) {
 	require.Equal(t, "0", ids(Listed(nil)))
 	require.Equal(t, "e0", all[0].SessionID, "what was given stays as it is")
 }
+
+func TestFind(t *testing.T) {
+	session := func(id, name, state string) protocol.SessionInfo {
+		return protocol.SessionInfo{SessionID: id, Name: name, State: state}
+	}
+	sessions := []protocol.SessionInfo{
+		session("vim-1", "notes", protocol.StateRunning), session("vim-2", "vim", protocol.StateRunning),
+		session("vi", "vi", protocol.StateExited), session("make-3", "build", protocol.StateExited),
+	}
+	for word, want := range map[string][]string{
+		"":      {"vim-1", "vim-2"},
+		"vi":    {"vi"}, // an id, though it has ended
+		"vim":   {"vim-2"},
+		"vim-":  {"vim-1", "vim-2"},
+		"no":    {"vim-1"},
+		"build": {"make-3"},
+		"ma":    {"make-3"},
+		"less":  nil,
+	} {
+		var got []string
+		for _, s := range Find(sessions, word) {
+			got = append(got, s.SessionID)
+		}
+		require.Equal(t, want, got, word)
+	}
+}

@@ -22,7 +22,11 @@ const (
 
 // Line is a session in a list.
 func Line(s protocol.SessionInfo, self string, now time.Time) string {
-	return fmt.Sprintf("%s %q %dx%d %s idle %s keyboard: %s", s.SessionID, Command(s), s.Cols, s.Rows, State(s),
+	in := ""
+	if s.Cwd != "" {
+		in = " in " + strconv.Quote(short(s.Cwd, maxCommand))
+	}
+	return fmt.Sprintf("%s %q%s %dx%d %s idle %s keyboard: %s", s.SessionID, Command(s), in, s.Cols, s.Rows, State(s),
 		Span(time.Duration(s.IdleMs)*time.Millisecond), Keyboard(s.Keyboard, self, now))
 }
 

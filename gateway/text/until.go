@@ -16,7 +16,7 @@ var Conditions = []string{"text", "regex", "gone", "changed", "idle", "exit", "w
 // defaultIdle is the quiet time of an idle condition without a value.
 const defaultIdle = 500 * time.Millisecond
 
-// Until reads a condition: its name and its value. The value of idle is a duration, or a number of milliseconds. Errors
+// Until reads a condition: its name and its value. The value of idle is a duration. Errors
 // are sentences that say what to write.
 func Until(name, value string) (protocol.Until, error) {
 	var u protocol.Until
@@ -115,12 +115,12 @@ func checkValue(name, value string) error {
 func idle(value string) (time.Duration, error) {
 	quiet := defaultIdle
 	if value != "" {
-		ms, err := strconv.Atoi(value)
-		quiet = time.Duration(ms) * time.Millisecond
-		if err != nil {
-			if quiet, err = time.ParseDuration(value); err != nil {
-				return 0, fmt.Errorf("%.32q is not a duration: write one like 500ms or 2s", value)
-			}
+		var err error
+		if _, bare := strconv.Atoi(value); bare == nil {
+			return 0, fmt.Errorf("%s has no unit: write %sms or %ss", value, value, value)
+		}
+		if quiet, err = time.ParseDuration(value); err != nil {
+			return 0, fmt.Errorf("%.32q is not a duration: write one like 500ms or 2s", value)
 		}
 	}
 	if quiet < time.Millisecond || quiet > protocol.MaxWaitMs*time.Millisecond {

@@ -115,7 +115,8 @@ var prompts = []prompted{
 		acts: []act{
 			{send: keysOf("i")},
 			{send: textOf(strings.TrimSuffix(document, "\n"))},
-			{send: keysOf("ctrl-c", "ctrl-home", "O")},
+			{send: keysOf("ctrl-c")}, // which throws away what is typed right behind it
+			{send: keysOf("ctrl-home", "O")},
 			{send: textOf(strange)},
 			{send: keysOf("esc")},
 			{send: lineOf(":w"), file: "two", has: strange + "\n" + document},
