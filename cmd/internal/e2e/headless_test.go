@@ -32,7 +32,7 @@ func TestAnAgentRunsProgramsOfItsOwn(t *testing.T) {
 	require.Equal(t, "milk\n", w.content("notes.txt"))
 
 	slow, _ := a.runs(args{"program": "sleep", "args": []string{"1000"}, "wait_for": "exit", "timeout_ms": 50}, "no match: timeout")
-	a.good("terminal_list", nil, slow+` "sleep 1000" 80x24 running headless`)
+	a.good("terminal_list", nil, slow+` "sleep 1000" in "`, `" 80x24 running headless`)
 	brief, _ := a.runs(args{"program": "sh", "args": []string{"-c", "echo last words; exit 3"}}, "exited 3", "last words")
 	a.good("terminal_read", args{"terminal": brief}, "last words", "exited 3")
 	a.fails("terminal_send", args{"terminal": brief, "text": "x"}, "exit status 3", "terminal_read")
