@@ -11,10 +11,11 @@ import (
 const answersKept = 64
 
 // answers keeps what became of control when the agent did not hear it, since it stopped waiting for the user's answer or did
-// nothing as its grant ended: it gets that with its next wait for control, once. What an agent has heard meets no wait again. It belongs to the observer's goroutine.
+// nothing as its grant ended: it gets that with its next wait for control, once. What an agent has heard meets no wait again. It
+// belongs to the observer's goroutine.
 type answers struct {
 	left   map[string]bool   // open requests that nobody waits for any more
-	newest answer            // that may still turn out to be unheard: what says so was on its way when it came
+	newest map[string]answer // by agent: it may still turn out to be unheard, what says so was on its way when it came
 	kept   map[string]string // by agent: the word for how its request ended, or control after that
 	told   map[string]told   // by agent: the wait that got such a word last, which may not have reached it
 }
@@ -22,8 +23,8 @@ type answers struct {
 type told struct{ requestID, word string }
 
 type answer struct {
-	agent, word string
-	requests    []string // that somebody may wait for
+	word     string
+	requests []string // that somebody may wait for
 }
 
 // asks notes a new request: what became of those before it is no answer any more.
@@ -33,14 +34,27 @@ func (a *answers) asks(agentID, requestID string) {
 	delete(a.left, requestID)
 }
 
-// leave notes that nobody waits for the answer to a request any more. It returns the agent that has not heard an answer that
-// was given, "" for none.
+// leave notes that nobody waits for the answer to a request, or to a wait for it, any more. It returns the agent that has not heard
+// an answer that was given, "" for none.
 func (a *answers) leave(requestID string) (agentID string) {
-	if at := slices.Index(a.newest.requests, requestID); at >= 0 {
-		a.newest.requests = slices.Delete(a.newest.requests, at, at+1)
-		if len(a.newest.requests) == 0 {
-			a.keep(a.newest.agent, a.newest.word)
-			return a.newest.agent
+	for agent, t := range a.told {
+		if t.requestID == requestID { // the wait was given up as it was answered
+			delete(a.told, agent)
+			a.keep(agent, t.word)
+			return agent
+		}
+	}
+	for agent, n := range a.newest {
+		at := slices.Index(n.requests, requestID)
+		if at < 0 {
+			continue
+		}
+		n.requests = slices.Delete(n.requests, at, at+1)
+		a.newest[agent] = n
+		if len(n.requests) == 0 {
+			delete(a.newest, agent)
+			a.keep(agent, n.word)
+			return agent
 		}
 		return ""
 	}
@@ -65,11 +79,14 @@ func (a *answers) decided(e control.Event, word string, heard bool) {
 	}
 	delete(a.kept, e.Agent.ID)
 	delete(a.told, e.Agent.ID)
-	a.newest = answer{agent: e.Agent.ID, word: word, requests: awaited}
+	delete(a.newest, e.Agent.ID)
 	switch {
 	case heard, !e.Granted && e.Reason == protocol.ReasonReleased: // its own doing
-		a.newest = answer{}
 	case len(awaited) > 0:
+		if a.newest == nil || len(a.newest) >= answersKept {
+			a.newest = make(map[string]answer)
+		}
+		a.newest[e.Agent.ID] = answer{word: word, requests: awaited}
 	case len(e.Requests) > 0, !e.Granted:
 		a.keep(e.Agent.ID, word)
 	}

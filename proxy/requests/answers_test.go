@@ -79,6 +79,29 @@ func TestAnswers(t *testing.T) {
 }
 
 // TestAnswersToAWaitThatIsRepeated: the connection was lost, and the answer with it.
+// TestAnAnswerIsKeptWhileAnotherAgentIsAnswered: who asked goes, the other one's answer comes before that is known.
+func TestAnAnswerIsKeptWhileAnotherAgentIsAnswered(t *testing.T) {
+	var a answers
+	for agent, request := range map[string]string{"ada": "1", "bert": "2"} {
+		a.decided(control.Event{Agent: control.Agent{ID: agent}, Requests: []string{request}, Reason: protocol.ReasonRefused}, "refused", false)
+	}
+	require.Equal(t, "ada", a.leave("1"))
+	require.Equal(t, "bert", a.leave("2"))
+	require.Equal(t, "refused", a.take("ada"))
+	require.Equal(t, "refused", a.take("bert"))
+}
+
+// TestAnAnswerToAWaitThatIsGivenUp: the two met on the way, and the answer is for the next wait.
+func TestAnAnswerToAWaitThatIsGivenUp(t *testing.T) {
+	var a answers
+	a.leave("1")
+	a.decided(control.Event{Agent: control.Agent{ID: "ada"}, Requests: []string{"1"}, Reason: protocol.ReasonRefused}, "refused", false)
+	require.Equal(t, "refused", a.takeFor("ada", "2"))
+	require.Equal(t, "ada", a.leave("2"))
+	require.Equal(t, "refused", a.takeFor("ada", "3"))
+	require.Empty(t, a.takeFor("ada", "4"), "it was heard")
+}
+
 func TestAnswersToAWaitThatIsRepeated(t *testing.T) {
 	var a answers
 	refused := control.Event{Agent: control.Agent{ID: "ada"}, Requests: []string{"1"}, Reason: protocol.ReasonRefused}
