@@ -223,3 +223,14 @@ func TestR75AnEndlessProofIsBounded(t *testing.T) {
 	_, err := plain(t, addr, "tp_x").DialContext(fake.Within(t))
 	require.Error(t, err)
 }
+
+// TestWhoIsTurnedAwayReadsWhy: a door that does not know the name it is called by is a gateway all the same.
+func TestWhoIsTurnedAwayReadsWhy(t *testing.T) {
+	guarded := httptest.NewServer(auth.Guard{}.Handler(http.NotFoundHandler()))
+	defer guarded.Close()
+	e, err := ParseEndpoint("ws" + strings.TrimPrefix(guarded.URL, "http"))
+	require.NoError(t, err)
+	e.host, e.Token = "box.example", "a token"
+	_, err = e.DialContext(t.Context())
+	require.ErrorContains(t, err, "refused the connection: unknown host name: add it to the allowed hosts")
+}

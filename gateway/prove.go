@@ -77,6 +77,9 @@ func (e Endpoint) exchange(ctx context.Context, conn net.Conn, replies *bufio.Re
 		return got, fmt.Errorf("prove to the gateway: %w", err)
 	case resp.StatusCode == http.StatusUnauthorized:
 		return got, e.unproven("the gateway at %s refused the connection: " + strings.ReplaceAll(auth.ErrUnknownToken.Error(), "%", "%%"))
+	case resp.StatusCode == http.StatusForbidden: // its guard says why
+		why, _, _ := strings.Cut(strings.TrimSpace(protocol.Visible(string(answer))), "\n")
+		return got, e.unproven("the gateway at %s refused the connection: " + strings.ReplaceAll(why, "%", "%%"))
 	case resp.StatusCode >= http.StatusInternalServerError:
 		return got, fmt.Errorf("the gateway at %s cannot prove itself now (%s)", e, resp.Status)
 	case resp.StatusCode != http.StatusOK || len(answer) > maxProof || json.Unmarshal(answer, &got) != nil:

@@ -102,7 +102,7 @@ func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
 		}
 	}()
 	err := s.serve(ctx, &sameUser{UnixListener: p.Listener, log: s.log}, listener{
-		guard: auth.Guard{Port: 80, Hosts: []string{"localhost"}}, owns: p.Answers,
+		guard: auth.Guard{Hosts: []string{"localhost"}}, owns: p.Answers,
 	})
 	if !p.Ours() {
 		return nil
@@ -126,7 +126,7 @@ func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Conf
 		return fmt.Errorf("serve on %s: that address is reached from other machines: give a certificate and a key, or listen on 127.0.0.1", addr)
 	}
 	limited := newLimiter(ln, connectionsPerPeer)
-	served := listener{limit: limited, guard: auth.Guard{Port: addr.Port, Hosts: s.cfg.Hosts, Origins: s.cfg.Origins}}
+	served := listener{limit: limited, guard: auth.Guard{Hosts: s.cfg.Hosts, Origins: s.cfg.Origins}}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { s.watchTokens(ctx) }) // ends with ctx, below

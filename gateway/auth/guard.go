@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -12,8 +11,6 @@ import (
 // checks the Host header, against DNS names that point at this machine (DNS rebinding), and the Origin header if there
 // is one, against foreign pages; both apply to WebSocket upgrades, which browsers allow across origins.
 type Guard struct {
-	// Port is the server's own. Loopback names need exactly it.
-	Port int
 	// Hosts are further names under which the server is reached: NAME for any port, or NAME:PORT.
 	Hosts []string
 	// Origins are the origins, as browsers send them, whose pages may connect. Without any, no page may.
@@ -34,10 +31,11 @@ func (g Guard) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// HostAllowed checks a Host header.
+// HostAllowed checks a Host header. Loopback names are good with any port: a browser sends them only to this machine, where the
+// port may be one that is forwarded to the server's, as by ssh -L.
 func (g Guard) HostAllowed(host string) bool {
 	name, port := splitHost(host)
-	if slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, name) && port == strconv.Itoa(g.Port) {
+	if slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, name) && port != "" {
 		return true
 	}
 	return slices.ContainsFunc(g.Hosts, func(allowed string) bool {
