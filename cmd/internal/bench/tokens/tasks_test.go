@@ -173,7 +173,7 @@ var tasks = []task{
 		steps: []step{
 			{text: "print 6*7", enter: true, until: `= 42$`},
 			{text: "print /x 51966", enter: true, until: `= 0xcafe$`},
-			{text: "print sizeof(long)", enter: true, until: `= 8$`},
+			{text: "print 17-9", enter: true, until: `= 8$`},
 			{text: "quit", enter: true, exit: true},
 		},
 		wanted: []string{"= 42", "= 0xcafe", "= 8"},
