@@ -330,7 +330,11 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 			since = *in.SinceRev
 		}
 		ended(&info, got)
-		return s.showEnd(ctx, info, frame, since, tokens, said), nil
+		limit := in.MaxTokens
+		if in.SinceRev != nil { // it asked for all that is new
+			limit = &tokens
+		}
+		return s.showEnd(ctx, info, frame, since, limit, tokens, said), nil
 	}
 	if in.SinceRev != nil {
 		news := got.Read()

@@ -96,7 +96,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 		said = "not settled in time"
 	}
 	if got.ExitCode != nil {
-		return s.showEnd(ctx, info, frame, protocol.FirstSeq, tokens, said), nil
+		return s.showEnd(ctx, info, frame, protocol.FirstSeq, in.MaxTokens, tokens, said), nil
 	}
 	if note := text.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
 		said = text.Join(said, note+": terminal_read with view history shows them")

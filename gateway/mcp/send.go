@@ -118,7 +118,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		}
 		receipt = text.Join(text.Messages(notes), receipt)
 		if ended {
-			return s.showEnd(ctx, info, frame, s.since(info, typed), tokens, receipt), nil
+			return s.showEnd(ctx, info, frame, s.since(info, typed), in.MaxTokens, tokens, receipt), nil
 		}
 		return s.now(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
 	}
@@ -135,7 +135,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	said := text.Join(text.Messages(append(notes, got.Notes...)), text.Join(receipt, s.matched(got, until)))
 	if got.ExitCode != nil {
 		ended(&info, got)
-		return s.showEnd(ctx, info, frame, s.since(info, typed), tokens, said), nil
+		return s.showEnd(ctx, info, frame, s.since(info, typed), in.MaxTokens, tokens, said), nil
 	}
 	return s.now(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
 }

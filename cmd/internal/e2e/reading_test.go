@@ -98,7 +98,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	}
 	printing := args{"program": "bash", "args": []string{"-c", "read -r; for i in $(seq 200); do echo last words, number $i; done"}, "wait_for": "waiting"}
 	first, _ := a.runs(printing)
-	out := a.good("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit"}, "exited 0", "rows that you have not seen left the screen, lines ")
+	out := a.good("terminal_send", args{"terminal": first, "enter": true, "wait_for": "exit", "max_tokens": 10000}, "exited 0", "rows that you have not seen left the screen, lines ")
 	all(out)
 
 	second, out := a.runs(printing)
@@ -113,7 +113,7 @@ func TestAnAgentReadsAllOfAProgramThatEnds(t *testing.T) {
 	a.fails("terminal_read", args{"terminal": second, "view": "history", "start": 1000}, "the program has ended, and of its history the lines from 0 to before ")
 
 	for range 3 { // whether the end or the first look comes first
-		_, out = a.runs(args{"program": "bash", "args": []string{"-c", "seq -f 'last words, number %g' 200"}, "wait_for": "exit"},
+		_, out = a.runs(args{"program": "bash", "args": []string{"-c", "seq -f 'last words, number %g' 200"}, "wait_for": "exit", "max_tokens": 10000},
 			"177 rows that you have not seen left the screen, lines 0 to 176 of the history; then the whole screen")
 		all(out)
 	}

@@ -106,11 +106,14 @@ func withShared(b *testing.B, t *task, c *bill, bin string) error {
 	a := connect(b, c, bin, run) // before the proxy: it serves
 	p := newPane(b, c, "TERMINALPROXY_DIR="+run)
 	p.start(dir, append([]string{filepath.Join(bin, "proxy"), "--agent", "--grant", "drive"}, t.program...))
-	if err := a.arrive(); err != nil {
+	terminal, err := a.arrive()
+	if err != nil {
 		return err
 	}
-	if _, err := a.call("terminal_request_control", args{"reason": "do the task"}); err != nil {
-		return err
+	if !t.ends() {
+		if _, err := a.call("terminal_request_control", args{"reason": "do the task"}); err != nil {
+			return err
+		}
 	}
 	if t.first != "" {
 		if _, err := a.call("terminal_wait", args{"for": "regex", "value": t.first}); err != nil {
@@ -119,25 +122,26 @@ func withShared(b *testing.B, t *task, c *bill, bin string) error {
 	}
 	steps := t.steps
 	if t.ends() {
-		if _, err := a.call("terminal_wait", args{"for": "exit"}); err != nil {
+		if _, err := a.call("terminal_wait", args{"terminal": terminal, "for": "exit"}); err != nil {
 			return err
 		}
 		steps = steps[1:]
 	}
-	if err := a.operate(t, steps, ""); err != nil {
+	if err := a.operate(t, steps, terminal); err != nil {
 		return err
 	}
 	return t.check(dir, c.text.String())
 }
 
 // arrive waits until the terminal is there, which the model does not: its user has started it.
-func (a *agent) arrive() error {
+func (a *agent) arrive() (terminal string, err error) {
 	quiet := *a
 	quiet.bill = new(bill)
 	for {
 		out, err := quiet.call("terminal_list", nil)
 		if err != nil || !strings.Contains(out, "there are no terminals") {
-			return err
+			terminal, _, _ = strings.Cut(out, " ")
+			return terminal, err
 		}
 	}
 }
