@@ -79,6 +79,7 @@ func TestR63HowTheLineBecomesFree(t *testing.T) {
 		return sending
 	}
 	s.typed("echo one")
+	s.wait("$ echo one")
 	sending := send("echo a-$((1+1))")
 	s.press("C-u") // empty again
 	require.Zero(t, sending.wait().status)
@@ -92,12 +93,14 @@ func TestR63HowTheLineBecomesFree(t *testing.T) {
 	s.wait("\nb-3\n")
 
 	s.typed("echo two-")
+	s.wait("$ echo two-")
 	sending = send("echo c")
 	s.presses("C-g", waitsLine) // the user lets it through
 	require.Zero(t, sending.wait().status)
 	s.wait("\ntwo-echo c\n")
 
 	s.typed("echo three")
+	s.wait("$ echo three")
 	got := w.gateway("send", id, "--as", "codex", "--text", "echo d", "--timeout", "1s")
 	require.Equal(t, 1, got.status)
 	require.Contains(t, got.err, `the user has not submitted what stands on the line: "echo three"`)

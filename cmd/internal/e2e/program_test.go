@@ -162,6 +162,7 @@ func TestR63WhatWaitedIsForTheSameProgram(t *testing.T) {
 	s := w.terminal(100, 16)
 	id := s.sharing("drive", plainBash, atPrompt)
 	s.typed("cat > got")
+	s.wait("$ cat > got")
 	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
 	s.wait(waitsLine)
 	s.press("Enter")
@@ -172,6 +173,7 @@ func TestR63WhatWaitedIsForTheSameProgram(t *testing.T) {
 
 	// An agent that has looked types into what is there now, which the user ends before its line is whole.
 	s.typed("mine")
+	s.wait("mine")
 	sending = w.start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
 	s.wait(waitsLine)
 	s.press("C-d")
