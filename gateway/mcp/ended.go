@@ -7,13 +7,6 @@ import (
 	"terminalproxy/protocol"
 )
 
-// seen is the revision that this agent has seen of a terminal, [protocol.FirstSeq] for none.
-func (s *Server) seen(terminal string) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(s.told(terminal).Rev, protocol.FirstSeq)
-}
-
 // endTokens is the limit of an answer that tells the end of a program, where the agent sets none.
 const endTokens = 2000
 
@@ -26,7 +19,7 @@ func (s *Server) showEnd(ctx context.Context, info protocol.SessionInfo, f *prot
 	}
 	got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, SinceSeq: since, Follow: true, Scrollback: protocol.MaxHistory})
 	if err != nil {
-		return s.show(info, f, dialect.Whole(f, 0), tokens, said, "")
+		return s.show(ctx, info, f, dialect.Whole(f, 0), tokens, said, "")
 	}
-	return s.show(info, got.Frame, dialect.Ended(got, since), tokens, text.WithMessages(got.Notes, said), unseen(got))
+	return s.show(ctx, info, got.Frame, dialect.Ended(got, since), tokens, text.WithMessages(got.Notes, said), unseen(got))
 }

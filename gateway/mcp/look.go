@@ -145,16 +145,16 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	case in.Match != "" && got.Found == nil:
 		return "", text.ErrNoSearch
 	case in.Match != "":
-		return s.show(info, got.Frame, dialect.Found(got), tokens, said, text.Concealed(got.Found)), nil
+		return s.show(ctx, info, got.Frame, dialect.Found(got), tokens, said, text.Concealed(got.Found)), nil
 	}
-	s.forget(info.SessionID) // who looks wants to know all
+	s.forget(ctx, info.SessionID) // who looks wants to know all
 	switch in.View {
 	case "changes":
-		return s.show(info, got.Frame, dialect.Changes(got, ask.SinceSeq), tokens, said, unseen(got)), nil
+		return s.show(ctx, info, got.Frame, dialect.Changes(got, ask.SinceSeq), tokens, said, unseen(got)), nil
 	case "history":
-		return s.show(info, got.Frame, dialect.History(got, in.Start != nil), tokens, said, unseen(got)), nil
+		return s.show(ctx, info, got.Frame, dialect.History(got, in.Start != nil), tokens, said, unseen(got)), nil
 	}
-	return s.show(info, got.Frame, dialect.Whole(got.Frame, in.Lines), tokens, said, ""), nil
+	return s.show(ctx, info, got.Frame, dialect.Whole(got.Frame, in.Lines), tokens, said, ""), nil
 }
 
 // look is the terminal that ask means, and its screen. Where ask names the terminal, both are asked for at once.
@@ -214,11 +214,11 @@ var dialect = text.Dialect{
 }
 
 // show is an answer: what was said before, the header, more notes, each after a line feed, and the page of a frame with what
-// stands out there. What this agent was told of the terminal before is left out.
-func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page, tokens int, before, notes string) string {
+// stands out there. What the reader was told of the terminal before is left out.
+func (s *Server) show(ctx context.Context, info protocol.SessionInfo, f *protocol.Frame, p text.Page, tokens int, before, notes string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	told := s.told(info.SessionID)
+	told := s.told(ctx, info.SessionID)
 	header := text.Header(info, f, s.self, s.cfg.Now(), told)
 	p.Brief = text.Join(before, header) // notes are about rows
 	p.Head = p.Brief + told.Notes(f) + notes
@@ -226,7 +226,9 @@ func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page,
 	if f.Blackout.ByUser() || p.Bare && over {
 		return p.Head
 	}
-	told.Rev = max(told.Rev, f.Seq)
+	if !p.Part {
+		told.Rev = max(told.Rev, f.Seq)
+	}
 	if p.Bare {
 		return p.Fit(tokens, dialect.Limit)
 	}
@@ -246,29 +248,6 @@ func (s *Server) show(info protocol.SessionInfo, f *protocol.Frame, p text.Page,
 	p.Wrap = fenced(highlights)
 	return p.Fit(tokens, dialect.Limit)
 }
-
-// told is what this agent was told of a terminal; s.mu is held.
-func (s *Server) told(terminal string) *text.Told {
-	t, ok := s.knows[terminal]
-	if !ok {
-		if len(s.knows) >= maxKnown {
-			clear(s.knows) // then it is told once more
-		}
-		t = new(text.Told)
-		s.knows[terminal] = t
-	}
-	return t
-}
-
-// forget has the next answer about a terminal say everything.
-func (s *Server) forget(terminal string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.knows, terminal)
-}
-
-// maxKnown bounds the terminals of which it is kept what the agent was told.
-const maxKnown = 256
 
 type waitArgs struct {
 	Terminal  string   `json:"terminal"`
@@ -303,7 +282,7 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 		return "", err
 	}
 	if ask.SessionID = info.SessionID; len(in.Any)+len(in.Stop) > 0 {
-		ask.SinceSeq = s.seen(info.SessionID) // what flashed by since then counts
+		ask.SinceSeq = s.seen(ctx, info.SessionID) // what flashed by since then counts
 	}
 	if in.SinceRev != nil {
 		ask.SinceSeq, ask.Scrollback = *in.SinceRev, protocol.MaxHistory
@@ -325,7 +304,7 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 		said = text.Join(text.Messages(got.Notes), said)
 	}
 	if got.ExitCode != nil {
-		since := s.seen(info.SessionID)
+		since := s.seen(ctx, info.SessionID)
 		if in.SinceRev != nil {
 			since = *in.SinceRev
 		}
@@ -339,9 +318,9 @@ func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs
 	if in.SinceRev != nil {
 		news := got.Read()
 		news.Frame = frame
-		return s.show(info, frame, dialect.Changes(news, *in.SinceRev), tokens, said, unseen(news)), nil
+		return s.show(ctx, info, frame, dialect.Changes(news, *in.SinceRev), tokens, said, unseen(news)), nil
 	}
-	return s.show(info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+	return s.show(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }
 
 // await waits for a fact while it tells the client that it still does, and always has a frame at the end.

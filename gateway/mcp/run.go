@@ -101,7 +101,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) 
 	if note := text.ScrolledOff(&protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}, frame); note != "" {
 		said = text.Join(said, note+": terminal_read with view history shows them")
 	}
-	return s.show(info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+	return s.show(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }
 
 // first waits for what was asked for, or for the first screen of a program to settle: programs draw nothing for a while

@@ -117,8 +117,11 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 			receipt = text.Join(receipt, "not settled in time")
 		}
 		receipt = text.Join(text.Messages(notes), receipt)
-		if ended {
-			return s.showEnd(ctx, info, frame, s.since(info, typed), in.MaxTokens, tokens, receipt), nil
+		switch {
+		case ended && in.Look == lookNone:
+			return s.glance(ctx, info, frame, receipt), nil
+		case ended:
+			return s.showEnd(ctx, info, frame, s.since(ctx, info, typed), in.MaxTokens, tokens, receipt), nil
 		}
 		return s.now(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
 	}
@@ -135,7 +138,10 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	said := text.Join(text.Messages(append(notes, got.Notes...)), text.Join(receipt, s.matched(got, until)))
 	if got.ExitCode != nil {
 		ended(&info, got)
-		return s.showEnd(ctx, info, frame, s.since(info, typed), in.MaxTokens, tokens, said), nil
+		if in.Look == lookNone {
+			return s.glance(ctx, info, frame, said), nil
+		}
+		return s.showEnd(ctx, info, frame, s.since(ctx, info, typed), in.MaxTokens, tokens, said), nil
 	}
 	return s.now(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
 }
@@ -163,21 +169,27 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 	}
 	if show {
 		before := typed.Before
-		if s.seen(info.SessionID) == protocol.FirstSeq {
+		if s.seen(ctx, info.SessionID) == protocol.FirstSeq {
 			before = &protocol.Frame{} // the whole screen, of which the agent has seen nothing
 		}
-		out = s.now(ctx, info, before, got.Frame, "", tokens, out)
+		out = s.now(ctx, info, before, got.Frame, lookChanges, tokens, out)
 	}
 	return errors.New(out)
 }
 
-// looks are what terminal_send can show afterwards.
-var looks = []string{"changes", "screen", "none"}
+// What terminal_send can show afterwards.
+const (
+	lookChanges = "changes"
+	lookScreen  = "screen"
+	lookNone    = "none"
+)
+
+var looks = []string{lookChanges, lookScreen, lookNone}
 
 // since is the revision after which a screen is news for the agent: the one that it has seen, or where it has seen none, the one
 // before it typed.
-func (s *Server) since(info protocol.SessionInfo, typed *client.Typed) uint64 {
-	if seen := s.seen(info.SessionID); seen > protocol.FirstSeq {
+func (s *Server) since(ctx context.Context, info protocol.SessionInfo, typed *client.Typed) uint64 {
+	if seen := s.seen(ctx, info.SessionID); seen > protocol.FirstSeq {
 		return seen
 	}
 	return typed.Before.Seq
@@ -186,14 +198,14 @@ func (s *Server) since(info protocol.SessionInfo, typed *client.Typed) uint64 {
 // now is the screen after typing, behind what was said before: what is new for the agent where saying that is shorter, else all of
 // it. before is the screen before the first key; look is how much of it is wanted.
 func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, look string, tokens int, said string) string {
-	if look == "none" && f != nil {
-		return s.glance(info, f, said)
+	if look == lookNone && f != nil {
+		return s.glance(ctx, info, f, said)
 	}
 	lines, known := text.Screen(before, f)
-	if seen := s.seen(info.SessionID); seen > protocol.FirstSeq && before.Seq != seen {
+	if seen := s.seen(ctx, info.SessionID); seen > protocol.FirstSeq && before.Seq != seen && look != lookScreen {
 		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
-		if err == nil && look != "screen" {
-			return s.show(info, got.Frame, dialect.Changes(got, seen), tokens, text.Join(text.Messages(got.Notes), said), unseen(got))
+		if err == nil {
+			return s.show(ctx, info, got.Frame, dialect.Changes(got, seen), tokens, text.Join(text.Messages(got.Notes), said), unseen(got))
 		}
 	}
 	if !known {
@@ -209,19 +221,19 @@ func (s *Server) now(ctx context.Context, info protocol.SessionInfo, before, f *
 		}
 		said = text.Join(said, fmt.Sprintf("%s: terminal_read with view changes and since_rev %d shows them", note, before.Seq))
 	}
-	if look == "screen" {
+	if look == lookScreen {
 		whole := *f
 		whole.Screen.Lines = lines
-		return s.show(info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
+		return s.show(ctx, info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
 	}
-	return s.show(info, f, dialect.After(before, f, lines), tokens, said, "")
+	return s.show(ctx, info, f, dialect.After(before, f, lines), tokens, said, "")
 }
 
 // glance is the header alone. The agent has seen nothing of the screen then.
-func (s *Server) glance(info protocol.SessionInfo, f *protocol.Frame, said string) string {
+func (s *Server) glance(ctx context.Context, info protocol.SessionInfo, f *protocol.Frame, said string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return text.Join(said, text.Header(info, f, s.self, s.cfg.Now(), s.told(info.SessionID)))
+	return text.Join(said, text.Header(info, f, s.self, s.cfg.Now(), s.told(ctx, info.SessionID)))
 }
 
 // unseenSince is how many rows have left the screen since a revision without being seen, up to a line of the history: as many

@@ -85,7 +85,7 @@ type Server struct {
 	mu     sync.Mutex
 	self   string                   // this agent's id, known from its first grant on
 	typing map[string]chan struct{} // by terminal: held by the terminal_send that types there
-	knows  map[string]*text.Told    // by terminal: what this agent was told of it
+	knows  map[acquaintance]*text.Told
 }
 
 const instructions = "These tools show and operate terminal programs that run in front of the user, on the user's own screen. " +
@@ -117,7 +117,7 @@ func New(cfg Config) *Server {
 	if cfg.Mark == nil {
 		cfg.Mark = func() string { return strings.ToLower(rand.Text()[:6]) }
 	}
-	s := &Server{cfg: cfg, typing: make(map[string]chan struct{}), knows: make(map[string]*text.Told)}
+	s := &Server{cfg: cfg, typing: make(map[string]chan struct{}), knows: make(map[acquaintance]*text.Told)}
 	s.watches.open, s.watches.met = make(map[string]*watch), make(map[*mcp.ServerSession]bool)
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "terminal", Title: "Shared terminal", Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: cfg.instructions(),
@@ -168,8 +168,10 @@ func (s *Server) addTools() {
 // wants one.
 func (s *Server) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ctx = readBy(ctx, req)
 		answer, err := t.run(ctx, req)
 		if ctx.Err() != nil {
+			s.unread(ctx)
 			return nil, ctx.Err() // the client took the call back and reads no answer
 		}
 		if err != nil {

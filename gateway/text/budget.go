@@ -72,6 +72,8 @@ type Page struct {
 	Plain *Page
 	// Bare says that there are words only, and no place for rows.
 	Bare bool
+	// Part says that the rows are not all of the screen that is new to the reader, who has not seen it then.
+	Part bool
 }
 
 // Fit is the page in at most so many tokens, words and all: it drops what Plain does not have, then rows, and says so. Where

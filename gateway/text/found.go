@@ -18,7 +18,9 @@ var ErrNoSearch = errors.New("the session's proxy is an older one, which cannot 
 func (d Dialect) Found(got *protocol.ReadResult) Page {
 	found := got.Found
 	if found.Count == 0 {
-		return said("no row matches")
+		p := said("no row matches")
+		p.Part = true
+		return p
 	}
 	rows := make([]string, 0, len(found.Rows))
 	for _, r := range found.Rows {
@@ -28,7 +30,7 @@ func (d Dialect) Found(got *protocol.ReadResult) Page {
 		}
 		rows = append(rows, strings.TrimRight(strconv.FormatUint(r.Line, 10)+sign+oneRow(r.Text), " "))
 	}
-	return Page{Rows: rows, Oldest: true, Say: func(_, to int) string {
+	return Page{Kind: kindFound, Rows: rows, Oldest: true, Part: true, Say: func(_, to int) string {
 		shown := 0
 		for _, r := range found.Rows[:to] {
 			if r.Match {

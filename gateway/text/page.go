@@ -24,12 +24,14 @@ const (
 	kindScreen  = "screen"
 	kindChanged = "changed rows"
 	kindHistory = "history"
+	kindOutput  = "output"
+	kindFound   = "matching rows"
 )
 
 // Whole is the page of a screen, or of its last rows only; last is 0 for all of them.
 func (d Dialect) Whole(f *protocol.Frame, last int) Page {
 	rows, above := lastRows(f.Screen.Lines, last)
-	return Page{Kind: kindScreen, Rows: rows, Say: func(first, _ int) string {
+	return Page{Kind: kindScreen, Rows: rows, Part: above > 0, Say: func(first, _ int) string {
 		switch shown := above + first; {
 		case first > 0 && first == len(rows):
 			return fmt.Sprintf("all rows are left out, they are too long for %s:", d.Limit)
@@ -97,7 +99,7 @@ func (d Dialect) Ended(got *protocol.ReadResult, since uint64) Page {
 	case since == protocol.FirstSeq && f.Seq == protocol.FirstSeq:
 		return said("it printed nothing")
 	case f.Screen.Alt && f.Since > 0 && len(past) > 0:
-		p := Page{Rows: past}
+		p := Page{Kind: kindOutput, Rows: past}
 		return p.under(func(first, _ int) string { return d.gone(got, len(past), first) })
 	case f.Screen.Alt && f.Since > 0:
 		return Page{Bare: true}
@@ -239,7 +241,7 @@ func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	if reaches {
 		rows = append(rows, split(Rows(f.Screen.Lines))...)
 	}
-	p := Page{Kind: kindHistory, Rows: rows, Oldest: paged}
+	p := Page{Kind: kindHistory, Rows: rows, Oldest: paged, Part: !reaches}
 	return p.under(func(from, to int) string {
 		note := lost + d.history(got, len(past))
 		switch {
