@@ -45,7 +45,7 @@ func (a *app) newSend() *cobra.Command {
 			"then Enter. It needs a grant: see gateway request. Clicks work where the header of the screen says \"mouse\".",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.send(cmd, named(args), args[min(1, len(args)):], in)
+			return keyForID(named(args), a.send(cmd, named(args), args[min(1, len(args)):], in))
 		},
 	}
 	f := cmd.Flags()
@@ -116,6 +116,22 @@ func (a *app) send(cmd *cobra.Command, id string, keys []string, in sendFlags) e
 		typing.Session, typing.Deadline = s, time.Now().Add(in.timeout)
 		return a.typeAndShow(cmd.Context(), c, typing, condition, ask, tokens)
 	}))
+}
+
+// keyForID is err with a hint where the word in the session's place is the name of a key.
+func keyForID(id string, err error) error {
+	f, failed := errors.AsType[*failure](err)
+	if !failed || f.status != statusNoSession && f.status != statusUsage || len(id) < 2 {
+		return err
+	}
+	if _, notKey := (text.Typing{Keys: []string{id}}).Parts(); notKey != nil {
+		return err
+	}
+	hint := "keys follow the session, as in gateway send ID " + id
+	if f.hint != "" {
+		hint += "; " + f.hint
+	}
+	return f.hinted(hint)
 }
 
 // pasted reads what to paste, no more than one input can carry.

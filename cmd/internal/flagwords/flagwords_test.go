@@ -25,9 +25,24 @@ func TestATimeWithoutAUnit(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, want, [2]string{say, hint})
 	}
+}
+
+func TestNumbersAndSwitches(t *testing.T) {
 	set := pflag.NewFlagSet("x", pflag.ContinueOnError)
-	set.Int("n", 0, "")
-	for _, err := range []error{set.Parse([]string{"--n", "x"}), set.Parse([]string{"--no"}), errors.New("x"), nil} {
+	set.Int("cols", 0, "")
+	set.Uint64("rev", 0, "")
+	set.Bool("plain", false, "")
+	for arg, want := range map[string][2]string{
+		"--cols=x":    {`--cols "x": not a whole number`, "use digits, as in --cols 100"},
+		"--cols=1.5":  {`--cols "1.5": not a whole number`, "use digits, as in --cols 100"},
+		"--rev=-1":    {`--rev "-1": not a whole number from 0 up`, "use digits, as in --rev 100"},
+		"--plain=yes": {"--plain=yes: neither true nor false", "write --plain alone, or leave it out"},
+	} {
+		say, hint, ok := flagwords.Explain(set.Parse([]string{arg}))
+		require.True(t, ok, arg)
+		require.Equal(t, want, [2]string{say, hint})
+	}
+	for _, err := range []error{set.Parse([]string{"--no"}), errors.New("x"), nil} {
 		_, _, ok := flagwords.Explain(err)
 		require.False(t, ok)
 	}
