@@ -164,33 +164,6 @@ type PartResult struct {
 	FromSeq uint64 `json:"fromSeq,omitempty"`
 }
 
-// WaitResult answers a [Wait].
-type WaitResult struct {
-	ID        string `json:"id"`
-	RequestID string `json:"requestId"`
-	SessionID string `json:"sessionId"`
-	Met       bool   `json:"met"`
-	// Matched is the text that matched, or the word that names the fact ("exit", "granted", "refused", ...).
-	Matched string `json:"matched,omitempty"`
-	// Came is which condition ended a wait with Any or Stop; Stopped says that it was one of Stop. Met is false then.
-	Came    *Until `json:"came,omitempty"`
-	Stopped bool   `json:"stopped,omitempty"`
-	Seq     uint64 `json:"seq,omitempty"`
-	Frame   *Frame `json:"frame,omitempty"`
-	// ExitCode and Signal say how the program ended, if it has.
-	ExitCode *int   `json:"exitCode,omitempty"`
-	Signal   string `json:"signal,omitempty"`
-	// Text and what follows are those of a [ReadResult], for a wait with SinceSeq.
-	Text       string `json:"text,omitempty"`
-	FirstLine  uint64 `json:"firstLine,omitempty"`
-	NextLine   uint64 `json:"nextLine,omitempty"`
-	OldestLine uint64 `json:"oldestLine,omitempty"`
-	Unseen     uint64 `json:"unseen,omitempty"`
-	HiddenText []int  `json:"hiddenText,omitempty"`
-	// Notes are messages of the user's to this agent which it has not had yet.
-	Notes []string `json:"notes,omitempty"`
-}
-
 // ReadResult answers a [Read].
 type ReadResult struct {
 	ID        string `json:"id"`
@@ -212,14 +185,6 @@ type ReadResult struct {
 	Found *Found `json:"found,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
-}
-
-// Read is the answer as one to a [Read].
-func (m *WaitResult) Read() *ReadResult {
-	return &ReadResult{
-		SessionID: m.SessionID, Frame: m.Frame, Text: m.Text, FirstLine: m.FirstLine, NextLine: m.NextLine, OldestLine: m.OldestLine,
-		Unseen: m.Unseen, HiddenText: m.HiddenText, Notes: m.Notes,
-	}
 }
 
 // ProxyStarted answers a [ProxyStart].
@@ -379,25 +344,6 @@ const (
 	HideOn  = "on"
 	HideOff = "off"
 )
-
-// Wait asks for a fact: the answer comes when the condition holds or the time is over.
-type Wait struct {
-	RequestID string `json:"requestId"`
-	SessionID string `json:"sessionId"`
-	AgentID   string `json:"agentId,omitempty"`
-	Until     Until  `json:"until"`
-	// Any are more conditions that meet the wait, each as Until alone would. Stop are conditions that end it without meeting it: what
-	// they find makes it pointless to wait on. At most MaxConditions each. An older proxy knows neither.
-	Any  []Until `json:"any,omitempty"`
-	Stop []Until `json:"stop,omitempty"`
-	// AfterSeq: only what changed after this revision counts.
-	AfterSeq uint64 `json:"afterSeq,omitempty"`
-	// SinceSeq: the answer is that of a [Read] with Follow, which would come too late where the program ends; Scrollback is
-	// that read's.
-	SinceSeq   uint64 `json:"sinceSeq,omitempty"`
-	Scrollback int    `json:"scrollback,omitempty"`
-	TimeoutMs  int64  `json:"timeoutMs,omitempty"`
-}
 
 // Read asks for a fresh frame, for what changed, or for history.
 type Read struct {

@@ -196,32 +196,6 @@ const (
 	GuessSleeping = "sleeping" // it sleeps, and the system does not say on what
 )
 
-// MatchedWaiting is what a wait for waiting says when it was met by a fact, and begins with when it was met by a guess:
-// "waiting (guess: relay)".
-const MatchedWaiting = "waiting"
-
-// Until is the condition of a terminal.wait; exactly one field is set.
-type Until struct {
-	// Text is on the screen, or was printed since the wait began.
-	Text string `json:"text,omitempty"`
-	// Regex (RE2) matches one row of the screen, or a line printed since the wait began.
-	Regex string `json:"regex,omitempty"`
-	// Gone is no longer on the screen.
-	Gone string `json:"gone,omitempty"`
-	// Settled: the screen has been quiet for the settle time.
-	Settled bool `json:"settled,omitempty"`
-	// QuietMs: the screen has been quiet for this long.
-	QuietMs int64 `json:"quietMs,omitempty"`
-	// Changed: the screen changed after AfterSeq.
-	Changed bool `json:"changed,omitempty"`
-	// Exit: the program ended.
-	Exit bool `json:"exit,omitempty"`
-	// Waiting: the program waits for input.
-	Waiting bool `json:"waiting,omitempty"`
-	// Control: the request of this agent was decided.
-	Control bool `json:"control,omitempty"`
-}
-
 // Expect are conditions that must all hold when the first byte of an input would be written.
 type Expect struct {
 	Seq        *uint64 `json:"seq,omitempty"`

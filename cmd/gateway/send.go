@@ -194,7 +194,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typ
 	out := sent{InputResult: result}
 	frame := result.Frame
 	if condition != "" {
-		ask.SessionID, ask.AfterSeq, ask.TimeoutMs = s.SessionID, typed.After, client.Left(what.Deadline)
+		ask.SessionID, ask.AfterSeq, ask.InputSeq, ask.TimeoutMs = s.SessionID, typed.After, typed.Before.Seq, client.Left(what.Deadline)
 		out.Wait, err = c.Wait(ctx, ask)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, text.Receipt(what.Parts, result, false))
@@ -205,8 +205,14 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typ
 	if err := a.printSent(ctx, c, s, typed.Before, receipt, out, frame, tokens); err != nil {
 		return err
 	}
-	if out.Wait != nil && !out.Wait.Met {
+	if out.Wait == nil {
+		return nil
+	}
+	if !out.Wait.Met {
 		return notMet("send --until "+condition+": typed", out.Wait)
+	}
+	if stood := text.Stood(out.Wait, what.Parts); stood != "" {
+		_, _ = fmt.Fprintln(a.err, "gateway: send: matched"+stood)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs
 	if typed.Held {
 		typing.Deadline = time.Now().Add(limit) // the user's time is not the program's
 	}
-	return s.outcome(ctx, req, info, typed, text.Confirm(parts, typed.Result), tokens, in, until, typing.Deadline)
+	return s.outcome(ctx, req, info, typed, parts, tokens, in, until, typing.Deadline)
 }
 
 // until is the condition to wait for after typing, empty for none.
@@ -104,11 +104,11 @@ func (in sendArgs) until() (protocol.Until, error) {
 	return text.Until(in.WaitFor, in.Value)
 }
 
-// outcome is the answer when everything arrived: the receipt, and what the screen became.
-func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *client.Typed, receipt string,
+// outcome is the answer when all parts arrived: the receipt, and what the screen became.
+func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *client.Typed, parts []protocol.InputPart,
 	tokens int, in sendArgs, until protocol.Until, deadline time.Time,
 ) (string, error) {
-	notes, frame := typed.Result.Notes, typed.Result.Frame
+	notes, frame, receipt := typed.Result.Notes, typed.Result.Frame, text.Confirm(parts, typed.Result)
 	if in.WaitFor == "" {
 		settles := in.SettleMs == nil || *in.SettleMs > 0 // else nobody wanted to know
 		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
@@ -125,7 +125,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		}
 		return s.now(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
 	}
-	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, TimeoutMs: client.Left(deadline)}
+	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, InputSeq: typed.Before.Seq, TimeoutMs: client.Left(deadline)}
 	ask.Stop, _ = text.Patterns("stop", in.Stop)                         // checked before anything was typed
 	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory // a proxy from before histories were kept tells only now
 	got, frame, err := s.await(ctx, req, ask, in.WaitFor)
@@ -135,7 +135,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 	if !got.Met {
 		receipt = text.Join(receipt, text.Odd(typed.Before, typed.Result, frame))
 	}
-	said := text.Join(text.Messages(append(notes, got.Notes...)), text.Join(receipt, s.matched(got, until)))
+	said := text.Join(text.Messages(append(notes, got.Notes...)), text.Join(receipt, s.matched(got, until)+text.Stood(got, parts)))
 	if got.ExitCode != nil {
 		ended(&info, got)
 		if in.Look == lookNone {

@@ -58,10 +58,10 @@ func (h *Handler) wait(m *protocol.Wait) {
 		if m.Until.Control {
 			h.deciding[m.RequestID] = m.AgentID
 		}
-		looking := m.Until.Waiting || slices.ContainsFunc(also, func(a snapshot.Also) bool { return a.Until.Waiting })
-		h.Observer.Wait(now, looking, snapshot.Wait{
-			ID: m.RequestID, Condition: condition, Also: also, AfterSeq: m.AfterSeq, SinceSeq: m.SinceSeq, Deadline: now.Add(patience(m.TimeoutMs)),
-			Done: func(r snapshot.Result) { h.waited(time.Now(), m, r) },
+		h.Observer.Wait(now, looksAtProgram(m), snapshot.Wait{
+			ID: m.RequestID, Condition: condition, Also: also, AfterSeq: m.AfterSeq, SinceSeq: m.SinceSeq, InputSeq: m.InputSeq,
+			Deadline: now.Add(patience(m.TimeoutMs)),
+			Done:     func(r snapshot.Result) { h.waited(time.Now(), m, r) },
 		}, func(err error) {
 			// Asked again, over the connection that follows one that was lost, it is the same wait: its answer goes there.
 			if !errors.Is(err, snapshot.ErrWaitOpen) {
@@ -72,6 +72,14 @@ func (h *Handler) wait(m *protocol.Wait) {
 	if !ok {
 		h.gone(m.RequestID)
 	}
+}
+
+// looksAtProgram reports whether it matters to a wait whether the program waits for input.
+func looksAtProgram(m *protocol.Wait) bool {
+	all := slices.Concat([]protocol.Until{m.Until}, m.Any, m.Stop)
+	return slices.ContainsFunc(all, func(u protocol.Until) bool {
+		return u.Waiting || m.InputSeq > 0 && (u.Text != "" || u.Regex != "")
+	})
 }
 
 // cancel ends a wait that nobody waits for any more, or keeps the answer to a request for control for the agent's next one.
@@ -116,7 +124,7 @@ func (h *Handler) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
 	delete(h.deciding, m.RequestID)
 	out := &protocol.WaitResult{
 		ID: protocol.NewID(), RequestID: m.RequestID, SessionID: h.SessionID, Met: r.End == snapshot.Met, Matched: r.Matched,
-		Notes: h.inbox.take(m.AgentID),
+		Stood: r.Stood, Notes: h.inbox.take(m.AgentID),
 	}
 	switch came := r.Came; {
 	case r.End != snapshot.Met || len(m.Any)+len(m.Stop) == 0:

@@ -32,11 +32,11 @@ func (w *Waits) before(o *waiting, v View) {
 			o.old = append(o.old, old{row: first, line: line})
 		}
 	}
-	i := slices.IndexFunc(w.seen, func(s seen) bool { return s.rev >= o.AfterSeq })
-	if i < 0 {
+	printed, known := w.printedAt(o.AfterSeq)
+	if !known {
 		return
 	}
-	o.printed = w.seen[i].printed
+	o.printed = printed
 	for line := range lines(w.hide(w.text.Since(o.printed), w.text.Ahead())) {
 		o.offer(line)
 	}
@@ -51,13 +51,7 @@ func (o *waiting) moved(w *Waits, first int, line string) bool {
 	if slices.ContainsFunc(o.old, func(was old) bool { return was.row > first && was.line == line }) {
 		return true
 	}
-	earlier := strings.TrimSuffix(w.text.String(), w.text.Since(o.printed))
-	for printed := range lines(w.hide(earlier, -1)) {
-		if strings.TrimSpace(printed) == strings.TrimSpace(line) {
-			return true
-		}
-	}
-	return false
+	return w.printedBefore(o.printed, line)
 }
 
 // listen has the rolling text show its lines while somebody waits for text, and only then.
@@ -107,6 +101,7 @@ func (o *waiting) holds(v View, w *Waits, now time.Time) bool {
 	switch o.Condition.kind {
 	case kindShown:
 		o.examine(v, w)
+		o.stands(v, w, now)
 	case kindGone:
 		o.fact("gone", newer && o.isGone(v))
 	case kindQuiet:

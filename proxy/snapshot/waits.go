@@ -37,6 +37,8 @@ type Result struct {
 	Matched string
 	// Came is which of the further conditions was met, nil for the wait's own.
 	Came *Also
+	// Stood says that what matched is not new: see [protocol.WaitResult].
+	Stood string
 }
 
 // Also is a further condition of a wait, which ends it as well.
@@ -55,6 +57,9 @@ type Wait struct {
 	AfterSeq uint64
 	// SinceSeq, if not 0, is the revision that the waiter was shown: what has left the screen since then counts, besides what is shown.
 	SinceSeq uint64
+	// InputSeq, if not 0, is the revision before the input whose effect is awaited: once the program waits for input again, a text
+	// counts that came with that input, or stands on the screen.
+	InputSeq uint64
 	// NotBefore, if not zero, is a moment before which no quiet counts: that of an input whose effect is awaited.
 	NotBefore time.Time
 	// Deadline ends the wait; zero for none.
@@ -117,6 +122,8 @@ type waiting struct {
 	old     []old  // kindShown: lines that match and were on the screen of AfterSeq
 	met     bool
 	matched string
+	stood   uint64 // the revision that was searched for text that is not new
+	since   string // of such a text: see [Result].Stood
 }
 
 // NewWaits is no waits yet, over a session's rolling text and its throttle. It takes the place of any earlier one over the
@@ -196,7 +203,7 @@ func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
 		case !chosen(o):
 			return Result{}, false
 		case !w.blindTo(o) && o.holds(v, w, now):
-			return Result{ID: o.ID, End: Met, Matched: o.matched, Came: o.came}, true
+			return Result{ID: o.ID, End: Met, Matched: o.matched, Came: o.came, Stood: o.since}, true
 		case exited:
 			return Result{ID: o.ID, End: Exited}, true
 		case !o.Deadline.IsZero() && !now.Before(o.Deadline):

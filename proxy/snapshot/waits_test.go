@@ -84,7 +84,11 @@ func (b *bench) add(u protocol.Until, now int, more ...func(*Wait)) {
 	cond, err := Compile(u)
 	require.NoError(b.t, err)
 	w := Wait{ID: "w", Condition: cond, Done: func(r Result) {
-		b.results = append(b.results, fmt.Sprintf("%s:%d:%s", r.ID, r.End, r.Matched))
+		result := fmt.Sprintf("%s:%d:%s", r.ID, r.End, r.Matched)
+		if r.Stood != "" {
+			result += ":" + r.Stood
+		}
+		b.results = append(b.results, result)
 	}}
 	for _, change := range more {
 		change(&w)
@@ -170,6 +174,7 @@ func (b *bench) wait(s corpus.Step) {
 	}
 	b.add(u, number("at"), func(w *Wait) {
 		w.ID, w.AfterSeq = s.Arg(1), uint64(number("after"))
+		w.InputSeq = uint64(number("input"))
 		if s.Option("deadline") != "" {
 			w.Deadline = at(number("deadline"))
 		}
@@ -352,6 +357,11 @@ func TestAWaitForOneOfSeveral(t *testing.T) {
 	b.check(50)
 	b.ended("w:1:")
 	require.Nil(t, came[2])
+
+	b = newBench(t, "$ make", "error: old")
+	b.view.waiting = protocol.MatchedWaiting
+	b.add(protocol.Until{Text: "never"}, 0, also(true, failure), func(w *Wait) { w.AfterSeq, w.InputSeq = 2, 2 })
+	b.open("an error that was there before the input stops nothing")
 
 	b = newBench(t, "$ make", "")
 	b.add(protocol.Until{Text: "never"}, 0, also(true, failure))

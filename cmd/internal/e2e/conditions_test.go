@@ -97,6 +97,39 @@ func TestWaitsAfterAnInput(t *testing.T) {
 	}
 }
 
+// What was typed is on the screen already when Enter goes: a wait for it ends as soon as the program waits again, and says so. It does
+// not while the program works.
+func TestAWaitForWhatWasTypedEndsWithTheProgramsWork(t *testing.T) {
+	for name, open := range doors {
+		if name == "HTTP" {
+			continue // where the caller says what counts
+		}
+		for program, c := range map[string]struct{ prompt, first, then string }{
+			"bash --norc --noprofile": {"bash-", "true world", "sleep 0.6; echo la'te'; true other"},
+			"python3 -q":              {">>>", "x = 'world'", "import time; time.sleep(0.6); print('la' + 'te'); x = 'other'"},
+		} {
+			t.Run(name+" "+program, func(t *testing.T) {
+				w := newWorld(t, strings.Fields(program)[0])
+				s := w.terminal(80, 24)
+				s.run("proxy --agent --grant drive " + program)
+				s.wait(c.prompt)
+				w.session()
+				send := open(w)
+				for _, typed := range [][3]string{{c.first, "world", ""}, {c.then, "other", "late"}} {
+					met, rows := send(typed[0], "text", typed[1])
+					require.True(t, met, rows)
+					require.Contains(t, rows, "it stood there before Enter, and the program waits again")
+					require.Regexp(t, `(?m)^(\d+\| ?)?.*`+typed[2]+"$", rows, "it worked when the wait was met")
+				}
+				met, rows := send("1", "regex", "w.rld")
+				require.True(t, met, rows)
+				require.Contains(t, rows, "it stood there before you typed")
+				s.close()
+			})
+		}
+	}
+}
+
 // The last part of what is typed is followed by its own echo.
 func TestTheEchoOfTheLastPartCounts(t *testing.T) {
 	w := newWorld(t)

@@ -1,0 +1,93 @@
+package protocol
+
+// Wait asks for a fact: the answer comes when the condition holds or the time is over.
+type Wait struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId,omitempty"`
+	Until     Until  `json:"until"`
+	// Any are more conditions that meet the wait, each as Until alone would. Stop are conditions that end it without meeting it: what
+	// they find makes it pointless to wait on. At most MaxConditions each. An older proxy knows neither.
+	Any  []Until `json:"any,omitempty"`
+	Stop []Until `json:"stop,omitempty"`
+	// AfterSeq: only what changed after this revision counts.
+	AfterSeq uint64 `json:"afterSeq,omitempty"`
+	// SinceSeq: the answer is that of a [Read] with Follow, which would come too late where the program ends; Scrollback is
+	// that read's.
+	SinceSeq   uint64 `json:"sinceSeq,omitempty"`
+	Scrollback int    `json:"scrollback,omitempty"`
+	// InputSeq is the revision before the input whose effect is awaited: once the program is known to wait for input again, Text and
+	// Regex of Until and Any are also met by what stands on the screen or came with that input, see [WaitResult.Stood]. An older
+	// proxy does not know it.
+	InputSeq  uint64 `json:"inputSeq,omitempty"`
+	TimeoutMs int64  `json:"timeoutMs,omitempty"`
+}
+
+// Until is the condition of a terminal.wait; exactly one field is set.
+type Until struct {
+	// Text is on the screen, or was printed since the wait began.
+	Text string `json:"text,omitempty"`
+	// Regex (RE2) matches one row of the screen, or a line printed since the wait began.
+	Regex string `json:"regex,omitempty"`
+	// Gone is no longer on the screen.
+	Gone string `json:"gone,omitempty"`
+	// Settled: the screen has been quiet for the settle time.
+	Settled bool `json:"settled,omitempty"`
+	// QuietMs: the screen has been quiet for this long.
+	QuietMs int64 `json:"quietMs,omitempty"`
+	// Changed: the screen changed after AfterSeq.
+	Changed bool `json:"changed,omitempty"`
+	// Exit: the program ended.
+	Exit bool `json:"exit,omitempty"`
+	// Waiting: the program waits for input.
+	Waiting bool `json:"waiting,omitempty"`
+	// Control: the request of this agent was decided.
+	Control bool `json:"control,omitempty"`
+}
+
+// WaitResult answers a [Wait].
+type WaitResult struct {
+	ID        string `json:"id"`
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	Met       bool   `json:"met"`
+	// Matched is the text that matched, or the word that names the fact ("exit", "granted", "refused", ...).
+	Matched string `json:"matched,omitempty"`
+	// Came is which condition ended a wait with Any or Stop; Stopped says that it was one of Stop. Met is false then.
+	Came    *Until `json:"came,omitempty"`
+	Stopped bool   `json:"stopped,omitempty"`
+	// Stood says that what matched is not new, for a wait with InputSeq: see the Stood constants.
+	Stood string `json:"stood,omitempty"`
+	Seq   uint64 `json:"seq,omitempty"`
+	Frame *Frame `json:"frame,omitempty"`
+	// ExitCode and Signal say how the program ended, if it has.
+	ExitCode *int   `json:"exitCode,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	// Text and what follows are those of a [ReadResult], for a wait with SinceSeq.
+	Text       string `json:"text,omitempty"`
+	FirstLine  uint64 `json:"firstLine,omitempty"`
+	NextLine   uint64 `json:"nextLine,omitempty"`
+	OldestLine uint64 `json:"oldestLine,omitempty"`
+	Unseen     uint64 `json:"unseen,omitempty"`
+	HiddenText []int  `json:"hiddenText,omitempty"`
+	// Notes are messages of the user's to this agent which it has not had yet.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Since when a text stood that met a wait with InputSeq.
+const (
+	StoodInput  = "input"  // it came with the input, before AfterSeq: the echo of what was typed
+	StoodBefore = "before" // it was there before the input
+)
+
+// Read is the answer as one to a [Read].
+func (m *WaitResult) Read() *ReadResult {
+	return &ReadResult{
+		SessionID: m.SessionID, Frame: m.Frame, Text: m.Text, FirstLine: m.FirstLine, NextLine: m.NextLine, OldestLine: m.OldestLine,
+		Unseen: m.Unseen, HiddenText: m.HiddenText, Notes: m.Notes,
+	}
+}
+
+// MatchedWaiting is what a wait for waiting says when it was met by a fact, and begins with when it was met by a guess:
+// "waiting (guess: relay)".
+const MatchedWaiting = "waiting"

@@ -1,0 +1,65 @@
+package snapshot
+
+import (
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// stands looks for a text that was there before AfterSeq: it came with the awaited input, or stands on the screen. That meets the wait
+// once the program is known to wait for input again, when nothing new is to be expected; while it works, the echo of a command line
+// says nothing of what the command does.
+func (o *waiting) stands(v View, w *Waits, now time.Time) {
+	switch {
+	case o.met || o.InputSeq == 0 || o.came != nil && o.came.Stop:
+		return
+	case o.stood == v.Rev() || v.Waiting(now) != protocol.MatchedWaiting:
+		return // it was looked at, or the program works
+	}
+	o.stood = v.Rev()
+	printed, known := w.printedAt(o.InputSeq)
+	if known {
+		for line := range lines(w.hide(w.text.Since(printed), w.text.Ahead())) {
+			o.offer(line)
+		}
+	}
+	for _, line := range v.Left(o.InputSeq) {
+		o.offer(line)
+	}
+	if o.met {
+		o.since = protocol.StoodInput
+		return
+	}
+	for first, line := range eachLine(v, 0) {
+		if o.offer(line); !o.met {
+			continue
+		}
+		// Lines that only moved are older than their rows.
+		if o.since = protocol.StoodBefore; v.RowRev(first) > o.InputSeq && known && !w.printedBefore(printed, line) {
+			o.since = protocol.StoodInput
+		}
+		return
+	}
+}
+
+// printedAt is how much had been printed at a revision; false where that is not known any more.
+func (w *Waits) printedAt(rev uint64) (total uint64, known bool) {
+	for _, s := range w.seen {
+		if s.rev >= rev {
+			return s.printed, true
+		}
+	}
+	return 0, false
+}
+
+// printedBefore reports whether a line was printed before so much had been, as far as it is still held.
+func (w *Waits) printedBefore(total uint64, line string) bool {
+	earlier := strings.TrimSuffix(w.text.String(), w.text.Since(total))
+	for printed := range lines(w.hide(earlier, -1)) {
+		if strings.TrimSpace(printed) == strings.TrimSpace(line) {
+			return true
+		}
+	}
+	return false
+}
