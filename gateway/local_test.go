@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -236,6 +237,17 @@ func TestRuntimeDir(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
+}
+
+// Without $HOME, as in a service, the directory is that of the user whom the system knows.
+func TestStateDirWithoutHome(t *testing.T) {
+	who, err := user.Current()
+	require.NoError(t, err)
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	dir, err := StateDir()
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(who.HomeDir, ".local", "state", "terminalproxy"), dir)
 }
 
 func stranger(t *testing.T, path string) error {

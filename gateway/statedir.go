@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 )
 
@@ -40,11 +41,23 @@ func OwnerTokenPath() (string, error) {
 func lasting(variable string, home ...string) (string, error) {
 	base := os.Getenv(variable)
 	if !filepath.IsAbs(base) {
-		dir, err := os.UserHomeDir()
+		dir, err := homeDir()
 		if err != nil {
 			return "", fmt.Errorf("directory of this user: %w: set HOME or %s", err, variable)
 		}
 		base = filepath.Join(append([]string{dir}, home...)...)
 	}
 	return filepath.Join(base, "terminalproxy"), nil
+}
+
+// homeDir is $HOME, else what the system knows of the user: services and agents' tools start programs without the variable.
+func homeDir() (string, error) {
+	dir, err := os.UserHomeDir()
+	if err == nil {
+		return dir, nil
+	}
+	if who, unknown := user.Current(); unknown == nil && filepath.IsAbs(who.HomeDir) {
+		return who.HomeDir, nil
+	}
+	return "", err
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -77,7 +78,7 @@ func (a *app) dial(name string, create bool) (*client.Client, error) {
 	}
 	key, err := identity(name, create)
 	if err != nil {
-		return nil, &failure{status: statusRefused, cause: err}
+		return nil, err
 	}
 	return client.New(client.Config{
 		Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), ViewURL: ep.URL(protocol.PathView), Header: ep.Header(), Name: name, Key: key,
@@ -197,17 +198,20 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 // state directory; "" means that there is none yet and none is wanted.
 func identity(name string, create bool) (string, error) {
 	dir, err := gateway.StateDir()
+	if err != nil && !create {
+		return "", nil
+	}
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("this command's identity: %w", err)
 	}
 	path := filepath.Join(dir, "agent.key")
 	secret, err := auth.ReadTokenFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		if !create {
 			return "", nil
 		}
 		if err := newSecret(path, rand.Text()+rand.Text()); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("this command's identity: %w", err)
+			return "", unwritten(fmt.Errorf("this command's identity: %w", err), "XDG_STATE_HOME")
 		}
 		secret, err = auth.ReadTokenFile(path)
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -148,6 +149,24 @@ func TestOnlyWhoAsksGetsAnIdentity(t *testing.T) {
 
 	require.NoError(t, os.Chmod(key, 0o644)) //nolint:gosec // that is the fault
 	fails(t, statusRefused, "chmod", "request", "x", "--reason", "r")
+}
+
+// Where no directory is known or can be written, who only looks needs none, and who does need one hears which variable names another.
+func TestWithoutAPlaceForTheIdentity(t *testing.T) {
+	shared(t)
+	file := filepath.Join(t.TempDir(), "no-directory")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	t.Setenv("XDG_STATE_HOME", file)
+	require.Equal(t, statusOK, command(t, "ls").status)
+	const hint = "hint: set XDG_STATE_HOME to a directory in which you can write"
+	fails(t, statusRefused, hint, "request", "sh-1", "--reason", "r")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", file)
+	fails(t, statusRefused, "hint: set XDG_CONFIG_HOME to", "token", "create", "x", "--role", "owner", "--save")
+	if runtime.GOOS == "linux" {
+		t.Setenv("XDG_STATE_HOME", "/sys") // nobody makes a directory there
+		fails(t, statusRefused, hint, "token", "create", "x", "--role", "agent")
+	}
 }
 
 func TestLsIsATable(t *testing.T) {

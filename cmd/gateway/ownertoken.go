@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
@@ -22,9 +23,17 @@ func (a *app) saveOwner(store *auth.Store, name, token string) error {
 		err = fmt.Errorf("%s exists already: remove it and revoke its token first", path)
 		fallthrough
 	case err != nil:
-		return fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(name)))
+		return unwritten(fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(name))), "XDG_CONFIG_HOME")
 	}
 	return a.answer(map[string]any{"name": name, "role": auth.RoleOwner, "file": path}, "saved in "+path)
+}
+
+// unwritten is the failure to write a file in a directory of the user's; the hint names the variable that says another directory.
+func unwritten(err error, variable string) error {
+	if !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return &failure{status: statusRefused, cause: err, hint: "set " + variable + " to a directory in which you can write"}
 }
 
 // newSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, whole or not at all.

@@ -70,7 +70,7 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	}
 	key, err := identity(in.as, true)
 	if err != nil {
-		return &failure{status: statusRefused, cause: err}
+		return err
 	}
 	log := slog.New(slog.DiscardHandler)
 	local := &share{log: log}

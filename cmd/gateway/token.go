@@ -53,6 +53,8 @@ func (a *app) newTokenCreate(path *string) *cobra.Command {
 			}
 			token, err := store.Create(t)
 			switch {
+			case err != nil && *path == "":
+				return unwritten(fmt.Errorf("token create: %w", err), "XDG_STATE_HOME")
 			case err != nil:
 				return fmt.Errorf("token create: %w", err)
 			case save:
