@@ -155,7 +155,7 @@ func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) 
 		switch {
 		case err == nil:
 			return conn, nil
-		case isSilent && e.LookOnly:
+		case isSilent && (e.LookOnly || silent.Full):
 			return nil, silent
 		case isSilent:
 			if err := silent.Displace(); err != nil {

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +26,9 @@ import (
 
 // helperEnv makes the test binary a helper program: it serves, or dials, in the directory that the variable names.
 const helperEnv = "GATEWAY_TEST_HELPER"
+
+// fewFiles is how many files a helper can have open whose name begins with few.
+const fewFiles = 24
 
 func TestMain(m *testing.M) {
 	if what := os.Getenv(helperEnv); what != "" {
@@ -246,6 +251,13 @@ func helper(what string) {
 	ctx, cancel := context.WithTimeout(context.Background(), fake.Soon)
 	defer cancel()
 	dir := os.Getenv(EnvDir)
+	if few, ok := strings.CutPrefix(what, "few "); ok {
+		what = few
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: fewFiles, Max: fewFiles}); err != nil {
+			fmt.Println("failed", err)
+			return
+		}
+	}
 	switch what {
 	case "serve":
 		l := NewLocal(dir, nil)

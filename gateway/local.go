@@ -77,13 +77,18 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 		conn, err := place.Reach(ctx, path, dialUnix)
 		mute, isSilent := errors.AsType[*place.Silent](err)
 		switch {
-		case err == nil:
+		case err == nil && !l.better(conn.Owner()):
 			l.mu.Lock()
 			l.met = l.met || l.serving == nil
 			l.mu.Unlock()
 			return conn, nil
+		case err == nil:
+			silent = conn.Owner()
+			_ = conn.Close()
 		case held != nil && ctx.Err() != nil:
 			return nil, held // the time was over during the dialling
+		case isSilent && mute.Full && !l.better(mute):
+			return nil, fmt.Errorf("local gateway: %w", mute)
 		case isSilent:
 			silent = mute
 			l.log.Warn("the local gateway is taken over", "cause", silent.Error())
@@ -107,6 +112,13 @@ func (l *Local) Dial(ctx context.Context) (net.Conn, error) {
 			return nil, held
 		}
 	}
+}
+
+// better reports whether this process should serve in the place of one that answers, which can have only a few files open.
+func (l *Local) better(than *place.Silent) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return than.Few() && openFiles() >= place.Few && !l.away && !l.closed
 }
 
 // Join gives a proxy of this process a seat at the gateway, if this process is the gateway or can become it; nil when
@@ -144,7 +156,7 @@ func (l *Local) serve(instead *place.Silent, force bool) error {
 		conf.GathersUntil = time.Now().Add(gatherTime)
 	}
 	server := New(conf)
-	if instead != nil {
+	if instead != nil && !instead.Few() {
 		server.hub.Succeed(instead.Error())
 	}
 	s := &serving{server: server, place: p, ended: make(chan struct{})}

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -198,7 +199,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	s.https[h] = struct{}{}
 	s.mu.Unlock()
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
-	err := h.Serve(ln)
+	err := h.Serve(&spare{Listener: ln, log: s.log})
 	if errors.Is(err, http.ErrServerClosed) {
 		return s.Close() // waits until who began to close has finished
 	}
@@ -213,6 +214,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST "+protocol.PathProof, s.proof)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set(place.HeaderFiles, strconv.Itoa(openFiles()))
 		gathering := ""
 		if time.Now().Before(s.cfg.GathersUntil) {
 			gathering = `,"gathering":true`

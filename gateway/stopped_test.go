@@ -29,9 +29,11 @@ type other struct {
 	cmd *exec.Cmd
 }
 
-func startOther(t *testing.T, dir string) *other {
+func startOther(t *testing.T, dir string) *other { return startHelper(t, "serve", dir) }
+
+func startHelper(t *testing.T, what, dir string) *other {
 	t.Helper()
-	o := &other{t, helperProcess(t, "serve", dir)}
+	o := &other{t, helperProcess(t, what, dir)}
 	out, err := o.cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, o.cmd.Start())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -91,7 +92,7 @@ func noGateway(err error) error {
 		if errors.Is(gone.Cause, fs.ErrNotExist) {
 			return fail(statusNoGateway, "connect: no gateway is running").hinted(hintNothingRuns)
 		}
-		return fail(statusNoGateway, "connect: no gateway answers: %w", gone.Cause).hinted(hintNothingRuns + "; or check --gateway")
+		return fail(statusNoGateway, "connect: no gateway answers: %w", gone.Cause).hinted(cmp.Or(client.Hint(gone.Cause), hintNothingRuns+"; or check --gateway"))
 	}
 	return err
 }

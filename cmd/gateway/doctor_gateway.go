@@ -74,6 +74,9 @@ func (d *doctor) socket(ctx context.Context) {
 	conn, err := ep.DialContext(ctx)
 	silent, isSilent := errors.AsType[*place.Silent](err)
 	switch {
+	case isSilent && silent.Full:
+		d.wrong("local gateway", silent.Hint(), "%v", silent)
+		return
 	case isSilent:
 		d.wrong("local gateway", "resume that process (kill -CONT), or run gateway ls: another one takes over", "%v", silent)
 		return

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/internal/descriptors"
 	"terminalproxy/cmd/internal/flagwords"
 	"terminalproxy/cmd/internal/harden"
 	"terminalproxy/cmd/internal/version"
@@ -24,6 +25,9 @@ import (
 
 func main() {
 	harden.Process()
+	if err := descriptors.Enough(); err != nil {
+		os.Exit((&app{err: os.Stderr}).report(fail(statusRefused, "%w", err).hinted(descriptors.Hint)))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

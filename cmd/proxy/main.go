@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"terminalproxy/cmd/internal/descriptors"
 	"terminalproxy/cmd/internal/harden"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/proxy"
@@ -23,6 +24,9 @@ func main() {
 	harden.Process()
 	if watchdog.Called(os.Args) {
 		os.Exit(watchdog.Run())
+	}
+	if err := descriptors.Enough(); err != nil {
+		os.Exit(complain(os.Stderr, &proxy.UserError{Status: statusFailure, Say: err.Error(), Hint: descriptors.Hint}))
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

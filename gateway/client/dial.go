@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,17 @@ func (e *Unreachable) Error() string {
 // Unwrap gives the cause.
 func (e *Unreachable) Unwrap() error { return e.Cause }
 
+// Hint is what to do about an error that knows it, "" for nothing.
+func Hint(err error) string {
+	if knows, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		return knows.Hint()
+	}
+	return ""
+}
+
 // dial makes a WebSocket, with more patience when a gateway was there before.
 func (c *Client) dial(ctx context.Context, again bool) (link, error) {
 	began, delay := time.Now(), firstDelay
@@ -62,7 +74,9 @@ func (c *Client) dial(ctx context.Context, again bool) (link, error) {
 			cause = err // that nobody serves any more says less than why somebody did not answer
 		}
 		if again && time.Since(began) > patience || !again && try >= firstTries || ctx.Err() != nil {
-			return nil, &Unreachable{URL: c.cfg.URL, Cause: cause, Hint: "start a session with `proxy --agent PROGRAM`, or check the gateway's address"}
+			gone := &Unreachable{URL: c.cfg.URL, Cause: cause, Hint: "start a session with `proxy --agent PROGRAM`, or check the gateway's address"}
+			gone.Hint = cmp.Or(Hint(cause), gone.Hint)
+			return nil, gone
 		}
 		c.cfg.Log.Debug("dial gateway", "url", c.cfg.URL, "error", err)
 		// Full jitter: those whom one gateway left do not come back in step.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -30,23 +31,46 @@ const (
 	movePatience = time.Second
 )
 
+const (
+	// HeaderFiles is the header in which a gateway says how many files it can have open, with the status 503 where all are.
+	HeaderFiles = "Terminal-Gateway-Files"
+	// Few files are what a process has that serves only for want of another.
+	Few = 64
+)
+
 // ErrReplaced says that the name changed hands during the dialling; the next try finds the new owner.
 var ErrReplaced = errors.New("the local gateway just changed hands")
 
-// Silent is the error of a process that has the place and does not answer.
+// Silent is the error of a process that has the place and does not answer, or answers that it is full.
 type Silent struct {
 	Process Process
 	Stopped bool // by a signal, as the kernel says
+	Full    bool // it has no file descriptor for one more connection
+	Files   int  // how many files it can have open, 0 where it has not said so
 	path    string
 	at      mark
 }
 
+// Few reports whether the process should not serve if another one can.
+func (s *Silent) Few() bool { return s.Files > 0 && s.Files < Few }
+
 // Error implements error.
 func (s *Silent) Error() string {
-	if s.Stopped {
+	switch {
+	case s.Stopped:
 		return fmt.Sprintf("%s, which serves the local gateway, does not answer: it is stopped %s", s.Process, s.Process.Resume())
+	case s.Full:
+		return fmt.Sprintf("%s, which serves the local gateway, has all its %d file descriptors in use", s.Process, s.Files)
 	}
 	return fmt.Sprintf("%s, which serves the local gateway, does not answer", s.Process)
+}
+
+// Hint is what to do about it, "" for nothing.
+func (s *Silent) Hint() string {
+	if s.Full {
+		return "end agents that you do not need, or start that process with a higher limit of open files (ulimit -n)"
+	}
+	return ""
 }
 
 // Displace takes the name from the process, so that another one can serve. Who has taken its place already keeps it.
@@ -57,6 +81,7 @@ type Conn struct {
 	*net.UnixConn
 	process Process
 	gathers bool
+	files   int
 	path    string
 	at      mark
 	moving  sync.Once
@@ -125,9 +150,14 @@ func (c *Conn) probe() error {
 	var said struct{ Gathering bool }
 	_ = json.Unmarshal(body, &said) // it is true or not said
 	c.gathers = said.Gathering
+	c.files, _ = strconv.Atoi(resp.Header.Get(HeaderFiles))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s answers on the local socket: %w", c.process, err)
+	case resp.StatusCode == http.StatusServiceUnavailable && c.files > 0:
+		full := c.Owner()
+		full.Full = true
+		return full
 	case resp.StatusCode == http.StatusServiceUnavailable:
 		return ErrReplaced
 	case resp.StatusCode != http.StatusOK || answer.Buffered() > 0:
@@ -160,7 +190,14 @@ func (c *Conn) hear(first []byte) error {
 }
 
 func (c *Conn) silent() *Silent {
-	return &Silent{Process: c.process, Stopped: c.process.Stopped(), path: c.path, at: c.at}
+	s := c.Owner()
+	s.Stopped = c.process.Stopped()
+	return s
+}
+
+// Owner is the process at the other end, for who takes its place.
+func (c *Conn) Owner() *Silent {
+	return &Silent{Process: c.process, Files: c.files, path: c.path, at: c.at}
 }
 
 // Answers reports why the owner cannot answer now, nil when nothing speaks against it. It asks the kernel and not the owner.

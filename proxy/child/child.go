@@ -76,18 +76,18 @@ func Start(c Config) (*Child, error) {
 	}
 	ptmx, tty, err := pty.Open()
 	if err != nil {
-		return nil, &StartError{Status: 125, Say: "open a PTY: " + err.Error(), Hint: "are all pseudo-terminals in use? see /proc/sys/kernel/pty/max"}
+		return nil, lacking(125, "open a PTY", err)
 	}
 	defer tty.Close()
 	defer ptmx.Close()
 	master, err := take(ptmx)
 	if err != nil {
-		return nil, &StartError{Status: 125, Say: "open a PTY: " + err.Error()}
+		return nil, lacking(125, "open a PTY", err)
 	}
 	child := &Child{master: master, slave: tty.Name(), stopped: c.Stopped, hurry: c.Hurry}
 	if err := child.prepare(c); err != nil {
 		_ = unix.Close(master)
-		return nil, &StartError{Status: 125, Say: "prepare the PTY: " + err.Error()}
+		return nil, lacking(125, "prepare the PTY", err)
 	}
 	if err := child.start(c, path, tty); err != nil {
 		_ = unix.Close(master)
@@ -141,7 +141,19 @@ func refusal(name string, err error) *StartError {
 	case errors.Is(err, unix.ENOEXEC):
 		return &StartError{Status: 126, Say: name + ": not a program this system can run", Hint: "a script needs a first line such as #!/bin/sh"}
 	}
-	return &StartError{Status: 126, Say: fmt.Sprintf("start %s: %v", name, err)}
+	return lacking(126, "start "+name, err)
+}
+
+// lacking words the failure of something that takes what the system may have run out of.
+func lacking(status int, what string, err error) *StartError {
+	failed := &StartError{Status: status, Say: what + ": " + err.Error()}
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		failed.Hint = "raise the limit of open files, as with: ulimit -n 1024"
+	case errors.Is(err, unix.ENOSPC):
+		failed.Hint = "all pseudo-terminals are in use: see /proc/sys/kernel/pty/max"
+	}
+	return failed
 }
 
 // take makes the master ours: a non-blocking descriptor outside of the Go runtime's files, because an *os.File turns

@@ -108,6 +108,35 @@ func TestStartRefusals(t *testing.T) {
 	}
 }
 
+// Whatever of a start takes the last descriptor, the hint is about descriptors and not about terminals.
+func TestTooManyOpenFiles(t *testing.T) {
+	var was unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &was))
+	defer func() { require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &was)) }()
+	first, err := os.Open(os.DevNull) // the lowest free descriptor
+	require.NoError(t, err)
+	next := uint64(first.Fd())
+	require.NoError(t, first.Close())
+	said := make(map[string]bool)
+	for files := next; ; files++ {
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: was.Max}))
+		c, err := child.Start(child.Config{Path: "/bin/true", Cols: 80, Rows: 24})
+		if err == nil {
+			c.Wait()
+			c.Close()
+			break
+		}
+		refused, ok := errors.AsType[*child.StartError](err)
+		require.True(t, ok)
+		require.Contains(t, refused.Say, "too many open files")
+		require.Contains(t, refused.Hint, "ulimit -n", refused.Say)
+		what, _, _ := strings.Cut(refused.Say, ":")
+		said[what] = true
+	}
+	require.Contains(t, said, "open a PTY")
+	require.Contains(t, said, "start /bin/true")
+}
+
 // TestR60NoLostByte: 200,000 bytes written just before the exit are all there, also when the program was waited for first.
 func TestR60NoLostByte(t *testing.T) {
 	c := start(t, "stty -opost; exec head -c 200000 /dev/zero", nil)

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -43,6 +44,25 @@ func TestVimUnderProxyIsVim(t *testing.T) {
 			s.typed(":cq\n")
 			require.Equal(t, 1, s.status(), "vim's own exit status")
 		})
+	}
+}
+
+// Where a process can open next to nothing it says so, and Go's runtime does not end it with a trace. The program has the limit of
+// the user's shell, and not what the proxy makes of it for itself.
+func TestFewFileDescriptors(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	for _, limit := range []int{5, 8, 9, 12, 15} {
+		out, _ := s.does(fmt.Sprintf("(ulimit -n %d; proxy true; proxy --agent true; gateway ls; gateway mcp </dev/null)", limit))
+		require.NotContains(t, out, "goroutine", limit)
+		if limit < 15 {
+			const say = "this process can open too few files\nhint: raise the limit of open files, as with: ulimit -n 1024\n"
+			require.Equal(t, 4, strings.Count(out, say), out)
+		}
+	}
+	for _, flags := range []string{"", "--agent "} {
+		out, _ := s.does("(ulimit -S -n 40; proxy " + flags + "bash -c 'ulimit -S -n')")
+		require.Contains(t, out, "40", flags)
 	}
 }
 
