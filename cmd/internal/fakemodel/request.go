@@ -1,0 +1,176 @@
+package fakemodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Request is what an agent asks of the model.
+type Request struct {
+	// Prompt is the last that the user wrote, as the agent passes it on.
+	Prompt string
+	// Result is what the last tool answered, as the agent passes it on; "" before the first call.
+	Result string
+	// Calls is the number of answers of tools in the conversation.
+	Calls int
+	// Text is all text of the conversation, in its order.
+	Text string
+	// Tools are those that the model may call.
+	Tools []Tool
+	// Body is the request as it came.
+	Body []byte
+}
+
+// Tool is one that an agent offers. One vendor groups them in namespaces.
+type Tool struct{ Namespace, Name string }
+
+// wire is a request in the shapes of four vendors at once: their fields do not collide.
+type wire struct {
+	Tools                     []wireTool
+	Messages, Input, Contents []message
+}
+
+type wireTool struct {
+	Type, Name           string
+	Function             struct{ Name string }
+	Tools                []wireTool
+	FunctionDeclarations []wireTool
+}
+
+// message is an entry of a conversation, or a block of one.
+type message struct {
+	Type, Role, Text       string
+	Content, Parts, Output json.RawMessage
+	FunctionResponse       *struct{ Response json.RawMessage }
+}
+
+func read(body []byte) (Request, error) {
+	var got wire
+	if err := json.Unmarshal(body, &got); err != nil {
+		return Request{}, fmt.Errorf("read the request: %w", err)
+	}
+	r := Request{Body: body, Tools: tools(got.Tools, "")}
+	var text []string
+	for _, m := range slices.Concat(got.Messages, got.Input, got.Contents) {
+		r.hear(m)
+		text = append(text, words(m.Content, m.Parts, m.Output)...)
+	}
+	r.Text = strings.Join(text, "\n")
+	return r, nil
+}
+
+func tools(offered []wireTool, namespace string) []Tool {
+	var all []Tool
+	for _, t := range offered {
+		switch name := t.Name + t.Function.Name; {
+		case len(t.Tools) > 0:
+			all = append(all, tools(t.Tools, name)...)
+		case name != "":
+			all = append(all, Tool{Namespace: namespace, Name: name})
+		}
+		all = append(all, tools(t.FunctionDeclarations, namespace)...)
+	}
+	return all
+}
+
+// hear takes an entry of the conversation in.
+func (r *Request) hear(m message) {
+	if m.Role == "tool" || strings.HasSuffix(m.Type, "_call_output") {
+		r.result(m.Content, m.Output)
+		return
+	}
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil && m.Role == "user" {
+		r.Prompt = text
+		return
+	}
+	var blocks []message
+	if json.Unmarshal(slices.Concat(m.Content, m.Parts), &blocks) != nil {
+		return
+	}
+	for _, b := range blocks {
+		switch {
+		case b.Type == "tool_result":
+			r.result(b.Content)
+		case b.FunctionResponse != nil:
+			r.result(b.FunctionResponse.Response)
+		case m.Role == "user" && b.Text != "":
+			r.Prompt = b.Text
+		}
+	}
+}
+
+// offers finds a tool by the name that its server gave it.
+func (r *Request) offers(name string) (Tool, bool) {
+	i := slices.IndexFunc(r.Tools, func(t Tool) bool { return called(t.Name, name) })
+	if i < 0 {
+		return Tool{}, false
+	}
+	return r.Tools[i], true
+}
+
+// names is a tool's whole name where the conversation lists it alone on a line, "" where it does not.
+func (r *Request) names(name string) string {
+	for line := range strings.Lines(r.Text) {
+		if line = strings.TrimSpace(line); called(line, name) {
+			return line
+		}
+	}
+	return ""
+}
+
+// called says whether an agent's name of a tool is the server's with something before it.
+func called(whole, name string) bool {
+	prefix, ok := strings.CutSuffix(whole, name)
+	return ok && (prefix == "" || strings.HasSuffix(prefix, "_") || strings.HasSuffix(prefix, "-"))
+}
+
+// call is a call of a tool in answer to this request.
+func (r *Request) call(t Tool, args map[string]any) (call, error) {
+	if args == nil {
+		args = map[string]any{}
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		return call{}, fmt.Errorf("arguments of %s: %w", t.Name, err)
+	}
+	return call{name: t.Name, namespace: t.Namespace, id: fmt.Sprintf("call_%d", r.Calls+1), args: string(text)}, nil
+}
+
+func (r *Request) result(answer ...json.RawMessage) {
+	r.Calls++
+	r.Result = strings.Join(words(answer...), "\n")
+}
+
+// words are all strings in JSON values but the names of types.
+func words(values ...json.RawMessage) []string {
+	var all []string
+	for _, raw := range values {
+		var v any
+		if len(raw) > 0 && json.Unmarshal(raw, &v) == nil {
+			all = appendWords(all, v)
+		}
+	}
+	return all
+}
+
+func appendWords(all []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		all = append(all, v)
+	case []any:
+		for _, e := range v {
+			all = appendWords(all, e)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key != "type" {
+				all = appendWords(all, v[key])
+			}
+		}
+	}
+	return all
+}
