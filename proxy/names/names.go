@@ -23,6 +23,7 @@ var known = map[string]string{
 	"codex-mcp-client":      "Codex",
 	"gemini-cli-mcp-client": "Gemini CLI",
 	"qwen-cli-mcp-client":   "Qwen Code",
+	"copilot-cli":           "Copilot CLI",
 	"cursor-vscode":         "Cursor",
 	"visual studio code":    "VS Code",
 }

@@ -18,6 +18,7 @@ func TestR72Names(t *testing.T) {
 		"claude-code":                  "Claude Code",
 		"Claude-Code":                  "Claude Code",
 		"gemini-cli-mcp-client":        "Gemini CLI",
+		"copilot-cli":                  "Copilot CLI",
 		"my agent 2.0_b":               "my agent 2.0_b",
 		"  two \t words ":              "two words",
 		"a name that is far too long":  "a name that is far t",
