@@ -143,12 +143,12 @@ func TestR62NoProgramWaitsForAnAnswer(t *testing.T) {
 
 // TestR62TheAgentsAreAnswered is the same for the agents, which ask the most.
 func TestR62TheAgentsAreAnswered(t *testing.T) {
-	for _, p := range agentPrompts {
+	for _, p := range codingAgents {
 		t.Run(p.name, func(t *testing.T) {
 			bin := fromNpm(t, p.name)
 			w := newWorld(t)
-			url, _ := w.model(args{})
-			r := w.prepare("gateway", append([]string{"run", "--", "tap", "wrote", "read", bin}, p.args...)...)
+			_, url := w.talks()
+			r := w.prepare("gateway", append([]string{"run", "--", "tap", "wrote", "read", bin}, p.prompt...)...)
 			r.cmd.Env = append(r.cmd.Env, p.setUp(w, url)...)
 			r.run()
 			id := w.session()

@@ -1,0 +1,140 @@
+package e2e_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// clients skips a test of programs that the other tests do without: agents from npm, terminals under X.
+func clients(t *testing.T) {
+	t.Helper()
+	if os.Getenv("CLIENTS") == "" {
+		t.Skip("a test of real clients: make clients runs it")
+	}
+}
+
+// fromNpm is a program that .ci/package.json names, or the one that the variable of its name in capitals does.
+func fromNpm(t *testing.T, name string) string {
+	t.Helper()
+	clients(t)
+	for _, path := range []string{os.Getenv(strings.ToUpper(name)), filepath.Join("..", "..", "..", ".ci", "node_modules", ".bin", name)} {
+		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().IsRegular() {
+			path, err = filepath.Abs(path)
+			require.NoError(t, err)
+			return path
+		}
+	}
+	t.Skipf("%s is not installed: npm install --prefix .ci, or name it in $%s", name, strings.ToUpper(name))
+	return ""
+}
+
+// model serves what stands in for a model until the test ends.
+func (w *world) model(think fakemodel.Think) (url string) {
+	server := httptest.NewServer(fakemodel.New(think))
+	w.t.Cleanup(func() {
+		server.CloseClientConnections() // an agent that a failed test left waits for an answer
+		server.Close()
+	})
+	return server.URL
+}
+
+// mind is a model that the test thinks for: it calls the agent's tools, and reads what the agent passes on of their answers.
+type mind struct {
+	w     *world
+	asked chan fakemodel.Request
+	turns chan fakemodel.Turn
+	agent *running // set before the first call
+}
+
+func (w *world) mind() (m *mind, url string) {
+	m = &mind{w: w, asked: make(chan fakemodel.Request), turns: make(chan fakemodel.Turn)}
+	return m, w.model(func(ctx context.Context, r fakemodel.Request) (turn fakemodel.Turn) {
+		select {
+		case m.asked <- r:
+		case <-ctx.Done():
+			return turn
+		}
+		select {
+		case turn = <-m.turns:
+		case <-ctx.Done():
+		}
+		return turn
+	})
+}
+
+// runs starts the agent that asks this model.
+func (m *mind) runs(bin string, env []string, args ...string) {
+	m.w.t.Helper()
+	m.agent = m.w.prepare(bin, args...)
+	m.agent.cmd.Env = append(m.agent.cmd.Env, env...)
+	m.agent.run()
+	m.w.t.Cleanup(func() {
+		_ = m.agent.cmd.Process.Kill() // of a failed test
+		<-m.agent.ended
+	})
+}
+
+// next waits for the agent's next question to the model.
+func (m *mind) next() fakemodel.Request {
+	m.w.t.Helper()
+	select {
+	case r := <-m.asked:
+		return r
+	case <-m.agent.ended:
+		require.FailNow(m.w.t, "the agent ended", "%s%s", m.agent.out.String(), m.agent.err.String())
+	case <-time.After(2 * patience):
+		require.FailNow(m.w.t, "the agent does not ask its model", "%s%s", m.agent.out.String(), m.agent.err.String())
+	}
+	return fakemodel.Request{}
+}
+
+// answers gives the model's answer to the question that next returned.
+func (m *mind) answers(turn fakemodel.Turn) {
+	m.w.t.Helper()
+	select {
+	case m.turns <- turn:
+	case <-time.After(patience):
+		require.FailNow(m.w.t, "the agent does not wait for its model", "%s%s", m.agent.out.String(), m.agent.err.String())
+	}
+}
+
+// starts calls a tool and does not wait.
+func (m *mind) starts(tool string, with args) {
+	m.w.t.Helper()
+	m.answers(fakemodel.Turn{Tool: tool, Args: with})
+}
+
+// hears waits for what the agent tells the model of a tool's answer.
+func (m *mind) hears(wanted ...string) string {
+	m.w.t.Helper()
+	got := m.next().Result
+	for _, want := range wanted {
+		require.Contains(m.w.t, got, want)
+	}
+	return got
+}
+
+// calls calls a tool to its end.
+func (m *mind) calls(tool string, with args, wanted ...string) string {
+	m.w.t.Helper()
+	m.starts(tool, with)
+	return m.hears(wanted...)
+}
+
+// ends has the model say its last words, which the agent prints.
+func (m *mind) ends() {
+	m.w.t.Helper()
+	m.answers(fakemodel.Turn{Say: "THE MODEL IS DONE"})
+	got := m.agent.wait()
+	require.Zero(m.w.t, got.status, got.out+got.err)
+	require.Contains(m.w.t, got.out, "THE MODEL IS DONE")
+}
