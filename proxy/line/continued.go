@@ -54,11 +54,19 @@ func bare(s Screen, rest Rest) bool {
 	return true
 }
 
-// continues reports whether the cursor stands behind a prompt that asks for the rest of what was begun behind another.
+// continues reports whether the cursor stands behind a prompt that asks for the rest of what was begun behind another. Where the
+// other is not known, as it was typed before the first prompt was drawn or looked at, every prompt of that form counts.
 func continues(s Screen, begun Begin) bool {
 	row, col := s.Cursor()
-	return begun.Known && isContinuation(text(s, row, 0, col), begun.Rest.Prompt)
+	prompt := begun.Rest.Prompt
+	if !begun.Known || strings.TrimSpace(prompt) == "" {
+		prompt = unknownPrompt
+	}
+	return isContinuation(text(s, row, 0, col), prompt)
 }
+
+// unknownPrompt is like no prompt.
+const unknownPrompt = "\x00"
 
 // isContinuation reports whether here is the prompt that follows on prompt when a line leaves something open, as far as line
 // editors have one of their own: PS2 of shells, "..." of Python and Node, "...>" of SQLite, "...:" of IPython, the indent of

@@ -225,6 +225,19 @@ func TestR63WhatTheUserBegan(t *testing.T) {
 	}
 }
 
+// TestR63WhatTheUserBeganBeforeThePrompt: keys that came before the first prompt was drawn, or looked at, begin a line all the same.
+func TestR63WhatTheUserBeganBeforeThePrompt(t *testing.T) {
+	for rest, held := range map[string]bool{"> ": true, "... ": true, "for> ": true, "      ": true, "$ ": false, "root@vm /tmp# ": false, "": false} {
+		p := newTyping(t, 40, 8, "")
+		p.user("for i in 1", "")
+		p.shows("$ for i in 1")
+		p.user("\r", "\r\n"+rest)
+		p.tracker.Rested(p.m)
+		_, yes := p.occupied()
+		require.Equal(t, held, yes, "%q", rest)
+	}
+}
+
 // TestR66WhatRunsAndWhatIsSuggested tells what Enter sends from what a shell suggests.
 func TestR66WhatRunsAndWhatIsSuggested(t *testing.T) {
 	for name, c := range map[string]struct {
