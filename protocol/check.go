@@ -88,6 +88,9 @@ func (c *checks) screen(s *Screen) *checks {
 	if len(s.Lines) > s.Rows {
 		c.fail(CodeBadMessage, "screen.lines", "has %d rows, screen.rows is %d", len(s.Lines), s.Rows)
 	}
+	if p := s.Progress; p != nil {
+		c.text("screen.progress.state", p.State, MaxName).between("screen.progress.percent", int64(p.Percent), 0, 100)
+	}
 	return c.between("screen.cursor.row", int64(s.Cursor.Row), 0, int64(s.Rows)-1).
 		between("screen.cursor.col", int64(s.Cursor.Col), 0, int64(s.Cols)-1)
 }
@@ -154,7 +157,7 @@ func (c *checks) optionalLevel(field string, l Level) *checks {
 func (u *Until) conditions() int {
 	n := 0
 	for _, set := range []bool{
-		u.Text != "", u.Regex != "", u.Gone != "", u.Settled, u.QuietMs != 0, u.Changed, u.Exit, u.Waiting, u.Control,
+		u.Text != "", u.Regex != "", u.Title != "", u.TitleRegex != "", u.Gone != "", u.Settled, u.QuietMs != 0, u.Changed, u.Exit, u.Waiting, u.Control,
 	} {
 		if set {
 			n++
@@ -165,9 +168,10 @@ func (u *Until) conditions() int {
 
 func (c *checks) until(field string, u *Until) *checks {
 	if n := u.conditions(); n != 1 {
-		c.fail(CodeBadMessage, field, "sets %d conditions, it must set exactly one of text, regex, gone, settled, quietMs, changed, exit, waiting, control", n)
+		c.fail(CodeBadMessage, field, "sets %d conditions, it must set exactly one of text, regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control", n)
 	}
 	return c.text(field+".text", u.Text, MaxPattern).text(field+".regex", u.Regex, MaxPattern).
+		text(field+".title", u.Title, MaxPattern).text(field+".titleRegex", u.TitleRegex, MaxPattern).
 		text(field+".gone", u.Gone, MaxPattern).between(field+".quietMs", u.QuietMs, 0, MaxWaitMs)
 }
 

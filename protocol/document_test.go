@@ -61,7 +61,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 	for name, shape := range map[string]reflect.Type{
 		"frame": reflect.TypeFor[Frame](), "screen": reflect.TypeFor[Screen](), "changed row": reflect.TypeFor[Row](),
 		"highlight": reflect.TypeFor[Highlight](), "picture": reflect.TypeFor[Picture](),
-		"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "keyboard": reflect.TypeFor[Keyboard](),
+		"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "progress": reflect.TypeFor[Progress](), "keyboard": reflect.TypeFor[Keyboard](),
 		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](),
 		"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](),
 		"blackout of a frame": reflect.TypeFor[Hidden](), "past": reflect.TypeFor[Past](), "seen screen": reflect.TypeFor[Seen](),

@@ -63,12 +63,29 @@ type Screen struct {
 	// Alt says that the alternate screen is shown: a full-screen program, without scrollback.
 	Alt   bool   `json:"alt"`
 	Title string `json:"title"`
-	Modes Modes  `json:"modes"`
+	// Progress is what the program says of a long job (OSC 9;4), nil for nothing.
+	Progress *Progress `json:"progress,omitempty"`
+	Modes    Modes     `json:"modes"`
 	// Scrollback is the number of rows of history.
 	Scrollback int `json:"scrollback"`
 	// Hash names the content of the rows, the cursor and the size: equal screens have equal hashes.
 	Hash string `json:"hash"`
 }
+
+// Progress is how far a long job of the program's is.
+type Progress struct {
+	// State is one of the Progress constants.
+	State   string `json:"state"`
+	Percent int    `json:"percent,omitempty"`
+}
+
+// States of a long job.
+const (
+	ProgressRuns    = "running"
+	ProgressFailed  = "error"
+	ProgressUnknown = "indeterminate" // under way, nobody knows how far
+	ProgressPaused  = "paused"
+)
 
 // Color is a colour of the palette: Name is its number, "foreground" or "background", RGB is "#rrggbb".
 type Color struct {
@@ -223,13 +240,15 @@ type SessionInfo struct {
 	// State is "running", "exited" or "lost" (its proxy does not answer).
 	State string `json:"state"`
 	// ExitCode and Signal are set when State is "exited".
-	ExitCode int      `json:"exitCode,omitempty"`
-	Signal   string   `json:"signal,omitempty"`
-	Title    string   `json:"title,omitempty"`
-	Alt      bool     `json:"alt,omitempty"`
-	Seq      uint64   `json:"seq"`
-	IdleMs   int64    `json:"idleMs"`
-	Keyboard Keyboard `json:"keyboard"`
+	ExitCode int    `json:"exitCode,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	// Title and Progress are those of the newest screen.
+	Title    string    `json:"title,omitempty"`
+	Progress *Progress `json:"progress,omitempty"`
+	Alt      bool      `json:"alt,omitempty"`
+	Seq      uint64    `json:"seq"`
+	IdleMs   int64     `json:"idleMs"`
+	Keyboard Keyboard  `json:"keyboard"`
 	// Blackout says what is kept from agents now.
 	Blackout *Hidden `json:"blackout,omitempty"`
 }

@@ -29,6 +29,9 @@ type Until struct {
 	Text string `json:"text,omitempty"`
 	// Regex (RE2) matches one row of the screen, or a line printed since the wait began.
 	Regex string `json:"regex,omitempty"`
+	// Title is part of the title that the program gives its window, or TitleRegex (RE2) matches it.
+	Title      string `json:"title,omitempty"`
+	TitleRegex string `json:"titleRegex,omitempty"`
 	// Gone is no longer on the screen.
 	Gone string `json:"gone,omitempty"`
 	// Settled: the screen has been quiet for the settle time.

@@ -37,9 +37,17 @@ func (a *app) printSessions(sessions []protocol.SessionInfo) error {
 	}
 	rows := []string{"ID\tPROGRAM\tSIZE\tSTATE\tIDLE\tKEYBOARD"}
 	shown, ended := text.Listed(sessions)
+	titles := text.Titles(shown) != ""
+	if titles {
+		rows[0] += "\tTITLE"
+	}
 	for _, s := range shown {
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%dx%d\t%s\t%s\t%s", s.SessionID, text.Command(s), s.Cols, s.Rows, text.State(s),
-			text.Span(time.Duration(s.IdleMs)*time.Millisecond), text.Keyboard(s.Keyboard, "", time.Now())))
+		row := fmt.Sprintf("%s\t%s\t%dx%d\t%s\t%s\t%s", s.SessionID, text.Command(s), s.Cols, s.Rows, text.State(s),
+			text.Span(time.Duration(s.IdleMs)*time.Millisecond), text.Keyboard(s.Keyboard, "", time.Now()))
+		if titles && s.State == protocol.StateRunning {
+			row += "\t" + text.Titled(s.Title, s.Progress)
+		}
+		rows = append(rows, row)
 	}
 	if err := a.table(rows); err != nil || ended == 0 {
 		return err
@@ -55,12 +63,12 @@ func (a *app) newWait() *cobra.Command {
 	var budget budget
 	var more further
 	cmd := &cobra.Command{
-		Use:   "wait [ID] --text T|--regex R|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
+		Use:   "wait [ID] --text T|--regex R|--title T|--gone T|--changed|--idle D|--exit|--waiting|--control [--timeout D]",
 		Short: "Wait for a condition, then print the screen", Args: cobra.MaximumNArgs(1),
 	}
 	for _, name := range text.Conditions {
 		switch name {
-		case "text", "regex", "gone", "idle":
+		case "text", "regex", "title", "title-regex", "gone", "idle":
 			values[name] = cmd.Flags().String(name, "", "wait until "+conditionHelp[name])
 		default:
 			flags[name] = cmd.Flags().Bool(name, false, "wait until "+conditionHelp[name])
@@ -111,9 +119,13 @@ func (f *further) read() (err error) {
 
 // conditionHelp completes "wait until ...".
 var conditionHelp = map[string]string{
-	"text":    "this `TEXT` is on the screen",
-	"regex":   "this `REGEX` (RE2 syntax) matches a row",
-	"gone":    "this `TEXT` is no longer on the screen",
+	"text":  "this `TEXT` is on the screen",
+	"regex": "this `REGEX` (RE2 syntax) matches a row",
+	"title": "this `TEXT` is in the title that the program gives its window",
+	"gone":  "this `TEXT` is no longer on the screen",
+
+	"title-regex": "this `REGEX` matches the title",
+
 	"idle":    "the screen has been quiet for this `DURATION`",
 	"changed": "the screen changes",
 	"exit":    "the program ends",

@@ -157,10 +157,11 @@ func (a *app) printFound(s protocol.SessionInfo, got *protocol.ReadResult, token
 
 // printPage prints a header, what stands out on the screen, and a page.
 func (a *app) printPage(head string, f *protocol.Frame, p text.Page, tokens int) error {
-	p.Head = head
 	if f.Blackout.ByUser() {
 		return a.print(head)
 	}
+	head = text.Join(head, new(text.Told).Title(f))
+	p.Head = head
 	if highlights := text.Highlights(f); highlights != "" {
 		plain := p
 		plain.Head += "\nhighlighted: left out for " + dialect.Limit

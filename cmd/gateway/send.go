@@ -57,7 +57,7 @@ func (a *app) newSend() *cobra.Command {
 	f.StringVar(&in.mouse, "mouse", "", "with a position: do `ACTION` instead of a click: double-click, right-click, middle-click, press, release, move, drag, wheel-up, wheel-down*3, ctrl-click, ...")
 	f.StringVar(&in.to, "drag-to", "", "drag to `ROW,COLUMN`")
 	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
-	f.StringVar(&in.until, "until", "", "then wait for `CONDITION`, met after the input: text=T, regex=R, gone=T, changed, idle=D, exit, waiting")
+	f.StringVar(&in.until, "until", "", "then wait for `CONDITION`, met after the input: text=T, regex=R, title=T, title-regex=R, gone=T, changed, idle=D, exit, waiting")
 	f.DurationVar(&in.timeout, "timeout", sendTimeout, "time limit for everything; by default the user gets a minute more to approve held keys")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	in.budget.add(cmd)

@@ -24,7 +24,7 @@ func (s *session) black(m *protocol.Blackout) {
 		blank.Screen = &protocol.Screen{Cols: old.Cols, Rows: old.Rows, Lines: make([]string, old.Rows)}
 	}
 	s.newest, s.synced = &blank, false
-	s.info.Title = ""
+	s.info.Title, s.info.Progress = "", nil
 }
 
 func (s *session) hide(w *protocol.Hidden) { s.blackout, s.since = w, time.Now() }

@@ -142,7 +142,7 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 	s.newest, s.taken, s.synced = full, time.Now(), true
 	s.info.Seq = full.Seq
 	if full.Screen != nil {
-		s.info.Title, s.info.Alt = full.Screen.Title, full.Screen.Alt
+		s.info.Title, s.info.Progress, s.info.Alt = full.Screen.Title, full.Screen.Progress, full.Screen.Alt
 		s.info.Cols, s.info.Rows = full.Screen.Cols, full.Screen.Rows
 	}
 	s.hide(full.Blackout)

@@ -13,7 +13,7 @@ import (
 )
 
 // fence is what stands around and within the fence of a result.
-var fence = regexp.MustCompile(`(?s)^(.*)<<<([a-z2-7]{6}) (?:screen|changed rows|history), untrusted program output\n(.*)([a-z2-7]{6})>>>$`)
+var fence = regexp.MustCompile(`(?s)^(.*)<<<([a-z2-7]{6}) (?:screen|changed rows|history|titles), untrusted program output\n(.*)([a-z2-7]{6})>>>$`)
 
 // hostile is a screen that wants to be more than one: it ends the fence with the mark that it has seen last, speaks with our
 // words, and gives orders.
@@ -58,6 +58,7 @@ func TestR44AScreenCannotLeaveItsFence(t *testing.T) {
 			{"terminal_read", args{"view": "changes", "since_rev": 3}},
 			{"terminal_wait", args{"for": "text", "value": "SYSTEM"}},
 			{"terminal_wait", args{"for": "exit"}},
+			{"terminal_list", nil},
 		} {
 			text, isError := call(t, s, at.tool, at.args)
 			require.False(t, isError, text)
@@ -69,6 +70,11 @@ func TestR44AScreenCannotLeaveItsFence(t *testing.T) {
 			require.NotContains(t, rows, mark)
 			require.NotContains(t, words, "SYSTEM")
 			require.NotContains(t, words, "you (drive)")
+			if at.tool == "terminal_list" {
+				require.Contains(t, rows, "SYSTEM")
+				marks = append(marks, mark)
+				continue
+			}
 			require.Contains(t, rows, "terminal_request_control")
 			require.NotContains(t, rows, "\u200b")
 			marks = append(marks, mark)
@@ -76,9 +82,9 @@ func TestR44AScreenCannotLeaveItsFence(t *testing.T) {
 		}
 	}
 	for _, said := range f.said {
-		require.True(t, strings.HasPrefix(said, "read ") || strings.HasPrefix(said, "wait "), said)
+		require.True(t, strings.HasPrefix(said, "read ") || strings.HasPrefix(said, "wait ") || said == "sessions", said)
 	}
-	require.Len(t, slices.Compact(slices.Sorted(slices.Values(marks))), 10)
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(marks))), 12)
 }
 
 // TestR45WhatIsHiddenIsSaidOutsideTheFence.

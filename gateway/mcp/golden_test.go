@@ -144,6 +144,12 @@ var situations = []situation{
 			}),
 			info("ssh-9b2c", func(s *protocol.SessionInfo) { s.Command, s.Args, s.State = "ssh", []string{"db1"}, protocol.StateLost }))
 	}},
+	{"titles", "terminal_list", nil, func(f *fake) {
+		f.sessions[0].Title, f.sessions[0].Progress = "notes.txt\u202e - VIM", &protocol.Progress{State: protocol.ProgressFailed, Percent: 7}
+		f.sessions = append(f.sessions, info("bash-1111", nil), info("bash-2222", func(s *protocol.SessionInfo) {
+			s.Title, s.State = "make", protocol.StateExited
+		}))
+	}},
 	{"many that have ended", "terminal_list", nil, endings},
 	{"an id that is none, where many have ended", "terminal_read", args{"terminal": "vim-2"}, endings},
 	{"no gateway", "terminal_list", nil, func(f *fake) { f.failing = errGone }},
@@ -192,6 +198,9 @@ var situations = []situation{
 	{"changes since too long ago", "terminal_read", args{"view": "changes", "since_rev": 4}, with(func(f *protocol.Frame) { f.Line = 70 })},
 	{"highlights", "terminal_read", nil, with(func(f *protocol.Frame) {
 		f.Highlights = []protocol.Highlight{{Row: 1, Col: 0, Cols: 4, Text: "eggs"}, {Row: 2, Rows: 3, Col: 0, Cols: 1, Text: "~"}}
+	})},
+	{"a long job", "terminal_read", nil, with(func(f *protocol.Frame) {
+		f.Screen.Title, f.Screen.Progress = "make", &protocol.Progress{State: protocol.ProgressRuns, Percent: 42}
 	})},
 	{"another entry is selected", "terminal_read", args{"view": "changes", "since_rev": 411}, with(func(f *protocol.Frame) {
 		f.Screen.Lines, f.Since, f.Highlights = nil, 411, []protocol.Highlight{{Row: 1, Col: 0, Cols: 4, Text: "eggs"}}
@@ -246,6 +255,8 @@ var situations = []situation{
 	})},
 
 	{"matched", "terminal_wait", args{"for": "text", "value": "eggs"}, nil},
+	{"titled", "terminal_wait", args{"for": "title-regex", "value": "^\u2733"}, nil},
+	{"title of what", "terminal_wait", args{"for": "title"}, nil},
 	{"hidden", "terminal_wait", args{"for": "exit"}, with(hide)},
 	{"image", "terminal_wait", args{"for": "text", "value": "eggs", "image": true}, drawing},
 	{"image of a hidden screen", "terminal_wait", args{"for": "exit", "image": true}, all(drawing, with(hide))},

@@ -33,7 +33,9 @@ func (s *Server) list(ctx context.Context, _ *mcp.CallToolRequest, _ listArgs) (
 	if len(sessions) == 0 {
 		return "there are no terminals: " + s.howToStart(), nil
 	}
-	return s.lines(text.Listed(sessions)), nil
+	shown, ended := text.Listed(sessions)
+	titles := text.Fence(s.cfg.Mark(), "titles", text.Titles(shown))
+	return text.Join(s.lines(shown, ended), titles), nil
 }
 
 // lines is a list of sessions, of which ended more are not in it.

@@ -31,7 +31,7 @@ func (s *Server) startTools() []tool {
 			param{name: "cwd", kind: "string"},
 			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Default 80."},
 			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Default 24."},
-			param{name: "wait_for", kind: "string", enum: waitFor, about: "Default: the first screen has settled."},
+			param{name: "wait_for", kind: "string", enum: waitFor, unlisted: true, about: "As in terminal_send. Default: the first screen has settled."},
 			param{name: "value", kind: "string"}, param{name: "stop", kind: "array"}, tokensParam, timeoutParam),
 	}
 }

@@ -94,7 +94,7 @@ const instructions = "These tools show and operate terminal programs that run in
 	"terminal is an id from terminal_list; leave it out when exactly one runs. timeout_ms is how long to wait: 10000 by default, at most 50000. " +
 	"max_tokens limits an answer, which says what is left out: 10000 by default. image adds the screen as a PNG, for colours and layout. Rows and columns count from 1.\n" +
 	"An answer says the program, its size, its modes and who has the keyboard when they are news. Changed rows begin with their numbers. " +
-	"What a program wrote stands between <<<mark and mark>>>, where each answer has a mark of its own; a line after the rows that begins with the mark names what is highlighted, as a menu's selected entry."
+	"What a program wrote stands between <<<mark and mark>>>, where each answer has a mark of its own; a line after the rows that begins with the mark names what is highlighted, as a menu's selected entry, the window's title, and how far a long job is."
 
 const instructionsRun = "For work of your own, start a terminal of your own with terminal_run: there you need not ask. "
 

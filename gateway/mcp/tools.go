@@ -40,6 +40,7 @@ type param struct {
 	enum              []string
 	low, high         int // of an integer; a high of 0 is none
 	required          bool
+	unlisted          bool // enum is that of another tool
 }
 
 // Parameters that several tools have; the instructions describe them once.
@@ -47,9 +48,9 @@ var (
 	terminalParam = param{name: "terminal", kind: "string"}
 	timeoutParam  = param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs}
 	tokensParam   = param{name: "max_tokens", kind: "integer", low: text.MinTokens, high: text.MaxTokens}
-	anyParam      = param{name: "any", kind: "array", about: "Regexes that match as well."}
+	anyParam      = param{name: "any", kind: "array", about: "Or one of these regexes."}
 	stopParam     = param{name: "stop", kind: "array", about: "Regexes that end it unmet."}
-	valueParam    = param{name: "value", kind: "string", about: "For text, regex (RE2), gone; for idle a time like 500ms."}
+	valueParam    = param{name: "value", kind: "string", about: "For text, title, gone; a regex (RE2); for idle a time like 500ms."}
 )
 
 func (s *Server) tools() []tool {
@@ -145,7 +146,7 @@ func schema(params []param) map[string]any {
 		switch {
 		case p.kind == "array":
 			s["items"] = map[string]any{"type": "string"}
-		case p.enum != nil:
+		case p.enum != nil && !p.unlisted:
 			s["enum"] = p.enum
 		}
 		properties[p.name] = s

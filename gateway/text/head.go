@@ -15,7 +15,7 @@ type Told struct {
 	// Rev is the newest revision whose rows it was shown, 0 for none.
 	Rev uint64
 
-	program, modes, keyboard, guess, hidden, notes, highlights, title fact
+	program, modes, keyboard, guess, hidden, notes, highlights, title, progress fact
 }
 
 // fact is what was said last of something.

@@ -68,12 +68,3 @@ func (t *Told) Highlights(f *protocol.Frame) string {
 	}
 	return "highlighted: " + now
 }
-
-// Title is what is said of the title that the program gave its window, "" where that was told.
-func (t *Told) Title(f *protocol.Frame) string {
-	now := short(f.Screen.Title, maxCommand)
-	if f.Blackout.ByUser() || !t.title.is(now) || now == "" {
-		return ""
-	}
-	return "title: " + now
-}

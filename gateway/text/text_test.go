@@ -110,6 +110,26 @@ func TestAReaderIsToldOnce(t *testing.T) {
 	require.Empty(t, told.Notes(f))
 	require.Equal(t, "title: vim", told.Title(f))
 	require.Empty(t, told.Title(f))
+	for _, c := range []struct {
+		title string
+		job   *protocol.Progress
+		want  string
+	}{
+		{"vim", &protocol.Progress{State: protocol.ProgressRuns, Percent: 42}, "progress: 42%"},
+		{"vim", &protocol.Progress{State: protocol.ProgressRuns, Percent: 42}, ""},
+		{"make", &protocol.Progress{State: protocol.ProgressFailed, Percent: 43}, "title: make; progress: 43%, error"},
+		{"make", &protocol.Progress{State: protocol.ProgressUnknown}, "progress: under way"},
+		{"make", nil, "no progress is shown any more"},
+		{"", nil, ""},
+		{strings.Repeat("x\u202e ", 40), nil, "title: " + strings.Repeat("x ", 29) + "x…"},
+	} {
+		f.Screen.Title, f.Screen.Progress = c.title, c.job
+		require.Equal(t, c.want, told.Title(f), c.title)
+	}
+	f.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser}
+	f.Screen.Title = "secret"
+	require.Empty(t, told.Title(f))
+	f.Screen.Title, f.Blackout = "vim", nil
 	require.Empty(t, told.Highlights(f), "nothing was highlighted before")
 	f.Highlights = []protocol.Highlight{{Row: 1, Cols: 4, Text: "eggs"}}
 	require.Equal(t, `highlighted: row 2 columns 1-4 "eggs"`, told.Highlights(f))

@@ -11,7 +11,7 @@ import (
 )
 
 // Conditions are the names of what can be waited for, in the order in which texts list them.
-var Conditions = []string{"text", "regex", "gone", "changed", "idle", "exit", "waiting", "control"}
+var Conditions = []string{"text", "regex", "title", "title-regex", "gone", "changed", "idle", "exit", "waiting", "control"}
 
 // defaultIdle is the quiet time of an idle condition without a value.
 const defaultIdle = 500 * time.Millisecond
@@ -25,6 +25,10 @@ func Until(name, value string) (protocol.Until, error) {
 		u.Text = value
 	case "regex":
 		u.Regex = value
+	case "title":
+		u.Title = value
+	case "title-regex":
+		u.TitleRegex = value
 	case "gone":
 		u.Gone = value
 	case "idle":
@@ -77,6 +81,8 @@ func Came(got *protocol.WaitResult) string {
 		return strconv.Quote(Clean(u.Regex))
 	case u.Text != "":
 		return strconv.Quote(Clean(u.Text))
+	case u.Title != "" || u.TitleRegex != "":
+		return "title " + strconv.Quote(Clean(u.Title+u.TitleRegex))
 	case u.Gone != "":
 		return "gone " + strconv.Quote(Clean(u.Gone))
 	case u.Exit:
@@ -107,14 +113,14 @@ func Stood(got *protocol.WaitResult, parts []protocol.InputPart) string {
 // checkValue wants a value where the condition has one, and none where it has not.
 func checkValue(name, value string) error {
 	switch name {
-	case "text", "regex", "gone":
+	case "text", "regex", "title", "title-regex", "gone":
 		switch {
 		case value == "":
 			return fmt.Errorf("waiting for %s needs a value: what to look for", name)
 		case len(value) > protocol.MaxPattern:
 			return fmt.Errorf("the value is %d bytes long, at most %d can be looked for", len(value), protocol.MaxPattern)
 		}
-		if name == "regex" {
+		if strings.HasSuffix(name, "regex") {
 			if _, err := regexp.Compile(value); err != nil {
 				return fmt.Errorf("the regular expression does not compile (RE2 syntax): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			}

@@ -28,7 +28,7 @@ func (o *Observer) Frame(now time.Time) *protocol.Frame {
 		Screen: protocol.Screen{
 			Cols: cols, Rows: rows, Lines: o.currentLines(),
 			Cursor: protocol.Cursor{Row: cursor.Row, Col: cursor.Col, Visible: cursor.Visible, Shape: shapeOf(cursor.Shape)},
-			Alt:    o.model.Alt(), Title: o.title(),
+			Alt:    o.model.Alt(), Title: o.title(), Progress: progressOf(o.model.Progress()),
 			Modes: protocol.Modes{
 				BracketedPaste: modes.BracketedPaste, AppCursor: modes.AppCursor, Mouse: modes.MouseProtocol != 0,
 			},
@@ -56,6 +56,24 @@ func shapeOf(n int) string {
 		return protocol.CursorBar
 	}
 	return ""
+}
+
+// progressOf is a progress on the wire, nil for none.
+func progressOf(p screen.Progress) *protocol.Progress {
+	word := ""
+	switch p.State {
+	case screen.NoProgress:
+		return nil
+	case screen.ProgressRuns:
+		word = protocol.ProgressRuns
+	case screen.ProgressFailed:
+		word = protocol.ProgressFailed
+	case screen.ProgressUnknown:
+		word = protocol.ProgressUnknown
+	case screen.ProgressPaused:
+		word = protocol.ProgressPaused
+	}
+	return &protocol.Progress{State: word, Percent: p.Percent}
 }
 
 // hiddenFrame is the frame of a screen that the user hides: blank.

@@ -151,7 +151,7 @@ func (o *Observer) Moved(now time.Time) {
 		session.MouseReports(x10)
 	}
 	if titles := o.model.TitleSets(); titles != o.titles {
-		o.titles = titles
+		o.titles, o.titleRev = titles, o.model.Rev()
 		session.Retitled()
 	}
 	if alt := o.model.Alt(); alt != o.alt {

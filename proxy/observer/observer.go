@@ -132,6 +132,7 @@ type Observer struct {
 	spare     []byte
 	rev       uint64 // of the model at the last look
 	titles    uint64
+	titleRev  uint64 // at which the program set its title last
 	alt       bool
 	x10       bool
 	lines     lineCache

@@ -153,6 +153,7 @@ func TestR28TitleAndArguments(t *testing.T) {
 	require.Equal(t, "Authorization: Bearer "+dots(len(claim)), o.Redact("Authorization: Bearer "+claim, -1))
 	o.Digest([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
 	require.Equal(t, "login "+dots(40)+" evil", o.Frame(time.Now()).Screen.Title)
+	require.Equal(t, "login "+dots(40)+" evil", o.view().Title(), "a wait confirms no guess")
 }
 
 // TestR45NothingInvisible: what a person cannot see is not sent, and what is on the screen in an invisible style is named.

@@ -66,6 +66,8 @@ func (v view) Left(since uint64) (lines []string) {
 	return lines
 }
 
+func (v view) Title() string      { return v.o.title() }
+func (v view) TitleRev() uint64   { return v.o.titleRev }
 func (v view) Hash() string       { return v.o.hash() }
 func (v view) Foreground() string { return v.o.program.Foreground() }
 

@@ -78,7 +78,7 @@ func (h *Handler) wait(m *protocol.Wait) {
 func looksAtProgram(m *protocol.Wait) bool {
 	all := slices.Concat([]protocol.Until{m.Until}, m.Any, m.Stop)
 	return slices.ContainsFunc(all, func(u protocol.Until) bool {
-		return u.Waiting || m.InputSeq > 0 && (u.Text != "" || u.Regex != "")
+		return u.Waiting || m.InputSeq > 0 && (u.Text+u.Regex+u.Title+u.TitleRegex != "")
 	})
 }
 

@@ -333,6 +333,7 @@ func (t *terminal) ris() {
 	t.hist.clear()
 	t.x, t.y, t.pending = 0, 0, false
 	t.title, t.icon, t.titleStack = "", "", nil
+	t.progress = Progress{}
 	t.palette = palette{used: t.palette.used}
 	t.marks = Marks{Rev: t.tick}
 	t.last.valid = false

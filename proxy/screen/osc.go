@@ -34,6 +34,8 @@ func (t *terminal) osc(s []byte) {
 		t.oscCwd(text)
 	case 8:
 		t.oscLink(text)
+	case 9:
+		t.osc9(text)
 	case 10, 11, 12:
 		t.oscDynamic(n, text)
 	case 52: // noted, never obeyed: the clipboard belongs to the user

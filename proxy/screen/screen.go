@@ -36,6 +36,7 @@ type view struct {
 	cursor Cursor
 	modes  Modes
 	title  string
+	job    Progress
 	cwd    string
 	marks  uint64
 	bells  uint64
@@ -81,7 +82,7 @@ func (s *Screen) Feed(p []byte) {
 func (s *Screen) commit() {
 	t := &s.t
 	t.flushDirty()
-	now := view{s.Cursor(), t.modes, t.title, t.cwd, t.marks.Rev, t.bells, t.hist.base, t.hist.length}
+	now := view{s.Cursor(), t.modes, t.title, t.progress, t.cwd, t.marks.Rev, t.bells, t.hist.base, t.hist.length}
 	if (t.changed || now != s.seen) && t.veil == 0 {
 		s.rev = t.tick
 	}
@@ -95,7 +96,7 @@ func (s *Screen) commit() {
 func (s *Screen) Ground() bool { return s.t.parse.state == ground && s.t.parse.utf8.n == 0 }
 
 // Rev is the revision of the screen: it grows with every Feed or Resize after which an observer sees something else
-// (cells, cursor, title, modes, size, history). It is 1 for a new screen and never falls.
+// (cells, cursor, title, progress, modes, size, history). It is 1 for a new screen and never falls.
 func (s *Screen) Rev() uint64 { return s.rev }
 
 // Size returns the size in cells.

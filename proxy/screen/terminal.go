@@ -48,6 +48,7 @@ type terminal struct {
 	title, icon string
 	titleStack  []titles
 	titleSets   uint64
+	progress    Progress
 	cwd         string
 	palette     palette
 	bells       uint64

@@ -77,7 +77,7 @@ func (t *terminal) verifyRow(r *row) error {
 // dump is everything an observer can ask for, as text.
 func dump(s *Screen) string {
 	cols, rows := s.Size()
-	d := fmt.Sprintf("%dx%d %+v alt=%v %q %q %+v bells=%d %d", cols, rows, s.Cursor(), s.Alt(), s.Title(), s.Cwd(),
+	d := fmt.Sprintf("%dx%d %+v alt=%v %q %+v %q %+v bells=%d %d", cols, rows, s.Cursor(), s.Alt(), s.Title(), s.Progress(), s.Cwd(),
 		s.Modes(), s.Bells(), s.HistoryBase())
 	for i := range s.HistoryLen() {
 		d += fmt.Sprintf("\nh %v %q", s.HistoryWrapped(i), s.HistoryText(i))

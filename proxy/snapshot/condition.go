@@ -27,6 +27,9 @@ type View interface {
 	// Left is the lines that have left the screen since a revision and were not seen on it, rows joined where they wrap; nil
 	// where that is not known any more.
 	Left(since uint64) []string
+	// Title is what the program calls its window, and TitleRev the revision at which it said that last.
+	Title() string
+	TitleRev() uint64
 	Cursor() (row, col int)
 	// Hash is the name of the screen that frames carry.
 	Hash() string
@@ -44,6 +47,7 @@ type kind uint8
 
 const (
 	kindShown   kind = iota // text or a regular expression, on the screen or printed
+	kindTitle               // text or a regular expression in the title
 	kindGone                // text that is nowhere on the screen
 	kindQuiet               // no change for a time
 	kindSettled             // no change for the settle time
@@ -93,11 +97,11 @@ func compile(field string, u protocol.Until) (*Condition, error) {
 	case u.Text != "":
 		return &Condition{kind: kindShown, text: u.Text, alike: Normalize(u.Text)}, nil
 	case u.Regex != "":
-		re, err := regexp.Compile(u.Regex)
-		if err != nil {
-			return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: field + ".regex", Say: regexWords(err)}
-		}
-		return &Condition{kind: kindShown, regex: re}, nil
+		return compileRegex(kindShown, field+".regex", u.Regex)
+	case u.Title != "":
+		return &Condition{kind: kindTitle, text: u.Title, alike: Normalize(u.Title)}, nil
+	case u.TitleRegex != "":
+		return compileRegex(kindTitle, field+".titleRegex", u.TitleRegex)
 	case u.Gone != "":
 		return &Condition{kind: kindGone, text: u.Gone, alike: Normalize(u.Gone)}, nil
 	case u.QuietMs > 0:
@@ -116,6 +120,14 @@ func compile(field string, u protocol.Until) (*Condition, error) {
 	return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: field, Say: "sets no condition"}
 }
 
+func compileRegex(k kind, field, pattern string) (*Condition, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: field, Say: regexWords(err)}
+	}
+	return &Condition{kind: k, regex: re}, nil
+}
+
 // regexWords says what is wrong with a regular expression to somebody who wrote it.
 func regexWords(err error) string {
 	var bad *syntax.Error
@@ -125,7 +137,7 @@ func regexWords(err error) string {
 	return fmt.Sprintf("is no RE2 regular expression: %s: %.64q", bad.Code, bad.Expr)
 }
 
-// find is what of a line meets a condition of kind kindShown.
+// find is what of a line, or of a title, meets a condition for text.
 func (c *Condition) find(line string) (matched string, ok bool) {
 	if c.regex == nil {
 		return c.text, strings.Contains(Normalize(line), c.alike)

@@ -102,6 +102,12 @@ func (o *waiting) holds(v View, w *Waits, now time.Time) bool {
 	case kindShown:
 		o.examine(v, w)
 		o.stands(v, w, now)
+	case kindTitle:
+		if at := v.TitleRev(); at > o.after {
+			o.after = at
+			o.offer(v.Title())
+		}
+		o.stands(v, w, now)
 	case kindGone:
 		o.fact("gone", newer && o.isGone(v))
 	case kindQuiet:
@@ -176,7 +182,7 @@ func (o *waiting) quietFrom(w *Waits) time.Time {
 	case kindQuiet:
 	case kindSettled:
 		quiet = w.throttle.settle
-	case kindShown, kindGone, kindChanged, kindExit, kindWaiting, kindControl:
+	case kindShown, kindTitle, kindGone, kindChanged, kindExit, kindWaiting, kindControl:
 		return time.Time{}
 	}
 	at := later(w.throttle.QuietFrom(quiet), o.NotBefore.Add(quiet))

@@ -18,6 +18,14 @@ func (o *waiting) stands(v View, w *Waits, now time.Time) {
 		return // it was looked at, or the program works
 	}
 	o.stood = v.Rev()
+	if o.Condition.kind == kindTitle {
+		if o.offer(v.Title()); v.TitleRev() > o.InputSeq {
+			o.since = protocol.StoodInput
+		} else {
+			o.since = protocol.StoodBefore
+		}
+		return
+	}
 	printed, known := w.printedAt(o.InputSeq)
 	if known {
 		for line := range lines(w.hide(w.text.Since(printed), w.text.Ahead())) {

@@ -75,7 +75,7 @@ type Wait struct {
 //
 // The conditions, in detail. Text and regular expressions match within one line, rows joined where they wrap. What was
 // printed since the wait began, or after AfterSeq as far as it is still held, counts as well as what is shown; a line that
-// was there at AfterSeq and only scrolled since does not count. Gone needs the text to be nowhere on the screen, and a
+// was there at AfterSeq and only scrolled since does not count. A title counts that the program has set after AfterSeq. Gone needs the text to be nowhere on the screen, and a
 // screen newer than AfterSeq. Changed needs a screen newer than AfterSeq, or than the one at the begin of the wait. Quiet
 // and settled count from the last change, which may lie before the wait; but not from before NotBefore, and if the screen
 // is still the one of AfterSeq, not from before the wait: the program gets its time to react. Waiting has no use for
@@ -257,7 +257,7 @@ func (o *waiting) knows(since time.Time, rev uint64) bool {
 // blindTo reports whether o is about something that may not be looked at.
 func (w *Waits) blindTo(o *waiting) bool {
 	switch o.Condition.kind {
-	case kindShown, kindGone, kindChanged:
+	case kindShown, kindTitle, kindGone, kindChanged:
 		return w.blind
 	case kindWaiting:
 		return w.blind || w.asked.stands && o.knows(w.asked.since, w.asked.rev)

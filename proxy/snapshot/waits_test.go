@@ -22,6 +22,8 @@ type fakeView struct {
 	revs    []uint64
 	wrapped map[int]bool
 	cursor  int
+	title   string
+	titled  uint64 // the revision at which
 	exited  bool
 	waiting string
 	read    []int // the rows whose text was asked for
@@ -50,6 +52,8 @@ func (v *fakeView) scroll(bottom string) {
 	}
 }
 
+func (v *fakeView) Title() string           { return v.title }
+func (v *fakeView) TitleRev() uint64        { return v.titled }
 func (v *fakeView) Left(uint64) []string    { return v.left }
 func (v *fakeView) Rev() uint64             { return v.rev }
 func (v *fakeView) Size() (int, int)        { return 80, len(v.rows) }
@@ -138,6 +142,9 @@ func (b *bench) step(s corpus.Step) {
 		b.view.scroll(s.Arg(1))
 	case "wrapped":
 		b.view.wrapped[n] = true
+	case "title":
+		b.view.rev++
+		b.view.title, b.view.titled = s.Arg(1), b.view.rev
 	case "waiting":
 		b.view.waiting = s.Arg(1)
 	case "exited":
@@ -168,7 +175,7 @@ func (b *bench) step(s corpus.Step) {
 // wait adds the wait of a step.
 func (b *bench) wait(s corpus.Step) {
 	number := func(name string) int { n, _ := strconv.Atoi(s.Option(name)); return n }
-	u := protocol.Until{Text: s.Option("text"), Regex: s.Option("regex"), Gone: s.Option("gone"), QuietMs: int64(number("quiet"))}
+	u := protocol.Until{Text: s.Option("text"), Regex: s.Option("regex"), Title: s.Option("title"), TitleRegex: s.Option("title-regex"), Gone: s.Option("gone"), QuietMs: int64(number("quiet"))}
 	for word, is := range map[string]*bool{"changed": &u.Changed, "settled": &u.Settled, "waiting": &u.Waiting, "exit": &u.Exit, "control": &u.Control} {
 		*is = s.Arg(2) == word
 	}
@@ -269,7 +276,9 @@ func TestCompileRefuses(t *testing.T) {
 			require.EqualError(t, err, c.want)
 		})
 	}
-	_, err := Compile(protocol.Until{})
+	_, err := Compile(protocol.Until{TitleRegex: "a("})
+	require.ErrorContains(t, err, `field "until.titleRegex": is no RE2`)
+	_, err = Compile(protocol.Until{})
 	require.EqualError(t, err, `field "until": sets no condition`)
 }
 

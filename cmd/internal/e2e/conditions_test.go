@@ -53,7 +53,9 @@ var doors = map[string]func(w *world) door{
 			c.do("POST", at+"/input", `{"kind":"keys","data":"enter"}`, 200)
 			until := fmt.Sprintf(`{%q:true}`, fact)
 			switch fact {
-			case "text", "regex", "gone":
+			case "title-regex":
+				until = fmt.Sprintf(`{"titleRegex":%q}`, value)
+			case "text", "regex", "title", "gone":
 				until = fmt.Sprintf(`{%q:%q}`, fact, value)
 			case "idle":
 				until = `{"quietMs":` + strings.TrimSuffix(value, "ms") + `}`
@@ -127,6 +129,40 @@ func TestAWaitForWhatWasTypedEndsWithTheProgramsWork(t *testing.T) {
 				s.close()
 			})
 		}
+	}
+}
+
+// What a program says in its title, and of a long job, is waited for and shown.
+func TestTitlesAndProgress(t *testing.T) {
+	for name, open := range doors {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("say", `printf '\033]2;%s\007' "$1"; printf '\033]9;4;%s\007' "$2"`)
+			s := w.terminal(80, 24)
+			s.run("proxy --agent --grant drive bash --norc --noprofile")
+			s.wait("bash-")
+			id := w.session()
+			send := open(w)
+			for _, c := range []struct{ line, fact, value, listed string }{
+				{"sleep 0.6; . ./say 'at work' '1;42'", "title", "t wo", "at work [42%]"},
+				{"sleep 0.6; . ./say 'At work' '3'", "title-regex", "^At", "At work [under way]"},
+				{"sleep 0.6; . ./say 'at work' '2;7'", "title", "at work", "at work [7%, error]"}, // which it was before
+				{"sleep 0.6; . ./say '' '0'; echo o''ver", "text", "over", ""},
+			} {
+				met, rows := send(c.line, c.fact, c.value)
+				require.True(t, met, "%v\n%s", c, rows)
+				w.until(func() bool { // the list is that of the newest snapshot
+					listed := w.good("ls")
+					return c.listed != "" && strings.Contains(listed, c.listed) || c.listed == "" && !strings.Contains(listed, "TITLE")
+				}, func() string { return w.good("ls") })
+			}
+			met, rows := send(". ./say 'Build' '1;99'", "title", "Build")
+			require.True(t, met, rows)
+			w.until(func() bool { return strings.Contains(w.good("read", id), "\ntitle: Build; progress: 99%\n") }, func() string { return w.good("read", id) })
+			require.Equal(t, 124, w.gateway("wait", id, "--title", "build", "--timeout", "300ms").status)
+			require.Zero(t, w.gateway("wait", id, "--title-regex", "(?i)^build$").status)
+			s.close()
+		})
 	}
 }
 
