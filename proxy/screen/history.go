@@ -55,6 +55,16 @@ func (h *history) push(r *row, styles *styleTable, clusters *clusterTable) {
 	h.length++
 }
 
+// keep takes a row of another history, whose line ends with it.
+func (h *history) keep(p packed) {
+	b := h.room()
+	b.ascii = append(b.ascii, p.ascii...)
+	b.words = append(b.words, p.words...)
+	b.styles = append(b.styles, p.styles...)
+	b.close(false)
+	h.length++
+}
+
 // length is how many cells of a row are kept: those of a line that goes on count to the last.
 func (r *row) length() int {
 	switch {

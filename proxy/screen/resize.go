@@ -83,9 +83,9 @@ func (r *row) cropped(cols int) *row {
 // reflower wraps lines anew, row by row: the newest rows fill the screen, those before them a new history.
 type reflower struct {
 	cols    int
-	keep    int // rows of the new screen
 	line    []cell
 	out     []*row // the rows after those that went to the history
+	spare   []*row // for the next ones
 	hist    *history
 	emitted int // rows so far, including those in the history
 
@@ -97,11 +97,8 @@ type reflower struct {
 // reflow wraps the history and the main screen for another size and returns the place of the cursor, which stood at
 // (x, y). A column equal to cols means that a wrap is pending.
 func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
-	f := &reflower{
-		cols: cols, keep: rows, mark: -1,
-		hist: &history{limit: t.hist.limit, base: t.hist.base},
-	}
-	for i := range t.hist.length {
+	f := &reflower{cols: cols, mark: -1, hist: &history{limit: t.hist.limit, base: t.hist.base}}
+	for i := f.older(t, rows); i < t.hist.length; i++ {
 		p := t.hist.at(i)
 		f.line = p.unpack(f.line, &t.styles, &t.clusters)
 		if !p.wrapped {
@@ -132,6 +129,35 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 	return f.finish(t, rows)
 }
 
+// older wraps the part of the history that cannot come back to a screen of rows rows, since as many lines follow it, and returns
+// its length. Most lines fit into the width, and stay as they are packed.
+func (f *reflower) older(t *terminal, rows int) int {
+	n := t.hist.length
+	for lines := 0; n > 0 && lines < rows; {
+		n--
+		if n == 0 || !t.hist.at(n-1).wrapped {
+			lines++
+		}
+	}
+	for i := range n {
+		p := t.hist.at(i)
+		if len(f.line) == 0 && !p.wrapped && max(len(p.ascii), len(p.words)) <= f.cols {
+			f.hist.keep(p)
+			continue
+		}
+		f.line = p.unpack(f.line, &t.styles, &t.clusters)
+		if p.wrapped {
+			continue
+		}
+		f.flush()
+		for _, r := range f.out {
+			f.hist.push(r, &t.styles, &t.clusters)
+		}
+		f.spare, f.out, f.emitted = append(f.spare, f.out...), f.out[:0], 0
+	}
+	return n
+}
+
 // lastRow is the last row of the main screen that matters: the cursor's, or a later one with content.
 func (t *terminal) lastRow(y int) int {
 	for i := len(t.main.rows) - 1; i > y; i-- {
@@ -148,7 +174,7 @@ func (f *reflower) flush() {
 	f.line = f.line[:0]
 	for start := 0; ; {
 		end := f.cut(line, start)
-		r := newRow(f.cols)
+		r := f.row()
 		n := copy(r.cells, line[start:end])
 		if end < len(line) && line[end].isTail() { // one column has no room for it
 			r.cells[n-1] = r.cells[n-1].emptied()
@@ -170,6 +196,17 @@ func (f *reflower) flush() {
 		}
 	}
 	f.mark = -1
+}
+
+func (f *reflower) row() *row {
+	n := len(f.spare)
+	if n == 0 {
+		return newRow(f.cols)
+	}
+	r := f.spare[n-1]
+	f.spare = f.spare[:n-1]
+	r.reset(0)
+	return r
 }
 
 // cut returns where the row that begins at start ends: after cols cells, or before a wide character that would be

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -31,6 +32,36 @@ func TestReflow(t *testing.T) {
 	s.Resize(20, 4)
 	require.Equal(t, "0123456789abc", show(s))
 	require.Equal(t, 13, s.Cursor().Col)
+}
+
+// TestReflowIsAsPrinted: what was printed at one width and is wrapped for another stands, in the history and on the screen, as if
+// it had been printed at that.
+func TestReflowIsAsPrinted(t *testing.T) {
+	pieces := []string{"word ", "x", "\x1b[31mred\x1b[m", "日本", "e\u0301", "\x1b[7m   \x1b[m", "a longer piece of text "}
+	random := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for range 400 {
+		for range random.IntN(9) {
+			text.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		text.WriteString(".\r\n") // blanks at a line's end are not kept
+	}
+	printed := func(cols, rows int) *Screen {
+		s := New(Config{Cols: cols, Rows: rows, Scrollback: 10_000})
+		s.Feed([]byte(text.String()))
+		return s
+	}
+	s := printed(40, 6)
+	for range 30 {
+		cols, rows := 2+random.IntN(150), 1+random.IntN(30)
+		s.Resize(cols, rows)
+		require.NoError(t, s.t.verify())
+		want, got := strings.Split(dump(printed(cols, rows)), "\n"), strings.Split(dump(s), "\n")
+		for i, line := range want[:min(len(want), len(got))] {
+			require.Equal(t, line, got[i], "%dx%d", cols, rows)
+		}
+		require.Equal(t, len(want), len(got))
+	}
 }
 
 // TestReflowAfterAPrompt: a shell whose prompt stands behind output without a line end draws it anew from the first column
