@@ -252,6 +252,7 @@ func (l *life) resize(now time.Time) {
 	if s.link != nil {
 		s.copier.Resized()
 		s.copier.Renew()
+		usedHeap()
 		s.link.Send(&protocol.Resize{ID: protocol.NewID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}
 }

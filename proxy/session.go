@@ -389,7 +389,7 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 func (s *session) linkConfig(agent *AgentConfig) link.Config {
 	conf := link.Config{
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
-		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: func(m protocol.Message) { s.requests.Handle(m) },
+		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.handle,
 		Up: func() { s.reached(true) },
 		Trouble: func(err error) {
 			s.reached(false)
@@ -404,6 +404,12 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		conf = s.hostedLink(conf)
 	}
 	return conf
+}
+
+// handle takes a message of the gateway's.
+func (s *session) handle(m protocol.Message) {
+	usedHeap()
+	s.requests.Handle(m)
 }
 
 // requestsConfig plugs what answers agents' messages.
