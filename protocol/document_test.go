@@ -47,6 +47,9 @@ func documented(cell string) map[string]bool {
 func declared(shape reflect.Type) map[string]bool {
 	fields := map[string]bool{}
 	for i := range shape.NumField() {
+		if !shape.Field(i).IsExported() {
+			continue
+		}
 		name, options, _ := strings.Cut(shape.Field(i).Tag.Get("json"), ",")
 		fields[name] = options == "omitempty"
 	}
@@ -64,7 +67,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "progress": reflect.TypeFor[Progress](), "keyboard": reflect.TypeFor[Keyboard](),
 		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](),
 		"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](),
-		"blackout of a frame": reflect.TypeFor[Hidden](), "past": reflect.TypeFor[Past](), "seen screen": reflect.TypeFor[Seen](),
+		"blackout of a frame": reflect.TypeFor[Hidden](), "past": reflect.TypeFor[Past](), "state of a view": reflect.TypeFor[ViewState](), "seen screen": reflect.TypeFor[Seen](),
 	} {
 		require.Equal(t, declared(shape), documented(tableRow(t, page, name)), name)
 	}

@@ -79,6 +79,8 @@ type SessionOpen struct {
 	Presence bool `json:"presence,omitempty"`
 	// Parts says that the proxy takes an [Input] with Parts, and the kind InputLines.
 	Parts bool `json:"parts,omitempty"`
+	// View says that the proxy sends [Rows] when it is asked with a [View].
+	View bool `json:"view,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.

@@ -157,6 +157,12 @@ func (o *observed) Publish(f *protocol.Frame, text string) {
 	})
 }
 
+// Viewed implements [observer.Session].
+func (o *observed) Viewed(m *protocol.Rows) {
+	m.SessionID = o.s.id
+	o.s.link.Rows(m)
+}
+
 func (o *observed) Blackout(on bool, why string, secret protocol.SecretPrompt) {
 	o.s.link.Send(&protocol.Blackout{ID: protocol.NewID(), SessionID: o.s.id, On: on, Why: why, Secret: secret})
 }

@@ -397,6 +397,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		},
 		Down: func() {
 			s.observer.Reached(false)
+			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
 			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
 		},
 	}

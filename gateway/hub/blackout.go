@@ -15,7 +15,11 @@ func (s *session) black(m *protocol.Blackout) {
 	case s.blackout != nil && s.blackout.Why == m.Why:
 		s.hide(nil)
 	}
-	if !s.blackout.ByUser() || s.newest == nil {
+	if !s.blackout.ByUser() {
+		return
+	}
+	s.gallery.show(nil)
+	if s.newest == nil {
 		return
 	}
 	blank := *s.newest

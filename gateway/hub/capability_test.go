@@ -54,6 +54,10 @@ func samples() []protocol.Message {
 		&protocol.Attach{RequestID: "r", SessionID: "x", Cols: 80, Rows: 24},
 		&protocol.Detach{SessionID: "x"},
 		&protocol.ViewerInput{SessionID: "x", DataB64: []byte("x")},
+		&protocol.View{RequestID: "r", SessionID: "x"},
+		&protocol.Unview{SessionID: "x"},
+		&protocol.Ack{SessionID: "x", Seq: 1},
+		&protocol.Rows{SessionID: "x", Seq: 1, Cols: 4, Rows: 2, State: &protocol.ViewState{}},
 		&protocol.Watch{SessionID: "x"},
 		&protocol.Unwatch{SessionID: "x"},
 		&protocol.Cancel{RequestID: "r", SessionID: "x"},
@@ -111,7 +115,9 @@ func TestR52OnlyOwnersDecide(t *testing.T) {
 			viewer = append(viewer, kind)
 		}
 	}
-	require.ElementsMatch(t, []string{"terminal.read", "sessions.list", "sessions.subscribe"}, viewer)
+	require.ElementsMatch(t, []string{
+		"terminal.read", "terminal.view", "terminal.unview", "terminal.ack", "sessions.list", "sessions.subscribe",
+	}, viewer)
 }
 
 // A process of the user's own may take away, and pass on what an owner signed; an agent may neither, wherever it runs.

@@ -60,6 +60,8 @@ func (h *Hub) publish(p *Peer, m protocol.Message) {
 		}
 	case *protocol.Output:
 		h.output(s, m)
+	case *protocol.Rows:
+		h.rows(s, m)
 	case *protocol.Detach:
 		s.detached(m)
 	default:

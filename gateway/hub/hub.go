@@ -206,6 +206,7 @@ func (p *Peer) Leave() {
 	for _, s := range h.sessions {
 		s.unsubscribe(p)
 		s.unwatch(p)
+		s.unview(p)
 		s.detach(p)
 		if s.owner == p {
 			h.lose(s)

@@ -46,6 +46,14 @@ func (h *Hub) ask(p *Peer, m protocol.Message) {
 		if s := h.find(p, m); s != nil {
 			s.unwatch(p)
 		}
+	case *protocol.View:
+		h.view(p, m)
+	case *protocol.Unview:
+		if s := h.find(p, m); s != nil {
+			s.unview(p)
+		}
+	case *protocol.Ack:
+		h.ack(p, m)
 	case *protocol.Detach, *protocol.ViewerInput:
 		h.attended(p, m)
 	default:

@@ -34,10 +34,12 @@ type session struct {
 	subs     map[*Peer]*subscription
 	watchers map[*Peer]*watcher
 	attached map[*Peer]*protocol.Attach // people in front of it
-	starter  string                     // id of the agent that started it, "" for none
-	past     *protocol.Past             // of an ended session; nil for none
-	ended    time.Time                  // when that was
-	timer    *time.Timer                // forgets a lost or ended session
+	views    bool                       // its proxy sends rows to those who look
+	gallery  gallery
+	starter  string         // id of the agent that started it, "" for none
+	past     *protocol.Past // of an ended session; nil for none
+	ended    time.Time      // when that was
+	timer    *time.Timer    // forgets a lost or ended session
 }
 
 // open registers a session, or takes it over.
@@ -60,6 +62,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 		s = &session{
 			key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription),
 			watchers: make(map[*Peer]*watcher), attached: make(map[*Peer]*protocol.Attach),
+			gallery: gallery{viewers: make(map[*Peer]*viewer)},
 		}
 		h.sessions[k] = s
 	} else if s.owner != p && !s.unlocks(m.ResumeKey) {
@@ -73,10 +76,12 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	s.stopTimer()
 	s.owner, s.synced, s.past = p, false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
-	s.presence, s.starter = m.Presence, m.AgentID
+	s.presence, s.views, s.starter = m.Presence, m.View, m.AgentID
 	s.info = infoOf(m)
 	s.rewatch()
 	s.reattach()
+	s.gallery.base = nil
+	s.review()
 	h.opened(k)
 }
 
@@ -199,6 +204,7 @@ func (h *Hub) lose(s *session) {
 	h.later(s, lostFor, func() {
 		lost := protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"}
 		s.endWatch(&lost)
+		s.endView(&lost, s.subs)
 		for p, sub := range s.subs {
 			p.out.put(protocol.WithRequestID(&lost, sub.id))
 		}
@@ -251,6 +257,7 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 		p.out.put(m)
 	}
 	s.endWatch(m)
+	s.endView(m, s.subs)
 	clear(s.subs)
 	clear(s.askers)
 	s.owner, s.keyboard = nil, protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
@@ -310,6 +317,9 @@ func (s *session) stopTimers() {
 	s.stopTimer()
 	for p := range s.subs {
 		s.unsubscribe(p)
+	}
+	for p := range s.gallery.viewers {
+		s.unview(p)
 	}
 }
 

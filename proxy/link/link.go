@@ -61,6 +61,7 @@ type Link struct {
 	mu       sync.Mutex
 	queue    []protocol.Message
 	newest   *protocol.Snapshot
+	rows     *protocol.Rows // not sent yet; nil for none
 	live     live
 	via      transport     // nil while there is none
 	ended    chan struct{} // closed at the end of via
@@ -204,7 +205,7 @@ func (l *Link) attach(via transport) bool {
 func (l *Link) detach() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.via, l.queue, l.live = nil, nil, live{}
+	l.via, l.queue, l.rows, l.live = nil, nil, nil, live{}
 	close(l.ended)
 }
 
@@ -231,6 +232,17 @@ func (l *Link) Snapshot(s *protocol.Snapshot) {
 	defer l.mu.Unlock()
 	l.newest = s
 	l.signal()
+}
+
+// Rows puts the screen for those who look into a slot of its own, in place of one that was not sent yet. Without a connection
+// nobody looks.
+func (l *Link) Rows(m *protocol.Rows) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.via != nil {
+		l.rows = m
+		l.signal()
+	}
 }
 
 func (l *Link) signal() {
@@ -265,8 +277,8 @@ func (l *Link) write(ctx context.Context, via transport) {
 	var last *protocol.Snapshot
 	for ctx.Err() == nil {
 		l.mu.Lock()
-		queue, newest, finished := l.queue, l.newest, l.finished
-		l.queue = nil
+		queue, newest, rows, finished := l.queue, l.newest, l.rows, l.finished
+		l.queue, l.rows = nil, nil
 		output, behind := l.live.take()
 		if newest == last {
 			newest = nil
@@ -278,8 +290,8 @@ func (l *Link) write(ctx context.Context, via transport) {
 			l.Behind()
 		}
 		switch {
-		case len(output) > 0 || len(queue) > 0 || newest != nil:
-			if err := messages(via, slices.Concat(output, queue), newest); err != nil {
+		case len(output) > 0 || len(queue) > 0 || newest != nil || rows != nil:
+			if err := messages(via, slices.Concat(output, queue), newest, rows); err != nil {
 				l.Log.Info("write to the gateway", "error", err)
 				return
 			}
@@ -295,24 +307,26 @@ func (l *Link) write(ctx context.Context, via transport) {
 	}
 }
 
-// messages sends the queue, and the newest snapshot after it, but before the end of its session: the end is the last that
-// is heard of one.
-func messages(via transport, queue []protocol.Message, newest *protocol.Snapshot) error {
-	for _, m := range queue {
-		if _, last := m.(*protocol.SessionClose); last && newest != nil {
-			if err := via.send(newest); err != nil {
-				return err
-			}
-			newest = nil
-		}
+// messages sends the queue, and what is newest after it, but before the end of its session: the end is the last that is heard of
+// one.
+func messages(via transport, queue []protocol.Message, snapshot *protocol.Snapshot, rows *protocol.Rows) error {
+	var newest []protocol.Message
+	if snapshot != nil {
+		newest = append(newest, snapshot)
+	}
+	if rows != nil {
+		newest = append(newest, rows)
+	}
+	at := slices.IndexFunc(queue, func(m protocol.Message) bool { _, end := m.(*protocol.SessionClose); return end })
+	if at < 0 {
+		at = len(queue)
+	}
+	for _, m := range slices.Concat(queue[:at], newest, queue[at:]) {
 		if err := via.send(m); err != nil {
 			return err
 		}
 	}
-	if newest == nil {
-		return nil
-	}
-	return via.send(newest)
+	return nil
 }
 
 // read hands on what the gateway says until the connection ends.

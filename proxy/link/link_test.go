@@ -115,6 +115,49 @@ func TestDeltasRebuildTheScreen(t *testing.T) {
 	t.Logf("%d of 500 snapshots were sent, %d as differences", len(all)-2, part)
 }
 
+// TestRowsAreTheNewestAndBeforeTheEnd: what nobody fetched is not sent, what is sent says what changed, and the session's end
+// comes after it.
+func TestRowsAreTheNewestAndBeforeTheEnd(t *testing.T) {
+	got := make(chan []protocol.Message, 1)
+	dial := fake.Gateway(t, func(conn fake.Conn) {
+		var all []protocol.Message
+		for m := hear(t, conn); m != nil; m = hear(t, conn) {
+			all = append(all, m)
+		}
+		got <- all
+	})
+	ready := make(chan struct{})
+	l, _ := link(t, Config{Dial: dial, Up: func() { close(ready) }})
+	l.Rows(&protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 80, Rows: 1}) // nobody looks where there is no gateway
+	<-ready
+	lines := make([]string, 24)
+	for i := range lines {
+		lines[i] = fmt.Sprint("a row of some length, number ", i)
+	}
+	for seq := range uint64(300) {
+		lines = slices.Clone(lines)
+		lines[rand.IntN(len(lines))] = fmt.Sprint("line ", seq)
+		l.Rows(&protocol.Rows{SessionID: "vim-1", Seq: seq + 2, Cols: 80, Rows: 24, Lines: lines, State: &protocol.ViewState{Title: "x"}})
+	}
+	l.Send(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
+	l.Send(&protocol.Done{RequestID: "r"})
+	ctx, cancel := context.WithTimeout(t.Context(), fake.Soon)
+	defer cancel()
+	l.Finish(ctx)
+	require.NoError(t, ctx.Err())
+
+	all := <-got
+	require.IsType(t, &protocol.SessionClose{}, all[len(all)-2])
+	var have *protocol.Rows
+	for _, m := range all[1 : len(all)-2] {
+		full, ok := m.(*protocol.Rows).Complete(have)
+		require.True(t, ok)
+		have = full
+	}
+	require.EqualValues(t, 301, have.Seq)
+	require.Equal(t, lines, have.Lines)
+}
+
 // TestRunEndsThoughTheGatewayStalls: neither a handshake without an answer nor a write that is not taken holds the end up.
 func TestRunEndsThoughTheGatewayStalls(t *testing.T) {
 	t.Run("handshake", func(t *testing.T) {

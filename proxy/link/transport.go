@@ -68,6 +68,7 @@ type wire struct {
 	conn    *websocket.Conn
 	local   bool
 	last    *protocol.Snapshot
+	rows    *protocol.Rows // likewise
 	alive   func() error
 	closing sync.Once
 }
@@ -80,8 +81,11 @@ func newWire(conn *websocket.Conn) transport {
 }
 
 func (w *wire) send(m protocol.Message) error {
-	if s, ok := m.(*protocol.Snapshot); ok {
+	switch s := m.(type) {
+	case *protocol.Snapshot:
 		m, w.last = s.Difference(w.last), s
+	case *protocol.Rows:
+		m, w.rows = s.Difference(w.rows), s
 	}
 	frame, err := protocol.Encode(m)
 	if err != nil {

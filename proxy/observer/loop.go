@@ -145,7 +145,7 @@ func (o *Observer) Digest(p []byte) {
 // Moved looks at what has become of the screen, where agents observe it.
 func (o *Observer) Moved(now time.Time) {
 	session, modes := o.agents.Session, o.model.Modes()
-	o.throttle.Hold(now, modes.Sync)
+	o.hold(now, modes.Sync)
 	if x10 := modes.MouseProtocol != 0 && modes.MouseEncoding == 0; x10 != o.x10 {
 		o.x10 = x10
 		session.MouseReports(x10)
@@ -163,7 +163,7 @@ func (o *Observer) Moved(now time.Time) {
 	changed := rev != o.rev
 	if changed {
 		o.rev = rev
-		o.throttle.Changed(now)
+		o.changed(now)
 		if !o.blankUntil.IsZero() && !o.isBlank() {
 			o.begins(time.Time{})
 		}
@@ -191,6 +191,7 @@ func (o *Observer) serve(now time.Time) {
 		o.throttle.Sent(now)
 		o.agents.Session.Publish(o.Frame(now), o.content())
 	}
+	o.viewed(now)
 }
 
 // next is when the loop has to look again though nothing happens.
@@ -204,6 +205,11 @@ func (o *Observer) next() (at time.Time, ok bool) {
 	}
 	if t, more := o.privacy.next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
+	}
+	if o.viewing.rhythm != nil {
+		if t, more := o.viewing.rhythm.Next(); more && (!ok || t.Before(at)) {
+			at, ok = t, true
+		}
 	}
 	if t, more := o.agents.Session.Line().Next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true

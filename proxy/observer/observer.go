@@ -80,6 +80,8 @@ type Session interface {
 
 	// Publish sends a snapshot: a frame and the rolling text.
 	Publish(f *protocol.Frame, text string)
+	// Viewed sends the screen to those who look at it, who have asked with [Observer.View]; the message names no session.
+	Viewed(m *protocol.Rows)
 	// Blackout tells agents that something is kept from them, or no longer.
 	Blackout(on bool, why string, secret protocol.SecretPrompt)
 	// SecretPrompt tells control of a prompt for a secret, which the user may have dismissed.
@@ -138,6 +140,7 @@ type Observer struct {
 	lines     lineCache
 	redacted  redacted
 	sent      sentScreens
+	viewing   viewing
 	exit      *child.Exit
 	inputWait inputWait
 	// blankUntil is when a screen that shows nothing yet is taken for what the program shows, zero once it shows something.
@@ -191,7 +194,7 @@ func (o *Observer) RunsCommand() bool { return o.inputWait.runs() }
 // though the screen may be the same.
 func (o *Observer) ControlChanged(now time.Time, hidden bool) {
 	o.privacy.hide(now, hidden)
-	o.throttle.Changed(now)
+	o.changed(now)
 }
 
 // Dismiss lets agents see the prompt for a secret that stands now, and the one that drives answer it: the user said so.
@@ -226,6 +229,7 @@ func (o *Observer) Exited(now time.Time, exit child.Exit) *protocol.Past {
 	o.privacy.look(now)
 	o.waits.Check(o.view(), now)
 	o.agents.Session.Publish(o.Frame(now), o.content())
+	o.viewed(now)
 	return o.legacy()
 }
 

@@ -259,7 +259,7 @@ func (p *privacy) tell(now time.Time) {
 		p.darken()
 		p.o.waits.Asks(is.kind != protocol.SecretNone, p.secret.Since(), p.o.model.Rev())
 		p.o.agents.Session.Blackout(is.kind != protocol.SecretNone, protocol.BlackoutPassword, is.kind)
-		p.o.throttle.Changed(now)
+		p.o.changed(now)
 	}
 }
 
@@ -313,7 +313,7 @@ func (p *privacy) hide(now time.Time, on bool) {
 	}
 	p.darken()
 	p.o.agents.Session.Blackout(on, protocol.BlackoutUser, "")
-	p.o.throttle.Changed(now)
+	p.o.changed(now)
 	p.o.Moved(now)
 }
 

@@ -37,8 +37,9 @@ type stage struct {
 	asked   []prompt
 	said    []protocol.Blackout
 	frames  []protocol.Frame // published
-	fed     string           // to the recorder
-	due     time.Time        // when the line is to be served, zero for never
+	views   []protocol.Rows
+	fed     string    // to the recorder
+	due     time.Time // when the line is to be served, zero for never
 	serves  []time.Time
 	dark    []string // why nothing is recorded, "" for that it is
 }
@@ -84,6 +85,7 @@ type stagedSession struct{ s *stage }
 func (o stagedSession) Keyboard() protocol.Keyboard {
 	return protocol.Keyboard{Holder: protocol.HolderUser}
 }
+func (o stagedSession) Viewed(m *protocol.Rows)   { o.s.views = append(o.s.views, *m) }
 func (o stagedSession) Driven() bool              { return o.s.driven }
 func (o stagedSession) Typed() secretprompt.Typed { return o.s.keyed }
 func (o stagedSession) Unattended() bool          { return false }

@@ -39,6 +39,8 @@ type Observer interface {
 	Answer(now time.Time) *protocol.Frame
 	AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadResult) error
 	AnswerWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult)
+	// View says that somebody looks at the screen from elsewhere, or that nobody does any more.
+	View(now time.Time, on bool)
 	// Wait opens a wait; looking says that it is for the program to wait for input. refused is called in place of w.Done where
 	// there are too many, or it is open already: [snapshot.ErrWaitOpen].
 	Wait(now time.Time, looking bool, w snapshot.Wait, refused func(error))

@@ -119,6 +119,10 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.attached(m)
 	case *protocol.ProxyStart:
 		h.Link.Send(&protocol.ProxyStarted{ID: protocol.NewID(), RequestID: m.RequestID, Error: "this proxy serves one user's program and starts no others"})
+	case *protocol.View:
+		h.Observer.Post(func(now time.Time) { h.Observer.View(now, true) })
+	case *protocol.Unview:
+		h.Observer.Post(func(now time.Time) { h.Observer.View(now, false) })
 	case *protocol.AgentPresence:
 		h.present(m)
 	case *protocol.Close:

@@ -1,0 +1,170 @@
+package hub
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// rowsOf is a screen as a proxy sends it: long rows, so that a difference is shorter.
+func rowsOf(seq uint64, lines ...string) *protocol.Rows {
+	for i, line := range lines {
+		lines[i] = line + strings.Repeat("x", 50)
+	}
+	return &protocol.Rows{
+		SessionID: "vim-1", Seq: seq, Rev: seq, Cols: 80, Rows: len(lines), Lines: lines,
+		State: &protocol.ViewState{Title: "notes", Keyboard: protocol.Keyboard{Holder: protocol.HolderUser}},
+	}
+}
+
+// showing is a hub whose proxy sends rows, and n viewers that look.
+func showing(n int) (h *Hub, proxy *Peer, viewers []*Peer) {
+	h = New(nil)
+	proxy = h.Join(Member{Role: RoleProxy})
+	m := opening("vim-1", "secret")
+	m.View = true
+	proxy.Handle(m)
+	for i := range n {
+		p := h.Join(Member{Role: RoleViewer, ID: fmt.Sprint("v-", i)})
+		p.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
+		viewers = append(viewers, p)
+	}
+	return h, proxy, viewers
+}
+
+// The proxy makes rows while somebody looks, and no longer.
+func TestRowsAreMadeWhileSomebodyLooks(t *testing.T) {
+	_, proxy, viewers := showing(2)
+	require.Equal(t, &protocol.View{SessionID: "vim-1"}, one[*protocol.View](t, proxy))
+	viewers[0].Handle(&protocol.Unview{SessionID: "vim-1"})
+	require.Empty(t, got(proxy))
+	viewers[1].Leave()
+	require.Equal(t, &protocol.Unview{SessionID: "vim-1"}, one[*protocol.Unview](t, proxy))
+}
+
+// A viewer has one message that it did not acknowledge, then the newest screen and not what was between; another one that is
+// stuck costs it nothing.
+func TestAViewerGetsTheNewestScreenWhenItIsReady(t *testing.T) {
+	_, proxy, viewers := showing(2)
+	quick, stuck := viewers[0], viewers[1]
+	proxy.Handle(rowsOf(1, "a", "b"))
+	first := got(quick)[1].(*protocol.Rows)
+	shown, ok := first.Complete(nil)
+	require.True(t, ok)
+	require.Len(t, got(stuck), 2, "done, and the screen")
+	for seq := uint64(2); seq < 100; seq++ {
+		proxy.Handle(rowsOf(seq, "a", fmt.Sprint(seq)))
+	}
+	require.Empty(t, got(quick))
+	quick.Handle(&protocol.Ack{SessionID: "vim-1", Seq: 7})
+	require.Empty(t, got(quick), "that is not what it has")
+	quick.Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
+	part := one[*protocol.Rows](t, quick)
+	require.EqualValues(t, 1, part.Since)
+	require.EqualValues(t, 99, part.Seq)
+	require.Len(t, part.Changed, 1)
+	require.Nil(t, part.State, "it is as before")
+	shown, ok = part.Complete(shown)
+	require.True(t, ok)
+	require.Equal(t, rowsOf(99, "a", "99").Lines, shown.Lines)
+	require.Empty(t, got(stuck))
+}
+
+// What viewers with the same screen get is one message, whose frame is made once.
+func TestViewersOfOneScreenShareTheFrame(t *testing.T) {
+	_, proxy, viewers := showing(3)
+	proxy.Handle(rowsOf(1, "a", "b"))
+	for _, v := range viewers[:2] {
+		_ = got(v)
+		v.Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
+	}
+	proxy.Handle(rowsOf(2, "a", "c"))
+	one1, one2 := one[*protocol.Rows](t, viewers[0]), one[*protocol.Rows](t, viewers[1])
+	require.Same(t, one1, one2)
+	frame, err := protocol.Encode(one1)
+	require.NoError(t, err)
+	again, err := protocol.Encode(one2)
+	require.NoError(t, err)
+	require.Same(t, &frame[0], &again[0])
+	require.Less(t, len(frame), 250)
+}
+
+func TestAViewersRhythm(t *testing.T) {
+	h, proxy, _ := showing(0)
+	slow := h.Join(Member{Role: RoleViewer, ID: "v"})
+	slow.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1", EveryMs: time.Hour.Milliseconds()})
+	proxy.Handle(rowsOf(1, "a", "b"))
+	require.Len(t, got(slow), 2)
+	slow.Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
+	proxy.Handle(rowsOf(2, "a", "c"))
+	require.Empty(t, got(slow))
+	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3})
+	require.Equal(t, []string{"terminal.rows", "terminal.session.close"}, kinds(got(slow)), "what it lacks comes before the end")
+}
+
+// A stuck viewer hears the end as well.
+func TestTheEndNeedsNoAcknowledgement(t *testing.T) {
+	_, proxy, viewers := showing(1)
+	proxy.Handle(rowsOf(1, "a", "b"))
+	_ = got(viewers[0])
+	proxy.Handle(rowsOf(2, "a", "c"))
+	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1", ExitCode: 3})
+	require.Equal(t, []string{"terminal.rows", "terminal.session.close"}, kinds(got(viewers[0])))
+	late := viewers[0].hub.Join(Member{Role: RoleViewer, ID: "late"})
+	late.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
+	require.Equal(t, []string{"done", "terminal.rows", "terminal.session.close"}, kinds(got(late)))
+}
+
+// A proxy that comes back is asked again, begins with all rows, and its viewers get what differs from what they have.
+func TestViewersSurviveTheLinkOfTheirProxy(t *testing.T) {
+	h, proxy, viewers := showing(1)
+	proxy.Handle(rowsOf(1, "a", "b"))
+	_ = got(viewers[0])
+	proxy.Leave()
+	viewers[0].Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
+	back := h.Join(Member{Role: RoleProxy})
+	m := opening("vim-1", "secret")
+	m.View = true
+	back.Handle(m)
+	require.Contains(t, kinds(got(back)), "terminal.view")
+	back.Handle(rowsOf(5, "a", "c"))
+	require.EqualValues(t, 1, one[*protocol.Rows](t, viewers[0]).Since)
+	h.Close()
+}
+
+// From the moment that the user hides the screen nobody is shown it as it was before.
+func TestAHiddenScreenIsNotShownFromBefore(t *testing.T) {
+	h, proxy, viewers := showing(1)
+	proxy.Handle(rowsOf(1, "secret", "b"))
+	_ = got(viewers[0])
+	proxy.Handle(rowsOf(2, "secret", "c"))
+	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutUser})
+	viewers[0].Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
+	late := h.Join(Member{Role: RoleViewer, ID: "late"})
+	late.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
+	for _, p := range []*Peer{viewers[0], late} {
+		require.NotContains(t, kinds(got(p)), "terminal.rows")
+	}
+}
+
+func TestAnOlderProxySendsNoRows(t *testing.T) {
+	_, proxy, agent := scene()
+	agent.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
+	require.Contains(t, fails(t, agent, "w", protocol.CodeUnavailable).Message, "read its screen")
+	require.Empty(t, got(proxy))
+}
+
+func TestRowsThatFollowNothing(t *testing.T) {
+	_, proxy, viewers := showing(1)
+	_ = got(proxy)
+	m := rowsOf(9, "a", "b")
+	m.Since, m.Lines, m.State = 8, nil, nil
+	proxy.Handle(m)
+	require.Equal(t, "since", one[*protocol.Error](t, proxy).Field)
+	require.Equal(t, []string{"done"}, kinds(got(viewers[0])))
+}

@@ -1,0 +1,133 @@
+package protocol
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+)
+
+// View asks for the rows of a session's screen as they change, for somebody who looks at it: [Rows], of which each is
+// acknowledged with [Ack] before the next one comes. Unview ends that. A gateway passes both on without a request.
+type View struct {
+	RequestID string `json:"requestId,omitempty"`
+	SessionID string `json:"sessionId"`
+	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
+	EveryMs int64 `json:"everyMs,omitempty"`
+}
+
+// Unview ends what [View] began.
+type Unview struct {
+	SessionID string `json:"sessionId"`
+}
+
+// Ack says that the rows with that number were shown, or at least read: the next ones may come.
+type Ack struct {
+	SessionID string `json:"sessionId"`
+	Seq       uint64 `json:"seq"`
+}
+
+// Rows is the screen for somebody who looks at it. Its rows carry SGR sequences and no others; what is kept from agents is
+// kept from them.
+type Rows struct {
+	SessionID string `json:"sessionId"`
+	// Seq is the number of this message: the proxy counts them from 1. Rev is the revision of the screen.
+	Seq uint64 `json:"seq"`
+	Rev uint64 `json:"rev"`
+	// Cols and Rows are the size of the screen in cells.
+	Cols   int    `json:"cols"`
+	Rows   int    `json:"rows"`
+	Cursor Cursor `json:"cursor"`
+	// Lines are all rows, without blank ones at the end. Where Since is not 0 the message says instead what changed since the one
+	// with that number: the rows moved up by Moved, down if it is negative, and then Changed took the place of some.
+	Lines   []string `json:"lines,omitempty"`
+	Since   uint64   `json:"since,omitempty"`
+	Moved   int      `json:"moved,omitempty"`
+	Changed []Row    `json:"changed,omitempty"`
+	// State is left out where it is that of Since.
+	State *ViewState `json:"state,omitempty"`
+
+	shared *frame // made once for all who get this message; nil for a message to one
+}
+
+// ViewState is what there is to know of a screen beside its rows.
+type ViewState struct {
+	Title    string   `json:"title,omitempty"`
+	Alt      bool     `json:"alt,omitempty"`
+	Palette  []Color  `json:"palette,omitempty"`
+	Keyboard Keyboard `json:"keyboard"`
+	Blackout *Hidden  `json:"blackout,omitempty"`
+}
+
+// frame is the frame of a message that many get.
+type frame struct {
+	once  sync.Once
+	bytes []byte
+	err   error
+}
+
+// Share is m for many peers: its frame is made once. Nobody may change the message any more.
+func (m *Rows) Share() *Rows {
+	m.shared = new(frame)
+	return m
+}
+
+// Difference is m for a peer that has last, complete as m is: with only what differs, if that is shorter. last may be nil.
+func (m *Rows) Difference(last *Rows) *Rows {
+	part := *m
+	part.shared = nil
+	for len(part.Lines) > 0 && part.Lines[len(part.Lines)-1] == "" {
+		part.Lines = part.Lines[:len(part.Lines)-1]
+	}
+	if last == nil || last.Cols != m.Cols || last.SessionID != m.SessionID {
+		return &part
+	}
+	moved, changed, shorter := Delta(last.Lines, m.Lines, true)
+	if !shorter {
+		return &part
+	}
+	part.Lines, part.Since, part.Moved, part.Changed = nil, last.Seq, moved, changed
+	if reflect.DeepEqual(last.State, m.State) {
+		part.State = nil
+	}
+	return &part
+}
+
+// Complete is m with all rows, last being the message that came before it from the same peer, nil for none. It is not ok when
+// m is a difference to something else.
+func (m *Rows) Complete(last *Rows) (full *Rows, ok bool) {
+	out := *m
+	out.shared = nil
+	if m.Since == 0 {
+		out.Lines = append(slices.Clip(m.Lines), make([]string, m.Rows-len(m.Lines))...)
+		return &out, m.State != nil
+	}
+	if last == nil || last.Seq != m.Since || last.Cols != m.Cols || len(last.Lines) != m.Rows {
+		return nil, false
+	}
+	out.Lines, out.Since, out.Moved, out.Changed = Patch(Move(last.Lines, m.Moved), m.Changed), 0, 0, nil
+	if out.State == nil {
+		out.State = last.State
+	}
+	return &out, true
+}
+
+func (m *View) check() error {
+	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+}
+
+func (m *Unview) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
+func (m *Ack) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
+func (m *Rows) check() error {
+	c := new(checks).id("sessionId", m.SessionID).size(m.Cols, m.Rows).changed("changed", m.Changed, m.Rows).
+		between("moved", int64(m.Moved), -int64(m.Rows), int64(m.Rows)).
+		between("cursor.row", int64(m.Cursor.Row), 0, int64(m.Rows)-1).between("cursor.col", int64(m.Cursor.Col), 0, int64(m.Cols)-1)
+	if n := len(m.Lines); n > m.Rows {
+		c.fail(CodeBadMessage, "lines", "has %d rows, rows is %d", n, m.Rows)
+	}
+	if m.State != nil {
+		c.blackout("state.blackout", m.State.Blackout)
+	}
+	return c.done()
+}

@@ -1,0 +1,68 @@
+package protocol
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever became of a screen, who has one of before gets the new one from the difference, over the wire.
+func TestADifferenceOfRowsGivesTheScreen(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // no secret
+	word := func() string { return strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(40)) }
+	screen := func(seq uint64, rows int) *Rows {
+		m := &Rows{SessionID: "x", Seq: seq, Cols: 80, Rows: rows, State: &ViewState{Title: word()[:0]}}
+		for range rows {
+			m.Lines = append(m.Lines, word())
+		}
+		return m
+	}
+	old := screen(1, 24)
+	parts := 0
+	for seq := range uint64(500) {
+		next := screen(seq+2, 24)
+		switch r.IntN(5) {
+		case 0: // another size
+			next = screen(seq+2, 1+r.IntN(30))
+		case 1: // scrolled
+			n := r.IntN(len(old.Lines))
+			next.Lines, next.Rows = append(slices.Clone(old.Lines[n:]), next.Lines[:min(n, 24)]...), len(old.Lines)
+			next.Lines = append(next.Lines, make([]string, max(0, next.Rows-len(next.Lines)))...)
+		case 2: // a row
+			next.Lines, next.Rows = slices.Clone(old.Lines), old.Rows
+			next.Lines[r.IntN(next.Rows)] = word()
+		case 3: // cleared
+			next.Lines = make([]string, next.Rows)
+		}
+		frame, err := Encode(next.Difference(old))
+		require.NoError(t, err)
+		m, err := Decode(frame, MaxMessage)
+		require.NoError(t, err)
+		got, ok := m.(*Rows).Complete(old)
+		require.True(t, ok)
+		require.Equal(t, next, got)
+		if m.(*Rows).Since > 0 {
+			parts++
+			_, ok = m.(*Rows).Complete(nil)
+			require.False(t, ok)
+		}
+		old = next
+	}
+	require.Greater(t, parts, 100)
+}
+
+func TestTheStateIsSaidWhenItIsNews(t *testing.T) {
+	m := &Rows{SessionID: "x", Seq: 1, Cols: 80, Rows: 2, Lines: []string{"a", "b"}, State: &ViewState{Title: "one"}}
+	same, other := *m, *m
+	same.Seq, other.Seq = 2, 2
+	same.State = &ViewState{Title: "one"}
+	other.State = &ViewState{Title: "two"}
+	require.Nil(t, same.Difference(m).State)
+	require.Equal(t, "two", other.Difference(m).State.Title)
+	full, ok := same.Difference(m).Complete(m)
+	require.True(t, ok)
+	require.Equal(t, "one", full.State.Title)
+}

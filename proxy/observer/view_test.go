@@ -1,0 +1,88 @@
+package observer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// after is what those who look were sent since the last call, when time has passed.
+func (s *stage) after(pass time.Duration) []protocol.Rows {
+	s.now = s.now.Add(pass)
+	s.serve(s.now)
+	out := s.views
+	s.views = nil
+	return out
+}
+
+func TestNobodyLooksAndNoRowsAreMade(t *testing.T) {
+	s := newStage(t, 20, 3)
+	s.prints("one")
+	require.Empty(t, s.after(time.Second))
+	_ = s.after(time.Second)
+	_, timer := s.next()
+	require.False(t, timer)
+
+	s.View(s.now, true)
+	require.Len(t, s.after(0), 1)
+	_ = s.after(time.Second)
+	_, timer = s.next()
+	require.False(t, timer, "nothing changes")
+
+	s.View(s.now, false)
+	s.prints("two")
+	require.Empty(t, s.after(time.Second))
+}
+
+func TestRowsForThoseWhoLook(t *testing.T) {
+	s := newStage(t, 20, 3)
+	s.prints("\x1b[31mred\x1b[m\r\nplain\x1b]2;a title\a")
+	s.View(s.now, true)
+	first := s.after(0)
+	require.Len(t, first, 1)
+	require.Equal(t, []string{"\x1b[0;31mred\x1b[0m", "plain", ""}, first[0].Lines)
+	require.Equal(t, "a title", first[0].State.Title)
+	require.Equal(t, 1, first[0].Cursor.Row)
+	require.EqualValues(t, 1, first[0].Seq)
+	require.Empty(t, s.after(time.Second), "that it has settled changes nothing that is seen")
+
+	s.prints("!")
+	next := s.after(0)
+	require.Len(t, next, 1, "after a pause a change is seen at once")
+	require.Equal(t, "plain!", next[0].Lines[1])
+	require.EqualValues(t, 2, next[0].Seq)
+	for range 10 { // what is printed without a pause is shown in the rhythm
+		s.prints("!")
+		require.LessOrEqual(t, len(s.after(viewEvery/3)), 1)
+	}
+	s.prints("\x1b[?2026h\x1b[2Jhalf")
+	require.Empty(t, s.after(viewEvery), "the program is in the middle of drawing")
+	s.prints("\x1b[Hwhole\x1b[?2026l")
+	require.Equal(t, "whole", s.after(viewEvery)[0].Lines[0])
+}
+
+func TestThoseWhoLookSeeNoMoreThanAgents(t *testing.T) {
+	s := newStage(t, 60, 3)
+	s.View(s.now, true)
+	s.prints("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\r\nmine")
+	shown := s.after(time.Second)
+	require.NotContains(t, shown[len(shown)-1].Lines[0], "wJalr")
+	require.Contains(t, shown[len(shown)-1].Lines[0], "export")
+
+	s.ControlChanged(s.now, true)
+	shown = s.after(time.Second)
+	require.Equal(t, []string{"", "", ""}, shown[len(shown)-1].Lines)
+	require.True(t, shown[len(shown)-1].State.Blackout.ByUser())
+	require.Zero(t, shown[len(shown)-1].State.Blackout.SinceMs, "it would be another message each time")
+	s.prints("\r\nhidden")
+	for _, m := range s.after(time.Second) {
+		require.Equal(t, []string{"", "", ""}, m.Lines)
+	}
+	s.ControlChanged(s.now, false)
+	shown = s.after(time.Second)
+	require.Equal(t, "mine", shown[len(shown)-1].Lines[1])
+	require.Nil(t, shown[len(shown)-1].State.Blackout)
+}
