@@ -28,8 +28,6 @@ type attachment interface {
 // as it changes. It stands in for live output where there is none: what a program writes on its user's own terminal is
 // neither covered nor hidden, and every process of the user's, an agent's too, can connect as people do who look.
 type onlooker struct {
-	client *client.Client
-	id     string
 	out    chan protocol.Message
 	cancel context.CancelFunc
 	err    error // set before out is closed
@@ -38,12 +36,12 @@ type onlooker struct {
 // lookOn begins to look. It ends with ctx, or with the session.
 func lookOn(ctx context.Context, c *client.Client, id string) (*onlooker, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := c.Subscribe(ctx, id, onlookEvery)
+	stream, err := c.View(ctx, id, onlookEvery)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	o := &onlooker{client: c, id: id, out: make(chan protocol.Message), cancel: cancel}
+	o := &onlooker{out: make(chan protocol.Message), cancel: cancel}
 	go func() { // ends with ctx, or with the session
 		defer cancel()
 		defer close(o.out)
@@ -53,24 +51,17 @@ func lookOn(ctx context.Context, c *client.Client, id string) (*onlooker, error)
 }
 
 func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
-	lost := errors.New("the session cannot be reached")
 	for m := range stream {
-		switch m := m.(type) {
-		case *protocol.Snapshot, *protocol.Blackout, *protocol.ControlGrant, *protocol.ControlRevoke:
-			got, err := o.client.Read(ctx, &protocol.Read{SessionID: o.id, Attributes: true})
-			if err != nil { // it may be the session's end, which comes next, or is about to be over
-				lost = err
-				continue
-			}
-			f := got.Frame
-			o.pass(ctx, &protocol.Output{SessionID: o.id, Repaint: true, Cols: f.Screen.Cols, Rows: f.Screen.Rows, DataB64: portrait(f, time.Now())})
-		case *protocol.SessionClose:
-			o.pass(ctx, m)
+		if rows, ok := m.(*protocol.Rows); ok {
+			m = &protocol.Output{SessionID: rows.SessionID, Repaint: true, Cols: rows.Cols, Rows: rows.Rows, DataB64: portrait(rows, time.Now())}
+		}
+		o.pass(ctx, m)
+		if _, last := m.(*protocol.SessionClose); last {
 			return
 		}
 	}
 	if ctx.Err() == nil {
-		o.err = lost
+		o.err = errors.New("the session cannot be reached")
 	}
 }
 
@@ -99,22 +90,22 @@ func (o *onlooker) Resize(int, int) error { return nil }
 // Look is described with Type.
 func (o *onlooker) Look() error { return nil }
 
-// portrait is what shows a frame, whose rows carry SGR sequences, on a terminal model of its size, in whatever state that is
+// portrait is what shows a screen, whose rows carry SGR sequences, on a terminal model of its size, in whatever state that is
 // (RIS, CUP: ECMA-48; DECTCEM). The title says who has the keyboard; over a screen that is hidden stands that it is.
-func portrait(f *protocol.Frame, now time.Time) []byte {
+func portrait(f *protocol.Rows, now time.Time) []byte {
 	p := []byte("\x1bc")
-	for y, row := range f.Screen.Lines {
+	for y, row := range f.Lines {
 		p = append(moveTo(p, y, 0), row...)
 		p = append(p, "\x1b[m"...)
 	}
-	if f.Blackout.ByUser() {
-		p = append(append(moveTo(p, 0, 0), "\x1b[7m "...), notice.Fit("the user hides this screen", max(0, f.Screen.Cols-2))...)
+	if f.State.Blackout.ByUser() {
+		p = append(append(moveTo(p, 0, 0), "\x1b[7m "...), notice.Fit("the user hides this screen", max(0, f.Cols-2))...)
 		p = append(p, " \x1b[m"...)
 	}
-	title := "[" + text.Keyboard(f.Keyboard, "", now) + "] " + notice.Clean(f.Screen.Title, 200)
+	title := "[" + text.Keyboard(f.State.Keyboard, "", now) + "] " + notice.Clean(f.State.Title, 200)
 	p = notice.Title(p, title)
-	p = moveTo(p, f.Screen.Cursor.Row, f.Screen.Cursor.Col)
-	if !f.Screen.Cursor.Visible || f.Blackout.ByUser() {
+	p = moveTo(p, f.Cursor.Row, f.Cursor.Col)
+	if !f.Cursor.Visible || f.State.Blackout.ByUser() {
 		p = append(p, "\x1b[?25l"...)
 	}
 	return p
