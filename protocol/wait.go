@@ -19,7 +19,10 @@ type Wait struct {
 	// InputSeq is the revision before the input whose effect is awaited: once the program is known to wait for input again, Text and
 	// Regex of Until and Any are also met by what stands on the screen or came with that input, see [WaitResult.Stood]. An older
 	// proxy does not know it.
-	InputSeq  uint64 `json:"inputSeq,omitempty"`
+	InputSeq uint64 `json:"inputSeq,omitempty"`
+	// Epoch is that of the grant under which the agent typed what it waits for: the wait ends, not met, as the user takes the keyboard
+	// back. An older proxy does not know it.
+	Epoch     uint64 `json:"epoch,omitempty"`
 	TimeoutMs int64  `json:"timeoutMs,omitempty"`
 }
 
@@ -61,6 +64,8 @@ type WaitResult struct {
 	Stopped bool   `json:"stopped,omitempty"`
 	// Stood says that what matched is not new, for a wait with InputSeq: see the Stood constants.
 	Stood string `json:"stood,omitempty"`
+	// Ended says why control ended, for a wait with Epoch that ended with it.
+	Ended Reason `json:"ended,omitempty"`
 	Seq   uint64 `json:"seq,omitempty"`
 	Frame *Frame `json:"frame,omitempty"`
 	// ExitCode and Signal say how the program ended, if it has.

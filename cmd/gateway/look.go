@@ -222,6 +222,8 @@ func notMet(what string, got *protocol.WaitResult) error {
 	switch {
 	case got.Stopped:
 		return fail(statusRefused, "%s: stopped by %s", what, text.Came(got))
+	case got.Ended != "":
+		return fail(statusRefused, "%s: %s", what, text.Ended(got.Ended))
 	case got.ExitCode != nil:
 		return fail(statusRefused, "%s: the program ended first, with %s", what, text.ExitStatus(*got.ExitCode, got.Signal))
 	}

@@ -194,7 +194,7 @@ func (a *app) typeAndShow(ctx context.Context, c *client.Client, what client.Typ
 	out := sent{InputResult: result}
 	frame := result.Frame
 	if condition != "" {
-		ask.SessionID, ask.AfterSeq, ask.InputSeq, ask.TimeoutMs = s.SessionID, typed.After, typed.Before.Seq, client.Left(what.Deadline)
+		ask.SessionID, ask.AfterSeq, ask.InputSeq, ask.Epoch, ask.TimeoutMs = s.SessionID, typed.After, typed.Before.Seq, typed.Epoch, client.Left(what.Deadline)
 		out.Wait, err = c.Wait(ctx, ask)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, text.Receipt(what.Parts, result, false))

@@ -49,6 +49,8 @@ type Typed struct {
 	Result *protocol.InputResult
 	// After is the newest revision that was there before the last part: what that part caused is younger.
 	After uint64
+	// Epoch is that of the caller's grant, 0 for none.
+	Epoch uint64
 	// Held says that the deadline was moved for the user's sake.
 	Held bool
 }
@@ -69,7 +71,7 @@ func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 	}
 	out := &Typed{Before: read.Frame, After: read.Frame.Seq}
 	if held := read.Frame.Keyboard; held.Holder == protocol.HolderAgent && t.Mine(held) {
-		m.Epoch = held.Epoch
+		m.Epoch, out.Epoch = held.Epoch, held.Epoch
 		if later := time.Now().Add(t.Held); held.Level == protocol.LevelType && later.After(t.Deadline) {
 			t.Deadline, out.Held = later, true
 		}

@@ -40,6 +40,9 @@ type partly struct {
 func (e *partly) Error() string { return e.cause.Error() + "\n" + e.receipt }
 func (e *partly) Unwrap() error { return e.cause }
 
+// lookFirst is what to do when the user took the keyboard back in the middle of something.
+const lookFirst = "look before anything else; if you still need the keyboard, call terminal_request_control"
+
 // next says what to do after a refusal.
 var next = map[protocol.Code]string{
 	protocol.CodeNoGrant:       "call terminal_request_control first",

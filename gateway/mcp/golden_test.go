@@ -374,6 +374,7 @@ var situations = []situation{
 	{"bad key", "terminal_send", args{"keys": []string{"ctrl-banana"}}, refusing(protocol.CodeBadMessage, `there is no key "ctrl-banana"`)},
 	{"reserved key", "terminal_send", args{"keys": []string{`ctrl-\`}}, refusing(protocol.CodeReservedKey, "")},
 	{"revoked midway", "terminal_send", args{"text": "hello world", "enter": true}, typing(&protocol.InputResult{Status: protocol.StatusDropped, WrittenBytes: 5, DroppedBytes: 6, Ended: protocol.ReasonReclaimed}, nil)},
+	{"taken back while it waits", "terminal_send", args{"text": "make", "enter": true, "wait_for": "text", "value": "built"}, waited(protocol.WaitResult{Ended: protocol.ReasonReclaimed}, nil)},
 	{"exited", "terminal_send", args{"text": "x"}, typing(nil, &protocol.Error{Code: protocol.CodeExited})},
 	{"receipt lost", "terminal_send", args{"text": "x", "enter": true}, func(f *fake) {
 		n := 0

@@ -356,6 +356,8 @@ func (s *Server) matched(got *protocol.WaitResult, until protocol.Until) string 
 	switch {
 	case got.Stopped:
 		return "stop: " + text.Came(got)
+	case got.Ended != "":
+		return "no match: " + text.Ended(got.Ended) + "; " + lookFirst
 	case !got.Met && got.ExitCode != nil:
 		return "no match: the program ended first"
 	case !got.Met:

@@ -125,7 +125,7 @@ func (s *Server) outcome(ctx context.Context, req *mcp.CallToolRequest, info pro
 		}
 		return s.now(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
 	}
-	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, InputSeq: typed.Before.Seq, TimeoutMs: client.Left(deadline)}
+	ask := &protocol.Wait{SessionID: info.SessionID, Until: until, AfterSeq: typed.After, InputSeq: typed.Before.Seq, Epoch: typed.Epoch, TimeoutMs: client.Left(deadline)}
 	ask.Stop, _ = text.Patterns("stop", in.Stop)                         // checked before anything was typed
 	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory // a proxy from before histories were kept tells only now
 	got, frame, err := s.await(ctx, req, ask, in.WaitFor)
@@ -154,7 +154,7 @@ func (s *Server) failure(ctx context.Context, info protocol.SessionInfo, typed *
 		got.Ended != "" || got.Reason == protocol.CodeSecretPrompt
 	if text.CutOff(got) {
 		out = "control ended while you typed: " + text.Ended(got.Ended)
-		advice = "look before anything else; if you still need the keyboard, call terminal_request_control"
+		advice = lookFirst
 		show = true
 	}
 	if advice != "" {

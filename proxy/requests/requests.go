@@ -56,10 +56,13 @@ type Handler struct {
 	inbox    inbox
 	pointer  pointer
 	book     names.Book
-	// answers and deciding belong to the observer's goroutine, as does pointer. deciding are the waits for a decision about
-	// control: their agents.
-	answers  answers
-	deciding map[string]string
+	// answers and what follows belong to the observer's goroutine, as does pointer. deciding are the waits for a decision about
+	// control: their agents. driving are the waits for what was typed under a grant, and reclaimed is the epoch of the last grant that
+	// the user took back.
+	answers   answers
+	deciding  map[string]string
+	driving   map[string]*protocol.Wait
+	reclaimed uint64
 	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
 	parting string
 	// fromAgents and fromPeople bound messages. They belong to the link's goroutine.
@@ -69,7 +72,7 @@ type Handler struct {
 // New makes a handler. The observer and the pump do not run yet.
 func New(conf Config) *Handler {
 	h := &Handler{
-		Config: conf, receipts: newReceipts(), deciding: make(map[string]string),
+		Config: conf, receipts: newReceipts(), deciding: make(map[string]string), driving: make(map[string]*protocol.Wait),
 		fromAgents: pace{burst: messageBurst, every: messageEvery}, fromPeople: pace{burst: 2 * messageBurst, every: messageEvery / 5},
 	}
 	h.line = &Line{Config: conf}

@@ -58,6 +58,13 @@ func (h *Handler) wait(m *protocol.Wait) {
 		if m.Until.Control {
 			h.deciding[m.RequestID] = m.AgentID
 		}
+		if m.Epoch != 0 {
+			if m.Epoch == h.reclaimed {
+				h.waited(now, m, snapshot.Result{End: snapshot.TimedOut})
+				return
+			}
+			h.driving[m.RequestID] = m
+		}
 		h.Observer.Wait(now, looksAtProgram(m), snapshot.Wait{
 			ID: m.RequestID, Condition: condition, Also: also, AfterSeq: m.AfterSeq, SinceSeq: m.SinceSeq, InputSeq: m.InputSeq,
 			Deadline: now.Add(patience(m.TimeoutMs)),
@@ -65,6 +72,7 @@ func (h *Handler) wait(m *protocol.Wait) {
 		}, func(err error) {
 			// Asked again, over the connection that follows one that was lost, it is the same wait: its answer goes there.
 			if !errors.Is(err, snapshot.ErrWaitOpen) {
+				delete(h.driving, m.RequestID)
 				h.refuse(m.RequestID, protocol.CodeBusy, err.Error())
 			}
 		})
@@ -87,6 +95,7 @@ func (h *Handler) cancel(m *protocol.Cancel) {
 	h.Observer.Post(func(time.Time) {
 		if h.Observer.CancelWait(m.RequestID) {
 			delete(h.deciding, m.RequestID)
+			delete(h.driving, m.RequestID)
 			return
 		}
 		if agent := h.answers.leave(m.RequestID); agent != "" && slices.Contains(slices.Collect(maps.Values(h.deciding)), agent) {
@@ -104,6 +113,15 @@ func (h *Handler) cancel(m *protocol.Cancel) {
 // is told otherwise: its input was dropped.
 func (h *Handler) decided(e control.Event, word string, heard bool) {
 	waiting := ""
+	if !e.Granted && !e.Request && e.Reason == protocol.ReasonReclaimed {
+		h.reclaimed = e.Epoch
+		for id, m := range h.driving {
+			if m.Epoch == e.Epoch && m.AgentID == e.Agent.ID && h.Observer.CancelWait(id) {
+				heard, waiting = true, id
+				h.waited(time.Now(), m, snapshot.Result{End: snapshot.TimedOut})
+			}
+		}
+	}
 	if e.Granted || e.Reason != protocol.ReasonReplaced {
 		h.Observer.DecideWaits(func(id string) bool {
 			agent, ok := h.deciding[id]
@@ -122,6 +140,7 @@ func (h *Handler) decided(e control.Event, word string, heard bool) {
 
 func (h *Handler) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
 	delete(h.deciding, m.RequestID)
+	delete(h.driving, m.RequestID)
 	out := &protocol.WaitResult{
 		ID: protocol.NewID(), RequestID: m.RequestID, SessionID: h.SessionID, Met: r.End == snapshot.Met, Matched: r.Matched,
 		Stood: r.Stood, Notes: h.inbox.take(m.AgentID),
@@ -132,6 +151,9 @@ func (h *Handler) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
 		out.Came = &m.Until
 	default:
 		out.Came, out.Stopped, out.Met = &came.Until, came.Stop, !came.Stop
+	}
+	if !out.Met && !out.Stopped && m.Epoch != 0 && m.Epoch == h.reclaimed {
+		out.Ended = protocol.ReasonReclaimed
 	}
 	h.Observer.AnswerWait(now, m, out)
 	h.Link.Send(out)

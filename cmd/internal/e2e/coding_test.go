@@ -127,10 +127,10 @@ func (m *mind) drives(s *terminal, id, called string) {
 // losesTheKeyboard has the user take the keyboard back while the agent drives.
 func (m *mind) losesTheKeyboard(s *terminal) {
 	m.w.t.Helper()
-	m.calls("terminal_send", args{"text": "opears"}, "pears")
-	m.starts("terminal_wait", args{"for": "control"})
+	m.starts("terminal_send", args{"text": "opears", "wait_for": "text", "value": "plums", "timeout_ms": 50_000})
+	s.wait("pears")
 	s.press(`C-\`)
-	m.hears("matched: reclaimed", "keyboard: user")
+	m.hears("no match: the user took the keyboard back", "pears", "keyboard: user")
 	m.calls("terminal_send", args{"text": ", plums"}, "the user took the keyboard back", "not typed")
 	require.NotContains(m.w.t, s.screen(), "plums")
 }

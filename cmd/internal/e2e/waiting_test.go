@@ -94,6 +94,30 @@ func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
 	}
 }
 
+// An agent that waits for what it typed reads at once that the user took the keyboard, and does not sit its time out.
+func TestTakingTheKeyboardEndsAWaitAfterTyping(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 16)
+	id := s.bash("")
+	s.gives(id, "--as", "codex", "--reason", "build it")
+	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "echo st''arted; sleep 1000", "--enter", "--until", "text=built", "--timeout", "10m")
+	s.wait("started")
+	s.press(`C-\`)
+	got := sending.wait()
+	require.Equal(t, 1, got.status, got.out+got.err)
+	require.Contains(t, got.err, "send --until text: typed: the user took the keyboard back")
+	require.Contains(t, got.out, "keyboard: user")
+
+	s.press("C-c")
+	a := w.agent("claude", eras[1])
+	a.given(s, "build it once more")
+	building := a.start("terminal_send", args{"text": "echo on''ce more; sleep 1000", "enter": true, "wait_for": "text", "value": "built", "timeout_ms": 50_000})
+	s.wait("once more\n")
+	s.press(`C-\`)
+	require.Contains(t, w.answered(building).text, "no match: the user took the keyboard back; look before anything else")
+	s.close()
+}
+
 // A program that sleeps on something else does not wait for input, however long it does nothing.
 func TestASleepIsNoWaitForInput(t *testing.T) {
 	listen := `import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print("up", flush=True); `
