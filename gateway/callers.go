@@ -214,7 +214,11 @@ func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message
 	case errors.Is(err, errRevoked):
 		err = &protocol.Error{Code: protocol.CodeUnauthorized, Message: err.Error()}
 	case errors.Is(err, hub.ErrClosed), errors.Is(err, client.ErrClosed), errors.Is(err, hub.ErrSlow):
-		err = &protocol.Error{Code: protocol.CodeUnavailable, Message: err.Error() + ": try again"}
+		say := err.Error() + ": try again"
+		if _, types := m.(*protocol.Input); types {
+			say = err.Error() + "; whether this was typed is not known: try again with the same requestId, which types nothing twice"
+		}
+		err = &protocol.Error{Code: protocol.CodeUnavailable, Message: say}
 	}
 	return answer, err
 }

@@ -1,5 +1,7 @@
 package protocol
 
+import "reflect"
+
 // Wait asks for a fact: the answer comes when the condition holds or the time is over.
 type Wait struct {
 	RequestID string `json:"requestId"`
@@ -99,3 +101,10 @@ func (m *WaitResult) Read() *ReadResult {
 // MatchedWaiting is what a wait for waiting says when it was met by a fact, and begins with when it was met by a guess:
 // "waiting (guess: relay)".
 const MatchedWaiting = "waiting"
+
+// Repeats reports whether m is the same wait again: who repeats one over a new connection has less time left for it.
+func (m *Wait) Repeats(earlier *Wait) bool {
+	same := *earlier
+	same.TimeoutMs = m.TimeoutMs
+	return reflect.DeepEqual(&same, m)
+}

@@ -305,6 +305,9 @@ func (l *life) lastWords(exit child.Exit) {
 	s.observer.Call(func(now time.Time) {
 		past = s.observer.Exited(now, exit)
 	})
+	back, stop := context.WithTimeout(context.Background(), linkPatience)
+	s.link.Await(back)
+	stop()
 	s.link.Send(&protocol.SessionClose{ID: protocol.NewID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Past: past})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
 	defer cancel()

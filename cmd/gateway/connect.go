@@ -17,7 +17,6 @@ import (
 	"sync"
 	"syscall"
 	"text/tabwriter"
-	"time"
 
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/gateway"
@@ -28,9 +27,6 @@ import (
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/names"
 )
-
-// gatherPause is between two looks for a session.
-const gatherPause = 50 * time.Millisecond
 
 // defaultName is the agent that a command line is when --as says nothing else.
 const defaultName = "cli"
@@ -154,7 +150,7 @@ func about(ctx context.Context, id string, work func(*client.Client, protocol.Se
 // that fits none, or several, is an error that lists the right ones.
 func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
 	var sessions, fits []protocol.SessionInfo
-	for {
+	for gather := c.Gather(); ; {
 		var err error
 		if sessions, err = c.Sessions(ctx); err != nil {
 			return protocol.SessionInfo{}, err
@@ -162,10 +158,9 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 		if fits = text.Find(sessions, id); len(fits) == 1 {
 			return fits[0], nil
 		}
-		if !c.Gathering() || ctx.Err() != nil {
+		if again, err := gather.Again(ctx); !again || err != nil {
 			break
 		}
-		time.Sleep(gatherPause) // it may be on its way to a gateway that just took over
 	}
 	say := fmt.Sprintf("no session %.40q", id)
 	meant, more := text.Candidates(sessions)

@@ -122,6 +122,7 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 	if err := protocol.Check(m); err != nil {
 		return nil, asReply(err)
 	}
+	gather, lost := c.Gather(), false
 	for began := time.Now(); ; {
 		request := shortened(m, time.Since(began))
 		conn, err := c.connect(ctx)
@@ -135,11 +136,12 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 			if !refused {
 				return answer, nil
 			}
-			if refusal.Code != protocol.CodeNoSession || !c.Gathering() {
-				return nil, refusal
+			again := false
+			if refusal.Code == protocol.CodeNoSession {
+				again, err = gather.Again(ctx)
 			}
-			if err := pause(ctx, gatherPause); err != nil {
-				return nil, err
+			if !again || err != nil {
+				return nil, cmp.Or(err, refusedAt(m, refusal, lost))
 			}
 		case !errors.Is(err, errLost):
 			conn.cancel(m)
@@ -147,11 +149,27 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 		case c.ctx.Err() != nil:
 			return nil, c.Err()
 		case !c.repeats(m):
-			return nil, &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: fmt.Sprintf(
-				"the gateway went away before it answered; whether the %s took effect is not known, read the screen before repeating it", protocol.KindOf(m))}
+			return nil, unknown(m, "the gateway went away before it answered")
+		default:
+			lost = true
+			gather.known() // else it would have been refused at once
+			c.cfg.Log.Debug("gateway lost, asking again", "request", protocol.KindOf(m))
 		}
-		c.cfg.Log.Debug("gateway lost, asking again", "request", protocol.KindOf(m))
 	}
+}
+
+// refusedAt is the error of a refused request; lost says that it was sent before, over a connection that was lost.
+func refusedAt(m protocol.Message, refusal *protocol.Error, lost bool) error {
+	if _, types := m.(*protocol.Input); types && lost {
+		return unknown(m, refusal.Message)
+	}
+	return refusal
+}
+
+// unknown is the error of a request that was sent and whose answer was lost.
+func unknown(m protocol.Message, why string) error {
+	return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: fmt.Sprintf(
+		"%s; whether the %s took effect is not known, read the screen before repeating it", why, protocol.KindOf(m))}
 }
 
 // repeats reports whether m may be sent again when the connection was lost before the answer came.

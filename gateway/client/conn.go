@@ -108,8 +108,32 @@ func (c *Client) adopt(l link, again bool) (*conn, error) {
 	return made, nil
 }
 
-// Gathering reports whether the gateway may not know all of its sessions yet.
-func (c *Client) Gathering() bool {
+// Gather bounds how long one call puts up with what a gateway that just took over does not know yet, however often the gateway
+// changes meanwhile.
+type Gather struct {
+	client *Client
+	since  time.Time // of the first answer in a row that did not know it
+}
+
+// Gather begins to bound a call. It belongs to the call's goroutine.
+func (c *Client) Gather() *Gather { return &Gather{client: c} }
+
+// Again reports, after a pause, whether asking again may bring more: the gateway may not know all of its sessions yet.
+func (g *Gather) Again(ctx context.Context) (bool, error) {
+	if g.since.IsZero() {
+		g.since = time.Now()
+	}
+	if time.Since(g.since) >= gatherTime || !g.client.gathering() {
+		return false, nil
+	}
+	return true, pause(ctx, gatherPause)
+}
+
+// known begins anew: what was asked for was there.
+func (g *Gather) known() { g.since = time.Time{} }
+
+// gathering reports whether the gateway may not know all of its sessions yet.
+func (c *Client) gathering() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn != nil && time.Since(c.conn.again) < gatherTime

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -9,15 +10,15 @@ import (
 
 // Sessions lists the sessions that this agent may see.
 func (c *Client) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
-	for {
+	for gather := c.Gather(); ; {
 		r, err := ask[*protocol.SessionsListResult](ctx, c, &protocol.SessionsList{RequestID: c.NextID()})
 		if err != nil {
 			return nil, err
 		}
-		if len(r.Sessions) > 0 || !c.Gathering() {
+		if len(r.Sessions) > 0 {
 			return r.Sessions, nil
 		}
-		if err := pause(ctx, gatherPause); err != nil {
+		if again, err := gather.Again(ctx); !again || err != nil {
 			return nil, err
 		}
 	}
@@ -108,14 +109,14 @@ func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID s
 	if m.AgentName == "" {
 		m.AgentName = c.cfg.Name
 	}
-	for {
+	for gather := c.Gather(); ; {
 		got, err := ask[*protocol.ProxyStarted](ctx, c, m)
 		refused, ok := errors.AsType[*protocol.Error](err)
 		switch {
-		case ok && refused.Code == protocol.CodeUnavailable && c.Gathering():
+		case ok && refused.Code == protocol.CodeUnavailable:
 			// A gateway that just took over learns its hosts as they find it.
-			if err := pause(ctx, gatherPause); err != nil {
-				return "", err
+			if again, err := gather.Again(ctx); !again || err != nil {
+				return "", cmp.Or[error](err, refused)
 			}
 		case err != nil:
 			return "", err

@@ -94,9 +94,10 @@ func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 	return out, err
 }
 
-// receipt makes a receipt of a refusal, which is nobody's fault on the way.
+// receipt makes a receipt of a refusal. Where no receipt came, nothing is known: that stays an error.
 func receipt(r *protocol.InputResult, err error) (*protocol.InputResult, error) {
-	if refused, ok := errors.AsType[*protocol.Error](err); ok {
+	refused, ok := errors.AsType[*protocol.Error](err)
+	if ok && refused.Code != protocol.CodeUnavailable && refused.Code != protocol.CodeTimeout {
 		return &protocol.InputResult{Status: protocol.StatusRefused, Reason: refused.Code, Message: refused.Message}, nil
 	}
 	return r, err

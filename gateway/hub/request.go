@@ -18,8 +18,11 @@ type pending struct {
 	owner   *Peer    // who has to answer
 	session *session // nil for the start of one
 	wireID  string
+	number  uint64           // counts requests
 	request protocol.Message // as forwarded
 	waiting []waiter
+	sent    time.Time   // to the proxy for the first time; zero before
+	again   bool        // sent over more than one connection
 	timer   *time.Timer // nil where a person decides
 }
 
@@ -77,12 +80,12 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 	case s == nil: // it was told
 	case s.info.State == protocol.StateExited:
 		h.recall(p, s, m)
-	case s.owner == nil:
-		p.fail(m, protocol.CodeUnavailable, fmt.Sprintf("the proxy of session %s lost its connection, it may come back within seconds", id))
 	case !s.takes(m):
 		p.fail(m, protocol.CodeBadMessage, fmt.Sprintf("the proxy of session %s is older and takes no parts: send one input after another", id))
+	case s.owner == nil && !repeats(m):
+		p.fail(m, protocol.CodeUnavailable, fmt.Sprintf("the proxy of session %s lost its connection, it may come back within seconds: nothing was done", id))
 	default:
-		h.forward(p, s.owner, s, m)
+		h.forward(p, cmp.Or(s.owner, s.away), s, m)
 	}
 }
 
@@ -148,7 +151,7 @@ func (h *Hub) forward(p, owner *Peer, s *session, m protocol.Message) {
 	request := p.addressed(m, wireID)
 	if q := owner.asked[wireID]; q != nil {
 		// The same request again is one request. Another one under the same id could not be told from it.
-		if q.session == s && reflect.DeepEqual(q.request, request) && len(q.waiting) < maxOpen {
+		if q.session == s && same(q.request, request) && len(q.waiting) < maxOpen {
 			q.add(p, id)
 			return
 		}
@@ -169,11 +172,22 @@ func (h *Hub) forward(p, owner *Peer, s *session, m protocol.Message) {
 	case *protocol.Attach:
 		s.attached[p] = request
 	}
-	q := &pending{owner: owner, session: s, wireID: wireID, request: request}
+	h.count++
+	q := &pending{owner: owner, session: s, wireID: wireID, number: h.count, request: request}
 	q.add(p, id)
 	owner.asked[wireID] = q
-	h.watchOver(q, timeLimit(m), lookAfter)
-	owner.out.put(request)
+	if s == nil || owner == s.owner {
+		h.send(q)
+	}
+}
+
+// same reports whether two requests are one that was repeated.
+func same(a, b protocol.Message) bool {
+	if wait, ok := a.(*protocol.Wait); ok {
+		again, ok := b.(*protocol.Wait)
+		return ok && again.Repeats(wait)
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // asks notes that an agent has to do with the session's user.
@@ -211,9 +225,17 @@ func (h *Hub) watchOver(q *pending, limit, after time.Duration) {
 		case q.session == nil:
 			q.fail(protocol.CodeTimeout, "the host did not answer in time; whether the program runs is not known: look at the list")
 		default:
-			q.fail(protocol.CodeTimeout, "the session's proxy did not answer in time")
+			q.fail(protocol.CodeTimeout, "the session's proxy did not answer in time"+q.fate())
 		}
 	})
+}
+
+// fate is what is to be added to a failure: that nobody knows whether an input was typed.
+func (q *pending) fate() string {
+	if _, types := q.request.(*protocol.Input); types {
+		return notKnown
+	}
+	return ""
 }
 
 // open reports whether the request is not answered yet.
@@ -339,13 +361,17 @@ func (q *pending) drop(p *Peer) {
 // What is typed or asked of the user is not taken back so: it may have happened already.
 func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 	s := h.find(p, m)
-	if s == nil || s.owner == nil {
+	if s == nil {
+		return
+	}
+	owner := cmp.Or(s.owner, s.away)
+	if owner == nil {
 		return // who waited has been told
 	}
 	id := wireID(p.member.ID, m.RequestID)
-	switch q := s.owner.asked[id]; {
+	switch q := owner.asked[id]; {
 	case q == nil: // it was answered meanwhile, and perhaps nobody heard that: the proxy knows what it was
-		s.owner.out.put(&protocol.Cancel{RequestID: id, SessionID: m.SessionID})
+		owner.out.put(&protocol.Cancel{RequestID: id, SessionID: m.SessionID})
 	case q.session == s && lets(q.request):
 		q.drop(p)
 	}

@@ -18,6 +18,7 @@ type session struct {
 	key    key
 	info   protocol.SessionInfo // State is one of the protocol's three
 	owner  *Peer                // nil unless running
+	away   *Peer                // stands in for the owner that is expected back, else nil
 	resume [sha256.Size]byte    // of the resume key
 	locked bool                 // there was a resume key
 	// presence says that its proxy wants to know whether agents are there.
@@ -70,7 +71,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 		return
 	}
 	if s.owner != nil && s.owner != p {
-		h.orphan(s, "the session's proxy connected anew")
+		h.orphan(s)
 	}
 	h.bury(s, false)
 	s.stopTimer()
@@ -82,6 +83,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	s.reattach()
 	s.gallery.base = nil
 	s.review()
+	h.askAgain(s)
 	h.opened(k)
 }
 
@@ -199,12 +201,13 @@ func (s *session) frame() *protocol.Frame {
 
 // lose keeps a session for a while after its proxy's connection ended; the proxy comes back with the resume key.
 func (h *Hub) lose(s *session) {
-	h.orphan(s, "the session's proxy went away, it may come back within seconds")
+	h.orphan(s)
 	s.info.State = protocol.StateLost
 	h.later(s, lostFor, func() {
 		lost := protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"}
 		s.endWatch(&lost)
 		s.endView(&lost, s.subs)
+		h.stayedAway(s)
 		for p, sub := range s.subs {
 			p.out.put(protocol.WithRequestID(&lost, sub.id))
 		}
@@ -226,12 +229,8 @@ func (h *Hub) later(s *session, wait time.Duration, do func()) {
 
 // orphan takes a session from its proxy's connection. A grant never outlives the link: whoever held one hears it here,
 // since the proxy may not be able to say so.
-func (h *Hub) orphan(s *session, why string) {
-	for _, q := range s.owner.asked {
-		if q.session == s {
-			q.fail(protocol.CodeUnavailable, why)
-		}
-	}
+func (h *Hub) orphan(s *session) {
+	h.keep(s)
 	if k := s.keyboard; k.Holder == protocol.HolderAgent {
 		h.control(s, &protocol.ControlRevoke{ID: h.nextID(), SessionID: s.key.id, AgentID: k.AgentID, Epoch: k.Epoch, Reason: protocol.ReasonLink}, nil)
 	}
@@ -247,10 +246,13 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	last.Past, last.EndedAt = nil, 0 // who did not ask for it is not given it
 	m = &last
 	for _, q := range s.owner.asked {
-		if q.session != s {
-			continue
+		switch {
+		case q.session != s:
+		case q.again && q.fate() != "":
+			q.fail(protocol.CodeUnavailable, s.exited()+q.fate())
+		default:
+			q.answer(h.recalled(s, q.request))
 		}
-		q.answer(h.recalled(s, q.request))
 	}
 	for p, sub := range s.subs {
 		sub.flush()
@@ -315,6 +317,11 @@ func (s *session) stopTimer() {
 
 func (s *session) stopTimers() {
 	s.stopTimer()
+	if s.away != nil {
+		for _, q := range s.away.asked {
+			q.stop()
+		}
+	}
 	for p := range s.subs {
 		s.unsubscribe(p)
 	}

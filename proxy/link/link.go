@@ -32,6 +32,7 @@ const (
 	silence           = 45 * time.Second // the gateway pings every 20 s
 	firstBackoff      = 50 * time.Millisecond
 	longestBackoff    = 10 * time.Second
+	expected          = 5 * time.Second // after a loss, that of the next connection: a gateway keeps the session as long
 )
 
 // Config plugs a link together.
@@ -65,6 +66,8 @@ type Link struct {
 	live     live
 	via      transport     // nil while there is none
 	ended    chan struct{} // closed at the end of via
+	lost     time.Time     // when the last via ended; zero before that
+	back     chan struct{} // made with lost, closed when the next via begins
 	overflow bool
 	finished bool          // nothing more is to be said: no connection follows this one
 	over     chan struct{} // closed with finished
@@ -198,6 +201,10 @@ func (l *Link) attach(via transport) bool {
 	}
 	l.via, l.queue, l.overflow = via, append([]protocol.Message(nil), hello...), false
 	l.ended = make(chan struct{})
+	if l.back != nil {
+		close(l.back)
+		l.back = nil
+	}
 	l.signal()
 	return true
 }
@@ -206,6 +213,7 @@ func (l *Link) detach() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.via, l.queue, l.rows, l.live = nil, nil, nil, live{}
+	l.lost, l.back = time.Now(), make(chan struct{})
 	close(l.ended)
 }
 
@@ -249,6 +257,21 @@ func (l *Link) signal() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
+	}
+}
+
+// Await waits for the connection that follows one that was just lost, or for the end of ctx: what is sent then is not lost with it.
+func (l *Link) Await(ctx context.Context) {
+	l.mu.Lock()
+	back := l.back
+	hopeless := l.finished || time.Since(l.lost) > expected
+	l.mu.Unlock()
+	if back == nil || hopeless {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-back:
 	}
 }
 

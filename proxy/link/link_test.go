@@ -247,3 +247,42 @@ func TestR75ALyingGatewayIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestLastWordsWaitForTheNextGateway: what is said at the end, just after a connection was lost, is heard over the next one.
+func TestLastWordsWaitForTheNextGateway(t *testing.T) {
+	heard, gate, n := make(chan protocol.Message, 8), make(chan struct{}), 0
+	reach := fake.Gateway(t, func(conn fake.Conn) {
+		if n++; n == 1 {
+			hear(t, conn)
+			return // it is killed
+		}
+		for m := hear(t, conn); m != nil; m = hear(t, conn) {
+			heard <- m
+		}
+	})
+	downs, dials := make(chan struct{}, 1), 0
+	l, _ := link(t, Config{Down: func() { downs <- struct{}{} }, Dial: func(ctx context.Context) (net.Conn, error) {
+		if dials++; dials > 1 {
+			<-gate
+		}
+		return reach(ctx)
+	}})
+	<-downs
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	l.Await(over) // returns with its context
+	waited := make(chan struct{})
+	go func() { // ends with the next connection
+		defer close(waited)
+		l.Await(context.Background())
+	}()
+	close(gate)
+	fake.Receive(t, waited, "the next connection")
+	l.Send(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
+	ctx, stop := context.WithTimeout(t.Context(), fake.Soon)
+	defer stop()
+	l.Finish(ctx)
+	require.IsType(t, hello, <-heard)
+	require.IsType(t, &protocol.SessionClose{}, <-heard)
+	l.Await(context.Background()) // none is expected
+}

@@ -1,7 +1,7 @@
 // Package requests answers agents' messages: it looks, waits, types, asks for control and passes messages on.
 //
 // [Handler.Handle] never blocks. The observer and the pump do the work on goroutines of their own, and answer through the link.
-// waits.go has reads and waits, control.go requests for control and what becomes of them (answers.go: what an agent did not
+// waits.go has reads and waits (waitsover.go: those whose answer may be lost), control.go requests for control and what becomes of them (answers.go: what an agent did not
 // hear), remote.go what an owner decides elsewhere. input.go follows an input from its receipt's number to its receipt
 // (receipts.go, outcome.go): encode.go and pointer.go make its bytes, line.go looks after the line that is shared with the user,
 // and confirm.go after what the user lets through under level type. chat.go, inbox.go and composer.go are for messages between
@@ -56,9 +56,10 @@ type Handler struct {
 	inbox    inbox
 	pointer  pointer
 	book     names.Book
-	// answers and what follows belong to the observer's goroutine, as does pointer. deciding are the waits for a decision about
+	// waits, answers and what follows belong to the observer's goroutine, as does pointer. deciding are the waits for a decision about
 	// control: their agents. driving are the waits for what was typed under a grant, and reclaimed is the epoch of the last grant that
 	// the user took back.
+	waits     waitsOver
 	answers   answers
 	deciding  map[string]string
 	driving   map[string]*protocol.Wait

@@ -45,6 +45,10 @@ func (h *Handler) wait(m *protocol.Wait) {
 		return
 	}
 	ok := h.Observer.Post(func(now time.Time) {
+		if before := h.waits.find(now, m); before != nil {
+			h.answerWait(now, m, before.result, before.notes)
+			return
+		}
 		if m.Until.Control {
 			word := h.answers.takeFor(m.AgentID, m.RequestID)
 			if word == "" && h.inbox.waits(m.AgentID) {
@@ -141,9 +145,18 @@ func (h *Handler) decided(e control.Event, word string, heard bool) {
 func (h *Handler) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
 	delete(h.deciding, m.RequestID)
 	delete(h.driving, m.RequestID)
+	notes := h.inbox.take(m.AgentID)
+	if !m.Until.Control || len(notes) > 0 { // else h.answers knows what became of it
+		h.waits.add(waitOver{m, now, r, notes})
+	}
+	h.answerWait(now, m, r, notes)
+}
+
+// answerWait tells how a wait ended, with the screen as it is now.
+func (h *Handler) answerWait(now time.Time, m *protocol.Wait, r snapshot.Result, notes []string) {
 	out := &protocol.WaitResult{
 		ID: protocol.NewID(), RequestID: m.RequestID, SessionID: h.SessionID, Met: r.End == snapshot.Met, Matched: r.Matched,
-		Stood: r.Stood, Notes: h.inbox.take(m.AgentID),
+		Stood: r.Stood, Notes: notes,
 	}
 	switch came := r.Came; {
 	case r.End != snapshot.Met || len(m.Any)+len(m.Stop) == 0:

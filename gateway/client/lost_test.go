@@ -1,0 +1,168 @@
+package client
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// passing is a link of a gateway that was not always there: each answers a request, or ends with it.
+type passing struct {
+	answer func(m protocol.Message) (reply protocol.Message, last bool)
+	out    chan protocol.Message
+	over   chan struct{}
+}
+
+func (p *passing) send(m protocol.Message) error {
+	reply, last := p.answer(m)
+	if reply != nil {
+		p.out <- reply
+	}
+	if last {
+		close(p.over)
+	}
+	return nil
+}
+
+func (p *passing) next() (protocol.Message, error) {
+	select {
+	case m := <-p.out:
+		return m, nil
+	case <-p.over:
+	}
+	select {
+	case m := <-p.out: // said before the end
+		return m, nil
+	default:
+		return nil, errLost
+	}
+}
+
+func (p *passing) close() {
+	select {
+	case <-p.over:
+	default:
+		close(p.over)
+	}
+}
+func (p *passing) gathering() bool { return true }
+func (p *passing) watch() *watch   { return &watch{stop: func() {}} }
+func (p *passing) guard() func()   { return func() {} }
+
+// throughMany is a client of one gateway after another; answer is told which one it is.
+func throughMany(answer func(n int, m protocol.Message) (reply protocol.Message, last bool)) *Client {
+	c, n := newClient(Config{Key: "secret"}), 0
+	c.open = func(context.Context, bool) (link, error) {
+		n++
+		number := n
+		return &passing{
+			answer: func(m protocol.Message) (protocol.Message, bool) { return answer(number, m) },
+			out:    make(chan protocol.Message, 8), over: make(chan struct{}),
+		}, nil
+	}
+	return c
+}
+
+// A session that nobody knows is missed for one time only, however often the gateway changes.
+func TestAMissingSessionIsMissedOnce(t *testing.T) {
+	for name, ask := range map[string]func(ctx context.Context, c *Client) error{
+		"read": func(ctx context.Context, c *Client) error {
+			_, err := c.Read(ctx, &protocol.Read{SessionID: "x"})
+			return err
+		},
+		"start": func(ctx context.Context, c *Client) error {
+			_, err := c.Start(ctx, &protocol.ProxyStart{Command: "x"})
+			return err
+		},
+		"list": func(ctx context.Context, c *Client) error {
+			_, err := c.Sessions(ctx)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				c := throughMany(func(_ int, m protocol.Message) (protocol.Message, bool) {
+					asked++
+					last := asked%20 == 0 // every second another gateway
+					switch m := m.(type) {
+					case *protocol.SessionsList:
+						return &protocol.SessionsListResult{RequestID: m.RequestID}, last
+					case *protocol.ProxyStart:
+						return &protocol.Error{RequestID: m.RequestID, Code: protocol.CodeUnavailable, Message: "no host"}, last
+					}
+					return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeNoSession, Message: "unknown"}, last
+				})
+				began := time.Now()
+				err := ask(t.Context(), c)
+				require.Equal(t, name != "list", err != nil)
+				require.Equal(t, gatherTime, time.Since(began))
+				require.NoError(t, c.Close())
+			})
+		})
+	}
+}
+
+// A wait that lasts longer than that lives through as many changes as there are.
+func TestALongWaitLivesThroughManyGateways(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
+			asked++
+			switch {
+			case asked%20 != 0: // its proxy is on its way, for a second
+				return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeNoSession, Message: "unknown"}, false
+			case n < 10:
+				return nil, true
+			}
+			return &protocol.WaitResult{RequestID: protocol.RequestID(m), Met: true}, false
+		})
+		r, err := c.Wait(t.Context(), &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}, TimeoutMs: 600_000})
+		require.NoError(t, err)
+		require.True(t, r.Met)
+		require.NoError(t, c.Close())
+	})
+}
+
+// An input that was sent, and whose receipt was lost, is not said to be refused: not where its session is gone, nor where its program
+// has ended, of which it may be the cause.
+func TestWhatWasSentIsNotCalledRefused(t *testing.T) {
+	for _, code := range []protocol.Code{protocol.CodeNoSession, protocol.CodeExited} {
+		synctest.Test(t, func(t *testing.T) {
+			c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
+				if _, ok := m.(*protocol.Read); ok {
+					return &protocol.ReadResult{RequestID: protocol.RequestID(m), Frame: &protocol.Frame{}}, false
+				}
+				if n == 1 {
+					return nil, true
+				}
+				return &protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: "it is over"}, false
+			})
+			typed, err := Type(t.Context(), c, typing(true))
+			require.ErrorContains(t, err, "it is over; whether the terminal.input took effect is not known")
+			require.NotNil(t, typed)
+			require.Nil(t, typed.Result)
+			require.NoError(t, c.Close())
+		})
+	}
+}
+
+// What the gateway does not know either is no receipt.
+func TestAnUnknownFateIsNoReceipt(t *testing.T) {
+	for code, refused := range map[protocol.Code]bool{
+		protocol.CodeUnavailable: false, protocol.CodeTimeout: false, protocol.CodeNoGrant: true, protocol.CodeExited: true,
+	} {
+		k := &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, &protocol.Error{Code: code, Message: "m"} }}
+		for _, parts := range []bool{true, false} {
+			typed, err := Type(t.Context(), k, typing(parts))
+			require.NotNil(t, typed)
+			require.Equal(t, refused, err == nil, code)
+			require.Equal(t, refused, typed.Result != nil, code)
+		}
+	}
+}
