@@ -26,6 +26,21 @@ type Ack struct {
 	Seq       uint64 `json:"seq"`
 }
 
+// SessionsWatch asks for the list of sessions, and for what changes in it: [SessionsChanged].
+type SessionsWatch struct {
+	RequestID string `json:"requestId"`
+}
+
+// SessionsChanged is the list of sessions, or what is new in it, told at most four times a second.
+type SessionsChanged struct {
+	// Full: these are all sessions. Else they are those that are new, or of which more changed than the time since the last change
+	// and the revision of the screen.
+	Full     bool          `json:"full,omitempty"`
+	Sessions []SessionInfo `json:"sessions"`
+	// Gone are the ids of those that are there no more.
+	Gone []string `json:"gone,omitempty"`
+}
+
 // Rows is the screen for somebody who looks at it. Its rows carry SGR sequences and no others; what is kept from agents is
 // kept from them.
 type Rows struct {
@@ -110,6 +125,10 @@ func (m *Rows) Complete(last *Rows) (full *Rows, ok bool) {
 	}
 	return &out, true
 }
+
+func (m *SessionsWatch) check() error { return new(checks).id("requestId", m.RequestID).done() }
+
+func (m *SessionsChanged) check() error { return nil }
 
 func (m *View) check() error {
 	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).between("everyMs", m.EveryMs, 0, MaxWaitMs).done()

@@ -44,6 +44,8 @@ var messages = []struct {
 	{"terminal.close", new(Close), "AgentID"},
 	{"sessions.list", new(SessionsList), ""},
 	{"sessions.list.result", new(SessionsListResult), ""},
+	{"sessions.watch", new(SessionsWatch), ""},
+	{"sessions.changed", new(SessionsChanged), ""},
 	{"sessions.subscribe", new(SessionsSubscribe), ""},
 	{"done", new(Done), ""},
 	{"error", new(Error), ""},

@@ -37,6 +37,8 @@ var senders = map[string][]Role{
 	"terminal.control.decide":  {RoleOwner},
 	"sessions.list":            {RoleAgent, RoleViewer, RoleOwner},
 	"sessions.subscribe":       {RoleAgent, RoleViewer, RoleOwner},
+	"sessions.watch":           {RoleAgent, RoleViewer, RoleOwner},
+	"sessions.changed":         {},
 	"sessions.list.result":     {},
 	"terminal.proxy.host":      {RoleProxy},
 	"terminal.view":            {RoleAgent, RoleViewer, RoleOwner},

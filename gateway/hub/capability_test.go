@@ -64,6 +64,8 @@ func samples() []protocol.Message {
 		&protocol.Close{RequestID: "r", SessionID: "x"},
 		&protocol.SessionsList{RequestID: "r"},
 		&protocol.SessionsListResult{RequestID: "r"},
+		&protocol.SessionsWatch{RequestID: "r"},
+		&protocol.SessionsChanged{},
 		&protocol.SessionsSubscribe{RequestID: "r", SessionID: "x"},
 		&protocol.Done{RequestID: "r"},
 		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
@@ -116,7 +118,7 @@ func TestR52OnlyOwnersDecide(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{
-		"terminal.read", "terminal.view", "terminal.unview", "terminal.ack", "sessions.list", "sessions.subscribe",
+		"terminal.read", "terminal.view", "terminal.unview", "terminal.ack", "sessions.list", "sessions.watch", "sessions.subscribe",
 	}, viewer)
 }
 

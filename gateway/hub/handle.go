@@ -16,6 +16,7 @@ func (p *Peer) Handle(m protocol.Message) {
 	case p.gone || !p.may(m):
 	case p.member.Role == RoleProxy:
 		h.publish(p, m)
+		h.stirred()
 	default:
 		h.ask(p, m)
 	}

@@ -91,9 +91,10 @@ type Hub struct {
 	agents     map[key]map[*Peer]struct{} // by namespace and agent id
 	sessions   map[key]*session
 	hosts      map[hostKey]*Peer
-	starting   map[key]started // sessions that a host has started and that are not open yet
-	tombstones []*session      // ended sessions, oldest first
-	count      uint64          // of the messages that the hub makes itself
+	starting   map[key]started   // sessions that a host has started and that are not open yet
+	tombstones []*session        // ended sessions, oldest first
+	boards     map[string]*board // lists that are watched, by namespace
+	count      uint64            // of the messages that the hub makes itself
 }
 
 // key names a session or an agent within its namespace.
@@ -103,7 +104,7 @@ type key struct{ namespace, id string }
 func New(log *slog.Logger) *Hub {
 	return &Hub{
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
-		hosts: make(map[hostKey]*Peer), starting: make(map[key]started),
+		hosts: make(map[hostKey]*Peer), starting: make(map[key]started), boards: make(map[string]*board),
 	}
 }
 
@@ -203,6 +204,8 @@ func (p *Peer) Leave() {
 		q.drop(p)
 	}
 	h.hostGone(p)
+	h.unwatchList(p)
+	defer h.stirred()
 	for _, s := range h.sessions {
 		s.unsubscribe(p)
 		s.unwatch(p)
@@ -242,6 +245,10 @@ func (h *Hub) Close() {
 	for _, s := range h.sessions {
 		s.stopTimers()
 	}
+	for _, b := range h.boards {
+		b.stop()
+	}
+	clear(h.boards)
 	for p := range h.peers {
 		p.gone = true
 		for _, q := range p.asked {

@@ -37,6 +37,8 @@ func (h *Hub) ask(p *Peer, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.SessionsList:
 		p.out.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: h.list(p.member.Namespace)})
+	case *protocol.SessionsWatch:
+		h.watchList(p, m)
 	case *protocol.SessionsSubscribe:
 		h.subscribe(p, m)
 	case *protocol.Cancel:

@@ -306,6 +306,7 @@ func (h *Hub) bury(s *session, forget bool) {
 func (h *Hub) forget(s *session) {
 	s.stopTimers()
 	delete(h.sessions, s.key)
+	h.stirred()
 }
 
 func (s *session) stopTimer() {

@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// told is the next change of the list that p is told, however long that takes.
+func told(t *testing.T, p *Peer) *protocol.SessionsChanged {
+	t.Helper()
+	m, err := p.Next(t.Context().Done())
+	require.NoError(t, err)
+	changed, ok := m.(*protocol.SessionsChanged)
+	require.True(t, ok, "%s", protocol.KindOf(m))
+	return changed
+}
+
+// Who watches the list gets all of it, and then what changes; screens that change are no news, nor is time that passes.
+func TestTheListOfSessionsIsWatched(t *testing.T) {
+	h, proxy, agent := scene()
+	defer h.Close()
+	watch := func(ns string) *Peer {
+		p := h.Join(Member{Role: RoleViewer, Namespace: ns})
+		p.Handle(&protocol.SessionsWatch{RequestID: "w"})
+		all := got(p)
+		require.Equal(t, []string{"done", "sessions.changed"}, kinds(all))
+		require.True(t, all[1].(*protocol.SessionsChanged).Full)
+		return p
+	}
+	one, two, elsewhere := watch(""), watch(""), watch("team")
+	proxy.Handle(opening("vim-2", "k"))
+	for _, p := range []*Peer{one, two} {
+		m := told(t, p)
+		require.False(t, m.Full)
+		require.Equal(t, "vim-2", m.Sessions[0].SessionID)
+	}
+	grant := &protocol.ControlGrant{ID: "g", SessionID: "vim-1", AgentID: agent.ID(), AgentName: "claude", Level: protocol.LevelDrive, Epoch: 1}
+	proxy.Handle(grant)
+	m := told(t, one)
+	require.Len(t, m.Sessions, 1)
+	require.Equal(t, protocol.HolderAgent, m.Sessions[0].Keyboard.Holder)
+
+	_ = told(t, two)
+
+	late := watch("") // it has what the others have
+	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-2", ExitCode: 3})
+	for _, p := range []*Peer{one, two, late} {
+		require.Equal(t, 3, told(t, p).Sessions[0].ExitCode)
+	}
+	h.mu.Lock()
+	h.forget(h.sessions[key{"", "vim-1"}])
+	h.mu.Unlock()
+	for _, p := range []*Peer{one, two, late} {
+		require.Equal(t, []string{"vim-1"}, told(t, p).Gone)
+	}
+	require.Empty(t, got(elsewhere))
+}
+
+// A list is told when something changed in it, not each time that something was said.
+func TestNoListIsToldWithoutNews(t *testing.T) {
+	h, proxy, _ := scene()
+	defer h.Close()
+	proxy.Handle(full("vim-1", 1, "a", "b"))
+	p := h.Join(Member{Role: RoleViewer})
+	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
+	_ = got(p)
+	for seq := uint64(2); seq < 10; seq++ {
+		proxy.Handle(full("vim-1", seq, "a", "b"))
+	}
+	h.mu.Lock()
+	h.boards[""].last = time.Time{}
+	h.tell("", h.boards[""])
+	h.mu.Unlock()
+	require.Empty(t, got(p))
+	p.Leave()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	require.Empty(t, h.boards)
+}
