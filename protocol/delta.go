@@ -42,29 +42,29 @@ func Move(lines []string, n int) []string {
 	return out
 }
 
-// Difference is s for a peer that has last: with only the rows that differ, if that is shorter, else s itself. last may
-// be nil.
-func (s *Snapshot) Difference(last *Snapshot) *Snapshot {
+// Difference is s for a peer that has last: with only the rows that differ, after they moved where the peer knows of that (moves),
+// if that is shorter, else s itself. last may be nil.
+func (s *Snapshot) Difference(last *Snapshot, moves bool) *Snapshot {
 	if last == nil || last.SessionID != s.SessionID || last.Screen == nil || s.Screen == nil {
 		return s
 	}
-	_, changed, shorter := Delta(last.Screen.Lines, s.Screen.Lines, false)
+	moved, changed, shorter := Delta(last.Screen.Lines, s.Screen.Lines, moves)
 	if !shorter {
 		return s
 	}
 	part, screen := *s, *s.Screen
 	screen.Lines = nil
-	part.Screen, part.Changed, part.Since = &screen, changed, last.Seq
+	part.Screen, part.Changed, part.Since, part.Moved = &screen, changed, last.Seq, moved
 	return &part
 }
 
 // News is s for a peer that has last, which may be nil, and wants changes only: without the rolling text, unless that is all
 // there is, and as [Snapshot.Difference].
-func (s *Snapshot) News(last *Snapshot) *Snapshot {
+func (s *Snapshot) News(last *Snapshot, moves bool) *Snapshot {
 	if s.Screen == nil {
 		return s
 	}
-	part := *s.Difference(last)
+	part := *s.Difference(last, moves)
 	part.Content = ""
 	return &part
 }
@@ -80,12 +80,12 @@ func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {
 		if last == nil || last.Screen == nil || last.Seq != s.Since || len(last.Screen.Lines) != screen.Rows {
 			return nil, false
 		}
-		screen.Lines = Patch(last.Screen.Lines, s.Changed)
+		screen.Lines = Patch(Move(last.Screen.Lines, s.Moved), s.Changed)
 	}
 	for screen.Lines = slices.Clip(screen.Lines); len(screen.Lines) < screen.Rows; {
 		screen.Lines = append(screen.Lines, "")
 	}
-	out.Screen, out.Changed, out.Since = &screen, nil, 0
+	out.Screen, out.Changed, out.Since, out.Moved = &screen, nil, 0, 0
 	return &out, true
 }
 

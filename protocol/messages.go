@@ -13,9 +13,11 @@ type Snapshot struct {
 	Seq       uint64  `json:"seq,omitempty"`
 	Screen    *Screen `json:"screen,omitempty"`
 	Settled   bool    `json:"settled,omitempty"`
-	// Changed holds the rows that differ from the snapshot with revision Since, in place of Screen.Lines.
+	// Changed holds the rows that differ from the snapshot with revision Since, in place of Screen.Lines. Those moved up by Moved
+	// before, down if it is negative; only who subscribed with Moves gets it.
 	Changed  []Row     `json:"changed,omitempty"`
 	Since    uint64    `json:"since,omitempty"`
+	Moved    int       `json:"moved,omitempty"`
 	IdleMs   int64     `json:"idleMs,omitempty"`
 	Activity *Activity `json:"activity,omitempty"`
 	Keyboard *Keyboard `json:"keyboard,omitempty"`
@@ -417,6 +419,8 @@ type SessionsSubscribe struct {
 	EveryMs int64 `json:"everyMs,omitempty"`
 	// Changes leaves out what the subscriber has: the rows that did not change since the snapshot before, and the content.
 	Changes bool `json:"changes,omitempty"`
+	// Moves, with Changes: rows that moved need not be sent again, see [Snapshot.Moved].
+	Moves bool `json:"moves,omitempty"`
 }
 
 // Done answers a request that has no result of its own.

@@ -206,7 +206,7 @@ func TestAStreamOfChanges(t *testing.T) {
 			ask := (<-own.heard).(*protocol.SessionsSubscribe)
 			own.out <- &protocol.Done{RequestID: ask.RequestID}
 			own.out <- first
-			own.out <- second.Difference(first)
+			own.out <- second.Difference(first, true)
 			own.out <- &protocol.SessionClose{SessionID: "x"}
 		}()
 		stream, err := c.Stream(t.Context(), &protocol.SessionsSubscribe{SessionID: "x", Changes: lean})

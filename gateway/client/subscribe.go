@@ -30,11 +30,12 @@ func (c *Client) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-c
 // subscribe asks for m. lean: the reader gets only what the snapshot before did not have.
 func (c *Client) subscribe(ctx context.Context, m *protocol.SessionsSubscribe, lean bool) (<-chan protocol.Message, error) {
 	wish := *m
+	wish.Moves = wish.Changes // it is made whole here
 	c.fill(&wish.RequestID)
 	if err := protocol.Check(&wish); err != nil {
 		return nil, asReply(err)
 	}
-	s := &subscription{wish: &wish, lean: lean}
+	s := &subscription{wish: &wish, lean: lean, moves: m.Moves}
 	s.stream = stream{client: c, ask: s.ask, sort: s.sort}
 	if err := s.start(ctx); err != nil {
 		return nil, err
@@ -46,7 +47,9 @@ type subscription struct {
 	stream
 	wish *protocol.SessionsSubscribe
 	lean bool
-	last *protocol.Snapshot // that the reader has
+	// moves: the reader knows of rows that moved.
+	moves bool
+	last  *protocol.Snapshot // that the reader has
 }
 
 // ask subscribes. It returns when the gateway has said yes.
@@ -69,7 +72,7 @@ func (s *subscription) sort(m protocol.Message) (pass protocol.Message, last boo
 		return nil, false, nil // to the same agent, about another session
 	}
 	if snapshot, ok := m.(*protocol.Snapshot); ok && s.lean {
-		m, s.last = snapshot.News(s.last), snapshot
+		m, s.last = snapshot.News(s.last, s.moves), snapshot
 	}
 	_, last = m.(*protocol.SessionClose)
 	return m, last, nil

@@ -18,14 +18,14 @@ const slowReader = 5 * time.Second
 // newest screen, so that there is nothing to catch up with.
 func (a *API) events(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	q := query(r, "everyMs", "changes")
-	every, changes := q.number("everyMs", 0, 0, protocol.MaxWaitMs), q.word("changes", "false", "true")
+	every, changes := q.number("everyMs", 0, 0, protocol.MaxWaitMs), q.word("changes", "false", "true", "moves")
 	if q.err != nil {
 		return nil, q.err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	stream, err := v.Stream(ctx, &protocol.SessionsSubscribe{
-		SessionID: r.PathValue("id"), EveryMs: int64(every), Changes: changes == "true", //nolint:gosec // bounded above
+		SessionID: r.PathValue("id"), EveryMs: int64(every), Changes: changes != "false", Moves: changes == "moves", //nolint:gosec // bounded above
 	})
 	if err != nil {
 		return nil, err

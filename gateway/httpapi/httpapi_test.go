@@ -399,7 +399,7 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 		{"GET", at + "screen?%zz", "", "", "not well-formed"},
 		{"GET", at + "history?lines=0", "", "lines", "from 1 to 2000"},
 		{"GET", at + "events?every=1", "", "every", "unknown parameter; this path takes everyMs"},
-		{"GET", at + "events?changes=1", "", "changes", "must be one of: false, true"},
+		{"GET", at + "events?changes=1", "", "changes", "must be one of: false, true, moves"},
 		{"GET", "/v1/sessions?x=1", "", "x", "this path takes none"},
 		{"GET", "/v1/sessions/a%20b/screen", "", "sessionId", "GET /v1/sessions lists the sessions"},
 	} {

@@ -27,16 +27,22 @@ type outbox struct {
 
 	mu     sync.Mutex
 	queue  list.List
-	slots  map[string]*list.Element      // snapshots in the queue, by session
-	lean   map[string]*protocol.Snapshot // what the participant has, of the sessions whose changes it wants; nil for nothing yet
-	reason error                         // set when nothing may follow
-	live   int                           // live output in the queue: messages, and their bytes
+	slots  map[string]*list.Element // snapshots in the queue, by session
+	lean   map[string]*lean         // of the sessions whose changes it wants
+	reason error                    // set when nothing may follow
+	live   int                      // live output in the queue: messages, and their bytes
 	bytes  int
 	behind bool // live output was left out
 }
 
+// lean is what a participant has of a session whose changes it wants.
+type lean struct {
+	last  *protocol.Snapshot // nil for nothing yet
+	moves bool               // it knows of rows that moved
+}
+
 func newOutbox() *outbox {
-	return &outbox{ready: make(chan struct{}, 1), slots: make(map[string]*list.Element), lean: make(map[string]*protocol.Snapshot)}
+	return &outbox{ready: make(chan struct{}, 1), slots: make(map[string]*list.Element), lean: make(map[string]*lean)}
 }
 
 // put appends m. A snapshot takes the place of an older one of its session, which then was never sent; its place is the
@@ -159,24 +165,25 @@ func (o *outbox) take() (protocol.Message, error) {
 }
 
 // follow says how the snapshots of a session are wanted from the next one on: whole, or only what changes.
-func (o *outbox) follow(sessionID string, changes bool) {
+func (o *outbox) follow(m *protocol.SessionsSubscribe) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.lean, sessionID)
-	if changes {
-		o.lean[sessionID] = nil
+	delete(o.lean, m.SessionID)
+	if m.Changes {
+		o.lean[m.SessionID] = &lean{moves: m.Moves}
 	}
 }
 
 // news is what of a snapshot the participant does not have. It is made when the snapshot is fetched: what another one
 // took the place of was never sent. The caller holds the lock.
 func (o *outbox) news(m *protocol.Snapshot) *protocol.Snapshot {
-	last, lean := o.lean[m.SessionID]
-	if !lean {
+	has := o.lean[m.SessionID]
+	if has == nil {
 		return m
 	}
+	part := m.News(has.last, has.moves)
 	if m.Screen != nil {
-		o.lean[m.SessionID] = m
+		has.last = m
 	}
-	return m.News(last)
+	return part
 }

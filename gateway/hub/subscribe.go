@@ -24,7 +24,7 @@ func (h *Hub) subscribe(p *Peer, m *protocol.SessionsSubscribe) {
 		return
 	}
 	s.unsubscribe(p)
-	p.out.follow(m.SessionID, m.Changes)
+	p.out.follow(m)
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
 	sub := &subscription{session: s, peer: p, id: m.RequestID, every: time.Duration(m.EveryMs) * time.Millisecond}
 	sub.send()

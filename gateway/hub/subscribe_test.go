@@ -38,6 +38,23 @@ func TestChangesAreMadeForWhatWasFetched(t *testing.T) {
 	require.Equal(t, []string{long, "d"}, last.Screen.Lines)
 	require.NotEmpty(t, last.Content)
 
+	follower := lean.hub.Join(Member{Role: RoleAgent, ID: "a-3"})
+	follower.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true, Moves: true})
+	first = got(follower)[1].(*protocol.Snapshot)
+	proxy.Handle(full("vim-1", 4, "d", long))
+	first, ok = one[*protocol.Snapshot](t, follower).Complete(first)
+	require.True(t, ok)
+	_ = got(lean)
+	proxy.Handle(full("vim-1", 5, long, "e"))
+	moved := one[*protocol.Snapshot](t, follower)
+	require.Equal(t, 1, moved.Moved)
+	require.Equal(t, []protocol.Row{{Row: 1, Text: "e"}}, moved.Changed)
+	now, ok = moved.Complete(first)
+	require.True(t, ok)
+	require.Equal(t, []string{long, "e"}, now.Screen.Lines)
+	require.Zero(t, now.Moved)
+	require.Zero(t, one[*protocol.Snapshot](t, lean).Moved, "this one does not know of it")
+
 	lean.Handle(&protocol.SessionsSubscribe{RequestID: "again", SessionID: "vim-1", Changes: true})
 	require.NotNil(t, got(lean)[1].(*protocol.Snapshot).Screen.Lines, "a new stream begins with a whole screen")
 }

@@ -83,7 +83,7 @@ func newWire(conn *websocket.Conn) transport {
 func (w *wire) send(m protocol.Message) error {
 	switch s := m.(type) {
 	case *protocol.Snapshot:
-		m, w.last = s.Difference(w.last), s
+		m, w.last = s.Difference(w.last, false), s
 	case *protocol.Rows:
 		m, w.rows = s.Difference(w.rows), s
 	}
