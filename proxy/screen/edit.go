@@ -6,9 +6,14 @@ import "unicode/utf8"
 func (t *terminal) scrollUp(n int) {
 	n = min(n, t.bottom-t.top+1)
 	if t.top == 0 && t.grid == t.main && t.fullWidth() {
+		if t.bottom < t.rows-1 { // rows below stay, and get other numbers
+			t.disturb(t.bottom + 1)
+		}
 		for _, r := range t.grid.rows[:n] {
 			t.hist.push(r, &t.styles, &t.clusters)
 		}
+	} else {
+		t.disturb(t.top)
 	}
 	t.scroll(t.top, n)
 }
@@ -88,6 +93,7 @@ func (t *terminal) SU() { t.scrollUp(t.parse.params.num(0)) }
 // SD scrolls down (ECMA-48 8.3.113). With five parameters it starts highlight tracking, which is not supported.
 func (t *terminal) SD() {
 	if t.parse.params.count() == 1 {
+		t.disturb(t.top)
 		t.scroll(t.top, -t.parse.params.num(0))
 	}
 }
@@ -97,6 +103,7 @@ func (t *terminal) IL() {
 	if !t.inMargins() {
 		return
 	}
+	t.disturb(t.y)
 	t.scroll(t.y, -t.parse.params.num(0))
 	t.toRowStart()
 }
@@ -106,6 +113,7 @@ func (t *terminal) DL() {
 	if !t.inMargins() {
 		return
 	}
+	t.disturb(t.y)
 	t.scroll(t.y, t.parse.params.num(0))
 	t.toRowStart()
 }

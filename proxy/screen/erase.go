@@ -5,6 +5,7 @@ func (t *terminal) eraseRows(from, to int) {
 	if from >= to {
 		return
 	}
+	t.disturb(from)
 	blank := t.blank()
 	t.cutWrap(from - 1)
 	for _, r := range t.grid.rows[from:to] {

@@ -213,6 +213,7 @@ func (t *terminal) showAlt(erase bool) {
 		t.alt = newGrid(t.cols, t.rows)
 	}
 	t.switchTo(t.alt)
+	t.showsAlt()
 	if erase {
 		t.eraseRows(0, t.rows)
 	}

@@ -45,8 +45,10 @@ func (t *terminal) osc(s []byte) {
 	case 110, 111, 112:
 		t.palette.dynamic[n-110] = rgb{}
 		t.touchAll()
-	case 133, 633:
+	case 133:
 		t.oscMark(text)
+	case 633:
+		t.oscVSCode(text)
 	case 1337:
 		t.oscITerm2(text)
 	default:
@@ -82,11 +84,19 @@ func (t *terminal) oscCwd(text string) {
 	if slash < 0 {
 		return
 	}
-	path := rest[slash:]
+	host, path := rest[:slash], rest[slash:]
 	if escaped {
 		path = unescape(path)
 	}
-	t.cwd = cleanTitle(path)
+	t.setCwd(host, path)
+}
+
+// setCwd notes the shell's directory, which observers are not told where the user hides the screen.
+func (t *terminal) setCwd(host, path string) {
+	if t.veil&hiddenMark != 0 {
+		host, path = "", ""
+	}
+	t.host, t.cwd = cleanTitle(host), cleanTitle(path)
 }
 
 // unescape resolves the percent escapes of a URL (RFC 3986, 2.1); what is none stays as it is.
@@ -215,12 +225,55 @@ type Marks struct {
 	Rev     uint64
 }
 
-// oscMark is OSC 133 or 633.
+// oscVSCode is OSC 633, which has more than 133: the command line (E) and properties (P), of which only the directory matters.
+func (t *terminal) oscVSCode(text string) {
+	kind, rest, _ := strings.Cut(text, ";")
+	value, _, _ := strings.Cut(rest, ";")
+	switch kind {
+	case "E":
+		if n := len(t.shells); n > 0 && t.shells[n-1].runs == nil {
+			t.shells[n-1].line = unquote(value)
+		}
+	case "P":
+		if path, ok := strings.CutPrefix(value, "Cwd="); ok {
+			t.setCwd("", unquote(path))
+		}
+	default:
+		t.oscMark(text)
+	}
+}
+
+// unquote resolves the escapes of OSC 633: \xAB for a byte, and \\ for a backslash.
+func unquote(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i++; s[i] == 'x' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// oscMark is OSC 133, and what 633 has in common with it.
 func (t *terminal) oscMark(text string) {
 	kind, rest, _ := strings.Cut(text, ";")
 	m := t.marks
+	var exit *int
 	switch kind {
-	case "A":
+	case "A", "N":
+		if given := options(rest)["k"]; given != "" && given != "i" { // of a line that goes on, or at the right
+			return
+		}
+		kind = "A"
 		m.State = AtPrompt
 	case "B":
 		m.State = AtInput
@@ -230,12 +283,15 @@ func (t *terminal) oscMark(text string) {
 		m.State = NoMark
 		status, _, _ := strings.Cut(rest, ";")
 		n, err := strconv.Atoi(status)
-		m.Exit, m.HasExit = n, err == nil
+		if m.Exit, m.HasExit = n, err == nil; m.HasExit {
+			exit = &n
+		}
 	default:
 		return
 	}
 	m.Rev = t.tick
 	t.marks = m
+	t.hearShell(kind, rest, exit)
 }
 
 // setTitle sets the window's title. It counts, because whoever adds to the title of the user's window has to do so again.

@@ -1,6 +1,10 @@
 package screen
 
-import "unicode/utf8"
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+)
 
 // Resize gives the screen another size. Lines of the main screen and of the history are wrapped anew; the alternate
 // screen is cut or padded, because its program repaints it. Sizes outside the limits are clamped.
@@ -17,9 +21,6 @@ func (s *Screen) Resize(cols, rows int) {
 
 func (t *terminal) resize(cols, rows int) {
 	t.flushDirty()
-	if cols != t.cols { // other rows, and those of the screen had numbers already
-		t.renumbered += uint64(t.hist.length + t.rows)
-	}
 	onAlt := t.onAlt()
 	if onAlt { // the main screen's cursor is the one that was saved when it was left
 		saved := t.main.saved
@@ -82,43 +83,51 @@ func (r *row) cropped(cols int) *row {
 
 // reflower wraps lines anew, row by row: the newest rows fill the screen, those before them a new history.
 type reflower struct {
-	cols    int
-	line    []cell
-	out     []*row // the rows after those that went to the history
-	spare   []*row // for the next ones
-	hist    *history
-	emitted int // rows so far, including those in the history
+	cols  int
+	line  []cell
+	out   []*row // the rows after those that went to the history
+	spare []*row // for the next ones
+	hist  *history
+	base  uint64 // of the history before
 
-	// The cursor: its offset in the line that is being read, or -1, and where it came to stand.
-	mark       int
-	curX, curY int
+	anchors []*anchor // not met yet, the first one first
+	open    []*anchor // on the line that is being read
 }
+
+// anchor is a place that follows its text: at column x of row y, of the history and the screen, before and then after.
+type anchor struct {
+	x, y   int
+	offset int // in the line that is being read
+}
+
+// rows is how many rows there are so far, including those in the history.
+func (f *reflower) rows() int { return int(f.hist.base-f.base) + f.hist.length + len(f.out) } //nolint:gosec // not negative
 
 // reflow wraps the history and the main screen for another size and returns the place of the cursor, which stood at
 // (x, y). A column equal to cols means that a wrap is pending.
 func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
-	f := &reflower{cols: cols, mark: -1, hist: &history{limit: t.hist.limit, base: t.hist.base}}
+	f := &reflower{cols: cols, hist: &history{limit: t.hist.limit, base: t.hist.base}, base: t.hist.base}
+	if pending {
+		x++
+	}
+	cursor := &anchor{x: x, y: t.hist.length + y}
+	renumber := f.follow(t, cursor)
 	for i := f.older(t, rows); i < t.hist.length; i++ {
+		f.meet(i)
 		p := t.hist.at(i)
 		f.line = p.unpack(f.line, &t.styles, &t.clusters)
 		if !p.wrapped {
 			f.flush()
 		}
 	}
-	if pending {
-		x++
-	}
 	last := t.lastRow(y)
 	for i, r := range t.main.rows[:last+1] {
-		start := len(f.line)
+		f.meet(t.hist.length + i)
 		n := r.settle().end()
 		if r.wrapped {
 			n = max(n, r.used)
 		}
 		f.line = append(f.line, r.cells[:n]...)
-		if i == y {
-			f.mark = start + x
-		}
 		if !r.wrapped {
 			f.flush()
 		}
@@ -126,7 +135,43 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 	if t.main.rows[last].wrapped {
 		f.flush()
 	}
-	return f.finish(t, rows)
+	renumber()
+	return f.finish(t, rows, cursor)
+}
+
+// follow has the cursor and the places of commands follow their text. renumber gives those their new numbers; places that are no
+// longer kept stay as they are.
+func (f *reflower) follow(t *terminal, cursor *anchor) (renumber func()) {
+	oldest, places := t.hist.base+t.renumbered, make(map[*Place]*anchor)
+	f.anchors = []*anchor{cursor}
+	t.places(func(p *Place) {
+		if p.Line >= oldest {
+			a := &anchor{x: p.Col, y: int(p.Line - oldest)} //nolint:gosec // a row that is kept
+			places[p], f.anchors = a, append(f.anchors, a)
+		}
+	})
+	slices.SortStableFunc(f.anchors, func(a, b *anchor) int { return cmp.Compare(a.y, b.y) })
+	if f.cols != t.cols { // other rows, and those of the screen had numbers already
+		t.renumbered += uint64(t.hist.length + t.rows)
+	}
+	oldest = t.hist.base + t.renumbered
+	return func() {
+		for _, a := range f.anchors { // below all rows
+			a.x, a.y = 0, f.rows()
+		}
+		for p, a := range places {
+			p.Line, p.Col = oldest+uint64(a.y), a.x //nolint:gosec // not negative
+		}
+	}
+}
+
+// meet opens the anchors of row i, the cells of which come next.
+func (f *reflower) meet(i int) {
+	for len(f.anchors) > 0 && f.anchors[0].y == i {
+		a := f.anchors[0]
+		a.offset = len(f.line) + a.x
+		f.open, f.anchors = append(f.open, a), f.anchors[1:]
+	}
 }
 
 // older wraps the part of the history that cannot come back to a screen of rows rows, since as many lines follow it, and returns
@@ -140,8 +185,10 @@ func (f *reflower) older(t *terminal, rows int) int {
 		}
 	}
 	for i := range n {
+		f.meet(i)
 		p := t.hist.at(i)
 		if len(f.line) == 0 && !p.wrapped && max(len(p.ascii), len(p.words)) <= f.cols {
+			f.place(0, 0, false)
 			f.hist.keep(p)
 			continue
 		}
@@ -153,7 +200,7 @@ func (f *reflower) older(t *terminal, rows int) int {
 		for _, r := range f.out {
 			f.hist.push(r, &t.styles, &t.clusters)
 		}
-		f.spare, f.out, f.emitted = append(f.spare, f.out...), f.out[:0], 0
+		f.spare, f.out = append(f.spare, f.out...), f.out[:0]
 	}
 	return n
 }
@@ -186,16 +233,13 @@ func (f *reflower) flush() {
 		}
 		more := end < len(line)
 		r.wrapped = more
-		if f.mark >= start && (f.mark < end || !more) {
-			f.place(f.mark - start)
-		}
-		f.emit(r)
+		f.place(start, end, more)
+		f.out = append(f.out, r)
 		start = end
 		if !more {
 			break
 		}
 	}
-	f.mark = -1
 }
 
 func (f *reflower) row() *row {
@@ -219,24 +263,26 @@ func (f *reflower) cut(line []cell, start int) int {
 	return end
 }
 
-// place notes the cursor. Beyond its line it may stand in the middle of nowhere; it stays on the line's last row.
-func (f *reflower) place(x int) {
-	f.curX, f.curY = min(x, f.cols), f.emitted
-	f.mark = -1
-}
-
-func (f *reflower) emit(r *row) {
-	f.out = append(f.out, r)
-	f.emitted++
+// place notes the anchors on the row that comes next, which has the line's cells from start to end. Beyond its line the cursor may
+// stand in the middle of nowhere; it stays on the line's last row.
+func (f *reflower) place(start, end int, more bool) {
+	f.open = slices.DeleteFunc(f.open, func(a *anchor) bool {
+		here := a.offset < end || !more
+		if here {
+			a.x, a.y = min(a.offset-start, f.cols), f.rows()
+		}
+		return here
+	})
 }
 
 // finish divides the rows between history and screen. The screen shows the newest rows, and the cursor.
-func (f *reflower) finish(t *terminal, rows int) (x, y int) {
+func (f *reflower) finish(t *terminal, rows int, cursor *anchor) (x, y int) {
 	top := 0
+	y = cursor.y - (f.rows() - len(f.out))
 	if n := len(f.out); n > rows {
 		top = n - rows
 	}
-	top = min(top, f.curY)
+	top = min(top, y)
 	for _, r := range f.out[:top] {
 		f.hist.push(r, &t.styles, &t.clusters)
 	}
@@ -247,7 +293,7 @@ func (f *reflower) finish(t *terminal, rows int) (x, y int) {
 	}
 	t.hist = *f.hist
 	t.main.set(list)
-	return f.curX, f.curY - top
+	return cursor.x, y - top
 }
 
 // Align moves the rows of the main screen so that the cursor, wherever the program has moved it since, stands by rows
@@ -270,5 +316,12 @@ func (s *Screen) Align(by int) {
 	t.touchRange(0, t.bottom)
 	t.top, t.bottom = top, bottom
 	t.y += by
+	if by > 0 {
+		t.places(func(p *Place) {
+			if p.Line >= t.number(0) {
+				p.Line += uint64(by)
+			}
+		})
+	}
 	s.commit()
 }

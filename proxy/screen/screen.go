@@ -1,5 +1,7 @@
 package screen
 
+import "time"
+
 // The limits of a Screen. Sizes outside are clamped.
 const (
 	minSize = 1
@@ -18,6 +20,8 @@ type Config struct {
 	CursorRow  int      // row of the cursor on the fresh main screen: a program starts below its shell's prompt
 	Clusters   Clusters // of the user's terminal
 	Text       TextSink // receives the printed text; may be nil
+	// Now tells when a command began and ended; nil is time.Now.
+	Now func() time.Time
 }
 
 // Screen is a terminal's screen. One goroutine owns it.
@@ -50,7 +54,10 @@ func New(c Config) *Screen {
 	t := &s.t
 	t.cols, t.rows = clamp(c.Cols, minSize, MaxCols), clamp(c.Rows, minSize, MaxRows)
 	t.hist.limit = clamp(c.Scrollback, 0, MaxScrollback)
-	t.sink = c.Text
+	t.sink, t.now = c.Text, c.Now
+	if t.now == nil {
+		t.now = time.Now
+	}
 	if t.sink == nil {
 		t.sink = noSink{}
 	}

@@ -1,6 +1,9 @@
 package screen
 
-import "unicode/utf8"
+import (
+	"time"
+	"unicode/utf8"
+)
 
 // terminal is the machine behind a Screen: what the control functions act upon. Screen adds what an observer needs.
 type terminal struct {
@@ -11,6 +14,10 @@ type terminal struct {
 	alt   *grid // made when a program first asks for it
 	hist  history
 	marks Marks
+	// What the marks told of commands: command.go.
+	shells   []*shell // each within the command that the one before runs
+	commands []*Command
+	now      func() time.Time
 	// renumbered is how far the lasting numbers of the history's rows have run ahead of hist.base.
 	renumbered uint64
 
@@ -49,7 +56,7 @@ type terminal struct {
 	titleStack  []titles
 	titleSets   uint64
 	progress    Progress
-	cwd         string
+	host, cwd   string
 	palette     palette
 	bells       uint64
 	clipboards  uint64

@@ -1,0 +1,244 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Bounds of what is kept of commands.
+const (
+	maxCommands    = 32
+	maxShells      = 8    // each within a command of the one before
+	maxCommandLine = 4096 // bytes
+)
+
+// Place is a place of the main screen or its history: Line is a lasting number (see [Screen.HistoryNumber]), and Col is the number
+// of columns behind the last one.
+type Place struct {
+	Line uint64
+	Col  int
+}
+
+func (p Place) before(q Place) bool { return p.Line < q.Line || p.Line == q.Line && p.Col < q.Col }
+
+// Command is a command line that a shell ran, as its marks say (OSC 133 and 633). Any program can print them. What a program
+// says within a command of a shell that names itself (aid) is not taken for that shell's.
+type Command struct {
+	Line  string // as the marks name it, "" where they do not
+	Typed *Place // where it begins on the screen, nil where that is not known any more
+	// Begin and End are where its output begins and ends. While it runs, End has no meaning and Ended is zero.
+	Begin, End   Place
+	Began, Ended time.Time
+	Host, Cwd    string // the directory that was named last (OSC 7, 633), and its host; "" where none was
+	Exit         int
+	HasExit      bool
+	// Depth counts the commands that still run within which this one was marked.
+	Depth int
+	// Alt says that the alternate screen was shown in the course of it, Erased that some of its output was erased or overwritten.
+	Alt, Erased bool
+	// Hidden says that it began while the user hid the screen.
+	Hidden bool
+}
+
+// shell is who prints marks.
+type shell struct {
+	aid   string
+	line  string // of the next command, as 633;E names it
+	typed *Place
+	runs  *Command // nil at the prompt
+}
+
+// Commands returns what the marks told of the commands that ran, newest last, with one that runs. Those within a command are
+// forgotten when it ends: they were its output.
+func (s *Screen) Commands() []*Command { return s.t.commands }
+
+// options are those of a mark: name=value, between semicolons.
+func options(s string) map[string]string {
+	out := make(map[string]string)
+	for option := range strings.SplitSeq(s, ";") {
+		if name, value, ok := strings.Cut(option, "="); ok {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// hearShell follows a mark for the commands. status is that of D.
+func (t *terminal) hearShell(kind, rest string, status *int) {
+	given := options(rest)
+	sh := t.shell(given["aid"], kind)
+	if sh == nil {
+		return
+	}
+	switch kind {
+	case "A":
+		t.endCommand(sh, nil)
+	case "B":
+		t.endCommand(sh, nil)
+		place := t.markPlace()
+		sh.typed, sh.line = &place, ""
+	case "C":
+		t.beginCommand(sh, given)
+	case "D":
+		t.endCommand(sh, status)
+	}
+}
+
+// shell is the shell that calls itself aid, nil for none whose mark counts. Who speaks within a command is a shell of its own
+// unless it has the name of the one that runs it; at the prompt it takes that one's place.
+func (t *terminal) shell(aid, kind string) *shell {
+	for i, sh := range t.shells {
+		if sh.aid == aid {
+			t.shells = t.shells[:i+1]
+			return sh
+		}
+	}
+	n := len(t.shells)
+	next := &shell{aid: aid}
+	switch {
+	case kind == "D":
+		return nil
+	case n > 0 && t.shells[n-1].runs == nil: // as two snippets in one shell do
+		n--
+		next.line, next.typed = t.shells[n].line, t.shells[n].typed
+	case n > 0 && kind == "C" && t.shells[n-1].runs.Begin == t.markPlace():
+		return nil // the same command, marked by another snippet
+	case n == maxShells:
+		return nil
+	}
+	t.shells = append(t.shells[:n], next)
+	return next
+}
+
+// markPlace is where the main screen's cursor stands.
+func (t *terminal) markPlace() Place {
+	x, y, pending := t.x, t.y, t.pending
+	if t.onAlt() {
+		x, y, pending = min(t.main.saved.x, t.cols-1), min(t.main.saved.y, t.rows-1), t.main.saved.pending
+	}
+	if pending {
+		x++
+	}
+	return Place{t.number(y), x}
+}
+
+// number is the lasting number of row y of the main screen.
+func (t *terminal) number(y int) uint64 {
+	return t.hist.base + t.renumbered + uint64(t.hist.length+y) //nolint:gosec // not negative
+}
+
+func (t *terminal) beginCommand(sh *shell, given map[string]string) {
+	if sh.runs != nil {
+		if sh.runs.Begin == t.markPlace() {
+			return
+		}
+		t.endCommand(sh, nil)
+	}
+	c := &Command{
+		Line: sh.line, Typed: sh.typed, Begin: t.markPlace(), Began: t.now(), Host: t.host, Cwd: t.cwd,
+		Depth: slices.Index(t.shells, sh), Alt: t.onAlt(), Hidden: t.veil&hiddenMark != 0,
+	}
+	if line, ok := given["cmdline_url"]; ok {
+		c.Line = unescape(line)
+	}
+	if c.Line = shortened(c.Line); t.veil != 0 {
+		c.Line = "" // what stands on the screen is veiled, so this is not told either
+	}
+	sh.runs, sh.typed, sh.line = c, nil, ""
+	if len(t.commands) == maxCommands {
+		ended := slices.IndexFunc(t.commands, func(c *Command) bool { return !c.Ended.IsZero() })
+		t.commands = slices.Delete(t.commands, max(ended, 0), max(ended, 0)+1)
+	}
+	t.commands = append(t.commands, c)
+}
+
+// shortened is a command line of at most maxCommandLine bytes.
+func shortened(line string) string {
+	line = strings.ToValidUTF8(line, "\uFFFD")
+	if len(line) <= maxCommandLine {
+		return line
+	}
+	n := maxCommandLine
+	for !utf8.RuneStart(line[n]) {
+		n--
+	}
+	return line[:n] + "…"
+}
+
+// endCommand ends the command that sh runs, if it does. status is nil where it is not told.
+func (t *terminal) endCommand(sh *shell, status *int) {
+	c := sh.runs
+	if c == nil {
+		return
+	}
+	sh.runs = nil
+	c.Ended, c.End = t.now(), t.markPlace()
+	if c.End.before(c.Begin) { // it moved the cursor up
+		c.Begin, c.Erased = c.End, true
+	}
+	if status != nil {
+		c.Exit, c.HasExit = *status, true
+	}
+	if at := slices.Index(t.commands, c); at >= 0 {
+		clear(t.commands[at+1:])
+		t.commands = t.commands[:at+1]
+	}
+}
+
+// showsAlt notes for the commands that run that the alternate screen is shown.
+func (t *terminal) showsAlt() {
+	for _, sh := range t.shells {
+		if sh.runs != nil {
+			sh.runs.Alt = true
+		}
+	}
+}
+
+// disturb notes for the commands that the rows of the main screen from y on were erased or moved.
+func (t *terminal) disturb(y int) {
+	if t.grid != t.main || len(t.commands) == 0 && len(t.shells) == 0 || !t.anyText(y) {
+		return
+	}
+	from := Place{Line: t.number(y)}
+	for _, c := range t.commands {
+		if c.Typed != nil && !c.Typed.before(from) {
+			c.Typed = nil
+		}
+		switch {
+		case c.Ended.IsZero():
+			c.Erased = true
+			if from.before(c.Begin) {
+				c.Begin = from
+			}
+		case from.before(c.End):
+			c.End, c.Erased = from, true
+			if c.End.before(c.Begin) {
+				c.Begin = c.End
+			}
+		}
+	}
+}
+
+// anyText reports whether a row of the screen from y on holds anything.
+func (t *terminal) anyText(y int) bool {
+	return slices.ContainsFunc(t.grid.rows[y:], func(r *row) bool { return r.used > 0 || r.rest != 0 })
+}
+
+// places calls do for everything that is known of where commands stand.
+func (t *terminal) places(do func(*Place)) {
+	for _, sh := range t.shells {
+		if sh.typed != nil {
+			do(sh.typed)
+		}
+	}
+	for _, c := range t.commands {
+		if c.Typed != nil {
+			do(c.Typed)
+		}
+		if do(&c.Begin); !c.Ended.IsZero() {
+			do(&c.End)
+		}
+	}
+}
