@@ -357,7 +357,7 @@ func (m *Wait) check() error {
 
 func (m *Read) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
-		between("scrollback", int64(m.Scrollback), 0, MaxHistory).pages(m).done()
+		between("scrollback", int64(m.Scrollback), 0, MaxHistory).between("command", int64(m.Command), 0, MaxCommands).pages(m).done()
 }
 
 // pages checks what a read says about history.

@@ -187,6 +187,8 @@ type ReadResult struct {
 	HiddenText []int `json:"hiddenText,omitempty"`
 	// Found answers a read with Match; an older proxy does not send it.
 	Found *Found `json:"found,omitempty"`
+	// Command answers a read with Command, and Text is of its output; an older proxy does not send it.
+	Command *Command `json:"command,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -363,6 +365,9 @@ type Read struct {
 	// [ReadResult.Found]. Scrollback is then the most rows wanted, Context how many before and after each one that matches.
 	Match   string `json:"match,omitempty"`
 	Context int    `json:"context,omitempty"`
+	// Command asks about a command line that the shell ran: 1 for the last one, which may still run, 2 for the one before it. Scrollback,
+	// FromLine, Match and Context are about its output then.
+	Command int `json:"command,omitempty"`
 	// Follow, with SinceSeq: rows that moved need not be sent again (see [Frame.Moved]), and Scrollback is the most wanted of
 	// the rows that have left the screen since then and were not seen on it.
 	Follow bool `json:"follow,omitempty"`

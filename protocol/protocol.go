@@ -59,6 +59,7 @@ const (
 	MaxHighlights   = 32         // highlights of one frame
 	MaxPictures     = 32         // pictures of one frame
 	MaxHighlight    = 80         // characters of the text of one highlight
+	MaxCommands     = 32         // command lines of a shell that can be asked for
 )
 
 // Level says what a grant allows.

@@ -199,6 +199,35 @@ type Activity struct {
 	Signal   string `json:"signal,omitempty"`
 }
 
+// Command is a command line that a shell ran, as the shell's marks tell (OSC 133 and 633). Any program can print those: all of it
+// is a claim, and none of it is a word of the proxy's but the times and what is said of rows.
+type Command struct {
+	// Line is the command line, "" where it is not known.
+	Line string `json:"line,omitempty"`
+	// Cwd is the directory in which it was given, as the shell named it, with "HOST:" before it where that is another machine.
+	Cwd string `json:"cwd,omitempty"`
+	// Running says that no mark has told its end. ExitCode is nil where none has told that either.
+	Running  bool `json:"running,omitempty"`
+	ExitCode *int `json:"exitCode,omitempty"`
+	// StartedAt is when it began, and DurationMs how long it ran, or runs.
+	StartedAt  int64 `json:"startedAt,omitempty"`
+	DurationMs int64 `json:"durationMs,omitempty"`
+	// FirstLine and NextLine are the lasting numbers of the first line of its output that is kept and of the line after the last.
+	// What stands on the screen has numbers, too: those that it will have in the history.
+	FirstLine uint64 `json:"firstLine,omitempty"`
+	NextLine  uint64 `json:"nextLine,omitempty"`
+	// Within is the command line in whose output the marks came, "" for a command of the first shell.
+	Within string `json:"within,omitempty"`
+	// Lost says that the shell whose marks came last has ended: nothing tells what has run since.
+	Lost bool `json:"lost,omitempty"`
+	// Overflow says that its first lines are no longer kept, Erased that some of its output was erased or overwritten, Alt that it
+	// showed the alternate screen, which leaves no lines, and Behind that more of it stands on the main screen, behind that.
+	Overflow bool `json:"overflow,omitempty"`
+	Erased   bool `json:"erased,omitempty"`
+	Alt      bool `json:"alt,omitempty"`
+	Behind   bool `json:"behind,omitempty"`
+}
+
 // Evidence that the program waits for input.
 const (
 	EvidencePrompt    = "shell-prompt" // the shell's marks say so (OSC 133 and 633), which any program can print

@@ -194,6 +194,10 @@ func (p *terminal) read(m *protocol.Read) protocol.Message {
 	if m.Scrollback > 0 {
 		out.Text = "older\x1b]0;evil\a row\n"
 	}
+	if m.Command > 1 {
+		out.Text, out.FirstLine, out.NextLine = "cc a.c", 7, 8
+		out.Command = &protocol.Command{Line: "make", Running: true, FirstLine: 5, NextLine: 9}
+	}
 	if m.SinceSeq > 0 {
 		out.Frame.Screen.Lines, out.Frame.Since = nil, m.SinceSeq
 		out.Frame.Changed = []protocol.Row{{Row: 1, Text: p.lines[1]}}

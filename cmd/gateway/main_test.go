@@ -272,6 +272,35 @@ func TestR45TheUsersOwnTerminalGetsNoEscapes(t *testing.T) {
 	require.Contains(t, got.out, "nothing changed since rev 1")
 }
 
+func TestMarks(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		got := command(t, "marks", shell)
+		require.Equal(t, statusOK, got.status, got.err)
+		require.Contains(t, got.out, "133;C")
+		require.Contains(t, command(t, "help", "marks").out, "gateway marks "+shell)
+	}
+	fails(t, statusUsage, "marks: name one shell: bash, zsh, fish\nhint: for bash: eval \"$(gateway marks bash)\"", "marks")
+	fails(t, statusUsage, `marks: there is no snippet for "csh": name one of bash, zsh, fish`, "marks", "csh")
+	fails(t, statusUsage, "did you mean: gateway marks", "mark", "bash")
+	require.Equal(t, "bash\nzsh\nfish\n:4\n", command(t, "__complete", "marks", "").out)
+}
+
+func TestReadingACommand(t *testing.T) {
+	shared(t)
+	got := command(t, "read", "sh-1", "--command=2")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.True(t, strings.HasSuffix(got.out, "\ncommand line: \"make\"\nthe shell's marks say: running for 0ms; 1 of 4 rows of output, line 7; 2 before these: --command=2 --from 5; 1 after these: --command=2 --from 8:\ncc a.c\n"), got.out)
+	for _, c := range []struct{ why, line string }{
+		{"--command=0: must be 1 to 32", "read sh-1 --command=0"},
+		{"use only one of --history and --command", "read sh-1 --command --history 3"},
+		{"--context needs --match", "read sh-1 --command --context 3"},
+		{"--ansi", "read sh-1 --command --ansi"},
+	} {
+		fails(t, statusUsage, c.why, strings.Fields(c.line)...)
+	}
+	fails(t, statusRefused, "older one, which does not tell commands apart: read the history", "read", "--command")
+}
+
 func TestARefusedRequestIsStatus1(t *testing.T) {
 	dir := alone(t)
 	p := &terminal{id: "sh-1", decide: func(m *protocol.ControlRequest) protocol.Message {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,9 @@ import (
 var dialect = text.Dialect{
 	Limit: "--max-tokens",
 	Lines: func(first uint64, n int) string { return fmt.Sprintf("--history %d --from %d", n, first) },
+	Output: func(nth int, first uint64, _ int) string {
+		return fmt.Sprintf("--command=%d --from %d", nth, first)
+	},
 	Older: "--history with more rows, or --from",
 }
 
@@ -46,6 +50,7 @@ func (b *budget) tokens(cmd *cobra.Command, json bool) (int, error) {
 type readFlags struct {
 	since, from      uint64
 	history, context int
+	command          int
 	match, as        string
 	coloured         coloured
 	budget           budget
@@ -54,15 +59,17 @@ type readFlags struct {
 func (a *app) newRead() *cobra.Command {
 	var in readFlags
 	cmd := &cobra.Command{
-		Use:   "read [ID] [--since REV | --history N [--from LINE] | --match REGEX [--context N] | --ansi | --png FILE | --svg FILE]",
+		Use:   "read [ID] [--since REV | --history N [--from LINE] | --match REGEX [--context N] | --command[=N] | --ansi | --png FILE | --svg FILE]",
 		Short: "Print the screen of a session", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.read(cmd, named(args), in) },
 	}
 	f := cmd.Flags()
 	f.Uint64Var(&in.since, "since", 0, "print only what is new since revision `REV`: rows that changed, moved or scrolled off")
 	f.IntVar(&in.history, "history", 0, "print the last `N` rows of history first")
-	f.Uint64Var(&in.from, "from", 0, "with --history or --match: start at line number `LINE`, as printed by read")
-	f.StringVar(&in.match, "match", "", "print only rows of history and of the screen that match this `REGEX`, with their line numbers")
+	f.IntVar(&in.command, "command", 0, "print the last command of a shell with its status and output, or the `N`th from the end; needs shell marks: gateway marks")
+	f.Lookup("command").NoOptDefVal = "1"
+	f.Uint64Var(&in.from, "from", 0, "with --history, --match or --command: start at line number `LINE`, as printed by read")
+	f.StringVar(&in.match, "match", "", "print only rows of history and of the screen, or of the command, that match this `REGEX`, with their line numbers")
 	f.IntVar(&in.context, "context", 0, "with --match: print `N` rows before and after each row that matches, too")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	in.budget.add(cmd)
@@ -78,7 +85,9 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 	switch {
 	case in.history < 0 || in.history > protocol.MaxHistory:
 		return usage("--history %d: must be 1 to %d", in.history, protocol.MaxHistory)
-	case from && in.history == 0 && in.match == "":
+	case cmd.Flags().Changed("command") && (in.command < 1 || in.command > protocol.MaxCommands):
+		return usage("--command=%d: must be 1 to %d", in.command, protocol.MaxCommands)
+	case from && in.history == 0 && in.match == "" && in.command == 0:
 		return usage("--from needs --history N: how many rows from there")
 	case in.context < 0 || in.context > protocol.MaxContext:
 		return usage("--context %d: must be 0 to %d", in.context, protocol.MaxContext)
@@ -93,11 +102,13 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 	if err != nil {
 		return err
 	}
-	ask := &protocol.Read{SinceSeq: in.since, Scrollback: in.history, Match: in.match, Context: in.context, Notes: true}
+	ask := &protocol.Read{SinceSeq: in.since, Scrollback: in.history, Match: in.match, Context: in.context, Command: in.command, Notes: true}
 	if in.match != "" {
 		if err := text.CheckPattern(in.match); err != nil {
 			return usage("--match: %w", err)
 		}
+	}
+	if in.match != "" || in.command > 0 {
 		ask.Scrollback = cmp.Or(in.history, protocol.MaxHistory)
 	}
 	if from {
@@ -116,10 +127,14 @@ func (a *app) read(cmd *cobra.Command, id string, in readFlags) error {
 			return err
 		}
 		switch {
-		case in.match != "" && got.Found == nil:
+		case in.command > 0 && got.Command == nil && !got.Frame.Blackout.ByUser():
+			return fail(statusRefused, "read: %w", text.ErrNoCommands)
+		case in.command == 0 && in.match != "" && got.Found == nil:
 			return fail(statusRefused, "read: %w", text.ErrNoSearch)
 		case a.json:
 			return a.printJSON(got)
+		case in.command > 0:
+			return a.printCommand(s, got, ask, tokens)
 		case in.match != "":
 			return a.printFound(s, got, tokens)
 		}
@@ -152,6 +167,17 @@ func (a *app) printFound(s protocol.SessionInfo, got *protocol.ReadResult, token
 	if got.Frame.Blackout.ByUser() {
 		return a.print(p.Head)
 	}
+	return a.print(p.Fit(tokens, dialect.Limit))
+}
+
+// printCommand prints what is known of a command, and what it printed.
+func (a *app) printCommand(s protocol.SessionInfo, got *protocol.ReadResult, ask *protocol.Read, tokens int) error {
+	head := text.WithMessages(got.Notes, text.Header(s, got.Frame, "", time.Now(), nil))
+	if got.Frame.Blackout.ByUser() {
+		return a.print(head)
+	}
+	p := dialect.Command(got, ask.Command, ask.FromLine != nil, time.Now())
+	p.Head = head + text.ConcealedOutput(got) + "\n" + strings.Join(text.CommandFacts(got.Command), "\n")
 	return a.print(p.Fit(tokens, dialect.Limit))
 }
 

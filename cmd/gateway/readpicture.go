@@ -30,7 +30,7 @@ func (f *coloured) wanted() bool { return f.ansi || f.png != "" || f.svg != "" }
 
 // oneView refuses to show a screen in two ways at once.
 func oneView(cmd *cobra.Command) error {
-	ways := []string{"since", "history", "ansi", "png", "svg"}
+	ways := []string{"since", "history", "command", "ansi", "png", "svg"}
 	given := slices.DeleteFunc(slices.Clone(ways), func(name string) bool { return !cmd.Flags().Changed(name) })
 	if len(given) > 1 {
 		return usage("read: use only one of --%s", strings.Join(given, " and --"))

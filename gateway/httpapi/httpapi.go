@@ -101,6 +101,7 @@ func routes() []route {
 		{http.MethodGet, "/v1/sessions/{id}", everyRole, (*API).session},
 		{http.MethodGet, "/v1/sessions/{id}/screen", everyRole, (*API).screen},
 		{http.MethodGet, "/v1/sessions/{id}/history", everyRole, (*API).history},
+		{http.MethodGet, "/v1/sessions/{id}/command", everyRole, (*API).command},
 		{http.MethodGet, "/v1/sessions/{id}/events", everyRole, (*API).events},
 		{http.MethodPost, "/v1/sessions/{id}/input", agentsOnly, (*API).input},
 		{http.MethodPost, "/v1/sessions/{id}/wait", agentsOnly, (*API).wait},

@@ -70,6 +70,10 @@ func plain(_ context.Context, m protocol.Message) (protocol.Message, error) {
 		if m.Scrollback > 0 {
 			r.Text = "older\x1b]0;evil\a row\n"
 		}
+		if m.Command > 0 {
+			r.Text, r.FirstLine, r.NextLine = "cc a.c\ncc b.c", 70, 72
+			r.Command = &protocol.Command{Line: fmt.Sprintf("make \"é\" %d", m.Command), Cwd: "/src", ExitCode: new(2), DurationMs: 3200, FirstLine: 60, NextLine: 72}
+		}
 		return r, nil
 	case *protocol.Wait:
 		return &protocol.WaitResult{ID: "w", RequestID: id, SessionID: m.SessionID, Met: true, Frame: frame()}, nil
@@ -168,6 +172,7 @@ var good = map[string]struct{ path, body string }{
 	"GET /v1/sessions/{id}":                  {"/v1/sessions/vim-1", ""},
 	"GET /v1/sessions/{id}/screen":           {"/v1/sessions/vim-1/screen?format=json&since=3", ""},
 	"GET /v1/sessions/{id}/history":          {"/v1/sessions/vim-1/history?format=json", ""},
+	"GET /v1/sessions/{id}/command":          {"/v1/sessions/vim-1/command?format=json", ""},
 	"GET /v1/sessions/{id}/events":           {"/v1/sessions/vim-1/events?everyMs=5&changes=true", ""},
 	"POST /v1/sessions/{id}/input":           {"/v1/sessions/vim-1/input", `{"data":"ls","kind":"text","expect":{"seq":7}}`},
 	"POST /v1/sessions/{id}/wait":            {"/v1/sessions/vim-1/wait", `{"until":{"text":"$"},"timeoutMs":100}`},
@@ -258,7 +263,10 @@ func TestEveryPathAndCodeOfTheDocument(t *testing.T) {
 		check(screen, server.do("GET", "/v1/sessions/vim-1/screen"+query, ""))
 	}
 	check("GET /v1/sessions/{id}/history", server.do("GET", "/v1/sessions/vim-1/history", ""))
+	check("GET /v1/sessions/{id}/command", server.do("GET", "/v1/sessions/vim-1/command", ""))
 	check("GET /v1/sessions/{id}", server.do("GET", "/v1/sessions/nope", ""))
+	v.answer = history
+	check("GET /v1/sessions/{id}/command", server.do("GET", "/v1/sessions/vim-1/command", ""))
 	v.answer = func(ctx context.Context, _ protocol.Message) (protocol.Message, error) {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)

@@ -165,22 +165,56 @@ func (a *API) draw(w http.ResponseWriter, r *http.Request, format string, f *pro
 	return nil
 }
 
-func (a *API) history(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
-	q := query(r, "lines", "from", "match", "context", "format", "max_tokens")
+// rows reads a question for rows of history or of a command, as text or JSON, at most lines of them unless it says how many.
+func (q *params) rows(v Caller, r *http.Request, lines int64) (m *protocol.Read, format string, tokens int, err error) {
 	match, context := q.pattern("match"), q.number("context", 0, 0, protocol.MaxContext)
-	lines := q.number("lines", defaultHistory, 1, protocol.MaxHistory)
+	lines = int64(q.number("lines", uint64(lines), 1, protocol.MaxHistory)) //nolint:gosec // bounded
 	format, from := q.word("format", "text", "json"), q.number("from", 0, 0, 1<<63-1)
-	tokens := q.budget(format)
+	tokens = q.budget(format)
 	if q.err != nil {
-		return nil, q.err
+		return nil, "", 0, q.err
 	}
 	if q.Has("context") && match == "" {
-		return nil, badField("context", "needs match: what to look for")
+		return nil, "", 0, badField("context", "needs match: what to look for")
 	}
-	m := &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines), Match: match, Context: int(context)} //nolint:gosec // bounded above
+	m = &protocol.Read{RequestID: v.NextID(), SessionID: r.PathValue("id"), Scrollback: int(lines), Match: match, Context: int(context)} //nolint:gosec // bounded above
 	if q.Has("from") {
 		m.FromLine = &from
 	}
+	return m, format, tokens, nil
+}
+
+// command shows what the shell's marks tell of a command, and what it printed.
+func (a *API) command(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := query(r, "nth", "lines", "from", "match", "context", "format", "max_tokens")
+	nth := int(q.number("nth", 1, 1, protocol.MaxCommands)) //nolint:gosec // bounded
+	m, format, tokens, err := q.rows(v, r, protocol.MaxHistory)
+	if err != nil {
+		return nil, err
+	}
+	m.Command = nth
+	got, err := read(v, r, m, format)
+	switch {
+	case err != nil:
+		return nil, err
+	case got.Command == nil && !got.Frame.Blackout.ByUser():
+		return nil, fail(codeNotImplemented, text.ErrNoCommands.Error(), nil)
+	case format == "json":
+		return got, nil
+	}
+	head(w, got.Frame, text.Notes(got.Frame)+text.ConcealedOutput(got))
+	w.Header().Set("Terminal-Command", ascii(strings.Join(text.CommandFacts(got.Command), "; ")))
+	page(w, got.Frame, dialect.Command(got, nth, m.FromLine != nil, time.Now()), tokens)
+	return nil, nil
+}
+
+func (a *API) history(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	q := query(r, "lines", "from", "match", "context", "format", "max_tokens")
+	m, format, tokens, err := q.rows(v, r, defaultHistory)
+	if err != nil {
+		return nil, err
+	}
+	match := m.Match
 	got, err := read(v, r, m, format)
 	if err != nil || format == "json" {
 		return got, err

@@ -120,6 +120,8 @@ func (h *Hub) recalled(s *session, m protocol.Message) protocol.Message {
 func (h *Hub) remembered(s *session, m *protocol.Read) protocol.Message {
 	r := &protocol.ReadResult{ID: h.nextID(), SessionID: s.key.id, Frame: s.frame()}
 	switch {
+	case m.Command > 0:
+		return &protocol.Error{Code: protocol.CodeExited, Message: "the program has ended, and what its marks told of commands with it: read the history"}
 	case m.Match != "" && !r.Frame.Blackout.ByUser():
 		if err := s.find(r, m); err != nil {
 			return err

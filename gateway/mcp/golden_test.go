@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -63,6 +64,14 @@ func history(rows int, r protocol.ReadResult) func(*fake) {
 		}
 		r.Frame = &f.frame
 		f.read = func(*protocol.Read) (*protocol.ReadResult, error) { return &r, nil }
+	}
+}
+
+// command is an answer about a command of which two rows are shown, the second of them with text that the user cannot see.
+func command(c protocol.Command) func(*fake) {
+	return func(f *fake) {
+		c.StartedAt = clock.Add(-5 * time.Minute).UnixMilli()
+		history(0, protocol.ReadResult{Text: "cc a.c\ncc b.c", FirstLine: 70, NextLine: 72, OldestLine: 60, HiddenText: []int{1}, Command: &c})(f)
 	}
 }
 
@@ -181,6 +190,17 @@ var situations = []situation{
 	}},
 	{"history of a program that has ended", "terminal_read", args{"view": "history", "start": 3}, history(0, protocol.ReadResult{Text: "$ make\ncc main.c\n"})},
 	{"start with another view", "terminal_read", args{"start": 3}, nil},
+	{"a command", "terminal_read", args{"view": "command"}, command(protocol.Command{Line: "make test", Cwd: "/src", ExitCode: new(2), DurationMs: 3200, FirstLine: 70, NextLine: 72})},
+	{"a command that runs within another", "terminal_read", args{"view": "command-before", "lines": 2}, command(protocol.Command{
+		Running: true, Within: "ssh db1", DurationMs: 61_000, FirstLine: 60, NextLine: 75, Lost: true, Erased: true, Overflow: true, Alt: true, Behind: true,
+	})},
+	{"a command without output", "terminal_read", args{"view": "command"}, history(0, protocol.ReadResult{Command: &protocol.Command{Line: "true\nfalse"}})},
+	{"rows of a command", "terminal_read", args{"view": "command", "match": "cc", "start": 70}, history(0, protocol.ReadResult{
+		Command: &protocol.Command{Line: "make"}, Found: &protocol.Found{Count: 1, Rows: []protocol.FoundRow{{Line: 70, Text: "cc a.c", Match: true, Hidden: true}}},
+	})},
+	{"no row of a command", "terminal_read", args{"view": "command", "match": "x"}, history(0, protocol.ReadResult{Command: &protocol.Command{Line: "make"}, Found: &protocol.Found{}})},
+	{"a command, and an older proxy", "terminal_read", args{"view": "command"}, history(0, protocol.ReadResult{Text: "cc a.c"})},
+	{"a picture of a command", "terminal_read", args{"view": "command", "image": true}, nil},
 	{"rows moved", "terminal_read", args{"view": "changes", "since_rev": 400}, with(func(f *protocol.Frame) {
 		f.Screen.Lines, f.Since, f.Moved, f.Changed = nil, 400, 2, []protocol.Row{{Row: 4, Text: "cc c.c"}, {Row: 5, Text: "cc d.c"}}
 	})},

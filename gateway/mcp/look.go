@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +92,12 @@ type readArgs struct {
 	Image     bool    `json:"image"` // see illustrate
 }
 
+// commandViews are the views of a command: the last one, and the one before it.
+var commandViews = []string{"command", "command-before"}
+
+// command is which command is asked for, counted from the last one, 0 for none.
+func (in readArgs) command() int { return 1 + slices.Index(commandViews, in.View) }
+
 // check finds parameters that do not belong together.
 func (in readArgs) check() error {
 	switch {
@@ -100,14 +107,14 @@ func (in readArgs) check() error {
 		return errors.New("since_rev needs view changes")
 	case in.View == "changes" && in.Lines > 0:
 		return errors.New("lines needs view screen or history")
-	case in.View != "history" && in.Match != "":
-		return errors.New("match needs view history")
+	case in.View != "history" && in.command() == 0 && in.Match != "":
+		return errors.New("match needs view history or command")
 	case in.Context > 0 && in.Match == "":
 		return errors.New("context needs match: what to look for")
-	case in.View != "history" && in.Start != nil:
-		return errors.New("start needs view history")
-	case in.View == "history" && in.Image:
-		return errors.New("an image shows the screen only, not history: leave view or image out")
+	case in.View != "history" && in.command() == 0 && in.Start != nil:
+		return errors.New("start needs view history or command")
+	case (in.View == "history" || in.command() > 0) && in.Image:
+		return fmt.Errorf("an image shows the screen only, not %s: leave view or image out", in.View)
 	}
 	return nil
 }
@@ -134,6 +141,9 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 		if ask.Scrollback = in.Lines; in.Lines == 0 {
 			ask.Scrollback = defaultHistory
 		}
+	case commandViews[0], commandViews[1]:
+		ask.Command, ask.FromLine, ask.Match, ask.Context = in.command(), in.Start, in.Match, in.Context
+		ask.Scrollback = cmp.Or(in.Lines, protocol.MaxHistory)
 	}
 	info, got, err := s.look(ctx, ask)
 	if err != nil {
@@ -144,6 +154,10 @@ func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) 
 	}
 	said := text.Messages(got.Notes)
 	switch {
+	case ask.Command > 0 && got.Command == nil:
+		return "", text.ErrNoCommands
+	case ask.Command > 0:
+		return s.showCommand(ctx, info, got, dialect.Command(got, ask.Command, in.Start != nil, s.cfg.Now()), tokens), nil
 	case in.Match != "" && got.Found == nil:
 		return "", text.ErrNoSearch
 	case in.Match != "":
@@ -212,6 +226,9 @@ var dialect = text.Dialect{
 	Lines: func(first uint64, n int) string {
 		return fmt.Sprintf("view history with start %d and lines %d", first, n)
 	},
+	Output: func(nth int, first uint64, n int) string {
+		return fmt.Sprintf("view %s with start %d and lines %d", commandViews[nth-1], first, n)
+	},
 	Older: "view history with more lines, or with start",
 }
 
@@ -248,6 +265,17 @@ func (s *Server) show(ctx context.Context, info protocol.SessionInfo, f *protoco
 		p.Plain = &plain
 	}
 	p.Wrap = fenced(highlights)
+	return p.Fit(tokens, dialect.Limit)
+}
+
+// showCommand is an answer about a command. What the screen shows beside it is not told.
+func (s *Server) showCommand(ctx context.Context, info protocol.SessionInfo, got *protocol.ReadResult, p text.Page, tokens int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mark, kind := s.cfg.Mark(), p.Kind
+	p.Head = text.WithMessages(got.Notes, text.Header(info, got.Frame, s.self, s.cfg.Now(), s.told(ctx, info.SessionID))+text.ConcealedOutput(got))
+	p.Rows = text.Gaps(p.Rows)
+	p.Wrap = func(rows string) string { return text.Fence(mark, kind, rows, text.CommandFacts(got.Command)...) }
 	return p.Fit(tokens, dialect.Limit)
 }
 

@@ -39,7 +39,7 @@ func (s *Server) startTools() []tool {
 func (s *Server) closeTools() []tool {
 	return []tool{
 		define("terminal_close",
-			"End a terminal of terminal_run and everything that runs in it, as closing its window would.",
+			"End a terminal of terminal_run and all that runs in it, as closing its window would.",
 			&mcp.ToolAnnotations{IdempotentHint: true, OpenWorldHint: new(false)}, false, s.closeTerminal,
 			param{name: "terminal", kind: "string", required: true, about: "Its id."},
 			param{name: "force", kind: "boolean", about: "Kill it at once."}),

@@ -92,5 +92,7 @@ func rowNumbers(what string, rows []int) string {
 	return plural(what) + " " + strings.Join(named[:last], ", ") + " and " + named[last] + " hold"
 }
 
-// plural is rows for row, and rows of history for row of history.
-func plural(what string) string { return strings.Replace(what, "row", "rows", 1) }
+// plural is rows for row, rows of history for row of history, and lines for line.
+func plural(what string) string {
+	return strings.NewReplacer("row", "rows", "line", "lines").Replace(what)
+}

@@ -15,6 +15,8 @@ type Dialect struct {
 	Limit string
 	// Lines asks for n rows of history from line first on.
 	Lines func(first uint64, n int) string
+	// Output asks for n rows of the output of the nth command from the end, from line first on.
+	Output func(nth int, first uint64, n int) string
 	// Older asks for rows of history that are older.
 	Older string
 }

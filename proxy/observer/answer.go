@@ -46,6 +46,8 @@ func (o *Observer) AnswerRead(now time.Time, m *protocol.Read, r *protocol.ReadR
 		o.reduce(r.Frame, seen, m.Follow)
 	}
 	switch {
+	case m.Command > 0:
+		return o.command(now, r, m)
 	case m.Match != "":
 		return o.find(r, m)
 	case m.Scrollback > 0:

@@ -53,6 +53,8 @@ type Program interface {
 	// Foreground names the program in the foreground, ForegroundGroup is its process group; "" and 0 when nobody knows.
 	Foreground() string
 	ForegroundGroup() int
+	// Alive reports whether a process group has a process.
+	Alive(group int) bool
 	// BlockedOn says what the foreground waits for; known is false where the system does not tell.
 	BlockedOn() (b child.Blocked, known bool)
 	// Writes counts how often something was written to the program: when that began, and when it ended.

@@ -27,6 +27,7 @@ type stage struct {
 	now     time.Time
 	line    child.Line
 	broken  bool
+	gone    bool // the shell
 	program string
 	asks    int // after the program's name
 	looks   int // at the program, whatever about
@@ -70,6 +71,7 @@ func (p stagedProgram) Chain() []string               { p.s.asks++; return []str
 func (p stagedProgram) Arguments() []string           { return []string{p.s.program} }
 func (p stagedProgram) Foreground() string            { return p.s.program }
 func (p stagedProgram) ForegroundGroup() int          { return 7 }
+func (p stagedProgram) Alive(int) bool                { return !p.s.gone }
 func (p stagedProgram) Writes() (begun, ended uint64) { return p.s.writes, p.s.writes }
 func (p stagedProgram) Unread() int                   { return 0 }
 func (p stagedProgram) HasOutput() bool               { return false }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -26,8 +27,9 @@ func (p Place) before(q Place) bool { return p.Line < q.Line || p.Line == q.Line
 // Command is a command line that a shell ran, as its marks say (OSC 133 and 633). Any program can print them. What a program
 // says within a command of a shell that names itself (aid) is not taken for that shell's.
 type Command struct {
-	Line  string // as the marks name it, "" where they do not
-	Typed *Place // where it begins on the screen, nil where that is not known any more
+	// Line is as the marks name it, or what stood between the prompt and the output when that began; "" where neither is known.
+	// What was veiled is no part of it.
+	Line string
 	// Begin and End are where its output begins and ends. While it runs, End has no meaning and Ended is zero.
 	Begin, End   Place
 	Began, Ended time.Time
@@ -53,6 +55,9 @@ type shell struct {
 // Commands returns what the marks told of the commands that ran, newest last, with one that runs. Those within a command are
 // forgotten when it ends: they were its output.
 func (s *Screen) Commands() []*Command { return s.t.commands }
+
+// Here is where the cursor of the main screen stands.
+func (s *Screen) Here() Place { return s.t.markPlace() }
 
 // options are those of a mark: name=value, between semicolons.
 func options(s string) map[string]string {
@@ -137,21 +142,66 @@ func (t *terminal) beginCommand(sh *shell, given map[string]string) {
 		t.endCommand(sh, nil)
 	}
 	c := &Command{
-		Line: sh.line, Typed: sh.typed, Begin: t.markPlace(), Began: t.now(), Host: t.host, Cwd: t.cwd,
+		Begin: t.markPlace(), Began: t.now(), Host: t.host, Cwd: t.cwd,
 		Depth: slices.Index(t.shells, sh), Alt: t.onAlt(), Hidden: t.veil&hiddenMark != 0,
 	}
-	if line, ok := given["cmdline_url"]; ok {
-		c.Line = unescape(line)
+	if t.veil == 0 { // else what stands on the screen is veiled, and this is not told either
+		c.Line = cmp.Or(unescape(given["cmdline_url"]), sh.line)
 	}
-	if c.Line = shortened(c.Line); t.veil != 0 {
-		c.Line = "" // what stands on the screen is veiled, so this is not told either
+	if c.Line == "" && sh.typed != nil {
+		c.Line = t.textBetween(*sh.typed, c.Begin)
 	}
+	c.Line = shortened(c.Line)
 	sh.runs, sh.typed, sh.line = c, nil, ""
 	if len(t.commands) == maxCommands {
 		ended := slices.IndexFunc(t.commands, func(c *Command) bool { return !c.Ended.IsZero() })
 		t.commands = slices.Delete(t.commands, max(ended, 0), max(ended, 0)+1)
 	}
 	t.commands = append(t.commands, c)
+}
+
+// textBetween is what stands between two places of the main screen and its history, with blanks for what is veiled; little more
+// than maxCommandLine bytes of it.
+func (t *terminal) textBetween(from, to Place) string {
+	oldest := t.hist.base + t.renumbered
+	if from.Line < oldest {
+		return ""
+	}
+	var text []byte
+	for line := from.Line; line <= to.Line && len(text) <= maxCommandLine; line++ {
+		cells, wrapped := t.cellsOf(int(line - oldest)) //nolint:gosec // a row that is kept
+		if line == to.Line {
+			cells = cells[:min(to.Col, len(cells))]
+		}
+		if line == from.Line {
+			cells = cells[min(from.Col, len(cells)):]
+		}
+		for _, c := range cells {
+			switch {
+			case c.isEmpty() || t.isVeiled(c):
+				text = append(text, "  "[:c.width()]...)
+			default:
+				text = t.clusters.appendCell(text, c)
+			}
+		}
+		if !wrapped {
+			text = append(trimBlanks(text, 0), '\n')
+		}
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// cellsOf is the cells of row i of the history and the main screen, and whether the next row goes on with its text.
+func (t *terminal) cellsOf(i int) (cells []cell, wrapped bool) {
+	if i < t.hist.length {
+		p := t.hist.at(i)
+		return p.unpack(nil, &t.styles, &t.clusters), p.wrapped
+	}
+	if i -= t.hist.length; i >= t.rows {
+		return nil, false
+	}
+	r := t.main.at(i)
+	return r.cells[:r.used], r.wrapped
 }
 
 // shortened is a command line of at most maxCommandLine bytes.
@@ -203,9 +253,6 @@ func (t *terminal) disturb(y int) {
 	}
 	from := Place{Line: t.number(y)}
 	for _, c := range t.commands {
-		if c.Typed != nil && !c.Typed.before(from) {
-			c.Typed = nil
-		}
 		switch {
 		case c.Ended.IsZero():
 			c.Erased = true
@@ -234,9 +281,6 @@ func (t *terminal) places(do func(*Place)) {
 		}
 	}
 	for _, c := range t.commands {
-		if c.Typed != nil {
-			do(c.Typed)
-		}
 		if do(&c.Begin); !c.Ended.IsZero() {
 			do(&c.End)
 		}

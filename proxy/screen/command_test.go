@@ -85,7 +85,7 @@ func TestMarksTellOfCommands(t *testing.T) {
 			require.Equal(t, "two", m.output(2), "without the prompt behind it")
 			require.Equal(t, "1\n2\n3\n4\n5\n6\n7\n8\n9", m.output(1))
 			c := m.last(2)
-			require.Equal(t, "printf two", m.text(*c.Typed, c.Begin))
+			require.Equal(t, "printf two", c.Line)
 			require.Equal(t, [2]string{"box", "/home/ada b"}, [2]string{c.Host, c.Cwd})
 			require.True(t, c.HasExit)
 			require.Equal(t, 3, c.Exit)
@@ -95,9 +95,6 @@ func TestMarksTellOfCommands(t *testing.T) {
 				m.Resize(cols, 4)
 				require.Equal(t, "two", m.output(2), cols)
 				require.Equal(t, "1\n2\n3\n4\n5\n6\n7\n8\n9", m.output(1), cols)
-				if cols >= 20 {
-					require.Equal(t, "printf two", m.text(*c.Typed, c.Begin), cols)
-				}
 			}
 		})
 	}
@@ -113,7 +110,7 @@ func TestMarksNameTheCommandLine(t *testing.T) {
 	require.Equal(t, `/a;b\c`, m.last(1).Cwd)
 	require.False(t, m.last(2).HasExit)
 	m.prints("%s", "\x1b]633;D;1\a"+prompt("")+"y"+mark("C"))
-	require.Empty(t, m.last(1).Line, "a line is for one command")
+	require.Equal(t, "y", m.last(1).Line, "a line is for one command")
 	long := mark("C;cmdline_url=x" + strings.Repeat("é", maxCommandLine/2))
 	m.prints("%s", long)
 	require.Len(t, m.Commands(), 3, "the same command again")
@@ -168,7 +165,16 @@ func TestMarksTwice(t *testing.T) {
 	require.Len(t, m.Commands(), 2)
 	require.Equal(t, "out", m.output(1))
 	require.Equal(t, 2, m.last(1).Exit)
-	require.Equal(t, "ls", m.text(*m.last(1).Typed, m.last(1).Begin))
+	require.Equal(t, "ls", m.last(1).Line)
+}
+
+// Without a name the command line is what stands on the screen as it begins to run.
+func TestTheCommandLineOnTheScreen(t *testing.T) {
+	m := newMarked(t, 10, 3, 100)
+	m.prints("%s", prompt("")+"for i in 1 2 3; do\n> echo $i\n> é中\n> done\n"+mark("C"))
+	require.Equal(t, "for i in 1 2 3; do\n> echo $i\n> é中\n> done", m.last(1).Line)
+	m.prints("%s", mark("D")+mark("A")+mark("B")+strings.Repeat("x", 2*maxCommandLine)+"\n"+mark("C"))
+	require.Empty(t, m.last(1).Line, "its beginning is not kept")
 }
 
 func TestCommandsAndAnErasedScreen(t *testing.T) {
@@ -180,7 +186,7 @@ func TestCommandsAndAnErasedScreen(t *testing.T) {
 		require.Empty(t, m.output(n))
 		require.True(t, m.last(n).Erased)
 	}
-	require.Nil(t, m.last(1).Typed)
+	require.Equal(t, "clear", m.last(1).Line)
 	m.runs("echo a", "a\n", "", 0)
 	require.Equal(t, "a", m.output(1))
 	require.False(t, m.last(1).Erased)
@@ -224,6 +230,13 @@ func TestCommandsOnAHiddenScreen(t *testing.T) {
 	m.prints("%s", mark("D;0")+prompt("")+mark("C;cmdline_url=secret"))
 	require.Empty(t, m.last(1).Line)
 	require.False(t, m.last(1).Hidden)
+	m.Veil(false, false)
+	m.prints("%s", mark("D;0")+prompt("")+"pw ")
+	m.Veil(true, false)
+	m.prints("hunter2")
+	m.Veil(false, false)
+	m.prints("%s", " x"+mark("C"))
+	require.Equal(t, "pw         x", m.last(1).Line)
 }
 
 func TestCommandsMoveWithTheRows(t *testing.T) {

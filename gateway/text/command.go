@@ -1,0 +1,121 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// ErrNoCommands is for a session whose proxy is too old to tell commands apart.
+var ErrNoCommands = errors.New("the session's proxy is an older one, which does not tell commands apart: read the history")
+
+// Command is the page of what a command printed, or of the rows of it that match; got has to have [protocol.ReadResult.Command].
+// nth is which command that is, as it was asked for, paged that the rows were asked for from a line on.
+func (d Dialect) Command(got *protocol.ReadResult, nth int, paged bool, now time.Time) Page {
+	said := claim(got.Command, now)
+	if got.Found != nil {
+		p := d.Found(got)
+		say := p.Say
+		p.Kind, p.Bare, p.Part = kindCommand, false, true
+		p.Say = func(from, to int) string { return said + "; " + say(from, to) }
+		return p
+	}
+	p := Page{Kind: kindCommand, Rows: Past(got), Oldest: paged, Part: true}
+	return p.under(func(from, to int) string { return said + "; " + d.output(got, nth, from, to) })
+}
+
+const kindCommand = "output of a command"
+
+// claim is what the marks say of a command, and what is known of its rows.
+func claim(c *protocol.Command, now time.Time) string {
+	words := "the shell's marks say: "
+	if c.Within != "" {
+		words = "marks in the output of another command, which still runs, say: "
+	}
+	ran := Span(time.Duration(c.DurationMs) * time.Millisecond)
+	switch {
+	case c.Running:
+		words += "running for " + ran
+	case c.ExitCode != nil:
+		words += ExitStatus(*c.ExitCode, "") + " after " + ran
+	default:
+		words += "ended after " + ran + ", exit status not told"
+	}
+	if ended := time.UnixMilli(c.StartedAt + c.DurationMs); !c.Running && c.StartedAt > 0 && now.Sub(ended) >= time.Second {
+		words += ", " + Span(now.Sub(ended)) + " ago"
+	}
+	for _, fact := range []struct {
+		so   bool
+		says string
+	}{
+		{c.Lost, "the shell whose marks came last has ended, and nothing tells what ran since"},
+		{c.Alt, "it showed the alternate screen, which leaves no rows"},
+		{c.Behind, "more rows of it stand behind the alternate screen: read again when that is left"},
+		{c.Erased, "some of its output was erased or overwritten"},
+		{c.Overflow, "its first rows are no longer kept"},
+	} {
+		if fact.so {
+			words += "; " + fact.says
+		}
+	}
+	return words
+}
+
+// output names the rows from from to before to of an answer, and those that are not shown.
+func (d Dialect) output(got *protocol.ReadResult, nth, from, to int) string {
+	c := got.Command
+	first, next, all := got.FirstLine+uint64(from), got.FirstLine+uint64(to), c.NextLine-c.FirstLine //nolint:gosec // rows of the answer
+	if all == 0 {
+		return "no output"
+	}
+	note := rowCount(int(all)) + " of output" //nolint:gosec // rows that are kept
+	before, after := first-c.FirstLine, c.NextLine-next
+	if before+after > 0 {
+		note = fmt.Sprintf("%d of %s", next-first, note)
+	}
+	if next > first {
+		note += ", " + span(first, next)
+	}
+	if n := min(before, protocol.MaxHistory); n > 0 {
+		note += fmt.Sprintf("; %d before these: %s", before, d.Output(nth, first-n, int(n))) //nolint:gosec // bounded
+	}
+	if n := min(after, protocol.MaxHistory); n > 0 {
+		note += fmt.Sprintf("; %d after these: %s", after, d.Output(nth, next, int(n))) //nolint:gosec // bounded
+	}
+	return note
+}
+
+// CommandFacts are the lines about a command in which a program had a part: its command line, where it was given, and within
+// which other one.
+func CommandFacts(c *protocol.Command) []string {
+	line := "command line: not known"
+	if c.Line != "" {
+		line = "command line: " + quote(c.Line)
+	}
+	facts := []string{line}
+	if c.Cwd != "" {
+		facts = append(facts, "directory: "+quote(c.Cwd))
+	}
+	if c.Within != "" {
+		facts = append(facts, "within: "+quote(c.Within))
+	}
+	return facts
+}
+
+// quote is s on one line, so that it is told from words of ours.
+func quote(s string) string { return strconv.Quote(Clean(s)) }
+
+// ConcealedOutput is the note about lines of a command's output with text that the user cannot see.
+func ConcealedOutput(got *protocol.ReadResult) string {
+	if got.Found != nil {
+		return Concealed(got.Found)
+	}
+	lines := make([]int, 0, len(got.HiddenText))
+	for _, row := range got.HiddenText {
+		lines = append(lines, row+int(got.FirstLine)-1) //nolint:gosec // a program would have to print for years
+	}
+	return Unseen("line", lines)
+}
