@@ -1,0 +1,136 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// asks reads about a command line, nth from the end.
+func (d *driver) asks(nth int) *protocol.ReadResult {
+	d.t.Helper()
+	got, err := d.c.Read(d.w.ctx, &protocol.Read{SessionID: d.id, Command: nth, Scrollback: 2000})
+	require.NoError(d.t, err)
+	require.NotNil(d.t, got.Command)
+	return got
+}
+
+// ran types a command line and holds what is told of it, when it has ended, against what is wanted.
+func (d *driver) ran(line, output string, status int) *protocol.Command {
+	d.t.Helper()
+	d.ready(d.types(line + "\r"))
+	got := d.asks(1)
+	c := got.Command
+	require.Equal(d.t, line, c.Line)
+	require.Equal(d.t, output, got.Text, line)
+	require.False(d.t, c.Running, line)
+	require.NotNil(d.t, c.ExitCode, line)
+	require.Equal(d.t, status, *c.ExitCode, line)
+	return c
+}
+
+// markedShells are shells with the marks of `gateway marks`, in the company of what people have in their start files: name, program,
+// file and what is in it.
+var markedShells = []struct{ name, program, file, rc string }{
+	{"bash", "bash --noprofile --rcfile rc", "rc", "set -u\nPS1='\\w\n\\$ '\nMARKS\nMARKS\n"},
+	{"bash that sets its prompt anew", "bash --rcfile rc", "rc", "PROMPT_COMMAND='true; PS1=\"\\w \\\\$ \"; false;'\nMARKS\n"},
+	{"bash with more set later", "bash --rcfile rc", "rc", "MARKS\nPS0='\\r'\nfancy() { PS1='\\w \\$ '; false; }\nPROMPT_COMMAND=\"fancy; $PROMPT_COMMAND; fancy\"\n"},
+	{"bash whose hooks are replaced", "bash --rcfile rc", "rc", "MARKS\nuser=$PROMPT_COMMAND\nfancy() { false; eval \"$user\"; PS1='\\w \\$ '; }\nPROMPT_COMMAND=fancy\n"},
+	{"bash with a list of hooks", "bash --rcfile rc", "rc", "set -u\nfancy() { PS1='\\w \\$ '; false; }\nPROMPT_COMMAND=(fancy 'false')\nMARKS\n"},
+	{"zsh", "zsh", ".zshrc", "setopt nounset\nPS1=$'%~\\n%# '\nRPROMPT=right\nMARKS\nMARKS\n"},
+	{"zsh that sets its prompt anew", "zsh", ".zshrc", "MARKS\nprecmd() { PS1='%~ %# '; false; }\nprecmd_functions+=(fancy)\nfancy() { PS1='%~ %# '; print between; false; }\n"},
+	{"fish", "fish --no-config --init-command MARKS", "unused", ""},
+	{"fish with a prompt", "fish --no-config --init-command MARKS", "unused", "fish"},
+}
+
+// TestCommandsOfMarkedShells shows what `gateway marks` is for: with it each shell tells what it ran.
+func TestCommandsOfMarkedShells(t *testing.T) {
+	for _, c := range markedShells {
+		t.Run(c.name, func(t *testing.T) {
+			shell, _, _ := strings.Cut(c.program, " ")
+			w := newWorld(t, shell)
+			marks, program := fmt.Sprintf(`eval "$(gateway marks %s)"`, shell), c.program
+			if shell == "fish" {
+				program = strings.ReplaceAll(program, "MARKS", "'"+map[bool]string{true: "function fish_prompt; printf \"%s %s> \" $status (pwd); end; "}[c.rc != ""]+"gateway marks fish | source'")
+			}
+			w.write(c.file, strings.ReplaceAll(c.rc, "MARKS", marks))
+			w.env = append(w.env, "ZDOTDIR="+w.dir)
+			s, d := w.drives(program)
+			d.ready(0)
+			d.ready(d.types("true\r")) // its prompt may have been set behind the hook that marks it
+			require.Equal(t, w.dir, d.ran("mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
+			require.Equal(t, w.path("a é;b"), d.ran("printf foo", "foo", 0).Cwd)
+			d.ran("sh -c 'echo out; exit 42'", "out", 42)
+			d.ready(d.types("\r"))   // an empty line
+			d.ready(d.types("junk")) // a line that is given up
+			d.ready(d.types("\x03"))
+			require.Equal(t, 42, *d.asks(1).Command.ExitCode)
+			d.ran("seq 3", "1\n2\n3", 0)
+			require.Equal(t, "foo", d.asks(3).Text)
+
+			d.types("sh -c 'echo begun; read x; exit 7'\r")
+			d.waits(protocol.Until{Regex: "^begun"}, 0, patience.Milliseconds())
+			running := d.asks(1)
+			require.True(t, running.Command.Running)
+			require.Equal(t, "begun", running.Text)
+			d.ready(d.types("x\r"))
+			require.Equal(t, 7, *d.asks(1).Command.ExitCode)
+
+			d.types("exit\r")
+			s.close()
+		})
+	}
+}
+
+// Where marks would be in the way there are none: in a dumb terminal, in a script, in output that goes to a file.
+func TestMarksStayOutOfTheWay(t *testing.T) {
+	for shell, flags := range map[string][]string{"bash": {"--norc", "-i", "-c"}, "zsh": {"-f", "-i", "-c"}, "fish": {"--no-config", "-i", "-c"}} {
+		t.Run(shell, func(t *testing.T) {
+			w := newWorld(t, shell)
+			marks := w.do("gateway", "marks", shell)
+			require.Zero(t, marks.status, marks.err)
+			w.write("marks", marks.out+"\necho ${PS1-} ${PS0-} ${PROMPT_COMMAND-} $precmd_functions _${__marks_id-}_\n")
+			if shell == "fish" {
+				w.write("marks", marks.out+"\necho _{$__marks_id}_; functions -a | string match '*marks*'; true\n")
+			}
+			got := w.do(shell, append(flags, "source ./marks")...) // standard output is no terminal
+			require.Zero(t, got.status, got.err)
+			require.NotContains(t, got.out+got.err, "marks")
+			s := w.terminal(80, 24)
+			for _, term := range []string{"dumb", "xterm"} {
+				screen, status := s.does("clear; TERM=" + term + " " + shell + " " + strings.Join(flags, " ") + " 'source ./marks'")
+				require.Zero(t, status, screen)
+				require.Equal(t, term == "xterm", strings.Contains(screen, "__marks_"), screen)
+			}
+			s.close()
+		})
+	}
+}
+
+// TestAnAgentReadsWhatFailed is the user's "why does this fail?": one call, whatever was printed before.
+func TestAnAgentReadsWhatFailed(t *testing.T) {
+	w := newWorld(t)
+	w.write("rc", "eval \"$(gateway marks bash)\"\nPS1='marked> '\n")
+	s := w.terminal(80, 24)
+	s.run("proxy --agent bash --noprofile --rcfile rc")
+	s.wait("marked>")
+	s.typed("seq 300\nfalse; sh -c 'seq 60; echo no rule to make target; exit 2'\necho next\n")
+	a := w.agent("claude", eras[0])
+	a.good("terminal_wait", args{"for": "regex", "value": "^next$"}, "matched")
+	got := a.good("terminal_read", args{"view": "command-before"}, "the shell's marks say: exit status 2 after ", "; 61 rows of output, lines 30",
+		"\n59\n60\nno rule to make target\n", `command line: "false; sh -c 'seq 60; echo no rule to make target; exit 2'"`, `directory: "`+w.dir+`"`)
+	require.NotContains(t, got, "300")
+	a.good("terminal_read", args{"view": "command-before", "match": "rule|^1$"}, "2 rows match", ": no rule to make target")
+	require.Contains(t, w.do("gateway", "read", "--command=2", "--max-tokens", "300").out, " rows of output, lines ")
+
+	s.close()
+	s = w.terminal(80, 24)
+	s.run("proxy --agent --name plain bash --noprofile --norc")
+	s.wait("$")
+	a.fails("terminal_read", args{"terminal": "plain", "view": "command"}, "bash has given no shell marks (OSC 133)", "`gateway marks SHELL`")
+	s.close()
+}
