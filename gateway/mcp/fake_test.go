@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,7 @@ type fake struct {
 	draw    func(protocol.Screen, int) ([]byte, image.Point, error)
 	say     func(*protocol.Note) (protocol.Waiting, error)
 	failing error
+	client  string        // its name; "" is one with signs in it that no name has
 	mark    func() string // of the fences; nil is always the same
 	// stream is what a subscription brings; nil is nothing.
 	stream chan protocol.Message
@@ -200,7 +202,7 @@ func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.C
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- server.serve(ctx, far) }() // ends with cancel, below
-	c := mcp.NewClient(&mcp.Implementation{Name: "claude\u202e-code\n", Version: "1"}, opts)
+	c := mcp.NewClient(&mcp.Implementation{Name: cmp.Or(f.client, "claude\u202e-code\n"), Version: "1"}, opts)
 	session, err := c.Connect(t.Context(), near, &mcp.ClientSessionOptions{ProtocolVersion: era})
 	require.NoError(t, err)
 	t.Cleanup(func() {

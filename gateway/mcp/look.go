@@ -119,8 +119,8 @@ func (in readArgs) check() error {
 	return nil
 }
 
-func (s *Server) read(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) (string, error) {
-	tokens, err := textBudget(in.MaxTokens, in.Image)
+func (s *Server) read(ctx context.Context, req *mcp.CallToolRequest, in readArgs) (string, error) {
+	tokens, err := textBudget(req, in.MaxTokens, in.Image)
 	if err == nil {
 		err = in.check()
 	}
@@ -205,9 +205,9 @@ func (s *Server) look(ctx context.Context, ask *protocol.Read) (protocol.Session
 
 // textBudget is how many tokens an answer may take besides the line about a picture. The picture itself does not count: what
 // that takes is the model's own affair.
-func textBudget(given *int, image bool) (int, error) {
+func textBudget(req *mcp.CallToolRequest, given *int, image bool) (int, error) {
 	const line = 100
-	tokens, err := text.CheckTokens(given, dialect.Limit)
+	tokens, err := callerOf(req).limit(given)
 	switch {
 	case err != nil || !image:
 		return tokens, err
@@ -292,7 +292,7 @@ type waitArgs struct {
 }
 
 func (s *Server) wait(ctx context.Context, req *mcp.CallToolRequest, in waitArgs) (string, error) {
-	tokens, err := textBudget(in.MaxTokens, in.Image)
+	tokens, err := textBudget(req, in.MaxTokens, in.Image)
 	if err != nil {
 		return "", err
 	}

@@ -60,7 +60,7 @@ type runArgs struct {
 }
 
 func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (string, error) {
-	tokens, err := text.CheckTokens(in.MaxTokens, dialect.Limit)
+	tokens, err := callerOf(req).limit(in.MaxTokens)
 	if err != nil {
 		return "", err
 	}

@@ -34,7 +34,7 @@ type sendArgs struct {
 }
 
 func (s *Server) send(ctx context.Context, req *mcp.CallToolRequest, in sendArgs) (string, error) {
-	tokens, err := text.CheckTokens(in.MaxTokens, dialect.Limit)
+	tokens, err := callerOf(req).limit(in.MaxTokens)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,62 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"terminalproxy/gateway/text"
+)
+
+// habits are how a client passes answers on to its model, where it does not pass them on as they are.
+type habits struct {
+	// buries: an answer that is marked as an error reaches the model as JSON within a sentence, behind the call itself. Unmarked it
+	// arrives as it is, and its text says by itself that it is an error.
+	buries bool
+	// mute: the model does not get a server's instructions.
+	mute bool
+	// tokens is the limit of an answer that sets none, where a longer one may become a file of which the model sees 500 characters;
+	// 0 is the usual limit.
+	tokens int
+}
+
+// clients are those whose habits matter here, by the name that they give themselves. The tests with real agents say whether this
+// still holds.
+var clients = map[string]habits{
+	"gemini-cli-mcp-client": {buries: true},
+	"copilot-cli":           {mute: true, tokens: 5_000}, // 20 KiB, and a token has at most 4 bytes
+}
+
+func habitsOf(info *mcp.Implementation) habits {
+	if info == nil {
+		return habits{}
+	}
+	return clients[strings.ToLower(info.Name)]
+}
+
+// callerOf is habitsOf for a call; there is none where a resource is read.
+func callerOf(req *mcp.CallToolRequest) habits {
+	if req == nil {
+		return habits{}
+	}
+	return habitsOf(req.ClientInfo())
+}
+
+// limit is how many tokens an answer may take: as given, or as much as the client passes on.
+func (h habits) limit(given *int) (int, error) {
+	if given == nil && h.tokens > 0 {
+		return h.tokens, nil
+	}
+	return text.CheckTokens(given, dialect.Limit)
+}
+
+// describe puts the instructions into the description of the first tool of a list, where the model gets no others.
+func (h habits) describe(list *mcp.ListToolsResult, c Config) {
+	if !h.mute || len(list.Tools) == 0 {
+		return
+	}
+	first := *list.Tools[0]
+	first.Description = fmt.Sprintf("%s\nOf all these tools: %s", first.Description, c.instructions(h))
+	list.Tools[0] = &first
+}

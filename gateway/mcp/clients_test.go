@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+)
+
+func TestWhatAClientWouldBuryIsNotMarkedAsAnError(t *testing.T) {
+	for client, marked := range map[string]bool{"claude-code": true, "gemini-cli-mcp-client": false, "Gemini-CLI-MCP-Client": false} {
+		for _, era := range eras {
+			f := newFake()
+			f.client = client
+			said, isError := call(t, connect(t, f, era, nil), "terminal_read", args{"terminal": "nope"})
+			require.Equal(t, marked, isError, "%s, %s", client, era)
+			require.True(t, strings.HasPrefix(said, "error: unknown terminal"), said)
+		}
+	}
+}
+
+func TestAModelWithoutInstructionsHasThemInTheFirstTool(t *testing.T) {
+	for client, there := range map[string]bool{"claude-code": false, "copilot-cli": true} {
+		for _, era := range eras {
+			h := newHost()
+			h.client = client
+			list, err := connectTo(t, h.fake, h, era, nil).ListTools(t.Context(), nil)
+			require.NoError(t, err)
+			about := list.Tools[0].Description
+			require.Equal(t, there, strings.Contains(about, "typing needs a grant"), about)
+			require.Equal(t, there, strings.Contains(about, "max_tokens limits an answer, which says what is left out: 5000 by default"), about)
+			require.Equal(t, there, strings.Contains(about, "start a terminal of your own"), about)
+			require.NotContains(t, list.Tools[1].Description, "typing needs a grant")
+		}
+	}
+}
+
+// The longest answer that sets no limit is one that its client passes on whole.
+func TestAnAnswerIsNoLongerThanItsClientPassesOn(t *testing.T) {
+	const dense = 20 << 10 // bytes, of Copilot CLI
+	for client, whole := range map[string]bool{"claude-code": false, "copilot-cli": true} {
+		f := newFake()
+		f.client = client
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			frame := f.frame
+			return &protocol.ReadResult{Frame: &frame, Text: strings.Repeat(strings.Repeat("the ", 40)+"\n", 2000)}, nil
+		}
+		said, _ := call(t, connect(t, f, eras[0], nil), "terminal_read", args{"view": "history", "lines": 2000})
+		require.Equal(t, whole, len(said) < dense, "%s: %d bytes", client, len(said))
+		require.Greater(t, len(said), dense/2)
+		said, _ = call(t, connect(t, f, eras[0], nil), "terminal_read", args{"view": "history", "lines": 2000, "max_tokens": text.DefaultTokens})
+		require.Greater(t, len(said), dense, "the model asked for it")
+	}
+}
+
+// Codex shows 250 characters of the instructions where a model has to search for the tools.
+func TestTheInstructionsBeginWithWhatCounts(t *testing.T) {
+	first := Config{}.instructions(habits{})[:250]
+	require.Contains(t, first, "terminal programs that run in front of the user")
+	require.Contains(t, first, "typing needs a grant: ask with terminal_request_control")
+}
