@@ -131,7 +131,7 @@ func (m *mind) losesTheKeyboard(s *terminal) {
 	s.wait("pears")
 	s.press(`C-\`)
 	m.hears("no match: the user took the keyboard back", "pears", "keyboard: user")
-	m.calls("terminal_send", args{"text": ", plums"}, "the user took the keyboard back", "not typed")
+	m.calls("terminal_send", args{"text": ", plums"}, "error: the user took the keyboard back", "\nnot typed: text (7 bytes)")
 	require.NotContains(m.w.t, s.screen(), "plums")
 }
 
@@ -145,11 +145,12 @@ func (m *mind) runsItsOwn() {
 	m.calls("terminal_send", args{"terminal": strings.TrimSuffix(own, " rev "), "text": "Ada", "enter": true, "wait_for": "exit"}, "hello Ada", "exited 0")
 }
 
+// codexEnv names a model that Codex knows: it has to search for tools, as with each of the current ones.
 func (w *world) codexEnv(model string) []string {
 	w.t.Helper()
 	require.NoError(w.t, os.Mkdir(w.path("codex"), 0o700))
 	w.write(filepath.Join("codex", "config.toml"), `
-model = "fake-model"
+model = "gpt-5.5"
 model_provider = "fake"
 approval_policy = "never"
 sandbox_mode = "read-only"

@@ -104,15 +104,14 @@ func (m *model) turn(ctx context.Context, asked Request) (Turn, call, error) {
 		c, err := asked.call(tool, turn.Args)
 		return turn, c, err
 	}
-	search, ok := asked.offers("ToolSearch")
-	name := asked.names(turn.Tool)
-	if !ok || name == "" || meant != nil {
+	search, query := asked.search(turn.Tool)
+	if query == "" || meant != nil {
 		return turn, call{}, fmt.Errorf("the agent offers no tool %s, but %v", turn.Tool, asked.Tools)
 	}
 	m.mu.Lock()
 	m.meant = &turn
 	m.mu.Unlock()
-	c, err := asked.call(search, map[string]any{"query": "select:" + name})
+	c, err := asked.call(search, map[string]any{"query": query})
 	return turn, c, err
 }
 

@@ -94,4 +94,12 @@ func TestItLoadsADeferredToolFirst(t *testing.T) {
 	_, got = ask(t, model, "/v1/messages", `{"tools": [{"name": "ToolSearch"}, {"name": "mcp__term__look"}], `+deferred)
 	require.Contains(t, got, `"name":"mcp__term__look"`)
 	require.Equal(t, 1, asked)
+
+	_, got = ask(t, model, "/v1/responses", `{"tools": [{"type": "tool_search"}], "input": []}`)
+	require.Contains(t, got, `"type":"tool_search_call"`)
+	require.Contains(t, got, `{"query":"look"}`)
+	_, got = ask(t, model, "/v1/responses", `{"tools": [{"type": "tool_search"}], "input": [
+		{"type": "tool_search_output", "tools": [{"type": "namespace", "name": "mcp__term", "tools": [{"name": "look"}]}]}]}`)
+	require.Contains(t, got, `"name":"look","namespace":"mcp__term"`)
+	require.Equal(t, 2, asked)
 }

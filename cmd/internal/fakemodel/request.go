@@ -43,6 +43,7 @@ type wireTool struct {
 // message is an entry of a conversation, or a block of one.
 type message struct {
 	Type, Role, Text       string
+	Tools                  []wireTool // found by a search
 	Content, Parts, Output json.RawMessage
 	FunctionResponse       *struct{ Response json.RawMessage }
 }
@@ -56,6 +57,7 @@ func read(body []byte) (Request, error) {
 	var text []string
 	for _, m := range slices.Concat(got.Messages, got.Input, got.Contents) {
 		r.hear(m)
+		r.Tools = append(r.Tools, tools(m.Tools, "")...)
 		text = append(text, words(m.Content, m.Parts, m.Output)...)
 	}
 	r.Text = strings.Join(text, "\n")
@@ -66,6 +68,8 @@ func tools(offered []wireTool, namespace string) []Tool {
 	var all []Tool
 	for _, t := range offered {
 		switch name := t.Name + t.Function.Name; {
+		case t.Type == toolSearch:
+			all = append(all, Tool{Name: toolSearch})
 		case len(t.Tools) > 0:
 			all = append(all, tools(t.Tools, name)...)
 		case name != "":
@@ -110,6 +114,20 @@ func (r *Request) offers(name string) (Tool, bool) {
 		return Tool{}, false
 	}
 	return r.Tools[i], true
+}
+
+// toolSearch is the type of the tool with which OpenAI's models find tools that are held back, and its name here.
+const toolSearch = "tool_search"
+
+// search is the tool that finds one whose description the agent holds back, and what to look for; "" where there is none.
+func (r *Request) search(name string) (t Tool, query string) {
+	if t, ok := r.offers(toolSearch); ok {
+		return t, name
+	}
+	if t, ok := r.offers("ToolSearch"); ok && r.names(name) != "" {
+		return t, "select:" + r.names(name)
+	}
+	return t, ""
 }
 
 // names is a tool's whole name where the conversation lists it alone on a line, "" where it does not.

@@ -41,6 +41,9 @@ func (responses) answer(e *events, words string, c call) {
 	if c.name != "" {
 		item = object{"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "name": c.name, "arguments": c.args, "status": "completed"}
 	}
+	if c.name == toolSearch {
+		item = object{"type": "tool_search_call", "call_id": c.id, "execution": "client", "arguments": json.RawMessage(c.args), "status": "completed"}
+	}
 	if c.namespace != "" {
 		item["namespace"] = c.namespace
 	}
