@@ -32,7 +32,8 @@ var codingAgents = []codingAgent{
 	},
 	{
 		name: "codex", called: "Codex", setUp: (*world).codexEnv,
-		asks:   []string{"exec", "--skip-git-repo-check", "-c", `mcp_servers.term.default_tools_approval_mode="approve"`},
+		// Of this model Codex knows that it searches for tools.
+		asks:   []string{"exec", "--skip-git-repo-check", "--model", "gpt-5.5", "-c", `mcp_servers.term.default_tools_approval_mode="approve"`},
 		prompt: []string{"--disable", "daemon_auto_start"}, ready: `^› Ask Codex`,
 		more: func(w *world) []string { return []string{"--env", "TERMINALPROXY_DIR=" + w.run()} }, // its servers get few variables
 	},
@@ -145,12 +146,11 @@ func (m *mind) runsItsOwn() {
 	m.calls("terminal_send", args{"terminal": strings.TrimSuffix(own, " rev "), "text": "Ada", "enter": true, "wait_for": "exit"}, "hello Ada", "exited 0")
 }
 
-// codexEnv names a model that Codex knows: it has to search for tools, as with each of the current ones.
 func (w *world) codexEnv(model string) []string {
 	w.t.Helper()
 	require.NoError(w.t, os.Mkdir(w.path("codex"), 0o700))
 	w.write(filepath.Join("codex", "config.toml"), `
-model = "gpt-5.5"
+model = "fake-model"
 model_provider = "fake"
 approval_policy = "never"
 sandbox_mode = "read-only"
