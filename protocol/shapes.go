@@ -232,7 +232,7 @@ type Command struct {
 const (
 	EvidencePrompt    = "shell-prompt" // the shell's marks say so (OSC 133 and 633), which any program can print
 	EvidenceRead      = "tty-read"     // it is blocked in a read of its terminal
-	EvidencePoll      = "tty-poll"     // it sleeps in a poll, select or epoll with its terminal among what it waits for
+	EvidencePoll      = "tty-poll"     // it sleeps in a poll, select or epoll of its terminal
 	EvidenceCanonical = "canonical"    // in addition: the terminal hands over whole lines
 )
 
@@ -240,6 +240,8 @@ const (
 const (
 	GuessRelay    = "relay"    // it passes on what is typed, always ready: what runs behind it is not seen
 	GuessSleeping = "sleeping" // it sleeps, and the system does not say on what
+	// GuessLoop: it always listens to its terminal, and to other things as well, but has been quiet for a second.
+	GuessLoop = "event-loop"
 )
 
 // Expect are conditions that must all hold when the first byte of an input would be written.

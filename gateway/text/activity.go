@@ -57,6 +57,8 @@ func guess(why, program string) string {
 	switch why {
 	case protocol.GuessRelay:
 		return "guess: " + program + " passes on what is typed, what runs behind it is not seen"
+	case protocol.GuessLoop:
+		return "guess: " + program + " is quiet, but always listens, and to other things as well"
 	case protocol.GuessSleeping:
 		return "guess: " + program + " sleeps, the system does not say on what"
 	}

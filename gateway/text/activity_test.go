@@ -18,8 +18,9 @@ func TestWaitingSaysHowItIsKnown(t *testing.T) {
 		"shell prompt, the shell marks said":              {State: "waiting", Evidence: []string{"shell-prompt", "tty-poll"}},
 		"shell prompt, the shell marks said; last exit 2": {State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: &two},
 		"crystal ball":                                    {State: "waiting", Evidence: []string{"crystal\nball"}},
-		"guess: ssh passes on what is typed, what runs behind it is not seen": {State: "busy", Guess: "relay", Foreground: "ssh"},
-		"guess: the program sleeps, the system does not say on what":          {State: "busy", Guess: "sleeping"},
+		"guess: ssh passes on what is typed, what runs behind it is not seen":   {State: "busy", Guess: "relay", Foreground: "ssh"},
+		"guess: the program sleeps, the system does not say on what":            {State: "busy", Guess: "sleeping"},
+		"guess: node is quiet, but always listens, and to other things as well": {State: "busy", Guess: "event-loop", Foreground: "node"},
 	} {
 		require.Equal(t, want, text.Waiting(a))
 	}

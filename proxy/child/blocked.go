@@ -1,13 +1,23 @@
 package child
 
+import "time"
+
 // Blocked is what the processes in the foreground do with the program's terminal, as the kernel tells at one moment.
 type Blocked struct {
 	// Group is the process group that has the terminal, 0 when nobody knows.
 	Group int
 	// Reads: a thread is blocked in a read of the terminal. The rest then says nothing of the other processes.
 	Reads bool
-	// Polls: a thread sleeps in a poll, select or epoll that has the terminal among what it wants to read.
+	// Polls: a thread sleeps in a poll, select or epoll that wants to read the terminal and nothing else, for a second or longer unless
+	// something comes. A text editor may want to read something else as well.
 	Polls bool
+	// Shares: the same, but for other descriptors too: an event loop at rest, or one that waits for an answer from elsewhere.
+	Shares bool
+	// Loops: such a poll will end within a second though nothing comes.
+	Loops bool
+	// Leads is how long ago the leader of the group was started, and Youngest the newest process after it that it or its
+	// descendants started and that still lives; 0 where there is none.
+	Leads, Youngest time.Duration
 	// Relay is the name of a program that polls the terminal only to pass on what is typed, and does so all the time, or
 	// leaves it to a server: what runs behind it is not seen. It is empty otherwise; such a poll does not count in Polls.
 	Relay string
@@ -25,6 +35,9 @@ type Blocked struct {
 	Canonical bool
 }
 
+// Listens reports whether a thread sleeps in a poll, select or epoll that has the terminal among what it wants to read.
+func (b Blocked) Listens() bool { return b.Polls || b.Shares || b.Loops }
+
 // GroupLeader is the process that leads the foreground process group.
 type GroupLeader struct {
 	Group int
@@ -41,6 +54,12 @@ var relays = map[string]bool{
 	"dtach": true, "abduco": true, "rlwrap": true, "expect": true, "docker": true, "podman": true, "nerdctl": true, "kubectl": true,
 	"oc": true, "machinectl": true, "systemd-run": true, "lxc": true, "adb": true, "socat": true, "nc": true, "ncat": true,
 	"picocom": true, "minicom": true, "cu": true, "proxy": true, "gateway": true, "asciinema": true, "ttyd": true,
+}
+
+// textEditors have nothing to do but what their user tells them, whatever else they listen to: the clipboard's display, a server of
+// their own.
+var textEditors = map[string]bool{
+	"vi": true, "vim": true, "view": true, "vimdiff": true, "rvim": true, "ex": true, "nvim": true,
 }
 
 // lenders are relays whose server, in a session of its own, has opened the terminal: they themselves only sleep.

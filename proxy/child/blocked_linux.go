@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +32,7 @@ func (c *Child) BlockedOn() (a Blocked, known bool) {
 		a.Canonical = settings.Lflag&unix.ICANON != 0
 	}
 	found := false
-	for p := range foreground(c.pid, a.Group) {
+	for p := range foreground(c.pid, a.Group, &a) {
 		found, p.line = true, &line
 		if p.look(&a); a.Reads {
 			return a, true // what the others do makes no difference
@@ -50,14 +51,16 @@ type process struct {
 	name    string
 	state   byte // as proc(5) has it: R, S, D, T, ...
 	ticks   uint64
+	started time.Duration // after the system
 	threads []string
 	line    *unix.Stat_t // the terminal
 }
 
-// foreground are the processes of a group among root and its descendants, the group's leader first, wherever it is.
-func foreground(root, group int) iter.Seq[*process] {
+// foreground are the processes of a group among root and its descendants, the group's leader first, wherever it is. It notes their
+// ages.
+func foreground(root, group int, a *Blocked) iter.Seq[*process] {
 	return func(yield func(*process) bool) {
-		seen := map[int]bool{}
+		seen, now := map[int]bool{}, sinceBoot()
 		next := []int{group, root}
 		for len(next) > 0 && len(seen) < maxProcesses {
 			pid := next[0]
@@ -70,12 +73,34 @@ func foreground(root, group int) iter.Seq[*process] {
 			if !ok {
 				continue
 			}
+			if p.state != 'Z' {
+				a.age(p, now)
+			}
 			if of == group && p.state != 'Z' && !yield(p) {
 				return
 			}
 			next = p.appendChildren(next)
 		}
 	}
+}
+
+// age notes how old the group's leader is, and who is younger.
+func (a *Blocked) age(p *process, now time.Duration) {
+	switch old := max(now-p.started, 1); {
+	case p.pid == a.Group:
+		a.Leads = old
+	case a.Leads > old && (a.Youngest == 0 || a.Youngest > old):
+		a.Youngest = old
+	}
+}
+
+// sinceBoot is the time by which the kernel says when processes were started.
+func sinceBoot() time.Duration {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return 0
+	}
+	return time.Duration(now.Nano())
 }
 
 // open reads what /proc/PID/stat says (proc(5)).
@@ -90,6 +115,8 @@ func open(pid int) (p *process, group int, ok bool) {
 	user, _ := strconv.ParseUint(fields[11], 10, 64)
 	system, _ := strconv.ParseUint(fields[12], 10, 64)
 	p.ticks = user + system
+	started, _ := strconv.ParseInt(fields[19], 10, 64)
+	p.started = time.Duration(started) * (time.Second / 100) // USER_HZ
 	tasks, _ := os.ReadDir(p.dir + "/task")
 	for _, t := range tasks[:min(len(tasks), maxThreads)] {
 		p.threads = append(p.threads, p.dir+"/task/"+t.Name())
@@ -128,21 +155,31 @@ func (p *process) look(a *Blocked) {
 	a.Threads += len(p.threads)
 	for _, thread := range p.threads {
 		a.Ran += ran(thread)
-		switch p.sleeps(thread) {
+		switch s := p.sleeps(thread); s {
 		case inRead:
 			a.Reads = true
-		case inPoll:
-			if relays[p.name] {
-				a.Relay = p.name
-			} else {
-				a.Polls = true
-			}
+		case inPoll, inShare, inLoop:
+			p.listens(a, s)
 		case inUnknown:
 			a.Unclear = true
 		case inRun:
 			a.Asleep = false
 		case elsewhere:
 		}
+	}
+}
+
+// listens adds how a thread polls the terminal.
+func (p *process) listens(a *Blocked, how sleep) {
+	switch {
+	case relays[p.name]:
+		a.Relay = p.name
+	case how == inPoll, how == inShare && textEditors[p.name]:
+		a.Polls = true
+	case how == inShare:
+		a.Shares = true
+	default:
+		a.Loops = true
 	}
 }
 

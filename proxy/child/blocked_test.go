@@ -46,11 +46,40 @@ var sleepers = map[string]func() error{
 		_, err := unix.Poll([]unix.PollFd{{Fd: 0, Events: unix.POLLPRI}, {Fd: -1, Events: unix.POLLIN}}, -1)
 		return err
 	},
-	"poll pipe":   func() error { return poll(pipe()) },
+	"poll pipe": func() error { return poll(pipe()) },
+	"poll late": func() error { return timed(2000, 0) }, // as an editor that does something after a while
+	"poll soon": func() error { return timed(100, 0) },
+	"poll both": func() error { return timed(60_000, 0, pipe()) },
+	"select soon": func() error {
+		for {
+			var set unix.FdSet
+			set.Set(0)
+			if _, err := unix.Select(1, &set, nil, nil, &unix.Timeval{Usec: 400_000}); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		}
+	},
+	"select late": func() error {
+		for {
+			var set unix.FdSet
+			set.Set(0)
+			if _, err := unix.Select(1, &set, nil, nil, &unix.Timeval{Sec: 60}); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		}
+	},
+	"epoll soon": func() error {
+		for e := watch(pipe(), 0); ; {
+			if _, err := unix.EpollWait(e, make([]unix.EpollEvent, 1), 100); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		}
+	},
+	"epoll alone": func() error { return epoll(watch(0)) },
 	"poll none":   func() error { _, err := unix.Poll(nil, 1_000_000); return err },
 	"select":      func() error { return choose(pipe(), 0) },
 	"select pipe": func() error { return choose(pipe()) },
-	"select late": func() error { var none unix.FdSet; _, err := unix.Select(0, &none, nil, nil, nil); return err },
+	"select out":  func() error { var none unix.FdSet; _, err := unix.Select(0, &none, nil, nil, nil); return err },
 	"epoll":       func() error { return epoll(watch(pipe(), 0)) },
 	"epoll pipe":  func() error { return epoll(watch(pipe())) },
 	"epoll epoll": func() error { return epoll(watch(pipe(), watch(0))) },
@@ -130,6 +159,19 @@ func poll(fds ...int) error {
 	return err
 }
 
+// timed polls over and over, each time for so many milliseconds.
+func timed(ms int, fds ...int) error {
+	var table []unix.PollFd
+	for _, fd := range fds {
+		table = append(table, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	for {
+		if _, err := unix.Poll(table, ms); err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
 func choose(fds ...int) error {
 	var set unix.FdSet
 	for _, fd := range fds {
@@ -193,12 +235,14 @@ func drainedInBackground(t *testing.T, c *child.Child) *child.Child {
 
 func TestBlockedOn(t *testing.T) {
 	t.Parallel()
-	const nothing, reads, polls = "nothing", "reads", "polls"
+	const nothing, reads, polls, shares, loops = "nothing", "reads", "polls", "shares", "loops"
 	for how, want := range map[string]string{
 		"read": reads, "readv": reads, "read tty": reads, "thread": reads,
 		"read pipe": nothing, "read pts": nothing, "pause": nothing, "spin": nothing, "wait": nothing, "background": nothing,
-		"poll": polls, "poll tty": polls, "select": polls, "epoll": polls, "epoll epoll": polls, "poll epoll": polls, "group": polls,
-		"poll out": nothing, "poll pipe": nothing, "poll none": nothing, "select pipe": nothing, "select late": nothing, "epoll pipe": nothing,
+		"poll tty": polls, "poll epoll": polls, "group": polls, "poll late": polls, "select late": polls, "epoll alone": polls,
+		"poll": shares, "poll both": shares, "select": shares, "epoll": shares, "epoll epoll": shares,
+		"poll soon": loops, "select soon": loops, "epoll soon": loops,
+		"poll out": nothing, "poll pipe": nothing, "poll none": nothing, "select pipe": nothing, "select out": nothing, "epoll pipe": nothing,
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -209,6 +253,9 @@ func TestBlockedOn(t *testing.T) {
 			require.Eventually(t, func() bool {
 				known := false
 				a, known = c.BlockedOn()
+				if want == loops {
+					return a.Loops
+				}
 				if !known || a.Ran != ran || !a.Asleep {
 					ran, still = a.Ran, 0
 					return how == "spin" && known && !a.Asleep && a.Ran > 0
@@ -222,6 +269,10 @@ func TestBlockedOn(t *testing.T) {
 				got = reads
 			case a.Polls:
 				got = polls
+			case a.Shares:
+				got = shares
+			case a.Loops:
+				got = loops
 			}
 			require.Equal(t, want, got, "%+v", a)
 			require.False(t, a.Unclear, "%+v", a)
@@ -236,7 +287,7 @@ func TestBlockedOn(t *testing.T) {
 func TestBlockedOnAfterAStop(t *testing.T) {
 	c := sleeping(t, "poll")
 	polls := func(want bool) func() bool {
-		return func() bool { a, _ := c.BlockedOn(); return a.Polls == want }
+		return func() bool { a, _ := c.BlockedOn(); return a.Shares == want }
 	}
 	require.Eventually(t, polls(true), 20*time.Second, 10*time.Millisecond)
 	require.NoError(t, unix.Kill(c.Pid(), unix.SIGSTOP))
@@ -268,20 +319,23 @@ func TestBlockedOnOfPrograms(t *testing.T) {
 	for _, p := range []struct {
 		command   string
 		canonical bool
+		shares    bool // with other descriptors
 	}{
-		{"cat", true},
-		{"bash --norc --noprofile", false},
-		{"bash --norc --noprofile --noediting", true},
-		{"dash", true},
-		{"zsh -f", false},
-		{"fish --no-config --private", false},
-		{"python3 -q", false},
-		{"perl -e $x=<STDIN>", true},
-		{"node", false},
-		{"gdb -q -nx", false},
-		{"vim -u NONE -i NONE", false},
-		{"less /etc/passwd", false},
-		{"top", false},
+		{"cat", true, false},
+		{"bash --norc --noprofile", false, false},
+		{"bash --norc --noprofile --noediting", true, false},
+		{"dash", true, false},
+		{"zsh -f", false, false},
+		{"fish --no-config --private", false, true},
+		{"python3 -q", false, false},
+		{"perl -e $x=<STDIN>", true, false},
+		{"node", false, true},
+		{"gdb -q -nx", false, true},
+		{"vim -u NONE -i NONE", false, false},
+		{"nvim -u NONE -i NONE", false, false},
+		{"nano --ignorercfiles", false, false},
+		{"less /etc/passwd", false, false},
+		{"top", false, false},
 	} {
 		t.Run(p.command, func(t *testing.T) {
 			t.Parallel()
@@ -295,8 +349,9 @@ func TestBlockedOnOfPrograms(t *testing.T) {
 			var a child.Blocked
 			require.Eventually(t, func() bool {
 				a, _ = c.BlockedOn()
-				return (a.Reads || a.Polls) && a.Asleep && a.Canonical == p.canonical
+				return (a.Reads || a.Polls || a.Shares && p.shares) && a.Asleep && a.Canonical == p.canonical
 			}, 20*time.Second, 10*time.Millisecond)
+			require.Equal(t, p.shares, a.Shares, "%+v", a)
 			require.False(t, a.Unclear, "%+v", a)
 		})
 	}

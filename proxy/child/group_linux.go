@@ -29,7 +29,7 @@ func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
 	if unix.Stat(c.slave, &line) != nil {
 		return l, false
 	}
-	for p := range foreground(c.pid, l.Group) {
+	for p := range foreground(c.pid, l.Group, new(Blocked)) {
 		if p.line = &line; p.pid != l.Group && p.holds() {
 			l.Crowd = true
 			break

@@ -16,7 +16,9 @@ type sleep uint8
 const (
 	elsewhere sleep = iota // asleep in something that is not about the terminal
 	inRead                 // in a read of the terminal
-	inPoll                 // in a poll of the terminal
+	inPoll                 // in a poll of the terminal alone, for a second or longer
+	inShare                // the same, of the terminal and others
+	inLoop                 // in a poll of the terminal that ends sooner by itself
 	inRun                  // not asleep
 	inUnknown              // the kernel does not say
 )
@@ -34,9 +36,11 @@ type call uint8
 const (
 	otherCall  call = iota
 	readCall        // of the descriptor in its first argument
-	pollCall        // of a table and its length
-	selectCall      // of the number of descriptors and the sets
-	epollCall       // of the descriptor in its first argument
+	pollCall        // of a table and its length, for milliseconds
+	ppollCall       // the same, for a time that is pointed to
+	selectCall      // of the number of descriptors and the sets, for a time that is pointed to
+	epollCall       // of the descriptor in its first argument, for milliseconds
+	epoll2Call      // the same, for a time that is pointed to
 	hiddenCall      // of a queue that the process shares with the kernel: what it waits for is not seen
 	restarted       // any that was interrupted by a stop, with the arguments that it had
 )
@@ -69,7 +73,7 @@ func (p *process) sleeps(thread string) sleep {
 	if which == restarted {
 		which = p.interrupted(thread)
 	}
-	return p.inCall(which, args[0], args[1])
+	return p.inCall(which, args)
 }
 
 // interrupted is which call goes on after a stop: of those that do, poll alone is about descriptors.
@@ -81,23 +85,68 @@ func (p *process) interrupted(thread string) call {
 	return otherCall
 }
 
-func (p *process) inCall(which call, first, second uint64) sleep {
+func (p *process) inCall(which call, args [7]uint64) sleep {
+	known := true
+	var on polled
 	switch which {
 	case readCall:
-		if p.isTerminal(first) {
+		if p.isTerminal(args[0]) {
 			return inRead
 		}
-	case pollCall:
-		return p.inTable(first, second)
+	case pollCall, ppollCall:
+		known = p.inTable(args[0], args[1], &on)
 	case selectCall:
-		return p.inSet(first, second)
-	case epollCall:
-		return p.inEpoll(first, maxNested)
+		known = p.inSet(args[0], args[1], &on)
+	case epollCall, epoll2Call:
+		known = p.inEpoll(args[0], maxNested, &on)
 	case hiddenCall:
 		return inUnknown
 	case otherCall, restarted:
 	}
-	return elsewhere
+	switch {
+	case !on.terminal && !known:
+		return inUnknown
+	case !on.terminal:
+		return elsewhere
+	case p.endsSoon(which, args):
+		return inLoop
+	case on.others:
+		return inShare
+	}
+	return inPoll
+}
+
+// polled is what a poll wants to read.
+type polled struct{ terminal, others bool }
+
+// endsSoon reports whether a poll ends by itself within a second, by its arguments. A time that cannot be read is short.
+func (p *process) endsSoon(which call, args [7]uint64) bool {
+	switch which {
+	case pollCall:
+		return short(args[2])
+	case epollCall:
+		return short(args[3])
+	case ppollCall:
+		return p.shortAt(args[2])
+	case epoll2Call:
+		return p.shortAt(args[3])
+	case selectCall:
+		return p.shortAt(args[4])
+	case otherCall, readCall, hiddenCall, restarted:
+	}
+	return false
+}
+
+// short reports whether an argument, an int of milliseconds of which a negative one is no limit, is less than a second.
+func short(arg uint64) bool {
+	ms := int32(arg) //nolint:gosec // the lower half is the argument
+	return ms >= 0 && ms < 1000
+}
+
+// shortAt is short for what stands at an address, 0 for no limit: a timespec or a timeval, which begin with the seconds.
+func (p *process) shortAt(at uint64) bool {
+	var seconds [8]byte
+	return at != 0 && (!p.memory(seconds[:], at) || binary.NativeEndian.Uint64(seconds[:]) == 0)
 }
 
 // isTerminal reports whether a descriptor of the process is the program's terminal, by its own name or as /dev/tty.
@@ -113,53 +162,54 @@ func (p *process) isTerminal(fd uint64) bool {
 	return at.Ino == p.line.Ino && at.Dev == p.line.Dev || at.Rdev == unix.Mkdev(ttyMajor, ttyMinor)
 }
 
-// inTable looks at the table of a poll (poll(2)): entries of a descriptor and the events wanted.
-func (p *process) inTable(at, length uint64) sleep {
+// inTable looks at the table of a poll (poll(2)): entries of a descriptor and the events wanted. It reports false, as do the others,
+// where the table cannot be read.
+func (p *process) inTable(at, length uint64, on *polled) bool {
 	const (
 		entry      = 8
 		pollNormal = 0x40 // POLLRDNORM, the same as POLLIN in all but name
 	)
 	table := make([]byte, min(length, maxPolled)*entry)
 	if !p.memory(table, at) {
-		return inUnknown
+		return false
 	}
 	for ; len(table) > 0; table = table[entry:] {
 		fd := int32(binary.NativeEndian.Uint32(table))
 		events := binary.NativeEndian.Uint16(table[4:])
-		if fd >= 0 && events&(unix.POLLIN|pollNormal) != 0 && p.waitsOn(uint64(fd), maxNested) {
-			return inPoll
+		if fd >= 0 && events&(unix.POLLIN|pollNormal) != 0 {
+			p.waitsOn(uint64(fd), maxNested, on)
 		}
 	}
-	return elsewhere
+	return true
 }
 
 // inSet looks at the set of a select whose descriptors are to be read (select(2)): one bit each.
-func (p *process) inSet(count, at uint64) sleep {
+func (p *process) inSet(count, at uint64, on *polled) bool {
 	if at == 0 || count == 0 {
-		return elsewhere
+		return true
 	}
 	set := make([]byte, (min(count, maxSelected)+63)/64*8)
 	if !p.memory(set, at) {
-		return inUnknown
+		return false
 	}
 	looked := 0
 	for word := 0; word < len(set)/8; word++ {
 		for left := binary.NativeEndian.Uint64(set[word*8:]); left != 0 && looked < maxPolled; left &= left - 1 {
 			fd := uint64(word*64 + bits.TrailingZeros64(left))
 			looked++
-			if fd < count && p.waitsOn(fd, maxNested) {
-				return inPoll
+			if fd < count {
+				p.waitsOn(fd, maxNested, on)
 			}
 		}
 	}
-	return elsewhere
+	return true
 }
 
 // inEpoll looks at what an epoll descriptor is about (proc(5), fdinfo): lines of "tfd: FD events: MASK ...".
-func (p *process) inEpoll(fd uint64, depth int) sleep {
+func (p *process) inEpoll(fd uint64, depth int, on *polled) bool {
 	info, err := os.ReadFile(p.dir + "/fdinfo/" + strconv.FormatUint(fd, 10))
 	if err != nil {
-		return inUnknown
+		return false
 	}
 	looked := 0
 	for line := range strings.Lines(string(info)) {
@@ -170,23 +220,26 @@ func (p *process) inEpoll(fd uint64, depth int) sleep {
 		looked++
 		target, err := strconv.ParseUint(fields[1], 10, 31)
 		events, wrong := strconv.ParseUint(fields[3], 16, 64)
-		if err == nil && wrong == nil && events&unix.EPOLLIN != 0 && p.waitsOn(target, depth-1) {
-			return inPoll
+		if err == nil && wrong == nil && events&unix.EPOLLIN != 0 {
+			p.waitsOn(target, depth-1, on)
 		}
 	}
-	return elsewhere
+	return true
 }
 
-// waitsOn reports whether a descriptor is the terminal, or an epoll that has it.
-func (p *process) waitsOn(fd uint64, depth int) bool {
+// waitsOn notes what a descriptor is: the terminal, something else, or an epoll that has either.
+func (p *process) waitsOn(fd uint64, depth int, on *polled) {
 	if p.isTerminal(fd) {
-		return true
+		on.terminal = true
+		return
 	}
-	if depth <= 0 {
-		return false
+	if depth > 0 {
+		name, err := os.Readlink(p.dir + "/fd/" + strconv.FormatUint(fd, 10))
+		if err == nil && name == "anon_inode:[eventpoll]" && p.inEpoll(fd, depth, on) {
+			return
+		}
 	}
-	name, err := os.Readlink(p.dir + "/fd/" + strconv.FormatUint(fd, 10))
-	return err == nil && name == "anon_inode:[eventpoll]" && p.inEpoll(fd, depth) == inPoll
+	on.others = true
 }
 
 // memory reads memory of the process (process_vm_readv(2)).

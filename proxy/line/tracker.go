@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Tracker knows who typed on the present line, and where that began. It keeps no key: only that there was one. Moved and
@@ -20,9 +21,10 @@ type Tracker struct {
 
 	mu    sync.Mutex
 	typed Typed
-	paste bool // between the brackets of a paste, whose line ends are text
-	last  byte // the last byte that anybody typed
-	began int  // the group that had the terminal when the line began
+	paste bool      // between the brackets of a paste, whose line ends are text
+	last  byte      // the last byte that anybody typed
+	began int       // the group that had the terminal when the line began
+	at    time.Time // when anybody typed last
 
 	prompts prompts
 }
@@ -104,6 +106,13 @@ func (t *Tracker) Typed() Typed {
 	return typed
 }
 
+// Pressed is when anybody typed last, zero for never.
+func (t *Tracker) Pressed() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.at
+}
+
 // Free says that what is known left nothing of the user's on the line. What the user has typed since counts.
 func (t *Tracker) Free(known Typed) {
 	t.mu.Lock()
@@ -124,6 +133,7 @@ func (t *Tracker) Allow() {
 func (t *Tracker) User(keys []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.at = time.Now()
 	n := t.typed.keys + 1
 	if t.ends(keys, true) {
 		next := Typed{keys: n}
@@ -149,6 +159,7 @@ func (t *Tracker) User(keys []byte) {
 func (t *Tracker) Agent(keys []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.at = time.Now()
 	if t.ends(keys, false) {
 		t.typed = Typed{keys: t.typed.keys}
 		return

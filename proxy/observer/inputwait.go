@@ -20,6 +20,8 @@ const (
 	pollStill = 20 * time.Millisecond
 	// guessAfter is how long nothing may have run or changed on the screen for a guess.
 	guessAfter = time.Second
+	// startedTick is how exactly it is known when a process was started, with room for the time between two looks at a clock.
+	startedTick = 20 * time.Millisecond
 )
 
 // waitState is what is known about the program's waiting for input at one moment.
@@ -41,6 +43,8 @@ type inputWait struct {
 	drained func() bool
 	// starting reports whether the program has shown nothing yet and may still: then only a read counts.
 	starting func(now time.Time) bool
+	// line is the line that everybody types on; nil where no agent observes.
+	line func() Line
 
 	at     time.Time     // of the last look
 	took   time.Duration // how long that was
@@ -128,7 +132,7 @@ func (w *inputWait) look(now time.Time, rev uint64, asked bool) waitState {
 	}
 	w.seen, w.asleep, w.now = before, a.Asleep, waitState{}
 	if w.writes() == before.writes && w.empty == before.writes && w.drained() {
-		w.now = w.judge(a, known)
+		w.now = w.judge(now, a, known)
 	}
 	if (w.now.polls || w.now.guess != "") && w.starting(now) {
 		w.now = waitState{}
@@ -137,15 +141,21 @@ func (w *inputWait) look(now time.Time, rev uint64, asked bool) waitState {
 }
 
 // judge weighs what the kernel says and what the shell's marks say.
-func (w *inputWait) judge(a child.Blocked, known bool) waitState {
+func (w *inputWait) judge(now time.Time, a child.Blocked, known bool) waitState {
 	var out waitState
 	shell := a.Group != 0 && a.Group == w.prompt.group // the shell that spoke last is in the foreground
 	prompts := shell && w.marks.State == screen.AtInput
 	switch {
 	case a.Reads:
 		out.evidence = []string{protocol.EvidenceRead}
-	case a.Polls:
+	case a.Polls, a.Listens() && (a.Shares && prompts || w.line().Edits()):
 		out.evidence, out.polls = []string{protocol.EvidencePoll}, true
+	case a.Listens() && prompts && w.prompt.writes == w.seen.writes: // nothing was typed since
+	case a.Listens():
+		if w.rests(now, a) {
+			out.guess = protocol.GuessLoop
+		}
+		return out
 	case a.Relay == "" && known && !a.Unclear:
 		return out // everybody in the foreground is seen, and nobody waits for the terminal
 	case prompts && w.prompt.writes == w.seen.writes: // nothing was typed since
@@ -165,10 +175,22 @@ func (w *inputWait) judge(a child.Blocked, known bool) waitState {
 			out.exit = &status
 		}
 	}
-	if len(out.evidence) > 0 && a.Canonical && (a.Reads || a.Polls) {
+	if len(out.evidence) > 0 && a.Canonical && (a.Reads || out.polls) {
 		out.evidence = append(out.evidence, protocol.EvidenceCanonical)
 	}
 	return out
+}
+
+// rests reports whether nothing speaks against that an event loop waits for input: what was typed is a while ago, and it runs no
+// process that was started since. What was typed before the program began was not for it.
+func (w *inputWait) rests(now time.Time, a child.Blocked) bool {
+	pressed := w.line().Pressed()
+	if pressed.IsZero() {
+		return true
+	}
+	ago := now.Sub(pressed)
+	started := a.Youngest != 0 && a.Youngest <= ago+startedTick
+	return ago >= guessAfter && (!started || a.Leads < ago)
 }
 
 // word is the word for the program's waiting that meets a wait, "" when it is not met.
@@ -178,7 +200,7 @@ func (w *inputWait) word(now time.Time, rev uint64, idle time.Duration) string {
 	switch {
 	case len(a.evidence) > 0 && (!a.polls || w.asleep && still >= pollStill):
 		return protocol.MatchedWaiting
-	case a.guess != "" && still >= guessAfter && idle >= guessAfter:
+	case a.guess != "" && idle >= guessAfter && (still >= guessAfter || a.guess == protocol.GuessLoop):
 		return protocol.MatchedWaiting + " (guess: " + a.guess + ")"
 	}
 	return ""

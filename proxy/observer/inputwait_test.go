@@ -38,6 +38,9 @@ func TestJudge(t *testing.T) {
 		{"reads lines", child.Blocked{Reads: true, Canonical: true}, false, none, waitState{evidence: []string{read, canonical}}},
 		{"reads and polls", child.Blocked{Reads: true, Polls: true}, false, none, waitState{evidence: []string{read}}},
 		{"polls", child.Blocked{Polls: true, Asleep: true}, false, none, waitState{evidence: []string{poll}, polls: true}},
+		{"shares", child.Blocked{Shares: true, Asleep: true}, false, none, waitState{guess: protocol.GuessLoop}},
+		{"loops", child.Blocked{Loops: true}, false, none, waitState{guess: protocol.GuessLoop}},
+		{"polls among loops", child.Blocked{Polls: true, Loops: true}, false, none, waitState{evidence: []string{poll}, polls: true}},
 		{"reads beside a relay", child.Blocked{Reads: true, Relay: "ssh"}, false, none, waitState{evidence: []string{read}}},
 		{"asleep elsewhere", child.Blocked{Asleep: true, Canonical: true}, false, none, waitState{}},
 		{"relay", child.Blocked{Relay: "ssh", Asleep: true}, false, none, waitState{guess: protocol.GuessRelay}},
@@ -48,6 +51,10 @@ func TestJudge(t *testing.T) {
 
 		{"prompt, polls", child.Blocked{Polls: true}, false, marked(screen.AtInput, false), waitState{evidence: []string{prompt, poll}, polls: true, exit: new(2)}},
 		{"prompt, half a command", child.Blocked{Polls: true}, false, marked(screen.AtInput, true), waitState{evidence: []string{prompt, poll}, polls: true, exit: new(2)}},
+		{"prompt, shares", child.Blocked{Shares: true}, false, marked(screen.AtInput, true), waitState{evidence: []string{prompt, poll}, polls: true, exit: new(2)}},
+		{"prompt, loops", child.Blocked{Loops: true}, false, marked(screen.AtInput, false), waitState{evidence: []string{prompt}, exit: new(2)}},
+		{"prompt, loops, half a command", child.Blocked{Loops: true}, false, marked(screen.AtInput, true), waitState{guess: protocol.GuessLoop}},
+		{"prompt around a loop", child.Blocked{Shares: true}, false, another, waitState{guess: protocol.GuessLoop}},
 		{"prompt of a shell without C, busy", child.Blocked{Asleep: true}, false, marked(screen.AtInput, false), waitState{}},
 		{"prompt of the shell around", child.Blocked{Reads: true}, false, another, waitState{evidence: []string{read}}},
 		{"prompt around a relay", child.Blocked{Relay: "ssh", Asleep: true}, false, another, waitState{guess: protocol.GuessRelay}},
@@ -59,11 +66,51 @@ func TestJudge(t *testing.T) {
 		{"typed, nothing else known", child.Blocked{}, true, marked(screen.AtInput, true), waitState{}},
 		{"unclear at its prompt", child.Blocked{Unclear: true}, false, marked(screen.AtInput, false), waitState{evidence: []string{prompt}, exit: new(2)}},
 	} {
-		w := &inputWait{seen: moment{writes: 3}}
+		w := &inputWait{seen: moment{writes: 3}, line: stagedSession{new(stage)}.Line}
 		c.marks(w)
 		c.a.Group = group
-		require.Equal(t, c.want, w.judge(c.a, !c.deaf), c.name)
+		require.Equal(t, c.want, w.judge(time.Now(), c.a, !c.deaf), c.name)
 	}
+}
+
+// An event loop always listens: it is taken to wait when it and the screen were quiet for a second since the last key, with nothing
+// started since; a known program that edits a line waits at once.
+func TestAnEventLoopWaitsByAGuess(t *testing.T) {
+	word := func(s *stage, after time.Duration) string {
+		s.passes(after)
+		return s.view().Waiting(s.now)
+	}
+	begun := func(loop child.Blocked) *stage {
+		s := newStage(t, 20, 3)
+		s.prints("hello")
+		s.blocked, s.blocked.Group = loop, 7
+		return s
+	}
+	const guess = protocol.MatchedWaiting + " (guess: event-loop)"
+	s := begun(child.Blocked{Loops: true}) // and never asleep for long
+	require.Empty(t, word(s, 900*time.Millisecond))
+	require.Equal(t, guess, word(s, 100*time.Millisecond))
+	a := s.Answer(s.now).Activity
+	require.Equal(t, [2]string{"busy", protocol.GuessLoop}, [2]string{a.State, a.Guess})
+	s.blocked.Ran++
+	require.Equal(t, guess, word(s, 100*time.Millisecond), "its timers run")
+	s.prints("!")
+	require.Empty(t, word(s, 900*time.Millisecond), "it has drawn")
+
+	s = begun(child.Blocked{Shares: true, Asleep: true, Leads: time.Minute})
+	s.passes(time.Minute)
+	s.pressed = s.now
+	require.Empty(t, word(s, 900*time.Millisecond), "the key may have an effect yet")
+	require.Equal(t, guess, word(s, 100*time.Millisecond))
+	s.blocked.Youngest = 30 * time.Second
+	require.Equal(t, guess, word(s, 100*time.Millisecond), "an old server")
+	s.blocked.Youngest = 900 * time.Millisecond
+	require.Empty(t, word(s, 100*time.Millisecond), "it runs a tool")
+	s.blocked.Leads = time.Second
+	require.Equal(t, guess, word(s, 100*time.Millisecond), "the key started it, and so its own servers")
+	s.blocked.Leads, s.edits = time.Minute, true
+	s.passes(100 * time.Millisecond)
+	require.Equal(t, protocol.MatchedWaiting, word(s, 100*time.Millisecond), "a shell at its prompt")
 }
 
 // The next look comes soon after something happened, else at the usual pace, and never in the past.

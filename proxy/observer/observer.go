@@ -100,6 +100,9 @@ type Session interface {
 type Line interface {
 	// Moved follows each change of the screen.
 	Moved(now time.Time)
+	// Edits reports whether a known shell, REPL or debugger edits a line; Pressed is when somebody typed last, zero for never.
+	Edits() bool
+	Pressed() time.Time
 	// Next is when Serve is due though nothing happens.
 	Next() (at time.Time, ok bool)
 	Serve(now time.Time)
@@ -169,6 +172,7 @@ func New(conf Config) *Observer {
 	o.rev = o.model.Rev()
 	o.inputWait = inputWait{program: conf.Program, drained: o.drained, starting: o.starting}
 	if o.agents != nil {
+		o.inputWait.line = o.agents.Session.Line
 		o.begins(o.agents.Began)
 		o.privacy = newPrivacy(o, gate)
 		o.redacted.open = o.agents.NoRedact

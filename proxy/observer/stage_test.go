@@ -33,6 +33,8 @@ type stage struct {
 	looks   int // at the program, whatever about
 	blocked child.Blocked
 	writes  uint64
+	edits   bool      // a known program edits a line
+	pressed time.Time // somebody typed last
 	keyed   secretprompt.Typed
 	driven  bool
 	asked   []prompt
@@ -113,6 +115,8 @@ func (o stagedSession) Line() Line { return stagedLine(o) }
 type stagedLine struct{ s *stage }
 
 func (l stagedLine) Moved(time.Time)         {}
+func (l stagedLine) Edits() bool             { return l.s.edits }
+func (l stagedLine) Pressed() time.Time      { return l.s.pressed }
 func (l stagedLine) Next() (time.Time, bool) { return l.s.due, !l.s.due.IsZero() }
 
 func (l stagedLine) Serve(now time.Time) {

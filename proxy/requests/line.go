@@ -58,7 +58,7 @@ func (l *Line) facts() line.Facts {
 	}
 	if f.Settings.Canonical {
 		a, _ := l.Program.BlockedOn()
-		f.Reads = a.Reads || a.Polls
+		f.Reads = a.Reads || a.Listens()
 		return f
 	}
 	if leader, ok := l.Program.GroupLeader(); ok {
@@ -114,6 +114,12 @@ func (l *Line) blocks(now time.Time) error {
 	l.waited, l.held, l.told, l.looked = now, false, quote, now
 	return &input.Occupied{Line: quote}
 }
+
+// Edits implements [observer.Line].
+func (l *Line) Edits() bool { return line.At(l.facts()) == line.Editor }
+
+// Pressed implements [observer.Line].
+func (l *Line) Pressed() time.Time { return l.Tracker.Pressed() }
 
 // check looks whether the line that an input waits for is free, and has control know.
 func (l *Line) check(now time.Time) {
@@ -232,7 +238,7 @@ func (l *Line) cooked() bool {
 // busy reports whether the program is known to do something else than to wait for input.
 func (l *Line) busy() bool {
 	a, known := l.Program.BlockedOn()
-	return known && !a.Reads && !a.Polls && a.Relay == "" && !a.Unclear
+	return known && !a.Reads && !a.Listens() && a.Relay == "" && !a.Unclear
 }
 
 // judgement is what an input under level type is judged by.

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/cmd/internal/fakemodel"
+	"terminalproxy/protocol"
 )
 
 // talks serves a model that answers its prompts with these words, one each. prompts are those that it was asked.
@@ -74,6 +76,44 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 				got[i] = regexp.MustCompile(p.adds).ReplaceAllString(got[i], "")
 			}
 			require.Equal(t, want, got)
+		})
+	}
+}
+
+// Coding agents always listen to their terminal: while the model is silent they are not said to wait, and afterwards it is a guess.
+func TestCodingAgentsWaitByAGuess(t *testing.T) {
+	const guess = "waiting (guess: event-loop)"
+	for _, p := range codingAgents {
+		t.Run(p.name, func(t *testing.T) {
+			bin := fromNpm(t, p.name)
+			w := newWorld(t)
+			asked, answer := make(chan struct{}, 100), make(chan struct{})
+			url := w.model(func(ctx context.Context, r fakemodel.Request) fakemodel.Turn {
+				asked <- struct{}{}
+				select {
+				case <-answer:
+				case <-ctx.Done():
+				}
+				return fakemodel.Turn{Say: "ANSWER " + r.Prompt}
+			})
+			r := w.prepare("gateway", append([]string{"run", "--cols", "100", "--rows", "40", "--", bin}, p.prompt...)...)
+			r.cmd.Env = append(r.cmd.Env, p.setUp(w, url)...)
+			r.run()
+			id := w.session()
+			t.Cleanup(func() { w.gateway("close", id); r.wait() })
+			w.good("wait", id, "--regex", p.ready, "--timeout", "50s")
+			waits := func(limit string) string {
+				var got protocol.WaitResult
+				require.NoError(t, json.Unmarshal([]byte(w.gateway("wait", id, "--waiting", "--json", "--timeout", limit).out), &got))
+				return got.Matched
+			}
+			require.Equal(t, guess, waits("50s"))
+			w.good("send", id, "--text", "say hello", "--enter", "--timeout", "50s")
+			<-asked
+			require.Empty(t, waits("3s"), "the model is silent")
+			close(answer)
+			w.good("wait", id, "--text", "ANSWER", "--timeout", "50s")
+			require.Equal(t, guess, waits("50s"))
 		})
 	}
 }

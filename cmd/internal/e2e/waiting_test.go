@@ -72,6 +72,8 @@ func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
 		"python": {
 			"python3 -q", ">>>", "import time; time.sleep(0.0%d); print('got', %d, sep='-')\r", "got-%d",
 		},
+		"fish": {"fish --no-config --private", "#", "sleep 0.0%d; echo got-(math %d + 0)\r", "got-%d"},
+		"node": {"node", ">", "await new Promise(r => setTimeout(r, %d0)); console.log('got', %d)\r", "got %d"},
 		"no echo": { // nothing shows that the input came
 			`bash --norc -c 'stty -echo -icanon; while read a b; do sleep 0.0$a; test $((b % 2)) = 0 && echo got-$b; done'`, "", "%d %d\n", "got-%d",
 		},
@@ -137,6 +139,62 @@ func TestASleepIsNoWaitForInput(t *testing.T) {
 			s, d := w.drives(line)
 			s.wait("up")
 			d.busy(line, 1500)
+			s.close()
+		})
+	}
+}
+
+// loops are programs that always listen to their terminal, and do something ten times a second: t runs a tool in silence.
+var loops = map[string]string{
+	"python3": `import asyncio, sys, tty
+tty.setcbreak(0)
+async def tool():
+    p = await asyncio.create_subprocess_exec("sleep", "2.5")
+    await p.wait()
+    print("did", flush=True)
+def key():
+    k = sys.stdin.buffer.raw.read(1)
+    print("got", k.decode(), flush=True)
+    if k == b"t":
+        jobs.append(asyncio.ensure_future(tool()))
+async def main():
+    asyncio.get_running_loop().add_reader(0, key)
+    print("up", flush=True)
+    while True:
+        await asyncio.sleep(0.1)
+jobs = []
+asyncio.run(main())
+`,
+	"node": `process.stdin.setRawMode(true)
+process.stdin.on("data", k => {
+  console.log("got", String(k))
+  if (String(k) === "t") require("child_process").spawn("sleep", ["2.5"]).on("exit", () => console.log("did"))
+})
+setInterval(() => {}, 100)
+console.log("up")
+`,
+}
+
+// An event loop waits for input all the time, says the kernel. That it does nothing else is a guess, and called one.
+func TestAnEventLoopWaitsByAGuess(t *testing.T) {
+	const guess = "waiting (guess: event-loop)"
+	for program, script := range loops {
+		t.Run(program, func(t *testing.T) {
+			w := newWorld(t, program)
+			w.write("loop", script)
+			s, d := w.drives(program + " loop")
+			s.wait("up")
+			got := d.waits(protocol.Until{Waiting: true}, 0, patience.Milliseconds())
+			require.Equal(t, guess, got.Matched)
+			require.Equal(t, "busy", got.Frame.Activity.State)
+			require.Contains(t, w.good("wait", d.id, "--waiting"), "waiting (guess: "+program)
+
+			got = d.waits(protocol.Until{Waiting: true}, d.types("t"), patience.Milliseconds())
+			require.Equal(t, guess, got.Matched)
+			require.Contains(t, got.Frame.Screen.Lines, "did", "the tool has ended")
+			got = d.waits(protocol.Until{Waiting: true}, d.types("x"), patience.Milliseconds())
+			require.Equal(t, guess, got.Matched)
+			require.Contains(t, got.Frame.Screen.Lines, "got x")
 			s.close()
 		})
 	}
