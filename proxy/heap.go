@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -13,9 +14,8 @@ const heapPause = 30 * time.Second
 var usedHeap = after(heapPause, debug.FreeOSMemory)
 
 // after returns a function that has do called, on a goroutine of its own, once that function was not called for pause. It has one
-// timer, which runs only then.
+// timer, which runs only then, and is made when it is needed: the runtime wants a file descriptor for the first one.
 func after(pause time.Duration, do func()) (again func()) {
-	timer := time.AfterFunc(pause, do)
-	timer.Stop()
-	return func() { timer.Reset(pause) }
+	timer := sync.OnceValue(func() *time.Timer { return time.AfterFunc(pause, do) })
+	return func() { timer().Reset(pause) }
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,22 +12,22 @@ import (
 // TestHeapIsGivenBackOnce: after each time of use, and not while it lasts.
 func TestHeapIsGivenBackOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		given := 0
-		used := after(heapPause, func() { given++ })
+		var given atomic.Int64
+		used := after(heapPause, func() { given.Add(1) })
 		wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
 		wait(time.Hour)
-		require.Zero(t, given, "nothing was used")
+		require.Zero(t, given.Load(), "nothing was used")
 		for range 3 {
 			used()
 			wait(heapPause - time.Second)
 		}
-		require.Zero(t, given)
+		require.Zero(t, given.Load())
 		wait(time.Second)
-		require.Equal(t, 1, given)
+		require.EqualValues(t, 1, given.Load())
 		wait(time.Hour)
-		require.Equal(t, 1, given)
+		require.EqualValues(t, 1, given.Load())
 		used()
 		wait(heapPause)
-		require.Equal(t, 2, given)
+		require.EqualValues(t, 2, given.Load())
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -250,9 +251,9 @@ func TestR75ALyingGatewayIsBounded(t *testing.T) {
 
 // TestLastWordsWaitForTheNextGateway: what is said at the end, just after a connection was lost, is heard over the next one.
 func TestLastWordsWaitForTheNextGateway(t *testing.T) {
-	heard, gate, n := make(chan protocol.Message, 8), make(chan struct{}), 0
+	heard, gate, conns := make(chan protocol.Message, 8), make(chan struct{}), atomic.Int64{}
 	reach := fake.Gateway(t, func(conn fake.Conn) {
-		if n++; n == 1 {
+		if conns.Add(1) == 1 {
 			hear(t, conn)
 			return // it is killed
 		}
