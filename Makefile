@@ -1,7 +1,7 @@
 # all: both binaries. The README's two commands are `make demo` and `make test`.
 #
 # The tests have three rings. `make check` is the one to run while working, `make test` is everything that needs no more than
-# Debian's programs, `make clients` drives the real agents, SDKs and terminals (npm, X), older binaries from the history, and
+# Debian's programs, `make clients` drives the real agents, SDKs, terminals and a browser (npm, X), older binaries from the history, and
 # waits where only time tells. Measurements belong to `make bench`.
 
 GOLANGCI = v2.15.0
@@ -52,11 +52,11 @@ check:
 	go vet ./...
 	go test -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
 
-CLIENTS_IN = ./cmd/gateway ./cmd/internal/e2e ./proxy/screen
+CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy/screen
 CLIENT_TESTS = $(shell awk -f .ci/clients.awk $(addsuffix /*_test.go,$(CLIENTS_IN)))
 
 clients: build
-	@echo "clients: the tests with real agents, SDKs, terminals and older binaries, of $(CLIENTS_IN)"
+	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
 	CLIENTS=1 CGO_ENABLED=1 go test -race -timeout 15m -run '^($(CLIENT_TESTS))$$' $(CLIENTS_IN)
 
 # Patches that break a promise each, and whether the tests of their package notice.

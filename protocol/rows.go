@@ -66,9 +66,11 @@ type Rows struct {
 
 // ViewState is what there is to know of a screen beside its rows.
 type ViewState struct {
-	Title    string   `json:"title,omitempty"`
-	Alt      bool     `json:"alt,omitempty"`
-	Palette  []Color  `json:"palette,omitempty"`
+	Title   string  `json:"title,omitempty"`
+	Alt     bool    `json:"alt,omitempty"`
+	Palette []Color `json:"palette,omitempty"`
+	// Clusters says that grapheme clusters decide on columns (mode 2027), and not each character by itself.
+	Clusters bool     `json:"clusters,omitempty"`
 	Keyboard Keyboard `json:"keyboard"`
 	Blackout *Hidden  `json:"blackout,omitempty"`
 }

@@ -28,6 +28,33 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// VisibleRow is [Visible] for a row with SGR sequences, without any other.
+func VisibleRow(row string) string {
+	var b strings.Builder
+	for row != "" {
+		at := strings.IndexByte(row, 0x1b)
+		if at < 0 {
+			at = len(row)
+		}
+		b.WriteString(Visible(row[:at]))
+		if row = row[at:]; row == "" {
+			break
+		}
+		n := len(row)
+		if strings.HasPrefix(row, "\x1b]") {
+			if end := strings.Index(row, "\x1b\\"); end >= 0 {
+				n = end + len("\x1b\\")
+			}
+		} else if end := strings.IndexFunc(row[2:], func(r rune) bool { return r >= '@' && r <= '~' }); end >= 0 {
+			if n = 2 + end + 1; row[n-1] == 'm' {
+				b.WriteString(row[:n])
+			}
+		}
+		row = row[n:]
+	}
+	return b.String()
+}
+
 // plain reports whether s is printable ASCII and line feeds, as most rows are.
 func plain(s string) bool {
 	for i := range len(s) {

@@ -248,7 +248,7 @@ func (o *Observer) hiddenText() (rows []int) {
 // colouredRow is a row with its SGR sequences. Hyperlinks stay out: their targets are no cells.
 func (o *Observer) colouredRow(row int) string {
 	o.currentLines()
-	text := visibleANSI(string(o.model.AppendVeiledRowANSI(nil, row)))
+	text := protocol.VisibleRow(string(o.model.AppendVeiledRowANSI(nil, row)))
 	for _, c := range o.redacted.covers {
 		if c.row == row {
 			from, to := displaywidth.String(o.redacted.raw[row][:c.from]), displaywidth.String(o.redacted.raw[row][:c.to])
@@ -274,33 +274,6 @@ func (o *Observer) palette() (all []protocol.Color) {
 		all = append(all, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
 	return all
-}
-
-// visibleANSI is [protocol.Visible] for a row with SGR sequences, without any other.
-func visibleANSI(row string) string {
-	var b strings.Builder
-	for row != "" {
-		at := strings.IndexByte(row, 0x1b)
-		if at < 0 {
-			at = len(row)
-		}
-		b.WriteString(protocol.Visible(row[:at]))
-		if row = row[at:]; row == "" {
-			break
-		}
-		n := len(row)
-		if strings.HasPrefix(row, "\x1b]") {
-			if end := strings.Index(row, "\x1b\\"); end >= 0 {
-				n = end + len("\x1b\\")
-			}
-		} else if end := strings.IndexFunc(row[2:], func(r rune) bool { return r >= '@' && r <= '~' }); end >= 0 {
-			if n = 2 + end + 1; row[n-1] == 'm' {
-				b.WriteString(row[:n])
-			}
-		}
-		row = row[n:]
-	}
-	return b.String()
 }
 
 // Redact is a text as agents may see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.

@@ -82,7 +82,7 @@ func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
 		v.revs = nil
 		return m
 	}
-	m.State.Palette = o.palette()
+	m.State.Palette, m.State.Clusters = o.palette(), o.model.Modes().Graphemes
 	known := v.last != nil && v.last.Cols == m.Cols && len(v.revs) == m.Rows
 	m.Lines, v.revs = make([]string, m.Rows), slices.Grow(v.revs[:0], m.Rows)[:m.Rows]
 	for i := range m.Lines {
