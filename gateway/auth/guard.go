@@ -15,6 +15,9 @@ type Guard struct {
 	Hosts []string
 	// Origins are the origins, as browsers send them, whose pages may connect. Without any, no page may.
 	Origins []string
+	// Own: the server has pages of its own, which may connect: those whose origin is that of the request's Host, once that is
+	// allowed. On this machine they come by http, under another name by https, as browsers demand for keys of a page.
+	Own bool
 }
 
 // Handler is next behind the guard.
@@ -31,11 +34,14 @@ func (g Guard) Handler(next http.Handler) http.Handler {
 	})
 }
 
+// loopback are the names of this machine.
+var loopback = []string{"localhost", "127.0.0.1", "::1"}
+
 // HostAllowed checks a Host header. Loopback names are good with any port: a browser sends them only to this machine, where the
 // port may be one that is forwarded to the server's, as by ssh -L.
 func (g Guard) HostAllowed(host string) bool {
 	name, port := splitHost(host)
-	if slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, name) && port != "" {
+	if slices.Contains(loopback, name) && port != "" {
 		return true
 	}
 	return slices.ContainsFunc(g.Hosts, func(allowed string) bool {
@@ -57,5 +63,20 @@ func splitHost(host string) (name, port string) {
 // There must be one Origin at most.
 func (g Guard) OriginAllowed(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
-	return len(origins) == 0 || len(origins) == 1 && slices.Contains(g.Origins, origins[0])
+	switch len(origins) {
+	case 0:
+		return true
+	case 1:
+		return slices.Contains(g.Origins, origins[0]) || g.Own && g.HostAllowed(r.Host) && origins[0] == ownOrigin(r.Host)
+	}
+	return false
+}
+
+// ownOrigin is the origin of the pages that are served under a Host.
+func ownOrigin(host string) string {
+	host = strings.ToLower(host)
+	if name, _ := splitHost(host); slices.Contains(loopback, name) {
+		return "http://" + host
+	}
+	return "https://" + host
 }

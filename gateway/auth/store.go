@@ -30,6 +30,8 @@ type Token struct {
 	Key       string    `json:"ed25519,omitempty"` // public half of the key that the token stands for, in hex
 	Created   time.Time `json:"created"`
 	Expires   time.Time `json:"expires,omitzero"`
+	// Holder is the lock file, beside the store, of the process without which the token does not stand for long; see [Store.Hold].
+	Holder string `json:"holder,omitempty"`
 }
 
 // ErrUnknownToken is the one answer to every token that is not good: wrong, revoked and expired look the same.
@@ -62,28 +64,33 @@ func OpenStore(path string, now func() time.Time) (*Store, error) {
 
 // Create makes a token; this is the only time that it can be read. Names are unique, 1 to 64 printable characters.
 func (s *Store) Create(t Token) (token string, err error) {
-	switch {
-	case !t.Role.Valid():
-		return "", fmt.Errorf("role %q is not one of %v", t.Role, Roles)
-	case !validName(t.Name):
-		return "", fmt.Errorf("token name %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Name)
-	case t.Namespace != "" && !validName(t.Namespace):
-		return "", fmt.Errorf("namespace %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Namespace)
-	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
 	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
-	t.Hash, t.Key, t.Created = hash(token), publicKey(token), s.now().UTC().Truncate(time.Second)
-	err = s.change(func(tokens []Token) ([]Token, error) {
+	t.Hash, t.Key = hash(token), publicKey(token)
+	if err := s.add(t); err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// add puts a new token into the file.
+func (s *Store) add(t Token) error {
+	switch {
+	case !t.Role.Valid():
+		return fmt.Errorf("role %q is not one of %v", t.Role, Roles)
+	case !validName(t.Name):
+		return fmt.Errorf("token name %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Name)
+	case t.Namespace != "" && !validName(t.Namespace):
+		return fmt.Errorf("namespace %q: use 1 to 64 letters, digits, dots, dashes and underscores", t.Namespace)
+	}
+	t.Created = s.now().UTC().Truncate(time.Second)
+	return s.change(func(tokens []Token) ([]Token, error) {
 		if slices.ContainsFunc(tokens, func(o Token) bool { return o.Name == t.Name }) {
 			return nil, fmt.Errorf("token %q already exists: revoke it first, or use another name", t.Name)
 		}
 		return append(tokens, t), nil
 	})
-	if err != nil {
-		return "", err
-	}
-	return token, nil
 }
 
 func validName(name string) bool {
