@@ -52,6 +52,11 @@ var rooms = map[string]bool{"attach": true, "authority": true, "copier": true, "
 //   - vt: the user's output is cut into sequences once, and both filter and modes read the result.
 var beneath = map[string]bool{"vt": true}
 
+// apart are the sub-packages of gateway that come to a gateway from outside, with the ones that they may import:
+//
+//   - page: serves browsers, and is a client like others. What it may do is decided by roles, not by the switchboard's inside.
+var apart = map[string][]string{"page": {"auth"}}
+
 // forTests are the packages that only tests import: one plays the other end of a connection, one reads testdata.
 var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true}
 
@@ -63,7 +68,8 @@ func mayImport(sub, isub string) bool {
 }
 
 // TestImportDirections: imports run downward only, cmd -> proxy, gateway -> protocol; proxy and gateway never meet, and
-// within proxy the root imports rooms and leaves, a room imports leaves, and a leaf what lies beneath it.
+// within proxy the root imports rooms and leaves, a room imports leaves, and a leaf what lies beneath it. Within gateway, what is
+// apart stays so.
 func TestImportDirections(t *testing.T) {
 	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
 	for _, p := range list(t, "terminalproxy/...") {
@@ -83,6 +89,9 @@ func TestImportDirections(t *testing.T) {
 			if itop != top {
 				require.Less(t, level[itop], level[top], "%s imports %s: imports run downward", p.ImportPath, i)
 				continue
+			}
+			if only, is := apart[sub]; is && top == "gateway" {
+				require.Contains(t, only, isub, "%s imports %s: it is a client of the gateway, no part of it", p.ImportPath, i)
 			}
 			require.True(t, top != "proxy" || mayImport(sub, isub), "%s imports %s: declare the interface it needs, the root plugs", p.ImportPath, i)
 		}

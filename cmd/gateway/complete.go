@@ -25,7 +25,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	for _, g := range []group{
 		{"use", "Watch and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newSay(), a.newContext()}},
 		{"run", "Terminals started by agents:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
-		{"own", "For the user:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide()}},
+		{"own", "For the user:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide(), a.newOpen()}},
 		{"serve", "Servers and setup:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newMarks(), a.newDoctor()}},
 		{"record", "Recordings:", []*cobra.Command{a.newAudit(), a.newRender()}},
 	} {
@@ -38,7 +38,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	}
 }
 
-// completions are the values of flags that a shell can offer, by the flag's name.
+// completions are the values of flags that a shell can offer, by the flag's name, or by a command's and the flag's.
 var completions = map[string][]string{
 	"level": {string(protocol.LevelDrive) + "\tevery key", string(protocol.LevelType) + "\ttext and editing keys"},
 	"mouse": {
@@ -49,6 +49,7 @@ var completions = map[string][]string{
 		string(auth.RoleProxy) + "\tpublishes sessions", string(auth.RoleAgent) + "\twatches, asks and types",
 		string(auth.RoleViewer) + "\twatches", string(auth.RoleOwner) + "\twatches, grants and takes control",
 	},
+	"open role": {string(auth.RoleViewer) + "\tlooks", string(auth.RoleOwner) + "\tlooks, answers and takes back"},
 }
 
 // complete says what a shell offers for a command: the ids of sessions as the first argument, where it takes one, the words
@@ -58,6 +59,9 @@ func (a *app) complete(cmd *cobra.Command) {
 		a.complete(sub)
 	}
 	for flag, words := range completions {
+		if own, is := completions[cmd.Name()+" "+flag]; is {
+			words = own
+		}
 		if cmd.Flags().Lookup(flag) != nil {
 			// It fails for a flag that is not there, or twice.
 			_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))

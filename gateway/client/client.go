@@ -78,7 +78,14 @@ var ErrClosed = errors.New("the client is closed")
 // New makes a client that reaches its gateway by WebSocket. It does not connect yet.
 func New(cfg Config) *Client {
 	c := newClient(cfg)
-	c.open, c.remote = c.dial, true
+	c.remote = true
+	c.open = func(ctx context.Context, again bool) (link, error) {
+		s, err := c.dial(ctx, again)
+		if err != nil {
+			return nil, err // and not a *socket that is nil
+		}
+		return s, nil
+	}
 	return c
 }
 

@@ -59,7 +59,7 @@ func Hint(err error) string {
 }
 
 // dial makes a WebSocket, with more patience when a gateway was there before.
-func (c *Client) dial(ctx context.Context, again bool) (link, error) {
+func (c *Client) dial(ctx context.Context, again bool) (*socket, error) {
 	began, delay := time.Now(), firstDelay
 	var cause error
 	for try := 1; ; try++ {

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/version"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+)
+
+// longestOpen is the most that --for of open may say.
+const longestOpen = 7 * 24 * time.Hour
+
+// openFlags are the flags of open.
+type openFlags struct {
+	role, listen, host string
+	forTime            time.Duration
+}
+
+func (a *app) newOpen() *cobra.Command {
+	var in openFlags
+	cmd := &cobra.Command{
+		Use: "open [ID] [--role viewer|owner] [--for D]", Short: "Open a web page on which you see the sessions, until Ctrl+C", Args: cobra.MaximumNArgs(1),
+		Long: "open prints a link to a web page that shows the running sessions, or one, and serves that page on this machine until\n" +
+			"Ctrl+C or until --for is over. A link opens one browser within a minute; Enter makes another.\n\n" +
+			"With --role owner the page may take the keyboard back, write to agents, and answer their questions. You confirm it\n" +
+			"first, here: the page and this terminal show the same six words.\n\n" +
+			"Only this machine can reach the page. For another device put something with TLS before it and name it:\n\n" +
+			"  gateway open --listen 127.0.0.1:7118 --host laptop.example.ts.net   # after: tailscale serve 7118",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := in.check(); err != nil {
+				return err
+			}
+			return a.open(cmd.Context(), named(args), in)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.role, "role", string(auth.RoleViewer), "what the page may do. viewer: look; owner: also answer agents and take the keyboard back")
+	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
+	f.StringVar(&in.listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 is any that is free")
+	f.StringVar(&in.host, "host", "", "the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
+	return cmd
+}
+
+// check refuses what the flags cannot mean.
+func (in openFlags) check() error {
+	switch role := auth.Role(in.role); {
+	case role != auth.RoleViewer && role != auth.RoleOwner:
+		return usage("open: --role %.20q: must be viewer or owner", in.role)
+	case in.forTime <= 0 || in.forTime > longestOpen:
+		return usage("open: --for %s: must be more than 0 and at most %dh", in.forTime, longestOpen/time.Hour)
+	case strings.ContainsAny(in.host, "/@#? "):
+		return usage("open: --host %.60q: write a name, or name:port, without https://", in.host)
+	}
+	host, _, err := net.SplitHostPort(in.listen)
+	if err != nil {
+		return usage("open: --listen %.60q: %w: write it as 127.0.0.1:PORT", in.listen, err)
+	}
+	if host != "127.0.0.1" && host != "::1" && host != "localhost" {
+		return usage("open: --listen %.60q: the page is served on this machine only: write it as 127.0.0.1:PORT; see --host for other devices", in.listen)
+	}
+	return nil
+}
+
+func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
+	role := auth.Role(in.role)
+	if role == auth.RoleOwner { // an agent that runs commands has no terminal of its own to confirm at
+		if err := a.outside("use a terminal that no agent sees"); err != nil {
+			return err
+		}
+		if _, err := a.person(); err != nil {
+			return err
+		}
+	}
+	way, err := a.pageConfig(role)
+	if err != nil {
+		return err
+	}
+	session, err := a.pageSession(ctx, way, id)
+	if err != nil {
+		return err
+	}
+	hold, err := a.pageKeys(role)
+	if err != nil {
+		return err
+	}
+	if hold != nil {
+		defer func() { err = errors.Join(err, hold.Close()) }()
+	}
+	ln, err := listenPage(ctx, in.listen)
+	if err != nil {
+		return err
+	}
+	o := newOpening(a, ln, hold, in)
+	o.session = session
+	o.door, err = page.New(page.Config{
+		Role: role, Session: session, Expires: o.expires, Hosts: o.hosts(), Version: version.String(),
+		Admit: o.admit, Entered: o.entered,
+		Dial: func(ctx context.Context) (page.Link, error) {
+			frames, err := client.Open(ctx, way)
+			if err != nil {
+				return nil, err // and not a *client.Frames that is nil
+			}
+			return frames, nil
+		},
+	})
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	return o.run(ctx, ln)
+}
+
+// pageConfig is how pages reach the gateway: as viewers, elsewhere with the token of their role.
+func (a *app) pageConfig(role auth.Role) (client.Config, error) {
+	ep, err := a.endpoint()
+	if err != nil {
+		return client.Config{}, err
+	}
+	if ep.Remote() && role == auth.RoleOwner {
+		if ep.Token, err = a.ownerToken(); err != nil {
+			return client.Config{}, err
+		}
+	}
+	return client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: "a page"}, nil
+}
+
+// pageSession is the session that pages are limited to, "" for none. It fails when no gateway answers.
+func (a *app) pageSession(ctx context.Context, way client.Config, id string) (session string, err error) {
+	err = over(client.New(way), nil, func(c *client.Client) error {
+		if id == "" {
+			_, err := c.Sessions(ctx)
+			return err
+		}
+		s, err := lookup(ctx, c, id)
+		session = s.SessionID
+		return err
+	})
+	return session, err
+}
+
+// pageKeys is where the keys of owners' pages go, nil for viewers. What a killed process left there is removed.
+func (a *app) pageKeys(role auth.Role) (*auth.Hold, error) {
+	_, store, err := openTokens("")
+	if err == nil {
+		err = store.Sweep()
+	}
+	if role != auth.RoleOwner {
+		return nil, nil //nolint:nilnil // a viewer's page needs no keys, and no store
+	}
+	if err != nil {
+		return nil, err
+	}
+	hold, err := store.Hold()
+	if err != nil {
+		return nil, unwritten(fmt.Errorf("open: %w", err), "XDG_STATE_HOME")
+	}
+	return hold, nil
+}
+
+func listenPage(ctx context.Context, address string) (net.Listener, error) {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fail(statusRefused, "open: --listen %s: the port is taken", address).hinted("choose another port, or leave --listen out for any that is free")
+	case err != nil:
+		return nil, usage("open: --listen %.60q: %w", address, err)
+	}
+	return ln, nil
+}
+
+// hosts are the names under which the page is reached besides this machine's own.
+func (o *opening) hosts() []string {
+	if o.flags.host == "" {
+		return nil
+	}
+	return []string{o.flags.host}
+}
+
+// link makes a new link.
+func (o *opening) link() string {
+	base := "http://" + o.address
+	if o.flags.host != "" {
+		base = "https://" + strings.ToLower(o.flags.host)
+	}
+	return base + "/#c=" + o.door.Code()
+}
+
+// may says what a page of the role may do.
+func (o *opening) may() string {
+	of := "all sessions"
+	if o.session != "" {
+		of = "the session " + o.session
+	}
+	if auth.Role(o.flags.role) == auth.RoleOwner {
+		return "It may look at " + of + ", take the keyboard back and answer agents."
+	}
+	return "It may look at " + of + ", and do nothing else."
+}

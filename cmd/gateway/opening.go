@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/page"
+)
+
+// opening is a page while it is open, with the terminal that opened it. Its methods but admit and entered belong to one goroutine.
+type opening struct {
+	app     *app
+	flags   openFlags
+	door    *page.Door
+	hold    *auth.Hold // nil for viewers
+	session string     // "" for all
+	address string
+	expires time.Time
+
+	screen *os.File // nil where standard output is no terminal
+	knocks chan knock
+	came   chan page.Visitor
+	over   chan struct{} // closed when nobody is told any more
+}
+
+// knock is an owner's page that waits for the user.
+type knock struct {
+	page.Visitor
+	ctx    context.Context //nolint:containedctx // as long as the page waits
+	answer chan bool       // takes one answer without a reader
+}
+
+func newOpening(a *app, ln net.Listener, hold *auth.Hold, in openFlags) *opening {
+	o := &opening{
+		app: a, flags: in, hold: hold, address: ln.Addr().String(), expires: time.Now().Add(in.forTime),
+		knocks: make(chan knock), came: make(chan page.Visitor), over: make(chan struct{}),
+	}
+	if out, ok := a.out.(*os.File); ok && term.IsTerminal(int(out.Fd())) && !a.json {
+		o.screen = out
+	}
+	return o
+}
+
+// run serves the page until ctx ends or its time is over.
+func (o *opening) run(ctx context.Context, ln net.Listener) error {
+	served := make(chan error, 1)
+	go func() { served <- o.door.Serve(ln) }() // ends with the door, which is waited for
+	err := o.show()
+	if err == nil {
+		o.attend(ctx)
+	}
+	close(o.over)
+	o.door.Close()
+	return errors.Join(err, <-served)
+}
+
+// show prints a new link.
+func (o *opening) show() error {
+	link := o.link()
+	if o.app.json {
+		return o.app.printJSON(map[string]any{"url": link, "role": o.flags.role, "session": o.session, "expires": o.expires.UnixMilli()})
+	}
+	if o.screen == nil {
+		return o.app.print(link)
+	}
+	where := "in a browser on this machine"
+	if o.flags.host != "" {
+		where = "in a browser"
+	}
+	lines := []string{"Open this link " + where + ", within a minute:", "", "  " + link, ""}
+	if o.flags.host != "" { // on another device a loopback link leads nowhere
+		lines = append(lines, o.code(link)...)
+	}
+	return o.app.print(append(lines, o.may(),
+		fmt.Sprintf("It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.", lasts(o.flags.forTime), until(o.expires)))...)
+}
+
+// until is a time as somebody reads it who is before it.
+func until(t time.Time) string {
+	if t = t.Local(); time.Until(t) > 20*time.Hour {
+		return t.Format("Mon 15:04")
+	}
+	return t.Format("15:04")
+}
+
+// tell says what happens, at a terminal only.
+func (o *opening) tell(format string, args ...any) {
+	if o.screen != nil {
+		_, _ = fmt.Fprintf(o.app.err, format+"\n", args...)
+	}
+}
+
+// attend deals with the user and with the pages that come in, until there is an end.
+func (o *opening) attend(ctx context.Context) {
+	lines := o.lines()
+	var asked *knock
+	for {
+		knocks, gone := o.knocks, (<-chan struct{})(nil)
+		if asked != nil { // one question at a time
+			knocks, gone = nil, asked.ctx.Done()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.door.Done():
+			o.tell("The time is over, the page is closed.")
+			return
+		case k := <-knocks:
+			asked = &k
+			o.question(k)
+		case <-gone:
+			asked = nil
+			o.tell("\nNobody answered: the page was not let in.")
+		case line, open := <-lines:
+			switch {
+			case asked != nil:
+				asked.answer <- said(line)
+				if !said(line) {
+					o.tell("The page was not let in.")
+				}
+				asked = nil
+			case open:
+				_ = o.show() // where nothing can be printed there is nobody to tell
+			}
+			if !open {
+				lines = nil
+			}
+		case v := <-o.came:
+			o.tell("A page came in: %s.", strings.Join(v.Words, " "))
+		}
+	}
+}
+
+// said reports whether a line is a yes.
+func said(line string) bool {
+	line = strings.ToLower(strings.TrimSpace(line))
+	return line == "y" || line == "yes"
+}
+
+// lines are what the user types, nil without a terminal.
+func (o *opening) lines() <-chan string {
+	in, err := o.app.person()
+	if err != nil {
+		return nil
+	}
+	lines := make(chan string)
+	go func() { // ends with the terminal, or with the process, which is about to end when nobody reads any more
+		defer close(lines)
+		for scan := bufio.NewScanner(in); scan.Scan(); {
+			select {
+			case lines <- scan.Text():
+			case <-o.over:
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// question asks the user about an owner's page.
+func (o *opening) question(k knock) {
+	_, _ = fmt.Fprintf(o.app.err, "A page wants to act for you until %s. Its words:\n\n  %s\n\nDoes your browser show the same words? [y/N] ",
+		until(o.expires), strings.Join(k.Words, " "))
+}
+
+// errNotLetIn is why a page stays outside. The page has its own words for it.
+var errNotLetIn = errors.New("the user said no")
+
+// admit asks the user about an owner's page, and makes its key an owner's for as long as the page is open.
+func (o *opening) admit(ctx context.Context, v page.Visitor) (leave func(), err error) {
+	k := knock{Visitor: v, ctx: ctx, answer: make(chan bool, 1)}
+	select {
+	case o.knocks <- k:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case yes := <-k.answer:
+		if !yes {
+			return nil, errNotLetIn
+		}
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	name := "page-" + strings.TrimPrefix(v.ID, "p-")
+	if err := o.hold.Enrol(name, auth.RoleOwner, v.Key, o.expires); err != nil {
+		_, _ = fmt.Fprintf(o.app.err, "gateway: open: the page's key cannot be kept: %v\n", err)
+		return nil, err
+	}
+	return func() {
+		if err := o.hold.Revoke(name); err != nil {
+			_, _ = fmt.Fprintf(o.app.err, "gateway: open: the key of a page was not revoked: %v\nhint: gateway token revoke %s\n", err, name)
+		}
+	}, nil
+}
+
+// entered tells the user that a page came in.
+func (o *opening) entered(v page.Visitor) {
+	select {
+	case o.came <- v:
+	case <-o.over:
+	}
+}

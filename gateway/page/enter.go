@@ -1,0 +1,191 @@
+package page
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"terminalproxy/gateway/auth"
+)
+
+// codeLength is the length of a code: 80 bits in base 32.
+const codeLength = 16
+
+// refusal is a request that is turned away, as the page reads it.
+type refusal struct {
+	status  int // of HTTP
+	say     string
+	pending bool // it may come again when the user has answered
+}
+
+func (r *refusal) Error() string { return r.say }
+
+var (
+	errCode        = &refusal{status: http.StatusForbidden, say: "the link was used, or is more than a minute old: press Enter where gateway open runs for a new one"}
+	errSlower      = &refusal{status: http.StatusTooManyRequests, say: "too many wrong codes: try again later"}
+	errFull        = &refusal{status: http.StatusTooManyRequests, say: "8 pages are open already: close one"}
+	errOften       = &refusal{status: http.StatusTooManyRequests, say: "too many tickets: try again in a minute"}
+	errUnknownPage = &refusal{status: http.StatusForbidden, say: "the page is over: open a new link"}
+	errSignature   = &refusal{status: http.StatusForbidden, say: "the signature is not by the key of this page"}
+	errMoment      = &refusal{status: http.StatusForbidden, say: "the signature is not of this moment, or was used: sign again, and see that both clocks are right"}
+	errPending     = &refusal{status: http.StatusConflict, say: "the user has not let this page in yet", pending: true}
+	errTicket      = errors.New("the ticket is not known, or was used: ask for another")
+)
+
+// Code makes the code of a new link; the one before is worth nothing any more.
+func (d *Door) Code() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.code, d.codeEnds = strings.ToLower(rand.Text()[:codeLength]), d.cfg.Now().Add(codeFor)
+	return d.code
+}
+
+// spend uses the code up.
+func (d *Door) spend(code string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.code == "" || !d.cfg.Now().Before(d.codeEnds) || subtle.ConstantTimeCompare([]byte(code), []byte(d.code)) != 1 {
+		return false
+	}
+	d.code = ""
+	return true
+}
+
+// enter lets a page in that shows a code.
+func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Code, Key string }
+	if err := read(w, r, &in); err != nil {
+		refuse(w, err)
+		return
+	}
+	key, err := hex.DecodeString(in.Key)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		refuse(w, &refusal{status: http.StatusBadRequest, say: `field "key": must be an Ed25519 key, 64 hex digits`})
+		return
+	}
+	if !d.spend(in.Code) {
+		refuse(w, d.slow(r))
+		return
+	}
+	words, err := Words(key)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	v, err := d.receive(key, words)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	d.mu.Lock()
+	pending := v.pending
+	d.mu.Unlock()
+	answer(w, http.StatusOK, map[string]any{
+		"page": v.ID, "role": v.Role, "words": v.Words, "expires": d.cfg.Expires.UnixMilli(), "pending": pending,
+	})
+	if v.Role != auth.RoleOwner {
+		d.entered(v)
+	}
+}
+
+// slow lets who guesses wait for its answer.
+func (d *Door) slow(r *http.Request) error {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	d.cfg.Log.Warn("a wrong code", "peer", host)
+	wait := d.failures.Failed(host)
+	if wait == 0 {
+		return errCode
+	}
+	free, ok := d.stranger()
+	if !ok {
+		return errSlower
+	}
+	defer free()
+	select {
+	case <-time.After(wait):
+	case <-r.Context().Done():
+	case <-d.ctx.Done():
+	}
+	return errCode
+}
+
+// stranger is a place for one who has shown nothing yet; ok is false when there is none.
+func (d *Door) stranger() (free func(), ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.strangers == maxStrangers {
+		return nil, false
+	}
+	d.strangers++
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.strangers--
+	}, true
+}
+
+// ticket gives a page what opens one WebSocket.
+func (d *Door) ticket(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Page      string
+		At        int64
+		Signature string
+	}
+	if err := read(w, r, &in); err != nil {
+		refuse(w, err)
+		return
+	}
+	signature, err := hex.DecodeString(in.Signature)
+	if err != nil {
+		refuse(w, &refusal{status: http.StatusBadRequest, say: `field "signature": must be an Ed25519 signature, 128 hex digits`})
+		return
+	}
+	name, err := d.issue(in.Page, in.At, signature)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"ticket": name})
+}
+
+// read reads the JSON body of a request.
+func read(w http.ResponseWriter, r *http.Request, into any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		return &refusal{status: http.StatusBadRequest, say: "the body must be a JSON object of at most 4 KiB"}
+	}
+	return nil
+}
+
+// refuse answers with an error. One that is no refusal is the door's end, which a page may read.
+func refuse(w http.ResponseWriter, err error) {
+	no, ok := errors.AsType[*refusal](err)
+	if !ok {
+		no = &refusal{status: http.StatusForbidden, say: err.Error()}
+	}
+	body := map[string]any{"error": no.say}
+	if no.pending {
+		body["pending"] = true
+	}
+	answer(w, no.status, body)
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // who went away misses nothing
+}

@@ -1,0 +1,208 @@
+// Package page serves the web page on which a person looks at sessions and answers agents: its files, and the door by which a
+// page comes in. A page is a client of the gateway like others; what it sends is filtered by the role of the link that opened it.
+// It knows neither how the gateway is reached nor the switchboard.
+//
+// A page comes in so. It makes an Ed25519 key (RFC 8032) and shows it with the code of the link:
+//
+//	POST /v1/page/enter  {"code":CODE,"key":HEX}              200 {"page":ID,"role":ROLE,"words":[six],"expires":MS,"pending":false}
+//	POST /v1/tickets     {"page":ID,"at":MS,"signature":HEX}  200 {"ticket":TICKET}, or 409 while the user was not asked yet
+//	GET  /v1/page        WebSocket; first {"type":"hello","ticket":TICKET}, answered by "welcome", then frames of the wire
+//
+// The signature is over three lines: "terminal-proxy.v1 ticket", ID, MS. An error is {"error":SENTENCE}. The words are six of
+// static/words.txt: bytes of PBKDF2-HMAC-SHA-256 over the 32 bytes of the key, with the salt "terminal-proxy.v1 words" and
+// 100,000 rounds. A page makes them itself, of its own key, so that whoever puts another key in its place is found out.
+package page
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+// Link is a connection to the gateway. Send and Next are called from one goroutine each, Close from any; Close ends both.
+type Link interface {
+	// Send passes on what a page says. A *protocol.FieldError is about that message, another error the end.
+	Send(m protocol.Message) error
+	// Next is the next frame of the gateway. An error is the end.
+	Next() ([]byte, error)
+	Close()
+}
+
+// Config is what a door needs. Role, Expires and Dial are required.
+type Config struct {
+	// Role is what pages may be: RoleViewer or RoleOwner.
+	Role auth.Role
+	// Session is the one that pages are limited to, "" for none.
+	Session string
+	// Expires is the end of the door, by the clock on the wall.
+	Expires time.Time
+	// Hosts are further names of this server; see [auth.Guard].
+	Hosts []string
+	// Version is the product's.
+	Version string
+	// Dial connects to the gateway for one page.
+	Dial func(context.Context) (Link, error)
+	// Admit asks the user whether an owner's page may come in, until ctx ends, and makes its key one that proxies believe. leave
+	// takes that back and is called once. It is called from a goroutine of its own.
+	Admit func(ctx context.Context, v Visitor) (leave func(), err error)
+	// Entered is told of every page that has come in. It may be nil.
+	Entered func(Visitor)
+	// Log gets what is wrong with pages; nil is silence.
+	Log *slog.Logger
+	// Now is the clock; nil is the system's.
+	Now func() time.Time
+	// Times may be shortened by tests; zero values are the defaults of [Times].
+	Times Times
+}
+
+// Times are the rhythm of a door.
+type Times struct {
+	Hello   time.Duration // a page may take for its first frame; default 5 s
+	Ask     time.Duration // the user may take to answer; default 2 min
+	Ping    time.Duration // between pings; default 20 s
+	Silence time.Duration // without any frame ends a connection; default 45 s
+	Write   time.Duration // one frame may take, else the page is cut off; default 5 s
+	Linger  time.Duration // for a page to read a close frame; default 1 s
+}
+
+func (t Times) withDefaults() Times {
+	return Times{
+		Hello: cmp.Or(t.Hello, 5*time.Second), Ask: cmp.Or(t.Ask, 2*time.Minute), Ping: cmp.Or(t.Ping, 20*time.Second),
+		Silence: cmp.Or(t.Silence, 45*time.Second), Write: cmp.Or(t.Write, 5*time.Second), Linger: cmp.Or(t.Linger, time.Second),
+	}
+}
+
+// Bounds of a door.
+const (
+	codeFor      = time.Minute      // a link is good
+	ticketFor    = 30 * time.Second // a ticket is good
+	clockSpan    = time.Minute      // a signature may be older or younger than our clock
+	maxPages     = 8                // at once
+	maxSockets   = 16               // of all pages
+	maxStrangers = 16               // connections before their hello, and wrong codes whose answers wait
+	maxTickets   = 8                // of a page, not used yet
+	maxMoments   = 240              // signatures of a page in the span of the clock
+	maxBody      = 4 << 10          // bytes of a request, and of a hello
+	maxPassed    = 4 << 10          // bytes of a frame that a gateway takes from a viewer
+	badFrames    = 3                // in a row end a connection
+)
+
+// Why a page is over. A page reads it.
+var (
+	errClosed  = errors.New("the page was closed in the terminal that opened it")
+	errOver    = errors.New("the time of the page is over: run gateway open again")
+	errRefused = errors.New("the user did not let this page in")
+	errAside   = errors.New("other pages came in: open a new link")
+)
+
+// Door lets pages in and serves them. It is an http.Handler. All methods may be called from any goroutine.
+type Door struct {
+	cfg      Config
+	files    *files
+	handler  http.Handler
+	upgrader websocket.Upgrader
+	failures auth.Failures
+
+	ctx  context.Context // its cause is why the door is shut
+	shut context.CancelCauseFunc
+	wg   sync.WaitGroup // questions, connections, the clock
+
+	mu        sync.Mutex
+	code      string // "" when it was used
+	codeEnds  time.Time
+	visitors  map[string]*visitor
+	tickets   map[string]ticket
+	sockets   int
+	strangers int
+}
+
+// New opens a door, for which there is no link yet. Close it.
+func New(cfg Config) (*Door, error) {
+	files, err := readFiles()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	cfg.Times = cfg.Times.withDefaults()
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	guard := auth.Guard{Hosts: cfg.Hosts, Own: true}
+	d := &Door{
+		cfg: cfg, files: files, visitors: make(map[string]*visitor), tickets: make(map[string]ticket),
+		failures: auth.Failures{Now: cfg.Now},
+		upgrader: websocket.Upgrader{
+			HandshakeTimeout: cfg.Times.Write, Subprotocols: []string{protocol.Version}, CheckOrigin: guard.OriginAllowed,
+		},
+	}
+	d.ctx, d.shut = context.WithCancelCause(context.Background())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", files.index)
+	mux.HandleFunc("GET /app/{build}/{file}", files.file)
+	mux.HandleFunc("POST /v1/page/enter", d.enter)
+	mux.HandleFunc("POST /v1/tickets", d.ticket)
+	mux.HandleFunc("GET /v1/page", d.connect)
+	d.handler = guarded(guard.Handler(mux))
+	d.wg.Go(d.clock) // ends with the door
+	return d, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.handler.ServeHTTP(w, r) }
+
+// Serve serves the door on a listener until the door is shut, and gives the reason that is no failure as nil.
+func (d *Door) Serve(ln net.Listener) error {
+	h := &http.Server{
+		Handler: d, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(d.cfg.Log.Handler(), slog.LevelDebug),
+	}
+	defer context.AfterFunc(d.ctx, func() { _ = h.Close() })()
+	err := h.Serve(ln)
+	d.shut(err) // without a listener nobody comes in
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Done is closed when the door is shut: by Close, or because its time is over.
+func (d *Door) Done() <-chan struct{} { return d.ctx.Done() }
+
+// clockLook is how often the clock on the wall is read: a timer does not count while the computer sleeps.
+const clockLook = 10 * time.Second
+
+// clock shuts the door when its time is over.
+func (d *Door) clock() {
+	for {
+		left := d.cfg.Expires.Round(0).Sub(d.cfg.Now().Round(0))
+		if left <= 0 {
+			d.shut(errOver)
+			return
+		}
+		select {
+		case <-time.After(min(left, clockLook)):
+		case <-d.ctx.Done():
+			return
+		}
+	}
+}
+
+// Close shuts the door: every page is told, their keys are worth nothing any more, and all goroutines have ended.
+func (d *Door) Close() {
+	d.shut(errClosed)
+	d.mu.Lock()
+	left := d.leaving()
+	d.mu.Unlock()
+	left()
+	d.wg.Wait()
+}

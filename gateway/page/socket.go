@@ -1,0 +1,299 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/protocol"
+)
+
+var (
+	errHello = errors.New("the first frame must be a hello with a ticket")
+	errMoved = errors.New("the gateway is away or has moved: come back")
+)
+
+// connect serves a page's WebSocket to its end.
+func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
+	free, ok := d.stranger()
+	if !ok {
+		http.Error(w, "too many connections that say nothing: come back", http.StatusServiceUnavailable)
+		return
+	}
+	defer func() { free() }()
+	if !d.begin() {
+		http.Error(w, context.Cause(d.ctx).Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer d.wg.Done()
+	socket, err := d.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // the upgrader has answered
+	}
+	c := &conn{door: d, socket: socket}
+	defer func() { _ = socket.Close() }()
+	v, leave, err := c.hello()
+	if err != nil {
+		c.finish(err)
+		c.drain()
+		return
+	}
+	free()
+	free = leave
+	c.page, c.filter = v, filter{role: v.Role, session: d.cfg.Session}
+	c.serve()
+}
+
+// begin counts one more connection that Close waits for.
+func (d *Door) begin() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx.Err() != nil {
+		return false
+	}
+	d.wg.Add(1)
+	return true
+}
+
+// conn is one WebSocket of a page with its connection to the gateway.
+type conn struct {
+	door   *Door
+	socket *websocket.Conn
+	page   *visitor
+	link   Link
+	filter filter // the reader's, but for down
+	// ending: a close frame is sent; what still comes has no effect.
+	ending  atomic.Bool
+	writing sync.Mutex // gorilla allows one writer
+}
+
+// hello waits for the first frame. Nothing is sent before it.
+func (c *conn) hello() (v *visitor, free func(), err error) {
+	defer context.AfterFunc(c.door.ctx, func() { _ = c.socket.SetReadDeadline(time.Now()) })()
+	c.socket.SetReadLimit(maxBody)
+	c.socket.SetPingHandler(func(string) error { return nil })
+	if err := c.socket.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Hello)); err != nil {
+		return nil, nil, err
+	}
+	kind, frame, err := c.socket.ReadMessage()
+	var in struct{ Type, Ticket string }
+	if err != nil || kind != websocket.TextMessage || json.Unmarshal(frame, &in) != nil || in.Type != "hello" {
+		return nil, nil, errHello
+	}
+	return c.door.redeem(in.Ticket)
+}
+
+// serve carries frames until one of the ends has enough.
+func (c *conn) serve() {
+	over := c.open()
+	if over == nil {
+		over = c.carry()
+	} else {
+		c.finish(over)
+		c.drain()
+	}
+	c.door.cfg.Log.Debug("a page's connection ended", "page", c.page.ID, "error", over)
+}
+
+// open connects to the gateway and bids the page welcome.
+func (c *conn) open() error {
+	link, err := c.door.cfg.Dial(c.page.ctx)
+	switch {
+	case c.page.ctx.Err() != nil:
+		if err == nil {
+			link.Close()
+		}
+		return context.Cause(c.page.ctx)
+	case err != nil:
+		c.door.cfg.Log.Info("no gateway for a page", "error", err)
+		return errMoved
+	}
+	c.link = link
+	welcome, err := json.Marshal(struct {
+		Type    string `json:"type"`
+		Page    string `json:"page"`
+		Role    string `json:"role"`
+		Expires int64  `json:"expires"`
+		Session string `json:"session"`
+		Version string `json:"version"`
+		Now     int64  `json:"now"`
+	}{"welcome", c.page.ID, string(c.page.Role), c.door.cfg.Expires.UnixMilli(), c.door.cfg.Session, c.door.cfg.Version, c.door.cfg.Now().UnixMilli()})
+	if err == nil {
+		err = c.write(welcome)
+	}
+	if err != nil {
+		link.Close()
+	}
+	return err
+}
+
+// carry passes frames on in both directions. It returns when one of them ends, or the page, and leaves nothing running.
+func (c *conn) carry() (over error) {
+	ends, done, read := make(chan error, 3), make(chan struct{}), make(chan struct{}) // of each direction one end, and one of a frame
+	var wg sync.WaitGroup
+	// All three end by done, by the link or by the socket, which are closed below.
+	wg.Go(func() { defer close(read); c.up(ends) })
+	wg.Go(func() { ends <- c.down() })
+	wg.Go(func() { c.ping(done) })
+	select {
+	case over = <-ends:
+	case <-c.page.ctx.Done():
+		over = context.Cause(c.page.ctx)
+	}
+	close(done)
+	c.link.Close()
+	c.finish(over)
+	select {
+	case <-read:
+	case <-time.After(c.door.cfg.Times.Linger): // it is stuck
+	}
+	_ = c.socket.Close()
+	wg.Wait()
+	return over
+}
+
+// up passes on what the page may say. After the first fault it reads on, for the page to read why.
+func (c *conn) up(ends chan<- error) {
+	c.socket.SetReadLimit(protocol.MaxAgentMessage) // beyond it gorilla sends close 1009
+	c.socket.SetPingHandler(nil)
+	c.socket.SetPongHandler(func(string) error { return c.alive() })
+	for {
+		if err := c.alive(); err != nil {
+			ends <- err
+			return
+		}
+		kind, frame, err := c.socket.ReadMessage()
+		if errors.Is(err, websocket.ErrReadLimit) {
+			c.finish(nil)
+			c.drain()
+		}
+		if err != nil {
+			ends <- err
+			return
+		}
+		if c.ending.Load() {
+			continue
+		}
+		if err := c.take(kind, frame); err != nil {
+			c.ending.Store(true)
+			ends <- err
+		}
+	}
+}
+
+// finish sends the close frame that an end asks for and gives the page a moment to read it.
+func (c *conn) finish(over error) {
+	c.ending.Store(true)
+	deadline := time.Now().Add(c.door.cfg.Times.Linger)
+	if code := closeCode(over); code != 0 {
+		_ = c.socket.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, over.Error()), deadline)
+	}
+	_ = c.socket.SetReadDeadline(deadline)
+}
+
+// closeCode is the code of a close frame (RFC 6455, section 7.4), 0 where none is to be sent any more.
+func closeCode(over error) int {
+	switch {
+	case errors.Is(over, errMoved):
+		return websocket.CloseServiceRestart
+	case errors.Is(over, errFull):
+		return websocket.CloseTryAgainLater
+	}
+	for _, why := range []error{errHello, errTicket, errBadFrames, errClosed, errOver, errRefused, errAside} {
+		if errors.Is(over, why) {
+			return websocket.ClosePolicyViolation
+		}
+	}
+	return 0
+}
+
+// drain reads what a page is still sending, until finish's deadline: a socket closed with unread data resets the connection, and
+// the close frame would be lost.
+func (c *conn) drain() { _, _ = io.CopyN(io.Discard, c.socket.NetConn(), 8<<20) }
+
+// alive moves the end of the page's silence, unless the connection is ending anyway.
+func (c *conn) alive() error {
+	if c.ending.Load() {
+		return nil
+	}
+	return c.socket.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Silence))
+}
+
+func (c *conn) take(kind int, frame []byte) error {
+	m, no, err := c.filter.up(kind, frame)
+	if err != nil {
+		return err
+	}
+	if no == nil {
+		err := c.link.Send(m)
+		fe, own := errors.AsType[*protocol.FieldError](err)
+		if !own {
+			return moved(err)
+		}
+		no = fe.Reply()
+	}
+	reply, err := protocol.Encode(no)
+	if err != nil {
+		return err
+	}
+	return c.write(reply)
+}
+
+func moved(err error) error {
+	if err != nil {
+		return errMoved
+	}
+	return nil
+}
+
+// down passes on what the gateway says.
+func (c *conn) down() error {
+	for {
+		frame, err := c.link.Next()
+		if err != nil {
+			return errMoved
+		}
+		if frame = c.filter.down(frame); frame == nil {
+			continue
+		}
+		if err := c.write(frame); err != nil {
+			return err
+		}
+	}
+}
+
+// write sends one frame. A page that does not take it in time is cut off: the frame is unfinished then.
+func (c *conn) write(frame []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.socket.SetWriteDeadline(time.Now().Add(c.door.cfg.Times.Write)); err != nil {
+		return err
+	}
+	err := c.socket.WriteMessage(websocket.TextMessage, frame)
+	if err != nil {
+		_ = c.socket.NetConn().Close()
+	}
+	return err
+}
+
+// ping keeps the silence of an idle page apart from that of a dead one.
+func (c *conn) ping(done <-chan struct{}) {
+	tick := time.NewTicker(c.door.cfg.Times.Ping)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			// It fails only when the connection is ending; then the reader says so.
+			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.door.cfg.Times.Write))
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+// Visitor is a page that came in, or wants to.
+type Visitor struct {
+	ID    string
+	Role  auth.Role
+	Key   ed25519.PublicKey
+	Words []string // see [Words]
+}
+
+// visitor is a page with a code. It is the same one again when it comes with the same key.
+type visitor struct {
+	Visitor
+	ctx context.Context // its cause is why the page is over
+	end context.CancelCauseFunc
+
+	// The rest is under Door.mu.
+	pending bool      // the user has not been asked, or has not answered
+	leave   func()    // takes the key back, nil where it was not made known
+	sockets int       // open
+	seen    time.Time // came, or had a connection last
+	moments map[int64]time.Time
+}
+
+// ticket opens one WebSocket.
+type ticket struct {
+	owner *visitor
+	ends  time.Time
+}
+
+// receive makes a page of a key, or finds it.
+func (d *Door) receive(key ed25519.PublicKey, words []string) (*visitor, error) {
+	d.mu.Lock()
+	if d.ctx.Err() != nil {
+		d.mu.Unlock()
+		return nil, context.Cause(d.ctx)
+	}
+	for _, v := range d.visitors {
+		if v.Key.Equal(key) {
+			d.mu.Unlock()
+			return v, nil
+		}
+	}
+	aside := d.aside()
+	if len(d.visitors) == maxPages {
+		d.mu.Unlock()
+		return nil, errFull
+	}
+	v := &visitor{
+		Visitor: Visitor{ID: "p-" + protocol.NewID(), Role: d.cfg.Role, Key: key, Words: words},
+		pending: d.cfg.Role == auth.RoleOwner, seen: d.cfg.Now(), moments: make(map[int64]time.Time),
+	}
+	v.ctx, v.end = context.WithCancelCause(d.ctx)
+	d.visitors[v.ID] = v
+	if v.pending {
+		d.wg.Go(func() { d.ask(v) }) // ends with the answer, or with the page
+	}
+	d.mu.Unlock()
+	aside()
+	return v, nil
+}
+
+// aside makes room: of the pages that have no connection, the one that had none for the longest time is over. What is returned is
+// to be called without the lock. A page that the user is being asked about stays.
+func (d *Door) aside() (then func()) {
+	if len(d.visitors) < maxPages {
+		return func() {}
+	}
+	var idle []*visitor
+	for _, v := range d.visitors {
+		if v.sockets == 0 && !v.pending {
+			idle = append(idle, v)
+		}
+	}
+	if len(idle) == 0 {
+		return func() {}
+	}
+	return d.drop(slices.MinFunc(idle, func(x, y *visitor) int { return x.seen.Compare(y.seen) }), errAside)
+}
+
+// drop ends a page. What is returned takes its key back, and is to be called without the lock.
+func (d *Door) drop(v *visitor, why error) (then func()) {
+	delete(d.visitors, v.ID)
+	v.end(why)
+	leave := v.leave
+	v.leave = nil
+	if leave == nil {
+		return func() {}
+	}
+	return leave
+}
+
+// leaving ends all pages.
+func (d *Door) leaving() (then func()) {
+	var all []func()
+	for _, v := range d.visitors {
+		all = append(all, d.drop(v, context.Cause(d.ctx)))
+	}
+	return func() {
+		for _, leave := range all {
+			leave()
+		}
+	}
+}
+
+// ask has the user decide about an owner's page.
+func (d *Door) ask(v *visitor) {
+	ctx, cancel := context.WithTimeout(v.ctx, d.cfg.Times.Ask)
+	defer cancel()
+	leave, err := d.cfg.Admit(ctx, v.Visitor)
+	d.mu.Lock()
+	then := func() {}
+	switch {
+	case err != nil:
+		d.cfg.Log.Info("a page was not let in", "page", v.ID, "error", err)
+		then = d.drop(v, errRefused)
+	case v.ctx.Err() != nil: // it is over already
+		then = leave
+	default:
+		v.pending, v.leave = false, leave
+	}
+	d.mu.Unlock()
+	then()
+	if err == nil {
+		d.entered(v)
+	}
+}
+
+func (d *Door) entered(v *visitor) {
+	if d.cfg.Entered != nil && v.ctx.Err() == nil {
+		d.cfg.Entered(v.Visitor)
+	}
+}
+
+// TicketBytes are what a page signs for a ticket; at is its time in Unix milliseconds.
+func TicketBytes(pageID string, at int64) []byte {
+	return []byte(protocol.Version + " ticket\n" + pageID + "\n" + strconv.FormatInt(at, 10) + "\n")
+}
+
+// issue gives a ticket for a signature, which is good once and about now.
+func (d *Door) issue(pageID string, at int64, signature []byte) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, now := d.visitors[pageID], d.cfg.Now()
+	if v == nil || v.ctx.Err() != nil {
+		return "", errUnknownPage
+	}
+	if !ed25519.Verify(v.Key, TicketBytes(pageID, at), signature) {
+		return "", errSignature
+	}
+	if age := now.Sub(time.UnixMilli(at)); age > clockSpan || age < -clockSpan {
+		return "", errMoment
+	}
+	for moment, ends := range v.moments {
+		if now.After(ends) {
+			delete(v.moments, moment)
+		}
+	}
+	if _, used := v.moments[at]; used {
+		return "", errMoment
+	}
+	if len(v.moments) == maxMoments {
+		return "", errOften
+	}
+	v.moments[at] = time.UnixMilli(at).Add(clockSpan)
+	if v.pending {
+		return "", errPending
+	}
+	d.forgetTickets(v, now)
+	name := strings.ToLower(rand.Text())
+	d.tickets[name] = ticket{v, now.Add(ticketFor)}
+	return name, nil
+}
+
+// forgetTickets drops what is no longer good, and the oldest of a page that has as many as it may.
+func (d *Door) forgetTickets(v *visitor, now time.Time) {
+	type named struct {
+		name string
+		ends time.Time
+	}
+	var own []named
+	for name, t := range d.tickets {
+		switch {
+		case now.After(t.ends) || t.owner.ctx.Err() != nil:
+			delete(d.tickets, name)
+		case t.owner == v:
+			own = append(own, named{name, t.ends})
+		}
+	}
+	if len(own) >= maxTickets {
+		oldest := slices.MinFunc(own, func(x, y named) int { return cmp.Compare(x.ends.UnixNano(), y.ends.UnixNano()) })
+		delete(d.tickets, oldest.name)
+	}
+}
+
+// redeem is the page that a ticket was given to, with a place for its connection; free gives the place back.
+func (d *Door) redeem(name string) (v *visitor, free func(), err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t, known := d.tickets[name]
+	delete(d.tickets, name)
+	switch {
+	case !known || d.cfg.Now().After(t.ends):
+		return nil, nil, errTicket
+	case t.owner.ctx.Err() != nil:
+		return nil, nil, context.Cause(t.owner.ctx)
+	case d.sockets == maxSockets:
+		return nil, nil, errFull
+	}
+	v = t.owner
+	d.sockets++
+	v.sockets++
+	return v, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.sockets--
+		v.sockets--
+		v.seen = d.cfg.Now()
+	}, nil
+}

@@ -1,0 +1,35 @@
+package page
+
+import (
+	"crypto/ed25519"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"strings"
+)
+
+// wordRounds makes each try of somebody who looks for a key with the same words dear: with the 48 bits of six words that is as
+// good as 64 bits.
+const (
+	wordRounds = 100_000
+	wordSalt   = "terminal-proxy.v1 words"
+	wordCount  = 6
+)
+
+// wordList is 256 words that are told apart when they are read aloud.
+var wordList = func() []string {
+	content, _ := static.ReadFile("static/words.txt") // a test counts them
+	return strings.Fields(string(content))
+}()
+
+// Words are the six words for a page's key. The page shows them, too: with the same words on both sides it is the same key.
+func Words(key ed25519.PublicKey) ([]string, error) {
+	sum, err := pbkdf2.Key(sha256.New, string(key), []byte(wordSalt), wordRounds, wordCount)
+	if err != nil {
+		return nil, err
+	}
+	words := make([]string, wordCount)
+	for i, b := range sum {
+		words[i] = wordList[b]
+	}
+	return words, nil
+}
