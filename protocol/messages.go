@@ -26,6 +26,10 @@ type Snapshot struct {
 	// Redactions and HiddenText are those of a [Frame].
 	Redactions int   `json:"redactions,omitempty"`
 	HiddenText []int `json:"hiddenText,omitempty"`
+	// Foreground, Directory and UsedAt are those of a [SessionInfo]. They are left out while the user hides the screen.
+	Foreground string `json:"foreground,omitempty"`
+	Directory  string `json:"directory,omitempty"`
+	UsedAt     int64  `json:"usedAt,omitempty"`
 }
 
 // ControlGrant says that the user gave control.

@@ -277,9 +277,14 @@ type SessionInfo struct {
 	Title    string    `json:"title,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Alt      bool      `json:"alt,omitempty"`
-	Seq      uint64    `json:"seq"`
-	IdleMs   int64     `json:"idleMs"`
-	Keyboard Keyboard  `json:"keyboard"`
+	// Foreground is the program that has the terminal, without its path and arguments, and Directory where it runs, as the proxy's
+	// system says; "" where it does not. UsedAt is when the user typed there last, to the second, 0 for never.
+	Foreground string   `json:"foreground,omitempty"`
+	Directory  string   `json:"directory,omitempty"`
+	UsedAt     int64    `json:"usedAt,omitempty"`
+	Seq        uint64   `json:"seq"`
+	IdleMs     int64    `json:"idleMs"`
+	Keyboard   Keyboard `json:"keyboard"`
 	// Blackout says what is kept from agents now.
 	Blackout *Hidden `json:"blackout,omitempty"`
 }

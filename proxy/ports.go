@@ -97,6 +97,7 @@ func (c controlled) SecretDismissed() { c.s.observer.Post(c.s.observer.Dismiss) 
 func (c controlled) LineShared()      { c.s.tracker.Allow() }
 
 func (c controlled) Typed() {
+	c.s.used.Store(time.Now().Unix() * 1000) // nobody needs to know it better
 	c.s.status.Dismiss()
 	c.s.recording.Typed()
 }
@@ -150,11 +151,17 @@ func (o *observed) Resting() bool { return o.s.conf.headless.Rests() }
 // Publish implements [observer.Session].
 func (o *observed) Publish(f *protocol.Frame, text string) {
 	screen, keyboard := f.Screen, f.Keyboard
-	o.s.link.Snapshot(&protocol.Snapshot{
+	m := &protocol.Snapshot{
 		ID: protocol.NewID(), SessionID: o.s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
 		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
 		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
-	})
+	}
+	if !f.Blackout.ByUser() {
+		program, directory := o.s.child.InFront()
+		m.Foreground, m.Directory = o.s.observer.Redact(program, -1), o.s.observer.Redact(directory, -1)
+		m.UsedAt = o.s.used.Load()
+	}
+	o.s.link.Snapshot(m)
 }
 
 // Viewed implements [observer.Session].

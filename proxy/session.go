@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -56,6 +57,7 @@ type session struct {
 	link      *link.Link
 	requests  *requests.Handler
 	recording *recording.Recording
+	used      atomic.Int64     // when the user typed last, in Unix milliseconds, 0 for never
 	attached  *attach.Clients  // nil on a user's terminal, as is linked
 	linked    chan struct{}    // closed when a gateway was reached
 	signals   chan os.Signal   // that the session obeys

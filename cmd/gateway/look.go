@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -28,6 +29,28 @@ func (a *app) newLs() *cobra.Command {
 	}
 }
 
+// columns are those of the list of sessions.
+var columns = []struct {
+	head string
+	cell func(protocol.SessionInfo) string
+}{
+	{"ID", func(s protocol.SessionInfo) string { return s.SessionID }},
+	{"PROGRAM", text.Command},
+	{"RUNS", text.Foreground},
+	{"DIRECTORY", text.Directory},
+	{"SIZE", func(s protocol.SessionInfo) string { return fmt.Sprintf("%dx%d", s.Cols, s.Rows) }},
+	{"STATE", text.State},
+	{"IDLE", func(s protocol.SessionInfo) string { return text.Span(time.Duration(s.IdleMs) * time.Millisecond) }},
+	{"USED", func(s protocol.SessionInfo) string { return text.Used(s, time.Now()) }},
+	{"KEYBOARD", func(s protocol.SessionInfo) string { return text.Keyboard(s.Keyboard, "", time.Now()) }},
+	{"TITLE", func(s protocol.SessionInfo) string {
+		if s.State != protocol.StateRunning {
+			return ""
+		}
+		return text.Titled(s.Title, s.Progress)
+	}},
+}
+
 func (a *app) printSessions(sessions []protocol.SessionInfo) error {
 	if a.json {
 		return a.printJSON(map[string]any{"sessions": sessions})
@@ -35,19 +58,23 @@ func (a *app) printSessions(sessions []protocol.SessionInfo) error {
 	if len(sessions) == 0 {
 		return a.print("no sessions; " + hintNothingRuns)
 	}
-	rows := []string{"ID\tPROGRAM\tSIZE\tSTATE\tIDLE\tKEYBOARD"}
 	shown, ended := text.Listed(sessions)
-	titles := text.Titles(shown) != ""
-	if titles {
-		rows[0] += "\tTITLE"
-	}
-	for _, s := range shown {
-		row := fmt.Sprintf("%s\t%s\t%dx%d\t%s\t%s\t%s", s.SessionID, text.Command(s), s.Cols, s.Rows, text.State(s),
-			text.Span(time.Duration(s.IdleMs)*time.Millisecond), text.Keyboard(s.Keyboard, "", time.Now()))
-		if titles && s.State == protocol.StateRunning {
-			row += "\t" + text.Titled(s.Title, s.Progress)
+	rows := make([]string, len(shown)+1)
+	for _, c := range columns {
+		cells := make([]string, len(shown))
+		for i, s := range shown {
+			cells[i] = c.cell(s)
 		}
-		rows = append(rows, row)
+		if strings.Join(cells, "") == "" {
+			continue // nothing is known of it
+		}
+		rows[0] += c.head + "\t"
+		for i, cell := range cells {
+			rows[i+1] += cmp.Or(cell, "-") + "\t"
+		}
+	}
+	for i := range rows {
+		rows[i] = strings.TrimSuffix(rows[i], "\t")
 	}
 	if err := a.table(rows); err != nil || ended == 0 {
 		return err

@@ -23,12 +23,12 @@ func (s *session) black(m *protocol.Blackout) {
 		return
 	}
 	blank := *s.newest
-	blank.Content = ""
+	blank.Content, blank.Foreground, blank.Directory = "", "", ""
 	if old := blank.Screen; old != nil {
 		blank.Screen = &protocol.Screen{Cols: old.Cols, Rows: old.Rows, Lines: make([]string, old.Rows)}
 	}
 	s.newest, s.synced = &blank, false
-	s.info.Title, s.info.Progress = "", nil
+	s.info.Title, s.info.Progress, s.info.Foreground, s.info.Directory = "", nil, "", ""
 }
 
 func (s *session) hide(w *protocol.Hidden) { s.blackout, s.since = w, time.Now() }

@@ -15,6 +15,7 @@ func TestAHiddenScreenIsForgottenAtOnce(t *testing.T) {
 		h, proxy, agent := scene()
 		before := full("vim-1", 7, "old", "rows")
 		before.Screen.Title = "what I do"
+		before.Foreground, before.Directory, before.UsedAt = "make", "/src", 5000
 		proxy.Handle(before)
 		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutUser})
 		time.Sleep(12 * time.Second)
@@ -26,10 +27,10 @@ func TestAHiddenScreenIsForgottenAtOnce(t *testing.T) {
 		require.Equal(t, &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 12_000}, shown.Blackout)
 		require.Equal(t, []string{"", ""}, shown.Screen.Lines)
 		require.Empty(t, shown.Content)
-		require.Empty(t, shown.Screen.Title)
+		require.Empty(t, shown.Screen.Title+shown.Foreground+shown.Directory)
 		require.Equal(t, "old", before.Screen.Lines[0], "it may be on its way to others")
 		info := h.list("")[0]
-		require.Empty(t, info.Title)
+		require.Empty(t, info.Title+info.Foreground+info.Directory)
 		require.Equal(t, int64(12_000), info.Blackout.SinceMs)
 
 		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: protocol.BlackoutUser})

@@ -12,6 +12,9 @@ import (
 // boardEvery is the fastest rhythm in which a list of sessions is told anew.
 const boardEvery = 250 * time.Millisecond
 
+// usedEvery is how often a list is told anew because a user types.
+const usedEvery = time.Minute
+
 // board is the list of a namespace's sessions, for those who watch it; all of them have been told the same. It belongs to the hub's
 // lock.
 type board struct {
@@ -100,6 +103,7 @@ func (h *Hub) tell(ns string, b *board) {
 // resting is a session without what changes by itself or with each piece of output.
 func resting(s protocol.SessionInfo) protocol.SessionInfo {
 	s.IdleMs, s.Seq = 0, 0
+	s.UsedAt -= s.UsedAt % usedEvery.Milliseconds()
 	if s.Blackout != nil {
 		w := *s.Blackout
 		w.SinceMs = 0

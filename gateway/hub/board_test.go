@@ -64,18 +64,27 @@ func TestTheListOfSessionsIsWatched(t *testing.T) {
 func TestNoListIsToldWithoutNews(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()
-	proxy.Handle(full("vim-1", 1, "a", "b"))
+	first := full("vim-1", 1, "a", "b")
+	first.UsedAt = 60_000
+	proxy.Handle(first)
 	p := h.Join(Member{Role: RoleViewer})
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
 	_ = got(p)
 	for seq := uint64(2); seq < 10; seq++ {
-		proxy.Handle(full("vim-1", seq, "a", "b"))
+		s := full("vim-1", seq, "a", "b")
+		s.UsedAt = int64(60_000 + seq*1000) //nolint:gosec // small
+		proxy.Handle(s)
 	}
 	h.mu.Lock()
 	h.boards[""].last = time.Time{}
 	h.tell("", h.boards[""])
 	h.mu.Unlock()
 	require.Empty(t, got(p))
+	later := full("vim-1", 10, "a", "b")
+	later.Foreground, later.Directory = "make", "/src"
+	proxy.Handle(later)
+	m := told(t, p).Sessions[0]
+	require.Equal(t, []any{"make", "/src", int64(69_000)}, []any{m.Foreground, m.Directory, m.UsedAt}, "the newest time that is known")
 	p.Leave()
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -152,6 +152,7 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 		s.info.Title, s.info.Progress, s.info.Alt = full.Screen.Title, full.Screen.Progress, full.Screen.Alt
 		s.info.Cols, s.info.Rows = full.Screen.Cols, full.Screen.Rows
 	}
+	s.info.Foreground, s.info.Directory, s.info.UsedAt = full.Foreground, full.Directory, max(s.info.UsedAt, full.UsedAt)
 	s.hide(full.Blackout)
 	if full.Keyboard != nil {
 		s.keyboard = *full.Keyboard

@@ -67,6 +67,14 @@ func history(rows int, r protocol.ReadResult) func(*fake) {
 	}
 }
 
+// used is two terminals, of which the user used the second one last.
+func used(f *fake) {
+	f.sessions = append(f.sessions, info("bash-1111", func(s *protocol.SessionInfo) {
+		s.Command, s.Args, s.Cwd = "/bin/bash", nil, "/home/ada"
+		s.Foreground, s.Directory, s.UsedAt = "make", "/home/ada/src", clock.Add(-12*time.Second).UnixMilli()
+	}))
+}
+
 // command is an answer about a command of which two rows are shown, the second of them with text that the user cannot see.
 func command(c protocol.Command) func(*fake) {
 	return func(f *fake) {
@@ -159,6 +167,8 @@ var situations = []situation{
 			s.Title, s.State = "make", protocol.StateExited
 		}))
 	}},
+	{"which the user used", "terminal_list", nil, used},
+	{"no id, and which the user used", "terminal_read", nil, used},
 	{"many that have ended", "terminal_list", nil, endings},
 	{"an id that is none, where many have ended", "terminal_read", args{"terminal": "vim-2"}, endings},
 	{"no gateway", "terminal_list", nil, func(f *fake) { f.failing = errGone }},

@@ -77,7 +77,11 @@ func (s *Server) find(ctx context.Context, id string) (protocol.SessionInfo, err
 	case len(fits) == 0:
 		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these ids to read what is left of it, or: %s\n%s", s.howToStart(), known)
 	}
-	return protocol.SessionInfo{}, fmt.Errorf("there are several terminals; pass one of these ids as terminal:\n%s", known)
+	last := ""
+	if shown, _ := text.Candidates(sessions); shown[0].UsedAt > 0 {
+		last = " (the user used the first one last)"
+	}
+	return protocol.SessionInfo{}, fmt.Errorf("there are several terminals; pass one of these ids as terminal%s:\n%s", last, known)
 }
 
 type readArgs struct {

@@ -13,15 +13,15 @@ import (
 // gateway remembers many more.
 const maxEnded = 5
 
-// Listed is what a list of sessions shows, and how many more it leaves out: those that run, in the order given, then those
-// whose proxy is lost, then the newest of those that have ended.
+// Listed is what a list of sessions shows, and how many more it leaves out: those that run, the one first that the user used last
+// and those in the order given that nobody used, then those whose proxy is lost, then the newest of those that have ended.
 func Listed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
 	shown = slices.Clone(sessions)
 	slices.SortStableFunc(shown, func(a, b protocol.SessionInfo) int {
 		if a.State == protocol.StateExited && b.State == protocol.StateExited {
 			return cmp.Compare(b.StartedAt, a.StartedAt)
 		}
-		return cmp.Compare(rank(a), rank(b))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.UsedAt, a.UsedAt))
 	})
 	alive := slices.IndexFunc(shown, func(s protocol.SessionInfo) bool { return s.State == protocol.StateExited })
 	if alive < 0 || len(shown)-alive <= maxEnded {

@@ -6,7 +6,9 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -22,12 +24,39 @@ const (
 
 // Line is a session in a list.
 func Line(s protocol.SessionInfo, self string, now time.Time) string {
-	in := ""
-	if s.Cwd != "" {
-		in = " in " + strconv.Quote(short(s.Cwd, maxCommand))
+	in, used := "", ""
+	if program := Foreground(s); program != "" {
+		in = " runs " + strconv.Quote(program)
 	}
-	return fmt.Sprintf("%s %q%s %dx%d %s idle %s keyboard: %s", s.SessionID, Command(s), in, s.Cols, s.Rows, State(s),
+	if dir := Directory(s); dir != "" {
+		in += " in " + strconv.Quote(dir)
+	}
+	if ago := Used(s, now); ago != "" {
+		used = " used " + ago + " ago"
+	}
+	return fmt.Sprintf("%s %q%s %dx%d %s%s idle %s keyboard: %s", s.SessionID, Command(s), in, s.Cols, s.Rows, State(s), used,
 		Span(time.Duration(s.IdleMs)*time.Millisecond), Keyboard(s.Keyboard, self, now))
+}
+
+// Foreground is the program that has the terminal, where that is another one than the session's own; "" where it is not, or is
+// not known.
+func Foreground(s protocol.SessionInfo) string {
+	program := Name(s.Foreground)
+	if s.State != protocol.StateRunning || program == Name(path.Base(s.Command)) {
+		return ""
+	}
+	return program
+}
+
+// Directory is where the program in front runs, or where the session was started.
+func Directory(s protocol.SessionInfo) string { return short(cmp.Or(s.Directory, s.Cwd), maxCommand) }
+
+// Used is how long ago the user typed there last, "" for never.
+func Used(s protocol.SessionInfo, now time.Time) string {
+	if s.UsedAt == 0 || s.State != protocol.StateRunning {
+		return ""
+	}
+	return Span(max(time.Second, now.Sub(time.UnixMilli(s.UsedAt))))
 }
 
 // State is the state of a session in words: "running", "lost", "exited 1", "exited by SIGKILL"; "running headless" for one
@@ -87,7 +116,7 @@ func exited(a *protocol.Activity) string {
 
 // Command is the program and its arguments on one line, cut to what fits a header.
 func Command(s protocol.SessionInfo) string {
-	words := append([]string{s.Command}, s.Args...)
+	words := append([]string{path.Base(s.Command)}, s.Args...)
 	return short(strings.Join(words, " "), maxCommand)
 }
 

@@ -3,7 +3,10 @@ package child
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -54,6 +57,33 @@ func (c *Child) Arguments() []string {
 		return nil
 	}
 	return arguments(text)
+}
+
+// InFront is the program whose process group has the terminal, by its own name for itself without a path and arguments, and the
+// directory in which it runs, or the child where that one's cannot be known; "" for what is not known. Only Linux tells.
+func (c *Child) InFront() (program, directory string) {
+	group := c.ForegroundGroup()
+	if group <= 0 {
+		return "", ""
+	}
+	if text, err := procPart("/proc/"+strconv.Itoa(group)+"/cmdline", maxArgs); err == nil {
+		program = programName(arguments(text)[0])
+	}
+	if program == "" {
+		program = c.Foreground()
+	}
+	for _, pid := range []int{group, c.Pid()} {
+		if dir, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd"); err == nil {
+			return program, dir
+		}
+	}
+	return program, ""
+}
+
+// programName is the name in a first argument: "bash" for "-bash", "vim" for "/usr/bin/vim", "nginx" for "nginx: worker process".
+func programName(first string) string {
+	name, _, _ := strings.Cut(filepath.Base(strings.TrimPrefix(first, "-")), " ")
+	return strings.Trim(name, ":./")
 }
 
 // chain is Chain, and the process of its last program, 0 for none.

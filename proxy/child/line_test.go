@@ -38,3 +38,13 @@ func TestChain(t *testing.T) {
 	relays := start(t, "sh -c 'head -c 1; exit'; exit", nil)
 	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 20*time.Second, time.Millisecond)
 }
+
+func TestInFront(t *testing.T) {
+	dir := t.TempDir()
+	c := start(t, "cd "+dir+"; printf ready; read x", nil)
+	_, err := readUntil(t, c, says("ready"))
+	require.NoError(t, err)
+	program, directory := c.InFront()
+	require.Equal(t, "sh", program)
+	require.Equal(t, dir, directory)
+}
