@@ -10,7 +10,7 @@
 //
 // The signature is over three lines: "terminal-proxy.v1 ticket", ID, MS. An error is {"error":SENTENCE}. The words are six of
 // static/words.txt: bytes of PBKDF2-HMAC-SHA-256 over the 32 bytes of the key, with the salt "terminal-proxy.v1 words" and
-// 100,000 rounds. A page makes them itself, of its own key, so that whoever puts another key in its place is found out.
+// 10,000 rounds. A page makes them itself, of its own key, so that whoever puts another key in its place is found out.
 package page
 
 import (
@@ -73,12 +73,13 @@ type Times struct {
 	Silence time.Duration // without any frame ends a connection; default 45 s
 	Write   time.Duration // one frame may take, else the page is cut off; default 5 s
 	Linger  time.Duration // for a page to read a close frame; default 1 s
+	Look    time.Duration // between looks at the clock, since a timer does not count while the computer sleeps; default 10 s
 }
 
 func (t Times) withDefaults() Times {
 	return Times{
 		Hello: cmp.Or(t.Hello, 5*time.Second), Ask: cmp.Or(t.Ask, 2*time.Minute), Ping: cmp.Or(t.Ping, 20*time.Second),
-		Silence: cmp.Or(t.Silence, 45*time.Second), Write: cmp.Or(t.Write, 5*time.Second), Linger: cmp.Or(t.Linger, time.Second),
+		Silence: cmp.Or(t.Silence, 45*time.Second), Write: cmp.Or(t.Write, 5*time.Second), Linger: cmp.Or(t.Linger, time.Second), Look: cmp.Or(t.Look, 10*time.Second),
 	}
 }
 
@@ -178,9 +179,6 @@ func (d *Door) Serve(ln net.Listener) error {
 // Done is closed when the door is shut: by Close, or because its time is over.
 func (d *Door) Done() <-chan struct{} { return d.ctx.Done() }
 
-// clockLook is how often the clock on the wall is read: a timer does not count while the computer sleeps.
-const clockLook = 10 * time.Second
-
 // clock shuts the door when its time is over.
 func (d *Door) clock() {
 	for {
@@ -190,7 +188,7 @@ func (d *Door) clock() {
 			return
 		}
 		select {
-		case <-time.After(min(left, clockLook)):
+		case <-time.After(min(left, d.cfg.Times.Look)):
 		case <-d.ctx.Done():
 			return
 		}

@@ -1,0 +1,122 @@
+package auth_test
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+)
+
+// killed makes the test binary a process that enrols a key and is killed before it can take it back.
+const killed = "AUTH_TEST_KILLED"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(killed); path != "" {
+		store, err := auth.OpenStore(path, nil)
+		if err == nil {
+			var h *auth.Hold
+			if h, err = store.Hold(); err == nil {
+				err = h.Enrol("page-killed", auth.RoleOwner, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour))
+			}
+		}
+		if err != nil {
+			panic(err)
+		}
+		self, _ := os.FindProcess(os.Getpid())
+		_ = self.Kill()
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+func names(t *testing.T, s *auth.Store) (names []string) {
+	t.Helper()
+	tokens, err := s.List()
+	require.NoError(t, err)
+	for _, token := range tokens {
+		names = append(names, token.Name)
+	}
+	return names
+}
+
+func TestAKeyStandsAsLongAsItsHold(t *testing.T) {
+	now := time.Now()
+	path := filepath.Join(t.TempDir(), "state", "tokens")
+	store, err := auth.OpenStore(path, func() time.Time { return now })
+	require.NoError(t, err)
+	_, err = store.Create(auth.Token{Name: "owner", Role: auth.RoleOwner})
+	require.NoError(t, err)
+	h, err := store.Hold()
+	require.NoError(t, err)
+	other, err := store.Hold()
+	require.NoError(t, err)
+
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	signature := ed25519.Sign(private, []byte("word"))
+	_, err = store.Owner([]byte("word"), signature)
+	require.ErrorIs(t, err, auth.ErrNotSigned)
+	require.NoError(t, h.Enrol("page-1", auth.RoleOwner, public, now.Add(time.Hour)))
+	require.Error(t, h.Enrol("page-1", auth.RoleOwner, public, now.Add(time.Hour)), "the name is taken")
+	again, err := auth.OpenStore(path, nil) // as a proxy reads it
+	require.NoError(t, err)
+	who, err := again.Owner([]byte("word"), signature)
+	require.NoError(t, err)
+	require.Equal(t, "page-1", who)
+	_, err = again.Owner([]byte("other word"), signature)
+	require.ErrorIs(t, err, auth.ErrNotSigned)
+	now = now.Add(time.Hour)
+	_, err = store.Owner([]byte("word"), signature)
+	require.ErrorIs(t, err, auth.ErrNotSigned, "expired")
+	now = now.Add(-time.Hour)
+
+	require.NoError(t, other.Enrol("page-2", auth.RoleOwner, public, now.Add(time.Hour)))
+	require.NoError(t, other.Revoke("page-1"), "which is not its own")
+	require.NoError(t, store.Sweep())
+	require.Equal(t, []string{"owner", "page-1", "page-2"}, names(t, store))
+	require.NoError(t, h.Revoke("page-1"))
+	require.Equal(t, []string{"owner", "page-2"}, names(t, store))
+	require.NoError(t, other.Close())
+	require.NoError(t, h.Close())
+	require.Equal(t, []string{"owner"}, names(t, store))
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "%v", left)
+}
+
+// After kill -9 the next who sweeps ends what the process held, and nothing else.
+func TestWhatAKilledProcessHeldIsSwept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "tokens")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), killed+"="+path)
+	require.Error(t, cmd.Run())
+	store, err := auth.OpenStore(path, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"page-killed"}, names(t, store))
+	h, err := store.Hold()
+	require.NoError(t, err)
+	require.NoError(t, h.Enrol("page-alive", auth.RoleOwner, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour)))
+	require.NoError(t, store.Sweep())
+	require.Equal(t, []string{"page-alive"}, names(t, store))
+	locks, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.lock"))
+	require.NoError(t, err)
+	require.Len(t, locks, 1)
+	require.NoError(t, h.Close())
+}
+
+func TestSweepingMakesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	store, err := auth.OpenStore(filepath.Join(dir, "tokens"), nil)
+	require.NoError(t, err)
+	require.NoError(t, store.Sweep())
+	require.NoDirExists(t, dir)
+}

@@ -1,0 +1,544 @@
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol/fake"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// clock is a wall clock that a test sets.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) time() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// house is a door with a gateway behind it.
+type house struct {
+	t     *testing.T
+	door  *page.Door
+	at    string // host:port
+	clock *clock
+	links chan *link // those that were dialled
+}
+
+// opened opens a door until the test ends; change may be nil.
+func opened(t *testing.T, change func(*page.Config)) *house {
+	t.Helper()
+	h := &house{t: t, clock: &clock{now: time.Now()}, links: make(chan *link, 100)}
+	cfg := page.Config{
+		Role: auth.RoleViewer, Expires: time.Now().Add(time.Hour), Version: "v7", Now: h.clock.time,
+		Dial: func(context.Context) (page.Link, error) {
+			l := newLink()
+			h.links <- l
+			return l, nil
+		},
+		Times: page.Times{Linger: 20 * time.Millisecond},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	var err error
+	h.door, err = page.New(cfg)
+	require.NoError(t, err)
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	h.at = ln.Addr().String()
+	served := make(chan error, 1)
+	go func() { served <- h.door.Serve(ln) }() // ends with the door
+	t.Cleanup(func() {
+		h.door.Close()
+		require.NoError(t, <-served)
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return h
+}
+
+// answer is what came back of a request.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	fields map[string]any
+}
+
+func (h *house) do(method, path, body string, headers ...string) answer {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(h.t.Context(), method, "http://"+h.at+path, strings.NewReader(body))
+	require.NoError(h.t, err)
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(h.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	got, err := io.ReadAll(resp.Body)
+	require.NoError(h.t, err)
+	a := answer{status: resp.StatusCode, header: resp.Header, body: string(got)}
+	_ = json.Unmarshal(got, &a.fields) // where it is JSON
+	return a
+}
+
+// browser is a page with its key.
+type browser struct {
+	h   *house
+	key ed25519.PrivateKey
+	id  string
+}
+
+func (h *house) browser() *browser {
+	h.t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(h.t, err)
+	return &browser{h: h, key: key}
+}
+
+func (b *browser) public() ed25519.PublicKey {
+	public, _ := b.key.Public().(ed25519.PublicKey)
+	return public
+}
+
+// enter comes in by a code.
+func (b *browser) enter(code string) answer {
+	b.h.t.Helper()
+	body, err := json.Marshal(map[string]string{"code": code, "key": hex.EncodeToString(b.public())})
+	require.NoError(b.h.t, err)
+	got := b.h.do("POST", "/v1/page/enter", string(body))
+	b.id, _ = got.fields["page"].(string)
+	return got
+}
+
+// ask asks for a ticket, as the page of an id, at a moment.
+func (b *browser) ask(id string, at int64) answer {
+	b.h.t.Helper()
+	body, err := json.Marshal(map[string]any{"page": id, "at": at, "signature": hex.EncodeToString(ed25519.Sign(b.key, page.TicketBytes(id, at)))})
+	require.NoError(b.h.t, err)
+	return b.h.do("POST", "/v1/tickets", string(body))
+}
+
+// ticket is a good one.
+func (b *browser) ticket() string {
+	b.h.t.Helper()
+	b.h.clock.pass(time.Millisecond) // a signature is good once
+	got := b.ask(b.id, b.h.clock.time().UnixMilli())
+	require.Equal(b.h.t, http.StatusOK, got.status, got.body)
+	ticket, _ := got.fields["ticket"].(string)
+	return ticket
+}
+
+// inside is a page that has come in.
+func (h *house) inside() *browser {
+	h.t.Helper()
+	b := h.browser()
+	got := b.enter(h.door.Code())
+	require.Equal(h.t, http.StatusOK, got.status, got.body)
+	return b
+}
+
+func TestTheFilesOfThePage(t *testing.T) {
+	h := opened(t, nil)
+	index := h.do("GET", "/", "")
+	require.Equal(t, http.StatusOK, index.status)
+	require.Equal(t, "no-store", index.header.Get("Cache-Control"))
+	require.Equal(t, "text/html; charset=utf-8", index.header.Get("Content-Type"))
+	_, rest, found := strings.Cut(index.body, `src="/app/`)
+	require.True(t, found, index.body)
+	script, _, _ := strings.Cut(rest, `"`)
+	app := h.do("GET", "/app/"+script, "")
+	require.Equal(t, http.StatusOK, app.status)
+	require.Contains(t, app.header.Get("Cache-Control"), "immutable")
+	require.Equal(t, "text/javascript; charset=utf-8", app.header.Get("Content-Type"))
+	_, file, _ := strings.Cut(script, "/")
+	for _, path := range []string{"/app/0123456789abcdef/" + file, "/app/" + script + "x", "/index.html", "/v1/sessions", "/app/../" + indexFile} {
+		require.Equal(t, http.StatusNotFound, h.do("GET", path, "").status, path)
+	}
+	for _, got := range []answer{index, app, h.do("GET", "/nothing", ""), h.do("GET", "/", "", "Origin", "http://evil.example")} {
+		for name, value := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			require.Equal(t, value, got.header.Get(name), name)
+		}
+		policy := got.header.Get("Content-Security-Policy")
+		for _, part := range []string{
+			"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'", "manifest-src 'self'",
+			"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+		} {
+			require.Contains(t, strings.Split(policy, "; "), part)
+		}
+		require.NotContains(t, policy, "unsafe")
+	}
+}
+
+const indexFile = "index.html"
+
+// A name that was made to point here, and pages of others, get nothing, whatever they ask for.
+func TestOnlyItsOwnPagesTalkToADoor(t *testing.T) {
+	h := opened(t, func(c *page.Config) { c.Hosts = []string{"laptop.example.ts.net"} })
+	_, port, err := net.SplitHostPort(h.at)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name    string
+		allowed bool
+		headers []string
+	}{
+		{"no origin", true, nil},
+		{"its own", true, []string{"Origin", "http://" + h.at}},
+		{"its own, by name", true, []string{"Host", "localhost:" + port, "Origin", "http://localhost:" + port}},
+		{"behind TLS", true, []string{"Host", "laptop.example.ts.net", "Origin", "https://laptop.example.ts.net"}},
+		{"the same name without TLS", false, []string{"Host", "laptop.example.ts.net", "Origin", "http://laptop.example.ts.net"}},
+		{"a rebound name", false, []string{"Host", "evil.example:" + port, "Origin", "http://evil.example:" + port}},
+		{"a rebound name without an origin", false, []string{"Host", "evil.example:" + port}},
+		{"another page", false, []string{"Origin", "http://evil.example"}},
+		{"another port", false, []string{"Origin", "http://127.0.0.1:1"}},
+		{"another scheme", false, []string{"Origin", "https://" + h.at}},
+		{"another name of ours", false, []string{"Origin", "http://localhost:" + port}},
+		{"null", false, []string{"Origin", "null"}},
+		{"empty", false, []string{"Origin", ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := http.StatusForbidden
+			if c.allowed {
+				want = http.StatusOK
+			}
+			require.Equal(t, want, h.do("GET", "/", "", c.headers...).status)
+			b := h.inside()
+			at := h.clock.time().UnixMilli()
+			signature := hex.EncodeToString(ed25519.Sign(b.key, page.TicketBytes(b.id, at)))
+			got := h.do("POST", "/v1/tickets", `{"page":"`+b.id+`","at":`+jsonNumber(at)+`,"signature":"`+signature+`"}`, c.headers...)
+			require.Equal(t, want, got.status, got.body)
+			socket, status := h.dial(b.ticket(), c.headers...)
+			if !c.allowed {
+				require.Equal(t, http.StatusForbidden, status)
+				return
+			}
+			require.Equal(t, "welcome", socket.next()["type"])
+		})
+	}
+}
+
+func jsonNumber(n int64) string {
+	raw, _ := json.Marshal(n)
+	return string(raw)
+}
+
+func TestACodeIsGoodOnceAndForAMinute(t *testing.T) {
+	h := opened(t, nil)
+	used := h.door.Code()
+	require.Len(t, used, 16)
+	got := h.browser().enter(used)
+	require.Equal(t, http.StatusOK, got.status, got.body)
+	require.Regexp(t, `^p-[a-z2-7]{10}$`, got.fields["page"])
+	require.Equal(t, "viewer", got.fields["role"])
+	require.Equal(t, false, got.fields["pending"])
+	require.Len(t, got.fields["words"], 6)
+	require.NotZero(t, got.fields["expires"])
+
+	expired := func() string {
+		code := h.door.Code()
+		h.clock.pass(time.Minute)
+		return code
+	}
+	replaced := func() string {
+		code := h.door.Code()
+		h.door.Code()
+		return code
+	}
+	for name, code := range map[string]string{"used": used, "expired": expired(), "replaced": replaced(), "none": "", "guessed": "aaaaaaaaaaaaaaaa"} {
+		got := h.browser().enter(code)
+		require.Equal(t, http.StatusForbidden, got.status, name)
+		require.Contains(t, got.fields["error"], "the link was used, or is more than a minute old", name)
+	}
+}
+
+func TestWhatIsNoRequestIsRefusedAndSpendsNoCode(t *testing.T) {
+	h := opened(t, nil)
+	code := h.door.Code()
+	for _, body := range []string{
+		"", "[]", "{", `{"code":"` + code + `"}`, `{"code":"` + code + `","key":"zz"}`, `{"code":"` + code + `","key":"` + strings.Repeat("ab", 31) + `"}`,
+		`{"code":"` + code + `","key":"` + strings.Repeat("ab", 4096) + `"}`,
+	} {
+		got := h.do("POST", "/v1/page/enter", body)
+		require.Equal(t, http.StatusBadRequest, got.status, body)
+		require.NotEmpty(t, got.fields["error"])
+	}
+	require.Equal(t, http.StatusOK, h.browser().enter(code).status)
+	require.Equal(t, http.StatusBadRequest, h.do("POST", "/v1/tickets", `{"page":"p-1","at":1,"signature":"x"}`).status)
+}
+
+// Whoever guesses waits for its answers, and of those who wait there are only so many.
+func TestGuessingIsSlow(t *testing.T) {
+	h := opened(t, nil)
+	for range 10 {
+		require.Equal(t, http.StatusForbidden, h.browser().enter("aaaaaaaaaaaaaaaa").status)
+	}
+	const many = 40
+	statuses := make(chan int, many)
+	for range many {
+		go func() { statuses <- h.browser().enter("aaaaaaaaaaaaaaaa").status }() // ends with its answer
+	}
+	count := map[int]int{}
+	for range many {
+		count[<-statuses]++
+	}
+	require.NotZero(t, count[http.StatusTooManyRequests], "%v: 17 answers never waited side by side", count)
+	require.Equal(t, many, count[http.StatusTooManyRequests]+count[http.StatusForbidden])
+	require.Equal(t, http.StatusOK, h.browser().enter(h.door.Code()).status, "who has the code does not wait")
+}
+
+func TestATicketNeedsTheKeyAndTheMoment(t *testing.T) {
+	h := opened(t, nil)
+	b, other := h.inside(), h.inside()
+	now := h.clock.time()
+	require.Equal(t, http.StatusOK, b.ask(b.id, now.UnixMilli()).status)
+	for name, got := range map[string]answer{
+		"again":             b.ask(b.id, now.UnixMilli()),
+		"of another page":   other.ask(b.id, now.UnixMilli()+1),
+		"of an unknown one": b.ask("p-aaaaaaaaaa", now.UnixMilli()),
+		"too old":           b.ask(b.id, now.Add(-61*time.Second).UnixMilli()),
+		"too young":         b.ask(b.id, now.Add(61*time.Second).UnixMilli()),
+	} {
+		require.Equal(t, http.StatusForbidden, got.status, name)
+		require.Nil(t, got.fields["ticket"], name)
+	}
+	signature := hex.EncodeToString(ed25519.Sign(b.key, page.TicketBytes(b.id, now.UnixMilli())))
+	got := h.do("POST", "/v1/tickets", `{"page":"`+b.id+`","at":`+jsonNumber(now.UnixMilli()+5)+`,"signature":"`+signature+`"}`)
+	require.Equal(t, http.StatusForbidden, got.status, "a signature with another time")
+	for name, at := range map[string]time.Time{"within the past": now.Add(-59 * time.Second), "within the future": now.Add(59 * time.Second)} {
+		require.Equal(t, http.StatusOK, b.ask(b.id, at.UnixMilli()).status, name)
+	}
+	h.clock.pass(61 * time.Second)
+	require.Equal(t, http.StatusForbidden, b.ask(b.id, now.UnixMilli()).status, "forgotten as used, and too old by then")
+	require.Equal(t, http.StatusForbidden, b.ask(b.id, now.Add(59*time.Second).UnixMilli()).status, "remembered as long as it would be good")
+}
+
+func TestAPageAsksForSoManyTickets(t *testing.T) {
+	h := opened(t, nil)
+	b := h.inside()
+	count := 0
+	for at := h.clock.time().UnixMilli(); ; at++ {
+		got := b.ask(b.id, at)
+		if got.status == http.StatusTooManyRequests {
+			break
+		}
+		require.Equal(t, http.StatusOK, got.status, got.body)
+		count++
+		require.Less(t, count, 1000)
+	}
+	h.clock.pass(2 * time.Minute)
+	require.NotEmpty(t, b.ticket())
+}
+
+// The words are those of the key: whoever puts another key in its place has others.
+func TestTheWordsAreOfTheKey(t *testing.T) {
+	key, err := hex.DecodeString("5e0ba7746bd9c6f6b2e22c586d00ea47f69cdb5dd4d89812b0aece3849c5d934")
+	require.NoError(t, err)
+	words, err := page.Words(key)
+	require.NoError(t, err)
+	require.Equal(t, "donkey raft penguin funnel paper elbow", strings.Join(words, " "), "as another implementation makes them")
+
+	asked := make(chan page.Visitor, 1)
+	h := opened(t, func(c *page.Config) {
+		c.Role = auth.RoleOwner
+		c.Admit = func(ctx context.Context, v page.Visitor) (func(), error) {
+			asked <- v
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+	})
+	b, swapper := h.browser(), h.browser()
+	got := swapper.enter(h.door.Code()) // in the middle, with the code of b's link
+	own, err := page.Words(b.public())
+	require.NoError(t, err)
+	shown := (<-asked).Words
+	require.NotEqual(t, own, shown)
+	require.Equal(t, strings.Join(shown, " "), strings.Trim(strings.ReplaceAll(string(mustJSON(t, got.fields["words"])), `","`, " "), `[]"`))
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	require.NoError(t, err)
+	return bytes.TrimSpace(raw)
+}
+
+func TestTheWordsAreToldApart(t *testing.T) {
+	h := opened(t, nil)
+	_, rest, _ := strings.Cut(h.do("GET", "/", "").body, `src="/app/`)
+	build, _, _ := strings.Cut(rest, "/")
+	words := strings.Fields(h.do("GET", "/app/"+build+"/words.txt", "").body)
+	seen := map[string]bool{}
+	for _, w := range words {
+		require.Regexp(t, "^[a-z]{3,8}$", w)
+		seen[w] = true
+	}
+	require.Len(t, words, 256)
+	require.Len(t, seen, 256)
+}
+
+// admission has a test answer for the user.
+type admission struct {
+	asked chan page.Visitor
+	say   chan error
+	left  chan string
+}
+
+func owners(t *testing.T) (*house, *admission) {
+	t.Helper()
+	a := &admission{asked: make(chan page.Visitor, 10), say: make(chan error), left: make(chan string, 10)}
+	return opened(t, func(c *page.Config) {
+		c.Role = auth.RoleOwner
+		c.Admit = func(ctx context.Context, v page.Visitor) (func(), error) {
+			a.asked <- v
+			select {
+			case err := <-a.say:
+				return func() { a.left <- v.ID }, err
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+	}), a
+}
+
+func TestAnOwnersPageWaitsForTheUser(t *testing.T) {
+	h, user := owners(t)
+	b := h.browser()
+	got := b.enter(h.door.Code())
+	require.Equal(t, true, got.fields["pending"])
+	require.Equal(t, b.id, (<-user.asked).ID)
+	early := b.ask(b.id, h.clock.time().UnixMilli())
+	require.Equal(t, http.StatusConflict, early.status)
+	require.Equal(t, true, early.fields["pending"])
+	require.Nil(t, early.fields["ticket"])
+	same := (&browser{h: h, key: b.key}).enter(h.door.Code())
+	require.Equal(t, b.id, same.fields["page"], "it is the same page, and asks nothing twice")
+	user.say <- nil
+	b.waitFor(http.StatusOK)
+	require.Equal(t, "welcome", h.connect(b.ticket()).next()["type"])
+	h.door.Close()
+	require.Equal(t, b.id, <-user.left, "its key is taken back")
+	require.Empty(t, user.asked)
+}
+
+// waitFor asks for tickets until the answer is of a status.
+func (b *browser) waitFor(status int) answer {
+	b.h.t.Helper()
+	for end := time.Now().Add(fake.Soon); ; time.Sleep(time.Millisecond) {
+		b.h.clock.pass(time.Millisecond)
+		got := b.ask(b.id, b.h.clock.time().UnixMilli())
+		if got.status == status {
+			return got
+		}
+		require.True(b.h.t, time.Now().Before(end), got.body)
+	}
+}
+
+func TestAnOwnersPageThatTheUserRefuses(t *testing.T) {
+	h, user := owners(t)
+	b := h.browser()
+	b.enter(h.door.Code())
+	user.say <- context.Canceled
+	require.Contains(t, b.waitFor(http.StatusForbidden).fields["error"], "the page is over")
+	require.Empty(t, user.left, "its key was never made known")
+}
+
+func TestTheUserWhoDoesNotAnswerRefuses(t *testing.T) {
+	h := opened(t, func(c *page.Config) {
+		c.Role, c.Times.Ask = auth.RoleOwner, time.Millisecond
+		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+	})
+	b := h.browser()
+	b.enter(h.door.Code())
+	b.waitFor(http.StatusForbidden)
+}
+
+// The user says yes as the door closes: what was made known is taken back all the same.
+func TestAKeyThatIsLetInTooLateIsTakenBack(t *testing.T) {
+	left, admitting := make(chan struct{}, 2), make(chan struct{})
+	h := opened(t, func(c *page.Config) {
+		c.Role = auth.RoleOwner
+		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
+			close(admitting)
+			<-ctx.Done()
+			return func() { left <- struct{}{} }, nil
+		}
+	})
+	h.browser().enter(h.door.Code())
+	<-admitting
+	h.door.Close()
+	require.Len(t, left, 1)
+}
+
+func TestTheNinthPageTakesThePlaceOfAnIdleOne(t *testing.T) {
+	h := opened(t, nil)
+	first := h.inside()
+	sockets := []*socket{h.connect(first.ticket())}
+	idle := h.inside()
+	for range 6 {
+		h.clock.pass(time.Millisecond)
+		b := h.inside()
+		sockets = append(sockets, h.connect(b.ticket()))
+	}
+	for _, s := range sockets {
+		require.Equal(t, "welcome", s.next()["type"])
+	}
+	ninth := h.inside()
+	require.Equal(t, http.StatusForbidden, idle.ask(idle.id, h.clock.time().UnixMilli()).status)
+	last := h.connect(ninth.ticket())
+	require.Equal(t, "welcome", last.next()["type"])
+
+	got := h.browser().enter(h.door.Code())
+	require.Equal(t, http.StatusTooManyRequests, got.status, got.body)
+	require.Contains(t, got.fields["error"], "8 pages are open already")
+	last.leave()
+	(<-h.nth(8)).ended(t)
+	require.Eventually(t, func() bool { return h.browser().enter(h.door.Code()).status == http.StatusOK }, fake.Soon, time.Millisecond)
+}
+
+// The clock on the wall counts, as after a night in which the computer slept.
+func TestADoorShutsWhenItsTimeIsOver(t *testing.T) {
+	h := opened(t, func(c *page.Config) { c.Times.Look = time.Millisecond })
+	s, l := h.visit()
+	h.clock.pass(2 * time.Hour)
+	code, why := s.end()
+	require.Equal(t, 1008, code)
+	require.Contains(t, why, "run gateway open again")
+	l.ended(t)
+	<-h.door.Done()
+}

@@ -1,0 +1,482 @@
+package page_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
+)
+
+// link is a connection to a gateway that a test plays.
+type link struct {
+	sent   chan protocol.Message
+	frames chan string // for the page
+	done   chan struct{}
+	once   sync.Once
+}
+
+func newLink() *link {
+	return &link{sent: make(chan protocol.Message, 100), frames: make(chan string), done: make(chan struct{})}
+}
+
+func (l *link) Send(m protocol.Message) error {
+	l.sent <- m
+	return nil
+}
+
+func (l *link) Next() ([]byte, error) {
+	select {
+	case f, ok := <-l.frames:
+		if ok {
+			return []byte(f), nil
+		}
+	case <-l.done:
+	}
+	return nil, errors.New("gone")
+}
+
+func (l *link) Close() { l.once.Do(func() { close(l.done) }) }
+
+// ended waits until the page's side has closed it.
+func (l *link) ended(t *testing.T) {
+	t.Helper()
+	select {
+	case <-l.done:
+	case <-time.After(fake.Soon):
+		require.FailNow(t, "the connection to the gateway is left open")
+	}
+}
+
+// nth is the link of the nth connection, from 0 on, of those not asked for yet.
+func (h *house) nth(n int) <-chan *link {
+	out := make(chan *link, 1)
+	for range n - 1 {
+		<-h.links
+	}
+	out <- <-h.links
+	return out
+}
+
+// socket is a page's WebSocket.
+type socket struct {
+	t  *testing.T
+	ws *websocket.Conn
+}
+
+// knock dials without a word.
+func (h *house) knock(headers ...string) (*socket, int) {
+	h.t.Helper()
+	header := http.Header{}
+	for i := 0; i < len(headers); i += 2 {
+		header.Set(headers[i], headers[i+1])
+	}
+	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
+	ws, resp, err := dialer.DialContext(h.t.Context(), "ws://"+h.at+"/v1/page", header)
+	if resp != nil {
+		defer func() { _ = resp.Body.Close() }()
+	}
+	if err != nil {
+		require.NotNil(h.t, resp, "%v", err)
+		return nil, resp.StatusCode
+	}
+	h.t.Cleanup(func() { _ = ws.Close() })
+	require.NoError(h.t, ws.SetReadDeadline(time.Now().Add(fake.Soon)))
+	return &socket{h.t, ws}, resp.StatusCode
+}
+
+// dial dials and shows a ticket.
+func (h *house) dial(ticket string, headers ...string) (*socket, int) {
+	h.t.Helper()
+	s, status := h.knock(headers...)
+	if s != nil {
+		s.say(`{"type":"hello","ticket":"` + ticket + `"}`)
+	}
+	return s, status
+}
+
+func (h *house) connect(ticket string) *socket {
+	h.t.Helper()
+	s, status := h.dial(ticket)
+	require.NotNil(h.t, s, "%d", status)
+	return s
+}
+
+func (s *socket) say(frame string) {
+	s.t.Helper()
+	require.NoError(s.t, s.ws.WriteMessage(websocket.TextMessage, []byte(frame)))
+}
+
+// next is the next frame.
+func (s *socket) next() (fields map[string]any) {
+	s.t.Helper()
+	_, frame, err := s.ws.ReadMessage()
+	require.NoError(s.t, err)
+	require.NoError(s.t, json.Unmarshal(frame, &fields))
+	return fields
+}
+
+// end is the close frame, which is to be the next thing that comes.
+func (s *socket) end() (code int, why string) {
+	s.t.Helper()
+	_, frame, err := s.ws.ReadMessage()
+	closed, ok := errors.AsType[*websocket.CloseError](err)
+	require.True(s.t, ok, "%s %v", frame, err)
+	return closed.Code, closed.Text
+}
+
+func (s *socket) leave() { _ = s.ws.Close() }
+
+// visit is a page with its connection, after the welcome.
+func (h *house) visit() (*socket, *link) {
+	h.t.Helper()
+	s := h.connect(h.inside().ticket())
+	require.Equal(h.t, "welcome", s.next()["type"])
+	return s, <-h.links
+}
+
+func TestTheWelcome(t *testing.T) {
+	h := opened(t, func(c *page.Config) { c.Session = "vim-1" })
+	b := h.inside()
+	got := h.connect(b.ticket()).next()
+	require.Equal(t, "welcome", got["type"])
+	require.Equal(t, b.id, got["page"])
+	require.Equal(t, "viewer", got["role"])
+	require.Equal(t, "vim-1", got["session"])
+	require.Equal(t, "v7", got["version"])
+	require.EqualValues(t, h.clock.time().UnixMilli(), got["now"])
+	require.Greater(t, got["expires"], got["now"])
+}
+
+func TestATicketOpensOneConnection(t *testing.T) {
+	h := opened(t, nil)
+	b := h.inside()
+	used, old := b.ticket(), b.ticket()
+	require.Equal(t, "welcome", h.connect(used).next()["type"])
+	pushed := b.ticket()
+	for range 8 { // so many may be open; the oldest goes
+		b.ticket()
+	}
+	h.clock.pass(time.Millisecond)
+	expired := b.ticket()
+	for name, ticket := range map[string]string{"used": used, "pushed out": pushed, "none": "", "guessed": strings.Repeat("a", 26)} {
+		code, why := h.connect(ticket).end()
+		require.Equal(t, 1008, code, name)
+		require.Contains(t, why, "the ticket is not known", name)
+	}
+	h.clock.pass(31 * time.Second)
+	for name, ticket := range map[string]string{"expired": expired, "old": old} {
+		code, _ := h.connect(ticket).end()
+		require.Equal(t, 1008, code, name)
+	}
+	require.Len(t, h.links, 1, "no gateway was dialled for them")
+}
+
+// The page of a ticket is over: so is the ticket.
+func TestATicketOfAPageThatIsOver(t *testing.T) {
+	h := opened(t, nil)
+	b := h.inside()
+	ticket := b.ticket()
+	for range 8 {
+		h.clock.pass(time.Millisecond)
+		h.inside()
+	}
+	code, why := h.connect(ticket).end()
+	require.Equal(t, 1008, code)
+	require.Contains(t, why, "other pages came in")
+}
+
+func TestTheFirstFrameIsAHello(t *testing.T) {
+	h := opened(t, nil)
+	b := h.inside()
+	for name, frame := range map[string]string{
+		"another message": `{"type":"sessions.list","requestId":"1"}`,
+		"no JSON":         "hello",
+		"no ticket":       `{"type":"hello"}`,
+		"not its type":    `{"ticket":"` + b.ticket() + `"}`,
+	} {
+		s, _ := h.knock()
+		s.say(frame)
+		code, _ := s.end()
+		require.Equal(t, 1008, code, name)
+	}
+	s, _ := h.knock()
+	require.NoError(t, s.ws.WriteMessage(websocket.BinaryMessage, []byte(`{"type":"hello","ticket":"`+b.ticket()+`"}`)))
+	code, _ := s.end()
+	require.Equal(t, 1008, code, "binary")
+	s, _ = h.knock()
+	s.say(`{"type":"hello","ticket":"` + b.ticket() + `","pad":"` + strings.Repeat("a", 5000) + `"}`)
+	code, _ = s.end()
+	require.Equal(t, 1009, code, "too large")
+	require.Empty(t, h.links, "nobody dialled the gateway")
+}
+
+// Who is silent gets nothing, not even a pong, and is cut off; of such there are only so many.
+func TestNothingIsSentBeforeTheHello(t *testing.T) {
+	h := opened(t, func(c *page.Config) { c.Times.Hello = 100 * time.Millisecond })
+	s, _ := h.knock()
+	s.ws.SetPongHandler(func(string) error {
+		require.Fail(t, "a pong")
+		return nil
+	})
+	require.NoError(t, s.ws.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)))
+	code, why := s.end()
+	require.Equal(t, 1008, code)
+	require.Contains(t, why, "hello")
+}
+
+func TestSoManyAreSilentAtOnce(t *testing.T) {
+	h := opened(t, nil)
+	var silent []*socket
+	for range 16 {
+		s, _ := h.knock()
+		require.NotNil(t, s)
+		silent = append(silent, s)
+	}
+	_, status := h.knock()
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	silent[0].leave()
+	b := h.inside()
+	require.Eventually(t, func() bool {
+		s, _ := h.knock()
+		if s == nil {
+			return false
+		}
+		s.say(`{"type":"hello","ticket":"` + b.ticket() + `"}`)
+		return s.next()["type"] == "welcome"
+	}, fake.Soon, time.Millisecond)
+}
+
+// asks are messages that a page may send, or not.
+var asks = map[string]string{
+	"sessions.list":            `"requestId":"1"`,
+	"terminal.view":            `"requestId":"1","sessionId":"vim-1"`,
+	"terminal.ack":             `"sessionId":"vim-1","seq":1`,
+	"terminal.unview":          `"sessionId":"vim-1"`,
+	"terminal.read":            `"requestId":"1","sessionId":"vim-1"`,
+	"terminal.control.decide":  `"requestId":"1","sessionId":"vim-1","grant":false,"by":"x"`,
+	"terminal.message":         `"requestId":"1","sessionId":"vim-1","from":"user","text":"hm"`,
+	"terminal.input":           `"requestId":"1","sessionId":"vim-1","data":"x"`,
+	"terminal.attach":          `"requestId":"1","sessionId":"vim-1","cols":80,"rows":24`,
+	"terminal.typed":           `"sessionId":"vim-1","dataB64":"eA=="`,
+	"terminal.detach":          `"sessionId":"vim-1"`,
+	"terminal.watch":           `"sessionId":"vim-1"`,
+	"terminal.unwatch":         `"sessionId":"vim-1"`,
+	"terminal.close":           `"requestId":"1","sessionId":"vim-1"`,
+	"terminal.wait":            `"requestId":"1","sessionId":"vim-1","until":{"quietMs":1}`,
+	"terminal.cancel":          `"requestId":"1","sessionId":"vim-1"`,
+	"terminal.control.request": `"requestId":"1","sessionId":"vim-1","agentId":"a","agentName":"a","level":"drive","reason":"r"`,
+	"terminal.control.release": `"requestId":"1","sessionId":"vim-1","agentId":"a"`,
+	"terminal.proxy.start":     `"requestId":"1","command":"sh"`,
+	"terminal.proxy.host":      `"requestId":"1","hostKey":"aaaaaaaaaaaaaaaaaaaaaaaa"`,
+	"sessions.subscribe":       `"requestId":"1","sessionId":"vim-1"`,
+	"done":                     `"requestId":"1"`,
+}
+
+func TestWhatAPageMaySend(t *testing.T) {
+	looks := map[string]bool{"sessions.list": true, "terminal.view": true, "terminal.ack": true, "terminal.unview": true, "terminal.read": true}
+	acts := map[string]bool{"terminal.control.decide": true, "terminal.message": true}
+	for _, role := range []auth.Role{auth.RoleViewer, auth.RoleOwner} {
+		t.Run(string(role), func(t *testing.T) {
+			h := opened(t, func(c *page.Config) {
+				c.Role = role
+				c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
+			})
+			b := h.inside()
+			b.waitFor(http.StatusOK)
+			s := h.connect(b.ticket())
+			s.next()
+			l := <-h.links
+			for kind, fields := range asks {
+				s.say(`{"type":"` + kind + `",` + fields + `}`)
+				if looks[kind] || acts[kind] && role == auth.RoleOwner {
+					require.Equal(t, kind, protocol.KindOf(<-l.sent))
+					continue
+				}
+				got := s.next()
+				require.Equal(t, "error", got["type"], kind)
+				require.Equal(t, "forbidden", got["code"], "%s: %v", kind, got)
+			}
+			require.Empty(t, l.sent)
+		})
+	}
+}
+
+// A decision that gives is signed; who says it is not the page's to write.
+func TestWhatADecisionOfAPageSays(t *testing.T) {
+	f := func(t *testing.T) (*socket, *link) {
+		h := opened(t, func(c *page.Config) {
+			c.Role = auth.RoleOwner
+			c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
+		})
+		b := h.inside()
+		b.waitFor(http.StatusOK)
+		s := h.connect(b.ticket())
+		s.next()
+		return s, <-h.links
+	}
+	s, l := f(t)
+	for _, fields := range []string{`"grant":true`, `"grant":false,"hide":"off"`} {
+		s.say(`{"type":"terminal.control.decide","requestId":"7","sessionId":"vim-1","by":"root",` + fields + `}`)
+		got := s.next()
+		require.Equal(t, "forbidden", got["code"], fields)
+		require.Equal(t, "7", got["requestId"])
+		require.Empty(t, l.sent)
+	}
+	s.say(`{"type":"terminal.control.decide","requestId":"7","sessionId":"vim-1","by":"root","grant":true,"epoch":3,"at":5,"signatureB64":"eA=="}`)
+	got, ok := (<-l.sent).(*protocol.ControlDecide)
+	require.True(t, ok)
+	require.Equal(t, &protocol.ControlDecide{RequestID: "7", SessionID: "vim-1", By: "a page", Grant: true, Epoch: 3, At: 5, SignatureB64: []byte("x")}, got)
+	s.say(`{"type":"terminal.message","requestId":"8","sessionId":"vim-1","from":"user","by":"root","text":"hm"}`)
+	note, ok := (<-l.sent).(*protocol.Note)
+	require.True(t, ok)
+	require.Equal(t, "a page", note.By)
+}
+
+func TestAPageOfOneSession(t *testing.T) {
+	h := opened(t, func(c *page.Config) { c.Session = "vim-1" })
+	s, l := h.visit()
+	for _, kind := range []string{"terminal.view", "terminal.read", "terminal.unview"} {
+		s.say(`{"type":"` + kind + `","requestId":"1","sessionId":"bash-2"}`)
+		got := s.next()
+		require.Equal(t, "forbidden", got["code"])
+		require.Contains(t, got["message"], "limited to the session vim-1")
+	}
+	require.Empty(t, l.sent)
+	s.say(`{"type":"terminal.view","requestId":"1","sessionId":"vim-1"}`)
+	require.Equal(t, "terminal.view", protocol.KindOf(<-l.sent))
+	session := func(id string) string {
+		return `{"sessionId":"` + id + `","name":"x","command":"x","args":[],"cwd":"/","cols":80,"rows":24,"pid":1,"startedAt":1,` +
+			`"state":"running","seq":1,"idleMs":0,"keyboard":{"holder":"user","epoch":0}}`
+	}
+	l.frames <- `{"type":"sessions.list.result","requestId":"2","sessions":[` + session("bash-2") + "," + session("vim-1") + `]}`
+	got := s.next()
+	require.Len(t, got["sessions"], 1)
+	require.NotContains(t, string(mustJSON(t, got)), "bash-2")
+	l.frames <- `{"type":"terminal.session.close","id":"m1","sessionId":"bash-2","exitCode":0}`
+	l.frames <- `{"type":"of.a.newer.gateway","sessionId":"bash-2"}`
+	l.frames <- `{"type":"error","requestId":"3","code":"no_such_session","message":"no session vim-1: there is bash-2"}`
+	got = s.next()
+	require.Equal(t, "no_such_session", got["code"])
+	require.NotContains(t, got["message"], "bash-2")
+	l.frames <- `{"type":"terminal.session.close","id":"m2","sessionId":"vim-1","exitCode":0}`
+	require.Equal(t, "m2", s.next()["id"])
+}
+
+// A page that sees everything gets frames as they are, also those that this version does not know.
+func TestFramesPassAsTheyAre(t *testing.T) {
+	h := opened(t, nil)
+	s, l := h.visit()
+	const frame = `{"type":"of.a.newer.gateway", "x":1}`
+	l.frames <- frame
+	_, got, err := s.ws.ReadMessage()
+	require.NoError(t, err)
+	require.Equal(t, frame, string(got))
+}
+
+func TestFramesThatAreNoMessages(t *testing.T) {
+	h := opened(t, nil)
+	s, l := h.visit()
+	s.say(`{"type":"sessions.list"}`)
+	require.Equal(t, "bad_message", s.next()["code"])
+	s.say(`nonsense`)
+	require.Equal(t, "bad_message", s.next()["code"])
+	s.say(`{"type":"sessions.list","requestId":"1"}`)
+	require.Equal(t, "sessions.list", protocol.KindOf(<-l.sent))
+	for range 2 {
+		s.say(`nonsense`)
+		require.Equal(t, "bad_message", s.next()["code"])
+	}
+	s.say(`nonsense`)
+	code, why := s.end()
+	require.Equal(t, 1008, code)
+	require.Contains(t, why, "three invalid frames")
+	l.ended(t)
+}
+
+func TestAFrameThatIsTooLarge(t *testing.T) {
+	h := opened(t, nil)
+	s, l := h.visit()
+	s.say(`{"type":"terminal.read","requestId":"1","sessionId":"vim-1","match":"` + strings.Repeat("€", 1024) + `","agentId":"` + strings.Repeat("a", 128) +
+		`","x":"` + strings.Repeat("x", 50_000) + `"}`)
+	require.Equal(t, "error", s.next()["type"])
+	s.say(`{"type":"terminal.read","requestId":"1","sessionId":"vim-1","x":"` + strings.Repeat("x", protocol.MaxAgentMessage) + `"}`)
+	code, _ := s.end()
+	require.Equal(t, 1009, code)
+	l.ended(t)
+}
+
+func TestAPagesEndIsItsConnectionsEnd(t *testing.T) {
+	h := opened(t, nil)
+	s, l := h.visit()
+	s.leave()
+	l.ended(t)
+}
+
+func TestAGatewayThatGoesAway(t *testing.T) {
+	h := opened(t, nil)
+	s, l := h.visit()
+	close(l.frames)
+	code, why := s.end()
+	require.Equal(t, 1012, code)
+	require.Contains(t, why, "come back")
+	l.ended(t)
+	none := opened(t, func(c *page.Config) {
+		c.Dial = func(context.Context) (page.Link, error) { return nil, errors.New("nobody serves") }
+	})
+	code, _ = none.connect(none.inside().ticket()).end()
+	require.Equal(t, 1012, code)
+}
+
+func TestClosingTheDoorTellsItsPages(t *testing.T) {
+	h := opened(t, nil)
+	s, l := h.visit()
+	silent, _ := h.knock()
+	closed := make(chan struct{})
+	go func() { // ends with the door
+		defer close(closed)
+		h.door.Close()
+	}()
+	code, why := s.end()
+	require.Equal(t, 1008, code)
+	require.Contains(t, why, "closed in the terminal")
+	_, _ = silent.end()
+	l.ended(t)
+	<-closed
+}
+
+// A page that reads nothing holds nothing up: it is cut off, with its connection to the gateway.
+func TestAStuckPageIsCutOff(t *testing.T) {
+	h := opened(t, func(c *page.Config) { c.Times.Write = 50 * time.Millisecond })
+	_, l := h.visit()
+	other, ol := h.visit()
+	big := `{"type":"terminal.rows","x":"` + strings.Repeat("x", 1<<20) + `"}`
+	for stuck := false; !stuck; {
+		select {
+		case l.frames <- big:
+		case <-l.done:
+			stuck = true
+		case <-time.After(fake.Soon):
+			require.FailNow(t, "it holds its connection up")
+		}
+	}
+	ol.frames <- `{"type":"x"}`
+	require.Equal(t, "x", other.next()["type"])
+}
+
+func TestASilentPageIsCutOff(t *testing.T) {
+	h := opened(t, func(c *page.Config) { c.Times.Ping, c.Times.Silence = 10*time.Millisecond, 200*time.Millisecond })
+	_, l := h.visit() // whose client answers no ping, since nobody reads
+	l.ended(t)
+}
