@@ -193,6 +193,9 @@ func (o *Observer) LastChange() time.Time { return o.throttle.LastChange() }
 // CaughtUp reports whether the program has read all that was typed, and the model was fed all that the program printed.
 func (o *Observer) CaughtUp() bool { return o.program.Unread() == 0 && o.drained() }
 
+// Blank reports whether the program has shown nothing yet, and began a moment ago.
+func (o *Observer) Blank(now time.Time) bool { return o.starting(now) }
+
 // RunsCommand reports whether the shell that has the terminal said that it runs a command.
 func (o *Observer) RunsCommand() bool { return o.inputWait.runs() }
 

@@ -51,8 +51,7 @@ func (h *Handler) encodeStep(in *typing, s protocol.InputPart, modes screen.Mode
 	if err := h.reserved(s.Data); err != nil {
 		return nil, err
 	}
-	// What the kernel collects is not for who asked for the brackets: there they would be text.
-	brackets := modes.BracketedPaste && !h.line.cooked()
+	brackets := h.brackets(modes)
 	switch {
 	case s.InputKind == protocol.InputPaste, s.InputKind == protocol.InputLines && brackets:
 		return pastePieces(s.Data, brackets)

@@ -105,6 +105,10 @@ func (h *Handler) ready(in *typing, left []input.Piece, began time.Time, answer,
 			gone(nil, &refusal{protocol.CodeScreenChanged, "another program has the terminal since the input waited for the user's line"})
 			return
 		}
+		if begins && h.early(in, left, began, now) {
+			time.AfterFunc(stillEvery, func() { h.ready(in, left, began, answer, gone) })
+			return
+		}
 		pieces, err := left, error(nil)
 		if begins {
 			in.rev = h.Observer.Model().Rev()

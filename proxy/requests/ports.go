@@ -24,6 +24,8 @@ type Observer interface {
 	LastChange() time.Time
 	// CaughtUp reports whether the program has read all that was typed, and the model was fed all that the program printed.
 	CaughtUp() bool
+	// Blank reports whether the program has shown nothing yet, and began a moment ago.
+	Blank(now time.Time) bool
 	// RunsCommand reports whether the shell that has the terminal said that it runs a command.
 	RunsCommand() bool
 

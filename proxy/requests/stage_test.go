@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/line"
 	"terminalproxy/proxy/screen"
@@ -20,6 +21,9 @@ type stage struct {
 	over    bool // the program has ended
 	sent    []protocol.Message
 	killed  bool
+	cooked  bool // the kernel collects lines
+	blank   bool // the program has shown nothing yet
+	blocked child.Blocked
 }
 
 func newStage(change func(c *Config)) *stage {
@@ -72,6 +76,8 @@ type stagedObserver struct {
 
 func (o stagedObserver) Model() *screen.Screen { return o.model }
 
+func (o stagedObserver) Blank(time.Time) bool { return o.s.blank }
+
 func (o stagedObserver) Post(do func(now time.Time)) bool {
 	if !o.s.over {
 		do(time.Now())
@@ -99,6 +105,10 @@ type stagedProgram struct {
 	Program
 	s *stage
 }
+
+func (p stagedProgram) Line() (child.Line, error) { return child.Line{Canonical: p.s.cooked}, nil }
+
+func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return p.s.blocked, p.s.blocked.Group != 0 }
 
 func (p stagedProgram) Kill() { p.s.killed = true }
 
