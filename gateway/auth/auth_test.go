@@ -14,7 +14,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv(killed); path != "" {
+		holdAndDie(path)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func open(t *testing.T, path string, now func() time.Time) *Store {
 	t.Helper()

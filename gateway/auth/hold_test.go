@@ -1,4 +1,4 @@
-package auth_test
+package auth
 
 import (
 	"crypto/ed25519"
@@ -6,37 +6,32 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"terminalproxy/gateway/auth"
 )
 
 // killed makes the test binary a process that enrols a key and is killed before it can take it back.
 const killed = "AUTH_TEST_KILLED"
 
-func TestMain(m *testing.M) {
-	if path := os.Getenv(killed); path != "" {
-		store, err := auth.OpenStore(path, nil)
-		if err == nil {
-			var h *auth.Hold
-			if h, err = store.Hold(); err == nil {
-				err = h.Enrol("page-killed", auth.RoleOwner, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour))
-			}
+func holdAndDie(path string) {
+	store, err := OpenStore(path, nil)
+	if err == nil {
+		var h *Hold
+		if h, err = store.Hold(); err == nil {
+			err = h.Enrol("page-killed", RoleOwner, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour))
 		}
-		if err != nil {
-			panic(err)
-		}
-		self, _ := os.FindProcess(os.Getpid())
-		_ = self.Kill()
-		select {}
 	}
-	os.Exit(m.Run())
+	if err != nil {
+		panic(err)
+	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
 }
 
-func names(t *testing.T, s *auth.Store) (names []string) {
+func names(t *testing.T, s *Store) (names []string) {
 	t.Helper()
 	tokens, err := s.List()
 	require.NoError(t, err)
@@ -49,9 +44,9 @@ func names(t *testing.T, s *auth.Store) (names []string) {
 func TestAKeyStandsAsLongAsItsHold(t *testing.T) {
 	now := time.Now()
 	path := filepath.Join(t.TempDir(), "state", "tokens")
-	store, err := auth.OpenStore(path, func() time.Time { return now })
+	store, err := OpenStore(path, func() time.Time { return now })
 	require.NoError(t, err)
-	_, err = store.Create(auth.Token{Name: "owner", Role: auth.RoleOwner})
+	_, err = store.Create(Token{Name: "owner", Role: RoleOwner})
 	require.NoError(t, err)
 	h, err := store.Hold()
 	require.NoError(t, err)
@@ -62,22 +57,22 @@ func TestAKeyStandsAsLongAsItsHold(t *testing.T) {
 	require.NoError(t, err)
 	signature := ed25519.Sign(private, []byte("word"))
 	_, err = store.Owner([]byte("word"), signature)
-	require.ErrorIs(t, err, auth.ErrNotSigned)
-	require.NoError(t, h.Enrol("page-1", auth.RoleOwner, public, now.Add(time.Hour)))
-	require.Error(t, h.Enrol("page-1", auth.RoleOwner, public, now.Add(time.Hour)), "the name is taken")
-	again, err := auth.OpenStore(path, nil) // as a proxy reads it
+	require.ErrorIs(t, err, ErrNotSigned)
+	require.NoError(t, h.Enrol("page-1", RoleOwner, public, now.Add(time.Hour)))
+	require.Error(t, h.Enrol("page-1", RoleOwner, public, now.Add(time.Hour)), "the name is taken")
+	again, err := OpenStore(path, nil) // as a proxy reads it
 	require.NoError(t, err)
 	who, err := again.Owner([]byte("word"), signature)
 	require.NoError(t, err)
 	require.Equal(t, "page-1", who)
 	_, err = again.Owner([]byte("other word"), signature)
-	require.ErrorIs(t, err, auth.ErrNotSigned)
+	require.ErrorIs(t, err, ErrNotSigned)
 	now = now.Add(time.Hour)
 	_, err = store.Owner([]byte("word"), signature)
-	require.ErrorIs(t, err, auth.ErrNotSigned, "expired")
+	require.ErrorIs(t, err, ErrNotSigned, "expired")
 	now = now.Add(-time.Hour)
 
-	require.NoError(t, other.Enrol("page-2", auth.RoleOwner, public, now.Add(time.Hour)))
+	require.NoError(t, other.Enrol("page-2", RoleOwner, public, now.Add(time.Hour)))
 	require.NoError(t, other.Revoke("page-1"), "which is not its own")
 	require.NoError(t, store.Sweep())
 	require.Equal(t, []string{"owner", "page-1", "page-2"}, names(t, store))
@@ -99,12 +94,12 @@ func TestWhatAKilledProcessHeldIsSwept(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), killed+"="+path)
 	require.Error(t, cmd.Run())
-	store, err := auth.OpenStore(path, nil)
+	store, err := OpenStore(path, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"page-killed"}, names(t, store))
 	h, err := store.Hold()
 	require.NoError(t, err)
-	require.NoError(t, h.Enrol("page-alive", auth.RoleOwner, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour)))
+	require.NoError(t, h.Enrol("page-alive", RoleOwner, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour)))
 	require.NoError(t, store.Sweep())
 	require.Equal(t, []string{"page-alive"}, names(t, store))
 	locks, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.lock"))
@@ -115,7 +110,7 @@ func TestWhatAKilledProcessHeldIsSwept(t *testing.T) {
 
 func TestSweepingMakesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	store, err := auth.OpenStore(filepath.Join(dir, "tokens"), nil)
+	store, err := OpenStore(filepath.Join(dir, "tokens"), nil)
 	require.NoError(t, err)
 	require.NoError(t, store.Sweep())
 	require.NoDirExists(t, dir)
