@@ -404,6 +404,10 @@ func (m *Machine) End(now time.Time, why protocol.Reason) { m.end(now, why) }
 // Overrun ends control because the user's own input can no longer be held.
 func (m *Machine) Overrun(now time.Time) { m.end(now, protocol.ReasonReclaimed) }
 
+// Kept reports whether what was typed under the grant that ended last stays typed: an agent whose connection was lost has a receipt
+// for it, and would not hear that it was taken back.
+func (m *Machine) Kept() bool { return m.lastEnd.Reason == protocol.ReasonLink }
+
 // Admit says whether input of an agent that carries epoch may be written now: nil, ErrNoGrant, ErrSecret, ErrHidden or
 // ErrStale.
 func (m *Machine) Admit(now time.Time, agentID string, epoch uint64) error {

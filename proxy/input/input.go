@@ -110,6 +110,8 @@ type Control interface {
 	Tick(now time.Time)
 	Next(now time.Time) (time.Time, bool)
 	Epoch() uint64
+	// Kept reports whether what was typed under the grant that ended last stays typed: nobody took it back, the way to the agent was lost.
+	Kept() bool
 	// Driven reports whether an agent has control, Sought whether one has it or asks for it.
 	Driven() bool
 	Sought() bool

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/corpus"
 	"terminalproxy/proxy/input"
@@ -128,6 +129,8 @@ func (p *play) step(s corpus.Step) {
 	case "vacate":
 		p.pump.Post(p.ctl.Vacate)
 		p.sleep(0)
+	case "lost":
+		p.pump.Post(func(now time.Time) { p.ctl.End(now, protocol.ReasonLink) })
 	case "shown":
 		p.ctl.Shown(time.Now())
 	case "lets":

@@ -236,7 +236,8 @@ func (p *Pump) runPosts(now time.Time) {
 }
 
 // guard is the one door through which control changes reach the queue: after anything that may have changed control it
-// compares the epoch, and when that moved, the queue is dropped and what the program has not read yet is taken back.
+// compares the epoch, and when that moved, the queue is dropped and what the program has not read yet is taken back, unless control
+// has it kept.
 func (p *Pump) guard(now time.Time) {
 	if p.Control == nil {
 		return
@@ -247,7 +248,12 @@ func (p *Pump) guard(now time.Time) {
 		return
 	}
 	p.epoch = p.Control.Epoch()
-	dropped := p.takeBack()
+	dropped := 0
+	if p.Control.Kept() {
+		dropped = p.drop(Receipt{Fate: Dropped})
+	} else {
+		dropped = p.takeBack()
+	}
 	unsubmitted := p.unsubmitted
 	p.unsubmitted, p.quietUntil, p.back = 0, time.Time{}, comeback{}
 	p.Control.Settle(now, dropped, unsubmitted)
