@@ -1,8 +1,9 @@
 # all: both binaries. The README's two commands are `make demo` and `make test`.
 #
 # The tests have three rings. `make check` is the one to run while working, `make test` is everything that needs no more than
-# Debian's programs, `make clients` drives the real agents, SDKs, terminals and a browser (npm, X), older binaries from the history, and
-# waits where only time tells. Measurements belong to `make bench`.
+# Debian's programs, `make clients` drives the real agents, SDKs, terminals and a browser (npm, X), older binaries from the history,
+# waits where only time tells, and kills whoever serves the gateway for a minute (SOAK=SESSIONS,AGENTS,KILLS sets how much of that,
+# as SOAK=200,50,100). Measurements belong to `make bench`.
 
 GOLANGCI = v2.15.0
 GOFUMPT  = v0.12.0
@@ -57,7 +58,9 @@ CLIENT_TESTS = $(shell awk -f .ci/clients.awk $(addsuffix /*_test.go,$(CLIENTS_I
 
 clients: build
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
-	CLIENTS=1 CGO_ENABLED=1 go test -race -timeout 15m -run '^($(CLIENT_TESTS))$$' $(CLIENTS_IN)
+	@rm -f bin/soak.txt
+	CLIENTS=1 SOAK_FIGURES=$(CURDIR)/bin/soak.txt CGO_ENABLED=1 go test -race -timeout 15m -run '^($(CLIENT_TESTS))$$' $(CLIENTS_IN)
+	@cat bin/soak.txt
 
 # Patches that break a promise each, and whether the tests of their package notice.
 mutants:

@@ -28,6 +28,7 @@ var helpers = map[string]func(args []string) error{
 	"asterisks": asterisks,
 	"tap":       tap,
 	"halfdeaf":  halfDeaf,
+	"ledger":    ledger,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.

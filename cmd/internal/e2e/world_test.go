@@ -56,6 +56,12 @@ func newWorld(t *testing.T, programs ...string) *world {
 		}
 	}
 	t.Parallel()
+	return aWorld(t)
+}
+
+// aWorld is newWorld for a test that runs alone.
+func aWorld(t *testing.T) *world {
+	t.Helper()
 	dir := filepath.Join(root, strconv.FormatInt(worlds.Add(1), 10))
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	home := filepath.Join(dir, "home")

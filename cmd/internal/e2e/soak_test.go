@@ -1,0 +1,301 @@
+package e2e_test
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+// killEvery is the rhythm in which whoever serves the gateway is killed.
+const killEvery = 2 * time.Second
+
+// ledger writes every byte that it reads from its terminal to a file, and says which words in brackets it has heard.
+func ledger(args []string) error {
+	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := term.MakeRaw(0); err != nil {
+		return err
+	}
+	fmt.Print("ready\r\n")
+	in := bufio.NewReader(os.Stdin)
+	for word := []byte(nil); ; {
+		b, err := in.ReadByte()
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write([]byte{b}); err != nil {
+			return err
+		}
+		switch word = append(word, b); b {
+		case '[':
+			word = word[len(word)-1:]
+		case ']':
+			fmt.Printf("heard %s\r\n", word)
+		}
+	}
+}
+
+// TestSoak kills whoever serves the local gateway every two seconds, while agents type into sessions and wait. What the receipts say is
+// compared with what the programs have read: nothing is typed twice, nothing is claimed that was not read, and whoever waits has an
+// answer. SOAK is how many sessions and agents there are, and how often it kills: "100,30,30".
+func TestSoak(t *testing.T) {
+	clients(t)
+	sessions, agents, kills := 100, 30, 30
+	if scale := os.Getenv("SOAK"); scale != "" {
+		_, err := fmt.Sscanf(scale, "%d,%d,%d", &sessions, &agents, &kills)
+		require.NoError(t, err, "SOAK is three numbers with commas between")
+	}
+	s := &soak{w: aWorld(t), agents: make([]*soakAgent, agents)}
+	t.Cleanup(s.close)                  // before the world looks at what is left
+	t.Setenv(gateway.EnvDir, s.w.run()) // the agents are clients in this process
+	s.open(sessions)
+	before, over := s.costs(), make(chan struct{})
+	var working sync.WaitGroup
+	for _, a := range s.agents {
+		working.Go(func() { a.work(over) })
+		working.Go(func() { a.waitsForTheEnd() })
+	}
+	for range kills {
+		time.Sleep(killEvery) // the load: nothing is expected of the time
+		s.kill()
+	}
+	close(over)
+	s.replacing.Wait()
+	for _, a := range s.agents {
+		working.Go(a.last)
+	}
+	working.Wait()
+	s.compare()
+	after := before
+	s.w.until(func() bool { after = s.costs(); return after.within(before) }, func() string { return fmt.Sprintf("before: %+v, now: %+v", before, after) })
+	s.figures(kills, before, after)
+}
+
+type soak struct {
+	w         *world
+	agents    []*soakAgent
+	replacing sync.WaitGroup
+	number    atomic.Int64 // of sessions and words
+
+	mu  sync.Mutex
+	all []*soakSession // also those that were killed
+
+	typed, refused, partly, unknown, unread, met, long atomic.Int64
+}
+
+// soakSession is a program with its host, a process of its own, which may come to serve the gateway.
+type soakSession struct {
+	cmd    *exec.Cmd
+	id     string
+	ledger string // what the program has read
+	agent  *soakAgent
+	killed atomic.Bool
+
+	mu    sync.Mutex
+	words []soakWord
+}
+
+// open starts the agents' sessions, and connects the agents.
+func (s *soak) open(sessions int) {
+	for i := range s.agents {
+		s.agents[i] = &soakAgent{s: s, name: fmt.Sprintf("agent%d", i)}
+	}
+	s.begin(s.agents[0]) // makes the secret of all
+	var starting sync.WaitGroup
+	slots := make(chan struct{}, 8)
+	for i := 1; i < sessions; i++ {
+		slots <- struct{}{}
+		starting.Go(func() { s.begin(s.agents[i%len(s.agents)]); <-slots })
+	}
+	starting.Wait()
+	secret := strings.TrimSpace(s.w.content("home/state/terminalproxy/agent.key"))
+	ep, err := gateway.ParseEndpoint("")
+	require.NoError(s.w.t, err)
+	for _, a := range s.agents {
+		sum := sha256.Sum256([]byte(secret + "\n" + a.name))
+		a.Client = client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Name: a.name, Key: hex.EncodeToString(sum[:])})
+		s.w.t.Cleanup(func() { _ = a.Close() })
+		listed := 0
+		s.w.until(func() bool {
+			list, err := a.Sessions(s.w.ctx)
+			listed = len(list)
+			return err == nil && listed == sessions
+		}, func() string { return fmt.Sprintf("%d sessions of %d", listed, sessions) })
+	}
+}
+
+// begin starts a session of an agent's. It may be called from any goroutine.
+func (s *soak) begin(a *soakAgent) {
+	b := &soakSession{agent: a, ledger: fmt.Sprintf("ledger%d", s.number.Add(1))}
+	b.cmd = s.w.command("gateway", "run", "--as", a.name, "--", "ledger", b.ledger)
+	out, err := b.cmd.StdoutPipe()
+	if !assert.NoError(s.w.t, err) || !assert.NoError(s.w.t, b.cmd.Start()) {
+		return
+	}
+	s.mu.Lock()
+	s.all = append(s.all, b)
+	s.mu.Unlock()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if b.killed.Load() {
+		return // it came to serve before it had said its name
+	}
+	assert.NoError(s.w.t, err)
+	b.id = strings.TrimSpace(line)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mine = append(a.mine, b)
+}
+
+// server is the process that serves the gateway, as the kernel says.
+func (s *soak) server() (pid int) {
+	conn, err := net.Dial("unix", filepath.Join(s.w.run(), "gateway.sock"))
+	if err != nil {
+		return 0
+	}
+	defer conn.Close()
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	require.NoError(s.w.t, err)
+	require.NoError(s.w.t, raw.Control(func(fd uintptr) {
+		if who, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			pid = int(who.Pid)
+		}
+	}))
+	return pid
+}
+
+// kill kills whoever serves, and starts another session in place of the one that goes with it.
+func (s *soak) kill() {
+	var victim *soakSession
+	s.w.until(func() bool {
+		pid := s.server()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		at := slices.IndexFunc(s.all, func(b *soakSession) bool { return b.cmd.Process.Pid == pid && !b.killed.Load() })
+		if at >= 0 {
+			victim = s.all[at]
+		}
+		return at >= 0
+	}, func() string { return "nobody serves" })
+	victim.killed.Store(true)
+	require.NoError(s.w.t, victim.cmd.Process.Kill())
+	a := victim.agent
+	a.mu.Lock()
+	a.mine = slices.DeleteFunc(a.mine, func(b *soakSession) bool { return b == victim })
+	a.mu.Unlock()
+	s.replacing.Go(func() {
+		_ = victim.cmd.Wait()
+		s.begin(a)
+	})
+}
+
+// compare holds the receipts against what the programs have read.
+func (s *soak) compare() {
+	for _, b := range s.all {
+		name := "session " + b.id
+		if b.killed.Load() {
+			name += ", killed"
+		}
+		least, most := 0, 0 // bytes that the program reads
+		for _, word := range b.words {
+			least += word.least()
+			most += word.most()
+		}
+		log := ""
+		s.w.until(func() bool { log = s.w.content(b.ledger); return len(log) >= least || b.killed.Load() },
+			func() string {
+				return fmt.Sprintf("%s: %d bytes are claimed, of which the program has read %d", name, least, len(log))
+			})
+		require.LessOrEqual(s.w.t, len(log), most, name)
+		for _, word := range b.words {
+			text, enter := strings.Count(log, word.text), strings.Count(log, word.text+"\r")+strings.Count(log, word.text+"\n") // before it was raw
+			require.LessOrEqual(s.w.t, text, 1, "%s: typed twice: %s", name, word.text)
+			switch {
+			case word.receipt == nil:
+			case word.part(0) == 0:
+				require.Zero(s.w.t, text, "%s: not claimed, and read: %s", name, word.text)
+			case b.killed.Load():
+				s.unread.Add(int64(1 - text))
+			case word.part(0) == len(word.text):
+				require.Equal(s.w.t, 1, text, "%s: claimed, and not read: %s", name, word.text)
+				require.Equal(s.w.t, word.part(1), enter, "%s: Enter after %s", name, word.text)
+			}
+		}
+	}
+}
+
+// costs is what the process that serves has open, and the most of those that do not.
+type costs struct{ goroutines, files, others int }
+
+func (s *soak) costs() (c costs) {
+	found := regexp.MustCompile(`(?m)^go_goroutines (\d+)`).FindStringSubmatch(s.w.caller().do("GET", "/metrics", "", 200))
+	require.Len(s.w.t, found, 2)
+	c.goroutines, _ = strconv.Atoi(found[1])
+	server := s.server()
+	for _, b := range s.all {
+		files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", b.cmd.Process.Pid))
+		if b.cmd.Process.Pid == server {
+			c.files = len(files)
+		} else {
+			c.others = max(c.others, len(files))
+		}
+	}
+	return c
+}
+
+// within reports whether nothing has grown by more than what comes and goes.
+func (c costs) within(before costs) bool {
+	const some = 10
+	return c.goroutines <= before.goroutines+some && c.files <= before.files+some && c.others <= before.others+some && c.files > 0
+}
+
+func (s *soak) figures(kills int, before, after costs) {
+	receipts := s.typed.Load() + s.refused.Load() + s.partly.Load() + s.unknown.Load()
+	say := fmt.Sprintf("soak: %d sessions, %d agents, %d times the serving process killed: %d inputs (%d typed, %d refused, %d in part, %d not known), "+
+		"none twice, none claimed and not read (%d in what was killed); %d waits met, %d of them over the whole time; goroutines %d to %d, files %d to %d",
+		len(s.all)-kills, len(s.agents), kills, receipts, s.typed.Load(), s.refused.Load(), s.partly.Load(), s.unknown.Load(), s.unread.Load(),
+		s.met.Load(), s.long.Load(), before.goroutines, after.goroutines, before.files, after.files)
+	s.w.t.Log(say)
+	if file := os.Getenv("SOAK_FIGURES"); file != "" {
+		require.NoError(s.w.t, os.WriteFile(file, []byte(say+"\n"), 0o600))
+	}
+}
+
+// close ends what runs.
+func (s *soak) close() {
+	for _, b := range s.all {
+		if !b.killed.Load() {
+			_ = b.cmd.Process.Signal(syscall.SIGTERM) // a test that failed may have left a dead one
+		}
+	}
+	for _, b := range s.all {
+		if !b.killed.Load() {
+			_ = b.cmd.Wait()
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+const (
+	// soakLimit is how long an input may take, waitLimit a wait for it, and longLimit one for the end.
+	soakLimit = 10 * time.Second
+	waitLimit = 2 * patience
+	longLimit = 9 * time.Minute
+)
+
+// soakAgent types into its own sessions, one after another, and waits for what becomes of that.
+type soakAgent struct {
+	*client.Client
+	s    *soak
+	name string
+
+	mu   sync.Mutex
+	mine []*soakSession
+}
+
+// soakWord is what was typed into a session, with its receipt.
+type soakWord struct {
+	text    string
+	enter   bool
+	receipt *protocol.InputResult // nil: not known
+}
+
+func (w soakWord) parts() []protocol.InputPart {
+	parts := []protocol.InputPart{{InputKind: protocol.InputText, Data: w.text}}
+	if w.enter {
+		parts = append(parts, protocol.InputPart{InputKind: protocol.InputKeys, Data: "enter"})
+	}
+	return parts
+}
+
+// part is how many bytes of a part the receipt claims.
+func (w soakWord) part(i int) int {
+	switch r := w.receipt; {
+	case i < len(r.Parts):
+		return r.Parts[i].WrittenBytes
+	case i == 0 && len(r.Parts) == 0:
+		return r.WrittenBytes
+	}
+	return 0
+}
+
+// least and most are how many bytes of it the program has read.
+func (w soakWord) least() int {
+	if w.receipt == nil {
+		return 0
+	}
+	return w.part(0) + w.part(1)
+}
+
+func (w soakWord) most() int {
+	if w.receipt == nil {
+		return len(w.text) + 1
+	}
+	return w.least()
+}
+
+// work types until it is over.
+func (a *soakAgent) work(over <-chan struct{}) {
+	for {
+		select {
+		case <-over:
+			return
+		default:
+		}
+		if b := a.any(); b != nil {
+			a.types(b, "word")
+		} else {
+			time.Sleep(glance) // its only session was killed
+		}
+	}
+}
+
+// any is one of its sessions, nil if there is none.
+func (a *soakAgent) any() *soakSession {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.mine) == 0 {
+		return nil
+	}
+	return a.mine[rand.IntN(len(a.mine))]
+}
+
+// types types one word, waits for the program to have heard it, and reports whether it has.
+func (a *soakAgent) types(b *soakSession, kind string) bool {
+	ctx, cancel := context.WithTimeout(a.s.w.ctx, waitLimit)
+	defer cancel()
+	n := a.s.number.Add(1)
+	word := soakWord{text: fmt.Sprintf("[%s.%d]", kind, n), enter: n%4 == 0}
+	heard := make(chan answer, 1)
+	go func() { // ends with the wait, which cancel does
+		r, err := a.Wait(ctx, &protocol.Wait{SessionID: b.id, Until: protocol.Until{Text: "heard " + word.text}, TimeoutMs: waitLimit.Milliseconds()})
+		heard <- answer{fails: err != nil || !r.Met, err: err}
+	}()
+	typed, err := client.Type(ctx, a, client.Typing{
+		Session: protocol.SessionInfo{SessionID: b.id, Parts: true}, Parts: word.parts(), Deadline: time.Now().Add(soakLimit),
+		Mine: func(k protocol.Keyboard) bool { return k.AgentName == a.name },
+	})
+	if typed == nil {
+		return false // nothing was sent
+	}
+	if err == nil {
+		word.receipt = typed.Result
+	}
+	b.mu.Lock()
+	b.words = append(b.words, word)
+	b.mu.Unlock()
+	switch {
+	case err != nil:
+		a.s.unknown.Add(1)
+	case typed.Result.Status == protocol.StatusWritten:
+		a.s.typed.Add(1)
+		return a.met(b, word, heard)
+	case typed.Result.Status == protocol.StatusRefused:
+		a.s.refused.Add(1)
+	default:
+		a.s.partly.Add(1)
+	}
+	_, _, _ = a.Request(ctx, &protocol.ControlRequest{SessionID: b.id, Level: protocol.LevelDrive, Why: "to type"}) // what it got, the next word tells
+	return false
+}
+
+// met waits for the answer to a wait, which a session that lives gives.
+func (a *soakAgent) met(b *soakSession, word soakWord, heard <-chan answer) bool {
+	said := <-heard
+	if said.fails {
+		assert.True(a.s.w.t, b.killed.Load(), "%s: nobody said that %s was heard: %v", b.id, word.text, said.err)
+		return false
+	}
+	a.s.met.Add(1)
+	return true
+}
+
+// waitsForTheEnd waits at one session for the last word, over all the gateways that there are until then.
+func (a *soakAgent) waitsForTheEnd() {
+	b := a.any()
+	r, err := a.Wait(a.s.w.ctx, &protocol.Wait{SessionID: b.id, Until: protocol.Until{Text: "heard [last."}, TimeoutMs: longLimit.Milliseconds()})
+	if b.killed.Load() {
+		return
+	}
+	if assert.NoError(a.s.w.t, err, b.id) && assert.True(a.s.w.t, r.Met, b.id) {
+		a.s.long.Add(1)
+	}
+}
+
+// last types a last word into each of its sessions: all of them work.
+func (a *soakAgent) last() {
+	for _, b := range a.mine {
+		for end := time.Now().Add(patience); !a.types(b, "last"); {
+			if !assert.True(a.s.w.t, time.Now().Before(end), "%s takes no input", b.id) {
+				return
+			}
+		}
+	}
+}
