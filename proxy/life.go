@@ -246,12 +246,14 @@ func (l *life) resize(now time.Time) {
 			s.painter.Resized()
 		}
 	})
+	if s.link != nil {
+		s.copier.Resized() // before the program draws for the new size
+		s.copier.Renew()
+	}
 	if err := s.child.Resize(cols, rows); err != nil {
 		s.log.Info("resize", "error", err)
 	}
 	if s.link != nil {
-		s.copier.Resized()
-		s.copier.Renew()
 		usedHeap()
 		s.link.Send(&protocol.Resize{ID: protocol.NewID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}

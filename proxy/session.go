@@ -318,24 +318,22 @@ func (s *session) countClusters(c screen.Clusters) {
 	s.observer.Post(func(time.Time) { s.observer.Model().SetClusters(c) })
 }
 
-// answerQueries looks after the program's questions to its terminal: the user's terminal answers while there is one, else
-// the model does. There is never more than one answer.
+// answerQueries answers the program's questions to its terminal where there is no terminal of the user's: there is never more
+// than one answer.
 func (s *session) answerQueries(replies []byte) {
-	switch {
-	case !s.term.HasKeyboard() || !s.term.HasScreen():
-		s.pump.Reply(replies)
-		if s.attached != nil && s.term.HasScreen() { // the terminals of attached people answer, too, and nobody wants that
-			s.expectReports(replies, func(int) {})
-		}
-	case s.detector != nil:
-		s.expectReports(replies, nil)
+	if s.term.HasKeyboard() && s.term.HasScreen() {
+		return
+	}
+	s.pump.Reply(replies)
+	if s.attached != nil && s.term.HasScreen() { // the terminals of attached people answer, too, and nobody wants that
+		s.expectReports(keys.CursorReports(replies), func(int) {})
 	}
 }
 
-// expectReports has the detector expect as many reports of the cursor from the terminal as replies hold; take gets them, and
-// with nil they are the program's.
-func (s *session) expectReports(replies []byte, take func(row int)) {
-	if n := keys.CursorReports(replies); n > 0 {
+// expectReports has the detector expect that the terminal says n times where its cursor is; take gets that, and with nil it is the
+// program's.
+func (s *session) expectReports(n int, take func(row int)) {
+	if n > 0 {
 		s.pump.Post(func(time.Time) {
 			for range n {
 				s.detector.expect(take)
@@ -357,7 +355,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	}
 	if s.term.HasKeyboard() {
 		draw.Ask = func(take func(row int)) {
-			s.pump.Post(func(time.Time) { s.detector.expect(take) })
+			s.expectReports(1, take)
 		}
 	}
 	s.status = overlay.New(conf)
@@ -379,6 +377,9 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 	}
 	if agent != nil {
 		c.Overlay = s.painter
+		if s.term.HasKeyboard() && s.term.HasScreen() {
+			c.Asks = func(times int) { s.expectReports(times, nil) }
+		}
 		c.Strict = func() bool { return !agent.AllowEscapes && s.authority.Newest().Phase == control.Granted }
 	}
 	if s.attached != nil {

@@ -111,6 +111,8 @@ type Config struct {
 	// nil nothing is. The model gets what the program wrote: nothing that is filtered shows on a screen, but for titles, which
 	// the overlay sets in its own words.
 	Strict func() bool
+	// Asks is told how often a chunk asks the terminal for its cursor, before the terminal gets it; nil where nobody needs that.
+	Asks func(times int)
 }
 
 // Copier alone reads the program and writes to the user's screen. The user's bytes go out first, in the goroutine that read
@@ -123,6 +125,7 @@ type Copier struct {
 	overlay Overlay
 	viewers Viewers
 	strict  func() bool
+	asks    func(times int)
 	filter  filter.Filter
 	cutter  vt.Cutter // for what bypasses the filter
 	exit    exitSequence
@@ -152,7 +155,7 @@ type Copier struct {
 func New(conf Config) *Copier {
 	c := &Copier{
 		program: conf.Program, screen: conf.Screen, poll: conf.Poll, model: conf.Model, overlay: conf.Overlay,
-		viewers: conf.Viewers, strict: conf.Strict, done: make(chan struct{}),
+		viewers: conf.Viewers, strict: conf.Strict, asks: conf.Asks, done: make(chan struct{}),
 	}
 	c.exit = exitSequence{on: conf.Screen.HasScreen(), overlay: conf.Overlay}
 	c.dirty.Store(conf.Overlay != nil)

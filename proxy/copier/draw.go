@@ -17,13 +17,13 @@ const (
 // and it is back, in one write, so that it does not flicker. For that the model has to be first.
 func (c *Copier) passUnder(chunk []byte, passed vt.Chunk) {
 	c.dirty.Store(false)
+	c.follow(passed) // its questions come before those that are drawn after it
 	before, after, ok := c.overlay.Around(chunk, c.moved.Swap(false))
 	c.inHand.Store(false)
 	if !ok || c.anew.Load() { // the chunk ended within a sequence, or somebody waits for the whole screen: the next draw will do
 		c.dirty.Store(true)
 	}
 	c.drawn = time.Now()
-	c.follow(passed)
 	c.exit.shows(c.overlay.Exit())
 	out := passed.Bytes
 	if len(before)+len(after) > 0 {

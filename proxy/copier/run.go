@@ -138,6 +138,9 @@ func (d *drain) left(now time.Time) (wait time.Duration, over bool) {
 
 // pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
 func (c *Copier) pass(chunk []byte) {
+	if c.moved.Load() {
+		c.draw() // which asks the terminal where its cursor is, before what the program draws for the new size
+	}
 	passed := c.filtered(chunk)
 	if c.overlay != nil && c.overlay.Up() && (c.moved.Load() || !c.overlay.Misses(passed)) {
 		sign := c.overlay.Lasting()
@@ -191,6 +194,9 @@ func (c *Copier) filtered(chunk []byte) vt.Chunk {
 // follow keeps the exit sequence up to date with what the user's screen is about to be sent.
 func (c *Copier) follow(chunk vt.Chunk) {
 	c.exit.begin(chunk)
+	if n := c.exit.modes.TakeAsked(); n > 0 && c.asks != nil {
+		c.asks(n)
+	}
 	if alt := c.exit.modes.Alt(); alt != c.alt.Load() {
 		c.alt.Store(alt)
 	}

@@ -28,6 +28,30 @@ func TestTheUserComesFirst(t *testing.T) {
 	})
 }
 
+// TestTheProgramsQuestionsAreToldFirst: the terminal's answer must not come before, nor be taken for that to a question which is
+// drawn behind the chunk.
+func TestTheProgramsQuestionsAreToldFirst(t *testing.T) {
+	line := func(r *rig, conf *copier.Config) {
+		shown("line")(r, conf)
+		conf.Asks = func(times int) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.note("asks %d", times)
+		}
+	}
+	runs(t, line, func(t *testing.T, r *rig) {
+		r.prints("a\x1b[6")
+		r.did()
+		r.prints("n\x1b[6n\x1b[5n\x1b[?6n")
+		require.Contains(t, r.did(), `asks 2 | model "n\x1b[6n\x1b[5n\x1b[?6n" | screen "[-]\x1b[6n\x1b[6n\x1b[5n\x1b[?6n[line]"`)
+		r.shows.text = ""
+		r.prints("x")
+		r.did()
+		r.prints("\x1b[6n")
+		require.Contains(t, r.did(), `asks 1 | screen "\x1b[6n" | model "\x1b[6n"`)
+	})
+}
+
 // TestTheModelIsWokenWhenTheOutputPauses: for each chunk of a flood would cost too much, and half a screen is nothing to see.
 func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 	echo, piece, whole := "a", strings.Repeat("p", 256), strings.Repeat("w", 4095)

@@ -104,6 +104,14 @@ type Modes struct {
 	now    state
 	marked state // at the last call of Changed
 	scan   vt.Scanner
+	asked  int // for the cursor, since TakeAsked
+}
+
+// TakeAsked is how often the terminal was asked for its cursor (DSR 6) since the last call.
+func (m *Modes) TakeAsked() int {
+	n := m.asked
+	m.asked = 0
+	return n
 }
 
 // Changed reports whether what is to be taken back differs from the last time it was asked.

@@ -80,7 +80,7 @@ func (s *state) designated(slot uint8, final byte) {
 	}
 }
 
-// ours are the final bytes of the control sequences that change what is followed, whatever stands before them.
+// ours are the final bytes of the control sequences that change what is followed, or count, whatever stands before them.
 var ours = func() (t [128]bool) {
 	for _, c := range "mhlrsunfpqt}" {
 		t[c] = true
@@ -148,6 +148,10 @@ func (m *Modes) standard(p []byte, final byte) {
 		}
 	case 'u':
 		now.save(false)
+	case 'n':
+		if first(p, 0) == 6 {
+			m.asked++
+		}
 	case 't':
 		switch n := first(p, 0); {
 		case n == 22 && now.titles < maxTitles:

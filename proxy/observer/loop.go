@@ -9,6 +9,8 @@ const (
 	spoolMax = 256 << 10
 	// feedMax is how much is fed between two looks at the waits.
 	feedMax = 4 << 10
+	// holdMost is how much is held back at most, in bytes: less than what makes the copier wait.
+	holdMost = 64 << 10
 	// waitingEvery is how often the kernel is asked whether the program waits for input, while somebody wants to know:
 	// nothing announces that.
 	waitingEvery = 25 * time.Millisecond
@@ -90,17 +92,15 @@ func (o *Observer) Run() {
 		}
 		for {
 			o.mu.Lock()
-			spool, posts, stopped := o.spool, o.posts, o.stopped
-			o.spool, o.posts = o.spare[:0], nil
+			posts, stopped := o.posts, o.stopped
+			o.posts = nil
 			o.mu.Unlock()
-			o.room.Signal()
-			o.Digest(spool)
-			o.spare = spool
+			fed := o.feed(stopped)
 			now := time.Now()
 			for _, do := range posts {
 				do(now)
 			}
-			if len(spool) == 0 && len(posts) == 0 {
+			if fed == 0 && len(posts) == 0 {
 				if stopped {
 					o.waits.Stop()
 					return
@@ -115,6 +115,27 @@ func (o *Observer) Run() {
 		}
 	}
 }
+
+// feed feeds the model with what is there, of which it returns the length, unless that is held back; at once says that nothing is.
+func (o *Observer) feed(atOnce bool) int {
+	o.mu.Lock()
+	if !atOnce && len(o.spool) <= holdMost && time.Now().Before(o.heldUntil) {
+		o.mu.Unlock()
+		return 0
+	}
+	o.heldUntil = time.Time{}
+	spool := o.spool
+	o.spool = o.spare[:0]
+	o.mu.Unlock()
+	o.room.Signal()
+	o.Digest(spool)
+	o.spare = spool
+	return len(spool)
+}
+
+// Hold keeps what is fed from now on from the model until then; the zero time is the end of it. It belongs to who has asked the
+// terminal for something that the model has to know before.
+func (o *Observer) Hold(until time.Time) { o.heldUntil = until }
 
 // Digest feeds the model at once. With waits open it looks at them every few KiB, so that what flashes by is seen.
 func (o *Observer) Digest(p []byte) {
@@ -214,6 +235,9 @@ func (o *Observer) next() (at time.Time, ok bool) {
 	if t, more := o.agents.Session.Line().Next(); more && (!ok || t.Before(at)) {
 		at, ok = t, true
 	}
+	if !o.heldUntil.IsZero() && (!ok || o.heldUntil.Before(at)) {
+		at, ok = o.heldUntil, true
+	}
 	if len(o.asking) > 0 {
 		if t := o.inputWait.next(time.Now(), o.model.Rev()); !ok || t.Before(at) {
 			at, ok = t, true
@@ -224,6 +248,7 @@ func (o *Observer) next() (at time.Time, ok bool) {
 
 // Resize tells the model that the terminal has another size.
 func (o *Observer) Resize(now time.Time, cols, rows int) {
+	o.feed(true)
 	o.model.Resize(cols, rows)
 	if o.agents != nil {
 		o.privacy.resized(now)

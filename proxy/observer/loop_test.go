@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,6 +89,39 @@ func TestAFullSpoolMakesTheCopierWait(t *testing.T) {
 		close(held)
 		synctest.Wait()
 		require.True(t, fed)
+	})
+}
+
+// What is fed is held back until who asked for that knows what the model has to, or for so long, or until there is too much.
+func TestWhatIsFedIsHeldBack(t *testing.T) {
+	running(t, func(t *testing.T, s *stage) {
+		hold := func(d time.Duration) { s.Call(func(now time.Time) { s.Hold(now.Add(d)) }) }
+		row := func() (row string) {
+			synctest.Wait()
+			require.True(t, s.Call(func(time.Time) { row = s.rowText(0) }))
+			return row
+		}
+		hold(time.Second)
+		s.copies("1")
+		require.Empty(t, row())
+		s.Call(func(time.Time) { s.Hold(time.Time{}) })
+		require.Equal(t, "1", row())
+
+		hold(time.Second)
+		s.copies("2")
+		require.Equal(t, "1", row())
+		time.Sleep(time.Second)
+		require.Equal(t, "12", row())
+
+		hold(time.Second)
+		s.copies("4")
+		s.copies(strings.Repeat("\x00", holdMost))
+		require.Equal(t, "124", row())
+
+		hold(time.Second)
+		s.copies("5")
+		s.Call(func(now time.Time) { s.Resize(now, 30, 3) })
+		require.Equal(t, "1245", row(), "what was printed for the size before")
 	})
 }
 

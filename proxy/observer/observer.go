@@ -137,7 +137,8 @@ type Observer struct {
 	done    chan struct{} // closed when Run has returned
 
 	spare     []byte
-	rev       uint64 // of the model at the last look
+	heldUntil time.Time // see Hold
+	rev       uint64    // of the model at the last look
 	titles    uint64
 	titleRev  uint64 // at which the program set its title last
 	alt       bool

@@ -22,6 +22,8 @@ type Loop interface {
 	Digest(chunk []byte)
 	// Moved says that the model's rows were moved.
 	Moved(now time.Time)
+	// Hold keeps what the program writes from the model until then, zero for no longer.
+	Hold(until time.Time)
 }
 
 // PainterConfig plugs a [Painter].
@@ -98,12 +100,15 @@ func (p *Painter) align(now time.Time, dst []byte) []byte {
 	}
 	p.unsure, p.asked = false, now
 	at, size := m.Cursor().Row, p.sizes
+	// What the program draws for the new size meets the rows where the terminal has them.
+	p.conf.Loop.Hold(now.Add(holdPatience))
 	p.conf.Ask(func(row int) {
 		p.conf.Loop.Post(func(now time.Time) {
 			p.asked = time.Time{}
 			if size == p.sizes {
 				m.Align(row - at)
 				p.conf.Loop.Moved(now)
+				p.conf.Loop.Hold(time.Time{})
 			}
 			p.conf.Status.conf.Repaint()
 		})
@@ -112,8 +117,12 @@ func (p *Painter) align(now time.Time, dst []byte) []byte {
 	return append(dst, askCursor...)
 }
 
-// answerPatience is how long the terminal gets to say where its cursor is before the line is drawn without that.
-const answerPatience = time.Second
+const (
+	// answerPatience is how long the terminal gets to say where its cursor is before the line is drawn without that.
+	answerPatience = time.Second
+	// holdPatience is how long the model waits for that with what the program writes.
+	holdPatience = 100 * time.Millisecond
+)
 
 // A sign is drawn at most signsMost times at once, and then once in every signEvery.
 const (

@@ -18,8 +18,9 @@ import (
 
 // loop is a goroutine of the model that runs what it is given at once.
 type loop struct {
-	m   *screen.Screen
-	now time.Time
+	m    *screen.Screen
+	now  time.Time
+	held time.Time // until when what the program writes is kept
 }
 
 func (l *loop) Call(do func(now time.Time)) bool { do(l.now); return true }
@@ -27,6 +28,7 @@ func (l *loop) Post(do func(now time.Time)) bool { do(l.now); return true }
 func (l *loop) Model() *screen.Screen            { return l.m }
 func (l *loop) Digest(p []byte)                  { l.m.Feed(p) }
 func (l *loop) Moved(time.Time)                  {}
+func (l *loop) Hold(until time.Time)             { l.held = until }
 
 // desk is a user's terminal over which the proxy draws, and the model of what would stand there without.
 type desk struct {

@@ -92,6 +92,15 @@ func (r *row) end() int {
 	return n
 }
 
+// written is the bound of the cells that were written to, blanks among them.
+func (r *row) written() int {
+	n := r.used
+	for n > 0 && r.cells[n-1] == 0 {
+		n--
+	}
+	return n
+}
+
 // grid is the visible rows of the main or the alternate screen.
 //
 // rows is a window into buf. Scrolling the whole screen by one row moves the window by one and puts the row that left

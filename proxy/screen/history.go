@@ -139,6 +139,24 @@ func (h *history) dropOldest() {
 	h.head = 0
 }
 
+// takeLast takes the newest row back, if there is one. It is to be unpacked before the next row is pushed.
+func (h *history) takeLast() (p packed, ok bool) {
+	if h.length == 0 {
+		return packed{}, false
+	}
+	p = h.at(h.length - 1)
+	h.length--
+	b := h.blocks[len(h.blocks)-1]
+	n, end := len(b.rows)-1, packedRow{}
+	if n == 0 {
+		h.blocks = h.blocks[:len(h.blocks)-1]
+	} else {
+		end = b.rows[n-1]
+	}
+	b.ascii, b.words, b.styles, b.rows = b.ascii[:end.ascii], b.words[:end.words], b.styles[:end.styles], b.rows[:n]
+	return p, true
+}
+
 func (h *history) clear() {
 	h.base += uint64(h.length)
 	h.length, h.head, h.blocks, h.spare = 0, 0, nil, nil

@@ -123,9 +123,9 @@ func (t *terminal) reflow(cols, rows, x, y int, pending bool) (newX, newY int) {
 	last := t.lastRow(y)
 	for i, r := range t.main.rows[:last+1] {
 		f.meet(t.hist.length + i)
-		n := r.settle().end()
+		n := r.settle().written()
 		if r.wrapped {
-			n = max(n, r.used)
+			n = r.used
 		}
 		f.line = append(f.line, r.cells[:n]...)
 		if !r.wrapped {
@@ -298,8 +298,7 @@ func (f *reflower) finish(t *terminal, rows int, cursor *anchor) (x, y int) {
 
 // Align moves the rows of the main screen so that the cursor, wherever the program has moved it since, stands by rows
 // lower (higher if negative) than it did. Terminals differ in which rows they show after a resize; whoever has asked the
-// real one where its cursor is tells the model so. Rows that leave at the top go to the history; those that come in there
-// are blank. On the alternate screen, which no terminal moves, it does nothing.
+// real one where its cursor is tells the model so. Rows that leave at the top go to the history, and come in there from it. On the alternate screen, which no terminal moves, it does nothing.
 func (s *Screen) Align(by int) {
 	t := &s.t
 	if t.onAlt() || by == 0 {
@@ -316,12 +315,27 @@ func (s *Screen) Align(by int) {
 	t.touchRange(0, t.bottom)
 	t.top, t.bottom = top, bottom
 	t.y += by
-	if by > 0 {
+	if blank := t.takeBack(by); blank > 0 {
 		t.places(func(p *Place) {
 			if p.Line >= t.number(0) {
-				p.Line += uint64(by)
+				p.Line += uint64(blank) //nolint:gosec // not negative
 			}
 		})
 	}
 	s.commit()
+}
+
+// takeBack fills the first n rows of the screen, which are blank, from the history, and returns how many it had none for.
+func (t *terminal) takeBack(n int) (blank int) {
+	for ; n > 0; n-- {
+		p, ok := t.hist.takeLast()
+		if !ok {
+			return n
+		}
+		r := newRow(t.cols)
+		r.used = copy(r.cells, p.unpack(nil, &t.styles, &t.clusters))
+		r.rich, r.wrapped = len(p.words) > 0, p.wrapped
+		t.grid.rows[n-1] = r
+	}
+	return 0
 }

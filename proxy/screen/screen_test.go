@@ -34,6 +34,19 @@ func TestReflow(t *testing.T) {
 	require.Equal(t, 13, s.Cursor().Col)
 }
 
+// TestReflowWrapsWrittenBlanks, as terminals do, and not what was erased or never written.
+func TestReflowWrapsWrittenBlanks(t *testing.T) {
+	for in, want := range map[string]string{
+		"one       \r\ntwo":            "one||two",
+		"one     \x1b[3D\x1b[K\r\ntwo": "one|two",
+		"one\r\ntwo":                   "one|two",
+	} {
+		s := fed(10, 4, in)
+		s.Resize(5, 4)
+		require.Equal(t, want, show(s), "%q", in)
+	}
+}
+
 // TestReflowIsAsPrinted: what was printed at one width and is wrapped for another stands, in the history and on the screen, as if
 // it had been printed at that.
 func TestReflowIsAsPrinted(t *testing.T) {

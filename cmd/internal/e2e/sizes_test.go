@@ -1,10 +1,14 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
 )
 
 // TestTwoPeopleWithTerminalsOfTwoSizes: each sees something right. The session has the size of who did something last; a larger
@@ -67,4 +71,29 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 	require.Zero(t, small.status())
 	require.Equal(t, plainModes, small.format(modes))
 	a.good("terminal_read", nil, "110x38")
+}
+
+// Agents see what the terminal shows after a resize: a program on the main screen draws anew from where its cursor stands, and
+// terminals differ in where that is. tmux wraps the blanks that fzf has written, and drops rows below the cursor first.
+func TestAgentsSeeTheRowsOfAResizedTerminal(t *testing.T) {
+	for _, layout := range []string{"default", "reverse"} {
+		t.Run(layout, func(t *testing.T) {
+			w := newWorld(t, "fzf")
+			s := w.terminal(100, 24)
+			id := s.bash("")
+			s.typed("seq 30; seq 100 | fzf --height 8 --layout " + layout + "\n")
+			s.wait("100/100")
+			for _, size := range [][2]int{{100, 20}, {90, 26}, {100, 15}, {60, 30}, {80, 24}, {120, 12}} {
+				s.resize(size[0], size[1])
+				w.good("wait", id, "--idle", "300ms")
+				var shown, seen string
+				w.until(func() bool {
+					var got protocol.ReadResult
+					require.NoError(t, json.Unmarshal([]byte(w.good("read", id, "--json")), &got))
+					seen, shown = strings.Join(got.Frame.Screen.Lines, "\n"), strings.TrimRight(s.screen(), "\n")
+					return shown == strings.TrimRight(seen, "\n")
+				}, func() string { return fmt.Sprintf("%v\n%s\n-- and agents see:\n%s", size, shown, seen) })
+			}
+		})
+	}
 }
