@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+)
+
+// openPage runs gateway open without a terminal until end is called.
+func openPage(t *testing.T, args ...string) (out *bufio.Reader, end func() (status int, rest string)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	status := make(chan int, 1)
+	go func() { // ends with ctx
+		status <- run(ctx, append([]string{"open"}, args...), io.NopCloser(strings.NewReader("\ny\n")), write, write)
+		_ = write.Close()
+	}()
+	out = bufio.NewReader(read)
+	return out, func() (int, string) {
+		cancel()
+		rest, err := io.ReadAll(out)
+		require.NoError(t, err)
+		http.DefaultClient.CloseIdleConnections()
+		return <-status, string(rest)
+	}
+}
+
+// post enters a page by its link.
+func enterBy(t *testing.T, link string) (status int, fields map[string]any) {
+	t.Helper()
+	base, code, found := strings.Cut(link, "/#c=")
+	require.True(t, found, link)
+	body := `{"code":"` + strings.TrimSpace(code) + `","key":"` + strings.Repeat("ab", 32) + `"}`
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/page/enter", strings.NewReader(body))
+	require.NoError(t, err)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&fields))
+	return resp.StatusCode, fields
+}
+
+func TestOpenPrintsTheLinkAlone(t *testing.T) {
+	shared(t)
+	out, end := openPage(t)
+	line, err := out.ReadString('\n')
+	require.NoError(t, err)
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+/#c=[a-z2-7]{16}\n$`, line)
+	status, page := enterBy(t, line)
+	require.Equal(t, http.StatusOK, status, page)
+	require.Equal(t, "viewer", page["role"])
+	code, rest := end()
+	require.Zero(t, code)
+	require.Empty(t, rest, "without a terminal it says the link and nothing else")
+}
+
+func TestOpenAsJSON(t *testing.T) {
+	p := shared(t)
+	out, end := openPage(t, p.id, "--json", "--host", "Laptop.example")
+	var got map[string]any
+	require.NoError(t, json.NewDecoder(out).Decode(&got))
+	require.Equal(t, "viewer", got["role"])
+	require.Equal(t, p.id, got["session"])
+	require.Regexp(t, `^https://laptop\.example/#c=`, got["url"])
+	require.NotZero(t, got["expires"])
+	code, _ := end()
+	require.Zero(t, code)
+}
+
+func TestOpenSaysWhatIsWrong(t *testing.T) {
+	dir := alone(t)
+	for _, c := range []struct {
+		status int
+		say    string
+		args   []string
+	}{
+		{statusUsage, `open: --role "boss": must be viewer or owner`, []string{"--role", "boss"}},
+		{statusUsage, "--for 10: missing unit", []string{"--for", "10"}},
+		{statusUsage, "open: --for 0s: must be more than 0 and at most 168h", []string{"--for", "0s"}},
+		{statusUsage, "open: --for 169h0m0s: must be more than 0 and at most 168h", []string{"--for", "169h"}},
+		{statusUsage, `open: --listen "0.0.0.0:80": the page is served on this machine only`, []string{"--listen", "0.0.0.0:80"}},
+		{statusUsage, `open: --listen "7117": address 7117: missing port in address: write it as 127.0.0.1:PORT`, []string{"--listen", "7117"}},
+		{statusUsage, `open: --host "https://x": write a name, or name:port, without https://`, []string{"--host", "https://x"}},
+		{statusUsage, "open: too many arguments", []string{"one", "two"}},
+		{statusForbidden, "open: standard input is not a terminal, so there is nobody to ask", []string{"--role", "owner"}},
+		{statusNoGateway, "connect: no gateway is running", nil},
+	} {
+		fails(t, c.status, c.say, append([]string{"open"}, c.args...)...)
+	}
+	p := &terminal{id: "sh-1"}
+	p.share(t, dir)
+	fails(t, statusNoSession, `no session "nothing"`, "open", "nothing")
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = ln.Close() }()
+	fails(t, statusRefused, "open: --listen "+ln.Addr().String()+": the port is taken", "open", "--listen", ln.Addr().String())
+	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
+	fails(t, statusForbidden, "open: this shell runs inside the session sh-1, where an agent may be typing", "open", "--role", "owner")
+}
+
+// What a killed gateway open left is removed by the next, also by one that needs no keys.
+func TestOpenSweepsWhatAKilledOneLeft(t *testing.T) {
+	shared(t)
+	path, err := gateway.TokensPath()
+	require.NoError(t, err)
+	store, err := auth.OpenStore(path, nil)
+	require.NoError(t, err)
+	_, err = store.Create(auth.Token{Name: "owner", Role: auth.RoleOwner})
+	require.NoError(t, err)
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	left := strings.Replace(string(file), `"name":"owner"`, `"name":"page-x","holder":"holder-aaaaaaaaaa.lock"`, 1)
+	require.NoError(t, os.WriteFile(path, append(file, left...), 0o600))
+	tokens, err := store.List()
+	require.NoError(t, err)
+	require.Len(t, tokens, 2)
+	out, end := openPage(t)
+	_, err = out.ReadString('\n')
+	require.NoError(t, err)
+	tokens, err = store.List()
+	require.NoError(t, err)
+	require.Len(t, tokens, 1)
+	require.Equal(t, "owner", tokens[0].Name)
+	_, _ = end()
+}
+
+// On a gateway elsewhere the token's role counts.
+func TestOpenElsewhere(t *testing.T) {
+	alone(t)
+	s := serve(t)
+	token := func(role string) string {
+		got := command(t, "token", "create", role, "--role", role)
+		require.Zero(t, got.status, got.err)
+		path := t.TempDir() + "/token"
+		require.NoError(t, os.WriteFile(path, []byte(got.out), 0o600))
+		return path
+	}
+	fails(t, statusForbidden, "role agent may not use /v1/view", "open", "--gateway", s.url, "--token-file", token("agent"))
+	out, end := openPage(t, "--gateway", s.url, "--token-file", token("viewer"))
+	line, err := out.ReadString('\n')
+	require.NoError(t, err)
+	status, _ := enterBy(t, line)
+	require.Equal(t, http.StatusOK, status)
+	code, _ := end()
+	require.Zero(t, code)
+}
+
+func TestACodeIsDrawnBlackOnWhite(t *testing.T) {
+	lines := halfBlocks(func(x, y int) bool { return x == 0 && y == 0 || x == 1 && y == 1 }, 2)
+	require.Len(t, lines, 3)
+	require.Equal(t, "\x1b[30;107m  ▀▄  \x1b[m", lines[1])
+	require.Equal(t, "\x1b[30;107m      \x1b[m", lines[0])
+}
