@@ -54,6 +54,13 @@ func bare(s Screen, rest Rest) bool {
 	return true
 }
 
+// Prompted reports whether something stands left of the cursor, as a prompt does. Who still works at what was submitted has left the
+// cursor at the begin of a row, as a rule.
+func Prompted(s Screen) bool {
+	row, col := s.Cursor()
+	return strings.TrimSpace(text(s, row, 0, col)) != "" || row > 0 && s.Wrapped(row-1)
+}
+
 // continues reports whether the cursor stands behind a prompt that asks for the rest of what was begun behind another. Where the
 // other is not known, as it was typed before the first prompt was drawn or looked at, every prompt of that form counts.
 func continues(s Screen, begun Begin) bool {

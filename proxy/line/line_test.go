@@ -238,6 +238,13 @@ func TestR63WhatTheUserBeganBeforeThePrompt(t *testing.T) {
 	}
 }
 
+// TestBehindAPrompt: node keeps the mode of its prompt while it waits for what was submitted.
+func TestBehindAPrompt(t *testing.T) {
+	for shown, want := range map[string]bool{"> ": true, "$ ls": true, "> await x\r\n": false, "> 1\r\n    ": false, "> " + strings.Repeat("x", 38): true, "": false} {
+		require.Equal(t, want, line.Prompted(newTyping(t, 40, 8, shown).m), "%q", shown)
+	}
+}
+
 // TestR66WhatRunsAndWhatIsSuggested tells what Enter sends from what a shell suggests.
 func TestR66WhatRunsAndWhatIsSuggested(t *testing.T) {
 	for name, c := range map[string]struct {

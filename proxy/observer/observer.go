@@ -100,7 +100,7 @@ type Session interface {
 type Line interface {
 	// Moved follows each change of the screen.
 	Moved(now time.Time)
-	// Edits reports whether a known shell, REPL or debugger edits a line; Pressed is when somebody typed last, zero for never.
+	// Edits reports whether a known shell, REPL or debugger edits a line behind a prompt; Pressed is when somebody typed last, zero for never.
 	Edits() bool
 	Pressed() time.Time
 	// Next is when Serve is due though nothing happens.

@@ -116,7 +116,9 @@ func (l *Line) blocks(now time.Time) error {
 }
 
 // Edits implements [observer.Line].
-func (l *Line) Edits() bool { return line.At(l.facts()) == line.Editor }
+func (l *Line) Edits() bool {
+	return line.Prompted(l.screen()) && line.At(l.facts()) == line.Editor
+}
 
 // Pressed implements [observer.Line].
 func (l *Line) Pressed() time.Time { return l.Tracker.Pressed() }
