@@ -131,6 +131,7 @@ func TestAnAgentReadsWhatFailed(t *testing.T) {
 	s = w.terminal(80, 24)
 	s.run("proxy --agent --name plain bash --noprofile --norc")
 	s.wait("bash-5")
+	w.session()
 	a.fails("terminal_read", args{"terminal": "plain", "view": "command"}, "bash has given no shell marks (OSC 133)", "`gateway marks SHELL`")
 	s.close()
 }
