@@ -62,6 +62,7 @@ func (p *programs) Start(ctx context.Context, m *protocol.ProxyStart) (string, e
 		return "", fmt.Errorf("the gateway is not ready to start programs: %w", err)
 	}
 	m.HostKey, m.RequestID = p.secret, strings.ToLower(rand.Text())
+	m.Env = append(m.Env, markedEnv(m)...)
 	p.mu.Lock()
 	p.asked[m.RequestID] = m
 	p.mu.Unlock()

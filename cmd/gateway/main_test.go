@@ -285,6 +285,28 @@ func TestMarks(t *testing.T) {
 	require.Equal(t, "bash\nzsh\nfish\n:4\n", command(t, "__complete", "marks", "").out)
 }
 
+// Only a bash that talks to its terminal is marked without its user's doing.
+func TestMarkedEnv(t *testing.T) {
+	t.Setenv("PROMPT_COMMAND", "hook;")
+	for _, flags := range [][]string{nil, {"-i"}, {"--norc", "--login"}} {
+		env := markedEnv(&protocol.ProxyStart{Command: "/bin/bash", Args: flags})
+		require.Len(t, env, 2)
+		require.Equal(t, "PROMPT_COMMAND=hook;\n"+markStart, env[0])
+		require.Contains(t, env[1], "133;C")
+	}
+	for _, m := range []protocol.ProxyStart{
+		{Command: "bash", Args: []string{"-c", "ls"}},
+		{Command: "bash", Args: []string{"script"}},
+		{Command: "vim"},
+		{Command: "sh"},
+		{Command: "bash", Env: []string{"PROMPT_COMMAND=mine"}},
+	} {
+		require.Nil(t, markedEnv(&m), m)
+	}
+	t.Setenv("PROMPT_COMMAND", markStart) // one of ours within another
+	require.Nil(t, markedEnv(&protocol.ProxyStart{Command: "bash"}))
+}
+
 func TestReadingACommand(t *testing.T) {
 	shared(t)
 	got := command(t, "read", "sh-1", "--command=2")

@@ -2,9 +2,14 @@ package main
 
 import (
 	"embed"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"terminalproxy/protocol"
 )
 
 //go:embed marks
@@ -41,6 +46,32 @@ func (a *app) newMarks() *cobra.Command {
 			}
 			return a.answer(map[string]any{"shell": args[0], "snippet": snippet}, strings.TrimSuffix(snippet, "\n"))
 		},
+	}
+}
+
+// plainBash are arguments with which bash only talks to its terminal.
+var plainBash = []string{"-i", "-l", "--login", "--norc", "--noprofile"}
+
+// markStart has bash read the snippet before its first prompt, after its start files, and then forget how it came there. Where these
+// set PROMPT_COMMAND anew, there are no marks.
+const markStart = `eval "${__marks_start-}"`
+
+// markedEnv is the environment variables by which a bash that an agent starts marks its commands; nil for any other program.
+func markedEnv(m *protocol.ProxyStart) []string {
+	was := os.Getenv("PROMPT_COMMAND")
+	plain := !slices.ContainsFunc(m.Args, func(arg string) bool { return !slices.Contains(plainBash, arg) })
+	given := slices.ContainsFunc(m.Env, func(e string) bool { return strings.HasPrefix(e, "PROMPT_COMMAND=") })
+	if filepath.Base(m.Command) != "bash" || !plain || given || strings.Contains(was, markStart) {
+		return nil
+	}
+	snippet, _ := marksFor("bash")
+	if was != "" {
+		was += "\n"
+	}
+	return []string{
+		"PROMPT_COMMAND=" + was + markStart,
+		"__marks_start=export -n PROMPT_COMMAND __marks_start\n[[ $PROMPT_COMMAND != '" + markStart + "' ]] || unset PROMPT_COMMAND\n" +
+			snippet + "[[ -z ${__marks_id-} ]] || __marks_wrap\nunset __marks_start",
 	}
 }
 

@@ -45,7 +45,8 @@ if [[ $- == *i* && ${TERM:-dumb} != dumb && -t 1 && -t 2 && -z ${__marks_id-} ]]
 			done
 			PROMPT_COMMAND=("${rest[@]}" __marks_wrap)
 		elif [[ ${PROMPT_COMMAND-} != *__marks_wrap ]]; then
-			PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}__marks_wrap # twice is no harm
+			# Twice is no harm. A shell that inherits it does not know the function.
+			PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}'[[ -z ${__marks_id-} ]] || __marks_wrap'
 		fi
 	}
 	__marks_last

@@ -65,12 +65,15 @@ func TestCommandsOfMarkedShells(t *testing.T) {
 			require.Equal(t, w.dir, d.ran("mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
 			require.Equal(t, w.path("a é;b"), d.ran("printf foo", "foo", 0).Cwd)
 			d.ran("sh -c 'echo out; exit 42'", "out", 42)
+			// What it prints does not pass for its marks.
+			d.ran(`printf 'a\n\033]133;D;0\a\033]133;A\a\033]133;B\ax\n\033]133;C\ab'; false`, "a\nx\nb", 1)
+			d.ran("sh -c 'exit 42'", "", 42)
 			d.ready(d.types("\r"))   // an empty line
 			d.ready(d.types("junk")) // a line that is given up
 			d.ready(d.types("\x03"))
 			require.Equal(t, 42, *d.asks(1).Command.ExitCode)
 			d.ran("seq 3", "1\n2\n3", 0)
-			require.Equal(t, "foo", d.asks(3).Text)
+			require.Equal(t, "foo", d.asks(5).Text)
 
 			d.types("sh -c 'echo begun; read x; exit 7'\r")
 			d.waits(protocol.Until{Regex: "^begun"}, 0, patience.Milliseconds())
@@ -134,4 +137,20 @@ func TestAnAgentReadsWhatFailed(t *testing.T) {
 	w.session()
 	a.fails("terminal_read", args{"terminal": "plain", "view": "command"}, "bash has given no shell marks (OSC 133)", "`gateway marks SHELL`")
 	s.close()
+}
+
+// TestAnAgentsOwnBashIsMarked: without anybody's start files.
+func TestAnAgentsOwnBashIsMarked(t *testing.T) {
+	w := newWorld(t)
+	w.env = append(w.env, "PROMPT_COMMAND=hooked=yes")
+	w.write("home/.bashrc", "set -u\nPROMPT_COMMAND=\"true; $PROMPT_COMMAND\"\n")
+	a := w.agent("claude", eras[0])
+	for _, flags := range [][]string{{}, {"--norc", "-i"}} {
+		id, _ := a.runs(args{"program": "bash", "args": flags, "wait_for": "waiting"}, "waiting")
+		a.good("terminal_send", args{"terminal": id, "text": "echo $hooked; seq 30; (exit 5)\n", "wait_for": "waiting"}, "(last exit 5)")
+		a.good("terminal_read", args{"terminal": id, "view": "command"}, "exit status 5 after ", "31 rows of output", "\nyes\n1\n", "\n30\n")
+		a.good("terminal_send", args{"terminal": id, "text": "env | grep -c -e marks -e PROMPT; bash --norc\n", "wait_for": "waiting"}, "\n")
+		a.good("terminal_read", args{"terminal": id, "view": "command"}, "\n0\n")
+		a.good("terminal_close", args{"terminal": id, "force": true}, "closed")
+	}
 }
