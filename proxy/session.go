@@ -393,7 +393,8 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 	conf := link.Config{
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.handle,
-		Up: func() { s.reached(true) },
+		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
+		Up:     func() { s.reached(true) },
 		Trouble: func(err error) {
 			s.reached(false)
 			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)

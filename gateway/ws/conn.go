@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 // conn is one WebSocket: a reader, which is the goroutine of serve, one writer, and the pinger.
@@ -21,6 +22,7 @@ type conn struct {
 	owns   func() bool // nil for always
 	// ending: a close frame is sent; what still comes has no effect.
 	ending atomic.Bool
+	pulse  handshake.Pulse
 	bad    int // frames in a row that were no messages; the reader's
 }
 
@@ -39,7 +41,7 @@ func (c *conn) serve(peer Peer) {
 	// Both end when done is closed, which is when the reader has ended. The writer ends the reader, by the socket.
 	wg.Go(func() { c.write(peer, done) })
 	if !c.local() {
-		wg.Go(func() { c.ping(done) })
+		wg.Go(func() { c.ping(peer, done) })
 	}
 	err := c.read(peer)
 	c.server.cfg.Log.Debug("connection ended", "error", err)
@@ -90,6 +92,7 @@ func (c *conn) owned() bool { return c.owns == nil || c.owns() }
 
 // alive moves the end of the peer's silence, unless the connection is ending anyway.
 func (c *conn) alive() error {
+	c.pulse.Heard()
 	if c.ending.Load() || c.local() {
 		return nil
 	}
@@ -184,17 +187,27 @@ func (c *conn) finish(reason error) {
 	_ = c.socket.SetReadDeadline(deadline)
 }
 
-// ping keeps the silence of an idle peer apart from that of a dead one.
-func (c *conn) ping(done <-chan struct{}) {
-	tick := time.NewTicker(c.server.cfg.Times.Ping)
+// ping keeps the silence of an idle peer apart from that of a dead one, and ends the connection of one that is urgent sooner.
+func (c *conn) ping(peer Peer, done <-chan struct{}) {
+	times := c.server.cfg.Times
+	tick := time.NewTicker(min(times.Urgent, times.Ping))
 	defer tick.Stop()
-	for {
+	for last := time.Now(); ; {
 		select {
 		case <-done:
 			return
 		case <-tick.C:
+		}
+		urgent := peer.Urgent()
+		if c.pulse.Lost(urgent) {
+			c.server.cfg.Log.Info("a peer with a grant answers no ping any more")
+			_ = c.socket.NetConn().Close()
+			return
+		}
+		if urgent || time.Since(last) >= times.Ping-times.Urgent/2 {
+			last = time.Now()
 			// It fails only when the connection is ending; then the reader says so.
-			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.server.cfg.Times.Write))
+			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(times.Write))
 		}
 	}
 }

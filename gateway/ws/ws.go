@@ -16,6 +16,7 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 // Peer is one end in the switchboard. Handle, Refuse and End are called from one goroutine, Next from another.
@@ -30,6 +31,8 @@ type Peer interface {
 	Next(done <-chan struct{}) (protocol.Message, error)
 	// Leave is called once, last.
 	Leave()
+	// Urgent reports whether it matters at once that the peer is gone: an agent types over the connection. Any goroutine may ask.
+	Urgent() bool
 }
 
 // Access is what Authenticate gives.
@@ -60,6 +63,7 @@ type Config struct {
 // Times are the rhythm of a connection.
 type Times struct {
 	Ping    time.Duration // between pings; default 20 s
+	Urgent  time.Duration // between pings of a peer for which they are urgent, three of which may be missed; default 5 s
 	Silence time.Duration // without any frame, a pong included, ends the connection; default 45 s
 	Write   time.Duration // one frame may take, else the peer is cut off; default 5 s
 	Linger  time.Duration // for the peer to read a close frame; default 1 s
@@ -67,7 +71,7 @@ type Times struct {
 
 func (t Times) withDefaults() Times {
 	return Times{
-		Ping: cmp.Or(t.Ping, 20*time.Second), Silence: cmp.Or(t.Silence, 45*time.Second),
+		Ping: cmp.Or(t.Ping, 20*time.Second), Urgent: cmp.Or(t.Urgent, handshake.Urgent), Silence: cmp.Or(t.Silence, 45*time.Second),
 		Write: cmp.Or(t.Write, 5*time.Second), Linger: cmp.Or(t.Linger, time.Second),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,16 +27,21 @@ type loop struct {
 	out     chan protocol.Message
 	ended   chan error
 	left    chan struct{}
+	urgent  atomic.Bool
+	looks   atomic.Int64 // whether it is urgent
 }
 
 func newLoop() *loop {
-	return &loop{make(chan protocol.Message, 8), make(chan protocol.Message, 8), make(chan error, 8), make(chan struct{})}
+	return &loop{
+		handled: make(chan protocol.Message, 8), out: make(chan protocol.Message, 8), ended: make(chan error, 8), left: make(chan struct{}),
+	}
 }
 
 func (l *loop) Handle(m protocol.Message) { l.handled <- m }
 func (l *loop) Refuse(e *protocol.Error)  { l.out <- e }
 func (l *loop) End(reason error)          { l.ended <- reason }
 func (l *loop) Leave()                    { close(l.left) }
+func (l *loop) Urgent() bool              { l.looks.Add(1); return l.urgent.Load() }
 func (l *loop) Next(done <-chan struct{}) (protocol.Message, error) {
 	select {
 	case m := <-l.out:
@@ -163,4 +170,35 @@ func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
 		require.Contains(t, w.Body.String(), c.body)
 		require.NotContains(t, w.Body.String(), "secret")
 	}
+}
+
+// A peer with a grant that is gone without a word is missed after three pings; one without a grant has its usual time.
+func TestAPeerWithAGrantIsMissedSoon(t *testing.T) {
+	times := Times{Ping: time.Hour, Silence: time.Hour, Urgent: time.Millisecond}
+	gone := newLoop()
+	serve(t, gone, times) // it reads nothing, and answers no ping
+	for gone.looks.Load() < 4*handshake.MostMissed {
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case <-gone.left:
+		require.Fail(t, "without a grant there is no hurry")
+	default:
+	}
+	gone.urgent.Store(true)
+	<-gone.left
+
+	there := newLoop()
+	there.urgent.Store(true)
+	_, conn := serve(t, there, Times{Ping: time.Hour, Silence: time.Hour, Urgent: 200 * time.Millisecond})
+	pings := 0
+	answer := conn.PingHandler()
+	conn.SetPingHandler(func(data string) error {
+		if pings++; pings > 2*handshake.MostMissed {
+			return errors.New("enough")
+		}
+		return answer(data)
+	})
+	_, _, err := conn.ReadMessage()
+	require.EqualError(t, err, "enough", "one that answers stays")
 }

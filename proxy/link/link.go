@@ -5,6 +5,7 @@ package link
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,10 @@ type Config struct {
 	Up, Down func()
 	// Trouble is called once for each time without a connection, when the first attempt to get one fails.
 	Trouble func(error)
+	// Urgent reports whether an agent types over the link: a gateway elsewhere that is gone without a word is missed soon then. Any
+	// goroutine may ask. It may be nil. Every is the rhythm in which it is asked, for tests; 0 is the usual one.
+	Urgent func() bool
+	Every  time.Duration
 	// Behind is called when live output was left out and the gateway takes messages again; it must not block.
 	Behind func()
 	Log    *slog.Logger
@@ -158,7 +163,7 @@ func (l *Link) open(ctx context.Context) (transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newWire(conn), nil
+	return newWire(conn, l.Urgent, cmp.Or(l.Every, handshake.Urgent)), nil
 }
 
 // handshake dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone. The socket

@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 // transport is how one connection carries messages. send and finish are called from one goroutine, receive from another, cut and
@@ -70,13 +71,18 @@ type wire struct {
 	last    *protocol.Snapshot
 	rows    *protocol.Rows // likewise
 	alive   func() error
+	pulse   handshake.Pulse
+	done    chan struct{}
 	closing sync.Once
 }
 
-func newWire(conn *websocket.Conn) transport {
+func newWire(conn *websocket.Conn, urgent func() bool, every time.Duration) transport {
 	conn.SetReadLimit(protocol.MaxMessage)
-	w := &wire{conn: conn, local: conn.NetConn().RemoteAddr().Network() == "unix"}
+	w := &wire{conn: conn, local: conn.NetConn().RemoteAddr().Network() == "unix", done: make(chan struct{})}
 	w.alive = w.heartbeat()
+	if !w.local && urgent != nil {
+		go w.ping(urgent, every) // ends with close
+	}
 	return w
 }
 
@@ -119,7 +125,11 @@ func (w *wire) heartbeat() (alive func() error) {
 	if w.local {
 		return func() error { return nil }
 	}
-	alive = func() error { return w.conn.SetReadDeadline(time.Now().Add(silence)) }
+	alive = func() error {
+		w.pulse.Heard()
+		return w.conn.SetReadDeadline(time.Now().Add(silence))
+	}
+	w.conn.SetPongHandler(func(string) error { return alive() })
 	w.conn.SetPingHandler(func(data string) error {
 		_ = w.conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writePatient))
 		return alive()
@@ -133,4 +143,26 @@ func (w *wire) finish() {
 }
 
 func (w *wire) cut()   { _ = w.conn.NetConn().Close() }
-func (w *wire) close() { w.closing.Do(func() { _ = w.conn.Close() }) }
+func (w *wire) close() { w.closing.Do(func() { close(w.done); _ = w.conn.Close() }) }
+
+// ping asks a gateway over which an agent types for signs of life, and cuts the connection when none comes: the user would read that
+// the agent drives.
+func (w *wire) ping(urgent func() bool, every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.done:
+			return
+		case <-tick.C:
+		}
+		now := urgent()
+		if w.pulse.Lost(now) {
+			w.cut()
+			return
+		}
+		if now {
+			_ = w.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writePatient)) // the reader says what is wrong
+		}
+	}
+}
