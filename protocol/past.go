@@ -185,3 +185,20 @@ func (c *checks) older(p *Past) *checks {
 	}
 	return c
 }
+
+// MaxAnswerBytes bounds the rows of history in one answer, which is one message: an agent asks for the rest by line number.
+const MaxAnswerBytes = 256 << 10
+
+// FitRows is how many rows, the first or the last ones, fit into most bytes with their line ends.
+func FitRows(rows []string, first bool, most int) (n int) {
+	for size := 0; n < len(rows); n++ {
+		row := rows[len(rows)-1-n]
+		if first {
+			row = rows[n]
+		}
+		if size += len(row) + 1; size > most {
+			break
+		}
+	}
+	return n
+}

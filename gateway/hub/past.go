@@ -56,7 +56,7 @@ func (s *session) history(r *protocol.ReadResult, m *protocol.Read) (refusal str
 		r.Frame.Since, r.Unseen = m.SinceSeq, stop-line
 	}
 	rows, hidden := past.Rows(start, stop)
-	if n := fitting(rows, m.FromLine != nil); m.FromLine != nil {
+	if n := protocol.FitRows(rows, m.FromLine != nil, protocol.MaxAnswerBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+uint64(n) //nolint:gosec // not negative
 	} else {
 		cut := len(rows) - n
@@ -109,23 +109,6 @@ func laterRows(rows []int, n int) (out []int) {
 		}
 	}
 	return out
-}
-
-// answerBytes bounds the rows of history in one answer, which is one message, as a proxy does.
-const answerBytes = 256 << 10
-
-// fitting is how many rows, the first or the last ones, fit into an answer.
-func fitting(rows []string, first bool) (n int) {
-	for size := 0; n < len(rows); n++ {
-		row := rows[len(rows)-1-n]
-		if first {
-			row = rows[n]
-		}
-		if size += len(row) + 1; size > answerBytes {
-			break
-		}
-	}
-	return n
 }
 
 // waited is how a wait on an ended session ends: whoever waited for the end has it, and so has who waited for a text that the

@@ -198,10 +198,10 @@ func (p *outputRows) read(r *protocol.ReadResult, m *protocol.Read) error {
 	most := min(m.Scrollback, protocol.MaxHistory)
 	if m.FromLine != nil {
 		stop = min(stop, start+most)
-		stop = start + fitting(p.rows[start:stop], true, pastBytes)
+		stop = start + protocol.FitRows(p.rows[start:stop], true, protocol.MaxAnswerBytes)
 	} else {
 		start = max(0, stop-most)
-		start = stop - fitting(p.rows[start:stop], false, pastBytes)
+		start = stop - protocol.FitRows(p.rows[start:stop], false, protocol.MaxAnswerBytes)
 	}
 	r.FirstLine, r.NextLine = p.first+uint64(start), p.first+uint64(stop) //nolint:gosec // not negative
 	r.Text = strings.Join(p.rows[start:stop], "\n")

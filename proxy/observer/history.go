@@ -9,9 +9,6 @@ import (
 	"terminalproxy/proxy/redact"
 )
 
-// pastBytes bounds the rows of history in one answer, which is one message: an agent asks for the rest by line number.
-const pastBytes = 256 << 10
-
 // legacyBytes bounds the rows of history that go to the gateway as they are when the program has ended; those before them go as
 // pages.
 const legacyBytes = 128 << 10
@@ -42,7 +39,7 @@ func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScre
 		}
 	}
 	rows := o.pastRows(start, stop)
-	if n := fitting(rows, m.FromLine != nil, pastBytes); m.FromLine != nil {
+	if n := protocol.FitRows(rows, m.FromLine != nil, protocol.MaxAnswerBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+n
 	} else {
 		rows, start = rows[len(rows)-n:], stop-n
@@ -88,7 +85,7 @@ func (o *Observer) legacy() *protocol.Past {
 		return nil
 	}
 	rows := o.pastRows(0, stop)
-	n := min(fitting(rows, false, legacyBytes), protocol.MaxHistory)
+	n := min(protocol.FitRows(rows, false, legacyBytes), protocol.MaxHistory)
 	start, oldest := stop-n, o.model.HistoryNumber()
 	past := &protocol.Past{
 		Text: strings.Join(rows[start:], "\n"), FirstLine: oldest + uint64(start), NextLine: oldest + uint64(stop), //nolint:gosec // rows of history
@@ -110,7 +107,7 @@ func (o *Observer) legacy() *protocol.Past {
 // older is the pages of the oldest rows of the history, as many of the newest ones of them as have room.
 func (o *Observer) older(rows []string) (pages []protocol.Page) {
 	for room := protocol.MaxOlderBytes; len(rows) > 0; {
-		n := min(fitting(rows, false, protocol.MaxPageBytes), protocol.MaxHistory)
+		n := min(protocol.FitRows(rows, false, protocol.MaxPageBytes), protocol.MaxHistory)
 		start := len(rows) - n
 		page := protocol.NewPage(o.model.HistoryNumber()+uint64(start), rows[start:], o.concealed(start, len(rows))) //nolint:gosec // not negative
 		if room -= len(page.TextB64); room < 0 || n == 0 {                                                           // one row alone may be too long
@@ -130,20 +127,6 @@ func (o *Observer) concealed(start, stop int) (rows []int) {
 		}
 	}
 	return rows
-}
-
-// fitting is how many rows, the first or the last ones, fit into most bytes.
-func fitting(rows []string, first bool, most int) (n int) {
-	for size := 0; n < len(rows); n++ {
-		row := rows[len(rows)-1-n]
-		if first {
-			row = rows[n]
-		}
-		if size += len(row) + 1; size > most {
-			break
-		}
-	}
-	return n
 }
 
 // notKept is the error for a line that the history does not have: it says which lines there are.

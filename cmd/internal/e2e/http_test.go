@@ -34,6 +34,19 @@ func (w *world) caller() *caller {
 	return &caller{w, c}
 }
 
+// types is a listener under proxy, which writes down what it reads in the file "got", with a caller that has control of it; at is its
+// path.
+func types(t *testing.T) (w *world, s *terminal, c *caller, at string) {
+	t.Helper()
+	w = newWorld(t)
+	s = w.terminal(80, 24)
+	s.run("proxy --agent --grant drive listener got")
+	s.wait("listening")
+	at, c = "/v1/sessions/"+w.session(), w.caller()
+	c.do("POST", at+"/control/request", `{"level":"drive","reason":"type once"}`, 200)
+	return w, s, c, at
+}
+
 func (c *caller) request(method, path, body string) *http.Response {
 	c.w.t.Helper()
 	resp, err := c.ask(c.w.ctx, method, path, body)

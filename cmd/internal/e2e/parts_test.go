@@ -76,13 +76,7 @@ func TestSeveralLinesAndEnter(t *testing.T) {
 
 // TestPartsAreTypedOnce: however often an input is sent under its id, and though whoever sent it first went away meanwhile.
 func TestPartsAreTypedOnce(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(80, 24)
-	s.run("proxy --agent --grant drive listener got")
-	s.wait("listening")
-	at := "/v1/sessions/" + w.session()
-	c := w.caller()
-	c.do("POST", at+"/control/request", `{"level":"drive","reason":"type once"}`, 200)
+	w, s, c, at := types(t)
 	body := `{"requestId":"same","parts":[{"kind":"text","data":"once"},{"kind":"keys","data":"left"},{"kind":"keys","data":"enter"}],"settleMs":50}`
 	ctx, leave := context.WithCancel(w.ctx)
 	left := make(chan error, 1)

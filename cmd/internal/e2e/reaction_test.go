@@ -63,13 +63,7 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 
 // TestAnIDOverHTTPIsTypedOnce: repeated, at the same time and later, over another connection; with other text it is refused.
 func TestAnIDOverHTTPIsTypedOnce(t *testing.T) {
-	w := newWorld(t)
-	s := w.terminal(80, 24)
-	s.run("proxy --agent --grant drive listener got")
-	s.wait("listening")
-	at := "/v1/sessions/" + w.session()
-	c := w.caller()
-	c.do("POST", at+"/control/request", `{"level":"drive","reason":"type once"}`, 200)
+	w, s, c, at := types(t)
 	var mu sync.Mutex
 	ids := map[string]bool{}
 	var wg sync.WaitGroup
