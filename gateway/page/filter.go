@@ -89,6 +89,15 @@ func (f *filter) down(frame []byte) []byte {
 	switch m := m.(type) {
 	case *protocol.SessionsListResult:
 		m.Sessions = slices.DeleteFunc(m.Sessions, func(s protocol.SessionInfo) bool { return s.SessionID != f.session })
+	case *protocol.SessionsChanged:
+		m.Sessions = slices.DeleteFunc(m.Sessions, func(s protocol.SessionInfo) bool { return s.SessionID != f.session })
+		m.Gone = slices.DeleteFunc(m.Gone, func(id string) bool { return id != f.session })
+		if !m.Full && len(m.Sessions)+len(m.Gone) == 0 {
+			return nil
+		}
+		if m.Sessions == nil {
+			m.Sessions = []protocol.SessionInfo{}
+		}
 	case *protocol.Error:
 		if m.Code == protocol.CodeNoSession {
 			m.Message = "the session is not there any more" // the gateway would say which are

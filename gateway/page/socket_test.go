@@ -364,6 +364,12 @@ func TestAPageOfOneSession(t *testing.T) {
 	got := s.next()
 	require.Len(t, got["sessions"], 1)
 	require.NotContains(t, string(mustJSON(t, got)), "bash-2")
+	l.frames <- `{"type":"sessions.changed","sessions":[` + session("bash-2") + `],"gone":["sh-3"]}` // nothing of it
+	l.frames <- `{"type":"sessions.changed","full":true,"sessions":[` + session("bash-2") + "," + session("vim-1") + `],"gone":["sh-3"]}`
+	got = s.next()
+	require.Len(t, got["sessions"], 1)
+	require.NotContains(t, string(mustJSON(t, got)), "bash-2")
+	require.NotContains(t, got, "gone")
 	l.frames <- `{"type":"terminal.session.close","id":"m1","sessionId":"bash-2","exitCode":0}`
 	l.frames <- `{"type":"of.a.newer.gateway","sessionId":"bash-2"}`
 	l.frames <- `{"type":"error","requestId":"3","code":"no_such_session","message":"no session vim-1: there is bash-2"}`

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,9 @@ import (
 
 // static is where the page's files are.
 const static = "../../../gateway/page/static"
+
+// patience bounds every wait for the browser; nothing is measured by it.
+const patience = 30 * time.Second
 
 // clients skips a test where no browser is wanted; CLIENTS is set by make clients.
 func clients(t *testing.T) string {
@@ -41,7 +45,8 @@ func chromium(t *testing.T) *tab {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(clients(t)), chromedp.NoSandbox,
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 800), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("force-color-profile", "srgb"))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	// What a test looks at when it has ended comes before the browser's end.
+	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -70,6 +75,16 @@ func call[T any](b *tab, function string, arg any) T {
 	argument, err := json.Marshal(arg)
 	require.NoError(b.t, err)
 	return js[T](b, "("+function+")("+string(argument)+")")
+}
+
+// until waits for a script to come to something.
+func (b *tab) until(script string) {
+	b.t.Helper()
+	_, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("!!("+script+")", chromedp.WithPollingTimeout(patience)))
+	if err != nil {
+		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body.innerText"))
+		require.NoError(b.t, err, "%s\nthe page:\n%s", script, text)
+	}
 }
 
 // bare serves the page's files, and a page that has only a screen.

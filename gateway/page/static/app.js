@@ -1,50 +1,198 @@
-import { wordsOf } from './words.js';
+// The page's start: its key, its way in, and what is shown.
+import {h, put, show, order} from './dom.js';
+import {hex, makeKey, remember, recall, forget, signDecision} from './keys.js';
+import {Connection, post} from './connection.js';
+import {Views} from './views.js';
+import {List} from './list.js';
+import {Session} from './session.js';
+import {dark, light} from './painter.js';
+import {program} from './wording.js';
+import {wordsOf} from './words.js';
 
-const say = (text) => { document.getElementById('state').textContent = text; };
-const hex = (bytes) => Array.from(new Uint8Array(bytes), (b) => b.toString(16).padStart(2, '0')).join('');
-const post = async (path, body) => {
-  const answer = await fetch(path, { method: 'POST', body: JSON.stringify(body) });
-  return { status: answer.status, ...await answer.json() };
-};
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const root = document.getElementById('app');
+const bright = matchMedia('(prefers-color-scheme: light)');
+const refresh = 15000; // ms between two looks at the whole list: how long a session is quiet comes with no message
 
-async function ticket(page, pair) {
-  for (;;) {
-    const at = Date.now();
-    const text = new TextEncoder().encode(`terminal-proxy.v1 ticket\n${page}\n${at}\n`);
-    const got = await post('/v1/tickets', { page, at, signature: hex(await crypto.subtle.sign('Ed25519', pair.privateKey, text)) });
-    if (!got.pending) return got;
-    await pause(1000);
+// door shows what there is to say before there is a connection.
+function door(...what) {
+  root.replaceChildren(h('div', {class: 'door', role: 'status'}, ...what));
+}
+
+// enter gives the page that the code of the link opens, or the one that was opened before in this browser.
+async function enter() {
+  const code = new URLSearchParams(location.hash.slice(1)).get('c');
+  if (code !== null) history.replaceState(null, '', location.pathname);
+  if (code === null) {
+    const page = await recall();
+    if (page && page.expires > Date.now()) return page;
+    throw new Error('This page opens with a link: run gateway open where your programs run.');
+  }
+  const {pair, raw} = await makeKey();
+  const got = await post('/v1/page/enter', {code, key: hex(raw)});
+  if (!got.page) throw new Error(got.error || 'the server does not answer');
+  const page = {page: got.page, role: got.role, expires: got.expires, pair, words: got.pending ? await wordsOf(raw) : []};
+  await remember(page);
+  return page;
+}
+
+class App {
+  constructor(page) {
+    this.page = page;
+    this.owner = page.role === 'owner';
+    this.sessions = new Map();
+    this.only = '';
+    this.trip = h('span', {class: 'trip'});
+    this.connection = new Connection(page, {
+      state: (name, why) => this.state(name, why),
+      welcome: (m) => this.welcome(m),
+      message: (m) => this.message(m),
+      trip: (ms) => { this.ms = Math.max(1, Math.round(ms)); this.states(); },
+    });
+    this.views = new Views(this.connection);
+    this.list = new List(this);
+    addEventListener('hashchange', () => this.route());
+    bright.addEventListener('change', () => this.retheme());
+    setInterval(() => this.tick(), 1000);
+    setInterval(() => this.look(), refresh);
+  }
+
+  now() { return this.connection.now(); }
+
+  theme() { return bright.matches ? light : dark; }
+
+  state(name, why) {
+    this.name = name;
+    this.why = why;
+    if (name === 'closed') {
+      forget();
+      this.tick();
+    }
+    if (name === 'pending') this.pending();
+    if (this.session) this.session.cut(name !== 'connected');
+    if (!this.built && name !== 'pending' && name !== 'connected') door(name === 'closed' ? `Closed: ${why}` : `${why}: trying again`);
+    this.states();
+  }
+
+  // pending asks the person to compare: a server between that has put another key in this one's place would show other words.
+  pending() {
+    if (this.waiting) return;
+    this.waiting = true;
+    door(h('h1', {}, 'Are these the words in your terminal?'), h('p', {class: 'words'}, this.page.words.join(' ')),
+      h('p', {}, 'If they are, press y there: this page may then give agents your keyboard. If not, press n.'));
+  }
+
+  states() {
+    const words = {connected: this.ms ? `connected, ${this.ms} ms` : 'connected', lost: 'lost, trying again', closed: `closed: ${this.why}`}[this.name];
+    put(this.trip, words || 'connecting');
+    this.trip.className = 'trip ' + this.name;
+    this.trip.title = this.why || '';
+  }
+
+  build() {
+    this.built = true;
+    this.start = h('p', {class: 'start where'}, 'Choose a session.');
+    this.main = h('div', {class: 'main'}, this.list.asks, this.start);
+    this.side = h('div', {class: 'side'}, h('header', {}, h('strong', {}, 'terminals'), this.trip), this.list.element);
+    root.replaceChildren(h('div', {class: 'page'}, this.side, this.main));
+  }
+
+  async welcome(m) {
+    this.only = m.session;
+    if (!this.built) this.build();
+    this.fresh = true;
+    this.connection.ask({type: 'sessions.watch'}, true).catch(() => {});
+    this.views.again();
+    this.route();
+  }
+
+  message(m) {
+    if (m.type === 'sessions.changed') this.changed(m);
+    else if (m.type === 'terminal.rows') this.views.rows(m);
+  }
+
+  changed(m) {
+    if (m.full) this.sessions.clear();
+    for (const id of m.gone || []) this.sessions.delete(id);
+    for (const s of m.sessions || []) this.sessions.set(s.sessionId, {...s, idleSince: this.now() - s.idleMs});
+    this.listed = true;
+    this.draw();
+  }
+
+  // look asks for the whole list now and then: it says how long sessions have been quiet, and that the connection lives.
+  async look() {
+    if (document.hidden || this.name !== 'connected') return;
+    try {
+      const m = await this.connection.ask({type: 'sessions.list'}, true);
+      this.changed({full: true, sessions: m.sessions});
+    } catch { /* lost: the state says so */ }
+  }
+
+  draw() {
+    this.list.update(this.sessions);
+    this.route();
+    if (this.session && this.sessions.has(this.session.id)) this.session.update(this.sessions.get(this.session.id));
+    this.tick();
+  }
+
+  // route shows the session that the address names.
+  route() {
+    if (!this.built) return;
+    const id = this.only || new URLSearchParams(location.hash.slice(1)).get('s') || '';
+    const s = this.sessions.get(id);
+    if (this.session && (!s || this.session.id !== id)) {
+      this.session.end();
+      this.session = null;
+    }
+    if (s && !this.session) {
+      this.session = new Session(this, s);
+      this.session.cut(this.name !== 'connected');
+    }
+    const changed = this.shown !== (s ? id : '');
+    this.shown = s ? id : '';
+    show(this.start, !this.session);
+    order(this.main, [this.list.asks, this.session ? this.session.element : this.start]);
+    document.body.classList.toggle('one', !!this.session);
+    document.body.classList.toggle('only', this.only !== '');
+    if (changed && this.session && this.listed) this.session.title.focus({preventScroll: true});
+    this.list.tick();
+  }
+
+  tick() {
+    if (!this.built) return;
+    this.list.tick();
+    if (this.session) this.session.tick();
+    const n = this.list.questions.size;
+    const what = this.session ? program(this.session.session) : 'terminals';
+    const title = n > 0 ? `(${n}) ${[...this.list.questions.values()][0].agent} asks · ${what}` : what;
+    if (document.title !== title) document.title = title;
+  }
+
+  retheme() {
+    this.list.retheme(this.theme());
+    if (this.session) this.session.retheme(this.theme());
+  }
+
+  // decide is a decision for a session, signed where it gives agents more.
+  async decide(session, d) {
+    const m = {type: 'terminal.control.decide', sessionId: session.sessionId, grant: false, by: 'a page', ...d};
+    if (!m.grant && m.hide !== 'off') return this.connection.insist(m);
+    const s = this.sessions.get(session.sessionId) || session;
+    const full = {...m, epoch: session.keyboard.epoch, at: this.now()};
+    return this.connection.ask(await signDecision(this.page, full, s.startedAt));
+  }
+
+  // give gives the keyboard to the agent that asks, under the epoch that its question was shown with.
+  give(session, level, seconds) {
+    return this.decide(session, {grant: true, level, seconds, agentName: session.keyboard.asking});
+  }
+
+  takeBack(session) { return this.decide(session, {}); }
+
+  hide(session, on) { return this.decide(session, {hide: on ? 'on' : 'off'}); }
+
+  write(session, text) {
+    return this.connection.ask({type: 'terminal.message', sessionId: session.sessionId, from: 'user', text});
   }
 }
 
-async function start() {
-  const code = new URLSearchParams(location.hash.slice(1)).get('c') ?? '';
-  history.replaceState(null, '', location.pathname);
-  const pair = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
-  const key = await crypto.subtle.exportKey('raw', pair.publicKey);
-  const page = await post('/v1/page/enter', { code, key: hex(key) });
-  if (page.error) return say(page.error);
-  if (page.pending) say(`Do both sides show these words? ${(await wordsOf(key)).join(' ')}`);
-  const got = await ticket(page.page, pair);
-  if (got.error) return say(got.error);
-  const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/page`, 'terminal-proxy.v1');
-  socket.onopen = () => socket.send(JSON.stringify({ type: 'hello', ticket: got.ticket }));
-  socket.onclose = (end) => say(end.reason || 'The connection has ended.');
-  socket.onmessage = (event) => {
-    const m = JSON.parse(event.data);
-    if (m.type === 'welcome') {
-      say(m.role === 'owner' ? 'You may answer and take back.' : 'You may look.');
-      socket.send(JSON.stringify({ type: 'sessions.list', requestId: '1' }));
-    }
-    if (m.type === 'sessions.list.result') {
-      document.getElementById('list').replaceChildren(...m.sessions.map((s) => {
-        const row = document.createElement('li');
-        row.textContent = `${s.command} in ${s.cwd}`;
-        return row;
-      }));
-    }
-  };
-}
-
-start().catch((err) => say(String(err)));
+enter().then((page) => new App(page), (e) => door(e.message));

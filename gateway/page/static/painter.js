@@ -20,8 +20,8 @@ export const dark = {
 };
 export const light = {
   foreground: '#1b1e22', background: '#fdfdfb', light: true,
-  colors: palette(['#1b1e22', '#b3261e', '#3d7a1f', '#8a5a00', '#2456b8', '#8b2fa8', '#0b7080', '#5d646b',
-    '#6b727a', '#c8322a', '#4a8a28', '#9a6700', '#2f67d4', '#9d3dbd', '#0d8091', '#2b3036']),
+  colors: palette(['#1b1e22', '#b3261e', '#3d7a1f', '#8a5a00', '#2456b8', '#8b2fa8', '#0b7080', '#d0d4d8',
+    '#6b727a', '#c8322a', '#4a8a28', '#9a6700', '#2f67d4', '#9d3dbd', '#0d8091', '#ffffff']),
 };
 
 const parts = (c) => [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16));
@@ -80,13 +80,16 @@ export class Painter {
   size(px) {
     const style = this.root.style;
     style.setProperty('--font', px + 'px');
-    const probe = document.createElement('span');
-    probe.className = 'probe';
+    // The root need not be in the page yet.
+    const probe = document.createElement('span'), host = document.createElement('div');
+    host.className = 'screen probe';
+    host.style.setProperty('--font', px + 'px');
     probe.textContent = '0'.repeat(100);
-    this.sheet.append(probe);
+    host.append(probe);
+    document.body.append(host);
     const box = probe.getBoundingClientRect();
     const font = getComputedStyle(probe).font;
-    probe.remove();
+    host.remove();
     const letter = box.width / 100;
     this.cell = Math.floor(letter * 64) / 64;
     this.row = Math.round(Math.min(Math.max(box.height, px * 1.1), px * 1.4));
@@ -223,7 +226,8 @@ export class Painter {
   resolve(s) {
     let fg = this.colour(s.bold && s.fg >= 0 && s.fg < 8 ? s.fg + 8 : s.fg, this.own.foreground);
     let bg = this.colour(s.bg, this.own.background);
-    if (this.theme.light && s.fg >= 0 && s.bg < 0 && !s.inverse) fg = legible(fg, bg);
+    if (this.theme.light && s.fg >= 0 && s.bg < 0) fg = legible(fg, bg);
+    if (this.theme.light && s.fg < 0 && s.bg >= 0 && contrast(fg, bg) < 4.5 && contrast('#ffffff', bg) > contrast(fg, bg)) fg = '#ffffff';
     if (s.inverse) [fg, bg] = [bg, fg];
     if (s.faint) fg = mix(fg, bg, 0.6);
     return {fg, bg, line: this.colour(s.line, fg)};

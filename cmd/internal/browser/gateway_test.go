@@ -1,0 +1,325 @@
+package browser_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	door "terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/screen"
+)
+
+// gateway is a scripted one behind the real door: it has the sessions that the test gives it, shows what the test prints, and notes
+// what pages send.
+type gateway struct {
+	t    *testing.T
+	door *door.Door
+	url  string
+
+	mu       sync.Mutex
+	sessions []*protocol.SessionInfo
+	screens  map[string]*screen.Screen
+	links    map[*link]bool
+	sent     []protocol.Message
+	heard    chan struct{} // closed and made anew when something was sent
+	key      ed25519.PublicKey
+	words    []string
+	away     bool          // nobody can connect
+	hold     chan struct{} // nobody lets an owner's page in before it is closed; nil for at once
+}
+
+// link is a page's connection to the gateway.
+type link struct {
+	g       *gateway
+	out     chan []byte
+	gone    chan struct{}
+	once    sync.Once
+	watches bool
+	silent  bool
+	views   map[string]*viewed
+}
+
+type viewed struct {
+	last    *protocol.Rows
+	waiting bool // for an acknowledgement
+	changed bool
+}
+
+// serve opens a door of a role, before scripted sessions.
+func serve(t *testing.T, role auth.Role, only string, sessions ...*protocol.SessionInfo) *gateway {
+	g := &gateway{t: t, screens: make(map[string]*screen.Screen), links: make(map[*link]bool), heard: make(chan struct{})}
+	for _, s := range sessions {
+		g.add(s)
+	}
+	d, err := door.New(door.Config{
+		Role: role, Session: only, Expires: time.Now().Add(time.Hour), Version: "test", Dial: g.dial,
+		Admit: func(_ context.Context, v door.Visitor) (func(), error) {
+			if g.hold != nil {
+				<-g.hold
+			}
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.key, g.words = v.Key, v.Words
+			return func() {}, nil
+		},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { d.Close() })
+	s := httptest.NewServer(d)
+	t.Cleanup(s.Close)
+	g.door, g.url = d, s.URL
+	return g
+}
+
+// session is one that runs, with what a list says of it.
+func session(id, cwd, command string, args ...string) *protocol.SessionInfo {
+	return &protocol.SessionInfo{
+		SessionID: id, Name: command, Command: command, Args: args, Cwd: cwd, Cols: 80, Rows: 24, StartedAt: 1767225600000,
+		State: protocol.StateRunning, IdleMs: 60_000, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser, Epoch: 3},
+	}
+}
+
+func (g *gateway) add(s *protocol.SessionInfo) {
+	g.sessions = append(g.sessions, s)
+	g.screens[s.SessionID] = screen.New(screen.Config{Cols: s.Cols, Rows: s.Rows})
+}
+
+func (g *gateway) dial(context.Context) (door.Link, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.away {
+		return nil, errors.New("away")
+	}
+	l := &link{g: g, out: make(chan []byte, 1000), gone: make(chan struct{}), views: make(map[string]*viewed)}
+	g.links[l] = true
+	return l, nil
+}
+
+// Send takes what a page says.
+func (l *link) Send(m protocol.Message) error {
+	g := l.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l.silent {
+		return nil
+	}
+	g.sent = append(g.sent, m)
+	close(g.heard)
+	g.heard = make(chan struct{})
+	l.answer(m)
+	return nil
+}
+
+// Next is what the page gets next.
+func (l *link) Next() ([]byte, error) {
+	select {
+	case frame := <-l.out:
+		return frame, nil
+	case <-l.gone:
+		return nil, errors.New("gone")
+	}
+}
+
+// Close ends the link.
+func (l *link) Close() {
+	l.once.Do(func() { close(l.gone) })
+	l.g.mu.Lock()
+	defer l.g.mu.Unlock()
+	delete(l.g.links, l)
+}
+
+func (l *link) put(m protocol.Message) {
+	frame, err := protocol.Encode(m)
+	if err != nil {
+		l.g.t.Errorf("%T: %v", m, err)
+		return
+	}
+	l.out <- frame
+}
+
+func (l *link) answer(m protocol.Message) {
+	done := &protocol.Done{RequestID: protocol.RequestID(m)}
+	switch m := m.(type) {
+	case *protocol.SessionsWatch:
+		l.watches = true
+		l.put(done)
+		l.put(&protocol.SessionsChanged{Full: true, Sessions: l.g.list()})
+	case *protocol.SessionsList:
+		l.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: l.g.list()})
+	case *protocol.View:
+		l.put(done)
+		l.views[m.SessionID] = &viewed{changed: true}
+		l.offer(m.SessionID)
+	case *protocol.Unview:
+		delete(l.views, m.SessionID)
+	case *protocol.Ack:
+		if v := l.views[m.SessionID]; v != nil && v.last != nil && v.last.Seq == m.Seq {
+			v.waiting = false
+			l.offer(m.SessionID)
+		}
+	default:
+		l.put(done)
+	}
+}
+
+func (g *gateway) list() (all []protocol.SessionInfo) {
+	for _, s := range g.sessions {
+		all = append(all, *s)
+	}
+	return all
+}
+
+// offer sends the rows that a viewer lacks, unless it has yet to acknowledge some.
+func (l *link) offer(id string) {
+	v := l.views[id]
+	if v == nil || v.waiting || !v.changed {
+		return
+	}
+	m := message(l.g.screens[id])
+	m.SessionID, m.Seq = id, 1
+	c := l.g.screens[id].Cursor()
+	m.Cursor = protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}
+	s := l.g.sessions[slices.IndexFunc(l.g.sessions, func(s *protocol.SessionInfo) bool { return s.SessionID == id })]
+	m.State.Title, m.State.Keyboard, m.State.Blackout = s.Title, s.Keyboard, s.Blackout
+	if v.last != nil {
+		m.Seq = v.last.Seq + 1
+	}
+	l.put(m.Difference(v.last))
+	v.last, v.waiting, v.changed = m, true, false
+}
+
+// print has a program print something.
+func (g *gateway) print(id, format string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.screens[id].Feed(fmt.Appendf(nil, format, args...))
+	for l := range g.links {
+		if v := l.views[id]; v != nil && !l.silent {
+			v.changed = true
+			l.offer(id)
+		}
+	}
+}
+
+// change changes a session and says so.
+func (g *gateway) change(id string, change func(*protocol.SessionInfo)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.sessions {
+		if s.SessionID != id {
+			continue
+		}
+		change(s)
+		for l := range g.links {
+			if l.watches && !l.silent {
+				l.put(&protocol.SessionsChanged{Sessions: []protocol.SessionInfo{*s}})
+			}
+		}
+	}
+}
+
+// leave ends all links, and has nobody come back before it is called with false.
+func (g *gateway) leave(away bool) {
+	g.mu.Lock()
+	g.away = away
+	links := make([]*link, 0, len(g.links))
+	for l := range g.links {
+		links = append(links, l)
+	}
+	g.mu.Unlock()
+	if away {
+		for _, l := range links {
+			l.Close()
+		}
+	}
+}
+
+// stick has the links that there are do nothing any more, as a stuffed connection does.
+func (g *gateway) stick() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for l := range g.links {
+		l.silent = true
+	}
+}
+
+// wait waits for pages to send a message that suits, and takes it.
+func wait[M protocol.Message](g *gateway, suits func(M) bool) M {
+	g.t.Helper()
+	deadline := time.After(patience)
+	for {
+		g.mu.Lock()
+		for i, m := range g.sent {
+			if is, ok := m.(M); ok && suits(is) {
+				g.sent = slices.Delete(g.sent, i, i+1)
+				g.mu.Unlock()
+				return is
+			}
+		}
+		heard := g.heard
+		g.mu.Unlock()
+		select {
+		case <-heard:
+		case <-deadline:
+			var none M
+			require.FailNow(g.t, "no page sent it", "%T", none)
+		}
+	}
+}
+
+// count is how many messages of a type pages have sent and nobody has taken.
+func count[M protocol.Message](g *gateway) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range g.sent {
+		if _, ok := m.(M); ok {
+			n++
+		}
+	}
+	return n
+}
+
+func anything[M protocol.Message](M) bool { return true }
+
+// notes breaches of the page's policy, and faults of its scripts.
+const watcher = `window.faults = [];
+	addEventListener('securitypolicyviolation', (e) => faults.push(e.violatedDirective + ' ' + e.blockedURI));
+	addEventListener('error', (e) => faults.push(String(e.message)));
+	addEventListener('unhandledrejection', (e) => faults.push(String(e.reason)));`
+
+// openPage opens the link of a gateway, and waits for the list.
+func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *tab {
+	g.t.Helper()
+	b := chromium(g.t)
+	b.do(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
+		chromedp.Navigate(g.url+"/#c="+g.door.Code()))...)
+	b.until(`document.querySelector('.trip.connected')`)
+	g.t.Cleanup(func() {
+		if g.t.Failed() {
+			return
+		}
+		require.Empty(g.t, js[[]string](b, "window.faults"), "breaches of the policy, and faults")
+	})
+	return b
+}
+
+// command is a command of the protocol of Chromium's tools, whose answer is of no interest.
+func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, _ *chromedp.Target) (void chromedp.Void, err error) {
+		_, err = chromedp.Call(ctx, c, params)
+		return void, err
+	}
+}

@@ -1,0 +1,115 @@
+package browser_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+var pictures = flag.String("pictures", "", "put pictures of the page into this directory, to be looked at")
+
+// TestPicturesOfThePage takes them: go test ./cmd/internal/browser -run TestPictures -pictures DIR, with CLIENTS=1.
+func TestPicturesOfThePage(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("pictures are taken with -pictures DIR")
+	}
+	phone := func(b *tab) {
+		b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+	}
+	for name, c := range map[string]struct {
+		scheme, hash string
+		asks         bool
+		more         func(b *tab)
+	}{
+		"desktop-dark":        {"dark", "s=vim-1", true, func(*tab) {}},
+		"desktop-light":       {"light", "s=vim-1", true, func(*tab) {}},
+		"desktop-dark-lost":   {"dark", "s=vim-1", false, func(*tab) {}},
+		"phone-questions":     {"dark", "", true, phone},
+		"phone-list-light":    {"light", "", true, phone},
+		"phone-session":       {"dark", "s=vim-1", false, phone},
+		"phone-session-light": {"light", "s=vim-1", false, phone},
+	} {
+		g := scene(t, c.asks)
+		b := openPage(g, scheme(c.scheme))
+		c.more(b)
+		js[bool](b, "location.hash = '"+c.hash+"', true")
+		b.until(`document.querySelectorAll('.sessions li').length > 4`)
+		if c.hash != "" {
+			b.until(`document.querySelector('.session .row')?.textContent.includes('package')`)
+		}
+		if name == "desktop-dark-lost" {
+			g.leave(true)
+			b.until(`document.querySelector('.stale')`)
+		}
+		if c.asks {
+			b.until(button("Refuse") + ".disabled === false && " + text(".question .screen") + ".includes('count')")
+		}
+		js[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))") // till what fades in is there
+		b.save(name)
+	}
+	pending(t, scheme("dark"))
+}
+
+// scheme has the browser prefer a dark or a light page.
+func scheme(name string) chromedp.Action[chromedp.Void] {
+	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+	})
+}
+
+func (b *tab) save(name string) {
+	b.t.Helper()
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	require.NoError(b.t, err)
+	require.NoError(b.t, os.WriteFile(filepath.Join(*pictures, name+".png"), png, 0o600))
+}
+
+// pending is the page while its words are compared.
+func pending(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+	g := serve(t, auth.RoleOwner, "")
+	g.hold = make(chan struct{})
+	t.Cleanup(func() { close(g.hold) })
+	b := chromium(t)
+	b.do(append(steps, chromedp.Navigate(g.url+"/#c="+g.door.Code()))...)
+	b.until(`document.querySelector('.words')`)
+	b.save("desktop-words")
+}
+
+// scene is a screenful of sessions of all kinds.
+func scene(t *testing.T, asks bool) *gateway {
+	v := vim()
+	v.Cols, v.Rows, v.Title = 100, 24, "main.go (~/src/shop) - VIM"
+	drive(v)
+	v.Keyboard.ExpiresAt = time.Now().Add(8 * time.Minute).UnixMilli()
+	test := session("go-1", "/home/ada/src/shop", "go", "test", "./...")
+	test.IdleMs = 2000
+	bash := session("bash-1", "/home/ada", "bash")
+	bash.IdleMs = 12 * 60_000
+	ssh := session("ssh-1", "/home/ada", "ssh", "bastion")
+	ssh.Blackout = &protocol.Hidden{Why: protocol.BlackoutPassword, Secret: "hard"}
+	npm := session("npm-1", "/home/ada/src/web", "npm", "run", "build")
+	npm.State, npm.ExitCode = protocol.StateExited, 2
+	all := []*protocol.SessionInfo{v, test, bash, ssh, npm}
+	if asks {
+		all = append(all, asking("codex", "look up the failed order and show its rows", protocol.LevelDrive))
+	}
+	g := serve(t, auth.RoleOwner, "", all...)
+	g.print("vim-1", "\x1b[38;5;244m  1 \x1b[94mpackage\x1b[m main\r\n\x1b[38;5;244m  2\r\n  3 \x1b[94mimport\x1b[m \x1b[92m\"fmt\"\x1b[m\r\n"+
+		"\x1b[38;5;244m  4\r\n  5 \x1b[94mfunc\x1b[m main() {\r\n\x1b[38;5;244m  6 \x1b[m    list := []\x1b[94mstring\x1b[m{\x1b[92m\"bread\"\x1b[m, \x1b[92m\"apples\"\x1b[m}\r\n"+
+		"\x1b[38;5;244m  7 \x1b[m    \x1b[94mfor\x1b[m i, item := \x1b[94mrange\x1b[m list {\r\n\x1b[38;5;244m  8 \x1b[m        fmt.Println(i, item) \x1b[90m// 世界 ✓ ┌─┬─┐\x1b[m\r\n"+
+		"\x1b[38;5;244m  9 \x1b[m    }                         \x1b[90m// \x1b[m\x1b[7m inverse \x1b[m \x1b[41;97m red \x1b[m └─┴─┘\r\n\x1b[38;5;244m 10 \x1b[m}\r\n"+
+		"\x1b[94m~\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\x1b[m\r\n\x1b[33m-- INSERT --\x1b[m                                              6,32          All\x1b[6;40H")
+	if asks {
+		g.print("psql-1", "orders=# select count(*) from orders\r\norders-#   where state = 'failed';\r\n count\r\n-------\r\n     3\r\n(1 row)\r\n\r\norders=# ")
+	}
+	return g
+}

@@ -1,0 +1,97 @@
+// The list: questions first, then the sessions, told by program and directory.
+import {h, put, show, order} from './dom.js';
+import {program, directory, state, drives} from './wording.js';
+import {Question} from './question.js';
+
+export class List {
+  constructor(app) {
+    this.app = app;
+    this.rows = new Map();
+    this.questions = new Map();
+    this.leaving = [];
+    this.asks = h('div', {class: 'questions'});
+    this.sessions = h('ul', {class: 'sessions'});
+    this.none = h('p', {class: 'where none'}, 'No sessions. Start a program with: proxy --agent PROGRAM');
+    this.element = h('nav', {'aria-label': 'sessions'}, h('h2', {}, 'Sessions'), this.sessions, this.none);
+  }
+
+  // update takes the sessions as they are now, by id.
+  update(sessions) {
+    for (const [id, q] of this.questions) {
+      const s = sessions.get(id);
+      if (s && s.state === 'running' && s.keyboard.asking === q.agent) q.update(s);
+      else this.drop(id, q, s);
+    }
+    let more = false;
+    for (const s of sessions.values()) {
+      if (s.state === 'running' && s.keyboard.asking && !this.questions.has(s.sessionId)) {
+        this.questions.set(s.sessionId, new Question(this.app, s));
+        more = true;
+      }
+    }
+    if (more) this.arrange();
+    for (const id of [...this.rows.keys()]) if (!sessions.has(id)) this.rows.delete(id);
+    for (const s of sessions.values()) this.row(s);
+    order(this.sessions, [...sessions.values()].sort(newest).map((s) => this.rows.get(s.sessionId).item));
+    show(this.none, sessions.size === 0);
+    this.tick();
+  }
+
+  drop(id, q, session) {
+    this.questions.delete(id);
+    this.leaving.push(q);
+    q.gone(session, () => {
+      this.leaving = this.leaving.filter((l) => l !== q);
+      this.arrange();
+    });
+  }
+
+  // arrange shows the questions; the buttons of all of them may have moved.
+  arrange() {
+    const all = [...this.leaving, ...this.questions.values()].sort((a, b) => a.began - b.began);
+    order(this.asks, all.map((q) => q.element));
+    for (const q of all) q.calm();
+  }
+
+  row(s) {
+    let r = this.rows.get(s.sessionId);
+    if (!r) {
+      r = {title: h('strong', {}), tag: h('span', {class: 'tag'}), where: h('span', {class: 'where'}), says: h('code', {})};
+      r.link = h('a', {href: '#s=' + encodeURIComponent(s.sessionId)}, r.title, r.where, r.tag, r.says);
+      r.item = h('li', {}, r.link);
+      this.rows.set(s.sessionId, r);
+    }
+    r.session = s;
+    put(r.title, program(s));
+    put(r.where, directory(s));
+    const title = s.title && s.title !== program(s) && s.title !== s.command ? s.title : '';
+    put(r.says, title);
+    show(r.says, title !== '');
+  }
+
+  // tick says anew what time changes.
+  tick() {
+    const now = this.app.now();
+    for (const q of this.questions.values()) q.tick();
+    for (const r of this.rows.values()) {
+      const [kind, words] = state(r.session, now);
+      r.tag.className = 'tag ' + kind;
+      put(r.tag, words);
+      const shown = this.app.shown === r.session.sessionId;
+      if (shown) r.link.setAttribute('aria-current', 'page');
+      else r.link.removeAttribute('aria-current');
+      r.item.classList.toggle('over', r.session.state !== 'running');
+      r.item.classList.toggle('driven', drives(r.session.keyboard, now) !== '');
+    }
+  }
+
+  retheme(theme) {
+    for (const q of [...this.questions.values(), ...this.leaving]) q.retheme(theme);
+  }
+}
+
+// newest first, and what has ended behind what runs. The order does not change while somebody looks for a line.
+function newest(a, b) {
+  const over = (s) => Number(s.state !== 'running');
+  return over(a) - over(b) || b.startedAt - a.startedAt || (a.sessionId < b.sessionId ? -1 : 1);
+}

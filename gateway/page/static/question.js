@@ -1,0 +1,110 @@
+// A question: an agent asks for the keyboard of a session. It stands until it is answered, here or elsewhere.
+import {h, put, show, say} from './dom.js';
+import {program, directory, span, asks} from './wording.js';
+import {Painter} from './painter.js';
+
+const lastRows = 6;
+const dead = 300; // ms in which a button does nothing: it may have come under a finger that meant another one
+const minutes = 10;
+
+export class Question {
+  // app decides (app.give, app.takeBack), shows screens (app.views) and knows the time (app.now) and the theme.
+  constructor(app, session) {
+    this.app = app;
+    this.session = session;
+    this.agent = session.keyboard.asking;
+    this.began = app.now() - (app.listed ? 0 : session.idleMs || 0);
+    this.head = h('h3', {id: 'q-' + session.sessionId});
+    this.where = h('p', {class: 'where'});
+    this.reason = h('p', {class: 'reason'});
+    this.screen = h('div', {class: 'screen glance', 'aria-label': 'the last rows of its screen', role: 'group'});
+    this.buttons = h('div', {class: 'buttons'});
+    this.result = h('p', {class: 'result', role: 'status'});
+    this.element = h('section', {class: 'question', role: 'alertdialog', 'aria-labelledby': this.head.id},
+      this.head, this.where, this.reason, this.screen, this.buttons, this.result);
+    this.painter = new Painter(this.screen, app.theme());
+    this.painter.size(12);
+    this.close = app.views.open(session.sessionId, (m, lines) => this.glance(m, lines));
+    this.choices();
+    this.update(session);
+    say(`${this.agent} asks to ${asks(session.keyboard)} in ${program(session)}`);
+  }
+
+  choices() {
+    if (!this.app.owner) {
+      this.buttons.append(h('p', {class: 'where'}, 'Somebody who may decide has to answer this.'));
+      return;
+    }
+    const give = (level) => () => this.answer(() => this.app.give(this.session, level, minutes * 60), `you gave ${this.agent} ${minutes} minutes`);
+    const typeOnly = this.session.keyboard.askingLevel === 'type';
+    this.buttons.append(
+      h('button', {class: 'amber', onclick: give(typeOnly ? 'type' : 'drive')}, `Give ${minutes} min`),
+      ...(typeOnly ? [] : [h('button', {onclick: give('type'), title: 'It may type text; Enter and the like wait for you'}, 'Type only')]),
+      this.no = h('button', {onclick: () => this.answer(() => this.app.takeBack(this.session), 'you refused')}, 'Refuse'));
+    this.calm();
+  }
+
+  // calm has the buttons do nothing for a moment: they have just appeared or moved.
+  calm() {
+    if (this.answered || !this.app.owner) return;
+    clearTimeout(this.calmed);
+    for (const b of this.buttons.children) b.disabled = true;
+    this.calmed = setTimeout(() => {
+      if (!this.answered) for (const b of this.buttons.children) b.disabled = false;
+    }, dead);
+  }
+
+  async answer(act, words) {
+    this.answered = words;
+    for (const b of this.buttons.children) b.disabled = true;
+    put(this.result, 'one moment…');
+    try {
+      await act();
+      put(this.result, words);
+    } catch (e) {
+      this.answered = '';
+      put(this.result, e.message);
+      this.calm();
+    }
+  }
+
+  glance(m, lines) {
+    const last = lines.findLastIndex((text) => text.replace(/\x1b\[[0-9;:]*m/g, '').trim() !== '');
+    const rows = lines.slice(Math.max(0, last - lastRows + 1), last + 1);
+    this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines: rows, rows: Math.max(1, rows.length), cursor: null});
+    if (m.blackout) put(this.screen, '');
+  }
+
+  update(session) {
+    this.session = session;
+    const k = session.keyboard;
+    if (this.head.childNodes.length === 0) {
+      this.head.append(h('strong', {}, this.agent), ' asks to ', h('strong', {}, asks(k)), ' in ', h('strong', {}, program(session)));
+    }
+    put(this.reason, k.askingReason ? `“${k.askingReason}”` : 'It gives no reason.');
+    if (this.no) put(this.no, k.holder === 'agent' ? `Refuse, and take back from ${k.agentName}` : 'Refuse');
+    this.tick();
+  }
+
+  tick() {
+    put(this.where, `${directory(this.session)} · ${span(this.app.now() - this.began)} ago`);
+  }
+
+  // gone says how it was answered, if not here, and leaves a moment later.
+  gone(session, remove) {
+    this.close();
+    clearTimeout(this.calmed);
+    for (const b of this.buttons.children) b.disabled = true;
+    const k = session && session.keyboard;
+    const elsewhere = !session || session.state === 'exited' ? 'the program has ended'
+      : k.holder === 'agent' && k.agentName === this.agent ? `answered elsewhere: ${this.agent} may type`
+        : 'answered elsewhere: refused, or taken back by the agent';
+    put(this.result, this.answered || elsewhere);
+    say(this.answered || elsewhere);
+    show(this.buttons, false);
+    this.element.classList.add('answered');
+    setTimeout(remove, 4000);
+  }
+
+  retheme(theme) { this.painter.retheme(theme); }
+}

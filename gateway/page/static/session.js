@@ -1,0 +1,194 @@
+// One session: its live screen, who has the keyboard, and what an owner may do about it.
+import {h, put, show, say} from './dom.js';
+import {program, directory, drives, clock} from './wording.js';
+import {Painter} from './painter.js';
+import {Live} from './live.js';
+
+// Letters, in CSS pixels: the largest, the smallest that still fit the width, and those below which a low window is scrolled.
+const largest = 15, smallest = 8, shortest = 10;
+
+export class Session {
+  constructor(app, session) {
+    this.app = app;
+    this.id = session.sessionId;
+    this.session = session;
+    this.parts();
+    this.painter = new Painter(this.screen, app.theme());
+    this.painter.size(13);
+    this.live = new Live(this.spoken);
+    this.close = app.views.open(this.id, (m, lines) => this.rows(m, lines));
+    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.resized()));
+    this.watch.observe(this.element);
+    this.update(session);
+  }
+
+  parts() {
+    const {app} = this;
+    this.title = h('h2', {tabIndex: -1});
+    this.about = h('span', {class: 'where'});
+    this.hide = h('button', {onclick: () => this.hiding()}, 'Hide');
+    this.back = h('button', {class: 'take', onclick: () => this.takeBack()}, 'Take back');
+    this.tag = h('span', {class: 'tag agent'});
+    this.screen = h('div', {class: 'screen', role: 'group', tabIndex: 0});
+    this.frame = h('div', {class: 'frame'}, this.screen, this.tag);
+    this.note = h('p', {class: 'note', role: 'status'});
+    this.fits = h('button', {class: 'plain', onclick: () => this.toggle()});
+    this.asOf = h('span', {});
+    this.spoken = h('div', {class: 'unseen', 'aria-live': 'polite', role: 'log', 'aria-label': 'new lines'});
+    this.log = h('ol', {class: 'log', 'aria-label': 'messages'});
+    this.line = h('input', {'aria-label': 'message to the agent', placeholder: 'Write to the agent…', maxLength: 500, autocomplete: 'off'});
+    this.form = h('form', {onsubmit: (e) => this.write(e)}, this.line, h('button', {}, 'Send'));
+    const acts = app.owner ? [this.hide, this.back] : [];
+    this.element = h('main', {class: 'session'},
+      h('header', {}, h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'), h('div', {class: 'name'}, this.title, this.about),
+        h('div', {class: 'acts'}, ...acts)),
+      this.note, this.frame, h('footer', {}, this.fits, this.asOf), this.spoken,
+      ...(app.owner ? [this.log, this.form] : []));
+  }
+
+  update(session) {
+    this.session = session;
+    put(this.title, program(session));
+    put(this.about, `${directory(session)} · ${session.cols}×${session.rows}`);
+    this.screen.setAttribute('aria-label', `screen of ${program(session)}`);
+    const dark = session.blackout;
+    put(this.hide, dark && dark.reason === 'user' ? 'Show' : 'Hide');
+    this.hide.title = dark && dark.reason === 'user' ? 'Let agents see this session again' : 'Hide this session from agents';
+    put(this.note, session.state === 'exited' ? `The program has ended${session.exitCode ? ` with status ${session.exitCode}` : ''}. This is its last screen.`
+      : session.state === 'lost' ? 'The session does not answer: this is what was last seen.'
+        : !dark ? '' : dark.reason === 'user' ? 'Hidden: agents and pages do not see the screen.'
+          : 'A password is asked: what is typed is not shown, and agents cannot type.');
+    show(this.note, this.note.textContent !== '');
+    const over = session.state === 'exited';
+    this.hide.disabled = over;
+    this.back.disabled = over;
+    this.keyboard = session.keyboard;
+    const name = session.keyboard.agentName;
+    this.line.placeholder = name ? `Write to ${name}…` : 'Write to the agent…';
+    this.tick();
+  }
+
+  tick() {
+    const words = drives(this.keyboard, this.app.now());
+    put(this.tag, words);
+    show(this.tag, words !== '');
+    this.frame.classList.toggle('driven', words !== '');
+    this.back.classList.toggle('green', words !== '');
+  }
+
+  rows(m, lines) {
+    if (m.state) this.keyboard = m.state.keyboard;
+    const sized = m.cols !== this.painter.cols || m.rows !== this.painter.rows;
+    if (!this.painter.show(m)) this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines});
+    if (sized) this.fit();
+    else this.follow();
+    this.seen = this.app.now();
+    this.live.changed(lines);
+    this.tick();
+  }
+
+  // resized fits the screen to another room.
+  resized() {
+    const room = this.element.clientWidth + 'x' + this.element.clientHeight;
+    if (room === this.room) return;
+    this.room = room;
+    this.fit();
+  }
+
+  // fit makes the letters so large that the screen has room, or, where they could not be read then, large enough to
+  // be read, and follows the cursor.
+  fit() {
+    if (!this.painter.cols) return;
+    const room = this.frame.clientWidth - 18;
+    let px = Math.min(this.painter.fits(room), largest);
+    this.small = px < smallest;
+    const readable = this.small && !this.whole;
+    if (readable) px = 11;
+    this.letters(px);
+    const {painter} = this, high = this.screen.clientHeight - 14;
+    if (!this.small && painter.rows * painter.row > high) this.letters(Math.max(px * high / (painter.rows * painter.row), shortest));
+    show(this.fits, this.small);
+    put(this.fits, readable ? 'Fit to width' : 'Larger, follow the cursor');
+    this.follow();
+  }
+
+  letters(px) {
+    px = Math.floor(px * 8) / 8;
+    if (px > 0 && px !== this.painter.px) this.painter.size(px);
+  }
+
+  toggle() {
+    this.whole = !this.whole;
+    this.fit();
+  }
+
+  // follow keeps the cursor in view where the screen is wider than the room for it.
+  follow() {
+    const {at, cell, row} = this.painter, box = this.screen;
+    if (!at || !at.visible) return;
+    const x = at.col * cell, y = at.row * row, edge = 8 * cell;
+    if (x < box.scrollLeft + edge) box.scrollLeft = x - edge;
+    else if (x + edge > box.scrollLeft + box.clientWidth) box.scrollLeft = x + edge - box.clientWidth;
+    if (y < box.scrollTop) box.scrollTop = y;
+    else if (y + row > box.scrollTop + box.clientHeight) box.scrollTop = y + row - box.clientHeight;
+  }
+
+  // cut shows that what stands here is old.
+  cut(off) {
+    this.frame.classList.toggle('stale', off);
+    put(this.asOf, off && this.seen ? `as of ${clock(this.seen)}` : '');
+  }
+
+  async takeBack() {
+    put(this.back, 'Taking back…');
+    try {
+      await this.app.takeBack(this.session);
+      this.did('Taken back');
+    } catch (e) {
+      this.did('Not taken back: ' + e.message);
+    }
+    put(this.back, 'Take back');
+  }
+
+  async hiding() {
+    const on = !(this.session.blackout && this.session.blackout.reason === 'user');
+    try {
+      await this.app.hide(this.session, on);
+    } catch (e) {
+      this.did((on ? 'Not hidden: ' : 'Not shown: ') + e.message);
+    }
+  }
+
+  // did says what became of something.
+  did(words) {
+    this.wrote('', words);
+    say(words);
+  }
+
+  wrote(who, text) {
+    this.log.append(h('li', {}, h('time', {}, clock(this.app.now()).slice(0, 5)), h('span', {}, who && h('strong', {}, who + ' '), text)));
+    while (this.log.children.length > 50) this.log.firstChild.remove();
+    this.log.scrollTop = this.log.scrollHeight;
+  }
+
+  async write(e) {
+    e.preventDefault();
+    const text = this.line.value.trim();
+    if (text === '') return;
+    try {
+      await this.app.write(this.session, text);
+      this.wrote('you', text);
+      if (this.line.value.trim() === text) this.line.value = '';
+    } catch (err) {
+      this.did('Not sent: ' + err.message);
+    }
+  }
+
+  retheme(theme) { this.painter.retheme(theme); }
+
+  end() {
+    this.close();
+    this.live.stop();
+    this.watch.disconnect();
+  }
+}

@@ -1,0 +1,58 @@
+// What the page says of sessions, in words.
+
+// program is how a session is told: the program with its arguments, without directories in front.
+export function program(s) {
+  const name = s.command.split('/').pop() || s.command;
+  return [name, ...(s.args || [])].join(' ');
+}
+
+// directory is where it runs, with the home directory as ~.
+export function directory(s) {
+  return (s.cwd || '').replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, '~');
+}
+
+// span is a time in words, in milliseconds.
+export function span(ms) {
+  const s = Math.max(0, Math.round(ms / 1000));
+  if (s < 90) return s + ' s';
+  if (s < 90 * 60) return Math.round(s / 60) + ' min';
+  if (s < 36 * 3600) return Math.round(s / 3600) + ' h';
+  return Math.round(s / 86400) + ' days';
+}
+
+// left is the rest of a grant: a minute that has begun counts.
+export function left(until, now) {
+  const ms = until - now;
+  return ms <= 0 ? 'time is up' : (ms < 60000 ? Math.ceil(ms / 1000) + ' s' : Math.ceil(ms / 60000) + ' min') + ' left';
+}
+
+const does = {drive: 'drives', type: 'types'};
+
+// drives says what an agent with the keyboard does; '' where none has it.
+export function drives(k, now) {
+  if (!k || k.holder !== 'agent') return '';
+  const name = k.agentName || 'an agent';
+  if (k.paused) return `${name} is paused while somebody types`;
+  if (k.away) return `${name} waits for ${k.program}`;
+  return [name, does[k.level] || 'types', k.expiresAt ? left(k.expiresAt, now) : ''].filter(Boolean).join(' ');
+}
+
+// asks says what an agent asks for.
+export const asks = (k) => (k.askingLevel === 'type' ? 'type text' : 'type');
+
+// state is a session in words with the kind that decides on its looks: ask, agent or quiet. idleSince is in the clock of now.
+export function state(s, now) {
+  const k = s.keyboard || {};
+  if (s.state === 'exited') return ['quiet', s.signal ? `ended by ${s.signal}` : s.exitCode ? `exited ${s.exitCode}` : 'exited'];
+  if (s.state === 'lost') return ['quiet', 'lost'];
+  if (k.asking) return ['ask', `${k.asking} asks`];
+  if (k.held) return ['ask', k.heldWhy === 'line' ? 'waits for your line' : 'waiting for you'];
+  if (s.blackout && s.blackout.reason === 'password') return ['quiet', 'a password is asked'];
+  if (k.holder === 'agent') return ['agent', drives(k, now)];
+  if (s.blackout) return ['quiet', 'hidden from agents'];
+  const idle = now - s.idleSince;
+  return ['quiet', idle < 10000 ? 'busy' : 'quiet ' + span(idle)];
+}
+
+// clock is the time of day.
+export const clock = (t) => new Date(t).toLocaleTimeString('en-GB');
