@@ -67,6 +67,7 @@ func TestR78NoFalsePrompts(t *testing.T) {
 	shown("and **on**")
 	each("0llllhhhhxu.")
 	each(":q!\n")
+	s.wait("comments=b:*' list.md\n$") // vim keeps what was typed before it ended
 	s.typed("printf '***\\n**a\\n' | fzf\n")
 	shown("2/2")
 	each("**")
