@@ -218,7 +218,7 @@ type Command struct {
 	NextLine  uint64 `json:"nextLine,omitempty"`
 	// Within is the command line in whose output the marks came, "" for a command of the first shell.
 	Within string `json:"within,omitempty"`
-	// Lost says that the shell whose marks came last has ended: nothing tells what has run since.
+	// Lost says that the shell that ran it has ended: it tells nothing of what came after.
 	Lost bool `json:"lost,omitempty"`
 	// Overflow says that its first lines are no longer kept, Erased that some of its output was erased or overwritten, Alt that it
 	// showed the alternate screen, which leaves no lines, and Behind that more of it stands on the main screen, behind that.

@@ -37,6 +37,8 @@ func claim(c *protocol.Command, now time.Time) string {
 	}
 	ran := Span(time.Duration(c.DurationMs) * time.Millisecond)
 	switch {
+	case c.Running && c.Lost:
+		words += "begun " + ran + " ago, its end is not told"
 	case c.Running:
 		words += "running for " + ran
 	case c.ExitCode != nil:
@@ -51,7 +53,7 @@ func claim(c *protocol.Command, now time.Time) string {
 		so   bool
 		says string
 	}{
-		{c.Lost, "the shell whose marks came last has ended, and nothing tells what ran since"},
+		{c.Lost, "the shell that ran it has ended, and tells nothing of what came after"},
 		{c.Alt, "it showed the alternate screen, which leaves no rows"},
 		{c.Behind, "more rows of it stand behind the alternate screen: read again when that is left"},
 		{c.Erased, "some of its output was erased or overwritten"},

@@ -51,7 +51,7 @@ func (o *Observer) asked(all []*screen.Command, nth int) (c *screen.Command, why
 func (o *Observer) said(now time.Time, all []*screen.Command, c *screen.Command) *protocol.Command {
 	out := &protocol.Command{
 		Line: o.Redact(c.Line, -1), Cwd: o.directory(c), StartedAt: protocol.Milli(c.Began), Running: c.Ended.IsZero(),
-		Lost: o.inputWait.lost(), Erased: c.Erased, Alt: c.Alt,
+		Lost: o.ended(c.Group), Erased: c.Erased, Alt: c.Alt,
 	}
 	if c.HasExit {
 		out.ExitCode = &c.Exit
@@ -61,13 +61,17 @@ func (o *Observer) said(now time.Time, all []*screen.Command, c *screen.Command)
 	}
 	out.DurationMs = max(0, now.Sub(c.Began).Milliseconds())
 	for i := slices.Index(all, c); i >= 0; i-- {
-		if all[i].Depth < c.Depth && !all[i].Hidden {
-			out.Within = o.Redact(all[i].Line, -1)
+		// A shell that ended could not say so, nor can one in whose place another was executed.
+		if outer := all[i]; outer.Depth < c.Depth && !outer.Hidden && !o.ended(outer.Group) && (outer.Group == 0 || outer.Group != c.Group) {
+			out.Within = o.Redact(outer.Line, -1)
 			break
 		}
 	}
 	return out
 }
+
+// ended reports whether nothing is left of a process group, which is 0 where it is not known.
+func (o *Observer) ended(group int) bool { return group != 0 && !o.program.Alive(group) }
 
 // hostname is this machine's.
 var hostname = sync.OnceValue(func() string { name, _ := os.Hostname(); return name })

@@ -168,10 +168,16 @@ func TestAClaimWithinACommand(t *testing.T) {
 	const aid = ";aid=4711.9"
 	s := newStage(t, 60, 10)
 	s.prints("\x1b]133;A" + aid + "\a$ \x1b]133;B" + aid + "\acat evil\r\n\x1b]133;C" + aid + "\a")
+	s.front = 1
 	s.prints("\x1b]133;D;0\a" + shellPrompt + ran("make install", "done\r\n", 0))
 	r := s.about(t, 1)
 	require.Equal(t, "make install", r.Command.Line)
 	require.Equal(t, "cat evil", r.Command.Within)
+	s.gone = true
+	require.Empty(t, s.about(t, 1).Command.Within, "a shell that has ended runs no command")
+	require.True(t, s.about(t, 2).Command.Lost)
+	require.False(t, s.about(t, 1).Command.Lost)
+	s.gone = false
 	s.prints("\x1b]133;D;1" + aid + "\a")
 	r = s.about(t, 1)
 	require.Equal(t, "cat evil", r.Command.Line)
@@ -179,6 +185,9 @@ func TestAClaimWithinACommand(t *testing.T) {
 	require.Empty(t, r.Command.Within)
 	_, err := s.asksAbout(2)
 	require.EqualError(t, err, "the shell's marks tell of one command only")
+	s.front = 0
+	s.prints("\x1b]133;A" + aid + "\a\x1b]133;B" + aid + "\aexec bash\r\n\x1b]133;C" + aid + "\a" + shellPrompt + ran("ls", "", 0))
+	require.Empty(t, s.about(t, 1).Command.Within, "another shell in the place of the first")
 	s.prints("\x1b]7;file://elsewhere/etc\a\x1b]133;A" + aid + "\a\x1b]133;B" + aid + "\ax\r\n\x1b]133;C" + aid + "\a")
 	require.Equal(t, "elsewhere:/etc", s.about(t, 1).Command.Cwd)
 }

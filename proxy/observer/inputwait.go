@@ -88,9 +88,6 @@ func (w *inputWait) runs() bool {
 	return w.marks.State == screen.RunningCommand && w.prompt.group != 0 && w.program.ForegroundGroup() == w.prompt.group
 }
 
-// lost reports whether the shell that printed the last prompt has ended.
-func (w *inputWait) lost() bool { return w.prompt.group != 0 && !w.program.Alive(w.prompt.group) }
-
 // next is when to look again for a wait: soon when something happened since the last look.
 func (w *inputWait) next(now time.Time, rev uint64) time.Time {
 	if soon := w.at.Add(w.gap()); soon.After(now) && (rev != w.seen.rev || w.writes() != w.seen.writes) {

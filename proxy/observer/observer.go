@@ -161,7 +161,7 @@ func New(conf Config) *Observer {
 	if conf.Agents != nil {
 		text, interval = snapshot.NewRolling(protocol.ContentRunes+contentMargin), conf.Agents.Interval
 		gate = &textGate{text: text}
-		model.Scrollback, model.Text = conf.Agents.Scrollback, gate
+		model.Scrollback, model.Text, model.Group = conf.Agents.Scrollback, gate, conf.Program.ForegroundGroup
 	}
 	throttle := snapshot.NewThrottle(interval, 0)
 	o := &Observer{

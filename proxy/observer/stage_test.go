@@ -27,7 +27,8 @@ type stage struct {
 	now     time.Time
 	line    child.Line
 	broken  bool
-	gone    bool // the shell
+	gone    bool // the first shell
+	front   int  // another program
 	program string
 	asks    int // after the program's name
 	looks   int // at the program, whatever about
@@ -72,8 +73,8 @@ func (p stagedProgram) Line() (child.Line, error) {
 func (p stagedProgram) Chain() []string               { p.s.asks++; return []string{p.s.program} }
 func (p stagedProgram) Arguments() []string           { return []string{p.s.program} }
 func (p stagedProgram) Foreground() string            { return p.s.program }
-func (p stagedProgram) ForegroundGroup() int          { return 7 }
-func (p stagedProgram) Alive(int) bool                { return !p.s.gone }
+func (p stagedProgram) ForegroundGroup() int          { return 7 + p.s.front }
+func (p stagedProgram) Alive(group int) bool          { return !p.s.gone || group != 7 }
 func (p stagedProgram) Writes() (begun, ended uint64) { return p.s.writes, p.s.writes }
 func (p stagedProgram) Unread() int                   { return 0 }
 func (p stagedProgram) HasOutput() bool               { return false }

@@ -36,8 +36,10 @@ type Command struct {
 	Host, Cwd    string // the directory that was named last (OSC 7, 633), and its host; "" where none was
 	Exit         int
 	HasExit      bool
-	// Depth counts the commands that still run within which this one was marked.
+	// Depth counts the commands that still run, as far as the marks tell, within which this one was marked.
 	Depth int
+	// Group is the process group that had the terminal as the shell printed its prompt, 0 where that is not known.
+	Group int
 	// Alt says that the alternate screen was shown in the course of it, Erased that some of its output was erased or overwritten.
 	Alt, Erased bool
 	// Hidden says that it began while the user hid the screen.
@@ -49,6 +51,7 @@ type shell struct {
 	aid   string
 	line  string // of the next command, as 633;E names it
 	typed *Place
+	group int      // see [Command]
 	runs  *Command // nil at the prompt
 }
 
@@ -83,7 +86,7 @@ func (t *terminal) hearShell(kind, rest string, status *int) {
 	case "B":
 		t.endCommand(sh, nil)
 		place := t.markPlace()
-		sh.typed, sh.line = &place, ""
+		sh.typed, sh.line, sh.group = &place, "", t.group()
 	case "C":
 		t.beginCommand(sh, given)
 	case "D":
@@ -107,11 +110,12 @@ func (t *terminal) shell(aid, kind string) *shell {
 		return nil
 	case n > 0 && t.shells[n-1].runs == nil: // as two snippets in one shell do
 		n--
-		next.line, next.typed = t.shells[n].line, t.shells[n].typed
+		next.line, next.typed, next.group = t.shells[n].line, t.shells[n].typed, t.shells[n].group
 	case n > 0 && kind == "C" && t.shells[n-1].runs.Begin == t.markPlace():
 		return nil // the same command, marked by another snippet
-	case n == maxShells:
-		return nil
+	case n == maxShells: // not the first, which no program may take the place of
+		n--
+		t.endCommand(t.shells[n], nil)
 	}
 	t.shells = append(t.shells[:n], next)
 	return next
@@ -143,7 +147,7 @@ func (t *terminal) beginCommand(sh *shell, given map[string]string) {
 	}
 	c := &Command{
 		Begin: t.markPlace(), Began: t.now(), Host: t.host, Cwd: t.cwd,
-		Depth: slices.Index(t.shells, sh), Alt: t.onAlt(), Hidden: t.veil&hiddenMark != 0,
+		Depth: slices.Index(t.shells, sh), Group: sh.group, Alt: t.onAlt(), Hidden: t.veil&hiddenMark != 0,
 	}
 	if t.veil == 0 { // else what stands on the screen is veiled, and this is not told either
 		c.Line = cmp.Or(unescape(given["cmdline_url"]), sh.line)

@@ -147,7 +147,9 @@ func TestMarksWithinACommand(t *testing.T) {
 	for i := range 100 {
 		m.prints("%s", mark(fmt.Sprintf("A;aid=n%d", i))+mark(fmt.Sprintf("C;aid=n%d", i))+"x")
 	}
-	require.LessOrEqual(t, len(m.t2().shells), maxShells)
+	require.Len(t, m.t2().shells, maxShells)
+	require.Equal(t, "n99", m.t2().shells[maxShells-1].aid)
+	require.Equal(t, "1", m.t2().shells[0].aid, "those that began first stay")
 	require.LessOrEqual(t, len(m.Commands()), maxCommands)
 }
 

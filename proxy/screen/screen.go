@@ -22,6 +22,8 @@ type Config struct {
 	Text       TextSink // receives the printed text; may be nil
 	// Now tells when a command began and ended; nil is time.Now.
 	Now func() time.Time
+	// Group is the process group that has the terminal now; nil is 0, unknown.
+	Group func() int
 }
 
 // Screen is a terminal's screen. One goroutine owns it.
@@ -54,7 +56,10 @@ func New(c Config) *Screen {
 	t := &s.t
 	t.cols, t.rows = clamp(c.Cols, minSize, MaxCols), clamp(c.Rows, minSize, MaxRows)
 	t.hist.limit = clamp(c.Scrollback, 0, MaxScrollback)
-	t.sink, t.now = c.Text, c.Now
+	t.sink, t.now, t.group = c.Text, c.Now, c.Group
+	if t.group == nil {
+		t.group = func() int { return 0 }
+	}
 	if t.now == nil {
 		t.now = time.Now
 	}

@@ -18,6 +18,7 @@ type terminal struct {
 	shells   []*shell // each within the command that the one before runs
 	commands []*Command
 	now      func() time.Time
+	group    func() int
 	// renumbered is how far the lasting numbers of the history's rows have run ahead of hist.base.
 	renumbered uint64
 
