@@ -190,7 +190,10 @@ func (w *world) opencodeEnv(model string) []string {
 			"npm": "@ai-sdk/openai-compatible", "options": args{"baseURL": model + "/v1"}, "models": args{"fake": args{}},
 		}},
 	})
-	return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "TMPDIR=" + w.dir}
+	return []string{
+		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "TMPDIR=" + w.dir,
+		"npm_config_offline=true", // it installs a package for plugins when it starts
+	}
 }
 
 func (w *world) copilotEnv(model string) []string {
