@@ -17,6 +17,9 @@ type editor struct {
 	acts string
 	// bare says that it does not know the brackets of a paste, whoever asked for them.
 	bare bool
+	// awaits says that it keeps the mode while what it evaluates waits for something. It also has timers of its own: V8 looks for garbage
+	// for a while after it had some.
+	awaits bool
 }
 
 // readline is GNU Readline: it takes the carriage return itself and the literal-next key away, which neither cbreak mode
@@ -58,7 +61,7 @@ var editors = map[string]editor{
 	"fish":    {raw: fish, script: operands("c", "C", "init-command", "d", "debug", "f", "features", "o")},
 	"python":  {raw: python, script: operands("cm", "W", "X")},
 	"ipython": {raw: promptToolkit, script: anything},
-	"node":    {raw: libuv, script: operands("ep", "r", "require", "import"), acts: ".[", bare: true}, // its preview evaluates members
+	"node":    {raw: libuv, script: operands("ep", "r", "require", "import"), acts: ".[", bare: true, awaits: true}, // its preview evaluates members
 	"psql":    {raw: readline, script: never},
 	"gdb":     {raw: readline, script: never},
 	"sqlite3": {raw: readline, script: never},

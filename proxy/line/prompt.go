@@ -78,6 +78,12 @@ func At(f Facts) Prompt {
 	return None
 }
 
+// Awaits reports whether the program keeps the mode of its line editor while what it evaluates waits for something.
+func Awaits(f Facts) bool {
+	e, ok := find(f.Program)
+	return ok && e.awaits
+}
+
 // Shared is At for the question whether a user's unfinished line stands there: the kernel collects one also for a program that
 // does not wait for it yet, a key that changes what letters mean leaves the line where it is, and so does a mark that anything
 // can print. Nor does another process of the group: the line settings say who edits the line.

@@ -145,7 +145,7 @@ func (w *inputWait) judge(now time.Time, a child.Blocked, known bool) waitState 
 	switch {
 	case a.Reads:
 		out.evidence = []string{protocol.EvidenceRead}
-	case a.Polls, a.Listens() && (a.Shares && prompts || w.line().Edits()):
+	case a.Polls, a.Shares && prompts, a.Listens() && w.line().Edits(a.Loops):
 		out.evidence, out.polls = []string{protocol.EvidencePoll}, true
 	case a.Listens() && prompts && w.prompt.writes == w.seen.writes: // nothing was typed since
 	case a.Listens():

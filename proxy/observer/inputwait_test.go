@@ -111,6 +111,8 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	s.blocked.Leads, s.edits = time.Minute, true
 	s.passes(100 * time.Millisecond)
 	require.Equal(t, protocol.MatchedWaiting, word(s, 100*time.Millisecond), "a shell at its prompt")
+	s.blocked.Shares, s.blocked.Loops, s.blocked.Youngest = false, true, 0
+	require.Equal(t, guess, word(s, 100*time.Millisecond), "the timer may be that of what it evaluates")
 }
 
 // The next look comes soon after something happened, else at the usual pace, and never in the past.

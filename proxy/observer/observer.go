@@ -100,8 +100,9 @@ type Session interface {
 type Line interface {
 	// Moved follows each change of the screen.
 	Moved(now time.Time)
-	// Edits reports whether a known shell, REPL or debugger edits a line behind a prompt; Pressed is when somebody typed last, zero for never.
-	Edits() bool
+	// Edits reports whether a known shell, REPL or debugger edits a line behind a prompt; timed says that it has a timer, which may be
+	// that of what it evaluates. Pressed is when somebody typed last, zero for never.
+	Edits(timed bool) bool
 	Pressed() time.Time
 	// Next is when Serve is due though nothing happens.
 	Next() (at time.Time, ok bool)

@@ -116,7 +116,7 @@ func (o stagedSession) Line() Line { return stagedLine(o) }
 type stagedLine struct{ s *stage }
 
 func (l stagedLine) Moved(time.Time)         {}
-func (l stagedLine) Edits() bool             { return l.s.edits }
+func (l stagedLine) Edits(timed bool) bool   { return l.s.edits && !timed }
 func (l stagedLine) Pressed() time.Time      { return l.s.pressed }
 func (l stagedLine) Next() (time.Time, bool) { return l.s.due, !l.s.due.IsZero() }
 

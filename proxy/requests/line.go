@@ -116,8 +116,9 @@ func (l *Line) blocks(now time.Time) error {
 }
 
 // Edits implements [observer.Line].
-func (l *Line) Edits() bool {
-	return line.Prompted(l.screen()) && line.At(l.facts()) == line.Editor
+func (l *Line) Edits(timed bool) bool {
+	f := l.facts()
+	return line.Prompted(l.screen()) && line.At(f) == line.Editor && (!timed || !line.Awaits(f))
 }
 
 // Pressed implements [observer.Line].

@@ -73,7 +73,6 @@ func TestAWaitForInputIsMetByThePromptAfterTheInput(t *testing.T) {
 			"python3 -q", ">>>", "import time; time.sleep(0.0%d); print('got', %d, sep='-')\r", "got-%d",
 		},
 		"fish": {"fish --no-config --private", "#", "sleep 0.0%d; echo got-(math %d + 0)\r", "got-%d"},
-		"node": {"node", ">", "await new Promise(r => setTimeout(r, %d0)); console.log('got', %d)\r", "got %d"},
 		"no echo": { // nothing shows that the input came
 			`bash --norc -c 'stty -echo -icanon; while read a b; do sleep 0.0$a; test $((b % 2)) = 0 && echo got-$b; done'`, "", "%d %d\n", "got-%d",
 		},
