@@ -191,7 +191,7 @@ func (o *opening) admit(ctx context.Context, v page.Visitor) (leave func(), err 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	name := "page-" + strings.TrimPrefix(v.ID, "p-")
+	name := "page-" + strings.TrimPrefix(v.ID, "p-")[:4] // short, since people read it
 	if err := o.hold.Enrol(name, auth.RoleOwner, v.Key, o.expires); err != nil {
 		_, _ = fmt.Fprintf(o.app.err, "gateway: open: the page's key cannot be kept: %v\n", err)
 		return nil, err

@@ -88,15 +88,11 @@ func (f *filter) down(frame []byte) []byte {
 	}
 	switch m := m.(type) {
 	case *protocol.SessionsListResult:
-		m.Sessions = slices.DeleteFunc(m.Sessions, func(s protocol.SessionInfo) bool { return s.SessionID != f.session })
+		m.Sessions = f.own(m.Sessions)
 	case *protocol.SessionsChanged:
-		m.Sessions = slices.DeleteFunc(m.Sessions, func(s protocol.SessionInfo) bool { return s.SessionID != f.session })
-		m.Gone = slices.DeleteFunc(m.Gone, func(id string) bool { return id != f.session })
-		if !m.Full && len(m.Sessions)+len(m.Gone) == 0 {
+		m.Sessions, m.Gone = f.own(m.Sessions), slices.DeleteFunc(m.Gone, func(id string) bool { return id != f.session })
+		if len(m.Sessions)+len(m.Gone) == 0 && !m.Full {
 			return nil
-		}
-		if m.Sessions == nil {
-			m.Sessions = []protocol.SessionInfo{}
 		}
 	case *protocol.Error:
 		if m.Code == protocol.CodeNoSession {
@@ -112,6 +108,12 @@ func (f *filter) down(frame []byte) []byte {
 		return frame
 	}
 	return f.encode(m)
+}
+
+// own is the page's one session of a list, which is a list then, too.
+func (f *filter) own(list []protocol.SessionInfo) []protocol.SessionInfo {
+	own := slices.DeleteFunc(list, func(s protocol.SessionInfo) bool { return s.SessionID != f.session })
+	return append([]protocol.SessionInfo{}, own...)
 }
 
 func (f *filter) encode(m protocol.Message) []byte {

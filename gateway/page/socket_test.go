@@ -261,6 +261,7 @@ func TestSoManyAreSilentAtOnce(t *testing.T) {
 // asks are messages that a page may send, or not.
 var asks = map[string]string{
 	"sessions.list":            `"requestId":"1"`,
+	"sessions.watch":           `"requestId":"1"`,
 	"terminal.view":            `"requestId":"1","sessionId":"vim-1"`,
 	"terminal.ack":             `"sessionId":"vim-1","seq":1`,
 	"terminal.unview":          `"sessionId":"vim-1"`,
@@ -285,7 +286,7 @@ var asks = map[string]string{
 }
 
 func TestWhatAPageMaySend(t *testing.T) {
-	looks := map[string]bool{"sessions.list": true, "terminal.view": true, "terminal.ack": true, "terminal.unview": true, "terminal.read": true}
+	looks := map[string]bool{"sessions.list": true, "sessions.watch": true, "terminal.view": true, "terminal.ack": true, "terminal.unview": true, "terminal.read": true}
 	acts := map[string]bool{"terminal.control.decide": true, "terminal.message": true}
 	for _, role := range []auth.Role{auth.RoleViewer, auth.RoleOwner} {
 		t.Run(string(role), func(t *testing.T) {
@@ -370,6 +371,15 @@ func TestAPageOfOneSession(t *testing.T) {
 	require.Len(t, got["sessions"], 1)
 	require.NotContains(t, string(mustJSON(t, got)), "bash-2")
 	require.NotContains(t, got, "gone")
+	l.frames <- `{"type":"sessions.changed","full":true,"sessions":[` + session("bash-2") + `]}`
+	require.Equal(t, []any{}, s.next()["sessions"])
+	l.frames <- `{"type":"sessions.changed","sessions":[` + session("bash-2") + `],"gone":["bash-2"]}`
+	l.frames <- `{"type":"sessions.changed","sessions":[` + session("bash-2") + "," + session("vim-1") + `],"gone":["bash-2"]}`
+	got = s.next()
+	require.Len(t, got["sessions"], 1)
+	require.NotContains(t, string(mustJSON(t, got)), "bash-2")
+	l.frames <- `{"type":"sessions.changed","sessions":[],"gone":["bash-2","vim-1"]}`
+	require.Equal(t, []any{"vim-1"}, s.next()["gone"])
 	l.frames <- `{"type":"terminal.session.close","id":"m1","sessionId":"bash-2","exitCode":0}`
 	l.frames <- `{"type":"of.a.newer.gateway","sessionId":"bash-2"}`
 	l.frames <- `{"type":"error","requestId":"3","code":"no_such_session","message":"no session vim-1: there is bash-2"}`

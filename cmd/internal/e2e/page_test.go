@@ -1,0 +1,351 @@
+package e2e_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+)
+
+// webPage is a page in a browser, as far as the gateway can tell.
+type webPage struct {
+	w     *world
+	base  string // http://127.0.0.1:PORT
+	key   ed25519.PrivateKey
+	id    string
+	words string
+	ws    *websocket.Conn
+}
+
+// opens runs gateway open with more flags at a terminal and gives its process id and the link.
+func (s *terminal) opens(flags string) (pid, link string) {
+	s.w.t.Helper()
+	mark := fmt.Sprintf("open%d=", s.marks) // what another one printed may still stand there
+	s.run("sh -c 'echo " + mark + "$$; exec gateway open " + flags + "'")
+	pid = s.match(mark + `(\d+)\s`)
+	return pid, s.match(mark + `\d+\s(?s:.*)(http://127\.0\.0\.1:\d+/#c=[a-z2-7]{16})\s`)
+}
+
+// visits enters by a link, with a key of its own.
+func (w *world) visits(link string) *webPage {
+	w.t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(w.t, err)
+	p := &webPage{w: w, key: key}
+	var code string
+	p.base, code, _ = strings.Cut(link, "/#c=")
+	public, _ := key.Public().(ed25519.PublicKey)
+	var in struct {
+		Page  string
+		Words []string
+	}
+	require.Equal(w.t, http.StatusOK, p.post("/v1/page/enter", map[string]any{"code": code, "key": hex.EncodeToString(public)}, &in))
+	own, err := page.Words(public)
+	require.NoError(w.t, err)
+	require.Equal(w.t, own, in.Words)
+	p.id, p.words = in.Page, strings.Join(own, " ")
+	return p
+}
+
+func (p *webPage) post(path string, body, into any) (status int) {
+	p.w.t.Helper()
+	raw, err := json.Marshal(body)
+	require.NoError(p.w.t, err)
+	req, err := http.NewRequestWithContext(p.w.ctx, http.MethodPost, p.base+path, bytes.NewReader(raw))
+	require.NoError(p.w.t, err)
+	req.Header.Set("Origin", p.base)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(p.w.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.NoError(p.w.t, json.NewDecoder(resp.Body).Decode(into))
+	return resp.StatusCode
+}
+
+// ticket asks for one.
+func (p *webPage) ticket() (status int, ticket string) {
+	p.w.t.Helper()
+	var got struct{ Ticket string }
+	at := time.Now().UnixMilli()
+	status = p.post("/v1/tickets", map[string]any{"page": p.id, "at": at, "signature": hex.EncodeToString(ed25519.Sign(p.key, page.TicketBytes(p.id, at)))}, &got)
+	return status, got.Ticket
+}
+
+// connects waits until the page may come in, and opens its WebSocket.
+func (p *webPage) connects() {
+	p.w.t.Helper()
+	p.w.until(func() bool { return p.tries() == nil }, func() string { return p.tries().Error() })
+}
+
+// tries is one try of connects.
+func (p *webPage) tries() error {
+	p.w.t.Helper()
+	status, ticket := p.ticket()
+	if status != http.StatusOK {
+		return errors.New(http.StatusText(status))
+	}
+	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
+	ws, resp, err := dialer.DialContext(p.w.ctx, "ws"+strings.TrimPrefix(p.base, "http")+"/v1/page", http.Header{"Origin": {p.base}})
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	p.w.t.Cleanup(func() { _ = ws.Close() })
+	var welcome struct{ Type string }
+	if err := errors.Join(ws.SetReadDeadline(time.Now().Add(patience)), ws.WriteJSON(map[string]string{"type": "hello", "ticket": ticket}), ws.ReadJSON(&welcome)); err != nil {
+		return err
+	}
+	require.Equal(p.w.t, "welcome", welcome.Type)
+	p.ws = ws
+	return nil
+}
+
+// next is the next message of the gateway.
+func (p *webPage) next() protocol.Message {
+	p.w.t.Helper()
+	_, frame, err := p.ws.ReadMessage()
+	require.NoError(p.w.t, err)
+	m, err := protocol.Decode(frame, protocol.MaxMessage)
+	require.NoError(p.w.t, err)
+	return m
+}
+
+func (p *webPage) sends(m protocol.Message) {
+	p.w.t.Helper()
+	frame, err := protocol.Encode(m)
+	require.NoError(p.w.t, err)
+	require.NoError(p.w.t, p.ws.WriteMessage(websocket.TextMessage, frame))
+}
+
+// asks sends a request and gives its answer.
+func (p *webPage) asks(m protocol.Message) protocol.Message {
+	p.w.t.Helper()
+	m = protocol.WithRequestID(m, protocol.NewID())
+	p.sends(m)
+	for {
+		if got := p.next(); protocol.RequestID(got) == protocol.RequestID(m) {
+			return got
+		}
+	}
+}
+
+// session is the only one of the list.
+func (p *webPage) session() protocol.SessionInfo {
+	p.w.t.Helper()
+	list, ok := p.asks(&protocol.SessionsList{}).(*protocol.SessionsListResult)
+	require.True(p.w.t, ok)
+	require.Len(p.w.t, list.Sessions, 1)
+	return list.Sessions[0]
+}
+
+// sees looks at the session until a row holds text.
+func (p *webPage) sees(id, text string) {
+	p.w.t.Helper()
+	require.IsType(p.w.t, &protocol.Done{}, p.asks(&protocol.View{SessionID: id}))
+	for last := (*protocol.Rows)(nil); ; {
+		rows, ok := p.next().(*protocol.Rows)
+		if !ok {
+			continue
+		}
+		last, ok = rows.Complete(last)
+		require.True(p.w.t, ok)
+		p.sends(&protocol.Ack{SessionID: id, Seq: rows.Seq})
+		if strings.Contains(strings.Join(last.Lines, "\n"), text) {
+			break
+		}
+	}
+	p.sends(&protocol.Unview{SessionID: id})
+}
+
+// gives is a decision that gives the keyboard, signed with a key.
+func (p *webPage) gives(key ed25519.PrivateKey) protocol.Message {
+	p.w.t.Helper()
+	s := p.session()
+	m := &protocol.ControlDecide{SessionID: s.SessionID, By: "x", Grant: true, Seconds: 60, Epoch: s.Keyboard.Epoch, At: time.Now().UnixMilli()}
+	m.SignatureB64 = ed25519.Sign(key, m.Signed(s.StartedAt))
+	return p.asks(m)
+}
+
+// refused is an answer that is an error with a code.
+func (p *webPage) refused(code protocol.Code, got protocol.Message) {
+	p.w.t.Helper()
+	no, ok := got.(*protocol.Error)
+	require.True(p.w.t, ok, "%#v", got)
+	require.Equal(p.w.t, code, no.Code, no.Message)
+}
+
+// ends reads to the close frame.
+func (p *webPage) ends() (code int, why string) {
+	p.w.t.Helper()
+	for {
+		if _, _, err := p.ws.ReadMessage(); err != nil {
+			end, ok := errors.AsType[*websocket.CloseError](err)
+			require.True(p.w.t, ok, "%v", err)
+			return end.Code, end.Text
+		}
+	}
+}
+
+// tokens are the names of the tokens that this machine's proxies believe.
+func (w *world) tokens() string {
+	w.t.Helper()
+	return w.good("token", "ls")
+}
+
+func TestAnOwnersPageAnswersAndTakesBack(t *testing.T) {
+	w := newWorld(t, "vim")
+	w.write("notes.txt", "to do\n")
+	s, o := w.terminal(100, 24), w.terminal(100, 30)
+	s.run("proxy --agent vim -u NONE notes.txt")
+	s.wait("to do")
+	id := w.session()
+	_, link := o.opens("--role owner")
+	p := w.visits(link)
+	o.wait(p.words)
+	status, _ := p.ticket()
+	require.Equal(t, http.StatusConflict, status, "before the user said yes")
+	require.Contains(t, w.tokens(), "no tokens")
+	o.typed("y\n")
+	p.connects()
+	require.Contains(t, w.tokens(), "page-")
+	require.Equal(t, id, p.session().SessionID)
+	p.sees(id, "to do")
+
+	asking := w.start("gateway", "request", id, "--reason", "add the milk", "--as", "codex")
+	s.asked()
+	_, stranger, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	p.refused(protocol.CodeForbidden, p.asks(&protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Epoch: 1, At: time.Now().UnixMilli()}))
+	p.refused(protocol.CodeForbidden, p.gives(stranger))
+	require.True(t, s.questioned(), "nothing was given:\n%s", s.screen())
+	require.IsType(t, &protocol.Done{}, p.gives(p.key))
+	require.Zero(t, asking.wait().status)
+	s.wait("lets codex drive")
+	w.good("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
+	p.sees(id, "milk")
+	require.IsType(t, &protocol.Done{}, p.asks(&protocol.ControlDecide{SessionID: id, By: "x"}))
+	w.keyboard(id, "user")
+	s.wait("a page")
+
+	o.press("C-c")
+	require.Zero(t, o.status())
+	code, why := p.ends()
+	require.Equal(t, websocket.ClosePolicyViolation, code)
+	require.Contains(t, why, "closed in the terminal")
+	require.Contains(t, w.tokens(), "no tokens", "its key is worth nothing any more")
+}
+
+// Enter where a question stands is a no, and the page stays outside; with it no more in the way, Enter makes a link again.
+func TestAPageThatTheUserDoesNotKnow(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(100, 24), w.terminal(100, 40)
+	s.listen("--agent")
+	w.session()
+	_, link := o.opens("--role owner")
+	p := w.visits(link)
+	o.wait(p.words)
+	o.typed("\n")
+	o.wait("The page was not let in.")
+	w.until(func() bool { status, _ := p.ticket(); return status == http.StatusForbidden }, func() string { return "it is let in" })
+	require.Contains(t, w.tokens(), "no tokens")
+	o.typed("\n")
+	o.see("a second link", func(screen string) bool { return strings.Count(screen, "/#c=") == 2 })
+	o.press("C-c")
+	require.Zero(t, o.status())
+}
+
+// A page that looks does nothing else, and it sees what it was opened for.
+func TestAPageThatLooks(t *testing.T) {
+	w := newWorld(t)
+	s, other, o := w.terminal(100, 24), w.terminal(100, 24), w.terminal(100, 24)
+	s.listen("--agent")
+	id := w.session()
+	other.run("proxy --agent sleep 1000")
+	ids := w.ids(2)
+	hidden := ids[0]
+	if hidden == id {
+		hidden = ids[1]
+	}
+	_, link := o.opens(id)
+	o.wait("It may look at the session " + id + ", and do nothing else.")
+	p := w.visits(link)
+	p.connects()
+	require.Equal(t, id, p.session().SessionID)
+	p.sees(id, "listening")
+	p.refused(protocol.CodeForbidden, p.asks(&protocol.Read{SessionID: hidden}))
+	p.refused(protocol.CodeForbidden, p.asks(&protocol.ControlDecide{SessionID: id, By: "x"}))
+	p.refused(protocol.CodeForbidden, p.asks(&protocol.Input{SessionID: id, Data: "rm"}))
+	require.Empty(t, w.content("heard"))
+	s.press("C-d")
+	require.Zero(t, s.status())
+	other.press("C-c")
+	other.status()
+	o.press("C-c")
+	require.Zero(t, o.status())
+}
+
+// A gateway open that is killed leaves a key behind that nobody can reach anything with, and the next one removes it.
+func TestAKilledOpenLeavesNoKey(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(100, 24), w.terminal(100, 30)
+	s.listen("--agent")
+	w.session()
+	pid, link := o.opens("--role owner --for 1h")
+	p := w.visits(link)
+	o.wait(p.words)
+	o.typed("y\n")
+	p.connects()
+	require.Contains(t, w.tokens(), "page-")
+	w.kill(pid, syscall.SIGKILL)
+	require.Equal(t, 137, o.status())
+	require.Contains(t, w.tokens(), "page-")
+	o.opens("")
+	require.Contains(t, w.tokens(), "no tokens")
+	o.press("C-c")
+	require.Zero(t, o.status())
+}
+
+// The process that serves the gateway is killed: pages are told to come back, and find the session again.
+func TestAPageComesBackToTheNextGateway(t *testing.T) {
+	w := newWorld(t)
+	s, other, o := w.terminal(100, 24), w.terminal(100, 24), w.terminal(100, 24)
+	proxy := s.listen("--agent")
+	w.session()
+	other.run("proxy --agent sh -c 'echo stays; sleep 1000'")
+	w.ids(2)
+	_, link := o.opens("")
+	p := w.visits(link)
+	p.connects()
+	w.kill(proxy, syscall.SIGKILL)
+	code, _ := p.ends()
+	require.Equal(t, websocket.CloseServiceRestart, code)
+	var found []protocol.SessionInfo
+	w.until(func() bool {
+		if p.tries() != nil {
+			return false
+		}
+		list, ok := p.asks(&protocol.SessionsList{}).(*protocol.SessionsListResult)
+		if ok {
+			found = list.Sessions
+		}
+		return len(found) > 0
+	}, func() string { return "no gateway" })
+	p.sees(found[0].SessionID, "stays")
+	o.press("C-c")
+	require.Zero(t, o.status())
+	other.press("C-c")
+	other.status()
+}
