@@ -78,7 +78,7 @@ class App {
     if (this.waiting) return;
     this.waiting = true;
     door(h('h1', {}, 'Are these the words in your terminal?'), h('p', {class: 'words'}, this.page.words.join(' ')),
-      h('p', {}, 'If they are, press y there: this page may then give agents your keyboard. If not, press n.'));
+      h('p', {}, 'If they are, answer y there: this page may then give agents your keyboard. If not, answer n.'));
   }
 
   states() {

@@ -37,6 +37,7 @@ export class List {
     this.tick();
   }
 
+  // drop takes a question away that has its answer.
   drop(id, q, session) {
     this.questions.delete(id);
     this.leaving.push(q);
@@ -44,13 +45,19 @@ export class List {
       this.leaving = this.leaving.filter((l) => l !== q);
       this.arrange();
     });
+    this.calm();
   }
 
-  // arrange shows the questions; the buttons of all of them may have moved.
+  // calm is for when buttons may have moved.
+  calm() {
+    for (const q of this.questions.values()) q.calm();
+  }
+
+  // arrange shows the questions.
   arrange() {
     const all = [...this.leaving, ...this.questions.values()].sort((a, b) => a.began - b.began);
     order(this.asks, all.map((q) => q.element));
-    for (const q of all) q.calm();
+    this.calm();
   }
 
   row(s) {
@@ -72,7 +79,7 @@ export class List {
   // tick says anew what time changes.
   tick() {
     const now = this.app.now();
-    for (const q of this.questions.values()) q.tick();
+    if ([...this.questions.values()].filter((q) => q.tick()).length > 0) this.calm();
     for (const r of this.rows.values()) {
       const [kind, words] = state(r.session, now);
       r.tag.className = 'tag ' + kind;

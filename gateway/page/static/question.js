@@ -86,8 +86,13 @@ export class Question {
     this.tick();
   }
 
+  // tick says anew how long it asks. It returns whether its buttons moved.
   tick() {
     put(this.where, `${directory(this.session)} · ${span(this.app.now() - this.began)} ago`);
+    const below = this.app.shown === this.session.sessionId; // the whole screen is
+    const moved = this.screen.hidden !== below;
+    show(this.screen, !below);
+    return moved;
   }
 
   // gone says how it was answered, if not here, and leaves a moment later.
@@ -101,7 +106,7 @@ export class Question {
         : 'answered elsewhere: refused, or taken back by the agent';
     put(this.result, this.answered || elsewhere);
     say(this.answered || elsewhere);
-    show(this.buttons, false);
+    for (const e of [this.buttons, this.reason, this.screen]) show(e, false);
     this.element.classList.add('answered');
     setTimeout(remove, 4000);
   }
