@@ -15,6 +15,7 @@ import (
 
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
+	"terminalproxy/protocol"
 )
 
 const (
@@ -49,6 +50,7 @@ type Local struct {
 type serving struct {
 	server *Server
 	place  *place.Place
+	keeper *keeper // nil where nothing is kept
 	once   sync.Once
 	ended  chan struct{} // closed when the server is closed and its loop has returned
 	failed error
@@ -159,7 +161,7 @@ func (l *Local) serve(instead *place.Silent, force bool) error {
 	if instead != nil && !instead.Few() {
 		server.hub.Succeed(instead.Error())
 	}
-	s := &serving{server: server, place: p, ended: make(chan struct{})}
+	s := &serving{server: server, place: p, keeper: keep(l.dir, server.hub, l.log), ended: make(chan struct{})}
 	l.serving = s
 	l.ending.Go(func() { // ends when the place is lost or given up, and the server is closed
 		if err := s.server.ServePlace(context.Background(), p); err != nil {
@@ -180,7 +182,11 @@ func (l *Local) leave(s *serving) error {
 	}
 	l.mu.Unlock()
 	s.once.Do(func() {
-		left := s.server.hub.Ended()
+		s.keeper.close()
+		var left [][]protocol.Message
+		if s.keeper == nil {
+			left = s.server.hub.Ended()
+		}
 		s.failed = errors.Join(s.place.Vacate(), s.server.Close())
 		if len(left) > 0 {
 			if err := handOver(l.dir, left); err != nil {
@@ -263,6 +269,8 @@ const (
 // stopped, it is taken again as soon as they leave it.
 func (s *Server) KeepLocal(ctx context.Context, p *place.Place) error {
 	dir := filepath.Dir(p.Path())
+	kept := keep(dir, s.hub, s.log)
+	defer kept.close()
 	for {
 		err := errors.Join(s.ServePlace(ctx, p), p.Vacate())
 		if s.isClosed() || err != nil {

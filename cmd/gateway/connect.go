@@ -22,6 +22,7 @@ import (
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/link"
@@ -63,9 +64,24 @@ func (a *app) watch() (*client.Client, error) {
 	return client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header()}), nil
 }
 
-// dial makes a client that joins a gateway and never starts one. Only a command that will ask for control needs an
-// identity; looking leaves no file behind.
-func (a *app) dial(name string, create bool) (*client.Client, error) {
+// orKept dials a gateway. Where nobody serves the local one and the sessions of ended programs are kept there, own serves it, for as
+// long as the command runs.
+func orKept(ep gateway.Endpoint, own *share) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		conn, err := ep.DialContext(ctx)
+		if err == nil || !ep.Local() || !place.Vacant(err) {
+			return conn, err
+		}
+		if dir, _, bad := gateway.LocalSocket(); dir == "" || bad != nil || !gateway.Kept(dir) {
+			return nil, err
+		}
+		return own.dial(ctx)
+	}
+}
+
+// dial makes a client that joins a gateway; own is for [orKept]. Only a command that will ask for control needs an identity; looking
+// leaves no file behind.
+func (a *app) dial(name string, create bool, own *share) (*client.Client, error) {
 	ep, err := a.endpoint()
 	if err != nil {
 		return nil, err
@@ -78,7 +94,7 @@ func (a *app) dial(name string, create bool) (*client.Client, error) {
 		return nil, err
 	}
 	return client.New(client.Config{
-		Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), ViewURL: ep.URL(protocol.PathView), Header: ep.Header(), Name: name, Key: key,
+		Dial: orKept(ep, own), URL: ep.URL(protocol.PathAgent), ViewURL: ep.URL(protocol.PathView), Header: ep.Header(), Name: name, Key: key,
 	}), nil
 }
 
@@ -95,8 +111,9 @@ func noGateway(err error) error {
 
 // with runs a command's work on a connection.
 func (a *app) with(name string, create bool, work func(*client.Client) error) error {
-	c, err := a.dial(name, create)
-	return over(c, err, work)
+	own := &share{log: slog.New(slog.DiscardHandler)}
+	c, err := a.dial(name, create, own)
+	return errors.Join(over(c, err, work), own.close())
 }
 
 // asPerson runs a person's work on a connection: as a viewer of the local gateway, where a person needs no token,
@@ -109,7 +126,9 @@ func (a *app) asPerson(as string, work func(*client.Client) error) error {
 	if !ep.Local() {
 		return a.with(as, false, work)
 	}
-	return over(client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: as}), nil, work)
+	own := &share{log: slog.New(slog.DiscardHandler)}
+	c := client.New(client.Config{Dial: orKept(ep, own), URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: as})
+	return errors.Join(over(c, nil, work), own.close())
 }
 
 // watching runs an owner's work on a connection as a viewer.

@@ -120,8 +120,8 @@ func (a *app) newClose() *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
 		Use: "close ID [--force]", Short: "End a session started by an agent, and every process in it", Args: cobra.ExactArgs(1),
-		Long: "close ends a session started by an agent, and every process in it. What it printed can be read for half an hour, while a\n" +
-			"gateway runs; closed again, it is gone at once.",
+		Long: "close ends a session started by an agent, and every process in it. What it printed can be read for half an hour; closed\n" +
+			"again, it is gone at once.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.asPerson(as, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
 				return a.closeSession(cmd.Context(), c, s, force)

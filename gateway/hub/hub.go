@@ -92,6 +92,7 @@ type Hub struct {
 	sessions   map[key]*session
 	hosts      map[hostKey]*Peer
 	starting   map[key]started   // sessions that a host has started and that are not open yet
+	endings    chan struct{}     // see Endings
 	tombstones []*session        // ended sessions, oldest first
 	boards     map[string]*board // lists that are watched, by namespace
 	count      uint64            // of the messages that the hub makes itself
@@ -104,7 +105,7 @@ type key struct{ namespace, id string }
 func New(log *slog.Logger) *Hub {
 	return &Hub{
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
-		hosts: make(map[hostKey]*Peer), starting: make(map[key]started), boards: make(map[string]*board),
+		hosts: make(map[hostKey]*Peer), starting: make(map[key]started), endings: make(chan struct{}, 1), boards: make(map[string]*board),
 	}
 }
 

@@ -25,6 +25,7 @@ func (h *Hub) dismiss(p *Peer, s *session, m protocol.Message) bool {
 		}
 		s.black(&protocol.Blackout{On: true, Why: protocol.BlackoutUser})
 		s.past = nil
+		h.endingsChanged()
 	default:
 		return false
 	}

@@ -267,6 +267,7 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	s.info.State = protocol.StateExited
 	h.tombstones = append(h.tombstones, s)
 	h.makeRoom()
+	h.endingsChanged()
 	h.later(s, tombstoneFor-time.Since(s.ended), func() { h.bury(s, true) })
 }
 
@@ -299,6 +300,7 @@ func (h *Hub) closing(s *session) *protocol.SessionClose {
 // bury takes a session off the list of the ended ones, and forgets it if told to.
 func (h *Hub) bury(s *session, forget bool) {
 	h.tombstones = slices.DeleteFunc(h.tombstones, func(t *session) bool { return t == s })
+	h.endingsChanged()
 	if forget {
 		h.forget(s)
 	}

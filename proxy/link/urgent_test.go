@@ -31,7 +31,8 @@ func TestAGatewayThatIsGoneIsMissedSoonWhileAnAgentTypes(t *testing.T) {
 			pings <- struct{}{}
 			return answer(data)
 		})
-		for hear(t, conn) != nil { // ends with the link
+		for m := hear(t, conn); m != nil; { // ends with the link
+			m = hear(t, conn)
 		}
 	})
 	defer close(release)

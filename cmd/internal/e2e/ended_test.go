@@ -2,6 +2,9 @@ package e2e_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -116,4 +119,31 @@ func TestEndedProgramsOutliveTheirGateway(t *testing.T) {
 	a.good("terminal_read", args{"terminal": id, "view": "history", "start": 0, "lines": 2}, "row 1\nrow 2\n", "exited 4")
 	a.good("terminal_read", args{"terminal": earlier, "view": "history", "match": "^17$"}, "16: 17")
 	a.good("terminal_close", args{"terminal": earlier}, "no longer kept")
+}
+
+// What a program printed outlives all who could have served it: nobody is connected as it ends, or the process that serves is killed.
+func TestEndedProgramsOutliveWhoServes(t *testing.T) {
+	w := newWorld(t)
+	dir, err := os.MkdirTemp("/dev/shm", "e2e") //nolint:usetesting // in memory
+	if err != nil {
+		t.Skip("no tmpfs at /dev/shm")
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	w.env = append(w.env, "TERMINALPROXY_DIR="+dir)
+	got := w.gateway("run", "--", "bash", "-c", "seq -f 'row %g' 300; exit 3")
+	require.Equal(t, 3, got.status, got.err)
+	id := strings.TrimSpace(got.out)
+	require.Contains(t, w.good("ls"), "exited 3")
+	require.Contains(t, w.good("read", id, "--match", "^row 17$"), "16: row 17")
+
+	a := w.agent("claude", eras[1])
+	a.good("terminal_read", args{"terminal": id, "view": "history", "match": "^row 17$"}, "16: row 17")
+	other, _ := a.runs(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0")
+	w.until(func() bool { files, _ := os.ReadDir(filepath.Join(dir, "ended")); return len(files) == 2 }, func() string { return "it is not kept" })
+	require.NoError(t, a.cmd.Process.Kill())
+	require.Contains(t, w.good("read", other, "--match", "^17$"), "16: 17")
+	w.good("close", other)
+	w.good("close", id)
+	require.NoDirExists(t, filepath.Join(dir, "ended"))
+	require.Equal(t, 5, w.gateway("ls").status, "nothing runs, and nothing is kept")
 }
