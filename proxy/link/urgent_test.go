@@ -20,9 +20,9 @@ func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
 // TestAGatewayThatIsGoneIsMissedSoonWhileAnAgentTypes: its host is gone without a word, which no kernel tells. One that answers stays.
 func TestAGatewayThatIsGoneIsMissedSoonWhileAnAgentTypes(t *testing.T) {
-	release, pings, n := make(chan struct{}), make(chan struct{}, 100), 0
+	release, pings, conns := make(chan struct{}), make(chan struct{}, 100), atomic.Int64{}
 	reach := fake.Gateway(t, func(conn fake.Conn) {
-		if n++; n == 1 {
+		if conns.Add(1) == 1 {
 			<-release // it reads nothing, and answers no ping
 			return
 		}
