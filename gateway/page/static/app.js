@@ -27,7 +27,10 @@ async function enter() {
     if (page && page.expires > Date.now()) return page;
     throw new Error('This page opens with a link: run gateway open where your programs run.');
   }
-  const {pair, raw} = await makeKey();
+  const {pair, raw} = await makeKey().catch(() => {
+    throw new Error(isSecureContext ? 'This browser cannot make Ed25519 keys: use a newer one.'
+      : 'A browser makes keys only for pages of its own machine, or that come with TLS: see gateway open --host.');
+  });
   const got = await post('/v1/page/enter', {code, key: hex(raw)});
   if (!got.page) throw new Error(got.error || 'the server does not answer');
   const page = {page: got.page, role: got.role, expires: got.expires, pair, words: got.pending ? await wordsOf(raw) : []};
