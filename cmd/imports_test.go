@@ -57,8 +57,9 @@ var beneath = map[string]bool{"vt": true}
 //   - page: serves browsers, and is a client like others. What it may do is decided by roles, not by the switchboard's inside.
 var apart = map[string][]string{"page": {"auth"}}
 
-// forTests are the packages that only tests import: one plays the other end of a connection, one reads testdata.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true}
+// forTests are the packages that only tests import: one plays the other end of a connection, one reads testdata, one drives a
+// browser.
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true, "terminalproxy/cmd/internal/browser": true}
 
 // mayImport reports whether a sub-package of proxy may import another one.
 func mayImport(sub, isub string) bool {

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/browser"
 	"terminalproxy/gateway/auth"
 	door "terminalproxy/gateway/page"
 	"terminalproxy/protocol"
@@ -259,7 +260,7 @@ func (g *gateway) stick() {
 // wait waits for pages to send a message that suits, and takes it.
 func wait[M protocol.Message](g *gateway, suits func(M) bool) M {
 	g.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(browser.Patience)
 	for {
 		g.mu.Lock()
 		for i, m := range g.sent {
@@ -301,17 +302,17 @@ const watcher = `window.faults = [];
 	addEventListener('unhandledrejection', (e) => faults.push(String(e.reason)));`
 
 // openPage opens the link of a gateway, and waits for the list.
-func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *tab {
+func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 	g.t.Helper()
-	b := chromium(g.t)
-	b.do(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
+	b := browser.Chromium(g.t)
+	b.Do(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
 		chromedp.Navigate(g.url+"/#c="+g.door.Code()))...)
-	b.until(`document.querySelector('.trip.connected')`)
+	b.Until(`document.querySelector('.trip.connected')`)
 	g.t.Cleanup(func() {
 		if g.t.Failed() {
 			return
 		}
-		require.Empty(g.t, js[[]string](b, "window.faults"), "breaches of the policy, and faults")
+		require.Empty(g.t, browser.JS[[]string](b, "window.faults"), "breaches of the policy, and faults")
 	})
 	return b
 }

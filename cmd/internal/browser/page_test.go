@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/browser"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 )
@@ -38,23 +39,6 @@ func never(s *protocol.SessionInfo) {
 	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel = "", "", ""
 }
 
-// text is a script for the text of an element, white space made even.
-func text(selector string) string {
-	return `(document.querySelector('` + selector + `')?.innerText ?? '').replace(/\s+/g, ' ')`
-}
-
-// button is a script for a button by what it says.
-func button(says string) string {
-	return `[...document.querySelectorAll('button')].find((b) => b.checkVisibility() && b.textContent.startsWith('` + says + `'))`
-}
-
-// press waits for a button to take a click, and clicks.
-func (b *tab) press(says string) {
-	b.t.Helper()
-	b.until(button(says) + "?.disabled === false")
-	js[bool](b, button(says)+".click(), true")
-}
-
 func TestThePageShowsTheListAndALiveSession(t *testing.T) {
 	bash := session("bash-1", "/home/ada", "bash")
 	bash.IdleMs = 12 * 60_000
@@ -67,39 +51,39 @@ func TestThePageShowsTheListAndALiveSession(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", driven, bash, dark, ended)
 	g.print("vim-1", "\x1b[31mpackage\x1b[m main\r\n")
 	b := openPage(g)
-	require.Equal(t, g.url+"/", js[string](b, "location.href"), "the code is gone from the address bar")
-	b.until(`document.querySelectorAll('.sessions li').length === 4`)
+	require.Equal(t, g.url+"/", browser.JS[string](b, "location.href"), "the code is gone from the address bar")
+	b.Until(`document.querySelectorAll('.sessions li').length === 4`)
 	for _, want := range []string{
 		"vim main.go ~/src/shop claude drives 3 min left", "bash ~ quiet 12 min", "ssh bastion ~ a password is asked", "npm run build ~/src/web exited 2",
 	} {
-		require.Contains(t, js[string](b, text(".sessions")), want)
+		require.Contains(t, browser.JS[string](b, browser.Text(".sessions")), want)
 	}
-	js[bool](b, `document.querySelector('a[href="#s=vim-1"]').click(), true`)
-	b.until(`document.querySelector('.session .row')?.textContent === 'package main'`)
-	require.Equal(t, "claude drives 3 min left", js[string](b, text(".frame.driven .tag")))
+	browser.JS[bool](b, `document.querySelector('a[href="#s=vim-1"]').click(), true`)
+	b.Until(`document.querySelector('.session .row')?.textContent === 'package main'`)
+	require.Equal(t, "claude drives 3 min left", browser.JS[string](b, browser.Text(".frame.driven .tag")))
 	g.print("vim-1", "\r\nfunc main() {}")
-	b.until(`document.querySelectorAll('.session .row')[2].textContent === 'func main() {}'`)
+	b.Until(`document.querySelectorAll('.session .row')[2].textContent === 'func main() {}'`)
 	g.print("vim-1", "\r\nnext")
 	wait(g, func(m *protocol.Ack) bool { return m.Seq == 3 })
-	require.Equal(t, 0.0, js[float64](b, `document.querySelectorAll('button:not(.plain)').length`), "a viewer sees no button that it may not use")
-	b.until(`document.querySelector('[aria-live=polite] p')`)
-	require.Contains(t, js[string](b, `document.querySelector('.session [aria-live]').textContent`), "func main() {}")
+	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('button:not(.plain)').length`), "a viewer sees no button that it may not use")
+	b.Until(`document.querySelector('[aria-live=polite] p')`)
+	require.Contains(t, browser.JS[string](b, `document.querySelector('.session [aria-live]').textContent`), "func main() {}")
 }
 
 func TestThePageTakesBack(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
-	b.until(button("Take back"))
+	b.Until(browser.Button("Take back"))
 	g.change("vim-1", drive)
-	b.until(`document.querySelector('.take.green')`)
-	b.press("Take back")
+	b.Until(`document.querySelector('.take.green')`)
+	b.Press("Take back")
 	m := wait(g, anything[*protocol.ControlDecide])
 	require.False(t, m.Grant)
 	require.Equal(t, "vim-1", m.SessionID)
-	b.until(text(".log") + ".includes('Taken back')")
+	b.Until(browser.Text(".log") + ".includes('Taken back')")
 
 	g.stick() // what goes on the socket now is lost
-	b.press("Take back")
+	b.Press("Take back")
 	m = wait(g, anything[*protocol.ControlDecide])
 	require.False(t, m.Grant, "by a second connection")
 }
@@ -108,29 +92,29 @@ func TestThePageRefuses(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "look up the failed order", protocol.LevelDrive))
 	g.print("psql-1", "orders=# select count(*) from orders;\r\n count\r\n-------\r\n     3\r\n")
 	b := openPage(g)
-	b.until(text(".question") + ".includes('codex asks to type in psql orders')")
-	b.until(text(".question .screen") + ".includes('select count(*)')")
-	require.Contains(t, js[string](b, text(".question")), "“look up the failed order”")
-	require.Contains(t, js[string](b, text(".question")), "~/src/shop · ")
-	b.until(`document.title.startsWith('(1) codex asks')`)
-	require.Equal(t, "alertdialog BODY", js[string](b, `document.querySelector('.question').getAttribute('role') + ' ' + document.activeElement.tagName`),
+	b.Until(browser.Text(".question") + ".includes('codex asks to type in psql orders')")
+	b.Until(browser.Text(".question .screen") + ".includes('select count(*)')")
+	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "“look up the failed order”")
+	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "~/src/shop · ")
+	b.Until(`document.title.startsWith('(1) codex asks')`)
+	require.Equal(t, "alertdialog BODY", browser.JS[string](b, `document.querySelector('.question').getAttribute('role') + ' ' + document.activeElement.tagName`),
 		"it takes the focus from nobody")
-	b.do(chromedp.KeyEvent("\x1b"))
-	b.press("Refuse")
+	b.Do(chromedp.KeyEvent("\x1b"))
+	b.Press("Refuse")
 	m := wait(g, anything[*protocol.ControlDecide])
 	require.False(t, m.Grant)
 	require.Zero(t, count[*protocol.ControlDecide](g), "Esc refuses nothing")
 	g.change("psql-1", never)
-	b.until(text(".question.answered") + ".includes('you refused')")
+	b.Until(browser.Text(".question.answered") + ".includes('you refused')")
 }
 
 // TestButtonsAreDead: one that has just appeared, or moved, may be under a finger that meant something else.
 func TestButtonsAreDead(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	b := openPage(g)
-	b.until(button("Refuse"))
-	b.until(button("Refuse") + ".disabled === false")
-	js[bool](b, `window.lived = [], new MutationObserver(() => {
+	b.Until(browser.Button("Refuse"))
+	b.Until(browser.Button("Refuse") + ".disabled === false")
+	browser.JS[bool](b, `window.lived = [], new MutationObserver(() => {
 		for (const q of document.querySelectorAll('.question:not(.seen)')) {
 			q.classList.add('seen');
 			const began = performance.now();
@@ -143,8 +127,8 @@ func TestButtonsAreDead(t *testing.T) {
 	g.change("vim-1", func(s *protocol.SessionInfo) {
 		s.Keyboard.Asking, s.Keyboard.AskingLevel = "claude", protocol.LevelType
 	})
-	b.until(`lived.some((v) => typeof v === 'number')`)
-	lived := js[[]any](b, "lived")
+	b.Until(`lived.some((v) => typeof v === 'number')`)
+	lived := browser.JS[[]any](b, "lived")
 	require.Equal(t, true, lived[0], "all buttons are dead as a question appears")
 	require.Greater(t, lived[len(lived)-1], 280.0, "for as long")
 }
@@ -158,7 +142,7 @@ func TestThePageGives(t *testing.T) {
 		s := asking("ä b", "milk", c.asks)
 		g := serve(t, auth.RoleOwner, "", s)
 		b := openPage(g)
-		b.press(c.press)
+		b.Press(c.press)
 		m := wait(g, anything[*protocol.ControlDecide])
 		require.True(t, m.Grant)
 		require.Equal(t, c.want, m.Level)
@@ -168,18 +152,18 @@ func TestThePageGives(t *testing.T) {
 		require.InDelta(t, time.Now().UnixMilli(), m.At, 30_000)
 		require.True(t, ed25519.Verify(g.key, m.Signed(s.StartedAt), m.SignatureB64), "signed by the page's key")
 		g.change("psql-1", func(s *protocol.SessionInfo) { never(s); drive(s) })
-		b.until(text(".question.answered") + ".includes('you gave ä b 10 minutes')")
+		b.Until(browser.Text(".question.answered") + ".includes('you gave ä b 10 minutes')")
 	}
 }
 
 func TestAnotherOneAnswers(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("claude", "", protocol.LevelDrive))
 	b := openPage(g)
-	b.until(`document.querySelector('.question')`)
+	b.Until(`document.querySelector('.question')`)
 	g.change("psql-1", func(s *protocol.SessionInfo) { never(s); drive(s) })
-	b.until(text(".question.answered") + ".includes('answered elsewhere: claude may type')")
-	b.until(button("Give") + " === undefined")
-	b.until(`!document.querySelector('.question')`)
+	b.Until(browser.Text(".question.answered") + ".includes('answered elsewhere: claude may type')")
+	b.Until(browser.Button("Give") + " === undefined")
+	b.Until(`!document.querySelector('.question')`)
 }
 
 // TestHostileWordsAreText: whatever a program or an agent calls itself is shown as it is.
@@ -191,22 +175,22 @@ func TestHostileWordsAreText(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", s)
 	g.print("x-1", "%s\r\n\x1b]8;;javascript:faults.push(3)\x1b\\link\x1b]8;;\x1b\\ \x1b]2;%s\x1b\\", evil, evil)
 	b := openPage(g)
-	js[bool](b, `location.hash = 's=x-1', true`)
-	b.until(`document.querySelector('.session .row')?.textContent.startsWith('<img')`)
-	require.Equal(t, 0.0, js[float64](b, `document.querySelectorAll('img, script:not([src]), b, .screen a').length`))
+	browser.JS[bool](b, `location.hash = 's=x-1', true`)
+	b.Until(`document.querySelector('.session .row')?.textContent.startsWith('<img')`)
+	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('img, script:not([src]), b, .screen a').length`))
 	for _, selector := range []string{".question", ".sessions", ".session h2", ".frame .tag"} {
-		require.Contains(t, js[string](b, text(selector)), "<img src=x", selector)
+		require.Contains(t, browser.JS[string](b, browser.Text(selector)), "<img src=x", selector)
 	}
-	require.Equal(t, "link", js[string](b, `[...document.querySelectorAll('.session .row')].map((r) => r.textContent.trim()).find((r) => r.startsWith('link'))`))
+	require.Equal(t, "link", browser.JS[string](b, `[...document.querySelectorAll('.session .row')].map((r) => r.textContent.trim()).find((r) => r.startsWith('link'))`))
 }
 
 func TestAHiddenTabStopsTheStream(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
-	b.until(text(".session .row") + " === 'one'")
+	b.Until(browser.Text(".session .row") + " === 'one'")
 	hide := func(on string) {
-		js[bool](b, `Object.defineProperty(document, 'hidden', {value: `+on+`, configurable: true}), document.dispatchEvent(new Event('visibilitychange')), true`)
+		browser.JS[bool](b, `Object.defineProperty(document, 'hidden', {value: `+on+`, configurable: true}), document.dispatchEvent(new Event('visibilitychange')), true`)
 	}
 	wait(g, anything[*protocol.View])
 	hide("true")
@@ -214,41 +198,41 @@ func TestAHiddenTabStopsTheStream(t *testing.T) {
 	g.print("vim-1", " two")
 	hide("false")
 	wait(g, anything[*protocol.View])
-	b.until(text(".session .row") + " === 'one two'")
+	b.Until(browser.Text(".session .row") + " === 'one two'")
 }
 
 func TestThePageComesBackToTheSameScreen(t *testing.T) {
 	g := serve(t, auth.RoleViewer, "", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
-	js[bool](b, `location.hash = 's=vim-1', true`)
-	b.until(text(".session .row") + " === 'one'")
+	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
+	b.Until(browser.Text(".session .row") + " === 'one'")
 	g.leave(true)
-	b.until(text(".trip") + " === 'lost, trying again'")
-	b.until(text(".session footer") + `.match(/as of \d\d:\d\d:\d\d/)`)
-	require.True(t, js[bool](b, `document.querySelector('.frame').classList.contains('stale')`))
+	b.Until(browser.Text(".trip") + " === 'lost, trying again'")
+	b.Until(browser.Text(".session footer") + `.match(/as of \d\d:\d\d:\d\d/)`)
+	require.True(t, browser.JS[bool](b, `document.querySelector('.frame').classList.contains('stale')`))
 	g.print("vim-1", " two")
 	g.leave(false)
-	b.until(text(".session .row") + " === 'one two'")
-	b.until(`document.querySelector('.trip.connected') && !document.querySelector('.stale')`)
-	require.Regexp(t, `^connected, \d+ ms$`, js[string](b, text(".trip")))
+	b.Until(browser.Text(".session .row") + " === 'one two'")
+	b.Until(`document.querySelector('.trip.connected') && !document.querySelector('.stale')`)
+	require.Regexp(t, `^connected, \d+ ms$`, browser.JS[string](b, browser.Text(".trip")))
 
 	// A reload comes in with the key that the browser keeps, and without a link.
-	b.do(chromedp.Reload())
-	b.until(text(".session .row") + " === 'one two'")
+	b.Do(chromedp.Reload())
+	b.Until(browser.Text(".session .row") + " === 'one two'")
 
 	g.door.Close()
-	b.until(text(".trip") + ".startsWith('closed: the page was closed')")
+	b.Until(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
 }
 
 func TestTheWordsAreThoseOfTheKey(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
-	b := chromium(t)
-	b.do(chromedp.Navigate(g.url))
-	b.until(text(".door") + ".includes('run gateway open')")
+	b := browser.Chromium(t)
+	b.Do(chromedp.Navigate(g.url))
+	b.Until(browser.Text(".door") + ".includes('run gateway open')")
 	b = openPage(g)
 	require.NotEmpty(t, g.words)
-	kept := js[string](b, `new Promise((done) => { const o = indexedDB.open('terminal-page'); o.onsuccess = () => {
+	kept := browser.JS[string](b, `new Promise((done) => { const o = indexedDB.open('terminal-page'); o.onsuccess = () => {
 		const r = o.result.transaction('pages').objectStore('pages').get('page');
 		r.onsuccess = () => done(r.result.words.join(' ') + ' ' + r.result.pair.privateKey.extractable);
 	}; })`)
@@ -258,33 +242,33 @@ func TestTheWordsAreThoseOfTheKey(t *testing.T) {
 func TestThePageByKeyboardAlone(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
-	b.until(`document.querySelector('.sessions a')`)
+	b.Until(`document.querySelector('.sessions a')`)
 	focus := `document.activeElement.textContent`
 	tabTo := func(says string) {
 		for range 20 {
-			if strings.HasPrefix(js[string](b, focus), says) {
+			if strings.HasPrefix(browser.JS[string](b, focus), says) {
 				return
 			}
-			b.do(chromedp.KeyEvent("\t"))
+			b.Do(chromedp.KeyEvent("\t"))
 		}
 		require.Fail(t, "Tab does not come to "+says)
 	}
 	tabTo("vim main.go")
-	b.do(chromedp.KeyEvent("\r"))
-	b.until(`document.activeElement.tagName === 'H2'`)
+	b.Do(chromedp.KeyEvent("\r"))
+	b.Until(`document.activeElement.tagName === 'H2'`)
 	tabTo("Take back")
-	require.NotEqual(t, "none", js[string](b, `getComputedStyle(document.activeElement).outlineStyle`))
-	b.do(chromedp.KeyEvent("\r"))
+	require.NotEqual(t, "none", browser.JS[string](b, `getComputedStyle(document.activeElement).outlineStyle`))
+	b.Do(chromedp.KeyEvent("\r"))
 	wait(g, anything[*protocol.ControlDecide])
-	js[bool](b, `document.querySelector('form input').focus(), true`)
-	b.do(chromedp.KeyEvent("run the tests"), chromedp.KeyEvent("\r"))
+	browser.JS[bool](b, `document.querySelector('form input').focus(), true`)
+	b.Do(chromedp.KeyEvent("run the tests"), chromedp.KeyEvent("\r"))
 	m := wait(g, anything[*protocol.Note])
 	require.Equal(t, "run the tests", m.Text)
-	b.until(text(".log") + ".includes('you run the tests')")
-	b.press("Hide")
+	b.Until(browser.Text(".log") + ".includes('you run the tests')")
+	b.Press("Hide")
 	require.Equal(t, protocol.HideOn, wait(g, anything[*protocol.ControlDecide]).Hide)
 	g.change("vim-1", func(s *protocol.SessionInfo) { s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser} })
-	b.press("Show")
+	b.Press("Show")
 	d := wait(g, anything[*protocol.ControlDecide])
 	require.True(t, d.Hide == protocol.HideOff && ed25519.Verify(g.key, d.Signed(vim().StartedAt), d.SignatureB64))
 }
@@ -294,19 +278,19 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 	s.Cols = 120
 	g := serve(t, auth.RoleOwner, "", s, session("bash-1", "/home/ada", "bash"))
 	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
-	js[bool](b, `location.hash = 's=vim-1', true`)
+	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
 	g.print("vim-1", "\x1b[5;110Hhere")
-	b.until(text(".session .sheet") + ".includes('here')")
-	b.until(`(() => { const c = document.querySelector('.cursor')?.getBoundingClientRect(); return c && c.left >= 0 && c.right <= innerWidth; })()`)
-	require.Equal(t, true, js[bool](b, `document.documentElement.scrollWidth <= innerWidth`), "the page itself does not scroll sideways")
-	small := js[[]string](b, `[...document.querySelectorAll('button, a, input')].filter((e) => e.checkVisibility()).filter((e) => {
+	b.Until(browser.Text(".session .sheet") + ".includes('here')")
+	b.Until(`(() => { const c = document.querySelector('.cursor')?.getBoundingClientRect(); return c && c.left >= 0 && c.right <= innerWidth; })()`)
+	require.Equal(t, true, browser.JS[bool](b, `document.documentElement.scrollWidth <= innerWidth`), "the page itself does not scroll sideways")
+	small := browser.JS[[]string](b, `[...document.querySelectorAll('button, a, input')].filter((e) => e.checkVisibility()).filter((e) => {
 		const r = e.getBoundingClientRect();
 		return r.height < 44 || r.width < 44;
 	}).map((e) => e.outerHTML)`)
 	require.Empty(t, small, "targets for a finger")
-	require.True(t, js[bool](b, `(() => { const r = `+button("Take back")+`.getBoundingClientRect(); return r.top > 0 && r.bottom <= innerHeight; })()`))
-	b.press("Fit to width")
-	b.until(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
+	require.True(t, browser.JS[bool](b, `(() => { const r = `+browser.Button("Take back")+`.getBoundingClientRect(); return r.top > 0 && r.bottom <= innerHeight; })()`))
+	b.Press("Fit to width")
+	b.Until(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
 }
 
 // TestWordsCanBeRead: all text of the page has a contrast of 4.5 to what is behind it (WCAG 2), in both themes.
@@ -314,9 +298,9 @@ func TestWordsCanBeRead(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
 		g := scene(t, true)
 		b := openPage(g, scheme(name))
-		js[bool](b, `location.hash = 's=vim-1', true`)
-		b.until(button("Refuse") + ".disabled === false && document.querySelector('.frame.driven')")
-		faint := js[[]string](b, `import(document.querySelector('script').src.replace('app.js', 'painter.js')).then(({contrast}) => {
+		browser.JS[bool](b, `location.hash = 's=vim-1', true`)
+		b.Until(browser.Button("Refuse") + ".disabled === false && document.querySelector('.frame.driven')")
+		faint := browser.JS[[]string](b, `import(document.querySelector('script').src.replace('app.js', 'painter.js')).then(({contrast}) => {
 			const hex = (c) => '#' + c.match(/[\d.]+/g).slice(0, 3).map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
 			const behind = (e) => {
 				for (; e; e = e.parentElement) {

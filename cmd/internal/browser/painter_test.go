@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,9 +17,13 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/browser"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/screen"
 )
+
+// static is where the page's files are.
+const static = "../../../gateway/page/static"
 
 // play is a screen of the corpus: its size and what is printed on it.
 type play struct {
@@ -206,12 +212,12 @@ func differences(s *screen.Screen, grid [][]cell) (all []string, cells int) {
 }
 
 // onScreen opens a page that has only a screen, in the colours of the model.
-func onScreen(t *testing.T) *tab {
-	b := chromium(t)
-	b.do(chromedp.Navigate(bare(t).URL))
+func onScreen(t *testing.T) *browser.Tab {
+	b := browser.Chromium(t)
+	b.Do(chromedp.Navigate(bare(t).URL))
 	script, err := os.ReadFile("testdata/grid.js")
 	require.NoError(t, err)
-	js[bool](b, string(script)+"; true")
+	browser.JS[bool](b, string(script)+"; true")
 	var first []string
 	s := screen.New(screen.Config{Cols: 1, Rows: 1})
 	for i := range 16 {
@@ -222,7 +228,7 @@ func onScreen(t *testing.T) *tab {
 	br, bg, bb := s.Resolve(0, false)
 	colors, err := json.Marshal(first)
 	require.NoError(t, err)
-	js[bool](b, fmt.Sprintf(`import('/app/painter.js').then(({Painter, palette}) => {
+	browser.JS[bool](b, fmt.Sprintf(`import('/app/painter.js').then(({Painter, palette}) => {
 		window.painter = new Painter(document.getElementById('s'), {foreground: '#%02x%02x%02x', background: '#%02x%02x%02x', colors: palette(%s)});
 		painter.size(13);
 		return true;
@@ -237,7 +243,7 @@ func TestThePageDrawsTheCellsOfTheModel(t *testing.T) {
 	for _, p := range corpus(t) {
 		s := screen.New(screen.Config{Cols: p.cols, Rows: p.rows})
 		s.Feed(p.in)
-		grid := call[[][]cell](b, `function (m) { painter.show(m); return grid(painter.root, painter.cell); }`, message(s))
+		grid := browser.Call[[][]cell](b, `function (m) { painter.show(m); return grid(painter.root, painter.cell); }`, message(s))
 		diff, n := differences(s, grid)
 		screens, cells, wrong = screens+1, cells+n, wrong+len(diff)
 		if len(diff) == 0 {
@@ -269,17 +275,17 @@ func TestWhatChangedIsDrawnAndNoMore(t *testing.T) {
 		s.Feed([]byte(step.in))
 		m := message(s)
 		m.Seq = uint64(i + 1)
-		before := js[int](b, "painter.painted")
-		grid := call[[][]cell](b, `function (m) {
+		before := browser.JS[int](b, "painter.painted")
+		grid := browser.Call[[][]cell](b, `function (m) {
 			if (!painter.show(m)) throw new Error('a difference to something else');
 			return grid(painter.root, painter.cell);
 		}`, m.Difference(last))
 		last = m
 		diff, _ := differences(s, grid)
 		require.Empty(t, diff, "step %d", i)
-		require.Equal(t, step.redraw, js[int](b, "painter.painted")-before, "rows drawn in step %d", i)
+		require.Equal(t, step.redraw, browser.JS[int](b, "painter.painted")-before, "rows drawn in step %d", i)
 	}
-	require.False(t, call[bool](b, "function (m) { return painter.show(m); }", &protocol.Rows{Seq: 99, Since: 98, Cols: 40, Rows: 10}),
+	require.False(t, browser.Call[bool](b, "function (m) { return painter.show(m); }", &protocol.Rows{Seq: 99, Since: 98, Cols: 40, Rows: 10}),
 		"a difference to a screen that the page does not have")
 }
 
@@ -301,7 +307,7 @@ func TestTheCursor(t *testing.T) {
 		c := s.Cursor()
 		m.Cursor = protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}
 		m.Cursor.Shape = map[int]string{4: protocol.CursorUnderline, 6: protocol.CursorBar}[c.Shape]
-		got := call[string](b, `function (m) {
+		got := browser.Call[string](b, `function (m) {
 			painter.show(m);
 			const c = painter.cursor;
 			if (!c.isConnected) return 'hidden';
@@ -313,4 +319,17 @@ func TestTheCursor(t *testing.T) {
 		}`, m)
 		require.Equal(t, want, got, "%q", in)
 	}
+}
+
+// bare serves the page's files, and a page that has only a screen.
+func bare(t *testing.T) *httptest.Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET /app/", http.StripPrefix("/app/", http.FileServer(http.Dir(static))))
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte(`<!doctype html><link rel="stylesheet" href="/app/screen.css"><div class="screen" id="s"></div>`))
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
 }

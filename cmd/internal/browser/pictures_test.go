@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/browser"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 )
@@ -22,17 +23,17 @@ func TestPicturesOfThePage(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("pictures are taken with -pictures DIR")
 	}
-	phone := func(b *tab) {
-		b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+	phone := func(b *browser.Tab) {
+		b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
 	}
 	for name, c := range map[string]struct {
 		scheme, hash string
 		asks         bool
-		more         func(b *tab)
+		more         func(b *browser.Tab)
 	}{
-		"desktop-dark":        {"dark", "s=vim-1", true, func(*tab) {}},
-		"desktop-light":       {"light", "s=vim-1", true, func(*tab) {}},
-		"desktop-dark-lost":   {"dark", "s=vim-1", false, func(*tab) {}},
+		"desktop-dark":        {"dark", "s=vim-1", true, func(*browser.Tab) {}},
+		"desktop-light":       {"light", "s=vim-1", true, func(*browser.Tab) {}},
+		"desktop-dark-lost":   {"dark", "s=vim-1", false, func(*browser.Tab) {}},
 		"phone-questions":     {"dark", "", true, phone},
 		"phone-list-light":    {"light", "", true, phone},
 		"phone-session":       {"dark", "s=vim-1", false, phone},
@@ -41,20 +42,20 @@ func TestPicturesOfThePage(t *testing.T) {
 		g := scene(t, c.asks)
 		b := openPage(g, scheme(c.scheme))
 		c.more(b)
-		js[bool](b, "location.hash = '"+c.hash+"', true")
-		b.until(`document.querySelectorAll('.sessions li').length > 4`)
+		browser.JS[bool](b, "location.hash = '"+c.hash+"', true")
+		b.Until(`document.querySelectorAll('.sessions li').length > 4`)
 		if c.hash != "" {
-			b.until(`document.querySelector('.session .row')?.textContent.includes('package')`)
+			b.Until(`document.querySelector('.session .row')?.textContent.includes('package')`)
 		}
 		if name == "desktop-dark-lost" {
 			g.leave(true)
-			b.until(`document.querySelector('.stale')`)
+			b.Until(`document.querySelector('.stale')`)
 		}
 		if c.asks {
-			b.until(button("Refuse") + ".disabled === false && " + text(".question .screen") + ".includes('count')")
+			b.Until(browser.Button("Refuse") + ".disabled === false && " + browser.Text(".question .screen") + ".includes('count')")
 		}
-		js[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))") // till what fades in is there
-		b.save(name)
+		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))") // till what fades in is there
+		save(b, name)
 	}
 	pending(t, scheme("dark"))
 }
@@ -66,11 +67,11 @@ func scheme(name string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-func (b *tab) save(name string) {
-	b.t.Helper()
-	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	require.NoError(b.t, err)
-	require.NoError(b.t, os.WriteFile(filepath.Join(*pictures, name+".png"), png, 0o600))
+func save(b *browser.Tab, name string) {
+	b.T.Helper()
+	png, err := chromedp.Run(b.Ctx, chromedp.CaptureScreenshot())
+	require.NoError(b.T, err)
+	require.NoError(b.T, os.WriteFile(filepath.Join(*pictures, name+".png"), png, 0o600))
 }
 
 // pending is the page while its words are compared.
@@ -78,10 +79,10 @@ func pending(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	g := serve(t, auth.RoleOwner, "")
 	g.hold = make(chan struct{})
 	t.Cleanup(func() { close(g.hold) })
-	b := chromium(t)
-	b.do(append(steps, chromedp.Navigate(g.url+"/#c="+g.door.Code()))...)
-	b.until(`document.querySelector('.words')`)
-	b.save("desktop-words")
+	b := browser.Chromium(t)
+	b.Do(append(steps, chromedp.Navigate(g.url+"/#c="+g.door.Code()))...)
+	b.Until(`document.querySelector('.words')`)
+	save(b, "desktop-words")
 }
 
 // scene is a screenful of sessions of all kinds.

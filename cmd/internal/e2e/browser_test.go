@@ -1,0 +1,49 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+)
+
+// A person opens the link in a browser, gives an agent the keyboard there, watches it type, and takes the keyboard back.
+func TestABrowserGivesAndTakesBack(t *testing.T) {
+	b := browser.Chromium(t)
+	w := newWorld(t, "vim")
+	w.write("notes.txt", "to do\n")
+	s, o := w.terminal(100, 24), w.terminal(100, 30)
+	s.run("proxy --agent vim -u NONE notes.txt")
+	s.wait("to do")
+	id := w.session()
+	_, link := o.opens("--role owner " + id)
+	b.Do(chromedp.Navigate(link))
+	b.Until(`document.querySelector('.words')`)
+	o.wait(browser.JS[string](b, browser.Text(".words")))
+	o.typed("y\n")
+	b.Until(browser.Text(".session .sheet") + ".includes('to do')")
+
+	asking := w.start("gateway", "request", id, "--reason", "add the milk", "--as", "codex")
+	b.Until(browser.Text(".question") + ".includes('codex asks to type in vim -u NONE notes.txt')")
+	b.Press("Give 10 min")
+	require.Zero(t, asking.wait().status)
+	s.wait("lets codex drive")
+	b.Until(browser.Text(".frame.driven .tag") + ".startsWith('codex drives')")
+	w.good("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
+	b.Until(browser.Text(".session .sheet") + ".includes('milk')")
+	b.Press("Take back")
+	b.Until(browser.Text(".log") + ".includes('Taken back')")
+	w.keyboard(id, "user")
+	s.wait("a page")
+
+	b.Press("Hide")
+	b.Until("!" + browser.Text(".session .sheet") + ".includes('milk')")
+	b.Press("Show") // which it signs
+	b.Until(browser.Text(".session .sheet") + ".includes('milk')")
+
+	o.press("C-c")
+	require.Zero(t, o.status())
+	b.Until(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
+}
