@@ -28,7 +28,7 @@ type opening struct {
 
 	screen *os.File // nil where standard output is no terminal
 	knocks chan knock
-	came   chan page.Visitor
+	came   chan struct{}
 	over   chan struct{} // closed when nobody is told any more
 }
 
@@ -42,7 +42,7 @@ type knock struct {
 func newOpening(a *app, ln net.Listener, hold *auth.Hold, in openFlags) *opening {
 	o := &opening{
 		app: a, flags: in, hold: hold, address: ln.Addr().String(), expires: time.Now().Add(in.forTime),
-		knocks: make(chan knock), came: make(chan page.Visitor), over: make(chan struct{}),
+		knocks: make(chan knock), came: make(chan struct{}), over: make(chan struct{}),
 	}
 	if out, ok := a.out.(*os.File); ok && term.IsTerminal(int(out.Fd())) && !a.json {
 		o.screen = out
@@ -134,8 +134,8 @@ func (o *opening) attend(ctx context.Context) {
 			if !open {
 				lines = nil
 			}
-		case v := <-o.came:
-			o.tell("A page came in: %s.", strings.Join(v.Words, " "))
+		case <-o.came:
+			o.tell("A page came in.")
 		}
 	}
 }
@@ -204,9 +204,9 @@ func (o *opening) admit(ctx context.Context, v page.Visitor) (leave func(), err 
 }
 
 // entered tells the user that a page came in.
-func (o *opening) entered(v page.Visitor) {
+func (o *opening) entered(page.Visitor) {
 	select {
-	case o.came <- v:
+	case o.came <- struct{}{}:
 	case <-o.over:
 	}
 }

@@ -164,13 +164,16 @@ func TestATicketOpensOneConnection(t *testing.T) {
 	b := h.inside()
 	used, old := b.ticket(), b.ticket()
 	require.Equal(t, "welcome", h.connect(used).next()["type"])
+	code, why := h.connect(used).end()
+	require.Equal(t, 1008, code)
+	require.Contains(t, why, "was used")
 	pushed := b.ticket()
 	for range 8 { // so many may be open; the oldest goes
 		b.ticket()
 	}
 	h.clock.pass(time.Millisecond)
 	expired := b.ticket()
-	for name, ticket := range map[string]string{"used": used, "pushed out": pushed, "none": "", "guessed": strings.Repeat("a", 26)} {
+	for name, ticket := range map[string]string{"pushed out": pushed, "none": "", "guessed": strings.Repeat("a", 26)} {
 		code, why := h.connect(ticket).end()
 		require.Equal(t, 1008, code, name)
 		require.Contains(t, why, "the ticket is not known", name)
@@ -195,6 +198,7 @@ func TestATicketOfAPageThatIsOver(t *testing.T) {
 	code, why := h.connect(ticket).end()
 	require.Equal(t, 1008, code)
 	require.Contains(t, why, "other pages came in")
+	require.Empty(t, h.links, "the gateway was dialled for it")
 }
 
 func TestTheFirstFrameIsAHello(t *testing.T) {

@@ -1,0 +1,45 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// Frames come as the gateway wrote them, and end with the connection.
+func TestFramesAreGivenAsTheyAre(t *testing.T) {
+	cfg, conns := gateway(t, func(_ int64, m protocol.Message) protocol.Message {
+		if protocol.RequestID(m) == "last" {
+			return nil
+		}
+		return &protocol.Done{RequestID: protocol.RequestID(m)}
+	})
+	f, err := Open(t.Context(), cfg)
+	require.NoError(t, err)
+	defer f.Close()
+	var wrong *protocol.FieldError
+	require.ErrorAs(t, f.Send(&protocol.SessionsList{}), &wrong)
+	require.NoError(t, f.Send(&protocol.SessionsList{RequestID: "1"}))
+	got, err := f.Next()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"type":"done","requestId":"1"}`, string(got))
+	require.NoError(t, f.Send(&protocol.SessionsList{RequestID: "last"}))
+	_, err = f.Next()
+	require.ErrorIs(t, err, errLost)
+	require.EqualValues(t, 1, conns.Load(), "it is not made again")
+	f.Close()
+	require.Error(t, f.Send(&protocol.SessionsList{RequestID: "2"}))
+}
+
+func TestFramesWithoutAGateway(t *testing.T) {
+	nobody := errors.New("nobody serves")
+	_, err := Open(t.Context(), Config{URL: "ws://localhost/v1/view", Dial: func(context.Context) (net.Conn, error) { return nil, nobody }})
+	var gone *Unreachable
+	require.ErrorAs(t, err, &gone)
+	require.ErrorIs(t, err, nobody)
+}
