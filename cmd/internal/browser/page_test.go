@@ -95,7 +95,7 @@ func TestThePageRefuses(t *testing.T) {
 	b.Until(browser.Text(".question") + ".includes('codex asks to type in psql orders')")
 	b.Until(browser.Text(".question .screen") + ".includes('select count(*)')")
 	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "“look up the failed order”")
-	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "~/src/shop · ")
+	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "~/src/shop · asked more than ")
 	b.Until(`document.title.startsWith('(1) codex asks')`)
 	require.Equal(t, "alertdialog BODY", browser.JS[string](b, `document.querySelector('.question').getAttribute('role') + ' ' + document.activeElement.tagName`),
 		"it takes the focus from nobody")

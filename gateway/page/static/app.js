@@ -102,7 +102,6 @@ class App {
   async welcome(m) {
     this.only = m.session;
     if (!this.built) this.build();
-    this.fresh = true;
     this.connection.ask({type: 'sessions.watch'}, true).catch(() => {});
     this.views.again();
     this.route();
@@ -117,8 +116,8 @@ class App {
     if (m.full) this.sessions.clear();
     for (const id of m.gone || []) this.sessions.delete(id);
     for (const s of m.sessions || []) this.sessions.set(s.sessionId, {...s, idleSince: this.now() - s.idleMs});
-    this.listed = true;
     this.draw();
+    this.listed = true;
   }
 
   // look asks for the whole list now and then: it says how long sessions have been quiet, and that the connection lives.

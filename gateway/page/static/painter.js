@@ -88,7 +88,7 @@ export class Painter {
     host.append(probe);
     document.body.append(host);
     const box = probe.getBoundingClientRect();
-    const font = getComputedStyle(probe).font;
+    const css = getComputedStyle(probe), font = `${css.fontSize} ${css.fontFamily}`;
     host.remove();
     const letter = box.width / 100;
     this.cell = Math.floor(letter * 64) / 64;
@@ -211,8 +211,12 @@ export class Painter {
   }
 
   dress(span, style, even, cols) {
-    span.className = even ? 'run' : 'run one';
-    span.style.setProperty('--n', cols);
+    // Letters of the plain face have their columns by themselves, and that is quick. A bold one may be of another width, and a
+    // background fills its cells only in a box.
+    if (!even || style.bold || style.italic || style.bg >= 0 || style.inverse) {
+      span.className = even ? 'run' : 'run one';
+      span.style.setProperty('--n', cols);
+    }
     for (const [name, value] of this.look(style)) span.style[name] = value;
   }
 

@@ -13,7 +13,8 @@ export class Question {
     this.app = app;
     this.session = session;
     this.agent = session.keyboard.asking;
-    this.began = app.now() - (app.listed ? 0 : session.idleMs || 0);
+    this.began = app.now();
+    this.before = !app.listed; // the page found it: nobody says since when
     this.head = h('h3', {id: 'q-' + session.sessionId});
     this.where = h('p', {class: 'where'});
     this.reason = h('p', {class: 'reason'});
@@ -88,7 +89,7 @@ export class Question {
 
   // tick says anew how long it asks. It returns whether its buttons moved.
   tick() {
-    put(this.where, `${directory(this.session)} · ${span(this.app.now() - this.began)} ago`);
+    put(this.where, `${directory(this.session)} · ${this.before ? 'asked more than ' : 'asked '}${span(this.app.now() - this.began)} ago`);
     const below = this.app.shown === this.session.sessionId; // the whole screen is
     const moved = this.screen.hidden !== below;
     show(this.screen, !below);

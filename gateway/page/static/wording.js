@@ -51,7 +51,7 @@ export function state(s, now) {
   if (k.holder === 'agent') return ['agent', drives(k, now)];
   if (s.blackout) return ['quiet', 'hidden from agents'];
   const idle = now - s.idleSince;
-  return ['quiet', idle < 10000 ? 'busy' : 'quiet ' + span(idle)];
+  return ['quiet', idle < 10000 ? 'active' : 'quiet ' + span(idle)];
 }
 
 // clock is the time of day.
