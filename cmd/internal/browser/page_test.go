@@ -166,6 +166,26 @@ func TestAnotherOneAnswers(t *testing.T) {
 	b.Until(`!document.querySelector('.question')`)
 }
 
+// TestAQuestionThatChangesIsANewOne: what somebody is about to press does not change its meaning.
+func TestAQuestionThatChangesIsANewOne(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", asking("codex", "count the orders", protocol.LevelType))
+	b := openPage(g)
+	b.Until(browser.Button("Give") + "?.disabled === false")
+	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Type only")))
+	browser.JS[bool](b, "window.old = "+browser.Button("Give")+", true")
+	g.change("psql-1", func(s *protocol.SessionInfo) {
+		s.Keyboard.AskingReason, s.Keyboard.AskingLevel, s.Keyboard.Epoch = "drop the orders", protocol.LevelDrive, 5
+	})
+	b.Until(browser.Text(".question.answered") + ".includes('asked anew')")
+	b.Until(browser.Text(".question:not(.answered)") + ".includes('drop the orders')")
+	browser.JS[bool](b, "old.click(), true")
+	b.Press("Type only")
+	m := wait(g, anything[*protocol.ControlDecide])
+	require.Equal(t, uint64(5), m.Epoch)
+	require.Equal(t, protocol.LevelType, m.Level)
+	require.Zero(t, count[*protocol.ControlDecide](g), "the button of the other question does nothing")
+}
+
 // TestHostileWordsAreText: whatever a program or an agent calls itself is shown as it is.
 func TestHostileWordsAreText(t *testing.T) {
 	evil := `<img src=x onerror="faults.push(1)"><script>faults.push(2)</script>`

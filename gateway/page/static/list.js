@@ -19,7 +19,7 @@ export class List {
   update(sessions) {
     for (const [id, q] of this.questions) {
       const s = sessions.get(id);
-      if (s && s.state === 'running' && s.keyboard.asking === q.agent) q.update(s);
+      if (q.stands(s)) q.update(s);
       else this.drop(id, q, s);
     }
     let more = false;

@@ -7,11 +7,15 @@ const lastRows = 6;
 const dead = 300; // ms in which a button does nothing: it may have come under a finger that meant another one
 const minutes = 10;
 
+// wish is what an agent asks for, under which epoch, to be compared.
+const wish = ({keyboard: k}) => JSON.stringify([k.asking, k.askingLevel, k.askingReason, k.epoch]);
+
 export class Question {
   // app decides (app.give, app.takeBack), shows screens (app.views) and knows the time (app.now) and the theme.
   constructor(app, session) {
     this.app = app;
     this.session = session;
+    this.asked = wish(session);
     this.agent = session.keyboard.asking;
     this.began = app.now();
     this.before = !app.listed; // the page found it: nobody says since when
@@ -76,6 +80,10 @@ export class Question {
     if (m.blackout) put(this.screen, '');
   }
 
+  // stands says whether it is still this question that is open. An agent that asks for something else asks anew: what somebody is about
+  // to press must not change its meaning.
+  stands(session) { return !!session && session.state === 'running' && wish(session) === this.asked; }
+
   update(session) {
     this.session = session;
     const k = session.keyboard;
@@ -102,7 +110,7 @@ export class Question {
     clearTimeout(this.calmed);
     for (const b of this.buttons.children) b.disabled = true;
     const k = session && session.keyboard;
-    const elsewhere = !session || session.state === 'exited' ? 'the program has ended'
+    const elsewhere = session && session.keyboard.asking === this.agent ? 'asked anew' : !session || session.state === 'exited' ? 'the program has ended'
       : k.holder === 'agent' && k.agentName === this.agent ? `answered elsewhere: ${this.agent} may type`
         : 'answered elsewhere: refused, or taken back by the agent';
     put(this.result, this.answered || elsewhere);
