@@ -1,0 +1,148 @@
+package page_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol/fake"
+)
+
+// admission has a test answer for the user.
+type admission struct {
+	asked chan page.Visitor
+	say   chan error
+	left  chan string
+}
+
+func owners(t *testing.T) (*house, *admission) {
+	t.Helper()
+	a := &admission{asked: make(chan page.Visitor, 10), say: make(chan error), left: make(chan string, 10)}
+	return opened(t, func(c *page.Config) {
+		c.Role = auth.RoleOwner
+		c.Admit = func(ctx context.Context, v page.Visitor) (func(), error) {
+			a.asked <- v
+			select {
+			case err := <-a.say:
+				return func() { a.left <- v.ID }, err
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+	}), a
+}
+
+func TestAnOwnersPageWaitsForTheUser(t *testing.T) {
+	h, user := owners(t)
+	b := h.browser()
+	got := b.enter(h.door.Code())
+	require.Equal(t, true, got.fields["pending"])
+	require.Equal(t, b.id, (<-user.asked).ID)
+	early := b.ask(b.id, h.clock.time().UnixMilli())
+	require.Equal(t, http.StatusConflict, early.status)
+	require.Equal(t, true, early.fields["pending"])
+	require.Nil(t, early.fields["ticket"])
+	same := (&browser{h: h, key: b.key}).enter(h.door.Code())
+	require.Equal(t, b.id, same.fields["page"], "it is the same page, and asks nothing twice")
+	user.say <- nil
+	b.waitFor(http.StatusOK)
+	require.Equal(t, "welcome", h.connect(b.ticket()).next()["type"])
+	h.door.Close()
+	require.Equal(t, b.id, <-user.left, "its key is taken back")
+	require.Empty(t, user.asked)
+}
+
+// waitFor asks for tickets until the answer is of a status.
+func (b *browser) waitFor(status int) answer {
+	b.h.t.Helper()
+	for end := time.Now().Add(fake.Soon); ; time.Sleep(time.Millisecond) {
+		b.h.clock.pass(time.Millisecond)
+		got := b.ask(b.id, b.h.clock.time().UnixMilli())
+		if got.status == status {
+			return got
+		}
+		require.True(b.h.t, time.Now().Before(end), got.body)
+	}
+}
+
+func TestAnOwnersPageThatTheUserRefuses(t *testing.T) {
+	h, user := owners(t)
+	b := h.browser()
+	b.enter(h.door.Code())
+	user.say <- context.Canceled
+	require.Contains(t, b.waitFor(http.StatusForbidden).fields["error"], "the page is over")
+	require.Empty(t, user.left, "its key was never made known")
+}
+
+func TestTheUserWhoDoesNotAnswerRefuses(t *testing.T) {
+	h := opened(t, func(c *page.Config) {
+		c.Role, c.Times.Ask = auth.RoleOwner, time.Millisecond
+		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+	})
+	b := h.browser()
+	b.enter(h.door.Code())
+	b.waitFor(http.StatusForbidden)
+}
+
+// The user says yes as the door closes: what was made known is taken back all the same.
+func TestAKeyThatIsLetInTooLateIsTakenBack(t *testing.T) {
+	left, admitting := make(chan struct{}, 2), make(chan struct{})
+	h := opened(t, func(c *page.Config) {
+		c.Role = auth.RoleOwner
+		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
+			close(admitting)
+			<-ctx.Done()
+			return func() { left <- struct{}{} }, nil
+		}
+	})
+	h.browser().enter(h.door.Code())
+	<-admitting
+	h.door.Close()
+	require.Len(t, left, 1)
+}
+
+func TestTheNinthPageTakesThePlaceOfAnIdleOne(t *testing.T) {
+	h := opened(t, nil)
+	first := h.inside()
+	sockets := []*socket{h.connect(first.ticket())}
+	idle := h.inside()
+	for range 6 {
+		h.clock.pass(time.Millisecond)
+		b := h.inside()
+		sockets = append(sockets, h.connect(b.ticket()))
+	}
+	for _, s := range sockets {
+		require.Equal(t, "welcome", s.next()["type"])
+	}
+	ninth := h.inside()
+	require.Equal(t, http.StatusForbidden, idle.ask(idle.id, h.clock.time().UnixMilli()).status)
+	last := h.connect(ninth.ticket())
+	require.Equal(t, "welcome", last.next()["type"])
+
+	got := h.browser().enter(h.door.Code())
+	require.Equal(t, http.StatusTooManyRequests, got.status, got.body)
+	require.Contains(t, got.fields["error"], "8 pages are open already")
+	last.leave()
+	(<-h.nth(8)).ended(t)
+	require.Eventually(t, func() bool { return h.browser().enter(h.door.Code()).status == http.StatusOK }, fake.Soon, time.Millisecond)
+}
+
+// The clock on the wall counts, as after a night in which the computer slept.
+func TestADoorShutsWhenItsTimeIsOver(t *testing.T) {
+	h := opened(t, func(c *page.Config) { c.Times.Look = time.Millisecond })
+	s, l := h.visit()
+	h.clock.pass(2 * time.Hour)
+	code, why := s.end()
+	require.Equal(t, 1008, code)
+	require.Contains(t, why, "run gateway open again")
+	l.ended(t)
+	<-h.door.Done()
+}
