@@ -39,6 +39,7 @@ type gateway struct {
 	key      ed25519.PublicKey
 	words    []string
 	away     bool          // nobody can connect
+	epoch    uint64        // what widens under another one is void; 0 for none is
 	hold     chan struct{} // nobody lets an owner's page in before it is closed; nil for at once
 }
 
@@ -171,6 +172,12 @@ func (l *link) answer(m protocol.Message) {
 			v.waiting = false
 			l.offer(m.SessionID)
 		}
+	case *protocol.ControlDecide:
+		if l.g.epoch != 0 && m.Widens() && m.Epoch != l.g.epoch {
+			l.put(&protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBusy, Message: "look again"})
+			return
+		}
+		l.put(done)
 	default:
 		l.put(done)
 	}
@@ -230,6 +237,13 @@ func (g *gateway) change(id string, change func(*protocol.SessionInfo)) {
 			}
 		}
 	}
+}
+
+// under has decisions count under one epoch only.
+func (g *gateway) under(epoch uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.epoch = epoch
 }
 
 // leave ends all links, and has nobody come back before it is called with false.

@@ -293,6 +293,25 @@ func TestThePageByKeyboardAlone(t *testing.T) {
 	require.True(t, d.Hide == protocol.HideOff && ed25519.Verify(g.key, d.Signed(vim().StartedAt), d.SignatureB64))
 }
 
+// TestShowUnderAnEpochThatIsOver: a page may hear that the screen is hidden before it hears of the epoch that this made.
+func TestShowUnderAnEpochThatIsOver(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "vim-1", vim())
+	b := openPage(g)
+	g.change("vim-1", func(s *protocol.SessionInfo) { s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser} })
+	g.under(4)
+	b.Press("Show")
+	require.Equal(t, uint64(3), wait(g, anything[*protocol.ControlDecide]).Epoch)
+	g.change("vim-1", func(s *protocol.SessionInfo) { s.Keyboard.Epoch = 4 })
+	m := wait(g, anything[*protocol.ControlDecide])
+	require.True(t, m.Epoch == 4 && ed25519.Verify(g.key, m.Signed(vim().StartedAt), m.SignatureB64))
+	g.under(6)
+	b.Press("Show")
+	wait(g, anything[*protocol.ControlDecide])
+	g.change("vim-1", func(s *protocol.SessionInfo) { drive(s); s.Keyboard.Epoch = 6 })
+	b.Until(browser.Text(".log") + ".includes('Not shown: look again')")
+	require.Zero(t, count[*protocol.ControlDecide](g), "an agent has the keyboard now")
+}
+
 func TestAPhoneFollowsTheCursor(t *testing.T) {
 	s := vim()
 	s.Cols = 120

@@ -179,7 +179,7 @@ class App {
     const m = {type: 'terminal.control.decide', sessionId: session.sessionId, grant: false, by: 'a page', ...d};
     if (!m.grant && m.hide !== 'off') return this.connection.insist(m);
     const s = this.sessions.get(session.sessionId) || session;
-    const full = {...m, epoch: session.keyboard.epoch, at: this.now()};
+    const full = {epoch: session.keyboard.epoch, ...m, at: this.now()};
     return this.connection.ask(await signDecision(this.page, full, s.startedAt));
   }
 
@@ -190,7 +190,9 @@ class App {
 
   takeBack(session) { return this.decide(session, {}); }
 
-  hide(session, on) { return this.decide(session, {hide: on ? 'on' : 'off'}); }
+  hide(session) { return this.decide(session, {hide: 'on'}); }
+
+  unhide(session, epoch) { return this.decide(session, {hide: 'off', epoch}); }
 
   write(session, text) {
     return this.connection.ask({type: 'terminal.message', sessionId: session.sessionId, from: 'user', text});

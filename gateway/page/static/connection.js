@@ -1,7 +1,7 @@
 // The way to the gateway: tickets, the socket, coming back. It knows messages only by their ids.
 import {signTicket} from './keys.js';
 
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 export async function post(path, body) {
   const answer = await fetch(path, {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)});
@@ -103,7 +103,7 @@ export class Connection {
     this.asked.delete(m.requestId);
     clearTimeout(wish.late);
     if (wish.quick) this.on.trip(performance.now() - wish.began);
-    if (m.type === 'error') wish.reject(new Error(m.message));
+    if (m.type === 'error') wish.reject(Object.assign(new Error(m.message), {code: m.code}));
     else wish.resolve(m);
     return undefined;
   }

@@ -3,6 +3,7 @@ import {h, put, show, say} from './dom.js';
 import {program, directory, drives, clock} from './wording.js';
 import {Painter} from './painter.js';
 import {Live} from './live.js';
+import {pause} from './connection.js';
 
 // Letters, in CSS pixels: the largest, the smallest that still fit the width, and those below which a low window is scrolled.
 const largest = 15, smallest = 8, shortest = 10;
@@ -62,10 +63,15 @@ export class Session {
     const over = session.state === 'exited';
     this.hide.disabled = over;
     this.back.disabled = over;
-    this.keyboard = session.keyboard;
+    this.knows(session.keyboard);
     const name = session.keyboard.agentName;
     this.line.placeholder = name ? `Write to ${name}…` : 'Write to the agent…';
     this.tick();
+  }
+
+  // knows takes over who has the keyboard, from the list or from the screen: the later epoch counts.
+  knows(keyboard) {
+    if (!this.keyboard || keyboard.epoch >= this.keyboard.epoch) this.keyboard = keyboard;
   }
 
   tick() {
@@ -77,7 +83,7 @@ export class Session {
   }
 
   rows(m, lines) {
-    if (m.state) this.keyboard = m.state.keyboard;
+    if (m.state) this.knows(m.state.keyboard);
     const sized = m.cols !== this.painter.cols || m.rows !== this.painter.rows;
     if (!this.painter.show(m)) this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines});
     if (sized) this.fit();
@@ -153,10 +159,29 @@ export class Session {
   async hiding() {
     const on = !(this.session.blackout && this.session.blackout.reason === 'user');
     try {
-      await this.app.hide(this.session, on);
+      await (on ? this.app.hide(this.session) : this.unhide());
     } catch (e) {
       this.did((on ? 'Not hidden: ' : 'Not shown: ') + e.message);
     }
+  }
+
+  // unhide lets agents see the session again. That it is hidden may have come here before the epoch that this made: a decision under
+  // the one before is void, and made again once the new one is known, if no agent has got the keyboard with it.
+  async unhide() {
+    const epoch = this.keyboard.epoch;
+    try {
+      await this.app.unhide(this.session, epoch);
+    } catch (e) {
+      if (e.code !== 'busy') throw e;
+      await this.newer(epoch);
+      if (this.keyboard.epoch === epoch || this.keyboard.holder === 'agent') throw e;
+      await this.app.unhide(this.session, this.keyboard.epoch);
+    }
+  }
+
+  // newer waits for an epoch after that one, and not for long.
+  async newer(epoch) {
+    for (let i = 0; i < 20 && this.keyboard.epoch === epoch; i++) await pause(50);
   }
 
   // did says what became of something.
