@@ -20,6 +20,7 @@ func (s *terminal) sharing(level, program, ready string) (id string) {
 	s.match(ready)
 	id = s.w.session()
 	s.w.granted(id, "--level", level, "--as", "codex")
+	s.w.good("wait", id, "--waiting") // the prompt that matched may have been another's
 	return id
 }
 
