@@ -19,7 +19,7 @@ type Wait struct {
 	SinceSeq   uint64 `json:"sinceSeq,omitempty"`
 	Scrollback int    `json:"scrollback,omitempty"`
 	// InputSeq is the revision before the input whose effect is awaited: once the program is known to wait for input again, Text and
-	// Regex of Until and Any are also met by what stands on the screen or came with that input, see [WaitResult.Stood]. An older
+	// Regex of Until and Any are also met by what came with that input, see [WaitResult.Stood]. An older
 	// proxy does not know it.
 	InputSeq uint64 `json:"inputSeq,omitempty"`
 	// Epoch is that of the grant under which the agent typed what it waits for: the wait ends, not met, as the user takes the keyboard
@@ -64,7 +64,7 @@ type WaitResult struct {
 	// Came is which condition ended a wait with Any or Stop; Stopped says that it was one of Stop. Met is false then.
 	Came    *Until `json:"came,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
-	// Stood says that what matched is not new, for a wait with InputSeq: see the Stood constants.
+	// Stood says that what matched is not new, for a wait with InputSeq: see [StoodInput].
 	Stood string `json:"stood,omitempty"`
 	// Ended says why control ended, for a wait with Epoch that ended with it.
 	Ended Reason `json:"ended,omitempty"`
@@ -84,11 +84,8 @@ type WaitResult struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Since when a text stood that met a wait with InputSeq.
-const (
-	StoodInput  = "input"  // it came with the input, before AfterSeq: the echo of what was typed
-	StoodBefore = "before" // it was there before the input
-)
+// StoodInput says of a text that met a wait with InputSeq that it came with the input, before AfterSeq: the echo of what was typed.
+const StoodInput = "input"
 
 // Read is the answer as one to a [Read].
 func (m *WaitResult) Read() *ReadResult {

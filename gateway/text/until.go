@@ -97,17 +97,14 @@ func Came(got *protocol.WaitResult) string {
 
 // Stood says, behind what matched after an input of these parts, that it is nothing new; "" where it is.
 func Stood(got *protocol.WaitResult, parts []protocol.InputPart) string {
-	switch got.Stood {
-	case protocol.StoodInput:
-		last := "Enter"
-		if n := len(parts); n == 0 || parts[n-1].Data != enter {
-			last = "the last key"
-		}
-		return ": it stood there before " + last + ", and the program waits again"
-	case protocol.StoodBefore:
-		return ": it stood there before you typed, and the program waits again"
+	if got.Stood == "" {
+		return ""
 	}
-	return ""
+	last := "Enter"
+	if n := len(parts); n == 0 || parts[n-1].Data != enter {
+		last = "the last key"
+	}
+	return ": it stood there before " + last + ", and the program waits again"
 }
 
 // checkValue wants a value where the condition has one, and none where it has not.

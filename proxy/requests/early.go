@@ -25,7 +25,11 @@ func (h *Handler) early(in *typing, left []input.Piece, began, now time.Time) bo
 		return false
 	}
 	a, known := h.Program.BlockedOn()
-	return known && a.Leads > 0 && a.Leads < startsFor && !a.Reads && (!a.Polls || h.Observer.Blank(now))
+	if !known || a.Leads <= 0 || a.Leads >= startsFor {
+		return false
+	}
+	// What it printed before it read may be on its way.
+	return !h.Observer.CaughtUp() || !a.Reads && (!a.Polls || h.Observer.Blank(now))
 }
 
 // brackets reports whether a paste goes in brackets. What the kernel collects is not for who asked for them: there they would be text.

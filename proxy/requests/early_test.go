@@ -24,6 +24,7 @@ func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
 		modes   string // that the program has set
 		cooked  bool
 		blank   bool
+		behind  bool
 		waited  time.Duration
 		want    bool
 	}{
@@ -35,6 +36,7 @@ func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
 		{name: "it asked", kind: paste, data: "a", blocked: young, modes: "\x1b[?2004h"},
 		{name: "and has yet to take the line", kind: paste, data: "a", blocked: young, modes: "\x1b[?2004h", cooked: true, want: true},
 		{name: "it reads", kind: paste, data: "a", blocked: with(func(b *child.Blocked) { b.Reads = true })},
+		{name: "it reads, and has just asked", kind: paste, data: "a", blocked: with(func(b *child.Blocked) { b.Reads = true }), behind: true, want: true},
 		{name: "it polls", kind: paste, data: "a", blocked: with(func(b *child.Blocked) { b.Polls = true })},
 		{name: "it polls, and shows nothing", kind: paste, data: "a", blocked: with(func(b *child.Blocked) { b.Polls = true }), blank: true, want: true},
 		{name: "an event loop", kind: paste, data: "a", blocked: with(func(b *child.Blocked) { b.Shares = true }), want: true},
@@ -44,7 +46,7 @@ func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
 		{name: "it has waited", kind: paste, data: "a", blocked: young, waited: 2 * time.Second},
 	} {
 		s := newStage(nil)
-		s.blocked, s.cooked, s.blank = c.blocked, c.cooked, c.blank
+		s.blocked, s.cooked, s.blank, s.behind = c.blocked, c.cooked, c.blank, c.behind
 		s.Observer.Model().Feed([]byte(c.modes))
 		in := &typing{steps: steps(&protocol.Input{Parts: []protocol.InputPart{{InputKind: protocol.InputKeys, Data: "i"}, {InputKind: c.kind, Data: c.data}}})}
 		now := time.Now()

@@ -23,6 +23,7 @@ type stage struct {
 	killed  bool
 	cooked  bool // the kernel collects lines
 	blank   bool // the program has shown nothing yet
+	behind  bool // there is output that the model was not fed
 	blocked child.Blocked
 }
 
@@ -77,6 +78,8 @@ type stagedObserver struct {
 func (o stagedObserver) Model() *screen.Screen { return o.model }
 
 func (o stagedObserver) Blank(time.Time) bool { return o.s.blank }
+
+func (o stagedObserver) CaughtUp() bool { return !o.s.behind }
 
 func (o stagedObserver) Post(do func(now time.Time)) bool {
 	if !o.s.over {

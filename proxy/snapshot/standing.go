@@ -7,9 +7,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// stands looks for a text that was there before AfterSeq: it came with the awaited input, or stands on the screen. That meets the wait
-// once the program is known to wait for input again, when nothing new is to be expected; while it works, the echo of a command line
-// says nothing of what the command does.
+// stands looks for a text that came with the awaited input before AfterSeq. That meets the wait once the program is known to wait for
+// input again, when nothing new is to be expected; while it works, the echo of a command line says nothing of what the command does.
+// What stood there before the input says nothing in any case: the PASS of the last run is none of this one.
 func (o *waiting) stands(v View, w *Waits, now time.Time) {
 	switch {
 	case o.met || o.InputSeq == 0 || o.came != nil && o.came.Stop:
@@ -18,11 +18,16 @@ func (o *waiting) stands(v View, w *Waits, now time.Time) {
 		return // it was looked at, or the program works
 	}
 	o.stood = v.Rev()
+	if o.offerSince(v, w); o.met {
+		o.since = protocol.StoodInput
+	}
+}
+
+// offerSince offers what came with the input.
+func (o *waiting) offerSince(v View, w *Waits) {
 	if o.Condition.kind == kindTitle {
-		if o.offer(v.Title()); v.TitleRev() > o.InputSeq {
-			o.since = protocol.StoodInput
-		} else {
-			o.since = protocol.StoodBefore
+		if v.TitleRev() > o.InputSeq {
+			o.offer(v.Title())
 		}
 		return
 	}
@@ -35,19 +40,11 @@ func (o *waiting) stands(v View, w *Waits, now time.Time) {
 	for _, line := range v.Left(o.InputSeq) {
 		o.offer(line)
 	}
-	if o.met {
-		o.since = protocol.StoodInput
-		return
-	}
 	for first, line := range eachLine(v, 0) {
-		if o.offer(line); !o.met {
-			continue
-		}
 		// Lines that only moved are older than their rows.
-		if o.since = protocol.StoodBefore; v.RowRev(first) > o.InputSeq && known && !w.printedBefore(printed, line) {
-			o.since = protocol.StoodInput
+		if known && v.RowRev(first) > o.InputSeq && !w.printedBefore(printed, line) {
+			o.offer(line)
 		}
-		return
 	}
 }
 

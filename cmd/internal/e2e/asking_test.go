@@ -127,6 +127,7 @@ func TestR71NoNagging(t *testing.T) {
 	s.wait("agents that you muted may ask again")
 	a.given(s, "at last")
 	s.press(`C-\`)
+	s.titled("[observed]")
 	s.quits(":q\n")
 	require.Contains(t, w.good("audit", "show", "rec.cast"), "the user refused you")
 }

@@ -66,7 +66,7 @@ func TestAnAgentClicksInMidnightCommander(t *testing.T) {
 	a.runs(args{"program": "mc", "args": []string{w.dir, w.dir}, "cols": 100, "wait_for": "text", "value": "10Quit"}, "mouse ")
 	a.good("terminal_wait", args{"for": "text", "value": "Command"}, "matched") // drawn after the bar of the keys
 	a.good("terminal_send", args{"click": "Command", "wait_for": "text", "value": "Find file"}, `typed: click on "Command" at 1,`, "matched")
-	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "Start at:"}, "matched")
+	a.good("terminal_send", args{"click": "Find file", "wait_for": "text", "value": "[ Cancel ]"}, "matched")
 	a.good("terminal_send", args{"click": "[ Cancel ]", "wait_for": "gone", "value": "Start at:"}, "matched")
 	a.good("terminal_send", args{"click": "10Quit", "wait_for": "exit"}, "exited 0")
 }
