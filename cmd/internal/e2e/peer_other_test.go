@@ -1,0 +1,6 @@
+//go:build !linux
+
+package e2e_test
+
+// processBehind is known on Linux only.
+func processBehind(int) (pid int) { return 0 }
