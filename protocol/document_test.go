@@ -58,7 +58,7 @@ func declared(shape reflect.Type) map[string]bool {
 
 func TestDocumentHasEveryMessageAndField(t *testing.T) {
 	page := document(t)
-	for _, kind := range kinds() {
+	for _, kind := range Kinds() {
 		require.Equal(t, declared(reflect.TypeOf(newMessage(kind)).Elem()), documented(tableRow(t, page, kind)), kind)
 	}
 	for name, shape := range map[string]reflect.Type{
@@ -100,7 +100,7 @@ func TestDocumentExamplesDecode(t *testing.T) {
 		}
 		shown[KindOf(got)] = true
 	}
-	for _, kind := range kinds() {
+	for _, kind := range Kinds() {
 		require.True(t, shown[kind], "no example of %s", kind)
 	}
 }

@@ -81,18 +81,9 @@ func full(kind string) Message {
 	return m
 }
 
-// kinds are the types of the closed set.
-func kinds() []string {
-	var all []string
-	for _, m := range messages {
-		all = append(all, m.kind)
-	}
-	return all
-}
-
 func TestEveryMessageRoundTrips(t *testing.T) {
 	require.Len(t, byKind, len(messages), "two messages share a type")
-	for _, kind := range kinds() {
+	for _, kind := range Kinds() {
 		t.Run(kind, func(t *testing.T) {
 			m := full(kind)
 			frame, err := Encode(m)
@@ -332,7 +323,7 @@ func FuzzRowsThatChanged(f *testing.F) {
 
 // FuzzDecode: whatever arrives is a message that can be passed on unchanged, or an error that can be answered.
 func FuzzDecode(f *testing.F) {
-	for _, kind := range kinds() {
+	for _, kind := range Kinds() {
 		frame, err := Encode(full(kind))
 		require.NoError(f, err)
 		f.Add(frame)
@@ -355,7 +346,7 @@ func FuzzDecode(f *testing.F) {
 		twice, err := Encode(again)
 		require.NoError(t, err)
 		require.Equal(t, string(once), string(twice))
-		require.Contains(t, kinds(), KindOf(again))
+		require.Contains(t, Kinds(), KindOf(again))
 	})
 }
 

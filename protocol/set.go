@@ -51,6 +51,15 @@ var messages = []struct {
 	{"error", new(Error), ""},
 }
 
+// Kinds are the values of "type" of all messages.
+func Kinds() []string {
+	all := make([]string, 0, len(messages))
+	for _, m := range messages {
+		all = append(all, m.kind)
+	}
+	return all
+}
+
 // head is what messages of one type have in common: the value of "type", and where the request's id, the session's and the
 // sender's stand, as an index of the struct's fields; -1 where the message has no such field.
 type head struct {

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite testdata/wire.txt; a line may o
 // Older peers read these bytes: every message with all of its fields, and with none.
 func TestWireBytes(t *testing.T) {
 	var b strings.Builder
-	for _, kind := range kinds() {
+	for _, kind := range Kinds() {
 		frame, err := Encode(full(kind))
 		require.NoError(t, err)
 		empty, err := json.Marshal(newMessage(kind))
@@ -57,7 +57,7 @@ func TestEveryMessageIsInTheList(t *testing.T) {
 }
 
 func TestCopiesLeaveTheOriginalAlone(t *testing.T) {
-	for _, kind := range kinds() {
+	for _, kind := range Kinds() {
 		m, sent := full(kind), full(kind)
 		got := Forward(m, "request-2", "sender-2")
 		require.Equal(t, sent, m, kind)

@@ -3,26 +3,24 @@
 package auth
 
 import (
-	"slices"
 	"time"
+
+	"terminalproxy/gateway/rights"
 )
 
-// Role is what a peer may be; it comes from its token or from the socket it uses, never from what it says.
-type Role string
+// Role is what a peer may be.
+type Role = rights.Role
 
 // The roles.
 const (
-	RoleProxy  Role = "proxy"  // publishes sessions
-	RoleAgent  Role = "agent"  // observes, asks for control, types under a grant
-	RoleViewer Role = "viewer" // observes
-	RoleOwner  Role = "owner"  // observes and decides
+	RoleProxy  = rights.RoleProxy
+	RoleAgent  = rights.RoleAgent
+	RoleViewer = rights.RoleViewer
+	RoleOwner  = rights.RoleOwner
 )
 
 // Roles lists every role.
-var Roles = []Role{RoleProxy, RoleAgent, RoleViewer, RoleOwner}
-
-// Valid reports whether r is one of the roles.
-func (r Role) Valid() bool { return slices.Contains(Roles, r) }
+var Roles = rights.Roles
 
 // Identity is who a peer is.
 type Identity struct {

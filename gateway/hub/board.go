@@ -36,7 +36,7 @@ func (h *Hub) watchList(p *Peer, m *protocol.SessionsWatch) {
 	delete(b.watchers, p) // it begins anew
 	h.tell(ns, b)
 	b.watchers[p] = struct{}{}
-	p.out.put(&protocol.SessionsChanged{Full: true, Sessions: h.list(ns)})
+	p.out.put(&protocol.SessionsChanged{Full: true, Sessions: h.list(p)})
 }
 
 // unwatchList forgets a participant.
@@ -80,7 +80,7 @@ func (h *Hub) tell(ns string, b *board) {
 	was := b.told
 	b.told, b.last = make(map[string]protocol.SessionInfo), time.Now()
 	m := &protocol.SessionsChanged{Sessions: []protocol.SessionInfo{}}
-	for _, info := range h.list(ns) {
+	for _, info := range h.listed(ns) {
 		still := resting(info)
 		b.told[info.SessionID] = still
 		if old, known := was[info.SessionID]; !known || !reflect.DeepEqual(old, still) {
@@ -96,7 +96,9 @@ func (h *Hub) tell(ns string, b *board) {
 		return
 	}
 	for p := range b.watchers {
-		p.out.put(m)
+		if part := p.member.Rights.Changed(m); part != nil {
+			p.out.put(part)
+		}
 	}
 }
 

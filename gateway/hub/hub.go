@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 )
 
@@ -42,15 +43,15 @@ var (
 	ErrClosed    = errors.New("the gateway is closing")
 )
 
-// Role is what a participant may do; see the table in capability.go.
-type Role string
+// Role is what a participant is.
+type Role = rights.Role
 
 // The roles.
 const (
-	RoleProxy  Role = "proxy"
-	RoleAgent  Role = "agent"
-	RoleViewer Role = "viewer"
-	RoleOwner  Role = "owner"
+	RoleProxy  = rights.RoleProxy
+	RoleAgent  = rights.RoleAgent
+	RoleViewer = rights.RoleViewer
+	RoleOwner  = rights.RoleOwner
 )
 
 // Member is who joins, as the gateway knows it. Nothing of it comes from the participant's messages.
@@ -65,9 +66,10 @@ type Member struct {
 	Lasting bool
 	// TokenID tells whose token it showed, "" for none; opaque.
 	TokenID string
-	// Local: a process of the user's own, on the user's own machine. As a viewer it may take control away and hide a
-	// session, which it could as well with a signal to the proxy, and pass on what an owner has signed.
+	// Local: a process of the user's own, on the user's own machine.
 	Local bool
+	// Rights are what it may do; where Can is 0, all that its role can, see [rights.Of].
+	Rights rights.Set
 	// Namespace separates: participants see the sessions of their own namespace, and no trace of others.
 	Namespace string
 	// Process is the member's, nil when it is not known.
@@ -130,6 +132,9 @@ type Peer struct {
 func (h *Hub) Join(m Member) *Peer {
 	if m.ID == "" {
 		m.ID = newID(m.Role)
+	}
+	if m.Rights.Can == 0 {
+		m.Rights.Who, m.Rights.Can = "role "+string(m.Role), rights.Of(m.Role, m.Local)
 	}
 	p := &Peer{hub: h, member: m, out: newOutbox(), asked: make(map[string]*pending), mine: make(map[*pending]struct{})}
 	h.mu.Lock()

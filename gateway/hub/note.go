@@ -28,10 +28,3 @@ func (p *Peer) note(m *protocol.Note, wireID string) *protocol.Note {
 	out.From, out.By = protocol.FromUser, p.name(m.By)
 	return out
 }
-
-// mayWrite reports whether m is a message to an agent from a person at this machine. The proxy shows its user what is
-// written for them and tells the agent that it was not written at the session's terminal, so it needs no owner's token.
-func (p *Peer) mayWrite(m protocol.Message) bool {
-	_, ok := m.(*protocol.Note)
-	return ok && p.member.Local && p.member.Role == RoleViewer
-}

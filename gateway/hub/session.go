@@ -335,7 +335,12 @@ func (s *session) stopTimers() {
 }
 
 // list is what a participant may see, in the order of starting.
-func (h *Hub) list(namespace string) []protocol.SessionInfo {
+func (h *Hub) list(p *Peer) []protocol.SessionInfo {
+	return p.member.Rights.Sessions(h.listed(p.member.Namespace))
+}
+
+// listed are the sessions of a namespace, in the order of starting.
+func (h *Hub) listed(namespace string) []protocol.SessionInfo {
 	out := make([]protocol.SessionInfo, 0, len(h.sessions))
 	for k, s := range h.sessions {
 		if k.namespace == namespace {
@@ -358,7 +363,7 @@ func (h *Hub) find(p *Peer, m protocol.Message) *session {
 	id := protocol.SessionID(m)
 	s := h.sessions[key{p.member.Namespace, id}]
 	if s == nil {
-		say := h.missing(p.member.Namespace, id)
+		say := h.missing(p, id)
 		if protocol.RequestID(m) == "" { // else it tells what the answer is for
 			say = protocol.KindOf(m) + ": " + say
 		}
@@ -368,10 +373,10 @@ func (h *Hub) find(p *Peer, m protocol.Message) *session {
 }
 
 // missing says that a session is not there, and what is. Another namespace's session is not there either.
-func (h *Hub) missing(namespace, id string) string {
+func (h *Hub) missing(p *Peer, id string) string {
 	const most = 10
 	var ids []string
-	for _, info := range h.list(namespace) {
+	for _, info := range h.list(p) {
 		ids = append(ids, info.SessionID)
 	}
 	switch {

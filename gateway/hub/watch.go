@@ -10,21 +10,6 @@ type watcher struct {
 	cols, rows int // of its last repaint
 }
 
-// mayAttend reports whether m is what a person at this machine may do with the terminals that agents started: sit down in
-// front of them, and end them. They are the same user's processes, and the proxy takes none of it for a terminal that has
-// a user of its own. Live output is what the program wrote, and not what is fit for every viewer. Agents have a
-// path of their own, for which this does not count.
-func (p *Peer) mayAttend(m protocol.Message) bool {
-	if p.member.Role != RoleViewer || !p.member.Local {
-		return false
-	}
-	switch m.(type) {
-	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach, *protocol.ViewerInput, *protocol.Close:
-		return true
-	}
-	return false
-}
-
 // watch begins a participant's live output with a repaint. Asked again, it repaints again.
 func (h *Hub) watch(p *Peer, m *protocol.Watch) {
 	s := h.find(p, m)

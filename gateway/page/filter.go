@@ -3,28 +3,22 @@ package page
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/gorilla/websocket"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 )
 
 // whoSays is what the user reads of a page's acts where no key says more.
 const whoSays = "a page"
 
-// looking are the messages that every page may send, and acting those that an owner's may send, too. Everything else ends here.
-var (
-	looking = []string{"sessions.list", "sessions.watch", "terminal.view", "terminal.ack", "terminal.unview", "terminal.read"}
-	acting  = []string{"terminal.control.decide", "terminal.message"}
-)
-
 // filter decides about the frames between a page and the gateway.
 type filter struct {
-	role    auth.Role
-	session string // "" for all
-	bad     int    // frames in a row that were no messages
+	rights rights.Set
+	now    func() time.Time
+	bad    int // frames in a row that were no messages
 }
 
 // errBadFrames ends a connection.
@@ -52,34 +46,27 @@ func (f *filter) up(kind int, frame []byte) (m protocol.Message, no *protocol.Er
 
 // judge says why a message does not pass, and puts in what a page does not say of itself.
 func (f *filter) judge(m protocol.Message) *protocol.Error {
-	kind, id := protocol.KindOf(m), protocol.SessionID(m)
-	no := func(code protocol.Code, format string, args ...any) *protocol.Error {
-		return &protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: fmt.Sprintf(format, args...)}
-	}
-	if !slices.Contains(looking, kind) && (f.role != auth.RoleOwner || !slices.Contains(acting, kind)) {
-		return no(protocol.CodeForbidden, "a page of the role %s may not send %s", f.role, kind)
-	}
-	if f.session != "" && id != "" && id != f.session {
-		return no(protocol.CodeForbidden, "this page is limited to the session %s", f.session)
+	if no := f.rights.Refuses(m, f.now()); no != nil {
+		return no
 	}
 	switch m := m.(type) {
 	case *protocol.ControlDecide:
-		if m.Widens() && len(m.SignatureB64) == 0 {
-			return no(protocol.CodeForbidden, "what gives agents more is signed by the page")
-		}
 		m.By = whoSays
 	case *protocol.Note:
 		m.By = whoSays
 	}
 	if frame, err := protocol.Encode(m); err != nil || len(frame) > maxPassed {
-		return no(protocol.CodeTooLarge, "a %s of more than %d bytes: write less", kind, maxPassed)
+		return &protocol.Error{
+			RequestID: protocol.RequestID(m), Code: protocol.CodeTooLarge,
+			Message: fmt.Sprintf("a %s of more than %d bytes: write less", protocol.KindOf(m), maxPassed),
+		}
 	}
 	return nil
 }
 
 // down is what a page gets of a gateway's frame, nil for nothing. A page that sees everything gets it as it is.
 func (f *filter) down(frame []byte) []byte {
-	if f.session == "" {
+	if f.rights.Session == "" {
 		return frame
 	}
 	m, err := protocol.Decode(frame, protocol.MaxMessage)
@@ -88,12 +75,13 @@ func (f *filter) down(frame []byte) []byte {
 	}
 	switch m := m.(type) {
 	case *protocol.SessionsListResult:
-		m.Sessions = f.own(m.Sessions)
+		m.Sessions = f.rights.Sessions(m.Sessions)
 	case *protocol.SessionsChanged:
-		m.Sessions, m.Gone = f.own(m.Sessions), slices.DeleteFunc(m.Gone, func(id string) bool { return id != f.session })
-		if len(m.Sessions)+len(m.Gone) == 0 && !m.Full {
+		part := f.rights.Changed(m)
+		if part == nil {
 			return nil
 		}
+		return f.encode(part)
 	case *protocol.Error:
 		if m.Code == protocol.CodeNoSession {
 			m.Message = "the session is not there any more" // the gateway would say which are
@@ -102,18 +90,12 @@ func (f *filter) down(frame []byte) []byte {
 	case *protocol.Done:
 		return frame
 	default:
-		if protocol.SessionID(m) != f.session {
+		if !f.rights.Sees(protocol.SessionID(m)) {
 			return nil
 		}
 		return frame
 	}
 	return f.encode(m)
-}
-
-// own is the page's one session of a list, which is a list then, too.
-func (f *filter) own(list []protocol.SessionInfo) []protocol.SessionInfo {
-	own := slices.DeleteFunc(list, func(s protocol.SessionInfo) bool { return s.SessionID != f.session })
-	return append([]protocol.SessionInfo{}, own...)
 }
 
 func (f *filter) encode(m protocol.Message) []byte {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 )
 
@@ -47,7 +48,9 @@ func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	free()
 	free = leave
-	c.page, c.filter = v, filter{role: v.Role, session: d.cfg.Session}
+	c.page, c.filter = v, filter{now: d.cfg.Now, rights: rights.Set{
+		Who: "a page of the role " + string(v.Role), Can: rights.OfPage(v.Role), Session: d.cfg.Session, Until: d.cfg.Expires,
+	}}
 	c.serve()
 }
 

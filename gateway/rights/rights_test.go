@@ -1,0 +1,61 @@
+package rights_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/rights"
+	"terminalproxy/protocol"
+)
+
+// The document is the table.
+func TestTheDocumentIsMadeOfTheTable(t *testing.T) {
+	document, err := os.ReadFile("../../protocol/ROLES.md")
+	require.NoError(t, err)
+	require.Equal(t, rights.Table(), string(document), "run: go generate ./gateway/rights")
+}
+
+// What matters most, written out: the table cannot be widened without changing this.
+func TestR52WhoMayDoWhat(t *testing.T) {
+	const looks = rights.List | rights.Look | rights.Follow
+	require.Equal(t, looks, rights.Of(rights.RoleViewer, false))
+	require.Equal(t, rights.Publish, rights.Of(rights.RoleProxy, true))
+	require.Equal(t, rights.Of(rights.RoleAgent, false), rights.Of(rights.RoleAgent, true))
+	agent := rights.Of(rights.RoleAgent, true)
+	require.Zero(t, agent&(rights.Publish|rights.Attach|rights.TakeAway|rights.Give|rights.Vouch))
+	for _, can := range []rights.Can{
+		rights.Of(rights.RoleProxy, true), rights.Of(rights.RoleViewer, true), rights.Of(rights.RoleOwner, true),
+		rights.OfPage(rights.RoleViewer), rights.OfPage(rights.RoleOwner),
+	} {
+		require.Zero(t, can&(rights.Type|rights.Ask), "only agents type under a grant")
+	}
+	require.Zero(t, rights.Of(rights.RoleViewer, true)&rights.Vouch)
+	require.Equal(t, rights.List|rights.Look, rights.OfPage(rights.RoleViewer))
+	require.Equal(t, rights.List|rights.Look|rights.Write|rights.TakeAway|rights.Give, rights.OfPage(rights.RoleOwner))
+	require.Zero(t, rights.Of("root", true))
+	require.Zero(t, rights.OfPage(rights.RoleAgent))
+}
+
+func TestWhatASetRefuses(t *testing.T) {
+	now := time.Now()
+	set := rights.Set{Who: "a page", Can: rights.OfPage(rights.RoleOwner), Session: "vim-1", Until: now.Add(time.Second)}
+	read := &protocol.Read{RequestID: "r", SessionID: "vim-1"}
+	grant := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", Grant: true}
+	require.Nil(t, set.Refuses(read, now))
+	require.Nil(t, set.Refuses(&protocol.SessionsList{RequestID: "l"}, now))
+	for say, m := range map[string]protocol.Message{
+		"a page may not send terminal.input":       &protocol.Input{RequestID: "r", SessionID: "vim-1", Data: "x"},
+		"a page is limited to the session vim-1":   &protocol.Read{RequestID: "r", SessionID: "vim-2"},
+		"a page may not send sessions.list.result": &protocol.SessionsListResult{RequestID: "r"},
+	} {
+		require.Equal(t, &protocol.Error{RequestID: "r", Code: protocol.CodeForbidden, Message: say}, set.Refuses(m, now))
+	}
+	require.Contains(t, set.Refuses(grant, now).Message, "signature")
+	grant.SignatureB64 = []byte("s")
+	require.Nil(t, set.Refuses(grant, now))
+	require.Nil(t, set.Refuses(&protocol.ControlDecide{RequestID: "d", SessionID: "vim-1"}, now))
+	require.Equal(t, "the time of a page is over", set.Refuses(read, now.Add(time.Second)).Message)
+}
