@@ -58,6 +58,13 @@ type AgentConfig struct {
 	NoRedact bool
 	// OneProgram binds every grant to the program that has the terminal when it is given.
 	OneProgram bool
+	// Notify is told in a short text that an agent waits and nobody has typed or looked for NotifyAfter. It returns at once; nil for
+	// nobody. It is called from a goroutine of its own, as is Alert.
+	Notify      func(text string)
+	NotifyAfter time.Duration
+	// Alert makes what has the user's terminal show such a text, nil for nothing: whole control strings that change nothing on
+	// the screen. It may be nil.
+	Alert func(text string) []byte
 }
 
 // Result is how a session ended.

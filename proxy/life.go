@@ -320,6 +320,9 @@ func (l *life) lastWords(exit child.Exit) {
 // left on, then the line settings. The observer has ended; the model is ours.
 func (l *life) leave() {
 	s := l.s
+	if s.reminder != nil {
+		s.reminder.Close()
+	}
 	if s.status != nil {
 		s.status.Close()
 	}

@@ -104,6 +104,7 @@ func (c controlled) Typed() {
 
 func (c controlled) StateChanged(state control.State) {
 	c.s.status.Show(state)
+	c.s.asked(state)
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
 }
 

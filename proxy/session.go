@@ -28,6 +28,7 @@ import (
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/recording"
+	"terminalproxy/proxy/remind"
 	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/tty"
@@ -58,6 +59,9 @@ type session struct {
 	requests  *requests.Handler
 	recording *recording.Recording
 	used      atomic.Int64     // when the user typed last, in Unix milliseconds, 0 for never
+	left      atomic.Int64     // when the last one who looked on a page went away, likewise
+	viewed    atomic.Bool      // somebody looks on a page
+	reminder  *remind.Reminder // nil where nobody is to be told
 	attached  *attach.Clients  // nil on a user's terminal, as is linked
 	linked    chan struct{}    // closed when a gateway was reached
 	signals   chan os.Signal   // that the session obeys
@@ -233,6 +237,7 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 	}
 	if agent != nil {
 		s.wireOverlay(agent)
+		s.wireReminder(agent)
 		s.link = link.New(s.linkConfig(agent))
 		if s.conf.headless != nil {
 			s.wireAttached()
@@ -401,6 +406,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		},
 		Down: func() {
 			s.observer.Reached(false)
+			s.viewing(false)
 			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
 			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
 		},
@@ -414,6 +420,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 // handle takes a message of the gateway's.
 func (s *session) handle(m protocol.Message) {
 	usedHeap()
+	s.viewMessage(m)
 	s.requests.Handle(m)
 }
 

@@ -44,6 +44,8 @@ type flags struct {
 	requireTTY  bool
 	oneProgram  bool
 	noNotice    bool
+	notify      []string
+	notifyAfter time.Duration
 	record      string
 	escapes     bool
 	noRedact    bool
@@ -74,6 +76,8 @@ func (f *flags) set() *pflag.FlagSet {
 	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back (default ctrl-\\)")
 	s.BoolVar(&f.oneProgram, "only-this-program", false, "pause a grant while a program other than the one it was given for is in the foreground")
 	s.BoolVar(&f.noNotice, "no-notice", false, "draw nothing over the program: use only the bell and the window title")
+	s.StringArrayVar(&f.notify, "notify", nil, "tell you when an agent waits and you do not look: POST a short text to `URL` (ntfy, Slack, or a receiver of yours); terminal: by the terminal, which those known to show notifications do anyway; off: not at all")
+	s.DurationVar(&f.notifyAfter, "notify-after", 10*time.Second, "how long nobody has typed or looked before --notify tells you")
 	s.BoolVar(&f.escapes, "allow-escapes", false, "while an agent drives, let through escape sequences that reach the clipboard, files, the window, function keys or a printer")
 	s.BoolVar(&f.noRedact, "no-redact", false, "show agents what looks like a token, key or password (masking is best effort anyway)")
 	s.BoolVar(&f.nested, "nested", false, "allow running inside another proxy session")
@@ -140,7 +144,7 @@ func parse(args []string) (*flags, error) {
 // agentOnly are the flags that say nothing without --agent.
 var agentOnly = []string{
 	"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "snapshot-interval", "yield",
-	"reclaim-key", "only-this-program", "no-notice", "allow-escapes", "no-redact", "nested",
+	"reclaim-key", "only-this-program", "no-notice", "notify", "notify-after", "allow-escapes", "no-redact", "nested",
 }
 
 func (f *flags) check(set *pflag.FlagSet) error {
@@ -163,6 +167,8 @@ func (f *flags) check(set *pflag.FlagSet) error {
 		return wrong("use a duration such as 90s or 10m", "--for %s: must not be negative", f.lasts)
 	case f.yield < 0 || f.yield > time.Hour:
 		return wrong("use a duration such as 1s", "--yield %s: must be 0s to 1h", f.yield)
+	case f.notifyAfter < 0 || f.notifyAfter > time.Hour:
+		return wrong("use a duration such as 10s", "--notify-after %s: must be 0s to 1h", f.notifyAfter)
 	case f.interval < 10*time.Millisecond || f.interval > time.Minute:
 		return wrong("use a duration such as 500ms", "--snapshot-interval %s: must be 10ms to 1m", f.interval)
 	case set.Changed("cols") && (f.cols < 1 || f.cols > protocol.MaxSize):
@@ -203,8 +209,14 @@ func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(),
 	if err != nil {
 		return conf, nil, err
 	}
+	quiet, err := f.notifications(agent, log)
+	if err != nil {
+		closeLocal()
+		closeLog()
+		return conf, nil, err
+	}
 	conf.Agent = agent
-	return conf, func() { closeLocal(); closeLog() }, nil
+	return conf, func() { quiet(); closeLocal(); closeLog() }, nil
 }
 
 // agentConfig is everything that --agent adds. Nothing is dialled or served here.

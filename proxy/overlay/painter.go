@@ -281,6 +281,7 @@ func (p *Painter) draw(now time.Time, m *screen.Screen, afresh bool) (show []byt
 	if ring {
 		show = append(show, '\a')
 	}
+	show = s.appendAlert(show)
 	was := p.picture
 	p.picture = picture{}
 	switch {

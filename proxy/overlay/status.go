@@ -58,6 +58,7 @@ type Status struct {
 	timer *time.Timer
 	away  *time.Timer // tells that the agent waits for its program
 	bell  bool
+	alert alert     // that waits to be written
 	alone bool      // no gateway is reached: nobody can look
 	seen  time.Time // when an agent asked for something last
 	rung  bool      // the user has been told of the present prompt for a secret

@@ -1,0 +1,56 @@
+package e2e_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// notified is a receiver of notifications: it gives the body of each with its link.
+func notified(t *testing.T) (url string, came chan string) {
+	t.Helper()
+	came = make(chan string, 100)
+	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		came <- strings.TrimSpace(string(body) + " " + req.Header.Get("Click"))
+	}))
+	t.Cleanup(r.Close)
+	return r.URL + "/topic", came
+}
+
+// next is what came, once it does.
+func (w *world) next(came <-chan string) string {
+	w.t.Helper()
+	select {
+	case got := <-came:
+		return got
+	case <-time.After(patience):
+		require.FailNow(w.t, "nobody was notified")
+		return ""
+	}
+}
+
+func TestANotificationGoesOutForAQuestionThatNobodyLooksAt(t *testing.T) {
+	w := newWorld(t)
+	url, came := notified(t)
+	s := w.terminal(100, 24)
+	s.tmux("pipe-pane", "cat > "+w.path("raw"))
+	s.run("env -u TMUX TERM=xterm-ghostty proxy --agent --notify " + url + " --notify-after 100ms listener heard")
+	s.wait("listening")
+	id := w.session()
+	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "hush")
+	require.Equal(t, "codex asks in "+id, w.next(came), "no reason, nothing of the screen")
+	const shown = "\x1b]777;notify;proxy;codex asks in "
+	w.until(func() bool { return strings.Contains(w.content("raw"), shown) }, func() string { return w.content("raw") })
+	require.Equal(t, 1, strings.Count(w.content("raw"), shown+id+"\x1b\\"))
+	s.asked()
+	s.answer("C-g")
+	require.Zero(t, asking.wait().status)
+	s.close()
+	require.Empty(t, came, "one for a question")
+}

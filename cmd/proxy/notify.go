@@ -1,0 +1,60 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+
+	"terminalproxy/cmd/internal/notify"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/alert"
+)
+
+// The values of --notify that are no URL.
+const (
+	notifyTerminal = "terminal"
+	notifyOff      = "off"
+)
+
+// notifications says whom the session tells that an agent waits. close is to be called when the session is over.
+func (f *flags) notifications(agent *proxy.AgentConfig, log *slog.Logger) (closeAll func(), err error) {
+	term := alert.Terminal{Env: os.Getenv}
+	var targets []notify.Target
+	off := false
+	for _, to := range f.notify {
+		switch to {
+		case notifyTerminal:
+			term.Forced = true
+		case notifyOff:
+			off = true
+		default:
+			target, err := notify.Parse(to)
+			if err != nil {
+				return nil, wrong("or write terminal, or off", "--notify: %v", err)
+			}
+			targets = append(targets, target)
+		}
+	}
+	if off && len(f.notify) > 1 {
+		return nil, wrong("leave one of them out", "--notify off: there is another --notify")
+	}
+	agent.NotifyAfter = f.notifyAfter
+	if !off {
+		agent.Alert = term.Bytes
+	}
+	posters := make([]*notify.Poster, 0, len(targets))
+	for _, t := range targets {
+		posters = append(posters, notify.New(notify.Config{Target: t, Log: log}))
+	}
+	if len(posters) > 0 {
+		agent.Notify = func(text string) {
+			for _, p := range posters {
+				p.Post(notify.Note{Text: text})
+			}
+		}
+	}
+	return func() {
+		for _, p := range posters {
+			p.Close()
+		}
+	}, nil
+}

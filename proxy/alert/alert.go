@@ -1,0 +1,143 @@
+// Package alert makes the control strings by which a terminal shows a notification of the system's, where it is known to. It
+// writes nothing to the terminal itself and knows no sessions.
+package alert
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Kind is a control string for notifications.
+type Kind uint8
+
+// The kinds. None of them is an escape sequence that moves anything on the screen.
+const (
+	None   Kind = iota
+	OSC9        // iTerm2's, of which many take the text
+	OSC777      // rxvt's, with a title
+	OSC99       // kitty's, shown only while its window has no focus
+)
+
+// known are the terminals that show notifications, by the beginning of what they call themselves: in TERM, in TERM_PROGRAM, or
+// when they are asked for their version (XTVERSION), in lower case.
+var known = []struct {
+	name string
+	kind Kind
+}{
+	{"xterm-kitty", OSC99},
+	{"kitty", OSC99},
+	{"xterm-ghostty", OSC777},
+	{"ghostty", OSC777},
+	{"foot", OSC777},
+	{"wezterm", OSC777},
+	{"contour", OSC777},
+	{"iterm", OSC9},
+	{"warpterminal", OSC9},
+}
+
+// of is what a terminal of one of these names takes.
+func of(names ...string) Kind {
+	for _, name := range names {
+		for _, k := range known {
+			if strings.HasPrefix(strings.ToLower(name), k.name) {
+				return k.kind
+			}
+		}
+	}
+	return None
+}
+
+// Terminal is the user's terminal, as far as it matters here.
+type Terminal struct {
+	// Env is the environment; nil is an empty one.
+	Env func(string) string
+	// Forced has a terminal that is not known get OSC 9.
+	Forced bool
+	// Tmux asks the tmux around for the names of the terminal around it, and whether it passes on what a program says to that one;
+	// nil asks it by its own command.
+	Tmux func(ctx context.Context) (names []string, passes bool)
+}
+
+// tmuxPatience bounds the question to tmux.
+const tmuxPatience = time.Second
+
+// Bytes are what has the terminal show text, nil where it would not. With tmux around it is asked, which may take a moment.
+func (t Terminal) Bytes(text string) []byte {
+	env := func(name string) string {
+		if t.Env == nil {
+			return ""
+		}
+		return t.Env(name)
+	}
+	if env("TMUX") == "" {
+		return t.make(of(env("TERM"), env("TERM_PROGRAM"), env("LC_TERMINAL")), text)
+	}
+	ask := t.Tmux
+	if ask == nil {
+		ask = func(ctx context.Context) ([]string, bool) { return askTmux(ctx, env("TMUX_PANE")) }
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tmuxPatience)
+	defer cancel()
+	names, passes := ask(ctx)
+	if !passes {
+		return nil
+	}
+	return wrap(t.make(of(names...), text))
+}
+
+// make makes the control string.
+func (t Terminal) make(kind Kind, text string) []byte {
+	if kind == None && t.Forced {
+		kind = OSC9
+	}
+	text = plain(text)
+	switch kind {
+	case OSC9:
+		return []byte("\x1b]9;" + text + "\x1b\\")
+	case OSC777:
+		return []byte("\x1b]777;notify;proxy;" + text + "\x1b\\")
+	case OSC99:
+		return []byte("\x1b]99;i=proxy:o=unfocused;" + text + "\x1b\\")
+	case None:
+	}
+	return nil
+}
+
+// plain is text without what a terminal could take for something else: printable ASCII without semicolons, which stand between
+// fields. It never begins with a digit, which OSC 9 of ConEmu takes for a command (SAFETY R43).
+func plain(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == ';' {
+			return '?'
+		}
+		return r
+	}, text)
+	if text != "" && text[0] >= '0' && text[0] <= '9' {
+		text = " " + text
+	}
+	return text
+}
+
+// wrap is a control string for the terminal around tmux (tmux(1), allow-passthrough).
+func wrap(control []byte) []byte {
+	if control == nil {
+		return nil
+	}
+	return []byte("\x1bPtmux;" + strings.ReplaceAll(string(control), "\x1b", "\x1b\x1b") + "\x1b\\")
+}
+
+// askTmux asks the tmux in which we run.
+func askTmux(ctx context.Context, pane string) (names []string, passes bool) {
+	args := []string{"display-message", "-p"}
+	if pane != "" {
+		args = append(args, "-t", pane)
+	}
+	out, err := exec.CommandContext(ctx, "tmux", append(args, "#{allow-passthrough}\n#{client_termtype}\n#{client_termname}")...).Output()
+	if err != nil {
+		return nil, false
+	}
+	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
+	return lines[1:], lines[0] == "on" || lines[0] == "all"
+}
