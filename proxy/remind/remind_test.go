@@ -25,6 +25,13 @@ func (d *desk) look() {
 	d.looked = time.Now()
 }
 
+// tellings are what the user was told, and when, so far.
+func (d *desk) tellings() ([]remind.Question, []time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.told, d.at
+}
+
 func (d *desk) reminder() *remind.Reminder {
 	return remind.New(remind.Config{
 		After: 10 * time.Second,
@@ -51,11 +58,13 @@ func TestAQuestionThatNobodyLooksAtIsToldOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		r.Open(one) // the state was published again: it is no other question
 		time.Sleep(time.Hour)
-		require.Equal(t, []remind.Question{one}, d.told)
-		require.Equal(t, 10*time.Second, d.at[0].Sub(began))
+		told, at := d.tellings()
+		require.Equal(t, []remind.Question{one}, told)
+		require.Equal(t, 10*time.Second, at[0].Sub(began))
 		r.Open(two)
 		time.Sleep(time.Hour)
-		require.Equal(t, []remind.Question{one, two}, d.told)
+		told, _ = d.tellings()
+		require.Equal(t, []remind.Question{one, two}, told)
 		r.Close()
 	})
 }
@@ -69,10 +78,12 @@ func TestWhoLooksIsNotTold(t *testing.T) {
 		d.look()
 		last := time.Now()
 		time.Sleep(9 * time.Second)
-		require.Empty(t, d.told)
+		told, _ := d.tellings()
+		require.Empty(t, told)
 		time.Sleep(2 * time.Second)
-		require.Equal(t, []remind.Question{one}, d.told, "they have left")
-		require.Equal(t, 10*time.Second, d.at[0].Sub(last))
+		told, at := d.tellings()
+		require.Equal(t, []remind.Question{one}, told, "they have left")
+		require.Equal(t, 10*time.Second, at[0].Sub(last))
 		r.Close()
 	})
 }
@@ -91,6 +102,7 @@ func TestAnAnswerInTimeTellsNobody(t *testing.T) {
 		time.Sleep(time.Hour)
 		r.Open(one)
 		time.Sleep(time.Hour)
-		require.Empty(t, d.told)
+		told, _ := d.tellings()
+		require.Empty(t, told)
 	})
 }
