@@ -103,9 +103,11 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 	}
 	o := newOpening(a, ln, hold, in)
 	o.session = session
-	o.door, err = page.New(page.Config{
-		Role: role, Session: session, Expires: o.expires, Hosts: o.hosts(), Version: version.String(),
-		Admit: o.admit, Entered: o.entered,
+	if o.door, err = page.New(page.Config{Hosts: o.hosts(), Version: version.String()}); err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	o.pages, err = o.door.Open(page.Terms{
+		Role: role, Session: session, Expires: o.expires, Admit: o.admit, Entered: o.entered,
 		Dial: func(ctx context.Context) (page.Link, error) {
 			frames, err := client.Open(ctx, way)
 			if err != nil {
@@ -192,7 +194,7 @@ func (o *opening) link() string {
 	if o.flags.host != "" {
 		base = "https://" + strings.ToLower(o.flags.host)
 	}
-	return base + "/#c=" + o.door.Code()
+	return base + "/#c=" + o.pages.Code()
 }
 
 // may says what a page of the role may do.

@@ -21,6 +21,7 @@ type opening struct {
 	app     *app
 	flags   openFlags
 	door    *page.Door
+	pages   *page.Opening
 	hold    *auth.Hold // nil for viewers
 	session string     // "" for all
 	address string
@@ -111,7 +112,7 @@ func (o *opening) attend(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-o.door.Done():
+		case <-o.pages.Done():
 			o.tell("The time is over, the page is closed.")
 			return
 		case k := <-knocks:

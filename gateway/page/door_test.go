@@ -44,31 +44,42 @@ func (c *clock) pass(d time.Duration) {
 
 // house is a door with a gateway behind it.
 type house struct {
-	t     *testing.T
-	door  *page.Door
-	at    string // host:port
-	clock *clock
-	links chan *link // those that were dialled
+	t       *testing.T
+	door    *page.Door
+	opening *page.Opening
+	at      string // host:port
+	clock   *clock
+	links   chan *link // those that were dialled
+}
+
+// setup is a door with one opening.
+type setup struct {
+	page.Config
+	page.Terms
 }
 
 // opened opens a door until the test ends; change may be nil.
-func opened(t *testing.T, change func(*page.Config)) *house {
+func opened(t *testing.T, change func(*setup)) *house {
 	t.Helper()
 	h := &house{t: t, clock: &clock{now: time.Now()}, links: make(chan *link, 100)}
-	cfg := page.Config{
-		Role: auth.RoleViewer, Expires: time.Now().Add(time.Hour), Version: "v7", Now: h.clock.time,
-		Dial: func(context.Context) (page.Link, error) {
-			l := newLink()
-			h.links <- l
-			return l, nil
+	cfg := setup{
+		page.Config{Version: "v7", Now: h.clock.time, Times: page.Times{Linger: 20 * time.Millisecond}},
+		page.Terms{
+			Role: auth.RoleViewer, Expires: time.Now().Add(time.Hour),
+			Dial: func(context.Context) (page.Link, error) {
+				l := newLink()
+				h.links <- l
+				return l, nil
+			},
 		},
-		Times: page.Times{Linger: 20 * time.Millisecond},
 	}
 	if change != nil {
 		change(&cfg)
 	}
 	var err error
-	h.door, err = page.New(cfg)
+	h.door, err = page.New(cfg.Config)
+	require.NoError(t, err)
+	h.opening, err = h.door.Open(cfg.Terms)
 	require.NoError(t, err)
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -162,7 +173,7 @@ func (b *browser) ticket() string {
 func (h *house) inside() *browser {
 	h.t.Helper()
 	b := h.browser()
-	got := b.enter(h.door.Code())
+	got := b.enter(h.opening.Code())
 	require.Equal(h.t, http.StatusOK, got.status, got.body)
 	return b
 }
@@ -206,7 +217,7 @@ const indexFile = "index.html"
 
 // A name that was made to point here, and pages of others, get nothing, whatever they ask for.
 func TestOnlyItsOwnPagesTalkToADoor(t *testing.T) {
-	h := opened(t, func(c *page.Config) { c.Hosts = []string{"laptop.example.ts.net"} })
+	h := opened(t, func(c *setup) { c.Hosts = []string{"laptop.example.ts.net"} })
 	_, port, err := net.SplitHostPort(h.at)
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -256,7 +267,7 @@ func jsonNumber(n int64) string {
 
 func TestACodeIsGoodOnceAndForAMinute(t *testing.T) {
 	h := opened(t, nil)
-	used := h.door.Code()
+	used := h.opening.Code()
 	require.Len(t, used, 16)
 	got := h.browser().enter(used)
 	require.Equal(t, http.StatusOK, got.status, got.body)
@@ -273,20 +284,20 @@ func TestACodeIsGoodOnceAndForAMinute(t *testing.T) {
 	}
 	refused("used", used)
 	refused("none, while none is good", "")
-	replaced, expired := h.door.Code(), h.door.Code()
+	replaced, expired := h.opening.Code(), h.opening.Code()
 	refused("replaced", replaced)
 	refused("none", "")
 	refused("guessed", "aaaaaaaaaaaaaaaa")
 	h.clock.pass(time.Minute)
 	refused("expired", expired)
-	fresh := h.door.Code()
+	fresh := h.opening.Code()
 	h.clock.pass(time.Minute - time.Millisecond)
 	require.Equal(t, http.StatusOK, h.browser().enter(fresh).status)
 }
 
 func TestWhatIsNoRequestIsRefusedAndSpendsNoCode(t *testing.T) {
 	h := opened(t, nil)
-	code := h.door.Code()
+	code := h.opening.Code()
 	for _, body := range []string{
 		"", "[]", "{", `{"code":"` + code + `"}`, `{"code":"` + code + `","key":"zz"}`, `{"code":"` + code + `","key":"` + strings.Repeat("ab", 31) + `"}`,
 		`{"code":"` + code + `","key":"` + strings.Repeat("ab", 4096) + `"}`,
@@ -316,7 +327,7 @@ func TestGuessingIsSlow(t *testing.T) {
 	}
 	require.NotZero(t, count[http.StatusTooManyRequests], "%v: 17 answers never waited side by side", count)
 	require.Equal(t, many, count[http.StatusTooManyRequests]+count[http.StatusForbidden])
-	require.Equal(t, http.StatusOK, h.browser().enter(h.door.Code()).status, "who has the code does not wait")
+	require.Equal(t, http.StatusOK, h.browser().enter(h.opening.Code()).status, "who has the code does not wait")
 }
 
 func TestATicketNeedsTheKeyAndTheMoment(t *testing.T) {
@@ -371,7 +382,7 @@ func TestTheWordsAreOfTheKey(t *testing.T) {
 	require.Equal(t, "donkey raft penguin funnel paper elbow", strings.Join(words, " "), "as another implementation makes them")
 
 	asked := make(chan page.Visitor, 1)
-	h := opened(t, func(c *page.Config) {
+	h := opened(t, func(c *setup) {
 		c.Role = auth.RoleOwner
 		c.Admit = func(ctx context.Context, v page.Visitor) (func(), error) {
 			asked <- v
@@ -380,7 +391,7 @@ func TestTheWordsAreOfTheKey(t *testing.T) {
 		}
 	})
 	b, swapper := h.browser(), h.browser()
-	got := swapper.enter(h.door.Code()) // in the middle, with the code of b's link
+	got := swapper.enter(h.opening.Code()) // in the middle, with the code of b's link
 	own, err := page.Words(b.public())
 	require.NoError(t, err)
 	shown := (<-asked).Words

@@ -2,15 +2,11 @@ package page
 
 import (
 	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"terminalproxy/gateway/auth"
@@ -37,27 +33,10 @@ var (
 	errSignature   = &refusal{status: http.StatusForbidden, say: "the signature is not by the key of this page"}
 	errMoment      = &refusal{status: http.StatusForbidden, say: "the signature is not of this moment, or was used: sign again, and see that both clocks are right"}
 	errPending     = &refusal{status: http.StatusConflict, say: "the user has not let this page in yet", pending: true}
+	errGathering   = &refusal{status: http.StatusServiceUnavailable, say: "the server has just started, and the page is not known to it yet: come back"}
 	errTicket      = errors.New("the ticket is not known, or was used: ask for another")
+	errCrowd       = errors.New("64 connections of your address wait for their page already: come back")
 )
-
-// Code makes the code of a new link; the one before is worth nothing any more.
-func (d *Door) Code() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.code, d.codeEnds = strings.ToLower(rand.Text()[:codeLength]), d.cfg.Now().Add(codeFor)
-	return d.code
-}
-
-// spend uses the code up.
-func (d *Door) spend(code string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.code == "" || !d.cfg.Now().Before(d.codeEnds) || subtle.ConstantTimeCompare([]byte(code), []byte(d.code)) != 1 {
-		return false
-	}
-	d.code = ""
-	return true
-}
 
 // enter lets a page in that shows a code.
 func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +50,8 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
 		refuse(w, &refusal{status: http.StatusBadRequest, say: `field "key": must be an Ed25519 key, 64 hex digits`})
 		return
 	}
-	if !d.spend(in.Code) {
+	o, err := d.spend(in.Code)
+	if err != nil {
 		refuse(w, d.slow(r))
 		return
 	}
@@ -80,7 +60,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	v, err := d.receive(key, words)
+	v, err := o.receive(key, words)
 	if err != nil {
 		refuse(w, err)
 		return
@@ -89,25 +69,22 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
 	pending := v.pending
 	d.mu.Unlock()
 	answer(w, http.StatusOK, map[string]any{
-		"page": v.ID, "role": v.Role, "words": v.Words, "expires": d.cfg.Expires.UnixMilli(), "pending": pending,
+		"page": v.ID, "role": v.Role, "words": v.Words, "expires": o.terms.Expires.UnixMilli(), "pending": pending,
 	})
 	if v.Role != auth.RoleOwner {
-		d.entered(v)
+		o.entered(v)
 	}
 }
 
 // slow lets who guesses wait for its answer.
 func (d *Door) slow(r *http.Request) error {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	d.cfg.Log.Warn("a wrong code", "peer", host)
-	wait := d.failures.Failed(host)
+	peer := d.cfg.Peer(r)
+	d.cfg.Log.Warn("a wrong code", "peer", peer)
+	wait := d.failures.Failed(peer)
 	if wait == 0 {
 		return errCode
 	}
-	free, ok := d.stranger()
+	free, ok := d.place(d.guesses, peer, maxGuesses)
 	if !ok {
 		return errSlower
 	}
@@ -120,18 +97,20 @@ func (d *Door) slow(r *http.Request) error {
 	return errCode
 }
 
-// stranger is a place for one who has shown nothing yet; ok is false when there is none.
-func (d *Door) stranger() (free func(), ok bool) {
+// place is one of the places that there are for an address; ok is false when they are taken.
+func (d *Door) place(taken map[string]int, peer string, most int) (free func(), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.strangers == maxStrangers {
+	if taken[peer] == most {
 		return nil, false
 	}
-	d.strangers++
+	taken[peer]++
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.strangers--
+		if taken[peer]--; taken[peer] == 0 {
+			delete(taken, peer)
+		}
 	}, true
 }
 

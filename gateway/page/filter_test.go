@@ -44,7 +44,7 @@ func TestWhatAPageMaySend(t *testing.T) {
 	acts := map[string]bool{"terminal.control.decide": true, "terminal.message": true}
 	for _, role := range []auth.Role{auth.RoleViewer, auth.RoleOwner} {
 		t.Run(string(role), func(t *testing.T) {
-			h := opened(t, func(c *page.Config) {
+			h := opened(t, func(c *setup) {
 				c.Role = role
 				c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
 			})
@@ -71,7 +71,7 @@ func TestWhatAPageMaySend(t *testing.T) {
 // A decision that gives is signed; who says it is not the page's to write.
 func TestWhatADecisionOfAPageSays(t *testing.T) {
 	f := func(t *testing.T) (*socket, *link) {
-		h := opened(t, func(c *page.Config) {
+		h := opened(t, func(c *setup) {
 			c.Role = auth.RoleOwner
 			c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
 		})
@@ -100,7 +100,7 @@ func TestWhatADecisionOfAPageSays(t *testing.T) {
 }
 
 func TestAPageOfOneSession(t *testing.T) {
-	h := opened(t, func(c *page.Config) { c.Session = "vim-1" })
+	h := opened(t, func(c *setup) { c.Session = "vim-1" })
 	s, l := h.visit()
 	for _, kind := range []string{"terminal.view", "terminal.read", "terminal.unview"} {
 		s.say(`{"type":"` + kind + `","requestId":"1","sessionId":"bash-2"}`)

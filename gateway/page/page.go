@@ -38,25 +38,16 @@ type Link interface {
 	Close()
 }
 
-// Config is what a door needs. Role, Expires and Dial are required.
+// Config is what a door needs; all of it may be left out.
 type Config struct {
-	// Role is what pages may be: RoleViewer or RoleOwner.
-	Role auth.Role
-	// Session is the one that pages are limited to, "" for none.
-	Session string
-	// Expires is the end of the door, by the clock on the wall.
-	Expires time.Time
 	// Hosts are further names of this server; see [auth.Guard].
 	Hosts []string
 	// Version is the product's.
 	Version string
-	// Dial connects to the gateway for one page.
-	Dial func(context.Context) (Link, error)
-	// Admit asks the user whether an owner's page may come in, until ctx ends, and makes its key one that proxies believe. leave
-	// takes that back and is called once. It is called from a goroutine of its own.
-	Admit func(ctx context.Context, v Visitor) (leave func(), err error)
-	// Entered is told of every page that has come in. It may be nil.
-	Entered func(Visitor)
+	// Peer is the address that a request comes from, to bound what one address may do. Nil takes the connection's.
+	Peer func(*http.Request) string
+	// GathersUntil is the time until which a page that is not known may be one whose link is on its way back here.
+	GathersUntil time.Time
 	// Log gets what is wrong with pages; nil is silence.
 	Log *slog.Logger
 	// Now is the clock; nil is the system's.
@@ -88,9 +79,10 @@ const (
 	codeFor      = time.Minute      // a link is good
 	ticketFor    = 30 * time.Second // a ticket is good
 	clockSpan    = time.Minute      // a signature may be older or younger than our clock
-	maxPages     = 8                // at once
-	maxSockets   = 16               // of all pages
-	maxStrangers = 16               // connections before their hello, and wrong codes whose answers wait
+	maxPages     = 8                // of an opening at once
+	maxSockets   = 16               // of all pages of an opening
+	maxStrangers = 64               // connections of one address before their hello
+	maxGuesses   = 16               // wrong codes of one address whose answers wait
 	maxTickets   = 8                // of a page, not used yet
 	maxMoments   = 240              // signatures of a page in the span of the clock
 	maxBody      = 4 << 10          // bytes of a request, and of a hello
@@ -106,7 +98,7 @@ var (
 	errAside   = errors.New("other pages came in: open a new link")
 )
 
-// Door lets pages in and serves them. It is an http.Handler. All methods may be called from any goroutine.
+// Door lets pages in and serves them: those of its openings. It is an http.Handler. All methods may be called from any goroutine.
 type Door struct {
 	cfg      Config
 	files    *files
@@ -116,18 +108,17 @@ type Door struct {
 
 	ctx  context.Context // its cause is why the door is shut
 	shut context.CancelCauseFunc
-	wg   sync.WaitGroup // questions, connections, the clock
+	wg   sync.WaitGroup // questions, connections, clocks
 
 	mu        sync.Mutex
-	code      string // "" when it was used
-	codeEnds  time.Time
-	visitors  map[string]*visitor
+	openings  map[*Opening]struct{}
+	visitors  map[string]*visitor // of all openings
 	tickets   map[string]ticket
-	sockets   int
-	strangers int
+	strangers map[string]int // connections before their hello, by address
+	guesses   map[string]int // wrong codes that wait, by address
 }
 
-// New opens a door, for which there is no link yet. Close it.
+// New makes a door without an opening. Close it.
 func New(cfg Config) (*Door, error) {
 	files, err := readFiles()
 	if err != nil {
@@ -138,10 +129,13 @@ func New(cfg Config) (*Door, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Peer == nil {
+		cfg.Peer = address
+	}
 	guard := auth.Guard{Hosts: cfg.Hosts, Own: true}
 	d := &Door{
-		cfg: cfg, files: files, visitors: make(map[string]*visitor), tickets: make(map[string]ticket),
-		failures: auth.Failures{Now: cfg.Now},
+		cfg: cfg, files: files, openings: make(map[*Opening]struct{}), visitors: make(map[string]*visitor), tickets: make(map[string]ticket),
+		strangers: make(map[string]int), guesses: make(map[string]int), failures: auth.Failures{Now: cfg.Now},
 		upgrader: websocket.Upgrader{
 			HandshakeTimeout: cfg.Times.Write, Subprotocols: []string{protocol.Version}, CheckOrigin: guard.OriginAllowed,
 		},
@@ -154,14 +148,22 @@ func New(cfg Config) (*Door, error) {
 	mux.HandleFunc("POST /v1/tickets", d.ticket)
 	mux.HandleFunc("GET /v1/page", d.connect)
 	d.handler = guarded(guard.Handler(mux))
-	d.wg.Go(d.clock) // ends with the door
 	return d, nil
+}
+
+// address is the one of a request's connection.
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // ServeHTTP implements http.Handler.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.handler.ServeHTTP(w, r) }
 
-// Serve serves the door on a listener until the door is shut, and gives the reason that is no failure as nil.
+// Serve serves the door on a listener until the door is closed, and gives the reason that is no failure as nil.
 func (d *Door) Serve(ln net.Listener) error {
 	h := &http.Server{
 		Handler: d, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
@@ -169,38 +171,35 @@ func (d *Door) Serve(ln net.Listener) error {
 	}
 	defer context.AfterFunc(d.ctx, func() { _ = h.Close() })()
 	err := h.Serve(ln)
-	d.shut(err) // without a listener nobody comes in
+	d.end(err) // without a listener nobody comes in
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
 }
 
-// Done is closed when the door is shut: by Close, or because its time is over.
-func (d *Door) Done() <-chan struct{} { return d.ctx.Done() }
-
-// clock shuts the door when its time is over.
-func (d *Door) clock() {
-	for {
-		left := d.cfg.Expires.Round(0).Sub(d.cfg.Now().Round(0))
-		if left <= 0 {
-			d.shut(errOver)
-			return
-		}
-		select {
-		case <-time.After(min(left, d.cfg.Times.Look)):
-		case <-d.ctx.Done():
-			return
-		}
-	}
+// Close shuts the door: every page is told that it is over, their keys are worth nothing any more, and all goroutines have ended.
+func (d *Door) Close() {
+	d.end(errClosed)
+	d.wg.Wait()
 }
 
-// Close shuts the door: every page is told, their keys are worth nothing any more, and all goroutines have ended.
-func (d *Door) Close() {
-	d.shut(errClosed)
-	d.mu.Lock()
-	left := d.leaving()
-	d.mu.Unlock()
-	left()
+// Leave is Close where the pages are not over: they are told to come back.
+func (d *Door) Leave() {
+	d.end(errMoved)
 	d.wg.Wait()
+}
+
+// end shuts the door for a reason, with all openings.
+func (d *Door) end(why error) {
+	d.shut(why)
+	d.mu.Lock()
+	var all []*Opening
+	for o := range d.openings {
+		all = append(all, o)
+	}
+	d.mu.Unlock()
+	for _, o := range all {
+		o.End(context.Cause(d.ctx))
+	}
 }

@@ -21,11 +21,39 @@ var (
 	errMoved = errors.New("the gateway is away or has moved: come back")
 )
 
+// ended is why a page is over, turned why it has to come back later.
+type (
+	ended  struct{ error }
+	turned struct{ error }
+)
+
+func (e ended) Unwrap() error { return e.error }
+
+// Turn answers a request that there is no room for, with a sentence: a WebSocket by its close frame, since a page cannot read more.
+func (d *Door) Turn(w http.ResponseWriter, r *http.Request, why error) {
+	w.Header().Set("Connection", "close")
+	if !websocket.IsWebSocketUpgrade(r) {
+		guarded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, &refusal{status: http.StatusTooManyRequests, say: why.Error()})
+		})).ServeHTTP(w, r)
+		return
+	}
+	w.Header().Del("Connection")
+	socket, err := d.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // the upgrader has answered
+	}
+	c := &conn{door: d, socket: socket}
+	c.finish(turned{why})
+	c.drain()
+	_ = socket.Close()
+}
+
 // connect serves a page's WebSocket to its end.
 func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
-	free, ok := d.stranger()
+	free, ok := d.place(d.strangers, d.cfg.Peer(r), maxStrangers)
 	if !ok {
-		http.Error(w, "too many connections that say nothing: come back", http.StatusServiceUnavailable)
+		d.Turn(w, r, errCrowd)
 		return
 	}
 	defer func() { free() }()
@@ -48,10 +76,11 @@ func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	free()
 	free = leave
+	terms := v.opening.terms
 	c.page, c.filter = v, filter{now: d.cfg.Now, rights: rights.Set{
-		Who: "a page of the role " + string(v.Role), Can: rights.OfPage(v.Role), Session: d.cfg.Session, Until: d.cfg.Expires,
+		Who: "a page of the role " + string(v.Role), Can: rights.OfPage(v.Role), Session: terms.Session, Until: terms.Expires,
 	}}
-	c.serve()
+	c.serve(r)
 }
 
 // begin counts one more connection that Close waits for.
@@ -86,6 +115,9 @@ func (c *conn) hello() (v *visitor, free func(), err error) {
 		return nil, nil, err
 	}
 	kind, frame, err := c.socket.ReadMessage()
+	if c.door.ctx.Err() != nil {
+		return nil, nil, ended{context.Cause(c.door.ctx)}
+	}
 	var in struct{ Type, Ticket string }
 	if err != nil || kind != websocket.TextMessage || json.Unmarshal(frame, &in) != nil || in.Type != "hello" {
 		return nil, nil, errHello
@@ -94,8 +126,8 @@ func (c *conn) hello() (v *visitor, free func(), err error) {
 }
 
 // serve carries frames until one of the ends has enough.
-func (c *conn) serve() {
-	over := c.open()
+func (c *conn) serve(r *http.Request) {
+	over := c.open(r)
 	if over == nil {
 		over = c.carry()
 	} else {
@@ -106,14 +138,20 @@ func (c *conn) serve() {
 }
 
 // open connects to the gateway and bids the page welcome.
-func (c *conn) open() error {
-	link, err := c.door.cfg.Dial(c.page.ctx)
+func (c *conn) open(r *http.Request) error {
+	terms := c.page.opening.terms
+	if terms.Count != nil {
+		if err := terms.Count(r); err != nil {
+			return turned{err}
+		}
+	}
+	link, err := terms.Dial(c.page.ctx)
 	switch {
 	case c.page.ctx.Err() != nil:
 		if err == nil {
 			link.Close()
 		}
-		return context.Cause(c.page.ctx)
+		return ended{context.Cause(c.page.ctx)}
 	case err != nil:
 		c.door.cfg.Log.Info("no gateway for a page", "error", err)
 		return errMoved
@@ -127,7 +165,7 @@ func (c *conn) open() error {
 		Session string `json:"session"`
 		Version string `json:"version"`
 		Now     int64  `json:"now"`
-	}{"welcome", c.page.ID, string(c.page.Role), c.door.cfg.Expires.UnixMilli(), c.door.cfg.Session, c.door.cfg.Version, c.door.cfg.Now().UnixMilli()})
+	}{"welcome", c.page.ID, string(c.page.Role), terms.Expires.UnixMilli(), terms.Session, c.door.cfg.Version, c.door.cfg.Now().UnixMilli()})
 	if err == nil {
 		err = c.write(welcome)
 	}
@@ -148,7 +186,9 @@ func (c *conn) carry() (over error) {
 	select {
 	case over = <-ends:
 	case <-c.page.ctx.Done():
-		over = context.Cause(c.page.ctx)
+	}
+	if c.page.ctx.Err() != nil { // whatever else happened: then it is no use to come back
+		over = ended{context.Cause(c.page.ctx)}
 	}
 	close(done)
 	c.link.Close()
@@ -203,13 +243,16 @@ func (c *conn) finish(over error) {
 
 // closeCode is the code of a close frame (RFC 6455, section 7.4), 0 where none is to be sent any more.
 func closeCode(over error) int {
-	switch {
-	case errors.Is(over, errMoved):
+	if errors.Is(over, errMoved) {
 		return websocket.CloseServiceRestart
-	case errors.Is(over, errFull):
+	}
+	if _, later := errors.AsType[turned](over); later || errors.Is(over, errFull) {
 		return websocket.CloseTryAgainLater
 	}
-	for _, why := range []error{errHello, errTicket, errBadFrames, errClosed, errOver, errRefused, errAside} {
+	if _, over := errors.AsType[ended](over); over {
+		return websocket.ClosePolicyViolation
+	}
+	for _, why := range []error{errHello, errTicket, errBadFrames} {
 		if errors.Is(over, why) {
 			return websocket.ClosePolicyViolation
 		}

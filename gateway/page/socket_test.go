@@ -146,7 +146,7 @@ func (h *house) visit() (*socket, *link) {
 }
 
 func TestTheWelcome(t *testing.T) {
-	h := opened(t, func(c *page.Config) { c.Session = "vim-1" })
+	h := opened(t, func(c *setup) { c.Session = "vim-1" })
 	b := h.inside()
 	got := h.connect(b.ticket()).next()
 	require.Equal(t, "welcome", got["type"])
@@ -227,7 +227,7 @@ func TestTheFirstFrameIsAHello(t *testing.T) {
 
 // Who is silent gets nothing, not even a pong, and is cut off; of such there are only so many.
 func TestNothingIsSentBeforeTheHello(t *testing.T) {
-	h := opened(t, func(c *page.Config) { c.Times.Hello = 100 * time.Millisecond })
+	h := opened(t, func(c *setup) { c.Times.Hello = 100 * time.Millisecond })
 	s, _ := h.knock()
 	s.ws.SetPongHandler(func(string) error {
 		require.Fail(t, "a pong")
@@ -242,13 +242,15 @@ func TestNothingIsSentBeforeTheHello(t *testing.T) {
 func TestSoManyAreSilentAtOnce(t *testing.T) {
 	h := opened(t, nil)
 	var silent []*socket
-	for range 16 {
+	for range 64 {
 		s, _ := h.knock()
 		require.NotNil(t, s)
 		silent = append(silent, s)
 	}
-	_, status := h.knock()
-	require.Equal(t, http.StatusServiceUnavailable, status)
+	s, _ := h.knock()
+	code, why := s.end()
+	require.Equal(t, websocket.CloseTryAgainLater, code)
+	require.Contains(t, why, "64 connections of your address")
 	silent[0].leave()
 	b := h.inside()
 	require.Eventually(t, func() bool {
@@ -319,7 +321,7 @@ func TestAGatewayThatGoesAway(t *testing.T) {
 	require.Equal(t, 1012, code)
 	require.Contains(t, why, "come back")
 	l.ended(t)
-	none := opened(t, func(c *page.Config) {
+	none := opened(t, func(c *setup) {
 		c.Dial = func(context.Context) (page.Link, error) { return nil, errors.New("nobody serves") }
 	})
 	code, _ = none.connect(none.inside().ticket()).end()
@@ -345,7 +347,7 @@ func TestClosingTheDoorTellsItsPages(t *testing.T) {
 
 // A page that reads nothing holds nothing up: it is cut off, with its connection to the gateway.
 func TestAStuckPageIsCutOff(t *testing.T) {
-	h := opened(t, func(c *page.Config) { c.Times.Write = 50 * time.Millisecond })
+	h := opened(t, func(c *setup) { c.Times.Write = 50 * time.Millisecond })
 	_, l := h.visit()
 	other, ol := h.visit()
 	big := `{"type":"terminal.rows","x":"` + strings.Repeat("x", 1<<20) + `"}`
@@ -363,7 +365,7 @@ func TestAStuckPageIsCutOff(t *testing.T) {
 }
 
 func TestASilentPageIsCutOff(t *testing.T) {
-	h := opened(t, func(c *page.Config) { c.Times.Ping, c.Times.Silence = 10*time.Millisecond, 200*time.Millisecond })
+	h := opened(t, func(c *setup) { c.Times.Ping, c.Times.Silence = 10*time.Millisecond, 200*time.Millisecond })
 	_, l := h.visit() // whose client answers no ping, since nobody reads
 	l.ended(t)
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +27,9 @@ type Visitor struct {
 // visitor is a page with a code. It is the same one again when it comes with the same key.
 type visitor struct {
 	Visitor
-	ctx context.Context // its cause is why the page is over
-	end context.CancelCauseFunc
+	opening *Opening
+	ctx     context.Context // its cause is why the page is over
+	end     context.CancelCauseFunc
 
 	// The rest is under Door.mu.
 	pending bool      // the user has not been asked, or has not answered
@@ -42,46 +45,56 @@ type ticket struct {
 	ends  time.Time
 }
 
+// visitor is the page of a key, not yet in.
+func (o *Opening) visitor(key ed25519.PublicKey, words []string) *visitor {
+	sum := sha256.Sum256(append([]byte(o.terms.Secret+"\n"), key...))
+	id := "p-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:10]
+	return &visitor{
+		Visitor: Visitor{ID: id, Role: o.terms.Role, Key: key, Words: words}, opening: o,
+		pending: o.terms.Role == auth.RoleOwner, seen: o.door.cfg.Now(), moments: make(map[int64]time.Time),
+	}
+}
+
 // receive makes a page of a key, or finds it.
-func (d *Door) receive(key ed25519.PublicKey, words []string) (*visitor, error) {
+func (o *Opening) receive(key ed25519.PublicKey, words []string) (*visitor, error) {
+	d, v := o.door, o.visitor(key, words)
 	d.mu.Lock()
-	if d.ctx.Err() != nil {
+	if o.ctx.Err() != nil {
 		d.mu.Unlock()
-		return nil, context.Cause(d.ctx)
+		return nil, context.Cause(o.ctx)
 	}
-	for _, v := range d.visitors {
-		if v.Key.Equal(key) {
-			d.mu.Unlock()
-			return v, nil
-		}
+	if known := o.visitors[v.ID]; known != nil {
+		d.mu.Unlock()
+		return known, nil
 	}
-	aside := d.aside()
-	if len(d.visitors) == maxPages {
+	aside := o.aside()
+	if len(o.visitors) == maxPages {
 		d.mu.Unlock()
 		return nil, errFull
 	}
-	v := &visitor{
-		Visitor: Visitor{ID: "p-" + protocol.NewID(), Role: d.cfg.Role, Key: key, Words: words},
-		pending: d.cfg.Role == auth.RoleOwner, seen: d.cfg.Now(), moments: make(map[int64]time.Time),
-	}
-	v.ctx, v.end = context.WithCancelCause(d.ctx)
-	d.visitors[v.ID] = v
+	o.add(v)
 	if v.pending {
-		d.wg.Go(func() { d.ask(v) }) // ends with the answer, or with the page
+		d.wg.Go(func() { o.ask(v) }) // ends with the answer, or with the page
 	}
 	d.mu.Unlock()
 	aside()
 	return v, nil
 }
 
+// add has a page known.
+func (o *Opening) add(v *visitor) {
+	v.ctx, v.end = context.WithCancelCause(o.ctx)
+	o.visitors[v.ID], o.door.visitors[v.ID] = v, v
+}
+
 // aside makes room: of the pages that have no connection, the one that had none for the longest time is over. What is returned is
 // to be called without the lock. A page that the user is being asked about stays.
-func (d *Door) aside() (then func()) {
-	if len(d.visitors) < maxPages {
+func (o *Opening) aside() (then func()) {
+	if len(o.visitors) < maxPages {
 		return func() {}
 	}
 	var idle []*visitor
-	for _, v := range d.visitors {
+	for _, v := range o.visitors {
 		if v.sockets == 0 && !v.pending {
 			idle = append(idle, v)
 		}
@@ -89,60 +102,55 @@ func (d *Door) aside() (then func()) {
 	if len(idle) == 0 {
 		return func() {}
 	}
-	return d.drop(slices.MinFunc(idle, func(x, y *visitor) int { return x.seen.Compare(y.seen) }), errAside)
+	return o.door.drop(slices.MinFunc(idle, func(x, y *visitor) int { return x.seen.Compare(y.seen) }), errAside)
 }
 
 // drop ends a page. What is returned takes its key back, and is to be called without the lock.
 func (d *Door) drop(v *visitor, why error) (then func()) {
+	delete(v.opening.visitors, v.ID)
 	delete(d.visitors, v.ID)
 	v.end(why)
-	leave := v.leave
+	leave, left := v.leave, v.opening.terms.Left
 	v.leave = nil
-	if leave == nil {
-		return func() {}
-	}
-	return leave
-}
-
-// leaving ends all pages.
-func (d *Door) leaving() (then func()) {
-	var all []func()
-	for _, v := range d.visitors {
-		all = append(all, d.drop(v, context.Cause(d.ctx)))
-	}
 	return func() {
-		for _, leave := range all {
+		if leave != nil {
 			leave()
+		}
+		if left != nil {
+			left(v.Visitor)
 		}
 	}
 }
 
 // ask has the user decide about an owner's page.
-func (d *Door) ask(v *visitor) {
+func (o *Opening) ask(v *visitor) {
+	d := o.door
 	ctx, cancel := context.WithTimeout(v.ctx, d.cfg.Times.Ask)
 	defer cancel()
-	leave, err := d.cfg.Admit(ctx, v.Visitor)
+	leave, err := o.terms.Admit(ctx, v.Visitor)
 	d.mu.Lock()
 	then := func() {}
 	switch {
+	case v.ctx.Err() != nil: // it is over already
+		if err == nil {
+			then = leave
+		}
 	case err != nil:
 		d.cfg.Log.Info("a page was not let in", "page", v.ID, "error", err)
 		then = d.drop(v, errRefused)
-	case v.ctx.Err() != nil: // it is over already
-		then = leave
 	default:
 		v.pending, v.leave = false, leave
 	}
 	d.mu.Unlock()
 	then()
 	if err == nil {
-		d.entered(v)
+		o.entered(v)
 	}
 }
 
-func (d *Door) entered(v *visitor) {
-	if d.cfg.Entered != nil && v.ctx.Err() == nil {
-		d.cfg.Entered(v.Visitor)
+func (o *Opening) entered(v *visitor) {
+	if o.terms.Entered != nil && v.ctx.Err() == nil {
+		o.terms.Entered(v.Visitor)
 	}
 }
 
@@ -156,7 +164,10 @@ func (d *Door) issue(pageID string, at int64, signature []byte) (string, error) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	v, now := d.visitors[pageID], d.cfg.Now()
-	if v == nil || v.ctx.Err() != nil {
+	switch {
+	case v == nil && now.Before(d.cfg.GathersUntil):
+		return "", errGathering
+	case v == nil || v.ctx.Err() != nil:
 		return "", errUnknownPage
 	}
 	if !ed25519.Verify(v.Key, TicketBytes(pageID, at), signature) {
@@ -217,17 +228,17 @@ func (d *Door) redeem(name string) (v *visitor, free func(), err error) {
 	case !known || d.cfg.Now().After(t.ends):
 		return nil, nil, errTicket
 	case t.owner.ctx.Err() != nil:
-		return nil, nil, context.Cause(t.owner.ctx)
-	case d.sockets == maxSockets:
+		return nil, nil, ended{context.Cause(t.owner.ctx)}
+	case t.owner.opening.sockets == maxSockets:
 		return nil, nil, errFull
 	}
 	v = t.owner
-	d.sockets++
+	v.opening.sockets++
 	v.sockets++
 	return v, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.sockets--
+		v.opening.sockets--
 		v.sockets--
 		v.seen = d.cfg.Now()
 	}, nil

@@ -23,7 +23,7 @@ type admission struct {
 func owners(t *testing.T) (*house, *admission) {
 	t.Helper()
 	a := &admission{asked: make(chan page.Visitor, 10), say: make(chan error), left: make(chan string, 10)}
-	return opened(t, func(c *page.Config) {
+	return opened(t, func(c *setup) {
 		c.Role = auth.RoleOwner
 		c.Admit = func(ctx context.Context, v page.Visitor) (func(), error) {
 			a.asked <- v
@@ -40,14 +40,14 @@ func owners(t *testing.T) (*house, *admission) {
 func TestAnOwnersPageWaitsForTheUser(t *testing.T) {
 	h, user := owners(t)
 	b := h.browser()
-	got := b.enter(h.door.Code())
+	got := b.enter(h.opening.Code())
 	require.Equal(t, true, got.fields["pending"])
 	require.Equal(t, b.id, (<-user.asked).ID)
 	early := b.ask(b.id, h.clock.time().UnixMilli())
 	require.Equal(t, http.StatusConflict, early.status)
 	require.Equal(t, true, early.fields["pending"])
 	require.Nil(t, early.fields["ticket"])
-	same := (&browser{h: h, key: b.key}).enter(h.door.Code())
+	same := (&browser{h: h, key: b.key}).enter(h.opening.Code())
 	require.Equal(t, b.id, same.fields["page"], "it is the same page, and asks nothing twice")
 	user.say <- nil
 	b.waitFor(http.StatusOK)
@@ -73,14 +73,14 @@ func (b *browser) waitFor(status int) answer {
 func TestAnOwnersPageThatTheUserRefuses(t *testing.T) {
 	h, user := owners(t)
 	b := h.browser()
-	b.enter(h.door.Code())
+	b.enter(h.opening.Code())
 	user.say <- context.Canceled
 	require.Contains(t, b.waitFor(http.StatusForbidden).fields["error"], "the page is over")
 	require.Empty(t, user.left, "its key was never made known")
 }
 
 func TestTheUserWhoDoesNotAnswerRefuses(t *testing.T) {
-	h := opened(t, func(c *page.Config) {
+	h := opened(t, func(c *setup) {
 		c.Role, c.Times.Ask = auth.RoleOwner, time.Millisecond
 		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
 			<-ctx.Done()
@@ -88,14 +88,14 @@ func TestTheUserWhoDoesNotAnswerRefuses(t *testing.T) {
 		}
 	})
 	b := h.browser()
-	b.enter(h.door.Code())
+	b.enter(h.opening.Code())
 	b.waitFor(http.StatusForbidden)
 }
 
 // The user says yes as the door closes: what was made known is taken back all the same.
 func TestAKeyThatIsLetInTooLateIsTakenBack(t *testing.T) {
 	left, admitting := make(chan struct{}, 2), make(chan struct{})
-	h := opened(t, func(c *page.Config) {
+	h := opened(t, func(c *setup) {
 		c.Role = auth.RoleOwner
 		c.Admit = func(ctx context.Context, _ page.Visitor) (func(), error) {
 			close(admitting)
@@ -103,7 +103,7 @@ func TestAKeyThatIsLetInTooLateIsTakenBack(t *testing.T) {
 			return func() { left <- struct{}{} }, nil
 		}
 	})
-	h.browser().enter(h.door.Code())
+	h.browser().enter(h.opening.Code())
 	<-admitting
 	h.door.Close()
 	require.Len(t, left, 1)
@@ -127,22 +127,22 @@ func TestTheNinthPageTakesThePlaceOfAnIdleOne(t *testing.T) {
 	last := h.connect(ninth.ticket())
 	require.Equal(t, "welcome", last.next()["type"])
 
-	got := h.browser().enter(h.door.Code())
+	got := h.browser().enter(h.opening.Code())
 	require.Equal(t, http.StatusTooManyRequests, got.status, got.body)
 	require.Contains(t, got.fields["error"], "8 pages are open already")
 	last.leave()
 	(<-h.nth(8)).ended(t)
-	require.Eventually(t, func() bool { return h.browser().enter(h.door.Code()).status == http.StatusOK }, fake.Soon, time.Millisecond)
+	require.Eventually(t, func() bool { return h.browser().enter(h.opening.Code()).status == http.StatusOK }, fake.Soon, time.Millisecond)
 }
 
 // The clock on the wall counts, as after a night in which the computer slept.
 func TestADoorShutsWhenItsTimeIsOver(t *testing.T) {
-	h := opened(t, func(c *page.Config) { c.Times.Look = time.Millisecond })
+	h := opened(t, func(c *setup) { c.Times.Look = time.Millisecond })
 	s, l := h.visit()
 	h.clock.pass(2 * time.Hour)
 	code, why := s.end()
 	require.Equal(t, 1008, code)
 	require.Contains(t, why, "run gateway open again")
 	l.ended(t)
-	<-h.door.Done()
+	<-h.opening.Done()
 }

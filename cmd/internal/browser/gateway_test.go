@@ -26,9 +26,10 @@ import (
 // gateway is a scripted one behind the real door: it has the sessions that the test gives it, shows what the test prints, and notes
 // what pages send.
 type gateway struct {
-	t    *testing.T
-	door *door.Door
-	url  string
+	t       *testing.T
+	door    *door.Door
+	opening *door.Opening
+	url     string
 
 	mu       sync.Mutex
 	sessions []*protocol.SessionInfo
@@ -66,8 +67,11 @@ func serve(t *testing.T, role auth.Role, only string, sessions ...*protocol.Sess
 	for _, s := range sessions {
 		g.add(s)
 	}
-	d, err := door.New(door.Config{
-		Role: role, Session: only, Expires: time.Now().Add(time.Hour), Version: "test", Dial: g.dial,
+	d, err := door.New(door.Config{Version: "test"})
+	require.NoError(t, err)
+	t.Cleanup(func() { d.Close() })
+	g.opening, err = d.Open(door.Terms{
+		Role: role, Session: only, Expires: time.Now().Add(time.Hour), Dial: g.dial,
 		Admit: func(_ context.Context, v door.Visitor) (func(), error) {
 			if g.hold != nil {
 				<-g.hold
@@ -79,7 +83,6 @@ func serve(t *testing.T, role auth.Role, only string, sessions ...*protocol.Sess
 		},
 	})
 	require.NoError(t, err)
-	t.Cleanup(func() { d.Close() })
 	s := httptest.NewServer(d)
 	t.Cleanup(s.Close)
 	g.door, g.url = d, s.URL
@@ -320,7 +323,7 @@ func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab 
 	g.t.Helper()
 	b := browser.Chromium(g.t)
 	b.Do(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
-		chromedp.Navigate(g.url+"/#c="+g.door.Code()))...)
+		chromedp.Navigate(g.url+"/#c="+g.opening.Code()))...)
 	b.Until(`document.querySelector('.trip.connected')`)
 	g.t.Cleanup(func() {
 		if g.t.Failed() {

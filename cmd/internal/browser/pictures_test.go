@@ -80,7 +80,7 @@ func pending(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	g.hold = make(chan struct{})
 	t.Cleanup(func() { close(g.hold) })
 	b := browser.Chromium(t)
-	b.Do(append(steps, chromedp.Navigate(g.url+"/#c="+g.door.Code()))...)
+	b.Do(append(steps, chromedp.Navigate(g.url+"/#c="+g.opening.Code()))...)
 	b.Until(`document.querySelector('.words')`)
 	save(b, "desktop-words")
 }
