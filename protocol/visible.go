@@ -7,7 +7,8 @@ import (
 
 // Visible takes out of s what a person cannot see but a model reads, or what makes a person read another text than the
 // model (SAFETY R45): Unicode tags, bidirectional controls (UAX #9), zero-width characters, variation selectors and
-// control characters. Line feeds stay and a tab becomes a blank. Joiners stay where a script or an emoji needs them.
+// control characters. Line feeds stay and a tab becomes a blank, and so do those of them that take columns on a screen, as the soft
+// hyphen and the fillers of Hangul: what stands behind them keeps its place. Joiners stay where a script or an emoji needs them.
 //
 // Both ends of the wire use it: a proxy for what it sends, a gateway for what it shows, since it does not believe a proxy.
 func Visible(s string) string {
@@ -23,6 +24,8 @@ func Visible(s string) string {
 			b.WriteByte(' ')
 		case r == '\n' || !hidden(r) || joins(runes, i):
 			b.WriteRune(r)
+		default:
+			b.WriteString("  "[:blanks(r)])
 		}
 	}
 	return b.String()
@@ -70,6 +73,17 @@ func plain(s string) bool {
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+}
+
+// blanks is how many columns a hidden character takes, as wcwidth(3) and the terminal model count.
+func blanks(r rune) int {
+	switch {
+	case r == '\u115f' || r == '\u3164':
+		return 2
+	case r == '\u00ad' || r == '\uffa0' || r > unicode.MaxLatin1 && !unicode.IsControl(r) && !unicode.In(r, unicode.Cf, unicode.M, unicode.Zl, unicode.Zp, unicode.Lo):
+		return 1 // beside the two, what Unicode has reserved
+	}
+	return 0
 }
 
 const (

@@ -134,11 +134,7 @@ func columnsOf(line string, cols int, cell func(col int) screen.Cell) []int {
 // what covers it.
 func shownOf(line string, c screen.Cell) int {
 	if c.Content == "" {
-		n := 0
-		for n < max(1, c.Width) && n < len(line) && line[n] == ' ' {
-			n++
-		}
-		return n
+		return blanks(line, c)
 	}
 	if cover := strings.Repeat(redact.Mark, c.Width); cover != c.Content && strings.HasPrefix(line, cover) {
 		return len(cover)
@@ -148,6 +144,17 @@ func shownOf(line string, c screen.Cell) int {
 		if got, size := utf8.DecodeRuneInString(line[n:]); size > 0 && got == r {
 			n += size
 		}
+	}
+	if n == 0 { // nobody sees it
+		return blanks(line, c)
+	}
+	return n
+}
+
+// blanks is how many bytes of line, at its begin, are blanks for a cell.
+func blanks(line string, c screen.Cell) (n int) {
+	for n < max(1, c.Width) && n < len(line) && line[n] == ' ' {
+		n++
 	}
 	return n
 }

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/snapshot"
 )
 
@@ -172,7 +174,7 @@ func TestR45NothingInvisible(t *testing.T) {
 	require.Equal(t, "title", f.Screen.Title)
 	require.Equal(t, []int{1, 2}, f.HiddenText)
 	require.Contains(t, f.Screen.Lines[3], "👩\u200d👧 ❤\ufe0f")
-	require.Equal(t, "ab right zero 🏴", f.Screen.Lines[0])
+	require.Equal(t, "ab right zero  🏴", f.Screen.Lines[0])
 	o.Digest([]byte("\r\n\n\n\n\n\n\n\n"))
 	require.Empty(t, o.Frame(time.Now()).HiddenText)
 	past := answered(t, o, &protocol.Read{Scrollback: 6})
@@ -192,5 +194,16 @@ func BenchmarkFrame(b *testing.B) {
 				o.Frame(time.Time{})
 			}
 		})
+	}
+}
+
+// TestWhatIsTakenOutLeavesItsColumns: rows go without characters that nobody sees, and what stands behind them keeps its place.
+func TestWhatIsTakenOutLeavesItsColumns(t *testing.T) {
+	model := screen.New(screen.Config{Cols: 4, Rows: 1})
+	for r := rune(0xa0); r <= unicode.MaxRune; r++ {
+		if shown := protocol.Visible(string(r)); strings.Trim(shown, " ") == "" {
+			model.Feed([]byte("\x1bc" + string(r)))
+			require.Equal(t, model.Cursor().Col, len(shown), "%U", r)
+		}
 	}
 }
