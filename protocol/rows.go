@@ -52,6 +52,8 @@ type Rows struct {
 	Cols   int    `json:"cols"`
 	Rows   int    `json:"rows"`
 	Cursor Cursor `json:"cursor"`
+	// Line is the number that the first row of the main screen will have in the history.
+	Line uint64 `json:"line,omitempty"`
 	// Lines are all rows, without blank ones at the end. Where Since is not 0 the message says instead what changed since the one
 	// with that number: the rows moved up by Moved, down if it is negative, and then Changed took the place of some.
 	Lines   []string `json:"lines,omitempty"`
@@ -70,7 +72,9 @@ type ViewState struct {
 	Alt     bool    `json:"alt,omitempty"`
 	Palette []Color `json:"palette,omitempty"`
 	// Clusters says that grapheme clusters decide on columns (mode 2027), and not each character by itself.
-	Clusters bool     `json:"clusters,omitempty"`
+	Clusters bool `json:"clusters,omitempty"`
+	// Reverse says that the terminal's own colours have changed places (DECSCNM).
+	Reverse  bool     `json:"reverse,omitempty"`
 	Keyboard Keyboard `json:"keyboard"`
 	Blackout *Hidden  `json:"blackout,omitempty"`
 }

@@ -172,9 +172,12 @@ func (s *session) endView(last protocol.Message, told map[*Peer]*subscription) {
 
 // still is the last screen of an ended session.
 func (s *session) still() *protocol.Rows {
-	f := s.frame()
+	f, line := s.frame(), uint64(0)
+	if s.past != nil && !f.Blackout.ByUser() {
+		line = s.past.NextLine
+	}
 	return &protocol.Rows{
-		SessionID: s.key.id, Seq: 1, Rev: f.Seq, Cols: f.Screen.Cols, Rows: f.Screen.Rows, Cursor: f.Screen.Cursor, Lines: f.Screen.Lines,
+		SessionID: s.key.id, Line: line, Seq: 1, Rev: f.Seq, Cols: f.Screen.Cols, Rows: f.Screen.Rows, Cursor: f.Screen.Cursor, Lines: f.Screen.Lines,
 		State: &protocol.ViewState{Title: f.Screen.Title, Alt: f.Screen.Alt, Keyboard: f.Keyboard, Blackout: f.Blackout},
 	}
 }

@@ -38,7 +38,7 @@ func (o *Observer) past(r *protocol.ReadResult, m *protocol.Read, seen *sentScre
 			r.Unseen += oldest - seen.line - uint64(len(seen.lines))
 		}
 	}
-	rows := o.pastRows(start, stop)
+	rows := o.history(start, stop, m.Attributes)
 	if n := protocol.FitRows(rows, m.FromLine != nil, protocol.MaxAnswerBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+n
 	} else {
@@ -155,9 +155,12 @@ func (o *Observer) unseen(seen *sentScreen) int {
 	return min(length, start+len(seen.lines))
 }
 
-// pastRows are the rows of history from start to before stop, as they are shown. What stands around them is looked at too: a
-// secret may begin before them and end after them.
-func (o *Observer) pastRows(start, stop int) []string {
+// pastRows are the rows of history from start to before stop, as they are shown.
+func (o *Observer) pastRows(start, stop int) []string { return o.history(start, stop, false) }
+
+// history is [Observer.pastRows], with SGR sequences if coloured is set. What stands around the rows is looked at too: a secret may
+// begin before them and end after them.
+func (o *Observer) history(start, stop int, coloured bool) []string {
 	m := o.model
 	length := m.HistoryLen()
 	first, last := max(0, start-above), min(length, stop+above)
@@ -168,26 +171,44 @@ func (o *Observer) pastRows(start, stop int) []string {
 	for i := first; i < last; i++ {
 		all = append(all, protocol.Visible(m.HistoryText(i)))
 	}
-	rows := slices.Clone(all[start-first : stop-first])
+	raw := all[start-first : stop-first]
+	rows := slices.Clone(raw)
+	if coloured {
+		for i := range rows {
+			rows[i] = protocol.VisibleRow(string(m.AppendHistoryANSI(nil, start+i)))
+		}
+	}
 	if o.redacted.open {
 		return rows
 	}
-	if last == length && !m.Alt() { // the last of them may go on on the screen
+	covers := o.pastSecrets(all, first, start)
+	for i := len(covers) - 1; i >= 0; i-- {
+		switch c := covers[i]; {
+		case c.row >= len(rows):
+		case coloured:
+			rows[c.row] = c.ansi(rows[c.row], raw[c.row])
+		default:
+			rows[c.row] = redact.Cover(rows[c.row], c.from, c.to)
+		}
+	}
+	return rows
+}
+
+// pastSecrets finds what to cover in rows of history, the first of which is row first, from row start on, which is row 0 of the
+// result.
+func (o *Observer) pastSecrets(rows []string, first, start int) []cover {
+	m := o.model
+	length := m.HistoryLen()
+	if first+len(rows) == length && !m.Alt() { // the last of them may go on on the screen
 		o.currentLines()
-		all = append(all, o.redacted.raw...)
+		rows = append(rows, o.redacted.raw...)
 	}
 	cols, _ := m.Size()
-	set := rowSet{rows: all, cols: cols, at: -1, wrapped: func(i int) bool {
+	set := rowSet{rows: rows, cols: cols, at: -1, wrapped: func(i int) bool {
 		if i += first; i < length {
 			return m.HistoryWrapped(i)
 		}
 		return m.RowWrapped(i - length)
 	}}
-	covers := set.secrets(nil, start-first)
-	for i := len(covers) - 1; i >= 0; i-- {
-		if c := covers[i]; c.row < len(rows) {
-			rows[c.row] = redact.Cover(rows[c.row], c.from, c.to)
-		}
-	}
-	return rows
+	return set.secrets(nil, start-first)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acarl005/stripansi"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
@@ -447,4 +448,31 @@ func BenchmarkFollow(b *testing.B) {
 		o.reduce(f, o.sent.at(seq), true)
 		seq = f.Seq
 	}
+}
+
+func TestHistoryWithItsColours(t *testing.T) {
+	s := newStage(t, 60, 3)
+	s.prints("\x1b[31mred\x1b[m \x1b]8;;http://example.org\x1b\\link\x1b]8;;\x1b\\\r\n\x1b[1mexport AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\x1b[m\r\n漢\u0301字\r\n" + lines(0, 3))
+	zero := uint64(0)
+	plain := answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10})
+	got := answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true})
+	rows := strings.Split(got.Text, "\n")
+	require.Equal(t, "\x1b[0;31mred\x1b[0m link", rows[0])
+	require.NotContains(t, got.Text, "wJalr")
+	require.Contains(t, rows[1], "\x1b[0;1mexport")
+	require.Contains(t, got.Text, "漢\u0301字")
+	require.Equal(t, plain.Text, stripansi.Strip(got.Text), "the same rows, covered as the plain ones are")
+	require.Equal(t, plain.NextLine, got.NextLine)
+	m := s.rows(s.Frame(s.now))
+	require.Equal(t, got.NextLine, m.Line)
+
+	s.ControlChanged(s.now, true)
+	got = answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true})
+	require.Empty(t, got.Text)
+	require.Zero(t, s.rows(s.Frame(s.now)).Line, "how much was printed is not told either")
+	s.prints("hidden\r\n" + lines(3, 9))
+	s.ControlChanged(s.now, false)
+	got = answered(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 20, Attributes: true})
+	require.Contains(t, got.Text, "red")
+	require.NotContains(t, got.Text, "hidden")
 }

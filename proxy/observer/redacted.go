@@ -251,11 +251,16 @@ func (o *Observer) colouredRow(row int) string {
 	text := protocol.VisibleRow(string(o.model.AppendVeiledRowANSI(nil, row)))
 	for _, c := range o.redacted.covers {
 		if c.row == row {
-			from, to := displaywidth.String(o.redacted.raw[row][:c.from]), displaywidth.String(o.redacted.raw[row][:c.to])
-			text = redact.ANSI(text, func(col int) bool { return from <= col && col < to })
+			text = c.ansi(text, o.redacted.raw[row])
 		}
 	}
 	return text
+}
+
+// ansi is a row with SGR sequences, covered; raw is its text.
+func (c cover) ansi(row, raw string) string {
+	from, to := displaywidth.String(raw[:c.from]), displaywidth.String(raw[:c.to])
+	return redact.ANSI(row, func(col int) bool { return from <= col && col < to })
 }
 
 // colour puts the SGR sequences into the rows of f.

@@ -82,7 +82,9 @@ func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
 		v.revs = nil
 		return m
 	}
-	m.State.Palette, m.State.Clusters = o.palette(), o.model.Modes().Graphemes
+	modes := o.model.Modes()
+	m.Line = o.line()
+	m.State.Palette, m.State.Clusters, m.State.Reverse = o.palette(), modes.Graphemes, modes.Reverse
 	known := v.last != nil && v.last.Cols == m.Cols && len(v.revs) == m.Rows
 	m.Lines, v.revs = make([]string, m.Rows), slices.Grow(v.revs[:0], m.Rows)[:m.Rows]
 	for i := range m.Lines {

@@ -275,9 +275,9 @@ func (p packed) unpack(dst []cell, styles *styleTable, clusters *clusterTable) [
 // appendText appends the row's text as a person reads it, without blanks at its end.
 func (p packed) appendText(dst []byte) []byte {
 	start := len(dst)
-	veil := veils{runs: p.styles}
+	look := styleRuns{runs: p.styles}
 	for _, c := range p.ascii {
-		if veil.next() {
+		if look.next().attrs&veiled != 0 {
 			c = ' '
 		}
 		dst = append(dst, max(c, ' '))
@@ -285,7 +285,7 @@ func (p packed) appendText(dst []byte) []byte {
 	for words := p.words; len(words) > 0; {
 		c := cell(words[0])
 		n := 1
-		switch hidden := veil.next(); {
+		switch hidden := look.next().attrs&veiled != 0; {
 		case hidden:
 			dst = append(dst, "  "[:c.width()]...)
 			if c.isCluster() {
@@ -301,6 +301,51 @@ func (p packed) appendText(dst []byte) []byte {
 		words = words[n:]
 	}
 	return trimBlanks(dst, start)
+}
+
+// appendANSI appends the row as text with SGR (and OSC 8), with blanks in the default style for what is veiled.
+func (p packed) appendANSI(dst []byte, t *terminal) []byte {
+	look, now := styleRuns{runs: p.styles}, style{}
+	begin := func() (hidden bool) { // the next cell
+		next := *look.next()
+		if hidden = next.attrs&veiled != 0; hidden {
+			next = style{}
+		}
+		dst, now = t.appendStyle(dst, now, next), next
+		return hidden
+	}
+	for _, c := range p.ascii {
+		if begin() {
+			c = ' '
+		}
+		dst = append(dst, max(c, ' '))
+	}
+	for words := p.words; len(words) > 0; {
+		c, n := cell(words[0]), 1
+		if c.isTail() {
+			look.next()
+			words = words[1:]
+			continue
+		}
+		hidden := begin()
+		if c.isCluster() {
+			var text []byte
+			text, n = packedCluster(nil, words)
+			if !hidden {
+				dst = append(dst, text...)
+			}
+		}
+		switch {
+		case hidden:
+			dst = append(dst, "  "[:c.width()]...)
+		case c.isEmpty():
+			dst = append(dst, ' ')
+		case !c.isCluster():
+			dst = utf8.AppendRune(dst, rune(c.code()))
+		}
+		words = words[n:]
+	}
+	return t.appendStyle(dst, now, style{})
 }
 
 // trimBlanks cuts the blanks at the end of dst, but not below start.

@@ -265,6 +265,9 @@ func (s *Screen) AppendHistory(dst []byte, i int) []byte {
 	return s.past(i).appendText(dst)
 }
 
+// AppendHistoryANSI is [Screen.AppendVeiledRowANSI] for row i of the history.
+func (s *Screen) AppendHistoryANSI(dst []byte, i int) []byte { return s.past(i).appendANSI(dst, &s.t) }
+
 // HistoryWrapped says whether row i of the history goes on in the next row (of the history or of the screen).
 func (s *Screen) HistoryWrapped(i int) bool { return s.past(i).wrapped }
 

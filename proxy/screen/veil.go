@@ -140,21 +140,23 @@ func (t *terminal) shown(r *row) *row {
 	return &out
 }
 
-// veils walks over the styles of a packed row: next says whether the next cell is veiled.
-type veils struct {
+// styleRuns walks over the styles of a packed row.
+type styleRuns struct {
 	runs []byte
 	left int
-	on   bool
+	now  style
 }
 
-func (v *veils) next() bool {
-	for v.left == 0 {
-		if len(v.runs) == 0 {
-			return false // the rest has the default style
+// next is the style of the next cell, until the call after it.
+func (w *styleRuns) next() *style {
+	for w.left == 0 {
+		if len(w.runs) == 0 {
+			w.now = style{} // the rest has the default style
+			return &w.now
 		}
-		s, cells, size := unpackRun(v.runs)
-		v.on, v.left, v.runs = s.attrs&veiled != 0, cells, v.runs[size:]
+		s, cells, size := unpackRun(w.runs)
+		w.now, w.left, w.runs = s, cells, w.runs[size:]
 	}
-	v.left--
-	return v.on
+	w.left--
+	return &w.now
 }
