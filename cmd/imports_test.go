@@ -55,7 +55,8 @@ var beneath = map[string]bool{"vt": true}
 // apart are the sub-packages of gateway that come to a gateway from outside, with the ones that they may import:
 //
 //   - page: serves browsers, and is a client like others. What it may do is decided by roles, not by the switchboard's inside.
-var apart = map[string][]string{"page": {"auth", "rights"}}
+//   - asks: watches the list of sessions as any viewer may.
+var apart = map[string][]string{"page": {"auth", "rights", "asks", "push"}, "asks": nil, "push": nil}
 
 // forTests are the packages that only tests import: one plays the other end of a connection, one reads testdata, one drives a
 // browser.

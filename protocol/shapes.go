@@ -279,12 +279,14 @@ type SessionInfo struct {
 	Alt      bool      `json:"alt,omitempty"`
 	// Foreground is the program that has the terminal, without its path and arguments, and Directory where it runs, as the proxy's
 	// system says; "" where it does not. UsedAt is when the user typed there last, to the second, 0 for never.
-	Foreground string   `json:"foreground,omitempty"`
-	Directory  string   `json:"directory,omitempty"`
-	UsedAt     int64    `json:"usedAt,omitempty"`
-	Seq        uint64   `json:"seq"`
-	IdleMs     int64    `json:"idleMs"`
-	Keyboard   Keyboard `json:"keyboard"`
+	Foreground string `json:"foreground,omitempty"`
+	Directory  string `json:"directory,omitempty"`
+	UsedAt     int64  `json:"usedAt,omitempty"`
+	// Viewed says that a person has its screen before them, on a page or by gateway attach --watch.
+	Viewed   bool     `json:"viewed,omitempty"`
+	Seq      uint64   `json:"seq"`
+	IdleMs   int64    `json:"idleMs"`
+	Keyboard Keyboard `json:"keyboard"`
 	// Blackout says what is kept from agents now.
 	Blackout *Hidden `json:"blackout,omitempty"`
 }

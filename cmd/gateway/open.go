@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -25,6 +27,7 @@ const longestOpen = 7 * 24 * time.Hour
 type openFlags struct {
 	role, listen, host string
 	forTime            time.Duration
+	notify             notifyFlags
 }
 
 func (a *app) newOpen() *cobra.Command {
@@ -49,11 +52,15 @@ func (a *app) newOpen() *cobra.Command {
 	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
 	f.StringVar(&in.listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&in.host, "host", "", "the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
+	in.notify.declare(f)
 	return cmd
 }
 
 // check refuses what the flags cannot mean.
-func (in openFlags) check() error {
+func (in *openFlags) check() error {
+	if err := in.notify.check("open"); err != nil {
+		return err
+	}
 	switch role := auth.Role(in.role); {
 	case role != auth.RoleViewer && role != auth.RoleOwner:
 		return usage("open: --role %.20q: must be viewer or owner", in.role)
@@ -106,19 +113,22 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 	if o.door, err = page.New(page.Config{Hosts: o.hosts(), Version: version.String()}); err != nil {
 		return errors.Join(err, ln.Close())
 	}
+	dial := func(ctx context.Context) (page.Link, error) {
+		frames, err := client.Open(ctx, way)
+		if err != nil {
+			return nil, err // and not a *client.Frames that is nil
+		}
+		return frames, nil
+	}
 	o.pages, err = o.door.Open(page.Terms{
-		Role: role, Session: session, Expires: o.expires, Admit: o.admit, Entered: o.entered,
-		Dial: func(ctx context.Context) (page.Link, error) {
-			frames, err := client.Open(ctx, way)
-			if err != nil {
-				return nil, err // and not a *client.Frames that is nil
-			}
-			return frames, nil
-		},
+		Role: role, Session: session, Expires: o.expires, Admit: o.admit, Entered: o.entered, Dial: dial,
 	})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
+	defer in.notify.start(ctx, notifying{dial: dial, session: session, link: o.linkTo, log: a.logger(false, slog.LevelInfo), failed: func(err error) {
+		o.tell("Notifications do not arrive: %v.", err)
+	}})()
 	return o.run(ctx, ln)
 }
 
@@ -195,6 +205,14 @@ func (o *opening) link() string {
 		base = "https://" + strings.ToLower(o.flags.host)
 	}
 	return base + "/#c=" + o.pages.Code()
+}
+
+// linkTo is the page of a session, for somebody whose page is open; "" where only this machine reaches it.
+func (o *opening) linkTo(session string) string {
+	if o.flags.host == "" {
+		return ""
+	}
+	return "https://" + strings.ToLower(o.flags.host) + "/#s=" + url.QueryEscape(session)
 }
 
 // may says what a page of the role may do.

@@ -104,7 +104,7 @@ func (h *Hub) tell(ns string, b *board) {
 
 // resting is a session without what changes by itself or with each piece of output.
 func resting(s protocol.SessionInfo) protocol.SessionInfo {
-	s.IdleMs, s.Seq = 0, 0
+	s.IdleMs, s.Seq, s.Viewed = 0, 0, false
 	s.UsedAt -= s.UsedAt % usedEvery.Milliseconds()
 	if s.Blackout != nil {
 		w := *s.Blackout

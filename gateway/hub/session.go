@@ -345,7 +345,7 @@ func (h *Hub) listed(namespace string) []protocol.SessionInfo {
 	for k, s := range h.sessions {
 		if k.namespace == namespace {
 			info := s.info
-			info.IdleMs, info.Keyboard, info.Blackout = s.idle(), s.keyboard, s.hidden()
+			info.IdleMs, info.Keyboard, info.Blackout, info.Viewed = s.idle(), s.keyboard, s.hidden(), s.gallery.viewed()
 			if info.Keyboard.Holder == "" {
 				info.Keyboard.Holder = protocol.HolderUser
 			}

@@ -60,6 +60,16 @@ func (s *session) review() {
 	}
 }
 
+// viewed reports whether a person looks. An agent that does is none.
+func (g *gallery) viewed() bool {
+	for p := range g.viewers {
+		if p.member.Role != RoleAgent {
+			return true
+		}
+	}
+	return false
+}
+
 // unview ends a participant's look; the proxy hears of the last one's end.
 func (s *session) unview(p *Peer) {
 	v := s.gallery.viewers[p]

@@ -168,3 +168,16 @@ func TestRowsThatFollowNothing(t *testing.T) {
 	require.Equal(t, "since", one[*protocol.Error](t, proxy).Field)
 	require.Equal(t, []string{"done"}, kinds(got(viewers[0])))
 }
+
+// The list says where a person looks; that somebody begins to is no news in it.
+func TestTheListSaysWhereAPersonLooks(t *testing.T) {
+	h, _, viewers := showing(1)
+	viewed := func() bool { return h.listed("")[0].Viewed }
+	require.True(t, viewed())
+	require.False(t, resting(h.listed("")[0]).Viewed)
+	viewers[0].Handle(&protocol.Unview{SessionID: "vim-1"})
+	require.False(t, viewed())
+	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})
+	agent.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
+	require.False(t, viewed(), "an agent is no person")
+}

@@ -54,3 +54,21 @@ func TestANotificationGoesOutForAQuestionThatNobodyLooksAt(t *testing.T) {
 	s.close()
 	require.Empty(t, came, "one for a question")
 }
+
+func TestAnOpenPageNotifies(t *testing.T) {
+	w := newWorld(t)
+	url, came := notified(t)
+	s, opener := w.terminal(100, 24), w.terminal(100, 40)
+	s.listen("--agent --notify off")
+	id := w.session()
+	opener.run("gateway open --host desk.example --notify " + url + " --notify-after 100ms")
+	opener.wait("https://desk.example/#c=")
+	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "hush")
+	require.Equal(t, "codex asks in "+id+" https://desk.example/#s="+id, w.next(came))
+	s.asked()
+	s.answer("C-g")
+	require.Zero(t, asking.wait().status)
+	opener.press("C-c")
+	opener.wait("$")
+	require.Empty(t, came)
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"terminalproxy/cmd/internal/notify"
+	"terminalproxy/gateway/asks"
+	"terminalproxy/gateway/page"
+)
+
+// notifyFlags say whom to tell that an agent waits.
+type notifyFlags struct {
+	urls    []string
+	after   time.Duration
+	targets []notify.Target // of the URLs, after check
+}
+
+func (n *notifyFlags) declare(f *pflag.FlagSet) {
+	f.StringArrayVar(&n.urls, "notify", nil, "POST a short text to `URL` (ntfy, Slack, or a receiver of yours) when an agent waits and nobody looks; may be repeated")
+	f.DurationVar(&n.after, "notify-after", 10*time.Second, "how long nobody has typed or looked before somebody is notified")
+}
+
+// check reads the URLs.
+func (n *notifyFlags) check(command string) error {
+	n.targets = nil
+	for _, raw := range n.urls {
+		target, err := notify.Parse(raw)
+		if err != nil {
+			return usage("%s: --notify: %w", command, err)
+		}
+		n.targets = append(n.targets, target)
+	}
+	if n.after < 0 || n.after > time.Hour {
+		return usage("%s: --notify-after %s: must be 0s to 1h", command, n.after)
+	}
+	return nil
+}
+
+// notifying is what telling needs.
+type notifying struct {
+	dial    func(context.Context) (page.Link, error)
+	session string                      // the only one, "" for all
+	link    func(session string) string // "" for none
+	log     *slog.Logger
+	failed  func(error) // may be nil
+}
+
+// start tells until stop is called, or ctx ends. Without a URL it does nothing.
+func (n *notifyFlags) start(ctx context.Context, to notifying) (stop func()) {
+	if len(n.targets) == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	posters := make([]*notify.Poster, 0, len(n.targets))
+	for _, t := range n.targets {
+		posters = append(posters, notify.New(notify.Config{Target: t, Log: to.log, Failed: to.failed}))
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { // ends with ctx
+		asks.Run(ctx, asks.Config{
+			Session: to.session, After: n.after, Log: to.log,
+			Dial: func(ctx context.Context) (asks.Link, error) { return to.dial(ctx) },
+			Tell: func(a asks.Ask) {
+				for _, p := range posters {
+					p.Post(notify.Note{Text: a.Text(), Link: to.link(a.SessionID)})
+				}
+			},
+		})
+	})
+	return func() {
+		cancel()
+		wg.Wait()
+		for _, p := range posters {
+			p.Close()
+		}
+	}
+}
