@@ -51,6 +51,7 @@ func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
 		}
 	}
 	if !slices.Contains(route.roles, who.Role) {
+		s.log.Info("refused", "route", r.Pattern, "role", string(who.Role), "token", who.Name, "code", protocol.CodeForbidden)
 		return ws.Access{}, &auth.Refusal{Status: http.StatusForbidden, Say: "role " + string(who.Role) + " may not use " + r.URL.Path}
 	}
 	member := memberOf(who, r.Header)
@@ -90,7 +91,7 @@ func (s *Server) identify(r *http.Request) (auth.Identity, error) {
 	case ok:
 		say = err.Error()
 	}
-	s.log.Warn("refused", "peer", r.RemoteAddr, "path", r.URL.Path)
+	s.log.Warn("refused", "address", r.RemoteAddr, "route", r.Pattern)
 	s.slowDown(r)
 	return who, &auth.Refusal{Status: http.StatusUnauthorized, Code: protocol.CodeUnauthorized, Say: say}
 }

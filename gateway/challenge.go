@@ -121,7 +121,7 @@ func (s *Server) disprove(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, sayTokenFile, http.StatusInternalServerError)
 		return
 	}
-	s.log.Warn("refused", "peer", r.RemoteAddr, "path", r.URL.Path)
+	s.log.Warn("refused", "address", r.RemoteAddr, "route", r.Pattern)
 	s.slowDown(r)
 	http.Error(w, err.Error(), http.StatusUnauthorized)
 }

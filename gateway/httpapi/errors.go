@@ -96,7 +96,7 @@ func (a *API) finish(w http.ResponseWriter, r *http.Request, err error) {
 	} else if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		status, p.Error = statusOf(refused.Code), problemError{refused.Code, refused.Message, refused.Field, refused.RetryAfterMs}
 	} else {
-		a.log.Warn("request failed", "path", r.URL.Path, "error", err)
+		a.log.Warn("request failed", "route", r.Pattern, "error", err)
 		p.Error = problemError{Code: protocol.CodeUnavailable, Message: "the gateway could not answer: " + err.Error()}
 		status = http.StatusServiceUnavailable
 	}

@@ -173,6 +173,7 @@ func (a *API) try(rt route, w http.ResponseWriter, r *http.Request) {
 	}
 	defer v.Done()
 	if here := own && a.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
+		a.log.Info("refused", "route", r.Pattern, "role", v.Role(), "code", protocol.CodeForbidden)
 		a.finish(w, r, &auth.Refusal{Status: http.StatusForbidden, Code: protocol.CodeForbidden, Say: WrongRole(v.Role(), rt.roles...)})
 		return
 	}

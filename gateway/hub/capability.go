@@ -12,7 +12,7 @@ func (p *Peer) may(m protocol.Message) bool {
 	if no == nil {
 		return true
 	}
-	p.hub.log.Warn("a message that the participant may not send", "role", p.member.Role, "peer", p.member.ID, "type", protocol.KindOf(m))
+	p.hub.logFailure(p, m, no.Code)
 	p.out.put(no)
 	if p.member.Role == RoleViewer {
 		p.out.end(ErrForbidden)
@@ -22,5 +22,6 @@ func (p *Peer) may(m protocol.Message) bool {
 
 // fail answers a request with an error.
 func (p *Peer) fail(m protocol.Message, code protocol.Code, say string) {
+	p.hub.logFailure(p, m, code)
 	p.out.put(&protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: say})
 }

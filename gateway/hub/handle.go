@@ -84,6 +84,7 @@ func (h *Hub) settle(p *Peer, s *session, m protocol.Message) []waiter {
 // control keeps who has the keyboard, and tells the agent that a grant or revoke names, and the subscribers. told have
 // heard it as the answer to their request.
 func (h *Hub) control(s *session, m protocol.Message, told []waiter) {
+	h.logControl(s, m)
 	agentID := ""
 	switch m := m.(type) {
 	case *protocol.ControlGrant:

@@ -145,6 +145,7 @@ func (h *Hub) Join(m Member) *Peer {
 		return p
 	}
 	h.peers[p] = struct{}{}
+	h.log.Info("joined", p.logged(), "local", m.Local)
 	if m.Role == RoleAgent {
 		k := key{m.Namespace, m.ID}
 		if h.agents[k] == nil {
@@ -198,6 +199,7 @@ func (p *Peer) Leave() {
 	p.gone = true
 	delete(h.peers, p)
 	p.out.end(ErrLeft)
+	h.log.Info("left", p.logged(), "cause", p.out.cause())
 	k := key{p.member.Namespace, p.member.ID}
 	left := p.member.Role == RoleAgent && !p.idle && h.attendance(k) == 1
 	if p.member.Role == RoleAgent {

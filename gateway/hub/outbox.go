@@ -82,6 +82,13 @@ func (o *outbox) end(reason error) {
 	o.wake()
 }
 
+// cause is why nothing follows; nil while something may.
+func (o *outbox) cause() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.reason
+}
+
 // cut ends at once.
 func (o *outbox) cut(reason error) {
 	o.mu.Lock()

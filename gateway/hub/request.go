@@ -166,6 +166,7 @@ func (h *Hub) forward(p, owner *Peer, s *session, m protocol.Message) {
 		p.fail(m, protocol.CodeBusy, fmt.Sprintf("%d requests are waiting for their answers already", maxOpen))
 		return
 	}
+	h.logRequest(p, request)
 	switch request := request.(type) {
 	case *protocol.ControlRequest:
 		s.asks(p.member.ID)
@@ -338,6 +339,9 @@ func (q *pending) add(p *Peer, id string) {
 // answer gives m to all who wait, and is the end of the request.
 func (q *pending) answer(m protocol.Message) {
 	q.remove()
+	if refusal, ok := m.(*protocol.Error); ok && len(q.waiting) > 0 {
+		q.owner.hub.logFailure(q.waiting[0].peer, q.request, refusal.Code)
+	}
 	for _, w := range q.waiting {
 		w.peer.out.put(protocol.WithRequestID(m, w.id))
 		delete(w.peer.mine, q)

@@ -73,6 +73,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	if s.owner != nil && s.owner != p {
 		h.orphan(s)
 	}
+	h.log.Info("session opened", "session", k.id, p.logged(), "again", s.info.SessionID != "", "headless", m.Headless)
 	h.bury(s, false)
 	s.stopTimer()
 	s.owner, s.synced, s.past = p, false, nil
@@ -204,7 +205,9 @@ func (s *session) frame() *protocol.Frame {
 func (h *Hub) lose(s *session) {
 	h.orphan(s)
 	s.info.State = protocol.StateLost
+	h.log.Info("session lost its proxy", "session", s.key.id)
 	h.later(s, lostFor, func() {
+		h.log.Warn("session is gone: its proxy did not come back", "session", s.key.id)
 		lost := protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"}
 		s.endWatch(&lost)
 		s.endView(&lost, s.subs)
@@ -243,6 +246,7 @@ func (h *Hub) orphan(s *session) {
 // end keeps the last screen and the exit status of a session whose program ended.
 func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	s.info.ExitCode, s.info.Signal, s.past, s.ended = m.ExitCode, m.Signal, m.Past, endedAt(m)
+	h.log.Info("session ended", "session", s.key.id, "exitCode", m.ExitCode)
 	last := *m
 	last.Past, last.EndedAt = nil, 0 // who did not ask for it is not given it
 	m = &last
