@@ -12,6 +12,7 @@ import (
 
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/cmd/internal/version"
+	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/mcp"
 	"terminalproxy/protocol"
@@ -43,7 +44,8 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	if err != nil {
 		return err
 	}
-	log := a.logger(logs, slog.LevelDebug)
+	log, done := a.logger(logs, false, slog.LevelDebug)
+	defer done()
 	cfg := client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "an agent", Log: log}
 	local := &share{log: log}
 	if ep.Local() {
@@ -78,10 +80,11 @@ type keepOpen struct{ io.Writer }
 // Close implements io.Closer.
 func (keepOpen) Close() error { return nil }
 
-// logger writes to standard error, or nowhere.
-func (a *app) logger(on bool, level slog.Level) *slog.Logger {
+// logger writes to standard error, or nowhere; done writes what is left.
+func (a *app) logger(on, json bool, level slog.Level) (log *slog.Logger, done func()) {
 	if !on {
-		return slog.New(slog.DiscardHandler)
+		return slog.New(slog.DiscardHandler), func() {}
 	}
-	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+	l := gateway.NewLog(a.err, json, level)
+	return l.Logger, l.Close
 }

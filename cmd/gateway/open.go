@@ -126,7 +126,7 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	defer in.notify.start(ctx, notifying{dial: dial, session: session, link: o.linkTo, log: a.logger(false, slog.LevelInfo), failed: func(err error) {
+	defer in.notify.start(ctx, notifying{dial: dial, session: session, link: o.linkTo, log: slog.New(slog.DiscardHandler), failed: func(err error) {
 		o.tell("Notifications do not arrive: %v.", err)
 	}})()
 	return o.run(ctx, ln)

@@ -26,6 +26,9 @@ type serveFlags struct {
 	listen, cert, key, tokens string
 	origins, hosts            []string
 	log                       bool
+	logFormat                 string
+	config                    string
+	check                     bool
 }
 
 func (a *app) newServe() *cobra.Command {
@@ -35,8 +38,17 @@ func (a *app) newServe() *cobra.Command {
 		Long: "serve offers WebSockets at /v1/proxy, /v1/agent and /v1/view, plain HTTP at /v1/sessions (described by GET\n" +
 			"/v1/openapi.json), metrics at /metrics, and MCP at /mcp. Every agent needs a token of its own:\n\n" +
 			"  gateway token create claude --role agent\n" +
-			"  claude mcp add --transport http term http://127.0.0.1:7117/mcp --header \"Authorization: Bearer TOKEN\"",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), in) },
+			"  claude mcp add --transport http term http://127.0.0.1:7117/mcp --header \"Authorization: Bearer TOKEN\"\n\n" +
+			"A file of settings (--config, TOML) holds flags without their dashes, as listen = \"127.0.0.1:7117\".",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if in.config != "" {
+				file := settings{path: in.config, flags: cmd.LocalNonPersistentFlags(), never: []string{"check", "config", "help"}}
+				if err := file.read(); err != nil {
+					return err
+				}
+			}
+			return a.serve(cmd.Context(), in)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.listen, "listen", "127.0.0.1:7117", "TCP `ADDRESS` to listen on; anything but loopback needs a certificate")
@@ -45,44 +57,70 @@ func (a *app) newServe() *cobra.Command {
 	f.StringVar(&in.tokens, "tokens", "", tokensHelp)
 	f.StringSliceVar(&in.origins, "origin", nil, "`ORIGIN` of web pages that may connect; may be repeated")
 	f.StringSliceVar(&in.hosts, "host", nil, "another host `NAME` of this server; may be repeated")
-	f.BoolVar(&in.log, "log", false, "write a log to standard error")
+	f.BoolVar(&in.log, "log", false, "write a log to standard error: who comes and goes, and what is refused; no contents")
+	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
+	f.StringVar(&in.config, "config", "", "`FILE` of settings, which flags overrule")
+	f.BoolVar(&in.check, "check", false, "check the settings and end")
 	return cmd
 }
 
+// basis is what serve needs before it listens.
+type basis struct {
+	secure *tls.Config // nil for none
+	tokens string      // path of the store
+	store  *auth.Store
+}
+
+// basis checks the flags.
+func (a *app) basis(in serveFlags) (b basis, err error) {
+	if in.logFormat != "" && in.logFormat != "text" && in.logFormat != "json" {
+		return b, usage("serve: --log-format %.20q: must be text or json", in.logFormat)
+	}
+	if b.secure, err = certificate(in.cert, in.key); err != nil {
+		return b, err
+	}
+	addr, err := net.ResolveTCPAddr("tcp", in.listen)
+	if err != nil {
+		return b, usage("serve: --listen %.60q: %w: write it as 127.0.0.1:PORT, or :PORT for all addresses", in.listen, err)
+	}
+	if b.secure == nil && !addr.IP.IsLoopback() {
+		return b, usage("serve: --listen %s can be reached from other machines: add --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen)
+	}
+	b.tokens, b.store, err = openTokens(in.tokens)
+	return b, err
+}
+
 func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
-	secure, err := certificate(in.cert, in.key)
+	b, err := a.basis(in)
 	if err != nil {
 		return err
 	}
-	path, store, err := openTokens(in.tokens)
+	if in.check {
+		return a.answer(map[string]any{"listen": in.listen, "tls": b.secure != nil, "tokens": b.tokens},
+			fmt.Sprintf("the settings are good: listen on %s://%s, tokens in %s", scheme(b.secure != nil), in.listen, b.tokens))
+	}
+	ln, err := listenTCP(ctx, in.listen)
 	if err != nil {
 		return err
 	}
-	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", in.listen)
-	if _, wrong := errors.AsType[*net.AddrError](err); wrong {
-		return usage("serve: --listen %.60q: %w: write it as 127.0.0.1:PORT, or :PORT for all addresses", in.listen, err)
-	}
-	if err != nil {
-		hint := "--listen needs an address of this machine: 127.0.0.1:PORT, or :PORT for all of them"
-		if errors.Is(err, syscall.EADDRINUSE) {
-			hint = "another gateway may be running there: choose another address with --listen"
-		}
-		return fail(statusRefused, "serve: %w", err).hinted(hint)
-	}
-	if addr, ok := ln.Addr().(*net.TCPAddr); secure == nil && ok && !addr.IP.IsLoopback() {
-		return errors.Join(usage("serve: --listen %s can be reached from other machines: add --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen), ln.Close())
-	}
-	log := a.logger(in.log, slog.LevelInfo)
+	log, logged := a.logger(in.log || in.logFormat != "", in.logFormat == "json", slog.LevelInfo)
+	defer logged()
 	server := gateway.New(gateway.Config{
-		Log: log, Tokens: store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
+		Log: log, Tokens: b.store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
 		MCP: func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
 	})
 	local, err := localSocket()
 	if err != nil {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)
 	}
-	a.announce(ln, secure != nil, local, path)
+	a.announce(ln, b.secure != nil, local, b.tokens)
+	log.Info("listening", "address", ln.Addr().String(), "tls", b.secure != nil, "version", version.String())
+	defer log.Info("closed")
+	return serveOn(ctx, server, ln, b.secure, local)
+}
 
+// serveOn serves on TCP, and on the local socket if local is not nil, until ctx ends.
+func serveOn(ctx context.Context, server *gateway.Server, ln net.Listener, secure *tls.Config, local *place.Place) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
@@ -91,12 +129,24 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	}
 	wg.Go(func() { stop(server.ServeTCP(ctx, ln, secure)) }) // ends with ctx or with Close
 	<-ctx.Done()
-	err = server.Close()
+	err := server.Close()
 	wg.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err)
 	}
 	return err
+}
+
+func listenTCP(ctx context.Context, address string) (net.Listener, error) {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err == nil {
+		return ln, nil
+	}
+	hint := "--listen needs an address of this machine: 127.0.0.1:PORT, or :PORT for all of them"
+	if errors.Is(err, syscall.EADDRINUSE) {
+		hint = "another gateway may be running there: choose another address with --listen"
+	}
+	return nil, fail(statusRefused, "serve: %w", err).hinted(hint)
 }
 
 // certificate is the TLS configuration of a pair of files, nil for none.
@@ -123,13 +173,16 @@ func localSocket() (*place.Place, error) {
 	return gateway.ListenLocal(dir)
 }
 
+func scheme(secure bool) string {
+	if secure {
+		return "wss"
+	}
+	return "ws"
+}
+
 // announce says where the gateway is and how to come in.
 func (a *app) announce(ln net.Listener, secure bool, local *place.Place, tokens string) {
-	scheme := "ws"
-	if secure {
-		scheme = "wss"
-	}
-	_, _ = fmt.Fprintf(a.out, "listening on %s://%s\n", scheme, ln.Addr())
+	_, _ = fmt.Fprintf(a.out, "listening on %s://%s\n", scheme(secure), ln.Addr())
 	if local != nil {
 		_, _ = fmt.Fprintf(a.out, "listening on unix:%s\n", local.Path())
 	}

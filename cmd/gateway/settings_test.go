@@ -1,0 +1,137 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// settingsFile is a file of settings that serve takes.
+func settingsFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gateway.toml")
+	require.NoError(t, os.Chmod(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	return path
+}
+
+func TestFlagsWinOverTheFileOfSettings(t *testing.T) {
+	alone(t)
+	tokens := filepath.Join(t.TempDir(), "store", "tokens")
+	file := settingsFile(t, "# how the office is reached\nlisten = '127.0.0.1:7118'\ntokens = \""+tokens+"\"\nhost = [\"desk\", 'lap']\nlog = true\n")
+	got := command(t, "serve", "--check", "--config", file)
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Equal(t, "the settings are good: listen on ws://127.0.0.1:7118, tokens in "+tokens+"\n", got.out)
+
+	got = command(t, "--json", "serve", "--check", "--listen", "127.0.0.1:7119", "--config", file)
+	require.Equal(t, statusOK, got.status, got.err)
+	require.JSONEq(t, `{"listen":"127.0.0.1:7119","tls":false,"tokens":"`+tokens+`"}`, got.out)
+
+	s := serve(t, "--config", file) // with --listen 127.0.0.1:0
+	require.Contains(t, s.said, "tokens: "+tokens)
+	require.NotContains(t, s.url, ":7118")
+}
+
+// serveSettings is the command serve with what a file says.
+func serveSettings(t *testing.T, content string, args ...string) *pflag.FlagSet {
+	t.Helper()
+	cmd := (&app{}).newServe()
+	cmd.Flags().Duration("idle", 0, "")
+	cmd.Flags().Int("most", 0, "")
+	require.NoError(t, cmd.ParseFlags(args))
+	require.NoError(t, settings{path: settingsFile(t, content), flags: cmd.LocalNonPersistentFlags()}.read())
+	return cmd.Flags()
+}
+
+func TestAFileSetsEveryKindOfFlag(t *testing.T) {
+	flags := serveSettings(t, "host = ['a', 'b,c']\nlog = false\nlog-format = 'json'\nidle = '90s'\nmost = 1_000\norigin = []\n", "--host", "mine", "--log")
+	said := make(map[string]string)
+	flags.VisitAll(func(f *pflag.Flag) { said[f.Name] = f.Value.String() })
+	require.Equal(t, map[string]string{
+		"host": "[mine]", "log": "true", "log-format": "json", "idle": "1m30s", "most": "1000", "origin": "[]",
+		"listen": "127.0.0.1:7117", "tls-cert": "", "tls-key": "", "tokens": "", "config": "", "check": "false",
+	}, said, "a new flag needs no more than to be one: add it here")
+	list, err := serveSettings(t, "host = ['a', 'b,c']").GetStringSlice("host")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b,c"}, list)
+}
+
+func TestASettingThatIsNoneSaysItsLineAndTheNextName(t *testing.T) {
+	alone(t)
+	for content, want := range map[string][2]string{
+		"\n\nlistn = 'x'":                 {`line 3: unknown setting "listn"`, "did you mean: listen"},
+		"log = true\ntls_cert = 'x'":      {`line 2: unknown setting "tls_cert"`, "did you mean: tls-cert"},
+		"zzzzzzzz = 1":                    {`line 1: unknown setting "zzzzzzzz"`, "the settings are: host, listen, log, log-format, origin, "},
+		"check = true":                    {`line 1: unknown setting "check"`, "the settings are: "},
+		"config = 'x'":                    {`line 1: unknown setting "config"`, ""},
+		"gateway = 'x'":                   {`line 1: unknown setting "gateway"`, ""},
+		"[serve]\nlisten = 'x'":           {"line 1: the table [serve]: settings stand in no table", "remove the line with the brackets"},
+		"log = 'yes'":                     {"line 1: log: must be true or false, without quotes", ""},
+		"\nhost = 'desk'":                 {"line 2: host: must be a list of texts: host = [\"…\"]", ""},
+		"host = ['a', 2]":                 {"line 1: host: must be a list of texts", ""},
+		"listen = 7117":                   {"line 1: listen: must be a text in quotes", ""},
+		"listen = '127.0.0.1:1'\nlog = ":  {"line 2: ", ""},
+		"listen = 'a'\nlog=true\nlisten=": {"line 3: ", ""},
+		"listen = 'a'\nlisten = 'b'":      {"line 2: ", ""},
+	} {
+		file := settingsFile(t, content)
+		got := command(t, "serve", "--check", "--config", file)
+		require.Equal(t, statusUsage, got.status, content)
+		require.Empty(t, got.out)
+		require.Contains(t, got.err, "gateway: serve: --config "+file+": "+want[0], content)
+		require.Contains(t, got.err, "hint: "+want[1], content)
+	}
+}
+
+// What others can write decides who may come in.
+func TestAFileOfSettingsThatOthersCanWriteIsRefused(t *testing.T) {
+	alone(t)
+	refused := func(file string, want ...string) {
+		t.Helper()
+		got := command(t, "serve", "--check", "--config", file)
+		require.Equal(t, statusUsage, got.status, got.err)
+		for _, part := range want {
+			require.Contains(t, got.err, part)
+		}
+	}
+	file := settingsFile(t, "log = true\n")
+	dir := filepath.Dir(file)
+	require.NoError(t, os.Chmod(file, 0o664))
+	refused(file, "serve: --config "+file+": "+file+" has mode 0664, so other users can change it", "hint: chmod go-w "+file)
+	require.NoError(t, os.Chmod(file, 0o644))
+	require.NoError(t, os.Chmod(dir, 0o777))
+	refused(file, dir+" has mode 0777", "hint: chmod go-w "+dir)
+	link := filepath.Join(t.TempDir(), "link.toml")
+	require.NoError(t, os.Symlink(file, link))
+	refused(link, "serve: --config "+link+": "+dir+" has mode 0777")
+	require.NoError(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	require.Equal(t, statusOK, command(t, "serve", "--check", "--config", file).status, "nobody replaces the files of others there")
+
+	refused(dir, "not a regular file")
+	refused(filepath.Join(dir, "none"), "no such file or directory")
+	require.NoError(t, os.WriteFile(file, []byte("# "+strings.Repeat("x", maxSettings)), 0o600))
+	refused(file, "too long")
+	if os.Getuid() == 0 {
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+		require.NoError(t, os.Chown(file, 12345, 12345))
+		refused(file, file+" belongs to user 12345, who could change it", "hint: let it belong to root")
+	}
+}
+
+func TestServeChecksItsFlagsBeforeItListens(t *testing.T) {
+	alone(t)
+	for args, want := range map[string]string{
+		"--listen :7117":           "serve: --listen :7117 can be reached from other machines: add --tls-cert and --tls-key",
+		"--log-format xml":         `serve: --log-format "xml": must be text or json`,
+		"--tls-cert x":             "--tls-cert and --tls-key must be used together",
+		"--tls-cert x --tls-key y": "serve: certificate: open x",
+	} {
+		got := command(t, append([]string{"serve", "--check"}, strings.Fields(args)...)...)
+		require.Equal(t, statusUsage, got.status, args)
+		require.Contains(t, got.err, want)
+	}
+}
