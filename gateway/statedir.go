@@ -5,6 +5,9 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
 )
 
 // StateDir is where this user's programs keep what lasts: $XDG_STATE_HOME/terminalproxy, else
@@ -26,6 +29,20 @@ func TokensPath() (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, "tokens"), nil
+}
+
+// Signed says which owner signed a message, by this machine's tokens. They are read when somebody signs, and not before. An error is for
+// people.
+func Signed(message, signature []byte) (who protocol.Signer, err error) {
+	path, err := TokensPath()
+	if err != nil {
+		return who, err
+	}
+	tokens, err := auth.OpenStore(path, nil)
+	if err != nil {
+		return who, err
+	}
+	return tokens.Owner(message, signature)
 }
 
 // OwnerTokenPath is where the owner's own token lies, where no other file is named.

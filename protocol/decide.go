@@ -14,8 +14,16 @@ func (m *ControlDecide) Widens() bool {
 // [SessionInfo.StartedAt]), so that a signature is of no use for another session that happens to have the same id. The
 // request's id and the owner's name are not in it: a gateway rewrites both.
 func (m *ControlDecide) Signed(startedAt int64) []byte {
-	// Strings carry their length in bytes: no field can be moved into another.
-	text := func(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
-	return fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n", Version, text(m.SessionID), startedAt,
-		m.Grant, text(string(m.Level)), m.Seconds, text(m.AgentName), text(m.Hide), m.Epoch, m.At)
+	return fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n", Version, counted(m.SessionID), startedAt,
+		m.Grant, counted(string(m.Level)), m.Seconds, counted(m.AgentName), counted(m.Hide), m.Epoch, m.At)
+}
+
+// counted is a string behind its length in bytes: no field of what is signed can be moved into another.
+func counted(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
+
+// Signer is the owner who signed a message, as the session's own machine knows them.
+type Signer struct {
+	Name string
+	// Types says that the owner may type into a user's own terminal.
+	Types bool
 }

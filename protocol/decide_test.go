@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,14 +11,39 @@ import (
 // Whatever a decision says is signed: changing any field of it changes what the signature is over. A new field has to be
 // put there, or in the list of those that are not.
 func TestEverythingThatADecisionSaysIsSigned(t *testing.T) {
-	unsigned := map[string]bool{"RequestID": true, "By": true, "SignatureB64": true}
 	base := ControlDecide{SessionID: "s"}
-	shape := reflect.TypeFor[ControlDecide]()
-	for i := range shape.NumField() {
-		name := shape.Field(i).Name
-		changed := base
-		v := reflect.ValueOf(&changed).Elem().Field(i)
-		switch {
+	signsAll(t, reflect.ValueOf(base), func(v reflect.Value) []byte {
+		changed, _ := v.Interface().(ControlDecide)
+		return changed.Signed(1)
+	}, "RequestID", "By", "SignatureB64")
+	require.NotEqual(t, base.Signed(1), base.Signed(2), "of another session with the same id")
+	whole := ControlDecide{SessionID: "vim-1", Grant: true, Level: LevelType, Seconds: 60, AgentName: "ä b", Epoch: 7, At: 9}
+	require.Equal(t, "terminal-proxy.v1 decide\n5:vim-1 3\ntrue 4:type 60 4:ä b 0:\n7 9\n", string(whole.Signed(3)), "as PROTOCOL.md says")
+	// Fields cannot be moved into each other.
+	a, b := ControlDecide{SessionID: "s", AgentName: "x 2:on"}, ControlDecide{SessionID: "s", AgentName: "x", Hide: HideOn}
+	require.NotEqual(t, a.Signed(1), b.Signed(1))
+}
+
+// TestEverythingThatKeysSayIsSigned: as a decision's.
+func TestEverythingThatKeysSayIsSigned(t *testing.T) {
+	base := Keys{SessionID: "s"}
+	signsAll(t, reflect.ValueOf(base), func(v reflect.Value) []byte {
+		changed, _ := v.Interface().(Keys)
+		return changed.Signed(1)
+	}, "RequestID", "SignatureB64")
+	require.NotEqual(t, base.Signed(1), base.Signed(2), "of another session with the same id")
+	whole := Keys{SessionID: "vim-1", KeyNo: 8, After: 7, At: 9, InputKind: InputPaste, Data: "ä\nb", More: true}
+	require.Equal(t, "terminal-proxy.v1 keys\n5:vim-1 3\n8 7 9\n5:paste true 4:ä\nb\n", string(whole.Signed(3)), "as PROTOCOL.md says")
+}
+
+// signsAll: of a message every field is signed but those.
+func signsAll(t *testing.T, base reflect.Value, signed func(reflect.Value) []byte, but ...string) {
+	t.Helper()
+	for i := range base.NumField() {
+		name := base.Type().Field(i).Name
+		changed := reflect.New(base.Type()).Elem()
+		changed.Set(base)
+		switch v := changed.Field(i); {
 		case v.Kind() == reflect.String:
 			v.SetString("other")
 		case v.Kind() == reflect.Bool:
@@ -29,18 +55,12 @@ func TestEverythingThatADecisionSaysIsSigned(t *testing.T) {
 		default:
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		}
-		if unsigned[name] {
-			require.Equal(t, base.Signed(1), changed.Signed(1), name)
+		if slices.Contains(but, name) {
+			require.Equal(t, signed(base), signed(changed), name)
 		} else {
-			require.NotEqual(t, base.Signed(1), changed.Signed(1), name)
+			require.NotEqual(t, signed(base), signed(changed), name)
 		}
 	}
-	require.NotEqual(t, base.Signed(1), base.Signed(2), "of another session with the same id")
-	whole := ControlDecide{SessionID: "vim-1", Grant: true, Level: LevelType, Seconds: 60, AgentName: "ä b", Epoch: 7, At: 9}
-	require.Equal(t, "terminal-proxy.v1 decide\n5:vim-1 3\ntrue 4:type 60 4:ä b 0:\n7 9\n", string(whole.Signed(3)), "as PROTOCOL.md says")
-	// Fields cannot be moved into each other.
-	a, b := ControlDecide{SessionID: "s", AgentName: "x 2:on"}, ControlDecide{SessionID: "s", AgentName: "x", Hide: HideOn}
-	require.NotEqual(t, a.Signed(1), b.Signed(1))
 }
 
 func TestWhatWidens(t *testing.T) {

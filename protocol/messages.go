@@ -87,6 +87,8 @@ type SessionOpen struct {
 	Parts bool `json:"parts,omitempty"`
 	// View says that the proxy sends [Rows] when it is asked with a [View].
 	View bool `json:"view,omitempty"`
+	// Keys says that the proxy takes [Keys]. Whether it types them is for its user to say.
+	Keys bool `json:"keys,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.

@@ -78,6 +78,9 @@ func word(t reflect.Type, name string) string {
 func full(kind string) Message {
 	m := newMessage(kind)
 	fill(reflect.ValueOf(m).Elem(), "")
+	if m, ok := m.(*Keys); ok { // its fields go together
+		m.InputKind, m.After = InputPaste, m.KeyNo-1
+	}
 	return m
 }
 

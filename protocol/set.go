@@ -41,6 +41,7 @@ var messages = []struct {
 	{"terminal.attach", new(Attach), "ViewerID"},
 	{"terminal.detach", new(Detach), "ViewerID"},
 	{"terminal.typed", new(ViewerInput), "ViewerID"},
+	{"terminal.keys", new(Keys), ""},
 	{"terminal.close", new(Close), "AgentID"},
 	{"sessions.list", new(SessionsList), ""},
 	{"sessions.list.result", new(SessionsListResult), ""},

@@ -49,9 +49,11 @@ type AgentConfig struct {
 	Key        keys.ReclaimKey // takes the keyboard back
 	NoNotice   bool            // no line over the program
 	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.
-	Owner func(message, signature []byte) (name string, err error)
+	Owner func(message, signature []byte) (protocol.Signer, error)
 	// RemoteGrant: the gateway's word is enough that an owner decided.
 	RemoteGrant bool
+	// RemoteKeys: every owner may type here from elsewhere.
+	RemoteKeys bool
 	// AllowEscapes lets sequences through that touch the clipboard, files, the window and the like while an agent drives.
 	AllowEscapes bool
 	// NoRedact shows agents what looks like a token or a key.

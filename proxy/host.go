@@ -33,7 +33,7 @@ func runHosted(conf host.Config) host.Runner {
 			Command: h.Command, Args: h.Args, Log: conf.Log, Cols: h.Cols, Rows: h.Rows, headless: h,
 			Agent: &AgentConfig{
 				Name: h.Name, Parent: os.Getenv(SessionVariable), Dial: conf.Dial, Join: conf.Join, URL: conf.URL, Header: conf.Header,
-				Yield: hostedYield, Interval: hostedInterval,
+				Yield: hostedYield, Interval: hostedInterval, Owner: conf.Owner, RemoteKeys: true,
 			},
 		})
 		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })

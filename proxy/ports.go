@@ -99,7 +99,28 @@ func (c controlled) LineShared()      { c.s.tracker.Allow() }
 func (c controlled) Typed() {
 	c.s.used.Store(time.Now().Unix() * 1000) // nobody needs to know it better
 	c.s.status.Dismiss()
-	c.s.recording.Typed()
+	c.s.recording.Typed("")
+}
+
+func (c controlled) TypedElsewhere(by string) {
+	c.s.used.Store(time.Now().Unix() * 1000)
+	c.s.status.Elsewhere(by)
+	c.s.recording.Typed(by)
+}
+
+// elsewhere is the session as the keys of people elsewhere reach it.
+type elsewhere struct{ s *session }
+
+// Press implements [requests.Elsewhere].
+func (e elsewhere) Press(now time.Time, by string, keys []byte) error {
+	if err := e.s.authority.Elsewhere(now, by); err != nil {
+		return err
+	}
+	if !e.s.pump.Press(now, keys) {
+		return requests.ErrUnread
+	}
+	e.s.detector.typed.count(keys)
+	return nil
 }
 
 func (c controlled) StateChanged(state control.State) {

@@ -428,6 +428,7 @@ func (s *session) handle(m protocol.Message) {
 func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	c := requests.Config{
 		SessionID: s.id, Started: s.started, ReclaimKey: s.reclaimKey, OneProgram: agent.OneProgram, Owner: agent.Owner, RemoteGrant: agent.RemoteGrant,
+		RemoteKeys: agent.RemoteKeys, Elsewhere: elsewhere{s},
 		Log: s.log, Observer: s.observer, Pump: s.pump, Control: s.authority, Link: s.link, Program: s.child, Terminal: cells{s.term},
 		Status: s.status, Recorder: requestsRecorder{s.recording}, Tracker: s.tracker,
 	}

@@ -49,7 +49,7 @@ func newPrograms(c *client.Client, ep gateway.Endpoint, local *share, log *slog.
 	p := &programs{Client: c, asked: make(map[string]*protocol.ProxyStart), secret: strings.ToLower(rand.Text())}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.conf = host.Config{
-		Dial: local.dial, Join: local.join, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Reaper: p.startReaper, Log: log,
+		Dial: local.dial, Join: local.join, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Owner: gateway.Signed, Reaper: p.startReaper, Log: log,
 	}
 	return p
 }

@@ -26,6 +26,7 @@ const longestOpen = 7 * 24 * time.Hour
 // openFlags are the flags of open.
 type openFlags struct {
 	role, listen, host string
+	types              bool
 	forTime            time.Duration
 	notify             notifyFlags
 }
@@ -49,6 +50,7 @@ func (a *app) newOpen() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.role, "role", string(auth.RoleViewer), "what the page may do. viewer: look; owner: also answer agents and take the keyboard back")
+	f.BoolVar(&in.types, "type", false, "with --role owner: the page may also type into your own terminals, as you do")
 	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
 	f.StringVar(&in.listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&in.host, "host", "", "the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
@@ -64,6 +66,8 @@ func (in *openFlags) check() error {
 	switch role := auth.Role(in.role); {
 	case role != auth.RoleViewer && role != auth.RoleOwner:
 		return usage("open: --role %.20q: must be viewer or owner", in.role)
+	case in.types && role != auth.RoleOwner:
+		return usage("open: --type: needs --role owner: a viewer's page only looks")
 	case in.forTime <= 0 || in.forTime > longestOpen:
 		return usage("open: --for %s: must be more than 0 and at most %dh", in.forTime, longestOpen/time.Hour)
 	case strings.ContainsAny(in.host, "/@#? "):
@@ -222,7 +226,11 @@ func (o *opening) may() string {
 		of = "the session " + o.session
 	}
 	if auth.Role(o.flags.role) == auth.RoleOwner {
-		return "It may look at " + of + ", take the keyboard back and answer agents."
+		keys := "type into programs that agents started"
+		if o.flags.types {
+			keys = "type into any program"
+		}
+		return "It may look at " + of + ", take the keyboard back, answer agents, and " + keys + "."
 	}
 	return "It may look at " + of + ", and do nothing else."
 }

@@ -169,8 +169,12 @@ func (o *opening) lines() <-chan string {
 
 // question asks the user about an owner's page.
 func (o *opening) question(k knock) {
-	_, _ = fmt.Fprintf(o.app.err, "A page wants to act for you until %s. Its words:\n\n  %s\n\nDoes your browser show the same words? [y/N] ",
-		until(o.expires), strings.Join(k.Words, " "))
+	act := "act"
+	if o.flags.types {
+		act = "act and type"
+	}
+	_, _ = fmt.Fprintf(o.app.err, "A page wants to %s for you until %s. Its words:\n\n  %s\n\nDoes your browser show the same words? [y/N] ",
+		act, until(o.expires), strings.Join(k.Words, " "))
 }
 
 // errNotLetIn is why a page stays outside. The page has its own words for it.
@@ -193,7 +197,7 @@ func (o *opening) admit(ctx context.Context, v page.Visitor) (leave func(), err 
 		return nil, context.Cause(ctx)
 	}
 	name := "page-" + strings.TrimPrefix(v.ID, "p-")[:4] // short, since people read it
-	if err := o.hold.Enrol(name, auth.RoleOwner, v.Key, o.expires); err != nil {
+	if err := o.hold.Enrol(name, auth.RoleOwner, v.Key, o.expires, o.flags.types); err != nil {
 		_, _ = fmt.Fprintf(o.app.err, "gateway: open: the page's key cannot be kept: %v\n", err)
 		return nil, err
 	}

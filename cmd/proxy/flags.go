@@ -37,6 +37,7 @@ type flags struct {
 	gateway     string
 	tokenFile   string
 	remoteGrant bool
+	remoteKeys  bool
 	interval    time.Duration
 	yield       time.Duration
 	reclaimKey  string
@@ -71,6 +72,7 @@ func (f *flags) set() *pflag.FlagSet {
 	s.StringVar(&f.gateway, "gateway", "", "`URL` of a gateway: ws://, wss:// or unix: (env PROXY_GATEWAY; default: the local one, served by this process if none is running)")
 	s.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
 	s.BoolVar(&f.remoteGrant, "allow-remote-grant", false, "trust the gateway of --gateway: its owners may give agents the keyboard, too (default: only you, at this terminal or with this machine's owner token)")
+	s.BoolVar(&f.remoteKeys, "allow-remote-keys", false, "let every owner's page type here as you do (default: only pages of gateway open --type)")
 	s.DurationVar(&f.interval, "snapshot-interval", 500*time.Millisecond, "shortest time between two snapshots of a screen that keeps changing")
 	s.DurationVar(&f.yield, "yield", time.Second, "how long an agent pauses after a key of yours")
 	s.StringVar(&f.reclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back (default ctrl-\\)")
@@ -143,7 +145,7 @@ func parse(args []string) (*flags, error) {
 
 // agentOnly are the flags that say nothing without --agent.
 var agentOnly = []string{
-	"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "snapshot-interval", "yield",
+	"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "allow-remote-keys", "snapshot-interval", "yield",
 	"reclaim-key", "only-this-program", "no-notice", "notify", "notify-after", "allow-escapes", "no-redact", "nested",
 }
 
@@ -238,7 +240,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	if f.remoteGrant && !endpoint.Remote() {
 		return nil, nil, wrong("this machine's owner needs no flag to give the keyboard", "--allow-remote-grant needs a remote gateway, not %s", endpoint)
 	}
-	agent.RemoteGrant, agent.Owner = f.remoteGrant, owner
+	agent.RemoteGrant, agent.RemoteKeys, agent.Owner = f.remoteGrant, f.remoteKeys, gateway.Signed
 	if file := cmp.Or(f.tokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
 		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
 			return nil, nil, wrong("create one with: gateway token create", "--token-file: %v", err)
@@ -262,19 +264,6 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		return nil, nil //nolint:nilnil // another process serves
 	}
 	return agent, func() { _ = local.Close() }, nil
-}
-
-// owner checks a signature against this machine's tokens. They are read when somebody signs, and not before.
-func owner(message, signature []byte) (name string, err error) {
-	path, err := gateway.TokensPath()
-	if err != nil {
-		return "", err
-	}
-	tokens, err := auth.OpenStore(path, nil)
-	if err != nil {
-		return "", err
-	}
-	return tokens.Owner(message, signature)
 }
 
 // logger is the diagnostics' way out: a file, never the terminal.

@@ -44,12 +44,12 @@ func (s *Store) Hold() (*Hold, error) {
 }
 
 // Enrol makes a token without a secret: nobody can show it, and it stands for whoever has the private half of key. The name is to
-// be new; expires is the end of it in any case.
-func (h *Hold) Enrol(name string, role Role, key ed25519.PublicKey, expires time.Time) error {
+// be new; expires is the end of it in any case. types lets it type into a user's own terminal.
+func (h *Hold) Enrol(name string, role Role, key ed25519.PublicKey, expires time.Time, types bool) error {
 	none := make([]byte, 32)
 	_, _ = rand.Read(none) // never fails (crypto/rand)
 	return h.store.add(Token{
-		Name: name, Role: role, Hash: hex.EncodeToString(none), Key: hex.EncodeToString(key), Expires: expires.UTC(), Holder: h.name,
+		Name: name, Role: role, Hash: hex.EncodeToString(none), Key: hex.EncodeToString(key), Expires: expires.UTC(), Holder: h.name, Types: types,
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+
+	"terminalproxy/protocol"
 )
 
 // A token is also an Ed25519 key (RFC 8032), made from it alone. A store keeps the public half, so that who holds the
@@ -35,13 +37,13 @@ func (t Token) signed(message, signature []byte) bool {
 // ErrNotSigned is the error of Owner.
 var ErrNotSigned = errors.New("it is not signed by an owner whose token is known here")
 
-// Owner is the name of the owner's token that a message was signed with; the token must stand now.
-func (s *Store) Owner(message, signature []byte) (name string, err error) {
+// Owner is who signed a message, by the owner's token; the token must stand now.
+func (s *Store) Owner(message, signature []byte) (who protocol.Signer, err error) {
 	t, err := s.standing(func(t Token) bool { return t.Role == RoleOwner && t.signed(message, signature) })
 	if errors.Is(err, ErrUnknownToken) {
 		err = ErrNotSigned
 	}
-	return t.Name, err
+	return protocol.Signer{Name: t.Name, Types: t.Types}, err
 }
 
 // Challenge is one proof in both directions that an end knows a token, without the token on the wire: the server shows

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
 )
 
 // keyed is a store with a token of every role.
@@ -28,9 +30,9 @@ func TestOnlyAnOwnersSignatureCounts(t *testing.T) {
 	now := time.Unix(1000, 0)
 	s, _, tokens := keyed(t, func() time.Time { return now })
 	message := []byte("give it")
-	name, err := s.Owner(message, Sign(tokens[RoleOwner], message))
+	who, err := s.Owner(message, Sign(tokens[RoleOwner], message))
 	require.NoError(t, err)
-	require.Equal(t, "the-owner", name)
+	require.Equal(t, protocol.Signer{Name: "the-owner"}, who)
 	for what, signature := range map[string][]byte{
 		"agent": Sign(tokens[RoleAgent], message), "viewer": Sign(tokens[RoleViewer], message), "proxy": Sign(tokens[RoleProxy], message),
 		"stranger": Sign("tp_stranger", message), "another message": Sign(tokens[RoleOwner], []byte("give it all")),

@@ -32,6 +32,8 @@ type Token struct {
 	Expires   time.Time `json:"expires,omitzero"`
 	// Holder is the lock file, beside the store, of the process without which the token does not stand for long; see [Store.Hold].
 	Holder string `json:"holder,omitempty"`
+	// Types says that the owner may type from elsewhere into a user's own terminal.
+	Types bool `json:"types,omitempty"`
 }
 
 // ErrUnknownToken is the one answer to every token that is not good: wrong, revoked and expired look the same.

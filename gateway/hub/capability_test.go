@@ -40,6 +40,7 @@ func samples() []protocol.Message {
 		&protocol.Attach{RequestID: "r", SessionID: "x", Cols: 80, Rows: 24},
 		&protocol.Detach{SessionID: "x"},
 		&protocol.ViewerInput{SessionID: "x", DataB64: []byte("x")},
+		&protocol.Keys{RequestID: "r", SessionID: "x", KeyNo: 1, InputKind: protocol.InputText, Data: "x", SignatureB64: []byte("s")},
 		&protocol.View{RequestID: "r", SessionID: "x"},
 		&protocol.Unview{SessionID: "x"},
 		&protocol.Ack{SessionID: "x", Seq: 1},

@@ -105,6 +105,38 @@ func TestPartsAreForProxiesThatTakeThem(t *testing.T) {
 	require.True(t, one[*protocol.SessionsListResult](t, agent).Sessions[0].Parts)
 }
 
+// TestKeysAreForProxiesThatTakeThem, once, and come from owners, or by whoever sits at this machine.
+func TestKeysAreForProxiesThatTakeThem(t *testing.T) {
+	h, proxy, _ := scene()
+	m := &protocol.Keys{RequestID: "r1", SessionID: "vim-1", KeyNo: 1, InputKind: protocol.InputText, Data: "x", SignatureB64: []byte("s")}
+	page := h.Join(Member{Role: RoleViewer, Local: true})
+	page.Handle(m)
+	require.Contains(t, fails(t, page, "r1", protocol.CodeBadMessage).Message, "takes no keys of pages")
+	require.Empty(t, got(proxy))
+	now := opening("vim-1", "secret")
+	now.Keys = true
+	proxy.Handle(now)
+	for member, allowed := range map[Member]bool{
+		{Role: RoleViewer, Local: true}: true, {Role: RoleViewer}: false, {Role: RoleOwner}: true, {Role: RoleAgent, Local: true}: false,
+	} {
+		p := h.Join(member)
+		p.Handle(m)
+		if !allowed {
+			fails(t, p, "r1", protocol.CodeForbidden)
+			require.Empty(t, got(proxy))
+			continue
+		}
+		in := one[*protocol.Keys](t, proxy)
+		require.Equal(t, m.SignatureB64, in.SignatureB64)
+		proxy.Handle(&protocol.Done{RequestID: in.RequestID})
+		require.Equal(t, "r1", one[*protocol.Done](t, p).RequestID)
+	}
+	page.Handle(m)
+	one[*protocol.Keys](t, proxy)
+	proxy.Leave()
+	require.Contains(t, fails(t, page, "r1", protocol.CodeUnavailable).Message, "look before you repeat it", "they are not sent twice")
+}
+
 func TestErrorAndDoneOfAProxyFindTheirRequest(t *testing.T) {
 	_, proxy, agent := scene()
 	agent.Handle(&protocol.ControlRelease{RequestID: "r1", SessionID: "vim-1", Gone: true})

@@ -82,8 +82,8 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 	case s == nil: // it was told
 	case s.info.State == protocol.StateExited:
 		h.recall(p, s, m)
-	case !s.takes(m):
-		p.fail(m, protocol.CodeBadMessage, fmt.Sprintf("the proxy of session %s is older and takes no parts: send one input after another", id))
+	case s.older(m) != "":
+		p.fail(m, protocol.CodeBadMessage, fmt.Sprintf("the proxy of session %s is older and takes %s", id, s.older(m)))
 	case s.owner == nil && !repeats(m):
 		p.fail(m, protocol.CodeUnavailable, fmt.Sprintf("the proxy of session %s lost its connection, it may come back within seconds: nothing was done", id))
 	default:
@@ -91,10 +91,19 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 	}
 }
 
-// takes reports whether the session's proxy knows what m holds.
-func (s *session) takes(m protocol.Message) bool {
-	input, ok := m.(*protocol.Input)
-	return !ok || s.info.Parts || len(input.Parts) == 0
+// older says what of m the session's proxy does not know, "" for nothing.
+func (s *session) older(m protocol.Message) string {
+	switch m := m.(type) {
+	case *protocol.Input:
+		if len(m.Parts) > 0 && !s.info.Parts {
+			return "no parts: send one input after another"
+		}
+	case *protocol.Keys:
+		if !s.keys {
+			return "no keys of pages: start the program with a newer one"
+		}
+	}
+	return ""
 }
 
 // recall answers for an ended session.
@@ -237,7 +246,8 @@ func (h *Hub) watchOver(q *pending, limit, after time.Duration) {
 
 // fate is what is to be added to a failure: that nobody knows whether an input was typed.
 func (q *pending) fate() string {
-	if _, types := q.request.(*protocol.Input); types {
+	switch q.request.(type) {
+	case *protocol.Input, *protocol.Keys:
 		return notKnown
 	}
 	return ""
@@ -249,7 +259,7 @@ func (q *pending) open() bool { return !q.owner.hub.closed && q.owner.asked[q.wi
 // halted answers for a proxy that is stopped. What it was sent it takes when it goes on.
 func (q *pending) halted(say string) {
 	switch q.request.(type) {
-	case *protocol.Input:
+	case *protocol.Input, *protocol.Keys:
 		say = "the session's proxy, " + say + "; what you sent may still be typed when it goes on: read the screen before you repeat it"
 	case *protocol.ProxyStart:
 		say = "the host, " + say + "; whether the program will be started is not known: look at the list"

@@ -36,6 +36,7 @@ type session struct {
 	watchers map[*Peer]*watcher
 	attached map[*Peer]*protocol.Attach // people in front of it
 	views    bool                       // its proxy sends rows to those who look
+	keys     bool                       // its proxy takes keys of owners elsewhere
 	gallery  gallery
 	starter  string         // id of the agent that started it, "" for none
 	past     *protocol.Past // of an ended session; nil for none
@@ -78,7 +79,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	s.stopTimer()
 	s.owner, s.synced, s.past = p, false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
-	s.presence, s.views, s.starter = m.Presence, m.View, m.AgentID
+	s.presence, s.views, s.keys, s.starter = m.Presence, m.View, m.Keys, m.AgentID
 	s.info = infoOf(m)
 	s.rewatch()
 	s.reattach()

@@ -47,7 +47,7 @@ const (
 	Attach                   // sit in front of the session of an agent: see live output, type as its user
 	Write                    // write to the session's user, or for them to the agent
 	TakeAway                 // decide what takes away from agents
-	Give                     // pass on a decision that gives agents more and that its owner signed
+	Give                     // pass on what an owner signed: a decision that gives agents more, keys
 	Vouch                    // decide the same without a signature: the proxy obeys where its user trusts the gateway
 )
 
@@ -121,6 +121,7 @@ var needs = map[string]Can{
 	"terminal.control.decide":  TakeAway | Give | Vouch,
 	"terminal.attach":          Attach,
 	"terminal.typed":           Attach,
+	"terminal.keys":            Give,
 	"terminal.watch":           Attach,
 	"terminal.unwatch":         Attach,
 	"sessions.list":            List,

@@ -26,8 +26,9 @@ type Session interface {
 	SecretDismissed()
 	// LineShared says that the user lets agents type on the line that the user has not submitted.
 	LineShared()
-	// Typed says that the user typed something for the program.
+	// Typed says that the user typed something for the program, and TypedElsewhere that a person did who does not sit at the terminal.
 	Typed()
+	TypedElsewhere(by string)
 	// StateChanged says that the state differs from what it was.
 	StateChanged(state control.State)
 	// ControlChanged says that control was given, ended or refused.
@@ -64,6 +65,15 @@ func (a *Authority) Newest() control.State { return *a.now.Load() }
 func (a *Authority) Key(now time.Time) {
 	a.Machine.Key(now)
 	a.session.Typed()
+}
+
+// Elsewhere tells control that a person typed who does not sit at the terminal. An error refuses that.
+func (a *Authority) Elsewhere(now time.Time, by string) error {
+	if err := a.Machine.Elsewhere(now); err != nil {
+		return err
+	}
+	a.session.TypedElsewhere(by)
+	return nil
 }
 
 // Confirm tells control that the user pressed the key that gives it, or dismisses a prompt for a secret. It is Key when it

@@ -18,12 +18,13 @@ type stagedSession struct {
 	told  func(e control.Event)
 }
 
-func (s *stagedSession) Front() control.Front { s.say("front?"); return s.front }
-func (s *stagedSession) AsksForSecret() bool  { return s.asks }
-func (s *stagedSession) SecretSeen()          { s.say("secret seen") }
-func (s *stagedSession) SecretDismissed()     { s.say("secret dismissed") }
-func (s *stagedSession) LineShared()          { s.say("line shared") }
-func (s *stagedSession) Typed()               { s.say("typed") }
+func (s *stagedSession) Front() control.Front     { s.say("front?"); return s.front }
+func (s *stagedSession) AsksForSecret() bool      { return s.asks }
+func (s *stagedSession) SecretSeen()              { s.say("secret seen") }
+func (s *stagedSession) SecretDismissed()         { s.say("secret dismissed") }
+func (s *stagedSession) LineShared()              { s.say("line shared") }
+func (s *stagedSession) Typed()                   { s.say("typed") }
+func (s *stagedSession) TypedElsewhere(by string) { s.say("typed by " + by) }
 
 func (s *stagedSession) StateChanged(control.State) { s.say("state") }
 

@@ -175,19 +175,21 @@ type Machine struct {
 	another  bool      // after another agent's
 	past     past
 	typed    time.Time // the newest key of the user's
-	latest   time.Time // the newest now that the machine was told
-	manners  manners
-	front    Front // has the terminal, as far as we were told
-	program  Front // the grant is for
-	message  Message
-	pending  Confirmation
-	decided  bool      // about the confirmation that was pending last, until somebody asks for it
-	let      bool      // how
-	occupied bool      // the agent's input waits for the user's line
-	line     string    // what stands there
-	took     Mute      // what the user took last of what the menu offers about an agent
-	agreed   time.Time // when the user gave control or let something through last
-	pressed  time.Time // the newest press of the key since, while they follow one another
+	// elsewhere is the newest key of a person's who does not sit at the terminal, and until alone none is taken.
+	elsewhere, alone time.Time
+	latest           time.Time // the newest now that the machine was told
+	manners          manners
+	front            Front // has the terminal, as far as we were told
+	program          Front // the grant is for
+	message          Message
+	pending          Confirmation
+	decided          bool      // about the confirmation that was pending last, until somebody asks for it
+	let              bool      // how
+	occupied         bool      // the agent's input waits for the user's line
+	line             string    // what stands there
+	took             Mute      // what the user took last of what the menu offers about an agent
+	agreed           time.Time // when the user gave control or let something through last
+	pressed          time.Time // the newest press of the key since, while they follow one another
 }
 
 // New makes a machine in the observing phase.
@@ -325,6 +327,7 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 	composing := m.message.Open
 	m.message = Message{}
 	m.typed = now
+	m.shutOut(now)
 	switch {
 	case m.phase == Granted:
 		m.end(now, protocol.ReasonReclaimed)

@@ -111,7 +111,7 @@ func outcome(err error) string {
 	}
 	for word, of := range map[string]error{
 		"busy": control.ErrBusy, "nobody": control.ErrNobody, "none": control.ErrNoGrant, "stale": control.ErrStale, "secret": control.ErrSecret,
-		"hidden": control.ErrHidden, "moved": control.ErrMoved,
+		"hidden": control.ErrHidden, "alone": control.ErrAlone, "moved": control.ErrMoved,
 	} {
 		if errors.Is(err, of) {
 			return word + map[bool]string{true: ":release-it-first"}[strings.Contains(err.Error(), "release it first")]
@@ -139,6 +139,8 @@ func (p *play) step(s corpus.Step) (answer string) {
 		m.TakeMessage(now)
 	case "key":
 		m.Key(now)
+	case "elsewhere": // a person types
+		return outcome(m.Elsewhere(now))
 	case "shown":
 		m.Shown(now)
 	case "tick":

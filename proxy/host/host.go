@@ -47,6 +47,8 @@ type Config struct {
 	// Allow decides about a start before anything is done; its error is a sentence for the agent. A host without it starts
 	// nothing: the word of a gateway is not enough to run a program (SAFETY R33).
 	Allow func(*protocol.ProxyStart) error
+	// Owner says which owner signed a message; an error is for people. nil: its sessions know no owners.
+	Owner func(message, signature []byte) (protocol.Signer, error)
 	// Idle ends a session in which nothing happened and nobody did anything for so long; 0 is never.
 	Idle time.Duration
 	// Reaper starts a process that runs [Reap], and gives what it reads; without one, what ignores a hangup outlives a host

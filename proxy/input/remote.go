@@ -13,3 +13,14 @@ func (p *Pump) Type(now time.Time, b []byte) bool {
 	p.read(now, b)
 	return true
 }
+
+// Press takes whole keys of a person's who does not sit at the keyboard. They stand among what the user types, and none of them is for
+// the proxy. It belongs to the pump's goroutine. It reports false, and takes nothing, while the program has much to read, or a paste at
+// the keyboard is not over: they would become a part of it.
+func (p *Pump) Press(now time.Time, b []byte) bool {
+	if len(p.user) > userHold || p.Scan.InPaste() && now.Sub(p.lastKey) < pasteWait {
+		return false
+	}
+	p.typed(b)
+	return true
+}

@@ -202,3 +202,17 @@ func (k Press) encodeOtherKeys(m Modes) []byte {
 func (k Press) shiftedLetter() bool {
 	return k.mods&modShift != 0 && k.r >= 'a' && k.r <= 'z'
 }
+
+// EncodeNearest is Encode for a person's keyboard. Where the modes have no code for a key with all that is held, a terminal sends what
+// there is a code for: Shift+Enter is Enter, Ctrl+Shift+A is Ctrl+A. A character never loses its Ctrl or Alt: it would be text.
+func (k Press) EncodeNearest(m Modes) ([]byte, error) {
+	b, err := k.Encode(m)
+	for _, held := range []int32{modShift, modCtrl, modAlt} {
+		if err == nil || k.key == nil && held != modShift {
+			break
+		}
+		k.mods &^= held
+		b, err = k.Encode(m)
+	}
+	return b, err
+}

@@ -67,6 +67,19 @@ func (s *Status) signs(now time.Time) []string {
 	}
 }
 
+// Elsewhere tells the user that a person types who does not sit here. It gives way to every other remark.
+func (s *Status) Elsewhere(by string) {
+	say := by + " types from a page"
+	s.mu.Lock()
+	now := time.Now()
+	other := s.told != "" && s.told != say && now.Before(s.until)
+	fresh := s.told == say && s.until.Sub(now) > TellFor/2 // it is not drawn anew with each key
+	s.mu.Unlock()
+	if !other && !fresh {
+		s.Say(say, TellFor)
+	}
+}
+
 // does is what the agent does with the keyboard, in a word.
 func (s *Status) does() string {
 	switch st := s.state; {

@@ -17,7 +17,7 @@ const (
 	codeExit   = 'x'
 	// codeAuthor says who types the input after it, as a JSON object in a string.
 	codeAuthor = 'A'
-	// codeUser says that the user typed. It has no data: not the keys, nor how many.
+	// codeUser says that the user typed, or, as its data, who else did from elsewhere: not the keys, nor how many.
 	codeUser = 'U'
 	// codeRepaint is output that begins with an empty screen, after output was left out. In the file it is output.
 	codeRepaint = 'R'

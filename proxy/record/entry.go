@@ -24,7 +24,7 @@ const (
 	Blackout Kind = "blackout" // the screen is hidden, or is so no longer: On, Why
 	Said     Kind = "said"     // an agent wrote to the user: Agent, Why
 	Told     Kind = "told"     // the user, or By elsewhere, wrote to an agent: Agent if it is known, Why
-	User     Kind = "user"     // the user typed; what is nobody's business, and how much neither
+	User     Kind = "user"     // the user typed, or By elsewhere; what is nobody's business, and how much neither
 	Gap      Kind = "gap"      // output is missing in the asciicast up to here: Missing, Why
 	Exit     Kind = "exit"     // the program ended: Code, Signal
 	Lost     Kind = "lost"     // entries of this log are missing here: Missing
@@ -91,7 +91,7 @@ type Entry struct {
 	Until   *time.Time `json:"until,omitempty"`
 	Reason  string     `json:"reason,omitempty"` // a word of the protocol's
 	Why     string     `json:"why,omitempty"`    // a sentence; of an agent's own in a request
-	By      string     `json:"by,omitempty"`     // the owner elsewhere who decided that
+	By      string     `json:"by,omitempty"`     // the owner elsewhere who did that
 
 	Form string `json:"form,omitempty"` // of an input: text, paste, keys, mouse, raw
 	// Bytes reached the program, no more and no fewer, but for what a later Flushed takes off their end; Text is the same for people, with escapes as in Go and C.
@@ -156,6 +156,9 @@ func (e *Entry) Sentence() string {
 	case Told:
 		return cmp.Or(e.By, "the user") + " writes to " + e.agent() + because(e.Why)
 	case User:
+		if e.By != "" {
+			return e.By + " typed from elsewhere"
+		}
 		return "the user typed"
 	case Gap:
 		return fmt.Sprintf("output is missing before this, %s%s", bytesOf(int(e.Missing)), because(e.Why))

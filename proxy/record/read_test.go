@@ -77,7 +77,7 @@ func TestADamagedLogNamesItsFirstBadLine(t *testing.T) {
 			check(strings.Join(lines[:i], "")+lines[i+1]+line+strings.Join(lines[min(i+2, n):], ""), i+1, "")
 		}
 	}
-	other := strings.SplitAfter(tape(t, func(r *taping) { r.UserTyped(); play(r) }).log.String(), "\n")
+	other := strings.SplitAfter(tape(t, func(r *taping) { r.UserTyped(""); play(r) }).log.String(), "\n")
 	check(damaged(3, other[3]), 4, "it does not follow the entry before it")
 	check(strings.Join(lines, "")+lines[0], n+1, "")
 }

@@ -72,6 +72,7 @@ type Recorder struct {
 	left    int64     // bytes left out in this gap, those of a blackout not counted: their number is a secret's length
 	retry   time.Time // before that there is no use in taking output up again
 	noted   time.Time // when the user's typing was noted last
+	notedBy string    // who that was, "" for the user
 	author  Author
 	lost    int64
 	cause   error // the first failure of the disk
@@ -208,18 +209,18 @@ func (r *Recorder) AgentInput(who Author, p []byte) {
 	r.put(codeInput, p, nil)
 }
 
-// UserTyped records that the user typed, at most every two seconds, and not at all during a blackout.
-func (r *Recorder) UserTyped() {
+// UserTyped records that the user typed, or who else did from elsewhere, at most every two seconds, and not at all during a blackout.
+func (r *Recorder) UserTyped(by string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	if r.dark || !r.noted.IsZero() && now.Sub(r.noted) < userEvery {
+	if r.dark || !r.noted.IsZero() && r.notedBy == by && now.Sub(r.noted) < userEvery {
 		return
 	}
-	r.noted = now
+	r.noted, r.notedBy = now, by
 	r.author = Author{}
-	r.put(codeUser, nil, nil)
-	r.enter(Entry{Kind: User})
+	r.put(codeUser, []byte(by), nil)
+	r.enter(Entry{Kind: User, By: by})
 }
 
 // Blackout begins or ends a time of which nothing of the screen is recorded. When it ends, Room is called.

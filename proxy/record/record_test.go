@@ -21,7 +21,7 @@ var (
 func play(r *taping) {
 	r.Output([]byte("$ "))
 	r.wait(1500 * time.Millisecond)
-	r.UserTyped()
+	r.UserTyped("")
 	r.Add(record.Entry{Kind: record.Request, Agent: codex, Level: "drive", Why: "fix it", Request: "q1"})
 	r.Add(record.Entry{Kind: record.Grant, Agent: codex, Level: "drive", Epoch: 2})
 	r.wait(250 * time.Microsecond)
@@ -42,7 +42,7 @@ func play(r *taping) {
 	r.Resized(100, 30)
 	r.Blackout(true, "a password is being read")
 	r.Output([]byte("Password: ***"))
-	r.UserTyped()
+	r.UserTyped("")
 	r.wait(3 * time.Second)
 	r.screen = "PAINTED"
 	r.Blackout(false, "")
@@ -144,12 +144,12 @@ func TestOutputOfRandomBytesInRandomPieces(t *testing.T) {
 func TestR26TheUsersTypingIsNotedRarely(t *testing.T) {
 	r := tape(t, func(r *taping) {
 		for range 100 { // ten seconds
-			r.UserTyped()
+			r.UserTyped("")
 			time.Sleep(100 * time.Millisecond)
 		}
 		r.Blackout(true, "hidden")
 		for range 100 {
-			r.UserTyped()
+			r.UserTyped("")
 			time.Sleep(100 * time.Millisecond)
 		}
 	})

@@ -159,10 +159,10 @@ func (r *Recording) WindowResized(cols, rows int) {
 	}
 }
 
-// Typed notes that the user typed.
-func (r *Recording) Typed() {
+// Typed notes that the user typed, or who else did from elsewhere: never what, nor how much.
+func (r *Recording) Typed(by string) {
 	if r != nil {
-		r.UserTyped()
+		r.UserTyped(notice.Clean(by, 64))
 	}
 }
 
@@ -190,7 +190,7 @@ func (l *Listener) Heard(p []byte) {
 		switch u.Kind {
 		case keys.Reply, keys.Focus, keys.Motion, keys.Release:
 		default:
-			l.recording.UserTyped()
+			l.recording.UserTyped("")
 		}
 	})
 }

@@ -106,7 +106,7 @@ func TestANilRecordingRecordsNothing(t *testing.T) {
 	var r *Recording
 	r.Discard()
 	r.WindowResized(1, 1)
-	r.Typed()
+	r.Typed("")
 	seen := r.Input(nil, 0)
 	seen.Look(time.Now())
 	seen.Wrote(nil)

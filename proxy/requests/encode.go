@@ -20,11 +20,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 
 // encode makes the bytes of an input from step k on, for the program's modes. It runs on the observer's goroutine.
 func (h *Handler) encode(in *typing, k int, modes screen.Modes) ([]input.Piece, error) {
-	km := keys.Modes{
-		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
-		Backarrow: modes.Backarrow, KittyFlags: modes.KittyFlags,
-		ModifyOtherKeys: modes.ModifyOtherKeys, FormatOtherKeys: modes.FormatOtherKeys == 1,
-	}
+	km := keyModes(modes)
 	var all []input.Piece
 	for i, s := range in.steps[k:] {
 		pieces, err := h.encodeStep(in, s.InputPart, modes, km)
@@ -38,6 +34,15 @@ func (h *Handler) encode(in *typing, k int, modes screen.Modes) ([]input.Piece, 
 		all = append(all, pieces...)
 	}
 	return all, h.nested(all)
+}
+
+// keyModes are the modes of the keyboard.
+func keyModes(modes screen.Modes) keys.Modes {
+	return keys.Modes{
+		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
+		Backarrow: modes.Backarrow, KittyFlags: modes.KittyFlags,
+		ModifyOtherKeys: modes.ModifyOtherKeys, FormatOtherKeys: modes.FormatOtherKeys == 1,
+	}
 }
 
 // encodeStep makes the bytes of one step.

@@ -186,6 +186,12 @@ type Own interface {
 	Stop()
 }
 
+// Elsewhere takes what a person types who does not sit at the session's terminal. It belongs to the pump's goroutine.
+type Elsewhere interface {
+	// Press has whole keys typed, whose agent pauses. The error is [ErrUnread], or a sentence for the person.
+	Press(now time.Time, by string, keys []byte) error
+}
+
 // Attached are the people who attach to such a session.
 type Attached interface {
 	// Handle does what a message of theirs says; false says that the program has ended.

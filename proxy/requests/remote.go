@@ -8,7 +8,7 @@ import (
 	"terminalproxy/proxy/notice"
 )
 
-// decisionFor is how long a signed decision is good: enough for the way here and for clocks that differ a little, and too
+// decisionFor is how long a signed message is good: enough for the way here and for clocks that differ a little, and too
 // little for somebody who kept one.
 const decisionFor = 30 * time.Second
 
@@ -43,21 +43,28 @@ func (h *Handler) owner(now time.Time, m *protocol.ControlDecide) (name string, 
 	if len(m.SignatureB64) == 0 {
 		return "", &refusal{protocol.CodeForbidden, "only the user at the session's terminal can do that, or an owner who signs it: use gateway grant with an owner token of the session's own machine"}
 	}
-	if age := now.Sub(time.UnixMilli(m.At)); age < -decisionFor || age > decisionFor {
-		return "", &refusal{protocol.CodeForbidden, "the decision is not of this moment: decide again, and see that both clocks are right"}
-	}
 	if m.Epoch == 0 {
 		return "", &refusal{protocol.CodeBadMessage, "a signed decision names the epoch that its owner saw"}
 	}
+	who, no := h.signer(now, m.At, m.Signed(h.Started.UnixMilli()), m.SignatureB64)
+	return who.Name, no
+}
+
+// signer is the owner who signed a message of theirs at that time, in Unix milliseconds.
+func (h *Handler) signer(now time.Time, at int64, message, signature []byte) (who protocol.Signer, no *refusal) {
+	if age := now.Sub(time.UnixMilli(at)); age < -decisionFor || age > decisionFor {
+		return who, &refusal{protocol.CodeForbidden, "what was signed is not of this moment: do it again, and see that both clocks are right"}
+	}
 	if h.Owner == nil {
-		return "", &refusal{protocol.CodeForbidden, "this session knows no owner tokens"}
+		return who, &refusal{protocol.CodeForbidden, "this session knows no owner tokens"}
 	}
-	name, err := h.Owner(m.Signed(h.Started.UnixMilli()), m.SignatureB64)
+	who, err := h.Owner(message, signature)
 	if err != nil {
-		h.Log.Warn("a decision that no owner made", "by", m.By, "error", err)
-		return "", &refusal{protocol.CodeForbidden, "the decision is refused: " + err.Error()}
+		h.Log.Warn("a message that no owner signed", "error", err)
+		return who, &refusal{protocol.CodeForbidden, "the signature is refused: " + err.Error()}
 	}
-	return notice.Person(name), nil
+	who.Name = notice.Person(who.Name)
+	return who, nil
 }
 
 func (h *Handler) give(m *protocol.ControlDecide, by string) {

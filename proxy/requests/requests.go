@@ -2,7 +2,7 @@
 //
 // [Handler.Handle] never blocks. The observer and the pump do the work on goroutines of their own, and answer through the link.
 // waits.go has reads and waits (waitsover.go: those whose answer may be lost), control.go requests for control and what becomes of them (answers.go: what an agent did not
-// hear), remote.go what an owner decides elsewhere. input.go follows an input from its receipt's number to its receipt
+// hear), remote.go what an owner decides elsewhere, and keys.go what one types. input.go follows an input from its receipt's number to its receipt
 // (receipts.go, outcome.go): encode.go and pointer.go make its bytes, line.go looks after the line that is shared with the user,
 // and confirm.go after what the user lets through under level type. chat.go, inbox.go and composer.go are for messages between
 // agents and people.
@@ -30,22 +30,25 @@ type Config struct {
 	// OneProgram says that a grant is for one program: each key that it may act on is written by itself.
 	OneProgram bool
 	// Owner says which owner signed a message; an error is for people. nil: the session knows no owners.
-	Owner func(message, signature []byte) (name string, err error)
+	Owner func(message, signature []byte) (protocol.Signer, error)
 	// RemoteGrant: the gateway's word is enough that an owner decided.
 	RemoteGrant bool
-	Log         *slog.Logger
+	// RemoteKeys: every owner may type from elsewhere; else only those whose key says so.
+	RemoteKeys bool
+	Log        *slog.Logger
 
-	Observer Observer
-	Pump     Pump
-	Control  Control
-	Link     Link
-	Program  Program
-	Terminal Terminal
-	Status   Status
-	Recorder Recorder
-	Tracker  *line.Tracker // of everybody's keys
-	Own      Own           // nil: the user's own terminal
-	Attached Attached      // nil with Own
+	Observer  Observer
+	Pump      Pump
+	Control   Control
+	Link      Link
+	Program   Program
+	Terminal  Terminal
+	Status    Status
+	Recorder  Recorder
+	Tracker   *line.Tracker // of everybody's keys
+	Own       Own           // nil: the user's own terminal
+	Attached  Attached      // nil with Own
+	Elsewhere Elsewhere
 }
 
 // Handler answers what comes over the link.
@@ -66,6 +69,8 @@ type Handler struct {
 	reclaimed uint64
 	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
 	parting string
+	// typists are the owners who typed from elsewhere, by name. They belong to the pump's goroutine.
+	typists map[string]*typist
 	// fromAgents and fromPeople bound messages. They belong to the link's goroutine.
 	fromAgents, fromPeople pace
 }
@@ -74,6 +79,7 @@ type Handler struct {
 func New(conf Config) *Handler {
 	h := &Handler{
 		Config: conf, receipts: newReceipts(), deciding: make(map[string]string), driving: make(map[string]*protocol.Wait),
+		typists:    make(map[string]*typist),
 		fromAgents: pace{burst: messageBurst, every: messageEvery}, fromPeople: pace{burst: 2 * messageBurst, every: messageEvery / 5},
 	}
 	h.line = &Line{Config: conf}
@@ -119,6 +125,8 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.decide(m)
 	case *protocol.Note:
 		h.note(m)
+	case *protocol.Keys:
+		h.keys(m)
 	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach, *protocol.ViewerInput:
 		h.attached(m)
 	case *protocol.ProxyStart:

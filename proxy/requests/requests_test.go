@@ -100,11 +100,11 @@ func TestWhatAnOwnerDecides(t *testing.T) {
 		return m
 	}
 	knows := func(c *Config) {
-		c.Owner = func(_, signature []byte) (string, error) {
+		c.Owner = func(_, signature []byte) (protocol.Signer, error) {
 			if string(signature) != "ada" {
-				return "", errors.New("no owner signed it")
+				return protocol.Signer{}, errors.New("no owner signed it")
 			}
-			return "ada", nil
+			return protocol.Signer{Name: "ada"}, nil
 		}
 	}
 	as := func(*protocol.ControlDecide) {}

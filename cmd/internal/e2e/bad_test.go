@@ -35,6 +35,7 @@ func TestBadInputToProxy(t *testing.T) {
 		{[]string{"--agent", "--gateway", "ws://example.com", "true"}, "use wss://"},
 		{[]string{"--allow-remote-grant", "true"}, "--allow-remote-grant needs --agent"},
 		{[]string{"--agent", "--allow-remote-grant", "true"}, "--allow-remote-grant needs a remote gateway, not the local gateway"},
+		{[]string{"--allow-remote-keys", "true"}, "--allow-remote-keys needs --agent"},
 		{[]string{"--agent", "--token-file", "no-such-file", "true"}, "--token-file"},
 		{[]string{"--agent", "--name", "a\nb", "true"}, "--name"},
 		{[]string{"--notify", "off", "true"}, "--notify needs --agent"},

@@ -1,0 +1,69 @@
+package proxy
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/host"
+)
+
+// page types with a key of its own.
+type page struct {
+	p       *fakePeer
+	key     ed25519.PrivateKey
+	id      string
+	started int64
+	no      uint64
+}
+
+// pageOn is a page on a session that an agent started, whose program shows what it reads.
+func pageOn(t *testing.T) *page {
+	t.Helper()
+	t.Parallel() // it waits more than it computes
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	g := newFakeGateway(t)
+	g.run(host.Config{Owner: func(message, signature []byte) (protocol.Signer, error) {
+		if !ed25519.Verify(public, message, signature) {
+			return protocol.Signer{}, errors.New("no owner signed it")
+		}
+		return protocol.Signer{Name: "ada"}, nil
+	}})
+	g.host.say(starting("sh", "-c", reader))
+	p := g.peer()
+	open := hear[*protocol.SessionOpen](p, nil)
+	require.True(t, open.Keys)
+	p.shows("ready")
+	return &page{p: p, key: private, id: open.SessionID, started: open.StartedAt}
+}
+
+func (p *page) types(kind protocol.InputKind, data string) {
+	p.p.t.Helper()
+	m := &protocol.Keys{RequestID: "v-1:k", SessionID: p.id, KeyNo: p.no + 1, After: p.no, At: time.Now().UnixMilli(), InputKind: kind, Data: data}
+	p.no++
+	m.SignatureB64 = ed25519.Sign(p.key, m.Signed(p.started))
+	p.p.say(m)
+	require.Equal(p.p.t, "v-1:k", hear[*protocol.Done](p.p, nil).RequestID)
+}
+
+// TestAPagesKeysAreAPersons: they pause the agent, and take the keyboard from it.
+func TestAPagesKeysAreAPersons(t *testing.T) {
+	p := pageOn(t)
+	size := p.p.size
+	p.types(protocol.InputText, "hello ")
+	hear(p.p, func(m *protocol.Snapshot) bool { return m.Keyboard.Holder == protocol.HolderAgent && m.Keyboard.Paused })
+	p.types(protocol.InputKeys, "up")
+	p.p.shows("hello ^[[A")
+	p.p.say(&protocol.Input{RequestID: "a-1:i", SessionID: p.id, AgentID: "a-1", Data: "agent"})
+	p.p.shows("hello ^[[Aagent") // when the pause is over
+	p.types(protocol.InputKeys, `ctrl-\`)
+	p.p.say(&protocol.Input{RequestID: "a-1:j", SessionID: p.id, AgentID: "a-1", Data: "more"})
+	refused := hear(p.p, func(m *protocol.InputResult) bool { return m.RequestID == "a-1:j" })
+	require.Equal(t, protocol.ReasonReclaimed, refused.Ended)
+	require.Equal(t, size, p.p.size, "nobody's window came with it")
+}
