@@ -259,13 +259,15 @@ func (m *Snapshot) check() error {
 
 func (m *ControlGrant) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).optionalID("requestId", m.RequestID).
-		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).optionalLevel("level", m.Level).notes(m.Notes).done()
+		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).optionalLevel("level", m.Level).
+		text("by", m.By, MaxName).notes(m.Notes).done()
 }
 
 func (m *ControlRevoke) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).optionalID("requestId", m.RequestID).
-		optionalID("agentId", m.AgentID).oneOf("reason", string(m.Reason), "", string(ReasonReclaimed), string(ReasonRefused),
-		string(ReasonReleased), string(ReasonExpired), string(ReasonExited), string(ReasonLink), string(ReasonReplaced)).notes(m.Notes).done()
+		optionalID("agentId", m.AgentID).text("agentName", m.AgentName, MaxName).text("by", m.By, MaxName).
+		oneOf("reason", string(m.Reason), "", string(ReasonReclaimed), string(ReasonRefused),
+			string(ReasonReleased), string(ReasonExpired), string(ReasonExited), string(ReasonLink), string(ReasonReplaced)).notes(m.Notes).done()
 }
 
 func (m *SessionOpen) check() error {

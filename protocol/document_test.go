@@ -65,7 +65,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"frame": reflect.TypeFor[Frame](), "screen": reflect.TypeFor[Screen](), "changed row": reflect.TypeFor[Row](),
 		"highlight": reflect.TypeFor[Highlight](), "picture": reflect.TypeFor[Picture](),
 		"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "progress": reflect.TypeFor[Progress](), "keyboard": reflect.TypeFor[Keyboard](),
-		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](),
+		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](), "decision": reflect.TypeFor[Decision](),
 		"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](),
 		"blackout of a frame": reflect.TypeFor[Hidden](), "command": reflect.TypeFor[Command](), "past": reflect.TypeFor[Past](), "state of a view": reflect.TypeFor[ViewState](), "seen screen": reflect.TypeFor[Seen](),
 	} {

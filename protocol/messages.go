@@ -42,6 +42,8 @@ type ControlGrant struct {
 	Level     Level  `json:"level,omitempty"`
 	Epoch     uint64 `json:"epoch,omitempty"`
 	ExpiresAt int64  `json:"expiresAt,omitempty"`
+	// By is who decided that: see [ByTerminal].
+	By string `json:"by,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -52,8 +54,11 @@ type ControlRevoke struct {
 	SessionID string `json:"sessionId"`
 	RequestID string `json:"requestId,omitempty"`
 	AgentID   string `json:"agentId,omitempty"`
+	AgentName string `json:"agentName,omitempty"`
 	Epoch     uint64 `json:"epoch,omitempty"`
 	Reason    Reason `json:"reason,omitempty"`
+	// By is who decided that: see [ByTerminal].
+	By string `json:"by,omitempty"`
 	// DroppedBytes is what was accepted from the agent and not typed, or taken back before the program read it.
 	DroppedBytes int `json:"droppedBytes,omitempty"`
 	// UnsubmittedBytes is what the agent typed since its last Enter: the program may still hold it on its line.

@@ -85,6 +85,13 @@ const (
 	ReasonReplaced  Reason = "replaced"  // the agent's own newer request took the place
 )
 
+// Who decides about control, for people, beside the names of owners elsewhere. Nothing stands where nobody decided: an end that came
+// by itself has its [Reason], and in its own terminal an agent need not ask.
+const (
+	ByTerminal = "the terminal" // the user, at the session's own terminal
+	ByPolicy   = "a policy"     // what the user said when the session began
+)
+
 // InputKind says how the data of a terminal.input becomes bytes.
 type InputKind string
 

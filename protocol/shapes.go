@@ -287,8 +287,22 @@ type SessionInfo struct {
 	Seq      uint64   `json:"seq"`
 	IdleMs   int64    `json:"idleMs"`
 	Keyboard Keyboard `json:"keyboard"`
+	// Decided is the newest decision about control, nil for none yet.
+	Decided *Decision `json:"decided,omitempty"`
 	// Blackout says what is kept from agents now.
 	Blackout *Hidden `json:"blackout,omitempty"`
+}
+
+// Decision is what became of control, or of a request for it, as a [ControlGrant] or a [ControlRevoke] said.
+type Decision struct {
+	AgentName string `json:"agentName,omitempty"`
+	// Granted says that the agent got the keyboard; else Reason is why it has not, or no longer.
+	Granted bool   `json:"granted,omitempty"`
+	Level   Level  `json:"level,omitempty"`
+	Reason  Reason `json:"reason,omitempty"`
+	// By is that of the message, and At when it came.
+	By string `json:"by,omitempty"`
+	At int64  `json:"at"`
 }
 
 // States of a session in a list.

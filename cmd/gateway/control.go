@@ -64,7 +64,7 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	case err != nil:
 		return err
 	case revoke != nil:
-		words := text.Ended(revoke.Reason)
+		words := text.Refused(revoke)
 		if len(revoke.Notes) > 0 {
 			words += "\n" + text.Messages(revoke.Notes)
 		}
@@ -78,6 +78,9 @@ func (a *app) request(ctx context.Context, c *client.Client, timeout time.Durati
 	words := text.Grant(grant.Level, grant.ExpiresAt, time.Now())
 	if words != "" {
 		words = " (" + words + ")"
+	}
+	if grant.By != "" && grant.By != protocol.ByTerminal {
+		words += " by " + text.Name(grant.By)
 	}
 	return a.print("granted" + words)
 }

@@ -72,7 +72,7 @@ func (a *API) request(v Caller, w http.ResponseWriter, r *http.Request) (any, er
 	case *protocol.ControlGrant:
 		return answer, nil
 	case *protocol.ControlRevoke:
-		return nil, fail(protocol.CodeNoGrant, "not granted: "+text.Ended(answer.Reason), answer)
+		return nil, fail(protocol.CodeNoGrant, "not granted: "+text.Refused(answer), answer)
 	}
 	return nil, fmt.Errorf("a request for control was answered with a %s", protocol.KindOf(answer))
 }

@@ -26,7 +26,7 @@ var described = map[string]any{
 	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Command": protocol.Command{}, "Found": protocol.Found{}, "FoundRow": protocol.FoundRow{}, "Highlight": protocol.Highlight{}, "Picture": protocol.Picture{}, "Cell": protocol.Cell{}, "Color": protocol.Color{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{}, "Progress": protocol.Progress{},
 	"Keyboard": protocol.Keyboard{}, "Activity": protocol.Activity{}, "Withheld": protocol.Hidden{}, "Until": protocol.Until{}, "Expect": protocol.Expect{},
 	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},
-	"Message": protocol.Note{}, "InputPart": protocol.InputPart{}, "PartResult": protocol.PartResult{},
+	"Decision": protocol.Decision{}, "Message": protocol.Note{}, "InputPart": protocol.InputPart{}, "PartResult": protocol.PartResult{},
 }
 
 // words are the values of the types that are words.

@@ -85,20 +85,7 @@ func (h *Hub) settle(p *Peer, s *session, m protocol.Message) []waiter {
 // heard it as the answer to their request.
 func (h *Hub) control(s *session, m protocol.Message, told []waiter) {
 	h.logControl(s, m)
-	agentID := ""
-	switch m := m.(type) {
-	case *protocol.ControlGrant:
-		agentID = m.AgentID
-		s.keyboard = protocol.Keyboard{
-			Holder: protocol.HolderAgent, AgentID: m.AgentID, AgentName: m.AgentName, Level: m.Level, Epoch: m.Epoch, ExpiresAt: m.ExpiresAt,
-		}
-	case *protocol.ControlRevoke:
-		agentID = m.AgentID
-		// A refusal ends no grant, and the end of one agent's request is not the end of another's control.
-		if m.Reason != protocol.ReasonRefused && (agentID == "" || agentID == s.keyboard.AgentID) {
-			s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: max(m.Epoch, s.keyboard.Epoch)}
-		}
-	}
+	agentID := s.decided(m)
 	heard := make(map[*Peer]bool, len(told))
 	for _, w := range told {
 		heard[w.peer] = true

@@ -51,7 +51,7 @@ func (s *Server) requestControl(ctx context.Context, req *mcp.CallToolRequest, i
 		s.learn(grant.AgentID)
 		return text.WithMessages(grant.Notes, s.granted(info, grant)), nil
 	}
-	words := text.Ended(revoke.Reason)
+	words := text.Refused(revoke)
 	if len(revoke.Notes) > 0 {
 		words += "; " + text.Messages(revoke.Notes)
 	}

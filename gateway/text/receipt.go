@@ -156,6 +156,15 @@ var endings = map[protocol.Reason]string{
 // Ended says why control ended.
 func Ended(r protocol.Reason) string { return cmp.Or(endings[r], "control ended") }
 
+// Refused says why control was not given, or ended, and who decided that where it was not the user in front of the terminal.
+func Refused(m *protocol.ControlRevoke) string {
+	words := Ended(m.Reason)
+	if m.By != "" && m.By != protocol.ByTerminal {
+		words += " (" + Name(m.By) + ")"
+	}
+	return words
+}
+
 // refusals say why an input was refused, where the proxy does not.
 var refusals = map[protocol.Code]string{
 	protocol.CodeNoGrant:       "you do not have the keyboard",

@@ -120,26 +120,6 @@ func (s State) Asks() bool {
 	return !s.Message.Open && (s.Phase == Asked || s.Menu || s.Pending.Keys != "" || s.Occupied)
 }
 
-// Event is one change of control, in order.
-type Event struct {
-	Granted  bool     // control was given; else it ended or was refused
-	Requests []string // the requests that this answers
-	Agent    Agent
-	Level    protocol.Level
-	Epoch    uint64 // of the grant that began or ended
-	Until    time.Time
-	Reason   protocol.Reason // of an end
-	By       string          // the owner elsewhere who decided, "" for the user at the keyboard and for what nobody decided
-	// Request says that it is a request which ended, and no grant; Shut that its agent may not ask again before the user opens
-	// the menu.
-	Request, Shut bool
-	// Absent says of the reason Link that the agent had no connection for AbsentFor.
-	Absent bool
-	// Dropped is what was accepted of the agent's input and not written, Unsubmitted what was written since the last Enter, in
-	// bytes. Whoever writes fills them in.
-	Dropped, Unsubmitted int
-}
-
 // Machine is the state machine. It belongs to one goroutine.
 type Machine struct {
 	conf    Config
@@ -153,7 +133,7 @@ type Machine struct {
 	wanted  time.Duration // length of the grant that is asked for
 	asked   time.Time     // when an agent came that wanted control
 
-	own           bool      // control is in a terminal of the agent's own
+	given         Event     // on whose word the agent has control: By, Policy and Own
 	absent        time.Time // since when the agent has no connection, zero while it has one
 	menu          time.Time // when the menu was opened, zero while it is closed
 	shown         time.Time // when the present question was drawn, zero while it is not
@@ -246,7 +226,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	case m.manners.muted(r.Agent):
 		return &NotNow{Muted: true}
 	case m.phase == Granted && covers(m.level, r.Level):
-		m.events = append(m.events, Event{Granted: true, Requests: []string{r.ID}, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until})
+		m.granted([]string{r.ID})
 		return nil
 	case m.phase == Granted:
 		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
@@ -254,7 +234,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		// The agent may have asked for more before: that question is answered with this one.
 		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
 		m.level, m.asked = r.Level, now
-		m.grant(now, m.pregrantFor, m.remote.By)
+		m.grant(now, m.pregrantFor, Event{By: m.remote.By, Policy: m.pregrantUntil.IsZero()})
 		return nil
 	case !m.conf.Keyboard:
 		return ErrNobody
@@ -276,26 +256,6 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	return nil
 }
 
-// grant gives control to m.agent at m.level, for as long as it wants and for most at the most, 0 for no limit; by is the owner
-// elsewhere who says so, if it is one.
-func (m *Machine) grant(now time.Time, most time.Duration, by string) {
-	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
-	m.pregrant, m.remote, m.yield, m.own = "", RemoteGrant{}, time.Time{}, false
-	m.until = time.Time{}
-	if length := shortest(m.wanted, most); length > 0 {
-		m.until = now.Add(length)
-	}
-	if !m.absent.IsZero() {
-		m.absent = now // it gets the whole time to come back for what it was given
-	}
-	m.manners.trusted(m.agent)
-	m.closeMenu(now)
-	m.over(now, m.agent.ID, by == "")
-	m.ask(now) // or none, but not this one any more
-	m.events = append(m.events, Event{Granted: true, Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Until: m.until, By: by})
-	m.waiting = nil
-}
-
 // end ends control or refuses the request that is open. Only here does control end, whatever the reason.
 func (m *Machine) end(now time.Time, why protocol.Reason) { m.endBy(now, why, "") }
 
@@ -313,7 +273,7 @@ func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
 	m.over(now, m.agent.ID, m.phase == Granted)
 	m.phase, m.epoch = Observing, m.epoch+1
 	m.agent, m.level, m.reason, m.waiting = Agent{}, "", "", nil
-	m.until, m.yield, m.absent, m.own = time.Time{}, time.Time{}, time.Time{}, false
+	m.until, m.yield, m.absent, m.given = time.Time{}, time.Time{}, time.Time{}, Event{}
 	m.occupied, m.line = false, ""
 	m.pending, m.decided, m.let = Confirmation{}, false, false
 	m.ask(now)
@@ -356,7 +316,7 @@ func (m *Machine) Confirm(now time.Time) (took bool) {
 	switch {
 	case m.repeats(now):
 	case m.phase == Asked && m.answerable(now):
-		m.grant(now, m.most(), "")
+		m.grant(now, m.most(), Event{})
 		m.answered(now)
 	case m.phase == Observing && !m.menu.IsZero() && m.answerable(now):
 		m.answered(now)

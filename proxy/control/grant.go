@@ -48,12 +48,39 @@ func (m *Machine) lasts() time.Duration {
 	return 0
 }
 
+// grant gives control to m.agent at m.level, for as long as it wants and for most at the most, 0 for no limit; how says on whose
+// word.
+func (m *Machine) grant(now time.Time, most time.Duration, how Event) {
+	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
+	m.pregrant, m.remote, m.yield = "", RemoteGrant{}, time.Time{}
+	m.until, m.given = time.Time{}, how
+	if length := shortest(m.wanted, most); length > 0 {
+		m.until = now.Add(length)
+	}
+	if !m.absent.IsZero() {
+		m.absent = now // it gets the whole time to come back for what it was given
+	}
+	m.manners.trusted(m.agent)
+	m.closeMenu(now)
+	m.over(now, m.agent.ID, how.By == "")
+	m.ask(now) // or none, but not this one any more
+	m.granted(m.waiting)
+	m.waiting = nil
+}
+
+// granted tells those who made these requests of the control that the agent has.
+func (m *Machine) granted(requests []string) {
+	e := m.given
+	e.Granted, e.Requests, e.Agent, e.Level, e.Epoch, e.Until = true, requests, m.agent, m.level, m.epoch, m.until
+	m.events = append(m.events, e)
+}
+
 // Connected tells the machine that an agent has a connection to its gateway, or none any more. One without loses control
 // after AbsentFor: nobody may be there to give it back. An agent keeps its own terminal, see [Machine.Own].
 func (m *Machine) Connected(now time.Time, agentID string, yes bool) {
 	m.Tick(now)
 	switch {
-	case m.phase == Observing || m.agent.ID != agentID || m.own:
+	case m.phase == Observing || m.agent.ID != agentID || m.given.Own:
 	case yes:
 		m.absent = time.Time{}
 	case m.absent.IsZero():

@@ -83,3 +83,47 @@ func TestR70AGrantEnds(t *testing.T) {
 		})
 	}
 }
+
+// Everybody can be told who decided about control; where nobody did, nobody is named.
+func TestWhoDecided(t *testing.T) {
+	asked := func(c control.Config) *control.Machine {
+		c.Keyboard = true
+		m := control.New(c)
+		require.NoError(t, m.Request(t0, request("r", ada)))
+		m.Shown(t0)
+		return m
+	}
+	owner := control.RemoteGrant{By: "grace"}
+	for name, c := range map[string]struct {
+		conf control.Config
+		does func(m *control.Machine)
+		want []string
+	}{
+		"the key":           {does: func(m *control.Machine) { m.Confirm(after(time.Second)) }, want: []string{protocol.ByTerminal}},
+		"the reclaim key":   {does: func(m *control.Machine) { m.ReclaimKey(after(time.Second)) }, want: []string{protocol.ByTerminal}},
+		"an owner gives":    {does: func(m *control.Machine) { require.NoError(t, m.Give(t0, owner)) }, want: []string{"grace"}},
+		"an owner refuses":  {does: func(m *control.Machine) { m.Reclaim(t0, "grace") }, want: []string{"grace"}},
+		"the command line":  {conf: control.Config{Pregrant: protocol.LevelDrive}, does: func(*control.Machine) {}, want: []string{protocol.ByPolicy}},
+		"it takes back":     {does: func(m *control.Machine) { m.Release(t0, ada.ID, protocol.ReasonReleased) }, want: []string{""}},
+		"nobody answers":    {does: func(m *control.Machine) { m.Tick(after(control.AskFor)) }, want: []string{""}},
+		"its time is over":  {does: func(m *control.Machine) { m.Confirm(after(time.Second)); m.Tick(after(time.Hour)) }, want: []string{protocol.ByTerminal, ""}},
+		"given, taken back": {does: func(m *control.Machine) { _ = m.Give(t0, owner); m.ReclaimKey(after(time.Second)) }, want: []string{"grace", protocol.ByTerminal}},
+		"it asks again": {does: func(m *control.Machine) {
+			require.NoError(t, m.Give(t0, owner))
+			require.NoError(t, m.Request(t0, request("r2", ada)))
+		}, want: []string{"grace", "grace"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := asked(c.conf)
+			c.does(m)
+			var got []string
+			for _, e := range m.TakeEvents() {
+				got = append(got, e.Decider())
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+	own := control.New(control.Config{Keyboard: true})
+	own.Own(t0, request("r", ada))
+	require.Empty(t, own.TakeEvents()[0].Decider(), "in a terminal of its own nobody is asked")
+}

@@ -18,8 +18,7 @@ func (m *Machine) Own(now time.Time, r Request) {
 	if r.ID != "" {
 		m.waiting = []string{r.ID}
 	}
-	m.grant(now, m.said(), "")
-	m.own = true
+	m.grant(now, m.said(), Event{Own: true})
 }
 
 // SetAttached says whether a person is there to ask, where that changes: people attach to a session and detach. A question that

@@ -42,7 +42,7 @@ func (m *Machine) Give(now time.Time, g RemoteGrant) error {
 		if g.Level != "" && covers(m.level, g.Level) {
 			m.level = g.Level
 		}
-		m.grant(now, m.gives(g), g.By)
+		m.grant(now, m.gives(g), Event{By: g.By})
 		return nil
 	}
 	if g.Level == "" {

@@ -221,9 +221,13 @@ func (r *Recording) Changed(e control.Event, note string) {
 	if r == nil {
 		return
 	}
+	by := e.By
+	if e.Policy {
+		by = protocol.ByPolicy
+	}
 	entry := record.Entry{
 		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
-		Reason: string(e.Reason), Why: note, By: notice.Clean(e.By, 64), Dropped: e.Dropped, Unsubmitted: e.Unsubmitted,
+		Reason: string(e.Reason), Why: note, By: notice.Clean(by, 64), Dropped: e.Dropped, Unsubmitted: e.Unsubmitted,
 	}
 	switch {
 	case e.Granted:

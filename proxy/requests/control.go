@@ -89,12 +89,12 @@ func (h *Handler) ControlEvent(e control.Event) {
 		if e.Granted {
 			h.Link.Send(&protocol.ControlGrant{
 				ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, AgentName: e.Agent.Name,
-				Level: e.Level, Epoch: e.Epoch, ExpiresAt: protocol.Milli(e.Until), Notes: notes,
+				Level: e.Level, Epoch: e.Epoch, ExpiresAt: protocol.Milli(e.Until), By: e.Decider(), Notes: notes,
 			})
 			continue
 		}
 		h.Link.Send(&protocol.ControlRevoke{
-			ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, Epoch: e.Epoch, Reason: e.Reason,
+			ID: protocol.NewID(), SessionID: h.SessionID, RequestID: id, AgentID: e.Agent.ID, AgentName: e.Agent.Name, Epoch: e.Epoch, Reason: e.Reason, By: e.Decider(),
 			DroppedBytes: e.Dropped, UnsubmittedBytes: e.Unsubmitted, Notes: notes,
 		})
 	}

@@ -1,0 +1,42 @@
+package control
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// Event is one change of control, in order.
+type Event struct {
+	Granted  bool     // control was given; else it ended or was refused
+	Requests []string // the requests that this answers
+	Agent    Agent
+	Level    protocol.Level
+	Epoch    uint64 // of the grant that began or ended
+	Until    time.Time
+	Reason   protocol.Reason // of an end
+	By       string          // the owner elsewhere who decided, "" for the user at the keyboard and for what nobody decided
+	Policy   bool            // the user decided when the session began
+	Own      bool            // in a terminal of its own the agent got control without a question
+	// Request says that it is a request which ended, and no grant; Shut that its agent may not ask again before the user opens
+	// the menu.
+	Request, Shut bool
+	// Absent says of the reason Link that the agent had no connection for AbsentFor.
+	Absent bool
+	// Dropped is what was accepted of the agent's input and not written, Unsubmitted what was written since the last Enter, in
+	// bytes. Whoever writes fills them in.
+	Dropped, Unsubmitted int
+}
+
+// Decider is who decided that, for people: the name of an owner elsewhere, or one of the protocol's words; "" for nobody.
+func (e Event) Decider() string {
+	switch {
+	case e.By != "":
+		return e.By
+	case e.Policy:
+		return protocol.ByPolicy
+	case e.Granted && !e.Own, e.Reason == protocol.ReasonReclaimed, e.Reason == protocol.ReasonRefused:
+		return protocol.ByTerminal
+	}
+	return ""
+}
