@@ -17,6 +17,6 @@ func (s *Server) newAPI() *httpapi.API {
 			}
 			return v, nil
 		},
-		Stats: func() httpapi.Stats { return httpapi.Stats(s.hub.Stats()) },
+		Stats: s.stats,
 	})
 }

@@ -98,6 +98,7 @@ func (s *Server) identify(r *http.Request) (auth.Identity, error) {
 
 // slowDown lets who guesses wait for its answer.
 func (s *Server) slowDown(r *http.Request) {
+	s.refused.Add(1)
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr

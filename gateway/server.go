@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"terminalproxy/gateway/auth"
@@ -63,6 +64,7 @@ type Server struct {
 	hub      *hub.Hub
 	sockets  *ws.Server
 	failures auth.Failures
+	refused  atomic.Uint64 // tokens that are not good
 	callers  *callers
 	api      *httpapi.API
 

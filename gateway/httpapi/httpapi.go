@@ -58,8 +58,8 @@ type Config struct {
 	Authenticate func(r *http.Request, own bool) (Caller, error)
 	// Draw writes a picture of a screen whose rows carry SGR sequences; format is "png" or "svg". Without it there are none.
 	Draw func(w io.Writer, format string, s protocol.Screen) error
-	// Stats counts what is in the switchboard, for the metrics. Required.
-	Stats func() Stats
+	// Stats is what the gateway counts, for the metrics. Required.
+	Stats func() []Family
 	// Version is the product's, for the metrics.
 	Version string
 	// Heartbeat is the time between comments in a stream in which nothing else happens; 0 is 15 seconds. Local requests

@@ -112,8 +112,12 @@ func serve(t *testing.T, v *caller) *served {
 			}
 			return v, nil
 		},
-		Stats: func() Stats {
-			return Stats{Sessions: map[string]int{"running": 2, "lost": 1}, Participants: map[string]int{"agent": 3}, Waiting: 4}
+		Stats: func() []Family {
+			return []Family{
+				{Name: "sessions", Help: "Sessions.", Label: "state", Values: map[string]float64{"running": 2, "lost": 1}},
+				{Name: "requests_waiting", Help: "Requests.", Values: map[string]float64{"": 4}},
+				{Name: "sent_bytes_total", Help: "Bytes.", Values: map[string]float64{"": 123456789}},
+			}
 		},
 		Draw: func(w io.Writer, format string, p protocol.Screen) error {
 			_, err := fmt.Fprintf(w, "<%s %dx%d %q>", format, p.Cols, p.Rows, p.Lines[0])

@@ -15,11 +15,13 @@ import (
 	"time"
 )
 
-// Stats is what is in the switchboard at one moment.
-type Stats struct {
-	Sessions     map[string]int // by state
-	Participants map[string]int // by role
-	Waiting      int            // requests that are not answered yet
+// Family is a metric of the gateway.
+type Family struct {
+	// Name is without the product's; that of a counter ends in _total.
+	Name, Help string
+	// Label names what Values are told apart by; without one there is one value, of "".
+	Label  string
+	Values map[string]float64
 }
 
 // seconds are the upper bounds of the histogram: from what costs nothing to the longest wait.
@@ -80,10 +82,9 @@ func (a *API) scrape(_ Caller, w http.ResponseWriter, r *http.Request) (any, err
 		return nil, q.err
 	}
 	var b bytes.Buffer
-	stats := a.cfg.Stats()
-	counts(&b, "terminalproxy_sessions", "Sessions, by state.", "state", stats.Sessions)
-	counts(&b, "terminalproxy_participants", "Proxies, agents, viewers and owners that are connected.", "role", stats.Participants)
-	single(&b, "terminalproxy_requests_waiting", "gauge", "Requests that a proxy has not answered yet.", float64(stats.Waiting))
+	for _, f := range a.cfg.Stats() {
+		f.write(&b)
+	}
 	a.metrics.write(&b)
 	process(&b, a.metrics.began)
 	family(&b, "terminalproxy_build_info", "gauge", "The product's version, as a label.")
@@ -104,10 +105,18 @@ func single(b *bytes.Buffer, name, kind, help string, value float64) {
 
 func float(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-func counts(b *bytes.Buffer, name, help, label string, values map[string]int) {
-	family(b, name, "gauge", help)
-	for _, word := range slices.Sorted(maps.Keys(values)) {
-		fmt.Fprintf(b, "%s{%s=%q} %d\n", name, label, word, values[word])
+func (f Family) write(b *bytes.Buffer) {
+	name, kind := "terminalproxy_"+f.Name, "gauge"
+	if strings.HasSuffix(name, "_total") {
+		kind = "counter"
+	}
+	family(b, name, kind, f.Help)
+	for _, word := range slices.Sorted(maps.Keys(f.Values)) {
+		label := ""
+		if f.Label != "" {
+			label = fmt.Sprintf("{%s=%q}", f.Label, word)
+		}
+		fmt.Fprintf(b, "%s%s %s\n", name, label, float(f.Values[word]))
 	}
 }
 

@@ -62,8 +62,8 @@ func TestMetrics(t *testing.T) {
 	got := server.do("GET", "/metrics", "")
 	require.Equal(t, "text/plain; version=0.0.4; charset=utf-8", got.header.Get("Content-Type"))
 	for _, line := range []string{
-		`terminalproxy_sessions{state="lost"} 1`, `terminalproxy_sessions{state="running"} 2`, `terminalproxy_participants{role="agent"} 3`,
-		"terminalproxy_requests_waiting 4", `terminalproxy_http_requests_total{method="GET",path="/v1/sessions/{id}",status="404"} 1`,
+		`terminalproxy_sessions{state="lost"} 1`, `terminalproxy_sessions{state="running"} 2`, "# TYPE terminalproxy_sessions gauge",
+		"terminalproxy_requests_waiting 4", "terminalproxy_sent_bytes_total 1.23456789e+08", "# TYPE terminalproxy_sent_bytes_total counter", `terminalproxy_http_requests_total{method="GET",path="/v1/sessions/{id}",status="404"} 1`,
 		`terminalproxy_http_request_seconds_bucket{method="GET",path="/v1/sessions/{id}",le="+Inf"} 2`,
 		`terminalproxy_http_request_seconds_count{method="GET",path="/v1/sessions"} 1`, `terminalproxy_build_info{version="test"} 1`,
 	} {

@@ -15,7 +15,7 @@ const notKnown = "; whether this was typed is not known: read the screen before 
 
 // newAway stands in for a proxy that lost its connection and is expected back: what it is asked waits there.
 func newAway(h *Hub) *Peer {
-	return &Peer{hub: h, out: newOutbox(), asked: make(map[string]*pending)}
+	return &Peer{hub: h, out: newOutbox(&h.counters), asked: make(map[string]*pending)}
 }
 
 // keep has what the proxy of s was asked wait until it comes back, and is asked again under the same ids: by them it knows what it

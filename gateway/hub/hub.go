@@ -87,6 +87,8 @@ type Hub struct {
 	log    *slog.Logger
 	before string // who should serve, and why it does not; "" for nobody
 
+	counters counters
+
 	mu         sync.Mutex
 	closed     bool
 	peers      map[*Peer]struct{}
@@ -136,7 +138,7 @@ func (h *Hub) Join(m Member) *Peer {
 	if m.Rights.Can == 0 {
 		m.Rights.Who, m.Rights.Can = "role "+string(m.Role), rights.Of(m.Role, m.Local)
 	}
-	p := &Peer{hub: h, member: m, out: newOutbox(), asked: make(map[string]*pending), mine: make(map[*pending]struct{})}
+	p := &Peer{hub: h, member: m, out: newOutbox(&h.counters), asked: make(map[string]*pending), mine: make(map[*pending]struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {

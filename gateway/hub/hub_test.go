@@ -575,7 +575,7 @@ func TestSubscriptionKeepsItsRhythm(t *testing.T) {
 }
 
 func TestSlowParticipantSkipsSnapshotsInOrder(t *testing.T) {
-	o := newOutbox()
+	o := newOutbox(new(counters))
 	for i := range 10_000 {
 		o.put(full("a", uint64(i), "x"))
 		o.put(full("b", uint64(i), "x"))

@@ -24,6 +24,7 @@ var errBehind = errors.New("live output was left out")
 // newest. It never blocks who puts; who lets it overflow is cut off.
 type outbox struct {
 	ready chan struct{} // holds a token when there may be something for next
+	count *counters
 
 	mu     sync.Mutex
 	queue  list.List
@@ -41,8 +42,8 @@ type lean struct {
 	moves bool               // it knows of rows that moved
 }
 
-func newOutbox() *outbox {
-	return &outbox{ready: make(chan struct{}, 1), slots: make(map[string]*list.Element), lean: make(map[string]*lean)}
+func newOutbox(count *counters) *outbox {
+	return &outbox{ready: make(chan struct{}, 1), count: count, slots: make(map[string]*list.Element), lean: make(map[string]*lean)}
 }
 
 // put appends m. A snapshot takes the place of an older one of its session, which then was never sent; its place is the
@@ -62,9 +63,11 @@ func (o *outbox) put(m protocol.Message) {
 	case ok:
 		if old := o.slots[snapshot.SessionID]; old != nil {
 			o.queue.Remove(old)
+			o.count.droppedSnapshots.Add(1)
 		}
 		o.slots[snapshot.SessionID] = o.queue.PushBack(m)
 	case o.queue.Len()-len(o.slots)-o.live >= maxQueue:
+		o.count.cut.Add(1)
 		o.stop(ErrSlow)
 	default:
 		o.queue.PushBack(m)
@@ -110,6 +113,7 @@ func (o *outbox) stop(reason error) {
 func (o *outbox) putLive(m *protocol.Output) {
 	switch {
 	case o.behind: // until the participant takes messages again
+		o.count.droppedOutput.Add(1)
 	case o.live > 0 && (o.live >= maxLive || o.bytes+len(m.DataB64) > maxBytes):
 		for e := o.queue.Front(); e != nil; {
 			next := e.Next()
@@ -118,6 +122,7 @@ func (o *outbox) putLive(m *protocol.Output) {
 			}
 			e = next
 		}
+		o.count.droppedOutput.Add(uint64(o.live) + 1) //nolint:gosec // a length
 		o.live, o.bytes, o.behind = 0, 0, true
 	default:
 		o.queue.PushBack(m)

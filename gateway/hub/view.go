@@ -97,6 +97,11 @@ func (h *Hub) rows(s *session, m *protocol.Rows) {
 		})
 		return
 	}
+	for _, v := range s.gallery.viewers {
+		if s.gallery.newest != nil && v.has != s.gallery.newest {
+			h.counters.droppedFrames.Add(1)
+		}
+	}
 	s.gallery.base = full
 	s.gallery.show(full)
 	for _, v := range s.gallery.viewers {
@@ -140,6 +145,7 @@ func (v *viewer) offer(h *Hub, s *session) {
 }
 
 func (v *viewer) send(s *session) {
+	v.peer.hub.counters.frames.Add(1)
 	v.peer.out.put(s.gallery.part(v.has))
 	v.has, v.ready, v.last = s.gallery.newest, false, time.Now()
 }

@@ -101,6 +101,7 @@ func (c *conn) alive() error {
 
 // take hands one frame on, or answers why it is no message; the third in a row ends the connection.
 func (c *conn) take(peer Peer, kind int, frame []byte) {
+	c.server.received.add(frame)
 	m, err := decode(kind, frame, c.limit)
 	if err == nil {
 		c.bad = 0
@@ -157,6 +158,7 @@ func (c *conn) send(m protocol.Message) error {
 			return err
 		}
 	}
+	c.server.sent.add(frame)
 	return c.socket.WriteMessage(websocket.TextMessage, frame)
 }
 

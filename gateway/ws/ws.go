@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -91,6 +92,8 @@ func (c *closing) Error() string { return c.text }
 type Server struct {
 	cfg      Config
 	upgrader websocket.Upgrader
+	sent     Traffic // of messages; no pings and no close frames
+	received Traffic
 
 	mu     sync.Mutex
 	closed bool
@@ -144,6 +147,23 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer d.remove(c)
 	c.serve(access.Join())
 }
+
+// Traffic counts messages and their bytes. Any goroutine may ask.
+type Traffic struct{ messages, bytes atomic.Uint64 }
+
+func (t *Traffic) add(frame []byte) {
+	t.messages.Add(1)
+	t.bytes.Add(uint64(len(frame)))
+}
+
+// Messages is how many there were.
+func (t *Traffic) Messages() uint64 { return t.messages.Load() }
+
+// Bytes is how long they were together, without the framing of WebSockets.
+func (t *Traffic) Bytes() uint64 { return t.bytes.Load() }
+
+// Traffic is what was sent and received since the beginning.
+func (d *Server) Traffic() (sent, received *Traffic) { return &d.sent, &d.received }
 
 func (d *Server) add(c *conn) bool {
 	d.mu.Lock()
