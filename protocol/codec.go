@@ -77,6 +77,9 @@ func Decode(frame []byte, limit int) (Message, error) {
 	if len(frame) > limit {
 		return nil, &FieldError{Code: CodeTooLarge, Say: fmt.Sprintf("a frame of %d bytes is over the limit of %d", len(frame), limit)}
 	}
+	if m := plainAck(frame); m != nil {
+		return m, nil
+	}
 	if !utf8.Valid(frame) {
 		return nil, &FieldError{Code: CodeBadMessage, Say: "the frame is not UTF-8"}
 	}

@@ -1,8 +1,10 @@
 package protocol
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 )
 
@@ -141,6 +143,23 @@ func (m *View) check() error {
 }
 
 func (m *Unview) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
+// plainAck is the [Ack] of a frame that has nothing but its fields, in their order and without blanks; nil for any other frame. One comes
+// for every frame that a viewer gets, and this is the shortest way to read it.
+func plainAck(frame []byte) *Ack {
+	rest, is := bytes.CutPrefix(frame, []byte(`{"type":"terminal.ack","sessionId":"`))
+	if !is {
+		return nil
+	}
+	id, rest, _ := bytes.Cut(rest, []byte(`","seq":`))
+	digits, _ := bytes.CutSuffix(rest, []byte("}"))
+	seq, err := strconv.ParseUint(string(digits), 10, 64)
+	m := &Ack{SessionID: string(id), Seq: seq}
+	if err != nil || len(digits) == len(rest) || digits[0] == '0' && len(digits) > 1 || m.check() != nil {
+		return nil
+	}
+	return m
+}
 
 func (m *Ack) check() error { return new(checks).id("sessionId", m.SessionID).done() }
 

@@ -66,3 +66,23 @@ func TestTheStateIsSaidWhenItIsNews(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "one", full.State.Title)
 }
+
+// TestAcksAreReadAsOthers: the short way to an ack takes what the long one takes, and makes the same of it.
+func TestAcksAreReadAsOthers(t *testing.T) {
+	const begin = `{"type":"terminal.ack","sessionId":"`
+	for frame, short := range map[string]bool{
+		begin + `vim-1","seq":1}`: true, begin + `vim-1","seq":18446744073709551615}`: true, begin + `vim-1","seq":0}`: true,
+		begin + `vim-1","seq":1} `: false, begin + `vim-1","seq":1`: false, begin + `vim-1","seq":01}`: false, begin + `vim-1","seq":-1}`: false, begin + `vim-1","seq":+1}`: false,
+		begin + `vim-1","seq":18446744073709551616}`: false, begin + `vim-1","seq":1.0}`: false, begin + `vim-1","seq":1_0}`: false, begin + `vim-1","seq":}`: false,
+		begin + `vim-1","seq":1,"seq":2}`: false, begin + `vim-1","seq":1}}`: false, begin + `","seq":1}`: false, begin + `vim 1","seq":1}`: false, begin + `a\"b","seq":1}`: false,
+		begin + "\xff" + `","seq":1}`: false, begin + `vim-1"}`: false, begin: false, `{"type":"terminal.ack","seq":1,"sessionId":"vim-1"}`: false,
+	} {
+		got := plainAck([]byte(frame))
+		require.Equal(t, short, got != nil, frame)
+		long, err := Decode([]byte(strings.Replace(frame, "{", "{ ", 1)), MaxMessage)
+		if short {
+			require.NoError(t, err, frame)
+			require.Equal(t, long, got, frame)
+		}
+	}
+}
