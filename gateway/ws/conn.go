@@ -1,6 +1,7 @@
 package ws
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -14,6 +15,9 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
+// keptFrame is how large a reader's buffer may be that is used again, in bytes: most frames of a viewer are acknowledgements.
+const keptFrame = 1024
+
 // conn is one WebSocket: a reader, which is the goroutine of serve, one writer, and the pinger.
 type conn struct {
 	server *Server
@@ -23,7 +27,8 @@ type conn struct {
 	// ending: a close frame is sent; what still comes has no effect.
 	ending atomic.Bool
 	pulse  handshake.Pulse
-	bad    int // frames in a row that were no messages; the reader's
+	bad    int          // frames in a row that were no messages; the reader's
+	in     bytes.Buffer // the reader's frame
 }
 
 // local reports whether the peer is on this machine by a unix socket. The kernel tells when such a peer is gone, so there
@@ -70,7 +75,7 @@ func (c *conn) read(peer Peer) error {
 		return err
 	}
 	for {
-		kind, frame, err := c.socket.ReadMessage()
+		kind, frame, err := c.frame()
 		if err != nil {
 			return err
 		}
@@ -84,6 +89,20 @@ func (c *conn) read(peer Peer) error {
 			c.take(peer, kind, frame)
 		}
 	}
+}
+
+// frame is the next one. It is good until the one after it.
+func (c *conn) frame() (kind int, frame []byte, err error) {
+	kind, r, err := c.socket.NextReader()
+	if err != nil {
+		return 0, nil, err
+	}
+	if c.in.Cap() > keptFrame {
+		c.in = bytes.Buffer{}
+	}
+	c.in.Reset()
+	_, err = c.in.ReadFrom(r)
+	return kind, c.in.Bytes(), err
 }
 
 var errDisowned = errors.New("another gateway has taken over")
