@@ -93,7 +93,7 @@ type address struct {
 	header http.Header
 }
 
-func (d address) connect(t *testing.T, path string) (*websocket.Conn, *http.Response, error) {
+func (d address) connect(t testing.TB, path string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	c, resp, err := d.dial.Connect(fake.Within(t), d.base+path, d.header)
 	if c.Conn != nil {
@@ -102,7 +102,7 @@ func (d address) connect(t *testing.T, path string) (*websocket.Conn, *http.Resp
 	return c.Conn, resp, err
 }
 
-func (d address) mustConnect(t *testing.T, path string) *websocket.Conn {
+func (d address) mustConnect(t testing.TB, path string) *websocket.Conn {
 	t.Helper()
 	ws, resp, err := d.connect(t, path)
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func (d address) client(t *testing.T, key string) *client.Client {
 	return c
 }
 
-func say(t *testing.T, ws *websocket.Conn, m protocol.Message) {
+func say(t testing.TB, ws *websocket.Conn, m protocol.Message) {
 	t.Helper()
 	require.NoError(t, fake.Conn{Conn: ws}.Say(m))
 }
@@ -211,7 +211,7 @@ func (p *fakeProxy) reply(m protocol.Message) protocol.Message {
 }
 
 // tcp is a server on a loopback address, with a token of every role.
-func tcp(t *testing.T, cfg Config) (addr string, tokens map[auth.Role]string, store *auth.Store) {
+func tcp(t testing.TB, cfg Config) (addr string, tokens map[auth.Role]string, store *auth.Store) {
 	t.Helper()
 	store, err := auth.OpenStore(filepath.Join(t.TempDir(), "private", "tokens"), nil)
 	require.NoError(t, err)
@@ -225,7 +225,7 @@ func tcp(t *testing.T, cfg Config) (addr string, tokens map[auth.Role]string, st
 }
 
 // serveTCP is the address of a server that runs until the test ends.
-func serveTCP(t *testing.T, s *Server, certificates *tls.Config) string {
+func serveTCP(t testing.TB, s *Server, certificates *tls.Config) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

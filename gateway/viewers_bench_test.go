@@ -1,0 +1,125 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
+)
+
+// idlers are those who look at a session in which nothing happens.
+const idlers = 600
+
+// BenchmarkIdleViewer states what memory a viewer costs while nothing happens, heap and stacks, beside what a WebSocket costs that a bare
+// server reads.
+func BenchmarkIdleViewer(b *testing.B) {
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := (&websocket.Upgrader{Subprotocols: []string{protocol.Version}}).Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = conn.Close() }()
+		_, _, _ = conn.ReadMessage() // view
+		_ = conn.WriteMessage(websocket.TextMessage, []byte(`{"type":"terminal.rows"}`))
+		_, _, _ = conn.ReadMessage() // ack
+		_, _, _ = conn.ReadMessage() // the end
+	}))
+	defer bare.Close()
+	addr, tokens, _ := tcp(b, Config{})
+	proxy := bearer(addr, tokens[auth.RoleProxy]).mustConnect(b, protocol.PathProxy)
+	open := opening("vim-1")
+	open.View = true
+	say(b, proxy, open)
+	say(b, proxy, snapshot("vim-1", 1, "hello"))
+	rows := &protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 100, Rows: 30, State: &protocol.ViewState{}}
+	for range rows.Rows {
+		rows.Lines = append(rows.Lines, strings.Repeat("word ", 12))
+	}
+	go func() { // ends with the connection
+		_ = fake.Conn{Conn: proxy}.Answer(func(m protocol.Message) protocol.Message {
+			if _, asked := m.(*protocol.View); !asked {
+				return nil
+			}
+			return rows
+		})
+	}()
+	var least, each float64
+	for b.Loop() {
+		least = memory(b, strings.TrimPrefix(bare.URL, "http://"), "none")
+		each = memory(b, addr, tokens[auth.RoleViewer])
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(least, "bare-KiB")
+	b.ReportMetric(each, "KiB/viewer")
+}
+
+// memory is what each viewer at an address costs in KiB, its own end not counted but for some hundred bytes.
+func memory(b *testing.B, addr, token string) float64 {
+	b.Helper()
+	before := inUse()
+	conns := make([]net.Conn, idlers)
+	for i := range conns {
+		conns[i] = looks(b, net.IPv4(127, 0, 1, byte(1+i/(connectionsPerPeer-1))), addr, token)
+	}
+	after := inUse()
+	for _, conn := range conns {
+		require.NoError(b, conn.Close())
+	}
+	return float64(after-before) / idlers / 1024
+}
+
+func inUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what was kept for reuse is given up with the second one
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc + m.StackInuse
+}
+
+// looks is a viewer without a library: it has the screen, has said so, and waits.
+func looks(b *testing.B, from net.IP, addr, token string) net.Conn {
+	b.Helper()
+	conn, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}).DialContext(context.Background(), "tcp", addr)
+	require.NoError(b, err)
+	require.NoError(b, conn.SetDeadline(time.Now().Add(fake.Soon)))
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\nAuthorization: Bearer %s\r\n\r\n",
+		protocol.PathView, addr, protocol.Version, token)
+	require.NoError(b, err)
+	until(b, conn, "\r\n\r\n")
+	says(b, conn, `{"type":"terminal.view","requestId":"v","sessionId":"vim-1"}`)
+	until(b, conn, `"terminal.rows"`)
+	says(b, conn, `{"type":"terminal.ack","sessionId":"vim-1","seq":1}`)
+	return conn
+}
+
+// says writes a short text frame, whose mask changes nothing.
+func says(b *testing.B, conn net.Conn, text string) {
+	b.Helper()
+	_, err := conn.Write(append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...))
+	require.NoError(b, err)
+}
+
+// until reads until a text was there.
+func until(b *testing.B, conn net.Conn, text string) {
+	b.Helper()
+	var all []byte
+	for part := make([]byte, 4096); !bytes.Contains(all, []byte(text)); {
+		n, err := conn.Read(part)
+		require.NoError(b, err, "%s", all)
+		all = append(all, part[:n]...)
+	}
+}
