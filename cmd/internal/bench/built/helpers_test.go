@@ -1,6 +1,6 @@
 //go:build linux
 
-package tmux_test
+package built_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -142,4 +143,106 @@ func filler(size string) ([]byte, error) {
 		return []byte{'?'}, errors.Join(errors.New("no number of bytes to answer with"), err)
 	}
 	return []byte(strings.Repeat("x", n)), nil
+}
+
+// ticker is a program with a log: for every number from the FIFO that is its argument it prints so many lines, ten in a second, each with
+// the time just before it does so.
+func ticker(args []string) error {
+	orders, err := os.OpenFile(args[0], os.O_RDWR, 0) // both, so that no end of file comes between two orders
+	if err != nil {
+		return err
+	}
+	defer orders.Close()
+	for line := range rows {
+		fmt.Printf("\r\n\x1b[32m[%4d]\x1b[m %s", line, strings.Repeat("lorem ", line%12))
+	}
+	fmt.Print(drawn)
+	n := 0
+	return ticking(orders, func() error {
+		n++
+		_, err := fmt.Printf("\r\n\x1b[32m[%4d]\x1b[m cc -O2 -c src/module-%d.c %s:%016xK", n, n, tick, monotonic())
+		return err
+	})
+}
+
+// ticking does something ten times in a second, as often as the FIFO orders.
+func ticking(orders io.Reader, do func() error) error {
+	rhythm := time.NewTicker(tickEvery)
+	defer rhythm.Stop()
+	for lines := bufio.NewScanner(orders); lines.Scan(); {
+		n, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			return err
+		}
+		for range n {
+			<-rhythm.C
+			if err := do(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fan writes to all WebSockets what a gateway would send of the ticker, and reads what comes. It prints its address.
+func fan(args []string) error {
+	orders, err := os.OpenFile(args[0], os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer orders.Close()
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	all := &fanning{}
+	server := &http.Server{Handler: all, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(tcp) }() // ends with the process
+	fmt.Println("ws://" + tcp.Addr().String())
+	return ticking(orders, all.tick)
+}
+
+// fanning is the viewers of fan.
+type fanning struct {
+	mu    sync.Mutex
+	seq   int
+	conns []chan []byte
+}
+
+func (f *fanning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	out := make(chan []byte, 100)
+	out <- []byte(`{"type":"terminal.rows","seq":0}`)
+	f.mu.Lock()
+	f.conns = append(f.conns, out)
+	f.mu.Unlock()
+	go func() { // ends with the process
+		for frame := range out {
+			_ = conn.WriteMessage(websocket.TextMessage, frame)
+		}
+	}()
+	for {
+		if _, _, err := conn.ReadMessage(); err != nil {
+			return
+		}
+	}
+}
+
+func (f *fanning) tick() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seq++
+	frame := fmt.Appendf(nil, `{"type":"terminal.rows","sessionId":"ticker-abcd","seq":%d,"rev":%d,"cols":120,"rows":40,"cursor":{"row":39,"col":70,"visible":true},`+
+		`"since":%d,"moved":1,"changed":[{"row":39,"text":"\u001b[0;32m[   1]\u001b[0m cc -O2 -c src/module-1.c %s:%016xK"}]}`, f.seq, f.seq, f.seq-1, tick, monotonic())
+	for _, out := range f.conns {
+		select {
+		case out <- frame:
+		default:
+		}
+	}
+	return nil
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package tmux_test
+package built_test
 
 import (
 	"bufio"
@@ -170,7 +170,10 @@ func ofUser(tb testing.TB) *place {
 }
 
 // served is the same with a gateway of its own, which all others reach over TCP.
-func served(tb testing.TB) *place {
+func served(tb testing.TB) *place { return servedWith(tb, "marker") }
+
+// servedWith is that with another program that draws a screen and takes orders.
+func servedWith(tb testing.TB, program string) *place {
 	w := newWorld(tb)
 	p := &place{world: w, orders: w.orders()}
 	_, out := w.talks(binary("gateway"), "serve", "--listen", "127.0.0.1:0")
@@ -180,7 +183,7 @@ func served(tb testing.TB) *place {
 	token := w.output(binary("gateway"), "token", "create", "laptop", "--role", "proxy")
 	require.NoError(tb, os.WriteFile(w.path("token"), []byte(token), 0o600))
 	p.token = strings.TrimSpace(w.output(binary("gateway"), "token", "create", "agent", "--role", "agent"))
-	w.sits(binary("proxy"), "--agent", "--gateway", p.at, "--token-file", w.path("token"), binary("marker"), w.path("orders"))
+	w.sits(binary("proxy"), "--agent", "--gateway", p.at, "--token-file", w.path("token"), binary(program), w.path("orders"))
 	p.found()
 	return p
 }

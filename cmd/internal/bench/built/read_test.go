@@ -1,6 +1,6 @@
 //go:build linux
 
-package tmux_test
+package built_test
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package tmux_test
+package built_test
 
 import (
 	"bytes"
@@ -99,16 +99,22 @@ func (w *world) family(tb testing.TB) []int {
 func (w *world) cpu(tb testing.TB) (total time.Duration) {
 	tb.Helper()
 	for _, pid := range w.family(tb) {
-		tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
-		for _, task := range tasks {
-			stat, err := os.ReadFile(task)
-			if err != nil {
-				continue
-			}
-			first, _, _ := bytes.Cut(stat, []byte(" "))
-			n, _ := strconv.ParseInt(string(first), 10, 64)
-			total += time.Duration(n)
+		total += processor(pid)
+	}
+	return total
+}
+
+// processor is the processor time of one process.
+func processor(pid int) (total time.Duration) {
+	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
+	for _, task := range tasks {
+		stat, err := os.ReadFile(task)
+		if err != nil {
+			continue // the thread has ended
 		}
+		first, _, _ := bytes.Cut(stat, []byte(" "))
+		n, _ := strconv.ParseInt(string(first), 10, 64)
+		total += time.Duration(n)
 	}
 	return total
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package tmux_test
+package built_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ var root string
 
 // helpers are what this binary is when it is called by another name: the program that is looked at, and the other end of
 // a bare transport.
-var helpers = map[string]func(args []string) error{"marker": marker, "echo": echo, "echo-stdio": echoStdio}
+var helpers = map[string]func(args []string) error{"marker": marker, "echo": echo, "echo-stdio": echoStdio, "ticker": ticker, "fan": fan}
 
 func TestMain(m *testing.M) {
 	if help, ok := helpers[filepath.Base(os.Args[0])]; ok {

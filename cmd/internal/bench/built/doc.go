@@ -1,10 +1,9 @@
-// Package tmux holds benchmarks that put the built binaries beside tmux, in one run and in turn: how soon an agent has a
-// screen that it asks for, how soon it has what a program prints, what both cost, and what terminals cost in which nothing
-// happens. It has no code of its own, and runs on Linux alone.
+// Package built holds benchmarks of the built binaries. It has no code of its own, and runs on Linux alone.
 //
-//	go test -run '^$' -bench . ./cmd/internal/bench/tmux
+//	go test -run '^$' -bench . ./cmd/internal/bench/built
 //
-// Every way to look is measured in turn with tmux's own: one `tmux capture-pane -p` (a process each time), and a client in
+// Some put them beside tmux, in one run and in turn: how soon an agent has a screen that it asks for, how soon it has what a
+// program prints, what both cost, and what terminals cost in which nothing happens. Every way to look is measured in turn with tmux's own: one `tmux capture-pane -p` (a process each time), and a client in
 // control mode (`tmux -C`, tmux(1)), which stays connected. The metrics are medians unless they say p99:
 //
 //   - p50-µs and p99-µs: from the question to the screen in the asker's hands; for what is printed, from just before the
@@ -18,5 +17,12 @@
 // Line types a line for a program that reads lines, and has its answer: send-µs is one call of terminal_send, quiet-µs the same with quiet
 // times behind the line and behind Enter, control-µs tmux's client in control mode, which looks until the answer is there.
 //
+// Viewers is people who look at one busy session, as many as a gateway may have to serve, some of whom do not read what they get.
+// They are beside a process that writes the same bytes to as many WebSockets and does nothing else (x-bare):
+//
+//   - p50-ms and p99-ms: from just before the program's write until a viewer has the rows;
+//   - cpu-µs/message: the gateway's processor time for one message and its acknowledgement;
+//   - B/line: the bytes of a message about a line that scrolled.
+//
 // Times hold on a machine where nothing else runs; ratios hold on any.
-package tmux
+package built
