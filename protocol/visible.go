@@ -7,11 +7,13 @@ import (
 
 // Visible takes out of s what a person cannot see but a model reads, or what makes a person read another text than the
 // model (SAFETY R45): Unicode tags, bidirectional controls (UAX #9), zero-width characters, variation selectors and
-// control characters. Line feeds stay and a tab becomes a blank, and so do those of them that take columns on a screen, as the soft
-// hyphen and the fillers of Hangul: what stands behind them keeps its place. Joiners stay where a script or an emoji needs them.
+// control characters. Line feeds stay and a tab becomes a blank. Joiners stay where a script or an emoji needs them.
 //
 // Both ends of the wire use it: a proxy for what it sends, a gateway for what it shows, since it does not believe a proxy.
-func Visible(s string) string {
+func Visible(s string) string { return visible(s, false) }
+
+// visible is Visible. In a row of a screen, what it takes out leaves the columns that it had there, as blanks.
+func visible(s string, row bool) string {
 	if plain(s) {
 		return s
 	}
@@ -24,22 +26,26 @@ func Visible(s string) string {
 			b.WriteByte(' ')
 		case r == '\n' || !hidden(r) || joins(runes, i):
 			b.WriteRune(r)
-		default:
+		case row:
 			b.WriteString("  "[:blanks(r)])
 		}
 	}
 	return b.String()
 }
 
-// VisibleRow is [Visible] for a row with SGR sequences, without any other.
+// VisibleRow is [Visible] for a row of a screen, with SGR sequences and without any other. What stands behind a character that takes
+// columns and shows nothing, as the soft hyphen and the fillers of Hangul, keeps its place: they become blanks.
 func VisibleRow(row string) string {
+	if plain(row) {
+		return row
+	}
 	var b strings.Builder
 	for row != "" {
 		at := strings.IndexByte(row, 0x1b)
 		if at < 0 {
 			at = len(row)
 		}
-		b.WriteString(Visible(row[:at]))
+		b.WriteString(visible(row[:at], true))
 		if row = row[at:]; row == "" {
 			break
 		}

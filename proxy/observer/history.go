@@ -169,7 +169,7 @@ func (o *Observer) history(start, stop int, coloured bool) []string {
 	}
 	all := make([]string, 0, last-first)
 	for i := first; i < last; i++ {
-		all = append(all, protocol.Visible(m.HistoryText(i)))
+		all = append(all, protocol.VisibleRow(m.HistoryText(i)))
 	}
 	raw := all[start-first : stop-first]
 	rows := slices.Clone(raw)

@@ -54,7 +54,7 @@ func (o *Observer) show(was []string) []string {
 	}
 	for i := range rows {
 		if rev := m.RowRev(i); fresh || s.revs[i] != rev {
-			s.raw[i], s.revs[i], s.hidden[i] = protocol.Visible(m.RowText(i)), rev, m.RowConceals(i)
+			s.raw[i], s.revs[i], s.hidden[i] = protocol.VisibleRow(m.RowText(i)), rev, m.RowConceals(i)
 		}
 	}
 	s.covers, s.spare = o.secrets(s.spare[:0]), s.covers
@@ -111,7 +111,7 @@ func (o *Observer) rowsAbove(end int) []string {
 	}
 	rows := make([]string, 0, end-start)
 	for i := start; i < end; i++ {
-		rows = append(rows, protocol.Visible(o.model.HistoryText(i)))
+		rows = append(rows, protocol.VisibleRow(o.model.HistoryText(i)))
 	}
 	return rows
 }

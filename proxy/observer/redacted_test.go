@@ -201,7 +201,7 @@ func BenchmarkFrame(b *testing.B) {
 func TestWhatIsTakenOutLeavesItsColumns(t *testing.T) {
 	model := screen.New(screen.Config{Cols: 4, Rows: 1})
 	for r := rune(0xa0); r <= unicode.MaxRune; r++ {
-		if shown := protocol.Visible(string(r)); strings.Trim(shown, " ") == "" {
+		if shown := protocol.VisibleRow(string(r)); strings.Trim(shown, " ") == "" {
 			model.Feed([]byte("\x1bc" + string(r)))
 			require.Equal(t, model.Cursor().Col, len(shown), "%U", r)
 		}
