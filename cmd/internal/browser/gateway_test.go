@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -99,7 +100,7 @@ func session(id, cwd, command string, args ...string) *protocol.SessionInfo {
 
 func (g *gateway) add(s *protocol.SessionInfo) {
 	g.sessions = append(g.sessions, s)
-	g.screens[s.SessionID] = screen.New(screen.Config{Cols: s.Cols, Rows: s.Rows})
+	g.screens[s.SessionID] = screen.New(screen.Config{Cols: s.Cols, Rows: s.Rows, Scrollback: 1000})
 }
 
 func (g *gateway) dial(context.Context) (door.Link, error) {
@@ -175,6 +176,8 @@ func (l *link) answer(m protocol.Message) {
 			v.waiting = false
 			l.offer(m.SessionID)
 		}
+	case *protocol.Read:
+		l.put(l.g.history(m))
 	case *protocol.ControlDecide:
 		if l.g.epoch != 0 && m.Widens() && m.Epoch != l.g.epoch {
 			l.put(&protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBusy, Message: "look again"})
@@ -205,11 +208,36 @@ func (l *link) offer(id string) {
 	m.Cursor = protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}
 	s := l.g.sessions[slices.IndexFunc(l.g.sessions, func(s *protocol.SessionInfo) bool { return s.SessionID == id })]
 	m.State.Title, m.State.Keyboard, m.State.Blackout = s.Title, s.Keyboard, s.Blackout
+	if s.Blackout.ByUser() {
+		m.Line, m.Lines = 0, make([]string, m.Rows)
+	}
 	if v.last != nil {
 		m.Seq = v.last.Seq + 1
 	}
 	l.put(m.Difference(v.last))
 	v.last, v.waiting, v.changed = m, true, false
+}
+
+// history answers a read of a session's history, as its proxy would.
+func (g *gateway) history(m *protocol.Read) protocol.Message {
+	s := g.screens[m.SessionID]
+	oldest, stop := s.HistoryNumber(), s.HistoryNumber()+uint64(s.HistoryLen())
+	first := stop - min(stop-oldest, uint64(m.Scrollback))
+	if m.FromLine != nil {
+		if first = *m.FromLine; first < oldest || first > stop {
+			return &protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBadMessage, Field: "fromLine", Message: "no longer kept"}
+		}
+		stop = min(stop, first+uint64(m.Scrollback))
+	}
+	r := &protocol.ReadResult{ID: "r", RequestID: m.RequestID, SessionID: m.SessionID, Frame: &protocol.Frame{Seq: 1}, OldestLine: oldest, FirstLine: first, NextLine: stop}
+	r.Frame.Screen.Cols, r.Frame.Screen.Rows = s.Size()
+	r.Frame.Screen.Lines = make([]string, r.Frame.Screen.Rows)
+	var rows []string
+	for line := first; line < stop; line++ {
+		rows = append(rows, protocol.VisibleRow(string(s.AppendHistoryANSI(nil, int(line-oldest)))))
+	}
+	r.Text = strings.Join(rows, "\n")
+	return r
 }
 
 // print has a program print something.

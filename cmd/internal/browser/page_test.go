@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -65,7 +66,7 @@ func TestThePageShowsTheListAndALiveSession(t *testing.T) {
 	b.Until(`document.querySelectorAll('.session .row')[2].textContent === 'func main() {}'`)
 	g.print("vim-1", "\r\nnext")
 	wait(g, func(m *protocol.Ack) bool { return m.Seq == 3 })
-	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('button:not(.plain)').length`), "a viewer sees no button that it may not use")
+	require.Equal(t, 0.0, browser.JS[float64](b, `[...document.querySelectorAll('button:not(.plain)')].filter((b) => b.checkVisibility()).length`), "a viewer sees no button that it may not use")
 	b.Until(`document.querySelector('[aria-live=polite] p')`)
 	require.Contains(t, browser.JS[string](b, `document.querySelector('.session [aria-live]').textContent`), "func main() {}")
 }
@@ -330,6 +331,91 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 	require.True(t, browser.JS[bool](b, `(() => { const r = `+browser.Button("Take back")+`.getBoundingClientRect(); return r.top > 0 && r.bottom <= innerHeight; })()`))
 	b.Press("Fit to width")
 	b.Until(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
+}
+
+// TestAPhoneIsMovedByAFinger: what somebody has moved or pinched stays, until the cursor is to be followed again.
+func TestAPhoneIsMovedByAFinger(t *testing.T) {
+	s := vim()
+	s.Cols = 120
+	g := serve(t, auth.RoleOwner, "vim-1", s)
+	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	g.print("vim-1", "\x1b[5;110Hhere")
+	inside := `(() => { const c = document.querySelector('.cursor')?.getBoundingClientRect(); return !!c && c.left >= 0 && c.right <= innerWidth; })()`
+	b.Until(browser.Text(".session .sheet") + ".includes('here') && " + inside)
+	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Follow the cursor")))
+	pinch := func(from, to int) {
+		for i, x := range []int{from, (from + to) / 2, to} {
+			kind := input.DispatchTouchEventTypeTouchMove
+			if i == 0 {
+				kind = input.DispatchTouchEventTypeTouchStart
+			}
+			touch(b, kind, 195-x, 195+x)
+		}
+		touch(b, input.DispatchTouchEventTypeTouchEnd)
+	}
+	letters := `parseFloat(getComputedStyle(document.querySelector('.session .screen')).fontSize)`
+	pinch(40, 80)
+	require.InDelta(t, 22, browser.JS[float64](b, letters), 0.5)
+	b.Until(browser.Button("Follow the cursor"))
+	browser.JS[bool](b, `document.querySelector('.session .screen').scrollLeft = 0, true`)
+	g.print("vim-1", "!")
+	b.Until(browser.Text(".session .sheet") + ".includes('here!')")
+	require.Zero(t, browser.JS[float64](b, `document.querySelector('.session .screen').scrollLeft`), "it stays where a finger has moved it")
+	b.Press("Follow the cursor")
+	b.Until(inside)
+	pinch(100, 40)
+	require.InDelta(t, 9, browser.JS[float64](b, letters), 0.5)
+	b.Press("Fit to width")
+	b.Until(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
+}
+
+func touch(b *browser.Tab, kind input.DispatchTouchEventType, x ...int) {
+	points := []*input.TouchPoint{}
+	for i, x := range x {
+		points = append(points, &input.TouchPoint{X: float64(x), Y: 300, ID: new(float64(i))})
+	}
+	b.Do(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}))
+}
+
+// TestAPhoneWrapsLines: those of a program that prints line by line, and its history; not a picture on the alternate screen.
+func TestAPhoneWrapsLines(t *testing.T) {
+	for _, size := range [][2]int64{{390, 844}, {844, 390}} {
+		s := session("make-1", "/home/ada", "make")
+		s.Cols = 200
+		g := serve(t, auth.RoleViewer, "make-1", s)
+		long := strings.Repeat("0123456789", 15)
+		for i := range 60 {
+			g.print("make-1", "%d 世界 \x1b[31m%s\x1b[m end\r\n", i, long)
+		}
+		b := openPage(g, chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile))
+		b.Until(inView + `.some((r) => r.startsWith('59 '))`)
+		b.Press("Wrap lines")
+		b.Until(`document.querySelectorAll('.sheet .line').length > 40`)
+		require.Equal(t, true, browser.JS[bool](b, `(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`))
+		require.Equal(t, "58 世界 "+long+" end", browser.JS[string](b, `[...document.querySelectorAll('.sheet .row')].at(-3).textContent`))
+		require.True(t, browser.JS[bool](b, `[...document.querySelectorAll('.sheet .line')].every((l) => {
+			const range = document.createRange();
+			range.selectNodeContents(l);
+			return range.getBoundingClientRect().right <= innerWidth;
+		})`))
+		b.Until(`(() => { const c = document.querySelector('.cursor').getBoundingClientRect(), s = document.querySelector('.session .screen').getBoundingClientRect();
+			return c.top >= s.top && c.bottom <= s.bottom; })()`)
+
+		browser.JS[bool](b, `document.querySelector('.session .screen').scrollTop -= 2000, true`)
+		b.Until(`document.querySelectorAll('.past .line').length > 20`)
+		overlap := `[...document.querySelectorAll('.past .row')].map((r) => r.getBoundingClientRect()).sort((a, b) => a.top - b.top)
+			.some((r, i, all) => i > 0 && Math.abs(all[i - 1].bottom - r.top) > 1)`
+		require.False(t, browser.JS[bool](b, overlap), "rows of the history stand below one another")
+		b.Press("Back to now")
+
+		g.print("make-1", "\x1b[?1049h\x1b[Hpicture")
+		b.Until(`document.querySelector('.sheet .row').textContent === 'picture' && document.querySelectorAll('.line').length === 0`)
+		require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Do not wrap")))
+		g.print("make-1", "\x1b[?1049l")
+		b.Until(`document.querySelectorAll('.sheet .line').length > 40`)
+		b.Press("Do not wrap lines")
+		b.Until(`document.querySelectorAll('.sheet .line').length === 0`)
+	}
 }
 
 // TestWordsCanBeRead: all text of the page has a contrast of 4.5 to what is behind it (WCAG 2), in both themes.

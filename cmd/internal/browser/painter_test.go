@@ -39,6 +39,7 @@ var looks = []string{
 	"\x1b[4:1ma\x1b[4:2mb\x1b[4:3mc\x1b[4:4md\x1b[4:5;58;5;9me\x1b[58:2::1:2:3mf\x1b[9;53mg\x1b[59;8mh",
 	"\x1b[7ma\x1b[31mb\x1b[42mc\x1b[2md\x1b[1me\x1b[8mf\x1b[m \x1b[2;33mg\x1b[1mh\x1b[7;4mi j",
 	"\x1b]4;1;#123456;200;rgb:ab/cd/ef\x1b\\\x1b]10;#010203\x1b\\\x1b]11;#fefdfc\x1b\\a\x1b[31mb\x1b[38;5;200mc\x1b[7md",
+	"\x1b[?5ha\x1b[31mb\x1b[42mc\x1b[7md\x1b[me \x1b[1;33mf\x1b[2mg\x1b[m\x1b[4mh \x1b[8mi",
 	"漢字 e\u0301x \x1b[41m世\x1b[42m界\x1b[m ｱ한글 ─│┌┐└┘├┤┬┴┼ █▓▒░ ⠿⣿ → ✓ ★ …",
 	"╭──╮\r\n│ab│\r\n╰──╯ «é» Ωß Жя \x1b[1m╔══╗\x1b[m \x1b[7m▁▂▃▄▅▆▇█\x1b[m",
 	"שלום abc سلام x हिन्दी y ไทย z 👩🏽 🇩🇪 ❤ ☃ 👩\u200d👧x",
@@ -98,7 +99,8 @@ func message(s *screen.Screen) *protocol.Rows {
 	s.Repainted(func(name string, r, g, b uint8) {
 		m.State.Palette = append(m.State.Palette, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
-	m.State.Clusters = s.Modes().Graphemes
+	m.State.Clusters, m.State.Reverse, m.State.Alt = s.Modes().Graphemes, s.Modes().Reverse, s.Alt()
+	m.Line = s.HistoryNumber() + uint64(s.HistoryLen())
 	return m
 }
 
@@ -130,7 +132,7 @@ func wanted(s *screen.Screen, c screen.Cell) string {
 	}
 	rgb := func(c screen.Color, fg bool) (v [3]uint8) { v[0], v[1], v[2] = s.Resolve(c, fg); return v }
 	fg, bg := rgb(st.Fg, true), rgb(st.Bg, false)
-	if st.Attrs&screen.Inverse != 0 {
+	if (st.Attrs&screen.Inverse != 0) != s.Modes().Reverse {
 		fg, bg = bg, fg
 	}
 	if st.Attrs&screen.Faint != 0 {
@@ -197,7 +199,7 @@ func shown(cells []cell, cols int, own string) map[string]string {
 // differences are the cells of the page that are not the model's.
 func differences(s *screen.Screen, grid [][]cell) (all []string, cells int) {
 	cols, _ := s.Size()
-	r, g, b := s.Resolve(0, false)
+	r, g, b := s.Resolve(0, s.Modes().Reverse)
 	own := fmt.Sprintf("rgb(%d, %d, %d)", r, g, b)
 	for y, row := range grid {
 		got := shown(row, cols, own)

@@ -58,6 +58,37 @@ func TestPicturesOfThePage(t *testing.T) {
 		save(b, name)
 	}
 	pending(t, scheme("dark"))
+	past(t)
+}
+
+// past is the page while somebody reads what was printed before, on a desk and on a phone both ways up.
+func past(t *testing.T) {
+	for name, size := range map[string][2]int64{"history-dark": {}, "history-light": {}, "history-phone": {390, 844}, "history-phone-wide": {844, 390}, "wrapped-phone": {390, 844}} {
+		s := session("go-1", "/home/ada/src/shop", "go", "test", "-v", "./...")
+		s.Cols, s.Rows = 120, 30
+		g := serve(t, auth.RoleOwner, "", s, session("bash-1", "/home/ada", "bash"))
+		for i := range 300 {
+			g.print("go-1", "=== RUN   TestOrder%d\r\n--- \x1b[32mPASS\x1b[m: TestOrder%d (0.0%ds) 世界 \x1b[2mshop/orders/order_test.go:%d: what was ordered is what was sent to the customer, twice\x1b[m\r\n", i, i, i%10, i)
+		}
+		tone := "dark"
+		if name == "history-light" {
+			tone = "light"
+		}
+		b := openPage(g, scheme(tone))
+		if size[0] > 0 {
+			b.Do(chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+		}
+		browser.JS[bool](b, "location.hash = 's=go-1', true")
+		b.Until(inView + `.some((r) => r.includes('TestOrder299'))`)
+		if name == "wrapped-phone" {
+			b.Press("Wrap lines")
+		} else {
+			browser.JS[bool](b, `document.querySelector('.session .screen').scrollTop -= 3000, true`)
+			b.Until(`document.querySelector('.past .row')`)
+		}
+		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))")
+		save(b, name)
+	}
 }
 
 // scheme has the browser prefer a dark or a light page.

@@ -1,6 +1,6 @@
 // A screen as rows of spans on a grid of cells. Program text only ever becomes text nodes; looks are set through CSSOM, which the
 // page's policy allows, and nothing here knows where rows come from.
-import {runs, cellAt, plain, DIRECT} from './sgr.js';
+import {runs, fold, cellAt, plain, DIRECT} from './sgr.js';
 
 const hex = (n) => '#' + n.toString(16).padStart(6, '0');
 const cube = [0, 95, 135, 175, 215, 255];
@@ -62,6 +62,7 @@ export class Painter {
     this.lines = [];
     this.state = {};
     this.cols = this.rows = 0;
+    this.folded = 0; // columns after which rows go on in another line; 0 for never
     this.sheet = document.createElement('div');
     this.sheet.className = 'sheet';
     this.grid = document.createElement('div');
@@ -106,9 +107,18 @@ export class Painter {
   }
 
   measure() {
-    this.sheet.style.width = this.cols * this.cell + 'px';
-    this.sheet.style.height = this.rows * this.row + 'px';
+    this.sheet.style.width = (this.folded || this.cols) * this.cell + 'px';
+    this.sheet.style.height = this.folded ? '' : this.rows * this.row + 'px';
     this.place();
+  }
+
+  // foldAt has rows go on in another line after so many columns; 0 has them not.
+  foldAt(columns) {
+    if (columns === this.folded) return;
+    this.folded = columns;
+    this.root.classList.toggle('folded', columns > 0);
+    this.lines.forEach((_, i) => this.paint(i));
+    this.measure();
   }
 
   // fits is the size of letters with which so many columns are as wide as that.
@@ -155,14 +165,15 @@ export class Painter {
 
   // differs takes over what the program made of the palette, and says whether that changes rows which stand.
   differs(state) {
-    const now = JSON.stringify([state.palette || [], !!state.clusters]);
+    const now = JSON.stringify([state.palette || [], !!state.clusters, !!state.reverse]);
     if (now === this.known) return false;
     this.known = now;
-    this.recolour(state.palette || []);
+    this.recolour(state);
     return true;
   }
 
-  recolour(changes) {
+  recolour({palette: changes = [], reverse = false}) {
+    this.reverse = reverse;
     this.own = {foreground: this.theme.foreground, background: this.theme.background};
     this.colors = [...this.theme.colors];
     for (const {name, rgb} of changes) {
@@ -171,14 +182,14 @@ export class Painter {
       else if (/^\d{1,3}$/.test(name) && name < 256) this.colors[name] = rgb;
     }
     this.looks.clear();
-    this.root.style.color = this.own.foreground;
-    this.root.style.backgroundColor = this.own.background;
+    this.root.style.color = reverse ? this.own.background : this.own.foreground;
+    this.root.style.backgroundColor = reverse ? this.own.foreground : this.own.background;
   }
 
   // retheme draws everything anew in another theme.
   retheme(theme) {
     this.theme = theme;
-    this.recolour(this.state.palette || []);
+    this.recolour(this.state);
     this.lines.forEach((_, i) => this.paint(i));
     this.place();
   }
@@ -194,31 +205,53 @@ export class Painter {
     }
   }
 
-  runs(i) {
-    return runs(this.lines[i] || '', (c) => this.isEven(c), !!this.state.clusters);
+  runs(text) {
+    return runs(text || '', (c) => this.isEven(c), !!this.state.clusters);
   }
 
   paint(i) {
     this.painted++;
-    this.grid.children[i].replaceChildren(...this.runs(i).map((r) => {
-      const text = r.style.conceal ? ' '.repeat(r.cols) : r.text;
-      if (r.style === plain && r.even) return document.createTextNode(text);
-      const span = document.createElement('span');
-      this.dress(span, r.style, r.even, r.cols);
-      span.textContent = text;
-      return span;
+    this.draw(this.grid.children[i], this.lines[i]);
+  }
+
+  // draw fills a row's element, and returns how many lines it takes.
+  draw(row, text) {
+    const all = this.runs(text);
+    if (!this.folded) {
+      row.replaceChildren(...all.map((r) => this.piece(r)));
+      return 1;
+    }
+    const lines = fold(all, this.folded);
+    row.replaceChildren(...lines.map((line) => {
+      const e = document.createElement('div');
+      e.className = 'line';
+      e.append(...line.runs.map((r) => this.piece(r)));
+      return e;
     }));
+    return lines.length;
+  }
+
+  piece(r) {
+    const text = r.style.conceal ? ' '.repeat(r.cols) : r.text;
+    if (r.style === plain && r.even) return document.createTextNode(text);
+    const span = document.createElement('span');
+    this.dress(span, r.style, r.even, r.cols);
+    span.textContent = text;
+    return span;
   }
 
   dress(span, style, even, cols) {
     // Letters of the plain face have their columns by themselves, and that is quick. A bold one may be of another width, and a
     // background fills its cells only in a box.
-    if (!even || style.bold || style.italic || style.bg >= 0 || style.inverse) {
+    if (!even || style.bold || style.italic || this.filled(style)) {
       span.className = even ? 'run' : 'run one';
       span.style.setProperty('--n', cols);
     }
     for (const [name, value] of this.look(style)) span.style[name] = value;
   }
+
+  // filled says whether a style has another background than the screen.
+  filled(s) { return s.bg >= 0 || s.inverse || this.reverse && s.fg >= 0; }
 
   // colour is that of a style's foreground, background or line.
   colour(c, own) {
@@ -232,7 +265,7 @@ export class Painter {
     let bg = this.colour(s.bg, this.own.background);
     if (this.theme.light && s.fg >= 0 && s.bg < 0) fg = legible(fg, bg);
     if (this.theme.light && s.fg < 0 && s.bg >= 0 && contrast(fg, bg) < 4.5 && contrast('#ffffff', bg) > contrast(fg, bg)) fg = '#ffffff';
-    if (s.inverse) [fg, bg] = [bg, fg];
+    if (s.inverse !== this.reverse) [fg, bg] = [bg, fg];
     if (s.faint) fg = mix(fg, bg, 0.6);
     return {fg, bg, line: this.colour(s.line, fg)};
   }
@@ -243,7 +276,7 @@ export class Painter {
     if (css) return css;
     const c = this.resolve(s);
     css = [['color', c.fg]];
-    if (s.bg >= 0 || s.inverse) css.push(['backgroundColor', c.bg]);
+    if (this.filled(s)) css.push(['backgroundColor', c.bg]);
     if (s.bold) css.push(['fontWeight', 'bold']);
     if (s.italic) css.push(['fontStyle', 'italic']);
     const drawn = s.conceal ? [] : [s.underline && 'underline', s.strike && 'line-through', s.overline && 'overline'].filter(Boolean);
@@ -253,6 +286,14 @@ export class Painter {
     return css;
   }
 
+  // spot is where a cell begins, in pixels of the sheet.
+  spot(row, col) {
+    if (!this.folded) return {x: col * this.cell, y: row * this.row};
+    const lines = fold(this.runs(this.lines[row]), this.folded), i = lines.findLastIndex((line) => line.from <= col);
+    const more = Math.floor((col - lines[i].from) / this.folded); // behind the end of the text
+    return {x: (col - lines[i].from - more * this.folded) * this.cell, y: this.grid.children[row].offsetTop + i * this.row};
+  }
+
   // place puts the cursor over its cell, of which a block shows the text.
   place() {
     const at = this.at;
@@ -260,14 +301,14 @@ export class Painter {
       this.cursor.remove();
       return;
     }
-    const cell = cellAt(this.runs(at.row), at.col), c = this.resolve(cell.style);
-    const style = this.cursor.style;
+    const cell = cellAt(this.runs(this.lines[at.row]), at.col), c = this.resolve(cell.style), place = this.spot(at.row, cell.col);
+    const own = this.reverse ? this.own.background : this.own.foreground, style = this.cursor.style;
     this.cursor.className = 'cursor ' + (at.shape || 'block');
-    style.left = cell.col * this.cell + 'px';
-    style.top = at.row * this.row + 'px';
+    style.left = place.x + 'px';
+    style.top = place.y + 'px';
     style.setProperty('--n', cell.cols);
     this.cursor.textContent = at.shape || cell.style.conceal ? '' : cell.text;
-    style.backgroundColor = at.shape ? this.own.foreground : c.fg === c.bg ? this.own.foreground : c.fg;
+    style.backgroundColor = at.shape || c.fg === c.bg ? own : c.fg;
     style.color = c.bg;
     style.fontWeight = cell.style.bold ? 'bold' : '';
     style.fontStyle = cell.style.italic ? 'italic' : '';
@@ -275,7 +316,7 @@ export class Painter {
   }
 }
 
-function rowElement() {
+export function rowElement() {
   const row = document.createElement('div');
   row.className = 'row';
   return row;

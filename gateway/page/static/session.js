@@ -3,10 +3,9 @@ import {h, put, show, say} from './dom.js';
 import {program, directory, drives, clock} from './wording.js';
 import {Painter} from './painter.js';
 import {Live} from './live.js';
+import {History} from './history.js';
+import {Fit} from './fit.js';
 import {pause} from './connection.js';
-
-// Letters, in CSS pixels: the largest, the smallest that still fit the width, and those below which a low window is scrolled.
-const largest = 15, smallest = 8, shortest = 10;
 
 export class Session {
   constructor(app, session) {
@@ -16,6 +15,10 @@ export class Session {
     this.parts();
     this.painter = new Painter(this.screen, app.theme());
     this.painter.size(13);
+    this.history = new History(this.screen, this.painter, (m) => app.connection.ask({type: 'terminal.read', sessionId: this.id, ...m}), () => this.fit.tell());
+    this.frame.append(this.history.bar);
+    this.fit = new Fit(this.frame, this.screen, this.painter, this.history);
+    this.foot.prepend(this.fit.buttons);
     this.live = new Live(this.spoken);
     this.close = app.views.open(this.id, (m, lines) => this.rows(m, lines));
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.resized()));
@@ -33,8 +36,8 @@ export class Session {
     this.screen = h('div', {class: 'screen', role: 'group', tabIndex: 0});
     this.frame = h('div', {class: 'frame'}, this.screen, this.tag);
     this.note = h('p', {class: 'note', role: 'status'});
-    this.fits = h('button', {class: 'plain', onclick: () => this.toggle()});
     this.asOf = h('span', {});
+    this.foot = h('footer', {}, this.asOf);
     this.spoken = h('div', {class: 'unseen', 'aria-live': 'polite', role: 'log', 'aria-label': 'new lines'});
     this.log = h('ol', {class: 'log', 'aria-label': 'messages'});
     this.line = h('input', {'aria-label': 'message to the agent', placeholder: 'Write to the agent…', maxLength: 500, autocomplete: 'off'});
@@ -43,7 +46,7 @@ export class Session {
     this.element = h('main', {class: 'session'},
       h('header', {}, h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'), h('div', {class: 'name'}, this.title, this.about),
         h('div', {class: 'acts'}, ...acts)),
-      this.note, this.frame, h('footer', {}, this.fits, this.asOf), this.spoken,
+      this.note, this.frame, this.foot, this.spoken,
       ...(app.owner ? [this.log, this.form] : []));
   }
 
@@ -86,8 +89,8 @@ export class Session {
     if (m.state) this.knows(m.state.keyboard);
     const sized = m.cols !== this.painter.cols || m.rows !== this.painter.rows;
     if (!this.painter.show(m)) this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines});
-    if (sized) this.fit();
-    else this.follow();
+    this.history.update(m);
+    this.fit.update(m.state, sized);
     this.seen = this.app.now();
     this.live.changed(lines);
     this.tick();
@@ -98,45 +101,7 @@ export class Session {
     const room = this.element.clientWidth + 'x' + this.element.clientHeight;
     if (room === this.room) return;
     this.room = room;
-    this.fit();
-  }
-
-  // fit makes the letters so large that the screen has room, or, where they could not be read then, large enough to
-  // be read, and follows the cursor.
-  fit() {
-    if (!this.painter.cols) return;
-    const room = this.frame.clientWidth - 18;
-    let px = Math.min(this.painter.fits(room), largest);
-    this.small = px < smallest;
-    const readable = this.small && !this.whole;
-    if (readable) px = 11;
-    this.letters(px);
-    const {painter} = this, high = this.screen.clientHeight - 14;
-    if (!this.small && painter.rows * painter.row > high) this.letters(Math.max(px * high / (painter.rows * painter.row), shortest));
-    show(this.fits, this.small);
-    put(this.fits, readable ? 'Fit to width' : 'Larger, follow the cursor');
-    this.follow();
-  }
-
-  letters(px) {
-    px = Math.floor(px * 8) / 8;
-    if (px > 0 && px !== this.painter.px) this.painter.size(px);
-  }
-
-  toggle() {
-    this.whole = !this.whole;
-    this.fit();
-  }
-
-  // follow keeps the cursor in view where the screen is wider than the room for it.
-  follow() {
-    const {at, cell, row} = this.painter, box = this.screen;
-    if (!at || !at.visible) return;
-    const x = at.col * cell, y = at.row * row, edge = 8 * cell;
-    if (x < box.scrollLeft + edge) box.scrollLeft = x - edge;
-    else if (x + edge > box.scrollLeft + box.clientWidth) box.scrollLeft = x + edge - box.clientWidth;
-    if (y < box.scrollTop) box.scrollTop = y;
-    else if (y + row > box.scrollTop + box.clientHeight) box.scrollTop = y + row - box.clientHeight;
+    this.fit.fit();
   }
 
   // cut shows that what stands here is old.
@@ -209,10 +174,14 @@ export class Session {
     }
   }
 
-  retheme(theme) { this.painter.retheme(theme); }
+  retheme(theme) {
+    this.painter.retheme(theme);
+    this.history.refit(() => {});
+  }
 
   end() {
     this.close();
+    this.history.end();
     this.live.stop();
     this.watch.disconnect();
   }

@@ -107,6 +107,30 @@ function put(out, text, cols, style, even) {
   }
 }
 
+// fold cuts a row into lines of at most so many columns. Each has its runs and the column of the row with which it begins.
+export function fold(list, columns) {
+  const lines = [{from: 0, runs: []}];
+  let at = 0;
+  for (let r of list) {
+    while (r) {
+      const line = lines[lines.length - 1], room = line.from + columns - at;
+      if (r.cols <= room || room === columns && !r.even) {
+        line.runs.push(r);
+        at += r.cols;
+        break;
+      }
+      if (r.even && room > 0) {
+        const text = [...r.text];
+        line.runs.push({...r, text: text.slice(0, room).join(''), cols: room});
+        r = {...r, text: text.slice(room).join(''), cols: r.cols - room};
+        at += room;
+      }
+      lines.push({from: at, runs: []});
+    }
+  }
+  return lines;
+}
+
 // cellAt is the character in a column of a row cut into runs, with where it begins; a blank where there is none.
 export function cellAt(list, col) {
   let x = 0;

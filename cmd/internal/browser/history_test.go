@@ -1,0 +1,82 @@
+package browser_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+// numbered is lines from to before to of a log, with a colour.
+func numbered(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, "\x1b[32mline %d\x1b[m of a log\r\n", i)
+	}
+	return b.String()
+}
+
+// inView is the script for the texts of the rows that are seen whole.
+const inView = `(() => {
+	const box = document.querySelector('.session .screen')?.getBoundingClientRect();
+	return !box ? [] : [...document.querySelectorAll('.session .row')].filter((r) => {
+		const at = r.getBoundingClientRect();
+		return at.top >= box.top - 1 && at.bottom <= box.bottom + 1 && r.textContent;
+	}).sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map((r) => r.textContent);
+})()`
+
+func TestScrollingUpShowsTheHistory(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "vim-1", vim())
+	g.print("vim-1", "%s", numbered(0, 500))
+	b := openPage(g, scheme("dark"))
+	b.Until(inView + `.includes('line 499 of a log')`)
+	require.Equal(t, "line 477 of a log", browser.JS[[]string](b, inView)[0], "the screen stands where it did")
+	require.False(t, browser.JS[bool](b, `document.querySelector('.back').checkVisibility()`))
+	scroll := func(rows int) {
+		browser.JS[bool](b, fmt.Sprintf(`(() => {
+			const row = document.querySelector('.sheet .row').getBoundingClientRect().height;
+			document.querySelector('.session .screen').scrollTop += row * %d;
+			return true;
+		})()`, rows))
+	}
+	scroll(-100)
+	b.Until(inView + `[0] === 'line 377 of a log'`)
+	b.Until(browser.Text(".back") + ` === 'line 378 of 477 Back to now'`)
+	require.Equal(t, "rgb(163, 208, 101)", browser.JS[string](b, `getComputedStyle(document.querySelector('.past .row span')).color`), "in its colours")
+	require.Less(t, browser.JS[float64](b, `document.querySelectorAll('.past .row').length`), 130.0, "what is not in view is not in the page")
+
+	g.print("vim-1", "%s", numbered(500, 560))
+	b.Until(browser.Text(".back") + ` === 'line 378 of 537 Back to now'`)
+	require.Equal(t, "line 377 of a log", browser.JS[[]string](b, inView)[0], "it keeps its place while the program prints on")
+
+	g.print("vim-1", "%s", numbered(560, 1900)) // 1000 rows are kept
+	b.Press("Back to now")
+	b.Until(inView + `.includes('line 1899 of a log')`)
+	b.Do(chromedp.KeyEvent(kb.Home))
+	b.Until(inView + `[0] === 'line 877 of a log'`)
+	b.Until(browser.Text(".gap") + ` === 'lines 1 to 877 are no longer kept'`)
+	b.Until(browser.Text(".back") + `.startsWith('line 878 of 1,877')`)
+	g.print("vim-1", "%s", numbered(1900, 2300))
+	b.Until(browser.Text(".back") + `.includes('line 878 of 2,277')`)
+	require.Equal(t, "line 877 of a log", browser.JS[[]string](b, inView)[0], "what somebody reads stays, though it is not kept any more")
+	scroll(320)
+	b.Until(`document.querySelector('.gap')?.innerText.match(/^lines [0-9,]+ to 1,277 are no longer kept$/)`)
+	scroll(200)
+	b.Until(inView + `.includes('line 1400 of a log')`)
+	b.Do(chromedp.KeyEvent(kb.End))
+	b.Until(inView + `.includes('line 2299 of a log')`)
+	require.False(t, browser.JS[bool](b, `document.querySelector('.back').checkVisibility()`))
+	b.Do(chromedp.KeyEvent(kb.PageUp))
+	b.Until(inView + `[0] === 'line 2255 of a log'`)
+
+	g.change("vim-1", func(s *protocol.SessionInfo) { s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser} })
+	g.print("vim-1", "hidden")
+	b.Until(inView + `.length === 0 && document.querySelectorAll('.past .row').length === 0`)
+}
