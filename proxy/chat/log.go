@@ -1,0 +1,104 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+const (
+	// maxItem bounds an item's text, and the input of a call, in bytes.
+	maxItem = 256 << 10
+	// maxLog bounds the log, in bytes and records. The oldest go first.
+	maxLog     = 8 << 20
+	maxRecords = 5000
+)
+
+// log are the newest records. The session's lock guards it.
+type log struct {
+	records []*Record
+	last    uint64 // number
+	lost    uint64 // number of the last record that no longer fits
+	size    int    // in bytes, about
+	grown   chan struct{}
+}
+
+// add appends a record and wakes those who follow.
+func (l *log) add(r Record) {
+	l.last++
+	r.Number, r.Time = l.last, time.Now()
+	if r.Item != nil && r.Item.Kind == Text && r.Item.ID != "" {
+		l.whole(r.Item.ID)
+	}
+	l.records, l.size = append(l.records, &r), l.size+r.size()
+	for len(l.records) > maxRecords || l.size > maxLog && len(l.records) > 1 {
+		l.lost, l.size = l.records[0].Number, l.size-l.records[0].size()
+		l.records = l.records[1:]
+	}
+	if l.grown != nil {
+		close(l.grown)
+		l.grown = nil
+	}
+}
+
+// whole drops the pieces of a text, which comes whole now.
+func (l *log) whole(id string) {
+	l.records = slices.DeleteFunc(l.records, func(r *Record) bool {
+		drop := r.Piece != nil && r.Piece.ID == id
+		if drop {
+			l.size -= r.size()
+		}
+		return drop
+	})
+}
+
+// after are the records with higher numbers, and how many of those are lost.
+func (l *log) after(number uint64) (records []Record, lost uint64) {
+	i, _ := slices.BinarySearchFunc(l.records, number+1, func(r *Record, n uint64) int { return int(int64(r.Number) - int64(n)) })
+	for _, r := range l.records[i:] {
+		records = append(records, *r)
+	}
+	return records, max(l.lost, number) - number
+}
+
+// Records are those with higher numbers than that, of which the first lost ones no longer fit the log. It waits for some, until
+// ctx ends; after the end of the session there are none, which is no error. Records must not be changed.
+func (s *Session) Records(ctx context.Context, number uint64) (records []Record, lost uint64, err error) {
+	for {
+		s.mu.Lock()
+		records, lost = s.log.after(number)
+		over := s.phase == Ended || s.phase == Failed
+		if s.log.grown == nil {
+			s.log.grown = make(chan struct{})
+		}
+		grown := s.log.grown
+		s.mu.Unlock()
+		if len(records) > 0 || over {
+			return records, lost, nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return nil, 0, ctx.Err()
+		}
+	}
+}
+
+// cut bounds an item.
+func cut(i Item) *Item {
+	if n := len(i.Text) - maxItem; n > 0 {
+		i.Text, i.Cut = clip(i.Text, maxItem), i.Cut+n
+	}
+	if n := len(i.Input) - maxItem; n > 0 {
+		i.Input, i.Cut = nil, i.Cut+len(i.Input) // half a JSON value is none
+	}
+	return &i
+}
+
+// clip is the beginning of s, at most n bytes, in whole characters.
+func clip(s string, n int) string {
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,190 @@
+package chat
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Session is the conversation with one agent. Its methods may be called from any goroutine.
+type Session struct {
+	driver Driver
+	agent  string // its name, as author
+
+	mu      sync.Mutex
+	log     log
+	phase   State             // what the state is when no request is open
+	running bool              // a turn runs; until then prompts may wait for one
+	shown   State             // the last state in the log
+	waiting map[string]string // prompts that the agent has not begun, by id
+	order   []string          // their ids, oldest first
+	open    []*Request        // oldest first
+	closed  map[string]string // who answered the requests that are closed, by id
+	leaving bool              // Close was called
+	over    chan struct{}     // closed when the agent is gone
+}
+
+// Sentences for people.
+var (
+	errOver  = errors.New("the agent has ended")
+	errEmpty = errors.New("the prompt is empty")
+)
+
+// New makes a session with an agent of that name. Nothing runs before Start.
+func New(agent string, d Driver) *Session {
+	return &Session{
+		driver: d, agent: agent, phase: Starting, waiting: map[string]string{}, closed: map[string]string{}, over: make(chan struct{}),
+	}
+}
+
+// Start starts the agent. An error is also the session's end. Call it once.
+func (s *Session) Start() error {
+	s.mu.Lock()
+	s.changed("")
+	s.mu.Unlock()
+	err := s.driver.Start(s.take)
+	if err != nil {
+		s.take(Gone{Why: err.Error()})
+	}
+	return err
+}
+
+// State is that of the turn.
+func (s *Session) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state()
+}
+
+// Open are the requests that wait for an answer, oldest first. They must not be changed.
+func (s *Session) Open() []*Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Request(nil), s.open...)
+}
+
+// Over is closed when the agent is gone.
+func (s *Session) Over() <-chan struct{} { return s.over }
+
+// Send says something to the agent, also while it works or starts. It is in the log before the agent gets it.
+func (s *Session) Send(by, text string) error {
+	if text == "" {
+		return errEmpty
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended() {
+		return errOver
+	}
+	p := Prompt{ID: NewID(), Text: text}
+	s.log.add(Record{Item: cut(Item{Kind: User, ID: p.ID, Author: by, Text: text})})
+	if err := s.driver.Send(p); err != nil {
+		s.notice("not sent: " + err.Error())
+		return err
+	}
+	s.waiting[p.ID] = text
+	s.order = append(s.order, p.ID)
+	if s.phase == AtPrompt {
+		s.phase = Working
+	}
+	s.changed("")
+	return nil
+}
+
+// Answer answers a request. The first answer counts: later ones get an [*AnsweredError] that names who gave it. An answer that does not
+// fit the request changes nothing.
+func (s *Session) Answer(id, by string, a Answer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, r := range s.open {
+		if r.ID != id {
+			continue
+		}
+		if err := r.check(a); err != nil {
+			return err
+		}
+		s.open = append(s.open[:i:i], s.open[i+1:]...)
+		s.close(Closed{ID: id, By: by, Answer: a})
+		err := s.driver.Answer(id, a)
+		if err != nil {
+			s.notice("the answer did not reach " + s.agent + ": " + err.Error())
+		}
+		s.changed("")
+		return err
+	}
+	if by, ok := s.closed[id]; ok {
+		return &AnsweredError{By: by}
+	}
+	return ErrNoRequest
+}
+
+// Interrupt ends the turn that runs, if one does. What is open is refused.
+func (s *Session) Interrupt(by string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended() {
+		return errOver
+	}
+	s.refuseAll(by, "the turn was interrupted")
+	err := s.driver.Interrupt()
+	s.changed("")
+	return err
+}
+
+// Close ends the agent and returns when it is gone. What is open is refused.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	s.refuseAll("", "the session was closed")
+	s.leaving = true
+	s.mu.Unlock()
+	return s.driver.Close()
+}
+
+// refuseAll refuses all open requests.
+func (s *Session) refuseAll(by, why string) {
+	for _, r := range s.open {
+		s.close(Closed{ID: r.ID, By: by, Why: why})
+		_ = s.driver.Answer(r.ID, Answer{Words: why}) // it is gone: then nothing is allowed either
+	}
+	s.open = nil
+}
+
+func (s *Session) close(c Closed) {
+	s.closed[c.ID] = c.By
+	s.log.add(Record{Closed: &c})
+}
+
+func (s *Session) ended() bool { return s.phase == Ended || s.phase == Failed }
+
+func (s *Session) state() State {
+	if s.ended() || len(s.open) == 0 {
+		return s.phase
+	}
+	for _, r := range s.open {
+		if len(r.Form) == 0 {
+			return Approval
+		}
+	}
+	return Asks
+}
+
+// changed puts the state into the log if it is a new one.
+func (s *Session) changed(why string) {
+	if now := s.state(); now != s.shown {
+		s.shown = now
+		s.log.add(Record{State: now, Why: why})
+	}
+}
+
+func (s *Session) notice(text string) {
+	s.log.add(Record{Item: cut(Item{Kind: Notice, Author: s.agent, Text: text})})
+}
+
+// NewID is a new random UUID.
+func NewID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

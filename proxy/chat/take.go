@@ -1,0 +1,137 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+)
+
+// take takes in what the driver reports.
+func (s *Session) take(e Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended() {
+		return // only what comes behind the end
+	}
+	switch e := e.(type) {
+	case Ready:
+		s.ready()
+	case Said:
+		s.said(e.Item)
+	case Wrote:
+		s.log.add(Record{Piece: &e.Piece})
+	case Began:
+		s.began()
+	case Took:
+		if _, waited := s.forget(e.Prompt); waited {
+			s.began()
+		}
+	case Dropped:
+		s.dropped(e.Prompt)
+	case Asked:
+		s.asked(e.Request)
+	case Withdrawn:
+		s.withdrawn(e.ID, e.Why)
+	case Finished:
+		s.finished(e.Turn)
+	case Gone:
+		s.gone(e.Why)
+		return
+	}
+	s.changed("")
+}
+
+func (s *Session) ready() {
+	if s.phase != Starting {
+		return
+	}
+	s.phase = AtPrompt
+	if len(s.waiting) > 0 {
+		s.phase = Working
+	}
+}
+
+func (s *Session) said(i Item) {
+	if i.Author == "" {
+		i.Author = s.agent
+	}
+	s.log.add(Record{Item: cut(i)})
+}
+
+// forget takes a prompt from those that wait, and returns its text.
+func (s *Session) forget(prompt string) (text string, waited bool) {
+	text, waited = s.waiting[prompt]
+	delete(s.waiting, prompt)
+	s.order = slices.DeleteFunc(s.order, func(id string) bool { return id == prompt })
+	return text, waited
+}
+
+func (s *Session) began() { s.phase, s.running = Working, true }
+
+func (s *Session) dropped(prompt string) {
+	if text, waited := s.forget(prompt); waited {
+		s.unread(text)
+	}
+	if s.phase == Working && !s.running && len(s.waiting) == 0 {
+		s.phase = AtPrompt
+	}
+}
+
+// unread says that the agent will not read a prompt.
+func (s *Session) unread(text string) {
+	if len(text) > 200 {
+		text = clip(text, 200) + "..."
+	}
+	s.notice(fmt.Sprintf("%s did not read: %s", s.agent, text))
+}
+
+// asked opens a request. The answer to another one must not count for it: an id that is not new is refused.
+func (s *Session) asked(r Request) {
+	_, was := s.closed[r.ID]
+	if was || slices.ContainsFunc(s.open, func(o *Request) bool { return o.ID == r.ID }) {
+		s.withdrawn(r.ID, "asked twice")
+		s.notice(fmt.Sprintf("refused: %s asks under an id that is not new: %q", s.agent, r.ID))
+		_ = s.driver.Answer(r.ID, Answer{Words: "asked twice"})
+		return
+	}
+	s.open = append(s.open, &r)
+	s.log.add(Record{Request: &r})
+}
+
+func (s *Session) withdrawn(id, why string) {
+	i := slices.IndexFunc(s.open, func(r *Request) bool { return r.ID == id })
+	if i < 0 {
+		return // it is answered
+	}
+	s.open = slices.Delete(s.open, i, i+1)
+	s.close(Closed{ID: id, Why: why})
+}
+
+func (s *Session) finished(t Turn) {
+	s.log.add(Record{Turn: &t})
+	s.phase, s.running = AtPrompt, false
+	if len(s.waiting) > 0 {
+		s.phase = Working
+	}
+}
+
+// gone ends the session: what is open is refused, and prompts that the agent never began are said to be unread.
+func (s *Session) gone(why string) {
+	for _, r := range s.open {
+		s.close(Closed{ID: r.ID, Why: s.agent + " ended"})
+	}
+	s.open = nil
+	for _, id := range s.order {
+		s.unread(s.waiting[id])
+	}
+	s.waiting, s.order = map[string]string{}, nil
+	switch {
+	case s.leaving:
+		s.phase, why = Ended, ""
+	case s.phase == Starting:
+		s.phase = Failed
+	default:
+		s.phase = Ended
+	}
+	s.changed(why)
+	close(s.over)
+}
