@@ -1,0 +1,174 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"terminalproxy/proxy/chat"
+)
+
+// askTool is the tool with which the model asks the user.
+const askTool = "AskUserQuestion"
+
+// asked is a request of Claude Code's. One that is not understood is answered at once, by no.
+func (d *Driver) asked(_ string, b []byte) error {
+	var m struct {
+		ID      string `json:"request_id"`
+		Request json.RawMessage
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	if m.ID == "" {
+		return errors.New("a request without an id cannot be answered")
+	}
+	var kind struct{ Subtype string }
+	if err := json.Unmarshal(m.Request, &kind); err != nil {
+		return errors.Join(err, d.cannot(m.ID, "the request could not be read"))
+	}
+	switch kind.Subtype {
+	case "can_use_tool":
+		if err := d.mayUse(m.ID, m.Request); err != nil {
+			return errors.Join(err, d.respond(m.ID, ask{}.response(chat.Answer{Words: "The request could not be shown to the user."})))
+		}
+		return nil
+	case "elicitation":
+		err := d.respond(m.ID, map[string]any{"action": "decline"})
+		d.notice("passed on a question of an MCP server, which was declined: those are not shown yet")
+		return err
+	}
+	err := d.cannot(m.ID, "unsupported request")
+	d.notice("asked for something unknown, which was refused: %s", short(kind.Subtype))
+	return err
+}
+
+// cannot answers a request with an error.
+func (d *Driver) cannot(id, why string) error {
+	return d.program.Send(map[string]any{"type": "control_response", "response": map[string]any{
+		"subtype": "error", "request_id": id, "error": why,
+	}})
+}
+
+// mayUse asks the user whether a tool may run, or the questions of the model.
+func (d *Driver) mayUse(id string, b []byte) error {
+	var m struct {
+		Tool        string `json:"tool_name"`
+		Input       json.RawMessage
+		Description string
+		Suggestions []suggestion `json:"permission_suggestions"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	if m.Tool == "" || !bytes.HasPrefix(bytes.TrimSpace(m.Input), []byte("{")) {
+		return errors.New("it names no tool, or not what the tool shall do")
+	}
+	open, r := ask{input: m.Input}, chat.Request{ID: id, Tool: m.Tool, Input: m.Input, Why: m.Description}
+	if m.Tool == askTool {
+		var err error
+		if r.Form, open.texts, err = form(m.Input); err != nil {
+			return err
+		}
+	} else {
+		r.Allows = []chat.Choice{{Verdict: chat.Once}}
+		if covers, allow := forSession(m.Suggestions); allow != nil {
+			open.allow = allow
+			r.Allows = append(r.Allows, chat.Choice{Verdict: chat.ForSession, Covers: covers})
+		}
+	}
+	d.mu.Lock()
+	d.asks[id] = open
+	d.mu.Unlock()
+	d.report(chat.Asked{Request: r})
+	return nil
+}
+
+// form are the model's questions, and their texts by id.
+func form(input json.RawMessage) (questions []chat.Question, texts map[string]string, err error) {
+	var m struct {
+		Questions []struct {
+			Question, Header string
+			MultiSelect      bool
+			Options          []chat.Option
+		}
+	}
+	if err := json.Unmarshal(input, &m); err != nil {
+		return nil, nil, err
+	}
+	texts = map[string]string{}
+	known := map[string]bool{}
+	for i, q := range m.Questions {
+		if q.Question == "" || known[q.Question] {
+			return nil, nil, errors.New("a question without words, or the same one twice")
+		}
+		id := fmt.Sprintf("q%d", i+1)
+		known[q.Question], texts[id] = true, q.Question
+		questions = append(questions, chat.Question{ID: id, Header: q.Header, Text: q.Question, Many: q.MultiSelect, Options: q.Options})
+	}
+	if len(questions) == 0 {
+		return nil, nil, errors.New("no questions")
+	}
+	return questions, texts, nil
+}
+
+// suggestion is a change of the permissions that Claude Code offers with an approval.
+type suggestion struct {
+	Type     string `json:"type"`
+	Behavior string `json:"behavior"`
+	Rules    []rule `json:"rules"`
+	// Destination is where the change is kept.
+	Destination string `json:"destination"`
+}
+
+type rule struct {
+	Tool    string `json:"toolName"`
+	Content string `json:"ruleContent,omitempty"`
+}
+
+func (r rule) String() string {
+	if r.Content == "" {
+		return r.Tool
+	}
+	return r.Tool + "(" + r.Content + ")"
+}
+
+// forSession is what allows the likes of a call until the session ends, in words and for Claude Code; nil where it offers no
+// rules for that. Wider changes, as other modes and directories, are none that a line can explain.
+func forSession(offered []suggestion) (covers string, allow json.RawMessage) {
+	var rules []suggestion
+	var names []string
+	for _, s := range offered {
+		if s.Type == "addRules" && s.Behavior == "allow" && len(s.Rules) > 0 {
+			s.Destination = "session"
+			rules = append(rules, s)
+			for _, r := range s.Rules {
+				names = append(names, r.String())
+			}
+		}
+	}
+	if rules == nil {
+		return "", nil
+	}
+	allow, err := json.Marshal(rules)
+	if err != nil {
+		return "", nil
+	}
+	return strings.Join(names, ", "), allow
+}
+
+func (d *Driver) cancelled(_ string, b []byte) error {
+	var m struct {
+		ID string `json:"request_id"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	delete(d.asks, m.ID)
+	d.mu.Unlock()
+	d.report(chat.Withdrawn{ID: m.ID, Why: "claude took it back"})
+	return nil
+}

@@ -1,0 +1,197 @@
+// Package claude speaks to Claude Code without its user interface: its stream-json format on standard input and output, and its
+// control protocol for approvals, questions and interruptions. It must not know who answers.
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
+)
+
+// Config is how to start Claude Code.
+type Config struct {
+	Program string // "" is claude
+	Dir     string // "" is the current one
+	// ID is that of the conversation, a UUID, and Resume whether there is one already.
+	ID     string
+	Resume bool
+	Args   []string // more of the user's
+}
+
+// Driver drives Claude Code.
+type Driver struct {
+	config Config
+	report func(chat.Event)
+	// program is set once, before anything is sent.
+	program *stdio.Program
+
+	mu   sync.Mutex
+	asks map[string]ask // what is open, by the request's id
+	sent []string       // prompts that it may not know, oldest first
+	n    int            // control requests so far
+
+	stream // belongs to the goroutine that reads
+}
+
+// New makes a driver for a conversation. Nothing runs before Start.
+func New(c Config) *Driver {
+	if c.Program == "" {
+		c.Program = "claude"
+	}
+	return &Driver{config: c, asks: map[string]ask{}, stream: stream{unknown: map[string]bool{}}}
+}
+
+// asking are flags with which the user decides what Claude Code asks for.
+var asking = []string{"--permission-mode", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"}
+
+func (d *Driver) args() []string {
+	args := []string{
+		"--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
+		"--permission-prompt-tool", "stdio",
+	}
+	if d.config.Resume {
+		args = append(args, "--resume", d.config.ID)
+	} else {
+		args = append(args, "--session-id", d.config.ID)
+	}
+	decided := slices.ContainsFunc(d.config.Args, func(arg string) bool {
+		flag, _, _ := strings.Cut(arg, "=")
+		return slices.Contains(asking, flag)
+	})
+	if !decided {
+		args = append(args, "--permission-mode", "default") // not the one in which a model allows
+	}
+	return append(args, d.config.Args...)
+}
+
+// outer are variables of a Claude Code in whose terminal we may run: they make another one believe that it is that one.
+var outer = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PID"}
+
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(outer, name)
+	})
+}
+
+// Start is that of [chat.Driver].
+func (d *Driver) Start(report func(chat.Event)) error {
+	d.report = report
+	started := make(chan struct{})
+	program, err := stdio.Start(stdio.Config{
+		Program: d.config.Program, Args: d.args(), Env: environment(), Dir: d.config.Dir,
+		Line:    func(b []byte) { <-started; d.line(b) },
+		TooLong: func(n int) { d.notice("a line of %d bytes was dropped", n) },
+		Ended:   func(why string) { <-started; d.gone(why) },
+	})
+	if err != nil {
+		return err
+	}
+	d.program = program
+	close(started)
+	// Its answer says that prompts are read.
+	return d.control(map[string]any{"subtype": "initialize"})
+}
+
+// control asks Claude Code for something.
+func (d *Driver) control(request map[string]any) error {
+	d.mu.Lock()
+	d.n++
+	id := fmt.Sprintf("ours-%d", d.n)
+	d.mu.Unlock()
+	return d.program.Send(map[string]any{"type": "control_request", "request_id": id, "request": request})
+}
+
+// Send is that of [chat.Driver].
+func (d *Driver) Send(p chat.Prompt) error {
+	d.mu.Lock()
+	d.sent = append(d.sent, p.ID)
+	d.mu.Unlock()
+	return d.program.Send(map[string]any{
+		"type": "user", "message": map[string]any{"role": "user", "content": p.Text}, "parent_tool_use_id": nil, "session_id": "", "uuid": p.ID,
+	})
+}
+
+// Interrupt is that of [chat.Driver].
+func (d *Driver) Interrupt() error {
+	return d.control(map[string]any{"subtype": "interrupt", "cancel_queued": true})
+}
+
+// Close is that of [chat.Driver].
+func (d *Driver) Close() error {
+	if d.program != nil {
+		d.program.Close()
+	}
+	return nil
+}
+
+// ask is an approval or a question that is open.
+type ask struct {
+	input json.RawMessage   // as it was asked
+	texts map[string]string // of a form's questions, by id
+	allow json.RawMessage   // the rules of an approval for the session
+}
+
+var errNotAsked = errors.New("claude did not ask that, or took it back")
+
+// Answer is that of [chat.Driver].
+func (d *Driver) Answer(id string, a chat.Answer) error {
+	d.mu.Lock()
+	open, ok := d.asks[id]
+	delete(d.asks, id)
+	d.mu.Unlock()
+	if !ok {
+		return errNotAsked
+	}
+	return d.respond(id, open.response(a))
+}
+
+func (d *Driver) respond(id string, response any) error {
+	return d.program.Send(map[string]any{"type": "control_response", "response": map[string]any{
+		"subtype": "success", "request_id": id, "response": response,
+	}})
+}
+
+// response is an answer in Claude Code's words. What is not allowed explicitly is denied.
+func (o ask) response(a chat.Answer) map[string]any {
+	allow := map[string]any{"behavior": "allow", "updatedInput": o.input}
+	switch {
+	case o.texts == nil && a.Verdict == chat.Once:
+		return allow
+	case o.texts == nil && a.Verdict == chat.ForSession && o.allow != nil:
+		allow["updatedPermissions"] = o.allow
+		return allow
+	case o.texts != nil && a.Replies != nil:
+		if with, err := o.answered(a.Replies); err == nil {
+			allow["updatedInput"] = with
+			return allow
+		}
+	}
+	words := a.Words
+	if words == "" {
+		words = "The user refused."
+	}
+	return map[string]any{"behavior": "deny", "message": words}
+}
+
+// answered is the form's input with the answers in it.
+func (o ask) answered(replies map[string][]string) (map[string]json.RawMessage, error) {
+	var with map[string]json.RawMessage
+	if err := json.Unmarshal(o.input, &with); err != nil {
+		return nil, err
+	}
+	answers := map[string]string{}
+	for id, text := range o.texts {
+		answers[text] = strings.Join(replies[id], ", ")
+	}
+	var err error
+	with["answers"], err = json.Marshal(answers)
+	return with, err
+}

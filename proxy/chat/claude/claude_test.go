@@ -1,0 +1,335 @@
+package claude_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/claude"
+)
+
+// asAgent names the script that the test binary plays as Claude Code, and heard where it writes what it is sent.
+const (
+	asAgent = "CHAT_TEST_SCRIPT"
+	heard   = "CHAT_TEST_HEARD"
+)
+
+func TestMain(m *testing.M) {
+	if script := os.Getenv(asAgent); script != "" {
+		play(script)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// play plays a script: "> line" is said, with the uuid of the line that was waited for in place of UUID, "< words" waits for a line with
+// them, "! words" goes to standard error, and "exit", "kill" and "close" end it or its input. A script that ends waits for the end of that.
+func play(script string) {
+	log, err := os.OpenFile(os.Getenv(heard), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	in := bufio.NewReader(os.Stdin)
+	hear := func() (string, bool) {
+		line, err := in.ReadString('\n')
+		_, _ = log.WriteString(line)
+		return line, err == nil
+	}
+	fmt.Fprintln(log, os.Args[1:])
+	uuid := regexp.MustCompile(`"uuid":"([^"]*)"`)
+	last := ""
+	for line := range strings.Lines(script) {
+		verb, words, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch verb {
+		case ">":
+			fmt.Println(strings.ReplaceAll(words, "UUID", last))
+		case "!":
+			fmt.Fprintln(os.Stderr, words)
+		case "<":
+			got, more := hear()
+			for more && !strings.Contains(got, words) {
+				got, more = hear()
+			}
+			if m := uuid.FindStringSubmatch(got); m != nil {
+				last = m[1]
+			}
+		case "exit":
+			os.Exit(3)
+		case "kill":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		case "close":
+			_ = os.Stdin.Close()
+			time.Sleep(time.Hour) // it is killed
+		}
+	}
+	for more := true; more; {
+		_, more = hear()
+	}
+}
+
+// session is a conversation with an agent that plays a script.
+type session struct {
+	*chat.Session
+	t    *testing.T
+	log  string
+	seen uint64
+}
+
+const (
+	ready = "< initialize\n> {\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":\"ours-1\"}}\n"
+	asks  = `> {"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"rm -rf x"},` +
+		`"permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"},` +
+		`{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"rm *"}],"behavior":"allow","destination":"localSettings"}]}}` + "\n"
+	done = `> {"type":"result","subtype":"success","result":"done"}` + "\n"
+)
+
+func start(t *testing.T, script string, c claude.Config) *session {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	s := &session{t: t, log: filepath.Join(t.TempDir(), "heard")}
+	t.Setenv(asAgent, script)
+	t.Setenv(heard, s.log)
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	c.Program, c.ID = self, "0000-1111"
+	s.Session = chat.New("claude", claude.New(c))
+	require.NoError(t, s.Start())
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// next waits for a record that is wanted.
+func (s *session) next(what string, wanted func(chat.Record) bool) chat.Record {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		got, _, err := s.Records(ctx, s.seen)
+		require.NoError(s.t, err, what)
+		require.NotEmpty(s.t, got, "the session ended without %s", what)
+		for _, r := range got {
+			s.seen = r.Number
+			if wanted(r) {
+				return r
+			}
+		}
+	}
+}
+
+func (s *session) until(state chat.State) chat.Record {
+	s.t.Helper()
+	return s.next(string(state), func(r chat.Record) bool { return r.State == state })
+}
+
+func (s *session) notice(words string) {
+	s.t.Helper()
+	s.next(words, func(r chat.Record) bool {
+		return r.Item != nil && r.Item.Kind == chat.Notice && strings.Contains(r.Item.Text, words)
+	})
+}
+
+// heard is what the agent was sent, to its end.
+func (s *session) heard() string {
+	s.t.Helper()
+	require.NoError(s.t, s.Close())
+	b, err := os.ReadFile(s.log)
+	require.NoError(s.t, err)
+	return string(b)
+}
+
+func TestAnApproval(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer chat.Answer
+		hears  string
+	}{
+		"once": {chat.Answer{Verdict: chat.Once}, `"response":{"behavior":"allow","updatedInput":{"command":"rm -rf x"}}`},
+		"for the session": {chat.Answer{Verdict: chat.ForSession}, `"updatedPermissions":[{"type":"addRules","behavior":"allow",` +
+			`"rules":[{"toolName":"Bash","ruleContent":"rm *"}],"destination":"session"}]`},
+		"refused": {chat.Answer{Words: "use trash"}, `"response":{"behavior":"deny","message":"use trash"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, ready+"< go\n"+asks+"< control_response\n"+done, claude.Config{})
+			s.until(chat.AtPrompt)
+			require.NoError(t, s.Send("you", "go"))
+			s.until(chat.Approval)
+			r := s.Open()[0]
+			require.Equal(t, "Bash", r.Tool)
+			require.JSONEq(t, `{"command":"rm -rf x"}`, string(r.Input))
+			require.Equal(t, []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: "Bash(rm *)"}}, r.Allows)
+			require.NoError(t, s.Answer("r1", "you", c.answer))
+			s.until(chat.AtPrompt)
+			got := s.heard()
+			require.Contains(t, got, c.hears)
+			require.Equal(t, 1, strings.Count(got, "control_response"))
+		})
+	}
+}
+
+// TestNobodysAnswerAllowsNothing: whatever goes wrong while an approval is open.
+func TestNobodysAnswerAllowsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		then string
+		do   func(s *session)
+	}{
+		"the agent is killed":     {"kill", func(s *session) { s.until(chat.Ended) }},
+		"the agent ends":          {"exit", func(s *session) { s.until(chat.Ended) }},
+		"the agent reads no more": {"close", func(*session) {}},
+		"garbage comes":           {"> garbage\n> {}\n> []\n> {\"type\":\"control_request\"}\n> {\"type\":\"result\"}", func(s *session) { s.notice("without an id") }},
+		"the agent takes it back": {`> {"type":"control_cancel_request","request_id":"r1"}`, func(s *session) { s.until(chat.Working) }},
+		"it is asked again":       {asks, func(s *session) { s.notice("not new") }},
+		"the user interrupts":     {"", func(s *session) { require.NoError(s.t, s.Interrupt("you")) }},
+		"the session is closed":   {"", func(*session) {}},
+		"another answer comes late": {"", func(s *session) {
+			_ = s.Answer("r1", "you", chat.Answer{})
+			_ = s.Answer("r1", "ada", chat.Answer{Verdict: chat.Once})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, ready+"< go\n"+asks+c.then, claude.Config{})
+			s.until(chat.AtPrompt)
+			require.NoError(t, s.Send("you", "go"))
+			s.until(chat.Approval)
+			c.do(s)
+			got := s.heard()
+			require.NotContains(t, got, "allow")
+			require.Error(t, s.Answer("r1", "you", chat.Answer{Verdict: chat.Once}))
+			require.Empty(t, s.Open())
+		})
+	}
+}
+
+func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
+	for name, c := range map[string]struct{ request, notice, hears string }{
+		"without a tool":     {`{"subtype":"can_use_tool","input":{}}`, "names no tool", `"behavior":"deny"`},
+		"without an input":   {`{"subtype":"can_use_tool","tool_name":"Bash"}`, "names no tool", `"behavior":"deny"`},
+		"input is no object": {`{"subtype":"can_use_tool","tool_name":"Bash","input":"ls"}`, "names no tool", `"behavior":"deny"`},
+		"wrong types":        {`{"subtype":"can_use_tool","tool_name":7}`, "could not be read", `"behavior":"deny"`},
+		"no questions":       {`{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[]}}`, "no questions", `"behavior":"deny"`},
+		"one question twice": {
+			`{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[{"question":"a"},{"question":"a"}]}}`, "twice", `"behavior":"deny"`,
+		},
+		"an unknown request": {`{"subtype":"dance"}`, "unknown", `"subtype":"error"`},
+		"no request":         {`7`, "could not be read", `"subtype":"error"`},
+		"a form of a server": {`{"subtype":"elicitation"}`, "declined", `"action":"decline"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, ready+`> {"type":"control_request","request_id":"r1","request":`+c.request+"}\n", claude.Config{})
+			s.notice(c.notice)
+			require.Empty(t, s.Open())
+			got := s.heard()
+			require.Contains(t, got, c.hears)
+			require.NotContains(t, got, "allow")
+		})
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	s := start(t, ready+`> {"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":`+
+		`{"questions":[{"question":"Which?","header":"H","options":[{"label":"Red","description":"warm"}]},{"question":"What?","multiSelect":true}],"x":1}}}`+"\n",
+		claude.Config{})
+	s.until(chat.Asks)
+	require.Equal(t, []chat.Question{
+		{ID: "q1", Header: "H", Text: "Which?", Options: []chat.Option{{Label: "Red", Description: "warm"}}}, {ID: "q2", Text: "What?", Many: true},
+	}, s.Open()[0].Form)
+	require.NoError(t, s.Answer("r1", "you", chat.Answer{Replies: map[string][]string{"q1": {"neither"}, "q2": {"a", "b"}}}))
+	require.Contains(t, s.heard(), `"updatedInput":{"answers":{"What?":"a, b","Which?":"neither"},"questions":[`)
+}
+
+func TestWhatItSays(t *testing.T) {
+	s := start(t, ready+`< go
+> {"type":"stream_event","event":{"type":"content_block_start","content_block":{"type":"text"}},"parent_tool_use_id":null}
+> {"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"I lo"}},"parent_tool_use_id":null}
+> {"type":"assistant","message":{"content":[{"type":"text","text":"I look"}]},"parent_tool_use_id":null}
+> {"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}
+> {"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"one"},{"type":"image"}],"is_error":true}]}}
+> {"type":"assistant","message":{"content":[{"type":"text","text":"found"}]},"parent_tool_use_id":"t1"}
+> {"type":"system","subtype":"api_retry","attempt":2,"max_retries":10,"error_status":529}
+> {"type":"system","subtype":"init","permissionMode":"bypassPermissions"}
+> {"type":"news"}
+> {"type":"news"}
+> {"type":"result","is_error":true,"result":"Not logged in"}
+`, claude.Config{})
+	s.until(chat.AtPrompt)
+	require.NoError(t, s.Send("you", "go"))
+	s.next("the turn", func(r chat.Record) bool {
+		return r.Turn != nil && *r.Turn == chat.Turn{Outcome: chat.Broken, Why: "Not logged in"}
+	})
+	got, _, err := s.Records(t.Context(), 3)
+	require.NoError(t, err)
+	var items []string
+	for _, r := range got {
+		if i := r.Item; i != nil {
+			items = append(items, fmt.Sprintf("%s %s %s %s%s%s %v", i.Author, i.Kind, i.ID, i.Text, i.Tool, i.Input, i.Failed))
+		}
+	}
+	require.Equal(t, []string{
+		"claude text text-1 I look false",
+		`claude tool call t1 Bash{"command":"ls"} false`,
+		"claude tool result t1 one\n[image] true",
+		"a subagent of claude text  found false",
+		"claude notice  claude asks its model again: status 529, attempt 2 of 10 false",
+		"claude notice  claude decides by itself what it asks for: permission mode bypassPermissions false",
+		"claude notice  claude sent something unknown: news false",
+	}, items)
+}
+
+func TestItSaysHowItEnded(t *testing.T) {
+	s := start(t, "! No conversation found\nexit", claude.Config{})
+	require.Equal(t, "claude ended with exit status 3: No conversation found", s.until(chat.Failed).Why)
+	s = start(t, ready+"kill", claude.Config{})
+	require.Equal(t, "claude was killed: killed", s.until(chat.Ended).Why)
+
+	s.Session = chat.New("claude", claude.New(claude.Config{Program: "/nonexistent/claude"}))
+	require.ErrorContains(t, s.Start(), "is not installed")
+	require.NoError(t, s.Close())
+}
+
+// What the user decides on the command line stays.
+func TestItsCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		config    claude.Config
+		has, lack string
+	}{
+		{claude.Config{}, "--permission-prompt-tool stdio --session-id 0000-1111 --permission-mode default", "--resume"},
+		{claude.Config{Resume: true}, "--resume 0000-1111", "--session-id"},
+		{claude.Config{Args: []string{"--permission-mode=plan", "-x"}}, "--permission-mode=plan -x", "default"},
+		{claude.Config{Args: []string{"--dangerously-skip-permissions"}}, "--dangerously-skip-permissions", "default"},
+	} {
+		t.Setenv("CLAUDECODE", "1")
+		s := start(t, ready, c.config)
+		s.until(chat.AtPrompt)
+		got := s.heard()
+		require.Contains(t, got, c.has)
+		require.NotContains(t, got, c.lack)
+	}
+}
+
+// Of what was sent while a turn ran it says what becomes of it.
+func TestFollowUps(t *testing.T) {
+	lifecycle := func(state string) string {
+		return `> {"type":"command_lifecycle","command_uuid":"UUID","state":"` + state + "\"}\n"
+	}
+	s := start(t, ready+"< first\n"+lifecycle("started")+"< second\n"+lifecycle("cancelled")+"< third\n"+lifecycle("queued")+done+"< fourth\nkill", claude.Config{})
+	s.until(chat.AtPrompt)
+	for _, text := range []string{"first", "second", "third"} {
+		require.NoError(t, s.Send("you", text))
+	}
+	s.notice("claude did not read: second")
+	s.next("the turn", func(r chat.Record) bool { return r.Turn != nil })
+	require.Equal(t, chat.Working, s.State(), "the third waits")
+	require.NoError(t, s.Send("you", "fourth"))
+	s.notice("claude did not read: third")
+	s.notice("claude did not read: fourth")
+	s.until(chat.Ended)
+}

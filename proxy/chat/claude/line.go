@@ -1,0 +1,299 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"terminalproxy/proxy/chat"
+)
+
+// stream is what has to be known of the lines so far.
+type stream struct {
+	ready   bool
+	tracks  bool            // it says which prompt it takes
+	texts   int             // blocks of text so far
+	writing string          // id of the block of text that is being written, "" for none
+	mode    string          // of permissions
+	unknown map[string]bool // types that were noticed
+}
+
+// line takes in a line of Claude Code's.
+func (d *Driver) line(b []byte) {
+	var head struct{ Type, Subtype string }
+	if json.Unmarshal(b, &head) != nil || head.Type == "" {
+		d.notice("said something that is no message: %s", short(string(b)))
+		return
+	}
+	read, ok := readers[head.Type]
+	if !ok {
+		if !d.unknown[head.Type] {
+			d.unknown[head.Type] = true
+			d.notice("sent something unknown: %s", short(head.Type))
+		}
+		return
+	}
+	if read == nil {
+		return
+	}
+	if err := read(d, head.Subtype, b); err != nil {
+		d.notice("sent a message of type %s that could not be read: %v", short(head.Type), err)
+	}
+}
+
+// readers read messages, by their type; nil ones are none of ours.
+var readers = map[string]func(d *Driver, subtype string, b []byte) error{
+	"system":                 (*Driver).system,
+	"stream_event":           (*Driver).streamed,
+	"assistant":              (*Driver).assistant,
+	"user":                   (*Driver).user,
+	"result":                 (*Driver).result,
+	"command_lifecycle":      (*Driver).lifecycle,
+	"control_request":        (*Driver).asked,
+	"control_cancel_request": (*Driver).cancelled,
+	"control_response":       (*Driver).responded,
+	"keep_alive":             nil,
+	"rate_limit_event":       nil,
+	"tool_progress":          nil,
+	"tool_use_summary":       nil,
+	"auth_status":            nil,
+	"prompt_suggestion":      nil,
+}
+
+func (d *Driver) notice(format string, args ...any) {
+	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: "claude " + fmt.Sprintf(format, args...)}})
+}
+
+// short is text that may be of any length, for a notice.
+func short(s string) string {
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:200]) + "..."
+	}
+	return s
+}
+
+func (d *Driver) system(subtype string, b []byte) error {
+	var m struct {
+		PermissionMode string
+		Content        string
+		Attempt        int
+		MaxRetries     int  `json:"max_retries"`
+		ErrorStatus    *int `json:"error_status"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	switch subtype {
+	case "init": // begins each turn
+		d.report(chat.Began{})
+		if m.PermissionMode != "" && m.PermissionMode != d.mode && (d.mode != "" || m.PermissionMode != "default") {
+			d.notice("decides by itself what it asks for: permission mode %s", short(m.PermissionMode))
+		}
+		d.mode = m.PermissionMode
+	case "api_retry":
+		status := "no answer"
+		if m.ErrorStatus != nil {
+			status = fmt.Sprintf("status %d", *m.ErrorStatus)
+		}
+		d.notice("asks its model again: %s, attempt %d of %d", status, m.Attempt, m.MaxRetries)
+	case "compact_boundary":
+		d.notice("shortened the conversation")
+	case "informational":
+		if m.Content != "" {
+			d.notice("says: %s", short(m.Content))
+		}
+	}
+	return nil
+}
+
+// streamed is a part of what the model writes. Only the main agent's text is passed on before it is whole.
+func (d *Driver) streamed(_ string, b []byte) error {
+	var m struct {
+		Parent *string `json:"parent_tool_use_id"`
+		Event  struct {
+			Type  string
+			Block struct{ Type string } `json:"content_block"`
+			Delta struct{ Type, Text string }
+		}
+	}
+	if err := json.Unmarshal(b, &m); err != nil || m.Parent != nil {
+		return err
+	}
+	switch {
+	case m.Event.Type == "content_block_start" && m.Event.Block.Type == "text":
+		d.texts++
+		d.writing = fmt.Sprintf("text-%d", d.texts)
+	case m.Event.Type == "content_block_delta" && m.Event.Delta.Type == "text_delta" && d.writing != "":
+		d.report(chat.Wrote{Piece: chat.Piece{ID: d.writing, Text: m.Event.Delta.Text}})
+	case m.Event.Type == "content_block_stop":
+		d.writing = ""
+	}
+	return nil
+}
+
+// entry is a message of the conversation.
+type entry struct {
+	Parent  *string `json:"parent_tool_use_id"`
+	Message struct{ Content json.RawMessage }
+}
+
+// block is a part of an entry.
+type block struct {
+	Type, Text, ID, Name string
+	Input, Content       json.RawMessage
+	Result               string `json:"tool_use_id"`
+	IsError              bool   `json:"is_error"`
+}
+
+// blocks are those of an entry; there are none in one that is plain text.
+func (e *entry) blocks() (all []block, err error) {
+	if len(e.Message.Content) == 0 || e.Message.Content[0] == '"' {
+		return nil, nil
+	}
+	err = json.Unmarshal(e.Message.Content, &all)
+	return all, err
+}
+
+// author is "" for the agent itself.
+func (e *entry) author() string {
+	if e.Parent != nil {
+		return "a subagent of claude"
+	}
+	return ""
+}
+
+func (d *Driver) assistant(_ string, b []byte) error {
+	var e entry
+	if err := json.Unmarshal(b, &e); err != nil {
+		return err
+	}
+	all, err := e.blocks()
+	for _, part := range all {
+		switch item := (chat.Item{Author: e.author()}); part.Type {
+		case "text":
+			item.Kind, item.Text = chat.Text, part.Text
+			if e.Parent == nil {
+				item.ID, d.writing = d.writing, ""
+			}
+			d.report(chat.Said{Item: item})
+		case "tool_use":
+			if part.Name == askTool {
+				continue // it comes as a request
+			}
+			item.Kind, item.ID, item.Tool, item.Input = chat.ToolCall, part.ID, part.Name, part.Input
+			d.report(chat.Said{Item: item})
+		}
+	}
+	return err
+}
+
+// user is what Claude Code says in the user's name: the results of tools. What the user said is known.
+func (d *Driver) user(_ string, b []byte) error {
+	var e entry
+	if err := json.Unmarshal(b, &e); err != nil {
+		return err
+	}
+	all, err := e.blocks()
+	for _, part := range all {
+		if part.Type == "tool_result" {
+			d.report(chat.Said{Item: chat.Item{
+				Kind: chat.ToolResult, Author: e.author(), ID: part.Result, Text: words(part.Content), Failed: part.IsError,
+			}})
+		}
+	}
+	return err
+}
+
+// words is the text of a result.
+func words(content json.RawMessage) string {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return text
+	}
+	var all []block
+	_ = json.Unmarshal(content, &all) // other results have no words
+	var said []string
+	for _, b := range all {
+		if b.Type == "text" {
+			said = append(said, b.Text)
+		} else {
+			said = append(said, "["+b.Type+"]")
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+func (d *Driver) result(_ string, b []byte) error {
+	var m struct {
+		IsError        bool   `json:"is_error"`
+		TerminalReason string `json:"terminal_reason"`
+		Result         string
+		Errors         []string
+		Subtype        string
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		d.finished(chat.Turn{Outcome: chat.Broken, Why: "its end could not be read"})
+		return err
+	}
+	turn := chat.Turn{Outcome: chat.Done}
+	switch {
+	case strings.HasPrefix(m.TerminalReason, "aborted"):
+		turn.Outcome, turn.Why = chat.Interrupted, "interrupted"
+	case m.IsError:
+		turn.Outcome, turn.Why = chat.Broken, strings.Join(append(m.Errors, m.Result), " ")
+		if turn.Why = strings.TrimSpace(turn.Why); turn.Why == "" {
+			turn.Why = m.Subtype
+		}
+	}
+	d.finished(turn)
+	return nil
+}
+
+func (d *Driver) finished(t chat.Turn) {
+	d.writing = ""
+	if !d.tracks { // an old version: it took what it was sent
+		d.mu.Lock()
+		taken := d.sent
+		d.sent = nil
+		d.mu.Unlock()
+		for _, id := range taken {
+			d.report(chat.Took{Prompt: id})
+		}
+	}
+	d.report(chat.Finished{Turn: t})
+}
+
+// lifecycle says what becomes of a prompt.
+func (d *Driver) lifecycle(_ string, b []byte) error {
+	var m struct {
+		Command string `json:"command_uuid"`
+		State   string
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	d.tracks = true
+	switch m.State {
+	case "started", "completed":
+		d.report(chat.Took{Prompt: m.Command})
+	case "cancelled":
+		d.report(chat.Dropped{Prompt: m.Command})
+	}
+	return nil
+}
+
+// responded is an answer to a request of ours: whatever the first says, prompts are read from then on.
+func (d *Driver) responded(string, []byte) error {
+	if !d.ready {
+		d.ready = true
+		d.report(chat.Ready{})
+	}
+	return nil
+}
+
+func (d *Driver) gone(why string) {
+	if why != "" {
+		why = "claude " + why
+	}
+	d.report(chat.Gone{Why: why})
+}

@@ -1,0 +1,96 @@
+package stdio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// lines cuts what is written to it into lines.
+type lines struct {
+	line    func([]byte)
+	tooLong func(int)
+	rest    []byte
+	skipped int // bytes of a line that is dropped
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			l.keep(p)
+			return n, nil
+		}
+		l.keep(p[:end])
+		l.end()
+		p = p[end+1:]
+	}
+}
+
+func (l *lines) keep(p []byte) {
+	if l.skipped > 0 || len(l.rest)+len(p) > maxLine {
+		l.skipped += len(l.rest) + len(p)
+		l.rest = nil
+		return
+	}
+	l.rest = append(l.rest, p...)
+}
+
+// end hands on the line that is whole now.
+func (l *lines) end() {
+	rest, skipped := l.rest, l.skipped
+	l.rest, l.skipped = l.rest[:0], 0
+	switch {
+	case skipped > 0:
+		l.tooLong(skipped)
+	case len(bytes.TrimSpace(rest)) > 0:
+		l.line(bytes.TrimSuffix(rest, []byte("\r")))
+	}
+}
+
+// tail keeps the last of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	last []byte
+}
+
+const tailSize = 4 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(t.last, p...)
+	if over := len(t.last) - tailSize; over > 0 {
+		t.last = append(t.last[:0], t.last[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.ToValidUTF8(string(t.last), "")
+}
+
+// how says how a program ended, with the last that it wrote to its standard error.
+func how(err error, said string) string {
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+		return ""
+	}
+	why := "ended: " + err.Error()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		why = fmt.Sprintf("ended with exit status %d", exit.ExitCode())
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			why = "was killed: " + status.Signal().String()
+		}
+	}
+	if said = strings.TrimSpace(said); said != "" {
+		why += ": " + said
+	}
+	return why
+}
