@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/claude"
+	"terminalproxy/proxy/chat/stdio"
+)
+
+// chatAgent is a coding agent that a person can talk to line by line.
+type chatAgent struct {
+	name    string // of the program, and as author
+	install string // how to get it
+	drive   func(in chatFlags) chat.Driver
+}
+
+var chatAgents = []chatAgent{
+	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", drive: func(in chatFlags) chat.Driver {
+		return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
+	}},
+}
+
+// chatFlags is the command line of chat.
+type chatFlags struct {
+	with, resume, file string
+	silent             bool // --no-terminal-input
+	prompt             string
+	args               []string // for the agent
+	id                 string   // of the conversation
+}
+
+func (a *app) newChat() *cobra.Command {
+	var in chatFlags
+	cmd := &cobra.Command{
+		Use: "chat [PROMPT] [--with AGENT] [-- ARGS]", Short: "Talk to a coding agent line by line, and answer what it asks",
+		Long: "chat runs a coding agent without its own user interface. What it says streams as text. You type while it works: Enter sends the\n" +
+			"line, and the agent reads it as soon as it can. Approvals and questions are asked in between; answer with a number or a word, or\n" +
+			"choose with the arrow keys. Nothing is allowed without your answer.\n\n" +
+			"Ctrl+C interrupts the turn, and pressed again ends the agent. Without PROMPT the conversation goes on until Ctrl+D on an empty\n" +
+			"line. Alt+Enter begins a new line, and pasted lines stay together.\n\n" +
+			"Without a terminal, or with --json, only the prompt is read and approvals are refused. ARGS are passed to the agent as they are.\n\n" +
+			"Exit status: 0 done; 1 refused or failed; 130 interrupted.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			words, rest := chatArgs(cmd, args)
+			if len(words) > 1 {
+				return usage("chat: the prompt is %d words: put it in quotes", len(words))
+			}
+			in.prompt, in.args = strings.Join(words, ""), rest
+			return a.chat(cmd.Context(), in)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.with, "with", chatAgents[0].name, "the `AGENT`: "+strings.Join(chatNames(), ", "))
+	f.StringVar(&in.resume, "resume", "", "go on with the conversation `ID`")
+	f.StringVar(&in.file, "prompt-file", "", "send the prompts in `FILE`, one per line, each when the turn before has ended; - for standard input")
+	f.BoolVar(&in.silent, "no-terminal-input", false, "read no keys: only the prompt counts, and approvals are refused")
+	return cmd
+}
+
+// chatArgs are the words before "--", and those behind it.
+func chatArgs(cmd *cobra.Command, args []string) (words, rest []string) {
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		return args[:n], args[n:]
+	}
+	return args, nil
+}
+
+func chatNames() (all []string) {
+	for _, c := range chatAgents {
+		all = append(all, c.name)
+	}
+	return all
+}
+
+// conversationID is what an id may look like: it becomes a file's name and an argument.
+var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+func (a *app) chat(ctx context.Context, in chatFlags) error {
+	at := slices.IndexFunc(chatAgents, func(c chatAgent) bool { return c.name == in.with })
+	switch {
+	case at < 0:
+		return usage("--with %.40q: must be one of %s", in.with, strings.Join(chatNames(), ", "))
+	case in.resume != "" && !conversationID.MatchString(in.resume):
+		return usage("--resume %.60q: is no id of a conversation", in.resume)
+	case in.prompt != "" && in.file != "":
+		return usage("--prompt-file cannot be used with a prompt on the command line")
+	}
+	in.silent = in.silent || a.json || !a.onTerminal()
+	prompts, err := a.prompts(in)
+	if err != nil {
+		return err
+	}
+	if in.id = in.resume; in.id == "" {
+		in.id = chat.NewID()
+	}
+	unlock, err := lockChat(in.id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return a.talkTo(ctx, chatAgents[at], in, prompts)
+}
+
+// onTerminal reports whether a person can see and type.
+func (a *app) onTerminal() bool {
+	in, isIn := a.in.(*os.File)
+	out, isOut := a.out.(*os.File)
+	return isIn && isOut && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+}
+
+// maxPrompt bounds a prompt that is read from a file, in bytes.
+const maxPrompt = 1 << 20
+
+// prompts are what to send first. Without a terminal there is at least one.
+func (a *app) prompts(in chatFlags) ([]string, error) {
+	switch {
+	case in.prompt != "":
+		return []string{in.prompt}, nil
+	case in.file == "-":
+		return promptLines(a.in)
+	case in.file != "":
+		f, err := os.Open(in.file)
+		if err != nil {
+			return nil, fail(statusRefused, "--prompt-file: %w", err)
+		}
+		defer f.Close()
+		return promptLines(f)
+	case !in.silent:
+		return nil, nil
+	}
+	if f, ok := a.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return nil, usage("chat: no prompt: give one, since nothing is read from the terminal")
+	}
+	b, err := io.ReadAll(io.LimitReader(a.in, maxPrompt+1))
+	text := strings.TrimSpace(string(b))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) > maxPrompt:
+		return nil, usage("chat: the prompt on standard input is longer than %d bytes", maxPrompt)
+	case text == "":
+		return nil, usage("chat: no prompt: standard input is empty, and no terminal")
+	}
+	return []string{text}, nil
+}
+
+// promptLines are the lines of a file that are not empty.
+func promptLines(r io.Reader) (all []string, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxPrompt)
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); line != "" {
+			all = append(all, line)
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, usage("--prompt-file: a line is longer than %d bytes", maxPrompt)
+	case err != nil:
+		return nil, fail(statusRefused, "--prompt-file: %w", err)
+	case all == nil:
+		return nil, usage("--prompt-file: there is no prompt in it")
+	}
+	return all, nil
+}
+
+// notStarted is why an agent did not start, for the user.
+func notStarted(agent chatAgent, err error) error {
+	if missing, ok := errors.AsType[*stdio.NotInstalledError](err); ok {
+		return fail(statusRefused, "chat: %s is not installed: %w", missing.Program, missing.Cause).hinted("install it with: " + agent.install)
+	}
+	return fail(statusRefused, "chat: %w", err)
+}

@@ -1,0 +1,83 @@
+package main
+
+import "bytes"
+
+var (
+	pasteStart = []byte("\x1b[200~")
+	pasteEnd   = []byte("\x1b[201~")
+)
+
+// filter is what the line editor gets of what was typed: Ctrl+C goes to whom it concerns, pasted lines become one, and while a question
+// is open the arrow down leads to the first answer. A sequence whose end did not come yet is held.
+func (e *editor) filter(in []byte) (out []byte) {
+	e.held = nil
+	for len(in) > 0 {
+		var kept []byte
+		var n int
+		switch {
+		case len(in) > 1 && len(in) < len(pasteStart) && (bytes.HasPrefix(pasteStart, in) || bytes.HasPrefix(pasteEnd, in)):
+			e.held = bytes.Clone(in)
+			return out
+		case e.pasting:
+			kept, n = e.pasted(in)
+		default:
+			kept, n = e.pressed(in)
+		}
+		out, in = append(out, kept...), in[n:]
+	}
+	return out
+}
+
+// pressed is what becomes of the first key, of n bytes.
+func (e *editor) pressed(in []byte) (kept []byte, n int) {
+	switch {
+	case bytes.HasPrefix(in, pasteStart):
+		e.pasting = true
+		return pasteStart, len(pasteStart)
+	case bytes.HasPrefix(in, []byte("\x1b\r")): // Alt+Enter
+		return []byte(newline), 2
+	case e.question != 0 && bytes.HasPrefix(in, []byte("\x1b[A")):
+		return []byte("\x1b[B"), 3
+	case e.question != 0 && bytes.HasPrefix(in, []byte("\x1b[B")):
+		return []byte("\x1b[A"), 3
+	case string(in) == "\x1b": // Escape, for which the library would wait for more
+		return nil, 1
+	case in[0] == 3:
+		e.stop()
+		return nil, 1
+	case in[0] == 0x1a || in[0] >= 0x1c && in[0] <= 0x1f: // ours, or without a meaning here
+		return nil, 1
+	}
+	return in[:1], 1
+}
+
+func (e *editor) stop() {
+	select {
+	case e.stops <- struct{}{}:
+	default: // so many are enough
+	}
+}
+
+// pasted is what becomes of the first of what is pasted, of n bytes. Control characters are none of a prompt.
+func (e *editor) pasted(in []byte) (kept []byte, n int) {
+	returned := e.returned
+	e.returned = in[0] == '\r'
+	switch c := in[0]; {
+	case string(in) == "\x03": // alone: the end of the paste was lost
+		e.pasting = false
+		e.stop()
+		return pasteEnd, 1
+	case bytes.HasPrefix(in, pasteEnd):
+		e.pasting = false
+		return pasteEnd, len(pasteEnd)
+	case c == '\n' && returned:
+		return nil, 1
+	case c == '\r' || c == '\n':
+		return []byte(newline), 1
+	case c == '\t':
+		return []byte(tabulator), 1
+	case c < ' ' || c == 0x7f:
+		return nil, 1
+	}
+	return in[:1], 1
+}

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"terminalproxy/proxy/chat"
+)
+
+const (
+	statusInterrupted = 130
+	// A question takes the line when no key was pressed for a while, so that what is typed on does not answer it: the beginning
+	// of a line that is being typed, or the first keys after a pause, would.
+	questionDelay = 300 * time.Millisecond // since it is on the screen
+	questionQuiet = time.Second            // since the last key
+	you           = "you"
+)
+
+// talk is a conversation with an agent, and what is to come of it. It belongs to the goroutine of run.
+type talk struct {
+	agent   chatAgent
+	session *chat.Session
+	view    *chatView
+	edit    *editor // nil: nobody types
+	json    func(chat.Record) error
+	prompts []string // that wait for the end of the turn
+	stay    bool     // for prompts that the user types
+	nobody  bool     // who could answer
+
+	question *question // that is asked, nil for none
+	asked    int       // questions so far
+	opens    *time.Timer
+
+	state   chat.State
+	why     string // it ended
+	last    chat.Outcome
+	refused bool // a request, since nobody could be asked
+	stops   int  // Ctrl+C, since the last line or the last turn
+	leaving bool
+	parts   sync.WaitGroup
+}
+
+// talkTo talks to an agent until there is no more to say.
+func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts []string) error {
+	t := &talk{
+		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, stay: len(prompts) == 0, nobody: in.silent,
+		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0),
+	}
+	if err := t.session.Start(); err != nil {
+		return notStarted(agent, err)
+	}
+	switch {
+	case a.json:
+		lines := json.NewEncoder(a.out)
+		lines.SetEscapeHTML(false)
+		t.view.about = io.Discard
+		t.json = func(r chat.Record) error {
+			if r.Piece != nil {
+				return nil // the whole text follows
+			}
+			return lines.Encode(r)
+		}
+	case !in.silent:
+		edit, err := newEditor(a.in.(*os.File), a.out.(*os.File))
+		if err != nil {
+			return errors.Join(err, t.session.Close())
+		}
+		t.edit, t.view.text, t.view.about, t.view.cols = edit, edit.term, edit.term, edit.columns
+	}
+	if t.stay {
+		t.view.say("· %s starts; Ctrl+C interrupts it, Ctrl+D ends the conversation", agent.name)
+	}
+	err := t.run(ctx)
+	if t.edit != nil {
+		t.edit.close()
+	}
+	if err != nil {
+		return err
+	}
+	return a.talked(t, in)
+}
+
+// talked is how the conversation ended.
+func (a *app) talked(t *talk, in chatFlags) error {
+	if !a.json && t.state == chat.Ended && t.last != "" && (t.edit != nil || t.last != chat.Done) {
+		fmt.Fprintf(a.err, "go on with: gateway chat --with %s --resume %s\n", t.agent.name, in.id)
+	}
+	switch {
+	case t.stops > 0 || t.last == chat.Interrupted:
+		a.status = statusInterrupted
+	case t.state == chat.Failed:
+		return fail(statusRefused, "chat: %s did not start: %s", t.agent.name, t.why)
+	case !t.leaving:
+		return fail(statusRefused, "chat: %s", firstOf(t.why, t.agent.name+" ended"))
+	case t.refused || t.last == chat.Broken:
+		a.status = statusRefused
+	}
+	return nil
+}
+
+func firstOf(words ...string) string {
+	for _, w := range words {
+		if w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+// run shows what comes and passes on what is typed, until the agent is gone.
+func (t *talk) run(ctx context.Context) error {
+	records := make(chan chat.Record)
+	t.parts.Go(func() { t.follow(records) }) // ends with the session
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	defer t.parts.Wait()
+	var lines <-chan typed
+	var stops <-chan struct{}
+	if t.edit != nil {
+		lines, stops = t.edit.lines, t.edit.stops
+	}
+	ended, heard := ctx.Done(), 0
+	for {
+		var err error
+		select {
+		case r, more := <-records:
+			if !more {
+				return nil
+			}
+			err = t.record(r)
+		case l := <-lines:
+			t.line(l)
+		case <-stops:
+			t.stop()
+		case <-t.opens.C:
+			t.openQuestion()
+		case <-ended: // of the signals this is the first
+			ended = nil
+			t.hangUp()
+			t.stop()
+		case <-signals:
+			if heard++; heard > 1 {
+				t.stop()
+			}
+		}
+		if err != nil {
+			t.leave()
+			for range records { // to its end
+			}
+			return err
+		}
+	}
+}
+
+// follow passes on all records.
+func (t *talk) follow(records chan<- chat.Record) {
+	defer close(records)
+	for last := uint64(0); ; {
+		got, lost, err := t.session.Records(context.Background(), last)
+		if err != nil || len(got) == 0 {
+			return
+		}
+		if lost > 0 {
+			records <- chat.Record{Item: &chat.Item{
+				Kind: chat.Notice, Author: t.agent.name, Text: fmt.Sprintf("%d records were too many to show", lost),
+			}}
+		}
+		for _, r := range got {
+			records <- r
+			last = r.Number
+		}
+	}
+}
+
+// record shows what came, and goes on.
+func (t *talk) record(r chat.Record) error {
+	var err error
+	if t.json != nil {
+		err = t.json(r)
+	} else {
+		t.show(r)
+	}
+	switch {
+	case r.Request != nil && t.nobody:
+		t.refuse(r.Request)
+	case r.Request != nil:
+		t.nextQuestion()
+	case r.Closed != nil:
+		t.closed(r.Closed)
+	case r.Turn != nil:
+		t.last = r.Turn.Outcome
+	case r.State != "":
+		t.state, t.why = r.State, r.Why
+		if r.State == chat.AtPrompt {
+			t.idle()
+		}
+	}
+	return err
+}
+
+func (t *talk) show(r chat.Record) {
+	switch {
+	case r.Item != nil:
+		t.view.item(t.agent.name, r.Item)
+	case r.Piece != nil:
+		t.view.piece(r.Piece)
+	case r.Turn != nil && r.Turn.Outcome == chat.Broken:
+		t.view.say("· the turn failed: %s", exactly(r.Turn.Why))
+	case r.Turn != nil && r.Turn.Outcome == chat.Interrupted:
+		t.view.say("· interrupted")
+	case r.Turn != nil:
+		t.view.flush()
+	}
+}
+
+// idle sends the next prompt, or ends what has no more.
+func (t *talk) idle() {
+	t.stops = 0
+	switch {
+	case t.leaving:
+	case len(t.prompts) > 0 && t.last != chat.Interrupted:
+		next := t.prompts[0]
+		t.prompts = t.prompts[1:]
+		t.view.say("%s%s", youPrompt, exactly(next))
+		t.send(next)
+	case !t.stay && !t.unsent():
+		t.leave()
+	}
+}
+
+// unsent reports whether the user typed something that is not sent, and sends what was entered.
+func (t *talk) unsent() bool {
+	if t.edit == nil {
+		return false
+	}
+	for {
+		select {
+		case l := <-t.edit.lines:
+			t.line(l)
+			if t.session.State() != chat.AtPrompt {
+				return true
+			}
+			continue
+		default:
+		}
+		break
+	}
+	if !t.nobody && t.edit.halfTyped() {
+		t.stay = true
+		t.view.say("· done, but for your line: Enter sends it, Ctrl+D on an empty line ends the conversation")
+	}
+	return t.stay
+}
+
+func (t *talk) send(text string) {
+	if err := t.session.Send(you, text); err != nil {
+		t.view.say("· not sent: %v", err)
+	}
+}
+
+// leave ends the agent. What it says last is still shown.
+func (t *talk) leave() {
+	if !t.leaving {
+		t.leaving = true
+		t.parts.Go(func() { _ = t.session.Close() })
+	}
+}
+
+// stop is a Ctrl+C: the first interrupts, the second ends.
+func (t *talk) stop() {
+	t.stops++
+	switch idle := t.state == chat.AtPrompt; {
+	case t.leaving:
+	case t.stops > 1 || t.edit == nil && idle:
+		t.stops = max(t.stops, 1)
+		t.leave()
+	case idle:
+		t.edit.clear()
+		t.view.say("· Ctrl+C again ends the conversation")
+	default:
+		t.view.say("· interrupting; Ctrl+C again ends %s", t.agent.name)
+		t.prompts, t.last = nil, chat.Interrupted
+		_ = t.session.Interrupt(you) // it is gone: its end is on the way
+	}
+}
+
+// hangUp is the end of the terminal, or of us: from now on nobody answers, and no more is sent.
+func (t *talk) hangUp() {
+	t.nobody, t.stay, t.prompts = true, false, nil
+	for _, r := range t.session.Open() {
+		t.refuse(r)
+	}
+}
+
+// line is what the user entered.
+func (t *talk) line(l typed) {
+	if l.question != 0 {
+		defer func() { t.edit.looked <- struct{}{} }()
+	}
+	t.stops = 0
+	switch {
+	case l.lost:
+		t.hangUp()
+		if t.state == chat.AtPrompt {
+			t.leave()
+		}
+	case l.ended:
+		t.stay, t.prompts = false, nil
+		if t.state == chat.AtPrompt {
+			t.leave()
+		} else {
+			t.view.say("· the conversation ends with this turn")
+		}
+	case l.question != 0:
+		t.answered(l)
+	case l.text != "":
+		t.send(l.text)
+	}
+}
