@@ -314,7 +314,7 @@ func TestR52OwnersActsOverHTTP(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	for _, role := range []auth.Role{auth.RoleAgent, auth.RoleViewer} {
-		for _, act := range []string{"grant", "reclaim", "hide"} {
+		for _, act := range []string{"grant", "reclaim", "hide", "refuse", "mute"} {
 			status, _ := bearer(addr, tokens[role]).plain(t).do("POST", at+"control/"+act, "")
 			require.Equal(t, http.StatusForbidden, status, "%s %s", role, act)
 		}

@@ -346,10 +346,18 @@ func (m *ControlRelease) check() error {
 		text("note", m.Note, MaxReason).done()
 }
 
+// muted checks whom a decision mutes.
+func (c *checks) muted(m *ControlDecide) *checks {
+	if m.Mute == MuteOn && m.AgentName == "" {
+		c.fail(CodeBadMessage, "agentName", "is missing: say which agent to mute")
+	}
+	return c.oneOf("mute", m.Mute, "", MuteOn, MuteOff)
+}
+
 func (m *ControlDecide) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalLevel("level", m.Level).
 		between("seconds", m.Seconds, 0, 24*3600).required("by", m.By, MaxName).text("agentName", m.AgentName, MaxName).
-		oneOf("hide", m.Hide, "", HideOn, HideOff).done()
+		oneOf("hide", m.Hide, "", HideOn, HideOff).muted(m).done()
 }
 
 func (m *Wait) check() error {

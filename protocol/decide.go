@@ -2,10 +2,15 @@ package protocol
 
 import "fmt"
 
-// Widens reports whether the decision gives agents more than they have: control, or a screen that was hidden.
+// Widens reports whether the decision gives agents more than they have: control, a screen that was hidden, or a voice.
 func (m *ControlDecide) Widens() bool {
-	if m.Hide != "" {
+	switch {
+	case m.Hide != "":
 		return m.Hide == HideOff
+	case m.Mute != "":
+		return m.Mute == MuteOff
+	case m.Refuse:
+		return false
 	}
 	return m.Grant
 }
@@ -14,8 +19,12 @@ func (m *ControlDecide) Widens() bool {
 // [SessionInfo.StartedAt]), so that a signature is of no use for another session that happens to have the same id. The
 // request's id and the owner's name are not in it: a gateway rewrites both.
 func (m *ControlDecide) Signed(startedAt int64) []byte {
-	return fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n", Version, counted(m.SessionID), startedAt,
+	signed := fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n", Version, counted(m.SessionID), startedAt,
 		m.Grant, counted(string(m.Level)), m.Seconds, counted(m.AgentName), counted(m.Hide), m.Epoch, m.At)
+	if m.Mute != "" || m.Refuse { // they came later: what older peers sign stays as it is
+		signed = fmt.Appendf(signed, "%s %t\n", counted(m.Mute), m.Refuse)
+	}
+	return signed
 }
 
 // counted is a string behind its length in bytes: no field of what is signed can be moved into another.

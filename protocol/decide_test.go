@@ -19,6 +19,8 @@ func TestEverythingThatADecisionSaysIsSigned(t *testing.T) {
 	require.NotEqual(t, base.Signed(1), base.Signed(2), "of another session with the same id")
 	whole := ControlDecide{SessionID: "vim-1", Grant: true, Level: LevelType, Seconds: 60, AgentName: "ä b", Epoch: 7, At: 9}
 	require.Equal(t, "terminal-proxy.v1 decide\n5:vim-1 3\ntrue 4:type 60 4:ä b 0:\n7 9\n", string(whole.Signed(3)), "as PROTOCOL.md says")
+	quiet := ControlDecide{SessionID: "vim-1", AgentName: "claude", Mute: MuteOff, Epoch: 7, At: 9}
+	require.Equal(t, "terminal-proxy.v1 decide\n5:vim-1 3\nfalse 0: 0 6:claude 0:\n7 9\n3:off false\n", string(quiet.Signed(3)), "as PROTOCOL.md says")
 	// Fields cannot be moved into each other.
 	a, b := ControlDecide{SessionID: "s", AgentName: "x 2:on"}, ControlDecide{SessionID: "s", AgentName: "x", Hide: HideOn}
 	require.NotEqual(t, a.Signed(1), b.Signed(1))

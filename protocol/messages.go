@@ -30,6 +30,8 @@ type Snapshot struct {
 	Foreground string `json:"foreground,omitempty"`
 	Directory  string `json:"directory,omitempty"`
 	UsedAt     int64  `json:"usedAt,omitempty"`
+	// Muted is that of a [SessionInfo].
+	Muted []string `json:"muted,omitempty"`
 }
 
 // ControlGrant says that the user gave control.
@@ -94,6 +96,8 @@ type SessionOpen struct {
 	View bool `json:"view,omitempty"`
 	// Keys says that the proxy takes [Keys]. Whether it types them is for its user to say.
 	Keys bool `json:"keys,omitempty"`
+	// Mutes says that the proxy knows Refuse and Mute of a [ControlDecide].
+	Mutes bool `json:"mutes,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.
@@ -247,8 +251,8 @@ type ControlRelease struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// ControlDecide is an owner's decision from elsewhere. Without Hide it gives control, or takes it back, which refuses an
-// open request too; with Hide it hides the session from agents, or shows it again. What gives agents more needs the
+// ControlDecide is an owner's decision from elsewhere. Without Hide, Refuse and Mute it gives control, or takes it back, which
+// refuses an open request too; with Hide it hides the session from agents, or shows it again. What gives agents more needs the
 // owner's signature (see [ControlDecide.Signed]), unless the session trusts its gateway's word; what takes away needs none.
 type ControlDecide struct {
 	RequestID string `json:"requestId"`
@@ -261,8 +265,13 @@ type ControlDecide struct {
 	By string `json:"by"`
 	// AgentName is the agent that is meant; without it, the one that asks, or the next one that does.
 	AgentName string `json:"agentName,omitempty"`
-	// Hide is "on" or "off"; Grant says nothing then.
+	// Hide is "on" or "off"; Mute, Refuse and Grant say nothing then.
 	Hide string `json:"hide,omitempty"`
+	// Mute is "on", and AgentName may neither ask nor write until the end of the session, and loses what it has; or "off", for
+	// AgentName or, without it, for all. Refuse and Grant say nothing then.
+	Mute string `json:"mute,omitempty"`
+	// Refuse refuses the request that AgentName has open, and takes control from nobody. Grant says nothing then.
+	Refuse bool `json:"refuse,omitempty"`
 	// Epoch is the one that the owner saw: the decision is void when control changed hands since.
 	Epoch uint64 `json:"epoch,omitempty"`
 	// At is when the owner decided; the decision is void half a minute later.
@@ -271,10 +280,12 @@ type ControlDecide struct {
 	SignatureB64 []byte `json:"signatureB64,omitempty"`
 }
 
-// The values of [ControlDecide.Hide].
+// The values of [ControlDecide.Hide] and [ControlDecide.Mute].
 const (
 	HideOn  = "on"
 	HideOff = "off"
+	MuteOn  = "on"
+	MuteOff = "off"
 )
 
 // Read asks for a fresh frame, for what changed, or for history.

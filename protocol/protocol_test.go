@@ -66,7 +66,7 @@ func word(t reflect.Type, name string) string {
 	switch name {
 	case "from":
 		return "agent"
-	case "hide":
+	case "hide", "mute":
 		return HideOn
 	case "hostKey":
 		return "a-secret-of-a-good-length"

@@ -268,6 +268,9 @@ type SessionInfo struct {
 	Headless        bool     `json:"headless,omitempty"`
 	// Parts says that an [Input] for it may have Parts.
 	Parts bool `json:"parts,omitempty"`
+	// Mutes says that a [ControlDecide] for it may have Refuse and Mute, and Muted names the agents that are muted.
+	Mutes bool     `json:"mutes,omitempty"`
+	Muted []string `json:"muted,omitempty"`
 	// State is "running", "exited" or "lost" (its proxy does not answer).
 	State string `json:"state"`
 	// ExitCode and Signal are set when State is "exited".

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -177,6 +178,9 @@ func (o *observed) Publish(f *protocol.Frame, text string) {
 		ID: protocol.NewID(), SessionID: o.s.id, Content: text, Timestamp: time.Now().UnixMilli(), Seq: f.Seq,
 		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
 		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
+	}
+	if silent := o.s.authority.Newest().Silent; silent != "" {
+		m.Muted = strings.Split(silent, ",")
 	}
 	if !f.Blackout.ByUser() {
 		program, directory := o.s.child.InFront()

@@ -121,7 +121,7 @@ func (p *terminal) publish(t *testing.T, base string, dial fake.Dialer, token st
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	ended := make(chan struct{})
-	require.NoError(t, ws.Say(&protocol.SessionOpen{ID: "o", SessionID: p.id, Name: "sh", Command: "sh", Args: []string{"-i"}, Cols: 40, Rows: 3, ResumeKey: "k"}))
+	require.NoError(t, ws.Say(&protocol.SessionOpen{ID: "o", SessionID: p.id, Name: "sh", Command: "sh", Args: []string{"-i"}, Cols: 40, Rows: 3, ResumeKey: "k", Mutes: true}))
 	require.NoError(t, ws.Say(&protocol.Snapshot{ID: "s", SessionID: p.id, Seq: 1, Screen: &p.frame().Screen, Keyboard: &p.state}))
 	// The gateway reads in order: once it answers the ping it knows the session.
 	known := make(chan struct{})

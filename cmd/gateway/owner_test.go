@@ -59,6 +59,15 @@ func TestR9ReclaimAndHideNeedNoToken(t *testing.T) {
 	fails(t, statusNoSession, "running: sh-1", "reclaim", "sh-2")
 }
 
+// Muting takes away, too; whom it means is known from the session where nobody is named.
+func TestMuteNeedsNoToken(t *testing.T) {
+	p := shared(t)
+	fails(t, statusUsage, "say which one you mean with --agent NAME", "mute", "sh-1")
+	require.Equal(t, result{0, "claude is muted until the session ends\n", ""}, command(t, "mute", "sh-1", "--agent", "claude"))
+	require.Len(t, p.decided, 1)
+	require.Equal(t, []any{"claude", protocol.MuteOn, false}, []any{p.decided[0].AgentName, p.decided[0].Mute, p.decided[0].Grant})
+}
+
 // The environment may hold the token that an agent is to use; the owner's acts are done with the owner's.
 func TestWhoseTokenTheOwnersIs(t *testing.T) {
 	alone(t)
@@ -94,20 +103,20 @@ func TestWhoseTokenTheOwnersIs(t *testing.T) {
 // What gives agents more is for a person at a terminal who has the owner's token, and not for a program that runs commands.
 func TestR54OnlyAPersonWithTheTokenGives(t *testing.T) {
 	p := shared(t)
-	for _, line := range []string{"grant sh-1", "hide sh-1 --off"} {
+	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "mute sh-1 --off"} {
 		got := command(t, strings.Fields(line)...)
 		require.Equal(t, statusForbidden, got.status, line)
 		require.Contains(t, got.err, "there is no owner token at ")
 		require.Contains(t, got.err, "hint: create one with: gateway token create")
 	}
 	path := ownerFile(t)
-	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "grant sh-1 --token-file " + path} {
+	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "mute sh-1 --off", "grant sh-1 --token-file " + path} {
 		got := commandWithInput(t, "y\n", strings.Fields(line)...)
 		require.Equal(t, statusForbidden, got.status, line)
 		require.Contains(t, got.err, "standard input is not a terminal")
 	}
 	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
-	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "token create mine --role owner"} {
+	for _, line := range []string{"grant sh-1", "hide sh-1 --off", "mute sh-1 --off", "token create mine --role owner"} {
 		fails(t, statusForbidden, "this shell runs inside the session sh-1", strings.Fields(line)...)
 	}
 	require.Empty(t, p.decided)

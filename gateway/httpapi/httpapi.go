@@ -111,6 +111,8 @@ func routes() []route {
 		{http.MethodPost, "/v1/sessions/{id}/control/grant", ownersOnly, (*API).grant},
 		{http.MethodPost, "/v1/sessions/{id}/control/reclaim", ownersOnly, (*API).reclaim},
 		{http.MethodPost, "/v1/sessions/{id}/control/hide", ownersOnly, (*API).hide},
+		{http.MethodPost, "/v1/sessions/{id}/control/refuse", ownersOnly, (*API).refuse},
+		{http.MethodPost, "/v1/sessions/{id}/control/mute", ownersOnly, (*API).mute},
 		{http.MethodGet, "/metrics", everyRole, (*API).scrape},
 		{http.MethodGet, "/v1/openapi.json", nil, (*API).openapi},
 	}

@@ -186,6 +186,8 @@ var good = map[string]struct{ path, body string }{
 	"POST /v1/sessions/{id}/control/grant":   {"/v1/sessions/vim-1/control/grant", `{"level":"type","seconds":60}`},
 	"POST /v1/sessions/{id}/control/reclaim": {"/v1/sessions/vim-1/control/reclaim", ""},
 	"POST /v1/sessions/{id}/control/hide":    {"/v1/sessions/vim-1/control/hide", `{"hide":"off"}`},
+	"POST /v1/sessions/{id}/control/refuse":  {"/v1/sessions/vim-1/control/refuse", `{"agentName":"claude"}`},
+	"POST /v1/sessions/{id}/control/mute":    {"/v1/sessions/vim-1/control/mute", `{"agentName":"claude"}`},
 	"GET /metrics":                           {"/metrics", ""},
 	"GET /v1/openapi.json":                   {"/v1/openapi.json", ""},
 	"GET /healthz":                           {"/healthz", ""},
@@ -444,13 +446,14 @@ func TestR49ViewersActNowhere(t *testing.T) {
 				require.Contains(t, got.body, "use a token of role ")
 			}
 		}
-		require.Equal(t, map[string]int{RoleViewer: 8, RoleOwner: 4}[role], v.done, "each request is over")
+		require.Equal(t, map[string]int{RoleViewer: 10, RoleOwner: 4}[role], v.done, "each request is over")
 	}
 }
 
 // ownerMay reports whether an operation is an owner's act.
 func ownerMay(operation string) bool {
-	return strings.HasSuffix(operation, "/grant") || strings.HasSuffix(operation, "/reclaim") || strings.HasSuffix(operation, "/hide")
+	return strings.HasSuffix(operation, "/grant") || strings.HasSuffix(operation, "/reclaim") || strings.HasSuffix(operation, "/hide") ||
+		strings.HasSuffix(operation, "/refuse") || strings.HasSuffix(operation, "/mute")
 }
 
 // The path says whether it is given or taken: the body cannot turn one into the other.
@@ -472,6 +475,10 @@ func TestOwnersActs(t *testing.T) {
 		{"reclaim", `{"by":"ada"}`, protocol.ControlDecide{By: "ada"}},
 		{"hide", "", protocol.ControlDecide{By: "owner", Hide: protocol.HideOn}},
 		{"hide", `{"hide":"off"}`, protocol.ControlDecide{By: "owner", Hide: protocol.HideOff}},
+		{"refuse", "", protocol.ControlDecide{By: "owner", Refuse: true}},
+		{"refuse", `{"agentName":"claude"}`, protocol.ControlDecide{By: "owner", Refuse: true, AgentName: "claude"}},
+		{"mute", `{"agentName":"claude"}`, protocol.ControlDecide{By: "owner", Mute: protocol.MuteOn, AgentName: "claude"}},
+		{"mute", `{"mute":"off"}`, protocol.ControlDecide{By: "owner", Mute: protocol.MuteOff}},
 	} {
 		asked = nil
 		c.want.RequestID, c.want.SessionID = "made-up", "vim-1"
@@ -480,7 +487,7 @@ func TestOwnersActs(t *testing.T) {
 		require.Equal(t, &c.want, asked)
 	}
 	asked = nil
-	for act, body := range map[string]string{"grant": `{"grant":true}`, "reclaim": `{"grant":true}`, "hide": `{"grant":false}`, "reclaim?": `{"hide":"off"}`} {
+	for act, body := range map[string]string{"grant": `{"grant":true}`, "reclaim": `{"grant":true}`, "hide": `{"grant":false}`, "reclaim?": `{"hide":"off"}`, "refuse": `{"refuse":false}`, "hide?": `{"mute":"off"}`, "mute?": `{"agentName":"x","refuse":true}`} {
 		got := server.do("POST", "/v1/sessions/vim-1/control/"+act, body)
 		require.Equal(t, http.StatusBadRequest, got.status, got.body)
 		require.Contains(t, got.body, "leave it out")

@@ -23,7 +23,21 @@ func (a *API) hide(v Caller, w http.ResponseWriter, r *http.Request) (any, error
 	return a.decide(v, w, r, said{"grant", "false", false}, said{hideField, `"` + protocol.HideOn + `"`, true})
 }
 
-const hideField = "hide"
+// refuse refuses what an agent asks for; who has the keyboard keeps it.
+func (a *API) refuse(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	return a.decide(v, w, r, said{"grant", "false", false}, said{refuseField, "true", false})
+}
+
+// mute keeps an agent from asking and writing, or lets it speak again.
+func (a *API) mute(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
+	return a.decide(v, w, r, said{"grant", "false", false}, said{muteField, `"` + protocol.MuteOn + `"`, true})
+}
+
+const (
+	hideField   = "hide"
+	muteField   = "mute"
+	refuseField = "refuse"
+)
 
 func (a *API) decide(v Caller, w http.ResponseWriter, r *http.Request, path ...said) (any, error) {
 	path = append(path, said{"by", `"` + v.Role() + `"`, true})
@@ -31,9 +45,10 @@ func (a *API) decide(v Caller, w http.ResponseWriter, r *http.Request, path ...s
 	if err != nil {
 		return nil, err
 	}
-	hides := slices.ContainsFunc(path, func(f said) bool { return f.name == hideField })
-	if m.Hide != "" && !hides {
-		return nil, badField(hideField, "that is for POST control/hide: leave it out")
+	for field, is := range map[string]bool{hideField: m.Hide != "", muteField: m.Mute != "", refuseField: m.Refuse} {
+		if is && !slices.ContainsFunc(path, func(f said) bool { return f.name == field }) {
+			return nil, badField(field, "that is for POST control/"+field+": leave it out")
+		}
 	}
 	return ask[*protocol.Done](r.Context(), v, m)
 }

@@ -142,6 +142,10 @@ func TestR52LocalViewersTakeAwayOnly(t *testing.T) {
 		"grant":         {decide(func(m *protocol.ControlDecide) { m.Grant = true }), false},
 		"signed grant":  {decide(func(m *protocol.ControlDecide) { m.Grant, m.SignatureB64 = true, []byte("s") }), true},
 		"signed show":   {decide(func(m *protocol.ControlDecide) { m.Hide, m.SignatureB64 = protocol.HideOff, []byte("s") }), true},
+		"refuse":        {decide(func(m *protocol.ControlDecide) { m.Refuse = true }), true},
+		"mute":          {decide(func(m *protocol.ControlDecide) { m.Mute, m.AgentName = protocol.MuteOn, "a" }), true},
+		"unmute":        {decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOff }), false},
+		"signed unmute": {decide(func(m *protocol.ControlDecide) { m.Mute, m.SignatureB64 = protocol.MuteOff, []byte("s") }), true},
 		"hide, granted": {decide(func(m *protocol.ControlDecide) { m.Hide, m.Grant = protocol.HideOn, true }), true},
 	} {
 		for member, allowed := range map[Member]bool{
@@ -151,6 +155,9 @@ func TestR52LocalViewersTakeAwayOnly(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s local=%t", name, member.Role, member.Local), func(t *testing.T) {
 				h, proxy, _ := scene()
 				defer h.Close()
+				now := opening("vim-1", "secret")
+				now.Mutes = true
+				proxy.Handle(now)
 				p := h.Join(member)
 				p.Handle(c.m)
 				if allowed {

@@ -50,3 +50,27 @@ func TestTheListSaysWhoDecided(t *testing.T) {
 	proxy.Handle(&protocol.ControlRevoke{ID: "r", SessionID: "vim-1", AgentID: "a-2", Reason: protocol.ReasonRefused})
 	require.Equal(t, &protocol.Decision{AgentName: "codex", Reason: protocol.ReasonRefused}, decided())
 }
+
+// An older proxy would take back the keyboard where it is to mute somebody, or to let somebody speak.
+func TestMutingIsForProxiesThatKnowIt(t *testing.T) {
+	h, proxy, _ := scene()
+	defer h.Close()
+	owner := h.Join(Member{Role: RoleOwner})
+	mute := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x", AgentName: "claude", Mute: protocol.MuteOff}
+	owner.Handle(mute)
+	require.Contains(t, one[*protocol.Error](t, owner).Message, "is older and takes no word on who is muted")
+	require.Empty(t, got(proxy))
+	now := opening("vim-1", "secret")
+	now.Mutes = true
+	proxy.Handle(now)
+	snapshot := full("vim-1", 1, "a", "b")
+	snapshot.Muted = []string{"claude"}
+	proxy.Handle(snapshot)
+	require.Equal(t, []string{"claude"}, h.listed("")[0].Muted)
+	require.True(t, h.listed("")[0].Mutes)
+	owner.Handle(mute)
+	require.Equal(t, protocol.MuteOff, one[*protocol.ControlDecide](t, proxy).Mute)
+	refuse := &protocol.ControlDecide{RequestID: "e", SessionID: "vim-1", By: "x", AgentName: "claude", Refuse: true}
+	owner.Handle(refuse)
+	require.True(t, one[*protocol.ControlDecide](t, proxy).Refuse)
+}

@@ -98,6 +98,10 @@ func (s *session) older(m protocol.Message) string {
 		if len(m.Parts) > 0 && !s.info.Parts {
 			return "no parts: send one input after another"
 		}
+	case *protocol.ControlDecide:
+		if m.Mute != "" && m.Hide == "" && !s.info.Mutes {
+			return "no word on who is muted: refuse the agent, or take the keyboard back"
+		}
 	case *protocol.Keys:
 		if !s.keys {
 			return "no keys of pages: start the program with a newer one"

@@ -119,7 +119,7 @@ func infoOf(m *protocol.SessionOpen) protocol.SessionInfo {
 	return protocol.SessionInfo{
 		SessionID: m.SessionID, Name: m.Name, Command: shorten(m.Command, most), Args: args, Cwd: shorten(m.Cwd, most),
 		Cols: m.Cols, Rows: m.Rows, Pid: m.Pid, StartedAt: m.StartedAt, ParentSessionID: m.ParentSessionID,
-		Headless: m.Headless, Parts: m.Parts, State: protocol.StateRunning,
+		Headless: m.Headless, Parts: m.Parts, Mutes: m.Mutes, State: protocol.StateRunning,
 	}
 }
 
@@ -155,6 +155,7 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 		s.info.Cols, s.info.Rows = full.Screen.Cols, full.Screen.Rows
 	}
 	s.info.Foreground, s.info.Directory, s.info.UsedAt = full.Foreground, full.Directory, max(s.info.UsedAt, full.UsedAt)
+	s.info.Muted = full.Muted
 	s.hide(full.Blackout)
 	if full.Keyboard != nil {
 		s.keyboard = *full.Keyboard

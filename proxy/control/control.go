@@ -84,6 +84,8 @@ type State struct {
 	Another bool
 	// Mute is what the menu offers about the last agent, Muted what the user took of that last.
 	Mute, Muted Mute
+	// Silent names the agents that are muted, with commas between.
+	Silent string
 	// Reason is the asking agent's own words.
 	Reason string
 	// Menu says that the user pressed the reclaim key with nothing to reclaim: the proxy's own line is open.
@@ -183,7 +185,7 @@ func New(conf Config) *Machine {
 func (m *Machine) State(now time.Time) State {
 	return State{
 		RemotePregrant: m.remote, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: m.lasts(), Reason: m.reason,
-		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took,
+		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took, Silent: m.manners.silent(),
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield), Pending: m.pending, Occupied: m.occupied, Line: m.line, Question: m.question,
 		Program: m.grantedTo(), Away: m.inFront(), Message: m.message,

@@ -167,39 +167,3 @@ func (r *refusal) rest(now time.Time, step int) (wait time.Duration, ok bool) {
 	wait -= now.Sub(r.at)
 	return max(0, wait), wait <= 0
 }
-
-// Mute is what the key x in the menu does.
-type Mute struct {
-	// Agent is the name of the one that it mutes, "" for nobody.
-	Agent string
-	// Undo says that it lets all agents speak again that are muted, Agent among them.
-	Undo bool
-}
-
-// mute is the present offer of the menu: about the agent that the user had to do with last.
-func (m *Machine) mute() Mute {
-	if a := m.lastEnd.Agent; a.ID != "" && !m.menu.IsZero() {
-		return Mute{Agent: a.Name, Undo: m.manners.muted(a)}
-	}
-	return Mute{}
-}
-
-// toggle mutes the agent of the menu's offer until the end of the session, or lets all speak again.
-func (m *Machine) toggle() (did bool) {
-	offer := m.mute()
-	switch {
-	case offer.Agent == "":
-		return false
-	case offer.Undo:
-		for _, r := range m.manners.refusals {
-			r.muted = false
-		}
-	default:
-		m.manners.remember(m.lastEnd.Agent).muted = true
-	}
-	m.took = offer
-	return true
-}
-
-// Muted reports whether the user muted an agent.
-func (m *Machine) Muted(a Agent) bool { return m.manners.muted(a) }

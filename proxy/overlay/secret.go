@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"time"
 
 	"terminalproxy/protocol"
@@ -96,8 +97,13 @@ func (s *Status) hidden(on bool) {
 // muted remarks on what the user did about an agent in the menu. The caller holds the lock.
 func (s *Status) muted(m control.Mute) {
 	text := m.Agent + " is muted: " + s.conf.Key + ", then x, unmutes it"
-	if m.Undo {
+	switch {
+	case m.Undo && m.By != "":
+		text = m.By + " unmuted " + cmp.Or(m.Agent, "all agents")
+	case m.Undo:
 		text = "agents that you muted may ask again"
+	case m.By != "":
+		text = m.By + " muted " + m.Agent + ": " + s.conf.Key + ", then x, unmutes it"
 	}
 	s.remark(text)
 }

@@ -84,6 +84,10 @@ type Grants interface {
 	Give(now time.Time, g control.RemoteGrant) error
 	Reclaim(now time.Time, by string) bool
 	Hide(now time.Time, on bool) bool
+	Refuse(now time.Time, agent, by string) error
+	// Hush mutes an agent, and Unhush lets it speak again, "" for all.
+	Hush(now time.Time, agent, by string) error
+	Unhush(now time.Time, agent, by string, epoch uint64) error
 }
 
 // Obstacles are what an agent's input waits for, grant or no grant.

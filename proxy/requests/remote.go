@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"errors"
 	"time"
 
 	"terminalproxy/protocol"
@@ -27,6 +28,10 @@ func (h *Handler) decide(m *protocol.ControlDecide) {
 	switch {
 	case m.Hide != "":
 		h.decideHide(m)
+	case m.Mute != "":
+		h.decideMute(m, by)
+	case m.Refuse:
+		h.answered(m.RequestID, func(now time.Time) error { return h.Control.Refuse(now, h.book.Meant(m.AgentName), by) })
 	case m.Grant:
 		h.give(m, by)
 	default:
@@ -69,16 +74,40 @@ func (h *Handler) signer(now time.Time, at int64, message, signature []byte) (wh
 
 func (h *Handler) give(m *protocol.ControlDecide, by string) {
 	g := control.RemoteGrant{By: by, For: time.Duration(m.Seconds) * time.Second, Agent: h.book.Meant(m.AgentName), Level: m.Level, Epoch: m.Epoch}
+	h.answered(m.RequestID, func(now time.Time) error { return h.Control.Give(now, g) })
+}
+
+// answered has control decide, and answers with its error.
+func (h *Handler) answered(requestID string, decide func(now time.Time) error) {
 	ok := h.Pump.Post(func(now time.Time) {
-		if err := h.Control.Give(now, g); err != nil {
-			h.refuse(m.RequestID, protocol.CodeBusy, err.Error())
+		if err := decide(now); err != nil {
+			h.refuse(requestID, protocol.CodeBusy, err.Error())
 			return
 		}
-		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+		// A turn later what an agent had queued is dropped.
+		if !h.Pump.Post(func(time.Time) { h.Link.Send(&protocol.Done{RequestID: requestID}) }) {
+			h.gone(requestID)
+		}
 	})
 	if !ok {
-		h.gone(m.RequestID)
+		h.gone(requestID)
 	}
+}
+
+// decideMute mutes an agent, or lets it speak again. What lets it is done once: whoever kept the decision cannot use it again when the
+// user has muted the agent anew.
+func (h *Handler) decideMute(m *protocol.ControlDecide, by string) {
+	name := h.book.Meant(m.AgentName)
+	h.answered(m.RequestID, func(now time.Time) error {
+		if m.Mute == protocol.MuteOn {
+			return h.Control.Hush(now, name, by)
+		}
+		if m.At != 0 && m.At <= h.unmuted {
+			return errors.New("that was decided before: decide again")
+		}
+		h.unmuted = max(h.unmuted, m.At)
+		return h.Control.Unhush(now, name, by, m.Epoch)
+	})
 }
 
 // takeBack ends control. It is answered a turn of the pump later, when the queue is dropped and what the program has not

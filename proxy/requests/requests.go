@@ -69,6 +69,8 @@ type Handler struct {
 	reclaimed uint64
 	// parting is what an agent says as it gives the keyboard back. It belongs to the pump's goroutine.
 	parting string
+	// unmuted is when the newest decision was made that let a muted agent speak again, in Unix milliseconds. It belongs there, too.
+	unmuted int64
 	// typists are the owners who typed from elsewhere, by name. They belong to the pump's goroutine.
 	typists map[string]*typist
 	// fromAgents and fromPeople bound messages. They belong to the link's goroutine.

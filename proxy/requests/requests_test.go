@@ -142,3 +142,41 @@ func TestWhatAnOwnerDecides(t *testing.T) {
 		})
 	}
 }
+
+// TestWhoIsMutedElsewhere: muting and refusing need nobody's signature; what lets an agent speak again does, and counts once.
+func TestWhoIsMutedElsewhere(t *testing.T) {
+	s := newStage(func(c *Config) {
+		c.Owner = func(_, _ []byte) (protocol.Signer, error) { return protocol.Signer{Name: "ada"}, nil }
+	})
+	ask := &protocol.ControlRequest{RequestID: "q", SessionID: "sh-1", AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive}
+	decide := func(change func(m *protocol.ControlDecide)) *protocol.ControlDecide {
+		m := &protocol.ControlDecide{RequestID: "r", SessionID: "sh-1", By: "eve", AgentName: "claude"}
+		change(m)
+		return m
+	}
+	refuse := decide(func(m *protocol.ControlDecide) { m.Refuse = true })
+	s.Handle(ask)
+	s.does(t, refuse)
+	require.Equal(t, "eve", s.machine.LastEnd().By)
+	s.does(t, refuse) // it asks no more
+	require.NoError(t, s.machine.Give(time.Now(), control.RemoteGrant{}))
+	s.machine.ReclaimKey(time.Now().Add(time.Hour)) // opens no menu: the promise goes
+
+	other := decide(func(m *protocol.ControlDecide) { m.Mute, m.AgentName = protocol.MuteOn, "codex" })
+	s.refuses(t, protocol.CodeBusy, other)
+	s.does(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
+	require.Equal(t, "claude", s.machine.State(time.Now()).Silent)
+	s.refuses(t, protocol.CodeUserRefused, ask)
+
+	off := decide(func(m *protocol.ControlDecide) {
+		m.Mute, m.Epoch, m.At = protocol.MuteOff, s.machine.Epoch(), time.Now().UnixMilli()
+	})
+	s.refuses(t, protocol.CodeForbidden, off)
+	off.SignatureB64 = []byte("s")
+	s.does(t, off)
+	require.Empty(t, s.machine.State(time.Now()).Silent)
+	require.Equal(t, "ada", s.machine.State(time.Now()).Muted.By)
+	s.does(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
+	s.refuses(t, protocol.CodeBusy, off)
+	require.Equal(t, "claude", s.machine.State(time.Now()).Silent, "whoever kept the decision cannot use it again")
+}

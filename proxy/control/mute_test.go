@@ -1,0 +1,67 @@
+package control_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+)
+
+// A refusal from elsewhere is meant for a request: it takes the keyboard from nobody.
+func TestARefusalEndsNoControl(t *testing.T) {
+	bob := control.Agent{ID: "b-1", Name: "bob"}
+	m := control.New(control.Config{Keyboard: true})
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.NoError(t, m.Refuse(t0, "bob", "grace"), "it asks no more")
+	require.Equal(t, control.Asked, m.Phase())
+	require.NoError(t, m.Refuse(t0, ada.Name, "grace"))
+	require.Equal(t, control.Observing, m.Phase())
+	require.Equal(t, []any{protocol.ReasonRefused, "grace"}, []any{m.LastEnd().Reason, m.LastEnd().By})
+
+	later := after(time.Minute)
+	require.NoError(t, m.Request(later, request("r", bob)))
+	require.NoError(t, m.Give(later, control.RemoteGrant{By: "grace"}))
+	require.NoError(t, m.Refuse(later, ada.Name, "eve"), "ada's question is over, and bob drives")
+	require.ErrorContains(t, m.Refuse(later, "bob", "eve"), "bob has the keyboard already: take it back")
+	require.ErrorContains(t, m.Refuse(later, "", "eve"), "bob has the keyboard already")
+	require.Equal(t, control.Granted, m.Phase())
+}
+
+// Who is muted from elsewhere loses what it asks for or has, and may ask again when somebody lets it.
+func TestMutedFromElsewhere(t *testing.T) {
+	for name, reach := range map[string]func(m *control.Machine){
+		"asking":  func(*control.Machine) {},
+		"driving": func(m *control.Machine) { require.NoError(t, m.Give(t0, control.RemoteGrant{By: "grace"})) },
+		"refused": func(m *control.Machine) { m.ReclaimKey(t0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := control.New(control.Config{Keyboard: true})
+			require.NoError(t, m.Request(t0, request("r", ada)))
+			reach(m)
+			phase := m.Phase()
+			require.Error(t, m.Hush(t0, "nobody", "grace"))
+			require.Equal(t, phase, m.Phase())
+			require.NoError(t, m.Hush(t0, ada.Name, "grace"))
+			require.Equal(t, control.Observing, m.Phase())
+			st := m.State(t0)
+			require.Equal(t, []any{ada.Name, control.Mute{Agent: ada.Name, By: "grace"}}, []any{st.Silent, st.Muted})
+			if phase != control.Observing {
+				require.Equal(t, "grace", m.LastEnd().Decider())
+			}
+			require.True(t, m.Muted(ada))
+			var no *control.NotNow
+			require.ErrorAs(t, m.Request(after(time.Hour), request("r", ada)), &no)
+			require.True(t, no.Muted)
+
+			require.ErrorIs(t, m.Unhush(after(time.Hour), ada.Name, "grace", m.Epoch()+1), control.ErrMoved)
+			require.Error(t, m.Unhush(after(time.Hour), "nobody", "grace", m.Epoch()))
+			require.True(t, m.Muted(ada))
+			require.NoError(t, m.Unhush(after(time.Hour), ada.Name, "grace", m.Epoch()))
+			require.Empty(t, m.State(t0).Silent)
+			require.NoError(t, m.Request(after(2*time.Hour), request("r", ada)))
+		})
+	}
+}
