@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -214,6 +216,27 @@ func TestTheFilesOfThePage(t *testing.T) {
 }
 
 const indexFile = "index.html"
+
+// A browser gets each file once and compressed, and learns of all scripts from the page itself.
+func TestTheFilesAreSmallAndNamedAtOnce(t *testing.T) {
+	h := opened(t, nil)
+	index := h.do("GET", "/", "").body
+	require.Contains(t, index, `/sgr.js">`, "what an import of an import needs")
+	for _, path := range append(regexp.MustCompile(`/app/[^"]+`).FindAllString(index, -1), "/") {
+		plain := h.do("GET", path, "", "Accept-Encoding", "identity")
+		require.Equal(t, http.StatusOK, plain.status, path)
+		require.Empty(t, plain.header.Get("Content-Encoding"), path)
+		zipped := h.do("GET", path, "", "Accept-Encoding", "gzip, deflate, br")
+		require.Equal(t, "Accept-Encoding", zipped.header.Get("Vary"), path)
+		require.Equal(t, "gzip", zipped.header.Get("Content-Encoding"), path)
+		require.Less(t, len(zipped.body), len(plain.body), path)
+		z, err := gzip.NewReader(strings.NewReader(zipped.body))
+		require.NoError(t, err)
+		again, err := io.ReadAll(z)
+		require.NoError(t, err)
+		require.Equal(t, plain.body, string(again), path)
+	}
+}
 
 // A name that was made to point here, and pages of others, get nothing, whatever they ask for.
 func TestOnlyItsOwnPagesTalkToADoor(t *testing.T) {

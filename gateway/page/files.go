@@ -2,61 +2,122 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
+	"strings"
 )
 
 //go:embed static
 var static embed.FS
 
-// indexName is the page itself. It is a template: {{.Build}} names the other files.
-const indexName = "index.html"
+// indexName is the page itself. It is a template: {{.Build}} names the other files, {{.Modules}} are the scripts that firstName needs.
+const (
+	indexName = "index.html"
+	firstName = "app.js"
+)
 
 // files are what a browser loads.
 type files struct {
 	build  string // names the other files: another content has another name
-	page   []byte
-	others map[string][]byte
+	page   content
+	others map[string]content
+}
+
+// content is a file, and the same in gzip (RFC 1952): a phone loads the page over the air.
+type content struct{ plain, zipped []byte }
+
+func newContent(plain []byte) (content, error) {
+	var zipped bytes.Buffer
+	z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(plain)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	return content{plain, zipped.Bytes()}, err
+}
+
+// serve answers with the form that the browser takes.
+func (c content) serve(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Vary", "Accept-Encoding")
+	body := c.plain
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && len(c.zipped) < len(body) {
+		w.Header().Set("Content-Encoding", "gzip")
+		body = c.zipped
+	}
+	_, _ = w.Write(body) // who went away misses nothing
 }
 
 // readFiles reads the embedded files.
 func readFiles() (*files, error) {
-	f := &files{others: make(map[string][]byte)}
+	f := &files{others: make(map[string]content)}
 	sum := sha256.New()
 	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := static.ReadFile(name)
+		plain, err := static.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		f.others[path.Base(name)] = content
-		_, err = fmt.Fprintf(sum, "%s %d\n%s", name, len(content), content)
+		if f.others[path.Base(name)], err = newContent(plain); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(sum, "%s %d\n%s", name, len(plain), plain)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("files of the page: %w", err)
+	if err == nil {
+		f.build = hex.EncodeToString(sum.Sum(nil)[:8])
+		f.page, err = f.first()
 	}
-	f.build = hex.EncodeToString(sum.Sum(nil)[:8])
-	index, err := template.New(indexName).Parse(string(f.others[indexName]))
 	if err != nil {
 		return nil, fmt.Errorf("files of the page: %w", err)
 	}
 	delete(f.others, indexName)
-	var page bytes.Buffer
-	if err := index.Execute(&page, struct{ Build string }{f.build}); err != nil {
-		return nil, fmt.Errorf("files of the page: %w", err)
-	}
-	f.page = page.Bytes()
 	return f, nil
+}
+
+// first is the page itself.
+func (f *files) first() (content, error) {
+	index, err := template.New(indexName).Parse(string(f.others[indexName].plain))
+	if err != nil {
+		return content{}, err
+	}
+	modules := make(map[string]bool)
+	f.imports(firstName, modules)
+	var page bytes.Buffer
+	err = index.Execute(&page, struct {
+		Build   string
+		Modules []string
+	}{f.build, slices.Sorted(maps.Keys(modules))})
+	if err != nil {
+		return content{}, err
+	}
+	return newContent(page.Bytes())
+}
+
+var imported = regexp.MustCompile(`(?m)^import .* from '\./([\w.]+)';$`)
+
+// imports adds what a script imports, and what those do: the page names them all, so that a browser does not find one after the other.
+func (f *files) imports(name string, found map[string]bool) {
+	for _, m := range imported.FindAllSubmatch(f.others[name].plain, -1) {
+		if next := string(m[1]); !found[next] {
+			found[next] = true
+			f.imports(next, found)
+		}
+	}
 }
 
 // guarded is next behind the headers that stand on every answer: a page of ours runs our scripts and talks to us, and that is all.
@@ -78,20 +139,20 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-func (f *files) index(w http.ResponseWriter, _ *http.Request) {
+func (f *files) index(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(f.page) // who went away misses nothing
+	f.page.serve(w, r)
 }
 
 func (f *files) file(w http.ResponseWriter, r *http.Request) {
-	content, ok := f.others[r.PathValue("file")]
+	file, ok := f.others[r.PathValue("file")]
 	if !ok || r.PathValue("build") != f.build {
 		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", contentType(r.PathValue("file")))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(content)
+	file.serve(w, r)
 }
 
 // contentType is that of a file, by its name. What a system's own table says of scripts cannot be relied on.
