@@ -1,6 +1,6 @@
 // The list: questions first, then the sessions, told by program and directory.
 import {h, put, show, order} from './dom.js';
-import {program, directory, state, drives} from './wording.js';
+import {program, directory, state, drives, clean} from './wording.js';
 import {Question} from './question.js';
 
 export class List {
@@ -71,7 +71,7 @@ export class List {
     r.session = s;
     put(r.title, program(s));
     put(r.where, directory(s));
-    const title = s.title && s.title !== program(s) && s.title !== s.command ? s.title : '';
+    const title = s.title !== s.command && clean(s.title) !== program(s) ? clean(s.title) : '';
     put(r.says, title);
     show(r.says, title !== '');
   }

@@ -1,6 +1,6 @@
 // A question: an agent asks for the keyboard of a session. It stands until it is answered, here or elsewhere.
 import {h, put, show, say} from './dom.js';
-import {program, directory, span, asks} from './wording.js';
+import {program, directory, span, asks, clean} from './wording.js';
 import {Painter} from './painter.js';
 
 const lastRows = 6;
@@ -16,7 +16,7 @@ export class Question {
     this.app = app;
     this.session = session;
     this.asked = wish(session);
-    this.agent = session.keyboard.asking;
+    this.agent = clean(session.keyboard.asking);
     this.began = app.now();
     this.before = !app.listed; // the page found it: nobody says since when
     this.head = h('h3', {id: 'q-' + session.sessionId});
@@ -90,8 +90,8 @@ export class Question {
     if (this.head.childNodes.length === 0) {
       this.head.append(h('strong', {}, this.agent), ' asks to ', h('strong', {}, asks(k)), ' in ', h('strong', {}, program(session)));
     }
-    put(this.reason, k.askingReason ? `“${k.askingReason}”` : 'It gives no reason.');
-    if (this.no) put(this.no, k.holder === 'agent' ? `Refuse, and take back from ${k.agentName}` : 'Refuse');
+    put(this.reason, k.askingReason ? `“${clean(k.askingReason).replace(/[“”]/g, '"')}”` : 'It gives no reason.');
+    if (this.no) put(this.no, k.holder === 'agent' ? `Refuse, and take back from ${clean(k.agentName)}` : 'Refuse');
     this.tick();
   }
 
@@ -110,8 +110,8 @@ export class Question {
     clearTimeout(this.calmed);
     for (const b of this.buttons.children) b.disabled = true;
     const k = session && session.keyboard;
-    const elsewhere = session && session.keyboard.asking === this.agent ? 'asked anew' : !session || session.state === 'exited' ? 'the program has ended'
-      : k.holder === 'agent' && k.agentName === this.agent ? `answered elsewhere: ${this.agent} may type`
+    const elsewhere = session && clean(session.keyboard.asking) === this.agent ? 'asked anew' : !session || session.state === 'exited' ? 'the program has ended'
+      : k.holder === 'agent' && clean(k.agentName) === this.agent ? `answered elsewhere: ${this.agent} may type`
         : 'answered elsewhere: refused, or taken back by the agent';
     put(this.result, this.answered || elsewhere);
     say(this.answered || elsewhere);

@@ -1,6 +1,6 @@
 // One session: its live screen, who has the keyboard, and what an owner may do about it.
 import {h, put, show, say} from './dom.js';
-import {program, directory, drives, clock} from './wording.js';
+import {program, directory, drives, clock, clean} from './wording.js';
 import {Painter} from './painter.js';
 import {Live} from './live.js';
 import {History} from './history.js';
@@ -67,7 +67,7 @@ export class Session {
     this.hide.disabled = over;
     this.back.disabled = over;
     this.knows(session.keyboard);
-    const name = session.keyboard.agentName;
+    const name = clean(session.keyboard.agentName);
     this.line.placeholder = name ? `Write to ${name}…` : 'Write to the agent…';
     this.tick();
   }

@@ -49,7 +49,7 @@ export class Views {
 
   rows(m) {
     const v = this.views.get(m.sessionId);
-    if (!v || this.hidden) return;
+    if (!v || this.hidden || !sound(m)) return;
     if (m.since && (m.since !== v.seq || !v.lines)) return void this.ask(m.sessionId); // we disagree: begin afresh
     v.lines = complete(v.lines, m);
     v.seq = m.seq;
@@ -58,6 +58,15 @@ export class Views {
     // The next one may come when this one has been drawn.
     requestAnimationFrame(() => this.connection.send({type: 'terminal.ack', sessionId: m.sessionId, seq: m.seq}));
   }
+}
+
+const most = 1000; // columns or rows of a screen
+const whole = (n, least, last) => Number.isInteger(n) && n >= least && n <= last;
+
+// sound says whether a message is of a screen that can be: drawing another one could take forever.
+function sound({cols, rows, moved = 0, lines = [], changed = [], cursor}) {
+  return whole(cols, 1, most) && whole(rows, 1, most) && whole(moved, -rows, rows) && Array.isArray(lines) && changed.every(({row}) => whole(row, 0, rows - 1)) &&
+    !!cursor && whole(cursor.row, 0, rows - 1) && whole(cursor.col, 0, cols - 1);
 }
 
 // complete are all rows of a screen, the last one known having been lines.

@@ -1,14 +1,25 @@
 // What the page says of sessions, in words.
 
+// Characters that are not drawn, or that turn the ones around them, accents in heaps, and scripts that run from right to left.
+const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
+const heaps = /(\p{M}{2})\p{M}+/gu;
+const leftward = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+// clean is what somebody else wrote, to stand among the page's own words: what is not seen is told, and it turns nothing around it.
+export function clean(text) {
+  const seen = (text || '').replace(/(?<=\p{Extended_Pictographic})[\u200d\ufe0f]/gu, '').replace(unseen, '\ufffd').replace(heaps, '$1');
+  return leftward.test(seen) ? `\u2068${seen}\u2069` : seen;
+}
+
 // program is how a session is told: the program with its arguments, without directories in front.
 export function program(s) {
   const name = s.command.split('/').pop() || s.command;
-  return [name, ...(s.args || [])].join(' ');
+  return clean([name, ...(s.args || [])].join(' '));
 }
 
 // directory is where it runs, with the home directory as ~.
 export function directory(s) {
-  return (s.cwd || '').replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, '~');
+  return clean((s.cwd || '').replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, '~'));
 }
 
 // span is a time in words, in milliseconds.
@@ -31,9 +42,9 @@ const does = {drive: 'drives', type: 'types'};
 // drives says what an agent with the keyboard does; '' where none has it.
 export function drives(k, now) {
   if (!k || k.holder !== 'agent') return '';
-  const name = k.agentName || 'an agent';
+  const name = clean(k.agentName) || 'an agent';
   if (k.paused) return `${name} is paused while somebody types`;
-  if (k.away) return `${name} waits for ${k.program}`;
+  if (k.away) return `${name} waits for ${clean(k.program)}`;
   return [name, does[k.level] || 'types', k.expiresAt ? left(k.expiresAt, now) : ''].filter(Boolean).join(' ');
 }
 
@@ -43,9 +54,9 @@ export const asks = (k) => (k.askingLevel === 'type' ? 'type text' : 'type');
 // state is a session in words with the kind that decides on its looks: ask, agent or quiet. idleSince is in the clock of now.
 export function state(s, now) {
   const k = s.keyboard || {};
-  if (s.state === 'exited') return ['quiet', s.signal ? `ended by ${s.signal}` : s.exitCode ? `exited ${s.exitCode}` : 'exited'];
+  if (s.state === 'exited') return ['quiet', s.signal ? `ended by ${clean(s.signal)}` : s.exitCode ? `exited ${s.exitCode}` : 'exited'];
   if (s.state === 'lost') return ['quiet', 'lost'];
-  if (k.asking) return ['ask', `${k.asking} asks`];
+  if (k.asking) return ['ask', `${clean(k.asking)} asks`];
   if (k.held) return ['ask', k.heldWhy === 'line' ? 'waits for your line' : 'waiting for you'];
   if (s.blackout && s.blackout.reason === 'password') return ['quiet', 'a password is asked'];
   if (k.holder === 'agent') return ['agent', drives(k, now)];
