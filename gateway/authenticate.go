@@ -5,7 +5,6 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -34,6 +33,7 @@ var socketRoutes = map[string]struct {
 	protocol.PathProxy: {[]auth.Role{auth.RoleProxy}, protocol.MaxMessage},
 	protocol.PathAgent: {[]auth.Role{auth.RoleAgent}, protocol.MaxAgentMessage},
 	protocol.PathView:  {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxViewerMessage},
+	protocol.PathLinks: {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxViewerMessage},
 }
 
 // authenticate decides about a request: who it is comes from the socket or the token alone.
@@ -44,6 +44,9 @@ func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
 	}
 	who := auth.Identity{Role: route.roles[0]}
 	c := connectionOf(r)
+	if r.URL.Path == protocol.PathLinks && (c.local() || s.cfg.Pages == nil) {
+		return ws.Access{}, &auth.Refusal{Status: http.StatusNotFound, Say: "this gateway serves no web pages: start it with gateway serve --page"}
+	}
 	if !c.local() {
 		var err error
 		if who, err = s.identify(r); err != nil {
@@ -53,6 +56,9 @@ func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
 	if !slices.Contains(route.roles, who.Role) {
 		s.log.Info("refused", "route", r.Pattern, "role", string(who.Role), "token", who.Name, "code", protocol.CodeForbidden)
 		return ws.Access{}, &auth.Refusal{Status: http.StatusForbidden, Say: "role " + string(who.Role) + " may not use " + r.URL.Path}
+	}
+	if r.URL.Path == protocol.PathLinks {
+		return ws.Access{Limit: route.limit, Join: func() ws.Peer { return s.cfg.Pages.Opener(who, s) }}, nil
 	}
 	member := memberOf(who, r.Header)
 	access := ws.Access{Limit: route.limit, Join: func() ws.Peer { return s.join(member, who) }}
@@ -73,7 +79,7 @@ func (c *connection) Stopped() string {
 // identify looks the token up: the one that the connection has proven, or the one that the request shows. That is taken from the Authorization header only: elsewhere it would end in a log.
 func (s *Server) identify(r *http.Request) (auth.Identity, error) {
 	if who := connectionOf(r).identity(); who != nil && s.cfg.Tokens.Valid(who.TokenID) {
-		return *who, nil // it has proven itself, without showing its token
+		return *who, claimOf(r).of(who.TokenID) // it has proven itself, without showing its token
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	who, err := auth.Identity{}, auth.ErrUnknownToken
@@ -81,7 +87,7 @@ func (s *Server) identify(r *http.Request) (auth.Identity, error) {
 		who, err = s.cfg.Tokens.Verify(token)
 	}
 	if err == nil {
-		return who, nil
+		return who, claimOf(r).of(who.TokenID)
 	}
 	say := "a token is required: Authorization: Bearer TOKEN"
 	switch {
@@ -99,11 +105,7 @@ func (s *Server) identify(r *http.Request) (auth.Identity, error) {
 // slowDown lets who guesses wait for its answer.
 func (s *Server) slowDown(r *http.Request) {
 	s.refused.Add(1)
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	if wait := s.failures.Failed(host); wait > 0 {
+	if wait := s.failures.Failed(auth.Address(r.RemoteAddr)); wait > 0 {
 		select {
 		case <-time.After(wait):
 		case <-r.Context().Done():
@@ -184,6 +186,12 @@ func closeCode(err error) (int, string) {
 		return websocket.CloseTryAgainLater, hub.ErrSlow.Error()
 	case errors.Is(err, errRevoked):
 		return websocket.ClosePolicyViolation, errRevoked.Error()
+	}
+	if worded, ok := errors.AsType[interface {
+		error
+		CloseCode() int
+	}](err); ok {
+		return worded.CloseCode(), err.Error()
 	}
 	return websocket.CloseNormalClosure, ""
 }

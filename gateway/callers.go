@@ -92,7 +92,6 @@ func (c *callers) authenticate(r *http.Request, own bool) (*caller, error) {
 	if key != "" && len(key) < minKey {
 		return nil, &auth.Refusal{Status: http.StatusBadRequest, Code: protocol.CodeBadMessage, Say: "the header " + client.HeaderKey + " is too short: it must be a secret of at least 32 characters"}
 	}
-	connectionOf(r).authenticated()
 	return c.take(who, connectionOf(r).local(), r.Header, key)
 }
 

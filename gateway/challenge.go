@@ -21,7 +21,7 @@ type connection struct {
 	// owns reports whether who dialled this local socket would come here now; nil for a TCP connection.
 	owns    func() bool
 	process place.Process // at the other end of a local socket
-	heard   func()        // notes that a TCP connection speaks
+	claim   *claim        // of a TCP connection; nil where a trusted proxy is at the other end
 
 	// The following say whose a TCP connection is, once its peer has proven that.
 	mu        sync.Mutex
@@ -38,13 +38,6 @@ func connectionOf(r *http.Request) *connection {
 
 // local reports whether it is one of the user's own socket.
 func (c *connection) local() bool { return c.owns != nil }
-
-// authenticated notes that a request is from somebody who may ask: its answer can take long, and is not for others to end.
-func (c *connection) authenticated() {
-	if c.heard != nil {
-		c.heard()
-	}
-}
 
 // identity is who the peer of the connection has proven to be, nil for nobody.
 func (c *connection) identity() *auth.Identity {
@@ -112,6 +105,7 @@ func (s *Server) answered(c *connection, ask protocol.Proof) (protocol.Proof, er
 		return protocol.Proof{}, err
 	}
 	c.who = &who
+	_ = c.claim.of(who.TokenID) // where there is no room the next request says so
 	return protocol.Proof{Token: open.Ref, Role: string(who.Role), Name: who.Name}, nil
 }
 

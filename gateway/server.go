@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,10 @@ type Config struct {
 	MCP func(*client.Client) MCPHandler
 	// Draw draws screens for those who ask for pictures over HTTP. Without it there are none.
 	Draw Drawing
+	// Pages are the web pages that are served over TCP. Without them there are none.
+	Pages Pages
+	// Trusted are the networks of proxies before this server, whose X-Forwarded-For says who a request is from.
+	Trusted []netip.Prefix
 	// Version is the product's, for the metrics.
 	Version string
 	// GathersUntil is the time until which sessions of a gateway before this one may still be on their way here.
@@ -128,7 +133,7 @@ func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Conf
 		_ = ln.Close()
 		return fmt.Errorf("serve on %s: that address is reached from other machines: give a certificate and a key, or listen on 127.0.0.1", addr)
 	}
-	limited := newLimiter(ln, connectionsPerPeer)
+	limited := newLimiter(ln, connectionsPerPeer, s.cfg.Trusted)
 	served := listener{limit: limited, guard: auth.Guard{Hosts: s.cfg.Hosts, Origins: s.cfg.Origins}}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -159,7 +164,7 @@ func (l listener) connected(ctx context.Context, conn net.Conn) context.Context 
 		c.process = place.ProcessOf(socket)
 	}
 	if l.limit != nil {
-		c.heard = func() { l.limit.heard(conn) }
+		c.claim = claimed(conn)
 	}
 	return context.WithValue(ctx, connectionKey{}, c)
 }
@@ -183,7 +188,7 @@ var errReplaced = errors.New("another process serves the local gateway now: conn
 
 func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 	h := &http.Server{
-		Handler:           l.handler(l.guard.Handler(s.routes())),
+		Handler:           l.handler(s.front(l, l.guard.Handler(s.routes()))),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), ConnContext: l.connected,
 	}
@@ -210,7 +215,7 @@ func (s *Server) serve(ctx context.Context, ln net.Listener, l listener) error {
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	for _, path := range []string{protocol.PathProxy, protocol.PathAgent, protocol.PathView} {
+	for path := range socketRoutes {
 		mux.Handle("GET "+path, s.sockets)
 	}
 	mux.HandleFunc("POST "+protocol.PathProof, s.proof)
@@ -245,14 +250,20 @@ func (s *Server) watchTokens(ctx context.Context) {
 }
 
 func (s *Server) cutRevoked() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	valid := make(map[string]bool)
-	for peer, id := range s.live {
+	stands := func(id string) bool {
 		if _, asked := valid[id]; !asked {
 			valid[id] = s.cfg.Tokens.Valid(id)
 		}
-		if !valid[id] {
+		return valid[id]
+	}
+	if s.cfg.Pages != nil {
+		s.cfg.Pages.Cut(stands, errRevoked) // before their seats: they are over, and not to come back
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for peer, id := range s.live {
+		if !stands(id) {
 			peer.Cut(errRevoked)
 		}
 	}
@@ -278,6 +289,9 @@ func (s *Server) Close() error {
 	}
 	clear(s.https)
 	s.mu.Unlock()
+	if s.cfg.Pages != nil {
+		s.cfg.Pages.Close(hub.ErrClosed)
+	}
 	s.hub.Close()
 	s.callers.close()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)

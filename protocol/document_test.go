@@ -80,7 +80,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 
 // The tables must also have nothing that the types have not; this finds rows of types that are gone.
 func TestDocumentHasNoOtherMessages(t *testing.T) {
-	for _, m := range regexp.MustCompile("(?m)^\\| `((?:terminal|sessions)\\.[a-z.]+)`").FindAllStringSubmatch(document(t), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `((?:terminal|sessions|page)\\.[a-z.]+)`").FindAllStringSubmatch(document(t), -1) {
 		require.NotNil(t, newMessage(m[1]), m[1])
 	}
 }
@@ -140,7 +140,7 @@ func TestDocumentHasEveryWord(t *testing.T) {
 		}
 	}
 	for _, word := range []string{
-		"`" + Version + "`", "`" + PathProxy + "`", "`" + PathAgent + "`", "`" + PathView + "`",
+		"`" + Version + "`", "`" + PathProxy + "`", "`" + PathAgent + "`", "`" + PathView + "`", "`" + PathLinks + "`",
 		"1008", "1009", "`Terminal-Agent-Key`", "`Authorization: Bearer TOKEN`",
 	} {
 		require.Contains(t, page, word)

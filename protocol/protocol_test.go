@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -30,6 +31,8 @@ func fill(v reflect.Value, name string) {
 	case kind == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), name)
+	case name == "keyB64" || name == "keysB64" && v.Type() == reflect.TypeFor[[]byte]():
+		v.SetBytes(make([]byte, ed25519.PublicKeySize))
 	case kind == reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0), name)
@@ -68,8 +71,10 @@ func word(t reflect.Type, name string) string {
 		return "agent"
 	case "hide", "mute":
 		return HideOn
-	case "hostKey":
+	case "hostKey", "secret":
 		return "a-secret-of-a-good-length"
+	case "role":
+		return "viewer"
 	}
 	return "password" // an id, a text, and the reason of a blackout
 }

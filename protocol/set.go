@@ -48,6 +48,13 @@ var messages = []struct {
 	{"sessions.watch", new(SessionsWatch), ""},
 	{"sessions.changed", new(SessionsChanged), ""},
 	{"sessions.subscribe", new(SessionsSubscribe), ""},
+	{"page.open", new(PageOpen), ""},
+	{"page.code", new(PageCode), ""},
+	{"page.opened", new(PageOpened), ""},
+	{"page.knock", new(PageKnock), ""},
+	{"page.admit", new(PageAdmit), ""},
+	{"page.gone", new(PageGone), ""},
+	{"page.close", new(PageClose), ""},
 	{"done", new(Done), ""},
 	{"error", new(Error), ""},
 }

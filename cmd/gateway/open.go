@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/version"
+	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/page"
@@ -29,6 +29,8 @@ type openFlags struct {
 	types              bool
 	forTime            time.Duration
 	notify             notifyFlags
+	// here: the page is served by this process, whatever the gateway.
+	here bool
 }
 
 func (a *app) newOpen() *cobra.Command {
@@ -37,11 +39,13 @@ func (a *app) newOpen() *cobra.Command {
 		Use: "open [ID] [--role viewer|owner] [--for D]", Short: "Open a web page on which you see the sessions, until Ctrl+C", Args: cobra.MaximumNArgs(1),
 		Long: "open prints a link to a web page that shows the running sessions, or one, and serves that page on this machine until\n" +
 			"Ctrl+C or until --for is over. A link opens one browser within a minute; Enter makes another.\n\n" +
+			"With --gateway wss://HOST, where gateway serve --page runs, that one serves the page, and any browser can open it.\n\n" +
 			"With --role owner the page may take the keyboard back, write to agents, and answer their questions. You confirm it\n" +
 			"first, here: the page and this terminal show the same six words.\n\n" +
-			"Only this machine can reach the page. For another device put something with TLS before it and name it:\n\n" +
+			"Otherwise only this machine can reach the page. For another device put something with TLS before it and name it:\n\n" +
 			"  gateway open --listen 127.0.0.1:7118 --host laptop.example.ts.net   # after: tailscale serve 7118",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			in.here = cmd.Flags().Changed("listen") || in.host != ""
 			if err := in.check(); err != nil {
 				return err
 			}
@@ -93,7 +97,14 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 			return err
 		}
 	}
-	way, err := a.pageConfig(role)
+	ep, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	if ep.Remote() && !in.here {
+		return a.openAt(ctx, ep, id, in)
+	}
+	way, err := a.pageConfig(ep, role)
 	if err != nil {
 		return err
 	}
@@ -112,36 +123,47 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	o := newOpening(a, ln, hold, in)
-	o.session = session
-	if o.door, err = page.New(page.Config{Hosts: o.hosts(), Version: version.String()}); err != nil {
+	o := newOpening(a, hold, in)
+	o.session, o.base, o.dial = session, "http://"+ln.Addr().String(), dialPage(way)
+	if in.host != "" {
+		o.base, o.public = "https://"+strings.ToLower(in.host), true
+	}
+	door, err := page.New(page.Config{Hosts: o.hosts(), Version: version.String()})
+	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	dial := func(ctx context.Context) (page.Link, error) {
+	opened, err := door.Open(page.Terms{
+		Role: role, Session: session, Expires: o.expires, Admit: o.admit, Entered: o.entered, Dial: o.dial,
+	})
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	o.source = here{opened}
+	return o.run(ctx, func() error { return door.Serve(ln) }, door.Close)
+}
+
+// dialPage connects to a gateway for one page.
+func dialPage(way client.Config) func(context.Context) (page.Link, error) {
+	return func(ctx context.Context) (page.Link, error) {
 		frames, err := client.Open(ctx, way)
 		if err != nil {
 			return nil, err // and not a *client.Frames that is nil
 		}
 		return frames, nil
 	}
-	o.pages, err = o.door.Open(page.Terms{
-		Role: role, Session: session, Expires: o.expires, Admit: o.admit, Entered: o.entered, Dial: dial,
-	})
-	if err != nil {
-		return errors.Join(err, ln.Close())
-	}
-	defer in.notify.start(ctx, notifying{dial: dial, session: session, link: o.linkTo, log: slog.New(slog.DiscardHandler), failed: func(err error) {
-		o.tell("Notifications do not arrive: %v.", err)
-	}})()
-	return o.run(ctx, ln)
 }
 
+// here are pages that this process serves.
+type here struct{ *page.Opening }
+
+// Code implements source.
+func (h here) Code() (string, error) { return h.Opening.Code(), nil }
+
+// Err implements source. What else can end them, Serve says.
+func (h here) Err() error { return nil }
+
 // pageConfig is how pages reach the gateway: as viewers, elsewhere with the token of their role.
-func (a *app) pageConfig(role auth.Role) (client.Config, error) {
-	ep, err := a.endpoint()
-	if err != nil {
-		return client.Config{}, err
-	}
+func (a *app) pageConfig(ep gateway.Endpoint, role auth.Role) (_ client.Config, err error) {
 	if ep.Remote() && role == auth.RoleOwner {
 		if ep.Token, err = a.ownerToken(); err != nil {
 			return client.Config{}, err
@@ -203,20 +225,17 @@ func (o *opening) hosts() []string {
 }
 
 // link makes a new link.
-func (o *opening) link() string {
-	base := "http://" + o.address
-	if o.flags.host != "" {
-		base = "https://" + strings.ToLower(o.flags.host)
-	}
-	return base + "/#c=" + o.pages.Code()
+func (o *opening) link() (string, error) {
+	code, err := o.source.Code()
+	return o.base + "/#c=" + code, err
 }
 
 // linkTo is the page of a session, for somebody whose page is open; "" where only this machine reaches it.
 func (o *opening) linkTo(session string) string {
-	if o.flags.host == "" {
+	if !o.public {
 		return ""
 	}
-	return "https://" + strings.ToLower(o.flags.host) + "/#s=" + url.QueryEscape(session)
+	return o.base + "/#s=" + url.QueryEscape(session)
 }
 
 // may says what a page of the role may do.

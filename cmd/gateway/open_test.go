@@ -139,25 +139,68 @@ func TestOpenSweepsWhatAKilledOneLeft(t *testing.T) {
 	_, _ = end()
 }
 
-// On a gateway elsewhere the token's role counts.
+// tokenOf makes a token of a role and gives the file with it.
+func tokenOf(t *testing.T, role string, more ...string) string {
+	t.Helper()
+	got := command(t, append([]string{"token", "create", role, "--role", role}, more...)...)
+	require.Zero(t, got.status, got.err)
+	path := t.TempDir() + "/token"
+	require.NoError(t, os.WriteFile(path, []byte(got.out), 0o600))
+	return path
+}
+
+// On a gateway elsewhere the token's role counts. It serves pages where it was started so; with --listen they are served here.
 func TestOpenElsewhere(t *testing.T) {
 	alone(t)
 	s := serve(t)
-	token := func(role string) string {
-		got := command(t, "token", "create", role, "--role", role)
-		require.Zero(t, got.status, got.err)
-		path := t.TempDir() + "/token"
-		require.NoError(t, os.WriteFile(path, []byte(got.out), 0o600))
-		return path
-	}
-	fails(t, statusForbidden, "role agent may not use /v1/view", "open", "--gateway", s.url, "--token-file", token("agent"))
-	out, end := openPage(t, "--gateway", s.url, "--token-file", token("viewer"))
+	viewer := tokenOf(t, "viewer")
+	fails(t, statusForbidden, "role agent may not use /v1/view", "open", "--gateway", s.url, "--token-file", tokenOf(t, "agent"))
+	fails(t, statusForbidden, "open: the gateway at "+s.url+" wants a token", "open", "--gateway", s.url)
+	got := command(t, "open", "--gateway", s.url, "--token-file", viewer)
+	require.Equal(t, statusRefused, got.status)
+	require.Equal(t, "gateway: open: the gateway at "+s.url+" serves no web pages\nhint: start it there with: gateway serve --page; "+
+		"or serve the page on this machine: gateway open --listen 127.0.0.1:0\n", got.err)
+	out, end := openPage(t, "--gateway", s.url, "--token-file", viewer, "--listen", "127.0.0.1:0")
 	line, err := out.ReadString('\n')
 	require.NoError(t, err)
+	require.NotContains(t, line, strings.TrimPrefix(s.url, "ws"))
 	status, _ := enterBy(t, line)
 	require.Equal(t, http.StatusOK, status)
 	code, _ := end()
 	require.Zero(t, code)
+}
+
+func TestOpenAtAServer(t *testing.T) {
+	alone(t)
+	s := serve(t, "--page")
+	out, end := openPage(t, "--gateway", s.url, "--token-file", tokenOf(t, "viewer"))
+	line, err := out.ReadString('\n')
+	require.NoError(t, err)
+	require.Regexp(t, "^http"+strings.TrimPrefix(s.url, "ws")+"/#c=[a-z2-7]{16}\n$", line)
+	status, page := enterBy(t, line)
+	require.Equal(t, http.StatusOK, status, page)
+	require.Equal(t, "viewer", page["role"])
+	status, again := enterBy(t, line)
+	require.Equal(t, http.StatusForbidden, status)
+	require.Contains(t, again["error"], "the link was used")
+	code, rest := end()
+	require.Zero(t, code)
+	require.Empty(t, rest)
+}
+
+// A token that is revoked ends what was opened with it, and whoever opened it says so.
+func TestOpenEndsWithItsToken(t *testing.T) {
+	alone(t)
+	s := serve(t, "--page")
+	out, end := openPage(t, "--gateway", s.url, "--token-file", tokenOf(t, "viewer"))
+	_, err := out.ReadString('\n')
+	require.NoError(t, err)
+	require.Zero(t, command(t, "token", "revoke", "viewer").status)
+	line, err := out.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "gateway: open: the token was revoked or has expired\n", line)
+	code, _ := end()
+	require.Equal(t, statusRefused, code)
 }
 
 func TestACodeIsDrawnBlackOnWhite(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -20,17 +20,27 @@ import (
 type opening struct {
 	app     *app
 	flags   openFlags
-	door    *page.Door
-	pages   *page.Opening
+	source  source
 	hold    *auth.Hold // nil for viewers
 	session string     // "" for all
-	address string
+	base    string     // of links
+	public  bool       // browsers of other machines can open them
+	dial    func(context.Context) (page.Link, error)
 	expires time.Time
 
 	screen *os.File // nil where standard output is no terminal
 	knocks chan knock
 	came   chan struct{}
 	over   chan struct{} // closed when nobody is told any more
+}
+
+// source is where links are made, and the pages served.
+type source interface {
+	// Code is the code of a new link.
+	Code() (string, error)
+	// Done is closed when no page can come any more; Err is why then, nil because the time is over.
+	Done() <-chan struct{}
+	Err() error
 }
 
 // knock is an owner's page that waits for the user.
@@ -40,9 +50,9 @@ type knock struct {
 	answer chan bool       // takes one answer without a reader
 }
 
-func newOpening(a *app, ln net.Listener, hold *auth.Hold, in openFlags) *opening {
+func newOpening(a *app, hold *auth.Hold, in openFlags) *opening {
 	o := &opening{
-		app: a, flags: in, hold: hold, address: ln.Addr().String(), expires: time.Now().Add(in.forTime),
+		app: a, flags: in, hold: hold, expires: time.Now().Add(in.forTime),
 		knocks: make(chan knock), came: make(chan struct{}), over: make(chan struct{}),
 	}
 	if out, ok := a.out.(*os.File); ok && term.IsTerminal(int(out.Fd())) && !a.json {
@@ -51,22 +61,29 @@ func newOpening(a *app, ln net.Listener, hold *auth.Hold, in openFlags) *opening
 	return o
 }
 
-// run serves the page until ctx ends or its time is over.
-func (o *opening) run(ctx context.Context, ln net.Listener) error {
+// run serves pages until ctx ends or their time is over. stop ends serve.
+func (o *opening) run(ctx context.Context, serve func() error, stop func()) error {
+	defer o.flags.notify.start(ctx, notifying{
+		dial: o.dial, session: o.session, link: o.linkTo, log: slog.New(slog.DiscardHandler),
+		failed: func(err error) { o.tell("Notifications do not arrive: %v.", err) },
+	})()
 	served := make(chan error, 1)
-	go func() { served <- o.door.Serve(ln) }() // ends with the door, which is waited for
+	go func() { served <- serve() }() // ends with stop, and is waited for
 	err := o.show()
 	if err == nil {
 		o.attend(ctx)
 	}
 	close(o.over)
-	o.door.Close()
+	stop()
 	return errors.Join(err, <-served)
 }
 
 // show prints a new link.
 func (o *opening) show() error {
-	link := o.link()
+	link, err := o.link()
+	if err != nil {
+		return err
+	}
 	if o.app.json {
 		return o.app.printJSON(map[string]any{"url": link, "role": o.flags.role, "session": o.session, "expires": o.expires.UnixMilli()})
 	}
@@ -74,15 +91,23 @@ func (o *opening) show() error {
 		return o.app.print(link)
 	}
 	where := "in a browser on this machine"
-	if o.flags.host != "" {
+	if o.public {
 		where = "in a browser"
 	}
 	lines := []string{"Open this link " + where + ", within a minute:", "", "  " + link, ""}
-	if o.flags.host != "" { // on another device a loopback link leads nowhere
+	if o.public { // on another device a loopback link leads nowhere
 		lines = append(lines, o.code(link)...)
 	}
 	return o.app.print(append(lines, o.may(),
-		fmt.Sprintf("It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.", lasts(o.flags.forTime), until(o.expires)))...)
+		fmt.Sprintf("It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.", o.lasts(), until(o.expires)))...)
+}
+
+// lasts says for how long pages stay: a server may have them end sooner than was asked for.
+func (o *opening) lasts() string {
+	if left := time.Until(o.expires); left < o.flags.forTime-time.Minute {
+		return lasts(left.Round(time.Minute))
+	}
+	return lasts(o.flags.forTime)
 }
 
 // until is a time as somebody reads it who is before it.
@@ -112,8 +137,10 @@ func (o *opening) attend(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-o.pages.Done():
-			o.tell("The time is over, the page is closed.")
+		case <-o.source.Done():
+			if o.source.Err() == nil {
+				o.tell("The time is over, the page is closed.")
+			}
 			return
 		case k := <-knocks:
 			asked = &k
@@ -130,7 +157,9 @@ func (o *opening) attend(ctx context.Context) {
 				}
 				asked = nil
 			case open:
-				_ = o.show() // where nothing can be printed there is nobody to tell
+				if err := o.show(); err != nil { // where nothing can be printed there is nobody to tell
+					o.tell("No new link: %v", err)
+				}
 			}
 			if !open {
 				lines = nil

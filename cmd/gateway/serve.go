@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"syscall"
 
@@ -24,8 +25,8 @@ import (
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	listen, cert, key, tokens string
-	origins, hosts            []string
-	log                       bool
+	origins, hosts, trusted   []string
+	page, log                 bool
 	logFormat                 string
 	config                    string
 	check                     bool
@@ -39,6 +40,8 @@ func (a *app) newServe() *cobra.Command {
 			"/v1/openapi.json), metrics at /metrics, and MCP at /mcp. Every agent needs a token of its own:\n\n" +
 			"  gateway token create claude --role agent\n" +
 			"  claude mcp add --transport http term http://127.0.0.1:7117/mcp --header \"Authorization: Bearer TOKEN\"\n\n" +
+			"With --page it serves web pages, to browsers that have a link: gateway open --gateway URL makes one, with a token of role\n" +
+			"viewer or owner.\n\n" +
 			"A file of settings (--config, TOML) holds flags without their dashes, as listen = \"127.0.0.1:7117\".",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.config != "" {
@@ -57,6 +60,8 @@ func (a *app) newServe() *cobra.Command {
 	f.StringVar(&in.tokens, "tokens", "", tokensHelp)
 	f.StringSliceVar(&in.origins, "origin", nil, "`ORIGIN` of web pages that may connect; may be repeated")
 	f.StringSliceVar(&in.hosts, "host", nil, "another host `NAME` of this server; may be repeated")
+	f.BoolVar(&in.page, "page", false, "serve web pages, too; gateway open --gateway URL makes links to them")
+	f.StringSliceVar(&in.trusted, "trust-proxy", nil, "address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is believed; may be repeated")
 	f.BoolVar(&in.log, "log", false, "write a log to standard error: who comes and goes, and what is refused; no contents")
 	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
 	f.StringVar(&in.config, "config", "", "`FILE` of settings, which flags overrule")
@@ -69,6 +74,8 @@ type basis struct {
 	secure *tls.Config // nil for none
 	tokens string      // path of the store
 	store  *auth.Store
+	// trusted are the reverse proxies that are believed.
+	trusted []netip.Prefix
 }
 
 // basis checks the flags.
@@ -85,6 +92,9 @@ func (a *app) basis(in serveFlags) (b basis, err error) {
 	}
 	if b.secure == nil && !addr.IP.IsLoopback() {
 		return b, usage("serve: --listen %s can be reached from other machines: add --tls-cert and --tls-key, or listen on 127.0.0.1", in.listen)
+	}
+	if b.trusted, err = networks(in.trusted); err != nil {
+		return b, err
 	}
 	b.tokens, b.store, err = openTokens(in.tokens)
 	return b, err
@@ -105,8 +115,12 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	}
 	log, logged := a.logger(in.log || in.logFormat != "", in.logFormat == "json", slog.LevelInfo)
 	defer logged()
+	pages, err := in.pages(log)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
 	server := gateway.New(gateway.Config{
-		Log: log, Tokens: b.store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
+		Log: log, Pages: pages, Trusted: b.trusted, Tokens: b.store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
 		MCP: func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
 	})
 	local, err := localSocket()
@@ -114,6 +128,9 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)
 	}
 	a.announce(ln, b.secure != nil, local, b.tokens)
+	if in.page {
+		_, _ = fmt.Fprintln(a.out, "web pages: on (make a link to one with: gateway open --gateway URL)")
+	}
 	log.Info("listening", "address", ln.Addr().String(), "tls", b.secure != nil, "version", version.String())
 	defer log.Info("closed")
 	return serveOn(ctx, server, ln, b.secure, local)

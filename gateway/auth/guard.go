@@ -16,7 +16,8 @@ type Guard struct {
 	// Origins are the origins, as browsers send them, whose pages may connect. Without any, no page may.
 	Origins []string
 	// Own: the server has pages of its own, which may connect: those whose origin is that of the request's Host, once that is
-	// allowed. On this machine they come by http, under another name by https, as browsers demand for keys of a page.
+	// allowed. Without TLS of the server's own they come on this machine by http, under another name by https, as browsers demand
+	// for keys of a page.
 	Own bool
 }
 
@@ -67,15 +68,15 @@ func (g Guard) OriginAllowed(r *http.Request) bool {
 	case 0:
 		return true
 	case 1:
-		return slices.Contains(g.Origins, origins[0]) || g.Own && g.HostAllowed(r.Host) && origins[0] == ownOrigin(r.Host)
+		return slices.Contains(g.Origins, origins[0]) || g.Own && g.HostAllowed(r.Host) && origins[0] == ownOrigin(r)
 	}
 	return false
 }
 
-// ownOrigin is the origin of the pages that are served under a Host.
-func ownOrigin(host string) string {
-	host = strings.ToLower(host)
-	if name, _ := splitHost(host); slices.Contains(loopback, name) {
+// ownOrigin is the origin of the pages that are served under a request's Host.
+func ownOrigin(r *http.Request) string {
+	host := strings.ToLower(r.Host)
+	if name, _ := splitHost(host); r.TLS == nil && slices.Contains(loopback, name) {
 		return "http://" + host
 	}
 	return "https://" + host

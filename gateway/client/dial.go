@@ -67,8 +67,8 @@ func (c *Client) dial(ctx context.Context, again bool) (*socket, error) {
 		if err == nil {
 			return newSocket(ws), nil
 		}
-		if refusal, ok := errors.AsType[*protocol.Error](err); ok {
-			return nil, refusal // an answer, and it will not change
+		if _, refused := errors.AsType[*protocol.Error](err); refused {
+			return nil, err // an answer, and it will not change
 		}
 		if cause == nil || !errors.Is(err, fs.ErrNotExist) {
 			cause = err // that nobody serves any more says less than why somebody did not answer
@@ -176,5 +176,20 @@ func refused(resp *http.Response, err error) error {
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
 		return errors.New(say) // it may do better the next time
 	}
-	return &protocol.Error{Code: protocol.CodeUnavailable, Message: say}
+	no := &protocol.Error{Code: protocol.CodeUnavailable, Message: say}
+	if resp.StatusCode == http.StatusNotFound {
+		return notServed{no}
+	}
+	return no
 }
+
+// ErrNotServed says of a gateway's refusal that it has no such path: it is an older one, or was started without.
+var ErrNotServed = errors.New("the gateway does not serve this path")
+
+type notServed struct{ refusal *protocol.Error }
+
+func (e notServed) Error() string { return e.refusal.Error() }
+
+func (e notServed) Unwrap() error { return e.refusal }
+
+func (notServed) Is(target error) bool { return target == ErrNotServed }

@@ -54,6 +54,13 @@ func samples() []protocol.Message {
 		&protocol.SessionsWatch{RequestID: "r"},
 		&protocol.SessionsChanged{},
 		&protocol.SessionsSubscribe{RequestID: "r", SessionID: "x"},
+		&protocol.PageOpen{RequestID: "r", Secret: secret, Role: "viewer"},
+		&protocol.PageCode{RequestID: "r"},
+		&protocol.PageOpened{RequestID: "r", Role: "viewer"},
+		&protocol.PageKnock{PageID: "p", KeyB64: make([]byte, 32)},
+		&protocol.PageAdmit{KeyB64: make([]byte, 32)},
+		&protocol.PageGone{KeyB64: make([]byte, 32)},
+		&protocol.PageClose{RequestID: "r"},
 		&protocol.Done{RequestID: "r"},
 		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
 	}

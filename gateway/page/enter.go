@@ -78,7 +78,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
 
 // slow lets who guesses wait for its answer.
 func (d *Door) slow(r *http.Request) error {
-	peer := d.cfg.Peer(r)
+	peer := auth.Address(r.RemoteAddr)
 	d.cfg.Log.Warn("a wrong code", "peer", peer)
 	wait := d.failures.Failed(peer)
 	if wait == 0 {

@@ -2,15 +2,8 @@
 // page comes in. A page is a client of the gateway like others; what it sends is filtered by the role of the link that opened it.
 // It knows neither how the gateway is reached nor the switchboard.
 //
-// A page comes in so. It makes an Ed25519 key (RFC 8032) and shows it with the code of the link:
-//
-//	POST /v1/page/enter  {"code":CODE,"key":HEX}              200 {"page":ID,"role":ROLE,"words":[six],"expires":MS,"pending":false}
-//	POST /v1/tickets     {"page":ID,"at":MS,"signature":HEX}  200 {"ticket":TICKET}, or 409 while the user was not asked yet
-//	GET  /v1/page        WebSocket; first {"type":"hello","ticket":TICKET}, answered by "welcome", then frames of the wire
-//
-// The signature is over three lines: "terminal-proxy.v1 ticket", ID, MS. An error is {"error":SENTENCE}. The words are six of
-// static/words.txt: bytes of PBKDF2-HMAC-SHA-256 over the 32 bytes of the key, with the salt "terminal-proxy.v1 words" and
-// 10,000 rounds. A page makes them itself, of its own key, so that whoever puts another key in its place is found out.
+// A page makes an Ed25519 key (RFC 8032), comes in by the code of a link, and signs for a ticket that opens one WebSocket. PROTOCOL.md,
+// "Web pages", has the exchange. What one gateway open has opened is an [Opening]; a server has many of them, which are [Links].
 package page
 
 import (
@@ -44,8 +37,6 @@ type Config struct {
 	Hosts []string
 	// Version is the product's.
 	Version string
-	// Peer is the address that a request comes from, to bound what one address may do. Nil takes the connection's.
-	Peer func(*http.Request) string
 	// GathersUntil is the time until which a page that is not known may be one whose link is on its way back here.
 	GathersUntil time.Time
 	// Log gets what is wrong with pages; nil is silence.
@@ -76,18 +67,18 @@ func (t Times) withDefaults() Times {
 
 // Bounds of a door.
 const (
-	codeFor      = time.Minute      // a link is good
-	ticketFor    = 30 * time.Second // a ticket is good
-	clockSpan    = time.Minute      // a signature may be older or younger than our clock
-	maxPages     = 8                // of an opening at once
-	maxSockets   = 16               // of all pages of an opening
-	maxStrangers = 64               // connections of one address before their hello
-	maxGuesses   = 16               // wrong codes of one address whose answers wait
-	maxTickets   = 8                // of a page, not used yet
-	maxMoments   = 240              // signatures of a page in the span of the clock
-	maxBody      = 4 << 10          // bytes of a request, and of a hello
-	maxPassed    = 4 << 10          // bytes of a frame that a gateway takes from a viewer
-	badFrames    = 3                // in a row end a connection
+	codeFor      = time.Minute       // a link is good
+	ticketFor    = 30 * time.Second  // a ticket is good
+	clockSpan    = time.Minute       // a signature may be older or younger than our clock
+	maxPages     = protocol.MaxPages // of an opening at once
+	maxSockets   = 16                // of all pages of an opening
+	maxStrangers = 64                // connections of one address before their hello
+	maxGuesses   = 16                // wrong codes of one address whose answers wait
+	maxTickets   = 8                 // of a page, not used yet
+	maxMoments   = 240               // signatures of a page in the span of the clock
+	maxBody      = 4 << 10           // bytes of a request, and of a hello
+	maxPassed    = 4 << 10           // bytes of a frame that a gateway takes from a viewer
+	badFrames    = 3                 // in a row end a connection
 )
 
 // Why a page is over. A page reads it.
@@ -129,9 +120,6 @@ func New(cfg Config) (*Door, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Peer == nil {
-		cfg.Peer = address
-	}
 	guard := auth.Guard{Hosts: cfg.Hosts, Own: true}
 	d := &Door{
 		cfg: cfg, files: files, openings: make(map[*Opening]struct{}), visitors: make(map[string]*visitor), tickets: make(map[string]ticket),
@@ -149,15 +137,6 @@ func New(cfg Config) (*Door, error) {
 	mux.HandleFunc("GET /v1/page", d.connect)
 	d.handler = guarded(guard.Handler(mux))
 	return d, nil
-}
-
-// address is the one of a request's connection.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 // ServeHTTP implements http.Handler.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 )
@@ -51,7 +52,7 @@ func (d *Door) Turn(w http.ResponseWriter, r *http.Request, why error) {
 
 // connect serves a page's WebSocket to its end.
 func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
-	free, ok := d.place(d.strangers, d.cfg.Peer(r), maxStrangers)
+	free, ok := d.place(d.strangers, auth.Address(r.RemoteAddr), maxStrangers)
 	if !ok {
 		d.Turn(w, r, errCrowd)
 		return
@@ -76,11 +77,13 @@ func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	free()
 	free = leave
-	terms := v.opening.terms
-	c.page, c.filter = v, filter{now: d.cfg.Now, rights: rights.Set{
-		Who: "a page of the role " + string(v.Role), Can: rights.OfPage(v.Role), Session: terms.Session, Until: terms.Expires,
-	}}
+	c.page, c.filter = v, filter{now: d.cfg.Now, rights: termsRights(v.opening.terms)}
 	c.serve(r)
+}
+
+// termsRights are what the pages of an opening may do.
+func termsRights(t Terms) rights.Set {
+	return rights.Set{Who: "a page of the role " + string(t.Role), Can: rights.OfPage(t.Role), Session: t.Session, Until: t.Expires}
 }
 
 // begin counts one more connection that Close waits for.

@@ -49,6 +49,7 @@ const (
 	TakeAway                 // decide what takes away from agents
 	Give                     // pass on what an owner signed: a decision that gives agents more, keys
 	Vouch                    // decide the same without a signature: the proxy obeys where its user trusts the gateway
+	Invite                   // open links to web pages, and answer for those
 )
 
 // looks is what everybody may who is no proxy.
@@ -84,6 +85,14 @@ func OfPage(role Role) Can {
 	default: // no page is anything else
 		return 0
 	}
+}
+
+// OfOpener is what somebody can do on the path where gateway open makes links to web pages.
+func OfOpener(role Role) Can {
+	if role == RoleOwner || role == RoleViewer {
+		return Invite
+	}
+	return 0
 }
 
 // needs says of every message what somebody must be able to do to send it: one of the set is enough, and 0 is for messages that
@@ -130,6 +139,13 @@ var needs = map[string]Can{
 	"sessions.list.result":     0,
 	"sessions.changed":         0,
 	"terminal.agent.presence":  0,
+	"page.open":                Invite,
+	"page.code":                Invite,
+	"page.admit":               Invite,
+	"page.close":               Invite,
+	"page.opened":              0,
+	"page.knock":               0,
+	"page.gone":                0,
 }
 
 // need is what m needs: of a decision, what it does.

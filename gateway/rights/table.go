@@ -20,6 +20,7 @@ var columns = []column{
 	{"owner", Of(RoleOwner, false)},
 	{"viewer's page", OfPage(RoleViewer)},
 	{"owner's page", OfPage(RoleOwner)},
+	{"`gateway open`", OfOpener(RoleOwner)},
 }
 
 // row is a message, or what a message does, with what it needs.

@@ -1,0 +1,402 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	randv2 "math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+)
+
+const (
+	linkPatience  = 5 * time.Second // for a server's answer
+	byePatience   = time.Second     // for its last one
+	firstPause    = 250 * time.Millisecond
+	longestPause  = 5 * time.Second
+	mostQuestions = 2 * protocol.MaxPages // pages that a server may ask about at once
+)
+
+// openAt makes links at a server, and answers for the pages that come in by them.
+func (a *app) openAt(ctx context.Context, ep gateway.Endpoint, id string, in openFlags) (err error) {
+	role := auth.Role(in.role)
+	if ep.Token, err = a.pageToken(ep, role); err != nil {
+		return err
+	}
+	way := client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header()}
+	session, err := a.pageSession(ctx, way, id)
+	if err != nil {
+		return err
+	}
+	hold, err := a.pageKeys(role)
+	if err != nil {
+		return err
+	}
+	if hold != nil {
+		defer func() { err = errors.Join(err, hold.Close()) }()
+	}
+	o := newOpening(a, hold, in)
+	o.session, o.base, o.public, o.dial = session, "http"+ep.URL("")[len("ws"):], true, dialPage(way)
+	e := newRemotePages(o, ep)
+	opened, err := e.connect(ctx)
+	if err != nil {
+		return noGateway(err)
+	}
+	o.source, o.expires = e, time.UnixMilli(opened.ExpiresAt)
+	return o.run(ctx, e.serve, e.close)
+}
+
+// pageToken is the token by which pages are opened elsewhere: an owner's, or for pages that look the one that is named.
+func (a *app) pageToken(ep gateway.Endpoint, role auth.Role) (string, error) {
+	if role != auth.RoleOwner && ep.Token != "" {
+		return ep.Token, nil
+	}
+	token, err := a.ownerToken()
+	if err != nil && role != auth.RoleOwner {
+		return "", fail(statusForbidden, "open: the gateway at %s wants a token", ep).
+			hinted("use --token-file with a token of role viewer or owner; make one there: gateway token create NAME --role viewer")
+	}
+	return token, err
+}
+
+// remotePages are the pages of an opening at a server. The server may go away and come back, or be started anew: what it has to know is
+// kept here, and told again.
+type remotePages struct {
+	o    *opening
+	way  client.Config
+	name string
+	wish protocol.PageOpen // without keys
+
+	ctx  context.Context //nolint:containedctx // its cause is why the opening is over
+	over context.CancelCauseFunc
+	wg   sync.WaitGroup // questions
+
+	mu     sync.Mutex
+	frames *client.Frames // nil while there is no connection
+	wait   map[string]chan protocol.Message
+	pages  map[string]*visiting // by key
+}
+
+// visiting is a page that came in, or that the user is asked about. Its fields but the first three are under remotePages.mu.
+type visiting struct {
+	page.Visitor
+	ctx context.Context //nolint:containedctx // ends with the page
+	end context.CancelFunc
+
+	answered, in bool
+	leave        func() // nil for none
+}
+
+func newRemotePages(o *opening, ep gateway.Endpoint) *remotePages {
+	e := &remotePages{
+		o: o, name: ep.String(), way: client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathLinks), Header: ep.Header()},
+		wish: protocol.PageOpen{
+			Secret: rand.Text(), Role: o.flags.role, SessionID: o.session, ExpiresAt: o.expires.UnixMilli(),
+		},
+		wait: make(map[string]chan protocol.Message), pages: make(map[string]*visiting),
+	}
+	e.ctx, e.over = context.WithCancelCause(context.Background())
+	return e
+}
+
+// connect makes a connection and has the server know the opening.
+func (e *remotePages) connect(ctx context.Context) (*protocol.PageOpened, error) {
+	frames, err := client.Open(ctx, e.way)
+	if errors.Is(err, client.ErrNotServed) {
+		return nil, fail(statusRefused, "open: the gateway at %s serves no web pages", e.name).
+			hinted("start it there with: gateway serve --page; or serve the page on this machine: gateway open --listen 127.0.0.1:0")
+	}
+	if err != nil {
+		return nil, err
+	}
+	wish := e.wish
+	wish.RequestID, wish.KeysB64 = protocol.NewID(), e.keys()
+	defer context.AfterFunc(ctx, frames.Close)()
+	defer time.AfterFunc(linkPatience, frames.Close).Stop()
+	opened, err := first(frames, &wish)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err == nil && e.ctx.Err() != nil {
+		err = context.Cause(e.ctx)
+	}
+	if err != nil {
+		frames.Close()
+		return nil, err
+	}
+	e.frames = frames
+	return opened, nil
+}
+
+// first sends the first request of a connection and gives its answer, which comes first.
+func first(frames *client.Frames, wish *protocol.PageOpen) (*protocol.PageOpened, error) {
+	if err := frames.Send(wish); err != nil {
+		return nil, err
+	}
+	frame, err := frames.Next()
+	if err != nil {
+		return nil, err
+	}
+	m, err := protocol.Decode(frame, protocol.MaxMessage)
+	if err != nil {
+		return nil, err
+	}
+	switch m := m.(type) {
+	case *protocol.PageOpened:
+		return m, nil
+	case *protocol.Error:
+		return nil, m
+	}
+	return nil, fmt.Errorf("the gateway answered a page.open with a %s", protocol.KindOf(m))
+}
+
+// keys are those of the pages that are in.
+func (e *remotePages) keys() (keys [][]byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for key, v := range e.pages {
+		if v.in && len(keys) < protocol.MaxPages {
+			keys = append(keys, []byte(key))
+		}
+	}
+	return keys
+}
+
+// serve reads what the server says until the opening is over, and connects again where the connection is lost. It returns the reason
+// that is a failure.
+func (e *remotePages) serve() error {
+	for e.ctx.Err() == nil {
+		err := e.read()
+		for pause := firstPause; e.ctx.Err() == nil; pause = min(2*pause, longestPause) {
+			if over := e.end(err); over {
+				break
+			}
+			if pause == firstPause {
+				e.o.tell("The gateway is away: the page is waiting for it.")
+			}
+			select {
+			case <-time.After(pause/2 + randv2.N(pause)):
+			case <-e.ctx.Done():
+			}
+			if _, err = e.connect(e.ctx); err == nil {
+				e.o.tell("The gateway is back.")
+				break
+			}
+		}
+	}
+	return e.Err()
+}
+
+// end ends the opening if a reason says that it is no use to come back.
+func (e *remotePages) end(why error) (over bool) {
+	closed, isClosed := errors.AsType[*websocket.CloseError](why)
+	refused, isRefused := errors.AsType[*protocol.Error](why)
+	switch failed, isFailed := errors.AsType[*failure](why); {
+	case isFailed:
+		e.over(failed)
+	case isRefused && refused.Code != protocol.CodeUnavailable:
+		e.over(refused)
+	case isClosed && closed.Code == websocket.ClosePolicyViolation:
+		e.over(fail(statusRefused, "open: %s", closed.Text))
+	case !time.Now().Before(e.o.expires):
+		e.over(errTimeOver)
+	}
+	return e.ctx.Err() != nil
+}
+
+var (
+	errTimeOver = errors.New("the time is over")
+	errLeaving  = errors.New("the user ends it")
+)
+
+// Done is closed when the opening is over.
+func (e *remotePages) Done() <-chan struct{} { return e.ctx.Done() }
+
+// Err is why the opening is over, nil where that is no failure.
+func (e *remotePages) Err() error {
+	if !time.Now().Before(e.o.expires) {
+		return nil // whatever the server called it
+	}
+	if err := context.Cause(e.ctx); !errors.Is(err, errTimeOver) && !errors.Is(err, errLeaving) {
+		return err
+	}
+	return nil
+}
+
+// read deals with what the server says, to the end of the connection.
+func (e *remotePages) read() error {
+	e.mu.Lock()
+	frames := e.frames
+	e.mu.Unlock()
+	defer frames.Close()
+	for {
+		frame, err := frames.Next()
+		if err != nil {
+			e.mu.Lock()
+			e.frames = nil
+			e.mu.Unlock()
+			return err
+		}
+		if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil { // a newer server can say more
+			e.take(m)
+		}
+	}
+}
+
+func (e *remotePages) take(m protocol.Message) {
+	switch m := m.(type) {
+	case *protocol.PageKnock:
+		e.knocked(m)
+	case *protocol.PageGone:
+		e.gone(string(m.KeyB64))
+	default:
+		e.mu.Lock()
+		waiting := e.wait[protocol.RequestID(m)]
+		delete(e.wait, protocol.RequestID(m))
+		e.mu.Unlock()
+		if waiting != nil {
+			waiting <- m
+		}
+	}
+}
+
+// knocked deals with a page that came in, or wants to. An owner's is asked about whatever the server says.
+func (e *remotePages) knocked(m *protocol.PageKnock) {
+	ask := m.Pending || auth.Role(e.wish.Role) == auth.RoleOwner
+	e.mu.Lock()
+	v := e.pages[string(m.KeyB64)]
+	known := v != nil
+	if !known && len(e.pages) < mostQuestions {
+		v = &visiting{Visitor: page.Visitor{ID: m.PageID, Role: auth.Role(e.wish.Role), Key: ed25519.PublicKey(m.KeyB64)}, in: !ask}
+		v.ctx, v.end = context.WithCancel(e.ctx)
+		e.pages[string(m.KeyB64)] = v
+	}
+	again, in := known && v.answered && m.Pending, known && v.in
+	e.mu.Unlock()
+	switch {
+	case v == nil:
+	case again: // it has not heard
+		e.send(&protocol.PageAdmit{KeyB64: v.Key, Admit: in})
+	case known:
+	case ask:
+		e.wg.Go(func() { e.ask(v) }) // ends with the answer, or with the page
+	default:
+		e.wg.Go(func() { e.o.entered(v.Visitor) }) // ends when it was told, or with the opening
+	}
+}
+
+// ask has the user decide about a page. The words are made here, of the key that would be known to this machine's proxies.
+func (e *remotePages) ask(v *visiting) {
+	words, err := page.Words(v.Key)
+	leave := func() {}
+	if err == nil {
+		v.Words = words
+		leave, err = e.o.admit(v.ctx, v.Visitor)
+	}
+	e.mu.Lock()
+	v.answered, v.in = true, err == nil
+	gone := v.ctx.Err() != nil
+	if err == nil && !gone {
+		v.leave = leave
+	}
+	e.mu.Unlock()
+	switch {
+	case gone && err == nil:
+		leave()
+	case !gone:
+		e.send(&protocol.PageAdmit{KeyB64: v.Key, Admit: err == nil})
+	}
+	if err == nil && !gone {
+		e.o.entered(v.Visitor)
+	}
+}
+
+// gone is the end of a page: its key is worth nothing any more.
+func (e *remotePages) gone(key string) {
+	e.mu.Lock()
+	v := e.pages[key]
+	delete(e.pages, key)
+	e.mu.Unlock()
+	if v == nil {
+		return
+	}
+	v.end()
+	e.mu.Lock()
+	leave := v.leave
+	v.leave = nil
+	e.mu.Unlock()
+	if leave != nil {
+		leave()
+	}
+}
+
+// send passes a message on, if there is a connection.
+func (e *remotePages) send(m protocol.Message) {
+	e.mu.Lock()
+	frames := e.frames
+	e.mu.Unlock()
+	if frames != nil {
+		_ = frames.Send(m) // it is sent again over the next connection, where that matters
+	}
+}
+
+var errAway = errors.New("the gateway is away: it comes back by itself, then press Enter again")
+
+// call asks the server something.
+func (e *remotePages) call(m protocol.Message, patience time.Duration) (protocol.Message, error) {
+	m, answer := protocol.WithRequestID(m, protocol.NewID()), make(chan protocol.Message, 1)
+	e.mu.Lock()
+	away := e.frames == nil
+	e.wait[protocol.RequestID(m)] = answer
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.wait, protocol.RequestID(m))
+	}()
+	if away {
+		return nil, errAway
+	}
+	e.send(m)
+	select {
+	case m := <-answer:
+		return m, nil
+	case <-time.After(patience):
+		return nil, errAway
+	}
+}
+
+// Code is the code of a new link.
+func (e *remotePages) Code() (string, error) {
+	m, err := e.call(&protocol.PageCode{}, linkPatience)
+	if err != nil {
+		return "", err
+	}
+	if opened, ok := m.(*protocol.PageOpened); ok && opened.Code != "" {
+		return opened.Code, nil
+	}
+	return "", fmt.Errorf("the gateway answered a page.code with a %s", protocol.KindOf(m))
+}
+
+// close ends the opening at the server, and here.
+func (e *remotePages) close() {
+	if e.ctx.Err() == nil {
+		_, _ = e.call(&protocol.PageClose{}, byePatience) // one who is away ends it by itself
+	}
+	e.over(errLeaving)
+	e.mu.Lock()
+	if e.frames != nil {
+		e.frames.Close()
+	}
+	e.mu.Unlock()
+	e.wg.Wait()
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"log/slog"
+	"net/netip"
+	"strings"
+
+	"terminalproxy/cmd/internal/version"
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/page"
+	"terminalproxy/gateway/rights"
+	"terminalproxy/gateway/ws"
+)
+
+// pages are the web pages of serve, nil without --page.
+func (in serveFlags) pages(log *slog.Logger) (gateway.Pages, error) {
+	if !in.page {
+		return nil, nil //nolint:nilnil // no pages are no failure
+	}
+	links, err := page.NewLinks(page.Config{Hosts: in.hosts, Version: version.String(), Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return pages{links}, nil
+}
+
+// pages joins the pages to the server, which know nothing of each other.
+type pages struct{ *page.Links }
+
+// Opener implements gateway.Pages.
+func (p pages) Opener(who auth.Identity, s *gateway.Server) ws.Peer {
+	return p.Links.Opener(who, page.Port{
+		Join:  func(who auth.Identity, set rights.Set) page.Seat { return s.JoinPage(who, set) },
+		Count: s.CountPage,
+	})
+}
+
+// networks reads the values of --trust-proxy.
+func networks(all []string) (list []netip.Prefix, err error) {
+	for _, one := range all {
+		network, err := netip.ParsePrefix(one)
+		if err != nil && !strings.Contains(one, "/") {
+			var addr netip.Addr
+			if addr, err = netip.ParseAddr(one); err == nil {
+				network = netip.PrefixFrom(addr, addr.BitLen())
+			}
+		}
+		if err != nil {
+			return nil, usage("serve: --trust-proxy %.60q: write an address or a network, as 10.0.0.7 or 10.0.0.0/24", one)
+		}
+		list = append(list, network.Masked())
+	}
+	return list, nil
+}

@@ -1,0 +1,291 @@
+package page
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/rights"
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
+)
+
+// server is the links of one, with the seats that its pages got.
+type server struct {
+	t     *testing.T
+	links *Links
+	port  Port
+	mu    sync.Mutex
+	seats []auth.Identity
+	sets  []rights.Set
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	links, err := NewLinks(Config{})
+	require.NoError(t, err)
+	s := &server{t: t, links: links}
+	s.port = Port{
+		Join: func(who auth.Identity, set rights.Set) Seat {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.seats, s.sets = append(s.seats, who), append(s.sets, set)
+			return nil
+		},
+		Count: func(*http.Request, auth.Identity) error { return nil },
+	}
+	t.Cleanup(func() { links.Close(errors.New("closing")) })
+	return s
+}
+
+var ada = auth.Identity{Role: auth.RoleOwner, Name: "ada", Namespace: "red", TokenID: "t-ada"}
+
+const secret = "a-secret-of-a-good-length"
+
+func wish(role auth.Role, keys ...[]byte) *protocol.PageOpen {
+	return &protocol.PageOpen{RequestID: "o", Secret: secret, Role: string(role), ExpiresAt: time.Now().Add(time.Hour).UnixMilli(), KeysB64: keys}
+}
+
+// connected is an opener that said what it wants.
+func (s *server) connected(who auth.Identity, m *protocol.PageOpen) *Opener {
+	s.t.Helper()
+	o := s.links.Opener(who, s.port)
+	o.Handle(m)
+	opened := heard[*protocol.PageOpened](s.t, o)
+	require.Equal(s.t, m.RequestID, opened.RequestID)
+	return o
+}
+
+// heard is the next message of an opener.
+func heard[M protocol.Message](t *testing.T, o *Opener) M {
+	t.Helper()
+	late := make(chan struct{})
+	defer time.AfterFunc(fake.Soon, func() { close(late) }).Stop()
+	m, err := o.Next(late)
+	require.NoError(t, err)
+	is, ok := m.(M)
+	require.True(t, ok, "%T %+v", m, m)
+	return is
+}
+
+// over is the reason of an opener's end, after what it was told.
+func over(t *testing.T, o *Opener) error {
+	t.Helper()
+	late := make(chan struct{})
+	defer time.AfterFunc(fake.Soon, func() { close(late) }).Stop()
+	for {
+		if _, err := o.Next(late); err != nil {
+			require.NotErrorIs(t, err, errLeft, "it goes on")
+			return err
+		}
+	}
+}
+
+func (o *Opener) code(t *testing.T) string {
+	t.Helper()
+	o.Handle(&protocol.PageCode{RequestID: "c"})
+	return heard[*protocol.PageOpened](t, o).Code
+}
+
+// enters has a page with a key come in by a code.
+func (s *server) enters(code string) (ed25519.PublicKey, *visitor) {
+	s.t.Helper()
+	key, _, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(s.t, err)
+	opening, err := s.links.door.spend(code)
+	require.NoError(s.t, err)
+	v, err := opening.receive(key, nil)
+	require.NoError(s.t, err)
+	if !v.pending {
+		opening.entered(v)
+	}
+	return key, v
+}
+
+func (s *server) pages() (n int) {
+	s.links.door.mu.Lock()
+	defer s.links.door.mu.Unlock()
+	return len(s.links.door.visitors)
+}
+
+func TestAPageHasTheRightsOfItsLinkAndTheNamespaceOfItsToken(t *testing.T) {
+	s := newServer(t)
+	m := wish(auth.RoleViewer)
+	m.SessionID = "vim-1"
+	o := s.connected(ada, m)
+	defer o.Leave()
+	_, v := s.enters(o.code(t))
+	knock := heard[*protocol.PageKnock](t, o)
+	require.False(t, knock.Pending)
+	require.Equal(t, v.ID, knock.PageID)
+	_, err := v.opening.terms.Dial(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, auth.Identity{Role: auth.RoleViewer, Name: "ada", Namespace: "red", TokenID: "t-ada"}, s.seats[0])
+	require.Equal(t, rights.OfPage(auth.RoleViewer), s.sets[0].Can)
+	require.Equal(t, "vim-1", s.sets[0].Session)
+	require.Equal(t, m.ExpiresAt, s.sets[0].Until.UnixMilli())
+}
+
+func TestALinkGivesNoMoreThanItsToken(t *testing.T) {
+	s := newServer(t)
+	viewer := ada
+	viewer.Role, viewer.Expires = auth.RoleViewer, time.Now().Add(time.Minute)
+	o := s.links.Opener(viewer, s.port)
+	defer o.Leave()
+	o.Handle(&protocol.PageCode{RequestID: "c"})
+	require.Contains(t, heard[*protocol.Error](t, o).Message, "page.open comes first")
+	o.Handle(wish(auth.RoleOwner))
+	no := heard[*protocol.Error](t, o)
+	require.Equal(t, protocol.CodeForbidden, no.Code)
+	require.Contains(t, no.Message, "a token of the role viewer opens pages that look")
+	o.Handle(wish(auth.RoleViewer))
+	opened := heard[*protocol.PageOpened](t, o)
+	require.Equal(t, viewer.Expires.UnixMilli(), opened.ExpiresAt, "not longer than the token")
+	o.Handle(wish(auth.RoleViewer))
+	require.Contains(t, heard[*protocol.Error](t, o).Message, "has an opening already")
+	o.Handle(&protocol.SessionsList{RequestID: "l"})
+	require.Equal(t, protocol.CodeForbidden, heard[*protocol.Error](t, o).Code)
+	agent := s.links.Opener(auth.Identity{Role: auth.RoleAgent, TokenID: "t-agent"}, s.port)
+	defer agent.Leave()
+	agent.Handle(wish(auth.RoleViewer))
+	require.Equal(t, protocol.CodeForbidden, heard[*protocol.Error](t, agent).Code)
+	long := wish(auth.RoleViewer)
+	long.ExpiresAt = time.Now().Add(1000 * time.Hour).UnixMilli()
+	far := s.links.Opener(ada, s.port)
+	defer far.Leave()
+	far.Handle(long)
+	require.Less(t, heard[*protocol.PageOpened](t, far).ExpiresAt, time.Now().Add(8*24*time.Hour).UnixMilli())
+}
+
+func TestAnOwnersPageIsInWhenItsOpenerSaysSo(t *testing.T) {
+	s := newServer(t)
+	o := s.connected(ada, wish(auth.RoleOwner))
+	defer o.Leave()
+	key, v := s.enters(o.code(t))
+	require.True(t, heard[*protocol.PageKnock](t, o).Pending)
+	o.Handle(&protocol.PageAdmit{KeyB64: key, Admit: true})
+	require.Equal(t, &protocol.PageKnock{PageID: v.ID, KeyB64: key}, heard[*protocol.PageKnock](t, o))
+
+	other, _ := s.enters(o.code(t))
+	heard[*protocol.PageKnock](t, o)
+	o.Handle(&protocol.PageAdmit{KeyB64: other})
+	require.Equal(t, &protocol.PageGone{KeyB64: other}, heard[*protocol.PageGone](t, o))
+	require.Equal(t, 1, s.pages())
+}
+
+// A connection that is lost comes back: the pages are the same ones, and what the opener missed it is told.
+func TestAnOpenerThatComesBack(t *testing.T) {
+	s := newServer(t)
+	o := s.connected(ada, wish(auth.RoleOwner))
+	key, v := s.enters(o.code(t))
+	heard[*protocol.PageKnock](t, o)
+	o.Handle(&protocol.PageAdmit{KeyB64: key, Admit: true})
+	heard[*protocol.PageKnock](t, o)
+	code := o.code(t)
+	o.Leave()
+	asking, _ := s.enters(code)
+	again := s.connected(ada, wish(auth.RoleOwner, key))
+	require.Equal(t, asking, ed25519.PublicKey(heard[*protocol.PageKnock](t, again).KeyB64))
+	require.Same(t, v, s.links.door.visitors[v.ID])
+	require.Equal(t, 2, s.pages())
+	for pending := true; pending; pending = heard[*protocol.PageKnock](t, again).Pending { // it may be told twice that this one waits
+		again.Handle(&protocol.PageAdmit{KeyB64: asking, Admit: true})
+	}
+
+	// The newest connection has it; the other one is told not to come back.
+	newest := s.connected(ada, wish(auth.RoleOwner, key, asking))
+	end := over(t, again)
+	require.ErrorIs(t, end, errReplaced)
+	require.Equal(t, 1008, end.(interface{ CloseCode() int }).CloseCode())
+	again.Leave()
+	require.NotEmpty(t, newest.code(t))
+
+	// Nobody else's token gets at it with the same secret.
+	eve := ada
+	eve.TokenID = "t-eve"
+	stranger := s.connected(eve, wish(auth.RoleOwner))
+	stranger.Handle(&protocol.PageClose{RequestID: "x"})
+	require.Equal(t, "x", heard[*protocol.Done](t, stranger).RequestID)
+	require.Equal(t, 2, s.pages())
+	stranger.Leave()
+	newest.Handle(&protocol.PageClose{RequestID: "x"})
+	require.ErrorIs(t, over(t, newest), errClosed)
+	newest.Leave()
+	require.Zero(t, s.pages())
+}
+
+// A server that was started anew knows the pages by their keys, under the ids that they had.
+func TestPagesOutliveTheirServer(t *testing.T) {
+	before := newServer(t)
+	o := before.connected(ada, wish(auth.RoleOwner))
+	key, v := before.enters(o.code(t))
+	o.Leave()
+	after := newServer(t)
+	again := after.connected(ada, wish(auth.RoleOwner, key))
+	defer again.Leave()
+	known := after.links.door.visitors[v.ID]
+	require.NotNil(t, known)
+	require.False(t, known.pending)
+
+	// The user said yes while the server was away.
+	late := bytes.Repeat([]byte{7}, ed25519.PublicKeySize)
+	again.Handle(&protocol.PageAdmit{KeyB64: late, Admit: true})
+	require.Equal(t, 2, after.pages())
+	again.Handle(&protocol.PageAdmit{KeyB64: bytes.Repeat([]byte{8}, ed25519.PublicKeySize)})
+	require.Equal(t, 2, after.pages())
+}
+
+func TestAnOpenerThatStaysAway(t *testing.T) {
+	s := newServer(t)
+	s.links.away = time.Millisecond
+	o := s.connected(ada, wish(auth.RoleViewer))
+	s.enters(o.code(t))
+	opening := o.link.opening
+	o.Leave()
+	<-opening.Done()
+	require.ErrorIs(t, opening.Err(), errAway)
+	require.Eventually(t, func() bool { return s.pages() == 0 }, fake.Soon, time.Millisecond)
+}
+
+func TestARevokedTokenEndsWhatItOpened(t *testing.T) {
+	s := newServer(t)
+	eve := ada
+	eve.TokenID = "t-eve"
+	o, other, silent := s.connected(ada, wish(auth.RoleViewer)), s.connected(eve, wish(auth.RoleViewer)), s.links.Opener(ada, s.port)
+	defer o.Leave()
+	defer other.Leave()
+	defer silent.Leave()
+	_, v := s.enters(o.code(t))
+	_, kept := s.enters(other.code(t))
+	revoked := errors.New("revoked")
+	s.links.Cut(func(id string) bool { return id != ada.TokenID }, revoked)
+	require.ErrorIs(t, over(t, o), revoked)
+	require.ErrorIs(t, over(t, silent), revoked)
+	<-v.ctx.Done()
+	require.NoError(t, kept.ctx.Err())
+}
+
+func TestSoManyOpenings(t *testing.T) {
+	s := newServer(t)
+	for i := range maxOpeningsPerToken + 1 {
+		o := s.links.Opener(ada, s.port)
+		defer o.Leave()
+		m := wish(auth.RoleViewer)
+		m.Secret += strings.Repeat("x", i)
+		o.Handle(m)
+		if i == maxOpeningsPerToken {
+			require.Equal(t, protocol.CodeBusy, heard[*protocol.Error](t, o).Code)
+			return
+		}
+		heard[*protocol.PageOpened](t, o)
+	}
+}

@@ -1,0 +1,104 @@
+package protocol
+
+import "crypto/ed25519"
+
+// The messages between gateway open and a server at which it opens links to web pages. What pages themselves send and get stands
+// in PROTOCOL.md, "Web pages".
+
+// PathLinks is where gateway open opens links.
+const PathLinks = "/v1/links"
+
+// MaxPages bounds the pages of one opening.
+const MaxPages = 8
+
+// minSecret is the length of the shortest secret of an opening.
+const minSecret = 20
+
+// PageOpen says what the pages may do that come in by links of this connection, and until when. It comes first, and is answered by
+// [PageOpened]. The same secret of the same token means the same opening, over whatever connection it comes; the newest has it.
+type PageOpen struct {
+	RequestID string `json:"requestId"`
+	Secret    string `json:"secret"`
+	// Role is viewer or owner, and not more than the token's.
+	Role string `json:"role"`
+	// SessionID limits the pages to one session.
+	SessionID string `json:"sessionId,omitempty"`
+	// ExpiresAt is the end that is wanted; the gateway's answer says which one it is.
+	ExpiresAt int64 `json:"expiresAt"`
+	// KeysB64 are the keys of the pages that were let in already: a server that was started anew knows them by it.
+	KeysB64 [][]byte `json:"keysB64,omitempty"`
+}
+
+// PageCode asks for the code of a new link; the one before is worth nothing any more. It is answered by [PageOpened].
+type PageCode struct {
+	RequestID string `json:"requestId"`
+}
+
+// PageOpened says what became of an opening; Code is that of a new link, if one was asked for.
+type PageOpened struct {
+	RequestID string `json:"requestId"`
+	Role      string `json:"role"`
+	ExpiresAt int64  `json:"expiresAt"`
+	Code      string `json:"code,omitempty"`
+}
+
+// PageKnock says that a page came in by a link, or with Pending that it waits for [PageAdmit].
+type PageKnock struct {
+	PageID  string `json:"pageId"`
+	KeyB64  []byte `json:"keyB64"`
+	Pending bool   `json:"pending,omitempty"`
+}
+
+// PageAdmit is the user's answer to a page.
+type PageAdmit struct {
+	KeyB64 []byte `json:"keyB64"`
+	Admit  bool   `json:"admit"`
+}
+
+// PageGone says that a page is over.
+type PageGone struct {
+	KeyB64 []byte `json:"keyB64"`
+}
+
+// PageClose ends the opening and its pages. It is answered by [Done].
+type PageClose struct {
+	RequestID string `json:"requestId"`
+}
+
+func (m *PageOpen) check() error {
+	c := new(checks).id("requestId", m.RequestID).id("secret", m.Secret).oneOf("role", m.Role, "viewer", "owner").
+		optionalID("sessionId", m.SessionID)
+	if len(m.Secret) < minSecret {
+		c.fail(CodeBadMessage, "secret", "has %d characters, it needs at least %d", len(m.Secret), minSecret)
+	}
+	if n := len(m.KeysB64); n > MaxPages {
+		c.fail(CodeTooLarge, "keysB64", "has %d keys, the limit is %d", n, MaxPages)
+	}
+	for _, key := range m.KeysB64 {
+		c.key("keysB64", key)
+	}
+	return c.done()
+}
+
+func (c *checks) key(field string, key []byte) *checks {
+	if len(key) != ed25519.PublicKeySize {
+		c.fail(CodeBadMessage, field, "holds %d bytes, an Ed25519 key has %d", len(key), ed25519.PublicKeySize)
+	}
+	return c
+}
+
+func (m *PageCode) check() error { return new(checks).id("requestId", m.RequestID).done() }
+
+func (m *PageOpened) check() error {
+	return new(checks).id("requestId", m.RequestID).required("role", m.Role, MaxName).text("code", m.Code, MaxName).done()
+}
+
+func (m *PageKnock) check() error {
+	return new(checks).id("pageId", m.PageID).key("keyB64", m.KeyB64).done()
+}
+
+func (m *PageAdmit) check() error { return new(checks).key("keyB64", m.KeyB64).done() }
+
+func (m *PageGone) check() error { return new(checks).key("keyB64", m.KeyB64).done() }
+
+func (m *PageClose) check() error { return new(checks).id("requestId", m.RequestID).done() }
