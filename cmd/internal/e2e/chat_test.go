@@ -1,0 +1,251 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// chatAgent is an agent that gateway chat talks to.
+type chatAgent struct {
+	name  string
+	setUp func(w *world, model string) (env []string)
+	// shell is its tool that runs a command.
+	shell string
+	// asks is its tool with which the model asks the user, "" for none.
+	asks string
+	// queues: a follow-up waits for the end of the turn.
+	queues bool
+	with   string // more of the command line
+}
+
+var chatAgents = []chatAgent{
+	{name: "claude", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion"},
+}
+
+// chatting is a gateway chat in a terminal, with an agent whose model the test thinks for.
+type chatting struct {
+	*mind
+	s     *terminal
+	agent chatAgent
+	env   string // before the command
+}
+
+// chats prepares a terminal for talking to an agent.
+func (w *world) chats(c chatAgent) *chatting {
+	w.t.Helper()
+	bin := fromNpm(w.t, c.name)
+	m, url := w.mind()
+	m.agent = w.prepare("true") // no command of the test's: the terminal runs it
+	dir := w.path("agents")
+	require.NoError(w.t, os.Mkdir(dir, 0o700))
+	require.NoError(w.t, os.Symlink(bin, filepath.Join(dir, c.name)))
+	env := append(c.setUp(w, url), "PATH="+dir+":"+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
+	return &chatting{mind: m, s: w.terminal(100, 50), agent: c, env: "env '" + strings.Join(env, "' '") + "' "}
+}
+
+// starts runs gateway chat.
+func (c *chatting) starts(args string) {
+	c.w.t.Helper()
+	c.s.run(c.env + "gateway chat --with " + c.agent.name + " " + args + c.agent.with)
+}
+
+// says types a line.
+func (c *chatting) says(line string) {
+	c.w.t.Helper()
+	c.s.typed(line)
+	c.s.press("Enter")
+}
+
+// runs has the model run a command.
+func (c *chatting) runs(command string) {
+	c.w.t.Helper()
+	c.answers(fakemodel.Turn{Tool: c.agent.shell, Args: args{"command": command, "description": "a test"}})
+}
+
+// asked waits for an approval of a command, in which the line is the user's answer.
+func (c *chatting) asked(command string) {
+	c.w.t.Helper()
+	c.s.see("an approval of "+command, func(screen string) bool {
+		at := strings.LastIndex(screen, command)
+		return at >= 0 && strings.Contains(screen[at:], "→ Your answer")
+	})
+}
+
+// TestChatMatrix: of real agents, in a conversation line by line.
+func TestChatMatrix(t *testing.T) {
+	for _, agent := range chatAgents {
+		t.Run(agent.name, func(t *testing.T) {
+			clients(t)
+			w := newWorld(t)
+			c := w.chats(agent)
+			c.starts("")
+			c.s.wait("→ You:")
+			c.allowsAndRefuses()
+			c.asksAndAnswers()
+			c.interrupts()
+			id := c.s.match(`--resume (\S+)`)
+			require.Equal(t, 130, c.s.status())
+			c.resumes(id)
+			c.dies()
+		})
+	}
+}
+
+// allowsAndRefuses: what the user allows is done, what they refuse is not, and what they type meanwhile is read and stays.
+func (c *chatting) allowsAndRefuses() {
+	t := c.w.t
+	t.Helper()
+	c.says("make a file")
+	require.Contains(t, c.next().Text, "make a file")
+	c.s.typed("half a li")
+	c.runs("touch made-once")
+	c.asked("touch made-once")
+	require.NotContains(t, c.s.bottomRow(), "half a li")
+	require.NoFileExists(t, c.w.path("made-once"))
+	c.says("1")
+	c.next()
+	require.FileExists(t, c.w.path("made-once"))
+	c.s.wait("→ You: half a li")
+	c.says("ne follows")
+	c.runs("touch made-never")
+	c.asked("touch made-never")
+	c.says("no use the other one")
+	c.next()
+	require.NoFileExists(t, c.w.path("made-never"))
+	c.answers(fakemodel.Turn{Say: "THE FIRST IS DONE"})
+	c.s.wait("THE FIRST IS DONE")
+	if c.agent.queues {
+		require.Contains(t, c.next().Text, "half a line follows")
+		c.answers(fakemodel.Turn{Say: "THE SECOND IS DONE"})
+		c.s.wait("THE SECOND IS DONE")
+	}
+}
+
+// asksAndAnswers: a question of the model's is answered with the arrow keys, and one with words.
+func (c *chatting) asksAndAnswers() {
+	t := c.w.t
+	t.Helper()
+	if c.agent.asks == "" {
+		return
+	}
+	c.says("ask me")
+	require.Contains(t, c.next().Text, "half a line follows", "the model heard the follow-up")
+	c.answers(fakemodel.Turn{Tool: c.agent.asks, Args: args{"questions": []args{
+		{"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}}},
+		{"question": "Which sizes?", "header": "Sizes", "multiSelect": true, "options": []args{{"label": "Small", "description": "s"}, {"label": "Large", "description": "l"}}},
+	}}})
+	c.asked("Which colour?")
+	c.s.press("Down", "Down", "Enter")
+	c.s.see("the second question", func(screen string) bool { return strings.Contains(screen, "→ Choose (1-2)") })
+	c.says("1")
+	c.s.wait("[x] Small")
+	c.says("none at all")
+	c.s.press("Enter")
+	got := c.next().Result
+	require.Contains(t, got, `"Which colour?"="Blue"`)
+	require.Contains(t, got, `"Which sizes?"="Small, none at all"`)
+	c.answers(fakemodel.Turn{Say: "THE ANSWERS ARE READ"})
+	c.s.wait("THE ANSWERS ARE READ")
+}
+
+// interrupts: Ctrl+C ends the turn, and Ctrl+D the conversation.
+func (c *chatting) interrupts() {
+	c.w.t.Helper()
+	c.says("think for ever")
+	c.next()
+	c.s.press("C-c")
+	c.s.wait("· interrupted")
+	c.s.press("C-d")
+}
+
+// resumes: the conversation goes on where it was, and nobody else gets into it.
+func (c *chatting) resumes(id string) {
+	t := c.w.t
+	t.Helper()
+	c.starts("--resume " + id + ` "and now"`)
+	r := c.next()
+	require.Contains(t, r.Text, "make a file")
+	require.Contains(t, r.Text, "and now")
+	second := c.w.gateway("chat", "--resume", id, "me too")
+	require.Equal(t, 1, second.status)
+	require.Contains(t, second.err, "the conversation "+id+" is open in another gateway chat")
+	c.answers(fakemodel.Turn{Say: "IT GOES ON"})
+	require.Zero(t, c.s.status())
+	require.Contains(t, c.s.screen(), "IT GOES ON")
+}
+
+// dies: the agent is killed while an approval is open.
+func (c *chatting) dies() {
+	t := c.w.t
+	t.Helper()
+	c.starts(`"make another"`)
+	c.next()
+	c.runs("touch made-after-death")
+	c.asked("touch made-after-death")
+	killed := 0
+	for _, p := range c.w.processes() {
+		pid, line, _ := strings.Cut(p, " ")
+		if !strings.Contains(line, "gateway") && strings.Contains(line, c.agent.name) && !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash") {
+			c.w.kill(pid, syscall.SIGKILL)
+			killed++
+		}
+	}
+	require.Positive(t, killed)
+	require.Equal(t, 1, c.s.status())
+	require.Contains(t, c.s.screen(), c.agent.name+" was killed")
+	require.NoFileExists(t, c.w.path("made-after-death"))
+}
+
+// bottomRow is the last row with something in it.
+func (s *terminal) bottomRow() string {
+	rows := strings.Split(strings.TrimRight(s.screen(), "\n "), "\n")
+	return rows[len(rows)-1]
+}
+
+// TestChatWithoutATerminal: only the prompt is read, and nothing is allowed.
+func TestChatWithoutATerminal(t *testing.T) {
+	for _, agent := range chatAgents {
+		t.Run(agent.name, func(t *testing.T) {
+			clients(t)
+			w := newWorld(t)
+			c := w.chats(agent)
+			r := w.prepare("gateway", "chat", "--with", agent.name)
+			r.cmd.Env = append(r.cmd.Env, envOf(c.env)...)
+			r.cmd.Stdin = strings.NewReader("make a file\n")
+			r.run()
+			require.Contains(t, c.next().Text, "make a file")
+			c.runs("touch made-without")
+			c.next()
+			c.answers(fakemodel.Turn{Say: "NOTHING IS DONE"})
+			got := r.wait()
+			require.Equal(t, 1, got.status, got.err)
+			require.Equal(t, "NOTHING IS DONE\n", got.out)
+			require.Contains(t, got.err, "nobody can answer without a terminal")
+			require.NoFileExists(t, w.path("made-without"))
+
+			r = w.prepare("gateway", "chat", "--json", "--with", agent.name, "say something")
+			r.cmd.Env = append(r.cmd.Env, envOf(c.env)...)
+			r.run()
+			c.next()
+			require.NoError(t, r.cmd.Process.Signal(syscall.SIGINT))
+			got = r.wait()
+			require.Equal(t, 130, got.status, got.err)
+			require.Contains(t, got.out, `"turn":{"outcome":"interrupted"`)
+			for line := range strings.Lines(got.out) {
+				require.True(t, strings.HasPrefix(line, `{"number":`) && strings.HasSuffix(line, "}\n"), line)
+			}
+		})
+	}
+}
+
+// envOf are the variables of a prefix that chats made.
+func envOf(prefix string) []string {
+	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(prefix, "env '"), "' "), "' '")
+}
