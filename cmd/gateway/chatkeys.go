@@ -11,6 +11,9 @@ var (
 // is open the arrow down leads to the first answer. A sequence whose end did not come yet is held.
 func (e *editor) filter(in []byte) (out []byte) {
 	e.held = nil
+	if e.pasting && string(in) == "\x03" { // alone: the end of the paste was lost
+		in = append(bytes.Clone(pasteEnd), in...)
+	}
 	for len(in) > 0 {
 		var kept []byte
 		var n int
@@ -63,10 +66,6 @@ func (e *editor) pasted(in []byte) (kept []byte, n int) {
 	returned := e.returned
 	e.returned = in[0] == '\r'
 	switch c := in[0]; {
-	case string(in) == "\x03": // alone: the end of the paste was lost
-		e.pasting = false
-		e.stop()
-		return pasteEnd, 1
 	case bytes.HasPrefix(in, pasteEnd):
 		e.pasting = false
 		return pasteEnd, len(pasteEnd)

@@ -17,12 +17,13 @@ import (
 
 const (
 	statusInterrupted = 130
-	// A question takes the line when no key was pressed for a while, so that what is typed on does not answer it: the beginning
-	// of a line that is being typed, or the first keys after a pause, would.
-	questionDelay = 300 * time.Millisecond // since it is on the screen
-	questionQuiet = time.Second            // since the last key
-	you           = "you"
+	you               = "you"
+	// questionDelay is how long a question is on the screen before it takes the line.
+	questionDelay = 300 * time.Millisecond
 )
+
+// questionQuiet is how long no key was pressed when a question takes the line: what is typed on must not answer it.
+var questionQuiet = time.Second
 
 // talk is a conversation with an agent, and what is to come of it. It belongs to the goroutine of run.
 type talk struct {

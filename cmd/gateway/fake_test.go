@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,10 @@ const asProgram = "GATEWAY_TEST_AS_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
+	}
+	if filepath.Base(os.Args[0]) == "claude" {
+		playClaude()
+		return
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol/fake"
+	"terminalproxy/proxy/chat"
+)
+
+// playClaude is an agent that speaks as Claude Code does: it asks whether it may run each prompt as a command, and says what it
+// hears.
+func playClaude() {
+	in := json.NewDecoder(os.Stdin)
+	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+	turns := 0
+	for {
+		var m struct {
+			Type, UUID string
+			Message    struct{ Content string }
+			Response   struct{ Response json.RawMessage }
+			Request    struct{ Subtype string }
+		}
+		if in.Decode(&m) != nil {
+			return
+		}
+		switch {
+		case m.Type == "control_request" && m.Request.Subtype == "initialize":
+			say(`{"type":"control_response","response":{"subtype":"success"}}`)
+		case m.Type == "control_request":
+			say(`{"type":"control_cancel_request","request_id":"r%d"}`, turns)
+			say(`{"type":"result","terminal_reason":"aborted_tools","is_error":true}`)
+		case m.Type == "user":
+			say(`{"type":"command_lifecycle","command_uuid":%q,"state":"started"}`, m.UUID)
+			say(`{"type":"assistant","message":{"content":[{"type":"text","text":"HEARD %s"}]}}`, m.Message.Content)
+			if turns++; turns == 1 {
+				say(`{"type":"control_request","request_id":"r%d","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":%q}}}`, turns, m.Message.Content)
+				continue
+			}
+			say(`{"type":"result","result":"done"}`)
+		case m.Type == "control_response":
+			said, _ := json.Marshal(string(m.Response.Response))
+			say(`{"type":"assistant","message":{"content":[{"type":"text","text":%s}]}}`, said)
+			say(`{"type":"result","result":"done"}`)
+		}
+	}
+}
+
+// chatting is a gateway chat on a terminal of the test's.
+type chatting struct {
+	t        *testing.T
+	keyboard *os.File
+	status   chan int
+
+	mu    sync.Mutex
+	shown bytes.Buffer
+	wake  chan struct{}
+}
+
+func chatOnTerminal(t *testing.T, args ...string) *chatting {
+	t.Helper()
+	alone(t)
+	bin := t.TempDir()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, filepath.Join(bin, "claude")))
+	t.Setenv("PATH", bin)
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	keyboard, screen, err := pty.Open()
+	require.NoError(t, err)
+	require.NoError(t, pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: 80}))
+	c := &chatting{t: t, keyboard: keyboard, status: make(chan int, 1), wake: make(chan struct{}, 1)}
+	var parts sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	parts.Go(func() {
+		c.status <- run(ctx, append([]string{"chat"}, args...), screen, screen, c)
+		screen.Close()
+	})
+	parts.Go(func() { _, _ = io.Copy(c, keyboard) })
+	t.Cleanup(func() {
+		cancel()
+		parts.Wait()
+		keyboard.Close()
+	})
+	return c
+}
+
+func (c *chatting) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+	return c.shown.Write(p)
+}
+
+// wait waits until words were shown, and forgets what was shown to their end.
+func (c *chatting) wait(words string) {
+	c.t.Helper()
+	limit := time.After(fake.Soon)
+	for {
+		c.mu.Lock()
+		_, behind, found := strings.Cut(c.shown.String(), words)
+		if found {
+			c.shown.Reset()
+			c.shown.WriteString(behind)
+		}
+		all := c.shown.String()
+		c.mu.Unlock()
+		if found {
+			return
+		}
+		select {
+		case <-c.wake:
+		case <-limit:
+			require.FailNow(c.t, "not shown: "+words, all)
+		}
+	}
+}
+
+func (c *chatting) types(keys string) {
+	c.t.Helper()
+	_, err := c.keyboard.WriteString(keys)
+	require.NoError(c.t, err)
+}
+
+func (c *chatting) ends(status int) {
+	c.t.Helper()
+	select {
+	case got := <-c.status:
+		require.Equal(c.t, status, got)
+	case <-time.After(fake.Soon):
+		require.FailNow(c.t, "it does not end")
+	}
+}
+
+// A line that is typed on while a question comes does not answer it, whatever it says.
+func TestALineThatIsTypedIsNoAnswer(t *testing.T) {
+	was := questionQuiet
+	questionQuiet = time.Hour
+	t.Cleanup(func() { questionQuiet = was })
+	c := chatOnTerminal(t)
+	c.wait("You: ")
+	c.types("touch x\r")
+	c.wait("2  refuse")
+	c.types("y\r")
+	c.wait("HEARD y")
+	c.types("\x03\x03")
+	c.ends(statusInterrupted)
+}
+
+// A half-typed line makes way for a question and comes back, also when the question is taken back.
+func TestAHalfTypedLineComesBack(t *testing.T) {
+	was := questionQuiet
+	questionQuiet = questionDelay
+	t.Cleanup(func() { questionQuiet = was })
+	for _, how := range []string{"answered", "taken back"} {
+		t.Run(how, func(t *testing.T) {
+			c := chatOnTerminal(t)
+			c.wait("You: ")
+			c.types("touch x\rhalf 世界")
+			c.wait("Your answer (1-2): ")
+			if how == "answered" {
+				c.types("\r")
+				c.wait("type 1 to 2 and Enter")
+				c.types("yes, please\r")
+				c.wait("type 1 to 2 and Enter")
+				c.wait("Your answer (1-2): ")
+				c.types("\x1b[Bx\x7f\r")
+				c.wait(`{"behavior":"allow","updatedInput":{"command":"touch`)
+			} else {
+				c.types("\x03")
+				c.wait("· interrupted")
+			}
+			c.wait("You: half 世界")
+			c.types("\x1b\r\x1b[200~pasted\r\nlines\t\x03!\x1b[201~\r")
+			c.wait("HEARD half 世界")
+			c.types("\x04")
+			c.ends(statusOK)
+		})
+	}
+}
+
+// Without the terminal nobody answers.
+func TestALostTerminalRefuses(t *testing.T) {
+	c := chatOnTerminal(t)
+	c.wait("You: ")
+	c.types("touch x\r")
+	c.wait("2  refuse")
+	require.NoError(t, c.keyboard.Close())
+	c.ends(statusRefused)
+}
+
+// A paste is one line, in whichever pieces it comes.
+func TestPastes(t *testing.T) {
+	const in = "a\x1b[200~b\r\nc\nd\r\te\x1b[0m\x03\x1b[201~f\x03\x1c\x1bOP"
+	const want = "a\x1b[200~b⏎c⏎d⏎⇥e[0m\x1b[201~f\x1bOP"
+	for cut := range len(in) {
+		e := &editor{stops: make(chan struct{}, 8)}
+		out := e.filter([]byte(in[:cut]))
+		out = append(out, e.filter(append(e.held, in[cut:]...))...)
+		if cut > 0 && in[cut-1] == 0x1b {
+			continue // Escape alone is a key
+		}
+		require.Equal(t, want, string(out), "cut at %d", cut)
+		require.False(t, e.pasting)
+	}
+}
+
+func TestOnlyExactWordsAllow(t *testing.T) {
+	q := &question{request: &chat.Request{Tool: "Bash", Allows: []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: "ls *"}}}}
+	for line, want := range map[string]chat.Answer{
+		"1": {Verdict: chat.Once}, "y": {Verdict: chat.Once}, "yes": {Verdict: chat.Once}, "allow once": {Verdict: chat.Once},
+		"2": {Verdict: chat.ForSession}, "allow for this session: ls *": {Verdict: chat.ForSession},
+		"3": {}, "n": {}, "no use tabs": {Words: "use tabs"}, "3 use tabs": {Words: "use tabs"}, "refuse": {},
+	} {
+		got, done, again := q.take(line)
+		require.Empty(t, again, line)
+		require.True(t, done, line)
+		require.Equal(t, want, got, line)
+	}
+	for _, line := range []string{"", "0", "4", "-1", "1 2", "1.", "Y", "yes please", "allow", "ok", "1\n1", "²"} {
+		got, _, again := q.take(line)
+		require.NotEmpty(t, again, line)
+		require.True(t, got.Refuses(), line)
+	}
+}
+
+func TestAQuestionShowsWhatWillRun(t *testing.T) {
+	q := &question{request: &chat.Request{Tool: "Ba\x1b[8msh", Input: json.RawMessage(`{"command":"ls\n  1  allow once\u202e\u200b","n":[1, 2]}`), Allows: []chat.Choice{{Verdict: chat.Once}}}}
+	require.Equal(t, "? May claude run Ba\\u{1b}[8msh?\n  │ command: \n  │ ls\n  │   1  allow once\\u{202e}\\u{200b}\n  │ n: [1, 2]\n  1  allow once\n  2  refuse",
+		q.text("claude"))
+	big, err := json.Marshal(map[string]string{"content": strings.Repeat("ä", 100<<10)})
+	require.NoError(t, err)
+	require.Contains(t, wholeInput(big), "NOT SHOWN: ")
+	require.Equal(t, "  │ []\n", wholeInput(json.RawMessage("[]")))
+}
+
+// Text comes in whole rows where a line stands below it.
+func TestTextComesInRows(t *testing.T) {
+	var out strings.Builder
+	v := &chatView{text: &out, about: &out, cols: func() int { return 10 }}
+	for _, piece := range []string{"one two", " three", " 世界世界世界x", "\nlast"} {
+		v.piece(&chat.Piece{ID: "1", Text: piece})
+	}
+	require.Equal(t, "one two \nthree \n世界世界世\n界x\n", out.String())
+	v.item("claude", &chat.Item{Kind: chat.Text, ID: "1", Author: "claude", Text: "one two three 世界世界世界x\nlast words"})
+	v.item("claude", &chat.Item{Kind: chat.ToolResult, Author: "claude", Text: "1\n2\n3\n4\n5\n6\n7\x1b[m\n", Failed: true})
+	require.Equal(t, "last words\n  ⎿ failed: 1\n    2\n    3\n    4\n    5\n    ... and 2 lines more\n", out.String()[len("one two \nthree \n世界世界世\n界x\n"):])
+}
+
+// One conversation has one writer, and the next one after it.
+func TestAConversationIsLocked(t *testing.T) {
+	alone(t)
+	unlock, err := lockChat("c1")
+	require.NoError(t, err)
+	got := command(t, "chat", "--resume", "c1", "hello")
+	require.Equal(t, statusRefused, got.status)
+	require.Contains(t, got.err, fmt.Sprintf("the conversation c1 is open in another gateway chat (process %d)", os.Getpid()))
+	unlock()
+	unlock, err = lockChat("c1")
+	require.NoError(t, err)
+	unlock()
+}
+
+func TestChatNeedsTheAgent(t *testing.T) {
+	alone(t)
+	t.Setenv("PATH", t.TempDir())
+	_, err := exec.LookPath("claude")
+	require.Error(t, err)
+	got := command(t, "chat", "hello")
+	require.Equal(t, statusRefused, got.status)
+	require.Contains(t, got.err, "chat: claude is not installed: executable file not found in $PATH\nhint: install it with: npm install")
+}
