@@ -29,6 +29,7 @@ var helpers = map[string]func(args []string) error{
 	"tap":       tap,
 	"halfdeaf":  halfDeaf,
 	"ledger":    ledger,
+	"keylog":    keylog,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.

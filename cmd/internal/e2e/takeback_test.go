@@ -1,0 +1,197 @@
+package e2e_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"terminalproxy/protocol"
+)
+
+// keylog notes when it read how many bytes of its terminal, each time in a line "NANOSECONDS BYTES", and draws over its whole screen then.
+func keylog(args []string) error {
+	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := term.MakeRaw(0); err != nil {
+		return err
+	}
+	fmt.Print("listening")
+	buf := make([]byte, 4096)
+	for row := 0; ; row++ {
+		n, err := os.Stdin.Read(buf)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(f, monotonic(), n); err != nil {
+			return err
+		}
+		if n == 1 && buf[0] == 4 {
+			return nil
+		}
+		var screen strings.Builder
+		for i := range 24 {
+			fmt.Fprintf(&screen, "\x1b[%d;1H%d %s", i+1, row, strings.Repeat(string(rune('a'+(row+i)%26)), 70))
+		}
+		fmt.Print(screen.String())
+	}
+}
+
+// monotonic is the time since some moment in nanoseconds, the same in all processes.
+func monotonic() int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		panic(err) // every system that these tests run on has this clock
+	}
+	return now.Nano()
+}
+
+// logged is what keylog has read: how many bytes in all, and when the last of them.
+func (w *world) logged(name string) (bytes int, last int64) {
+	w.t.Helper()
+	lines := bufio.NewScanner(strings.NewReader(w.content(name)))
+	for lines.Scan() {
+		at, n, _ := strings.Cut(lines.Text(), " ")
+		last, _ = strconv.ParseInt(at, 10, 64)
+		read, _ := strconv.Atoi(n)
+		bytes += read
+	}
+	return bytes, last
+}
+
+// hasty is an agent that types as fast as it can.
+type hasty struct {
+	o       *overheard
+	epoch   uint64
+	running sync.WaitGroup
+}
+
+// types has an agent ask, an owner's page give it the keyboard, and the agent type from then on, until that is taken from it.
+func (p *webPage) types(w *world, id string) *hasty {
+	w.t.Helper()
+	a := &hasty{o: w.overhear(id)}
+	granted := make(chan *protocol.ControlGrant, 1)
+	go func() { // ends with the answer
+		g, _, _ := a.o.c.Request(w.ctx, &protocol.ControlRequest{SessionID: id, AgentName: "codex", Level: protocol.LevelDrive, Why: "type", Seconds: 600})
+		granted <- g
+	}()
+	w.until(func() bool { return p.session().Keyboard.Asking != "" }, func() string { return "nobody asks" })
+	require.IsType(w.t, &protocol.Done{}, p.gives(p.key))
+	g := <-granted
+	require.NotNil(w.t, g)
+	a.epoch = g.Epoch
+	for range 8 {
+		a.running.Go(func() {
+			for {
+				got, err := a.o.c.Input(w.ctx, &protocol.Input{SessionID: id, Data: "0123456789", Epoch: a.epoch})
+				if err != nil || got.Status != protocol.StatusWritten {
+					return
+				}
+			}
+		})
+	}
+	return a
+}
+
+// An agent types as fast as it can, and an owner's page takes the keyboard back: nothing of the agent reaches the program after the answer,
+// also where the page's own connection is stuffed with rows that it does not read.
+func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
+	for _, stuffed := range []bool{false, true} {
+		t.Run("stuffed="+strconv.FormatBool(stuffed), func(t *testing.T) {
+			w := newWorld(t)
+			s, o := w.terminal(100, 24), w.terminal(100, 30)
+			s.run("proxy --agent keylog keys")
+			s.wait("listening")
+			id := w.session()
+			_, link := o.opens("--role owner")
+			p := w.visits(link)
+			o.wait(p.words)
+			o.typed("y\n")
+			p.connects()
+			a := p.types(w, id)
+			if stuffed {
+				p.stuff(id)
+			}
+			before, _ := w.logged("keys")
+			w.until(func() bool { n, _ := w.logged("keys"); return n > before+500 }, func() string { return "it does not type" })
+
+			var began, answered int64
+			if stuffed {
+				began = monotonic()
+				p.sends(&protocol.ControlDecide{RequestID: "back", SessionID: id, By: "x"})
+			} else {
+				began = monotonic()
+				require.IsType(t, &protocol.Done{}, p.asks(&protocol.ControlDecide{SessionID: id, By: "x"}))
+				answered = monotonic()
+			}
+			a.running.Wait()
+			w.keyboard(id, "user")
+			read, last := w.logged("keys")
+			if !stuffed {
+				require.LessOrEqual(t, last, answered, "an agent's byte after the answer")
+				t.Logf("answered after %v", time.Duration(answered-began))
+			}
+			t.Logf("the last of %d bytes was read %v after the page took back", read, time.Duration(max(0, last-began)))
+			o.press("C-c")
+			require.Zero(t, o.status())
+			again, _ := w.logged("keys")
+			require.Equal(t, read, again)
+			s.press("C-d")
+			require.Zero(t, s.status())
+		})
+	}
+}
+
+// stuff has the gateway send rows that the page acknowledges and does not read, until what is on its way to the page goes nowhere.
+func (p *webPage) stuff(id string) {
+	p.w.t.Helper()
+	conn, ok := p.ws.NetConn().(*net.TCPConn)
+	require.True(p.w.t, ok)
+	require.NoError(p.w.t, conn.SetReadBuffer(2048))
+	p.sends(&protocol.View{RequestID: "v", SessionID: id})
+	looks := uint64(0)
+	p.w.until(func() bool {
+		looks++
+		for seq := range 50 + 10*looks { // one of them is the number of the newest rows
+			p.sends(&protocol.Ack{SessionID: id, Seq: seq})
+		}
+		return p.w.unsent(conn.RemoteAddr(), conn.LocalAddr()) > 4096 // more than its buffer takes
+	}, func() string { return "all that was sent has arrived" })
+}
+
+// unsent is how many bytes wait in the kernel at one end of a connection because the other end takes no more.
+func (w *world) unsent(from, to net.Addr) (bytes uint64) {
+	w.t.Helper()
+	table, err := os.ReadFile("/proc/net/tcp")
+	if errors.Is(err, os.ErrNotExist) {
+		w.t.Skip("the kernel does not tell what waits in sockets")
+	}
+	require.NoError(w.t, err)
+	for line := range strings.Lines(string(table)) {
+		if f := strings.Fields(line); len(f) > 4 && strings.HasSuffix(f[1], port(from)) && strings.HasSuffix(f[2], port(to)) {
+			waiting, _, _ := strings.Cut(f[4], ":")
+			bytes, err = strconv.ParseUint(waiting, 16, 64)
+			require.NoError(w.t, err)
+		}
+	}
+	return bytes
+}
+
+// port is that of an address, as the kernel writes it.
+func port(a net.Addr) string {
+	at, _ := a.(*net.TCPAddr)
+	return fmt.Sprintf(":%04X", at.Port)
+}
