@@ -69,14 +69,14 @@ func (s *Status) signs(now time.Time) []string {
 
 // Elsewhere tells the user that a person types who does not sit here. It gives way to every other remark.
 func (s *Status) Elsewhere(by string) {
-	say := by + " types from a page"
+	say := by + " types from a page; " + s.conf.Key + " keeps pages out for " + lasts(control.AloneFor)
 	s.mu.Lock()
 	now := time.Now()
 	other := s.told != "" && s.told != say && now.Before(s.until)
-	fresh := s.told == say && s.until.Sub(now) > TellFor/2 // it is not drawn anew with each key
+	fresh := s.told == say && now.Sub(s.said) < TellFor // it is not drawn anew with each key
 	s.mu.Unlock()
 	if !other && !fresh {
-		s.Say(say, TellFor)
+		s.Say(say, NoteFor)
 	}
 }
 

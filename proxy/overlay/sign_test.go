@@ -105,3 +105,31 @@ func TestR69TheSignOverTextGoesForAKey(t *testing.T) {
 		require.True(t, s.covers(time.Now(), true))
 	})
 }
+
+// TestWhoTypesFromAPageIsTold: not anew with each key, and never in place of another remark.
+func TestWhoTypesFromAPageIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var painted atomic.Int32
+		s := New(Config{Line: true, Key: `Ctrl+\`, Repaint: func() { painted.Add(1) }})
+		defer s.Close()
+		line := func() string {
+			line, _, _, _ := s.compose(time.Now(), 80, 24, "")
+			return line
+		}
+		for range 50 {
+			s.Elsewhere("ada")
+			time.Sleep(10 * time.Millisecond)
+		}
+		require.Contains(t, line(), `ada types from a page; Ctrl+\ keeps pages out for 10 s`)
+		require.EqualValues(t, 1, painted.Load())
+		time.Sleep(TellFor)
+		s.Elsewhere("ada")
+		time.Sleep(NoteFor - time.Second)
+		require.Contains(t, line(), "ada types")
+		time.Sleep(time.Second)
+		require.Empty(t, line())
+		s.Tell("time is up")
+		s.Elsewhere("ada")
+		require.Contains(t, line(), "time is up")
+	})
+}

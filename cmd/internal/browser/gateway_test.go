@@ -40,8 +40,9 @@ type gateway struct {
 	heard    chan struct{} // closed and made anew when something was sent
 	key      ed25519.PublicKey
 	words    []string
-	away     bool          // nobody can connect
-	epoch    uint64        // what widens under another one is void; 0 for none is
+	away     bool   // nobody can connect
+	epoch    uint64 // what widens under another one is void; 0 for none is
+	noKeys   *protocol.Error
 	hold     chan struct{} // nobody lets an owner's page in before it is closed; nil for at once
 }
 
@@ -181,6 +182,12 @@ func (l *link) answer(m protocol.Message) {
 	case *protocol.ControlDecide:
 		if l.g.epoch != 0 && m.Widens() && m.Epoch != l.g.epoch {
 			l.put(&protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBusy, Message: "look again"})
+			return
+		}
+		l.put(done)
+	case *protocol.Keys:
+		if l.g.noKeys != nil {
+			l.put(protocol.WithRequestID(l.g.noKeys, m.RequestID))
 			return
 		}
 		l.put(done)

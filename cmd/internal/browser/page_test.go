@@ -281,7 +281,7 @@ func TestThePageByKeyboardAlone(t *testing.T) {
 	require.NotEqual(t, "none", browser.JS[string](b, `getComputedStyle(document.activeElement).outlineStyle`))
 	b.Do(chromedp.KeyEvent("\r"))
 	wait(g, anything[*protocol.ControlDecide])
-	browser.JS[bool](b, `document.querySelector('form input').focus(), true`)
+	browser.JS[bool](b, `document.querySelector('.session > form input').focus(), true`)
 	b.Do(chromedp.KeyEvent("run the tests"), chromedp.KeyEvent("\r"))
 	m := wait(g, anything[*protocol.Note])
 	require.Equal(t, "run the tests", m.Text)

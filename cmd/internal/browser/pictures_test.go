@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,9 @@ func TestPicturesOfThePage(t *testing.T) {
 		"phone-list-light":    {"light", "", true, phone},
 		"phone-session":       {"dark", "s=vim-1", false, phone},
 		"phone-session-light": {"light", "s=vim-1", false, phone},
+		"desktop-typing":      {"dark", "s=vim-1", false, func(*browser.Tab) {}},
+		"phone-typing":        {"dark", "s=vim-1", false, phone},
+		"phone-typing-light":  {"light", "s=vim-1", false, phone},
 	} {
 		g := scene(t, c.asks)
 		b := openPage(g, scheme(c.scheme))
@@ -50,6 +54,10 @@ func TestPicturesOfThePage(t *testing.T) {
 		if name == "desktop-dark-lost" {
 			g.leave(true)
 			b.Until(`document.querySelector('.stale')`)
+		}
+		if strings.Contains(name, "typing") {
+			b.Do(command(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
+			b.Press("Type here")
 		}
 		if c.asks {
 			b.Until(browser.Button("Refuse") + ".disabled === false && " + browser.Text(".question .screen") + ".includes('count')")

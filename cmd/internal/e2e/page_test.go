@@ -29,6 +29,7 @@ type webPage struct {
 	id    string
 	words string
 	ws    *websocket.Conn
+	typed uint64 // the number of its newest keys
 }
 
 // opens runs gateway open with more flags at a terminal and gives its process id and the link.

@@ -47,3 +47,13 @@ export function decisionBytes(d, startedAt) {
 export async function signDecision(page, d, startedAt) {
   return {...d, signatureB64: base64(await sign(page.pair, decisionBytes(d, startedAt)))};
 }
+
+// keyBytes are what the signature of keys is over, as decisionBytes.
+export function keyBytes(m, startedAt) {
+  const s = (v) => `${text(v).length}:${v}`;
+  return text(`terminal-proxy.v1 keys\n${s(m.sessionId)} ${startedAt}\n${m.keyNo} ${m.after || 0} ${m.at}\n${s(m.kind)} ${!!m.more} ${s(m.data)}\n`);
+}
+
+export async function signKeys(page, m, startedAt) {
+  return {...m, signatureB64: base64(await sign(page.pair, keyBytes(m, startedAt)))};
+}

@@ -6,6 +6,7 @@ import {Live} from './live.js';
 import {History} from './history.js';
 import {Fit} from './fit.js';
 import {pause} from './connection.js';
+import {Typing} from './typing.js';
 
 export class Session {
   constructor(app, session) {
@@ -14,6 +15,7 @@ export class Session {
     this.session = session;
     this.parts();
     this.painter = new Painter(this.screen, app.theme());
+    if (app.owner) this.types();
     this.painter.size(13);
     this.history = new History(this.screen, this.painter, (m) => app.connection.ask({type: 'terminal.read', sessionId: this.id, ...m}), () => this.fit.tell());
     this.frame.append(this.history.bar);
@@ -30,7 +32,7 @@ export class Session {
     const {app} = this;
     this.title = h('h2', {tabIndex: -1});
     this.about = h('span', {class: 'where'});
-    this.hide = h('button', {onclick: () => this.hiding()}, 'Hide');
+    this.hide = h('button', {class: 'hider', onclick: () => this.hiding()}, 'Hide');
     this.back = h('button', {class: 'take', onclick: () => this.takeBack()}, 'Take back');
     this.tag = h('span', {class: 'tag agent'});
     this.screen = h('div', {class: 'screen', role: 'group', tabIndex: 0});
@@ -43,11 +45,19 @@ export class Session {
     this.line = h('input', {'aria-label': 'message to the agent', placeholder: 'Write to the agent…', maxLength: 500, autocomplete: 'off'});
     this.form = h('form', {onsubmit: (e) => this.write(e)}, this.line, h('button', {}, 'Send'));
     const acts = app.owner ? [this.hide, this.back] : [];
+    this.typing = null;
     this.element = h('main', {class: 'session'},
       h('header', {}, h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'), h('div', {class: 'name'}, this.title, this.about),
-        h('div', {class: 'acts'}, ...acts)),
+        this.acts = h('div', {class: 'acts'}, ...acts)),
       this.note, this.frame, this.foot, this.spoken,
       ...(app.owner ? [this.log, this.form] : []));
+  }
+
+  // types lets an owner type.
+  types() {
+    this.typing = new Typing(this.app, this);
+    this.acts.prepend(this.typing.button);
+    this.foot.after(this.typing.element);
   }
 
   update(session) {
@@ -65,6 +75,7 @@ export class Session {
     show(this.note, this.note.textContent !== '');
     const over = session.state === 'exited';
     this.hide.disabled = over;
+    if (this.typing) this.typing.update(session);
     this.back.disabled = over;
     this.knows(session.keyboard);
     const name = clean(session.keyboard.agentName);
@@ -91,6 +102,7 @@ export class Session {
     if (!this.painter.show(m)) this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines});
     this.history.update(m);
     this.fit.update(m.state, sized);
+    if (this.typing) this.typing.place();
     this.seen = this.app.now();
     this.live.changed(lines);
     this.tick();
@@ -107,6 +119,7 @@ export class Session {
   // cut shows that what stands here is old.
   cut(off) {
     this.frame.classList.toggle('stale', off);
+    if (off && this.typing) this.typing.typist.anew();
     put(this.asOf, off && this.seen ? `as of ${clock(this.seen)}` : '');
   }
 
@@ -184,5 +197,6 @@ export class Session {
     this.history.end();
     this.live.stop();
     this.watch.disconnect();
+    if (this.typing) this.typing.end();
   }
 }

@@ -1,0 +1,190 @@
+package browser_test
+
+import (
+	"crypto/ed25519"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+// typed waits until what pages typed is want: names of keys in angle brackets, pastes in square ones, text as it is. All of it is signed,
+// and each message names the one before, but the first.
+func (g *gateway) typed(before uint64, want string) (last uint64) {
+	g.t.Helper()
+	all := ""
+	for all != want {
+		m := wait(g, anything[*protocol.Keys])
+		require.True(g.t, ed25519.Verify(g.key, m.Signed(vim().StartedAt), m.SignatureB64))
+		require.Equal(g.t, before, m.After)
+		require.Greater(g.t, m.KeyNo, before)
+		before = m.KeyNo
+		switch m.InputKind {
+		case protocol.InputKeys:
+			all += "<" + m.Data + ">"
+		case protocol.InputPaste:
+			all += "[" + m.Data + map[bool]string{true: "+]", false: "]"}[m.More]
+		default:
+			all += m.Data
+		}
+		require.True(g.t, strings.HasPrefix(want, all), "%q", all)
+	}
+	return before
+}
+
+// refuses has keys refused from now on, nil for no longer.
+func (g *gateway) refuses(no *protocol.Error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.noKeys = no
+}
+
+// typingAt is an owner's page that types into vim.
+func typingAt(t *testing.T, steps ...chromedp.Action[chromedp.Void]) (*gateway, *browser.Tab) {
+	g := serve(t, auth.RoleOwner, "vim-1", vim())
+	g.print("vim-1", "\x1b[3;5H")
+	b := openPage(g, steps...)
+	b.Until(`document.querySelector('.cursor')`)
+	b.Press("Type here")
+	b.Until(`document.activeElement.className === 'pad'`)
+	return g, b
+}
+
+func TestThePageTypes(t *testing.T) {
+	g, b := typingAt(t)
+	b.Do(browser.Keys("ls é"), browser.Keys("\r"))
+	at := g.typed(0, "ls é<enter>")
+	b.Do(browser.Keys(kb.ArrowUp), browser.Keys("\t"), browser.Keys("\t", chromedp.ModifierShift), browser.Keys(kb.Escape), browser.Keys("\b"), browser.Keys(kb.F5), browser.Keys(kb.Home, chromedp.ModifierCtrl))
+	at = g.typed(at, "<up><tab><shift-tab><esc><backspace><f5><ctrl-home>")
+	b.Do(browser.Keys("c", chromedp.ModifierCtrl), browser.Keys(" ", chromedp.ModifierCtrl), browser.Keys("x", chromedp.ModifierAlt), browser.Keys("v", chromedp.ModifierCtrl))
+	at = g.typed(at, "<ctrl-c><ctrl-space><alt-x><ctrl-v>")
+
+	b.Do(browser.Keys("\\", chromedp.ModifierCtrl)) // takes back, whatever is on its way
+	require.False(t, wait(g, anything[*protocol.ControlDecide]).Grant)
+	require.Zero(t, count[*protocol.Keys](g))
+
+	paste := `(text) => {
+		const clipboard = new DataTransfer();
+		clipboard.setData('text/plain', text);
+		document.querySelector('.pad').dispatchEvent(new ClipboardEvent('paste', {clipboardData: clipboard, bubbles: true, cancelable: true}));
+	}`
+	browser.Call[any](b, paste, "one\ntwo")
+	at = g.typed(at, "[one\ntwo]")
+	browser.Call[any](b, paste, strings.Repeat("x", 499)+"😀"+strings.Repeat("y", 500))
+	g.typed(at, "["+strings.Repeat("x", 499)+"+][😀"+strings.Repeat("y", 498)+"+][yy]")
+	require.Equal(t, " ", browser.JS[string](b, `document.querySelector('.pad').value`), "nothing stays in the field")
+}
+
+// TestAWayOut: Tab is the program's while somebody types there, and never before or after.
+func TestAWayOut(t *testing.T) {
+	g, b := typingAt(t)
+	b.Do(browser.Keys("\r", chromedp.ModifierCtrl, chromedp.ModifierShift))
+	b.Until(`document.activeElement.textContent === 'Type here'`)
+	b.Do(browser.Keys("\t"))
+	b.Until(`document.activeElement.textContent === 'Hide'`)
+	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`)
+	b.Do(browser.Keys("x"), browser.Keys("\t"))
+	require.Zero(t, count[*protocol.Keys](g))
+	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`)
+	b.Do(browser.Keys("\r"))
+	b.Until(`document.activeElement.className === 'pad'`)
+	b.Do(browser.Keys("y"))
+	at := g.typed(0, "y")
+	browser.JS[bool](b, `document.querySelector('.session .screen').focus(), true`) // as somebody does who selected something
+	b.Do(browser.Keys("z"))
+	g.typed(at, "z")
+}
+
+// TestACompositionIsTypedOnce: what an input method settles, and nothing of the way there.
+func TestACompositionIsTypedOnce(t *testing.T) {
+	g, b := typingAt(t)
+	compose := func(text string) chromedp.Action[chromedp.Void] {
+		n := int64(len([]rune(text)))
+		return command(input.ImeSetComposition, input.ImeSetCompositionParams{Text: text, SelectionStart: n, SelectionEnd: n})
+	}
+	b.Do(compose("n"), compose("ni"), compose("你"), compose("你好"))
+	b.Until(`document.querySelector('.pad.composing').value.includes('你好')`)
+	require.Zero(t, count[*protocol.Keys](g))
+	b.Do(command(input.InsertText, input.InsertTextParams{Text: "你好"}))
+	at := g.typed(0, "你好")
+	b.Do(compose("か"), compose("")) // given up
+	b.Until(`!document.querySelector('.pad.composing')`)
+	b.Do(browser.Keys("x"))
+	at = g.typed(at, "x")
+
+	// A phone's keyboard names no keys: it changes the field.
+	b.Do(command(input.InsertText, input.InsertTextParams{Text: "word "}))
+	at = g.typed(at, "word ")
+	for _, does := range []string{"deleteBackward", "deleteBackward", "insertNewline"} {
+		b.Do(command(input.DispatchKeyEvent, input.DispatchKeyEventParams{
+			Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Unidentified", WindowsVirtualKeyCode: 229, Commands: []string{does},
+		}))
+	}
+	g.typed(at, "<backspace><backspace><enter>")
+}
+
+func TestAPhoneTypes(t *testing.T) {
+	g, b := typingAt(t, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	b.Until(`document.querySelectorAll('.keys button').length === 10`)
+	off := browser.JS[[]string](b, `[...document.querySelectorAll('button, a, input')].filter((e) => e.checkVisibility()).filter((e) => {
+		const r = e.getBoundingClientRect();
+		return r.height < 44 || r.width < 44 || r.top < 0 || r.bottom > innerHeight || r.left < 0 || r.right > innerWidth ||
+			!e.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2));
+	}).map((e) => e.outerHTML)`)
+	require.Empty(t, off, "targets for a finger, all within the window, none under another one")
+	for _, key := range []string{"Esc", "Tab", "←", "↑", "⏎", "Ctrl+C", "Ctrl"} {
+		browser.JS[bool](b, `(() => {
+			const b = [...document.querySelectorAll('.keys button')].find((b) => b.textContent === '`+key+`');
+			b.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true, cancelable: true}));
+			b.dispatchEvent(new PointerEvent('pointerup', {bubbles: true}));
+			b.click();
+			return true;
+		})()`)
+	}
+	at := g.typed(0, "<esc><tab><left><up><enter><ctrl-c>")
+	require.Equal(t, "pad", browser.JS[string](b, `document.activeElement.className`), "the phone's keyboard stays open")
+	b.Until(`document.querySelector('.keys [aria-pressed=true]')`)
+	b.Do(command(input.InsertText, input.InsertTextParams{Text: "w"}))
+	at = g.typed(at, "<ctrl-w>")
+	b.Until(`document.querySelector('.keys [aria-pressed=false]')`)
+
+	browser.JS[bool](b, `document.querySelector('.keybar input').focus(), true`)
+	b.Do(browser.Keys("make test"), browser.Keys("\r"))
+	at = g.typed(at, "make test<enter>")
+	b.Do(browser.Keys("\r"))
+	g.typed(at, "<enter>")
+	b.Press("⌨")
+	b.Until(`document.activeElement.className === 'pad'`)
+}
+
+// TestWhatWasNotTypedIsSaid, and what was to follow is dropped.
+func TestWhatWasNotTypedIsSaid(t *testing.T) {
+	g, b := typingAt(t)
+	g.refuses(&protocol.Error{Code: protocol.CodeBusy, Message: "the program has not read what was typed before"})
+	b.Do(browser.Keys("\r"))
+	m := wait(g, anything[*protocol.Keys])
+	b.Until(browser.Text(".hint.bad") + " === 'Not typed: the program has not read what was typed before'")
+	g.refuses(nil)
+	b.Do(browser.Keys("x"))
+	again := wait(g, anything[*protocol.Keys])
+	require.True(t, again.KeyNo > m.KeyNo && again.After == 0, "it begins anew")
+
+	g.refuses(&protocol.Error{Code: protocol.CodeForbidden, Message: "this terminal takes no keys from pages: open the page with gateway open --type"})
+	b.Do(browser.Keys("y"))
+	b.Until(browser.Text(".hint.bad") + ".includes('gateway open --type')")
+	b.Until(`document.activeElement.textContent === 'Type here'`)
+
+	g.refuses(nil)
+	b.Press("Type here")
+	g.leave(true)
+	b.Until(`document.querySelector('.trip.lost')`)
+	b.Do(browser.Keys("z"))
+	b.Until(browser.Text(".hint.bad") + ".startsWith('Not typed: not connected')")
+}

@@ -1,0 +1,156 @@
+package e2e_test
+
+import (
+	"crypto/ed25519"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/protocol"
+)
+
+// types is a message of keys that follows the one before; number 0 begins anew.
+func (p *webPage) types(kind protocol.InputKind, data string) protocol.Message {
+	p.w.t.Helper()
+	s := p.session()
+	m := &protocol.Keys{SessionID: s.SessionID, KeyNo: p.typed + 1, After: p.typed, At: time.Now().UnixMilli(), InputKind: kind, Data: data}
+	p.typed++
+	m.SignatureB64 = ed25519.Sign(p.key, m.Signed(s.StartedAt))
+	return p.asks(m)
+}
+
+// opensOwner lets an owner's page in.
+func (s *terminal) opensOwner(flags string) *webPage {
+	s.w.t.Helper()
+	_, link := s.opens("--role owner " + flags)
+	p := s.w.visits(link)
+	s.wait(p.words)
+	s.typed("y\n")
+	p.connects()
+	return p
+}
+
+// A page's keys come to a terminal of the user's own when the user said so: for that page, or for all.
+func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
+	for name, c := range map[string]struct {
+		proxy, open string
+		typed       bool
+	}{
+		"by default": {}, "with the page's key": {open: "--type", typed: true}, "for all": {proxy: "--allow-remote-keys", typed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s, o := w.terminal(100, 24), w.terminal(100, 30)
+			s.listen("--agent " + c.proxy)
+			w.session()
+			p := o.opensOwner(c.open)
+			answer := p.types(protocol.InputText, "hello")
+			if !c.typed {
+				p.refused(protocol.CodeForbidden, answer)
+				require.Contains(t, answer.(*protocol.Error).Message, "gateway open --role owner --type")
+				s.typed("\n")
+				s.press("C-d")
+				require.NotContains(t, w.content("heard"), "hello")
+				return
+			}
+			require.IsType(t, &protocol.Done{}, answer)
+			s.wait("types from a page")
+			require.IsType(t, &protocol.Done{}, p.types(protocol.InputKeys, "enter ctrl-d"))
+			require.Zero(t, s.status())
+			require.Equal(t, "hello\r\x04", w.content("heard"))
+		})
+	}
+}
+
+// An agent that drives pauses for a page's keys as for the user's own, and Ctrl+\ from the page takes the keyboard from it. The audit log
+// names the page, and not what was typed.
+func TestAPageTypesBesideAnAgent(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(100, 24), w.terminal(100, 30)
+	s.run("proxy --agent --grant drive --yield 3s --record s.cast sh -c 'stty -icanon -echo; echo ready; exec cat'")
+	s.wait("ready")
+	id := w.session()
+	p := o.opensOwner("--type")
+	w.granted(id, "--as", "codex")
+	require.IsType(t, &protocol.Done{}, p.types(protocol.InputText, "mine "))
+	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "theirs")
+	require.IsType(t, &protocol.Done{}, p.types(protocol.InputText, "still mine "))
+	s.wait("mine still mine")
+	require.Zero(t, sending.wait().status)
+	s.wait("mine still mine theirs")
+	require.IsType(t, &protocol.Done{}, p.types(protocol.InputKeys, `ctrl-\`))
+	w.keyboard(id, "user")
+	s.press("C-c")
+	s.status()
+	shown := w.good("audit", "show", "s.cast")
+	require.Regexp(t, `page-\w+ typed from elsewhere`, shown)
+	require.NotRegexp(t, `typed: .*mine`, shown, "what a person types is nobody's business")
+}
+
+// A password is the owner's to type, from a page as at the desk: no agent sees it, and nothing keeps it.
+func TestAPageAnswersAPassword(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(100, 24), w.terminal(100, 30)
+	s.run(`proxy --agent --record s.cast --log s.log --log-level debug bash -c 'read -rsp "Password: " p; echo; echo "it has ${#p} characters"; read -r'`)
+	s.wait("Password:")
+	id := w.session()
+	p := o.opensOwner("--type")
+	w.until(func() bool { b := p.session().Blackout; return b != nil && b.Secret == protocol.SecretHard }, func() string { return "no password is asked" })
+	require.IsType(t, &protocol.Done{}, p.types(protocol.InputText, "hunter2-of-ada"))
+	require.IsType(t, &protocol.Done{}, p.types(protocol.InputKeys, "enter"))
+	s.wait("it has 14 characters")
+	require.Contains(t, w.good("read", id), "it has 14 characters")
+	s.typed("\n")
+	require.Zero(t, s.status())
+	for _, file := range w.files() {
+		require.NotContains(t, w.content(file), "hunter2", file)
+	}
+}
+
+// A person types in a browser: into vim, whose arrows are other bytes than a shell's, into a shell that pastes and is interrupted.
+func TestABrowserTypes(t *testing.T) {
+	b := browser.Chromium(t)
+	w := newWorld(t, "vim", "bash")
+	w.write("notes.txt", "one\ntwo\nthree\n")
+	s, o := w.terminal(100, 24), w.terminal(100, 30)
+	s.run("proxy --agent bash --norc")
+	s.wait("bash-")
+	_, link := o.opens("--role owner --type " + w.session())
+	b.Do(chromedp.Navigate(link))
+	b.Until(`document.querySelector('.words')`)
+	o.wait(browser.JS[string](b, browser.Text(".words")))
+	o.typed("y\n")
+	b.Until(browser.Text(".session .sheet") + ".includes('bash-')")
+	sees := func(text string) { b.Until(browser.Text(".session .sheet") + ".includes('" + text + "')") }
+	b.Press("Type here")
+	b.Do(browser.Keys("echo fo"), browser.Keys(kb.ArrowLeft), browser.Keys("x"), browser.Keys(kb.End), browser.Keys("o\r"))
+	s.wait("\nfxoo")
+	sees("fxoo")
+	s.wait("types from a page")
+	b.Do(browser.Keys(kb.ArrowUp), browser.Keys("!\r"))
+	sees("fxoo!")
+	b.Do(browser.Keys("sleep 1000\r"))
+	w.until(func() bool { return w.inFront("sleep") }, func() string { return "sleep does not run" })
+	b.Do(browser.Keys("c", chromedp.ModifierCtrl))
+	sees("^C")
+	browser.JS[any](b, `(() => {
+		const clipboard = new DataTransfer();
+		clipboard.setData('text/plain', 'echo in brackets\necho again');
+		document.querySelector('.pad').dispatchEvent(new ClipboardEvent('paste', {clipboardData: clipboard, bubbles: true, cancelable: true}));
+	})()`)
+	sees("echo again")
+	require.NotContains(t, s.screen(), "\nin brackets", "a paste waits for Enter")
+	b.Do(browser.Keys("\r"))
+	s.wait("\nin brackets\nagain")
+
+	b.Do(browser.Keys("vim -u NONE notes.txt\r"))
+	sees("three")
+	b.Do(browser.Keys(kb.ArrowDown+kb.ArrowDown), browser.Keys("A 世界"), browser.Keys(kb.Escape), browser.Keys(":wq\r"))
+	w.until(func() bool { return w.content("notes.txt") == "one\ntwo\nthree 世界\n" }, func() string { return w.content("notes.txt") })
+	b.Do(browser.Keys("exit\r"))
+	require.Zero(t, s.status())
+}
