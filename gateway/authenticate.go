@@ -167,6 +167,9 @@ func (s *Server) join(m hub.Member, who auth.Identity) peer {
 	return p
 }
 
+// Gathering implements client.Peer: who asks over HTTP waits for sessions that are on their way here.
+func (p peer) Gathering() bool { return p.server.gathers() }
+
 // Leave takes the participant out of both lists.
 func (p peer) Leave() {
 	p.server.mu.Lock()
@@ -176,10 +179,12 @@ func (p peer) Leave() {
 }
 
 // closeCode words the end of a participant for RFC 6455.
-func closeCode(err error) (int, string) {
+func closeCode(err error, local bool) (int, string) {
 	switch {
+	case errors.Is(err, hub.ErrClosed) && local:
+		return websocket.CloseGoingAway, hub.ErrClosed.Error() // another process takes over at once
 	case errors.Is(err, hub.ErrClosed):
-		return websocket.CloseGoingAway, hub.ErrClosed.Error()
+		return websocket.CloseServiceRestart, hub.ErrClosed.Error() + ": come back"
 	case errors.Is(err, hub.ErrForbidden):
 		return websocket.ClosePolicyViolation, hub.ErrForbidden.Error()
 	case errors.Is(err, hub.ErrSlow):

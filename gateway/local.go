@@ -23,8 +23,8 @@ const (
 	lockPatience = 3 * time.Second
 	// awayPatience is how long a process that is about to stop spends on telling its peers.
 	awayPatience = 300 * time.Millisecond
-	// gatherTime is how long the sessions of a gateway may take to find the one that took over from it.
-	gatherTime = 3 * time.Second
+	// GatherTime is how long the sessions of a gateway may take to find the one that took over from it, or came back in its place.
+	GatherTime = 3 * time.Second
 )
 
 // Local is one process's share in the user's local gateway. Whoever needs the gateway dials it; when nobody answers,
@@ -155,7 +155,7 @@ func (l *Local) serve(instead *place.Silent, force bool) error {
 	}
 	conf := Config{Log: l.log, Draw: l.Draw}
 	if instead != nil || l.met {
-		conf.GathersUntil = time.Now().Add(gatherTime)
+		conf.GathersUntil = time.Now().Add(GatherTime)
 	}
 	server := New(conf)
 	if instead != nil && !instead.Few() {

@@ -88,7 +88,7 @@ func New(cfg Config) *Server {
 		over: make(chan struct{}), https: make(map[*http.Server]struct{}), live: make(map[*hub.Peer]string),
 	}
 	s.sockets = ws.New(ws.Config{
-		Log: log, Authenticate: s.authenticate, CloseCode: closeCode, Times: cfg.Times,
+		Log: log, Authenticate: s.authenticate, CloseCode: closeCode, Times: cfg.Times, Header: s.greeting,
 		CheckOrigin: auth.Guard{Origins: cfg.Origins}.OriginAllowed, // asked again: the guard is not the only way in
 	})
 	s.callers = newCallers(s)
@@ -223,7 +223,7 @@ func (s *Server) routes() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set(place.HeaderFiles, strconv.Itoa(openFiles()))
 		gathering := ""
-		if time.Now().Before(s.cfg.GathersUntil) {
+		if s.gathers() {
 			gathering = `,"gathering":true`
 		}
 		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q%s}\n", protocol.Version, gathering)
@@ -233,6 +233,17 @@ func (s *Server) routes() http.Handler {
 		mux.HandleFunc("/mcp", s.callers.serveMCP)
 	}
 	return mux
+}
+
+// gathers reports whether sessions may still be on their way here.
+func (s *Server) gathers() bool { return time.Now().Before(s.cfg.GathersUntil) }
+
+// greeting is what the answer to a handshake says: clients look again for a session that is not here yet.
+func (s *Server) greeting() http.Header {
+	if !s.gathers() {
+		return nil
+	}
+	return http.Header{client.HeaderGathering: {"1"}}
 }
 
 // watchTokens ends the connections of tokens that were revoked or have expired.

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -121,7 +122,8 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	}
 	server := gateway.New(gateway.Config{
 		Log: log, Pages: pages, Trusted: b.trusted, Tokens: b.store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
-		MCP: func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
+		GathersUntil: time.Now().Add(gateway.GatherTime), // a proxy that had its session here before a restart comes back
+		MCP:          func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
 	})
 	local, err := localSocket()
 	if err != nil {

@@ -30,6 +30,8 @@ const (
 	// HeaderPassing, with any value, says that the identity of HeaderKey is not lasting: the same secret is the same agent,
 	// but control ends with its last connection.
 	HeaderPassing = "Terminal-Agent-Passing"
+	// HeaderGathering, with any value, is the gateway's in its answer: it has just started, and sessions may still be on their way to it.
+	HeaderGathering = "Terminal-Gateway-Gathering"
 )
 
 // Config says how to reach a gateway, and as whom.
@@ -70,6 +72,8 @@ type Client struct {
 
 	mu   sync.Mutex
 	conn *conn // nil before the first call
+
+	restarts atomic.Int64 // when a gateway elsewhere said last that it restarts, in Unix nanoseconds
 }
 
 // ErrClosed is the error of every call after Close.

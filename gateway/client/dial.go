@@ -60,12 +60,15 @@ func Hint(err error) string {
 
 // dial makes a WebSocket, with more patience when a gateway was there before.
 func (c *Client) dial(ctx context.Context, again bool) (*socket, error) {
+	if err := c.spread(ctx); err != nil {
+		return nil, err
+	}
 	began, delay := time.Now(), firstDelay
 	var cause error
 	for try := 1; ; try++ {
-		ws, err := c.try(ctx)
+		ws, gathers, err := c.try(ctx)
 		if err == nil {
-			return newSocket(ws), nil
+			return newSocket(ws, gathers, func() { c.restarts.Store(time.Now().UnixNano()) }), nil
 		}
 		if _, refused := errors.AsType[*protocol.Error](err); refused {
 			return nil, err // an answer, and it will not change
@@ -88,22 +91,30 @@ func (c *Client) dial(ctx context.Context, again bool) (*socket, error) {
 	}
 }
 
-// try dials once, each URL that there is. A gateway that answered and refused is a *protocol.Error.
-func (c *Client) try(ctx context.Context) (*websocket.Conn, error) {
-	if c.cfg.Dial == nil || c.cfg.URL == "" {
-		return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the client has no gateway address: set Dial and URL"}
+// spread waits when a gateway elsewhere has just said that it restarts: the others whom it lost come back as well.
+func (c *Client) spread(ctx context.Context) error {
+	if time.Since(time.Unix(0, c.restarts.Load())) > handshake.Spread {
+		return nil
 	}
-	ws, err := c.dialURL(ctx, c.cfg.URL)
+	return pause(ctx, rand.N(handshake.Spread))
+}
+
+// try dials once, each URL that there is. A gateway that answered and refused is a *protocol.Error.
+func (c *Client) try(ctx context.Context) (ws *websocket.Conn, gathers bool, err error) {
+	if c.cfg.Dial == nil || c.cfg.URL == "" {
+		return nil, false, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the client has no gateway address: set Dial and URL"}
+	}
+	ws, gathers, err = c.dialURL(ctx, c.cfg.URL)
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeForbidden && c.cfg.ViewURL != "" {
-		if ws, second := c.dialURL(ctx, c.cfg.ViewURL); second == nil {
-			return ws, nil
+		if ws, gathers, second := c.dialURL(ctx, c.cfg.ViewURL); second == nil {
+			return ws, gathers, nil
 		}
 	}
-	return ws, err
+	return ws, gathers, err
 }
 
 // dialURL makes one WebSocket. Redirects are not followed.
-func (c *Client) dialURL(ctx context.Context, url string) (*websocket.Conn, error) {
+func (c *Client) dialURL(ctx context.Context, url string) (made *websocket.Conn, gathers bool, err error) {
 	var bound *handshake.Conn
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		conn, err := c.cfg.Dial(ctx)
@@ -135,17 +146,17 @@ func (c *Client) dialURL(ctx context.Context, url string) (*websocket.Conn, erro
 		defer func() { _ = resp.Body.Close() }()
 	}
 	if err != nil {
-		return nil, refused(resp, err)
+		return nil, false, refused(resp, err)
 	}
 	if err := bound.Done(); err != nil {
 		_ = ws.Close()
-		return nil, err
+		return nil, false, err
 	}
 	if ws.Subprotocol() != protocol.Version {
 		_ = ws.Close()
-		return nil, &protocol.Error{Code: protocol.CodeUnavailable, Message: url + " does not speak " + protocol.Version}
+		return nil, false, &protocol.Error{Code: protocol.CodeUnavailable, Message: url + " does not speak " + protocol.Version}
 	}
-	return ws, nil
+	return ws, resp.Header.Get(HeaderGathering) != "", nil
 }
 
 // cleanName is name with nothing in it that a header cannot carry.

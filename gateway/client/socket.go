@@ -24,14 +24,17 @@ type socket struct {
 	ws    *websocket.Conn
 	peer  answering // nil where nothing is known of the far end
 	local bool      // the gateway is on this machine, by a Unix socket
+	// gathers: the gateway said so; restarts is told that it restarts.
+	gathers  bool
+	restarts func()
 
 	writing sync.Mutex // gorilla allows one writer
 	closing sync.Once
 	heard   atomic.Uint64 // frames
 }
 
-func newSocket(ws *websocket.Conn) *socket {
-	s := &socket{ws: ws, peer: peerOf(ws), local: ws.NetConn().RemoteAddr().Network() == "unix"}
+func newSocket(ws *websocket.Conn, gathers bool, restarts func()) *socket {
+	s := &socket{ws: ws, gathers: gathers, restarts: restarts, peer: peerOf(ws), local: ws.NetConn().RemoteAddr().Network() == "unix"}
 	ws.SetReadLimit(protocol.MaxMessage)
 	ws.SetPingHandler(func(data string) error {
 		_ = ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTimeout))
@@ -72,6 +75,9 @@ func (s *socket) next() (protocol.Message, error) {
 			return nil, fmt.Errorf("%w: %w", errLost, err)
 		}
 		_, frame, err := s.ws.ReadMessage()
+		if websocket.IsCloseError(err, websocket.CloseServiceRestart) {
+			s.restarts()
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errLost, err)
 		}
@@ -89,4 +95,4 @@ func (s *socket) close() {
 	})
 }
 
-func (s *socket) gathering() bool { return s.peer != nil && s.peer.Gathering() }
+func (s *socket) gathering() bool { return s.gathers || s.peer != nil && s.peer.Gathering() }

@@ -200,7 +200,7 @@ func (c *conn) finish(reason error) {
 	if own, ok := errors.AsType[*closing](reason); ok {
 		code, text = own.code, own.text
 	} else {
-		code, text = c.server.cfg.CloseCode(reason)
+		code, text = c.server.cfg.CloseCode(reason, c.local())
 	}
 	c.ending.Store(true)
 	deadline := time.Now().Add(c.server.cfg.Times.Linger)

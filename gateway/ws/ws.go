@@ -55,8 +55,11 @@ type Config struct {
 	Authenticate func(*http.Request) (Access, error)
 	// CheckOrigin reports whether a page of the request's origin may connect.
 	CheckOrigin func(*http.Request) bool
-	// CloseCode words the error of Peer.Next as a close code (RFC 6455, section 7.4) and a reason of at most 123 bytes.
-	CloseCode func(error) (code int, reason string)
+	// CloseCode words the error of Peer.Next as a close code (RFC 6455, section 7.4) and a reason of at most 123 bytes. local says that
+	// the peer came over a socket of this machine.
+	CloseCode func(err error, local bool) (code int, reason string)
+	// Header is what the answer to a handshake says besides; nil for nothing.
+	Header func() http.Header
 	// Times may be shortened by tests; zero values are the defaults of [Times].
 	Times Times
 }
@@ -105,6 +108,9 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	cfg.Times = cfg.Times.withDefaults()
+	if cfg.Header == nil {
+		cfg.Header = func() http.Header { return nil }
+	}
 	return &Server{
 		cfg: cfg, conns: make(map[*conn]struct{}),
 		upgrader: websocket.Upgrader{
@@ -134,7 +140,7 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("offer one of the subprotocols: %s (you offered %q)", protocol.Version, offered), http.StatusBadRequest)
 		return
 	}
-	socket, err := d.upgrader.Upgrade(w, r, nil)
+	socket, err := d.upgrader.Upgrade(w, r, d.cfg.Header())
 	if err != nil {
 		d.cfg.Log.Debug("upgrade", "error", err)
 		return // the upgrader has answered

@@ -66,7 +66,7 @@ func serve(t *testing.T, l *loop, times Times) (*Server, *websocket.Conn) {
 			return Access{Join: func() Peer { close(joined); return l }, Limit: 1000}, nil
 		},
 		CheckOrigin: func(*http.Request) bool { return true },
-		CloseCode:   func(error) (int, string) { return websocket.CloseGoingAway, "bye" },
+		CloseCode:   func(error, bool) (int, string) { return websocket.CloseGoingAway, "bye" },
 		Times:       times,
 	})
 	s := httptest.NewServer(d)

@@ -12,6 +12,10 @@ const (
 	MostMissed = 3
 )
 
+// Spread is the time over which those whom a gateway elsewhere lost come back when it says that it restarts (close code 1012): many at
+// once would keep it from its work.
+const Spread = 500 * time.Millisecond
+
 // Pulse counts pings that nobody answered. It counts pings and not time: this process itself may have been stopped. Heard may be
 // called from any goroutine, Lost from one.
 type Pulse struct {

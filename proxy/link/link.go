@@ -98,7 +98,7 @@ func (l *Link) Run(ctx context.Context) {
 		l.Log.Info("the link to the gateway ended", "cause", err)
 		switch {
 		case up:
-			wait, told = firstBackoff, false // whoever takes over is there soon
+			wait, told = comeback(err), false
 		case !told && l.Trouble != nil:
 			told = true
 			l.Trouble(err)
@@ -110,6 +110,15 @@ func (l *Link) Run(ctx context.Context) {
 		}
 		wait = min(2*wait, longestBackoff)
 	}
+}
+
+// comeback is how long the next connection may be put off at first, after the end of one: whoever takes over on this machine is there
+// soon, and a gateway elsewhere that restarts shall not have all its proxies at one moment.
+func comeback(end error) time.Duration {
+	if closed, ok := errors.AsType[*websocket.CloseError](end); ok && closed.Code == websocket.CloseServiceRestart {
+		return handshake.Spread
+	}
+	return firstBackoff
 }
 
 func (l *Link) done() bool {

@@ -176,9 +176,9 @@ type server struct {
 }
 
 // serve starts a gateway on a port of its own and waits until it says where.
-func (w *world) serve(command string) *server {
+func (w *world) serve(command string, flags ...string) *server {
 	w.t.Helper()
-	cmd := w.command(command, "serve", "--listen", "127.0.0.1:0")
+	cmd := w.command(command, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	out, err := cmd.StdoutPipe()
 	require.NoError(w.t, err)
 	require.NoError(w.t, cmd.Start())

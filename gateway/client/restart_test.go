@@ -1,0 +1,51 @@
+package client
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
+	"terminalproxy/protocol/handshake"
+)
+
+// Those whom a gateway that restarts lost do not come back in step.
+func TestClientsComeBackSpreadAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits := make(map[time.Duration]bool)
+		for range 20 {
+			c := New(Config{})
+			c.restarts.Store(time.Now().UnixNano())
+			began := time.Now()
+			require.NoError(t, c.spread(t.Context()))
+			waits[time.Since(began)] = true
+			require.Less(t, time.Since(began), handshake.Spread)
+			time.Sleep(handshake.Spread + 1)
+			began = time.Now()
+			require.NoError(t, c.spread(t.Context()))
+			require.Zero(t, time.Since(began), "later there is no need")
+		}
+		require.Greater(t, len(waits), 15)
+	})
+}
+
+func TestAGatewayThatRestartsSaysSo(t *testing.T) {
+	for code, restarts := range map[int]bool{websocket.CloseServiceRestart: true, websocket.CloseGoingAway: false} {
+		dial := fake.Gateway(t, func(c fake.Conn) {
+			_ = c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, "bye"), time.Now().Add(fake.Soon))
+			_, _, _ = c.ReadMessage() // its answer
+		})
+		c := New(Config{URL: "ws://localhost" + protocol.PathAgent, Dial: dial})
+		s, err := c.dial(t.Context(), false)
+		require.NoError(t, err)
+		_, err = s.next()
+		require.ErrorIs(t, err, errLost)
+		require.Equal(t, restarts, c.restarts.Load() != 0)
+		s.close()
+		require.NoError(t, c.Close())
+	}
+}

@@ -1,0 +1,23 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol/handshake"
+)
+
+// Where another process takes over at once a session is back at once; the proxies of a gateway elsewhere that restarts come one by one.
+func TestProxiesComeBackSpreadAfterARestart(t *testing.T) {
+	ended := func(code int) error {
+		return fmt.Errorf("read from the gateway: %w", &websocket.CloseError{Code: code})
+	}
+	require.Equal(t, handshake.Spread, comeback(ended(websocket.CloseServiceRestart)))
+	require.Equal(t, firstBackoff, comeback(ended(websocket.CloseGoingAway)))
+	require.Equal(t, firstBackoff, comeback(errors.New("connection reset")))
+	require.Greater(t, handshake.Spread, 2*firstBackoff)
+}
