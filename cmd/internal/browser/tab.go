@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -55,6 +56,13 @@ func Chromium(t *testing.T) *Tab {
 func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.T.Helper()
 	require.NoError(b.T, chromedp.Do(b.Ctx, steps...))
+}
+
+// Before has a script run in every page that the tab opens, before the page's own.
+func (b *Tab) Before(script string) {
+	b.T.Helper()
+	_, err := chromedp.Call(b.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	require.NoError(b.T, err)
 }
 
 // JS is what a script comes to, or what its promise does.
