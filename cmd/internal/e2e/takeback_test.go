@@ -79,8 +79,8 @@ type hasty struct {
 	running sync.WaitGroup
 }
 
-// types has an agent ask, an owner's page give it the keyboard, and the agent type from then on, until that is taken from it.
-func (p *webPage) types(w *world, id string) *hasty {
+// hastens has an agent ask, an owner's page give it the keyboard, and the agent type from then on, until that is taken from it.
+func (p *webPage) hastens(w *world, id string) *hasty {
 	w.t.Helper()
 	a := &hasty{o: w.overhear(id)}
 	granted := make(chan *protocol.ControlGrant, 1)
@@ -121,7 +121,7 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 			o.wait(p.words)
 			o.typed("y\n")
 			p.connects()
-			a := p.types(w, id)
+			a := p.hastens(w, id)
 			if stuffed {
 				p.stuff(id)
 			}
