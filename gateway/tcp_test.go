@@ -124,16 +124,6 @@ func TestR40HalfOpenConnections(t *testing.T) {
 	}
 }
 
-func TestR40ConnectionsPerPeerAreBounded(t *testing.T) {
-	addr, tokens, _ := tcp(t, Config{})
-	d := bearer(addr, tokens[auth.RoleAgent])
-	for range connectionsPerPeer {
-		d.mustConnect(t, protocol.PathAgent)
-	}
-	_, _, err := d.connect(t, protocol.PathAgent) //nolint:bodyclose // there is no response
-	require.Error(t, err)
-}
-
 func TestR40DeadPeerIsNoticed(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{Times: ws.Times{Ping: 10 * time.Millisecond, Silence: 100 * time.Millisecond}})
 	d := bearer(addr, tokens[auth.RoleProxy])

@@ -390,9 +390,9 @@ func (e *remotePages) Code() (string, error) {
 // close ends the opening at the server, and here.
 func (e *remotePages) close() {
 	if e.ctx.Err() == nil {
+		e.over(errLeaving)                                // before the server calls it an end
 		_, _ = e.call(&protocol.PageClose{}, byePatience) // one who is away ends it by itself
 	}
-	e.over(errLeaving)
 	e.mu.Lock()
 	if e.frames != nil {
 		e.frames.Close()

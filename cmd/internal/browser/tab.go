@@ -36,12 +36,18 @@ type Tab struct {
 	Ctx context.Context //nolint:containedctx // chromedp's tab is its context
 }
 
+// Trusting has a browser believe a certificate, by the base64 of the SHA-256 of its key.
+func Trusting(key string) chromedp.ExecAllocatorOption {
+	return chromedp.Flag("ignore-certificate-errors-spki-list", key)
+}
+
 // Chromium opens an empty tab of the size of a laptop's window, in a browser that ends with the test.
-func Chromium(t *testing.T) *Tab {
+func Chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(installed(t)), chromedp.NoSandbox,
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 800), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("force-color-profile", "srgb"))
+	options = append(options, more...)
 	// What a test looks at when it has ended comes before the browser's end.
 	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(cancel)

@@ -24,7 +24,7 @@ import (
 // webPage is a page in a browser, as far as the gateway can tell.
 type webPage struct {
 	w     *world
-	base  string // http://127.0.0.1:PORT
+	base  string // http://127.0.0.1:PORT, or https:
 	key   ed25519.PrivateKey
 	id    string
 	words string
@@ -38,7 +38,7 @@ func (s *terminal) opens(flags string) (pid, link string) {
 	mark := fmt.Sprintf("open%d=", s.marks) // what another one printed may still stand there
 	s.run("sh -c 'echo " + mark + "$$; exec gateway open " + flags + "'")
 	pid = s.match(mark + `(\d+)\s`)
-	return pid, s.match(mark + `\d+\s(?s:.*)(http://127\.0\.0\.1:\d+/#c=[a-z2-7]{16})\s`)
+	return pid, s.match(mark + `\d+\s(?s:.*)(https?://127\.0\.0\.1:\d+/#c=[a-z2-7]{16})\s`)
 }
 
 // visits enters by a link, with a key of its own.
@@ -47,19 +47,27 @@ func (w *world) visits(link string) *webPage {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(w.t, err)
 	p := &webPage{w: w, key: key}
+	own, told := p.enters(link)
+	require.Equal(w.t, own, told)
+	p.words = own
+	return p
+}
+
+// enters comes in by a link, and gives the words that the page shows, those of its own key, and those that it is told.
+func (p *webPage) enters(link string) (own, told string) {
+	p.w.t.Helper()
 	var code string
 	p.base, code, _ = strings.Cut(link, "/#c=")
-	public, _ := key.Public().(ed25519.PublicKey)
+	public, _ := p.key.Public().(ed25519.PublicKey)
 	var in struct {
 		Page  string
 		Words []string
 	}
-	require.Equal(w.t, http.StatusOK, p.post("/v1/page/enter", map[string]any{"code": code, "key": hex.EncodeToString(public)}, &in))
-	own, err := page.Words(public)
-	require.NoError(w.t, err)
-	require.Equal(w.t, own, in.Words)
-	p.id, p.words = in.Page, strings.Join(own, " ")
-	return p
+	require.Equal(p.w.t, http.StatusOK, p.post("/v1/page/enter", map[string]any{"code": code, "key": hex.EncodeToString(public)}, &in))
+	words, err := page.Words(public)
+	require.NoError(p.w.t, err)
+	p.id = in.Page
+	return strings.Join(words, " "), strings.Join(in.Words, " ")
 }
 
 func (p *webPage) post(path string, body, into any) (status int) {
@@ -69,7 +77,8 @@ func (p *webPage) post(path string, body, into any) (status int) {
 	req, err := http.NewRequestWithContext(p.w.ctx, http.MethodPost, p.base+path, bytes.NewReader(raw))
 	require.NoError(p.w.t, err)
 	req.Header.Set("Origin", p.base)
-	resp, err := http.DefaultClient.Do(req)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: p.w.trust(), DisableKeepAlives: true}}
+	resp, err := client.Do(req)
 	require.NoError(p.w.t, err)
 	defer func() { _ = resp.Body.Close() }()
 	require.NoError(p.w.t, json.NewDecoder(resp.Body).Decode(into))
@@ -98,7 +107,7 @@ func (p *webPage) tries() error {
 	if status != http.StatusOK {
 		return errors.New(http.StatusText(status))
 	}
-	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
+	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}, TLSClientConfig: p.w.trust()}
 	ws, resp, err := dialer.DialContext(p.w.ctx, "ws"+strings.TrimPrefix(p.base, "http")+"/v1/page", http.Header{"Origin": {p.base}})
 	if err != nil {
 		return err

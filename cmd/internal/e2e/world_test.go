@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"os"
@@ -41,6 +42,8 @@ type world struct {
 	ctx  context.Context
 	tmux string // socket of this test's own server, "" until there is one
 	cli  string // the command that agents use
+	// cert is the certificate that everything in this world trusts, nil for none.
+	cert *tls.Certificate
 }
 
 // newWorld makes an account and lets the test run beside others. What the test leaves behind when it is over, processes or
