@@ -1,0 +1,141 @@
+package push
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// ErrGone says that a subscription is over: the browser has ended it.
+var ErrGone = errors.New("the browser has ended the subscription")
+
+// signedFor is how long a signature is good for a push service, at most a day (RFC 8292, section 2).
+const signedFor = 12 * time.Hour
+
+// Subscription is where a browser takes messages.
+type Subscription struct {
+	endpoint *url.URL
+	receiver receiver
+}
+
+// Sender sends messages in the name of a key. Its methods may be called from any goroutine.
+type Sender struct {
+	key     *ecdsa.PrivateKey
+	public  string // in base64url
+	contact string
+	client  *http.Client
+	private bool // tests': a push service may be on this machine
+}
+
+// NewSender makes a sender with a new key. contact is a URL at which a push service may complain, https: or mailto:.
+func NewSender(contact string) (*Sender, error) { return newSender(contact, false) }
+
+func newSender(contact string, private bool) (*Sender, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	point, err := key.PublicKey.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	return &Sender{
+		key: key, public: base64.RawURLEncoding.EncodeToString(point), contact: contact, client: newClient(private), private: private,
+	}, nil
+}
+
+// Key is the public key, which a browser wants to know when it subscribes: a point of P-256 in base64url.
+func (s *Sender) Key() string { return s.public }
+
+// Close ends the connections that are open.
+func (s *Sender) Close() { s.client.CloseIdleConnections() }
+
+// Subscription reads what a browser says of a subscription. Its error is a sentence that names the field.
+func (s *Sender) Subscription(endpoint, p256dh, auth string) (Subscription, error) {
+	u, err := checkEndpoint(endpoint, s.private)
+	if err != nil {
+		return Subscription{}, err
+	}
+	r, err := readReceiver(p256dh, auth)
+	return Subscription{endpoint: u, receiver: r}, err
+}
+
+// Message is what a browser gets.
+type Message struct {
+	Payload []byte        // at most MaxPayload bytes
+	Keep    time.Duration // how long a push service keeps it for a browser that is away
+	Topic   string        // a later message of the same topic takes its place there; "" for none
+}
+
+// Send sends a message. The error is ErrGone where the subscription is of no use any more.
+func (s *Sender) Send(ctx context.Context, to Subscription, m Message) error {
+	body, err := to.receiver.seal(m.Payload)
+	if err != nil {
+		return err
+	}
+	signed, err := s.sign(to.endpoint, time.Now())
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.endpoint.String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", signed)
+	req.Header.Set("Content-Encoding", "aes128gcm")
+	req.Header.Set("Content-Type", "application/octet-stream")
+	req.Header.Set("TTL", strconv.Itoa(int(m.Keep.Seconds())))
+	req.Header.Set("Urgency", "high")
+	if m.Topic != "" {
+		sum := sha256.Sum256([]byte(m.Topic)) // at most 32 characters of base64url (RFC 8030, section 5.4)
+		req.Header.Set("Topic", base64.RawURLEncoding.EncodeToString(sum[:])[:32])
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		if fault, ok := errors.AsType[*url.Error](err); ok { // whoever reads an endpoint can guess at it
+			err = fault.Err
+		}
+		return fmt.Errorf("push service %s: %w", to.endpoint.Host, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
+	switch {
+	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
+		return ErrGone
+	case resp.StatusCode >= 300:
+		return fmt.Errorf("push service %s: it answers %d", to.endpoint.Host, resp.StatusCode)
+	}
+	return nil
+}
+
+// sign is who sends, for one push service (RFC 8292): a JSON Web Token signed by ES256.
+func (s *Sender) sign(endpoint *url.URL, now time.Time) (string, error) {
+	claims, err := json.Marshal(map[string]any{
+		"aud": endpoint.Scheme + "://" + endpoint.Host, "exp": now.Add(signedFor).Unix(), "sub": s.contact,
+	})
+	if err != nil {
+		return "", err
+	}
+	token := base64.RawURLEncoding.EncodeToString([]byte(`{"typ":"JWT","alg":"ES256"}`)) + "." + base64.RawURLEncoding.EncodeToString(claims)
+	sum := sha256.Sum256([]byte(token))
+	r, v, err := ecdsa.Sign(rand.Reader, s.key, sum[:])
+	if err != nil {
+		return "", err
+	}
+	signature := make([]byte, 64)
+	r.FillBytes(signature[:32])
+	v.FillBytes(signature[32:])
+	return "vapid t=" + token + "." + base64.RawURLEncoding.EncodeToString(signature) + ", k=" + s.public, nil
+}
