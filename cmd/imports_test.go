@@ -56,11 +56,12 @@ var beneath = map[string]bool{"vt": true}
 //
 //   - page: serves browsers, and is a client like others. What it may do is decided by roles, not by the switchboard's inside.
 //   - asks: watches the list of sessions as any viewer may.
+//   - push: speaks to push services, and knows no gateway.
 var apart = map[string][]string{"page": {"auth", "rights", "asks", "push"}, "asks": nil, "push": nil}
 
-// forTests are the packages that only tests import: one plays the other end of a connection, one reads testdata, one drives a
-// browser.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true, "terminalproxy/cmd/internal/browser": true}
+// forTests are the packages that only tests import: two play the other end of a connection, one reads testdata, one
+// drives a browser.
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
 
 // mayImport reports whether a sub-package of proxy may import another one.
 func mayImport(sub, isub string) bool {

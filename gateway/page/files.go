@@ -22,15 +22,18 @@ import (
 var static embed.FS
 
 // indexName is the page itself. It is a template: {{.Build}} names the other files, {{.Modules}} are the scripts that firstName needs.
+// workerName is its service worker, which works for all of the page only from the root; {{.Build}} means the same there.
 const (
-	indexName = "index.html"
-	firstName = "app.js"
+	indexName  = "index.html"
+	firstName  = "app.js"
+	workerName = "sw.js"
 )
 
 // files are what a browser loads.
 type files struct {
 	build  string // names the other files: another content has another name
 	page   content
+	script content // of the service worker
 	others map[string]content
 }
 
@@ -82,10 +85,14 @@ func readFiles() (*files, error) {
 		f.build = hex.EncodeToString(sum.Sum(nil)[:8])
 		f.page, err = f.first()
 	}
+	if err == nil {
+		f.script, err = newContent(bytes.ReplaceAll(f.others[workerName].plain, []byte("{{.Build}}"), []byte(f.build)))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("files of the page: %w", err)
 	}
 	delete(f.others, indexName)
+	delete(f.others, workerName)
 	return f, nil
 }
 
@@ -125,8 +132,8 @@ func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
-				"manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-				"require-trusted-types-for 'script'; trusted-types 'none'",
+				"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+				"require-trusted-types-for 'script'; trusted-types worker",
 			"X-Content-Type-Options":       "nosniff",
 			"Referrer-Policy":              "no-referrer",
 			"Cross-Origin-Opener-Policy":   "same-origin",
@@ -142,6 +149,11 @@ func guarded(next http.Handler) http.Handler {
 func (f *files) index(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	f.page.serve(w, r)
+}
+
+func (f *files) worker(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", contentType(workerName))
+	f.script.serve(w, r)
 }
 
 func (f *files) file(w http.ResponseWriter, r *http.Request) {

@@ -25,6 +25,8 @@ type Terms struct {
 	Secret string
 	// Dial connects to the gateway for one page.
 	Dial func(context.Context) (Link, error)
+	// NotifyAfter is how long an agent waits, and nobody looks, before pages that want to be notified are; default 10 s.
+	NotifyAfter time.Duration
 	// Count has a page's connection counted with whoever answers for it. A page reads its error, and comes back later. It may be nil.
 	Count func(*http.Request) error
 	// Admit asks the user whether an owner's page may come in, until ctx ends, and makes its key one that proxies believe. leave
@@ -47,6 +49,7 @@ type Opening struct {
 	codeEnds time.Time
 	visitors map[string]*visitor
 	sockets  int
+	watched  bool // for agents that wait
 }
 
 // Open makes an opening, for which there is no link yet.

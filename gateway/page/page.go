@@ -19,6 +19,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/push"
 	"terminalproxy/protocol"
 )
 
@@ -39,6 +40,8 @@ type Config struct {
 	Version string
 	// GathersUntil is the time until which a page that is not known may be one whose link is on its way back here.
 	GathersUntil time.Time
+	// Push sends notifications; nil makes one with a key of its own.
+	Push *push.Sender
 	// Log gets what is wrong with pages; nil is silence.
 	Log *slog.Logger
 	// Now is the clock; nil is the system's.
@@ -120,6 +123,11 @@ func New(cfg Config) (*Door, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Push == nil {
+		if cfg.Push, err = push.NewSender(contact(cfg.Hosts)); err != nil {
+			return nil, err
+		}
+	}
 	guard := auth.Guard{Hosts: cfg.Hosts, Own: true}
 	d := &Door{
 		cfg: cfg, files: files, openings: make(map[*Opening]struct{}), visitors: make(map[string]*visitor), tickets: make(map[string]ticket),
@@ -135,6 +143,9 @@ func New(cfg Config) (*Door, error) {
 	mux.HandleFunc("POST /v1/page/enter", d.enter)
 	mux.HandleFunc("POST /v1/tickets", d.ticket)
 	mux.HandleFunc("GET /v1/page", d.connect)
+	mux.HandleFunc("GET /sw.js", files.worker)
+	mux.HandleFunc("GET /v1/push", d.pushKey)
+	mux.HandleFunc("POST /v1/push", d.subscribe)
 	d.handler = guarded(guard.Handler(mux))
 	return d, nil
 }
@@ -161,12 +172,14 @@ func (d *Door) Serve(ln net.Listener) error {
 func (d *Door) Close() {
 	d.end(errClosed)
 	d.wg.Wait()
+	d.cfg.Push.Close()
 }
 
 // Leave is Close where the pages are not over: they are told to come back.
 func (d *Door) Leave() {
 	d.end(errMoved)
 	d.wg.Wait()
+	d.cfg.Push.Close()
 }
 
 // end shuts the door for a reason, with all openings.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/push"
 	"terminalproxy/protocol"
 )
 
@@ -37,6 +38,7 @@ type visitor struct {
 	sockets int       // open
 	seen    time.Time // came, or had a connection last
 	moments map[int64]time.Time
+	push    *push.Subscription // where it wants to be notified, nil for nowhere
 }
 
 // ticket opens one WebSocket.

@@ -1,6 +1,8 @@
 package push
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
@@ -55,7 +57,8 @@ func public(ip netip.Addr) bool {
 }
 
 // newClient is a client that connects to addresses of the Internet only, whatever names point to, and follows nobody elsewhere.
-func newClient(private bool) *http.Client {
+// roots are nil for the system's.
+func newClient(private bool, roots *x509.CertPool) *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	if !private {
 		dialer.Control = func(_, address string, _ syscall.RawConn) error {
@@ -70,7 +73,7 @@ func newClient(private bool) *http.Client {
 		Timeout: 20 * time.Second,
 		Transport: &http.Transport{ // no proxy: it would connect in our place
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, MaxIdleConns: 8,
-			IdleConnTimeout: 30 * time.Second,
+			IdleConnTimeout: 30 * time.Second, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

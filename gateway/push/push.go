@@ -7,6 +7,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,15 @@ type Sender struct {
 // NewSender makes a sender with a new key. contact is a URL at which a push service may complain, https: or mailto:.
 func NewSender(contact string) (*Sender, error) { return newSender(contact, false) }
 
+// NewLocal makes a sender that reaches push services of this machine, for tests: roots vouch for them.
+func NewLocal(contact string, roots *x509.CertPool) (*Sender, error) {
+	s, err := newSender(contact, true)
+	if err == nil {
+		s.client = newClient(true, roots)
+	}
+	return s, err
+}
+
 func newSender(contact string, private bool) (*Sender, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -52,7 +62,7 @@ func newSender(contact string, private bool) (*Sender, error) {
 		return nil, err
 	}
 	return &Sender{
-		key: key, public: base64.RawURLEncoding.EncodeToString(point), contact: contact, client: newClient(private), private: private,
+		key: key, public: base64.RawURLEncoding.EncodeToString(point), contact: contact, client: newClient(private, nil), private: private,
 	}, nil
 }
 

@@ -1,30 +1,23 @@
 package push
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/hkdf"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io"
 	"math/big"
-	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"terminalproxy/gateway/push/fakepush"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -49,92 +42,27 @@ func TestTheExampleOfRFC8291(t *testing.T) {
 		base64.RawURLEncoding.EncodeToString(body))
 }
 
-// browser is a subscription's own end: it reads what it is sent, by RFC 8188 and RFC 8291 and not by this package.
-type browser struct {
-	t    *testing.T
-	key  *ecdh.PrivateKey
-	auth []byte
-}
-
-func newBrowser(t *testing.T) *browser {
-	key, err := ecdh.P256().GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	b := &browser{t: t, key: key, auth: make([]byte, 16)}
-	_, _ = rand.Read(b.auth)
-	return b
-}
-
-func (b *browser) p256dh() string  { return base64.URLEncoding.EncodeToString(b.key.PublicKey().Bytes()) }
-func (b *browser) authKey() string { return base64.RawURLEncoding.EncodeToString(b.auth) }
-
-func (b *browser) open(body []byte) string {
-	b.t.Helper()
-	salt, size, length := body[:16], binary.BigEndian.Uint32(body[16:20]), int(body[20])
-	require.LessOrEqual(b.t, len(body), int(size))
-	sender, err := ecdh.P256().NewPublicKey(body[21 : 21+length])
-	require.NoError(b.t, err)
-	shared, err := b.key.ECDH(sender)
-	require.NoError(b.t, err)
-	prk, err := hkdf.Extract(sha256.New, shared, b.auth)
-	require.NoError(b.t, err)
-	expand := func(prk []byte, info string, n int) []byte {
-		out, err := hkdf.Expand(sha256.New, prk, info, n)
-		require.NoError(b.t, err)
-		return out
-	}
-	ikm := expand(prk, "WebPush: info\x00"+string(b.key.PublicKey().Bytes())+string(sender.Bytes()), 32)
-	prk, err = hkdf.Extract(sha256.New, ikm, salt)
-	require.NoError(b.t, err)
-	block, err := aes.NewCipher(expand(prk, "Content-Encoding: aes128gcm\x00", 16))
-	require.NoError(b.t, err)
-	gcm, err := cipher.NewGCM(block)
-	require.NoError(b.t, err)
-	plain, err := gcm.Open(nil, expand(prk, "Content-Encoding: nonce\x00", 12), body[21+length:], nil)
-	require.NoError(b.t, err)
-	message, last := strings.CutSuffix(string(plain), "\x02")
-	require.True(b.t, last)
-	return message
-}
-
-// service is a push service on this machine.
-type service struct {
-	*httptest.Server
-	status atomic.Int32
-	came   chan *http.Request
-	bodies chan []byte
-}
-
-func newService(t *testing.T) (*service, *Sender) {
-	p := &service{came: make(chan *http.Request, 10), bodies: make(chan []byte, 10)}
-	p.status.Store(http.StatusCreated)
-	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		p.came <- r
-		p.bodies <- body
-		w.Header().Set("Location", "https://127.0.0.1:1/elsewhere")
-		w.WriteHeader(int(p.status.Load()))
-	}))
-	t.Cleanup(p.Close)
-	s, err := newSender("https://desk.example", true)
+func local(t *testing.T) (*fakepush.Service, *Sender) {
+	p := fakepush.Serve(t)
+	s, err := NewLocal("https://desk.example", p.Roots())
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
-	s.client.Transport.(*http.Transport).TLSClientConfig = p.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	return p, s
 }
 
 func TestABrowserReadsWhatAPushServiceGets(t *testing.T) {
-	p, s := newService(t)
-	b := newBrowser(t)
-	to, err := s.Subscription(p.URL+"/push/abc?x=1", b.p256dh(), b.authKey())
+	p, s := local(t)
+	b := fakepush.NewBrowser(t)
+	to, err := s.Subscription(p.URL+"/push/abc?x=1", b.P256DH(), b.Auth())
 	require.NoError(t, err)
 	for _, text := range []string{`{"agent":"claude"}`, "", strings.Repeat("x", MaxPayload)} {
 		require.NoError(t, s.Send(t.Context(), to, Message{Payload: []byte(text), Keep: 10 * time.Minute, Topic: "vim-k3f9"}))
-		r, body := <-p.came, <-p.bodies
-		require.Equal(t, text, b.open(body))
+		r := <-p.Came
+		require.Equal(t, text, b.Open(r.Body))
 		if len(text) == MaxPayload {
-			require.Len(t, body, 4096)
+			require.Len(t, r.Body, 4096)
 		}
-		require.Equal(t, "POST /push/abc?x=1", r.Method+" "+r.URL.String())
+		require.Equal(t, "POST /push/abc?x=1", r.Path)
 		require.Equal(t, []string{"aes128gcm", "600", "high", "application/octet-stream"},
 			[]string{r.Header.Get("Content-Encoding"), r.Header.Get("TTL"), r.Header.Get("Urgency"), r.Header.Get("Content-Type")})
 		require.Regexp(t, `^[A-Za-z0-9_-]{32}$`, r.Header.Get("Topic"))
@@ -171,14 +99,14 @@ func vouches(t *testing.T, s *Sender, origin, header string) {
 }
 
 func TestWhatAPushServiceAnswers(t *testing.T) {
-	p, s := newService(t)
-	b := newBrowser(t)
-	to, err := s.Subscription(p.URL+"/secret", b.p256dh(), b.authKey())
+	p, s := local(t)
+	b := fakepush.NewBrowser(t)
+	to, err := s.Subscription(p.URL+"/secret", b.P256DH(), b.Auth())
 	require.NoError(t, err)
 	for status, want := range map[int]string{404: ErrGone.Error(), 410: ErrGone.Error(), 500: "it answers 500", 307: "it answers 307", 201: ""} {
-		p.status.Store(int32(status)) //nolint:gosec // small
+		p.Status.Store(int32(status)) //nolint:gosec // small
 		err := s.Send(t.Context(), to, Message{Payload: []byte("x")})
-		<-p.bodies
+		<-p.Came
 		if want == "" {
 			require.NoError(t, err)
 			continue
@@ -197,17 +125,17 @@ func TestNoSubscriptionLeadsHome(t *testing.T) {
 	s, err := NewSender("https://desk.example")
 	require.NoError(t, err)
 	defer s.Close()
-	b := newBrowser(t)
+	b := fakepush.NewBrowser(t)
 	for _, endpoint := range []string{
 		"", "http://push.example/x", "https:///x", "https://ada:pw@push.example/x", "ftp://push.example", "https://push.example:8443/x",
 		"https://push.example/x#y", "https://push.example/" + strings.Repeat("x", 2048), "https://127.0.0.1/x", "https://[::1]/x", "https://10.0.0.1/x",
 		"https://[::ffff:192.168.1.1]/x", "https://169.254.169.254/latest", "https://100.100.100.100/", "https://0.0.0.0/", "https://[fe80::1]/",
 		"https://[fd00::1]/", "https://[64:ff9b::a00:1]/", "https://[2002:a00:1::]/", "https://224.0.0.1/", "https://255.255.255.255/",
 	} {
-		_, err := s.Subscription(endpoint, b.p256dh(), b.authKey())
+		_, err := s.Subscription(endpoint, b.P256DH(), b.Auth())
 		require.Error(t, err, endpoint)
 	}
-	to, err := s.Subscription("https://localhost/x", b.p256dh(), b.authKey())
+	to, err := s.Subscription("https://localhost/x", b.P256DH(), b.Auth())
 	require.NoError(t, err, "a name is looked up when it is used")
 	require.ErrorIs(t, s.Send(t.Context(), to, Message{Payload: []byte("x")}), errPrivate)
 	for _, ip := range []string{"8.8.8.8", "2607:f8b0:4004:800::200e", "::ffff:8.8.8.8"} {
@@ -216,11 +144,15 @@ func TestNoSubscriptionLeadsHome(t *testing.T) {
 }
 
 func TestKeysThatAreNone(t *testing.T) {
-	p, s := newService(t)
-	b := newBrowser(t)
+	p, s := local(t)
+	b := fakepush.NewBrowser(t)
 	for _, c := range [][2]string{
-		{"", b.authKey()}, {"x", b.authKey()}, {base64.RawURLEncoding.EncodeToString(make([]byte, 65)), b.authKey()},
-		{b.p256dh(), ""}, {b.p256dh(), "!"}, {b.p256dh(), base64.RawURLEncoding.EncodeToString(make([]byte, 15))},
+		{"", b.Auth()},
+		{"x", b.Auth()},
+		{base64.RawURLEncoding.EncodeToString(make([]byte, 65)), b.Auth()},
+		{b.P256DH(), ""},
+		{b.P256DH(), "!"},
+		{b.P256DH(), base64.RawURLEncoding.EncodeToString(make([]byte, 15))},
 	} {
 		_, err := s.Subscription(p.URL, c[0], c[1])
 		require.ErrorContains(t, err, "field", c)

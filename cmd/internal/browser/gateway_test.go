@@ -20,6 +20,7 @@ import (
 	"terminalproxy/cmd/internal/browser"
 	"terminalproxy/gateway/auth"
 	door "terminalproxy/gateway/page"
+	"terminalproxy/gateway/push"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/screen"
 )
@@ -65,15 +66,20 @@ type viewed struct {
 
 // serve opens a door of a role, before scripted sessions.
 func serve(t *testing.T, role auth.Role, only string, sessions ...*protocol.SessionInfo) *gateway {
+	return serveBy(t, nil, role, only, sessions...)
+}
+
+// serveBy does that with what sends notifications, nil for its own.
+func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, sessions ...*protocol.SessionInfo) *gateway {
 	g := &gateway{t: t, screens: make(map[string]*screen.Screen), links: make(map[*link]bool), heard: make(chan struct{})}
 	for _, s := range sessions {
 		g.add(s)
 	}
-	d, err := door.New(door.Config{Version: "test"})
+	d, err := door.New(door.Config{Version: "test", Push: sender})
 	require.NoError(t, err)
 	t.Cleanup(func() { d.Close() })
 	g.opening, err = d.Open(door.Terms{
-		Role: role, Session: only, Expires: time.Now().Add(time.Hour), Dial: g.dial,
+		Role: role, Session: only, Expires: time.Now().Add(time.Hour), Dial: g.dial, NotifyAfter: 50 * time.Millisecond,
 		Admit: func(_ context.Context, v door.Visitor) (func(), error) {
 			if g.hold != nil {
 				<-g.hold

@@ -5,6 +5,7 @@ import {Connection, post} from './connection.js';
 import {Views} from './views.js';
 import {List} from './list.js';
 import {Session} from './session.js';
+import {Notify} from './notify.js';
 import {dark, light} from './painter.js';
 import {program} from './wording.js';
 import {wordsOf} from './words.js';
@@ -53,6 +54,7 @@ class App {
     });
     this.views = new Views(this.connection);
     this.list = new List(this);
+    this.notify = new Notify(page);
     addEventListener('hashchange', () => this.route());
     bright.addEventListener('change', () => this.retheme());
     setInterval(() => this.tick(), 1000);
@@ -95,7 +97,7 @@ class App {
     this.built = true;
     this.start = h('p', {class: 'start where'}, 'Choose a session.');
     this.main = h('div', {class: 'main'}, this.list.asks, this.start);
-    this.side = h('div', {class: 'side'}, h('header', {}, h('strong', {}, 'terminals'), this.trip), this.list.element);
+    this.side = h('div', {class: 'side'}, h('header', {}, h('strong', {}, 'terminals'), this.trip), this.list.element, this.notify.element);
     root.replaceChildren(h('div', {class: 'page'}, this.side, this.main));
   }
 
@@ -105,6 +107,7 @@ class App {
     this.connection.ask({type: 'sessions.watch'}, true).catch(() => {});
     this.views.again();
     this.route();
+    this.notify.welcome();
   }
 
   message(m) {

@@ -15,7 +15,8 @@ export async function post(path, body) {
 // Over is the end of the page: coming back is of no use.
 class Over extends Error {}
 
-async function ticket(page) {
+// ticket asks for what opens one connection, or makes one request.
+export async function ticket(page) {
   const got = await post('/v1/tickets', await signTicket(page));
   if (got.ticket) return got.ticket;
   if (got.status === 403) throw new Over(got.error || 'the page is over');
@@ -41,6 +42,24 @@ async function socket(page, take, ended) {
       else take(m);
     };
   });
+}
+
+// aside asks by a connection of its own, which ends then.
+export async function aside(page, m) {
+  let answer, failed;
+  const answered = new Promise((resolve, reject) => { [answer, failed] = [resolve, reject]; });
+  answered.catch(() => {});
+  const {ws} = await socket(page, (reply) => {
+    if (reply.requestId !== 'aside') return;
+    if (reply.type === 'error') failed(new Error(reply.message));
+    else answer(reply);
+  }, (_, why) => failed(why));
+  ws.send(JSON.stringify({...m, requestId: 'aside'}));
+  try {
+    return await answered;
+  } finally {
+    ws.close();
+  }
 }
 
 // Connection is one that comes back by itself. It calls on.state(name, why), on.welcome(m), on.message(m) and on.trip(ms).
@@ -134,24 +153,6 @@ export class Connection {
     } catch (e) {
       if (this.ws && e.message !== 'late') throw e;
     }
-    return Promise.any([first, this.aside(m)]).catch((e) => { throw e.errors[e.errors.length - 1]; });
-  }
-
-  // aside asks by a connection of its own, which ends then.
-  async aside(m) {
-    let answer, failed;
-    const answered = new Promise((resolve, reject) => { [answer, failed] = [resolve, reject]; });
-    answered.catch(() => {});
-    const {ws} = await socket(this.page, (reply) => {
-      if (reply.requestId !== 'aside') return;
-      if (reply.type === 'error') failed(new Error(reply.message));
-      else answer(reply);
-    }, (_, why) => failed(why));
-    ws.send(JSON.stringify({...m, requestId: 'aside'}));
-    try {
-      return await answered;
-    } finally {
-      ws.close();
-    }
+    return Promise.any([first, aside(this.page, m)]).catch((e) => { throw e.errors[e.errors.length - 1]; });
   }
 }

@@ -1,0 +1,231 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/serviceworker"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/push"
+	"terminalproxy/gateway/push/fakepush"
+	"terminalproxy/protocol"
+)
+
+// notifying is a gateway whose pages a push service on this machine notifies, with the page's own end of the subscription.
+func notifying(t *testing.T, role auth.Role, sessions ...*protocol.SessionInfo) (*gateway, *fakepush.Service, *fakepush.Browser) {
+	service := fakepush.Serve(t)
+	sender, err := push.NewLocal("https://desk.example", service.Roots())
+	require.NoError(t, err)
+	return serveBy(t, sender, role, "", sessions...), service, fakepush.NewBrowser(t)
+}
+
+// subscribing has the browser subscribe at a push service of ours: without an account at its vendor's it has none.
+func subscribing(b *browser.Tab, service *fakepush.Service, end *fakepush.Browser) {
+	browser.Call[bool](b, `(keys) => {
+		let has = null;
+		const raw = (s) => Uint8Array.from(atob(s.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0)).buffer;
+		PushManager.prototype.getSubscription = async () => has;
+		PushManager.prototype.subscribe = async (options) => {
+			if (!options.userVisibleOnly) throw new Error('silent messages');
+			has = {
+				options: {applicationServerKey: raw(options.applicationServerKey)}, unsubscribe: async () => { has = null; },
+				toJSON: () => keys,
+			};
+			return has;
+		};
+		return true;
+	}`, map[string]any{"endpoint": service.URL + "/push/1", "keys": map[string]string{"p256dh": end.P256DH(), "auth": end.Auth()}})
+}
+
+// allowed lets the page show notifications.
+func allowed(g *gateway) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, _ *chromedp.Target) (void chromedp.Void, err error) {
+		_, err = chromedp.CallBrowser(ctx, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
+			Permission: &cdpbrowser.PermissionDescriptor{Name: "notifications"}, Setting: cdpbrowser.PermissionSettingGranted, Origin: g.url,
+		})
+		return void, err
+	}
+}
+
+func TestThePageCanBeInstalled(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "", vim())
+	b := openPage(g)
+	got, err := chromedp.Call(b.Ctx, page.GetAppManifest, page.GetAppManifestParams{})
+	require.NoError(t, err)
+	require.Empty(t, got.Errors)
+	var manifest struct {
+		Name, Display, Scope string
+		Icons                []struct{ Src, Sizes string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.Data), &manifest))
+	require.Equal(t, []string{"terminals", "standalone", "/"}, []string{manifest.Name, manifest.Display, manifest.Scope})
+	for _, i := range manifest.Icons {
+		size := browser.Call[string](b, `async (src) => {
+			const i = new Image();
+			i.src = new URL(src, document.querySelector('link[rel=manifest]').href);
+			await i.decode();
+			return i.naturalWidth + 'x' + i.naturalHeight;
+		}`, i.Src)
+		if i.Sizes != "any" {
+			require.Equal(t, i.Sizes, size, i.Src)
+		}
+	}
+	missing, err := chromedp.Call(b.Ctx, page.GetInstallabilityErrors, cdp.Empty{})
+	require.NoError(t, err)
+	for _, m := range missing.InstallabilityErrors {
+		require.Equal(t, "in-incognito", m.ErrorID, "what keeps a browser from installing it")
+	}
+}
+
+// worker is the page's service worker.
+type worker struct {
+	b  *browser.Tab
+	g  *gateway
+	id chan serviceworker.RegistrationID
+}
+
+// watchWorker hears of the worker that the page registers.
+func watchWorker(b *browser.Tab, g *gateway) *worker {
+	w := &worker{b: b, g: g, id: make(chan serviceworker.RegistrationID, 100)}
+	require.NoError(b.T, chromedp.Listen(b.Ctx, func(ev any) {
+		if up, ok := ev.(*serviceworker.EventWorkerRegistrationUpdated); ok {
+			for _, r := range up.Registrations {
+				w.id <- r.RegistrationID
+			}
+		}
+	}))
+	b.Do(command(serviceworker.Enable, cdp.Empty{}))
+	return w
+}
+
+// deliver has the browser hand a message to the worker, as from its push service.
+func (w *worker) deliver(payload string) {
+	w.b.T.Helper()
+	w.b.Until(`navigator.serviceWorker.controller?.state === 'activated'`) // before that a message is lost
+	id := <-w.id
+	w.id <- id
+	w.b.Do(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.g.url, RegistrationID: id, Data: payload}))
+}
+
+// standing is a script for the notifications that stand.
+const standing = `(await (await navigator.serviceWorker.ready).getNotifications()).map((n) => [n.title, n.body, ...n.actions.map((a) => a.title)].join('|'))`
+
+// shows waits for notifications.
+func (w *worker) shows(want ...string) {
+	w.b.T.Helper()
+	raw, err := json.Marshal(append([]string{}, want...))
+	require.NoError(w.b.T, err)
+	browser.JS[bool](w.b, `(async () => {
+		for (const end = performance.now() + 20000; ;) {
+			const got = JSON.stringify(`+standing+`);
+			if (got === '`+string(raw)+`') return true;
+			if (performance.now() > end) throw new Error(got);
+			await new Promise((go) => setTimeout(go, 20));
+		}
+	})()`)
+}
+
+// press does what a press on a notification does, in the worker: on a button, or with "" on the rest of it.
+func (w *worker) press(action string) {
+	w.b.T.Helper()
+	targets, err := chromedp.Targets(w.b.Ctx)
+	require.NoError(w.b.T, err)
+	for _, info := range targets {
+		if info.Type != "service_worker" {
+			continue
+		}
+		ctx, cancel := chromedp.NewContext(w.b.Ctx, chromedp.WithTargetID(info.TargetID))
+		defer cancel()
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`(async () => {
+			const [notification] = await self.registration.getNotifications();
+			const e = new NotificationEvent('notificationclick', {notification, action: '`+action+`'});
+			let done;
+			e.waitUntil = (promise) => { done = promise; }; // a browser takes it only from an event of its own
+			self.dispatchEvent(e);
+			await done.catch(() => {}); // no window takes the focus without a person's own press
+			return true;
+		})()`, chromedp.EvalAwaitPromise))
+		require.NoError(w.b.T, err)
+		return
+	}
+	require.Fail(w.b.T, "no service worker")
+}
+
+// notified is a page that wants to be notified, with an end of its own.
+func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *worker, next func() string) {
+	g, service, end := notifying(t, role, vim(), session("psql-1", "/home/ada", "psql"))
+	b = openPage(g, allowed(g))
+	w = watchWorker(b, g)
+	subscribing(b, service, end)
+	b.Press("Notify me")
+	b.Until(browser.Button("Do not notify me"))
+	return g, b, w, func() string { return end.Open((<-service.Came).Body) }
+}
+
+func TestANotificationRefuses(t *testing.T) {
+	g, _, w, next := notified(t, auth.RoleOwner)
+	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "hush", protocol.LevelDrive) })
+	payload := next()
+	require.NotContains(t, payload, "hush")
+	w.deliver(payload)
+	w.shows("codex asks in psql-1|It asks for the keyboard.|Refuse")
+	w.press("away")
+	m := wait(g, anything[*protocol.ControlDecide])
+	require.False(t, m.Grant)
+	require.Equal(t, "psql-1", m.SessionID)
+	w.shows()
+
+	// The same press a second later is about a question that is gone.
+	g.change("psql-1", never)
+	w.deliver(payload)
+	w.shows("codex asks in psql-1|It asks for the keyboard.|Refuse")
+	w.press("away")
+	w.shows("Not refused: it was answered already|")
+	require.Zero(t, count[*protocol.ControlDecide](g))
+}
+
+func TestANotificationTakesBack(t *testing.T) {
+	g, _, w, next := notified(t, auth.RoleOwner)
+	g.change("vim-1", func(s *protocol.SessionInfo) { drive(s); s.Keyboard.Held, s.Keyboard.HeldWhy = true, protocol.HeldConfirm })
+	w.deliver(next())
+	w.shows("claude waits in vim-1|It waits for you.|Take back")
+	w.press("away")
+	m := wait(g, anything[*protocol.ControlDecide])
+	require.False(t, m.Grant)
+	require.Equal(t, "vim-1", m.SessionID)
+}
+
+func TestANotificationOpensThePage(t *testing.T) {
+	g, b, w, next := notified(t, auth.RoleViewer)
+	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "", protocol.LevelDrive) })
+	w.deliver(next())
+	w.shows("codex asks in psql-1|It asks for the keyboard.")
+	w.press("")
+	b.Until(`location.hash === '#s=psql-1'`)
+	w.shows()
+	w.deliver("no JSON")
+	w.shows("An agent waits for you|")
+	b.Press("Do not notify me")
+	b.Until(browser.Button("Notify me"))
+}
+
+// TestNoOtherScriptBecomesAWorker: the policy lets a script be loaded by one name alone, which the page says once.
+func TestNoOtherScriptBecomesAWorker(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "", vim())
+	b := openPage(g)
+	require.Equal(t, "TypeError TypeError", browser.JS[string](b, `(async () => {
+		const fault = async (act) => { try { await act(); return 'none'; } catch (e) { return e.name; } };
+		const got = await fault(() => navigator.serviceWorker.register('/sw.js')) + ' ' + await fault(() => trustedTypes.createPolicy('worker', {}));
+		await new Promise((go) => setTimeout(go, 50));
+		window.faults = []; // these were meant
+		return got;
+	})()`))
+}

@@ -1,0 +1,138 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"terminalproxy/gateway/asks"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/push"
+)
+
+const (
+	// notifyAfter is how long an agent waits, and nobody looks, before pages that want to be notified are.
+	notifyAfter = 10 * time.Second
+	// pushFor is how long a push service keeps a message for a browser that is away: as long as a question stands.
+	pushFor = 10 * time.Minute
+	// pushAgain is the time before the second try.
+	pushAgain = 2 * time.Second
+)
+
+// notification is what a page's service worker gets: who waits where, and nothing of the screen or of the agent's own words.
+type notification struct {
+	Page    string `json:"page"`
+	Session string `json:"session"`
+	Agent   string `json:"agent"`
+	Held    bool   `json:"held"`
+	Epoch   uint64 `json:"epoch"`
+	Owner   bool   `json:"owner"` // the page may take away
+}
+
+// errUnused is the answer to a ticket that is good for nothing.
+var errUnused = &refusal{status: http.StatusForbidden, say: errTicket.Error()}
+
+// contact is what a push service is told of who sends.
+func contact(hosts []string) string {
+	if len(hosts) > 0 {
+		return "https://" + hosts[0]
+	}
+	return "https://localhost"
+}
+
+// pushKey says by which key we send.
+func (d *Door) pushKey(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, map[string]any{"key": d.cfg.Push.Key()})
+}
+
+// subscribe takes where a page wants to be notified; no endpoint ends that.
+func (d *Door) subscribe(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Ticket, Endpoint, P256DH, Auth string }
+	if err := read(w, r, &in); err != nil {
+		refuse(w, err)
+		return
+	}
+	v, free, err := d.redeem(in.Ticket)
+	if err != nil {
+		refuse(w, errUnused)
+		return
+	}
+	defer free()
+	var to *push.Subscription
+	if in.Endpoint != "" {
+		s, err := d.cfg.Push.Subscription(in.Endpoint, in.P256DH, in.Auth)
+		if err != nil {
+			refuse(w, &refusal{status: http.StatusBadRequest, say: err.Error()})
+			return
+		}
+		to = &s
+	}
+	d.mu.Lock()
+	v.push = to
+	d.mu.Unlock()
+	if to != nil {
+		v.opening.watch()
+	}
+	answer(w, http.StatusOK, map[string]any{"notified": to != nil})
+}
+
+// watch has the pages of an opening notified, from the first one that wants it.
+func (o *Opening) watch() {
+	d := o.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o.watched || o.ctx.Err() != nil {
+		return
+	}
+	o.watched = true
+	after := o.terms.NotifyAfter
+	if after == 0 {
+		after = notifyAfter
+	}
+	d.wg.Go(func() { // ends with the opening
+		asks.Run(o.ctx, asks.Config{
+			Session: o.terms.Session, After: after, Tell: o.notify, Log: d.cfg.Log,
+			Dial: func(ctx context.Context) (asks.Link, error) { return o.terms.Dial(ctx) },
+		})
+	})
+}
+
+// notify tells the pages that want it.
+func (o *Opening) notify(a asks.Ask) {
+	d := o.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, v := range o.visitors {
+		if to := v.push; to != nil && !v.pending {
+			d.wg.Go(func() { o.send(v, to, a) }) // ends with the page, or after two tries
+		}
+	}
+}
+
+// send tells one page, and forgets a subscription that is over.
+func (o *Opening) send(v *visitor, to *push.Subscription, a asks.Ask) {
+	d := o.door
+	payload, err := json.Marshal(notification{v.ID, a.SessionID, a.Agent, a.Held, a.Epoch, v.Role == auth.RoleOwner})
+	if err != nil {
+		return
+	}
+	m := push.Message{Payload: payload, Keep: pushFor, Topic: a.SessionID}
+	if err = d.cfg.Push.Send(v.ctx, *to, m); err != nil && !errors.Is(err, push.ErrGone) {
+		select {
+		case <-time.After(pushAgain):
+			err = d.cfg.Push.Send(v.ctx, *to, m)
+		case <-v.ctx.Done():
+		}
+	}
+	if err == nil || v.ctx.Err() != nil {
+		return
+	}
+	d.cfg.Log.Warn("a page was not notified", "page", v.ID, "error", err)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if errors.Is(err, push.ErrGone) && v.push == to {
+		v.push = nil
+	}
+}

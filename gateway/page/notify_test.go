@@ -1,0 +1,168 @@
+package page_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/page"
+	"terminalproxy/gateway/push"
+	"terminalproxy/gateway/push/fakepush"
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
+)
+
+// pushing is a door whose pages a push service on this machine notifies.
+func pushing(t *testing.T) (*house, *fakepush.Service) {
+	service := fakepush.Serve(t)
+	sender, err := push.NewLocal("https://desk.example", service.Roots())
+	require.NoError(t, err)
+	return opened(t, func(c *setup) { c.Push, c.NotifyAfter = sender, time.Millisecond }), service
+}
+
+// wants says where a page wants to be notified; "" ends that.
+func (b *browser) wants(endpoint string, end *fakepush.Browser) answer {
+	b.h.t.Helper()
+	in := map[string]string{"ticket": b.ticket(), "endpoint": endpoint, "p256dh": end.P256DH(), "auth": end.Auth()}
+	body, err := json.Marshal(in)
+	require.NoError(b.h.t, err)
+	return b.h.do("POST", "/v1/push", string(body))
+}
+
+// list is the gateway's end of the list that a door watches.
+type list struct {
+	h     *house
+	link  *link
+	epoch uint64
+}
+
+// watched is what the door watches from its first subscription on.
+func (h *house) watched() *list {
+	h.t.Helper()
+	l := <-h.links
+	_, ok := (<-l.sent).(*protocol.SessionsWatch)
+	require.True(h.t, ok)
+	return &list{h: h, link: l}
+}
+
+func (l *list) say(m protocol.Message) {
+	frame, err := protocol.Encode(m)
+	require.NoError(l.h.t, err)
+	l.link.frames <- string(frame)
+}
+
+// ask has an agent ask anew, and nobody look.
+func (l *list) ask() {
+	l.h.t.Helper()
+	l.epoch++
+	all := []protocol.SessionInfo{{
+		SessionID: "vim-1", Name: "vim", Command: "vim", Args: []string{}, Cols: 80, Rows: 24, State: protocol.StateRunning, Title: "secret.txt",
+		Keyboard: protocol.Keyboard{Holder: protocol.HolderUser, Epoch: l.epoch, Asking: "claude", AskingLevel: protocol.LevelDrive, AskingReason: "hush"},
+	}}
+	l.say(&protocol.SessionsChanged{Full: true, Sessions: all})
+	m, ok := (<-l.link.sent).(*protocol.SessionsList)
+	require.True(l.h.t, ok)
+	l.say(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: all})
+}
+
+// came is the next message for a browser.
+func came(t *testing.T, s *fakepush.Service) fakepush.Pushed {
+	t.Helper()
+	select {
+	case p := <-s.Came:
+		return p
+	case <-time.After(fake.Soon):
+		require.FailNow(t, "nothing was pushed")
+		return fakepush.Pushed{}
+	}
+}
+
+func TestAPageThatWantsToIsNotified(t *testing.T) {
+	h, service := pushing(t)
+	b, end := h.inside(), fakepush.NewBrowser(t)
+	key := h.do("GET", "/v1/push", "").fields["key"]
+	require.Regexp(t, `^B[A-Za-z0-9_-]{86}$`, key)
+	got := b.wants(service.URL+"/1", end)
+	require.Equal(t, http.StatusOK, got.status, got.body)
+	require.Equal(t, true, got.fields["notified"])
+	l := h.watched()
+	l.ask()
+	p := came(t, service)
+	require.Equal(t, "POST /1", p.Path)
+	require.Contains(t, p.Header.Get("Authorization"), fmt.Sprint(", k=", key))
+	require.JSONEq(t, `{"page":"`+b.id+`","session":"vim-1","agent":"claude","held":false,"epoch":1,"owner":false}`, end.Open(p.Body),
+		"who and where, and nothing of the screen or of the agent's words")
+
+	second := h.inside()
+	require.Equal(t, http.StatusOK, second.wants(service.URL+"/2", end).status)
+	require.Equal(t, http.StatusOK, b.wants("", end).status)
+	l.ask()
+	require.Equal(t, "POST /2", came(t, service).Path, "the first one has ended it")
+	require.Empty(t, service.Came)
+	require.Empty(t, h.links, "one watch for all pages")
+}
+
+// A subscription that is over is forgotten, and one that fails is tried once more.
+func TestASubscriptionThatIsOver(t *testing.T) {
+	h, service := pushing(t)
+	end := fakepush.NewBrowser(t)
+	first, second := h.inside(), h.inside()
+	first.wants(service.URL+"/1", end)
+	l := h.watched()
+	service.Status.Store(http.StatusServiceUnavailable)
+	l.ask()
+	require.Equal(t, "POST /1", came(t, service).Path)
+	service.Status.Store(http.StatusGone)
+	require.Equal(t, "POST /1", came(t, service).Path)
+	second.wants(service.URL+"/2", end)
+	service.Status.Store(http.StatusCreated)
+	for deadline := time.Now().Add(fake.Soon); ; { // the answer to the first may be on its way still
+		require.True(t, time.Now().Before(deadline), "it is not forgotten")
+		l.ask()
+		paths := map[string]bool{came(t, service).Path: true}
+		for len(paths) > 0 && !paths["POST /2"] {
+			paths[came(t, service).Path] = true
+		}
+		if !paths["POST /1"] {
+			return
+		}
+	}
+}
+
+func TestWhatIsNoSubscription(t *testing.T) {
+	h, service := pushing(t)
+	b, end := h.inside(), fakepush.NewBrowser(t)
+	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", `{"ticket":"x","endpoint":"https://push.example/"}`).status)
+	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", `{}`).status)
+	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", `{}`, "Origin", "http://evil.example").status)
+	require.Equal(t, http.StatusBadRequest, h.do("POST", "/v1/push", `[`).status)
+	for _, endpoint := range []string{"http://push.example/", "file:///etc/passwd", "https://ada:pw@push.example/"} {
+		got := b.wants(endpoint, end)
+		require.Equal(t, http.StatusBadRequest, got.status, endpoint)
+		require.Contains(t, got.fields["error"], `field "endpoint"`)
+	}
+	ticket := b.ticket()
+	body := `{"ticket":"` + ticket + `","endpoint":"` + service.URL + `/1","p256dh":"` + end.P256DH() + `","auth":"` + end.Auth() + `"}`
+	require.Equal(t, http.StatusOK, h.do("POST", "/v1/push", body).status)
+	require.Equal(t, http.StatusForbidden, h.do("POST", "/v1/push", body).status, "a ticket is good once")
+
+	outside := opened(t, func(c *setup) { c.Config = page.Config{Now: c.Now} })
+	at := outside.inside()
+	got := at.wants("https://192.168.1.1/", end)
+	require.Equal(t, http.StatusBadRequest, got.status)
+	require.Contains(t, got.fields["error"], "private network")
+}
+
+func TestTheWorkerIsServedFromTheRoot(t *testing.T) {
+	h := opened(t, nil)
+	got := h.do("GET", "/sw.js", "")
+	require.Equal(t, http.StatusOK, got.status)
+	require.Equal(t, "text/javascript; charset=utf-8", got.header.Get("Content-Type"))
+	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
+	require.NotContains(t, got.body, "{{")
+	require.Regexp(t, `from '/app/[0-9a-f]{16}/keys\.js'`, got.body)
+}

@@ -1,0 +1,119 @@
+// Package fakepush is a push service on this machine, and a browser's end of a subscription, which reads by RFC 8188 and RFC 8291
+// what was sent. Only tests import it.
+package fakepush
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdh"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/binary"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Pushed is a request for a browser.
+type Pushed struct {
+	Path   string
+	Header http.Header
+	Body   []byte
+}
+
+// Service takes messages for browsers, and answers with Status.
+type Service struct {
+	*httptest.Server
+	Status atomic.Int32
+	Came   chan Pushed
+}
+
+// Serve starts a service with TLS, which ends with the test.
+func Serve(t *testing.T) *Service {
+	s := &Service{Came: make(chan Pushed, 100)}
+	s.Status.Store(http.StatusCreated)
+	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Location", "https://127.0.0.1:1/elsewhere")
+		w.WriteHeader(int(s.Status.Load()))
+		s.Came <- Pushed{r.Method + " " + r.URL.String(), r.Header, body}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Roots are what vouches for the service.
+func (s *Service) Roots() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	return pool
+}
+
+// Browser is a subscription's own end.
+type Browser struct {
+	t    *testing.T
+	key  *ecdh.PrivateKey
+	auth []byte
+}
+
+// NewBrowser makes the keys of a subscription.
+func NewBrowser(t *testing.T) *Browser {
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	b := &Browser{t: t, key: key, auth: make([]byte, 16)}
+	_, _ = rand.Read(b.auth)
+	return b
+}
+
+// P256DH and Auth are the keys as a browser says them.
+func (b *Browser) P256DH() string {
+	return base64.URLEncoding.EncodeToString(b.key.PublicKey().Bytes())
+}
+
+// Auth is described with P256DH.
+func (b *Browser) Auth() string { return base64.RawURLEncoding.EncodeToString(b.auth) }
+
+// Open decrypts a message.
+func (b *Browser) Open(body []byte) string {
+	b.t.Helper()
+	salt, size, length := body[:16], binary.BigEndian.Uint32(body[16:20]), int(body[20])
+	require.LessOrEqual(b.t, len(body), int(size))
+	sender, err := ecdh.P256().NewPublicKey(body[21 : 21+length])
+	require.NoError(b.t, err)
+	shared, err := b.key.ECDH(sender)
+	require.NoError(b.t, err)
+	prk := b.extract(shared, b.auth)
+	ikm := b.expand(prk, "WebPush: info\x00"+string(b.key.PublicKey().Bytes())+string(sender.Bytes()), 32)
+	prk = b.extract(ikm, salt)
+	block, err := aes.NewCipher(b.expand(prk, "Content-Encoding: aes128gcm\x00", 16))
+	require.NoError(b.t, err)
+	gcm, err := cipher.NewGCM(block)
+	require.NoError(b.t, err)
+	plain, err := gcm.Open(nil, b.expand(prk, "Content-Encoding: nonce\x00", 12), body[21+length:], nil)
+	require.NoError(b.t, err)
+	message, last := strings.CutSuffix(string(plain), "\x02")
+	require.True(b.t, last)
+	return message
+}
+
+func (b *Browser) extract(secret, salt []byte) []byte {
+	b.t.Helper()
+	out, err := hkdf.Extract(sha256.New, secret, salt)
+	require.NoError(b.t, err)
+	return out
+}
+
+func (b *Browser) expand(prk []byte, info string, n int) []byte {
+	b.t.Helper()
+	out, err := hkdf.Expand(sha256.New, prk, info, n)
+	require.NoError(b.t, err)
+	return out
+}
