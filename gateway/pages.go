@@ -24,7 +24,7 @@ type Pages interface {
 }
 
 // pagePaths are those of [Pages].
-var pagePaths = []string{"GET /{$}", "/app/", "/v1/page", "/v1/page/", "/v1/tickets"}
+var pagePaths = []string{"GET /{$}", "/app/", "/v1/page", "/v1/page/", "/v1/tickets", "/v1/push", "GET /sw.js"}
 
 // front is what stands before the routes of a listener: the bounds, and the pages.
 func (s *Server) front(l listener, routes http.Handler) http.Handler {

@@ -3,12 +3,14 @@ package browser_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/serviceworker"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -85,89 +87,86 @@ func TestThePageCanBeInstalled(t *testing.T) {
 	}
 }
 
-// worker is the page's service worker.
+// worker is the page's service worker, looked at from within.
 type worker struct {
-	b  *browser.Tab
-	g  *gateway
-	id chan serviceworker.RegistrationID
+	page *browser.Tab
+	own  *browser.Tab
+	g    *gateway
+	id   serviceworker.RegistrationID
 }
 
-// watchWorker hears of the worker that the page registers.
-func watchWorker(b *browser.Tab, g *gateway) *worker {
-	w := &worker{b: b, g: g, id: make(chan serviceworker.RegistrationID, 100)}
-	require.NoError(b.T, chromedp.Listen(b.Ctx, func(ev any) {
-		if up, ok := ev.(*serviceworker.EventWorkerRegistrationUpdated); ok {
-			for _, r := range up.Registrations {
-				w.id <- r.RegistrationID
-			}
+// recorder notes what the worker has shown, once it is: a browser that is asked for a notification just before forgets it.
+const recorder = `(() => {
+	const show = self.registration.showNotification.bind(self.registration);
+	self.told = [];
+	self.registration.showNotification = async (title, options) => {
+		await show(title, options);
+		told.push([title, options.body || '', ...(options.actions || []).map((a) => a.title)].join('|'));
+	};
+	return true;
+})()`
+
+// notified is a page that wants to be notified, its worker, and what its push service has for it next.
+func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *worker, next func() string) {
+	g, service, end := notifying(t, role, vim(), session("psql-1", "/home/ada", "psql"))
+	b = openPage(g, allowed(g))
+	w = &worker{page: b, g: g}
+	ids := make(chan serviceworker.RegistrationID, 100)
+	require.NoError(t, chromedp.Listen(b.Ctx, func(ev any) {
+		if up, ok := ev.(*serviceworker.EventWorkerRegistrationUpdated); ok && len(up.Registrations) > 0 {
+			ids <- up.Registrations[0].RegistrationID
 		}
 	}))
 	b.Do(command(serviceworker.Enable, cdp.Empty{}))
-	return w
+	subscribing(b, service, end)
+	b.Press("Notify me")
+	b.Until(browser.Button("Do not notify me"))
+	b.Until(`navigator.serviceWorker.controller?.state === 'activated'`)
+	w.id = <-ids
+	targets, err := chromedp.Targets(b.Ctx)
+	require.NoError(t, err)
+	at := slices.IndexFunc(targets, func(i *target.Info) bool { return i.Type == "service_worker" })
+	require.GreaterOrEqual(t, at, 0)
+	ctx, cancel := chromedp.NewContext(b.Ctx, chromedp.WithTargetID(targets[at].TargetID), chromedp.WithDetachOnCancel())
+	t.Cleanup(cancel)
+	w.own = &browser.Tab{T: t, Ctx: ctx}
+	browser.JS[bool](w.own, recorder)
+	return g, b, w, func() string { return end.Open((<-service.Came).Body) }
 }
 
 // deliver has the browser hand a message to the worker, as from its push service.
 func (w *worker) deliver(payload string) {
-	w.b.T.Helper()
-	w.b.Until(`navigator.serviceWorker.controller?.state === 'activated'`) // before that a message is lost
-	id := <-w.id
-	w.id <- id
-	w.b.Do(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.g.url, RegistrationID: id, Data: payload}))
+	w.page.T.Helper()
+	w.page.Do(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.g.url, RegistrationID: w.id, Data: payload}))
 }
 
-// standing is a script for the notifications that stand.
-const standing = `(await (await navigator.serviceWorker.ready).getNotifications()).map((n) => [n.title, n.body, ...n.actions.map((a) => a.title)].join('|'))`
+// shows waits for the next notification that the worker shows.
+func (w *worker) shows(want string) {
+	w.page.T.Helper()
+	require.Equal(w.page.T, want, browser.JS[string](w.own, `(async () => {
+		for (const end = Date.now() + 20000; told.length === 0 && Date.now() < end;) await new Promise((go) => setTimeout(go, 20));
+		return told.shift() ?? 'none';
+	})()`))
+}
 
-// shows waits for notifications.
-func (w *worker) shows(want ...string) {
-	w.b.T.Helper()
-	raw, err := json.Marshal(append([]string{}, want...))
-	require.NoError(w.b.T, err)
-	browser.JS[bool](w.b, `(async () => {
-		for (const end = performance.now() + 20000; ;) {
-			const got = JSON.stringify(`+standing+`);
-			if (got === '`+string(raw)+`') return true;
-			if (performance.now() > end) throw new Error(got);
-			await new Promise((go) => setTimeout(go, 20));
-		}
+// press does what a press on the notification does: on a button, or with "" on the rest of it.
+func (w *worker) press(action string) {
+	w.page.T.Helper()
+	browser.JS[bool](w.own, `(async () => {
+		const [notification] = await self.registration.getNotifications();
+		const e = new NotificationEvent('notificationclick', {notification, action: '`+action+`'});
+		let done;
+		e.waitUntil = (promise) => { done = promise; }; // a browser takes it only from an event of its own
+		self.dispatchEvent(e);
+		await done.catch(() => {}); // no window takes the focus without a person's own press
+		return true;
 	})()`)
 }
 
-// press does what a press on a notification does, in the worker: on a button, or with "" on the rest of it.
-func (w *worker) press(action string) {
-	w.b.T.Helper()
-	targets, err := chromedp.Targets(w.b.Ctx)
-	require.NoError(w.b.T, err)
-	for _, info := range targets {
-		if info.Type != "service_worker" {
-			continue
-		}
-		ctx, cancel := chromedp.NewContext(w.b.Ctx, chromedp.WithTargetID(info.TargetID))
-		defer cancel()
-		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`(async () => {
-			const [notification] = await self.registration.getNotifications();
-			const e = new NotificationEvent('notificationclick', {notification, action: '`+action+`'});
-			let done;
-			e.waitUntil = (promise) => { done = promise; }; // a browser takes it only from an event of its own
-			self.dispatchEvent(e);
-			await done.catch(() => {}); // no window takes the focus without a person's own press
-			return true;
-		})()`, chromedp.EvalAwaitPromise))
-		require.NoError(w.b.T, err)
-		return
-	}
-	require.Fail(w.b.T, "no service worker")
-}
-
-// notified is a page that wants to be notified, with an end of its own.
-func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *worker, next func() string) {
-	g, service, end := notifying(t, role, vim(), session("psql-1", "/home/ada", "psql"))
-	b = openPage(g, allowed(g))
-	w = watchWorker(b, g)
-	subscribing(b, service, end)
-	b.Press("Notify me")
-	b.Until(browser.Button("Do not notify me"))
-	return g, b, w, func() string { return end.Open((<-service.Came).Body) }
+// stands is how many notifications stand.
+func (w *worker) stands() float64 {
+	w.page.T.Helper()
+	return browser.JS[float64](w.own, `self.registration.getNotifications().then((all) => all.length)`)
 }
 
 func TestANotificationRefuses(t *testing.T) {
@@ -181,7 +180,7 @@ func TestANotificationRefuses(t *testing.T) {
 	m := wait(g, anything[*protocol.ControlDecide])
 	require.False(t, m.Grant)
 	require.Equal(t, "psql-1", m.SessionID)
-	w.shows()
+	require.Zero(t, w.stands())
 
 	// The same press a second later is about a question that is gone.
 	g.change("psql-1", never)
@@ -194,7 +193,10 @@ func TestANotificationRefuses(t *testing.T) {
 
 func TestANotificationTakesBack(t *testing.T) {
 	g, _, w, next := notified(t, auth.RoleOwner)
-	g.change("vim-1", func(s *protocol.SessionInfo) { drive(s); s.Keyboard.Held, s.Keyboard.HeldWhy = true, protocol.HeldConfirm })
+	g.change("vim-1", func(s *protocol.SessionInfo) {
+		drive(s)
+		s.Keyboard.Held, s.Keyboard.HeldWhy = true, protocol.HeldConfirm
+	})
 	w.deliver(next())
 	w.shows("claude waits in vim-1|It waits for you.|Take back")
 	w.press("away")
@@ -210,7 +212,7 @@ func TestANotificationOpensThePage(t *testing.T) {
 	w.shows("codex asks in psql-1|It asks for the keyboard.")
 	w.press("")
 	b.Until(`location.hash === '#s=psql-1'`)
-	w.shows()
+	require.Zero(t, w.stands())
 	w.deliver("no JSON")
 	w.shows("An agent waits for you|")
 	b.Press("Do not notify me")
