@@ -166,6 +166,8 @@ type Keyboard struct {
 	// AskingLevel and AskingReason are what it asks for, and why in its own words.
 	AskingLevel  Level  `json:"askingLevel,omitempty"`
 	AskingReason string `json:"askingReason,omitempty"`
+	// AskingSince is since when it asks.
+	AskingSince int64 `json:"askingSince,omitempty"`
 }
 
 // What held input waits for.
@@ -290,6 +292,9 @@ type SessionInfo struct {
 	Seq      uint64   `json:"seq"`
 	IdleMs   int64    `json:"idleMs"`
 	Keyboard Keyboard `json:"keyboard"`
+	// LastLine is the last row of the newest screen on which something stands, as a read would show it, cut; "" while something is kept
+	// from agents.
+	LastLine string `json:"lastLine,omitempty"`
 	// Decided is the newest decision about control, nil for none yet.
 	Decided *Decision `json:"decided,omitempty"`
 	// Blackout says what is kept from agents now.

@@ -158,7 +158,7 @@ func (o *observed) Keyboard() protocol.Keyboard {
 			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
 		}
 	case control.Asked:
-		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, st.Level, st.Reason
+		k.Asking, k.AskingLevel, k.AskingReason, k.AskingSince = st.Agent.Name, st.Level, st.Reason, protocol.Milli(st.Asked)
 	case control.Observing:
 	}
 	return k

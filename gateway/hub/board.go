@@ -12,6 +12,9 @@ import (
 // boardEvery is the fastest rhythm in which a list of sessions is told anew.
 const boardEvery = 250 * time.Millisecond
 
+// outputEvery is how often a list is told anew because a session's screen changes.
+const outputEvery = 3 * time.Second
+
 // usedEvery is how often a list is told anew because a user types.
 const usedEvery = time.Minute
 
@@ -19,9 +22,17 @@ const usedEvery = time.Minute
 // lock.
 type board struct {
 	watchers map[*Peer]struct{}
-	told     map[string]protocol.SessionInfo
+	told     map[string]telling
 	last     time.Time   // of the last telling
 	timer    *time.Timer // tells what came too early; nil while nothing waits
+	slow     *time.Timer // tells of screens that changed; nil while none did
+}
+
+// telling is what was told of a session last, and when.
+type telling struct {
+	rest protocol.SessionInfo // see resting
+	seq  uint64
+	at   time.Time
 }
 
 // watchList begins to tell a participant of the sessions that there are: Done, all of them, and then what changes.
@@ -52,9 +63,11 @@ func (h *Hub) unwatchList(p *Peer) {
 }
 
 func (b *board) stop() {
-	if b.timer != nil {
-		b.timer.Stop()
-		b.timer = nil
+	for _, t := range []**time.Timer{&b.timer, &b.slow} {
+		if *t != nil {
+			(*t).Stop()
+			*t = nil
+		}
 	}
 }
 
@@ -64,28 +77,44 @@ func (h *Hub) stirred() {
 		if b.timer != nil {
 			continue
 		}
-		b.timer = time.AfterFunc(max(0, boardEvery-time.Since(b.last)), func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if b.timer != nil {
-				b.timer = nil
-				h.tell(ns, b)
-			}
-		})
+		h.tellIn(ns, b, &b.timer, max(0, boardEvery-time.Since(b.last)))
 	}
 }
 
-// tell sends what differs from what was told.
+// tellIn tells what differs after a while.
+func (h *Hub) tellIn(ns string, b *board, timer **time.Timer, wait time.Duration) {
+	*timer = time.AfterFunc(wait, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if *timer != nil {
+			*timer = nil
+			h.tell(ns, b)
+		}
+	})
+}
+
+// tell sends what differs from what was told. Of screens that change it waits to tell.
 func (h *Hub) tell(ns string, b *board) {
-	was := b.told
-	b.told, b.last = make(map[string]protocol.SessionInfo), time.Now()
+	was, now, wait := b.told, time.Now(), time.Duration(0)
+	b.told, b.last = make(map[string]telling), now
 	m := &protocol.SessionsChanged{Sessions: []protocol.SessionInfo{}}
 	for _, info := range h.listed(ns) {
-		still := resting(info)
-		b.told[info.SessionID] = still
-		if old, known := was[info.SessionID]; !known || !reflect.DeepEqual(old, still) {
+		t := telling{resting(info), info.Seq, now}
+		old, known := was[info.SessionID]
+		rest := outputEvery - now.Sub(old.at)
+		switch {
+		case !known, !reflect.DeepEqual(old.rest, t.rest), old.seq != t.seq && rest <= 0:
 			m.Sessions = append(m.Sessions, info)
+		case old.seq != t.seq && (wait == 0 || rest < wait):
+			wait = rest
+			fallthrough
+		default:
+			t = old
 		}
+		b.told[info.SessionID] = t
+	}
+	if wait > 0 && b.slow == nil {
+		h.tellIn(ns, b, &b.slow, wait)
 	}
 	for _, id := range slices.Sorted(maps.Keys(was)) {
 		if _, there := b.told[id]; !there {
@@ -104,7 +133,7 @@ func (h *Hub) tell(ns string, b *board) {
 
 // resting is a session without what changes by itself or with each piece of output.
 func resting(s protocol.SessionInfo) protocol.SessionInfo {
-	s.IdleMs, s.Seq, s.Viewed = 0, 0, false
+	s.IdleMs, s.Seq, s.LastLine, s.Viewed = 0, 0, "", false
 	s.UsedAt -= s.UsedAt % usedEvery.Milliseconds()
 	if s.Blackout != nil {
 		w := *s.Blackout

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -89,4 +90,51 @@ func TestNoListIsToldWithoutNews(t *testing.T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	require.Empty(t, h.boards)
+}
+
+// A screen that changes is told now and then, with what stands on it last and for how long it has been quiet.
+func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
+	h, proxy, _ := scene()
+	defer h.Close()
+	proxy.Handle(full("vim-1", 1, "a", "b"))
+	p := h.Join(Member{Role: RoleViewer})
+	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
+	all := got(p)
+	require.Equal(t, "b", all[1].(*protocol.SessionsChanged).Sessions[0].LastLine)
+	b := h.boards[""]
+	tell := func(ago time.Duration) []protocol.Message {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for id, was := range b.told {
+			was.at = time.Now().Add(-ago)
+			b.told[id] = was
+		}
+		h.tell("", b)
+		return got(p)
+	}
+	proxy.Handle(full("vim-1", 2, "a", " c "))
+	require.Empty(t, tell(0))
+	require.NotNil(t, b.slow, "it will be told")
+	m := tell(outputEvery)[0].(*protocol.SessionsChanged).Sessions[0]
+	require.Equal(t, []any{uint64(2), "c"}, []any{m.Seq, m.LastLine})
+	require.Empty(t, tell(outputEvery), "that is told")
+}
+
+// What stands on the screen last is what agents may see of it.
+func TestTheLastLine(t *testing.T) {
+	h, proxy, _ := scene()
+	defer h.Close()
+	last := func() string { return h.listed("")[0].LastLine }
+	require.Empty(t, last())
+	hidden := full("vim-1", 1, "make: ok", "you do not see this", "  ")
+	hidden.HiddenText = []int{1}
+	proxy.Handle(hidden)
+	require.Equal(t, "make: ok", last())
+	for _, why := range []string{protocol.BlackoutUser, protocol.BlackoutPassword} {
+		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: why})
+		require.Empty(t, last(), why)
+		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: why})
+	}
+	proxy.Handle(full("vim-1", 3, strings.Repeat("é", 150)))
+	require.Equal(t, strings.Repeat("é", 100)+"…", last())
 }

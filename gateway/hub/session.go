@@ -352,6 +352,7 @@ func (h *Hub) listed(namespace string) []protocol.SessionInfo {
 		if k.namespace == namespace {
 			info := s.info
 			info.IdleMs, info.Keyboard, info.Blackout, info.Viewed = s.idle(), s.keyboard, s.hidden(), s.gallery.viewed()
+			info.LastLine = s.lastLine()
 			if info.Keyboard.Holder == "" {
 				info.Keyboard.Holder = protocol.HolderUser
 			}
@@ -362,6 +363,20 @@ func (h *Hub) listed(namespace string) []protocol.SessionInfo {
 		return cmp.Or(cmp.Compare(a.StartedAt, b.StartedAt), strings.Compare(a.SessionID, b.SessionID))
 	})
 	return out
+}
+
+// lastLine is the last row on which something stands, "" while something is kept from agents.
+func (s *session) lastLine() string {
+	const most = 200
+	if s.blackout != nil || s.newest == nil || s.newest.Screen == nil {
+		return ""
+	}
+	for i, row := range slices.Backward(s.newest.Screen.Lines) {
+		if row = strings.TrimSpace(row); row != "" && !slices.Contains(s.newest.HiddenText, i) {
+			return shorten(row, most)
+		}
+	}
+	return ""
 }
 
 // find is the session that m is about. Where the participant sees none of that name it is told, and find is nil.

@@ -86,8 +86,9 @@ type State struct {
 	Mute, Muted Mute
 	// Silent names the agents that are muted, with commas between.
 	Silent string
-	// Reason is the asking agent's own words.
+	// Reason is the asking agent's own words, Asked since when it asks, zero where none does.
 	Reason string
+	Asked  time.Time
 	// Menu says that the user pressed the reclaim key with nothing to reclaim: the proxy's own line is open.
 	Menu bool
 	// Pregrant says that the user let the next agent that asks have control, from the menu. What the command line said is
@@ -183,7 +184,7 @@ func New(conf Config) *Machine {
 
 // State is the machine's state at now.
 func (m *Machine) State(now time.Time) State {
-	return State{
+	s := State{
 		RemotePregrant: m.remote, Phase: m.phase, Epoch: m.epoch, Agent: m.agent, Level: m.level, Until: m.until, For: m.lasts(), Reason: m.reason,
 		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took, Silent: m.manners.silent(),
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
@@ -191,6 +192,10 @@ func (m *Machine) State(now time.Time) State {
 		Program: m.grantedTo(), Away: m.inFront(), Message: m.message,
 		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
 	}
+	if m.phase == Asked {
+		s.Asked = m.asked
+	}
+	return s
 }
 
 // Epoch is the number that input must carry now. Every change of control increases it and none is used twice: input

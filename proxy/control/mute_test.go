@@ -65,3 +65,13 @@ func TestMutedFromElsewhere(t *testing.T) {
 		})
 	}
 }
+
+// Whoever shows a question can say since when it stands.
+func TestSinceWhenAnAgentAsks(t *testing.T) {
+	m := control.New(control.Config{Keyboard: true})
+	require.NoError(t, m.Request(t0, request("r", ada)))
+	require.NoError(t, m.Request(after(time.Minute), request("r2", ada)), "the same question, over another connection")
+	require.Equal(t, t0, m.State(after(time.Hour)).Asked)
+	require.NoError(t, m.Give(after(time.Minute), control.RemoteGrant{}))
+	require.Zero(t, m.State(after(time.Hour)).Asked)
+}
