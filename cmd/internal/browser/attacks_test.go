@@ -172,7 +172,7 @@ func TestWhatAScreenReaderKnows(t *testing.T) {
 	b.Until(browser.Button("Give") + "?.disabled === false && document.querySelector('.session .row')?.textContent === 'package main'")
 	got := tree(b)
 	for _, want := range []string{
-		"alertdialog codex asks to type in psql orders", "button Give 10 min", "button Type only", "button Refuse", "group the last rows of its screen",
+		"alertdialog codex asks to type in psql orders", "button Give 10 min", "button Type only", "button Refuse", "button Mute", "group the last rows of its screen",
 		"navigation sessions", "main", "heading vim main.go", "button Take back", "button Hide", "group screen of vim main.go", "log new lines polite",
 		"list messages", "textbox message to the agent", "button Send",
 	} {

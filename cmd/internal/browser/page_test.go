@@ -26,7 +26,7 @@ func vim() *protocol.SessionInfo {
 // asking is a session in which an agent asks for the keyboard.
 func asking(agent, reason string, level protocol.Level) *protocol.SessionInfo {
 	s := session("psql-1", "/home/ada/src/shop", "psql", "orders")
-	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel = agent, reason, level
+	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel, s.Mutes = agent, reason, level, true
 	return s
 }
 
@@ -55,7 +55,7 @@ func TestThePageShowsTheListAndALiveSession(t *testing.T) {
 	require.Equal(t, g.url+"/", browser.JS[string](b, "location.href"), "the code is gone from the address bar")
 	b.Until(`document.querySelectorAll('.sessions li').length === 4`)
 	for _, want := range []string{
-		"vim main.go ~/src/shop claude drives 3 min left", "bash ~ quiet 12 min", "ssh bastion ~ a password is asked", "npm run build ~/src/web exited 2",
+		"vim main.go ~/src/shop", "claude drives 3 min left", "bash ~ quiet 12 min", "ssh bastion ~ password asked", "npm run build ~/src/web exited 2",
 	} {
 		require.Contains(t, browser.JS[string](b, browser.Text(".sessions")), want)
 	}
@@ -103,7 +103,7 @@ func TestThePageRefuses(t *testing.T) {
 	b.Do(chromedp.KeyEvent("\x1b"))
 	b.Press("Refuse")
 	m := wait(g, anything[*protocol.ControlDecide])
-	require.False(t, m.Grant)
+	require.Equal(t, []any{false, true, "codex"}, []any{m.Grant, m.Refuse, m.AgentName}, "it takes the keyboard from nobody")
 	require.Zero(t, count[*protocol.ControlDecide](g), "Esc refuses nothing")
 	g.change("psql-1", never)
 	b.Until(browser.Text(".question.answered") + ".includes('you refused')")

@@ -130,17 +130,21 @@ func scene(t *testing.T, asks bool) *gateway {
 	v.Cols, v.Rows, v.Title = 100, 24, "main.go (~/src/shop) - VIM"
 	drive(v)
 	v.Keyboard.ExpiresAt = time.Now().Add(8 * time.Minute).UnixMilli()
+	v.Mutes, v.Muted, v.LastLine = true, []string{"gemini"}, "-- INSERT --                 6,32          All"
+	v.IdleMs = 3 * 60_000
 	test := session("go-1", "/home/ada/src/shop", "go", "test", "./...")
-	test.IdleMs = 2000
+	test.IdleMs, test.LastLine = 2000, "ok    shop/orders  0.312s"
 	bash := session("bash-1", "/home/ada", "bash")
-	bash.IdleMs = 12 * 60_000
+	bash.IdleMs, bash.LastLine = 12*60_000, "ada@desk:~$"
 	ssh := session("ssh-1", "/home/ada", "ssh", "bastion")
 	ssh.Blackout = &protocol.Hidden{Why: protocol.BlackoutPassword, Secret: "hard"}
 	npm := session("npm-1", "/home/ada/src/web", "npm", "run", "build")
 	npm.State, npm.ExitCode = protocol.StateExited, 2
 	all := []*protocol.SessionInfo{v, test, bash, ssh, npm}
 	if asks {
-		all = append(all, asking("codex", "look up the failed order and show its rows", protocol.LevelDrive))
+		q := asking("codex", "look up the failed order and show its rows", protocol.LevelDrive)
+		q.Keyboard.AskingSince = time.Now().Add(-40 * time.Second).UnixMilli()
+		all = append(all, q)
 	}
 	g := serve(t, auth.RoleOwner, "", all...)
 	g.print("vim-1", "\x1b[38;5;244m  1 \x1b[94mpackage\x1b[m main\r\n\x1b[38;5;244m  2\r\n  3 \x1b[94mimport\x1b[m \x1b[92m\"fmt\"\x1b[m\r\n"+

@@ -180,7 +180,7 @@ class App {
   // decide is a decision for a session, signed where it gives agents more.
   async decide(session, d) {
     const m = {type: 'terminal.control.decide', sessionId: session.sessionId, grant: false, by: 'a page', ...d};
-    if (!m.grant && m.hide !== 'off') return this.connection.insist(m);
+    if (!m.grant && m.hide !== 'off' && m.mute !== 'off') return this.connection.insist(m);
     const s = this.sessions.get(session.sessionId) || session;
     const full = {epoch: session.keyboard.epoch, ...m, at: this.now()};
     return this.connection.ask(await signDecision(this.page, full, s.startedAt));
@@ -192,6 +192,13 @@ class App {
   }
 
   takeBack(session) { return this.decide(session, {}); }
+
+  // refuse refuses what is asked for, and takes the keyboard from nobody; an older proxy can only take it back.
+  refuse(session) { return session.mutes ? this.decide(session, {refuse: true, agentName: session.keyboard.asking}) : this.takeBack(session); }
+
+  mute(session, agentName) { return this.decide(session, {mute: 'on', agentName}); }
+
+  unmute(session, agentName, epoch) { return this.decide(session, {mute: 'off', agentName, epoch}); }
 
   hide(session) { return this.decide(session, {hide: 'on'}); }
 

@@ -41,7 +41,8 @@ export async function signTicket(page) {
 export function decisionBytes(d, startedAt) {
   const s = (v) => `${text(v || '').length}:${v || ''}`;
   return text(`terminal-proxy.v1 decide\n${s(d.sessionId)} ${startedAt}\n` +
-    `${d.grant} ${s(d.level)} ${d.seconds || 0} ${s(d.agentName)} ${s(d.hide)}\n${d.epoch || 0} ${d.at || 0}\n`);
+    `${d.grant} ${s(d.level)} ${d.seconds || 0} ${s(d.agentName)} ${s(d.hide)}\n${d.epoch || 0} ${d.at || 0}\n` +
+    (d.mute || d.refuse ? `${s(d.mute)} ${!!d.refuse}\n` : ''));
 }
 
 export async function signDecision(page, d, startedAt) {

@@ -1,6 +1,6 @@
 // The list: questions first, then the sessions, told by program and directory.
 import {h, put, show, order} from './dom.js';
-import {program, directory, state, drives, clean} from './wording.js';
+import {program, directory, state, drives, rest, clean} from './wording.js';
 import {Question} from './question.js';
 
 export class List {
@@ -70,10 +70,10 @@ export class List {
     }
     r.session = s;
     put(r.title, program(s));
-    put(r.where, directory(s));
     const title = s.title !== s.command && clean(s.title) !== program(s) ? clean(s.title) : '';
-    put(r.says, title);
-    show(r.says, title !== '');
+    const says = clean(s.lastLine) || title;
+    put(r.says, says);
+    show(r.says, says !== '');
   }
 
   // tick says anew what time changes.
@@ -82,6 +82,8 @@ export class List {
     if ([...this.questions.values()].filter((q) => q.tick()).length > 0) this.calm();
     for (const r of this.rows.values()) {
       const [kind, words] = state(r.session, now);
+      const {muted} = r.session;
+      put(r.where, [directory(r.session), kind === 'agent' && rest(r.session, now), muted && `${clean(muted.join(', '))} muted`].filter(Boolean).join(' · '));
       r.tag.className = 'tag ' + kind;
       put(r.tag, words);
       const shown = this.app.shown === r.session.sessionId;

@@ -1,6 +1,6 @@
 // A question: an agent asks for the keyboard of a session. It stands until it is answered, here or elsewhere.
 import {h, put, show, say} from './dom.js';
-import {program, directory, span, asks, clean} from './wording.js';
+import {program, directory, span, asks, answered, clean} from './wording.js';
 import {Painter} from './painter.js';
 
 const lastRows = 6;
@@ -17,8 +17,10 @@ export class Question {
     this.session = session;
     this.asked = wish(session);
     this.agent = clean(session.keyboard.asking);
-    this.began = app.now();
-    this.before = !app.listed; // the page found it: nobody says since when
+    const since = session.keyboard.askingSince;
+    this.began = since || app.now();
+    this.before = !since && !app.listed; // the page found it, and an older proxy does not say since when
+    this.decided = session.decided ? session.decided.at : 0; // before this question
     this.head = h('h3', {id: 'q-' + session.sessionId});
     this.where = h('p', {class: 'where'});
     this.reason = h('p', {class: 'reason'});
@@ -45,7 +47,13 @@ export class Question {
     this.buttons.append(
       h('button', {class: 'amber', onclick: give(typeOnly ? 'type' : 'drive')}, `Give ${minutes} min`),
       ...(typeOnly ? [] : [h('button', {onclick: give('type'), title: 'It may type text; Enter and the like wait for you'}, 'Type only')]),
-      this.no = h('button', {onclick: () => this.answer(() => this.app.takeBack(this.session), 'you refused')}, 'Refuse'));
+      this.no = h('button', {onclick: () => this.answer(() => this.app.refuse(this.session), 'you refused')}, 'Refuse'));
+    if (this.session.mutes) {
+      this.buttons.append(h('button', {
+        onclick: () => this.answer(() => this.app.mute(this.session, this.session.keyboard.asking), `you muted ${this.agent}`),
+        title: 'Refuse, and let it ask and write nothing more in this session',
+      }, 'Mute'));
+    }
     this.calm();
   }
 
@@ -91,7 +99,8 @@ export class Question {
       this.head.append(h('strong', {}, this.agent), ' asks to ', h('strong', {}, asks(k)), ' in ', h('strong', {}, program(session)));
     }
     put(this.reason, k.askingReason ? `“${clean(k.askingReason).replace(/[“”]/g, '"')}”` : 'It gives no reason.');
-    if (this.no) put(this.no, k.holder === 'agent' ? `Refuse, and take back from ${clean(k.agentName)}` : 'Refuse');
+    // A proxy that knows no refusal takes the keyboard back from whoever has it.
+    if (this.no) put(this.no, k.holder === 'agent' && !session.mutes ? `Refuse, and take back from ${clean(k.agentName)}` : 'Refuse');
     this.tick();
   }
 
@@ -109,8 +118,10 @@ export class Question {
     this.close();
     clearTimeout(this.calmed);
     for (const b of this.buttons.children) b.disabled = true;
-    const k = session && session.keyboard;
-    const elsewhere = session && clean(session.keyboard.asking) === this.agent ? 'asked anew' : !session || session.state === 'exited' ? 'the program has ended'
+    const k = session && session.keyboard, d = session && session.decided;
+    const told = d && d.at !== this.decided && clean(d.agentName) === this.agent;
+    const muted = session && (session.muted || []).some((name) => clean(name) === this.agent) ? ', and muted' : '';
+    const elsewhere = told ? answered(d) + muted : session && clean(session.keyboard.asking) === this.agent ? 'asked anew' : !session || session.state === 'exited' ? 'the program has ended'
       : k.holder === 'agent' && clean(k.agentName) === this.agent ? `answered elsewhere: ${this.agent} may type`
         : 'answered elsewhere: refused, or taken back by the agent';
     put(this.result, this.answered || elsewhere);

@@ -1,6 +1,6 @@
 // One session: its live screen, who has the keyboard, and what an owner may do about it.
 import {h, put, show, say} from './dom.js';
-import {program, directory, drives, clock, clean} from './wording.js';
+import {program, directory, drives, became, clock, clean} from './wording.js';
 import {Painter} from './painter.js';
 import {Live} from './live.js';
 import {History} from './history.js';
@@ -38,6 +38,7 @@ export class Session {
     this.screen = h('div', {class: 'screen', role: 'group', tabIndex: 0});
     this.frame = h('div', {class: 'frame'}, this.screen, this.tag);
     this.note = h('p', {class: 'note', role: 'status'});
+    this.muted = h('p', {class: 'note muted'});
     this.asOf = h('span', {});
     this.foot = h('footer', {}, this.asOf);
     this.spoken = h('div', {class: 'unseen', 'aria-live': 'polite', role: 'log', 'aria-label': 'new lines'});
@@ -49,7 +50,7 @@ export class Session {
     this.element = h('main', {class: 'session'},
       h('header', {}, h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'), h('div', {class: 'name'}, this.title, this.about),
         this.acts = h('div', {class: 'acts'}, ...acts)),
-      this.note, this.frame, this.foot, this.spoken,
+      this.note, this.muted, this.frame, this.foot, this.spoken,
       ...(app.owner ? [this.log, this.form] : []));
   }
 
@@ -78,9 +79,39 @@ export class Session {
     if (this.typing) this.typing.update(session);
     this.back.disabled = over;
     this.knows(session.keyboard);
+    this.mutes(session);
+    this.heard(session.decided);
     const name = clean(session.keyboard.agentName);
     this.line.placeholder = name ? `Write to ${name}…` : 'Write to the agent…';
     this.tick();
+  }
+
+  // mutes shows who is muted, and lets an owner end that.
+  mutes(session) {
+    const names = session.state === 'running' ? session.muted || [] : [];
+    if (names.join() === this.silent) return;
+    this.silent = names.join();
+    this.muted.replaceChildren(...names.flatMap((name) => [
+      h('span', {title: 'It may ask and write nothing until the session ends'}, `${clean(name)} is muted. `),
+      this.app.owner && session.mutes && h('button', {class: 'plain', onclick: () => this.unmute(name)}, `Unmute ${clean(name)}`),
+    ]).filter(Boolean));
+    show(this.muted, names.length > 0);
+  }
+
+  async unmute(name) {
+    try {
+      await this.app.unmute(this.session, name, this.keyboard.epoch);
+      this.did(`${clean(name)} may ask again`);
+    } catch (e) {
+      this.did('Not unmuted: ' + e.message);
+    }
+  }
+
+  // heard writes down what was decided about the keyboard, unless that was here, where it stands already.
+  heard(d) {
+    const at = d ? d.at : 0, news = this.last !== undefined && at !== this.last;
+    this.last = at;
+    if (news && (d.granted || !(this.app.now() - this.own < 3000)) && became(d)) this.wrote('', became(d));
   }
 
   // knows takes over who has the keyboard, from the list or from the screen: the later epoch counts.
@@ -125,6 +156,7 @@ export class Session {
 
   async takeBack() {
     put(this.back, 'Taking back…');
+    this.own = this.app.now();
     try {
       await this.app.takeBack(this.session);
       this.did('Taken back');

@@ -51,18 +51,46 @@ export function drives(k, now) {
 // asks says what an agent asks for.
 export const asks = (k) => (k.askingLevel === 'type' ? 'type text' : 'type');
 
-// state is a session in words with the kind that decides on its looks: ask, agent or quiet. idleSince is in the clock of now.
+// rest says how long a session has been quiet, '' while it is active. idleSince is in the clock of now.
+export function rest(s, now) {
+  const idle = now - s.idleSince;
+  return idle < 10000 ? '' : 'quiet ' + span(idle);
+}
+
+// state is a session in words with the kind that decides on its looks: ask, agent or quiet.
 export function state(s, now) {
   const k = s.keyboard || {};
   if (s.state === 'exited') return ['quiet', s.signal ? `ended by ${clean(s.signal)}` : s.exitCode ? `exited ${s.exitCode}` : 'exited'];
   if (s.state === 'lost') return ['quiet', 'lost'];
   if (k.asking) return ['ask', `${clean(k.asking)} asks`];
   if (k.held) return ['ask', k.heldWhy === 'line' ? 'waits for your line' : 'waiting for you'];
-  if (s.blackout && s.blackout.reason === 'password') return ['quiet', 'a password is asked'];
+  if (s.blackout && s.blackout.reason === 'password') return ['quiet', 'password asked'];
   if (k.holder === 'agent') return ['agent', drives(k, now)];
   if (s.blackout) return ['quiet', 'hidden from agents'];
-  const idle = now - s.idleSince;
-  return ['quiet', idle < 10000 ? 'active' : 'quiet ' + span(idle)];
+  return ['quiet', rest(s, now) || 'active'];
+}
+
+// by says who decided, or that nobody is known to have.
+const by = (d) => (!d.by ? '' : d.by === 'the terminal' ? ' at the terminal' : ` by ${clean(d.by)}`);
+
+// answered says how a question was answered elsewhere.
+export function answered(d) {
+  const name = clean(d.agentName) || 'the agent';
+  if (d.granted) return `answered${by(d) || ' elsewhere'}: ${name} may type`;
+  return {
+    refused: `refused${by(d) || ' elsewhere'}`, released: `${name} asks no more`, expired: 'nobody answered in time',
+    link: `${name} is not there any more`, exited: 'the program has ended',
+  }[d.reason] || 'answered elsewhere';
+}
+
+// became says what became of the keyboard.
+export function became(d) {
+  const name = clean(d.agentName) || 'the agent';
+  if (d.granted) return `${name} got the keyboard${d.by ? `, given${by(d)}` : ''}`;
+  return {
+    refused: `${name} was refused${by(d)}`, reclaimed: `the keyboard was taken back from ${name}${by(d)}`,
+    released: `${name} gave the keyboard back`, expired: `${name}: time over`, link: `${name} lost its connection`,
+  }[d.reason] || '';
 }
 
 // clock is the time of day.

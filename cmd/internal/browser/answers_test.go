@@ -1,0 +1,147 @@
+package browser_test
+
+import (
+	"crypto/ed25519"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+// TestAnOlderProxyTakesBack: it knows no refusal that takes the keyboard from nobody, and the button says what it does.
+func TestAnOlderProxyTakesBack(t *testing.T) {
+	s := asking("codex", "", protocol.LevelDrive)
+	s.Mutes, s.Keyboard.Holder, s.Keyboard.AgentName = false, protocol.HolderAgent, "claude"
+	g := serve(t, auth.RoleOwner, "", s)
+	b := openPage(g)
+	b.Until(browser.Button("Refuse") + "?.disabled === false")
+	require.Equal(t, "Refuse, and take back from claude", browser.JS[string](b, browser.Button("Refuse")+".textContent"))
+	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Mute")))
+	b.Press("Refuse")
+	m := wait(g, anything[*protocol.ControlDecide])
+	require.Equal(t, []any{false, false}, []any{m.Grant, m.Refuse})
+}
+
+// TestThePageMutes an agent, shows who is muted, and lets it speak again with a signature.
+func TestThePageMutes(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", asking("codex", "", protocol.LevelDrive))
+	b := openPage(g)
+	b.Press("Mute")
+	m := wait(g, anything[*protocol.ControlDecide])
+	require.Equal(t, []any{false, protocol.MuteOn, "codex"}, []any{m.Grant, m.Mute, m.AgentName})
+	g.change("psql-1", func(s *protocol.SessionInfo) {
+		never(s)
+		s.Muted, s.Keyboard.Epoch = []string{"codex"}, 5
+	})
+	b.Until(browser.Text(".question.answered") + ".includes('you muted codex')")
+	b.Until(browser.Text(".sessions") + ".includes('~/src/shop · codex muted')")
+	browser.JS[bool](b, `location.hash = 's=psql-1', true`)
+	b.Until(browser.Text(".session .muted") + ".includes('codex is muted')")
+	b.Press("Unmute codex")
+	m = wait(g, anything[*protocol.ControlDecide])
+	require.Equal(t, []any{false, protocol.MuteOff, "codex", uint64(5)}, []any{m.Grant, m.Mute, m.AgentName, m.Epoch})
+	require.True(t, ed25519.Verify(g.key, m.Signed(g.sessions[0].StartedAt), m.SignatureB64), "signed by the page's key")
+	g.change("psql-1", func(s *protocol.SessionInfo) { s.Muted = nil })
+	b.Until(`document.querySelector('.session .muted').hidden`)
+	b.Until(browser.Text(".log") + ".includes('codex may ask again')")
+}
+
+// TestAViewerSeesWhoIsMuted, and no button.
+func TestAViewerSeesWhoIsMuted(t *testing.T) {
+	s := vim()
+	s.Mutes, s.Muted = true, []string{"codex"}
+	g := serve(t, auth.RoleViewer, "vim-1", s)
+	b := openPage(g)
+	b.Until(browser.Text(".session .muted") + ".includes('codex is muted')")
+	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Unmute")))
+}
+
+// TestWhoAnswered: another place's answer is told with who gave it, below the question and in the session.
+func TestWhoAnswered(t *testing.T) {
+	for name, c := range map[string]struct {
+		decided protocol.Decision
+		change  func(s *protocol.SessionInfo)
+		says    string
+		log     string
+	}{
+		"an owner gives": {
+			protocol.Decision{Granted: true, By: "ada"},
+			drive,
+			"answered by ada: claude may type", "claude got the keyboard, given by ada",
+		},
+		"the desk gives": {
+			protocol.Decision{Granted: true, By: protocol.ByTerminal},
+			drive,
+			"answered at the terminal: claude may type", "claude got the keyboard, given at the terminal",
+		},
+		"the desk refuses": {
+			protocol.Decision{Reason: protocol.ReasonRefused, By: protocol.ByTerminal},
+			func(*protocol.SessionInfo) {},
+			"refused at the terminal", "claude was refused at the terminal",
+		},
+		"an owner mutes": {
+			protocol.Decision{Reason: protocol.ReasonRefused, By: "ada"},
+			func(s *protocol.SessionInfo) { s.Muted = []string{"claude"} },
+			"refused by ada, and muted", "claude was refused by ada",
+		},
+		"it asks no more": {
+			protocol.Decision{Reason: protocol.ReasonReleased},
+			func(*protocol.SessionInfo) {},
+			"claude asks no more", "claude gave the keyboard back",
+		},
+		"nobody answers": {
+			protocol.Decision{Reason: protocol.ReasonExpired},
+			func(*protocol.SessionInfo) {},
+			"nobody answered in time", "claude: time over",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asking("claude", "", protocol.LevelDrive)
+			s.Decided = &protocol.Decision{AgentName: "claude", Reason: protocol.ReasonExpired, At: 1} // of a question before
+			g := serve(t, auth.RoleOwner, "", s)
+			b := openPage(g)
+			browser.JS[bool](b, `location.hash = 's=psql-1', true`)
+			b.Until(`document.querySelector('.question') && document.querySelector('.session .log')`)
+			require.Empty(t, browser.JS[string](b, browser.Text(".log")), "what was decided before is no news")
+			c.decided.AgentName, c.decided.At = "claude", time.Now().UnixMilli()
+			g.change("psql-1", func(s *protocol.SessionInfo) {
+				never(s)
+				c.change(s)
+				s.Decided = &c.decided
+			})
+			b.Until(browser.Text(".question.answered .result") + " === '" + c.says + "'")
+			b.Until(browser.Text(".log") + ".includes('" + c.log + "')")
+		})
+	}
+}
+
+// TestSinceWhenAnAgentAsks is told truly, also by a page that was loaded anew.
+func TestSinceWhenAnAgentAsks(t *testing.T) {
+	s := asking("codex", "", protocol.LevelDrive)
+	s.Keyboard.AskingSince = time.Now().Add(-10 * time.Minute).UnixMilli()
+	g := serve(t, auth.RoleOwner, "", s)
+	b := openPage(g)
+	b.Until(browser.Text(".question .where") + ".includes('~/src/shop · asked 10 min ago')")
+	b.Do(chromedp.Reload())
+	b.Until(`document.querySelector('.question .where') && ` + browser.Text(".question .where") + ".includes('asked 10 min ago')")
+}
+
+// TestTheListShowsTheLastLine, as text that turns nothing around it.
+func TestTheListShowsTheLastLine(t *testing.T) {
+	s := session("make-1", "/home/ada", "make")
+	s.LastLine = "<b>ok</b>  shop/orders\u202e 0.3s"
+	driven := vim()
+	drive(driven)
+	driven.IdleMs = 12 * 60_000
+	g := serve(t, auth.RoleViewer, "", s, driven)
+	b := openPage(g)
+	b.Until(`[...document.querySelectorAll('.sessions code')].some((e) => e.textContent === '<b>ok</b>  shop/orders\ufffd 0.3s')`)
+	require.Contains(t, browser.JS[string](b, browser.Text(".sessions")), "~/src/shop · quiet 12 min claude drives 3 min left")
+	g.change("make-1", func(s *protocol.SessionInfo) { s.LastLine = "FAIL" })
+	b.Until(`[...document.querySelectorAll('.sessions code')].some((e) => e.textContent === 'FAIL')`)
+}
