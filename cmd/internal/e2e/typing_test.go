@@ -13,8 +13,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// types is a message of keys that follows the one before; number 0 begins anew.
-func (p *webPage) types(kind protocol.InputKind, data string) protocol.Message {
+// keys is a message of keys that follows the one before; number 0 begins anew.
+func (p *webPage) keys(kind protocol.InputKind, data string) protocol.Message {
 	p.w.t.Helper()
 	s := p.session()
 	m := &protocol.Keys{SessionID: s.SessionID, KeyNo: p.typed + 1, After: p.typed, At: time.Now().UnixMilli(), InputKind: kind, Data: data}
@@ -48,7 +48,7 @@ func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
 			s.listen("--agent " + c.proxy)
 			w.session()
 			p := o.opensOwner(c.open)
-			answer := p.types(protocol.InputText, "hello")
+			answer := p.keys(protocol.InputText, "hello")
 			if !c.typed {
 				p.refused(protocol.CodeForbidden, answer)
 				require.Contains(t, answer.(*protocol.Error).Message, "gateway open --role owner --type")
@@ -59,7 +59,7 @@ func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
 			}
 			require.IsType(t, &protocol.Done{}, answer)
 			s.wait("types from a page")
-			require.IsType(t, &protocol.Done{}, p.types(protocol.InputKeys, "enter ctrl-d"))
+			require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter ctrl-d"))
 			require.Zero(t, s.status())
 			require.Equal(t, "hello\r\x04", w.content("heard"))
 		})
@@ -76,13 +76,13 @@ func TestAPageTypesBesideAnAgent(t *testing.T) {
 	id := w.session()
 	p := o.opensOwner("--type")
 	w.granted(id, "--as", "codex")
-	require.IsType(t, &protocol.Done{}, p.types(protocol.InputText, "mine "))
+	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputText, "mine "))
 	sending := w.start("gateway", "send", id, "--as", "codex", "--text", "theirs")
-	require.IsType(t, &protocol.Done{}, p.types(protocol.InputText, "still mine "))
+	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputText, "still mine "))
 	s.wait("mine still mine")
 	require.Zero(t, sending.wait().status)
 	s.wait("mine still mine theirs")
-	require.IsType(t, &protocol.Done{}, p.types(protocol.InputKeys, `ctrl-\`))
+	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, `ctrl-\`))
 	w.keyboard(id, "user")
 	s.press("C-c")
 	s.status()
@@ -100,8 +100,8 @@ func TestAPageAnswersAPassword(t *testing.T) {
 	id := w.session()
 	p := o.opensOwner("--type")
 	w.until(func() bool { b := p.session().Blackout; return b != nil && b.Secret == protocol.SecretHard }, func() string { return "no password is asked" })
-	require.IsType(t, &protocol.Done{}, p.types(protocol.InputText, "hunter2-of-ada"))
-	require.IsType(t, &protocol.Done{}, p.types(protocol.InputKeys, "enter"))
+	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputText, "hunter2-of-ada"))
+	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter"))
 	s.wait("it has 14 characters")
 	require.Contains(t, w.good("read", id), "it has 14 characters")
 	s.typed("\n")
