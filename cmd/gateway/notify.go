@@ -15,9 +15,8 @@ import (
 
 // notifyFlags say whom to tell that an agent waits.
 type notifyFlags struct {
-	urls    []string
-	after   time.Duration
-	targets []notify.Target // of the URLs, after check
+	urls  []string
+	after time.Duration
 }
 
 func (n *notifyFlags) declare(f *pflag.FlagSet) {
@@ -25,24 +24,24 @@ func (n *notifyFlags) declare(f *pflag.FlagSet) {
 	f.DurationVar(&n.after, "notify-after", 10*time.Second, "how long nobody has typed or looked before somebody is notified")
 }
 
-// check reads the URLs.
-func (n *notifyFlags) check(command string) error {
-	n.targets = nil
+// read reads the URLs.
+func (n notifyFlags) read(command string) (targets []notify.Target, err error) {
 	for _, raw := range n.urls {
 		target, err := notify.Parse(raw)
 		if err != nil {
-			return usage("%s: --notify: %w", command, err)
+			return nil, usage("%s: --notify: %w", command, err)
 		}
-		n.targets = append(n.targets, target)
+		targets = append(targets, target)
 	}
 	if n.after < 0 || n.after > time.Hour {
-		return usage("%s: --notify-after %s: must be 0s to 1h", command, n.after)
+		return nil, usage("%s: --notify-after %s: must be 0s to 1h", command, n.after)
 	}
-	return nil
+	return targets, nil
 }
 
 // notifying is what telling needs.
 type notifying struct {
+	targets []notify.Target // nobody is told without one
 	dial    func(context.Context) (page.Link, error)
 	session string                      // the only one, "" for all
 	link    func(session string) string // "" for none
@@ -50,14 +49,14 @@ type notifying struct {
 	failed  func(error) // may be nil
 }
 
-// start tells until stop is called, or ctx ends. Without a URL it does nothing.
-func (n *notifyFlags) start(ctx context.Context, to notifying) (stop func()) {
-	if len(n.targets) == 0 {
+// start tells until stop is called, or ctx ends.
+func (n notifyFlags) start(ctx context.Context, to notifying) (stop func()) {
+	if len(to.targets) == 0 {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	posters := make([]*notify.Poster, 0, len(n.targets))
-	for _, t := range n.targets {
+	posters := make([]*notify.Poster, 0, len(to.targets))
+	for _, t := range to.targets {
 		posters = append(posters, notify.New(notify.Config{Target: t, Log: to.log, Failed: to.failed}))
 	}
 	var wg sync.WaitGroup

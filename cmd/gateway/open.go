@@ -63,8 +63,8 @@ func (a *app) newOpen() *cobra.Command {
 }
 
 // check refuses what the flags cannot mean.
-func (in *openFlags) check() error {
-	if err := in.notify.check("open"); err != nil {
+func (in openFlags) check() error {
+	if _, err := in.notify.read("open"); err != nil {
 		return err
 	}
 	switch role := auth.Role(in.role); {

@@ -63,8 +63,9 @@ func newOpening(a *app, hold *auth.Hold, in openFlags) *opening {
 
 // run serves pages until ctx ends or their time is over. stop ends serve.
 func (o *opening) run(ctx context.Context, serve func() error, stop func()) error {
+	targets, _ := o.flags.notify.read("open") // check has read them, too
 	defer o.flags.notify.start(ctx, notifying{
-		dial: o.dial, session: o.session, link: o.linkTo, log: slog.New(slog.DiscardHandler),
+		targets: targets, dial: o.dial, session: o.session, link: o.linkTo, log: slog.New(slog.DiscardHandler),
 		failed: func(err error) { o.tell("Notifications do not arrive: %v.", err) },
 	})()
 	served := make(chan error, 1)

@@ -14,12 +14,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/internal/notify"
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/mcp"
+	"terminalproxy/gateway/page"
 	"terminalproxy/gateway/place"
 )
 
@@ -31,6 +33,7 @@ type serveFlags struct {
 	logFormat                 string
 	config                    string
 	check                     bool
+	notify                    notifyFlags
 }
 
 func (a *app) newServe() *cobra.Command {
@@ -65,6 +68,7 @@ func (a *app) newServe() *cobra.Command {
 	f.StringSliceVar(&in.trusted, "trust-proxy", nil, "address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is believed; may be repeated")
 	f.BoolVar(&in.log, "log", false, "write a log to standard error: who comes and goes, and what is refused; no contents")
 	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
+	in.notify.declare(f)
 	f.StringVar(&in.config, "config", "", "`FILE` of settings, which flags overrule")
 	f.BoolVar(&in.check, "check", false, "check the settings and end")
 	return cmd
@@ -77,12 +81,16 @@ type basis struct {
 	store  *auth.Store
 	// trusted are the reverse proxies that are believed.
 	trusted []netip.Prefix
+	targets []notify.Target
 }
 
 // basis checks the flags.
 func (a *app) basis(in serveFlags) (b basis, err error) {
 	if in.logFormat != "" && in.logFormat != "text" && in.logFormat != "json" {
 		return b, usage("serve: --log-format %.20q: must be text or json", in.logFormat)
+	}
+	if b.targets, err = in.notify.read("serve"); err != nil {
+		return b, err
 	}
 	if b.secure, err = certificate(in.cert, in.key); err != nil {
 		return b, err
@@ -135,6 +143,12 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	}
 	log.Info("listening", "address", ln.Addr().String(), "tls", b.secure != nil, "version", version.String())
 	defer log.Info("closed")
+	defer in.notify.start(ctx, notifying{
+		targets: b.targets, log: log, link: in.linkTo,
+		dial: func(context.Context) (page.Link, error) {
+			return page.Seated(server.JoinPage(auth.Identity{Role: auth.RoleViewer}, listing)), nil
+		},
+	})()
 	return serveOn(ctx, server, ln, b.secure, local)
 }
 

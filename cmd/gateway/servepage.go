@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"terminalproxy/cmd/internal/version"
@@ -34,6 +35,17 @@ func (p pages) Opener(who auth.Identity, s *gateway.Server) ws.Peer {
 		Join:  func(who auth.Identity, set rights.Set) page.Seat { return s.JoinPage(who, set) },
 		Count: s.CountPage,
 	})
+}
+
+// listing is what somebody may who watches the list of sessions, and nothing else.
+var listing = rights.Set{Who: "the notifier", Can: rights.List}
+
+// linkTo is the page of a session, for somebody whose page is open; "" where none can be.
+func (in serveFlags) linkTo(session string) string {
+	if !in.page || len(in.hosts) == 0 {
+		return ""
+	}
+	return "https://" + in.hosts[0] + "/#s=" + url.QueryEscape(session)
 }
 
 // networks reads the values of --trust-proxy.

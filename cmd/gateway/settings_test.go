@@ -65,7 +65,7 @@ func TestASettingThatIsNoneSaysItsLineAndTheNextName(t *testing.T) {
 	for content, want := range map[string][2]string{
 		"\n\nlistn = 'x'":                 {`line 3: unknown setting "listn"`, "did you mean: listen"},
 		"log = true\ntls_cert = 'x'":      {`line 2: unknown setting "tls_cert"`, "did you mean: tls-cert"},
-		"zzzzzzzz = 1":                    {`line 1: unknown setting "zzzzzzzz"`, "the settings are: host, listen, log, log-format, origin, "},
+		"zzzzzzzz = 1":                    {`line 1: unknown setting "zzzzzzzz"`, "the settings are: host, listen, log, log-format, notify, notify-after, origin, "},
 		"check = true":                    {`line 1: unknown setting "check"`, "the settings are: "},
 		"config = 'x'":                    {`line 1: unknown setting "config"`, ""},
 		"gateway = 'x'":                   {`line 1: unknown setting "gateway"`, ""},

@@ -300,8 +300,11 @@ func (k *link) join(port Port) (Link, error) {
 	terms := k.opening.terms
 	who := k.who
 	who.Role = terms.Role
-	return &seated{seat: port.Join(who, termsRights(terms)), done: make(chan struct{})}, nil
+	return Seated(port.Join(who, termsRights(terms))), nil
 }
+
+// Seated is the link of a participant in a switchboard of this process.
+func Seated(seat Seat) Link { return &seated{seat: seat, done: make(chan struct{})} }
 
 // seated is a page's link to a switchboard in this process.
 type seated struct {

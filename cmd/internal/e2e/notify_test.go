@@ -72,3 +72,23 @@ func TestAnOpenPageNotifies(t *testing.T) {
 	opener.wait("$")
 	require.Empty(t, came)
 }
+
+func TestAServerNotifies(t *testing.T) {
+	w := newWorld(t)
+	url, came := notified(t)
+	settings := w.write("gateway.toml", "notify = [\""+url+"#json\"]\nnotify-after = \"100ms\"\npage = true\nhost = [\"desk.example\"]\n")
+	server := w.serve("gateway", "--config", settings)
+	s := w.terminal(100, 24)
+	s.listen("--agent --notify off")
+	id := w.session()
+	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "hush")
+	require.Equal(t, `{"text":"codex asks in `+id+` https://desk.example/#s=`+id+`"}`, w.next(came))
+	s.asked()
+	s.answer("C-g")
+	require.Zero(t, asking.wait().status)
+	resp, err := http.Get("http" + strings.TrimPrefix(server.url, "ws") + "/sw.js")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusOK, resp.StatusCode, "a server's page has its worker, too")
+	require.Empty(t, came)
+}
