@@ -19,6 +19,8 @@ type Pages interface {
 	Turn(w http.ResponseWriter, r *http.Request, why error)
 	// Cut ends, for a reason, what tokens have opened that stand no more.
 	Cut(stands func(tokenID string) bool, why error)
+	// Stats counts the pages that are connected, and the codes and tickets that were refused.
+	Stats() (connected int, refused uint64)
 	// Close ends openers for a reason, and tells pages to come back.
 	Close(why error)
 }

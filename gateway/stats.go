@@ -6,6 +6,10 @@ import "terminalproxy/gateway/httpapi"
 func (s *Server) stats() []httpapi.Family {
 	now := s.hub.Stats()
 	sent, received := s.sockets.Traffic()
+	pages, refused := 0, uint64(0)
+	if s.cfg.Pages != nil {
+		pages, refused = s.cfg.Pages.Stats()
+	}
 	return []httpapi.Family{
 		{Name: "sessions", Help: "Sessions, by state.", Label: "state", Values: values(now.Sessions)},
 		{Name: "participants", Help: "Proxies, agents, viewers and owners that are connected.", Label: "role", Values: values(now.Participants)},
@@ -18,6 +22,8 @@ func (s *Server) stats() []httpapi.Family {
 		one("messages_received_total", "Messages that came over WebSockets.", received.Messages()),
 		one("sent_bytes_total", "Bytes of the messages that were sent.", sent.Bytes()),
 		one("received_bytes_total", "Bytes of the messages that came.", received.Bytes()),
+		one("pages", "Web pages that are connected.", pages),
+		one("page_refusals_total", "Codes of links, and tickets, that were refused to web pages.", refused),
 		one("tokens_refused_total", "Requests and connections without a token that is good.", s.refused.Load()),
 	}
 }

@@ -78,6 +78,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
 
 // slow lets who guesses wait for its answer.
 func (d *Door) slow(r *http.Request) error {
+	d.refused.Add(1)
 	peer := auth.Address(r.RemoteAddr)
 	d.cfg.Log.Warn("a wrong code", "peer", peer)
 	wait := d.failures.Failed(peer)
@@ -132,6 +133,7 @@ func (d *Door) ticket(w http.ResponseWriter, r *http.Request) {
 	}
 	name, err := d.issue(in.Page, in.At, signature)
 	if err != nil {
+		d.refused.Add(1)
 		refuse(w, err)
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -99,6 +100,7 @@ type Door struct {
 	handler  http.Handler
 	upgrader websocket.Upgrader
 	failures auth.Failures
+	refused  atomic.Uint64 // codes and tickets
 
 	ctx  context.Context // its cause is why the door is shut
 	shut context.CancelCauseFunc

@@ -228,6 +228,7 @@ func (d *Door) redeem(name string) (v *visitor, free func(), err error) {
 	delete(d.tickets, name)
 	switch {
 	case !known || d.cfg.Now().After(t.ends):
+		d.refused.Add(1)
 		return nil, nil, errTicket
 	case t.owner.ctx.Err() != nil:
 		return nil, nil, ended{context.Cause(t.owner.ctx)}
