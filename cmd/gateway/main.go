@@ -243,11 +243,12 @@ func (a *app) newRoot() *cobra.Command {
 		},
 	})
 	root.AddCommand(a.newReap())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		help := "see " + cmd.CommandPath() + " --help"
 		if say, hint, ok := flagwords.Explain(err); ok {
-			return &failure{status: statusUsage, cause: errors.New(say), hint: hint}
+			return &failure{status: statusUsage, cause: errors.New(say), hint: hint + "; " + help}
 		}
-		return err
+		return &failure{status: statusUsage, cause: err, hint: help}
 	})
 	sayUse(root)
 	return root

@@ -12,6 +12,10 @@ import (
 
 // Explain is what is wrong and what to write instead; ok is false for an error that speaks for itself.
 func Explain(err error) (say, hint string, ok bool) {
+	if none, is := errors.AsType[*pflag.ValueRequiredError](err); is {
+		name, _ := pflag.UnquoteUsage(none.GetFlag())
+		return fmt.Sprintf("--%s: missing value", none.GetFlag().Name), fmt.Sprintf("write --%s %s", none.GetFlag().Name, strings.ToUpper(name)), true
+	}
 	bad, is := errors.AsType[*pflag.InvalidValueError](err)
 	if !is {
 		return "", "", false

@@ -42,6 +42,13 @@ func TestNumbersAndSwitches(t *testing.T) {
 		require.True(t, ok, arg)
 		require.Equal(t, want, [2]string{say, hint})
 	}
+	set.String("title", "", "until the title has `TEXT`")
+	for name, want := range map[string]string{"title": "TEXT", "cols": "INT"} {
+		say, hint, ok := flagwords.Explain(set.Parse([]string{"--" + name}))
+		require.True(t, ok)
+		require.Equal(t, "--"+name+": missing value", say)
+		require.Equal(t, "write --"+name+" "+want, hint)
+	}
 	for _, err := range []error{set.Parse([]string{"--no"}), errors.New("x"), nil} {
 		_, _, ok := flagwords.Explain(err)
 		require.False(t, ok)
