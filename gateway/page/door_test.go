@@ -46,7 +46,7 @@ func (c *clock) pass(d time.Duration) {
 
 // house is a door with a gateway behind it.
 type house struct {
-	t       *testing.T
+	t       testing.TB
 	door    *page.Door
 	opening *page.Opening
 	at      string // host:port
@@ -61,7 +61,7 @@ type setup struct {
 }
 
 // opened opens a door until the test ends; change may be nil.
-func opened(t *testing.T, change func(*setup)) *house {
+func opened(t testing.TB, change func(*setup)) *house {
 	t.Helper()
 	h := &house{t: t, clock: &clock{now: time.Now()}, links: make(chan *link, 100)}
 	cfg := setup{

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -66,7 +67,7 @@ func (f *filter) judge(m protocol.Message) *protocol.Error {
 
 // down is what a page gets of a gateway's frame, nil for nothing. A page that sees everything gets it as it is.
 func (f *filter) down(frame []byte) []byte {
-	if f.rights.Session == "" {
+	if f.rights.Session == "" || f.ownRows(frame) {
 		return frame
 	}
 	m, err := protocol.Decode(frame, protocol.MaxMessage)
@@ -96,6 +97,14 @@ func (f *filter) down(frame []byte) []byte {
 		return frame
 	}
 	return f.encode(m)
+}
+
+// ownRows reports whether a frame is rows of the page's session, as this gateway writes them: of all that a page gets they are nearly all,
+// and are not read for that.
+func (f *filter) ownRows(frame []byte) bool {
+	rest, is := bytes.CutPrefix(frame, []byte(`{"type":"terminal.rows","sessionId":"`))
+	rest, own := bytes.CutPrefix(rest, []byte(f.rights.Session))
+	return is && own && bytes.HasPrefix(rest, []byte(`",`))
 }
 
 func (f *filter) encode(m protocol.Message) []byte {

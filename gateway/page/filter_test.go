@@ -143,3 +143,22 @@ func TestAPageOfOneSession(t *testing.T) {
 	l.frames <- `{"type":"terminal.session.close","id":"m2","sessionId":"vim-1","exitCode":0}`
 	require.Equal(t, "m2", s.next()["id"])
 }
+
+// Rows are of the page's session or do not come, whoever wrote them in what order.
+func TestRowsOfItsOwnSession(t *testing.T) {
+	h := opened(t, func(c *setup) { c.Session = "vim-1" })
+	s, l := h.visit()
+	const screen = `"seq":1,"rev":1,"cols":80,"rows":24,"cursor":{"row":0,"col":0},"state":{"keyboard":{"holder":"user","epoch":1}}}`
+	for _, head := range []string{
+		`{"type":"terminal.rows","sessionId":"vim-10",`, `{"type":"terminal.rows","sessionId":"vim-2",`, `{"type":"terminal.rows","sessionId":"vim-1\u0030",`,
+		`{"sessionId":"vim-2","type":"terminal.rows",`,
+	} {
+		l.frames <- head + screen
+	}
+	for _, head := range []string{`{"type":"terminal.rows","sessionId":"vim-1",`, `{"sessionId":"vim-1","type":"terminal.rows",`} {
+		l.frames <- head + screen
+		_, got, err := s.ws.ReadMessage()
+		require.NoError(t, err)
+		require.Equal(t, head+screen, string(got))
+	}
+}

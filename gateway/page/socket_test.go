@@ -70,7 +70,7 @@ func (h *house) nth(n int) <-chan *link {
 
 // socket is a page's WebSocket.
 type socket struct {
-	t  *testing.T
+	t  testing.TB
 	ws *websocket.Conn
 }
 
