@@ -4,6 +4,7 @@ package built_test
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -83,6 +84,31 @@ func BenchmarkIdle(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkNobodyLooks states what a session costs whose page is open, with nobody on it, while nothing happens. The proxy, which is
+// the gateway, has no wake-ups; gateway open looks at the clock every 10 s, since a timer does not count while the computer sleeps.
+func BenchmarkNobodyLooks(b *testing.B) {
+	p := ofUser(b)
+	mine := slices.Clone(p.pids)
+	_, out := p.talks(binary("gateway"), "open")
+	_, err := out.ReadString('\n')
+	require.NoError(b, err)
+	both := p.pids
+	time.Sleep(settling)
+	var own, all int
+	for b.Loop() {
+		before := p.wakes(b)
+		p.pids = mine
+		woken := p.wakes(b)
+		time.Sleep(watchFor)
+		own += p.wakes(b) - woken
+		p.pids = both
+		all += p.wakes(b) - before
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(own)/float64(b.N), "proxy-wakes/10s")
+	b.ReportMetric(float64(all-own)/float64(b.N), "open-wakes/10s")
 }
 
 // TestAnIdleShellIsCounted keeps the benchmark honest: it counts the processes that serve, and not the shells.
