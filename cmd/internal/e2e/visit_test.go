@@ -1,0 +1,60 @@
+package e2e_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+)
+
+// faults notes what the policy of a page kept it from, and what its scripts did not expect.
+const faults = `window.faults = [];
+	addEventListener('securitypolicyviolation', (e) => faults.push(e.violatedDirective + ' ' + e.blockedURI));
+	addEventListener('error', (e) => faults.push(String(e.message)));
+	addEventListener('unhandledrejection', (e) => faults.push(String(e.reason)));`
+
+// Two people look at a session, each in a browser. The process that serves the gateway is killed: both come back to the same screen, and
+// see what goes on there.
+func TestTwoBrowsersOutliveTheGateway(t *testing.T) {
+	browsers := []*browser.Tab{browser.Chromium(t), browser.Chromium(t)}
+	w := newWorld(t, "vim")
+	w.write("notes.txt", "to do\n")
+	first, s, o := w.terminal(100, 24), w.terminal(100, 24), w.terminal(100, 40)
+	proxy := first.listen("--agent")
+	w.session()
+	s.run("proxy --agent vim -u NONE notes.txt")
+	s.wait("to do")
+	w.ids(2)
+	_, link := o.opens("")
+	for i, b := range browsers {
+		if i > 0 {
+			o.typed("\n")
+			o.see("another link", func(screen string) bool { return strings.Count(screen, "/#c=") == 2 })
+			link = strings.Fields(o.screen()[strings.LastIndex(o.screen(), "http://"):])[0]
+		}
+		b.Before(faults)
+		b.Do(chromedp.Navigate(link))
+		b.Until(`document.querySelectorAll('.sessions li').length === 2`)
+		browser.JS[bool](b, `[...document.querySelectorAll('.sessions a')].find((a) => a.textContent.startsWith('vim')).click(), true`)
+		b.Until(browser.Text(".session .sheet") + ".includes('to do')")
+	}
+	s.typed("omilk")
+	for _, b := range browsers {
+		b.Until(browser.Text(".session .sheet") + ".includes('milk')")
+	}
+	w.kill(proxy, syscall.SIGKILL)
+	s.typed(" and eggs")
+	for _, b := range browsers {
+		b.Until(browser.Text(".session .sheet") + ".includes('milk and eggs') && document.querySelector('.trip.connected') && !document.querySelector('.stale')")
+		require.Equal(t, "to do milk and eggs", strings.TrimSpace(browser.JS[string](b, `[...document.querySelectorAll('.session .row')].slice(0, 2).map((r) => r.textContent.trim()).join(' ')`)))
+		require.Empty(t, browser.JS[[]string](b, "faults"))
+	}
+	o.press("C-c")
+	require.Zero(t, o.status())
+	s.press("Escape")
+	s.quits(":q!\n")
+}
