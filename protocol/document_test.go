@@ -67,7 +67,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "progress": reflect.TypeFor[Progress](), "keyboard": reflect.TypeFor[Keyboard](),
 		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](), "decision": reflect.TypeFor[Decision](),
 		"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](),
-		"blackout of a frame": reflect.TypeFor[Hidden](), "command": reflect.TypeFor[Command](), "past": reflect.TypeFor[Past](), "state of a view": reflect.TypeFor[ViewState](), "seen screen": reflect.TypeFor[Seen](),
+		"blackout of a frame": reflect.TypeFor[Hidden](), "command": reflect.TypeFor[Command](), "past": reflect.TypeFor[Past](), "state of a view": reflect.TypeFor[ViewState](), "typed of a view": reflect.TypeFor[AgentTyped](), "seen screen": reflect.TypeFor[Seen](),
 	} {
 		require.Equal(t, declared(shape), documented(tableRow(t, page, name)), name)
 	}

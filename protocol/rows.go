@@ -79,6 +79,20 @@ type ViewState struct {
 	Reverse  bool     `json:"reverse,omitempty"`
 	Keyboard Keyboard `json:"keyboard"`
 	Blackout *Hidden  `json:"blackout,omitempty"`
+	// Typed is what an agent typed last, since somebody looks; nil for nothing.
+	Typed *AgentTyped `json:"typed,omitempty"`
+}
+
+// MaxTyped bounds the text of an [AgentTyped], in bytes.
+const MaxTyped = 1024
+
+// AgentTyped is an input of an agent's in words, for somebody who looks.
+type AgentTyped struct {
+	AgentName string `json:"agentName"`
+	// Text has text in quotation marks and keys in angle brackets, its end left out where it is long.
+	Text string `json:"text"`
+	// Count tells one input from the next.
+	Count uint64 `json:"count"`
 }
 
 // frame is the frame of a message that many get.
@@ -172,6 +186,9 @@ func (m *Rows) check() error {
 	}
 	if m.State != nil {
 		c.blackout("state.blackout", m.State.Blackout)
+		if t := m.State.Typed; t != nil {
+			c.text("state.typed.agentName", t.AgentName, MaxName).text("state.typed.text", t.Text, MaxTyped)
+		}
 	}
 	return c.done()
 }

@@ -67,3 +67,21 @@ func TestAPagesKeysAreAPersons(t *testing.T) {
 	require.Equal(t, protocol.ReasonReclaimed, refused.Ended)
 	require.Equal(t, size, p.p.size, "nobody's window came with it")
 }
+
+// TestWhoLooksHearsWhatTheAgentTypes since then.
+func TestWhoLooksHearsWhatTheAgentTypes(t *testing.T) {
+	p := pageOn(t)
+	types := func(request, data string) {
+		p.p.say(&protocol.Input{RequestID: request, SessionID: p.id, AgentID: "a-1", Data: data})
+		require.Equal(t, protocol.StatusWritten, hear[*protocol.InputResult](p.p, nil).Status)
+	}
+	types("a-1:i", "before")
+	p.p.say(&protocol.View{SessionID: p.id})
+	first := hear[*protocol.Rows](p.p, nil)
+	require.Nil(t, first.State.Typed)
+	types("a-1:j", "ls\r")
+	typed := hear(p.p, func(m *protocol.Rows) bool { return m.State.Typed != nil })
+	require.Equal(t, &protocol.AgentTyped{AgentName: "claude", Text: `"ls"<Enter>`, Count: 1}, typed.State.Typed)
+	types("a-1:k", "ls\r")
+	hear(p.p, func(m *protocol.Rows) bool { return m.State.Typed.Count == 2 })
+}

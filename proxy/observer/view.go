@@ -19,16 +19,31 @@ type viewing struct {
 	count  uint64             // of the messages
 	last   *protocol.Rows
 	revs   []uint64 // in which the rows of last changed, as shown
+	typed  *protocol.AgentTyped
 }
 
 // View says that somebody looks at the screen, who gets it at once, or that nobody does any more.
 func (o *Observer) View(now time.Time, on bool) {
 	v := &o.viewing
-	v.rhythm, v.last, v.revs = nil, nil, nil
+	v.rhythm, v.last, v.revs, v.typed = nil, nil, nil, nil
 	if on {
 		v.rhythm = snapshot.NewThrottle(viewEvery, 0)
 		v.rhythm.Changed(now)
 	}
+}
+
+// AgentTyped tells those who look what an agent typed just now, and nobody who comes later.
+func (o *Observer) AgentTyped(now time.Time, agent, text string) {
+	v := &o.viewing
+	if v.rhythm == nil {
+		return
+	}
+	next := &protocol.AgentTyped{AgentName: agent, Text: text, Count: 1}
+	if v.typed != nil {
+		next.Count = v.typed.Count + 1
+	}
+	v.typed = next
+	v.rhythm.Changed(now)
 }
 
 // changed notes that who looks would see a difference.
@@ -77,7 +92,9 @@ func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
 		w := *f.Blackout
 		w.SinceMs = 0 // it grows by itself
 		m.State.Blackout = &w
+		v.typed = nil // it led here
 	}
+	m.State.Typed = v.typed
 	if f.Blackout.ByUser() {
 		v.revs = nil
 		return m

@@ -28,6 +28,7 @@ type typing struct {
 
 	excuse func(error) bool // see [input.Job.Excuse]
 	record Record           // what is recorded of it
+	looked looked           // and told those who look
 
 	// These are set by the observer's goroutine before Prepare answers:
 	judged judgement // of the line, under level type
@@ -82,7 +83,7 @@ func (h *Handler) input(m *protocol.Input) {
 		},
 		Hold:    in.hold,
 		Excuse:  in.excuse,
-		Wrote:   in.record.Wrote,
+		Wrote:   func(p []byte) { h.wrote(in, p) },
 		Done:    func(r input.Receipt) { h.typed(in, r) },
 		Flushed: func(n int) { h.flushed(in, n) },
 	})

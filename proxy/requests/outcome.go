@@ -40,6 +40,7 @@ func (h *Handler) typed(in *typing, r input.Receipt) {
 		does = wished(first.InputPart)
 	}
 	in.record.Done(result, does, in.allowed)
+	h.noteTyped(in, r)
 	if !h.Observer.Post(func(now time.Time) { h.settle(now, in, result) }) {
 		h.answer(result)
 	}

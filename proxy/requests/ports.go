@@ -43,6 +43,8 @@ type Observer interface {
 	AnswerWait(now time.Time, m *protocol.Wait, out *protocol.WaitResult)
 	// View says that somebody looks at the screen from elsewhere, or that nobody does any more.
 	View(now time.Time, on bool)
+	// AgentTyped tells those who look what an agent typed, as it may be shown.
+	AgentTyped(now time.Time, agent, text string)
 	// Wait opens a wait; looking says that it is for the program to wait for input. refused is called in place of w.Done where
 	// there are too many, or it is open already: [snapshot.ErrWaitOpen].
 	Wait(now time.Time, looking bool, w snapshot.Wait, refused func(error))
@@ -65,6 +67,8 @@ type Control interface {
 	// Newest is the state after the pump's last turn. Any goroutine may ask.
 	Newest() control.State
 	State(now time.Time) control.State
+	// Allowed reports whether the user lets an agent answer the present prompt for a secret.
+	Allowed() bool
 	// LastEnd is how control ended last.
 	LastEnd() control.Event
 

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type stage struct {
 	blank   bool // the program has shown nothing yet
 	behind  bool // there is output that the model was not fed
 	blocked child.Blocked
+	noted   []string // what those who look were told that an agent typed
 }
 
 func newStage(change func(c *Config)) *stage {
@@ -76,6 +78,14 @@ type stagedObserver struct {
 }
 
 func (o stagedObserver) Model() *screen.Screen { return o.model }
+
+func (o stagedObserver) Redact(text string, _ int) string {
+	return strings.ReplaceAll(text, "token", "•••••")
+}
+
+func (o stagedObserver) AgentTyped(_ time.Time, agent, text string) {
+	o.s.noted = append(o.s.noted, agent+" "+text)
+}
 
 func (o stagedObserver) Blank(time.Time) bool { return o.s.blank }
 

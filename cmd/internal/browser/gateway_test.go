@@ -44,7 +44,8 @@ type gateway struct {
 	away     bool   // nobody can connect
 	epoch    uint64 // what widens under another one is void; 0 for none is
 	noKeys   *protocol.Error
-	hold     chan struct{} // nobody lets an owner's page in before it is closed; nil for at once
+	typing   *protocol.AgentTyped // what an agent typed last
+	hold     chan struct{}        // nobody lets an owner's page in before it is closed; nil for at once
 }
 
 // link is a page's connection to the gateway.
@@ -220,7 +221,7 @@ func (l *link) offer(id string) {
 	c := l.g.screens[id].Cursor()
 	m.Cursor = protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}
 	s := l.g.sessions[slices.IndexFunc(l.g.sessions, func(s *protocol.SessionInfo) bool { return s.SessionID == id })]
-	m.State.Title, m.State.Keyboard, m.State.Blackout = s.Title, s.Keyboard, s.Blackout
+	m.State.Title, m.State.Keyboard, m.State.Blackout, m.State.Typed = s.Title, s.Keyboard, s.Blackout, l.g.typing
 	if s.Blackout.ByUser() {
 		m.Line, m.Lines = 0, make([]string, m.Rows)
 	}

@@ -188,3 +188,20 @@ func TestWhatWasNotTypedIsSaid(t *testing.T) {
 	b.Do(browser.Keys("z"))
 	b.Until(browser.Text(".hint.bad") + ".startsWith('Not typed: not connected')")
 }
+
+// TestWhatAnAgentTypedIsShown as text, and no longer when a password is asked.
+func TestWhatAnAgentTypedIsShown(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "vim-1", vim())
+	b := openPage(g)
+	b.Until(`document.querySelector('.cursor')`)
+	types := func(typed *protocol.AgentTyped) {
+		g.mu.Lock()
+		g.typing = typed
+		g.mu.Unlock()
+		g.print("vim-1", ".")
+	}
+	types(&protocol.AgentTyped{AgentName: "claude", Text: `"<b>make</b>"<Enter>`, Count: 1})
+	b.Until(browser.Text(".just") + ` === 'claude typed "<b>make</b>"<Enter>'`)
+	types(nil)
+	b.Until(`document.querySelector('.just').hidden`)
+}

@@ -33,6 +33,7 @@ func TestABrowserGivesAndTakesBack(t *testing.T) {
 	b.Until(browser.Text(".frame.driven .tag") + ".startsWith('codex drives')")
 	w.good("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
 	b.Until(browser.Text(".session .sheet") + ".includes('milk')")
+	b.Until(browser.Text(".just") + ` === 'codex typed "omilk"<Esc>'`)
 	b.Press("Take back")
 	b.Until(browser.Text(".log") + ".includes('Taken back')")
 	w.keyboard(id, "user")

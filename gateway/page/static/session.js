@@ -8,6 +8,8 @@ import {Fit} from './fit.js';
 import {pause} from './connection.js';
 import {Typing} from './typing.js';
 
+const justFor = 15000; // ms in which what an agent typed counts as just now
+
 export class Session {
   constructor(app, session) {
     this.app = app;
@@ -41,6 +43,7 @@ export class Session {
     this.muted = h('p', {class: 'note muted'});
     this.asOf = h('span', {});
     this.foot = h('footer', {}, this.asOf);
+    this.just = h('p', {class: 'just', hidden: true});
     this.spoken = h('div', {class: 'unseen', 'aria-live': 'polite', role: 'log', 'aria-label': 'new lines'});
     this.log = h('ol', {class: 'log', 'aria-label': 'messages'});
     this.line = h('input', {'aria-label': 'message to the agent', placeholder: 'Write to the agent…', maxLength: 500, autocomplete: 'off'});
@@ -50,7 +53,7 @@ export class Session {
     this.element = h('main', {class: 'session'},
       h('header', {}, h('a', {class: 'up', href: '#', 'aria-label': 'all sessions'}, '‹'), h('div', {class: 'name'}, this.title, this.about),
         this.acts = h('div', {class: 'acts'}, ...acts)),
-      this.note, this.muted, this.frame, this.foot, this.spoken,
+      this.note, this.muted, this.frame, this.just, this.foot, this.spoken,
       ...(app.owner ? [this.log, this.form] : []));
   }
 
@@ -124,11 +127,15 @@ export class Session {
     put(this.tag, words);
     show(this.tag, words !== '');
     this.frame.classList.toggle('driven', words !== '');
+    show(this.just, this.app.now() < (this.justUntil || 0));
     this.back.classList.toggle('green', words !== '');
   }
 
   rows(m, lines) {
-    if (m.state) this.knows(m.state.keyboard);
+    if (m.state) {
+      this.knows(m.state.keyboard);
+      this.typed(m.state.typed);
+    }
     const sized = m.cols !== this.painter.cols || m.rows !== this.painter.rows;
     if (!this.painter.show(m)) this.painter.show({...m, since: 0, moved: 0, changed: undefined, lines});
     this.history.update(m);
@@ -137,6 +144,17 @@ export class Session {
     this.seen = this.app.now();
     this.live.changed(lines);
     this.tick();
+  }
+
+  // typed shows what an agent typed just now, until it is old.
+  typed(what) {
+    if (what && what.count !== this.counted) {
+      put(this.just, `${clean(what.agentName)} typed ${clean(what.text)}`);
+      this.justUntil = this.app.now() + justFor;
+    } else if (!what) {
+      this.justUntil = 0;
+    }
+    this.counted = what?.count;
   }
 
   // resized fits the screen to another room.
