@@ -26,6 +26,7 @@ var bodies = map[string]string{
 	"/wait":            `{"until":{"exit":true}}`,
 	"/message":         `{"text":"hello"}`,
 	"/control/request": controlBody,
+	"/control/mute":    `{"agentName":"claude"}`,
 }
 
 // divided is a gateway with tokens of two namespaces. In b, and there alone, the session vim-1 runs, if it is to be there at all.

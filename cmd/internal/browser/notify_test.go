@@ -178,7 +178,7 @@ func TestANotificationRefuses(t *testing.T) {
 	w.shows("codex asks in psql-1|It asks for the keyboard.|Refuse")
 	w.press("away")
 	m := wait(g, anything[*protocol.ControlDecide])
-	require.False(t, m.Grant)
+	require.Equal(t, []any{false, true, "codex"}, []any{m.Grant, m.Refuse, m.AgentName}, "whoever has got the keyboard keeps it")
 	require.Equal(t, "psql-1", m.SessionID)
 	require.Zero(t, w.stands())
 

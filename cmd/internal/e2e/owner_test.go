@@ -145,6 +145,37 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	require.Equal(t, "typed", w.content("heard"))
 }
 
+// Who is muted elsewhere loses what it asks for, may not ask again, and can be let by the owner.
+func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(120, 24), w.owner(120, 24)
+	s.listen("--agent")
+	id := w.session()
+	asking := w.start("gateway", "request", id, "--reason", "fix the typo", "--as", "codex")
+	s.asked()
+	w.good("mute", id)
+	s.wait(`gateway mute muted codex: Ctrl+\, then x, unmutes it`)
+	got := asking.wait()
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, "the user declined (gateway mute)")
+	got = w.gateway("request", id, "--reason", "again", "--as", "codex")
+	require.Contains(t, got.err, "the user muted you until the end of the session")
+	require.Contains(t, w.good("ls", "--json"), `"muted": [`)
+
+	o.run("gateway mute " + id + " --off")
+	o.wait("let codex ask and write again? [y/N]")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+	s.wait("owner unmuted all agents")
+	s.openMenu() // or it would have to wait
+	s.press("Escape")
+	s.waitGone("Ctrl+G lets")
+	asking = w.start("gateway", "request", id, "--reason", "now", "--as", "codex")
+	s.asked()
+	s.answer("C-g")
+	require.Zero(t, asking.wait().status)
+}
+
 // What the owner read is no longer so: the user refused meanwhile. The decision is void.
 func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	w := newWorld(t)

@@ -34,14 +34,15 @@ async function pushed(data) {
 // takeAway refuses the question that was shown, and no other, or takes the keyboard back.
 async function takeAway(m) {
   try {
-    const page = await recall();
+    const page = await recall(), d = {type: 'terminal.control.decide', sessionId: m.session, grant: false, by: 'a page'};
     if (!page || page.page !== m.page) throw new Error('the page is over: open a new link');
     if (!m.held) {
       const {sessions} = await aside(page, {type: 'sessions.list'});
       const s = sessions.find(({sessionId}) => sessionId === m.session);
       if (!s || !s.keyboard.asking || s.keyboard.epoch !== m.epoch) throw new Error('it was answered already');
+      if (s.mutes) Object.assign(d, {refuse: true, agentName: s.keyboard.asking}); // whoever has got the keyboard meanwhile keeps it
     }
-    await aside(page, {type: 'terminal.control.decide', sessionId: m.session, grant: false, by: 'a page'});
+    await aside(page, d);
   } catch (e) {
     await tell(m, (m.held ? 'Not taken back: ' : 'Not refused: ') + e.message);
   }
