@@ -465,5 +465,5 @@ func TestPagesOfAServerThatEnds(t *testing.T) {
 	code, _ := closed(t, looks)
 	require.Equal(t, websocket.CloseServiceRestart, code)
 	code, _ = closed(t, opener)
-	require.Equal(t, websocket.CloseGoingAway, code)
+	require.Equal(t, websocket.CloseServiceRestart, code)
 }
