@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -27,6 +28,7 @@ type limiter struct {
 	net.Listener
 	most    int
 	trusted []netip.Prefix
+	log     *slog.Logger
 
 	mu      sync.Mutex
 	unknown map[string][]*claim // by address, oldest first
@@ -47,9 +49,9 @@ type claim struct {
 	idle   bool   // nothing is under way
 }
 
-func newLimiter(ln net.Listener, most int, trusted []netip.Prefix) *limiter {
+func newLimiter(ln net.Listener, most int, trusted []netip.Prefix, log *slog.Logger) *limiter {
 	return &limiter{
-		Listener: ln, most: most, trusted: trusted,
+		Listener: ln, most: most, trusted: trusted, log: log,
 		unknown: make(map[string][]*claim), known: make(map[string]int), beyond: make(map[string]int),
 	}
 }
@@ -218,13 +220,16 @@ func claimOf(r *http.Request) *claim {
 // handler is next for requests that there is room for; turn says so to others. Who brings a token is let through to where it is
 // looked at: it is not counted with those of its address then.
 func (l *limiter) handler(next http.Handler, turn func(http.ResponseWriter, *http.Request, error)) http.Handler {
-	full := fmt.Errorf("%d connections of your address are open already: close some, or come back later", l.most)
+	full := func(w http.ResponseWriter, r *http.Request) {
+		l.log.Warn("turned away: too many connections of one address", "address", r.RemoteAddr)
+		turn(w, r, fmt.Errorf("%d connections of your address are open already: close some, or come back later", l.most))
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := connectionOf(r).claim
 		if c == nil {
 			peer := l.client(r)
 			if c, _ = l.take(auth.Address(peer), nil); c == nil {
-				turn(w, r, full)
+				full(w, r)
 				return
 			}
 			defer c.release()
@@ -234,7 +239,7 @@ func (l *limiter) handler(next http.Handler, turn func(http.ResponseWriter, *htt
 		if !c.begin() {
 			w.Header().Set("Connection", "close")
 			if r.Header.Get("Authorization") == "" && r.URL.Path != protocol.PathProof && connectionOf(r).identity() == nil {
-				turn(w, r, full)
+				full(w, r)
 				return
 			}
 		}

@@ -133,7 +133,7 @@ func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Conf
 		_ = ln.Close()
 		return fmt.Errorf("serve on %s: that address is reached from other machines: give a certificate and a key, or listen on 127.0.0.1", addr)
 	}
-	limited := newLimiter(ln, connectionsPerPeer, s.cfg.Trusted)
+	limited := newLimiter(ln, connectionsPerPeer, s.cfg.Trusted, s.log)
 	served := listener{limit: limited, guard: auth.Guard{Hosts: s.cfg.Hosts, Origins: s.cfg.Origins}}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup

@@ -169,6 +169,7 @@ func (l *Links) find(who auth.Identity, port Port, m *protocol.PageOpen) (*link,
 		return no(protocol.CodeUnavailable, err.Error())
 	}
 	l.links[name] = k
+	l.door.cfg.Log.Info("pages opened", "token", who.Name, "role", m.Role, "session", m.SessionID)
 	l.door.wg.Go(k.watch) // ends with the opening
 	return k, nil
 }
@@ -188,6 +189,7 @@ func (l *Links) until(who auth.Identity, m *protocol.PageOpen) time.Time {
 // watch forgets an opening that is over, and tells its opener.
 func (k *link) watch() {
 	<-k.opening.Done()
+	k.all.door.cfg.Log.Info("pages closed", "token", k.who.Name, "cause", k.opening.Err())
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	if k.all.links[k.name] == k {
@@ -250,9 +252,15 @@ func (k *link) tell(m protocol.Message) {
 	}
 }
 
-func (k *link) entered(v Visitor) { k.tell(&protocol.PageKnock{PageID: v.ID, KeyB64: v.Key}) }
+func (k *link) entered(v Visitor) {
+	k.all.door.cfg.Log.Info("page came in", "page", v.ID, "role", v.Role, "token", k.who.Name)
+	k.tell(&protocol.PageKnock{PageID: v.ID, KeyB64: v.Key})
+}
 
-func (k *link) left(v Visitor) { k.tell(&protocol.PageGone{KeyB64: v.Key}) }
+func (k *link) left(v Visitor) {
+	k.all.door.cfg.Log.Info("page is over", "page", v.ID, "token", k.who.Name)
+	k.tell(&protocol.PageGone{KeyB64: v.Key})
+}
 
 // admit has the opener ask its user about a page. That one's machine makes the key known to its proxies, and takes it back when it
 // is told that the page is over.

@@ -34,7 +34,11 @@ func (e ended) Unwrap() error { return e.error }
 func (d *Door) Turn(w http.ResponseWriter, r *http.Request, why error) {
 	w.Header().Set("Connection", "close")
 	if !websocket.IsWebSocketUpgrade(r) {
-		guarded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet { // a person reads it
+				http.Error(w, why.Error(), http.StatusTooManyRequests)
+				return
+			}
 			refuse(w, &refusal{status: http.StatusTooManyRequests, say: why.Error()})
 		})).ServeHTTP(w, r)
 		return
