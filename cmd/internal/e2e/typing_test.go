@@ -154,3 +154,18 @@ func TestABrowserTypes(t *testing.T) {
 	b.Do(browser.Keys("exit\r"))
 	require.Zero(t, s.status())
 }
+
+// A program that runs without a user's terminal takes the keys of every owner's page: a page is how a person sits in front of it.
+func TestAPageTypesIntoAProgramWithoutATerminal(t *testing.T) {
+	w := newWorld(t)
+	o := w.terminal(100, 30)
+	r := w.start("gateway", "run", "--cols", "90", "--rows", "20", "--", "sh", "-c", `stty size; read line; echo "got $line at $(stty size)"; read line; exit 7`)
+	id := w.session()
+	w.good("wait", id, "--text", "20 90")
+	p := o.opensOwner(id)
+	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputText, "words"))
+	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter"))
+	w.good("wait", id, "--text", "got words at 20 90")
+	require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter"))
+	require.Equal(t, 7, r.wait().status)
+}
