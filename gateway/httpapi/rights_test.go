@@ -1,0 +1,36 @@
+package httpapi
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/rights"
+	"terminalproxy/protocol"
+)
+
+// R52: a path serves the roles that may send what it sends to the switchboard: one table says who may do what, for both ways.
+func TestR52PathsServeWhomTheTableOfRightsLets(t *testing.T) {
+	for operation, request := range good {
+		method, _, _ := strings.Cut(operation, " ")
+		var sent protocol.Message
+		served := map[rights.Role]bool{rights.RoleAgent: false, rights.RoleViewer: false, rights.RoleOwner: false}
+		for role := range served {
+			v := &caller{role: string(role), answer: func(ctx context.Context, m protocol.Message) (protocol.Message, error) {
+				sent, served[role] = m, true
+				return plain(ctx, m)
+			}}
+			serve(t, v).do(method, request.path, request.body)
+		}
+		if sent == nil {
+			continue // it asks the switchboard nothing
+		}
+		for role, is := range served {
+			no := rights.Set{Can: rights.Of(role, false)}.Refuses(sent, time.Time{})
+			require.Equal(t, no == nil, is, "%s: role %s, %s", operation, role, protocol.KindOf(sent))
+		}
+	}
+}
