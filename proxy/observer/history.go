@@ -184,11 +184,11 @@ func (o *Observer) history(start, stop int, coloured bool) []string {
 	covers := o.pastSecrets(all, first, start)
 	for i := len(covers) - 1; i >= 0; i-- {
 		switch c := covers[i]; {
-		case c.row >= len(rows):
+		case c.Row >= len(rows):
 		case coloured:
-			rows[c.row] = c.ansi(rows[c.row], raw[c.row])
+			rows[c.Row] = c.ANSI(rows[c.Row], raw[c.Row])
 		default:
-			rows[c.row] = redact.Cover(rows[c.row], c.from, c.to)
+			rows[c.Row] = redact.Cover(rows[c.Row], c.From, c.To)
 		}
 	}
 	return rows
@@ -196,7 +196,7 @@ func (o *Observer) history(start, stop int, coloured bool) []string {
 
 // pastSecrets finds what to cover in rows of history, the first of which is row first, from row start on, which is row 0 of the
 // result.
-func (o *Observer) pastSecrets(rows []string, first, start int) []cover {
+func (o *Observer) pastSecrets(rows []string, first, start int) []redact.CoverOf {
 	m := o.model
 	length := m.HistoryLen()
 	if first+len(rows) == length && !m.Alt() { // the last of them may go on on the screen
@@ -204,11 +204,11 @@ func (o *Observer) pastSecrets(rows []string, first, start int) []cover {
 		rows = append(rows, o.redacted.raw...)
 	}
 	cols, _ := m.Size()
-	set := rowSet{rows: rows, cols: cols, at: -1, wrapped: func(i int) bool {
+	set := redact.Rows{Text: rows, Cols: cols, At: -1, Wrapped: func(i int) bool {
 		if i += first; i < length {
 			return m.HistoryWrapped(i)
 		}
 		return m.RowWrapped(i - length)
 	}}
-	return set.secrets(nil, start-first)
+	return set.Covers(nil, start-first)
 }

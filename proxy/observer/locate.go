@@ -164,7 +164,7 @@ func (o *Observer) torn(text string) (row int, yes bool) {
 	lines := o.currentLines()
 	cols, _ := o.model.Size()
 	for i := range len(lines) - 1 {
-		if (o.model.RowWrapped(i) || full(lines[i], cols)) && strings.Contains(snapshot.Normalize(lines[i]+lines[i+1]), text) {
+		if (o.model.RowWrapped(i) || redact.Full(lines[i], cols)) && strings.Contains(snapshot.Normalize(lines[i]+lines[i+1]), text) {
 			return i, true
 		}
 	}

@@ -33,14 +33,8 @@ type redacted struct {
 	changed []uint64 // the revision in which a row changed last, as shown
 	seq     uint64
 	cols    int
-	covers  []cover
-	spare   []cover
-}
-
-// cover is a hidden part of a row, in bytes of the raw row. A secret has one for each of its rows, and begins with the first.
-type cover struct {
-	row, from, to int
-	begins        bool
+	covers  []redact.CoverOf
+	spare   []redact.CoverOf
 }
 
 // show brings the rows up to date with the model and returns them as shown; was is the rows as shown before.
@@ -61,7 +55,7 @@ func (o *Observer) show(was []string) []string {
 	lines := slices.Clone(s.raw)
 	for i := len(s.covers) - 1; i >= 0; i-- {
 		c := s.covers[i]
-		lines[c.row] = redact.Cover(lines[c.row], c.from, c.to)
+		lines[c.Row] = redact.Cover(lines[c.Row], c.From, c.To)
 	}
 	s.seq = m.Rev()
 	for i, line := range lines {
@@ -73,7 +67,7 @@ func (o *Observer) show(was []string) []string {
 }
 
 // secrets finds what to cover on the screen.
-func (o *Observer) secrets(dst []cover) []cover {
+func (o *Observer) secrets(dst []redact.CoverOf) []redact.CoverOf {
 	s, m := &o.redacted, o.model
 	if s.open {
 		return dst
@@ -91,16 +85,16 @@ func (o *Observer) secrets(dst []cover) []cover {
 	if len(before) > 0 {
 		rows = append(before, s.raw...)
 	}
-	r := rowSet{
-		rows: rows, cols: s.cols, print: len(before) + cursor.Row, at: byteAt(s.raw[cursor.Row], col),
-		wrapped: func(i int) bool {
+	r := redact.Rows{
+		Text: rows, Cols: s.cols, Print: len(before) + cursor.Row, At: byteAt(s.raw[cursor.Row], col),
+		Wrapped: func(i int) bool {
 			if i < len(before) {
 				return m.HistoryWrapped(m.HistoryLen() - len(before) + i)
 			}
 			return m.RowWrapped(i - len(before))
 		},
 	}
-	return r.secrets(dst, len(before))
+	return r.Covers(dst, len(before))
 }
 
 // rowsAbove are the rows of history before row end that go on in it.
@@ -114,86 +108,6 @@ func (o *Observer) rowsAbove(end int) []string {
 		rows = append(rows, protocol.VisibleRow(o.model.HistoryText(i)))
 	}
 	return rows
-}
-
-// rowSet is consecutive rows of the screen or of history.
-type rowSet struct {
-	rows      []string
-	cols      int
-	wrapped   func(i int) bool // row i goes on in the next one
-	print, at int              // the row and the byte where the program is printing; at is -1 for nowhere
-}
-
-// secrets appends what to cover in the rows from first on, which is row 0 of the result.
-func (r *rowSet) secrets(dst []cover, first int) []cover {
-	lines, starts := make([]string, 0, len(r.rows)), make([]int, 0, len(r.rows)) // starts are rows
-	place := redact.Nowhere
-	for row := 0; row < len(r.rows); {
-		last := row
-		for last+1 < len(r.rows) && (r.wrapped(last) || full(r.rows[last], r.cols)) {
-			last++
-		}
-		if r.at >= 0 && row <= r.print && r.print <= last {
-			place = redact.Place{Line: len(lines), Offset: r.at}
-			for i := row; i < r.print; i++ {
-				place.Offset += len(r.piece(i, last))
-			}
-		}
-		lines, starts = append(lines, r.join(row, last)), append(starts, row)
-		row = last + 1
-	}
-	for _, span := range redact.Find(nil, lines, place) {
-		dst = r.split(dst, span, starts[span.Line], first)
-	}
-	return dst
-}
-
-// join makes one line of the rows from row to last. A blank at the end of a row that wraps is text.
-func (r *rowSet) join(row, last int) string {
-	if row == last {
-		return r.rows[row]
-	}
-	var b strings.Builder
-	for i := row; i <= last; i++ {
-		b.WriteString(r.piece(i, last))
-	}
-	return b.String()
-}
-
-// piece is row i as a part of a line that ends with row last.
-func (r *rowSet) piece(i, last int) string {
-	if text := r.rows[i]; i == last || full(text, r.cols) {
-		return text
-	}
-	return r.rows[i] + " "
-}
-
-// split appends the parts of a span, which is on a line that begins in row, for each of its rows.
-func (r *rowSet) split(dst []cover, span redact.Span, row, first int) []cover {
-	from, to, begins := span.From, span.To, true
-	for ; to > 0 && row < len(r.rows); row++ {
-		size := len(r.piece(row, -1))
-		if from < len(r.rows[row]) && row >= first {
-			dst = append(dst, cover{row - first, max(from, 0), min(to, len(r.rows[row])), begins})
-			begins = false
-		}
-		from, to = from-size, to-size
-	}
-	return dst
-}
-
-// full reports whether the text of a row reaches the right edge: where a program breaks a line by itself there, as editors
-// do, the next row goes on with it. A wide character that had no room left leaves a column.
-func full(text string, cols int) bool {
-	if len(text) < cols-1 {
-		return false
-	}
-	switch w := displaywidth.String(text); {
-	case w >= cols:
-		return true
-	default:
-		return w == cols-1 && len(text) > w
-	}
 }
 
 // byteAt is the offset of column col in a row, -1 when the row ends before.
@@ -228,7 +142,7 @@ func (o *Observer) rowText(row int) string {
 // redactions counts the secrets on the screen.
 func (o *Observer) redactions() (n int) {
 	for _, c := range o.redacted.covers {
-		if c.begins {
+		if c.Begins {
 			n++
 		}
 	}
@@ -250,17 +164,11 @@ func (o *Observer) colouredRow(row int) string {
 	o.currentLines()
 	text := protocol.VisibleRow(string(o.model.AppendVeiledRowANSI(nil, row)))
 	for _, c := range o.redacted.covers {
-		if c.row == row {
-			text = c.ansi(text, o.redacted.raw[row])
+		if c.Row == row {
+			text = c.ANSI(text, o.redacted.raw[row])
 		}
 	}
 	return text
-}
-
-// ansi is a row with SGR sequences, covered; raw is its text.
-func (c cover) ansi(row, raw string) string {
-	from, to := displaywidth.String(raw[:c.from]), displaywidth.String(raw[:c.to])
-	return redact.ANSI(row, func(col int) bool { return from <= col && col < to })
 }
 
 // colour puts the SGR sequences into the rows of f.

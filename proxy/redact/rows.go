@@ -1,0 +1,101 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Rows are consecutive rows of a screen or of its history.
+type Rows struct {
+	Text []string
+	Cols int
+	// Wrapped says that row i goes on in the next one.
+	Wrapped func(i int) bool
+	// Print and At are the row and the byte where the program is printing; At is -1 for nowhere.
+	Print, At int
+}
+
+// CoverOf is a hidden part of a row, in bytes. A secret has one for each of its rows, and Begins with the first.
+type CoverOf struct {
+	Row, From, To int
+	Begins        bool
+}
+
+// ANSI is a row with SGR sequences, covered; text is what it shows.
+func (c CoverOf) ANSI(row, text string) string {
+	from, to := displaywidth.String(text[:c.From]), displaywidth.String(text[:c.To])
+	return ANSI(row, func(col int) bool { return from <= col && col < to })
+}
+
+// Covers appends what to cover in the rows from first on, which is row 0 of the result.
+func (r *Rows) Covers(dst []CoverOf, first int) []CoverOf {
+	lines, starts := make([]string, 0, len(r.Text)), make([]int, 0, len(r.Text)) // starts are rows
+	place := Nowhere
+	for row := 0; row < len(r.Text); {
+		last := row
+		for last+1 < len(r.Text) && (r.Wrapped(last) || Full(r.Text[last], r.Cols)) {
+			last++
+		}
+		if r.At >= 0 && row <= r.Print && r.Print <= last {
+			place = Place{Line: len(lines), Offset: r.At}
+			for i := row; i < r.Print; i++ {
+				place.Offset += len(r.piece(i, last))
+			}
+		}
+		lines, starts = append(lines, r.join(row, last)), append(starts, row)
+		row = last + 1
+	}
+	for _, span := range Find(nil, lines, place) {
+		dst = r.split(dst, span, starts[span.Line], first)
+	}
+	return dst
+}
+
+// join makes one line of the rows from row to last. A blank at the end of a row that wraps is text.
+func (r *Rows) join(row, last int) string {
+	if row == last {
+		return r.Text[row]
+	}
+	var b strings.Builder
+	for i := row; i <= last; i++ {
+		b.WriteString(r.piece(i, last))
+	}
+	return b.String()
+}
+
+// piece is row i as a part of a line that ends with row last.
+func (r *Rows) piece(i, last int) string {
+	if text := r.Text[i]; i == last || Full(text, r.Cols) {
+		return text
+	}
+	return r.Text[i] + " "
+}
+
+// split appends the parts of a span, which is on a line that begins in row, for each of its rows.
+func (r *Rows) split(dst []CoverOf, span Span, row, first int) []CoverOf {
+	from, to, begins := span.From, span.To, true
+	for ; to > 0 && row < len(r.Text); row++ {
+		size := len(r.piece(row, -1))
+		if from < len(r.Text[row]) && row >= first {
+			dst = append(dst, CoverOf{row - first, max(from, 0), min(to, len(r.Text[row])), begins})
+			begins = false
+		}
+		from, to = from-size, to-size
+	}
+	return dst
+}
+
+// Full reports whether the text of a row reaches the right edge: where a program breaks a line by itself there, as editors
+// do, the next row goes on with it. A wide character that had no room left leaves a column.
+func Full(text string, cols int) bool {
+	if len(text) < cols-1 {
+		return false
+	}
+	switch w := displaywidth.String(text); {
+	case w >= cols:
+		return true
+	default:
+		return w == cols-1 && len(text) > w
+	}
+}
