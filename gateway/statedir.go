@@ -31,6 +31,15 @@ func TokensPath() (string, error) {
 	return filepath.Join(dir, "tokens"), nil
 }
 
+// RecordsPath is the directory in which this user's recordings are known.
+func RecordsPath() (string, error) {
+	dir, err := StateDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "records"), nil
+}
+
 // Signed says which owner signed a message, by this machine's tokens. They are read when somebody signs, and not before. An error is for
 // people.
 func Signed(message, signature []byte) (who protocol.Signer, err error) {

@@ -55,6 +55,10 @@ var messages = []struct {
 	{"page.admit", new(PageAdmit), ""},
 	{"page.gone", new(PageGone), ""},
 	{"page.close", new(PageClose), ""},
+	{"records.list", new(RecordsList), ""},
+	{"records.list.result", new(RecordsListResult), ""},
+	{"records.read", new(RecordsRead), ""},
+	{"records.read.result", new(RecordsReadResult), ""},
 	{"done", new(Done), ""},
 	{"error", new(Error), ""},
 }

@@ -25,8 +25,10 @@ type Config struct {
 	Watchdog string
 	// Agent lets agents observe; nil is a plain PTY without any network.
 	Agent  *AgentConfig
-	Record string       // file to record the session to, "" for none; its audit log stands beside it
-	Log    *slog.Logger // nil discards
+	Record string // file to record the session to, "" for none; its audit log stands beside it
+	// Records is the directory in which the user's recordings are known, "" for none.
+	Records string
+	Log     *slog.Logger // nil discards
 
 	headless *host.Session // nil for a session on a user's terminal
 }

@@ -452,7 +452,7 @@ func (s *session) wireRecording(cols, rows int) {
 	c := recording.Config{
 		Session: record.Session{ID: s.id, Command: s.conf.Command, Args: s.conf.Args, Cwd: s.dir(), Cols: cols, Rows: rows},
 		Title:   filepath.Base(s.conf.Command), ReclaimKey: s.reclaimKey, Observer: s.observer, Program: s.child, Log: s.log,
-		Interrupted: func(string) {},
+		Interrupted: func(string) {}, Index: s.conf.Records,
 	}
 	if s.conf.Agent != nil {
 		c.Title, c.Control = s.conf.Agent.Name, s.authority

@@ -134,7 +134,7 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 	}
 	opened, err := door.Open(page.Terms{
 		Role: role, Session: session, Expires: o.expires, Admit: o.admit, Entered: o.entered, Dial: o.dial,
-		NotifyAfter: in.notify.after,
+		NotifyAfter: in.notify.after, Records: o.records(way),
 	})
 	if err != nil {
 		return errors.Join(err, ln.Close())

@@ -200,6 +200,9 @@ func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(),
 		return conf, nil, err
 	}
 	conf.Log = log
+	if dir, err := gateway.RecordsPath(); err == nil { // without one nobody finds the recording, which is no reason not to record
+		conf.Records = dir
+	}
 	if !f.agent {
 		return conf, closeLog, nil
 	}

@@ -61,6 +61,10 @@ func samples() []protocol.Message {
 		&protocol.PageAdmit{KeyB64: make([]byte, 32)},
 		&protocol.PageGone{KeyB64: make([]byte, 32)},
 		&protocol.PageClose{RequestID: "r"},
+		&protocol.RecordsList{RequestID: "r"},
+		&protocol.RecordsListResult{RequestID: "r"},
+		&protocol.RecordsRead{RequestID: "r", RecordID: "x"},
+		&protocol.RecordsReadResult{RequestID: "r", RecordID: "x"},
 		&protocol.Done{RequestID: "r"},
 		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
 	}

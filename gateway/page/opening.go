@@ -32,6 +32,8 @@ type Terms struct {
 	// Admit asks the user whether an owner's page may come in, until ctx ends, and makes its key one that proxies believe. leave
 	// takes that back and is called once. It is called from a goroutine of its own.
 	Admit func(ctx context.Context, v Visitor) (leave func(), err error)
+	// Records answers one page's connection about recordings; nil knows none. Only owners' pages ask.
+	Records func() Records
 	// Entered is told of every page that has come in, Left of every one of them that is over. They may be nil.
 	Entered, Left func(Visitor)
 }

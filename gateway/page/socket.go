@@ -71,7 +71,7 @@ func (d *Door) connect(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the upgrader has answered
 	}
-	c := &conn{door: d, socket: socket}
+	c := &conn{door: d, socket: socket, replays: make(chan protocol.Message, recordsAhead)}
 	defer func() { _ = socket.Close() }()
 	v, leave, err := c.hello()
 	if err != nil {
@@ -108,6 +108,8 @@ type conn struct {
 	page   *visitor
 	link   Link
 	filter filter // the reader's, but for down
+	// replays are questions about recordings, which are answered one after the other.
+	replays chan protocol.Message
 	// ending: a close frame is sent; what still comes has no effect.
 	ending  atomic.Bool
 	writing sync.Mutex // gorilla allows one writer
@@ -186,10 +188,12 @@ func (c *conn) open(r *http.Request) error {
 func (c *conn) carry() (over error) {
 	ends, done, read := make(chan error, 3), make(chan struct{}), make(chan struct{}) // of each direction one end, and one of a frame
 	var wg sync.WaitGroup
-	// All three end by done, by the link or by the socket, which are closed below.
+	// All of them end by done, by the link or by the socket, which are closed below.
 	wg.Go(func() { defer close(read); c.up(ends) })
 	wg.Go(func() { ends <- c.down() })
 	wg.Go(func() { c.ping(done) })
+	ctx, cancel := context.WithCancel(c.page.ctx)
+	wg.Go(func() { c.replay(ctx) })
 	select {
 	case over = <-ends:
 	case <-c.page.ctx.Done():
@@ -198,6 +202,7 @@ func (c *conn) carry() (over error) {
 		over = ended{context.Cause(c.page.ctx)}
 	}
 	close(done)
+	cancel()
 	c.link.Close()
 	c.finish(over)
 	select {
@@ -284,7 +289,12 @@ func (c *conn) take(kind int, frame []byte) error {
 	if err != nil {
 		return err
 	}
-	if no == nil {
+	switch {
+	case no == nil && asksRecords(m):
+		if no = c.leave(m); no == nil {
+			return nil
+		}
+	case no == nil:
 		err := c.link.Send(m)
 		fe, own := errors.AsType[*protocol.FieldError](err)
 		if !own {

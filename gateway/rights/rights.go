@@ -50,6 +50,7 @@ const (
 	Give                     // pass on what an owner signed: a decision that gives agents more, keys
 	Vouch                    // decide the same without a signature: the proxy obeys where its user trusts the gateway
 	Invite                   // open links to web pages, and answer for those
+	Replay                   // play recordings, which a page's door has and no gateway
 )
 
 // looks is what everybody may who is no proxy.
@@ -79,7 +80,7 @@ func Of(role Role, local bool) Can {
 func OfPage(role Role) Can {
 	switch role {
 	case RoleOwner:
-		return List | Look | Write | TakeAway | Give
+		return List | Look | Write | TakeAway | Give | Replay
 	case RoleViewer:
 		return List | Look
 	default: // no page is anything else
@@ -136,6 +137,10 @@ var needs = map[string]Can{
 	"sessions.list":            List,
 	"sessions.watch":           List,
 	"sessions.subscribe":       Follow,
+	"records.list":             Replay,
+	"records.read":             Replay,
+	"records.list.result":      0,
+	"records.read.result":      0,
 	"sessions.list.result":     0,
 	"sessions.changed":         0,
 	"terminal.agent.presence":  0,

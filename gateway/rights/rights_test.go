@@ -34,7 +34,10 @@ func TestR52WhoMayDoWhat(t *testing.T) {
 	}
 	require.Zero(t, rights.Of(rights.RoleViewer, true)&rights.Vouch)
 	require.Equal(t, rights.List|rights.Look, rights.OfPage(rights.RoleViewer))
-	require.Equal(t, rights.List|rights.Look|rights.Write|rights.TakeAway|rights.Give, rights.OfPage(rights.RoleOwner))
+	require.Equal(t, rights.List|rights.Look|rights.Write|rights.TakeAway|rights.Give|rights.Replay, rights.OfPage(rights.RoleOwner))
+	for _, role := range rights.Roles {
+		require.Zero(t, rights.Of(role, true)&rights.Replay, "a gateway has no recordings")
+	}
 	require.Zero(t, rights.Of("root", true))
 	require.Zero(t, rights.OfPage(rights.RoleAgent))
 }

@@ -120,6 +120,9 @@ func New(conf Config) *Recorder {
 	return r
 }
 
+// Begun is when the recording began.
+func (r *Recorder) Begun() time.Time { return r.begin }
+
 // put queues an event; the caller holds mu.
 func (r *Recorder) put(code byte, data []byte, entry *Entry) {
 	if len(r.queue.events) == 0 {

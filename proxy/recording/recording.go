@@ -50,6 +50,8 @@ type Config struct {
 	Observer   Observer
 	Program    Program
 	Control    Control // nil without agents
+	// Index is the directory in which recordings are known, "" for none.
+	Index string
 	// Interrupted tells the user that the disk does not take the recording. It is called from any goroutine.
 	Interrupted func(say string)
 	Log         *slog.Logger
@@ -102,6 +104,21 @@ func (r *Recording) Begin(c Config) {
 		Session: c.Session, Failed: r.failed,
 		Room: func() { c.Observer.Post(func(time.Time) { r.resume() }) },
 	})
+	if err := r.note(c); err != nil {
+		c.Log.Warn("the recording is not on the list of recordings", "file", r.files.Name, "error", err)
+	}
+}
+
+// note makes the recording known to the user's other programs.
+func (r *Recording) note(c Config) error {
+	if c.Index == "" {
+		return nil
+	}
+	file, err := filepath.Abs(r.files.Name)
+	if err != nil {
+		return err
+	}
+	return record.Note(c.Index, record.Known{File: file, Begin: r.Begun(), Session: c.Session})
 }
 
 // commandLine is a program with its arguments as one would type it to a shell.

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/record"
+	"terminalproxy/proxy/redact"
+	"terminalproxy/proxy/replay"
+)
+
+// mostRecords is how many recordings a page is told of.
+const mostRecords = 100
+
+// library answers one page's connection about this user's recordings. A recording is named by its id alone; what a page says is never
+// a part of a path.
+type library struct {
+	dir     string
+	session string // that pages are limited to, "" for none
+	// sessions are those of the gateway: it says which run, and which are hidden.
+	sessions func(context.Context) ([]protocol.SessionInfo, error)
+	leave    func()
+	id       string // of the recording that is played
+	file     *os.File
+	player   *replay.Player
+}
+
+// records makes libraries for pages, nil for those that may not ask.
+func (o *opening) records(way client.Config) func() page.Records {
+	dir, err := gateway.RecordsPath()
+	if err != nil {
+		return nil
+	}
+	return func() page.Records {
+		c := client.New(way)
+		return &library{dir: dir, session: o.session, sessions: c.Sessions, leave: func() { _ = c.Close() }}
+	}
+}
+
+// Close implements page.Records.
+func (l *library) Close() {
+	l.stop()
+	l.leave()
+}
+
+// stop ends what is played.
+func (l *library) stop() {
+	if l.file != nil {
+		_ = l.file.Close() // it was only read
+	}
+	l.id, l.file, l.player = "", nil, nil
+}
+
+// Answer implements page.Records.
+func (l *library) Answer(ctx context.Context, m protocol.Message) protocol.Message {
+	id := protocol.RequestID(m)
+	sessions, err := l.sessions(ctx)
+	if err != nil { // who knows what is hidden
+		return &protocol.Error{RequestID: id, Code: protocol.CodeUnavailable, Message: "no gateway answers, which knows what is hidden: try again"}
+	}
+	switch m := m.(type) {
+	case *protocol.RecordsList:
+		return &protocol.RecordsListResult{RequestID: id, Records: l.list(sessions)}
+	case *protocol.RecordsRead:
+		r := &protocol.RecordsReadResult{RequestID: id, RecordID: m.RecordID}
+		if err := l.read(ctx, m, r, sessions); err != nil {
+			return refused(id, err)
+		}
+		return r
+	}
+	return refused(id, record.ErrUnknown)
+}
+
+var errHidden = errors.New("the session is hidden")
+
+// refused is an error as a page reads it: without names of files.
+func refused(id string, err error) *protocol.Error {
+	no := &protocol.Error{RequestID: id, Code: protocol.CodeUnavailable, Message: "the recording cannot be read"}
+	switch {
+	case errors.Is(err, errHidden):
+		no.Code, no.Message = protocol.CodeBlackout, "the session is hidden: its recording is shown again when it is"
+	case errors.Is(err, record.ErrUnknown):
+		no.Code, no.Message, no.Field = protocol.CodeBadMessage, "no recording has this id, or its file is no longer there", "recordId"
+	}
+	return no
+}
+
+// list are the recordings that a page may see and that are still there.
+func (l *library) list(sessions []protocol.SessionInfo) []protocol.RecordInfo {
+	all := []protocol.RecordInfo{}
+	for _, k := range record.Recordings(l.dir) {
+		if len(all) == mostRecords || !l.shows(&k) {
+			continue
+		}
+		file, err := k.Open()
+		if err != nil {
+			continue
+		}
+		info, err := file.Stat()
+		_ = file.Close() // it was only read
+		if err != nil {
+			continue
+		}
+		s := k.Session
+		all = append(all, protocol.RecordInfo{
+			RecordID: k.ID, SessionID: s.ID, Command: masked(s.Command), Args: line(s.Args), Cwd: masked(s.Cwd),
+			StartedAt: k.Begin.UnixMilli(), WrittenAt: info.ModTime().UnixMilli(), Bytes: info.Size(), Running: running(sessions, s.ID) != nil,
+		})
+	}
+	return all
+}
+
+// shows reports whether the page may know of a recording.
+func (l *library) shows(k *record.Known) bool { return l.session == "" || k.Session.ID == l.session }
+
+// running is the session that is still recorded, nil when it has ended.
+func running(sessions []protocol.SessionInfo, id string) *protocol.SessionInfo {
+	at := slices.IndexFunc(sessions, func(s protocol.SessionInfo) bool { return s.SessionID == id && s.State != protocol.StateExited })
+	if id == "" || at < 0 {
+		return nil
+	}
+	return &sessions[at]
+}
+
+// hidden reports whether the user hides a session, which may have ended.
+func hidden(sessions []protocol.SessionInfo, id string) bool {
+	return id != "" && slices.ContainsFunc(sessions, func(s protocol.SessionInfo) bool { return s.SessionID == id && s.Blackout.ByUser() })
+}
+
+// masked is a text as agents see it.
+func masked(text string) string {
+	text, _ = redact.Text(protocol.Visible(text), -1)
+	return text
+}
+
+// line are arguments as one: what an option says of the next argument counts.
+func line(args []string) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	return []string{masked(strings.Join(args, " "))}
+}
+
+// read answers a page that plays a recording.
+func (l *library) read(ctx context.Context, m *protocol.RecordsRead, r *protocol.RecordsReadResult, sessions []protocol.SessionInfo) error {
+	if l.id != m.RecordID {
+		l.stop()
+	}
+	k, err := record.Recording(l.dir, m.RecordID)
+	switch {
+	case err != nil:
+		return err
+	case !l.shows(&k):
+		return record.ErrUnknown
+	case hidden(sessions, k.Session.ID):
+		return errHidden
+	}
+	if l.file == nil {
+		if l.file, err = k.Open(); err != nil {
+			return err
+		}
+		l.id, l.player = k.ID, replay.New(l.file)
+	}
+	if m.Marks {
+		return replay.Marks(ctx, l.file, r)
+	}
+	return l.player.Read(ctx, m, r)
+}

@@ -1,0 +1,131 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+)
+
+// ErrNoCast is the error for a file that is no asciicast v3.
+var ErrNoCast = errors.New("it is not an asciicast v3")
+
+// Event is one of an asciicast, at a time since its beginning.
+type Event struct {
+	At   time.Duration
+	Code byte
+	Data string
+}
+
+// Who is the author that an event of the code CodeAuthor names.
+func (e *Event) Who() (who Author) {
+	_ = json.Unmarshal([]byte(e.Data), &who) // a recording of somebody else's has its own codes
+	return who
+}
+
+// Codes of events for readers.
+const (
+	CodeOutput = codeOutput
+	CodeInput  = codeInput
+	CodeMarker = codeMarker
+	CodeResize = codeResize
+	CodeExit   = codeExit
+	CodeAuthor = codeAuthor
+	CodeUser   = codeUser
+)
+
+// Tape reads an asciicast v3, also one that is still written: only whole lines count, and at the end it waits for more. It holds
+// one line in memory. One goroutine may use it.
+type Tape struct {
+	file   io.ReaderAt
+	in     *bufio.Reader // nil where the file is to be read anew from pos
+	pos    int64
+	at     time.Duration
+	Header Header // without Title
+}
+
+// NewTape reads the header of an asciicast.
+func NewTape(file io.ReaderAt) (*Tape, error) {
+	t := &Tape{file: file}
+	line, err := t.line()
+	if err != nil {
+		return nil, ErrNoCast
+	}
+	var h struct {
+		Version   int
+		Term      struct{ Cols, Rows int }
+		Timestamp int64
+		Command   string
+	}
+	if json.Unmarshal(line, &h) != nil || h.Version != 3 {
+		return nil, ErrNoCast
+	}
+	t.Header = Header{Cols: h.Term.Cols, Rows: h.Term.Rows, Begin: time.Unix(h.Timestamp, 0), Command: h.Command}
+	return t, nil
+}
+
+// line is the next whole line. io.EOF says that there is none yet.
+func (t *Tape) line() ([]byte, error) {
+	if t.in == nil {
+		t.in = bufio.NewReaderSize(io.NewSectionReader(t.file, t.pos, math.MaxInt64-t.pos), 1<<16)
+	}
+	line, err := readLine(t.in)
+	if err != nil {
+		t.in = nil
+		return nil, err
+	}
+	t.pos += int64(len(line)) + 1
+	return line, nil
+}
+
+// Next is the next event, with its data if wanted says so of its code. io.EOF says that there is none yet; any other error is the
+// end of what can be read.
+func (t *Tape) Next(wanted func(code byte) bool) (Event, error) {
+	for {
+		line, err := t.line()
+		if err != nil {
+			return Event{}, err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		e, gap, err := parsed(line, wanted)
+		if err != nil {
+			return Event{}, fmt.Errorf("an event that is none: %w", err)
+		}
+		t.at += gap
+		e.At = t.at
+		return e, nil
+	}
+}
+
+var errEvent = errors.New("it is not [interval, code, data]")
+
+// parsed reads a line. The data of output is most of a recording: what nobody wants is not decoded.
+func parsed(line []byte, wanted func(code byte) bool) (e Event, gap time.Duration, err error) {
+	number, rest, ok := bytes.Cut(bytes.TrimPrefix(line, []byte{'['}), []byte{','})
+	seconds, err := strconv.ParseFloat(string(bytes.TrimSpace(number)), 64)
+	if !ok || err != nil || !(seconds >= 0 && seconds < 1e9) {
+		return e, 0, errEvent
+	}
+	gap = time.Duration(math.Round(seconds*1e6)) * time.Microsecond
+	rest = bytes.TrimSpace(rest)
+	if len(rest) < 3 || rest[0] != '"' {
+		return e, 0, errEvent
+	}
+	e.Code = rest[1]
+	if !wanted(e.Code) {
+		return e, gap, nil
+	}
+	var fields [3]any
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return e, 0, errEvent
+	}
+	e.Data, _ = fields[2].(string)
+	return e, gap, nil
+}
