@@ -72,6 +72,11 @@ func serve(t *testing.T, role auth.Role, only string, sessions ...*protocol.Sess
 
 // serveBy does that with what sends notifications, nil for its own.
 func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, sessions ...*protocol.SessionInfo) *gateway {
+	return serveOn(t, sender, role, only, func(*door.Terms) {}, sessions...)
+}
+
+// serveOn is serveBy with other terms.
+func serveOn(t *testing.T, sender *push.Sender, role auth.Role, only string, change func(*door.Terms), sessions ...*protocol.SessionInfo) *gateway {
 	g := &gateway{t: t, screens: make(map[string]*screen.Screen), links: make(map[*link]bool), heard: make(chan struct{})}
 	for _, s := range sessions {
 		g.add(s)
@@ -79,7 +84,7 @@ func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, ses
 	d, err := door.New(door.Config{Version: "test", Push: sender})
 	require.NoError(t, err)
 	t.Cleanup(func() { d.Close() })
-	g.opening, err = d.Open(door.Terms{
+	terms := door.Terms{
 		Role: role, Session: only, Expires: time.Now().Add(time.Hour), Dial: g.dial, NotifyAfter: 50 * time.Millisecond,
 		Admit: func(_ context.Context, v door.Visitor) (func(), error) {
 			if g.hold != nil {
@@ -90,7 +95,9 @@ func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, ses
 			g.key, g.words = v.Key, v.Words
 			return func() {}, nil
 		},
-	})
+	}
+	change(&terms)
+	g.opening, err = d.Open(terms)
 	require.NoError(t, err)
 	s := httptest.NewServer(d)
 	t.Cleanup(s.Close)

@@ -67,6 +67,28 @@ func TestPicturesOfThePage(t *testing.T) {
 	}
 	pending(t, scheme("dark"))
 	past(t)
+	played(t)
+}
+
+// played is a recording in the middle.
+func played(t *testing.T) {
+	for name, size := range map[string][2]int64{"replay-dark": {}, "replay-light": {}, "replay-phone": {390, 844}, "replay-phone-wide": {844, 390}} {
+		g := serveOn(t, nil, auth.RoleOwner, "", withRecords(shop()), vim())
+		tone := "dark"
+		if name == "replay-light" {
+			tone = "light"
+		}
+		b := openPage(g, scheme(tone))
+		if size[0] > 0 {
+			b.Do(chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+		}
+		b.Until(`document.querySelector('.records a')`)
+		browser.JS[bool](b, "location.hash = 'r=r-1', true")
+		b.Press("input ›")
+		b.Until(browser.Text(".says.input") + ".includes('make test')")
+		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))")
+		save(b, name)
+	}
 }
 
 // past is the page while somebody reads what was printed before, on a desk and on a phone both ways up.

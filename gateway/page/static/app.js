@@ -4,6 +4,7 @@ import {hex, makeKey, remember, recall, forget, signDecision} from './keys.js';
 import {Connection, post} from './connection.js';
 import {Views} from './views.js';
 import {List} from './list.js';
+import {Records} from './records.js';
 import {Session} from './session.js';
 import {Notify} from './notify.js';
 import {dark, light} from './painter.js';
@@ -55,6 +56,7 @@ class App {
     this.views = new Views(this.connection);
     this.list = new List(this);
     this.notify = new Notify(page);
+    this.records = new Records(this);
     addEventListener('hashchange', () => this.route());
     bright.addEventListener('change', () => this.retheme());
     setInterval(() => this.tick(), 1000);
@@ -97,7 +99,7 @@ class App {
     this.built = true;
     this.start = h('p', {class: 'start where'}, 'Choose a session.');
     this.main = h('div', {class: 'main'}, this.list.asks, this.start);
-    this.side = h('div', {class: 'side'}, h('header', {}, h('strong', {}, 'terminals'), this.trip), this.list.element, this.notify.element);
+    this.side = h('div', {class: 'side'}, h('header', {}, h('strong', {}, 'terminals'), this.trip), this.list.element, this.records.element, this.notify.element);
     root.replaceChildren(h('div', {class: 'page'}, this.side, this.main));
   }
 
@@ -106,6 +108,7 @@ class App {
     if (!this.built) this.build();
     this.connection.ask({type: 'sessions.watch'}, true).catch(() => {});
     this.views.again();
+    this.records.look();
     this.route();
     this.notify.welcome();
   }
@@ -126,6 +129,7 @@ class App {
   // look asks for the whole list now and then: it says how long sessions have been quiet, and that the connection lives.
   async look() {
     if (document.hidden || this.name !== 'connected') return;
+    this.records.look();
     try {
       const m = await this.connection.ask({type: 'sessions.list'}, true);
       this.changed({full: true, sessions: m.sessions});
@@ -142,7 +146,9 @@ class App {
   // route shows the session that the address names.
   route() {
     if (!this.built) return;
-    const id = this.only || new URLSearchParams(location.hash.slice(1)).get('s') || '';
+    const hash = new URLSearchParams(location.hash.slice(1));
+    this.playback(hash.get('r') || '');
+    const id = this.played ? '' : this.only || hash.get('s') || '';
     const s = this.sessions.get(id);
     if (this.session && (!s || this.session.id !== id)) {
       this.session.end();
@@ -154,12 +160,32 @@ class App {
     }
     const changed = this.shown !== (s ? id : '');
     this.shown = s ? id : '';
-    show(this.start, !this.session);
-    order(this.main, [this.list.asks, this.session ? this.session.element : this.start]);
-    document.body.classList.toggle('one', !!this.session);
+    const chosen = this.session || this.replay;
+    show(this.start, !chosen);
+    order(this.main, [this.list.asks, chosen ? chosen.element : this.start]);
+    document.body.classList.toggle('one', !!chosen);
     document.body.classList.toggle('only', this.only !== '');
     if (changed && this.session && this.listed) this.session.title.focus({preventScroll: true});
     this.list.tick();
+    this.records.tick();
+  }
+
+  // playback shows the recording that the address names.
+  playback(id) {
+    if (this.played === id) return;
+    this.played = id;
+    if (this.replay) this.replay.end();
+    this.replay = null;
+    put(this.start, id ? 'One moment…' : 'Choose a session.');
+    if (!id) return;
+    this.records.open(id).then((replay) => {
+      if (this.played !== id) return void (replay && replay.end());
+      this.replay = replay;
+      if (!replay) put(this.start, 'This recording is not there any more.');
+      this.route();
+      if (replay) replay.title.focus({preventScroll: true});
+      return undefined;
+    }, (e) => put(this.start, e.message));
   }
 
   tick() {
@@ -167,14 +193,14 @@ class App {
     this.list.tick();
     if (this.session) this.session.tick();
     const n = this.list.questions.size;
-    const what = this.session ? program(this.session.session) : 'terminals';
+    const what = this.session ? program(this.session.session) : this.replay ? program(this.replay.record) : 'terminals';
     const title = n > 0 ? `(${n}) ${[...this.list.questions.values()][0].agent} asks · ${what}` : what;
     if (document.title !== title) document.title = title;
   }
 
   retheme() {
     this.list.retheme(this.theme());
-    if (this.session) this.session.retheme(this.theme());
+    for (const chosen of [this.session, this.replay]) if (chosen) chosen.retheme(this.theme());
   }
 
   // decide is a decision for a session, signed where it gives agents more.

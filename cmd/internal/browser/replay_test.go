@@ -1,0 +1,175 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/gateway/auth"
+	door "terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/replay"
+)
+
+// shelf is a door's recordings: one, of a session that may run.
+type shelf struct {
+	mu      sync.Mutex
+	cast    string
+	running bool
+	hidden  bool
+	player  *replay.Player
+}
+
+// ReadAt reads the recording as it is now.
+func (s *shelf) ReadAt(p []byte, at int64) (int, error) { return strings.NewReader(s.cast).ReadAt(p, at) }
+
+func (s *shelf) Close() {}
+
+func (s *shelf) Answer(ctx context.Context, m protocol.Message) protocol.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := protocol.RequestID(m)
+	read, ok := m.(*protocol.RecordsRead)
+	if !ok {
+		return &protocol.RecordsListResult{RequestID: id, Records: []protocol.RecordInfo{{
+			RecordID: "r-1", SessionID: "vim-1", Command: "bash", Cwd: "/home/ada", StartedAt: 1767225600000, WrittenAt: 1767225660000,
+			Bytes: int64(len(s.cast)), Running: s.running,
+		}}}
+	}
+	r := &protocol.RecordsReadResult{RequestID: id, RecordID: read.RecordID}
+	var err error
+	switch {
+	case s.hidden:
+		return &protocol.Error{RequestID: id, Code: protocol.CodeBlackout, Message: "the session is hidden"}
+	case read.Marks:
+		err = replay.Marks(ctx, s, r)
+	default:
+		if s.player == nil {
+			s.player = replay.New(s)
+		}
+		err = s.player.Read(ctx, read, r)
+	}
+	if err != nil {
+		return &protocol.Error{RequestID: id, Code: protocol.CodeUnavailable, Message: err.Error()}
+	}
+	return r
+}
+
+// add records more.
+func (s *shelf) add(events ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cast += strings.Join(events, "")
+}
+
+func event(gap float64, code, data string) string {
+	b, _ := json.Marshal(data)
+	return fmt.Sprintf("[%.6f, %q, %s]\n", gap, code, b)
+}
+
+// shop is a recording of a minute: somebody types, an agent is let in and types.
+func shop() *shelf {
+	s := &shelf{}
+	s.add(`{"version":3,"term":{"cols":100,"rows":24},"timestamp":1767225600,"command":"bash"}`+"\n", event(0.5, "o", "\x1b[32mada@desk\x1b[m:~/src/shop$ "))
+	for i := range 8 {
+		s.add(event(0.4, "U", ""), event(0.05, "o", string("git log"+" ")[i:i+1]))
+	}
+	s.add(event(0.5, "o", "\r\n"))
+	for i := range 10 {
+		s.add(event(0.1, "o", fmt.Sprintf("\x1b[33m%07x\x1b[m order: step %d 世界\r\n", 0xabc123+i*977, i)))
+	}
+	s.add(event(10, "m", "claude asks for control (drive): run the tests"), event(2, "m", "claude gets the keyboard: grant 1, level drive"),
+		event(3, "A", `{"agent":"claude","id":"a","grant":1}`), event(0, "i", "make test\r"), event(0.05, "o", "make test\r\n"))
+	for i := range 12 {
+		s.add(event(0.5, "o", fmt.Sprintf("ok  \tshop/part%d\t\x1b[32mPASS\x1b[m\r\n", i)))
+	}
+	s.add(event(15, "i", "git status\r"), event(0.1, "o", "git status\r\nnothing to commit\r\n"))
+	return s
+}
+
+// withRecords has an owner's door have recordings.
+func withRecords(s *shelf) func(*door.Terms) {
+	return func(t *door.Terms) { t.Records = func() door.Records { return s } }
+}
+
+func TestThePagePlaysARecording(t *testing.T) {
+	s := shop()
+	s.add(event(2, "x", "0"))
+	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
+	b := openPage(g)
+	b.Until(browser.Text(".records") + `.startsWith('RECORDINGS bash ~ · Thu')`)
+	require.Equal(t, 0.0, browser.JS[float64](b, `performance.getEntriesByType('resource').filter((e) => e.name.includes('replay.js')).length`), "loaded when it is wanted")
+	browser.JS[bool](b, `document.querySelector('.records a').click(), true`)
+	b.Until(browser.Text(".clock") + ` === '0:00 / 0:43'`)
+	b.Until(`document.querySelectorAll('.mark.input').length === 2 && document.querySelectorAll('.mark.user').length > 1`)
+
+	b.Press("input ›")
+	b.Until(browser.Text(".says.input") + ` === '0:20 claude typed make test⏎'`)
+	b.Until(browser.Text(".replay .sheet") + `.includes('step 9') && ` + `!` + browser.Text(".replay .sheet") + `.includes('part0')`)
+	b.Press("input ›")
+	b.Until(browser.Text(".says.input") + `.endsWith('claude typed git status⏎')`)
+	b.Until(browser.Text(".replay .sheet") + `.includes('part11')`)
+	b.Press("‹ input")
+	b.Until(browser.Text(".says.input") + `.endsWith('claude typed make test⏎')`)
+
+	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
+	b.Do(chromedp.KeyEvent(kb.End))
+	b.Until(browser.Text(".clock") + ` === '0:43 / 0:43'`)
+	b.Until(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
+	require.Equal(t, "the program ended", browser.JS[string](b, browser.Text(".says")+`.slice(5)`))
+	b.Do(chromedp.KeyEvent(kb.Home))
+	b.Until(browser.Text(".replay .sheet") + `.trim() === ''`)
+	for range 3 {
+		b.Press(browser.JS[string](b, browser.Text(`[aria-label="speed"]`)))
+	}
+	require.Equal(t, "8×", browser.JS[string](b, browser.Text(`[aria-label="speed"]`)))
+	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
+	b.Do(chromedp.KeyEvent(" "))
+	b.Until(browser.Button("Pause"))
+	b.Until(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
+	b.Until(browser.Text(".clock") + ` === '0:43 / 0:43' && ` + browser.Button("Play"))
+
+	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
+	b.Until(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
+	browser.JS[bool](b, `location.hash = 'r=r-none', true`)
+	b.Until(browser.Text(".start") + `.includes('not there any more')`)
+}
+
+// TestARunningRecordingGoesOn: it is played from its start, and then along.
+func TestARunningRecordingGoesOn(t *testing.T) {
+	s := shop()
+	s.running = true
+	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
+	b := openPage(g)
+	b.Until(browser.Text(".records") + `.includes('recording')`)
+	browser.JS[bool](b, `location.hash = 'r=r-1', true`)
+	b.Until(browser.Text(".clock") + `.endsWith('0:41, recording')`)
+	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
+	b.Do(chromedp.KeyEvent(kb.End))
+	b.Until(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
+	b.Press("Play")
+	s.add(event(1, "o", "and more"))
+	b.Until(browser.Text(".replay .sheet") + `.includes('and more')`)
+
+	s.mu.Lock()
+	s.hidden = true
+	s.mu.Unlock()
+	b.Until(browser.Text(".replay .note") + `.includes('the session is hidden')`)
+}
+
+// TestAViewerHasNoRecordings: they hold what a program printed at any time.
+func TestAViewerHasNoRecordings(t *testing.T) {
+	g := serveOn(t, nil, auth.RoleViewer, "", withRecords(shop()), vim())
+	b := openPage(g)
+	b.Until(`document.querySelectorAll('.sessions li').length === 1`)
+	require.False(t, browser.JS[bool](b, `document.querySelector('.records').checkVisibility()`))
+	require.Zero(t, count[*protocol.RecordsList](g))
+}
