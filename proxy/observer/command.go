@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/redact"
 	"terminalproxy/proxy/screen"
 )
 
@@ -168,10 +169,10 @@ func (o *Observer) concealedLines(start, stop int) []int {
 
 // cutRow is the columns of a row from from to before to, -1 for its end.
 func cutRow(row string, from, to int) string {
-	if end := byteAt(row, to); to >= 0 && end >= 0 {
+	if end := redact.ByteAt(row, to); to >= 0 && end >= 0 {
 		row = row[:end]
 	}
-	begin := byteAt(row, from)
+	begin := redact.ByteAt(row, from)
 	if begin < 0 {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/redact"
 	"terminalproxy/proxy/screen"
 )
 
@@ -89,12 +90,12 @@ func several(rows int) int {
 
 // highlighted is the text of a highlight in a row as shown, at most MaxHighlight characters.
 func highlighted(row string, h screen.Highlight) string {
-	from := byteAt(row, h.Col)
+	from := redact.ByteAt(row, h.Col)
 	if from < 0 {
 		return ""
 	}
 	row = row[from:]
-	if to := byteAt(row, h.Cols); to >= 0 {
+	if to := redact.ByteAt(row, h.Cols); to >= 0 {
 		row = row[:to]
 	}
 	row = strings.TrimSpace(row)

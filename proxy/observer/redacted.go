@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
-	"github.com/clipperhouse/uax29/v2/graphemes"
-
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/redact"
 )
@@ -86,7 +83,7 @@ func (o *Observer) secrets(dst []redact.CoverOf) []redact.CoverOf {
 		rows = append(before, s.raw...)
 	}
 	r := redact.Rows{
-		Text: rows, Cols: s.cols, Print: len(before) + cursor.Row, At: byteAt(s.raw[cursor.Row], col),
+		Text: rows, Cols: s.cols, Print: len(before) + cursor.Row, At: redact.ByteAt(s.raw[cursor.Row], col),
 		Wrapped: func(i int) bool {
 			if i < len(before) {
 				return m.HistoryWrapped(m.HistoryLen() - len(before) + i)
@@ -108,18 +105,6 @@ func (o *Observer) rowsAbove(end int) []string {
 		rows = append(rows, protocol.VisibleRow(o.model.HistoryText(i)))
 	}
 	return rows
-}
-
-// byteAt is the offset of column col in a row, -1 when the row ends before.
-func byteAt(row string, col int) int {
-	at := 0
-	for g := graphemes.FromString(row); col > 0; col -= displaywidth.String(g.Value()) {
-		if !g.Next() {
-			return -1
-		}
-		at += len(g.Value())
-	}
-	return at
 }
 
 // rowRev is the revision in which a row changed last, as shown.

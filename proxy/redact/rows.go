@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
 // Rows are consecutive rows of a screen or of its history.
@@ -98,4 +99,16 @@ func Full(text string, cols int) bool {
 	default:
 		return w == cols-1 && len(text) > w
 	}
+}
+
+// ByteAt is the offset of column col in a row, -1 when the row ends before.
+func ByteAt(row string, col int) int {
+	at := 0
+	for g := graphemes.FromString(row); col > 0; col -= displaywidth.String(g.Value()) {
+		if !g.Next() {
+			return -1
+		}
+		at += len(g.Value())
+	}
+	return at
 }

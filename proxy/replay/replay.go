@@ -188,7 +188,13 @@ func (p *Player) cover(lines []string) {
 	for i := range lines {
 		text = append(text, protocol.VisibleRow(s.RowText(i)))
 	}
-	set := redact.Rows{Text: text, Cols: cols, At: -1, Wrapped: func(i int) bool {
+	c := s.Cursor() // what is being printed there may become a secret
+	col := c.Col
+	if c.Pending {
+		col++
+	}
+	at := redact.ByteAt(text[before+c.Row], col)
+	set := redact.Rows{Text: text, Cols: cols, Print: before + c.Row, At: at, Wrapped: func(i int) bool {
 		if i < before {
 			return s.HistoryWrapped(start + i)
 		}

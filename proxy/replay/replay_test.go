@@ -185,6 +185,19 @@ func TestSecretsStayCovered(t *testing.T) {
 	require.Equal(t, "claude", m.Marks[0].Name)
 }
 
+// TestASecretIsCoveredWhileItIsTyped, a character at a time, as it is live.
+func TestASecretIsCoveredWhileItIsTyped(t *testing.T) {
+	cast := header + event(1, "o", "export GITHUB_TOKEN=")
+	for _, c := range "gh" + "p_" + strings.Repeat("Ab3x", 9) {
+		cast += event(0.1, "o", string(c))
+	}
+	r := read(t, replay.New(strings.NewReader(cast)), 0, 0)
+	require.Greater(t, len(r.Frames), 30)
+	all, err := json.Marshal(r)
+	require.NoError(t, err)
+	require.NotContains(t, string(all), "Ab3x")
+}
+
 func TestWhatIsMarked(t *testing.T) {
 	r := &protocol.RecordsReadResult{}
 	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(header+event(1, "o", "x")+event(1, "m", "claude gets the keyboard")+
