@@ -29,7 +29,9 @@ type shelf struct {
 }
 
 // ReadAt reads the recording as it is now.
-func (s *shelf) ReadAt(p []byte, at int64) (int, error) { return strings.NewReader(s.cast).ReadAt(p, at) }
+func (s *shelf) ReadAt(p []byte, at int64) (int, error) {
+	return strings.NewReader(s.cast).ReadAt(p, at)
+}
 
 func (s *shelf) Close() {}
 
@@ -80,7 +82,7 @@ func shop() *shelf {
 	s := &shelf{}
 	s.add(`{"version":3,"term":{"cols":100,"rows":24},"timestamp":1767225600,"command":"bash"}`+"\n", event(0.5, "o", "\x1b[32mada@desk\x1b[m:~/src/shop$ "))
 	for i := range 8 {
-		s.add(event(0.4, "U", ""), event(0.05, "o", string("git log"+" ")[i:i+1]))
+		s.add(event(0.4, "U", ""), event(0.05, "o", string("git log" + " ")[i:i+1]))
 	}
 	s.add(event(0.5, "o", "\r\n"))
 	for i := range 10 {
