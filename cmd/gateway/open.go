@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ const longestOpen = 7 * 24 * time.Hour
 // openFlags are the flags of open.
 type openFlags struct {
 	role, listen, host string
+	via                string
 	types              bool
 	forTime            time.Duration
 	notify             notifyFlags
@@ -42,10 +44,12 @@ func (a *app) newOpen() *cobra.Command {
 			"With --gateway wss://HOST, where gateway serve --page runs, that one serves the page, and any browser can open it.\n\n" +
 			"With --role owner the page may take the keyboard back, write to agents, and answer their questions. You confirm it\n" +
 			"first, here: the page and this terminal show the same six words.\n\n" +
-			"Otherwise only this machine can reach the page. For another device put something with TLS before it and name it:\n\n" +
-			"  gateway open --listen 127.0.0.1:7118 --host laptop.example.ts.net   # after: tailscale serve 7118",
+			"Otherwise only this machine can reach the page. For another device have tailscale, ssh or cloudflared bring it there,\n" +
+			"or put something with TLS before it and name it:\n\n" +
+			"  gateway open --via tailscale\n" +
+			"  gateway open --listen 127.0.0.1:7118 --host laptop.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.here = cmd.Flags().Changed("listen") || in.host != ""
+			in.here = cmd.Flags().Changed("listen") || in.host != "" || in.via != ""
 			if err := in.check(); err != nil {
 				return err
 			}
@@ -58,6 +62,7 @@ func (a *app) newOpen() *cobra.Command {
 	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
 	f.StringVar(&in.listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&in.host, "host", "", "the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
+	f.StringVar(&in.via, "via", "", "have `PROGRAM` bring other devices to the page: tailscale, ssh or cloudflared, which you have installed")
 	in.notify.declare(f)
 	return cmd
 }
@@ -74,6 +79,10 @@ func (in openFlags) check() error {
 		return usage("open: --type: needs --role owner: a viewer's page only looks")
 	case in.forTime <= 0 || in.forTime > longestOpen:
 		return usage("open: --for %s: must be more than 0 and at most %dh", in.forTime, longestOpen/time.Hour)
+	case !slices.Contains([]string{"", viaTailscale, viaSSH, viaCloudflared}, in.via):
+		return usage("open: --via %.20q: must be tailscale, ssh or cloudflared", in.via)
+	case in.via != "" && in.host != "":
+		return usage("open: --via %s: names the page itself: leave --host out", in.via)
 	case strings.ContainsAny(in.host, "/@#? "):
 		return usage("open: --host %.60q: write a name, or name:port, without https://", in.host)
 	}
@@ -87,7 +96,7 @@ func (in openFlags) check() error {
 	return nil
 }
 
-func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
+func (a *app) open(ctx context.Context, id string, in openFlags) error {
 	role := auth.Role(in.role)
 	if role == auth.RoleOwner { // an agent that runs commands has no terminal of its own to confirm at
 		if err := a.outside("use a terminal that no agent sees"); err != nil {
@@ -104,6 +113,12 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 	if ep.Remote() && !in.here {
 		return a.openAt(ctx, ep, id, in)
 	}
+	return a.openHere(ctx, ep, id, in)
+}
+
+// openHere serves the page itself.
+func (a *app) openHere(ctx context.Context, ep gateway.Endpoint, id string, in openFlags) (err error) {
+	role := auth.Role(in.role)
 	way, err := a.pageConfig(ep, role)
 	if err != nil {
 		return err
@@ -123,7 +138,16 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	by, err := a.brought(ctx, in, ln)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer by.close()
+	if by != nil {
+		in.host = by.host
+	}
 	o := newOpening(a, hold, in)
+	o.way, o.local = by, "http://"+ln.Addr().String()
 	o.session, o.base, o.dial = session, "http://"+ln.Addr().String(), dialPage(way)
 	if in.host != "" {
 		o.base, o.public = "https://"+strings.ToLower(in.host), true
@@ -141,6 +165,18 @@ func (a *app) open(ctx context.Context, id string, in openFlags) (err error) {
 	}
 	o.source = here{opened}
 	return o.run(ctx, func() error { return door.Serve(ln) }, door.Close)
+}
+
+// brought is the way to a page that --via wants, nil for none.
+func (a *app) brought(ctx context.Context, in openFlags, ln net.Listener) (*way, error) {
+	if in.via == "" {
+		return nil, nil //nolint:nilnil // no way is wanted
+	}
+	address, ok := ln.Addr().(*net.TCPAddr)
+	if !ok {
+		return nil, fail(statusRefused, "open: --via %s: no port to bring anybody to", in.via)
+	}
+	return a.find(ctx, in.via, address.Port)
 }
 
 // dialPage connects to a gateway for one page.

@@ -26,6 +26,9 @@ type opening struct {
 	base    string     // of links
 	public  bool       // browsers of other machines can open them
 	dial    func(context.Context) (page.Link, error)
+	way     *way   // of other devices, nil for none that we make
+	local   string // where the page is on this machine
+	lost    error  // why the page cannot be reached any more
 	expires time.Time
 
 	screen *os.File // nil where standard output is no terminal
@@ -70,13 +73,34 @@ func (o *opening) run(ctx context.Context, serve func() error, stop func()) erro
 	})()
 	served := make(chan error, 1)
 	go func() { served <- serve() }() // ends with stop, and is waited for
-	err := o.show()
-	if err == nil {
+	err := o.reach(ctx)
+	if err == nil && ctx.Err() == nil {
+		err = o.show()
+	}
+	if err == nil && ctx.Err() == nil {
 		o.attend(ctx)
 	}
 	close(o.over)
 	stop()
-	return errors.Join(err, <-served)
+	return errors.Join(err, o.lost, <-served)
+}
+
+// reach waits until other devices reach the page.
+func (o *opening) reach(ctx context.Context) error {
+	if o.way == nil {
+		return nil
+	}
+	if !o.way.there {
+		o.tell("Running: %s", o.way.command)
+	}
+	if err := o.way.try(ctx, o.local); err != nil && ctx.Err() == nil { // else the user has ended it
+		return fail(statusRefused, "open: --via %s: the page does not answer at https://%s: %w", o.flags.via, o.way.host, err).
+			hinted("run it by hand to see why: " + o.way.command)
+	}
+	if o.way.there && o.screen == nil {
+		_, _ = fmt.Fprintf(o.app.err, "on the other device: %s\n", o.way.command)
+	}
+	return nil
 }
 
 // show prints a new link.
@@ -86,7 +110,11 @@ func (o *opening) show() error {
 		return err
 	}
 	if o.app.json {
-		return o.app.printJSON(map[string]any{"url": link, "role": o.flags.role, "session": o.session, "expires": o.expires.UnixMilli()})
+		said := map[string]any{"url": link, "role": o.flags.role, "session": o.session, "expires": o.expires.UnixMilli()}
+		if o.way != nil {
+			said["command"] = o.way.command
+		}
+		return o.app.printJSON(said)
 	}
 	if o.screen == nil {
 		return o.app.print(link)
@@ -95,9 +123,16 @@ func (o *opening) show() error {
 	if o.public {
 		where = "in a browser"
 	}
-	lines := []string{"Open this link " + where + ", within a minute:", "", "  " + link, ""}
+	var lines []string
+	if o.way != nil && o.way.there {
+		lines, where = []string{"On the other device run:", "", "  " + o.way.command, ""}, "there"
+	}
+	lines = append(lines, "Open this link "+where+", within a minute:", "", "  "+link, "")
 	if o.public { // on another device a loopback link leads nowhere
 		lines = append(lines, o.code(link)...)
+	}
+	if o.way != nil {
+		lines = append(lines, o.way.note)
 	}
 	return o.app.print(append(lines, o.may(),
 		fmt.Sprintf("It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.", o.lasts(), until(o.expires)))...)
@@ -137,6 +172,9 @@ func (o *opening) attend(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			return
+		case <-o.way.gone():
+			o.lost = fail(statusRefused, "open: --via %s: %s has ended: %s", o.flags.via, o.flags.via, o.way.helper.last())
 			return
 		case <-o.source.Done():
 			if o.source.Err() == nil {
