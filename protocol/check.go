@@ -277,7 +277,8 @@ func (m *SessionOpen) check() error {
 }
 
 func (m *SessionClose) check() error {
-	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).text("signal", m.Signal, MaxName).past(m.Past).done()
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).text("signal", m.Signal, MaxName).
+		between("outlived", int64(m.Outlived), 0, MaxOutlived).past(m.Past).done()
 }
 
 func (m *Output) check() error {

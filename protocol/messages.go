@@ -108,6 +108,9 @@ type SessionClose struct {
 	Signal    string `json:"signal,omitempty"`
 	// EndedAt is when, where that is not now: a gateway hands on a session that ended before.
 	EndedAt int64 `json:"endedAt,omitempty"`
+	// Outlived is how many processes that came of the program go on in sessions of their own, as daemons do. It is told of terminals
+	// that agents started.
+	Outlived int `json:"outlived,omitempty"`
 	// Past is the history that would end with the program. It is for the gateway, which answers reads from it and does not
 	// pass it on; nil for none.
 	Past *Past `json:"past,omitempty"`

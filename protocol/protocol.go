@@ -45,6 +45,7 @@ const (
 	MaxID           = 128        // an id
 	MaxName         = 64         // names that people read: session, agent
 	MaxReason       = 500        // a reason or a note
+	MaxOutlived     = 65_535     // processes that outlive a terminal
 	MaxText         = 4096       // a message between user and agent
 	MaxShown        = 300        // characters of an agent's message to the user, on one line
 	MaxConditions   = 16         // in any, and in stop, of a wait

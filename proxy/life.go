@@ -273,11 +273,12 @@ func (l *life) finish(exit child.Exit) Result {
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonExited) })
 	}
+	outlived := s.outlived() // before anybody hears of the end, after which there is no time to lose
 	l.answers()
 	s.pump.Stop()
 	if s.link != nil {
 		s.awaitLink()
-		l.lastWords(exit)
+		l.lastWords(exit, outlived)
 	}
 	l.cutLink()
 	l.parts.Wait()
@@ -300,8 +301,16 @@ func (l *life) giveUp() <-chan time.Time {
 	return time.After(lastPatience)
 }
 
+// outlived counts what goes on of an agent's program. It takes as long as a look at all processes.
+func (s *session) outlived() int {
+	if s.conf.headless == nil {
+		return 0
+	}
+	return min(s.child.Outlived(SessionVariable+"="+s.id), protocol.MaxOutlived)
+}
+
 // lastWords sends the last frame and the end of the session.
-func (l *life) lastWords(exit child.Exit) {
+func (l *life) lastWords(exit child.Exit, outlived int) {
 	s := l.s
 	var past *protocol.Past
 	s.observer.Call(func(now time.Time) {
@@ -310,7 +319,7 @@ func (l *life) lastWords(exit child.Exit) {
 	back, stop := context.WithTimeout(context.Background(), linkPatience)
 	s.link.Await(back)
 	stop()
-	s.link.Send(&protocol.SessionClose{ID: protocol.NewID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Past: past})
+	s.link.Send(&protocol.SessionClose{ID: protocol.NewID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Outlived: outlived, Past: past})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
 	defer cancel()
 	s.link.Finish(ctx)

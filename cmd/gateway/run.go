@@ -121,7 +121,8 @@ func (a *app) newClose() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "close ID [--force]", Short: "End a session started by an agent, and every process in it", Args: cobra.ExactArgs(1),
 		Long: "close ends a session started by an agent, and every process in it. What it printed can be read for half an hour; closed\n" +
-			"again, it is gone at once.",
+			"again, it is gone at once. Processes that made a session of their own (setsid, daemons) asked to outlive it: they are\n" +
+			"left alone, and close says how many there are.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.asPerson(as, about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
 				return a.closeSession(cmd.Context(), c, s, force)
@@ -155,14 +156,25 @@ func (a *app) closeSession(ctx context.Context, c *client.Client, s protocol.Ses
 	}
 	for m := range stream {
 		if end, ok := m.(*protocol.SessionClose); ok {
-			return a.answer(map[string]any{"sessionId": s.SessionID, "exitCode": end.ExitCode, "signal": end.Signal},
-				"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")")
+			return a.answer(map[string]any{"sessionId": s.SessionID, "exitCode": end.ExitCode, "signal": end.Signal, "outlived": end.Outlived},
+				"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+outlived(end.Outlived))
 		}
 	}
 	if ctx.Err() != nil {
 		return fail(statusTimeout, "%s did not end within %s", s.SessionID, closeWithin).hinted("kill it: gateway close --force")
 	}
 	return a.print("closed")
+}
+
+// outlived says that not everything ended that came of the program.
+func outlived(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 process goes on in a session of its own, as a daemon does"
+	}
+	return fmt.Sprintf("; %d processes go on in sessions of their own, as daemons do", n)
 }
 
 // forget closes a session that has ended: what it printed is no longer kept.

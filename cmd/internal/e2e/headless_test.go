@@ -189,6 +189,20 @@ func TestRunHostsAProgramForAShell(t *testing.T) {
 	require.Equal(t, 137, r.wait().status)
 }
 
+// What made a session of its own asked to outlive its terminal: nobody ends it, and who closes the terminal is told.
+func TestACloseSaysWhatOutlivesIt(t *testing.T) {
+	w := newWorld(t, "setsid")
+	r := w.start("gateway", "run", "--", "sh", "-c", `setsid sh -c 'echo $$ > left; exec sleep 1000' & nohup sleep 1000 >/dev/null & exec cat`)
+	id := w.session()
+	w.until(func() bool { return strings.HasSuffix(w.content("left"), "\n") }, func() string { return "nothing was started" })
+	pid := strings.TrimSpace(w.content("left"))
+	got := w.good("close", id)
+	require.Equal(t, "closed (exit status 129: SIGHUP); 1 process goes on in a session of its own, as a daemon does\n", got)
+	require.Equal(t, 129, r.wait().status, "what nohup started is of the terminal's session, and ends with it")
+	w.kill(pid, syscall.SIGKILL) // it lives
+	w.gone(pid)
+}
+
 func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	w, a := anAgent(t, "vim")
 	id, _ := a.runs(args{"program": "bash", "args": []string{"--norc", "--noprofile", "-i"}, "cols": 70, "rows": 20})

@@ -1,0 +1,44 @@
+package child
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// What made a session of its own is left alone, and counted; what runs in the session, or is another's, is not.
+func TestWhatOutlivesTheProgramIsCounted(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid is not installed")
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	const mark = "MARK_OF_A_TEST=one-k3f9"
+	script := `sleep 1000 & setsid sh -c 'echo $$ > ` + file + `.new; mv ` + file + `.new ` + file + `; exec sleep 1000' & wait`
+	c, err := Start(Config{Path: "sh", Args: []string{"-c", script}, Env: append(os.Environ(), mark), Cols: 80, Rows: 24})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	pid := 0
+	require.Eventually(t, func() bool {
+		text, _ := os.ReadFile(file)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return pid > 1
+	}, 20*time.Second, 5*time.Millisecond)
+	t.Cleanup(func() { _ = unix.Kill(pid, unix.SIGKILL) })
+	require.Equal(t, 1, c.Outlived(mark))
+	require.Zero(t, c.Outlived("MARK_OF_A_TEST=one-k3f"), "the whole value counts")
+	require.Zero(t, c.Outlived("OF_A_TEST=one-k3f9"), "the whole name counts")
+	c.Kill()
+	_ = c.Wait()
+	c.Sweep()
+	require.NoError(t, unix.Kill(pid, 0), "it asked to be left alone")
+	require.Equal(t, 1, c.Outlived(mark))
+	require.NoError(t, unix.Kill(pid, unix.SIGKILL))
+	require.Eventually(t, func() bool { return c.Outlived(mark) == 0 }, 20*time.Second, 5*time.Millisecond)
+}
