@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/chromedp"
@@ -93,6 +94,32 @@ func TestRowsThatNoProxyMakes(t *testing.T) {
 			require.True(t, browser.JS[bool](b, `document.documentElement.scrollWidth <= innerWidth`), "the page itself does not scroll sideways")
 		})
 	}
+}
+
+// TestTheLargestScreen: a screen of the largest size, each of its cells another colour, is drawn without the page becoming deaf.
+func TestTheLargestScreen(t *testing.T) {
+	s := vim()
+	s.Cols, s.Rows = protocol.MaxSize, protocol.MaxSize
+	g := serve(t, auth.RoleOwner, "", s)
+	var all strings.Builder
+	for row := range 1000 {
+		fmt.Fprintf(&all, "\x1b[%dH", row+1)
+		for col := range 75 { // as many as a message has room for
+			fmt.Fprintf(&all, "\x1b[4%dm%d", (row+col)%8, col%10)
+		}
+	}
+	g.print("vim-1", "%s", all.String())
+	b := openPage(g)
+	began := time.Now()
+	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
+	b.Until(`document.querySelectorAll('.session .row').length === 1000`)
+	b.Press("Take back")
+	wait(g, anything[*protocol.ControlDecide])
+	t.Logf("drawn, and taken back, after %v", time.Since(began))
+	laidOut := browser.JS[float64](b, `[...document.querySelectorAll('.session .row')].filter((r) => r.firstChild.checkVisibility({contentVisibilityAuto: true})).length`)
+	require.Less(t, laidOut, 500.0, "rows that nobody sees are laid out")
+	g.print("vim-1", "\x1b[H\x1b[mend")
+	b.Until(`document.querySelector('.session .row').textContent.startsWith('end')`)
 }
 
 // TestAQuestionByKeyboardAlone: from the list to the answer and back to the keyboard, without a mouse.

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bufio"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"net"
@@ -75,6 +76,7 @@ func (w *world) logged(name string) (bytes int, last int64) {
 // hasty is an agent that types as fast as it can.
 type hasty struct {
 	o       *overheard
+	before  protocol.SessionInfo // as it asked
 	epoch   uint64
 	running sync.WaitGroup
 }
@@ -89,6 +91,7 @@ func (p *webPage) hastens(w *world, id string) *hasty {
 		granted <- g
 	}()
 	w.until(func() bool { return p.session().Keyboard.Asking != "" }, func() string { return "nobody asks" })
+	a.before = p.session()
 	require.IsType(w.t, &protocol.Done{}, p.gives(p.key))
 	g := <-granted
 	require.NotNil(w.t, g)
@@ -143,6 +146,9 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 			if !stuffed {
 				require.LessOrEqual(t, last, answered, "an agent's byte after the answer")
 				t.Logf("answered after %v", time.Duration(answered-began))
+				again := &protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Seconds: 60, Epoch: a.before.Keyboard.Epoch, At: time.Now().UnixMilli()}
+				again.SignatureB64 = ed25519.Sign(p.key, again.Signed(a.before.StartedAt))
+				p.refused(protocol.CodeBusy, p.asks(again)) // what was signed for the question gives nothing once more
 			}
 			t.Logf("the last of %d bytes was read %v after the page took back", read, time.Duration(max(0, last-began)))
 			o.press("C-c")
