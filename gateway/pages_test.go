@@ -53,7 +53,7 @@ type site struct {
 func newSite(t *testing.T, change func(*Config)) *site {
 	t.Helper()
 	cfg := Config{}
-	links, err := page.NewLinks(page.Config{Hosts: []string{"desk.example"}})
+	links, err := page.NewLinks(page.Config{Hosts: []string{"desk.example"}, Times: page.Times{Hello: time.Minute}})
 	require.NoError(t, err)
 	cfg.Pages, cfg.Hosts = linksOf{links}, []string{"desk.example"}
 	if change != nil {

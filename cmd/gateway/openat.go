@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	randv2 "math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,7 +47,8 @@ func (a *app) openAt(ctx context.Context, ep gateway.Endpoint, id string, in ope
 		defer func() { err = errors.Join(err, hold.Close()) }()
 	}
 	o := newOpening(a, hold, in)
-	o.session, o.base, o.public, o.dial = session, "http"+ep.URL("")[len("ws"):], true, dialPage(way)
+	o.session, o.base, o.dial = session, "http"+ep.URL("")[len("ws"):], dialPage(way)
+	o.public = strings.HasPrefix(o.base, "https:")
 	e := newRemotePages(o, ep)
 	opened, err := e.connect(ctx)
 	if err != nil {
@@ -159,11 +161,14 @@ func first(frames *client.Frames, wish *protocol.PageOpen) (*protocol.PageOpened
 	return nil, fmt.Errorf("the gateway answered a page.open with a %s", protocol.KindOf(m))
 }
 
-// keys are those of the pages that are in.
+// keys are those of the pages that are in. Those that were refused are forgotten.
 func (e *remotePages) keys() (keys [][]byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for key, v := range e.pages {
+		if v.answered && !v.in {
+			delete(e.pages, key)
+		}
 		if v.in && len(keys) < protocol.MaxPages {
 			keys = append(keys, []byte(key))
 		}
@@ -269,14 +274,14 @@ func (e *remotePages) take(m protocol.Message) {
 	}
 }
 
-// knocked deals with a page that came in, or wants to. An owner's is asked about whatever the server says.
+// knocked deals with a page that came in, or wants to. An owner's is asked about, and named, whatever the server says.
 func (e *remotePages) knocked(m *protocol.PageKnock) {
 	ask := m.Pending || auth.Role(e.wish.Role) == auth.RoleOwner
 	e.mu.Lock()
 	v := e.pages[string(m.KeyB64)]
 	known := v != nil
 	if !known && len(e.pages) < mostQuestions {
-		v = &visiting{Visitor: page.Visitor{ID: m.PageID, Role: auth.Role(e.wish.Role), Key: ed25519.PublicKey(m.KeyB64)}, in: !ask}
+		v = &visiting{Visitor: page.Visitor{ID: page.ID(e.wish.Secret, m.KeyB64), Role: auth.Role(e.wish.Role), Key: ed25519.PublicKey(m.KeyB64)}, in: !ask}
 		v.ctx, v.end = context.WithCancel(e.ctx)
 		e.pages[string(m.KeyB64)] = v
 	}

@@ -140,8 +140,12 @@ func (d *Door) ticket(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"ticket": name})
 }
 
+// bodyTime is what a body may take: one that does not come must not hold its connection.
+const bodyTime = 5 * time.Second
+
 // read reads the JSON body of a request.
 func read(w http.ResponseWriter, r *http.Request, into any) error {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // the server sets its own time for what follows
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil {
 		err = json.Unmarshal(body, into)

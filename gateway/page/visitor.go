@@ -47,12 +47,16 @@ type ticket struct {
 	ends  time.Time
 }
 
+// ID is the id of a page with a key, in an opening with a secret.
+func ID(secret string, key ed25519.PublicKey) string {
+	sum := sha256.Sum256(append([]byte(secret+"\n"), key...))
+	return "p-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:10]
+}
+
 // visitor is the page of a key, not yet in.
 func (o *Opening) visitor(key ed25519.PublicKey, words []string) *visitor {
-	sum := sha256.Sum256(append([]byte(o.terms.Secret+"\n"), key...))
-	id := "p-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:10]
 	return &visitor{
-		Visitor: Visitor{ID: id, Role: o.terms.Role, Key: key, Words: words}, opening: o,
+		Visitor: Visitor{ID: ID(o.terms.Secret, key), Role: o.terms.Role, Key: key, Words: words}, opening: o,
 		pending: o.terms.Role == auth.RoleOwner, seen: o.door.cfg.Now(), moments: make(map[int64]time.Time),
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/ed25519"
+	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 
 	"terminalproxy/cmd/internal/browser"
 	"terminalproxy/gateway/auth"
+	door "terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 )
 
@@ -244,6 +248,27 @@ func TestThePageComesBackToTheSameScreen(t *testing.T) {
 
 	g.door.Close()
 	b.Until(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
+}
+
+// A page for which a server has no room says so, and comes in when there is.
+func TestAPageForWhichThereIsNoRoom(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "", vim())
+	var full atomic.Bool
+	full.Store(true)
+	o, err := g.door.Open(door.Terms{
+		Role: auth.RoleViewer, Expires: time.Now().Add(time.Hour), Dial: g.dial, Count: func(*http.Request) error {
+			if full.Load() {
+				return errors.New("64 connections use this token already")
+			}
+			return nil
+		},
+	})
+	require.NoError(t, err)
+	b := browser.Chromium(t)
+	b.Do(chromedp.Navigate(g.url + "/#c=" + o.Code()))
+	b.Until(browser.Text(".door") + " === '64 connections use this token already: trying again'")
+	full.Store(false)
+	b.Until(`document.querySelector('.trip.connected')`)
 }
 
 func TestTheWordsAreThoseOfTheKey(t *testing.T) {

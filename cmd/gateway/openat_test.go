@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
+)
+
+// What a server says of an owner's page counts for nothing but its key: the words and the name are made here, it is asked about also
+// when the server says that it is in, and its key is told to no server without a yes.
+func TestAServerThatLiesAboutPages(t *testing.T) {
+	o := newOpening(&app{out: io.Discard, err: io.Discard}, nil, openFlags{role: string(auth.RoleOwner), forTime: time.Hour})
+	e := newRemotePages(o, gateway.Endpoint{})
+	defer e.close()
+	for i, id := range []string{"p", "p-", "p-:::::", "another"} {
+		key := bytes.Repeat([]byte{byte(i)}, ed25519.PublicKeySize)
+		e.knocked(&protocol.PageKnock{PageID: id, KeyB64: key, Pending: i%2 == 0})
+		asked := fake.Receive(t, o.knocks, "a question")
+		words, err := page.Words(key)
+		require.NoError(t, err)
+		require.Equal(t, words, asked.Words)
+		require.Equal(t, page.ID(e.wish.Secret, key), asked.ID)
+		require.Empty(t, e.keys())
+		asked.answer <- false
+	}
+	e.wg.Wait()
+	require.Empty(t, e.keys())
+	require.Empty(t, e.pages, "those that were refused are forgotten")
+	for i := range 100 {
+		e.knocked(&protocol.PageKnock{PageID: "p", KeyB64: bytes.Repeat([]byte{byte(100 + i)}, ed25519.PublicKeySize), Pending: true})
+	}
+	require.Len(t, e.pages, mostQuestions)
+}
