@@ -26,6 +26,27 @@ func TestEverythingThatADecisionSaysIsSigned(t *testing.T) {
 	require.NotEqual(t, a.Signed(1), b.Signed(1))
 }
 
+// What gives agents more is for an owner to sign; what takes away is done on anybody's word.
+func TestWhatADecisionWidens(t *testing.T) {
+	for _, c := range []struct {
+		m      ControlDecide
+		widens bool
+	}{
+		{ControlDecide{}, false},
+		{ControlDecide{Grant: true}, true},
+		{ControlDecide{Hide: HideOn}, false},
+		{ControlDecide{Hide: HideOff}, true},
+		{ControlDecide{Mute: MuteOn}, false},
+		{ControlDecide{Mute: MuteOff}, true},
+		{ControlDecide{Refuse: true}, false},
+		{ControlDecide{Hide: HideOff, Mute: MuteOn}, true}, // the first that is there counts
+		{ControlDecide{Mute: MuteOff, Refuse: true}, true},
+		{ControlDecide{Grant: true, Refuse: true}, false},
+	} {
+		require.Equal(t, c.widens, c.m.Widens(), "%+v", c.m)
+	}
+}
+
 // TestEverythingThatKeysSayIsSigned: as a decision's.
 func TestEverythingThatKeysSayIsSigned(t *testing.T) {
 	base := Keys{SessionID: "s"}

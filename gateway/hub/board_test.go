@@ -130,7 +130,8 @@ func TestTheLastLine(t *testing.T) {
 	hidden.HiddenText = []int{1}
 	proxy.Handle(hidden)
 	require.Equal(t, "make: ok", last())
-	for _, why := range []string{protocol.BlackoutUser, protocol.BlackoutPassword} {
+	for _, why := range []string{protocol.BlackoutPassword, protocol.BlackoutUser} {
+		require.NotEmpty(t, last())
 		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: why})
 		require.Empty(t, last(), why)
 		proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: why})
