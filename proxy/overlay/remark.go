@@ -50,7 +50,7 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 	case e.Reason == protocol.ReasonLink && !e.Absent:
 		s.Say(e.Agent.Name+" disconnected: the keyboard is yours"+left, TellFor)
 	case e.Reason == protocol.ReasonLink:
-		s.Say(e.Agent.Name+" was disconnected for "+lasts(control.AbsentFor)+": the keyboard is yours"+left, TellFor)
+		s.Say(e.Agent.Name+" was away for "+lasts(control.AbsentFor)+": the keyboard is yours"+left, TellFor)
 	}
 }
 

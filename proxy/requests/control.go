@@ -126,7 +126,7 @@ func why(e control.Event) string {
 		return "the time of your grant is over"
 	case protocol.ReasonLink:
 		if e.Absent {
-			return "your grant ended since you had no connection for 2 minutes"
+			return "your grant ended since nothing was heard of you for 2 minutes (a wait that stays open counts)"
 		}
 		return "your grant ended when the connection was lost"
 	case protocol.ReasonExited:

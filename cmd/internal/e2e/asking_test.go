@@ -71,10 +71,10 @@ func TestR70WhoIsAwayForTwoMinutes(t *testing.T) {
 		<-tick.C
 	}
 	require.GreaterOrEqual(t, time.Since(last), 2*time.Minute-glance)
-	s.wait("codex was disconnected for 2 min: the keyboard is yours")
+	s.wait("codex was away for 2 min: the keyboard is yours")
 	got := w.gateway("send", away, "--as", "codex", "--text", "late")
 	require.Equal(t, 4, got.status)
-	require.Contains(t, got.err, "you had no connection for 2 minutes")
+	require.Contains(t, got.err, "nothing was heard of you for 2 minutes")
 	require.Empty(t, w.content("heard"))
 	thinks.titled("[claude drives]")
 	a.good("terminal_send", args{"terminal": there, "text": "a thought"})
