@@ -1,0 +1,192 @@
+package hub
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+func TestRequestGoesToTheOwnerAndItsAnswerBack(t *testing.T) {
+	_, proxy, agent := scene()
+	agent.Handle(&protocol.Input{RequestID: "r1", SessionID: "vim-1", Data: "x", AgentID: "somebody-else"})
+	in := one[*protocol.Input](t, proxy)
+	require.Equal(t, "a-1:r1", in.RequestID)
+	require.Equal(t, "a-1", in.AgentID, "what the client wrote is ignored")
+	proxy.Handle(&protocol.InputResult{ID: "i", RequestID: in.RequestID, SessionID: "vim-1", Status: protocol.StatusWritten})
+	require.Equal(t, "r1", one[*protocol.InputResult](t, agent).RequestID)
+
+	proxy.Handle(&protocol.InputResult{ID: "i", RequestID: in.RequestID, SessionID: "vim-1", Status: protocol.StatusWritten})
+	require.Empty(t, got(agent), "answered once")
+
+	agent.Handle(&protocol.Input{RequestID: "r1", SessionID: "vim-1", Data: "x"})
+	require.Equal(t, in.RequestID, one[*protocol.Input](t, proxy).RequestID, "a repeated id reaches the proxy as the same")
+}
+
+// TestPartsAreForProxiesThatTakeThem: an older one would find no data in them.
+func TestPartsAreForProxiesThatTakeThem(t *testing.T) {
+	_, proxy, agent := scene()
+	m := &protocol.Input{RequestID: "r1", SessionID: "vim-1", Parts: []protocol.InputPart{{Data: "x"}, {Data: "y"}}}
+	agent.Handle(m)
+	require.Empty(t, got(proxy))
+	require.Contains(t, one[*protocol.Error](t, agent).Message, "send one input after another")
+	now := opening("vim-1", "secret")
+	now.Parts = true
+	proxy.Handle(now)
+	agent.Handle(m)
+	require.Equal(t, m.Parts, one[*protocol.Input](t, proxy).Parts)
+	agent.Handle(&protocol.SessionsList{RequestID: "r2"})
+	require.True(t, one[*protocol.SessionsListResult](t, agent).Sessions[0].Parts)
+}
+
+// TestKeysAreForProxiesThatTakeThem, once, and come from owners, or by whoever sits at this machine.
+func TestKeysAreForProxiesThatTakeThem(t *testing.T) {
+	h, proxy, _ := scene()
+	m := &protocol.Keys{RequestID: "r1", SessionID: "vim-1", KeyNo: 1, InputKind: protocol.InputText, Data: "x", SignatureB64: []byte("s")}
+	page := h.Join(Member{Role: RoleViewer, Local: true})
+	page.Handle(m)
+	require.Contains(t, fails(t, page, "r1", protocol.CodeBadMessage).Message, "takes no keys of pages")
+	require.Empty(t, got(proxy))
+	now := opening("vim-1", "secret")
+	now.Keys = true
+	proxy.Handle(now)
+	for member, allowed := range map[Member]bool{
+		{Role: RoleViewer, Local: true}: true, {Role: RoleViewer}: false, {Role: RoleOwner}: true, {Role: RoleAgent, Local: true}: false,
+	} {
+		p := h.Join(member)
+		p.Handle(m)
+		if !allowed {
+			fails(t, p, "r1", protocol.CodeForbidden)
+			require.Empty(t, got(proxy))
+			continue
+		}
+		in := one[*protocol.Keys](t, proxy)
+		require.Equal(t, m.SignatureB64, in.SignatureB64)
+		proxy.Handle(&protocol.Done{RequestID: in.RequestID})
+		require.Equal(t, "r1", one[*protocol.Done](t, p).RequestID)
+	}
+	page.Handle(m)
+	one[*protocol.Keys](t, proxy)
+	proxy.Leave()
+	require.Contains(t, fails(t, page, "r1", protocol.CodeUnavailable).Message, "look before you repeat it", "they are not sent twice")
+}
+
+func TestErrorAndDoneOfAProxyFindTheirRequest(t *testing.T) {
+	_, proxy, agent := scene()
+	agent.Handle(&protocol.ControlRelease{RequestID: "r1", SessionID: "vim-1", Gone: true})
+	release := one[*protocol.ControlRelease](t, proxy)
+	require.False(t, release.Gone, "only a gateway says that an agent is gone")
+	proxy.Handle(&protocol.Done{RequestID: release.RequestID})
+	require.Equal(t, "r1", one[*protocol.Done](t, agent).RequestID)
+	agent.Handle(&protocol.Read{RequestID: "r2", SessionID: "vim-1"})
+	proxy.Handle(&protocol.Error{RequestID: one[*protocol.Read](t, proxy).RequestID, Code: protocol.CodeBlackout, Message: "hidden"})
+	fails(t, agent, "r2", protocol.CodeBlackout)
+}
+
+func TestLongRequestIDsStayUniqueAndLegal(t *testing.T) {
+	long := strings.Repeat("x", protocol.MaxID)
+	a, b := wireID("a-1", long), wireID("a-1", long[1:]+"y")
+	require.True(t, protocol.ValidID(a) && protocol.ValidID(b))
+	require.NotEqual(t, a, b)
+	require.Equal(t, a, wireID("a-1", long))
+	_, proxy, agent := scene()
+	agent.Handle(&protocol.Read{RequestID: long, SessionID: "vim-1"})
+	proxy.Handle(&protocol.Done{RequestID: one[*protocol.Read](t, proxy).RequestID})
+	require.Equal(t, long, one[*protocol.Done](t, agent).RequestID)
+}
+
+func TestRepeatedOpenRequestIsOneRequest(t *testing.T) {
+	h, proxy, agent := scene()
+	again := h.Join(Member{Role: RoleAgent, ID: "a-1"})
+	read := &protocol.Read{RequestID: "r1", SessionID: "vim-1"}
+	agent.Handle(read)
+	again.Handle(read)
+	in := one[*protocol.Read](t, proxy)
+	again.Handle(&protocol.Read{RequestID: "r1", SessionID: "vim-1", Text: true})
+	require.Equal(t, "requestId", fails(t, again, "r1", protocol.CodeBadMessage).Field)
+	agent.Leave()
+	proxy.Handle(&protocol.Done{RequestID: in.RequestID})
+	one[*protocol.Done](t, again)
+}
+
+// A wait ends for the proxy when nobody waits for it any more: taken back, or its agents gone. Nothing else is taken back.
+func TestWaitsAreTakenBack(t *testing.T) {
+	h, proxy, agent := scene()
+	again := h.Join(Member{Role: RoleAgent, ID: "a-1"})
+	wait := &protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}}
+	agent.Handle(wait)
+	again.Handle(wait)
+	asked := one[*protocol.Wait](t, proxy)
+	agent.Handle(&protocol.Cancel{RequestID: "w", SessionID: "vim-1"})
+	require.Empty(t, got(proxy), "the other one still waits")
+	again.Leave()
+	require.Equal(t, &protocol.Cancel{RequestID: asked.RequestID, SessionID: "vim-1"}, one[*protocol.Cancel](t, proxy))
+	proxy.Handle(&protocol.WaitResult{ID: "r", RequestID: asked.RequestID, SessionID: "vim-1"})
+	require.Empty(t, got(agent))
+
+	stranger := h.Join(Member{Role: RoleAgent, ID: "a-2"})
+	agent.Handle(wait)
+	one[*protocol.Wait](t, proxy)
+	stranger.Handle(&protocol.Cancel{RequestID: "w", SessionID: "vim-1"})
+	require.NotEqual(t, asked.RequestID, one[*protocol.Cancel](t, proxy).RequestID, "another agent's wait is not its own")
+
+	agent.Handle(&protocol.Input{RequestID: "i", SessionID: "vim-1", Data: "x"})
+	one[*protocol.Input](t, proxy)
+	agent.Handle(&protocol.Cancel{RequestID: "i", SessionID: "vim-1"})
+	require.Empty(t, got(proxy), "what may have been typed is not taken back")
+	agent.Handle(&protocol.Cancel{RequestID: "answered", SessionID: "vim-1"})
+	one[*protocol.Cancel](t, proxy) // it may have been a request for control whose answer nobody heard
+
+	agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "fix it"})
+	request := one[*protocol.ControlRequest](t, proxy)
+	agent.Handle(&protocol.Cancel{RequestID: "c", SessionID: "vim-1"})
+	require.Equal(t, &protocol.Cancel{RequestID: request.RequestID, SessionID: "vim-1"}, one[*protocol.Cancel](t, proxy), "its answer is not heard")
+}
+
+func TestNoSuchSessionListsThoseThatExist(t *testing.T) {
+	h, _, agent := scene()
+	agent.Handle(&protocol.Read{RequestID: "r1", SessionID: "nope"})
+	require.Contains(t, fails(t, agent, "r1", protocol.CodeNoSession).Message, "vim-1")
+	empty := New(nil).Join(Member{Role: RoleAgent})
+	empty.Handle(&protocol.SessionsSubscribe{RequestID: "r2", SessionID: "nope"})
+	require.Contains(t, fails(t, empty, "r2", protocol.CodeNoSession).Message, "proxy --agent")
+	agent.Handle(&protocol.Input{RequestID: "r3", Data: "x"})
+	require.Equal(t, "sessionId", fails(t, agent, "r3", protocol.CodeBadMessage).Field)
+	h.Close()
+}
+
+func TestManyRequestsAtOnceAreBounded(t *testing.T) {
+	_, proxy, agent := scene()
+	for i := range maxOpen {
+		agent.Handle(&protocol.Read{RequestID: fmt.Sprint(i), SessionID: "vim-1"})
+	}
+	require.Len(t, got(proxy), maxOpen)
+	require.Empty(t, got(agent))
+	agent.Handle(&protocol.Read{RequestID: "more", SessionID: "vim-1"})
+	fails(t, agent, "more", protocol.CodeBusy)
+}
+
+func TestProxyThatDoesNotAnswerTimesOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, proxy, agent := scene()
+		defer h.Close()
+		agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}, TimeoutMs: 2000})
+		agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "please"})
+		sent := got(proxy)
+		time.Sleep(12*time.Second - time.Millisecond)
+		synctest.Wait()
+		require.Empty(t, got(agent))
+		time.Sleep(2 * time.Millisecond)
+		synctest.Wait()
+		fails(t, agent, "w", protocol.CodeTimeout)
+		time.Sleep(time.Hour)
+		require.Empty(t, got(agent), "a person may take as long as it takes")
+		proxy.Handle(&protocol.ControlGrant{ID: "g", SessionID: "vim-1", RequestID: protocol.RequestID(sent[1]), AgentID: "a-1", Epoch: 3})
+		require.Equal(t, "c", one[*protocol.ControlGrant](t, agent).RequestID)
+	})
+}
