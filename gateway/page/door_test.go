@@ -228,6 +228,9 @@ func TestTheFilesAreSmallAndNamedAtOnce(t *testing.T) {
 		require.Empty(t, plain.header.Get("Content-Encoding"), path)
 		zipped := h.do("GET", path, "", "Accept-Encoding", "gzip, deflate, br")
 		require.Equal(t, "Accept-Encoding", zipped.header.Get("Vary"), path)
+		if strings.HasSuffix(path, ".png") { // compressed as it is
+			continue
+		}
 		require.Equal(t, "gzip", zipped.header.Get("Content-Encoding"), path)
 		require.Less(t, len(zipped.body), len(plain.body), path)
 		z, err := gzip.NewReader(strings.NewReader(zipped.body))
