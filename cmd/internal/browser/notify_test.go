@@ -231,3 +231,20 @@ func TestNoOtherScriptBecomesAWorker(t *testing.T) {
 		return got;
 	})()`))
 }
+
+// TestALinkIsPasted: an installed page has no address bar, and on iOS nothing of what the browser's own page keeps.
+func TestALinkIsPasted(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "", vim())
+	b := browser.Chromium(t)
+	b.Do(chromedp.Navigate(g.url))
+	b.Until(browser.Button("Open"))
+	fill := func(text string) {
+		browser.Call[bool](b, `(text) => { document.querySelector('form input').value = text; return true; }`, text)
+		b.Press("Open")
+	}
+	fill("https://example.com/")
+	b.Until(browser.Text(".door") + ".includes('That is no link of gateway open')")
+	fill(g.url + "/#c=" + g.opening.Code() + " ")
+	b.Until(`document.querySelector('.trip.connected')`)
+	require.Equal(t, g.url+"/", browser.JS[string](b, "location.href"))
+}

@@ -7,6 +7,7 @@ import {List} from './list.js';
 import {Records} from './records.js';
 import {Session} from './session.js';
 import {Notify} from './notify.js';
+import {paste} from './paste.js';
 import {dark, light} from './painter.js';
 import {program} from './wording.js';
 import {wordsOf} from './words.js';
@@ -27,7 +28,7 @@ async function enter() {
   if (code === null) {
     const page = await recall();
     if (page && page.expires > Date.now()) return page;
-    throw new Error('This page opens with a link: run gateway open where your programs run.');
+    throw Object.assign(new Error('This page opens with a link: run gateway open where your programs run.'), {linkless: true});
   }
   const {pair, raw} = await makeKey().catch(() => {
     throw new Error(isSecureContext ? 'This browser cannot make Ed25519 keys: use a newer one.'
@@ -235,4 +236,6 @@ class App {
   }
 }
 
-enter().then((page) => new App(page), (e) => door(e.message));
+const start = () => enter().then((page) => new App(page), (e) => door(e.message, e.linkless && paste(start)));
+
+start();
