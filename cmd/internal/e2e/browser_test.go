@@ -48,3 +48,38 @@ func TestABrowserGivesAndTakesBack(t *testing.T) {
 	require.Zero(t, o.status())
 	b.Until(browser.Text(".trip") + ".startsWith('closed: the page was closed')")
 }
+
+// An agent is muted and let speak again in a browser, and the browser says what was answered at the terminal.
+func TestABrowserMutes(t *testing.T) {
+	b := browser.Chromium(t)
+	w := newWorld(t)
+	s, o := w.terminal(120, 24), w.terminal(100, 30)
+	s.listen("--agent")
+	id := w.session()
+	_, link := o.opens("--role owner " + id)
+	b.Do(chromedp.Navigate(link))
+	b.Until(`document.querySelector('.words')`)
+	o.typed("y\n")
+	b.Until(`document.querySelector('.session .sheet')`)
+
+	asking := w.start("gateway", "request", id, "--reason", "look", "--as", "codex")
+	b.Press("Mute")
+	require.Equal(t, 1, asking.wait().status)
+	s.wait("a page muted codex")
+	b.Until(browser.Text(".session .muted") + ".includes('codex is muted')")
+	require.Contains(t, w.gateway("request", id, "--reason", "again", "--as", "codex").err, "the user muted you")
+	b.Press("Unmute codex") // which it signs
+	s.wait(" unmuted codex")
+	b.Until(`document.querySelector('.session .muted').hidden`)
+
+	s.openMenu() // or it would have to wait
+	s.press("Escape")
+	s.waitGone("Ctrl+G lets")
+	asking = w.start("gateway", "request", id, "--reason", "look", "--as", "codex")
+	b.Until(browser.Text(".question .where") + ".includes('asked ')")
+	s.asked()
+	s.answer(`C-\`)
+	require.Equal(t, 1, asking.wait().status)
+	b.Until(browser.Text(".question.answered") + ".includes('refused at the terminal')")
+	b.Until(browser.Text(".log") + ".includes('codex was refused at the terminal')")
+}
