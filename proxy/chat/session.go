@@ -12,17 +12,18 @@ type Session struct {
 	driver Driver
 	agent  string // its name, as author
 
-	mu      sync.Mutex
-	log     log
-	phase   State             // what the state is when no request is open
-	running bool              // a turn runs; until then prompts may wait for one
-	shown   State             // the last state in the log
-	waiting map[string]string // prompts that the agent has not begun, by id
-	order   []string          // their ids, oldest first
-	open    []*Request        // oldest first
-	closed  map[string]string // who answered the requests that are closed, by id
-	leaving bool              // Close was called
-	over    chan struct{}     // closed when the agent is gone
+	mu           sync.Mutex
+	log          log
+	conversation string
+	phase        State             // what the state is when no request is open
+	running      bool              // a turn runs; until then prompts may wait for one
+	shown        State             // the last state in the log
+	waiting      map[string]string // prompts that the agent has not begun, by id
+	order        []string          // their ids, oldest first
+	open         []*Request        // oldest first
+	closed       map[string]string // who answered the requests that are closed, by id
+	leaving      bool              // Close was called
+	over         chan struct{}     // closed when the agent is gone
 }
 
 // Sentences for people.
@@ -55,6 +56,13 @@ func (s *Session) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state()
+}
+
+// Conversation is the agent's id for the conversation, with which it can be resumed; "" before the agent is ready.
+func (s *Session) Conversation() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conversation
 }
 
 // Open are the requests that wait for an answer, oldest first. They must not be changed.

@@ -14,7 +14,7 @@ func (s *Session) take(e Event) {
 	}
 	switch e := e.(type) {
 	case Ready:
-		s.ready()
+		s.ready(e.Conversation)
 	case Said:
 		s.said(e.Item)
 	case Wrote:
@@ -40,10 +40,11 @@ func (s *Session) take(e Event) {
 	s.changed("")
 }
 
-func (s *Session) ready() {
+func (s *Session) ready(conversation string) {
 	if s.phase != Starting {
 		return
 	}
+	s.conversation = conversation
 	s.phase = AtPrompt
 	if len(s.waiting) > 0 {
 		s.phase = Working

@@ -286,7 +286,7 @@ func (d *Driver) lifecycle(_ string, b []byte) error {
 func (d *Driver) responded(string, []byte) error {
 	if !d.ready {
 		d.ready = true
-		d.report(chat.Ready{})
+		d.report(chat.Ready{Conversation: d.config.ID})
 	}
 	return nil
 }

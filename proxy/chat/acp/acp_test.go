@@ -1,0 +1,296 @@
+package acp_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/acp"
+)
+
+// asAgent names the script that the test binary plays as an agent, and heard where it writes what it is sent.
+const (
+	asAgent = "CHAT_TEST_SCRIPT"
+	heard   = "CHAT_TEST_HEARD"
+)
+
+func TestMain(m *testing.M) {
+	if script := os.Getenv(asAgent); script != "" {
+		play(script)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// play plays a script: "> line" is said, with the id of the message that was waited for in place of ID, "< words" waits for a message with
+// them, and "kill" ends it. A script that ends waits for the end of its input.
+func play(script string) {
+	log, err := os.OpenFile(os.Getenv(heard), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	in := bufio.NewReader(os.Stdin)
+	hear := func() (string, bool) {
+		line, err := in.ReadString('\n')
+		_, _ = log.WriteString(line)
+		return line, err == nil
+	}
+	id, last := regexp.MustCompile(`"id":(\d+)`), ""
+	for line := range strings.Lines(script) {
+		verb, words, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch verb {
+		case ">":
+			fmt.Println(strings.ReplaceAll(words, "ID", last))
+		case "<":
+			got, more := hear()
+			for more && !strings.Contains(got, words) {
+				got, more = hear()
+			}
+			if m := id.FindStringSubmatch(got); m != nil {
+				last = m[1]
+			}
+		case "kill":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+	}
+	for more := true; more; {
+		_, more = hear()
+	}
+}
+
+const (
+	initialized = "< initialize\n" + `> {"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}` + "\n"
+	opened      = initialized + "< session/new\n" + `> {"jsonrpc":"2.0","id":ID,"result":{"sessionId":"s1"}}` + "\n"
+	prompted    = opened + "< session/prompt\n"
+	asks        = `> {"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t","kind":"execute",` +
+		`"title":"touch x"},"options":[{"optionId":"yes to all","kind":"allow_always","name":"No"},{"optionId":"2","kind":"allow_once","name":"No"},` +
+		`{"optionId":"3","kind":"reject_once","name":"Yes"}]}}` + "\n"
+	done = `> {"jsonrpc":"2.0","id":ID,"result":{"stopReason":"end_turn"}}` + "\n"
+)
+
+// session is a conversation with an agent that plays a script.
+type session struct {
+	*chat.Session
+	t    *testing.T
+	log  string
+	seen uint64
+}
+
+func start(t *testing.T, script, resume string) *session {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	s := &session{t: t, log: filepath.Join(t.TempDir(), "heard")}
+	t.Setenv(asAgent, script)
+	t.Setenv(heard, s.log)
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	s.Session = chat.New("eliza", acp.New(acp.Config{Name: "eliza", Program: self, Dir: t.TempDir(), Resume: resume, SignIn: "run eliza login"}))
+	require.NoError(t, s.Start())
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// next waits for a record that is wanted.
+func (s *session) next(what string, wanted func(chat.Record) bool) chat.Record {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		got, _, err := s.Records(ctx, s.seen)
+		require.NoError(s.t, err, what)
+		require.NotEmpty(s.t, got, "the session ended without %s", what)
+		for _, r := range got {
+			s.seen = r.Number
+			if wanted(r) {
+				return r
+			}
+		}
+	}
+}
+
+func (s *session) until(state chat.State) chat.Record {
+	s.t.Helper()
+	return s.next(string(state), func(r chat.Record) bool { return r.State == state })
+}
+
+func (s *session) turn() chat.Turn {
+	s.t.Helper()
+	return *s.next("a turn", func(r chat.Record) bool { return r.Turn != nil }).Turn
+}
+
+func (s *session) notice(words string) {
+	s.t.Helper()
+	s.next(words, func(r chat.Record) bool {
+		return r.Item != nil && r.Item.Kind == chat.Notice && strings.Contains(r.Item.Text, words)
+	})
+}
+
+// heard is what the agent was sent, to its end.
+func (s *session) heard() string {
+	s.t.Helper()
+	require.NoError(s.t, s.Close())
+	b, err := os.ReadFile(s.log)
+	require.NoError(s.t, err)
+	return string(b)
+}
+
+// The kind of an option counts, and not what the agent calls it.
+func TestAnApproval(t *testing.T) {
+	for verdict, want := range map[chat.Verdict]string{chat.Once: `"optionId":"2"`, chat.Refuse: `"optionId":"3"`} {
+		s := start(t, prompted+asks+`< "id":"p"`+"\n", "")
+		require.NoError(t, s.Send("you", "go"))
+		s.until(chat.Approval)
+		r := s.Open()[0]
+		require.JSONEq(t, `{"title":"touch x"}`, string(r.Input))
+		require.Equal(t, []chat.Choice{{Verdict: chat.Once}}, r.Allows, "what is allowed for ever is not offered")
+		require.Error(t, s.Answer(r.ID, "you", chat.Answer{Verdict: chat.ForSession}))
+		require.NoError(t, s.Answer(r.ID, "you", chat.Answer{Verdict: verdict}))
+		got := s.heard()
+		require.Contains(t, got, want)
+		require.Equal(t, 1, strings.Count(got, `"id":"p"`))
+	}
+}
+
+func TestNobodysAnswerAllowsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		then string
+		do   func(s *session)
+	}{
+		"the agent is killed":   {"kill", func(s *session) { s.until(chat.Ended) }},
+		"garbage comes":         {"> garbage\n> {}\n> []\n> 7\n> {\"id\":99,\"result\":{}}", func(s *session) { s.notice("was not asked") }},
+		"the user interrupts":   {"", func(s *session) { require.NoError(s.t, s.Interrupt("you")) }},
+		"the session is closed": {"", func(*session) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, prompted+asks+c.then, "")
+			require.NoError(t, s.Send("you", "go"))
+			s.until(chat.Approval)
+			c.do(s)
+			require.NotContains(t, s.heard(), `"optionId":"2"`)
+			require.Empty(t, s.Open())
+		})
+	}
+}
+
+func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
+	permission := func(params string) string {
+		return `> {"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":` + params + "}\n"
+	}
+	for name, c := range map[string]struct{ line, notice, hears string }{
+		"another conversation": {permission(`{"sessionId":"s2","toolCall":{"title":"x"},"options":[]}`), "another conversation", `"outcome":"cancelled"`},
+		"nothing is said":      {permission(`{"sessionId":"s1","options":[{"optionId":"2","kind":"allow_once"}]}`), "does not say", `"outcome":"cancelled"`},
+		"wrong types":          {permission(`{"sessionId":7}`), "refused", `"outcome":"cancelled"`},
+		"a file":               {`> {"jsonrpc":"2.0","id":"p","method":"fs/write_text_file","params":{}}` + "\n", "was not offered", `"code":-32601`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, prompted+c.line, "")
+			require.NoError(t, s.Send("you", "go"))
+			s.notice(c.notice)
+			require.Empty(t, s.Open())
+			require.Contains(t, s.heard(), c.hears)
+		})
+	}
+	two := strings.Replace(asks, `"kind":"allow_always"`, `"kind":"allow_once"`, 1)
+	s := start(t, prompted+two, "")
+	require.NoError(t, s.Send("you", "go"))
+	s.until(chat.Approval)
+	require.Empty(t, s.Open()[0].Allows, "of two options of a kind none is chosen")
+}
+
+// One prompt after the other, since agents take the second for the end of the first.
+func TestFollowUpsWait(t *testing.T) {
+	update := func(words string) string {
+		return `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + words + `"}}}}` + "\n"
+	}
+	s := start(t, prompted+update("one ")+update("done")+done+"< session/prompt\n"+update("two")+"< session/cancel\n"+
+		`> {"jsonrpc":"2.0","id":4,"result":{"stopReason":"cancelled"}}`+"\n", "")
+	for _, text := range []string{"first", "second", "third"} {
+		require.NoError(t, s.Send("you", text))
+	}
+	text := func(r chat.Record) bool { return r.Item != nil && r.Item.Kind == chat.Text }
+	require.Equal(t, "one done", s.next("text", text).Item.Text)
+	require.Equal(t, chat.Done, s.turn().Outcome)
+	s.next("the second", func(r chat.Record) bool { return r.Piece != nil && r.Piece.Text == "two" })
+	require.NoError(t, s.Interrupt("you"))
+	s.notice("eliza did not read: third")
+	require.Equal(t, chat.Interrupted, s.turn().Outcome)
+	s.until(chat.AtPrompt)
+	require.Equal(t, 2, strings.Count(s.heard(), "session/prompt"))
+}
+
+func TestATurnFails(t *testing.T) {
+	for answer, why := range map[string]string{
+		`"result":{"stopReason":"max_tokens"}`:                                         "it stopped: max_tokens",
+		`"error":{"code":-32603,"message":"Internal error","data":{"details":"oops"}}`: "Internal error: oops",
+		`"error":{"code":-32000,"message":"Authentication required"}`:                  "it wants to know who you are (Authentication required): run eliza login",
+	} {
+		s := start(t, prompted+`> {"jsonrpc":"2.0","id":ID,`+answer+"}\n", "")
+		require.NoError(t, s.Send("you", "go"))
+		require.Equal(t, chat.Turn{Outcome: chat.Broken, Why: why}, s.turn())
+	}
+}
+
+func TestItSaysWhyItDidNotStart(t *testing.T) {
+	for script, why := range map[string]string{
+		"< initialize\n" + `> {"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":2}}`:                                      "version 2 of the protocol",
+		"< initialize\n" + `> {"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":1}}`:                                      "cannot go on with a conversation",
+		initialized + "< session/load\n" + `> {"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"Log in"}}`:          "run eliza login",
+		initialized + "< session/load\n" + `> {"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"no such conversation"}}`: "no such conversation",
+		"kill": "eliza was killed",
+	} {
+		s := start(t, script, "s1")
+		require.NoError(t, s.Send("you", "lost"))
+		require.Contains(t, s.until(chat.Failed).Why, why)
+	}
+}
+
+// What an agent tells again of a conversation that goes on is not new, also when it comes behind the answer.
+func TestItGoesOn(t *testing.T) {
+	old := `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"OLD"}}}}` + "\n"
+	s := start(t, initialized+"< session/load\n"+old+`> {"jsonrpc":"2.0","id":ID,"result":null}`+"\n"+old+
+		"< _gateway/loaded\n"+`> {"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"?"}}`+"\n< session/prompt\n"+done, "s1")
+	require.NoError(t, s.Send("you", "go"))
+	require.Equal(t, chat.Done, s.turn().Outcome)
+	require.Equal(t, "s1", s.Conversation())
+	got, _, err := s.Records(t.Context(), 0)
+	require.NoError(t, err)
+	for _, r := range got {
+		require.Nil(t, r.Piece)
+	}
+}
+
+func TestToolsAndTheirResults(t *testing.T) {
+	update := func(u string) string {
+		return `> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` + u + "}}\n"
+	}
+	s := start(t, prompted+
+		update(`{"sessionUpdate":"tool_call","toolCallId":"t1","kind":"edit","title":"Edit a","rawInput":{"path":"a"},"status":"pending"}`)+
+		update(`{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed","content":[{"type":"diff","path":"a","oldText":"x\n","newText":"y\nz\n"}]}`)+
+		update(`{"sessionUpdate":"tool_call_update","toolCallId":"t2","status":"failed","title":"ls","content":[{"type":"content","content":{"type":"text","text":"no"}},{"type":"terminal"}]}`)+
+		update(`{"sessionUpdate":"plan","entries":[]}`)+update(`{"sessionUpdate":"news"}`)+update(`{"sessionUpdate":"news"}`)+done, "")
+	require.NoError(t, s.Send("you", "go"))
+	s.turn()
+	got, _, err := s.Records(t.Context(), 0)
+	require.NoError(t, err)
+	var items []string
+	for _, r := range got {
+		if i := r.Item; i != nil && i.Kind != chat.User {
+			items = append(items, fmt.Sprintf("%s %s %s%s%s %v", i.Kind, i.ID, i.Text, i.Tool, i.Input, i.Failed))
+		}
+	}
+	require.Equal(t, []string{
+		`tool call t1 edit{"path":"a","title":"Edit a"} false`, "tool result t1 in a\n- x\n+ y\n+ z\n false",
+		`tool call t2 a tool{"title":"ls"} false`, "tool result t2 no\n[terminal] true", "notice  eliza sent something unknown: news false",
+	}, items)
+}

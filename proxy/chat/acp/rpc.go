@@ -1,0 +1,136 @@
+package acp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"terminalproxy/proxy/chat"
+)
+
+// message is a request, a notification or a reply of JSON-RPC 2.0.
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	reply
+}
+
+// reply is what comes back for a request.
+type reply struct {
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+		Data    json.RawMessage
+	}
+}
+
+// authRequired is the protocol's code for an agent that wants to know who the user is.
+const authRequired = -32000
+
+// read reads the result, or returns the error in words.
+func (d *Driver) read(r reply, v any) error {
+	if r.Error == nil {
+		if len(r.Result) == 0 || string(r.Result) == "null" {
+			return nil
+		}
+		return json.Unmarshal(r.Result, v)
+	}
+	words := short(r.Error.Message)
+	var data struct{ Details, Message string }
+	if json.Unmarshal(r.Error.Data, &data) == nil && data.Details+data.Message != "" {
+		words += ": " + short(data.Details+data.Message)
+	}
+	if r.Error.Code == authRequired {
+		return fmt.Errorf("it wants to know who you are (%s): %s", words, d.config.SignIn)
+	}
+	return errors.New(words)
+}
+
+// call asks the agent for something.
+func (d *Driver) call(method string, params any, then func(reply)) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.callLocked(method, params, then)
+}
+
+func (d *Driver) callLocked(method string, params any, then func(reply)) error {
+	d.n++
+	d.calls[d.n] = then
+	return d.program.Send(map[string]any{"jsonrpc": "2.0", "id": d.n, "method": method, "params": params})
+}
+
+func (d *Driver) result(id json.RawMessage, result any) error {
+	return d.program.Send(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
+}
+
+// line takes in a line of the agent's.
+func (d *Driver) line(b []byte) {
+	var m message
+	if json.Unmarshal(b, &m) != nil {
+		d.notice("said something that is no message: %s", short(string(b)))
+		return
+	}
+	d.mu.Lock()
+	dropped := d.dropped
+	d.dropped = nil
+	d.mu.Unlock()
+	for _, id := range dropped {
+		d.report(chat.Dropped{Prompt: id})
+	}
+	var err error
+	switch asked := len(m.ID) > 0 && string(m.ID) != "null"; {
+	case m.Method == "session/update":
+		err = d.update(m.Params)
+	case m.Method == "session/request_permission" && asked:
+		d.took()
+		err = d.permission(m.ID, m.Params)
+	case m.Method != "" && asked:
+		err = d.program.Send(map[string]any{
+			"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32601, "message": "method not found"},
+		})
+		d.notice("asked for something that it was not offered: %s", short(m.Method))
+	case m.Method != "": // of a notification that is not known nothing is expected
+	case asked:
+		d.answered(m)
+	default:
+		err = errors.New("it is neither a request nor an answer")
+	}
+	if err != nil {
+		d.notice("sent a message: %v", err)
+	}
+}
+
+// answered hands on the answer to a request of ours.
+func (d *Driver) answered(m message) {
+	n, err := strconv.Atoi(string(m.ID))
+	d.mu.Lock()
+	then := d.calls[n]
+	delete(d.calls, n)
+	d.mu.Unlock()
+	if err != nil || then == nil {
+		d.notice("answered what was not asked: %s", short(string(m.ID)))
+		return
+	}
+	if d.session != "" {
+		d.took()
+	}
+	then(m.reply)
+}
+
+// took says that the prompt that runs has arrived, once.
+func (d *Driver) took() {
+	d.mu.Lock()
+	running := d.running.ID
+	d.mu.Unlock()
+	if running != "" && running != d.taken {
+		d.taken = running
+		d.report(chat.Took{Prompt: running})
+	}
+}
+
+func (d *Driver) notice(format string, args ...any) {
+	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: d.config.Name + " " + fmt.Sprintf(format, args...)}})
+}
