@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/acp"
 	"terminalproxy/proxy/chat/claude"
 	"terminalproxy/proxy/chat/stdio"
 )
@@ -23,12 +24,51 @@ type chatAgent struct {
 	name    string // of the program, and as author
 	install string // how to get it
 	drive   func(in chatFlags) chat.Driver
+	// hears: it takes words with a refusal. Others get them as a prompt.
+	hears bool
+	// numbers: it gives a new conversation its id itself.
+	numbers bool
 }
 
 var chatAgents = []chatAgent{
-	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", drive: func(in chatFlags) chat.Driver {
+	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", hears: true, drive: func(in chatFlags) chat.Driver {
 		return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
 	}},
+	{name: "gemini", install: "npm install -g @google/gemini-cli", numbers: true, drive: func(in chatFlags) chat.Driver {
+		args := []string{"--acp"}
+		if !decides(in.args, "--approval-mode", "--yolo", "-y") {
+			args = append(args, "--approval-mode", "default")
+		}
+		return in.acp("gemini", append(args, in.args...), "run gemini once and sign in")
+	}},
+	{name: "opencode", install: "npm install -g opencode-ai", numbers: true, drive: func(in chatFlags) chat.Driver {
+		return in.acp("opencode", append([]string{"acp"}, in.args...), "run opencode auth login", opencodeAsks()...)
+	}},
+	{name: "copilot", install: "npm install -g @github/copilot", numbers: true, drive: func(in chatFlags) chat.Driver {
+		return in.acp("copilot", append([]string{"--acp"}, in.args...), "run copilot login")
+	}},
+}
+
+// acp is a driver for an agent that speaks the Agent Client Protocol.
+func (in chatFlags) acp(name string, args []string, signIn string, env ...string) chat.Driver {
+	return acp.New(acp.Config{Name: name, Program: name, Args: args, Env: env, Dir: in.dir, Resume: in.resume, SignIn: signIn})
+}
+
+// decides reports whether one of the flags is among the arguments.
+func decides(args []string, flags ...string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		flag, _, _ := strings.Cut(arg, "=")
+		return slices.Contains(flags, flag)
+	})
+}
+
+// opencodeAsks has opencode ask before it does more than look: by itself it asks for nothing.
+func opencodeAsks() []string {
+	const variable = "OPENCODE_PERMISSION"
+	if os.Getenv(variable) != "" {
+		return nil // the user decided
+	}
+	return []string{variable + `={"*":"ask","read":"allow","grep":"allow","glob":"allow","list":"allow","todowrite":"allow","todoread":"allow","question":"deny"}`}
 }
 
 // chatFlags is the command line of chat.
@@ -37,7 +77,8 @@ type chatFlags struct {
 	silent             bool // --no-terminal-input
 	prompt             string
 	args               []string // for the agent
-	id                 string   // of the conversation
+	id                 string   // of the conversation, "" while the agent did not give it one
+	dir                string   // where the agent works
 }
 
 func (a *app) newChat() *cobra.Command {
@@ -102,14 +143,12 @@ func (a *app) chat(ctx context.Context, in chatFlags) error {
 	if err != nil {
 		return err
 	}
-	if in.id = in.resume; in.id == "" {
-		in.id = chat.NewID()
-	}
-	unlock, err := lockChat(in.id)
-	if err != nil {
+	if in.dir, err = os.Getwd(); err != nil {
 		return err
 	}
-	defer unlock()
+	if in.id = in.resume; in.id == "" && !chatAgents[at].numbers {
+		in.id = chat.NewID()
+	}
 	return a.talkTo(ctx, chatAgents[at], in, prompts)
 }
 

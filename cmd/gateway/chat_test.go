@@ -242,7 +242,7 @@ func TestOnlyExactWordsAllow(t *testing.T) {
 
 func TestAQuestionShowsWhatWillRun(t *testing.T) {
 	q := &question{request: &chat.Request{Tool: "Ba\x1b[8msh", Input: json.RawMessage(`{"command":"ls\n  1  allow once\u202e\u200b","n":[1, 2]}`), Allows: []chat.Choice{{Verdict: chat.Once}}}}
-	require.Equal(t, "? May claude run Ba\\u{1b}[8msh?\n  │ command: \n  │ ls\n  │   1  allow once\\u{202e}\\u{200b}\n  │ n: [1, 2]\n  1  allow once\n  2  refuse",
+	require.Equal(t, "? May claude use Ba\\u{1b}[8msh?\n  │ command: \n  │ ls\n  │   1  allow once\\u{202e}\\u{200b}\n  │ n: [1, 2]\n  1  allow once\n  2  refuse",
 		q.text("claude"))
 	big, err := json.Marshal(map[string]string{"content": strings.Repeat("ä", 100<<10)})
 	require.NoError(t, err)

@@ -96,6 +96,9 @@ func (t *talk) answered(l typed) {
 		if !slices.Contains(t.session.Open(), q.request) {
 			q.open = false
 			t.edit.resume()
+			if answer.Words != "" && !t.agent.hears {
+				t.send(answer.Words)
+			}
 			return // the record of its end is on the way
 		}
 		q.at, q.replies = 0, map[string][]string{}
@@ -107,7 +110,7 @@ func (t *talk) answered(l typed) {
 func (q *question) text(agent string) string {
 	var b strings.Builder
 	if len(q.request.Form) == 0 {
-		fmt.Fprintf(&b, "? May %s run %s?", agent, exactly(q.request.Tool))
+		fmt.Fprintf(&b, "? May %s use %s?", agent, exactly(q.request.Tool))
 		if q.request.Why != "" {
 			fmt.Fprintf(&b, " It says: %s", text.OneLine(q.request.Why))
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -26,6 +27,7 @@ const (
 
 // Keys that no keyboard sends through: with them the line is changed from outside, by the goroutine that edits it.
 const (
+	keyEnd     = 0x1a // Ctrl+D, which the library does not take off its input
 	keyLook    = 0x1c // asks whether it is empty
 	keyStash   = 0x1d // puts the line away, for a question
 	keyRestore = 0x1e // brings it back
@@ -74,7 +76,6 @@ type editor struct {
 	returned bool   // the last of a paste was a carriage return
 	question int    // the one that lines answer, 0 for none
 	stashed  string // the line that is half typed, while a question is open
-	gone     bool   // there is no keyboard any more
 }
 
 // breaks are what stands on the line for the ends of lines and for tabs.
@@ -206,7 +207,7 @@ func (e *editor) readLines() {
 		line, err := e.term.ReadLine()
 		t := typed{text: strings.TrimSpace(breaks.Replace(line)), question: e.question}
 		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
-			t.ended, t.lost = !e.gone, e.gone
+			t.lost = true
 		}
 		select {
 		case e.lines <- t:
@@ -266,7 +267,10 @@ func (e *editor) prompt(prompt string, mark byte) {
 }
 
 // mark changes the line for one of our own keys. It is called by the goroutine that edits.
-func (e *editor) mark(line string, _ int, key rune) (changed string, pos int, ok bool) {
+func (e *editor) mark(line string, at int, key rune) (changed string, pos int, ok bool) {
+	if key == keyEnd {
+		return e.end(line, at)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch key {
@@ -290,6 +294,19 @@ func (e *editor) mark(line string, _ int, key rune) (changed string, pos int, ok
 		return "", 0, false
 	}
 	return changed, len(changed), true
+}
+
+// end is Ctrl+D: the end, on an empty line, and else the character at the cursor goes.
+func (e *editor) end(line string, at int) (changed string, pos int, ok bool) {
+	if line != "" {
+		_, n := utf8.DecodeRuneInString(line[at:])
+		return line[:at] + line[at+n:], at, true
+	}
+	select {
+	case e.lines <- typed{ended: true}:
+	case <-e.over:
+	}
+	return "", 0, true
 }
 
 // Add, Len and At are the lines that the arrow keys bring: those that were sent, or the answers that a question offers, in a circle.
@@ -339,7 +356,6 @@ func (e *editor) Read(p []byte) (int, error) {
 		select {
 		case b, ok := <-e.keys:
 			if !ok {
-				e.gone = true
 				return 0, io.EOF
 			}
 			e.rest = e.filter(append(e.held, b...))
@@ -347,7 +363,6 @@ func (e *editor) Read(p []byte) (int, error) {
 		case m := <-marks:
 			e.rest, e.redraw = []byte{m}, true
 		case <-e.over:
-			e.gone = true
 			return 0, io.EOF
 		}
 	}

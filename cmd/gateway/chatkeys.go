@@ -48,6 +48,8 @@ func (e *editor) pressed(in []byte) (kept []byte, n int) {
 	case in[0] == 3:
 		e.stop()
 		return nil, 1
+	case in[0] == 4:
+		return []byte{keyEnd}, 1
 	case in[0] == 0x1a || in[0] >= 0x1c && in[0] <= 0x1f: // ours, or without a meaning here
 		return nil, 1
 	}

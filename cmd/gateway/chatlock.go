@@ -12,6 +12,36 @@ import (
 	"terminalproxy/gateway"
 )
 
+// conversationLock is held by the only process of ours that talks in a conversation.
+type conversationLock struct {
+	id     string
+	unlock func()
+}
+
+// take takes the lock of a conversation, unless it has it. An id that is not known yet is "".
+func (l *conversationLock) take(id string) error {
+	if id == "" || id == l.id {
+		return nil
+	}
+	if !conversationID.MatchString(id) {
+		return fail(statusRefused, "chat: the agent gave the conversation an id that cannot be used: %.60q", id)
+	}
+	unlock, err := lockChat(id)
+	if err != nil {
+		return err
+	}
+	l.release()
+	l.id, l.unlock = id, unlock
+	return nil
+}
+
+func (l *conversationLock) release() {
+	if l.unlock != nil {
+		l.unlock()
+		l.unlock = nil
+	}
+}
+
 // lockChat makes this process the only one of ours that talks in a conversation, until unlock. The agents themselves do not keep two
 // writers from one conversation.
 func lockChat(id string) (unlock func(), err error) {

@@ -46,12 +46,19 @@ type talk struct {
 	refused bool // a request, since nobody could be asked
 	stops   int  // Ctrl+C, since the last line or the last turn
 	leaving bool
+	own     *conversationLock
 	parts   sync.WaitGroup
 }
 
 // talkTo talks to an agent until there is no more to say.
 func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts []string) error {
+	var own conversationLock
+	defer own.release()
+	if err := own.take(in.id); err != nil {
+		return err
+	}
 	t := &talk{
+		own:   &own,
 		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, stay: len(prompts) == 0, nobody: in.silent,
 		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0),
 	}
@@ -86,13 +93,13 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	if err != nil {
 		return err
 	}
-	return a.talked(t, in)
+	return a.talked(t)
 }
 
 // talked is how the conversation ended.
-func (a *app) talked(t *talk, in chatFlags) error {
+func (a *app) talked(t *talk) error {
 	if !a.json && t.state == chat.Ended && t.last != "" && (t.edit != nil || t.last != chat.Done) {
-		fmt.Fprintf(a.err, "go on with: gateway chat --with %s --resume %s\n", t.agent.name, in.id)
+		fmt.Fprintf(a.err, "go on with: gateway chat --with %s --resume %s\n", t.agent.name, t.session.Conversation())
 	}
 	switch {
 	case t.stops > 0 || t.last == chat.Interrupted:
@@ -202,6 +209,9 @@ func (t *talk) record(r chat.Record) error {
 	case r.State != "":
 		t.state, t.why = r.State, r.Why
 		if r.State == chat.AtPrompt {
+			if err := t.own.take(t.session.Conversation()); err != nil {
+				return err
+			}
 			t.idle()
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,13 +21,14 @@ type chatAgent struct {
 	shell string
 	// asks is its tool with which the model asks the user, "" for none.
 	asks string
-	// queues: a follow-up waits for the end of the turn.
-	queues bool
-	with   string // more of the command line
+	with string // more of the command line
 }
 
 var chatAgents = []chatAgent{
 	{name: "claude", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion"},
+	{name: "gemini", setUp: (*world).geminiEnv, shell: "run_shell_command", with: " -- --model gemini-2.5-flash"},
+	{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"},
+	{name: "copilot", setUp: (*world).copilotEnv, shell: "bash"},
 }
 
 // chatting is a gateway chat in a terminal, with an agent whose model the test thinks for.
@@ -48,6 +50,18 @@ func (w *world) chats(c chatAgent) *chatting {
 	require.NoError(w.t, os.Symlink(bin, filepath.Join(dir, c.name)))
 	env := append(c.setUp(w, url), "PATH="+dir+":"+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
 	return &chatting{mind: m, s: w.terminal(100, 50), agent: c, env: "env '" + strings.Join(env, "' '") + "' "}
+}
+
+// next waits for the agent's next question to the model.
+func (c *chatting) next() fakemodel.Request {
+	c.w.t.Helper()
+	select {
+	case r := <-c.mind.asked:
+		return r
+	case <-time.After(2 * patience):
+		require.FailNow(c.w.t, "the agent does not ask its model", "%s", c.s.screen())
+	}
+	return fakemodel.Request{}
 }
 
 // starts runs gateway chat.
@@ -89,10 +103,11 @@ func TestChatMatrix(t *testing.T) {
 			c.s.wait("→ You:")
 			c.allowsAndRefuses()
 			c.asksAndAnswers()
-			c.interrupts()
+			c.s.press("C-d")
 			id := c.s.match(`--resume (\S+)`)
-			require.Equal(t, 130, c.s.status())
+			require.Zero(t, c.s.status())
 			c.resumes(id)
+			c.interrupts()
 			c.dies()
 		})
 	}
@@ -117,15 +132,16 @@ func (c *chatting) allowsAndRefuses() {
 	c.runs("touch made-never")
 	c.asked("touch made-never")
 	c.says("no use the other one")
-	c.next()
-	require.NoFileExists(t, c.w.path("made-never"))
+	for said := ""; ; { // with a refusal, some agents end the turn; what the user said follows in any case
+		said += c.next().Text
+		require.NoFileExists(t, c.w.path("made-never"))
+		if strings.Contains(said, "half a line follows") && strings.Contains(said, "use the other one") {
+			break
+		}
+		c.answers(fakemodel.Turn{Say: "GOING ON"})
+	}
 	c.answers(fakemodel.Turn{Say: "THE FIRST IS DONE"})
 	c.s.wait("THE FIRST IS DONE")
-	if c.agent.queues {
-		require.Contains(t, c.next().Text, "half a line follows")
-		c.answers(fakemodel.Turn{Say: "THE SECOND IS DONE"})
-		c.s.wait("THE SECOND IS DONE")
-	}
 }
 
 // asksAndAnswers: a question of the model's is answered with the arrow keys, and one with words.
@@ -136,7 +152,7 @@ func (c *chatting) asksAndAnswers() {
 		return
 	}
 	c.says("ask me")
-	require.Contains(t, c.next().Text, "half a line follows", "the model heard the follow-up")
+	c.next()
 	c.answers(fakemodel.Turn{Tool: c.agent.asks, Args: args{"questions": []args{
 		{"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}}},
 		{"question": "Which sizes?", "header": "Sizes", "multiSelect": true, "options": []args{{"label": "Small", "description": "s"}, {"label": "Large", "description": "l"}}},
@@ -155,14 +171,22 @@ func (c *chatting) asksAndAnswers() {
 	c.s.wait("THE ANSWERS ARE READ")
 }
 
-// interrupts: Ctrl+C ends the turn, and Ctrl+D the conversation.
+// interrupts: Ctrl+C ends the turn, and then the conversation goes on until Ctrl+D.
 func (c *chatting) interrupts() {
-	c.w.t.Helper()
+	t := c.w.t
+	t.Helper()
+	c.starts("")
+	c.s.wait("→ You:")
 	c.says("think for ever")
 	c.next()
 	c.s.press("C-c")
 	c.s.wait("· interrupted")
+	c.says("and again")
+	require.Contains(t, c.next().Text, "and again")
+	c.s.press("C-c")
+	c.s.see("the second interruption", func(screen string) bool { return strings.Count(screen, "· interrupted") == 2 })
 	c.s.press("C-d")
+	require.Equal(t, 130, c.s.status())
 }
 
 // resumes: the conversation goes on where it was, and nobody else gets into it.
@@ -222,11 +246,14 @@ func TestChatWithoutATerminal(t *testing.T) {
 			r.run()
 			require.Contains(t, c.next().Text, "make a file")
 			c.runs("touch made-without")
-			c.next()
-			c.answers(fakemodel.Turn{Say: "NOTHING IS DONE"})
+			select {
+			case <-c.mind.asked:
+				c.answers(fakemodel.Turn{Say: "NOTHING IS DONE"})
+				require.Equal(t, "NOTHING IS DONE\n", r.wait().out)
+			case <-r.ended: // some agents end the turn with a refusal
+			}
 			got := r.wait()
 			require.Equal(t, 1, got.status, got.err)
-			require.Equal(t, "NOTHING IS DONE\n", got.out)
 			require.Contains(t, got.err, "nobody can answer without a terminal")
 			require.NoFileExists(t, w.path("made-without"))
 
