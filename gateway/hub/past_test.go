@@ -28,6 +28,9 @@ func TestAnEndedProgramsHistoryIsRead(t *testing.T) {
 		agent.Handle(m)
 		return one[*protocol.ReadResult](t, agent)
 	}
+	agent.Handle(&protocol.View{RequestID: "v", SessionID: "vim-1"})
+	rows, ok := got(agent)[1].(*protocol.Rows)
+	require.True(t, ok && rows.Line == 14, "who looks knows that there is a history, and where")
 	line := func(n uint64) *uint64 { return &n }
 	whole := read(&protocol.Read{Scrollback: 100})
 	require.Equal(t, []uint64{14, 5}, []uint64{whole.Frame.Line, uint64(whole.Frame.Screen.Scrollback)})

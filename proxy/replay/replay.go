@@ -38,10 +38,12 @@ type Player struct {
 	model *screen.Screen
 	now   time.Duration // of the recording: what was before, and then, is on the model
 	next  *record.Event // read from the tape and still to come
+	// patience is the constant; tests have more.
+	patience time.Duration
 }
 
 // New plays a file.
-func New(file io.ReaderAt) *Player { return &Player{file: file} }
+func New(file io.ReaderAt) *Player { return &Player{file: file, patience: patience} }
 
 // wanted are the events that change the screen.
 func wanted(code byte) bool { return code == record.CodeOutput || code == record.CodeResize }
@@ -64,7 +66,7 @@ func (p *Player) Read(ctx context.Context, m *protocol.RecordsRead, r *protocol.
 	}
 	last := p.add(r, nil)
 	size := sizeOf(&r.Frames[0])
-	for until := time.Now().Add(patience); more && time.Now().Before(until); {
+	for until := time.Now().Add(p.patience); more && time.Now().Before(until); {
 		at := p.next.At
 		if more, err = p.play(ctx, at+every-1); err != nil {
 			p.tape = nil
