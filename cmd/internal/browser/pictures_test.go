@@ -42,6 +42,9 @@ func TestPicturesOfThePage(t *testing.T) {
 		"desktop-typing":      {"dark", "s=vim-1", false, func(*browser.Tab) {}},
 		"phone-typing":        {"dark", "s=vim-1", false, phone},
 		"phone-typing-light":  {"light", "s=vim-1", false, phone},
+		"phone-typing-open": {"dark", "s=vim-1", false, func(b *browser.Tab) { // its keyboard
+			b.Do(chromedp.EmulateViewport(390, 500, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+		}},
 	} {
 		g := scene(t, c.asks)
 		b := openPage(g, scheme(c.scheme))

@@ -183,7 +183,10 @@ func TestWhatWasNotTypedIsSaid(t *testing.T) {
 
 	g.refuses(nil)
 	b.Press("Type here")
+	g.stick() // nobody answers
+	b.Do(browser.Keys("z"))
 	g.leave(true)
+	b.Until(browser.Text(".hint.bad") + ".startsWith('Nobody knows whether that was typed (the connection was lost)')")
 	b.Until(`document.querySelector('.trip.lost')`)
 	b.Do(browser.Keys("z"))
 	b.Until(browser.Text(".hint.bad") + ".startsWith('Not typed: not connected')")

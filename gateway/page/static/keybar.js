@@ -73,7 +73,7 @@ export class KeyBar {
   // rise keeps what stands at the bottom above a keyboard that covers the page, as on iOS.
   rise() {
     const view = window.visualViewport;
-    document.documentElement.style.setProperty('--lift', Math.max(0, innerHeight - view.height - view.offsetTop) + 'px');
+    document.documentElement.style.setProperty('--covered', Math.max(0, innerHeight - view.height - view.offsetTop) + 'px');
   }
 
   end() {

@@ -168,7 +168,7 @@ export class Session {
   // cut shows that what stands here is old.
   cut(off) {
     this.frame.classList.toggle('stale', off);
-    if (off && this.typing) this.typing.typist.anew();
+    if (off && this.typing) this.typing.typist.lost();
     put(this.asOf, off && this.seen ? `as of ${clock(this.seen)}` : '');
   }
 

@@ -193,8 +193,9 @@ export class Typing {
   // failed says why nothing more was typed.
   failed(e) {
     if (e.code === 'forbidden') this.turn(false);
+    const sure = e.code ? e.code !== 'unavailable' && e.code !== 'timeout' : e.message === 'not connected';
     this.hint.classList.add('bad');
-    put(this.hint, 'Not typed: ' + e.message + (e.code ? '' : '. Look whether what you typed before arrived.'));
+    put(this.hint, sure ? 'Not typed: ' + e.message : `Nobody knows whether that was typed (${e.message}): look at the screen.`);
     show(this.hint, true);
     say(this.hint.textContent);
   }

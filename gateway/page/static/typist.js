@@ -89,6 +89,12 @@ export class Typist {
     this.run();
   }
 
+  // lost says that the connection was, and with it the answers.
+  lost() {
+    if (this.open + this.queue.length > 0) this.fail(this.round, new Error('the connection was lost'));
+    else this.anew();
+  }
+
   fail(round, e) {
     if (round !== this.round) return;
     this.anew();
