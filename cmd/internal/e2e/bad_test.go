@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -70,6 +71,9 @@ func TestBadInputToGateway(t *testing.T) {
 	w.write("empty", "")
 	long := strings.Repeat("long ", 200)
 	w.write("controls", "\x01\x02")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
 	tests := []struct {
 		name   string
 		args   []string
@@ -106,7 +110,8 @@ func TestBadInputToGateway(t *testing.T) {
 		{"expression that does not compile", []string{"wait", id, "--regex", "a(b"}, 2, "missing closing )"},
 		{"no condition", []string{"wait", id}, 2, "exactly one"},
 		{"no reason", []string{"request", id}, 2, "--reason"},
-		{"address in use elsewhere", []string{"serve", "--listen", "203.0.113.1:1"}, 1, "--listen"},
+		{"address that another serves", []string{"serve", "--listen", taken.Addr().String()}, 1, "--listen"},
+		{"address of another machine", []string{"serve", "--listen", "203.0.113.1:1"}, 2, "--tls-cert"},
 		{"address for others without a certificate", []string{"serve", "--listen", "0.0.0.0:0"}, 2, "--tls-cert"},
 	}
 	for _, tt := range tests {
