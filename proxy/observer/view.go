@@ -3,6 +3,7 @@ package observer
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"terminalproxy/protocol"
@@ -81,7 +82,7 @@ func (o *Observer) viewed(now time.Time) {
 	o.agents.Session.Viewed(m)
 }
 
-// rows is a frame for those who look. Rows that did not change are those of the message before.
+// rows is a frame for those who look.
 func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
 	v, s := &o.viewing, &f.Screen
 	m := &protocol.Rows{
@@ -102,6 +103,16 @@ func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
 	modes := o.model.Modes()
 	m.Line = o.line()
 	m.State.Palette, m.State.Clusters, m.State.Reverse = o.palette(), modes.Graphemes, modes.Reverse
+	o.paint(m)
+	if tooLarge(m.Lines) {
+		m.Lines, v.revs = s.Lines, nil
+	}
+	return m
+}
+
+// paint puts the rows of the screen with their colours into a message. Those that did not change are those of the message before.
+func (o *Observer) paint(m *protocol.Rows) {
+	v := &o.viewing
 	known := v.last != nil && v.last.Cols == m.Cols && len(v.revs) == m.Rows
 	m.Lines, v.revs = make([]string, m.Rows), slices.Grow(v.revs[:0], m.Rows)[:m.Rows]
 	for i := range m.Lines {
@@ -113,5 +124,16 @@ func (o *Observer) rows(f *protocol.Frame) *protocol.Rows {
 		}
 		v.revs[i] = rev
 	}
-	return m
+}
+
+// roomForRows is how many bytes the rows of a message may take: a frame that is too large would end the connection. A picture in cells
+// of 24-bit colours on a large terminal is more, and goes without its colours.
+const roomForRows = protocol.MaxMessage - 64<<10
+
+func tooLarge(lines []string) bool {
+	size := 0
+	for _, l := range lines {
+		size += len(l) + len(`"",`) + 5*strings.Count(l, "\x1b") + strings.Count(l, `"`) + strings.Count(l, `\`) // as JSON has them
+	}
+	return size > roomForRows
 }

@@ -1,6 +1,8 @@
 package observer
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +37,30 @@ func TestNobodyLooksAndNoRowsAreMade(t *testing.T) {
 	s.View(s.now, false)
 	s.prints("two")
 	require.Empty(t, s.after(time.Second))
+}
+
+// TestRowsHaveRoomInAFrame: a picture in cells of a colour each is more than a frame takes on a large terminal. It goes without colours.
+func TestRowsHaveRoomInAFrame(t *testing.T) {
+	const cols, rows = 400, 100
+	s := newStage(t, cols, rows)
+	s.View(s.now, true)
+	s.prints("\x1b[31mred\x1b[m")
+	require.Equal(t, "\x1b[0;31mred\x1b[0m", s.after(time.Second)[0].Lines[0])
+	for row := range rows {
+		s.prints(fmt.Sprintf("\x1b[%dH", row+1))
+		for col := range cols {
+			s.prints(fmt.Sprintf("\x1b[38;2;%d;%d;7;48;2;9;%d;%dm▀", 100+row, 100+col%100, 100+row, 100+col%100))
+		}
+	}
+	full := s.after(time.Second)
+	require.Len(t, full, 1)
+	full[0].SessionID = "vim-1"
+	_, err := protocol.Encode(&full[0])
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("▀", cols), full[0].Lines[rows/2])
+
+	s.prints("\x1b[m\x1b[2J\x1b[H\x1b[32mgreen")
+	require.Equal(t, "\x1b[0;32mgreen\x1b[0m", s.after(time.Second)[0].Lines[0])
 }
 
 func TestRowsForThoseWhoLook(t *testing.T) {
