@@ -139,5 +139,9 @@ func askTmux(ctx context.Context, pane string) (names []string, passes bool) {
 		return nil, false
 	}
 	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
-	return lines[1:], lines[0] == "on" || lines[0] == "all"
+	switch lines[0] {
+	case "1", "on", "all": // the first is how tmux 3.3 says on
+		return lines[1:], true
+	}
+	return nil, false
 }

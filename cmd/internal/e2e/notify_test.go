@@ -92,3 +92,22 @@ func TestAServerNotifies(t *testing.T) {
 	require.Equal(t, http.StatusOK, resp.StatusCode, "a server's page has its worker, too")
 	require.Empty(t, came)
 }
+
+// The terminal around tmux shows it where tmux lets programs speak to that one.
+func TestANotificationPassesThroughTmux(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.tmux("pipe-pane", "cat > "+w.path("raw"))
+	inner := w.path("inner")
+	conf := w.write("tmux.conf", "set -g allow-passthrough on\n")
+	s.run("env -u TMUX tmux -S " + inner + " -f " + conf + " new-session 'proxy --agent --notify terminal --notify-after 100ms listener heard'")
+	s.wait("listening")
+	id := w.session()
+	asking := w.start("gateway", "request", id, "--as", "codex", "--reason", "hush")
+	const shown = "\x1b]9;codex asks in "
+	w.until(func() bool { return strings.Contains(w.content("raw"), shown+id+"\x1b\\") }, func() string { return w.content("raw") })
+	s.asked()
+	s.answer("C-g")
+	require.Zero(t, asking.wait().status)
+	require.Zero(t, w.do("tmux", "-S", inner, "kill-server").status)
+}
