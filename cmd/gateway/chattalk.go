@@ -98,7 +98,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 
 // talked is how the conversation ended.
 func (a *app) talked(t *talk) error {
-	if !a.json && t.state == chat.Ended && t.last != "" && (t.edit != nil || t.last != chat.Done) {
+	if !a.json && t.state == chat.Ended && t.last != "" && t.session.Conversation() != "" && (t.edit != nil || t.last != chat.Done) {
 		fmt.Fprintf(a.err, "go on with: gateway chat --with %s --resume %s\n", t.agent.name, t.session.Conversation())
 	}
 	switch {
@@ -238,7 +238,7 @@ func (t *talk) idle() {
 	t.stops = 0
 	switch {
 	case t.leaving:
-	case len(t.prompts) > 0 && t.last != chat.Interrupted:
+	case len(t.prompts) > 0:
 		next := t.prompts[0]
 		t.prompts = t.prompts[1:]
 		t.view.say("%s%s", youPrompt, exactly(next))
@@ -299,14 +299,24 @@ func (t *talk) stop() {
 		t.view.say("· Ctrl+C again ends the conversation")
 	default:
 		t.view.say("· interrupting; Ctrl+C again ends %s", t.agent.name)
-		t.prompts, t.last = nil, chat.Interrupted
+		t.dropPrompts()
+		t.last = chat.Interrupted
 		_ = t.session.Interrupt(you) // it is gone: its end is on the way
 	}
 }
 
+// dropPrompts forgets the prompts that were to follow.
+func (t *talk) dropPrompts() {
+	for _, p := range t.prompts {
+		t.view.say("· not sent: %s", exactly(p))
+	}
+	t.prompts = nil
+}
+
 // hangUp is the end of the terminal, or of us: from now on nobody answers, and no more is sent.
 func (t *talk) hangUp() {
-	t.nobody, t.stay, t.prompts = true, false, nil
+	t.nobody, t.stay = true, false
+	t.dropPrompts()
 	for _, r := range t.session.Open() {
 		t.refuse(r)
 	}
@@ -325,8 +335,8 @@ func (t *talk) line(l typed) {
 			t.leave()
 		}
 	case l.ended:
-		t.stay, t.prompts = false, nil
-		if t.state == chat.AtPrompt {
+		t.stay = false
+		if t.state == chat.AtPrompt && len(t.prompts) == 0 {
 			t.leave()
 		} else {
 			t.view.say("· the conversation ends with this turn")

@@ -243,6 +243,7 @@ func TestItSaysWhyItDidNotStart(t *testing.T) {
 	s = chat.New("claude", f)
 	require.NoError(t, s.Start())
 	require.NoError(t, s.Send("you", "early"))
+	f.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Broken}})
 	f.report(chat.Gone{Why: "no such conversation"})
 	require.Equal(t, chat.Failed, s.State())
 	require.Contains(t, strings.Join(records(t, s), "\n"), "did not read: early\nstate failed to start no such conversation")

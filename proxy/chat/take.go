@@ -32,7 +32,9 @@ func (s *Session) take(e Event) {
 	case Withdrawn:
 		s.withdrawn(e.ID, e.Why)
 	case Finished:
-		s.finished(e.Turn)
+		if s.phase != Starting { // else its end says why
+			s.finished(e.Turn)
+		}
 	case Gone:
 		s.gone(e.Why)
 		return

@@ -109,6 +109,7 @@ func TestChatMatrix(t *testing.T) {
 			c.resumes(id)
 			c.interrupts()
 			c.dies()
+			c.abandons()
 		})
 	}
 }
@@ -225,6 +226,31 @@ func (c *chatting) dies() {
 	require.Equal(t, 1, c.s.status())
 	require.Contains(t, c.s.screen(), c.agent.name+" was killed")
 	require.NoFileExists(t, c.w.path("made-after-death"))
+}
+
+// abandons: gateway chat is killed while an approval is open. The agent ends, and does nothing before that.
+func (c *chatting) abandons() {
+	t := c.w.t
+	t.Helper()
+	c.starts(`"make a last one"`)
+	c.next()
+	c.runs("touch made-alone")
+	c.asked("touch made-alone")
+	var left []string
+	for _, p := range c.w.processes() {
+		pid, line, _ := strings.Cut(p, " ")
+		switch {
+		case strings.HasPrefix(line, "gateway chat") || strings.Contains(line, "/gateway chat"):
+			c.w.kill(pid, syscall.SIGKILL)
+		case !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash"):
+			left = append(left, pid)
+		}
+	}
+	require.NotEmpty(t, left)
+	for _, pid := range left {
+		c.w.gone(pid)
+	}
+	require.NoFileExists(t, c.w.path("made-alone"))
 }
 
 // bottomRow is the last row with something in it.

@@ -285,6 +285,13 @@ func TestWhatItSays(t *testing.T) {
 }
 
 func TestItSaysHowItEnded(t *testing.T) {
+	in := start(t, ready+"< go\n"+`> {"type":"assistant","error":"authentication_failed","message":{"content":[]}}`+"\n"+`> {"type":"result","is_error":true,"result":"Please run /login"}`+"\n", claude.Config{})
+	in.until(chat.AtPrompt)
+	require.NoError(t, in.Send("you", "go"))
+	in.next("the turn", func(r chat.Record) bool {
+		return r.Turn != nil && strings.Contains(r.Turn.Why, "claude is not signed in: run claude")
+	})
+
 	s := start(t, "! No conversation found\nexit", claude.Config{})
 	require.Equal(t, "claude ended with exit status 3: No conversation found", s.until(chat.Failed).Why)
 	s = start(t, ready+"kill", claude.Config{})

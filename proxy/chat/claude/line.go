@@ -11,11 +11,13 @@ import (
 // stream is what has to be known of the lines so far.
 type stream struct {
 	ready   bool
-	tracks  bool            // it says which prompt it takes
-	texts   int             // blocks of text so far
-	writing string          // id of the block of text that is being written, "" for none
-	mode    string          // of permissions
-	unknown map[string]bool // types that were noticed
+	tracks  bool   // it says which prompt it takes
+	texts   int    // blocks of text so far
+	writing string // id of the block of text that is being written, "" for none
+	mode    string // of permissions
+	// stranger: in this turn the vendor did not know who the user is.
+	stranger bool
+	unknown  map[string]bool // types that were noticed
 }
 
 // line takes in a line of Claude Code's.
@@ -135,6 +137,7 @@ func (d *Driver) streamed(_ string, b []byte) error {
 type entry struct {
 	Parent  *string `json:"parent_tool_use_id"`
 	Message struct{ Content json.RawMessage }
+	Error   json.RawMessage // a word, if the model was not reached
 }
 
 // block is a part of an entry.
@@ -166,6 +169,9 @@ func (d *Driver) assistant(_ string, b []byte) error {
 	var e entry
 	if err := json.Unmarshal(b, &e); err != nil {
 		return err
+	}
+	if string(e.Error) == `"authentication_failed"` {
+		d.stranger = true
 	}
 	all, err := e.blocks()
 	for _, part := range all {
@@ -244,7 +250,11 @@ func (d *Driver) result(_ string, b []byte) error {
 		if turn.Why = strings.TrimSpace(turn.Why); turn.Why == "" {
 			turn.Why = m.Subtype
 		}
+		if d.stranger {
+			turn.Why = "claude is not signed in: run claude in a terminal and type /login"
+		}
 	}
+	d.stranger = false
 	d.finished(turn)
 	return nil
 }
