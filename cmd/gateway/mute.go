@@ -35,7 +35,14 @@ func (a *app) newMute() *cobra.Command {
 
 func (a *app) mute(ctx context.Context, id, agent string) error {
 	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
-		who := cmp.Or(agent, s.Keyboard.Asking, s.Keyboard.AgentName)
+		who := agent
+		if who == "" {
+			now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID}) // newer than the list
+			if err != nil {
+				return err
+			}
+			who = cmp.Or(now.Frame.Keyboard.Asking, now.Frame.Keyboard.AgentName)
+		}
 		if who == "" {
 			return usage("mute: no agent asks or has the keyboard in %s: say which one you mean with --agent NAME", s.SessionID)
 		}
