@@ -22,6 +22,7 @@ func TestAServerThatLiesAboutPages(t *testing.T) {
 	o := newOpening(&app{out: io.Discard, err: io.Discard}, nil, openFlags{role: string(auth.RoleOwner), forTime: time.Hour})
 	e := newRemotePages(o, gateway.Endpoint{})
 	defer e.close()
+	defer close(o.over)
 	for i, id := range []string{"p", "p-", "p-:::::", "another"} {
 		key := bytes.Repeat([]byte{byte(i)}, ed25519.PublicKeySize)
 		e.knocked(&protocol.PageKnock{PageID: id, KeyB64: key, Pending: i%2 == 0})

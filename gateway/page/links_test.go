@@ -251,7 +251,7 @@ func TestAnOpenerThatStaysAway(t *testing.T) {
 	s.enters(o.code(t))
 	opening := o.link.opening
 	o.Leave()
-	<-opening.Done()
+	fake.Receive(t, opening.Done(), "its end")
 	require.ErrorIs(t, opening.Err(), errAway)
 	require.Eventually(t, func() bool { return s.pages() == 0 }, fake.Soon, time.Millisecond)
 }
@@ -270,7 +270,7 @@ func TestARevokedTokenEndsWhatItOpened(t *testing.T) {
 	s.links.Cut(func(id string) bool { return id != ada.TokenID }, revoked)
 	require.ErrorIs(t, over(t, o), revoked)
 	require.ErrorIs(t, over(t, silent), revoked)
-	<-v.ctx.Done()
+	fake.Receive(t, v.ctx.Done(), "the page's end")
 	require.NoError(t, kept.ctx.Err())
 }
 
