@@ -38,12 +38,13 @@ type openFlags struct {
 func (a *app) newOpen() *cobra.Command {
 	var in openFlags
 	cmd := &cobra.Command{
-		Use: "open [ID] [--role viewer|owner] [--for D]", Short: "Open a web page on which you see the sessions, until Ctrl+C", Args: cobra.MaximumNArgs(1),
+		Use: "open [ID] [--role viewer|owner] [--type] [--for D]", Short: "Open a web page on which you see the sessions, until Ctrl+C", Args: cobra.MaximumNArgs(1),
 		Long: "open prints a link to a web page that shows the running sessions, or one, and serves that page on this machine until\n" +
 			"Ctrl+C or until --for is over. A link opens one browser within a minute; Enter makes another.\n\n" +
 			"With --gateway wss://HOST, where gateway serve --page runs, that one serves the page, and any browser can open it.\n\n" +
-			"With --role owner the page may take the keyboard back, write to agents, and answer their questions. You confirm it\n" +
-			"first, here: the page and this terminal show the same six words.\n\n" +
+			"With --role owner the page may take the keyboard back, write to agents, answer their questions, and type into programs\n" +
+			"that agents started; with --type, also into your own terminals. You confirm it first, here: the page and this terminal\n" +
+			"show the same six words.\n\n" +
 			"Otherwise only this machine can reach the page. For another device have tailscale, ssh or cloudflared bring it there,\n" +
 			"or put something with TLS before it and name it:\n\n" +
 			"  gateway open --via tailscale\n" +
