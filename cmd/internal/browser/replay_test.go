@@ -145,6 +145,18 @@ func TestThePagePlaysARecording(t *testing.T) {
 	b.Until(browser.Text(".start") + `.includes('not there any more')`)
 }
 
+// TestTheRecordingOfTheOnlySession: a page of one session has no list, and comes to the recording from the session.
+func TestTheRecordingOfTheOnlySession(t *testing.T) {
+	g := serveOn(t, nil, auth.RoleOwner, "vim-1", withRecords(shop()), vim())
+	b := openPage(g)
+	link := `[...document.querySelectorAll('.session footer a')].find((a) => a.checkVisibility())`
+	b.Until(link + `?.textContent === 'Recording'`)
+	browser.JS[bool](b, link+`.click(), true`)
+	b.Until(browser.Text(".clock") + ` === '0:00 / 0:41'`)
+	browser.JS[bool](b, `document.querySelector('.replay .up').click(), true`)
+	b.Until(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
+}
+
 // TestARunningRecordingGoesOn: it is played from its start, and then along.
 func TestARunningRecordingGoesOn(t *testing.T) {
 	s := shop()

@@ -29,6 +29,7 @@ export class Records {
     for (const id of [...this.rows.keys()]) if (!this.known.has(id)) this.rows.delete(id);
     order(this.list, [...this.known.values()].map((r) => this.row(r).item));
     show(this.element, this.known.size > 0);
+    if (this.app.session) this.app.session.recorded();
     this.tick();
   }
 
@@ -52,6 +53,9 @@ export class Records {
       else e.link.removeAttribute('aria-current');
     }
   }
+
+  // of is the newest recording of a session, undefined for none.
+  of(sessionId) { return [...this.known.values()].find((r) => r.sessionId === sessionId); }
 
   // open plays a recording. It resolves with what shows it, or null where there is none.
   async open(id) {

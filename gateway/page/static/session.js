@@ -42,7 +42,8 @@ export class Session {
     this.note = h('p', {class: 'note', role: 'status'});
     this.muted = h('p', {class: 'note muted'});
     this.asOf = h('span', {});
-    this.foot = h('footer', {}, this.asOf);
+    this.recording = h('a', {class: 'plain'}, 'Recording');
+    this.foot = h('footer', {}, this.recording, this.asOf);
     this.just = h('p', {class: 'just', hidden: true});
     this.spoken = h('div', {class: 'unseen', 'aria-live': 'polite', role: 'log', 'aria-label': 'new lines'});
     this.log = h('ol', {class: 'log', 'aria-label': 'messages'});
@@ -80,6 +81,7 @@ export class Session {
     const over = session.state === 'exited';
     this.hide.disabled = over;
     if (this.typing) this.typing.update(session);
+    this.recorded();
     this.back.disabled = over;
     this.knows(session.keyboard);
     this.mutes(session);
@@ -115,6 +117,13 @@ export class Session {
     const at = d ? d.at : 0, news = this.last !== undefined && at !== this.last;
     this.last = at;
     if (news && (d.granted || !(this.app.now() - this.own < 3000)) && became(d)) this.wrote('', became(d));
+  }
+
+  // recorded shows the way to what is recorded of the session.
+  recorded() {
+    const r = this.app.records.of(this.id);
+    show(this.recording, !!r);
+    if (r) this.recording.href = '#r=' + encodeURIComponent(r.recordId);
   }
 
   // knows takes over who has the keyboard, from the list or from the screen: the later epoch counts.
