@@ -135,7 +135,7 @@ func TestR70WhatTheUserIsTold(t *testing.T) {
 		"ada may type for 10 min; Enter":                                          {Granted: true, Level: protocol.LevelType, Until: time.Now().Add(10 * time.Minute)},
 		"phone lets ada drive for 1 min. ":                                        {Granted: true, Level: protocol.LevelDrive, By: "phone", Until: time.Now().Add(time.Minute)},
 		"ada disconnected: the keyboard is yours":                                 {Reason: protocol.ReasonLink},
-		"ada was away for 2 min: the keyboard is yours":                   {Reason: protocol.ReasonLink, Absent: true},
+		"ada was away for 2 min: the keyboard is yours":                           {Reason: protocol.ReasonLink, Absent: true},
 		"time is up: ada no longer has the keyboard":                              {Reason: protocol.ReasonExpired},
 		" ada no longer asks ":                                                    {Reason: protocol.ReasonLink, Request: true},
 		"  ada no longer asks ":                                                   {Reason: protocol.ReasonLink, Absent: true, Request: true},
