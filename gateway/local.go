@@ -164,7 +164,7 @@ func (l *Local) serve(instead *place.Silent, force bool) error {
 	s := &serving{server: server, place: p, keeper: keep(l.dir, server.hub, l.log), ended: make(chan struct{})}
 	l.serving = s
 	l.ending.Go(func() { // ends when the place is lost or given up, and the server is closed
-		if err := s.server.ServePlace(context.Background(), p); err != nil {
+		if err := s.server.servePlace(context.Background(), p); err != nil {
 			l.log.Warn("local gateway", "error", err)
 		}
 		_ = l.leave(s) // Close says what it was, if it comes to that
@@ -272,7 +272,7 @@ func (s *Server) KeepLocal(ctx context.Context, p *place.Place) error {
 	kept := keep(dir, s.hub, s.log)
 	defer kept.close()
 	for {
-		err := errors.Join(s.ServePlace(ctx, p), p.Vacate())
+		err := errors.Join(s.servePlace(ctx, p), p.Vacate())
 		if s.isClosed() || err != nil {
 			return err
 		}

@@ -96,10 +96,10 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// ServePlace serves the peers of the place's socket that run as this user; as what is up to the path that they ask for: proxy,
+// servePlace serves the peers of the place's socket that run as this user; as what is up to the path that they ask for: proxy,
 // agent or viewer. It returns nil when ctx ends, or the server is closed, and closes the listener. When the place is lost
 // nothing is answered any more, and it returns nil, too. The place is not given up.
-func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
+func (s *Server) servePlace(ctx context.Context, p *place.Place) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // ends with ctx

@@ -16,9 +16,9 @@ func StateDir() (string, error) {
 	return lasting("XDG_STATE_HOME", ".local", "state")
 }
 
-// ConfigDir is where the user keeps what belongs to the user: $XDG_CONFIG_HOME/terminalproxy, else ~/.config/terminalproxy.
+// configDir is where the user keeps what belongs to the user: $XDG_CONFIG_HOME/terminalproxy, else ~/.config/terminalproxy.
 // It is not made here.
-func ConfigDir() (string, error) {
+func configDir() (string, error) {
 	return lasting("XDG_CONFIG_HOME", ".config")
 }
 
@@ -56,7 +56,7 @@ func Signed(message, signature []byte) (who protocol.Signer, err error) {
 
 // OwnerTokenPath is where the owner's own token lies, where no other file is named.
 func OwnerTokenPath() (string, error) {
-	dir, err := ConfigDir()
+	dir, err := configDir()
 	if err != nil {
 		return "", err
 	}

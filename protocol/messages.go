@@ -109,7 +109,7 @@ type SessionClose struct {
 	// EndedAt is when, where that is not now: a gateway hands on a session that ended before.
 	EndedAt int64 `json:"endedAt,omitempty"`
 	// Outlived is how many processes that came of the program go on in sessions of their own, as daemons do. It is told of terminals
-	// that agents started.
+	// that agents started, when they are closed.
 	Outlived int `json:"outlived,omitempty"`
 	// Past is the history that would end with the program. It is for the gateway, which answers reads from it and does not
 	// pass it on; nil for none.

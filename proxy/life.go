@@ -273,7 +273,7 @@ func (l *life) finish(exit child.Exit) Result {
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonExited) })
 	}
-	outlived := s.outlived() // before anybody hears of the end, after which there is no time to lose
+	outlived := l.outlived() // before anybody hears of the end, after which there is no time to lose
 	l.answers()
 	s.pump.Stop()
 	if s.link != nil {
@@ -301,9 +301,11 @@ func (l *life) giveUp() <-chan time.Time {
 	return time.After(lastPatience)
 }
 
-// outlived counts what goes on of an agent's program. It takes as long as a look at all processes.
-func (s *session) outlived() int {
-	if s.conf.headless == nil {
+// outlived counts what goes on of an agent's program that was told to end: a look at all processes, which nobody waits for who only
+// hears that a program has ended by itself.
+func (l *life) outlived() int {
+	s := l.s
+	if s.conf.headless == nil || !l.over {
 		return 0
 	}
 	return min(s.child.Outlived(SessionVariable+"="+s.id), protocol.MaxOutlived)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -108,15 +107,6 @@ func (d *doctor) print() error {
 		return err
 	}
 	return d.app.print("", promise)
-}
-
-// content is a small file of the kernel's on one line, "" when there is none.
-func (d *doctor) content(path string) string {
-	data, err := os.ReadFile(d.root + path)
-	if err != nil {
-		return ""
-	}
-	return strings.Join(strings.Fields(string(data)), " ")
 }
 
 // private looks at a file or directory that only its owner may get at.

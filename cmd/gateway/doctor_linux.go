@@ -117,3 +117,12 @@ func flushes() error {
 	}
 	return nil
 }
+
+// content is a small file of the kernel's on one line, "" when there is none.
+func (d *doctor) content(path string) string {
+	data, err := os.ReadFile(d.root + path)
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(string(data)), " ")
+}

@@ -208,15 +208,10 @@ func (a *app) printWait(ctx context.Context, c *client.Client, s protocol.Sessio
 		return a.printJSON(got)
 	case got.Frame == nil:
 		return a.printNotes(got.Notes)
-	case got.ExitCode != nil && !ended(before):
+	case got.ExitCode != nil && !text.Exited(before):
 		return a.printEnd(ctx, c, s, got.Frame, before, tokens, text.Messages(got.Notes))
 	}
 	return a.printPage(text.WithMessages(got.Notes, header(s, got.Frame)), got.Frame, dialect.Whole(got.Frame, 0), tokens)
-}
-
-// ended reports whether a frame is the last one of a program.
-func ended(f *protocol.Frame) bool {
-	return f.Activity != nil && f.Activity.State == protocol.StateExited
 }
 
 // printEnd prints, behind what was said before, what a program printed between a screen and its end, and its last screen.

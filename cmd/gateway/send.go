@@ -238,7 +238,7 @@ func (a *app) printSent(ctx context.Context, c *client.Client, s protocol.Sessio
 	}
 	shown := *frame
 	shown.Screen.Lines = lines
-	if ended(frame) {
+	if text.Exited(frame) {
 		return a.printEnd(ctx, c, s, &shown, before, tokens, text.Join(text.Messages(notes), receipt))
 	}
 	return a.printPage(text.Join(text.Messages(notes), text.Join(receipt, header(s, frame))), frame, dialect.Whole(&shown, 0), tokens)

@@ -180,7 +180,7 @@ func TestR32HostIsOneOfOurNames(t *testing.T) {
 		"box.example": true, "box.example:9": true, "Box.Example:7777": true,
 		"other.example:443": true, "other.example": false, "other.example:7777": false,
 	} {
-		require.Equal(t, want, g.HostAllowed(host), "Host: %q", host)
+		require.Equal(t, want, g.hostAllowed(host), "Host: %q", host)
 	}
 }
 

@@ -25,7 +25,7 @@ type Guard struct {
 func (g Guard) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case !g.HostAllowed(r.Host):
+		case !g.hostAllowed(r.Host):
 			http.Error(w, "unknown host name: add it to the allowed hosts", http.StatusForbidden)
 		case !g.OriginAllowed(r):
 			http.Error(w, "pages of that origin may not connect: add it to the allowed origins", http.StatusForbidden)
@@ -38,9 +38,9 @@ func (g Guard) Handler(next http.Handler) http.Handler {
 // loopback are the names of this machine.
 var loopback = []string{"localhost", "127.0.0.1", "::1"}
 
-// HostAllowed checks a Host header. Loopback names are good with any port: a browser sends them only to this machine, where the
+// hostAllowed checks a Host header. Loopback names are good with any port: a browser sends them only to this machine, where the
 // port may be one that is forwarded to the server's, as by ssh -L.
-func (g Guard) HostAllowed(host string) bool {
+func (g Guard) hostAllowed(host string) bool {
 	name, port := splitHost(host)
 	if slices.Contains(loopback, name) && port != "" {
 		return true
@@ -68,7 +68,7 @@ func (g Guard) OriginAllowed(r *http.Request) bool {
 	case 0:
 		return true
 	case 1:
-		return slices.Contains(g.Origins, origins[0]) || g.Own && g.HostAllowed(r.Host) && origins[0] == ownOrigin(r)
+		return slices.Contains(g.Origins, origins[0]) || g.Own && g.hostAllowed(r.Host) && origins[0] == ownOrigin(r)
 	}
 	return false
 }

@@ -70,7 +70,7 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 		return p.under(func(first, _ int) string {
 			note := "" // an older proxy does not say whether it knows the revision
 			switch {
-			case got.NextLine == 0 && ended(f):
+			case got.NextLine == 0 && Exited(f):
 				note = fmt.Sprintf("what changed since rev %d is not known any more, numbered history is gone with the program; its last screen", since)
 			case f.Line > 0:
 				note = fmt.Sprintf("what changed since rev %d is not known any more, and what scrolled off is in the history (%s); the whole screen", since, d.Older)
@@ -235,7 +235,7 @@ func (d Dialect) without(n int, whose string) string {
 func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	past, f := Past(got), got.Frame
 	rows, lost := past, ""
-	if paged && got.NextLine == 0 && (len(past) > 0 || ended(f)) {
+	if paged && got.NextLine == 0 && (len(past) > 0 || Exited(f)) {
 		lost, paged = "numbered history is gone with the program; ", false
 	}
 	ends := got.OldestLine + uint64(f.Screen.Scrollback) //nolint:gosec // rows of history
@@ -257,8 +257,8 @@ func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	})
 }
 
-// ended reports whether a frame is the last one of a program.
-func ended(f *protocol.Frame) bool {
+// Exited reports whether a frame is the last one of a program.
+func Exited(f *protocol.Frame) bool {
 	return f.Activity != nil && f.Activity.State == protocol.StateExited
 }
 

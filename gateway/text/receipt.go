@@ -203,7 +203,7 @@ func Left(line string) string {
 // program wrote nothing since the first key that anybody could see, or what it wrote left the screen of before, or it has not read
 // its input.
 func Odd(before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame) string {
-	if after == nil || after.Blackout.ByUser() || after.Activity != nil && after.Activity.State == protocol.StateExited {
+	if after == nil || after.Blackout.ByUser() || Exited(after) {
 		return ""
 	}
 	var odd []string
