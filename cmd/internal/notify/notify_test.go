@@ -108,6 +108,18 @@ func posting(t *testing.T, raw string, client *http.Client) (p *Poster, failures
 	}
 }
 
+// said is the next failure.
+func said(t *testing.T, failures <-chan string) string {
+	t.Helper()
+	select {
+	case failure := <-failures:
+		return failure
+	case <-time.After(20 * time.Second):
+		require.FailNow(t, "nothing failed")
+		return ""
+	}
+}
+
 type writer func([]byte)
 
 func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }
@@ -139,7 +151,7 @@ func TestOneRetryWhereItMayHelp(t *testing.T) {
 		p.Post(Note{Text: text})
 		require.Equal(t, text, (<-no.came).body, "a refusal is not tried again")
 	}
-	require.Equal(t, strings.TrimPrefix(no.URL, "http://")+": it answers 404", <-failures)
+	require.Equal(t, strings.TrimPrefix(no.URL, "http://")+": it answers 404", said(t, failures))
 	p.Close()
 	require.Empty(t, failures, "it is said once")
 	require.Equal(t, 1, strings.Count(log(), "notifications do not arrive"))
@@ -163,7 +175,7 @@ func TestCertificatesAreChecked(t *testing.T) {
 	r := receive(t, true, status(200))
 	p, failures, _ := posting(t, r.URL, nil)
 	p.Post(Note{Text: "x"})
-	require.Contains(t, <-failures, "certificate")
+	require.Contains(t, said(t, failures), "certificate")
 	require.Empty(t, r.came)
 	trusting, failures, _ := posting(t, r.URL, r.Client())
 	trusting.Post(Note{Text: "x"})
@@ -189,7 +201,7 @@ func TestRedirectsStayOnTheHost(t *testing.T) {
 		<-r.came
 	}
 	p.Close()
-	require.Contains(t, <-failures, "redirects to another host")
+	require.Contains(t, said(t, failures), "redirects to another host")
 	require.Empty(t, other.came)
 	require.Empty(t, r.came)
 }
