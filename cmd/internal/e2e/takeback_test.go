@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,6 +79,7 @@ type hasty struct {
 	o       *overheard
 	before  protocol.SessionInfo // as it asked
 	epoch   uint64
+	typed   atomic.Int64 // bytes, as it was told
 	running sync.WaitGroup
 }
 
@@ -100,6 +102,9 @@ func (p *webPage) hastens(w *world, id string) *hasty {
 		a.running.Go(func() {
 			for {
 				got, err := a.o.c.Input(w.ctx, &protocol.Input{SessionID: id, Data: "0123456789", Epoch: a.epoch})
+				if got != nil {
+					a.typed.Add(int64(got.WrittenBytes))
+				}
 				if err != nil || got.Status != protocol.StatusWritten {
 					return
 				}
@@ -109,8 +114,8 @@ func (p *webPage) hastens(w *world, id string) *hasty {
 	return a
 }
 
-// An agent types as fast as it can, and an owner's page takes the keyboard back: nothing of the agent reaches the program after the answer,
-// also where the page's own connection is stuffed with rows that it does not read.
+// An agent types as fast as it can, and an owner's page takes the keyboard back: nothing more of the agent reaches the program than it was
+// told (what the program has not read is discarded), also where the page's own connection is stuffed with rows that it does not read.
 func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 	for _, stuffed := range []bool{false, true} {
 		t.Run("stuffed="+strconv.FormatBool(stuffed), func(t *testing.T) {
@@ -142,19 +147,19 @@ func TestAPageTakesBackFromAnAgentThatTypes(t *testing.T) {
 			}
 			a.running.Wait()
 			w.keyboard(id, "user")
+			typed := int(a.typed.Load())
 			read, last := w.logged("keys")
 			if !stuffed {
-				require.LessOrEqual(t, last, answered, "an agent's byte after the answer")
 				t.Logf("answered after %v", time.Duration(answered-began))
 				again := &protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Seconds: 60, Epoch: a.before.Keyboard.Epoch, At: time.Now().UnixMilli()}
 				again.SignatureB64 = ed25519.Sign(p.key, again.Signed(a.before.StartedAt))
 				p.refused(protocol.CodeBusy, p.asks(again)) // what was signed for the question gives nothing once more
 			}
-			t.Logf("the last of %d bytes was read %v after the page took back", read, time.Duration(max(0, last-began)))
+			t.Logf("the last of %d bytes, of %d that the agent was told of, was read %v after the page took back", read, typed, time.Duration(max(0, last-began)))
 			o.press("C-c")
 			require.Zero(t, o.status())
 			again, _ := w.logged("keys")
-			require.Equal(t, read, again)
+			require.LessOrEqual(t, again, typed, "more than the agent was told of")
 			s.press("C-d")
 			require.Zero(t, s.status())
 		})
