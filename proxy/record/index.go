@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -117,9 +118,11 @@ func own(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var st unix.Stat_t
-	if err = unix.Fstat(int(file.Fd()), &st); err == nil && (st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Getuid()) { //nolint:gosec // a descriptor
-		err = os.ErrPermission
+	info, err := file.Stat()
+	if err == nil {
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.Mode().IsRegular() || int(st.Uid) != os.Getuid() {
+			err = os.ErrPermission
+		}
 	}
 	if err != nil {
 		_ = file.Close()
