@@ -43,13 +43,19 @@ func runHelper(path string, args []string, pattern *regexp.Regexp) (*helper, err
 	if err != nil {
 		return nil, errors.Join(err, read.Close())
 	}
+	all := make(chan struct{})
 	go func() { // ends with the program's output
+		defer close(all)
 		defer func() { _ = read.Close() }()
 		h.read(read, pattern)
 	}()
 	go func() { // ends with the program
 		defer close(h.ended)
 		_ = h.cmd.Wait()
+		select { // what it said last is why it has ended
+		case <-all:
+		case <-time.After(time.Second): // another process has its output still
+		}
 	}()
 	return h, nil
 }
