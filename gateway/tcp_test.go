@@ -277,5 +277,5 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 		say(t, proxy, bigSnapshot(seq))
 		require.Equal(t, seq, hear[*protocol.Snapshot](t, reader).Seq)
 		return stalled.WriteMessage(websocket.TextMessage, []byte(`{"type":"sessions.list","requestId":"l"}`)) != nil
-	}, fake.Soon, time.Millisecond)
+	}, 3*fake.Soon, time.Millisecond)
 }
