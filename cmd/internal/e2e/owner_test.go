@@ -160,7 +160,7 @@ func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	require.Contains(t, got.err, "the user declined (gateway mute)")
 	got = w.gateway("request", id, "--reason", "again", "--as", "codex")
 	require.Contains(t, got.err, "the user muted you until the end of the session")
-	require.Contains(t, w.good("ls", "--json"), `"muted": [`)
+	w.until(func() bool { return strings.Contains(w.good("ls", "--json"), `"muted": [`) }, func() string { return "the list says nothing of it" })
 
 	o.run("gateway mute " + id + " --off")
 	o.wait("let codex ask and write again? [y/N]")
