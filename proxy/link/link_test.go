@@ -127,9 +127,11 @@ func TestRowsAreTheNewestAndBeforeTheEnd(t *testing.T) {
 		}
 		got <- all
 	})
-	ready := make(chan struct{})
-	l, _ := link(t, Config{Dial: dial, Up: func() { close(ready) }})
+	begin, ready := make(chan struct{}), make(chan struct{})
+	late := func(ctx context.Context) (net.Conn, error) { <-begin; return dial(ctx) }
+	l, _ := link(t, Config{Dial: late, Up: func() { close(ready) }})
 	l.Rows(&protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 80, Rows: 1}) // nobody looks where there is no gateway
+	close(begin)
 	<-ready
 	lines := make([]string, 24)
 	for i := range lines {
