@@ -42,7 +42,7 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	a := w.agent("codex", eras[1])
 	a.good("terminal_request_control", args{"reason": "drive"}, "granted")
 	s.press(`C-\`)
-	s.waitGone("codex drives")
+	s.wait("codex is stopped")
 	s.waitGone("codex is stopped")
 	before := s.colours()
 	s.writes("not that filex")
