@@ -140,16 +140,19 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("offer one of the subprotocols: %s (you offered %q)", protocol.Version, offered), http.StatusBadRequest)
 		return
 	}
+	// Before it is upgraded: whoever has read the answer is told why it ends.
+	if !d.begin() {
+		http.Error(w, "this gateway is closing", http.StatusServiceUnavailable)
+		return
+	}
+	defer d.wg.Done()
 	socket, err := d.upgrader.Upgrade(w, r, d.cfg.Header())
 	if err != nil {
 		d.cfg.Log.Debug("upgrade", "error", err)
 		return // the upgrader has answered
 	}
 	c := &conn{server: d, socket: socket, limit: access.Limit, owns: access.Owns}
-	if !d.add(c) {
-		_ = socket.Close()
-		return
-	}
+	d.add(c)
 	defer d.remove(c)
 	c.serve(access.Join())
 }
@@ -171,26 +174,30 @@ func (t *Traffic) Bytes() uint64 { return t.bytes.Load() }
 // Traffic is what was sent and received since the beginning.
 func (d *Server) Traffic() (sent, received *Traffic) { return &d.sent, &d.received }
 
-func (d *Server) add(c *conn) bool {
+// begin counts one more connection that Close waits for.
+func (d *Server) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
-		return false
+	if !d.closed {
+		d.wg.Add(1)
 	}
+	return !d.closed
+}
+
+func (d *Server) add(c *conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.conns[c] = struct{}{}
-	d.wg.Add(1)
-	return true
 }
 
 func (d *Server) remove(c *conn) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	delete(d.conns, c)
-	d.mu.Unlock()
-	d.wg.Done()
 }
 
 // Close takes no more peers and waits for those that are there, whose ends in the switchboard the caller has ended
-// before. Whoever takes longer than a frame and its linger time is cut off.
+// before; the switchboard ends a peer that joins later at once. Whoever takes longer than a frame and its linger time is cut off.
 func (d *Server) Close() error {
 	d.mu.Lock()
 	d.closed = true

@@ -146,12 +146,43 @@ func TestClosedDoorTakesNobody(t *testing.T) {
 	s := httptest.NewServer(d)
 	defer s.Close()
 	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
-	second, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http"), nil)
-	require.NoError(t, err, "the upgrade was under way")
+	_, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http"), nil)
+	require.ErrorIs(t, err, websocket.ErrBadHandshake)
 	require.NoError(t, resp.Body.Close())
-	defer func() { _ = second.Close() }()
-	_, _, err = second.ReadMessage()
-	require.Error(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+}
+
+// A peer whose upgrade was under way as the server closed reads why it ends, as all others do.
+func TestAnUpgradeUnderWayIsServedToItsEnd(t *testing.T) {
+	l := newLoop()
+	var d *Server
+	closed := make(chan error, 1)
+	d = New(Config{
+		Authenticate: func(*http.Request) (Access, error) {
+			return Access{Join: func() Peer { l.ended <- errors.New("over"); return l }, Limit: 1000}, nil
+		},
+		CheckOrigin: func(*http.Request) bool { return true },
+		CloseCode:   func(error, bool) (int, string) { return websocket.CloseServiceRestart, "come back" },
+		Header: func() http.Header {
+			go func() { closed <- d.Close() }() // ends with the connection
+			require.Eventually(t, func() bool {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				return d.closed
+			}, 10*time.Second, time.Millisecond)
+			return nil
+		},
+	})
+	s := httptest.NewServer(d)
+	defer s.Close()
+	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
+	conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http"), nil)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	defer func() { _ = conn.Close() }()
+	_, _, err = conn.ReadMessage()
+	require.True(t, websocket.IsCloseError(err, websocket.CloseServiceRestart), err)
+	require.NoError(t, <-closed)
 }
 
 func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
