@@ -20,18 +20,35 @@ import (
 	"terminalproxy/protocol"
 )
 
-// caller is a program that speaks plain HTTP to the local gateway, as curl --unix-socket does.
+// caller is a program that speaks plain HTTP to a gateway, as curl does.
 type caller struct {
 	w      *world
 	client *http.Client
+	host   string
+	token  string // "" for none
 }
 
+// caller speaks to the local gateway.
 func (w *world) caller() *caller {
+	return w.callerAt("unix", filepath.Join(w.run(), "gateway.sock"), "localhost")
+}
+
+func (w *world) callerAt(network, address, host string) *caller {
 	c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(w.run(), "gateway.sock"))
+		return new(net.Dialer).DialContext(ctx, network, address)
 	}}}
 	w.t.Cleanup(c.CloseIdleConnections)
-	return &caller{w, c}
+	return &caller{w: w, client: c, host: host}
+}
+
+// waiting waits until the gateway has n requests that wait.
+func (c *caller) waiting(n int) {
+	c.w.t.Helper()
+	want, metrics := "terminalproxy_requests_waiting "+strconv.Itoa(n)+"\n", ""
+	c.w.until(func() bool {
+		metrics = c.do("GET", "/metrics", "", 200)
+		return strings.Contains(metrics, want)
+	}, func() string { return "not " + want + metrics })
 }
 
 // types is a listener under proxy, which writes down what it reads in the file "got", with a caller that has control of it; at is its
@@ -55,12 +72,15 @@ func (c *caller) request(method, path, body string) *http.Response {
 }
 
 func (c *caller) ask(ctx context.Context, method, path, body string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.host+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Terminal-Agent-Key", "0123456789abcdef0123456789abcdef")
 	r.Header.Set("Terminal-Agent-Name", "script")
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -163,10 +183,6 @@ func TestWaitsThatAreTakenBackLeaveRoom(t *testing.T) {
 	s.run("proxy --agent bash --norc -i")
 	id := w.session()
 	c := w.caller()
-	waiting := func(n int) {
-		want := "terminalproxy_requests_waiting " + strconv.Itoa(n) + "\n"
-		w.until(func() bool { return strings.Contains(c.do("GET", "/metrics", "", 200), want) }, func() string { return "not " + want })
-	}
 	for range 6 {
 		ctx, cancel := context.WithCancel(w.ctx)
 		var wg sync.WaitGroup
@@ -177,10 +193,10 @@ func TestWaitsThatAreTakenBackLeaveRoom(t *testing.T) {
 				}
 			})
 		}
-		waiting(50)
+		c.waiting(50)
 		cancel()
 		wg.Wait()
-		waiting(0)
+		c.waiting(0)
 	}
 	require.Contains(t, c.do("POST", "/v1/sessions/"+id+"/wait", `{"until":{"quietMs":1},"timeoutMs":5000}`, 200), `"met":true`)
 	s.quits("exit\n")

@@ -1,9 +1,7 @@
 package e2e_test
 
 import (
-	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -55,9 +53,7 @@ func TestWaitsGoOnWhenTheGatewayMoves(t *testing.T) {
 				lines[flag] = w.start("gateway", "wait", id, flag, "--timeout", "50s")
 			}
 			c := w.caller()
-			wanted := fmt.Sprintf("terminalproxy_requests_waiting %d\n", len(waits)+len(lines)+2)
-			metrics := ""
-			w.until(func() bool { metrics = c.do("GET", "/metrics", "", 200); return strings.Contains(metrics, wanted) }, func() string { return wanted + metrics })
+			c.waiting(len(waits) + len(lines) + 2)
 
 			end(w, server, proxy)
 			w.gone(proxy)

@@ -94,13 +94,17 @@ func TestAServerRestarts(t *testing.T) {
 	other.asked()
 	typing := claude.start("terminal_send", args{"terminal": id, "text": "one word", "enter": true, "wait_for": "text", "value": "heard: late", "timeout_ms": 50_000})
 	s.wait("heard: one word")
+	address := strings.TrimPrefix(first.url, "ws://")
+	metrics := w.callerAt("tcp", address, address)
+	metrics.token = strings.TrimSpace(w.content("v"))
+	metrics.waiting(5)
 
 	require.NoError(t, first.cmd.Process.Signal(syscall.SIGTERM))
 	require.Zero(t, first.wait().status, first.out.String())
 	s.waitGone("drives")
 	s.typed("while nobody serves\n")
 	s.wait("heard: while nobody serves")
-	again := w.serve("gateway", "--listen", strings.TrimPrefix(first.url, "ws://"))
+	again := w.serve("gateway", "--listen", address)
 	require.Equal(t, first.url, again.url)
 
 	require.Contains(t, w.answered(control).text, "matched: link")
