@@ -60,8 +60,8 @@ var beneath = map[string]bool{"vt": true}
 var apart = map[string][]string{"page": {"auth", "rights", "asks", "push"}, "asks": nil, "push": nil}
 
 // forTests are the packages that only tests import: two play the other end of a connection, one reads testdata, one
-// drives a browser.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
+// drives a browser, and one builds the binaries.
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
 
 // mayImport reports whether a sub-package of proxy may import another one.
 func mayImport(sub, isub string) bool {

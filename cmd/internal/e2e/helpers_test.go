@@ -16,10 +16,12 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"terminalproxy/cmd/internal/binaries"
 )
 
 // helpers are programs to run under proxy, by name.
-var helpers = map[string]func(args []string) error{
+var helpers = binaries.Helpers{
 	"listener":  listener,
 	"swap":      swap,
 	"modal":     modal,

@@ -1,15 +1,15 @@
 package e2e_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
+
+	"terminalproxy/cmd/internal/binaries"
 )
 
 // root holds a directory for each test, and bin, in which the binaries and the helpers are. It is short: a socket's path
@@ -19,13 +19,7 @@ var root string
 // TestMain builds the binaries once. The test binary itself, called by the name of a helper, is that helper: the programs
 // that the tests look into need nothing that the machine may lack.
 func TestMain(m *testing.M) {
-	if help, ok := helpers[filepath.Base(os.Args[0])]; ok {
-		if err := help(os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
+	helpers.Run()
 	sideBySide()
 	os.Exit(prepare(m))
 }
@@ -46,31 +40,9 @@ func prepare(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(root) }()
-	if err := build(filepath.Join(root, "bin")); err != nil {
+	if err := binaries.Build(filepath.Join(root, "bin"), helpers); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
-}
-
-func build(bin string) error {
-	if err := os.Mkdir(bin, 0o700); err != nil {
-		return err
-	}
-	// As the Makefile builds them, so that nothing is compiled twice.
-	compile := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "terminalproxy/cmd/proxy", "terminalproxy/cmd/gateway")
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := compile.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the binaries: %w\n%s", err, out)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	for name := range helpers {
-		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,0 +1,50 @@
+// Package binaries builds proxy and gateway for tests that drive the built programs, and puts the helpers of those tests beside
+// them: a helper is the test's own binary under another name, so that a test needs no program that the machine may lack.
+package binaries
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Helpers are the functions of a test's binary by the names under which it is called.
+type Helpers map[string]func(args []string) error
+
+// Run is the helper that this process was called as; then it does not return. TestMain calls it first.
+func (h Helpers) Run() {
+	help, ok := h[filepath.Base(os.Args[0])]
+	if !ok {
+		return
+	}
+	if err := help(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Build makes the directory bin, with the binaries and the helpers in it.
+func Build(bin string, helpers Helpers) error {
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		return err
+	}
+	// As the Makefile builds them, so that nothing is compiled twice.
+	compile := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "terminalproxy/cmd/proxy", "terminalproxy/cmd/gateway")
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := compile.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the binaries: %w\n%s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for name := range helpers {
+		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
