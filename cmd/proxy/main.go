@@ -15,6 +15,7 @@ import (
 
 	"terminalproxy/cmd/internal/descriptors"
 	"terminalproxy/cmd/internal/harden"
+	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/watchdog"
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	flags, err := parse(args)
 	switch {
 	case errors.Is(err, errHelp):
-		fmt.Fprint(stdout, usage())
+		fmt.Fprint(stdout, proxyflags.Usage())
 		return 0
 	case errors.Is(err, errVersion):
 		fmt.Fprintln(stdout, "proxy "+version.String())

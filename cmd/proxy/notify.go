@@ -20,7 +20,7 @@ func (f *flags) notifications(agent *proxy.AgentConfig, log *slog.Logger) (close
 	term := alert.Terminal{Env: os.Getenv}
 	var targets []notify.Target
 	off := false
-	for _, to := range f.notify {
+	for _, to := range f.Notify {
 		switch to {
 		case notifyTerminal:
 			term.Forced = true
@@ -34,10 +34,10 @@ func (f *flags) notifications(agent *proxy.AgentConfig, log *slog.Logger) (close
 			targets = append(targets, target)
 		}
 	}
-	if off && len(f.notify) > 1 {
+	if off && len(f.Notify) > 1 {
 		return nil, wrong("leave one of them out", "--notify off: there is another --notify")
 	}
-	agent.NotifyAfter = f.notifyAfter
+	agent.NotifyAfter = f.NotifyAfter
 	if !off {
 		agent.Alert = term.Bytes
 	}

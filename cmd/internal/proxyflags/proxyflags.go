@@ -1,0 +1,97 @@
+// Package proxyflags declares the flags of proxy, for proxy itself and for what documents or presets them.
+package proxyflags
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Flags are what the user typed.
+type Flags struct {
+	Agent       bool
+	Grant       string
+	Lasts       time.Duration
+	Name        string
+	Gateway     string
+	TokenFile   string
+	RemoteGrant bool
+	RemoteKeys  bool
+	Interval    time.Duration
+	Yield       time.Duration
+	ReclaimKey  string
+	Nested      bool
+	RequireTTY  bool
+	OneProgram  bool
+	NoNotice    bool
+	Notify      []string
+	NotifyAfter time.Duration
+	Record      string
+	Escapes     bool
+	NoRedact    bool
+	Cols, Rows  int
+	Log         string
+	LogLevel    string
+	Help        bool
+	ShowVersion bool
+
+	Command string // PROGRAM, "" for none
+	Args    []string
+}
+
+// Set declares the flags. All of them stand before PROGRAM; what follows it is the program's.
+func (f *Flags) Set() *pflag.FlagSet {
+	s := pflag.NewFlagSet("proxy", pflag.ContinueOnError)
+	s.SortFlags = false
+	s.SetInterspersed(false)
+	s.BoolVar(&f.Agent, "agent", false, "let agents watch this session and ask for the keyboard")
+	s.StringVar(&f.Grant, "grant", "", "give the keyboard to the first agent that asks, without a question. `LEVEL` drive: every key; type: text at a line prompt, while the rest waits for your approval")
+	s.DurationVar(&f.Lasts, "for", 0, "end every grant after this long, e.g. 1h; 0 for no limit (default: 10m after Ctrl+G, no limit after --grant)")
+	s.StringVar(&f.Name, "name", "", "`NAME` of the session (default: the program's)")
+	s.StringVar(&f.Gateway, "gateway", "", "`URL` of a gateway: ws://, wss:// or unix: (env PROXY_GATEWAY; default: the local one, served by this process if none is running)")
+	s.StringVar(&f.TokenFile, "token-file", "", "`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
+	s.BoolVar(&f.RemoteGrant, "allow-remote-grant", false, "trust the gateway of --gateway: its owners may give agents the keyboard, too (default: only you, at this terminal or with this machine's owner token)")
+	s.BoolVar(&f.RemoteKeys, "allow-remote-keys", false, "let every owner's page type here as you do (default: only pages of gateway open --type)")
+	s.DurationVar(&f.Interval, "snapshot-interval", 500*time.Millisecond, "shortest time between two snapshots of a screen that keeps changing")
+	s.DurationVar(&f.Yield, "yield", time.Second, "how long an agent pauses after a key of yours")
+	s.StringVar(&f.ReclaimKey, "reclaim-key", `ctrl-\`, "the `KEY` that takes the keyboard back (default ctrl-\\)")
+	s.BoolVar(&f.OneProgram, "only-this-program", false, "pause a grant while a program other than the one it was given for is in the foreground")
+	s.BoolVar(&f.NoNotice, "no-notice", false, "draw nothing over the program: use only the bell and the window title")
+	s.StringArrayVar(&f.Notify, "notify", nil, "tell you when an agent waits and you do not look: POST a short text to `URL` (ntfy, Slack, or a receiver of yours); terminal: by the terminal, which those known to show notifications do anyway; off: not at all")
+	s.DurationVar(&f.NotifyAfter, "notify-after", 10*time.Second, "how long nobody has typed or looked before --notify tells you")
+	s.BoolVar(&f.Escapes, "allow-escapes", false, "while an agent drives, let through escape sequences that reach the clipboard, files, the window, function keys or a printer")
+	s.BoolVar(&f.NoRedact, "no-redact", false, "show agents what looks like a token, key or password (masking is best effort anyway)")
+	s.BoolVar(&f.Nested, "nested", false, "allow running inside another proxy session")
+	s.StringVar(&f.Record, "record", "", "record the session to `FILE`, an asciicast, and what agents do to FILE.audit.jsonl")
+	s.BoolVar(&f.RequireTTY, "require-tty", false, "fail if standard input or output is not a terminal")
+	s.IntVar(&f.Cols, "cols", 0, "columns, if there is no terminal (default 80)")
+	s.IntVar(&f.Rows, "rows", 0, "rows, if there is no terminal (default 24)")
+	s.StringVar(&f.Log, "log", "", "write diagnostics to `FILE`")
+	s.StringVar(&f.LogLevel, "log-level", "info", "`LEVEL` of the diagnostics: debug, info, warn, error")
+	s.BoolVarP(&f.Help, "help", "h", false, "show this help")
+	s.BoolVar(&f.ShowVersion, "version", false, "show the version")
+	s.Lookup("reclaim-key").DefValue = "" // it would be printed with two backslashes
+	s.Usage = func() {}
+	return s
+}
+
+const usageHead = `Usage: proxy [flags] [--] PROGRAM [ARG ...]
+
+proxy runs PROGRAM on your terminal, exactly as without it. With --agent, AI agents can watch, and type while you let
+them: a line over the program asks you, Ctrl+G gives them the keyboard, and Ctrl+\ takes it back at once. Without
+PROGRAM, --agent runs your $SHELL.
+
+Flags (before PROGRAM; everything after it belongs to it):
+`
+
+const usageTail = `
+Examples:
+  proxy --agent vim notes.txt
+  proxy --agent --grant drive --for 10m python3
+  proxy --agent --record s.cast bash
+`
+
+// Usage is the text of --help.
+func Usage() string {
+	return usageHead + new(Flags).Set().FlagUsagesWrapped(100) + usageTail
+}
