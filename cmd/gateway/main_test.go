@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/version"
 	"terminalproxy/protocol"
 )
 
@@ -114,7 +115,7 @@ func TestWhichSessionIsMeant(t *testing.T) {
 	fails(t, statusNoSession, `no session "vim"`, "read", "vim")
 	fails(t, statusNoSession, "hint: keys follow the session, as in gateway send ID esc; running: sh-1, shop-2", "send", "esc", "enter")
 	fails(t, statusUsage, "nothing to type: give text, paste, keys, enter or click\nhint: keys follow the session, as in gateway send ID esc\n", "send", "esc")
-	require.Equal(t, "gateway version (devel)\n", command(t, "version").out)
+	require.Equal(t, "gateway version "+version.String()+"\n", command(t, "version").out)
 	require.Contains(t, command(t, "help", "read").out, "gateway read [ID]")
 }
 
