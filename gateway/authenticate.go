@@ -32,8 +32,8 @@ var socketRoutes = map[string]struct {
 }{
 	protocol.PathProxy: {[]auth.Role{auth.RoleProxy}, protocol.MaxMessage},
 	protocol.PathAgent: {[]auth.Role{auth.RoleAgent}, protocol.MaxAgentMessage},
-	protocol.PathView:  {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxViewerMessage},
-	protocol.PathLinks: {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxViewerMessage},
+	protocol.PathView:  {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, protocol.MaxAgentMessage},
+	protocol.PathLinks: {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxLinksMessage},
 }
 
 // authenticate decides about a request: who it is comes from the socket or the token alone.

@@ -33,7 +33,7 @@ const (
 	headerTimeout      = 5 * time.Second
 	idleTimeout        = 60 * time.Second
 	maxHeaderBytes     = 16 << 10
-	maxViewerMessage   = 4 << 10
+	maxLinksMessage    = 4 << 10
 	revocationCheck    = 250 * time.Millisecond
 	shutdownTime       = time.Second
 )

@@ -74,7 +74,7 @@ func TestR39OversizeAndBomb(t *testing.T) {
 		path  string
 		limit int
 	}{
-		auth.RoleViewer: {protocol.PathView, 4 << 10}, auth.RoleAgent: {protocol.PathAgent, protocol.MaxAgentMessage}, auth.RoleProxy: {protocol.PathProxy, protocol.MaxMessage},
+		auth.RoleViewer: {protocol.PathView, protocol.MaxAgentMessage}, auth.RoleAgent: {protocol.PathAgent, protocol.MaxAgentMessage}, auth.RoleProxy: {protocol.PathProxy, protocol.MaxMessage},
 	} {
 		t.Run(string(role), func(t *testing.T) {
 			conn := bearer(addr, tokens[role]).mustConnect(t, c.path)

@@ -59,6 +59,34 @@ func TestEverythingThatKeysSayIsSigned(t *testing.T) {
 	require.Equal(t, "terminal-proxy.v1 keys\n5:vim-1 3\n8 7 9\n5:paste true 4:ä\nb\n", string(whole.Signed(3)), "as PROTOCOL.md says")
 }
 
+// TestEverythingThatAPromptAndAnAnswerSayIsSigned: as a decision's.
+func TestEverythingThatAPromptAndAnAnswerSayIsSigned(t *testing.T) {
+	signsAll(t, reflect.ValueOf(ChatSend{SessionID: "s"}), func(v reflect.Value) []byte {
+		changed, _ := v.Interface().(ChatSend)
+		return changed.Signed(1)
+	}, "RequestID", "AgentID", "By", "SignatureB64")
+	send := ChatSend{SessionID: "c-1", KeyNo: 8, At: 9, Text: "ä\nb"}
+	require.Equal(t, "terminal-proxy.v1 chat.send\n3:c-1 3\n8 9\n4:ä\nb\n", string(send.Signed(3)), "as PROTOCOL.md says")
+
+	signed := func(r ChatReply) string {
+		return string((&ChatAnswer{SessionID: "c-1", Request: "t 1", At: 9, Answer: r}).Signed(3))
+	}
+	require.Equal(t, "terminal-proxy.v1 chat.answer\n3:c-1 3\n3:t 1 9\n4:once 2:no 0\n", signed(ChatReply{Verdict: ChatOnce, Words: "no"}), "as PROTOCOL.md says")
+	forms := []string{
+		signed(ChatReply{}), signed(ChatReply{Verdict: ChatOnce}), signed(ChatReply{Verdict: ChatForSession}), signed(ChatReply{Words: "x"}),
+		signed(ChatReply{Replies: map[string][]string{"b": {"x", "y"}, "a": {"z"}}}), signed(ChatReply{Replies: map[string][]string{"b": {"x y"}, "a": {"z"}}}),
+		signed(ChatReply{Replies: map[string][]string{"b": {"x"}, "a": {"y", "z"}}}), signed(ChatReply{Replies: map[string][]string{"b": {}}}),
+	}
+	require.Equal(t, "terminal-proxy.v1 chat.answer\n3:c-1 3\n3:t 1 9\n0: 0: 2\n1:a 1 1:z\n1:b 2 1:x 1:y\n", forms[4], "as PROTOCOL.md says")
+	slices.Sort(forms)
+	require.Len(t, slices.Compact(forms), 8, "two answers have one signature")
+	base := ChatAnswer{SessionID: "s"}
+	for _, other := range []ChatAnswer{{SessionID: "t"}, {SessionID: "s", Request: "r"}, {SessionID: "s", At: 1}} {
+		require.NotEqual(t, base.Signed(1), other.Signed(1))
+	}
+	require.NotEqual(t, base.Signed(1), base.Signed(2), "of another session with the same id")
+}
+
 // signsAll: of a message every field is signed but those.
 func signsAll(t *testing.T, base reflect.Value, signed func(reflect.Value) []byte, but ...string) {
 	t.Helper()

@@ -67,7 +67,12 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 		"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "progress": reflect.TypeFor[Progress](), "keyboard": reflect.TypeFor[Keyboard](),
 		"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](), "decision": reflect.TypeFor[Decision](),
 		"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](),
-		"blackout of a frame": reflect.TypeFor[Hidden](), "command": reflect.TypeFor[Command](), "past": reflect.TypeFor[Past](), "state of a view": reflect.TypeFor[ViewState](), "typed of a view": reflect.TypeFor[AgentTyped](), "seen screen": reflect.TypeFor[Seen](),
+		"blackout of a frame": reflect.TypeFor[Hidden](), "command": reflect.TypeFor[Command](), "past": reflect.TypeFor[Past](),
+		"chat of a session": reflect.TypeFor[ChatState](), "record of a conversation": reflect.TypeFor[ChatRecord](), "item": reflect.TypeFor[ChatItem](),
+		"piece": reflect.TypeFor[ChatPiece](), "request of a conversation": reflect.TypeFor[ChatRequest](), "choice": reflect.TypeFor[ChatChoice](),
+		"question": reflect.TypeFor[ChatQuestion](), "option": reflect.TypeFor[ChatOption](), "answer of a person": reflect.TypeFor[ChatReply](),
+		"closed request": reflect.TypeFor[ChatClosed](), "turn": reflect.TypeFor[ChatTurn](),
+		"state of a view": reflect.TypeFor[ViewState](), "typed of a view": reflect.TypeFor[AgentTyped](), "seen screen": reflect.TypeFor[Seen](),
 	} {
 		require.Equal(t, declared(shape), documented(tableRow(t, page, name)), name)
 	}
@@ -80,7 +85,7 @@ func TestDocumentHasEveryMessageAndField(t *testing.T) {
 
 // The tables must also have nothing that the types have not; this finds rows of types that are gone.
 func TestDocumentHasNoOtherMessages(t *testing.T) {
-	for _, m := range regexp.MustCompile("(?m)^\\| `((?:terminal|sessions|page)\\.[a-z.]+)`").FindAllStringSubmatch(document(t), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `((?:terminal|sessions|page|chat)\\.[a-z.]+)`").FindAllStringSubmatch(document(t), -1) {
 		require.NotNil(t, newMessage(m[1]), m[1])
 	}
 }

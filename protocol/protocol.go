@@ -140,6 +140,9 @@ const (
 	CodeNotReading    Code = "program_not_reading"
 	CodeUserRefused   Code = "user_refused"
 	CodeOtherProgram  Code = "other_program"
+	CodeNoChat        Code = "no_chat"
+	CodeNotFound      Code = "not_found"
+	CodeAnswered      Code = "answered"
 )
 
 // Message is one message of the wire. Only this package can make one.

@@ -31,6 +31,10 @@ func fill(v reflect.Value, name string) {
 	case kind == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), name)
+	case v.Type() == reflect.TypeFor[json.RawMessage]():
+		v.SetBytes([]byte(`{"a":["<b>"]}`))
+	case kind == reflect.Map:
+		v.Set(reflect.ValueOf(map[string][]string{"q 1": {"a"}, "q2": {"b", "c"}}))
 	case name == "keyB64" || name == "keysB64" && v.Type() == reflect.TypeFor[[]byte]():
 		v.SetBytes(make([]byte, ed25519.PublicKeySize))
 	case kind == reflect.Slice:
@@ -75,6 +79,8 @@ func word(t reflect.Type, name string) string {
 		return "a-secret-of-a-good-length"
 	case "role":
 		return "viewer"
+	case "verdict":
+		return ChatForSession
 	}
 	return "password" // an id, a text, and the reason of a blackout
 }

@@ -59,6 +59,13 @@ var messages = []struct {
 	{"records.list.result", new(RecordsListResult), ""},
 	{"records.read", new(RecordsRead), ""},
 	{"records.read.result", new(RecordsReadResult), ""},
+	{"chat.status", new(ChatStatus), ""},
+	{"chat.records", new(ChatRecords), ""},
+	{"chat.subscribe", new(ChatSubscribe), ""},
+	{"chat.unsubscribe", new(ChatUnsubscribe), ""},
+	{"chat.send", new(ChatSend), "AgentID"},
+	{"chat.answer", new(ChatAnswer), ""},
+	{"chat.interrupt", new(ChatInterrupt), "AgentID"},
 	{"done", new(Done), ""},
 	{"error", new(Error), ""},
 }

@@ -299,6 +299,8 @@ type SessionInfo struct {
 	Decided *Decision `json:"decided,omitempty"`
 	// Blackout says what is kept from agents now.
 	Blackout *Hidden `json:"blackout,omitempty"`
+	// Chat is the conversation of a coding agent that runs there, nil for none.
+	Chat *ChatState `json:"chat,omitempty"`
 }
 
 // Decision is what became of control, or of a request for it, as a [ControlGrant] or a [ControlRevoke] said.

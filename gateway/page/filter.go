@@ -55,14 +55,29 @@ func (f *filter) judge(m protocol.Message) *protocol.Error {
 		m.By = whoSays
 	case *protocol.Note:
 		m.By = whoSays
+	case *protocol.ChatSend:
+		m.By = whoSays
+	case *protocol.ChatAnswer:
+		m.By = whoSays
+	case *protocol.ChatInterrupt:
+		m.By = whoSays
 	}
-	if frame, err := protocol.Encode(m); err != nil || len(frame) > maxPassed {
+	if frame, err := protocol.Encode(m); err != nil || len(frame) > most(m) {
 		return &protocol.Error{
 			RequestID: protocol.RequestID(m), Code: protocol.CodeTooLarge,
-			Message: fmt.Sprintf("a %s of more than %d bytes: write less", protocol.KindOf(m), maxPassed),
+			Message: fmt.Sprintf("a %s of more than %d bytes: write less", protocol.KindOf(m), most(m)),
 		}
 	}
 	return nil
+}
+
+// most is how many bytes a frame of m may have.
+func most(m protocol.Message) int {
+	switch m.(type) {
+	case *protocol.ChatSend, *protocol.ChatAnswer:
+		return protocol.MaxAgentMessage
+	}
+	return maxPassed
 }
 
 // down is what a page gets of a gateway's frame, nil for nothing. A page that sees everything gets it as it is.

@@ -81,7 +81,7 @@ const (
 	maxTickets   = 8                 // of a page, not used yet
 	maxMoments   = 240               // signatures of a page in the span of the clock
 	maxBody      = 4 << 10           // bytes of a request, and of a hello
-	maxPassed    = 4 << 10           // bytes of a frame that a gateway takes from a viewer
+	maxPassed    = 4 << 10           // bytes of a frame that is passed on, but for what a person says in a conversation
 	badFrames    = 3                 // in a row end a connection
 )
 

@@ -1,0 +1,316 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// The messages about the conversation of a coding agent that runs in a session.
+
+// Limits of a conversation on the wire.
+const (
+	MaxPrompt      = 48 << 10 // text of one chat.send, all of an answer together; in bytes
+	MaxChatID      = 256      // an id that a coding agent made: of a request, a question, an item; in bytes
+	MaxChatRecords = 512      // records of one chat.records
+	MaxChatForm    = 32       // questions of one form
+)
+
+// ChatStatus is a proxy's word on the conversation of its session, whenever it changes. A session that sends none has no conversation.
+type ChatStatus struct {
+	SessionID string `json:"sessionId"`
+	// Agent is the coding agent's name, State that of its turn: see the Chat constants.
+	Agent string `json:"agent"`
+	State string `json:"state"`
+	// Open is how many requests wait for an answer.
+	Open int `json:"open,omitempty"`
+	// Why is the reason of a state, where it has one.
+	Why string `json:"why,omitempty"`
+}
+
+// States of a conversation.
+const (
+	ChatStarting = "starting"
+	ChatAtPrompt = "at prompt"
+	ChatWorking  = "working"
+	ChatApproval = "wants approval"
+	ChatAsks     = "asks"
+	ChatEnded    = "ended"
+	ChatFailed   = "failed to start"
+)
+
+// ChatOver reports whether a conversation in that state has ended.
+func ChatOver(state string) bool { return state == ChatEnded || state == ChatFailed }
+
+// ChatState is the newest [ChatStatus] of a session in a list.
+type ChatState struct {
+	Agent string `json:"agent"`
+	State string `json:"state"`
+	Open  int    `json:"open,omitempty"`
+	Why   string `json:"why,omitempty"`
+}
+
+// ChatSubscribe asks for the records of a conversation with higher numbers than After, 0 for all that are kept, and for those that
+// come: [ChatRecords]. A gateway passes it on without a request of its own. An After that the conversation has not reached counts as 0.
+type ChatSubscribe struct {
+	RequestID string `json:"requestId,omitempty"`
+	SessionID string `json:"sessionId"`
+	After     uint64 `json:"after,omitempty"`
+}
+
+// ChatUnsubscribe ends what [ChatSubscribe] began.
+type ChatUnsubscribe struct {
+	RequestID string `json:"requestId,omitempty"`
+	SessionID string `json:"sessionId"`
+}
+
+// ChatRecords are the next records of a conversation. Before them Lost ones are missing, which are kept no more.
+type ChatRecords struct {
+	SessionID string       `json:"sessionId"`
+	Records   []ChatRecord `json:"records"`
+	Lost      uint64       `json:"lost,omitempty"`
+}
+
+// ChatSend says something to the coding agent, for a person or under an agent's grant. It is answered by [Done] when the conversation has it.
+type ChatSend struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	// AgentID is the agent that sends, "" for a person; By is that person's name. A gateway fills both in.
+	AgentID string `json:"agentId,omitempty"`
+	By      string `json:"by,omitempty"`
+	Text    string `json:"text"`
+	// KeyNo and At are those of [Keys], and share their count. SignatureB64 is the Ed25519 signature over Signed.
+	KeyNo        uint64 `json:"keyNo,omitempty"`
+	At           int64  `json:"at,omitempty"`
+	SignatureB64 []byte `json:"signatureB64,omitempty"`
+}
+
+// ChatAnswer answers a request, for a person. Of several answers the first one counts; later ones are refused with [CodeAnswered].
+type ChatAnswer struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	// By is the person's name. A gateway that knows a better one puts it here.
+	By string `json:"by,omitempty"`
+	// Request is the id of the [ChatRequest].
+	Request string    `json:"request"`
+	Answer  ChatReply `json:"answer"`
+	// At is when the person answered; a signed answer is void half a minute later.
+	At           int64  `json:"at,omitempty"`
+	SignatureB64 []byte `json:"signatureB64,omitempty"`
+}
+
+// ChatInterrupt ends the turn that runs, and refuses what is open.
+type ChatInterrupt struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	// AgentID and By are those of a [ChatSend].
+	AgentID string `json:"agentId,omitempty"`
+	By      string `json:"by,omitempty"`
+}
+
+// ChatRecord is an entry of a conversation: beside Number and At it has one of the others, and Why with a State.
+type ChatRecord struct {
+	Number  uint64       `json:"number"` // from 1; numbers only grow, and some are left out
+	At      int64        `json:"at"`
+	Item    *ChatItem    `json:"item,omitempty"`
+	Piece   *ChatPiece   `json:"piece,omitempty"`
+	State   string       `json:"state,omitempty"`
+	Why     string       `json:"why,omitempty"`
+	Request *ChatRequest `json:"request,omitempty"`
+	Closed  *ChatClosed  `json:"closed,omitempty"`
+	Turn    *ChatTurn    `json:"turn,omitempty"`
+}
+
+// Kinds of a [ChatItem].
+const (
+	ChatUser       = "user"
+	ChatText       = "text"
+	ChatToolCall   = "tool call"
+	ChatToolResult = "tool result"
+	ChatNotice     = "notice"
+)
+
+// ChatItem is one of the things that were said and done.
+type ChatItem struct {
+	Kind string `json:"kind"`
+	// ID is the coding agent's own, "" where it gives none. A result has the id of its call, a text that of its pieces.
+	ID     string `json:"id,omitempty"`
+	Author string `json:"author"`
+	Text   string `json:"text,omitempty"`
+	// Tool and Input are what a call calls, and with what. Input is any JSON.
+	Tool  string          `json:"tool,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+	// Failed is a result that is an error.
+	Failed bool `json:"failed,omitempty"`
+	// Cut is the number of bytes of Text and Input that were too many.
+	Cut int `json:"cut,omitempty"`
+}
+
+// ChatPiece is a part of a text that is still being written. Its item follows under the same id, whole.
+type ChatPiece struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// ChatRequest is what a coding agent asks of a person: an approval, or with Form questions.
+type ChatRequest struct {
+	ID    string          `json:"id"`
+	Tool  string          `json:"tool,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+	Why   string          `json:"why,omitempty"` // the agent's words
+	// Allows are the verdicts of an approval that allow, in the agent's order.
+	Allows []ChatChoice   `json:"allows,omitempty"`
+	Form   []ChatQuestion `json:"form,omitempty"`
+}
+
+// ChatChoice is a verdict that is offered, and what else it covers, in words.
+type ChatChoice struct {
+	Verdict string `json:"verdict"`
+	Covers  string `json:"covers,omitempty"`
+}
+
+// Verdicts that allow. None refuses: what is left out allows nothing.
+const (
+	ChatOnce       = "once"
+	ChatForSession = "session"
+)
+
+// ChatQuestion is one of a form. Free text answers it as well.
+type ChatQuestion struct {
+	ID      string       `json:"id"`
+	Header  string       `json:"header,omitempty"`
+	Text    string       `json:"text"`
+	Many    bool         `json:"many,omitempty"`
+	Options []ChatOption `json:"options,omitempty"`
+}
+
+// ChatOption is one of the answers that a question offers.
+type ChatOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// ChatReply answers a request. The zero value refuses it.
+type ChatReply struct {
+	Verdict string `json:"verdict,omitempty"`
+	// Replies are the labels and the words that answer a form, by the question's id.
+	Replies map[string][]string `json:"replies,omitempty"`
+	// Words are for the agent, with a refusal.
+	Words string `json:"words,omitempty"`
+}
+
+// Refuses reports whether nothing is allowed and nothing answered.
+func (r *ChatReply) Refuses() bool { return r.Verdict == "" && len(r.Replies) == 0 }
+
+// ChatClosed says that a request is open no more. By is who answered, "" when nobody did: then Why says the reason.
+type ChatClosed struct {
+	ID     string    `json:"id"`
+	By     string    `json:"by,omitempty"`
+	Answer ChatReply `json:"answer"`
+	Why    string    `json:"why,omitempty"`
+}
+
+// ChatTurn says how a turn ended: "done", "failed" or "interrupted".
+type ChatTurn struct {
+	Outcome string `json:"outcome"`
+	Why     string `json:"why,omitempty"`
+}
+
+// Signed is what an owner signs of a prompt: see [Keys.Signed].
+func (m *ChatSend) Signed(startedAt int64) []byte {
+	return fmt.Appendf(nil, "%s chat.send\n%s %d\n%d %d\n%s\n", Version, counted(m.SessionID), startedAt, m.KeyNo, m.At, counted(m.Text))
+}
+
+// Signed is what an owner signs of an answer: see [ControlDecide.Signed]. A request has an id of its own, so that an answer needs no number.
+func (m *ChatAnswer) Signed(startedAt int64) []byte {
+	signed := fmt.Appendf(nil, "%s chat.answer\n%s %d\n%s %d\n%s %s %d\n", Version, counted(m.SessionID), startedAt,
+		counted(m.Request), m.At, counted(m.Answer.Verdict), counted(m.Answer.Words), len(m.Answer.Replies))
+	for _, id := range slices.Sorted(maps.Keys(m.Answer.Replies)) {
+		replies := m.Answer.Replies[id]
+		signed = fmt.Appendf(signed, "%s %d", counted(id), len(replies))
+		for _, reply := range replies {
+			signed = fmt.Appendf(signed, " %s", counted(reply))
+		}
+		signed = append(signed, '\n')
+	}
+	return signed
+}
+
+func (m *ChatStatus) check() error {
+	return new(checks).id("sessionId", m.SessionID).required("agent", m.Agent, MaxName).required("state", m.State, MaxName).
+		text("why", m.Why, MaxText).between("open", int64(m.Open), 0, MaxMessage).done()
+}
+
+func (m *ChatSubscribe) check() error {
+	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).done()
+}
+
+func (m *ChatUnsubscribe) check() error {
+	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).done()
+}
+
+func (m *ChatSend) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
+		text("by", m.By, MaxName).required("text", m.Text, MaxPrompt).done()
+}
+
+func (m *ChatInterrupt) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).text("by", m.By, MaxName).done()
+}
+
+func (m *ChatAnswer) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).text("by", m.By, MaxName).
+		required("request", m.Request, MaxChatID).reply(&m.Answer).done()
+}
+
+func (c *checks) reply(r *ChatReply) *checks {
+	c.oneOf("answer.verdict", r.Verdict, "", ChatOnce, ChatForSession).text("answer.words", r.Words, MaxPrompt)
+	size := len(r.Words)
+	for id, replies := range r.Replies {
+		size += len(id)
+		for _, reply := range replies {
+			size += len(reply)
+		}
+	}
+	if n := len(r.Replies); n > MaxChatForm {
+		c.fail(CodeTooLarge, "answer.replies", "answers %d questions, the limit is %d", n, MaxChatForm)
+	}
+	if size > MaxPrompt {
+		c.fail(CodeTooLarge, "answer", "is %d bytes long, the limit is %d", size, MaxPrompt)
+	}
+	return c
+}
+
+func (m *ChatRecords) check() error {
+	c := new(checks).id("sessionId", m.SessionID)
+	if n := len(m.Records); n > MaxChatRecords {
+		c.fail(CodeTooLarge, "records", "has %d records, the limit is %d", n, MaxChatRecords)
+	}
+	last := uint64(0)
+	for i := range m.Records {
+		r := &m.Records[i]
+		if r.Number <= last {
+			c.fail(CodeBadMessage, "records.number", "is %d behind %d: numbers grow", r.Number, last)
+		}
+		last = r.Number
+		c.record(r)
+	}
+	return c.done()
+}
+
+func (c *checks) record(r *ChatRecord) {
+	c.text("records.state", r.State, MaxName)
+	if i := r.Item; i != nil {
+		c.required("records.item.kind", i.Kind, MaxName).text("records.item.id", i.ID, MaxChatID)
+	}
+	if q := r.Request; q != nil {
+		c.required("records.request.id", q.ID, MaxChatID)
+		if n := len(q.Form); n > MaxChatForm {
+			c.fail(CodeTooLarge, "records.request.form", "has %d questions, the limit is %d", n, MaxChatForm)
+		}
+	}
+	if closed := r.Closed; closed != nil {
+		c.required("records.closed.id", closed.ID, MaxChatID)
+	}
+}
