@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/acp"
 	"terminalproxy/proxy/chat/claude"
+	"terminalproxy/proxy/chat/lock"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -125,15 +125,12 @@ func chatNames() (all []string) {
 	return all
 }
 
-// conversationID is what an id may look like: it becomes a file's name and an argument.
-var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-
 func (a *app) chat(ctx context.Context, in chatFlags) error {
 	at := slices.IndexFunc(chatAgents, func(c chatAgent) bool { return c.name == in.with })
 	switch {
 	case at < 0:
 		return usage("--with %.40q: must be one of %s", in.with, strings.Join(chatNames(), ", "))
-	case in.resume != "" && !conversationID.MatchString(in.resume):
+	case in.resume != "" && !lock.Usable(in.resume):
 		return usage("--resume %.60q: is no id of a conversation", in.resume)
 	case in.prompt != "" && in.file != "":
 		return usage("--prompt-file cannot be used with a prompt on the command line")

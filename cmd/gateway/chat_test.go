@@ -266,15 +266,16 @@ func TestTextComesInRows(t *testing.T) {
 // One conversation has one writer, and the next one after it.
 func TestAConversationIsLocked(t *testing.T) {
 	alone(t)
-	unlock, err := lockChat("c1")
+	l, err := newChatLock()
 	require.NoError(t, err)
+	require.NoError(t, l.Take("c1"))
 	got := command(t, "chat", "--resume", "c1", "hello")
 	require.Equal(t, statusRefused, got.status)
-	require.Contains(t, got.err, fmt.Sprintf("the conversation c1 is open in another gateway chat (process %d)", os.Getpid()))
-	unlock()
-	unlock, err = lockChat("c1")
-	require.NoError(t, err)
-	unlock()
+	require.Contains(t, got.err, fmt.Sprintf("chat: the conversation c1 is open in gateway chat (process %d", os.Getpid()))
+	require.Contains(t, got.err, "\nhint: go on there, or end it there first: ")
+	l.Release()
+	require.NoError(t, l.Take("c1"))
+	l.Release()
 }
 
 func TestChatNeedsTheAgent(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/lock"
 )
 
 const (
@@ -46,19 +47,22 @@ type talk struct {
 	refused bool // a request, since nobody could be asked
 	stops   int  // Ctrl+C, since the last line or the last turn
 	leaving bool
-	own     *conversationLock
+	own     *lock.Lock
 	parts   sync.WaitGroup
 }
 
 // talkTo talks to an agent until there is no more to say.
 func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts []string) error {
-	var own conversationLock
-	defer own.release()
-	if err := own.take(in.id); err != nil {
+	own, err := newChatLock()
+	if err != nil {
+		return err
+	}
+	defer own.Release()
+	if err := lockChat(own, in.id); err != nil {
 		return err
 	}
 	t := &talk{
-		own:   &own,
+		own:   own,
 		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, stay: len(prompts) == 0, nobody: in.silent,
 		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0),
 	}
@@ -86,7 +90,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	if t.stay {
 		t.view.say("· %s starts; Ctrl+C interrupts it, Ctrl+D ends the conversation", agent.name)
 	}
-	err := t.run(ctx)
+	err = t.run(ctx)
 	if t.edit != nil {
 		t.edit.close()
 	}
@@ -209,7 +213,7 @@ func (t *talk) record(r chat.Record) error {
 	case r.State != "":
 		t.state, t.why = r.State, r.Why
 		if r.State == chat.AtPrompt {
-			if err := t.own.take(t.session.Conversation()); err != nil {
+			if err := lockChat(t.own, t.session.Conversation()); err != nil {
 				return err
 			}
 			t.idle()

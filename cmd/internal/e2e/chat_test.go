@@ -205,7 +205,7 @@ func (c *chatting) resumes(id string) {
 	require.Contains(t, r.Text, "and now")
 	second := c.w.gateway("chat", "--resume", id, "me too")
 	require.Equal(t, 1, second.status)
-	require.Contains(t, second.err, "the conversation "+id+" is open in another gateway chat")
+	require.Contains(t, second.err, "the conversation "+id+" is open in gateway chat (process ")
 	c.answers(fakemodel.Turn{Say: "IT GOES ON"})
 	require.Zero(t, c.s.status())
 	require.Contains(t, c.s.screen(), "IT GOES ON")
