@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
@@ -69,6 +70,14 @@ type AgentConfig struct {
 	// Alert makes what has the user's terminal show such a text, nil for nothing: whole control strings that change nothing on
 	// the screen. It may be nil.
 	Alert func(text string) []byte
+	// Chat is the conversation of the coding agent that the program is, nil for none.
+	Chat *Chat
+}
+
+// Chat is a conversation that others follow and take part in.
+type Chat struct {
+	// Session is started when the program runs, and closed when it has ended.
+	Session *chat.Session
 }
 
 // Result is how a session ended.

@@ -101,6 +101,7 @@ func (l *life) start() {
 		l.exited <- exit
 		close(l.ended)
 	}()
+	s.startTalk() // endTalk
 	ctx, cut := context.WithCancel(context.Background())
 	l.cutLink = cut
 	if s.link != nil {
@@ -278,6 +279,7 @@ func (l *life) finish(exit child.Exit) Result {
 	s.pump.Stop()
 	if s.link != nil {
 		s.awaitLink()
+		s.endTalk()
 		l.lastWords(exit, outlived)
 	}
 	l.cutLink()

@@ -127,6 +127,7 @@ func (e elsewhere) Press(now time.Time, by string, keys []byte) error {
 func (c controlled) StateChanged(state control.State) {
 	c.s.status.Show(state)
 	c.s.asked(state)
+	c.s.hidesTalk(time.Now(), state.Hidden)
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
 }
 

@@ -31,6 +31,7 @@ import (
 	"terminalproxy/proxy/remind"
 	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/talk"
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
 )
@@ -62,6 +63,7 @@ type session struct {
 	left      atomic.Int64     // when the last one who looked on a page went away, likewise
 	viewed    atomic.Bool      // somebody looks on a page
 	reminder  *remind.Reminder // nil where nobody is to be told
+	talk      *talk.Room       // nil without a conversation
 	attached  *attach.Clients  // nil on a user's terminal, as is linked
 	linked    chan struct{}    // closed when a gateway was reached
 	signals   chan os.Signal   // that the session obeys
@@ -242,6 +244,7 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 		if s.conf.headless != nil {
 			s.wireAttached()
 		}
+		s.wireTalk(agent)
 		s.requests = requests.New(s.requestsConfig(agent))
 	}
 	s.copier = copier.New(s.copierConfig(outPoll))
@@ -399,7 +402,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.handle,
 		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
-		Up:     func() { s.reached(true) },
+		Up:     func() { s.reached(true); s.followed() },
 		Trouble: func(err error) {
 			s.reached(false)
 			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
@@ -407,6 +410,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Down: func() {
 			s.observer.Reached(false)
 			s.viewing(false)
+			s.unfollowed()
 			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
 			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
 		},
@@ -434,6 +438,9 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	}
 	if h := s.conf.headless; h != nil {
 		c.Own, c.Attached = h, s.attached
+	}
+	if s.talk != nil {
+		c.Chat = s.talk
 	}
 	return c
 }

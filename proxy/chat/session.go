@@ -26,11 +26,10 @@ type Session struct {
 	over         chan struct{}     // closed when the agent is gone
 }
 
-// Sentences for people.
-var (
-	errOver  = errors.New("the agent has ended")
-	errEmpty = errors.New("the prompt is empty")
-)
+// ErrOver is the answer to what comes after the agent's end.
+var ErrOver = errors.New("the agent has ended")
+
+var errEmpty = errors.New("the prompt is empty")
 
 // New makes a session with an agent of that name. Nothing runs before Start.
 func New(agent string, d Driver) *Session {
@@ -50,6 +49,9 @@ func (s *Session) Start() error {
 	}
 	return err
 }
+
+// Agent is the agent's name, as author.
+func (s *Session) Agent() string { return s.agent }
 
 // State is that of the turn.
 func (s *Session) State() State {
@@ -83,7 +85,7 @@ func (s *Session) Send(by, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended() {
-		return errOver
+		return ErrOver
 	}
 	p := Prompt{ID: NewID(), Text: text}
 	s.log.add(Record{Item: cut(Item{Kind: User, ID: p.ID, Author: by, Text: text})})
@@ -132,7 +134,7 @@ func (s *Session) Interrupt(by string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended() {
-		return errOver
+		return ErrOver
 	}
 	s.refuseAll(by, "the turn was interrupted")
 	err := s.driver.Interrupt()

@@ -24,6 +24,9 @@ const (
 	Blackout Kind = "blackout" // the screen is hidden, or is so no longer: On, Why
 	Said     Kind = "said"     // an agent wrote to the user: Agent, Why
 	Told     Kind = "told"     // the user, or By elsewhere, wrote to an agent: Agent if it is known, Why
+	Prompt   Kind = "prompt"   // By, or Agent, said something to the coding agent that is the program: Text
+	Answer   Kind = "answer"   // By answered what the coding agent asked under Request: Text in words
+	Halt     Kind = "halt"     // By, or Agent, interrupted the coding agent's turn
 	User     Kind = "user"     // the user typed, or By elsewhere; what is nobody's business, and how much neither
 	Gap      Kind = "gap"      // output is missing in the asciicast up to here: Missing, Why
 	Exit     Kind = "exit"     // the program ended: Code, Signal
@@ -155,6 +158,12 @@ func (e *Entry) Sentence() string {
 		return e.agent() + " writes to the user" + because(e.Why)
 	case Told:
 		return cmp.Or(e.By, "the user") + " writes to " + e.agent() + because(e.Why)
+	case Prompt:
+		return e.who() + " says to the coding agent: " + e.Text
+	case Answer:
+		return e.who() + " answers " + e.Request + ": " + e.Text
+	case Halt:
+		return e.who() + " interrupts the coding agent"
 	case User:
 		if e.By != "" {
 			return e.By + " typed from elsewhere"
@@ -243,6 +252,14 @@ func (e *Entry) exit() string {
 	return "the program ended"
 }
 
+// who did it: a person elsewhere, or an agent.
+func (e *Entry) who() string {
+	if e.Agent != nil {
+		return e.agent()
+	}
+	return cmp.Or(e.By, "somebody")
+}
+
 // weight is how much memory the entry takes, about, in bytes.
 func (e *Entry) weight() int {
 	n := entrySize + len(e.Bytes) + len(e.Text) + len(e.Asked) + len(e.Why)
@@ -257,7 +274,7 @@ func (e *Entry) weight() int {
 // marked reports whether the asciicast gets a marker for the entry.
 func (e *Entry) marked() bool {
 	switch e.Kind {
-	case Request, Grant, Refuse, End, Blackout, Said, Told, Gap:
+	case Request, Grant, Refuse, End, Blackout, Said, Told, Prompt, Answer, Halt, Gap:
 		return true
 	case Input:
 		return e.Why != "" || strings.HasPrefix(e.Form, mouse) && e.Written > 0 // nobody reads the bytes of a mouse

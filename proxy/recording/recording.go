@@ -278,6 +278,19 @@ func (r *Recording) Told(who control.Agent, by, text string) {
 	r.Add(e)
 }
 
+// Talked records what somebody says in the conversation of a coding agent, before it is said: what is one of [record.Prompt],
+// [record.Answer] and [record.Halt]. Of from and by one says who.
+func (r *Recording) Talked(what record.Kind, from control.Agent, by, request, text string) {
+	if r == nil {
+		return
+	}
+	e := record.Entry{Kind: what, By: by, Request: request, Text: text}
+	if from.ID != "" {
+		e.Agent = &record.Agent{ID: from.ID, Name: from.Name}
+	}
+	r.Add(e)
+}
+
 // Input follows one input of an agent's from its screen to its receipt. A nil one records nothing.
 type Input struct {
 	r     *Recording

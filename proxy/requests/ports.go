@@ -8,6 +8,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/mouse"
+	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/snapshot"
 )
@@ -166,6 +167,8 @@ type Recorder interface {
 	// Said is what an agent wrote to the user, and Told what it was told: by "" for the user at the session's own terminal.
 	Said(from control.Agent, text string)
 	Told(to control.Agent, by, text string)
+	// Talked is what somebody says to a coding agent, before it is said: of from and by one says who. It belongs to the pump's goroutine.
+	Talked(what record.Kind, from control.Agent, by, request, text string)
 	// Input begins to follow an input.
 	Input(m *protocol.Input, epoch uint64) Record
 }
@@ -180,6 +183,21 @@ type Record interface {
 	Done(receipt *protocol.InputResult, does string, allowed bool)
 	// Flushed says that of the written bytes the last n were taken back from the program unread.
 	Flushed(written, n int, why protocol.Code)
+}
+
+// Conversation is the one of the coding agent that is the program. Its methods may be called from any goroutine, and never wait for the agent.
+type Conversation interface {
+	// Subscribe begins to send the records with higher numbers than that to the gateway, and Unsubscribe ends it.
+	Subscribe(after uint64)
+	Unsubscribe()
+	// Send says something to the agent, by being who says it. The error is [chat.ErrOver], or a sentence.
+	Send(by, text string) error
+	// Answer answers a request. The error is [chat.ErrNoRequest], a [chat.AnsweredError], or a sentence about an answer that does not fit.
+	Answer(id, by string, a protocol.ChatReply) error
+	// Interrupt ends the turn and refuses what is open.
+	Interrupt(by string) error
+	// Open are the ids of the requests that wait for an answer.
+	Open() []string
 }
 
 // Own is what a session has that an agent started, in place of a user's terminal.

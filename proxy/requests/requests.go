@@ -5,7 +5,7 @@
 // hear), remote.go what an owner decides elsewhere, and keys.go what one types. input.go follows an input from its receipt's number to its receipt
 // (receipts.go, outcome.go): encode.go and pointer.go make its bytes, line.go looks after the line that is shared with the user,
 // and confirm.go after what the user lets through under level type. chat.go, inbox.go and composer.go are for messages between
-// agents and people.
+// agents and people, conversation.go for what both say to a coding agent.
 //
 // It must not know what a screen is made of, who writes to the program, how control is decided or how a message travels: its
 // ports say what it asks of them.
@@ -49,6 +49,8 @@ type Config struct {
 	Own       Own           // nil: the user's own terminal
 	Attached  Attached      // nil with Own
 	Elsewhere Elsewhere
+	// Chat is the conversation of the coding agent that is the program, nil for none.
+	Chat Conversation
 }
 
 // Handler answers what comes over the link.
@@ -137,6 +139,8 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.Observer.Post(func(now time.Time) { h.Observer.View(now, true) })
 	case *protocol.Unview:
 		h.Observer.Post(func(now time.Time) { h.Observer.View(now, false) })
+	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+		h.talk(m)
 	case *protocol.AgentPresence:
 		h.present(m)
 	case *protocol.Close:

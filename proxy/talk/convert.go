@@ -1,0 +1,181 @@
+package talk
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+)
+
+const (
+	// mostText bounds the text and the input of a record, each, in bytes: in JSON they may be twice as long.
+	mostText = 200 << 10
+	// mostDeep is how many levels an input may have: a frame has some itself.
+	mostDeep = protocol.MaxDepth - 5
+)
+
+// record is r as others may see it, and its size, about; text is what of a piece leaves.
+func (r *Room) record(from *chat.Record, text string) (out protocol.ChatRecord, size int) {
+	const base = 200
+	out = protocol.ChatRecord{Number: from.Number, At: from.Time.UnixMilli(), State: string(from.State), Why: clip(r.Redact(from.Why), protocol.MaxText)}
+	switch {
+	case from.Item != nil:
+		out.Item = r.item(from.Item)
+		return out, base + len(out.Item.Text) + len(out.Item.Input)
+	case from.Piece != nil:
+		out.Piece = &protocol.ChatPiece{ID: clip(from.Piece.ID, protocol.MaxChatID), Text: text}
+		return out, base + len(text)
+	case from.Request != nil:
+		out.Request = r.request(from.Request)
+		return out, base + len(out.Request.Input) + len(out.Request.Why) + base*len(out.Request.Form)
+	case from.Closed != nil:
+		c := from.Closed
+		out.Closed = &protocol.ChatClosed{ID: c.ID, By: c.By, Why: r.Redact(c.Why), Answer: r.answer(c.Answer)}
+	case from.Turn != nil:
+		out.Turn = &protocol.ChatTurn{Outcome: string(from.Turn.Outcome), Why: r.Redact(from.Turn.Why)}
+	}
+	return out, base
+}
+
+func (r *Room) item(from *chat.Item) *protocol.ChatItem {
+	i := &protocol.ChatItem{
+		Kind: string(from.Kind), ID: clip(from.ID, protocol.MaxChatID), Author: from.Author, Text: r.Redact(from.Text), Tool: r.Redact(from.Tool),
+		Input: r.input(from.Input), Failed: from.Failed, Cut: from.Cut,
+	}
+	if n := len(i.Text); n > mostText {
+		i.Text = clip(i.Text, mostText)
+		i.Cut += n - len(i.Text)
+	}
+	if n := len(i.Input); n > mostText {
+		i.Input = nil // half a JSON value is none
+		i.Cut += n
+	}
+	return i
+}
+
+// request is what is asked. What is too much to be shown cannot be agreed to: it is said to be missing, and nobody allows it from elsewhere.
+func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
+	q := &protocol.ChatRequest{ID: from.ID, Tool: r.Redact(from.Tool), Input: r.input(from.Input), Why: clip(r.Redact(from.Why), mostText/4)}
+	for _, c := range from.Allows {
+		q.Allows = append(q.Allows, protocol.ChatChoice{Verdict: string(c.Verdict), Covers: clip(r.Redact(c.Covers), protocol.MaxText)})
+	}
+	for _, f := range from.Form[:min(len(from.Form), protocol.MaxChatForm)] {
+		question := protocol.ChatQuestion{ID: f.ID, Header: r.Redact(f.Header), Text: clip(r.Redact(f.Text), protocol.MaxText), Many: f.Many}
+		for _, o := range f.Options[:min(len(f.Options), protocol.MaxChatForm)] {
+			question.Options = append(question.Options, protocol.ChatOption{
+				Label: clip(protocol.Visible(o.Label), protocol.MaxReason), Description: clip(r.Redact(o.Description), protocol.MaxReason),
+			})
+		}
+		q.Form = append(q.Form, question)
+	}
+	if len(q.Input) > mostText {
+		q.Input, q.Allows = nil, nil
+		q.Why = "too long to be shown here: look at the session's terminal"
+	}
+	return q
+}
+
+func (r *Room) answer(from chat.Answer) protocol.ChatReply {
+	a := protocol.ChatReply{Verdict: string(from.Verdict), Words: clip(r.Redact(from.Words), protocol.MaxText)}
+	for id, replies := range from.Replies {
+		if a.Replies == nil {
+			a.Replies = map[string][]string{}
+		}
+		for _, reply := range replies {
+			a.Replies[id] = append(a.Replies[id], clip(r.Redact(reply), protocol.MaxText))
+		}
+	}
+	return a
+}
+
+// input is JSON in which what cannot be seen is written out and what looks like a secret is covered: in every string by itself, and
+// by the names beside them. What is not JSON any more then, or too deep, is a string.
+func (r *Room) input(from json.RawMessage) json.RawMessage {
+	if len(from) == 0 || !json.Valid(from) {
+		return nil
+	}
+	text := r.Redact(eachString(string(from), func(s string) string { return r.Redact(exactly(s)) }))
+	if json.Valid([]byte(text)) && depth(text) <= mostDeep {
+		return json.RawMessage(text)
+	}
+	return json.RawMessage(quote(text))
+}
+
+// eachString is JSON with change made to its strings.
+func eachString(text string, change func(string) string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '"' {
+			b.WriteByte(text[i])
+			continue
+		}
+		end := i + 1
+		for end < len(text) && text[end] != '"' {
+			if text[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		var s string
+		_ = json.Unmarshal([]byte(text[i:end+1]), &s) // it is valid
+		b.WriteString(quote(change(s)))
+		i = end
+	}
+	return b.String()
+}
+
+func quote(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // of a string there is always one
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// depth is how deep JSON is nested.
+func depth(text string) (most int) {
+	now := 0
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{', c == '[':
+			now++
+			most = max(most, now)
+		case c == '}', c == ']':
+			now--
+		}
+	}
+	return most
+}
+
+// exactly is text in which every character can be seen.
+func exactly(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if one := string(c); c == '\n' || c == '\t' || protocol.Visible(one) == one {
+			b.WriteString(one)
+		} else {
+			fmt.Fprintf(&b, `\u{%x}`, c)
+		}
+	}
+	return b.String()
+}
+
+// clip is the beginning of s, at most n bytes, in whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
