@@ -176,10 +176,11 @@ func (p *Place) Ours() bool {
 }
 
 func (p *Place) look() {
-	p.looked.Store(int64(time.Since(p.began)))
+	now := time.Since(p.began)
 	if at, err := markOf(p.path); err != nil || at != p.at {
 		p.once.Do(func() { close(p.lost) })
 	}
+	p.looked.Store(int64(now)) // last: who sees that somebody looked may believe what was seen
 }
 
 // Path is the name.

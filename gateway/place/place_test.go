@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -74,6 +75,28 @@ func TestR74AnOwnerLooksBeforeItAnswers(t *testing.T) {
 	require.True(t, p.Ours(), "it has just looked")
 	p.began = p.began.Add(-lookEvery - time.Second)
 	require.False(t, p.Ours())
+}
+
+// TestR74WhoIsAskedByManyLooksBeforeItAnswersAny: what came in while it was stopped is read by many goroutines at once, and none of
+// them answers because another one is about to look.
+func TestR74WhoIsAskedByManyLooksBeforeItAnswersAny(t *testing.T) {
+	for range 300 {
+		p := &Place{path: filepath.Join(t.TempDir(), Name), began: time.Now().Add(-lookEvery - time.Second), lost: make(chan struct{})}
+		var at, done sync.WaitGroup
+		var wrong atomic.Int64
+		at.Add(1)
+		for range 8 {
+			done.Go(func() { // ends at once
+				at.Wait()
+				if p.Ours() {
+					wrong.Add(1)
+				}
+			})
+		}
+		at.Done()
+		done.Wait()
+		require.Zero(t, wrong.Load())
+	}
 }
 
 // TestR74AStoppedHolderOfTheLockKeepsNobodyOut.
