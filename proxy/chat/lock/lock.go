@@ -107,7 +107,7 @@ func (l *Lock) lock(id string) (unlock func(), err error) {
 		if err != nil {
 			return nil, fmt.Errorf("lock of the conversation: %w", err)
 		}
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if err := flock(f); err != nil {
 			return nil, held(f, id, err)
 		}
 		if !stands(f, path) {
@@ -155,4 +155,17 @@ func terminal() string {
 		}
 	}
 	return ""
+}
+
+// flock takes the lock of a file, or fails at once. It leaves the file's mode alone, which os.File.Fd does not.
+func flock(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var locked error
+	if err := raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) }); err != nil {
+		return err
+	}
+	return locked
 }
