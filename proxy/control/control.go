@@ -304,7 +304,7 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 	case now.Before(m.swallow):
 		m.swallow = later(m.swallow, now.Add(SwallowMore))
 	case m.pregrant != "":
-		m.pregrant, m.remote, m.swallow = "", RemoteGrant{}, now.Add(SwallowFor)
+		m.pregrant, m.remote, m.swallow, m.epoch = "", RemoteGrant{}, now.Add(SwallowFor), m.epoch+1
 	case m.menu.IsZero():
 		m.menu = now
 		m.manners.relent()

@@ -53,7 +53,9 @@ func (m *Machine) Hush(now time.Time, name, by string) error {
 	m.manners.remember(a).muted = true
 	m.took = Mute{Agent: a.Name, By: by}
 	switch {
-	case m.phase == Observing || !m.agent.same(a):
+	case m.phase == Observing:
+		m.epoch++ // what an owner decided before, to let it speak, comes too late
+	case !m.agent.same(a):
 	case m.phase == Asked:
 		m.endBy(now, protocol.ReasonRefused, by)
 	default:

@@ -57,6 +57,9 @@ func TestMutedFromElsewhere(t *testing.T) {
 			require.True(t, no.Muted)
 
 			require.ErrorIs(t, m.Unhush(after(time.Hour), ada.Name, "grace", m.Epoch()+1), control.ErrMoved)
+			seen := m.Epoch()
+			require.NoError(t, m.Hush(after(time.Hour), ada.Name, "grace"))
+			require.ErrorIs(t, m.Unhush(after(time.Hour), ada.Name, "grace", seen), control.ErrMoved, "decided before it was muted again")
 			require.Error(t, m.Unhush(after(time.Hour), "nobody", "grace", m.Epoch()))
 			require.True(t, m.Muted(ada))
 			require.NoError(t, m.Unhush(after(time.Hour), ada.Name, "grace", m.Epoch()))

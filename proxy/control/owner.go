@@ -50,17 +50,22 @@ func (m *Machine) Give(now time.Time, g RemoteGrant) error {
 	}
 	m.closeMenu(now)
 	m.pregrant, m.remote, m.pregrantUntil, m.pregrantFor = g.Level, g, now.Add(PregrantFor), m.gives(g)
+	m.epoch++ // the decision is used: whoever repeats it when the promise is kept, withdrawn or over gives nothing
 	return nil
 }
 
 // Reclaim takes the keyboard back by another way than its key, on the word of by or, "", of the user at this machine: no
-// agent has, asks for, or is promised control when it returns. It reports whether there was anything to take.
+// agent has, asks for, or is promised control when it returns, nor gets it by what an owner decided before. It reports whether there
+// was anything to take.
 func (m *Machine) Reclaim(now time.Time, by string) bool {
 	had := m.phase != Observing || m.pregrant != ""
 	m.pregrant, m.remote, m.pregrantUntil = "", RemoteGrant{}, time.Time{}
 	why := protocol.ReasonReclaimed
 	if m.phase == Asked {
 		why = protocol.ReasonRefused // as the key would
+	}
+	if m.phase == Observing {
+		m.epoch++ // a decision that is still on its way comes too late
 	}
 	m.endBy(now, why, by)
 	return had
