@@ -203,16 +203,16 @@ func (k Press) shiftedLetter() bool {
 	return k.mods&modShift != 0 && k.r >= 'a' && k.r <= 'z'
 }
 
-// EncodeNearest is Encode for a person's keyboard. Where the modes have no code for a key with all that is held, a terminal sends what
-// there is a code for: Shift+Enter is Enter, Ctrl+Shift+A is Ctrl+A. A character never loses its Ctrl or Alt: it would be text.
-func (k Press) EncodeNearest(m Modes) ([]byte, error) {
-	b, err := k.Encode(m)
+// Nearest is the press that a person's terminal has a code for. Where the modes have none for a key with all that is held, it sends
+// what there is one for: Shift+Enter is Enter, Ctrl+Shift+A is Ctrl+A. A character never loses its Ctrl or Alt: it would be text.
+func (k Press) Nearest(m Modes) Press {
+	_, err := k.Encode(m)
 	for _, held := range []int32{modShift, modCtrl, modAlt} {
 		if err == nil || k.key == nil && held != modShift {
 			break
 		}
 		k.mods &^= held
-		b, err = k.Encode(m)
+		_, err = k.Encode(m)
 	}
-	return b, err
+	return k
 }

@@ -128,8 +128,9 @@ func (h *Handler) bytesOf(t *typist, m *protocol.Keys, modes screen.Modes) (b []
 				return nil, false, err
 			}
 			km := keyModes(modes)
+			press = press.Nearest(km)
 			reclaims = reclaims || press.IsReclaim(h.ReclaimKey, km)
-			one, err := press.EncodeNearest(km)
+			one, err := press.Encode(km)
 			if err != nil {
 				return nil, false, err
 			}

@@ -223,14 +223,18 @@ func TestAPasteIsOneWhole(t *testing.T) {
 
 // TestAPagesReclaimKeyTakesBack, and opens nothing on the user's terminal.
 func TestAPagesReclaimKeyTakesBack(t *testing.T) {
-	for _, custom := range []string{`ctrl-\`, "ctrl-]"} {
-		key, err := keys.ParseReclaimKey(custom)
+	for _, c := range []struct{ custom, pressed string }{
+		{`ctrl-\`, `ctrl-\`}, {`ctrl-\`, "ctrl-4"},
+		{`ctrl-\`, `ctrl-shift-\`}, {`ctrl-\`, "ctrl-|"}, {`ctrl-\`, "ctrl-shift-4"}, // which a terminal cannot tell from it
+		{"ctrl-]", "ctrl-]"}, {"ctrl-]", "ctrl-shift-]"},
+	} {
+		key, err := keys.ParseReclaimKey(c.custom)
 		require.NoError(t, err)
 		s, d, p := pageAt(t, func(c *Config) { c.ReclaimKey = key })
 		require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
-		s.does(t, p.next(protocol.InputKeys, "a "+custom))
+		s.does(t, p.next(protocol.InputKeys, "a "+c.pressed))
 		require.Equal(t, control.Observing, s.machine.Phase())
-		s.does(t, p.next(protocol.InputKeys, custom))
+		s.does(t, p.next(protocol.InputKeys, c.pressed))
 		require.False(t, s.machine.State(time.Now()).Menu)
 		require.Empty(t, d.took())
 	}
