@@ -113,8 +113,8 @@ func (c controlled) TypedElsewhere(by string) {
 type elsewhere struct{ s *session }
 
 // Press implements [requests.Elsewhere].
-func (e elsewhere) Press(now time.Time, by string, keys []byte) error {
-	if err := e.s.authority.Elsewhere(now, by); err != nil {
+func (e elsewhere) Press(now, at time.Time, by string, keys []byte) error {
+	if err := e.s.authority.Elsewhere(now, at, by); err != nil {
 		return err
 	}
 	if !e.s.pump.Press(now, keys) {

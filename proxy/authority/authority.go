@@ -67,9 +67,9 @@ func (a *Authority) Key(now time.Time) {
 	a.session.Typed()
 }
 
-// Elsewhere tells control that a person typed who does not sit at the terminal. An error refuses that.
-func (a *Authority) Elsewhere(now time.Time, by string) error {
-	if err := a.Machine.Elsewhere(now); err != nil {
+// Elsewhere tells control that a person who does not sit at the terminal typed something, at a time of theirs. An error refuses that.
+func (a *Authority) Elsewhere(now, at time.Time, by string) error {
+	if err := a.Machine.Elsewhere(now, at); err != nil {
 		return err
 	}
 	a.session.TypedElsewhere(by)

@@ -16,10 +16,11 @@ const (
 var ErrAlone = errors.New("the user at the terminal took the keyboard: look what happens there, and type again in 10 s")
 
 // Elsewhere tells the machine that a person types who does not sit at the session's terminal: an agent that drives pauses as for the
-// user's own keys. Questions on the terminal are not theirs to answer, or to close.
-func (m *Machine) Elsewhere(now time.Time) error {
+// user's own keys. Questions on the terminal are not theirs to answer, or to close. What was typed at a time before the user took the
+// keyboard, by a clock that may be some seconds wrong, comes too late however long it was on its way.
+func (m *Machine) Elsewhere(now, at time.Time) error {
 	m.Tick(now)
-	if now.Before(m.alone) {
+	if now.Before(m.alone) || at.Before(m.alone.Add(-AloneFor/2)) {
 		return ErrAlone
 	}
 	m.elsewhere = now

@@ -140,7 +140,11 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "key":
 		m.Key(now)
 	case "elsewhere": // a person types
-		return outcome(m.Elsewhere(now))
+		at := now
+		if typed := s.Option("at"); typed != "" {
+			at = after(p.duration(typed))
+		}
+		return outcome(m.Elsewhere(now, at))
 	case "shown":
 		m.Shown(now)
 	case "tick":

@@ -106,7 +106,7 @@ func (h *Handler) pressed(now time.Time, by string, t *typist, m *protocol.Keys,
 		return nil
 	}
 	if err == nil {
-		err = h.Elsewhere.Press(now, by, b)
+		err = h.Elsewhere.Press(now, time.UnixMilli(m.At), by, b)
 	}
 	switch {
 	case errors.Is(err, ErrUnread), errors.Is(err, control.ErrAlone):

@@ -18,12 +18,13 @@ import (
 type desk struct {
 	typed  strings.Builder
 	by     string
+	at     time.Time
 	refuse error
 }
 
-func (d *desk) Press(_ time.Time, by string, keys []byte) error {
+func (d *desk) Press(_, at time.Time, by string, keys []byte) error {
 	if d.refuse == nil {
-		d.by = by
+		d.by, d.at = by, at
 		d.typed.Write(keys)
 	}
 	return d.refuse
@@ -82,6 +83,10 @@ func TestAPageTypes(t *testing.T) {
 	s.does(t, p.next(protocol.InputKeys, "up enter ctrl-c shift-enter ctrl-shift-a left*2"))
 	require.Equal(t, "ls ä\x1b[A\r\x03\r\x01\x1b[D\x1b[D", d.took())
 	require.Equal(t, "ada", d.by)
+	earlier := p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.At -= 9000 })
+	s.does(t, earlier)
+	require.Equal(t, "x", d.took())
+	require.Equal(t, earlier.At, d.at.UnixMilli(), "control knows when it was typed")
 	s.Observer.Model().Feed([]byte("\x1b[?1h\x1b[?2004h"))
 	s.does(t, p.next(protocol.InputKeys, "up"))
 	s.does(t, p.next(protocol.InputPaste, "a\n\x1b[201~b"))

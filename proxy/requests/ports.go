@@ -214,8 +214,9 @@ type Own interface {
 
 // Elsewhere takes what a person types who does not sit at the session's terminal. It belongs to the pump's goroutine.
 type Elsewhere interface {
-	// Press has whole keys typed, whose agent pauses. The error is [ErrUnread], or a sentence for the person.
-	Press(now time.Time, by string, keys []byte) error
+	// Press has whole keys typed, whose agent pauses; at is when the person typed them. The error is [ErrUnread], or a sentence for the
+	// person.
+	Press(now, at time.Time, by string, keys []byte) error
 }
 
 // Attached are the people who attach to such a session.
