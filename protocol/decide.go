@@ -35,4 +35,6 @@ type Signer struct {
 	Name string
 	// Types says that the owner may type into a user's own terminal.
 	Types bool
+	// Session is the only one in which the owner may decide and type, "" for all.
+	Session string
 }

@@ -14,6 +14,7 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/page"
+	"terminalproxy/protocol"
 )
 
 // opening is a page while it is open, with the terminal that opened it. Its methods but admit and entered belong to one goroutine.
@@ -265,7 +266,7 @@ func (o *opening) admit(ctx context.Context, v page.Visitor) (leave func(), err 
 		return nil, context.Cause(ctx)
 	}
 	name := "page-" + strings.TrimPrefix(v.ID, "p-")[:4] // short, since people read it
-	if err := o.hold.Enrol(name, auth.RoleOwner, v.Key, o.expires, o.flags.types); err != nil {
+	if err := o.hold.Enrol(protocol.Signer{Name: name, Types: o.flags.types, Session: o.session}, v.Key, o.expires); err != nil {
 		_, _ = fmt.Fprintf(o.app.err, "gateway: open: the page's key cannot be kept: %v\n", err)
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"terminalproxy/protocol"
 )
 
 // Hold is a process's part in a store: tokens that are to end with the process. They end with Close; those of a process that
@@ -43,13 +45,14 @@ func (s *Store) Hold() (*Hold, error) {
 	return h, nil
 }
 
-// Enrol makes a token without a secret: nobody can show it, and it stands for whoever has the private half of key. The name is to
-// be new; expires is the end of it in any case. types lets it type into a user's own terminal.
-func (h *Hold) Enrol(name string, role Role, key ed25519.PublicKey, expires time.Time, types bool) error {
+// Enrol makes an owner's token without a secret: nobody can show it, and it stands for whoever has the private half of key. The name is
+// to be new; expires is the end of it in any case.
+func (h *Hold) Enrol(who protocol.Signer, key ed25519.PublicKey, expires time.Time) error {
 	none := make([]byte, 32)
 	_, _ = rand.Read(none) // never fails (crypto/rand)
 	return h.store.add(Token{
-		Name: name, Role: role, Hash: hex.EncodeToString(none), Key: hex.EncodeToString(key), Expires: expires.UTC(), Holder: h.name, Types: types,
+		Name: who.Name, Role: RoleOwner, Hash: hex.EncodeToString(none), Key: hex.EncodeToString(key), Expires: expires.UTC(), Holder: h.name,
+		Types: who.Types, Session: who.Session,
 	})
 }
 

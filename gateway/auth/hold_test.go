@@ -23,7 +23,7 @@ func holdAndDie(path string) {
 	if err == nil {
 		var h *Hold
 		if h, err = store.Hold(); err == nil {
-			err = h.Enrol("page-killed", RoleOwner, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour), false)
+			err = h.Enrol(protocol.Signer{Name: "page-killed"}, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour))
 		}
 	}
 	if err != nil {
@@ -60,13 +60,13 @@ func TestAKeyStandsAsLongAsItsHold(t *testing.T) {
 	signature := ed25519.Sign(private, []byte("word"))
 	_, err = store.Owner([]byte("word"), signature)
 	require.ErrorIs(t, err, ErrNotSigned)
-	require.NoError(t, h.Enrol("page-1", RoleOwner, public, now.Add(time.Hour), true))
-	require.Error(t, h.Enrol("page-1", RoleOwner, public, now.Add(time.Hour), false), "the name is taken")
+	require.NoError(t, h.Enrol(protocol.Signer{Name: "page-1", Types: true, Session: "vim-1"}, public, now.Add(time.Hour)))
+	require.Error(t, h.Enrol(protocol.Signer{Name: "page-1"}, public, now.Add(time.Hour)), "the name is taken")
 	again, err := OpenStore(path, nil) // as a proxy reads it
 	require.NoError(t, err)
 	who, err := again.Owner([]byte("word"), signature)
 	require.NoError(t, err)
-	require.Equal(t, protocol.Signer{Name: "page-1", Types: true}, who)
+	require.Equal(t, protocol.Signer{Name: "page-1", Types: true, Session: "vim-1"}, who)
 	_, err = again.Owner([]byte("other word"), signature)
 	require.ErrorIs(t, err, ErrNotSigned)
 	now = now.Add(time.Hour)
@@ -74,7 +74,7 @@ func TestAKeyStandsAsLongAsItsHold(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotSigned, "expired")
 	now = now.Add(-time.Hour)
 
-	require.NoError(t, other.Enrol("page-2", RoleOwner, public, now.Add(time.Hour), false))
+	require.NoError(t, other.Enrol(protocol.Signer{Name: "page-2"}, public, now.Add(time.Hour)))
 	require.NoError(t, other.Revoke("page-1"), "which is not its own")
 	require.NoError(t, store.Sweep())
 	require.Equal(t, []string{"owner", "page-1", "page-2"}, names(t, store))
@@ -101,7 +101,7 @@ func TestWhatAKilledProcessHeldIsSwept(t *testing.T) {
 	require.Equal(t, []string{"page-killed"}, names(t, store))
 	h, err := store.Hold()
 	require.NoError(t, err)
-	require.NoError(t, h.Enrol("page-alive", RoleOwner, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour), false))
+	require.NoError(t, h.Enrol(protocol.Signer{Name: "page-alive"}, make(ed25519.PublicKey, ed25519.PublicKeySize), time.Now().Add(time.Hour)))
 	require.NoError(t, store.Sweep())
 	require.Equal(t, []string{"page-alive"}, names(t, store))
 	locks, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.lock"))

@@ -43,7 +43,7 @@ func (s *Store) Owner(message, signature []byte) (who protocol.Signer, err error
 	if errors.Is(err, ErrUnknownToken) {
 		err = ErrNotSigned
 	}
-	return protocol.Signer{Name: t.Name, Types: t.Types}, err
+	return protocol.Signer{Name: t.Name, Types: t.Types, Session: t.Session}, err
 }
 
 // Challenge is one proof in both directions that an end knows a token, without the token on the wire: the server shows

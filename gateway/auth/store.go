@@ -34,6 +34,8 @@ type Token struct {
 	Holder string `json:"holder,omitempty"`
 	// Types says that the owner may type from elsewhere into a user's own terminal.
 	Types bool `json:"types,omitempty"`
+	// Session is the only one for which an owner's signature counts, "" for all.
+	Session string `json:"session,omitempty"`
 }
 
 // ErrUnknownToken is the one answer to every token that is not good: wrong, revoked and expired look the same.

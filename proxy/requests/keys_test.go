@@ -229,9 +229,13 @@ func TestAPasteIsOneWhole(t *testing.T) {
 // TestAPagesReclaimKeyTakesBack, and opens nothing on the user's terminal.
 func TestAPagesReclaimKeyTakesBack(t *testing.T) {
 	for _, c := range []struct{ custom, pressed string }{
-		{`ctrl-\`, `ctrl-\`}, {`ctrl-\`, "ctrl-4"},
-		{`ctrl-\`, `ctrl-shift-\`}, {`ctrl-\`, "ctrl-|"}, {`ctrl-\`, "ctrl-shift-4"}, // which a terminal cannot tell from it
-		{"ctrl-]", "ctrl-]"}, {"ctrl-]", "ctrl-shift-]"},
+		{`ctrl-\`, `ctrl-\`},
+		{`ctrl-\`, "ctrl-4"},
+		{`ctrl-\`, `ctrl-shift-\`},
+		{`ctrl-\`, "ctrl-|"},
+		{`ctrl-\`, "ctrl-shift-4"}, // which a terminal cannot tell from it
+		{"ctrl-]", "ctrl-]"},
+		{"ctrl-]", "ctrl-shift-]"},
 	} {
 		key, err := keys.ParseReclaimKey(c.custom)
 		require.NoError(t, err)
@@ -259,6 +263,9 @@ func TestAUsersOwnTerminalTakesKeysWhenItsUserSaidSo(t *testing.T) {
 	who.Types = true
 	s.does(t, p.next(protocol.InputText, "x", func(m *protocol.Keys) { m.After = 0 }))
 	require.Equal(t, "x", d.took())
+	who.Session = "vim-2"
+	why = s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
+	require.Contains(t, why, "for another session")
 	s.Owner = nil
 	s.refuses(t, protocol.CodeForbidden, p.next(protocol.InputText, "y"))
 }

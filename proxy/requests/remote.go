@@ -68,6 +68,9 @@ func (h *Handler) signer(now time.Time, at int64, message, signature []byte) (wh
 		h.Log.Warn("a message that no owner signed", "error", err)
 		return who, &refusal{protocol.CodeForbidden, "the signature is refused: " + err.Error()}
 	}
+	if who.Session != "" && who.Session != h.SessionID {
+		return who, &refusal{protocol.CodeForbidden, "this page was let in for another session: open one for all with gateway open --role owner"}
+	}
 	who.Name = notice.Person(who.Name)
 	return who, nil
 }

@@ -107,6 +107,11 @@ func TestWhatAnOwnerDecides(t *testing.T) {
 			return protocol.Signer{Name: "ada"}, nil
 		}
 	}
+	limited := func(session string) func(c *Config) {
+		return func(c *Config) {
+			c.Owner = func(_, _ []byte) (protocol.Signer, error) { return protocol.Signer{Name: "ada", Session: session}, nil }
+		}
+	}
 	as := func(*protocol.ControlDecide) {}
 	for name, c := range map[string]struct {
 		conf   func(c *Config)
@@ -120,6 +125,8 @@ func TestWhatAnOwnerDecides(t *testing.T) {
 		"for no epoch":          {knows, func(m *protocol.ControlDecide) { m.Epoch = 0 }, protocol.CodeBadMessage},
 		"no owners are known":   {func(*Config) {}, as, protocol.CodeForbidden},
 		"of an earlier epoch":   {knows, func(m *protocol.ControlDecide) { m.Epoch = 7 }, protocol.CodeBusy},
+		"let in for another":    {limited("vim-2"), as, protocol.CodeForbidden},
+		"let in for this one":   {limited("sh-1"), as, ""},
 		"signed":                {knows, as, ""},
 		"the gateway's word":    {func(c *Config) { c.RemoteGrant = true }, func(m *protocol.ControlDecide) { m.SignatureB64, m.Epoch = nil, 0 }, ""},
 		"taking back":           {knows, func(m *protocol.ControlDecide) { m.Grant, m.SignatureB64 = false, nil }, ""},
