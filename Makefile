@@ -14,13 +14,37 @@ FUZZTIME = 30s
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build demo picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench score tools clean
+.PHONY: all build install uninstall demo picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench score tools clean
 
 all: build
 
 build:
 	$(BUILD) -o bin/proxy ./cmd/proxy
 	$(BUILD) -o bin/gateway ./cmd/gateway
+
+PREFIX = /usr/local
+TO     = $(DESTDIR)$(PREFIX)
+DOC    = share/doc/terminalproxy
+# What is installed, and where a gateway is that runs here: a package for another processor has them in two places.
+BIN    = bin
+RUNS   = $(BIN)
+
+# It builds nothing, so that root needs no Go: make && sudo make install.
+install:
+	@test -x $(BIN)/proxy -a -x $(RUNS)/gateway || { echo "install: the programs are not in $(BIN): run make first" >&2; exit 1; }
+	install -d $(TO)/bin $(TO)/$(DOC)/docs $(TO)/$(DOC)/systemd
+	install -m 755 $(BIN)/proxy $(BIN)/gateway $(TO)/bin
+	env -u PROXY_GATEWAY -u PROXY_TOKEN_FILE $(RUNS)/gateway manual $(TO)/share
+	install -m 644 README.md CHANGELOG.md LICENSE $(TO)/$(DOC)
+	install -m 644 docs/* $(TO)/$(DOC)/docs
+	install -m 644 contrib/systemd/* $(TO)/$(DOC)/systemd
+	sed -i.tmp 's,/usr/local/bin,$(PREFIX)/bin,' $(TO)/$(DOC)/systemd/*.service && rm $(TO)/$(DOC)/systemd/*.tmp
+
+uninstall:
+	rm -rf $(TO)/$(DOC)
+	rm -f $(addprefix $(TO)/bin/,proxy gateway) $(addprefix $(TO)/share/,man/man1/proxy.1 man/man1/gateway.1 \
+		bash-completion/completions/proxy bash-completion/completions/gateway zsh/site-functions/_proxy zsh/site-functions/_gateway \
+		fish/vendor_completions.d/proxy.fish fish/vendor_completions.d/gateway.fish)
 
 # The flags are those of build, so that nothing is compiled twice.
 DEMO = go run -trimpath -ldflags "-s -w" ./cmd/internal/demo

@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -384,4 +386,22 @@ func TestCompletionOffersSessions(t *testing.T) {
 	require.Equal(t, "drive\tevery key\ntype\ttext and editing keys\n:4\n", command(t, "__complete", "grant", "sh-1", "--level", "").out)
 	require.Contains(t, command(t, "__complete", "token", "create", "--role", "").out, "owner\twatches, grants and takes control\n")
 	require.Contains(t, command(t, "__complete", "").out, "reclaim\tTake the keyboard back")
+}
+
+// TestCompletionDoesNotWaitForASilentGateway: one that takes connections and says nothing.
+func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
+	listener, err := net.Listen("unix", filepath.Join(alone(t), "gateway.sock"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	got := make(chan result, 1)
+	go func() { got <- command(t, "__complete", "read", "") }()
+	conn, err := listener.Accept()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	select {
+	case r := <-got:
+		require.Equal(t, ":4\n", r.out)
+	case <-time.After(time.Minute):
+		require.FailNow(t, "it waits still")
+	}
 }

@@ -75,23 +75,20 @@ func (f *Flags) Set() *pflag.FlagSet {
 	return s
 }
 
-const usageHead = `Usage: proxy [flags] [--] PROGRAM [ARG ...]
-
-proxy runs PROGRAM on your terminal, exactly as without it. With --agent, AI agents can watch, and type while you let
+// The parts of --help that are text.
+const (
+	Synopsis = "proxy [flags] [--] PROGRAM [ARG ...]"
+	About    = `proxy runs PROGRAM on your terminal, exactly as without it. With --agent, AI agents can watch, and type while you let
 them: a line over the program asks you, Ctrl+G gives them the keyboard, and Ctrl+\ takes it back at once. Without
-PROGRAM, --agent runs your $SHELL.
-
-Flags (before PROGRAM; everything after it belongs to it):
-`
-
-const usageTail = `
-Examples:
-  proxy --agent vim notes.txt
+PROGRAM, --agent runs your $SHELL.`
+	FlagsHead = "Flags (before PROGRAM; everything after it belongs to it):"
+	Examples  = `  proxy --agent vim notes.txt
   proxy --agent --grant drive --for 10m python3
-  proxy --agent --record s.cast bash
-`
+  proxy --agent --record s.cast bash`
+)
 
 // Usage is the text of --help.
 func Usage() string {
-	return usageHead + new(Flags).Set().FlagUsagesWrapped(100) + usageTail
+	return "Usage: " + Synopsis + "\n\n" + About + "\n\n" + FlagsHead + "\n" + new(Flags).Set().FlagUsagesWrapped(100) +
+		"\nExamples:\n" + Examples + "\n"
 }

@@ -1,0 +1,95 @@
+package e2e_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bashCompletion is what bash needs for the completions of gateway, as for those of most programs.
+const bashCompletion = "/usr/share/bash-completion/bash_completion"
+
+// shellsWithCompletions are how each shell is started with the completions below share, as a package installs them.
+var shellsWithCompletions = map[string]struct {
+	program string
+	files   map[string]string // by the name in the world, what it holds
+	links   map[string]string // by the name in the world, the directory below share
+}{
+	"bash": {
+		program: "bash --noprofile --rcfile completes -i",
+		files:   map[string]string{"completes": "PS1='> '\n. " + bashCompletion + "\n"},
+		links:   map[string]string{"home/.local/share/bash-completion": "bash-completion"},
+	},
+	"bash without bash-completion": {
+		program: "bash --noprofile --rcfile completes -i",
+		files:   map[string]string{"completes": "PS1='> '\n. share/bash-completion/completions/proxy\n"},
+	},
+	"zsh": {
+		program: "env ZDOTDIR=. zsh -i",
+		files:   map[string]string{".zshrc": "PS1='> '\nfpath=($PWD/share/zsh/site-functions $fpath)\nautoload -Uz compinit && compinit -u -d dump\n"},
+	},
+	"fish": {
+		program: "fish -C 'function fish_prompt; echo \"> \"; end; set -g fish_autosuggestion_enabled 0; set -g fish_greeting'",
+		links:   map[string]string{"home/config/fish/completions": "fish/vendor_completions.d"},
+	},
+}
+
+// TestShellsComplete: with Tab, in the shells themselves, proxy's flags, their values and files, then a program and its files as without
+// proxy; gateway's commands, sessions that run, and the words that a flag knows.
+func TestShellsComplete(t *testing.T) {
+	for name, shell := range shellsWithCompletions {
+		t.Run(name, func(t *testing.T) {
+			plain := name == "bash without bash-completion"
+			if _, err := os.Stat(bashCompletion); name == "bash" && err != nil {
+				t.Skip("bash-completion is not installed (Debian's package of that name)")
+			}
+			needs, _, _ := strings.Cut(name, " ")
+			w := newWorld(t, needs)
+			w.good("manual", "share")
+			for file, content := range shell.files {
+				w.write(file, content)
+			}
+			require.NoError(t, os.MkdirAll(w.path("home/.local/share/fish/generated_completions"), 0o700)) // or fish makes them in the background
+			require.NoError(t, os.MkdirAll(w.path("home/config/fish"), 0o700))
+			for link, to := range shell.links {
+				require.NoError(t, os.Symlink(w.path("share/"+to), w.path(link)))
+			}
+			w.write("alpha.txt", "")
+			user := w.terminal(100, 24)
+			user.listen("--agent")
+			id := w.session()
+			s := w.terminal(100, 24)
+			s.run("exec " + shell.program)
+			s.wait(">")
+			cases := [][2]string{
+				{"proxy --agen", "proxy --agent"},
+				{"proxy --grant dr", "--grant drive"},
+				{"proxy --grant=ty", "--grant=type"},
+				{"proxy --agent --record al", "--record alpha.txt"},
+				{"proxy --agent liste", "--agent listener"},
+				{"proxy -- liste", "-- listener"},
+				{"proxy --agent --for 1h listener al", "1h listener alpha.txt"},
+			}
+			if !plain {
+				cases = append(cases, [][2]string{
+					{"gateway recl", "gateway reclaim"},
+					{"gateway read " + id[:2], "gateway read " + id},
+					{"gateway grant " + id + " --level dr", "--level drive"},
+				}...)
+			}
+			for _, c := range cases {
+				s.typed(c[0])
+				s.wait(c[0])
+				s.press("Tab")
+				s.wait(c[1])
+				s.press("C-u")
+				s.waitGone(c[1])
+			}
+			user.press("C-d")
+			require.Zero(t, user.status())
+			s.press("C-d")
+		})
+	}
+}

@@ -1,0 +1,60 @@
+// Package manual writes the pages of man(1) and the completions of shells for both commands, from the text of their --help. It must
+// not know what a flag does.
+package manual
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/proxyflags"
+)
+
+// Where the files lie beneath a share directory, as man and the shells look for them.
+const (
+	manDir  = "man/man1"
+	bashDir = "bash-completion/completions"
+	zshDir  = "zsh/site-functions"
+	fishDir = "fish/vendor_completions.d"
+)
+
+// Write makes the pages and completions of proxy, and of gateway with its commands, in the directories beneath share where man and
+// the shells look for them. It replaces what is there.
+func Write(share string, gateway *cobra.Command) error {
+	set := new(proxyflags.Flags).Set()
+	text := func(s string) func(io.Writer) error {
+		return func(w io.Writer) error {
+			_, err := io.WriteString(w, s)
+			return err
+		}
+	}
+	var errs []error
+	for name, write := range map[string]func(io.Writer) error{
+		manDir + "/proxy.1":       text(proxyPage(set)),
+		manDir + "/gateway.1":     text(gatewayPage(gateway)),
+		bashDir + "/proxy":        text(bash(set)),
+		bashDir + "/gateway":      func(w io.Writer) error { return gateway.GenBashCompletionV2(w, true) },
+		zshDir + "/_proxy":        text(zsh(set)),
+		zshDir + "/_gateway":      gateway.GenZshCompletion,
+		fishDir + "/proxy.fish":   text(fish(set)),
+		fishDir + "/gateway.fish": func(w io.Writer) error { return gateway.GenFishCompletion(w, true) },
+	} {
+		errs = append(errs, writeFile(filepath.Join(share, name), write))
+	}
+	return errors.Join(errs...)
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	var content bytes.Buffer
+	if err := write(&content); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content.Bytes(), 0o644)
+}

@@ -1,0 +1,81 @@
+package manual
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"terminalproxy/cmd/internal/version"
+)
+
+// roff is a page in the macros of man(7).
+type roff struct{ strings.Builder }
+
+// newPage begins a page of section 1: its title, name and what the command is.
+func newPage(name, short string) *roff {
+	r := &roff{}
+	fmt.Fprintf(r, ".TH %s 1 %q %q %q\n", strings.ToUpper(name), version.Date(), "terminalproxy "+version.Release, "User Commands")
+	r.section("Name")
+	fmt.Fprintf(r, "%s \\- %s\n", name, escape(short))
+	return r
+}
+
+func (r *roff) section(title string) { fmt.Fprintf(r, ".SH %s\n", strings.ToUpper(title)) }
+
+// escape keeps a text as it is: a hyphen that can be copied, and no quote that turns.
+var escape = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace
+
+// text writes paragraphs. Lines that are indented stay as they are.
+func (r *roff) text(text string) {
+	asIs := false
+	for line := range strings.Lines(strings.Trim(text, "\n") + "\n") {
+		line = strings.TrimRight(line, "\n")
+		indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+		switch {
+		case indented && !asIs:
+			r.WriteString(".PP\n.RS 4\n.nf\n")
+		case !indented && asIs:
+			r.WriteString(".fi\n.RE\n")
+		}
+		asIs = indented
+		switch line = escape(strings.TrimSpace(line)); {
+		case line == "":
+			r.WriteString(".PP\n")
+		default:
+			if strings.HasPrefix(line, ".") {
+				line = `\&` + line
+			}
+			r.WriteString(line + "\n")
+		}
+	}
+	if asIs {
+		r.WriteString(".fi\n.RE\n")
+	}
+}
+
+// options writes the flags in the words of --help.
+func (r *roff) options(set *pflag.FlagSet) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		flag, value, says := described(f)
+		fmt.Fprintf(r, ".TP\n\\fB%s\\fR", escape(flag))
+		if value != "" {
+			fmt.Fprintf(r, " \\fI%s\\fR", escape(value))
+		}
+		r.WriteString("\n")
+		r.text(says)
+	})
+}
+
+// described is a flag as --help has it: "-h, --help", the name of its value or "", and what it does.
+func described(f *pflag.Flag) (flag, value, says string) {
+	one := pflag.NewFlagSet("", pflag.ContinueOnError)
+	one.SortFlags = false
+	one.AddFlag(f)
+	left, says, _ := strings.Cut(strings.TrimSpace(one.FlagUsages()), "  ")
+	at := strings.Index(left, "--"+f.Name) + len("--"+f.Name)
+	return left[:at], strings.TrimSpace(left[at:]), strings.TrimSpace(says)
+}
