@@ -52,7 +52,7 @@ type ChatState struct {
 }
 
 // ChatSubscribe asks for the records of a conversation with higher numbers than After, 0 for all that are kept, and for those that
-// come: [ChatRecords]. A gateway passes it on without a request of its own. An After that the conversation has not reached counts as 0.
+// come: [ChatRecords]. A gateway passes it on without a request of its own.
 type ChatSubscribe struct {
 	RequestID string `json:"requestId,omitempty"`
 	SessionID string `json:"sessionId"`

@@ -98,6 +98,8 @@ type SessionOpen struct {
 	Keys bool `json:"keys,omitempty"`
 	// Mutes says that the proxy knows Refuse and Mute of a [ControlDecide].
 	Mutes bool `json:"mutes,omitempty"`
+	// Chat says that a coding agent talks there: the proxy sends [ChatStatus] and takes what belongs to a conversation.
+	Chat bool `json:"chat,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.

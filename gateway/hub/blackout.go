@@ -31,7 +31,10 @@ func (s *session) black(m *protocol.Blackout) {
 	s.info.Title, s.info.Progress, s.info.Foreground, s.info.Directory = "", nil, "", ""
 }
 
-func (s *session) hide(w *protocol.Hidden) { s.blackout, s.since = w, time.Now() }
+func (s *session) hide(w *protocol.Hidden) {
+	s.blackout, s.since = w, time.Now()
+	s.offerTalk() // which waits while the user hides the screen
+}
 
 // hidden is what is kept from agents as of now.
 func (s *session) hidden() *protocol.Hidden {

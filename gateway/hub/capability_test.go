@@ -65,6 +65,13 @@ func samples() []protocol.Message {
 		&protocol.RecordsListResult{RequestID: "r"},
 		&protocol.RecordsRead{RequestID: "r", RecordID: "x"},
 		&protocol.RecordsReadResult{RequestID: "r", RecordID: "x"},
+		&protocol.ChatStatus{SessionID: "x", Agent: "claude", State: protocol.ChatWorking},
+		&protocol.ChatRecords{SessionID: "x"},
+		&protocol.ChatSubscribe{RequestID: "r", SessionID: "x"},
+		&protocol.ChatUnsubscribe{RequestID: "r", SessionID: "x"},
+		&protocol.ChatSend{RequestID: "r", SessionID: "x", Text: "x"},
+		&protocol.ChatAnswer{RequestID: "r", SessionID: "x", Request: "t"},
+		&protocol.ChatInterrupt{RequestID: "r", SessionID: "x"},
 		&protocol.Done{RequestID: "r"},
 		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
 	}

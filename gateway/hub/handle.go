@@ -29,7 +29,9 @@ func (h *Hub) publish(p *Peer, m protocol.Message) {
 		h.open(p, m)
 		return
 	case *protocol.Done, *protocol.Error:
-		h.settle(p, nil, m)
+		if !h.rehears(p, m) {
+			h.settle(p, nil, m)
+		}
 		return
 	case *protocol.ProxyHost:
 		h.host(p, m)
@@ -65,6 +67,10 @@ func (h *Hub) publish(p *Peer, m protocol.Message) {
 		h.rows(s, m)
 	case *protocol.Detach:
 		s.detached(m)
+	case *protocol.ChatStatus:
+		s.chatting(m)
+	case *protocol.ChatRecords:
+		s.said(m)
 	default:
 		h.settle(p, s, m)
 	}

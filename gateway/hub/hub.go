@@ -173,6 +173,9 @@ func (p *Peer) ID() string { return p.member.ID }
 func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) {
 	for {
 		m, err := p.out.next(done)
+		if records, ok := m.(*protocol.ChatRecords); ok {
+			p.heard(records)
+		}
 		if !errors.Is(err, errBehind) {
 			return m, err
 		}
@@ -220,6 +223,7 @@ func (p *Peer) Leave() {
 		s.unsubscribe(p)
 		s.unwatch(p)
 		s.unview(p)
+		s.unhear(p)
 		s.detach(p)
 		if s.owner == p {
 			h.lose(s)
@@ -241,10 +245,13 @@ func (h *Hub) agentGone(s *session, agentID string) {
 	}
 }
 
+// ownIDs begin the ids of the hub's own messages.
+const ownIDs = "gateway:"
+
 // nextID names a message that the hub makes itself. No participant's request has such an id on the wire.
 func (h *Hub) nextID() string {
 	h.count++
-	return "gateway:" + strconv.FormatUint(h.count, 10)
+	return ownIDs + strconv.FormatUint(h.count, 10)
 }
 
 // Close ends every participant with ErrClosed and forgets everything. Leave may still be called.

@@ -61,6 +61,13 @@ func (h *Hub) ask(p *Peer, m protocol.Message) {
 		h.ack(p, m)
 	case *protocol.Detach, *protocol.ViewerInput:
 		h.attended(p, m)
+	case *protocol.ChatSubscribe:
+		h.hear(p, m)
+	case *protocol.ChatUnsubscribe:
+		if s := h.find(p, m); s != nil {
+			s.unhear(p)
+			p.out.put(&protocol.Done{RequestID: m.RequestID})
+		}
 	default:
 		h.route(p, m)
 	}
@@ -82,6 +89,8 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 	case s == nil: // it was told
 	case s.info.State == protocol.StateExited:
 		h.recall(p, s, m)
+	case !s.chats && ofChat(m):
+		p.fail(m, protocol.CodeNoChat, s.mute())
 	case s.older(m) != "":
 		p.fail(m, protocol.CodeBadMessage, fmt.Sprintf("the proxy of session %s is older and takes %s", id, s.older(m)))
 	case s.owner == nil && !repeats(m):
@@ -253,6 +262,8 @@ func (q *pending) fate() string {
 	switch q.request.(type) {
 	case *protocol.Input, *protocol.Keys:
 		return notKnown
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+		return "; whether the coding agent heard it is not known: look at the conversation before you repeat it"
 	}
 	return ""
 }
@@ -333,6 +344,12 @@ func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
 		out.AgentName, out.HostKey = p.name(out.AgentName), ""
 	case *protocol.Note:
 		return p.note(out, wireID)
+	case *protocol.ChatSend:
+		out.AgentID, out.By = p.speaker(out.By)
+	case *protocol.ChatAnswer:
+		_, out.By = p.speaker(out.By)
+	case *protocol.ChatInterrupt:
+		out.AgentID, out.By = p.speaker(out.By)
 	}
 	return out
 }

@@ -38,6 +38,8 @@ type session struct {
 	views    bool                       // its proxy sends rows to those who look
 	keys     bool                       // its proxy takes keys of owners elsewhere
 	gallery  gallery
+	chats    bool           // a coding agent talks there
+	talk     talk
 	starter  string         // id of the agent that started it, "" for none
 	past     *protocol.Past // of an ended session; nil for none
 	ended    time.Time      // when that was
@@ -64,7 +66,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 		s = &session{
 			key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription),
 			watchers: make(map[*Peer]*watcher), attached: make(map[*Peer]*protocol.Attach),
-			gallery: gallery{viewers: make(map[*Peer]*viewer)},
+			gallery: gallery{viewers: make(map[*Peer]*viewer)}, talk: talk{listeners: make(map[*Peer]*listener)},
 		}
 		h.sessions[k] = s
 	} else if s.owner != p && !s.unlocks(m.ResumeKey) {
@@ -79,12 +81,16 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	s.stopTimer()
 	s.owner, s.synced, s.past = p, false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
-	s.presence, s.views, s.keys, s.starter = m.Presence, m.View, m.Keys, m.AgentID
+	s.presence, s.views, s.keys, s.chats, s.starter = m.Presence, m.View, m.Keys, m.Chat, m.AgentID
+	if s.info.StartedAt != m.StartedAt {
+		s.talk.begin()
+	}
 	s.info = infoOf(m)
 	s.rewatch()
 	s.reattach()
 	s.gallery.base = nil
 	s.review()
+	s.rehear()
 	h.askAgain(s)
 	h.opened(k)
 }
@@ -213,6 +219,7 @@ func (h *Hub) lose(s *session) {
 		lost := protocol.Error{Code: protocol.CodeUnavailable, Message: "the proxy of session " + s.key.id + " did not come back"}
 		s.endWatch(&lost)
 		s.endView(&lost, s.subs)
+		s.endTalk(&lost, s.subs)
 		h.stayedAway(s)
 		for p, sub := range s.subs {
 			p.out.put(protocol.WithRequestID(&lost, sub.id))
@@ -267,6 +274,7 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	}
 	s.endWatch(m)
 	s.endView(m, s.subs)
+	s.endTalk(m, s.subs)
 	clear(s.subs)
 	clear(s.askers)
 	s.owner, s.keyboard = nil, protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
@@ -338,6 +346,9 @@ func (s *session) stopTimers() {
 	for p := range s.gallery.viewers {
 		s.unview(p)
 	}
+	for p := range s.talk.listeners {
+		s.unhear(p)
+	}
 }
 
 // list is what a participant may see, in the order of starting.
@@ -353,6 +364,9 @@ func (h *Hub) listed(namespace string) []protocol.SessionInfo {
 			info := s.info
 			info.IdleMs, info.Keyboard, info.Blackout, info.Viewed = s.idle(), s.keyboard, s.hidden(), s.gallery.viewed()
 			info.LastLine = s.lastLine()
+			if s.blackout.ByUser() {
+				info.Chat = nil
+			}
 			if info.Keyboard.Holder == "" {
 				info.Keyboard.Holder = protocol.HolderUser
 			}

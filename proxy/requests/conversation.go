@@ -25,6 +25,10 @@ func (h *Handler) talk(m protocol.Message) {
 	}
 	switch m := m.(type) {
 	case *protocol.ChatSubscribe:
+		h.Chat.Unsubscribe()
+		if m.RequestID != "" { // what was sent before it is of the subscription before
+			h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+		}
 		h.Chat.Subscribe(m.After)
 	case *protocol.ChatUnsubscribe:
 		h.Chat.Unsubscribe()

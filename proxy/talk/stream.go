@@ -39,9 +39,6 @@ func (s *stream) run(ctx context.Context) {
 			return
 		}
 		if first {
-			if last := records[len(records)-1].Number; s.after > last {
-				s.after = 0 // it is of another conversation
-			}
 			lost = max(lost, s.after) - s.after
 		}
 		s.lost += lost

@@ -1,0 +1,241 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// talking is a hub whose proxy has a conversation.
+func talking(t *testing.T) (h *Hub, proxy *Peer) {
+	t.Helper()
+	h = New(nil)
+	t.Cleanup(h.Close)
+	proxy = h.Join(Member{Role: RoleProxy})
+	proxy.Handle(chatting("secret"))
+	return h, proxy
+}
+
+func chatting(key string) *protocol.SessionOpen {
+	m := opening("c-1", key)
+	m.Chat, m.StartedAt = true, 5
+	return m
+}
+
+// takes has the proxy take its subscription, and returns which records are wanted.
+func takes(t *testing.T, proxy *Peer) (after uint64) {
+	t.Helper()
+	m := one[*protocol.ChatSubscribe](t, proxy)
+	proxy.Handle(&protocol.Done{RequestID: m.RequestID})
+	return m.After
+}
+
+// says has the proxy tell records.
+func says(proxy *Peer, lost uint64, numbers ...uint64) {
+	m := &protocol.ChatRecords{SessionID: "c-1", Lost: lost}
+	for _, n := range numbers {
+		m.Records = append(m.Records, protocol.ChatRecord{Number: n, Item: &protocol.ChatItem{Kind: protocol.ChatText, Text: "x"}})
+	}
+	proxy.Handle(m)
+}
+
+// hears are the numbers of the records that wait for p, and how many it is told to have lost.
+func hears(t *testing.T, p *Peer) (numbers []uint64, lost uint64) {
+	t.Helper()
+	for {
+		m, err := p.Next(now)
+		if err != nil {
+			return numbers, lost
+		}
+		if records, ok := m.(*protocol.ChatRecords); ok {
+			lost += records.Lost
+			for _, r := range records.Records {
+				numbers = append(numbers, r.Number)
+			}
+		}
+	}
+}
+
+func follow(h *Hub, after uint64) *Peer {
+	p := h.Join(Member{Role: RoleViewer, Local: true})
+	p.Handle(&protocol.ChatSubscribe{RequestID: "f", SessionID: "c-1", After: after})
+	return p
+}
+
+// All who follow share one subscription to the proxy, and each goes on where it was.
+func TestOneSubscriptionServesAllWhoFollow(t *testing.T) {
+	h, proxy := talking(t)
+	first := follow(h, 0)
+	says(proxy, 0, 7) // of a subscription that is over
+	require.Zero(t, takes(t, proxy))
+	says(proxy, 0, 1, 2, 3)
+	late := follow(h, 2)
+	require.Empty(t, got(proxy))
+	for p, want := range map[*Peer][]uint64{first: {1, 2, 3}, late: {3}} {
+		numbers, lost := hears(t, p)
+		require.Equal(t, want, numbers)
+		require.Zero(t, lost)
+	}
+	says(proxy, 0, 3, 4) // again: it is told once
+	for _, p := range []*Peer{first, late} {
+		numbers, _ := hears(t, p)
+		require.Equal(t, []uint64{4}, numbers)
+	}
+	first.Handle(&protocol.ChatUnsubscribe{RequestID: "u", SessionID: "c-1"})
+	require.Equal(t, &protocol.Done{RequestID: "u"}, one[*protocol.Done](t, first))
+	require.Empty(t, got(proxy))
+	late.Leave()
+	one[*protocol.ChatUnsubscribe](t, proxy)
+	require.Empty(t, h.sessions[key{"", "c-1"}].talk.records)
+}
+
+// A proxy that comes back goes on where it was; another conversation under the same name begins anew.
+func TestFollowersOutliveTheProxysConnection(t *testing.T) {
+	h, proxy := talking(t)
+	p := follow(h, 0)
+	takes(t, proxy)
+	says(proxy, 0, 1, 2)
+	proxy.Leave()
+	proxy = h.Join(Member{Role: RoleProxy})
+	proxy.Handle(chatting("secret"))
+	require.Equal(t, uint64(2), takes(t, proxy))
+	says(proxy, 0, 3)
+	numbers, _ := hears(t, p)
+	require.Equal(t, []uint64{1, 2, 3}, numbers)
+	proxy.Leave()
+	proxy = h.Join(Member{Role: RoleProxy})
+	again := chatting("secret")
+	again.StartedAt = 6
+	proxy.Handle(again)
+	require.Zero(t, takes(t, proxy))
+	says(proxy, 0, 1)
+	numbers, _ = hears(t, p)
+	require.Equal(t, []uint64{1}, numbers)
+}
+
+// Who does not read holds up nobody, and costs one message.
+func TestASlowFollowerHoldsUpNobody(t *testing.T) {
+	h, proxy := talking(t)
+	slow, quick := follow(h, 0), follow(h, 0)
+	takes(t, proxy)
+	text := strings.Repeat("x", 30<<10)
+	most := uint64(0)
+	for n := uint64(1); n <= 400; n++ {
+		proxy.Handle(&protocol.ChatRecords{SessionID: "c-1", Records: []protocol.ChatRecord{{Number: n, Item: &protocol.ChatItem{Kind: protocol.ChatText, Text: text}}}})
+		numbers, lost := hears(t, quick)
+		require.Equal(t, []uint64{n}, numbers)
+		require.Zero(t, lost)
+		most = n
+	}
+	require.Equal(t, 2, slow.out.queue.Len(), "done, and one message")
+	s := h.sessions[key{"", "c-1"}]
+	require.LessOrEqual(t, s.talk.size, maxTalk)
+	numbers, lost := hears(t, slow)
+	require.Equal(t, uint64(1), numbers[0])
+	require.Equal(t, most, numbers[len(numbers)-1])
+	require.Equal(t, most, uint64(len(numbers))+lost)
+	require.Positive(t, lost)
+	numbers, lost = hears(t, follow(h, 50))
+	require.Equal(t, most-50, uint64(len(numbers))+lost)
+}
+
+// Pieces are kept until their text is whole.
+func TestAWholeTextTakesThePlaceOfItsPieces(t *testing.T) {
+	h, proxy := talking(t)
+	follow(h, 0)
+	takes(t, proxy)
+	proxy.Handle(&protocol.ChatRecords{SessionID: "c-1", Records: []protocol.ChatRecord{
+		{Number: 1, Piece: &protocol.ChatPiece{ID: "t", Text: "a"}}, {Number: 2, Piece: &protocol.ChatPiece{ID: "u", Text: "a"}},
+		{Number: 3, Item: &protocol.ChatItem{Kind: protocol.ChatText, ID: "t", Text: "ab"}},
+	}})
+	numbers, lost := hears(t, follow(h, 0))
+	require.Equal(t, []uint64{2, 3}, numbers)
+	require.Zero(t, lost)
+}
+
+func TestAHiddenConversationIsKeptBack(t *testing.T) {
+	h, proxy := talking(t)
+	p := follow(h, 0)
+	takes(t, proxy)
+	says(proxy, 0, 1)
+	hears(t, p)
+	proxy.Handle(&protocol.ChatStatus{SessionID: "c-1", Agent: "claude", State: protocol.ChatWorking})
+	require.Equal(t, &protocol.ChatState{Agent: "claude", State: protocol.ChatWorking}, h.listed("")[0].Chat)
+	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "c-1", On: true, Why: protocol.BlackoutUser})
+	require.Nil(t, h.listed("")[0].Chat)
+	late := follow(h, 0)
+	numbers, _ := hears(t, late)
+	require.Empty(t, numbers)
+	says(proxy, 0, 2)
+	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "c-1", Why: protocol.BlackoutUser})
+	for peer, want := range map[*Peer][]uint64{p: {2}, late: {1, 2}} {
+		numbers, _ := hears(t, peer)
+		require.Equal(t, want, numbers)
+	}
+	require.NotNil(t, h.listed("")[0].Chat)
+}
+
+func TestTheEndComesBehindTheLastRecord(t *testing.T) {
+	h, proxy := talking(t)
+	p := follow(h, 0)
+	takes(t, proxy)
+	says(proxy, 0, 1)
+	says(proxy, 0, 2)
+	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "c-1"})
+	var all []string
+	for {
+		m, err := p.Next(now)
+		if err != nil {
+			break
+		}
+		all = append(all, protocol.KindOf(m))
+	}
+	require.Equal(t, []string{"done", "chat.records", "chat.records", "terminal.session.close"}, all)
+	p.Handle(&protocol.ChatSubscribe{RequestID: "f", SessionID: "c-1"})
+	fails(t, p, "f", protocol.CodeExited)
+}
+
+// Who speaks the gateway says, and nobody else: a person has no agent's id, an agent no person's name.
+func TestTheGatewaySaysWhoSpeaks(t *testing.T) {
+	h, proxy := talking(t)
+	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})
+	agent.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", AgentID: "a-2", By: "ada", Text: "x"})
+	sent := one[*protocol.ChatSend](t, proxy)
+	require.Equal(t, []string{"a-1", ""}, []string{sent.AgentID, sent.By})
+	person := h.Join(Member{Role: RoleOwner, Name: "phone", Named: true})
+	person.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", AgentID: "a-1", By: "ada", Text: "x"})
+	sent = one[*protocol.ChatSend](t, proxy)
+	require.Equal(t, []string{"", "phone"}, []string{sent.AgentID, sent.By})
+	person.Handle(&protocol.ChatAnswer{RequestID: "q", SessionID: "c-1", Request: "t", By: "ada"})
+	answer := one[*protocol.ChatAnswer](t, proxy)
+	require.Equal(t, "phone", answer.By)
+	proxy.Handle(&protocol.Error{RequestID: answer.RequestID, Code: protocol.CodeAnswered, Message: "already answered by bob"})
+	require.Contains(t, fails(t, person, "q", protocol.CodeAnswered).Message, "bob")
+}
+
+// What was said over a connection that is lost is not said twice.
+func TestNothingIsSaidTwice(t *testing.T) {
+	h, proxy := talking(t)
+	person := h.Join(Member{Role: RoleOwner})
+	person.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", Text: "x"})
+	one[*protocol.ChatSend](t, proxy)
+	proxy.Leave()
+	require.Contains(t, fails(t, person, "r", protocol.CodeUnavailable).Message, "not known")
+	proxy = h.Join(Member{Role: RoleProxy})
+	proxy.Handle(chatting("secret"))
+	require.Empty(t, got(proxy))
+}
+
+func TestASessionWithoutAConversation(t *testing.T) {
+	h := New(nil)
+	defer h.Close()
+	h.Join(Member{Role: RoleProxy}).Handle(opening("c-1", "k"))
+	p := h.Join(Member{Role: RoleOwner})
+	p.Handle(&protocol.ChatSubscribe{RequestID: "f", SessionID: "c-1"})
+	require.Contains(t, fails(t, p, "f", protocol.CodeNoChat).Message, "--chat")
+	p.Handle(&protocol.ChatSend{RequestID: "s", SessionID: "c-1", Text: "x"})
+	fails(t, p, "s", protocol.CodeNoChat)
+}
