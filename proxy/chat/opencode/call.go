@@ -1,0 +1,118 @@
+package opencode
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	// callTime bounds one call.
+	callTime = 30 * time.Second
+	// maxBody and maxEvent bound what the server sends, in bytes.
+	maxBody, maxEvent = 32 << 20, 32 << 20
+	// again is how long to wait before the events are asked for again.
+	again = 200 * time.Millisecond
+)
+
+// statusError is a call that the server refused.
+type statusError struct {
+	code int
+	said string
+}
+
+func (e *statusError) Error() string {
+	return strings.TrimSuffix(fmt.Sprintf("HTTP status %d: %s", e.code, e.said), ": ")
+}
+
+// call makes a call, and reads its answer into got unless that is nil.
+func (d *Driver) call(ctx context.Context, method, path string, body, got any) error {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	if body == nil {
+		b = nil
+	}
+	answer, err := d.request(ctx, method, path, b)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if b, err = io.ReadAll(io.LimitReader(answer.Body, maxBody)); err != nil || got == nil {
+		return err
+	}
+	return json.Unmarshal(b, got)
+}
+
+// request makes a request. What is not an answer in the 200s is an error.
+func (d *Driver) request(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, d.url+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.SetBasicAuth(user, d.password)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := d.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode/100 != 2 {
+		defer answer.Body.Close()
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10)) // as much as came
+		var m struct{ Message string }
+		_ = json.Unmarshal(said, &m) // it says nothing for people
+		return nil, &statusError{code: answer.StatusCode, said: short(m.Message)}
+	}
+	return answer, nil
+}
+
+// listen takes in the events, until the server is gone. The server ends the stream by itself where its configuration changes.
+func (d *Driver) listen() {
+	for {
+		_ = d.events() // the server's end says why
+		select {
+		case <-d.ctx.Done():
+			return
+		case <-time.After(again):
+		}
+	}
+}
+
+// event is what the server reports.
+type event struct {
+	Type       string
+	Properties json.RawMessage
+}
+
+// events takes in one stream of events.
+func (d *Driver) events() error {
+	answer, err := d.request(d.ctx, http.MethodGet, "/event", nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, maxEvent)
+	for lines.Scan() {
+		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+		if !ok {
+			continue
+		}
+		var e event
+		if err := json.Unmarshal(data, &e); err != nil {
+			d.todo <- func() { d.notice("sent an event that makes no sense: %v", err) }
+			continue
+		}
+		d.todo <- func() { d.take(e) }
+	}
+	return lines.Err()
+}

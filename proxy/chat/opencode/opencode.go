@@ -1,0 +1,351 @@
+// Package opencode speaks to opencode over HTTP, while its own interface runs beside: a server of ours on this machine, to which that
+// interface attaches. Both show the same conversation. A dialog that is answered in one closes in the other; the first answer counts.
+// It must not know who answers.
+package opencode
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
+)
+
+const (
+	name = "opencode"
+	// user is the name under which the server knows us and the interface.
+	user = "opencode"
+	// maxJobs bounds the calls that wait for the server.
+	maxJobs = 256
+)
+
+// Config is what to run.
+type Config struct {
+	Program string   // opencode's, found as a shell does
+	Env     []string // added to ours
+	Dir     string   // where the agent works, "" for the current directory
+	Resume  string   // id of a conversation, "" for a new one
+	Latest  bool     // go on with the latest conversation of Dir, if there is one
+}
+
+// Driver drives one server. The order of life is [Serve], the interface with [Driver.Args] and [Driver.Env], Start, Close.
+type Driver struct {
+	config   Config
+	password string
+	url      string
+	client   *http.Client
+	program  *stdio.Program
+	ended    chan struct{} // closed when the server is gone
+	why      string        // it is, when ended is closed
+	ctx      context.Context
+	cancel   context.CancelFunc // ends what is under way, with the server
+
+	jobs   chan func()       // for the server, in their order
+	todo   chan func()       // for the goroutine that reports
+	report func(chat.Event)  // called by that goroutine alone
+	over   chan struct{}     // closed when that goroutine has ended
+	turn                     // belongs to that goroutine
+	told   map[string]string // of sessions: the one that began it, "" for a person; that goroutine's
+
+	mu          sync.Mutex
+	session     string          // where the user talks
+	made        bool            // we opened it, and nobody said anything
+	started     bool            // Start was called
+	open        map[string]open // requests, by the server's id
+	answered    map[string]bool // requests, by us: the server may still name them as open
+	sent        []*prompt       // on which the agent does not work yet, oldest first
+	interrupted bool            // the turn that runs was
+}
+
+// prompt is one of ours.
+type prompt struct {
+	id      string // the core's
+	part    string // the id that we gave its text
+	message string // the id that the server gave it, "" while it is on the way
+}
+
+// open is a request that waits for an answer.
+type open struct {
+	session   string
+	questions []string // ids of a form's questions, in their order
+	form      bool
+}
+
+// listening is what the server says when it takes calls.
+var listening = regexp.MustCompile(`^opencode server listening on (http://127\.0\.0\.1:[0-9]+)/?$`)
+
+// beside runs a program for as long as its standard input is open: the server would outlive a proxy that is killed.
+const beside = `exec 3<&0
+"$@" 3<&- </dev/null & server=$!
+(read -r _ <&3; kill "$server") >/dev/null 2>&1 & watch=$!
+exec 3<&-
+wait "$server" 2>/dev/null; status=$?
+kill "$watch" 2>/dev/null
+[ "$status" -gt 128 ] && kill -"$((status-128))" $$
+exit "$status"`
+
+// Serve starts the server, waits until it takes calls, and opens the conversation. ctx bounds the waiting. The server ends with Close, and
+// with this process. An error names what failed; then nothing runs.
+func Serve(ctx context.Context, c Config) (*Driver, error) {
+	path, err := exec.LookPath(c.Program)
+	if err != nil {
+		return nil, &stdio.NotInstalledError{Program: c.Program, Cause: errors.Unwrap(err)}
+	}
+	d := &Driver{
+		config: c, password: rand.Text(), ended: make(chan struct{}), over: make(chan struct{}), open: map[string]open{}, answered: map[string]bool{}, told: map[string]string{},
+		jobs: make(chan func(), maxJobs), todo: make(chan func()), turn: turn{roles: map[string]string{}, texts: map[string]bool{}, calls: map[string]bool{}},
+	}
+	d.client = &http.Client{Transport: &http.Transport{}} // no proxy: the password stays on this machine
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	urls := make(chan string, 1)
+	d.program, err = stdio.Start(stdio.Config{
+		// The port is the system's choice, and the address not the user's configuration's.
+		Program: "/bin/sh", Args: []string{"-c", beside, "sh", path, "serve", "--port=0", "--hostname=127.0.0.1", "--mdns=false"},
+		Env: append(append(os.Environ(), c.Env...), d.Env()...), Dir: c.Dir,
+		Line: func(b []byte) {
+			if m := listening.FindSubmatch(b); m != nil {
+				select {
+				case urls <- string(m[1]):
+				default: // it says so once
+				}
+			}
+		},
+		TooLong: func(int) {},
+		Ended:   func(why string) { d.why = why; d.cancel(); close(d.ended) },
+	})
+	if err != nil {
+		d.cancel()
+		return nil, err
+	}
+	if err := d.opens(ctx, urls); err != nil {
+		d.program.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return d, nil
+}
+
+// opens waits for the server, and opens the conversation.
+func (d *Driver) opens(ctx context.Context, urls <-chan string) error {
+	select {
+	case d.url = <-urls:
+	case <-d.ended:
+		if d.why == "" {
+			return errors.New("its server ended at once")
+		}
+		return errors.New("its server " + d.why)
+	case <-ctx.Done():
+		return fmt.Errorf("its server does not start: %w", context.Cause(ctx))
+	}
+	id, err := d.conversation(ctx)
+	d.session = id
+	return err
+}
+
+// conversation is the id of the one to talk in.
+func (d *Driver) conversation(ctx context.Context) (string, error) {
+	var got struct{ ID string }
+	switch {
+	case d.config.Resume != "":
+		if !strings.HasPrefix(d.config.Resume, "ses") || strings.ContainsAny(d.config.Resume, "/?#%") {
+			return "", fmt.Errorf("%.60q is no id of a conversation", d.config.Resume)
+		}
+		if err := d.call(ctx, http.MethodGet, "/session/"+d.config.Resume, nil, &got); err != nil {
+			return "", fmt.Errorf("the conversation %s: %w", d.config.Resume, err)
+		}
+		return got.ID, nil
+	case d.config.Latest:
+		var all []struct{ ID string }
+		if err := d.call(ctx, http.MethodGet, "/session?roots=true&limit=1", nil, &all); err != nil {
+			return "", fmt.Errorf("its conversations: %w", err)
+		}
+		if len(all) > 0 {
+			return all[0].ID, nil
+		}
+	}
+	if err := d.call(ctx, http.MethodPost, "/session", map[string]any{}, &got); err != nil {
+		return "", fmt.Errorf("a new conversation: %w", err)
+	}
+	d.made = true
+	return got.ID, nil
+}
+
+// Conversation is the id of the one in which the user talks.
+func (d *Driver) Conversation() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.session
+}
+
+// Args are those with which opencode's own interface shows the conversation.
+func (d *Driver) Args() []string { return []string{"attach", d.url, "--session", d.Conversation()} }
+
+// Env is what the interface needs besides. It holds the server's password: no command line does.
+func (d *Driver) Env() []string {
+	return []string{"OPENCODE_SERVER_USERNAME=" + user, "OPENCODE_SERVER_PASSWORD=" + d.password}
+}
+
+// Start is that of [chat.Driver].
+func (d *Driver) Start(report func(chat.Event)) error {
+	d.mu.Lock()
+	d.started = true
+	d.mu.Unlock()
+	d.report = report
+	var parts sync.WaitGroup
+	parts.Go(d.listen)
+	parts.Go(d.work)
+	go func() { // ends behind the two others, which end with the server
+		parts.Wait()
+		close(d.todo)
+	}()
+	go func() { // ends with the server
+		defer close(d.over)
+		for do := range d.todo {
+			do()
+		}
+		<-d.ended
+		why := d.why
+		if why != "" {
+			why = name + "'s server " + why
+		}
+		d.report(chat.Gone{Why: why})
+	}()
+	return nil
+}
+
+// work makes the calls that wait, until the server is gone.
+func (d *Driver) work() {
+	for {
+		select {
+		case job := <-d.jobs:
+			job()
+		case <-d.ctx.Done():
+			return
+		}
+	}
+}
+
+var errBusy = errors.New("opencode does not take what it is sent")
+
+// later makes a call behind those before it, and then does what is to be done with the error, which may be nil.
+func (d *Driver) later(method, path string, body any, then func(error)) error {
+	if d.ctx.Err() != nil {
+		return errors.New("the agent has ended")
+	}
+	job := func() {
+		ctx, cancel := context.WithTimeout(d.ctx, callTime)
+		defer cancel()
+		err := d.call(ctx, method, path, body, nil)
+		d.todo <- func() { then(err) }
+	}
+	select {
+	case d.jobs <- job:
+		return nil
+	default:
+		return errBusy
+	}
+}
+
+// Send is that of [chat.Driver]. Also while it works, opencode takes a prompt, and reads it with its next step.
+func (d *Driver) Send(p chat.Prompt) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.made = false
+	one := &prompt{id: p.ID, part: "prt_0" + strings.ReplaceAll(p.ID, "-", "")}
+	err := d.later(http.MethodPost, "/session/"+d.session+"/prompt_async", map[string]any{
+		"parts": []any{map[string]any{"type": "text", "id": one.part, "text": p.Text}},
+	}, func(err error) {
+		if err != nil {
+			d.notice("the prompt did not arrive: %v", err)
+			d.forget(one)
+			d.report(chat.Dropped{Prompt: p.ID})
+		}
+	})
+	if err == nil {
+		d.sent = append(d.sent, one)
+	}
+	return err
+}
+
+// Interrupt is that of [chat.Driver].
+func (d *Driver) Interrupt() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.interrupted = true
+	return d.later(http.MethodPost, "/session/"+d.session+"/abort", nil, func(err error) {
+		if err != nil {
+			d.notice("not interrupted: %v", err)
+		}
+	})
+}
+
+var errNotAsked = errors.New("the agent did not ask that, or it was answered in opencode's own interface")
+
+// Answer is that of [chat.Driver].
+func (d *Driver) Answer(id string, a chat.Answer) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	asked, ok := d.open[id]
+	delete(d.open, id)
+	if !ok {
+		return errNotAsked
+	}
+	d.answered[id] = true
+	path, body := asked.reply(id, a)
+	return d.later(http.MethodPost, path, body, func(err error) {
+		switch status := (*statusError)(nil); {
+		case errors.As(err, &status) && status.code == http.StatusNotFound:
+			d.notice("the answer came too late: opencode's own dialog was answered, or taken back, before it")
+		case err != nil:
+			d.notice("the answer did not arrive: %v", err)
+		}
+	})
+}
+
+// reply is the call that answers a request.
+func (o open) reply(id string, a chat.Answer) (path string, body any) {
+	if !o.form {
+		reply := map[string]any{"reply": "reject"}
+		switch {
+		case a.Verdict == chat.Once:
+			reply["reply"] = "once"
+		case a.Words != "":
+			reply["message"] = a.Words
+		}
+		return "/permission/" + id + "/reply", reply
+	}
+	if a.Replies == nil {
+		return "/question/" + id + "/reject", nil
+	}
+	answers := [][]string{}
+	for _, q := range o.questions {
+		answers = append(answers, a.Replies[q])
+	}
+	return "/question/" + id + "/reply", map[string]any{"answers": answers}
+}
+
+// Close is that of [chat.Driver]. A conversation that we opened and in which nobody said anything is taken away.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	made, started, session := d.made, d.started, d.session
+	d.mu.Unlock()
+	if made {
+		ctx, cancel := context.WithTimeout(d.ctx, time.Second)
+		_ = d.call(ctx, http.MethodDelete, "/session/"+session, nil, nil) // it is only tidier
+		cancel()
+	}
+	d.program.Close()
+	d.client.CloseIdleConnections()
+	if started {
+		<-d.over
+	}
+	return nil
+}
