@@ -7,6 +7,7 @@
 
 GOLANGCI = v2.15.0
 GOFUMPT  = v0.12.0
+NFPM     = v2.45.0
 TOOLS    = $(CURDIR)/.ci/bin
 FUZZTIME = 30s
 
@@ -14,7 +15,7 @@ FUZZTIME = 30s
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build install uninstall demo picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench score tools clean
+.PHONY: all build install uninstall dist demo picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench score tools clean
 
 all: build
 
@@ -45,6 +46,13 @@ uninstall:
 	rm -f $(addprefix $(TO)/bin/,proxy gateway) $(addprefix $(TO)/share/,man/man1/proxy.1 man/man1/gateway.1 \
 		bash-completion/completions/proxy bash-completion/completions/gateway zsh/site-functions/_proxy zsh/site-functions/_gateway \
 		fish/vendor_completions.d/proxy.fish fish/vendor_completions.d/gateway.fish)
+
+# Packages for others, the same bytes from the same commit: archives, .deb and .rpm, checksums and an SBOM.
+TARGETS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+DIST    = dist
+
+dist: $(TOOLS)/nfpm-$(NFPM)
+	PATH="$(TOOLS):$$PATH" .ci/dist $(DIST) $(TARGETS)
 
 # The flags are those of build, so that nothing is compiled twice.
 DEMO = go run -trimpath -ldflags "-s -w" ./cmd/internal/demo
@@ -127,6 +135,10 @@ $(TOOLS)/golangci-lint-$(GOLANGCI):
 
 $(TOOLS)/gofumpt-$(GOFUMPT):
 	GOBIN=$(TOOLS) go install mvdan.cc/gofumpt@$(GOFUMPT)
+	touch $@
+
+$(TOOLS)/nfpm-$(NFPM):
+	GOBIN=$(TOOLS) go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
 	touch $@
 
 clean:

@@ -39,15 +39,13 @@ func (r *roff) text(text string) {
 			r.WriteString(".fi\n.RE\n")
 		}
 		asIs = indented
-		switch line = escape(strings.TrimSpace(line)); {
-		case line == "":
-			r.WriteString(".PP\n")
-		default:
-			if strings.HasPrefix(line, ".") {
-				line = `\&` + line
-			}
-			r.WriteString(line + "\n")
+		line = escape(strings.TrimSpace(line))
+		if line == "" {
+			line = ".PP"
+		} else if strings.HasPrefix(line, ".") {
+			line = `\&` + line
 		}
+		r.WriteString(line + "\n")
 	}
 	if asIs {
 		r.WriteString(".fi\n.RE\n")
