@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: sbom RELEASE PROGRAM ...")
 		os.Exit(2)
 	}
-	if err := write(os.Stdout, os.Args[1], os.Args[2:], os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
+	infos, err := read(os.Args[2:])
+	if err == nil {
+		err = write(os.Stdout, os.Args[1], infos, os.Getenv("SOURCE_DATE_EPOCH"))
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "sbom: %v\n", err)
 		os.Exit(1)
 	}
@@ -41,14 +46,23 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// write prints the bill. epoch is in seconds, "" for no time.
-func write(out io.Writer, release string, programs []string, epoch string) error {
-	found := make(map[string]component)
+// read is what the programs say of how they were built.
+func read(programs []string) ([]*debug.BuildInfo, error) {
+	var infos []*debug.BuildInfo
 	for _, program := range programs {
 		info, err := buildinfo.ReadFile(program)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+// write prints the bill. epoch is in seconds, "" for no time.
+func write(out io.Writer, release string, infos []*debug.BuildInfo, epoch string) error {
+	found := make(map[string]component)
+	for _, info := range infos {
 		add(found, "stdlib", strings.TrimPrefix(info.GoVersion, "go"), "")
 		for _, m := range info.Deps {
 			if m.Replace != nil {

@@ -5,18 +5,20 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheBillNamesWhatAProgramIsBuiltFrom(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
-	var once, twice bytes.Buffer
-	require.NoError(t, write(&once, "1.2.3", []string{self}, "1795381407"))
-	require.NoError(t, write(&twice, "1.2.3", []string{self, self}, "1795381407"))
-	require.Equal(t, once.String(), twice.String(), "each module once")
+func TestTheBillNamesWhatProgramsAreBuiltFrom(t *testing.T) {
+	one := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{{Path: "example.org/a", Version: "v1.2.0", Sum: "h1:a="}}}
+	two := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{
+		{Path: "example.org/b", Version: "v0.1.0", Replace: &debug.Module{Path: "example.org/c", Version: "v0.2.0", Sum: "h1:c="}},
+		{Path: "example.org/a", Version: "v1.2.0", Sum: "h1:a="},
+	}}
+	var out bytes.Buffer
+	require.NoError(t, write(&out, "1.2.3", []*debug.BuildInfo{one, two}, "1795381407"))
 	var bill struct {
 		BOMFormat, SpecVersion string
 		Metadata               struct {
@@ -25,24 +27,29 @@ func TestTheBillNamesWhatAProgramIsBuiltFrom(t *testing.T) {
 		}
 		Components []component
 	}
-	require.NoError(t, json.Unmarshal(once.Bytes(), &bill))
+	require.NoError(t, json.Unmarshal(out.Bytes(), &bill))
 	require.Equal(t, "CycloneDX 1.5", bill.BOMFormat+" "+bill.SpecVersion)
 	require.Equal(t, "2026-11-22T21:03:27Z 1.2.3", bill.Metadata.Timestamp+" "+bill.Metadata.Component.Version)
-	refs := make(map[string]component)
-	for _, c := range bill.Components {
-		require.NotEmpty(t, c.Version)
-		require.Equal(t, c.Ref, c.PURL)
-		refs[c.Name] = c
+	library := func(path, version string, sum ...property) component {
+		ref := "pkg:golang/" + path + "@" + version
+		return component{Type: "library", Ref: ref, Name: path, Version: version, PURL: ref, Properties: sum}
 	}
-	require.Contains(t, refs, "stdlib")
-	require.Regexp(t, `^h1:`, refs["github.com/stretchr/testify"].Properties[0].Value)
+	require.Equal(t, []component{
+		library("example.org/a", "v1.2.0", property{"go:sum", "h1:a="}),
+		library("example.org/c", "v0.2.0", property{"go:sum", "h1:c="}),
+		library("stdlib", "1.26.8"),
+	}, bill.Components)
+	require.ErrorContains(t, write(&out, "1", nil, "soon"), "SOURCE_DATE_EPOCH")
 }
 
-func TestWhatIsNoProgram(t *testing.T) {
-	text := filepath.Join(t.TempDir(), "text")
-	require.NoError(t, os.WriteFile(text, []byte("text"), 0o600))
-	require.Error(t, write(&bytes.Buffer{}, "1", []string{text}, ""))
+func TestReadsProgramsAlone(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
-	require.ErrorContains(t, write(&bytes.Buffer{}, "1", []string{self}, "soon"), "SOURCE_DATE_EPOCH")
+	infos, err := read([]string{self})
+	require.NoError(t, err)
+	require.Equal(t, "terminalproxy", infos[0].Main.Path)
+	text := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(text, []byte("text"), 0o600))
+	_, err = read([]string{self, text})
+	require.Error(t, err)
 }
