@@ -70,6 +70,8 @@ type ChatRecords struct {
 	SessionID string       `json:"sessionId"`
 	Records   []ChatRecord `json:"records"`
 	Lost      uint64       `json:"lost,omitempty"`
+	// More says that further records are there already, and follow.
+	More bool `json:"more,omitempty"`
 }
 
 // ChatSend says something to the coding agent, for a person or under an agent's grant. It is answered by [Done] when the conversation has it.

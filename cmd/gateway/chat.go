@@ -91,6 +91,8 @@ func (a *app) newChat() *cobra.Command {
 			"Ctrl+C interrupts the turn, and pressed again ends the agent. Without PROMPT the conversation goes on until Ctrl+D on an empty\n" +
 			"line. Alt+Enter begins a new line, and pasted lines stay together.\n\n" +
 			"Without a terminal, or with --json, only the prompt is read and approvals are refused. ARGS are passed to the agent as they are.\n\n" +
+			"The commands below are for a coding agent that runs in a session (proxy --chat). As a prompt, send their names by standard input:\n" +
+			"echo log | gateway chat\n\n" +
 			"Exit status: 0 done; 1 refused or failed; 130 interrupted.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,6 +109,9 @@ func (a *app) newChat() *cobra.Command {
 	f.StringVar(&in.resume, "resume", "", "go on with the conversation `ID`")
 	f.StringVar(&in.file, "prompt-file", "", "send the prompts in `FILE`, one per line, each when the turn before has ended; - for standard input")
 	f.BoolVar(&in.silent, "no-terminal-input", false, "read no keys: only the prompt counts, and approvals are refused")
+	for _, sub := range []*cobra.Command{a.newChatLog(), a.newChatSend(), a.newChatAnswer(), a.newChatInterrupt()} {
+		cmd.AddCommand(underChat(sub))
+	}
 	return cmd
 }
 

@@ -106,6 +106,18 @@ func (t *talk) answered(l typed) {
 	t.edit.ask(q.number, q.prompt(), q.labels())
 }
 
+// all is all that is asked, one question of a form after the other.
+func (q *question) all() string {
+	if len(q.request.Form) == 0 {
+		return q.text("the coding agent")
+	}
+	var parts []string
+	for i := range q.request.Form {
+		parts = append(parts, (&question{request: q.request, at: i}).text("the coding agent"))
+	}
+	return strings.Join(parts, "\n")
+}
+
 // text is the question as it stands on the screen.
 func (q *question) text(agent string) string {
 	var b strings.Builder

@@ -101,6 +101,9 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return f.hinted("see gateway --help")
 }
 
+// moreHint is the annotation of a command that has more to say about a wrong command line.
+const moreHint = "hint"
+
 // sayUse has a command line with too few or too many arguments answered with how it is written.
 func sayUse(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
@@ -119,7 +122,7 @@ func sayUse(cmd *cobra.Command) {
 			why = "missing argument"
 		}
 		return fail(statusUsage, "%s: %s", commandName(cmd), why).
-			hinted("usage: gateway " + strings.TrimPrefix(cmd.UseLine(), "gateway "))
+			hinted(strings.TrimSuffix("usage: gateway "+strings.TrimPrefix(cmd.UseLine(), "gateway ")+"; "+cmd.Annotations[moreHint], "; "))
 	}
 }
 
@@ -189,7 +192,7 @@ func statusOfCode(c protocol.Code) int {
 		return statusUsage
 	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeSecretPrompt,
 		protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey,
-		protocol.CodeNotReading, protocol.CodeUserRefused, protocol.CodeOtherProgram:
+		protocol.CodeNotReading, protocol.CodeUserRefused, protocol.CodeOtherProgram, protocol.CodeNoChat, protocol.CodeNotFound, protocol.CodeAnswered:
 	}
 	return statusRefused
 }

@@ -189,6 +189,8 @@ func (c *Client) repeats(m protocol.Message) bool {
 	case *protocol.Input, *protocol.ProxyStart:
 		// The other end knows a repeated request by agent and request id, so the agent has to stay the same.
 		return c.cfg.Key != ""
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+		return false // said twice would count twice
 	case *protocol.Note:
 		return false // shown twice would be worse than a question
 	case *protocol.ControlDecide:

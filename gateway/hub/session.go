@@ -38,7 +38,7 @@ type session struct {
 	views    bool                       // its proxy sends rows to those who look
 	keys     bool                       // its proxy takes keys of owners elsewhere
 	gallery  gallery
-	chats    bool           // a coding agent talks there
+	chats    bool // a coding agent talks there
 	talk     talk
 	starter  string         // id of the agent that started it, "" for none
 	past     *protocol.Past // of an ended session; nil for none

@@ -23,6 +23,7 @@ type talk struct {
 	records   []protocol.ChatRecord // by their numbers
 	size      int
 	last      uint64 // number of the newest record
+	more      bool   // further ones are on their way
 	gaps      []gap  // oldest first
 	asked     string // id of the subscription that the proxy has not taken yet: what comes before that is of another one
 }
@@ -161,6 +162,7 @@ func (s *session) said(m *protocol.ChatRecords) {
 		t.size += weight(r)
 		t.records = append(t.records, *r)
 	}
+	t.more = m.More
 	t.trim()
 	s.offerTalk()
 }
@@ -268,7 +270,7 @@ func (t *talk) next(l *listener) *protocol.ChatRecords {
 			m.Lost += min(g.count, g.before-1-l.after)
 		}
 	}
-	l.after = last
+	l.after, m.More = last, i < len(t.records) || t.more
 	return m
 }
 

@@ -148,7 +148,8 @@ func TestAWholeTextTakesThePlaceOfItsPieces(t *testing.T) {
 	follow(h, 0)
 	takes(t, proxy)
 	proxy.Handle(&protocol.ChatRecords{SessionID: "c-1", Records: []protocol.ChatRecord{
-		{Number: 1, Piece: &protocol.ChatPiece{ID: "t", Text: "a"}}, {Number: 2, Piece: &protocol.ChatPiece{ID: "u", Text: "a"}},
+		{Number: 1, Piece: &protocol.ChatPiece{ID: "t", Text: "a"}},
+		{Number: 2, Piece: &protocol.ChatPiece{ID: "u", Text: "a"}},
 		{Number: 3, Item: &protocol.ChatItem{Kind: protocol.ChatText, ID: "t", Text: "ab"}},
 	}})
 	numbers, lost := hears(t, follow(h, 0))

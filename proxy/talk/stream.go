@@ -47,7 +47,7 @@ func (s *stream) run(ctx context.Context) {
 				return
 			}
 		}
-		if !s.flush(ctx) {
+		if !s.flush(ctx, false) {
 			return
 		}
 		select {
@@ -58,7 +58,7 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// next puts a record into the batch, and sends that when it is large enough. It is false when the stream is over.
+// next puts a record into the batch, and sends that before it is too large. It is false when the stream is over.
 func (s *stream) next(ctx context.Context, r *chat.Record) bool {
 	s.read = r.Number
 	text := ""
@@ -71,11 +71,11 @@ func (s *stream) next(ctx context.Context, r *chat.Record) bool {
 		return true
 	}
 	out, size := s.room.record(r, text)
-	s.batch, s.size = append(s.batch, out), s.size+size
-	if s.size < batchSize && len(s.batch) < protocol.MaxChatRecords {
-		return true
+	if len(s.batch) > 0 && (s.size+size > batchSize || len(s.batch) == protocol.MaxChatRecords) && !s.flush(ctx, true) {
+		return false
 	}
-	return s.flush(ctx)
+	s.batch, s.size = append(s.batch, out), s.size+size
+	return true
 }
 
 // piece is what leaves of a text with the next piece of it.
@@ -107,13 +107,13 @@ func (s *stream) piece(p *chat.Piece) string {
 	return out
 }
 
-// flush sends the batch, without what nobody may see. While the user hides the screen it waits.
-func (s *stream) flush(ctx context.Context) bool {
+// flush sends the batch, without what nobody may see; more says that it is not the last one now. While the user hides the screen it waits.
+func (s *stream) flush(ctx context.Context, more bool) bool {
 	for {
 		s.room.mu.Lock()
 		shown := s.room.shown
 		if shown == nil && ctx.Err() == nil {
-			s.send()
+			s.send(more)
 		}
 		s.room.mu.Unlock()
 		if shown == nil {
@@ -128,7 +128,7 @@ func (s *stream) flush(ctx context.Context) bool {
 }
 
 // send sends the batch. The caller holds the room's lock.
-func (s *stream) send() {
+func (s *stream) send(more bool) {
 	open := s.room.Open()
 	seen := s.batch[:0:0]
 	for _, r := range s.batch {
@@ -142,7 +142,7 @@ func (s *stream) send() {
 	if len(seen) == 0 {
 		return // with the next that leaves, it is told how many are lost
 	}
-	s.room.Link.Send(&protocol.ChatRecords{SessionID: s.room.SessionID, Records: seen, Lost: s.lost})
+	s.room.Link.Send(&protocol.ChatRecords{SessionID: s.room.SessionID, Records: seen, Lost: s.lost, More: more})
 	s.lost = 0
 }
 

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+)
+
+func (a *app) newChatLog() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use: "log ID [--follow]", Short: "Print the conversation of a coding agent in a session", Args: cobra.ExactArgs(1),
+		Long: "log prints what was said and done in a session that was started with proxy --chat: prompts, the coding agent's text, its tools,\n" +
+			"what it asks, and who answered. With --json it prints lines of JSON, as gateway chat --json does. Nothing is printed while the\n" +
+			"session's user hides the screen.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.watching(about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+				return a.chatLog(cmd.Context(), c, s, follow)
+			}))
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the conversation ends")
+	return cmd
+}
+
+// chatLog prints the records that there are, or with follow all that come.
+func (a *app) chatLog(ctx context.Context, c *client.Client, s protocol.SessionInfo, follow bool) error {
+	if s.Blackout.ByUser() {
+		if !follow {
+			return fail(statusRefused, "chat log: the user hides this session")
+		}
+		_, _ = fmt.Fprintln(a.err, "the user hides this session: its conversation is printed when it is shown again")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.Follow(ctx, s.SessionID, 0)
+	if err != nil {
+		return err
+	}
+	p := newChatPrinter(a)
+	for m := range stream {
+		batch, ok := m.(*protocol.ChatRecords)
+		if !ok {
+			return nil // the session has ended
+		}
+		if batch.Lost > 0 {
+			p.view.say("· %d records before this are not kept, or are not shown", batch.Lost)
+		}
+		for i := range batch.Records {
+			if err := p.print(recordOf(&batch.Records[i])); err != nil {
+				return err
+			}
+		}
+		if p.over || !follow && !batch.More {
+			return nil
+		}
+	}
+	if ctx.Err() != nil || p.over {
+		return nil // who stops looking has seen what there was
+	}
+	return fail(statusNoGateway, "chat log: the session cannot be reached any more")
+}
+
+// chatPrinter prints a conversation.
+type chatPrinter struct {
+	view  *chatView
+	lines *json.Encoder // nil without --json
+	over  bool          // the conversation has ended
+}
+
+func newChatPrinter(a *app) *chatPrinter {
+	p := &chatPrinter{view: &chatView{text: a.out, about: a.out}}
+	if a.json {
+		p.view.about = a.err
+		p.lines = json.NewEncoder(a.out)
+		p.lines.SetEscapeHTML(false)
+	}
+	return p
+}
+
+func (p *chatPrinter) print(r chat.Record) error {
+	p.over = p.over || r.State == chat.Ended || r.State == chat.Failed
+	if p.lines != nil {
+		if r.Piece != nil {
+			return nil // the whole text follows
+		}
+		return p.lines.Encode(r)
+	}
+	v := p.view
+	switch {
+	case r.Item != nil && r.Item.Kind == chat.User:
+		v.say("→ %s: %s", text.OneLine(r.Item.Author), exactly(r.Item.Text))
+	case r.Item != nil:
+		v.item(r.Item.Author, r.Item)
+	case r.Piece != nil:
+		v.piece(r.Piece)
+	case r.Request != nil:
+		v.say("%s\n  request %s", (&question{request: r.Request}).all(), exactly(r.Request.ID))
+	case r.Closed != nil:
+		v.say("· %s %s", exactly(r.Closed.ID), closedWords(r.Closed))
+	case r.Turn != nil && r.Turn.Outcome != chat.Done:
+		v.say("· the turn ended: %s%s", exactly(string(r.Turn.Outcome)), whyOf(r.Turn.Why))
+	case r.Turn != nil:
+		v.flush()
+	case p.over:
+		v.say("· %s%s", exactly(string(r.State)), whyOf(r.Why))
+	}
+	return nil
+}
+
+func whyOf(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + exactly(why)
+}
+
+// closedWords say how a request ended.
+func closedWords(c *chat.Closed) string {
+	did := "refused"
+	switch {
+	case c.Answer.Verdict != chat.Refuse:
+		did = "allowed (" + exactly(string(c.Answer.Verdict)) + ")"
+	case len(c.Answer.Replies) > 0:
+		did = "answered"
+	}
+	if c.By == "" {
+		return "closed: " + firstOf(exactly(c.Why), "nobody answered")
+	}
+	return did + " by " + exactly(c.By)
+}
+
+// recordOf is a record of the wire as the conversation's own.
+func recordOf(from *protocol.ChatRecord) chat.Record {
+	r := chat.Record{Number: from.Number, Time: time.UnixMilli(from.At).UTC(), State: chat.State(from.State), Why: from.Why}
+	switch {
+	case from.Item != nil:
+		i := from.Item
+		r.Item = &chat.Item{Kind: chat.Kind(i.Kind), ID: i.ID, Author: i.Author, Text: i.Text, Tool: i.Tool, Input: i.Input, Failed: i.Failed, Cut: i.Cut}
+	case from.Piece != nil:
+		r.Piece = &chat.Piece{ID: from.Piece.ID, Text: from.Piece.Text}
+	case from.Request != nil:
+		r.Request = requestOf(from.Request)
+	case from.Closed != nil:
+		c := from.Closed
+		r.Closed = &chat.Closed{ID: c.ID, By: c.By, Why: c.Why, Answer: chat.Answer{
+			Verdict: chat.Verdict(c.Answer.Verdict), Replies: c.Answer.Replies, Words: c.Answer.Words,
+		}}
+	case from.Turn != nil:
+		r.Turn = &chat.Turn{Outcome: chat.Outcome(from.Turn.Outcome), Why: from.Turn.Why}
+	}
+	return r
+}
+
+func requestOf(from *protocol.ChatRequest) *chat.Request {
+	q := &chat.Request{ID: from.ID, Tool: from.Tool, Input: from.Input, Why: from.Why}
+	for _, c := range from.Allows {
+		q.Allows = append(q.Allows, chat.Choice{Verdict: chat.Verdict(c.Verdict), Covers: c.Covers})
+	}
+	for _, f := range from.Form {
+		asked := chat.Question{ID: f.ID, Header: f.Header, Text: f.Text, Many: f.Many}
+		for _, o := range f.Options {
+			asked.Options = append(asked.Options, chat.Option(o))
+		}
+		q.Form = append(q.Form, asked)
+	}
+	return q
+}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+)
+
+// chatWords are the subcommands of chat. A prompt that is one of them alone comes from standard input.
+const chatWords = "log, send, answer and interrupt are commands of gateway chat; as a prompt, send such a word by standard input: echo log | gateway chat"
+
+// openPatience bounds the look for what a coding agent asks.
+const openPatience = 5 * time.Second
+
+// underChat has a command line that lacks something told from a prompt.
+func underChat(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{moreHint: chatWords}
+	return cmd
+}
+
+func (a *app) newChatSend() *cobra.Command {
+	return &cobra.Command{
+		Use: "send ID TEXT", Short: "Say something to the coding agent in a session", Args: cobra.ExactArgs(2),
+		Long: "send gives the coding agent in a session a prompt, also while it works. It is for a person at a terminal. Where the program runs in\n" +
+			"its user's own terminal it is signed with your owner token; create that once: gateway token create owner --role owner --save",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.TrimSpace(args[1]) == "" {
+				return usage("chat send: the text is empty")
+			}
+			return a.chatSend(cmd.Context(), args[0], args[1])
+		},
+	}
+}
+
+func (a *app) newChatInterrupt() *cobra.Command {
+	return &cobra.Command{
+		Use: "interrupt ID", Short: "Interrupt the turn of the coding agent in a session", Args: cobra.ExactArgs(1),
+		Long: "interrupt ends the turn that runs, and refuses what the coding agent asks. On your own machine it needs no token.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.watching(about(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+				if err := c.Interrupt(cmd.Context(), &protocol.ChatInterrupt{SessionID: s.SessionID, By: me()}); err != nil {
+					return err
+				}
+				return a.answer(map[string]any{"sessionId": s.SessionID, "interrupted": true}, "interrupted")
+			}))
+		},
+	}
+}
+
+func (a *app) newChatAnswer() *cobra.Command {
+	var replies []string
+	var words string
+	cmd := &cobra.Command{
+		Use: "answer ID [REQUEST] once|session|refuse", Short: "Answer what the coding agent in a session asks", Args: cobra.RangeArgs(1, 3),
+		Long: "answer answers an approval, or with --reply a form of questions: one --reply for each question, a number for an option or words of\n" +
+			"your own; where several may be chosen, commas stand between numbers. refuse refuses either, and --words tells the agent why.\n" +
+			"REQUEST may be left out where one thing is asked. Each request has one answer, and the first one counts.\n\n" +
+			"What allows is shown first, and you are asked at your terminal. Where the program runs in its user's own terminal it is signed with\n" +
+			"your owner token. Refusing needs neither on your own machine.",
+		Example: "  gateway chat answer claude-k3f9 once\n  gateway chat answer claude-k3f9 refuse --words 'not on this branch'\n" +
+			"  gateway chat answer claude-k3f9 --reply 2 --reply 'the third one'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := answerArgs(args, replies, words)
+			if err != nil {
+				return err
+			}
+			return a.chatAnswer(cmd.Context(), in)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&replies, "reply", nil, "`ANSWER` to the next question of a form: a number, numbers with commas, or words")
+	f.StringVar(&words, "words", "", "`TEXT` for the agent, with refuse")
+	return cmd
+}
+
+// answering is the command line of chat answer.
+type answering struct {
+	id, request, verdict string
+	replies              []string
+	words                string
+}
+
+func answerArgs(args, replies []string, words string) (in answering, err error) {
+	in = answering{id: args[0], replies: replies, words: words}
+	rest := args[1:]
+	if len(replies) == 0 {
+		if len(rest) == 0 {
+			return in, usage("chat answer: no verdict: once, session or refuse, or --reply for questions")
+		}
+		in.verdict, rest = rest[len(rest)-1], rest[:len(rest)-1]
+		if !slices.Contains([]string{protocol.ChatOnce, protocol.ChatForSession, refusal}, in.verdict) {
+			return in, usage("chat answer: %.40q is no verdict: once, session or refuse; for questions use --reply", in.verdict)
+		}
+	}
+	switch {
+	case len(rest) > 1:
+		return in, usage("chat answer: a verdict and --reply cannot be used together")
+	case words != "" && in.verdict != refusal:
+		return in, usage("--words: belongs to refuse")
+	case len(rest) == 1:
+		in.request = rest[0]
+	}
+	return in, nil
+}
+
+// me is what this person is called where no token says more.
+func me() string { return text.Name(cmp.Or(os.Getenv("USER"), "the owner")) }
+
+// speaker makes sure that a person does this, and returns the token that signs for them: "" where none is needed.
+func (a *app) speaker(s protocol.SessionInfo) (terminal *os.File, token string, err error) {
+	if err := a.outside("use a terminal that no agent sees"); err != nil {
+		return nil, "", err
+	}
+	if terminal, err = a.person(); err != nil {
+		return nil, "", err
+	}
+	if !s.Headless {
+		token, err = a.ownerToken()
+	}
+	return terminal, token, err
+}
+
+func (a *app) chatSend(ctx context.Context, id, prompt string) error {
+	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
+		_, token, err := a.speaker(s)
+		if err != nil {
+			return err
+		}
+		now := time.Now().UnixMilli()
+		m := &protocol.ChatSend{SessionID: s.SessionID, By: me(), Text: prompt, KeyNo: uint64(now), At: now} //nolint:gosec // a time of now
+		if token != "" {
+			m.SignatureB64 = auth.Sign(token, m.Signed(s.StartedAt))
+		}
+		if err := c.Tell(ctx, m); err != nil {
+			return err
+		}
+		return a.answer(map[string]any{"sessionId": s.SessionID, "sent": true}, "sent")
+	}))
+}
+
+func (a *app) chatAnswer(ctx context.Context, in answering) error {
+	return a.watching(about(ctx, in.id, func(c *client.Client, s protocol.SessionInfo) error {
+		request, err := in.find(ctx, c, s)
+		if err != nil {
+			return err
+		}
+		m := &protocol.ChatAnswer{SessionID: s.SessionID, By: me(), Request: request.ID, At: time.Now().UnixMilli()}
+		if m.Answer, err = in.reply(request); err != nil {
+			return err
+		}
+		if !m.Answer.Refuses() {
+			if err := a.agreeTo(ctx, s, request, m); err != nil {
+				return err
+			}
+		}
+		if err := c.Answer(ctx, m); err != nil {
+			return err
+		}
+		return a.answer(map[string]any{"sessionId": s.SessionID, "request": m.Request, "answered": true}, "answered")
+	}))
+}
+
+// agreeTo asks the person whether that shall be allowed, and signs it.
+func (a *app) agreeTo(ctx context.Context, s protocol.SessionInfo, request *chat.Request, m *protocol.ChatAnswer) error {
+	terminal, token, err := a.speaker(s)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(a.err, (&question{request: request}).all())
+	if err := a.agree(ctx, terminal, s.SessionID+": "+answerWords(m.Answer)+"?"); err != nil {
+		return err
+	}
+	m.At = time.Now().UnixMilli()
+	if token != "" {
+		m.SignatureB64 = auth.Sign(token, m.Signed(s.StartedAt))
+	}
+	return nil
+}
+
+func answerWords(r protocol.ChatReply) string {
+	switch {
+	case r.Verdict == protocol.ChatOnce:
+		return "allow once"
+	case r.Verdict != "":
+		return "allow for this session"
+	}
+	return "send this answer"
+}
+
+// find is the request that is meant.
+func (in answering) find(ctx context.Context, c *client.Client, s protocol.SessionInfo) (*chat.Request, error) {
+	open, err := openRequests(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, r := range open {
+		if r.ID == in.request || in.request == "" && len(open) == 1 {
+			return r, nil
+		}
+		ids = append(ids, exactly(r.ID))
+	}
+	switch {
+	case in.request != "" && in.verdict == refusal, in.request != "" && len(open) == 0:
+		return &chat.Request{ID: in.request}, nil // the proxy says who was first
+	case len(open) == 0:
+		return nil, fail(statusRefused, "chat answer: the coding agent asks nothing now")
+	case in.request == "":
+		return nil, usage("chat answer: %d requests are open: name one of %s", len(ids), strings.Join(ids, ", "))
+	}
+	return nil, fail(statusRefused, "chat answer: no open request %.60q; open: %s", in.request, strings.Join(ids, ", "))
+}
+
+// openRequests are those that wait for an answer, oldest first.
+func openRequests(ctx context.Context, c *client.Client, s protocol.SessionInfo) (open []*chat.Request, err error) {
+	if s.Blackout.ByUser() {
+		return nil, fail(statusRefused, "chat answer: the user hides this session, and what is asked with it")
+	}
+	ctx, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
+	stream, err := c.Follow(ctx, s.SessionID, 0)
+	if err != nil {
+		return nil, err
+	}
+	for m := range stream {
+		batch, ok := m.(*protocol.ChatRecords)
+		if !ok {
+			break
+		}
+		for i := range batch.Records {
+			r := recordOf(&batch.Records[i])
+			if r.Request != nil {
+				open = append(open, r.Request)
+			}
+			if r.Closed != nil {
+				open = slices.DeleteFunc(open, func(q *chat.Request) bool { return q.ID == r.Closed.ID })
+			}
+		}
+		if !batch.More {
+			break
+		}
+	}
+	return open, nil
+}
+
+// reply is the answer that the command line means.
+func (in answering) reply(request *chat.Request) (r protocol.ChatReply, err error) {
+	switch {
+	case in.verdict == refusal:
+		return protocol.ChatReply{Words: in.words}, nil
+	case in.verdict != "":
+		return protocol.ChatReply{Verdict: in.verdict}, nil
+	case len(in.replies) != len(request.Form):
+		return r, usage("--reply: %d answers to %d questions; see gateway chat log", len(in.replies), len(request.Form))
+	}
+	q := &question{request: request, replies: map[string][]string{}}
+	var answer chat.Answer
+	for _, line := range in.replies {
+		lines := []string{line}
+		if request.Form[q.at].Many {
+			lines = append(lines, "") // done
+		}
+		for _, line := range lines {
+			var again string
+			if answer, _, again = q.take(line); again != "" {
+				return r, usage("--reply %.40q: %s", line, again)
+			}
+		}
+	}
+	return protocol.ChatReply{Replies: answer.Replies}, nil
+}

@@ -1,0 +1,70 @@
+package client
+
+import (
+	"context"
+
+	"terminalproxy/protocol"
+)
+
+// Follow streams the conversation of the coding agent in a session, from the record behind the one with the number after, 0 for all that
+// are kept: *[protocol.ChatRecords], and as the last one, if there is one, terminal.session.close. It lives through a change of gateway
+// as [Client.View] does, and goes on where it was.
+func (c *Client) Follow(ctx context.Context, sessionID string, after uint64) (<-chan protocol.Message, error) {
+	wish := &protocol.ChatSubscribe{SessionID: sessionID, After: after}
+	c.fill(&wish.RequestID)
+	if err := protocol.Check(wish); err != nil {
+		return nil, asReply(err)
+	}
+	f := &following{wish: wish}
+	f.stream = stream{client: c, ask: f.ask, sort: f.sort}
+	if err := f.start(ctx); err != nil {
+		return nil, err
+	}
+	return f.out, nil
+}
+
+// following is the stream of a conversation. Its wish belongs to the stream's goroutine.
+type following struct {
+	stream
+	wish *protocol.ChatSubscribe
+}
+
+func (f *following) ask(l link) (link, error) { return l, request(l, f.wish) }
+
+func (f *following) sort(m protocol.Message) (pass protocol.Message, last bool, err error) {
+	switch m := m.(type) {
+	case *protocol.ChatRecords:
+		if n := len(m.Records); n > 0 {
+			f.wish.After = m.Records[n-1].Number
+		}
+		return m, false, nil
+	case *protocol.SessionClose:
+		return m, true, nil
+	case *protocol.Error:
+		if m.RequestID == f.wish.RequestID {
+			return nil, true, m
+		}
+	}
+	return nil, false, nil // to the same participant, about something else
+}
+
+// Tell says something to the coding agent in a session: as an agent under a grant, or for a person.
+func (c *Client) Tell(ctx context.Context, m *protocol.ChatSend) error {
+	c.fill(&m.RequestID)
+	_, err := ask[*protocol.Done](ctx, c, m)
+	return err
+}
+
+// Answer answers what a coding agent asks, for a person. An answer that comes too late is refused with [protocol.CodeAnswered].
+func (c *Client) Answer(ctx context.Context, m *protocol.ChatAnswer) error {
+	c.fill(&m.RequestID)
+	_, err := ask[*protocol.Done](ctx, c, m)
+	return err
+}
+
+// Interrupt ends the turn of a coding agent.
+func (c *Client) Interrupt(ctx context.Context, m *protocol.ChatInterrupt) error {
+	c.fill(&m.RequestID)
+	_, err := ask[*protocol.Done](ctx, c, m)
+	return err
+}
