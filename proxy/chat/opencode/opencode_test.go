@@ -451,3 +451,30 @@ func TestItDoesNotServe(t *testing.T) {
 	cancel(errors.New("it took too long"))
 	require.ErrorContains(t, serve(ctx, ""), "its server does not start: it took too long")
 }
+
+// TestArguments: those that opencode takes when it attaches to a server.
+func TestArguments(t *testing.T) {
+	for args, want := range map[string]opencode.Config{
+		"": {}, "-c": {Latest: true}, "--continue": {Latest: true}, "-s ses_1": {Resume: "ses_1"}, "--session=ses_1 -c": {Resume: "ses_1", Latest: true},
+	} {
+		var got opencode.Config
+		require.NoError(t, got.Read(strings.Fields(args)), args)
+		require.Equal(t, want, got, args)
+	}
+	for args, why := range map[string]string{
+		"--session": "needs the id", "-s=": "needs the id", "--continue=yes": "takes no value", "--model x/y": `takes no "--model" here: --session ID`, "dir": `takes no "dir"`,
+	} {
+		require.ErrorContains(t, new(opencode.Config).Read(strings.Fields(args)), why, args)
+	}
+}
+
+// TestTheLatestConversation: where there is none, one is opened.
+func TestTheLatestConversation(t *testing.T) {
+	s := newServer(t)
+	s.answers("GET /session", `[]`, 0)
+	s.talks(opencode.Config{Latest: true})
+	s.asked("POST /session")
+	s.answers("GET /session", `[{"id":"ses_7"}]`, 0)
+	require.Equal(t, "ses_7", s.talks(opencode.Config{Latest: true}).Conversation())
+	require.Empty(t, s.calls)
+}

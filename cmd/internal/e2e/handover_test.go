@@ -1,0 +1,60 @@
+package e2e_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// TestHandOverOfClaude: one conversation goes from Claude Code's own interface to gateway chat and back. It stays one file, in which all
+// that was said stands, and it has one writer of ours at a time.
+func TestHandOverOfClaude(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	c := w.chats(chatAgents[0])
+	const id = "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab"
+	c.inItsInterface("--session-id "+id, "the first words", "THE FIRST ANSWER")
+
+	c.starts("--resume " + id)
+	c.s.wait("→ You:")
+	second := w.gateway("chat", "--resume", id, "me too")
+	require.Equal(t, 1, second.status)
+	require.Regexp(t, `the conversation `+id+` is open in gateway chat \(process \d+ on /dev/pts/\d+, since \d\d:\d\d\)\nhint: go on there, or end it there first`, second.err)
+	c.says("the second words")
+	require.Contains(t, c.next().Text, "the first words")
+	c.answers(fakemodel.Turn{Say: "THE SECOND ANSWER"})
+	c.s.wait("THE SECOND ANSWER")
+	c.s.press("C-d")
+	require.Zero(t, c.s.status())
+
+	r := c.inItsInterface("--resume "+id, "the third words", "THE THIRD ANSWER")
+	require.Contains(t, r.Text, "the first words")
+	require.Contains(t, r.Text, "the second words")
+	files, err := filepath.Glob(w.path("claude/projects/*/*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.Equal(t, id+".jsonl", filepath.Base(files[0]))
+}
+
+// inItsInterface runs Claude Code's own interface for one prompt, and returns what the model was asked.
+func (c *chatting) inItsInterface(args, prompt, answer string) fakemodel.Request {
+	c.w.t.Helper()
+	c.s.run(c.env + "claude " + args)
+	c.s.wait("❯")
+	c.s.typed(prompt)
+	c.s.wait(prompt)
+	c.s.press("Enter")
+	r := c.next()
+	require.Contains(c.w.t, r.Text, prompt)
+	c.answers(fakemodel.Turn{Say: answer})
+	c.s.wait(answer)
+	c.s.wait("❯")
+	c.s.typed("/exit")
+	c.s.wait("/exit")
+	c.s.press("Enter")
+	c.s.status()
+	return r
+}

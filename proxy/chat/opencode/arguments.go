@@ -1,0 +1,33 @@
+package opencode
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Read takes the arguments that the user gave opencode. Its interface takes fewer of them when it attaches to a server: an error names the
+// one that it would not take.
+func (c *Config) Read(args []string) error {
+	for len(args) > 0 {
+		name, value, given := strings.Cut(args[0], "=")
+		args = args[1:]
+		switch name {
+		case "-c", "--continue":
+			if given {
+				return fmt.Errorf("%s takes no value", name)
+			}
+			c.Latest = true
+		case "-s", "--session":
+			if !given && len(args) > 0 {
+				value, args = args[0], args[1:]
+			}
+			if value == "" {
+				return fmt.Errorf("%s needs the id of a conversation", name)
+			}
+			c.Resume = value
+		default:
+			return fmt.Errorf("opencode takes no %.60q here: --session ID and --continue alone", name)
+		}
+	}
+	return nil
+}
