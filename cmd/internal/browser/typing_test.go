@@ -170,11 +170,19 @@ func TestWhatWasNotTypedIsSaid(t *testing.T) {
 	g.refuses(&protocol.Error{Code: protocol.CodeBusy, Message: "the program has not read what was typed before"})
 	b.Do(browser.Keys("\r"))
 	m := wait(g, anything[*protocol.Keys])
-	b.Until(browser.Text(".hint.bad") + " === 'Not typed: the program has not read what was typed before'")
+	said := browser.Text(".hint.bad") + " === 'Not typed: the program has not read what was typed before'"
+	b.Until(said)
 	g.refuses(nil)
+	b.Do(browser.Keys("lost")) // it was typed before anybody could read that
+	b.Until(`!document.querySelector('.pad.deaf')`)
+	g.change("vim-1", func(s *protocol.SessionInfo) { s.Cwd = "/news" })
+	b.Until(`document.body.innerText.includes("/news")`)
+	require.True(t, browser.JS[bool](b, said), "it stands until something is typed")
 	b.Do(browser.Keys("x"))
 	again := wait(g, anything[*protocol.Keys])
+	require.Equal(t, "x", again.Data)
 	require.True(t, again.KeyNo > m.KeyNo && again.After == 0, "it begins anew")
+	b.Until(`!document.querySelector('.hint.bad')`)
 
 	g.refuses(&protocol.Error{Code: protocol.CodeForbidden, Message: "this terminal takes no keys from pages: open the page with gateway open --type"})
 	b.Do(browser.Keys("y"))
@@ -188,6 +196,7 @@ func TestWhatWasNotTypedIsSaid(t *testing.T) {
 	g.leave(true)
 	b.Until(browser.Text(".hint.bad") + ".startsWith('Nobody knows whether that was typed (the connection was lost)')")
 	b.Until(`document.querySelector('.trip.lost')`)
+	b.Until(`!document.querySelector('.pad.deaf')`)
 	b.Do(browser.Keys("z"))
 	b.Until(browser.Text(".hint.bad") + ".startsWith('Not typed: not connected')")
 }

@@ -13,7 +13,9 @@ export class Typing {
   constructor(app, view) {
     this.view = view;
     this.held = {ctrl: false, alt: false}; // tapped on the key bar, for the next key
-    this.typist = new Typist(app, view.session, (e) => this.failed(e));
+    this.typist = new Typist(app, view.session, {
+      failed: (e) => this.failed(e), typed: () => this.bad() && this.hints(), deaf: (on) => this.pad.classList.toggle('deaf', on),
+    });
     this.button = h('button', {class: 'typer', onclick: () => this.turn(!this.on)}, 'Type here');
     this.pad = h('textarea', {class: 'pad', tabIndex: -1, rows: 1, value: blank, autocomplete: 'off', spellcheck: false, disabled: true});
     for (const name of ['autocapitalize', 'autocorrect']) this.pad.setAttribute(name, 'off');
@@ -43,8 +45,11 @@ export class Typing {
     this.pad.setAttribute('aria-label', `Type into ${this.name}. Control Shift Enter leaves.`);
     this.button.disabled = session.state === 'exited';
     if (session.state === 'exited' && this.on) this.turn(false);
-    if (this.on) this.hints();
+    if (this.on && !this.bad()) this.hints();
   }
+
+  // bad says that the line tells why something was not typed. It stands until something is.
+  bad() { return this.hint.classList.contains('bad'); }
 
   hints() {
     this.hint.classList.remove('bad');
@@ -62,6 +67,7 @@ export class Typing {
     this.bar.show(on);
     this.hold('');
     if (on) {
+      this.typist.heed();
       this.hints();
       this.place();
       this.focus();

@@ -1,10 +1,11 @@
-// What a person types, on its way to a session: numbered, signed, in order. After a failure everything that waits is dropped: what
-// follows a gap could mean something else.
+// What a person types, on its way to a session: numbered, signed, in order. After a failure everything that waits is dropped, and so is
+// what comes before the person has paused: what follows a gap could mean something else.
 import {signKeys} from './keys.js';
 import {pause} from './connection.js';
 
 const most = 500; // characters of a message: a gateway takes 4 KiB from a page
 const abreast = 16; // messages without an answer
+const rest = 1000; // ms without a key in which somebody who types reads that something was not typed
 const enterAfter = 250; // ms: a program that tells a paste from typing by its speed takes an Enter that comes at once for a part of it
 
 let lastNo = 0; // of all that this page's key signed: of no two messages the same
@@ -22,9 +23,10 @@ function pieces(text) {
 }
 
 export class Typist {
-  // app has the page, its connection and the time; failed is told why nothing more is typed.
-  constructor(app, session, failed) {
-    Object.assign(this, {app, session, failed});
+  // app has the page, its connection and the time. on.failed is told why nothing more is typed, on.deaf whether keys are dropped for that,
+  // and on.typed that something was typed.
+  constructor(app, session, on) {
+    Object.assign(this, {app, session, on});
     this.anew();
   }
 
@@ -52,8 +54,23 @@ export class Typist {
   }
 
   put(part) {
+    if (this.deaf) return this.hush();
     this.queue.push(part);
-    this.run();
+    return this.run();
+  }
+
+  // hush drops keys until none has come for a moment.
+  hush() {
+    clearTimeout(this.deaf);
+    this.deaf = setTimeout(() => this.heed(), rest);
+    this.on.deaf(true);
+  }
+
+  // heed takes keys again.
+  heed() {
+    clearTimeout(this.deaf);
+    this.deaf = 0;
+    this.on.deaf(false);
   }
 
   // next takes what goes into one message: text that has come in the meantime goes together.
@@ -86,6 +103,7 @@ export class Typist {
   done(round) {
     if (round !== this.round) return;
     this.open--;
+    this.on.typed();
     this.run();
   }
 
@@ -98,6 +116,7 @@ export class Typist {
   fail(round, e) {
     if (round !== this.round) return;
     this.anew();
-    this.failed(e);
+    this.hush();
+    this.on.failed(e);
   }
 }
