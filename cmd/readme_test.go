@@ -62,18 +62,29 @@ func TestTheREADMEIsShort(t *testing.T) {
 	require.Less(t, picture.Size(), int64(200<<10))
 }
 
+var link = regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+
+// targets are the files within the project that a page links to, all of which are there.
+func targets(t *testing.T, page, text string) []string {
+	t.Helper()
+	var names []string
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		if strings.Contains(m[1], "://") {
+			continue
+		}
+		target := filepath.Join(filepath.Dir(page), m[1])
+		_, err := os.Stat(target)
+		require.NoError(t, err, "%s links to %s", page, m[1])
+		names = append(names, target)
+	}
+	return names
+}
+
 // TestLinksLeadSomewhere: every link within the project names a file that is there, and every page is linked from the README.
 func TestLinksLeadSomewhere(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
 	linked := map[string]bool{"../README.md": true}
 	for page, text := range pages(t) {
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			if strings.Contains(m[1], "://") {
-				continue
-			}
-			target := filepath.Join(filepath.Dir(page), m[1])
-			_, err := os.Stat(target)
-			require.NoError(t, err, "%s links to %s", page, m[1])
+		for _, target := range targets(t, page, text) {
 			if page == "../README.md" {
 				linked[target] = true
 			}
@@ -82,4 +93,31 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	for page := range pages(t) {
 		require.True(t, linked[page], "the README does not link to %s", page)
 	}
+}
+
+// TestContributorsFindTheirWay: what the pages and checks for contributors link to and call is there.
+func TestContributorsFindTheirWay(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
+	require.NoError(t, err)
+	all := pages(t)
+	require.NoError(t, filepath.WalkDir("../.github", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[path] = string(text)
+		targets(t, path, string(text))
+		return err
+	}))
+	require.Contains(t, all["../.github/workflows/ci.yml"], "- run: .ci/run\n")
+	require.FileExists(t, "../.ci/run")
+	goal := regexp.MustCompile("(?m)(?:^|`|&& |sudo |run: )make ([a-z]+)")
+	found := 0
+	for page, text := range all {
+		for _, m := range goal.FindAllStringSubmatch(text, -1) {
+			found++
+			require.Regexp(t, `(?m)^`+m[1]+`:`, string(makefile), "%s: make %s", page, m[1])
+		}
+	}
+	require.Greater(t, found, 15)
 }
