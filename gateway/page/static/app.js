@@ -9,7 +9,7 @@ import {Session} from './session.js';
 import {Notify} from './notify.js';
 import {paste} from './paste.js';
 import {dark, light} from './painter.js';
-import {program} from './wording.js';
+import {program, waits} from './wording.js';
 import {wordsOf} from './words.js';
 
 const root = document.getElementById('app');
@@ -77,6 +77,7 @@ class App {
     }
     if (name === 'pending') this.pending();
     if (this.session) this.session.cut(name !== 'connected');
+    this.chats?.again();
     if (!this.built && name !== 'pending' && name !== 'connected') door(name === 'closed' ? `Closed: ${why}` : `${why}: trying again`);
     this.states();
   }
@@ -117,6 +118,7 @@ class App {
   message(m) {
     if (m.type === 'sessions.changed') this.changed(m);
     else if (m.type === 'terminal.rows') this.views.rows(m);
+    else if (m.type === 'chat.records') this.chats?.records(m);
   }
 
   changed(m) {
@@ -141,7 +143,19 @@ class App {
     this.list.update(this.sessions);
     this.route();
     if (this.session && this.sessions.has(this.session.id)) this.session.update(this.sessions.get(this.session.id));
+    this.talks();
     this.tick();
+  }
+
+  // talks has the conversations of coding agents shown, once there are some.
+  async talks() {
+    if (this.chats) return void this.chats.update();
+    if (this.loading || ![...this.sessions.values()].some((s) => s.chat)) return;
+    this.loading = true;
+    try {
+      this.chats = await (await import('./chat.js')).chats(this);
+    } catch { /* not loaded: the next change of the list tries again */ }
+    this.loading = false;
   }
 
   // route shows the session that the address names.
@@ -167,6 +181,7 @@ class App {
     document.body.classList.toggle('one', !!chosen);
     document.body.classList.toggle('only', this.only !== '');
     if (changed && this.session && this.listed) this.session.title.focus({preventScroll: true});
+    this.chats?.route();
     this.list.tick();
     this.records.tick();
   }
@@ -193,9 +208,10 @@ class App {
     if (!this.built) return;
     this.list.tick();
     if (this.session) this.session.tick();
-    const n = this.list.questions.size;
+    const talks = [...this.sessions.values()].filter((s) => s.state === 'running' && waits(s));
+    const n = this.list.questions.size + talks.reduce((sum, s) => sum + s.chat.open, 0), [question] = this.list.questions.values();
     const what = this.session ? program(this.session.session) : this.replay ? program(this.replay.record) : 'terminals';
-    const title = n > 0 ? `(${n}) ${[...this.list.questions.values()][0].agent} asks · ${what}` : what;
+    const title = n > 0 ? `(${n}) ${question ? question.agent + ' asks' : waits(talks[0])} · ${what}` : what;
     if (document.title !== title) document.title = title;
   }
 

@@ -1,8 +1,8 @@
 // The page's own key, with which it comes back and signs what it gives. It cannot be exported; IndexedDB keeps it for a reload.
 
-const text = (s) => new TextEncoder().encode(s);
-export const hex = (bytes) => Array.from(new Uint8Array(bytes), (b) => b.toString(16).padStart(2, '0')).join('');
-const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
+export const bytes = (s) => new TextEncoder().encode(s);
+export const hex = (raw) => Array.from(new Uint8Array(raw), (b) => b.toString(16).padStart(2, '0')).join('');
+export const base64 = (raw) => btoa(String.fromCharCode(...new Uint8Array(raw)));
 
 function store(mode, use) {
   return new Promise((resolve, reject) => {
@@ -27,20 +27,20 @@ export async function makeKey() {
   return {pair, raw: await crypto.subtle.exportKey('raw', pair.publicKey)};
 }
 
-const sign = (pair, bytes) => crypto.subtle.sign('Ed25519', pair.privateKey, bytes);
+export const sign = (pair, what) => crypto.subtle.sign('Ed25519', pair.privateKey, what);
 
 let lastMoment = 0;
 
 // signTicket is the body of a request for a ticket. No moment is signed twice.
 export async function signTicket(page) {
   const at = lastMoment = Math.max(Date.now(), lastMoment + 1);
-  return {page: page.page, at, signature: hex(await sign(page.pair, text(`terminal-proxy.v1 ticket\n${page.page}\n${at}\n`)))};
+  return {page: page.page, at, signature: hex(await sign(page.pair, bytes(`terminal-proxy.v1 ticket\n${page.page}\n${at}\n`)))};
 }
 
 // decisionBytes are what a decision's signature is over; see "The owner's word" in protocol/PROTOCOL.md.
 export function decisionBytes(d, startedAt) {
-  const s = (v) => `${text(v || '').length}:${v || ''}`;
-  return text(`terminal-proxy.v1 decide\n${s(d.sessionId)} ${startedAt}\n` +
+  const s = (v) => `${bytes(v || '').length}:${v || ''}`;
+  return bytes(`terminal-proxy.v1 decide\n${s(d.sessionId)} ${startedAt}\n` +
     `${d.grant} ${s(d.level)} ${d.seconds || 0} ${s(d.agentName)} ${s(d.hide)}\n${d.epoch || 0} ${d.at || 0}\n` +
     (d.mute || d.refuse ? `${s(d.mute)} ${!!d.refuse}\n` : ''));
 }
@@ -51,8 +51,8 @@ export async function signDecision(page, d, startedAt) {
 
 // keyBytes are what the signature of keys is over, as decisionBytes.
 export function keyBytes(m, startedAt) {
-  const s = (v) => `${text(v).length}:${v}`;
-  return text(`terminal-proxy.v1 keys\n${s(m.sessionId)} ${startedAt}\n${m.keyNo} ${m.after || 0} ${m.at}\n${s(m.kind)} ${!!m.more} ${s(m.data)}\n`);
+  const s = (v) => `${bytes(v).length}:${v}`;
+  return bytes(`terminal-proxy.v1 keys\n${s(m.sessionId)} ${startedAt}\n${m.keyNo} ${m.after || 0} ${m.at}\n${s(m.kind)} ${!!m.more} ${s(m.data)}\n`);
 }
 
 export async function signKeys(page, m, startedAt) {

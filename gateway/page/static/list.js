@@ -9,6 +9,7 @@ export class List {
     this.rows = new Map();
     this.questions = new Map();
     this.leaving = [];
+    this.cards = []; // of coding agents: chat.js shows those that are within a drawer
     this.asks = h('div', {class: 'questions'});
     this.sessions = h('ul', {class: 'sessions'});
     this.none = h('p', {class: 'where none'}, 'No sessions. Start a program with: proxy --agent PROGRAM');
@@ -50,12 +51,12 @@ export class List {
 
   // calm is for when buttons may have moved.
   calm() {
-    for (const q of this.questions.values()) q.calm();
+    for (const q of [...this.questions.values(), ...this.cards]) q.calm();
   }
 
   // arrange shows the questions.
   arrange() {
-    const all = [...this.leaving, ...this.questions.values()].sort((a, b) => a.began - b.began);
+    const all = [...this.leaving, ...this.questions.values(), ...this.cards.filter((c) => !c.within)].sort((a, b) => a.began - b.began);
     order(this.asks, all.map((q) => q.element));
     this.calm();
   }
@@ -79,7 +80,7 @@ export class List {
   // tick says anew what time changes.
   tick() {
     const now = this.app.now();
-    if ([...this.questions.values()].filter((q) => q.tick()).length > 0) this.calm();
+    if ([...this.questions.values(), ...this.cards].filter((q) => q.tick()).length > 0) this.calm();
     for (const r of this.rows.values()) {
       const [kind, words] = state(r.session, now);
       const {muted} = r.session;
@@ -99,8 +100,9 @@ export class List {
   }
 }
 
-// newest first, and what has ended behind what runs. The order does not change while somebody looks for a line.
+// newest first, behind those whose coding agent waits for somebody, and what has ended behind what runs. Else the order does not change
+// while somebody looks for a line.
 function newest(a, b) {
-  const over = (s) => Number(s.state !== 'running');
-  return over(a) - over(b) || b.startedAt - a.startedAt || (a.sessionId < b.sessionId ? -1 : 1);
+  const place = (s) => (s.state !== 'running' ? 2 : s.chat?.open > 0 ? 0 : 1);
+  return place(a) - place(b) || b.startedAt - a.startedAt || (a.sessionId < b.sessionId ? -1 : 1);
 }

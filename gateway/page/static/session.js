@@ -87,7 +87,7 @@ export class Session {
     this.mutes(session);
     this.heard(session.decided);
     const name = clean(session.keyboard.agentName);
-    this.line.placeholder = name ? `Write to ${name}…` : 'Write to the agent…';
+    this.line.placeholder = name ? `Write to ${name}…` : session.chat ? 'Write to an agent that looks on…' : 'Write to the agent…';
     this.tick();
   }
 

@@ -10,6 +10,8 @@ const enterAfter = 250; // ms: a program that tells a paste from typing by its s
 
 let lastNo = 0; // of all that this page's key signed: of no two messages the same
 
+export const nextNo = (at) => lastNo = Math.max(at, lastNo + 1);
+
 // pieces cuts text between characters.
 function pieces(text) {
   const all = [];
@@ -89,9 +91,9 @@ export class Typist {
       const {rest, ...part} = this.next();
       if (rest) await pause(enterAfter);
       if (round !== this.round) return;
-      const at = Math.round(this.app.now()), m = {type: 'terminal.keys', sessionId: this.session.sessionId, keyNo: Math.max(at, lastNo + 1), at, ...part};
+      const at = Math.round(this.app.now()), m = {type: 'terminal.keys', sessionId: this.session.sessionId, keyNo: nextNo(at), at, ...part};
       if (this.after > 0) m.after = this.after;
-      this.after = lastNo = m.keyNo;
+      this.after = m.keyNo;
       this.open++;
       const signed = await signKeys(this.app.page, m, this.session.startedAt);
       if (round !== this.round) return;

@@ -57,16 +57,21 @@ export function rest(s, now) {
   return idle < 10000 ? '' : 'quiet ' + span(idle);
 }
 
+// waits says what a coding agent waits for, '' where it waits for nobody's answer.
+export const waits = ({chat}) => (chat?.open > 0 ? `${clean(chat.agent)} ${clean(chat.state)}` : '');
+
 // state is a session in words with the kind that decides on its looks: ask, agent or quiet.
 export function state(s, now) {
   const k = s.keyboard || {};
   if (s.state === 'exited') return ['quiet', s.signal ? `ended by ${clean(s.signal)}` : s.exitCode ? `exited ${s.exitCode}` : 'exited'];
   if (s.state === 'lost') return ['quiet', 'lost'];
   if (k.asking) return ['ask', `${clean(k.asking)} asks`];
+  if (waits(s)) return ['ask', waits(s)];
   if (k.held) return ['ask', k.heldWhy === 'line' ? 'waits for your line' : 'waiting for you'];
   if (s.blackout && s.blackout.reason === 'password') return ['quiet', 'password asked'];
   if (k.holder === 'agent') return ['agent', drives(k, now)];
   if (s.blackout) return ['quiet', 'hidden from agents'];
+  if (s.chat?.state === 'working') return ['quiet', `${clean(s.chat.agent)} works`];
   return ['quiet', rest(s, now) || 'active'];
 }
 
