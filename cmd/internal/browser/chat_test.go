@@ -119,7 +119,7 @@ func TestTheConversationGoesOn(t *testing.T) {
 	}
 	g.forget("claude-1", 12)
 	g.leave(false)
-	require.Equal(t, uint64(10), wait(g, func(m *protocol.ChatSubscribe) bool { return true }).After)
+	require.Equal(t, uint64(10), wait(g, anything[*protocol.ChatSubscribe]).After)
 	b.Until(browser.Text(".said") + ".includes('trying again in 2 s 2 entries are no longer kept. line 2 line 3 line 4')")
 	require.Equal(t, 1.0, browser.JS[float64](b, `document.querySelectorAll('.said-user').length`), "nothing came twice")
 

@@ -45,6 +45,8 @@ type gateway struct {
 	epoch    uint64 // what widens under another one is void; 0 for none is
 	noKeys   *protocol.Error
 	typing   *protocol.AgentTyped // what an agent typed last
+	talks    map[string]*talk     // conversations of coding agents, by session
+	noChat   *protocol.Error      // the answer to what is said in one; nil for none
 	hold     chan struct{}        // nobody lets an owner's page in before it is closed; nil for at once
 }
 
@@ -57,6 +59,7 @@ type link struct {
 	watches bool
 	silent  bool
 	views   map[string]*viewed
+	talks   map[string]bool // conversations that it follows
 }
 
 type viewed struct {
@@ -77,7 +80,7 @@ func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, ses
 
 // serveOn is serveBy with other terms.
 func serveOn(t *testing.T, sender *push.Sender, role auth.Role, only string, change func(*door.Terms), sessions ...*protocol.SessionInfo) *gateway {
-	g := &gateway{t: t, screens: make(map[string]*screen.Screen), links: make(map[*link]bool), heard: make(chan struct{})}
+	g := &gateway{t: t, screens: make(map[string]*screen.Screen), links: make(map[*link]bool), heard: make(chan struct{}), talks: make(map[string]*talk)}
 	for _, s := range sessions {
 		g.add(s)
 	}
@@ -124,7 +127,7 @@ func (g *gateway) dial(context.Context) (door.Link, error) {
 	if g.away {
 		return nil, errors.New("away")
 	}
-	l := &link{g: g, out: make(chan []byte, 1000), gone: make(chan struct{}), views: make(map[string]*viewed)}
+	l := &link{g: g, out: make(chan []byte, 1000), gone: make(chan struct{}), views: make(map[string]*viewed), talks: make(map[string]bool)}
 	g.links[l] = true
 	return l, nil
 }
@@ -196,6 +199,18 @@ func (l *link) answer(m protocol.Message) {
 	case *protocol.ControlDecide:
 		if l.g.epoch != 0 && m.Widens() && m.Epoch != l.g.epoch {
 			l.put(&protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBusy, Message: "look again"})
+			return
+		}
+		l.put(done)
+	case *protocol.ChatSubscribe:
+		l.put(done)
+		l.talks[m.SessionID] = true
+		l.catchUp(m.SessionID, m.After)
+	case *protocol.ChatUnsubscribe:
+		delete(l.talks, m.SessionID)
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+		if l.g.noChat != nil {
+			l.put(protocol.WithRequestID(l.g.noChat, protocol.RequestID(m)))
 			return
 		}
 		l.put(done)

@@ -450,7 +450,12 @@ func TestWordsCanBeRead(t *testing.T) {
 		b := openPage(g, scheme(name))
 		browser.JS[bool](b, `location.hash = 's=vim-1', true`)
 		b.Until(browser.Button("Refuse") + "?.disabled === false && document.querySelector('.frame.driven')")
-		faint := browser.JS[[]string](b, `import(document.querySelector('script').src.replace('app.js', 'painter.js')).then(({contrast}) => {
+		require.Empty(t, browser.JS[[]string](b, faint), name)
+	}
+}
+
+// faint are the texts of a page that lack contrast.
+const faint = `import(document.querySelector('script').src.replace('app.js', 'painter.js')).then(({contrast}) => {
 			const hex = (c) => '#' + c.match(/[\d.]+/g).slice(0, 3).map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
 			const behind = (e) => {
 				for (; e; e = e.parentElement) {
@@ -464,18 +469,20 @@ func TestWordsCanBeRead(t *testing.T) {
 				const n = contrast(hex(getComputedStyle(e).color), hex(behind(e)));
 				return n < 4.5 ? e.textContent + ' ' + n : '';
 			}).filter(Boolean);
-		})`)
-		require.Empty(t, faint, name)
-	}
+		})`
+
+// later are the files that are loaded when they are needed: what plays recordings, and what shows a coding agent's conversation.
+var later = map[string]bool{
+	"replay.js": true, "chat.js": true, "chat.css": true, "talk.js": true, "drawer.js": true, "item.js": true, "card.js": true, "spell.js": true,
 }
 
-// TestFirstPaint bounds what a phone loads before it shows something: without what plays recordings, and the pictures of an installed page.
+// TestFirstPaint bounds what a phone loads before it shows something: without what it needs later, and the pictures of an installed page.
 func TestFirstPaint(t *testing.T) {
 	files, err := filepath.Glob(static + "/*")
 	require.NoError(t, err)
 	total := 0
 	for _, name := range files {
-		if filepath.Base(name) == "replay.js" || filepath.Ext(name) == ".png" {
+		if later[filepath.Base(name)] || filepath.Ext(name) == ".png" {
 			continue
 		}
 		content, err := os.ReadFile(name)
