@@ -53,24 +53,7 @@ func Find(dst []Span, lines []string, at Place) []Span {
 }
 
 // Text covers what is found in text, line by line, and counts it. The program is printing at the offset at, -1 for nowhere.
-func Text(text string, at int) (covered string, n int) {
-	lines := strings.Split(text, "\n")
-	place := Nowhere
-	if at >= 0 {
-		before := text[:min(at, len(text))]
-		place.Line = strings.Count(before, "\n")
-		place.Offset = len(before) - (strings.LastIndexByte(before, '\n') + 1)
-	}
-	spans := Find(nil, lines, place)
-	if len(spans) == 0 {
-		return text, 0
-	}
-	for i := len(spans) - 1; i >= 0; i-- { // from the last on: an offset is that of the line as it was
-		s := spans[i]
-		lines[s.Line] = Cover(lines[s.Line], s.From, s.To)
-	}
-	return strings.Join(lines, "\n"), len(spans)
-}
+func Text(text string, at int) (covered string, n int) { return (*Own)(nil).Text(text, at) }
 
 // Cover replaces line[from:to] by marks, one for each column. What is not on the line is passed over.
 func Cover(line string, from, to int) string {

@@ -15,6 +15,8 @@ type Rows struct {
 	Wrapped func(i int) bool
 	// Print and At are the row and the byte where the program is printing; At is -1 for nowhere.
 	Print, At int
+	// Own are the user's rules, nil for none.
+	Own *Own
 }
 
 // CoverOf is a hidden part of a row, in bytes. A secret has one for each of its rows, and Begins with the first.
@@ -47,7 +49,7 @@ func (r *Rows) Covers(dst []CoverOf, first int) []CoverOf {
 		lines, starts = append(lines, r.join(row, last)), append(starts, row)
 		row = last + 1
 	}
-	for _, span := range Find(nil, lines, place) {
+	for _, span := range r.Own.Find(nil, lines, place) {
 		dst = r.split(dst, span, starts[span.Line], first)
 	}
 	return dst

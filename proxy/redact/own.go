@@ -1,0 +1,133 @@
+package redact
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Own are rules of the user's own beside the known ones, as regular expressions (RE2). A nil one has none. It may be used from any
+// goroutine.
+//
+// What Add matches is covered: its first group, where the expression has one. It counts once it is whole; of what a program is still
+// printing the known rules alone see a piece. What the known rules find is shown where a match of Allow holds all of it; what Add
+// matches stays covered all the same.
+type Own struct{ add, allow []*regexp.Regexp }
+
+// What a rule may be at most: each is tried on every line that changes.
+const (
+	MaxOwn        = 32
+	maxExpression = 1000 // bytes
+)
+
+// NewOwn makes rules of expressions. The error names the expression, and says of which list it is.
+func NewOwn(add, allow []string) (*Own, error) {
+	var o Own
+	var err error
+	if o.add, err = compile("add", add); err != nil {
+		return nil, err
+	}
+	if o.allow, err = compile("allow", allow); err != nil {
+		return nil, err
+	}
+	return &o, nil
+}
+
+func compile(list string, all []string) (rules []*regexp.Regexp, err error) {
+	if len(all) > MaxOwn {
+		return nil, fmt.Errorf("%s: has %d expressions, at most %d are taken", list, len(all), MaxOwn)
+	}
+	for _, text := range all {
+		rule, err := regexp.Compile(text)
+		switch {
+		case len(text) > maxExpression:
+			err = fmt.Errorf("has %d bytes, at most %d are taken", len(text), maxExpression)
+		case err == nil && rule.MatchString(""):
+			err = errors.New("matches the empty text")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %.60q: %w", list, text, err)
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+// Find is [Find] with the user's rules.
+func (o *Own) Find(dst []Span, lines []string, at Place) []Span {
+	had := len(dst)
+	dst = Find(dst, lines, at)
+	if o == nil || len(o.add)+len(o.allow) == 0 {
+		return dst
+	}
+	found := slices.DeleteFunc(dst[had:], func(s Span) bool { return o.allows(lines[s.Line], s) })
+	for i, line := range lines {
+		found = o.added(found, i, line)
+	}
+	return append(dst[:had], merged(found)...)
+}
+
+// allows reports whether an expression of Allow holds a span.
+func (o *Own) allows(line string, s Span) bool {
+	for _, rule := range o.allow {
+		for _, m := range rule.FindAllStringIndex(line, -1) {
+			if m[0] <= s.From && s.To <= m[1] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// added appends what Add matches in a line.
+func (o *Own) added(dst []Span, n int, line string) []Span {
+	for _, rule := range o.add {
+		for _, m := range rule.FindAllStringSubmatchIndex(line, -1) {
+			from, to := m[0], m[1]
+			if len(m) > 2 && m[2] >= 0 {
+				from, to = m[2], m[3]
+			}
+			if from < to {
+				dst = append(dst, Span{n, from, to})
+			}
+		}
+	}
+	return dst
+}
+
+// merged are spans in order, none of which meets another one.
+func merged(all []Span) []Span {
+	slices.SortFunc(all, func(a, b Span) int { return cmp.Or(a.Line-b.Line, a.From-b.From, a.To-b.To) })
+	out := all[:0]
+	for _, s := range all {
+		if last := len(out) - 1; last >= 0 && out[last].Line == s.Line && s.From < out[last].To {
+			out[last].To = max(out[last].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Text is [Text] with the user's rules.
+func (o *Own) Text(text string, at int) (covered string, n int) {
+	lines := strings.Split(text, "\n")
+	place := Nowhere
+	if at >= 0 {
+		before := text[:min(at, len(text))]
+		place.Line = strings.Count(before, "\n")
+		place.Offset = len(before) - (strings.LastIndexByte(before, '\n') + 1)
+	}
+	spans := o.Find(nil, lines, place)
+	if len(spans) == 0 {
+		return text, 0
+	}
+	for i := len(spans) - 1; i >= 0; i-- { // from the last on: an offset is that of the line as it was
+		s := spans[i]
+		lines[s.Line] = Cover(lines[s.Line], s.From, s.To)
+	}
+	return strings.Join(lines, "\n"), len(spans)
+}
