@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,61 @@ var (
 	amberFew  = []uint8{11, 3, 15, 7}
 )
 
+// Taste is how a user wants to see the proxy's own words; the zero value is as built in.
+type Taste struct {
+	Colors Colors // at most these, where Limited
+	// Limited says that Colors counts: the terminal may have more.
+	Limited bool
+	// Text and Background are entries of the palette from 16 on, 0 for those built in. Readable says of two whether one can be
+	// read on the other.
+	Text, Background uint8
+	LineOnTop        bool // questions and remarks begin on the first row
+	SignOnTop        bool
+	NoSign           bool
+}
+
+// leastContrast is the contrast (WCAG 2) of words that anybody can read at a glance.
+const leastContrast = 7
+
+// Readable is the contrast of two entries of the palette, and whether it is enough.
+func Readable(text, background uint8) (contrast float64, ok bool) {
+	m := screen.New(screen.Config{})
+	a, b := light(m, text), light(m, background)
+	contrast = max(a, b) / min(a, b)
+	return contrast, contrast >= leastContrast
+}
+
+// light is the relative luminance of an entry and 0.05 (WCAG 2), as a terminal shows it that nobody has configured.
+func light(m *screen.Screen, i uint8) float64 {
+	r, g, b := m.Resolve(screen.Indexed(i), true)
+	sum := 0.05
+	for n, weight := range [3]float64{0.2126, 0.7152, 0.0722} {
+		v := float64([3]uint8{r, g, b}[n]) / 255
+		if v <= 0.03928 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		sum += weight * v
+	}
+	return sum
+}
+
+// palette are the entries for words and for what is behind them, the best first.
+func (t Taste) palette(colors Colors) (text, background []uint8) {
+	if colors == FewColors {
+		return darkFew, amberFew
+	}
+	text, background = darkMany, amberMany
+	if t.Text != 0 {
+		text = []uint8{t.Text}
+	}
+	if t.Background != 0 {
+		background = []uint8{t.Background}
+	}
+	return text, background
+}
+
 // look is how the proxy's own words are drawn.
 type look struct {
 	sgr   string  // behind SGR 0
@@ -53,15 +109,19 @@ type look struct {
 
 // lookOn is the look on a screen whose program may have changed the palette: with entries that it has left alone, else with
 // two that are reset.
-func lookOn(m *screen.Screen, colors Colors, bold bool) look {
-	dark, amber := darkMany, amberMany
+func lookOn(m *screen.Screen, c *Config, bold bool) look {
+	colors := c.Colors
+	if c.Taste.Limited {
+		colors = min(colors, c.Taste.Colors)
+	}
 	switch colors {
 	case NoColors:
 		return look{sgr: notice.Reverse}
 	case FewColors:
-		dark, amber, bold = darkFew, amberFew, false
+		bold = false
 	case ManyColors:
 	}
+	dark, amber := c.Taste.palette(colors)
 	fg, ok := unused(m, dark)
 	bg, also := unused(m, amber)
 	var l look

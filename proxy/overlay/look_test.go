@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -29,24 +28,10 @@ func TestR67ColorsOfTerminals(t *testing.T) {
 // TestR67TheContrastOfEveryLook is 7 at least, as a terminal that nobody has configured shows it.
 func TestR67TheContrastOfEveryLook(t *testing.T) {
 	m := screen.New(screen.Config{})
-	light := func(i uint8) float64 {
-		r, g, b := m.Resolve(screen.Indexed(i), true)
-		sum := 0.05
-		for n, weight := range [3]float64{0.2126, 0.7152, 0.0722} {
-			v := float64([3]uint8{r, g, b}[n]) / 255
-			if v <= 0.03928 {
-				v /= 12.92
-			} else {
-				v = math.Pow((v+0.055)/1.055, 2.4)
-			}
-			sum += weight * v
-		}
-		return sum
-	}
 	for _, pairs := range [][2][]uint8{{darkMany, amberMany}, {darkFew, amberFew}} {
 		for _, dark := range pairs[0] {
 			for _, amber := range pairs[1] {
-				require.GreaterOrEqual(t, light(amber)/light(dark), 7.0, "%d on %d", dark, amber)
+				require.GreaterOrEqual(t, light(m, amber)/light(m, dark), 7.0, "%d on %d", dark, amber)
 			}
 		}
 	}
@@ -64,13 +49,13 @@ func TestR67TheLookAvoidsWhatTheProgramSet(t *testing.T) {
 	} {
 		m := screen.New(screen.Config{})
 		m.Feed([]byte(output))
-		l := lookOn(m, ManyColors, true)
+		l := lookOn(m, &Config{Colors: ManyColors}, true)
 		require.Equal(t, want, l.sgr, "%q", output)
 		require.Empty(t, l.reset)
 	}
 	m := screen.New(screen.Config{})
-	require.Equal(t, "\x1b[30;103m", lookOn(m, FewColors, true).sgr, "bold black would be grey")
-	require.Equal(t, notice.Reverse, lookOn(m, NoColors, true).sgr)
+	require.Equal(t, "\x1b[30;103m", lookOn(m, &Config{Colors: FewColors}, true).sgr, "bold black would be grey")
+	require.Equal(t, notice.Reverse, lookOn(m, &Config{Colors: NoColors}, true).sgr)
 }
 
 // TestR67WhereEveryColorIsSet two get their own back while the question stands, and then the program's again.

@@ -74,7 +74,7 @@ type picture struct {
 
 // NewPainter makes a painter that has drawn nothing.
 func NewPainter(conf PainterConfig) *Painter {
-	p := &Painter{conf: conf}
+	p := &Painter{conf: conf, place: place{high: conf.Status.conf.Taste.LineOnTop}}
 	if conf.Untitled {
 		p.title = " "
 	}
@@ -288,7 +288,7 @@ func (p *Painter) draw(now time.Time, m *screen.Screen, afresh bool) (show []byt
 	case line != "":
 		show = p.drawLine(now, show, m, line, asks != 0)
 	case !waits:
-		p.place = place{}
+		p.place = place{high: p.conf.Status.conf.Taste.LineOnTop}
 		if next, ok := p.wanted(now, m, was, afresh); ok && next == was {
 			p.picture = was
 			p.follower = follow(m, was.row)
@@ -319,7 +319,7 @@ func (p *Painter) drawLine(now time.Time, show []byte, m *screen.Screen, line st
 	if again > 0 {
 		p.again = now.Add(again)
 	}
-	l := lookOn(m, p.conf.Status.conf.Colors, asks)
+	l := lookOn(m, &p.conf.Status.conf, asks)
 	p.picture = p.newPicture(m, picture{row: row, text: line, sgr: l.sgr})
 	show = p.unset(show, l)
 	p.exit = notice.Erase(nil, m, row, line)
@@ -330,7 +330,7 @@ func (p *Painter) drawLine(now time.Time, show []byte, m *screen.Screen, line st
 // soon after others comes later.
 func (p *Painter) wanted(now time.Time, m *screen.Screen, was picture, afresh bool) (next picture, ok bool) {
 	for _, text := range p.conf.Status.signs(now) {
-		at, fits := signSpot(m, text)
+		at, fits := signSpot(m, text, p.conf.Status.conf.Taste.SignOnTop)
 		if !fits {
 			continue
 		}
@@ -340,7 +340,7 @@ func (p *Painter) wanted(now time.Time, m *screen.Screen, was picture, afresh bo
 		if at.wide {
 			text = " " + text
 		}
-		l := lookOn(m, p.conf.Status.conf.Colors, false)
+		l := lookOn(m, &p.conf.Status.conf, false)
 		next = p.newPicture(m, picture{sign: true, row: at.row, from: at.from, text: text, sgr: l.sgr})
 		if next == was && !afresh && !m.Veiled() {
 			return next, true
@@ -366,7 +366,7 @@ func (p *Painter) newPicture(m *screen.Screen, pic picture) picture {
 
 // drawSign appends the sign.
 func (p *Painter) drawSign(show []byte, m *screen.Screen, pic picture) []byte {
-	l := lookOn(m, p.conf.Status.conf.Colors, false)
+	l := lookOn(m, &p.conf.Status.conf, false)
 	show = p.unset(show, l)
 	p.picture, p.follower = pic, follow(m, pic.row)
 	if m.Alt() {

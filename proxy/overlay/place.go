@@ -15,21 +15,27 @@ const inTheWay = 150 * time.Millisecond
 
 // place is where the line stands.
 type place struct {
+	high  bool      // the user wants it on the top rows
 	up    bool      // there is one
 	top   bool      // on the top rows
 	since time.Time // when it was first seen that it should be elsewhere, zero while it should not
 }
 
 // put says on which row a line begins: at the bottom, or at the top where the user sees the cursor in the rows that it
-// needs. What
-// stands moves only when the cursor rests where it does; again is when to look whether it does.
+// needs; the other way round where the user wants it on top. What stands moves only when the cursor rests where it does; again
+// is when to look whether it does.
 func (p *place) put(now time.Time, m *screen.Screen, line string) (row int, again time.Duration) {
 	_, rows := m.Size()
 	n := min(rows, strings.Count(line, "\n")+1)
 	at := m.Cursor()
-	switch top := at.Visible && at.Row >= rows-n && at.Row >= n; {
+	low := at.Row >= rows-n
+	top := at.Visible && low && at.Row >= n
+	if p.high {
+		top = !at.Visible || at.Row >= n || low
+	}
+	switch {
 	case !p.up:
-		*p = place{up: true, top: top}
+		p.up, p.top, p.since = true, top, time.Time{}
 	case p.top == top:
 		p.since = time.Time{}
 	case p.since.IsZero():
@@ -54,8 +60,8 @@ type spot struct {
 
 // signSpot is where a sign goes: at the right end of a row that has no text there, and not the cursor. That is the last row;
 // on the main screen, where the cursor is in that one as a rule, the row above, since the first leaves the screen when the
-// window shrinks; then the first. Without any it covers text in the last one, or in the first if the cursor is in that.
-func signSpot(m *screen.Screen, sign string) (s spot, ok bool) {
+// window shrinks; then the first, which is the first to be tried where the user wants it on top. Without any it covers text in the last one, or in the first if the cursor is in that.
+func signSpot(m *screen.Screen, sign string, top bool) (s spot, ok bool) {
 	cols, rows := m.Size()
 	from := cols - displaywidth.String(sign)
 	if from < 0 {
@@ -66,14 +72,17 @@ func signSpot(m *screen.Screen, sign string) (s spot, ok bool) {
 	if !m.Alt() && rows > 2 {
 		candidates = []int{rows - 1, rows - 2, 0}
 	}
+	if top {
+		candidates = append([]int{0}, candidates[:len(candidates)-1]...)
+	}
 	for _, row := range candidates {
 		if row != at && free(m, row, from) {
 			return spot{row: row, from: from}, true
 		}
 	}
-	s = spot{row: rows - 1, from: from, over: true}
+	s = spot{row: candidates[0], from: from, over: true}
 	if s.row == at {
-		s.row = 0
+		s.row = rows - 1 - candidates[0] // the other side
 	}
 	if s.row == at {
 		return spot{}, false

@@ -55,7 +55,7 @@ func TestR69WhereTheSignGoes(t *testing.T) {
 		m := screen.New(screen.Config{Cols: c.Cols, Rows: c.Rows})
 		m.Feed([]byte(c.Output))
 		got := "none"
-		if at, ok := signSpot(m, sign); ok {
+		if at, ok := signSpot(m, sign, false); ok {
 			got = fmt.Sprintf("%d,%d%s%s", at.row, at.from, map[bool]string{true: " over"}[at.over], map[bool]string{true: " wide"}[at.wide])
 		}
 		require.Equal(t, c.Want, got, c.Name)

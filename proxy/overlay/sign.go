@@ -47,7 +47,7 @@ func (s *Status) signs(now time.Time) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.state
-	if st.Phase != control.Granted || !s.conf.Line {
+	if st.Phase != control.Granted || !s.conf.Line || s.conf.Taste.NoSign {
 		s.untick()
 		return nil
 	}

@@ -39,6 +39,7 @@ type Config struct {
 	// OneProgram says that grants are for the program in front.
 	OneProgram bool
 	Colors     Colors      // of the terminal
+	Taste      Taste       // of the user
 	Key        string      // name of the reclaim key, as people write it
 	Leave      string      // how to leave a session of somebody else's, in the menu
 	Repaint    func()      // asks whoever draws to do so; any goroutine calls it
