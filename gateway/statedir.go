@@ -54,6 +54,15 @@ func Signed(message, signature []byte) (who protocol.Signer, err error) {
 	return tokens.Owner(message, signature)
 }
 
+// ConfigPath is the user's own configuration. It need not be there.
+func ConfigPath() (string, error) {
+	dir, err := configDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "config.toml"), nil
+}
+
 // OwnerTokenPath is where the owner's own token lies, where no other file is named.
 func OwnerTokenPath() (string, error) {
 	dir, err := configDir()

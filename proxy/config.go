@@ -13,6 +13,8 @@ import (
 	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/redact"
 )
 
 // Config says what to run and who may look.
@@ -34,8 +36,15 @@ type Config struct {
 	headless *host.Session // nil for a session on a user's terminal
 }
 
+// Taste is what a user wants of every session.
+type Taste struct {
+	Redact *redact.Own   // rules about what agents are not shown, nil for none
+	Look   overlay.Taste // of the proxy's own line and sign
+}
+
 // AgentConfig says how agents reach the session and what they may do.
 type AgentConfig struct {
+	Taste
 	Name   string // of the session; "" is the program's name
 	Parent string // id of the session this one runs in
 	Dial   func(context.Context) (net.Conn, error)

@@ -24,15 +24,15 @@ const (
 )
 
 // NewHost makes a host, which starts sessions like those of [Run] on terminals of their own.
-func NewHost(conf host.Config) *host.Host { return host.New(conf, runHosted(conf)) }
+func NewHost(conf host.Config, taste Taste) *host.Host { return host.New(conf, runHosted(conf, taste)) }
 
 // runHosted makes what runs a host's sessions.
-func runHosted(conf host.Config) host.Runner {
+func runHosted(conf host.Config, taste Taste) host.Runner {
 	return func(ctx context.Context, h *host.Session) (host.Result, error) {
 		s := newSession(Config{
 			Command: h.Command, Args: h.Args, Log: conf.Log, Cols: h.Cols, Rows: h.Rows, headless: h,
 			Agent: &AgentConfig{
-				Name: h.Name, Parent: os.Getenv(SessionVariable), Dial: conf.Dial, Join: conf.Join, URL: conf.URL, Header: conf.Header,
+				Taste: taste, Name: h.Name, Parent: os.Getenv(SessionVariable), Dial: conf.Dial, Join: conf.Join, URL: conf.URL, Header: conf.Header,
 				Yield: hostedYield, Interval: hostedInterval, Owner: conf.Owner, RemoteKeys: true,
 			},
 		})

@@ -103,7 +103,7 @@ func (p *fakePeer) shows(text string) {
 // run runs a host until the test's end, which waits for everything that it started.
 func (g *fakeGateway) run(conf host.Config) *host.Host {
 	g.t.Helper()
-	return g.serve(conf, NewHost)
+	return g.serve(conf, func(conf host.Config) *host.Host { return NewHost(conf, Taste{}) })
 }
 
 // serve is run for a host that is made by newHost.
@@ -281,7 +281,7 @@ func TestWhatHappensKeepsASessionFromEnding(t *testing.T) {
 	g.serve(host.Config{}, func(conf host.Config) *host.Host {
 		return host.New(conf, func(ctx context.Context, s *host.Session) (host.Result, error) {
 			sessions <- s
-			return runHosted(conf)(ctx, s)
+			return runHosted(conf, Taste{})(ctx, s)
 		})
 	})
 	p, id := g.starts(starting("sh", "-c", `until [ -e "$0" ]; do sleep 0.02; done; echo tick; exec cat`, mark))

@@ -316,6 +316,7 @@ func (s *session) observerConfig(cols, rows int, at copier.Cursor) observer.Conf
 	if agent := s.conf.Agent; agent != nil {
 		c.Agents = &observer.Agents{
 			Session: &observed{s: s}, Began: time.Now(), Interval: agent.Interval, Scrollback: scrollback, Mute: s.piped(), NoRedact: agent.NoRedact,
+			Redact: agent.Redact,
 		}
 	}
 	return c
@@ -355,7 +356,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	conf := overlay.Config{
 		Name: agent.Name, Line: !agent.NoNotice, Title: takesTitle(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
 		Repaint: func() { s.copier.Repaint() }, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
-		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
+		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""), Taste: agent.Look,
 	}
 	draw := overlay.PainterConfig{Loop: s.observer, Shown: s.questionShown}
 	if s.conf.headless != nil { // whoever looks keeps the title of their own window

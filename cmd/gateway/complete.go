@@ -27,7 +27,7 @@ func (a *app) addCommands(root *cobra.Command) {
 		{"agents", "Coding agents:", []*cobra.Command{a.newChat()}},
 		{"run", "Terminals started by agents:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
 		{"own", "For the user:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide(), a.newMute(), a.newOpen()}},
-		{"serve", "Servers and setup:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newMarks(), a.newDoctor()}},
+		{"serve", "Servers and setup:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newMarks(), a.newConfig(), a.newDoctor()}},
 		{"record", "Recordings:", []*cobra.Command{a.newAudit(), a.newRender()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -81,6 +81,9 @@ func (a *app) complete(cmd *cobra.Command) {
 func (a *app) completeID(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var ids []cobra.Completion
 	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if a.configure(cmd) != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)

@@ -32,9 +32,10 @@ const hostPatience = 5 * time.Second
 // gateway passes on must be what was asked for here: its word alone starts nothing (SAFETY R33).
 type programs struct {
 	*client.Client
-	conf host.Config
-	stop context.CancelFunc
-	ctx  context.Context //nolint:containedctx // the host's life, which is this process's and no call's
+	conf  host.Config
+	taste proxy.Taste
+	stop  context.CancelFunc
+	ctx   context.Context //nolint:containedctx // the host's life, which is this process's and no call's
 
 	mu     sync.Mutex
 	host   *host.Host
@@ -45,8 +46,8 @@ type programs struct {
 }
 
 // newPrograms makes a host for a client on the local gateway.
-func newPrograms(c *client.Client, ep gateway.Endpoint, local *share, log *slog.Logger) *programs {
-	p := &programs{Client: c, asked: make(map[string]*protocol.ProxyStart), secret: strings.ToLower(rand.Text())}
+func newPrograms(c *client.Client, ep gateway.Endpoint, local *share, taste proxy.Taste, log *slog.Logger) *programs {
+	p := &programs{Client: c, taste: taste, asked: make(map[string]*protocol.ProxyStart), secret: strings.ToLower(rand.Text())}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.conf = host.Config{
 		Dial: local.dial, Join: local.join, URL: ep.URL(protocol.PathProxy), Header: ep.Header(), Key: p.secret, Allow: p.allow, Owner: gateway.Signed, Reaper: p.startReaper, Log: log,
@@ -92,7 +93,7 @@ func (p *programs) running() *host.Host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.host == nil {
-		p.host, p.ended = proxy.NewHost(p.conf), make(chan struct{})
+		p.host, p.ended = proxy.NewHost(p.conf, p.taste), make(chan struct{})
 		go func(h *host.Host) { // ends with close, which waits for it
 			defer close(p.ended)
 			h.Run(p.ctx)

@@ -21,6 +21,7 @@ import (
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy"
 )
 
 func main() {
@@ -61,6 +62,10 @@ type app struct {
 	json      bool   // --json
 	// tokenNamed: the token file is named on the command line, and not by the environment.
 	tokenNamed bool
+	// taste is what the configuration says of sessions that are hosted here and of recordings, and preset what it set of the command's
+	// flags: where, by name.
+	taste  proxy.Taste
+	preset map[string]string
 	// command is what runs, "" until the command line was found good.
 	command string
 	// status is that of a command which did what it should, where that is not always 0.
@@ -157,7 +162,7 @@ func (a *app) report(err error) int {
 	if what, _, _ := strings.Cut(text, ":"); a.command != "" && strings.Contains(what, " ") && what != a.command && !strings.HasPrefix(what, a.command+" ") {
 		text = a.command + ": " + text // it is only a why
 	}
-	_, _ = fmt.Fprintf(a.err, "gateway: %s\n", text)
+	_, _ = fmt.Fprintf(a.err, "gateway: %s\n", a.located(text))
 	if hint := a.hintFor(f); hint != "" {
 		_, _ = fmt.Fprintf(a.err, "hint: %s\n", hint)
 	}
@@ -230,8 +235,9 @@ func (a *app) newRoot() *cobra.Command {
 			_ = cmd.Help()
 			return usage("no command given")
 		},
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.command, a.tokenNamed = commandName(cmd), cmd.Flags().Changed("token-file")
+			return a.configure(cmd)
 		},
 	}
 	f := root.PersistentFlags()

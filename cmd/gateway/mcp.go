@@ -60,7 +60,7 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	serve := mcpConfig(c, log)
 	serve.Programs = elsewhere{c, ep.String()}
 	if ep.Local() {
-		own := newPrograms(c, ep, local, log)
+		own := newPrograms(c, ep, local, a.taste, log)
 		own.conf.Idle = idle
 		serve.Programs = own
 		defer own.close()

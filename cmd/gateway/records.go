@@ -23,7 +23,8 @@ const mostRecords = 100
 // a part of a path.
 type library struct {
 	dir     string
-	session string // that pages are limited to, "" for none
+	own     *redact.Own // the user's rules about what is covered
+	session string      // that pages are limited to, "" for none
 	// sessions are those of the gateway: it says which run, and which are hidden.
 	sessions func(context.Context) ([]protocol.SessionInfo, error)
 	leave    func()
@@ -40,7 +41,7 @@ func (o *opening) records(way client.Config) func() page.Records {
 	}
 	return func() page.Records {
 		c := client.New(way)
-		return &library{dir: dir, session: o.session, sessions: c.Sessions, leave: func() { _ = c.Close() }}
+		return &library{dir: dir, own: o.app.taste.Redact, session: o.session, sessions: c.Sessions, leave: func() { _ = c.Close() }}
 	}
 }
 
@@ -110,7 +111,7 @@ func (l *library) list(sessions []protocol.SessionInfo) []protocol.RecordInfo {
 		}
 		s := k.Session
 		all = append(all, protocol.RecordInfo{
-			RecordID: k.ID, SessionID: s.ID, Command: masked(s.Command), Args: line(s.Args), Cwd: masked(s.Cwd),
+			RecordID: k.ID, SessionID: s.ID, Command: l.masked(s.Command), Args: l.line(s.Args), Cwd: l.masked(s.Cwd),
 			StartedAt: k.Begin.UnixMilli(), WrittenAt: info.ModTime().UnixMilli(), Bytes: info.Size(), Running: running(sessions, s.ID) != nil,
 		})
 	}
@@ -135,17 +136,17 @@ func hidden(sessions []protocol.SessionInfo, id string) bool {
 }
 
 // masked is a text as agents see it.
-func masked(text string) string {
-	text, _ = redact.Text(protocol.Visible(text), -1)
+func (l *library) masked(text string) string {
+	text, _ = l.own.Text(protocol.Visible(text), -1)
 	return text
 }
 
 // line are arguments as one: what an option says of the next argument counts.
-func line(args []string) []string {
+func (l *library) line(args []string) []string {
 	if len(args) == 0 {
 		return nil
 	}
-	return []string{masked(strings.Join(args, " "))}
+	return []string{l.masked(strings.Join(args, " "))}
 }
 
 // read answers a page that plays a recording.
@@ -166,10 +167,10 @@ func (l *library) read(ctx context.Context, m *protocol.RecordsRead, r *protocol
 		if l.file, err = k.Open(); err != nil {
 			return err
 		}
-		l.id, l.player = k.ID, replay.New(l.file)
+		l.id, l.player = k.ID, replay.New(l.file, l.own)
 	}
 	if m.Marks {
-		return replay.Marks(ctx, l.file, r)
+		return replay.Marks(ctx, l.file, l.own, r)
 	}
 	return l.player.Read(ctx, m, r)
 }

@@ -77,7 +77,7 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	defer func() { err = errors.Join(err, local.close()) }()
 	c := client.New(client.Config{Dial: local.dial, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: in.as, Key: key})
 	defer func() { err = errors.Join(err, c.Close()) }()
-	own := newPrograms(c, ep, local, log)
+	own := newPrograms(c, ep, local, a.taste, log)
 	defer own.close()
 	ended := make(chan host.Result, 1)
 	own.conf.Idle = in.idle

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	settingsfile "terminalproxy/cmd/internal/settings"
 )
 
 // settingsFile is a file of settings that serve takes.
@@ -114,7 +116,7 @@ func TestAFileOfSettingsThatOthersCanWriteIsRefused(t *testing.T) {
 
 	refused(dir, "not a regular file")
 	refused(filepath.Join(dir, "none"), "no such file or directory")
-	require.NoError(t, os.WriteFile(file, []byte("# "+strings.Repeat("x", maxSettings)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("# "+strings.Repeat("x", settingsfile.MaxBytes)), 0o600))
 	refused(file, "too long")
 	if os.Getuid() == 0 {
 		require.NoError(t, os.WriteFile(file, nil, 0o600))

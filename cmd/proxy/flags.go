@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -30,7 +32,11 @@ var (
 )
 
 // flags are what the user typed.
-type flags struct{ proxyflags.Flags }
+type flags struct {
+	proxyflags.Flags
+	configured
+	set *pflag.FlagSet
+}
 
 // wrong is an error in what the user typed.
 func wrong(hint, say string, args ...any) error {
@@ -56,7 +62,9 @@ func parse(args []string) (*flags, error) {
 	if rest := set.Args(); len(rest) > 0 {
 		f.Command, f.Args = rest[0], rest[1:]
 	}
-	return f, f.check(set)
+	f.set = set
+	f.configure(set)
+	return f, f.settle(set, func() error { return f.check(set) })
 }
 
 // agentOnly are the flags that say nothing without --agent.
@@ -68,7 +76,7 @@ var agentOnly = []string{
 func (f *flags) check(set *pflag.FlagSet) error {
 	if !f.Agent {
 		for _, name := range agentOnly {
-			if set.Changed(name) {
+			if slices.Contains(f.typed, name) {
 				return wrong("add --agent to let agents watch", "--%s needs --agent", name)
 			}
 		}
@@ -102,8 +110,17 @@ func (f *flags) check(set *pflag.FlagSet) error {
 	return nil
 }
 
-// session makes the session's configuration. done is to be called when the session is over.
+// session makes the session's configuration, without what the user's own says where that is what it fails at. done is as that of make.
 func (f *flags) session(stdin, stdout *os.File) (conf proxy.Config, done func(), err error) {
+	err = f.settle(f.set, func() error {
+		conf, done, err = f.make(stdin, stdout)
+		return err
+	})
+	return conf, done, err
+}
+
+// make makes the session's configuration. done is to be called when the session is over.
+func (f *flags) make(stdin, stdout *os.File) (conf proxy.Config, done func(), err error) {
 	conf = proxy.Config{
 		Command: f.Command, Args: f.Args, In: stdin, Out: stdout, Cols: f.Cols, Rows: f.Rows, Record: f.Record,
 		Watchdog: watchdog.Self(),
@@ -147,7 +164,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		return nil, nil, wrong("", "--reclaim-key: %v", err)
 	}
 	agent := &proxy.AgentConfig{
-		Name: f.Name, Parent: os.Getenv(proxy.SessionVariable), Level: protocol.Level(f.Grant), For: f.Lasts,
+		Taste: f.taste, Name: f.Name, Parent: os.Getenv(proxy.SessionVariable), Level: protocol.Level(f.Grant), For: f.Lasts,
 		Yield: f.Yield, Interval: f.Interval, Key: key, NoNotice: f.NoNotice,
 		AllowEscapes: f.Escapes, NoRedact: f.NoRedact, OneProgram: f.OneProgram,
 	}
@@ -156,10 +173,10 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	if err != nil {
 		return nil, nil, wrong("", "--gateway: %v", err)
 	}
-	if f.RemoteGrant && !endpoint.Remote() {
+	if f.RemoteGrant && !endpoint.Remote() && !f.presets("allow-remote-grant") {
 		return nil, nil, wrong("this machine's owner needs no flag to give the keyboard", "--allow-remote-grant needs a remote gateway, not %s", endpoint)
 	}
-	agent.RemoteGrant, agent.RemoteKeys, agent.Owner = f.RemoteGrant, f.RemoteKeys, gateway.Signed
+	agent.RemoteGrant, agent.RemoteKeys, agent.Owner = f.RemoteGrant && endpoint.Remote(), f.RemoteKeys, gateway.Signed
 	if file := cmp.Or(f.TokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
 		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
 			return nil, nil, wrong("create one with: gateway token create", "--token-file: %v", err)
@@ -194,7 +211,7 @@ func (f *flags) logger() (*slog.Logger, func(), error) {
 	if err := level.UnmarshalText([]byte(f.LogLevel)); err != nil {
 		return nil, nil, wrong("use debug, info, warn or error", "--log-level %q: unknown level", f.LogLevel)
 	}
-	file, err := os.OpenFile(f.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(f.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NONBLOCK, 0o600) // a pipe that nobody reads must not hold us up
 	if err != nil {
 		return nil, nil, wrong("name a file that can be written", "--log: %v", err)
 	}

@@ -52,6 +52,9 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 		return complain(stderr, err)
 	}
 	conf, done, err := flags.session(stdin, stdout)
+	if say := flags.trouble(); say != "" {
+		fmt.Fprintln(stderr, say)
+	}
 	if err != nil {
 		return complain(stderr, err)
 	}

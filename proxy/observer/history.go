@@ -204,7 +204,7 @@ func (o *Observer) pastSecrets(rows []string, first, start int) []redact.CoverOf
 		rows = append(rows, o.redacted.raw...)
 	}
 	cols, _ := m.Size()
-	set := redact.Rows{Text: rows, Cols: cols, At: -1, Wrapped: func(i int) bool {
+	set := redact.Rows{Own: o.redacted.own, Text: rows, Cols: cols, At: -1, Wrapped: func(i int) bool {
 		if i += first; i < length {
 			return m.HistoryWrapped(i)
 		}

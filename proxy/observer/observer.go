@@ -16,6 +16,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/redact"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/secretprompt"
 	"terminalproxy/proxy/snapshot"
@@ -41,6 +42,7 @@ type Agents struct {
 	Scrollback int           // rows of history that are kept
 	Mute       bool          // the program's line had no echo from the start: nobody types there
 	NoRedact   bool          // what looks like a secret is shown
+	Redact     *redact.Own   // the user's rules about that, nil for none
 }
 
 // Program is what the observer asks about the program, on its own goroutine. Each answer takes system calls.
@@ -177,7 +179,7 @@ func New(conf Config) *Observer {
 		o.inputWait.line = o.agents.Session.Line
 		o.begins(o.agents.Began)
 		o.privacy = newPrivacy(o, gate)
-		o.redacted.open = o.agents.NoRedact
+		o.redacted.open, o.redacted.own = o.agents.NoRedact, o.agents.Redact
 		o.waits.Conceal(o.Redact)
 	}
 	return o

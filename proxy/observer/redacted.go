@@ -21,7 +21,8 @@ const contentMargin = 2000
 
 // redacted is what agents see of the rows of the screen. It belongs to the observer's goroutine.
 type redacted struct {
-	open bool // --no-redact: nothing is covered
+	open bool        // --no-redact: nothing is covered
+	own  *redact.Own // the user's rules
 
 	raw    []string // the rows, nothing covered
 	revs   []uint64 // of the model, when raw was taken
@@ -83,7 +84,7 @@ func (o *Observer) secrets(dst []redact.CoverOf) []redact.CoverOf {
 		rows = append(before, s.raw...)
 	}
 	r := redact.Rows{
-		Text: rows, Cols: s.cols, Print: len(before) + cursor.Row, At: redact.ByteAt(s.raw[cursor.Row], col),
+		Own: s.own, Text: rows, Cols: s.cols, Print: len(before) + cursor.Row, At: redact.ByteAt(s.raw[cursor.Row], col),
 		Wrapped: func(i int) bool {
 			if i < len(before) {
 				return m.HistoryWrapped(m.HistoryLen() - len(before) + i)
@@ -187,7 +188,7 @@ func (o *Observer) Redact(text string, ahead int) string {
 	if o.redacted.open {
 		return visible
 	}
-	visible, _ = redact.Text(visible, at)
+	visible, _ = o.redacted.own.Text(visible, at)
 	return visible
 }
 

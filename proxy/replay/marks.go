@@ -21,8 +21,8 @@ const (
 	apart = time.Second
 )
 
-// Marks adds to r who did what when, and how long the recording is. The error is as that of Read.
-func Marks(ctx context.Context, file io.ReaderAt, r *protocol.RecordsReadResult) error {
+// Marks adds to r who did what when, and how long the recording is. own is as for [New]. The error is as that of Read.
+func Marks(ctx context.Context, file io.ReaderAt, own *redact.Own, r *protocol.RecordsReadResult) error {
 	tape, err := record.NewTape(file)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func Marks(ctx context.Context, file io.ReaderAt, r *protocol.RecordsReadResult)
 	}
 	r.Marks = thin(all, r.LengthMs)
 	for i := range r.Marks {
-		text, _ := redact.Text(r.Marks[i].Text, -1)
+		text, _ := own.Text(r.Marks[i].Text, -1)
 		r.Marks[i].Text = cut(text)
 	}
 	return nil

@@ -34,6 +34,7 @@ const (
 // Player plays one recording. It holds a terminal and one event, whatever the length of the recording. One goroutine may use it.
 type Player struct {
 	file  io.ReaderAt
+	own   *redact.Own
 	tape  *record.Tape // nil before the first read, and after a failure
 	model *screen.Screen
 	now   time.Duration // of the recording: what was before, and then, is on the model
@@ -42,8 +43,10 @@ type Player struct {
 	patience time.Duration
 }
 
-// New plays a file.
-func New(file io.ReaderAt) *Player { return &Player{file: file, patience: patience} }
+// New plays a file. own are the user's rules about what is covered, nil for none.
+func New(file io.ReaderAt, own *redact.Own) *Player {
+	return &Player{file: file, own: own, patience: patience}
+}
 
 // wanted are the events that change the screen.
 func wanted(code byte) bool { return code == record.CodeOutput || code == record.CodeResize }
@@ -160,7 +163,7 @@ func (p *Player) rows(id string) *protocol.Rows {
 		SessionID: id, Rev: s.Rev(), Cursor: protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible, Shape: shapeOf(c.Shape)},
 		State: &protocol.ViewState{Alt: s.Alt(), Clusters: modes.Graphemes, Reverse: modes.Reverse},
 	}
-	m.State.Title, _ = redact.Text(protocol.Visible(s.Title()), -1)
+	m.State.Title, _ = p.own.Text(protocol.Visible(s.Title()), -1)
 	s.Repainted(func(name string, r, g, b uint8) {
 		m.State.Palette = append(m.State.Palette, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
@@ -196,7 +199,7 @@ func (p *Player) cover(lines []string) {
 		col++
 	}
 	at := redact.ByteAt(text[before+c.Row], col)
-	set := redact.Rows{Text: text, Cols: cols, Print: before + c.Row, At: at, Wrapped: func(i int) bool {
+	set := redact.Rows{Own: p.own, Text: text, Cols: cols, Print: before + c.Row, At: at, Wrapped: func(i int) bool {
 		if i < before {
 			return s.HistoryWrapped(start + i)
 		}

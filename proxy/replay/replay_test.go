@@ -46,8 +46,8 @@ func read(t *testing.T, p *replay.Player, from, every int64) *protocol.RecordsRe
 }
 
 func TestARecordingIsPlayed(t *testing.T) {
-	p := replay.New(strings.NewReader(header + event(1, "o", "one") + event(0.010, "o", " two") + event(0.5, "m", "a mark") +
-		event(0.5, "o", "\r\n\x1b[31mred\x1b[m") + event(1, "r", "20x3") + event(0, "o", "\x1b[?5h") + event(1, "x", "0")))
+	p := replay.New(strings.NewReader(header+event(1, "o", "one")+event(0.010, "o", " two")+event(0.5, "m", "a mark")+
+		event(0.5, "o", "\r\n\x1b[31mred\x1b[m")+event(1, "r", "20x3")+event(0, "o", "\x1b[?5h")+event(1, "x", "0")), nil)
 	r := read(t, p, 0, 0)
 	require.Equal(t, []string{"0 ", "1010 one two", "2010 one two|red", "3010 one two|red"}, screens(t, r))
 	require.True(t, r.End)
@@ -66,7 +66,7 @@ func TestARecordingIsPlayed(t *testing.T) {
 func TestARecordingOfASessionThatRuns(t *testing.T) {
 	file := &growing{}
 	file.WriteString(header + event(1, "o", "one") + `[0.5, "o", "tw`)
-	p := replay.New(file)
+	p := replay.New(file, nil)
 	r := read(t, p, 0, 0)
 	require.Equal(t, []string{"0 ", "1000 one"}, screens(t, r), "a line that is being written is none yet")
 	file.WriteString(`o"]` + "\n" + event(1, "o", "three"))
@@ -87,7 +87,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	for i := range 5000 {
 		b.WriteString(event(0.1, "o", fmt.Sprintf("\x1b[2J\x1b[H%d %s", i, strings.Repeat("\x1b[31mab\x1b[32mcd", 12))))
 	}
-	p := replay.New(strings.NewReader(b.String()))
+	p := replay.New(strings.NewReader(b.String()), nil)
 	from, pieces, last := int64(0), 0, ""
 	for {
 		r := read(t, p, from, 0)
@@ -137,12 +137,12 @@ func TestALargeRecordingIsNotHeld(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	p := replay.New(e)
+	p := replay.New(e, nil)
 	r := read(t, p, 0, 0)
 	require.True(t, r.End)
 	require.GreaterOrEqual(t, e.read, e.size)
 	m := &protocol.RecordsReadResult{}
-	require.NoError(t, replay.Marks(t.Context(), e, m))
+	require.NoError(t, replay.Marks(t.Context(), e, nil, m))
 	require.InDelta(t, 1023, m.LengthMs, 10)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -157,25 +157,25 @@ func TestALargeRecordingIsNotHeld(t *testing.T) {
 
 func TestWhatIsNoRecording(t *testing.T) {
 	for _, file := range []string{"", "\n", "x", `{"version":2,"width":80,"height":24}` + "\n", `{"version":3}`} {
-		require.Error(t, replay.New(strings.NewReader(file)).Read(t.Context(), &protocol.RecordsRead{}, new(protocol.RecordsReadResult)), "%q", file)
+		require.Error(t, replay.New(strings.NewReader(file), nil).Read(t.Context(), &protocol.RecordsRead{}, new(protocol.RecordsReadResult)), "%q", file)
 	}
 	for _, line := range []string{`[`, `{}`, `[-1, "o", "x"]`, `[1e300, "o", "x"]`, `["o"]`, `[1, o]`, `[1, "m", "x"`} {
-		p := replay.New(strings.NewReader(header + strings.Replace(line, `"m"`, `"o"`, 1) + "\n"))
+		p := replay.New(strings.NewReader(header+strings.Replace(line, `"m"`, `"o"`, 1)+"\n"), nil)
 		require.Error(t, p.Read(t.Context(), &protocol.RecordsRead{FromMs: 1}, new(protocol.RecordsReadResult)), line)
-		require.Error(t, replay.Marks(t.Context(), strings.NewReader(header+line+"\n"), new(protocol.RecordsReadResult)), line)
+		require.Error(t, replay.Marks(t.Context(), strings.NewReader(header+line+"\n"), nil, new(protocol.RecordsReadResult)), line)
 	}
 }
 
 // TestSecretsStayCovered: a recording has what the program printed, a page what it may see live.
 func TestSecretsStayCovered(t *testing.T) {
 	secret := "gh" + "p_" + strings.Repeat("Ab3x", 9)
-	p := replay.New(strings.NewReader(header + event(1, "o", "export GITHUB_TOKEN="+secret+" \r\n\x1b]2;"+secret+"\a\u202eevil\u200b\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\") +
-		event(1, "A", `{"agent":"cl\u202eaude","id":"a","grant":1}`) + event(0, "i", secret+"\r") + event(5, "o", "\r\n\r\n\r\n\r\n")))
+	p := replay.New(strings.NewReader(header+event(1, "o", "export GITHUB_TOKEN="+secret+" \r\n\x1b]2;"+secret+"\a\u202eevil\u200b\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\")+
+		event(1, "A", `{"agent":"cl\u202eaude","id":"a","grant":1}`)+event(0, "i", secret+"\r")+event(5, "o", "\r\n\r\n\r\n\r\n")), nil)
 	r := read(t, p, 0, 0)
 	m := &protocol.RecordsReadResult{}
 	all, err := json.Marshal(r)
 	require.NoError(t, err)
-	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(header+event(1, "A", `{"agent":"cl\u202eaude"}`)+event(0, "i", "login "+secret+"\r")), m))
+	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(header+event(1, "A", `{"agent":"cl\u202eaude"}`)+event(0, "i", "login "+secret+"\r")), nil, m))
 	marks, err := json.Marshal(m)
 	require.NoError(t, err)
 	for _, bad := range []string{secret, "Ab3xAb3x", "\u202e", "\u200b", "http://x", `\u001b]`} {
@@ -191,7 +191,7 @@ func TestASecretIsCoveredWhileItIsTyped(t *testing.T) {
 	for _, c := range "gh" + "p_" + strings.Repeat("Ab3x", 9) {
 		cast += event(0.1, "o", string(c))
 	}
-	r := read(t, replay.New(strings.NewReader(cast)), 0, 0)
+	r := read(t, replay.New(strings.NewReader(cast), nil), 0, 0)
 	require.Greater(t, len(r.Frames), 30)
 	all, err := json.Marshal(r)
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestWhatIsMarked(t *testing.T) {
 	r := &protocol.RecordsReadResult{}
 	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(header+event(1, "o", "x")+event(1, "m", "claude gets the keyboard")+
 		event(0, "A", `{"agent":"claude"}`)+event(0, "i", "make")+event(0.1, "i", " test\r")+event(2, "U", "")+event(0.5, "U", "ada")+
-		event(3, "A", `{"agent":"codex"}`)+event(0, "i", "\x03")+event(1, "x", "2")), r))
+		event(3, "A", `{"agent":"codex"}`)+event(0, "i", "\x03")+event(1, "x", "2")), nil, r))
 	require.Equal(t, []protocol.Mark{
 		{AtMs: 2000, Kind: protocol.MarkEvent, Text: "claude gets the keyboard"},
 		{AtMs: 2000, Kind: protocol.MarkInput, Name: "claude", Text: "make test⏎"},
@@ -219,7 +219,7 @@ func TestWhatIsMarked(t *testing.T) {
 		b.WriteString(event(2, []string{"U", "i"}[i%2], strings.Repeat("y", 100)))
 	}
 	r = &protocol.RecordsReadResult{RequestID: "1", RecordID: "r-1"}
-	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(b.String()), r))
+	require.NoError(t, replay.Marks(t.Context(), strings.NewReader(b.String()), nil, r))
 	encoded, err := protocol.Encode(r)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(encoded), 64<<10)

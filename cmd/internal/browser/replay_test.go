@@ -52,10 +52,10 @@ func (s *shelf) Answer(ctx context.Context, m protocol.Message) protocol.Message
 	case s.hidden:
 		return &protocol.Error{RequestID: id, Code: protocol.CodeBlackout, Message: "the session is hidden"}
 	case read.Marks:
-		err = replay.Marks(ctx, s, r)
+		err = replay.Marks(ctx, s, nil, r)
 	default:
 		if s.player == nil {
-			s.player = replay.New(s)
+			s.player = replay.New(s, nil)
 		}
 		err = s.player.Read(ctx, read, r)
 	}

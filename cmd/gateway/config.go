@@ -1,0 +1,204 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"terminalproxy/cmd/internal/proxyflags"
+	settingsfile "terminalproxy/cmd/internal/settings"
+)
+
+// inForce is one setting: its value, and where that comes from.
+type inForce struct {
+	Table string `json:"table"`
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+	From  string `json:"from"`           // default, file, environment
+	Line  int    `json:"line,omitempty"` // of the file
+	Name  string `json:"name,omitempty"` // of the environment variable
+}
+
+// The values of inForce.From.
+const (
+	fromDefault     = "default"
+	fromFile        = "file"
+	fromEnvironment = "environment"
+)
+
+// configuration is the answer of config.
+type configuration struct {
+	Path     string    `json:"path"`
+	Exists   bool      `json:"exists"`
+	Error    string    `json:"error,omitempty"`
+	Settings []inForce `json:"settings"`
+}
+
+func (a *app) newConfig() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "config", Short: "Show the configuration in force, and where each value comes from", Args: cobra.NoArgs,
+		Long: "config shows what proxy and gateway use where the command line says nothing else: the built-in default, your configuration\n" +
+			"or an environment variable. Your configuration is ~/.config/terminalproxy/config.toml; docs/configuration.md lists its\n" +
+			"settings. The exit status is 2 if something in it is wrong.",
+		RunE: func(*cobra.Command, []string) error { return a.showConfig() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "path", Short: "Print where your configuration is, or would be", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := settingsfile.Path()
+			if err != nil {
+				return err
+			}
+			return a.answer(map[string]any{"path": path}, path)
+		},
+	})
+	return cmd
+}
+
+// showConfig prints all settings. A file with which something is wrong counts as it does for who reads it: not at all, but for what
+// agents must not see.
+func (a *app) showConfig() error {
+	path, err := settingsfile.Path()
+	if err != nil {
+		return err
+	}
+	file, err := settingsfile.User()
+	c := configuration{Path: path, Exists: file != nil || err != nil}
+	if err == nil {
+		_, err = file.Taste()
+	}
+	all, bad := settingsOf(file)
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		c.Error = err.Error()
+		if all, bad = settingsOf(nil); bad != nil {
+			return bad
+		}
+	}
+	c.Settings = all
+	if a.json {
+		bad = a.answer(c, "")
+	} else {
+		bad = c.print(a.out)
+	}
+	if wrong, is := errors.AsType[*settingsfile.Error](err); is {
+		return fail(statusUsage, "configuration: %w", wrong).hinted(wrong.Hint)
+	}
+	return errors.Join(err, bad)
+}
+
+// settingsOf are all settings with what is in force.
+func settingsOf(file *settingsfile.File) (all []inForce, err error) {
+	if err := file.Table(settingsfile.TableProxy).Only(); err != nil {
+		return nil, err
+	}
+	f := new(proxyflags.Flags)
+	all, err = flagsOf(all, file, settingsfile.TableProxy, settingsfile.Flags{Set: f.Set(), Never: settingsfile.NeverProxy})
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range settingsfile.Options {
+		s := inForce{Table: o.Table, Key: o.Key, Value: o.Default, From: fromDefault}
+		if v, line, ok := file.Table(o.Table).Value(o.Key); ok {
+			s.Value, s.From, s.Line = v, fromFile, line
+		}
+		all = append(all, s)
+	}
+	return commandsOf(all, file, (&app{}).newRoot())
+}
+
+// commandsOf adds the flags of a command and of those below it.
+func commandsOf(all []inForce, file *settingsfile.File, cmd *cobra.Command) (_ []inForce, err error) {
+	table, flags := tableOf(cmd)
+	if err := file.Table(table).Only(subcommands(cmd)...); err != nil {
+		return nil, err
+	}
+	if all, err = flagsOf(all, file, table, flags); err != nil {
+		return nil, err
+	}
+	for _, sub := range cmd.Commands() {
+		if settled(sub) {
+			if all, err = commandsOf(all, file, sub); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// flagsOf adds the flags that a table may set.
+func flagsOf(all []inForce, file *settingsfile.File, table string, flags settingsfile.Flags) ([]inForce, error) {
+	lines, err := file.Preset(table, flags)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range flags.Names() {
+		s := inForce{Table: table, Key: name, Value: valueOf(flags.Set.Lookup(name)), From: fromDefault}
+		if line, set := lines[name]; set {
+			s.From, s.Line = fromFile, line
+		} else if variable, value := settingsfile.Variable(name); value != "" {
+			s.Value, s.From, s.Name = value, fromEnvironment, variable
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// valueOf is what a flag is, as a file says it.
+func valueOf(flag *pflag.Flag) any {
+	text := flag.Value.String()
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		return append([]string{}, list.GetSlice()...)
+	}
+	switch kind := flag.Value.Type(); {
+	case kind == "bool":
+		return text == "true"
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+	}
+	return text
+}
+
+// print writes the settings as a file would say them.
+func (c configuration) print(out io.Writer) error {
+	var b strings.Builder
+	state := ""
+	switch {
+	case c.Error != "":
+		state = " (not used: something in it is wrong)"
+	case !c.Exists:
+		state = " (there is none)"
+	}
+	fmt.Fprintf(&b, "# %s%s\n", c.Path, state)
+	table := ""
+	for _, s := range c.Settings {
+		if s.Table != table {
+			table = s.Table
+			fmt.Fprintf(&b, "\n[%s]\n", table)
+		}
+		from := s.From
+		switch s.From {
+		case fromFile:
+			from = fmt.Sprintf("%s:%d", filepath.Base(c.Path), s.Line)
+		case fromEnvironment:
+			from += " " + s.Name
+		}
+		said := s.Key + " = " + settingsfile.Literal(s.Value)
+		if s.From != fromFile {
+			said = "# " + said // so that what is printed could be the file
+		}
+		fmt.Fprintf(&b, "%-42s # %s\n", said, from)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	settingsfile "terminalproxy/cmd/internal/settings"
+)
+
+// neverInFile are the flags that make no sense in a file: they are about one call.
+var neverInFile = []string{"help", "version", "check", "config"}
+
+// despite are the commands that do their duty whatever is wrong with the configuration: they take the keyboard back, or help to find
+// what is wrong. They use the built-in defaults then, and say so.
+var despite = []string{"reclaim", "hide", "mute", "doctor", "config", "config path", "marks", "version"}
+
+// configure sets the flags of a command to what the user's configuration says, where the command line and the environment say nothing.
+func (a *app) configure(cmd *cobra.Command) error {
+	file, err := settingsfile.User()
+	if err == nil {
+		err = a.presetFlags(file, cmd)
+	}
+	wrong, is := errors.AsType[*settingsfile.Error](err)
+	switch {
+	case !is:
+		return err
+	case slices.Contains(despite, commandName(cmd)):
+		if cmd.Name() != "config" { // which says it itself
+			_, _ = fmt.Fprintf(a.err, "gateway: configuration: %v; using the built-in defaults\n", wrong)
+		}
+		return nil
+	}
+	f := fail(statusUsage, "configuration: %w", wrong)
+	if wrong.Hint != "" {
+		return f.hinted(wrong.Hint)
+	}
+	return f.hinted("gateway config shows what is in force")
+}
+
+// presetFlags takes what concerns the command: its own table, and those of the commands that it is a part of.
+func (a *app) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
+	if file == nil {
+		return nil
+	}
+	a.preset = make(map[string]string)
+	for c := cmd; c != nil; c = c.Parent() {
+		table, flags := tableOf(c)
+		if err := file.Table(table).Only(subcommands(c)...); err != nil {
+			return err
+		}
+		if flags.Set.Changed("config") {
+			continue // serve is told of another file
+		}
+		lines, err := file.Preset(table, flags)
+		if err != nil {
+			return err
+		}
+		for name, line := range lines {
+			a.preset[name] = fmt.Sprintf("%s:%d", file.Path, line)
+		}
+	}
+	taste, err := file.Taste()
+	a.taste = taste
+	return err
+}
+
+// tableOf is the table of a command, with the flags that stand in it: its own, and those that it gives the commands below it.
+func tableOf(cmd *cobra.Command) (name string, flags settingsfile.Flags) {
+	name = strings.ReplaceAll(cmd.CommandPath(), " ", ".")
+	set := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	set.AddFlagSet(cmd.LocalNonPersistentFlags())
+	set.AddFlagSet(cmd.PersistentFlags())
+	return name, settingsfile.Flags{Set: set, Never: neverInFile}
+}
+
+// subcommands are the names of the tables in a command's.
+func subcommands(cmd *cobra.Command) (names []string) {
+	for _, sub := range cmd.Commands() {
+		if settled(sub) {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}
+
+// settled reports whether a command has a table: shells and this program itself call the others.
+func settled(cmd *cobra.Command) bool {
+	return !cmd.Hidden && cmd.Name() != "help" && cmd.Name() != "completion"
+}
+
+var flagName = regexp.MustCompile(`--([a-z][a-z-]*)`)
+
+// located is an error's text, with where the configuration set the flag that it is about.
+func (a *app) located(text string) string {
+	for _, m := range flagName.FindAllStringSubmatch(text, -1) {
+		if at := a.preset[m[1]]; at != "" {
+			return text + " (set in " + at + ")"
+		}
+	}
+	return text
+}

@@ -1,0 +1,100 @@
+// Package settings reads the files in which a user says once what the command line would have to say each time: the user's own
+// configuration, and the file of `gateway serve --config`. It says of each setting on which line it stands. It decides nothing:
+// flags are set where their command declares them.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"terminalproxy/gateway/auth"
+)
+
+// What a file may hold at most. Depth is the dots and braces of a line that are no part of a text: what the parser makes of a key grows
+// with the third power of its parts.
+const (
+	MaxBytes = 64 << 10
+	maxLine  = 4 << 10
+	maxDepth = 32
+	maxKeys  = 1000
+)
+
+// Error says what is wrong in a file.
+type Error struct {
+	Path string
+	Line int // from 1, 0 for the whole file
+	Say  string
+	Hint string // what to do about it; may be ""
+	Err  error  // cause; may be nil
+}
+
+// Error implements error: path, line, why.
+func (e *Error) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Say)
+	}
+	return e.Path + ": " + e.Say
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// content reads a file. Whoever can write it says who may come in: nobody but this user and root.
+func content(name string) ([]byte, error) {
+	path, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us up
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, &Error{Path: name, Say: "not a regular file"}
+	case info.Size() > MaxBytes:
+		return nil, &Error{Path: name, Say: fmt.Sprintf("too long: it has %d bytes, at most %d are read", info.Size(), MaxBytes)}
+	}
+	if err := errors.Join(guarded(name, path, info), guarded(name, filepath.Dir(path), dir)); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxBytes))
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	return text, nil
+}
+
+func unread(name string, err error) error { return &Error{Path: name, Say: err.Error(), Err: err} }
+
+// guarded refuses what others can write to. In a sticky directory nobody replaces the files of others.
+func guarded(name, path string, info fs.FileInfo) error {
+	uid, mode := auth.OwnerOf(info), info.Mode()
+	switch {
+	case uid != os.Getuid() && uid != 0:
+		return &Error{
+			Path: name, Say: fmt.Sprintf("%s belongs to user %d, who could change it", path, uid),
+			Hint: "let it belong to root, or to the user who runs this",
+		}
+	case mode.Perm()&0o022 != 0 && (!mode.IsDir() || mode&fs.ModeSticky == 0):
+		return &Error{
+			Path: name, Say: fmt.Sprintf("%s has mode %04o, so other users can change it", path, mode.Perm()),
+			Hint: "chmod go-w " + path,
+		}
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package settings
+
+import "strings"
+
+// nearest is the name of known that name is most likely a slip of, "" where none is like it: two letters may differ, or the end be missing.
+func nearest(name string, known []string) (like string) {
+	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+	best := 3
+	for _, k := range known {
+		d := distance(name, k)
+		if len(name) > 1 && strings.HasPrefix(k, name) {
+			d = min(d, 2)
+		}
+		if d < best && d < len(k) {
+			best, like = d, k
+		}
+	}
+	return like
+}
+
+// distance counts the letters to change, add and leave out between two names (Levenshtein), where one is not much longer.
+func distance(a, b string) int {
+	if len(a) > len(b)+2 || len(b) > len(a)+2 {
+		return 3
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		left := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := left
+			if a[i] != b[j] {
+				change++
+			}
+			left = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,235 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// File is a file that was read: a table of settings and of further tables.
+type File struct {
+	Path string
+	root *Table
+}
+
+// Table is a table of a file, as it stands there.
+type Table struct {
+	file     *File
+	Name     string // as written in brackets, "" for what stands before the first one
+	begins   int    // the line, 0 for nowhere
+	Settings []Setting
+	Tables   []*Table
+}
+
+// Setting is one of a file.
+type Setting struct {
+	Key   string
+	Line  int
+	Value any // as [toml.Decode] makes it
+}
+
+// Read reads a file. Its error is an *Error; for a missing one it is an [fs.ErrNotExist], too.
+func Read(path string) (*File, error) {
+	text, err := content(path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, text)
+}
+
+func parse(path string, text []byte) (*File, error) {
+	f := &File{Path: path}
+	for n, line := range bytes.Split(text, []byte("\n")) {
+		switch {
+		case len(line) > maxLine:
+			return nil, &Error{Path: path, Line: n + 1, Say: fmt.Sprintf("too long: a line may have %d bytes", maxLine)}
+		case depth(string(line)) > maxDepth:
+			return nil, &Error{Path: path, Line: n + 1, Say: fmt.Sprintf("too deep: a line may have %d dots and braces outside of texts", maxDepth)}
+		}
+	}
+	var all map[string]toml.Primitive
+	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&all)
+	if err != nil {
+		return nil, f.unparsed(err)
+	}
+	if len(meta.Keys()) > maxKeys {
+		return nil, &Error{Path: path, Say: fmt.Sprintf("too long: it has %d keys, at most %d are read", len(meta.Keys()), maxKeys)}
+	}
+	if f.root, err = f.table(&meta, "", all); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// depth counts the dots and braces of a line that are no part of a text. Where a text of many lines begins or ends all of them count.
+func depth(line string) (n int) {
+	if strings.Contains(line, `"""`) || strings.Contains(line, "'''") {
+		return strings.Count(line, ".") + strings.Count(line, "{")
+	}
+	quote := byte(0)
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == quote:
+			quote = 0
+		case quote == '"' && c == '\\':
+			i++
+		case quote != 0:
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '#':
+			return n
+		case c == '.' || c == '{':
+			n++
+		}
+	}
+	return n
+}
+
+// unparsed is what the parser found.
+func (f *File) unparsed(err error) error {
+	if at, ok := errors.AsType[toml.ParseError](err); ok {
+		return &Error{Path: f.Path, Line: at.Position.Line, Say: at.Message, Err: err}
+	}
+	return &Error{Path: f.Path, Say: err.Error(), Err: err}
+}
+
+// probe has the parser say where a value stands.
+type probe struct {
+	value any
+	met   bool
+}
+
+var errProbe = errors.New("here")
+
+// UnmarshalTOML implements toml.Unmarshaler.
+func (p *probe) UnmarshalTOML(value any) error {
+	p.value, p.met = value, true
+	return errProbe
+}
+
+// table is a table with all that stands in it, in the file's order.
+func (f *File) table(meta *toml.MetaData, name string, values map[string]toml.Primitive) (*Table, error) {
+	t := &Table{file: f, Name: name}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		var p probe
+		err := meta.PrimitiveDecode(values[key], &p)
+		if !p.met {
+			return nil, f.unparsed(err)
+		}
+		line := 0
+		if at, ok := errors.AsType[toml.ParseError](err); ok {
+			line = at.Position.Line
+		}
+		if _, is := p.value.(map[string]any); !is {
+			t.Settings = append(t.Settings, Setting{Key: key, Line: line, Value: p.value})
+			continue
+		}
+		var inner map[string]toml.Primitive
+		if err := meta.PrimitiveDecode(values[key], &inner); err != nil {
+			return nil, f.unparsed(err)
+		}
+		sub, err := f.table(meta, strings.TrimPrefix(name+"."+key, "."), inner)
+		if err != nil {
+			return nil, err
+		}
+		sub.begins = line
+		t.Tables = append(t.Tables, sub)
+	}
+	slices.SortStableFunc(t.Settings, func(a, b Setting) int { return a.Line - b.Line })
+	slices.SortStableFunc(t.Tables, func(a, b *Table) int { return a.First() - b.First() })
+	return t, nil
+}
+
+// First is the line on which a table begins, or what stands in it: [a.b] makes a table a that stands nowhere.
+func (t *Table) First() int {
+	if t.begins > 0 {
+		return t.begins
+	}
+	first := 0
+	for _, s := range t.Settings {
+		if first == 0 || s.Line < first {
+			first = s.Line
+		}
+	}
+	for _, sub := range t.Tables {
+		if line := sub.First(); first == 0 || line < first {
+			first = line
+		}
+	}
+	return first
+}
+
+// Table is a table by its name as in brackets, the whole file for ""; nil where there is none. It may be asked of a nil file.
+func (f *File) Table(name string) *Table {
+	if f == nil {
+		return nil
+	}
+	t := f.root
+	for name != "" && t != nil {
+		var key string
+		key, name, _ = strings.Cut(name, ".")
+		t = t.table(key)
+	}
+	return t
+}
+
+func (t *Table) table(key string) *Table {
+	want := strings.TrimPrefix(t.Name+"."+key, ".")
+	for _, sub := range t.Tables {
+		if sub.Name == want {
+			return sub
+		}
+	}
+	return nil
+}
+
+// Wrong is an error about a line of the table's file.
+func (t *Table) Wrong(line int, hint, say string, args ...any) *Error {
+	return &Error{Path: t.file.Path, Line: line, Say: fmt.Sprintf(say, args...), Hint: hint}
+}
+
+// Unknown refuses a name at a line, with the one it may have been; kind says what it is no name of.
+func (t *Table) Unknown(line int, kind, name string, known []string) *Error {
+	hint := "the " + kind + "s are: " + strings.Join(known, ", ")
+	if like := nearest(name, known); like != "" {
+		hint = "did you mean: " + like
+	}
+	return t.Wrong(line, hint, "unknown %s %.40q", kind, name)
+}
+
+// Only refuses tables in this one but those that are known. It may be asked of a nil table.
+func (t *Table) Only(known ...string) error {
+	if t == nil {
+		return nil
+	}
+	for _, sub := range t.Tables {
+		if key := sub.key(); !slices.Contains(known, key) {
+			return t.Unknown(sub.First(), "table", key, known)
+		}
+	}
+	return nil
+}
+
+// Value is what the table says of a key, and where. It may be asked of a nil table.
+func (t *Table) Value(key string) (value any, line int, ok bool) {
+	if t == nil {
+		return nil, 0, false
+	}
+	for _, s := range t.Settings {
+		if s.Key == key {
+			return s.Value, s.Line, true
+		}
+	}
+	return nil, 0, false
+}
+
+// Line is where the table says something of a key, 0 for nowhere.
+func (t *Table) Line(key string) int {
+	_, line, _ := t.Value(key)
+	return line
+}

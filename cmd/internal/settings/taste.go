@@ -1,0 +1,181 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/redact"
+)
+
+// Option is a setting that is no flag.
+type Option struct {
+	Table, Key string
+	Default    any    // as a file says it
+	Help       string // what it is and may be
+	// set takes a value; wanted says what it has to be, "" for what it is.
+	set func(t *taste, value any) (wanted string)
+}
+
+// taste is what the options make.
+type taste struct {
+	look       overlay.Taste
+	add, allow []string
+}
+
+// The tables of options.
+const (
+	tableLook   = "look"
+	tableRedact = "redact"
+)
+
+// The defaults of the colours, which are entries of the palette of 256.
+const (
+	builtInText       = 16
+	builtInBackground = 214
+)
+
+// Options are the settings that are no flags, by table.
+var Options = []Option{
+	{tableLook, "colors", "auto", `colours of questions and of the sign that an agent drives. "auto": what the terminal has; "16": the first 16 of its palette; "none": reverse video`, setColors},
+	{tableLook, "text", int64(builtInText), "colour of their words, 16 to 255 of the palette of 256 colours", func(t *taste, v any) string { return setEntry(&t.look.Text, v) }},
+	{tableLook, "background", int64(builtInBackground), "colour behind them, 16 to 255. Its contrast to text must be 7 at least", func(t *taste, v any) string { return setEntry(&t.look.Background, v) }},
+	{tableLook, "question", "bottom", `where questions stand: "bottom" or "top". Where the cursor is in the way they go to the other side`, setQuestion},
+	{tableLook, "sign", "bottom", `where the sign that an agent drives stands: "bottom", "top", or "off" for none. The window title says it in any case`, setSign},
+	{tableRedact, "add", []any{}, "regular expressions (RE2) of what agents must not see: the first group, or the whole match. A match is masked once it is whole", func(t *taste, v any) string { return setList(&t.add, v) }},
+	{tableRedact, "allow", []any{}, "regular expressions (RE2) of what looks like a secret and is none. They do not show what add masks", func(t *taste, v any) string { return setList(&t.allow, v) }},
+}
+
+func setColors(t *taste, value any) string {
+	switch value {
+	case "auto":
+	case "16":
+		t.look.Limited, t.look.Colors = true, overlay.FewColors
+	case "none":
+		t.look.Limited, t.look.Colors = true, overlay.NoColors
+	default:
+		return `"auto", "16" or "none"`
+	}
+	return ""
+}
+
+func setEntry(to *uint8, value any) string {
+	n, ok := value.(int64)
+	if !ok || n < 16 || n > 255 {
+		return "a number from 16 to 255, without quotes"
+	}
+	*to = uint8(n)
+	return ""
+}
+
+func setQuestion(t *taste, value any) string {
+	t.look.LineOnTop = value == "top"
+	if value != "top" && value != "bottom" {
+		return `"bottom" or "top"`
+	}
+	return ""
+}
+
+func setSign(t *taste, value any) string {
+	t.look.SignOnTop, t.look.NoSign = value == "top", value == "off"
+	if value != "top" && value != "bottom" && value != "off" {
+		return `"bottom", "top" or "off"`
+	}
+	return ""
+}
+
+func setList(to *[]string, value any) string {
+	all, ok := listOf(value)
+	if !ok {
+		return `a list of texts, in single quotes each: ['…']`
+	}
+	*to = all
+	return ""
+}
+
+// Taste is what the file's options say. It may be asked of a nil file.
+func (f *File) Taste() (proxy.Taste, error) {
+	var all taste
+	if err := errors.Join(f.options(tableLook, &all), f.options(tableRedact, &all)); err != nil {
+		first, _ := errors.AsType[*Error](err)
+		return proxy.Taste{}, first
+	}
+	if err := f.readable(&all.look); err != nil {
+		return proxy.Taste{}, err
+	}
+	own, err := redact.NewOwn(all.add, all.allow)
+	if err != nil {
+		list, _, _ := strings.Cut(err.Error(), ":")
+		t := f.Table(tableRedact)
+		return proxy.Taste{}, t.Wrong(t.Line(list), "", "%v", err)
+	}
+	return proxy.Taste{Redact: own, Look: all.look}, nil
+}
+
+// Safe is what counts of a file with which something is wrong: what agents must not see, as far as that is good. It may be asked of a
+// nil file.
+func (f *File) Safe() proxy.Taste {
+	var all taste
+	_ = f.options(tableRedact, &all) // said already
+	good := slices.DeleteFunc(all.add, func(text string) bool {
+		_, err := redact.NewOwn([]string{text}, nil)
+		return err != nil
+	})
+	own, err := redact.NewOwn(good[:min(len(good), redact.MaxOwn)], nil)
+	if err != nil {
+		return proxy.Taste{}
+	}
+	return proxy.Taste{Redact: own}
+}
+
+// options reads the options of a table, all that are good. The error is about the first that is not.
+func (f *File) options(name string, all *taste) error {
+	t := f.Table(name)
+	if t == nil {
+		return nil
+	}
+	var known []string
+	for _, o := range Options {
+		if o.Table == name {
+			known = append(known, o.Key)
+		}
+	}
+	var wrong []error
+	for _, s := range t.Settings {
+		i := slices.IndexFunc(Options, func(o Option) bool { return o.Table == name && o.Key == s.Key })
+		if i < 0 {
+			wrong = append(wrong, t.Unknown(s.Line, "setting", s.Key, known))
+		} else if wanted := Options[i].set(all, s.Value); wanted != "" {
+			wrong = append(wrong, t.Wrong(s.Line, "", "%s: must be %s", s.Key, wanted))
+		}
+	}
+	for _, sub := range t.Tables {
+		wrong = append(wrong, t.Unknown(sub.First(), "setting", sub.key(), known))
+	}
+	return errors.Join(wrong...)
+}
+
+// readable refuses colours that nobody can tell from each other.
+func (f *File) readable(look *overlay.Taste) error {
+	if look.Text == 0 && look.Background == 0 {
+		return nil
+	}
+	key := "text"
+	if look.Text == 0 {
+		key, look.Text = "background", builtInText
+	}
+	if look.Background == 0 {
+		look.Background = builtInBackground
+	}
+	if contrast, ok := overlay.Readable(look.Text, look.Background); !ok {
+		t := f.Table(tableLook)
+		return t.Wrong(t.Line(key), fmt.Sprintf("try background = %d, or text = %d", builtInBackground, builtInText), "%s: the contrast of %d on %d is %.1f, must be 7 at least", key, look.Text, look.Background, contrast)
+	}
+	return nil
+}
+
+// key is the table's name without those that it stands in.
+func (t *Table) key() string { return t.Name[strings.LastIndexByte(t.Name, '.')+1:] }

@@ -1,0 +1,87 @@
+package settings
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+
+	"terminalproxy/gateway"
+)
+
+// The tables of flags.
+const (
+	TableProxy   = "proxy"
+	TableGateway = "gateway"
+)
+
+// NeverProxy are the flags of proxy that make no sense in a file: each call has its own.
+var NeverProxy = []string{"help", "version", "record"}
+
+// OfGateway are the flags, proxy's and gateway's, that say what a gateway may do. The file's count for the file's gateway alone:
+// nobody's token goes to another one.
+var OfGateway = []string{"token-file", "allow-remote-grant", "allow-remote-keys"}
+
+// variables are the environment variables that say what flags do.
+var variables = map[string]string{"gateway": "PROXY_GATEWAY", "token-file": "PROXY_TOKEN_FILE"}
+
+// Variable is the environment variable that says what a flag does, "" for none, and its value.
+func Variable(flag string) (name, value string) {
+	if name = variables[flag]; name != "" {
+		value = os.Getenv(name)
+	}
+	return name, value
+}
+
+// Path is the user's own configuration: $XDG_CONFIG_HOME/terminalproxy/config.toml, else ~/.config/terminalproxy/config.toml. No file
+// of a project's directory is ever read.
+func Path() (string, error) { return gateway.ConfigPath() }
+
+// User is the user's own configuration, nil where there is none. The error is an *Error.
+func User() (*File, error) {
+	path, err := Path()
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // a user without a home has no configuration
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil //nolint:nilnil // it is nobody's duty to have one
+	}
+	f, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.known(); err != nil {
+		return f, err
+	}
+	return f, nil
+}
+
+// known refuses what stands on no table that there is.
+func (f *File) known() error {
+	tables := []string{TableProxy, TableGateway, tableLook, tableRedact}
+	if len(f.root.Settings) > 0 {
+		s := f.root.Settings[0]
+		if _, array := s.Value.([]map[string]any); array {
+			return f.root.Unknown(s.Line, "table", s.Key, tables)
+		}
+		return f.root.Wrong(s.Line, "the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+"]",
+			"%.40s: stands in no table", s.Key)
+	}
+	return f.root.Only(tables...)
+}
+
+// Preset sets flags of a command to what a table of the file says: the command line wins over the environment, which wins over the
+// file. lines are as those of [Table.Preset]. It may be asked of a nil file.
+func (f *File) Preset(table string, flags Flags) (lines map[string]int, err error) {
+	t := f.Table(table)
+	if t == nil {
+		return nil, nil
+	}
+	given := flags.Set.Changed("gateway") || os.Getenv(variables["gateway"]) != ""
+	flags.Taken = func(name string) bool {
+		_, env := Variable(name)
+		return env != "" || given && slices.Contains(OfGateway, name)
+	}
+	return t.Preset(flags)
+}
