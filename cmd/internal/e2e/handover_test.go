@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +58,36 @@ func (c *chatting) inItsInterface(args, prompt, answer string) fakemodel.Request
 	c.s.press("Enter")
 	c.s.status()
 	return r
+}
+
+// TestHandOverOfOpencode: a conversation that began line by line goes on in opencode's own interface, and comes back.
+func TestHandOverOfOpencode(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	c := w.chats(chatAgents[2])
+	c.starts(`"the first words"`)
+	require.Contains(t, c.next().Text, "the first words")
+	c.answers(fakemodel.Turn{Say: "THE FIRST ANSWER"})
+	id := c.s.match(`--resume (\S+)`)
+	require.Zero(t, c.s.status())
+
+	c.s.run(c.env + "opencode --session " + id)
+	c.s.wait("THE FIRST ANSWER")
+	c.s.see("its prompt", func(string) bool { return strings.Contains(c.s.bottomRow(), "ctrl+p commands") })
+	c.s.typed("the second words")
+	c.s.wait("the second words")
+	c.s.press("Enter")
+	require.Contains(t, c.next().Text, "the second words")
+	c.answers(fakemodel.Turn{Say: "THE SECOND ANSWER"})
+	c.s.wait("THE SECOND ANSWER")
+	c.s.see("the end of the turn", func(screen string) bool { return !strings.Contains(screen, "esc interrupt") })
+	c.s.press("C-c")
+	c.s.status()
+
+	c.starts("--resume " + id + ` "the third words"`)
+	r := c.next()
+	require.Contains(t, r.Text, "the first words")
+	require.Contains(t, r.Text, "the second words")
+	c.answers(fakemodel.Turn{Say: "THE THIRD ANSWER"})
+	require.Zero(t, c.s.status())
 }
