@@ -43,6 +43,8 @@ func (f *fake) Start(report func(chat.Event)) error { f.report = report; return 
 func (f *fake) Interrupt() error                    { return f.do("interrupt") }
 func (f *fake) Close() error                        { f.report(chat.Gone{Why: "killed"}); return f.do("close") }
 
+func (f *fake) Set(name, value string) error { return f.do("set " + name + " " + value) }
+
 func (f *fake) Send(p chat.Prompt) error {
 	f.sent = append(f.sent, p)
 	return f.do("send " + p.Text)
@@ -279,4 +281,38 @@ func TestTheLogIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, lost)
 	require.Equal(t, "news", got[0].Item.Text)
+}
+
+// What is set is in the log, with who set it, before the agent gets it; and what changes otherwise as well.
+func TestWhatCanBeSet(t *testing.T) {
+	s, f := start(t)
+	models := []chat.Option{{Label: "small"}}
+	require.ErrorIs(t, s.Set("ada", chat.Model, "small"), chat.ErrNoSetting)
+	f.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode}, {Name: chat.Model, Choices: models}}})
+	f.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode, Value: "asks"}, {Name: chat.Model, Choices: models}}})
+	require.Error(t, s.Set("ada", chat.Model, "tiny"))
+	require.Error(t, s.Set("ada", chat.Mode, "two words"))
+	require.NoError(t, s.Set("ada", chat.Model, "Small"))
+	f.report(chat.Sets{Settings: []chat.Setting{{Name: chat.Mode, Value: "asks nobody"}, {Name: chat.Model, Value: "small"}}})
+	require.Equal(t, []string{
+		"notice ada: sets the model to small", "notice claude: the mode is asks nobody now", "notice claude: the model is small now",
+	}, records(t, s)[2:])
+	require.Contains(t, f.done(), "set model small")
+}
+
+// The agent's own check of an answer leaves the request open.
+func TestAnAnswerThatTheAgentDoesNotTake(t *testing.T) {
+	s, f := start(t)
+	asked := question("f1", false)
+	asked.Request.Check = func(replies map[string][]string) error {
+		if replies["q1"][0] != "Red" {
+			return errors.New("must be Red")
+		}
+		return nil
+	}
+	f.report(asked)
+	require.ErrorContains(t, s.Answer("f1", "ada", chat.Answer{Replies: map[string][]string{"q1": {"Blue"}}}), "must be Red")
+	require.Len(t, s.Open(), 1)
+	require.NoError(t, s.Answer("f1", "ada", chat.Answer{Replies: map[string][]string{"q1": {"Red"}}}))
+	require.Equal(t, []string{"start", "reply Red f1"}, f.done())
 }

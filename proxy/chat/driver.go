@@ -15,6 +15,13 @@ type Driver interface {
 	Close() error
 }
 
+// Setter is a driver whose agent lets a person set something while it runs.
+type Setter interface {
+	// Set sets something of what [Sets] reported, to one of its choices. It does not wait for the agent; what comes of it is reported:
+	// a [Sets], or why not.
+	Set(name, value string) error
+}
+
 // Prompt is what a person says to the agent.
 type Prompt struct {
 	ID   string // unique in the session
@@ -41,6 +48,8 @@ type (
 	Asked struct{ Request Request }
 	// Withdrawn says that the agent took a request back.
 	Withdrawn struct{ ID, Why string }
+	// Sets says all that can be set, and how it stands, whoever changed it.
+	Sets struct{ Settings []Setting }
 	// Finished says that a turn ended.
 	Finished struct{ Turn Turn }
 	// Gone says that the agent ended, and why in a sentence; "" when it ended as it should.
@@ -55,5 +64,6 @@ func (Took) event()      {}
 func (Dropped) event()   {}
 func (Asked) event()     {}
 func (Withdrawn) event() {}
+func (Sets) event()      {}
 func (Finished) event()  {}
 func (Gone) event()      {}

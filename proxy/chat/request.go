@@ -27,6 +27,8 @@ type Request struct {
 	Allows []Choice `json:"allows,omitempty"`
 	// Form are questions; there are none in an approval.
 	Form []Question `json:"form,omitempty"`
+	// Check says why replies that answer every question are none that the agent takes; nil takes them all. It must not block.
+	Check func(replies map[string][]string) error `json:"-"`
 }
 
 // Choice is a verdict that is offered.
@@ -115,6 +117,9 @@ func (r *Request) checkReplies(a Answer) error {
 		if !asked[id] {
 			return fmt.Errorf("answer: a reply to %q, which was not asked", id)
 		}
+	}
+	if r.Check != nil {
+		return r.Check(a.Replies)
 	}
 	return nil
 }

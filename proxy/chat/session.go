@@ -23,6 +23,7 @@ type Session struct {
 	open         []*Request        // oldest first
 	closed       map[string]string // who answered the requests that are closed, by id
 	leaving      bool              // Close was called
+	settings     []Setting         // what can be set
 	over         chan struct{}     // closed when the agent is gone
 }
 

@@ -31,6 +31,8 @@ func (s *Session) take(e Event) {
 		s.asked(e.Request)
 	case Withdrawn:
 		s.withdrawn(e.ID, e.Why)
+	case Sets:
+		s.sets(e.Settings)
 	case Finished:
 		if s.phase != Starting { // else its end says why
 			s.finished(e.Turn)

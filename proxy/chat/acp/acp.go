@@ -1,14 +1,11 @@
 // Package acp speaks to coding agents by the Agent Client Protocol, version 1: JSON-RPC over the agent's standard input and output.
-// It offers them neither files nor terminals of ours: what they do, they do by their own tools, and ask. It must not know who answers.
+// It offers them no files of ours, and terminals where there are some: else what they do, they do by their own tools, and ask. It must
+// not know who answers.
 package acp
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 	"sync"
 
 	"terminalproxy/proxy/chat"
@@ -24,9 +21,13 @@ type Config struct {
 	Dir     string   // the agent's working directory, absolute
 	Resume  string   // id of a conversation, "" for a new one
 	SignIn  string   // what to do if the agent wants to know who the user is
+	// Mode is the mode in which the agent asks a person, where it is not its own; "" leaves it. A conversation does not begin without.
+	Mode string
+	// Terminals run what the agent wants to run in a terminal of ours; nil offers none.
+	Terminals Terminals
 }
 
-// Driver drives an agent. One prompt runs at a time: of two, agents take the second as the end of the first.
+// Driver drives an agent. One prompt runs at a time: of two, agents take the second as the end of the first, unless they can be steered.
 type Driver struct {
 	config Config
 	report func(chat.Event)
@@ -43,6 +44,10 @@ type Driver struct {
 	interrupted bool                // the turn that runs was
 	dropped     []string            // ids of prompts that will not run, and of which nobody was told
 	failed      string              // why the agent is of no use
+	steers      bool                // it takes prompts into the turn that runs
+	interrupts  int
+	settings    []setting
+	terminals   terminals
 
 	stream // belongs to the goroutine that reads
 }
@@ -50,30 +55,27 @@ type Driver struct {
 // New makes a driver for a conversation. Nothing runs before Start.
 func New(c Config) *Driver {
 	return &Driver{
-		config: c, calls: map[int]func(reply){}, asks: map[string]ask{}, stream: stream{inputs: map[string]json.RawMessage{}, unknown: map[string]bool{}},
+		config: c, calls: map[int]func(reply){}, asks: map[string]ask{}, terminals: newTerminals(c.Terminals),
+		stream: stream{inputs: map[string]json.RawMessage{}, unknown: map[string]bool{}},
 	}
 }
 
 // Start is that of [chat.Driver].
 func (d *Driver) Start(report func(chat.Event)) error {
 	d.report = report
-	started := make(chan struct{})
-	program, err := stdio.Start(stdio.Config{
-		Program: d.config.Program, Args: d.config.Args, Env: append(os.Environ(), d.config.Env...), Dir: d.config.Dir,
-		Line:    func(b []byte) { <-started; d.line(b) },
+	if _, err := stdio.Start(stdio.Config{
+		Program: d.config.Program, Args: d.config.Args, Env: stdio.Environment(d.config.Env...), Dir: d.config.Dir,
+		Began: func(p *stdio.Program) { d.program = p }, Line: d.line, Ended: d.gone,
 		TooLong: func(n int) { d.notice("a line of %d bytes was dropped", n) },
-		Ended:   func(why string) { <-started; d.gone(why) },
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
-	d.program = program
-	close(started)
 	return d.call("initialize", map[string]any{
 		"protocolVersion": 1,
 		"clientInfo":      map[string]any{"name": "gateway", "version": "1"},
 		"clientCapabilities": map[string]any{
-			"fs": map[string]any{"readTextFile": false, "writeTextFile": false}, "terminal": false,
+			"fs":       map[string]any{"readTextFile": false, "writeTextFile": false},
+			"terminal": d.config.Terminals != nil, "elicitation": map[string]any{"form": map[string]any{}},
 		},
 	}, d.initialized)
 }
@@ -83,6 +85,7 @@ func (d *Driver) initialized(r reply) {
 	var got struct {
 		ProtocolVersion   int
 		AgentCapabilities struct{ LoadSession bool }
+		Meta              struct{ Steering struct{ Supported bool } } `json:"_meta"`
 	}
 	switch err := d.read(r, &got); {
 	case err != nil:
@@ -95,6 +98,9 @@ func (d *Driver) initialized(r reply) {
 		d.useless("it cannot go on with a conversation")
 		return
 	}
+	d.mu.Lock()
+	d.steers = got.Meta.Steering.Supported
+	d.mu.Unlock()
 	method, params, then := "session/new", map[string]any{"cwd": d.config.Dir, "mcpServers": []any{}}, d.opened
 	if d.config.Resume != "" {
 		method, params["sessionId"], then = "session/load", d.config.Resume, d.loaded
@@ -112,9 +118,12 @@ func (d *Driver) loaded(r reply) {
 	_ = d.call("_gateway/loaded", map[string]any{}, func(reply) { d.opened(r) }) // it is gone: that is reported
 }
 
-// opened takes the first prompt on.
+// opened has the agent ask a person.
 func (d *Driver) opened(r reply) {
-	got := struct{ SessionID string }{d.config.Resume}
+	got := struct {
+		SessionID string
+		standing
+	}{SessionID: d.config.Resume}
 	if err := d.read(r, &got); err != nil {
 		d.useless("%v", err)
 		return
@@ -124,10 +133,30 @@ func (d *Driver) opened(r reply) {
 		return
 	}
 	d.mu.Lock()
-	d.session = got.SessionID
+	d.settings = got.settings()
+	d.mu.Unlock()
+	if d.config.Mode == "" {
+		d.begun(got.SessionID)
+		return
+	}
+	_ = d.call("session/set_mode", map[string]any{"sessionId": got.SessionID, "modeId": d.config.Mode}, func(r reply) { // it is gone: that is reported
+		if err := d.read(r, &struct{}{}); err != nil {
+			d.useless("it does not take the mode %s, in which it asks: %v", d.config.Mode, err)
+			return
+		}
+		d.now(chat.Mode, d.config.Mode)
+		d.begun(got.SessionID)
+	})
+}
+
+// begun takes the first prompt on.
+func (d *Driver) begun(session string) {
+	d.mu.Lock()
+	d.session = session
 	d.mu.Unlock()
 	d.texts = 0
-	d.report(chat.Ready{Conversation: got.SessionID})
+	d.tellSettings()
+	d.report(chat.Ready{Conversation: session})
 	d.next()
 }
 
@@ -137,67 +166,6 @@ func (d *Driver) useless(format string, args ...any) {
 	d.failed = d.config.Name + ": " + fmt.Sprintf(format, args...)
 	d.mu.Unlock()
 	go d.program.Close() // its end is reported by this goroutine, which must go on reading
-}
-
-// Send is that of [chat.Driver].
-func (d *Driver) Send(p chat.Prompt) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.queue = append(d.queue, p)
-	return d.begin()
-}
-
-// begin sends the next prompt, if none runs.
-func (d *Driver) begin() error {
-	if d.session == "" || d.running.ID != "" || len(d.queue) == 0 {
-		return nil
-	}
-	d.running, d.queue = d.queue[0], d.queue[1:]
-	return d.callLocked("session/prompt", map[string]any{
-		"sessionId": d.session, "prompt": []any{map[string]any{"type": "text", "text": d.running.Text}},
-	}, d.finished)
-}
-
-func (d *Driver) next() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_ = d.begin() // it is gone: that is reported
-}
-
-// finished is the end of a turn.
-func (d *Driver) finished(r reply) {
-	d.flush()
-	d.mu.Lock()
-	interrupted := d.interrupted
-	d.running, d.interrupted = chat.Prompt{}, false
-	d.mu.Unlock()
-	var got struct{ StopReason string }
-	turn := chat.Turn{Outcome: chat.Done}
-	switch err := d.read(r, &got); {
-	case err != nil:
-		turn = chat.Turn{Outcome: chat.Broken, Why: err.Error()}
-	case got.StopReason == "cancelled" && interrupted:
-		turn = chat.Turn{Outcome: chat.Interrupted, Why: "interrupted"}
-	case got.StopReason != "end_turn" && got.StopReason != "cancelled": // by the agent itself, after a refusal
-		turn = chat.Turn{Outcome: chat.Broken, Why: "it stopped: " + short(got.StopReason)}
-	}
-	d.report(chat.Finished{Turn: turn})
-	d.next()
-}
-
-// Interrupt is that of [chat.Driver].
-func (d *Driver) Interrupt() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, p := range d.queue {
-		d.dropped = append(d.dropped, p.ID)
-	}
-	d.queue = nil
-	if d.running.ID == "" {
-		return nil
-	}
-	d.interrupted = true
-	return d.program.Send(map[string]any{"jsonrpc": "2.0", "method": "session/cancel", "params": map[string]any{"sessionId": d.session}})
 }
 
 // Close is that of [chat.Driver].
@@ -210,6 +178,7 @@ func (d *Driver) Close() error {
 
 func (d *Driver) gone(why string) {
 	d.flush()
+	d.terminals.close()
 	d.mu.Lock()
 	failed := d.failed
 	d.mu.Unlock()
@@ -220,88 +189,4 @@ func (d *Driver) gone(why string) {
 		why = d.config.Name + " " + why
 	}
 	d.report(chat.Gone{Why: why})
-}
-
-// ask is an approval that is open.
-type ask struct {
-	id            json.RawMessage // of the agent's request
-	allow, refuse string          // ids of its options, "" for none
-}
-
-var errNotAsked = errors.New("the agent did not ask that, or took it back")
-
-// Answer is that of [chat.Driver].
-func (d *Driver) Answer(id string, a chat.Answer) error {
-	d.mu.Lock()
-	open, ok := d.asks[id]
-	delete(d.asks, id)
-	d.mu.Unlock()
-	if !ok {
-		return errNotAsked
-	}
-	chosen := open.refuse
-	if a.Verdict == chat.Once {
-		chosen = open.allow
-	}
-	outcome := map[string]any{"outcome": "cancelled"}
-	if chosen != "" {
-		outcome = map[string]any{"outcome": "selected", "optionId": chosen}
-	}
-	return d.result(open.id, map[string]any{"outcome": outcome})
-}
-
-// option is an answer that an agent offers.
-type option struct{ OptionID, Name, Kind string }
-
-// permission asks the user whether a tool may run. The agent's names for its options mean nothing: their kinds do.
-func (d *Driver) permission(id json.RawMessage, params json.RawMessage) error {
-	var m struct {
-		SessionID string
-		ToolCall  toolCall
-		Options   []option
-	}
-	err := json.Unmarshal(params, &m)
-	open := ask{id: id, allow: of(m.Options, "allow_once"), refuse: of(m.Options, "reject_once")}
-	d.mu.Lock()
-	session := d.session
-	d.mu.Unlock()
-	if err == nil && (m.SessionID != session || session == "") {
-		err = errors.New("it is about another conversation")
-	}
-	shown, nothing := d.shows(&m.ToolCall)
-	if err == nil && nothing {
-		err = errors.New("it does not say what it wants to do")
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("refused: %w", err), d.result(id, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}))
-	}
-	d.flush()
-	d.n2++
-	r := chat.Request{ID: fmt.Sprintf("ask-%d", d.n2), Tool: m.ToolCall.name(), Input: shown}
-	if open.allow != "" {
-		r.Allows = []chat.Choice{{Verdict: chat.Once}}
-	}
-	d.mu.Lock()
-	d.asks[r.ID] = open
-	d.mu.Unlock()
-	d.report(chat.Asked{Request: r})
-	return nil
-}
-
-// of is the id of the only option of a kind: of two, the words that tell them apart are the agent's.
-func of(options []option, kind string) string {
-	options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.Kind != kind })
-	if len(options) != 1 {
-		return ""
-	}
-	return options[0].OptionID
-}
-
-// short is text that may be of any length, for a notice.
-func short(s string) string {
-	s = strings.TrimSpace(s)
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "..."
-	}
-	return s
 }

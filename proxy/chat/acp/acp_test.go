@@ -89,13 +89,19 @@ type session struct {
 
 func start(t *testing.T, script, resume string) *session {
 	t.Helper()
+	return startWith(t, acp.Config{Resume: resume}, script)
+}
+
+func startWith(t *testing.T, c acp.Config, script string) *session {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	s := &session{t: t, log: filepath.Join(t.TempDir(), "heard")}
 	t.Setenv(asAgent, script)
 	t.Setenv(heard, s.log)
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
-	s.Session = chat.New("eliza", acp.New(acp.Config{Name: "eliza", Program: self, Dir: t.TempDir(), Resume: resume, SignIn: "run eliza login"}))
+	c.Name, c.Program, c.Dir, c.SignIn = "eliza", self, t.TempDir(), "run eliza login"
+	s.Session = chat.New("eliza", acp.New(c))
 	require.NoError(t, s.Start())
 	t.Cleanup(func() { _ = s.Close() })
 	return s

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 // message is a request, a notification or a reply of JSON-RPC 2.0.
@@ -27,8 +29,14 @@ type reply struct {
 	}
 }
 
-// authRequired is the protocol's code for an agent that wants to know who the user is.
-const authRequired = -32000
+// Codes of the protocol's errors.
+const (
+	authRequired     = -32000 // an agent wants to know who the user is
+	methodNotFound   = -32601
+	invalidParams    = -32602
+	internalError    = -32603
+	requestCancelled = -32800
+)
 
 // read reads the result, or returns the error in words.
 func (d *Driver) read(r reply, v any) error {
@@ -38,10 +46,10 @@ func (d *Driver) read(r reply, v any) error {
 		}
 		return json.Unmarshal(r.Result, v)
 	}
-	words := short(r.Error.Message)
+	words := stdio.Short(r.Error.Message)
 	var data struct{ Details, Message string }
 	if json.Unmarshal(r.Error.Data, &data) == nil && data.Details+data.Message != "" {
-		words += ": " + short(data.Details+data.Message)
+		words += ": " + stdio.Short(data.Details+data.Message)
 	}
 	if r.Error.Code == authRequired {
 		return fmt.Errorf("it wants to know who you are (%s): %s", words, d.config.SignIn)
@@ -66,11 +74,16 @@ func (d *Driver) result(id json.RawMessage, result any) error {
 	return d.program.Send(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
 }
 
+// refuse answers a request with an error.
+func (d *Driver) refuse(id json.RawMessage, code int, why string) error {
+	return d.program.Send(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
+}
+
 // line takes in a line of the agent's.
 func (d *Driver) line(b []byte) {
 	var m message
 	if json.Unmarshal(b, &m) != nil {
-		d.notice("said something that is no message: %s", short(string(b)))
+		d.notice("said something that is no message: %s", stdio.Short(string(b)))
 		return
 	}
 	d.mu.Lock()
@@ -84,14 +97,10 @@ func (d *Driver) line(b []byte) {
 	switch asked := len(m.ID) > 0 && string(m.ID) != "null"; {
 	case m.Method == "session/update":
 		err = d.update(m.Params)
-	case m.Method == "session/request_permission" && asked:
-		d.took()
-		err = d.permission(m.ID, m.Params)
 	case m.Method != "" && asked:
-		err = d.program.Send(map[string]any{
-			"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32601, "message": "method not found"},
-		})
-		d.notice("asked for something that it was not offered: %s", short(m.Method))
+		err = d.asked(m)
+	case m.Method == "$/cancel_request":
+		err = d.cancelled(m.Params)
 	case m.Method != "": // of a notification that is not known nothing is expected
 	case asked:
 		d.answered(m)
@@ -103,6 +112,23 @@ func (d *Driver) line(b []byte) {
 	}
 }
 
+// asked is a request of the agent's.
+func (d *Driver) asked(m message) error {
+	switch {
+	case m.Method == "session/request_permission":
+		d.took()
+		return d.permission(m.ID, m.Params)
+	case m.Method == "elicitation/create":
+		d.took()
+		return d.elicitation(m.ID, m.Params)
+	case strings.HasPrefix(m.Method, "terminal/") && d.config.Terminals != nil:
+		return d.terminal(m)
+	}
+	err := d.refuse(m.ID, methodNotFound, "method not found")
+	d.notice("asked for something that it was not offered: %s", stdio.Short(m.Method))
+	return err
+}
+
 // answered hands on the answer to a request of ours.
 func (d *Driver) answered(m message) {
 	n, err := strconv.Atoi(string(m.ID))
@@ -111,7 +137,7 @@ func (d *Driver) answered(m message) {
 	delete(d.calls, n)
 	d.mu.Unlock()
 	if err != nil || then == nil {
-		d.notice("answered what was not asked: %s", short(string(m.ID)))
+		d.notice("answered what was not asked: %s", stdio.Short(string(m.ID)))
 		return
 	}
 	if d.session != "" {

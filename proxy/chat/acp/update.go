@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 // stream is what has to be known of the updates so far.
@@ -15,6 +16,7 @@ type stream struct {
 	texts   int             // texts so far
 	text    strings.Builder // the one that is being written
 	n2      int             // approvals so far
+	steered []string        // texts that the turn that runs took in
 	taken   string          // the last prompt that was said to have arrived
 	inputs  map[string]json.RawMessage
 	unknown map[string]bool // updates that were noticed
@@ -102,8 +104,7 @@ func (d *Driver) shows(c *toolCall) (shown json.RawMessage, nothing bool) {
 
 // quiet are updates of no interest here.
 var quiet = []string{
-	"user_message_chunk", "agent_thought_chunk", "plan", "available_commands_update", "current_mode_update", "config_option_update",
-	"session_info_update", "usage_update",
+	"user_message_chunk", "agent_thought_chunk", "plan", "available_commands_update", "session_info_update", "usage_update",
 }
 
 func (d *Driver) update(params json.RawMessage) error {
@@ -130,8 +131,18 @@ func (d *Driver) update(params json.RawMessage) error {
 		return d.wrote(m.Update)
 	case "tool_call", "tool_call_update":
 		return d.tool(m.Update)
+	case "current_mode_update", "config_option_update":
+		var now struct {
+			CurrentModeID string
+			standing
+		}
+		if err := json.Unmarshal(m.Update, &now); err != nil {
+			return err
+		}
+		d.changed(&now.standing, now.CurrentModeID)
+		return nil
 	}
-	if name := short(kind.SessionUpdate); !slices.Contains(quiet, name) && !d.unknown[name] {
+	if name := stdio.Short(kind.SessionUpdate); !slices.Contains(quiet, name) && !d.unknown[name] {
 		d.unknown[name] = true
 		d.notice("sent something unknown: %s", name)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/form"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 // askTool is the tool with which the model asks the user.
@@ -36,12 +38,13 @@ func (d *Driver) asked(_ string, b []byte) error {
 		}
 		return nil
 	case "elicitation":
-		err := d.respond(m.ID, map[string]any{"action": "decline"})
-		d.notice("passed on a question of an MCP server, which was declined: those are not shown yet")
-		return err
+		if err := d.elicitation(m.ID, m.Request); err != nil {
+			return errors.Join(fmt.Errorf("declined a form: %w", err), d.respond(m.ID, map[string]any{"action": "decline"}))
+		}
+		return nil
 	}
 	err := d.cannot(m.ID, "unsupported request")
-	d.notice("asked for something unknown, which was refused: %s", short(kind.Subtype))
+	d.notice("asked for something unknown, which was refused: %s", stdio.Short(kind.Subtype))
 	return err
 }
 
@@ -50,6 +53,34 @@ func (d *Driver) cannot(id, why string) error {
 	return d.program.Send(map[string]any{"type": "control_response", "response": map[string]any{
 		"subtype": "error", "request_id": id, "error": why,
 	}})
+}
+
+// elicitation asks the user to fill in a form, for an MCP server.
+func (d *Driver) elicitation(id string, b []byte) error {
+	var m struct {
+		Server          string `json:"mcp_server_name"`
+		Message, Mode   string
+		RequestedSchema json.RawMessage `json:"requested_schema"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	if m.Mode != "" && m.Mode != "form" {
+		return fmt.Errorf("it is of the kind %.40q", m.Mode)
+	}
+	f, err := form.Read(m.Message, m.RequestedSchema)
+	if err != nil {
+		return err
+	}
+	why := "for the MCP server " + m.Server
+	if f.Why != "" {
+		why += ": " + f.Why
+	}
+	d.mu.Lock()
+	d.asks[id] = ask{form: f}
+	d.mu.Unlock()
+	d.report(chat.Asked{Request: chat.Request{ID: id, Why: why, Form: f.Questions, Check: f.Check}})
+	return nil
 }
 
 // mayUse asks the user whether a tool may run, or the questions of the model.
@@ -69,7 +100,7 @@ func (d *Driver) mayUse(id string, b []byte) error {
 	open, r := ask{input: m.Input}, chat.Request{ID: id, Tool: m.Tool, Input: m.Input, Why: m.Description}
 	if m.Tool == askTool {
 		var err error
-		if r.Form, open.texts, err = form(m.Input); err != nil {
+		if r.Form, open.texts, err = questions(m.Input); err != nil {
 			return err
 		}
 	} else {
@@ -86,8 +117,8 @@ func (d *Driver) mayUse(id string, b []byte) error {
 	return nil
 }
 
-// form are the model's questions, and their texts by id.
-func form(input json.RawMessage) (questions []chat.Question, texts map[string]string, err error) {
+// questions are the model's, and their texts by id.
+func questions(input json.RawMessage) (all []chat.Question, texts map[string]string, err error) {
 	var m struct {
 		Questions []struct {
 			Question, Header string
@@ -106,12 +137,12 @@ func form(input json.RawMessage) (questions []chat.Question, texts map[string]st
 		}
 		id := fmt.Sprintf("q%d", i+1)
 		known[q.Question], texts[id] = true, q.Question
-		questions = append(questions, chat.Question{ID: id, Header: q.Header, Text: q.Question, Many: q.MultiSelect, Options: q.Options})
+		all = append(all, chat.Question{ID: id, Header: q.Header, Text: q.Question, Many: q.MultiSelect, Options: q.Options})
 	}
-	if len(questions) == 0 {
+	if len(all) == 0 {
 		return nil, nil, errors.New("no questions")
 	}
-	return questions, texts, nil
+	return all, texts, nil
 }
 
 // suggestion is a change of the permissions that Claude Code offers with an approval.

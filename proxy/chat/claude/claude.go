@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/form"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -33,9 +33,10 @@ type Driver struct {
 	program *stdio.Program
 
 	mu   sync.Mutex
-	asks map[string]ask // what is open, by the request's id
-	sent []string       // prompts that it may not know, oldest first
-	n    int            // control requests so far
+	asks map[string]ask       // what is open, by the request's id
+	sent []string             // prompts that it may not know, oldest first
+	n    int                  // control requests so far
+	sets map[string][2]string // names and values that are on their way, by the control request's id
 
 	stream // belongs to the goroutine that reads
 }
@@ -45,7 +46,7 @@ func New(c Config) *Driver {
 	if c.Program == "" {
 		c.Program = "claude"
 	}
-	return &Driver{config: c, asks: map[string]ask{}, stream: stream{unknown: map[string]bool{}}}
+	return &Driver{config: c, asks: map[string]ask{}, sets: map[string][2]string{}, stream: stream{unknown: map[string]bool{}}}
 }
 
 // asking are flags with which the user decides what Claude Code asks for.
@@ -71,31 +72,16 @@ func (d *Driver) args() []string {
 	return append(args, d.config.Args...)
 }
 
-// outer are variables of a Claude Code in whose terminal we may run: they make another one believe that it is that one.
-var outer = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PID"}
-
-func environment() []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(outer, name)
-	})
-}
-
 // Start is that of [chat.Driver].
 func (d *Driver) Start(report func(chat.Event)) error {
 	d.report = report
-	started := make(chan struct{})
-	program, err := stdio.Start(stdio.Config{
-		Program: d.config.Program, Args: d.args(), Env: environment(), Dir: d.config.Dir,
-		Line:    func(b []byte) { <-started; d.line(b) },
+	if _, err := stdio.Start(stdio.Config{
+		Program: d.config.Program, Args: d.args(), Env: stdio.Environment(), Dir: d.config.Dir,
+		Began: func(p *stdio.Program) { d.program = p }, Line: d.line, Ended: d.gone,
 		TooLong: func(n int) { d.notice("a line of %d bytes was dropped", n) },
-		Ended:   func(why string) { <-started; d.gone(why) },
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
-	d.program = program
-	close(started)
 	// Its answer says that prompts are read.
 	return d.control(map[string]any{"subtype": "initialize"})
 }
@@ -103,9 +89,13 @@ func (d *Driver) Start(report func(chat.Event)) error {
 // control asks Claude Code for something.
 func (d *Driver) control(request map[string]any) error {
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.controlLocked(request)
+}
+
+func (d *Driver) controlLocked(request map[string]any) error {
 	d.n++
 	id := fmt.Sprintf("ours-%d", d.n)
-	d.mu.Unlock()
 	return d.program.Send(map[string]any{"type": "control_request", "request_id": id, "request": request})
 }
 
@@ -132,8 +122,9 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// ask is an approval or a question that is open.
+// ask is an approval, a question or a server's form that is open.
 type ask struct {
+	form  *form.Form        // of a server
 	input json.RawMessage   // as it was asked
 	texts map[string]string // of a form's questions, by id
 	allow json.RawMessage   // the rules of an approval for the session
@@ -161,6 +152,9 @@ func (d *Driver) respond(id string, response any) error {
 
 // response is an answer in Claude Code's words. What is not allowed explicitly is denied.
 func (o ask) response(a chat.Answer) map[string]any {
+	if o.form != nil {
+		return o.filledIn(a)
+	}
 	allow := map[string]any{"behavior": "allow", "updatedInput": o.input}
 	switch {
 	case o.texts == nil && a.Verdict == chat.Once:
@@ -179,6 +173,19 @@ func (o ask) response(a chat.Answer) map[string]any {
 		words = "The user refused."
 	}
 	return map[string]any{"behavior": "deny", "message": words}
+}
+
+// filledIn is the answer to a server's form.
+func (o ask) filledIn(a chat.Answer) map[string]any {
+	if !a.Refuses() {
+		if content, accepted, err := o.form.Content(a.Replies); err == nil && accepted {
+			return map[string]any{"action": "accept", "content": content}
+		}
+	}
+	if a.Words != "" { // somebody else refused, or nobody was there
+		return map[string]any{"action": "cancel"}
+	}
+	return map[string]any{"action": "decline"}
 }
 
 // answered is the form's input with the answers in it.

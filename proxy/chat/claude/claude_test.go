@@ -221,7 +221,7 @@ func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 		},
 		"an unknown request": {`{"subtype":"dance"}`, "unknown", `"subtype":"error"`},
 		"no request":         {`7`, "could not be read", `"subtype":"error"`},
-		"a form of a server": {`{"subtype":"elicitation"}`, "declined", `"action":"decline"`},
+		"a form of a server": {`{"subtype":"elicitation"}`, "declined a form", `"action":"decline"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, ready+`> {"type":"control_request","request_id":"r1","request":`+c.request+"}\n", claude.Config{})
@@ -339,4 +339,43 @@ func TestFollowUps(t *testing.T) {
 	s.notice("claude did not read: third")
 	s.notice("claude did not read: fourth")
 	s.until(chat.Ended)
+}
+
+// What can be set is set by requests of ours, and what comes of it is told, whoever did it.
+func TestWhatCanBeSet(t *testing.T) {
+	s := start(t, "< initialize\n"+`> {"type":"control_response","response":{"subtype":"success","request_id":"ours-1","response":{"current_permission_mode":"default","models":[{"value":"opus","description":"best"},{"value":"haiku"}]}}}`+"\n"+
+		"< set_model\n"+`> {"type":"control_response","response":{"subtype":"success","request_id":"ours-2","response":{}}}`+"\n"+
+		"< set_permission_mode\n"+`> {"type":"control_response","response":{"subtype":"error","request_id":"ours-3","error":"not launched for it"}}`+"\n"+
+		`> {"type":"system","subtype":"status","permissionMode":"plan"}`+"\n", claude.Config{})
+	s.until(chat.AtPrompt)
+	require.Equal(t, chat.Setting{Name: "model", Choices: []chat.Option{{Label: "opus", Description: "best"}, {Label: "haiku"}}}, s.Settings()[0])
+	require.Error(t, s.Set("you", "model", "nonsense"))
+	require.NoError(t, s.Set("you", "model", "haiku"))
+	s.notice("the model is haiku now")
+	require.NoError(t, s.Set("you", "mode", "bypassPermissions"))
+	s.notice("did not set the mode: not launched for it")
+	s.notice("the mode is plan now")
+	require.Contains(t, s.heard(), `"model":"haiku"`)
+}
+
+// The form of an MCP server is asked as other questions are.
+func TestAServersForm(t *testing.T) {
+	form := `> {"type":"control_request","request_id":"r1","request":{"subtype":"elicitation","mcp_server_name":"deploy","message":"Where to?",` +
+		`"mode":"form","requested_schema":{"type":"object","required":["host"],"properties":{"host":{"type":"string","enum":["a","b"]}}}}}` + "\n"
+	for want, answer := range map[string]chat.Answer{
+		`"response":{"action":"accept","content":{"host":"b"}}`: {Replies: map[string][]string{"host": {"b"}}},
+		`"response":{"action":"decline"}`:                       {},
+		`"response":{"action":"cancel"}`:                        {Words: "nobody is there"},
+	} {
+		s := start(t, ready+form+"< r1\n", claude.Config{})
+		s.until(chat.Asks)
+		r := s.Open()[0]
+		require.Equal(t, "for the MCP server deploy", r.Why)
+		require.Error(t, s.Answer(r.ID, "you", chat.Answer{Replies: map[string][]string{"host": {"c"}}}))
+		require.NoError(t, s.Answer(r.ID, "you", answer))
+		require.Contains(t, s.heard(), want)
+	}
+	s := start(t, ready+strings.Replace(form, `"mode":"form"`, `"mode":"url"`, 1), claude.Config{})
+	s.notice("declined a form")
+	require.Contains(t, s.heard(), `"action":"decline"`)
 }

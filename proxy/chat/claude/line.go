@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 // stream is what has to be known of the lines so far.
@@ -18,20 +19,21 @@ type stream struct {
 	// stranger: in this turn the vendor did not know who the user is.
 	stranger bool
 	unknown  map[string]bool // types that were noticed
+	settings []chat.Setting
 }
 
 // line takes in a line of Claude Code's.
 func (d *Driver) line(b []byte) {
 	var head struct{ Type, Subtype string }
 	if json.Unmarshal(b, &head) != nil || head.Type == "" {
-		d.notice("said something that is no message: %s", short(string(b)))
+		d.notice("said something that is no message: %s", stdio.Short(string(b)))
 		return
 	}
 	read, ok := readers[head.Type]
 	if !ok {
 		if !d.unknown[head.Type] {
 			d.unknown[head.Type] = true
-			d.notice("sent something unknown: %s", short(head.Type))
+			d.notice("sent something unknown: %s", stdio.Short(head.Type))
 		}
 		return
 	}
@@ -39,7 +41,7 @@ func (d *Driver) line(b []byte) {
 		return
 	}
 	if err := read(d, head.Subtype, b); err != nil {
-		d.notice("sent a message of type %s that could not be read: %v", short(head.Type), err)
+		d.notice("sent a message of type %s that could not be read: %v", stdio.Short(head.Type), err)
 	}
 }
 
@@ -66,14 +68,6 @@ func (d *Driver) notice(format string, args ...any) {
 	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: "claude " + fmt.Sprintf(format, args...)}})
 }
 
-// short is text that may be of any length, for a notice.
-func short(s string) string {
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "..."
-	}
-	return s
-}
-
 func (d *Driver) system(subtype string, b []byte) error {
 	var m struct {
 		PermissionMode string
@@ -89,9 +83,15 @@ func (d *Driver) system(subtype string, b []byte) error {
 	case "init": // begins each turn
 		d.report(chat.Began{})
 		if m.PermissionMode != "" && m.PermissionMode != d.mode && (d.mode != "" || m.PermissionMode != "default") {
-			d.notice("decides by itself what it asks for: permission mode %s", short(m.PermissionMode))
+			d.notice("decides by itself what it asks for: permission mode %s", stdio.Short(m.PermissionMode))
 		}
 		d.mode = m.PermissionMode
+		d.stands(chat.Mode, m.PermissionMode)
+	case "status":
+		if m.PermissionMode != "" {
+			d.mode = m.PermissionMode
+			d.stands(chat.Mode, m.PermissionMode)
+		}
 	case "api_retry":
 		status := "no answer"
 		if m.ErrorStatus != nil {
@@ -102,7 +102,7 @@ func (d *Driver) system(subtype string, b []byte) error {
 		d.notice("shortened the conversation")
 	case "informational":
 		if m.Content != "" {
-			d.notice("says: %s", short(m.Content))
+			d.notice("says: %s", stdio.Short(m.Content))
 		}
 	}
 	return nil
@@ -288,15 +288,6 @@ func (d *Driver) lifecycle(_ string, b []byte) error {
 		d.report(chat.Took{Prompt: m.Command})
 	case "cancelled":
 		d.report(chat.Dropped{Prompt: m.Command})
-	}
-	return nil
-}
-
-// responded is an answer to a request of ours: whatever the first says, prompts are read from then on.
-func (d *Driver) responded(string, []byte) error {
-	if !d.ready {
-		d.ready = true
-		d.report(chat.Ready{Conversation: d.config.ID})
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ type Config struct {
 	Args    []string
 	Env     []string
 	Dir     string // "" is the current one
+	// Began gets the program before anything else is called: it may be sent to from then on. It may be nil.
+	Began func(*Program)
 	// Line gets each line that comes, without its end, and TooLong the size of one that is dropped. Ended gets how the agent
 	// ended, last, and once: "" for exit status 0, otherwise words to follow "it". They are called from one goroutine, and
 	// must not keep the slice.
@@ -81,6 +83,9 @@ func Start(c Config) (*Program, error) {
 	if err != nil {
 		kill()
 		return nil, err
+	}
+	if c.Began != nil {
+		c.Began(p)
 	}
 	if err := p.cmd.Start(); err != nil {
 		kill()

@@ -1,0 +1,104 @@
+package acp
+
+import (
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
+)
+
+// Send is that of [chat.Driver].
+func (d *Driver) Send(p chat.Prompt) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.steers && d.running.ID != "" && !d.interrupted {
+		return d.steer(p)
+	}
+	d.queue = append(d.queue, p)
+	return d.begin()
+}
+
+// steer gives the agent a prompt into the turn that runs. One for which it comes too late waits for its turn.
+func (d *Driver) steer(p chat.Prompt) error {
+	interrupts := d.interrupts
+	return d.callLocked("_session/steering", map[string]any{
+		"sessionId": d.session, "prompt": text(p), "_meta": map[string]any{"steering": map[string]any{"idleBehavior": "promptRequired"}},
+	}, func(r reply) {
+		var got struct{ Outcome string }
+		if d.read(r, &got) == nil && (got.Outcome == "injected" || got.Outcome == "startedNewTurn") {
+			d.report(chat.Took{Prompt: p.ID})
+			d.steered = append(d.steered, p.Text)
+			return
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.interrupts != interrupts {
+			d.dropped = append(d.dropped, p.ID)
+			return
+		}
+		d.queue = append(d.queue, p)
+		_ = d.begin() // it is gone: that is reported
+	})
+}
+
+// text is a prompt in the protocol's words.
+func text(p chat.Prompt) []any { return []any{map[string]any{"type": "text", "text": p.Text}} }
+
+// begin sends the next prompt, if none runs.
+func (d *Driver) begin() error {
+	if d.session == "" || d.running.ID != "" || len(d.queue) == 0 {
+		return nil
+	}
+	d.running, d.queue = d.queue[0], d.queue[1:]
+	return d.callLocked("session/prompt", map[string]any{
+		"sessionId": d.session, "prompt": text(d.running),
+	}, d.finished)
+}
+
+func (d *Driver) next() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_ = d.begin() // it is gone: that is reported
+}
+
+// finished is the end of a turn.
+func (d *Driver) finished(r reply) {
+	d.flush()
+	d.mu.Lock()
+	interrupted := d.interrupted
+	d.running, d.interrupted = chat.Prompt{}, false
+	d.mu.Unlock()
+	steered := d.steered
+	d.steered = nil
+	var got struct{ StopReason string }
+	turn := chat.Turn{Outcome: chat.Done}
+	switch err := d.read(r, &got); {
+	case err != nil:
+		turn = chat.Turn{Outcome: chat.Broken, Why: err.Error()}
+	case got.StopReason == "cancelled" && interrupted:
+		turn = chat.Turn{Outcome: chat.Interrupted, Why: "interrupted"}
+	case got.StopReason != "end_turn" && got.StopReason != "cancelled": // by the agent itself, after a refusal
+		turn = chat.Turn{Outcome: chat.Broken, Why: "it stopped: " + stdio.Short(got.StopReason)}
+	}
+	if got.StopReason == "cancelled" {
+		for _, text := range steered {
+			d.notice("may not have read: %s", stdio.Short(text))
+		}
+	}
+	d.report(chat.Finished{Turn: turn})
+	d.next()
+}
+
+// Interrupt is that of [chat.Driver].
+func (d *Driver) Interrupt() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.queue {
+		d.dropped = append(d.dropped, p.ID)
+	}
+	d.queue = nil
+	d.interrupts++
+	if d.running.ID == "" {
+		return nil
+	}
+	d.interrupted = true
+	return d.program.Send(map[string]any{"jsonrpc": "2.0", "method": "session/cancel", "params": map[string]any{"sessionId": d.session}})
+}

@@ -1,0 +1,129 @@
+package acp_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/acp"
+)
+
+const (
+	steered = `< initialize
+> {"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":1,"_meta":{"steering":{"supported":true}}}}
+< session/new
+> {"jsonrpc":"2.0","id":ID,"result":{"sessionId":"s1"}}
+< session/prompt
+`
+	formAsked = `> {"jsonrpc":"2.0","id":"f","method":"elicitation/create","params":{"sessionId":"s1","mode":"form","message":"Which?",` +
+		`"requestedSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}}` + "\n"
+)
+
+// What is said while a turn runs goes into it at once where the agent takes that.
+func TestSteering(t *testing.T) {
+	s := start(t, steered+"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"injected"}}`+"\n"+
+		"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"promptRequired"}}`+"\n"+
+		`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`+"\n"+
+		"< session/prompt\n"+done, "")
+	require.NoError(t, s.Send("you", "first"))
+	s.until(chat.Working)
+	require.NoError(t, s.Send("you", "second"))
+	require.NoError(t, s.Send("you", "third"))
+	s.turn()
+	require.Equal(t, chat.Done, s.turn().Outcome)
+	got := s.heard()
+	require.Equal(t, 1, strings.Count(got, `"text":"second"`))
+	require.Equal(t, 2, strings.Count(got, `"text":"third"`), "what came too late for the turn is the next one")
+	require.Equal(t, 2, strings.Count(got, `"idleBehavior":"promptRequired"`))
+}
+
+// What an interrupted turn took in may be lost; what it did not is dropped.
+func TestSteeringIsInterrupted(t *testing.T) {
+	s := start(t, steered+"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"injected"}}`+"\n< _session/steering\n< session/cancel\n"+
+		`> {"jsonrpc":"2.0","id":5,"result":{"outcome":"promptRequired"}}`+"\n"+`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}`+"\n", "")
+	require.NoError(t, s.Send("you", "first"))
+	s.until(chat.Working)
+	require.NoError(t, s.Send("you", "second"))
+	require.NoError(t, s.Send("you", "third"))
+	require.NoError(t, s.Interrupt("you"))
+	s.notice("did not read: third")
+	s.notice("may not have read: second")
+	require.Equal(t, chat.Interrupted, s.turn().Outcome)
+}
+
+func TestAForm(t *testing.T) {
+	for want, answer := range map[string]chat.Answer{
+		`"result":{"action":"accept","content":{"n":7}}`: {Replies: map[string][]string{"n": {"7"}}},
+		`"result":{"action":"decline"}`:                  {},
+		`"result":{"action":"cancel"}`:                   {Words: "nobody is there"},
+	} {
+		s := start(t, prompted+formAsked+`< "id":"f"`+"\n", "")
+		require.NoError(t, s.Send("you", "go"))
+		s.until(chat.Asks)
+		r := s.Open()[0]
+		require.Equal(t, "Which?", r.Form[0].Text)
+		require.ErrorContains(t, s.Answer(r.ID, "you", chat.Answer{Replies: map[string][]string{"n": {"seven"}}}), "must be a whole number")
+		require.NoError(t, s.Answer(r.ID, "you", answer))
+		require.Contains(t, s.heard(), want)
+	}
+}
+
+// A form may be taken back, and one that cannot be shown is declined.
+func TestAFormThatIsNotAnswered(t *testing.T) {
+	s := start(t, prompted+formAsked+`> {"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"f"}}`+"\n", "")
+	require.NoError(t, s.Send("you", "go"))
+	closed := s.next("a closed request", func(r chat.Record) bool { return r.Closed != nil }).Closed
+	require.Equal(t, "eliza took it back", closed.Why)
+	require.Contains(t, s.heard(), `"code":-32800`)
+	for _, params := range []string{`{"sessionId":"s2","mode":"form","message":"x"}`, `{"sessionId":"s1","mode":"url","message":"x"}`, `{"sessionId":"s1"}`} {
+		s := start(t, prompted+`> {"jsonrpc":"2.0","id":"f","method":"elicitation/create","params":`+params+"}\n", "")
+		require.NoError(t, s.Send("you", "go"))
+		s.notice("declined a form")
+		require.Contains(t, s.heard(), `"action":"decline"`)
+		require.Empty(t, s.Open())
+	}
+}
+
+const settings = initialized + "< session/new\n" + `> {"jsonrpc":"2.0","id":ID,"result":{"sessionId":"s1",` +
+	`"modes":{"currentModeId":"agent","availableModes":[{"id":"agent","name":"Agent"},{"id":"read-only","name":"Read"}]},` +
+	`"configOptions":[{"id":"m","category":"model","type":"select","currentValue":"b","options":[{"name":"all","options":[{"value":"a","name":"A"}]},{"value":"b"}]},` +
+	`{"id":"Fast","type":"select","currentValue":"https://x#on","options":[{"value":"https://x#on","name":"On"}]}]}}` + "\n"
+
+func TestWhatCanBeSet(t *testing.T) {
+	option := `{"id":"m","category":"model","type":"select","currentValue":"a","options":[{"value":"a"},{"value":"c"}]}`
+	s := start(t, settings+`< "configId":"m"`+"\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"configOptions":[`+option+"]}}\n"+
+		"< session/set_mode\n"+`> {"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"not today"}}`+"\n"+
+		`> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":"read-only"}}}`+"\n", "")
+	s.until(chat.AtPrompt)
+	require.Equal(t, []chat.Setting{
+		{Name: "model", Value: "b", Choices: []chat.Option{{Label: "a", Description: "A"}, {Label: "b"}}},
+		{Name: "fast", Value: "On", Choices: []chat.Option{{Label: "On"}}},
+		{Name: "mode", Value: "agent", Choices: []chat.Option{{Label: "agent", Description: "Agent"}, {Label: "read-only", Description: "Read"}}},
+	}, s.Settings())
+	require.ErrorIs(t, s.Set("you", "colour", "red"), chat.ErrNoSetting)
+	require.Error(t, s.Set("you", "model", "z"))
+	require.NoError(t, s.Set("you", "model", "A"))
+	s.notice("sets the model to a")
+	s.notice("the model is a now")
+	require.NoError(t, s.Set("you", "mode", "agent"))
+	s.notice("did not set the mode: not today")
+	s.notice("the mode is read-only now")
+	require.Contains(t, s.heard(), `"value":"a"`)
+}
+
+// The mode in which the agent asks is set before the conversation begins, or it does not begin.
+func TestTheModeInWhichItAsks(t *testing.T) {
+	for answer, then := range map[string]chat.State{`"result":{}`: chat.AtPrompt, `"error":{"code":1,"message":"no such mode"}`: chat.Failed} {
+		s := startWith(t, acp.Config{Mode: "read-only"}, settings+"< session/set_mode\n"+`> {"jsonrpc":"2.0","id":ID,`+answer+"}\n< session/prompt\n"+done)
+		require.NoError(t, s.Send("you", "go"))
+		if then == chat.Failed {
+			require.Contains(t, s.until(then).Why, "it does not take the mode read-only, in which it asks: no such mode")
+			require.NotContains(t, s.heard(), "session/prompt")
+			continue
+		}
+		s.until(then)
+		require.Contains(t, s.heard(), `"modeId":"read-only"`)
+	}
+}

@@ -1,0 +1,191 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Terminals run programs in terminals of ours.
+type Terminals interface {
+	// Run starts a program; conversation is the id of the conversation for which. It may wait until ctx ends. An error is a sentence for
+	// the agent.
+	Run(ctx context.Context, conversation string, c Command) (Terminal, error)
+}
+
+// Command is what an agent wants to run.
+type Command struct {
+	Program string
+	Args    []string
+	Env     []string
+	Dir     string // absolute
+}
+
+// Terminal is a program that runs in one, or has run. Its methods may be called from any goroutine.
+type Terminal interface {
+	// Output is the text that it printed, as a person reads it, at most its last so many bytes; cut says whether it is not all.
+	Output(ctx context.Context, most int) (text string, cut bool, err error)
+	// Ended is closed when the program has ended, and Exit is its status then.
+	Ended() <-chan struct{}
+	Exit() Exit
+	// Kill ends the program; what it printed stays.
+	Kill(ctx context.Context) error
+	// Release ends the program if it runs, and returns when nothing of it is needed any more.
+	Release()
+}
+
+// Exit is how a program ended.
+type Exit struct {
+	Code   int
+	Signal string // "" unless a signal ended it
+}
+
+// mostOutput bounds what a terminal gives back, in bytes, where the agent does not.
+const mostOutput = 1 << 20
+
+// terminals are those of an agent, by the ids that it knows. Each request is answered by a goroutine of its own; close waits for them.
+type terminals struct {
+	run  Terminals
+	ctx  context.Context //nolint:containedctx // the agent's life
+	stop context.CancelFunc
+	*sync.WaitGroup
+
+	mu   *sync.Mutex
+	open map[string]opened
+	n    int
+}
+
+type opened struct {
+	Terminal
+	most int // bytes of output
+}
+
+func newTerminals(run Terminals) terminals {
+	t := terminals{run: run, WaitGroup: &sync.WaitGroup{}, mu: &sync.Mutex{}, open: map[string]opened{}}
+	t.ctx, t.stop = context.WithCancel(context.Background())
+	return t
+}
+
+// close ends all that runs.
+func (t *terminals) close() {
+	t.stop()
+	t.Wait()
+	for _, one := range t.open {
+		one.Release()
+	}
+	t.open = nil
+}
+
+// terminal is a request about a terminal.
+func (d *Driver) terminal(m message) error {
+	var p struct {
+		SessionID, TerminalID, Command, Cwd string
+		Args                                []string
+		Env                                 []struct{ Name, Value string }
+		OutputByteLimit                     *int
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		return errors.Join(err, d.refuse(m.ID, invalidParams, "the parameters could not be read"))
+	}
+	d.mu.Lock()
+	session := d.session
+	d.mu.Unlock()
+	if session == "" || p.SessionID != session {
+		return d.refuse(m.ID, invalidParams, "it is about another conversation")
+	}
+	do := map[string]func(opened) (any, error){
+		"terminal/output": d.terminals.output, "terminal/wait_for_exit": d.terminals.wait,
+		"terminal/kill": d.terminals.kill, "terminal/release": d.terminals.release(p.TerminalID),
+	}[m.Method]
+	switch {
+	case m.Method == "terminal/create":
+		c := Command{Program: p.Command, Args: p.Args, Dir: p.Cwd}
+		if c.Dir == "" {
+			c.Dir = d.config.Dir
+		}
+		for _, v := range p.Env {
+			c.Env = append(c.Env, v.Name+"="+v.Value)
+		}
+		most := mostOutput
+		if p.OutputByteLimit != nil && *p.OutputByteLimit >= 0 {
+			most = min(most, *p.OutputByteLimit)
+		}
+		do = func(opened) (any, error) { return d.terminals.create(session, c, most) }
+	case do == nil:
+		return d.refuse(m.ID, methodNotFound, "method not found")
+	}
+	d.terminals.mu.Lock()
+	one, known := d.terminals.open[p.TerminalID]
+	d.terminals.mu.Unlock()
+	if !known && m.Method != "terminal/create" {
+		return d.refuse(m.ID, invalidParams, "there is no such terminal")
+	}
+	d.terminals.Go(func() { // ends with the agent
+		result, err := do(one)
+		if err != nil {
+			_ = d.refuse(m.ID, internalError, err.Error()) // it is gone: that is reported
+			return
+		}
+		_ = d.result(m.ID, result)
+	})
+	return nil
+}
+
+func (t *terminals) create(conversation string, c Command, most int) (any, error) {
+	one, err := t.run.Run(t.ctx, conversation, c)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.n++
+	id := fmt.Sprintf("terminal-%d", t.n)
+	t.open[id] = opened{Terminal: one, most: most}
+	return map[string]any{"terminalId": id}, nil
+}
+
+func (t *terminals) output(one opened) (any, error) {
+	text, cut, err := one.Output(t.ctx, one.most)
+	if err != nil {
+		return nil, err
+	}
+	result := map[string]any{"output": text, "truncated": cut}
+	select {
+	case <-one.Ended():
+		result["exitStatus"] = exitStatus(one.Exit())
+	default:
+	}
+	return result, nil
+}
+
+func (t *terminals) wait(one opened) (any, error) {
+	select {
+	case <-one.Ended():
+		return exitStatus(one.Exit()), nil
+	case <-t.ctx.Done():
+		return nil, t.ctx.Err()
+	}
+}
+
+func (t *terminals) kill(one opened) (any, error) {
+	return map[string]any{}, one.Kill(t.ctx)
+}
+
+func (t *terminals) release(id string) func(opened) (any, error) {
+	return func(one opened) (any, error) {
+		t.mu.Lock()
+		delete(t.open, id)
+		t.mu.Unlock()
+		one.Release()
+		return map[string]any{}, nil
+	}
+}
+
+func exitStatus(e Exit) map[string]any {
+	if e.Signal != "" {
+		return map[string]any{"exitCode": nil, "signal": e.Signal}
+	}
+	return map[string]any{"exitCode": e.Code, "signal": nil}
+}
