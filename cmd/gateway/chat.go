@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ import (
 
 // chatAgent is a coding agent that a person can talk to line by line.
 type chatAgent struct {
-	name    string // of the program, and as author
+	name    string // as the user writes it, and as author
 	install string // how to get it
 	drive   func(in chatFlags) chat.Driver
 	// hears: it takes words with a refusal. Others get them as a prompt.
@@ -34,24 +35,44 @@ var chatAgents = []chatAgent{
 	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", hears: true, drive: func(in chatFlags) chat.Driver {
 		return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
 	}},
+	{name: "claude-acp", install: "npm install -g @agentclientprotocol/claude-agent-acp", numbers: true, drive: func(in chatFlags) chat.Driver {
+		return in.acp(acp.Config{Program: "claude-agent-acp", SignIn: "run claude and type /login", Env: runs("CLAUDE_CODE_EXECUTABLE", "claude")})
+	}},
+	{name: "codex", install: "npm install -g @agentclientprotocol/codex-acp", numbers: true, drive: func(in chatFlags) chat.Driver {
+		c := acp.Config{Program: "codex-acp", SignIn: "run codex login", Env: runs("CODEX_PATH", "codex"), Mode: "read-only"}
+		if os.Getenv("INITIAL_AGENT_MODE") != "" {
+			c.Mode = "" // the user decided: by itself it has a model review what it asks for
+		}
+		return in.acp(c)
+	}},
 	{name: "gemini", install: "npm install -g @google/gemini-cli", numbers: true, drive: func(in chatFlags) chat.Driver {
 		args := []string{"--acp"}
 		if !decides(in.args, "--approval-mode", "--yolo", "-y") {
 			args = append(args, "--approval-mode", "default")
 		}
-		return in.acp("gemini", append(args, in.args...), "run gemini once and sign in")
+		return in.acp(acp.Config{Program: "gemini", Args: args, SignIn: "run gemini once and sign in"})
 	}},
 	{name: "opencode", install: "npm install -g opencode-ai", numbers: true, drive: func(in chatFlags) chat.Driver {
-		return in.acp("opencode", append([]string{"acp"}, in.args...), "run opencode auth login", opencodeAsks()...)
+		return in.acp(acp.Config{Program: "opencode", Args: []string{"acp"}, SignIn: "run opencode auth login", Env: opencodeAsks()})
 	}},
 	{name: "copilot", install: "npm install -g @github/copilot", numbers: true, drive: func(in chatFlags) chat.Driver {
-		return in.acp("copilot", append([]string{"--acp"}, in.args...), "run copilot login")
+		return in.acp(acp.Config{Program: "copilot", Args: []string{"--acp"}, SignIn: "run copilot login"})
 	}},
 }
 
 // acp is a driver for an agent that speaks the Agent Client Protocol.
-func (in chatFlags) acp(name string, args []string, signIn string, env ...string) chat.Driver {
-	return acp.New(acp.Config{Name: name, Program: name, Args: args, Env: env, Dir: in.dir, Resume: in.resume, SignIn: signIn})
+func (in chatFlags) acp(c acp.Config) chat.Driver {
+	c.Name, c.Dir, c.Resume, c.Args, c.Terminals = in.with, in.dir, in.resume, append(c.Args, in.args...), in.terminals
+	return acp.New(c)
+}
+
+// runs has an adapter run the program that the user has, and not the one that came with it.
+func runs(variable, program string) []string {
+	path, err := exec.LookPath(program)
+	if err != nil || os.Getenv(variable) != "" {
+		return nil
+	}
+	return []string{variable + "=" + path}
 }
 
 // decides reports whether one of the flags is among the arguments.
@@ -79,6 +100,8 @@ type chatFlags struct {
 	args               []string // for the agent
 	id                 string   // of the conversation, "" while the agent did not give it one
 	dir                string   // where the agent works
+	// terminals run what the agent wants to run in terminals of ours, nil for none.
+	terminals acp.Terminals
 }
 
 func (a *app) newChat() *cobra.Command {

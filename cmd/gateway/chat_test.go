@@ -30,6 +30,7 @@ func playClaude() {
 	for {
 		var m struct {
 			Type, UUID string
+			ID         string `json:"request_id"`
 			Message    struct{ Content string }
 			Response   struct{ Response json.RawMessage }
 			Request    struct{ Subtype string }
@@ -39,7 +40,9 @@ func playClaude() {
 		}
 		switch {
 		case m.Type == "control_request" && m.Request.Subtype == "initialize":
-			say(`{"type":"control_response","response":{"subtype":"success"}}`)
+			say(`{"type":"control_response","response":{"subtype":"success","response":{"models":[{"value":"opus"},{"value":"haiku","description":"fast"}]}}}`)
+		case m.Type == "control_request" && m.Request.Subtype == "set_model":
+			say(`{"type":"control_response","response":{"subtype":"success","request_id":%q}}`, m.ID)
 		case m.Type == "control_request":
 			say(`{"type":"control_cancel_request","request_id":"r%d"}`, turns)
 			say(`{"type":"result","terminal_reason":"aborted_tools","is_error":true}`)
@@ -193,6 +196,32 @@ func TestAHalfTypedLineComesBack(t *testing.T) {
 			c.ends(statusOK)
 		})
 	}
+}
+
+// A command sets what the agent has; any other line is the agent's.
+func TestCommandsSetWhatTheAgentHas(t *testing.T) {
+	was := questionQuiet
+	questionQuiet = questionDelay
+	t.Cleanup(func() { questionQuiet = was })
+	c := chatOnTerminal(t)
+	c.wait("You: ")
+	c.types("touch x\r") // then it has started
+	c.wait("Your answer (1-2): ")
+	c.types("n\r")
+	c.wait("behavior")
+	c.wait("You: ")
+	c.types("/model\r")
+	c.wait("· /model")
+	c.wait("haiku: fast")
+	c.types("/model tiny\r")
+	c.wait("· not sent: there is no model tiny")
+	c.types("/model haiku\r")
+	c.wait("· you: sets the model to haiku")
+	c.wait("· the model is haiku now")
+	c.types("/colour red\r")
+	c.wait("HEARD /colour red")
+	c.types("\x03\x03")
+	c.ends(statusInterrupted)
 }
 
 // Without the terminal nobody answers.

@@ -134,6 +134,9 @@ func (q *question) text(agent string) string {
 	}
 	f := q.request.Form[q.at]
 	fmt.Fprintf(&b, "? %s asks", agent)
+	if q.request.Why != "" {
+		fmt.Fprintf(&b, " (%s)", text.OneLine(q.request.Why))
+	}
 	if len(q.request.Form) > 1 {
 		fmt.Fprintf(&b, " (%d of %d)", q.at+1, len(q.request.Form))
 	}

@@ -347,7 +347,7 @@ func (t *talk) line(l typed) {
 		}
 	case l.question != 0:
 		t.answered(l)
-	case l.text != "":
+	case l.text != "" && !t.sets(l.text):
 		t.send(l.text)
 	}
 }

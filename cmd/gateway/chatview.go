@@ -58,7 +58,7 @@ func (v *chatView) item(agent string, i *chat.Item) {
 	case chat.ToolResult:
 		v.result(i)
 	case chat.Notice:
-		v.say("· %s", text.Clean(i.Text))
+		v.say("· %s%s", from, text.Clean(i.Text))
 	case chat.User:
 	}
 }

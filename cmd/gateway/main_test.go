@@ -42,7 +42,7 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 		{"read x --max-tokens 500 --ansi", "--max-tokens cannot be used with --ansi"},
 		{"run", "missing argument"},
 		{"chat a b", "chat: the prompt is 2 words: put it in quotes"},
-		{"chat --with eliza", `--with "eliza": must be one of claude, gemini, opencode, copilot`},
+		{"chat --with eliza", `--with "eliza": must be one of claude, claude-acp, codex, gemini, opencode, copilot`},
 		{"chat a --resume -x", `--resume "-x": is no id of a conversation`},
 		{"chat a --resume ../x", "is no id of a conversation"},
 		{"chat a --prompt-file f", "--prompt-file cannot be used with a prompt on the command line"},

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,15 +21,27 @@ type chatAgent struct {
 	setUp func(w *world, model string) (env []string)
 	// shell is its tool that runs a command.
 	shell string
+	// call is what that tool takes, nil for the usual.
+	call func(command string) args
 	// asks is its tool with which the model asks the user, "" for none.
 	asks string
 	with string // more of the command line
 	// forgets: it does not always find the conversation that it has just saved, and says so.
 	forgets bool
+	// programs are what it is made of, with its adapter; nil for one of its name.
+	programs []string
+	// turns: what the user says while the model thinks makes it think again.
+	turns bool
+	// absorbs: the model reads what the user says while it thinks with the next result.
+	absorbs bool
 }
 
 var chatAgents = []chatAgent{
 	{name: "claude", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion"},
+	{name: "claude-acp", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion", programs: []string{"claude-agent-acp", "claude"}, turns: true},
+	{name: "codex", setUp: (*world).codexEnv, shell: "exec_command", programs: []string{"codex-acp", "codex"}, absorbs: true, call: func(command string) args {
+		return args{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "a test"}
+	}},
 	{name: "gemini", setUp: (*world).geminiEnv, shell: "run_shell_command", with: " -- --model gemini-2.5-flash", forgets: true},
 	{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"},
 	{name: "copilot", setUp: (*world).copilotEnv, shell: "bash"},
@@ -45,12 +58,16 @@ type chatting struct {
 // chats prepares a terminal for talking to an agent.
 func (w *world) chats(c chatAgent) *chatting {
 	w.t.Helper()
-	bin := fromNpm(w.t, c.name)
+	if c.programs == nil {
+		c.programs = []string{c.name}
+	}
 	m, url := w.mind()
 	m.agent = w.prepare("true") // no command of the test's: the terminal runs it
 	dir := w.path("agents")
 	require.NoError(w.t, os.Mkdir(dir, 0o700))
-	require.NoError(w.t, os.Symlink(bin, filepath.Join(dir, c.name)))
+	for _, program := range c.programs {
+		require.NoError(w.t, os.Symlink(fromNpm(w.t, program), filepath.Join(dir, program)))
+	}
 	env := append(c.setUp(w, url), "PATH="+dir+":"+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
 	return &chatting{mind: m, s: w.terminal(100, 50), agent: c, env: "env '" + strings.Join(env, "' '") + "' "}
 }
@@ -83,7 +100,11 @@ func (c *chatting) says(line string) {
 // runs has the model run a command.
 func (c *chatting) runs(command string) {
 	c.w.t.Helper()
-	c.answers(fakemodel.Turn{Tool: c.agent.shell, Args: args{"command": command, "description": "a test"}})
+	with := args{"command": command, "description": "a test"}
+	if c.agent.call != nil {
+		with = c.agent.call(command)
+	}
+	c.answers(fakemodel.Turn{Tool: c.agent.shell, Args: with})
 }
 
 // asked waits for an approval of a command, in which the line is the user's answer.
@@ -135,10 +156,24 @@ func (c *chatting) allowsAndRefuses() {
 	require.FileExists(t, c.w.path("made-once"))
 	c.s.wait("→ You: half a li")
 	c.says("ne follows")
+	if c.agent.turns {
+		require.Contains(t, c.next().Text, "half a line follows")
+		c.w.until(func() bool { return c.thinking.Load() == 1 }, func() string { return "the agent goes on with its first question to the model" })
+	}
+	if c.agent.absorbs {
+		c.runs("touch made-twice")
+		c.asked("touch made-twice")
+		c.says("1")
+		require.Contains(t, c.next().Text, "half a line follows")
+	}
 	c.runs("touch made-never")
 	c.asked("touch made-never")
 	c.says("no use the other one")
-	for said := ""; ; { // with a refusal, some agents end the turn; what the user said follows in any case
+	said := ""
+	if c.agent.turns || c.agent.absorbs {
+		said = "half a line follows"
+	}
+	for { // with a refusal, some agents end the turn; what the user said follows in any case
 		said += c.next().Text
 		require.NoFileExists(t, c.w.path("made-never"))
 		if strings.Contains(said, "half a line follows") && strings.Contains(said, "use the other one") {
@@ -222,7 +257,8 @@ func (c *chatting) dies() {
 	killed := 0
 	for _, p := range c.w.processes() {
 		pid, line, _ := strings.Cut(p, " ")
-		if !strings.Contains(line, "gateway") && strings.Contains(line, c.agent.name) && !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash") {
+		ours := slices.ContainsFunc(c.agent.programs, func(program string) bool { return strings.Contains(line, program) })
+		if !strings.Contains(line, "gateway") && ours && !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash") {
 			c.w.kill(pid, syscall.SIGKILL)
 			killed++
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,11 +54,15 @@ type mind struct {
 	asked chan fakemodel.Request
 	turns chan fakemodel.Turn
 	agent *running // set before the first call
+	// thinking is the number of questions that the agent waits with.
+	thinking atomic.Int32
 }
 
 func (w *world) mind() (m *mind, url string) {
 	m = &mind{w: w, asked: make(chan fakemodel.Request), turns: make(chan fakemodel.Turn)}
 	return m, w.model(func(ctx context.Context, r fakemodel.Request) (turn fakemodel.Turn) {
+		m.thinking.Add(1)
+		defer m.thinking.Add(-1)
 		select {
 		case m.asked <- r:
 		case <-ctx.Done():

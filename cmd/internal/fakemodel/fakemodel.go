@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 )
 
@@ -28,7 +29,10 @@ type Think func(ctx context.Context, r Request) Turn
 // maxBody bounds a request, in bytes.
 const maxBody = 16 << 20
 
-// New makes a model. It answers requests without tools, as for the title of a conversation, by itself.
+// guess begins Claude Code's question what its user may say next.
+const guess = "[SUGGESTION MODE"
+
+// New makes a model. It answers requests without tools, as for the title of a conversation, and guesses by itself.
 func New(think Think) http.Handler {
 	m := &model{think: think}
 	mux := http.NewServeMux()
@@ -84,7 +88,7 @@ func (m *model) speaks(v vendor) http.Handler {
 // turn is the answer to a request, with the call in it. A tool whose description an agent holds back is asked for first, as its
 // model would.
 func (m *model) turn(ctx context.Context, asked Request) (Turn, call, error) {
-	if len(asked.Tools) == 0 {
+	if len(asked.Tools) == 0 || strings.HasPrefix(asked.Prompt, guess) {
 		return Turn{Say: "a title"}, call{}, nil
 	}
 	m.mu.Lock()
