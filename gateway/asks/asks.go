@@ -29,7 +29,9 @@ type Ask struct {
 	Agent     string // its name, as people read it: a short line of printable characters
 	// Held: the agent has the keyboard, and waits with its input or at a prompt for a password; else it asks for the keyboard.
 	Held bool
-	// Epoch is the session's while it waits.
+	// Chat: the session's coding agent wants an approval or an answer; the keyboard is another matter.
+	Chat bool
+	// Epoch is the session's while it waits, 0 with Chat.
 	Epoch uint64
 }
 
@@ -230,7 +232,7 @@ func (w *watch) update(now time.Time, sessions []protocol.SessionInfo, all bool)
 			continue
 		}
 		o := w.open[s.SessionID]
-		if key := question(s.Keyboard); o == nil || o.ask != ask || o.key != key {
+		if key := question(ask, s.Keyboard); o == nil || o.ask != ask || o.key != key {
 			o = &waiting{ask: ask, key: key, asked: now}
 			w.open[s.SessionID] = o
 		}
@@ -249,8 +251,11 @@ func (w *watch) update(now time.Time, sessions []protocol.SessionInfo, all bool)
 	}
 }
 
-// question is what an agent waits for, apart from the time that it has and from what the user types.
-func question(k protocol.Keyboard) protocol.Keyboard {
+// question is what an agent waits for at the keyboard, apart from the time that it has and from what the user types.
+func question(a Ask, k protocol.Keyboard) protocol.Keyboard {
+	if a.Chat {
+		return protocol.Keyboard{}
+	}
 	k.ExpiresAt, k.Paused, k.HeldLine = 0, false, ""
 	return k
 }
@@ -264,6 +269,8 @@ func (w *watch) waits(s protocol.SessionInfo) (Ask, bool) {
 		return Ask{}, false
 	case k.Asking != "":
 		return ask, true
+	case s.Chat != nil && s.Chat.Open > 0:
+		return Ask{SessionID: s.SessionID, Agent: name(s.Chat.Agent), Chat: true}, true
 	case k.Holder == protocol.HolderAgent && (k.Held || s.Blackout != nil && s.Blackout.Unattended):
 		ask.Agent, ask.Held = name(k.AgentName), true
 		return ask, true

@@ -208,6 +208,12 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 			asking(s)
 			s.Keyboard.Asking = "a\r\nb\x1b[2J\u202e" + strings.Repeat("x", 100)
 		}, []string{"ab[2J" + strings.Repeat("x", 35) + "… asks in x-1"}},
+		"a coding agent's approval": {func(s *protocol.SessionInfo) {
+			s.Chat = &protocol.ChatState{Agent: "Claude Code", State: protocol.ChatApproval, Open: 1, Why: "hush"}
+		}, []string{"Claude Code asks in x-1"}},
+		"a coding agent at work": {func(s *protocol.SessionInfo) {
+			s.Chat = &protocol.ChatState{Agent: "Claude Code", State: protocol.ChatWorking}
+		}, []string{}},
 		"no name": {func(s *protocol.SessionInfo) { asking(s); s.Keyboard.Asking = "\u200b" }, []string{"an agent asks in x-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,6 +224,22 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEachTimeACodingAgentAsks it is told once, whatever happens to the keyboard meanwhile.
+func TestEachTimeACodingAgentAsks(t *testing.T) {
+	watched(t, func(g *gateway) {
+		open := func(n int) {
+			g.change("x-1", false, func(s *protocol.SessionInfo) { s.Chat = &protocol.ChatState{Agent: "Claude Code", Open: n} })
+		}
+		for _, n := range []int{1, 0, 2, 1} {
+			open(n)
+			time.Sleep(time.Minute)
+			g.change("x-1", false, func(s *protocol.SessionInfo) { s.Keyboard.Epoch++ })
+			time.Sleep(time.Minute)
+		}
+		require.Equal(t, []string{"Claude Code asks in x-1", "Claude Code asks in x-1"}, g.heard())
+	})
 }
 
 func TestItComesBackToAGateway(t *testing.T) {

@@ -28,7 +28,8 @@ type notification struct {
 	Agent   string `json:"agent"`
 	Held    bool   `json:"held"`
 	Epoch   uint64 `json:"epoch"`
-	Owner   bool   `json:"owner"` // the page may take away
+	Owner   bool   `json:"owner"`          // the page may take away
+	Chat    bool   `json:"chat,omitempty"` // it wants an approval or an answer, not the keyboard
 }
 
 // errUnused is the answer to a ticket that is good for nothing.
@@ -114,7 +115,7 @@ func (o *Opening) notify(a asks.Ask) {
 // send tells one page, and forgets a subscription that is over.
 func (o *Opening) send(v *visitor, to *push.Subscription, a asks.Ask) {
 	d := o.door
-	payload, err := json.Marshal(notification{v.ID, a.SessionID, a.Agent, a.Held, a.Epoch, v.Role == auth.RoleOwner})
+	payload, err := json.Marshal(notification{v.ID, a.SessionID, a.Agent, a.Held, a.Epoch, v.Role == auth.RoleOwner, a.Chat})
 	if err != nil {
 		return
 	}

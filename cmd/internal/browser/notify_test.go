@@ -205,6 +205,22 @@ func TestANotificationTakesBack(t *testing.T) {
 	require.Equal(t, "vim-1", m.SessionID)
 }
 
+// TestACodingAgentNotifies: what it wants is not pushed, and has to be seen before it is answered.
+func TestACodingAgentNotifies(t *testing.T) {
+	g, b, w, next := notified(t, auth.RoleOwner)
+	g.change("psql-1", func(s *protocol.SessionInfo) {
+		s.Chat = &protocol.ChatState{Agent: "Claude Code", State: protocol.ChatApproval}
+	})
+	g.talk("psql-1", approval("toolu_1", "hush"))
+	payload := next()
+	require.NotContains(t, payload, "hush")
+	w.deliver(payload)
+	w.shows("Claude Code asks in psql-1|It wants an approval or an answer.")
+	w.press("")
+	b.Until(`location.hash === '#s=psql-1'`)
+	b.Until(browser.Text(".card pre") + ` === 'hush'`)
+}
+
 func TestANotificationOpensThePage(t *testing.T) {
 	g, b, w, next := notified(t, auth.RoleViewer)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "", protocol.LevelDrive) })

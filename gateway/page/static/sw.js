@@ -26,8 +26,8 @@ async function pushed(data) {
   const page = await recall();
   const ours = page && page.page === m.page && m.owner;
   return tell(m, `${m.agent} ${m.held ? 'waits' : 'asks'} in ${m.session}`, {
-    renotify: true, body: m.held ? 'It waits for you.' : 'It asks for the keyboard.',
-    actions: ours ? [{action: 'away', title: m.held ? 'Take back' : 'Refuse'}] : [],
+    renotify: true, body: m.chat ? 'It wants an approval or an answer.' : m.held ? 'It waits for you.' : 'It asks for the keyboard.',
+    actions: ours && !m.chat ? [{action: 'away', title: m.held ? 'Take back' : 'Refuse'}] : [],
   });
 }
 
