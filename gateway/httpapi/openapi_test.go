@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the schemas of openapi.json anew 
 
 // described are the schemas of the document and the types that they describe.
 var described = map[string]any{
-	"Sessions": protocol.SessionsListResult{}, "Session": protocol.SessionInfo{}, "ReadResult": protocol.ReadResult{},
+	"Sessions": protocol.SessionsListResult{}, "Session": protocol.SessionInfo{}, "Chat": protocol.ChatState{}, "ReadResult": protocol.ReadResult{},
 	"InputResult": protocol.InputResult{}, "WaitResult": protocol.WaitResult{}, "ControlGrant": protocol.ControlGrant{},
 	"ControlRevoke": protocol.ControlRevoke{}, "Done": protocol.Done{}, "Pending": pending{}, "Frame": protocol.Frame{},
 	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Command": protocol.Command{}, "Found": protocol.Found{}, "FoundRow": protocol.FoundRow{}, "Highlight": protocol.Highlight{}, "Picture": protocol.Picture{}, "Cell": protocol.Cell{}, "Color": protocol.Color{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{}, "Progress": protocol.Progress{},
