@@ -35,6 +35,9 @@ type Config struct {
 	Dir     string   // where the agent works, "" for the current directory
 	Resume  string   // id of a conversation, "" for a new one
 	Latest  bool     // go on with the latest conversation of Dir, if there is one
+	// Claim is called with the id of the conversation, and with that of another one where the user goes on; nil for nobody. Its error
+	// keeps the server from starting; later it is only told.
+	Claim func(id string) error
 }
 
 // Driver drives one server. The order of life is [Serve], the interface with [Driver.Args] and [Driver.Env], Start, Close.
@@ -63,6 +66,8 @@ type Driver struct {
 	open        map[string]open // requests, by the server's id
 	answered    map[string]bool // requests, by us: the server may still name them as open
 	sent        []*prompt       // on which the agent does not work yet, oldest first
+	exited      string          // how the interface ended, where that was an error
+	left        bool            // the interface has ended
 	interrupted bool            // the turn that runs was
 }
 
@@ -127,7 +132,7 @@ func Serve(ctx context.Context, c Config) (*Driver, error) {
 		return nil, err
 	}
 	if err := d.opens(ctx, urls); err != nil {
-		d.program.Close()
+		_ = d.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return d, nil
@@ -146,8 +151,14 @@ func (d *Driver) opens(ctx context.Context, urls <-chan string) error {
 		return fmt.Errorf("its server does not start: %w", context.Cause(ctx))
 	}
 	id, err := d.conversation(ctx)
+	if err != nil {
+		return err
+	}
 	d.session = id
-	return err
+	if d.config.Claim == nil {
+		return nil
+	}
+	return d.config.Claim(id)
 }
 
 // conversation is the id of the one to talk in.
@@ -212,13 +223,22 @@ func (d *Driver) Start(report func(chat.Event)) error {
 			do()
 		}
 		<-d.ended
-		why := d.why
-		if why != "" {
-			why = name + "'s server " + why
-		}
-		d.report(chat.Gone{Why: why})
+		d.report(chat.Gone{Why: d.whyGone()})
 	}()
 	return nil
+}
+
+// whyGone is why the server ended: where its interface did before it, as that.
+func (d *Driver) whyGone() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.left && d.exited == "", d.why == "":
+		return ""
+	case d.left:
+		return name + " " + d.exited
+	}
+	return name + "'s server " + d.why
 }
 
 // work makes the calls that wait, until the server is gone.

@@ -478,3 +478,44 @@ func TestTheLatestConversation(t *testing.T) {
 	require.Equal(t, "ses_7", s.talks(opencode.Config{Latest: true}).Conversation())
 	require.Empty(t, s.calls)
 }
+
+// TestTheInterfaceEnds: its end is the server's, and why it ended is told. A dialog of it is known while it stands.
+func TestTheInterfaceEnds(t *testing.T) {
+	for why, told := range map[string]string{"": "", "was killed: killed": "opencode was killed: killed"} {
+		k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
+		require.False(t, k.Dialog())
+		k.happens(busy, strings.NewReplacer(`["touch made"]`, "[]", `{"command":"touch made"}`, "{}").Replace(asks))
+		r := k.request()
+		require.Empty(t, r.Allows, "of what is not said nothing is allowed")
+		require.Contains(t, r.Why, "does not say")
+		require.True(t, k.Dialog())
+		k.Exited(why, nil)
+		require.Equal(t, chat.Closed{ID: "per_1", Why: "opencode ended"}, k.closed("per_1"))
+		require.Equal(t, told, k.see("the end", func(r chat.Record) bool { return r.State == chat.Ended }).Why)
+		_, pid, _ := k.process()
+		require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
+	}
+}
+
+// TestAClaimedConversation: where somebody else has it nothing starts; where the user goes to another one it is said.
+func TestAClaimedConversation(t *testing.T) {
+	s := newServer(t)
+	taken := func(string) error { return errors.New("somebody else has it") }
+	_, err := opencode.Serve(t.Context(), opencode.Config{Program: os.Args[0], Claim: taken})
+	require.EqualError(t, err, "opencode: somebody else has it")
+	s.asked("POST /session")
+	s.asked("DELETE /session/ses_1")
+	claimed := []string{}
+	k := s.talks(opencode.Config{Resume: "ses_1", Claim: func(id string) error {
+		claimed = append(claimed, id)
+		if id != "ses_1" {
+			return taken(id)
+		}
+		return nil
+	}})
+	s.answers("GET /session/ses_2", `{"id":"ses_2"}`, 0)
+	k.happens(message("msg_n", "ses_2", "user", ""))
+	require.Contains(t, k.item(chat.Notice).Text, "another conversation")
+	require.Contains(t, k.item(chat.Notice).Text, "somebody else has it")
+	require.Equal(t, []string{"ses_1", "ses_2"}, claimed)
+}

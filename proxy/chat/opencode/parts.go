@@ -79,6 +79,11 @@ func (d *Driver) follow(session string) {
 	d.session, d.made = session, false
 	d.mu.Unlock()
 	d.notice("goes on in another conversation, %s", session)
+	if d.config.Claim != nil {
+		if err := d.config.Claim(session); err != nil {
+			d.notice("may not be alone there: %v", err)
+		}
+	}
 	d.report(chat.Ready{Conversation: session})
 }
 
@@ -168,13 +173,14 @@ func (d *Driver) permission(p permission) {
 		}
 		shown[key] = p.Patterns
 	}
-	input, err := json.Marshal(shown)
-	if err != nil || p.ID == "" || len(shown) == 0 {
-		d.notice("asks for %q without what it is for: answer in its own interface", short(p.Permission))
-		return
+	r := chat.Request{ID: p.ID, Tool: p.Permission}
+	if len(shown) == 0 {
+		r.Why = "opencode does not say what it wants to do: allow it in its own interface, if at all"
+	} else {
+		r.Input, _ = json.Marshal(shown)               // it came as JSON
+		r.Allows = []chat.Choice{{Verdict: chat.Once}} // where what it calls "always" ends, it does not say
 	}
-	// What it calls "always" is not offered: where that ends, it does not say.
-	d.asks(open{session: p.SessionID}, chat.Request{ID: p.ID, Tool: p.Permission, Input: input, Allows: []chat.Choice{{Verdict: chat.Once}}})
+	d.asks(open{session: p.SessionID}, r)
 }
 
 // question is a form that opencode asks.
@@ -194,13 +200,15 @@ func (d *Driver) question(q question) {
 		o.questions = append(o.questions, id)
 		r.Form = append(r.Form, chat.Question{ID: id, Header: one.Header, Text: one.Question, Many: one.Multiple, Options: one.Options})
 	}
-	if q.ID != "" && len(r.Form) > 0 {
-		d.asks(o, r)
-	}
+	d.asks(o, r)
 }
 
 // asks opens a request, unless it is open.
 func (d *Driver) asks(o open, r chat.Request) {
+	if r.ID == "" || o.form && len(r.Form) == 0 {
+		d.notice("asks something that makes no sense")
+		return
+	}
 	d.mu.Lock()
 	_, known := d.open[r.ID]
 	if known = known || d.answered[r.ID]; !known {

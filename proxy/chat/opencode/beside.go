@@ -1,0 +1,28 @@
+package opencode
+
+// The interface in the terminal is told by the server what happens, and we are told by it what the user did there: of the terminal
+// nothing is needed, but its end and that agents' keys stay away from its dialogs.
+
+// Printed is that of [chat.Beside].
+func (d *Driver) Printed() {}
+
+// Pressed is that of [chat.Beside].
+func (d *Driver) Pressed([]byte) {}
+
+// Reclaimed is that of [chat.Beside]. Prompts are not typed here: none waits for the keyboard.
+func (d *Driver) Reclaimed() {}
+
+// Dialog is that of [chat.Beside].
+func (d *Driver) Dialog() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.open) > 0
+}
+
+// Exited is that of [chat.Beside]. The server ends with its interface.
+func (d *Driver) Exited(why string, _ []string) {
+	d.mu.Lock()
+	d.left, d.exited = true, why
+	d.mu.Unlock()
+	go func() { _ = d.Close() }() // ends with the server
+}
