@@ -87,6 +87,12 @@ type AgentConfig struct {
 type Chat struct {
 	// Session is started when the program runs, and closed when it has ended.
 	Session *chat.Session
+	// Args are what the program gets in place of those of [Config], unless they are nil, and Env variables for it.
+	Args, Env []string
+	// Beside is the session's driver where the program has an interface of its own in the terminal, nil where it has not.
+	Beside chat.Beside
+	// AgentsMayApprove: agents' keys go through while the program asks something that is a person's to answer.
+	AgentsMayApprove bool
 }
 
 // Result is how a session ended.

@@ -24,16 +24,21 @@ const (
 )
 
 // NewHost makes a host, which starts sessions like those of [Run] on terminals of their own.
-func NewHost(conf host.Config, taste Taste) *host.Host { return host.New(conf, runHosted(conf, taste)) }
+func NewHost(conf host.Config, taste Taste) *host.Host { return NewChatHost(conf, taste, nil) }
+
+// NewChatHost makes a host for one program, and with is the conversation with that; nil for none.
+func NewChatHost(conf host.Config, taste Taste, with *Chat) *host.Host {
+	return host.New(conf, runHosted(conf, taste, with))
+}
 
 // runHosted makes what runs a host's sessions.
-func runHosted(conf host.Config, taste Taste) host.Runner {
+func runHosted(conf host.Config, taste Taste, with *Chat) host.Runner {
 	return func(ctx context.Context, h *host.Session) (host.Result, error) {
 		s := newSession(Config{
 			Command: h.Command, Args: h.Args, Log: conf.Log, Cols: h.Cols, Rows: h.Rows, headless: h,
 			Agent: &AgentConfig{
 				Taste: taste, Name: h.Name, Parent: os.Getenv(SessionVariable), Dial: conf.Dial, Join: conf.Join, URL: conf.URL, Header: conf.Header,
-				Yield: hostedYield, Interval: hostedInterval, Owner: conf.Owner, RemoteKeys: true,
+				Yield: hostedYield, Interval: hostedInterval, Owner: conf.Owner, RemoteKeys: true, Chat: with,
 			},
 		})
 		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })

@@ -281,7 +281,7 @@ func TestWhatHappensKeepsASessionFromEnding(t *testing.T) {
 	g.serve(host.Config{}, func(conf host.Config) *host.Host {
 		return host.New(conf, func(ctx context.Context, s *host.Session) (host.Result, error) {
 			sessions <- s
-			return runHosted(conf, Taste{})(ctx, s)
+			return runHosted(conf, Taste{}, nil)(ctx, s)
 		})
 	})
 	p, id := g.starts(starting("sh", "-c", `until [ -e "$0" ]; do sleep 0.02; done; echo tick; exec cat`, mark))

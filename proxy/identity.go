@@ -71,6 +71,12 @@ func (s *session) environment() []string {
 	} else {
 		env = without(os.Environ(), "PROXY_TOKEN_FILE")
 	}
+	if chat := s.conf.Agent.Chat; chat != nil {
+		for _, v := range chat.Env {
+			name, _, _ := strings.Cut(v, "=")
+			env = append(without(env, name), v)
+		}
+	}
 	return append(without(env, SessionVariable), SessionVariable+"="+s.id)
 }
 

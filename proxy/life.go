@@ -274,6 +274,7 @@ func (l *life) finish(exit child.Exit) Result {
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonExited) })
 	}
+	s.exitBeside(exit)
 	outlived := l.outlived() // before anybody hears of the end, after which there is no time to lose
 	l.answers()
 	s.pump.Stop()

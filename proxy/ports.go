@@ -131,7 +131,12 @@ func (c controlled) StateChanged(state control.State) {
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
 }
 
-func (c controlled) ControlChanged(e control.Event) { c.s.requests.ControlEvent(e) }
+func (c controlled) ControlChanged(e control.Event) {
+	c.s.requests.ControlEvent(e)
+	if b := c.s.beside(); b != nil && e.Reason == protocol.ReasonReclaimed {
+		b.Reclaimed()
+	}
+}
 
 // observed is the session as package observer sees it. Its methods belong to the observer's goroutine.
 type observed struct {
@@ -209,6 +214,9 @@ func (o *observed) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
 // back writes something as a rule. What it prints keeps a session without a user from being idle.
 func (o *observed) Printed() {
 	o.s.conf.headless.Touch()
+	if b := o.s.beside(); b != nil {
+		b.Printed()
+	}
 	if !o.s.conf.Agent.OneProgram || !o.Driven() {
 		return
 	}

@@ -116,8 +116,12 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	}
 	defer func() { _ = s.term.Restore() }()
 	at := s.findCursor(rows)
+	args := s.conf.Args
+	if a := s.conf.Agent; a != nil && a.Chat != nil && a.Chat.Args != nil {
+		args = a.Chat.Args
+	}
 	program, err := child.Start(child.Config{
-		Path: s.conf.Command, Args: s.conf.Args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
+		Path: s.conf.Command, Args: args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
 		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(), JobControl: s.jobControl(),
 	})
 	if refused, ok := errors.AsType[*child.StartError](err); ok {
@@ -246,6 +250,7 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 		}
 		s.wireTalk(agent)
 		s.requests = requests.New(s.requestsConfig(agent))
+		s.wireBeside()
 	}
 	s.copier = copier.New(s.copierConfig(outPoll))
 	if s.conf.headless != nil {
@@ -281,7 +286,7 @@ func (s *session) pumpConfig(poll input.Poller) input.Config {
 		c.Keyboard = keyboard{s.term, s.recording.Listener()}
 		return c
 	}
-	c.Scan, c.Control, c.Line = s.detector, s.authority, s.tracker
+	c.Scan, c.Control, c.Line = s.detector, s.guardedControl(), s.watchKeys()
 	if agent.OneProgram {
 		c.Back = s.cameBack()
 	}

@@ -34,6 +34,7 @@ type programs struct {
 	*client.Client
 	conf  host.Config
 	taste proxy.Taste
+	chat  *proxy.Chat // with the only program, nil for none
 	stop  context.CancelFunc
 	ctx   context.Context //nolint:containedctx // the host's life, which is this process's and no call's
 
@@ -93,7 +94,7 @@ func (p *programs) running() *host.Host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.host == nil {
-		p.host, p.ended = proxy.NewHost(p.conf, p.taste), make(chan struct{})
+		p.host, p.ended = proxy.NewChatHost(p.conf, p.taste, p.chat), make(chan struct{})
 		go func(h *host.Host) { // ends with close, which waits for it
 			defer close(p.ended)
 			h.Run(p.ctx)

@@ -251,7 +251,7 @@ func (a *app) newRoot() *cobra.Command {
 			return a.answer(map[string]any{"version": version.String()}, "gateway version "+version.String())
 		},
 	})
-	root.AddCommand(a.newReap(), newManual(root))
+	root.AddCommand(a.newReap(), a.newHook(), newManual(root))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		help := "see " + cmd.CommandPath() + " --help"
 		if say, hint, ok := flagwords.Explain(err); ok {

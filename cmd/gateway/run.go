@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/internal/coding"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
@@ -21,6 +22,7 @@ type runFlags struct {
 	name, cwd, as string
 	cols, rows    int
 	idle          time.Duration
+	chat, approve bool
 }
 
 func (a *app) newRun() *cobra.Command {
@@ -39,6 +41,8 @@ func (a *app) newRun() *cobra.Command {
 				return usage("--rows %d: must be 1 to %d", in.rows, protocol.MaxSize)
 			case in.idle < 0:
 				return usage("--idle-limit %s: must not be negative", in.idle)
+			case in.approve && !in.chat:
+				return usage("--agents-may-approve needs --chat")
 			case len(in.name) > protocol.MaxName:
 				return usage("--name is %d bytes long; the limit is %d", len(in.name), protocol.MaxName)
 			}
@@ -53,7 +57,24 @@ func (a *app) newRun() *cobra.Command {
 	f.IntVar(&in.rows, "rows", 0, "rows (default 24)")
 	f.DurationVar(&in.idle, "idle-limit", 0, "end the program after this long without activity (default: never)")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
+	f.BoolVar(&in.chat, "chat", false, "PROGRAM is a coding agent: show its conversation beside its own interface, with approvals and questions to answer")
+	f.BoolVar(&in.approve, "agents-may-approve", false, "with --chat, let the keys of agents through while PROGRAM asks something")
 	return cmd
+}
+
+// conversation is that with the coding agent which --chat names.
+func (in *runFlags) conversation(dir string, args []string) (*coding.Conversation, error) {
+	if !in.chat {
+		return &coding.Conversation{Done: func() {}}, nil
+	}
+	talk, err := coding.Start(coding.Program{Command: args[0], Args: args[1:], Dir: dir, Headless: true, AgentsMayApprove: in.approve})
+	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
+		return nil, usage("%s", unknown)
+	}
+	if err != nil {
+		return nil, fail(statusRefused, "run: %w", err)
+	}
+	return talk, nil
 }
 
 // runProgram hosts one program to its end.
@@ -68,6 +89,15 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 		return fail(statusUsage, "run: programs start on the local gateway only: leave out --gateway").
 			hinted("to share a program of this machine there: proxy --agent --gateway URL --token-file FILE PROGRAM, with a token of role proxy")
 	}
+	dir, err := filepath.Abs(in.cwd)
+	if err != nil {
+		return usage("--cwd: %w", err)
+	}
+	talk, err := in.conversation(dir, args)
+	if err != nil {
+		return err
+	}
+	defer talk.Done()
 	key, err := identity(in.as, true)
 	if err != nil {
 		return err
@@ -80,12 +110,8 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	own := newPrograms(c, ep, local, a.taste, log)
 	defer own.close()
 	ended := make(chan host.Result, 1)
-	own.conf.Idle = in.idle
+	own.conf.Idle, own.chat = in.idle, talk.Chat
 	own.conf.Ended = func(r host.Result) { ended <- r }
-	dir, err := filepath.Abs(in.cwd)
-	if err != nil {
-		return usage("--cwd: %w", err)
-	}
 	id, err := own.Start(ctx, &protocol.ProxyStart{
 		Command: args[0], Args: args[1:], Cwd: dir, Cols: in.cols, Rows: in.rows, Name: in.name, AgentName: in.as,
 	})

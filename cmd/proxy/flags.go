@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"terminalproxy/cmd/internal/coding"
 	"terminalproxy/cmd/internal/flagwords"
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/cmd/internal/proxyflags"
@@ -74,12 +75,19 @@ var agentOnly = []string{
 }
 
 func (f *flags) check(set *pflag.FlagSet) error {
+	if f.MayApprove && !f.Chat {
+		return wrong("add --chat and name a coding agent", "--agents-may-approve needs --chat")
+	}
+	f.Agent = f.Agent || f.Chat
 	if !f.Agent {
 		for _, name := range agentOnly {
 			if slices.Contains(f.typed, name) {
 				return wrong("add --agent to let agents watch", "--%s needs --agent", name)
 			}
 		}
+	}
+	if f.Command == "" && f.Chat {
+		return wrong("as in: proxy --chat "+coding.Names()[0], "--chat: no coding agent is named")
 	}
 	if f.Command == "" {
 		if f.Command = os.Getenv("SHELL"); !f.Agent || f.Command == "" {
@@ -154,7 +162,29 @@ func (f *flags) make(stdin, stdout *os.File) (conf proxy.Config, done func(), er
 		return conf, nil, err
 	}
 	conf.Agent = agent
-	return conf, func() { quiet(); closeLocal(); closeLog() }, nil
+	done = func() { quiet(); closeLocal(); closeLog() }
+	if !f.Chat {
+		return conf, done, nil
+	}
+	talk, err := f.conversation()
+	if err != nil {
+		done()
+		return conf, nil, err
+	}
+	agent.Chat = talk.Chat
+	return conf, func() { talk.Done(); done() }, nil
+}
+
+// conversation is that with the coding agent which --chat names.
+func (f *flags) conversation() (*coding.Conversation, error) {
+	talk, err := coding.Start(coding.Program{Command: f.Command, Args: f.Args, AgentsMayApprove: f.MayApprove})
+	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
+		return nil, wrong("leave out --chat, or name one of those", "%s", unknown)
+	}
+	if err != nil {
+		return nil, &proxy.UserError{Status: statusFailure, Say: err.Error(), Cause: err}
+	}
+	return talk, nil
 }
 
 // agentConfig is everything that --agent adds. Nothing is dialled or served here.

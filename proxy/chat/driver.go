@@ -32,7 +32,8 @@ type Prompt struct {
 type Event interface{ event() }
 
 type (
-	// Ready says that the agent takes prompts, and the id of the conversation, with which it can be resumed.
+	// Ready says that the agent takes prompts, and the id of the conversation, with which it can be resumed. It comes again with
+	// another conversation.
 	Ready struct{ Conversation string }
 	// Said is a new item. Its author may be left out: then it is the agent.
 	Said struct{ Item Item }

@@ -69,10 +69,14 @@ var ErrNoRequest = errors.New("no such request is open")
 
 // AnsweredError is the answer to an answer that came too late.
 type AnsweredError struct {
-	By string // who was first; "" when it was closed without a person
+	By  string // who was first; "" when it was closed without a person
+	Why string // then, the reason; "" for none
 }
 
 func (e *AnsweredError) Error() string {
+	if e.By == "" && e.Why != "" {
+		return "the request is already closed: " + e.Why
+	}
 	if e.By == "" {
 		return "the request is already closed"
 	}

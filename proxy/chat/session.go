@@ -21,7 +21,7 @@ type Session struct {
 	waiting      map[string]string // prompts that the agent has not begun, by id
 	order        []string          // their ids, oldest first
 	open         []*Request        // oldest first
-	closed       map[string]string // who answered the requests that are closed, by id
+	closed       map[string]Closed // requests that are closed, by id
 	leaving      bool              // Close was called
 	settings     []Setting         // what can be set
 	over         chan struct{}     // closed when the agent is gone
@@ -35,7 +35,7 @@ var errEmpty = errors.New("the prompt is empty")
 // New makes a session with an agent of that name. Nothing runs before Start.
 func New(agent string, d Driver) *Session {
 	return &Session{
-		driver: d, agent: agent, phase: Starting, waiting: map[string]string{}, closed: map[string]string{}, over: make(chan struct{}),
+		driver: d, agent: agent, phase: Starting, waiting: map[string]string{}, closed: map[string]Closed{}, over: make(chan struct{}),
 	}
 }
 
@@ -124,8 +124,8 @@ func (s *Session) Answer(id, by string, a Answer) error {
 		s.changed("")
 		return err
 	}
-	if by, ok := s.closed[id]; ok {
-		return &AnsweredError{By: by}
+	if c, ok := s.closed[id]; ok {
+		return &AnsweredError{By: c.By, Why: c.Why}
 	}
 	return ErrNoRequest
 }
@@ -162,7 +162,7 @@ func (s *Session) refuseAll(by, why string) {
 }
 
 func (s *Session) close(c Closed) {
-	s.closed[c.ID] = c.By
+	s.closed[c.ID] = Closed{ID: c.ID, By: c.By, Why: c.Why}
 	s.log.add(Record{Closed: &c})
 }
 

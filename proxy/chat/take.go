@@ -45,10 +45,10 @@ func (s *Session) take(e Event) {
 }
 
 func (s *Session) ready(conversation string) {
-	if s.phase != Starting {
-		return
-	}
 	s.conversation = conversation
+	if s.phase != Starting {
+		return // it is another one now
+	}
 	s.phase = AtPrompt
 	if len(s.waiting) > 0 {
 		s.phase = Working

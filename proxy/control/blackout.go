@@ -11,6 +11,8 @@ import (
 var (
 	ErrSecret = errors.New("the program asks the user for a secret")
 	ErrHidden = errors.New("the user hides the screen")
+	// ErrDialog is an error of whoever asks control: it knows no dialogs.
+	ErrDialog = errors.New("the program asks the user something that no agent may answer")
 )
 
 // Guard tells the machine what is asked for now. When a prompt begins, the epoch rises: what an agent typed for something

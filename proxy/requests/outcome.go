@@ -144,6 +144,9 @@ func fate(r input.Receipt) (protocol.Status, protocol.Code, string) {
 		return status, protocol.CodeStaleEpoch, "the grant this input belongs to has ended"
 	case errors.Is(r.Err, control.ErrNoGrant):
 		return status, protocol.CodeNoGrant, "you do not have the keyboard"
+	case errors.Is(r.Err, control.ErrDialog):
+		return status, protocol.CodeBusy, "the coding agent in this terminal waits for a person's answer, and your keys would give it: wait until its dialog is closed " +
+			"(only --agents-may-approve lets agents answer)"
 	case errors.Is(r.Err, input.ErrFull):
 		return status, protocol.CodeBusy, r.Err.Error()
 	}

@@ -10,6 +10,8 @@ import (
 // Flags are what the user typed.
 type Flags struct {
 	Agent       bool
+	Chat        bool
+	MayApprove  bool
 	Grant       string
 	Lasts       time.Duration
 	Name        string
@@ -45,6 +47,8 @@ func (f *Flags) Set() *pflag.FlagSet {
 	s.SortFlags = false
 	s.SetInterspersed(false)
 	s.BoolVar(&f.Agent, "agent", false, "let agents watch this session and ask for the keyboard")
+	s.BoolVar(&f.Chat, "chat", false, "PROGRAM is a coding agent: show its conversation beside its own interface, with approvals and questions to answer (implies --agent)")
+	s.BoolVar(&f.MayApprove, "agents-may-approve", false, "with --chat, let the keys of agents through while PROGRAM asks something: they answer for you")
 	s.StringVar(&f.Grant, "grant", "", "give the keyboard to the first agent that asks, without a question. `LEVEL` drive: every key; type: text at a line prompt, while the rest waits for your approval")
 	s.DurationVar(&f.Lasts, "for", 0, "end every grant after this long, e.g. 1h; 0 for no limit (default: 10m after Ctrl+G, no limit after --grant)")
 	s.StringVar(&f.Name, "name", "", "`NAME` of the session (default: the program's)")
@@ -84,7 +88,8 @@ PROGRAM, --agent runs your $SHELL.`
 	FlagsHead = "Flags (before PROGRAM; everything after it belongs to it):"
 	Examples  = `  proxy --agent vim notes.txt
   proxy --agent --grant drive --for 10m python3
-  proxy --agent --record s.cast bash`
+  proxy --agent --record s.cast bash
+  proxy --chat claude`
 )
 
 // Usage is the text of --help.

@@ -94,27 +94,34 @@ func (d *Driver) mayUse(id string, b []byte) error {
 	if err := json.Unmarshal(b, &m); err != nil {
 		return err
 	}
-	if m.Tool == "" || !bytes.HasPrefix(bytes.TrimSpace(m.Input), []byte("{")) {
-		return errors.New("it names no tool, or not what the tool shall do")
+	r, open, err := request(id, m.Tool, m.Input, m.Suggestions)
+	if err != nil {
+		return err
 	}
-	open, r := ask{input: m.Input}, chat.Request{ID: id, Tool: m.Tool, Input: m.Input, Why: m.Description}
-	if m.Tool == askTool {
-		var err error
-		if r.Form, open.texts, err = questions(m.Input); err != nil {
-			return err
-		}
-	} else {
-		r.Allows = []chat.Choice{{Verdict: chat.Once}}
-		if covers, allow := forSession(m.Suggestions); allow != nil {
-			open.allow = allow
-			r.Allows = append(r.Allows, chat.Choice{Verdict: chat.ForSession, Covers: covers})
-		}
-	}
+	r.Why = m.Description
 	d.mu.Lock()
 	d.asks[id] = open
 	d.mu.Unlock()
 	d.report(chat.Asked{Request: r})
 	return nil
+}
+
+// request is what is asked of the user: whether a tool may run, or the questions of the model.
+func request(id, tool string, input json.RawMessage, offered []suggestion) (r chat.Request, open ask, err error) {
+	if tool == "" || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
+		return r, open, errors.New("it names no tool, or not what the tool shall do")
+	}
+	open, r = ask{input: input}, chat.Request{ID: id, Tool: tool, Input: input}
+	if tool == askTool {
+		r.Form, open.texts, err = questions(input)
+		return r, open, err
+	}
+	r.Allows = []chat.Choice{{Verdict: chat.Once}}
+	if covers, allow := forSession(offered); allow != nil {
+		open.allow = allow
+		r.Allows = append(r.Allows, chat.Choice{Verdict: chat.ForSession, Covers: covers})
+	}
+	return r, open, nil
 }
 
 // questions are the model's, and their texts by id.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -62,11 +61,7 @@ func (d *Driver) args() []string {
 	} else {
 		args = append(args, "--session-id", d.config.ID)
 	}
-	decided := slices.ContainsFunc(d.config.Args, func(arg string) bool {
-		flag, _, _ := strings.Cut(arg, "=")
-		return slices.Contains(asking, flag)
-	})
-	if !decided {
+	if !has(d.config.Args, asking...) {
 		args = append(args, "--permission-mode", "default") // not the one in which a model allows
 	}
 	return append(args, d.config.Args...)

@@ -10,15 +10,17 @@ import (
 	"syscall"
 )
 
-// lines cuts what is written to it into lines.
-type lines struct {
-	line    func([]byte)
-	tooLong func(int)
+// Lines cuts what is written to it into lines. Line gets each of them without its end, unless it is empty, and must not keep the slice;
+// TooLong gets the size in bytes of one that is dropped.
+type Lines struct {
+	Line    func([]byte)
+	TooLong func(bytes int)
 	rest    []byte
 	skipped int // bytes of a line that is dropped
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+// Write implements [io.Writer].
+func (l *Lines) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
 		end := bytes.IndexByte(p, '\n')
@@ -32,7 +34,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-func (l *lines) keep(p []byte) {
+func (l *Lines) keep(p []byte) {
 	if l.skipped > 0 || len(l.rest)+len(p) > maxLine {
 		l.skipped += len(l.rest) + len(p)
 		l.rest = nil
@@ -42,14 +44,14 @@ func (l *lines) keep(p []byte) {
 }
 
 // end hands on the line that is whole now.
-func (l *lines) end() {
+func (l *Lines) end() {
 	rest, skipped := l.rest, l.skipped
 	l.rest, l.skipped = l.rest[:0], 0
 	switch {
 	case skipped > 0:
-		l.tooLong(skipped)
+		l.TooLong(skipped)
 	case len(bytes.TrimSpace(rest)) > 0:
-		l.line(bytes.TrimSuffix(rest, []byte("\r")))
+		l.Line(bytes.TrimSuffix(rest, []byte("\r")))
 	}
 }
 

@@ -75,7 +75,7 @@ func Start(c Config) (*Program, error) {
 	}
 	ctx, kill := context.WithCancel(context.Background())
 	p := &Program{cmd: exec.CommandContext(ctx, path, c.Args...), kill: kill, ended: make(chan struct{}), filled: make(chan struct{}, 1)}
-	out, errs := &lines{line: c.Line, tooLong: c.TooLong}, &tail{}
+	out, errs := &Lines{Line: c.Line, TooLong: c.TooLong}, &tail{}
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = c.Env, c.Dir, out, errs, drain
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	p.cmd.Cancel = func() error { return p.signal(syscall.SIGKILL) }

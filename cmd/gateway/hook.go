@@ -1,0 +1,18 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"terminalproxy/proxy/chat/claude"
+)
+
+// newHook is what Claude Code runs when something happens in a session of --chat.
+func (a *app) newHook() *cobra.Command {
+	return &cobra.Command{
+		Use: claude.HookCommand + " EVENT", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.status = claude.Hook(args[0], a.in, a.out, a.err)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,167 @@
+// Package coding knows the coding agents whose own interface can have its conversation beside it, and how each is started then. It must
+// not know where the conversation is shown.
+package coding
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"terminalproxy/gateway"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/claude"
+	"terminalproxy/proxy/chat/lock"
+)
+
+// Program is what a person wants to run with --chat.
+type Program struct {
+	Command string
+	Args    []string
+	Dir     string // where it starts
+	// Headless: nobody sits at its terminal.
+	Headless bool
+	// AgentsMayApprove: see [proxy.Chat].
+	AgentsMayApprove bool
+}
+
+// Conversation is the conversation with it.
+type Conversation struct {
+	Chat *proxy.Chat
+	Done func() // is to be called when the program has ended, or was not started
+}
+
+// agent is how one is started.
+type agent struct {
+	name  string // of the program
+	start func(p Program, dir string) (*Conversation, error)
+}
+
+// agents are those that there are. dir is an empty directory of the user's alone, which is removed by Done.
+var agents = []agent{
+	{"claude", startClaude},
+}
+
+// Names are the programs that --chat knows.
+func Names() []string {
+	var all []string
+	for _, a := range agents {
+		all = append(all, a.name)
+	}
+	return all
+}
+
+// UnknownError says that a program is no coding agent that --chat knows.
+type UnknownError struct{ Command string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("--chat: %s is no coding agent whose conversation is known here: it goes with %s", e.Command, strings.Join(Names(), ", "))
+}
+
+// Start prepares a conversation with a program, which is to be started next.
+func Start(p Program) (*Conversation, error) {
+	at := slices.IndexFunc(agents, func(a agent) bool { return a.name == filepath.Base(p.Command) })
+	if at < 0 {
+		return nil, &UnknownError{p.Command}
+	}
+	run, err := gateway.RuntimeDir()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(run, "chat-"+strings.ToLower(rand.Text()[:8]))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("directory of the conversation: %w", err)
+	}
+	c, err := agents[at].start(p, dir)
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	c.Chat.AgentsMayApprove = p.AgentsMayApprove
+	done := c.Done
+	c.Done = func() {
+		if done != nil {
+			done()
+		}
+		_ = os.RemoveAll(dir)
+	}
+	return c, nil
+}
+
+// startClaude has Claude Code call our hooks. Where nobody sits at its terminal it has a configuration that asks nothing at the start.
+func startClaude(p Program, dir string) (c *Conversation, err error) {
+	hook, err := gatewayProgram()
+	if err != nil {
+		return nil, err
+	}
+	state, err := gateway.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	owned := lock.New(filepath.Join(state, "chat"), "proxy --chat")
+	d := claude.NewTUI(claude.TUIConfig{
+		Args: p.Args, ID: chat.NewID(), Hook: claude.Quote(hook) + " " + claude.HookCommand, Dir: dir, Claim: owned.Take, Manual: p.Headless,
+	})
+	done := func() { _ = d.Close(); owned.Release() }
+	defer func() {
+		if err != nil {
+			done()
+		}
+	}()
+	args, err := d.Arguments()
+	if err != nil {
+		return nil, err
+	}
+	if err := owned.Take(d.Conversation()); err != nil {
+		return nil, fmt.Errorf("--chat: %w", err)
+	}
+	env, err := d.Listen()
+	if err != nil {
+		return nil, err
+	}
+	if p.Headless {
+		home, err := claudeHome(p, dir)
+		if err != nil {
+			return nil, fmt.Errorf("configuration of claude: %w", err)
+		}
+		env = append(env, home...)
+	}
+	return &Conversation{Chat: &proxy.Chat{Session: chat.New("claude", d), Beside: d, Args: args, Env: env}, Done: done}, nil
+}
+
+// claudeHome makes the configuration in dir, and returns the program's variables.
+func claudeHome(p Program, dir string) ([]string, error) {
+	folder, err := filepath.EvalSymlinks(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	home := filepath.Join(dir, "config")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return nil, err
+	}
+	return claude.Home(home, folder)
+}
+
+// gatewayProgram is the path of the gateway program, which stands beside this one or in the PATH.
+func gatewayProgram() (string, error) {
+	const name = "gateway"
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), name)
+		if found, err := exec.LookPath(beside); err == nil {
+			return found, nil
+		}
+	}
+	found, err := exec.LookPath(name)
+	if err == nil {
+		found, err = filepath.Abs(found)
+	}
+	if err != nil {
+		return "", errors.New("--chat: claude's hooks run the program gateway, which stands neither beside this one nor in the PATH")
+	}
+	return found, nil
+}

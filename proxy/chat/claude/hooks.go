@@ -1,0 +1,284 @@
+package claude
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
+)
+
+// Variables by which a hook finds the session that it belongs to.
+const (
+	hookSocket = "TERMINALPROXY_CHAT_SOCKET"
+	hookKey    = "TERMINALPROXY_CHAT_KEY"
+)
+
+// HookCommand is the hidden command that calls [Hook].
+const HookCommand = "hook"
+
+const (
+	// maxHook bounds what a hook is told, in bytes.
+	maxHook = 32 << 20
+	// hookPatience is how long one side waits for the other where nobody has to be asked.
+	hookPatience = 10 * time.Second
+	// askPatience, in seconds, is how long Claude Code waits for a person's answer: its dialog stands meanwhile.
+	askPatience = 24 * 60 * 60
+)
+
+// hooked are the events that Claude Code tells us of.
+var hooked = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "Stop", "SessionEnd"}
+
+// hello is what a hook says first, on a line; what it was told follows.
+type hello struct{ Key, Event string }
+
+// Hook is the program of a hook: it passes on what Claude Code says on in, prints the answer to out, and returns the exit status. It never
+// allows anything by itself. When it fails, PreToolUse blocks the tool, since Claude Code would run it otherwise, and of the others the
+// failure is only shown: the dialog of a PermissionRequest stays.
+func Hook(event string, in io.Reader, out, errs io.Writer) (status int) {
+	answer, err := passHook(event, in)
+	if err == nil {
+		_, err = out.Write(answer)
+	}
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(errs, "the session of proxy --chat cannot be reached: %v\n", err)
+	if event == "PreToolUse" {
+		return 2
+	}
+	return 1
+}
+
+func passHook(event string, in io.Reader) (answer []byte, err error) {
+	told, err := io.ReadAll(io.LimitReader(in, maxHook+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(told) > maxHook:
+		return nil, errors.New("it is told too much")
+	case os.Getenv(hookSocket) == "":
+		return nil, errors.New("there is none: " + hookSocket + " is not set")
+	}
+	conn, err := (&net.Dialer{Timeout: hookPatience}).DialContext(context.Background(), "unix", os.Getenv(hookSocket))
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	first, err := json.Marshal(hello{Key: os.Getenv(hookKey), Event: event})
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Now().Add(hookPatience))
+	if _, err := conn.Write(append(append(first, '\n'), append(bytes.ReplaceAll(told, []byte("\n"), []byte(" ")), '\n')...)); err != nil {
+		return nil, err
+	}
+	if event == "PermissionRequest" {
+		_ = conn.SetDeadline(time.Time{}) // a person is asked
+	}
+	answer, err = bufio.NewReader(conn).ReadBytes('\n')
+	if err != nil {
+		return nil, errors.New("it gave no answer")
+	}
+	return bytes.TrimSpace(answer), nil
+}
+
+// Listen begins to listen for hooks, and returns the program's variables by which they find us.
+func (d *TUI) Listen() (env []string, err error) {
+	d.key = rand.Text()
+	path := filepath.Join(d.config.Dir, "hooks")
+	if d.hooks, err = new(net.ListenConfig).Listen(context.Background(), "unix", path); err != nil {
+		return nil, fmt.Errorf("socket of the hooks: %w", err)
+	}
+	return []string{hookSocket + "=" + path, hookKey + "=" + d.key}, nil
+}
+
+func (d *TUI) unlisten() {
+	if d.hooks != nil {
+		_ = d.hooks.Close()
+	}
+	_ = os.RemoveAll(d.config.Dir)
+}
+
+// accept serves hooks until unlisten.
+func (d *TUI) accept() {
+	for {
+		conn, err := d.hooks.Accept()
+		if err != nil {
+			return
+		}
+		d.conns.Go(func() { d.serve(conn) })
+	}
+}
+
+// serve takes what a hook says. The connection stays open while its answer is waited for.
+func (d *TUI) serve(conn net.Conn) {
+	_ = conn.SetDeadline(time.Now().Add(hookPatience))
+	lines := bufio.NewReader(io.LimitReader(conn, maxHook+4096))
+	var who hello
+	first, err := lines.ReadBytes('\n')
+	if err != nil || json.Unmarshal(first, &who) != nil || subtle.ConstantTimeCompare([]byte(who.Key), []byte(d.key)) != 1 {
+		conn.Close()
+		return
+	}
+	told, err := lines.ReadBytes('\n')
+	if err != nil {
+		conn.Close()
+		return
+	}
+	_ = conn.SetDeadline(time.Time{})
+	if !d.ask(func() { d.hook(who.Event, told, conn) }) {
+		conn.Close()
+		return
+	}
+	_, _ = io.Copy(io.Discard, conn) // until it is answered, or gone
+	d.post(func() { d.lost(conn) })
+}
+
+// ask is post for who has to know whether it will be done.
+func (d *TUI) ask(do func()) bool {
+	d.mu.Lock()
+	closed := d.closed
+	d.mu.Unlock()
+	d.post(do)
+	return !closed
+}
+
+// lost closes the request of a hook that is gone without an answer. Its dialog stands on the screen.
+func (d *TUI) lost(conn net.Conn) {
+	why := "only the terminal can answer it now: its hook ended"
+	if d.look(); d.screen.prompt {
+		why = atTerminal
+	}
+	d.withdraw(why, func(_ string, a *tuiAsk) bool { return a.conn == conn })
+	conn.Close()
+	d.hold()
+}
+
+// told is what a hook was told.
+type told struct {
+	announced
+	Session     string       `json:"session_id"`
+	Transcript  string       `json:"transcript_path"`
+	Source      string       `json:"source"`
+	Prompt      string       `json:"prompt"`
+	Agent       string       `json:"agent_id"`
+	Suggestions []suggestion `json:"permission_suggestions"`
+}
+
+// hook takes in an event. Everything but a request is answered at once, by nothing.
+func (d *TUI) hook(event string, b []byte, conn net.Conn) {
+	var t told
+	if err := json.Unmarshal(b, &t); err != nil {
+		d.notice("sent a hook that could not be read: %s", stdio.Short(event))
+		conn.Close()
+		return
+	}
+	d.poked = true
+	if event == "PermissionRequest" {
+		d.requested(t, conn)
+		return
+	}
+	switch event {
+	case "SessionStart":
+		d.sessionStarted(t)
+	case "UserPromptSubmit":
+		d.submitted(t.Prompt)
+	case "PreToolUse":
+		d.calls = append(d.calls, t.announced)
+		d.calls = d.calls[max(0, len(d.calls)-maxCalls):]
+		d.expected = time.Now().Add(dialogAfter)
+		d.hold() // before the answer: the dialog cannot come earlier
+	case "Stop":
+		if t.Agent == "" && d.working {
+			d.ending = time.Now().Add(stopWithin)
+		}
+	}
+	_ = answerHook(conn, nil)
+}
+
+// maxCalls bounds the calls of tools that are remembered.
+const maxCalls = 64
+
+// sessionStarted takes in the conversation's beginning, or that of another one.
+func (d *TUI) sessionStarted(t told) {
+	if t.Session != "" && t.Session != d.id {
+		if d.config.Claim != nil {
+			if err := d.config.Claim(t.Session); err != nil {
+				d.notice("talks in a conversation that somebody else has: %v", err)
+			}
+		}
+		if d.id != "" {
+			d.notice("began another conversation: %s", t.Session)
+		}
+		d.id = t.Session
+		if d.ready {
+			d.report(chat.Ready{Conversation: d.id})
+		}
+	}
+	d.began = true
+	if d.record == nil || d.record.path != t.Transcript {
+		d.follow(t.Transcript)
+	}
+}
+
+// requested opens a request. One that is not understood is left to the dialog on the screen.
+func (d *TUI) requested(t told, conn net.Conn) {
+	r, open, err := request(chat.NewID(), t.Tool, t.Input, t.Suggestions)
+	if err != nil {
+		d.notice("asks something at the terminal that could not be shown here: %v", err)
+		conn.Close()
+		return
+	}
+	a := &tuiAsk{ask: open, conn: conn}
+	for i := len(d.calls) - 1; i >= 0; i-- {
+		if c := d.calls[i]; c.Tool == t.Tool && sameJSON(c.Input, t.Input) {
+			a.call = c.ID
+			break
+		}
+	}
+	d.mu.Lock()
+	d.asks[r.ID] = a
+	d.mu.Unlock()
+	d.expected = time.Now().Add(dialogAfter)
+	d.hold()
+	d.report(chat.Asked{Request: r})
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var one, other bytes.Buffer
+	return json.Compact(&one, a) == nil && json.Compact(&other, b) == nil && bytes.Equal(one.Bytes(), other.Bytes())
+}
+
+// resulted closes the request for a call that has a result.
+func (d *TUI) resulted(call string) {
+	if call == "" {
+		return
+	}
+	for i, c := range d.calls {
+		if c.ID == call {
+			d.calls = append(d.calls[:i], d.calls[i+1:]...)
+			break
+		}
+	}
+	d.withdraw(atTerminal, func(_ string, a *tuiAsk) bool { return a.call == call })
+}
+
+func (d *TUI) notice(format string, args ...any) {
+	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: "claude " + fmt.Sprintf(format, args...)}})
+}
+
+// Quote is an argument as a shell reads it.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,242 @@
+package claude
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"terminalproxy/proxy/chat"
+)
+
+// sending is a prompt on its way. It has arrived when Claude Code says so, by its hook or its record: an echo says nothing.
+type sending struct {
+	prompt  chat.Prompt
+	keys    uint64    // the user's, when it was typed
+	entered int       // how often Enter was
+	due     time.Time // when the sign should have come; zero while something is typed
+}
+
+// Times of submitting.
+const (
+	signWithin = 3 * time.Second // until the sign should have come
+	entersMost = 3
+	// typeWithin is how long what is typed may wait between its pieces.
+	typeWithin = 20 * time.Second
+)
+
+// Reasons why nothing is typed.
+var (
+	errNotFree  = errors.New("the prompt is not free")
+	errNotShown = errors.New("the prompt shows something else")
+)
+
+// typeable is a prompt as it can be typed: with no control characters but newlines and tabs.
+func typeable(text string) (string, error) {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	text = strings.Trim(text, "\n")
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "", errors.New("the prompt is empty")
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
+		return "", errors.New("the prompt has control characters, which claude's terminal would take for keys")
+	case strings.HasPrefix(strings.TrimSpace(text), "!"):
+		return "", errors.New("claude would run what begins with ! as a command, without asking: type that at its terminal")
+	}
+	return text, nil
+}
+
+// send types the first prompt that waits, when the prompt of the interface is free. It reports whether to look again soon.
+func (d *TUI) send(now time.Time) (again bool) {
+	if s := d.sending; s != nil {
+		if !s.due.IsZero() && now.After(s.due) {
+			d.unsure(now)
+		}
+		return d.sending != nil && !d.sending.due.IsZero()
+	}
+	if len(d.waiting) == 0 || !d.ready {
+		return false
+	}
+	if !d.screen.prompt || !d.screen.empty || d.dialog.Load() {
+		return true
+	}
+	p := d.waiting[0]
+	d.waiting = d.waiting[1:]
+	d.sending = &sending{prompt: p}
+	d.typePrompt(p.Text)
+	return true
+}
+
+// typePrompt types a text, and Enter alone when the prompt shows it.
+func (d *TUI) typePrompt(text string) {
+	body := strings.ReplaceAll(text, "\n", "\r")
+	pastes := d.screen.pastes
+	if pastes {
+		body = "\x1b[200~" + body + "\x1b[201~"
+	} else if strings.Contains(text, "\n") {
+		d.notSent(errors.New("its terminal takes no pastes now, and each line would be a prompt"))
+		return
+	}
+	until := time.Now().Add(typeWithin)
+	d.terminal.Type(chat.Typing{
+		Pieces: [][]byte{[]byte(body), {'\r'}},
+		May: func(piece int, s chat.Screen) error {
+			v := see(s)
+			if piece == 0 {
+				if !v.prompt || !v.empty || v.pastes != pastes || d.dialog.Load() {
+					return errNotFree
+				}
+				return nil
+			}
+			return mayEnter(&v, text, until)
+		},
+		Done: func(t chat.Typed) { d.post(func() { d.typed(t) }) },
+	})
+}
+
+// mayEnter reports whether Enter would send the text, and only that.
+func mayEnter(v *view, text string, until time.Time) error {
+	switch {
+	case v.shows(text):
+		return nil
+	case time.Now().Before(until) && (v.empty || !v.prompt || strings.HasPrefix(squeeze(text), v.text)):
+		return chat.ErrNotYet // it has not drawn it yet
+	}
+	return errNotShown
+}
+
+// typed goes on behind what was typed.
+func (d *TUI) typed(t chat.Typed) {
+	s := d.sending
+	if s == nil {
+		return // its sign came sooner
+	}
+	d.poked = true
+	switch {
+	case t.Err == nil:
+		s.keys, s.due = t.Keys, time.Now().Add(d.sign)
+		s.entered++
+		if strings.HasPrefix(s.prompt.Text, "/") {
+			s.due = time.Now() // some of those give no sign
+		}
+	case t.Pieces == 0 && s.entered == 0 && (errors.Is(t.Err, errNotFree) || errors.Is(t.Err, chat.ErrUserTyped)):
+		d.sending = nil // nothing was typed: it waits on
+		d.waiting = append([]chat.Prompt{s.prompt}, d.waiting...)
+	default:
+		d.notSent(t.Err)
+	}
+}
+
+// unsure decides about a prompt without a sign. Enter is pressed again only where the prompt still shows the text.
+func (d *TUI) unsure(now time.Time) {
+	s := d.sending
+	d.look()
+	shown := d.screen.shows(s.prompt.Text)
+	switch {
+	case !d.screen.prompt || d.dialog.Load():
+		s.due = now.Add(d.sign)
+	case strings.HasPrefix(s.prompt.Text, "/") && !shown:
+		d.sending = nil // it was a command of its own
+		d.report(chat.Took{Prompt: s.prompt.ID})
+		if !d.working {
+			d.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
+		}
+	case shown && s.entered < entersMost:
+		s.due = time.Time{}
+		d.enterAgain()
+	case shown:
+		d.notSent(errors.New("claude does not take Enter"))
+	default:
+		d.notSent(errors.New("claude does not say that it read it"))
+	}
+}
+
+// enterAgain presses Enter once more, if the user has typed nothing since the text was pasted.
+func (d *TUI) enterAgain() {
+	s := d.sending
+	text := s.prompt.Text
+	d.terminal.Type(chat.Typing{
+		Pieces: [][]byte{{'\r'}}, Keys: s.keys,
+		May: func(_ int, s chat.Screen) error {
+			if v := see(s); !v.shows(text) {
+				return errNotShown
+			}
+			return nil
+		},
+		Done: func(t chat.Typed) { d.post(func() { d.typed(t) }) },
+	})
+}
+
+// notSent says that the prompt on its way will not be sent.
+func (d *TUI) notSent(why error) {
+	s := d.sending
+	d.sending = nil
+	d.notice("did not get a prompt: %v; what of it stands in the prompt is yours to send or to erase", why)
+	d.report(chat.Dropped{Prompt: s.prompt.ID})
+}
+
+// submitted is the sign that a prompt has arrived: the one on its way, or one that somebody typed at the terminal.
+func (d *TUI) submitted(text string) {
+	d.running()
+	got := normal(text)
+	if s := d.sending; s != nil && got == normal(s.prompt.Text) {
+		d.sending = nil
+		d.said = append(d.said, got)
+		d.said = d.said[max(0, len(d.said)-maxCalls):]
+		d.report(chat.Took{Prompt: s.prompt.ID})
+		return
+	}
+	d.report(chat.Began{})
+}
+
+// running notes that a turn runs.
+func (d *TUI) running() { d.working, d.ending, d.failed = true, time.Time{}, "" }
+
+// normal is a prompt as it can be compared: without blanks and what Claude Code writes around a paste.
+func normal(text string) string { return squeeze(pasteMarks.ReplaceAllString(text, "")) }
+
+// stopped ends the turn when the record has had its time. It reports whether that is still to come.
+func (d *TUI) stopped(now time.Time) (soon bool) {
+	if d.ending.IsZero() {
+		return false
+	}
+	if now.Before(d.ending) {
+		return true
+	}
+	d.finish(chat.Turn{Outcome: chat.Done})
+	return false
+}
+
+// finish says that the turn ended.
+func (d *TUI) finish(t chat.Turn) {
+	if !d.working {
+		return
+	}
+	if t.Outcome == chat.Done && d.failed != "" {
+		t = chat.Turn{Outcome: chat.Broken, Why: d.failed}
+	}
+	d.working, d.ending = false, time.Time{}
+	d.report(chat.Finished{Turn: t})
+}
+
+// escape interrupts the turn.
+func (d *TUI) escape() {
+	if !d.working {
+		return
+	}
+	until := time.Now().Add(typeWithin)
+	d.terminal.Type(chat.Typing{
+		Pieces: [][]byte{{0x1b}},
+		May: func(_ int, s chat.Screen) error {
+			if v := see(s); !v.prompt && time.Now().Before(until) {
+				return chat.ErrNotYet // a dialog that was refused goes first
+			}
+			return nil
+		},
+		Done: func(t chat.Typed) {
+			if t.Err != nil {
+				d.post(func() { d.notice("was not interrupted: %v", t.Err) })
+			}
+		},
+	})
+}

@@ -1,0 +1,382 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/proxy/chat"
+)
+
+// TUIConfig is how Claude Code's own interface is accompanied.
+type TUIConfig struct {
+	Args []string // the user's, for claude
+	// ID is that of a new conversation, a UUID. It does not count where the user's arguments name one, or go on with one.
+	ID string
+	// Hook is the command that its hooks run, which calls [Hook] with the event behind it: of a shell, and quoted for one.
+	Hook string
+	// Dir is a directory of the user's alone, for the socket of the hooks; it goes with Close.
+	Dir string
+	// Claim makes this process the only one that talks in a conversation, and its error says who else does. It may be nil.
+	Claim func(id string) error
+	// Manual: nobody sits at the terminal, so what may be done is asked, unless the user's arguments decide.
+	Manual bool
+}
+
+// TUI drives Claude Code in its own interface, which runs in a terminal of ours: its hooks and its record of the conversation say what
+// happens, and prompts are typed. It is a [chat.Driver].
+type TUI struct {
+	config   TUIConfig
+	terminal chat.Terminal
+	report   func(chat.Event)
+	hooks    net.Listener
+	key      string // the secret that a hook shows
+	dialog   atomic.Bool
+	done     chan struct{} // closed when run has ended
+	sign     time.Duration // how long the sign of a prompt may take
+	conns    sync.WaitGroup
+
+	mu     sync.Mutex
+	posts  []func()
+	closed bool // no post runs any more
+	wake   chan struct{}
+	asks   map[string]*tuiAsk // what is open, by the request's id
+
+	// What follows belongs to the goroutine of run.
+	over     bool
+	began    bool // SessionStart came
+	ready    bool
+	id       string // of the conversation
+	working  bool
+	ending   time.Time // when a turn that has stopped is over whatever the record says; zero for none
+	shown    bool      // a dialog was seen on the screen since the last request came
+	screen   view      // as last seen
+	expected time.Time // until then a dialog may come
+	looked   time.Time
+	poked    bool
+	waiting  []chat.Prompt // to be typed
+	sending  *sending
+	said     []string // of ours, that the record has yet to repeat, normalized
+	record   *tail
+	failed   string          // the turn's error
+	unknown  map[string]bool // types of the record that were noticed
+	calls    []announced     // without a result, oldest first
+}
+
+// tuiAsk is a request that a hook waits for.
+type tuiAsk struct {
+	ask
+	conn net.Conn
+	call string // the id of the tool's call, "" where it is not known
+}
+
+// announced is a call of a tool of which a hook has said that it comes.
+type announced struct {
+	ID    string          `json:"tool_use_id"`
+	Tool  string          `json:"tool_name"`
+	Input json.RawMessage `json:"tool_input"`
+}
+
+// Times of the driver.
+const (
+	lookEvery = 30 * time.Millisecond  // between two looks at the screen
+	lookLater = 500 * time.Millisecond // and one more after the output
+	// dialogAfter is how long after a tool was announced its dialog may come.
+	dialogAfter = 2 * time.Second
+	// stopWithin is how long the record may take after a turn's end.
+	stopWithin = time.Second
+)
+
+// atTerminal is why a request is closed that a dialog on the screen asked as well.
+const atTerminal = "answered at the terminal"
+
+// NewTUI makes a driver. Listen comes next, then the program's start, then Start.
+func NewTUI(c TUIConfig) *TUI {
+	return &TUI{
+		config: c, wake: make(chan struct{}, 1), done: make(chan struct{}), asks: map[string]*tuiAsk{}, unknown: map[string]bool{},
+		sign: signWithin,
+	}
+}
+
+// Attach says which terminal Claude Code runs in. It is called once, before Start.
+func (d *TUI) Attach(t chat.Terminal) { d.terminal = t }
+
+// Start is that of [chat.Driver]; the program has been started.
+func (d *TUI) Start(report func(chat.Event)) error {
+	d.report = report
+	go d.run() // Close, Exited
+	go d.accept()
+	return nil
+}
+
+// Printed says that the program printed something. It may be called from any goroutine.
+func (d *TUI) Printed() { d.post(func() { d.poked = true }) }
+
+// Pressed notes that a person answers at the terminal: a dialog that was seen there is theirs from the key on that decides.
+func (d *TUI) Pressed(keys []byte) {
+	if d.dialog.Load() && decides(keys) {
+		d.post(func() {
+			if d.shown {
+				d.withdraw(atTerminal, everyAsk)
+			}
+		})
+	}
+}
+
+// decides reports whether a key chooses in a dialog, or closes it: a digit, Enter, Escape or Ctrl+C, also as kitty's protocol has them.
+func decides(key []byte) bool {
+	switch s := string(key); {
+	case s == "\r", s == "\x1b", s == "\x03", len(s) == 1 && s[0] >= '1' && s[0] <= '9':
+		return true
+	default:
+		return strings.HasPrefix(s, "\x1b[13") || strings.HasPrefix(s, "\x1b[27") || strings.HasPrefix(s, "\x1b[99;5")
+	}
+}
+
+// Dialog reports whether a dialog of Claude Code's may stand on the screen: agents' keys would answer it.
+func (d *TUI) Dialog() bool { return d.dialog.Load() }
+
+// Reclaimed says that the user took the keyboard back: what was not typed by then is not typed any more.
+func (d *TUI) Reclaimed() {
+	d.post(func() {
+		for _, p := range d.waiting {
+			d.report(chat.Dropped{Prompt: p.ID})
+		}
+		d.waiting = nil
+	})
+}
+
+// Exited says how the program ended, in words to follow "claude", "" as it should, and what stood on its screen.
+func (d *TUI) Exited(why string, screen []string) {
+	d.post(func() {
+		if d.over {
+			return
+		}
+		d.over = true
+		d.readRecord()
+		if !d.ready {
+			why = failedStart(why, screen)
+		} else if why != "" {
+			why = "claude " + why
+		}
+		d.report(chat.Gone{Why: why})
+	})
+}
+
+// failedStart is why Claude Code did not get to its prompt, with the last rows of its screen.
+func failedStart(why string, screen []string) string {
+	if why == "" {
+		why = "ended before its prompt came"
+	}
+	var rows []string
+	for _, r := range screen {
+		if r = strings.TrimSpace(r); r != "" {
+			rows = append(rows, r)
+		}
+	}
+	const most = 8
+	if rows = rows[max(0, len(rows)-most):]; len(rows) > 0 {
+		why += ": " + strings.Join(rows, " / ")
+	}
+	return "claude " + why
+}
+
+// Send is that of [chat.Driver]: it is typed when the prompt is free.
+func (d *TUI) Send(p chat.Prompt) error {
+	text, err := typeable(p.Text)
+	if err != nil {
+		return err
+	}
+	p.Text = text
+	d.post(func() { d.waiting = append(d.waiting, p) })
+	return nil
+}
+
+// Interrupt is that of [chat.Driver].
+func (d *TUI) Interrupt() error {
+	d.post(func() {
+		for _, p := range d.waiting {
+			d.report(chat.Dropped{Prompt: p.ID})
+		}
+		d.waiting = nil
+		d.escape()
+	})
+	return nil
+}
+
+// errAtTerminal is the error of an answer that no hook waits for.
+var errAtTerminal = errors.New("claude waits for it at the terminal only, or no longer")
+
+// Answer is that of [chat.Driver].
+func (d *TUI) Answer(id string, a chat.Answer) error {
+	open := d.forgetAsk(id)
+	if open == nil {
+		return errAtTerminal
+	}
+	defer d.Printed() // its dialog goes
+	return open.reply(map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName": "PermissionRequest", "decision": open.response(a),
+	}})
+}
+
+// reply gives a hook what it prints, nil for nothing.
+func (a *tuiAsk) reply(output any) error { return answerHook(a.conn, output) }
+
+func answerHook(conn net.Conn, output any) error {
+	defer conn.Close()
+	var b []byte
+	if output != nil {
+		var err error
+		if b, err = json.Marshal(output); err != nil {
+			return err
+		}
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(hookPatience))
+	_, err := conn.Write(append(b, '\n'))
+	return err
+}
+
+func (d *TUI) forgetAsk(id string) *tuiAsk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	open := d.asks[id]
+	delete(d.asks, id)
+	return open
+}
+
+// Close is that of [chat.Driver]. The program is ended by its terminal's session.
+func (d *TUI) Close() error {
+	d.Exited("", nil)
+	if d.report != nil {
+		<-d.done
+	}
+	d.unlisten()
+	d.conns.Wait()
+	return nil
+}
+
+// post has run do something.
+func (d *TUI) post(do func()) {
+	d.mu.Lock()
+	if !d.closed {
+		d.posts = append(d.posts, do)
+	}
+	d.mu.Unlock()
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run is the driver's goroutine: it alone reports. It ends when the program has.
+func (d *TUI) run() {
+	defer close(d.done)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		select {
+		case <-d.wake:
+		case <-timer.C:
+			d.poked = true
+		}
+		d.mu.Lock()
+		posts := d.posts
+		d.posts = nil
+		d.mu.Unlock()
+		for _, do := range posts {
+			do()
+		}
+		if d.over {
+			break
+		}
+		if wait := d.attend(time.Now()); wait > 0 {
+			timer.Reset(wait)
+		}
+	}
+	d.mu.Lock()
+	d.closed, d.posts = true, nil
+	d.mu.Unlock()
+	if d.record != nil {
+		d.record.close()
+	}
+}
+
+// attend looks at the screen and the record if something was printed, and goes on with what waits. It returns after how long to look
+// again, 0 for when something happens.
+func (d *TUI) attend(now time.Time) (again time.Duration) {
+	if d.poked {
+		if wait := d.looked.Add(lookEvery).Sub(now); wait > 0 {
+			return wait
+		}
+		d.poked, d.looked = false, now
+		d.look()
+		d.readRecord()
+		again = lookLater
+	}
+	if d.stopped(now) {
+		again = lookLater
+	}
+	if d.expected.After(now) {
+		again = lookLater
+	} else if !d.expected.IsZero() {
+		d.expected = time.Time{}
+		d.hold()
+	}
+	if d.send(now) {
+		again = lookLater
+	}
+	return again
+}
+
+// look reads the screen.
+func (d *TUI) look() {
+	s, ok := d.terminal.Look()
+	if !ok {
+		return
+	}
+	d.screen = see(s)
+	if d.screen.dialog {
+		d.shown, d.expected = true, time.Time{}
+	}
+	if d.screen.prompt && d.shown {
+		d.shown = false
+		d.withdraw(atTerminal, everyAsk)
+	}
+	d.hold()
+	if d.began && d.screen.prompt && !d.ready {
+		d.ready = true
+		d.report(chat.Ready{Conversation: d.id})
+	}
+}
+
+// hold says whether a dialog may stand on the screen. Only the prompt itself shows that there is none any more.
+func (d *TUI) hold() {
+	d.mu.Lock()
+	asks := len(d.asks)
+	d.mu.Unlock()
+	d.dialog.Store(asks > 0 || d.screen.dialog || d.shown || !d.expected.IsZero())
+}
+
+// withdraw takes back what is open and meant.
+func (d *TUI) withdraw(why string, meant func(id string, a *tuiAsk) bool) {
+	d.mu.Lock()
+	var ids []string
+	for id, a := range d.asks {
+		if meant(id, a) {
+			a.conn.Close()
+			delete(d.asks, id)
+			ids = append(ids, id)
+		}
+	}
+	d.mu.Unlock()
+	for _, id := range ids {
+		d.report(chat.Withdrawn{ID: id, Why: why})
+	}
+}
+
+// everyAsk is for withdraw.
+func everyAsk(string, *tuiAsk) bool { return true }

@@ -1,0 +1,664 @@
+package claude_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/claude"
+)
+
+// screen is a terminal with Claude Code's interface on it, as the test draws it.
+type screen struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	now     chat.Screen
+	keys    uint64 // of the user, from 1
+	typed   []string
+	closed  bool
+	// reacts draws what Claude Code does with what is typed.
+	reacts func(piece string)
+}
+
+func newScreen() *screen {
+	s := &screen{keys: 1}
+	s.changed = sync.NewCond(&s.mu)
+	return s
+}
+
+func (s *screen) Look() (chat.Screen, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now, true
+}
+
+func (s *screen) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.changed.Broadcast()
+}
+
+// Type is that of a terminal: nothing follows the user's keys.
+func (s *screen) Type(t chat.Typing) {
+	go func() {
+		out := chat.Typed{}
+		for i, p := range t.Pieces {
+			if out.Err = s.may(i, &t, &out); out.Err != nil {
+				break
+			}
+			s.mu.Lock()
+			s.typed = append(s.typed, string(p))
+			reacts := s.reacts
+			s.mu.Unlock()
+			out.Pieces++
+			if reacts != nil {
+				reacts(string(p))
+			}
+		}
+		t.Done(out)
+	}()
+}
+
+func (s *screen) may(piece int, t *chat.Typing, out *chat.Typed) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		if out.Keys == 0 {
+			if out.Keys = s.keys; t.Keys != 0 && t.Keys != s.keys {
+				return chat.ErrUserTyped
+			}
+		}
+		if out.Keys != s.keys {
+			return chat.ErrUserTyped
+		}
+		err := t.May(piece, s.now)
+		if err != chat.ErrNotYet || s.closed { //nolint:errorlint // it is this one
+			return err
+		}
+		s.changed.Wait()
+	}
+}
+
+// tui is a conversation beside an interface.
+type tui struct {
+	*session
+	driver *claude.TUI
+	screen *screen
+	home   string
+	id     string
+	took   chan struct{} // holds a value for each prompt that was taken
+}
+
+const rule = "──────────────────────────────"
+
+// draw draws rows: a row that begins with ❯ has its caret at the end.
+func (u *tui) draw(rows ...string) {
+	u.screen.mu.Lock()
+	u.screen.now = chat.Screen{Pastes: true}
+	for _, r := range rows {
+		row := chat.Row{Text: r, Plain: r, Caret: -1}
+		if strings.HasPrefix(r, "❯") {
+			row.Caret = len([]rune(r))
+		}
+		u.screen.now.Rows = append(u.screen.now.Rows, row)
+	}
+	u.screen.changed.Broadcast()
+	u.screen.mu.Unlock()
+	u.driver.Printed()
+}
+
+func (u *tui) prompt(text string) {
+	rows := strings.Split("❯ "+text, "\n")
+	u.draw(append(append([]string{"", rule}, rows...), rule, "  manual mode on")...)
+}
+
+func (u *tui) dialog(question string) {
+	u.draw("", rule, question, "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend")
+}
+
+// hook is what Claude Code does: it runs a hook, and gets what that prints.
+func (u *tui) hook(event string, more string) (out string, status int) {
+	u.t.Helper()
+	told := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/home/ada/work","hook_event_name":%q%s}`, u.id, u.record(), event, more)
+	var answer, errs bytes.Buffer
+	status = claude.Hook(event, strings.NewReader(told), &answer, &errs)
+	return answer.String(), status
+}
+
+// passes runs a hook that is answered at once, by nothing.
+func (u *tui) passes(event string, more string) {
+	u.t.Helper()
+	out, status := u.hook(event, more)
+	require.Zero(u.t, status)
+	require.Empty(u.t, out)
+}
+
+func (u *tui) record() string { return filepath.Join(u.home, u.id+".jsonl") }
+
+// writes appends to the record.
+func (u *tui) writes(text string) {
+	u.t.Helper()
+	f, err := os.OpenFile(u.record(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(u.t, err)
+	_, err = f.WriteString(text)
+	require.NoError(u.t, err)
+	require.NoError(u.t, f.Close())
+	u.driver.Printed()
+}
+
+func (u *tui) said(kind chat.Kind, text string) chat.Record {
+	u.t.Helper()
+	return u.next(text, func(r chat.Record) bool {
+		return r.Item != nil && r.Item.Kind == kind && strings.Contains(r.Item.Text, text)
+	})
+}
+
+// beside begins a conversation, before anything of Claude Code's has come.
+func beside(t *testing.T) *tui {
+	t.Helper()
+	u := &tui{session: &session{t: t}, screen: newScreen(), home: t.TempDir(), id: "b3a4c53a-e7be-4d2b-9712-84cdf9e4473b", took: make(chan struct{}, 9)}
+	dir := t.TempDir()
+	u.driver = claude.NewTUI(claude.TUIConfig{ID: u.id, Hook: "gateway hook", Dir: dir})
+	env, err := u.driver.Listen()
+	require.NoError(t, err)
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		t.Setenv(name, value)
+	}
+	u.driver.Attach(u.screen)
+	u.Session = chat.New("claude", u.driver)
+	require.NoError(t, u.Start())
+	t.Cleanup(func() { u.screen.end(); require.NoError(t, u.Close()); require.NoDirExists(t, dir) })
+	return u
+}
+
+// atPrompt begins a conversation and gets to the prompt.
+func atPrompt(t *testing.T) *tui {
+	t.Helper()
+	u := beside(t)
+	u.passes("SessionStart", `,"source":"startup"`)
+	u.prompt("")
+	u.until(chat.AtPrompt)
+	return u
+}
+
+// asking is one at whose terminal a dialog stands, with the answer that its hook gives, and its exit status behind that.
+func asking(t *testing.T) (u *tui, answer chan string) {
+	t.Helper()
+	u = atPrompt(t)
+	u.passes("UserPromptSubmit", `,"prompt":"go"`)
+	u.passes("PreToolUse", bash+`,"tool_use_id":"t1"`)
+	require.True(t, u.driver.Dialog(), "before it is drawn")
+	answer = u.asks(bash)
+	u.dialog("touch f1")
+	return u, answer
+}
+
+const bash = `,"tool_name":"Bash","tool_input":{"command":"touch f1"}`
+
+// asks runs the hook that waits for a person.
+func (u *tui) asks(what string) (answer chan string) {
+	u.t.Helper()
+	answer = make(chan string, 1)
+	var running sync.WaitGroup
+	running.Go(func() {
+		out, status := u.hook("PermissionRequest", what)
+		answer <- fmt.Sprint(out, " ", status)
+	})
+	u.t.Cleanup(running.Wait)
+	u.next("a request", func(r chat.Record) bool { return r.Request != nil })
+	return answer
+}
+
+func TestBesideItsInterface(t *testing.T) {
+	u := beside(t)
+	u.prompt("")
+	u.passes("SessionStart", `,"source":"startup"`)
+	u.until(chat.AtPrompt)
+	require.Equal(t, u.id, u.Conversation())
+	u.screen.reacts = func(piece string) {
+		switch {
+		case strings.HasPrefix(piece, "\x1b[200~"):
+			u.prompt("two\n  lines")
+		case piece == "\r":
+			u.prompt("")
+			u.passes("UserPromptSubmit", `,"prompt":"two\nlines"`)
+			u.took <- struct{}{}
+		}
+	}
+	require.NoError(t, u.Send("ada", "two\r\nlines\n"))
+	u.next("the text", func(r chat.Record) bool { return r.Item != nil && r.Item.Author == "ada" })
+	<-u.took
+	u.writes(`{"type":"user","message":{"content":"two\nlines"}}` + "\n")
+	u.writes(`{"type":"api-request","message":{broken}` + "\n" + `{"message":{"content":[{"type":"text","text":"I look"}]},"ty`)
+	u.writes(`pe":"assistant"}` + "\n")
+	u.said(chat.Text, "I look")
+	u.passes("PreToolUse", bash+`,"tool_use_id":"t1"`)
+	answer := u.asks(bash)
+	u.dialog("touch f1")
+	r := u.Open()[0]
+	require.Equal(t, "Bash", r.Tool)
+	require.NoError(t, u.Answer(r.ID, "ada", chat.Answer{Verdict: chat.Once}))
+	require.JSONEq(t, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"command":"touch f1"}}}}`,
+		strings.TrimSuffix(<-answer, " 0"))
+	u.prompt("")
+	u.writes(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}` + "\n")
+	u.said(chat.ToolResult, "done")
+	u.passes("Stop", `,"stop_hook_active":false`)
+	u.writes(`{"type":"system","subtype":"turn_duration"}` + "\n")
+	u.next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
+	u.driver.Exited("", nil)
+	u.until(chat.Ended)
+	u.screen.mu.Lock()
+	defer u.screen.mu.Unlock()
+	require.Equal(t, []string{"\x1b[200~two\rlines\x1b[201~", "\r"}, u.screen.typed)
+	all, _, err := u.Records(t.Context(), 0)
+	require.NoError(t, err)
+	for _, r := range all {
+		require.False(t, r.Item != nil && (r.Item.Kind == chat.Notice || strings.Contains(r.Item.Author, "terminal")), "%+v", r.Item)
+	}
+}
+
+// The record that 2.1.329 wrote, and a half of it twice: what is in it is said, in its order.
+func TestARecordOfClaudes(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "transcript.jsonl"))
+	require.NoError(t, err)
+	u := atPrompt(t)
+	u.writes(string(text[:len(text)/2]))
+	u.writes(string(text[len(text)/2:]))
+	u.said(chat.Text, "third done")
+	var got []string
+	all, _, err := u.Records(t.Context(), 0)
+	require.NoError(t, err)
+	for _, r := range all {
+		if i := r.Item; i != nil {
+			got = append(got, fmt.Sprintf("%s %s %.30s%s", i.Author, i.Kind, strings.ReplaceAll(i.Text, "\n", " "), i.Tool))
+		}
+	}
+	const you = "you, at the terminal user "
+	require.Equal(t, []string{
+		you + "go", "claude text I will look.", "claude tool call Bash", "claude tool result (Bash completed with no output", "claude text It said: (Bash completed with ",
+		you + "again", "claude tool call Bash", "claude tool result (Bash completed with no output", "claude text second done",
+		you + "third", "claude tool call AskUserQuestion", "claude tool result The user doesn't want to proce",
+		you + "line 0 line 1 line 2 line 3 li", "claude text third done",
+	}, got)
+}
+
+// A conversation that goes on is read from near its end, however long it is, and /clear begins another one.
+func TestALongRecord(t *testing.T) {
+	u := beside(t)
+	const size = 100 << 20
+	require.NoError(t, os.WriteFile(u.record(), []byte(`{"type":"user","message":{"content":"the first"}}`+"\n"), 0o600))
+	require.NoError(t, os.Truncate(u.record(), size)) // the rest of it is one line, which would be dropped with a notice
+	u.writes("\n" + `{"type":"user","message":{"content":"the last"}}` + "\n")
+	u.passes("SessionStart", `,"source":"resume"`)
+	u.said(chat.User, "the last")
+	u.prompt("")
+	u.until(chat.AtPrompt)
+	old := u.id
+	u.id = "11111111-e7be-4d2b-9712-84cdf9e4473b"
+	u.writes(`{"type":"user","message":{"content":"a new one"}}` + "\n")
+	u.passes("SessionStart", `,"source":"clear"`)
+	u.notice("began another conversation: " + u.id)
+	u.said(chat.User, "a new one")
+	require.NotEqual(t, old, u.id)
+	all, _, err := u.Records(t.Context(), 0)
+	require.NoError(t, err)
+	require.Equal(t, u.id, u.Conversation())
+	for _, r := range all {
+		require.False(t, r.Item != nil && (r.Item.Text == "the first" || strings.Contains(r.Item.Text, "dropped")), "%+v", r.Item)
+	}
+}
+
+func TestTypeOf(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"type":"user"}`: "user",
+		`{"a":{"type":"x"},"b":["type","y"],"type" : "z"}`: "z",
+		`{"a":"type","b":"\",\"type\":\"x\"","type":"y"}`:  "y",
+		`{"a":"\\","type":"y"`:                             "y",
+		`{"type":7,"a":"b"}`:                               "",
+		`["type","x"]`:                                     "",
+		`garbage "type":"x"`:                               "",
+		`{"a":"b`:                                          "",
+	} {
+		require.Equal(t, want, claude.TypeOf([]byte(line)), line)
+	}
+}
+
+// A dialog answered at the terminal, in whatever way that is seen, closes the request, and whoever answers it afterwards is told so.
+func TestAnsweredAtTheTerminal(t *testing.T) {
+	for name, answered := range map[string]func(u *tui){
+		"a key":      func(u *tui) { u.driver.Pressed([]byte("1")) },
+		"the prompt": func(u *tui) { u.prompt("") },
+		"a result": func(u *tui) {
+			u.writes(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"}]}}` + "\n")
+		},
+		"an interruption": func(u *tui) {
+			u.writes(`{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u, answer := asking(t)
+			id := u.Open()[0].ID
+			u.seen()
+			answered(u)
+			closed := u.next("the end of the request", func(r chat.Record) bool { return r.Closed != nil })
+			require.Empty(t, closed.Closed.By)
+			require.ErrorContains(t, u.Answer(id, "ada", chat.Answer{Verdict: chat.Once}), closed.Closed.Why)
+			require.Equal(t, " 1", <-answer, "the hook decides nothing")
+		})
+	}
+}
+
+// seen waits until the driver has seen what is drawn.
+func (u *tui) seen() {
+	u.t.Helper()
+	u.writes(`{"type":"system","subtype":"compact_boundary"}` + "\n")
+	u.notice("shortened the conversation")
+}
+
+// What goes wrong with a hook allows nothing: it prints no answer, a tool is blocked, and a dialog stays with agents' keys held.
+func TestNoHookFailsOpen(t *testing.T) {
+	u, answer := asking(t)
+	u.seen()
+	run := func(event, told string) (string, int) {
+		var out, errs bytes.Buffer
+		return out.String(), claude.Hook(event, strings.NewReader(told), &out, &errs)
+	}
+	socket := os.Getenv("TERMINALPROXY_CHAT_SOCKET")
+	for name, broken := range map[string]func(t *testing.T){
+		"no session":  func(t *testing.T) { t.Helper(); t.Setenv("TERMINALPROXY_CHAT_SOCKET", "") },
+		"it is gone":  func(t *testing.T) { t.Helper(); t.Setenv("TERMINALPROXY_CHAT_SOCKET", socket+"x") },
+		"not its key": func(t *testing.T) { t.Helper(); t.Setenv("TERMINALPROXY_CHAT_KEY", "guessed") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			broken(t)
+			for event, want := range map[string]int{"PreToolUse": 2, "PermissionRequest": 1, "SessionStart": 1, "Stop": 1} {
+				out, status := run(event, `{}`)
+				require.Empty(t, out)
+				require.Equal(t, want, status, event)
+			}
+		})
+	}
+	out, status := run("PreToolUse", "garbage")
+	require.Empty(t, out)
+	require.Equal(t, 2, status)
+	for _, told := range []string{"garbage", `{}`, `{"tool_name":"Bash"}`, `{"tool_name":"Bash","tool_input":"ls"}`, `{"tool_name":"AskUserQuestion","tool_input":{}}`} {
+		out, status = run("PermissionRequest", told)
+		require.Empty(t, out)
+		require.Equal(t, 1, status, told)
+	}
+	require.Len(t, u.Open(), 1)
+	require.Len(t, answer, 0)
+	require.NoError(t, u.Close())
+	require.True(t, strings.HasPrefix(<-answer, `{"hookSpecificOutput"`), "refused")
+}
+
+// TestTwoAnswers: of the page and another one, one counts.
+func TestTwoAnswers(t *testing.T) {
+	u, answer := asking(t)
+	id := u.Open()[0].ID
+	errs := make([]error, 2)
+	var both sync.WaitGroup
+	both.Go(func() { errs[0] = u.Answer(id, "ada", chat.Answer{Verdict: chat.Once}) })
+	both.Go(func() { errs[1] = u.Answer(id, "bob", chat.Answer{Words: "never"}) })
+	both.Wait()
+	want := `"behavior":"allow"`
+	if errs[0] != nil {
+		want = `"message":"never"`
+	}
+	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
+	require.Contains(t, <-answer, want)
+}
+
+func TestQuestionsBeside(t *testing.T) {
+	u := atPrompt(t)
+	answer := u.asks(`,"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which?","options":[{"label":"Red"}]},{"question":"What?","multiSelect":true}]}`)
+	r := u.Open()[0]
+	require.Len(t, r.Form, 2)
+	require.NoError(t, u.Answer(r.ID, "ada", chat.Answer{Replies: map[string][]string{"q1": {"none"}, "q2": {"a", "b"}}}))
+	var got struct {
+		Out struct {
+			Decision struct {
+				Behavior string
+				Input    struct{ Answers map[string]string } `json:"updatedInput"`
+			}
+		} `json:"hookSpecificOutput"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(strings.TrimSuffix(<-answer, " 0")), &got))
+	require.Equal(t, "allow", got.Out.Decision.Behavior)
+	require.Equal(t, map[string]string{"Which?": "none", "What?": "a, b"}, got.Out.Decision.Input.Answers)
+}
+
+// Keys of agents are held from the announcement of a tool until the prompt is drawn again, whatever becomes of the request.
+func TestADialogHoldsKeys(t *testing.T) {
+	u := beside(t)
+	require.False(t, u.driver.Dialog())
+	u.draw("Do you trust this folder?", "❯ 1. No, exit", "  2. Yes", "Enter to confirm")
+	require.Eventually(t, u.driver.Dialog, 30*time.Second, time.Millisecond, "one that no hook tells of")
+	u.prompt("")
+	require.Eventually(t, func() bool { return !u.driver.Dialog() }, 30*time.Second, time.Millisecond)
+	u.passes("SessionStart", "")
+	u.until(chat.AtPrompt)
+	u.passes("PreToolUse", bash+`,"tool_use_id":"t1"`)
+	require.True(t, u.driver.Dialog())
+	_ = u.asks(bash)
+	u.dialog("touch f1")
+	u.seen()
+	require.NoError(t, u.Answer(u.Open()[0].ID, "ada", chat.Answer{Verdict: chat.Once}))
+	u.draw("some other picture")
+	u.seen()
+	require.True(t, u.driver.Dialog(), "it may stand behind that")
+	u.prompt("")
+	require.Eventually(t, func() bool { return !u.driver.Dialog() }, 30*time.Second, time.Millisecond)
+}
+
+// What the user has typed and not sent is never submitted, and nothing is pressed before the text was.
+func TestSubmitting(t *testing.T) {
+	t.Run("the user's line", func(t *testing.T) {
+		u := atPrompt(t)
+		u.prompt("half a li")
+		u.seen()
+		require.NoError(t, u.Send("ada", "go"))
+		u.seen()
+		u.draw("", rule, "❯ half a li", rule)
+		u.seen()
+		require.Empty(t, u.pressed())
+		u.screen.reacts = u.takes("go")
+		u.prompt("")
+		u.begins()
+	})
+	t.Run("the user types in between", func(t *testing.T) {
+		u := atPrompt(t)
+		u.screen.reacts = func(string) {
+			u.screen.mu.Lock()
+			u.screen.keys++
+			u.screen.mu.Unlock()
+			u.prompt("gox")
+		}
+		require.NoError(t, u.Send("ada", "go"))
+		u.notice("the user typed meanwhile")
+		require.Equal(t, []string{"\x1b[200~go\x1b[201~"}, u.pressed())
+	})
+	t.Run("Enter is lost", func(t *testing.T) {
+		u := atPrompt(t)
+		u.driver.SignWithin(time.Millisecond)
+		enters := 0
+		u.screen.reacts = func(piece string) {
+			if piece != "\r" {
+				u.prompt("[Pasted text #1 +40 lines]")
+			} else if enters++; enters == 2 {
+				u.prompt("")
+				u.passes("UserPromptSubmit", `,"prompt":"<pasted_content id=\"4\">go</pasted_content id=\"4\">"`)
+				u.took <- struct{}{}
+			}
+		}
+		require.NoError(t, u.Send("ada", "go"))
+		u.begins()
+		require.Equal(t, []string{"\x1b[200~go\x1b[201~", "\r", "\r"}, u.pressed())
+	})
+	t.Run("no sign, and the text is gone", func(t *testing.T) {
+		u := atPrompt(t)
+		u.driver.SignWithin(time.Millisecond)
+		u.screen.reacts = func(piece string) {
+			if u.prompt("go"); piece == "\r" {
+				u.prompt("")
+			}
+		}
+		require.NoError(t, u.Send("ada", "go"))
+		u.notice("does not say that it read it")
+		require.Equal(t, []string{"\x1b[200~go\x1b[201~", "\r"}, u.pressed())
+	})
+	t.Run("a command of its own", func(t *testing.T) {
+		u := atPrompt(t)
+		u.screen.reacts = func(piece string) {
+			if u.prompt("/model sonnet"); piece == "\r" {
+				u.prompt("")
+			}
+		}
+		require.NoError(t, u.Send("ada", "/model sonnet"))
+		u.next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
+	})
+	t.Run("what is no text", func(t *testing.T) {
+		u := atPrompt(t)
+		for _, text := range []string{" \n", "a\x1b[201~\rb", "!ls", "\x03"} {
+			require.Error(t, u.Send("ada", text), "%q", text)
+		}
+		require.Empty(t, u.pressed())
+	})
+	t.Run("the keyboard is taken back", func(t *testing.T) {
+		u := atPrompt(t)
+		u.prompt("half")
+		u.seen()
+		require.NoError(t, u.Send("an agent", "go"))
+		u.driver.Reclaimed()
+		u.notice("did not read: go")
+		u.prompt("")
+		u.seen()
+		require.Empty(t, u.pressed())
+	})
+}
+
+// begins waits until the prompt is taken, and ends its turn: then no prompt waits any more.
+func (u *tui) begins() {
+	u.t.Helper()
+	<-u.took
+	u.passes("Stop", "")
+	u.writes(`{"type":"system","subtype":"turn_duration"}` + "\n")
+	u.until(chat.AtPrompt)
+}
+
+// takes is Claude Code, which shows a prompt, and takes it at Enter.
+func (u *tui) takes(text string) func(string) {
+	return func(piece string) {
+		if u.prompt(text); piece == "\r" {
+			u.prompt("")
+			u.passes("UserPromptSubmit", fmt.Sprintf(`,"prompt":%q`, text))
+			u.took <- struct{}{}
+		}
+	}
+}
+
+func (u *tui) pressed() []string {
+	u.screen.mu.Lock()
+	defer u.screen.mu.Unlock()
+	return u.screen.typed
+}
+
+func TestInterruptsWithEscape(t *testing.T) {
+	u := atPrompt(t)
+	require.NoError(t, u.Interrupt("ada"))
+	u.seen()
+	require.Empty(t, u.pressed(), "no turn runs: at the prompt it would mean something else")
+	u.passes("UserPromptSubmit", `,"prompt":"go"`)
+	pressed := make(chan string, 1)
+	u.screen.reacts = func(piece string) { pressed <- piece }
+	require.NoError(t, u.Interrupt("ada"))
+	require.Equal(t, "\x1b", <-pressed)
+	u.writes(`{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n")
+	u.next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Interrupted })
+}
+
+func TestAFailedStart(t *testing.T) {
+	u := beside(t)
+	u.driver.Exited("ended with exit status 1", []string{"", "Invalid API key", ""})
+	require.Equal(t, "claude ended with exit status 1: Invalid API key", u.until(chat.Failed).Why)
+	u = atPrompt(t)
+	u.driver.Exited("was killed: SIGKILL", []string{"a prompt"})
+	require.Equal(t, "claude was killed: SIGKILL", u.until(chat.Ended).Why)
+}
+
+// What the user says on the command line stays.
+func TestItsArguments(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"model":"opus","hooks":{"Stop":[{"hooks":[{"type":"command","command":"beep"}]}]}}`), 0o600))
+	const id = "b3a4c53a-e7be-4d2b-9712-84cdf9e4473b"
+	for _, c := range []struct {
+		args         []string
+		manual       bool
+		want         string // behind the settings
+		conversation string
+	}{
+		{nil, false, "--session-id new", "new"},
+		{[]string{"fix it"}, true, "--session-id new --permission-mode default fix it", "new"},
+		{[]string{"--permission-mode", "plan"}, true, "--session-id new --permission-mode plan", "new"},
+		{[]string{"--resume", id}, false, "--resume " + id, id},
+		{[]string{"--session-id=" + id}, false, "--session-id=" + id, id},
+		{[]string{"-c"}, false, "-c", ""},
+		{[]string{"-r"}, false, "-r", ""},
+		{[]string{"--settings", file, "x"}, false, "--session-id new x", "new"},
+		{[]string{"--settings=" + file}, false, "--session-id new", "new"},
+	} {
+		d := claude.NewTUI(claude.TUIConfig{Args: c.args, ID: "new", Hook: "gateway hook", Manual: c.manual})
+		got, err := d.Arguments()
+		require.NoError(t, err)
+		require.Equal(t, "--settings", got[0])
+		require.Equal(t, c.want, strings.Join(got[2:], " "))
+		require.Equal(t, c.conversation, d.Conversation())
+		require.Contains(t, got[1], `"command":"gateway hook PermissionRequest","timeout":86400`)
+		if strings.Contains(strings.Join(c.args, " "), "--settings") {
+			require.Contains(t, got[1], `"command":"beep"`)
+			require.Contains(t, got[1], `"model":"opus"`)
+			require.Contains(t, got[1], `"command":"gateway hook Stop"`)
+		}
+	}
+	for _, args := range [][]string{{"-p", "x"}, {"--print"}, {"--settings", "/nonexistent"}, {"--settings", "{"}} {
+		_, err := claude.NewTUI(claude.TUIConfig{Args: args, ID: "new"}).Arguments()
+		require.Error(t, err, "%v", args)
+	}
+}
+
+// TestHome: where nobody sits at the terminal, the user's configuration is there, and nothing of it changes.
+func TestHome(t *testing.T) {
+	own, dir := t.TempDir(), t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", own)
+	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789-0123456789")
+	before := `{"theme":"light","projects":{"/other":{"x":1}}}`
+	require.NoError(t, os.WriteFile(filepath.Join(own, ".claude.json"), []byte(before), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(own, ".credentials.json"), []byte("secret"), 0o600))
+	env, err := claude.Home(dir, "/home/ada/work")
+	require.NoError(t, err)
+	require.Equal(t, []string{"CLAUDE_CONFIG_DIR=" + dir}, env)
+	state, err := os.ReadFile(filepath.Join(dir, ".claude.json"))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"theme":"light","hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":["123456789-0123456789"],"rejected":[]},
+		"projects":{"/other":{"x":1},"/home/ada/work":{"hasTrustDialogAccepted":true}}}`, string(state))
+	linked, err := os.Readlink(filepath.Join(dir, ".credentials.json"))
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(own, ".credentials.json"), linked)
+	_, err = os.ReadDir(filepath.Join(dir, "projects"))
+	require.NoError(t, err)
+	after, err := os.ReadFile(filepath.Join(own, ".claude.json"))
+	require.NoError(t, err)
+	require.Equal(t, before, string(after))
+}
