@@ -90,7 +90,7 @@ const (
 // by itself has its [Reason], and in its own terminal an agent need not ask.
 const (
 	ByTerminal = "the terminal" // the user, at the session's own terminal
-	ByPolicy   = "a policy"     // what the user said when the session began
+	ByFlag     = "--grant"      // what the user said when the session began, or set for every one
 )
 
 // InputKind says how the data of a terminal.input becomes bytes.

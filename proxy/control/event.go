@@ -34,7 +34,7 @@ func (e Event) Decider() string {
 	case e.By != "":
 		return e.By
 	case e.Policy:
-		return protocol.ByPolicy
+		return protocol.ByFlag
 	case e.Granted && !e.Own, e.Reason == protocol.ReasonReclaimed, e.Reason == protocol.ReasonRefused:
 		return protocol.ByTerminal
 	}

@@ -103,7 +103,7 @@ func TestWhoDecided(t *testing.T) {
 		"the reclaim key":   {does: func(m *control.Machine) { m.ReclaimKey(after(time.Second)) }, want: []string{protocol.ByTerminal}},
 		"an owner gives":    {does: func(m *control.Machine) { require.NoError(t, m.Give(t0, owner)) }, want: []string{"grace"}},
 		"an owner refuses":  {does: func(m *control.Machine) { m.Reclaim(t0, "grace") }, want: []string{"grace"}},
-		"the command line":  {conf: control.Config{Pregrant: protocol.LevelDrive}, does: func(*control.Machine) {}, want: []string{protocol.ByPolicy}},
+		"the command line":  {conf: control.Config{Pregrant: protocol.LevelDrive}, does: func(*control.Machine) {}, want: []string{protocol.ByFlag}},
 		"it takes back":     {does: func(m *control.Machine) { m.Release(t0, ada.ID, protocol.ReasonReleased) }, want: []string{""}},
 		"nobody answers":    {does: func(m *control.Machine) { m.Tick(after(control.AskFor)) }, want: []string{""}},
 		"its time is over":  {does: func(m *control.Machine) { m.Confirm(after(time.Second)); m.Tick(after(time.Hour)) }, want: []string{protocol.ByTerminal, ""}},

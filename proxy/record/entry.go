@@ -94,7 +94,7 @@ type Entry struct {
 	Until   *time.Time `json:"until,omitempty"`
 	Reason  string     `json:"reason,omitempty"` // a word of the protocol's
 	Why     string     `json:"why,omitempty"`    // a sentence; of an agent's own in a request
-	By      string     `json:"by,omitempty"`     // who did that, where it was not the user at the terminal: an owner elsewhere, or a policy
+	By      string     `json:"by,omitempty"`     // who did that, where it was not the user at the terminal: an owner elsewhere, or --grant
 
 	Form string `json:"form,omitempty"` // of an input: text, paste, keys, mouse, raw
 	// Bytes reached the program, no more and no fewer, but for what a later Flushed takes off their end; Text is the same for people, with escapes as in Go and C.

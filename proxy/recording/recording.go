@@ -240,7 +240,7 @@ func (r *Recording) Changed(e control.Event, note string) {
 	}
 	by := e.By
 	if e.Policy {
-		by = protocol.ByPolicy
+		by = protocol.ByFlag
 	}
 	entry := record.Entry{
 		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),
