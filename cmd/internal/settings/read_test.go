@@ -165,6 +165,28 @@ func TestOnlyTheUsersOwnFileIsRead(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
+// A home that is no directory, or that a service cannot look into, holds no configuration.
+func TestAHomeWithoutAConfiguration(t *testing.T) {
+	none := func() {
+		t.Helper()
+		f, err := User()
+		require.NoError(t, err)
+		require.Nil(t, f)
+	}
+	path := userFile(t, "[nonsense]\n")
+	if os.Getuid() != 0 { // who sees everything
+		require.NoError(t, os.Chmod(filepath.Dir(path), 0))
+		none()
+		require.NoError(t, os.Chmod(filepath.Dir(path), 0o700))
+	}
+	require.NoError(t, os.Remove(path))
+	none()
+	require.NoError(t, os.Remove(filepath.Dir(path)))
+	none()
+	require.NoError(t, os.WriteFile(filepath.Dir(path), nil, 0o600))
+	none()
+}
+
 // The command line wins over the environment, which wins over the file.
 func TestPresetFlags(t *testing.T) {
 	userFile(t, "[proxy]\nyield = '2s'\nagent = true\ncols = 100\nnotify = ['a', 'b,c']\ngateway = 'wss://file'\ntoken-file = '/file'\n")

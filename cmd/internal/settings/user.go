@@ -44,8 +44,9 @@ func User() (*File, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // a user without a home has no configuration
 	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil //nolint:nilnil // it is nobody's duty to have one
+	_, err = os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil //nolint:nilnil // nobody has to have one, and a service has none in a home that it cannot look into
 	}
 	f, err := Read(path)
 	if err != nil {
