@@ -79,7 +79,7 @@ func (o *opening) run(ctx context.Context, serve func() error, stop func()) erro
 		err = o.show()
 	}
 	if err == nil && ctx.Err() == nil {
-		o.attend(ctx)
+		o.attend(ctx, o.lines())
 	}
 	close(o.over)
 	stop()
@@ -155,6 +155,9 @@ func until(t time.Time) string {
 	return t.Format("15:04")
 }
 
+// say says something to the user, who is there.
+func (o *opening) say(format string, args ...any) { _, _ = fmt.Fprintf(o.app.err, format, args...) }
+
 // tell says what happens, at a terminal only.
 func (o *opening) tell(format string, args ...any) {
 	if o.screen != nil {
@@ -162,14 +165,13 @@ func (o *opening) tell(format string, args ...any) {
 	}
 }
 
-// attend deals with the user and with the pages that come in, until there is an end.
-func (o *opening) attend(ctx context.Context) {
-	lines := o.lines()
-	var asked *knock
+// attend deals with the user, who types these lines, and with the pages that come in, until there is an end.
+func (o *opening) attend(ctx context.Context, lines <-chan string) {
+	q := admission{o: o}
 	for {
-		knocks, gone := o.knocks, (<-chan struct{})(nil)
-		if asked != nil { // one question at a time
-			knocks, gone = nil, asked.ctx.Done()
+		knocks := o.knocks
+		if q.of != nil { // one question at a time
+			knocks = nil
 		}
 		select {
 		case <-ctx.Done():
@@ -183,20 +185,11 @@ func (o *opening) attend(ctx context.Context) {
 			}
 			return
 		case k := <-knocks:
-			asked = &k
-			o.question(k)
-		case <-gone:
-			asked = nil
-			o.tell("\nNobody answered: the page was not let in.")
+			q.begin(k)
+		case <-q.gone():
+			q.unanswered()
 		case line, open := <-lines:
-			switch {
-			case asked != nil:
-				asked.answer <- said(line)
-				if !said(line) {
-					o.tell("The page was not let in.")
-				}
-				asked = nil
-			case open:
+			if !q.answer(line) && open {
 				if err := o.show(); err != nil { // where nothing can be printed there is nobody to tell
 					o.tell("No new link: %v", err)
 				}
@@ -208,12 +201,6 @@ func (o *opening) attend(ctx context.Context) {
 			o.tell("A page came in.")
 		}
 	}
-}
-
-// said reports whether a line is a yes.
-func said(line string) bool {
-	line = strings.ToLower(strings.TrimSpace(line))
-	return line == "y" || line == "yes"
 }
 
 // lines are what the user types, nil without a terminal.
@@ -234,16 +221,6 @@ func (o *opening) lines() <-chan string {
 		}
 	}()
 	return lines
-}
-
-// question asks the user about an owner's page.
-func (o *opening) question(k knock) {
-	act := "act"
-	if o.flags.types {
-		act = "act and type"
-	}
-	_, _ = fmt.Fprintf(o.app.err, "A page wants to %s for you until %s. Its words:\n\n  %s\n\nDoes your browser show the same words? [y/N] ",
-		act, until(o.expires), strings.Join(k.Words, " "))
 }
 
 // errNotLetIn is why a page stays outside. The page has its own words for it.

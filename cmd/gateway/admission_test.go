@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/page"
+)
+
+// A yes to a page that is gone meanwhile lets no other one in: a server could have the pages change while somebody compares the words.
+func TestAYesIsForThePageThatWasShown(t *testing.T) {
+	var said bytes.Buffer
+	q := admission{o: &opening{app: &app{err: &said}, expires: time.Now().Add(time.Hour)}}
+	knocks := func(words ...string) (knock, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(t.Context())
+		return knock{Visitor: page.Visitor{Words: words}, ctx: ctx, answer: make(chan bool, 1)}, cancel
+	}
+	mine, cancel := knocks("kettle", "fossil")
+	q.begin(mine)
+	require.Contains(t, said.String(), "kettle fossil")
+	cancel()
+	<-q.gone()
+	q.unanswered()
+
+	other, cancel := knocks("mango", "rocket")
+	defer cancel()
+	q.begin(other)
+	require.NotContains(t, said.String(), "mango")
+	require.Contains(t, said.String(), "Press Enter to see its words")
+	require.True(t, q.answer("y"))
+	require.Empty(t, other.answer)
+	require.Contains(t, said.String(), "mango rocket")
+	require.True(t, q.answer("y"))
+	require.True(t, <-other.answer)
+	require.Nil(t, q.gone())
+	require.False(t, q.answer(""), "it asks for a new link")
+
+	third, cancel := knocks("berry")
+	defer cancel()
+	q.begin(third)
+	require.True(t, strings.HasSuffix(said.String(), "[y/N] "), "nobody is in the middle of an answer")
+	require.True(t, q.answer(""))
+	require.False(t, <-third.answer)
+}
