@@ -21,9 +21,6 @@ import (
 // chatWords are the subcommands of chat. A prompt that is one of them alone comes from standard input.
 const chatWords = "log, send, answer and interrupt are commands of gateway chat; as a prompt, send such a word by standard input: echo log | gateway chat"
 
-// openPatience bounds the look for what a coding agent asks.
-const openPatience = 5 * time.Second
-
 // underChat has a command line that lacks something told from a prompt.
 func underChat(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{moreHint: chatWords}
@@ -228,31 +225,17 @@ func openRequests(ctx context.Context, c *client.Client, s protocol.SessionInfo)
 	if s.Blackout.ByUser() {
 		return nil, fail(statusRefused, "chat answer: the user hides this session, and what is asked with it")
 	}
-	ctx, cancel := context.WithTimeout(ctx, openPatience)
-	defer cancel()
-	stream, err := c.Follow(ctx, s.SessionID, 0)
-	if err != nil {
-		return nil, err
-	}
-	for m := range stream {
-		batch, ok := m.(*protocol.ChatRecords)
-		if !ok {
-			break
+	records, _, err := c.Chat(ctx, s.SessionID)
+	for i := range records {
+		r := recordOf(&records[i])
+		if r.Request != nil {
+			open = append(open, r.Request)
 		}
-		for i := range batch.Records {
-			r := recordOf(&batch.Records[i])
-			if r.Request != nil {
-				open = append(open, r.Request)
-			}
-			if r.Closed != nil {
-				open = slices.DeleteFunc(open, func(q *chat.Request) bool { return q.ID == r.Closed.ID })
-			}
-		}
-		if !batch.More {
-			break
+		if r.Closed != nil {
+			open = slices.DeleteFunc(open, func(q *chat.Request) bool { return q.ID == r.Closed.ID })
 		}
 	}
-	return open, nil
+	return open, err
 }
 
 // reply is the answer that the command line means.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"terminalproxy/protocol"
 )
@@ -22,6 +23,30 @@ func (c *Client) Follow(ctx context.Context, sessionID string, after uint64) (<-
 	}
 	return f.out, nil
 }
+
+// Chat is the conversation of the coding agent in a session, as far as it is kept; lost records before it are not.
+func (c *Client) Chat(ctx context.Context, sessionID string) (records []protocol.ChatRecord, lost uint64, err error) {
+	short, cancel := context.WithTimeout(ctx, chatPatience)
+	defer cancel()
+	stream, err := c.Follow(short, sessionID, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	for m := range stream {
+		batch, ok := m.(*protocol.ChatRecords)
+		if !ok {
+			break
+		}
+		records, lost = append(records, batch.Records...), lost+batch.Lost
+		if !batch.More {
+			break
+		}
+	}
+	return records, lost, ctx.Err()
+}
+
+// chatPatience is how long a conversation may take to come. One that the user hides does not come at all.
+const chatPatience = 5 * time.Second
 
 // following is the stream of a conversation. Its wish belongs to the stream's goroutine.
 type following struct {

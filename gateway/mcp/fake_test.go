@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -244,4 +245,13 @@ type args = map[string]any
 
 func with(change func(*protocol.Frame)) func(*fake) {
 	return func(f *fake) { change(&f.frame) }
+}
+
+// Chat is a conversation with a request that is open.
+func (f *fake) Chat(_ context.Context, id string) ([]protocol.ChatRecord, uint64, error) {
+	f.note("chat %s", id)
+	return []protocol.ChatRecord{
+		{Number: 3, Item: &protocol.ChatItem{Kind: protocol.ChatUser, Author: "ada", Text: "run the tests"}},
+		{Number: 4, Request: &protocol.ChatRequest{ID: "t1", Tool: "Bash", Input: json.RawMessage(`{"command":"make test"}`)}},
+	}, 2, nil
 }

@@ -61,6 +61,11 @@ var situations = []situation{
 	{"screen", "terminal_read", nil, nil},
 	{"by id", "terminal_read", args{"terminal": "vim-k3f9", "view": "screen"}, nil},
 	{"last rows", "terminal_read", args{"lines": 2}, nil},
+	{"a conversation", "terminal_read", args{"view": "chat"}, nil},
+	{"rows of a conversation", "terminal_read", args{"view": "chat", "lines": 3}, nil},
+	{"a conversation that is hidden", "terminal_read", args{"view": "chat"}, func(f *fake) {
+		f.sessions[0].Blackout = &protocol.Hidden{Why: protocol.BlackoutUser, SinceMs: 12_000}
+	}},
 	{"while another agent asks", "terminal_read", nil, with(func(f *protocol.Frame) { f.Keyboard.Asking = "codex" })},
 	{"while another agent types", "terminal_read", nil, with(func(f *protocol.Frame) {
 		f.Keyboard = protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: "a-9", AgentName: "codex", Level: protocol.LevelDrive}

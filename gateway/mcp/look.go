@@ -105,6 +105,8 @@ func (in readArgs) command() int { return 1 + slices.Index(commandViews, in.View
 // check finds parameters that do not belong together.
 func (in readArgs) check() error {
 	switch {
+	case in.View == chatView && (in.SinceRev != nil || in.Lines > 0 || in.Start != nil || in.Match != "" || in.Image):
+		return errors.New("view chat takes no other parameter but max_tokens")
 	case in.View == "changes" && in.SinceRev == nil:
 		return errors.New("view changes needs since_rev: the rev in the header of what you saw last")
 	case in.View != "changes" && in.SinceRev != nil:
@@ -135,6 +137,9 @@ func (s *Server) read(ctx context.Context, req *mcp.CallToolRequest, in readArgs
 	}
 	if err != nil {
 		return "", err
+	}
+	if in.View == chatView {
+		return s.readChat(ctx, in.Terminal, tokens)
 	}
 	ask := &protocol.Read{SessionID: in.Terminal, Notes: true}
 	switch in.View {

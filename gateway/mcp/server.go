@@ -39,6 +39,8 @@ type Terminals interface {
 	Release(ctx context.Context, m *protocol.ControlRelease) error
 	// Say writes to the user and reports what the message waits for, "" for nothing.
 	Say(ctx context.Context, m *protocol.Note) (protocol.Waiting, error)
+	// Chat is the conversation of the coding agent in a session, as far as it is kept; lost records before it are not.
+	Chat(ctx context.Context, sessionID string) (records []protocol.ChatRecord, lost uint64, err error)
 	// Subscribe streams what happens to a session, snapshots at most one per every, until ctx or the session ends.
 	Subscribe(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error)
 }

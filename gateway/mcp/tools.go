@@ -55,12 +55,12 @@ var (
 
 func (s *Server) tools() []tool {
 	tools := []tool{
-		define("terminal_list", "List the terminals that you may look at: id, program, state, and who has the keyboard.",
+		define("terminal_list", "List the terminals that you may see: id, program, state, who has the keyboard.",
 			readOnly(), false, s.list),
 		define("terminal_read",
 			"Look at a terminal's screen. First line: id, rev, cursor (row,column), state, and what is news.",
 			readOnly(), true, s.read, terminalParam,
-			param{name: "view", kind: "string", enum: append([]string{"screen", "history", "changes"}, commandViews...), about: "screen (default), history (what scrolled off, then the screen), changes (rows new after since_rev), command (the shell's last: line, status, output)."},
+			param{name: "view", kind: "string", enum: append([]string{"screen", "history", "changes", chatView}, commandViews...), about: "screen (default), history (scrolled off, then the screen), changes (rows new after since_rev), chat (of a coding agent), command (the shell's last: line, status, output)."},
 			param{name: "since_rev", kind: "integer", about: "For changes: the rev that you saw."},
 			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "Rows: of history (200), or the last of a screen."},
 			param{name: "start", kind: "integer", about: "First line; default: the newest."},
@@ -75,7 +75,7 @@ func (s *Server) tools() []tool {
 			param{name: "since_rev", kind: "integer", about: "Show only what is new since."},
 			tokensParam, timeoutParam, imageParam),
 		define("terminal_request_control",
-			"Ask the user to let you type. They answer at the terminal; until then it is pending.",
+			"Ask the user to let you type. Until they answer it is pending.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
 			param{name: "reason", kind: "string", required: true, about: "For the user: what you want to do."},
 			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a prompt; Enter and all input elsewhere wait for the user."},

@@ -183,6 +183,8 @@ var refusals = map[protocol.Code]string{
 	protocol.CodeTimeout:       "the time was over",
 	protocol.CodeNoSession:     "unknown terminal",
 
+	protocol.CodeNoChat: "no coding agent talks there", protocol.CodeNotFound: "nobody asks that", protocol.CodeAnswered: "another answer was first",
+
 	protocol.CodeBadMessage: "", protocol.CodeUnauthorized: "", protocol.CodeForbidden: "", protocol.CodeUnavailable: "",
 }
 

@@ -32,6 +32,7 @@ var helpers = binaries.Helpers{
 	"halfdeaf":  halfDeaf,
 	"ledger":    ledger,
 	"keylog":    keylog,
+	"talker":    talker,
 }
 
 // listener writes every byte that it reads from its terminal to a file, until Ctrl+D. No byte means a signal to it.

@@ -1,0 +1,30 @@
+package mcp
+
+import (
+	"context"
+
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+)
+
+// chatView is the conversation of a coding agent.
+const chatView = "chat"
+
+// readChat shows what was said lately in a terminal in which a coding agent talks.
+func (s *Server) readChat(ctx context.Context, terminal string, tokens int) (string, error) {
+	info, err := s.find(ctx, terminal)
+	if err != nil {
+		return "", err
+	}
+	if w := info.Blackout; w.ByUser() {
+		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: text.Hidden(w)}
+	}
+	records, lost, err := s.cfg.Terminals.Chat(ctx, info.SessionID)
+	if err != nil {
+		return "", err
+	}
+	page := text.Chat(info, records, lost)
+	mark := s.cfg.Mark()
+	page.Wrap = func(rows string) string { return text.Fence(mark, page.Kind, rows) }
+	return page.Fit(tokens, dialect.Limit), nil
+}

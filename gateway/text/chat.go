@@ -1,0 +1,111 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"terminalproxy/protocol"
+)
+
+const (
+	// mostSaid bounds an item of a conversation, in lines, and mostLine a line of it, in characters.
+	mostSaid, mostLine = 12, 300
+	// mostResult bounds what a tool answered, in lines.
+	mostResult = 3
+)
+
+// Chat is the conversation of a coding agent: its state and what it asks, and as rows what was said and done, the newest last. lost is
+// how many records before those are not known.
+func Chat(info protocol.SessionInfo, records []protocol.ChatRecord, lost uint64) Page {
+	p := Page{Kind: "conversation", Head: info.SessionID}
+	if c := info.Chat; c != nil {
+		p.Head += fmt.Sprintf(" %s %s", OneLine(c.Agent), OneLine(c.State))
+	}
+	var open []string
+	whole := map[string]bool{}
+	for i := range records {
+		if item := records[i].Item; item != nil && item.ID != "" {
+			whole[item.ID] = true
+		}
+	}
+	for i := range records {
+		r := &records[i]
+		switch {
+		case r.Request != nil:
+			open = append(open, r.Request.ID)
+		case r.Closed != nil:
+			for at, id := range open {
+				if id == r.Closed.ID {
+					open = append(open[:at:at], open[at+1:]...)
+					break
+				}
+			}
+		case r.Piece != nil && whole[r.Piece.ID]:
+			continue
+		}
+		p.Rows = append(p.Rows, recordRows(r)...)
+	}
+	for i := range open {
+		open[i] = OneLine(open[i])
+	}
+	if len(open) > 0 {
+		p.Head += "; waits for a person to answer: " + strings.Join(open, ", ")
+	}
+	if lost > 0 {
+		p.Head += fmt.Sprintf("; %d records before are not kept", lost)
+	}
+	return p
+}
+
+// recordRows are the rows of a record, none where there is nothing to tell.
+func recordRows(r *protocol.ChatRecord) []string {
+	switch {
+	case r.Item != nil:
+		return itemRows(r.Item)
+	case r.Piece != nil:
+		return linesOf("", r.Piece.Text, mostSaid)
+	case r.Request != nil && len(r.Request.Form) > 0:
+		var rows []string
+		for _, q := range r.Request.Form {
+			rows = append(rows, linesOf("asks "+r.Request.ID+": ", q.Text, mostResult)...)
+		}
+		return rows
+	case r.Request != nil:
+		return linesOf("asks "+r.Request.ID+" for leave: "+r.Request.Tool+" ", string(r.Request.Input), mostSaid)
+	case r.Closed != nil:
+		by := r.Closed.By
+		if by == "" {
+			by = "nobody"
+		}
+		return linesOf("closed "+r.Closed.ID+" by "+by+" ", r.Closed.Why, 1)
+	case r.Turn != nil && r.Turn.Outcome != "done":
+		return linesOf("the turn: "+r.Turn.Outcome+" ", r.Turn.Why, 1)
+	}
+	return nil
+}
+
+func itemRows(i *protocol.ChatItem) []string {
+	switch i.Kind {
+	case protocol.ChatToolCall:
+		return linesOf("tool "+i.Tool+" ", string(i.Input), mostResult)
+	case protocol.ChatToolResult:
+		return linesOf("result ", i.Text, mostResult)
+	case protocol.ChatNotice:
+		return linesOf("notice ", i.Text, mostResult)
+	}
+	return linesOf(i.Author+": ", i.Text, mostSaid)
+}
+
+// linesOf are the first lines of a text, each cut, behind what it is.
+func linesOf(what, body string, most int) []string {
+	lines := strings.Split(strings.TrimSpace(Clean(what+body)), "\n")
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most], fmt.Sprintf("… %d lines more", more))
+	}
+	for i, line := range lines {
+		if runes := []rune(line); len(runes) > mostLine {
+			lines[i] = string(runes[:mostLine]) + "…"
+		}
+	}
+	return lines
+}
