@@ -61,7 +61,7 @@ var next = map[protocol.Code]string{
 	protocol.CodeTimeout:       "look with terminal_read; terminal_list says whether the terminal is still there",
 	protocol.CodeUnavailable:   "call terminal_list to see whether the terminal is still there",
 
-	protocol.CodeNoChat:        "terminal_read shows its screen",
+	protocol.CodeNoChat: "terminal_read shows its screen",
 
 	protocol.CodeNotFound: "", protocol.CodeAnswered: "",
 	protocol.CodeBadMessage: "", protocol.CodeUnauthorized: "", protocol.CodeForbidden: "", protocol.CodeReservedKey: "",
