@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"crypto/ed25519"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,8 @@ func TestAnApprovalIsAnswered(t *testing.T) {
 }
 
 func TestACardIsAnsweredElsewhere(t *testing.T) {
+	g, no := serve(t, auth.RoleOwner, "", claude()), 0
+	b := beside(g)
 	for says, c := range map[string]*protocol.ChatClosed{
 		"allowed once at the terminal":           {By: protocol.ByTerminal, Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}},
 		"allowed for this session by ada":        {By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatForSession}},
@@ -84,12 +87,11 @@ func TestACardIsAnsweredElsewhere(t *testing.T) {
 		"refused by ada (the turn was stopped)":  {By: "ada", Why: "the turn was stopped"},
 		`refused by <b>x</b>: “\u{202e}lin reb”`: {By: "<b>x</b>", Answer: protocol.ChatReply{Words: "\u202elin reb"}},
 	} {
-		g := serve(t, auth.RoleOwner, "", claude())
-		g.talk("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
-		b := beside(g)
+		no++
+		c.ID = fmt.Sprintf("toolu_%d", no)
+		g.talk("claude-1", approval(c.ID, "ls"), state(protocol.ChatApproval))
 		b.Until(pressable)
 		browser.JS[bool](b, "window.old = "+browser.Button("Allow once")+", true")
-		c.ID = "toolu_1"
 		g.talk("claude-1", protocol.ChatRecord{Closed: c}, state(protocol.ChatWorking))
 		b.Until(browser.Text(".card.answered .result") + " === " + quote(says))
 		browser.JS[bool](b, "old.disabled = false, old.click(), true")

@@ -385,9 +385,15 @@ const watcher = `window.faults = [];
 // openPage opens the link of a gateway, and waits for the list.
 func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 	g.t.Helper()
+	return openAt(g, g.opening.Code(), steps...)
+}
+
+// openAt is openPage with the code of another door.
+func openAt(g *gateway, code string, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
+	g.t.Helper()
 	b := browser.Chromium(g.t)
 	b.Do(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
-		chromedp.Navigate(g.url+"/#c="+g.opening.Code()))...)
+		chromedp.Navigate(g.url+"/#c="+code))...)
 	b.Until(`document.querySelector('.trip.connected')`)
 	g.t.Cleanup(func() {
 		if g.t.Failed() {
