@@ -162,17 +162,17 @@ func (f *flags) make(stdin, stdout *os.File) (conf proxy.Config, done func(), er
 		return conf, nil, err
 	}
 	conf.Agent = agent
-	done = func() { quiet(); closeLocal(); closeLog() }
+	over := func() { quiet(); closeLocal(); closeLog() }
 	if !f.Chat {
-		return conf, done, nil
+		return conf, over, nil
 	}
 	talk, err := f.conversation()
 	if err != nil {
-		done()
+		over()
 		return conf, nil, err
 	}
 	agent.Chat = talk.Chat
-	return conf, func() { talk.Done(); done() }, nil
+	return conf, func() { talk.Done(); over() }, nil
 }
 
 // conversation is that with the coding agent which --chat names.
