@@ -27,12 +27,14 @@ type chatAgent struct {
 	drive   func(in chatFlags) chat.Driver
 	// hears: it takes words with a refusal. Others get them as a prompt.
 	hears bool
+	// alone: it wants no terminals of ours.
+	alone bool
 	// numbers: it gives a new conversation its id itself.
 	numbers bool
 }
 
 var chatAgents = []chatAgent{
-	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", hears: true, drive: func(in chatFlags) chat.Driver {
+	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", hears: true, alone: true, drive: func(in chatFlags) chat.Driver {
 		return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
 	}},
 	{name: "claude-acp", install: "npm install -g @agentclientprotocol/claude-agent-acp", numbers: true, drive: func(in chatFlags) chat.Driver {
@@ -62,7 +64,10 @@ var chatAgents = []chatAgent{
 
 // acp is a driver for an agent that speaks the Agent Client Protocol.
 func (in chatFlags) acp(c acp.Config) chat.Driver {
-	c.Name, c.Dir, c.Resume, c.Args, c.Terminals = in.with, in.dir, in.resume, append(c.Args, in.args...), in.terminals
+	c.Name, c.Dir, c.Resume, c.Args = in.with, in.dir, in.resume, append(c.Args, in.args...)
+	if in.terminals != nil {
+		c.Terminals = in.terminals
+	}
 	return acp.New(c)
 }
 
@@ -101,7 +106,7 @@ type chatFlags struct {
 	id                 string   // of the conversation, "" while the agent did not give it one
 	dir                string   // where the agent works
 	// terminals run what the agent wants to run in terminals of ours, nil for none.
-	terminals acp.Terminals
+	terminals *chatTerminals
 }
 
 func (a *app) newChat() *cobra.Command {

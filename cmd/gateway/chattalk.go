@@ -52,7 +52,7 @@ type talk struct {
 }
 
 // talkTo talks to an agent until there is no more to say.
-func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts []string) error {
+func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts []string) (err error) {
 	own, err := newChatLock()
 	if err != nil {
 		return err
@@ -60,6 +60,10 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	defer own.Release()
 	if err := lockChat(own, in.id); err != nil {
 		return err
+	}
+	if !in.silent && !agent.alone {
+		in.terminals = a.terminalsFor(ctx, agent.name)
+		defer func() { err = errors.Join(err, in.terminals.close()) }()
 	}
 	t := &talk{
 		own:   own,
