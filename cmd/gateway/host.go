@@ -23,6 +23,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/host"
+	"terminalproxy/proxy/watchdog"
 )
 
 // hostPatience is how long the gateway may take to know the host.
@@ -124,11 +125,7 @@ const reapCommand = "reap-sessions"
 // startReaper starts this program again as a reaper: a process that ends the programs when this one is killed. It is in a
 // session of its own, so that what ends this one does not reach it.
 func (p *programs) startReaper() (io.WriteCloser, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(self, reapCommand) //nolint:noctx // it outlives this process, that is what it is for
+	cmd := exec.Command(watchdog.Self(), reapCommand) //nolint:noctx // it outlives this process, that is what it is for
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -4,6 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,6 +55,21 @@ func TestInstallAndUninstall(t *testing.T) {
 	r = w.do("make", "-C", mustAbs(t, checkout), "install", "BIN="+w.path("empty"), "DESTDIR="+w.path("to"))
 	require.NotZero(t, r.status)
 	require.Contains(t, r.err, "run make first")
+}
+
+// TestAnUpgradeUnderARunningAgent: gateway mcp starts programs when its file is gone, as during an upgrade, and also then the reaper ends
+// them that it starts itself again for.
+func TestAnUpgradeUnderARunningAgent(t *testing.T) {
+	w := newWorld(t)
+	w.cli = w.path("gateway")
+	require.NoError(t, os.Link(filepath.Join(root, "bin", "gateway"), w.cli))
+	a := w.agent("claude", eras[0])
+	a.good("terminal_list", nil, "there are no terminals")
+	require.NoError(t, os.Remove(w.cli))
+	_, text := a.runs(args{"program": "sh", "args": []string{"-c", deaf}, "wait_for": "text", "value": "ready"}, "matched")
+	w.kill(strconv.Itoa(a.cmd.Process.Pid), syscall.SIGKILL)
+	w.gone(regexp.MustCompile(`ready pid=(\d+)`).FindStringSubmatch(text)[1])
+	require.NoError(t, os.Remove(filepath.Join(w.run(), "gateway.sock"))) // the next one to come would have replaced it
 }
 
 func mustAbs(t *testing.T, path string) string {
