@@ -147,8 +147,9 @@ func (d *Driver) cancelled(params json.RawMessage) error {
 	if id == "" {
 		return nil // it is answered
 	}
+	err := d.refuse(m.RequestID, requestCancelled, "cancelled")
 	d.report(chat.Withdrawn{ID: id, Why: d.config.Name + " took it back"})
-	return d.refuse(m.RequestID, requestCancelled, "cancelled")
+	return err
 }
 
 // first is the id of the first option of a kind. Each of those that refuse does; the agents offer the one that lets the turn go on first.
