@@ -316,3 +316,27 @@ func TestChatNeedsTheAgent(t *testing.T) {
 	require.Equal(t, statusRefused, got.status)
 	require.Contains(t, got.err, "chat: claude is not installed: executable file not found in $PATH\nhint: install it with: npm install")
 }
+
+// opencode asks for what it does, unless the user decided.
+func TestOpencodeAsks(t *testing.T) {
+	t.Setenv("OPENCODE_PERMISSION", "")
+	variable, value, _ := strings.Cut(opencodeAsks()[0], "=")
+	require.Equal(t, "OPENCODE_PERMISSION", variable)
+	var rules map[string]string
+	require.NoError(t, json.Unmarshal([]byte(value), &rules))
+	for _, tool := range []string{"*", "read", "question"} {
+		require.Equal(t, map[string]string{"*": "ask", "read": "allow", "question": "deny"}[tool], rules[tool])
+	}
+	for _, tool := range []string{"bash", "edit", "webfetch", "task"} {
+		require.NotContains(t, rules, tool, "it falls under *")
+	}
+	t.Setenv("OPENCODE_PERMISSION", `{"*":"allow"}`)
+	require.Empty(t, opencodeAsks())
+}
+
+// Keys without a meaning here do nothing: Ctrl+Z does not stop the line.
+func TestKeysWithoutAMeaning(t *testing.T) {
+	e := &editor{stops: make(chan struct{}, 8)}
+	require.Equal(t, "a世b", string(e.filter([]byte("a\x1a世\x1c\x1d\x1e\x1fb\x1b"))))
+	require.Empty(t, e.stops)
+}
