@@ -15,6 +15,8 @@ type View struct {
 	SessionID string `json:"sessionId"`
 	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
 	EveryMs int64 `json:"everyMs,omitempty"`
+	// Agents is a gateway's word to a proxy: agents look, and no person. It sends another View when that changes.
+	Agents bool `json:"agents,omitempty"`
 }
 
 // Unview ends what [View] began.

@@ -66,9 +66,9 @@ func (s *session) asked(state control.State) {
 
 // viewMessage notes what a message of the gateway's says about people who look.
 func (s *session) viewMessage(m protocol.Message) {
-	switch m.(type) {
+	switch m := m.(type) {
 	case *protocol.View:
-		s.viewing(true)
+		s.viewing(!m.Agents)
 	case *protocol.Unview:
 		s.viewing(false)
 	}

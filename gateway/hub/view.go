@@ -46,9 +46,10 @@ func (h *Hub) view(p *Peer, m *protocol.View) {
 		p.out.put(h.closing(s))
 		return
 	}
+	before := s.gallery.viewed()
 	s.gallery.viewers[p] = v
 	v.offer(h, s)
-	if len(s.gallery.viewers) == 1 {
+	if len(s.gallery.viewers) == 1 || s.gallery.viewed() != before {
 		s.review()
 	}
 }
@@ -56,7 +57,7 @@ func (h *Hub) view(p *Peer, m *protocol.View) {
 // review has the proxy send rows, if somebody looks.
 func (s *session) review() {
 	if s.owner != nil && len(s.gallery.viewers) > 0 {
-		s.owner.out.put(&protocol.View{SessionID: s.key.id})
+		s.owner.out.put(&protocol.View{SessionID: s.key.id, Agents: !s.gallery.viewed()})
 	}
 }
 
@@ -76,9 +77,13 @@ func (s *session) unview(p *Peer) {
 	if v == nil {
 		return
 	}
+	before := s.gallery.viewed()
 	delete(s.gallery.viewers, p)
 	v.stop()
 	if len(s.gallery.viewers) > 0 {
+		if s.gallery.viewed() != before {
+			s.review()
+		}
 		return
 	}
 	s.gallery.show(nil)

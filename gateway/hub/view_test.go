@@ -181,3 +181,34 @@ func TestTheListSaysWhereAPersonLooks(t *testing.T) {
 	agent.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
 	require.False(t, viewed(), "an agent is no person")
 }
+
+// A proxy that would tell its user of a question hears whether a person looks, whatever agents do.
+func TestAProxyHearsWhetherAPersonLooks(t *testing.T) {
+	h, proxy, _ := showing(0)
+	_ = got(proxy)
+	look := &protocol.View{RequestID: "w", SessionID: "vim-1"}
+	told := func(agents bool) {
+		t.Helper()
+		require.Equal(t, &protocol.View{SessionID: "vim-1", Agents: agents}, one[*protocol.View](t, proxy))
+	}
+	agent, person := h.Join(Member{Role: RoleAgent, ID: "a-1"}), h.Join(Member{Role: RoleViewer, ID: "v-1"})
+	agent.Handle(look)
+	told(true)
+	person.Handle(look)
+	told(false)
+	h.Join(Member{Role: RoleViewer, ID: "v-2"}).Handle(look)
+	h.Join(Member{Role: RoleAgent, ID: "a-2"}).Handle(look)
+	agent.Leave()
+	require.Empty(t, got(proxy), "which is no news")
+	person.Leave()
+	require.Empty(t, got(proxy), "another one looks")
+}
+
+// The last person goes, and an agent looks on.
+func TestAProxyHearsThatNoPersonLooks(t *testing.T) {
+	h, proxy, viewers := showing(1)
+	h.Join(Member{Role: RoleAgent, ID: "a-1"}).Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
+	_ = got(proxy)
+	viewers[0].Leave()
+	require.Equal(t, &protocol.View{SessionID: "vim-1", Agents: true}, one[*protocol.View](t, proxy))
+}
