@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"terminalproxy/protocol"
@@ -35,18 +36,18 @@ func (c *Client) Chat(ctx context.Context, sessionID string) (records []protocol
 	for m := range stream {
 		batch, ok := m.(*protocol.ChatRecords)
 		if !ok {
-			break
+			return records, lost, nil // the session has ended
 		}
 		records, lost = append(records, batch.Records...), lost+batch.Lost
 		if !batch.More {
-			break
+			return records, lost, nil
 		}
 	}
-	return records, lost, ctx.Err()
+	return nil, 0, fmt.Errorf("the conversation did not come in time: %w", context.DeadlineExceeded)
 }
 
 // chatPatience is how long a conversation may take to come. One that the user hides does not come at all.
-const chatPatience = 5 * time.Second
+const chatPatience = 20 * time.Second
 
 // following is the stream of a conversation. Its wish belongs to the stream's goroutine.
 type following struct {
