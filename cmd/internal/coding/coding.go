@@ -45,6 +45,7 @@ type agent struct {
 // agents are those that there are. dir is an empty directory of the user's alone, which is removed by Done.
 var agents = []agent{
 	{"claude", startClaude},
+	{"opencode", startOpencode},
 }
 
 // Names are the programs that --chat knows.

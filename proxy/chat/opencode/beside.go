@@ -1,7 +1,12 @@
 package opencode
 
+import "terminalproxy/proxy/chat"
+
 // The interface in the terminal is told by the server what happens, and we are told by it what the user did there: of the terminal
 // nothing is needed, but its end and that agents' keys stay away from its dialogs.
+
+// Attach is that of [chat.Beside].
+func (d *Driver) Attach(chat.Terminal) {}
 
 // Printed is that of [chat.Beside].
 func (d *Driver) Printed() {}

@@ -1,0 +1,42 @@
+package coding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"terminalproxy/gateway"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/lock"
+	"terminalproxy/proxy/chat/opencode"
+)
+
+// serverPatience is how long opencode's server may take to start.
+const serverPatience = 2 * time.Minute
+
+// startOpencode starts a server, to which opencode's own interface attaches.
+func startOpencode(p Program, _ string) (*Conversation, error) {
+	state, err := gateway.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	owned := lock.New(filepath.Join(state, "chat"), "proxy --chat")
+	conf := opencode.Config{Program: p.Command, Dir: p.Dir, Claim: owned.Take}
+	if err := conf.Read(p.Args); err != nil {
+		return nil, fmt.Errorf("--chat: %w", err)
+	}
+	ctx, stop := context.WithTimeoutCause(context.Background(), serverPatience, errors.New("it did not say where it listens in two minutes"))
+	defer stop()
+	d, err := opencode.Serve(ctx, conf)
+	if err != nil {
+		owned.Release()
+		return nil, fmt.Errorf("--chat: %w", err)
+	}
+	return &Conversation{
+		Chat: &proxy.Chat{Session: chat.New("opencode", d), Beside: d, Args: d.Args(), Env: d.Env()},
+		Done: func() { _ = d.Close(); owned.Release() },
+	}, nil
+}
