@@ -114,15 +114,13 @@ func TestR71NoNagging(t *testing.T) {
 	s.titled("[observed]")
 
 	// The user wants to hear nothing of it any more.
-	s.openMenu()
-	require.Contains(t, s.screen(), "x mutes claude")
+	require.Contains(t, s.openMenu(), "x mutes claude")
 	s.press("x")
 	s.wait(`claude is muted: Ctrl+\, then x, unmutes it`)
 	a.fails("terminal_request_control", args{"reason": "muted"}, "the user muted you until the end of the session")
 	again.fails("terminal_request_control", args{"reason": "muted"}, "the user muted you")
 	a.fails("terminal_say", args{"text": "hello?"}, "the user muted you")
-	s.openMenu()
-	require.Contains(t, s.screen(), "x unmutes claude")
+	require.Contains(t, s.openMenu(), "x unmutes claude")
 	s.press("x")
 	s.wait("agents that you muted may ask again")
 	a.given(s, "at last")
@@ -132,18 +130,21 @@ func TestR71NoNagging(t *testing.T) {
 	require.Contains(t, w.good("audit", "show", "rec.cast"), "the user refused you")
 }
 
-// openMenu opens the menu as soon as the key is not swallowed any more, and waits until it can be answered.
-func (s *terminal) openMenu() {
+// openMenu opens the menu as soon as the key is not swallowed any more, and waits until it can be answered. screen has it.
+func (s *terminal) openMenu() (screen string) {
 	s.w.t.Helper()
 	pause := time.NewTicker(900 * time.Millisecond)
 	defer pause.Stop()
-	for end := time.Now().Add(patience); !strings.Contains(s.screen(), "Ctrl+G lets"); {
+	for end := time.Now().Add(patience); ; {
+		if screen = s.screen(); strings.Contains(screen, "Ctrl+G lets") {
+			<-pause.C
+			return screen
+		}
 		<-pause.C
 		s.press(`C-\`)
 		s.w.good("ls") // the line is drawn meanwhile
-		require.True(s.w.t, time.Now().Before(end), s.screen())
+		require.True(s.w.t, time.Now().Before(end), screen)
 	}
-	<-pause.C
 }
 
 // tooSoon presses Ctrl+G and reports whether it was swallowed, which it is no more once the question stands long enough. The key

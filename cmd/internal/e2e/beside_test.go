@@ -1,10 +1,115 @@
 package e2e_test
 
 import (
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
 )
+
+// besideClaude is Claude Code in its own interface under proxy --chat, with a person at another terminal who follows and answers.
+type besideClaude struct {
+	*chatting
+	id     string
+	person *terminal
+}
+
+// until waits until the conversation's log has words.
+func (b *besideClaude) until(words string) {
+	b.w.t.Helper()
+	log := ""
+	b.w.until(func() bool { log = b.w.good("chat", "log", b.id, "--json"); return strings.Contains(log, words) }, func() string {
+		return words + " is not in\n" + log + b.s.screen()
+	})
+}
+
+// wants has the model want to make a file, and waits for the dialog.
+func (b *besideClaude) wants(file string) {
+	b.w.t.Helper()
+	b.runs("touch " + file)
+	b.s.see("a dialog for "+file, func(screen string) bool {
+		at := strings.LastIndex(screen, "touch "+file)
+		return at >= 0 && strings.Contains(screen[at:], "Do you want to proceed")
+	})
+	b.until(`"command":"touch ` + file + `"`)
+}
+
+// held: an agent that has every key gets none to the dialog.
+func (b *besideClaude) held() {
+	b.w.t.Helper()
+	got := b.w.gateway("send", b.id, "--text", "1")
+	require.NotZero(b.w.t, got.status)
+	require.Contains(b.w.t, got.out+got.err, "waits for a person's answer")
+}
+
+// TestClaudeBesideItsInterface: Claude Code in its own interface is followed, answered and talked to from elsewhere.
+func TestClaudeBesideItsInterface(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	b := &besideClaude{chatting: w.chats(chatAgents[0])}
+	b.person = w.owner(100, 50)
+	b.s.run(b.env + "proxy --chat --grant drive claude --permission-mode default")
+	b.id = w.session()
+	b.until(`"state":"at prompt"`)
+	w.good("request", b.id, "--reason", "to look on")
+
+	b.person.run("gateway chat send " + b.id + ` "$(printf 'the first line\nthe second line')"`)
+	r := b.next()
+	require.Contains(t, r.Text, "the first line\nthe second line")
+	b.wants("made-from-afar")
+	b.held()
+	require.NoFileExists(t, w.path("made-from-afar"))
+	b.person.run("gateway chat answer " + b.id + " once")
+	b.person.wait("allow once?")
+	b.person.typed("y")
+	b.person.press("Enter")
+	b.next()
+	require.FileExists(t, w.path("made-from-afar"))
+
+	b.wants("made-at-the-terminal")
+	killed := 0
+	for _, p := range w.processes() {
+		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "gateway hook PermissionRequest") {
+			w.kill(pid, syscall.SIGKILL)
+			killed++
+		}
+	}
+	require.Positive(t, killed)
+	b.until("its hook ended")
+	b.held()
+	require.NoFileExists(t, w.path("made-at-the-terminal"))
+	b.s.press("1")
+	b.next()
+	require.FileExists(t, w.path("made-at-the-terminal"))
+
+	b.wants("made-never")
+	b.s.press("Escape")
+	b.until(`"why":"answered at the terminal"`)
+	late := w.gateway("chat", "answer", b.id, "refuse")
+	require.NotZero(t, late.status)
+	b.until(`"outcome":"interrupted"`)
+	require.NoFileExists(t, w.path("made-never"))
+
+	b.s.wait("❯")
+	b.s.typed("half a li")
+	b.s.wait("half a li")
+	b.person.run("gateway chat send " + b.id + " 'from afar'")
+	require.Zero(t, b.person.status())
+	b.s.typed("ne")
+	b.s.press("Enter")
+	require.Contains(t, b.next().Text, "half a line")
+	b.answers(fakemodel.Turn{Say: "THE HALF LINE IS READ"})
+	require.Contains(t, b.next().Text, "from afar")
+	b.answers(fakemodel.Turn{Say: "THE OTHER IS READ"})
+	b.until("THE OTHER IS READ")
+	b.s.typed("/exit")
+	b.s.wait("/exit")
+	b.s.press("Enter")
+	require.Zero(t, b.s.status())
+}
 
 // TestChatGoesWithCodingAgents: a program that is none is refused before anything runs, and so is a second writer of a conversation.
 func TestChatGoesWithCodingAgents(t *testing.T) {

@@ -1,0 +1,38 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// A person talks to Claude Code from a browser, and allows there what it wants to run, while its own interface stands in the terminal.
+func TestABrowserTalksToACodingAgent(t *testing.T) {
+	b := browser.Chromium(t)
+	w := newWorld(t)
+	c := w.chats(chatAgents[0])
+	o := w.terminal(100, 30)
+	c.s.run(c.env + "proxy --chat claude --permission-mode default")
+	c.s.wait("❯")
+	id := w.session()
+	_, link := o.opens("--role owner " + id)
+	b.Do(chromedp.Navigate(link))
+	b.Until(`document.querySelector('.words')`)
+	o.typed("y\n")
+	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write'`)
+	browser.JS[bool](b, `document.querySelector('.prompt textarea').value = 'write it down', document.querySelector('.prompt button').click(), true`)
+	c.next()
+	c.runs("echo done > out.txt")
+	b.Until(browser.Text(".card pre") + ` === 'echo done > out.txt'`)
+	b.Press("Allow once")
+	c.next()
+	require.Equal(t, "done\n", w.content("out.txt"))
+	c.answers(fakemodel.Turn{Say: "It is written."})
+	b.Until(browser.Text(".said") + `.includes('It is written.')`)
+	c.s.wait("It is written.")
+	b.Until(browser.Text(".drawer header .where") + ` === 'waits for you to write'`)
+}

@@ -1,0 +1,90 @@
+package e2e_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// TestOpencodeLive: opencode's own interface and its conversation elsewhere are one. A dialog that is answered there closes here, and the
+// reverse; a server that is killed allows nothing, and it is said.
+func TestOpencodeLive(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	c := w.chats(chatAgent{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"})
+	c.env += `'OPENCODE_PERMISSION={"bash":"ask"}' `
+	c.s.run(c.env + "proxy --chat opencode")
+	id := w.session() // with it its server has started, which takes the longest
+	c.opencodeIsReady()
+	c.says("make a file")
+	require.Contains(t, c.next().Text, "make a file")
+	c.runs("touch made-never")
+	c.s.wait("Permission required")
+	w.answersChat(id, "refuse", "--words", "not in this place")
+	require.Contains(t, c.next().Result, "not in this place")
+	c.s.waitGone("Permission required")
+	require.NoFileExists(t, w.path("made-never"))
+
+	c.runs("touch made-once")
+	c.s.wait("Permission required")
+	c.s.press("Enter")
+	c.next()
+	require.FileExists(t, w.path("made-once"))
+	c.answers(fakemodel.Turn{Say: "THE FIRST IS DONE"})
+	c.s.wait("THE FIRST IS DONE")
+	log := w.logs(id, "THE FIRST IS DONE")
+	for _, said := range []string{"make a file", "touch made-never", "not in this place", "touch made-once", "allowed in opencode's own interface (once)"} {
+		require.Contains(t, log, said)
+	}
+	c.s.see("the end of the turn", func(screen string) bool { return !strings.Contains(screen, "esc interrupt") })
+	c.says("and another")
+	c.next()
+	c.runs("touch made-after-death")
+	c.s.wait("Permission required")
+	w.killsOpencode("serve", syscall.SIGKILL)
+	w.logs(id, "opencode's server was killed")
+	require.NoFileExists(t, w.path("made-after-death"))
+	w.killsOpencode("attach", syscall.SIGTERM) // without its server it takes no key in a dialog
+	c.s.status()
+}
+
+// killsOpencode sends a signal to the processes of one of its commands.
+func (w *world) killsOpencode(command string, sig syscall.Signal) {
+	w.t.Helper()
+	for _, p := range w.processes() {
+		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "opencode "+command) && !strings.Contains(line, "/bin/sh") {
+			w.kill(pid, sig)
+		}
+	}
+}
+
+// opencodeIsReady waits for its prompt.
+func (c *chatting) opencodeIsReady() {
+	c.w.t.Helper()
+	c.s.see("opencode's prompt", func(screen string) bool { return strings.Contains(screen, "ctrl+p commands") })
+}
+
+// answersChat answers what the coding agent in a session asks, as soon as it does.
+func (w *world) answersChat(id string, args ...string) {
+	w.t.Helper()
+	var got result
+	w.until(func() bool {
+		got = w.gateway(append([]string{"chat", "answer", id}, args...)...)
+		return got.status == 0
+	}, func() string { return got.out + got.err })
+}
+
+// logs waits until something stands in the conversation of a session.
+func (w *world) logs(id, words string) string {
+	w.t.Helper()
+	var got result
+	w.until(func() bool {
+		got = w.gateway("chat", "log", id)
+		return strings.Contains(got.out, words)
+	}, func() string { return words + " in: " + got.out + got.err })
+	return got.out
+}
