@@ -13,7 +13,6 @@ import (
 
 // Codes that only HTTP needs; the others are those of package protocol.
 const (
-	codeNotFound       = protocol.Code("not_found")
 	codeUnsupported    = protocol.Code("unsupported_media_type")
 	codeNotImplemented = protocol.Code("not_implemented")
 )
@@ -60,13 +59,13 @@ func statusOf(code protocol.Code) int {
 		return http.StatusUnauthorized
 	case protocol.CodeForbidden, protocol.CodeNoGrant, protocol.CodeUserRefused:
 		return http.StatusForbidden
-	case protocol.CodeNoSession, codeNotFound:
+	case protocol.CodeNoSession, protocol.CodeNoChat, protocol.CodeNotFound:
 		return http.StatusNotFound
 	case protocol.CodeScreenChanged:
 		return http.StatusPreconditionFailed
 	case protocol.CodeBlackout, protocol.CodeSecretPrompt:
 		return http.StatusLocked
-	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeNotReading, protocol.CodeOtherProgram:
+	case protocol.CodeStaleEpoch, protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeNotReading, protocol.CodeOtherProgram, protocol.CodeAnswered:
 		return http.StatusConflict
 	case protocol.CodeExited:
 		return http.StatusGone
