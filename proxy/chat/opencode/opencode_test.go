@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		}
 		fmt.Println("Warning: something first")
 		fmt.Println(says)
-		select {} // until it is told to end
+		time.Sleep(time.Hour) // until it is told to end; select {} is a deadlock where cgo is off
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http/httptest.(*Server).goServe.func1"))
 }
