@@ -169,6 +169,14 @@ func (t chatTerminal) Type(c chat.Typing) {
 	})
 }
 
+// Stand implements [chat.Terminal]. What a typing asks on the pump's goroutine is exact: the queue is dropped whenever control changes.
+func (t chatTerminal) Stand() (still func() bool) {
+	then, reclaims := t.s.authority.Newest(), t.s.reclaims.Load()
+	return func() bool {
+		return t.s.reclaims.Load() == reclaims && (then.Phase != control.Granted || t.s.authority.Newest().Epoch == then.Epoch)
+	}
+}
+
 // chatTyping follows a typing to its end. Its fields belong to the pump's goroutine, but for over.
 type chatTyping struct {
 	chat.Typing
@@ -210,6 +218,8 @@ func (c *chatTyping) prepare(left []input.Piece, answer func([]input.Piece, erro
 func (c *chatTyping) hold(now time.Time, _ []input.Piece, line input.Line) (held bool, err error) {
 	keys := uint64(line.User) + 1
 	switch {
+	case !c.Still():
+		return false, chat.ErrTaken
 	case c.base != 0 && c.base != keys, c.base == 0 && c.Keys != 0 && c.Keys != keys,
 		c.base == 0 && now.Sub(c.s.tracker.Pressed()) < chatQuiet:
 		return false, chat.ErrUserTyped

@@ -134,6 +134,7 @@ func (c controlled) StateChanged(state control.State) {
 func (c controlled) ControlChanged(e control.Event) {
 	c.s.requests.ControlEvent(e)
 	if b := c.s.beside(); b != nil && e.Reason == protocol.ReasonReclaimed {
+		c.s.reclaims.Add(1)
 		b.Reclaimed()
 	}
 }

@@ -59,6 +59,7 @@ type session struct {
 	link      *link.Link
 	requests  *requests.Handler
 	recording *recording.Recording
+	reclaims  atomic.Uint64    // how often the user took the keyboard from an agent
 	used      atomic.Int64     // when the user typed last, in Unix milliseconds, 0 for never
 	left      atomic.Int64     // when the last one who looked on a page went away, likewise
 	viewed    atomic.Bool      // somebody looks on a page

@@ -9,6 +9,9 @@ type Terminal interface {
 	Look() (s Screen, ok bool)
 	// Type types for a person, soon, and answers through t. It never waits.
 	Type(t Typing)
+	// Stand returns whether what is sent now may still go later: not after the user took the keyboard back, and, if an agent has control
+	// now, not under another grant. The function may be called from any goroutine.
+	Stand() (still func() bool)
 }
 
 // Screen is what stands on a terminal.
@@ -35,6 +38,9 @@ type Typing struct {
 	May func(piece int, s Screen) error
 	// Keys, if not 0, is the count of the user's keys at which this still may be typed, see [Typed].
 	Keys uint64
+	// Still is asked before each piece, where the keyboard cannot change hands before it is written; see [Terminal]. Once it is false the
+	// typing ends with [ErrTaken].
+	Still func() bool
 	// Done is called once, on a goroutine of the terminal's, and must not block.
 	Done func(Typed)
 }

@@ -105,10 +105,20 @@ func TestClaudeBesideItsInterface(t *testing.T) {
 	require.Contains(t, b.next().Text, "from afar")
 	b.answers(fakemodel.Turn{Say: "THE OTHER IS READ"})
 	b.until("THE OTHER IS READ")
+
+	b.s.typed("my own words")
+	b.s.wait("my own words")
+	b.person.run("gateway chat send " + b.id + " 'never sent'")
+	require.Zero(t, b.person.status())
+	b.s.press(`C-\`)
+	b.until("did not read: never sent")
+	b.s.press("C-u")
+	b.s.waitGone("my own words")
 	b.s.typed("/exit")
 	b.s.wait("/exit")
 	b.s.press("Enter")
 	require.Zero(t, b.s.status())
+	require.Empty(t, b.mind.asked, "what the user took back")
 }
 
 // TestChatGoesWithCodingAgents: a program that is none is refused before anything runs, and so is a second writer of a conversation.

@@ -9,9 +9,15 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
+// prompt is one that waits, until it still may be typed no more.
+type prompt struct {
+	chat.Prompt
+	still func() bool
+}
+
 // sending is a prompt on its way. It has arrived when Claude Code says so, by its hook or its record: an echo says nothing.
 type sending struct {
-	prompt  chat.Prompt
+	prompt  prompt
 	keys    uint64    // the user's, when it was typed
 	entered int       // how often Enter was
 	due     time.Time // when the sign should have come; zero while something is typed
@@ -63,12 +69,13 @@ func (d *TUI) send(now time.Time) (again bool) {
 	p := d.waiting[0]
 	d.waiting = d.waiting[1:]
 	d.sending = &sending{prompt: p}
-	d.typePrompt(p.Text)
+	d.typePrompt(p)
 	return true
 }
 
 // typePrompt types a text, and Enter alone when the prompt shows it.
-func (d *TUI) typePrompt(text string) {
+func (d *TUI) typePrompt(p prompt) {
+	text := p.Text
 	body := strings.ReplaceAll(text, "\n", "\r")
 	pastes := d.screen.pastes
 	if pastes {
@@ -79,7 +86,7 @@ func (d *TUI) typePrompt(text string) {
 	}
 	until := time.Now().Add(typeWithin)
 	d.terminal.Type(chat.Typing{
-		Pieces: [][]byte{[]byte(body), {'\r'}},
+		Pieces: [][]byte{[]byte(body), {'\r'}}, Still: p.still,
 		May: func(piece int, s chat.Screen) error {
 			v := see(s)
 			if piece == 0 {
@@ -121,7 +128,7 @@ func (d *TUI) typed(t chat.Typed) {
 		}
 	case t.Pieces == 0 && s.entered == 0 && (errors.Is(t.Err, errNotFree) || errors.Is(t.Err, chat.ErrUserTyped)):
 		d.sending = nil // nothing was typed: it waits on
-		d.waiting = append([]chat.Prompt{s.prompt}, d.waiting...)
+		d.waiting = append([]prompt{s.prompt}, d.waiting...)
 	default:
 		d.notSent(t.Err)
 	}
@@ -156,7 +163,7 @@ func (d *TUI) enterAgain() {
 	s := d.sending
 	text := s.prompt.Text
 	d.terminal.Type(chat.Typing{
-		Pieces: [][]byte{{'\r'}}, Keys: s.keys,
+		Pieces: [][]byte{{'\r'}}, Keys: s.keys, Still: s.prompt.still,
 		May: func(_ int, s chat.Screen) error {
 			if v := see(s); !v.shows(text) {
 				return errNotShown
@@ -220,13 +227,13 @@ func (d *TUI) finish(t chat.Turn) {
 }
 
 // escape interrupts the turn.
-func (d *TUI) escape() {
+func (d *TUI) escape(still func() bool) {
 	if !d.working {
 		return
 	}
 	until := time.Now().Add(typeWithin)
 	d.terminal.Type(chat.Typing{
-		Pieces: [][]byte{{0x1b}},
+		Pieces: [][]byte{{0x1b}}, Still: still,
 		May: func(_ int, s chat.Screen) error {
 			if v := see(s); !v.prompt && time.Now().Before(until) {
 				return chat.ErrNotYet // a dialog that was refused goes first

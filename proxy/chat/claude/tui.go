@@ -58,7 +58,7 @@ type TUI struct {
 	expected time.Time // until then a dialog may come
 	looked   time.Time
 	poked    bool
-	waiting  []chat.Prompt // to be typed
+	waiting  []prompt // to be typed
 	sending  *sending
 	said     []string // of ours, that the record has yet to repeat, normalized
 	record   *tail
@@ -192,18 +192,20 @@ func (d *TUI) Send(p chat.Prompt) error {
 		return err
 	}
 	p.Text = text
-	d.post(func() { d.waiting = append(d.waiting, p) })
+	one := prompt{p, d.terminal.Stand()}
+	d.post(func() { d.waiting = append(d.waiting, one) })
 	return nil
 }
 
 // Interrupt is that of [chat.Driver].
 func (d *TUI) Interrupt() error {
+	still := d.terminal.Stand()
 	d.post(func() {
 		for _, p := range d.waiting {
 			d.report(chat.Dropped{Prompt: p.ID})
 		}
 		d.waiting = nil
-		d.escape()
+		d.escape(still)
 	})
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type screen struct {
 	keys    uint64 // of the user, from 1
 	typed   []string
 	closed  bool
+	hands   atomic.Int64 // how often the keyboard was taken back
 	// reacts draws what Claude Code does with what is typed.
 	reacts func(piece string)
 }
@@ -39,6 +41,11 @@ func (s *screen) Look() (chat.Screen, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now, true
+}
+
+func (s *screen) Stand() (still func() bool) {
+	then := s.hands.Load()
+	return func() bool { return s.hands.Load() == then }
 }
 
 func (s *screen) end() {
@@ -73,6 +80,9 @@ func (s *screen) may(piece int, t *chat.Typing, out *chat.Typed) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
+		if !t.Still() {
+			return chat.ErrTaken
+		}
 		if out.Keys == 0 {
 			if out.Keys = s.keys; t.Keys != 0 && t.Keys != s.keys {
 				return chat.ErrUserTyped
@@ -545,6 +555,16 @@ func TestSubmitting(t *testing.T) {
 		u.notice("did not read: go")
 		u.prompt("")
 		u.seen()
+		require.Empty(t, u.pressed())
+	})
+	t.Run("the keyboard is taken back, and the driver has yet to hear of it", func(t *testing.T) {
+		u := atPrompt(t)
+		u.prompt("half")
+		u.seen()
+		require.NoError(t, u.Send("an agent", "go"))
+		u.screen.hands.Add(1)
+		u.prompt("")
+		u.notice("did not get a prompt: the keyboard changed hands")
 		require.Empty(t, u.pressed())
 	})
 }

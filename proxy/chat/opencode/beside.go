@@ -3,10 +3,18 @@ package opencode
 import "terminalproxy/proxy/chat"
 
 // The interface in the terminal is told by the server what happens, and we are told by it what the user did there: of the terminal
-// nothing is needed, but its end and that agents' keys stay away from its dialogs.
+// nothing is needed, but its end, that agents' keys stay away from its dialogs, and whether the keyboard changed hands.
 
 // Attach is that of [chat.Beside].
-func (d *Driver) Attach(chat.Terminal) {}
+func (d *Driver) Attach(t chat.Terminal) { d.terminal = t }
+
+// stand is that of the terminal, if there is one.
+func (d *Driver) stand() (still func() bool) {
+	if d.terminal == nil {
+		return func() bool { return true }
+	}
+	return d.terminal.Stand()
+}
 
 // Printed is that of [chat.Beside].
 func (d *Driver) Printed() {}
@@ -14,7 +22,7 @@ func (d *Driver) Printed() {}
 // Pressed is that of [chat.Beside].
 func (d *Driver) Pressed([]byte) {}
 
-// Reclaimed is that of [chat.Beside]. Prompts are not typed here: none waits for the keyboard.
+// Reclaimed is that of [chat.Beside]. What is not sent by then is not sent any more, see stand.
 func (d *Driver) Reclaimed() {}
 
 // Dialog is that of [chat.Beside].

@@ -43,6 +43,7 @@ type Config struct {
 // Driver drives one server. The order of life is [Serve], the interface with [Driver.Args] and [Driver.Env], Start, Close.
 type Driver struct {
 	config   Config
+	terminal chat.Terminal // nil without an interface
 	password string
 	url      string
 	client   *http.Client
@@ -257,13 +258,21 @@ var errBusy = errors.New("opencode does not take what it is sent")
 
 // later makes a call behind those before it, and then does what is to be done with the error, which may be nil.
 func (d *Driver) later(method, path string, body any, then func(error)) error {
+	return d.standing(func() bool { return true }, method, path, body, then)
+}
+
+// standing is later for what is not to go when it may not go any more.
+func (d *Driver) standing(still func() bool, method, path string, body any, then func(error)) error {
 	if d.ctx.Err() != nil {
 		return errors.New("the agent has ended")
 	}
 	job := func() {
 		ctx, cancel := context.WithTimeout(d.ctx, callTime)
 		defer cancel()
-		err := d.call(ctx, method, path, body, nil)
+		err := chat.ErrTaken
+		if still() {
+			err = d.call(ctx, method, path, body, nil)
+		}
 		d.todo <- func() { then(err) }
 	}
 	select {
@@ -280,7 +289,7 @@ func (d *Driver) Send(p chat.Prompt) error {
 	defer d.mu.Unlock()
 	d.made = false
 	one := &prompt{id: p.ID, part: "prt_0" + strings.ReplaceAll(p.ID, "-", "")}
-	err := d.later(http.MethodPost, "/session/"+d.session+"/prompt_async", map[string]any{
+	err := d.standing(d.stand(), http.MethodPost, "/session/"+d.session+"/prompt_async", map[string]any{
 		"parts": []any{map[string]any{"type": "text", "id": one.part, "text": p.Text}},
 	}, func(err error) {
 		if err != nil {
@@ -300,7 +309,7 @@ func (d *Driver) Interrupt() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.interrupted = true
-	return d.later(http.MethodPost, "/session/"+d.session+"/abort", nil, func(err error) {
+	return d.standing(d.stand(), http.MethodPost, "/session/"+d.session+"/abort", nil, func(err error) {
 		if err != nil {
 			d.notice("not interrupted: %v", err)
 		}
