@@ -14,6 +14,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat/lock"
 	"terminalproxy/proxy/host"
 )
 
@@ -70,6 +71,9 @@ func (in *runFlags) conversation(dir string, args []string) (*coding.Conversatio
 	talk, err := coding.Start(coding.Program{Command: args[0], Args: args[1:], Dir: dir, Headless: true, AgentsMayApprove: in.approve})
 	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
 		return nil, usage("%s", unknown)
+	}
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		return nil, fail(statusRefused, "run: %w", err).hinted(held.Hint())
 	}
 	if err != nil {
 		return nil, fail(statusRefused, "run: %w", err)

@@ -21,6 +21,7 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/chat/lock"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
@@ -180,6 +181,9 @@ func (f *flags) conversation() (*coding.Conversation, error) {
 	talk, err := coding.Start(coding.Program{Command: f.Command, Args: f.Args, AgentsMayApprove: f.MayApprove})
 	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
 		return nil, wrong("leave out --chat, or name one of those", "%s", unknown)
+	}
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		return nil, &proxy.UserError{Status: statusFailure, Say: err.Error(), Hint: held.Hint(), Cause: err}
 	}
 	if err != nil {
 		return nil, &proxy.UserError{Status: statusFailure, Say: err.Error(), Cause: err}

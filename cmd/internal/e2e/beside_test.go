@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/cmd/internal/fakemodel"
+	"terminalproxy/proxy/chat"
+	chatlock "terminalproxy/proxy/chat/lock"
 )
 
 // besideClaude is Claude Code in its own interface under proxy --chat, with a person at another terminal who follows and answers.
@@ -136,4 +138,16 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 	screen, status = s.does("proxy --chat claude -p hello")
 	require.Equal(t, 125, status)
 	require.Contains(t, screen, "-p leaves out")
+
+	id := chat.NewID()
+	held := chatlock.New(w.path("home/state/terminalproxy/chat"), "a test")
+	require.NoError(t, held.Take(id))
+	defer held.Release()
+	screen, status = s.does("proxy --chat claude --resume " + id)
+	require.Equal(t, 125, status)
+	require.Contains(t, screen, "a test (process ")
+	require.Contains(t, screen, "hint: go on there, or end it there first")
+	got := w.gateway("run", "--chat", "--", "claude", "--resume", id)
+	require.Equal(t, 1, got.status)
+	require.Contains(t, got.err, "hint: go on there, or end it there first")
 }
