@@ -47,6 +47,10 @@ var chatAgents = []chatAgent{
 	{name: "copilot", setUp: (*world).copilotEnv, shell: "bash"},
 }
 
+func chatAgentNamed(name string) chatAgent {
+	return chatAgents[slices.IndexFunc(chatAgents, func(c chatAgent) bool { return c.name == name })]
+}
+
 // chatting is a gateway chat in a terminal, with an agent whose model the test thinks for.
 type chatting struct {
 	*mind

@@ -64,7 +64,7 @@ func (c *chatting) inItsInterface(args, prompt, answer string) fakemodel.Request
 func TestHandOverOfOpencode(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
-	c := w.chats(chatAgents[2])
+	c := w.chats(chatAgentNamed("opencode"))
 	c.starts(`"the first words"`)
 	require.Contains(t, c.next().Text, "the first words")
 	c.answers(fakemodel.Turn{Say: "THE FIRST ANSWER"})

@@ -306,8 +306,11 @@ func TestABrowserAtAServer(t *testing.T) {
 	b.Press("Take back")
 	w.keyboard(id, "user")
 
+	// It may be back before anybody looks.
+	browser.JS[bool](b, `new MutationObserver(() => { window.wentStale ||= document.querySelector('.stale') !== null })
+		.observe(document, {subtree: true, childList: true, attributes: true}) || true`)
 	server.anew()
-	b.Until(`document.querySelector('.stale')`)
+	b.Until(`window.wentStale`)
 	b.Until(`document.querySelector('.trip.connected') && !document.querySelector('.stale')`)
 	b.Until(browser.Text(".session .sheet") + ".includes('milk')")
 	o.press("C-c")
