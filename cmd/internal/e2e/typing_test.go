@@ -136,6 +136,7 @@ func TestABrowserTypes(t *testing.T) {
 	b.Do(browser.Keys("sleep 1000\r"))
 	w.until(func() bool { return w.inFront("sleep") }, func() string { return "sleep does not run" })
 	b.Do(browser.Keys("c", chromedp.ModifierCtrl))
+	s.wait("^C\nbash-") // which takes pastes as such again
 	sees("^C")
 	browser.JS[any](b, `(() => {
 		const clipboard = new DataTransfer();
