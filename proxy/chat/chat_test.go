@@ -182,6 +182,21 @@ func TestWhatEndsARequestRefuses(t *testing.T) {
 	}
 }
 
+// Nobody reads that somebody allowed what the agent was never told.
+func TestAnAnswerThatDoesNotReachTheAgentAllowsNothing(t *testing.T) {
+	s, f := start(t)
+	f.report(approval("a1"))
+	f.fails = errors.New("its hook is gone")
+	require.ErrorContains(t, s.Answer("a1", "ada", chat.Answer{Verdict: chat.Once}), "its hook is gone")
+	late, ok := errors.AsType[*chat.AnsweredError](s.Answer("a1", "bob", chat.Answer{}))
+	require.True(t, ok)
+	require.Equal(t, chat.AnsweredError{Why: "the answer of ada did not reach claude: its hook is gone"}, *late)
+	all, _, err := s.Records(t.Context(), 0)
+	require.NoError(t, err)
+	at := slices.IndexFunc(all, func(r chat.Record) bool { return r.Closed != nil })
+	require.Equal(t, chat.Closed{ID: "a1", Why: late.Why}, *all[at].Closed)
+}
+
 func TestAnAnswerHasToFit(t *testing.T) {
 	s, f := start(t)
 	require.NoError(t, s.Send("you", "go"))

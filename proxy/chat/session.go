@@ -116,11 +116,12 @@ func (s *Session) Answer(id, by string, a Answer) error {
 			return err
 		}
 		s.open = append(s.open[:i:i], s.open[i+1:]...)
-		s.close(Closed{ID: id, By: by, Answer: a})
+		done := Closed{ID: id, By: by, Answer: a}
 		err := s.driver.Answer(id, a)
-		if err != nil {
-			s.notice("the answer did not reach " + s.agent + ": " + err.Error())
+		if err != nil { // nothing was allowed, and nobody reads that it was
+			done = Closed{ID: id, Why: "the answer of " + by + " did not reach " + s.agent + ": " + err.Error()}
 		}
+		s.close(done)
 		s.changed("")
 		return err
 	}

@@ -18,8 +18,6 @@ type ask struct {
 	form          *form.Form      // nil for an approval
 }
 
-var errNotAsked = errors.New("the agent did not ask that, or took it back")
-
 // Answer is that of [chat.Driver].
 func (d *Driver) Answer(id string, a chat.Answer) error {
 	d.mu.Lock()
@@ -27,7 +25,7 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 	delete(d.asks, id)
 	d.mu.Unlock()
 	if !ok {
-		return errNotAsked
+		return chat.ErrNoRequest
 	}
 	if open.form != nil {
 		return d.result(open.id, open.replied(a))

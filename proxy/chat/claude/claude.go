@@ -4,7 +4,6 @@ package claude
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -125,8 +124,6 @@ type ask struct {
 	allow json.RawMessage   // the rules of an approval for the session
 }
 
-var errNotAsked = errors.New("claude did not ask that, or took it back")
-
 // Answer is that of [chat.Driver].
 func (d *Driver) Answer(id string, a chat.Answer) error {
 	d.mu.Lock()
@@ -134,7 +131,7 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 	delete(d.asks, id)
 	d.mu.Unlock()
 	if !ok {
-		return errNotAsked
+		return chat.ErrNoRequest
 	}
 	return d.respond(id, open.response(a))
 }
