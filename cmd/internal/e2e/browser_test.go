@@ -80,6 +80,5 @@ func TestABrowserMutes(t *testing.T) {
 	s.asked()
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
-	b.Until(browser.Text(".question.answered") + ".includes('refused at the terminal')")
-	b.Until(browser.Text(".log") + ".includes('codex was refused at the terminal')")
+	b.Until(browser.Text(".log") + ".includes('codex was refused at the terminal')") // the question said so, too, for a moment
 }
