@@ -17,6 +17,8 @@
 //   - From the program to agents: package observer (the terminal model, and what agents see of it), package recording (what is
 //     recorded).
 //   - From agents to the program: package requests (what agents ask, type and say, and what they are told).
+//   - A coding agent's conversation: package chat (the conversation and its agents' drivers), package talk (who follows it from
+//     elsewhere), package beside (the agent's own interface in the terminal).
 //   - Control: package input (the pump), package authority (who may type, as the pump asks).
 //   - The terminal, should this process be killed: package watchdog. A program that a shell may stop has a process beside it
 //     that leads its session: package child, leader_linux.go.

@@ -101,7 +101,7 @@ func (l *life) start() {
 		l.exited <- exit
 		close(l.ended)
 	}()
-	s.startTalk() // endTalk
+	s.talk.Start() // talk.Close
 	ctx, cut := context.WithCancel(context.Background())
 	l.cutLink = cut
 	if s.link != nil {
@@ -274,13 +274,12 @@ func (l *life) finish(exit child.Exit) Result {
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonExited) })
 	}
-	s.exitBeside(exit)
+	s.beside.Exited(exit)
 	outlived := l.outlived() // before anybody hears of the end, after which there is no time to lose
 	l.answers()
 	s.pump.Stop()
 	if s.link != nil {
 		s.awaitLink()
-		s.endTalk()
 		l.lastWords(exit, outlived)
 	}
 	l.cutLink()
@@ -314,16 +313,17 @@ func (l *life) outlived() int {
 	return min(s.child.Outlived(SessionVariable+"="+s.id), protocol.MaxOutlived)
 }
 
-// lastWords sends the last frame and the end of the session.
+// lastWords sends the end of the conversation, the last frame and the end of the session.
 func (l *life) lastWords(exit child.Exit, outlived int) {
 	s := l.s
+	back, stop := context.WithTimeout(context.Background(), linkPatience)
+	s.link.Await(back)
+	stop()
+	s.talk.Close()
 	var past *protocol.Past
 	s.observer.Call(func(now time.Time) {
 		past = s.observer.Exited(now, exit)
 	})
-	back, stop := context.WithTimeout(context.Background(), linkPatience)
-	s.link.Await(back)
-	stop()
 	s.link.Send(&protocol.SessionClose{ID: protocol.NewID(), SessionID: s.id, ExitCode: exit.Code, Signal: exit.Signal, Outlived: outlived, Past: past})
 	ctx, cancel := context.WithTimeout(context.Background(), linkPatience)
 	defer cancel()

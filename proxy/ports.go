@@ -127,15 +127,14 @@ func (e elsewhere) Press(now, at time.Time, by string, keys []byte) error {
 func (c controlled) StateChanged(state control.State) {
 	c.s.status.Show(state)
 	c.s.asked(state)
-	c.s.hidesTalk(time.Now(), state.Hidden)
+	c.s.talk.Hide(time.Now(), state.Hidden)
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
 }
 
 func (c controlled) ControlChanged(e control.Event) {
 	c.s.requests.ControlEvent(e)
-	if b := c.s.beside(); b != nil && e.Reason == protocol.ReasonReclaimed {
-		c.s.reclaims.Add(1)
-		b.Reclaimed()
+	if e.Reason == protocol.ReasonReclaimed {
+		c.s.beside.Reclaimed()
 	}
 }
 
@@ -215,9 +214,7 @@ func (o *observed) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
 // back writes something as a rule. What it prints keeps a session without a user from being idle.
 func (o *observed) Printed() {
 	o.s.conf.headless.Touch()
-	if b := o.s.beside(); b != nil {
-		b.Printed()
-	}
+	o.s.beside.Printed()
 	if !o.s.conf.Agent.OneProgram || !o.Driven() {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/attach"
 	"terminalproxy/proxy/authority"
+	"terminalproxy/proxy/beside"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
@@ -59,12 +60,12 @@ type session struct {
 	link      *link.Link
 	requests  *requests.Handler
 	recording *recording.Recording
-	reclaims  atomic.Uint64    // how often the user took the keyboard from an agent
 	used      atomic.Int64     // when the user typed last, in Unix milliseconds, 0 for never
 	left      atomic.Int64     // when the last one who looked on a page went away, likewise
 	viewed    atomic.Bool      // somebody looks on a page
 	reminder  *remind.Reminder // nil where nobody is to be told
 	talk      *talk.Room       // nil without a conversation
+	beside    *beside.Agent    // nil where its agent has no interface of its own in the terminal
 	attached  *attach.Clients  // nil on a user's terminal, as is linked
 	linked    chan struct{}    // closed when a gateway was reached
 	signals   chan os.Signal   // that the session obeys
@@ -249,9 +250,9 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 		if s.conf.headless != nil {
 			s.wireAttached()
 		}
-		s.wireTalk(agent)
+		s.wireTalk(agent.Chat)
 		s.requests = requests.New(s.requestsConfig(agent))
-		s.wireBeside()
+		s.beside.Attach(s.pump)
 	}
 	s.copier = copier.New(s.copierConfig(outPoll))
 	if s.conf.headless != nil {
@@ -274,6 +275,23 @@ func (s *session) wireControl(agent *AgentConfig, at copier.Cursor) {
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
 		Group:  s.child.ForegroundGroup,
 	}
+	if with := agent.Chat; with != nil && with.Beside != nil {
+		s.beside = beside.New(beside.Config{
+			Driver: with.Beside, AgentsMayApprove: with.AgentsMayApprove, Over: with.Session.Over(),
+			Observer: s.observer, Control: s.authority, Tracker: s.tracker,
+		})
+	}
+}
+
+// wireTalk plugs the conversation with the coding agent, if there is one.
+func (s *session) wireTalk(with *Chat) {
+	if with == nil {
+		return
+	}
+	s.talk = talk.New(talk.Config{
+		SessionID: s.id, Chat: with.Session, Link: s.link, Log: s.log,
+		Redact: func(text string) string { return s.observer.Redact(text, -1) },
+	})
 }
 
 // pumpConfig plugs the pump. Without agents there is no detector and no control: every byte passes untouched.
@@ -287,7 +305,7 @@ func (s *session) pumpConfig(poll input.Poller) input.Config {
 		c.Keyboard = keyboard{s.term, s.recording.Listener()}
 		return c
 	}
-	c.Scan, c.Control, c.Line = s.detector, s.guardedControl(), s.watchKeys()
+	c.Scan, c.Control, c.Line = s.detector, s.beside.Guard(s.authority), s.beside.Watch(s.tracker)
 	if agent.OneProgram {
 		c.Back = s.cameBack()
 	}
@@ -409,7 +427,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
 		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.handle,
 		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
-		Up:     func() { s.reached(true); s.followed() },
+		Up:     func() { s.reached(true); s.talk.Reached() },
 		Trouble: func(err error) {
 			s.reached(false)
 			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
@@ -417,7 +435,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Down: func() {
 			s.observer.Reached(false)
 			s.viewing(false)
-			s.unfollowed()
+			s.talk.Unsubscribe()
 			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
 			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
 		},

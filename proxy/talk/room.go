@@ -35,7 +35,8 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Room is where a conversation is followed from elsewhere. Its methods may be called from any goroutine.
+// Room is where a conversation is followed from elsewhere. Its methods may be called from any goroutine; without a conversation it is
+// nil, and Start, Close, Reached, Hide and Unsubscribe do nothing.
 type Room struct {
 	Config
 	ctx    context.Context //nolint:containedctx // of the room's goroutines, which begin with calls that have none
@@ -61,15 +62,22 @@ func New(conf Config) *Room {
 	return &Room{Config: conf, ctx: ctx, cancel: cancel}
 }
 
-// Start starts the agent and tells of its state from then on. The error is also the conversation's end.
-func (r *Room) Start() error {
-	err := r.Chat.Start()
+// Start starts the agent and tells of its state from then on, also when it did not start.
+func (r *Room) Start() {
+	if r == nil {
+		return
+	}
+	if err := r.Chat.Start(); err != nil {
+		r.Log.Warn("the conversation did not start", "error", err)
+	}
 	r.parts.Go(r.follow)
-	return err
 }
 
 // Close ends the agent, and returns when all has been told of the conversation's end, or after a moment. Hide must not be called any more.
 func (r *Room) Close() {
+	if r == nil {
+		return
+	}
 	defer r.cancel()
 	enough := time.AfterFunc(patience, r.cancel)
 	defer enough.Stop()
@@ -124,6 +132,9 @@ func (r *Room) status() *protocol.ChatStatus {
 
 // Reached says that there is a connection: who is there knows nothing yet.
 func (r *Room) Reached() {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = nil
@@ -132,6 +143,9 @@ func (r *Room) Reached() {
 
 // Hide says that the user hides the screen now, or no longer. When it returns, nothing of the conversation is on its way any more.
 func (r *Room) Hide(now time.Time, on bool) {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -165,6 +179,9 @@ func (r *Room) Subscribe(after uint64) {
 
 // Unsubscribe ends that.
 func (r *Room) Unsubscribe() {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unsubscribe()

@@ -1,4 +1,4 @@
-package proxy
+package beside
 
 import (
 	"testing"
@@ -23,26 +23,27 @@ func (deskSession) ControlChanged(control.Event) {}
 // What was sent for somebody is typed as long as the user let it, and what an agent may have sent under its own grant only.
 func TestWhatWasSentStandsAsLongAsItsGrant(t *testing.T) {
 	now := time.Now()
-	s := &session{authority: authority.New(control.Config{Keyboard: true}, deskSession{})}
+	a := authority.New(control.Config{Keyboard: true}, deskSession{})
+	s := &Agent{Config: Config{Control: a}}
 	turn := func(do func()) {
 		do()
-		s.authority.Settle(now, 0, 0)
+		a.Settle(now, 0, 0)
 	}
 	request := func(agent string) {
 		turn(func() {
-			require.NoError(t, s.authority.Request(now, control.Request{ID: agent, Agent: control.Agent{ID: agent, Name: agent}, Level: protocol.LevelDrive}))
+			require.NoError(t, a.Request(now, control.Request{ID: agent, Agent: control.Agent{ID: agent, Name: agent}, Level: protocol.LevelDrive}))
 		})
-		s.authority.Shown(now)
+		a.Shown(now)
 		now = now.Add(2 * time.Second)
-		turn(func() { require.True(t, s.authority.Confirm(now)) })
-		require.Equal(t, control.Granted, s.authority.Newest().Phase)
+		turn(func() { require.True(t, a.Confirm(now)) })
+		require.Equal(t, control.Granted, a.Newest().Phase)
 	}
-	person := chatTerminal{s}.Stand()
+	person := terminal{s}.Stand()
 	request("one")
 	require.True(t, person(), "a grant takes nothing from a person")
-	first := chatTerminal{s}.Stand()
+	first := terminal{s}.Stand()
 	require.True(t, first())
-	turn(func() { s.authority.ReclaimKey(now) })
+	turn(func() { a.ReclaimKey(now) })
 	require.False(t, first())
 	now = now.Add(time.Minute)
 	request("two")
