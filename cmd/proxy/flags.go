@@ -110,6 +110,8 @@ func (f *flags) check(set *pflag.FlagSet) error {
 		return wrong("", "--cols %d: must be 1 to %d", f.Cols, protocol.MaxSize)
 	case set.Changed("rows") && (f.Rows < 1 || f.Rows > protocol.MaxSize):
 		return wrong("", "--rows %d: must be 1 to %d", f.Rows, protocol.MaxSize)
+	case set.Changed("status-fd") && !canWrite(f.StatusFD):
+		return wrong("as in: STATUS=$(proxy --status-fd 3 PROGRAM 3>&1 >&2)", "--status-fd %d: must be a descriptor above 2 that is open for writing", f.StatusFD)
 	case len(f.Name) > protocol.MaxName || strings.ContainsFunc(f.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return wrong("", "--name: must be at most %d bytes, without control characters", protocol.MaxName)
 	}
@@ -147,10 +149,6 @@ func (f *flags) make(stdin, stdout *os.File) (conf proxy.Config, done func(), er
 	}
 	if !f.Agent {
 		return conf, closeLog, nil
-	}
-	if outer := os.Getenv(proxy.SessionVariable); outer != "" && !f.Nested {
-		return conf, nil, wrong("agents already see this terminal; add --nested to share the inner program as well (the outer session's keys win)",
-			"this shell already runs inside the session %s", outer)
 	}
 	agent, closeLocal, err := f.agentConfig(log)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/watchdog"
 )
 
@@ -51,6 +52,9 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	case err != nil:
 		return complain(stderr, err)
 	}
+	if flags.inside() {
+		return complain(stderr, flags.within())
+	}
 	conf, done, err := flags.session(stdin, stdout)
 	if say := flags.trouble(); say != "" {
 		fmt.Fprintln(stderr, say)
@@ -69,6 +73,9 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	}
 	if result.Unrecorded != nil {
 		fmt.Fprintf(stderr, "proxy: %v\n", result.Unrecorded)
+	}
+	if flags.StatusFD > 0 {
+		fmt.Fprintln(os.NewFile(uintptr(flags.StatusFD), "status"), result.Code)
 	}
 	return result.Code
 }
@@ -90,6 +97,9 @@ func complain(stderr io.Writer, err error) int {
 	status, hint := statusFailure, ""
 	if user, ok := errors.AsType[*proxy.UserError](err); ok {
 		status, hint = user.Status, user.Hint
+	}
+	if start, ok := errors.AsType[*child.StartError](err); ok {
+		status, hint = start.Status, start.Hint
 	}
 	fmt.Fprintf(stderr, "proxy: %s\n", err)
 	if hint != "" {

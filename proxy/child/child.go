@@ -120,6 +120,15 @@ func (c *Child) start(conf Config, path string, tty *os.File) error {
 	return nil
 }
 
+// Replace runs a program in place of this process, as exec of a shell does. It returns only with a *StartError.
+func Replace(name string, args []string) error {
+	path, err := find(name)
+	if err != nil {
+		return err
+	}
+	return refusal(name, syscall.Exec(path, append([]string{name}, args...), os.Environ()))
+}
+
 // find resolves the program as a shell would.
 func find(name string) (string, error) {
 	path, err := exec.LookPath(name)

@@ -49,6 +49,13 @@ func TestR60ExitStatusIsTheProgramsOrSaysWhatFailed(t *testing.T) {
 		{"TERMINALPROXY_DIR=/proc/no proxy true", 0, ""},
 		{"TERMINALPROXY_DIR=/proc/no proxy --agent true", 125, "set TERMINALPROXY_DIR to a directory of yours"},
 		{"proxy", 2, "proxy: no program given"},
+		// What comes at the descriptor is the program's.
+		{`echo "by=$(proxy --status-fd 3 sh -c 'exit 125' 3>&1 >&2)"`, 0, "by=125\n"},
+		{`echo "by=$(proxy --agent --status-fd 3 sh -c 'echo 0; kill -9 $$' 3>&1 >&2)"`, 0, "0\nby=137\n"},
+		{`echo "by=$(proxy --status-fd 3 nosuchprogram 3>&1 >&2).$?"`, 0, "proxy: nosuchprogram: command not found"},
+		{`echo "by=$(proxy --status-fd 3 /etc/passwd 3>&1 >&2)."`, 0, "by=.\n"},
+		{`proxy --status-fd 3 true`, 2, "--status-fd 3: must be a descriptor above 2 that is open for writing"},
+		{`proxy --status-fd 3 true 3</dev/null`, 2, "--status-fd 3: must be"},
 		{"proxy --nope true", 2, "proxy: unknown flag: --nope"},
 	}
 	for _, tt := range tests {

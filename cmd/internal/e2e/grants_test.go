@@ -257,9 +257,24 @@ func TestAProxyInAProxy(t *testing.T) {
 	s.run("proxy --agent --name outer bash --noprofile --rcfile bashrc -i")
 	outer := w.session()
 	s.wait("$")
-	s.typed("clear; proxy --agent true; echo status=$?\n")
-	s.wait("status=2")
-	require.Contains(t, s.screen(), "this shell already runs inside the session "+outer)
+	for flag, value := range map[string]string{"grant": "drive", "for": "1h", "gateway": "unix:/nowhere", "record": "file", "name": "mine"} {
+		s.typed("clear; proxy --agent --" + flag + " " + value + " true; echo status=$?\n")
+		s.wait("status=2")
+		require.Contains(t, s.screen(), "proxy: --"+flag+": this shell already runs inside the session "+outer)
+	}
+	require.NoFileExists(t, w.path("file"))
+	// Without more it is the program itself, in the same place.
+	s.typed("clear; echo it is $$; exec proxy --agent sh -c 'echo still $$ $1; exec bash --norc' sh 'a b'\n")
+	pid := s.match(`it is (\d+)`)
+	s.wait("still " + pid + " a b")
+	require.Equal(t, outer, w.session())
+	s.typed("clear; proxy --agent; echo status=$?\n") // without a program too
+	s.wait("bash-")
+	s.typed("clear; proxy --agent nosuchprogram; (exit 7); exit\n")
+	s.wait("status=7")
+	s.typed("clear; proxy --agent nosuchprogram; echo status=$?\n")
+	s.wait("status=127")
+	require.Contains(t, s.screen(), "proxy: nosuchprogram: command not found")
 	s.typed("clear; proxy --agent --nested --name inner cat\n")
 	ids := w.ids(2)
 	require.Contains(t, strings.Join(ids, " "), "inner-")

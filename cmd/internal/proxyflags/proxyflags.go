@@ -32,6 +32,7 @@ type Flags struct {
 	Escapes     bool
 	NoRedact    bool
 	Cols, Rows  int
+	StatusFD    int
 	Log         string
 	LogLevel    string
 	Help        bool
@@ -65,11 +66,12 @@ func (f *Flags) Set() *pflag.FlagSet {
 	s.DurationVar(&f.NotifyAfter, "notify-after", 10*time.Second, "how long nobody has typed or looked before --notify tells you")
 	s.BoolVar(&f.Escapes, "allow-escapes", false, "while an agent drives, let through escape sequences that reach the clipboard, files, the window, function keys or a printer")
 	s.BoolVar(&f.NoRedact, "no-redact", false, "show agents what looks like a token, key or password (masking is best effort anyway)")
-	s.BoolVar(&f.Nested, "nested", false, "allow running inside another proxy session")
+	s.BoolVar(&f.Nested, "nested", false, "share PROGRAM inside a shared terminal, too; else --agent just runs it there, as agents see it already")
 	s.StringVar(&f.Record, "record", "", "record the session to `FILE`, an asciicast, and what agents do to FILE.audit.jsonl")
 	s.BoolVar(&f.RequireTTY, "require-tty", false, "fail if standard input or output is not a terminal")
 	s.IntVar(&f.Cols, "cols", 0, "columns, if there is no terminal (default 80)")
 	s.IntVar(&f.Rows, "rows", 0, "rows, if there is no terminal (default 24)")
+	s.IntVar(&f.StatusFD, "status-fd", 0, "when PROGRAM has ended, write its exit status to the open descriptor `N`; where nothing comes, the status is proxy's own")
 	s.StringVar(&f.Log, "log", "", "write diagnostics to `FILE`")
 	s.StringVar(&f.LogLevel, "log-level", "info", "`LEVEL` of the diagnostics: debug, info, warn, error")
 	s.BoolVarP(&f.Help, "help", "h", false, "show this help")

@@ -17,7 +17,7 @@ const (
 )
 
 // NeverProxy are the flags of proxy that make no sense in a file: they are about one call's program, or a file of its own.
-var NeverProxy = []string{"help", "version", "record", "chat", "agents-may-approve"}
+var NeverProxy = []string{"help", "version", "record", "status-fd", "chat", "agents-may-approve"}
 
 // OfGateway are the flags, proxy's and gateway's, that say what a gateway may do. The file's count for the file's gateway alone:
 // nobody's token goes to another one.
