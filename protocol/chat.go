@@ -157,7 +157,9 @@ type ChatPiece struct {
 
 // ChatRequest is what a coding agent asks of a person: an approval, or with Form questions.
 type ChatRequest struct {
-	ID    string          `json:"id"`
+	ID string `json:"id"`
+	// By is who asks, where that is not the coding agent: see [ChatAsk].
+	By    string          `json:"by,omitempty"`
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
 	Why   string          `json:"why,omitempty"` // the agent's words

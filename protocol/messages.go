@@ -100,6 +100,8 @@ type SessionOpen struct {
 	Mutes bool `json:"mutes,omitempty"`
 	// Chat says that a coding agent talks there: the proxy sends [ChatStatus] and takes what belongs to a conversation.
 	Chat bool `json:"chat,omitempty"`
+	// Asks says that other agents may put requests to people there, with [ChatAsk].
+	Asks bool `json:"asks,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.

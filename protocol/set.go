@@ -66,6 +66,8 @@ var messages = []struct {
 	{"chat.send", new(ChatSend), "AgentID"},
 	{"chat.answer", new(ChatAnswer), ""},
 	{"chat.interrupt", new(ChatInterrupt), "AgentID"},
+	{"chat.ask", new(ChatAsk), "AgentID"},
+	{"chat.ask.result", new(ChatAskResult), ""},
 	{"done", new(Done), ""},
 	{"error", new(Error), ""},
 }

@@ -87,6 +87,9 @@ type AgentConfig struct {
 type Chat struct {
 	// Session is started when the program runs, and closed when it has ended.
 	Session *chat.Session
+	// Around: it is that of another program, which runs this one. It is neither started nor shown here, but agents in the terminal can put
+	// requests to its people.
+	Around bool
 	// Args are what the program gets in place of those of [Config], unless they are nil, and Env variables for it.
 	Args, Env []string
 	// Beside is the session's driver where the program has an interface of its own in the terminal, nil where it has not.

@@ -285,7 +285,7 @@ func (s *session) wireControl(agent *AgentConfig, at copier.Cursor) {
 
 // wireTalk plugs the conversation with the coding agent, if there is one.
 func (s *session) wireTalk(with *Chat) {
-	if with == nil {
+	if with == nil || with.Around {
 		return
 	}
 	s.talk = talk.New(talk.Config{
@@ -436,6 +436,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 			s.observer.Reached(false)
 			s.viewing(false)
 			s.talk.Unsubscribe()
+			s.requests.Unreached()
 			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
 			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
 		},
@@ -466,6 +467,9 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	}
 	if s.talk != nil {
 		c.Chat = s.talk
+	}
+	if agent.Chat != nil {
+		c.Outside = talk.Outside{Session: agent.Chat.Session}
 	}
 	return c
 }

@@ -28,7 +28,7 @@ func (t *talk) refuse(r *chat.Request) {
 		if len(r.Form) > 0 {
 			what = "a question"
 		}
-		t.view.say("· refused: %s asks for %s, and nobody can answer without a terminal", t.agent.name, what)
+		t.view.say("· refused: %s asks for %s, and nobody can answer without a terminal", firstOf(exactly(r.By), t.agent.name), what)
 	}
 }
 
@@ -96,7 +96,7 @@ func (t *talk) answered(l typed) {
 		if !slices.Contains(t.session.Open(), q.request) {
 			q.open = false
 			t.edit.resume()
-			if answer.Words != "" && !t.agent.hears {
+			if answer.Words != "" && !t.agent.hears && q.request.By == "" {
 				t.send(answer.Words)
 			}
 			return // the record of its end is on the way
@@ -121,6 +121,7 @@ func (q *question) all() string {
 // text is the question as it stands on the screen.
 func (q *question) text(agent string) string {
 	var b strings.Builder
+	agent = firstOf(exactly(q.request.By), agent)
 	if len(q.request.Form) == 0 {
 		fmt.Fprintf(&b, "? May %s use %s?", agent, exactly(q.request.Tool))
 		if q.request.Why != "" {

@@ -161,7 +161,7 @@ func recordOf(from *protocol.ChatRecord) chat.Record {
 }
 
 func requestOf(from *protocol.ChatRequest) *chat.Request {
-	q := &chat.Request{ID: from.ID, Tool: from.Tool, Input: from.Input, Why: from.Why}
+	q := &chat.Request{ID: from.ID, By: from.By, Tool: from.Tool, Input: from.Input, Why: from.Why}
 	for _, c := range from.Allows {
 		q.Allows = append(q.Allows, chat.Choice{Verdict: chat.Verdict(c.Verdict), Covers: c.Covers})
 	}

@@ -70,6 +70,9 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, stay: len(prompts) == 0, nobody: in.silent,
 		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0),
 	}
+	if in.terminals != nil {
+		in.terminals.outer = t.session
+	}
 	if err := t.session.Start(); err != nil {
 		return notStarted(agent, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/acp"
 )
 
@@ -34,6 +35,7 @@ type chatTerminals struct {
 	ep    gateway.Endpoint
 	local *share
 	taste proxy.Taste
+	outer *chat.Session // of that agent: agents in the terminals put requests to its user
 
 	mu     sync.Mutex
 	client *client.Client // nil before the first program
@@ -66,6 +68,7 @@ func (c *chatTerminals) joined() *programs {
 			Key: strings.ToLower(rand.Text() + rand.Text()), Passing: true,
 		})
 		c.own = newPrograms(c.client, c.ep, c.local, c.taste, c.local.log)
+		c.own.chat = &proxy.Chat{Session: c.outer, Around: true}
 	}
 	return c.own
 }

@@ -35,7 +35,7 @@ type programs struct {
 	*client.Client
 	conf  host.Config
 	taste proxy.Taste
-	chat  *proxy.Chat // with the only program, nil for none
+	chat  *proxy.Chat // with the only program, or around all of them; nil for none
 	stop  context.CancelFunc
 	ctx   context.Context //nolint:containedctx // the host's life, which is this process's and no call's
 

@@ -189,7 +189,7 @@ func (c *Client) repeats(m protocol.Message) bool {
 	case *protocol.Input, *protocol.ProxyStart:
 		// The other end knows a repeated request by agent and request id, so the agent has to stay the same.
 		return c.cfg.Key != ""
-	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
 		return false // said twice would count twice
 	case *protocol.Note:
 		return false // shown twice would be worse than a question

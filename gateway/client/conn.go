@@ -196,7 +196,7 @@ func (k *conn) call(ctx context.Context, m protocol.Message) (protocol.Message, 
 // cancel tells the gateway that nobody waits any more for the fact, or the user's answer, that m asked for.
 func (k *conn) cancel(m protocol.Message) {
 	switch m.(type) {
-	case *protocol.Wait, *protocol.ControlRequest:
+	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk:
 		// A connection that breaks here ends the wait as well.
 		_ = k.link.send(&protocol.Cancel{RequestID: protocol.RequestID(m), SessionID: protocol.SessionID(m)})
 	}

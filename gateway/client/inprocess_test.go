@@ -106,6 +106,11 @@ func TestAWaitIsTakenBackAndOtherCallsAreNot(t *testing.T) {
 		return err
 	})
 	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(request), SessionID: "x"}, <-p.heard)
+	asked := given(func(ctx context.Context) error {
+		_, err := c.Ask(ctx, &protocol.ChatAsk{SessionID: "x", Tool: "Bash", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}})
+		return err
+	})
+	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(asked), SessionID: "x"}, <-p.heard)
 	given(func(ctx context.Context) error {
 		_, err := c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
 		return err

@@ -94,3 +94,13 @@ func (c *Client) Interrupt(ctx context.Context, m *protocol.ChatInterrupt) error
 	_, err := ask[*protocol.Done](ctx, c, m)
 	return err
 }
+
+// Ask puts a request to the people of a conversation and returns how it was closed. When ctx ends first, it is taken back. Nothing is
+// allowed by an error.
+func (c *Client) Ask(ctx context.Context, m *protocol.ChatAsk) (*protocol.ChatAskResult, error) {
+	c.fill(&m.RequestID)
+	if m.AgentName == "" {
+		m.AgentName = c.cfg.Name
+	}
+	return ask[*protocol.ChatAskResult](ctx, c, m)
+}

@@ -65,7 +65,7 @@ func (h *Hub) stayedAway(s *session) {
 // repeats reports whether a proxy may be asked m again that may have had it before.
 func repeats(m protocol.Message) bool {
 	switch m := m.(type) {
-	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
 		return false
 	case *protocol.Note, *protocol.Keys, *protocol.Attach: // who is attached is told by itself
 		return false

@@ -72,6 +72,8 @@ func samples() []protocol.Message {
 		&protocol.ChatSend{RequestID: "r", SessionID: "x", Text: "x"},
 		&protocol.ChatAnswer{RequestID: "r", SessionID: "x", Request: "t"},
 		&protocol.ChatInterrupt{RequestID: "r", SessionID: "x"},
+		&protocol.ChatAsk{RequestID: "r", SessionID: "x", Tool: "x", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}},
+		&protocol.ChatAskResult{RequestID: "r", SessionID: "x"},
 		&protocol.Done{RequestID: "r"},
 		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
 	}

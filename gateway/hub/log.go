@@ -36,7 +36,7 @@ func (h *Hub) logRequest(p *Peer, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.ControlRequest:
 		h.log.Info("control asked for", "session", m.SessionID, p.logged(), "level", m.Level)
-	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
 		h.log.Info("conversation", "type", protocol.KindOf(m), "session", protocol.SessionID(m), p.logged())
 	case *protocol.ControlDecide:
 		h.log.Info("control decided", "session", m.SessionID, p.logged(), "widens", m.Widens())

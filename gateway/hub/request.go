@@ -89,7 +89,7 @@ func (h *Hub) route(p *Peer, m protocol.Message) {
 	case s == nil: // it was told
 	case s.info.State == protocol.StateExited:
 		h.recall(p, s, m)
-	case !s.chats && ofChat(m):
+	case s.deaf(m):
 		p.fail(m, protocol.CodeNoChat, s.mute())
 	case s.older(m) != "":
 		p.fail(m, protocol.CodeBadMessage, fmt.Sprintf("the proxy of session %s is older and takes %s", id, s.older(m)))
@@ -114,6 +114,10 @@ func (s *session) older(m protocol.Message) string {
 	case *protocol.Keys:
 		if !s.keys {
 			return "no keys of pages: start the program with a newer one"
+		}
+	case *protocol.ChatAsk:
+		if !s.outside {
+			return "no requests of other agents: start the program with a newer one"
 		}
 	}
 	return ""
@@ -291,7 +295,7 @@ func (q *pending) halted(say string) {
 func timeLimit(m protocol.Message) time.Duration {
 	own := int64(0)
 	switch m := m.(type) {
-	case *protocol.ControlRequest:
+	case *protocol.ControlRequest, *protocol.ChatAsk:
 		return 0
 	case *protocol.Wait:
 		own = m.TimeoutMs
@@ -350,6 +354,8 @@ func (p *Peer) addressed(m protocol.Message, wireID string) protocol.Message {
 		_, out.By = p.speaker(out.By)
 	case *protocol.ChatInterrupt:
 		out.AgentID, out.By = p.speaker(out.By)
+	case *protocol.ChatAsk:
+		out.AgentName, out.TokenID = p.name(out.AgentName), p.member.TokenID
 	}
 	return out
 }
@@ -396,8 +402,9 @@ func (q *pending) drop(p *Peer) {
 	}
 }
 
-// cancel takes a participant out of those who wait for the answer to a wait, or to a request for control, which stays open.
-// What is typed or asked of the user is not taken back so: it may have happened already.
+// cancel takes a participant out of those who wait for the answer to a wait, to what it asked in a conversation, or to a request for
+// control, which stays open.
+// What is typed, or said, is not taken back so: it may have happened already.
 func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 	s := h.find(p, m)
 	if s == nil {
@@ -416,11 +423,11 @@ func (h *Hub) cancel(p *Peer, m *protocol.Cancel) {
 	}
 }
 
-// lets reports whether the proxy has to know that nobody waits for the answer to m any more: it ends a wait, and keeps the
-// user's answer to a request for control.
+// lets reports whether the proxy has to know that nobody waits for the answer to m any more: it ends a wait, keeps the user's answer to
+// a request for control, and closes what an agent asked in a conversation.
 func lets(m protocol.Message) bool {
 	switch m.(type) {
-	case *protocol.Wait, *protocol.ControlRequest:
+	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk:
 		return true
 	}
 	return false

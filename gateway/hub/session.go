@@ -39,6 +39,7 @@ type session struct {
 	keys     bool                       // its proxy takes keys of owners elsewhere
 	gallery  gallery
 	chats    bool // a coding agent talks there
+	outside  bool // other agents may put requests to its people
 	talk     talk
 	starter  string         // id of the agent that started it, "" for none
 	past     *protocol.Past // of an ended session; nil for none
@@ -81,7 +82,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	s.stopTimer()
 	s.owner, s.synced, s.past = p, false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
-	s.presence, s.views, s.keys, s.chats, s.starter = m.Presence, m.View, m.Keys, m.Chat, m.AgentID
+	s.presence, s.views, s.keys, s.chats, s.outside, s.starter = m.Presence, m.View, m.Keys, m.Chat, m.Asks, m.AgentID
 	if s.info.StartedAt != m.StartedAt {
 		s.talk.begin()
 	}

@@ -62,6 +62,14 @@ func ofChat(m protocol.Message) bool {
 	return false
 }
 
+// deaf reports whether m is for a conversation and the session has none.
+func (s *session) deaf(m protocol.Message) bool {
+	if _, asks := m.(*protocol.ChatAsk); asks {
+		return !s.chats && !s.outside
+	}
+	return !s.chats && ofChat(m)
+}
+
 // speaker is who a participant is in a conversation: an agent by its id, a person by a name.
 func (p *Peer) speaker(claimed string) (agentID, by string) {
 	if p.member.Role == RoleAgent {

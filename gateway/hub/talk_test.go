@@ -240,3 +240,57 @@ func TestASessionWithoutAConversation(t *testing.T) {
 	p.Handle(&protocol.ChatSend{RequestID: "s", SessionID: "c-1", Text: "x"})
 	fails(t, p, "s", protocol.CodeNoChat)
 }
+
+func approval(id string) *protocol.ChatAsk {
+	return &protocol.ChatAsk{RequestID: id, SessionID: "c-1", AgentID: "forged", TokenID: "forged", Tool: "Bash", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}}
+}
+
+// Another agent's request goes to the proxy under the name that the gateway knows, and its answer to who asked. Who asked and is gone
+// has it taken back.
+func TestAnotherAgentAsksInAConversation(t *testing.T) {
+	h, proxy := talking(t)
+	agent := h.Join(Member{Role: RoleAgent, ID: "a-1", Name: "codex", Named: true, TokenID: "t-1"})
+	other := h.Join(Member{Role: RoleAgent, ID: "a-2"})
+	agent.Handle(approval("r"))
+	fails(t, agent, "r", protocol.CodeBadMessage) // of a proxy that takes none
+	takesAsks := chatting("secret")
+	takesAsks.Asks = true
+	proxy.Handle(takesAsks)
+	agent.Handle(approval("r"))
+	sent := one[*protocol.ChatAsk](t, proxy)
+	require.Equal(t, []string{"a-1", "codex", "t-1"}, []string{sent.AgentID, sent.AgentName, sent.TokenID})
+	other.Handle(&protocol.Cancel{RequestID: "r", SessionID: "c-1"})
+	require.NotEqual(t, sent.RequestID, one[*protocol.Cancel](t, proxy).RequestID, "it is another one's")
+	proxy.Handle(&protocol.ChatAskResult{RequestID: sent.RequestID, SessionID: "c-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
+	require.Equal(t, &protocol.ChatAskResult{RequestID: "r", SessionID: "c-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, one[*protocol.ChatAskResult](t, agent))
+
+	agent.Handle(approval("r2"))
+	agent.Handle(approval("r3"))
+	first, second := got(proxy)[0], ""
+	agent.Handle(&protocol.Cancel{RequestID: "r2", SessionID: "c-1"})
+	require.Equal(t, protocol.RequestID(first), one[*protocol.Cancel](t, proxy).RequestID)
+	agent.Leave()
+	second = one[*protocol.Cancel](t, proxy).RequestID
+	require.NotEqual(t, protocol.RequestID(first), second)
+}
+
+// What an agent asked over a proxy's connection that is lost is refused, and never asked again.
+func TestWhatAnAgentAskedIsNotAskedAgain(t *testing.T) {
+	h, proxy := talking(t)
+	opens := chatting("secret")
+	opens.Asks = true
+	proxy.Handle(opens)
+	agent := h.Join(Member{Role: RoleAgent, ID: "a-1"})
+	agent.Handle(approval("r"))
+	one[*protocol.ChatAsk](t, proxy)
+	proxy.Leave()
+	fails(t, agent, "r", protocol.CodeUnavailable)
+	agent.Handle(approval("r2"))
+	fails(t, agent, "r2", protocol.CodeUnavailable)
+	proxy = h.Join(Member{Role: RoleProxy})
+	proxy.Handle(opens)
+	require.Empty(t, got(proxy))
+	proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "c-1"})
+	agent.Handle(approval("r3"))
+	fails(t, agent, "r3", protocol.CodeExited)
+}

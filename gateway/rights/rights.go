@@ -144,6 +144,8 @@ var needs = map[string]Can{
 	"chat.send":                Type | Give,
 	"chat.answer":              Give,
 	"chat.interrupt":           Type | TakeAway,
+	"chat.ask":                 Ask,
+	"chat.ask.result":          Publish,
 	"records.list":             Replay,
 	"records.read":             Replay,
 	"records.list.result":      0,

@@ -67,11 +67,11 @@ func recordRows(r *protocol.ChatRecord) []string {
 	case r.Request != nil && len(r.Request.Form) > 0:
 		var rows []string
 		for _, q := range r.Request.Form {
-			rows = append(rows, linesOf("asks "+r.Request.ID+": ", q.Text, mostResult)...)
+			rows = append(rows, linesOf(asker(r.Request)+" "+r.Request.ID+": ", q.Text, mostResult)...)
 		}
 		return rows
 	case r.Request != nil:
-		return linesOf("asks "+r.Request.ID+" for leave: "+r.Request.Tool+" ", string(r.Request.Input), mostSaid)
+		return linesOf(asker(r.Request)+" "+r.Request.ID+" for leave: "+r.Request.Tool+" ", string(r.Request.Input), mostSaid)
 	case r.Closed != nil:
 		by := r.Closed.By
 		if by == "" {
@@ -108,4 +108,12 @@ func linesOf(what, body string, most int) []string {
 		}
 	}
 	return lines
+}
+
+// asker says who asks, where that is not the coding agent.
+func asker(r *protocol.ChatRequest) string {
+	if r.By == "" {
+		return "asks"
+	}
+	return r.By + " asks"
 }

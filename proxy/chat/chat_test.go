@@ -331,3 +331,61 @@ func TestAnAnswerThatTheAgentDoesNotTake(t *testing.T) {
 	require.NoError(t, s.Answer("f1", "ada", chat.Answer{Replies: map[string][]string{"q1": {"Red"}}}))
 	require.Equal(t, []string{"start", "reply Red f1"}, f.done())
 }
+
+// Others than the agent ask the same people: who asked hears of the one answer, and the agent of none.
+func TestAnOutsiderAsks(t *testing.T) {
+	s, f := start(t)
+	var heard []string
+	ask := func(id string) error {
+		r := approval(id).Request
+		r.By = "agent gemini"
+		return s.Ask(r, func(c chat.Closed) {
+			heard = append(heard, c.ID+" by "+c.By+" "+string(c.Answer.Verdict)+" "+c.Why)
+		})
+	}
+	took := func() []string {
+		all := heard
+		heard = nil
+		return all
+	}
+	require.NoError(t, ask("x1"))
+	require.Equal(t, chat.Approval, s.State())
+	require.ErrorContains(t, ask("x1"), "not new")
+	require.Empty(t, took())
+	require.NoError(t, s.Answer("x1", "ada", chat.Answer{Verdict: chat.Once}))
+	require.Equal(t, []string{"x1 by ada once "}, took())
+	require.ErrorContains(t, s.Answer("x1", "bob", chat.Answer{Verdict: chat.Once}), "ada")
+	require.Error(t, ask("x1"), "an answer counts for one request")
+	require.Equal(t, chat.AtPrompt, s.State())
+
+	require.NoError(t, ask("x2"))
+	s.Withdraw("x2", "it is gone")
+	require.Equal(t, []string{"x2 by   it is gone"}, took())
+	require.Equal(t, chat.AtPrompt, s.State())
+	s.Withdraw("x2", "again")
+
+	f.report(approval("t1"))
+	s.Withdraw("t1", "it is the agent's")
+	require.Len(t, s.Open(), 1)
+	require.NoError(t, ask("x3"))
+	require.NoError(t, s.Interrupt("ada"))
+	require.Equal(t, []string{"x3 by ada  the turn was interrupted"}, took())
+
+	require.NoError(t, ask("x4"))
+	f.report(chat.Gone{})
+	require.Equal(t, []string{"x4 by   claude ended"}, took())
+	require.ErrorIs(t, ask("x5"), chat.ErrOver)
+	require.Equal(t, []string{"start", "refuse t1", "interrupt"}, f.done(), "the agent hears nothing of it")
+}
+
+func TestTheEndRefusesWhatAnOutsiderAsks(t *testing.T) {
+	s, _ := start(t)
+	heard := 0
+	r := approval("x1").Request
+	require.NoError(t, s.Ask(r, func(c chat.Closed) {
+		heard++
+		require.True(t, c.Answer.Refuses())
+	}))
+	require.NoError(t, s.Close())
+	require.Equal(t, 1, heard)
+}

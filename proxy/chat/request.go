@@ -19,6 +19,8 @@ const (
 // Request is what an agent asks of a person: an approval, or a form of questions.
 type Request struct {
 	ID string `json:"id"`
+	// By is who asks, "" for the agent.
+	By string `json:"by,omitempty"`
 	// Tool and Input are what it wants to call, and with what, as JSON.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
@@ -29,6 +31,8 @@ type Request struct {
 	Form []Question `json:"form,omitempty"`
 	// Check says why replies that answer every question are none that the agent takes; nil takes them all. It must not block.
 	Check func(replies map[string][]string) error `json:"-"`
+
+	done func(Closed) // of somebody else's: see [Session.Ask]
 }
 
 // Choice is a verdict that is offered.

@@ -117,11 +117,11 @@ func (s *Session) Answer(id, by string, a Answer) error {
 		}
 		s.open = append(s.open[:i:i], s.open[i+1:]...)
 		done := Closed{ID: id, By: by, Answer: a}
-		err := s.driver.Answer(id, a)
+		err := s.deliver(r, a)
 		if err != nil { // nothing was allowed, and nobody reads that it was
 			done = Closed{ID: id, Why: "the answer of " + by + " did not reach " + s.agent + ": " + err.Error()}
 		}
-		s.close(done)
+		s.close(r, done)
 		s.changed("")
 		return err
 	}
@@ -156,15 +156,18 @@ func (s *Session) Close() error {
 // refuseAll refuses all open requests.
 func (s *Session) refuseAll(by, why string) {
 	for _, r := range s.open {
-		s.close(Closed{ID: r.ID, By: by, Why: why})
-		_ = s.driver.Answer(r.ID, Answer{Words: why}) // it is gone: then nothing is allowed either
+		s.close(r, Closed{ID: r.ID, By: by, Why: why})
+		_ = s.deliver(r, Answer{Words: why}) // it is gone: then nothing is allowed either
 	}
 	s.open = nil
 }
 
-func (s *Session) close(c Closed) {
+func (s *Session) close(r *Request, c Closed) {
 	s.closed[c.ID] = Closed{ID: c.ID, By: c.By, Why: c.Why}
 	s.log.add(Record{Closed: &c})
+	if r.done != nil {
+		r.done(c)
+	}
 }
 
 func (s *Session) ended() bool { return s.phase == Ended || s.phase == Failed }

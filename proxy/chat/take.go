@@ -91,8 +91,7 @@ func (s *Session) unread(text string) {
 
 // asked opens a request. The answer to another one must not count for it: an id that is not new is refused.
 func (s *Session) asked(r Request) {
-	_, was := s.closed[r.ID]
-	if was || slices.ContainsFunc(s.open, func(o *Request) bool { return o.ID == r.ID }) {
+	if _, was := s.closed[r.ID]; was || s.isOpen(r.ID) {
 		s.withdrawn(r.ID, "asked twice")
 		s.notice(fmt.Sprintf("refused: %s asks under an id that is not new: %q", s.agent, r.ID))
 		_ = s.driver.Answer(r.ID, Answer{Words: "asked twice"})
@@ -107,8 +106,9 @@ func (s *Session) withdrawn(id, why string) {
 	if i < 0 {
 		return // it is answered
 	}
+	r := s.open[i]
 	s.open = slices.Delete(s.open, i, i+1)
-	s.close(Closed{ID: id, Why: why})
+	s.close(r, Closed{ID: id, Why: why})
 }
 
 func (s *Session) finished(t Turn) {
@@ -122,7 +122,7 @@ func (s *Session) finished(t Turn) {
 // gone ends the session: what is open is refused, and prompts that the agent never began are said to be unread.
 func (s *Session) gone(why string) {
 	for _, r := range s.open {
-		s.close(Closed{ID: r.ID, Why: s.agent + " ended"})
+		s.close(r, Closed{ID: r.ID, Why: s.agent + " ended"})
 	}
 	s.open = nil
 	for _, id := range s.order {

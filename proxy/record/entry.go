@@ -25,6 +25,7 @@ const (
 	Said     Kind = "said"     // an agent wrote to the user: Agent, Why
 	Told     Kind = "told"     // the user, or By elsewhere, wrote to an agent: Agent if it is known, Why
 	Prompt   Kind = "prompt"   // By, or Agent, said something to the coding agent that is the program: Text
+	Ask      Kind = "ask"      // Agent asks something of the people of the conversation under Request: Text in words
 	Answer   Kind = "answer"   // By answered what the coding agent asked under Request: Text in words
 	Halt     Kind = "halt"     // By, or Agent, interrupted the coding agent's turn
 	User     Kind = "user"     // the user typed, or By elsewhere; what is nobody's business, and how much neither
@@ -160,6 +161,8 @@ func (e *Entry) Sentence() string {
 		return cmp.Or(e.By, "the user") + " writes to " + e.agent() + because(e.Why)
 	case Prompt:
 		return e.who() + " says to the coding agent: " + e.Text
+	case Ask:
+		return e.who() + " asks under " + e.Request + ": " + e.Text
 	case Answer:
 		return e.who() + " answers " + e.Request + ": " + e.Text
 	case Halt:
@@ -274,7 +277,7 @@ func (e *Entry) weight() int {
 // marked reports whether the asciicast gets a marker for the entry.
 func (e *Entry) marked() bool {
 	switch e.Kind {
-	case Request, Grant, Refuse, End, Blackout, Said, Told, Prompt, Answer, Halt, Gap:
+	case Request, Grant, Refuse, End, Blackout, Said, Told, Prompt, Ask, Answer, Halt, Gap:
 		return true
 	case Input:
 		return e.Why != "" || strings.HasPrefix(e.Form, mouse) && e.Written > 0 // nobody reads the bytes of a mouse

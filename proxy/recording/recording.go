@@ -279,7 +279,7 @@ func (r *Recording) Told(who control.Agent, by, text string) {
 }
 
 // Talked records what somebody says in the conversation of a coding agent, before it is said: what is one of [record.Prompt],
-// [record.Answer] and [record.Halt]. Of from and by one says who.
+// [record.Ask], [record.Answer] and [record.Halt]. Of from and by one says who.
 func (r *Recording) Talked(what record.Kind, from control.Agent, by, request, text string) {
 	if r == nil {
 		return

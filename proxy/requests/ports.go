@@ -200,6 +200,15 @@ type Conversation interface {
 	Open() []string
 }
 
+// Outside is where others than a coding agent put requests to the people of its conversation. Its methods may be called from any goroutine.
+type Outside interface {
+	// Ask opens a request under an id that is new. done is told once how it was closed, on any goroutine. The error is [chat.ErrOver], or
+	// a sentence; then done is told nothing.
+	Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error
+	// Withdraw closes one, if it is still open.
+	Withdraw(id, why string)
+}
+
 // Own is what a session has that an agent started, in place of a user's terminal.
 type Own interface {
 	// Agent started the session; its ID is "" where a person did.

@@ -5,7 +5,7 @@
 // hear), remote.go what an owner decides elsewhere, and keys.go what one types. input.go follows an input from its receipt's number to its receipt
 // (receipts.go, outcome.go): encode.go and pointer.go make its bytes, line.go looks after the line that is shared with the user,
 // and confirm.go after what the user lets through under level type. chat.go, inbox.go and composer.go are for messages between
-// agents and people, conversation.go for what both say to a coding agent.
+// agents and people, conversation.go for what both say to a coding agent, and asking.go for what other agents ask in its conversation.
 //
 // It must not know what a screen is made of, who writes to the program, how control is decided or how a message travels: its
 // ports say what it asks of them.
@@ -51,6 +51,8 @@ type Config struct {
 	Elsewhere Elsewhere
 	// Chat is the conversation of the coding agent that is the program, nil for none.
 	Chat Conversation
+	// Outside takes requests of others than that coding agent, nil for nobody.
+	Outside Outside
 }
 
 // Handler answers what comes over the link.
@@ -75,8 +77,9 @@ type Handler struct {
 	unmuted int64
 	// typists are the owners who typed from elsewhere, by name. They belong to the pump's goroutine.
 	typists map[string]*typist
-	// fromAgents and fromPeople bound messages. They belong to the link's goroutine.
-	fromAgents, fromPeople pace
+	// fromAgents, fromPeople and fromAskers bound messages and requests. They belong to the link's goroutine.
+	fromAgents, fromPeople, fromAskers pace
+	outsiders                          outsiders
 }
 
 // New makes a handler. The observer and the pump do not run yet.
@@ -85,6 +88,7 @@ func New(conf Config) *Handler {
 		Config: conf, receipts: newReceipts(), deciding: make(map[string]string), driving: make(map[string]*protocol.Wait),
 		typists:    make(map[string]*typist),
 		fromAgents: pace{burst: messageBurst, every: messageEvery}, fromPeople: pace{burst: 2 * messageBurst, every: messageEvery / 5},
+		fromAskers: pace{burst: askBurst, every: askEvery}, outsiders: outsiders{open: make(map[string]outsider)},
 	}
 	h.line = &Line{Config: conf}
 	h.line.moved() // keys may come before any output
@@ -141,6 +145,8 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.Observer.Post(func(now time.Time) { h.Observer.View(now, false) })
 	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		h.talk(m)
+	case *protocol.ChatAsk:
+		h.asks(m)
 	case *protocol.AgentPresence:
 		h.present(m)
 	case *protocol.Close:

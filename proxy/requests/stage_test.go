@@ -77,7 +77,8 @@ type stagedObserver struct {
 	model *screen.Screen
 }
 
-func (o stagedObserver) Model() *screen.Screen { return o.model }
+func (o stagedObserver) Model() *screen.Screen  { return o.model }
+func (o stagedObserver) CancelWait(string) bool { return false }
 
 func (o stagedObserver) Redact(text string, _ int) string {
 	return strings.ReplaceAll(text, "token", "•••••")

@@ -96,6 +96,7 @@ func looksAtProgram(m *protocol.Wait) bool {
 
 // cancel ends a wait that nobody waits for any more, or keeps the answer to a request for control for the agent's next one.
 func (h *Handler) cancel(m *protocol.Cancel) {
+	h.withdraw(m.RequestID, "who asked took it back, or is gone")
 	h.Observer.Post(func(time.Time) {
 		if h.Observer.CancelWait(m.RequestID) {
 			delete(h.deciding, m.RequestID)

@@ -58,7 +58,7 @@ func (r *Room) item(from *chat.Item) *protocol.ChatItem {
 
 // request is what is asked. What is too much to be shown cannot be agreed to: it is said to be missing, and nobody allows it from elsewhere.
 func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
-	q := &protocol.ChatRequest{ID: from.ID, Tool: r.Redact(from.Tool), Input: r.input(from.Input), Why: clip(r.Redact(from.Why), mostText/4)}
+	q := &protocol.ChatRequest{ID: from.ID, By: from.By, Tool: r.Redact(from.Tool), Input: r.input(from.Input), Why: clip(r.Redact(from.Why), mostText/4)}
 	for _, c := range from.Allows {
 		q.Allows = append(q.Allows, protocol.ChatChoice{Verdict: string(c.Verdict), Covers: clip(r.Redact(c.Covers), protocol.MaxText)})
 	}

@@ -14,7 +14,7 @@ export class Card {
     Object.assign(this, {chats, session, talk, request});
     this.no = ++count;
     this.began = at || chats.app.now();
-    this.agent = spelled(session.chat.agent);
+    this.agent = exactly(request.by) || spelled(session.chat.agent); // another agent than the coding agent has its name with it
     this.head = h('h3', {id: 'card-' + this.no});
     this.where = h('p', {class: 'where'});
     this.buttons = h('div', {class: 'buttons'});

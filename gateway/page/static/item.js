@@ -150,7 +150,7 @@ const makes = {
       () => { words.show(text); return [words.element, cut(e)].filter(Boolean); })];
   },
   closed: ({closed, request}) => [folded('call', [
-    h('strong', {}, request.form ? 'Questions' : line(request.tool) || 'A request'), ' ', settled(closed, request)],
+    h('strong', {}, request.form ? 'Questions' : line(request.tool) || 'A request'), request.by && ` of ${line(request.by)}`, ' ', settled(closed, request)],
   () => (request.form ? said(closed, request) : fields(request.input)))],
   turn: (e) => [h('p', {class: 'where'}, e.outcome === 'interrupted' ? 'The turn was interrupted.' : `The turn failed${e.text ? ': ' + spelled(e.text) : '.'}`)],
   end: (e) => [h('p', {class: 'where'}, (e.state === 'ended' ? 'The agent has ended' : 'The agent failed to start') + (e.text ? ': ' + spelled(e.text) : '.'))],

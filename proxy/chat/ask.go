@@ -1,0 +1,49 @@
+package chat
+
+import (
+	"errors"
+	"slices"
+)
+
+var errTwice = errors.New("the request is not new")
+
+// Ask opens a request of somebody else than the agent, whom its By names, under an id that is new. done is told once how it was closed,
+// and must neither block nor call the session.
+func (s *Session) Ask(r Request, done func(Closed)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, was := s.closed[r.ID]
+	switch {
+	case s.ended() || s.leaving:
+		return ErrOver
+	case was || s.isOpen(r.ID):
+		return errTwice
+	}
+	r.done = done
+	s.open = append(s.open, &r)
+	s.log.add(Record{Request: &r})
+	s.changed("")
+	return nil
+}
+
+// Withdraw closes a request that [Session.Ask] opened, if it is still open.
+func (s *Session) Withdraw(id, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.open, func(r *Request) bool { return r.ID == id }); i >= 0 && s.open[i].done != nil {
+		s.withdrawn(id, why)
+		s.changed("")
+	}
+}
+
+func (s *Session) isOpen(id string) bool {
+	return slices.ContainsFunc(s.open, func(r *Request) bool { return r.ID == id })
+}
+
+// deliver passes an answer on to the agent, if that asked.
+func (s *Session) deliver(r *Request, a Answer) error {
+	if r.done != nil {
+		return nil // told as it is closed
+	}
+	return s.driver.Answer(r.ID, a)
+}

@@ -1,0 +1,171 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/record"
+)
+
+// Bounds of what others than the coding agent ask: open at a time, and opened one after the other.
+const (
+	mostAsked    = 16
+	mostAskedBy  = 4 // of one agent
+	askBurst     = 32
+	askEvery     = time.Second
+	mostToolName = 80 // characters
+)
+
+// outsiders are the requests of others than the coding agent that wait for people, by the ids of their messages.
+type outsiders struct {
+	mu   sync.Mutex
+	open map[string]outsider
+}
+
+// outsider is one of them: who asks, and the request's id in the conversation.
+type outsider struct{ agent, id string }
+
+// begin makes place for one. no says why there is none.
+func (o *outsiders) begin(requestID string, who outsider) (no *refusal) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	own := 0
+	for _, other := range o.open {
+		if other.agent == who.agent {
+			own++
+		}
+	}
+	_, twice := o.open[requestID]
+	switch {
+	case twice:
+		return &refusal{protocol.CodeBadMessage, "requestId: names a request that is open"}
+	case own >= mostAskedBy:
+		return &refusal{protocol.CodeBusy, fmt.Sprintf("%d of your requests wait for an answer already", own)}
+	case len(o.open) >= mostAsked:
+		return &refusal{protocol.CodeBusy, fmt.Sprintf("%d requests wait for an answer already", len(o.open))}
+	}
+	o.open[requestID] = who
+	return nil
+}
+
+func (o *outsiders) end(requestID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.open, requestID)
+}
+
+// ids are the requests that a message asked for, or all for "".
+func (o *outsiders) ids(requestID string) (all []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for id, who := range o.open {
+		if requestID == "" || requestID == id {
+			all = append(all, who.id)
+		}
+	}
+	return all
+}
+
+// asks puts an agent's request to the people of the conversation. It is answered when it is closed.
+func (h *Handler) asks(m *protocol.ChatAsk) {
+	if h.Outside == nil {
+		h.refuse(m.RequestID, protocol.CodeNoChat, "no coding agent talks in this session, and nobody answers requests in it: its user starts one with proxy --chat AGENT")
+		return
+	}
+	if wait, ok := h.fromAskers.take(time.Now()); !ok {
+		h.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many requests in a short time: the next one may come in %s", notice.Span((wait+time.Second-1).Truncate(time.Second))))
+		return
+	}
+	ok := h.Pump.Post(func(time.Time) {
+		if err := h.open(m); err != nil {
+			code, say := h.unsaid(err)
+			h.refuse(m.RequestID, code, say)
+		}
+	})
+	if !ok {
+		h.gone(m.RequestID)
+	}
+}
+
+// open opens a request. It runs on the pump's goroutine.
+func (h *Handler) open(m *protocol.ChatAsk) error {
+	from := h.agent(m.AgentID, m.AgentName, m.TokenID)
+	if h.Control.Muted(from) {
+		return &refusal{protocol.CodeUserRefused, (&control.NotNow{Muted: true}).Error()}
+	}
+	q := requested(m, from)
+	if no := h.outsiders.begin(m.RequestID, outsider{agent: from.Kin, id: q.ID}); no != nil {
+		return no
+	}
+	h.Recorder.Talked(record.Ask, from, "", q.ID, asked(q))
+	err := h.Outside.Ask(q, func(c protocol.ChatClosed) { // on any goroutine
+		h.outsiders.end(m.RequestID)
+		h.Link.Send(&protocol.ChatAskResult{RequestID: m.RequestID, SessionID: h.SessionID, By: c.By, Answer: c.Answer, Why: clipped(c.Why)})
+	})
+	if err != nil {
+		h.outsiders.end(m.RequestID)
+		return err
+	}
+	what := "questions"
+	if len(q.Form) == 0 {
+		what = "to use " + q.Tool
+	}
+	h.Status.Tell("agent " + from.Name + " asks " + what + ": answer with gateway chat answer " + h.SessionID)
+	return nil
+}
+
+// requested is what an agent asks, as people read it.
+func requested(m *protocol.ChatAsk, from control.Agent) *protocol.ChatRequest {
+	q := &protocol.ChatRequest{
+		ID: chat.NewID(), By: "agent " + from.Name, Tool: notice.Clean(strings.Join(strings.Fields(m.Tool), " "), mostToolName), Input: m.Input,
+		Why: notice.Reason(m.Why), Allows: m.Allows, Form: m.Form,
+	}
+	switch {
+	case len(q.Form) > 0:
+		q.Allows = nil
+	case q.Tool == "":
+		q.Tool = "a tool without a name"
+	}
+	return q
+}
+
+// asked is a request for people.
+func asked(q *protocol.ChatRequest) string {
+	if len(q.Form) == 0 {
+		return strings.TrimSpace("leave for " + q.Tool + " " + string(q.Input))
+	}
+	var all []string
+	for _, f := range q.Form {
+		all = append(all, f.Text)
+	}
+	return strings.Join(all, "; ")
+}
+
+// clipped is the beginning of a reason.
+func clipped(why string) string {
+	if len(why) > protocol.MaxText {
+		why = strings.ToValidUTF8(why[:protocol.MaxText], "")
+	}
+	return why
+}
+
+// withdraw closes the request that a message asked for, or all of them for "".
+func (h *Handler) withdraw(requestID, why string) {
+	if h.Outside == nil {
+		return
+	}
+	h.Pump.Post(func(time.Time) { // behind what opened it
+		for _, id := range h.outsiders.ids(requestID) {
+			h.Outside.Withdraw(id, why)
+		}
+	})
+}
+
+// Unreached says that the connection to the gateway was lost: nobody hears an answer any more to what others than the coding agent asked.
+func (h *Handler) Unreached() { h.withdraw("", "the connection to who asked was lost") }

@@ -1,0 +1,146 @@
+package requests
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/control"
+)
+
+// outside is a conversation for others than its agent, whose people are the test.
+type outside struct {
+	open map[string]func(protocol.ChatClosed)
+	last *protocol.ChatRequest
+	fail error
+}
+
+func (o *outside) Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error {
+	if o.fail != nil {
+		return o.fail
+	}
+	o.last, o.open[q.ID] = q, done
+	return nil
+}
+
+func (o *outside) Withdraw(id, why string) { o.close(protocol.ChatClosed{ID: id, Why: why}) }
+
+func (o *outside) close(c protocol.ChatClosed) {
+	done := o.open[c.ID]
+	delete(o.open, c.ID)
+	done(c)
+}
+
+func askingAt(t *testing.T) (*stage, *outside, *talked) {
+	t.Helper()
+	room, o := &talked{}, &outside{open: map[string]func(protocol.ChatClosed){}}
+	return newStage(func(c *Config) { c.Outside, c.Recorder = o, room }), o, room
+}
+
+// ask is a message of an agent's by which it asks for an approval.
+func ask(id, agent string) *protocol.ChatAsk {
+	return &protocol.ChatAsk{
+		RequestID: id, SessionID: "sh-1", AgentID: "id of " + agent, AgentName: agent, Tool: "Bash", Input: []byte(`{"command":"make"}`),
+		Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}},
+	}
+}
+
+// hears is the one result that was sent since.
+func (s *stage) hears(t *testing.T) *protocol.ChatAskResult {
+	t.Helper()
+	require.Len(t, s.sent, 1)
+	r, ok := s.sent[0].(*protocol.ChatAskResult)
+	require.True(t, ok, "%T", s.sent[0])
+	s.sent = nil
+	return r
+}
+
+func TestAnotherAgentAsksInTheConversation(t *testing.T) {
+	s, o, room := askingAt(t)
+	m := ask("r1", "press ctrl-g")
+	m.Tool, m.Why = "Ba\x1b[2Jsh\n"+string(make([]byte, 200)), "say “yes” · Ctrl+G"
+	require.Empty(t, s.says(m))
+	require.Equal(t, "agent agent", o.last.By, "a name gives no orders")
+	require.NotContains(t, o.last.Tool, "\x1b")
+	require.Less(t, len(o.last.Tool), 100)
+	require.NotContains(t, o.last.Why, "Ctrl+G")
+	require.Len(t, room.did, 1)
+	require.Contains(t, room.took()[0], "record ask id of press ctrl-g  leave for Ba")
+	id := o.last.ID
+	require.NotEqual(t, m.RequestID, id, "who asks does not choose the id")
+	o.close(protocol.ChatClosed{ID: id, By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
+	require.Equal(t, &protocol.ChatAskResult{RequestID: "r1", SessionID: "sh-1", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, s.hears(t))
+}
+
+// Whoever is gone, or whose way is, has nothing open any more.
+func TestWhatNobodyHearsIsTakenBack(t *testing.T) {
+	s, o, _ := askingAt(t)
+	s.says(ask("r1", "codex"))
+	s.says(ask("r2", "codex"))
+	s.sent = nil
+	s.Handle(&protocol.Cancel{RequestID: "r1", SessionID: "sh-1"})
+	got := s.hears(t)
+	require.Equal(t, "r1", got.RequestID)
+	require.True(t, got.Answer.Refuses())
+	require.Len(t, o.open, 1)
+	s.says(&protocol.Cancel{RequestID: "r1", SessionID: "sh-1"})
+	require.Empty(t, s.sent)
+	s.Unreached()
+	require.Equal(t, "r2", s.hears(t).RequestID)
+	require.Empty(t, o.open)
+	require.Empty(t, s.outsiders.open)
+}
+
+func TestTheRequestsOfOthersAreBounded(t *testing.T) {
+	s, o, _ := askingAt(t)
+	n := 0
+	one := func(agent string) *protocol.ChatAsk {
+		n++
+		return ask(fmt.Sprint("r", n), agent)
+	}
+	for range mostAskedBy {
+		require.Empty(t, s.says(one("codex")))
+	}
+	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("codex")), "4 of your requests")
+	s.refuses(t, protocol.CodeBadMessage, ask("r1", "codex"))
+	for len(o.open) < mostAsked {
+		require.Empty(t, s.says(one(fmt.Sprint("bot-", n))))
+	}
+	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("gemini")), "16 requests")
+	s.fromAskers.next = time.Now().Add(askBurst * askEvery)
+	require.Contains(t, s.refuses(t, protocol.CodeBusy, one("gemini")), "short time")
+}
+
+func TestWhatCannotBeAskedIsRefused(t *testing.T) {
+	s, o, room := askingAt(t)
+	for fail, code := range map[error]protocol.Code{chat.ErrOver: protocol.CodeNoChat, errors.New("no"): protocol.CodeBadMessage} {
+		o.fail = fail
+		s.refuses(t, code, ask("r1", "codex"))
+		require.Empty(t, s.outsiders.open)
+	}
+	o.fail = nil
+	room.took()
+	s.machine = control.New(control.Config{Keyboard: true})
+	s.Control = stagedControl{s.machine}
+	require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: s.agent("id of codex", "codex", ""), Level: protocol.LevelType}))
+	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
+	s.refuses(t, protocol.CodeUserRefused, ask("r1", "codex"))
+	require.Empty(t, room.took())
+	s.over = true
+	s.refuses(t, protocol.CodeExited, ask("r1", "codex"))
+	s.Outside = nil
+	require.Contains(t, s.refuses(t, protocol.CodeNoChat, ask("r1", "codex")), "--chat")
+}
+
+func TestAFormTakesNoVerdict(t *testing.T) {
+	s, o, _ := askingAt(t)
+	m := ask("r1", "codex")
+	m.Form = []protocol.ChatQuestion{{ID: "q", Text: "Which?"}}
+	require.Empty(t, s.says(m))
+	require.Empty(t, o.last.Allows)
+}
