@@ -26,6 +26,8 @@ build:
 PREFIX = /usr/local
 TO     = $(DESTDIR)$(PREFIX)
 DOC    = share/doc/terminalproxy
+# What is there for other programs, in contrib.
+SHARE  = share/terminalproxy
 # What is installed, and where a gateway is that runs here: a package for another processor has them in two places.
 BIN    = bin
 RUNS   = $(BIN)
@@ -33,16 +35,18 @@ RUNS   = $(BIN)
 # It builds nothing, so that root needs no Go: make && sudo make install.
 install:
 	@test -x $(BIN)/proxy -a -x $(RUNS)/gateway || { echo "install: the programs are not in $(BIN): run make first" >&2; exit 1; }
-	install -d $(TO)/bin $(TO)/$(DOC)/docs $(TO)/$(DOC)/systemd
+	install -d $(TO)/bin $(TO)/$(DOC)/docs $(TO)/$(DOC)/systemd $(TO)/$(SHARE)
 	install -m 755 $(BIN)/proxy $(BIN)/gateway $(TO)/bin
 	env -u PROXY_GATEWAY -u PROXY_TOKEN_FILE $(RUNS)/gateway manual $(TO)/share
 	install -m 644 README.md CHANGELOG.md LICENSE $(TO)/$(DOC)
 	install -m 644 docs/* $(TO)/$(DOC)/docs
 	install -m 644 contrib/systemd/* $(TO)/$(DOC)/systemd
+	cp -R contrib/plugin contrib/opencode contrib/server.json $(TO)/$(SHARE)
+	chmod -R u=rwX,go=rX $(TO)/$(SHARE)
 	sed -i.tmp 's,/usr/local/bin,$(PREFIX)/bin,' $(TO)/$(DOC)/systemd/*.service && rm $(TO)/$(DOC)/systemd/*.tmp
 
 uninstall:
-	rm -rf $(TO)/$(DOC)
+	rm -rf $(TO)/$(DOC) $(TO)/$(SHARE)
 	rm -f $(addprefix $(TO)/bin/,proxy gateway) $(addprefix $(TO)/share/,man/man1/proxy.1 man/man1/gateway.1 \
 		bash-completion/completions/proxy bash-completion/completions/gateway zsh/site-functions/_proxy zsh/site-functions/_gateway \
 		fish/vendor_completions.d/proxy.fish fish/vendor_completions.d/gateway.fish)

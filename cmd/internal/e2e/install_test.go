@@ -38,7 +38,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	r := install("install")
 	require.Zero(t, r.status, r.err)
 	names := files(t, w.path("to"))
-	for _, name := range []string{"bin/proxy", "bin/gateway", "share/man/man1/gateway.1", "share/zsh/site-functions/_proxy", "share/doc/terminalproxy/docs/safety.md"} {
+	for _, name := range []string{"bin/proxy", "bin/gateway", "share/man/man1/gateway.1", "share/zsh/site-functions/_proxy", "share/doc/terminalproxy/docs/safety.md", "share/terminalproxy/plugin/.claude-plugin/plugin.json"} {
 		require.Contains(t, names, "opt/tp/"+name)
 	}
 	require.Contains(t, w.content("to/opt/tp/share/doc/terminalproxy/systemd/terminalproxy-gateway.service"), "ExecStart=/opt/tp/bin/gateway serve")
