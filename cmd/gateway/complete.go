@@ -28,7 +28,7 @@ func (a *app) addCommands(root *cobra.Command) {
 		{"run", "Terminals started by agents:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
 		{"own", "For the user:", []*cobra.Command{a.newGrant(), a.newReclaim(), a.newHide(), a.newMute(), a.newOpen()}},
 		{"serve", "Servers and setup:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newMarks(), a.newSkill(), a.newConfig(), a.newDoctor()}},
-		{"record", "Recordings:", []*cobra.Command{a.newAudit(), a.newRender()}},
+		{"record", "Recordings:", []*cobra.Command{a.newPlay(), a.newRender(), a.newAudit()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {

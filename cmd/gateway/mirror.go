@@ -14,7 +14,7 @@ import (
 type mirror struct {
 	model      *screen.Screen
 	cols, rows int // of the terminal
-	top, left  int // first row and column of the model that it shows
+	part       screen.Window
 
 	shown [][]byte     // the rows as they stand on the terminal; nil for not yet
 	modes screen.Modes // that the terminal has
@@ -46,32 +46,16 @@ func (m *mirror) feed(p []byte) {
 	m.model.TakeReplies() // the session's own model has answered
 }
 
-// look moves the part that is shown to where the cursor is: up and down no further than needed, to the right by halves of the
-// terminal, and back to the beginning of rows as soon as the cursor is there. A hidden cursor is nowhere in particular.
-func (m *mirror) look() {
-	cols, rows := m.model.Size()
-	top, left := m.top, m.left
-	if c := m.model.Cursor(); c.Visible {
-		top = min(max(top, c.Row-m.rows+1), c.Row)
-		left = 0
-		if over := c.Col - m.cols + 1; over > 0 {
-			half := max(1, m.cols/2)
-			left = (over + half - 1) / half * half
-		}
-	}
-	m.top, m.left = min(top, max(0, rows-m.rows)), min(left, max(0, cols-m.cols))
-}
-
 // draw appends what brings the terminal up to date.
 func (m *mirror) draw(dst []byte) []byte {
-	m.look()
+	m.part.Follow(m.model, m.cols, m.rows)
 	dst = append(dst, "\x1b[?25l"...)
 	if m.shown == nil {
 		dst = append(dst, "\x1b[m\x1b[2J"...)
 		m.shown = make([][]byte, m.rows)
 	}
 	for y := range m.rows {
-		row := m.model.AppendPartANSI(nil, m.top+y, m.left, m.left+m.cols)
+		row := m.model.AppendPartANSI(nil, m.part.Top+y, m.part.Left, m.part.Left+m.cols)
 		if slices.Equal(row, m.shown[y]) {
 			continue
 		}
@@ -82,7 +66,7 @@ func (m *mirror) draw(dst []byte) []byte {
 	dst = m.drawModes(dst)
 	cursor := m.model.Cursor()
 	if cursor.Visible {
-		dst = moveTo(dst, cursor.Row-m.top, min(cursor.Col-m.left, m.cols-1))
+		dst = moveTo(dst, cursor.Row-m.part.Top, min(cursor.Col-m.part.Left, m.cols-1))
 	}
 	return m.drawCursor(dst, cursor)
 }
@@ -91,7 +75,7 @@ func (m *mirror) draw(dst []byte) []byte {
 func (m *mirror) drawModes(dst []byte) []byte {
 	want := m.model.Modes()
 	want.CursorVisible, want.KeyboardLock = m.modes.CursorVisible, false
-	if m.top > 0 || m.left > 0 { // the mouse would point at other cells
+	if m.part.Top > 0 || m.part.Left > 0 { // the mouse would point at other cells
 		want.MouseProtocol, want.MouseEncoding = 0, 0
 	}
 	dst = screen.AppendModes(dst, m.modes, want)

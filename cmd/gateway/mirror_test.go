@@ -34,21 +34,21 @@ func (p *pair) draws() {
 	cols, rows := p.model.Size()
 	for y := range p.rows {
 		for x := range p.cols {
-			want, got := p.model.Cell(p.top+y, p.left+x), p.term.Cell(y, x)
-			switch at := p.left + x; {
-			case p.top+y >= rows || at >= cols: // beside the session
+			want, got := p.model.Cell(p.part.Top+y, p.part.Left+x), p.term.Cell(y, x)
+			switch at := p.part.Left + x; {
+			case p.part.Top+y >= rows || at >= cols: // beside the session
 				want = screen.Cell{Width: 1}
 			case want.Width == 2 && x == p.cols-1, want.Width == 0 && x == 0: // half a character
 				want.Content, want.Width = "", 1
 			}
 			want.Content, got.Content = strings.TrimSpace(want.Content), strings.TrimSpace(got.Content)
-			require.Equal(p.t, want, got, "row %d, column %d of %dx%d at %d,%d", y, x, p.cols, p.rows, p.top, p.left)
+			require.Equal(p.t, want, got, "row %d, column %d of %dx%d at %d,%d", y, x, p.cols, p.rows, p.part.Top, p.part.Left)
 		}
 	}
 	c, got := p.model.Cursor(), p.term.Cursor()
 	require.Equal(p.t, c.Visible, got.Visible)
 	if c.Visible {
-		require.Equal(p.t, []int{c.Row - p.top, c.Col - p.left}, []int{got.Row, got.Col})
+		require.Equal(p.t, []int{c.Row - p.part.Top, c.Col - p.part.Left}, []int{got.Row, got.Col})
 	}
 	require.Equal(p.t, p.model.Title(), p.term.Title())
 }
@@ -69,7 +69,7 @@ func TestAMirrorShowsEveryPart(t *testing.T) {
 			p.prints("\x1b[?1;1000;1006;2004h\x1b=\x1b[>1u\x1b[c\x1b[6n")
 			want, got := p.model.Modes(), p.term.Modes()
 			require.Equal(t, []any{want.AppCursor, want.BracketedPaste, want.AppKeypad, want.KittyFlags}, []any{got.AppCursor, got.BracketedPaste, got.AppKeypad, got.KittyFlags})
-			if p.top+p.left == 0 {
+			if p.part.Top+p.part.Left == 0 {
 				require.Equal(t, want.MouseProtocol, got.MouseProtocol)
 			} else {
 				require.Zero(t, got.MouseProtocol, "the mouse would point at other cells")

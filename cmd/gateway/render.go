@@ -50,7 +50,7 @@ func (a *app) newRender() *cobra.Command {
 			case f.animate:
 				return a.animate(f.svg, b)
 			}
-			s, err := play(b, f, cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows"))
+			s, err := finalScreen(b, f, cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows"))
 			if err != nil {
 				return err
 			}
@@ -96,8 +96,8 @@ func (a *app) convert(name string, b []byte) error {
 	return a.write("the recording", name, out.Bytes())
 }
 
-// play plays the input. A size given on the command line wins over an asciicast's.
-func play(b []byte, f renderFlags, sized bool) (*screen.Screen, error) {
+// finalScreen plays the input and returns the screen at its end. A size given on the command line wins over an asciicast's.
+func finalScreen(b []byte, f renderFlags, sized bool) (*screen.Screen, error) {
 	o := render.Options{Cols: f.cols, Rows: f.rows}
 	if render.IsCast(b) {
 		out, cast, err := render.Cast(b)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// ErrNoCast is the error for a file that is no asciicast v3.
-var ErrNoCast = errors.New("it is not an asciicast v3")
+// ErrNoCast is the error for a file that is no asciicast.
+var ErrNoCast = errors.New("it is not an asciicast v2 or v3")
 
 // Event is one of an asciicast, at a time since its beginning.
 type Event struct {
@@ -39,14 +39,17 @@ const (
 	CodeUser   = codeUser
 )
 
-// Tape reads an asciicast v3, also one that is still written: only whole lines count, and at the end it waits for more. It holds
+// Tape reads an asciicast v3 or v2, also one that is still written: only whole lines count, and at the end it waits for more. It holds
 // one line in memory. One goroutine may use it.
 type Tape struct {
-	file   io.ReaderAt
-	in     *bufio.Reader // nil where the file is to be read anew from pos
-	pos    int64
-	at     time.Duration
-	Header Header // without Title
+	file  io.ReaderAt
+	in    *bufio.Reader // nil where the file is to be read anew from pos
+	pos   int64
+	lines int
+	at    time.Duration
+	// absolute: times count from the beginning, as v2 has them, and not from the event before.
+	absolute bool
+	Header   Header // without Title
 }
 
 // NewTape reads the header of an asciicast.
@@ -57,13 +60,16 @@ func NewTape(file io.ReaderAt) (*Tape, error) {
 		return nil, ErrNoCast
 	}
 	var h struct {
-		Version   int
-		Term      struct{ Cols, Rows int }
-		Timestamp int64
-		Command   string
+		Version, Width, Height int
+		Term                   struct{ Cols, Rows int }
+		Timestamp              int64
+		Command                string
 	}
-	if json.Unmarshal(line, &h) != nil || h.Version != 3 {
+	if json.Unmarshal(line, &h) != nil || h.Version != 2 && h.Version != 3 {
 		return nil, ErrNoCast
+	}
+	if t.absolute = h.Version == 2; t.absolute {
+		h.Term.Cols, h.Term.Rows = h.Width, h.Height
 	}
 	t.Header = Header{Cols: h.Term.Cols, Rows: h.Term.Rows, Begin: time.Unix(h.Timestamp, 0), Command: h.Command}
 	return t, nil
@@ -80,6 +86,7 @@ func (t *Tape) line() ([]byte, error) {
 		return nil, err
 	}
 	t.pos += int64(len(line)) + 1
+	t.lines++
 	return line, nil
 }
 
@@ -94,11 +101,14 @@ func (t *Tape) Next(wanted func(code byte) bool) (Event, error) {
 		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		e, gap, err := parsed(line, wanted)
+		e, when, err := parsed(line, wanted)
 		if err != nil {
-			return Event{}, fmt.Errorf("an event that is none: %w", err)
+			return Event{}, fmt.Errorf("line %d is no event: %w", t.lines, err)
 		}
-		t.at += gap
+		if t.absolute {
+			when = max(when-t.at, 0)
+		}
+		t.at += when
 		e.At = t.at
 		return e, nil
 	}
@@ -107,25 +117,25 @@ func (t *Tape) Next(wanted func(code byte) bool) (Event, error) {
 var errEvent = errors.New("it is not [interval, code, data]")
 
 // parsed reads a line. The data of output is most of a recording: what nobody wants is not decoded.
-func parsed(line []byte, wanted func(code byte) bool) (e Event, gap time.Duration, err error) {
+func parsed(line []byte, wanted func(code byte) bool) (e Event, when time.Duration, err error) {
 	number, rest, ok := bytes.Cut(bytes.TrimPrefix(line, []byte{'['}), []byte{','})
 	seconds, err := strconv.ParseFloat(string(bytes.TrimSpace(number)), 64)
 	if !ok || err != nil || !(seconds >= 0 && seconds < 1e9) {
 		return e, 0, errEvent
 	}
-	gap = time.Duration(math.Round(seconds*1e6)) * time.Microsecond
+	when = time.Duration(math.Round(seconds*1e6)) * time.Microsecond
 	rest = bytes.TrimSpace(rest)
 	if len(rest) < 3 || rest[0] != '"' {
 		return e, 0, errEvent
 	}
 	e.Code = rest[1]
 	if !wanted(e.Code) {
-		return e, gap, nil
+		return e, when, nil
 	}
 	var fields [3]any
 	if err := json.Unmarshal(line, &fields); err != nil {
 		return e, 0, errEvent
 	}
 	e.Data, _ = fields[2].(string)
-	return e, gap, nil
+	return e, when, nil
 }

@@ -54,18 +54,9 @@ func wanted(code byte) bool { return code == record.CodeOutput || code == record
 // Read adds to r the screens that m asks for. The error says that the recording cannot be read on, or why ctx ended.
 func (p *Player) Read(ctx context.Context, m *protocol.RecordsRead, r *protocol.RecordsReadResult) error {
 	from, every := time.Duration(m.FromMs)*time.Millisecond, max(time.Duration(m.EveryMs)*time.Millisecond, everyLeast)
-	if p.tape == nil || m.FromMs < p.now.Milliseconds() {
-		if err := p.rewind(); err != nil {
-			return err
-		}
-	}
-	more, err := p.play(ctx, from)
+	more, err := p.Seek(ctx, from)
 	if err != nil {
-		p.tape = nil
 		return err
-	}
-	if more {
-		p.now = max(p.now, from)
 	}
 	last := p.add(r, nil)
 	size := sizeOf(&r.Frames[0])
@@ -86,6 +77,29 @@ func (p *Player) Read(ctx context.Context, m *protocol.RecordsRead, r *protocol.
 	r.NextMs, r.End = p.now.Milliseconds(), !more
 	return nil
 }
+
+// Seek plays to a time, or goes back to it, and reports whether there is more behind it. The error is as that of Read.
+func (p *Player) Seek(ctx context.Context, to time.Duration) (more bool, err error) {
+	if p.tape == nil || to.Milliseconds() < p.now.Milliseconds() {
+		if err := p.rewind(); err != nil {
+			return false, err
+		}
+	}
+	if more, err = p.play(ctx, to); err != nil {
+		p.tape = nil
+		return false, err
+	}
+	if more {
+		p.now = max(p.now, to)
+	}
+	return more, nil
+}
+
+// Now is the time to which the recording is played, and Due when the screen may change next, where there is more.
+func (p *Player) Now() time.Duration { return p.now }
+
+// Due is described with Now.
+func (p *Player) Due() time.Duration { return p.next.At }
 
 // sizeOf is how many bytes a frame takes.
 func sizeOf(f *protocol.RecordFrame) int {

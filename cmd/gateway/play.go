@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"terminalproxy/cmd/internal/play"
+)
+
+// idleDefault is to what pauses are shortened, as on the page.
+const idleDefault = 2 * time.Second
+
+// playFlags are the flags of gateway play.
+type playFlags struct {
+	speed      float64
+	idle, from time.Duration
+}
+
+func (a *app) newPlay() *cobra.Command {
+	var f playFlags
+	cmd := &cobra.Command{
+		Use: "play FILE [--speed N] [--idle D] [--from D]", Short: "Play a recording in this terminal", Args: cobra.ExactArgs(1),
+		Long: "play draws an asciicast (v3 or v2) in this terminal. Its last line says who typed what, an agent in yellow, you in green, and\n" +
+			"shows the time line. What looks like a secret is masked, as on the page; nothing is sent to any program. A terminal that is\n" +
+			"smaller than the recording shows the part with the cursor.\n\n" +
+			"Keys: Space pauses and goes on; [ and ] go to the input of an agent before and after; ← and → go 5 s; Home and End; + and -\n" +
+			"change the speed; h hides the line; q leaves.",
+		Example: "  gateway play session.cast\n  gateway play --speed 4 --from 1m30s session.cast",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.speed < 1.0/16 || f.speed > 64 {
+				return usage("--speed %g: must be 0.0625 to 64", f.speed)
+			}
+			if f.idle < 0 || f.from < 0 {
+				return usage("--idle and --from: must not be negative")
+			}
+			return a.play(cmd, args[0], f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.Float64Var(&f.speed, "speed", 1, "play `N` times as fast, 0.0625 to 64")
+	flags.DurationVar(&f.idle, "idle", idleDefault, "shorten pauses to this long; 0 leaves them as they are")
+	flags.DurationVar(&f.from, "from", 0, "begin this long after the start of the recording")
+	return cmd
+}
+
+func (a *app) play(cmd *cobra.Command, name string, f playFlags) error {
+	in, isIn := a.in.(*os.File)
+	out, isOut := a.out.(*os.File)
+	if !isIn || !isOut || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return fail(statusUsage, "standard input and output must be a terminal").hinted("gateway render " + name + " prints the last screen")
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return usage("%w", err)
+	}
+	defer file.Close()
+	err = play.Run(cmd.Context(), play.Config{
+		File: file, Own: a.taste.Redact, From: f.from, Speed: f.speed, Idle: f.idle, In: in, Out: out,
+	})
+	if err != nil {
+		return fail(statusRefused, "%s: %w", name, err)
+	}
+	return nil
+}
