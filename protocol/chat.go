@@ -215,11 +215,18 @@ type ChatClosed struct {
 	Why    string    `json:"why,omitempty"`
 }
 
-// ChatTurn says how a turn ended: "done", "failed" or "interrupted".
+// ChatTurn says how a turn ended, and why where it is not done.
 type ChatTurn struct {
 	Outcome string `json:"outcome"`
 	Why     string `json:"why,omitempty"`
 }
+
+// Outcomes of a turn.
+const (
+	ChatDone        = "done"
+	ChatBroken      = "failed"
+	ChatInterrupted = "interrupted"
+)
 
 // Signed is what an owner signs of a prompt: see [Keys.Signed].
 func (m *ChatSend) Signed(startedAt int64) []byte {

@@ -107,11 +107,11 @@ func (p *chatPrinter) print(r chat.Record) error {
 	case r.Closed != nil:
 		v.say("· %s %s", exactly(r.Closed.ID), closedWords(r.Closed))
 	case r.Turn != nil && r.Turn.Outcome != chat.Done:
-		v.say("· the turn ended: %s%s", exactly(string(r.Turn.Outcome)), whyOf(r.Turn.Why))
+		v.say("· the turn ended: %s%s", exactly(r.Turn.Outcome), whyOf(r.Turn.Why))
 	case r.Turn != nil:
 		v.flush()
 	case p.over:
-		v.say("· %s%s", exactly(string(r.State)), whyOf(r.Why))
+		v.say("· %s%s", exactly(r.State), whyOf(r.Why))
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func closedWords(c *chat.Closed) string {
 	did := "refused"
 	switch {
 	case c.Answer.Verdict != chat.Refuse:
-		did = "allowed (" + exactly(string(c.Answer.Verdict)) + ")"
+		did = "allowed (" + exactly(c.Answer.Verdict) + ")"
 	case len(c.Answer.Replies) > 0:
 		did = "answered"
 	}
@@ -140,37 +140,12 @@ func closedWords(c *chat.Closed) string {
 
 // recordOf is a record of the wire as the conversation's own.
 func recordOf(from *protocol.ChatRecord) chat.Record {
-	r := chat.Record{Number: from.Number, Time: time.UnixMilli(from.At).UTC(), State: chat.State(from.State), Why: from.Why}
-	switch {
-	case from.Item != nil:
-		i := from.Item
-		r.Item = &chat.Item{Kind: chat.Kind(i.Kind), ID: i.ID, Author: i.Author, Text: i.Text, Tool: i.Tool, Input: i.Input, Failed: i.Failed, Cut: i.Cut}
-	case from.Piece != nil:
-		r.Piece = &chat.Piece{ID: from.Piece.ID, Text: from.Piece.Text}
-	case from.Request != nil:
-		r.Request = requestOf(from.Request)
-	case from.Closed != nil:
-		c := from.Closed
-		r.Closed = &chat.Closed{ID: c.ID, By: c.By, Why: c.Why, Answer: chat.Answer{
-			Verdict: chat.Verdict(c.Answer.Verdict), Replies: c.Answer.Replies, Words: c.Answer.Words,
-		}}
-	case from.Turn != nil:
-		r.Turn = &chat.Turn{Outcome: chat.Outcome(from.Turn.Outcome), Why: from.Turn.Why}
+	r := chat.Record{
+		Number: from.Number, Time: time.UnixMilli(from.At).UTC(), State: from.State, Why: from.Why,
+		Item: from.Item, Piece: from.Piece, Closed: from.Closed, Turn: from.Turn,
+	}
+	if from.Request != nil {
+		r.Request = chat.RequestOf(from.Request)
 	}
 	return r
-}
-
-func requestOf(from *protocol.ChatRequest) *chat.Request {
-	q := &chat.Request{ID: from.ID, By: from.By, Tool: from.Tool, Input: from.Input, Why: from.Why}
-	for _, c := range from.Allows {
-		q.Allows = append(q.Allows, chat.Choice{Verdict: chat.Verdict(c.Verdict), Covers: c.Covers})
-	}
-	for _, f := range from.Form {
-		asked := chat.Question{ID: f.ID, Header: f.Header, Text: f.Text, Many: f.Many}
-		for _, o := range f.Options {
-			asked.Options = append(asked.Options, chat.Option(o))
-		}
-		q.Form = append(q.Form, asked)
-	}
-	return q
 }

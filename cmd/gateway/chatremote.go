@@ -262,5 +262,5 @@ func (in answering) reply(request *chat.Request) (r protocol.ChatReply, err erro
 			}
 		}
 	}
-	return protocol.ChatReply{Replies: answer.Replies}, nil
+	return answer, nil
 }

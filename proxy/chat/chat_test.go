@@ -54,7 +54,7 @@ func (f *fake) Answer(id string, a chat.Answer) error {
 	said := "refuse"
 	switch {
 	case a.Verdict != chat.Refuse:
-		said = "allow " + string(a.Verdict)
+		said = "allow " + a.Verdict
 	case a.Replies != nil:
 		said = "reply " + strings.Join(a.Replies["q1"], "+")
 	}
@@ -91,17 +91,17 @@ func records(t *testing.T, s *chat.Session) (all []string) {
 	for _, r := range got {
 		switch {
 		case r.Item != nil:
-			all = append(all, string(r.Item.Kind)+" "+r.Item.Author+": "+r.Item.Text)
+			all = append(all, r.Item.Kind+" "+r.Item.Author+": "+r.Item.Text)
 		case r.Piece != nil:
 			all = append(all, "piece "+r.Piece.Text)
 		case r.Request != nil:
 			all = append(all, "request "+r.Request.ID)
 		case r.Closed != nil:
-			all = append(all, "closed "+r.Closed.ID+" by "+r.Closed.By+string(r.Closed.Answer.Verdict)+" "+r.Closed.Why)
+			all = append(all, "closed "+r.Closed.ID+" by "+r.Closed.By+r.Closed.Answer.Verdict+" "+r.Closed.Why)
 		case r.Turn != nil:
-			all = append(all, "turn "+string(r.Turn.Outcome))
+			all = append(all, "turn "+r.Turn.Outcome)
 		default:
-			all = append(all, "state "+string(r.State)+" "+r.Why)
+			all = append(all, "state "+r.State+" "+r.Why)
 		}
 	}
 	return all
@@ -340,7 +340,7 @@ func TestAnOutsiderAsks(t *testing.T) {
 		r := approval(id).Request
 		r.By = "agent gemini"
 		return s.Ask(r, func(c chat.Closed) {
-			heard = append(heard, c.ID+" by "+c.By+" "+string(c.Answer.Verdict)+" "+c.Why)
+			heard = append(heard, c.ID+" by "+c.By+" "+c.Answer.Verdict+" "+c.Why)
 		})
 	}
 	took := func() []string {

@@ -4,16 +4,29 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"terminalproxy/protocol"
 )
 
-// Verdict is a decision about an approval. The zero value refuses: what is left out allows nothing.
-type Verdict string
+// What a request is made of, as those have it who answer from elsewhere.
+type (
+	// Choice is a verdict that is offered, and what else it covers, in words.
+	Choice = protocol.ChatChoice
+	// Question is one of a form. Free text answers it as well.
+	Question = protocol.ChatQuestion
+	// Option is one of the answers that a question offers.
+	Option = protocol.ChatOption
+	// Answer answers a request. The zero value refuses it.
+	Answer = protocol.ChatReply
+	// Verdict is a decision about an approval. The zero value refuses: what is left out allows nothing.
+	Verdict = string
+)
 
 // The verdicts.
 const (
-	Refuse     Verdict = ""
-	Once       Verdict = "once"
-	ForSession Verdict = "session" // and the likes of it, until the session ends
+	Refuse     = ""
+	Once       = protocol.ChatOnce
+	ForSession = protocol.ChatForSession // and the likes of it, until the session ends
 )
 
 // Request is what an agent asks of a person: an approval, or a form of questions.
@@ -35,38 +48,10 @@ type Request struct {
 	done func(Closed) // of somebody else's: see [Session.Ask]
 }
 
-// Choice is a verdict that is offered.
-type Choice struct {
-	Verdict Verdict `json:"verdict"`
-	Covers  string  `json:"covers,omitempty"` // what else it allows, in words
+// RequestOf is a request of the wire.
+func RequestOf(q *protocol.ChatRequest) *Request {
+	return &Request{ID: q.ID, By: q.By, Tool: q.Tool, Input: q.Input, Why: q.Why, Allows: q.Allows, Form: q.Form}
 }
-
-// Question is one of a form. Free text answers it as well.
-type Question struct {
-	ID      string   `json:"id"`
-	Header  string   `json:"header,omitempty"`
-	Text    string   `json:"text"`
-	Many    bool     `json:"many,omitempty"` // more than one option may be chosen
-	Options []Option `json:"options,omitempty"`
-}
-
-// Option is one of the answers that a question offers.
-type Option struct {
-	Label       string `json:"label"`
-	Description string `json:"description,omitempty"`
-}
-
-// Answer answers a request. The zero value refuses it.
-type Answer struct {
-	Verdict Verdict `json:"verdict,omitempty"` // of an approval
-	// Replies are the labels and the words that answer a form, by the question's id.
-	Replies map[string][]string `json:"replies,omitempty"`
-	// Words are for the agent, with a refusal.
-	Words string `json:"words,omitempty"`
-}
-
-// Refuses says whether nothing is allowed and nothing answered.
-func (a Answer) Refuses() bool { return a.Verdict == Refuse && a.Replies == nil }
 
 // ErrNoRequest is the answer to an answer for which there is no request: the agent took it back, or there never was one.
 var ErrNoRequest = errors.New("no such request is open")

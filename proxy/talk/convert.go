@@ -20,31 +20,29 @@ const (
 // record is r as others may see it, and its size, about; text is what of a piece leaves.
 func (r *Room) record(from *chat.Record, text string) (out protocol.ChatRecord, size int) {
 	const base = 200
-	out = protocol.ChatRecord{Number: from.Number, At: from.Time.UnixMilli(), State: string(from.State), Why: clip(r.Redact(from.Why), protocol.MaxText)}
+	out = protocol.ChatRecord{Number: from.Number, At: from.Time.UnixMilli(), State: from.State, Why: clip(r.Redact(from.Why), protocol.MaxText)}
 	switch {
 	case from.Item != nil:
 		out.Item = r.item(from.Item)
 		return out, base + len(out.Item.Text) + len(out.Item.Input)
 	case from.Piece != nil:
-		out.Piece = &protocol.ChatPiece{ID: clip(from.Piece.ID, protocol.MaxChatID), Text: text}
+		out.Piece = &chat.Piece{ID: clip(from.Piece.ID, protocol.MaxChatID), Text: text}
 		return out, base + len(text)
 	case from.Request != nil:
 		out.Request = r.request(from.Request)
 		return out, base + len(out.Request.Input) + len(out.Request.Why) + base*len(out.Request.Form)
 	case from.Closed != nil:
 		c := from.Closed
-		out.Closed = &protocol.ChatClosed{ID: c.ID, By: c.By, Why: r.Redact(c.Why), Answer: r.answer(c.Answer)}
+		out.Closed = &chat.Closed{ID: c.ID, By: c.By, Why: r.Redact(c.Why), Answer: r.answer(c.Answer)}
 	case from.Turn != nil:
-		out.Turn = &protocol.ChatTurn{Outcome: string(from.Turn.Outcome), Why: r.Redact(from.Turn.Why)}
+		out.Turn = &chat.Turn{Outcome: from.Turn.Outcome, Why: r.Redact(from.Turn.Why)}
 	}
 	return out, base
 }
 
-func (r *Room) item(from *chat.Item) *protocol.ChatItem {
-	i := &protocol.ChatItem{
-		Kind: string(from.Kind), ID: clip(from.ID, protocol.MaxChatID), Author: from.Author, Text: r.Redact(from.Text), Tool: r.Redact(from.Tool),
-		Input: r.input(from.Input), Failed: from.Failed, Cut: from.Cut,
-	}
+func (r *Room) item(from *chat.Item) *chat.Item {
+	i := *from
+	i.ID, i.Text, i.Tool, i.Input = clip(i.ID, protocol.MaxChatID), r.Redact(i.Text), r.Redact(i.Tool), r.input(i.Input)
 	if n := len(i.Text); n > mostText {
 		i.Text = clip(i.Text, mostText)
 		i.Cut += n - len(i.Text)
@@ -53,19 +51,19 @@ func (r *Room) item(from *chat.Item) *protocol.ChatItem {
 		i.Input = nil // half a JSON value is none
 		i.Cut += n
 	}
-	return i
+	return &i
 }
 
 // request is what is asked. What is too much to be shown cannot be agreed to: it is said to be missing, and nobody allows it from elsewhere.
 func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
 	q := &protocol.ChatRequest{ID: from.ID, By: from.By, Tool: r.Redact(from.Tool), Input: r.input(from.Input), Why: clip(r.Redact(from.Why), mostText/4)}
 	for _, c := range from.Allows {
-		q.Allows = append(q.Allows, protocol.ChatChoice{Verdict: string(c.Verdict), Covers: clip(r.Redact(c.Covers), protocol.MaxText)})
+		q.Allows = append(q.Allows, chat.Choice{Verdict: c.Verdict, Covers: clip(r.Redact(c.Covers), protocol.MaxText)})
 	}
 	for _, f := range from.Form[:min(len(from.Form), protocol.MaxChatForm)] {
-		question := protocol.ChatQuestion{ID: f.ID, Header: r.Redact(f.Header), Text: clip(r.Redact(f.Text), protocol.MaxText), Many: f.Many}
+		question := chat.Question{ID: f.ID, Header: r.Redact(f.Header), Text: clip(r.Redact(f.Text), protocol.MaxText), Many: f.Many}
 		for _, o := range f.Options[:min(len(f.Options), protocol.MaxChatForm)] {
-			question.Options = append(question.Options, protocol.ChatOption{
+			question.Options = append(question.Options, chat.Option{
 				Label: clip(protocol.Visible(o.Label), protocol.MaxReason), Description: clip(r.Redact(o.Description), protocol.MaxReason),
 			})
 		}
@@ -78,8 +76,8 @@ func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
 	return q
 }
 
-func (r *Room) answer(from chat.Answer) protocol.ChatReply {
-	a := protocol.ChatReply{Verdict: string(from.Verdict), Words: clip(r.Redact(from.Words), protocol.MaxText)}
+func (r *Room) answer(from chat.Answer) chat.Answer {
+	a := chat.Answer{Verdict: from.Verdict, Words: clip(r.Redact(from.Words), protocol.MaxText)}
 	for id, replies := range from.Replies {
 		if a.Replies == nil {
 			a.Replies = map[string][]string{}

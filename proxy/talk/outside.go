@@ -11,22 +11,7 @@ type Outside struct{ Session *chat.Session }
 // Ask opens a request under an id that is new; its By names who asks. done is told once how it was closed, and must neither block nor
 // call back. The error is [chat.ErrOver], or a sentence.
 func (o Outside) Ask(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error {
-	r := chat.Request{ID: q.ID, By: q.By, Tool: q.Tool, Input: q.Input, Why: q.Why}
-	for _, c := range q.Allows {
-		r.Allows = append(r.Allows, chat.Choice{Verdict: chat.Verdict(c.Verdict), Covers: c.Covers})
-	}
-	for _, f := range q.Form {
-		question := chat.Question{ID: f.ID, Header: f.Header, Text: f.Text, Many: f.Many}
-		for _, o := range f.Options {
-			question.Options = append(question.Options, chat.Option(o))
-		}
-		r.Form = append(r.Form, question)
-	}
-	return o.Session.Ask(r, func(c chat.Closed) {
-		done(protocol.ChatClosed{ID: c.ID, By: c.By, Why: c.Why, Answer: protocol.ChatReply{
-			Verdict: string(c.Answer.Verdict), Replies: c.Answer.Replies, Words: c.Answer.Words,
-		}})
-	})
+	return o.Session.Ask(*chat.RequestOf(q), done)
 }
 
 // Withdraw closes a request that Ask opened, if it is still open.

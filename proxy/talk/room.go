@@ -125,7 +125,7 @@ func (r *Room) tell() {
 
 func (r *Room) status() *protocol.ChatStatus {
 	return &protocol.ChatStatus{
-		SessionID: r.SessionID, Agent: r.Chat.Agent(), State: string(r.Chat.State()), Open: len(r.Chat.Open()),
+		SessionID: r.SessionID, Agent: r.Chat.Agent(), State: r.Chat.State(), Open: len(r.Chat.Open()),
 		Why: clip(r.Redact(r.why), protocol.MaxText),
 	}
 }
@@ -209,11 +209,10 @@ func (r *Room) Interrupt(by string) error { return r.Chat.Interrupt(by) }
 
 // Answer answers a request.
 func (r *Room) Answer(id, by string, a protocol.ChatReply) error {
-	answer := chat.Answer{Verdict: chat.Verdict(a.Verdict), Words: a.Words}
-	if len(a.Replies) > 0 {
-		answer.Replies = a.Replies
+	if len(a.Replies) == 0 {
+		a.Replies = nil // an answer to no question is none
 	}
-	return r.Chat.Answer(id, by, answer)
+	return r.Chat.Answer(id, by, a)
 }
 
 // Open are the ids of the requests that wait for an answer, oldest first.

@@ -129,7 +129,7 @@ func (s *session) next(what string, wanted func(chat.Record) bool) chat.Record {
 
 func (s *session) until(state chat.State) chat.Record {
 	s.t.Helper()
-	return s.next(string(state), func(r chat.Record) bool { return r.State == state })
+	return s.next(state, func(r chat.Record) bool { return r.State == state })
 }
 
 func (s *session) notice(words string) {

@@ -202,12 +202,12 @@ func (k *talk) see(what string, fits func(chat.Record) bool) chat.Record {
 
 func (k *talk) state(s chat.State) {
 	k.t.Helper()
-	k.see("state "+string(s), func(r chat.Record) bool { return r.State == s })
+	k.see("state "+s, func(r chat.Record) bool { return r.State == s })
 }
 
 func (k *talk) item(kind chat.Kind) chat.Item {
 	k.t.Helper()
-	return *k.see("item "+string(kind), func(r chat.Record) bool { return r.Item != nil && r.Item.Kind == kind }).Item
+	return *k.see("item "+kind, func(r chat.Record) bool { return r.Item != nil && r.Item.Kind == kind }).Item
 }
 
 func (k *talk) closed(id string) chat.Closed {
