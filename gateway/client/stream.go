@@ -51,6 +51,37 @@ func (s *stream) start(ctx context.Context) error {
 	return nil
 }
 
+// wished streams what a wish brings of its session: what take gives of each message, nil for nothing, to the session's end or the refusal
+// of the wish. read is what is read of each connection.
+func (c *Client) wished(ctx context.Context, wish protocol.Message, read func(link) link, take func(protocol.Message) protocol.Message) (<-chan protocol.Message, error) {
+	if err := protocol.Check(wish); err != nil {
+		return nil, asReply(err)
+	}
+	s := &stream{client: c}
+	s.ask = func(l link) (link, error) {
+		if err := request(l, wish); err != nil {
+			return nil, err
+		}
+		return read(l), nil
+	}
+	s.sort = func(m protocol.Message) (pass protocol.Message, last bool, err error) {
+		if refusal, ok := m.(*protocol.Error); ok && refusal.RequestID == protocol.RequestID(wish) {
+			return nil, true, refusal
+		}
+		if protocol.SessionID(m) != protocol.SessionID(wish) {
+			return nil, false, nil // to the same participant, about something else
+		}
+		if _, last = m.(*protocol.SessionClose); last {
+			return m, true, nil
+		}
+		return take(m), false, nil
+	}
+	if err := s.start(ctx); err != nil {
+		return nil, err
+	}
+	return s.out, nil
+}
+
 // open makes a connection and asks on it.
 func (s *stream) open(ctx context.Context, again bool) (link, error) {
 	made, err := s.client.reach(ctx, again)

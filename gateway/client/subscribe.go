@@ -31,51 +31,26 @@ func (c *Client) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-c
 func (c *Client) subscribe(ctx context.Context, m *protocol.SessionsSubscribe, lean bool) (<-chan protocol.Message, error) {
 	wish := *m
 	wish.Moves = wish.Changes // it is made whole here
+	moves := m.Moves          // the reader knows of rows that moved
 	c.fill(&wish.RequestID)
-	if err := protocol.Check(&wish); err != nil {
-		return nil, asReply(err)
-	}
-	s := &subscription{wish: &wish, lean: lean, moves: m.Moves}
-	s.stream = stream{client: c, ask: s.ask, sort: s.sort}
-	if err := s.start(ctx); err != nil {
-		return nil, err
-	}
-	return s.out, nil
+	var last *protocol.Snapshot // that the reader has
+	return c.wished(ctx, &wish, c.whole, func(m protocol.Message) protocol.Message {
+		if snapshot, ok := m.(*protocol.Snapshot); ok && lean {
+			news := snapshot.News(last, moves)
+			last = snapshot
+			return news
+		}
+		return m
+	})
 }
 
-type subscription struct {
-	stream
-	wish *protocol.SessionsSubscribe
-	lean bool
-	// moves: the reader knows of rows that moved.
-	moves bool
-	last  *protocol.Snapshot // that the reader has
-}
-
-// ask subscribes. It returns when the gateway has said yes.
-func (s *subscription) ask(l link) (link, error) {
-	if err := request(l, s.wish); err != nil {
-		return nil, err
-	}
+// whole is what is read of a connection: all rows, and of snapshots the newest for a slow reader.
+func (c *Client) whole(l link) link {
 	l = &whole{link: l}
-	if s.client.remote {
-		return readAhead(l), nil
+	if c.remote {
+		return readAhead(l)
 	}
-	return l, nil // the switchboard keeps the newest snapshot until it is fetched
-}
-
-func (s *subscription) sort(m protocol.Message) (pass protocol.Message, last bool, err error) {
-	if refusal, ok := m.(*protocol.Error); ok && refusal.RequestID == s.wish.RequestID {
-		return nil, true, refusal
-	}
-	if protocol.SessionID(m) != s.wish.SessionID {
-		return nil, false, nil // to the same agent, about another session
-	}
-	if snapshot, ok := m.(*protocol.Snapshot); ok && s.lean {
-		m, s.last = snapshot.News(s.last, s.moves), snapshot
-	}
-	_, last = m.(*protocol.SessionClose)
-	return m, last, nil
+	return l // the switchboard keeps the newest snapshot until it is fetched
 }
 
 // whole is a link whose snapshots carry all rows.

@@ -14,15 +14,16 @@ import (
 func (c *Client) Follow(ctx context.Context, sessionID string, after uint64) (<-chan protocol.Message, error) {
 	wish := &protocol.ChatSubscribe{SessionID: sessionID, After: after}
 	c.fill(&wish.RequestID)
-	if err := protocol.Check(wish); err != nil {
-		return nil, asReply(err)
-	}
-	f := &following{wish: wish}
-	f.stream = stream{client: c, ask: f.ask, sort: f.sort}
-	if err := f.start(ctx); err != nil {
-		return nil, err
-	}
-	return f.out, nil
+	return c.wished(ctx, wish, func(l link) link { return l }, func(m protocol.Message) protocol.Message {
+		batch, ok := m.(*protocol.ChatRecords)
+		if !ok {
+			return nil
+		}
+		if n := len(batch.Records); n > 0 {
+			wish.After = batch.Records[n-1].Number // another connection goes on behind it
+		}
+		return batch
+	})
 }
 
 // Chat is the conversation of the coding agent in a session, as far as it is kept; lost records before it are not.
@@ -48,31 +49,6 @@ func (c *Client) Chat(ctx context.Context, sessionID string) (records []protocol
 
 // chatPatience is how long a conversation may take to come. One that the user hides does not come at all.
 const chatPatience = 20 * time.Second
-
-// following is the stream of a conversation. Its wish belongs to the stream's goroutine.
-type following struct {
-	stream
-	wish *protocol.ChatSubscribe
-}
-
-func (f *following) ask(l link) (link, error) { return l, request(l, f.wish) }
-
-func (f *following) sort(m protocol.Message) (pass protocol.Message, last bool, err error) {
-	switch m := m.(type) {
-	case *protocol.ChatRecords:
-		if n := len(m.Records); n > 0 {
-			f.wish.After = m.Records[n-1].Number
-		}
-		return m, false, nil
-	case *protocol.SessionClose:
-		return m, true, nil
-	case *protocol.Error:
-		if m.RequestID == f.wish.RequestID {
-			return nil, true, m
-		}
-	}
-	return nil, false, nil // to the same participant, about something else
-}
 
 // Tell says something to the coding agent in a session: as an agent under a grant, or for a person.
 func (c *Client) Tell(ctx context.Context, m *protocol.ChatSend) error {

@@ -14,41 +14,13 @@ import (
 func (c *Client) View(ctx context.Context, sessionID string, every time.Duration) (<-chan protocol.Message, error) {
 	wish := &protocol.View{SessionID: sessionID, EveryMs: every.Milliseconds()}
 	c.fill(&wish.RequestID)
-	if err := protocol.Check(wish); err != nil {
-		return nil, asReply(err)
-	}
-	v := &viewing{wish: wish}
-	v.stream = stream{client: c, ask: v.ask, sort: v.sort}
-	if err := v.start(ctx); err != nil {
-		return nil, err
-	}
-	return v.out, nil
-}
-
-type viewing struct {
-	stream
-	wish *protocol.View
-}
-
-func (v *viewing) ask(l link) (link, error) {
-	if err := request(l, v.wish); err != nil {
-		return nil, err
-	}
-	return &acknowledging{link: l}, nil
-}
-
-func (v *viewing) sort(m protocol.Message) (pass protocol.Message, last bool, err error) {
-	switch m := m.(type) {
-	case *protocol.Rows:
-		return m, false, nil
-	case *protocol.SessionClose:
-		return m, true, nil
-	case *protocol.Error:
-		if m.RequestID == v.wish.RequestID {
-			return nil, true, m
+	acknowledged := func(l link) link { return &acknowledging{link: l} }
+	return c.wished(ctx, wish, acknowledged, func(m protocol.Message) protocol.Message {
+		if _, ok := m.(*protocol.Rows); ok {
+			return m
 		}
-	}
-	return nil, false, nil // to the same agent, about something else
+		return nil
+	})
 }
 
 // acknowledging is a link whose rows are all of the screen, and acknowledged when more is read.
