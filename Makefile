@@ -41,7 +41,7 @@ install:
 	install -m 644 README.md CHANGELOG.md LICENSE $(TO)/$(DOC)
 	install -m 644 docs/* $(TO)/$(DOC)/docs
 	install -m 644 contrib/systemd/* $(TO)/$(DOC)/systemd
-	cp -R contrib/plugin contrib/opencode contrib/server.json $(TO)/$(SHARE)
+	cp -R contrib/plugin contrib/opencode contrib/python contrib/server.json $(TO)/$(SHARE)
 	chmod -R u=rwX,go=rX $(TO)/$(SHARE)
 	sed -i.tmp 's,/usr/local/bin,$(PREFIX)/bin,' $(TO)/$(DOC)/systemd/*.service && rm $(TO)/$(DOC)/systemd/*.tmp
 
