@@ -395,6 +395,8 @@ func (c *checks) pages(m *Read) *checks {
 func (m *Watch) check() error   { return new(checks).id("sessionId", m.SessionID).done() }
 func (m *Unwatch) check() error { return new(checks).id("sessionId", m.SessionID).done() }
 
+func (m *Subscribed) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
 func (m *Cancel) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).done()
 }

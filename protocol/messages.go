@@ -102,6 +102,8 @@ type SessionOpen struct {
 	Chat bool `json:"chat,omitempty"`
 	// Asks says that other agents may put requests to people there, with [ChatAsk].
 	Asks bool `json:"asks,omitempty"`
+	// Subscriptions says that the proxy wants to be told whether anybody subscribes, see [Subscribed].
+	Subscriptions bool `json:"subscriptions,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.
@@ -331,6 +333,14 @@ type Watch struct {
 // Unwatch turns live output off.
 type Unwatch struct {
 	SessionID string `json:"sessionId"`
+}
+
+// Subscribed tells a proxy that asked for it whether anybody gets the session's snapshots as they come: after every
+// [SessionOpen], and when that changes. Until it comes, somebody may. While nobody does, the proxy's model may be behind until
+// somebody asks for something.
+type Subscribed struct {
+	SessionID string `json:"sessionId"`
+	On        bool   `json:"on"`
 }
 
 // Cancel says that nobody waits for the answer to a [Wait] any more: the wait ends, and no answer comes. A [ControlRequest]

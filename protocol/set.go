@@ -33,6 +33,7 @@ var messages = []struct {
 	{"terminal.read", new(Read), "AgentID"},
 	{"terminal.watch", new(Watch), ""},
 	{"terminal.unwatch", new(Unwatch), ""},
+	{"terminal.subscribed", new(Subscribed), ""},
 	{"terminal.view", new(View), ""},
 	{"terminal.unview", new(Unview), ""},
 	{"terminal.ack", new(Ack), ""},

@@ -425,7 +425,7 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 func (s *session) linkConfig(agent *AgentConfig) link.Config {
 	conf := link.Config{
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
-		Hello: func() []protocol.Message { return []protocol.Message{s.open()} }, Handle: s.handle,
+		Hello: s.hello, Handle: s.handle,
 		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
 		Up:     func() { s.reached(true); s.talk.Reached() },
 		Trouble: func(err error) {
@@ -434,6 +434,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		},
 		Down: func() {
 			s.observer.Reached(false)
+			s.observer.Subscribed(false)
 			s.viewing(false)
 			s.talk.Unsubscribe()
 			s.requests.Unreached()
@@ -445,6 +446,12 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		conf = s.hostedLink(conf)
 	}
 	return conf
+}
+
+// hello is what a gateway is told first. Until it says otherwise, somebody subscribes.
+func (s *session) hello() []protocol.Message {
+	s.observer.Subscribed(true)
+	return []protocol.Message{s.open()}
 }
 
 // handle takes a message of the gateway's.

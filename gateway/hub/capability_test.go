@@ -33,6 +33,7 @@ func samples() []protocol.Message {
 		&protocol.ControlRequest{RequestID: "r", SessionID: "x", Level: protocol.LevelType, Why: "x"},
 		&protocol.ControlRelease{RequestID: "r", SessionID: "x"},
 		&protocol.AgentPresence{SessionID: "x", AgentID: "a"},
+		&protocol.Subscribed{SessionID: "x"},
 		&protocol.ControlDecide{RequestID: "r", SessionID: "x", Grant: true, By: "x"},
 		&protocol.Wait{RequestID: "r", SessionID: "x", Until: protocol.Until{Exit: true}},
 		&protocol.Read{RequestID: "r", SessionID: "x"},

@@ -33,6 +33,7 @@ type session struct {
 	since    time.Time
 	askers   map[string]bool // ids of the agents that asked for control, or wrote to the user
 	subs     map[*Peer]*subscription
+	wonders  bool // its proxy wants to know whether anybody subscribes
 	watchers map[*Peer]*watcher
 	attached map[*Peer]*protocol.Attach // people in front of it
 	views    bool                       // its proxy sends rows to those who look
@@ -86,7 +87,9 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	if s.info.StartedAt != m.StartedAt {
 		s.talk.begin()
 	}
+	s.wonders = m.Subscriptions
 	s.info = infoOf(m)
+	s.tellSubscribed()
 	s.rewatch()
 	s.reattach()
 	s.gallery.base = nil

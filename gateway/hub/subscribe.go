@@ -33,12 +33,25 @@ func (h *Hub) subscribe(p *Peer, m *protocol.SessionsSubscribe) {
 		return
 	}
 	s.subs[p] = sub
+	if len(s.subs) == 1 {
+		s.tellSubscribed()
+	}
 }
 
 func (s *session) unsubscribe(p *Peer) {
 	if sub := s.subs[p]; sub != nil {
 		delete(s.subs, p)
 		sub.stop()
+		if len(s.subs) == 0 {
+			s.tellSubscribed()
+		}
+	}
+}
+
+// tellSubscribed tells a proxy that wants to know whether anybody subscribes.
+func (s *session) tellSubscribed() {
+	if s.owner != nil && s.wonders {
+		s.owner.out.put(&protocol.Subscribed{SessionID: s.key.id, On: len(s.subs) > 0})
 	}
 }
 

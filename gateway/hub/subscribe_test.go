@@ -58,3 +58,33 @@ func TestChangesAreMadeForWhatWasFetched(t *testing.T) {
 	lean.Handle(&protocol.SessionsSubscribe{RequestID: "again", SessionID: "vim-1", Changes: true})
 	require.NotNil(t, got(lean)[1].(*protocol.Snapshot).Screen.Lines, "a new stream begins with a whole screen")
 }
+
+// A proxy that wants to know hears whether anybody subscribes: after each open, with the first and with the last one.
+func TestAProxyHearsWhetherAnybodySubscribes(t *testing.T) {
+	h := New(nil)
+	proxy, agent, other := h.Join(Member{Role: RoleProxy}), h.Join(Member{Role: RoleAgent, ID: "a-1"}), h.Join(Member{Role: RoleViewer})
+	open := opening("vim-1", "secret")
+	open.Subscriptions = true
+	proxy.Handle(open)
+	require.False(t, one[*protocol.Subscribed](t, proxy).On)
+	subscribe := func(p *Peer) { p.Handle(&protocol.SessionsSubscribe{RequestID: "r", SessionID: "vim-1"}) }
+	subscribe(agent)
+	require.True(t, one[*protocol.Subscribed](t, proxy).On)
+	subscribe(other)
+	require.Empty(t, got(proxy))
+	proxy.Leave()
+
+	back := h.Join(Member{Role: RoleProxy})
+	back.Handle(open)
+	require.True(t, one[*protocol.Subscribed](t, back).On)
+	agent.Leave()
+	require.Empty(t, got(back))
+	other.Leave()
+	require.False(t, one[*protocol.Subscribed](t, back).On)
+
+	older := h.Join(Member{Role: RoleProxy})
+	older.Handle(opening("vim-2", "secret"))
+	subscriber := h.Join(Member{Role: RoleAgent, ID: "a-2"})
+	subscriber.Handle(&protocol.SessionsSubscribe{RequestID: "r", SessionID: "vim-2"})
+	require.Empty(t, got(older), "an older proxy would take the message for a mistake")
+}

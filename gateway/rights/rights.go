@@ -153,6 +153,7 @@ var needs = map[string]Can{
 	"sessions.list.result":     0,
 	"sessions.changed":         0,
 	"terminal.agent.presence":  0,
+	"terminal.subscribed":      0,
 	"page.open":                Invite,
 	"page.code":                Invite,
 	"page.admit":               Invite,

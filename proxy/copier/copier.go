@@ -37,8 +37,9 @@ type Poller interface {
 
 // Model is the way to the terminal model, which has a goroutine of its own.
 type Model interface {
-	// Feed queues a copy of chunk and returns how many bytes are queued. It may wait for the model, but for nothing else.
-	Feed(chunk []byte) (queued int)
+	// Feed queues a copy of chunk. It may wait for the model, but for nothing else. due says that the model is to be woken now,
+	// unseen that it may otherwise be left alone until the output rests: nobody looks.
+	Feed(chunk []byte) (due, unseen bool)
 	// Wake has the model take what is queued.
 	Wake()
 }
@@ -136,6 +137,7 @@ type Copier struct {
 	paints int           // in it
 	fed    bool          // the model has not been woken for the last chunk
 	flow   time.Duration // how long to look for more after the last chunk, 0 where none is likely
+	unseen bool          // nobody looks: the model need not follow a screen that takes no output for a moment
 	dead   bool          // the screen takes nothing any more
 	away   bool          // the terminal is another program's: nothing of ours is drawn
 

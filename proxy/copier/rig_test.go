@@ -30,6 +30,7 @@ type rig struct {
 	room    int      // bytes that the screen takes; negative for all
 	shut    bool     // the window is closed
 	queued  int
+	unseen  bool
 	ledger  []string
 	seen    string // by the user
 	exit    string // what the watchdog would write
@@ -223,12 +224,12 @@ func (s terminal) Write(b []byte) (int, error) {
 
 type model struct{ *rig }
 
-func (m model) Feed(chunk []byte) int {
+func (m model) Feed(chunk []byte) (due, unseen bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.queued += len(chunk)
 	m.note("model %q", chunk)
-	return m.queued
+	return m.queued >= 32<<10, m.unseen
 }
 
 func (m model) Wake() {

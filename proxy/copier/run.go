@@ -16,11 +16,10 @@ const (
 	drainQuiet = 100 * time.Millisecond
 	drainMost  = 2 * time.Second
 	// A chunk of at least bulk bytes has more behind it as a rule: the copier looks for it for bulkPause before it wakes
-	// the model, and wakes it anyway when wakeAt bytes are queued. Waking it for each chunk would cost as much as all the
-	// rest of the copying. A key's echo is not bulk.
+	// the model, which is woken anyway when it is due. Waking it for each chunk would cost as much as all the rest of the
+	// copying. A key's echo is not bulk.
 	bulk      = 256
 	bulkPause = 100 * time.Microsecond
-	wakeAt    = 32 << 10
 	// catchUpMost is what the kernel keeps of a program's output, generously.
 	catchUpMost = 256 << 10
 	// A read of a PTY gives no more than wholeRead bytes. After such a one the program is in the middle of a write, as a rule
@@ -162,11 +161,15 @@ func (c *Copier) pass(chunk []byte) {
 		return
 	}
 	c.fed, c.flow = true, lookFor(len(chunk), c.flow)
-	queued := c.model.Feed(chunk)
+	due, unseen := c.model.Feed(chunk)
 	c.inHand.Store(false)
-	if queued >= wakeAt || len(rest) > 0 {
+	if unseen && c.flow > 0 {
+		c.flow = wholePause
+	}
+	if due || len(rest) > 0 && !unseen {
 		c.wake()
 	}
+	c.unseen = unseen
 	c.writeOn(rest)
 }
 
@@ -224,7 +227,7 @@ func (c *Copier) writeOn(p []byte) {
 		rest := c.try(p)
 		c.exit.written(p[:len(p)-len(rest)], len(rest) == 0)
 		if p = rest; len(p) > 0 {
-			c.waitScreen()
+			c.waitRoom()
 		}
 	}
 }
@@ -247,6 +250,18 @@ func (c *Copier) try(p []byte) []byte {
 		return nil
 	}
 	return p[n:]
+}
+
+// waitRoom is waitScreen for a chunk that the model has got, and may be left alone with for a moment.
+func (c *Copier) waitRoom() {
+	if c.fed && c.unseen {
+		if got, err := c.poll.Wait(tty.Writable, wholePause); err != nil || got&tty.Writable != 0 || c.abort.Load() {
+			c.dead = c.dead || err != nil
+			return
+		}
+		c.wake()
+	}
+	c.waitScreen()
 }
 
 // waitScreen waits until the screen takes output, or somebody wants something else.

@@ -90,6 +90,35 @@ func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 }
 
 // TestR60AProgramInTheBackgroundIsNotWaitedForLong: when the program has ended its output may pause for 100 ms, and take 2 s.
+// While nobody looks, the model is left alone until the output has rested for a while, or the screen has taken nothing for one.
+func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
+	large := strings.Repeat("x", 300)
+	woken := func(r *rig) bool { synctest.Wait(); return strings.HasSuffix(r.did(), "wake") }
+	quiet := func(r *rig, _ *copier.Config) { r.unseen = true }
+	runs(t, quiet, func(t *testing.T, r *rig) {
+		r.prints(large)
+		time.Sleep(2*time.Millisecond - 1)
+		require.False(t, woken(r))
+		r.prints(large)
+		time.Sleep(2*time.Millisecond - 1)
+		require.False(t, woken(r))
+		time.Sleep(time.Nanosecond)
+		require.True(t, woken(r))
+		r.prints("k") // a key's echo
+		require.True(t, woken(r))
+	})
+	runs(t, quiet, func(t *testing.T, r *rig) {
+		r.takes(0)
+		r.prints(large)
+		time.Sleep(2*time.Millisecond - 1)
+		require.False(t, woken(r))
+		time.Sleep(time.Nanosecond)
+		require.True(t, woken(r))
+		r.takes(-1)
+		require.Equal(t, large, r.screen())
+	})
+}
+
 func TestR60AProgramInTheBackgroundIsNotWaitedForLong(t *testing.T) {
 	runs(t, nil, func(t *testing.T, r *rig) {
 		began := time.Now()

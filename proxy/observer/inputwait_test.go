@@ -117,12 +117,13 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 
 // The next look comes soon after something happened, else at the usual pace, and never in the past.
 func TestNextLook(t *testing.T) {
-	s := &stage{writes: 1}
+	s := new(stage)
+	s.writes.Store(1)
 	now := time.Unix(1000, 0)
 	w := &inputWait{at: now, seen: moment{rev: 5, writes: 1}, program: stagedProgram{s}}
 	require.Equal(t, now.Add(waitingEvery), w.next(now, 5))
 	require.Equal(t, now.Add(lookGap), w.next(now, 6), "output came")
-	s.writes++
+	s.writes.Add(1)
 	require.Equal(t, now.Add(lookGap), w.next(now, 5), "something was typed")
 	late := now.Add(time.Hour)
 	require.Equal(t, late.Add(waitingEvery), w.next(late, 6), "nobody looked, as the screen is hidden")

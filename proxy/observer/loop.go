@@ -4,9 +4,6 @@ import "time"
 
 // Sizes and times of the loop.
 const (
-	// spoolMax is how much output may wait for the model before the copier waits for it, in bytes. The model is faster
-	// than a PTY, so this is only ever full for a moment.
-	spoolMax = 256 << 10
 	// feedMax is how much is fed between two looks at the waits.
 	feedMax = 4 << 10
 	// holdMost is how much is held back at most, in bytes: less than what makes the copier wait.
@@ -15,19 +12,6 @@ const (
 	// nothing announces that.
 	waitingEvery = 25 * time.Millisecond
 )
-
-// Feed hands output to the model and says how many bytes wait for it; Wake makes it be taken. It waits only while the model
-// is behind by spoolMax, and never on anything but it.
-func (o *Observer) Feed(p []byte) (waiting int) {
-	o.mu.Lock()
-	for len(o.spool) > spoolMax && !o.stopped {
-		o.room.Wait()
-	}
-	o.spool = append(o.spool, p...)
-	waiting = len(o.spool)
-	o.mu.Unlock()
-	return waiting
-}
 
 // Post runs do on the observer's goroutine, after what was fed before. It reports false when that has ended.
 func (o *Observer) Post(do func(now time.Time)) bool {
@@ -88,7 +72,11 @@ func (o *Observer) Run() {
 	for {
 		select {
 		case <-o.notify:
-		case <-timer.C:
+		case now := <-timer.C:
+			if at, ok := o.late(); ok && now.Before(at) { // nothing has settled while output waits
+				timer.Reset(at.Sub(now))
+				continue
+			}
 		}
 		for {
 			o.mu.Lock()
@@ -109,6 +97,7 @@ func (o *Observer) Run() {
 			}
 		}
 		o.serve(time.Now())
+		o.relax()
 		timer.Stop()
 		if at, ok := o.next(); ok {
 			timer.Reset(max(0, time.Until(at)))
@@ -117,20 +106,24 @@ func (o *Observer) Run() {
 }
 
 // feed feeds the model with what is there, of which it returns the length, unless that is held back; at once says that nothing is.
-func (o *Observer) feed(atOnce bool) int {
+func (o *Observer) feed(atOnce bool) (n int) {
 	o.mu.Lock()
-	if !atOnce && len(o.spool) <= holdMost && time.Now().Before(o.heldUntil) {
+	if !atOnce && o.spool.size <= holdMost && time.Now().Before(o.heldUntil) {
 		o.mu.Unlock()
 		return 0
 	}
 	o.heldUntil = time.Time{}
-	spool := o.spool
-	o.spool = o.spare[:0]
+	blocks := o.spool.take()
 	o.mu.Unlock()
-	o.room.Signal()
-	o.Digest(spool)
-	o.spare = spool
-	return len(spool)
+	for _, b := range blocks {
+		o.Digest(b)
+		n += len(b)
+		o.mu.Lock()
+		o.spool.fed(b)
+		o.mu.Unlock()
+		o.room.Signal()
+	}
+	return n
 }
 
 // Hold keeps what is fed from now on from the model until then; the zero time is the end of it. It belongs to who has asked the

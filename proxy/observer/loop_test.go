@@ -32,6 +32,8 @@ func (s *stage) copies(out string) {
 // published is what was published since it was last asked: the first row of each frame, with a star where it is settled.
 func (s *stage) published() (rows []string) {
 	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, f := range s.frames {
 		row := f.Screen.Lines[0]
 		if f.Settled {
@@ -81,7 +83,8 @@ func TestAFullSpoolMakesTheCopierWait(t *testing.T) {
 		held := make(chan struct{})
 		s.Post(func(time.Time) { <-held })
 		synctest.Wait()
-		require.Greater(t, s.Feed(make([]byte, spoolMax+1)), spoolMax)
+		due, _ := s.Feed(make([]byte, spoolMax+1))
+		require.True(t, due)
 		fed := false
 		go func() { s.Feed([]byte("x")); fed = true }()
 		synctest.Wait()

@@ -11,6 +11,7 @@ package observer
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"terminalproxy/protocol"
@@ -59,7 +60,8 @@ type Program interface {
 	Alive(group int) bool
 	// BlockedOn says what the foreground waits for; known is false where the system does not tell.
 	BlockedOn() (b child.Blocked, known bool)
-	// Writes counts how often something was written to the program: when that began, and when it ended.
+	// Writes counts how often something was written to the program: when that began, and when it ended. It may be asked from any
+	// goroutine.
 	Writes() (begun, ended uint64)
 	// Unread is how many of the bytes written to it the program has not read.
 	Unread() int
@@ -119,7 +121,7 @@ type Recorder interface {
 }
 
 // Observer owns the terminal model, the rolling text, the rhythm of snapshots and the waits. Its goroutine is [Observer.Run];
-// Feed, Wake, Post, Call, Stop, Reached and Redact may be called from any other, everything else only in a function that was
+// Feed, Wake, Post, Call, Stop, Reached, Subscribed and Redact may be called from any other, everything else only in a function that was
 // given to Post or Call.
 type Observer struct {
 	conf     Config
@@ -131,27 +133,30 @@ type Observer struct {
 	waits    *snapshot.Waits
 	privacy  *privacy // keeps secrets and a hidden screen from agents; nil without agents
 
-	mu      sync.Mutex
-	room    sync.Cond
-	spool   []byte
+	mu    sync.Mutex
+	room  sync.Cond
+	spool spool
+	// alone: nobody looked when the observer last had something to do. aloneAt is how often the program was written to by then.
+	alone   bool
+	aloneAt uint64
 	posts   []func(now time.Time)
 	stopped bool
 	notify  chan struct{}
 	done    chan struct{} // closed when Run has returned
 
-	spare     []byte
-	heldUntil time.Time // see Hold
-	rev       uint64    // of the model at the last look
-	titles    uint64
-	titleRev  uint64 // at which the program set its title last
-	alt       bool
-	x10       bool
-	lines     lineCache
-	redacted  redacted
-	sent      sentScreens
-	viewing   viewing
-	exit      *child.Exit
-	inputWait inputWait
+	subscribed atomic.Bool // somebody gets what is published
+	heldUntil  time.Time   // see Hold
+	rev        uint64      // of the model at the last look
+	titles     uint64
+	titleRev   uint64 // at which the program set its title last
+	alt        bool
+	x10        bool
+	lines      lineCache
+	redacted   redacted
+	sent       sentScreens
+	viewing    viewing
+	exit       *child.Exit
+	inputWait  inputWait
 	// blankUntil is when a screen that shows nothing yet is taken for what the program shows, zero once it shows something.
 	blankUntil time.Time
 	asking     map[string]bool // waits for "the program waits for input"
@@ -254,5 +259,5 @@ func (o *Observer) drained() bool {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.spool) == 0
+	return len(o.spool.blocks) == 0
 }

@@ -319,6 +319,11 @@ func (p *privacy) hide(now time.Time, on bool) {
 
 func (p *privacy) isHidden() bool { return !p.hidden.IsZero() }
 
+// rests reports whether nothing is kept from anybody.
+func (p *privacy) rests() bool {
+	return !p.isHidden() && !p.field.set && p.secret.Kind() == protocol.SecretNone
+}
+
 // blackout is what a frame of now does not show, nil for nothing.
 func (p *privacy) blackout(now time.Time) *protocol.Hidden {
 	switch {

@@ -30,7 +30,7 @@ func TestR24NothingRightOfTheQuestion(t *testing.T) {
 			s.line = raw
 			s.prints("Pass", "word: ")
 		},
-		"typed at once": func(s *stage) { s.line = sudoRS; s.prints("Password: *"); s.writes++ },
+		"typed at once": func(s *stage) { s.line = sudoRS; s.prints("Password: *"); s.writes.Add(1) },
 		"typed before":  func(s *stage) { s.line = sudoRS; s.prints("Password: ", "*", "**") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func FuzzPrivacy(f *testing.F) {
 				chunk = append(chunk, b)
 				continue
 			case b == 0xf5:
-				s.writes++
+				s.writes.Add(1)
 			}
 			flush()
 			switch b {
@@ -212,7 +212,7 @@ func FuzzPrivacy(f *testing.F) {
 			case 0xf6:
 				s.privacy.dismiss(s.now)
 			case 0xf7:
-				s.Resize(s.now, 7+int(s.writes)%9, 3)
+				s.Resize(s.now, 7+int(s.writes.Load())%9, 3)
 			case 0xf8:
 				s.privacy.hide(s.now, !s.privacy.isHidden())
 			case 0xf9:

@@ -3,6 +3,8 @@ package observer
 import (
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,14 +35,15 @@ type stage struct {
 	asks    int // after the program's name
 	looks   int // at the program, whatever about
 	blocked child.Blocked
-	writes  uint64
+	writes  atomic.Uint64
 	edits   bool      // a known program edits a line
 	pressed time.Time // somebody typed last
 	keyed   secretprompt.Typed
 	driven  bool
 	asked   []prompt
 	said    []protocol.Blackout
-	frames  []protocol.Frame // published
+	mu      sync.Mutex
+	frames  []protocol.Frame // published; under mu
 	views   []protocol.Rows
 	fed     string    // to the recorder
 	due     time.Time // when the line is to be served, zero for never
@@ -75,7 +78,7 @@ func (p stagedProgram) Arguments() []string           { return []string{p.s.prog
 func (p stagedProgram) Foreground() string            { return p.s.program }
 func (p stagedProgram) ForegroundGroup() int          { return 7 + p.s.front }
 func (p stagedProgram) Alive(group int) bool          { return !p.s.gone || group != 7 }
-func (p stagedProgram) Writes() (begun, ended uint64) { return p.s.writes, p.s.writes }
+func (p stagedProgram) Writes() (begun, ended uint64) { n := p.s.writes.Load(); return n, n }
 func (p stagedProgram) Unread() int                   { return 0 }
 func (p stagedProgram) HasOutput() bool               { return false }
 
@@ -100,7 +103,11 @@ func (o stagedSession) Printed()          {}
 func (o stagedSession) Retitled()         {}
 func (o stagedSession) MouseReports(bool) {}
 
-func (o stagedSession) Publish(f *protocol.Frame, _ string) { o.s.frames = append(o.s.frames, *f) }
+func (o stagedSession) Publish(f *protocol.Frame, _ string) {
+	o.s.mu.Lock()
+	defer o.s.mu.Unlock()
+	o.s.frames = append(o.s.frames, *f)
+}
 
 func (o stagedSession) Blackout(on bool, why string, secret protocol.SecretPrompt) {
 	o.s.said = append(o.s.said, protocol.Blackout{On: on, Why: why, Secret: secret})
@@ -142,7 +149,7 @@ func (s *stage) prints(chunks ...string) {
 // types is a key of the user's that the program answers.
 func (s *stage) types(answers ...string) {
 	for _, answer := range answers {
-		s.writes++
+		s.writes.Add(1)
 		s.keyed.Count([]byte("k"))
 		s.prints(answer)
 	}

@@ -29,6 +29,8 @@ type Observer interface {
 	Blank(now time.Time) bool
 	// RunsCommand reports whether the shell that has the terminal said that it runs a command.
 	RunsCommand() bool
+	// Subscribed says whether anybody gets the snapshots.
+	Subscribed(yes bool)
 
 	// Bars says why an agent's input is not to be typed now, nil if it may be: [control.ErrHidden] or [control.ErrSecret].
 	Bars(now time.Time) error

@@ -143,6 +143,8 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.Observer.Post(func(now time.Time) { h.Observer.View(now, true) })
 	case *protocol.Unview:
 		h.Observer.Post(func(now time.Time) { h.Observer.View(now, false) })
+	case *protocol.Subscribed:
+		h.Observer.Subscribed(m.On)
 	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		h.talk(m)
 	case *protocol.ChatAsk:
