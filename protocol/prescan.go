@@ -31,7 +31,7 @@ func prescan(frame []byte) (o overview) {
 			case isName:
 				plain := unquote(frame[i:end])
 				if name = fold(plain); seen[name] && o.twice == "" {
-					o.twice = cut(plain, MaxName)
+					o.twice = Clip(plain, MaxName)
 				}
 				seen[name] = true
 			case name == "TYPE":
@@ -115,8 +115,8 @@ func (o *overview) complaint(frame []byte) *FieldError {
 	return out
 }
 
-// cut is at most n bytes of s, and whole characters.
-func cut(s string, n int) string {
+// Clip is the beginning of s: at most n bytes, in whole characters.
+func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

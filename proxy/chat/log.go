@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"terminalproxy/protocol"
 )
 
 const (
@@ -87,18 +89,10 @@ func (s *Session) Records(ctx context.Context, number uint64) (records []Record,
 // cut bounds an item.
 func cut(i Item) *Item {
 	if n := len(i.Text) - maxItem; n > 0 {
-		i.Text, i.Cut = clip(i.Text, maxItem), i.Cut+n
+		i.Text, i.Cut = protocol.Clip(i.Text, maxItem), i.Cut+n
 	}
 	if n := len(i.Input) - maxItem; n > 0 {
 		i.Input, i.Cut = nil, i.Cut+len(i.Input) // half a JSON value is none
 	}
 	return &i
-}
-
-// clip is the beginning of s, at most n bytes, in whole characters.
-func clip(s string, n int) string {
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }

@@ -3,6 +3,8 @@ package chat
 import (
 	"fmt"
 	"slices"
+
+	"terminalproxy/protocol"
 )
 
 // take takes in what the driver reports.
@@ -84,7 +86,7 @@ func (s *Session) dropped(prompt string) {
 // unread says that the agent will not read a prompt.
 func (s *Session) unread(text string) {
 	if len(text) > 200 {
-		text = clip(text, 200) + "..."
+		text = protocol.Clip(text, 200) + "..."
 	}
 	s.notice(fmt.Sprintf("%s did not read: %s", s.agent, text))
 }

@@ -80,15 +80,17 @@ func (h *Handler) give(m *protocol.ControlDecide, by string) {
 	h.answered(m.RequestID, func(now time.Time) error { return h.Control.Give(now, g) })
 }
 
-// answered has control decide, and answers with its error.
+// answered has control decide, and answers with its error; else a turn later, when what an agent had queued is dropped.
 func (h *Handler) answered(requestID string, decide func(now time.Time) error) {
+	h.aTurnLater(requestID, decide, func() { h.Link.Send(&protocol.Done{RequestID: requestID}) })
+}
+
+// aTurnLater has control decide on the pump's goroutine, and calls then a turn later. An error is the answer instead.
+func (h *Handler) aTurnLater(requestID string, decide func(now time.Time) error, then func()) {
 	ok := h.Pump.Post(func(now time.Time) {
 		if err := decide(now); err != nil {
 			h.refuse(requestID, protocol.CodeBusy, err.Error())
-			return
-		}
-		// A turn later what an agent had queued is dropped.
-		if !h.Pump.Post(func(time.Time) { h.Link.Send(&protocol.Done{RequestID: requestID}) }) {
+		} else if !h.Pump.Post(func(time.Time) { then() }) {
 			h.gone(requestID)
 		}
 	})
@@ -116,15 +118,7 @@ func (h *Handler) decideMute(m *protocol.ControlDecide, by string) {
 // takeBack ends control. It is answered a turn of the pump later, when the queue is dropped and what the program has not
 // read is taken back: no byte of an agent's follows the answer.
 func (h *Handler) takeBack(requestID, by string) {
-	ok := h.Pump.Post(func(now time.Time) {
-		h.Reclaim(now, by)
-		if !h.Pump.Post(func(time.Time) { h.Link.Send(&protocol.Done{RequestID: requestID}) }) {
-			h.gone(requestID)
-		}
-	})
-	if !ok {
-		h.gone(requestID)
-	}
+	h.answered(requestID, func(now time.Time) error { h.Reclaim(now, by); return nil })
 }
 
 // Reclaim takes the keyboard back by another way than its key. It runs on the pump's goroutine.
@@ -137,19 +131,15 @@ func (h *Handler) Reclaim(now time.Time, by string) {
 
 // decideHide hides the session from agents, or shows it again. It is answered when nothing can be seen any more, or all.
 func (h *Handler) decideHide(m *protocol.ControlDecide) {
-	answer := func(time.Time) { h.Link.Send(&protocol.Done{RequestID: m.RequestID}) }
-	ok := h.Pump.Post(func(now time.Time) {
+	hide := func(now time.Time) error {
 		if m.Epoch != 0 && m.Epoch != h.Control.State(now).Epoch {
-			h.refuse(m.RequestID, protocol.CodeBusy, control.ErrMoved.Error())
-			return
+			return control.ErrMoved
 		}
 		h.Control.Hide(now, m.Hide == protocol.HideOn)
-		// A turn later the pump's queue is dropped and the observer has been told.
-		if !h.Pump.Post(func(time.Time) { h.Observer.Post(answer) }) {
-			h.gone(m.RequestID)
-		}
-	})
-	if !ok {
-		h.gone(m.RequestID)
+		return nil
 	}
+	// A turn later the pump's queue is dropped and the observer has been told.
+	h.aTurnLater(m.RequestID, hide, func() {
+		h.Observer.Post(func(time.Time) { h.Link.Send(&protocol.Done{RequestID: m.RequestID}) })
+	})
 }

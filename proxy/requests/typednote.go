@@ -3,7 +3,6 @@ package requests
 import (
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/input"
@@ -52,15 +51,6 @@ func (h *Handler) noteTyped(in *typing, r input.Receipt) {
 		name = st.Agent.Name
 	}
 	h.Observer.Post(func(now time.Time) {
-		h.Observer.AgentTyped(now, name, cut(h.Observer.Redact(text, -1)))
+		h.Observer.AgentTyped(now, name, protocol.Clip(h.Observer.Redact(text, -1), protocol.MaxTyped))
 	})
-}
-
-// cut is a text of at most as many bytes as the wire takes.
-func cut(text string) string {
-	for len(text) > protocol.MaxTyped {
-		_, n := utf8.DecodeLastRuneInString(text)
-		text = text[:len(text)-n]
-	}
-	return text
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
@@ -20,13 +19,13 @@ const (
 // record is r as others may see it, and its size, about; text is what of a piece leaves.
 func (r *Room) record(from *chat.Record, text string) (out protocol.ChatRecord, size int) {
 	const base = 200
-	out = protocol.ChatRecord{Number: from.Number, At: from.Time.UnixMilli(), State: from.State, Why: clip(r.Redact(from.Why), protocol.MaxText)}
+	out = protocol.ChatRecord{Number: from.Number, At: from.Time.UnixMilli(), State: from.State, Why: protocol.Clip(r.Redact(from.Why), protocol.MaxText)}
 	switch {
 	case from.Item != nil:
 		out.Item = r.item(from.Item)
 		return out, base + len(out.Item.Text) + len(out.Item.Input)
 	case from.Piece != nil:
-		out.Piece = &chat.Piece{ID: clip(from.Piece.ID, protocol.MaxChatID), Text: text}
+		out.Piece = &chat.Piece{ID: protocol.Clip(from.Piece.ID, protocol.MaxChatID), Text: text}
 		return out, base + len(text)
 	case from.Request != nil:
 		out.Request = r.request(from.Request)
@@ -42,9 +41,9 @@ func (r *Room) record(from *chat.Record, text string) (out protocol.ChatRecord, 
 
 func (r *Room) item(from *chat.Item) *chat.Item {
 	i := *from
-	i.ID, i.Text, i.Tool, i.Input = clip(i.ID, protocol.MaxChatID), r.Redact(i.Text), r.Redact(i.Tool), r.input(i.Input)
+	i.ID, i.Text, i.Tool, i.Input = protocol.Clip(i.ID, protocol.MaxChatID), r.Redact(i.Text), r.Redact(i.Tool), r.input(i.Input)
 	if n := len(i.Text); n > mostText {
-		i.Text = clip(i.Text, mostText)
+		i.Text = protocol.Clip(i.Text, mostText)
 		i.Cut += n - len(i.Text)
 	}
 	if n := len(i.Input); n > mostText {
@@ -56,15 +55,15 @@ func (r *Room) item(from *chat.Item) *chat.Item {
 
 // request is what is asked. What is too much to be shown cannot be agreed to: it is said to be missing, and nobody allows it from elsewhere.
 func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
-	q := &protocol.ChatRequest{ID: from.ID, By: from.By, Tool: r.Redact(from.Tool), Input: r.input(from.Input), Why: clip(r.Redact(from.Why), mostText/4)}
+	q := &protocol.ChatRequest{ID: from.ID, By: from.By, Tool: r.Redact(from.Tool), Input: r.input(from.Input), Why: protocol.Clip(r.Redact(from.Why), mostText/4)}
 	for _, c := range from.Allows {
-		q.Allows = append(q.Allows, chat.Choice{Verdict: c.Verdict, Covers: clip(r.Redact(c.Covers), protocol.MaxText)})
+		q.Allows = append(q.Allows, chat.Choice{Verdict: c.Verdict, Covers: protocol.Clip(r.Redact(c.Covers), protocol.MaxText)})
 	}
 	for _, f := range from.Form[:min(len(from.Form), protocol.MaxChatForm)] {
-		question := chat.Question{ID: f.ID, Header: r.Redact(f.Header), Text: clip(r.Redact(f.Text), protocol.MaxText), Many: f.Many}
+		question := chat.Question{ID: f.ID, Header: r.Redact(f.Header), Text: protocol.Clip(r.Redact(f.Text), protocol.MaxText), Many: f.Many}
 		for _, o := range f.Options[:min(len(f.Options), protocol.MaxChatForm)] {
 			question.Options = append(question.Options, chat.Option{
-				Label: clip(protocol.Visible(o.Label), protocol.MaxReason), Description: clip(r.Redact(o.Description), protocol.MaxReason),
+				Label: protocol.Clip(protocol.Visible(o.Label), protocol.MaxReason), Description: protocol.Clip(r.Redact(o.Description), protocol.MaxReason),
 			})
 		}
 		q.Form = append(q.Form, question)
@@ -77,13 +76,13 @@ func (r *Room) request(from *chat.Request) *protocol.ChatRequest {
 }
 
 func (r *Room) answer(from chat.Answer) chat.Answer {
-	a := chat.Answer{Verdict: from.Verdict, Words: clip(r.Redact(from.Words), protocol.MaxText)}
+	a := chat.Answer{Verdict: from.Verdict, Words: protocol.Clip(r.Redact(from.Words), protocol.MaxText)}
 	for id, replies := range from.Replies {
 		if a.Replies == nil {
 			a.Replies = map[string][]string{}
 		}
 		for _, reply := range replies {
-			a.Replies[id] = append(a.Replies[id], clip(r.Redact(reply), protocol.MaxText))
+			a.Replies[id] = append(a.Replies[id], protocol.Clip(r.Redact(reply), protocol.MaxText))
 		}
 	}
 	return a
@@ -165,15 +164,4 @@ func exactly(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// clip is the beginning of s, at most n bytes, in whole characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

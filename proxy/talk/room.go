@@ -126,7 +126,7 @@ func (r *Room) tell() {
 func (r *Room) status() *protocol.ChatStatus {
 	return &protocol.ChatStatus{
 		SessionID: r.SessionID, Agent: r.Chat.Agent(), State: r.Chat.State(), Open: len(r.Chat.Open()),
-		Why: clip(r.Redact(r.why), protocol.MaxText),
+		Why: protocol.Clip(r.Redact(r.why), protocol.MaxText),
 	}
 }
 

@@ -28,7 +28,7 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 		return chat.ErrNoRequest
 	}
 	if open.form != nil {
-		return d.result(open.id, open.replied(a))
+		return d.result(open.id, open.form.Reply(a))
 	}
 	chosen := open.refuse
 	if a.Verdict == chat.Once {
@@ -39,21 +39,6 @@ func (d *Driver) Answer(id string, a chat.Answer) error {
 		outcome = map[string]any{"outcome": "selected", "optionId": chosen}
 	}
 	return d.result(open.id, map[string]any{"outcome": outcome})
-}
-
-// replied is the answer to a form.
-func (o *ask) replied(a chat.Answer) map[string]any {
-	if a.Refuses() {
-		if a.Words != "" { // somebody else refused, or nobody was there
-			return map[string]any{"action": "cancel"}
-		}
-		return map[string]any{"action": "decline"}
-	}
-	content, accepted, err := o.form.Content(a.Replies)
-	if err != nil || !accepted {
-		return map[string]any{"action": "decline"}
-	}
-	return map[string]any{"action": "accept", "content": content}
 }
 
 // option is an answer that an agent offers.

@@ -145,7 +145,7 @@ func (d *Driver) respond(id string, response any) error {
 // response is an answer in Claude Code's words. What is not allowed explicitly is denied.
 func (o ask) response(a chat.Answer) map[string]any {
 	if o.form != nil {
-		return o.filledIn(a)
+		return o.form.Reply(a)
 	}
 	allow := map[string]any{"behavior": "allow", "updatedInput": o.input}
 	switch {
@@ -165,19 +165,6 @@ func (o ask) response(a chat.Answer) map[string]any {
 		words = "The user refused."
 	}
 	return map[string]any{"behavior": "deny", "message": words}
-}
-
-// filledIn is the answer to a server's form.
-func (o ask) filledIn(a chat.Answer) map[string]any {
-	if !a.Refuses() {
-		if content, accepted, err := o.form.Content(a.Replies); err == nil && accepted {
-			return map[string]any{"action": "accept", "content": content}
-		}
-	}
-	if a.Words != "" { // somebody else refused, or nobody was there
-		return map[string]any{"action": "cancel"}
-	}
-	return map[string]any{"action": "decline"}
 }
 
 // answered is the form's input with the answers in it.

@@ -203,6 +203,17 @@ func (f *Form) Content(replies map[string][]string) (content map[string]any, acc
 	return content, true, nil
 }
 
+// Reply is the answer to the form as MCP has it, whose words the agents pass on.
+func (f *Form) Reply(a chat.Answer) map[string]any {
+	if a.Refuses() && a.Words != "" { // somebody else refused, or nobody was there
+		return map[string]any{"action": "cancel"}
+	}
+	if content, accepted, err := f.Content(a.Replies); !a.Refuses() && err == nil && accepted {
+		return map[string]any{"action": "accept", "content": content}
+	}
+	return map[string]any{"action": "decline"}
+}
+
 // put puts the replies to a field into the content.
 func (f *Form) put(content map[string]any, one field, replies []string) error {
 	if !one.required && slices.Contains(replies, Skip) {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"terminalproxy/proxy/chat/stdio"
 )
 
 const (
@@ -70,7 +72,7 @@ func (d *Driver) request(ctx context.Context, method, path string, body []byte) 
 		said, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10)) // as much as came
 		var m struct{ Message string }
 		_ = json.Unmarshal(said, &m) // it says nothing for people
-		return nil, &statusError{code: answer.StatusCode, said: short(m.Message)}
+		return nil, &statusError{code: answer.StatusCode, said: stdio.Short(m.Message)}
 	}
 	return answer, nil
 }

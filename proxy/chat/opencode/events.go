@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 // turn is what has to be known of the events so far.
@@ -68,7 +69,7 @@ func (d *Driver) take(e event) {
 		err = read(e, func(m replied) { d.replied(e.Type, m) })
 	}
 	if err != nil {
-		d.notice("sent a %s that makes no sense: %v", short(e.Type), err)
+		d.notice("sent a %s that makes no sense: %v", stdio.Short(e.Type), err)
 	}
 }
 
@@ -161,7 +162,7 @@ func (d *Driver) status(m struct {
 	d.begins()
 	if m.Status.Type == "retry" && m.Status.Attempt != d.retry {
 		d.retry = m.Status.Attempt
-		d.notice("tries again, for the %d. time: %s", m.Status.Attempt, short(m.Status.Message))
+		d.notice("tries again, for the %d. time: %s", m.Status.Attempt, stdio.Short(m.Status.Message))
 	}
 }
 
@@ -181,7 +182,7 @@ func (d *Driver) idle(session string) {
 	case d.failed.Name == "MessageAbortedError":
 		outcome = chat.Turn{Outcome: chat.Interrupted, Why: "interrupted"}
 	default:
-		outcome = chat.Turn{Outcome: chat.Broken, Why: short(strings.TrimSuffix(d.failed.Name+": "+d.failed.Data.Message, ": "))}
+		outcome = chat.Turn{Outcome: chat.Broken, Why: stdio.Short(strings.TrimSuffix(d.failed.Name+": "+d.failed.Data.Message, ": "))}
 	}
 	d.mu.Lock()
 	interrupted := d.interrupted
@@ -215,13 +216,4 @@ func (d *Driver) forget(one *prompt) {
 
 func (d *Driver) notice(format string, args ...any) {
 	d.report(chat.Said{Item: chat.Item{Kind: chat.Notice, Text: name + " " + fmt.Sprintf(format, args...)}})
-}
-
-// short is text that may be of any length, for a notice.
-func short(s string) string {
-	s = strings.TrimSpace(s)
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "..."
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 // terminal is the author of what is typed in opencode's own interface.
@@ -233,7 +234,7 @@ func (d *Driver) replied(kind string, m replied) {
 	case m.Reply == "reject" || kind == "question.rejected":
 		why = "refused in opencode's own interface"
 	case m.Reply != "":
-		why = "allowed in opencode's own interface (" + short(m.Reply) + ")"
+		why = "allowed in opencode's own interface (" + stdio.Short(m.Reply) + ")"
 	}
 	d.withdraw(why, func(id string, _ open) bool { return id == m.RequestID })
 }
