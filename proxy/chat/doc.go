@@ -2,6 +2,8 @@
 // that wait for a person. Each of those has exactly one answer, and the first one counts. Without an answer nothing is allowed:
 // a lost agent, an error and the end of the session refuse.
 //
-// It must not know which agent that is: a [Driver] speaks to the agent. It must not know who looks, either: they follow the
-// records by number.
+// A [Session] keeps the conversation as records. A [Driver] speaks to the agent and reports each [Event]. Where the agent has its own
+// interface in a terminal, the driver is a [Beside], which reads the screen and types through a [Terminal].
+//
+// It must not know which agent that is, nor who looks: they follow the records by number.
 package chat

@@ -1,5 +1,5 @@
-// Package coding knows the coding agents whose own interface can have its conversation beside it, and how each is started then. It must
-// not know where the conversation is shown.
+// Package coding knows the coding agents that run in their own interface and have their conversation followed from elsewhere, and
+// how each is started for that. It must not know where the conversation is shown.
 package coding
 
 import (

@@ -1,6 +1,6 @@
 // Package acp speaks to coding agents by the Agent Client Protocol, version 1: JSON-RPC over the agent's standard input and output.
-// It offers them no files of ours, and terminals where there are some: else what they do, they do by their own tools, and ask. It must
-// not know who answers.
+// It gives an agent no access to files, and terminals only if there are [Terminals]: for all else the agent uses tools of its own, and
+// asks. It must not know who answers.
 package acp
 
 import (

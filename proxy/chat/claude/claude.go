@@ -1,5 +1,6 @@
-// Package claude speaks to Claude Code without its user interface: its stream-json format on standard input and output, and its
-// control protocol for approvals, questions and interruptions. It must not know who answers.
+// Package claude speaks to Claude Code in two ways. A [Driver] runs it without its user interface, by its stream-json format and its
+// control protocol on standard input and output. A [TUI] stays beside its own interface in a terminal: hooks and the record that Claude
+// Code keeps say what happens, and prompts are typed. It must not know who answers.
 package claude
 
 import (

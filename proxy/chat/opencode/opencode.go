@@ -1,6 +1,6 @@
-// Package opencode speaks to opencode over HTTP, while its own interface runs beside: a server of ours on this machine, to which that
-// interface attaches. Both show the same conversation. A dialog that is answered in one closes in the other; the first answer counts.
-// It must not know who answers.
+// Package opencode speaks to opencode over HTTP, while its own interface runs in a terminal: it starts opencode's server on this
+// machine, and the interface attaches to that. Both show the same conversation. A dialog that is answered in one closes in the other;
+// the first answer counts. It must not know who answers.
 package opencode
 
 import (

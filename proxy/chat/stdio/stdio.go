@@ -1,5 +1,5 @@
-// Package stdio runs a coding agent that speaks JSON over its standard input and output, a value to a line. It must not know
-// what the values mean.
+// Package stdio runs a coding agent that speaks JSON over its standard input and output, a value to a line. Drivers of agents that
+// speak otherwise take from it what all need: the agent's environment, and output cut into lines. It must not know what the values mean.
 package stdio
 
 import (
