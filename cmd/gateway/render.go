@@ -24,27 +24,36 @@ type renderFlags struct {
 	text, ansi        bool
 	animate           bool
 	svg, png, v2      string
+	film              filmFlags
 }
 
 func (a *app) newRender() *cobra.Command {
 	var f renderFlags
 	cmd := &cobra.Command{
-		Use:   "render [--ansi | --svg FILE [--animate] | --png FILE | --v2 FILE | --json] [FILE]",
+		Use:   "render [--ansi | --svg FILE [--animate] | --png FILE | --gif FILE | --html FILE | --v2 FILE | --json] [FILE]",
 		Short: "Draw a recording, or what a terminal printed",
 		Long: "render plays FILE or standard input, an asciicast or the bytes that a program printed, and prints the screen at\n" +
 			"the end. An asciicast brings its own size. --json prints rows, cursor, title and what the terminal would have\n" +
-			"answered.",
+			"answered.\n\n" +
+			"--gif and --html draw all that happens, or what happens between --from and --to, with who typed it, as evidence for others:\n" +
+			"what looks like a secret is masked.",
 		Example: "  gateway render session.cast\n" +
-			"  gateway render --svg session.svg --animate session.cast",
+			"  gateway render --svg session.svg --animate session.cast\n" +
+			"  gateway render --gif fix.gif --from 1m10s --to 1m40s session.cast",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.animate && f.svg == "" {
 				return usage("--animate goes with --svg FILE")
 			}
+			if err := f.film.check(cmd); err != nil {
+				return err
+			}
 			b, err := a.readRender(args)
 			switch {
 			case err != nil:
 				return err
+			case f.film.wanted():
+				return a.film(cmd.Context(), f.film, b)
 			case f.v2 != "":
 				return a.convert(f.v2, b)
 			case f.animate:
@@ -68,8 +77,9 @@ func (a *app) newRender() *cobra.Command {
 	flags.BoolVar(&f.animate, "animate", false, "with --svg: play the whole recording, for a web page or a README")
 	flags.StringVar(&f.png, "png", "", "write a PNG to `FILE`; - for standard output")
 	flags.StringVar(&f.v2, "v2", "", "convert the recording to asciicast v2, for older players, and write it to `FILE`; - for standard output")
-	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg", "png", "v2")
-	for _, name := range []string{"text", "ansi", "png", "v2", "cols", "rows", "resize-at", "chunk"} {
+	f.film.declare(cmd)
+	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg", "png", "gif", "html", "v2")
+	for _, name := range []string{"text", "ansi", "png", "gif", "html", "v2", "cols", "rows", "resize-at", "chunk"} {
 		cmd.MarkFlagsMutuallyExclusive("animate", name)
 	}
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/replay"
 )
 
 // The colours of the line: those of the page's time line.
@@ -24,8 +25,6 @@ const (
 	barWidth  = 16
 	// least is the width below which the bar and the keys are left out.
 	least = 70
-	// recent is how long the line says what was typed.
-	recent = 5 * time.Second
 )
 
 // View implements tea.Model.
@@ -66,7 +65,7 @@ func (m *model) line() string {
 	case !m.playing:
 		sign = "‖"
 	}
-	left := fmt.Sprintf("%s %s/%s", sign, clockTime(m.now), clockTime(m.length))
+	left := fmt.Sprintf("%s %s/%s", sign, replay.Clock(m.now), replay.Clock(m.length))
 	if m.speed != 1 {
 		left += fmt.Sprintf(" %gx", m.speed)
 	}
@@ -91,15 +90,6 @@ func (m *model) line() string {
 		return cut(left, m.cols)
 	}
 	return text
-}
-
-// clockTime is a time as a player shows it.
-func clockTime(d time.Duration) string {
-	s := int(d / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
 // bar is the time line, with who typed where.
@@ -137,35 +127,17 @@ func (m *model) bar() string {
 
 // author is who typed last, and what, in a colour.
 func (m *model) author() (color, said string) {
-	for _, k := range m.marks {
-		at := time.Duration(k.AtMs) * time.Millisecond
-		switch {
-		case at > m.now:
-			return color, said
-		case m.now-at > recent:
-			color, said = "", ""
-			continue
-		}
-		switch name := oneLine(k.Name); k.Kind {
-		case protocol.MarkInput:
-			color, said = agentColor, name+": "+oneLine(k.Text)
-		case protocol.MarkUser:
-			color, said = userColor, "you typed"
-			if name != "" {
-				said = name + " typed"
-			}
-		case protocol.MarkExit:
-			color, said = "", "exit "+oneLine(k.Text)
-		default:
-			color, said = "", oneLine(k.Text)
-		}
+	k, ok := replay.Newest(m.marks, m.now)
+	if !ok {
+		return "", ""
 	}
-	return color, said
-}
-
-// oneLine is a text on one line, with nothing in it that a terminal obeys.
-func oneLine(text string) string {
-	return strings.ReplaceAll(protocol.Visible(text), "\n", " ")
+	switch k.Kind {
+	case protocol.MarkInput:
+		color = agentColor
+	case protocol.MarkUser:
+		color = userColor
+	}
+	return color, replay.Words(k, "you")
 }
 
 // cut shortens a text to a width.
