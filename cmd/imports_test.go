@@ -59,9 +59,9 @@ var beneath = map[string]bool{"vt": true}
 //   - push: speaks to push services, and knows no gateway.
 var apart = map[string][]string{"page": {"auth", "rights", "asks", "push"}, "asks": nil, "push": nil}
 
-// forTests are the packages that only tests import: two play the other end of a connection, one reads testdata, one
+// forTests are the packages that only tests import: three play the other end of a connection, one reads testdata, one
 // drives a browser, and one builds the binaries.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
 
 // mayImport reports whether a sub-package of proxy may import another one.
 func mayImport(sub, isub string) bool {

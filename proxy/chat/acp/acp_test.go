@@ -1,73 +1,19 @@
 package acp_test
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/acp"
+	"terminalproxy/proxy/chat/chattest"
 )
 
-// asAgent names the script that the test binary plays as an agent, and heard where it writes what it is sent.
-const (
-	asAgent = "CHAT_TEST_SCRIPT"
-	heard   = "CHAT_TEST_HEARD"
-)
-
-func TestMain(m *testing.M) {
-	if script := os.Getenv(asAgent); script != "" {
-		play(script)
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
-
-// play plays a script: "> line" is said, with the id of the message that was waited for in place of ID, "< words" waits for a message with
-// them, and "kill" ends it. A script that ends waits for the end of its input.
-func play(script string) {
-	log, err := os.OpenFile(os.Getenv(heard), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		panic(err)
-	}
-	in := bufio.NewReader(os.Stdin)
-	hear := func() (string, bool) {
-		line, err := in.ReadString('\n')
-		_, _ = log.WriteString(line)
-		return line, err == nil
-	}
-	id, last := regexp.MustCompile(`"id":(\d+)`), ""
-	for line := range strings.Lines(script) {
-		verb, words, _ := strings.Cut(strings.TrimSpace(line), " ")
-		switch verb {
-		case ">":
-			fmt.Println(strings.ReplaceAll(words, "ID", last))
-		case "<":
-			got, more := hear()
-			for more && !strings.Contains(got, words) {
-				got, more = hear()
-			}
-			if m := id.FindStringSubmatch(got); m != nil {
-				last = m[1]
-			}
-		case "kill":
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		}
-	}
-	for more := true; more; {
-		_, more = hear()
-	}
-}
+func TestMain(m *testing.M) { chattest.Main(m, "ID", regexp.MustCompile(`"id":(\d+)`)) }
 
 const (
 	initialized = "< initialize\n" + `> {"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}` + "\n"
@@ -79,14 +25,6 @@ const (
 	done = `> {"jsonrpc":"2.0","id":ID,"result":{"stopReason":"end_turn"}}` + "\n"
 )
 
-// session is a conversation with an agent that plays a script.
-type session struct {
-	*chat.Session
-	t    *testing.T
-	log  string
-	seen uint64
-}
-
 func start(t *testing.T, script, resume string) *session {
 	t.Helper()
 	return startWith(t, acp.Config{Resume: resume}, script)
@@ -94,75 +32,26 @@ func start(t *testing.T, script, resume string) *session {
 
 func startWith(t *testing.T, c acp.Config, script string) *session {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	s := &session{t: t, log: filepath.Join(t.TempDir(), "heard")}
-	t.Setenv(asAgent, script)
-	t.Setenv(heard, s.log)
-	t.Setenv("GORACE", "atexit_sleep_ms=0")
-	c.Name, c.Program, c.Dir, c.SignIn = "eliza", self, t.TempDir(), "run eliza login"
-	s.Session = chat.New("eliza", acp.New(c))
-	require.NoError(t, s.Start())
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
-// next waits for a record that is wanted.
-func (s *session) next(what string, wanted func(chat.Record) bool) chat.Record {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
-	defer cancel()
-	for {
-		got, _, err := s.Records(ctx, s.seen)
-		require.NoError(s.t, err, what)
-		require.NotEmpty(s.t, got, "the session ended without %s", what)
-		for _, r := range got {
-			s.seen = r.Number
-			if wanted(r) {
-				return r
-			}
-		}
-	}
-}
-
-func (s *session) until(state chat.State) chat.Record {
-	s.t.Helper()
-	return s.next(state, func(r chat.Record) bool { return r.State == state })
-}
-
-func (s *session) turn() chat.Turn {
-	s.t.Helper()
-	return *s.next("a turn", func(r chat.Record) bool { return r.Turn != nil }).Turn
-}
-
-func (s *session) notice(words string) {
-	s.t.Helper()
-	s.next(words, func(r chat.Record) bool {
-		return r.Item != nil && r.Item.Kind == chat.Notice && strings.Contains(r.Item.Text, words)
+	return chattest.Start(t, "eliza", script, func(program string) chat.Driver {
+		c.Name, c.Program, c.Dir, c.SignIn = "eliza", program, t.TempDir(), "run eliza login"
+		return acp.New(c)
 	})
 }
 
-// heard is what the agent was sent, to its end.
-func (s *session) heard() string {
-	s.t.Helper()
-	require.NoError(s.t, s.Close())
-	b, err := os.ReadFile(s.log)
-	require.NoError(s.t, err)
-	return string(b)
-}
+type session = chattest.Conversation
 
 // The kind of an option counts, and not what the agent calls it.
 func TestAnApproval(t *testing.T) {
 	for verdict, want := range map[chat.Verdict]string{chat.Once: `"optionId":"2"`, chat.Refuse: `"optionId":"3"`} {
 		s := start(t, prompted+asks+`< "id":"p"`+"\n", "")
 		require.NoError(t, s.Send("you", "go"))
-		s.until(chat.Approval)
+		s.Until(chat.Approval)
 		r := s.Open()[0]
 		require.JSONEq(t, `{"title":"touch x"}`, string(r.Input))
 		require.Equal(t, []chat.Choice{{Verdict: chat.Once}}, r.Allows, "what is allowed for ever is not offered")
 		require.Error(t, s.Answer(r.ID, "you", chat.Answer{Verdict: chat.ForSession}))
 		require.NoError(t, s.Answer(r.ID, "you", chat.Answer{Verdict: verdict}))
-		got := s.heard()
+		got := s.Heard()
 		require.Contains(t, got, want)
 		require.Equal(t, 1, strings.Count(got, `"id":"p"`))
 	}
@@ -173,17 +62,17 @@ func TestNobodysAnswerAllowsNothing(t *testing.T) {
 		then string
 		do   func(s *session)
 	}{
-		"the agent is killed":   {"kill", func(s *session) { s.until(chat.Ended) }},
-		"garbage comes":         {"> garbage\n> {}\n> []\n> 7\n> {\"id\":99,\"result\":{}}", func(s *session) { s.notice("was not asked") }},
-		"the user interrupts":   {"", func(s *session) { require.NoError(s.t, s.Interrupt("you")) }},
+		"the agent is killed":   {"kill", func(s *session) { s.Until(chat.Ended) }},
+		"garbage comes":         {"> garbage\n> {}\n> []\n> 7\n> {\"id\":99,\"result\":{}}", func(s *session) { s.Notice("was not asked") }},
+		"the user interrupts":   {"", func(s *session) { require.NoError(s.T, s.Interrupt("you")) }},
 		"the session is closed": {"", func(*session) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, prompted+asks+c.then, "")
 			require.NoError(t, s.Send("you", "go"))
-			s.until(chat.Approval)
+			s.Until(chat.Approval)
 			c.do(s)
-			require.NotContains(t, s.heard(), `"optionId":"2"`)
+			require.NotContains(t, s.Heard(), `"optionId":"2"`)
 			require.Empty(t, s.Open())
 		})
 	}
@@ -202,15 +91,15 @@ func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, prompted+c.line, "")
 			require.NoError(t, s.Send("you", "go"))
-			s.notice(c.notice)
+			s.Notice(c.notice)
 			require.Empty(t, s.Open())
-			require.Contains(t, s.heard(), c.hears)
+			require.Contains(t, s.Heard(), c.hears)
 		})
 	}
 	two := strings.Replace(asks, `"kind":"allow_always"`, `"kind":"allow_once"`, 1)
 	s := start(t, prompted+two, "")
 	require.NoError(t, s.Send("you", "go"))
-	s.until(chat.Approval)
+	s.Until(chat.Approval)
 	require.Empty(t, s.Open()[0].Allows, "of two options of a kind none is chosen")
 }
 
@@ -225,14 +114,14 @@ func TestFollowUpsWait(t *testing.T) {
 		require.NoError(t, s.Send("you", text))
 	}
 	text := func(r chat.Record) bool { return r.Item != nil && r.Item.Kind == chat.Text }
-	require.Equal(t, "one done", s.next("text", text).Item.Text)
-	require.Equal(t, chat.Done, s.turn().Outcome)
-	s.next("the second", func(r chat.Record) bool { return r.Piece != nil && r.Piece.Text == "two" })
+	require.Equal(t, "one done", s.Next("text", text).Item.Text)
+	require.Equal(t, chat.Done, s.Turn().Outcome)
+	s.Next("the second", func(r chat.Record) bool { return r.Piece != nil && r.Piece.Text == "two" })
 	require.NoError(t, s.Interrupt("you"))
-	s.notice("eliza did not read: third")
-	require.Equal(t, chat.Interrupted, s.turn().Outcome)
-	s.until(chat.AtPrompt)
-	require.Equal(t, 2, strings.Count(s.heard(), "session/prompt"))
+	s.Notice("eliza did not read: third")
+	require.Equal(t, chat.Interrupted, s.Turn().Outcome)
+	s.Until(chat.AtPrompt)
+	require.Equal(t, 2, strings.Count(s.Heard(), "session/prompt"))
 }
 
 func TestATurnFails(t *testing.T) {
@@ -243,7 +132,7 @@ func TestATurnFails(t *testing.T) {
 	} {
 		s := start(t, prompted+`> {"jsonrpc":"2.0","id":ID,`+answer+"}\n", "")
 		require.NoError(t, s.Send("you", "go"))
-		require.Equal(t, chat.Turn{Outcome: chat.Broken, Why: why}, s.turn())
+		require.Equal(t, chat.Turn{Outcome: chat.Broken, Why: why}, s.Turn())
 	}
 }
 
@@ -257,7 +146,7 @@ func TestItSaysWhyItDidNotStart(t *testing.T) {
 	} {
 		s := start(t, script, "s1")
 		require.NoError(t, s.Send("you", "lost"))
-		require.Contains(t, s.until(chat.Failed).Why, why)
+		require.Contains(t, s.Until(chat.Failed).Why, why)
 	}
 }
 
@@ -267,7 +156,7 @@ func TestItGoesOn(t *testing.T) {
 	s := start(t, initialized+"< session/load\n"+old+`> {"jsonrpc":"2.0","id":ID,"result":null}`+"\n"+old+
 		"< _gateway/loaded\n"+`> {"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"?"}}`+"\n< session/prompt\n"+done, "s1")
 	require.NoError(t, s.Send("you", "go"))
-	require.Equal(t, chat.Done, s.turn().Outcome)
+	require.Equal(t, chat.Done, s.Turn().Outcome)
 	require.Equal(t, "s1", s.Conversation())
 	got, _, err := s.Records(t.Context(), 0)
 	require.NoError(t, err)
@@ -286,7 +175,7 @@ func TestToolsAndTheirResults(t *testing.T) {
 		update(`{"sessionUpdate":"tool_call_update","toolCallId":"t2","status":"failed","title":"ls","content":[{"type":"content","content":{"type":"text","text":"no"}},{"type":"terminal"}]}`)+
 		update(`{"sessionUpdate":"plan","entries":[]}`)+update(`{"sessionUpdate":"news"}`)+update(`{"sessionUpdate":"news"}`)+done, "")
 	require.NoError(t, s.Send("you", "go"))
-	s.turn()
+	s.Turn()
 	got, _, err := s.Records(t.Context(), 0)
 	require.NoError(t, err)
 	var items []string

@@ -28,12 +28,12 @@ func TestSteering(t *testing.T) {
 		`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`+"\n"+
 		"< session/prompt\n"+done, "")
 	require.NoError(t, s.Send("you", "first"))
-	s.until(chat.Working)
+	s.Until(chat.Working)
 	require.NoError(t, s.Send("you", "second"))
 	require.NoError(t, s.Send("you", "third"))
-	s.turn()
-	require.Equal(t, chat.Done, s.turn().Outcome)
-	got := s.heard()
+	s.Turn()
+	require.Equal(t, chat.Done, s.Turn().Outcome)
+	got := s.Heard()
 	require.Equal(t, 1, strings.Count(got, `"text":"second"`))
 	require.Equal(t, 2, strings.Count(got, `"text":"third"`), "what came too late for the turn is the next one")
 	require.Equal(t, 2, strings.Count(got, `"idleBehavior":"promptRequired"`))
@@ -44,13 +44,13 @@ func TestSteeringIsInterrupted(t *testing.T) {
 	s := start(t, steered+"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"injected"}}`+"\n< _session/steering\n< session/cancel\n"+
 		`> {"jsonrpc":"2.0","id":5,"result":{"outcome":"promptRequired"}}`+"\n"+`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}`+"\n", "")
 	require.NoError(t, s.Send("you", "first"))
-	s.until(chat.Working)
+	s.Until(chat.Working)
 	require.NoError(t, s.Send("you", "second"))
 	require.NoError(t, s.Send("you", "third"))
 	require.NoError(t, s.Interrupt("you"))
-	s.notice("did not read: third")
-	s.notice("may not have read: second")
-	require.Equal(t, chat.Interrupted, s.turn().Outcome)
+	s.Notice("did not read: third")
+	s.Notice("may not have read: second")
+	require.Equal(t, chat.Interrupted, s.Turn().Outcome)
 }
 
 func TestAForm(t *testing.T) {
@@ -61,12 +61,12 @@ func TestAForm(t *testing.T) {
 	} {
 		s := start(t, prompted+formAsked+`< "id":"f"`+"\n", "")
 		require.NoError(t, s.Send("you", "go"))
-		s.until(chat.Asks)
+		s.Until(chat.Asks)
 		r := s.Open()[0]
 		require.Equal(t, "Which?", r.Form[0].Text)
 		require.ErrorContains(t, s.Answer(r.ID, "you", chat.Answer{Replies: map[string][]string{"n": {"seven"}}}), "must be a whole number")
 		require.NoError(t, s.Answer(r.ID, "you", answer))
-		require.Contains(t, s.heard(), want)
+		require.Contains(t, s.Heard(), want)
 	}
 }
 
@@ -74,14 +74,14 @@ func TestAForm(t *testing.T) {
 func TestAFormThatIsNotAnswered(t *testing.T) {
 	s := start(t, prompted+formAsked+`> {"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"f"}}`+"\n", "")
 	require.NoError(t, s.Send("you", "go"))
-	closed := s.next("a closed request", func(r chat.Record) bool { return r.Closed != nil }).Closed
+	closed := s.Next("a closed request", func(r chat.Record) bool { return r.Closed != nil }).Closed
 	require.Equal(t, "eliza took it back", closed.Why)
-	require.Contains(t, s.heard(), `"code":-32800`)
+	require.Contains(t, s.Heard(), `"code":-32800`)
 	for _, params := range []string{`{"sessionId":"s2","mode":"form","message":"x"}`, `{"sessionId":"s1","mode":"url","message":"x"}`, `{"sessionId":"s1"}`} {
 		s := start(t, prompted+`> {"jsonrpc":"2.0","id":"f","method":"elicitation/create","params":`+params+"}\n", "")
 		require.NoError(t, s.Send("you", "go"))
-		s.notice("declined a form")
-		require.Contains(t, s.heard(), `"action":"decline"`)
+		s.Notice("declined a form")
+		require.Contains(t, s.Heard(), `"action":"decline"`)
 		require.Empty(t, s.Open())
 	}
 }
@@ -96,7 +96,7 @@ func TestWhatCanBeSet(t *testing.T) {
 	s := start(t, settings+`< "configId":"m"`+"\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"configOptions":[`+option+"]}}\n"+
 		"< session/set_mode\n"+`> {"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"not today"}}`+"\n"+
 		`> {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":"read-only"}}}`+"\n", "")
-	s.until(chat.AtPrompt)
+	s.Until(chat.AtPrompt)
 	require.Equal(t, []chat.Setting{
 		{Name: "model", Value: "b", Choices: []chat.Option{{Label: "a", Description: "A"}, {Label: "b"}}},
 		{Name: "fast", Value: "On", Choices: []chat.Option{{Label: "On"}}},
@@ -105,12 +105,12 @@ func TestWhatCanBeSet(t *testing.T) {
 	require.ErrorIs(t, s.Set("you", "colour", "red"), chat.ErrNoSetting)
 	require.Error(t, s.Set("you", "model", "z"))
 	require.NoError(t, s.Set("you", "model", "A"))
-	s.notice("sets the model to a")
-	s.notice("the model is a now")
+	s.Notice("sets the model to a")
+	s.Notice("the model is a now")
 	require.NoError(t, s.Set("you", "mode", "agent"))
-	s.notice("did not set the mode: not today")
-	s.notice("the mode is read-only now")
-	require.Contains(t, s.heard(), `"value":"a"`)
+	s.Notice("did not set the mode: not today")
+	s.Notice("the mode is read-only now")
+	require.Contains(t, s.Heard(), `"value":"a"`)
 }
 
 // The mode in which the agent asks is set before the conversation begins, or it does not begin.
@@ -119,11 +119,11 @@ func TestTheModeInWhichItAsks(t *testing.T) {
 		s := startWith(t, acp.Config{Mode: "read-only"}, settings+"< session/set_mode\n"+`> {"jsonrpc":"2.0","id":ID,`+answer+"}\n< session/prompt\n"+done)
 		require.NoError(t, s.Send("you", "go"))
 		if then == chat.Failed {
-			require.Contains(t, s.until(then).Why, "it does not take the mode read-only, in which it asks: no such mode")
-			require.NotContains(t, s.heard(), "session/prompt")
+			require.Contains(t, s.Until(then).Why, "it does not take the mode read-only, in which it asks: no such mode")
+			require.NotContains(t, s.Heard(), "session/prompt")
 			continue
 		}
-		s.until(then)
-		require.Contains(t, s.heard(), `"modeId":"read-only"`)
+		s.Until(then)
+		require.Contains(t, s.Heard(), `"modeId":"read-only"`)
 	}
 }

@@ -54,11 +54,11 @@ func TestTerminals(t *testing.T) {
 		asksFor("b", "output", one)+asksFor("c", "kill", one)+asksFor("d", "wait_for_exit", one)+asksFor("e", "output", one)+asksFor("f", "release", one)+
 		asksFor("g", "output", one)+asksFor("h", "explode", one)+asksFor("i", "create", `,"command":"last"`)+strings.Replace(done, "ID", "3", 1))
 	require.NoError(t, s.Send("you", "go"))
-	require.Equal(t, chat.Done, s.turn().Outcome)
+	require.Equal(t, chat.Done, s.Turn().Outcome)
 	require.Equal(t, acp.Command{Program: "make", Args: []string{"all"}, Env: []string{"A=b"}, Dir: "/tmp"}, <-p.ran)
 	require.Equal(t, "s1 make", <-p.released)
 	require.NotEmpty(t, (<-p.ran).Dir, "the conversation's directory")
-	got := s.heard()
+	got := s.Heard()
 	require.Equal(t, "s1 last", <-p.released, "it ends with the agent")
 	for id, want := range map[string]string{
 		"a": `"result":{"terminalId":"terminal-1"}`, "b": `"result":{"output":"outp","truncated":true}`, "c": `"result":{}`,
@@ -82,12 +82,12 @@ func TestATerminalThatCannotBe(t *testing.T) {
 	} {
 		s := startWith(t, config, prompted+refused+strings.Replace(done, "ID", "3", 1))
 		require.NoError(t, s.Send("you", "go"))
-		s.turn()
-		require.Contains(t, s.heard(), want)
+		s.Turn()
+		require.Contains(t, s.Heard(), want)
 	}
 	p := &places{}
 	s := startWith(t, acp.Config{Terminals: p}, prompted+strings.Replace(refused, `"s1"`, `"s2"`, 1)+strings.Replace(done, "ID", "3", 1))
 	require.NoError(t, s.Send("you", "go"))
-	s.turn()
-	require.Contains(t, s.heard(), "another conversation")
+	s.Turn()
+	require.Contains(t, s.Heard(), "another conversation")
 }

@@ -1,90 +1,21 @@
 package claude_test
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/chattest"
 	"terminalproxy/proxy/chat/claude"
 )
 
-// asAgent names the script that the test binary plays as Claude Code, and heard where it writes what it is sent.
-const (
-	asAgent = "CHAT_TEST_SCRIPT"
-	heard   = "CHAT_TEST_HEARD"
-)
+func TestMain(m *testing.M) { chattest.Main(m, "UUID", regexp.MustCompile(`"uuid":"([^"]*)"`)) }
 
-func TestMain(m *testing.M) {
-	if script := os.Getenv(asAgent); script != "" {
-		play(script)
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
-
-// play plays a script: "> line" is said, with the uuid of the line that was waited for in place of UUID, "< words" waits for a line with
-// them, "! words" goes to standard error, and "exit", "kill" and "close" end it or its input. A script that ends waits for the end of that.
-func play(script string) {
-	log, err := os.OpenFile(os.Getenv(heard), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		panic(err)
-	}
-	in := bufio.NewReader(os.Stdin)
-	hear := func() (string, bool) {
-		line, err := in.ReadString('\n')
-		_, _ = log.WriteString(line)
-		return line, err == nil
-	}
-	fmt.Fprintln(log, os.Args[1:])
-	uuid := regexp.MustCompile(`"uuid":"([^"]*)"`)
-	last := ""
-	for line := range strings.Lines(script) {
-		verb, words, _ := strings.Cut(strings.TrimSpace(line), " ")
-		switch verb {
-		case ">":
-			fmt.Println(strings.ReplaceAll(words, "UUID", last))
-		case "!":
-			fmt.Fprintln(os.Stderr, words)
-		case "<":
-			got, more := hear()
-			for more && !strings.Contains(got, words) {
-				got, more = hear()
-			}
-			if m := uuid.FindStringSubmatch(got); m != nil {
-				last = m[1]
-			}
-		case "exit":
-			os.Exit(3)
-		case "kill":
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		case "close":
-			_ = os.Stdin.Close()
-			time.Sleep(time.Hour) // it is killed
-		}
-	}
-	for more := true; more; {
-		_, more = hear()
-	}
-}
-
-// session is a conversation with an agent that plays a script.
-type session struct {
-	*chat.Session
-	t    *testing.T
-	log  string
-	seen uint64
-}
+type session = chattest.Conversation
 
 const (
 	ready = "< initialize\n> {\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":\"ours-1\"}}\n"
@@ -96,56 +27,10 @@ const (
 
 func start(t *testing.T, script string, c claude.Config) *session {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	s := &session{t: t, log: filepath.Join(t.TempDir(), "heard")}
-	t.Setenv(asAgent, script)
-	t.Setenv(heard, s.log)
-	t.Setenv("GORACE", "atexit_sleep_ms=0")
-	c.Program, c.ID = self, "0000-1111"
-	s.Session = chat.New("claude", claude.New(c))
-	require.NoError(t, s.Start())
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
-// next waits for a record that is wanted.
-func (s *session) next(what string, wanted func(chat.Record) bool) chat.Record {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
-	defer cancel()
-	for {
-		got, _, err := s.Records(ctx, s.seen)
-		require.NoError(s.t, err, what)
-		require.NotEmpty(s.t, got, "the session ended without %s", what)
-		for _, r := range got {
-			s.seen = r.Number
-			if wanted(r) {
-				return r
-			}
-		}
-	}
-}
-
-func (s *session) until(state chat.State) chat.Record {
-	s.t.Helper()
-	return s.next(state, func(r chat.Record) bool { return r.State == state })
-}
-
-func (s *session) notice(words string) {
-	s.t.Helper()
-	s.next(words, func(r chat.Record) bool {
-		return r.Item != nil && r.Item.Kind == chat.Notice && strings.Contains(r.Item.Text, words)
+	return chattest.Start(t, "claude", script, func(program string) chat.Driver {
+		c.Program, c.ID = program, "0000-1111"
+		return claude.New(c)
 	})
-}
-
-// heard is what the agent was sent, to its end.
-func (s *session) heard() string {
-	s.t.Helper()
-	require.NoError(s.t, s.Close())
-	b, err := os.ReadFile(s.log)
-	require.NoError(s.t, err)
-	return string(b)
 }
 
 func TestAnApproval(t *testing.T) {
@@ -160,16 +45,16 @@ func TestAnApproval(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, ready+"< go\n"+asks+"< control_response\n"+done, claude.Config{})
-			s.until(chat.AtPrompt)
+			s.Until(chat.AtPrompt)
 			require.NoError(t, s.Send("you", "go"))
-			s.until(chat.Approval)
+			s.Until(chat.Approval)
 			r := s.Open()[0]
 			require.Equal(t, "Bash", r.Tool)
 			require.JSONEq(t, `{"command":"rm -rf x"}`, string(r.Input))
 			require.Equal(t, []chat.Choice{{Verdict: chat.Once}, {Verdict: chat.ForSession, Covers: "Bash(rm *)"}}, r.Allows)
 			require.NoError(t, s.Answer("r1", "you", c.answer))
-			s.until(chat.AtPrompt)
-			got := s.heard()
+			s.Until(chat.AtPrompt)
+			got := s.Heard()
 			require.Contains(t, got, c.hears)
 			require.Equal(t, 1, strings.Count(got, "control_response"))
 		})
@@ -182,13 +67,13 @@ func TestNobodysAnswerAllowsNothing(t *testing.T) {
 		then string
 		do   func(s *session)
 	}{
-		"the agent is killed":     {"kill", func(s *session) { s.until(chat.Ended) }},
-		"the agent ends":          {"exit", func(s *session) { s.until(chat.Ended) }},
+		"the agent is killed":     {"kill", func(s *session) { s.Until(chat.Ended) }},
+		"the agent ends":          {"exit", func(s *session) { s.Until(chat.Ended) }},
 		"the agent reads no more": {"close", func(*session) {}},
-		"garbage comes":           {"> garbage\n> {}\n> []\n> {\"type\":\"control_request\"}\n> {\"type\":\"result\"}", func(s *session) { s.notice("without an id") }},
-		"the agent takes it back": {`> {"type":"control_cancel_request","request_id":"r1"}`, func(s *session) { s.until(chat.Working) }},
-		"it is asked again":       {asks, func(s *session) { s.notice("not new") }},
-		"the user interrupts":     {"", func(s *session) { require.NoError(s.t, s.Interrupt("you")) }},
+		"garbage comes":           {"> garbage\n> {}\n> []\n> {\"type\":\"control_request\"}\n> {\"type\":\"result\"}", func(s *session) { s.Notice("without an id") }},
+		"the agent takes it back": {`> {"type":"control_cancel_request","request_id":"r1"}`, func(s *session) { s.Until(chat.Working) }},
+		"it is asked again":       {asks, func(s *session) { s.Notice("not new") }},
+		"the user interrupts":     {"", func(s *session) { require.NoError(s.T, s.Interrupt("you")) }},
 		"the session is closed":   {"", func(*session) {}},
 		"another answer comes late": {"", func(s *session) {
 			_ = s.Answer("r1", "you", chat.Answer{})
@@ -197,11 +82,11 @@ func TestNobodysAnswerAllowsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, ready+"< go\n"+asks+c.then, claude.Config{})
-			s.until(chat.AtPrompt)
+			s.Until(chat.AtPrompt)
 			require.NoError(t, s.Send("you", "go"))
-			s.until(chat.Approval)
+			s.Until(chat.Approval)
 			c.do(s)
-			got := s.heard()
+			got := s.Heard()
 			require.NotContains(t, got, "allow")
 			require.Error(t, s.Answer("r1", "you", chat.Answer{Verdict: chat.Once}))
 			require.Empty(t, s.Open())
@@ -225,9 +110,9 @@ func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, ready+`> {"type":"control_request","request_id":"r1","request":`+c.request+"}\n", claude.Config{})
-			s.notice(c.notice)
+			s.Notice(c.notice)
 			require.Empty(t, s.Open())
-			got := s.heard()
+			got := s.Heard()
 			require.Contains(t, got, c.hears)
 			require.NotContains(t, got, "allow")
 		})
@@ -238,12 +123,12 @@ func TestQuestions(t *testing.T) {
 	s := start(t, ready+`> {"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":`+
 		`{"questions":[{"question":"Which?","header":"H","options":[{"label":"Red","description":"warm"}]},{"question":"What?","multiSelect":true}],"x":1}}}`+"\n",
 		claude.Config{})
-	s.until(chat.Asks)
+	s.Until(chat.Asks)
 	require.Equal(t, []chat.Question{
 		{ID: "q1", Header: "H", Text: "Which?", Options: []chat.Option{{Label: "Red", Description: "warm"}}}, {ID: "q2", Text: "What?", Many: true},
 	}, s.Open()[0].Form)
 	require.NoError(t, s.Answer("r1", "you", chat.Answer{Replies: map[string][]string{"q1": {"neither"}, "q2": {"a", "b"}}}))
-	require.Contains(t, s.heard(), `"updatedInput":{"answers":{"What?":"a, b","Which?":"neither"},"questions":[`)
+	require.Contains(t, s.Heard(), `"updatedInput":{"answers":{"What?":"a, b","Which?":"neither"},"questions":[`)
 }
 
 func TestWhatItSays(t *testing.T) {
@@ -260,9 +145,9 @@ func TestWhatItSays(t *testing.T) {
 > {"type":"news"}
 > {"type":"result","is_error":true,"result":"Not logged in"}
 `, claude.Config{})
-	s.until(chat.AtPrompt)
+	s.Until(chat.AtPrompt)
 	require.NoError(t, s.Send("you", "go"))
-	s.next("the turn", func(r chat.Record) bool {
+	s.Next("the turn", func(r chat.Record) bool {
 		return r.Turn != nil && *r.Turn == chat.Turn{Outcome: chat.Broken, Why: "Not logged in"}
 	})
 	got, _, err := s.Records(t.Context(), 3)
@@ -286,16 +171,16 @@ func TestWhatItSays(t *testing.T) {
 
 func TestItSaysHowItEnded(t *testing.T) {
 	in := start(t, ready+"< go\n"+`> {"type":"assistant","error":"authentication_failed","message":{"content":[]}}`+"\n"+`> {"type":"result","is_error":true,"result":"Please run /login"}`+"\n", claude.Config{})
-	in.until(chat.AtPrompt)
+	in.Until(chat.AtPrompt)
 	require.NoError(t, in.Send("you", "go"))
-	in.next("the turn", func(r chat.Record) bool {
+	in.Next("the turn", func(r chat.Record) bool {
 		return r.Turn != nil && strings.Contains(r.Turn.Why, "claude is not signed in: run claude")
 	})
 
 	s := start(t, "! No conversation found\nexit", claude.Config{})
-	require.Equal(t, "claude ended with exit status 3: No conversation found", s.until(chat.Failed).Why)
+	require.Equal(t, "claude ended with exit status 3: No conversation found", s.Until(chat.Failed).Why)
 	s = start(t, ready+"kill", claude.Config{})
-	require.Equal(t, "claude was killed: killed", s.until(chat.Ended).Why)
+	require.Equal(t, "claude was killed: killed", s.Until(chat.Ended).Why)
 
 	s.Session = chat.New("claude", claude.New(claude.Config{Program: "/nonexistent/claude"}))
 	require.ErrorContains(t, s.Start(), "is not installed")
@@ -315,8 +200,8 @@ func TestItsCommandLine(t *testing.T) {
 	} {
 		t.Setenv("CLAUDECODE", "1")
 		s := start(t, ready, c.config)
-		s.until(chat.AtPrompt)
-		got := s.heard()
+		s.Until(chat.AtPrompt)
+		got := s.Heard()
 		require.Contains(t, got, c.has)
 		require.NotContains(t, got, c.lack)
 	}
@@ -328,17 +213,17 @@ func TestFollowUps(t *testing.T) {
 		return `> {"type":"command_lifecycle","command_uuid":"UUID","state":"` + state + "\"}\n"
 	}
 	s := start(t, ready+"< first\n"+lifecycle("started")+"< second\n"+lifecycle("cancelled")+"< third\n"+lifecycle("queued")+done+"< fourth\nkill", claude.Config{})
-	s.until(chat.AtPrompt)
+	s.Until(chat.AtPrompt)
 	for _, text := range []string{"first", "second", "third"} {
 		require.NoError(t, s.Send("you", text))
 	}
-	s.notice("claude did not read: second")
-	s.next("the turn", func(r chat.Record) bool { return r.Turn != nil })
+	s.Notice("claude did not read: second")
+	s.Next("the turn", func(r chat.Record) bool { return r.Turn != nil })
 	require.Equal(t, chat.Working, s.State(), "the third waits")
 	require.NoError(t, s.Send("you", "fourth"))
-	s.notice("claude did not read: third")
-	s.notice("claude did not read: fourth")
-	s.until(chat.Ended)
+	s.Notice("claude did not read: third")
+	s.Notice("claude did not read: fourth")
+	s.Until(chat.Ended)
 }
 
 // What can be set is set by requests of ours, and what comes of it is told, whoever did it.
@@ -347,15 +232,15 @@ func TestWhatCanBeSet(t *testing.T) {
 		"< set_model\n"+`> {"type":"control_response","response":{"subtype":"success","request_id":"ours-2","response":{}}}`+"\n"+
 		"< set_permission_mode\n"+`> {"type":"control_response","response":{"subtype":"error","request_id":"ours-3","error":"not launched for it"}}`+"\n"+
 		`> {"type":"system","subtype":"status","permissionMode":"plan"}`+"\n", claude.Config{})
-	s.until(chat.AtPrompt)
+	s.Until(chat.AtPrompt)
 	require.Equal(t, chat.Setting{Name: "model", Choices: []chat.Option{{Label: "opus", Description: "best"}, {Label: "haiku"}}}, s.Settings()[0])
 	require.Error(t, s.Set("you", "model", "nonsense"))
 	require.NoError(t, s.Set("you", "model", "haiku"))
-	s.notice("the model is haiku now")
+	s.Notice("the model is haiku now")
 	require.NoError(t, s.Set("you", "mode", "bypassPermissions"))
-	s.notice("did not set the mode: not launched for it")
-	s.notice("the mode is plan now")
-	require.Contains(t, s.heard(), `"model":"haiku"`)
+	s.Notice("did not set the mode: not launched for it")
+	s.Notice("the mode is plan now")
+	require.Contains(t, s.Heard(), `"model":"haiku"`)
 }
 
 // The form of an MCP server is asked as other questions are.
@@ -368,14 +253,14 @@ func TestAServersForm(t *testing.T) {
 		`"response":{"action":"cancel"}`:                        {Words: "nobody is there"},
 	} {
 		s := start(t, ready+form+"< r1\n", claude.Config{})
-		s.until(chat.Asks)
+		s.Until(chat.Asks)
 		r := s.Open()[0]
 		require.Equal(t, "for the MCP server deploy", r.Why)
 		require.Error(t, s.Answer(r.ID, "you", chat.Answer{Replies: map[string][]string{"host": {"c"}}}))
 		require.NoError(t, s.Answer(r.ID, "you", answer))
-		require.Contains(t, s.heard(), want)
+		require.Contains(t, s.Heard(), want)
 	}
 	s := start(t, ready+strings.Replace(form, `"mode":"form"`, `"mode":"url"`, 1), claude.Config{})
-	s.notice("declined a form")
-	require.Contains(t, s.heard(), `"action":"decline"`)
+	s.Notice("declined a form")
+	require.Contains(t, s.Heard(), `"action":"decline"`)
 }

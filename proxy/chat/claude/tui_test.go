@@ -138,7 +138,7 @@ func (u *tui) dialog(question string) {
 
 // hook is what Claude Code does: it runs a hook, and gets what that prints.
 func (u *tui) hook(event string, more string) (out string, status int) {
-	u.t.Helper()
+	u.T.Helper()
 	told := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/home/ada/work","hook_event_name":%q%s}`, u.id, u.record(), event, more)
 	var answer, errs bytes.Buffer
 	status = claude.Hook(event, strings.NewReader(told), &answer, &errs)
@@ -147,36 +147,29 @@ func (u *tui) hook(event string, more string) (out string, status int) {
 
 // passes runs a hook that is answered at once, by nothing.
 func (u *tui) passes(event string, more string) {
-	u.t.Helper()
+	u.T.Helper()
 	out, status := u.hook(event, more)
-	require.Zero(u.t, status)
-	require.Empty(u.t, out)
+	require.Zero(u.T, status)
+	require.Empty(u.T, out)
 }
 
 func (u *tui) record() string { return filepath.Join(u.home, u.id+".jsonl") }
 
 // writes appends to the record.
 func (u *tui) writes(text string) {
-	u.t.Helper()
+	u.T.Helper()
 	f, err := os.OpenFile(u.record(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	require.NoError(u.t, err)
+	require.NoError(u.T, err)
 	_, err = f.WriteString(text)
-	require.NoError(u.t, err)
-	require.NoError(u.t, f.Close())
+	require.NoError(u.T, err)
+	require.NoError(u.T, f.Close())
 	u.driver.Printed()
-}
-
-func (u *tui) said(kind chat.Kind, text string) chat.Record {
-	u.t.Helper()
-	return u.next(text, func(r chat.Record) bool {
-		return r.Item != nil && r.Item.Kind == kind && strings.Contains(r.Item.Text, text)
-	})
 }
 
 // beside begins a conversation, before anything of Claude Code's has come.
 func beside(t *testing.T) *tui {
 	t.Helper()
-	u := &tui{session: &session{t: t}, screen: newScreen(), home: t.TempDir(), id: "b3a4c53a-e7be-4d2b-9712-84cdf9e4473b", took: make(chan struct{}, 9)}
+	u := &tui{session: &session{T: t}, screen: newScreen(), home: t.TempDir(), id: "b3a4c53a-e7be-4d2b-9712-84cdf9e4473b", took: make(chan struct{}, 9)}
 	dir := t.TempDir()
 	u.driver = claude.NewTUI(claude.TUIConfig{ID: u.id, Hook: "gateway hook", Dir: dir})
 	env, err := u.driver.Listen()
@@ -198,7 +191,7 @@ func atPrompt(t *testing.T) *tui {
 	u := beside(t)
 	u.passes("SessionStart", `,"source":"startup"`)
 	u.prompt("")
-	u.until(chat.AtPrompt)
+	u.Until(chat.AtPrompt)
 	return u
 }
 
@@ -218,15 +211,15 @@ const bash = `,"tool_name":"Bash","tool_input":{"command":"touch f1"}`
 
 // asks runs the hook that waits for a person.
 func (u *tui) asks(what string) (answer chan string) {
-	u.t.Helper()
+	u.T.Helper()
 	answer = make(chan string, 1)
 	var running sync.WaitGroup
 	running.Go(func() {
 		out, status := u.hook("PermissionRequest", what)
 		answer <- fmt.Sprint(out, " ", status)
 	})
-	u.t.Cleanup(running.Wait)
-	u.next("a request", func(r chat.Record) bool { return r.Request != nil })
+	u.T.Cleanup(running.Wait)
+	u.Next("a request", func(r chat.Record) bool { return r.Request != nil })
 	return answer
 }
 
@@ -234,7 +227,7 @@ func TestBesideItsInterface(t *testing.T) {
 	u := beside(t)
 	u.prompt("")
 	u.passes("SessionStart", `,"source":"startup"`)
-	u.until(chat.AtPrompt)
+	u.Until(chat.AtPrompt)
 	require.Equal(t, u.id, u.Conversation())
 	u.screen.reacts = func(piece string) {
 		switch {
@@ -247,12 +240,12 @@ func TestBesideItsInterface(t *testing.T) {
 		}
 	}
 	require.NoError(t, u.Send("ada", "two\r\nlines\n"))
-	u.next("the text", func(r chat.Record) bool { return r.Item != nil && r.Item.Author == "ada" })
+	u.Next("the text", func(r chat.Record) bool { return r.Item != nil && r.Item.Author == "ada" })
 	<-u.took
 	u.writes(`{"type":"user","message":{"content":"two\nlines"}}` + "\n")
 	u.writes(`{"type":"api-request","message":{broken}` + "\n" + `{"message":{"content":[{"type":"text","text":"I look"}]},"ty`)
 	u.writes(`pe":"assistant"}` + "\n")
-	u.said(chat.Text, "I look")
+	u.Said(chat.Text, "I look")
 	u.passes("PreToolUse", bash+`,"tool_use_id":"t1"`)
 	answer := u.asks(bash)
 	u.dialog("touch f1")
@@ -263,12 +256,12 @@ func TestBesideItsInterface(t *testing.T) {
 		strings.TrimSuffix(<-answer, " 0"))
 	u.prompt("")
 	u.writes(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}` + "\n")
-	u.said(chat.ToolResult, "done")
+	u.Said(chat.ToolResult, "done")
 	u.passes("Stop", `,"stop_hook_active":false`)
 	u.writes(`{"type":"system","subtype":"turn_duration"}` + "\n")
-	u.next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
+	u.Next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
 	u.driver.Exited("", nil)
-	u.until(chat.Ended)
+	u.Until(chat.Ended)
 	u.screen.mu.Lock()
 	defer u.screen.mu.Unlock()
 	require.Equal(t, []string{"\x1b[200~two\rlines\x1b[201~", "\r"}, u.screen.typed)
@@ -286,7 +279,7 @@ func TestARecordOfClaudes(t *testing.T) {
 	u := atPrompt(t)
 	u.writes(string(text[:len(text)/2]))
 	u.writes(string(text[len(text)/2:]))
-	u.said(chat.Text, "third done")
+	u.Said(chat.Text, "third done")
 	var got []string
 	all, _, err := u.Records(t.Context(), 0)
 	require.NoError(t, err)
@@ -312,15 +305,15 @@ func TestALongRecord(t *testing.T) {
 	require.NoError(t, os.Truncate(u.record(), size)) // the rest of it is one line, which would be dropped with a notice
 	u.writes("\n" + `{"type":"user","message":{"content":"the last"}}` + "\n")
 	u.passes("SessionStart", `,"source":"resume"`)
-	u.said(chat.User, "the last")
+	u.Said(chat.User, "the last")
 	u.prompt("")
-	u.until(chat.AtPrompt)
+	u.Until(chat.AtPrompt)
 	old := u.id
 	u.id = "11111111-e7be-4d2b-9712-84cdf9e4473b"
 	u.writes(`{"type":"user","message":{"content":"a new one"}}` + "\n")
 	u.passes("SessionStart", `,"source":"clear"`)
-	u.notice("began another conversation: " + u.id)
-	u.said(chat.User, "a new one")
+	u.Notice("began another conversation: " + u.id)
+	u.Said(chat.User, "a new one")
 	require.NotEqual(t, old, u.id)
 	all, _, err := u.Records(t.Context(), 0)
 	require.NoError(t, err)
@@ -362,7 +355,7 @@ func TestAnsweredAtTheTerminal(t *testing.T) {
 			id := u.Open()[0].ID
 			u.seen()
 			answered(u)
-			closed := u.next("the end of the request", func(r chat.Record) bool { return r.Closed != nil })
+			closed := u.Next("the end of the request", func(r chat.Record) bool { return r.Closed != nil })
 			require.Empty(t, closed.Closed.By)
 			require.ErrorContains(t, u.Answer(id, "ada", chat.Answer{Verdict: chat.Once}), closed.Closed.Why)
 			require.Equal(t, " 1", <-answer, "the hook decides nothing")
@@ -372,9 +365,9 @@ func TestAnsweredAtTheTerminal(t *testing.T) {
 
 // seen waits until the driver has seen what is drawn.
 func (u *tui) seen() {
-	u.t.Helper()
+	u.T.Helper()
 	u.writes(`{"type":"system","subtype":"compact_boundary"}` + "\n")
-	u.notice("shortened the conversation")
+	u.Notice("shortened the conversation")
 }
 
 // What goes wrong with a hook allows nothing: it prints no answer, a tool is blocked, and a dialog stays with agents' keys held.
@@ -459,7 +452,7 @@ func TestADialogHoldsKeys(t *testing.T) {
 	u.prompt("")
 	require.Eventually(t, func() bool { return !u.driver.Dialog() }, 30*time.Second, time.Millisecond)
 	u.passes("SessionStart", "")
-	u.until(chat.AtPrompt)
+	u.Until(chat.AtPrompt)
 	u.passes("PreToolUse", bash+`,"tool_use_id":"t1"`)
 	require.True(t, u.driver.Dialog())
 	_ = u.asks(bash)
@@ -497,7 +490,7 @@ func TestSubmitting(t *testing.T) {
 			u.prompt("gox")
 		}
 		require.NoError(t, u.Send("ada", "go"))
-		u.notice("the user typed meanwhile")
+		u.Notice("the user typed meanwhile")
 		require.Equal(t, []string{"\x1b[200~go\x1b[201~"}, u.pressed())
 	})
 	t.Run("Enter is lost", func(t *testing.T) {
@@ -526,7 +519,7 @@ func TestSubmitting(t *testing.T) {
 			}
 		}
 		require.NoError(t, u.Send("ada", "go"))
-		u.notice("does not say that it read it")
+		u.Notice("does not say that it read it")
 		require.Equal(t, []string{"\x1b[200~go\x1b[201~", "\r"}, u.pressed())
 	})
 	t.Run("a command of its own", func(t *testing.T) {
@@ -537,7 +530,7 @@ func TestSubmitting(t *testing.T) {
 			}
 		}
 		require.NoError(t, u.Send("ada", "/model sonnet"))
-		u.next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
+		u.Next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Done })
 	})
 	t.Run("what is no text", func(t *testing.T) {
 		u := atPrompt(t)
@@ -552,7 +545,7 @@ func TestSubmitting(t *testing.T) {
 		u.seen()
 		require.NoError(t, u.Send("an agent", "go"))
 		u.driver.Reclaimed()
-		u.notice("did not read: go")
+		u.Notice("did not read: go")
 		u.prompt("")
 		u.seen()
 		require.Empty(t, u.pressed())
@@ -564,18 +557,18 @@ func TestSubmitting(t *testing.T) {
 		require.NoError(t, u.Send("an agent", "go"))
 		u.screen.hands.Add(1)
 		u.prompt("")
-		u.notice("did not get a prompt: the keyboard changed hands")
+		u.Notice("did not get a prompt: the keyboard changed hands")
 		require.Empty(t, u.pressed())
 	})
 }
 
 // begins waits until the prompt is taken, and ends its turn: then no prompt waits any more.
 func (u *tui) begins() {
-	u.t.Helper()
+	u.T.Helper()
 	<-u.took
 	u.passes("Stop", "")
 	u.writes(`{"type":"system","subtype":"turn_duration"}` + "\n")
-	u.until(chat.AtPrompt)
+	u.Until(chat.AtPrompt)
 }
 
 // takes is Claude Code, which shows a prompt, and takes it at Enter.
@@ -606,16 +599,16 @@ func TestInterruptsWithEscape(t *testing.T) {
 	require.NoError(t, u.Interrupt("ada"))
 	require.Equal(t, "\x1b", <-pressed)
 	u.writes(`{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n")
-	u.next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Interrupted })
+	u.Next("the turn", func(r chat.Record) bool { return r.Turn != nil && r.Turn.Outcome == chat.Interrupted })
 }
 
 func TestAFailedStart(t *testing.T) {
 	u := beside(t)
 	u.driver.Exited("ended with exit status 1", []string{"", "Invalid API key", ""})
-	require.Equal(t, "claude ended with exit status 1: Invalid API key", u.until(chat.Failed).Why)
+	require.Equal(t, "claude ended with exit status 1: Invalid API key", u.Until(chat.Failed).Why)
 	u = atPrompt(t)
 	u.driver.Exited("was killed: SIGKILL", []string{"a prompt"})
-	require.Equal(t, "claude was killed: SIGKILL", u.until(chat.Ended).Why)
+	require.Equal(t, "claude was killed: SIGKILL", u.Until(chat.Ended).Why)
 }
 
 // What the user says on the command line stays.

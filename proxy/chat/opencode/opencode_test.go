@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/chat/chattest"
 	"terminalproxy/proxy/chat/opencode"
 	"terminalproxy/proxy/chat/stdio"
 )
@@ -160,9 +161,7 @@ func (s *server) asked(what string) (body string) {
 type talk struct {
 	*server
 	*opencode.Driver
-	session *chat.Session
-	last    uint64
-	rest    []chat.Record
+	session *chattest.Conversation
 }
 
 func (s *server) talks(c opencode.Config) *talk {
@@ -170,59 +169,29 @@ func (s *server) talks(c opencode.Config) *talk {
 	c.Program = os.Args[0]
 	d, err := opencode.Serve(s.t.Context(), c)
 	require.NoError(s.t, err)
-	k := &talk{server: s, Driver: d, session: chat.New("opencode", d)}
+	k := &talk{server: s, Driver: d, session: &chattest.Conversation{Session: chat.New("opencode", d), T: s.t}}
 	require.NoError(s.t, k.session.Start())
 	s.t.Cleanup(func() {
 		_ = k.session.Close()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	k.state(chat.AtPrompt)
+	k.session.Until(chat.AtPrompt)
 	return k
-}
-
-// see waits for the next record that fits.
-func (k *talk) see(what string, fits func(chat.Record) bool) chat.Record {
-	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
-	defer cancel()
-	for {
-		for len(k.rest) > 0 {
-			r := k.rest[0]
-			k.rest = k.rest[1:]
-			if fits(r) {
-				return r
-			}
-		}
-		got, _, err := k.session.Records(ctx, k.last)
-		require.NoError(k.t, err, what)
-		require.NotEmpty(k.t, got, what)
-		k.rest, k.last = got, got[len(got)-1].Number
-	}
-}
-
-func (k *talk) state(s chat.State) {
-	k.t.Helper()
-	k.see("state "+s, func(r chat.Record) bool { return r.State == s })
 }
 
 func (k *talk) item(kind chat.Kind) chat.Item {
 	k.t.Helper()
-	return *k.see("item "+kind, func(r chat.Record) bool { return r.Item != nil && r.Item.Kind == kind }).Item
+	return *k.session.Next("item "+kind, func(r chat.Record) bool { return r.Item != nil && r.Item.Kind == kind }).Item
 }
 
 func (k *talk) closed(id string) chat.Closed {
 	k.t.Helper()
-	return *k.see("closed "+id, func(r chat.Record) bool { return r.Closed != nil && r.Closed.ID == id }).Closed
+	return *k.session.Next("closed "+id, func(r chat.Record) bool { return r.Closed != nil && r.Closed.ID == id }).Closed
 }
 
 func (k *talk) request() *chat.Request {
 	k.t.Helper()
-	return k.see("request", func(r chat.Record) bool { return r.Request != nil }).Request
-}
-
-func (k *talk) turn() chat.Turn {
-	k.t.Helper()
-	return *k.see("turn", func(r chat.Record) bool { return r.Turn != nil }).Turn
+	return k.session.Next("request", func(r chat.Record) bool { return r.Request != nil }).Request
 }
 
 // Events as opencode 1.18 sends them.
@@ -271,7 +240,7 @@ func TestATurn(t *testing.T) {
 		`{"type":"message.part.delta","properties":{"sessionID":"ses_1","messageID":"msg_2","partID":"prt_a","field":"text","delta":"I ma"}}`,
 		`{"type":"message.part.delta","properties":{"sessionID":"ses_1","messageID":"msg_2","partID":"prt_thought","field":"text","delta":"hm"}}`)
 	require.Equal(t, "page", k.item(chat.User).Author)
-	require.Equal(t, chat.Piece{ID: "prt_a", Text: "I ma"}, *k.see("a piece", func(r chat.Record) bool { return r.Piece != nil }).Piece)
+	require.Equal(t, chat.Piece{ID: "prt_a", Text: "I ma"}, *k.session.Next("a piece", func(r chat.Record) bool { return r.Piece != nil }).Piece)
 	k.happens(text("prt_a", "msg_2", "ses_1", "I make it", 1), text("prt_a", "msg_2", "ses_1", "I make it", 1), tool("pending", "raw"), tool("running", "x"),
 		tool("running", "x"), tool("completed", "output"), tool("completed", "output"), busy, idle, idle)
 	require.Equal(t, chat.Item{Kind: chat.Text, ID: "prt_a", Author: "opencode", Text: "I make it"}, k.item(chat.Text))
@@ -279,12 +248,12 @@ func TestATurn(t *testing.T) {
 	require.Equal(t, "bash", called.Tool)
 	require.JSONEq(t, `{"command":"touch made"}`, string(called.Input))
 	require.Equal(t, chat.Item{Kind: chat.ToolResult, ID: "call_1", Author: "opencode", Text: "no output"}, k.item(chat.ToolResult))
-	require.Equal(t, chat.Turn{Outcome: chat.Done}, k.turn())
-	k.state(chat.AtPrompt)
+	require.Equal(t, chat.Turn{Outcome: chat.Done}, k.session.Turn())
+	k.session.Until(chat.AtPrompt)
 
 	k.happens(message("msg_5", "ses_1", "user", ""), text("prt_u", "msg_5", "ses_1", "typed there", 0), text("prt_u", "msg_5", "ses_1", "typed there", 0), busy, tool("error", "error"), idle)
 	require.Equal(t, chat.Item{Kind: chat.User, ID: "prt_u", Author: "terminal", Text: "typed there"}, k.item(chat.User))
-	require.Equal(t, chat.Turn{Outcome: chat.Done}, *k.see("no second item", func(r chat.Record) bool {
+	require.Equal(t, chat.Turn{Outcome: chat.Done}, *k.session.Next("no second item", func(r chat.Record) bool {
 		require.True(t, r.Item == nil || r.Item.Kind != chat.User)
 		return r.Turn != nil
 	}).Turn)
@@ -298,7 +267,7 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, "bash", r.Tool)
 	require.JSONEq(t, `{"command":"touch made","patterns":["touch made"]}`, string(r.Input))
 	require.Equal(t, []chat.Choice{{Verdict: chat.Once}}, r.Allows)
-	k.state(chat.Approval)
+	k.session.Until(chat.Approval)
 	require.NoError(t, k.session.Answer("per_1", "page", chat.Answer{Verdict: chat.Once}))
 	require.JSONEq(t, `{"reply":"once"}`, k.asked("POST /permission/per_1/reply"))
 	require.Error(t, k.Answer("per_1", chat.Answer{Verdict: chat.Once}))
@@ -348,19 +317,19 @@ func TestInterrupt(t *testing.T) {
 	k.asked("POST /session/ses_1/abort")
 	k.happens(abort, idle, message("msg_2", "ses_1", "assistant", "msg_1"), idle)
 	require.Contains(t, k.item(chat.Notice).Text, "did not read: and then")
-	require.Equal(t, chat.Interrupted, k.turn().Outcome)
+	require.Equal(t, chat.Interrupted, k.session.Turn().Outcome)
 	k.asked("DELETE /session/ses_1/message/msg_3")
-	k.state(chat.AtPrompt)
+	k.session.Until(chat.AtPrompt)
 
 	k.happens(busy, strings.ReplaceAll(asks, "per_1", "per_2"), abort, idle)
 	require.Equal(t, chat.Closed{ID: "per_2", Why: "the turn ended"}, k.closed("per_2"))
 	require.JSONEq(t, `{"reply":"reject"}`, k.asked("POST /permission/per_2/reply"))
-	require.Equal(t, chat.Interrupted, k.turn().Outcome)
+	require.Equal(t, chat.Interrupted, k.session.Turn().Outcome)
 
 	k.happens(busy, `{"type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"retry","attempt":1,"message":"overloaded"}}}`,
 		`{"type":"session.error","properties":{"sessionID":"ses_1","error":{"name":"APIError","data":{"message":"no credit"}}}}`, idle)
 	require.Contains(t, k.item(chat.Notice).Text, "overloaded")
-	require.Equal(t, chat.Turn{Outcome: chat.Broken, Why: "APIError: no credit"}, k.turn())
+	require.Equal(t, chat.Turn{Outcome: chat.Broken, Why: "APIError: no credit"}, k.session.Turn())
 }
 
 // TestKilled: with the server everything open is refused, and it is said.
@@ -371,7 +340,7 @@ func TestKilled(t *testing.T) {
 	_, pid, _ := k.process()
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 	require.Equal(t, chat.Closed{ID: "per_1", Why: "opencode ended"}, k.closed("per_1"))
-	require.Equal(t, "opencode's server was killed: killed", k.see("the end", func(r chat.Record) bool { return r.State == chat.Ended }).Why)
+	require.Equal(t, "opencode's server was killed: killed", k.session.Next("the end", func(r chat.Record) bool { return r.State == chat.Ended }).Why)
 	require.Error(t, k.session.Answer("per_1", "page", chat.Answer{Verdict: chat.Once}))
 	require.Error(t, k.Send(chat.Prompt{ID: "1", Text: "hello"}))
 }
@@ -390,7 +359,7 @@ func TestTheStreamEnds(t *testing.T) {
 	k.answers("GET /session/status", `{}`, 0)
 	k.happens("")
 	k.closed("per_2")
-	require.Equal(t, chat.Done, k.turn().Outcome)
+	require.Equal(t, chat.Done, k.session.Turn().Outcome)
 }
 
 // TestWhereTheUserTalks: the conversation that the user opens in opencode's own interface is followed; those of the agent's helpers are
@@ -400,7 +369,7 @@ func TestWhereTheUserTalks(t *testing.T) {
 	k.asked("POST /session")
 	k.happens(`{"type":"session.created","properties":{"info":{"id":"ses_h","parentID":"ses_1"}}}`,
 		message("msg_h", "ses_h", "user", ""), text("prt_h", "msg_h", "ses_h", "for a helper", 0), strings.ReplaceAll(asks, "ses_1", "ses_h"))
-	k.see("the request and nothing of the helper", func(r chat.Record) bool { require.Nil(t, r.Item); return r.Request != nil })
+	k.session.Next("the request and nothing of the helper", func(r chat.Record) bool { require.Nil(t, r.Item); return r.Request != nil })
 	require.Equal(t, "ses_1", k.Conversation())
 	k.answers("GET /session/ses_2", `{"id":"ses_2"}`, 0)
 	k.happens(message("msg_n", "ses_2", "user", ""), text("prt_n", "msg_n", "ses_2", "somewhere else", 0))
@@ -491,7 +460,7 @@ func TestTheInterfaceEnds(t *testing.T) {
 		require.True(t, k.Dialog())
 		k.Exited(why, nil)
 		require.Equal(t, chat.Closed{ID: "per_1", Why: "opencode ended"}, k.closed("per_1"))
-		require.Equal(t, told, k.see("the end", func(r chat.Record) bool { return r.State == chat.Ended }).Why)
+		require.Equal(t, told, k.session.Next("the end", func(r chat.Record) bool { return r.State == chat.Ended }).Why)
 		_, pid, _ := k.process()
 		require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
 	}

@@ -1,0 +1,159 @@
+// Package chattest is what the tests of drivers need: a coding agent that the test's own binary plays by a script, and the conversation
+// through the driver, of which a test waits for one record after the other.
+package chattest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"terminalproxy/proxy/chat"
+)
+
+// patience is how long a record may take.
+const patience = 30 * time.Second
+
+// asAgent names the script that the test binary plays, and heard where it writes what it is sent.
+const (
+	asAgent = "CHAT_TEST_SCRIPT"
+	heard   = "CHAT_TEST_HEARD"
+)
+
+// Main is a TestMain. As an agent it plays the script of [Start], and puts what id finds in the line that was waited for in place of word.
+func Main(m *testing.M, word string, id *regexp.Regexp) {
+	if script := os.Getenv(asAgent); script != "" {
+		play(script, word, id)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// play plays a script: "> line" is said, "< words" waits for a line with them, "! words" goes to standard error, and "exit", "kill" and
+// "close" end it or its input. A script that ends waits for the end of that.
+func play(script, word string, id *regexp.Regexp) {
+	log, err := os.OpenFile(os.Getenv(heard), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	in := bufio.NewReader(os.Stdin)
+	hear := func() (string, bool) {
+		line, err := in.ReadString('\n')
+		_, _ = log.WriteString(line)
+		return line, err == nil
+	}
+	fmt.Fprintln(log, os.Args[1:])
+	last := ""
+	for line := range strings.Lines(script) {
+		verb, words, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch verb {
+		case ">":
+			fmt.Println(strings.ReplaceAll(words, word, last))
+		case "!":
+			fmt.Fprintln(os.Stderr, words)
+		case "<":
+			got, more := hear()
+			for more && !strings.Contains(got, words) {
+				got, more = hear()
+			}
+			if m := id.FindStringSubmatch(got); m != nil {
+				last = m[1]
+			}
+		case "exit":
+			os.Exit(3)
+		case "kill":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		case "close":
+			_ = os.Stdin.Close()
+			time.Sleep(time.Hour) // it is killed
+		}
+	}
+	for more := true; more; {
+		_, more = hear()
+	}
+}
+
+// Conversation is one through a driver.
+type Conversation struct {
+	*chat.Session
+	T    *testing.T
+	log  string
+	seen uint64 // number of the last record that was looked at
+}
+
+// Start starts a conversation with an agent that plays a script. drive makes its driver for a program, which is the agent.
+func Start(t *testing.T, name, script string, drive func(program string) chat.Driver) *Conversation {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	c := &Conversation{T: t, log: filepath.Join(t.TempDir(), "heard")}
+	t.Setenv(asAgent, script)
+	t.Setenv(heard, c.log)
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	c.Session = chat.New(name, drive(self))
+	require.NoError(t, c.Session.Start())
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// Next waits for the next record that is wanted.
+func (c *Conversation) Next(what string, wanted func(chat.Record) bool) chat.Record {
+	c.T.Helper()
+	ctx, cancel := context.WithTimeout(c.T.Context(), patience)
+	defer cancel()
+	for {
+		got, _, err := c.Records(ctx, c.seen)
+		require.NoError(c.T, err, what)
+		require.NotEmpty(c.T, got, "the session ended without %s", what)
+		for _, r := range got {
+			c.seen = r.Number
+			if wanted(r) {
+				return r
+			}
+		}
+	}
+}
+
+// Until waits for a state.
+func (c *Conversation) Until(state chat.State) chat.Record {
+	c.T.Helper()
+	return c.Next(state, func(r chat.Record) bool { return r.State == state })
+}
+
+// Turn waits for the end of a turn.
+func (c *Conversation) Turn() chat.Turn {
+	c.T.Helper()
+	return *c.Next("a turn", func(r chat.Record) bool { return r.Turn != nil }).Turn
+}
+
+// Said waits for an item of that kind with those words in its text.
+func (c *Conversation) Said(kind chat.Kind, words string) *chat.Item {
+	c.T.Helper()
+	return c.Next(kind+" "+words, func(r chat.Record) bool {
+		return r.Item != nil && r.Item.Kind == kind && strings.Contains(r.Item.Text, words)
+	}).Item
+}
+
+// Notice waits for a notice.
+func (c *Conversation) Notice(words string) {
+	c.T.Helper()
+	c.Said(chat.Notice, words)
+}
+
+// Heard is what the agent was sent, to its end. It begins with its arguments.
+func (c *Conversation) Heard() string {
+	c.T.Helper()
+	require.NoError(c.T, c.Close())
+	b, err := os.ReadFile(c.log)
+	require.NoError(c.T, err)
+	return string(b)
+}
