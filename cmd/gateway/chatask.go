@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ func (t *talk) refuse(r *chat.Request) {
 		if len(r.Form) > 0 {
 			what = "a question"
 		}
-		t.view.say("· refused: %s asks for %s, and nobody can answer without a terminal", firstOf(exactly(r.By), t.agent.name), what)
+		t.view.say("· refused: %s asks for %s, and nobody can answer without a terminal", cmp.Or(exactly(r.By), t.agent.name), what)
 	}
 }
 
@@ -65,7 +66,7 @@ func (t *talk) closed(c *chat.Closed) {
 		return
 	}
 	if c.By != you {
-		t.view.say("· closed: %s", firstOf(exactly(c.Why), "answered by "+c.By))
+		t.view.say("· closed: %s", cmp.Or(exactly(c.Why), "answered by "+c.By))
 	}
 	t.question = nil
 	if q.open {
@@ -121,7 +122,7 @@ func (q *question) all() string {
 // text is the question as it stands on the screen.
 func (q *question) text(agent string) string {
 	var b strings.Builder
-	agent = firstOf(exactly(q.request.By), agent)
+	agent = cmp.Or(exactly(q.request.By), agent)
 	if len(q.request.Form) == 0 {
 		fmt.Fprintf(&b, "? May %s use %s?", agent, exactly(q.request.Tool))
 		if q.request.Why != "" {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,27 +74,34 @@ func (a *app) chatLog(ctx context.Context, c *client.Client, s protocol.SessionI
 // chatPrinter prints a conversation.
 type chatPrinter struct {
 	view  *chatView
-	lines *json.Encoder // nil without --json
-	over  bool          // the conversation has ended
+	lines func(chat.Record) error // nil without --json
+	over  bool                    // the conversation has ended
 }
 
 func newChatPrinter(a *app) *chatPrinter {
 	p := &chatPrinter{view: &chatView{text: a.out, about: a.out}}
 	if a.json {
-		p.view.about = a.err
-		p.lines = json.NewEncoder(a.out)
-		p.lines.SetEscapeHTML(false)
+		p.view.about, p.lines = a.err, recordLines(a.out)
 	}
 	return p
+}
+
+// recordLines prints records as lines of JSON, without the pieces of texts that follow whole.
+func recordLines(out io.Writer) func(chat.Record) error {
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	return func(r chat.Record) error {
+		if r.Piece != nil {
+			return nil
+		}
+		return lines.Encode(r)
+	}
 }
 
 func (p *chatPrinter) print(r chat.Record) error {
 	p.over = p.over || r.State == chat.Ended || r.State == chat.Failed
 	if p.lines != nil {
-		if r.Piece != nil {
-			return nil // the whole text follows
-		}
-		return p.lines.Encode(r)
+		return p.lines(r)
 	}
 	v := p.view
 	switch {
@@ -133,7 +142,7 @@ func closedWords(c *chat.Closed) string {
 		did = "answered"
 	}
 	if c.By == "" {
-		return "closed: " + firstOf(exactly(c.Why), "nobody answered")
+		return "closed: " + cmp.Or(exactly(c.Why), "nobody answered")
 	}
 	return did + " by " + exactly(c.By)
 }

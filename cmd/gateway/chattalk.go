@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -78,15 +78,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	}
 	switch {
 	case a.json:
-		lines := json.NewEncoder(a.out)
-		lines.SetEscapeHTML(false)
-		t.view.about = io.Discard
-		t.json = func(r chat.Record) error {
-			if r.Piece != nil {
-				return nil // the whole text follows
-			}
-			return lines.Encode(r)
-		}
+		t.view.about, t.json = io.Discard, recordLines(a.out)
 	case !in.silent:
 		edit, err := newEditor(a.in.(*os.File), a.out.(*os.File))
 		if err != nil {
@@ -118,20 +110,11 @@ func (a *app) talked(t *talk) error {
 	case t.state == chat.Failed:
 		return fail(statusRefused, "chat: %s did not start: %s", t.agent.name, t.why)
 	case !t.leaving:
-		return fail(statusRefused, "chat: %s", firstOf(t.why, t.agent.name+" ended"))
+		return fail(statusRefused, "chat: %s", cmp.Or(t.why, t.agent.name+" ended"))
 	case t.refused || t.last == chat.Broken:
 		a.status = statusRefused
 	}
 	return nil
-}
-
-func firstOf(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }
 
 // run shows what comes and passes on what is typed, until the agent is gone.

@@ -97,9 +97,7 @@ func (c *Client) Say(ctx context.Context, m *protocol.Note) (protocol.Waiting, e
 
 // Decide does what an owner decided. It is for connections as a viewer or an owner.
 func (c *Client) Decide(ctx context.Context, m *protocol.ControlDecide) error {
-	c.fill(&m.RequestID)
-	_, err := ask[*protocol.Done](ctx, c, m)
-	return err
+	return c.do(ctx, m, &m.RequestID)
 }
 
 // Start has the host that m.HostKey names start a program, and returns the session's id when the session can be read. With
@@ -131,7 +129,12 @@ func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID s
 // End ends a session that this agent started; as a viewer on the local socket or as an owner, any that an agent started.
 // It returns when the end has begun.
 func (c *Client) End(ctx context.Context, m *protocol.Close) error {
-	c.fill(&m.RequestID)
+	return c.do(ctx, m, &m.RequestID)
+}
+
+// do is a request that is answered by a word that it was done. id is its own.
+func (c *Client) do(ctx context.Context, m protocol.Message, id *string) error {
+	c.fill(id)
 	_, err := ask[*protocol.Done](ctx, c, m)
 	return err
 }

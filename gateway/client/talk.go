@@ -52,23 +52,17 @@ const chatPatience = 20 * time.Second
 
 // Tell says something to the coding agent in a session: as an agent under a grant, or for a person.
 func (c *Client) Tell(ctx context.Context, m *protocol.ChatSend) error {
-	c.fill(&m.RequestID)
-	_, err := ask[*protocol.Done](ctx, c, m)
-	return err
+	return c.do(ctx, m, &m.RequestID)
 }
 
 // Answer answers what a coding agent asks, for a person. An answer that comes too late is refused with [protocol.CodeAnswered].
 func (c *Client) Answer(ctx context.Context, m *protocol.ChatAnswer) error {
-	c.fill(&m.RequestID)
-	_, err := ask[*protocol.Done](ctx, c, m)
-	return err
+	return c.do(ctx, m, &m.RequestID)
 }
 
 // Interrupt ends the turn of a coding agent.
 func (c *Client) Interrupt(ctx context.Context, m *protocol.ChatInterrupt) error {
-	c.fill(&m.RequestID)
-	_, err := ask[*protocol.Done](ctx, c, m)
-	return err
+	return c.do(ctx, m, &m.RequestID)
 }
 
 // Ask puts a request to the people of a conversation and returns how it was closed. When ctx ends first, it is taken back. Nothing is

@@ -100,7 +100,7 @@ func Start(t *testing.T, name, script string, drive func(program string) chat.Dr
 	t.Setenv(heard, c.log)
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
 	c.Session = chat.New(name, drive(self))
-	require.NoError(t, c.Session.Start())
+	require.NoError(t, c.Start())
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
