@@ -8,9 +8,9 @@
 // disk: the recorder, if there is one, writes on a goroutine of its own.
 //
 // Where to look: config.go says what to run and who may look; session.go makes the parts and plugs them together; ports.go is
-// the session as each part sees it; detector.go tells what is whose on the keyboard, and counts it; identity.go has the
-// session's names, its environment, and what it tells the gateway of itself; life.go starts, stops and ends the parts;
-// suspend.go gives the terminal up and takes it back; host.go is the session without a user's terminal.
+// the session as each part sees it; identity.go has the session's names, its environment, and what it tells the gateway of itself;
+// life.go starts, stops and ends the parts; suspend.go gives the terminal up and takes it back; notify.go knows when the user has to
+// hear of an agent that waits; host.go is the session without a user's terminal.
 //
 //   - From the program to the user: package copier (reads, filters, writes, and gives the terminal back), package overlay (what
 //     the proxy itself shows).
@@ -19,7 +19,8 @@
 //   - From agents to the program: package requests (what agents ask, type and say, and what they are told).
 //   - A coding agent's conversation: package chat (the conversation and its agents' drivers), package talk (who follows it from
 //     elsewhere), package beside (the agent's own interface in the terminal).
-//   - Control: package input (the pump), package authority (who may type, as the pump asks).
+//   - Control: package detector (what of the keyboard the user typed), package input (the pump), package authority (who may type, as
+//     the pump asks).
 //   - The terminal, should this process be killed: package watchdog. A program that a shell may stop has a process beside it
 //     that leads its session: package child, leader_linux.go.
 //   - Without a user's terminal: package host (starts and ends it), package attach (people elsewhere).

@@ -120,7 +120,7 @@ func (e elsewhere) Press(now, at time.Time, by string, keys []byte) error {
 	if !e.s.pump.Press(now, keys) {
 		return requests.ErrUnread
 	}
-	e.s.detector.typed.count(keys)
+	e.s.detector.Count(keys)
 	return nil
 }
 
@@ -145,7 +145,7 @@ type observed struct {
 }
 
 func (o *observed) Driven() bool              { return o.s.authority.Newest().Phase == control.Granted }
-func (o *observed) Typed() secretprompt.Typed { return o.s.detector.typed.now() }
+func (o *observed) Typed() secretprompt.Typed { return o.s.detector.Typed() }
 func (o *observed) Unattended() bool          { return o.s.conf.headless.Unattended() }
 
 // Keyboard implements [observer.Session].

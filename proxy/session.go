@@ -20,6 +20,7 @@ import (
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
+	"terminalproxy/proxy/detector"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/line"
@@ -55,7 +56,7 @@ type session struct {
 	painter   *overlay.Painter
 	pump      *input.Pump
 	authority *authority.Authority
-	detector  *detector
+	detector  *detector.Detector
 	status    *overlay.Status
 	link      *link.Link
 	requests  *requests.Handler
@@ -264,9 +265,9 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 
 // wireControl makes what decides who may type, and what tells the user's keys apart.
 func (s *session) wireControl(agent *AgentConfig, at copier.Cursor) {
-	s.detector = newDetector(agent.Key, pressed{s}, s.conf.headless != nil)
+	s.detector = detector.New(agent.Key, pressed{s}, s.conf.headless != nil)
 	if at.Late {
-		s.detector.expectLate(at.Clusters, s.countClusters)
+		s.detector.ExpectLate(at.Clusters, s.countClusters)
 	}
 	s.authority = authority.New(control.Config{
 		Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram,
@@ -369,7 +370,7 @@ func (s *session) expectReports(n int, take func(row int)) {
 	if n > 0 {
 		s.pump.Post(func(time.Time) {
 			for range n {
-				s.detector.expect(take)
+				s.detector.Expect(take)
 			}
 		})
 	}

@@ -171,7 +171,7 @@ func (l *life) answers() {
 		return
 	}
 	done := make(chan struct{})
-	if !s.pump.Post(func(time.Time) { s.detector.whenAnswered(func() { close(done) }) }) {
+	if !s.pump.Post(func(time.Time) { s.detector.WhenAnswered(func() { close(done) }) }) {
 		return
 	}
 	limit := time.NewTimer(copier.AnswerPatience)

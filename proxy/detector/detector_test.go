@@ -1,10 +1,11 @@
-package proxy
+package detector_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/proxy/detector"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/screen"
@@ -16,21 +17,21 @@ import (
 func TestR62TheProxysOwnAnswersAreWaitedFor(t *testing.T) {
 	key, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)
-	d := newDetector(key, noTypist{}, false)
+	d := detector.New(key, noTypist{}, false)
 	passed := ""
 	pass := func(u input.Unit) { passed += string(u.Bytes) }
 	calls := 0
 	called := func() { calls++ }
 
-	d.whenAnswered(called)
+	d.WhenAnswered(called)
 	require.Equal(t, 1, calls, "nothing was asked")
 
 	var rows []int
-	d.expect(nil)
-	d.expect(func(row int) { rows = append(rows, row) })
-	d.expect(func(row int) { rows = append(rows, row) })
-	d.expect(nil)
-	d.whenAnswered(called)
+	d.Expect(nil)
+	d.Expect(func(row int) { rows = append(rows, row) })
+	d.Expect(func(row int) { rows = append(rows, row) })
+	d.Expect(nil)
+	d.WhenAnswered(called)
 	d.Scan([]byte("\x1b[1;1R\x1b[7;1R"), pass)
 	require.Equal(t, 1, calls, "one question is without an answer")
 	d.Scan([]byte("typed\x1b[8;1R"), pass)
@@ -57,9 +58,9 @@ func TestR62LateAnswersAreNotTheProgram(t *testing.T) {
 		{"another mode", "\x1b[?2026;1$y", "\x1b[?2026;1$y", screen.ClustersUnknown, screen.ClustersUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDetector(key, noTypist{}, false)
+			d := detector.New(key, noTypist{}, false)
 			passed, took := "", screen.ClustersUnknown
-			d.expectLate(c.known, func(c screen.Clusters) { took = c })
+			d.ExpectLate(c.known, func(c screen.Clusters) { took = c })
 			d.Scan([]byte(c.in), func(u input.Unit) { passed += string(u.Bytes) })
 			require.Equal(t, c.passed, passed)
 			require.Equal(t, c.took, took)
@@ -71,9 +72,9 @@ func TestR62LateAnswersAreNotTheProgram(t *testing.T) {
 func TestR78TheUsersKeysAreCounted(t *testing.T) {
 	key, err := keys.ParseReclaimKey("ctrl-\\")
 	require.NoError(t, err)
-	d := newDetector(key, noTypist{}, false)
+	d := detector.New(key, noTypist{}, false)
 	d.Scan([]byte("aß*\x1b[A\x1b[97u\x1b[97;1:3u\r\x7f\x03\x1b[200~p**\x1b[201~\x1b[I\x1b[1;1R\x1c"), func(input.Unit) {})
-	require.Equal(t, secretprompt.Typed{Text: 7, Signs: 3}, d.typed.now())
+	require.Equal(t, secretprompt.Typed{Text: 7, Signs: 3}, d.Typed())
 }
 
 // noTypist is a user who wants nothing of the proxy.

@@ -1,4 +1,7 @@
-package proxy
+// Package detector tells what the user types from what their terminal says by itself: it cuts what the keyboard sends, takes out the
+// answers to the proxy's own questions, and counts the characters that are typed. It keeps none of them, and must not know what keys
+// mean to control.
+package detector
 
 import (
 	"slices"
@@ -10,10 +13,10 @@ import (
 	"terminalproxy/proxy/secretprompt"
 )
 
-// detector is the scanner of package keys as the pump sees it. It also takes out the answers to the one question that the
+// Detector is the scanner of package keys as the pump sees it. It also takes out the answers to the one question that the
 // proxy itself asks the terminal, where the cursor is: they must not be typed into the program. Terminals answer in the
-// order of the questions, so it keeps that order.
-type detector struct {
+// order of the questions, so it keeps that order. It belongs to the pump's goroutine, but for Count and Typed.
+type Detector struct {
 	*keys.Scanner
 	// asked are the questions for the cursor that have no answer yet, the oldest first: what the proxy does with the
 	// answer, nil for a question of the program's.
@@ -22,15 +25,15 @@ type detector struct {
 	clusters func(screen.Clusters)
 	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
 	answered func()
-	proxy    typist
+	proxy    Typist
 	// mute drops the answers of a terminal that was not asked: that of a person who looks on from elsewhere.
 	mute bool
 	// typed counts the characters that the user types, and keeps none of them.
 	typed tally
 }
 
-// typist is what the user's keys mean to the proxy itself. It belongs to the pump's goroutine.
-type typist interface {
+// Typist is what the user's keys mean to the proxy itself. It belongs to the pump's goroutine.
+type Typist interface {
 	// Acted says that a person pressed a key or pasted.
 	Acted()
 	// Compose says whether a unit belongs to a message that the user writes, and what of it does not.
@@ -39,8 +42,9 @@ type typist interface {
 	Choose(letter byte) bool
 }
 
-func newDetector(reclaim keys.ReclaimKey, proxy typist, mute bool) *detector {
-	return &detector{Scanner: keys.NewScanner(reclaim), proxy: proxy, mute: mute}
+// New makes a detector. With mute the answers of a terminal that was not asked are dropped.
+func New(reclaim keys.ReclaimKey, proxy Typist, mute bool) *Detector {
+	return &Detector{Scanner: keys.NewScanner(reclaim), proxy: proxy, mute: mute}
 }
 
 // maxAsked bounds the questions that a terminal may leave without an answer.
@@ -52,15 +56,17 @@ var kinds = [...]input.Kind{
 	keys.PasteStart: input.PasteStart, keys.Paste: input.Paste, keys.PasteEnd: input.PasteEnd,
 }
 
-func (d *detector) Scan(p []byte, emit func(input.Unit)) {
+// Scan implements [input.Scanner].
+func (d *Detector) Scan(p []byte, emit func(input.Unit)) {
 	d.Scanner.Scan(p, func(u keys.Unit) { d.pass(u, emit) })
 }
 
-func (d *detector) Flush(emit func(input.Unit)) {
+// Flush implements [input.Scanner].
+func (d *Detector) Flush(emit func(input.Unit)) {
 	d.Scanner.Flush(func(u keys.Unit) { d.pass(u, emit) })
 }
 
-func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
+func (d *Detector) pass(u keys.Unit, emit func(input.Unit)) {
 	switch u.Kind {
 	case keys.Key, keys.Reclaim, keys.Confirm, keys.PasteStart:
 		d.proxy.Acted()
@@ -72,7 +78,7 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 			d.asked = d.asked[1:]
 			if take != nil {
 				take(row)
-				d.whenAnswered(d.answered)
+				d.WhenAnswered(d.answered)
 				return
 			}
 		}
@@ -104,8 +110,8 @@ func (d *detector) pass(u keys.Unit, emit func(input.Unit)) {
 	emit(input.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})
 }
 
-// expect says that the terminal was asked for its cursor: by the program, or by the proxy, which takes the answer.
-func (d *detector) expect(take func(row int)) {
+// Expect says that the terminal was asked for its cursor: by the program, or by the proxy, which takes the answer.
+func (d *Detector) Expect(take func(row int)) {
 	if len(d.asked) == maxAsked {
 		return
 	}
@@ -113,18 +119,18 @@ func (d *detector) expect(take func(row int)) {
 	d.ExpectCPR(1)
 }
 
-// expectLate says that the terminal may still answer the questions that were asked before the session began. Where its cursor
+// ExpectLate says that the terminal may still answer the questions that were asked before the session began. Where its cursor
 // was is no use any more, since the program has begun to draw; known is what it has said of its clusters, and take gets that
 // if it is still to come. A terminal that answers the second question does not answer the first any more.
-func (d *detector) expectLate(known screen.Clusters, take func(screen.Clusters)) {
+func (d *Detector) ExpectLate(known screen.Clusters, take func(screen.Clusters)) {
 	if known == screen.ClustersUnknown {
 		d.clusters = take
 	}
-	d.expect(func(int) { d.clusters = nil })
+	d.Expect(func(int) { d.clusters = nil })
 }
 
-// whenAnswered calls do when no question of the proxy's is without its answer: now, or later in place of who waited before.
-func (d *detector) whenAnswered(do func()) {
+// WhenAnswered calls do when no question of the proxy's is without its answer: now, or later in place of who waited before.
+func (d *Detector) WhenAnswered(do func()) {
 	d.answered = do
 	if do == nil || slices.ContainsFunc(d.asked, func(take func(row int)) bool { return take != nil }) {
 		return
@@ -132,6 +138,12 @@ func (d *detector) whenAnswered(do func()) {
 	d.answered = nil
 	do()
 }
+
+// Count counts a key or a part of a paste that came another way than by the keyboard. Any goroutine may call it.
+func (d *Detector) Count(b []byte) { d.typed.count(b) }
+
+// Typed is how much the user has typed by now. Any goroutine may call it.
+func (d *Detector) Typed() secretprompt.Typed { return d.typed.now() }
 
 // tally counts what the user types, for the observer to compare with what the program shows. The pump counts.
 type tally struct{ text, signs atomic.Uint64 }
