@@ -101,6 +101,7 @@ func opencodeAsks() []string {
 type chatFlags struct {
 	with, resume, file string
 	silent             bool // --no-terminal-input
+	nested             bool // the people of the conversation around are asked
 	prompt             string
 	args               []string // for the agent
 	id                 string   // of the conversation, "" while the agent did not give it one
@@ -168,6 +169,7 @@ func (a *app) chat(ctx context.Context, in chatFlags) error {
 	case in.prompt != "" && in.file != "":
 		return usage("--prompt-file cannot be used with a prompt on the command line")
 	}
+	in.nested = !in.silent && (a.json || !a.onTerminal()) && sessionAround() != ""
 	in.silent = in.silent || a.json || !a.onTerminal()
 	prompts, err := a.prompts(in)
 	if err != nil {

@@ -61,6 +61,7 @@ func (t *talk) openQuestion() {
 
 // closed is the end of a request, whoever brought it about.
 func (t *talk) closed(c *chat.Closed) {
+	t.passedNoMore(c.ID)
 	q := t.question
 	if q == nil || q.request.ID != c.ID {
 		return

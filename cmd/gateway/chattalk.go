@@ -35,7 +35,11 @@ type talk struct {
 	json    func(chat.Record) error
 	prompts []string // that wait for the end of the turn
 	stay    bool     // for prompts that the user types
-	nobody  bool     // who could answer
+	nobody  bool     // who could answer here
+
+	around  *around                       // whose people answer in place of the one who is not here, nil for nobody
+	passing map[string]context.CancelFunc // what they were asked, by the request's id
+	heard   chan passed
 
 	question *question // that is asked, nil for none
 	asked    int       // questions so far
@@ -68,7 +72,15 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	t := &talk{
 		own:   own,
 		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, stay: len(prompts) == 0, nobody: in.silent,
-		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0),
+		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0), passing: map[string]context.CancelFunc{}, heard: make(chan passed),
+	}
+	if in.nested {
+		outer, bad := a.newAround(sessionAround(), agent.name)
+		if bad != nil {
+			return bad
+		}
+		defer func() { err = errors.Join(err, outer.client.Close()) }()
+		t.around = outer
 	}
 	if in.terminals != nil {
 		in.terminals.outer = t.session
@@ -141,6 +153,8 @@ func (t *talk) run(ctx context.Context) error {
 			err = t.record(r)
 		case l := <-lines:
 			t.line(l)
+		case p := <-t.heard:
+			t.hears(p)
 		case <-stops:
 			t.stop()
 		case <-t.opens.C:
@@ -192,6 +206,8 @@ func (t *talk) record(r chat.Record) error {
 		t.show(r)
 	}
 	switch {
+	case r.Request != nil && t.nobody && t.around != nil:
+		t.pass(r.Request)
 	case r.Request != nil && t.nobody:
 		t.refuse(r.Request)
 	case r.Request != nil:
@@ -309,7 +325,7 @@ func (t *talk) dropPrompts() {
 
 // hangUp is the end of the terminal, or of us: from now on nobody answers, and no more is sent.
 func (t *talk) hangUp() {
-	t.nobody, t.stay = true, false
+	t.nobody, t.stay, t.around = true, false, nil
 	t.dropPrompts()
 	for _, r := range t.session.Open() {
 		t.refuse(r)

@@ -19,22 +19,36 @@ import (
 )
 
 func (a *app) newMCP() *cobra.Command {
-	var logs bool
+	var logs, permission bool
 	var idle time.Duration
+	var session string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve terminals to an AI agent over MCP on stdio", Args: cobra.NoArgs,
 		Long: "mcp is a Model Context Protocol server on standard input and output. The agent starts it:\n\n" +
 			"  claude mcp add term -- gateway mcp\n\n" +
 			"It joins the local gateway, or serves it while no other process does. Programs that the agent starts run in this process\n" +
-			"and end with it.",
+			"and end with it.\n\n" +
+			"With --permission it has one tool instead, for Claude Code without its interface: what that wants to do is asked in the conversation\n" +
+			"of a session of proxy --chat, and answered there as everything else: on the page, or with gateway chat answer. Every failure refuses.",
+		Example: "  claude -p 'run the tests' --mcp-config '{\"mcpServers\":{\"ask\":{\"command\":\"gateway\",\"args\":[\"mcp\",\"--permission\"]}}}' \\\n" +
+			"    --permission-prompt-tool mcp__ask__" + mcp.PermissionTool,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if idle < 0 {
+			switch {
+			case idle < 0:
 				return usage("--idle-limit %s: must not be negative", idle)
+			case session != "" && !permission:
+				return usage("--session: belongs to --permission")
+			case permission:
+				log, done := a.logger(logs, false, slog.LevelDebug)
+				defer done()
+				return a.servePermission(cmd.Context(), session, log)
 			}
 			return a.serveMCP(cmd, logs, idle)
 		},
 	}
 	cmd.Flags().DurationVar(&idle, "idle-limit", 30*time.Minute, "end an agent's program after this long without activity; 0 for never")
+	cmd.Flags().BoolVar(&permission, "permission", false, "serve one tool, which asks a session's user for leave: for claude --permission-prompt-tool")
+	cmd.Flags().StringVar(&session, "session", "", "with --permission, the `ID` of the session; default: the one in which this runs")
 	cmd.Flags().BoolVar(&logs, "log", false, "write diagnostics to standard error")
 	return cmd
 }

@@ -159,3 +159,9 @@ func TestTypeScriptClients(t *testing.T) {
 		}
 	}
 }
+
+func TestPermissionNeedsASession(t *testing.T) {
+	alone(t)
+	fails(t, 2, "--session ID", "mcp", "--permission")
+	fails(t, 2, "belongs to --permission", "mcp", "--session", "x")
+}

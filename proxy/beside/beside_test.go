@@ -8,7 +8,9 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/authority"
+	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/input"
 )
 
 // deskSession is a session of which only control counts.
@@ -19,6 +21,31 @@ func (deskSession) AsksForSecret() bool          { return false }
 func (deskSession) Typed()                       {}
 func (deskSession) StateChanged(control.State)   {}
 func (deskSession) ControlChanged(control.Event) {}
+
+// dialog is a driver of whose agent a dialog may stand on the screen.
+type dialog struct {
+	chat.Beside
+	open bool
+}
+
+func (d *dialog) Dialog() bool { return d.open }
+
+// admits is control that lets everybody type.
+type admits struct{ input.Control }
+
+func (admits) Admit(time.Time, string, uint64) error { return nil }
+
+// While a person is asked, agents' keys are held at every level, and nobody else's.
+func TestNoAgentAnswersADialogByKeys(t *testing.T) {
+	d := &dialog{open: true}
+	a := New(Config{Driver: d})
+	require.ErrorIs(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1), control.ErrDialog)
+	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "", 0), "a person's")
+	d.open = false
+	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1))
+	d.open, a.AgentsMayApprove = true, true
+	require.NoError(t, a.Guard(admits{}).Admit(time.Now(), "codex", 1))
+}
 
 // What was sent for somebody is typed as long as the user let it, and what an agent may have sent under its own grant only.
 func TestWhatWasSentStandsAsLongAsItsGrant(t *testing.T) {

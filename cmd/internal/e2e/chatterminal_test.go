@@ -43,9 +43,17 @@ while True:
     elif m["method"] == "session/new":
         send({"id": m["id"], "result": {"sessionId": "s-1"}})
     elif m["method"] == "session/prompt":
-        if not offered:
+        text = m["params"]["prompt"][0]["text"]
+        if text == "leave":
+            say("ANSWER %s" % json.dumps(ask("session/request_permission", toolCall={"toolCallId": "t-1", "title": "make all", "rawInput": {"command": "make all"}}, options=[
+                {"optionId": "a", "name": "Allow", "kind": "allow_once"}, {"optionId": "r", "name": "Reject", "kind": "reject_once"}])["outcome"]))
+        elif not offered:
             say("NO TERMINAL IS OFFERED")
-        elif m["params"]["prompt"][0]["text"] == "fail":
+        elif text == "nest":
+            t = ask("terminal/create", command="gateway chat --with gemini leave </dev/null")["terminalId"]
+            ask("terminal/wait_for_exit", terminalId=t)
+            say("INSIDE %s" % ask("terminal/output", terminalId=t)["output"])
+        elif text == "fail":
             say("REFUSED: %s" % ask("terminal/create", command="/nowhere/to/be/found", args=["x"]))
         else:
             t = ask("terminal/create", command="read -p 'your name? ' n; echo \"hello $n from $WHERE\"; exit 3", env=[{"name": "WHERE", "value": "here"}])["terminalId"]

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
 )
 
 // claude is the real Claude Code.
@@ -98,4 +100,35 @@ func (w *world) writeJSON(name string, v any) string {
 	text, err := json.Marshal(v)
 	require.NoError(w.t, err)
 	return w.write(name, string(text))
+}
+
+// TestClaudeCodeAsksForLeaveElsewhere: claude -p, which has no interface, does what is allowed in the conversation of a session, and nothing
+// that is refused there or that nobody could be asked about.
+func TestClaudeCodeAsksForLeaveElsewhere(t *testing.T) {
+	bin := claude(t)
+	w, s, o, id := talks(t)
+	m, url := w.mind()
+	server := args{"command": "gateway", "args": []string{"mcp", "--permission", "--session", id}}
+	m.runs(bin, w.claudeEnv(url), "-p", "make files", "--mcp-config", w.writeJSON("mcp.json", args{"mcpServers": args{"ask": server}}),
+		"--strict-mcp-config", "--setting-sources", "user", "--permission-mode", "default", "--permission-prompt-tool", "mcp__ask__approval_prompt")
+	m.next()
+	m.starts("Bash", args{"command": "touch allowed", "description": "a test"})
+	w.chatting(id, protocol.ChatApproval)
+	o.run("gateway chat answer " + id + " once")
+	o.wait("allow once? [y/N]")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+	m.next()
+	require.FileExists(t, w.path("allowed"))
+	m.starts("Bash", args{"command": "touch refused", "description": "a test"})
+	w.chatting(id, protocol.ChatApproval)
+	w.good("chat", "answer", id, "refuse", "--words", "not that one")
+	require.Contains(t, m.next().Text, "not that one")
+	s.press("C-d")
+	require.Zero(t, s.status())
+	m.starts("Bash", args{"command": "touch unasked", "description": "a test"})
+	require.Contains(t, m.next().Text, "Nobody answered, so this is refused")
+	require.NoFileExists(t, w.path("refused"))
+	require.NoFileExists(t, w.path("unasked"))
+	m.ends()
 }

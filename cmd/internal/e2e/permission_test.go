@@ -1,0 +1,138 @@
+package e2e_test
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// permission is the tool that Claude Code asks for leave, for the conversation of a session.
+func (w *world) permission(id string) *agent {
+	w.t.Helper()
+	p := &agent{w: w, cmd: w.command(w.cli, "mcp", "--permission", "--session", id)}
+	client := mcp.NewClient(&mcp.Implementation{Name: "claude-code", Version: "1"}, nil)
+	var err error
+	p.session, err = client.Connect(w.ctx, &mcp.CommandTransport{Command: p.cmd}, nil)
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { _ = p.session.Close() }) // one is killed before
+	return p
+}
+
+// asksFor has it asked for a command, and returns when that is known in the conversation.
+func (p *agent) asksFor(id, command string) <-chan answer {
+	p.w.t.Helper()
+	asking := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": command}, "tool_use_id": "toolu_1"})
+	p.w.chatting(id, protocol.ChatApproval)
+	return asking
+}
+
+// denied is why a call was denied.
+func (w *world) denied(asking <-chan answer, words string) {
+	w.t.Helper()
+	got := w.answered(asking).text
+	require.Contains(w.t, got, `"behavior":"deny"`)
+	require.Contains(w.t, got, words)
+}
+
+// TestAPermissionIsAskedInAConversation: another agent's request is answered as the coding agent's own, and every failure denies it.
+func TestAPermissionIsAskedInAConversation(t *testing.T) {
+	w, s, o, id := talks(t)
+	p := w.permission(id)
+	asking := p.asksFor(id, "touch x")
+	require.Contains(t, w.logs(id, "touch x"), "May agent claude -p use Bash?\n  │ command: touch x\n  1  allow once\n  2  refuse\n")
+	o.run("gateway chat answer " + id + " once")
+	o.wait("allow once? [y/N]")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+	require.JSONEq(t, `{"behavior":"allow","updatedInput":{"command":"touch x"}}`, w.answered(asking).text)
+	w.chatting(id, protocol.ChatAtPrompt)
+
+	asking = p.asksFor(id, "touch y")
+	w.good("chat", "answer", id, "refuse", "--words", "not that one")
+	w.denied(asking, "not that one")
+	asking = p.asksFor(id, "touch z")
+	w.good("chat", "interrupt", id)
+	w.denied(asking, "interrupted")
+	w.denied(p.start("approval_prompt", args{"tool_name": "Bash"}), "could not be put to the user")
+	w.denied(w.permission("nobody").start("approval_prompt", args{"tool_name": "Bash", "input": args{}}), "unknown session")
+
+	form := p.start("approval_prompt", args{"tool_name": "AskUserQuestion", "input": args{"questions": []args{{"question": "Which?", "options": []args{{"label": "Red"}}}}}})
+	w.chatting(id, protocol.ChatAsks)
+	o.run("gateway chat answer " + id + " --reply 1")
+	o.wait("send this answer? [y/N]")
+	o.typed("y\n")
+	require.Contains(t, w.answered(form).text, `"answers":{"Which?":"Red"}`)
+
+	p.asksFor(id, "touch v")
+	require.NoError(t, p.cmd.Process.Kill())
+	w.logs(id, "closed: who asked took it back, or is gone")
+	w.chatting(id, protocol.ChatAtPrompt)
+	p = w.permission(id)
+	asking = p.asksFor(id, "touch w")
+	s.press("C-d")
+	require.Zero(t, s.status())
+	w.denied(asking, "Nobody answered")
+	audit := w.good("audit", "show", "s.cast")
+	require.Contains(t, audit, "claude -p asks under ")
+	require.Contains(t, audit, `leave for Bash {"command":"touch x"}`)
+}
+
+// TestAPermissionDiesWithTheGateway: neither side takes an answer for one that was lost with it.
+func TestAPermissionDiesWithTheGateway(t *testing.T) {
+	w := newWorld(t)
+	serving := w.serve("gateway")
+	s := w.terminal(80, 24)
+	s.run(`talker "" sh -c 'echo ready; cat'`)
+	s.wait("ready")
+	id := w.session()
+	p := w.permission(id)
+	asking := p.asksFor(id, "touch x")
+	require.NoError(t, serving.cmd.Process.Kill())
+	serving.wait()
+	w.denied(asking, "Nobody answered")
+	w.logs(id, "closed: the connection to who asked was lost")
+	s.press("C-d")
+	require.Zero(t, s.status())
+}
+
+// TestAnAgentInsideAConversationAsksThere: an agent that runs in a conversation's terminal, and has none of its own, asks the people of that.
+func TestAnAgentInsideAConversationAsksThere(t *testing.T) {
+	w := newWorld(t, "python3")
+	env := w.terminalAgentEnv()
+	s, o := w.terminal(120, 30), w.owner(140, 40)
+	s.run(env + `talker "" sh -c 'gateway chat --with gemini leave </dev/null; echo "ENDED $?"; cat'`)
+	id := w.session()
+	w.chatting(id, protocol.ChatApproval)
+	require.Contains(t, w.logs(id, "make all"), "May agent gemini use ")
+	o.run("gateway chat answer " + id + " once")
+	o.wait("allow once? [y/N]")
+	o.typed("y\n")
+	s.wait(`ANSWER {"optionId": "a", "outcome": "selected"}`)
+	s.wait("ENDED 0")
+	s.press("C-d")
+	require.Zero(t, s.status())
+}
+
+// TestAnAgentInsideAnAgentsTerminalAsksItsUser: the same one level down, where the conversation around is a gateway chat.
+func TestAnAgentInsideAnAgentsTerminalAsksItsUser(t *testing.T) {
+	w := newWorld(t, "python3")
+	serving := w.serve("gateway")
+	s := w.terminal(120, 40)
+	s.run(w.terminalAgentEnv() + "gateway chat --with gemini")
+	s.wait("→ You:")
+	s.typed("nest")
+	s.press("Enter")
+	s.wait("? May agent gemini 2 use a tool?")
+	s.wait("→ Your answer (1-2):")
+	s.typed("2")
+	s.press("Enter")
+	s.wait(`ANSWER {"optionId": "r", "outcome": "selected"}`)
+	s.press("C-d")
+	require.Zero(t, s.status())
+	require.NoError(t, serving.cmd.Process.Signal(syscall.SIGTERM))
+	require.Zero(t, serving.wait().status)
+}
