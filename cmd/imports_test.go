@@ -50,7 +50,8 @@ var rooms = map[string]bool{"attach": true, "authority": true, "beside": true, "
 // beneath are the sub-packages of proxy that leaves may import, too; they import none themselves. Each needs a reason:
 //
 //   - vt: the user's output is cut into sequences once, and both filter and modes read the result.
-var beneath = map[string]bool{"vt": true}
+//   - nonblock: the program's terminal and the user's are read and written in the same way.
+var beneath = map[string]bool{"vt": true, "nonblock": true}
 
 // apart are the sub-packages of gateway that come to a gateway from outside, with the ones that they may import:
 //

@@ -12,6 +12,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/nonblock"
 )
 
 // ErrAgain says that a read or write would have had to wait: what the system says then.
@@ -225,7 +227,7 @@ func (c *Child) Descriptor() int { return c.master }
 // terminal open is gone (EIO on Linux).
 func (c *Child) Read(p []byte) (int, error) {
 	for {
-		n, err := unix.Read(c.master, p)
+		n, err := nonblock.Read(c.master, p)
 		switch {
 		case err == nil && n == 0:
 			return 0, unix.EIO // other systems say end of file

@@ -312,3 +312,13 @@ func TestWriteNeverBlocks(t *testing.T) {
 	}
 	require.ErrorIs(t, err, child.ErrAgain)
 }
+
+// What is read without telling Go's scheduler must never wait.
+func TestTheMasterNeverBlocks(t *testing.T) {
+	c := start(t, "read line", nil)
+	flags, err := unix.FcntlInt(uintptr(c.Descriptor()), unix.F_GETFL, 0)
+	require.NoError(t, err)
+	require.NotZero(t, flags&unix.O_NONBLOCK)
+	_, err = c.Read(make([]byte, 8))
+	require.ErrorIs(t, err, child.ErrAgain)
+}

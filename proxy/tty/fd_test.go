@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/tty"
 )
 
 // TestR15NoBlockingCalls looks through the source for what makes a PTY's master blocking behind our back.
@@ -26,4 +30,23 @@ func TestR15NoBlockingCalls(t *testing.T) {
 		return nil
 	}))
 	require.Greater(t, files, 20, "the whole of package proxy was looked at")
+}
+
+// What is written without telling Go's scheduler must never wait: a screen that takes nothing says so.
+func TestAFullScreenSaysSo(t *testing.T) {
+	master, slave, err := pty.Open()
+	require.NoError(t, err)
+	defer master.Close() //nolint:errcheck // a test's
+	defer slave.Close()  //nolint:errcheck // a test's
+	terminal, err := tty.Open(slave, slave)
+	require.NoError(t, err)
+	defer terminal.Close()
+	_, screen := terminal.Descriptors()
+	flags, err := unix.FcntlInt(uintptr(screen), unix.F_GETFL, 0)
+	require.NoError(t, err)
+	require.NotZero(t, flags&unix.O_NONBLOCK)
+	for err == nil {
+		_, err = terminal.Write(make([]byte, 4096))
+	}
+	require.ErrorIs(t, err, tty.ErrAgain)
 }

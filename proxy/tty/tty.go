@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"terminalproxy/proxy/nonblock"
 )
 
 // ErrAgain says that a read or write would have had to wait, as the system does; wait with a [Poller].
@@ -23,7 +26,8 @@ const Unlock = "\x1b[2l"
 type Terminal struct {
 	in, out       int
 	inTTY, outTTY bool
-	own           []int // descriptors that we opened and close
+	write         func(fd int, p []byte) (int, error) // of the screen
+	own           []int                               // descriptors that we opened and close
 	saved         *term.State
 	absent        *absent // nil for a user's terminal
 }
@@ -31,7 +35,7 @@ type Terminal struct {
 // Open looks at the user's standard input and output. Where one is a terminal it is opened anew, so that it can be made
 // non-blocking without touching the open file description that the user's shell goes on using.
 func Open(in, out *os.File) (*Terminal, error) {
-	t := &Terminal{}
+	t := &Terminal{write: unix.Write}
 	var err error
 	if t.in, t.inTTY, err = t.adopt(in, unix.O_RDONLY); err != nil {
 		return nil, fmt.Errorf("standard input: %w", err)
@@ -55,6 +59,9 @@ func (t *Terminal) adopt(f *os.File, access int) (fd int, isTTY bool, err error)
 		isTTY = term.IsTerminal(int(raw))
 		if isTTY {
 			if fd = reopen(int(raw), access); fd >= 0 {
+				if access == unix.O_WRONLY && strings.HasPrefix(ttyName(fd), "/dev/pts/") {
+					t.write = nonblock.Write // a console draws while it is written to
+				}
 				return
 			}
 		}
@@ -161,7 +168,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	if t.absent != nil {
 		return t.absent.write(p)
 	}
-	return transfer(unix.Write, t.out, p)
+	return transfer(t.write, t.out, p)
 }
 
 // WriteAll writes all of p, waiting up to patience for a screen that does not take output. It is for the last words of a
