@@ -36,8 +36,8 @@ func TestR15NoBlockingCalls(t *testing.T) {
 func TestAFullScreenSaysSo(t *testing.T) {
 	master, slave, err := pty.Open()
 	require.NoError(t, err)
-	defer master.Close() //nolint:errcheck // a test's
-	defer slave.Close()  //nolint:errcheck // a test's
+	defer master.Close()
+	defer slave.Close()
 	terminal, err := tty.Open(slave, slave)
 	require.NoError(t, err)
 	defer terminal.Close()
