@@ -292,6 +292,7 @@ func (l *life) finish(exit child.Exit) Result {
 	for _, p := range s.pollers {
 		p.Close()
 	}
+	s.happened(Event{Name: EventExit, Status: exit.Code})
 	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.End(exit)}
 }
 

@@ -49,11 +49,8 @@ func (s *session) remind(q remind.Question) {
 	}
 }
 
-// asked has the reminder know what waits for the user.
+// asked has those know what waits for the user who are told.
 func (s *session) asked(state control.State) {
-	if s.reminder == nil {
-		return
-	}
 	var q remind.Question
 	switch {
 	case state.Phase == control.Asked:
@@ -61,7 +58,10 @@ func (s *session) asked(state control.State) {
 	case state.Pending.Keys != "" || state.Occupied:
 		q = remind.Question{Number: state.Question, Agent: state.Agent.Name, Held: true}
 	}
-	s.reminder.Open(q)
+	if s.reminder != nil {
+		s.reminder.Open(q)
+	}
+	s.questioned(q)
 }
 
 // viewMessage notes what a message of the gateway's says about people who look.

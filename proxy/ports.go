@@ -133,6 +133,7 @@ func (c controlled) StateChanged(state control.State) {
 
 func (c controlled) ControlChanged(e control.Event) {
 	c.s.requests.ControlEvent(e)
+	c.s.decided(e)
 	if e.Reason == protocol.ReasonReclaimed {
 		c.s.beside.Reclaimed()
 	}

@@ -65,6 +65,7 @@ type session struct {
 	left      atomic.Int64     // when the last one who looked on a page went away, likewise
 	viewed    atomic.Bool      // somebody looks on a page
 	reminder  *remind.Reminder // nil where nobody is to be told
+	question  remind.Question  // that was told as an event last
 	talk      *talk.Room       // nil without a conversation
 	beside    *beside.Agent    // nil where its agent has no interface of its own in the terminal
 	attached  *attach.Clients  // nil on a user's terminal, as is linked

@@ -73,6 +73,9 @@ func (a *app) showConfig() error {
 	if err == nil {
 		_, err = file.Taste()
 	}
+	if err == nil {
+		_, _, err = file.Rules()
+	}
 	all, bad := settingsOf(file)
 	if err == nil {
 		err = bad
@@ -112,8 +115,26 @@ func settingsOf(file *settingsfile.File) (all []inForce, err error) {
 		}
 		all = append(all, s)
 	}
-	return commandsOf(all, file, (&app{}).newRoot())
+	return commandsOf(append(all, rulesOf(file)...), file, (&app{}).newRoot())
 }
+
+// rulesOf are the programs that are run when something happens.
+func rulesOf(file *settingsfile.File) (all []inForce) {
+	rules, lines, err := file.Rules()
+	if err != nil {
+		return nil // said already
+	}
+	for i, r := range rules {
+		for _, s := range []inForce{{Key: eventKey, Value: r.Events}, {Key: "run", Value: r.Run}} {
+			s.Table, s.From, s.Line = settingsfile.TableOn, fromFile, lines[i]
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// eventKey is the first setting of a rule.
+const eventKey = "event"
 
 // commandsOf adds the flags of a command and of those below it.
 func commandsOf(all []inForce, file *settingsfile.File, cmd *cobra.Command) (_ []inForce, err error) {
@@ -182,10 +203,13 @@ func (c configuration) print(out io.Writer) error {
 	fmt.Fprintf(&b, "# %s%s\n", c.Path, state)
 	table := ""
 	for _, s := range c.Settings {
-		if s.Table != table {
-			table = s.Table
-			fmt.Fprintf(&b, "\n[%s]\n", table)
+		switch rule := s.Table == settingsfile.TableOn; {
+		case rule && s.Key == eventKey:
+			fmt.Fprintf(&b, "\n[[%s]]\n", s.Table)
+		case !rule && s.Table != table:
+			fmt.Fprintf(&b, "\n[%s]\n", s.Table)
 		}
+		table = s.Table
 		from := s.From
 		switch s.From {
 		case fromFile:

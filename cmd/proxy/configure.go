@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"terminalproxy/cmd/internal/onevent"
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/settings"
 	"terminalproxy/proxy"
@@ -19,6 +20,7 @@ import (
 type configured struct {
 	file  *settings.File
 	taste proxy.Taste
+	rules []onevent.Rule
 	lines map[string]int // of the flags that the file set, by name
 	typed []string       // names of the flags on the command line
 	said  proxyflags.Flags
@@ -37,6 +39,9 @@ func (f *flags) configure(set *pflag.FlagSet) {
 	}
 	if err == nil {
 		c.taste, err = file.Taste()
+	}
+	if err == nil {
+		c.rules, _, err = file.Rules()
 	}
 	if err == nil {
 		c.lines, err = file.Preset(settings.TableProxy, settings.Flags{Set: set, Never: settings.NeverProxy})
@@ -59,7 +64,7 @@ func (f *flags) presets(name string) bool { return f.lines[name] > 0 }
 func (f *flags) unconfigure(set *pflag.FlagSet, why error) {
 	f.Flags = f.said
 	set.VisitAll(func(flag *pflag.Flag) { flag.Changed = slices.Contains(f.typed, flag.Name) })
-	f.lines, f.wrong, f.taste = nil, why, f.file.Safe()
+	f.lines, f.rules, f.wrong, f.taste = nil, nil, why, f.file.Safe()
 }
 
 // blames says what is wrong in the configuration where an error is about a flag that it set, nil for another error.

@@ -161,7 +161,8 @@ func (f *flags) make(stdin, stdout *os.File) (conf proxy.Config, done func(), er
 		return conf, nil, err
 	}
 	conf.Agent = agent
-	over := func() { quiet(); closeLocal(); closeLog() }
+	told := f.events(agent, log)
+	over := func() { told(); quiet(); closeLocal(); closeLog() }
 	if !f.Chat {
 		return conf, over, nil
 	}

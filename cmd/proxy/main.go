@@ -15,6 +15,7 @@ import (
 
 	"terminalproxy/cmd/internal/descriptors"
 	"terminalproxy/cmd/internal/harden"
+	"terminalproxy/cmd/internal/onevent"
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/proxy"
@@ -26,6 +27,9 @@ func main() {
 	harden.Process()
 	if watchdog.Called(os.Args) {
 		os.Exit(watchdog.Run())
+	}
+	if onevent.Called(os.Args) {
+		os.Exit(onevent.Supervise(os.Args))
 	}
 	if err := descriptors.Enough(); err != nil {
 		os.Exit(complain(os.Stderr, &proxy.UserError{Status: statusFailure, Say: err.Error(), Hint: descriptors.Hint}))

@@ -15,6 +15,7 @@ import (
 type File struct {
 	Path string
 	root *Table
+	on   []int // the lines that look as if a rule began there
 }
 
 // Table is a table of a file, as it stands there.
@@ -45,6 +46,9 @@ func Read(path string) (*File, error) {
 func parse(path string, text []byte) (*File, error) {
 	f := &File{Path: path}
 	for n, line := range bytes.Split(text, []byte("\n")) {
+		if strings.HasPrefix(strings.Join(strings.Fields(string(line[:min(len(line), maxLine)])), ""), "[["+TableOn+"]]") {
+			f.on = append(f.on, n+1)
+		}
 		switch {
 		case len(line) > maxLine:
 			return nil, &Error{Path: path, Line: n + 1, Say: fmt.Sprintf("too long: a line may have %d bytes", maxLine)}

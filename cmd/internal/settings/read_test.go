@@ -273,6 +273,7 @@ func FuzzRead(f *testing.F) {
 		if err == nil {
 			if err = file.known(); err == nil {
 				_, err = file.Taste()
+				_, _, _ = file.Rules()
 			}
 			set := pflag.NewFlagSet("x", pflag.ContinueOnError)
 			set.Duration("yield", time.Second, "")

@@ -61,13 +61,18 @@ func User() (*File, error) {
 // known refuses what stands on no table that there is.
 func (f *File) known() error {
 	tables := []string{TableProxy, TableGateway, tableLook, tableRedact}
-	if len(f.root.Settings) > 0 {
-		s := f.root.Settings[0]
+	for _, s := range f.root.Settings {
+		if s.Key == TableOn {
+			continue
+		}
 		if _, array := s.Value.([]map[string]any); array {
 			return f.root.Unknown(s.Line, "table", s.Key, tables)
 		}
-		return f.root.Wrong(s.Line, "the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+"]",
+		return f.root.Wrong(s.Line, "the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+"], [["+TableOn+"]]",
 			"%.40s: stands in no table", s.Key)
+	}
+	if t := f.Table(TableOn); t != nil {
+		return f.root.Wrong(t.First(), "write [["+TableOn+"]]", "[%s]: must stand in two brackets: there may be several", TableOn)
 	}
 	return f.root.Only(tables...)
 }

@@ -1,0 +1,84 @@
+package settings
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"terminalproxy/cmd/internal/onevent"
+	"terminalproxy/proxy"
+)
+
+// TableOn is the array of tables that say what to run when something happens.
+const TableOn = "on"
+
+// maxRules bounds what may run at once.
+const maxRules = 16
+
+// The keys of a rule.
+const (
+	keyEvent = "event"
+	keyRun   = "run"
+)
+
+// Rules are what the file has run when something happens, and their lines. It may be asked of a nil file. The error is an *Error.
+func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
+	value, line, ok := f.Table("").Value(TableOn)
+	if !ok {
+		return nil, nil, nil
+	}
+	all, ok := value.([]map[string]any)
+	switch {
+	case !ok:
+		return nil, nil, f.root.Wrong(line, "as in: [[on]]", "on: must be a table in two brackets")
+	case len(all) > maxRules:
+		return nil, nil, f.root.Wrong(line, "name several events in one: event = ['asked', 'granted']", "on: there are %d, at most %d are read", len(all), maxRules)
+	}
+	for i, table := range all {
+		if len(f.on) == len(all) {
+			line = f.on[i]
+		}
+		rule, wrong, hint := ruleOf(table)
+		if wrong != "" {
+			return nil, nil, f.root.Wrong(line, hint, "[[on]]: %s", wrong)
+		}
+		rules, lines = append(rules, rule), append(lines, line)
+	}
+	return rules, lines, nil
+}
+
+func ruleOf(table map[string]any) (rule onevent.Rule, wrong, hint string) {
+	for key := range table {
+		if key != keyEvent && key != keyRun {
+			return rule, fmt.Sprintf("unknown setting %.40q", key), "the settings are: " + keyEvent + ", " + keyRun
+		}
+	}
+	events := table[keyEvent]
+	if one, is := events.(string); is {
+		events = []any{one}
+	}
+	var ok bool
+	if rule.Events, ok = listOf(events); !ok || len(rule.Events) == 0 {
+		return rule, "event: must be a text, or a list of texts", "the events are: " + strings.Join(proxy.Events, ", ")
+	}
+	for _, name := range rule.Events {
+		if !slices.Contains(proxy.Events, name) {
+			hint = "the events are: " + strings.Join(proxy.Events, ", ")
+			if like := nearest(name, proxy.Events); like != "" {
+				hint = "did you mean: " + like
+			}
+			return rule, fmt.Sprintf("event: unknown event %.40q", name), hint
+		}
+	}
+	if rule.Run, ok = listOf(table[keyRun]); !ok || len(rule.Run) == 0 || rule.Run[0] == "" {
+		return rule, "run: must be a program and its arguments, a text each", "as in: run = ['notify-send', 'an agent asks']; no shell reads it"
+	}
+	if program := rule.Run[0]; strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		return rule, fmt.Sprintf("run: %.80q depends on the directory", program), "write its whole path, or a name in your PATH"
+	}
+	if strings.Contains(strings.Join(rule.Run, ""), "\x00") {
+		return rule, "run: must not hold a zero byte", ""
+	}
+	return rule, "", ""
+}

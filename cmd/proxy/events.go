@@ -1,0 +1,35 @@
+package main
+
+import (
+	"log/slog"
+	"strconv"
+
+	"terminalproxy/cmd/internal/onevent"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/watchdog"
+)
+
+// events has the session run what the configuration says when something happens. over is to be called when the session is over.
+func (f *flags) events(agent *proxy.AgentConfig, log *slog.Logger) (over func()) {
+	if len(f.rules) == 0 {
+		return func() {}
+	}
+	runner := onevent.New(onevent.Config{Rules: f.rules, Self: watchdog.Self(), Log: log})
+	agent.Happened = func(e proxy.Event) { runner.Tell(onevent.Event{Name: e.Name, Env: variables(e)}) }
+	return runner.Close
+}
+
+// variables say what an event is about: nothing that a program or an agent wrote but the agent's name.
+func variables(e proxy.Event) []string {
+	env := []string{proxy.SessionVariable + "=" + e.Session}
+	if e.Agent != "" {
+		env = append(env, "TERMINALPROXY_AGENT="+e.Agent)
+	}
+	if e.Reason != "" {
+		env = append(env, "TERMINALPROXY_REASON="+string(e.Reason))
+	}
+	if e.Name == proxy.EventExit {
+		env = append(env, "TERMINALPROXY_STATUS="+strconv.Itoa(e.Status))
+	}
+	return env
+}
