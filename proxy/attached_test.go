@@ -36,6 +36,23 @@ func (p *fakePeer) types(id, keys string) {
 	p.say(&protocol.ViewerInput{SessionID: id, ViewerID: "v-1", DataB64: []byte(keys)})
 }
 
+// asks has the agent ask for the keyboard, until the user sees that.
+func (p *fakePeer) asks(id, request string) {
+	p.t.Helper()
+	p.say(&protocol.ControlRequest{RequestID: request, SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
+	hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Asking == "claude" })
+}
+
+// waits has the agent wait for the user's answer, and met is what that wait is told.
+func (p *fakePeer) waits(id, request string) {
+	p.say(&protocol.Wait{RequestID: request, SessionID: id, AgentID: "a-1", Until: protocol.Until{Control: true}, TimeoutMs: 20_000})
+}
+
+func (p *fakePeer) met(request string) string {
+	p.t.Helper()
+	return hear(p, func(m *protocol.WaitResult) bool { return m.RequestID == request }).Matched
+}
+
 func (p *fakePeer) revoked(why protocol.Reason) {
 	p.t.Helper()
 	require.Equal(p.t, why, hear[*protocol.ControlRevoke](p, nil).Reason)
@@ -54,8 +71,7 @@ func TestAPersonsKeyTakesTheKeyboard(t *testing.T) {
 	p.types(id, "mine")
 	p.shows("hellomine")
 
-	p.say(&protocol.ControlRequest{RequestID: "a-1:q", SessionID: id, AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Why: "go on"})
-	hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Asking == "claude" })
+	p.asks(id, "a-1:q")
 	p.say(&protocol.Detach{SessionID: id, ViewerID: "v-1"})
 	p.revoked(protocol.ReasonExpired) // nobody is left to answer
 	p.say(&protocol.ControlRequest{RequestID: "a-2:q", SessionID: id, AgentID: "a-2", AgentName: "codex", Level: protocol.LevelDrive, Why: "me too"})

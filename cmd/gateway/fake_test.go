@@ -64,9 +64,13 @@ func command(t *testing.T, args ...string) result {
 // fails runs a command that ends with a status and a sentence.
 func fails(t *testing.T, status int, say string, args ...string) {
 	t.Helper()
-	got := command(t, args...)
-	require.Equal(t, status, got.status, "%q: %s", args, got.err)
-	require.Contains(t, got.err, say)
+	command(t, args...).fails(t, status, say)
+}
+
+func (r result) fails(t *testing.T, status int, say string) {
+	t.Helper()
+	require.Equal(t, status, r.status, r.err)
+	require.Contains(t, r.err, say)
 }
 
 func commandWithInput(t *testing.T, in string, args ...string) result {

@@ -35,8 +35,7 @@ func TestSay(t *testing.T) {
 		{[]string{"sh-9", "x"}, statusNoSession, "no session"},
 	} {
 		got := command(t, append([]string{"say"}, c.args...)...)
-		require.Equal(t, c.status, got.status, got.err)
-		require.Contains(t, got.err, c.say)
+		got.fails(t, c.status, c.say)
 	}
 	t.Setenv("TERMINALPROXY_SESSION", "sh-1")
 	require.Contains(t, command(t, "say", "sh-1", "x", "--to", "agent").err, "inside the session sh-1")

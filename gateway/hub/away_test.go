@@ -13,9 +13,7 @@ import (
 // A lost link of a proxy costs those who asked it nothing but time: it is asked again under the same ids, in the same order. What
 // must not be asked twice ends.
 func TestAProxyThatComesBackIsAskedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, proxy, agent := scene()
-		defer h.Close()
+	inScene(t, func(t *testing.T, h *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.Input{RequestID: "i1", SessionID: "vim-1", Data: "x", Epoch: 3})
 		agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}, TimeoutMs: 60_000})
 		agent.Handle(&protocol.Note{RequestID: "n", SessionID: "vim-1", Text: "hello", From: protocol.FromAgent})
@@ -52,9 +50,7 @@ func TestAProxyThatComesBackIsAskedAgain(t *testing.T) {
 
 // A proxy that stays away leaves nobody in the dark about what was typed.
 func TestWhatBecameOfAnInputIsNotKnownWithoutItsProxy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, proxy, agent := scene()
-		defer h.Close()
+	inScene(t, func(t *testing.T, h *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.Input{RequestID: "late", SessionID: "vim-1", Data: "x", TimeoutMs: 1000})
 		time.Sleep(12 * time.Second)
 		synctest.Wait()

@@ -3,6 +3,7 @@ package hub
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -67,4 +68,14 @@ func scene() (h *Hub, proxy, agent *Peer) {
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(opening("vim-1", "secret"))
 	return h, proxy, h.Join(Member{Role: RoleAgent, ID: "a-1", Name: "claude"})
+}
+
+// inScene plays on a scene whose time is the test's.
+func inScene(t *testing.T, play func(t *testing.T, h *Hub, proxy, agent *Peer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h, proxy, agent := scene()
+		defer h.Close()
+		play(t, h, proxy, agent)
+	})
 }

@@ -12,9 +12,7 @@ import (
 )
 
 func TestSubscriptionKeepsItsRhythm(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, proxy, agent := scene()
-		defer h.Close()
+	inScene(t, func(t *testing.T, _ *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", EveryMs: 100})
 		one[*protocol.Done](t, agent)
 		var seen []protocol.Message

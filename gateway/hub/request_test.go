@@ -172,9 +172,7 @@ func TestManyRequestsAtOnceAreBounded(t *testing.T) {
 }
 
 func TestProxyThatDoesNotAnswerTimesOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, proxy, agent := scene()
-		defer h.Close()
+	inScene(t, func(t *testing.T, _ *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}, TimeoutMs: 2000})
 		agent.Handle(&protocol.ControlRequest{RequestID: "c", SessionID: "vim-1", Level: protocol.LevelDrive, Why: "please"})
 		sent := got(proxy)

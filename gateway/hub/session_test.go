@@ -53,9 +53,7 @@ func TestTheRightKeyTakesOver(t *testing.T) {
 }
 
 func TestLostSessionComesBackOrIsForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, proxy, agent := scene()
-		defer h.Close()
+	inScene(t, func(t *testing.T, h *Hub, proxy, agent *Peer) {
 		proxy.Handle(full("vim-1", 1, "one"))
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
 		proxy.Handle(&protocol.ControlGrant{ID: "g", SessionID: "vim-1", AgentID: "a-1", Epoch: 3, Level: protocol.LevelDrive})
@@ -85,9 +83,7 @@ func TestLostSessionComesBackOrIsForgotten(t *testing.T) {
 }
 
 func TestEndedSessionIsATombstone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, proxy, agent := scene()
-		defer h.Close()
+	inScene(t, func(t *testing.T, _ *Hub, proxy, agent *Peer) {
 		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", EveryMs: 1000})
 		agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "vim-1", Until: protocol.Until{Exit: true}})
 		proxy.Handle(full("vim-1", 1, "first", ""))
@@ -130,9 +126,7 @@ func TestEndedSessionIsATombstone(t *testing.T) {
 }
 
 func TestTheLastRowsOfATombstone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, proxy, agent := scene()
-		defer h.Close()
+	inScene(t, func(t *testing.T, _ *Hub, proxy, agent *Peer) {
 		proxy.Handle(full("vim-1", 1, "one", "two", "three", "four"))
 		proxy.Handle(&protocol.SessionClose{ID: "c", SessionID: "vim-1"})
 		for lines, want := range map[int]string{1: "four", 3: "two\nthree\nfour", 4: "one\ntwo\nthree\nfour", 2000: "one\ntwo\nthree\nfour"} {

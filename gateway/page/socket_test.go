@@ -135,6 +135,13 @@ func (s *socket) end() (code int, why string) {
 	return closed.Code, closed.Text
 }
 
+func (s *socket) ends(code int, words string) {
+	s.t.Helper()
+	got, why := s.end()
+	require.Equal(s.t, code, got)
+	require.Contains(s.t, why, words)
+}
+
 func (s *socket) leave() { _ = s.ws.Close() }
 
 // visit is a page with its connection, after the welcome.
@@ -234,9 +241,7 @@ func TestNothingIsSentBeforeTheHello(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, s.ws.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)))
-	code, why := s.end()
-	require.Equal(t, 1008, code)
-	require.Contains(t, why, "hello")
+	s.ends(1008, "hello")
 }
 
 func TestSoManyAreSilentAtOnce(t *testing.T) {
@@ -248,9 +253,7 @@ func TestSoManyAreSilentAtOnce(t *testing.T) {
 		silent = append(silent, s)
 	}
 	s, _ := h.knock()
-	code, why := s.end()
-	require.Equal(t, websocket.CloseTryAgainLater, code)
-	require.Contains(t, why, "64 connections of your address")
+	s.ends(websocket.CloseTryAgainLater, "64 connections of your address")
 	silent[0].leave()
 	b := h.inside()
 	require.Eventually(t, func() bool {
@@ -288,9 +291,7 @@ func TestFramesThatAreNoMessages(t *testing.T) {
 		require.Equal(t, "bad_message", s.next()["code"])
 	}
 	s.say(`nonsense`)
-	code, why := s.end()
-	require.Equal(t, 1008, code)
-	require.Contains(t, why, "three invalid frames")
+	s.ends(1008, "three invalid frames")
 	l.ended(t)
 }
 
@@ -317,15 +318,12 @@ func TestAGatewayThatGoesAway(t *testing.T) {
 	h := opened(t, nil)
 	s, l := h.visit()
 	close(l.frames)
-	code, why := s.end()
-	require.Equal(t, 1012, code)
-	require.Contains(t, why, "come back")
+	s.ends(1012, "come back")
 	l.ended(t)
 	none := opened(t, func(c *setup) {
 		c.Dial = func(context.Context) (page.Link, error) { return nil, errors.New("nobody serves") }
 	})
-	code, _ = none.connect(none.inside().ticket()).end()
-	require.Equal(t, 1012, code)
+	none.connect(none.inside().ticket()).ends(1012, "")
 }
 
 func TestClosingTheDoorTellsItsPages(t *testing.T) {
@@ -337,9 +335,7 @@ func TestClosingTheDoorTellsItsPages(t *testing.T) {
 		defer close(closed)
 		h.door.Close()
 	}()
-	code, why := s.end()
-	require.Equal(t, 1008, code)
-	require.Contains(t, why, "closed in the terminal")
+	s.ends(1008, "closed in the terminal")
 	_, _ = silent.end()
 	l.ended(t)
 	<-closed

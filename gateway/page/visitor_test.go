@@ -140,9 +140,7 @@ func TestADoorShutsWhenItsTimeIsOver(t *testing.T) {
 	h := opened(t, func(c *setup) { c.Times.Look = time.Millisecond })
 	s, l := h.visit()
 	h.clock.pass(2 * time.Hour)
-	code, why := s.end()
-	require.Equal(t, 1008, code)
-	require.Contains(t, why, "run gateway open again")
+	s.ends(1008, "run gateway open again")
 	l.ended(t)
 	<-h.opening.Done()
 }

@@ -34,6 +34,20 @@ func start(t *testing.T, script string, change func(*child.Config)) *child.Child
 	return c
 }
 
+func write(t *testing.T, c *child.Child, b []byte) {
+	t.Helper()
+	_, err := c.Write(b)
+	require.NoError(t, err)
+}
+
+// until reads until words came.
+func until(t *testing.T, c *child.Child, words string) (out []byte) {
+	t.Helper()
+	out, err := readUntil(t, c, says(words))
+	require.NoError(t, err)
+	return out
+}
+
 // readUntil reads the program's output until stop says so, or its end.
 func readUntil(t *testing.T, c *child.Child, stop func([]byte) bool) (out []byte, end error) {
 	t.Helper()
@@ -176,8 +190,7 @@ func TestR60Terminate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, c.script, nil)
-			_, err := readUntil(t, p, says("ready"))
-			require.NoError(t, err)
+			until(t, p, "ready")
 			ended := make(chan struct{})
 			var exit child.Exit
 			go func() { exit = p.Wait(); close(ended) }()
@@ -211,8 +224,7 @@ func TestR61StopAndContinue(t *testing.T) {
 	c := start(t, "echo ready; kill -STOP $$; read x", func(conf *child.Config) { conf.Stopped = func(unix.Signal) { stopped <- struct{}{} } })
 	ended := make(chan child.Exit, 1)
 	go func() { ended <- c.Wait() }()
-	_, err := readUntil(t, c, says("ready"))
-	require.NoError(t, err)
+	until(t, c, "ready")
 	<-stopped
 	require.True(t, c.Halted())
 	c.Continue()
@@ -221,15 +233,13 @@ func TestR61StopAndContinue(t *testing.T) {
 	<-stopped
 	require.True(t, c.Halted())
 	c.Continue()
-	_, err = c.Write([]byte("\n"))
-	require.NoError(t, err)
+	write(t, c, []byte("\n"))
 	require.Zero(t, (<-ended).Code)
 }
 
 func TestR61Resize(t *testing.T) {
 	c := start(t, "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done", nil)
-	_, err := readUntil(t, c, says("ready"))
-	require.NoError(t, err)
+	until(t, c, "ready")
 	require.NoError(t, c.Resize(120, 40))
 	require.Contains(t, output(t, c), "40 120")
 	c.Wait()
@@ -242,18 +252,15 @@ func TestTermios(t *testing.T) {
 	settings.Cc[unix.VERASE] = 'H' & 0x1f
 	settings.Cc[unix.VEOF] = 'E' & 0x1f
 	c := start(t, "stty -a; read x", func(conf *child.Config) { conf.Termios = settings })
-	out, err := readUntil(t, c, says("eof = ^E"))
-	require.NoError(t, err)
+	out := until(t, c, "eof = ^E")
 	require.Contains(t, string(out), "erase = ^H", "stty names it before the other")
 	require.Equal(t, []byte{'E' & 0x1f}, c.EndOfFile())
 
 	quiet := start(t, "stty -a; read x", func(conf *child.Config) { conf.Quiet = true })
-	_, err = readUntil(t, quiet, says(" -echo "))
-	require.NoError(t, err)
+	until(t, quiet, " -echo ")
 
 	raw := start(t, "stty raw; echo ready; read x", nil)
-	_, err = readUntil(t, raw, says("ready"))
-	require.NoError(t, err)
+	until(t, raw, "ready")
 	require.Empty(t, raw.EndOfFile(), "in raw mode ^D is a byte like any other")
 }
 
@@ -262,8 +269,7 @@ func TestTermios(t *testing.T) {
 func TestR16FlushInput(t *testing.T) {
 	for _, size := range []int{1, 6000, 1 << 20} {
 		c := start(t, "stty raw -echo; echo ready; kill -STOP $$; exec head -c 4", nil)
-		_, err := readUntil(t, c, says("ready"))
-		require.NoError(t, err)
+		until(t, c, "ready")
 		written := 0
 		for block := bytes.Repeat([]byte("A"), min(size, 4096)); written < size; {
 			n, err := c.Write(block)
@@ -301,9 +307,9 @@ func state(pid int) byte {
 // TestWriteNeverBlocks fills the terminal of a program that does not read.
 func TestWriteNeverBlocks(t *testing.T) {
 	c := start(t, "stty raw -echo; echo ready; sleep 100", nil)
-	_, err := readUntil(t, c, says("ready"))
-	require.NoError(t, err)
+	until(t, c, "ready")
 	block := make([]byte, 4096)
+	var err error
 	for range 1000 {
 		if _, err = c.Write(block); err != nil {
 			break

@@ -36,8 +36,7 @@ func TestR73TheProgramUnderALeader(t *testing.T) {
 	seen := map[bool]string{}
 	for _, led := range []bool{false, true} {
 		c := start(t, script, func(conf *child.Config) { conf.JobControl = led })
-		out, err := readUntil(t, c, says("ready\r\n"))
-		require.NoError(t, err)
+		out := until(t, c, "ready\r\n")
 		seen[led] = string(out)
 		require.Equal(t, c.Pid(), c.ForegroundGroup())
 		require.Equal(t, "sh", c.Foreground())
@@ -49,8 +48,7 @@ func TestR73TheProgramUnderALeader(t *testing.T) {
 			require.NotEqual(t, c.Pid(), leaderOf(t, c))
 			require.Equal(t, leaderOf(t, c), c.Identity().Pid)
 		}
-		_, err = c.Write([]byte("\n"))
-		require.NoError(t, err)
+		write(t, c, []byte("\n"))
 		require.Equal(t, child.Exit{Code: 7}, c.Wait())
 	}
 	require.Equal(t, seen[false], seen[true])
@@ -65,21 +63,16 @@ func TestR73StopsAtTheKey(t *testing.T) {
 	})
 	ended := make(chan child.Exit, 1)
 	go func() { ended <- c.Wait() }()
-	_, err := readUntil(t, c, says("ready"))
-	require.NoError(t, err)
+	until(t, c, "ready")
 	for _, word := range []string{"one", "two"} {
-		_, err = c.Write([]byte{0x1a})
-		require.NoError(t, err)
+		write(t, c, []byte{0x1a})
 		require.Equal(t, unix.SIGTSTP, <-stops)
 		require.True(t, c.Halted())
 		c.Continue()
-		_, err = c.Write([]byte(word + "\n"))
-		require.NoError(t, err)
-		_, err = readUntil(t, c, says("heard "+word))
-		require.NoError(t, err)
+		write(t, c, []byte(word+"\n"))
+		until(t, c, "heard "+word)
 	}
-	_, err = c.Write([]byte{4})
-	require.NoError(t, err)
+	write(t, c, []byte{4})
 	require.Equal(t, child.Exit{Code: 3}, <-ended)
 }
 
@@ -96,8 +89,7 @@ func TestR73BackgroundAndFront(t *testing.T) {
 	require.NoError(t, err)
 	ended := make(chan child.Exit, 1)
 	go func() { ended <- c.Wait() }()
-	_, err = readUntil(t, c, says("ready"))
-	require.NoError(t, err)
+	until(t, c, "ready")
 	c.Background()
 	require.Equal(t, leaderOf(t, c), c.ForegroundGroup())
 	require.NoError(t, os.WriteFile(dir+"/fifo", []byte("\n"), 0o600))
@@ -105,10 +97,8 @@ func TestR73BackgroundAndFront(t *testing.T) {
 	c.Front()
 	require.Equal(t, c.Pid(), c.ForegroundGroup())
 	c.Continue()
-	_, err = c.Write([]byte("this\n"))
-	require.NoError(t, err)
-	_, err = readUntil(t, c, says("heard this"))
-	require.NoError(t, err)
+	write(t, c, []byte("this\n"))
+	until(t, c, "heard this")
 	require.Equal(t, child.Exit{}, <-ended)
 }
 
@@ -132,8 +122,7 @@ func TestR73StatusesUnderALeader(t *testing.T) {
 func TestR73NothingOutlivesTheLeader(t *testing.T) {
 	t.Parallel()
 	c := start(t, "trap '' HUP TERM; echo ready; while :; do read x; done", withLeader)
-	_, err := readUntil(t, c, says("ready"))
-	require.NoError(t, err)
+	until(t, c, "ready")
 	require.NoError(t, unix.Kill(c.Pid(), unix.SIGSTOP))
 	require.NoError(t, unix.Kill(leaderOf(t, c), unix.SIGKILL))
 	require.Equal(t, child.Exit{Code: 137, Signal: "SIGKILL"}, c.Wait())
@@ -143,8 +132,7 @@ func TestR73NothingOutlivesTheLeader(t *testing.T) {
 // TestR73KillUnderALeader ends the program although the leader was stopped.
 func TestR73KillUnderALeader(t *testing.T) {
 	c := start(t, "echo ready; while :; do read x; done", withLeader)
-	_, err := readUntil(t, c, says("ready"))
-	require.NoError(t, err)
+	until(t, c, "ready")
 	led := leaderOf(t, c)
 	require.NoError(t, unix.Kill(led, unix.SIGSTOP))
 	c.Kill()

@@ -22,8 +22,7 @@ func TestLine(t *testing.T) {
 		"sane -echo echonl -icrnl icrnl": {Canonical: true, EchoNewline: true},
 	} {
 		c := start(t, "stty "+settings+"; printf ready; read x", nil)
-		_, err := readUntil(t, c, says("ready"))
-		require.NoError(t, err)
+		until(t, c, "ready")
 		got, err := c.Line()
 		require.NoError(t, err)
 		require.Equal(t, want, got, settings)
@@ -32,8 +31,7 @@ func TestLine(t *testing.T) {
 
 func TestChain(t *testing.T) {
 	alone := start(t, "printf ready; read x", nil)
-	_, err := readUntil(t, alone, says("ready"))
-	require.NoError(t, err)
+	until(t, alone, "ready")
 	require.Equal(t, []string{"sh"}, alone.Chain())
 	relays := start(t, "sh -c 'head -c 1; exit'; exit", nil)
 	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 20*time.Second, time.Millisecond)
@@ -42,8 +40,7 @@ func TestChain(t *testing.T) {
 func TestInFront(t *testing.T) {
 	dir := t.TempDir()
 	c := start(t, "cd "+dir+"; printf ready; read x", nil)
-	_, err := readUntil(t, c, says("ready"))
-	require.NoError(t, err)
+	until(t, c, "ready")
 	program, directory := c.InFront()
 	require.Equal(t, "sh", program)
 	require.Equal(t, dir, directory)

@@ -21,8 +21,7 @@ func TestUnread(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := start(t, c.script, nil)
-			_, err := readUntil(t, p, says("ready"))
-			require.NoError(t, err)
+			until(t, p, "ready")
 			require.Eventually(t, func() bool { return state(p.Pid()) == 'T' }, 20*time.Second, time.Millisecond)
 			require.Zero(t, p.Unread())
 			n, err := p.Write([]byte(c.typed))

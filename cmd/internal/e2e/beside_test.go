@@ -128,8 +128,7 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 	w := newWorld(t)
 	for _, cmd := range [][]string{{"run", "--chat", "--", "vim"}} {
 		got := w.gateway(cmd...)
-		require.Equal(t, 2, got.status)
-		require.Contains(t, got.err, "--chat: vim is no coding agent whose conversation is known here: it goes with claude")
+		got.fails(t, 2, "--chat: vim is no coding agent whose conversation is known here: it goes with claude")
 	}
 	s := w.terminal(80, 24)
 	screen, status := s.does("proxy --chat vim")
@@ -148,6 +147,5 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 	require.Contains(t, screen, "a test (process ")
 	require.Contains(t, screen, "hint: go on there, or end it there first")
 	got := w.gateway("run", "--chat", "--", "claude", "--resume", id)
-	require.Equal(t, 1, got.status)
-	require.Contains(t, got.err, "hint: go on there, or end it there first")
+	got.fails(t, 1, "hint: go on there, or end it there first")
 }

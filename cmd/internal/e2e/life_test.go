@@ -117,8 +117,7 @@ func TestAStaleSocketIsReplaced(t *testing.T) {
 	ln.SetUnlinkOnClose(false)
 	require.NoError(t, ln.Close())
 	got := w.gateway("ls")
-	require.Equal(t, 5, got.status, got.err)
-	require.Contains(t, got.err, "hint: ")
+	got.fails(t, 5, "hint: ")
 	s := w.terminal(100, 24)
 	s.run("proxy --agent cat")
 	id := w.session()
@@ -217,8 +216,7 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 	id := w.session("--gateway", server.url, "--token-file", agentToken)
 
 	got := w.gateway("ls", "--gateway", server.url)
-	require.Equal(t, 4, got.status, got.err)
-	require.Contains(t, got.err, "token")
+	got.fails(t, 4, "token")
 
 	asking := w.start("gateway", "request", id, "--reason", "from afar", "--gateway", server.url, "--token-file", agentToken)
 	s.answer("C-g")
@@ -253,8 +251,7 @@ func TestAGatewayThatDoesNotAnswer(t *testing.T) {
 	s.quits(":wq\n")
 	require.Equal(t, "written all the same\n", w.content("notes.txt"))
 	got := w.gateway("ls", "--gateway", url)
-	require.Equal(t, 5, got.status)
-	require.Contains(t, got.err, "no gateway answers")
+	got.fails(t, 5, "no gateway answers")
 }
 
 // stopped stops a process until the test ends.
@@ -307,8 +304,7 @@ func TestWhatEndedStaysReadable(t *testing.T) {
 	require.Contains(t, w.good("read", id), "last words")
 	require.Contains(t, w.good("wait", id, "--exit"), "exited 3")
 	got := w.gateway("send", id, "--text", "x")
-	require.Equal(t, 1, got.status)
-	require.Contains(t, got.err, "ended with exit status 3")
+	got.fails(t, 1, "ended with exit status 3")
 	require.NoError(t, server.cmd.Process.Signal(syscall.SIGTERM))
 	require.Zero(t, server.wait().status)
 }

@@ -27,8 +27,7 @@ func TestOnlyThisProgram(t *testing.T) {
 		s.wait("codex waits: it has the keyboard for vim only, and bash is in the foreground")
 		require.Contains(t, w.good("read", id), "codex, paused: the grant is for vim, and another program has the terminal")
 		got := w.gateway("send", id, "--as", "codex", "--text", "touch pwned", "--enter", "--timeout", "300ms")
-		require.Equal(t, 1, got.status)
-		require.Contains(t, got.err, "the grant is for one program, and another one has the terminal")
+		got.fails(t, 1, "the grant is for one program, and another one has the terminal")
 
 		waiting := w.start("gateway", "send", id, "--as", "codex", "--text", "oeggs")
 		s.typed("echo mine > said; exit\n")
@@ -167,8 +166,7 @@ func TestR63WhatWaitedIsForTheSameProgram(t *testing.T) {
 	s.wait(waitsLine)
 	s.press("Enter")
 	got := sending.wait()
-	require.Equal(t, 1, got.status)
-	require.Contains(t, got.err, "another program has the terminal since the input waited for the user's line")
+	got.fails(t, 1, "another program has the terminal since the input waited for the user's line")
 	require.NotContains(t, s.screen(), "stray")
 
 	// An agent that has looked types into what is there now, which the user ends before its line is whole.

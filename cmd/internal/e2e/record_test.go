@@ -292,8 +292,7 @@ func TestBadInputToRecord(t *testing.T) {
 		"no/s.cast":     "the directory no does not exist",
 	} {
 		got := w.do("proxy", "--record", file, "touch", "ran")
-		require.Equal(t, 2, got.status, got.err)
-		require.Contains(t, got.err, "proxy: --record: ")
+		got.fails(t, 2, "proxy: --record: ")
 		require.Contains(t, got.err, want)
 		require.Equal(t, 1, strings.Count(got.err, "\n"), got.err)
 	}

@@ -130,6 +130,13 @@ type result struct {
 	status   int
 }
 
+// fails says that it ended with a status and a sentence.
+func (r result) fails(t *testing.T, status int, say string) {
+	t.Helper()
+	require.Equal(t, status, r.status, r.err)
+	require.Contains(t, r.err, say)
+}
+
 // do runs a command to its end.
 func (w *world) do(name string, args ...string) result { return w.start(name, args...).wait() }
 
