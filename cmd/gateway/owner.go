@@ -173,13 +173,18 @@ func (a *app) own(ctx context.Context, id string, m *protocol.ControlDecide,
 		if err := a.agree(ctx, terminal, ask); err != nil {
 			return err
 		}
-		m.SessionID, m.By, m.Epoch, m.At = s.SessionID, "the owner", now.Frame.Keyboard.Epoch, time.Now().UnixMilli()
-		m.SignatureB64 = auth.Sign(token, m.Signed(s.StartedAt))
-		if err := c.Decide(ctx, m); err != nil {
+		if err := decideSigned(ctx, c, token, s, now.Frame.Keyboard.Epoch, m); err != nil {
 			return err
 		}
 		return a.answer(map[string]any{"sessionId": s.SessionID, done: true}, say)
 	}))
+}
+
+// decideSigned sends a decision about a session, whose control the owner saw at an epoch, with the owner's signature.
+func decideSigned(ctx context.Context, c *client.Client, token string, s protocol.SessionInfo, epoch uint64, m *protocol.ControlDecide) error {
+	m.SessionID, m.By, m.Epoch, m.At = s.SessionID, "the owner", epoch, time.Now().UnixMilli()
+	m.SignatureB64 = auth.Sign(token, m.Signed(s.StartedAt))
+	return c.Decide(ctx, m)
 }
 
 // ownerToken is the owner's token: of the file that the command line names, else of the owner's own place, else of the file

@@ -47,10 +47,9 @@ func (a *app) newPlay() *cobra.Command {
 }
 
 func (a *app) play(cmd *cobra.Command, name string, f playFlags) error {
-	in, isIn := a.in.(*os.File)
-	out, isOut := a.out.(*os.File)
-	if !isIn || !isOut || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
-		return fail(statusUsage, "standard input and output must be a terminal").hinted("gateway render " + name + " prints the last screen")
+	in, out, err := a.screen("gateway render " + name + " prints the last screen")
+	if err != nil {
+		return err
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -64,4 +63,14 @@ func (a *app) play(cmd *cobra.Command, name string, f playFlags) error {
 		return fail(statusRefused, "%s: %w", name, err)
 	}
 	return nil
+}
+
+// screen is the terminal that a program draws on, or a refusal with what to do without one.
+func (a *app) screen(without string) (in, out *os.File, err error) {
+	in, isIn := a.in.(*os.File)
+	out, isOut := a.out.(*os.File)
+	if !isIn || !isOut || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return nil, nil, fail(statusUsage, "standard input and output must be a terminal").hinted(without)
+	}
+	return in, out, nil
 }

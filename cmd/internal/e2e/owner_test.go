@@ -145,6 +145,46 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	require.Equal(t, "typed", w.content("heard"))
 }
 
+// The owner sees all sessions in one screen, and answers there with the same right as elsewhere.
+func TestAnOwnerAnswersInTop(t *testing.T) {
+	w := newWorld(t)
+	s, o := w.terminal(100, 24), w.terminal(80, 24)
+	s.listen("--agent")
+	id := w.session()
+	o.run("gateway top")
+	o.wait("1 session, 0 questions")
+	asking := w.start("gateway", "request", id, "--reason", "fix the typo", "--as", "codex")
+	o.wait("codex says: “fix the typo”")
+	o.press("Enter")
+	o.wait("give every key to codex, for 10m or the user's limit? [y/N] _")
+	o.typed("y\r")
+	o.wait("there is no owner token") // what gives agents more is signed, here too
+	s.asked()
+	w.good("token", "create", "owner", "--role", "owner", "--save")
+	o.press("Enter")
+	o.wait("[y/N] _")
+	o.typed("y\r")
+	o.wait("agents type in 1")
+	require.Zero(t, asking.wait().status)
+	s.wait("owner lets codex drive")
+	o.press("x")
+	o.wait("agents type in 0")
+	s.wait("the keyboard is yours")
+	s.press("C-d")
+	require.Zero(t, s.status())
+	o.wait("ended")
+	o.wait("0 sessions") // the row under the cursor stays all the same
+	s.run("proxy --agent cat")
+	o.wait("cat-") // of the next gateway
+	o.press("q")
+	require.Zero(t, o.status())
+	require.Equal(t, plainModes, o.format(modes))
+
+	piped := w.gateway("top")
+	require.Equal(t, 2, piped.status)
+	require.Contains(t, piped.err, "gateway ls lists the sessions")
+}
+
 // Who is muted elsewhere loses what it asks for, may not ask again, and can be let by the owner.
 func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	w := newWorld(t)

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/clipperhouse/displaywidth"
 
+	"terminalproxy/cmd/internal/cells"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/replay"
 )
@@ -81,13 +82,13 @@ func (m *model) line() string {
 		right = keysWords
 	}
 	color, said := m.author()
-	said = cut(said, m.cols-used-1-displaywidth.String(right)-1)
+	said = cells.Cut(said, m.cols-used-1-displaywidth.String(right)-1)
 	text += " " + color + said + plain
 	if gap := m.cols - used - 1 - displaywidth.String(said) - displaywidth.String(right); right != "" && gap >= 0 {
 		text += strings.Repeat(" ", gap) + faint + right + plain
 	}
 	if used > m.cols {
-		return cut(left, m.cols)
+		return cells.Cut(left, m.cols)
 	}
 	return text
 }
@@ -138,22 +139,4 @@ func (m *model) author() (color, said string) {
 		color = userColor
 	}
 	return color, replay.Words(k, "you")
-}
-
-// cut shortens a text to a width.
-func cut(text string, width int) string {
-	if displaywidth.String(text) <= width {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if width -= displaywidth.Rune(r); width < 1 {
-			break
-		}
-		b.WriteRune(r)
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return b.String() + "…"
 }

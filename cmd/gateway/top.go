@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/top"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+func (a *app) newTop() *cobra.Command {
+	return &cobra.Command{
+		Use: "top", Short: "Show all sessions in one screen; answer questions and take keyboards back there", Args: cobra.NoArgs,
+		Long: "top shows the sessions of a gateway, who has each keyboard and which agents ask for one.\n\n" +
+			"Enter opens the question of the chosen session; y and then Enter gives the keyboard, as gateway grant does: it is signed with\n" +
+			"your owner token (gateway token create owner --role owner --save). x takes a keyboard back, or refuses the question, and needs none.\n" +
+			"n goes to the next question, q leaves. Rows keep their places, and a question that changes while you read it is closed.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in, out, err := a.screen("gateway ls lists the sessions")
+			if err != nil {
+				return err
+			}
+			return a.top(cmd.Context(), in, out)
+		},
+	}
+}
+
+func (a *app) top(ctx context.Context, in, out *os.File) error {
+	ctx, stop := context.WithCancel(ctx)
+	changes := make(chan protocol.Message)
+	var refused error
+	var feed sync.WaitGroup
+	feed.Go(func() { // ends with ctx, or with what cannot be mended
+		defer close(changes)
+		refused = a.follow(ctx, changes)
+	})
+	err := top.Run(ctx, top.Config{
+		Changes: changes, In: in, Out: out, Give: a.give,
+		Take: func(ctx context.Context, s protocol.SessionInfo) error {
+			return a.watching(func(c *client.Client) error {
+				return c.Decide(ctx, &protocol.ControlDecide{SessionID: s.SessionID, By: "gateway top"})
+			})
+		},
+	})
+	stop()
+	feed.Wait()
+	if errors.Is(err, top.ErrGone) {
+		return refused
+	}
+	return err
+}
+
+// gatewayPause is how long it waits before it looks again whether a gateway has come.
+const gatewayPause = 2 * time.Second
+
+// follow passes on the list of sessions, from one gateway to the next: that of this machine ends with the last session, and comes with the
+// next one. The error is what keeps it from that, nil when ctx ended.
+func (a *app) follow(ctx context.Context, changes chan<- protocol.Message) error {
+	ep, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	for {
+		err := a.watching(func(c *client.Client) error {
+			stream, err := c.WatchSessions(ctx)
+			if err != nil {
+				return err
+			}
+			for m := range stream {
+				pass(ctx, changes, m)
+			}
+			return nil
+		})
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it is the end that was wanted
+		}
+		if f, _ := errors.AsType[*failure](err); err != nil && (!ep.Local() || f == nil || f.status != statusNoGateway) {
+			return err
+		}
+		pass(ctx, changes, &protocol.SessionsChanged{Full: true}) // without a gateway there are none
+		select {
+		case <-time.After(gatewayPause):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func pass(ctx context.Context, to chan<- protocol.Message, m protocol.Message) {
+	select {
+	case to <- m:
+	case <-ctx.Done():
+	}
+}
+
+// give lets the agent that asks, as the owner was shown it in s, and who has agreed.
+func (a *app) give(ctx context.Context, s protocol.SessionInfo) error {
+	if err := a.outside("use a terminal that no agent sees"); err != nil {
+		return err
+	}
+	token, err := a.ownerToken()
+	if err != nil {
+		if f, ok := errors.AsType[*failure](err); ok && f.hint != "" {
+			return fail(f.status, "%w; %s", err, f.hint)
+		}
+		return err
+	}
+	m := &protocol.ControlDecide{Grant: true, Level: s.Keyboard.AskingLevel, AgentName: s.Keyboard.Asking}
+	return a.watching(func(c *client.Client) error { return decideSigned(ctx, c, token, s, s.Keyboard.Epoch, m) })
+}

@@ -1,0 +1,28 @@
+package cells
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+		fit   string
+	}{
+		{"abc", 3, "abc", "abc"},
+		{"abcd", 3, "ab…", "ab…"},
+		{"日本語", 5, "日本…", "日本…"},
+		{"日本語", 4, "日…", "日… "},
+		{"abc", 1, "", " "},
+		{"abc", 0, "", ""},
+		{"abc", -1, "", ""},
+		{"", 2, "", "  "},
+	} {
+		require.Equal(t, c.want, Cut(c.text, c.width), "%q in %d", c.text, c.width)
+		require.Equal(t, c.fit, Fit(c.text, c.width), "%q in %d", c.text, c.width)
+	}
+}
