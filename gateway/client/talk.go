@@ -28,9 +28,16 @@ func (c *Client) Follow(ctx context.Context, sessionID string, after uint64) (<-
 
 // Chat is the conversation of the coding agent in a session, as far as it is kept; lost records before it are not.
 func (c *Client) Chat(ctx context.Context, sessionID string) (records []protocol.ChatRecord, lost uint64, err error) {
-	short, cancel := context.WithTimeout(ctx, chatPatience)
+	ctx, cancel := context.WithTimeout(ctx, chatPatience)
 	defer cancel()
-	stream, err := c.Follow(short, sessionID, 0)
+	return c.Records(ctx, sessionID, 0)
+}
+
+// Records are those with higher numbers than after. It waits for some until ctx or the session ends.
+func (c *Client) Records(ctx context.Context, sessionID string, after uint64) (records []protocol.ChatRecord, lost uint64, err error) {
+	ctx, cancel := context.WithCancel(ctx) // of the stream
+	defer cancel()
+	stream, err := c.Follow(ctx, sessionID, after)
 	if err != nil {
 		return nil, 0, err
 	}

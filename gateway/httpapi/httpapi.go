@@ -38,6 +38,9 @@ type Caller interface {
 	Call(ctx context.Context, m protocol.Message) (protocol.Message, error)
 	// Stream streams what happens to one session; see package client.
 	Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error)
+	// Records are those of the conversation in a session with higher numbers than after, of which the first lost ones are not kept. It waits
+	// for some until ctx ends.
+	Records(ctx context.Context, sessionID string, after uint64) (records []protocol.ChatRecord, lost uint64, err error)
 	// Ended is closed when the caller may no longer ask: the gateway closes, or the token was revoked.
 	Ended() <-chan struct{}
 	// Done is called once, when the request is answered.
@@ -103,6 +106,10 @@ func routes() []route {
 		{http.MethodGet, "/v1/sessions/{id}/history", everyRole, (*API).history},
 		{http.MethodGet, "/v1/sessions/{id}/command", everyRole, (*API).command},
 		{http.MethodGet, "/v1/sessions/{id}/events", everyRole, (*API).events},
+		{http.MethodGet, "/v1/sessions/{id}/chat", everyRole, (*API).chat},
+		{http.MethodPost, "/v1/sessions/{id}/chat/send", writers, (*API).chatSend},
+		{http.MethodPost, "/v1/sessions/{id}/chat/answer", ownersOnly, (*API).chatAnswer},
+		{http.MethodPost, "/v1/sessions/{id}/chat/interrupt", writers, (*API).chatInterrupt},
 		{http.MethodPost, "/v1/sessions/{id}/input", agentsOnly, (*API).input},
 		{http.MethodPost, "/v1/sessions/{id}/wait", agentsOnly, (*API).wait},
 		{http.MethodPost, "/v1/sessions/{id}/control/request", agentsOnly, (*API).request},

@@ -42,6 +42,15 @@ func (v *caller) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-c
 	return fake.Relay(ctx, v.stream), nil
 }
 
+func (v *caller) Records(ctx context.Context, sessionID string, after uint64) ([]protocol.ChatRecord, uint64, error) {
+	got, err := v.answer(ctx, &protocol.ChatSubscribe{SessionID: sessionID, After: after})
+	if err != nil {
+		return nil, 0, err
+	}
+	all := got.(*protocol.ChatRecords) //nolint:forcetypeassert // a test's own
+	return all.Records, all.Lost, nil
+}
+
 func (v *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message, error) {
 	return v.answer(ctx, m)
 }
@@ -81,7 +90,11 @@ func plain(_ context.Context, m protocol.Message) (protocol.Message, error) {
 		return &protocol.InputResult{ID: "i", RequestID: id, SessionID: m.SessionID, Status: protocol.StatusWritten, WrittenBytes: len(m.Data), Frame: frame()}, nil
 	case *protocol.ControlRequest:
 		return &protocol.ControlGrant{ID: "g", RequestID: id, SessionID: m.SessionID, Level: m.Level, Epoch: 1}, nil
-	case *protocol.ControlRelease, *protocol.ControlDecide, *protocol.Note:
+	case *protocol.ChatSubscribe:
+		return &protocol.ChatRecords{SessionID: m.SessionID, Lost: 2, Records: []protocol.ChatRecord{
+			{Number: m.After + 3, At: 5, Request: &protocol.ChatRequest{ID: "t1", Tool: "Bash", Input: []byte(`{"command":"make"}`), Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}}},
+		}}, nil
+	case *protocol.ControlRelease, *protocol.ControlDecide, *protocol.Note, *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		return &protocol.Done{RequestID: id}, nil
 	}
 	return nil, fmt.Errorf("unexpected %s", protocol.KindOf(m))
@@ -178,6 +191,10 @@ var good = map[string]struct{ path, body string }{
 	"GET /v1/sessions/{id}/history":          {"/v1/sessions/vim-1/history?format=json", ""},
 	"GET /v1/sessions/{id}/command":          {"/v1/sessions/vim-1/command?format=json", ""},
 	"GET /v1/sessions/{id}/events":           {"/v1/sessions/vim-1/events?everyMs=5&changes=true", ""},
+	"GET /v1/sessions/{id}/chat":             {"/v1/sessions/vim-1/chat?after=3", ""},
+	"POST /v1/sessions/{id}/chat/send":       {"/v1/sessions/vim-1/chat/send", `{"text":"go"}`},
+	"POST /v1/sessions/{id}/chat/answer":     {"/v1/sessions/vim-1/chat/answer", `{"request":"t1","answer":{"replies":{"q1":["Red"]}}}`},
+	"POST /v1/sessions/{id}/chat/interrupt":  {"/v1/sessions/vim-1/chat/interrupt", ""},
 	"POST /v1/sessions/{id}/input":           {"/v1/sessions/vim-1/input", `{"data":"ls","kind":"text","expect":{"seq":7}}`},
 	"POST /v1/sessions/{id}/wait":            {"/v1/sessions/vim-1/wait", `{"until":{"text":"$"},"timeoutMs":100}`},
 	"POST /v1/sessions/{id}/control/request": {"/v1/sessions/vim-1/control/request", `{"level":"drive","reason":"to fix it"}`},
@@ -440,20 +457,25 @@ func TestR49ViewersActNowhere(t *testing.T) {
 		}}
 		server := serve(t, v)
 		for operation, request := range good {
-			if method, _, _ := strings.Cut(operation, " "); method == http.MethodPost && (role == RoleViewer || !ownerMay(operation) && !strings.HasSuffix(operation, "/message")) {
+			if method, _, _ := strings.Cut(operation, " "); method == http.MethodPost && (role == RoleViewer || !ownerMay(operation) && !bothMay(operation)) {
 				got := server.do(method, request.path, request.body)
 				require.Equal(t, http.StatusForbidden, got.status)
 				require.Contains(t, got.body, "use a token of role ")
 			}
 		}
-		require.Equal(t, map[string]int{RoleViewer: 10, RoleOwner: 4}[role], v.done, "each request is over")
+		require.Equal(t, map[string]int{RoleViewer: 13, RoleOwner: 4}[role], v.done, "each request is over")
 	}
+}
+
+// bothMay reports whether agents and owners may do that.
+func bothMay(operation string) bool {
+	return strings.HasSuffix(operation, "/message") || strings.HasSuffix(operation, "/chat/send") || strings.HasSuffix(operation, "/chat/interrupt")
 }
 
 // ownerMay reports whether an operation is an owner's act.
 func ownerMay(operation string) bool {
 	return strings.HasSuffix(operation, "/grant") || strings.HasSuffix(operation, "/reclaim") || strings.HasSuffix(operation, "/hide") ||
-		strings.HasSuffix(operation, "/refuse") || strings.HasSuffix(operation, "/mute")
+		strings.HasSuffix(operation, "/refuse") || strings.HasSuffix(operation, "/mute") || strings.HasSuffix(operation, "/chat/answer")
 }
 
 // The path says whether it is given or taken: the body cannot turn one into the other.

@@ -45,14 +45,19 @@ func (a *API) session(v Caller, _ http.ResponseWriter, r *http.Request) (any, er
 	if q := query(r); q.err != nil {
 		return nil, q.err
 	}
+	return a.find(v, r)
+}
+
+// find is the session that the path names.
+func (a *API) find(v Caller, r *http.Request) (info protocol.SessionInfo, err error) {
 	got, err := ask[*protocol.SessionsListResult](r.Context(), v, &protocol.SessionsList{RequestID: v.NextID()})
 	if err != nil {
-		return nil, err
+		return info, err
 	}
 	id := r.PathValue("id")
 	at := slices.IndexFunc(got.Sessions, func(s protocol.SessionInfo) bool { return s.SessionID == id })
 	if at < 0 {
-		return nil, fail(protocol.CodeNoSession, "unknown session "+strconv.Quote(id)+": GET /v1/sessions lists the sessions", nil)
+		return info, fail(protocol.CodeNoSession, "unknown session "+strconv.Quote(id)+": GET /v1/sessions lists the sessions", nil)
 	}
 	return got.Sessions[at], nil
 }

@@ -26,6 +26,9 @@ var described = map[string]any{
 	"Screen": protocol.Screen{}, "Row": protocol.Row{}, "Command": protocol.Command{}, "Found": protocol.Found{}, "FoundRow": protocol.FoundRow{}, "Highlight": protocol.Highlight{}, "Picture": protocol.Picture{}, "Cell": protocol.Cell{}, "Color": protocol.Color{}, "Cursor": protocol.Cursor{}, "Modes": protocol.Modes{}, "Progress": protocol.Progress{},
 	"Keyboard": protocol.Keyboard{}, "Activity": protocol.Activity{}, "Withheld": protocol.Hidden{}, "Until": protocol.Until{}, "Expect": protocol.Expect{},
 	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},
+	"ChatRecords": protocol.ChatRecords{}, "ChatRecord": protocol.ChatRecord{}, "ChatItem": protocol.ChatItem{}, "ChatPiece": protocol.ChatPiece{}, "ChatRequest": protocol.ChatRequest{},
+	"ChatChoice": protocol.ChatChoice{}, "ChatQuestion": protocol.ChatQuestion{}, "ChatOption": protocol.ChatOption{}, "ChatReply": protocol.ChatReply{},
+	"ChatClosed": protocol.ChatClosed{}, "ChatTurn": protocol.ChatTurn{}, "ChatSend": protocol.ChatSend{}, "ChatAnswer": protocol.ChatAnswer{}, "ChatInterrupt": protocol.ChatInterrupt{},
 	"Decision": protocol.Decision{}, "Message": protocol.Note{}, "InputPart": protocol.InputPart{}, "PartResult": protocol.PartResult{},
 }
 
@@ -46,13 +49,18 @@ var words = map[reflect.Type][]any{
 }
 
 // requestTypes are bodies: what the path or the gateway says is not wanted there.
-var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide", "Message"}
+var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide", "Message", "ChatSend", "ChatAnswer", "ChatInterrupt"}
 
 func schemaOf(t reflect.Type) map[string]any {
 	if allowed, ok := words[t]; ok {
 		return map[string]any{"type": "string", "enum": allowed}
 	}
+	if t == reflect.TypeFor[json.RawMessage]() {
+		return map[string]any{}
+	}
 	switch t.Kind() {
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
 	case reflect.Pointer:
 		return schemaOf(t.Elem())
 	case reflect.Slice:
