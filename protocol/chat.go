@@ -23,8 +23,10 @@ type ChatStatus struct {
 	// Agent is the coding agent's name, State that of its turn: see the Chat constants.
 	Agent string `json:"agent"`
 	State string `json:"state"`
-	// Open is how many requests wait for an answer.
-	Open int `json:"open,omitempty"`
+	// Open is how many requests wait for an answer, and Oldest the number of the one that waits longest, from 1: it is another one when
+	// that is closed, whatever Open is then.
+	Open   int    `json:"open,omitempty"`
+	Oldest uint64 `json:"oldest,omitempty"`
 	// Why is the reason of a state, where it has one.
 	Why string `json:"why,omitempty"`
 }
@@ -45,10 +47,11 @@ func ChatOver(state string) bool { return state == ChatEnded || state == ChatFai
 
 // ChatState is the newest [ChatStatus] of a session in a list.
 type ChatState struct {
-	Agent string `json:"agent"`
-	State string `json:"state"`
-	Open  int    `json:"open,omitempty"`
-	Why   string `json:"why,omitempty"`
+	Agent  string `json:"agent"`
+	State  string `json:"state"`
+	Open   int    `json:"open,omitempty"`
+	Oldest uint64 `json:"oldest,omitempty"`
+	Why    string `json:"why,omitempty"`
 }
 
 // ChatSubscribe asks for the records of a conversation with higher numbers than After, 0 for all that are kept, and for those that

@@ -34,15 +34,11 @@ func (a *app) newAround(session, name string) (*around, error) {
 
 // ask puts a request to those people. An error says why nobody answered, in a sentence: then nothing is allowed.
 func (o *around) ask(ctx context.Context, r *chat.Request) (by string, answer chat.Answer, err error) {
-	m := &protocol.ChatAsk{SessionID: o.session, Tool: clip(r.Tool, protocol.MaxChatID), Input: r.Input, Why: clip(r.Why, protocol.MaxReason)}
-	for _, c := range r.Allows {
-		m.Allows = append(m.Allows, protocol.ChatChoice{Verdict: string(c.Verdict), Covers: c.Covers})
+	m := &protocol.ChatAsk{
+		SessionID: o.session, Tool: protocol.Clip(r.Tool, protocol.MaxChatID), Input: r.Input, Why: protocol.Clip(r.Why, protocol.MaxReason), Allows: r.Allows,
 	}
-	for _, f := range r.Form {
-		q := protocol.ChatQuestion{ID: f.ID, Header: clip(f.Header, protocol.MaxName), Text: f.Text, Many: f.Many}
-		for _, option := range f.Options {
-			q.Options = append(q.Options, protocol.ChatOption{Label: option.Label, Description: clip(option.Description, protocol.MaxReason)})
-		}
+	for _, q := range r.Form {
+		q.Header = protocol.Clip(q.Header, protocol.MaxName)
 		m.Form = append(m.Form, q)
 	}
 	got, err := o.client.Ask(ctx, m)
@@ -52,16 +48,7 @@ func (o *around) ask(ctx context.Context, r *chat.Request) (by string, answer ch
 	case got.By == "":
 		return "", answer, errors.New(cmp.Or(got.Why, "nobody answered"))
 	}
-	return got.By, chat.Answer{Verdict: chat.Verdict(got.Answer.Verdict), Replies: got.Answer.Replies, Words: cmp.Or(got.Answer.Words, got.Why)}, nil
-}
-
-// clip is the beginning of what is only read.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && s[most]&0xc0 == 0x80 {
-		most--
-	}
-	return s[:most]
+	answer = got.Answer
+	answer.Words = cmp.Or(answer.Words, got.Why)
+	return got.By, answer, nil
 }

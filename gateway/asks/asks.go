@@ -93,6 +93,7 @@ type watch struct {
 // waiting is one ask that has no answer yet.
 type waiting struct {
 	ask    Ask
+	number uint64            // of the coding agent's request
 	key    protocol.Keyboard // what tells it from another of the same agent
 	asked  time.Time
 	looked time.Time // when somebody did, as far as is known
@@ -232,8 +233,12 @@ func (w *watch) update(now time.Time, sessions []protocol.SessionInfo, all bool)
 			continue
 		}
 		o := w.open[s.SessionID]
-		if key := question(ask, s.Keyboard); o == nil || o.ask != ask || o.key != key {
-			o = &waiting{ask: ask, key: key, asked: now}
+		key, number := question(ask, s.Keyboard), uint64(0)
+		if ask.Chat {
+			number = s.Chat.Oldest
+		}
+		if o == nil || o.ask != ask || o.key != key || o.number != number {
+			o = &waiting{ask: ask, key: key, number: number, asked: now}
 			w.open[s.SessionID] = o
 		}
 		used := time.UnixMilli(s.UsedAt)

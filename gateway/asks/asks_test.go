@@ -242,6 +242,20 @@ func TestEachTimeACodingAgentAsks(t *testing.T) {
 	})
 }
 
+// TestACodingAgentAsksAgainAtOnce: what is closed while something else opens is told apart by its number. More behind it is no news.
+func TestACodingAgentAsksAgainAtOnce(t *testing.T) {
+	watched(t, func(g *gateway) {
+		for _, c := range []protocol.ChatState{{Open: 1, Oldest: 1}, {Open: 1, Oldest: 2}, {Open: 2, Oldest: 2}, {Open: 1, Oldest: 3}} {
+			g.change("x-1", false, func(s *protocol.SessionInfo) {
+				s.Chat = &c
+				s.Chat.Agent = "Claude Code"
+			})
+			time.Sleep(time.Hour)
+		}
+		require.Len(t, g.heard(), 3)
+	})
+}
+
 func TestItComesBackToAGateway(t *testing.T) {
 	watched(t, func(g *gateway) {
 		for range 3 {

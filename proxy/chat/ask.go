@@ -20,10 +20,17 @@ func (s *Session) Ask(r Request, done func(Closed)) error {
 		return errTwice
 	}
 	r.done = done
-	s.open = append(s.open, &r)
-	s.log.add(Record{Request: &r})
+	s.opened(&r)
 	s.changed("")
 	return nil
+}
+
+// opened takes in a request that is new.
+func (s *Session) opened(r *Request) {
+	s.asks++
+	r.number = s.asks
+	s.open = append(s.open, r)
+	s.log.add(Record{Request: r})
 }
 
 // Withdraw closes a request that [Session.Ask] opened, if it is still open.

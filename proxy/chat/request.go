@@ -45,8 +45,12 @@ type Request struct {
 	// Check says why replies that answer every question are none that the agent takes; nil takes them all. It must not block.
 	Check func(replies map[string][]string) error `json:"-"`
 
-	done func(Closed) // of somebody else's: see [Session.Ask]
+	number uint64
+	done   func(Closed) // of somebody else's: see [Session.Ask]
 }
+
+// Number counts the requests of a session, from 1.
+func (r *Request) Number() uint64 { return r.number }
 
 // RequestOf is a request of the wire.
 func RequestOf(q *protocol.ChatRequest) *Request {

@@ -21,6 +21,7 @@ type Session struct {
 	waiting      map[string]string // prompts that the agent has not begun, by id
 	order        []string          // their ids, oldest first
 	open         []*Request        // oldest first
+	asks         uint64            // requests so far
 	closed       map[string]Closed // requests that are closed, by id
 	leaving      bool              // Close was called
 	settings     []Setting         // what can be set

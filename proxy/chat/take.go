@@ -99,8 +99,7 @@ func (s *Session) asked(r Request) {
 		_ = s.driver.Answer(r.ID, Answer{Words: "asked twice"})
 		return
 	}
-	s.open = append(s.open, &r)
-	s.log.add(Record{Request: &r})
+	s.opened(&r)
 }
 
 func (s *Session) withdrawn(id, why string) {

@@ -106,7 +106,7 @@ func (h *Handler) open(m *protocol.ChatAsk) error {
 	h.Recorder.Talked(record.Ask, from, "", q.ID, asked(q))
 	err := h.Outside.Ask(q, func(c protocol.ChatClosed) { // on any goroutine
 		h.outsiders.end(m.RequestID)
-		h.Link.Send(&protocol.ChatAskResult{RequestID: m.RequestID, SessionID: h.SessionID, By: c.By, Answer: c.Answer, Why: clipped(c.Why)})
+		h.Link.Send(&protocol.ChatAskResult{RequestID: m.RequestID, SessionID: h.SessionID, By: c.By, Answer: c.Answer, Why: protocol.Clip(c.Why, protocol.MaxText)})
 	})
 	if err != nil {
 		h.outsiders.end(m.RequestID)
@@ -145,14 +145,6 @@ func asked(q *protocol.ChatRequest) string {
 		all = append(all, f.Text)
 	}
 	return strings.Join(all, "; ")
-}
-
-// clipped is the beginning of a reason.
-func clipped(why string) string {
-	if len(why) > protocol.MaxText {
-		why = strings.ToValidUTF8(why[:protocol.MaxText], "")
-	}
-	return why
 }
 
 // withdraw closes the request that a message asked for, or all of them for "".

@@ -124,8 +124,12 @@ func (r *Room) tell() {
 }
 
 func (r *Room) status() *protocol.ChatStatus {
+	open, oldest := r.Chat.Open(), uint64(0)
+	if len(open) > 0 {
+		oldest = open[0].Number()
+	}
 	return &protocol.ChatStatus{
-		SessionID: r.SessionID, Agent: r.Chat.Agent(), State: r.Chat.State(), Open: len(r.Chat.Open()),
+		SessionID: r.SessionID, Agent: r.Chat.Agent(), State: r.Chat.State(), Open: len(open), Oldest: oldest,
 		Why: protocol.Clip(r.Redact(r.why), protocol.MaxText),
 	}
 }

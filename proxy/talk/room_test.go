@@ -250,3 +250,38 @@ func TestAnAnswerIsPassedOn(t *testing.T) {
 	require.NoError(t, r.Send("ada", "go"))
 	require.NoError(t, r.Interrupt("ada"))
 }
+
+// What waits longest has a number, by which it is told from what takes its place.
+func TestWhatWaitsLongestHasANumber(t *testing.T) {
+	r, a, w := open(t)
+	stands := func(open int, oldest uint64) {
+		t.Helper()
+		w.until(t, func(_ []protocol.ChatRecord, _ uint64, s *protocol.ChatStatus) bool {
+			return s != nil && s.Open == open && s.Oldest == oldest
+		})
+	}
+	for _, id := range []string{"t1", "t2"} {
+		a.report(chat.Asked{Request: chat.Request{ID: id, Tool: "Bash", Allows: []chat.Choice{{Verdict: chat.Once}}}})
+	}
+	stands(2, 1)
+	require.NoError(t, r.Answer("t1", "ada", protocol.ChatReply{}))
+	stands(1, 2)
+	require.NoError(t, r.Answer("t2", "ada", protocol.ChatReply{}))
+	stands(0, 0)
+}
+
+// Others than the agent ask in the same conversation, and are told how it ended.
+func TestOthersAskInTheConversation(t *testing.T) {
+	r, _, w := open(t)
+	heard := make(chan protocol.ChatClosed, 1)
+	q := &protocol.ChatRequest{ID: "x", By: "agent codex", Tool: "Bash", Input: []byte(`{"key":"hunter2"}`), Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}}
+	require.NoError(t, talk.Outside{Session: r.Chat}.Ask(q, func(c protocol.ChatClosed) { heard <- c }))
+	r.Subscribe(0)
+	w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
+		return slices.ContainsFunc(records, func(c protocol.ChatRecord) bool {
+			return c.Request != nil && c.Request.By == "agent codex" && !strings.Contains(string(c.Request.Input), "hunter2")
+		})
+	})
+	require.NoError(t, r.Answer("x", "ada", protocol.ChatReply{Verdict: protocol.ChatOnce}))
+	require.Equal(t, protocol.ChatClosed{ID: "x", By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}}, <-heard)
+}
