@@ -257,8 +257,8 @@ func TestAProxyInAProxy(t *testing.T) {
 	outer := w.session()
 	s.wait("$")
 	for flag, value := range map[string]string{"grant": "drive", "for": "1h", "gateway": "unix:/nowhere", "record": "file", "name": "mine"} {
-		s.typed("clear; proxy --agent --" + flag + " " + value + " true; echo status=$?\n")
-		s.wait("status=2")
+		s.typed("clear; proxy --agent --" + flag + " " + value + " true; echo " + flag + " status=$?\n")
+		s.wait(flag + " status=2") // and not the one of the flag before
 		require.Contains(t, s.screen(), "proxy: --"+flag+": this shell already runs inside the session "+outer)
 	}
 	require.NoFileExists(t, w.path("file"))
@@ -267,8 +267,9 @@ func TestAProxyInAProxy(t *testing.T) {
 	pid := s.match(`it is (\d+)`)
 	s.wait("still " + pid + " a b")
 	require.Equal(t, outer, w.session())
-	s.typed("clear; proxy --agent; echo status=$?\n") // without a program too
-	s.wait("bash-")
+	// Without a program too. What is typed ahead could be read by the shell around it.
+	s.typed("clear; PROMPT_COMMAND='echo within $((1+1))' proxy --agent; echo status=$?\n")
+	s.wait("within 2")
 	s.typed("clear; proxy --agent nosuchprogram; (exit 7); exit\n")
 	s.wait("status=7")
 	s.typed("clear; proxy --agent nosuchprogram; echo status=$?\n")
