@@ -18,7 +18,7 @@ var neverInFile = []string{"help", "version", "check", "config", "chat", "agents
 
 // despite are the commands that do their duty whatever is wrong with the configuration: they take the keyboard back, or help to find
 // what is wrong. They use the built-in defaults then, and say so.
-var despite = []string{"reclaim", "hide", "mute", "doctor", "config", "config path", "marks", "version"}
+var despite = []string{"reclaim", "hide", "mute", "doctor", "config", "config path", "init", "marks", "version"}
 
 // configure sets the flags of a command to what the user's configuration says, where the command line and the environment say nothing.
 func (a *app) configure(cmd *cobra.Command) error {

@@ -9,6 +9,11 @@ if [[ $- == *i* && ${TERM:-dumb} != dumb && -t 1 && -t 2 && -z ${__marks_id-} ]]
 
 	# PS1 may have been set anew. $? in it is that of the command, whatever has run since.
 	__marks_wrap() {
+		[[ -n $__marks_id ]] || return 0
+		if [[ -z $__marks_prompt && ${PS1-}${PS0-} == *@(]133;|]633;|__vsc_prompt_start)* && ${PS1-} != *'133;D;$?;aid='* ]]; then
+			__marks_id= # the shell has marks by another's doing
+			return 0
+		fi
 		local LC_ALL=C i byte url=
 		for ((i = 0; i < ${#PWD}; i++)); do
 			byte=${PWD:i:1}

@@ -14,14 +14,13 @@ if status is-interactive; and isatty stdout; and test "$TERM" != dumb; and not s
     end
 
     function __marks_prompt --on-event fish_prompt
-        printf '\e]7;file://%s%s\a\e]133;A;aid=%s\a' $hostname (string escape --style=url -- $PWD) $__marks_id
-    end
-
-    if functions -q fish_prompt
-        functions -c fish_prompt __marks_fish_prompt
-        function fish_prompt
-            __marks_fish_prompt
-            printf '\e]133;B;aid=%s\a' $__marks_id
+        if not functions -q __marks_fish_prompt; and functions -q fish_prompt # the start file has been read
+            functions -c fish_prompt __marks_fish_prompt
+            function fish_prompt
+                __marks_fish_prompt
+                printf '\e]133;B;aid=%s\a' $__marks_id
+            end
         end
+        printf '\e]7;file://%s%s\a\e]133;A;aid=%s\a' $hostname (string escape --style=url -- $PWD) $__marks_id
     end
 end

@@ -2,6 +2,7 @@
 # ended (OSC 133), and in which directory (OSC 7).
 if [[ -o interactive && ${TERM:-dumb} != dumb && -t 1 && -z ${__marks_id-} ]]; then
 	typeset -g __marks_id=$$.$RANDOM$RANDOM # what programs print cannot know it
+	typeset -gi __marks_alone=0
 
 	# __marks_url leaves its argument in REPLY, with percent escapes.
 	__marks_url() {
@@ -24,6 +25,18 @@ if [[ -o interactive && ${TERM:-dumb} != dumb && -t 1 && -z ${__marks_id-} ]]; t
 	# The last one: PS1 may have been set anew.
 	__marks_wrap() {
 		emulate -L zsh
+		if (( ! __marks_alone )); then
+			__marks_alone=1
+			local others=$PS1 name
+			for name in precmd ${precmd_functions:#__marks_*}; do
+				others+=${functions[$name]-}
+			done
+			if [[ $others == *\][16]33\;* && $PS1 != *'133;A;aid='* ]]; then # the shell has marks by another's doing
+				precmd_functions=(${precmd_functions:#__marks_*})
+				preexec_functions=(${preexec_functions:#__marks_begin})
+				return
+			fi
+		fi
 		[[ $PS1 == *']133;A;aid='$__marks_id* ]] ||
 			PS1=$'%{\e]133;A;aid='$__marks_id$'\a%}'$PS1$'%{\e]133;B;aid='$__marks_id$'\a%}'
 		# The sign behind output without a line end comes before all functions.

@@ -34,16 +34,25 @@ type terminal struct {
 // terminal opens a window.
 func (w *world) terminal(cols, rows int) *terminal {
 	w.t.Helper()
+	w.write("bashrc", "PS1='$ '\nunset HISTFILE\n")
+	s := w.window(cols, rows, "bash --noprofile --rcfile bashrc -i")
+	s.wait("$")
+	return s
+}
+
+// window opens a window in which something else runs; tmux says what, where nothing is named.
+func (w *world) window(cols, rows int, command ...string) *terminal {
+	w.t.Helper()
 	if w.tmux == "" {
 		w.tmux = w.path("tmux")
-		w.write("tmux.conf", tmuxConf)
-		w.write("bashrc", "PS1='$ '\nunset HISTFILE\n")
+		w.write("tmux.conf", tmuxConf+w.content("more.conf"))
 	}
 	s := &terminal{w: w, name: "user" + strconv.FormatInt(worlds.Add(1), 10)}
-	out, err := w.command("tmux", "-u", "-S", w.tmux, "-f", w.path("tmux.conf"), "new-session", "-d", "-s", s.name,
-		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows), "bash --noprofile --rcfile bashrc -i").CombinedOutput()
+	out, err := w.command("tmux", append([]string{
+		"-u", "-S", w.tmux, "-f", w.path("tmux.conf"), "new-session", "-d", "-s", s.name,
+		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows),
+	}, command...)...).CombinedOutput()
 	require.NoError(w.t, err, "%s", out)
-	s.wait("$")
 	return s
 }
 
