@@ -43,15 +43,29 @@ func RecordsPath() (string, error) {
 // Signed says which owner signed a message, by this machine's tokens. They are read when somebody signs, and not before. An error is for
 // people.
 func Signed(message, signature []byte) (who protocol.Signer, err error) {
-	path, err := TokensPath()
-	if err != nil {
-		return who, err
-	}
-	tokens, err := auth.OpenStore(path, nil)
+	tokens, err := ownTokens()
 	if err != nil {
 		return who, err
 	}
 	return tokens.Owner(message, signature)
+}
+
+// LocalAgent says which local token's holder signed a message, likewise.
+func LocalAgent(message, signature []byte) (token string, err error) {
+	tokens, err := ownTokens()
+	if err != nil {
+		return "", err
+	}
+	return tokens.LocalAgent(message, signature)
+}
+
+// ownTokens are this machine's tokens.
+func ownTokens() (*auth.Store, error) {
+	path, err := TokensPath()
+	if err != nil {
+		return nil, err
+	}
+	return auth.OpenStore(path, nil)
 }
 
 // ConfigPath is the user's own configuration. It need not be there.
@@ -70,6 +84,15 @@ func OwnerTokenPath() (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, "owner.token"), nil
+}
+
+// LocalTokenPath is where the local token of an agent is saved.
+func LocalTokenPath(name string) (string, error) {
+	dir, err := configDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, name+".agent"), nil
 }
 
 // lasting is terminalproxy in the directory that a variable names, else in a directory of the user's home.

@@ -335,7 +335,8 @@ func (m *ProxyStart) check() error {
 func (m *ControlRequest) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).optionalID("agentId", m.AgentID).
 		text("agentName", m.AgentName, MaxName).level("level", m.Level).required("reason", m.Why, MaxReason).
-		between("seconds", m.Seconds, 0, 24*3600).optionalID("tokenId", m.TokenID).done()
+		between("seconds", m.Seconds, 0, 24*3600).optionalID("tokenId", m.TokenID).
+		text("program", m.Program, MaxName).text("parent", m.Parent, MaxName).done()
 }
 
 func (m *AgentPresence) check() error {

@@ -27,6 +27,13 @@ func (m *ControlDecide) Signed(startedAt int64) []byte {
 	return signed
 }
 
+// Signed is what the holder of a token signs who asks for control: everything that the request says but for what a gateway rewrites,
+// for this one session. startedAt is as in [ControlDecide.Signed].
+func (m *ControlRequest) Signed(startedAt int64) []byte {
+	return fmt.Appendf(nil, "%s request\n%s %d\n%s %d %s\n%s %s\n%d %d\n", Version, counted(m.SessionID), startedAt,
+		counted(string(m.Level)), m.Seconds, counted(m.Why), counted(m.Program), counted(m.Parent), m.Epoch, m.At)
+}
+
 // counted is a string behind its length in bytes: no field of what is signed can be moved into another.
 func counted(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
 

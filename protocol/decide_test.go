@@ -128,3 +128,23 @@ func TestWhatWidens(t *testing.T) {
 		require.Equal(t, c.want, c.m.Widens(), "%+v", c.m)
 	}
 }
+
+// TestEverythingThatARequestSaysIsSigned but for what a gateway rewrites.
+func TestEverythingThatARequestSaysIsSigned(t *testing.T) {
+	base := ControlRequest{RequestID: "r", SessionID: "s", AgentID: "a", AgentName: "n", Level: LevelType, Why: "w", Seconds: 1, TokenID: "t", Program: "p", Parent: "q", Epoch: 1, At: 1}
+	signed := func(change func(m *ControlRequest)) []byte {
+		changed := base
+		change(&changed)
+		return changed.Signed(1)
+	}
+	require.NotEqual(t, base.Signed(1), base.Signed(2), "of another session with the same id")
+	for _, change := range []func(m *ControlRequest){
+		func(m *ControlRequest) { m.SessionID = "x" }, func(m *ControlRequest) { m.Level = LevelDrive }, func(m *ControlRequest) { m.Why = "x" },
+		func(m *ControlRequest) { m.Seconds = 2 }, func(m *ControlRequest) { m.Program = "x" }, func(m *ControlRequest) { m.Parent = "x" },
+		func(m *ControlRequest) { m.Epoch = 2 }, func(m *ControlRequest) { m.At = 2 }, func(m *ControlRequest) { m.Program, m.Parent = "p1:q", "" },
+	} {
+		require.NotEqual(t, base.Signed(1), signed(change))
+	}
+	require.Equal(t, base.Signed(1), signed(func(m *ControlRequest) { m.RequestID, m.AgentID, m.AgentName, m.TokenID = "", "", "", "" }))
+	require.Equal(t, "terminal-proxy.v1 request\n1:s 3\n4:type 1 1:w\n1:p 1:q\n1 1\n", string(base.Signed(3)), "as PROTOCOL.md says")
+}

@@ -240,6 +240,14 @@ type ControlRequest struct {
 	Seconds int64 `json:"seconds,omitempty"`
 	// TokenID tells whose token the agent shows, where it shows one: opaque, and the gateway's to set.
 	TokenID string `json:"tokenId,omitempty"`
+	// Program is what the agent asks with, and Parent the program that started that, in its own words.
+	Program string `json:"program,omitempty"`
+	Parent  string `json:"parent,omitempty"`
+	// Epoch is the one that the agent saw, and At when it asked, in Unix milliseconds, where it proves a token of this machine.
+	Epoch uint64 `json:"epoch,omitempty"`
+	At    int64  `json:"at,omitempty"`
+	// ProofB64 is the Ed25519 signature over [ControlRequest.Signed]: a gateway passes it on and cannot make one.
+	ProofB64 []byte `json:"proofB64,omitempty"`
 }
 
 // AgentPresence is a gateway's word that an agent which asked for control, or wrote to the user, has a connection now, or none

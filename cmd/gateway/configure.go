@@ -14,7 +14,7 @@ import (
 )
 
 // neverInFile are the flags that make no sense in a file: they are about one call.
-var neverInFile = []string{"help", "version", "check", "config", "chat", "agents-may-approve"}
+var neverInFile = []string{"help", "version", "check", "config", "chat", "agents-may-approve", agentTokenFlag}
 
 // despite are the commands that do their duty whatever is wrong with the configuration: they take the keyboard back, or help to find
 // what is wrong. They use the built-in defaults then, and say so.
@@ -67,6 +67,9 @@ func (a *app) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
 	}
 	taste, err := file.Taste()
 	a.taste = taste
+	if err == nil && commandName(cmd) == "policy check" {
+		_, err = file.Policy()
+	}
 	return err
 }
 

@@ -93,9 +93,13 @@ func (a *app) dial(name string, create bool, own *share) (*client.Client, error)
 	if err != nil {
 		return nil, err
 	}
-	return client.New(client.Config{
+	cfg := client.Config{
 		Dial: orKept(ep, own), URL: ep.URL(protocol.PathAgent), ViewURL: ep.URL(protocol.PathView), Header: ep.Header(), Name: name, Key: key,
-	}), nil
+	}
+	if err := a.asksWith(&cfg, a.agentToken); err != nil {
+		return nil, err
+	}
+	return client.New(cfg), nil
 }
 
 // noGateway adds what to do to the failure of a command that only joins.

@@ -46,6 +46,7 @@ func (a *app) newRequest() *cobra.Command {
 	f.DurationVar(&forTime, "for", 0, "how long you need it; the user's limit applies, 10m by default")
 	f.DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait for the answer; the request stays open after that")
 	f.StringVar(&as, "as", defaultName, asHelp)
+	addAgentToken(f, &a.agentToken)
 	return cmd
 }
 

@@ -57,9 +57,10 @@ type app struct {
 	in       io.ReadCloser
 	out, err io.Writer
 
-	gateway   string // --gateway
-	tokenFile string // --token-file
-	json      bool   // --json
+	gateway    string // --gateway
+	tokenFile  string // --token-file
+	json       bool   // --json
+	agentToken string // --agent-token of request
 	// tokenNamed: the token file is named on the command line, and not by the environment.
 	tokenNamed bool
 	// taste is what the configuration says of sessions that are hosted here and of recordings, and preset what it set of the command's

@@ -21,7 +21,7 @@ import (
 func (a *app) newMCP() *cobra.Command {
 	var logs, permission bool
 	var idle time.Duration
-	var session string
+	var session, token string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve terminals to an AI agent over MCP on stdio", Args: cobra.NoArgs,
 		Long: "mcp is a Model Context Protocol server on standard input and output. The agent starts it:\n\n" +
@@ -43,9 +43,10 @@ func (a *app) newMCP() *cobra.Command {
 				defer done()
 				return a.servePermission(cmd.Context(), session, log)
 			}
-			return a.serveMCP(cmd, logs, idle)
+			return a.serveMCP(cmd, logs, idle, token)
 		},
 	}
+	addAgentToken(cmd.Flags(), &token)
 	cmd.Flags().DurationVar(&idle, "idle-limit", 30*time.Minute, "end an agent's program after this long without activity; 0 for never")
 	cmd.Flags().BoolVar(&permission, "permission", false, "serve one tool, which asks a session's user for leave: for claude --permission-prompt-tool")
 	cmd.Flags().StringVar(&session, "session", "", "with --permission, the `ID` of the session; default: the one in which this runs")
@@ -53,7 +54,7 @@ func (a *app) newMCP() *cobra.Command {
 	return cmd
 }
 
-func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err error) {
+func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration, token string) (err error) {
 	ep, err := a.endpoint()
 	if err != nil {
 		return err
@@ -69,6 +70,9 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration) (err e
 	// Without a lasting identity the gateway takes control back from an agent whose connection ends. It still is the same
 	// agent when the gateway changes: the programs that it started are its own.
 	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
+	if err := a.asksWith(&cfg, token); err != nil {
+		return err
+	}
 	c := client.New(cfg)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	serve := mcpConfig(c, log)

@@ -8,13 +8,11 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 )
 
-// saveOwner writes the owner's token to its place. What cannot be kept is revoked: nobody would know it.
-func (a *app) saveOwner(store *auth.Store, name, token string) error {
-	path, err := gateway.OwnerTokenPath()
+// saveToken writes a new token to a file; err is why there is no place for it. What cannot be kept is revoked: nobody would know it.
+func (a *app) saveToken(store *auth.Store, t auth.Token, token, path string, err error) error {
 	if err == nil {
 		err = newSecret(path, token)
 	}
@@ -23,9 +21,11 @@ func (a *app) saveOwner(store *auth.Store, name, token string) error {
 		err = fmt.Errorf("%s exists already: remove it and revoke its token first", path)
 		fallthrough
 	case err != nil:
-		return unwritten(fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(name))), "XDG_CONFIG_HOME")
+		return unwritten(fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(t.Name))), "XDG_CONFIG_HOME")
+	case t.Local && !a.json:
+		_, _ = fmt.Fprintf(a.err, "hint: give it to one agent, as in: claude mcp add term -- gateway mcp --agent-token %s\n", path)
 	}
-	return a.answer(map[string]any{"name": name, "role": auth.RoleOwner, "file": path}, "saved in "+path)
+	return a.answer(map[string]any{"name": t.Name, "role": t.Role, "file": path}, "saved in "+path)
 }
 
 // unwritten is the failure to write a file in a directory of the user's; the hint names the variable that says another directory.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 )
 
@@ -23,52 +24,84 @@ func (a *app) newToken() *cobra.Command {
 }
 
 func (a *app) newTokenCreate(path *string) *cobra.Command {
-	var role string
-	var expires time.Duration
-	var save bool
+	var n newToken
 	cmd := &cobra.Command{
-		Use: "create NAME --role proxy|agent|viewer|owner", Short: "Create a token and print it, once", Args: cobra.ExactArgs(1),
+		Use: "create NAME --role proxy|agent|viewer|owner | --local", Short: "Create a token and print it, once", Args: cobra.ExactArgs(1),
+		Long: "create makes a token for a gateway, of a role. With --local it is for an agent on this machine: saved to a file, by which the agent\n" +
+			"tells itself apart where your configuration has rules for it ([[allow]]). It opens no connection:\n\n" +
+			"  gateway token create claude --local\n" +
+			"  claude mcp add term -- gateway mcp --agent-token ~/.config/terminalproxy/claude.agent",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !auth.Role(role).Valid() {
-				return usage("token create: --role %.20q: must be proxy, agent, viewer or owner", role)
+			n.name = args[0]
+			if n.local && n.role == "" {
+				n.role = string(auth.RoleAgent)
 			}
-			if expires < 0 {
-				return usage("token create: --expires %s: must not be negative", expires)
+			if err := n.check(*path); err != nil {
+				return err
 			}
-			if save && auth.Role(role) != auth.RoleOwner {
-				return usage("token create: --save needs --role owner")
-			}
-			if auth.Role(role) == auth.RoleOwner {
-				if err := a.outside("create an owner token in a terminal that no agent sees"); err != nil {
+			if n.local || auth.Role(n.role) == auth.RoleOwner {
+				if err := a.outside("create such a token in a terminal that no agent sees"); err != nil {
 					return err
 				}
 			}
-			_, store, err := openTokens(*path)
-			if err != nil {
-				return err
-			}
-			t := auth.Token{Name: args[0], Role: auth.Role(role)}
-			if expires > 0 {
-				t.Expires = time.Now().Add(expires).UTC().Truncate(time.Second)
-			}
-			token, err := store.Create(t)
-			switch {
-			case err != nil && *path == "":
-				return unwritten(fmt.Errorf("token create: %w", err), "XDG_STATE_HOME")
-			case err != nil:
-				return fmt.Errorf("token create: %w", err)
-			case save:
-				return a.saveOwner(store, t.Name, token)
-			case !a.json:
-				_, _ = fmt.Fprintln(a.err, "hint: it is not shown again: save it to a file of mode 0600, for --token-file")
-			}
-			return a.answer(map[string]any{"name": t.Name, "role": t.Role, "token": token}, token)
+			return a.createToken(*path, n)
 		},
 	}
-	cmd.Flags().StringVar(&role, "role", "", "what the token allows (required)")
-	cmd.Flags().BoolVar(&save, "save", false, "with --role owner: save it where gateway grant finds it, instead of printing it")
-	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the token is valid (default: until revoked)")
+	cmd.Flags().StringVar(&n.role, "role", "", "what the token allows (required without --local)")
+	cmd.Flags().BoolVar(&n.save, "save", false, "with --role owner: save it where gateway grant finds it, instead of printing it")
+	cmd.Flags().BoolVar(&n.local, "local", false, "for an agent on this machine: save it to a file for --agent-token, instead of printing it")
+	cmd.Flags().DurationVar(&n.expires, "expires", 0, "how long the token is valid (default: until revoked)")
 	return cmd
+}
+
+// newToken is a token to make.
+type newToken struct {
+	name, role  string
+	save, local bool
+	expires     time.Duration
+}
+
+func (n newToken) check(path string) error {
+	switch {
+	case n.local && path != "":
+		return usage("token create: --local: such tokens stand among this machine's own: leave out --tokens")
+	case n.local && auth.Role(n.role) != auth.RoleAgent:
+		return usage("token create: --local is for --role agent")
+	case !auth.Role(n.role).Valid():
+		return usage("token create: --role %.20q: must be proxy, agent, viewer or owner", n.role)
+	case n.expires < 0:
+		return usage("token create: --expires %s: must not be negative", n.expires)
+	case n.save && auth.Role(n.role) != auth.RoleOwner:
+		return usage("token create: --save needs --role owner")
+	}
+	return nil
+}
+
+func (a *app) createToken(path string, n newToken) error {
+	_, store, err := openTokens(path)
+	if err != nil {
+		return err
+	}
+	t := auth.Token{Name: n.name, Role: auth.Role(n.role), Local: n.local}
+	if n.expires > 0 {
+		t.Expires = time.Now().Add(n.expires).UTC().Truncate(time.Second)
+	}
+	token, err := store.Create(t)
+	switch {
+	case err != nil && path == "":
+		return unwritten(fmt.Errorf("token create: %w", err), "XDG_STATE_HOME")
+	case err != nil:
+		return fmt.Errorf("token create: %w", err)
+	case n.local:
+		file, err := gateway.LocalTokenPath(t.Name)
+		return a.saveToken(store, t, token, file, err)
+	case n.save:
+		file, err := gateway.OwnerTokenPath()
+		return a.saveToken(store, t, token, file, err)
+	case !a.json:
+		_, _ = fmt.Fprintln(a.err, "hint: it is not shown again: save it to a file of mode 0600, for --token-file")
+	}
+	return a.answer(map[string]any{"name": t.Name, "role": t.Role, "token": token}, token)
 }
 
 func (a *app) newTokenLs(path *string) *cobra.Command {
@@ -92,6 +125,7 @@ func (a *app) newTokenLs(path *string) *cobra.Command {
 type shownToken struct {
 	Name    string    `json:"name"`
 	Role    auth.Role `json:"role"`
+	Local   bool      `json:"local,omitempty"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
 }
@@ -100,12 +134,16 @@ func (a *app) printTokens(tokens []auth.Token) error {
 	shown := make([]shownToken, len(tokens))
 	rows := []string{"NAME\tROLE\tCREATED\tEXPIRES"}
 	for i, t := range tokens {
-		shown[i] = shownToken{Name: t.Name, Role: t.Role, Created: t.Created, Expires: t.Expires}
+		shown[i] = shownToken{Name: t.Name, Role: t.Role, Local: t.Local, Created: t.Created, Expires: t.Expires}
 		expires := "never"
 		if !t.Expires.IsZero() {
 			expires = t.Expires.Format(time.RFC3339)
 		}
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s", t.Name, t.Role, t.Created.Format(time.RFC3339), expires))
+		role := string(t.Role)
+		if t.Local {
+			role += " (local)"
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s", t.Name, role, t.Created.Format(time.RFC3339), expires))
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"tokens": shown})

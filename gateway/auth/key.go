@@ -46,6 +46,15 @@ func (s *Store) Owner(message, signature []byte) (who protocol.Signer, err error
 	return protocol.Signer{Name: t.Name, Types: t.Types, Session: t.Session}, err
 }
 
+// LocalAgent is the name of the local token whose holder signed a message; the token must stand now.
+func (s *Store) LocalAgent(message, signature []byte) (name string, err error) {
+	t, err := s.standing(func(t Token) bool { return t.Local && t.Role == RoleAgent && t.signed(message, signature) })
+	if errors.Is(err, ErrUnknownToken) {
+		err = errors.New("it is not signed by an agent whose local token is known here")
+	}
+	return t.Name, err
+}
+
 // Challenge is one proof in both directions that an end knows a token, without the token on the wire: the server shows
 // first that it knows the token's hash, and only then the client signs. Ref names the token, and the nonces make every
 // exchange another one; all three are hex. It says nothing about the address: whoever can pass the bytes on to the
@@ -121,5 +130,5 @@ func (s *Store) Answered(c Challenge, answer []byte) (Identity, error) {
 
 // byRef is a token that stands now.
 func (s *Store) byRef(ref string) (Token, error) {
-	return s.standing(func(t Token) bool { return refOfHash(t.Hash) == ref && t.Key != "" })
+	return s.standing(func(t Token) bool { return refOfHash(t.Hash) == ref && t.Key != "" && !t.Local })
 }

@@ -115,3 +115,35 @@ func TestATokenWithoutAKey(t *testing.T) {
 	_, err = s.Prove(Challenge{Ref: Ref("tp_old")})
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
+
+// TestALocalTokenTellsItsAgentApart, and opens no connection.
+func TestALocalTokenTellsItsAgentApart(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s, _, tokens := keyed(t, func() time.Time { return now })
+	token, err := s.Create(Token{Name: "claude", Role: RoleAgent, Local: true, Expires: time.Unix(2000, 0)})
+	require.NoError(t, err)
+	_, err = s.Create(Token{Name: "mine", Role: RoleOwner, Local: true})
+	require.ErrorContains(t, err, "only an agent's token can be local")
+	message := []byte("let me")
+	name, err := s.LocalAgent(message, Sign(token, message))
+	require.NoError(t, err)
+	require.Equal(t, "claude", name)
+	for what, signature := range map[string][]byte{
+		"an agent's for gateways": Sign(tokens[RoleAgent], message), "an owner's": Sign(tokens[RoleOwner], message), "another message": Sign(token, []byte("let")), "nothing": nil,
+	} {
+		_, err := s.LocalAgent(message, signature)
+		require.ErrorContains(t, err, "not signed by an agent", what)
+	}
+	_, err = s.Owner(message, Sign(token, message))
+	require.ErrorIs(t, err, ErrNotSigned)
+	_, err = s.Verify(token)
+	require.ErrorIs(t, err, ErrUnknownToken)
+	c := Challenge{Ref: Ref(token), ClientNonce: Nonce(), ServerNonce: Nonce()}
+	_, err = s.Prove(c)
+	require.ErrorIs(t, err, ErrUnknownToken)
+	_, err = s.Answered(c, c.Answer(token))
+	require.ErrorIs(t, err, ErrUnknownToken)
+	now = time.Unix(2000, 0)
+	_, err = s.LocalAgent(message, Sign(token, message))
+	require.Error(t, err, "expired")
+}

@@ -32,6 +32,8 @@ type Token struct {
 	Expires   time.Time `json:"expires,omitzero"`
 	// Holder is the lock file, beside the store, of the process without which the token does not stand for long; see [Store.Hold].
 	Holder string `json:"holder,omitempty"`
+	// Local says that it is an agent's on this machine: it opens no connection, and tells the agent apart where it asks for control.
+	Local bool `json:"local,omitempty"`
 	// Types says that the owner may type from elsewhere into a user's own terminal.
 	Types bool `json:"types,omitempty"`
 	// Session is the only one for which an owner's signature counts, "" for all.
@@ -81,6 +83,8 @@ func (s *Store) Create(t Token) (token string, err error) {
 // add puts a new token into the file.
 func (s *Store) add(t Token) error {
 	switch {
+	case t.Local && t.Role != RoleAgent:
+		return errors.New("only an agent's token can be local")
 	case !t.Role.Valid():
 		return fmt.Errorf("role %q is not one of %v", t.Role, Roles)
 	case !validName(t.Name):
@@ -134,7 +138,7 @@ func (s *Store) Verify(token string) (Identity, error) {
 	}
 	want, found := []byte(hash(token)), -1
 	for i, t := range s.tokens {
-		if subtle.ConstantTimeCompare(want, []byte(t.Hash)) == 1 {
+		if subtle.ConstantTimeCompare(want, []byte(t.Hash)) == 1 && !t.Local {
 			found = i
 		}
 	}

@@ -53,6 +53,10 @@ type Config struct {
 	// Passing: the identity of Key does not last beyond its connections. It is the same agent after a reconnection, but
 	// control is given up when a connection ends.
 	Passing bool
+	// Sign, if not nil, signs requests for control, as the holder of a token that the session's machine knows.
+	Sign func(message []byte) []byte
+	// Program is what asks, and Parent what started that, for the user to read.
+	Program, Parent string
 	// Log gets what is not an error of any call; nil is silence.
 	Log *slog.Logger
 }

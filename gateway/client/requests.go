@@ -51,6 +51,10 @@ func (c *Client) Request(ctx context.Context, m *protocol.ControlRequest) (*prot
 	if m.AgentName == "" {
 		m.AgentName = c.cfg.Name
 	}
+	m.Program, m.Parent = c.cfg.Program, c.cfg.Parent
+	if err := c.prove(ctx, m); err != nil {
+		return nil, nil, err
+	}
 	answer, err := c.Call(ctx, m)
 	if err != nil {
 		return nil, nil, err

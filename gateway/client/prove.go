@@ -1,0 +1,32 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// prove signs a request for control, for the moment and for what the session's control is now. Where the session is not listed nothing
+// is signed: the answer says so.
+func (c *Client) prove(ctx context.Context, m *protocol.ControlRequest) error {
+	if c.cfg.Sign == nil {
+		return nil
+	}
+	sessions, err := c.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		if s.SessionID != m.SessionID || s.State == protocol.StateExited {
+			continue
+		}
+		now, err := c.Read(ctx, &protocol.Read{SessionID: m.SessionID})
+		if err != nil {
+			return err
+		}
+		m.Epoch, m.At = now.Frame.Keyboard.Epoch, time.Now().UnixMilli()
+		m.ProofB64 = c.cfg.Sign(m.Signed(s.StartedAt))
+	}
+	return nil
+}
