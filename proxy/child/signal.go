@@ -2,7 +2,6 @@ package child
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"time"
@@ -129,14 +128,8 @@ func (c *Child) Alive(group int) bool { return !errors.Is(unix.Kill(-group, 0), 
 // another one in its place. It is "" when the leader has ended, or where the system does not say; what runs as another user
 // is all one.
 func Executable(group int) string {
-	var file unix.Stat_t
-	switch err := unix.Stat("/proc/"+strconv.Itoa(group)+"/exe", &file); {
-	case err == nil:
-		return fmt.Sprintf("%d:%d", file.Dev, file.Ino)
-	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return "another user's"
-	}
-	return ""
+	_, file := runs(group)
+	return file
 }
 
 // Foreground is the name of the program whose process group has the terminal now, "" when that cannot be known.

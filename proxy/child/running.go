@@ -1,0 +1,93 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxRunning bounds the processes of [Running.Names].
+const maxRunning = 64
+
+// Running is what has the terminal, as the kernel knows it. What cannot be known is zero.
+type Running struct {
+	Group int
+	// Path and File are what the leader of the group runs, File as device:inode.
+	Path, File string
+	// Names are the leader's name and that of the file it runs, then those of what it has started in its group. The first is the process's
+	// own choice.
+	Names     []string
+	Directory string // in which the leader runs
+}
+
+// Running looks what has the terminal. Only Linux tells more than the group.
+func (c *Child) Running() Running {
+	r := Running{Group: c.ForegroundGroup()}
+	if r.Group <= 0 {
+		return Running{}
+	}
+	r.Path, r.File = runs(r.Group)
+	r.Directory, _ = os.Readlink("/proc/" + strconv.Itoa(r.Group) + "/cwd")
+	for _, pid := range below(r.Group) {
+		if name, err := procFile(pid, "comm"); err == nil {
+			r.Names = append(r.Names, string(name))
+		}
+		if path, _ := runs(pid); path != "" {
+			r.Names = append(r.Names, filepath.Base(strings.TrimSuffix(path, " (deleted)")))
+		}
+	}
+	return r
+}
+
+// runs is the file that a process runs now, its path and what identifies it. What runs as another user is all one.
+func runs(pid int) (path, file string) {
+	link := "/proc/" + strconv.Itoa(pid) + "/exe"
+	var at unix.Stat_t
+	path, err := os.Readlink(link)
+	if err == nil {
+		err = unix.Stat(link, &at)
+	}
+	again, _ := os.Readlink(link)
+	switch {
+	case err == nil && again == path: // and it executed nothing else in between
+		return path, fmt.Sprintf("%d:%d", at.Dev, at.Ino)
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return "", "another user's"
+	}
+	return "", ""
+}
+
+// below is the leader of a process group, what was started beside it in a pipeline, and what descends from them in the group; maxRunning
+// at the most.
+func below(group int) []int {
+	all := []int{group}
+	if _, stat := procStat(group); len(stat) > 1 {
+		parent, _ := strconv.Atoi(stat[1])
+		all = children(all, parent, group)
+	}
+	for i := 0; i < len(all) && len(all) < maxRunning; i++ {
+		all = children(all, all[i], group)
+	}
+	return all
+}
+
+// children adds to all the processes of a group that a process has started.
+func children(all []int, parent, group int) []int {
+	list, err := procPart("/proc/"+strconv.Itoa(parent)+"/task/"+strconv.Itoa(parent)+"/children", maxArgs)
+	if err != nil {
+		return all
+	}
+	for _, field := range strings.Fields(string(list)) {
+		pid, err := strconv.Atoi(field)
+		if of, gone := unix.Getpgid(pid); err == nil && gone == nil && of == group && !slices.Contains(all, pid) && len(all) < maxRunning {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
