@@ -14,6 +14,7 @@ import (
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/overlay"
+	"terminalproxy/proxy/policy"
 	"terminalproxy/proxy/redact"
 )
 
@@ -62,6 +63,10 @@ type AgentConfig struct {
 	NoNotice   bool            // no line over the program
 	// Owner says which owner signed a message; an error is for people. nil: this session knows no owners.
 	Owner func(message, signature []byte) (protocol.Signer, error)
+	// LocalAgent says whose local token signed a message; nil: this session knows none.
+	LocalAgent func(message, signature []byte) (token string, err error)
+	// Policy is the user's rules; nil for none.
+	Policy *policy.Source
 	// RemoteGrant: the gateway's word is enough that an owner decided.
 	RemoteGrant bool
 	// RemoteKeys: every owner may type here from elsewhere.

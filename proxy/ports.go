@@ -88,6 +88,9 @@ func (c controlled) Front() control.Front {
 	return control.Front{Group: group, Name: notice.Clean(program.Foreground(), 32), File: child.Executable(group)}
 }
 
+// Never implements [authority.Session].
+func (c controlled) Never(a control.Agent) (rule string, watched bool) { return c.s.never(a) }
+
 func (c controlled) AsksForSecret() bool {
 	line, err := c.s.child.Line()
 	return secretprompt.Judge(secretprompt.Facts{Known: err == nil, Line: secretprompt.Line(line), Mute: c.s.piped()}) == protocol.SecretHard
@@ -216,7 +219,7 @@ func (o *observed) SecretPrompt(kind protocol.SecretPrompt, dismissed bool) {
 func (o *observed) Printed() {
 	o.s.conf.headless.Touch()
 	o.s.beside.Printed()
-	if !o.s.conf.Agent.OneProgram || !o.Driven() {
+	if !o.s.authority.Newest().Guarded {
 		return
 	}
 	if group := o.s.child.ForegroundGroup(); group != o.front {

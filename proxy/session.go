@@ -308,7 +308,7 @@ func (s *session) pumpConfig(poll input.Poller) input.Config {
 		return c
 	}
 	c.Scan, c.Control, c.Line = s.detector, s.beside.Guard(s.authority), s.beside.Watch(s.tracker)
-	if agent.OneProgram {
+	if agent.OneProgram || agent.Policy != nil {
 		c.Back = s.cameBack()
 	}
 	return c
@@ -466,7 +466,7 @@ func (s *session) handle(m protocol.Message) {
 // requestsConfig plugs what answers agents' messages.
 func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	c := requests.Config{
-		SessionID: s.id, Started: s.started, ReclaimKey: s.reclaimKey, OneProgram: agent.OneProgram, Owner: agent.Owner, RemoteGrant: agent.RemoteGrant,
+		SessionID: s.id, Started: s.started, ReclaimKey: s.reclaimKey, Owner: agent.Owner, RemoteGrant: agent.RemoteGrant,
 		RemoteKeys: agent.RemoteKeys, Elsewhere: elsewhere{s},
 		Log: s.log, Observer: s.observer, Pump: s.pump, Control: s.authority, Link: s.link, Program: s.child, Terminal: cells{s.term},
 		Status: s.status, Recorder: requestsRecorder{s.recording}, Tracker: s.tracker,
@@ -479,6 +479,9 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	}
 	if agent.Chat != nil {
 		c.Outside = talk.Outside{Session: agent.Chat.Session}
+	}
+	if agent.Policy != nil {
+		c.LocalAgent, c.Ahead = agent.LocalAgent, s.ahead
 	}
 	return c
 }

@@ -27,7 +27,7 @@ func (a *app) addCommands(root *cobra.Command) {
 		{"agents", "Coding agents:", []*cobra.Command{a.newChat()}},
 		{"run", "Terminals started by agents:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
 		{"own", "For the user:", []*cobra.Command{a.newTop(), a.newGrant(), a.newReclaim(), a.newHide(), a.newMute(), a.newOpen()}},
-		{"serve", "Servers and setup:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newInit(), a.newMarks(), a.newSkill(), a.newConfig(), a.newDoctor()}},
+		{"serve", "Servers and setup:", []*cobra.Command{a.newMCP(), a.newServe(), a.newToken(), a.newInit(), a.newMarks(), a.newSkill(), a.newConfig(), a.newPolicy(), a.newDoctor()}},
 		{"record", "Recordings:", []*cobra.Command{a.newPlay(), a.newRender(), a.newAudit()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

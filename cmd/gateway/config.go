@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +40,14 @@ type configuration struct {
 	Exists   bool      `json:"exists"`
 	Error    string    `json:"error,omitempty"`
 	Settings []inForce `json:"settings"`
+	Rules    []rule    `json:"rules,omitempty"`
+}
+
+// rule is one of the configuration.
+type rule struct {
+	Kind string         `json:"kind"` // allow, never
+	Line int            `json:"line"`
+	Says map[string]any `json:"says"`
 }
 
 func (a *app) newConfig() *cobra.Command {
@@ -76,6 +86,9 @@ func (a *app) showConfig() error {
 	if err == nil {
 		_, _, err = file.Rules()
 	}
+	if err == nil {
+		_, err = file.Policy()
+	}
 	all, bad := settingsOf(file)
 	if err == nil {
 		err = bad
@@ -87,6 +100,9 @@ func (a *app) showConfig() error {
 		}
 	}
 	c.Settings = all
+	if err == nil {
+		c.Rules = policyOf(file)
+	}
 	if a.json {
 		bad = a.answer(c, "")
 	} else {
@@ -190,6 +206,16 @@ func valueOf(flag *pflag.Flag) any {
 	return text
 }
 
+// policyOf are the rules about agents of a file that is good.
+func policyOf(file *settingsfile.File) (all []rule) {
+	for _, kind := range []string{settingsfile.RulesAllow, settingsfile.RulesNever} {
+		for _, r := range file.RuleTables(kind) {
+			all = append(all, rule{kind, r.Line, r.Says})
+		}
+	}
+	return all
+}
+
 // print writes the settings as a file would say them.
 func (c configuration) print(out io.Writer) error {
 	var b strings.Builder
@@ -222,6 +248,12 @@ func (c configuration) print(out io.Writer) error {
 			said = "# " + said // so that what is printed could be the file
 		}
 		fmt.Fprintf(&b, "%-42s # %s\n", said, from)
+	}
+	for _, r := range c.Rules {
+		fmt.Fprintf(&b, "\n%-42s # %s:%d\n", "[["+r.Kind+"]]", filepath.Base(c.Path), r.Line)
+		for _, key := range slices.Sorted(maps.Keys(r.Says)) {
+			fmt.Fprintf(&b, "%s = %s\n", key, settingsfile.Literal(r.Says[key]))
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -46,6 +46,16 @@ gateway = "unix:/nowhere"
 page = true
 [gateway.token]
 tokens = "/t"
+
+[[allow]]
+agent = "claude"
+program = "psql"
+for = "5m"
+
+[[never]]
+program = 'ssh'
+[[never]]
+agent = "codex"
 `
 
 func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
@@ -57,6 +67,7 @@ func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
 	for _, line := range []string{
 		"# " + path + "\n", "\nyield = \"2s\" ", "# config.toml:2\n", "\nreclaim-key = \"ctrl-]\" ", "\nsign = \"top\" ", "\nadd = ['ACME-\\d+']", "# config.toml:10\n",
 		"\n[gateway.serve]\n", "\npage = true ", "\n# listen = \"127.0.0.1:7117\" ", "\n# agent = false ", "\n# token-file = \"/my/token\" ", "# environment PROXY_TOKEN_FILE\n", "# default\n", "\ntokens = \"/t\" ",
+		"\n[[allow]] ", "# config.toml:20\nagent = \"claude\"\nfor = \"5m\"\nprogram = \"psql\"\n", "# config.toml:25\nprogram = \"ssh\"\n",
 	} {
 		require.Contains(t, got.out, line)
 	}
@@ -67,6 +78,9 @@ func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
 	after := inForceNow(t)
 	for i := range after.Settings {
 		after.Settings[i].Line = before.Settings[i].Line
+	}
+	for i := range after.Rules {
+		after.Rules[i].Line = before.Rules[i].Line
 	}
 	require.Equal(t, before, after)
 
@@ -199,6 +213,12 @@ func documented(t *testing.T) string {
 			value = "`" + value + "`"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Key, value, strings.NewReplacer("|", `\|`, "\n", " ", `\`, `\\`).Replace(helpOf(t, s)))
+	}
+	for _, kind := range []string{settingsfile.RulesAllow, settingsfile.RulesNever} {
+		fmt.Fprintf(&b, "\n### [[%s]]\n\n| setting | default | |\n|---|---|---|\n", kind)
+		for _, f := range settingsfile.RuleFields(kind) {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Key, f.Default, f.Help)
+		}
 	}
 	return b.String()
 }

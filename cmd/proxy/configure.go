@@ -13,18 +13,20 @@ import (
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/settings"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/policy"
 )
 
 // configured is what the user's own configuration says, in place of what the command line and the environment leave out. With
 // something wrong in it none of that counts, but for what agents must not see: the program runs all the same.
 type configured struct {
-	file  *settings.File
-	taste proxy.Taste
-	rules []onevent.Rule
-	lines map[string]int // of the flags that the file set, by name
-	typed []string       // names of the flags on the command line
-	said  proxyflags.Flags
-	wrong error // what is wrong, nil for nothing
+	file   *settings.File
+	taste  proxy.Taste
+	rules  []onevent.Rule
+	agents policy.Set
+	lines  map[string]int // of the flags that the file set, by name
+	typed  []string       // names of the flags on the command line
+	said   proxyflags.Flags
+	wrong  error // what is wrong, nil for nothing
 }
 
 // configure reads the configuration and sets the flags that it says.
@@ -42,6 +44,9 @@ func (f *flags) configure(set *pflag.FlagSet) {
 	}
 	if err == nil {
 		c.rules, _, err = file.Rules()
+	}
+	if err == nil {
+		c.agents, err = file.Policy()
 	}
 	if err == nil {
 		c.lines, err = file.Preset(settings.TableProxy, settings.Flags{Set: set, Never: settings.NeverProxy})
@@ -64,7 +69,7 @@ func (f *flags) presets(name string) bool { return f.lines[name] > 0 }
 func (f *flags) unconfigure(set *pflag.FlagSet, why error) {
 	f.Flags = f.said
 	set.VisitAll(func(flag *pflag.Flag) { flag.Changed = slices.Contains(f.typed, flag.Name) })
-	f.lines, f.rules, f.wrong, f.taste = nil, nil, why, f.file.Safe()
+	f.lines, f.rules, f.wrong, f.taste, f.agents = nil, nil, why, f.file.Safe(), f.file.Nevers()
 }
 
 // blames says what is wrong in the configuration where an error is about a flag that it set, nil for another error.

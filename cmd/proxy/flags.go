@@ -17,6 +17,7 @@ import (
 	"terminalproxy/cmd/internal/flagwords"
 	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/cmd/internal/proxyflags"
+	"terminalproxy/cmd/internal/settings"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
@@ -25,6 +26,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/policy"
 	"terminalproxy/proxy/watchdog"
 )
 
@@ -210,6 +212,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		return nil, nil, wrong("this machine's owner needs no flag to give the keyboard", "--allow-remote-grant needs a remote gateway, not %s", endpoint)
 	}
 	agent.RemoteGrant, agent.RemoteKeys, agent.Owner = f.RemoteGrant && endpoint.Remote(), f.RemoteKeys, gateway.Signed
+	agent.LocalAgent, agent.Policy = gateway.LocalAgent, f.policy(endpoint)
 	if file := cmp.Or(f.TokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
 		if endpoint.Token, err = auth.ReadTokenFile(file); err != nil {
 			return nil, nil, wrong("create one with: gateway token create", "--token-file: %v", err)
@@ -233,6 +236,16 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		return nil, nil //nolint:nilnil // another process serves
 	}
 	return agent, func() { _ = local.Close() }, nil
+}
+
+// policy is the user's rules. What allows is for agents of this machine, behind its own gateway.
+func (f *flags) policy(endpoint gateway.Endpoint) *policy.Source {
+	rules := f.agents
+	if !endpoint.Local() {
+		rules.Allow = nil
+	}
+	host, _ := os.Hostname() // without one, no rule is for it
+	return policy.NewSource(rules, host, settings.PolicyNow)
 }
 
 // logger is the diagnostics' way out: a file, never the terminal.

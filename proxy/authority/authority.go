@@ -18,6 +18,9 @@ import (
 type Session interface {
 	// Front is the program that has the terminal. It is asked where grants are for one program.
 	Front() control.Front
+	// Never is the user's rule by which an agent may never type into the program that has the terminal, "" for none; watched says that
+	// there are such rules for the agent.
+	Never(agent control.Agent) (rule string, watched bool)
 	// AsksForSecret reports whether the program asks for a secret, as the line settings say now.
 	AsksForSecret() bool
 
@@ -99,7 +102,17 @@ func (a *Authority) Confirm(now time.Time) (took bool) {
 // slept: nothing announces either.
 func (a *Authority) Request(now time.Time, r control.Request) error {
 	a.woken(now)
+	rule, watched := a.session.Never(r.Agent)
+	if rule != "" {
+		return &control.NeverError{Rule: rule}
+	}
 	a.LookFront()
+	if r.Ahead.Bound {
+		a.Look(a.session.Front())
+	}
+	if !a.Sought() {
+		a.Forbid("", watched)
+	}
 	return a.Machine.Request(now, r)
 }
 
@@ -125,7 +138,7 @@ func (a *Authority) Admit(now time.Time, agent string, epoch uint64) error {
 
 // Tick is described with Request. An idle session is not looked at.
 func (a *Authority) Tick(now time.Time) {
-	if a.Away() {
+	if a.Away() || a.Announced() {
 		a.LookFront()
 	}
 	if a.Sought() { // nothing else ends with time that sleep takes away: what begins anew looks first
@@ -150,11 +163,16 @@ func (a *Authority) Next(now time.Time) (time.Time, bool) {
 	return next, ok
 }
 
-// LookFront has control know which program has the terminal, where grants are for one of them.
+// LookFront has control know which program has the terminal, where grants are for one of them or rules keep agents out of some.
 func (a *Authority) LookFront() {
-	if a.oneProgram {
+	rule, watched := "", false
+	if a.Sought() {
+		rule, watched = a.session.Never(a.Holder())
+	}
+	if a.oneProgram || a.Bound() || watched {
 		a.Look(a.session.Front())
 	}
+	a.Forbid(rule, watched)
 }
 
 // LastEnd is how the newest control or request ended, zero before the first.

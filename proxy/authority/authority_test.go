@@ -14,17 +14,19 @@ import (
 type stagedSession struct {
 	front control.Front
 	asks  bool // for a secret
+	never string
 	said  []string
 	told  func(e control.Event)
 }
 
-func (s *stagedSession) Front() control.Front     { s.say("front?"); return s.front }
-func (s *stagedSession) AsksForSecret() bool      { return s.asks }
-func (s *stagedSession) SecretSeen()              { s.say("secret seen") }
-func (s *stagedSession) SecretDismissed()         { s.say("secret dismissed") }
-func (s *stagedSession) LineShared()              { s.say("line shared") }
-func (s *stagedSession) Typed()                   { s.say("typed") }
-func (s *stagedSession) TypedElsewhere(by string) { s.say("typed by " + by) }
+func (s *stagedSession) Front() control.Front               { s.say("front?"); return s.front }
+func (s *stagedSession) Never(control.Agent) (string, bool) { return s.never, s.never != "" }
+func (s *stagedSession) AsksForSecret() bool                { return s.asks }
+func (s *stagedSession) SecretSeen()                        { s.say("secret seen") }
+func (s *stagedSession) SecretDismissed()                   { s.say("secret dismissed") }
+func (s *stagedSession) LineShared()                        { s.say("line shared") }
+func (s *stagedSession) Typed()                             { s.say("typed") }
+func (s *stagedSession) TypedElsewhere(by string)           { s.say("typed by " + by) }
 
 func (s *stagedSession) StateChanged(control.State) { s.say("state") }
 
@@ -179,4 +181,37 @@ func TestAGrantIsInForceWhenItIsTold(t *testing.T) {
 	a.ReclaimKey(now.Add(time.Second))
 	a.Settle(now, 0, 0)
 	require.Equal(t, 2, told)
+}
+
+// TestNeverIsLookedAtBeforeEveryPiece: a grant rests in front of what a rule forbids, and a request there is refused without a question.
+func TestNeverIsLookedAtBeforeEveryPiece(t *testing.T) {
+	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
+	a, now := driven(t, s, false)
+	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	s.never = "c:9"
+	require.NoError(t, a.Admit(now, "a", a.Epoch()))
+	require.True(t, a.Away(), "the pump holds it")
+	require.Equal(t, "ssh", a.State(now).Away)
+	require.ErrorContains(t, a.Request(now, control.Request{ID: "2", Agent: control.Agent{ID: "a"}, Level: protocol.LevelType}), "a rule of the user's (c:9) never")
+	s.never = ""
+	a.Tick(now)
+	require.False(t, a.Away())
+}
+
+// TestAnAnnouncedProgramIsLookedAt when the announcement is over.
+func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
+	for group, given := range map[int]bool{7: true, 8: false} {
+		front := control.Front{Group: 7, Name: "psql", File: "1:1"}
+		s := &stagedSession{front: front}
+		a, now := New(control.Config{Keyboard: true}, s), time.Now()
+		require.NoError(t, a.Request(now, control.Request{
+			ID: "r", Agent: control.Agent{ID: "a", Token: "a"}, Level: protocol.LevelDrive,
+			Ahead: control.Ahead{Rule: "c:1", Level: protocol.LevelDrive, For: time.Minute, Bound: true, Front: front},
+		}))
+		require.True(t, a.Announced())
+		a.Shown(now)
+		s.front.Group = group
+		a.Tick(now.Add(control.AnnounceFor))
+		require.Equal(t, given, a.Driven())
+	}
 }

@@ -16,11 +16,12 @@ import (
 // deskSession is a session of which only control counts.
 type deskSession struct{ authority.Session }
 
-func (deskSession) Front() control.Front         { return control.Front{} }
-func (deskSession) AsksForSecret() bool          { return false }
-func (deskSession) Typed()                       {}
-func (deskSession) StateChanged(control.State)   {}
-func (deskSession) ControlChanged(control.Event) {}
+func (deskSession) Front() control.Front               { return control.Front{} }
+func (deskSession) AsksForSecret() bool                { return false }
+func (deskSession) Never(control.Agent) (string, bool) { return "", false }
+func (deskSession) Typed()                             {}
+func (deskSession) StateChanged(control.State)         {}
+func (deskSession) ControlChanged(control.Event)       {}
 
 // dialog is a driver of whose agent a dialog may stand on the screen.
 type dialog struct {

@@ -49,7 +49,9 @@ var (
 
 // Agent names an agent: ID as the gateway gave it, Name as people read it. Kin is what it is known by when it comes back under
 // another id: its token or the name that it calls itself by; "" for nothing.
-type Agent struct{ ID, Name, Kin string }
+//
+// Token is the name of the local token that it proved, "" for none.
+type Agent struct{ ID, Name, Kin, Token string }
 
 // Request is an agent's question to the user.
 type Request struct {
@@ -58,6 +60,10 @@ type Request struct {
 	Level  protocol.Level
 	Reason string
 	For    time.Duration // wanted; 0 for no limit
+	// Ahead is what a rule of the user's gives it.
+	Ahead Ahead
+	// Program is what the agent asks with, and Parent what started that, as it says.
+	Program, Parent string
 }
 
 // Config are the user's wishes for the session.
@@ -105,8 +111,13 @@ type State struct {
 	Occupied bool
 	Line     string
 	// Program is the only program that the grant is for, "" for every one; Away is the one that has the terminal in its
-	// place, so that the agent's input waits.
-	Program, Away string
+	// place, so that the agent's input waits. Never is the rule that keeps the agent out of that, "" for none.
+	Program, Away, Never string
+	// Guarded says that it matters which program has the terminal.
+	Guarded bool
+	// Ahead is the rule by which the agent that asks is about to get control, and From what that agent asks with.
+	Ahead Ahead
+	From  string
 	// Message is a message that the user writes, closed for none.
 	Message Message
 	// Secret says what the program asks the user for, and Dismissible that Ctrl+G says it is none, or lets the agent answer.
@@ -136,7 +147,12 @@ type Machine struct {
 	wanted  time.Duration // length of the grant that is asked for
 	asked   time.Time     // when an agent came that wanted control
 
-	given         Event     // on whose word the agent has control: By, Policy and Own
+	given         Event     // on whose word the agent has control: By, Policy, Rule and Own
+	ahead         Ahead     // is announced
+	from          string    // what the asking agent asks with
+	resting       bool      // rules give nothing
+	forbidden     string    // the rule that keeps the agent out of what is in front
+	watched       bool      // rules may keep it out of what comes there
 	absent        time.Time // since when the agent has no connection, zero while it has one
 	menu          time.Time // when the menu was opened, zero while it is closed
 	shown         time.Time // when the present question was drawn, zero while it is not
@@ -189,11 +205,14 @@ func (m *Machine) State(now time.Time) State {
 		Another: m.phase == Asked && m.another, Mute: m.mute(), Muted: m.took, Silent: m.manners.silent(),
 		Menu: !m.menu.IsZero(), Pregrant: m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
 		Paused: m.phase == Granted && now.Before(m.yield), Pending: m.pending, Occupied: m.occupied, Line: m.line, Question: m.question,
-		Program: m.grantedTo(), Away: m.inFront(), Message: m.message,
+		Program: m.grantedTo(), Away: m.inFront(), Guarded: m.Guarded(), Message: m.message,
 		Secret: m.secret, Dismissible: m.dismissible(), Hidden: m.hidden,
 	}
 	if m.phase == Asked {
-		s.Asked = m.asked
+		s.Asked, s.Ahead, s.From = m.asked, m.ahead, m.from
+	}
+	if m.Away() {
+		s.Never = m.forbidden
 	}
 	return s
 }
@@ -257,8 +276,9 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		return no
 	}
 	m.phase, m.agent, m.level, m.reason = Asked, r.Agent, r.Level, r.Reason
-	m.waiting, m.wanted, m.asked = []string{r.ID}, r.For, now
+	m.waiting, m.wanted, m.asked, m.from = []string{r.ID}, r.For, now, r.From()
 	m.closeMenu(now)
+	m.announce(r)
 	m.ask(now)
 	return nil
 }
@@ -276,6 +296,8 @@ func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
 		m.lastEnd.Shut = m.manners.refused(now, m.agent)
 	}
 	m.events = append(m.events, m.lastEnd)
+	m.resting = m.resting || why == protocol.ReasonRefused || why == protocol.ReasonReclaimed
+	m.ahead, m.from, m.forbidden, m.watched = Ahead{}, "", "", false
 	m.closeMenu(now)
 	m.over(now, m.agent.ID, m.phase == Granted)
 	m.phase, m.epoch = Observing, m.epoch+1
@@ -305,6 +327,7 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 		m.swallow = later(m.swallow, now.Add(SwallowMore))
 	case m.pregrant != "":
 		m.pregrant, m.remote, m.swallow, m.epoch = "", RemoteGrant{}, now.Add(SwallowFor), m.epoch+1
+		m.resting = true
 	case m.menu.IsZero():
 		m.menu = now
 		m.manners.relent()
@@ -322,6 +345,9 @@ func (m *Machine) Confirm(now time.Time) (took bool) {
 	m.Tick(now)
 	switch {
 	case m.repeats(now):
+	case m.Announced() && m.answerable(now):
+		m.redeem(now)
+		m.answered(now)
 	case m.phase == Asked && m.answerable(now):
 		m.grant(now, m.most(), Event{})
 		m.answered(now)
@@ -406,6 +432,8 @@ func (m *Machine) Tick(now time.Time) {
 		m.end(now, protocol.ReasonExpired)
 	case m.phase != Observing && m.gone(now):
 		m.end(now, protocol.ReasonLink)
+	case !m.announceEnd().IsZero() && !now.Before(m.announceEnd()):
+		m.redeem(now)
 	case !m.menu.IsZero() && !now.Before(m.menu.Add(MenuFor)):
 		m.closeMenu(now)
 	case m.pregrant != "" && !m.pregrantUntil.IsZero() && !now.Before(m.pregrantUntil):
@@ -418,7 +446,7 @@ func (m *Machine) Tick(now time.Time) {
 // Next is the next moment at which Tick has something to do; false when only an event from outside changes anything.
 func (m *Machine) Next(now time.Time) (time.Time, bool) {
 	var next time.Time
-	for _, t := range []time.Time{m.grantEnd(), m.absentEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now), m.pending.Until} {
+	for _, t := range []time.Time{m.grantEnd(), m.announceEnd(), m.absentEnd(), m.menuEnd(), m.pregrantEnd(), m.yieldEnd(now), m.pending.Until} {
 		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
 			next = t
 		}

@@ -17,6 +17,8 @@ type Event struct {
 	Reason   protocol.Reason // of an end
 	By       string          // the owner elsewhere who decided, "" for the user at the keyboard and for what nobody decided
 	Policy   bool            // the user decided when the session began
+	Rule     string          // where the user's rule stands that gave control, "" for none
+	Bound    bool            // and that it is for the program in front
 	Own      bool            // in a terminal of its own the agent got control without a question
 	// Request says that it is a request which ended, and no grant; Shut that its agent may not ask again before the user opens
 	// the menu.
@@ -33,6 +35,8 @@ func (e Event) Decider() string {
 	switch {
 	case e.By != "":
 		return e.By
+	case e.Rule != "":
+		return "rule " + e.Rule
 	case e.Policy:
 		return protocol.ByFlag
 	case e.Granted && !e.Own, e.Reason == protocol.ReasonReclaimed, e.Reason == protocol.ReasonRefused:

@@ -38,6 +38,8 @@ func (m *Machine) gives(g RemoteGrant) time.Duration {
 // lasts is how long the grant would last that is asked for, or promised, 0 for until it is taken back.
 func (m *Machine) lasts() time.Duration {
 	switch {
+	case m.Announced():
+		return shortest(m.wanted, shortest(m.ahead.For, m.said()))
 	case m.phase == Asked:
 		return shortest(m.wanted, m.most())
 	case m.phase == Observing && m.pregrant != "":
@@ -53,16 +55,21 @@ func (m *Machine) lasts() time.Duration {
 func (m *Machine) grant(now time.Time, most time.Duration, how Event) {
 	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
 	m.pregrant, m.remote, m.yield = "", RemoteGrant{}, time.Time{}
-	m.until, m.given = time.Time{}, how
+	m.until, m.given, m.ahead, m.from = time.Time{}, how, Ahead{}, ""
+	if how.Rule == "" && !how.Policy && !how.Own {
+		m.resting = false
+	}
 	if length := shortest(m.wanted, most); length > 0 {
 		m.until = now.Add(length)
 	}
 	if !m.absent.IsZero() {
 		m.absent = now // it gets the whole time to come back for what it was given
 	}
-	m.manners.trusted(m.agent)
+	if how.Rule == "" {
+		m.manners.trusted(m.agent)
+	}
 	m.closeMenu(now)
-	m.over(now, m.agent.ID, how.By == "")
+	m.over(now, m.agent.ID, how.By == "" && how.Rule == "")
 	m.ask(now) // or none, but not this one any more
 	m.granted(m.waiting)
 	m.waiting = nil

@@ -60,6 +60,7 @@ func (m *Machine) Give(now time.Time, g RemoteGrant) error {
 func (m *Machine) Reclaim(now time.Time, by string) bool {
 	had := m.phase != Observing || m.pregrant != ""
 	m.pregrant, m.remote, m.pregrantUntil = "", RemoteGrant{}, time.Time{}
+	m.resting = true
 	why := protocol.ReasonReclaimed
 	if m.phase == Asked {
 		why = protocol.ReasonRefused // as the key would

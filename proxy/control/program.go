@@ -17,15 +17,23 @@ func (f Front) is(other Front) bool {
 // has it when control is given, so it has to be told before anything that may give it, and before every piece of input.
 func (m *Machine) Look(f Front) { m.front = f }
 
-// Away reports whether control rests because another program has the terminal than the grant is for. What is not known
-// counts as another.
+// Away reports whether control rests because another program has the terminal than the grant is for, or one that a rule of the user's
+// keeps the agent out of. What is not known counts as another.
 func (m *Machine) Away() bool {
-	return m.conf.OneProgram && m.phase == Granted && !m.front.is(m.program)
+	switch {
+	case m.phase != Granted:
+		return false
+	case m.forbidden != "":
+		return true
+	case m.given.Bound: // nobody looked when it was given: what is not known is another one
+		return m.front.Group != m.program.Group || m.front.File != m.program.File
+	}
+	return m.conf.OneProgram && !m.front.is(m.program)
 }
 
 // grantedTo is the name of the program that the grant is for, "" for every program.
 func (m *Machine) grantedTo() string {
-	if !m.conf.OneProgram || m.phase != Granted {
+	if m.phase != Granted || m.forbidden != "" || !m.conf.OneProgram && !m.given.Bound {
 		return ""
 	}
 	return named(m.program)

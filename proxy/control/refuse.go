@@ -67,7 +67,9 @@ type manners struct {
 }
 
 // same reports whether two agents count as one: by id, or by what it is known by when it comes back under another id.
-func (a Agent) same(b Agent) bool { return a.ID == b.ID || a.Kin != "" && a.Kin == b.Kin }
+func (a Agent) same(b Agent) bool {
+	return a.ID == b.ID || a.Kin != "" && a.Kin == b.Kin || a.Token != "" && a.Token == b.Token
+}
 
 func (n *manners) find(a Agent) *refusal {
 	for _, r := range n.refusals {

@@ -20,7 +20,7 @@ type comeback struct {
 
 // acted notes that the program was given something that it may act on.
 func (p *Pump) acted(now time.Time) {
-	if p.Back != nil && p.driven() {
+	if p.Back != nil && p.driven() && p.Control.Guarded() {
 		p.back = comeback{open: true, at: now.Add(backFirst), gap: backFirst}
 	}
 }

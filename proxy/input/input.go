@@ -118,6 +118,8 @@ type Control interface {
 	PausedUntil() time.Time
 	// Away reports whether input waits because another program has the terminal than the grant is for.
 	Away() bool
+	// Guarded reports whether it matters which program has the terminal: agents type nothing ahead then.
+	Guarded() bool
 	// Occupy says that the user has something unsubmitted on the line, which line quotes: input waits while Occupied says so.
 	// What ends that comes from outside of the pump.
 	Occupy(now time.Time, line string)

@@ -44,6 +44,9 @@ type machine struct {
 
 func (m *machine) Away() bool { return m.elsewhere }
 
+// Guarded is so in worlds that can tell who is back; in others nobody asks.
+func (m *machine) Guarded() bool { return true }
+
 func (m *machine) Settle(_ time.Time, dropped, unsubmitted int) {
 	m.dropped += dropped
 	m.unsubmitted += unsubmitted

@@ -27,6 +27,8 @@ func (s *Status) Controlled(e control.Event, line, note string) {
 		until = term(time.Until(e.Until))
 	}
 	switch {
+	case e.Granted && e.Rule != "":
+		s.Say(s.byRule(e, until), TellFor)
 	case e.Granted && e.By != "":
 		verb := "drive"
 		if e.Level == protocol.LevelType {
@@ -96,7 +98,10 @@ func (s *Status) fronted(state control.State) {
 		s.mu.Lock()
 		st := s.state
 		s.mu.Unlock()
-		if st.Away != "" {
+		switch {
+		case st.Never != "":
+			s.Say(st.Agent.Name+" waits: your rule at "+st.Never+" keeps it out of "+st.Away, TellFor)
+		case st.Away != "":
 			s.Say(st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+" is in the foreground", TellFor)
 		}
 	})

@@ -83,6 +83,8 @@ func (s *Status) Elsewhere(by string) {
 // does is what the agent does with the keyboard, in a word.
 func (s *Status) does() string {
 	switch st := s.state; {
+	case st.Never != "":
+		return "waits: never in " + notice.Clean(st.Away, signName)
 	case st.Away != "":
 		return "waits for " + notice.Clean(st.Program, signName)
 	case st.Occupied:

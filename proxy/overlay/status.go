@@ -203,7 +203,11 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 		if cols < narrow {
 			most = rows
 		}
-		return notice.Rows(cols, min(rows-1, most), s.asks(), "Ctrl+G allows · "+s.conf.Key+" refuses")
+		keys := "Ctrl+G allows · " + s.conf.Key + " refuses"
+		if st.Ahead.Rule != "" {
+			keys = s.conf.Key + " refuses"
+		}
+		return notice.Rows(cols, min(rows-1, most), s.asks(), keys)
 	case st.Menu:
 		return s.menu(cols, rows)
 	case s.guarding(now):
@@ -224,6 +228,9 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 
 // asks is the question for control. The name stands in quotation marks, as what the agent chose to say.
 func (s *Status) asks() string {
+	if s.state.Ahead.Rule != "" {
+		return s.announces()
+	}
 	return s.asker("“"+s.state.Agent.Name+"”") + " asks to " + s.wanted() + ": “" + s.state.Reason + "”"
 }
 
@@ -270,6 +277,8 @@ func (s *Status) tag(now time.Time) string {
 		return "[" + st.Agent.Name + " waits for your line: Ctrl+G lets it type]"
 	case st.Occupied:
 		return "[" + st.Agent.Name + " waits for your line]"
+	case st.Never != "":
+		return "[" + st.Agent.Name + " waits: never in " + st.Away + "]"
 	case st.Away != "":
 		return "[" + st.Agent.Name + " waits for " + st.Program + "]"
 	case st.Phase == control.Granted && st.Paused:
@@ -278,6 +287,8 @@ func (s *Status) tag(now time.Time) string {
 		return "[" + st.Agent.Name + " types]"
 	case st.Phase == control.Granted:
 		return "[" + st.Agent.Name + " drives]"
+	case st.Phase == control.Asked && !s.conf.Line && st.Ahead.Rule != "":
+		return "[" + s.asker(st.Agent.Name) + s.getsSoon() + ": " + s.conf.Key + " refuses]"
 	case st.Phase == control.Asked && !s.conf.Line:
 		return "[" + s.asker(st.Agent.Name) + " asks to " + s.wanted() + ": Ctrl+G allows, " + s.conf.Key + " refuses]"
 	case st.Phase == control.Asked:

@@ -92,10 +92,12 @@ type Entry struct {
 	Epoch   uint64     `json:"epoch,omitempty"` // the number of the grant
 	Request string     `json:"request,omitempty"`
 	Seconds int64      `json:"seconds,omitempty"`
+	Token   string     `json:"token,omitempty"`  // of an agent that asks: the local token that it proved
+	Parent  string     `json:"parent,omitempty"` // and what started Program, with which it asks; both as it says
 	Until   *time.Time `json:"until,omitempty"`
 	Reason  string     `json:"reason,omitempty"` // a word of the protocol's
 	Why     string     `json:"why,omitempty"`    // a sentence; of an agent's own in a request
-	By      string     `json:"by,omitempty"`     // who did that, where it was not the user at the terminal: an owner elsewhere, or --grant
+	By      string     `json:"by,omitempty"`     // who did that, where it was not the user at the terminal: an owner elsewhere, --grant, or a rule
 
 	Form string `json:"form,omitempty"` // of an input: text, paste, keys, mouse, raw
 	// Bytes reached the program, no more and no fewer, but for what a later Flushed takes off their end; Text is the same for people, with escapes as in Go and C.
@@ -135,7 +137,7 @@ func (e *Entry) Sentence() string {
 	case Open:
 		return fmt.Sprintf("%s begins, %dx%d", e.Session.Command, e.Session.Cols, e.Session.Rows)
 	case Request:
-		return fmt.Sprintf("%s asks for control (%s)%s", e.agent(), e.Level, because(e.Why))
+		return fmt.Sprintf("%s asks for control (%s)%s%s", e.agent(), e.Level, e.asker(), because(e.Why))
 	case Grant:
 		until := ""
 		if e.Until != nil {
@@ -190,6 +192,24 @@ func (e *Entry) agent() string {
 		return "an agent"
 	}
 	return e.Agent.Name
+}
+
+// asker says with what an agent asks.
+func (e *Entry) asker() string {
+	var parts []string
+	if e.Token != "" {
+		parts = append(parts, "token "+e.Token)
+	}
+	if e.Program != "" {
+		parts = append(parts, e.Program)
+	}
+	if e.Parent != "" {
+		parts = append(parts, "under "+e.Parent)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(parts, ", ") + "]"
 }
 
 // by names the owner elsewhere who decided.

@@ -4,6 +4,7 @@ package recording
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -226,9 +227,14 @@ func (r *Recording) Requested(q control.Request, err error) {
 	who := &record.Agent{ID: q.Agent.ID, Name: q.Agent.Name}
 	r.Add(record.Entry{
 		Kind: record.Request, Agent: who, Level: string(q.Level), Request: q.ID, Seconds: int64(q.For / time.Second), Why: q.Reason,
+		Token: q.Agent.Token, Program: q.Program, Parent: q.Parent,
 	})
 	if err != nil {
-		r.Add(record.Entry{Kind: record.Refuse, Agent: who, Request: q.ID, Reason: string(protocol.CodeBusy), Why: err.Error()})
+		reason := protocol.CodeBusy
+		if _, never := errors.AsType[*control.NeverError](err); never {
+			reason = protocol.CodeUserRefused
+		}
+		r.Add(record.Entry{Kind: record.Refuse, Agent: who, Request: q.ID, Reason: string(reason), Why: err.Error()})
 	}
 }
 
@@ -239,8 +245,8 @@ func (r *Recording) Changed(e control.Event, note string) {
 		return
 	}
 	by := e.By
-	if e.Policy {
-		by = protocol.ByFlag
+	if e.Policy || e.Rule != "" {
+		by = e.Decider()
 	}
 	entry := record.Entry{
 		Kind: record.End, Agent: &record.Agent{ID: e.Agent.ID, Name: e.Agent.Name}, Epoch: e.Epoch, Request: strings.Join(e.Requests, ","),

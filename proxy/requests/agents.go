@@ -25,6 +25,9 @@ func (h *Handler) agent(id, name, token string) control.Agent {
 // notNow words why a request is not put to the user.
 func notNow(requestID string, err error) *protocol.Error {
 	out := &protocol.Error{RequestID: requestID, Code: protocol.CodeBusy, Message: err.Error()}
+	if _, never := errors.AsType[*control.NeverError](err); never {
+		out.Code = protocol.CodeUserRefused
+	}
 	if no, ok := errors.AsType[*control.NotNow](err); ok {
 		out.RetryAfterMs = int64((no.For + time.Millisecond - 1) / time.Millisecond)
 		if no.Muted {

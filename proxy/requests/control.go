@@ -18,6 +18,11 @@ func (h *Handler) request(m *protocol.ControlRequest) {
 	r := control.Request{
 		ID: m.RequestID, Agent: h.agent(m.AgentID, m.AgentName, m.TokenID), Level: level,
 		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
+		Program: notice.Clean(m.Program, namesMost), Parent: notice.Clean(m.Parent, namesMost),
+	}
+	r.Agent.Token = h.proven(time.Now(), m)
+	if h.Ahead != nil {
+		r.Ahead = h.Ahead(r.Agent, level)
 	}
 	// Before the pump has it: that nobody waits for the answer any more may come next.
 	h.Observer.Post(func(time.Time) { h.answers.asks(r.Agent.ID, r.ID) })

@@ -149,6 +149,8 @@ func (h *Handler) speaks(st control.State, agentID string) (control.Agent, error
 		return control.Agent{}, &refusal{protocol.CodeNoGrant, "your grant of level type submits nothing: ask for level drive, or type the prompt and let the user submit it"}
 	case st.Secret != "":
 		return control.Agent{}, &refusal{protocol.CodeSecretPrompt, "the program asks for a password: the user answers it"}
+	case st.Never != "":
+		return control.Agent{}, &refusal{protocol.CodeOtherProgram, keptOut(st)}
 	case st.Away != "":
 		return control.Agent{}, &refusal{protocol.CodeOtherProgram, "the grant is for " + st.Program + ", and " + st.Away + " has the terminal"}
 	case st.Paused || st.Occupied || st.Pending.Keys != "":

@@ -27,7 +27,7 @@ func (h *Handler) encode(in *typing, k int, modes screen.Modes) ([]input.Piece, 
 		if err != nil {
 			return nil, err
 		}
-		if h.OneProgram {
+		if h.Control.Newest().Guarded {
 			pieces = apart(pieces)
 		}
 		pieces[0].Step = k + i + 1

@@ -53,6 +53,9 @@ func (h *Handler) word(in *typing, r input.Receipt, result *protocol.InputResult
 	if r.Fate == input.UserTyping && st.Occupied {
 		result.Message = "the user has not submitted what stands on the line: " + strconv.Quote(st.Line)
 	}
+	if r.Fate == input.Elsewhere && st.Never != "" {
+		result.Message = keptOut(st)
+	}
 	if no, ok := in.refused(r); ok {
 		result.Reason, result.Message = no.code, no.say
 		if result.Status = protocol.StatusDropped; r.Written == 0 {
@@ -109,6 +112,11 @@ func barred(why error) *refusal {
 		return &refusal{protocol.CodeBlackout, "the user hides the screen; your grant goes on when it is shown again"}
 	}
 	return &refusal{protocol.CodeSecretPrompt, "the program asks the user for a password, which the user types; your grant goes on afterwards"}
+}
+
+// keptOut says that a rule of the user's keeps an agent out of what has the terminal.
+func keptOut(st control.State) string {
+	return "a rule of the user's (" + st.Never + ") keeps you out of " + st.Away + ", which has the terminal"
 }
 
 // fate words what became of an input.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/line"
 	"terminalproxy/proxy/names"
@@ -27,10 +28,12 @@ type Config struct {
 	SessionID  string
 	Started    time.Time // which an owner's signature names
 	ReclaimKey keys.ReclaimKey
-	// OneProgram says that a grant is for one program: each key that it may act on is written by itself.
-	OneProgram bool
 	// Owner says which owner signed a message; an error is for people. nil: the session knows no owners.
 	Owner func(message, signature []byte) (protocol.Signer, error)
+	// LocalAgent says whose local token signed a message; nil: the session knows none.
+	LocalAgent func(message, signature []byte) (token string, err error)
+	// Ahead is what a rule of the user's gives an agent that asks now. It reads files; nil: there are no rules.
+	Ahead func(a control.Agent, level protocol.Level) control.Ahead
 	// RemoteGrant: the gateway's word is enough that an owner decided.
 	RemoteGrant bool
 	// RemoteKeys: every owner may type from elsewhere; else only those whose key says so.
@@ -80,6 +83,8 @@ type Handler struct {
 	// fromAgents, fromPeople and fromAskers bound messages and requests. They belong to the link's goroutine.
 	fromAgents, fromPeople, fromAskers pace
 	outsiders                          outsiders
+	// proofs are those of local tokens that were used. They belong there, too.
+	proofs proofs
 }
 
 // New makes a handler. The observer and the pump do not run yet.

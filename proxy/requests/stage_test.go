@@ -129,6 +129,7 @@ func (p stagedProgram) Kill() { p.s.killed = true }
 type stagedStatus struct{ Status }
 
 func (stagedStatus) Attended()               {}
+func (stagedStatus) Rival(string)            {}
 func (stagedStatus) Tell(string)             {}
 func (stagedStatus) Heard() control.Heard    { return control.Heard{} }
 func (stagedStatus) Hear(control.Note) error { return nil }

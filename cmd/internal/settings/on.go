@@ -36,8 +36,8 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 		return nil, nil, f.root.Wrong(line, "name several events in one: event = ['asked', 'granted']", "on: there are %d, at most %d are read", len(all), maxRules)
 	}
 	for i, table := range all {
-		if len(f.on) == len(all) {
-			line = f.on[i]
+		if len(f.heads[TableOn]) == len(all) {
+			line = f.heads[TableOn][i]
 		}
 		rule, wrong, hint := ruleOf(table)
 		if wrong != "" {

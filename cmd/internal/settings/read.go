@@ -13,9 +13,9 @@ import (
 
 // File is a file that was read: a table of settings and of further tables.
 type File struct {
-	Path string
-	root *Table
-	on   []int // the lines that look as if a rule began there
+	Path  string
+	root  *Table
+	heads map[string][]int // the lines on which repeated tables begin, by name
 }
 
 // Table is a table of a file, as it stands there.
@@ -44,11 +44,8 @@ func Read(path string) (*File, error) {
 }
 
 func parse(path string, text []byte) (*File, error) {
-	f := &File{Path: path}
+	f := &File{Path: path, heads: headsOf(string(text))}
 	for n, line := range bytes.Split(text, []byte("\n")) {
-		if strings.HasPrefix(strings.Join(strings.Fields(string(line[:min(len(line), maxLine)])), ""), "[["+TableOn+"]]") {
-			f.on = append(f.on, n+1)
-		}
 		switch {
 		case len(line) > maxLine:
 			return nil, &Error{Path: path, Line: n + 1, Say: fmt.Sprintf("too long: a line may have %d bytes", maxLine)}

@@ -62,17 +62,19 @@ func User() (*File, error) {
 func (f *File) known() error {
 	tables := []string{TableProxy, TableGateway, tableLook, tableRedact}
 	for _, s := range f.root.Settings {
-		if s.Key == TableOn {
+		if slices.Contains(repeated, s.Key) {
 			continue
 		}
 		if _, array := s.Value.([]map[string]any); array {
 			return f.root.Unknown(s.Line, "table", s.Key, tables)
 		}
-		return f.root.Wrong(s.Line, "the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+"], [["+TableOn+"]]",
+		return f.root.Wrong(s.Line, "the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+"], [["+TableOn+"]], [["+RulesAllow+"]], [["+RulesNever+"]]",
 			"%.40s: stands in no table", s.Key)
 	}
-	if t := f.Table(TableOn); t != nil {
-		return f.root.Wrong(t.First(), "write [["+TableOn+"]]", "[%s]: must stand in two brackets: there may be several", TableOn)
+	for _, sub := range f.root.Tables {
+		if slices.Contains(repeated, sub.Name) {
+			return f.root.Wrong(sub.First(), "write [["+sub.Name+"]]", "[%s]: must stand in two brackets: there may be several", sub.Name)
+		}
 	}
 	return f.root.Only(tables...)
 }

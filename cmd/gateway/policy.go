@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	settingsfile "terminalproxy/cmd/internal/settings"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/policy"
+)
+
+func (a *app) newPolicy() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "policy", Short: "Try the rules by which agents get the keyboard without a question, or never", Args: cobra.NoArgs,
+		Long: "policy is about the rules in your configuration: [[allow]] gives an agent that shows its local token the keyboard, after 3 seconds\n" +
+			"in which Ctrl+\\ refuses; [[never]] keeps agents out, and wins. docs/configuration.md says what a rule may say.",
+		RunE: func(*cobra.Command, []string) error { return usage("policy: use check") },
+	}
+	cmd.AddCommand(a.newPolicyCheck())
+	return cmd
+}
+
+// policyCheck is a request that nobody makes.
+type policyCheck struct{ agent, program, directory, level, host string }
+
+func (a *app) newPolicyCheck() *cobra.Command {
+	var in policyCheck
+	cmd := &cobra.Command{
+		Use: "check AGENT PROGRAM", Short: "Say what happens when AGENT asks for the keyboard of PROGRAM, and why", Args: cobra.ExactArgs(2),
+		Long: "check says what happens when the agent that has the local token AGENT asks for the keyboard while PROGRAM has the terminal: it gets\n" +
+			"it, you are asked, or it is refused; by which rule, and why the others do not count. It asks nobody.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if in.level != string(protocol.LevelDrive) && in.level != string(protocol.LevelType) {
+				return usage("--level %.20q: must be drive or type", in.level)
+			}
+			in.agent, in.program = args[0], args[1]
+			return a.checkPolicy(in)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.level, "level", string(protocol.LevelDrive), "what the agent asks for: drive or type")
+	f.StringVar(&in.directory, "directory", "", "where PROGRAM runs (default: here)")
+	f.StringVar(&in.host, "host", "", "`NAME` of the machine (default: this one)")
+	return cmd
+}
+
+// verdict is the answer of check.
+type verdict struct {
+	Answer policy.Answer  `json:"answer"`
+	Rule   string         `json:"rule,omitempty"`
+	Level  protocol.Level `json:"level,omitempty"`
+	For    string         `json:"for,omitempty"`
+	Why    []string       `json:"why,omitempty"`
+	Notes  []string       `json:"notes,omitempty"`
+}
+
+func (a *app) checkPolicy(in policyCheck) error {
+	file, err := settingsfile.User() // it is good: configure has looked
+	if err != nil {
+		return err
+	}
+	rules, err := file.Policy()
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if in.host == "" && err != nil {
+		return fmt.Errorf("the name of this machine: %w: say it with --host", err)
+	}
+	here, err := os.Getwd()
+	if in.directory == "" && err != nil {
+		return fmt.Errorf("the present directory: %w: say it with --directory", err)
+	}
+	program, err := policy.Named(in.program, cmp.Or(in.directory, here))
+	if err != nil {
+		return fail(statusUsage, "PROGRAM: %w", err)
+	}
+	token, note := localToken(in.agent)
+	got := policy.NewSource(rules, cmp.Or(in.host, host), nil).Judge(policy.Ask{
+		Agent: policy.Agent{Token: token, Names: []string{in.agent}}, Program: program, Level: protocol.Level(in.level),
+	})
+	return a.printVerdict(in, got, slices.DeleteFunc([]string{note, scriptNote(in.program, program.Path)}, func(n string) bool { return n == "" }))
+}
+
+// localToken is the name of the local token that an agent shows, "" with a note for none.
+func localToken(name string) (token, note string) {
+	_, store, err := openTokens("")
+	var tokens []auth.Token
+	if err == nil {
+		tokens, err = store.List()
+	}
+	switch {
+	case err != nil:
+		return "", "the tokens cannot be read: " + err.Error()
+	case !slices.ContainsFunc(tokens, func(t auth.Token) bool { return t.Local && t.Name == name }):
+		return "", "there is no local token " + name + ": make one with gateway token create " + name + " --local"
+	}
+	return name, ""
+}
+
+// scriptNote warns of a script, which has no file of its own that runs.
+func scriptNote(name, path string) string {
+	if first := policy.Script(path); first != "" {
+		return name + " is a script (" + first + "): what it runs has the terminal, and counts"
+	}
+	return ""
+}
+
+func (a *app) printVerdict(in policyCheck, got policy.Verdict, notes []string) error {
+	v := verdict{Answer: got.Answer, Rule: got.Rule.At, Why: got.Why, Notes: notes}
+	var say string
+	switch got.Answer {
+	case policy.Allows:
+		v.Level, v.For = protocol.Level(in.level), lasts(got.Rule.For)
+		say = fmt.Sprintf("allows: %s gets %s for %s, 3 s after it was announced; Ctrl+\\ refuses (%s)", in.agent, in.level, v.For, v.Rule)
+	case policy.Never:
+		say = fmt.Sprintf("never: %s is refused at once (%s)", in.agent, v.Rule)
+	case policy.Asks:
+		say = "asks: you decide, with Ctrl+G"
+	}
+	lines := []string{say}
+	for _, why := range got.Why {
+		lines = append(lines, "  "+why)
+	}
+	for _, note := range notes {
+		lines = append(lines, "note: "+note)
+	}
+	return a.answer(v, lines...)
+}

@@ -1,0 +1,206 @@
+package settings
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/policy"
+)
+
+// The tables of rules, each of which stands in double brackets.
+const (
+	RulesAllow = "allow"
+	RulesNever = "never"
+)
+
+// RuleField is a setting of a rule.
+type RuleField struct{ Key, Default, Help string }
+
+// RuleFields are the settings of a kind of rule.
+func RuleFields(kind string) []RuleField {
+	where := []RuleField{
+		{"directory", "", "where that program runs, or a directory above"},
+		{"host", "", "name of the machine on which the session runs"},
+	}
+	if kind == RulesNever {
+		return append([]RuleField{
+			{"agent", "", "name of the local token that an agent shows, or what it calls itself"},
+			{"program", "", `name of a program that has the terminal, or of one that this has started there; "*" is every one`},
+		}, where...)
+	}
+	return append([]RuleField{
+		{"agent", "", "name of the local token that the agent has to show. Required"},
+		{"program", "", `name or path of the program that has the terminal; "*" is every one. Required`},
+		{"level", "`\"type\"`", `the most that it gives: "type" or "drive"`},
+		{"for", "`\"10m\"`", `how long, "1s" to "24h"`},
+	}, where...)
+}
+
+// maxRuleFor is the longest time that a rule gives.
+const maxRuleFor = 24 * time.Hour
+
+// repeated are the tables that stand in double brackets, since there may be several.
+var repeated = []string{RulesAllow, RulesNever, TableOn}
+
+// ruleHead is the line with which one of those begins.
+var ruleHead = regexp.MustCompile(`^\s*\[\[\s*(allow|never|on)\s*\]\]`)
+
+// headsOf are those lines, by the table.
+func headsOf(text string) map[string][]int {
+	heads := make(map[string][]int)
+	for n, line := range strings.Split(text, "\n") {
+		if m := ruleHead.FindStringSubmatch(line); m != nil {
+			heads[m[1]] = append(heads[m[1]], n+1)
+		}
+	}
+	return heads
+}
+
+// Policy is the file's rules. It may be asked of a nil file. The error is an *Error about the first that is wrong.
+func (f *File) Policy() (set policy.Set, err error) {
+	allow, bad := f.agentRules(RulesAllow)
+	never, worse := f.agentRules(RulesNever)
+	if err := errors.Join(bad, worse); err != nil {
+		first, _ := errors.AsType[*Error](err)
+		return policy.Set{Never: never}, first
+	}
+	return policy.Set{Allow: allow, Never: never}, nil
+}
+
+// Nevers are the rules that count of a file with which something is wrong: those that take away. It may be asked of a nil file.
+func (f *File) Nevers() policy.Set {
+	never, _ := f.agentRules(RulesNever)
+	return policy.Set{Never: never}
+}
+
+// PolicyNow is the rules of the user's configuration as it is now. With an error it holds what counts all the same.
+func PolicyNow() (policy.Set, error) {
+	file, err := User()
+	if err == nil {
+		_, err = file.Taste()
+	}
+	if err != nil {
+		return file.Nevers(), err
+	}
+	return file.Policy()
+}
+
+// RuleTable is a rule as it stands in a file.
+type RuleTable struct {
+	Line int
+	Says map[string]any
+}
+
+// RuleTables are the rules of a kind, in the file's order. It may be asked of a nil file.
+func (f *File) RuleTables(kind string) (tables []RuleTable) {
+	value, _, _ := f.Table("").Value(kind)
+	all, _ := value.([]map[string]any)
+	if f == nil || len(f.heads[kind]) != len(all) {
+		return nil
+	}
+	for i, says := range all {
+		tables = append(tables, RuleTable{f.heads[kind][i], says})
+	}
+	return tables
+}
+
+// agentRules are those of a kind that are good. The error joins what is wrong with the others.
+func (f *File) agentRules(kind string) (good []policy.Rule, err error) {
+	tables := f.RuleTables(kind)
+	if _, line, ok := f.Table("").Value(kind); ok && len(tables) == 0 {
+		return nil, f.root.Wrong(line, "write each rule as a table of its own: [["+kind+"]]", "%s: is no rule", kind)
+	}
+	var wrong []error
+	for _, table := range tables {
+		rule, bad := f.rule(kind, table.Line, table.Says)
+		if bad != nil {
+			wrong = append(wrong, bad)
+			continue
+		}
+		good = append(good, rule)
+	}
+	return good, errors.Join(wrong...)
+}
+
+// rule reads one rule, which begins on a line.
+func (f *File) rule(kind string, line int, values map[string]any) (policy.Rule, error) {
+	r := policy.Rule{Never: kind == RulesNever, At: filepath.Base(f.Path) + ":" + strconv.Itoa(line)}
+	if !r.Never {
+		r.Level, r.For = protocol.LevelType, control.GrantFor
+	}
+	var known []string
+	for _, field := range RuleFields(kind) {
+		known = append(known, field.Key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		text, is := values[key].(string)
+		switch {
+		case !slices.Contains(known, key):
+			return r, f.root.Unknown(line, "setting", key, known)
+		case !is || text == "":
+			return r, f.root.Wrong(line, "", "[[%s]] %s: must be a text in quotes", kind, key)
+		}
+		if wanted := setRule(&r, key, text); wanted != "" {
+			return r, f.root.Wrong(line, "", "[[%s]] %s: must be %s", kind, key, wanted)
+		}
+	}
+	switch {
+	case r.Never && len(values) == 0:
+		return r, f.root.Wrong(line, `for every agent and program: program = "*"`, "[[never]]: says nothing")
+	case !r.Never && r.Agent == "":
+		return r, f.root.Wrong(line, "make one with: gateway token create NAME --local", "[[allow]] agent: is missing: name the local token that the agent shows")
+	case !r.Never && r.Program == "":
+		return r, f.root.Wrong(line, `for every program: program = "*"`, "[[allow]] program: is missing")
+	}
+	return r, nil
+}
+
+// setRule sets a field; wanted says what it has to be, "" for what it is.
+func setRule(r *policy.Rule, key, text string) (wanted string) {
+	switch key {
+	case "agent":
+		r.Agent = text
+	case "host":
+		r.Host = text
+	case "program":
+		r.Program = atHome(text)
+		if strings.Contains(r.Program, "/") && !filepath.IsAbs(r.Program) {
+			return `a name, a path that begins with / or ~/, or "*"`
+		}
+	case "directory":
+		r.Directory = filepath.Clean(atHome(text))
+		if !filepath.IsAbs(r.Directory) {
+			return "a path that begins with / or ~/"
+		}
+	case "level":
+		r.Level = protocol.Level(text)
+		if r.Level != protocol.LevelType && r.Level != protocol.LevelDrive {
+			return `"type" or "drive"`
+		}
+	case "for":
+		lasts, err := time.ParseDuration(text)
+		if r.For = lasts; err != nil || lasts < time.Second || lasts > maxRuleFor {
+			return `a time from "1s" to "24h"`
+		}
+	}
+	return ""
+}
+
+// atHome is a path in which ~ stands for the user's home.
+func atHome(path string) string {
+	rest, is := strings.CutPrefix(path, "~")
+	home, err := os.UserHomeDir()
+	if !is || err != nil || rest != "" && rest[0] != '/' {
+		return path
+	}
+	return home + rest
+}

@@ -1,0 +1,119 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/policy"
+)
+
+func TestRulesAboutAgents(t *testing.T) {
+	path := userFile(t, `[proxy]
+agent = true
+
+[[allow]]
+agent = 'claude'
+program = 'psql'
+
+[[never]]
+program = '~/bin/x'
+[[allow]] # another
+agent = 'codex'
+program = '*'
+directory = '~/src/'
+host = 'desk'
+level = 'drive'
+for = '90s'
+`)
+	f, err := User()
+	require.NoError(t, err)
+	set, err := f.Policy()
+	require.NoError(t, err)
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	name := filepath.Base(path)
+	require.Equal(t, policy.Set{
+		Allow: []policy.Rule{
+			{Agent: "claude", Program: "psql", Level: protocol.LevelType, For: 10 * time.Minute, At: name + ":4"},
+			{Agent: "codex", Program: "*", Directory: filepath.Join(home, "src"), Host: "desk", Level: protocol.LevelDrive, For: 90 * time.Second, At: name + ":10"},
+		},
+		Never: []policy.Rule{{Never: true, Program: home + "/bin/x", At: name + ":8"}},
+	}, set)
+	none, err := (*File)(nil).Policy()
+	require.NoError(t, err)
+	require.Empty(t, none)
+	require.Empty(t, (*File)(nil).Nevers())
+}
+
+// TestAWrongRule is named with its line; of the file only the good nevers count then.
+func TestAWrongRule(t *testing.T) {
+	for text, want := range map[string]string{
+		"[[allow]]\nprogram = 'x'\n":                                           ":1: [[allow]] agent: is missing: name the local token that the agent shows",
+		"[[allow]]\nagent = 'x'\n":                                             ":1: [[allow]] program: is missing",
+		"\n[[allow]]\nagent = 'x'\nprogramm = 'y'\n":                           `:2: unknown setting "programm"`,
+		"[[allow]]\nagent = 'x'\nprogram = './y'\n":                            `:1: [[allow]] program: must be a name, a path that begins with / or ~/, or "*"`,
+		"[[allow]]\nagent = 'x'\nprogram = 'y'\ndirectory = 'z'\n":             ":1: [[allow]] directory: must be a path that begins with / or ~/",
+		"[[allow]]\nagent = 'x'\nprogram = 'y'\nlevel = 'all'\n":               `:1: [[allow]] level: must be "type" or "drive"`,
+		"[[allow]]\nagent = 'x'\nprogram = 'y'\nfor = '0s'\n":                  `:1: [[allow]] for: must be a time from "1s" to "24h"`,
+		"[[allow]]\nagent = 'x'\nprogram = 'y'\nfor = '25h'\n":                 `:1: [[allow]] for: must be a time from "1s" to "24h"`,
+		"[[allow]]\nagent = 'x'\nprogram = 7\n":                                ":1: [[allow]] program: must be a text in quotes",
+		"[[never]]\nlevel = 'drive'\n":                                         `:1: unknown setting "level"`,
+		"[[never]]\n":                                                          ":1: [[never]]: says nothing",
+		"never = 1\n":                                                          ":1: never: is no rule",
+		"never = [{program = 'x'}]\n":                                          ":1: never: is no rule",
+		"a = 1\n":                                                              ":1: a: stands in no table",
+		"[[alow]]\nagent = 'x'\n":                                              `:1: unknown table "alow"`,
+		"[allow]\nagent = 'x'\n":                                               ":1: [allow]: must stand in two brackets: there may be several",
+		"[look]\nsign = \"\"\"\n[[never]]\n\"\"\"\n[[never]]\nprogram = 'x'\n": ":5: never: is no rule",
+	} {
+		path := userFile(t, text)
+		f, err := User()
+		if err == nil {
+			_, err = f.Policy()
+		}
+		require.ErrorContains(t, err, path+want, text)
+	}
+	userFile(t, "[look]\nnone = 1\n[[allow]]\nagent = 'x'\nprogram = '*'\n[[never]]\n[[never]]\nprogram = 'ssh'\n[[never]]\nagent = 7\n")
+	set, err := PolicyNow()
+	require.Error(t, err)
+	require.Empty(t, set.Allow)
+	require.Len(t, set.Never, 1)
+	require.Equal(t, "ssh", set.Never[0].Program)
+}
+
+// TestAFileThatOthersWriteHasNoRules: nor one behind a link, nor a pipe.
+func TestAFileThatOthersWriteHasNoRules(t *testing.T) {
+	const text = "[[allow]]\nagent = 'x'\nprogram = '*'\n"
+	path := userFile(t, text)
+	refused := func(why string) {
+		t.Helper()
+		set, err := PolicyNow()
+		require.ErrorContains(t, err, path)
+		require.ErrorContains(t, err, why)
+		require.Empty(t, set)
+	}
+	set, err := PolicyNow()
+	require.NoError(t, err)
+	require.Len(t, set.Allow, 1)
+	require.NoError(t, os.Chmod(path, 0o666))
+	refused("has mode 0666")
+	require.NoError(t, os.Remove(path))
+	other := filepath.Join(t.TempDir(), "mine")
+	require.NoError(t, os.WriteFile(other, []byte(text), 0o600))
+	require.NoError(t, os.Chmod(other, 0o622))
+	require.NoError(t, os.Symlink(other, path))
+	refused(other + " has mode 0622")
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	refused("not a regular file")
+	require.NoError(t, os.Remove(path))
+	set, err = PolicyNow()
+	require.NoError(t, err)
+	require.Empty(t, set)
+}

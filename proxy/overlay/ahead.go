@@ -1,0 +1,39 @@
+package overlay
+
+import (
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+)
+
+// announces says who is about to get control by which rule of the user's, and what that agent is: its name is its own choice, its token
+// is not.
+func (s *Status) announces() string {
+	st := s.state
+	who := " (token " + st.Agent.Token
+	if st.From != "" {
+		who += ", " + st.From
+	}
+	return s.asker("“"+st.Agent.Name+"”") + who + ")" + s.getsSoon() + ", by your rule at " + st.Ahead.Rule + ": “" + st.Reason + "”"
+}
+
+// getsSoon says what an agent is about to get.
+func (s *Status) getsSoon() string {
+	st := s.state
+	what := " drives"
+	if st.Level == protocol.LevelType {
+		what = " types"
+	}
+	if st.Ahead.Bound {
+		what += " this program"
+	}
+	return what + " in " + lasts(control.AnnounceFor) + term(st.For)
+}
+
+// byRule remarks that a rule gave an agent control.
+func (s *Status) byRule(e control.Event, until string) string {
+	verb := " drives"
+	if e.Level == protocol.LevelType {
+		verb = " may type"
+	}
+	return e.Agent.Name + verb + until + " by your rule at " + e.Rule + ". " + s.conf.Key + " takes the keyboard back at once"
+}
