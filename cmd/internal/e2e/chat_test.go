@@ -25,7 +25,9 @@ type chatAgent struct {
 	call func(command string) args
 	// asks is its tool with which the model asks the user, "" for none.
 	asks string
-	with string // more of the command line
+	// unasked says why it has none, "" for an agent that asks in its text.
+	unasked string
+	with    string // more of the command line
 	// forgets: it does not always find the conversation that it has just saved, and says so.
 	forgets bool
 	// programs are what it is made of, with its adapter; nil for one of its name.
@@ -40,7 +42,7 @@ type chatAgent struct {
 var chatAgents = []chatAgent{
 	{name: "claude", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion"},
 	{name: "claude-acp", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion", programs: []string{"claude-agent-acp", "claude"}, turns: true},
-	{name: "codex", setUp: (*world).codexEnv, shell: "exec_command", programs: []string{"codex-acp", "codex"}, absorbs: true, call: func(command string) args {
+	{name: "codex", setUp: (*world).codexEnv, shell: "exec_command", programs: []string{"codex-acp", "codex"}, absorbs: true, unasked: "a form; not tried", call: func(command string) args {
 		return args{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "a test"}
 	}},
 	{name: "gemini", setUp: (*world).geminiEnv, shell: "run_shell_command", with: " -- --model gemini-2.5-flash", forgets: true},
