@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway"
+)
+
+func TestPolicyCheck(t *testing.T) {
+	alone(t)
+	path := configure(t, "[[allow]]\nagent = 'claude'\nprogram = 'sh'\nlevel = 'drive'\n[[never]]\nprogram = 'cat'\n")
+	says := func(want string, args ...string) {
+		t.Helper()
+		got := command(t, append([]string{"policy", "check"}, args...)...)
+		require.Equal(t, statusOK, got.status, got.err)
+		require.Equal(t, want, got.out)
+	}
+	says("asks: you decide, with Ctrl+G\n  config.toml:1: no local token was shown\n"+
+		"note: there is no local token claude: make one with gateway token create claude --local\n", "claude", "sh")
+	got := command(t, "token", "create", "claude", "--local")
+	require.Equal(t, statusOK, got.status, got.err)
+	file, err := gateway.LocalTokenPath("claude")
+	require.NoError(t, err)
+	require.Equal(t, "saved in "+file+"\n", got.out)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Contains(t, command(t, "token", "ls").out, "agent (local)")
+
+	says("allows: claude gets drive for 10m, 3 s after it was announced; Ctrl+\\ refuses (config.toml:1)\n", "claude", "sh")
+	says("never: claude is refused at once (config.toml:5)\n", "claude", "cat")
+	says("never: codex is refused at once (config.toml:5)\n"+
+		"note: there is no local token codex: make one with gateway token create codex --local\n", "codex", "cat")
+	fails(t, statusUsage, "PROGRAM: ", "policy", "check", "claude", "/nowhere")
+	require.NoError(t, os.Chmod(path, 0o666))
+	fails(t, statusUsage, path+": "+path+" has mode 0666, so other users can change it", "policy", "check", "claude", "sh")
+}
+
+func TestALocalTokenIsAnAgents(t *testing.T) {
+	alone(t)
+	fails(t, statusUsage, "--local is for --role agent", "token", "create", "x", "--local", "--role", "owner")
+	fails(t, statusUsage, "leave out --tokens", "token", "create", "x", "--local", "--tokens", t.TempDir()+"/t")
+	fails(t, statusUsage, "--agent-token: ", "request", "x", "--reason", "r", "--agent-token", "/nowhere")
+}
