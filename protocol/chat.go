@@ -42,9 +42,6 @@ const (
 	ChatFailed   = "failed to start"
 )
 
-// ChatOver reports whether a conversation in that state has ended.
-func ChatOver(state string) bool { return state == ChatEnded || state == ChatFailed }
-
 // ChatState is the newest [ChatStatus] of a session in a list.
 type ChatState struct {
 	Agent  string `json:"agent"`

@@ -38,8 +38,7 @@ func (t *terminal) osc(s []byte) {
 		t.osc9(text)
 	case 10, 11, 12:
 		t.oscDynamic(n, text)
-	case 52: // noted, never obeyed: the clipboard belongs to the user
-		t.clipboards++
+	case 52: // never obeyed: the clipboard belongs to the user
 	case 104:
 		t.oscResetPalette(text)
 	case 110, 111, 112:

@@ -159,9 +159,6 @@ func (s *Screen) Modes() Modes { return s.t.modes }
 // Bells counts BEL.
 func (s *Screen) Bells() uint64 { return s.t.bells }
 
-// ClipboardWrites counts the attempts of the program to set the clipboard (OSC 52). They are never obeyed.
-func (s *Screen) ClipboardWrites() uint64 { return s.t.clipboards }
-
 // Marks returns what the shell said about prompts and commands (OSC 133 and 633).
 func (s *Screen) Marks() Marks { return s.t.marks }
 

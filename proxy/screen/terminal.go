@@ -60,7 +60,6 @@ type terminal struct {
 	host, cwd   string
 	palette     palette
 	bells       uint64
-	clipboards  uint64
 
 	parse   parser
 	flood   flood
