@@ -127,7 +127,7 @@ func TestWhatIsLostIsSaid(t *testing.T) {
 func TestAtTheEndProgramsFollowOneAnother(t *testing.T) {
 	s := newStage(t)
 	letGo := s.holds()
-	s.run(patience, s.writes(say+`; [ "$TERMINALPROXY_EVENT" != asked ] || read x < "$DIR/hold"; echo done >> "$DIR/got"`, "asked", "ended", "exit"))
+	s.run(patience, s.writes(say+`; [ "$TERMINALPROXY_EVENT" != asked ] || { read x < "$DIR/hold"; sleep 0.5; }; echo done >> "$DIR/got"`, "asked", "ended", "exit")) // time for the others to be first
 	s.Tell(Event{Name: "asked"})
 	s.got("asked\n")
 	s.Tell(Event{Name: "ended"})
