@@ -64,6 +64,7 @@ type session struct {
 	used      atomic.Int64     // when the user typed last, in Unix milliseconds, 0 for never
 	left      atomic.Int64     // when the last one who looked on a page went away, likewise
 	viewed    atomic.Bool      // somebody looks on a page
+	asksSince atomic.Int64     // when the terminal was asked last where its cursor is, in Unix nanoseconds
 	reminder  *remind.Reminder // nil where nobody is to be told
 	question  remind.Question  // that was told as an event last
 	talk      *talk.Room       // nil without a conversation
@@ -119,7 +120,9 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
 	defer func() { _ = s.term.Restore() }()
-	at := s.findCursor(rows)
+	if s.conf.Agent != nil && s.term.HasScreen() {
+		_ = s.term.WriteAll([]byte(tty.Unlock), lastPatience)
+	}
 	args := s.conf.Args
 	if a := s.conf.Agent; a != nil && a.Chat != nil && a.Chat.Args != nil {
 		args = a.Chat.Args
@@ -134,7 +137,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	s.child = program
 	defer program.Close()
 	leaveNoCore()
-	if err := s.wire(cols, rows, at); err != nil {
+	if err := s.wire(cols, rows); err != nil {
 		program.Terminate(closed)
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
@@ -211,21 +214,8 @@ func (s *session) size() (cols, rows int) {
 	return cols, rows
 }
 
-// findCursor is where the user's cursor is, for the model. Sessions that no agent observes need none of this.
-func (s *session) findCursor(rows int) copier.Cursor {
-	if s.conf.Agent == nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
-		return copier.Cursor{}
-	}
-	poll, err := tty.NewPoller(s.term.Descriptors())
-	if err != nil {
-		return copier.Cursor{}
-	}
-	defer poll.Close()
-	return copier.FindCursor(s.term, poll, rows)
-}
-
 // wire makes the parts and plugs them together.
-func (s *session) wire(cols, rows int, at copier.Cursor) error {
+func (s *session) wire(cols, rows int) error {
 	keyboardFD, screenFD := s.term.Descriptors()
 	outPoll, err := s.poller(s.child.Descriptor(), screenFD)
 	if err != nil {
@@ -237,14 +227,11 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 	}
 	agent := s.conf.Agent
 	s.program = &program{Child: s.child, s: s}
-	s.observer = observer.New(s.observerConfig(cols, rows, at))
+	s.observer = observer.New(s.observerConfig(cols, rows))
 	if agent != nil {
-		s.wireControl(agent, at)
+		s.wireControl(agent)
 	}
 	s.pump = input.New(s.pumpConfig(readiness{inPoll}))
-	if len(at.Typed) > 0 {
-		s.pump.Post(func(now time.Time) { s.pump.Type(now, at.Typed) }) // before anything that is read
-	}
 	if agent != nil {
 		s.wireOverlay(agent)
 		s.wireReminder(agent)
@@ -265,11 +252,8 @@ func (s *session) wire(cols, rows int, at copier.Cursor) error {
 }
 
 // wireControl makes what decides who may type, and what tells the user's keys apart.
-func (s *session) wireControl(agent *AgentConfig, at copier.Cursor) {
+func (s *session) wireControl(agent *AgentConfig) {
 	s.detector = detector.New(agent.Key, pressed{s}, s.conf.headless != nil)
-	if at.Late {
-		s.detector.ExpectLate(at.Clusters, s.countClusters)
-	}
 	s.authority = authority.New(control.Config{
 		Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram,
 	}, controlled{s})
@@ -332,9 +316,9 @@ func (s *session) cameBack() func(now time.Time) bool {
 const scrollback = 10_000
 
 // observerConfig plugs the observer. Without agents it is the terminal that the program asks, and what a recording shows.
-func (s *session) observerConfig(cols, rows int, at copier.Cursor) observer.Config {
+func (s *session) observerConfig(cols, rows int) observer.Config {
 	c := observer.Config{
-		Cols: cols, Rows: rows, CursorRow: at.Row, Clusters: at.Clusters, Program: s.program, Queried: s.answerQueries,
+		Cols: cols, Rows: rows, Program: s.program, Queried: s.answerQueries,
 	}
 	if s.recording != nil {
 		c.Recorder = s.recording
@@ -388,14 +372,24 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	if s.conf.headless != nil { // whoever looks keeps the title of their own window
 		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
 	}
-	if s.term.HasKeyboard() {
-		draw.Ask = func(take func(row int)) {
-			s.expectReports(1, take)
-		}
+	if s.term.HasKeyboard() && s.term.HasScreen() && answers(os.Getenv("TERM")) {
+		draw.Ask = s.asksCursor
 	}
 	s.status = overlay.New(conf)
 	draw.Status = s.status
 	s.painter = overlay.NewPainter(draw)
+}
+
+// answers reports whether a terminal of this type answers questions; others would print them.
+func answers(term string) bool { return term != "" && term != "dumb" }
+
+// asksCursor has the answer taken that the terminal gives to a question for its cursor.
+func (s *session) asksCursor(first bool, take func(row int)) {
+	s.asksSince.Store(time.Now().UnixNano())
+	if first {
+		s.pump.Post(func(time.Time) { s.detector.ExpectClusters(s.countClusters) })
+	}
+	s.expectReports(1, take)
 }
 
 // takesTitle reports whether a terminal of this type takes a window title; others would print it.

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/tty"
 )
 
@@ -163,6 +162,9 @@ func (l *life) takeKeyboard() {
 	}
 }
 
+// answerPatience is how long the terminal gets to answer a question for its cursor: some are at the other end of a slow line.
+const answerPatience = 300 * time.Millisecond
+
 // answers waits until the terminal has answered what the proxy asked it: whoever reads the keyboard next would take the
 // answer for something typed. No question may follow.
 func (l *life) answers() {
@@ -174,7 +176,7 @@ func (l *life) answers() {
 	if !s.pump.Post(func(time.Time) { s.detector.WhenAnswered(func() { close(done) }) }) {
 		return
 	}
-	limit := time.NewTimer(copier.AnswerPatience)
+	limit := time.NewTimer(answerPatience - time.Since(time.Unix(0, s.asksSince.Load())))
 	defer limit.Stop()
 	select {
 	case <-done:

@@ -49,6 +49,8 @@ type Model interface {
 type Overlay interface {
 	Shown
 	Restorer
+	// Locate is what to write before the first output: it asks the terminal where that will be. Nobody waits for the answer.
+	Locate() []byte
 	// Paint is what shows the newest; ok is false while the program's output has ended within a sequence.
 	Paint(afresh bool) (show []byte, ok bool)
 	// Around feeds a chunk to the model, and is what to write before and after it; ok is as for Paint, at the chunk's end.
@@ -138,6 +140,7 @@ type Copier struct {
 	fed    bool          // the model has not been woken for the last chunk
 	flow   time.Duration // how long to look for more after the last chunk, 0 where none is likely
 	unseen bool          // nobody looks: the model need not follow a screen that takes no output for a moment
+	begun  bool          // there was output
 	dead   bool          // the screen takes nothing any more
 	away   bool          // the terminal is another program's: nothing of ours is drawn
 

@@ -250,6 +250,7 @@ type overlay struct {
 	touched bool // chunks do not miss what is shown
 	again   time.Time
 	title   string // what gives the window its title back
+	locates string // asks the terminal where its cursor is
 }
 
 func (o *overlay) draw() []byte {
@@ -341,6 +342,8 @@ func (v *viewers) Drawn() {
 	defer v.mu.Unlock()
 	v.note("viewers")
 }
+
+func (o *overlay) Locate() []byte { return []byte(o.locates) }
 
 // shown has an overlay show text from the start.
 func shown(text string) func(*rig, *copier.Config) {

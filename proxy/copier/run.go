@@ -137,6 +137,10 @@ func (d *drain) left(now time.Time) (wait time.Duration, over bool) {
 
 // pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
 func (c *Copier) pass(chunk []byte) {
+	if !c.begun && c.overlay != nil {
+		c.write(c.overlay.Locate())
+	}
+	c.begun = true
 	if c.moved.Load() {
 		c.draw() // which asks the terminal where its cursor is, before what the program draws for the new size
 	}

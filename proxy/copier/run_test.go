@@ -195,3 +195,15 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 }
+
+// The terminal is asked where the program's output begins, before the first of it and only then.
+func TestTheTerminalIsAskedBeforeTheFirstOutput(t *testing.T) {
+	runs(t, func(r *rig, conf *copier.Config) { shown("")(r, conf); r.shows.locates = "where?" }, func(t *testing.T, r *rig) {
+		synctest.Wait()
+		require.NotContains(t, r.did(), "where?", "a program that prints nothing")
+		r.prints("a")
+		require.Contains(t, r.did(), `screen "where?" | screen "a" | model "a"`)
+		r.prints("b")
+		require.NotContains(t, r.did(), "where?")
+	})
+}

@@ -21,7 +21,7 @@ type Detector struct {
 	// asked are the questions for the cursor that have no answer yet, the oldest first: what the proxy does with the
 	// answer, nil for a question of the program's.
 	asked []func(row int)
-	// clusters takes the answer to the question for the terminal's clusters, if that comes late; nil when it is not due.
+	// clusters takes the answer to the question for the terminal's clusters; nil when it is not due.
 	clusters func(screen.Clusters)
 	// answered is called when the proxy's own questions have their answers; nil while nobody waits for that.
 	answered func()
@@ -77,6 +77,7 @@ func (d *Detector) pass(u keys.Unit, emit func(input.Unit)) {
 			take := d.asked[0]
 			d.asked = d.asked[1:]
 			if take != nil {
+				d.clusters = nil // it does not answer that
 				take(row)
 				d.WhenAnswered(d.answered)
 				return
@@ -119,15 +120,9 @@ func (d *Detector) Expect(take func(row int)) {
 	d.ExpectCPR(1)
 }
 
-// ExpectLate says that the terminal may still answer the questions that were asked before the session began. Where its cursor
-// was is no use any more, since the program has begun to draw; known is what it has said of its clusters, and take gets that
-// if it is still to come. A terminal that answers the second question does not answer the first any more.
-func (d *Detector) ExpectLate(known screen.Clusters, take func(screen.Clusters)) {
-	if known == screen.ClustersUnknown {
-		d.clusters = take
-	}
-	d.Expect(func(int) { d.clusters = nil })
-}
+// ExpectClusters says that the terminal was asked how it counts clusters, and is asked for its cursor next: one that answers that does
+// not answer the first question any more.
+func (d *Detector) ExpectClusters(take func(screen.Clusters)) { d.clusters = take }
 
 // WhenAnswered calls do when no question of the proxy's is without its answer: now, or later in place of who waited before.
 func (d *Detector) WhenAnswered(do func()) {

@@ -42,25 +42,25 @@ func TestR62TheProxysOwnAnswersAreWaitedFor(t *testing.T) {
 	require.Equal(t, "\x1b[1;1Rtyped\x1b[9;9R", passed)
 }
 
-// TestR62LateAnswersAreNotTheProgram: what the terminal answers late to the proxy's first questions is not typed into the
+// TestR62TheFirstAnswersAreNotThePrograms: what the terminal answers to the proxy's first questions is not typed into the
 // program, and what it answers to the program's own is.
-func TestR62LateAnswersAreNotTheProgram(t *testing.T) {
+func TestR62TheFirstAnswersAreNotThePrograms(t *testing.T) {
 	key, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name, in, passed string
-		known, took      screen.Clusters
+		took             screen.Clusters
 	}{
-		{"both", "a\x1b[?2027;3$yb\x1b[7;1Rc", "abc", screen.ClustersUnknown, screen.ClustersAlways},
-		{"the cursor's only", "\x1b[7;1R\x1b[?2027;3$y", "\x1b[?2027;3$y", screen.ClustersUnknown, screen.ClustersUnknown},
-		{"the other came in time", "\x1b[?2027;3$y\x1b[7;1R", "\x1b[?2027;3$y", screen.ClustersOn, screen.ClustersUnknown},
-		{"the program asks, too", "\x1b[?2027;0$y\x1b[7;1R\x1b[?2027;0$y", "\x1b[?2027;0$y", screen.ClustersUnknown, screen.ClustersNever},
-		{"another mode", "\x1b[?2026;1$y", "\x1b[?2026;1$y", screen.ClustersUnknown, screen.ClustersUnknown},
+		{"both", "a\x1b[?2027;3$yb\x1b[7;1Rc", "abc", screen.ClustersAlways},
+		{"the cursor's only", "\x1b[7;1R\x1b[?2027;3$y", "\x1b[?2027;3$y", screen.ClustersUnknown},
+		{"the program asks, too", "\x1b[?2027;0$y\x1b[7;1R\x1b[?2027;0$y", "\x1b[?2027;0$y", screen.ClustersNever},
+		{"another mode", "\x1b[?2026;1$y", "\x1b[?2026;1$y", screen.ClustersUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := detector.New(key, noTypist{}, false)
 			passed, took := "", screen.ClustersUnknown
-			d.ExpectLate(c.known, func(c screen.Clusters) { took = c })
+			d.ExpectClusters(func(c screen.Clusters) { took = c })
+			d.Expect(func(int) {})
 			d.Scan([]byte(c.in), func(u input.Unit) { passed += string(u.Bytes) })
 			require.Equal(t, c.passed, passed)
 			require.Equal(t, c.took, took)

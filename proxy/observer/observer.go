@@ -25,9 +25,7 @@ import (
 
 // Config plugs an [Observer].
 type Config struct {
-	Cols, Rows int             // of the terminal, in cells
-	CursorRow  int             // where the program's output begins, from 0
-	Clusters   screen.Clusters // of the user's terminal
+	Cols, Rows int // of the terminal, in cells
 	Program    Program
 	// Queried takes what the model answers to a question of the program's to its terminal. It runs on the observer's goroutine.
 	Queried  func(replies []byte)
@@ -164,7 +162,7 @@ type Observer struct {
 
 // New makes an observer whose screen is blank.
 func New(conf Config) *Observer {
-	model := screen.Config{Cols: conf.Cols, Rows: conf.Rows, CursorRow: conf.CursorRow, Clusters: conf.Clusters}
+	model := screen.Config{Cols: conf.Cols, Rows: conf.Rows}
 	text, interval, gate := snapshot.NewRolling(1), time.Duration(0), (*textGate)(nil)
 	if conf.Agents != nil {
 		text, interval = snapshot.NewRolling(protocol.ContentRunes+contentMargin), conf.Agents.Interval

@@ -32,8 +32,9 @@ type PainterConfig struct {
 	Status *Status
 	// Shown is told that a question stands on the screen.
 	Shown func(question uint64)
-	// Ask says that the terminal is asked for its cursor, and who takes the answer; nil where nobody answers.
-	Ask func(take func(row int))
+	// Ask says that the terminal is asked for its cursor, the first time also how it counts clusters, and who takes the answer; nil
+	// where nobody answers.
+	Ask func(first bool, take func(row int))
 	// Untitled says that the window's own title need not be kept: it is not here.
 	Untitled bool
 }
@@ -44,7 +45,8 @@ type Painter struct {
 	conf   PainterConfig
 	title  string    // as it was set last, "" for not yet
 	titles uint64    // of the program's, when it was set
-	unsure bool      // the terminal was resized: it may show the main screen's rows elsewhere than the model
+	fresh  bool      // the terminal was never asked
+	unsure bool      // it may show the main screen's rows elsewhere than the model: at first, and when it was resized
 	asked  time.Time // when the question went out that has no answer yet
 	sizes  int       // counts the resizes, to tell an answer that is out of date; these belong to the goroutine of the model
 
@@ -74,15 +76,31 @@ type picture struct {
 
 // NewPainter makes a painter that has drawn nothing.
 func NewPainter(conf PainterConfig) *Painter {
-	p := &Painter{conf: conf, place: place{high: conf.Status.conf.Taste.LineOnTop}}
+	p := &Painter{conf: conf, place: place{high: conf.Status.conf.Taste.LineOnTop}, fresh: conf.Ask != nil, unsure: conf.Ask != nil}
 	if conf.Untitled {
 		p.title = " "
 	}
 	return p
 }
 
-// askCursor is DSR 6 (ECMA-48 8.3.35).
-const askCursor = "\x1b[6n"
+// askCursor is DSR 6 (ECMA-48 8.3.35). Before the first one askClusters asks for the mode of grapheme clusters (DECRQM 2027): a
+// terminal that does not know the mode is known by its answer to the other. Some print a letter of what they do not know, which is why
+// the cursor is put back and what stands below it is erased in between; the model knows nothing of that anyway.
+const (
+	askCursor   = "\x1b[6n"
+	askClusters = "\x1b7\x1b[?2027$p\x1b8\x1b[J"
+)
+
+// Locate makes the bytes that ask the terminal where its cursor is, before the first output: a program that does not clear the screen
+// goes on below the shell's prompt, and the model has to know where that is. It waits for the goroutine of the model, and for no answer.
+func (p *Painter) Locate() (ask []byte) {
+	p.conf.Loop.Call(func(now time.Time) {
+		if p.fresh {
+			ask = p.align(now, nil)
+		}
+	})
+	return ask
+}
 
 // Resized says that the terminal has another size. It belongs to the goroutine of the model.
 func (p *Painter) Resized() {
@@ -98,11 +116,12 @@ func (p *Painter) align(now time.Time, dst []byte) []byte {
 	if !p.unsure || m.Alt() || p.conf.Ask == nil {
 		return dst
 	}
-	p.unsure, p.asked = false, now
+	first := p.fresh
+	p.fresh, p.unsure, p.asked = false, false, now
 	at, size := m.Cursor().Row, p.sizes
 	// What the program draws for the new size meets the rows where the terminal has them.
 	p.conf.Loop.Hold(now.Add(holdPatience))
-	p.conf.Ask(func(row int) {
+	p.conf.Ask(first, func(row int) {
 		p.conf.Loop.Post(func(now time.Time) {
 			p.asked = time.Time{}
 			if size == p.sizes {
@@ -114,6 +133,9 @@ func (p *Painter) align(now time.Time, dst []byte) []byte {
 		})
 	})
 	time.AfterFunc(answerPatience, p.conf.Status.conf.Repaint) // for a terminal that does not answer
+	if first {
+		dst = append(dst, askClusters...)
+	}
 	return append(dst, askCursor...)
 }
 
@@ -262,12 +284,14 @@ func (p *Painter) tell(drawn bool) {
 func (p *Painter) draw(now time.Time, m *screen.Screen, afresh bool) (show []byte, kept bool) {
 	s := p.conf.Status
 	p.shows = 0
-	show = p.align(now, show)
+	cols, rows := m.Size()
+	line, window, ring, asks := s.compose(now, cols, rows, m.Title())
+	if !p.fresh || line != "" || len(s.signs(now)) > 0 {
+		show = p.align(now, show)
+	}
 	if s.takeBegun() {
 		show = append(show, tty.Unlock...)
 	}
-	cols, rows := m.Size()
-	line, window, ring, asks := s.compose(now, cols, rows, m.Title())
 	waits := now.Sub(p.asked) < answerPatience // until it is known where
 	if waits {
 		line, asks = "", 0

@@ -17,7 +17,6 @@ const (
 type Config struct {
 	Cols, Rows int      // clamped to 1..MaxCols and 1..MaxRows
 	Scrollback int      // rows kept of what scrolled off the main screen, 0 for none, at most MaxScrollback
-	CursorRow  int      // row of the cursor on the fresh main screen: a program starts below its shell's prompt
 	Clusters   Clusters // of the user's terminal
 	Text       TextSink // receives the printed text; may be nil
 	// Now tells when a command began and ended; nil is time.Now.
@@ -72,7 +71,6 @@ func New(c Config) *Screen {
 	t.tick = 1
 	t.clusterMode = c.Clusters
 	t.ris()
-	t.y = clamp(c.CursorRow, 0, t.rows-1)
 	s.commit()
 	return s
 }

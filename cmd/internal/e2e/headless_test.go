@@ -130,6 +130,7 @@ func TestAProgramOutlivesItsGateway(t *testing.T) {
 	w.kill(proxy, syscall.SIGKILL)
 	w.gone(proxy)
 	w.listed(id)
+	w.keyboard(id, "claude")
 	a.good("terminal_send", args{"terminal": id, "text": "still mine", "enter": true, "wait_for": "text", "value": "still mine"}, "matched")
 	second, _ := a.runs(args{"program": "cat"})
 	a.good("terminal_close", args{"terminal": second})
