@@ -23,7 +23,7 @@ func (a *app) addCommands(root *cobra.Command) {
 		commands  []*cobra.Command
 	}
 	for _, g := range []group{
-		{"use", "Watch and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newSay(), a.newContext()}},
+		{"use", "Watch and type:", []*cobra.Command{a.newLs(), a.newRead(), a.newWait(), a.newRequest(), a.newSend(), a.newRelease(), a.newSay(), a.newContext(), a.newStatus()}},
 		{"agents", "Coding agents:", []*cobra.Command{a.newChat()}},
 		{"run", "Terminals started by agents:", []*cobra.Command{a.newRun(), a.newAttach(), a.newClose()}},
 		{"own", "For the user:", []*cobra.Command{a.newTop(), a.newGrant(), a.newReclaim(), a.newHide(), a.newMute(), a.newOpen()}},

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+)
+
+// Exit statuses of gateway status.
+const (
+	statusDriven = 10 // an agent has a keyboard
+	statusAsked  = 11 // an agent waits for the user
+)
+
+// statusMost is how many agents a status names; the others are counted.
+const statusMost = 3
+
+// newStatus is for status lines and prompts, which run it again and again.
+func (a *app) newStatus() *cobra.Command {
+	var format string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use: "status [ID] [--format TEXT]", Short: "Say in a few words which agent drives or asks, for a status line or prompt", Args: cobra.MaximumNArgs(1),
+		Long: "status prints one line such as \"claude drives bash-x7kq\" or \"codex asks vim-p2vd\", and nothing when no agent drives or\n" +
+			"waits for you, when no gateway runs, or when it does not answer in time. No name can bring a control character, a #[style]\n" +
+			"or #(command) of tmux or an escape of a prompt with it.\n\n" +
+			"Exit status: 0 nothing; 10 an agent drives; 11 an agent waits for you; else as for the other commands.",
+		Example: "  set -g status-right '#(gateway status)'  # tmux\n" +
+			"  gateway status >/dev/null; [ $? = 11 ] && echo 'an agent waits'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if rest := statusParts("", "", "").Replace(format); strings.Contains(rest, "{") {
+				return usage("--format %.40q: knows {agent}, {does} and {session}", format)
+			}
+			return a.sayStatus(cmd.Context(), named(args), format, timeout)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&format, "format", "{agent} {does} {session}", "`TEXT` for each agent, in which {agent}, {does} (drives, pauses, waits, asks) and {session} are replaced")
+	f.DurationVar(&timeout, "timeout", 200*time.Millisecond, "give up after this long, with exit status 124")
+	return cmd
+}
+
+// deed is what an agent does in a session that the user may want to know of.
+type deed struct{ agent, does, session string }
+
+func (a *app) sayStatus(ctx context.Context, id, format string, timeout time.Duration) error {
+	sessions, err := a.quickList(ctx, timeout)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		sessions = text.Find(sessions, id)
+	}
+	var asking, driving []deed
+	for _, s := range sessions {
+		for _, d := range deeds(s) {
+			if d.does == "asks" || d.does == "waits" {
+				asking = append(asking, d)
+			} else {
+				driving = append(driving, d)
+			}
+		}
+	}
+	all := slices.Concat(asking, driving)
+	switch {
+	case len(asking) > 0:
+		a.status = statusAsked
+	case len(driving) > 0:
+		a.status = statusDriven
+	default:
+		return nil
+	}
+	var words []string
+	for _, d := range all[:min(len(all), statusMost)] {
+		words = append(words, statusParts(d.agent, d.does, d.session).Replace(format))
+	}
+	if more := len(all) - statusMost; more > 0 {
+		words = append(words, fmt.Sprintf("+%d", more))
+	}
+	return a.print(strings.Join(words, ", "))
+}
+
+// quickList is the list of sessions, none where nobody serves. It makes one try, and waits for nobody beyond the time.
+func (a *app) quickList(ctx context.Context, timeout time.Duration) (sessions []protocol.SessionInfo, err error) {
+	ep, err := a.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	ep.Displaced = nil
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var absent atomic.Bool
+	conf := client.Config{URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: defaultName}
+	if ep.Remote() {
+		conf.URL, conf.ViewURL = ep.URL(protocol.PathAgent), conf.URL
+	}
+	conf.Dial = func(dialing context.Context) (net.Conn, error) {
+		conn, err := ep.DialContext(dialing)
+		if err != nil {
+			absent.Store(place.Vacant(err))
+			cancel() // the client would try again
+		}
+		return conn, err
+	}
+	c := client.New(conf)
+	sessions, err = c.Sessions(ctx)
+	_ = c.Close()
+	_, refused := errors.AsType[*protocol.Error](err)
+	switch {
+	case err == nil, refused:
+		return sessions, err
+	case absent.Load():
+		return nil, nil
+	}
+	return nil, fail(statusTimeout, "status: the gateway did not answer within %s", timeout)
+}
+
+// deeds are what agents do in a session, the one that asks first.
+func deeds(s protocol.SessionInfo) (all []deed) {
+	if s.State != protocol.StateRunning {
+		return nil
+	}
+	k, session := s.Keyboard, plain(s.SessionID)
+	if k.Asking != "" {
+		all = append(all, deed{plain(k.Asking), "asks", session})
+	}
+	if s.Chat != nil && s.Chat.Open > 0 {
+		all = append(all, deed{plain(s.Chat.Agent), "asks", session})
+	}
+	if k.Holder != protocol.HolderAgent {
+		return all
+	}
+	does := "drives"
+	switch {
+	case k.Held, s.Blackout != nil && s.Blackout.Unattended:
+		does = "waits"
+	case k.Paused, k.Away:
+		does = "pauses"
+	}
+	return append(all, deed{plain(k.AgentName), does, session})
+}
+
+// statusParts replaces what a format may hold.
+func statusParts(agent, does, session string) *strings.Replacer {
+	return strings.NewReplacer("{agent}", agent, "{does}", does, "{session}", session)
+}
+
+// plain is a name of letters, digits and what means nothing to tmux and to the prompts of shells. Nobody has to believe what a gateway
+// says of names.
+func plain(name string) string {
+	const longest = 32
+	runes := []rune(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" ._-@:", r):
+			return r
+		}
+		return -1
+	}, text.OneLine(name)))
+	return cmp.Or(strings.TrimSpace(string(runes[:min(len(runes), longest)])), "an agent")
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"net"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// TestStatusForAStatusLine: nothing where there is nothing to say, and else who does what, with a status of its own.
+func TestStatusForAStatusLine(t *testing.T) {
+	dir := alone(t)
+	require.Equal(t, result{}, command(t, "status"), "no gateway is nothing to say")
+	(&terminal{id: "sh-1"}).share(t, dir)
+	require.Equal(t, result{}, command(t, "status"))
+	require.Zero(t, command(t, "request", "sh-1", "--reason", "to test", "--as", "spy 1").status)
+	require.Equal(t, result{status: statusDriven, out: "spy 1 drives sh-1\n"}, command(t, "status"))
+	require.Equal(t, result{status: statusDriven, out: "sh-1=spy 1\n"}, command(t, "status", "sh-1", "--format", "{session}={agent}"))
+	require.Equal(t, result{}, command(t, "status", "other"))
+	fails(t, statusUsage, "knows {agent}, {does} and {session}", "status", "--format", "{name}")
+}
+
+// TestStatusOfAGatewayThatIsSilent: whoever draws a prompt waits no longer than it said.
+func TestStatusOfAGatewayThatIsSilent(t *testing.T) {
+	deaf, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(alone(t), "deaf.sock"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, deaf.Close()) }()
+	got := command(t, "status", "--gateway", "unix:"+deaf.Addr().String(), "--timeout", "10ms")
+	require.Equal(t, statusTimeout, got.status, got.err)
+	require.Empty(t, got.out)
+}
+
+// TestDeeds: who waits for the user comes before who types, and ended sessions have nobody.
+func TestDeeds(t *testing.T) {
+	agent := protocol.Keyboard{Holder: protocol.HolderAgent, AgentName: "claude"}
+	held, paused := agent, agent
+	held.Held, paused.Paused = true, true
+	asked := agent
+	asked.Asking = "codex"
+	for name, c := range map[string]struct {
+		session protocol.SessionInfo
+		want    []deed
+	}{
+		"nobody":    {protocol.SessionInfo{Keyboard: protocol.Keyboard{}}, nil},
+		"drives":    {protocol.SessionInfo{Keyboard: agent}, []deed{{"claude", "drives", "sh-1"}}},
+		"pauses":    {protocol.SessionInfo{Keyboard: paused}, []deed{{"claude", "pauses", "sh-1"}}},
+		"held":      {protocol.SessionInfo{Keyboard: held}, []deed{{"claude", "waits", "sh-1"}}},
+		"password":  {protocol.SessionInfo{Keyboard: agent, Blackout: &protocol.Hidden{Unattended: true}}, []deed{{"claude", "waits", "sh-1"}}},
+		"both":      {protocol.SessionInfo{Keyboard: asked}, []deed{{"codex", "asks", "sh-1"}, {"claude", "drives", "sh-1"}}},
+		"chat":      {protocol.SessionInfo{Chat: &protocol.ChatState{Agent: "claude", Open: 1}}, []deed{{"claude", "asks", "sh-1"}}},
+		"chat idle": {protocol.SessionInfo{Chat: &protocol.ChatState{Agent: "claude"}}, nil},
+	} {
+		c.session.SessionID, c.session.State = "sh-1", protocol.StateRunning
+		require.Equal(t, c.want, deeds(c.session), name)
+		c.session.State = protocol.StateExited
+		require.Empty(t, deeds(c.session), name)
+	}
+}
+
+// TestNamesAreHarmlessInStatusLines: none of them has what tmux, a prompt or a terminal acts on.
+func TestNamesAreHarmlessInStatusLines(t *testing.T) {
+	for name, want := range map[string]string{
+		"claude-code 2.1":              "claude-code 2.1",
+		"#(reboot)#[fg=red]#{pane_id}": "rebootfgredpane_id",
+		"%n%F{red}\\u\\[$(id)`id`!!":   "nFreduidid",
+		"a\x1b]0;t\x07\x1b[2Jb\nc":     "a0t2Jb c",
+		"\u202eevil\u2066":             "evil",
+		"Zoë 漢字":                       "Zoë 漢字",
+		"#[]":                          "an agent",
+	} {
+		got := plain(name)
+		require.NotRegexp(t, "[#%$`\\\\!(){}\\[\\]\\x00-\\x1f\\x7f-\\x9f]", got, name)
+		require.Equal(t, want, got, name)
+	}
+}
