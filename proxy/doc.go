@@ -8,9 +8,9 @@
 // disk: the recorder, if there is one, writes on a goroutine of its own.
 //
 // Where to look: config.go says what to run and who may look; session.go makes the parts and plugs them together; ports.go is
-// the session as each part sees it; identity.go has the session's names, its environment, and what it tells the gateway of itself;
-// life.go starts, stops and ends the parts; suspend.go gives the terminal up and takes it back; notify.go knows when the user has to
-// hear of an agent that waits; host.go is the session without a user's terminal.
+// the session as each part sees it; identity.go has the session's names, its environment, and what it and the gateway tell each other;
+// life.go starts, stops and ends the parts; suspend.go gives the terminal up and takes it back; notify.go has the user, and
+// their own programs, hear what happened; host.go is the session without a user's terminal.
 //
 //   - From the program to the user: package copier (reads, filters, writes, and gives the terminal back), package overlay (what
 //     the proxy itself shows).

@@ -7,8 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/notice"
+	"terminalproxy/proxy/overlay"
 )
 
 // SessionVariable is the environment variable that tells a program inside a session the session's id.
@@ -111,4 +116,50 @@ func (s *session) arguments() []string {
 		args[i] = s.observer.Redact(a, -1)
 	}
 	return args
+}
+
+// linkConfig plugs the link.
+func (s *session) linkConfig(agent *AgentConfig) link.Config {
+	conf := link.Config{
+		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
+		Hello: s.hello, Handle: s.handle,
+		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
+		Up:     func() { s.reached(true); s.talk.Reached() },
+		Trouble: func(err error) {
+			s.reached(false)
+			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
+		},
+		Down: func() {
+			s.observer.Reached(false)
+			s.observer.Subscribed(false)
+			s.viewing(false)
+			s.talk.Unsubscribe()
+			s.requests.Unreached()
+			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
+			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
+		},
+	}
+	if s.conf.headless != nil {
+		conf = s.hostedLink(conf)
+	}
+	return conf
+}
+
+// hello is what a gateway is told first. Until it says otherwise, somebody subscribes.
+func (s *session) hello() []protocol.Message {
+	s.observer.Subscribed(true)
+	return []protocol.Message{s.open()}
+}
+
+// handle takes a message of the gateway's.
+func (s *session) handle(m protocol.Message) {
+	usedHeap()
+	s.viewMessage(m)
+	s.requests.Handle(m)
+}
+
+// reached says whether a gateway is reached, through which agents look.
+func (s *session) reached(yes bool) {
+	s.status.Observed(yes)
+	s.observer.Reached(yes)
 }

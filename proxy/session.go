@@ -25,7 +25,6 @@ import (
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/line"
 	"terminalproxy/proxy/link"
-	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/observer"
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/record"
@@ -417,46 +416,6 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 	return c
 }
 
-// linkConfig plugs the link.
-func (s *session) linkConfig(agent *AgentConfig) link.Config {
-	conf := link.Config{
-		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
-		Hello: s.hello, Handle: s.handle,
-		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
-		Up:     func() { s.reached(true); s.talk.Reached() },
-		Trouble: func(err error) {
-			s.reached(false)
-			s.status.Say("agents cannot see this session (trying again): "+notice.Clean(err.Error(), 200), overlay.TroubleFor)
-		},
-		Down: func() {
-			s.observer.Reached(false)
-			s.observer.Subscribed(false)
-			s.viewing(false)
-			s.talk.Unsubscribe()
-			s.requests.Unreached()
-			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
-			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
-		},
-	}
-	if s.conf.headless != nil {
-		conf = s.hostedLink(conf)
-	}
-	return conf
-}
-
-// hello is what a gateway is told first. Until it says otherwise, somebody subscribes.
-func (s *session) hello() []protocol.Message {
-	s.observer.Subscribed(true)
-	return []protocol.Message{s.open()}
-}
-
-// handle takes a message of the gateway's.
-func (s *session) handle(m protocol.Message) {
-	usedHeap()
-	s.viewMessage(m)
-	s.requests.Handle(m)
-}
-
 // requestsConfig plugs what answers agents' messages.
 func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	c := requests.Config{
@@ -478,12 +437,6 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 		c.LocalAgent, c.Ahead = agent.LocalAgent, s.ahead
 	}
 	return c
-}
-
-// reached says whether a gateway is reached, through which agents look.
-func (s *session) reached(yes bool) {
-	s.status.Observed(yes)
-	s.observer.Reached(yes)
 }
 
 // wireRecording begins to record.
