@@ -228,6 +228,9 @@ func (o *observed) Printed() {
 	}
 }
 
+// Spent implements [observer.Session].
+func (o *observed) Spent() { usedHeap() }
+
 func (o *observed) Retitled() { o.s.copier.Repaint() }
 
 func (o *observed) MouseReports(raw bool) {

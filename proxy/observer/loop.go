@@ -123,6 +123,9 @@ func (o *Observer) feed(atOnce bool) (n int) {
 		o.mu.Unlock()
 		o.room.Signal()
 	}
+	if n >= spentFrom && o.agents != nil {
+		o.agents.Session.Spent()
+	}
 	return n
 }
 

@@ -90,8 +90,9 @@ type Session interface {
 	Blackout(on bool, why string, secret protocol.SecretPrompt)
 	// SecretPrompt tells control of a prompt for a secret, which the user may have dismissed.
 	SecretPrompt(kind protocol.SecretPrompt, dismissed bool)
-	// Printed follows each piece of output.
+	// Printed follows each piece of output, and Spent so much of it that memory lies idle now.
 	Printed()
+	Spent()
 	// Retitled follows a new title of the program's, or a change between the main and the alternate screen.
 	Retitled()
 	// MouseReports says whether the program's reports of the mouse are three raw bytes.

@@ -15,6 +15,7 @@ const (
 	// blockSize is the size of a piece of the spool, and sparesMost how many are kept for what comes next.
 	blockSize  = 32 << 10
 	sparesMost = 8
+	spentFrom  = 1 << 20 // what was fed at once from which on the memory is worth giving back
 )
 
 // spool is output that waits for the model, in pieces: a large one would have to be copied as it grows. It belongs to the

@@ -68,9 +68,11 @@ func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
 				due, _ := s.copy(piece)
 				require.False(t, due)
 			}
+			require.Zero(t, s.spent)
 			due, _ := s.copy("one" + piece)
 			require.True(t, due)
 			require.Equal(t, "one", s.rowText(1))
+			require.Equal(t, 1, s.spent)
 		})
 	})
 	t.Run("until it takes too long", func(t *testing.T) {

@@ -48,6 +48,7 @@ type stage struct {
 	fed     string    // to the recorder
 	due     time.Time // when the line is to be served, zero for never
 	serves  []time.Time
+	spent   int      // how often much memory was
 	dark    []string // why nothing is recorded, "" for that it is
 }
 
@@ -100,6 +101,7 @@ func (o stagedSession) Unattended() bool          { return false }
 func (o stagedSession) Resting() bool             { return false }
 
 func (o stagedSession) Printed()          {}
+func (o stagedSession) Spent()            { o.s.spent++ }
 func (o stagedSession) Retitled()         {}
 func (o stagedSession) MouseReports(bool) {}
 
