@@ -12,8 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxRunning bounds the processes of [Running.Names].
-const maxRunning = 64
+const (
+	// maxRunning bounds the processes of [Running.Names].
+	maxRunning = 64
+	// mostThreads bounds the threads of each that are looked at: this is done for every key of an agent's.
+	mostThreads = 256
+)
 
 // Running is what has the terminal, as the kernel knows it. What cannot be known is zero.
 type Running struct {
@@ -77,16 +81,16 @@ func below(group int) []int {
 	return all
 }
 
-// children adds to all the processes of a group that a process has started.
+// children adds to all the processes of a group that a process has started, with any of its threads: the kernel lists them by thread.
 func children(all []int, parent, group int) []int {
-	list, err := procPart("/proc/"+strconv.Itoa(parent)+"/task/"+strconv.Itoa(parent)+"/children", maxArgs)
-	if err != nil {
-		return all
-	}
-	for _, field := range strings.Fields(string(list)) {
-		pid, err := strconv.Atoi(field)
-		if of, gone := unix.Getpgid(pid); err == nil && gone == nil && of == group && !slices.Contains(all, pid) && len(all) < maxRunning {
-			all = append(all, pid)
+	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(parent) + "/task/*/children")
+	for _, name := range lists[:min(len(lists), mostThreads)] {
+		list, _ := procPart(name, maxArgs) // a thread that has ended has started nothing
+		for _, field := range strings.Fields(string(list)) {
+			pid, err := strconv.Atoi(field)
+			if of, gone := unix.Getpgid(pid); err == nil && gone == nil && of == group && !slices.Contains(all, pid) && len(all) < maxRunning {
+				all = append(all, pid)
+			}
 		}
 	}
 	return all
