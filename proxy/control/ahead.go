@@ -10,6 +10,9 @@ import (
 // AnnounceFor is how long what the user decided ahead stands on the screen before it gives control: until then the reclaim key refuses.
 const AnnounceFor = 3 * time.Second
 
+// lateMost is how late it may give it then. Later, this process was stopped meanwhile and read no key: it is announced anew.
+const lateMost = time.Second
+
 // Ahead is what the user's own rule, written down ahead, gives the agent of a request.
 type Ahead struct {
 	// Rule is where the rule stands, for people; "" where none is.

@@ -61,6 +61,21 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 	require.False(t, m.Driven())
 }
 
+// TestAStoppedProxyAnnouncesAnew: while it was stopped it read no key that refuses.
+func TestAStoppedProxyAnnouncesAnew(t *testing.T) {
+	m := watching(t, ruled(protocol.LevelDrive))
+	m.Shown(t0)
+	question := m.Question()
+	m.Tick(after(time.Minute))
+	require.True(t, m.Announced())
+	require.NotEqual(t, question, m.Question(), "it is drawn anew")
+	m.Tick(after(2 * time.Minute))
+	require.False(t, m.Driven(), "nobody has seen it")
+	m.Shown(after(2 * time.Minute))
+	m.Tick(after(2*time.Minute + control.AnnounceFor))
+	require.True(t, m.Driven())
+}
+
 // TestARuleDoesNotGive what it does not say, or where it cannot be seen: the user is asked.
 func TestARuleDoesNotGive(t *testing.T) {
 	above := ruled(protocol.LevelType)
@@ -105,6 +120,11 @@ func TestRulesRestAfterANo(t *testing.T) {
 		},
 		"from elsewhere":    func(m *control.Machine, now time.Time) { m.Reclaim(now, "ada") },
 		"refused elsewhere": func(m *control.Machine, now time.Time) { _ = m.Refuse(now, "claude", "ada") },
+		"just after the agent gave it back": func(m *control.Machine, now time.Time) {
+			m.Tick(after(control.AnnounceFor))
+			m.Release(after(4*time.Second), "a", protocol.ReasonReleased)
+			m.ReclaimKey(after(4*time.Second + 200*time.Millisecond))
+		},
 		"while nobody had it": func(m *control.Machine, now time.Time) {
 			m.Release(now, "a", protocol.ReasonReleased)
 			m.Reclaim(now, "")

@@ -325,6 +325,7 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 	case composing:
 	case now.Before(m.swallow):
 		m.swallow = later(m.swallow, now.Add(SwallowMore))
+		m.resting = true // the agent was quicker to give it back than the user to take it
 	case m.pregrant != "":
 		m.pregrant, m.remote, m.swallow, m.epoch = "", RemoteGrant{}, now.Add(SwallowFor), m.epoch+1
 		m.resting = true
@@ -432,6 +433,8 @@ func (m *Machine) Tick(now time.Time) {
 		m.end(now, protocol.ReasonExpired)
 	case m.phase != Observing && m.gone(now):
 		m.end(now, protocol.ReasonLink)
+	case !m.announceEnd().IsZero() && now.Sub(m.announceEnd()) > lateMost:
+		m.ask(now)
 	case !m.announceEnd().IsZero() && !now.Before(m.announceEnd()):
 		m.redeem(now)
 	case !m.menu.IsZero() && !now.Before(m.menu.Add(MenuFor)):
