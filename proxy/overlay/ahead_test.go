@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +26,36 @@ func TestARuleIsAnnounced(t *testing.T) {
 	require.Equal(t, `[ada drives this program in 3 s for 5 min: Ctrl+\ refuses]`, s.tag(time.Now()))
 	s.state.Level, s.state.Ahead.Bound = protocol.LevelType, false
 	require.Equal(t, `[ada types in 3 s for 5 min: Ctrl+\ refuses]`, s.tag(time.Now()))
+}
+
+// TestAnAnnouncementThatCannotBeReadIsNone: not on a terminal without room for it, nor on one without line and title.
+func TestAnAnnouncementThatCannotBeReadIsNone(t *testing.T) {
+	st := control.State{
+		Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "ada", Token: "claude"}, Level: protocol.LevelDrive, Reason: strings.Repeat("look ", 40),
+		From: "gateway mcp under claude", Ahead: control.Ahead{Rule: "config.toml:3"}, Question: 4,
+	}
+	for _, c := range []struct {
+		conf       Config
+		cols, rows int
+		question   uint64
+	}{
+		{Config{Line: true}, 80, 24, 4},
+		{Config{Line: true}, 80, 4, 4},
+		{Config{Line: true}, 40, 24, 4},
+		{Config{Line: true}, 80, 1, 0},
+		{Config{Line: true}, 80, 2, 0},
+		{Config{Line: true, Title: true}, 10, 4, 0},
+		{Config{Title: true}, 80, 1, 4},
+		{Config{}, 80, 24, 0},
+	} {
+		c.conf.Key = `Ctrl+\`
+		s := &Status{conf: c.conf, state: st}
+		_, _, _, question := s.compose(time.Now(), c.cols, c.rows, "")
+		require.Equal(t, c.question, question, "%+v", c)
+		s.state.Ahead = control.Ahead{}
+		_, _, _, question = s.compose(time.Now(), c.cols, c.rows, "")
+		require.EqualValues(t, 4, question, "what is only asked gives nothing by itself")
+	}
 }
 
 // TestTheSignSaysWhereAnAgentMayNever, and the remark by which rule one drives.

@@ -170,6 +170,9 @@ func (s *Status) compose(now time.Time, cols, rows int, title string) (line, win
 	if s.state.Asks() || guarding && s.state.Dismissible && !s.state.Message.Open {
 		question = s.state.Question
 	}
+	if !s.announcedLegibly(cols, rows) {
+		question = 0
+	}
 	if guarding && !s.rung {
 		ring = true
 	}
@@ -199,15 +202,11 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 	case st.Occupied:
 		return s.occupied(cols, rows)
 	case st.Phase == control.Asked:
-		most := askRows
-		if cols < narrow {
-			most = rows
-		}
 		keys := "Ctrl+G allows · " + s.conf.Key + " refuses"
 		if st.Ahead.Rule != "" {
 			keys = s.conf.Key + " refuses"
 		}
-		return notice.Rows(cols, min(rows-1, most), s.asks(), keys)
+		return notice.Rows(cols, askMost(cols, rows), s.asks(), keys)
 	case st.Menu:
 		return s.menu(cols, rows)
 	case s.guarding(now):
@@ -224,6 +223,14 @@ func (s *Status) sentence(now time.Time, cols, rows int) string {
 		return s.speech(cols, rows)
 	}
 	return ""
+}
+
+// askMost is how many rows a request may cover.
+func askMost(cols, rows int) int {
+	if cols < narrow {
+		return rows - 1
+	}
+	return min(rows-1, askRows)
 }
 
 // asks is the question for control. The name stands in quotation marks, as what the agent chose to say.
