@@ -112,12 +112,16 @@ func (h *Handler) open(m *protocol.ChatAsk) error {
 		h.outsiders.end(m.RequestID)
 		return err
 	}
-	what := "questions"
-	if len(q.Form) == 0 {
-		what = "to use " + q.Tool
-	}
-	h.Status.Tell("agent " + from.Name + " asks " + what + ": answer with gateway chat answer " + h.SessionID)
+	h.Status.Tell("agent " + from.Name + " asks " + wants(q) + ": answer with gateway chat answer " + h.SessionID)
 	return nil
+}
+
+// wants is what an agent asks, in a line of the proxy's: the tool's name is the agent's own word.
+func wants(q *protocol.ChatRequest) string {
+	if len(q.Form) > 0 {
+		return "questions"
+	}
+	return "to use “" + notice.Reason(q.Tool) + "”"
 }
 
 // requested is what an agent asks, as people read it.

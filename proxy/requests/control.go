@@ -18,7 +18,7 @@ func (h *Handler) request(m *protocol.ControlRequest) {
 	r := control.Request{
 		ID: m.RequestID, Agent: h.agent(m.AgentID, m.AgentName, m.TokenID), Level: level,
 		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
-		Program: notice.Clean(m.Program, namesMost), Parent: notice.Clean(m.Parent, namesMost),
+		Program: calledSo(m.Program), Parent: calledSo(m.Parent),
 	}
 	r.Agent.Token = h.proven(time.Now(), m)
 	if h.Ahead != nil {

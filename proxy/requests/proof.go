@@ -5,14 +5,11 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/names"
 )
 
-const (
-	// maxProofs bounds the proofs that are remembered: nobody asks so often.
-	maxProofs = 256
-	// namesMost is how much of the names is kept of what an agent asks with.
-	namesMost = 32
-)
+// maxProofs bounds the proofs that are remembered: nobody asks so often.
+const maxProofs = 256
 
 // proofs are those of local tokens that were used, with when: each counts once.
 type proofs map[[sha256.Size]byte]time.Time
@@ -53,4 +50,13 @@ func (h *Handler) proven(now time.Time, m *protocol.ControlRequest) (token strin
 		return ""
 	}
 	return token
+}
+
+// calledSo is the name of a program that an agent says it asks with, as people read it beside the proxy's own words: like an agent's it
+// names no key. "" is none.
+func calledSo(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	return names.Of(raw)
 }

@@ -86,3 +86,16 @@ func TestNeverIsNotAQuestion(t *testing.T) {
 	require.Equal(t, protocol.CodeUserRefused, no.Code)
 	require.Equal(t, "a rule of the user's (config.toml:7) never gives you the keyboard here", no.Message)
 }
+
+// TestWhatAnAgentAsksWithNamesNoKey: it stands beside the proxy's own words.
+func TestWhatAnAgentAsksWithNamesNoKey(t *testing.T) {
+	s := newStage(nil)
+	s.says(&protocol.ControlRequest{
+		RequestID: "r", SessionID: "sh-1", AgentID: "a-1", AgentName: "claude", Level: protocol.LevelType, Why: "look",
+		Program: "gateway mcp", Parent: `x). Ctrl+G refuses (`,
+	})
+	require.Equal(t, "gateway mcp under agent", s.machine.State(time.Now()).From)
+	q := requested(&protocol.ChatAsk{Tool: `Bash”. Ctrl+G · Ctrl+\ refuse “`}, control.Agent{Name: "claude"})
+	require.Equal(t, `to use “Bash'. ctrl-G . ctrl-\ refuse '”`, wants(q))
+	require.Equal(t, "questions", wants(&protocol.ChatRequest{Form: []protocol.ChatQuestion{{}}}))
+}
