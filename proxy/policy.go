@@ -37,9 +37,10 @@ func (s *session) never(a control.Agent) (rule string, watched bool) {
 	return r.At, true
 }
 
-// judged is an agent as rules know it.
+// judged is an agent as rules know it. The number that tells it from others of its name is no part of what it calls itself.
 func judged(a control.Agent) policy.Agent {
-	return policy.Agent{Token: a.Token, Names: []string{a.Name, strings.TrimPrefix(a.Kin, "name ")}}
+	unnumbered := strings.TrimRight(strings.TrimRight(a.Name, "0123456789"), " ")
+	return policy.Agent{Token: a.Token, Names: []string{a.Name, unnumbered, strings.TrimPrefix(a.Kin, "name ")}}
 }
 
 // inFront is what has the terminal as rules know it.

@@ -21,6 +21,8 @@ type Rule struct {
 	Never bool
 	// Agent is the name of a local token; a never is meant for whoever calls itself so, too.
 	Agent string
+	// Shown is that name as people read it for an agent, "" for no other one. It matters to a never.
+	Shown string
 	// Program is a name as a shell finds it, a path, or Any.
 	Program string
 	// Directory is where the program runs, or above that, and Host the name of the machine.
@@ -111,7 +113,9 @@ func (s Set) Forbids(a Ask) (Rule, bool) {
 
 // meets reports whether a never is for an agent on a machine, in front of some program.
 func (r Rule) meets(a Ask) bool {
-	named := func(name string) bool { return strings.EqualFold(name, r.Agent) }
+	named := func(name string) bool {
+		return strings.EqualFold(name, r.Agent) || r.Shown != "" && strings.EqualFold(name, r.Shown)
+	}
 	return (r.Agent == "" || named(a.Agent.Token) || slices.ContainsFunc(a.Agent.Names, named)) && (r.Host == "" || isHost(r.Host, a.Host))
 }
 

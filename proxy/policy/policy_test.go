@@ -142,6 +142,9 @@ func TestNeverWins(t *testing.T) {
 		require.Equal(t, Never, v.Answer, name)
 		require.Equal(t, "c:9", v.Rule.At)
 	}
+	b := a
+	b.Agent = Agent{Names: []string{"Claude Code"}}
+	require.Equal(t, Never, judge([]Rule{{Never: true, Agent: "claude-code", Shown: "Claude Code"}}, b).Answer)
 	for name, r := range map[string]Rule{
 		"another agent": {Agent: "codex"}, "another program": {Program: "ssh"}, "another machine": {Host: "laptop"}, "elsewhere": {Directory: "/usr"},
 	} {

@@ -13,6 +13,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/names"
 	"terminalproxy/proxy/policy"
 )
 
@@ -168,7 +169,9 @@ func (f *File) rule(kind string, line int, values map[string]any) (policy.Rule, 
 func setRule(r *policy.Rule, key, text string) (wanted string) {
 	switch key {
 	case "agent":
-		r.Agent = text
+		if r.Agent = text; r.Never {
+			r.Shown = names.Of(text)
+		}
 	case "host":
 		r.Host = text
 	case "program":
