@@ -120,7 +120,7 @@ func TestRulesRestAfterANo(t *testing.T) {
 		},
 		"from elsewhere":    func(m *control.Machine, now time.Time) { m.Reclaim(now, "ada") },
 		"refused elsewhere": func(m *control.Machine, now time.Time) { _ = m.Refuse(now, "claude", "ada") },
-		"just after the agent gave it back": func(m *control.Machine, now time.Time) {
+		"just after the agent gave it back": func(m *control.Machine, _ time.Time) {
 			m.Tick(after(control.AnnounceFor))
 			m.Release(after(4*time.Second), "a", protocol.ReasonReleased)
 			m.ReclaimKey(after(4*time.Second + 200*time.Millisecond))
