@@ -47,7 +47,7 @@ func (f *filmFlags) check(cmd *cobra.Command) error {
 	case f.from < 0 || f.to < 0 || f.idle < 0:
 		return usage("--from, --to and --idle: must not be negative")
 	case f.to > 0 && f.to <= f.from:
-		return usage("--to %s: must be behind --from %s", f.to, f.from)
+		return usage("--to %s: must be after --from %s", f.to, f.from)
 	}
 	return nil
 }

@@ -124,8 +124,10 @@ func sayUse(cmd *cobra.Command) {
 			return nil
 		}
 		why := "too many arguments"
-		if fits(cmd, append(slices.Clone(args), "one more")) == nil {
-			why = "missing argument"
+		for more, most := slices.Clone(args), len(args)+3; len(more) < most; {
+			if more = append(more, "one more"); fits(cmd, more) == nil {
+				why = "missing argument"
+			}
 		}
 		return fail(statusUsage, "%s: %s", commandName(cmd), why).
 			hinted(strings.TrimSuffix("usage: gateway "+strings.TrimPrefix(cmd.UseLine(), "gateway ")+"; "+cmd.Annotations[moreHint], "; "))

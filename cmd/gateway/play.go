@@ -30,7 +30,7 @@ func (a *app) newPlay() *cobra.Command {
 			"change the speed; h hides the line; q leaves.",
 		Example: "  gateway play session.cast\n  gateway play --speed 4 --from 1m30s session.cast",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.speed < 1.0/16 || f.speed > 64 {
+			if !(f.speed >= 1.0/16 && f.speed <= 64) { // nor not a number
 				return usage("--speed %g: must be 0.0625 to 64", f.speed)
 			}
 			if f.idle < 0 || f.from < 0 {

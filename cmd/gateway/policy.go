@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -77,8 +79,11 @@ func (a *app) checkPolicy(in policyCheck) error {
 		return fmt.Errorf("the present directory: %w: say it with --directory", err)
 	}
 	program, err := policy.Named(in.program, cmp.Or(in.directory, here))
-	if err != nil {
-		return fail(statusUsage, "PROGRAM: %w", err)
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return fail(statusUsage, "policy check: PROGRAM: %.40s is not in PATH", in.program).hinted("give its path, or the name of a program that is installed")
+	case err != nil:
+		return fail(statusUsage, "policy check: PROGRAM: %w", err)
 	}
 	token, note := localToken(in.agent)
 	got := policy.NewSource(rules, cmp.Or(in.host, host), nil).Judge(policy.Ask{

@@ -78,11 +78,32 @@ func (a *app) newRender() *cobra.Command {
 	flags.StringVar(&f.png, "png", "", "write a PNG to `FILE`; - for standard output")
 	flags.StringVar(&f.v2, "v2", "", "convert the recording to asciicast v2, for older players, and write it to `FILE`; - for standard output")
 	f.film.declare(cmd)
-	cmd.MarkFlagsMutuallyExclusive("text", "ansi", "svg", "png", "gif", "html", "v2")
+	exclusive(cmd, "text", "ansi", "svg", "png", "gif", "html", "v2")
 	for _, name := range []string{"text", "ansi", "png", "gif", "html", "v2", "cols", "rows", "resize-at", "chunk"} {
-		cmd.MarkFlagsMutuallyExclusive("animate", name)
+		exclusive(cmd, "animate", name)
 	}
 	return cmd
+}
+
+// exclusive lets only one of these flags stand. cobra knows, for completions, and says so in words of its own, for which this is too early.
+func exclusive(cmd *cobra.Command, names ...string) {
+	cmd.MarkFlagsMutuallyExclusive(names...)
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		var given []string
+		for _, name := range names {
+			if cmd.Flags().Changed(name) {
+				given = append(given, "--"+name)
+			}
+		}
+		switch {
+		case len(given) > 1:
+			return usage("%s cannot be used with %s", given[0], given[1])
+		case before != nil:
+			return before(cmd, args)
+		}
+		return nil
+	}
 }
 
 // animate writes a recording as a moving picture.

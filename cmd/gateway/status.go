@@ -37,11 +37,17 @@ func (a *app) newStatus() *cobra.Command {
 		Use: "status [ID] [--format TEXT]", Short: "Say in a few words which agent drives or asks, for a status line or prompt", Args: cobra.MaximumNArgs(1),
 		Long: "status prints one line such as \"claude drives bash-x7kq\" or \"codex asks vim-p2vd\", and nothing when no agent drives or\n" +
 			"waits for you, when no gateway runs, or when it does not answer in time. No name can bring a control character, a #[style]\n" +
-			"or #(command) of tmux or an escape of a prompt with it.\n\n" +
+			"or #(command) of tmux or an escape of a prompt with it. --json lists all of them, of which the line names three.\n\n" +
 			"Exit status: 0 nothing; 10 an agent drives; 11 an agent waits for you; else as for the other commands.",
 		Example: "  set -g status-right '#(gateway status)'  # tmux\n" +
 			"  gateway status >/dev/null; [ $? = 11 ] && echo 'an agent waits'",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case timeout <= 0:
+				return usage("--timeout %s: must be more than 0", timeout)
+			case a.json && cmd.Flags().Changed("format"):
+				return usage("--format cannot be used with --json")
+			}
 			if rest := statusParts("", "", "").Replace(format); strings.Contains(rest, "{") {
 				return usage("--format %.40q: knows {agent}, {does} and {session}", format)
 			}
@@ -55,7 +61,11 @@ func (a *app) newStatus() *cobra.Command {
 }
 
 // deed is what an agent does in a session that the user may want to know of.
-type deed struct{ agent, does, session string }
+type deed struct {
+	Agent   string `json:"agent"`
+	Does    string `json:"does"`
+	Session string `json:"session"`
+}
 
 func (a *app) sayStatus(ctx context.Context, id, format string, timeout time.Duration) error {
 	sessions, err := a.quickList(ctx, timeout)
@@ -68,7 +78,7 @@ func (a *app) sayStatus(ctx context.Context, id, format string, timeout time.Dur
 	var asking, driving []deed
 	for _, s := range sessions {
 		for _, d := range deeds(s) {
-			if d.does == "asks" || d.does == "waits" {
+			if d.Does == "asks" || d.Does == "waits" {
 				asking = append(asking, d)
 			} else {
 				driving = append(driving, d)
@@ -81,12 +91,16 @@ func (a *app) sayStatus(ctx context.Context, id, format string, timeout time.Dur
 		a.status = statusAsked
 	case len(driving) > 0:
 		a.status = statusDriven
-	default:
+	}
+	switch {
+	case a.json:
+		return a.printJSON(map[string]any{"agents": append([]deed{}, all...)})
+	case len(all) == 0:
 		return nil
 	}
 	var words []string
 	for _, d := range all[:min(len(all), statusMost)] {
-		words = append(words, statusParts(d.agent, d.does, d.session).Replace(format))
+		words = append(words, statusParts(d.Agent, d.Does, d.Session).Replace(format))
 	}
 	if more := len(all) - statusMost; more > 0 {
 		words = append(words, fmt.Sprintf("+%d", more))

@@ -14,12 +14,16 @@ import (
 func TestStatusForAStatusLine(t *testing.T) {
 	dir := alone(t)
 	require.Equal(t, result{}, command(t, "status"), "no gateway is nothing to say")
+	require.JSONEq(t, `{"agents": []}`, command(t, "status", "--json").out)
 	(&terminal{id: "sh-1"}).share(t, dir)
 	require.Equal(t, result{}, command(t, "status"))
 	require.Zero(t, command(t, "request", "sh-1", "--reason", "to test", "--as", "spy 1").status)
 	require.Equal(t, result{status: statusDriven, out: "spy 1 drives sh-1\n"}, command(t, "status"))
 	require.Equal(t, result{status: statusDriven, out: "sh-1=spy 1\n"}, command(t, "status", "sh-1", "--format", "{session}={agent}"))
 	require.Equal(t, result{}, command(t, "status", "other"))
+	got := command(t, "status", "--json")
+	require.Equal(t, statusDriven, got.status)
+	require.JSONEq(t, `{"agents": [{"agent": "spy 1", "does": "drives", "session": "sh-1"}]}`, got.out)
 	fails(t, statusUsage, "knows {agent}, {does} and {session}", "status", "--format", "{name}")
 }
 

@@ -67,6 +67,9 @@ func (n newToken) check(path string) error {
 		return usage("token create: --local: such tokens stand among this machine's own: leave out --tokens")
 	case n.local && auth.Role(n.role) != auth.RoleAgent:
 		return usage("token create: --local is for --role agent")
+	case n.role == "":
+		return fail(statusUsage, "token create: neither --role nor --local is given").
+			hinted("for an agent on this machine: gateway token create " + n.name + " --local; for another machine: --role proxy|agent|viewer|owner")
 	case !auth.Role(n.role).Valid():
 		return usage("token create: --role %.20q: must be proxy, agent, viewer or owner", n.role)
 	case n.expires < 0:

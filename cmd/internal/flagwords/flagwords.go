@@ -31,6 +31,8 @@ func Explain(err error) (say, hint string, ok bool) {
 			say += " from 0 up"
 		}
 		return fmt.Sprintf("--%s %.40q: %s", flag.Name, value, say), fmt.Sprintf("use digits, as in --%s 100", flag.Name), true
+	case "float":
+		return fmt.Sprintf("--%s %.40q: not a number", flag.Name, value), fmt.Sprintf("use digits, as in --%s 1.5", flag.Name), true
 	case "bool":
 		return fmt.Sprintf("--%s=%.40s: neither true nor false", flag.Name, value), fmt.Sprintf("write --%s alone, or leave it out", flag.Name), true
 	}

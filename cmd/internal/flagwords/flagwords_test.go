@@ -32,10 +32,12 @@ func TestNumbersAndSwitches(t *testing.T) {
 	set.Int("cols", 0, "")
 	set.Uint64("rev", 0, "")
 	set.Bool("plain", false, "")
+	set.Float64("speed", 1, "")
 	for arg, want := range map[string][2]string{
 		"--cols=x":    {`--cols "x": not a whole number`, "use digits, as in --cols 100"},
 		"--cols=1.5":  {`--cols "1.5": not a whole number`, "use digits, as in --cols 100"},
 		"--rev=-1":    {`--rev "-1": not a whole number from 0 up`, "use digits, as in --rev 100"},
+		"--speed=x":   {`--speed "x": not a number`, "use digits, as in --speed 1.5"},
 		"--plain=yes": {"--plain=yes: neither true nor false", "write --plain alone, or leave it out"},
 	} {
 		say, hint, ok := flagwords.Explain(set.Parse([]string{arg}))
