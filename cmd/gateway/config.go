@@ -116,12 +116,7 @@ func (a *app) showConfig() error {
 
 // settingsOf are all settings with what is in force.
 func settingsOf(file *settingsfile.File) (all []inForce, err error) {
-	if err := file.Table(settingsfile.TableProxy).Only(); err != nil {
-		return nil, err
-	}
-	f := new(proxyflags.Flags)
-	all, err = flagsOf(all, file, settingsfile.TableProxy, settingsfile.Flags{Set: f.Set(), Never: settingsfile.NeverProxy})
-	if err != nil {
+	if all, err = proxyTable(all, file); err != nil {
 		return nil, err
 	}
 	for _, o := range settingsfile.Options {
@@ -132,6 +127,15 @@ func settingsOf(file *settingsfile.File) (all []inForce, err error) {
 		all = append(all, s)
 	}
 	return commandsOf(append(all, rulesOf(file)...), file, (&app{}).newRoot())
+}
+
+// proxyTable adds the flags of proxy.
+func proxyTable(all []inForce, file *settingsfile.File) ([]inForce, error) {
+	if err := file.Table(settingsfile.TableProxy).Only(); err != nil {
+		return nil, err
+	}
+	f := new(proxyflags.Flags)
+	return flagsOf(all, file, settingsfile.TableProxy, settingsfile.Flags{Set: f.Set(), Never: settingsfile.NeverProxy})
 }
 
 // rulesOf are the programs that are run when something happens.

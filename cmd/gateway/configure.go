@@ -68,8 +68,20 @@ func (a *app) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
 	taste, err := file.Taste()
 	a.taste = taste
 	if err == nil && commandName(cmd) == "policy check" {
-		_, err = file.Policy()
+		err = forProxy(file)
 	}
+	return err
+}
+
+// forProxy is what proxy finds wrong in the file: then no [[allow]] counts.
+func forProxy(file *settingsfile.File) error {
+	if _, _, err := file.Rules(); err != nil {
+		return err
+	}
+	if _, err := file.Policy(); err != nil {
+		return err
+	}
+	_, err := proxyTable(nil, file)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"terminalproxy/cmd/internal/play"
+	"terminalproxy/proxy/record"
 )
 
 // idleDefault is to what pauses are shortened, as on the page.
@@ -60,7 +62,11 @@ func (a *app) play(cmd *cobra.Command, name string, f playFlags) error {
 		File: file, Own: a.taste.Redact, From: f.from, Speed: f.speed, Idle: f.idle, In: in, Out: out,
 	})
 	if err != nil {
-		return fail(statusRefused, "%s: %w", name, err)
+		f := fail(statusRefused, "play: %s: %w", name, err)
+		if errors.Is(err, record.ErrNoCast) {
+			return f.hinted("make one with proxy --record FILE")
+		}
+		return f
 	}
 	return nil
 }

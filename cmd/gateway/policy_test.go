@@ -39,6 +39,20 @@ func TestPolicyCheck(t *testing.T) {
 	fails(t, statusUsage, path+": "+path+" has mode 0666, so other users can change it", "policy", "check", "claude", "sh")
 }
 
+// TestPolicyCheckOfAFileThatProxyRefuses: where proxy takes no [[allow]], none is promised.
+func TestPolicyCheckOfAFileThatProxyRefuses(t *testing.T) {
+	alone(t)
+	const allow = "[[allow]]\nagent = 'claude'\nprogram = 'sh'\n"
+	for more, say := range map[string]string{
+		"[[on]]\nevent = 'aksed'\nrun = ['true']\n": `config.toml:4: [[on]]: event: unknown event "aksed"`,
+		"[proxy]\nyield = 'soon'\n":                 "config.toml:5: ",
+		"[proxy.x]\n":                               `config.toml:4: unknown table "x"`,
+	} {
+		configure(t, allow+more)
+		fails(t, statusUsage, say, "policy", "check", "claude", "sh")
+	}
+}
+
 func TestALocalTokenIsAnAgents(t *testing.T) {
 	alone(t)
 	fails(t, statusUsage, "--local is for --role agent", "token", "create", "x", "--local", "--role", "owner")

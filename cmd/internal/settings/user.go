@@ -65,8 +65,10 @@ func (f *File) known() error {
 		if slices.Contains(repeated, s.Key) {
 			continue
 		}
-		if _, array := s.Value.([]map[string]any); array {
-			return f.root.Unknown(s.Line, "table", s.Key, tables)
+		if _, array := s.Value.([]map[string]any); array && slices.Contains(tables, s.Key) {
+			return f.root.Wrong(s.Line, "write ["+s.Key+"]", "[[%s]]: must stand in one bracket: there is only one", s.Key)
+		} else if array {
+			return f.root.Unknown(s.Line, "table", s.Key, slices.Concat(tables, repeated))
 		}
 		return f.root.Wrong(s.Line, "the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+"], [["+TableOn+"]], [["+RulesAllow+"]], [["+RulesNever+"]]",
 			"%.40s: stands in no table", s.Key)
@@ -76,7 +78,7 @@ func (f *File) known() error {
 			return f.root.Wrong(sub.First(), "write [["+sub.Name+"]]", "[%s]: must stand in two brackets: there may be several", sub.Name)
 		}
 	}
-	return f.root.Only(tables...)
+	return f.root.Only(slices.Concat(tables, repeated)...)
 }
 
 // Preset sets flags of a command to what a table of the file says: the command line wins over the environment, which wins over the
