@@ -20,6 +20,9 @@ const (
 	askBurst     = 32
 	askEvery     = time.Second
 	mostToolName = 80 // characters
+	// tellBurst requests are told over the program at once, and one more in every tellEvery: they may come faster, and are listed.
+	tellBurst = 5
+	tellEvery = 10 * time.Second
 )
 
 // outsiders are the requests of others than the coding agent that wait for people, by the ids of their messages.
@@ -82,8 +85,8 @@ func (h *Handler) asks(m *protocol.ChatAsk) {
 		h.refuse(m.RequestID, protocol.CodeBusy, fmt.Sprintf("too many requests in a short time: the next one may come in %s", notice.Span((wait+time.Second-1).Truncate(time.Second))))
 		return
 	}
-	ok := h.Pump.Post(func(time.Time) {
-		if err := h.open(m); err != nil {
+	ok := h.Pump.Post(func(now time.Time) {
+		if err := h.open(now, m); err != nil {
 			code, say := h.unsaid(err)
 			h.refuse(m.RequestID, code, say)
 		}
@@ -94,7 +97,7 @@ func (h *Handler) asks(m *protocol.ChatAsk) {
 }
 
 // open opens a request. It runs on the pump's goroutine.
-func (h *Handler) open(m *protocol.ChatAsk) error {
+func (h *Handler) open(now time.Time, m *protocol.ChatAsk) error {
 	from := h.agent(m.AgentID, m.AgentName, m.TokenID)
 	if h.Control.Muted(from) {
 		return &refusal{protocol.CodeUserRefused, (&control.NotNow{Muted: true}).Error()}
@@ -112,7 +115,9 @@ func (h *Handler) open(m *protocol.ChatAsk) error {
 		h.outsiders.end(m.RequestID)
 		return err
 	}
-	h.Status.Tell("agent " + from.Name + " asks " + wants(q) + ": answer with gateway chat answer " + h.SessionID)
+	if _, ok := h.tellsAsked.take(now); ok {
+		h.Status.Tell("agent " + from.Name + " asks " + wants(q) + ": answer with gateway chat answer " + h.SessionID)
+	}
 	return nil
 }
 

@@ -144,3 +144,27 @@ func TestAFormTakesNoVerdict(t *testing.T) {
 	require.Empty(t, s.says(m))
 	require.Empty(t, o.last.Allows)
 }
+
+// remarks counts what stood over the program.
+type remarks struct {
+	stagedStatus
+	told int
+}
+
+func (l *remarks) Tell(string) { l.told++ }
+
+// TestAFloodOfRequestsIsNotToldForEver: an agent that asks and takes it back, again and again, covers no line of the program's by that.
+func TestAFloodOfRequestsIsNotToldForEver(t *testing.T) {
+	o, over := &outside{open: map[string]func(protocol.ChatClosed){}}, &remarks{}
+	s := newStage(func(c *Config) { c.Outside, c.Recorder, c.Status = o, &talked{}, over })
+	for n := range 2 * tellBurst {
+		id := fmt.Sprint("r", n)
+		s.says(ask(id, "sub"))
+		s.withdraw(id, "taken back")
+		require.Equal(t, id, s.hears(t).RequestID, "it was asked")
+	}
+	require.Equal(t, tellBurst, over.told)
+	s.tellsAsked.next = time.Time{}
+	s.says(ask("r", "sub"))
+	require.Equal(t, tellBurst+1, over.told)
+}

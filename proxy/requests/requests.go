@@ -82,6 +82,7 @@ type Handler struct {
 	typists map[string]*typist
 	// fromAgents, fromPeople and fromAskers bound messages and requests. They belong to the link's goroutine.
 	fromAgents, fromPeople, fromAskers pace
+	tellsAsked                         pace // belongs to the pump's
 	outsiders                          outsiders
 	// proofs are those of local tokens that were used. They belong there, too.
 	proofs proofs
@@ -93,7 +94,7 @@ func New(conf Config) *Handler {
 		Config: conf, receipts: newReceipts(), deciding: make(map[string]string), driving: make(map[string]*protocol.Wait),
 		typists:    make(map[string]*typist),
 		fromAgents: pace{burst: messageBurst, every: messageEvery}, fromPeople: pace{burst: 2 * messageBurst, every: messageEvery / 5},
-		fromAskers: pace{burst: askBurst, every: askEvery}, outsiders: outsiders{open: make(map[string]outsider)},
+		fromAskers: pace{burst: askBurst, every: askEvery}, tellsAsked: pace{burst: tellBurst, every: tellEvery}, outsiders: outsiders{open: make(map[string]outsider)},
 	}
 	h.line = &Line{Config: conf}
 	h.line.moved() // keys may come before any output
