@@ -30,3 +30,25 @@ func Fit(text string, width int) string {
 	text = Cut(text, width)
 	return text + strings.Repeat(" ", max(0, width-displaywidth.String(text)))
 }
+
+// Wrap is a text in rows of at most a width, which end between two words. What is longer than a row is cut where the row ends.
+func Wrap(text string, width int) (rows []string) {
+	row := ""
+	for _, word := range strings.Fields(text) {
+		if row != "" && displaywidth.String(row)+1+displaywidth.String(word) > width {
+			rows = append(rows, row)
+			row = ""
+		}
+		if row != "" {
+			row += " "
+		}
+		for _, r := range word {
+			if row != "" && displaywidth.String(row)+displaywidth.Rune(r) > width {
+				rows = append(rows, row)
+				row = ""
+			}
+			row += string(r)
+		}
+	}
+	return append(rows, row)
+}

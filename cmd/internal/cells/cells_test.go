@@ -26,3 +26,20 @@ func TestCut(t *testing.T) {
 		require.Equal(t, c.fit, Fit(c.text, c.width), "%q in %d", c.text, c.width)
 	}
 }
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"one two three", 20, []string{"one two three"}},
+		{"one two three", 7, []string{"one two", "three"}},
+		{"one two three", 4, []string{"one", "two", "thre", "e"}},
+		{"日本語", 4, []string{"日本", "語"}},
+		{"ab", 0, []string{"a", "b"}},
+		{"", 5, []string{""}},
+	} {
+		require.Equal(t, c.want, Wrap(c.text, c.width), "%q in %d", c.text, c.width)
+	}
+}

@@ -139,6 +139,21 @@ func TestGivingTakesThreeKeys(t *testing.T) {
 	require.Contains(t, strings.Join(p.lines(), "\n"), "gateway: no[2J token")
 }
 
+// TestAQuestionIsWholeOnANarrowScreen: so are the reason and the keys, and no reason is so long that it takes the question's place.
+func TestAQuestionIsWholeOnANarrowScreen(t *testing.T) {
+	const reason = "restart the server and look at its log, since it did not come up"
+	whole := func(p *person) string { return strings.Join(strings.Fields(strings.Join(p.lines(), " ")), " ") }
+	p := sit(t, 40, 10, asking("one", reason))
+	require.Contains(t, whole(p), "x take back or refuse q leave")
+	p.press("enter")
+	require.Contains(t, whole(p), `one "bash": give every key to codex, for 10m or the user's limit? [y/N] _ codex says: “`+reason+"”")
+	require.Contains(t, whole(p), "y, then Enter, gives the keyboard Enter alone or n does not x refuses")
+	p = sit(t, 40, 10, asking("one", strings.Repeat("so that all is well ", 20)))
+	p.press("enter")
+	require.Contains(t, whole(p), "give every key to codex")
+	require.Contains(t, whole(p), "…")
+}
+
 // TestAQuestionThatChangesIsClosed: what was read is what is answered.
 func TestAQuestionThatChangesIsClosed(t *testing.T) {
 	for name, s := range map[string]protocol.SessionInfo{

@@ -18,20 +18,22 @@ const (
 	bold    = "\x1b[1m"
 	reverse = "\x1b[7m"
 	amber   = "\x1b[33m"
-	// around is how many rows stand around the list: the sums, the heads, what is chosen (three), and the keys.
-	around = 6
 )
+
+// above is how many rows stand over the list: the sums and the heads.
+const above = 2
 
 // idWidth is the width of the column with the session; the others' widths follow the terminal's.
 const idWidth = 18
 
 const (
 	keysWords     = "↑↓ choose  n next question  Enter answer  x take back or refuse  q leave"
-	questionWords = "y, then Enter, gives the keyboard   Enter alone or n does not   x refuses"
+	questionWords = "y, then Enter, gives the keyboard  Enter alone or n does not  x refuses"
+	between       = "  "
 )
 
 // page is how many rows the list has.
-func (m *model) page() int { return max(1, m.rows-around) }
+func (m *model) page() int { return max(1, m.rows-above-len(m.below())) }
 
 // View implements tea.Model.
 func (m *model) View() tea.View {
@@ -153,25 +155,47 @@ func (m *model) shows(r *row) string {
 	return text.OneLine(r.LastLine)
 }
 
-// below says more of the chosen session, or asks, and which keys there are.
-func (m *model) below() []string {
-	keys, more := keysWords, [2]string{}
+// below says more of the chosen session, or asks, and which keys there are. A question and the keys are whole, on as many rows as they
+// need: nobody shall give what they cannot read.
+func (m *model) below() (lines []string) {
+	keys := keysWords
 	if r := m.row(); m.asked != nil {
-		keys, more = questionWords, m.question()
+		keys, lines = questionWords, m.question()
 	} else if r != nil {
-		more[0] = text.Name(r.SessionID) + " in " + text.Directory(r.SessionInfo) + ": " + text.Keyboard(r.Keyboard, "", m.now())
-		if more[1] = "  " + text.OneLine(r.LastLine); r.asks() {
-			more[1] = "  " + text.Name(r.Keyboard.Asking) + " says: " + quoted(r.Keyboard.AskingReason)
+		more := "  " + text.OneLine(r.LastLine)
+		if r.asks() {
+			more = "  " + text.Name(r.Keyboard.Asking) + " says: " + quoted(r.Keyboard.AskingReason)
 		}
+		first := text.Name(r.SessionID) + " in " + text.Directory(r.SessionInfo) + ": " + text.Keyboard(r.Keyboard, "", m.now())
+		lines = []string{cells.Cut(first, m.cols), cells.Cut(more, m.cols)}
+	} else {
+		lines = make([]string, 2)
 	}
-	return []string{
-		cells.Cut(more[0], m.cols), cells.Cut(more[1], m.cols),
-		amber + cells.Cut(m.said, m.cols) + plain, faint + cells.Cut(keys, m.cols) + plain,
+	lines = append(lines, amber+cells.Cut(m.said, m.cols)+plain)
+	for _, row := range wrapKeys(keys, m.cols) {
+		lines = append(lines, faint+row+plain)
 	}
+	return lines
+}
+
+// wrapKeys has a row end between two keys.
+func wrapKeys(keys string, width int) (rows []string) {
+	row := ""
+	for key := range strings.SplitSeq(keys, between) {
+		if row != "" && displaywidth.String(row+between+key) > width {
+			rows = append(rows, cells.Cut(row, width))
+			row = ""
+		}
+		if row != "" {
+			row += between
+		}
+		row += key
+	}
+	return append(rows, cells.Cut(row, width))
 }
 
 // question is what a grant means, for the person to read before it is given.
-func (m *model) question() [2]string {
+func (m *model) question() []string {
 	s := m.asked.about
 	what := "every key"
 	if s.Keyboard.AskingLevel == protocol.LevelType {
@@ -183,9 +207,19 @@ func (m *model) question() [2]string {
 	}
 	who := text.Name(s.Keyboard.Asking)
 	ask := fmt.Sprintf(": give %s to %s, for 10m or the user's limit? [y/N] %s", what, who, answer)
-	program := fmt.Sprintf("%s %q", text.Name(s.SessionID), text.Command(s)) // what is cut on a narrow screen
-	program = cells.Cut(program, m.cols-displaywidth.String(ask))
-	return [2]string{program + ask, "  " + who + " says: " + quoted(s.Keyboard.AskingReason)}
+	const enough = 12 // columns of what is cut on a narrow screen
+	program := fmt.Sprintf("%s %q", text.Name(s.SessionID), text.Command(s))
+	program = cells.Cut(program, max(m.cols-displaywidth.String(ask), min(enough, m.cols)))
+	lines := cells.Wrap(program+ask, m.cols)
+	says := cells.Wrap(who+" says: "+quoted(s.Keyboard.AskingReason), m.cols-2)
+	room := max(1, m.rows-len(lines)-1-len(wrapKeys(questionWords, m.cols))) // an agent's words push no question off the screen
+	if len(says) > room {
+		says = append(says[:room-1], cells.Fit(says[room-1], max(0, m.cols-3))+"…")
+	}
+	for _, row := range says {
+		lines = append(lines, "  "+row)
+	}
+	return lines
 }
 
 // quoted is what an agent says for itself.
