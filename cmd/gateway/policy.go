@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -99,11 +100,14 @@ func localToken(name string) (token, note string) {
 	if err == nil {
 		tokens, err = store.List()
 	}
+	at := slices.IndexFunc(tokens, func(t auth.Token) bool { return t.Local && t.Name == name })
 	switch {
 	case err != nil:
 		return "", "the tokens cannot be read: " + err.Error()
-	case !slices.ContainsFunc(tokens, func(t auth.Token) bool { return t.Local && t.Name == name }):
+	case at < 0:
 		return "", "there is no local token " + name + ": make one with gateway token create " + name + " --local"
+	case !tokens[at].Expires.IsZero() && !time.Now().Before(tokens[at].Expires):
+		return "", "the local token " + name + " has expired: revoke it, remove its file and make another one"
 	}
 	return name, ""
 }

@@ -31,6 +31,9 @@ func TestPolicyCheck(t *testing.T) {
 	require.Contains(t, command(t, "token", "ls").out, "agent (local)")
 
 	says("allows: claude gets drive for 10m, 3 s after it was announced; Ctrl+\\ refuses (config.toml:1)\n", "claude", "sh")
+	require.Equal(t, statusOK, command(t, "token", "create", "old", "--local", "--expires", "1ns").status)
+	says("asks: you decide, with Ctrl+G\n  config.toml:1: no local token was shown\n"+
+		"note: the local token old has expired: revoke it, remove its file and make another one\n", "old", "sh")
 	says("never: claude is refused at once (config.toml:5)\n", "claude", "cat")
 	says("never: codex is refused at once (config.toml:5)\n"+
 		"note: there is no local token codex: make one with gateway token create codex --local\n", "codex", "cat")
