@@ -37,9 +37,11 @@ type typing struct {
 	written int // as the receipt says
 
 	// These belong to the observer's goroutine:
-	at       *protocol.Cell              // where the mouse acts
-	answered bool                        // the receipt is on its way
-	settled  bool                        // the program waits for its next line
+	at       *protocol.Cell // where the mouse acts
+	answered bool           // the receipt is on its way
+	settled  bool           // the program waits for its next line
+	edits    bool           // it edited a line before the step to come, and edited: before the one that was typed last
+	edited   bool
 	wrote    time.Time                   // when the last byte was known to be written
 	correct  func(*protocol.InputResult) // corrects it before that; nil if it is right
 	group    int                         // had the terminal when the input began to wait for the user's line, 0 if it did not

@@ -130,13 +130,10 @@ func (h *Handler) pause(in *typing, left []input.Piece, then func()) {
 // rest waits until the program has taken what was typed before step k. It runs on the observer's goroutine.
 func (h *Handler) rest(now, began time.Time, in *typing, k int, then func()) {
 	f := h.line.facts()
-	until, most, late := protocol.Until{QuietMs: enterGap.Milliseconds()}, enterMost, enterLate
-	switch {
-	case f.Settings.Canonical:
-		until.QuietMs, most, late = echoGap.Milliseconds(), echoMost, echoMost
-	case line.At(f) == line.Editor: // it tells an Enter from text by nothing but the key
-		until, late = protocol.Until{Waiting: true}, 0
+	if now.Equal(began) {
+		in.edited, in.edits = in.edits, line.At(f) == line.Editor
 	}
+	until, most, late := pauseFor(f, in.edited)
 	if in.m.TimeoutMs > 0 { // a little after its time, too: who is let through late is not to be taken for a paste
 		most = min(most, max(settleLeast, in.began.Add(patience(in.m.TimeoutMs)).Sub(now)))
 	}
@@ -151,6 +148,20 @@ func (h *Handler) rest(now, began time.Time, in *typing, k int, then func()) {
 			then()
 		},
 	}, func(error) { then() })
+}
+
+// pauseFor is what a pause ends with, what bounds it, and for how long it may be repeated; edited says that the program edited a line
+// before what was typed last.
+func pauseFor(f line.Facts, edited bool) (until protocol.Until, most, late time.Duration) {
+	switch {
+	case edited || line.At(f) == line.Editor:
+		// It tells an Enter from text by nothing but the key. What it runs after one has the kernel collect lines, too, and may be
+		// about to ask for a secret.
+		return protocol.Until{Waiting: true}, enterMost, 0
+	case f.Settings.Canonical:
+		return protocol.Until{QuietMs: echoGap.Milliseconds()}, echoMost, echoMost
+	}
+	return protocol.Until{QuietMs: enterGap.Milliseconds()}, enterMost, enterLate
 }
 
 // took reports whether nothing speaks against that the program has dealt with what was typed: it has read that and, if it does not wait

@@ -2,11 +2,13 @@ package requests
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/input"
+	"terminalproxy/proxy/line"
 )
 
 // TestTheReceiptSaysHowFarEachPartCame: from how many bytes of the whole were written, in order.
@@ -37,4 +39,23 @@ func TestTheReceiptSaysHowFarEachPartCame(t *testing.T) {
 		require.Equal(t, want, in.parts(written), "%d", written)
 	}
 	require.Nil(t, (&typing{m: &protocol.Input{Data: "x"}, steps: steps(&protocol.Input{Data: "x"})}).parts(1), "it had none")
+}
+
+// What a shell runs has the kernel collect lines, as cat does; but it may be about to ask for a secret.
+func TestWhatAShellRunsIsWaitedFor(t *testing.T) {
+	cooked := line.Facts{Settings: line.Settings{Canonical: true, Echo: true}}
+	for _, c := range []struct {
+		f      line.Facts
+		edited bool
+		until  protocol.Until
+		most   time.Duration
+	}{
+		{cooked, false, protocol.Until{QuietMs: 10}, echoMost},
+		{cooked, true, protocol.Until{Waiting: true}, enterMost},
+		{line.Facts{}, false, protocol.Until{QuietMs: 250}, enterMost},
+	} {
+		until, most, _ := pauseFor(c.f, c.edited)
+		require.Equal(t, c.until, until)
+		require.Equal(t, c.most, most)
+	}
 }
