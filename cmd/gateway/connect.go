@@ -323,7 +323,7 @@ func (a *app) printJSON(v any) error {
 func (a *app) print(lines ...string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(a.out, line); err != nil {
-			return fmt.Errorf("write: %w", err)
+			return fmt.Errorf("write the answer: %w", err)
 		}
 	}
 	return nil

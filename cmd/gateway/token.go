@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -166,7 +167,12 @@ func (a *app) newTokenRevoke(path *string) *cobra.Command {
 				return err
 			}
 			if err := store.Revoke(args[0]); err != nil {
-				return fmt.Errorf("token revoke: %w", err)
+				return fail(statusRefused, "token revoke: %w", err).hinted("gateway token ls lists them")
+			}
+			if file, err := gateway.LocalTokenPath(args[0]); err == nil && *path == "" && !a.json {
+				if _, err := os.Lstat(file); err == nil { // an agent may still be told of it: it is not for this to remove
+					_, _ = fmt.Fprintln(a.err, "hint: what it was saved in is void now: rm "+file)
+				}
 			}
 			return a.answer(map[string]any{"name": args[0], "revoked": true}, "revoked")
 		},
