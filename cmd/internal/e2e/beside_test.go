@@ -149,3 +149,53 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 	got := w.gateway("run", "--chat", "--", "claude", "--resume", id)
 	got.fails(t, 1, "hint: go on there, or end it there first")
 }
+
+// TestClaudeIsResumedBesideItsInterface: a command of its interface is sent from elsewhere, and a conversation goes on in another session;
+// a hook that hangs allows nothing.
+func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
+	clients(t)
+	w := newWorld(t)
+	b := &besideClaude{chatting: w.chats(chatAgents[0])}
+	b.person = w.owner(100, 50)
+	b.s.run(b.env + "proxy --chat --grant drive claude --permission-mode default")
+	b.id = w.session()
+	b.until(`"state":"at prompt"`)
+	b.person.run("gateway chat send " + b.id + " 'remember the word'")
+	require.Contains(t, b.next().Text, "remember the word")
+	b.answers(fakemodel.Turn{Say: "THE WORD IS KEPT"})
+	b.until("THE WORD IS KEPT")
+	require.Zero(t, b.person.status())
+	b.person.run("gateway chat send " + b.id + " '/model opus'")
+	require.Zero(t, b.person.status())
+	b.s.wait("Set model to")
+	b.s.typed("/exit")
+	b.s.wait("/exit")
+	b.s.press("Enter")
+	require.Zero(t, b.s.status())
+	id := b.s.match(`--resume (\S+)`)
+
+	b.s.run("clear; " + b.env + "proxy --chat --grant drive --name again claude --permission-mode default --resume " + id)
+	b.id = w.session()
+	b.until(`"state":"at prompt"`)
+	b.until("remember the word")
+	w.good("request", b.id, "--reason", "to look on")
+	b.person.run("gateway chat send " + b.id + " 'and now'")
+	r := b.next()
+	require.Contains(t, r.Text, "remember the word")
+	require.Contains(t, r.Text, "and now")
+	b.wants("made-never")
+	for _, p := range w.processes() {
+		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "gateway hook PermissionRequest") {
+			w.kill(pid, syscall.SIGSTOP)
+			defer w.kill(pid, syscall.SIGKILL)
+		}
+	}
+	b.held()
+	b.s.press("Escape")
+	b.until(`"outcome":"interrupted"`)
+	require.NoFileExists(t, w.path("made-never"))
+	b.s.typed("/exit")
+	b.s.wait("/exit")
+	b.s.press("Enter")
+	require.Zero(t, b.s.status())
+}
