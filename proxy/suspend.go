@@ -172,8 +172,13 @@ func (l *life) answers() {
 	if s.detector == nil || l.held != nil {
 		return
 	}
-	done := make(chan struct{})
-	if !s.pump.Post(func(time.Time) { s.detector.WhenAnswered(func() { close(done) }) }) {
+	heard, done := make(chan struct{}), make(chan struct{})
+	if !s.pump.Post(func(time.Time) { s.detector.WhenAnswered(func() { close(done) }); close(heard) }) {
+		return
+	}
+	select {
+	case <-heard: // what the pump had to do before is done, too: an input that ended the program has its receipt
+	case <-time.After(lastPatience):
 		return
 	}
 	limit := time.NewTimer(answerPatience - time.Since(time.Unix(0, s.asksSince.Load())))

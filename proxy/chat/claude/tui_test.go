@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/protocol/fake"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/claude"
 )
@@ -241,7 +242,7 @@ func TestBesideItsInterface(t *testing.T) {
 	}
 	require.NoError(t, u.Send("ada", "two\r\nlines\n"))
 	u.Next("the text", func(r chat.Record) bool { return r.Item != nil && r.Item.Author == "ada" })
-	<-u.took
+	fake.Receive(u.T, u.took, "the prompt")
 	u.writes(`{"type":"user","message":{"content":"two\nlines"}}` + "\n")
 	u.writes(`{"type":"api-request","message":{broken}` + "\n" + `{"message":{"content":[{"type":"text","text":"I look"}]},"ty`)
 	u.writes(`pe":"assistant"}` + "\n")
@@ -253,7 +254,7 @@ func TestBesideItsInterface(t *testing.T) {
 	require.Equal(t, "Bash", r.Tool)
 	require.NoError(t, u.Answer(r.ID, "ada", chat.Answer{Verdict: chat.Once}))
 	require.JSONEq(t, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"command":"touch f1"}}}}`,
-		strings.TrimSuffix(<-answer, " 0"))
+		strings.TrimSuffix(fake.Receive(u.T, answer, "the answer"), " 0"))
 	u.prompt("")
 	u.writes(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}` + "\n")
 	u.Said(chat.ToolResult, "done")
@@ -358,7 +359,7 @@ func TestAnsweredAtTheTerminal(t *testing.T) {
 			closed := u.Next("the end of the request", func(r chat.Record) bool { return r.Closed != nil })
 			require.Empty(t, closed.Closed.By)
 			require.ErrorContains(t, u.Answer(id, "ada", chat.Answer{Verdict: chat.Once}), closed.Closed.Why)
-			require.Equal(t, " 1", <-answer, "the hook decides nothing")
+			require.Equal(t, " 1", fake.Receive(u.T, answer, "the answer"), "the hook decides nothing")
 		})
 	}
 }
@@ -404,7 +405,7 @@ func TestNoHookFailsOpen(t *testing.T) {
 	require.Len(t, u.Open(), 1)
 	require.Len(t, answer, 0)
 	require.NoError(t, u.Close())
-	require.True(t, strings.HasPrefix(<-answer, `{"hookSpecificOutput"`), "refused")
+	require.True(t, strings.HasPrefix(fake.Receive(u.T, answer, "the answer"), `{"hookSpecificOutput"`), "refused")
 }
 
 // TestTwoAnswers: of the page and another one, one counts.
@@ -421,7 +422,7 @@ func TestTwoAnswers(t *testing.T) {
 		want = `"message":"never"`
 	}
 	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
-	require.Contains(t, <-answer, want)
+	require.Contains(t, fake.Receive(u.T, answer, "the answer"), want)
 }
 
 func TestQuestionsBeside(t *testing.T) {
@@ -438,7 +439,7 @@ func TestQuestionsBeside(t *testing.T) {
 			}
 		} `json:"hookSpecificOutput"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(strings.TrimSuffix(<-answer, " 0")), &got))
+	require.NoError(t, json.Unmarshal([]byte(strings.TrimSuffix(fake.Receive(u.T, answer, "the answer"), " 0")), &got))
 	require.Equal(t, "allow", got.Out.Decision.Behavior)
 	require.Equal(t, map[string]string{"Which?": "none", "What?": "a, b"}, got.Out.Decision.Input.Answers)
 }
@@ -491,6 +492,13 @@ func TestSubmitting(t *testing.T) {
 		}
 		require.NoError(t, u.Send("ada", "go"))
 		u.Notice("the user typed meanwhile")
+		require.Equal(t, []string{"\x1b[200~go\x1b[201~"}, u.pressed())
+	})
+	t.Run("the prompt shows something else", func(t *testing.T) {
+		u := atPrompt(t)
+		u.screen.reacts = func(string) { u.prompt("half a line of the user's") }
+		require.NoError(t, u.Send("ada", "go"))
+		u.Notice("the prompt shows something else")
 		require.Equal(t, []string{"\x1b[200~go\x1b[201~"}, u.pressed())
 	})
 	t.Run("Enter is lost", func(t *testing.T) {
@@ -565,7 +573,7 @@ func TestSubmitting(t *testing.T) {
 // begins waits until the prompt is taken, and ends its turn: then no prompt waits any more.
 func (u *tui) begins() {
 	u.T.Helper()
-	<-u.took
+	fake.Receive(u.T, u.took, "the prompt")
 	u.passes("Stop", "")
 	u.writes(`{"type":"system","subtype":"turn_duration"}` + "\n")
 	u.Until(chat.AtPrompt)
