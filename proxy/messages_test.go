@@ -18,11 +18,12 @@ func TestAPersonElsewhereWritesToTheAgent(t *testing.T) {
 	p.asks(id, "a-1:q")
 	p.waits(id, "a-1:w")
 	p.say(&protocol.Note{RequestID: "v-2:n", SessionID: id, From: protocol.FromUser, By: "ada\u202e", Text: "not  that\nbranch"})
-	note := hear[*protocol.Note](p, nil)
-	require.Equal(t, []string{protocol.FromUser, "ada", "not that branch"}, []string{note.From, note.By, note.Text})
-	for done, met := false, false; !done || !met; {
+	for told, done, met := false, false, false; !told || !done || !met; { // in any order
 		hear(p, func(m protocol.Message) bool {
 			switch m := m.(type) {
+			case *protocol.Note:
+				require.Equal(t, []string{protocol.FromUser, "ada", "not that branch"}, []string{m.From, m.By, m.Text})
+				told = true
 			case *protocol.Done:
 				done = done || m.RequestID == "v-2:n" && m.Waiting == ""
 			case *protocol.WaitResult:
