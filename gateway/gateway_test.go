@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		helper(what)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, fake.Lingering())
 }
 
 // shortDir is a directory of mode 0700 whose path leaves room for a socket.

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		playClaude()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, fake.Lingering())
 }
 
 // alone gives a test a runtime directory, a state directory and an environment of its own.

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, fake.Lingering()) }
 
 // gateway is one that answers each message, or nil to end the connection, and how many connections it had; answer is told
 // which one it is.

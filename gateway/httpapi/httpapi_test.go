@@ -19,7 +19,7 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, fake.Lingering()) }
 
 // caller is a switchboard as a test wants it.
 type caller struct {

@@ -23,7 +23,7 @@ import (
 	peer "terminalproxy/protocol/fake"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, peer.Lingering()) }
 
 var clock = time.UnixMilli(1_800_000_000_000)
 

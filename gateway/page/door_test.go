@@ -22,9 +22,10 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/page"
+	"terminalproxy/protocol/fake"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, fake.Lingering()) }
 
 // clock is a wall clock that a test sets.
 type clock struct {

@@ -16,10 +16,11 @@ import (
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
 	"terminalproxy/protocol/handshake"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, fake.Lingering()) }
 
 // loop is a switchboard of one: what it is told goes to handled, what is put into out is sent.
 type loop struct {
