@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -162,8 +163,20 @@ func (l *life) takeKeyboard() {
 	}
 }
 
-// answerPatience is how long the terminal gets to answer a question for its cursor: some are at the other end of a slow line.
-const answerPatience = 300 * time.Millisecond
+// answerPatience is how long the terminal gets to answer a question for its cursor, and farPatience where it is at the other end of a
+// line that may be slow.
+const (
+	answerPatience = 300 * time.Millisecond
+	farPatience    = time.Second
+)
+
+// patience is that of this session's terminal.
+func patience() time.Duration {
+	if os.Getenv("SSH_CONNECTION") != "" {
+		return farPatience
+	}
+	return answerPatience
+}
 
 // answers waits until the terminal has answered what the proxy asked it: whoever reads the keyboard next would take the
 // answer for something typed. No question may follow.
@@ -181,7 +194,7 @@ func (l *life) answers() {
 	case <-time.After(lastPatience):
 		return
 	}
-	limit := time.NewTimer(answerPatience - time.Since(time.Unix(0, s.asksSince.Load())))
+	limit := time.NewTimer(patience() - time.Since(time.Unix(0, s.asksSince.Load())))
 	defer limit.Stop()
 	select {
 	case <-done:

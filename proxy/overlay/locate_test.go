@@ -24,7 +24,7 @@ func TestTheModelIsWhereTheTerminalIs(t *testing.T) {
 	require.True(t, ok)
 	require.NotContains(t, string(show), askCursor, "there is nothing to draw")
 	require.Equal(t, askClusters+askCursor, string(d.p.Locate()))
-	require.Equal(t, d.now.Add(holdPatience), d.held)
+	require.Equal(t, d.now.Add(firstPatience), d.held)
 	require.Empty(t, d.p.Locate(), "it was asked")
 
 	d.drives()
@@ -38,6 +38,7 @@ func TestTheModelIsWhereTheTerminalIs(t *testing.T) {
 
 	d.p.Resized()
 	show, _ = d.p.Paint(true)
+	require.Equal(t, d.now.Add(holdPatience), d.held)
 	require.Contains(t, string(show), askCursor)
 	require.NotContains(t, string(show), askClusters)
 	require.Equal(t, []bool{true, false}, *firsts)

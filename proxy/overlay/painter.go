@@ -120,7 +120,11 @@ func (p *Painter) align(now time.Time, dst []byte) []byte {
 	p.fresh, p.unsure, p.asked = false, false, now
 	at, size := m.Cursor().Row, p.sizes
 	// What the program draws for the new size meets the rows where the terminal has them.
-	p.conf.Loop.Hold(now.Add(holdPatience))
+	patience := holdPatience
+	if first { // the rows of a program that has not drawn yet can be put right only before it does
+		patience = firstPatience
+	}
+	p.conf.Loop.Hold(now.Add(patience))
 	p.conf.Ask(first, func(row int) {
 		p.conf.Loop.Post(func(now time.Time) {
 			p.asked = time.Time{}
@@ -142,8 +146,9 @@ func (p *Painter) align(now time.Time, dst []byte) []byte {
 const (
 	// answerPatience is how long the terminal gets to say where its cursor is before the line is drawn without that.
 	answerPatience = time.Second
-	// holdPatience is how long the model waits for that with what the program writes.
-	holdPatience = 100 * time.Millisecond
+	// holdPatience is how long the model waits for that with what the program writes, and firstPatience for the first answer.
+	holdPatience  = 100 * time.Millisecond
+	firstPatience = 200 * time.Millisecond
 )
 
 // A sign is drawn at most signsMost times at once, and then once in every signEvery.

@@ -19,6 +19,18 @@ type besideClaude struct {
 	person *terminal
 }
 
+func newBesideClaude(t *testing.T) *besideClaude {
+	t.Helper()
+	clients(t)
+	w := newWorld(t)
+	b := &besideClaude{chatting: w.chats(chatAgents[0])}
+	b.person = w.owner(100, 50)
+	b.s.run(b.env + "proxy --chat --grant drive claude --permission-mode default")
+	b.id = w.session()
+	b.until(`"state":"at prompt"`)
+	return b
+}
+
 // until waits until the conversation's log has words.
 func (b *besideClaude) until(words string) {
 	b.w.t.Helper()
@@ -49,13 +61,8 @@ func (b *besideClaude) held() {
 
 // TestClaudeBesideItsInterface: Claude Code in its own interface is followed, answered and talked to from elsewhere.
 func TestClaudeBesideItsInterface(t *testing.T) {
-	clients(t)
-	w := newWorld(t)
-	b := &besideClaude{chatting: w.chats(chatAgents[0])}
-	b.person = w.owner(100, 50)
-	b.s.run(b.env + "proxy --chat --grant drive claude --permission-mode default")
-	b.id = w.session()
-	b.until(`"state":"at prompt"`)
+	b := newBesideClaude(t)
+	w := b.w
 	w.good("request", b.id, "--reason", "to look on")
 
 	b.person.run("gateway chat send " + b.id + ` "$(printf 'the first line\nthe second line')"`)
@@ -153,13 +160,8 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 // TestClaudeIsResumedBesideItsInterface: a command of its interface is sent from elsewhere, and a conversation goes on in another session;
 // a hook that hangs allows nothing.
 func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
-	clients(t)
-	w := newWorld(t)
-	b := &besideClaude{chatting: w.chats(chatAgents[0])}
-	b.person = w.owner(100, 50)
-	b.s.run(b.env + "proxy --chat --grant drive claude --permission-mode default")
-	b.id = w.session()
-	b.until(`"state":"at prompt"`)
+	b := newBesideClaude(t)
+	w := b.w
 	b.person.run("gateway chat send " + b.id + " 'remember the word'")
 	require.Contains(t, b.next().Text, "remember the word")
 	b.answers(fakemodel.Turn{Say: "THE WORD IS KEPT"})
