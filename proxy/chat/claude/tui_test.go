@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol/fake"
@@ -219,7 +220,10 @@ func (u *tui) asks(what string) (answer chan string) {
 		out, status := u.hook("PermissionRequest", what)
 		answer <- fmt.Sprint(out, " ", status)
 	})
-	u.T.Cleanup(running.Wait)
+	u.T.Cleanup(func() {
+		assert.NoError(u.T, u.Close()) // a hook that nobody answered waits on until then
+		running.Wait()
+	})
 	u.Next("a request", func(r chat.Record) bool { return r.Request != nil })
 	return answer
 }
