@@ -244,6 +244,12 @@ func (l *Line) busy() bool {
 	return known && !a.Reads && !a.Listens() && a.Relay == "" && !a.Unclear
 }
 
+// runs reports whether the program is known to use a processor, or to be about to.
+func (l *Line) runs() bool {
+	a, known := l.Program.BlockedOn()
+	return known && !a.Reads && !a.Asleep
+}
+
 // judgement is what an input under level type is judged by.
 type judgement struct {
 	facts      line.Facts

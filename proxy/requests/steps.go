@@ -165,11 +165,12 @@ func pauseFor(f line.Facts, edited bool) (until protocol.Until, most, late time.
 }
 
 // took reports whether nothing speaks against that the program has dealt with what was typed: it has read that and, if it does not wait
-// for more, has shown something; where the kernel collects the line, it has shown its echo.
+// for more, has shown something and does not run. What was shown may be older news: who still works may not have looked at what it read,
+// and takes an Enter that comes meanwhile for a part of it. Where the kernel collects the line, it has shown its echo.
 func (h *Handler) took(in *typing, f line.Facts) bool {
 	shows := h.Observer.Model().Rev() != in.rev
 	if f.Settings.Canonical {
 		return shows || !f.Settings.Echo
 	}
-	return h.Observer.CaughtUp() && (shows || !h.line.busy())
+	return h.Observer.CaughtUp() && (!h.line.busy() || shows && !h.line.runs())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/line"
 )
@@ -57,5 +58,32 @@ func TestWhatAShellRunsIsWaitedFor(t *testing.T) {
 		until, most, _ := pauseFor(c.f, c.edited)
 		require.Equal(t, c.until, until)
 		require.Equal(t, c.most, most)
+	}
+}
+
+// Enter waits for who read the text, shows something else, and has yet to look at what it read.
+func TestWhoRunsHasNotTakenTheText(t *testing.T) {
+	polls := child.Blocked{Group: 1, Asleep: true, Shares: true}
+	sleeps, runs := child.Blocked{Group: 1, Asleep: true}, child.Blocked{Group: 1}
+	for _, c := range []struct {
+		name         string
+		blocked      child.Blocked
+		shows, later bool // it shows something; it has more to read
+		took         bool
+	}{
+		{name: "polls", blocked: polls, took: true},
+		{name: "has more to read", blocked: polls, later: true},
+		{name: "sleeps elsewhere", blocked: sleeps},
+		{name: "sleeps elsewhere and shows", blocked: sleeps, shows: true, took: true},
+		{name: "runs and shows", blocked: runs, shows: true},
+		{name: "nobody knows", took: true},
+	} {
+		s := newStage(nil)
+		s.blocked, s.behind = c.blocked, c.later
+		in := &typing{rev: s.Observer.Model().Rev()}
+		if c.shows {
+			s.Observer.Model().Feed([]byte("spinner"))
+		}
+		require.Equal(t, c.took, s.took(in, line.Facts{}), c.name)
 	}
 }
