@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,12 +20,14 @@ import (
 )
 
 // Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH, ws://HOST:PORT on this
-// machine, wss://HOST[:PORT] anywhere. Make one with [ParseEndpoint]; it is a value and may be shared.
+// machine, wss://HOST[:PORT] anywhere; or several of the last two, with commas between, of which any will do. Make one with
+// [ParseEndpoint]; it is a value and may be shared.
 type Endpoint struct {
 	network string // "unix" or "tcp"; "" for the local gateway, whose directory is looked up when dialling
 	address string // path, or host:port
 	host    string // for the URL: as the user wrote it
 	secure  bool
+	others  []Endpoint // to turn to when this one does not answer
 
 	// Token says who we are; "" says nothing. Over TLS, where the server has proven who it is, it is sent as a bearer token;
 	// over plain TCP it is proven and not sent (see prove); on a Unix socket the system says who we are.
@@ -39,8 +42,53 @@ type Endpoint struct {
 	LookOnly bool
 }
 
-// ParseEndpoint reads an address. Its errors are sentences for the user.
+// maxEndpoints bounds the gateways of one address.
+const maxEndpoints = 16
+
+// ParseEndpoint reads an address. Its errors are sentences for the user, and name the one of several that is wrong.
 func ParseEndpoint(raw string) (Endpoint, error) {
+	parts := strings.Split(raw, ",")
+	if len(parts) == 1 {
+		return parseOne(raw)
+	}
+	if len(parts) > maxEndpoints {
+		return Endpoint{}, fmt.Errorf("gateway address: %d gateways, at most %d are possible", len(parts), maxEndpoints)
+	}
+	all := make([]Endpoint, len(parts))
+	for i, part := range parts {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			return Endpoint{}, fmt.Errorf("gateway address: number %d of %d is empty: a comma stands between two addresses", i+1, len(parts))
+		}
+		one, err := parseOne(part)
+		if err != nil {
+			return Endpoint{}, fmt.Errorf("number %d of %d: %w", i+1, len(parts), err)
+		}
+		if !one.Remote() {
+			return Endpoint{}, fmt.Errorf("gateway address %q, number %d of %d: a socket of this machine stands alone: write ws:// and wss:// addresses only", part, i+1, len(parts))
+		}
+		if slices.ContainsFunc(all[:i], func(e Endpoint) bool { return e.address == one.address }) {
+			return Endpoint{}, fmt.Errorf("gateway address %q, number %d of %d: it stands there twice", part, i+1, len(parts))
+		}
+		all[i] = one
+	}
+	first := all[0]
+	first.others = all[1:]
+	return first, nil
+}
+
+// All are the gateways of the address, each alone, in their order.
+func (e Endpoint) All() []Endpoint {
+	all := append([]Endpoint{e}, e.others...)
+	all[0].others = nil
+	for i := range all[1:] {
+		all[i+1].Token, all[i+1].TLS = e.Token, e.TLS
+	}
+	return all
+}
+
+// parseOne reads the address of one gateway.
+func parseOne(raw string) (Endpoint, error) {
 	if raw == "" {
 		return Endpoint{host: "localhost"}, nil
 	}
@@ -94,7 +142,7 @@ func (e Endpoint) Local() bool { return e.network == "" }
 // Remote reports whether the gateway is reached over TCP: its peers are known by tokens, and need not be of this user.
 func (e Endpoint) Remote() bool { return e.network == "tcp" }
 
-// String is the address for people.
+// String is the address for people, of all gateways.
 func (e Endpoint) String() string {
 	switch {
 	case e.Local():
@@ -102,10 +150,14 @@ func (e Endpoint) String() string {
 	case e.network == "unix":
 		return "unix:" + e.address
 	}
-	return strings.TrimSuffix(e.URL(""), "/")
+	name := strings.TrimSuffix(e.URL(""), "/")
+	for _, other := range e.others {
+		name += ", " + other.String()
+	}
+	return name
 }
 
-// URL is a WebSocket URL, for the handshake; path is one of the paths of package protocol.
+// URL is a WebSocket URL of the first gateway, for the handshake; path is one of the paths of package protocol.
 func (e Endpoint) URL(path string) string {
 	if e.secure {
 		return "wss://" + e.host + path
@@ -122,7 +174,7 @@ func (e Endpoint) Header() http.Header {
 	return h
 }
 
-// DialContext connects: a raw connection, or TLS that has shaken hands. A Unix socket is only used when the process
+// DialContext connects to the first gateway: a raw connection, or TLS that has shaken hands. A Unix socket is only used when the process
 // behind it runs as this user or as root (SAFETY: the server is verified before it is told anything).
 func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 	if e.network == "tcp" {

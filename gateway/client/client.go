@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
 )
 
 // Headers of the handshake that say who the agent is.
@@ -45,6 +46,11 @@ type Config struct {
 	ViewURL string
 	// Header is sent with the handshake: Authorization, where the gateway wants it.
 	Header http.Header
+	// Others are gateways to turn to, in this order, when that one does not answer or is lost. An answer counts, also one that refuses:
+	// see [handshake.Doors].
+	Others []Door
+	// Passed is told of one that was passed over since its certificate is wrong. It may be nil.
+	Passed func(gateway string, why error)
 	// Name is what the user reads when the agent asks for control. Line breaks and the like are no part of it.
 	Name string
 	// Key makes the identity last: after a reconnection the gateway gives the same agent id, and control is not given
@@ -61,10 +67,19 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// Door is the way to one more gateway, as [Config] has it for the first.
+type Door struct {
+	Dial         func(context.Context) (net.Conn, error)
+	URL, ViewURL string
+	Header       http.Header
+}
+
 // Client asks a gateway. All methods may be called from any goroutine. A context without a deadline waits as long as the
 // gateway does: it answers every request, at the latest 10 seconds after the request's own time limit.
 type Client struct {
 	cfg    Config
+	doors  []Door // none in this process
+	turns  *handshake.Doors
 	open   func(ctx context.Context, again bool) (link, error) // makes a connection; again: after another one
 	remote bool                                                // connections can stall, and can be made again
 	ctx    context.Context                                     // its cause is why the client ended
@@ -100,8 +115,13 @@ func New(cfg Config) *Client {
 func newClient(cfg Config) *Client {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancelCause(context.Background())
+	doors := append([]Door{{Dial: cfg.Dial, URL: cfg.URL, ViewURL: cfg.ViewURL, Header: cfg.Header}}, cfg.Others...)
+	urls := make([]string, len(doors))
+	for i, d := range doors {
+		urls[i] = d.URL
+	}
 	return &Client{
-		cfg: cfg, ctx: ctx, stop: stop, turn: make(chan struct{}, 1),
+		cfg: cfg, doors: doors, turns: handshake.NewDoors(urls, cfg.Passed), ctx: ctx, stop: stop, turn: make(chan struct{}, 1),
 		// Random, so that two processes with one lasting identity never use the same request id by chance.
 		prefix: strings.ToLower(rand.Text()[:12]),
 	}

@@ -66,22 +66,22 @@ func (c *Client) dial(ctx context.Context, again bool) (*socket, error) {
 	began, delay := time.Now(), firstDelay
 	var cause error
 	for try := 1; ; try++ {
-		ws, gathers, err := c.try(ctx)
+		s, err := c.try(ctx, try-1)
 		if err == nil {
-			return newSocket(ws, gathers, func() { c.restarts.Store(time.Now().UnixNano()) }), nil
+			return s, nil
 		}
-		if _, refused := errors.AsType[*protocol.Error](err); refused {
+		if refusal(err) {
 			return nil, err // an answer, and it will not change
 		}
 		if cause == nil || !errors.Is(err, fs.ErrNotExist) {
 			cause = err // that nobody serves any more says less than why somebody did not answer
 		}
 		if again && time.Since(began) > patience || !again && try >= firstTries || ctx.Err() != nil {
-			gone := &Unreachable{URL: c.cfg.URL, Cause: cause, Hint: "start a session with `proxy --agent PROGRAM`, or check the gateway's address"}
+			gone := &Unreachable{URL: c.gateways(), Cause: cause, Hint: "start a session with `proxy --agent PROGRAM`, or check the gateway's address"}
 			gone.Hint = cmp.Or(Hint(cause), gone.Hint)
 			return nil, gone
 		}
-		c.cfg.Log.Debug("dial gateway", "url", c.cfg.URL, "error", err)
+		c.cfg.Log.Debug("dial gateway", "url", c.gateways(), "error", err)
 		// Full jitter: those whom one gateway left do not come back in step.
 		select {
 		case <-time.After(rand.N(delay)):
@@ -99,14 +99,43 @@ func (c *Client) spread(ctx context.Context) error {
 	return pause(ctx, rand.N(handshake.Spread))
 }
 
-// try dials once, each URL that there is. A gateway that answered and refused is a *protocol.Error.
-func (c *Client) try(ctx context.Context) (ws *websocket.Conn, gathers bool, err error) {
-	if c.cfg.Dial == nil || c.cfg.URL == "" {
+// gateways are the URLs for people.
+func (c *Client) gateways() string {
+	names := make([]string, len(c.doors))
+	for i, d := range c.doors {
+		names[i] = d.URL
+	}
+	return strings.Join(names, ", ")
+}
+
+// try dials each gateway once. One that answered and refused is a *protocol.Error.
+func (c *Client) try(ctx context.Context, round int) (s *socket, err error) {
+	err = c.turns.Try(ctx, round, refusal, func(ctx context.Context, i int) error {
+		ws, gathers, err := c.knock(ctx, c.doors[i])
+		if err == nil {
+			s = newSocket(ws, gathers)
+			s.several = c.turns.Several()
+			s.restarts, s.gone = func() { c.restarts.Store(time.Now().UnixNano()) }, func() { c.turns.Lost(i) }
+		}
+		return err
+	})
+	return s, err
+}
+
+// refusal reports whether an error is the answer of a gateway, which will not change.
+func refusal(err error) bool {
+	_, refused := errors.AsType[*protocol.Error](err)
+	return refused
+}
+
+// knock dials one gateway, each URL that there is.
+func (c *Client) knock(ctx context.Context, at Door) (ws *websocket.Conn, gathers bool, err error) {
+	if at.Dial == nil || at.URL == "" {
 		return nil, false, &protocol.Error{Code: protocol.CodeBadMessage, Message: "the client has no gateway address: set Dial and URL"}
 	}
-	ws, gathers, err = c.dialURL(ctx, c.cfg.URL)
-	if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeForbidden && c.cfg.ViewURL != "" {
-		if ws, gathers, second := c.dialURL(ctx, c.cfg.ViewURL); second == nil {
+	ws, gathers, err = c.dialURL(ctx, at, at.URL)
+	if refusal, ok := errors.AsType[*protocol.Error](err); ok && refusal.Code == protocol.CodeForbidden && at.ViewURL != "" {
+		if ws, gathers, second := c.dialURL(ctx, at, at.ViewURL); second == nil {
 			return ws, gathers, nil
 		}
 	}
@@ -114,10 +143,10 @@ func (c *Client) try(ctx context.Context) (ws *websocket.Conn, gathers bool, err
 }
 
 // dialURL makes one WebSocket. Redirects are not followed.
-func (c *Client) dialURL(ctx context.Context, url string) (made *websocket.Conn, gathers bool, err error) {
+func (c *Client) dialURL(ctx context.Context, at Door, url string) (made *websocket.Conn, gathers bool, err error) {
 	var bound *handshake.Conn
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		conn, err := c.cfg.Dial(ctx)
+		conn, err := at.Dial(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +157,7 @@ func (c *Client) dialURL(ctx context.Context, url string) (made *websocket.Conn,
 		NetDialContext: dial, NetDialTLSContext: dial,
 		HandshakeTimeout: dialTimeout, Subprotocols: []string{protocol.Version},
 	}
-	header := c.cfg.Header.Clone()
+	header := at.Header.Clone()
 	if header == nil {
 		header = http.Header{}
 	}

@@ -24,17 +24,20 @@ type socket struct {
 	ws    *websocket.Conn
 	peer  answering // nil where nothing is known of the far end
 	local bool      // the gateway is on this machine, by a Unix socket
-	// gathers: the gateway said so; restarts is told that it restarts.
-	gathers  bool
-	restarts func()
+	// several: there is another gateway to turn to.
+	several bool
+	// gathers: the gateway said so; restarts is told that it restarts, and gone that the far end has ended the connection.
+	gathers        bool
+	restarts, gone func()
 
 	writing sync.Mutex // gorilla allows one writer
 	closing sync.Once
+	closed  atomic.Bool   // by this end
 	heard   atomic.Uint64 // frames
 }
 
-func newSocket(ws *websocket.Conn, gathers bool, restarts func()) *socket {
-	s := &socket{ws: ws, gathers: gathers, restarts: restarts, peer: peerOf(ws), local: ws.NetConn().RemoteAddr().Network() == "unix"}
+func newSocket(ws *websocket.Conn, gathers bool) *socket {
+	s := &socket{ws: ws, gathers: gathers, restarts: func() {}, gone: func() {}, peer: peerOf(ws), local: ws.NetConn().RemoteAddr().Network() == "unix"}
 	ws.SetReadLimit(protocol.MaxMessage)
 	ws.SetPingHandler(func(data string) error {
 		_ = ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTimeout))
@@ -79,6 +82,9 @@ func (s *socket) next() (protocol.Message, error) {
 			s.restarts()
 		}
 		if err != nil {
+			if !s.closed.Load() {
+				s.gone()
+			}
 			return nil, fmt.Errorf("%w: %w", errLost, err)
 		}
 		if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil {
@@ -90,6 +96,7 @@ func (s *socket) next() (protocol.Message, error) {
 
 func (s *socket) close() {
 	s.closing.Do(func() {
+		s.closed.Store(true)
 		_ = s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(farewell))
 		_ = s.ws.Close()
 	})

@@ -10,7 +10,8 @@ import (
 
 const (
 	// lookEvery is the rhythm in which a local gateway is looked at while an answer is waited for. Nobody pings on a local
-	// socket, whose end the kernel tells; but a process that is stopped keeps its socket.
+	// socket, whose end the kernel tells; but a process that is stopped keeps its socket. So is one of several gateways: its own pings
+	// would be missed late.
 	lookEvery = time.Second
 	// stoppedLooks is in how many looks one after the other it is stopped before it is given up.
 	stoppedLooks = 2
@@ -51,7 +52,7 @@ type watch struct {
 
 func (s *socket) watch() *watch {
 	w := &watch{socket: s, stop: func() {}, limit: askAfter}
-	if s.local {
+	if s.local || s.several {
 		tick := time.NewTicker(lookEvery)
 		w.tick, w.stop, w.heard = tick.C, tick.Stop, s.heard.Load()
 	}
@@ -66,13 +67,14 @@ func (w *watch) look() {
 	}
 	w.quiet++
 	if heard := w.socket.heard.Load(); heard != w.heard {
-		if w.quiet > w.limit {
+		if w.quiet > w.limit && !w.socket.several {
 			w.limit = askAgain
 		}
 		w.heard, w.quiet = heard, 0
 	}
 	switch {
 	case w.stopped >= stoppedLooks, w.quiet >= w.limit+answerLooks:
+		w.socket.gone()
 		w.socket.close()
 	case w.quiet == w.limit:
 		_ = w.socket.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(lookEvery))
@@ -81,6 +83,9 @@ func (w *watch) look() {
 
 // guard ends a connection on which nobody asks anything when its far end is stopped.
 func (s *socket) guard() (stop func()) {
+	if s.several {
+		return s.listen()
+	}
 	if s.peer == nil {
 		return func() {}
 	}
@@ -100,6 +105,24 @@ func (s *socket) guard() (stop func()) {
 			}
 		}
 		s.close()
+	}()
+	return func() { close(done) }
+}
+
+// listen ends a connection to one of several gateways that gives no sign of life, though nobody asks anything.
+func (s *socket) listen() (stop func()) {
+	done := make(chan struct{})
+	go func() { // ends with stop
+		w := s.watch()
+		defer w.stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-w.tick:
+				w.look()
+			}
+		}
 	}()
 	return func() { close(done) }
 }

@@ -1,0 +1,200 @@
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/fake"
+)
+
+func TestParseEndpointsOfSeveral(t *testing.T) {
+	e, err := ParseEndpoint("wss://a.example, ws://127.0.0.1:7117,wss://b.example:8443/")
+	require.NoError(t, err)
+	require.Equal(t, "wss://a.example, ws://127.0.0.1:7117, wss://b.example:8443", e.String())
+	e.Token = "tp_x"
+	var urls, tokens []string
+	for _, one := range e.All() {
+		require.Len(t, one.All(), 1)
+		urls, tokens = append(urls, one.URL("/x")), append(tokens, one.Token+one.Header().Get("Authorization"))
+	}
+	require.Equal(t, []string{"wss://a.example/x", "ws://127.0.0.1:7117/x", "wss://b.example:8443/x"}, urls)
+	require.Equal(t, []string{"tp_xBearer tp_x", "tp_x", "tp_xBearer tp_x"}, tokens)
+	for raw, want := range map[string]string{
+		"wss://a.example,":                     "number 2 of 2 is empty",
+		"wss://a.example,,wss://b.example":     "number 2 of 3 is empty",
+		"wss://a.example,b.example":            `number 2 of 2: gateway address "b.example" is not understood`,
+		"wss://a.example,ws://b.example":       `number 2 of 2: gateway address "ws://b.example": ws:// is not encrypted`,
+		"wss://a.example,unix:/run/x.sock":     `"unix:/run/x.sock", number 2 of 2: a socket of this machine stands alone`,
+		"wss://a.example,wss://a.example:443":  `"wss://a.example:443", number 2 of 2: it stands there twice`,
+		"wss://a.example,wss://x:secret@b":     `number 2 of 2: gateway address "wss://b": no user`,
+		"ws://[::1],wss://c/?token=secret,x":   `number 2 of 3: gateway address "wss://c": no user`,
+		"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a":    "17 gateways, at most 16",
+		"wss://a.example wss://b.example,ws:1": "number 1 of 2: gateway address",
+	} {
+		_, err := ParseEndpoint(raw)
+		require.ErrorContains(t, err, want, raw)
+		require.NotContains(t, err.Error(), "secret")
+	}
+}
+
+// station is a gateway at an address of its own, that goes away and comes back.
+type station struct {
+	t     *testing.T
+	store *auth.Store
+	ready chan error // of the one that runs
+	*Server
+
+	addr string
+}
+
+func newStation(t *testing.T, store *auth.Store) *station {
+	t.Helper()
+	s := &station{t: t, store: store, addr: "127.0.0.1:0"}
+	s.comes()
+	t.Cleanup(s.goes)
+	return s
+}
+
+func (s *station) comes() {
+	s.t.Helper()
+	ln, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", s.addr)
+	require.NoError(s.t, err)
+	s.addr, s.Server, s.ready = ln.Addr().String(), New(Config{Tokens: s.store}), make(chan error, 1)
+	go func() { s.ready <- s.ServeTCP(context.Background(), ln, nil) }() // ends with goes
+}
+
+func (s *station) goes() {
+	if s.Server == nil {
+		return
+	}
+	require.NoError(s.t, s.Close())
+	require.NoError(s.t, <-s.ready)
+	s.Server = nil
+}
+
+// through is how a client reaches several gateways with a token.
+func through(t *testing.T, token string, raw string) client.Config {
+	t.Helper()
+	all, err := ParseEndpoint(raw)
+	require.NoError(t, err)
+	all.Token = token
+	var doors []client.Door
+	for _, e := range all.All() {
+		doors = append(doors, client.Door{Dial: e.DialContext, URL: e.URL(protocol.PathAgent), Header: e.Header()})
+	}
+	return client.Config{Dial: doors[0].Dial, URL: doors[0].URL, Header: doors[0].Header, Others: doors[1:], Name: "tester"}
+}
+
+func twoStations(t *testing.T) (a, b *station, tokens map[auth.Role]string) {
+	t.Helper()
+	_, tokens, store := tcp(t, Config{})
+	return newStation(t, store), newStation(t, store), tokens
+}
+
+// TestAClientGoesFromOneGatewayToTheOther, and back, as the same agent: it asks, types and looks as before, each thing once.
+func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
+	a, b, tokens := twoStations(t)
+	at := map[*station]*fakeProxy{}
+	for _, s := range []*station{a, b} {
+		at[s] = startProxy(t, bearer(s.addr, tokens[auth.RoleProxy]), "vim-1")
+	}
+	cfg := through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr)
+	cfg.Key = "0123456789abcdef0123456789abcdef"
+	c := client.New(cfg)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	types := func(s *station) string {
+		r, err := c.Input(fake.Within(t), &protocol.Input{SessionID: "vim-1", Data: "x"})
+		require.NoError(t, err)
+		require.Equal(t, protocol.StatusWritten, r.Status)
+		return fake.Receive(t, at[s].typed, "the input").AgentID
+	}
+	me := types(a)
+	look, err := c.Subscribe(fake.Within(t), "vim-1", 0)
+	require.NoError(t, err)
+	fake.Receive(t, look, "a snapshot")
+	for _, move := range []struct{ from, to *station }{{a, b}, {b, a}} {
+		move.from.goes()
+		require.Equal(t, me, types(move.to), "it is the same agent")
+		fake.Receive(t, look, "a snapshot of the other gateway")
+		move.from.comes()
+		require.Equal(t, me, types(move.to), "it stays where it is")
+	}
+	for _, p := range at {
+		require.Empty(t, p.typed, "nothing twice")
+	}
+	a.goes()
+	b.goes()
+	late, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = c.Sessions(late)
+	require.Error(t, err)
+}
+
+// TestTheFirstThatAnswersIsTaken when the first is not there at all, and all are named when none is.
+func TestTheFirstThatAnswersIsTaken(t *testing.T) {
+	a, b, tokens := twoStations(t)
+	a.goes()
+	c := client.New(through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
+	_, err := c.Sessions(fake.Within(t))
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	b.goes()
+	c = client.New(through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
+	_, err = c.Sessions(fake.Within(t))
+	gone := new(client.Unreachable)
+	require.ErrorAs(t, err, &gone)
+	require.ErrorContains(t, err, "ws://"+a.addr+": ")
+	require.ErrorContains(t, err, "ws://"+b.addr+": ")
+	require.NoError(t, c.Close())
+}
+
+// TestARefusalIsAnAnswer: a token that one gateway does not take finds no other.
+func TestARefusalIsAnAnswer(t *testing.T) {
+	_, _, foreign := tcp(t, Config{})
+	a, b, tokens := twoStations(t)
+	stranger := newStation(t, foreign)
+	c := client.New(through(t, tokens[auth.RoleAgent], "ws://"+stranger.addr+",ws://"+b.addr))
+	_, err := c.Sessions(fake.Within(t))
+	refused := new(protocol.Error)
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, protocol.CodeUnauthorized, refused.Code)
+	require.ErrorContains(t, err, "ws://"+stranger.addr+": ")
+	require.NoError(t, c.Close())
+
+	require.NoError(t, a.store.Revoke("the-agent"))
+	c = client.New(through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr))
+	_, err = c.Sessions(fake.Within(t))
+	require.ErrorAs(t, err, &refused)
+	require.NoError(t, c.Close())
+}
+
+// TestAWrongCertificateIsSaid: it has told us nothing, and nothing was told to it; the next one is asked.
+func TestAWrongCertificateIsSaid(t *testing.T) {
+	donor := httptest.NewTLSServer(nil)
+	defer donor.Close()
+	_, tokens, store := tcp(t, Config{})
+	wrong := serveTCP(t, New(Config{Tokens: store}), &tls.Config{Certificates: donor.TLS.Certificates})
+	good := newStation(t, store)
+	all, err := ParseEndpoint("wss://" + wrong + ",ws://" + good.addr)
+	require.NoError(t, err)
+	all.Token, all.TLS = tokens[auth.RoleAgent], &tls.Config{RootCAs: x509.NewCertPool()}
+	cfg := through(t, tokens[auth.RoleAgent], "wss://"+wrong+",ws://"+good.addr)
+	cfg.Dial = all.All()[0].DialContext
+	said := make(chan string, 4)
+	cfg.Passed = func(gateway string, why error) { said <- gateway + " " + why.Error() }
+	c := client.New(cfg)
+	_, err = c.Sessions(fake.Within(t))
+	require.NoError(t, err)
+	require.Contains(t, fake.Receive(t, said, "the word about it"), "wss://"+wrong+" ")
+	require.NoError(t, c.Close())
+}

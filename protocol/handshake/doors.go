@@ -1,0 +1,95 @@
+package handshake
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// Doors are the gateways of one address, of which any is as good as another. What is no answer, a connection that is refused, a silence,
+// a server that cannot serve now, has the next one asked. An answer ends the search, also one that refuses: a revoked token shall not
+// find the one gateway that has not heard of it yet. A door whose certificate is wrong was told nothing and has answered nothing, so
+// that the next one is asked, but never without a word. Any goroutine may call the methods.
+type Doors struct {
+	urls   []string
+	passed func(door string, why error)
+
+	mu sync.Mutex
+	at int // the door that is tried first
+}
+
+// The shortest time that each of several doors has, in the first round and at most. It doubles with each round: on a slow
+// way no door would open in the first.
+const shortestTry = time.Second
+
+// NewDoors makes the doors of these URLs. passed is told of doors that were passed over for their certificates; it may be nil.
+func NewDoors(urls []string, passed func(door string, why error)) *Doors {
+	return &Doors{urls: urls, passed: passed}
+}
+
+// Try knocks at each door once, until one opens. refused says of an error that it is an answer. round counts from 0 the calls
+// before that found no open door.
+func (d *Doors) Try(ctx context.Context, round int, refused func(error) bool, knock func(ctx context.Context, door int) error) error {
+	if len(d.urls) == 1 {
+		return knock(ctx, 0)
+	}
+	d.mu.Lock()
+	first := d.at
+	d.mu.Unlock()
+	var all error
+	for i := range d.urls {
+		door := (first + i) % len(d.urls)
+		short, cancel := context.WithTimeout(ctx, shortestTry<<min(round, 4))
+		err := knock(short, door)
+		cancel()
+		switch {
+		case err == nil:
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.at = door
+			return nil
+		case refused(err):
+			return fmt.Errorf("%s: %w", d.Name(door), err)
+		case ctx.Err() != nil:
+			return err
+		}
+		if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && d.passed != nil {
+			d.passed(d.Name(door), bad)
+		}
+		all = also(all, fmt.Errorf("%s: %w", d.Name(door), err))
+	}
+	return all
+}
+
+// also is two errors in one line.
+func also(one, other error) error {
+	if one == nil {
+		return other
+	}
+	return fmt.Errorf("%w; %w", one, other)
+}
+
+// Lost says that a connection through a door was lost: the next one is tried first.
+func (d *Doors) Lost(door int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.at == door {
+		d.at = (door + 1) % len(d.urls)
+	}
+}
+
+// Several reports whether there is more than one.
+func (d *Doors) Several() bool { return len(d.urls) > 1 }
+
+// Name is a door as users write it.
+func (d *Doors) Name(door int) string {
+	u, err := url.Parse(d.urls[door])
+	if err != nil {
+		return d.urls[door]
+	}
+	return u.Scheme + "://" + u.Host
+}
