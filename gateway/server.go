@@ -60,6 +60,8 @@ type Config struct {
 	Version string
 	// GathersUntil is the time until which sessions of a gateway before this one may still be on their way here.
 	GathersUntil time.Time
+	// Cluster is the name of the gateways that this one belongs to, "" for one alone. Proxies read it when they come from another.
+	Cluster string
 }
 
 // Server is a gateway. All methods may be called from any goroutine.
@@ -240,10 +242,14 @@ func (s *Server) gathers() bool { return time.Now().Before(s.cfg.GathersUntil) }
 
 // greeting is what the answer to a handshake says: clients look again for a session that is not here yet.
 func (s *Server) greeting() http.Header {
-	if !s.gathers() {
-		return nil
+	h := http.Header{}
+	if s.gathers() {
+		h.Set(client.HeaderGathering, "1")
 	}
-	return http.Header{client.HeaderGathering: {"1"}}
+	if s.cfg.Cluster != "" {
+		h.Set(protocol.HeaderCluster, s.cfg.Cluster)
+	}
+	return h
 }
 
 // watchTokens ends the connections of tokens that were revoked or have expired.

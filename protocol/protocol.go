@@ -63,6 +63,10 @@ const (
 	MaxCommands     = 32         // command lines of a shell that can be asked for
 )
 
+// HeaderCluster is a gateway's in its answer to the handshake: the name of the gateways that it belongs to, the same at each of them.
+// Without it, it knows of no other.
+const HeaderCluster = "Terminal-Gateway-Cluster"
+
 // Level says what a grant allows.
 type Level string
 

@@ -55,6 +55,7 @@ type AgentConfig struct {
 	Away, Back func()
 	URL        string // of the gateway's proxy door
 	Header     http.Header
+	Others     []link.Door     // gateways to turn to when that one does not answer or is lost
 	Level      protocol.Level  // given to the first agent that asks, "" for none
 	For        time.Duration   // longest grant; 0 and control.Unlimited as in [control.Config]
 	Yield      time.Duration   // an agent pauses this long after a user's key

@@ -122,7 +122,10 @@ func (s *session) arguments() []string {
 func (s *session) linkConfig(agent *AgentConfig) link.Config {
 	conf := link.Config{
 		Dial: agent.Dial, Join: agent.Join, URL: agent.URL, Header: agent.Header, Log: s.log,
-		Hello: s.hello, Handle: s.handle,
+		Hello: s.hello, Handle: s.handle, Others: agent.Others, Moved: s.moved,
+		Passed: func(gateway string, why error) {
+			s.status.Say(notice.Clean(gateway+" is passed over: "+why.Error(), 200), overlay.TroubleFor)
+		},
 		Urgent: func() bool { return s.authority.Newest().Phase == control.Granted },
 		Up:     func() { s.reached(true); s.talk.Reached() },
 		Trouble: func(err error) {
@@ -143,6 +146,15 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		conf = s.hostedLink(conf)
 	}
 	return conf
+}
+
+// moved tells the user that agents look through another gateway now.
+func (s *session) moved(to string, together bool) {
+	if together {
+		s.status.Tell("agents see this session at " + to + " now")
+		return
+	}
+	s.status.Say("agents see this session at "+to+" now, as a new one: that gateway knows nothing of the one before", overlay.TroubleFor)
 }
 
 // hello is what a gateway is told first. Until it says otherwise, somebody subscribes.

@@ -219,6 +219,9 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		}
 	}
 	agent.URL, agent.Header, agent.Dial = endpoint.URL(protocol.PathProxy), endpoint.Header(), endpoint.DialContext
+	for _, e := range endpoint.All()[1:] {
+		agent.Others = append(agent.Others, link.Door{Dial: e.DialContext, URL: e.URL(protocol.PathProxy), Header: e.Header()})
+	}
 	if !endpoint.Local() {
 		return agent, func() {}, nil
 	}

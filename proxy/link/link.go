@@ -5,7 +5,6 @@ package link
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +43,14 @@ type Config struct {
 	Join   func() (Seat, error)
 	URL    string // of /v1/proxy, for the handshake
 	Header http.Header
+	// Others are gateways to turn to, in this order, when that one does not answer or is lost. An answer counts, also one that refuses:
+	// see [handshake.Doors].
+	Others []Door
+	// Moved is called before Up when another gateway than before was reached. together: the two know each other, so that whoever looked
+	// goes on; otherwise the session was opened anew there. Passed is told of a gateway that was passed over since its certificate is
+	// wrong. Both may be nil.
+	Moved  func(to string, together bool)
+	Passed func(gateway string, why error)
 	// Hello are the messages that begin every connection.
 	Hello func() []protocol.Message
 	// Handle takes a message of the gateway's, on the link's reading goroutine; it must not block.
@@ -61,9 +68,20 @@ type Config struct {
 	Log    *slog.Logger
 }
 
+// Door is the way to one more gateway, as [Config] has it for the first.
+type Door struct {
+	Dial   func(context.Context) (net.Conn, error)
+	URL    string
+	Header http.Header
+}
+
 // Link is the connection. Send and Snapshot may be called from any goroutine.
 type Link struct {
 	Config
+	doors    []Door
+	turns    *handshake.Doors
+	at       place // of the newest connection; Run's alone, as the next
+	round    int   // of attempts since then
 	mu       sync.Mutex
 	queue    []protocol.Message
 	newest   *protocol.Snapshot
@@ -84,7 +102,12 @@ func New(c Config) *Link {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Link{Config: c, over: make(chan struct{}), wake: make(chan struct{}, 1)}
+	doors := append([]Door{{Dial: c.Dial, URL: c.URL, Header: c.Header}}, c.Others...)
+	urls := make([]string, len(doors))
+	for i, d := range doors {
+		urls[i] = d.URL
+	}
+	return &Link{Config: c, doors: doors, turns: handshake.NewDoors(urls, c.Passed), at: place{door: -1}, over: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 // Run keeps the link up until ctx ends or Finish is done, however often the gateway goes away.
@@ -139,6 +162,7 @@ func (l *Link) connect(ctx context.Context) (up bool, err error) {
 	if !l.attach(via) {
 		return false, context.Canceled
 	}
+	l.moved(via)
 	if l.Up != nil {
 		l.Up()
 	}
@@ -154,6 +178,7 @@ func (l *Link) connect(ctx context.Context) (up bool, err error) {
 	cause := context.Cause(ctx)
 	via.close()
 	reader.Wait()
+	l.turns.Lost(max(0, l.at.door))
 	return true, cause
 }
 
@@ -168,19 +193,30 @@ func (l *Link) open(ctx context.Context) (transport, error) {
 			return newSeated(ctx, seat), nil
 		}
 	}
-	conn, err := l.handshake(ctx)
+	var made *wire
+	err := l.turns.Try(ctx, l.round, refused, func(short context.Context, door int) error {
+		conn, cluster, err := handshakeAt(ctx, short, l.doors[door])
+		if err == nil {
+			made = newWire(conn, wireConfig{urgent: l.Urgent, every: l.Every, several: l.turns.Several()})
+			made.place = place{door: door, cluster: cluster}
+		}
+		return err
+	})
 	if err != nil {
+		l.round++
 		return nil, err
 	}
-	return newWire(conn, l.Urgent, cmp.Or(l.Every, handshake.Urgent)), nil
+	l.round = 0
+	return made, nil
 }
 
-// handshake dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone. The socket
-// is closed when ctx ends, whatever waits in it: a handshake without an answer, or a write to a gateway that stalls.
-func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
+// handshakeAt dials and upgrades. Redirects are not followed: the gateway's address comes from the user alone. The socket
+// is closed when ctx ends, whatever waits in it: a handshake without an answer, or a write to a gateway that stalls. limit bounds
+// the attempt. cluster is the name of those that the gateway belongs to.
+func handshakeAt(ctx, limit context.Context, at Door) (conn *websocket.Conn, cluster string, err error) {
 	var bound *handshake.Conn
 	dial := func(short context.Context, _, _ string) (net.Conn, error) {
-		conn, err := l.Dial(short)
+		conn, err := at.Dial(short)
 		if err != nil {
 			return nil, err
 		}
@@ -189,20 +225,20 @@ func (l *Link) handshake(ctx context.Context) (*websocket.Conn, error) {
 		return bound, err
 	}
 	d := websocket.Dialer{NetDialContext: dial, NetDialTLSContext: dial, Subprotocols: []string{protocol.Version}}
-	short, cancel := context.WithTimeout(ctx, dialPatience)
+	short, cancel := context.WithTimeout(limit, dialPatience)
 	defer cancel() // its timer would wake an idle session
-	conn, resp, err := d.DialContext(short, l.URL, l.Header)
+	conn, resp, err := d.DialContext(short, at.URL, at.Header)
 	if resp != nil && resp.Body != nil {
 		defer resp.Body.Close()
 	}
 	if err == nil {
-		return conn, bound.Done()
+		return conn, resp.Header.Get(protocol.HeaderCluster), bound.Done()
 	}
 	if resp != nil && errors.Is(err, websocket.ErrBadHandshake) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 512))
-		return nil, fmt.Errorf("the gateway refused the connection (%s): %s", resp.Status, bytes.TrimSpace(body))
+		return nil, "", &refusal{status: resp.StatusCode, text: fmt.Sprintf("the gateway refused the connection (%s): %s", resp.Status, bytes.TrimSpace(body))}
 	}
-	return nil, fmt.Errorf("no gateway answers at %s: %w", l.URL, err)
+	return nil, "", fmt.Errorf("no gateway answers at %s: %w", at.URL, err)
 }
 
 // attach begins a connection with the hello; what was queued for an earlier one is void. After Finish none begins.

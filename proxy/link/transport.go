@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -72,16 +73,24 @@ type wire struct {
 	rows    *protocol.Rows // likewise
 	alive   func() error
 	pulse   handshake.Pulse
+	place   place
 	done    chan struct{}
 	closing sync.Once
 }
 
-func newWire(conn *websocket.Conn, urgent func() bool, every time.Duration) transport {
+// wireConfig says when the gateway is asked for signs of life.
+type wireConfig struct {
+	urgent  func() bool   // whether an agent types; nil for never
+	every   time.Duration // 0 for the usual rhythm
+	several bool          // there is another gateway to turn to
+}
+
+func newWire(conn *websocket.Conn, c wireConfig) *wire {
 	conn.SetReadLimit(protocol.MaxMessage)
 	w := &wire{conn: conn, local: conn.NetConn().RemoteAddr().Network() == "unix", done: make(chan struct{})}
 	w.alive = w.heartbeat()
-	if !w.local && urgent != nil {
-		go w.ping(urgent, every) // ends with close
+	if !w.local && c.urgent != nil {
+		go w.ping(c) // ends with close
 	}
 	return w
 }
@@ -145,18 +154,31 @@ func (w *wire) finish() {
 func (w *wire) cut()   { _ = w.conn.NetConn().Close() }
 func (w *wire) close() { w.closing.Do(func() { close(w.done); _ = w.conn.Close() }) }
 
+// calm is how much slower one of several gateways is asked while no agent types.
+const calm = 5
+
 // ping asks a gateway over which an agent types for signs of life, and cuts the connection when none comes: the user would read that
-// the agent drives.
-func (w *wire) ping(urgent func() bool, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+// the agent drives. One of several is asked in any case, and in a faster rhythm: what stands still there could go on at another.
+func (w *wire) ping(c wireConfig) {
+	usual := handshake.Urgent
+	if c.several {
+		usual = handshake.UrgentOfSeveral
+	}
+	every := cmp.Or(c.every, usual)
+	timer := time.NewTimer(every)
+	defer timer.Stop()
 	for {
 		select {
 		case <-w.done:
 			return
-		case <-tick.C:
+		case <-timer.C:
 		}
-		now := urgent()
+		now := c.urgent()
+		next := every
+		if c.several && !now {
+			now, next = true, calm*every
+		}
+		timer.Reset(next)
 		if w.pulse.Lost(now) {
 			w.cut()
 			return
