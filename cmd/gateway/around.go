@@ -27,9 +27,9 @@ func (a *app) newAround(session, name string) (*around, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &around{session: session, client: client.New(client.Config{
-		Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: name,
-	})}, nil
+	cfg := a.way(ep, protocol.PathAgent, "")
+	cfg.Name = name
+	return &around{session: session, client: client.New(cfg)}, nil
 }
 
 // ask puts a request to those people. An error says why nobody answered, in a sentence: then nothing is allowed.

@@ -50,6 +50,26 @@ func (a *app) endpoint() (gateway.Endpoint, error) {
 	return ep, nil
 }
 
+// way is how a client reaches the gateways of an address, at one of their paths. view is the path for a token that may not use that
+// one, "" for none.
+func (a *app) way(ep gateway.Endpoint, path, view string) client.Config {
+	var doors []client.Door
+	for _, one := range ep.All() {
+		door := client.Door{Dial: one.DialContext, URL: one.URL(path), Header: one.Header()}
+		if view != "" {
+			door.ViewURL = one.URL(view)
+		}
+		doors = append(doors, door)
+	}
+	first := doors[0]
+	return client.Config{
+		Dial: first.Dial, URL: first.URL, ViewURL: first.ViewURL, Header: first.Header, Others: doors[1:],
+		Passed: func(gateway string, why error) {
+			_, _ = fmt.Fprintf(a.err, "gateway: %s is passed over: %v\n", gateway, why)
+		},
+	}
+}
+
 // watch makes a client that connects as a viewer, for an owner's acts. Where a token is wanted it is the owner's.
 func (a *app) watch() (*client.Client, error) {
 	ep, err := a.endpoint()
@@ -61,7 +81,7 @@ func (a *app) watch() (*client.Client, error) {
 			return nil, err
 		}
 	}
-	return client.New(client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header()}), nil
+	return client.New(a.way(ep, protocol.PathView, "")), nil
 }
 
 // orKept dials a gateway. Where nobody serves the local one and the sessions of ended programs are kept there, own serves it, for as
@@ -93,9 +113,8 @@ func (a *app) dial(name string, create bool, own *share) (*client.Client, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg := client.Config{
-		Dial: orKept(ep, own), URL: ep.URL(protocol.PathAgent), ViewURL: ep.URL(protocol.PathView), Header: ep.Header(), Name: name, Key: key,
-	}
+	cfg := a.way(ep, protocol.PathAgent, protocol.PathView)
+	cfg.Dial, cfg.Name, cfg.Key = orKept(ep, own), name, key
 	if err := a.asksWith(&cfg, a.agentToken); err != nil {
 		return nil, err
 	}

@@ -125,17 +125,20 @@ func health(raw net.Conn) (wire string, err error) {
 
 // sessions lists what a gateway has, and looks at the processes of those on this machine.
 func (d *doctor) sessions(ctx context.Context, at string, ep gateway.Endpoint) {
-	c := client.New(client.Config{
-		Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), ViewURL: ep.URL(protocol.PathView), Header: ep.Header(), Name: "gateway doctor",
-	})
+	cfg := d.app.way(ep, protocol.PathAgent, protocol.PathView)
+	cfg.Name = "gateway doctor"
+	c := client.New(cfg)
 	defer func() { _ = c.Close() }()
 	list, err := c.Sessions(ctx)
 	if err != nil {
 		d.wrong("sessions"+at, "", "cannot list them: %v", err)
 		return
 	}
-	if len(list) == 0 {
+	switch {
+	case len(list) == 0:
 		d.ok("sessions"+at, "none")
+	case at != "":
+		d.ok("sessions"+at, "%d", len(list))
 	}
 	for _, s := range list {
 		name := "session " + s.SessionID
@@ -157,9 +160,15 @@ func (d *doctor) remote(ctx context.Context) {
 		d.wrong("address"+at, "", "%v", err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, doctorTime)
-	defer cancel()
-	d.sessions(ctx, at, ep)
+	for _, one := range ep.All() {
+		name := at
+		if len(ep.All()) > 1 {
+			name = " of " + one.String()
+		}
+		within, cancel := context.WithTimeout(ctx, doctorTime)
+		d.sessions(within, name, one)
+		cancel()
+	}
 }
 
 // tokens looks at the files with secrets.

@@ -245,7 +245,7 @@ func (a *app) newRoot() *cobra.Command {
 	}
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print the answer as JSON")
-	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST; env PROXY_GATEWAY (default: the local gateway)")
+	f.StringVar(&a.gateway, "gateway", os.Getenv("PROXY_GATEWAY"), "gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST, or several of the last two as URL,URL: the first that answers; env PROXY_GATEWAY (default: the local gateway)")
 	f.StringVar(&a.tokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"), "`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
 	a.addCommands(root)
 	root.AddCommand(&cobra.Command{

@@ -61,7 +61,8 @@ func (a *app) serveMCP(cmd *cobra.Command, logs bool, idle time.Duration, token 
 	}
 	log, done := a.logger(logs, false, slog.LevelDebug)
 	defer done()
-	cfg := client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathAgent), Header: ep.Header(), Name: "an agent", Log: log}
+	cfg := a.way(ep, protocol.PathAgent, "")
+	cfg.Name, cfg.Log = "an agent", log
 	local := &share{log: log}
 	if ep.Local() {
 		cfg.Dial = local.dial

@@ -207,7 +207,9 @@ func (a *app) pageConfig(ep gateway.Endpoint, role auth.Role) (_ client.Config, 
 			return client.Config{}, err
 		}
 	}
-	return client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: "a page"}, nil
+	way := a.way(ep, protocol.PathView, "")
+	way.Name = "a page"
+	return way, nil
 }
 
 // pageSession is the session that pages are limited to, "" for none. It fails when no gateway answers.

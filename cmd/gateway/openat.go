@@ -34,8 +34,7 @@ func (a *app) openAt(ctx context.Context, ep gateway.Endpoint, id string, in ope
 	if ep.Token, err = a.pageToken(ep, role); err != nil {
 		return err
 	}
-	way := client.Config{Dial: ep.DialContext, URL: ep.URL(protocol.PathView), Header: ep.Header()}
-	session, err := a.pageSession(ctx, way, id)
+	ep, way, session, err := a.pageGateway(ctx, ep, id)
 	if err != nil {
 		return err
 	}
@@ -56,6 +55,20 @@ func (a *app) openAt(ctx context.Context, ep gateway.Endpoint, id string, in ope
 	}
 	o.source, o.expires = e, time.UnixMilli(opened.ExpiresAt)
 	return o.run(ctx, e.serve, e.close)
+}
+
+// pageGateway is the one of several gateways that answers: a link leads to one. session is as that of [app.pageSession].
+func (a *app) pageGateway(ctx context.Context, all gateway.Endpoint, id string) (ep gateway.Endpoint, way client.Config, session string, err error) {
+	var absent []error
+	for _, ep = range all.All() {
+		way = a.way(ep, protocol.PathView, "")
+		session, err = a.pageSession(ctx, way, id)
+		if f, ok := errors.AsType[*failure](err); !ok || f.status != statusNoGateway {
+			return ep, way, session, err
+		}
+		absent = append(absent, err)
+	}
+	return ep, way, "", errors.Join(absent...)
 }
 
 // pageToken is the token by which pages are opened elsewhere: an owner's, or for pages that look the one that is named.

@@ -118,17 +118,27 @@ func (a *app) quickList(ctx context.Context, timeout time.Duration) (sessions []
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var absent atomic.Bool
-	conf := client.Config{URL: ep.URL(protocol.PathView), Header: ep.Header(), Name: defaultName}
+	conf := a.way(ep, protocol.PathView, "")
 	if ep.Remote() {
-		conf.URL, conf.ViewURL = ep.URL(protocol.PathAgent), conf.URL
+		conf = a.way(ep, protocol.PathAgent, protocol.PathView)
 	}
-	conf.Dial = func(dialing context.Context) (net.Conn, error) {
-		conn, err := ep.DialContext(dialing)
-		if err != nil {
-			absent.Store(place.Vacant(err))
-			cancel() // the client would try again
+	conf.Name, conf.Passed = defaultName, nil
+	var failed atomic.Int64
+	once := func(dial func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
+		return func(dialing context.Context) (net.Conn, error) {
+			conn, err := dial(dialing)
+			if err != nil {
+				absent.Store(place.Vacant(err))
+				if failed.Add(1) > int64(len(conf.Others)) {
+					cancel() // the client would try again
+				}
+			}
+			return conn, err
 		}
-		return conn, err
+	}
+	conf.Dial = once(conf.Dial)
+	for i := range conf.Others {
+		conf.Others[i].Dial = once(conf.Others[i].Dial)
 	}
 	c := client.New(conf)
 	sessions, err = c.Sessions(ctx)

@@ -53,7 +53,7 @@ func (f *Flags) Set() *pflag.FlagSet {
 	s.StringVar(&f.Grant, "grant", "", "give the keyboard to the first agent that asks, without a question. `LEVEL` drive: every key; type: text at a line prompt, while the rest waits for your approval")
 	s.DurationVar(&f.Lasts, "for", 0, "end every grant after this long, e.g. 1h; 0 for no limit (default: 10m after Ctrl+G, no limit after --grant)")
 	s.StringVar(&f.Name, "name", "", "`NAME` of the session (default: the program's)")
-	s.StringVar(&f.Gateway, "gateway", "", "`URL` of a gateway: ws://, wss:// or unix: (env PROXY_GATEWAY; default: the local one, served by this process if none is running)")
+	s.StringVar(&f.Gateway, "gateway", "", "`URL` of a gateway: ws://, wss:// or unix:, or several of the first two as URL,URL: the first that answers (env PROXY_GATEWAY; default: the local one, served by this process if none is running)")
 	s.StringVar(&f.TokenFile, "token-file", "", "`FILE` with the token for the gateway (env PROXY_TOKEN_FILE)")
 	s.BoolVar(&f.RemoteGrant, "allow-remote-grant", false, "trust the gateway of --gateway: its owners may give agents the keyboard, too (default: only you, at this terminal or with this machine's owner token)")
 	s.BoolVar(&f.RemoteKeys, "allow-remote-keys", false, "let every owner's page type here as you do (default: only pages of gateway open --type)")
