@@ -15,7 +15,7 @@ FUZZTIME = 30s
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build install uninstall dist demo picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench score tools clean
+.PHONY: all build install uninstall dist demo picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench bench-write score tools clean
 
 all: build
 
@@ -117,12 +117,17 @@ fuzz:
 		done; \
 	done
 
-# Another MCP server for terminals, of an exact version: make bench does the same tasks with it. It needs npm and a compiler.
+# Another MCP server for terminals, of an exact version: the benchmark of tasks does the same with it. It needs npm and a compiler.
 peers:
 	npm --prefix .ci/peers install --no-audit --no-fund --no-package-lock --loglevel=error
 
+# One table of what is promised about speed, in some minutes; bench-write puts it into README.md and docs/performance.md, too. All
+# benchmarks there are: go test -run '^$$' -bench . -benchmem ./...
 bench:
-	go test -run '^$$' -bench . -benchmem ./...
+	@go run ./cmd/internal/bench -raw bin/bench.txt
+
+bench-write:
+	@go run ./cmd/internal/bench -raw bin/bench.txt -write
 
 # The terminal model against the screens of other terminals, where the corpora and their scorer are at hand.
 SHARED = ../shared

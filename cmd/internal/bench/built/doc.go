@@ -14,6 +14,9 @@
 //     counted: it is part of that way);
 //   - x-control and x-capture: the median and the processor time (cpu-x-…) as multiples of tmux's.
 //
+// Output, Key and Start put what a user has beside other wrappers, each with its lane's name before the unit: bare is nothing in between,
+// copy a process that copies bytes from one terminal to another, agent `proxy --agent`. Processor time is without the program's.
+//
 // Line types a line for a program that reads lines, and has its answer: send-µs is one call of terminal_send, quiet-µs the same with quiet
 // times behind the line and behind Enter, control-µs tmux's client in control mode, which looks until the answer is there.
 //

@@ -15,9 +15,12 @@ import (
 // 108 bytes at most (unix(7)).
 var root string
 
-// helpers are what this binary is when it is called by another name: the program that is looked at, and the other end of
-// a bare transport.
-var helpers = binaries.Helpers{"marker": marker, "echo": echo, "echo-stdio": echoStdio, "ticker": ticker, "fan": fan}
+// helpers are what this binary is when it is called by another name: a program that is looked at, the other end of a bare transport,
+// or a bare wrapper.
+var helpers = binaries.Helpers{
+	"marker": marker, "echo": echo, "echo-stdio": echoStdio, "ticker": ticker, "fan": fan,
+	"flood": flood, "echo-keys": echoKeys, "copy": copyHelper,
+}
 
 func TestMain(m *testing.M) {
 	helpers.Run()

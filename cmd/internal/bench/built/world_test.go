@@ -99,15 +99,22 @@ func (w *world) runs(cmd *exec.Cmd, start func() error) {
 // sits runs a program on a terminal of a user who looks at it.
 func (w *world) sits(name string, args ...string) {
 	w.tb.Helper()
+	screen := w.screen(name, args...)
+	go func() { _, _ = io.Copy(io.Discard, screen) }() // ends with the program's terminal
+}
+
+// screen runs a program on a terminal, and is the user's side of that.
+func (w *world) screen(name string, args ...string) (screen *os.File) {
+	w.tb.Helper()
 	cmd := w.command(name, args...)
-	w.runs(cmd, func() error {
-		screen, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: cols, Rows: rows})
+	w.runs(cmd, func() (err error) {
+		screen, err = pty.StartWithSize(cmd, &pty.Winsize{Cols: cols, Rows: rows})
 		if err == nil {
-			go func() { _, _ = io.Copy(io.Discard, screen) }() // ends with the program's terminal
 			w.tb.Cleanup(func() { _ = screen.Close() })
 		}
 		return err
 	})
+	return screen
 }
 
 // talks runs a program with pipes to it.
