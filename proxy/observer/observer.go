@@ -152,6 +152,7 @@ type Observer struct {
 	x10        bool
 	lines      lineCache
 	redacted   redacted
+	rolled     shownText
 	sent       sentScreens
 	viewing    viewing
 	exit       *child.Exit

@@ -197,17 +197,32 @@ func (o *Observer) title() string {
 	return o.Redact(strings.ReplaceAll(o.model.Title(), "\n", " "), -1)
 }
 
-// content is the rolling text.
+// shownText is the rolling text as agents saw it last, and what it was made of.
+type shownText struct {
+	raw   string
+	ahead int
+	shown string
+}
+
+// content is the rolling text. It is made anew only when it has changed: a screen is published twice, when it changes and when it has
+// settled.
 func (o *Observer) content() string {
 	if o.privacy.isHidden() {
 		return ""
 	}
-	text := o.Redact(o.text.String(), o.text.Ahead())
-	runes := 0
+	raw, ahead := o.text.String(), o.text.Ahead()
+	if c := &o.rolled; c.raw != raw || c.ahead != ahead {
+		*c = shownText{raw: raw, ahead: ahead, shown: lastRunes(o.Redact(raw, ahead), protocol.ContentRunes)}
+	}
+	return o.rolled.shown
+}
+
+// lastRunes is the end of a text, n characters at most.
+func lastRunes(text string, n int) string {
 	for i := len(text); i > 0; {
 		i--
 		if text[i]&0xc0 != 0x80 { // the first byte of a character
-			if runes++; runes == protocol.ContentRunes {
+			if n--; n == 0 {
 				return text[i:]
 			}
 		}

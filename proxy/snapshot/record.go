@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -134,23 +135,37 @@ func (r *record) markOf(line uint64) mark { return r.marks[line&uint64(len(r.mar
 func (r *record) from(start uint64, unfinished bool) string {
 	var tail []byte
 	if unfinished {
-		tail = r.unfinished()
+		tail = newest(r.unfinished(), r.max)
 	}
 	size := uint64(len(r.ring))
 	if r.end > size {
 		start = max(start, r.end-size)
 	}
-	out := make([]byte, 0, int(r.end-start)+len(tail))
+	start = r.back(start, r.max-utf8.RuneCount(tail))
+	var out strings.Builder
+	out.Grow(int(r.end-start) + len(tail)) //nolint:gosec // at most the ring and a line
 	if start < r.end {
 		a, b := start&(size-1), r.end&(size-1)
 		if a < b {
-			out = append(out, r.ring[a:b]...)
+			out.Write(r.ring[a:b])
 		} else {
-			out = append(append(out, r.ring[a:]...), r.ring[:b]...)
+			out.Write(r.ring[a:])
+			out.Write(r.ring[:b])
 		}
 	}
-	out = newest(append(out, tail...), r.max)
-	return string(out)
+	out.Write(tail)
+	return out.String()
+}
+
+// back is where the newest n committed characters begin, at least start.
+func (r *record) back(start uint64, n int) uint64 {
+	at, mask := r.end, uint64(len(r.ring)-1)
+	for at > start && n > 0 {
+		if at--; utf8.RuneStart(r.ring[at&mask]) {
+			n--
+		}
+	}
+	return at
 }
 
 // unfinished is the line that has not ended, without the blanks right of the cursor.

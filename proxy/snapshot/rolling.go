@@ -22,6 +22,9 @@ import "math"
 type Rolling struct {
 	kept record
 	log  editLog
+
+	text string // what String returned last
+	same bool   // and nothing was done since
 }
 
 // NewRolling is an empty rolling text of at most maxRunes characters, at least one.
@@ -37,6 +40,7 @@ func newRolling(maxRunes, logBytes, logOps int) *Rolling {
 
 // Print takes a run of printable UTF-8 text. Bytes that are none are passed over: controls have their own method.
 func (r *Rolling) Print(run []byte) {
+	r.same = false
 	switch {
 	case len(run) == 0:
 		return
@@ -89,6 +93,7 @@ func (r *Rolling) Clear() { r.do(opClear, 0) }
 
 // do logs an operation, or plays it while lines are watched.
 func (r *Rolling) do(kind opKind, n int) {
+	r.same = false
 	o := op{at: int32(len(r.log.text)), n: int32(min(max(n, math.MinInt32), math.MaxInt32)), kind: kind}
 	if r.kept.ended != nil {
 		r.kept.play(o)
@@ -152,10 +157,13 @@ func (r *Rolling) watch(ended func(text []byte, total uint64)) {
 }
 
 // String is the text held, lines joined by line feeds, the unfinished one last. Blanks at its end are kept up to the
-// cursor, so that a prompt looks like one. It is valid UTF-8.
+// cursor, so that a prompt looks like one. It is valid UTF-8. As long as nothing is done to it, it costs nothing to ask again.
 func (r *Rolling) String() string {
-	r.settle()
-	return r.kept.from(0, true)
+	if !r.same {
+		r.settle()
+		r.text, r.same = r.kept.from(0, true), true
+	}
+	return r.text
 }
 
 // Total counts the bytes printed so far. It never decreases, and a value of it is a mark for [Rolling.Since] that keeps

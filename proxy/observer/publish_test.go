@@ -1,0 +1,21 @@
+package observer
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// BenchmarkPublish is what a changed line costs the observer until it is published, at once and when it has settled.
+func BenchmarkPublish(b *testing.B) {
+	s := newStage(b, 120, 40)
+	s.prints(lines(0, 400))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s.Digest(fmt.Appendf(nil, "\x1b[20;1HMK%d:0123456789abcdefK\x1b[K", i))
+		now := time.Now()
+		s.serve(now.Add(time.Second))
+		s.serve(now.Add(2 * time.Second))
+		s.frames, s.fed = s.frames[:0], ""
+	}
+}
