@@ -27,14 +27,12 @@ type chatAgent struct {
 	drive   func(in chatFlags) chat.Driver
 	// hears: it takes words with a refusal. Others get them as a prompt.
 	hears bool
-	// alone: it wants no terminals of ours.
-	alone bool
 	// numbers: it gives a new conversation its id itself.
 	numbers bool
 }
 
 var chatAgents = []chatAgent{
-	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", hears: true, alone: true, drive: func(in chatFlags) chat.Driver {
+	{name: "claude", install: "npm install -g @anthropic-ai/claude-code", hears: true, drive: func(in chatFlags) chat.Driver {
 		return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
 	}},
 	{name: "claude-acp", install: "npm install -g @agentclientprotocol/claude-agent-acp", numbers: true, drive: func(in chatFlags) chat.Driver {

@@ -65,7 +65,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	if err := lockChat(own, in.id); err != nil {
 		return err
 	}
-	if !in.silent && !agent.alone {
+	if !in.silent {
 		in.terminals = a.terminalsFor(ctx, agent.name)
 		defer func() { err = errors.Join(err, in.terminals.close()) }()
 	}
@@ -85,6 +85,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	if in.terminals != nil {
 		in.terminals.outer = t.session
 	}
+	noRoom := in.terminals.openRoom(ctx)
 	if err := t.session.Start(); err != nil {
 		return notStarted(agent, err)
 	}
@@ -100,6 +101,9 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 	}
 	if t.stay {
 		t.view.say("· %s starts; Ctrl+C interrupts it, Ctrl+D ends the conversation", agent.name)
+	}
+	if noRoom != nil {
+		t.view.say("· %v", noRoom)
 	}
 	err = t.run(ctx)
 	if t.edit != nil {

@@ -117,7 +117,13 @@ func (c *chatting) runs(command string) {
 // asked waits for an approval of a command, in which the line is the user's answer.
 func (c *chatting) asked(command string) {
 	c.w.t.Helper()
-	c.s.see("an approval of "+command, func(screen string) bool { return approves(screen, command) })
+	c.s.approving(command)
+}
+
+// approving waits until gateway chat takes an answer for a command.
+func (s *terminal) approving(command string) {
+	s.w.t.Helper()
+	s.see("an approval of "+command, func(screen string) bool { return approves(screen, command) })
 }
 
 func approves(screen, command string) bool {

@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -18,7 +20,12 @@ func (w *world) permission(id string) *agent {
 	var err error
 	p.session, err = client.Connect(w.ctx, &mcp.CommandTransport{Command: p.cmd}, nil)
 	require.NoError(w.t, err)
-	w.t.Cleanup(func() { _ = p.session.Close() }) // one is killed before
+	w.t.Cleanup(func() { // one is killed before
+		if w.t.Failed() {
+			_ = p.cmd.Process.Kill() // it may wait for an answer
+		}
+		_ = p.session.Close()
+	})
 	return p
 }
 
@@ -135,4 +142,59 @@ func TestAnAgentInsideAnAgentsTerminalAsksItsUser(t *testing.T) {
 	require.Zero(t, s.status())
 	require.NoError(t, serving.cmd.Process.Signal(syscall.SIGTERM))
 	require.Zero(t, serving.wait().status)
+}
+
+// lineAgent is Claude Code without its interface, which runs a command for a prompt, asks nobody, and says what came of it.
+const lineAgent = `#!/usr/bin/env python3
+import json, subprocess, sys
+def send(m):
+    sys.stdout.write(json.dumps(m) + "\n")
+    sys.stdout.flush()
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["type"] == "control_request":
+        send({"type": "control_response", "response": {"subtype": "success", "request_id": m["request_id"], "response": {}}})
+    if m["type"] == "user":
+        send({"type": "command_lifecycle", "command_uuid": m["uuid"], "state": "started"})
+        said = subprocess.run(m["message"]["content"], shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        send({"type": "assistant", "message": {"content": [{"type": "text", "text": "CAME %s%s" % (said.stdout, said.stderr)}]}})
+        send({"type": "result", "result": "done"})
+`
+
+// TestAnAgentThatClaudeStartsAsksItsUser: who runs below Claude Code in a gateway chat, or is pointed there, is answered at its prompt.
+func TestAnAgentThatClaudeStartsAsksItsUser(t *testing.T) {
+	w := newWorld(t, "python3")
+	serving := w.serve("gateway")
+	s := w.terminal(120, 40)
+	env := w.terminalAgentEnv()
+	require.NoError(t, os.WriteFile(filepath.Join(w.path("agents"), "claude"), []byte(lineAgent), 0o700)) //nolint:gosec // it is run
+	s.run(env + "gateway chat")
+	s.wait("→ You:")
+	id := w.session()
+	require.Contains(t, w.good("read", id), "answered where claude talks")
+	s.typed("gateway chat --with gemini leave")
+	s.press("Enter")
+	s.wait("? May agent gemini use ")
+	s.approving("make all")
+	require.NotZero(t, w.gateway("chat", "answer", id, "once").status, "only who sits there answers")
+	s.typed("1")
+	s.press("Enter")
+	s.wait(`ANSWER {"optionId": "a", "outcome": "selected"}`)
+
+	p := w.permission(id)
+	asking := p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch x"}})
+	s.wait("? May agent claude -p use Bash?")
+	s.approving("touch x")
+	s.typed("n not that")
+	s.press("Enter")
+	w.denied(asking, "not that")
+	asking = p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch y"}})
+	s.wait("command: touch y")
+	require.NoError(t, serving.cmd.Process.Kill())
+	serving.wait()
+	w.denied(asking, "Nobody answered")
+	s.wait("closed: the connection to who asked was lost")
+	s.wait("→ You:")
+	s.press("C-d")
+	require.Zero(t, s.status())
 }
