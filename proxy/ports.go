@@ -130,6 +130,7 @@ func (e elsewhere) Press(now, at time.Time, by string, keys []byte) error {
 func (c controlled) StateChanged(state control.State) {
 	c.s.status.Show(state)
 	c.s.asked(state)
+	c.s.requests.Hushed()
 	c.s.talk.Hide(time.Now(), state.Hidden)
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
 }

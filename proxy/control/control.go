@@ -167,6 +167,8 @@ type Machine struct {
 	hidden        bool
 	events        []Event
 	lastEnd       Event
+	met           []Agent // that wrote, or asked in a conversation, the newest last
+	last          Agent   // the user had to do with
 
 	question uint64    // counts the questions
 	begun    time.Time // when the present one did
@@ -292,6 +294,7 @@ func (m *Machine) endBy(now time.Time, why protocol.Reason, by string) {
 		return
 	}
 	m.lastEnd = Event{Requests: m.waiting, Agent: m.agent, Level: m.level, Epoch: m.epoch, Reason: why, By: by, Request: m.phase == Asked, Absent: why == protocol.ReasonLink && m.gone(now)}
+	m.last = m.agent
 	if why == protocol.ReasonRefused {
 		m.lastEnd.Shut = m.manners.refused(now, m.agent)
 	}

@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,9 +20,21 @@ type Mute struct {
 	By string
 }
 
+// maxMet bounds the agents that are remembered though they never asked for the keyboard.
+const maxMet = 16
+
+// Meet notes an agent that writes to the user, or asks in a conversation: it can be muted though it never asked for the keyboard.
+func (m *Machine) Meet(a Agent) {
+	m.met = append(slices.DeleteFunc(m.met, a.same), a)
+	m.met = m.met[max(0, len(m.met)-maxMet):]
+	if m.menu.IsZero() { // else the key would mute another one than it says
+		m.last = a
+	}
+}
+
 // mute is the present offer of the menu: about the agent that the user had to do with last.
 func (m *Machine) mute() Mute {
-	if a := m.lastEnd.Agent; a.ID != "" && !m.menu.IsZero() {
+	if a := m.last; a.ID != "" && !m.menu.IsZero() {
 		return Mute{Agent: a.Name, Undo: m.manners.muted(a)}
 	}
 	return Mute{}
@@ -36,7 +49,7 @@ func (m *Machine) toggle() (did bool) {
 	case offer.Undo:
 		m.manners.unmute("")
 	default:
-		m.manners.remember(m.lastEnd.Agent).muted = true
+		m.manners.remember(m.last).muted = true
 	}
 	m.took = offer
 	return true
@@ -93,7 +106,7 @@ func (m *Machine) Refuse(now time.Time, name, by string) error {
 
 // named is the agent of a name that the user has, or had last, to do with.
 func (m *Machine) named(name string) (a Agent, known bool) {
-	for _, a := range []Agent{m.agent, m.lastEnd.Agent} {
+	for _, a := range append([]Agent{m.agent, m.lastEnd.Agent}, m.met...) {
 		if a.ID != "" && a.Name == name {
 			return a, true
 		}

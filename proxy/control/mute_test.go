@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -77,4 +78,64 @@ func TestSinceWhenAnAgentAsks(t *testing.T) {
 	require.Equal(t, t0, m.State(after(time.Hour)).Asked)
 	require.NoError(t, m.Give(after(time.Minute), control.RemoteGrant{}))
 	require.Zero(t, m.State(after(time.Hour)).Asked)
+}
+
+// An agent that only asks in a conversation, or writes, can be muted, from the menu and from elsewhere.
+func TestMutedWithoutARequest(t *testing.T) {
+	bob := control.Agent{ID: "b-1", Name: "bob", Kin: "name bob"}
+	m := control.New(control.Config{Keyboard: true})
+	require.Error(t, m.Hush(t0, "bob", "grace"))
+	m.Meet(bob)
+	require.NoError(t, m.Hush(t0, "bob", "grace"))
+	var no *control.NotNow
+	require.ErrorAs(t, m.MayAsk(t0, control.Agent{ID: "b-2", Kin: "name bob"}), &no)
+	require.True(t, no.Muted)
+
+	m = control.New(control.Config{Keyboard: true})
+	m.Meet(bob)
+	m.ReclaimKey(t0)
+	require.Equal(t, "bob", m.State(t0).Mute.Agent)
+	m.Meet(ada)
+	require.Equal(t, "bob", m.State(t0).Mute.Agent, "the menu is open")
+	for n := range 100 {
+		m.Meet(control.Agent{ID: fmt.Sprint("x-", n), Name: "x"})
+	}
+	require.Error(t, m.Hush(t0, "bob", "grace"), "of many the oldest are forgotten")
+}
+
+// Who is refused in a conversation goes on with something else at once, and waits when that is refused too.
+func TestRefusedInAConversation(t *testing.T) {
+	m := control.New(control.Config{Keyboard: true})
+	waits := func(now time.Time) time.Duration {
+		var no *control.NotNow
+		if err := m.MayAsk(now, ada); err != nil {
+			require.ErrorAs(t, err, &no)
+			require.Contains(t, err.Error(), "the user refused you: you may ask again in ")
+			return no.For
+		}
+		return 0
+	}
+	m.Replied(t0, ada, true)
+	require.Zero(t, waits(t0))
+	m.Replied(t0, ada, true)
+	require.Equal(t, control.AgainSoon, waits(t0))
+	require.Zero(t, waits(after(control.AgainSoon)))
+	for range 5 {
+		m.Replied(t0, ada, true)
+		require.Equal(t, control.AgainLater, waits(t0))
+	}
+	require.NoError(t, m.MayAsk(t0, control.Agent{ID: "b-1", Name: "bob"}), "nobody else waits for that")
+	require.NoError(t, m.Request(t0, request("r", ada)), "nor the keyboard")
+	m.Replied(t0, ada, false)
+	require.Zero(t, waits(t0))
+	m.Replied(t0, ada, true)
+	require.Zero(t, waits(t0))
+	m.Replied(t0, ada, true)
+	m.Replied(t0, ada, true)
+	require.NoError(t, m.Refuse(t0, "", ""))
+	later := after(30 * time.Second)
+	require.NotZero(t, waits(later))
+	m.ReclaimKey(later)
+	require.True(t, m.State(later).Menu)
+	require.Zero(t, waits(later))
 }

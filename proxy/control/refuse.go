@@ -51,18 +51,24 @@ func (e *NotNow) Error() string {
 	return "the user refused agents too often in a row: they may ask again when the user has opened the proxy's menu"
 }
 
+// row are refusals one after the other.
+type row struct {
+	times int
+	at    time.Time // of the newest, zero if the user opened the menu since
+}
+
 // refusal is what is remembered of an agent that the user refused or muted.
 type refusal struct {
+	row   // control that is given ends it
 	agent Agent
-	times int       // in a row: control that is given ends the row
-	at    time.Time // of the newest, zero if the user opened the menu since
+	asks  row // of what it asked in a conversation: an answer that allows ends it
 	muted bool
 }
 
 // manners bound how often agents ask. They belong to the machine.
 type manners struct {
 	refusals []*refusal // the oldest first
-	crowd    refusal    // all of them together
+	crowd    row        // all of them together
 	paid     time.Time  // when every question that was drawn would be paid for
 }
 
@@ -112,17 +118,43 @@ func (n *manners) refused(now time.Time, a Agent) (shut bool) {
 // trusted notes that the user gave an agent control.
 func (n *manners) trusted(a Agent) {
 	if r := n.find(a); r != nil {
-		r.times, r.at = 0, time.Time{}
+		r.row = row{}
 	}
-	n.crowd, n.paid = refusal{}, time.Time{}
+	n.crowd, n.paid = row{}, time.Time{}
 }
 
 // relent lets everybody ask that is not muted: the user opened the menu. Who is refused once more waits as long as before.
 func (n *manners) relent() {
 	for _, r := range n.refusals {
-		r.at = time.Time{}
+		r.at, r.asks.at = time.Time{}, time.Time{}
 	}
 	n.crowd.at, n.paid = time.Time{}, time.Time{}
+}
+
+// MayAsk says why what an agent asks in a conversation is not put to its people now, nil if it is: a *NotNow. Who is refused there goes on
+// with something else, and may at once; a second refusal in a row, and each one more, has it wait. Nothing else of an agent's waits for that.
+func (m *Machine) MayAsk(now time.Time, a Agent) error {
+	r := m.manners.find(a)
+	if r == nil {
+		return nil
+	}
+	if r.muted {
+		return &NotNow{Muted: true}
+	}
+	if wait, ok := r.asks.rest(now, min(r.asks.times-1, 2)); !ok {
+		return &NotNow{For: wait, Times: r.asks.times}
+	}
+	return nil
+}
+
+// Replied notes how a person answered what an agent asked in a conversation.
+func (m *Machine) Replied(now time.Time, a Agent, refused bool) {
+	if refused {
+		r := m.manners.remember(a)
+		r.asks = row{times: r.asks.times + 1, at: now}
+	} else if r := m.manners.find(a); r != nil {
+		r.asks = row{}
+	}
 }
 
 // muted reports whether the user muted an agent.
@@ -154,8 +186,8 @@ func (n *manners) mayAsk(now time.Time, a Agent) *NotNow {
 }
 
 // rest is how long the step after a refusal lasts from now on; ok if it is over. 0 and not ok is until the menu opens.
-func (r *refusal) rest(now time.Time, step int) (wait time.Duration, ok bool) {
-	if r.at.IsZero() || step == 0 {
+func (r *row) rest(now time.Time, step int) (wait time.Duration, ok bool) {
+	if r.at.IsZero() || step <= 0 {
 		return 0, true
 	}
 	switch step {

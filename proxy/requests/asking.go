@@ -32,7 +32,10 @@ type outsiders struct {
 }
 
 // outsider is one of them: who asks, and the request's id in the conversation.
-type outsider struct{ agent, id string }
+type outsider struct {
+	agent control.Agent
+	id    string
+}
 
 // begin makes place for one. no says why there is none.
 func (o *outsiders) begin(requestID string, who outsider) (no *refusal) {
@@ -40,7 +43,7 @@ func (o *outsiders) begin(requestID string, who outsider) (no *refusal) {
 	defer o.mu.Unlock()
 	own := 0
 	for _, other := range o.open {
-		if other.agent == who.agent {
+		if other.agent.Kin == who.agent.Kin {
 			own++
 		}
 	}
@@ -63,13 +66,13 @@ func (o *outsiders) end(requestID string) {
 	delete(o.open, requestID)
 }
 
-// ids are the requests that a message asked for, or all for "".
-func (o *outsiders) ids(requestID string) (all []string) {
+// those are the requests that are meant.
+func (o *outsiders) those(meant func(requestID string, who outsider) bool) (all []outsider) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for id, who := range o.open {
-		if requestID == "" || requestID == id {
-			all = append(all, who.id)
+		if meant(id, who) {
+			all = append(all, who)
 		}
 	}
 	return all
@@ -99,16 +102,21 @@ func (h *Handler) asks(m *protocol.ChatAsk) {
 // open opens a request. It runs on the pump's goroutine.
 func (h *Handler) open(now time.Time, m *protocol.ChatAsk) error {
 	from := h.agent(m.AgentID, m.AgentName, m.TokenID)
-	if h.Control.Muted(from) {
-		return &refusal{protocol.CodeUserRefused, (&control.NotNow{Muted: true}).Error()}
+	if err := h.Control.MayAsk(now, from); err != nil {
+		h.Link.Send(notNow(m.RequestID, err))
+		return nil
 	}
 	q := requested(m, from)
-	if no := h.outsiders.begin(m.RequestID, outsider{agent: from.Kin, id: q.ID}); no != nil {
+	if no := h.outsiders.begin(m.RequestID, outsider{from, q.ID}); no != nil {
 		return no
 	}
+	h.Control.Meet(from)
 	h.Recorder.Talked(record.Ask, from, "", q.ID, asked(q))
 	err := h.Outside.Ask(q, func(c protocol.ChatClosed) { // on any goroutine
 		h.outsiders.end(m.RequestID)
+		if c.By != "" && c.Why == "" { // a person answered this one
+			h.Pump.Post(func(now time.Time) { h.Control.Replied(now, from, c.Answer.Refuses()) })
+		}
 		h.Link.Send(&protocol.ChatAskResult{RequestID: m.RequestID, SessionID: h.SessionID, By: c.By, Answer: c.Answer, Why: protocol.Clip(c.Why, protocol.MaxText)})
 	})
 	if err != nil {
@@ -162,10 +170,17 @@ func (h *Handler) withdraw(requestID, why string) {
 		return
 	}
 	h.Pump.Post(func(time.Time) { // behind what opened it
-		for _, id := range h.outsiders.ids(requestID) {
-			h.Outside.Withdraw(id, why)
+		for _, who := range h.outsiders.those(func(id string, _ outsider) bool { return requestID == "" || requestID == id }) {
+			h.Outside.Withdraw(who.id, why)
 		}
 	})
+}
+
+// Hushed closes what agents ask whom the user has muted meanwhile. It runs on the pump's goroutine.
+func (h *Handler) Hushed() {
+	for _, who := range h.outsiders.those(func(_ string, who outsider) bool { return h.Control.Muted(who.agent) }) {
+		h.Outside.Withdraw(who.id, who.agent.Name+" is muted")
+	}
 }
 
 // Unreached says that the connection to the gateway was lost: nobody hears an answer any more to what others than the coding agent asked.

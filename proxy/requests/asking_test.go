@@ -127,7 +127,7 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	room.took()
 	s.machine = control.New(control.Config{Keyboard: true})
 	s.Control = stagedControl{s.machine}
-	require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: s.agent("id of codex", "codex", ""), Level: protocol.LevelType}))
+	s.machine.Meet(s.agent("id of codex", "codex", ""))
 	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
 	s.refuses(t, protocol.CodeUserRefused, ask("r1", "codex"))
 	require.Empty(t, room.took())
@@ -167,4 +167,42 @@ func TestAFloodOfRequestsIsNotToldForEver(t *testing.T) {
 	s.tellsAsked.next = time.Time{}
 	s.says(ask("r", "sub"))
 	require.Equal(t, tellBurst+1, over.told)
+}
+
+// TestWhoOnlyAsksIsMuted: it asks nothing more, and what it asked is refused.
+func TestWhoOnlyAsksIsMuted(t *testing.T) {
+	s, o, _ := askingAt(t)
+	require.Empty(t, s.says(ask("r1", "codex")))
+	require.Empty(t, s.says(ask("r2", "gemini")))
+	require.NoError(t, s.machine.Hush(time.Now(), "codex", "ada"))
+	s.sent = nil
+	s.Hushed()
+	got := s.hears(t)
+	require.Equal(t, []string{"r1", "codex is muted"}, []string{got.RequestID, got.Why})
+	require.True(t, got.Answer.Refuses())
+	require.Len(t, o.open, 1)
+	require.Contains(t, s.refuses(t, protocol.CodeUserRefused, ask("r3", "codex")), "muted")
+}
+
+// TestWhoIsRefusedAgainWaits: an answer that allows ends that, and what nobody answered counts for nothing.
+func TestWhoIsRefusedAgainWaits(t *testing.T) {
+	s, o, _ := askingAt(t)
+	n := 0
+	asks := func(c protocol.ChatClosed) {
+		n++
+		require.Empty(t, s.says(ask(fmt.Sprint("r", n), "codex")))
+		c.ID = o.last.ID
+		o.close(c)
+		s.sent = nil
+	}
+	for range 3 {
+		asks(protocol.ChatClosed{By: "ada", Why: "the turn was interrupted"})
+		asks(protocol.ChatClosed{Why: "the connection was lost"})
+	}
+	asks(protocol.ChatClosed{By: "ada"})
+	asks(protocol.ChatClosed{By: "ada", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}})
+	asks(protocol.ChatClosed{By: "ada"})
+	asks(protocol.ChatClosed{By: "ada"})
+	require.Contains(t, s.refuses(t, protocol.CodeBusy, ask("r", "codex")), "the user refused you: you may ask again in 10s")
+	require.Empty(t, s.says(ask("other", "gemini")))
 }

@@ -88,6 +88,7 @@ func (h *Handler) spoken(now time.Time, m *protocol.Note, text string) {
 			h.Link.Send(notNow(m.RequestID, &control.NotNow{Muted: true}))
 			return
 		}
+		h.Control.Meet(from)
 		if err := h.Status.Hear(w); err != nil {
 			h.refuse(m.RequestID, protocol.CodeBusy, err.Error())
 			return

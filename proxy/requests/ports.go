@@ -114,6 +114,10 @@ type Messages interface {
 	TakeMessage(now time.Time) control.Message
 	// Correspondent is whom the user would write to.
 	Correspondent(heard control.Heard) control.Agent
+	// Meet notes an agent that writes, or asks in a conversation, and Replied how a person answered that; MayAsk says why it may not ask now.
+	Meet(a control.Agent)
+	MayAsk(now time.Time, a control.Agent) error
+	Replied(now time.Time, a control.Agent, refused bool)
 	// Muted reports whether the user wants to hear nothing of an agent.
 	Muted(a control.Agent) bool
 }

@@ -74,6 +74,15 @@ func TestAPermissionIsAskedInAConversation(t *testing.T) {
 	o.typed("y\n")
 	require.Contains(t, w.answered(form).text, `"answers":{"Which?":"Red"}`)
 
+	asking = p.asksFor(id, "touch u")
+	w.good("mute", id, "--agent", "claude -p")
+	w.denied(asking, "is muted")
+	w.denied(p.start("approval_prompt", args{"tool_name": "Bash", "input": args{"command": "touch u"}}), "the user muted you")
+	o.run("gateway mute " + id + " --off")
+	o.wait("[y/N]")
+	o.typed("y\n")
+	require.Zero(t, o.status())
+
 	p.asksFor(id, "touch v")
 	require.NoError(t, p.cmd.Process.Kill())
 	w.logs(id, "closed: who asked took it back, or is gone")
