@@ -185,7 +185,7 @@ func TestWhoIsMutedElsewhere(t *testing.T) {
 	require.Equal(t, "ada", s.machine.State(time.Now()).Muted.By)
 	s.does(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
 	s.refuses(t, protocol.CodeBusy, off)
-	off.Epoch = 0 // of a client that does not know it
+	off.Epoch = s.machine.Epoch() // were it for the present one, it would have been decided before that
 	s.refuses(t, protocol.CodeBusy, off)
 	require.Equal(t, "claude", s.machine.State(time.Now()).Silent, "whoever kept the decision cannot use it again")
 }
