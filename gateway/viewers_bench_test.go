@@ -98,6 +98,16 @@ func inUse() uint64 {
 // looks is a viewer without a library: it has the screen, has said so, and waits.
 func looks(b *testing.B, addr, token string) net.Conn {
 	b.Helper()
+	conn := upgraded(b, addr, token)
+	says(b, conn, `{"type":"terminal.view","requestId":"v","sessionId":"vim-1"}`)
+	until(b, conn, `"terminal.rows"`)
+	says(b, conn, `{"type":"terminal.ack","sessionId":"vim-1","seq":1}`)
+	return conn
+}
+
+// upgraded is a WebSocket without a library.
+func upgraded(b *testing.B, addr, token string) net.Conn {
+	b.Helper()
 	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", addr)
 	require.NoError(b, err)
 	require.NoError(b, conn.SetDeadline(time.Now().Add(fake.Soon)))
@@ -106,9 +116,6 @@ func looks(b *testing.B, addr, token string) net.Conn {
 		protocol.PathView, addr, protocol.Version, token)
 	require.NoError(b, err)
 	until(b, conn, "\r\n\r\n")
-	says(b, conn, `{"type":"terminal.view","requestId":"v","sessionId":"vim-1"}`)
-	until(b, conn, `"terminal.rows"`)
-	says(b, conn, `{"type":"terminal.ack","sessionId":"vim-1","seq":1}`)
 	return conn
 }
 

@@ -41,12 +41,20 @@ func Check(m Message) error { return m.check() }
 // Encode makes the frame of m. It fails with a *FieldError when m may not be sent: a sender's own mistake is found here
 // and not at the far end.
 func Encode(m Message) ([]byte, error) {
-	if rows, ok := m.(*Rows); ok && rows.shared != nil {
-		f := rows.shared
-		f.once.Do(func() { f.bytes, f.err = encode(m) })
-		return f.bytes, f.err
+	var f *frame
+	switch m := m.(type) {
+	case *Rows:
+		f = m.shared
+	case *Snapshot:
+		if m.sharedRows() != 0 {
+			f = &m.shared.frame
+		}
 	}
-	return encode(m)
+	if f == nil {
+		return encode(m)
+	}
+	f.once.Do(func() { f.bytes, f.err = encode(m) })
+	return f.bytes, f.err
 }
 
 func encode(m Message) ([]byte, error) {

@@ -61,9 +61,17 @@ func (s *Snapshot) Difference(last *Snapshot, moves bool) *Snapshot {
 // News is s for a peer that has last, which may be nil, and wants changes only: without the rolling text, unless that is all
 // there is, and as [Snapshot.Difference].
 func (s *Snapshot) News(last *Snapshot, moves bool) *Snapshot {
-	if s.Screen == nil {
+	switch {
+	case s.Screen == nil:
 		return s
+	case s.sharedRows() != 0 && (last == nil || last.sharedRows() != 0):
+		return s.sharedNews(last, moves)
 	}
+	return s.ownNews(last, moves)
+}
+
+// ownNews is [Snapshot.News] for one peer.
+func (s *Snapshot) ownNews(last *Snapshot, moves bool) *Snapshot {
 	part := *s.Difference(last, moves)
 	part.Content = ""
 	return &part

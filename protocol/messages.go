@@ -32,6 +32,8 @@ type Snapshot struct {
 	UsedAt     int64  `json:"usedAt,omitempty"`
 	// Muted is that of a [SessionInfo].
 	Muted []string `json:"muted,omitempty"`
+
+	shared *sharing // nil for a message to one
 }
 
 // ControlGrant says that the user gave control.

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"sync"
 )
 
 // View asks for the rows of a session's screen as they change, for somebody who looks at it: [Rows], of which each is
@@ -95,13 +94,6 @@ type AgentTyped struct {
 	Text string `json:"text"`
 	// Count tells one input from the next.
 	Count uint64 `json:"count"`
-}
-
-// frame is the frame of a message that many get.
-type frame struct {
-	once  sync.Once
-	bytes []byte
-	err   error
 }
 
 // Share is m for many peers: its frame is made once. Nobody may change the message any more.

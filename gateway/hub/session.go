@@ -27,6 +27,7 @@ type session struct {
 	newest *protocol.Snapshot // complete: never a difference; nil before the first
 	taken  time.Time          // when newest came
 	synced bool               // a difference to newest may come
+	asNow  asNow
 
 	keyboard protocol.Keyboard
 	blackout *protocol.Hidden // what is kept from agents, as it was at since; nil for nothing
@@ -158,6 +159,9 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 		s.synced = false
 		return
 	}
+	if full.Screen != nil { // then it is no longer what the proxy may send once more
+		full.Share(nil)
+	}
 	s.newest, s.taken, s.synced = full, time.Now(), true
 	s.info.Seq = full.Seq
 	if full.Screen != nil {
@@ -173,16 +177,6 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 	for _, sub := range s.subs {
 		sub.offer(h)
 	}
-}
-
-// now is the newest snapshot as of now, nil if there is none.
-func (s *session) now() *protocol.Snapshot {
-	if s.newest == nil {
-		return nil
-	}
-	out := *s.newest
-	out.IdleMs, out.Blackout = s.idle(), s.hidden()
-	return &out
 }
 
 // idle is the time since the last visible change in milliseconds.

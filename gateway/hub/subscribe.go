@@ -55,6 +55,29 @@ func (s *session) tellSubscribed() {
 	}
 }
 
+// asNow is a snapshot with the times of a moment.
+type asNow struct {
+	m, of  *protocol.Snapshot
+	hidden *protocol.Hidden
+	at     time.Time
+}
+
+// sameFor is how long the newest snapshot goes to others as it went to one: its times are that old then.
+const sameFor = 10 * time.Millisecond
+
+// now is the newest snapshot as of now, nil if there is none. It is one message for all who get it.
+func (s *session) now() *protocol.Snapshot {
+	if s.newest == nil {
+		return nil
+	}
+	if n := &s.asNow; n.of != s.newest || n.hidden != s.blackout || time.Since(n.at) >= sameFor {
+		out := *s.newest
+		out.IdleMs, out.Blackout = s.idle(), s.hidden()
+		*n = asNow{m: out.Share(s.newest), of: s.newest, hidden: s.blackout, at: time.Now()}
+	}
+	return s.asNow.m
+}
+
 func (sub *subscription) stop() {
 	if sub.timer != nil {
 		sub.timer.Stop()

@@ -1,0 +1,67 @@
+package protocol
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// frame is the frame of a message that many get.
+type frame struct {
+	once  sync.Once
+	bytes []byte
+	err   error
+}
+
+// sharing is what a snapshot that many get was made into: its frame, and what of it is news to those who have another one.
+type sharing struct {
+	frame
+	of   *Snapshot // a copy of it is another message
+	rows uint64    // snapshots with the same number have the same rows
+	mu   sync.Mutex
+	news map[sharedNews]*Snapshot
+}
+
+// sharedNews says to whom something is news: to who has these rows, and knows of rows that moved.
+type sharedNews struct {
+	rows  uint64
+	moves bool
+}
+
+// shares numbers the rows of what is shared. 0 is of none.
+var shares atomic.Uint64
+
+// Share is s for many peers: its frame is made once, and so is what of it is news to those who have the same. rows is a shared snapshot
+// with the same rows, or nil. Nobody may change s any more.
+func (s *Snapshot) Share(rows *Snapshot) *Snapshot {
+	n := rows.sharedRows()
+	if n == 0 {
+		n = shares.Add(1)
+	}
+	s.shared = &sharing{of: s, rows: n}
+	return s
+}
+
+// sharedRows numbers the rows of a shared snapshot, 0 for any other one.
+func (s *Snapshot) sharedRows() uint64 {
+	if s == nil || s.shared == nil || s.shared.of != s {
+		return 0
+	}
+	return s.shared.rows
+}
+
+// sharedNews is [Snapshot.News] of a shared snapshot to who has another one, or nothing.
+func (s *Snapshot) sharedNews(last *Snapshot, moves bool) *Snapshot {
+	k := sharedNews{last.sharedRows(), moves}
+	h := s.shared
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	part := h.news[k]
+	if part == nil {
+		if h.news == nil {
+			h.news = make(map[sharedNews]*Snapshot)
+		}
+		part = s.ownNews(last, moves).Share(nil)
+		h.news[k] = part
+	}
+	return part
+}
