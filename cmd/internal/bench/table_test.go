@@ -31,6 +31,7 @@ func TestAFigureStandsBesideItsBaseline(t *testing.T) {
 |  | viewers | ms | 17 |  |  |  |
 `, got.markdown(rows))
 	require.Empty(t, got.lost(rows))
+	require.NotContains(t, got.markdown([]row{{what: "cursor"}}), "cursor", "a row without a figure of ours says nothing")
 	require.Equal(t, []string{"cursor"}, got.lost([]row{lane("agent", "cursor", "MiB/s", 0, "Output/cursor", "MiB/s", false)}))
 	require.Len(t, brief(rows), 1)
 }
