@@ -82,6 +82,17 @@ func (s *station) goes() {
 	s.Server = nil
 }
 
+// awaits waits for a session there.
+func (s *station) awaits(token string) {
+	s.t.Helper()
+	c := client.New(through(s.t, token, "ws://"+s.addr))
+	require.Eventually(s.t, func() bool {
+		list, err := c.Sessions(fake.Within(s.t))
+		return err == nil && len(list) > 0
+	}, fake.Soon, fake.Soon/1000)
+	require.NoError(s.t, c.Close())
+}
+
 // through is how a client reaches several gateways with a token.
 func through(t *testing.T, token string, raw string) client.Config {
 	t.Helper()
@@ -107,6 +118,7 @@ func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 	at := map[*station]*fakeProxy{}
 	for _, s := range []*station{a, b} {
 		at[s] = startProxy(t, bearer(s.addr, tokens[auth.RoleProxy]), "vim-1")
+		s.awaits(tokens[auth.RoleAgent])
 	}
 	cfg := through(t, tokens[auth.RoleAgent], "ws://"+a.addr+",ws://"+b.addr)
 	cfg.Key = "0123456789abcdef0123456789abcdef"
@@ -127,6 +139,7 @@ func TestAClientGoesFromOneGatewayToTheOther(t *testing.T) {
 		require.Equal(t, me, types(move.to), "it is the same agent")
 		fake.Receive(t, look, "a snapshot of the other gateway")
 		move.from.comes()
+		move.from.awaits(tokens[auth.RoleAgent])
 		require.Equal(t, me, types(move.to), "it stays where it is")
 	}
 	for _, p := range at {
