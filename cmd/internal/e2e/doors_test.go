@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
 )
 
 // Two gateways that know nothing of each other, killed and started in turn: the session and its agent go to the other one, with the ids
@@ -39,6 +41,9 @@ func TestASessionGoesToTheNextGateway(t *testing.T) {
 		s.waitGone("drives")
 		claude.fails("terminal_send", args{"terminal": id, "text": "no more"}, "your grant ended when the connection was lost")
 		require.Equal(t, id, w.session("--gateway", to.url, at[2], at[3]))
+		for _, l := range w.sessions("--gateway", to.url, at[2], at[3]) {
+			require.Equal(t, protocol.HolderUser, l.Keyboard.Holder)
+		}
 		servers[i%2] = w.serve("gateway", "--listen", strings.TrimPrefix(from.url, "ws://"))
 		take()
 	}
