@@ -171,7 +171,7 @@ func narrow(dst []byte, cells []cell) bool {
 	var differ cell
 	for len(cells) >= 8 && len(dst) >= 8 {
 		c := cells[:8:8]
-		differ |= c[0] ^ base | c[1] ^ base | c[2] ^ base | c[3] ^ base | c[4] ^ base | c[5] ^ base | c[6] ^ base | c[7] ^ base
+		differ |= (c[0] ^ base) | (c[1] ^ base) | (c[2] ^ base) | (c[3] ^ base) | (c[4] ^ base) | (c[5] ^ base) | (c[6] ^ base) | (c[7] ^ base)
 		low := uint32(c[0]&0x7f | c[1]&0x7f<<8 | c[2]&0x7f<<16 | c[3]&0x7f<<24)
 		high := uint32(c[4]&0x7f | c[5]&0x7f<<8 | c[6]&0x7f<<16 | c[7]&0x7f<<24)
 		binary.LittleEndian.PutUint64(dst, uint64(low)|uint64(high)<<32)
