@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"maps"
 	"mime"
@@ -21,7 +20,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// indexName is the page itself. It is a template: {{.Build}} names the other files, {{.Modules}} are the scripts that firstName needs.
+// indexName is the page itself. In it, {{.Build}} names the other files, {{.Modules}} links the scripts that firstName needs.
 // workerName is its service worker, which works for all of the page only from the root; {{.Build}} means the same there.
 const (
 	indexName  = "index.html"
@@ -86,7 +85,7 @@ func readFiles() (*files, error) {
 		f.page, err = f.first()
 	}
 	if err == nil {
-		f.script, err = newContent(bytes.ReplaceAll(f.others[workerName].plain, []byte("{{.Build}}"), []byte(f.build)))
+		f.script, err = newContent(f.filled(workerName, "{{.Build}}", f.build))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("files of the page: %w", err)
@@ -96,23 +95,20 @@ func readFiles() (*files, error) {
 	return f, nil
 }
 
-// first is the page itself.
+// first is the page itself. The names that it gets are digits and those of our own files: nothing has to be escaped.
 func (f *files) first() (content, error) {
-	index, err := template.New(indexName).Parse(string(f.others[indexName].plain))
-	if err != nil {
-		return content{}, err
-	}
 	modules := make(map[string]bool)
 	f.imports(firstName, modules)
-	var page bytes.Buffer
-	err = index.Execute(&page, struct {
-		Build   string
-		Modules []string
-	}{f.build, slices.Sorted(maps.Keys(modules))})
-	if err != nil {
-		return content{}, err
+	var links strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		_, _ = fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"/app/%s/%s\">\n", f.build, name)
 	}
-	return newContent(page.Bytes())
+	return newContent(f.filled(indexName, "{{.Modules}}", links.String(), "{{.Build}}", f.build))
+}
+
+// filled is a file with something in place of names. No template does it: with one, the linker would keep the methods of all types.
+func (f *files) filled(name string, pairs ...string) []byte {
+	return []byte(strings.NewReplacer(pairs...).Replace(string(f.others[name].plain)))
 }
 
 var imported = regexp.MustCompile(`(?m)^import .* from '\./([\w.]+)';$`)
