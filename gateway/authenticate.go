@@ -116,7 +116,7 @@ func (s *Server) slowDown(r *http.Request) {
 // memberOf is the participant that an identity becomes. What the headers say is a wish for a name, and the secret of a
 // lasting identity: an agent's id follows from it, and from nothing that anybody else could know.
 func memberOf(who auth.Identity, header http.Header) hub.Member {
-	m := hub.Member{Role: who.Role, Name: who.Name, Named: who.Name != "", Namespace: who.Namespace}
+	m := hub.Member{Role: who.Role, Name: who.Name, Named: who.Name != "", Namespace: who.Namespace, Token: who.TokenID}
 	if m.Name == "" {
 		m.Name = readable(header.Get(client.HeaderName))
 	}

@@ -74,6 +74,7 @@ type Server struct {
 	refused  atomic.Uint64 // tokens that are not good
 	callers  *callers
 	api      *httpapi.API
+	others   Others // nil without a cluster
 
 	mu     sync.Mutex
 	closed bool
@@ -228,6 +229,7 @@ func (s *Server) routes() http.Handler {
 		if s.gathers() {
 			gathering = `,"gathering":true`
 		}
+		gathering += s.clustered()
 		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q%s}\n", protocol.Version, gathering)
 	})
 	s.api.Mount(mux)

@@ -10,7 +10,7 @@ func (s *Server) stats() []httpapi.Family {
 	if s.cfg.Pages != nil {
 		pages, refused = s.cfg.Pages.Stats()
 	}
-	return []httpapi.Family{
+	all := []httpapi.Family{
 		{Name: "sessions", Help: "Sessions, by state.", Label: "state", Values: values(now.Sessions)},
 		{Name: "participants", Help: "Proxies, agents, viewers and owners that are connected.", Label: "role", Values: values(now.Participants)},
 		one("requests_waiting", "Requests that a proxy has not answered yet.", now.Waiting),
@@ -26,6 +26,10 @@ func (s *Server) stats() []httpapi.Family {
 		one("page_refusals_total", "Codes of links, and tickets, that were refused to web pages.", refused),
 		one("tokens_refused_total", "Requests and connections without a token that is good.", s.refused.Load()),
 	}
+	if s.others != nil {
+		all = append(all, s.others.Stats()...)
+	}
+	return all
 }
 
 func one[N int | uint64](name, help string, n N) httpapi.Family {

@@ -34,6 +34,7 @@ type serveFlags struct {
 	config                    string
 	check                     bool
 	notify                    notifyFlags
+	cluster                   clusterFlags
 }
 
 func (a *app) newServe() *cobra.Command {
@@ -69,6 +70,7 @@ func (a *app) newServe() *cobra.Command {
 	f.BoolVar(&in.log, "log", false, "write a log to standard error: who comes and goes, and what is refused; no contents")
 	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
 	in.notify.declare(f)
+	in.cluster.declare(f)
 	f.StringVar(&in.config, "config", "", "`FILE` of settings, which flags overrule")
 	f.BoolVar(&in.check, "check", false, "check the settings and end")
 	return cmd
@@ -85,11 +87,14 @@ type basis struct {
 }
 
 // basis checks the flags.
-func (a *app) basis(in serveFlags) (b basis, err error) {
+func (a *app) basis(in *serveFlags) (b basis, err error) {
 	if in.logFormat != "" && in.logFormat != "text" && in.logFormat != "json" {
 		return b, usage("serve: --log-format %.20q: must be text or json", in.logFormat)
 	}
 	if b.targets, err = in.notify.read("serve"); err != nil {
+		return b, err
+	}
+	if err = in.cluster.check(); err != nil {
 		return b, err
 	}
 	if b.secure, err = certificate(in.cert, in.key); err != nil {
@@ -110,7 +115,7 @@ func (a *app) basis(in serveFlags) (b basis, err error) {
 }
 
 func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
-	b, err := a.basis(in)
+	b, err := a.basis(&in)
 	if err != nil {
 		return err
 	}
@@ -133,6 +138,11 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		GathersUntil: time.Now().Add(gateway.GatherTime), // a proxy that had its session here before a restart comes back
 		MCP:          func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
 	})
+	leave, err := in.cluster.join(server, ln.Addr().String(), log)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer leave()
 	local, err := localSocket()
 	if err != nil {
 		_, _ = fmt.Fprintf(a.err, "gateway: serve: not on the local socket: %v\n", err)

@@ -56,7 +56,7 @@ func TestAFileSetsEveryKindOfFlag(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"host": "[mine]", "log": "true", "log-format": "json", "idle": "1m30s", "most": "1000", "origin": "[]",
 		"listen": "127.0.0.1:7117", "tls-cert": "", "tls-key": "", "tokens": "", "config": "", "check": "false", "page": "false", "trust-proxy": "[]",
-		"notify": "[]", "notify-after": "10s",
+		"notify": "[]", "notify-after": "10s", "cluster": "[]", "cluster-creds": "", "cluster-tls-ca": "",
 	}, said, "a new flag needs no more than to be one: add it here")
 	list, err := serveSettings(t, "host = ['a', 'b,c']").GetStringSlice("host")
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestASettingThatIsNoneSaysItsLineAndTheNextName(t *testing.T) {
 	for content, want := range map[string][2]string{
 		"\n\nlistn = 'x'":                 {`line 3: unknown setting "listn"`, "did you mean: listen"},
 		"log = true\ntls_cert = 'x'":      {`line 2: unknown setting "tls_cert"`, "did you mean: tls-cert"},
-		"zzzzzzzz = 1":                    {`line 1: unknown setting "zzzzzzzz"`, "the settings are: host, listen, log, log-format, notify, notify-after, origin, "},
+		"zzzzzzzz = 1":                    {`line 1: unknown setting "zzzzzzzz"`, "the settings are: cluster, cluster-creds, cluster-tls-ca, host, listen, log, log-format, notify, notify-after, origin, "},
 		"check = true":                    {`line 1: unknown setting "check"`, "the settings are: "},
 		"config = 'x'":                    {`line 1: unknown setting "config"`, ""},
 		"gateway = 'x'":                   {`line 1: unknown setting "gateway"`, ""},

@@ -152,6 +152,15 @@ func (t Token) identity() Identity {
 	return Identity{Role: t.Role, Name: t.Name, Namespace: t.Namespace, TokenID: t.Hash, Expires: t.Expires}
 }
 
+// Identity is that of a token, by what [Identity.TokenID] calls it. The error is ErrUnknownToken, or that of reading the file.
+func (s *Store) Identity(tokenID string) (Identity, error) {
+	t, err := s.standing(func(t Token) bool { return t.Hash == tokenID && !t.Local })
+	if err != nil {
+		return Identity{}, err
+	}
+	return t.identity(), nil
+}
+
 // Valid reports whether the token of an identity still stands. A file that cannot be read is no permission.
 func (s *Store) Valid(tokenID string) bool {
 	_, err := s.standing(func(t Token) bool { return t.Hash == tokenID })

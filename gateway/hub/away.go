@@ -40,11 +40,16 @@ func (h *Hub) askAgain(s *session) {
 	if away == nil {
 		return
 	}
-	for _, q := range slices.SortedFunc(maps.Values(away.asked), func(a, b *pending) int { return cmp.Compare(a.number, b.number) }) {
+	for _, q := range away.inOrder() {
 		q.move(s.owner)
 		q.again = !q.sent.IsZero()
 		h.send(q)
 	}
+}
+
+// inOrder are the requests that a proxy has not answered, in the order in which they were asked.
+func (p *Peer) inOrder() []*pending {
+	return slices.SortedFunc(maps.Values(p.asked), func(a, b *pending) int { return cmp.Compare(a.number, b.number) })
 }
 
 // stayedAway ends what waits for a proxy that did not come back.

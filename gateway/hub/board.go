@@ -38,27 +38,27 @@ type telling struct {
 // watchList begins to tell a participant of the sessions that there are: Done, all of them, and then what changes.
 func (h *Hub) watchList(p *Peer, m *protocol.SessionsWatch) {
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
-	ns := p.member.Namespace
-	b := h.boards[ns]
+	of := listOf(p)
+	b := h.boards[of]
 	if b == nil {
 		b = &board{watchers: make(map[*Peer]struct{})}
-		h.boards[ns] = b
+		h.boards[of] = b
 	}
 	delete(b.watchers, p) // it begins anew
-	h.tell(ns, b)
+	h.tell(of, b)
 	b.watchers[p] = struct{}{}
 	p.out.put(&protocol.SessionsChanged{Full: true, Sessions: h.list(p)})
 }
 
 // unwatchList forgets a participant.
 func (h *Hub) unwatchList(p *Peer) {
-	b := h.boards[p.member.Namespace]
+	b := h.boards[listOf(p)]
 	if b == nil {
 		return
 	}
 	if delete(b.watchers, p); len(b.watchers) == 0 {
 		b.stop()
-		delete(h.boards, p.member.Namespace)
+		delete(h.boards, listOf(p))
 	}
 }
 
@@ -73,32 +73,32 @@ func (b *board) stop() {
 
 // stirred says that something may have changed in the lists. It costs nothing while nobody watches.
 func (h *Hub) stirred() {
-	for ns, b := range h.boards {
+	for of, b := range h.boards {
 		if b.timer != nil {
 			continue
 		}
-		h.tellIn(ns, b, &b.timer, max(0, boardEvery-time.Since(b.last)))
+		h.tellIn(of, b, &b.timer, max(0, boardEvery-time.Since(b.last)))
 	}
 }
 
 // tellIn tells what differs after a while.
-func (h *Hub) tellIn(ns string, b *board, timer **time.Timer, wait time.Duration) {
+func (h *Hub) tellIn(of listKey, b *board, timer **time.Timer, wait time.Duration) {
 	*timer = time.AfterFunc(wait, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if *timer != nil {
 			*timer = nil
-			h.tell(ns, b)
+			h.tell(of, b)
 		}
 	})
 }
 
 // tell sends what differs from what was told. Of screens that change it waits to tell.
-func (h *Hub) tell(ns string, b *board) {
+func (h *Hub) tell(of listKey, b *board) {
 	was, now, wait := b.told, time.Now(), time.Duration(0)
 	b.told, b.last = make(map[string]telling), now
 	m := &protocol.SessionsChanged{Sessions: []protocol.SessionInfo{}}
-	for _, info := range h.listed(ns) {
+	for _, info := range h.listed(of) {
 		t := telling{resting(info), info.Seq, now}
 		old, known := was[info.SessionID]
 		rest := outputEvery - now.Sub(old.at)
@@ -114,7 +114,7 @@ func (h *Hub) tell(ns string, b *board) {
 		b.told[info.SessionID] = t
 	}
 	if wait > 0 && b.slow == nil {
-		h.tellIn(ns, b, &b.slow, wait)
+		h.tellIn(of, b, &b.slow, wait)
 	}
 	for _, id := range slices.Sorted(maps.Keys(was)) {
 		if _, there := b.told[id]; !there {

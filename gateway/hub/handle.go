@@ -7,9 +7,16 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Handle takes a message from the participant. It never waits. One goroutine may call it, in the order of the wire.
+// Handle takes a message from the participant. It never waits, but for the directory when a proxy opens a session. One goroutine may
+// call it, in the order of the wire.
 func (p *Peer) Handle(m protocol.Message) {
 	h := p.hub
+	if open, ok := m.(*protocol.SessionOpen); ok && p.member.Role == RoleProxy {
+		if no := h.directory.Own(p.member.Namespace, open); no != nil {
+			p.out.put(no)
+			return
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -17,6 +24,7 @@ func (p *Peer) Handle(m protocol.Message) {
 	case p.member.Role == RoleProxy:
 		h.publish(p, m)
 		h.stirred()
+	case h.elsewhere(p, m):
 	default:
 		h.ask(p, m)
 	}

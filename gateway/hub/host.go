@@ -49,10 +49,15 @@ func (h *Hub) hostGone(p *Peer) {
 func (h *Hub) start(p *Peer, m *protocol.ProxyStart) {
 	host := h.hosts[hostOf(p, m.HostKey)]
 	if m.HostKey == "" || host == nil {
-		p.fail(m, protocol.CodeUnavailable, "no host of yours starts programs here, nothing was started; `gateway mcp` and `gateway run` are such hosts, and a user shares a terminal with: proxy --agent PROGRAM")
+		p.unstarted(m)
 		return
 	}
 	h.forward(p, host, nil, m)
+}
+
+// unstarted answers a start for which there is no host.
+func (p *Peer) unstarted(m *protocol.ProxyStart) {
+	p.fail(m, protocol.CodeUnavailable, "no host of yours starts programs here, nothing was started; `gateway mcp` and `gateway run` are such hosts, and a user shares a terminal with: proxy --agent PROGRAM")
 }
 
 // started takes a host's answer.

@@ -41,6 +41,7 @@ var (
 	ErrForbidden = errors.New("this role may not send that message")
 	ErrSlow      = errors.New("messages were not read in time")
 	ErrClosed    = errors.New("the gateway is closing")
+	ErrMoved     = errors.New("the session moved to another gateway")
 )
 
 // Role is what a participant is.
@@ -74,6 +75,11 @@ type Member struct {
 	Namespace string
 	// Process is the member's, nil when it is not known.
 	Process Process
+	// Token is what the token store calls the token, "" for none: with it the participant reaches the sessions of other gateways, which
+	// look it up themselves.
+	Token string
+	// Remote: it stands for a participant of another gateway, and sees and reaches what is here alone.
+	Remote bool
 }
 
 // Process is a process on this machine.
@@ -84,8 +90,9 @@ type Process interface {
 
 // Hub is the switchboard. All methods may be called from any goroutine.
 type Hub struct {
-	log    *slog.Logger
-	before string // who should serve, and why it does not; "" for nobody
+	log       *slog.Logger
+	directory Directory
+	before    string // who should serve, and why it does not; "" for nobody
 
 	counters counters
 
@@ -95,11 +102,11 @@ type Hub struct {
 	agents     map[key]map[*Peer]struct{} // by namespace and agent id
 	sessions   map[key]*session
 	hosts      map[hostKey]*Peer
-	starting   map[key]started   // sessions that a host has started and that are not open yet
-	endings    chan struct{}     // see Endings
-	tombstones []*session        // ended sessions, oldest first
-	boards     map[string]*board // lists that are watched, by namespace
-	count      uint64            // of the messages that the hub makes itself
+	starting   map[key]started    // sessions that a host has started and that are not open yet
+	endings    chan struct{}      // see Endings
+	tombstones []*session         // ended sessions, oldest first
+	boards     map[listKey]*board // lists that are watched
+	count      uint64             // of the messages that the hub makes itself
 }
 
 // key names a session or an agent within its namespace.
@@ -108,8 +115,8 @@ type key struct{ namespace, id string }
 // New makes an empty switchboard; log may be nil.
 func New(log *slog.Logger) *Hub {
 	return &Hub{
-		log: cmp.Or(log, slog.New(slog.DiscardHandler)), peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
-		hosts: make(map[hostKey]*Peer), starting: make(map[key]started), endings: make(chan struct{}, 1), boards: make(map[string]*board),
+		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: alone{}, peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
+		hosts: make(map[hostKey]*Peer), starting: make(map[key]started), endings: make(chan struct{}, 1), boards: make(map[listKey]*board),
 	}
 }
 
@@ -147,6 +154,7 @@ func (h *Hub) Join(m Member) *Peer {
 		return p
 	}
 	h.peers[p] = struct{}{}
+	h.directory.Watch(p, Came)
 	h.log.Info("joined", p.logged(), "local", m.Local)
 	if m.Role == RoleAgent {
 		k := key{m.Namespace, m.ID}
@@ -203,6 +211,7 @@ func (p *Peer) Leave() {
 	}
 	p.gone = true
 	delete(h.peers, p)
+	h.directory.Watch(p, Left)
 	p.out.end(ErrLeft)
 	h.log.Info("left", p.logged(), "cause", p.out.cause())
 	k := key{p.member.Namespace, p.member.ID}

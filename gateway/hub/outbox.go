@@ -75,6 +75,30 @@ func (o *outbox) put(m protocol.Message) {
 	o.wake()
 }
 
+// asIs is a message from another gateway, where it was made for the participant.
+type asIs struct{ protocol.Message }
+
+// pass appends m as it is: a snapshot is what changes since the one before it, and does not take that one's place. room reports whether
+// the participant keeps up.
+func (o *outbox) pass(m protocol.Message) (room bool) {
+	if _, ok := m.(*protocol.Snapshot); !ok {
+		o.put(m)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, ok := m.(*protocol.Snapshot); ok && o.reason == nil {
+		o.queue.PushBack(asIs{m})
+		o.wake()
+	}
+	return o.queue.Len()-o.live < maxQueue/4
+}
+
+func (o *outbox) room() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.queue.Len()-o.live < maxQueue/4
+}
+
 // end lets next give what is in the queue, and then reason. The first reason stays.
 func (o *outbox) end(reason error) {
 	o.mu.Lock()
@@ -166,6 +190,8 @@ func (o *outbox) take() (protocol.Message, error) {
 	}
 	m, _ := o.queue.Remove(first).(protocol.Message)
 	switch m := m.(type) {
+	case asIs:
+		return m.Message, nil
 	case *protocol.Snapshot:
 		delete(o.slots, m.SessionID)
 		return o.news(m), nil
@@ -184,6 +210,21 @@ func (o *outbox) follow(m *protocol.SessionsSubscribe) {
 	if m.Changes {
 		o.lean[m.SessionID] = &lean{moves: m.Moves}
 	}
+}
+
+// unfollow forgets how the snapshots of a session are wanted: they come from elsewhere now.
+func (o *outbox) unfollow(sessionID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.lean, sessionID)
+}
+
+// follows is how the snapshots of a session are wanted.
+func (o *outbox) follows(sessionID string) (changes, moves bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	has := o.lean[sessionID]
+	return has != nil, has != nil && has.moves
 }
 
 // news is what of a snapshot the participant does not have. It is made when the snapshot is fetched: what another one

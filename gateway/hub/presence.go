@@ -19,6 +19,7 @@ func (p *Peer) work(on bool) {
 	k := key{p.member.Namespace, p.member.ID}
 	before := h.attendance(k) > 0
 	p.idle = !on
+	h.directory.Watch(p, map[bool]Doing{true: Works, false: Rests}[on])
 	if now := h.attendance(k) > 0; now != before {
 		h.present(k, now)
 	}

@@ -98,6 +98,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	s.rehear()
 	h.askAgain(s)
 	h.opened(k)
+	h.directory.Announce(k.namespace, k.id, true)
 }
 
 // owned is how many running sessions a proxy's connection has.
@@ -321,6 +322,7 @@ func (h *Hub) bury(s *session, forget bool) {
 func (h *Hub) forget(s *session) {
 	s.stopTimers()
 	delete(h.sessions, s.key)
+	h.directory.Announce(s.key.namespace, s.key.id, false)
 	h.stirred()
 }
 
@@ -351,14 +353,31 @@ func (s *session) stopTimers() {
 
 // list is what a participant may see, in the order of starting.
 func (h *Hub) list(p *Peer) []protocol.SessionInfo {
-	return p.member.Rights.Sessions(h.listed(p.member.Namespace))
+	return p.member.Rights.Sessions(h.listed(listOf(p)))
 }
 
-// listed are the sessions of a namespace, in the order of starting.
-func (h *Hub) listed(namespace string) []protocol.SessionInfo {
+// listKey names a list of sessions: those of a namespace, or those of them that are here.
+type listKey struct {
+	namespace string
+	here      bool
+}
+
+// listOf is the list that a participant is told. Other gateways are told what is here: the rest they know from where it is.
+func listOf(p *Peer) listKey { return listKey{p.member.Namespace, p.member.Remote} }
+
+// listed are the sessions of a list, in the order of starting.
+func (h *Hub) listed(of listKey) []protocol.SessionInfo {
 	out := make([]protocol.SessionInfo, 0, len(h.sessions))
+	if !of.here {
+		others, _ := h.directory.Find(of.namespace)
+		for _, info := range others {
+			if h.sessions[key{of.namespace, info.SessionID}] == nil {
+				out = append(out, info)
+			}
+		}
+	}
 	for k, s := range h.sessions {
-		if k.namespace == namespace {
+		if k.namespace == of.namespace {
 			info := s.info
 			info.IdleMs, info.Keyboard, info.Blackout, info.Viewed = s.idle(), s.keyboard, s.hidden(), s.gallery.viewed()
 			info.LastLine = s.lastLine()
@@ -396,11 +415,7 @@ func (h *Hub) find(p *Peer, m protocol.Message) *session {
 	id := protocol.SessionID(m)
 	s := h.sessions[key{p.member.Namespace, id}]
 	if s == nil {
-		say := h.missing(p, id)
-		if protocol.RequestID(m) == "" { // else it tells what the answer is for
-			say = protocol.KindOf(m) + ": " + say
-		}
-		p.fail(m, protocol.CodeNoSession, say)
+		p.unknown(m)
 	}
 	return s
 }

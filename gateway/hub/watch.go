@@ -66,6 +66,7 @@ func (h *Hub) output(s *session, m *protocol.Output) {
 func (p *Peer) catchUp() {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
+	p.hub.directory.Watch(p, Behind)
 	for _, s := range p.hub.sessions {
 		if w := s.watchers[p]; w != nil {
 			w.fresh = true

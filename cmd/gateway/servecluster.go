@@ -1,0 +1,77 @@
+package main
+
+import (
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"terminalproxy/cmd/internal/version"
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/cluster"
+	"terminalproxy/gateway/hub"
+)
+
+// clusterFlags say which other gateways a gateway joins.
+type clusterFlags struct {
+	servers   []string
+	creds, ca string
+}
+
+func (f *clusterFlags) declare(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.servers, "cluster", nil, "join other gateways over NATS: `URL[,URL]` of its servers, as nats://HOST or tls://HOST:4222; they share the token file")
+	flags.StringVar(&f.creds, "cluster-creds", "", "`FILE` with the NATS user's credentials (.creds), or the seed of its NKey")
+	flags.StringVar(&f.ca, "cluster-tls-ca", "", "`FILE` with the certificates (PEM) that sign those of the NATS servers")
+}
+
+// check finds what is wrong with the flags.
+func (f *clusterFlags) check() error {
+	if len(f.servers) == 0 {
+		if f.creds != "" || f.ca != "" {
+			return usage("serve: --cluster-creds and --cluster-tls-ca say how to join a cluster: name its servers with --cluster")
+		}
+		return nil
+	}
+	for i, server := range f.servers {
+		if !strings.Contains(server, "://") {
+			server = "nats://" + server
+		}
+		u, err := url.Parse(server)
+		if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
+			return usage("serve: --cluster %.60q: must be nats://HOST[:PORT] or tls://HOST[:PORT]", f.servers[i])
+		}
+		if u.User != nil {
+			return usage("serve: --cluster: a URL with a password can be read by others: put the credentials into a file, see --cluster-creds")
+		}
+		f.servers[i] = server
+	}
+	for flag, path := range map[string]string{"--cluster-creds": f.creds, "--cluster-tls-ca": f.ca} {
+		if path == "" {
+			continue
+		}
+		if file, err := os.Open(path); err != nil {
+			return usage("serve: %s: %w", flag, err)
+		} else if err := file.Close(); err != nil {
+			return usage("serve: %s: %w", flag, err)
+		}
+	}
+	return nil
+}
+
+// join has a server take part in the cluster, if the flags name one; leave ends that, after the server is closed.
+func (f *clusterFlags) join(server *gateway.Server, address string, log *slog.Logger) (leave func(), err error) {
+	if len(f.servers) == 0 {
+		return func() {}, nil
+	}
+	c, err := cluster.Join(cluster.Config{
+		Log: log, Servers: f.servers, Credentials: f.creds, CA: f.ca, Address: address, Version: version.String(), Hub: server.Switchboard(),
+		Admit: func(m hub.Member) (cluster.Seat, error) { return server.Admit(m) },
+	})
+	if err != nil {
+		return nil, fail(statusRefused, "serve: %w", err)
+	}
+	server.Tell(c)
+	return c.Close, nil
+}

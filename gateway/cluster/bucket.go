@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// The bucket is a JetStream key-value store as NATS' own tools know it (ADR-8). This asks JetStream over core NATS: the client's own
+// interface to it would double what the client adds to the program.
+const (
+	bucket    = "tp1_sessions"
+	stream    = "KV_" + bucket
+	keySpace  = "$KV." + bucket + "."
+	api       = "$JS.API."
+	operation = "KV-Operation"
+)
+
+// JetStream's error codes.
+const (
+	codeNoStream     = 10059
+	codeExists       = 10058
+	codeWrongLast    = 10071
+	codeWrongLastIs  = 10164 // the same, of a stream with replicas
+	codeNoReplicas   = 10074 // there is one server
+	codeNoPeers      = 10005 // there are too few
+	notFound         = "404"
+	createTime       = 5 * time.Second
+	expectedSequence = "Nats-Expected-Last-Subject-Sequence"
+)
+
+// refusal is JetStream's.
+type refusal struct {
+	Code        int    `json:"err_code"`
+	Description string `json:"description"`
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("JetStream: %s (%d)", r.Description, r.Code) }
+
+// ask sends a request to JetStream and reads its answer.
+func (b *natsBus) ask(m *nats.Msg, limit time.Duration, answer any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	got, err := b.conn.RequestMsgWithContext(ctx, m)
+	if errors.Is(err, nats.ErrNoResponders) {
+		return errors.New("JetStream does not answer: it is not enabled for this user, or its quorum is lost")
+	}
+	if err != nil {
+		return b.worded(err)
+	}
+	var said struct{ Error *refusal }
+	if err := json.Unmarshal(got.Data, &said); err != nil {
+		return fmt.Errorf("JetStream: %w", err)
+	}
+	if said.Error != nil {
+		return said.Error
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(got.Data, answer)
+}
+
+// ready makes the bucket if it is not there. As many servers keep it as there are, up to three.
+func (b *natsBus) ready() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.made {
+		return nil
+	}
+	if !b.online() {
+		return errOffline
+	}
+	err := b.ask(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, nil)
+	for _, replicas := range []int{3, 1} {
+		if !refused(err, codeNoStream, codeNoReplicas, codeNoPeers) {
+			break
+		}
+		if err = b.create(replicas); refused(err, codeExists) {
+			err = nil
+		}
+	}
+	b.made = err == nil
+	if err != nil {
+		return fmt.Errorf("bucket %s: %w", bucket, err)
+	}
+	return nil
+}
+
+func (b *natsBus) create(replicas int) error {
+	m := nats.NewMsg(api + "STREAM.CREATE." + stream)
+	var err error
+	m.Data, err = json.Marshal(map[string]any{
+		"name": stream, "description": "which gateway has which session", "subjects": []string{keySpace + ">"}, "storage": "file",
+		"num_replicas": replicas, "max_msgs_per_subject": 1, "max_age": claimTime, "discard": "new", "retention": "limits",
+		"max_consumers": -1, "max_msgs": -1, "max_bytes": -1, "max_msg_size": -1, "duplicate_window": 2 * time.Minute,
+		"allow_rollup_hdrs": true, "deny_delete": true, "allow_direct": true,
+	})
+	if err != nil {
+		return err
+	}
+	return b.ask(m, createTime, nil)
+}
+
+// refused reports whether JetStream refused with one of the codes.
+func refused(err error, codes ...int) bool {
+	r, ok := errors.AsType[*refusal](err)
+	if !ok {
+		return false
+	}
+	for _, code := range codes {
+		if r.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *natsBus) read(key string) ([]byte, uint64, error) {
+	if err := b.ready(); err != nil {
+		return nil, 0, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), callTime)
+	defer cancel()
+	got, err := b.conn.RequestWithContext(ctx, api+"DIRECT.GET."+stream+"."+keySpace+key, nil)
+	if err != nil {
+		return nil, 0, b.worded(err)
+	}
+	switch status := got.Header.Get("Status"); status {
+	case "":
+	case notFound:
+		return nil, 0, errNoKey
+	default:
+		return nil, 0, fmt.Errorf("JetStream: %s %s", status, got.Header.Get("Description"))
+	}
+	revision, err := strconv.ParseUint(got.Header.Get("Nats-Sequence"), 10, 64)
+	if err != nil {
+		return nil, 0, fmt.Errorf("JetStream: an entry without its number: %w", err)
+	}
+	if got.Header.Get(operation) != "" { // it was removed
+		return nil, revision, errNoKey
+	}
+	return got.Data, revision, nil
+}
+
+func (b *natsBus) write(key string, value []byte, revision uint64) (uint64, error) {
+	m := nats.NewMsg(keySpace + key)
+	m.Data = value
+	return b.put(m, revision)
+}
+
+func (b *natsBus) remove(key string, revision uint64) error {
+	m := nats.NewMsg(keySpace + key)
+	m.Header.Set(operation, "PURGE")
+	m.Header.Set("Nats-Rollup", "sub")
+	_, err := b.put(m, revision)
+	return err
+}
+
+// put writes where the newest revision is the one that is named.
+func (b *natsBus) put(m *nats.Msg, revision uint64) (uint64, error) {
+	if err := b.ready(); err != nil {
+		return 0, err
+	}
+	m.Header.Set(expectedSequence, strconv.FormatUint(revision, 10))
+	var done struct {
+		Seq uint64 `json:"seq"`
+	}
+	err := b.ask(m, callTime, &done)
+	if refused(err, codeWrongLast, codeWrongLastIs) {
+		return 0, errTaken
+	}
+	return done.Seq, err
+}

@@ -1,0 +1,219 @@
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"terminalproxy/protocol"
+)
+
+// maxRaces bounds how often a claim is tried again that others make at the same time.
+const maxRaces = 4
+
+// entry is what the directory holds of a session.
+type entry struct {
+	Owner      string `json:"owner"`
+	Generation uint64 `json:"generation"`
+	// Resume is the hash of the resume key, "" for a session that nobody can take over.
+	Resume string `json:"resume,omitempty"`
+}
+
+// claim is an entry of this gateway's.
+type claim struct {
+	entry
+	revision uint64 // 0 while it is not in the directory
+	open     bool   // the session is in the switchboard
+}
+
+// resumeHash says of a resume key what others may know.
+func resumeHash(key string) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(key))
+	return base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+func (k sessionKey) name() string { return token(k.namespace) + "." + token(k.id) }
+
+// Own implements hub.Directory. The first to open a session has it; whoever brings its resume key takes it over, under the next
+// generation. Where the directory does not answer, opening goes on without it.
+func (c *Cluster) Own(namespace string, m *protocol.SessionOpen) *protocol.Error {
+	k := sessionKey{namespace, m.SessionID}
+	got, before, err := c.claim(k, resumeHash(m.ResumeKey))
+	switch {
+	case errors.Is(err, errOwned):
+		return &protocol.Error{
+			RequestID: m.ID, Code: protocol.CodeForbidden, Message: fmt.Sprintf("session %q already exists, with another resume key", m.SessionID),
+		}
+	case err != nil:
+		c.stats.uncontested.Add(1)
+		c.log.Warn("cluster: a session opens without the directory", "session", m.SessionID, "cause", err)
+	}
+	c.mu.Lock()
+	c.claims[k] = got
+	c.mu.Unlock()
+	if before != "" && before != c.name {
+		go func() { // ends with callTime, or ctx
+			_, _ = c.call(before, requests, &letter{Op: opMoved, Namespace: k.namespace, Session: k.id, Generation: got.Generation})
+		}()
+	}
+	return nil
+}
+
+// errOwned says that somebody else has the session.
+var errOwned = errors.New("the session is another's")
+
+// claim writes a session into the directory as this gateway's, and tells who had it before. With an error that is not errOwned the
+// claim stands, and is to be written later.
+func (c *Cluster) claim(k sessionKey, resume string) (got *claim, before string, err error) {
+	c.mu.Lock()
+	old := c.claims[k]
+	c.mu.Unlock()
+	got = &claim{entry: entry{Owner: c.name, Generation: 1, Resume: resume}, open: old != nil && old.open}
+	if old != nil {
+		got.Generation = old.Generation
+	}
+	for range maxRaces {
+		there, revision, err := c.read(k)
+		switch {
+		case err != nil:
+			return got, "", err
+		case there.Owner != "" && there.Resume != resume, there.Owner != "" && resume == "" && there.Owner != c.name:
+			return nil, "", errOwned
+		}
+		got.Generation = max(got.Generation, there.Generation) + 1
+		value, err := json.Marshal(got.entry)
+		if err != nil {
+			return got, "", err
+		}
+		got.revision, err = c.bus.write(k.name(), value, revision)
+		if !errors.Is(err, errTaken) {
+			return got, there.Owner, err
+		}
+	}
+	return got, "", errTaken
+}
+
+// read is an entry of the directory; it has no owner if there is none.
+func (c *Cluster) read(k sessionKey) (there entry, revision uint64, err error) {
+	if !c.bus.online() {
+		return there, 0, errOffline
+	}
+	value, revision, err := c.bus.read(k.name())
+	switch {
+	case errors.Is(err, errNoKey):
+		return there, revision, nil
+	case err != nil:
+		return there, 0, err
+	}
+	return there, revision, json.Unmarshal(value, &there)
+}
+
+// Announce implements hub.Directory.
+func (c *Cluster) Announce(namespace, id string, here bool) {
+	k := sessionKey{namespace, id}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed()
+	mine := c.claims[k]
+	switch {
+	case mine == nil:
+	case here:
+		mine.open = true
+	default:
+		delete(c.claims, k)
+		if mine.revision > 0 {
+			c.chore(func() { c.release(k, mine) })
+		}
+	}
+	if !here {
+		return
+	}
+	for l, link := range c.links {
+		if l.session == id && link.space == namespace {
+			link.lost() // it finds the session here
+		}
+	}
+}
+
+// release takes an entry out of the directory that is still this gateway's.
+func (c *Cluster) release(k sessionKey, mine *claim) {
+	if err := c.bus.remove(k.name(), mine.revision); err != nil && !errors.Is(err, errTaken) {
+		c.log.Info("cluster: an entry of the directory stays until its time is over", "session", k.id, "cause", err)
+	}
+}
+
+// reclaim writes the claims that are not in the directory, renews the others, and gives up what others took over meanwhile.
+func (c *Cluster) reclaim() {
+	c.mu.Lock()
+	mine := make(map[sessionKey]*claim, len(c.claims))
+	for k, own := range c.claims {
+		mine[k] = own
+	}
+	c.mu.Unlock()
+	for k, own := range mine {
+		if c.ctx.Err() != nil || !c.bus.online() {
+			return
+		}
+		c.renew(k, own)
+	}
+}
+
+// renew writes one claim again.
+func (c *Cluster) renew(k sessionKey, own *claim) {
+	there, revision, err := c.read(k)
+	switch {
+	case err != nil:
+		return
+	case there.Owner != "" && there.Owner != c.name && there.Generation >= own.Generation:
+		c.moved(k, there.Generation)
+		return
+	}
+	next := *own
+	value, err := json.Marshal(next.entry)
+	if err != nil {
+		return
+	}
+	if next.revision, err = c.bus.write(k.name(), value, revision); err != nil {
+		return // the next time
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.claims[k] {
+	case own:
+		c.claims[k] = &next
+	case nil: // the session ended meanwhile
+		c.chore(func() { c.release(k, &next) })
+	}
+}
+
+// moved gives up a session that another gateway has under a higher generation.
+func (c *Cluster) moved(k sessionKey, generation uint64) {
+	c.mu.Lock()
+	own := c.claims[k]
+	if own == nil || own.Generation > generation {
+		c.mu.Unlock()
+		return
+	}
+	delete(c.claims, k)
+	c.mu.Unlock()
+	c.cfg.Hub.Move(k.namespace, k.id)
+}
+
+// generations adds to a letter those of the sessions in a list.
+func (c *Cluster) generations(namespace string, list *protocol.SessionsChanged, l *letter) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.Generations == nil {
+		l.Generations = make(map[string]uint64, len(list.Sessions))
+	}
+	for _, info := range list.Sessions {
+		if own := c.claims[sessionKey{namespace, info.SessionID}]; own != nil {
+			l.Generations[info.SessionID] = own.Generation
+		}
+	}
+}

@@ -1,0 +1,458 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"terminalproxy/gateway/hub"
+	"terminalproxy/protocol"
+)
+
+// maxQueued bounds the messages of a participant that wait to be sent to one session's owner.
+const maxQueued = 256
+
+type linkKey struct {
+	peer    *hub.Peer
+	session string // "" for programs that are to be started
+	host    string // who is to start them
+}
+
+// link is a participant's way to one session of another gateway. One goroutine sends, in order; what comes back goes straight into
+// the participant's queue. When the owner is lost, the link seeks the new one, and asks again what may be asked twice.
+type link struct {
+	cluster *Cluster
+	key     linkKey
+	space   string
+	wake    chan struct{} // holds a token when there is something to do
+	done    chan struct{}
+	ending  sync.Once
+
+	mu      sync.Mutex
+	queue   []letter // what is to be sent
+	at      string   // the owner, "" while there is none
+	id      string   // of the way to it
+	sent    uint64   // letters
+	got     uint64
+	broken  bool                   // the owner is lost, or is it no longer
+	pending []protocol.Message     // requests without an answer, in their order
+	holds   []protocol.Message     // what was asked that goes on: one of each kind
+	grant   *protocol.ControlGrant // that the participant holds, nil for none
+	quiet   map[string]bool        // requests of holds that are asked again: the participant has heard that they are done
+	failing time.Time              // since when no owner took a letter; zero while one does
+}
+
+// Forward implements hub.Directory.
+func (c *Cluster) Forward(p *hub.Peer, m protocol.Message) bool {
+	who := p.Member()
+	if who.Remote || who.Token == "" || who.Role == hub.RoleProxy {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := linkKey{peer: p, session: protocol.SessionID(m)}
+	switch m := m.(type) {
+	case *protocol.SessionsList:
+		if c.closed {
+			return false
+		}
+		c.wg.Go(func() { // ends when all is told, or has had its time
+			c.gather(who.Namespace)
+			p.Listed(m)
+		})
+		return true
+	case *protocol.ProxyStart:
+		k.host = m.HostKey
+	}
+	l := c.links[k]
+	if l == nil {
+		_, known := c.seen[sessionKey{who.Namespace, k.session}]
+		if c.closed || !known && (!c.bus.online() || len(c.peers) == 0) {
+			return false
+		}
+		l = &link{cluster: c, key: k, space: who.Namespace, wake: make(chan struct{}, 1), done: make(chan struct{}), quiet: make(map[string]bool)}
+		c.links[k] = l
+		c.wg.Go(l.run) // ends with close
+	}
+	l.put(letter{Op: opSay, messages: []protocol.Message{m}})
+	return true
+}
+
+// Watch implements hub.Directory.
+func (c *Cluster) Watch(p *hub.Peer, now hub.Doing) {
+	who := p.Member()
+	if who.Remote || who.Token == "" || who.Role == hub.RoleProxy {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch now {
+	case hub.Came:
+		c.attend(who.Namespace, 1)
+		return
+	case hub.Left:
+		c.attend(who.Namespace, -1)
+	default: // it stays
+	}
+	for k, l := range c.links {
+		if k.peer == p {
+			l.does(now)
+		}
+	}
+}
+
+// does tells the owner what the participant does. The caller holds the cluster's lock.
+func (l *link) does(now hub.Doing) {
+	switch now {
+	case hub.Left:
+		go l.close() // which takes that lock
+	case hub.Works:
+		l.put(letter{Op: opWork})
+	case hub.Rests:
+		l.put(letter{Op: opRest})
+	case hub.Behind:
+		l.repaint()
+	case hub.Came: // before there was a way
+	}
+}
+
+// put has a letter sent.
+func (l *link) put(what letter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) >= maxQueued {
+		l.key.peer.Cut(hub.ErrSlow) // a participant that does not wait for answers
+		return
+	}
+	l.queue = append(l.queue, what)
+	signal(l.wake)
+}
+
+// repaint asks for live output anew, if the participant follows any.
+func (l *link) repaint() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range l.holds {
+		if _, ok := m.(*protocol.Watch); ok {
+			l.queue = append(l.queue, letter{Op: opSay, messages: []protocol.Message{m}})
+			signal(l.wake)
+		}
+	}
+}
+
+// run sends what is to be sent until close, or until the session is nowhere else.
+func (l *link) run() {
+	defer l.close()
+	for {
+		select {
+		case <-l.done:
+			l.part()
+			return
+		case <-l.wake:
+		}
+		for what, again := l.take(); what != nil || again; what, again = l.take() {
+			if again && !l.again() {
+				return
+			}
+			if what != nil && !l.say(what) {
+				return
+			}
+		}
+	}
+}
+
+// take is the next letter; or the owner was lost, and another one is to be sought first.
+func (l *link) take() (what *letter, again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken {
+		return nil, true
+	}
+	if len(l.queue) == 0 {
+		return nil, false
+	}
+	next := l.queue[0]
+	l.queue = l.queue[1:]
+	return &next, false
+}
+
+// say sends a letter to the owner, which it finds first. It reports whether the link goes on.
+func (l *link) say(what *letter) bool {
+	l.mu.Lock()
+	at := l.at
+	l.mu.Unlock()
+	if at == "" {
+		if len(what.messages) == 0 {
+			return true // nobody knows of the participant yet
+		}
+		found := l.first(what.messages[0])
+		if !found {
+			return l.idle()
+		}
+	}
+	for _, m := range what.messages {
+		l.note(m)
+	}
+	l.deliver(what)
+	return true
+}
+
+// first finds the owner for a first message, or answers it.
+func (l *link) first(m protocol.Message) bool {
+	c, p := l.cluster, l.key.peer
+	switch m := m.(type) {
+	case *protocol.ProxyStart:
+		if at := c.host(l.space, m.HostKey); at != "" {
+			l.begin(at)
+			return true
+		}
+	default:
+		switch at, here := c.seek(sessionKey{l.space, l.key.session}, false); {
+		case here:
+			p.Handle(m)
+			return false
+		case at != "":
+			l.begin(at)
+			return true
+		}
+	}
+	p.Unknown(m)
+	return false
+}
+
+// idle ends a link that leads nowhere, unless there is more to send.
+func (l *link) idle() bool {
+	c := l.cluster
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) > 0 {
+		return true
+	}
+	if c.links[l.key] == l {
+		delete(c.links, l.key)
+	}
+	return false
+}
+
+// begin begins the way to an owner.
+func (l *link) begin(at string) {
+	c := l.cluster
+	c.mu.Lock()
+	c.count++
+	id := fmt.Sprintf("%s.%d", c.name, c.count)
+	l.mu.Lock()
+	delete(c.byID, l.id)
+	l.at, l.id, l.sent, l.got, l.broken = at, id, 0, 0, false
+	c.byID[id] = l
+	l.mu.Unlock()
+	c.mu.Unlock()
+}
+
+// deliver sends a letter on the way that there is. Where that leads nowhere, the way is broken.
+func (l *link) deliver(what *letter) {
+	l.mu.Lock()
+	l.sent++
+	what.Link, what.N, what.Session, what.Namespace = l.id, l.sent, l.key.session, l.space
+	at := l.at
+	l.mu.Unlock()
+	if what.N == 1 {
+		what.Member = describe(l.key.peer.Member())
+	}
+	what.frames = nil
+	for _, m := range what.messages {
+		frame, err := protocol.Encode(m)
+		if err != nil {
+			l.refused(what, reply{Code: protocol.CodeBadMessage, Wrong: err.Error()})
+			return
+		}
+		what.frames = append(what.frames, frame)
+	}
+	r, err := l.cluster.call(at, requests, what)
+	switch {
+	case err != nil || r.Lost:
+		if errors.Is(err, errNobody) || r.Lost {
+			l.untold(what) // nothing of it happened
+		}
+		l.mu.Lock()
+		l.broken = true
+		l.mu.Unlock()
+	case r.Wrong != "":
+		l.refused(what, r)
+	default:
+		l.mu.Lock()
+		l.failing = time.Time{}
+		l.mu.Unlock()
+	}
+}
+
+// refused gives the participant the owner's refusal of a letter.
+func (l *link) refused(what *letter, r reply) {
+	for _, m := range what.messages {
+		l.settle(protocol.RequestID(m))
+		l.key.peer.Deliver(&protocol.Error{RequestID: protocol.RequestID(m), Code: r.Code, Message: "the gateway of session " + l.key.session + ": " + r.Wrong})
+	}
+	if what.N == 1 { // there is nobody there
+		l.mu.Lock()
+		l.at, l.holds = "", nil
+		l.mu.Unlock()
+	}
+}
+
+// untold takes out a request that may not be asked twice, and has not been asked: it is the first again.
+func (l *link) untold(what *letter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range what.messages {
+		if protocol.RequestID(m) != "" && !hub.Repeats(m) {
+			l.pending = slices.DeleteFunc(l.pending, func(p protocol.Message) bool { return p == m })
+			l.queue = slices.Insert(l.queue, 0, letter{Op: opSay, messages: []protocol.Message{m}})
+		}
+	}
+}
+
+// again finds the owner anew and asks it what is not answered. It reports whether the link goes on.
+func (l *link) again() bool {
+	l.part()
+	l.revoke()
+	l.unsure()
+	at, here := l.await()
+	l.mu.Lock()
+	for _, m := range l.holds {
+		if id := protocol.RequestID(m); id != "" && at != "" {
+			l.quiet[id] = true
+		}
+	}
+	again := slices.Concat(l.pending, l.holds)
+	l.pending, l.holds, l.broken, l.at = nil, nil, false, ""
+	if at != "" {
+		for i, m := range again {
+			l.queue = slices.Insert(l.queue, i, letter{Op: opSay, messages: []protocol.Message{m}})
+		}
+	}
+	queue := l.queue
+	if at == "" {
+		l.queue = nil
+	}
+	l.mu.Unlock()
+	switch {
+	case at != "":
+		l.begin(at)
+		signal(l.wake)
+		return true
+	case here:
+		for _, what := range queue {
+			again = append(again, what.messages...)
+		}
+		for _, m := range again {
+			l.key.peer.Handle(m)
+		}
+	default:
+		l.fail(again, queue)
+	}
+	return l.idle()
+}
+
+// fail answers for a session that is nowhere any more.
+func (l *link) fail(asked []protocol.Message, queue []letter) {
+	say := fmt.Sprintf("the gateway of session %s went away, and its proxy did not come back", l.key.session)
+	for _, m := range asked {
+		l.key.peer.Deliver(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: say + hub.Fate(m)})
+	}
+	for _, what := range queue {
+		for _, m := range what.messages {
+			l.key.peer.Deliver(&protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: say})
+		}
+	}
+}
+
+// unsure answers the requests that may have happened and must not be asked twice.
+func (l *link) unsure() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending = slices.DeleteFunc(l.pending, func(m protocol.Message) bool {
+		if hub.Repeats(m) {
+			return false
+		}
+		l.key.peer.Deliver(&protocol.Error{
+			RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable,
+			Message: "the session's gateway went away before it answered; whether this took effect is not known: look before you repeat it",
+		})
+		return true
+	})
+}
+
+// await waits for the session to be somewhere.
+func (l *link) await() (at string, here bool) {
+	c, wait := l.cluster, seekEvery
+	l.mu.Lock()
+	if l.failing.IsZero() {
+		l.failing = time.Now()
+	}
+	end := l.failing.Add(lostFor)
+	first := time.Since(l.failing) < seekEvery
+	l.mu.Unlock()
+	for ; ; first = true {
+		news := c.hear()
+		if at, here = c.seek(sessionKey{l.space, l.key.session}, true); first && (at != "" || here) {
+			return at, here
+		}
+		if l.key.session == "" || time.Now().After(end) {
+			return "", false
+		}
+		select {
+		case <-l.done:
+			return "", false
+		case <-time.After(wait):
+			wait = min(2*wait, beatEvery)
+		case <-news:
+		}
+	}
+}
+
+// revoke tells an agent that its grant ended with the owner, where that one could not say so any more.
+func (l *link) revoke() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if g := l.grant; g != nil {
+		l.grant = nil
+		l.key.peer.Deliver(&protocol.ControlRevoke{ID: g.ID + ".lost", SessionID: g.SessionID, AgentID: g.AgentID, Epoch: g.Epoch, Reason: protocol.ReasonLink})
+	}
+}
+
+// part tells the owner that the participant is gone, if it can be told.
+func (l *link) part() {
+	l.mu.Lock()
+	l.sent++
+	at, what := l.at, &letter{Op: opLeave, Link: l.id, N: l.sent, From: l.cluster.name}
+	l.mu.Unlock()
+	if at == "" || what.N == 1 || !l.cluster.bus.online() {
+		return
+	}
+	// Who left is of no more interest; a gateway that misses this hears no more heartbeats either.
+	ctx, cancel := context.WithTimeout(context.Background(), callTime)
+	defer cancel()
+	if data, err := what.seal(); err == nil {
+		_, _ = l.cluster.bus.request(ctx, prefix+at+requests, append([]byte{whole}, data...))
+	}
+}
+
+// close ends the link.
+func (l *link) close() {
+	l.ending.Do(func() {
+		c := l.cluster
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		l.mu.Lock()
+		delete(c.byID, l.id)
+		l.mu.Unlock()
+		if c.links[l.key] == l {
+			delete(c.links, l.key)
+		}
+		close(l.done)
+	})
+}

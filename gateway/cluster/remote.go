@@ -1,0 +1,274 @@
+package cluster
+
+import (
+	"errors"
+	"regexp"
+	"sync"
+	"time"
+
+	"terminalproxy/gateway/hub"
+	"terminalproxy/gateway/rights"
+	"terminalproxy/protocol"
+)
+
+// Bounds of what one letter brings a participant.
+const (
+	batchMessages = 32
+	batchBytes    = 256 << 10
+	listPart      = 200 // sessions of a list in one message
+	maxRemotes    = 20000
+	pollEvery     = 50 * time.Millisecond
+)
+
+type remoteKey struct{ from, link string }
+
+// remote stands in this switchboard for a participant of another gateway, and its way to one session.
+type remote struct {
+	cluster *Cluster
+	key     remoteKey
+	space   string // its namespace
+	session string // "" for a list, or where programs are started
+	seat    Seat
+	done    chan struct{}
+	ending  sync.Once
+
+	taken uint64 // the last letter; of the goroutine that takes them
+}
+
+// serve takes a letter that asks something of this gateway.
+func (c *Cluster) serve(l *letter) reply {
+	switch l.Op {
+	case opHost:
+		return reply{Yes: c.cfg.Hub.Hosts(l.Namespace, l.Host)}
+	case opMoved:
+		c.chore(func() { c.moved(sessionKey{l.Namespace, l.Session}, l.Generation) })
+		return reply{}
+	}
+	c.mu.Lock()
+	r, closed := c.remotes[remoteKey{l.From, l.Link}], c.closed
+	c.mu.Unlock()
+	switch {
+	case closed:
+		return reply{Lost: true}
+	case r == nil && l.N == 1 && (l.Op == opList || l.Op == opSay && l.Member != nil):
+		var no reply
+		if r, no = c.admit(l); r == nil {
+			if !no.Lost {
+				c.refuse(l.From, no.Wrong)
+			}
+			return no
+		}
+	case r == nil:
+		return reply{Lost: true}
+	}
+	return r.take(l)
+}
+
+// take takes the next letter; one that came before is taken as it was then.
+func (r *remote) take(l *letter) reply {
+	switch {
+	case l.N <= r.taken:
+		return reply{}
+	case l.N != r.taken+1:
+		return reply{Lost: true}
+	}
+	r.taken = l.N
+	switch l.Op {
+	case opLeave:
+		r.close()
+	case opWork:
+		r.seat.Work()
+	case opRest:
+		r.seat.Rest()
+	}
+	for _, m := range l.messages {
+		if id := protocol.SessionID(m); id != r.session {
+			r.cluster.refuse(l.From, "a message for session "+token(id)+" on the way to another")
+			return reply{Wrong: "this way leads to one session", Code: protocol.CodeForbidden}
+		}
+		r.seat.Handle(m)
+	}
+	return reply{}
+}
+
+// idForm is that of participants' ids, which begin with the letter of their role.
+var idForm = regexp.MustCompile(`^[avo]-[a-z0-9]{1,32}$`)
+
+// admit lets a participant of another gateway in, or says why not.
+func (c *Cluster) admit(l *letter) (*remote, reply) {
+	r := &remote{cluster: c, key: remoteKey{l.From, l.Link}, space: l.Namespace, session: l.Session, done: make(chan struct{})}
+	c.mu.Lock()
+	known, many := c.peers[l.From] != nil, len(c.remotes) >= maxRemotes
+	c.mu.Unlock()
+	switch {
+	case !known:
+		return nil, reply{Lost: true, Wrong: "no heartbeat of that gateway came here"}
+	case many:
+		return nil, reply{Code: protocol.CodeBusy, Wrong: "too many participants of other gateways"}
+	}
+	if l.Op == opList {
+		r.seat = c.cfg.Hub.Join(hub.Member{
+			Role: hub.RoleViewer, Name: l.From, Namespace: l.Namespace, Remote: true, Rights: rights.Set{Who: "a gateway", Can: rights.List},
+		})
+		r.seat.Handle(&protocol.SessionsWatch{RequestID: "list"})
+	} else {
+		seat, no := c.seat(l)
+		if seat == nil {
+			return nil, no
+		}
+		r.seat = seat
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		go r.seat.Leave() // which may ask the switchboard
+		return nil, reply{Lost: true}
+	}
+	c.remotes[r.key] = r
+	c.wg.Go(r.pump) // ends with close, or the participant's end
+	return r, reply{}
+}
+
+// seat is the place of a member that is what it says.
+func (c *Cluster) seat(l *letter) (Seat, reply) {
+	m := l.Member
+	forged := func(why string) (Seat, reply) {
+		return nil, reply{Code: protocol.CodeForbidden, Wrong: "forged member: " + why}
+	}
+	switch {
+	case m.Role != hub.RoleAgent && m.Role != hub.RoleViewer && m.Role != hub.RoleOwner:
+		return forged("role " + token(string(m.Role)) + " has no business at other gateways")
+	case !idForm.MatchString(m.ID) || m.ID[0] != m.Role[0]:
+		return forged("its id is none of that role")
+	case m.Token == "":
+		return forged("it has no token")
+	}
+	who := hub.Member{
+		Role: m.Role, ID: m.ID, Lasting: m.Lasting && m.Role == hub.RoleAgent, Namespace: m.Namespace, Token: m.Token, Remote: true,
+		Rights: rights.Set{Who: "role " + string(m.Role), Can: m.Can & rights.Of(m.Role, false), Session: l.Session, Until: m.until()},
+	}
+	if who.Rights.Can == 0 {
+		return forged("it may do nothing")
+	}
+	seat, err := c.cfg.Admit(who)
+	if err != nil {
+		return nil, reply{Code: protocol.CodeForbidden, Wrong: err.Error()}
+	}
+	return seat, reply{}
+}
+
+// close ends the participant's stay.
+func (r *remote) close() {
+	r.ending.Do(func() {
+		c := r.cluster
+		c.mu.Lock()
+		delete(c.remotes, r.key)
+		c.mu.Unlock()
+		close(r.done)
+		r.seat.Leave()
+	})
+}
+
+// pump brings what the participant gets to its gateway, until either ends.
+func (r *remote) pump() {
+	defer r.close()
+	for n := uint64(1); ; n++ {
+		l := &letter{Op: opSay, Link: r.key.link, N: n}
+		err := r.fill(l)
+		if err != nil {
+			l.End = err.Error()
+		}
+		if len(l.frames) > 0 || err != nil && !r.closed() {
+			if said, failed := r.cluster.call(r.key.from, answers, l); failed != nil || said.Lost || said.Wrong != "" {
+				return
+			} else if said.Full && err == nil && !r.room(&n) {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// room waits until the participant takes messages again.
+func (r *remote) room(n *uint64) bool {
+	for {
+		select {
+		case <-r.done:
+			return false
+		case <-time.After(pollEvery):
+		}
+		*n++
+		said, err := r.cluster.call(r.key.from, answers, &letter{Op: opSay, Link: r.key.link, N: *n})
+		if err != nil || said.Lost || said.Wrong != "" {
+			return false
+		}
+		if !said.Full {
+			return true
+		}
+	}
+}
+
+func (r *remote) closed() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// atOnce is a done channel that has Next wait for nothing.
+var atOnce = func() chan struct{} { ch := make(chan struct{}); close(ch); return ch }()
+
+// fill puts into a letter what there is for the participant; it waits for the first message.
+func (r *remote) fill(l *letter) error {
+	for size, wait := 0, r.done; len(l.frames) < batchMessages && size < batchBytes; wait = atOnce {
+		m, err := r.seat.Next(wait)
+		switch {
+		case errors.Is(err, hub.ErrLeft) && len(l.frames) > 0:
+			return nil // there is no more now; if it left indeed, the next one says so
+		case err != nil:
+			return err
+		}
+		if id := protocol.SessionID(m); id != "" && id != r.session && r.session != "" {
+			continue // the same agent is told on its way to that one
+		}
+		for _, m := range divided(m) {
+			size += r.add(l, m)
+		}
+	}
+	return nil
+}
+
+// add puts a message into a letter and gives its size. In place of an answer that cannot be sent goes an error.
+func (r *remote) add(l *letter, m protocol.Message) int {
+	frame, err := protocol.Encode(m)
+	if err != nil {
+		r.cluster.log.Warn("cluster: message that cannot be sent", "type", protocol.KindOf(m), "error", err)
+		id := protocol.RequestID(m)
+		if id == "" {
+			return 0
+		}
+		if frame, err = protocol.Encode(&protocol.Error{RequestID: id, Code: protocol.CodeUnavailable, Message: "the answer cannot be sent: " + err.Error()}); err != nil {
+			return 0
+		}
+	}
+	if list, ok := m.(*protocol.SessionsChanged); ok {
+		r.cluster.generations(r.space, list, l)
+	}
+	l.frames = append(l.frames, frame)
+	return len(frame)
+}
+
+// divided is a message in pieces that are not too large.
+func divided(m protocol.Message) []protocol.Message {
+	list, ok := m.(*protocol.SessionsChanged)
+	if !ok || len(list.Sessions) <= listPart {
+		return []protocol.Message{m}
+	}
+	first, rest := *list, &protocol.SessionsChanged{Sessions: list.Sessions[listPart:]}
+	first.Sessions = list.Sessions[:listPart]
+	return append([]protocol.Message{&first}, divided(rest)...)
+}

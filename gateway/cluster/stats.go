@@ -1,0 +1,46 @@
+package cluster
+
+import "terminalproxy/gateway/httpapi"
+
+// Connected reports whether the cluster is reached, and how many other gateways are heard.
+func (c *Cluster) Connected() (online bool, gateways int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bus.online(), len(c.peers)
+}
+
+// Stats is what the metrics say of the cluster.
+func (c *Cluster) Stats() []httpapi.Family {
+	online, gateways := c.Connected()
+	c.mu.Lock()
+	links, remotes, elsewhere, unclaimed := len(c.links), len(c.remotes), len(c.seen), 0
+	for _, own := range c.claims {
+		if own.revision == 0 {
+			unclaimed++
+		}
+	}
+	c.mu.Unlock()
+	n := &c.stats
+	reached := 0
+	if online {
+		reached = 1
+	}
+	return []httpapi.Family{
+		one("cluster_connected", "Whether NATS is reached: 1, or 0.", float64(reached)),
+		one("cluster_gateways", "Other gateways that are heard.", float64(gateways)),
+		one("cluster_sessions", "Sessions of other gateways that are listed here.", float64(elsewhere)),
+		one("cluster_sessions_unclaimed", "Sessions here that are not in the directory.", float64(unclaimed)),
+		one("cluster_links", "Ways of participants here to sessions elsewhere.", float64(links)),
+		one("cluster_remotes", "Participants of other gateways here, each as often as it uses a session, and their lists.", float64(remotes)),
+		one("cluster_messages_sent_total", "Messages that were sent to other gateways.", float64(n.sent.Load())),
+		one("cluster_messages_received_total", "Messages that came from other gateways.", float64(n.got.Load())),
+		one("cluster_sent_bytes_total", "Bytes of the messages that were sent to other gateways.", float64(n.sentBytes.Load())),
+		one("cluster_received_bytes_total", "Bytes of the messages that came from other gateways.", float64(n.gotBytes.Load())),
+		one("cluster_refused_total", "What other gateways sent and this one refused: see the log.", float64(n.refused.Load())),
+		one("cluster_uncontested_total", "Sessions that were opened while the directory did not answer.", float64(n.uncontested.Load())),
+	}
+}
+
+func one(name, help string, n float64) httpapi.Family {
+	return httpapi.Family{Name: name, Help: help, Values: map[string]float64{"": n}}
+}
