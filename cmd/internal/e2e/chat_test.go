@@ -25,8 +25,8 @@ type chatAgent struct {
 	call func(command string) args
 	// asks is its tool with which the model asks the user, "" for none.
 	asks string
-	// unasked says why it has none, "" for an agent that asks in its text.
-	unasked string
+	// asksIf is the setting of its own that lets it ask, "" for an agent that asks as it comes. It asks one choice at a time.
+	asksIf string
 	with    string // more of the command line
 	// forgets: it does not always find the conversation that it has just saved, and says so.
 	forgets bool
@@ -42,9 +42,13 @@ type chatAgent struct {
 var chatAgents = []chatAgent{
 	{name: "claude", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion"},
 	{name: "claude-acp", setUp: (*world).claudeEnv, shell: "Bash", asks: "AskUserQuestion", programs: []string{"claude-agent-acp", "claude"}, turns: true},
-	{name: "codex", setUp: (*world).codexEnv, shell: "exec_command", programs: []string{"codex-acp", "codex"}, absorbs: true, unasked: "a form; not tried", call: func(command string) args {
-		return args{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "a test"}
-	}},
+	{
+		name: "codex", setUp: (*world).codexAsksEnv, shell: "exec_command", programs: []string{"codex-acp", "codex"}, absorbs: true,
+		asks: "request_user_input", asksIf: "with a setting",
+		call: func(command string) args {
+			return args{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "a test"}
+		},
+	},
 	{name: "gemini", setUp: (*world).geminiEnv, shell: "run_shell_command", with: " -- --model gemini-2.5-flash", forgets: true},
 	{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"},
 	{name: "copilot", setUp: (*world).copilotEnv, shell: "bash"},
@@ -155,8 +159,17 @@ func TestChatMatrix(t *testing.T) {
 			c := w.chats(agent)
 			c.starts("")
 			c.s.wait("→ You:")
+			if agent.absorbs { // after a refusal its next turns overlap
+				c.asksAndAnswers()
+				c.s.press("C-d")
+				require.Zero(t, c.s.status())
+				c.starts("")
+				c.s.wait("→ You:")
+			}
 			c.allowsAndRefuses()
-			c.asksAndAnswers()
+			if !agent.absorbs {
+				c.asksAndAnswers()
+			}
 			c.s.press("C-d")
 			id := c.s.match(`--resume (\S+)`)
 			require.Zero(t, c.s.status())
@@ -220,29 +233,52 @@ func (c *chatting) allowsAndRefuses() {
 
 // asksAndAnswers: a question of the model's is answered with the arrow keys, and one with words.
 func (c *chatting) asksAndAnswers() {
-	t := c.w.t
-	t.Helper()
+	c.w.t.Helper()
 	if c.agent.asks == "" {
 		return
 	}
+	questions := []args{
+		{"id": "colour", "question": "Which colour?", "header": "Colour", "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}}},
+		{"id": "sizes", "question": "Which sizes?", "header": "Sizes", "options": []args{{"label": "Small", "description": "s"}, {"label": "Large", "description": "l"}}},
+	}
+	if c.agent.asksIf == "" {
+		questions[0]["multiSelect"], questions[1]["multiSelect"] = false, true
+	}
 	c.says("ask me")
 	c.next()
-	c.answers(fakemodel.Turn{Tool: c.agent.asks, Args: args{"questions": []args{
-		{"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}}},
-		{"question": "Which sizes?", "header": "Sizes", "multiSelect": true, "options": []args{{"label": "Small", "description": "s"}, {"label": "Large", "description": "l"}}},
-	}}})
+	c.answers(fakemodel.Turn{Tool: c.agent.asks, Args: args{"questions": questions}})
 	c.asked("Which colour?")
 	c.s.press("Down", "Down", "Enter")
+	if c.agent.asksIf == "" {
+		c.choosesSeveral()
+	} else {
+		c.answersInWords()
+	}
+	c.answers(fakemodel.Turn{Say: "THE ANSWERS ARE READ"})
+	c.s.wait("THE ANSWERS ARE READ")
+}
+
+// answersInWords answers the second question, where one choice is all that can be made.
+func (c *chatting) answersInWords() {
+	c.w.t.Helper()
+	c.asked("Which sizes?")
+	c.says("none at all")
+	got := c.next().Result
+	require.Contains(c.w.t, got, `"colour":{"answers":["Blue"]}`)
+	require.Contains(c.w.t, got, `"sizes":{"answers":["user_note: none at all"]}`)
+}
+
+// choosesSeveral answers the second question with one of its choices, and with words.
+func (c *chatting) choosesSeveral() {
+	c.w.t.Helper()
 	c.s.see("the second question", func(screen string) bool { return strings.Contains(screen, "→ Choose (1-2)") })
 	c.says("1")
 	c.s.wait("[x] Small")
 	c.says("none at all")
 	c.s.press("Enter")
 	got := c.next().Result
-	require.Contains(t, got, `"Which colour?"="Blue"`)
-	require.Contains(t, got, `"Which sizes?"="Small, none at all"`)
-	c.answers(fakemodel.Turn{Say: "THE ANSWERS ARE READ"})
-	c.s.wait("THE ANSWERS ARE READ")
+	require.Contains(c.w.t, got, `"Which colour?"="Blue"`)
+	require.Contains(c.w.t, got, `"Which sizes?"="Small, none at all"`)
 }
 
 // interrupts: Ctrl+C ends the turn, and then the conversation goes on until Ctrl+D.

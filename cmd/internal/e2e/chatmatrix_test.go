@@ -19,9 +19,9 @@ var chatCells = []struct {
 	{"approval: allowed, refused", works},
 	{"question", func(c chatAgent) string {
 		if c.asks == "" {
-			return cmp.Or(c.unasked, "asks in its text")
+			return "asks in its text"
 		}
-		return ""
+		return c.asksIf
 	}},
 	{"interrupt", works},
 	{"resume", func(c chatAgent) string {

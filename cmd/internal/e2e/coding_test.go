@@ -167,6 +167,16 @@ trust_level = "trusted"
 	return []string{"FAKE_KEY=dummy", "CODEX_HOME=" + w.path("codex"), "TMPDIR=" + w.dir}
 }
 
+// codexAsksEnv has Codex let its model ask the user, which it does in no mode of its adapter by itself.
+func (w *world) codexAsksEnv(model string) []string {
+	w.t.Helper()
+	env := w.codexEnv(model)
+	config, err := os.ReadFile(w.path("codex/config.toml"))
+	require.NoError(w.t, err)
+	w.write(filepath.Join("codex", "config.toml"), string(config)+"[features]\ndefault_mode_request_user_input = true\n")
+	return env
+}
+
 func (w *world) geminiEnv(model string) []string {
 	w.t.Helper()
 	require.NoError(w.t, os.MkdirAll(w.path("gemini/.gemini"), 0o700))
