@@ -60,6 +60,8 @@ type Config struct {
 	Version string
 	// GathersUntil is the time until which sessions of a gateway before this one may still be on their way here.
 	GathersUntil time.Time
+	// Sessions is how many sessions there may be at once, 0 for the default.
+	Sessions int
 	// Cluster is the name of the gateways that this one belongs to, "" for one alone. Proxies read it when they come from another.
 	Cluster string
 }
@@ -89,6 +91,9 @@ func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, log: log, hub: hub.New(log),
 		over: make(chan struct{}), https: make(map[*http.Server]struct{}), live: make(map[*hub.Peer]string),
+	}
+	if cfg.Sessions > 0 {
+		s.hub.Bound(cfg.Sessions)
 	}
 	s.sockets = ws.New(ws.Config{
 		Log: log, Authenticate: s.authenticate, CloseCode: closeCode, Times: cfg.Times, Header: s.greeting,

@@ -31,6 +31,7 @@ type serveFlags struct {
 	origins, hosts, trusted   []string
 	page, log                 bool
 	logFormat                 string
+	sessions                  int
 	config                    string
 	check                     bool
 	notify                    notifyFlags
@@ -69,12 +70,16 @@ func (a *app) newServe() *cobra.Command {
 	f.StringSliceVar(&in.trusted, "trust-proxy", nil, "address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is believed; may be repeated")
 	f.BoolVar(&in.log, "log", false, "write a log to standard error: who comes and goes, and what is refused; no contents")
 	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
+	f.IntVar(&in.sessions, "sessions", 1024, "most sessions at once; each takes some 60 KiB of memory, and a file")
 	in.notify.declare(f)
 	in.cluster.declare(f)
 	f.StringVar(&in.config, "config", "", "`FILE` of settings, which flags overrule")
 	f.BoolVar(&in.check, "check", false, "check the settings and end")
 	return cmd
 }
+
+// maxServed bounds the sessions of one gateway.
+const maxServed = 100_000
 
 // basis is what serve needs before it listens.
 type basis struct {
@@ -90,6 +95,9 @@ type basis struct {
 func (a *app) basis(in *serveFlags) (b basis, err error) {
 	if in.logFormat != "" && in.logFormat != "text" && in.logFormat != "json" {
 		return b, usage("serve: --log-format %.20q: must be text or json", in.logFormat)
+	}
+	if in.sessions < 1 || in.sessions > maxServed {
+		return b, usage("serve: --sessions %d: must be 1 to %d", in.sessions, maxServed)
 	}
 	if b.targets, err = in.notify.read("serve"); err != nil {
 		return b, err
@@ -135,6 +143,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	}
 	server := gateway.New(gateway.Config{
 		Log: log, Pages: pages, Trusted: b.trusted, Tokens: b.store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
+		Sessions:     in.sessions,
 		GathersUntil: time.Now().Add(gateway.GatherTime), // a proxy that had its session here before a restart comes back
 		MCP:          func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
 	})

@@ -23,8 +23,8 @@ import (
 
 // Bounds of memory and time.
 const (
-	maxSessions   = 1024
-	maxPerProxy   = 64 // running sessions of one connection
+	maxSessions   = 1024 // unless Bound says something else
+	maxPerProxy   = 64   // running sessions of one connection
 	maxTombstones = 256
 	maxPast       = 32 << 20 // bytes of history of all ended sessions together
 	maxOpen       = 64       // requests of one participant that wait for their answer
@@ -93,6 +93,7 @@ type Hub struct {
 	log       *slog.Logger
 	directory Directory
 	before    string // who should serve, and why it does not; "" for nobody
+	most      int    // running sessions
 
 	counters counters
 
@@ -116,13 +117,16 @@ type key struct{ namespace, id string }
 func New(log *slog.Logger) *Hub {
 	return &Hub{
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: alone{}, peers: make(map[*Peer]struct{}), agents: make(map[key]map[*Peer]struct{}), sessions: make(map[key]*session),
-		hosts: make(map[hostKey]*Peer), starting: make(map[key]started), endings: make(chan struct{}, 1), boards: make(map[listKey]*board),
+		most: maxSessions, hosts: make(map[hostKey]*Peer), starting: make(map[key]started), endings: make(chan struct{}, 1), boards: make(map[listKey]*board),
 	}
 }
 
 // Succeed says in whose place this switchboard is: sessions that are missing may be with that process. It is called before
 // anybody joins.
 func (h *Hub) Succeed(say string) { h.before = say }
+
+// Bound says how many sessions there may be at once. It is called before anybody joins.
+func (h *Hub) Bound(sessions int) { h.most = sessions }
 
 // Peer is one participant, from Join to Leave.
 type Peer struct {

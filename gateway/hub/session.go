@@ -62,8 +62,8 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 		return
 	}
 	if s == nil {
-		if len(h.sessions) >= maxSessions {
-			refuse(protocol.CodeBusy, fmt.Sprintf("this gateway already has %d sessions", maxSessions))
+		if len(h.sessions) >= h.most {
+			refuse(protocol.CodeBusy, fmt.Sprintf("this gateway already has %d sessions", h.most))
 			return
 		}
 		s = &session{

@@ -163,7 +163,15 @@ func TestSessionsAreBounded(t *testing.T) {
 	require.Empty(t, got(proxy))
 	proxy = h.Join(Member{Role: RoleProxy})
 	proxy.Handle(opening("more", ""))
-	require.Contains(t, fails(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway")
+	require.Contains(t, fails(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway already has 1024 sessions")
+
+	h = New(nil)
+	h.Bound(1)
+	proxy = h.Join(Member{Role: RoleProxy})
+	proxy.Handle(opening("one", ""))
+	require.Empty(t, got(proxy))
+	proxy.Handle(opening("two", ""))
+	require.Contains(t, fails(t, proxy, "o1", protocol.CodeBusy).Message, "this gateway already has 1 sessions")
 }
 
 // R80: one connection cannot fill the gateway.
