@@ -12,8 +12,8 @@ const (
 	MostMissed = 3
 )
 
-// UrgentOfSeveral is that rhythm where the gateway is one of several: three seconds without an answer are no reason to stay.
-const UrgentOfSeveral = time.Second
+// UrgentOfSeveral is that rhythm where the gateway is one of several: with another at hand, so much silence is no reason to stay.
+const UrgentOfSeveral = 600 * time.Millisecond
 
 // Spread is the time over which those whom a gateway elsewhere lost come back when it says that it restarts (close code 1012): many at
 // once would keep it from its work.

@@ -155,7 +155,7 @@ func (w *wire) cut()   { _ = w.conn.NetConn().Close() }
 func (w *wire) close() { w.closing.Do(func() { close(w.done); _ = w.conn.Close() }) }
 
 // calm is how much slower one of several gateways is asked while no agent types.
-const calm = 5
+const calm = 2
 
 // ping asks a gateway over which an agent types for signs of life, and cuts the connection when none comes: the user would read that
 // the agent drives. One of several is asked in any case, and in a faster rhythm: what stands still there could go on at another.
