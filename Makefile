@@ -15,7 +15,7 @@ FUZZTIME = 30s
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build install uninstall dist demo picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench bench-write score tools clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench bench-write score tools clean
 
 all: build
 
@@ -65,6 +65,24 @@ demo:
 	@echo "Building proxy, gateway and the demo: a minute or two the first time, seconds after that."
 	@$(MAKE) --silent build
 	@$(DEMO) bin
+
+# Three NATS servers and three gateways on this machine: what crosses, what happens when parts of it die, what it takes. nats-server is
+# built from the module contrib/cluster, which nothing else of ours links.
+cluster: build
+	@cd contrib/cluster && $(BUILD) -o ../../bin/nats-server github.com/nats-io/nats-server/v2
+
+cluster-demo:
+	@echo "Building proxy, gateway and nats-server: some minutes the first time, seconds after that."
+	@$(MAKE) --silent cluster
+	@cd contrib/cluster && go run -trimpath ./demo ../../bin
+
+ROUNDS = 100
+cluster-soak: cluster
+	cd contrib/cluster && CLIENTS=1 CLUSTER_SOAK=$(ROUNDS) go test -count=1 -v -timeout 60m -run Soak .
+
+LOAD = -sessions 15000
+cluster-load: cluster
+	cd contrib/cluster && go run ./load $(LOAD)
 
 # The moving picture of the README, from a recording of the demo.
 picture: build

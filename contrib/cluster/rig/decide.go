@@ -3,9 +3,11 @@ package rig
 import (
 	"context"
 	"os"
+	"strconv"
 	"strings"
 
 	"terminalproxy/gateway"
+	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 )
@@ -28,6 +30,22 @@ func Client(urls, tokenFile, path, name, key string) (*client.Client, error) {
 	return client.New(client.Config{
 		Dial: doors[0].Dial, URL: doors[0].URL, Header: doors[0].Header, Others: doors[1:], Name: name, Key: key,
 	}), nil
+}
+
+// Tokens makes n tokens for proxies, which all gateways know.
+func (r *Rig) Tokens(n int) (all []string, err error) {
+	store, err := auth.OpenStore(r.tokens(), nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		token, err := store.Create(auth.Token{Name: "machine-" + strconv.Itoa(i), Role: auth.RoleProxy})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, token)
+	}
+	return all, nil
 }
 
 // Decide has an owner at a gateway allow what is asked for in a session, whose proxy takes the word of a gateway.

@@ -108,8 +108,11 @@ func (g *Gateway) URL() string { return "ws://127.0.0.1:" + strconv.Itoa(g.Port)
 // Start starts it, and waits until it answers.
 func (g *Gateway) Start(ctx context.Context) error {
 	r := g.rig
-	cmd := r.Command(context.WithoutCancel(ctx), "gateway", "serve", "--listen", "127.0.0.1:"+strconv.Itoa(g.Port), "--tokens", r.tokens(), "--log",
-		"--cluster", r.Servers(), "--cluster-creds", g.seed, "--cluster-tls-ca", filepath.Join(r.Dir, "ca.pem"))
+	flags := []string{
+		"serve", "--listen", "127.0.0.1:" + strconv.Itoa(g.Port), "--tokens", r.tokens(), "--log",
+		"--cluster", r.Servers(), "--cluster-creds", g.seed, "--cluster-tls-ca", filepath.Join(r.Dir, "ca.pem"),
+	}
+	cmd := r.Command(context.WithoutCancel(ctx), "gateway", append(flags, r.flags...)...)
 	home := filepath.Join(r.Dir, "gateway-"+g.Name)
 	if err := os.MkdirAll(filepath.Join(home, "run"), 0o700); err != nil {
 		return err

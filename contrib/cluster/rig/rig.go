@@ -27,11 +27,12 @@ type Rig struct {
 
 	routes map[[2]int]*relay // by node that dials and node that is dialled
 	seeds  []string          // files, by gateway
+	flags  []string          // more of gateway serve
 }
 
-// Start starts n servers and as many gateways. Close ends them, whatever has failed.
-func Start(ctx context.Context, dir, bin string, n int) (r *Rig, err error) {
-	r = &Rig{Dir: dir, Bin: bin, routes: make(map[[2]int]*relay)}
+// Start starts n servers and as many gateways, with more flags of gateway serve. Close ends them, whatever has failed.
+func Start(ctx context.Context, dir, bin string, n int, flags ...string) (r *Rig, err error) {
+	r = &Rig{Dir: dir, Bin: bin, flags: flags, routes: make(map[[2]int]*relay)}
 	defer func() {
 		if err != nil {
 			r.Close()
