@@ -158,7 +158,7 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 }
 
 // TestClaudeIsResumedBesideItsInterface: a command of its interface is sent from elsewhere, and a conversation goes on in another session;
-// a hook that hangs allows nothing.
+// there a question is answered and a turn interrupted from elsewhere, and a hook that hangs allows nothing.
 func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.w
@@ -185,6 +185,19 @@ func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	r := b.next()
 	require.Contains(t, r.Text, "remember the word")
 	require.Contains(t, r.Text, "and now")
+	b.answers(fakemodel.Turn{Tool: "AskUserQuestion", Args: args{"questions": []args{{
+		"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}},
+	}}}})
+	b.until("Which colour?")
+	b.person.run("gateway chat answer " + b.id + " --reply 2")
+	b.person.wait("send this answer?")
+	b.person.typed("y\n")
+	require.Zero(t, b.person.status())
+	require.Contains(t, b.next().Result, `"Which colour?"="Blue"`)
+	w.good("chat", "interrupt", b.id)
+	b.until(`"outcome":"interrupted"`)
+	b.person.run("gateway chat send " + b.id + " 'go on'")
+	require.Contains(t, b.next().Text, "go on")
 	b.wants("made-never")
 	for _, p := range w.processes() {
 		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "gateway hook PermissionRequest") {
@@ -194,7 +207,8 @@ func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	}
 	b.held()
 	b.s.press("Escape")
-	b.until(`"outcome":"interrupted"`)
+	b.until(`"why":"answered at the terminal"`)
+	b.s.waitGone("Esc to cancel")
 	require.NoFileExists(t, w.path("made-never"))
 	b.s.typed("/exit")
 	b.s.wait("/exit")

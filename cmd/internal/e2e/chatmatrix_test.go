@@ -54,3 +54,37 @@ func TestTheGuideHasTheMatrix(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(guide), "\n\n"+b.String()+"\n", "the guide's table is another one")
 }
+
+// besideCells are what is tried of an agent in its own interface, with the tests named behind each agent.
+var besideCells = []string{"prompt from elsewhere", "approval: allowed, refused, answered at the terminal", "question", "interrupt from elsewhere", "resume", "killed"}
+
+// besideAgents are the agents, and what of the cells is another thing than that it works.
+var besideAgents = []struct {
+	command string
+	lacks   map[string]string
+}{
+	// TestClaudeBesideItsInterface, TestClaudeIsResumedBesideItsInterface
+	{"proxy --chat claude", map[string]string{"killed": "its hook, and one that hangs: ✓"}},
+	// TestOpencodeLive; TestHandOverOfOpencode
+	{"proxy --chat opencode", map[string]string{"question": "asks in its text", "resume": "by its arguments; not tried here", "killed": "its server: ✓"}},
+}
+
+// TestTheGuideHasTheMatrixBeside is the same of agents in their own interface.
+func TestTheGuideHasTheMatrixBeside(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| its own interface | " + strings.Join(besideCells, " | ") + " |\n|---|" + strings.Repeat(":-:|", len(besideCells)) + "\n")
+	for _, agent := range besideAgents {
+		b.WriteString("| `" + agent.command + "` |")
+		for _, cell := range besideCells {
+			b.WriteString(" " + cmp.Or(agent.lacks[cell], "✓") + " |")
+		}
+		b.WriteString("\n")
+	}
+	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "coding-agents.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(guide), "\n\n"+b.String()+"\n", "the guide's table is another one")
+	w := newWorld(t)
+	for _, without := range []string{"codex", "gemini", "copilot"} {
+		w.gateway("run", "--chat", "--", without).fails(t, 2, "--chat: "+without+" is no coding agent whose conversation is known here: it goes with claude, opencode")
+	}
+}

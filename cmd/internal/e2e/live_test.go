@@ -11,12 +11,13 @@ import (
 )
 
 // TestOpencodeLive: opencode's own interface and its conversation elsewhere are one. A dialog that is answered there closes here, and the
-// reverse; a server that is killed allows nothing, and it is said.
+// reverse; it is prompted and interrupted from elsewhere; a server that is killed allows nothing, and it is said.
 func TestOpencodeLive(t *testing.T) {
 	clients(t)
 	w := newWorld(t)
 	c := w.chats(chatAgent{name: "opencode", setUp: (*world).opencodeEnv, shell: "bash"})
 	c.env += `'OPENCODE_PERMISSION={"bash":"ask"}' `
+	o := w.owner(100, 50)
 	c.s.run(c.env + "proxy --chat opencode")
 	id := w.session() // with it its server has started, which takes the longest
 	c.opencodeIsReady()
@@ -41,8 +42,13 @@ func TestOpencodeLive(t *testing.T) {
 		require.Contains(t, log, said)
 	}
 	c.s.see("the end of the turn", func(screen string) bool { return !strings.Contains(screen, "esc interrupt") })
-	c.says("and another")
-	c.next()
+	o.run("gateway chat send " + id + " 'think for ever'")
+	require.Contains(t, c.next().Text, "think for ever")
+	w.good("chat", "interrupt", id)
+	w.logs(id, "the turn ended: interrupted")
+	c.s.see("the end of the turn", func(screen string) bool { return !strings.Contains(screen, "esc interrupt") })
+	o.run("gateway chat send " + id + " 'and another'")
+	require.Contains(t, c.next().Text, "and another")
 	c.runs("touch made-after-death")
 	c.s.wait("Permission required")
 	w.killsOpencode("serve", syscall.SIGKILL)
