@@ -50,6 +50,10 @@ func (t *talk) begin() {
 
 // mute says that no coding agent talks there.
 func (s *session) mute() string {
+	if s.outside {
+		return "session " + s.key.id + " is for what agents ask, and takes no prompts: they are answered at the terminal of the gateway chat " +
+			"to which it belongs, where words with a refusal reach the one that asked"
+	}
 	return "no coding agent talks in session " + s.key.id + ": its user starts one with proxy --chat AGENT"
 }
 

@@ -239,6 +239,11 @@ func TestASessionWithoutAConversation(t *testing.T) {
 	require.Contains(t, fails(t, p, "f", protocol.CodeNoChat).Message, "--chat")
 	p.Handle(&protocol.ChatSend{RequestID: "s", SessionID: "c-1", Text: "x"})
 	fails(t, p, "s", protocol.CodeNoChat)
+	asks := opening("c-2", "k2")
+	asks.Asks = true
+	h.Join(Member{Role: RoleProxy}).Handle(asks)
+	p.Handle(&protocol.ChatSend{RequestID: "s", SessionID: "c-2", Text: "x"})
+	require.Contains(t, fails(t, p, "s", protocol.CodeNoChat).Message, "takes no prompts: they are answered at the terminal of the gateway chat")
 }
 
 func approval(id string) *protocol.ChatAsk {
