@@ -27,7 +27,7 @@ type chatAgent struct {
 	asks string
 	// asksIf is the setting of its own that lets it ask, "" for an agent that asks as it comes. It asks one choice at a time.
 	asksIf string
-	with    string // more of the command line
+	with   string // more of the command line
 	// forgets: it does not always find the conversation that it has just saved, and says so.
 	forgets bool
 	// programs are what it is made of, with its adapter; nil for one of its name.
