@@ -115,7 +115,9 @@ type beat struct {
 	// Bonds are the gateways that the sender hears, and a number for the coming of each: with another number all that was between the
 	// two is gone.
 	Bonds map[string]uint64 `json:"bonds,omitempty"`
-	Bye   bool              `json:"bye,omitempty"`
+	// Bond is the highest number that was given.
+	Bond uint64 `json:"bond,omitempty"`
+	Bye  bool   `json:"bye,omitempty"`
 }
 
 // Join connects a gateway with its cluster and extends its switchboard. Servers that do not answer now are tried again until Close;
@@ -231,6 +233,7 @@ func (c *Cluster) beat(bye bool) {
 	defer c.beating.Unlock()
 	b := beat{Wire: wireVersion, From: c.name, Address: c.cfg.Address, Version: c.cfg.Version, Bonds: make(map[string]uint64), Bye: bye}
 	c.mu.Lock()
+	b.Bond = c.bonds
 	for name, p := range c.peers {
 		b.Bonds[name] = p.bond
 	}
@@ -267,17 +270,58 @@ func (c *Cluster) heard(data []byte, _ func([]byte)) {
 		c.peers[b.From] = p
 		c.log.Info("cluster: a gateway came", "gateway", b.From, "address", b.Address, "version", b.Version)
 	}
-	broken := p.theirs != 0 && b.Bonds[c.name] != p.theirs
-	p.beat, p.at, p.theirs = b, time.Now(), b.Bonds[c.name]
+	p.beat, p.at = b, time.Now()
+	broken := false
+	if b.Bond >= p.theirs { // else a letter overtook it
+		broken = p.rebond(b.Bonds[c.name])
+	}
 	c.changed()
 	c.mu.Unlock()
-	switch {
-	case fresh:
-		c.beat(false) // so that it knows of this one at once
-		c.follow(b.From)
-	case broken: // it lost this gateway meanwhile, and with it all that was between the two
-		c.lose(b.From, "it lost this gateway")
+	if broken {
+		c.part(b.From)
 	}
+	if fresh {
+		c.beat(false) // so that it knows of this one at once
+	}
+	c.follow(b.From)
+}
+
+// rebond takes the number that a gateway has for this one, and reports whether it lost this one meanwhile, and with it all that was between
+// the two. The caller holds the lock.
+func (p *peer) rebond(theirs uint64) (broken bool) {
+	broken = p.theirs != 0 && p.theirs != theirs
+	p.theirs = theirs
+	return broken
+}
+
+// bondOf names the coming of another gateway, 0 for one that is not heard.
+func (c *Cluster) bondOf(name string) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.peers[name]; p != nil {
+		return p.bond
+	}
+	return 0
+}
+
+// bonded reports whether a letter belongs to what is between the two gateways now. One that overtook its sender's heartbeat begins that anew.
+func (c *Cluster) bonded(l *letter) bool {
+	c.mu.Lock()
+	p := c.peers[l.From]
+	if p == nil || l.Bond == 0 || l.Bond == p.theirs {
+		c.mu.Unlock()
+		return true
+	}
+	if l.Bond < p.theirs {
+		c.mu.Unlock()
+		return false
+	}
+	broken := p.rebond(l.Bond)
+	c.mu.Unlock()
+	if broken {
+		c.part(l.From)
+	}
+	return true
 }
 
 // differs reports whether a gateway speaks another version, and logs that once. The caller holds the lock.
@@ -309,12 +353,23 @@ func (c *Cluster) tidy() {
 	c.forgetInterests()
 }
 
-// lose ends all that is between this gateway and another one. It comes back with its next heartbeat.
+// lose forgets another gateway, with all that is between the two. It comes back with its next heartbeat.
 func (c *Cluster) lose(name, why string) {
 	c.mu.Lock()
 	p := c.peers[name]
 	delete(c.peers, name)
 	delete(c.odd, name)
+	c.mu.Unlock()
+	if p != nil {
+		c.log.Warn("cluster: a gateway is gone", "gateway", name, "address", p.beat.Address, "cause", why)
+	}
+	c.part(name)
+}
+
+// part ends all that is between this gateway and another one, which lost this one meanwhile. It stays known by the number that it has: with a new one it would
+// lose this gateway in turn, and both would go on so for ever.
+func (c *Cluster) part(name string) {
+	c.mu.Lock()
 	var gone []*remote
 	for k, r := range c.remotes {
 		if k.from == name {
@@ -329,9 +384,6 @@ func (c *Cluster) lose(name, why string) {
 	}
 	c.changed()
 	c.mu.Unlock()
-	if p != nil {
-		c.log.Warn("cluster: a gateway is gone", "gateway", name, "address", p.beat.Address, "cause", why)
-	}
 	for _, r := range gone {
 		r.close()
 	}

@@ -10,7 +10,7 @@ import (
 // call sends a letter to another gateway and waits for its answer; once more where the first was not answered in time: letters are
 // numbered, and none is taken twice.
 func (c *Cluster) call(to, where string, l *letter) (reply, error) {
-	l.From = c.name
+	l.From, l.Bond = c.name, c.bondOf(to)
 	data, err := l.seal()
 	if err != nil {
 		return reply{}, err
@@ -63,6 +63,8 @@ func (c *Cluster) received(limit int, take func(*letter) reply) func(data []byte
 			}
 			c.refuse(from, err.Error())
 			r.Wrong = err.Error()
+		case done && !c.bonded(l):
+			r.Lost = true
 		case done:
 			r = take(l)
 		}

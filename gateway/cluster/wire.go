@@ -42,6 +42,8 @@ type letter struct {
 	Wire int    `json:"wire"`
 	From string `json:"from"` // the sending gateway
 	Op   string `json:"op"`
+	// Bond names the coming of the receiving gateway, for the sender: see beat.
+	Bond uint64 `json:"bond,omitempty"`
 	// Link and N are of a participant's way to one session: its number at the gateway where the participant is, and the letter's number
 	// in its direction. The first letter has the member.
 	Link   string  `json:"link,omitempty"`

@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func (n *node) bonds() uint64 {
+	n.cluster.mu.Lock()
+	defer n.cluster.mu.Unlock()
+	return n.cluster.bonds
+}
+
+// TestWhoWasLostByOneIsNotLostByBoth: one gateway did not hear another for a while, which has heard it all the time. They must not lose each
+// other in turn for ever, whose heartbeat ever comes first.
+func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
+	for _, apart := range []time.Duration{0, 100 * time.Millisecond, 650 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			bus := newFakeNATS()
+			began, a := time.Now(), bus.node(t, "g-a", nil)
+			defer a.close()
+			time.Sleep(apart)
+			b := bus.node(t, "g-b", nil)
+			defer b.close()
+			time.Sleep(5 * time.Second)
+			pb := b.proxy()
+			pb.Handle(opening("one"))
+			agent := a.joins("agent", "a-1")
+			sees(agent, "one")
+			time.Sleep(beatEvery - time.Since(began)%beatEvery + 10*time.Millisecond) // a has just said that it hears b
+			a.cluster.lose("g-b", "the test")
+			time.Sleep(3 * time.Second)
+			before := []uint64{a.bonds(), b.bonds()}
+			time.Sleep(time.Minute)
+			require.Equal(t, before, []uint64{a.bonds(), b.bonds()})
+			sees(agent, "one")
+			pb.Handle(opening("two"))
+			sees(agent, "one", "two")
+		})
+	}
+}
