@@ -185,6 +185,8 @@ func closeCode(err error, local bool) (int, string) {
 		return websocket.CloseGoingAway, hub.ErrClosed.Error() // another process takes over at once
 	case errors.Is(err, hub.ErrClosed):
 		return websocket.CloseServiceRestart, hub.ErrClosed.Error() + ": come back"
+	case errors.Is(err, hub.ErrMoved):
+		return websocket.CloseServiceRestart, hub.ErrMoved.Error() + ": come back"
 	case errors.Is(err, hub.ErrForbidden):
 		return websocket.ClosePolicyViolation, hub.ErrForbidden.Error()
 	case errors.Is(err, hub.ErrSlow):

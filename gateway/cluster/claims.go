@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"terminalproxy/protocol"
 )
 
-// maxRaces bounds how often a claim is tried again that others make at the same time.
-const maxRaces = 4
+// maxRaces bounds how often a claim is tried again that others make at the same time, and raceWait is half the first pause.
+const (
+	maxRaces = 5
+	raceWait = 5 * time.Millisecond
+)
 
 // entry is what the directory holds of a session.
 type entry struct {
@@ -25,7 +29,6 @@ type entry struct {
 type claim struct {
 	entry
 	revision uint64 // 0 while it is not in the directory
-	open     bool   // the session is in the switchboard
 }
 
 // resumeHash says of a resume key what others may know.
@@ -56,12 +59,21 @@ func (c *Cluster) Own(namespace string, m *protocol.SessionOpen) *protocol.Error
 	c.mu.Lock()
 	c.claims[k] = got
 	c.mu.Unlock()
-	if before != "" && before != c.name {
-		go func() { // ends with callTime, or ctx
-			_, _ = c.call(before, requests, &letter{Op: opMoved, Namespace: k.namespace, Session: k.id, Generation: got.Generation})
-		}()
-	}
+	c.tellMoved(before, k)
 	return nil
+}
+
+// tellMoved tells the gateway that had a session to look into the directory. One that does not hear it looks there by itself when it
+// reaches the cluster again.
+func (c *Cluster) tellMoved(before string, k sessionKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if before == "" || before == c.name || c.peers[before] == nil || c.closed {
+		return
+	}
+	c.wg.Go(func() { // ends with the call, twice callTime at most
+		_, _ = c.call(c.ctx, before, requests, &letter{Op: opMoved, Namespace: k.namespace, Session: k.id})
+	})
 }
 
 // errOwned says that somebody else has the session.
@@ -73,11 +85,14 @@ func (c *Cluster) claim(k sessionKey, resume string) (got *claim, before string,
 	c.mu.Lock()
 	old := c.claims[k]
 	c.mu.Unlock()
-	got = &claim{entry: entry{Owner: c.name, Generation: 1, Resume: resume}, open: old != nil && old.open}
+	got = &claim{entry: entry{Owner: c.name, Generation: 1, Resume: resume}}
 	if old != nil {
 		got.Generation = old.Generation
 	}
-	for range maxRaces {
+	for try := range maxRaces {
+		if try > 0 { // a server that keeps the directory may lag behind
+			time.Sleep(raceWait << try)
+		}
 		there, revision, err := c.read(k)
 		switch {
 		case err != nil:
@@ -121,9 +136,7 @@ func (c *Cluster) Announce(namespace, id string, here bool) {
 	c.changed()
 	mine := c.claims[k]
 	switch {
-	case mine == nil:
-	case here:
-		mine.open = true
+	case mine == nil, here:
 	default:
 		delete(c.claims, k)
 		if mine.revision > 0 {
@@ -169,11 +182,14 @@ func (c *Cluster) renew(k sessionKey, own *claim) {
 	switch {
 	case err != nil:
 		return
-	case there.Owner != "" && there.Owner != c.name && there.Generation >= own.Generation:
-		c.moved(k, there.Generation)
+	case there.Owner != "" && there.Owner != c.name && !own.follows(there, c.cfg.Hub.Running(k.namespace, k.id)):
+		c.giveUp(k, own)
 		return
 	}
 	next := *own
+	if there.Owner != c.name {
+		next.Generation = max(own.Generation, there.Generation) + 1
+	}
 	value, err := json.Marshal(next.entry)
 	if err != nil {
 		return
@@ -181,6 +197,7 @@ func (c *Cluster) renew(k sessionKey, own *claim) {
 	if next.revision, err = c.bus.write(k.name(), value, revision); err != nil {
 		return // the next time
 	}
+	c.tellMoved(there.Owner, k)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch c.claims[k] {
@@ -191,17 +208,32 @@ func (c *Cluster) renew(k sessionKey, own *claim) {
 	}
 }
 
-// moved gives up a session that another gateway has under a higher generation.
-func (c *Cluster) moved(k sessionKey, generation uint64) {
+// follows reports whether a claim that could not be written is the newer one: its proxy is here, and brought the other's resume key.
+func (own *claim) follows(there entry, running bool) bool {
+	return own.revision == 0 && running && own.Resume != "" && own.Resume == there.Resume
+}
+
+// moved looks whether another gateway has a session of this one's, as it says.
+func (c *Cluster) moved(k sessionKey) {
 	c.mu.Lock()
 	own := c.claims[k]
-	if own == nil || own.Generation > generation {
-		c.mu.Unlock()
-		return
-	}
-	delete(c.claims, k)
 	c.mu.Unlock()
-	c.cfg.Hub.Move(k.namespace, k.id)
+	if own != nil {
+		c.renew(k, own)
+	}
+}
+
+// giveUp gives up a session that is another gateway's.
+func (c *Cluster) giveUp(k sessionKey, own *claim) {
+	c.mu.Lock()
+	still := c.claims[k] == own
+	if still {
+		delete(c.claims, k)
+	}
+	c.mu.Unlock()
+	if still {
+		c.cfg.Hub.Move(k.namespace, k.id)
+	}
 }
 
 // generations adds to a letter those of the sessions in a list.

@@ -29,8 +29,10 @@ func (l *link) note(m protocol.Message) {
 	case *protocol.Detach:
 		l.unhold((*protocol.Attach)(nil))
 	case *protocol.SessionsSubscribe, *protocol.View, *protocol.Watch, *protocol.ChatSubscribe, *protocol.Attach:
-		l.unhold(m)
-		l.holds = append(l.holds, m)
+		if !slices.Contains(l.holds, m) { // else it is asked again
+			l.unhold(m)
+			l.holds = append(l.holds, m)
+		}
 		return
 	}
 	if id != "" && !slices.Contains(l.pending, m) {
@@ -40,7 +42,13 @@ func (l *link) note(m protocol.Message) {
 
 // unhold forgets what goes on of a kind. The caller holds the lock.
 func (l *link) unhold(kind protocol.Message) {
-	l.holds = slices.DeleteFunc(l.holds, func(m protocol.Message) bool { return reflect.TypeOf(m) == reflect.TypeOf(kind) })
+	l.holds = slices.DeleteFunc(l.holds, func(m protocol.Message) bool {
+		if reflect.TypeOf(m) != reflect.TypeOf(kind) {
+			return false
+		}
+		delete(l.answered, protocol.RequestID(m))
+		return true
+	})
 }
 
 // drop forgets a request. The caller holds the lock.
@@ -69,6 +77,7 @@ func (l *link) lost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.broken = true
+	l.abort()
 	signal(l.wake)
 }
 
@@ -107,19 +116,21 @@ func (l *link) heard(m protocol.Message) (known bool) {
 	}
 	switch m := m.(type) {
 	case *protocol.Done:
-		known = l.quiet[m.RequestID]
-		delete(l.quiet, m.RequestID)
+		known = l.answered[m.RequestID]
+		if slices.ContainsFunc(l.holds, func(h protocol.Message) bool { return m.RequestID != "" && protocol.RequestID(h) == m.RequestID }) {
+			l.answered[m.RequestID] = true
+		}
 	case *protocol.SessionClose:
 		l.holds = nil
 	case *protocol.Error:
 		l.holds = slices.DeleteFunc(l.holds, func(h protocol.Message) bool { return m.RequestID != "" && protocol.RequestID(h) == m.RequestID })
 	case *protocol.ControlGrant:
 		if m.AgentID == l.key.peer.ID() {
-			l.grant = m
+			l.hold(m)
 		}
 	case *protocol.ControlRevoke:
 		if l.grant != nil && m.Reason != protocol.ReasonRefused && (m.AgentID == "" || m.AgentID == l.grant.AgentID) {
-			l.grant = nil
+			l.hold(nil)
 		}
 	case *protocol.Detach:
 		l.unhold((*protocol.Attach)(nil))

@@ -8,23 +8,23 @@ import (
 )
 
 // call sends a letter to another gateway and waits for its answer; once more where the first was not answered in time: letters are
-// numbered, and none is taken twice.
-func (c *Cluster) call(to, where string, l *letter) (reply, error) {
+// numbered, and none is taken twice. The end of ctx is the end of waiting.
+func (c *Cluster) call(ctx context.Context, to, where string, l *letter) (reply, error) {
 	l.From, l.Bond = c.name, c.bondOf(to)
 	data, err := l.seal()
 	if err != nil {
 		return reply{}, err
 	}
 	for try := 0; ; try++ {
-		r, err := c.send(prefix+to+where, data)
-		if try == 1 || !errors.Is(err, context.DeadlineExceeded) || !c.alive(to) {
+		r, err := c.send(ctx, prefix+to+where, data)
+		if try == 1 || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || !c.alive(to) {
 			return r, err
 		}
 	}
 }
 
-func (c *Cluster) send(subject string, data []byte) (r reply, err error) {
-	ctx, cancel := context.WithTimeout(c.ctx, callTime)
+func (c *Cluster) send(ctx context.Context, subject string, data []byte) (r reply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	c.stats.sent.Add(1)
 	c.stats.sentBytes.Add(uint64(len(data)))

@@ -31,18 +31,19 @@ type link struct {
 	done    chan struct{}
 	ending  sync.Once
 
-	mu      sync.Mutex
-	queue   []letter // what is to be sent
-	at      string   // the owner, "" while there is none
-	id      string   // of the way to it
-	sent    uint64   // letters
-	got     uint64
-	broken  bool                   // the owner is lost, or is it no longer
-	pending []protocol.Message     // requests without an answer, in their order
-	holds   []protocol.Message     // what was asked that goes on: one of each kind
-	grant   *protocol.ControlGrant // that the participant holds, nil for none
-	quiet   map[string]bool        // requests of holds that are asked again: the participant has heard that they are done
-	failing time.Time              // since when no owner took a letter; zero while one does
+	mu       sync.Mutex
+	queue    []letter // what is to be sent
+	at       string   // the owner, "" while there is none
+	id       string   // of the way to it
+	sent     uint64   // letters
+	got      uint64
+	broken   bool                   // the owner is lost, or is it no longer
+	pending  []protocol.Message     // requests without an answer, in their order
+	holds    []protocol.Message     // what was asked that goes on: one of each kind
+	grant    *protocol.ControlGrant // that the participant holds, nil for none
+	answered map[string]bool        // requests of holds that are answered
+	abort    context.CancelFunc     // ends the wait for the answer to a letter
+	failing  time.Time              // since when no owner took a letter; zero while one does
 }
 
 // Forward implements hub.Directory.
@@ -53,12 +54,12 @@ func (c *Cluster) Forward(p *hub.Peer, m protocol.Message) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
 	k := linkKey{peer: p, session: protocol.SessionID(m)}
 	switch m := m.(type) {
 	case *protocol.SessionsList:
-		if c.closed {
-			return false
-		}
 		c.wg.Go(func() { // ends when all is told, or has had its time
 			c.gather(who.Namespace)
 			p.Listed(m)
@@ -67,18 +68,37 @@ func (c *Cluster) Forward(p *hub.Peer, m protocol.Message) bool {
 	case *protocol.ProxyStart:
 		k.host = m.HostKey
 	}
+	_, known := c.seen[sessionKey{who.Namespace, k.session}]
+	if c.links[k] == nil && !known && (!c.bus.online() || len(c.peers) == 0) {
+		return false
+	}
+	c.link(k, who.Namespace).put(letter{Op: opSay, messages: []protocol.Message{m}})
+	return true
+}
+
+// Follow implements hub.Directory.
+func (c *Cluster) Follow(p *hub.Peer, m protocol.Message) bool {
+	who := p.Member()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if who.Token == "" || c.closed {
+		return false
+	}
+	l := c.link(linkKey{peer: p, session: protocol.SessionID(m)}, who.Namespace)
+	l.note(m)
+	l.lost()
+	return true
+}
+
+// link is the way of a participant to a session, which it makes if there is none. The caller holds the lock.
+func (c *Cluster) link(k linkKey, namespace string) *link {
 	l := c.links[k]
 	if l == nil {
-		_, known := c.seen[sessionKey{who.Namespace, k.session}]
-		if c.closed || !known && (!c.bus.online() || len(c.peers) == 0) {
-			return false
-		}
-		l = &link{cluster: c, key: k, space: who.Namespace, wake: make(chan struct{}, 1), done: make(chan struct{}), quiet: make(map[string]bool)}
+		l = &link{cluster: c, key: k, space: namespace, wake: make(chan struct{}, 1), done: make(chan struct{}), answered: make(map[string]bool), abort: func() {}}
 		c.links[k] = l
 		c.wg.Go(l.run) // ends with close
 	}
-	l.put(letter{Op: opSay, messages: []protocol.Message{m}})
-	return true
+	return l
 }
 
 // Watch implements hub.Directory.
@@ -259,6 +279,9 @@ func (l *link) deliver(what *letter) {
 	l.sent++
 	what.Link, what.N, what.Session, what.Namespace = l.id, l.sent, l.key.session, l.space
 	at := l.at
+	ctx, cancel := context.WithCancel(l.cluster.ctx)
+	defer cancel()
+	l.abort = cancel
 	l.mu.Unlock()
 	if what.N == 1 {
 		what.Member = describe(l.key.peer.Member())
@@ -272,7 +295,7 @@ func (l *link) deliver(what *letter) {
 		}
 		what.frames = append(what.frames, frame)
 	}
-	r, err := l.cluster.call(at, requests, what)
+	r, err := l.cluster.call(ctx, at, requests, what)
 	switch {
 	case err != nil || r.Lost:
 		if errors.Is(err, errNobody) || r.Lost {
@@ -322,14 +345,11 @@ func (l *link) again() bool {
 	l.unsure()
 	at, here := l.await()
 	l.mu.Lock()
-	for _, m := range l.holds {
-		if id := protocol.RequestID(m); id != "" && at != "" {
-			l.quiet[id] = true
-		}
-	}
 	again := slices.Concat(l.pending, l.holds)
-	l.pending, l.holds, l.broken, l.at = nil, nil, false, ""
-	if at != "" {
+	l.broken, l.at = false, ""
+	if at == "" {
+		l.pending, l.holds = nil, nil
+	} else {
 		for i, m := range again {
 			l.queue = slices.Insert(l.queue, i, letter{Op: opSay, messages: []protocol.Message{m}})
 		}
@@ -414,31 +434,42 @@ func (l *link) await() (at string, here bool) {
 	}
 }
 
+// hold keeps the grant that the participant has. The caller holds the lock.
+func (l *link) hold(g *protocol.ControlGrant) {
+	if (g != nil) != (l.grant != nil) {
+		l.key.peer.Holds(map[bool]int32{true: 1, false: -1}[g != nil])
+	}
+	l.grant = g
+}
+
 // revoke tells an agent that its grant ended with the owner, where that one could not say so any more.
 func (l *link) revoke() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g := l.grant; g != nil {
-		l.grant = nil
+		l.hold(nil)
 		l.key.peer.Deliver(&protocol.ControlRevoke{ID: g.ID + ".lost", SessionID: g.SessionID, AgentID: g.AgentID, Epoch: g.Epoch, Reason: protocol.ReasonLink})
 	}
 }
 
-// part tells the owner that the participant is gone, if it can be told.
+// part tells the owner that the participant is gone, if it can be told. It does not wait for that.
 func (l *link) part() {
+	c := l.cluster
 	l.mu.Lock()
 	l.sent++
-	at, what := l.at, &letter{Op: opLeave, Link: l.id, N: l.sent, From: l.cluster.name}
+	at, what := l.at, &letter{Op: opLeave, Link: l.id, N: l.sent, From: c.name}
 	l.mu.Unlock()
-	if at == "" || what.N == 1 || !l.cluster.bus.online() {
+	data, err := what.seal()
+	if at == "" || what.N == 1 || err != nil || !c.bus.online() {
 		return
 	}
-	// Who left is of no more interest; a gateway that misses this hears no more heartbeats either.
-	ctx, cancel := context.WithTimeout(context.Background(), callTime)
-	defer cancel()
-	if data, err := what.seal(); err == nil {
-		_, _ = l.cluster.bus.request(ctx, prefix+at+requests, append([]byte{whole}, data...))
-	}
+	// A gateway that misses this hears no more heartbeats either, or is told with the next letter that it sends. c.wg holds this, since
+	// the caller is one of it.
+	c.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), callTime)
+		defer cancel()
+		_, _ = c.bus.request(ctx, prefix+at+requests, append([]byte{whole}, data...))
+	})
 }
 
 // close ends the link.
@@ -449,6 +480,8 @@ func (l *link) close() {
 		defer c.mu.Unlock()
 		l.mu.Lock()
 		delete(c.byID, l.id)
+		l.hold(nil)
+		l.abort()
 		l.mu.Unlock()
 		if c.links[l.key] == l {
 			delete(c.links, l.key)

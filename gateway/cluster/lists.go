@@ -70,7 +70,7 @@ func (c *Cluster) enlist(namespace, from string) {
 	l := &list{cluster: c, namespace: namespace, from: from, link: fmt.Sprintf("%s.%d", c.name, c.count)}
 	w.lists[from], c.byID[l.link] = l, l
 	c.wg.Go(func() { // ends with the call, twice callTime at most
-		r, err := c.call(from, requests, &letter{Op: opList, Link: l.link, N: 1, Namespace: namespace})
+		r, err := c.call(c.ctx, from, requests, &letter{Op: opList, Link: l.link, N: 1, Namespace: namespace})
 		if err != nil || r.Lost || r.Wrong != "" {
 			l.lost()
 		}
@@ -320,7 +320,7 @@ func (c *Cluster) host(namespace, hostKey string) string {
 	}
 	c.mu.Unlock()
 	for _, name := range names {
-		if r, err := c.call(name, requests, &letter{Op: opHost, Namespace: namespace, Host: hostKey}); err == nil && r.Yes {
+		if r, err := c.call(c.ctx, name, requests, &letter{Op: opHost, Namespace: namespace, Host: hostKey}); err == nil && r.Yes {
 			return name
 		}
 	}

@@ -41,7 +41,7 @@ func (c *Cluster) serve(l *letter) reply {
 	case opHost:
 		return reply{Yes: c.cfg.Hub.Hosts(l.Namespace, l.Host)}
 	case opMoved:
-		c.chore(func() { c.moved(sessionKey{l.Namespace, l.Session}, l.Generation) })
+		c.chore(func() { c.moved(sessionKey{l.Namespace, l.Session}) })
 		return reply{}
 	}
 	c.mu.Lock()
@@ -179,7 +179,7 @@ func (r *remote) pump() {
 			l.End = err.Error()
 		}
 		if len(l.frames) > 0 || err != nil && !r.closed() {
-			if said, failed := r.cluster.call(r.key.from, answers, l); failed != nil || said.Lost || said.Wrong != "" {
+			if said, failed := r.cluster.call(r.cluster.ctx, r.key.from, answers, l); failed != nil || said.Lost || said.Wrong != "" {
 				return
 			} else if said.Full && err == nil && !r.room(&n) {
 				return
@@ -200,7 +200,7 @@ func (r *remote) room(n *uint64) bool {
 		case <-time.After(pollEvery):
 		}
 		*n++
-		said, err := r.cluster.call(r.key.from, answers, &letter{Op: opSay, Link: r.key.link, N: *n})
+		said, err := r.cluster.call(r.cluster.ctx, r.key.from, answers, &letter{Op: opSay, Link: r.key.link, N: *n})
 		if err != nil || said.Lost || said.Wrong != "" {
 			return false
 		}

@@ -34,7 +34,7 @@ const (
 	opRest  = "rest"  // it has none, and no connection
 	opList  = "list"  // a gateway wants to be told of the sessions of a namespace
 	opHost  = "host"  // is that host here?
-	opMoved = "moved" // a session is with the sender from now on
+	opMoved = "moved" // the directory says that a session is no longer the receiver's
 )
 
 // letter is what one gateway tells another: a header, and messages of the wire, one a line.
@@ -49,11 +49,10 @@ type letter struct {
 	Link   string  `json:"link,omitempty"`
 	N      uint64  `json:"n,omitempty"`
 	Member *member `json:"member,omitempty"`
-	// Namespace, Session and Generation are of what a letter is about that brings no messages.
-	Namespace  string `json:"namespace,omitempty"`
-	Session    string `json:"session,omitempty"`
-	Generation uint64 `json:"generation,omitempty"`
-	Host       string `json:"host,omitempty"`
+	// Namespace, Session and Host are what a letter is about.
+	Namespace string `json:"namespace,omitempty"`
+	Session   string `json:"session,omitempty"`
+	Host      string `json:"host,omitempty"`
 	// Generations are those of the sessions in a list.
 	Generations map[string]uint64 `json:"generations,omitempty"`
 	// End says that nothing follows, and why.

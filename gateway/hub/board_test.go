@@ -77,8 +77,8 @@ func TestNoListIsToldWithoutNews(t *testing.T) {
 		proxy.Handle(s)
 	}
 	h.mu.Lock()
-	h.boards[listKey{}].last = time.Time{}
-	h.tell(listKey{}, h.boards[listKey{}])
+	h.boards[listKey{here: true}].last = time.Time{}
+	h.tell(listKey{here: true}, h.boards[listKey{here: true}])
 	h.mu.Unlock()
 	require.Empty(t, got(p))
 	later := full("vim-1", 10, "a", "b")
@@ -101,7 +101,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
 	all := got(p)
 	require.Equal(t, "b", all[1].(*protocol.SessionsChanged).Sessions[0].LastLine)
-	b := h.boards[listKey{}]
+	b := h.boards[listKey{here: true}]
 	tell := func(ago time.Duration) []protocol.Message {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -109,7 +109,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 			was.at = time.Now().Add(-ago)
 			b.told[id] = was
 		}
-		h.tell(listKey{}, b)
+		h.tell(listKey{here: true}, b)
 		return got(p)
 	}
 	proxy.Handle(full("vim-1", 2, "a", " c "))
@@ -124,7 +124,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 func TestTheLastLine(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()
-	last := func() string { return h.listed(listKey{})[0].LastLine }
+	last := func() string { return h.listed(listKey{here: true})[0].LastLine }
 	require.Empty(t, last())
 	hidden := full("vim-1", 1, "make: ok", "you do not see this", "  ")
 	hidden.HiddenText = []int{1}

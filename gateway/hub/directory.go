@@ -14,6 +14,8 @@ type Directory interface {
 	// Forward takes a message that this switchboard cannot answer by itself, and reports whether it did: it brings it to the gateway
 	// that can, and comes back to the participant with [Peer.Deliver] or [Peer.Unknown].
 	Forward(p *Peer, m protocol.Message) bool
+	// Follow is Forward for a session that has just moved away from here, with what the participant asked here before.
+	Follow(p *Peer, m protocol.Message) bool
 	// Announce says that a session is here from now on, or no longer.
 	Announce(namespace, id string, here bool)
 	// Watch says what a participant does from now on.
@@ -38,6 +40,7 @@ type alone struct{}
 func (alone) Own(string, *protocol.SessionOpen) *protocol.Error { return nil }
 func (alone) Find(string) ([]protocol.SessionInfo, bool)        { return nil, true }
 func (alone) Forward(*Peer, protocol.Message) bool              { return false }
+func (alone) Follow(*Peer, protocol.Message) bool               { return false }
 func (alone) Announce(_, _ string, _ bool)                      {}
 func (alone) Watch(*Peer, Doing)                                {}
 
@@ -49,6 +52,14 @@ func (h *Hub) Stir() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stirred()
+}
+
+// Running reports whether a session is here, and its proxy connected.
+func (h *Hub) Running(namespace, id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.sessions[key{namespace, id}]
+	return s != nil && s.owner != nil
 }
 
 // Has reports whether a session is here.
@@ -73,6 +84,9 @@ func (p *Peer) Deliver(m protocol.Message) (room bool) { return p.out.pass(m) }
 
 // Room reports whether the participant takes messages as fast as they come.
 func (p *Peer) Room() bool { return p.out.room() }
+
+// Holds counts, with 1 and -1, the grants that the participant has at other gateways.
+func (p *Peer) Holds(more int32) { p.grants.Add(more) }
 
 // Unknown answers a message about a session that is nowhere.
 func (p *Peer) Unknown(m protocol.Message) {
@@ -129,6 +143,7 @@ func (h *Hub) Move(namespace, id string) {
 	}
 	h.log.Info("session moved to another gateway", "session", id)
 	if s.owner != nil {
+		s.owner.out.end(ErrMoved) // is the proxy there after all, it comes back and takes the session with it
 		h.orphan(s)
 	}
 	wanted := s.wanted()
@@ -139,7 +154,7 @@ func (h *Hub) Move(namespace, id string) {
 			continue
 		}
 		w.peer.out.unfollow(id)
-		if !h.directory.Forward(w.peer, w.message) {
+		if !h.directory.Follow(w.peer, w.message) {
 			w.peer.fail(w.message, protocol.CodeUnavailable, "session "+id+" moved to another gateway, which your connection does not reach: come back with a token")
 		}
 	}

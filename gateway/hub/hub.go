@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"terminalproxy/gateway/rights"
@@ -133,6 +134,7 @@ type Peer struct {
 	hub    *Hub
 	member Member
 	out    *outbox
+	grants atomic.Int32 // at other gateways
 
 	// The following belong to the hub's lock.
 	gone  bool

@@ -362,8 +362,10 @@ type listKey struct {
 	here      bool
 }
 
-// listOf is the list that a participant is told. Other gateways are told what is here: the rest they know from where it is.
-func listOf(p *Peer) listKey { return listKey{p.member.Namespace, p.member.Remote} }
+// listOf is the list that a participant is told. Other gateways are told what is here, and who has no token reaches no more.
+func listOf(p *Peer) listKey {
+	return listKey{p.member.Namespace, p.member.Remote || p.member.Token == ""}
+}
 
 // listed are the sessions of a list, in the order of starting.
 func (h *Hub) listed(of listKey) []protocol.SessionInfo {

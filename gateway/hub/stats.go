@@ -44,7 +44,9 @@ func (h *Hub) Stats() Stats {
 		}
 	}
 	for p := range h.peers {
-		out.Participants[string(p.member.Role)]++
+		if !p.member.Remote { // it is counted where it is
+			out.Participants[string(p.member.Role)]++
+		}
 		out.Waiting += len(p.asked)
 	}
 	return out

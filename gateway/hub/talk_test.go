@@ -164,9 +164,9 @@ func TestAHiddenConversationIsKeptBack(t *testing.T) {
 	says(proxy, 0, 1)
 	hears(t, p)
 	proxy.Handle(&protocol.ChatStatus{SessionID: "c-1", Agent: "claude", State: protocol.ChatWorking})
-	require.Equal(t, &protocol.ChatState{Agent: "claude", State: protocol.ChatWorking}, h.listed(listKey{})[0].Chat)
+	require.Equal(t, &protocol.ChatState{Agent: "claude", State: protocol.ChatWorking}, h.listed(listKey{here: true})[0].Chat)
 	proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "c-1", On: true, Why: protocol.BlackoutUser})
-	require.Nil(t, h.listed(listKey{})[0].Chat)
+	require.Nil(t, h.listed(listKey{here: true})[0].Chat)
 	late := follow(h, 0)
 	numbers, _ := hears(t, late)
 	require.Empty(t, numbers)
@@ -176,7 +176,7 @@ func TestAHiddenConversationIsKeptBack(t *testing.T) {
 		numbers, _ := hears(t, peer)
 		require.Equal(t, want, numbers)
 	}
-	require.NotNil(t, h.listed(listKey{})[0].Chat)
+	require.NotNil(t, h.listed(listKey{here: true})[0].Chat)
 }
 
 func TestTheEndComesBehindTheLastRecord(t *testing.T) {

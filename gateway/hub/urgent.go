@@ -5,6 +5,9 @@ import "terminalproxy/protocol"
 // Urgent reports whether an agent types over this participant's connection now, its own or a proxy's: then it matters at once whether
 // the far end is there.
 func (p *Peer) Urgent() bool {
+	if p.grants.Load() > 0 {
+		return true
+	}
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	for k, s := range p.hub.sessions {
