@@ -43,6 +43,7 @@ const (
 var (
 	ErrBusy    = errors.New("another agent has the keyboard or is asking for it")
 	ErrNobody  = errors.New("nobody is there to answer: the session has no keyboard")
+	ErrLeft    = errors.New("nobody is there to answer: the user has left this terminal, which goes on without a window; they come back to it with gateway attach")
 	ErrNoGrant = errors.New("no grant")
 	ErrStale   = errors.New("the grant ended: the epoch is an older one")
 )
@@ -165,6 +166,7 @@ type Machine struct {
 	secret        protocol.SecretPrompt
 	allowed       bool // the user dismissed the present prompt
 	hidden        bool
+	left          bool // the user has left the terminal
 	events        []Event
 	lastEnd       Event
 	met           []Agent // that wrote, or asked in a conversation, the newest last
@@ -258,12 +260,16 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		return nil
 	case m.phase == Granted:
 		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
+	case m.left && m.remote == RemoteGrant{}:
+		return ErrLeft
 	case m.pregrant != "" && covers(m.pregrant, r.Level) && m.remote.isFor(r.Agent):
 		// The agent may have asked for more before: that question is answered with this one.
 		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
 		m.level, m.asked = r.Level, now
 		m.grant(now, m.pregrantFor, Event{By: m.remote.By, Policy: m.pregrantUntil.IsZero()})
 		return nil
+	case m.left:
+		return ErrLeft
 	case !m.conf.Keyboard:
 		return ErrNobody
 	case m.phase == Asked:

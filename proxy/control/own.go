@@ -36,3 +36,17 @@ func (m *Machine) SetAttached(now time.Time, present bool) {
 	m.ask(now)
 	_ = m.TakeMessage(now) // nobody writes it to its end
 }
+
+// Leave says that the user leaves the session's terminal, and Return that they are back. In between nobody can be asked or sees what is
+// typed: nothing is given, but by an owner elsewhere.
+func (m *Machine) Leave(now time.Time) {
+	m.end(now, protocol.ReasonReclaimed)
+	m.left = true
+	m.SetAttached(now, false)
+}
+
+// Return is described with Leave.
+func (m *Machine) Return(now time.Time) {
+	m.left = false
+	m.SetAttached(now, true)
+}

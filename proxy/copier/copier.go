@@ -151,6 +151,7 @@ type Copier struct {
 	anew     atomic.Bool // somebody needs the whole screen
 	ending   atomic.Bool // the program has ended: drain and return
 	abort    atomic.Bool // give up at once
+	cut      atomic.Bool // see Cut
 	asked    atomic.Pointer[func()]
 	done     chan struct{} // closed when Run has returned
 	heldOpen bool          // somebody still had the program's terminal open at the end

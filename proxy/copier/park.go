@@ -24,6 +24,38 @@ func (c *Copier) Park() (resume func(front bool), ok bool) {
 	return func(front bool) { back <- front; <-done }, ok
 }
 
+// Move has the copier give the terminal back as for Park, and then calls move, in which nobody else writes: there is another terminal when
+// that returns true, on which the program is shown already, and none otherwise. What the program prints meanwhile waits. ok is false as for
+// Park; see also Cut. It has no watchdog then.
+func (c *Copier) Move(move func() (there bool)) (ok bool) {
+	reached, done := make(chan struct{}), make(chan struct{})
+	ok = c.do(reached, func() {
+		c.catchUp()
+		c.giveBack()
+		close(reached)
+		c.exit.watchdog = nil
+		c.dead = false
+		c.cut.Store(false)
+		c.away = !move()
+		if c.overlay != nil {
+			c.overlay.Forget()
+		}
+		c.dirty.Store(true)
+		close(done)
+	})
+	if ok {
+		<-done
+	}
+	return ok
+}
+
+// Cut has what is written go nowhere until Move: the terminal is gone, or somebody else's, or takes nothing. It may be called from any
+// goroutine.
+func (c *Copier) Cut() { c.cut.Store(true); c.poll.Wake() }
+
+// Around is what brings the program's modes to a fresh terminal together with picture, which shows its screen. It is for Move's function.
+func (c *Copier) Around(picture []byte) []byte { return c.exit.modes.AppendAround(nil, picture) }
+
 // Guard has w told the exit sequence, now and whenever it changes. It reports false, and w is told nothing, where the copier
 // cannot take it, as for Park.
 func (c *Copier) Guard(w Watchdog) bool {

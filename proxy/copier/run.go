@@ -245,7 +245,7 @@ func (c *Copier) write(p []byte) {
 
 // try writes what the screen takes at once and returns the rest.
 func (c *Copier) try(p []byte) []byte {
-	if c.dead || len(p) == 0 {
+	if c.dead || len(p) == 0 || c.cut.Load() {
 		return nil
 	}
 	n, err := c.screen.Write(p)

@@ -134,6 +134,13 @@ func (d *Detector) WhenAnswered(do func()) {
 	do()
 }
 
+// Reset forgets what the terminal was asked, and what it has begun to say: another one takes its place.
+func (d *Detector) Reset() {
+	d.Scanner.Reset()
+	d.asked, d.clusters = nil, nil
+	d.WhenAnswered(d.answered)
+}
+
 // Count counts a key or a part of a paste that came another way than by the keyboard. Any goroutine may call it.
 func (d *Detector) Count(b []byte) { d.typed.count(b) }
 

@@ -114,6 +114,13 @@ func (p *Pump) Stop() {
 	p.Post(func(time.Time) { p.stopped = true })
 }
 
+// Anew says that the keyboard is another one, also where that before was gone: a paste that was begun there has no end. It belongs to
+// the pump's goroutine.
+func (p *Pump) Anew() {
+	p.deaf, p.eof = p.Keyboard == nil, false
+	p.paste, p.holding, p.discard = nil, false, false
+}
+
 // Run pumps until Stop, or until polling fails. Every turn it looks at the posts first, then at the keyboard; a piece of
 // agent input is written only in a turn in which the keyboard had nothing to say.
 func (p *Pump) Run() error {

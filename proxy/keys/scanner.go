@@ -65,6 +65,9 @@ func NewScanner(reclaim ReclaimKey) *Scanner {
 	return &Scanner{reclaim: reclaim.orDefault()}
 }
 
+// Reset forgets what was scanned: what follows comes from another terminal.
+func (s *Scanner) Reset() { *s = Scanner{reclaim: s.reclaim, x10: s.x10} }
+
 // Held returns the bytes of the unit that is not complete yet, nil if there is none. They are valid until the next
 // call. An unfinished string of the terminal always has bytes here, so a caller that flushes what is held too long
 // never leaves the scanner inside one.

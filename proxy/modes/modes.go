@@ -89,6 +89,7 @@ var ansi = [...]struct {
 
 // Indices of private that have a place of their own.
 const (
+	atSizes       = 15
 	atKeys        = 17
 	atKeypad      = 18
 	atBlink       = 22

@@ -141,3 +141,15 @@ func TestR73MarginsKeepTheCursor(t *testing.T) {
 		require.Equal(t, want, string(m.AppendSet(nil)), "%q", sent)
 	}
 }
+
+// TestAroundAPicture: what a fresh terminal is sent has it in the program's modes, so that what takes them back takes back all.
+func TestAroundAPicture(t *testing.T) {
+	var m modes.Modes
+	m.Scan([]byte("\x1b[22;0t\x1b[>1u\x1b[?1049h\x1b[>5u\x1b[?2048h"))
+	around := string(m.AppendAround(nil, []byte("\x1b[?1049hpicture\x1b[=5u")))
+	require.Equal(t, "\x1b[22;0t\x1b[>1u\x1b[?1049hpicture\x1b[=5u\x1b[=0u\x1b[>5u\x1b[?2048h", around)
+	var there modes.Modes
+	there.Scan([]byte(around))
+	require.Equal(t, string(m.AppendReset(nil)), string(there.AppendReset(nil)))
+	require.Equal(t, "picture", string(new(modes.Modes).AppendAround(nil, []byte("picture"))))
+}

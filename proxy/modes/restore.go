@@ -86,6 +86,27 @@ func (m *Modes) AppendSet(dst []byte) []byte {
 	return s.setMargins(dst)
 }
 
+// AppendAround appends picture, which shows a screen with the modes that its model knows on a terminal that has just been reset, with
+// what is the program's besides: the flags of the keyboard that were put on a stack, titles on another, reports of the size.
+func (m *Modes) AppendAround(dst, picture []byte) []byte {
+	s := &m.now
+	for range s.titles {
+		dst = append(dst, "\x1b[22;0t"...)
+	}
+	dst = s.kitty[0].appendTo(dst)
+	dst = append(dst, picture...)
+	if alt := s.kitty[1]; s.alt != 0 && (alt.depth > 0 || alt.base != 0) {
+		dst = alt.appendTo(append(dst, "\x1b[=0u"...)) // in place of the flags in force, which the picture set
+	}
+	if s.private&(1<<atSizes) != 0 {
+		dst = set(append(dst, "\x1b[?"...), private[atSizes].n, !private[atSizes].on)
+	}
+	if s.eightBit {
+		dst = append(dst, "\x1b G"...)
+	}
+	return dst
+}
+
 // setMargins brings the margins back. As in resetMargins the main screen keeps its cursor, which the shell has left where
 // the program goes on: vim leaves its margins on when it stops, and enters the alternate screen from there.
 func (s *state) setMargins(dst []byte) []byte {

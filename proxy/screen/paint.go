@@ -238,10 +238,15 @@ func (s *Screen) AppendSides(dst []byte) []byte {
 // AppendRedraw appends what paints this screen, with cursor, modes and title, on a terminal of the same size that has
 // just been reset. The main screen below an alternate one is painted as well; the history is not, nor is what is veiled.
 func (s *Screen) AppendRedraw(dst []byte) []byte {
-	t := &s.t
-	if t.title != "" {
-		dst = fmt.Appendf(dst, "\x1b]2;%s\x1b\\", t.title)
+	if s.t.title != "" {
+		dst = fmt.Appendf(dst, "\x1b]2;%s\x1b\\", s.t.title)
 	}
+	return s.AppendPicture(dst)
+}
+
+// AppendPicture is [Screen.AppendRedraw] without the title.
+func (s *Screen) AppendPicture(dst []byte) []byte {
+	t := &s.t
 	dst = t.palette.append(dst)
 	if t.onAlt() {
 		dst = t.appendRows(dst, t.main)

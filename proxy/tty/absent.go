@@ -6,7 +6,17 @@ import "sync/atomic"
 type absent struct {
 	sink   func([]byte)
 	looked atomic.Bool
-	size   atomic.Uint64 // columns, then rows in the low half
+	size   cells
+}
+
+// cells is a size in cells, which any goroutine may ask for: columns, then rows in the low half.
+type cells struct{ both atomic.Uint64 }
+
+func (c *cells) set(cols, rows int) { c.both.Store(uint64(cols)<<32 | uint64(uint32(rows))) }
+
+func (c *cells) get() (cols, rows int) {
+	both := c.both.Load()
+	return int(both >> 32), int(uint32(both))
 }
 
 // Absent is the terminal of a session that has none: there is no keyboard, and what is written goes to sink while
@@ -23,15 +33,7 @@ func Absent(cols, rows int, sink func([]byte)) *Terminal {
 func (t *Terminal) Look(yes bool) { t.absent.looked.Store(yes) }
 
 // SetSize gives an absent terminal its size in cells. It may be called from any goroutine.
-func (t *Terminal) SetSize(cols, rows int) {
-	t.absent.size.Store(uint64(cols)<<32 | uint64(uint32(rows)))
-}
-
-// cells is the size of an absent terminal.
-func (a *absent) cells() (cols, rows int) {
-	size := a.size.Load()
-	return int(size >> 32), int(uint32(size))
-}
+func (t *Terminal) SetSize(cols, rows int) { t.absent.size.set(cols, rows) }
 
 // write hands p on if somebody looks. It takes everything.
 func (a *absent) write(p []byte) (int, error) {

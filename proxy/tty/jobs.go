@@ -31,11 +31,7 @@ func getsid(pid int) int {
 
 // parent is the parent of a process, 0 where the system does not say (proc(5), stat).
 func parent(pid int) int {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	fields := stat(pid)
 	if len(fields) < 2 {
 		return 0
 	}
@@ -43,14 +39,30 @@ func parent(pid int) int {
 	return ppid
 }
 
+// stat is what the system says of a process, from its state on; nil where it says nothing.
+func stat(pid int) []string {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
+}
+
 // Foreground reports whether this process is in the terminal's foreground: the keyboard and the line settings are its. Without a
 // keyboard it is.
 func (t *Terminal) Foreground() bool {
-	if !t.inTTY {
+	if !t.HasKeyboard() {
 		return true
 	}
 	group, err := unix.IoctlGetInt(t.in, unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()
+}
+
+// ForegroundOf reports whether a process is in the foreground of its terminal (proc(5), stat: pgrp and tpgid). It is where the system
+// does not say, and where there is no such process.
+func ForegroundOf(pid int) bool {
+	fields := stat(pid)
+	return len(fields) < 6 || fields[2] == fields[5]
 }
 
 // Forget has Restore leave the line settings alone: they are somebody else's by now.

@@ -22,6 +22,9 @@ func ttyName(fd int) string {
 	return name
 }
 
+// put makes the descriptor to mean what from means.
+func put(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
+
 // poll waits with the kernel's resolution: ppoll(2).
 func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
 	if timeout < 0 {

@@ -14,6 +14,13 @@ const ioctlGetTermios = unix.TIOCGETA
 // ttyName is the controlling terminal: these systems have no cheap way from a descriptor to its name.
 func ttyName(int) string { return "/dev/tty" }
 
+// put makes the descriptor to mean what from means.
+func put(from, to int) error {
+	err := unix.Dup2(from, to)
+	unix.CloseOnExec(to)
+	return err
+}
+
 // poll waits in milliseconds, rounded up: to wake before the moment that was asked for would be a busy loop.
 func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
 	if timeout < 0 {

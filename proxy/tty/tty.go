@@ -29,7 +29,9 @@ type Terminal struct {
 	write         func(fd int, p []byte) (int, error) // of the screen
 	own           []int                               // descriptors that we opened and close
 	saved         *term.State
-	absent        *absent // nil for a user's terminal
+	raw           *unix.Termios // what Raw has set
+	absent        *absent       // nil for a user's terminal
+	left          left
 }
 
 // Open looks at the user's standard input and output. Where one is a terminal it is opened anew, so that it can be made
@@ -94,16 +96,22 @@ func reopen(fd, access int) int {
 }
 
 // HasKeyboard reports whether standard input is a terminal.
-func (t *Terminal) HasKeyboard() bool { return t.inTTY }
+func (t *Terminal) HasKeyboard() bool { return t.inTTY && !t.Left() }
 
 // HasScreen reports whether standard output is a terminal, or somebody looks at one that is absent.
-func (t *Terminal) HasScreen() bool { return t.outTTY || t.absent != nil && t.absent.looked.Load() }
+func (t *Terminal) HasScreen() bool {
+	return t.outTTY && !t.Left() || t.absent != nil && t.absent.looked.Load()
+}
 
 // Size is the size of the screen in cells. Without one the keyboard's terminal is asked, as `proxy less f | tee log`
 // still has it.
 func (t *Terminal) Size() (cols, rows int, err error) {
 	if t.absent != nil {
-		cols, rows = t.absent.cells()
+		cols, rows = t.absent.size.get()
+		return cols, rows, nil
+	}
+	if t.Left() {
+		cols, rows = t.left.size.get()
 		return cols, rows, nil
 	}
 	for _, fd := range []int{t.out, t.in} {
@@ -126,7 +134,7 @@ func (t *Terminal) CellSize() (width, height int) {
 
 // Termios are the settings of the keyboard's terminal, nil when there is none: a program in a PTY starts with them.
 func (t *Terminal) Termios() *unix.Termios {
-	if !t.inTTY {
+	if !t.HasKeyboard() {
 		return nil
 	}
 	got, _ := unix.IoctlGetTermios(t.in, ioctlGetTermios) // nil with an error
@@ -136,15 +144,23 @@ func (t *Terminal) Termios() *unix.Termios {
 // Raw switches the keyboard to raw mode (termios cfmakeraw): every byte comes at once and none has a meaning. Without a
 // keyboard it does nothing.
 func (t *Terminal) Raw() error {
-	if !t.inTTY {
+	if !t.HasKeyboard() {
 		return nil
 	}
 	saved, err := term.MakeRaw(t.in)
 	if err != nil {
 		return fmt.Errorf("raw mode: %w", err)
 	}
-	t.saved = saved
+	t.saved, t.raw = saved, t.Termios()
 	return nil
+}
+
+// Yield is Restore where nobody else has changed the line settings since Raw: a shell that was faster keeps its own.
+func (t *Terminal) Yield() error {
+	if now := t.Termios(); now == nil || t.raw == nil || *now != *t.raw {
+		t.Forget()
+	}
+	return t.Restore()
 }
 
 // Restore puts the line settings back as they were before Raw. It may be called more than once.

@@ -1,0 +1,68 @@
+package tty
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// left is what a [Terminal] needs to do without its user's terminal for a while. Its descriptors keep their numbers: whoever polls
+// them waits on.
+type left struct {
+	now  atomic.Bool
+	size cells // of the terminal that was left
+	// keyboard is the end of a pipe into which nobody writes, and once tells whether there is one.
+	keyboard int
+	once     bool
+}
+
+// Left reports whether the terminal was left. Any goroutine may ask.
+func (t *Terminal) Left() bool { return t.left.now.Load() }
+
+// Leave lets go of the user's terminal: there is neither keyboard nor screen from now on, what is written goes nowhere, and the size
+// stays what it was. Nobody may read, write or poll meanwhile.
+func (t *Terminal) Leave() error {
+	l := &t.left
+	if cols, rows, err := t.Size(); err == nil {
+		l.size.set(cols, rows)
+	}
+	if !l.once {
+		var pipe [2]int
+		if err := unix.Pipe(pipe[:]); err != nil {
+			return fmt.Errorf("leave the terminal: %w", err)
+		}
+		unix.CloseOnExec(pipe[0])
+		unix.CloseOnExec(pipe[1])
+		t.own = append(t.own, pipe[:]...)
+		l.keyboard, l.once = pipe[0], true
+	}
+	nowhere, err := unix.Open(os.DevNull, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("leave the terminal: %w", err)
+	}
+	defer unix.Close(nowhere)
+	l.now.Store(true)
+	t.saved = nil
+	return errors.Join(put(l.keyboard, t.in), put(nowhere, t.out))
+}
+
+// Take goes on at another terminal after Leave. Nobody may read, write or poll meanwhile. With an error the terminal is as left as it was.
+func (t *Terminal) Take(in, out *os.File) error {
+	next, err := Open(in, out)
+	if err != nil {
+		return err
+	}
+	defer next.Close()
+	if !next.inTTY || !next.outTTY {
+		return errors.New("standard input and output must be a terminal")
+	}
+	if err := errors.Join(put(next.in, t.in), put(next.out, t.out)); err != nil {
+		return errors.Join(fmt.Errorf("take the terminal: %w", err), t.Leave())
+	}
+	t.write = next.write
+	t.left.now.Store(false)
+	return nil
+}
