@@ -30,6 +30,9 @@ type Snapshot struct {
 	Foreground string `json:"foreground,omitempty"`
 	Directory  string `json:"directory,omitempty"`
 	UsedAt     int64  `json:"usedAt,omitempty"`
+	// Kept and DetachedAt are those of a [SessionInfo].
+	Kept       bool  `json:"kept,omitempty"`
+	DetachedAt int64 `json:"detachedAt,omitempty"`
 	// Muted is that of a [SessionInfo].
 	Muted []string `json:"muted,omitempty"`
 

@@ -287,6 +287,9 @@ type SessionInfo struct {
 	Foreground string `json:"foreground,omitempty"`
 	Directory  string `json:"directory,omitempty"`
 	UsedAt     int64  `json:"usedAt,omitempty"`
+	// Kept says that the session outlives its window, and DetachedAt since when it has none, 0 while it has one.
+	Kept       bool  `json:"kept,omitempty"`
+	DetachedAt int64 `json:"detachedAt,omitempty"`
 	// Viewed says that a person has its screen before them, on a page or by gateway attach --watch.
 	Viewed   bool     `json:"viewed,omitempty"`
 	Seq      uint64   `json:"seq"`

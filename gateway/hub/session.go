@@ -170,7 +170,7 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 		s.info.Cols, s.info.Rows = full.Screen.Cols, full.Screen.Rows
 	}
 	s.info.Foreground, s.info.Directory, s.info.UsedAt = full.Foreground, full.Directory, max(s.info.UsedAt, full.UsedAt)
-	s.info.Muted = full.Muted
+	s.info.Muted, s.info.Kept, s.info.DetachedAt = full.Muted, full.Kept, full.DetachedAt
 	s.hide(full.Blackout)
 	if full.Keyboard != nil {
 		s.keyboard = *full.Keyboard

@@ -60,10 +60,17 @@ func Used(s protocol.SessionInfo, now time.Time) string {
 }
 
 // State is the state of a session in words: "running", "lost", "exited 1", "exited by SIGKILL"; "running headless" for one
-// that an agent started, with no user's terminal.
+// that an agent started, with no user's terminal; "running kept" and "kept, detached since 2 Jan 15:04" for one that outlives its
+// user's window.
 func State(s protocol.SessionInfo) string {
-	if s.Headless && s.State == protocol.StateRunning {
+	switch {
+	case s.State != protocol.StateRunning:
+	case s.Headless:
 		return s.State + " headless"
+	case s.DetachedAt != 0:
+		return "kept, detached since " + time.UnixMilli(s.DetachedAt).Format("2 Jan 15:04")
+	case s.Kept && s.Blackout == nil:
+		return s.State + " kept"
 	}
 	return state(s, nil)
 }
