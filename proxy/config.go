@@ -33,6 +33,8 @@ type Config struct {
 	// Records is the directory in which the user's recordings are known, "" for none.
 	Records string
 	Log     *slog.Logger // nil discards
+	// Keep has the session outlive its window; nil ends it with that. It needs Agent.
+	Keep *Keep
 
 	headless *host.Session // nil for a session on a user's terminal
 }

@@ -15,6 +15,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/watchdog"
+	"terminalproxy/proxy/window"
 )
 
 // Times of the end.
@@ -42,11 +43,12 @@ type life struct {
 	parts   sync.WaitGroup // pump and link
 	cutLink context.CancelFunc
 	resized time.Time
-	late    *time.Timer   // a resize that came too soon after the one before
-	over    bool          // the program was told to end
-	behind  bool          // the shell has put us in the background
-	look    *time.Timer   // while it has
-	held    chan struct{} // the pump waits for its closing; nil while it runs
+	late    *time.Timer    // a resize that came too soon after the one before
+	over    bool           // the program was told to end
+	behind  bool           // the shell has put us in the background
+	look    *time.Timer    // while it has
+	held    chan struct{}  // the pump waits for its closing; nil while it runs
+	came    *window.Window // during a suspension; nil for none
 }
 
 // live runs the parts until the program ends, and stops them in order: its last output first, then control, then the last
@@ -72,7 +74,7 @@ func (s *session) listen() {
 	wanted := []os.Signal{
 		syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT,
 	}
-	if !signal.Ignored(syscall.SIGHUP) {
+	if !signal.Ignored(syscall.SIGHUP) && s.conf.Keep == nil { // a window that closes is the business of who lends it
 		wanted = append(wanted, syscall.SIGHUP)
 	}
 	if s.conf.Agent != nil {
@@ -164,9 +166,19 @@ func (l *life) wait(ctx context.Context) child.Exit {
 	unguarded := time.NewTimer(guardAfter)
 	defer unguarded.Stop()
 	for {
+		if w := l.came; w != nil {
+			l.came = nil
+			l.attach(w)
+		}
 		select {
 		case exit := <-l.exited:
 			return exit
+		case w := <-l.s.conf.Keep.windows():
+			l.attach(w)
+		case <-l.s.conf.Keep.gone():
+			l.detach("")
+		case <-l.s.leaving:
+			l.detach(window.Detached)
 		case c := <-l.crashed:
 			l.s.log.Error("a part of the session failed", "part", c.where, "cause", fmt.Sprint(c.cause), "stack", string(c.stack))
 			l.terminate()

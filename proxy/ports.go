@@ -75,7 +75,9 @@ func (p pressed) Compose(u keys.Unit, inPaste bool) (rest []byte, took bool) {
 	return p.s.requests.Compose(u, inPaste)
 }
 
-func (p pressed) Choose(letter byte) bool { return p.s.authority.Choose(time.Now(), letter) }
+func (p pressed) Choose(letter byte) bool {
+	return letter == 'd' && p.s.leave() || p.s.authority.Choose(time.Now(), letter)
+}
 
 // controlled is the session as package authority sees it. Its methods belong to the pump's goroutine.
 type controlled struct{ s *session }
@@ -190,6 +192,7 @@ func (o *observed) Publish(f *protocol.Frame, text string) {
 		Screen: &screen, Settled: f.Settled, IdleMs: f.IdleMs, Keyboard: &keyboard,
 		Redactions: f.Redactions, HiddenText: f.HiddenText, Blackout: f.Blackout,
 	}
+	o.s.kept(m)
 	if silent := o.s.authority.Newest().Silent; silent != "" {
 		m.Muted = strings.Split(silent, ",")
 	}

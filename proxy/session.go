@@ -72,6 +72,7 @@ type session struct {
 	linked    chan struct{}    // closed when a gateway was reached
 	signals   chan os.Signal   // that the session obeys
 	stops     chan unix.Signal // by which the program was stopped
+	leaving   chan struct{}    // the user wants to leave the program running
 	pollers   []*tty.Poller
 	settings  *unix.Termios      // the terminal's own, nil without a keyboard
 	watchdog  *watchdog.Watchdog // nil until the program has run for a moment
@@ -91,7 +92,7 @@ func Run(ctx context.Context, conf Config) (Result, error) {
 }
 
 func newSession(conf Config) *session {
-	s := &session{conf: conf, log: conf.Log, started: time.Now(), signals: make(chan os.Signal, 16), stops: make(chan unix.Signal, 1)}
+	s := &session{conf: conf, log: conf.Log, started: time.Now(), signals: make(chan os.Signal, 16), stops: make(chan unix.Signal, 1), leaving: make(chan struct{}, 1)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -112,6 +113,11 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, &UserError{Status: 2, Say: "--record: " + err.Error(), Cause: err}
 	}
 	defer s.recording.Discard()
+	shut, err := s.openDoor()
+	if err != nil {
+		return Result{}, err
+	}
+	defer shut()
 	s.listen()
 	defer signal.Stop(s.signals)
 	s.settings = s.term.Termios()
@@ -169,11 +175,13 @@ func (s *session) poller(read, write int) (*tty.Poller, error) {
 }
 
 // piped reports whether the program's input comes from a pipe or file of the user's, and not from anybody's keyboard.
-func (s *session) piped() bool { return !s.term.HasKeyboard() && s.conf.headless == nil }
+func (s *session) piped() bool {
+	return !s.term.HasKeyboard() && s.conf.headless == nil && s.conf.Keep == nil
+}
 
 // jobControl reports whether the user's shell resumes what stops: it has, then, to be able to stop.
 func (s *session) jobControl() bool {
-	return s.conf.headless == nil && s.term.HasKeyboard() && tty.Resumable()
+	return s.conf.headless == nil && s.term.HasKeyboard() && s.resumable()
 }
 
 // noticeStop is what notes that the program was stopped. Without a user's shell around it nobody would resume us, and
@@ -368,6 +376,9 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""), Taste: agent.Look,
 	}
 	draw := overlay.PainterConfig{Loop: s.observer, Shown: s.questionShown}
+	if s.conf.Keep != nil {
+		conf.Leave = " · d detaches"
+	}
 	if s.conf.headless != nil { // whoever looks keeps the title of their own window
 		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
 	}
@@ -406,7 +417,11 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 	if agent != nil {
 		c.Overlay = s.painter
 		if s.term.HasKeyboard() && s.term.HasScreen() {
-			c.Asks = func(times int) { s.expectReports(times, nil) }
+			c.Asks = func(times int) {
+				if s.term.HasKeyboard() {
+					s.expectReports(times, nil)
+				}
+			}
 		}
 		c.Strict = func() bool { return !agent.AllowEscapes && s.authority.Newest().Phase == control.Granted }
 	}

@@ -27,7 +27,10 @@ const (
 // Where nobody could resume us, as in a terminal that runs the proxy in place of a shell, the session goes on.
 func (l *life) suspend(sig unix.Signal, stop bool) {
 	s := l.s
-	if l.over || !tty.Resumable() {
+	if l.over || !s.resumable() {
+		if s.conf.Keep != nil {
+			s.child.Continue()
+		}
 		return
 	}
 	l.takeKeyboard()
@@ -43,12 +46,21 @@ func (l *life) suspend(sig unix.Signal, stop bool) {
 	if !l.behind {
 		s.unraw()
 	}
-	s.handOver()
-	l.stopGroup(sig)
-	s.rejoin()
+	l.halt(sig)
 	l.take(resume)
 	s.child.Continue()
 	l.nudge()
+}
+
+// halt stops us as a job, and returns when we go on.
+func (l *life) halt(sig unix.Signal) {
+	if l.s.conf.Keep != nil {
+		l.stopWindow(sig)
+		return
+	}
+	l.s.handOver()
+	l.stopGroup(sig)
+	l.s.rejoin()
 }
 
 // handOver gives up what this process does for others, the gateway, before it is stopped.
@@ -75,7 +87,7 @@ func (l *life) resume() {
 	if l.over {
 		return
 	}
-	front := l.s.term.Foreground()
+	front := l.s.inFront()
 	if !front {
 		l.takeKeyboard()
 	}
@@ -98,7 +110,7 @@ func (l *life) resume() {
 // whoever reads stops, as without us.
 func (l *life) take(resume func(front bool)) {
 	s := l.s
-	front, was := s.term.Foreground(), l.behind
+	front, was := s.inFront(), l.behind
 	l.behind = !front
 	if front && was {
 		s.child.Front()
@@ -121,7 +133,7 @@ func (l *life) take(resume func(front bool)) {
 func (l *life) lookBehind() {
 	switch {
 	case !l.behind || l.over:
-	case !l.s.term.Foreground():
+	case !l.s.inFront():
 		l.look.Reset(behindEvery)
 	default:
 		if resume, ok := l.s.copier.Park(); ok {

@@ -29,8 +29,10 @@ const terminalPatience = time.Minute
 func (a *app) newAttach() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "attach [ID] [--watch]", Short: "Attach to a session started by an agent", Args: cobra.MaximumNArgs(1),
-		Long: "attach shows what the agent sees and lets you type beside it, with the same keys as in proxy: your own keys pause the\n" +
+		Use: "attach [ID] [--watch]", Short: "Come back to a session that was left running, or attach to one that an agent started", Args: cobra.MaximumNArgs(1),
+		Long: "attach brings a session of proxy --keep into this terminal, with its screen and the end of its history: here it is as where it\n" +
+			"was started, and the window where it is now, if there is one, is let go. Without ID it is the one that has no window.\n\n" +
+			"Of a session that an agent started it shows what the agent sees and lets you type beside it, with the same keys: your own keys pause the\n" +
 			"agent, Ctrl+\\ takes the keyboard from it, and Ctrl+G allows back when the agent asks. To leave without ending the\n" +
 			"program, press Ctrl+\\ and then d while no agent has the keyboard. When several people are attached, the program gets the\n" +
 			"size of the terminal that was used last.\n\n" +
@@ -41,9 +43,27 @@ func (a *app) newAttach() *cobra.Command {
 			if !isIn || !isOut {
 				return errNoTerminal
 			}
-			return a.asPerson(defaultName, about(cmd.Context(), named(args), func(c *client.Client, s protocol.SessionInfo) error {
-				return a.attach(cmd.Context(), c, s, in, out, watch)
-			}))
+			if found, err := a.attachKept(named(args), in, out, watch); found {
+				return err
+			}
+			id := ""
+			err := a.asPerson(defaultName, func(c *client.Client) error {
+				meant := named(args)
+				if meant == "" && !watch {
+					meant = detached(cmd.Context(), c)
+				}
+				return about(cmd.Context(), meant, func(c *client.Client, s protocol.SessionInfo) error {
+					if s.Kept && s.State == protocol.StateRunning && !watch {
+						id = s.SessionID
+						return feedsBack(cmd.Context(), c, id)
+					}
+					return a.attach(cmd.Context(), c, s, in, out, watch)
+				})(c)
+			})
+			if err != nil || id == "" {
+				return err
+			}
+			return a.comeBack(id, in, out)
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "only watch: your keys do not reach the program")
@@ -95,6 +115,11 @@ func feedsBack(ctx context.Context, c *client.Client, id string) error {
 	if err != nil || !shownIn(inside, id, all) {
 		return err
 	}
+	return insideItself(inside, id)
+}
+
+// insideItself refuses to show a session inside itself, in the terminal of a session that is on its screen.
+func insideItself(inside, id string) error {
 	where := ""
 	if inside != id {
 		where = ", which is on the screen of " + id

@@ -28,6 +28,7 @@ import (
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/policy"
 	"terminalproxy/proxy/watchdog"
+	"terminalproxy/proxy/window"
 )
 
 var (
@@ -74,7 +75,7 @@ func parse(args []string) (*flags, error) {
 // agentOnly are the flags that say nothing without --agent.
 var agentOnly = []string{
 	"grant", "for", "name", "gateway", "token-file", "allow-remote-grant", "allow-remote-keys", "snapshot-interval", "yield",
-	"reclaim-key", "only-this-program", "no-notice", "notify", "notify-after", "allow-escapes", "no-redact", "nested",
+	"reclaim-key", "only-this-program", "no-notice", "notify", "notify-after", "allow-escapes", "no-redact", "nested", "keep",
 }
 
 func (f *flags) check(set *pflag.FlagSet) error {
@@ -112,7 +113,7 @@ func (f *flags) check(set *pflag.FlagSet) error {
 		return wrong("", "--cols %d: must be 1 to %d", f.Cols, protocol.MaxSize)
 	case set.Changed("rows") && (f.Rows < 1 || f.Rows > protocol.MaxSize):
 		return wrong("", "--rows %d: must be 1 to %d", f.Rows, protocol.MaxSize)
-	case set.Changed("status-fd") && !canWrite(f.StatusFD):
+	case set.Changed("status-fd") && os.Args[0] != window.Name && !canWrite(f.StatusFD):
 		return wrong("as in: STATUS=$(proxy --status-fd 3 PROGRAM 3>&1 >&2)", "--status-fd %d: must be a descriptor above 2 that is open for writing", f.StatusFD)
 	case len(f.Name) > protocol.MaxName || strings.ContainsFunc(f.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return wrong("", "--name: must be at most %d bytes, without control characters", protocol.MaxName)

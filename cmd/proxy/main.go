@@ -21,6 +21,7 @@ import (
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/watchdog"
+	"terminalproxy/proxy/window"
 )
 
 func main() {
@@ -34,7 +35,10 @@ func main() {
 	if err := descriptors.Enough(); err != nil {
 		os.Exit(complain(os.Stderr, &proxy.UserError{Status: statusFailure, Say: err.Error(), Hint: descriptors.Hint}))
 	}
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	if os.Args[0] == window.Name {
+		os.Exit(kept(os.Args[1:]))
+	}
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, nil))
 }
 
 // Exit statuses of proxy itself; a program's own status is passed on.
@@ -43,8 +47,8 @@ const (
 	statusFailure = 125
 )
 
-// run is proxy without the process around it.
-func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer) int {
+// run is proxy without the process around it; keep is what keeps the session that this process was started for, nil otherwise.
+func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer, keep *proxy.Keep) int {
 	flags, err := parse(args)
 	switch {
 	case errors.Is(err, errHelp):
@@ -59,7 +63,16 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	if flags.inside() {
 		return complain(stderr, flags.within())
 	}
+	if flags.keeps() && keep == nil {
+		if err := flags.checkKeep(stdin, stdout); err != nil {
+			return complain(stderr, err)
+		}
+		if flags.Keep {
+			return flags.front(args, stdin, stdout, stderr)
+		}
+	}
 	conf, done, err := flags.session(stdin, stdout)
+	conf.Keep = keep
 	if say := flags.trouble(); say != "" {
 		fmt.Fprintln(stderr, say)
 	}
@@ -78,10 +91,17 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 	if result.Unrecorded != nil {
 		fmt.Fprintf(stderr, "proxy: %v\n", result.Unrecorded)
 	}
-	if flags.StatusFD > 0 {
-		fmt.Fprintln(os.NewFile(uintptr(flags.StatusFD), "status"), result.Code)
+	if keep == nil { // else it is for who has that descriptor
+		flags.reportStatus(result.Code)
 	}
 	return result.Code
+}
+
+// reportStatus tells the program's exit status where --status-fd wants it.
+func (f *flags) reportStatus(code int) {
+	if f.StatusFD > 0 {
+		fmt.Fprintln(os.NewFile(uintptr(f.StatusFD), "status"), code)
+	}
 }
 
 // outlive keeps the signals that end a session from ending the process in the middle of what comes after it: a window that

@@ -22,6 +22,7 @@ type Flags struct {
 	Interval    time.Duration
 	Yield       time.Duration
 	ReclaimKey  string
+	Keep        bool
 	Nested      bool
 	RequireTTY  bool
 	OneProgram  bool
@@ -66,6 +67,7 @@ func (f *Flags) Set() *pflag.FlagSet {
 	s.DurationVar(&f.NotifyAfter, "notify-after", 10*time.Second, "how long nobody has typed or looked before --notify tells you")
 	s.BoolVar(&f.Escapes, "allow-escapes", false, "while an agent drives, let through escape sequences that reach the clipboard, files, the window, function keys or a printer")
 	s.BoolVar(&f.NoRedact, "no-redact", false, "show agents what looks like a token, key or password (masking is best effort anyway)")
+	s.BoolVar(&f.Keep, "keep", false, "let PROGRAM go on when you press d in the menu or close the window; gateway attach comes back to it")
 	s.BoolVar(&f.Nested, "nested", false, "share PROGRAM inside a shared terminal, too; else --agent just runs it there, as agents see it already")
 	s.StringVar(&f.Record, "record", "", "record the session to `FILE`, an asciicast, and what agents do to FILE.audit.jsonl")
 	s.BoolVar(&f.RequireTTY, "require-tty", false, "fail if standard input or output is not a terminal")

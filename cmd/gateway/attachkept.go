@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/term"
+
+	"terminalproxy/gateway"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/window"
+)
+
+// attachKept comes back to the session of this id, if it is one of this machine that outlives its window. It needs no gateway: one that
+// does not answer is no reason to stay away. found says that there is such a session.
+func (a *app) attachKept(id string, in, out *os.File, watch bool) (found bool, err error) {
+	dir, _, err := gateway.LocalSocket()
+	if err != nil || id == "" || watch {
+		return false, nil //nolint:nilerr // then it is not to be found so
+	}
+	inside := os.Getenv(proxy.SessionVariable)
+	if _, err := os.Stat(window.Path(dir, id)); err != nil || inside != "" && inside != id {
+		return false, nil //nolint:nilerr // or whether it is on its own screen is to be found out first
+	}
+	if id == inside {
+		return true, insideItself(id, id)
+	}
+	return true, a.comeBack(id, in, out)
+}
+
+// comeBack lends this terminal to a session that outlives its window, until it lets go.
+func (a *app) comeBack(id string, in, out *os.File) error {
+	dir, _, err := gateway.LocalSocket()
+	if err != nil {
+		return fail(statusRefused, "attach: %w", err)
+	}
+	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return errNoTerminal
+	}
+	conn, err := window.Knock(dir, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail(statusNoSession, "attach: %s is kept, but not on this machine, or not by this user", id).hinted("run gateway attach where it runs, over ssh")
+	}
+	if err != nil {
+		return fail(statusRefused, "attach: %s: %w", id, err)
+	}
+	end, err := window.Lend(conn, in, out, a.err)
+	switch {
+	case err != nil:
+		return fail(statusRefused, "attach: %s: %w", id, err)
+	case end.Release != "":
+		_, err = fmt.Fprint(a.err, end.Words())
+	case end.Ended:
+		_, err = fmt.Fprintf(a.err, "[%s: ended with exit status %d]\n", id, end.Code)
+	case !end.Hangup:
+		return fail(statusRefused, "attach: the proxy of %s has ended", id)
+	}
+	return err
+}
+
+// detached is the only session that has no window, "" for none or several.
+func detached(ctx context.Context, c *client.Client) (id string) {
+	sessions, err := c.Sessions(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, s := range sessions {
+		switch {
+		case s.DetachedAt == 0 || s.State != protocol.StateRunning:
+		case id != "":
+			return ""
+		default:
+			id = s.SessionID
+		}
+	}
+	return id
+}

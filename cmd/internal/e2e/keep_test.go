@@ -1,0 +1,304 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/window"
+)
+
+// keeps runs a program under proxy --keep, whose line is typed, and returns the session's id.
+func (s *terminal) keeps(line, shown string) (id string) {
+	s.w.t.Helper()
+	s.run("stty -g > before; proxy --keep --agent " + line)
+	s.w.endsKept()
+	id = s.w.session()
+	s.wait(shown)
+	return id
+}
+
+// endsKept ends what a failed test would leave behind.
+func (w *world) endsKept() {
+	w.t.Cleanup(func() {
+		for _, p := range w.processes() {
+			if pid, line, _ := strings.Cut(p, " "); strings.HasPrefix(line, window.Name) && w.t.Failed() {
+				w.kill(pid, syscall.SIGTERM)
+			}
+		}
+	})
+}
+
+// leaves presses the menu's key for it, and waits for the shell, with the terminal as it was.
+func (s *terminal) leaves(id string) {
+	s.w.t.Helper()
+	s.press(`C-\`)
+	s.wait("d detaches")
+	s.press("d")
+	s.let(id, "detached; gateway attach "+id+" comes back")
+}
+
+// let waits until the session has let the window go.
+func (s *terminal) let(id, say string) {
+	s.w.t.Helper()
+	s.see(say, func(screen string) bool {
+		return strings.Contains(screen, "["+id+": "+say+"]") && strings.Contains(screen, s.marked+"=0") && s.format(modes) == plainModes
+	})
+	s.does("stty -g > after")
+	require.Equal(s.w.t, s.w.content("before"), s.w.content("after"))
+}
+
+// comes waits until the session has a window.
+func (s *terminal) comes(id, shown string) {
+	s.w.t.Helper()
+	s.run("stty -g > before; gateway attach " + id)
+	s.wait(shown)
+}
+
+// shown waits until the session has a window.
+func (w *world) shown(id string) {
+	w.t.Helper()
+	var list []protocol.SessionInfo
+	w.until(func() bool {
+		list = w.sessions()
+		return len(list) == 1 && list[0].SessionID == id && list[0].Kept && list[0].DetachedAt == 0
+	}, func() string { return fmt.Sprintf("%+v", list) })
+}
+
+// alone waits until the session has no window.
+func (w *world) alone(id string) {
+	w.t.Helper()
+	var list []protocol.SessionInfo
+	w.until(func() bool {
+		list = w.sessions()
+		return len(list) == 1 && list[0].SessionID == id && list[0].Kept && list[0].DetachedAt != 0
+	}, func() string { return fmt.Sprintf("%+v", list) })
+}
+
+// TestASessionOutlivesItsWindow: the user leaves it by the menu, and comes back to its screen and its history, at a window of another size
+// and by the same keys.
+func TestASessionOutlivesItsWindow(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(90, 20)
+	title := s.title()
+	id := s.keeps("bash --noprofile --rcfile bashrc -i", "$")
+	s.enter("for i in $(seq 40); do echo row $i of 40; done")
+	s.leaves(id)
+	require.Equal(t, title, s.title())
+	w.alone(id)
+	require.Regexp(t, id+` .* kept, detached since \d+ \w+ \d\d:\d\d `, w.good("ls"))
+	w.gateway("request", id, "--reason", "to look").fails(t, 1, "the user has left this terminal")
+
+	s = w.terminal(100, 30)
+	s.comes("", "row 40 of 40")
+	w.shown(id)
+	require.Contains(t, s.tmux("capture-pane", "-p", "-S", "-"), "\nrow 1 of 40\n")
+	s.enter("stty size")
+	s.typed("clear; stty size\n")
+	s.wait("30 100")
+	s.gives(id, "--reason", "to type")
+	w.good("send", id, "--text", "echo by the ag''ent", "--enter")
+	s.wait("by the agent")
+	s.press(`C-\`)
+	w.keyboard(id, "user")
+	s.typed("exit 7\n")
+	s.wait("[" + id + ": ended with exit status 7]")
+	require.Zero(t, s.status())
+	require.Equal(t, title, s.title())
+}
+
+// TestVimOutlivesItsWindow, however it loses it, and is shown as it was: on the alternate screen, with its mouse.
+func TestVimOutlivesItsWindow(t *testing.T) {
+	w := newWorld(t, "vim")
+	w.write("notes.txt", "one\n")
+	const vim = "vim -u NONE -n -c 'set mouse=a' notes.txt"
+	s := w.terminal(80, 12)
+	id := s.keeps(vim, `"notes.txt"`)
+	s.typed("otwo")
+	s.press("Escape")
+	s.wait("two")
+	shown := func(s *terminal) {
+		s.see("vim", func(screen string) bool {
+			return strings.HasPrefix(screen, "one\ntwo\n~\n") && strings.HasPrefix(s.format(modes), "alternate 1 cursor 1 mouse 1")
+		})
+	}
+	shown(s)
+	s.leaves(id)
+
+	s.comes(id, "two")
+	shown(s)
+	s.close() // as the user closes a window
+	w.alone(id)
+
+	s = w.terminal(80, 12)
+	s.comes(id, "two")
+	shown(s)
+	w.kill(childOf(t, s.shell()), syscall.SIGKILL)
+	w.alone(id)
+	// The shell may have been faster, and its words gone with the alternate screen.
+	s.see("a plain terminal", func(string) bool { return s.format(modes) == plainModes })
+	s.typed("\n")
+	s.does("clear")
+
+	s.comes(id, "two")
+	shown(s)
+	other := w.terminal(76, 10)
+	other.comes(id, "two")
+	shown(other)
+	s.let(id, "attached elsewhere; gateway attach "+id+" takes it back")
+	s.comes(id, "two")
+	shown(s)
+	other.let(id, "attached elsewhere; gateway attach "+id+" takes it back")
+
+	s.press("C-z")
+	s.see("the shell", func(screen string) bool { return strings.Contains(screen, "Stopped") && s.format(modes) == plainModes })
+	s.typed("clear; fg\n")
+	shown(s)
+	s.typed(":wq\n")
+	s.wait("[" + id + ": ended with exit status 0]")
+	require.Equal(t, "one\ntwo\n", w.content("notes.txt"))
+}
+
+// TestAStoppedSessionOutlivesItsWindow: as a stopped job it goes on when the window is closed, and at another window when that takes it.
+func TestAStoppedSessionOutlivesItsWindow(t *testing.T) {
+	w := newWorld(t, "vim")
+	w.write("notes.txt", "one\n")
+	s := w.terminal(80, 12)
+	id := s.keeps("vim -u NONE -n notes.txt", `"notes.txt"`)
+	s.press("C-z")
+	s.wait("Stopped")
+	other := w.terminal(80, 12)
+	other.comes(id, "one")
+	other.typed("otwo")
+	other.wait("two")
+	other.press("Escape", "C-z")
+	other.wait("Stopped")
+	s.typed("clear; fg\n")
+	s.wait("[" + id + ": attached elsewhere")
+	other.close()
+	w.alone(id)
+	s.comes(id, "two")
+	s.typed(":q!\n")
+	s.wait("ended with exit status 0")
+}
+
+// TestNoGrantOutlivesTheWindow: nobody sees what an agent would type, and --grant is for a terminal that somebody sees, too.
+func TestNoGrantOutlivesTheWindow(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(90, 20)
+	id := s.keeps("--grant drive bash --noprofile --rcfile bashrc -i", "$")
+	s.close()
+	w.alone(id)
+	w.gateway("request", id, "--reason", "to test").fails(t, 1, "the user has left this terminal")
+
+	s = w.terminal(90, 20)
+	s.comes(id, "$")
+	w.shown(id)
+	w.granted(id)
+	s.wait("drives")
+	s.close()
+	w.alone(id)
+	w.gateway("send", id, "--text", "ls").fails(t, 4, "the user took the keyboard back")
+	w.gateway("request", id, "--reason", "again").fails(t, 1, "the user has left this terminal")
+
+	s = w.terminal(90, 20)
+	s.comes(id, "$")
+	w.shown(id)
+	s.gives(id, "--reason", "to end it")
+	w.good("send", id, "--text", "exit 3", "--enter")
+	s.wait("[" + id + ": ended with exit status 3]")
+}
+
+// TestAKeptSessionEndsWithoutAWindow, and its end is told.
+func TestAKeptSessionEndsWithoutAWindow(t *testing.T) {
+	w := newWorld(t)
+	host := w.terminal(80, 10)
+	host.bash("--name host") // serves the gateway
+	s := w.terminal(90, 20)
+	s.run("proxy --keep --agent --name kept sh -c 'echo rea''dy; until test -e go; do sleep .1; done; echo last words; exit 3'")
+	w.ids(2)
+	s.wait("ready")
+	id := s.window("kept")
+	s.press(`C-\`)
+	s.wait("d detaches")
+	s.press("d")
+	s.wait("[" + id + ": detached")
+	w.write("go", "")
+	var list string
+	w.until(func() bool { list = w.good("ls"); return strings.Contains(list, "exited 3") }, func() string { return list })
+	require.Contains(t, w.good("read", id), "last words")
+	s.run("gateway attach " + id)
+	s.wait("has ended with exit status 3")
+	host.quits("exit\n")
+}
+
+// window is the id of the session of this name.
+func (s *terminal) window(name string) string {
+	s.w.t.Helper()
+	for _, i := range s.w.sessions() {
+		if i.Name == name {
+			return i.SessionID
+		}
+	}
+	require.FailNow(s.w.t, "no session "+name)
+	return ""
+}
+
+// TestKeepIsAsWithoutIt where nobody leaves.
+func TestKeepIsAsWithoutIt(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 20)
+	for line, status := range map[string]int{
+		"sh -c 'exit 7'":            7,
+		"sh -c 'kill -KILL $$'":     137,
+		"does-not-exist-anywhere":   127,
+		"--no-such-flag true":       2,
+		`--name "$(printf '\t')" x`: 2,
+	} {
+		plain, without := s.does("proxy --agent " + line)
+		kept, with := s.does("proxy --agent --keep " + line)
+		require.Equal(t, status, with, line)
+		require.Equal(t, without, with, line)
+		require.Equal(t, plain, strings.Replace(kept, s.marked+"=", fmt.Sprintf("@%d=", s.marks-1), 1), line)
+	}
+	_, status := s.does("proxy --agent --keep --status-fd 3 sh -c 'exit 5' 3> status")
+	require.Equal(t, 5, status)
+	require.Equal(t, "5\n", w.content("status"))
+	screen, status := s.does("proxy --keep true")
+	require.Equal(t, 2, status)
+	require.Contains(t, screen, "--keep needs --agent")
+	w.do("proxy", "--agent", "--keep", "true").fails(t, 2, "--keep: standard input or output is not a terminal")
+}
+
+// TestTheSignalsOfAKeptSession reach it through the process that the shell knows.
+func TestTheSignalsOfAKeptSession(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 20)
+	id := s.keeps("bash --noprofile --rcfile bashrc -i", "$")
+	front := childOf(t, s.shell())
+	s.resize(70, 15)
+	s.enter("stty size > heard")
+	require.Equal(t, "15 70\n", w.content("heard"))
+	s.gives(id, "--reason", "to test")
+	w.kill(front, syscall.SIGUSR1)
+	w.keyboard(id, "user")
+	w.kill(front, syscall.SIGTERM)
+	require.Equal(t, 128+int(syscall.SIGHUP), s.status())
+}
+
+// TestTheProcessOfAKeptSessionIsKilled: the terminal is given back all the same.
+func TestTheProcessOfAKeptSessionIsKilled(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(80, 20)
+	s.listen("--agent --keep")
+	_, behind := family(childOf(t, s.shell()))
+	w.watchdogOf(behind)
+	w.kill(behind, syscall.SIGKILL)
+	require.Equal(t, 137, s.status())
+	s.see("a plain terminal", func(string) bool { return s.format(modes) == plainModes })
+	s.does("proxy --agent --keep true") // takes what it left in the runtime directory away
+}

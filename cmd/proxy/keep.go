@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/gateway"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/watchdog"
+	"terminalproxy/proxy/window"
+)
+
+// keptFD is where a process that runs a session behind a window finds the one in front.
+const keptFD = 3
+
+// keeps reports whether the session is to outlive this process's window. What the configuration says is for sessions that can.
+func (f *flags) keeps() bool { return f.Keep && f.Agent }
+
+// checkKeep says what is in the way of --keep.
+func (f *flags) checkKeep(stdin, stdout *os.File) error {
+	if isTerminal(stdin) && isTerminal(stdout) {
+		return nil
+	}
+	if f.presets("keep") {
+		f.Keep = false
+		return nil
+	}
+	return wrong("leave out --keep; gateway run --keep starts a program without a terminal", "--keep: standard input or output is not a terminal")
+}
+
+// front starts the session in a process of its own, lends it this terminal, and ends with it, or when the user leaves it.
+func (f *flags) front(args []string, stdin, stdout *os.File, stderr io.Writer) int {
+	conn, cmd, err := behind(args)
+	if err != nil {
+		return complain(stderr, &proxy.UserError{Status: statusFailure, Say: "--keep: " + err.Error(), Cause: err})
+	}
+	end, err := window.Lend(conn, stdin, stdout, stderr)
+	switch {
+	case err != nil:
+		_ = cmd.Process.Kill() // it has no terminal, and runs nothing
+		_ = cmd.Wait()
+		return complain(stderr, &proxy.UserError{Status: statusFailure, Say: "--keep: " + err.Error(), Cause: err})
+	case end.Ended:
+		f.reportStatus(end.Code)
+		return end.Code
+	case end.Release != "":
+		fmt.Fprint(stderr, end.Words())
+		f.reportStatus(0)
+		return 0
+	case end.Hangup:
+		return 128 + int(syscall.SIGHUP)
+	}
+	return killed(cmd, stderr)
+}
+
+// killed is the exit status where the session's process ended without a word.
+func killed(cmd *exec.Cmd, stderr io.Writer) int {
+	err := cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			fmt.Fprintf(stderr, "proxy: the session's process was ended by %s\n", unix.SignalName(status.Signal()))
+			return 128 + int(status.Signal())
+		}
+	}
+	return statusFailure
+}
+
+// behind starts this program anew, in a session of its own and without a terminal.
+func behind(args []string) (*net.UnixConn, *exec.Cmd, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	unix.CloseOnExec(pair[0])
+	unix.CloseOnExec(pair[1])
+	theirs := os.NewFile(uintptr(pair[1]), "session")
+	defer theirs.Close()
+	conn, err := connOf(os.NewFile(uintptr(pair[0]), "window"))
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd := exec.Command(watchdog.Self(), args...) //nolint:noctx // it outlives this process, that is what it is for
+	cmd.Args[0], cmd.ExtraFiles = window.Name, []*os.File{theirs}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	return conn, cmd, nil
+}
+
+// connOf is the connection that a descriptor is, which it closes.
+func connOf(f *os.File) (*net.UnixConn, error) {
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, err
+	}
+	unix, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(errors.New("this is no socket of a window"), conn.Close())
+	}
+	return unix, nil
+}
+
+// keeper takes the window of the process in front.
+func keeper() (*window.Window, *proxy.Keep, error) {
+	conn, err := connOf(os.NewFile(keptFD, "window"))
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := window.Accept(conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := gateway.RuntimeDir()
+	if err != nil {
+		w.Say("proxy: --keep: " + err.Error() + "\n")
+		w.Exit(statusFailure)
+		return nil, nil, err
+	}
+	return w, proxy.NewKeep(dir, w), nil
+}
+
+// kept runs a session behind a window.
+func kept(args []string) int {
+	w, keep, err := keeper()
+	if err != nil {
+		return statusFailure
+	}
+	code := run(context.Background(), args, w.In, w.Out, keep, keep)
+	keep.Exit(code)
+	return code
+}
