@@ -192,6 +192,9 @@ func (a *app) onTerminal() bool {
 // maxPrompt bounds a prompt that is read from a file, in bytes.
 const maxPrompt = 1 << 20
 
+// nameTheFile is what to do with a prompt that is longer.
+const nameTheFile = "leave the text in a file, and name that in the prompt"
+
 // prompts are what to send first. Without a terminal there is at least one.
 func (a *app) prompts(in chatFlags) ([]string, error) {
 	switch {
@@ -218,7 +221,7 @@ func (a *app) prompts(in chatFlags) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case len(b) > maxPrompt:
-		return nil, usage("chat: the prompt on standard input is longer than %d bytes", maxPrompt)
+		return nil, usage("chat: the prompt on standard input is longer than %d bytes: %s", maxPrompt, nameTheFile)
 	case text == "":
 		return nil, usage("chat: no prompt: standard input is empty, and no terminal")
 	}
@@ -236,7 +239,7 @@ func promptLines(r io.Reader) (all []string, err error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, usage("--prompt-file: a line is longer than %d bytes", maxPrompt)
+		return nil, usage("--prompt-file: a line is longer than %d bytes: %s", maxPrompt, nameTheFile)
 	case err != nil:
 		return nil, fail(statusRefused, "--prompt-file: %w", err)
 	case all == nil:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,10 @@ import (
 // playClaude is an agent that speaks as Claude Code does: it asks whether it may run each prompt as a command, and says what it
 // hears.
 func playClaude() {
+	if slices.Contains(os.Args, "unknown") {
+		fmt.Fprintln(os.Stderr, "No conversation found with session ID: unknown")
+		os.Exit(1)
+	}
 	in := json.NewDecoder(os.Stdin)
 	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	turns := 0
@@ -46,6 +51,10 @@ func playClaude() {
 		case m.Type == "control_request":
 			say(`{"type":"control_cancel_request","request_id":"r%d"}`, turns)
 			say(`{"type":"result","terminal_reason":"aborted_tools","is_error":true}`)
+		case m.Type == "user" && strings.HasPrefix(m.Message.Content, "LENGTH"):
+			say(`{"type":"command_lifecycle","command_uuid":%q,"state":"started"}`, m.UUID)
+			say(`{"type":"assistant","message":{"content":[{"type":"text","text":"HEARD %d BYTES"}]}}`, len(m.Message.Content))
+			say(`{"type":"result","result":"done"}`)
 		case m.Type == "user":
 			say(`{"type":"command_lifecycle","command_uuid":%q,"state":"started"}`, m.UUID)
 			say(`{"type":"assistant","message":{"content":[{"type":"text","text":"HEARD %s"}]}}`, m.Message.Content)
@@ -73,7 +82,8 @@ type chatting struct {
 	wake  chan struct{}
 }
 
-func chatOnTerminal(t *testing.T, args ...string) *chatting {
+// withClaude has the test's binary be the only program there is, as Claude Code.
+func withClaude(t *testing.T) {
 	t.Helper()
 	alone(t)
 	bin := t.TempDir()
@@ -82,6 +92,11 @@ func chatOnTerminal(t *testing.T, args ...string) *chatting {
 	require.NoError(t, os.Symlink(self, filepath.Join(bin, "claude")))
 	t.Setenv("PATH", bin)
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
+}
+
+func chatOnTerminal(t *testing.T, args ...string) *chatting {
+	t.Helper()
+	withClaude(t)
 	keyboard, screen, err := pty.Open()
 	require.NoError(t, err)
 	require.NoError(t, pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: 80}))
@@ -313,6 +328,26 @@ func TestChatNeedsTheAgent(t *testing.T) {
 	require.Error(t, err)
 	got := command(t, "chat", "hello")
 	got.fails(t, statusRefused, "chat: claude is not installed: executable file not found in $PATH\nhint: install it with: npm install")
+}
+
+// A prompt of 1 MB reaches the agent whole, and a longer one is refused with what to do.
+func TestALongPrompt(t *testing.T) {
+	withClaude(t)
+	file := filepath.Join(t.TempDir(), "prompts")
+	prompt := strings.Repeat("a", 1_000_000)
+	require.NoError(t, os.WriteFile(file, []byte("first\nLENGTH "+prompt+"\n"), 0o600))
+	got := command(t, "chat", "--prompt-file", file)
+	require.Contains(t, got.out, fmt.Sprintf("HEARD %d BYTES", len("LENGTH ")+len(prompt)))
+	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("a", maxPrompt+1)), 0o600))
+	got = command(t, "chat", "--prompt-file", file)
+	got.fails(t, statusUsage, "--prompt-file: a line is longer than 1048576 bytes: leave the text in a file, and name that in the prompt")
+}
+
+// A conversation that there is not is said to be none, with what to do.
+func TestAnUnknownConversation(t *testing.T) {
+	withClaude(t)
+	got := command(t, "chat", "--resume", "unknown", "hello")
+	got.fails(t, statusRefused, "chat: claude did not start: claude ended with exit status 1: No conversation found with session ID: unknown\nhint: without --resume a new conversation begins")
 }
 
 // opencode asks for what it does, unless the user decided.

@@ -51,6 +51,7 @@ type talk struct {
 	refused bool // a request, since nobody could be asked
 	stops   int  // Ctrl+C, since the last line or the last turn
 	leaving bool
+	resumes bool // a conversation that was
 	own     *lock.Lock
 	parts   sync.WaitGroup
 }
@@ -70,7 +71,7 @@ func (a *app) talkTo(ctx context.Context, agent chatAgent, in chatFlags, prompts
 		defer func() { err = errors.Join(err, in.terminals.close()) }()
 	}
 	t := &talk{
-		own:   own,
+		own: own, resumes: in.resume != "",
 		agent: agent, session: chat.New(agent.name, agent.drive(in)), prompts: prompts, stay: len(prompts) == 0, nobody: in.silent,
 		view: &chatView{text: a.out, about: a.err}, opens: time.NewTimer(0), passing: map[string]context.CancelFunc{}, heard: make(chan passed),
 	}
@@ -124,7 +125,11 @@ func (a *app) talked(t *talk) error {
 	case t.stops > 0 || t.last == chat.Interrupted:
 		a.status = statusInterrupted
 	case t.state == chat.Failed:
-		return fail(statusRefused, "chat: %s did not start: %s", t.agent.name, t.why)
+		err := fail(statusRefused, "chat: %s did not start: %s", t.agent.name, t.why)
+		if t.resumes {
+			err = err.hinted("without --resume a new conversation begins; the id of one is printed when it ends")
+		}
+		return err
 	case !t.leaving:
 		return fail(statusRefused, "chat: %s", cmp.Or(t.why, t.agent.name+" ended"))
 	case t.refused || t.last == chat.Broken:

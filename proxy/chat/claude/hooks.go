@@ -92,7 +92,10 @@ func passHook(event string, in io.Reader) (answer []byte, err error) {
 	if err != nil {
 		return nil, errors.New("it gave no answer")
 	}
-	return bytes.TrimSpace(answer), nil
+	if answer = bytes.TrimSpace(answer); len(answer) > 0 && !json.Valid(answer) {
+		return nil, errors.New("its answer makes no sense")
+	}
+	return answer, nil
 }
 
 // Listen begins to listen for hooks, and returns the program's variables by which they find us.

@@ -1,9 +1,11 @@
 package claude_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -388,6 +390,8 @@ func TestNoHookFailsOpen(t *testing.T) {
 		"no session":  func(t *testing.T) { t.Helper(); t.Setenv("TERMINALPROXY_CHAT_SOCKET", "") },
 		"it is gone":  func(t *testing.T) { t.Helper(); t.Setenv("TERMINALPROXY_CHAT_SOCKET", socket+"x") },
 		"not its key": func(t *testing.T) { t.Helper(); t.Setenv("TERMINALPROXY_CHAT_KEY", "guessed") },
+		"another one": func(t *testing.T) { t.Helper(); answersHooks(t, `{"hookSpecificOutput":{"permissionDec`) },
+		"it hangs up": func(t *testing.T) { t.Helper(); answersHooks(t, "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			broken(t)
@@ -410,6 +414,32 @@ func TestNoHookFailsOpen(t *testing.T) {
 	require.Len(t, answer, 0)
 	require.NoError(t, u.Close())
 	require.True(t, strings.HasPrefix(fake.Receive(u.T, answer, "the answer"), `{"hookSpecificOutput"`), "refused")
+}
+
+// answersHooks puts something else in the session's place, which says that to every hook and hangs up.
+func answersHooks(t *testing.T, words string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "hooks")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", path)
+	require.NoError(t, err)
+	t.Setenv("TERMINALPROXY_CHAT_SOCKET", path)
+	var serving sync.WaitGroup
+	serving.Go(func() { // ends with the listener
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			in := bufio.NewReader(conn)
+			_, _ = in.ReadBytes('\n')
+			_, _ = in.ReadBytes('\n') // it has said all
+			if words != "" {
+				_, _ = conn.Write([]byte(words + "\n"))
+			}
+			conn.Close()
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); serving.Wait() })
 }
 
 // TestTwoAnswers: of the page and another one, one counts.
