@@ -144,6 +144,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 	server := gateway.New(gateway.Config{
 		Log: log, Pages: pages, Trusted: b.trusted, Tokens: b.store, Hosts: in.hosts, Origins: in.origins, Draw: pictures.Draw, Version: version.String(),
 		Sessions:     in.sessions,
+		Cluster:      in.cluster.name(),
 		GathersUntil: time.Now().Add(gateway.GatherTime), // a proxy that had its session here before a restart comes back
 		MCP:          func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
 	})

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -58,6 +61,15 @@ func (f *clusterFlags) check() error {
 		}
 	}
 	return nil
+}
+
+// name is what gateways of one cluster have in common, for the proxies that go from one to another; "" for a gateway alone.
+func (f *clusterFlags) name() string {
+	if len(f.servers) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(f.servers)), ",")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // join has a server take part in the cluster, if the flags name one; leave ends that, after the server is closed.
