@@ -115,6 +115,7 @@ clients: build $(TOOLS)/nfpm-$(NFPM)
 	@rm -f bin/soak.txt
 	CLIENTS=1 SOAK_FIGURES=$(CURDIR)/bin/soak.txt CGO_ENABLED=1 go test -race -timeout 15m -run '^($(CLIENT_TESTS))$$' $(CLIENTS_IN)
 	@cat bin/soak.txt
+	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
 
 # Patches that break a promise each, and whether the tests of their package notice.
 mutants:
