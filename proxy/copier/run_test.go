@@ -89,8 +89,7 @@ func TestTheModelIsWokenWhenTheOutputPauses(t *testing.T) {
 	})
 }
 
-// TestR60AProgramInTheBackgroundIsNotWaitedForLong: when the program has ended its output may pause for 100 ms, and take 2 s.
-// While nobody looks, the model is left alone until the output has rested for a while, or the screen has taken nothing for one.
+// TestTheModelIsLeftAloneWhileNobodyLooks: until the output has rested for a while, or the screen has taken nothing for one.
 func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
 	large := strings.Repeat("x", 300)
 	woken := func(r *rig) bool { synctest.Wait(); return strings.HasSuffix(r.did(), "wake") }
@@ -119,6 +118,7 @@ func TestTheModelIsLeftAloneWhileNobodyLooks(t *testing.T) {
 	})
 }
 
+// TestR60AProgramInTheBackgroundIsNotWaitedForLong: when the program has ended its output may pause for 100 ms, and take 2 s.
 func TestR60AProgramInTheBackgroundIsNotWaitedForLong(t *testing.T) {
 	runs(t, nil, func(t *testing.T, r *rig) {
 		began := time.Now()

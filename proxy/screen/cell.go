@@ -47,6 +47,40 @@ func (c cell) width() int {
 
 func (c cell) restyled(id uint32) cell { return c&contentMask | styled(id) }
 
+// styleRun is how many cells at the front, at least one, have the same style.
+func styleRun(cells []cell) int {
+	first, n := cells[0], 1
+	for n+8 <= len(cells) && sameStyle((*[8]cell)(cells[n:]), first) {
+		n += 8
+	}
+	for n < len(cells) && (cells[n]^first)>>styleShift == 0 {
+		n++
+	}
+	return n
+}
+
+// flipRun flips bits of the cells at the front that have the same style, and returns how many they are, at least one.
+func flipRun(cells []cell, bits cell) int {
+	first, n := cells[0], 0
+	for n+8 <= len(cells) {
+		c := (*[8]cell)(cells[n:])
+		if !sameStyle(c, first) {
+			break
+		}
+		c[0], c[1], c[2], c[3] = c[0]^bits, c[1]^bits, c[2]^bits, c[3]^bits
+		c[4], c[5], c[6], c[7] = c[4]^bits, c[5]^bits, c[6]^bits, c[7]^bits
+		n += 8
+	}
+	for ; n < len(cells) && (cells[n]^first)>>styleShift == 0; n++ {
+		cells[n] ^= bits
+	}
+	return n
+}
+
+func sameStyle(c *[8]cell, as cell) bool {
+	return ((c[0]^as)|(c[1]^as)|(c[2]^as)|(c[3]^as)|(c[4]^as)|(c[5]^as)|(c[6]^as)|(c[7]^as))>>styleShift == 0
+}
+
 // maxCluster is the longest cluster in bytes; marks that do not fit are dropped. The longest emoji sequence of
 // Unicode 17 has 35.
 const maxCluster = 64

@@ -254,20 +254,20 @@ func (t *terminal) repeat(r rune, n int, ascii bool) {
 	for done := size; done < most*size; done *= 2 {
 		copy(text[done:most*size], text[:done])
 	}
-	covers := t.covers(r, ascii)
+	width := t.covers(r, ascii)
 	for n > 0 {
 		count := min(n, most)
 		switch {
-		case !covers || n < t.cols:
+		case width == 0 || n < t.cols/width:
 			t.repeatText(text[:count*size], r, ascii)
 		case t.x == 0 || t.pending:
-			for left := t.cols; left > 0; left -= most {
+			count = t.cols / width
+			for left := count; left > 0; left -= most {
 				t.sink.Print(text[:min(left, most)*size])
 			}
-			t.coverRow(r)
-			count = t.cols
+			t.coverRow(r, width)
 		default:
-			count = min(count, t.cols-t.x)
+			count = min(count, max(1, (t.cols-t.x)/width))
 			t.repeatText(text[:count*size], r, ascii)
 		}
 		n -= count
@@ -291,21 +291,34 @@ func (t *terminal) repeatText(text []byte, r rune, ascii bool) {
 	}
 }
 
-// covers reports whether as many r as the screen has columns do nothing but fill a row and then wrap.
-func (t *terminal) covers(r rune, ascii bool) bool {
-	if !t.fullWidth() || !t.modes.AutoWrap || t.cols == 1 {
-		return false
+// covers is the width of r in columns if as many r as the screen has room for do nothing but fill a row and then wrap, else 0.
+func (t *terminal) covers(r rune, ascii bool) (width int) {
+	switch {
+	case !t.fullWidth() || !t.modes.AutoWrap || t.cols == 1:
+		return 0
+	case ascii:
+		return 1
+	case r < 0xa0 || t.modes.Insert || t.modes.Graphemes:
+		return 0
 	}
-	return ascii || r >= 0xa0 && t.widths.of(r) == 1 && !t.modes.Insert && !t.modes.Graphemes
+	if width = t.widths.of(r); width == 0 || t.cols%width != 0 {
+		return 0
+	}
+	return width
 }
 
-// coverRow prints r in all columns of a row: the cursor's, which stands in the first, or the next one if a wrap is pending.
-func (t *terminal) coverRow(r rune) {
+// coverRow prints r, of a width in columns, all over a row: the cursor's, which stands in the first column, or the next one if a wrap
+// is pending.
+func (t *terminal) coverRow(r rune, width int) {
 	if t.pending {
 		t.wrap()
 	}
 	line := t.grid.rows[t.y]
-	line.cover(styled(t.style()) | cell(r))
+	c := styled(t.style()) | cell(r)
+	if width == 2 {
+		c |= wideFlag
+	}
+	line.cover(c)
 	line.rich, line.wrapped = r >= utf8.RuneSelf, false
 	t.touch(t.y)
 	t.x, t.pending = t.cols-1, true

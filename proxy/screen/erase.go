@@ -136,9 +136,7 @@ func (t *terminal) eraseUnprotected(y, from, to int) {
 	r, blank := t.grid.at(y), t.blank()
 	for x := from; x < to; {
 		id, start := r.cells[x].style(), x
-		for x < to && r.cells[x].style() == id {
-			x++
-		}
+		x += styleRun(r.cells[x:to])
 		if t.styles.list[id].attrs&Protected == 0 {
 			r.fill(start, x, blank)
 		}

@@ -24,7 +24,8 @@ func (r *row) reset(blank cell) {
 	r.wrapped, r.rich, r.pictures = false, false, nil
 }
 
-// cover makes every cell equal to c, which is one column wide.
+// cover makes every cell equal to c, or every two of them where c is the first half of a wide character, which a row of an odd length
+// has no room for.
 func (r *row) cover(c cell) {
 	clear(r.cells[:r.used])
 	r.used, r.rest = 0, c
@@ -39,7 +40,14 @@ func (r *row) settle() *row {
 }
 
 func (r *row) spread() {
-	fillCells(r.cells[r.used:], r.rest)
+	cells := r.cells[r.used:]
+	fillCells(cells, r.rest)
+	if r.rest.isWide() {
+		tail := r.rest.emptied() | tailFlag
+		for x := 1; x < len(cells); x += 2 {
+			cells[x] = tail
+		}
+	}
 	r.used, r.rest = len(r.cells), 0
 }
 

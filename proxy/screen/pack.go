@@ -135,28 +135,32 @@ func (b *block) packASCII(cells []cell, styles *styleTable) {
 	}
 }
 
-// packRest appends the first n cells of a row whose cells are all alike and not written yet.
+// packRest appends the first n cells of a row that is covered and not written yet.
 func (b *block) packRest(r *row, n int, styles *styleTable) {
 	if n == 0 {
 		return
 	}
-	if r.rich {
-		b.words = appendSame(b.words, n, uint32(r.rest))
-	} else {
-		b.ascii = appendSame(b.ascii, n, byte(r.rest))
+	switch {
+	case r.rest.isWide():
+		b.words = appendPairs(b.words, n, uint32(r.rest), uint32(tailFlag))
+	case r.rich:
+		b.words = appendPairs(b.words, n, uint32(r.rest), uint32(r.rest))
+	default:
+		b.ascii = appendPairs(b.ascii, n, byte(r.rest), byte(r.rest))
 	}
 	if id := r.rest.style(); id != 0 {
 		b.packRun(n, &styles.list[id])
 	}
 }
 
-// appendSame appends v n times; n is not 0.
-func appendSame[T byte | uint32](dst []T, n int, v T) []T {
+// appendPairs appends n values, first and second in turn; n is not 0.
+func appendPairs[T byte | uint32](dst []T, n int, first, second T) []T {
 	at := len(dst)
 	dst = slices.Grow(dst, n)[:at+n]
 	same := dst[at:]
 	for i := range min(n, 8) {
-		same[i] = v
+		same[i] = first
+		first, second = second, first
 	}
 	for done := 8; done < n; done *= 2 {
 		copy(same[done:], same[:done])

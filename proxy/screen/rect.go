@@ -171,19 +171,16 @@ func (t *terminal) restyle(change func(style) style) {
 
 func (t *terminal) restyleRow(y, from, to int, memo map[uint32]uint32, change func(style) style) {
 	row := t.grid.at(y)
-	last, id := ^uint32(0), uint32(0)
-	for x := from; x < to; x++ {
-		if old := row.cells[x].style(); old != last {
-			known := false
-			if id, known = memo[old]; !known {
-				s := change(t.styles.list[old])
-				s.attrs |= t.styles.list[old].attrs & veiled
-				id = t.styles.intern(&s)
-				memo[old] = id
-			}
-			last = old
+	for cells := row.cells[from:max(from, to)]; len(cells) > 0; {
+		old := cells[0].style()
+		id, known := memo[old]
+		if !known {
+			s := change(t.styles.list[old])
+			s.attrs |= t.styles.list[old].attrs & veiled
+			id = t.styles.intern(&s)
+			memo[old] = id
 		}
-		row.cells[x] = row.cells[x].restyled(id)
+		cells = cells[flipRun(cells, styled(old^id)):]
 	}
 	row.used = max(row.used, to)
 	t.touch(y)

@@ -52,7 +52,7 @@ func (t *terminal) verifyGrid(g *grid) error {
 }
 
 func (t *terminal) verifyRow(r *row) error {
-	if r.rest.width() != 1 || int(r.rest.style()) >= len(t.styles.list) || r.rest.code() >= utf8.RuneSelf && !r.rich {
+	if r.rest.isTail() || r.rest.isWide() && len(r.cells)%2 != 0 || int(r.rest.style()) >= len(t.styles.list) || r.rest.code() >= utf8.RuneSelf && !r.rich {
 		return fmt.Errorf("left to be written: %#x", uint64(r.rest))
 	}
 	for x, c := range r.cells {

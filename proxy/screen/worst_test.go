@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
 )
 
 // worst are the sequences that ask for the most work with the fewest bytes.
@@ -37,6 +40,10 @@ var worst = []struct{ name, before, flood string }{
 	{"RI", "\x1b[H", "\x1bM"},
 	{"titles", "", "\x1b]0;t\a\x1b[22t"},
 	{"RIS", "", "\x1bc"},
+	{"SD", "", "\x1b[65535T"},
+	{"IL", "\x1b[H", "\x1b[65535L"},
+	{"DL", "\x1b[H", "\x1b[65535M"},
+	{"CUU and CUD", "", "\x1b[65535A\x1b[65535B"},
 }
 
 // BenchmarkWorst feeds 8 KB of each to a screen that is full of text.
@@ -54,6 +61,38 @@ func BenchmarkWorst(b *testing.B) {
 					s.Feed(flood)
 				}
 			})
+		}
+	}
+}
+
+// counted counts what a TextSink is told: characters, and everything else as one.
+type counted struct{ n int }
+
+func (c *counted) Print(run []byte) { c.n += utf8.RuneCount(run) }
+func (c *counted) Control(byte)     { c.n++ }
+func (c *counted) Column(int)       { c.n++ }
+func (c *counted) Row(int)          { c.n++ }
+func (c *counted) Erase(int)        { c.n++ }
+func (c *counted) EraseChars(int)   { c.n++ }
+func (c *counted) InsertChars(int)  { c.n++ }
+func (c *counted) DeleteChars(int)  { c.n++ }
+func (c *counted) Clear()           { c.n++ }
+
+// TestNoSequenceIsWorthMoreThanTheScreen: whatever number a sequence has, it prints at most as many characters as there are cells, and
+// sends at most as many rows to the history as there are rows.
+func TestNoSequenceIsWorthMoreThanTheScreen(t *testing.T) {
+	const pieces = 2 // of a flood's unit, at most
+	for _, size := range [][2]int{{10, 5}, {1000, 1000}} {
+		cols, rows := size[0], size[1]
+		for _, c := range worst {
+			var told counted
+			s := New(Config{Cols: cols, Rows: rows, Scrollback: 10, Text: &told})
+			s.Feed([]byte(strings.Repeat("0123456789", cols*rows/10) + c.before + c.flood)) // the second time its tables have their size
+			before, left := told.n, s.t.hist.base+uint64(s.t.hist.length)
+			s.Feed([]byte(c.flood))
+			require.LessOrEqual(t, told.n-before, pieces*cols*rows, "%s: characters", c.name)
+			require.LessOrEqual(t, s.t.hist.base+uint64(s.t.hist.length)-left, uint64(pieces*rows), "%s: rows", c.name)
+			require.NoError(t, s.t.verify(), c.name)
 		}
 	}
 }
