@@ -1,0 +1,34 @@
+package e2e_test
+
+import (
+	"regexp"
+	"sync"
+	"testing"
+)
+
+// TestATerminalThatStopsTakingOutput: while a user's terminal takes nothing of a flood, agents see what came, Ctrl+\ takes the keyboard
+// back and keys reach the program. When the terminal goes on, so does the output.
+func TestATerminalThatStopsTakingOutput(t *testing.T) {
+	const flood = `echo ready; read go; seq -f "number %.0f" 100000 & read key; echo "$key" > heard; wait; echo over`
+	w := newWorld(t)
+	st := w.stage("exec proxy --agent --grant drive --yield 0s sh -c '" + flood + "'")
+	st.text("ready")
+	id := w.session()
+	w.granted(id)
+
+	st.mu.Lock() // now the terminal reads once more at most
+	goesOn := sync.OnceFunc(st.mu.Unlock)
+	defer goesOn()
+	st.types("go\r")
+	var got result
+	number := regexp.MustCompile(`number \d`)
+	w.until(func() bool { got = w.gateway("read", id); return number.MatchString(got.out) }, func() string { return got.out + got.err })
+	st.types("\x1c")
+	w.keyboard(id, "user")
+	st.types("hello\r")
+	w.listens("heard", "^hello\n$")
+
+	goesOn()
+	st.text("number 99999\nnumber 100000\nover\n")
+	<-st.ended
+}
