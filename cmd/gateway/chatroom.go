@@ -12,8 +12,8 @@ import (
 // roomLine stands in the session of a conversation, in which nothing else runs.
 const roomLine = "What other agents ask in this session is answered where %s talks: at the terminal of its gateway chat."
 
-// roomScript prints its argument and stays.
-const roomScript = `trap "" INT QUIT TSTP; printf '%s\r\n' "$1"; exec tail -f /dev/null`
+// roomScript prints its argument and stays. It begins with what a list of sessions shows of it.
+const roomScript = `: 'agents ask here and are answered in gateway chat'; trap "" INT QUIT TSTP; printf '%s\r\n' "$1"; exec tail -f /dev/null`
 
 // openRoom opens a session in which other agents put requests to the user of this conversation: those that its agent starts by itself
 // find it by their environment, which they have from here. It ends with the conversation. A nil one opens none.
