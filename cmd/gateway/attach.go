@@ -55,7 +55,7 @@ func (a *app) newAttach() *cobra.Command {
 				return about(cmd.Context(), meant, func(c *client.Client, s protocol.SessionInfo) error {
 					if s.Kept && s.State == protocol.StateRunning && !watch {
 						id = s.SessionID
-						return feedsBack(cmd.Context(), c, id)
+						return errors.Join(feedsBack(cmd.Context(), c, id), inAgents(cmd.Context(), c))
 					}
 					return a.attach(cmd.Context(), c, s, in, out, watch)
 				})(c)

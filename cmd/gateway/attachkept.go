@@ -63,6 +63,25 @@ func (a *app) comeBack(id string, in, out *os.File) error {
 	return err
 }
 
+// inAgents refuses to come back to the user's session in a terminal that an agent started: the agent would have the user's keyboard there.
+func inAgents(ctx context.Context, c *client.Client) error {
+	inside := os.Getenv(proxy.SessionVariable)
+	if inside == "" {
+		return nil
+	}
+	all, err := c.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.SessionID == inside && s.Headless {
+			return fail(statusForbidden, "attach: this terminal, %s, is an agent's own, and agents have no keyboard in a user's session", inside).
+				hinted("gateway request asks the user for it")
+		}
+	}
+	return nil
+}
+
 // detached is the only session that has no window, "" for none or several.
 func detached(ctx context.Context, c *client.Client) (id string) {
 	sessions, err := c.Sessions(ctx)

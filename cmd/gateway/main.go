@@ -30,7 +30,11 @@ func main() {
 		os.Exit((&app{err: os.Stderr}).report(fail(statusRefused, "%w", err).hinted(descriptors.Hint)))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	out, say := os.Stdout, os.Stderr
+	if os.Args[0] == keptName {
+		out, say = keptOutput()
+	}
+	status := run(ctx, os.Args[1:], os.Stdin, out, say)
 	stop()
 	os.Exit(status)
 }

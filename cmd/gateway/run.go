@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -24,6 +25,7 @@ type runFlags struct {
 	cols, rows    int
 	idle          time.Duration
 	chat, approve bool
+	keep          bool
 }
 
 func (a *app) newRun() *cobra.Command {
@@ -32,7 +34,8 @@ func (a *app) newRun() *cobra.Command {
 		Use: "run [flags] -- PROGRAM [ARG ...]", Short: "Run a program in a terminal of its own, for an agent", Args: cobra.MinimumNArgs(1),
 		Long: "run starts PROGRAM in a terminal without a user, prints the session's id and hosts the session until the program ends.\n" +
 			"The agent that --as names has the keyboard; a person joins with gateway attach. gateway close ends it, and so does the\n" +
-			"end of this command. Without --idle-limit it may idle for ever. The exit status is the program's.",
+			"end of this command. Without --idle-limit it may idle for ever. The exit status is the program's. With --keep the command\n" +
+			"ends when PROGRAM runs, which then outlives the window and this shell.",
 		Example: "  gateway run -- psql mydb &\n  gateway send ID --text '\\d' --enter",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -47,6 +50,9 @@ func (a *app) newRun() *cobra.Command {
 			case len(in.name) > protocol.MaxName:
 				return usage("--name is %d bytes long; the limit is %d", len(in.name), protocol.MaxName)
 			}
+			if in.keep && os.Args[0] != keptName {
+				return a.keepRunning(os.Args[1:])
+			}
 			return a.runProgram(cmd.Context(), in, args)
 		},
 	}
@@ -57,6 +63,7 @@ func (a *app) newRun() *cobra.Command {
 	f.IntVar(&in.cols, "cols", 0, "columns (default 80)")
 	f.IntVar(&in.rows, "rows", 0, "rows (default 24)")
 	f.DurationVar(&in.idle, "idle-limit", 0, "end the program after this long without activity (default: never)")
+	f.BoolVar(&in.keep, "keep", false, "host PROGRAM in the background: it goes on when this window is closed")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
 	f.BoolVar(&in.chat, "chat", false, "PROGRAM is a coding agent: show its conversation beside its own interface, with approvals and questions to answer")
 	f.BoolVar(&in.approve, "agents-may-approve", false, "with --chat, let the keys of agents through while PROGRAM asks something")
@@ -124,6 +131,9 @@ func (a *app) runProgram(ctx context.Context, in runFlags, args []string) (err e
 	}
 	if err := a.sayStarted(id); err != nil {
 		return err
+	}
+	if in.keep {
+		a.letGo()
 	}
 	select {
 	case r := <-ended:

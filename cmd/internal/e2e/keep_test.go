@@ -302,3 +302,26 @@ func TestTheProcessOfAKeptSessionIsKilled(t *testing.T) {
 	s.see("a plain terminal", func(string) bool { return s.format(modes) == plainModes })
 	s.does("proxy --agent --keep true") // takes what it left in the runtime directory away
 }
+
+// TestRunKeep: a program that an agent's command starts outlives the window in which that was typed. From there nobody comes to a user's
+// session.
+func TestRunKeep(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(90, 20)
+	_, status := s.does("gateway run --keep -- bash --noprofile --norc > id; gateway run --keep --cols -1 -- bash")
+	require.Equal(t, 2, status)
+	id := w.session()
+	require.Equal(t, id, strings.TrimSpace(w.content("id")))
+	_, status = s.does("gateway run --keep -- does-not-exist-anywhere")
+	require.Equal(t, 1, status)
+	s.close()
+	s = w.terminal(90, 20)
+	s.run("proxy --keep --agent --name users bash --noprofile --rcfile bashrc -i")
+	w.endsKept()
+	w.ids(2)
+	w.good("send", id, "--text", "gateway attach users; echo st''atus $?", "--enter")
+	w.good("wait", id, "--text", "status 4")
+	require.Contains(t, w.good("read", id), "is an agent's own")
+	w.good("close", id)
+	s.quits("exit\n")
+}
