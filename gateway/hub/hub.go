@@ -140,6 +140,7 @@ type Peer struct {
 	gone  bool
 	idle  bool                  // has no request under way, and no connection either
 	asked map[string]*pending   // of a proxy: requests it has to answer, by their id on the wire
+	owns  map[*session]struct{} // of a proxy: its running sessions
 	mine  map[*pending]struct{} // of an agent or viewer: requests of its own
 }
 
@@ -151,7 +152,7 @@ func (h *Hub) Join(m Member) *Peer {
 	if m.Rights.Can == 0 {
 		m.Rights.Who, m.Rights.Can = "role "+string(m.Role), rights.Of(m.Role, m.Local)
 	}
-	p := &Peer{hub: h, member: m, out: newOutbox(&h.counters), asked: make(map[string]*pending), mine: make(map[*pending]struct{})}
+	p := &Peer{hub: h, member: m, out: newOutbox(&h.counters), asked: make(map[string]*pending), owns: make(map[*session]struct{}), mine: make(map[*pending]struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {

@@ -57,7 +57,7 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	refuse := func(code protocol.Code, say string) {
 		p.out.put(&protocol.Error{RequestID: m.ID, Code: code, Message: say})
 	}
-	if (s == nil || s.owner != p) && h.owned(p) >= maxPerProxy {
+	if (s == nil || s.owner != p) && len(p.owns) >= maxPerProxy {
 		refuse(protocol.CodeBusy, fmt.Sprintf("this connection already has %d sessions, the limit for one: open another connection", maxPerProxy))
 		return
 	}
@@ -82,7 +82,8 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	h.log.Info("session opened", "session", k.id, p.logged(), "again", s.info.SessionID != "", "headless", m.Headless)
 	h.bury(s, false)
 	s.stopTimer()
-	s.owner, s.synced, s.past = p, false, nil
+	s.own(p)
+	s.synced, s.past = false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
 	s.presence, s.views, s.keys, s.chats, s.outside, s.starter = m.Presence, m.View, m.Keys, m.Chat, m.Asks, m.AgentID
 	if s.info.StartedAt != m.StartedAt {
@@ -101,14 +102,14 @@ func (h *Hub) open(p *Peer, m *protocol.SessionOpen) {
 	h.directory.Announce(k.namespace, k.id, true)
 }
 
-// owned is how many running sessions a proxy's connection has.
-func (h *Hub) owned(p *Peer) (n int) {
-	for _, s := range h.sessions {
-		if s.owner == p {
-			n++
-		}
+// own makes a proxy's connection the session's, nil none.
+func (s *session) own(p *Peer) {
+	if s.owner != nil {
+		delete(s.owner.owns, s)
 	}
-	return n
+	if s.owner = p; p != nil {
+		p.owns[s] = struct{}{}
+	}
 }
 
 // unlocks reports whether resumeKey is the session's. A session without one cannot be taken over.
@@ -246,7 +247,7 @@ func (h *Hub) orphan(s *session) {
 	if k := s.keyboard; k.Holder == protocol.HolderAgent {
 		h.control(s, &protocol.ControlRevoke{ID: h.nextID(), SessionID: s.key.id, AgentID: k.AgentID, Epoch: k.Epoch, Reason: protocol.ReasonLink}, nil)
 	}
-	s.owner = nil
+	s.own(nil)
 	s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
 	s.synced = false
 }
@@ -276,7 +277,8 @@ func (h *Hub) end(s *session, m *protocol.SessionClose) {
 	s.endTalk(m, s.subs)
 	clear(s.subs)
 	clear(s.askers)
-	s.owner, s.keyboard = nil, protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
+	s.own(nil)
+	s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
 	s.info.State = protocol.StateExited
 	h.tombstones = append(h.tombstones, s)
 	h.makeRoom()

@@ -10,11 +10,16 @@ func (p *Peer) Urgent() bool {
 	}
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
-	for k, s := range p.hub.sessions {
-		if s.keyboard.Holder != protocol.HolderAgent || k.namespace != p.member.Namespace {
-			continue
+	for s := range p.owns { // there are as many proxies as sessions, and each is asked
+		if s.keyboard.Holder == protocol.HolderAgent {
+			return true
 		}
-		if s.owner == p || p.member.Role == RoleAgent && s.keyboard.AgentID == p.member.ID {
+	}
+	if p.member.Role != RoleAgent {
+		return false
+	}
+	for k, s := range p.hub.sessions {
+		if k.namespace == p.member.Namespace && s.keyboard.Holder == protocol.HolderAgent && s.keyboard.AgentID == p.member.ID {
 			return true
 		}
 	}
