@@ -208,9 +208,14 @@ func (l *link) say(what *letter) bool {
 		if len(what.messages) == 0 {
 			return true // nobody knows of the participant yet
 		}
-		found := l.first(what.messages[0])
-		if !found {
+		switch l.first(what.messages[0]) {
+		case answered:
 			return l.idle()
+		case expected:
+			l.note(what.messages[0])
+			l.lost()
+			return true
+		case found:
 		}
 	}
 	for _, m := range what.messages {
@@ -220,27 +225,39 @@ func (l *link) say(what *letter) bool {
 	return true
 }
 
+// What becomes of the first message on a way.
+type start int
+
+const (
+	answered start = iota // there is no way
+	found                 // there is one
+	expected              // the session was elsewhere a moment ago
+)
+
 // first finds the owner for a first message, or answers it.
-func (l *link) first(m protocol.Message) bool {
+func (l *link) first(m protocol.Message) start {
 	c, p := l.cluster, l.key.peer
 	switch m := m.(type) {
 	case *protocol.ProxyStart:
 		if at := c.host(l.space, m.HostKey); at != "" {
 			l.begin(at)
-			return true
+			return found
 		}
 	default:
-		switch at, here := c.seek(sessionKey{l.space, l.key.session}, false); {
+		k := sessionKey{l.space, l.key.session}
+		switch at, here := c.seek(k, false); {
 		case here:
 			p.Handle(m)
-			return false
+			return answered
 		case at != "":
 			l.begin(at)
-			return true
+			return found
+		case c.misses(k):
+			return expected
 		}
 	}
 	p.Unknown(m)
-	return false
+	return answered
 }
 
 // idle ends a link that leads nowhere, unless there is more to send.

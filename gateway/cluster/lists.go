@@ -304,6 +304,14 @@ func (c *Cluster) sighted(k sessionKey) string {
 	return ""
 }
 
+// misses reports whether the gateway of a session was lost a moment ago.
+func (c *Cluster) misses(k sessionKey) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, known := c.seen[k]
+	return known
+}
+
 // alive reports whether a gateway is heard.
 func (c *Cluster) alive(name string) bool {
 	c.mu.Lock()

@@ -197,7 +197,9 @@ func (g *gate) joins(who auth.Identity) seat {
 	return seat{g.server.JoinPage(who, rights.Set{Who: "a test", Can: rights.Of(who.Role, false)}), g.t}
 }
 
-func (g *gate) proxy() seat { return seat{g.server.Switchboard().Join(hub.Member{Role: hub.RoleProxy}), g.t} }
+func (g *gate) proxy() seat {
+	return seat{g.server.Switchboard().Join(hub.Member{Role: hub.RoleProxy}), g.t}
+}
 
 // next is the next message of a kind. Other messages are passed over, but errors.
 func next[M protocol.Message](s seat) M {
