@@ -55,7 +55,7 @@ func TestAFileSetsEveryKindOfFlag(t *testing.T) {
 	flags.VisitAll(func(f *pflag.Flag) { said[f.Name] = f.Value.String() })
 	require.Equal(t, map[string]string{
 		"host": "[mine]", "log": "true", "log-format": "json", "idle": "1m30s", "most": "1000", "origin": "[]",
-		"listen": "127.0.0.1:7117", "tls-cert": "", "tls-key": "", "tokens": "", "config": "", "check": "false", "page": "false", "trust-proxy": "[]",
+		"listen": "127.0.0.1:7117", "tls-cert": "", "tls-key": "", "tokens": "", "config": "", "check": "false", "sessions": "1024", "page": "false", "trust-proxy": "[]",
 		"notify": "[]", "notify-after": "10s", "cluster": "[]", "cluster-creds": "", "cluster-tls-ca": "",
 	}, said, "a new flag needs no more than to be one: add it here")
 	list, err := serveSettings(t, "host = ['a', 'b,c']").GetStringSlice("host")
