@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,6 +26,8 @@ type inForce struct {
 	From  string `json:"from"`           // default, file, environment
 	Line  int    `json:"line,omitempty"` // of the file
 	Name  string `json:"name,omitempty"` // of the environment variable
+	// Trouble is why it will not do what it says, "" for nothing.
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // The values of inForce.From.
@@ -145,16 +148,30 @@ func rulesOf(file *settingsfile.File) (all []inForce) {
 		return nil // said already
 	}
 	for i, r := range rules {
-		for _, s := range []inForce{{Key: eventKey, Value: r.Events}, {Key: "run", Value: r.Run}} {
+		for _, s := range []inForce{{Key: eventKey, Value: r.Events}, {Key: runKey, Value: r.Run}} {
 			s.Table, s.From, s.Line = settingsfile.TableOn, fromFile, lines[i]
+			if s.Key == runKey {
+				s.Trouble = unfound(r.Run[0])
+			}
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// eventKey is the first setting of a rule.
-const eventKey = "event"
+// The settings of a rule, the first one first.
+const (
+	eventKey = "event"
+	runKey   = "run"
+)
+
+// unfound says that a program cannot be run, as a session would find it that starts here; "" for one that can.
+func unfound(program string) string {
+	if _, err := exec.LookPath(program); err != nil {
+		return strings.TrimPrefix(err.Error(), "exec: ")
+	}
+	return ""
+}
 
 // commandsOf adds the flags of a command and of those below it.
 func commandsOf(all []inForce, file *settingsfile.File, cmd *cobra.Command) (_ []inForce, err error) {
@@ -250,6 +267,9 @@ func (c configuration) print(out io.Writer) error {
 		said := s.Key + " = " + settingsfile.Literal(s.Value)
 		if s.From != fromFile {
 			said = "# " + said // so that what is printed could be the file
+		}
+		if s.Trouble != "" {
+			from += ": " + s.Trouble
 		}
 		fmt.Fprintf(&b, "%-42s # %s\n", said, from)
 	}

@@ -244,3 +244,15 @@ func helpOf(t *testing.T, s inForce) string {
 	require.NotEmpty(t, help, s.Key)
 	return help
 }
+
+// TestAProgramThatIsNotFoundIsNamed: what runs when something happens would else fail in silence.
+func TestAProgramThatIsNotFoundIsNamed(t *testing.T) {
+	alone(t)
+	configure(t, "[[on]]\nevent = 'asked'\nrun = ['true']\n\n[[on]]\nevent = 'exit'\nrun = ['no-such-notifier', 'x']\n")
+	got := command(t, "config")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Contains(t, got.out, "run = [\"no-such-notifier\", \"x\"]")
+	require.Regexp(t, `# config\.toml:5: .*"no-such-notifier": executable file not found in \$PATH\n`, got.out)
+	require.Equal(t, 1, strings.Count(got.out, "not found"))
+	require.Regexp(t, `warn +configuration +\[\[on\]\] at line 5 runs nothing: "no-such-notifier"`, command(t, "doctor").out)
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	settingsfile "terminalproxy/cmd/internal/settings"
 	"terminalproxy/gateway/auth"
 )
 
@@ -66,12 +67,26 @@ func (a *app) newDoctor() *cobra.Command {
 // examine looks at everything. Nothing that is wrong keeps it from looking at the rest.
 func (d *doctor) examine(ctx context.Context) {
 	d.versions(ctx)
+	d.events()
 	d.socket(ctx)
 	d.remote(ctx)
 	d.tokens()
 	d.machine()
 	if in, err := d.app.person(); err == nil {
 		d.keyboard(in)
+	}
+}
+
+// events looks whether the programs can be run that the configuration names for when something happens.
+func (d *doctor) events() {
+	file, err := settingsfile.User()
+	if err != nil {
+		return // every other command says so
+	}
+	for _, s := range rulesOf(file) {
+		if s.Trouble != "" {
+			d.warn("configuration", "name a program in your PATH, or its whole path", "[[on]] at line %d runs nothing: %s", s.Line, s.Trouble)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func TestPolicyCheckOfAFileThatProxyRefuses(t *testing.T) {
 	alone(t)
 	const allow = "[[allow]]\nagent = 'claude'\nprogram = 'sh'\n"
 	for more, say := range map[string]string{
-		"[[on]]\nevent = 'aksed'\nrun = ['true']\n": `config.toml:4: [[on]]: event: unknown event "aksed"`,
+		"[[on]]\nevent = 'aksed'\nrun = ['true']\n": `config.toml:5: [[on]] event: unknown event "aksed"`,
 		"[proxy]\nyield = 'soon'\n":                 "config.toml:5: ",
 		"[proxy.x]\n":                               `config.toml:4: unknown table "x"`,
 	} {

@@ -67,6 +67,6 @@ func TestNoProgramsOfAProject(t *testing.T) {
 	w.configures("[[on]]\nevent = 'exit'\nrun = ['touch', '" + w.path("bad") + "']\n[[on]]\nevent = 'exit'\nrun = ['./x']\n")
 	got = w.do("proxy", "--agent", "true")
 	require.Zero(t, got.status)
-	require.Contains(t, got.err, `config.toml:4: [[on]]: run: "./x" depends on the directory; using the built-in defaults`)
+	require.Contains(t, got.err, `config.toml:6: [[on]] run: "./x" depends on the directory; using the built-in defaults`)
 	require.NoFileExists(t, w.path("bad"))
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,28 +40,37 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 		if len(f.heads[TableOn]) == len(all) {
 			line = f.heads[TableOn][i]
 		}
-		rule, wrong, hint := ruleOf(table)
+		if unknown := unknownOf(table); unknown != "" {
+			return nil, nil, f.root.Unknown(f.lineOf(unknown, line), "setting", unknown, []string{keyEvent, keyRun})
+		}
+		rule, key, wrong, hint := ruleOf(table)
 		if wrong != "" {
-			return nil, nil, f.root.Wrong(line, hint, "[[on]]: %s", wrong)
+			return nil, nil, f.root.Wrong(f.lineOf(key, line), hint, "[[on]] %s: %s", key, wrong)
 		}
 		rules, lines = append(rules, rule), append(lines, line)
 	}
 	return rules, lines, nil
 }
 
-func ruleOf(table map[string]any) (rule onevent.Rule, wrong, hint string) {
-	for key := range table {
+// unknownOf is a key that no rule has, "" for none.
+func unknownOf(table map[string]any) string {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if key != keyEvent && key != keyRun {
-			return rule, fmt.Sprintf("unknown setting %.40q", key), "the settings are: " + keyEvent + ", " + keyRun
+			return key
 		}
 	}
+	return ""
+}
+
+// ruleOf reads a rule, or says which key is wrong.
+func ruleOf(table map[string]any) (rule onevent.Rule, key, wrong, hint string) {
 	events := table[keyEvent]
 	if one, is := events.(string); is {
 		events = []any{one}
 	}
 	var ok bool
 	if rule.Events, ok = listOf(events); !ok || len(rule.Events) == 0 {
-		return rule, "event: must be a text, or a list of texts", "the events are: " + strings.Join(proxy.Events, ", ")
+		return rule, keyEvent, "must be a text, or a list of texts", "the events are: " + strings.Join(proxy.Events, ", ")
 	}
 	for _, name := range rule.Events {
 		if !slices.Contains(proxy.Events, name) {
@@ -68,17 +78,17 @@ func ruleOf(table map[string]any) (rule onevent.Rule, wrong, hint string) {
 			if like := nearest(name, proxy.Events); like != "" {
 				hint = "did you mean: " + like
 			}
-			return rule, fmt.Sprintf("event: unknown event %.40q", name), hint
+			return rule, keyEvent, fmt.Sprintf("unknown event %.40q", name), hint
 		}
 	}
 	if rule.Run, ok = listOf(table[keyRun]); !ok || len(rule.Run) == 0 || rule.Run[0] == "" {
-		return rule, "run: must be a program and its arguments, a text each", "as in: run = ['notify-send', 'an agent asks']; no shell reads it"
+		return rule, keyRun, "must be a program and its arguments, a text each", "as in: run = ['notify-send', 'an agent asks']; no shell reads it"
 	}
 	if program := rule.Run[0]; strings.Contains(program, "/") && !filepath.IsAbs(program) {
-		return rule, fmt.Sprintf("run: %.80q depends on the directory", program), "write its whole path, or a name in your PATH"
+		return rule, keyRun, fmt.Sprintf("%.80q depends on the directory", program), "write its whole path, or a name in your PATH"
 	}
 	if strings.Contains(strings.Join(rule.Run, ""), "\x00") {
-		return rule, "run: must not hold a zero byte", ""
+		return rule, keyRun, "must not hold a zero byte", ""
 	}
-	return rule, "", ""
+	return rule, "", "", ""
 }

@@ -66,6 +66,23 @@ func headsOf(text string) map[string][]int {
 	return heads
 }
 
+// lineOf is where a key stands in the repeated table that begins on a line, or that line where it cannot be told: the parser knows no
+// place in such a table.
+func (f *File) lineOf(key string, head int) int {
+	begins := regexp.MustCompile(`^\s*["']?` + regexp.QuoteMeta(key) + `["']?\s*=`)
+	found := head
+	for n := head; n < len(f.lines) && !strings.HasPrefix(strings.TrimSpace(f.lines[n]), "["); n++ {
+		if !begins.MatchString(f.lines[n]) {
+			continue
+		}
+		if found != head { // one of them is within a text of many lines
+			return head
+		}
+		found = n + 1
+	}
+	return found
+}
+
 // Policy is the file's rules. It may be asked of a nil file. The error is an *Error about the first that is wrong.
 func (f *File) Policy() (set policy.Set, err error) {
 	allow, bad := f.agentRules(RulesAllow)
@@ -146,12 +163,12 @@ func (f *File) rule(kind string, line int, values map[string]any) (policy.Rule, 
 		text, is := values[key].(string)
 		switch {
 		case !slices.Contains(known, key):
-			return r, f.root.Unknown(line, "setting", key, known)
+			return r, f.root.Unknown(f.lineOf(key, line), "setting", key, known)
 		case !is || text == "":
-			return r, f.root.Wrong(line, "", "[[%s]] %s: must be a text in quotes", kind, key)
+			return r, f.root.Wrong(f.lineOf(key, line), "", "[[%s]] %s: must be a text in quotes", kind, key)
 		}
 		if wanted := setRule(&r, key, text); wanted != "" {
-			return r, f.root.Wrong(line, "", "[[%s]] %s: must be %s", kind, key, wanted)
+			return r, f.root.Wrong(f.lineOf(key, line), "", "[[%s]] %s: must be %s", kind, key, wanted)
 		}
 	}
 	switch {

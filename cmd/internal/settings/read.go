@@ -16,6 +16,7 @@ type File struct {
 	Path  string
 	root  *Table
 	heads map[string][]int // the lines on which repeated tables begin, by name
+	lines []string
 }
 
 // Table is a table of a file, as it stands there.
@@ -44,7 +45,7 @@ func Read(path string) (*File, error) {
 }
 
 func parse(path string, text []byte) (*File, error) {
-	f := &File{Path: path, heads: headsOf(string(text))}
+	f := &File{Path: path, heads: headsOf(string(text)), lines: strings.Split(string(text), "\n")}
 	for n, line := range bytes.Split(text, []byte("\n")) {
 		switch {
 		case len(line) > maxLine:
