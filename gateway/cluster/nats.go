@@ -17,9 +17,9 @@ import (
 const (
 	dialTime     = 2 * time.Second
 	redialWait   = 500 * time.Millisecond
-	pingEvery    = 2 * time.Second // two without an answer: the server is gone
-	pendingBytes = 64 << 20        // what may wait here for a handler; each sender waits for its answer, so that it is little
-	claimTime    = time.Hour       // how long the claim of a gateway stands that does not renew it
+	pingEvery    = time.Second // two without an answer: the server is gone
+	pendingBytes = 64 << 20    // what may wait here for a handler; each sender waits for its answer, so that it is little
+	claimTime    = time.Hour   // how long the claim of a gateway stands that does not renew it
 )
 
 // natsBus is NATS: core, and one bucket.

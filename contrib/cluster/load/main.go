@@ -32,6 +32,8 @@ var (
 const (
 	size     = 3
 	perToken = 60 // connections of a token to one gateway, which takes 64
+	inOne    = 15 // tokens of a namespace: a list has its limits
+	settles  = 10 * time.Second
 )
 
 func main() {
@@ -60,11 +62,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	viewer, err := r.Token(ctx, "viewer", "viewer")
-	if err != nil {
-		return err
-	}
-	tokens, err := r.Tokens(*sessions / *each / size / perToken + 1)
+	tokens, viewers, err := r.Tokens(*sessions / *each / size / perToken + 1, inOne)
 	if err != nil {
 		return err
 	}
@@ -84,12 +82,12 @@ func run(ctx context.Context) error {
 	if err := idle(ctx, r, before, "nobody there"); err != nil {
 		return err
 	}
-	lookers, err := list(ctx, r, viewer)
+	lookers, err := list(ctx, r, viewers)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		for _, c := range lookers {
+		for _, c := range slices.Concat(lookers...) {
 			_ = c.Close()
 		}
 	}()
@@ -101,6 +99,9 @@ func run(ctx context.Context) error {
 
 // idle measures while nothing happens.
 func idle(ctx context.Context, r *rig.Rig, before usage, what string) error {
+	if err := pause(ctx, settles); err != nil {
+		return err
+	}
 	from := measure(r)
 	if err := pause(ctx, *lasting); err != nil {
 		return err
@@ -142,31 +143,30 @@ func open(ctx context.Context, r *rig.Rig, tokens []string) (all []*proxy, err e
 	return all, nil
 }
 
-// list has somebody at each gateway see all sessions.
-func list(ctx context.Context, r *rig.Rig, token string) (all []*client.Client, err error) {
-	for _, g := range r.Gateways {
-		c, err := rig.Client(g.URL(), token, protocol.PathView, "", "")
-		if err != nil {
-			return all, err
-		}
-		all = append(all, c)
-		began := time.Now()
-		for got := 0; got < *sessions; {
+// list has somebody of each namespace at each gateway see all sessions that are theirs.
+func list(ctx context.Context, r *rig.Rig, tokens []string) (all [][]*client.Client, err error) {
+	all = make([][]*client.Client, size)
+	for i, g := range r.Gateways {
+		began, got := time.Now(), 0
+		for _, token := range tokens {
+			c, err := rig.Client(g.URL(), token, protocol.PathView, "", "")
+			if err != nil {
+				return all, err
+			}
+			all[i] = append(all[i], c)
 			list, err := c.Sessions(ctx)
 			if err != nil {
 				return all, fmt.Errorf("the list at gateway %s: %w", g.Name, err)
 			}
-			if got = len(list); time.Since(began) > rig.Soon {
-				return all, fmt.Errorf("gateway %s lists %d sessions", g.Name, got)
-			}
+			got += len(list)
 		}
-		fmt.Printf("gateway %s lists all %d after %v\n", g.Name, *sessions, time.Since(began).Round(time.Millisecond))
+		fmt.Printf("gateway %s lists %d sessions of %d namespaces in %v\n", g.Name, got, len(tokens), time.Since(began).Round(time.Millisecond))
 	}
 	return all, nil
 }
 
 // watch has a part of the sessions watched from other gateways, and draw.
-func watch(ctx context.Context, r *rig.Rig, before usage, all []*proxy, lookers []*client.Client) error {
+func watch(ctx context.Context, r *rig.Rig, before usage, all []*proxy, lookers [][]*client.Client) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	late := &delays{}
@@ -177,7 +177,7 @@ func watch(ctx context.Context, r *rig.Rig, before usage, all []*proxy, lookers 
 	for i := range n {
 		p := all[i%len(all)]
 		id := p.ids[i/len(all)%len(p.ids)]
-		stream, err := lookers[(p.at+1+i%2)%size].Subscribe(ctx, id, time.Millisecond)
+		stream, err := lookers[(p.at+1+i%2)%size][p.space].Subscribe(ctx, id, time.Millisecond)
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", id, err)
 		}

@@ -16,9 +16,11 @@ import (
 
 // proxy is the connection of simulated proxies: sessions of 80 by 24 that draw when they are told to.
 type proxy struct {
-	ws  *websocket.Conn
-	at  int // its gateway
-	ids []string
+	ws *websocket.Conn
+	at int // its gateway
+	// space is its namespace.
+	space int
+	ids   []string
 
 	mu  sync.Mutex // one writer
 	seq uint64
@@ -32,7 +34,7 @@ func join(ctx context.Context, g *rig.Gateway, token string, number, n int) (*pr
 		return nil, fmt.Errorf("proxy %d: %w", number, err)
 	}
 	_ = resp.Body.Close()
-	p := &proxy{ws: ws, at: number % size}
+	p := &proxy{ws: ws, at: number % size, space: number / size / perToken / inOne}
 	refused := make(chan error, 1)
 	go p.reads(refused) // ends with the connection
 	for i := range n {

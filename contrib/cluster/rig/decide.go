@@ -3,6 +3,7 @@ package rig
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -32,20 +33,33 @@ func Client(urls, tokenFile, path, name, key string) (*client.Client, error) {
 	}), nil
 }
 
-// Tokens makes n tokens for proxies, which all gateways know.
-func (r *Rig) Tokens(n int) (all []string, err error) {
+// Tokens makes n tokens for proxies, which all gateways know, each so many in a namespace of their own, and for each namespace the file
+// with one for a viewer.
+func (r *Rig) Tokens(n, inOne int) (proxies, viewers []string, err error) {
 	store, err := auth.OpenStore(r.tokens(), nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range n {
-		token, err := store.Create(auth.Token{Name: "machine-" + strconv.Itoa(i), Role: auth.RoleProxy})
+		space := "team-" + strconv.Itoa(i/inOne)
+		token, err := store.Create(auth.Token{Name: "machine-" + strconv.Itoa(i), Role: auth.RoleProxy, Namespace: space})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, token)
+		if proxies = append(proxies, token); i%inOne != 0 {
+			continue
+		}
+		token, err = store.Create(auth.Token{Name: "viewer-" + space, Role: auth.RoleViewer, Namespace: space})
+		if err != nil {
+			return nil, nil, err
+		}
+		file := filepath.Join(r.Dir, space+".token")
+		if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+			return nil, nil, err
+		}
+		viewers = append(viewers, file)
 	}
-	return all, nil
+	return proxies, viewers, nil
 }
 
 // Decide has an owner at a gateway allow what is asked for in a session, whose proxy takes the word of a gateway.
