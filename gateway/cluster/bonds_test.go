@@ -42,3 +42,18 @@ func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatAGatewayCouldNotBeToldItAsksFor: for less time than it takes to be lost, nothing reaches it.
+func TestWhatAGatewayCouldNotBeToldItAsksFor(t *testing.T) {
+	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
+		proxy, agent := a.proxy(), b.joins("agent", "a-1")
+		proxy.Handle(opening("one"))
+		sees(agent, "one")
+		b.bus.cut(true)
+		proxy.Handle(opening("two"))
+		time.Sleep(silentFor / 2)
+		b.bus.cut(false)
+		time.Sleep(5 * time.Second)
+		sees(agent, "one", "two")
+	})
+}

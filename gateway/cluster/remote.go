@@ -179,7 +179,7 @@ func (r *remote) pump() {
 			l.End = err.Error()
 		}
 		if len(l.frames) > 0 || err != nil && !r.closed() {
-			if said, failed := r.cluster.call(r.cluster.ctx, r.key.from, answers, l); failed != nil || said.Lost || said.Wrong != "" {
+			if said, failed := r.tell(l); failed != nil || said.Lost || said.Wrong != "" {
 				return
 			} else if said.Full && err == nil && !r.room(&n) {
 				return
@@ -191,6 +191,17 @@ func (r *remote) pump() {
 	}
 }
 
+// tell sends a letter to the participant's gateway. One that does not take it does not know what it lacks: it is lost, so that both
+// begin anew.
+func (r *remote) tell(l *letter) (reply, error) {
+	c := r.cluster
+	said, err := c.call(c.ctx, r.key.from, answers, l)
+	if err != nil && c.ctx.Err() == nil && c.alive(r.key.from) {
+		c.lose(r.key.from, "it takes nothing")
+	}
+	return said, err
+}
+
 // room waits until the participant takes messages again.
 func (r *remote) room(n *uint64) bool {
 	for {
@@ -200,7 +211,7 @@ func (r *remote) room(n *uint64) bool {
 		case <-time.After(pollEvery):
 		}
 		*n++
-		said, err := r.cluster.call(r.cluster.ctx, r.key.from, answers, &letter{Op: opSay, Link: r.key.link, N: *n})
+		said, err := r.tell(&letter{Op: opSay, Link: r.key.link, N: *n})
 		if err != nil || said.Lost || said.Wrong != "" {
 			return false
 		}
