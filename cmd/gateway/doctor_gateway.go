@@ -92,35 +92,57 @@ func (d *doctor) socket(ctx context.Context) {
 	if socket, ok := conn.(syscall.Conn); ok {
 		who = place.ProcessOf(socket)
 	}
-	wire, err := health(conn)
+	said, err := health(conn)
 	if err != nil {
 		d.wrong("local gateway", "end that process; another one takes over", "%s does not answer on the local socket: %v", who, err)
 		return
 	}
-	d.ok("local gateway", "%s serves the local socket, wire %s", who, wire)
+	d.ok("local gateway", "%s serves the local socket, wire %s", who, text.Name(said.Version))
 	d.process("process of the gateway", who.Pid)
+	d.cluster(said)
 	d.sessions(ctx, "", ep)
 }
 
-// health asks a gateway for its version.
-func health(raw net.Conn) (wire string, err error) {
+// healthy is what a gateway says of itself.
+type healthy struct {
+	Version string
+	Cluster *struct { // nil for a gateway without others
+		Connected bool
+		Gateways  int
+	}
+}
+
+// cluster says whether a gateway reaches the others.
+func (d *doctor) cluster(said healthy) {
+	switch c := said.Cluster; {
+	case c == nil:
+	case !c.Connected:
+		d.wrong("cluster", "look at the NATS servers of --cluster, and at the log of gateway serve --log", "NATS is not reached: this gateway goes on with its own sessions")
+	case c.Gateways == 0:
+		d.warn("cluster", "start the other gateways with the same --cluster", "NATS is reached, and no other gateway is there")
+	default:
+		d.ok("cluster", "NATS is reached; other gateways that are heard: %d", c.Gateways)
+	}
+}
+
+// health asks a gateway how it is.
+func health(raw net.Conn) (said healthy, err error) {
 	conn, err := handshake.Bound(raw, doctorTime)
 	if err != nil {
-		return "", err
+		return said, err
 	}
 	if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
-		return "", err
+		return said, err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		return "", err
+		return said, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var said struct{ Version string }
 	if err := json.NewDecoder(resp.Body).Decode(&said); err != nil || resp.StatusCode != http.StatusOK {
-		return "", errors.Join(fmt.Errorf("it says %s", resp.Status), err)
+		return said, errors.Join(fmt.Errorf("it says %s", resp.Status), err)
 	}
-	return text.Name(said.Version), nil
+	return said, nil
 }
 
 // sessions lists what a gateway has, and looks at the processes of those on this machine.

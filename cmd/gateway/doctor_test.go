@@ -181,3 +181,20 @@ func TestDoctorFindsTheParent(t *testing.T) {
 	require.Zero(t, parent(root, 7))
 	require.Equal(t, os.Getppid(), parent("", os.Getpid()))
 }
+
+func TestDoctorSaysWhetherTheClusterIsReached(t *testing.T) {
+	for said, state := range map[string]string{
+		`{}`: "", `{"cluster":{"connected":true,"gateways":2}}`: stateOK,
+		`{"cluster":{"connected":true,"gateways":0}}`: stateWarn, `{"cluster":{"connected":false,"gateways":0}}`: stateWrong,
+	} {
+		var of healthy
+		require.NoError(t, json.Unmarshal([]byte(said), &of))
+		d := &doctor{}
+		d.cluster(of)
+		if state == "" {
+			require.Empty(t, d.findings)
+			continue
+		}
+		require.Equal(t, state, d.findings[0].State, said)
+	}
+}

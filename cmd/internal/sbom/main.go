@@ -65,6 +65,9 @@ func write(out io.Writer, release string, infos []*debug.BuildInfo, epoch string
 	for _, info := range infos {
 		add(found, "stdlib", strings.TrimPrefix(info.GoVersion, "go"), "")
 		for _, m := range info.Deps {
+			if m.Replace != nil && m.Replace.Version == "" {
+				continue // a directory of ours
+			}
 			if m.Replace != nil {
 				m = m.Replace
 			}
