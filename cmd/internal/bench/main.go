@@ -60,7 +60,7 @@ func run(raw string, write bool) error {
 		}
 	}
 	got := parse(out.String())
-	where := fmt.Sprintf("%s, %d cores (%s), load %s at the start", began.Format("2 January 2006"), runtime.NumCPU(), got.cpu, load)
+	where := fmt.Sprintf("%s, %d cores (%s), load %s at the start and %s at the end", began.Format("2 January 2006"), runtime.NumCPU(), got.cpu, load, loadAverage())
 	fmt.Printf("%s\n%s\n\n%s; it took %s. All that was measured: %s\n", got.markdown(table), legend, where, time.Since(began).Round(time.Second), raw)
 	lost := got.lost(table)
 	if len(lost) > 0 {

@@ -69,10 +69,10 @@ func lane(ours, what, unit string, scale float64, bench, metric string, brief bo
 	return row{what: what, unit: unit, scale: scale, ours: f[0], base: f[1], others: f[2:], brief: brief}
 }
 
-// started is a row about a start and end, beside the program alone.
+// started is a row about a start and end, beside script, tmux and the program alone.
 func started(ours, what string, brief bool) row {
-	f := wrappers("Start", "ms", ours, "bare", "script", "tmux")
-	f[1].name = "alone"
+	f := wrappers("Start", "ms", ours, "script", "tmux", "bare")
+	f[3].name = "alone"
 	return row{what: what, unit: "ms", ours: f[0], base: f[1], others: f[2:], brief: brief}
 }
 
@@ -122,11 +122,11 @@ var table = slices.Concat(
 	),
 	goal("many may look",
 		row{
-			what: "1,000 viewers of a line, p99", unit: "ms", brief: true, ours: figure{"", "Viewers/1000", "p99-ms"},
+			what: "1,000 viewers of a line, p99", unit: "ms", ours: figure{"", "Viewers/1000", "p99-ms"},
 			base: figure{"bare WebSockets", "Viewers/bare-1000", "p99-ms"},
 		},
 		row{
-			what: "CPU for a viewer's message", unit: "µs", ours: figure{"", "Viewers/1000", "cpu-µs/message"},
+			what: "CPU for a viewer's message", unit: "µs", brief: true, ours: figure{"", "Viewers/1000", "cpu-µs/message"},
 			base: figure{"bare WebSockets", "Viewers/bare-1000", "cpu-µs/message"},
 		},
 		row{what: "size of a line that scrolled", unit: "bytes", ours: figure{"", "Viewers/1000", "B/line"}},
