@@ -111,7 +111,7 @@ func (p *Peer) unknown(m protocol.Message) {
 
 // elsewhere reports whether a message is for another gateway, and brings it on its way. Who came from another gateway is not sent on.
 func (h *Hub) elsewhere(p *Peer, m protocol.Message) bool {
-	if p.member.Remote {
+	if p.member.Remote || h.directory == (alone{}) {
 		return false
 	}
 	id := protocol.SessionID(m)
