@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
 )
 
 func (n *node) bonds() uint64 {
@@ -45,7 +47,7 @@ func TestWhoWasLostByOneIsNotLostByBoth(t *testing.T) {
 
 // TestWhatAGatewayCouldNotBeToldItAsksFor: for less time than it takes to be lost, nothing reaches it.
 func TestWhatAGatewayCouldNotBeToldItAsksFor(t *testing.T) {
-	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
+	three(t, func(_ *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
 		proxy.Handle(opening("one"))
 		sees(agent, "one")
@@ -55,5 +57,22 @@ func TestWhatAGatewayCouldNotBeToldItAsksFor(t *testing.T) {
 		b.bus.cut(false)
 		time.Sleep(5 * time.Second)
 		sees(agent, "one", "two")
+	})
+}
+
+// TestOfTwoGatewaysThatHaveASessionTheOneWithTheProxyRemains, where no directory has told them apart: the other one speaks last, and loses it.
+func TestOfTwoGatewaysThatHaveASessionTheOneWithTheProxyRemains(t *testing.T) {
+	three(t, func(_ *testing.T, bus *fakeNATS, a, b, c *node) {
+		bus.quiet = true
+		stale, agent := b.proxy(), a.joins("agent", "a-1")
+		stale.Handle(opening("one"))
+		sees(agent, "one")
+		c.proxy().Handle(opening("one"))
+		time.Sleep(time.Second)
+		stale.Handle(&protocol.Resize{ID: "r", SessionID: "one", Cols: 9, Rows: 9})
+		time.Sleep(time.Second)
+		stale.Leave()
+		time.Sleep(20 * time.Second)
+		sees(agent, "one")
 	})
 }

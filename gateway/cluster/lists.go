@@ -22,6 +22,8 @@ type sighting struct {
 	info       protocol.SessionInfo
 	told       time.Time
 	gone       time.Time // when the gateway was lost; zero while it is there
+	// under is what another gateway tells of the same session, nil for none: one of the two has lost the proxy, and will say so.
+	under *sighting
 }
 
 // list is the sessions of a namespace that one other gateway has. That one tells what changes.
@@ -89,9 +91,12 @@ func (l *list) lost() {
 	}
 	for k, s := range c.seen {
 		if k.namespace == l.namespace && s.at == l.from && s.gone.IsZero() {
-			s.gone = time.Now()
+			if s.gone = time.Now(); s.under != nil {
+				s = *s.under
+			}
 			c.seen[k] = s
 		}
+		l.uncovered(k)
 	}
 	c.changed()
 	c.mu.Unlock()
@@ -128,14 +133,17 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 	if m.Full {
 		for k, s := range c.seen {
 			if k.namespace == l.namespace && s.at == l.from {
-				delete(c.seen, k)
+				c.unsee(k)
 			}
+			l.uncovered(k)
 		}
 		l.full = true
 	}
 	for _, id := range m.Gone {
-		if k := (sessionKey{l.namespace, id}); c.seen[k].at == l.from {
-			delete(c.seen, k)
+		k := sessionKey{l.namespace, id}
+		l.uncovered(k)
+		if c.seen[k].at == l.from {
+			c.unsee(k)
 		}
 	}
 	for _, info := range m.Sessions {
@@ -145,9 +153,33 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 			continue
 		}
 		c.displace(k, l.from)
-		c.seen[k] = sighting{at: l.from, generation: generation, info: info, told: time.Now()}
+		seen := sighting{at: l.from, generation: generation, info: info, told: time.Now()}
+		if old, known := c.seen[k]; known && old.at == l.from {
+			seen.under = old.under
+		} else if known && old.gone.IsZero() {
+			old.under = nil
+			seen.under = &old
+		}
+		c.seen[k] = seen
 	}
 	c.changed()
+}
+
+// uncovered drops what the gateway told of a session that another one tells of, too. The caller holds the lock.
+func (l *list) uncovered(k sessionKey) {
+	if s := l.cluster.seen[k]; k.namespace == l.namespace && s.under != nil && s.under.at == l.from {
+		s.under = nil
+		l.cluster.seen[k] = s
+	}
+}
+
+// unsee forgets what was told of a session last. The caller holds the lock.
+func (c *Cluster) unsee(k sessionKey) {
+	if under := c.seen[k].under; under != nil {
+		c.seen[k] = *under
+		return
+	}
+	delete(c.seen, k)
 }
 
 // displace has the ways to a session that was elsewhere seek it again. The caller holds the lock.
@@ -237,7 +269,7 @@ func (c *Cluster) forgetLost() {
 	forgot := false
 	for k, s := range c.seen {
 		if !s.gone.IsZero() && time.Since(s.gone) > lostFor {
-			delete(c.seen, k)
+			c.unsee(k)
 			forgot = true
 		}
 	}

@@ -175,7 +175,7 @@ func (d *demo) answers() error {
 			return err
 		}
 		if strings.Contains(list, `"asking"`) {
-			shown("POST C/v1/sessions/%s/decide {\"grant\":true}", d.session)
+			say("  the owner at gateway C says yes: {\"type\":\"terminal.control.decide\",\"sessionId\":%q,\"grant\":true}", d.session)
 			return d.Decide(d.ctx, d.Gateways[2], d.owner, d.session)
 		}
 	}
