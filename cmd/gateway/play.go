@@ -35,6 +35,9 @@ func (a *app) newPlay() *cobra.Command {
 			if !(f.speed >= 1.0/16 && f.speed <= 64) { // nor not a number
 				return usage("--speed %g: must be 0.0625 to 64", f.speed)
 			}
+			if a.json {
+				return fail(statusUsage, "play: --json: what moves on a terminal is no answer").hinted("gateway render --json " + args[0] + " prints the last screen")
+			}
 			if f.idle < 0 || f.from < 0 {
 				return usage("--idle and --from: must not be negative")
 			}

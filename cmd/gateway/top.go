@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"sync"
@@ -20,9 +21,13 @@ func (a *app) newTop() *cobra.Command {
 		Long: "top shows the sessions of a gateway, who has each keyboard and which agents ask for one.\n\n" +
 			"Enter opens the question of the chosen session; y and then Enter gives the keyboard, as gateway grant does: it is signed with\n" +
 			"your owner token (gateway token create owner --role owner --save). x takes a keyboard back, or refuses the question, and needs none.\n" +
-			"n goes to the next question, q leaves. Rows keep their places, and a question that changes while you read it is closed.",
+			"n goes to the next question, q leaves. Rows keep their places, and a question that changes while you read it is closed.\n\n" +
+			"With --json it prints each change of the list on a line of its own, and needs no terminal; the first line has all sessions.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			in, out, err := a.screen("gateway ls lists the sessions")
+			if a.json {
+				return a.tell(cmd.Context())
+			}
+			in, out, err := a.screen("gateway ls lists the sessions, and top --json their changes")
 			if err != nil {
 				return err
 			}
@@ -54,6 +59,31 @@ func (a *app) top(ctx context.Context, in, out *os.File) error {
 		return refused
 	}
 	return err
+}
+
+// tell prints each change of the list of sessions on a line of its own, the first one with all of them.
+func (a *app) tell(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	changes := make(chan protocol.Message)
+	var refused error
+	go func() { // ends with ctx, or with what cannot be mended
+		defer close(changes)
+		refused = a.follow(ctx, changes)
+	}()
+	for m := range changes {
+		line, err := json.Marshal(m)
+		if err == nil {
+			err = a.print(string(line))
+		}
+		if err != nil {
+			stop()
+			for range changes { // until it has ended
+			}
+			return err
+		}
+	}
+	return refused
 }
 
 // gatewayPause is how long it waits before it looks again whether a gateway has come.

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// TestTopTellsChangesAsLines, each of which can be read as it comes.
+func TestTopTellsChangesAsLines(t *testing.T) {
+	shared(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, w := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"top", "--json"}, io.NopCloser(strings.NewReader("")), w, io.Discard)
+		_ = w.Close()
+	}()
+	lines := bufio.NewScanner(r)
+	require.True(t, lines.Scan())
+	var first protocol.SessionsChanged
+	require.NoError(t, json.Unmarshal(lines.Bytes(), &first))
+	require.True(t, first.Full)
+	require.Len(t, first.Sessions, 1)
+	require.Equal(t, "sh-1", first.Sessions[0].SessionID)
+	cancel()
+	for lines.Scan() { // to the end
+	}
+	require.Equal(t, statusOK, <-ended)
+	fails(t, statusUsage, "play: --json", "play", "x.cast", "--json")
+}
