@@ -167,6 +167,9 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 		answer, err := conn.call(ctx, request)
 		switch {
 		case err == nil:
+			if r, ok := answer.(*protocol.InputResult); ok && lost && r.Status == protocol.StatusRefused && r.Reason == protocol.CodeUnavailable {
+				return nil, unknown(m, r.Message+" the second time") // what the gateway before did, this one cannot know
+			}
 			refusal, refused := answer.(*protocol.Error)
 			if !refused {
 				return answer, nil

@@ -166,3 +166,24 @@ func TestAnUnknownFateIsNoReceipt(t *testing.T) {
 		}
 	}
 }
+
+// A gateway that has not passed an input on says that nothing was typed. The one before may have.
+func TestNothingWasTypedIsNotBelievedTheSecondTime(t *testing.T) {
+	for lost, want := range []string{"", "whether the terminal.input took effect is not known"} {
+		c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
+			if n <= lost {
+				return nil, true
+			}
+			return &protocol.InputResult{
+				ID: "i", RequestID: protocol.RequestID(m), SessionID: "x", Status: protocol.StatusRefused, Reason: protocol.CodeUnavailable, Message: "nothing was typed",
+			}, false
+		})
+		_, err := c.Input(t.Context(), &protocol.Input{SessionID: "x", Data: "y"})
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+		require.NoError(t, c.Close())
+	}
+}
