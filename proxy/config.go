@@ -16,6 +16,7 @@ import (
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/policy"
 	"terminalproxy/proxy/redact"
+	"terminalproxy/proxy/window"
 )
 
 // Config says what to run and who may look.
@@ -34,7 +35,7 @@ type Config struct {
 	Records string
 	Log     *slog.Logger // nil discards
 	// Keep has the session outlive its window; nil ends it with that. It needs Agent.
-	Keep *Keep
+	Keep *window.Keep
 
 	headless *host.Session // nil for a session on a user's terminal
 }

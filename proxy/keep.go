@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,88 +14,19 @@ import (
 	"terminalproxy/proxy/window"
 )
 
-// Keep has a session outlive its window: the program goes on without one, and other windows come to it. Its methods may be called from
-// any goroutine.
-type Keep struct {
-	dir  string       // of the session's door
-	door *window.Door // nil before the session begins
-	left atomic.Int64 // since when there is no window, in Unix milliseconds, 0 while there is one
-
-	mu sync.Mutex
-	at *window.Window // nil while there is none
-}
-
-// NewKeep makes what keeps a session, which starts in a window and has its door in dir.
-func NewKeep(dir string, first *window.Window) *Keep { return &Keep{dir: dir, at: first} }
-
-// Write tells the user at the session's window something, and nobody if there is none.
-func (k *Keep) Write(p []byte) (int, error) {
-	if w := k.window(); w != nil {
-		w.Say(string(p))
-	}
-	return len(p), nil
-}
-
-// Exit has the process in front end as the program did.
-func (k *Keep) Exit(code int) {
-	if w := k.window(); w != nil {
-		w.Exit(code)
-	}
-}
-
-// window is the session's window, nil for none. It may be asked of a nil Keep.
-func (k *Keep) window() *window.Window {
-	if k == nil {
-		return nil
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.at
-}
-
-// since is when the user left, in Unix milliseconds, 0 for not.
-func (k *Keep) since() int64 {
-	if k == nil {
-		return 0
-	}
-	return k.left.Load()
-}
-
-// put notes that the session is at a window, nil for none.
-func (k *Keep) put(w *window.Window) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.at = w
-}
-
-// gone is closed when the process in front of the window is gone, nil without one.
-func (k *Keep) gone() <-chan struct{} {
-	if w := k.window(); w != nil {
-		return w.Gone()
-	}
-	return nil
-}
-
-// windows are those that come, nil where none can.
-func (k *Keep) windows() <-chan *window.Window {
-	if k == nil || k.door == nil {
-		return nil
-	}
-	return k.door.Windows()
-}
-
 // openDoor has windows come to the session from now on.
 func (s *session) openDoor() (shut func(), err error) {
 	k := s.conf.Keep
 	if k == nil {
 		return func() {}, nil
 	}
-	if k.door, err = window.Open(k.dir, s.id); err != nil {
+	if err := k.Open(s.id); err != nil {
 		return nil, &UserError{Status: 125, Say: "--keep: " + err.Error(), Hint: "set TERMINALPROXY_DIR to a shorter path, or leave out --keep", Cause: err}
 	}
-	k.window().CloseFiles() // the session has its own
-	k.window().Hear(s.hear)
-	return k.door.Close, nil
+	w := k.Window()
+	w.CloseFiles() // the session has its own
+	w.Hear(s.hear)
+	return k.Close, nil
 }
 
 // hear takes a signal of the process in front as one of ours.
@@ -113,13 +42,13 @@ func (s *session) resumable() bool {
 	if s.conf.Keep == nil {
 		return tty.Resumable()
 	}
-	w := s.conf.Keep.window()
+	w := s.conf.Keep.Window()
 	return w != nil && w.Job()
 }
 
 // inFront reports whether we are in the terminal's foreground: the keyboard and the line settings are ours.
 func (s *session) inFront() bool {
-	if w := s.conf.Keep.window(); w != nil {
+	if w := s.conf.Keep.Window(); w != nil {
 		return tty.ForegroundOf(w.Pid)
 	}
 	return s.term.Foreground()
@@ -142,7 +71,7 @@ func (s *session) leave() (took bool) {
 // stopWindow stops the process in front, and returns when it goes on, or the session is to be at another window.
 func (l *life) stopWindow(sig unix.Signal) {
 	s := l.s
-	w := s.conf.Keep.window()
+	w := s.conf.Keep.Window()
 	w.Stop(sig)
 	for {
 		select {
@@ -153,7 +82,7 @@ func (l *life) stopWindow(sig unix.Signal) {
 			l.signal(sig)
 		case <-w.Gone():
 			return
-		case l.came = <-s.conf.Keep.windows():
+		case l.came = <-s.conf.Keep.Windows():
 			return
 		}
 	}
@@ -162,7 +91,7 @@ func (l *life) stopWindow(sig unix.Signal) {
 // detach leaves the window, if there is one: the terminal is given back, and the program goes on without. No agent's control survives it.
 func (l *life) detach(why window.Release) {
 	s, k := l.s, l.s.conf.Keep
-	w := k.window()
+	w := k.Window()
 	if w == nil {
 		return
 	}
@@ -182,7 +111,7 @@ func (l *life) detach(why window.Release) {
 		l.look.Stop()
 		s.child.Front()
 	}
-	k.put(nil)
+	k.Put(nil)
 	w.Release(s.id, why)
 	w.Close()
 	l.moved(false)
@@ -220,10 +149,10 @@ func (l *life) moved(came bool) {
 		s.pump.Anew()
 		if came {
 			s.authority.Return(now)
-			s.conf.Keep.left.Store(0)
+			s.conf.Keep.Return()
 		} else {
 			s.authority.Leave(now)
-			s.conf.Keep.left.Store(now.UnixMilli())
+			s.conf.Keep.Leave(now)
 		}
 		hidden := s.authority.State(now).Hidden
 		s.observer.Post(func(now time.Time) { s.observer.ControlChanged(now, hidden) })
@@ -249,7 +178,7 @@ func (l *life) attach(w *window.Window) {
 		l.letPump()
 		return
 	}
-	s.conf.Keep.put(w)
+	s.conf.Keep.Put(w)
 	w.Hear(s.hear)
 	l.guard()
 	l.moved(true)
@@ -274,8 +203,8 @@ func (s *session) arrive(w *window.Window) error {
 	var all []byte
 	s.observer.Call(func(now time.Time) {
 		s.observer.Resize(now, cols, rows)
-		all = s.copier.Around(s.observer.Model().AppendPicture(nil))
-		all = append(s.past(rows), all...)
+		m := s.observer.Model()
+		all = append(m.AppendPast([]byte(tty.Unlock), rows, historyShown), s.copier.Around(m.AppendPicture(nil))...)
 	})
 	if err := s.term.WriteAll(all, arrivePatience); err != nil {
 		s.log.Info("attach", "error", err) // the program goes on drawing, and the window may be gone already
@@ -283,21 +212,7 @@ func (s *session) arrive(w *window.Window) error {
 	return nil
 }
 
-// past moves what stands on a terminal up into its own history, and the program's history after it. It belongs to the observer's goroutine.
-func (s *session) past(rows int) []byte {
-	m := s.observer.Model()
-	p := fmt.Appendf(nil, "%s\x1b[%d;1H", tty.Unlock, rows)
-	for i := max(0, m.HistoryLen()-historyShown); i < m.HistoryLen(); i++ {
-		p = append(p, "\r\n"...)
-		p = m.AppendHistoryANSI(p, i)
-	}
-	for range rows {
-		p = append(p, "\r\n"...)
-	}
-	return append(p, "\x1b[H\x1b[2J"...)
-}
-
 // kept tells what the gateway is to say of a session that outlives its window.
 func (s *session) kept(m *protocol.Snapshot) {
-	m.Kept, m.DetachedAt = s.conf.Keep != nil, s.conf.Keep.since()
+	m.Kept, m.DetachedAt = s.conf.Keep != nil, s.conf.Keep.Left()
 }

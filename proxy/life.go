@@ -173,9 +173,9 @@ func (l *life) wait(ctx context.Context) child.Exit {
 		select {
 		case exit := <-l.exited:
 			return exit
-		case w := <-l.s.conf.Keep.windows():
+		case w := <-l.s.conf.Keep.Windows():
 			l.attach(w)
-		case <-l.s.conf.Keep.gone():
+		case <-l.s.conf.Keep.Gone():
 			l.detach("")
 		case <-l.s.leaving:
 			l.detach(window.Detached)

@@ -111,7 +111,7 @@ func connOf(f *os.File) (*net.UnixConn, error) {
 }
 
 // keeper takes the window of the process in front.
-func keeper() (*window.Window, *proxy.Keep, error) {
+func keeper() (*window.Window, *window.Keep, error) {
 	conn, err := connOf(os.NewFile(keptFD, "window"))
 	if err != nil {
 		return nil, nil, err
@@ -126,7 +126,7 @@ func keeper() (*window.Window, *proxy.Keep, error) {
 		w.Exit(statusFailure)
 		return nil, nil, err
 	}
-	return w, proxy.NewKeep(dir, w), nil
+	return w, window.NewKeep(dir, w), nil
 }
 
 // kept runs a session behind a window.

@@ -48,7 +48,7 @@ const (
 )
 
 // run is proxy without the process around it; keep is what keeps the session that this process was started for, nil otherwise.
-func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer, keep *proxy.Keep) int {
+func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer, keep *window.Keep) int {
 	flags, err := parse(args)
 	switch {
 	case errors.Is(err, errHelp):

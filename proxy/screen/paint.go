@@ -274,6 +274,19 @@ func (s *Screen) AppendPicture(dst []byte) []byte {
 	return dst
 }
 
+// AppendPast appends what moves all that a terminal of that many rows shows up into its own history, and after that this screen's, of
+// which most rows at the most. The terminal, whose tab stops, modes and margins are a fresh one's, is blank then.
+func (s *Screen) AppendPast(dst []byte, rows, most int) []byte {
+	dst = appendCUP(dst, rows-1, 0)
+	for i := max(0, s.HistoryLen()-most); i < s.HistoryLen(); i++ {
+		dst = s.AppendHistoryANSI(append(dst, "\r\n"...), i)
+	}
+	for range rows {
+		dst = append(dst, "\r\n"...)
+	}
+	return append(dst, "\x1b[H\x1b[2J"...)
+}
+
 func (t *terminal) appendRows(dst []byte, g *grid) []byte {
 	for y := range g.rows {
 		if r := g.at(y); r.end() > 0 {

@@ -3,7 +3,7 @@
 // stops as a job when the session does, and ends with it, or when the session lets the terminal go. Nothing that is typed or shown
 // passes the process in front: the session reads and writes the terminal itself.
 //
-// [Window] and [Door] are the session's side, [Lend] is the other one. The two speak JSON over a Unix socket, beside whose first byte the
+// [Window], [Door] and [Keep], which has both, are the session's side, [Lend] is the other one. The two speak JSON over a Unix socket, beside whose first byte the
 // descriptors travel (SCM_RIGHTS, unix(7)). The package must not know what a session is.
 package window
 
