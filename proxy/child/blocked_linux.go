@@ -31,17 +31,31 @@ func (c *Child) BlockedOn() (a Blocked, known bool) {
 	if settings, err := unix.IoctlGetTermios(c.master, unix.TCGETS); err == nil {
 		a.Canonical = settings.Lflag&unix.ICANON != 0
 	}
-	found := false
-	for p := range foreground(c.pid, a.Group, &a) {
-		found, p.line = true, &line
+	aged := a
+	var all []*process
+	for p := range foreground(c.pid, a.Group, &aged) {
+		p.line, all = &line, append(all, p)
 		if p.look(&a); a.Reads {
-			return a, true // what the others do makes no difference
+			return a.aged(aged), true // what the others do makes no difference
 		}
 	}
-	if !found { // those of another user may be invisible
+	if len(all) == 0 { // those of another user may be invisible
 		a.Unclear = true
 	}
-	return a, true
+	if a.Listens() {
+		// Who listens is looked at after what it started: of a child that has ended since it has yet to hear.
+		a = Blocked{Group: a.Group, Canonical: a.Canonical, Asleep: true}
+		for _, p := range all {
+			p.look(&a)
+		}
+	}
+	return a.aged(aged), true
+}
+
+// aged is b with the ages of another look.
+func (b Blocked) aged(of Blocked) Blocked {
+	b.Leads, b.Youngest = of.Leads, of.Youngest
+	return b
 }
 
 // process is one process of the foreground group.
