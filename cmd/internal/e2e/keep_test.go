@@ -281,8 +281,8 @@ func TestTheSignalsOfAKeptSession(t *testing.T) {
 	id := s.keeps("bash --noprofile --rcfile bashrc -i", "$")
 	front := childOf(t, s.shell())
 	s.resize(70, 15)
-	s.enter("stty size > heard")
-	require.Equal(t, "15 70\n", w.content("heard"))
+	s.enter(`until [ "$(stty size)" = "15 70" ]; do :; done; echo sized > heard`) // the signal takes its time
+	require.Equal(t, "sized\n", w.content("heard"))
 	s.gives(id, "--reason", "to test")
 	w.kill(front, syscall.SIGUSR1)
 	w.keyboard(id, "user")
