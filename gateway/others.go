@@ -8,6 +8,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/hub"
+	"terminalproxy/protocol"
 )
 
 // Others are the other gateways of a cluster, as far as this one tells of them.
@@ -27,6 +28,7 @@ func (s *Server) Tell(of Others) { s.others = of }
 // Admitted is the place of a participant that another gateway let in.
 type Admitted interface {
 	client.Peer
+	Repeat(m protocol.Message)
 	Work()
 	Rest()
 }

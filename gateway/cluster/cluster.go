@@ -58,6 +58,7 @@ type Config struct {
 // Seat is a place in the switchboard.
 type Seat interface {
 	Handle(m protocol.Message)
+	Repeat(m protocol.Message)
 	Next(done <-chan struct{}) (protocol.Message, error)
 	Work()
 	Rest()

@@ -109,6 +109,25 @@ func TestWhatMustNotBeAskedTwiceIsNot(t *testing.T) {
 	})
 }
 
+// The owner that is asked again has a proxy that is gone, and may have typed what it was asked first.
+func TestNobodyClaimsThatARepeatedInputWasNotTyped(t *testing.T) {
+	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
+		proxy, agent := a.proxy(), b.joins("agent", "a-1")
+		proxy.Handle(opening("one"))
+		sees(agent, "one")
+		agent.Handle(&protocol.Input{RequestID: "i", SessionID: "one", Epoch: 1, Data: "x"})
+		next[*protocol.Input](proxy)
+		b.bus.cut(true)
+		time.Sleep(silentFor + beatEvery)
+		proxy.Leave()
+		b.bus.cut(false)
+		no, ok := next[protocol.Message](agent).(*protocol.Error)
+		require.True(t, ok)
+		require.Equal(t, "i", no.RequestID)
+		require.Contains(t, no.Message, "whether this was typed is not known")
+	})
+}
+
 func TestNobodyComesBackAndWhoWaitsIsTold(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, _, c *node) {
 		proxy, agent := a.proxy(), c.joins("agent", "a-1")

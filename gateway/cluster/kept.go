@@ -54,6 +54,14 @@ func (l *link) unhold(kind protocol.Message) {
 // drop forgets a request. The caller holds the lock.
 func (l *link) drop(id string) {
 	l.pending = slices.DeleteFunc(l.pending, func(m protocol.Message) bool { return protocol.RequestID(m) == id })
+	delete(l.passed, id)
+}
+
+// repeated reports whether an owner may have passed m on before.
+func (l *link) repeated(m protocol.Message) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.passed[protocol.RequestID(m)]
 }
 
 // settle forgets a request that is answered.

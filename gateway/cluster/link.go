@@ -39,6 +39,7 @@ type link struct {
 	got      uint64
 	broken   bool                   // the owner is lost, or is it no longer
 	pending  []protocol.Message     // requests without an answer, in their order
+	passed   map[string]bool        // of these, by id, what an owner may have passed on to the proxy
 	holds    []protocol.Message     // what was asked that goes on: one of each kind
 	grant    *protocol.ControlGrant // that the participant holds, nil for none
 	answered map[string]bool        // requests of holds that are answered
@@ -86,6 +87,7 @@ func (c *Cluster) Follow(p *hub.Peer, m protocol.Message) bool {
 	}
 	l := c.link(linkKey{peer: p, session: protocol.SessionID(m)}, who.Namespace)
 	l.note(m)
+	l.pass(&letter{messages: []protocol.Message{m}})
 	l.lost()
 	return true
 }
@@ -94,7 +96,7 @@ func (c *Cluster) Follow(p *hub.Peer, m protocol.Message) bool {
 func (c *Cluster) link(k linkKey, namespace string) *link {
 	l := c.links[k]
 	if l == nil {
-		l = &link{cluster: c, key: k, space: namespace, wake: make(chan struct{}, 1), done: make(chan struct{}), answered: make(map[string]bool), abort: func() {}}
+		l = &link{cluster: c, key: k, space: namespace, wake: make(chan struct{}, 1), done: make(chan struct{}), answered: make(map[string]bool), passed: make(map[string]bool), abort: func() {}}
 		c.links[k] = l
 		c.wg.Go(l.run) // ends with close
 	}
@@ -295,6 +297,7 @@ func (l *link) deliver(what *letter) {
 	l.mu.Lock()
 	l.sent++
 	what.Link, what.N, what.Session, what.Namespace = l.id, l.sent, l.key.session, l.space
+	what.Again = slices.ContainsFunc(what.messages, func(m protocol.Message) bool { return l.passed[protocol.RequestID(m)] })
 	at := l.at
 	ctx, cancel := context.WithCancel(l.cluster.ctx)
 	defer cancel()
@@ -317,6 +320,8 @@ func (l *link) deliver(what *letter) {
 	case err != nil || r.Lost:
 		if errors.Is(err, errNobody) || r.Lost {
 			l.untold(what) // nothing of it happened
+		} else {
+			l.pass(what)
 		}
 		l.mu.Lock()
 		l.broken = true
@@ -324,9 +329,21 @@ func (l *link) deliver(what *letter) {
 	case r.Wrong != "":
 		l.refused(what, r)
 	default:
+		l.pass(what)
 		l.mu.Lock()
 		l.failing = time.Time{}
 		l.mu.Unlock()
+	}
+}
+
+// pass notes that the owner may have passed on what a letter asks, unless that is answered already.
+func (l *link) pass(what *letter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range what.messages {
+		if slices.Contains(l.pending, m) {
+			l.passed[protocol.RequestID(m)] = true
+		}
 	}
 }
 
@@ -386,7 +403,11 @@ func (l *link) again() bool {
 			again = append(again, what.messages...)
 		}
 		for _, m := range again {
-			l.key.peer.Handle(m)
+			if l.repeated(m) {
+				l.key.peer.Repeat(m)
+			} else {
+				l.key.peer.Handle(m)
+			}
 		}
 	default:
 		l.fail(again, queue)

@@ -86,7 +86,11 @@ func (r *remote) take(l *letter) reply {
 			r.cluster.refuse(l.From, "a message for session "+token(id)+" on the way to another")
 			return reply{Wrong: "this way leads to one session", Code: protocol.CodeForbidden}
 		}
-		r.seat.Handle(m)
+		if l.Again {
+			r.seat.Repeat(m)
+		} else {
+			r.seat.Handle(m)
+		}
 	}
 	return reply{}
 }

@@ -49,6 +49,8 @@ type letter struct {
 	Link   string  `json:"link,omitempty"`
 	N      uint64  `json:"n,omitempty"`
 	Member *member `json:"member,omitempty"`
+	// Again: another gateway may have passed the messages on to the session's proxy before.
+	Again bool `json:"again,omitempty"`
 	// Namespace, Session and Host are what a letter is about.
 	Namespace string `json:"namespace,omitempty"`
 	Session   string `json:"session,omitempty"`

@@ -23,5 +23,5 @@ func (p *Peer) may(m protocol.Message) bool {
 // fail answers a request with an error.
 func (p *Peer) fail(m protocol.Message, code protocol.Code, say string) {
 	p.hub.logFailure(p, m, code)
-	p.out.put(&protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: say})
+	p.reply(&protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: say})
 }

@@ -142,6 +142,8 @@ type Peer struct {
 	asked map[string]*pending   // of a proxy: requests it has to answer, by their id on the wire
 	owns  map[*session]struct{} // of a proxy: its running sessions
 	mine  map[*pending]struct{} // of an agent or viewer: requests of its own
+	// doubts are requests that another gateway may have passed on, by id: what is to be added to a failure. nil for none.
+	doubts map[string]string
 }
 
 // Join adds a participant. The caller must call Leave in the end, whatever Next returned.

@@ -128,7 +128,7 @@ func (h *Hub) recall(p *Peer, s *session, m protocol.Message) {
 	if h.dismiss(p, s, m) {
 		return
 	}
-	p.out.put(protocol.WithRequestID(h.recalled(s, m), protocol.RequestID(m)))
+	p.reply(protocol.WithRequestID(h.recalled(s, m), protocol.RequestID(m)))
 }
 
 // recalled is the answer to a request about an ended session: what is typed or asked of the user comes too late.
@@ -380,7 +380,7 @@ func (q *pending) answer(m protocol.Message) {
 		q.owner.hub.logFailure(q.waiting[0].peer, q.request, refusal.Code)
 	}
 	for _, w := range q.waiting {
-		w.peer.out.put(protocol.WithRequestID(m, w.id))
+		w.peer.reply(protocol.WithRequestID(m, w.id))
 		delete(w.peer.mine, q)
 	}
 }
