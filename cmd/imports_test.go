@@ -45,7 +45,7 @@ func room(path string) (top, sub string) {
 }
 
 // rooms are the sub-packages of proxy that may import others: leaves, which import none. Rooms do not import each other.
-var rooms = map[string]bool{"attach": true, "authority": true, "beside": true, "copier": true, "detector": true, "host": true, "observer": true, "overlay": true, "recording": true, "replay": true, "requests": true, "talk": true, "window": true}
+var rooms = map[string]bool{"attach": true, "authority": true, "beside": true, "copier": true, "detector": true, "events": true, "host": true, "observer": true, "overlay": true, "recording": true, "replay": true, "requests": true, "talk": true, "window": true}
 
 // beneath are the sub-packages of proxy that leaves may import, too; they import none themselves. Each needs a reason:
 //

@@ -10,6 +10,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/events"
 	"terminalproxy/proxy/host"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/link"
@@ -85,8 +86,8 @@ type AgentConfig struct {
 	// nobody. It is called from a goroutine of its own, as is Alert.
 	Notify      func(text string)
 	NotifyAfter time.Duration
-	// Happened is told of every [Event], in order. It returns at once; nil for nobody.
-	Happened func(Event)
+	// Happened is told of every [events.Event], in order. It returns at once; nil for nobody.
+	Happened func(events.Event)
 	// Alert makes what has the user's terminal show such a text, nil for nothing: whole control strings that change nothing on
 	// the screen. It may be nil.
 	Alert func(text string) []byte

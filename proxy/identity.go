@@ -135,7 +135,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Down: func() {
 			s.observer.Reached(false)
 			s.observer.Subscribed(false)
-			s.viewing(false)
+			s.events.Unreached()
 			s.talk.Unsubscribe()
 			s.requests.Unreached()
 			s.observer.Post(func(now time.Time) { s.observer.View(now, false) })
@@ -166,7 +166,7 @@ func (s *session) hello() []protocol.Message {
 // handle takes a message of the gateway's.
 func (s *session) handle(m protocol.Message) {
 	usedHeap()
-	s.viewMessage(m)
+	s.events.Handle(m)
 	s.requests.Handle(m)
 }
 

@@ -304,7 +304,7 @@ func (l *life) finish(exit child.Exit) Result {
 	for _, p := range s.pollers {
 		p.Close()
 	}
-	s.happened(Event{Name: EventExit, Status: exit.Code})
+	s.events.Exited(exit.Code)
 	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.End(exit)}
 }
 
@@ -347,9 +347,7 @@ func (l *life) lastWords(exit child.Exit, outlived int) {
 // left on, then the line settings. The observer has ended; the model is ours.
 func (l *life) leave() {
 	s := l.s
-	if s.reminder != nil {
-		s.reminder.Close()
-	}
+	s.events.Close()
 	if s.status != nil {
 		s.status.Close()
 	}

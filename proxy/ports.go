@@ -131,7 +131,7 @@ func (e elsewhere) Press(now, at time.Time, by string, keys []byte) error {
 
 func (c controlled) StateChanged(state control.State) {
 	c.s.status.Show(state)
-	c.s.asked(state)
+	c.s.events.StateChanged(state)
 	c.s.requests.Hushed()
 	c.s.talk.Hide(time.Now(), state.Hidden)
 	c.s.observer.Post(func(now time.Time) { c.s.observer.ControlChanged(now, state.Hidden) })
@@ -139,7 +139,7 @@ func (c controlled) StateChanged(state control.State) {
 
 func (c controlled) ControlChanged(e control.Event) {
 	c.s.requests.ControlEvent(e)
-	c.s.decided(e)
+	c.s.events.ControlChanged(e)
 	if e.Reason == protocol.ReasonReclaimed {
 		c.s.beside.Reclaimed()
 	}

@@ -21,6 +21,7 @@ import (
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/copier"
 	"terminalproxy/proxy/detector"
+	"terminalproxy/proxy/events"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/line"
@@ -29,7 +30,6 @@ import (
 	"terminalproxy/proxy/overlay"
 	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/recording"
-	"terminalproxy/proxy/remind"
 	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/screen"
 	"terminalproxy/proxy/talk"
@@ -61,11 +61,8 @@ type session struct {
 	requests  *requests.Handler
 	recording *recording.Recording
 	used      atomic.Int64     // when the user typed last, in Unix milliseconds, 0 for never
-	left      atomic.Int64     // when the last one who looked on a page went away, likewise
-	viewed    atomic.Bool      // somebody looks on a page
 	asksSince atomic.Int64     // when the terminal was asked last where its cursor is, in Unix nanoseconds
-	reminder  *remind.Reminder // nil where nobody is to be told
-	question  remind.Question  // that was told as an event last
+	events    *events.Teller   // nil without agents
 	talk      *talk.Room       // nil without a conversation
 	beside    *beside.Agent    // nil where its agent has no interface of its own in the terminal
 	attached  *attach.Clients  // nil on a user's terminal, as is linked
@@ -241,7 +238,7 @@ func (s *session) wire(cols, rows int) error {
 	s.pump = input.New(s.pumpConfig(readiness{inPoll}))
 	if agent != nil {
 		s.wireOverlay(agent)
-		s.wireReminder(agent)
+		s.wireEvents(agent)
 		s.link = link.New(s.linkConfig(agent))
 		if s.conf.headless != nil {
 			s.wireAttached()
@@ -388,6 +385,14 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	s.status = overlay.New(conf)
 	draw.Status = s.status
 	s.painter = overlay.NewPainter(draw)
+}
+
+// wireEvents plugs what tells others what happens, and the user, elsewhere, that an agent waits.
+func (s *session) wireEvents(agent *AgentConfig) {
+	s.events = events.New(events.Config{
+		Session: s.id, Happened: agent.Happened, Notify: agent.Notify, After: agent.NotifyAfter, Alert: agent.Alert, Show: s.status.Alert,
+		Used: func() time.Time { return time.UnixMilli(s.used.Load()) },
+	})
 }
 
 // answers reports whether a terminal of this type answers questions; others would print them.

@@ -6,6 +6,7 @@ import (
 
 	"terminalproxy/cmd/internal/onevent"
 	"terminalproxy/proxy"
+	"terminalproxy/proxy/events"
 	"terminalproxy/proxy/watchdog"
 )
 
@@ -15,12 +16,12 @@ func (f *flags) events(agent *proxy.AgentConfig, log *slog.Logger) (over func())
 		return func() {}
 	}
 	runner := onevent.New(onevent.Config{Rules: f.rules, Self: watchdog.Self(), Log: log})
-	agent.Happened = func(e proxy.Event) { runner.Tell(onevent.Event{Name: e.Name, Env: variables(e)}) }
+	agent.Happened = func(e events.Event) { runner.Tell(onevent.Event{Name: e.Name, Env: variables(e)}) }
 	return runner.Close
 }
 
 // variables say what an event is about: nothing that a program or an agent wrote but the agent's name.
-func variables(e proxy.Event) []string {
+func variables(e events.Event) []string {
 	env := []string{proxy.SessionVariable + "=" + e.Session}
 	if e.Agent != "" {
 		env = append(env, "TERMINALPROXY_AGENT="+e.Agent)
@@ -28,7 +29,7 @@ func variables(e proxy.Event) []string {
 	if e.Reason != "" {
 		env = append(env, "TERMINALPROXY_REASON="+string(e.Reason))
 	}
-	if e.Name == proxy.EventExit {
+	if e.Name == events.Exit {
 		env = append(env, "TERMINALPROXY_STATUS="+strconv.Itoa(e.Status))
 	}
 	return env

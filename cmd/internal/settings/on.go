@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"terminalproxy/cmd/internal/onevent"
-	"terminalproxy/proxy"
+	"terminalproxy/proxy/events"
 )
 
 // TableOn is the array of tables that say what to run when something happens.
@@ -64,18 +64,18 @@ func unknownOf(table map[string]any) string {
 
 // ruleOf reads a rule, or says which key is wrong.
 func ruleOf(table map[string]any) (rule onevent.Rule, key, wrong, hint string) {
-	events := table[keyEvent]
-	if one, is := events.(string); is {
-		events = []any{one}
+	names := table[keyEvent]
+	if one, is := names.(string); is {
+		names = []any{one}
 	}
 	var ok bool
-	if rule.Events, ok = listOf(events); !ok || len(rule.Events) == 0 {
-		return rule, keyEvent, "must be a text, or a list of texts", "the events are: " + strings.Join(proxy.Events, ", ")
+	if rule.Events, ok = listOf(names); !ok || len(rule.Events) == 0 {
+		return rule, keyEvent, "must be a text, or a list of texts", "the events are: " + strings.Join(events.Names, ", ")
 	}
 	for _, name := range rule.Events {
-		if !slices.Contains(proxy.Events, name) {
-			hint = "the events are: " + strings.Join(proxy.Events, ", ")
-			if like := nearest(name, proxy.Events); like != "" {
+		if !slices.Contains(events.Names, name) {
+			hint = "the events are: " + strings.Join(events.Names, ", ")
+			if like := nearest(name, events.Names); like != "" {
 				hint = "did you mean: " + like
 			}
 			return rule, keyEvent, fmt.Sprintf("unknown event %.40q", name), hint
