@@ -91,7 +91,7 @@ func (c controlled) Front() control.Front {
 }
 
 // Never implements [authority.Session].
-func (c controlled) Never(a control.Agent) (rule string, watched bool) { return c.s.never(a) }
+func (c controlled) Never(a control.Agent) (rule string, watched bool) { return c.s.rules.Never(a) }
 
 func (c controlled) AsksForSecret() bool {
 	line, err := c.s.child.Line()

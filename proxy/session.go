@@ -55,6 +55,7 @@ type session struct {
 	painter   *overlay.Painter
 	pump      *input.Pump
 	authority *authority.Authority
+	rules     authority.Rules
 	detector  *detector.Detector
 	status    *overlay.Status
 	link      *link.Link
@@ -258,6 +259,7 @@ func (s *session) wire(cols, rows int) error {
 // wireControl makes what decides who may type, and what tells the user's keys apart.
 func (s *session) wireControl(agent *AgentConfig) {
 	s.detector = detector.New(agent.Key, pressed{s}, s.conf.headless != nil)
+	s.rules = authority.Rules{Source: agent.Policy, Running: s.child.Running}
 	s.authority = authority.New(control.Config{
 		Pregrant: agent.Level, Yield: agent.Yield, For: agent.For, Keyboard: s.term.HasKeyboard(), OneProgram: agent.OneProgram,
 	}, controlled{s})
@@ -454,7 +456,7 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 		c.Outside = talk.Outside{Session: agent.Chat.Session}
 	}
 	if agent.Policy != nil {
-		c.LocalAgent, c.Ahead = agent.LocalAgent, s.ahead
+		c.LocalAgent, c.Ahead = agent.LocalAgent, s.rules.Ahead
 	}
 	return c
 }

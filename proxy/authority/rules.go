@@ -1,4 +1,4 @@
-package proxy
+package authority
 
 import (
 	"strings"
@@ -9,15 +9,21 @@ import (
 	"terminalproxy/proxy/policy"
 )
 
-// ahead is what a rule of the user's gives an agent that asks now. It reads the rules again, and may be called from any goroutine.
-func (s *session) ahead(a control.Agent, level protocol.Level) control.Ahead {
-	rules := s.conf.Agent.Policy
-	rules.Refresh()
+// Rules is what the user decided ahead about agents, as control asks it. Its methods may be called from any goroutine.
+type Rules struct {
+	Source *policy.Source // nil for no rules
+	// Running is what has the terminal.
+	Running func() child.Running
+}
+
+// Ahead is what a rule gives an agent that asks now. It reads the rules again.
+func (r Rules) Ahead(a control.Agent, level protocol.Level) control.Ahead {
+	r.Source.Refresh()
 	if a.Token == "" {
 		return control.Ahead{}
 	}
-	running := s.child.Running()
-	v := rules.Judge(policy.Ask{Agent: judged(a), Program: inFront(running), Level: level})
+	running := r.Running()
+	v := r.Source.Judge(policy.Ask{Agent: judged(a), Program: inFront(running), Level: level})
 	if v.Answer != policy.Allows {
 		return control.Ahead{}
 	}
@@ -27,14 +33,14 @@ func (s *session) ahead(a control.Agent, level protocol.Level) control.Ahead {
 	}
 }
 
-// never is the rule that keeps an agent out of what has the terminal now, "" for none; watched says that there are rules which may.
-func (s *session) never(a control.Agent) (rule string, watched bool) {
-	rules, who := s.conf.Agent.Policy, judged(a)
-	if !rules.Minds(who) {
+// Never is the rule that keeps an agent out of what has the terminal now, "" for none; watched says that there are rules which may.
+func (r Rules) Never(a control.Agent) (rule string, watched bool) {
+	who := judged(a)
+	if !r.Source.Minds(who) {
 		return "", false
 	}
-	r, _ := rules.Forbids(who, inFront(s.child.Running()))
-	return r.At, true
+	never, _ := r.Source.Forbids(who, inFront(r.Running()))
+	return never.At, true
 }
 
 // judged is an agent as rules know it. The number that tells it from others of its name is no part of what it calls itself.
