@@ -52,10 +52,10 @@ func (c *Child) BlockedOn() (a Blocked, known bool) {
 	return a.aged(aged), true
 }
 
-// aged is b with the ages of another look.
-func (b Blocked) aged(of Blocked) Blocked {
-	b.Leads, b.Youngest = of.Leads, of.Youngest
-	return b
+// aged is a with the ages of another look.
+func (a Blocked) aged(of Blocked) Blocked {
+	a.Leads, a.Youngest = of.Leads, of.Youngest
+	return a
 }
 
 // process is one process of the foreground group.
