@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"crypto/rand"
-	"encoding/base32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/link"
+	"terminalproxy/proxy/names"
 	"terminalproxy/proxy/notice"
 	"terminalproxy/proxy/overlay"
 )
@@ -30,26 +30,8 @@ func (s *session) identify() {
 		named.Name = filepath.Base(s.conf.Command)
 	}
 	s.conf.Agent = &named
-	s.id = idName(named.Name) + "-" + random(4)
-	s.resumeKey = random(32)
-}
-
-// idName is a name as part of an id.
-func idName(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r < 0x80 && protocol.ValidID(string(r)) {
-			return r
-		}
-		return '_'
-	}, name)
-	return clean[:min(len(clean), 32)]
-}
-
-// random is n random characters of a-z and 2-7 (RFC 4648 base32 in lower case).
-func random(n int) string {
-	raw := make([]byte, (n*5+7)/8)
-	_, _ = rand.Read(raw) // never fails (crypto/rand)
-	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw))[:n]
+	s.id = names.Session(named.Name)
+	s.resumeKey = strings.ToLower(rand.Text() + rand.Text())[:32]
 }
 
 // dir is where the program starts.

@@ -1,5 +1,5 @@
 // Package names says what people read where an agent calls itself something: a short name of plain characters that can be
-// told from every other one in the session, and that gives no orders. It must not know what agents do.
+// told from every other one in the session, and that gives no orders. It names sessions, too. It must not know what agents do.
 package names
 
 import (
