@@ -4,11 +4,11 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/names"
@@ -56,20 +56,12 @@ func (s *session) environment() []string {
 	if h := s.conf.headless; h != nil {
 		env = h.Environment()
 	} else {
-		env = without(os.Environ(), "PROXY_TOKEN_FILE")
+		env = child.Without(os.Environ(), "PROXY_TOKEN_FILE")
 	}
 	if chat := s.conf.Agent.Chat; chat != nil {
-		for _, v := range chat.Env {
-			name, _, _ := strings.Cut(v, "=")
-			env = append(without(env, name), v)
-		}
+		env = child.With(env, chat.Env...)
 	}
-	return append(without(env, SessionVariable), SessionVariable+"="+s.id)
-}
-
-// without is env without the variable of this name.
-func without(env []string, name string) []string {
-	return slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+	return child.With(env, SessionVariable+"="+s.id)
 }
 
 // open is the message that publishes the session.
