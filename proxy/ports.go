@@ -156,26 +156,7 @@ func (o *observed) Typed() secretprompt.Typed { return o.s.detector.Typed() }
 func (o *observed) Unattended() bool          { return o.s.conf.headless.Unattended() }
 
 // Keyboard implements [observer.Session].
-func (o *observed) Keyboard() protocol.Keyboard {
-	st := o.s.authority.Newest()
-	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
-	switch st.Phase {
-	case control.Granted:
-		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
-		k.Level, k.ExpiresAt, k.Paused = st.Level, protocol.Milli(st.Until), st.Paused
-		k.Held, k.Program, k.Away = st.Pending.Keys != "" || st.Occupied, st.Program, st.Away != ""
-		switch {
-		case st.Pending.Keys != "":
-			k.HeldWhy = protocol.HeldConfirm
-		case st.Occupied:
-			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
-		}
-	case control.Asked:
-		k.Asking, k.AskingLevel, k.AskingReason, k.AskingSince = st.Agent.Name, st.Level, st.Reason, protocol.Milli(st.Asked)
-	case control.Observing:
-	}
-	return k
-}
+func (o *observed) Keyboard() protocol.Keyboard { return o.s.authority.Keyboard() }
 
 // Line implements [observer.Session].
 func (o *observed) Line() observer.Line { return o.s.requests.Line() }

@@ -299,23 +299,9 @@ func (s *session) pumpConfig(poll input.Poller) input.Config {
 	}
 	c.Scan, c.Control, c.Line = s.detector, s.beside.Guard(s.authority), s.beside.Watch(s.tracker)
 	if agent.OneProgram || agent.Policy != nil {
-		c.Back = s.cameBack()
+		c.Back = s.authority.CameBack(s.child.Comeback())
 	}
 	return c
-}
-
-// cameBack makes the test of whether the program that a grant is for asks for more, see [input.Config].
-func (s *session) cameBack() func(now time.Time) bool {
-	comeback := s.child.Comeback()
-	return func(now time.Time) bool {
-		s.authority.LookFront()
-		back := !s.authority.Away() && comeback.Look(now)
-		s.authority.LookFront() // again: it may have been elsewhere only while it was looked at
-		if back || s.authority.Away() {
-			comeback.Reset()
-		}
-		return back && !s.authority.Away()
-	}
 }
 
 // scrollback is how many rows of history are kept for agents.

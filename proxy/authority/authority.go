@@ -1,5 +1,6 @@
 // Package authority is control as the pump asks it: the state machine, with what nothing announces and is looked at when it
-// matters. Which program has the terminal, whether that has begun to ask for a secret, and whether the computer slept.
+// matters. Which program has the terminal, what the user's rules say of that, whether it has begun to ask for a secret, and whether the
+// computer slept.
 //
 // It publishes the newest state, and tells of changes after the pump has dropped what an agent had queued. It must not know
 // how keys are read, what is shown, or how agents hear of anything: its port says what it asks and whom it tells.
@@ -173,6 +174,26 @@ func (a *Authority) LookFront() {
 		a.Look(a.session.Front())
 	}
 	a.Forbid(rule, watched)
+}
+
+// Comeback tells that a program waits for input again.
+type Comeback interface {
+	// Look reports whether it waits by now; Reset has it begin anew.
+	Look(now time.Time) bool
+	Reset()
+}
+
+// CameBack is what tests whether the program that a grant is for has the terminal and asks for more. It belongs to the pump's goroutine.
+func (a *Authority) CameBack(program Comeback) func(now time.Time) bool {
+	return func(now time.Time) bool {
+		a.LookFront()
+		back := !a.Away() && program.Look(now)
+		a.LookFront() // again: it may have been elsewhere only while it was looked at
+		if back || a.Away() {
+			program.Reset()
+		}
+		return back && !a.Away()
+	}
 }
 
 // LastEnd is how the newest control or request ended, zero before the first.

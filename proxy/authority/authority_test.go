@@ -215,3 +215,28 @@ func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
 		require.Equal(t, given, a.Driven())
 	}
 }
+
+// program is one that a grant is for, as far as its coming back goes.
+type program struct {
+	waits        bool
+	looks, anews int
+}
+
+func (p *program) Look(time.Time) bool { p.looks++; return p.waits }
+func (p *program) Reset()              { p.anews++ }
+
+// TestAProgramComesBack when it waits for input, and in no case while it does not have the terminal.
+func TestAProgramComesBack(t *testing.T) {
+	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
+	a, now := driven(t, s, false)
+	p := &program{}
+	back := a.CameBack(p)
+	require.False(t, back(now))
+	require.Equal(t, program{looks: 1}, *p)
+	p.waits = true
+	require.True(t, back(now))
+	require.Equal(t, program{waits: true, looks: 2, anews: 1}, *p)
+	s.never = "c:9"
+	require.False(t, back(now))
+	require.Equal(t, program{waits: true, looks: 2, anews: 2}, *p, "it is elsewhere: nobody looks at it")
+}

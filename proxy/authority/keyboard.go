@@ -1,0 +1,28 @@
+package authority
+
+import (
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/control"
+)
+
+// Keyboard is what agents are told about who may type, from the newest published state. It may be called from any goroutine.
+func (a *Authority) Keyboard() protocol.Keyboard {
+	st := a.Newest()
+	k := protocol.Keyboard{Holder: protocol.HolderUser, Epoch: st.Epoch}
+	switch st.Phase {
+	case control.Granted:
+		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
+		k.Level, k.ExpiresAt, k.Paused = st.Level, protocol.Milli(st.Until), st.Paused
+		k.Held, k.Program, k.Away = st.Pending.Keys != "" || st.Occupied, st.Program, st.Away != ""
+		switch {
+		case st.Pending.Keys != "":
+			k.HeldWhy = protocol.HeldConfirm
+		case st.Occupied:
+			k.HeldWhy, k.HeldLine = protocol.HeldLine, st.Line
+		}
+	case control.Asked:
+		k.Asking, k.AskingLevel, k.AskingReason, k.AskingSince = st.Agent.Name, st.Level, st.Reason, protocol.Milli(st.Asked)
+	case control.Observing:
+	}
+	return k
+}
