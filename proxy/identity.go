@@ -10,6 +10,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/names"
 	"terminalproxy/proxy/notice"
@@ -139,7 +140,7 @@ func (s *session) hello() []protocol.Message {
 
 // handle takes a message of the gateway's.
 func (s *session) handle(m protocol.Message) {
-	usedHeap()
+	heap.Used()
 	s.events.Handle(m)
 	s.requests.Handle(m)
 }

@@ -14,6 +14,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
+	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/watchdog"
 	"terminalproxy/proxy/window"
 )
@@ -267,7 +268,7 @@ func (l *life) resize(now time.Time) {
 		s.log.Info("resize", "error", err)
 	}
 	if s.link != nil {
-		usedHeap()
+		heap.Used()
 		s.link.Send(&protocol.Resize{ID: protocol.NewID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}
 }
@@ -357,18 +358,4 @@ func (l *life) leave() {
 	if err := s.term.Restore(); err != nil {
 		s.log.Error("restore", "error", err)
 	}
-}
-
-// heapPause is how long nobody may have used the heap much before what lies idle in it is given back to the system.
-const heapPause = 30 * time.Second
-
-// usedHeap says that something was done that leaves garbage behind: an agent asked, or the history was wrapped anew. The runtime
-// would keep the memory as long as little happens, which is most of a session's life. All sessions of the process share it.
-var usedHeap = after(heapPause, debug.FreeOSMemory)
-
-// after returns a function that has do called, on a goroutine of its own, once that function was not called for pause. It has one
-// timer, which runs only then, and is made when it is needed: the runtime wants a file descriptor for the first one.
-func after(pause time.Duration, do func()) (again func()) {
-	timer := sync.OnceValue(func() *time.Timer { return time.AfterFunc(pause, do) })
-	return func() { timer().Reset(pause) }
 }

@@ -8,6 +8,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/child"
 	"terminalproxy/proxy/control"
+	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/input"
 	"terminalproxy/proxy/keys"
 	"terminalproxy/proxy/notice"
@@ -214,7 +215,7 @@ func (o *observed) Printed() {
 }
 
 // Spent implements [observer.Session].
-func (o *observed) Spent() { usedHeap() }
+func (o *observed) Spent() { heap.Used() }
 
 func (o *observed) Retitled() { o.s.copier.Repaint() }
 

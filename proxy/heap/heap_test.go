@@ -1,4 +1,4 @@
-package proxy
+package heap
 
 import (
 	"sync/atomic"
@@ -13,13 +13,13 @@ import (
 func TestHeapIsGivenBackOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var given atomic.Int64
-		used := after(heapPause, func() { given.Add(1) })
+		used := after(pause, func() { given.Add(1) })
 		wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
 		wait(time.Hour)
 		require.Zero(t, given.Load(), "nothing was used")
 		for range 3 {
 			used()
-			wait(heapPause - time.Second)
+			wait(pause - time.Second)
 		}
 		require.Zero(t, given.Load())
 		wait(time.Second)
@@ -27,7 +27,7 @@ func TestHeapIsGivenBackOnce(t *testing.T) {
 		wait(time.Hour)
 		require.EqualValues(t, 1, given.Load())
 		used()
-		wait(heapPause)
+		wait(pause)
 		require.EqualValues(t, 2, given.Load())
 	})
 }
