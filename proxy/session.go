@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -356,7 +355,7 @@ func (s *session) expectReports(n int, take func(row int)) {
 // wireOverlay plugs what the proxy itself shows between control, the observer and the copier.
 func (s *session) wireOverlay(agent *AgentConfig) {
 	conf := overlay.Config{
-		Name: agent.Name, Line: !agent.NoNotice, Title: takesTitle(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
+		Name: agent.Name, Line: !agent.NoNotice, Title: overlay.TakesTitle(os.Getenv("TERM")), Key: overlay.KeyLabel(agent.Key.String()),
 		Repaint: func() { s.copier.Repaint() }, OneProgram: agent.OneProgram, Present: s.term.HasScreen,
 		Colors: overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""), Taste: agent.Look,
 	}
@@ -367,7 +366,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	if s.conf.headless != nil { // whoever looks keeps the title of their own window
 		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
 	}
-	if s.term.HasKeyboard() && s.term.HasScreen() && answers(os.Getenv("TERM")) {
+	if s.term.HasKeyboard() && s.term.HasScreen() && overlay.Answers(os.Getenv("TERM")) {
 		draw.Ask = s.asksCursor
 	}
 	s.status = overlay.New(conf)
@@ -383,9 +382,6 @@ func (s *session) wireEvents(agent *AgentConfig) {
 	})
 }
 
-// answers reports whether a terminal of this type answers questions; others would print them.
-func answers(term string) bool { return term != "" && term != "dumb" }
-
 // asksCursor has the answer taken that the terminal gives to a question for its cursor.
 func (s *session) asksCursor(first bool, take func(row int)) {
 	s.asksSince.Store(time.Now().UnixNano())
@@ -393,11 +389,6 @@ func (s *session) asksCursor(first bool, take func(row int)) {
 		s.pump.Post(func(time.Time) { s.detector.ExpectClusters(s.countClusters) })
 	}
 	s.expectReports(1, take)
-}
-
-// takesTitle reports whether a terminal of this type takes a window title; others would print it.
-func takesTitle(term string) bool {
-	return term != "" && term != "dumb" && term != "linux" && !strings.HasPrefix(term, "vt")
 }
 
 // copierConfig plugs the copier, which takes the overlay and the viewers with it: they are made before.

@@ -36,6 +36,14 @@ func ColorsOf(term string, noColor bool) Colors {
 	return ManyColors
 }
 
+// Answers reports whether a terminal of this type (TERM) answers questions; others would print them.
+func Answers(term string) bool { return term != "" && term != "dumb" }
+
+// TakesTitle reports whether a terminal of this type takes a window title; others would print it.
+func TakesTitle(term string) bool {
+	return term != "" && term != "dumb" && term != "linux" && !strings.HasPrefix(term, "vt")
+}
+
 // The entries of the palette that make dark on amber, the best first. Amber says agent. The contrast of any two is 7 at
 // least (WCAG 2). Of the first 16 the user's own theme may have made something else, so they are for terminals without
 // others, and not bold, which would make black a grey.

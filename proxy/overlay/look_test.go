@@ -25,6 +25,16 @@ func TestR67ColorsOfTerminals(t *testing.T) {
 	}
 }
 
+// TestWhatATerminalTakes: what another one would print is not sent to it.
+func TestWhatATerminalTakes(t *testing.T) {
+	for term, want := range map[string]struct{ answers, title bool }{
+		"": {}, "dumb": {}, "linux": {answers: true}, "vt220": {answers: true}, "xterm": {true, true}, "tmux-256color": {true, true},
+	} {
+		require.Equal(t, want.answers, Answers(term), term)
+		require.Equal(t, want.title, TakesTitle(term), term)
+	}
+}
+
 // TestR67TheContrastOfEveryLook is 7 at least, as a terminal that nobody has configured shows it.
 func TestR67TheContrastOfEveryLook(t *testing.T) {
 	m := screen.New(screen.Config{})
