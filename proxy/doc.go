@@ -9,8 +9,8 @@
 //
 // Where to look: config.go says what to run and who may look; session.go makes the parts and plugs them together; ports.go is
 // the session as each part sees it; identity.go has the session's names, its environment, and what it and the gateway tell each other;
-// life.go starts, stops and ends the parts; suspend.go gives the terminal up and takes it back; notify.go has the user, and
-// their own programs, hear what happened; host.go is the session without a user's terminal.
+// life.go starts, stops and ends the parts; suspend.go gives the terminal up and takes it back; keep.go has the session
+// outlive its window; host.go is the session without a user's terminal.
 //
 //   - From the program to the user: package copier (reads, filters, writes, and gives the terminal back), package overlay (what
 //     the proxy itself shows).
@@ -20,8 +20,9 @@
 //   - A coding agent's conversation: package chat (the conversation and its agents' drivers), package talk (who follows it from
 //     elsewhere), package beside (the agent's own interface in the terminal).
 //   - Control: package detector (what of the keyboard the user typed), package input (the pump), package authority (who may type, as
-//     the pump asks).
+//     the pump asks, and what the user's rules say).
+//   - To the user who looks elsewhere, and the user's own programs: package events (what happened, and that an agent waits).
 //   - The terminal, should this process be killed: package watchdog. A program that a shell may stop has a process beside it
-//     that leads its session: package child, leader_linux.go.
+//     that leads its session: package child, leader_linux.go. A terminal that a session may leave is lent to it: package window.
 //   - Without a user's terminal: package host (starts and ends it), package attach (people elsewhere).
 package proxy
