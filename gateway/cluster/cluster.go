@@ -31,7 +31,8 @@ const (
 	beatEvery  = time.Second
 	silentFor  = 3 * time.Second // a gateway that is not heard for so long is gone
 	meetTime   = 500 * time.Millisecond
-	lostFor    = 5 * time.Second // how long what waits for a session waits for its new owner, as the switchboard waits for a proxy
+	lostFor    = 5 * time.Second       // how long what waits for a session waits for its new owner, as the switchboard waits for a proxy
+	seekFirst  = 20 * time.Millisecond // the first pause before a session is sought again; each next one is twice as long
 	seekEvery  = 100 * time.Millisecond
 	lingerFor  = time.Minute // how long the lists of a namespace are still followed in which nobody is any more
 	renewEvery = claimTime / 3
@@ -272,27 +273,29 @@ func (c *Cluster) heard(data []byte, _ func([]byte)) {
 		c.log.Info("cluster: a gateway came", "gateway", b.From, "address", b.Address, "version", b.Version)
 	}
 	p.beat, p.at = b, time.Now()
-	broken := false
+	part := func() {}
 	if b.Bond >= p.theirs { // else a letter overtook it
-		broken = p.rebond(b.Bonds[c.name])
+		part = c.rebond(b.From, p, b.Bonds[c.name])
 	}
 	c.changed()
 	c.mu.Unlock()
-	if broken {
-		c.part(b.From)
-	}
+	part()
 	if fresh {
 		c.beat(false) // so that it knows of this one at once
 	}
 	c.follow(b.From)
 }
 
-// rebond takes the number that a gateway has for this one, and reports whether it lost this one meanwhile, and with it all that was between
-// the two. The caller holds the lock.
-func (p *peer) rebond(theirs uint64) (broken bool) {
-	broken = p.theirs != 0 && p.theirs != theirs
+// rebond takes the number that a gateway has for this one. With another one than before, that gateway lost this one meanwhile: part ends
+// all that was between the two. This one stays known by the number that it has: with a new one the other would lose it in turn, and both would
+// go on so for ever. The caller holds the lock.
+func (c *Cluster) rebond(name string, p *peer, theirs uint64) (part func()) {
+	part = func() {}
+	if p.theirs != 0 && p.theirs != theirs {
+		part = c.between(name)
+	}
 	p.theirs = theirs
-	return broken
+	return part
 }
 
 // bondOf names the coming of another gateway, 0 for one that is not heard.
@@ -317,11 +320,9 @@ func (c *Cluster) bonded(l *letter) bool {
 		c.mu.Unlock()
 		return false
 	}
-	broken := p.rebond(l.Bond)
+	part := c.rebond(l.From, p, l.Bond)
 	c.mu.Unlock()
-	if broken {
-		c.part(l.From)
-	}
+	part()
 	return true
 }
 
@@ -360,17 +361,17 @@ func (c *Cluster) lose(name, why string) {
 	p := c.peers[name]
 	delete(c.peers, name)
 	delete(c.odd, name)
+	part := c.between(name)
 	c.mu.Unlock()
 	if p != nil {
 		c.log.Warn("cluster: a gateway is gone", "gateway", name, "address", p.beat.Address, "cause", why)
 	}
-	c.part(name)
+	part()
 }
 
-// part ends all that is between this gateway and another one, which lost this one meanwhile. It stays known by the number that it has: with a new one it would
-// lose this gateway in turn, and both would go on so for ever.
-func (c *Cluster) part(name string) {
-	c.mu.Lock()
+// between is all that is between this gateway and another one now, for an end without the lock: what begins meanwhile is of the new time. The
+// caller holds the lock.
+func (c *Cluster) between(name string) (part func()) {
 	var gone []*remote
 	for k, r := range c.remotes {
 		if k.from == name {
@@ -384,12 +385,13 @@ func (c *Cluster) part(name string) {
 		}
 	}
 	c.changed()
-	c.mu.Unlock()
-	for _, r := range gone {
-		r.close()
-	}
-	for _, t := range lost {
-		t.lost()
+	return func() {
+		for _, r := range gone {
+			r.close()
+		}
+		for _, t := range lost {
+			t.lost()
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package cluster
 import (
 	"reflect"
 	"slices"
+	"time"
 
 	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
@@ -100,7 +101,15 @@ func (l *link) hear(from *letter) reply {
 		l.mu.Unlock()
 		return reply{}
 	}
+	if slices.ContainsFunc(from.messages, l.astray) {
+		l.mu.Unlock()
+		l.lost()
+		return reply{Lost: true}
+	}
 	l.got = from.N
+	if len(from.messages) > 0 {
+		l.failing = time.Time{}
+	}
 	fresh := slices.DeleteFunc(from.messages, l.heard)
 	l.mu.Unlock()
 	room := true
@@ -114,6 +123,15 @@ func (l *link) hear(from *letter) reply {
 		l.lost()
 	}
 	return reply{Full: !room}
+}
+
+// astray reports whether an owner says that it does not have the session: it is moving, and has to be sought again. The caller holds the
+// lock.
+func (l *link) astray(m protocol.Message) bool {
+	no, ok := m.(*protocol.Error)
+	asked := func(m protocol.Message) bool { return protocol.RequestID(m) == no.RequestID }
+	return ok && no.Code == protocol.CodeNoSession && l.key.session != "" && no.RequestID != "" &&
+		(slices.ContainsFunc(l.pending, asked) || slices.ContainsFunc(l.holds, asked))
 }
 
 // heard keeps what an answer says of what was asked, and reports whether the participant has heard that before. The caller holds the

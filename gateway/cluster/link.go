@@ -44,7 +44,8 @@ type link struct {
 	grant    *protocol.ControlGrant // that the participant holds, nil for none
 	answered map[string]bool        // requests of holds that are answered
 	abort    context.CancelFunc     // ends the wait for the answer to a letter
-	failing  time.Time              // since when no owner took a letter; zero while one does
+	began    time.Time              // when the way to the owner did
+	failing  time.Time              // since when no owner answered; zero while one does
 }
 
 // Forward implements hub.Directory.
@@ -286,7 +287,7 @@ func (l *link) begin(at string) {
 	id := fmt.Sprintf("%s.%d", c.name, c.count)
 	l.mu.Lock()
 	delete(c.byID, l.id)
-	l.at, l.id, l.sent, l.got, l.broken = at, id, 0, 0, false
+	l.at, l.id, l.sent, l.got, l.broken, l.began = at, id, 0, 0, false, time.Now()
 	c.byID[id] = l
 	l.mu.Unlock()
 	c.mu.Unlock()
@@ -330,9 +331,6 @@ func (l *link) deliver(what *letter) {
 		l.refused(what, r)
 	default:
 		l.pass(what)
-		l.mu.Lock()
-		l.failing = time.Time{}
-		l.mu.Unlock()
 	}
 }
 
@@ -446,13 +444,13 @@ func (l *link) unsure() {
 
 // await waits for the session to be somewhere.
 func (l *link) await() (at string, here bool) {
-	c, wait := l.cluster, seekEvery
+	c, wait := l.cluster, seekFirst
 	l.mu.Lock()
-	if l.failing.IsZero() {
+	first := l.failing.IsZero() || time.Since(l.began) > lostFor
+	if first {
 		l.failing = time.Now()
 	}
 	end := l.failing.Add(lostFor)
-	first := time.Since(l.failing) < seekEvery
 	l.mu.Unlock()
 	for ; ; first = true {
 		news := c.hear()
