@@ -39,6 +39,9 @@ func pageOn(t *testing.T) *page {
 	open := hear[*protocol.SessionOpen](p, nil)
 	require.True(t, open.Keys)
 	p.shows("ready")
+	if p.holder != protocol.HolderAgent {
+		hear(p, func(m *protocol.Snapshot) bool { return m.Keyboard.Holder == protocol.HolderAgent })
+	}
 	return &page{p: p, key: private, id: open.SessionID, started: open.StartedAt}
 }
 

@@ -43,7 +43,9 @@ type fakePeer struct {
 	in   chan protocol.Message
 	sent []string
 	text string // of the newest snapshot heard
-	size [2]int // columns and rows of the newest resize heard
+	// holder has the keyboard by that snapshot.
+	holder string
+	size   [2]int // columns and rows of the newest resize heard
 }
 
 func newFakeGateway(t *testing.T) *fakeGateway {
@@ -74,7 +76,7 @@ func hear[T protocol.Message](p *fakePeer, wanted func(T) bool) T {
 			p.sent = append(p.sent, protocol.KindOf(m))
 			switch m := m.(type) {
 			case *protocol.Snapshot:
-				p.text = m.Content
+				p.text, p.holder = m.Content, m.Keyboard.Holder
 			case *protocol.Resize:
 				p.size = [2]int{m.Cols, m.Rows}
 			}
