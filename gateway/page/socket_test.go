@@ -234,7 +234,7 @@ func TestTheFirstFrameIsAHello(t *testing.T) {
 
 // Who is silent gets nothing, not even a pong, and is cut off; of such there are only so many.
 func TestNothingIsSentBeforeTheHello(t *testing.T) {
-	h := opened(t, func(c *setup) { c.Times.Hello = 100 * time.Millisecond })
+	h := opened(t, func(c *setup) { c.Times.Hello = time.Second })
 	s, _ := h.knock()
 	s.ws.SetPongHandler(func(string) error {
 		require.Fail(t, "a pong")
