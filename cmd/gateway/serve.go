@@ -148,7 +148,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		GathersUntil: time.Now().Add(gateway.GatherTime), // a proxy that had its session here before a restart comes back
 		MCP:          func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
 	})
-	leave, err := in.cluster.join(server, ln.Addr().String(), log)
+	leave, err := in.cluster.join(server, ln.Addr().String(), a.err, log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}

@@ -3,6 +3,9 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/url"
 	"os"
@@ -54,11 +57,25 @@ func (f *clusterFlags) check() error {
 		if path == "" {
 			continue
 		}
-		if file, err := os.Open(path); err != nil {
-			return usage("serve: %s: %w", flag, err)
-		} else if err := file.Close(); err != nil {
+		if err := readable(path, flag == "--cluster-creds"); err != nil {
 			return usage("serve: %s: %w", flag, err)
 		}
+	}
+	return nil
+}
+
+// readable reports why a file cannot be read, or may be by everybody though it is secret. A service's group may read its secrets.
+func readable(path string, secret bool) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); secret && mode&0o007 != 0 {
+		return fmt.Errorf("%s has mode %04o, so every user here can be this gateway in the cluster: chmod 600 %s", path, mode, path)
 	}
 	return nil
 }
@@ -72,8 +89,9 @@ func (f *clusterFlags) name() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// join has a server take part in the cluster, if the flags name one; leave ends that, after the server is closed.
-func (f *clusterFlags) join(server *gateway.Server, address string, log *slog.Logger) (leave func(), err error) {
+// join has a server take part in the cluster, if the flags name one; leave ends that, after the server is closed. That the cluster is not
+// reached goes to warn.
+func (f *clusterFlags) join(server *gateway.Server, address string, warn io.Writer, log *slog.Logger) (leave func(), err error) {
 	if len(f.servers) == 0 {
 		return func() {}, nil
 	}
@@ -85,5 +103,8 @@ func (f *clusterFlags) join(server *gateway.Server, address string, log *slog.Lo
 		return nil, fail(statusRefused, "serve: %w", err)
 	}
 	server.Tell(c)
+	if online, _ := c.Connected(); !online {
+		_, _ = fmt.Fprintf(warn, "gateway: serve: no server of --cluster answers yet: sessions of other gateways come when one does\nhint: check %s; /healthz and /metrics say when the cluster is reached\n", strings.Join(f.servers, ", "))
+	}
 	return c.Close, nil
 }

@@ -113,7 +113,7 @@ func (a *app) follow(ctx context.Context, changes chan<- protocol.Message) error
 		if f, _ := errors.AsType[*failure](err); err != nil && (!ep.Local() || f == nil || f.status != statusNoGateway) {
 			return err
 		}
-		pass(ctx, changes, &protocol.SessionsChanged{Full: true}) // without a gateway there are none
+		pass(ctx, changes, &protocol.SessionsChanged{Full: true, Sessions: []protocol.SessionInfo{}}) // without a gateway there are none
 		select {
 		case <-time.After(gatewayPause):
 		case <-ctx.Done():
