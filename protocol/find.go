@@ -3,17 +3,20 @@ package protocol
 import (
 	"errors"
 	"regexp"
-	"regexp/syntax"
+	"time"
 )
 
 // Found is the rows of a history, and of the main screen after it, that match a regular expression.
 type Found struct {
-	// Count is how many rows match, of all that were searched.
+	// Count is how many rows match, of those that were searched.
 	Count int `json:"count"`
 	// Rows are those that match first, each with the rows around it, in order.
 	Rows []FoundRow `json:"rows"`
-	// More is the line of the first row that matches and is not in Rows, nil where all of them are.
+	// More is the line of the first row that matches and is not in Rows, or from which a search that was given up is to go on; nil
+	// where there is none.
 	More *uint64 `json:"more,omitempty"`
+	// Cut: the search took too long and was given up before the last row, so that Count does not count all.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // FoundRow is one row.
@@ -31,25 +34,36 @@ const MaxContext = 20
 // foundBytes bounds the text of the rows of one answer.
 const foundBytes = 256 << 10
 
+// SearchTime is how long a search may take. It runs where the user's screen is followed, or where a gateway's messages are: they wait.
+const SearchTime = 150 * time.Millisecond
+
 // Pattern is the compiled Match of m. The error is a *FieldError.
 func (m *Read) Pattern() (*regexp.Regexp, error) {
-	re, err := regexp.Compile(m.Match)
-	if err == nil {
-		return re, nil
+	re, err := CompilePattern("match", m.Match)
+	if bad, ok := errors.AsType[*FieldError](err); ok {
+		bad.RequestID = m.RequestID
 	}
-	say := "is no RE2 regular expression"
-	if bad, ok := errors.AsType[*syntax.Error](err); ok {
-		say += ": " + bad.Code.String()
-	}
-	return nil, &FieldError{Code: CodeBadMessage, Field: "match", Say: say, RequestID: m.RequestID}
+	return re, err
 }
 
 // Find looks for rows that match, of those that begin with line first: at most most rows with context rows before and after each.
-// hidden are the rows, counted from 0, that hold
-// text which a person cannot see; one before the first is passed over.
+// hidden are the rows, counted from 0, that hold text which a person cannot see; one before the first is passed over. It gives up
+// after 150 ms: see [Found.Cut].
 func Find(re *regexp.Regexp, rows []string, first uint64, hidden []int, context, most int) *Found {
+	end := time.Now().Add(SearchTime)
+	return find(re, rows, first, hidden, context, most, func() bool { return time.Now().After(end) })
+}
+
+// find is [Find] until over says that it has taken too long, which it is asked after each row.
+func find(re *regexp.Regexp, rows []string, first uint64, hidden []int, context, most int, over func() bool) *Found {
 	out, size, to := &Found{Rows: []FoundRow{}}, 0, 0
 	for i, row := range rows {
+		if i > 0 && over() {
+			if out.Cut = true; out.More == nil {
+				out.More = new(first + uint64(i)) //nolint:gosec // not negative
+			}
+			break
+		}
 		if !re.MatchString(row) {
 			continue
 		}

@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,28 @@ func TestFind(t *testing.T) {
 	}
 	found := Find(regexp.MustCompile("x"), long, 0, nil, 0, 100)
 	require.Equal(t, []int{10, 4, 4}, []int{found.Count, len(found.Rows), int(*found.More)}, "an answer is one message") //nolint:gosec // four
+}
+
+func TestASearchThatTakesTooLong(t *testing.T) {
+	rows := []string{"error 1", "two", "error 2", "four", "error 3"}
+	for after, want := range map[int]Found{
+		1: {Count: 1, More: new(uint64(11)), Cut: true},
+		3: {Count: 2, More: new(uint64(13)), Cut: true},
+		5: {Count: 3},
+	} {
+		asked := 0
+		found := find(regexp.MustCompile("error"), rows, 10, nil, 0, 9, func() bool { asked++; return asked == after })
+		require.Len(t, found.Rows, want.Count)
+		found.Rows = nil
+		require.Equal(t, want, *found)
+	}
+	asked := 0
+	found := find(regexp.MustCompile("error"), rows, 10, nil, 0, 1, func() bool { asked++; return asked == 4 })
+	require.Equal(t, Found{Count: 2, More: new(uint64(12)), Cut: true, Rows: []FoundRow{{Line: 10, Text: "error 1", Match: true}}}, *found,
+		"those that had no room come first")
+	dear, err := CompilePattern("match", "(([0-9]?){30}){9}x")
+	require.NoError(t, err)
+	require.True(t, Find(dear, slices.Repeat([]string{strings.Repeat("7", 1000)}, 5000), 0, nil, 0, 9).Cut)
 }
 
 func TestASearchIsChecked(t *testing.T) {

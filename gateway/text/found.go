@@ -18,7 +18,7 @@ var ErrNoSearch = errors.New("the session's proxy is an older one, which cannot 
 func (d Dialect) Found(got *protocol.ReadResult) Page {
 	found := got.Found
 	if found.Count == 0 {
-		p := said("no row matches")
+		p := said("%s", more(found, 0, nil))
 		p.Part = true
 		return p
 	}
@@ -41,18 +41,33 @@ func (d Dialect) Found(got *protocol.ReadResult) Page {
 		if i := slices.IndexFunc(found.Rows[to:], func(r protocol.FoundRow) bool { return r.Match }); i >= 0 {
 			next = &found.Rows[to+i].Line
 		}
-		return more(found.Count, shown, next)
+		return more(found, shown, next)
 	}}
 }
 
 // more says how many rows match, and where those go on that are not shown.
-func more(count, shown int, next *uint64) string {
-	words := "1 row matches"
-	if count != 1 {
-		words = fmt.Sprintf("%d rows match", count)
+func more(found *protocol.Found, shown int, next *uint64) string {
+	var words string
+	switch found.Count {
+	case 0:
+		words = "no row matches"
+	case 1:
+		words = "1 row matches"
+	default:
+		words = fmt.Sprintf("%d rows match", found.Count)
 	}
-	if shown < count && next != nil {
+	hidden := shown < found.Count && next != nil
+	switch {
+	case found.Cut && hidden:
+		words += " of those that were searched before it took too long"
+	case found.Cut:
+		words += fmt.Sprintf(" of those before line %d, where the search took too long and stopped: go on from there, or simplify the expression", *found.More)
+	}
+	if hidden {
 		words += fmt.Sprintf(", the first %d of them here; the next is line %d", shown, *next)
+	}
+	if found.Count == 0 {
+		return words
 	}
 	return words + ":"
 }

@@ -290,6 +290,14 @@ func TestWhatASearchFound(t *testing.T) {
 	require.Equal(t, "1 row matches:\n4- before\n5: error one", d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"))
 	require.Empty(t, text.Concealed(found))
 	require.Equal(t, "no row matches", d.Found(&protocol.ReadResult{Found: &protocol.Found{}}).Fit(5000, "max_tokens"))
+
+	found.Cut, found.More = true, new(uint64(70))
+	require.Contains(t, d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"),
+		"1 row matches of those before line 70, where the search took too long and stopped: go on from there, or simplify the expression:\n4-")
+	require.Contains(t, d.Found(&protocol.ReadResult{Found: &protocol.Found{Cut: true, More: new(uint64(2))}}).Fit(5000, "max_tokens"), "no row matches of those before line 2")
+	found.Count = 3
+	require.Contains(t, d.Found(&protocol.ReadResult{Found: found}).Fit(5000, "max_tokens"),
+		"3 rows match of those that were searched before it took too long, the first 1 of them here; the next is line 70:\n4-")
 }
 
 func TestWhichConditionCame(t *testing.T) {

@@ -1,8 +1,8 @@
 package text
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -118,8 +118,12 @@ func checkValue(name, value string) error {
 			return fmt.Errorf("the value is %d bytes long, at most %d can be looked for", len(value), protocol.MaxPattern)
 		}
 		if strings.HasSuffix(name, "regex") {
-			if _, err := regexp.Compile(value); err != nil {
-				return fmt.Errorf("the regular expression does not compile (RE2 syntax): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			_, err := protocol.CompilePattern(name, value)
+			if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
+				if why, ok := strings.CutPrefix(bad.Say, "is no RE2 regular expression: "); ok {
+					return fmt.Errorf("the regular expression does not compile (RE2 syntax): %s", why)
+				}
+				return fmt.Errorf("the value %s", bad.Say)
 			}
 		}
 	default:

@@ -146,6 +146,11 @@ func (h *Handler) decided(e control.Event, word string, heard bool) {
 func (h *Handler) waited(now time.Time, m *protocol.Wait, r snapshot.Result) {
 	delete(h.deciding, m.RequestID)
 	delete(h.driving, m.RequestID)
+	if r.End == snapshot.Dear {
+		h.refuse(m.RequestID, protocol.CodeBadMessage, "the wait was given up: its regular expression takes so long that what the program prints would be held up; "+
+			"simplify it, or wait for a text")
+		return
+	}
 	notes := h.inbox.take(m.AgentID)
 	if !m.Until.Control || len(notes) > 0 { // else h.answers knows what became of it
 		h.waits.add(waitOver{m, now, r, notes})

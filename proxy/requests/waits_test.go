@@ -63,3 +63,14 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 	s.Handle(&protocol.Cancel{RequestID: "the next grant"})
 	require.NotContains(t, s.driving, "the next grant")
 }
+
+// A wait that takes too much ends with words, and not as one whose time is over; what the agent is to be told waits for its next one.
+func TestADearWaitEndsWithWords(t *testing.T) {
+	s := newStage(nil)
+	s.waited(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Dear})
+	require.Len(t, s.sent, 1)
+	got := s.sent[0].(*protocol.Error)
+	require.Equal(t, "1", got.RequestID)
+	require.Equal(t, protocol.CodeBadMessage, got.Code)
+	require.Contains(t, got.Message, "the wait was given up: its regular expression takes so long")
+}

@@ -1,11 +1,9 @@
 package snapshot
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -121,20 +119,11 @@ func compile(field string, u protocol.Until) (*Condition, error) {
 }
 
 func compileRegex(k kind, field, pattern string) (*Condition, error) {
-	re, err := regexp.Compile(pattern)
+	re, err := protocol.CompilePattern(field, pattern)
 	if err != nil {
-		return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Field: field, Say: regexWords(err)}
+		return nil, err
 	}
 	return &Condition{kind: k, regex: re}, nil
-}
-
-// regexWords says what is wrong with a regular expression to somebody who wrote it.
-func regexWords(err error) string {
-	var bad *syntax.Error
-	if !errors.As(err, &bad) {
-		return "is no RE2 regular expression: " + err.Error()
-	}
-	return fmt.Sprintf("is no RE2 regular expression: %s: %.64q", bad.Code, bad.Expr)
 }
 
 // find is what of a line, or of a title, meets a condition for text.

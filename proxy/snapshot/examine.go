@@ -21,14 +21,14 @@ func (w *Waits) before(o *waiting, v View) {
 	}
 	if since := max(o.AfterSeq, o.SinceSeq); since > 0 && !w.blind {
 		for _, line := range v.Left(since) {
-			o.offer(line)
+			o.offer(w, line)
 		}
 	}
 	if o.AfterSeq == 0 {
 		return
 	}
 	for first, line := range eachLine(v, 0) {
-		if _, ok := o.Condition.find(line); ok && v.RowRev(first) <= o.AfterSeq {
+		if _, ok := w.find(o, line); ok && v.RowRev(first) <= o.AfterSeq {
 			o.old = append(o.old, old{row: first, line: line})
 		}
 	}
@@ -38,7 +38,7 @@ func (w *Waits) before(o *waiting, v View) {
 	}
 	o.printed = printed
 	for line := range lines(w.hide(w.text.Since(o.printed), w.text.Ahead())) {
-		o.offer(line)
+		o.offer(w, line)
 	}
 }
 
@@ -75,14 +75,14 @@ func (w *Waits) lineEnded(text []byte, total uint64) {
 		if line == "" {
 			line = w.hide(string(text), -1)
 		}
-		o.offer(line)
+		o.offer(w, line)
 	}
 }
 
 // offer examines a line that was printed in time.
-func (o *waiting) offer(line string) {
+func (o *waiting) offer(w *Waits, line string) {
 	if !o.met {
-		o.matched, o.met = o.Condition.find(line)
+		o.matched, o.met = w.find(o, line)
 	}
 }
 
@@ -105,7 +105,7 @@ func (o *waiting) holds(v View, w *Waits, now time.Time) bool {
 	case kindTitle:
 		if at := v.TitleRev(); at > o.after {
 			o.after = at
-			o.offer(v.Title())
+			o.offer(w, v.Title())
 		}
 		o.stands(v, w, now)
 	case kindGone:
@@ -139,7 +139,7 @@ func (o *waiting) examine(v View, w *Waits) {
 		return
 	}
 	for first, line := range eachLine(v, o.after) {
-		if matched, ok := o.Condition.find(line); ok && !o.moved(w, first, line) {
+		if matched, ok := w.find(o, line); ok && !o.moved(w, first, line) {
 			o.met, o.matched = true, matched
 			break
 		}
@@ -147,7 +147,7 @@ func (o *waiting) examine(v View, w *Waits) {
 	o.after = max(o.after, v.Rev())
 	if total := w.text.Total(); !o.met && total > o.printed {
 		if line, some := w.text.unfinished(); some {
-			o.offer(w.hide(string(line), w.text.Ahead()))
+			o.offer(w, w.hide(string(line), w.text.Ahead()))
 		}
 	}
 }

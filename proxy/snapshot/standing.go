@@ -27,23 +27,23 @@ func (o *waiting) stands(v View, w *Waits, now time.Time) {
 func (o *waiting) offerSince(v View, w *Waits) {
 	if o.Condition.kind == kindTitle {
 		if v.TitleRev() > o.InputSeq {
-			o.offer(v.Title())
+			o.offer(w, v.Title())
 		}
 		return
 	}
 	printed, known := w.printedAt(o.InputSeq)
 	if known {
 		for line := range lines(w.hide(w.text.Since(printed), w.text.Ahead())) {
-			o.offer(line)
+			o.offer(w, line)
 		}
 	}
 	for _, line := range v.Left(o.InputSeq) {
-		o.offer(line)
+		o.offer(w, line)
 	}
 	for first, line := range eachLine(v, 0) {
 		// Lines that only moved are older than their rows.
 		if known && v.RowRev(first) > o.InputSeq && !w.printedBefore(printed, line) {
-			o.offer(line)
+			o.offer(w, line)
 		}
 	}
 }

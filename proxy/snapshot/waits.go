@@ -26,6 +26,7 @@ const (
 	TimedOut            // its deadline passed
 	Exited              // the program ended, so that the condition can no longer come true
 	Stopped             // the session stopped answering
+	Dear                // looking for its regular expression took too long
 )
 
 // Result is the end of a wait.
@@ -99,7 +100,8 @@ type Waits struct {
 		rev    uint64
 	}
 	// hide makes a text what the waiters may see of it.
-	hide func(text string, ahead int) string
+	hide    func(text string, ahead int) string
+	allowed allowance
 }
 
 type seen struct{ rev, printed uint64 }
@@ -122,8 +124,10 @@ type waiting struct {
 	old     []old  // kindShown: lines that match and were on the screen of AfterSeq
 	met     bool
 	matched string
-	stood   uint64 // the revision that was searched for text that is not new
-	since   string // of such a text: see [Result].Stood
+	stood   uint64        // the revision that was searched for text that is not new
+	since   string        // of such a text: see [Result].Stood
+	took    time.Duration // what looking for its regular expression took so far
+	dear    bool          // that was too much
 }
 
 // NewWaits is no waits yet, over a session's rolling text and its throttle. It takes the place of any earlier one over the
@@ -204,6 +208,8 @@ func (w *Waits) end(v View, now time.Time, chosen func(*waiting) bool) {
 			return Result{}, false
 		case !w.blindTo(o) && o.holds(v, w, now):
 			return Result{ID: o.ID, End: Met, Matched: o.matched, Came: o.came, Stood: o.since}, true
+		case o.dear:
+			return Result{ID: o.ID, End: Dear}, true
 		case exited:
 			return Result{ID: o.ID, End: Exited}, true
 		case !o.Deadline.IsZero() && !now.Before(o.Deadline):

@@ -408,3 +408,38 @@ func TestWhatWasPrintedBeforeTheFirstLookCounts(t *testing.T) {
 	b.add(protocol.Until{Text: "ready"}, 0, func(w *Wait) { w.AfterSeq = protocol.FirstSeq })
 	b.ended("w:0:ready")
 }
+
+// A wait whose expression is dear is ended with a word, rather than what the program prints is held up. The others stay.
+func TestADearWaitIsGivenUp(t *testing.T) {
+	text := NewRolling(4000)
+	w, v, now := NewWaits(text, NewThrottle(0, 0)), newView(""), time.Unix(1000, 0)
+	ended := map[string]End{}
+	for id, pattern := range map[string]string{"cheap": "cheap[0-9]", "dear": "(([0-9]?){30}){9}x"} {
+		c, err := Compile(protocol.Until{Regex: pattern})
+		require.NoError(t, err)
+		require.NoError(t, w.Add(Wait{ID: id, Condition: c, Done: func(r Result) { ended[r.ID] = r.End }}, v, now))
+	}
+	for range 10_000 {
+		text.Print([]byte(strings.Repeat("7", 1000)))
+		text.Control('\n')
+		if w.Check(v, now); len(ended) > 0 {
+			break
+		}
+	}
+	require.Equal(t, map[string]End{"dear": Dear}, ended)
+	text.Print([]byte("cheap7"))
+	text.Control('\n')
+	w.Check(v, now)
+	require.Equal(t, Met, ended["cheap"])
+}
+
+func TestAllowance(t *testing.T) {
+	var a allowance
+	now := time.Unix(1000, 0)
+	require.True(t, a.take(0, dearAtOnce, now))
+	require.False(t, a.take(0, time.Nanosecond, now))
+	now = now.Add(time.Second)
+	require.True(t, a.take(0, time.Second/dearShare-time.Nanosecond, now), "a tenth of the time")
+	require.False(t, a.take(0, time.Microsecond, now))
+	require.True(t, a.take(2000, dearPerByte*1900, now), "and what bytes are worth, which comes on top")
+}

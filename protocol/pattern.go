@@ -1,0 +1,33 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+// MaxPatternParts bounds the compiled form of a regular expression. A match takes time in proportion to it, and repeats multiply it:
+// "(([0-9]?){99}){10}" is short and has 2,000 parts.
+const MaxPatternParts = 1200
+
+// CompilePattern compiles a regular expression (RE2, the syntax of package regexp/syntax) that an agent sent in field. The error is a
+// *FieldError in words for whoever wrote it.
+func CompilePattern(field, pattern string) (*regexp.Regexp, error) {
+	bad := func(say string) error { return &FieldError{Code: CodeBadMessage, Field: field, Say: say} }
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
+		return nil, bad(fmt.Sprintf("is no RE2 regular expression: %s: %.64q", wrong.Code, wrong.Expr))
+	}
+	if err != nil {
+		return nil, bad("is no RE2 regular expression: " + err.Error())
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, bad("is no RE2 regular expression: " + err.Error())
+	}
+	if n := len(program.Inst); n > MaxPatternParts {
+		return nil, bad(fmt.Sprintf("is a regular expression that is too large: %d parts once its repeats are written out, at most %d; repeat less", n, MaxPatternParts))
+	}
+	return regexp.MustCompile(pattern), nil
+}
