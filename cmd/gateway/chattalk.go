@@ -227,10 +227,12 @@ func (t *talk) record(r chat.Record) error {
 		t.last = r.Turn.Outcome
 	case r.State != "":
 		t.state, t.why = r.State, r.Why
-		if r.State == chat.AtPrompt {
+		if r.State != chat.Ended && r.State != chat.Failed { // it may go to work at once, on what was typed while it started
 			if err := lockChat(t.own, t.session.Conversation()); err != nil {
 				return err
 			}
+		}
+		if r.State == chat.AtPrompt {
 			t.idle()
 		}
 	}

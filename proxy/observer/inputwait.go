@@ -52,6 +52,7 @@ type inputWait struct {
 	seen   moment
 	asleep bool
 	still  time.Time // since when every look found the same moment
+	worked time.Time // when a look last found a process that the input had started
 	empty  uint64    // the program has read everything up to this write
 
 	marks  screen.Marks
@@ -178,8 +179,8 @@ func (w *inputWait) judge(now time.Time, a child.Blocked, known bool) waitState 
 	return out
 }
 
-// rests reports whether nothing speaks against that an event loop waits for input: what was typed is a while ago, and it runs no
-// process that was started since. What was typed before the program began was not for it.
+// rests reports whether nothing speaks against that an event loop waits for input: what was typed is a while ago, and so is the end of
+// the processes that were started since, of which it may have yet to hear. What was typed before the program began was not for it.
 func (w *inputWait) rests(now time.Time, a child.Blocked) bool {
 	pressed := w.line().Pressed()
 	if pressed.IsZero() {
@@ -187,7 +188,10 @@ func (w *inputWait) rests(now time.Time, a child.Blocked) bool {
 	}
 	ago := now.Sub(pressed)
 	started := a.Youngest != 0 && a.Youngest <= ago+startedTick
-	return ago >= guessAfter && (!started || a.Leads < ago)
+	if started && a.Leads >= ago {
+		w.worked = now
+	}
+	return ago >= guessAfter && now.Sub(w.worked) >= guessAfter
 }
 
 // word is the word for the program's waiting that meets a wait, "" when it is not met.

@@ -106,7 +106,10 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 	require.Equal(t, guess, word(s, 100*time.Millisecond), "an old server")
 	s.blocked.Youngest = 900 * time.Millisecond
 	require.Empty(t, word(s, 100*time.Millisecond), "it runs a tool")
-	s.blocked.Leads = time.Second
+	s.blocked.Youngest = 0
+	require.Empty(t, word(s, 900*time.Millisecond), "it may have yet to hear of its end")
+	require.Equal(t, guess, word(s, 100*time.Millisecond))
+	s.blocked.Youngest, s.blocked.Leads = 900*time.Millisecond, time.Second
 	require.Equal(t, guess, word(s, 100*time.Millisecond), "the key started it, and so its own servers")
 	s.blocked.Leads, s.edits = time.Minute, true
 	s.passes(100 * time.Millisecond)

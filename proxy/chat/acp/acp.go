@@ -70,7 +70,7 @@ func (d *Driver) Start(report func(chat.Event)) error {
 	}); err != nil {
 		return err
 	}
-	return d.call("initialize", map[string]any{
+	_ = d.call("initialize", map[string]any{ // it is gone: that is reported, and how it ended
 		"protocolVersion": 1,
 		"clientInfo":      map[string]any{"name": "gateway", "version": "1"},
 		"clientCapabilities": map[string]any{
@@ -78,6 +78,7 @@ func (d *Driver) Start(report func(chat.Event)) error {
 			"terminal": d.config.Terminals != nil, "elicitation": map[string]any{"form": map[string]any{}},
 		},
 	}, d.initialized)
+	return nil
 }
 
 // initialized opens the conversation.

@@ -9,7 +9,7 @@ import (
 func (d *Driver) Send(p chat.Prompt) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.steers && d.running.ID != "" && !d.interrupted {
+	if d.steers && d.running.ID != "" && !d.interrupted && len(d.queue) == 0 { // none overtakes another
 		return d.steer(p)
 	}
 	d.queue = append(d.queue, p)

@@ -16,6 +16,7 @@ const (
 < session/new
 > {"jsonrpc":"2.0","id":ID,"result":{"sessionId":"s1"}}
 < session/prompt
+> begun
 `
 	formAsked = `> {"jsonrpc":"2.0","id":"f","method":"elicitation/create","params":{"sessionId":"s1","mode":"form","message":"Which?",` +
 		`"requestedSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}}` + "\n"
@@ -28,7 +29,7 @@ func TestSteering(t *testing.T) {
 		`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`+"\n"+
 		"< session/prompt\n"+done, "")
 	require.NoError(t, s.Send("you", "first"))
-	s.Until(chat.Working)
+	s.Notice("begun") // the agent has the first prompt: the state says so sooner
 	require.NoError(t, s.Send("you", "second"))
 	require.NoError(t, s.Send("you", "third"))
 	s.Turn()
@@ -44,7 +45,7 @@ func TestSteeringIsInterrupted(t *testing.T) {
 	s := start(t, steered+"< _session/steering\n"+`> {"jsonrpc":"2.0","id":ID,"result":{"outcome":"injected"}}`+"\n< _session/steering\n< session/cancel\n"+
 		`> {"jsonrpc":"2.0","id":5,"result":{"outcome":"promptRequired"}}`+"\n"+`> {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}`+"\n", "")
 	require.NoError(t, s.Send("you", "first"))
-	s.Until(chat.Working)
+	s.Notice("begun") // the agent has the first prompt: the state says so sooner
 	require.NoError(t, s.Send("you", "second"))
 	require.NoError(t, s.Send("you", "third"))
 	require.NoError(t, s.Interrupt("you"))

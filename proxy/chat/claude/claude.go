@@ -77,8 +77,9 @@ func (d *Driver) Start(report func(chat.Event)) error {
 	}); err != nil {
 		return err
 	}
-	// Its answer says that prompts are read.
-	return d.control(map[string]any{"subtype": "initialize"})
+	// Its answer says that prompts are read. Without one it is gone: that is reported, and how it ended.
+	_ = d.control(map[string]any{"subtype": "initialize"})
+	return nil
 }
 
 // control asks Claude Code for something.

@@ -3,6 +3,7 @@ package claude
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"terminalproxy/proxy/chat"
@@ -19,9 +20,9 @@ type view struct {
 
 var (
 	// option is the row of a dialog on which its pointer stands.
-	option = regexp.MustCompile(`^\s*❯ \d+\. `)
+	option = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*❯ \d+\. `) })
 	// pasted is how a longer paste is shown.
-	pasted = regexp.MustCompile(`^\[Pastedtext#\d+(\+\d+lines)?\]$`)
+	pasted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[Pastedtext#\d+(\+\d+lines)?\]$`) })
 )
 
 // chooses are the words at the foot of a dialog.
@@ -37,7 +38,7 @@ func see(s chat.Screen) view {
 		}
 	}
 	for _, r := range s.Rows {
-		v.dialog = v.dialog || !v.prompt && option.MatchString(r.Text)
+		v.dialog = v.dialog || !v.prompt && option().MatchString(r.Text)
 		for _, words := range chooses {
 			v.dialog = v.dialog || !v.prompt && strings.Contains(r.Text, words)
 		}
@@ -102,7 +103,7 @@ func (v *view) shows(text string) bool {
 		return false
 	}
 	text = squeeze(text)
-	if pasted.MatchString(v.text) || v.text == text {
+	if pasted().MatchString(v.text) || v.text == text {
 		return true
 	}
 	return len(v.text) > scrolledLeast && strings.Contains(text, v.text) // of a long one, a part

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/stdio"
@@ -207,17 +208,17 @@ func (d *TUI) heard(r *recorded, past bool) {
 }
 
 var (
-	pasteMarks  = regexp.MustCompile(`</?pasted_content id="?[^>]*>`)
-	commandName = regexp.MustCompile(`<command-name>([^<]*)</command-name>`)
-	commandArgs = regexp.MustCompile(`<command-args>([^<]*)</command-args>`)
+	pasteMarks  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?pasted_content id="?[^>]*>`) })
+	commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<command-name>([^<]*)</command-name>`) })
+	commandArgs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<command-args>([^<]*)</command-args>`) })
 )
 
 // typedByUser is a prompt in the record. One that was sent from here is in the log already.
 func (d *TUI) typedByUser(text string, past bool) {
-	text = strings.TrimSpace(pasteMarks.ReplaceAllString(text, ""))
-	if name := commandName.FindStringSubmatch(text); name != nil {
+	text = strings.TrimSpace(pasteMarks().ReplaceAllString(text, ""))
+	if name := commandName().FindStringSubmatch(text); name != nil {
 		text = name[1]
-		if args := commandArgs.FindStringSubmatch(text); args != nil {
+		if args := commandArgs().FindStringSubmatch(text); args != nil {
 			text += " " + args[1]
 		}
 	}

@@ -200,7 +200,7 @@ func (d *TUI) submitted(text string) {
 func (d *TUI) running() { d.working, d.ending, d.failed = true, time.Time{}, "" }
 
 // normal is a prompt as it can be compared: without blanks and what Claude Code writes around a paste.
-func normal(text string) string { return squeeze(pasteMarks.ReplaceAllString(text, "")) }
+func normal(text string) string { return squeeze(pasteMarks().ReplaceAllString(text, "")) }
 
 // stopped ends the turn when the record has had its time. It reports whether that is still to come.
 func (d *TUI) stopped(now time.Time) (soon bool) {

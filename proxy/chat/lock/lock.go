@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -57,10 +58,10 @@ func (e *HeldError) Hint() string {
 
 // usable is what an id may look like, which has at most maxID bytes: it becomes a file's name, and an argument. The number is not in the
 // expression, which would cost every start of a program a third of a millisecond.
-var usable = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var usable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
 
 // Usable reports whether a conversation can have this id.
-func Usable(id string) bool { return len(id) <= maxID && usable.MatchString(id) }
+func Usable(id string) bool { return len(id) <= maxID && usable().MatchString(id) }
 
 const maxID = 128
 

@@ -87,7 +87,9 @@ type open struct {
 }
 
 // listening is what the server says when it takes calls.
-var listening = regexp.MustCompile(`^opencode server listening on (http://127\.0\.0\.1:[0-9]+)/?$`)
+var listening = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^opencode server listening on (http://127\.0\.0\.1:[0-9]+)/?$`)
+})
 
 // beside runs a program for as long as its standard input is open: the server would outlive a proxy that is killed.
 const beside = `exec 3<&0
@@ -118,7 +120,7 @@ func Serve(ctx context.Context, c Config) (*Driver, error) {
 		Program: "/bin/sh", Args: []string{"-c", beside, "sh", path, "serve", "--port=0", "--hostname=127.0.0.1", "--mdns=false"},
 		Env: append(append(os.Environ(), c.Env...), d.Env()...), Dir: c.Dir,
 		Line: func(b []byte) {
-			if m := listening.FindSubmatch(b); m != nil {
+			if m := listening().FindSubmatch(b); m != nil {
 				select {
 				case urls <- string(m[1]):
 				default: // it says so once

@@ -29,7 +29,7 @@ import (
 const (
 	asServer     = "CHAT_TEST_SAYS"
 	passwordFile = "CHAT_TEST_PASSWORD"
-	patience     = 30 * time.Second
+	patience     = 2 * time.Minute
 )
 
 func TestMain(m *testing.M) {
