@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -22,18 +23,16 @@ var modifiers = map[string]int32{
 	"hyper": modHyper,
 }
 
-var specialByName = indexSpecials()
-
-func indexSpecials() map[string]*special {
+var specialByName = sync.OnceValue(func() map[string]*special {
 	index := map[string]*special{}
-	for _, k := range specials {
+	for _, k := range specials() {
 		index[k.name] = k
 		for _, alias := range k.aliases {
 			index[alias] = k
 		}
 	}
 	return index
-}
+})
 
 // Parse reads the name of a key: ctrl-c, C-c, ^C, esc, enter, shift-tab, alt-x, M-x, ctrl-alt-x, f5, kp-enter, any
 // single character, or one of these with a repeat (down*3). Names and modifiers are matched without regard to case; a
@@ -93,7 +92,7 @@ func (k *Press) setKey(rest string) bool {
 		k.mods |= modShift
 		lower = "tab"
 	}
-	k.key = specialByName[lower]
+	k.key = specialByName()[lower]
 	return k.key != nil
 }
 
@@ -129,7 +128,7 @@ func nearNames(name string) []string {
 		return nil
 	}
 	var near []string
-	for _, k := range specials {
+	for _, k := range specials() {
 		d := distance(name, k.name)
 		for _, alias := range k.aliases {
 			d = min(d, distance(name, alias))

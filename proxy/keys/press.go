@@ -3,6 +3,7 @@ package keys
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -72,9 +73,7 @@ type special struct {
 
 // specials are the keys by name. Escape, Enter, Tab and Backspace have C0 codes,
 // which are also their numbers in the kitty protocol.
-var specials = makeSpecials()
-
-func makeSpecials() []*special {
+var specials = sync.OnceValue(func() []*special {
 	list := []*special{
 		{name: "enter", aliases: []string{"return", "ret", "cr"}, kitty: 13, typed: "\r"},
 		{name: "tab", kitty: 9, typed: "\t"},
@@ -110,7 +109,7 @@ func makeSpecials() []*special {
 		})
 	}
 	return append(list, functionKeys()...)
-}
+})
 
 // keypadMoves are the keys of the keypad without Num Lock. Only the kitty protocol tells them from the others.
 func keypadMoves() []*special {

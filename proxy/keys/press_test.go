@@ -113,7 +113,7 @@ func TestParseErrors(t *testing.T) {
 // everyName lists every key with every sensible modifier.
 func everyName() []string {
 	var bases []string
-	for _, k := range specials {
+	for _, k := range specials() {
 		bases = append(bases, k.name)
 	}
 	for c := rune(' '); c < 0x7f; c++ {

@@ -186,7 +186,7 @@ func stroke(u Unit) Stroke {
 
 // ss3Name names ESC O letter.
 func ss3Name(letter byte) string {
-	for _, k := range specials {
+	for _, k := range specials() {
 		if k.letter == letter && (k.cursor || k.ss3 == letter) || k.keypad && k.ss3 == letter {
 			return title(k.name)
 		}
@@ -260,11 +260,11 @@ func codeStroke(code, shifted rune, typed [3]rune, mods int32) Stroke {
 
 // named is the name of the key that is meant, with its modifiers, "" for none.
 func named(mods int32, meant func(*special) bool) string {
-	i := slices.IndexFunc(specials, meant)
+	i := slices.IndexFunc(specials(), meant)
 	if i < 0 {
 		return ""
 	}
-	return modNames(mods&^modLocks) + title(specials[i].name)
+	return modNames(mods&^modLocks) + title(specials()[i].name)
 }
 
 func modNames(mods int32) string {

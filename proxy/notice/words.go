@@ -3,6 +3,7 @@ package notice
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/acarl005/stripansi"
@@ -45,12 +46,12 @@ func Message(text string) string {
 }
 
 // ctrl is how the proxy begins to write a key.
-var ctrl = regexp.MustCompile(`(?i)ctrl\s*\+\s*`)
+var ctrl = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)ctrl\s*\+\s*`) })
 
 // unhint writes keys, and what stands between them, in another way than the proxy does: what an agent says about keys does not
 // look like the line's own end.
 func unhint(text string) string {
-	return ctrl.ReplaceAllString(strings.ReplaceAll(text, "·", "."), "ctrl-")
+	return ctrl().ReplaceAllString(strings.ReplaceAll(text, "·", "."), "ctrl-")
 }
 
 // unquote makes text fit to stand between “ and ”.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -35,7 +36,7 @@ type Known struct {
 var ErrUnknown = errors.New("no recording has this id")
 
 // known is the form of an id. It names a file, so nothing else is ever joined to a path.
-var known = regexp.MustCompile(`^r-[a-z0-9]{16}$`)
+var known = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^r-[a-z0-9]{16}$`) })
 
 const noteSuffix = ".json"
 
@@ -82,7 +83,7 @@ func Recordings(dir string) (all []Known) {
 
 // Recording is the one with an id that a directory knows. The error is ErrUnknown.
 func Recording(dir, id string) (k Known, err error) {
-	if !known.MatchString(id) {
+	if !known().MatchString(id) {
 		return k, ErrUnknown
 	}
 	file, err := own(filepath.Join(dir, id+noteSuffix))

@@ -57,9 +57,11 @@ func compile(list string, all []string) (rules []*regexp.Regexp, err error) {
 }
 
 // Find is [Find] with the user's rules.
-func (o *Own) Find(dst []Span, lines []string, at Place) []Span {
+func (o *Own) Find(dst []Span, lines []string, at Place) []Span { return o.find(dst, lines, at, nil) }
+
+func (o *Own) find(dst []Span, lines []string, at Place, seen *Seen) []Span {
 	had := len(dst)
-	dst = Find(dst, lines, at)
+	dst = find(dst, lines, at, seen)
 	if o == nil || len(o.add)+len(o.allow) == 0 {
 		return dst
 	}
@@ -113,7 +115,10 @@ func merged(all []Span) []Span {
 }
 
 // Text is [Text] with the user's rules.
-func (o *Own) Text(text string, at int) (covered string, n int) {
+func (o *Own) Text(text string, at int) (covered string, n int) { return o.TextSeen(nil, text, at) }
+
+// TextSeen is Text for a text that is looked at again and again while lines are added to it. seen is the caller's own.
+func (o *Own) TextSeen(seen *Seen, text string, at int) (covered string, n int) {
 	lines := strings.Split(text, "\n")
 	place := Nowhere
 	if at >= 0 {
@@ -121,7 +126,7 @@ func (o *Own) Text(text string, at int) (covered string, n int) {
 		place.Line = strings.Count(before, "\n")
 		place.Offset = len(before) - (strings.LastIndexByte(before, '\n') + 1)
 	}
-	spans := o.Find(nil, lines, place)
+	spans := o.find(nil, lines, place, seen)
 	if len(spans) == 0 {
 		return text, 0
 	}

@@ -38,7 +38,9 @@ var Nowhere = Place{Line: -1}
 
 // Find appends to dst what is to be covered in consecutive lines, in order. A line is a logical one, rows joined where they
 // wrap. Ordinary lines cost about a nanosecond a byte.
-func Find(dst []Span, lines []string, at Place) []Span {
+func Find(dst []Span, lines []string, at Place) []Span { return find(dst, lines, at, nil) }
+
+func find(dst []Span, lines []string, at Place, seen *Seen) []Span {
 	load()
 	f := finder{spans: dst}
 	for i, line := range lines {
@@ -46,7 +48,12 @@ func Find(dst []Span, lines []string, at Place) []Span {
 		if at.Line == i {
 			f.open = at.Offset
 		}
-		f.scan()
+		f.from = len(f.spans)
+		if f.open >= 0 || !seen.clean(line) {
+			if f.scan(); f.open < 0 && len(f.spans) == f.from {
+				seen.add(line)
+			}
+		}
 		f.armour(lines)
 	}
 	return f.spans

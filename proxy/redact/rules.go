@@ -181,7 +181,7 @@ func (f *finder) cover(from, to int) {
 
 // scan looks for tokens in a line.
 func (f *finder) scan() {
-	f.done, f.from, f.lead = 0, len(f.spans), -1
+	f.done, f.lead = 0, -1
 	for i := 0; i < len(f.line); i++ {
 		c := f.line[i]
 		if classes[c]&anchor == 0 {

@@ -51,7 +51,7 @@ type step struct {
 }
 
 // transitions has, for every state but ground, what each byte does.
-var transitions = makeTransitions()
+var transitions *transitionTable
 
 type transitionTable [stateCount][256]step
 

@@ -62,6 +62,7 @@ func picture(s *Screen) string {
 // TestPictures plays every case of testdata/pictures. A case is a section of a txtar file: its first line has the size
 // and the input, quoted as in Go; the rest is the picture.
 func TestPictures(t *testing.T) {
+	makeTables()
 	seen := [2][]bool{watch(t, csiTable), watch(t, escTable)}
 	files, err := filepath.Glob("testdata/pictures/*.txtar")
 	require.NoError(t, err)

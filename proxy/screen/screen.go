@@ -51,6 +51,7 @@ type view struct {
 
 // New returns a fresh screen, as a terminal is after power-on.
 func New(c Config) *Screen {
+	makeTables()
 	s := &Screen{}
 	t := &s.t
 	t.cols, t.rows = clamp(c.Cols, minSize, MaxCols), clamp(c.Rows, minSize, MaxRows)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"terminalproxy/protocol"
@@ -53,13 +54,13 @@ const maxRuleFor = 24 * time.Hour
 var repeated = []string{RulesAllow, RulesNever, TableOn}
 
 // ruleHead is the line with which one of those begins.
-var ruleHead = regexp.MustCompile(`^\s*\[\[\s*(allow|never|on)\s*\]\]`)
+var ruleHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\[\s*(allow|never|on)\s*\]\]`) })
 
 // headsOf are those lines, by the table.
 func headsOf(text string) map[string][]int {
 	heads := make(map[string][]int)
 	for n, line := range strings.Split(text, "\n") {
-		if m := ruleHead.FindStringSubmatch(line); m != nil {
+		if m := ruleHead().FindStringSubmatch(line); m != nil {
 			heads[m[1]] = append(heads[m[1]], n+1)
 		}
 	}
