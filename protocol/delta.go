@@ -80,7 +80,10 @@ func (s *Snapshot) ownNews(last *Snapshot, moves bool) *Snapshot {
 // Complete is s with all rows, last being the snapshot that came before it from the same peer, nil for none. It is not ok
 // when s is a difference to something else.
 func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {
-	if s.Screen == nil {
+	switch {
+	case s.isBrief():
+		return s.settled(last)
+	case s.Screen == nil:
 		return s, true // text only
 	}
 	out, screen := *s, *s.Screen

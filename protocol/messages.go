@@ -354,6 +354,8 @@ type Unwatch struct {
 type Subscribed struct {
 	SessionID string `json:"sessionId"`
 	On        bool   `json:"on"`
+	// Brief says that the gateway takes what [Snapshot.Brief] makes.
+	Brief bool `json:"brief,omitempty"`
 }
 
 // Cancel says that nobody waits for the answer to a [Wait] any more: the wait ends, and no answer comes. A [ControlRequest]
@@ -375,12 +377,18 @@ type Close struct {
 // SessionsList asks the gateway for the sessions it knows.
 type SessionsList struct {
 	RequestID string `json:"requestId"`
+	// Paged: the answer may have a part of them, and say in Next where it ends. After is the Next of the page before, "" for the first.
+	// A gateway that does not know of this answers with all.
+	Paged bool   `json:"paged,omitempty"`
+	After string `json:"after,omitempty"`
 }
 
 // SessionsListResult answers a [SessionsList].
 type SessionsListResult struct {
 	RequestID string        `json:"requestId"`
 	Sessions  []SessionInfo `json:"sessions"`
+	// Next names the next page, "" where there is none.
+	Next string `json:"next,omitempty"`
 }
 
 // SessionsSubscribe asks for a stream of snapshots, control and close messages of one session.
@@ -393,6 +401,8 @@ type SessionsSubscribe struct {
 	Changes bool `json:"changes,omitempty"`
 	// Moves, with Changes: rows that moved need not be sent again, see [Snapshot.Moved].
 	Moves bool `json:"moves,omitempty"`
+	// Brief, with Changes: that the screen has settled and nothing else changed may be said without the screen: see [Snapshot.Brief].
+	Brief bool `json:"brief,omitempty"`
 }
 
 // Done answers a request that has no result of its own.

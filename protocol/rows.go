@@ -40,6 +40,8 @@ type SessionsChanged struct {
 	// and the revision of the screen.
 	Full     bool          `json:"full,omitempty"`
 	Sessions []SessionInfo `json:"sessions"`
+	// More says that the next one has the rest of the same: a long list comes in several messages, the first of which is Full.
+	More bool `json:"more,omitempty"`
 	// Gone are the ids of those that are there no more.
 	Gone []string `json:"gone,omitempty"`
 }

@@ -1,6 +1,9 @@
 package protocol
 
-import "reflect"
+import (
+	"reflect"
+	"sync"
+)
 
 // messages is the closed set of the wire: the value of "type", an empty message, and the field with the id of the agent or
 // viewer that a gateway fills in, "" for none. A test compares it with the types that have a check.
@@ -89,9 +92,15 @@ type head struct {
 	request, session, sender int
 }
 
-// heads and byKind find a type of message.
-var heads, byKind = func() (map[reflect.Type]head, map[string]reflect.Type) {
-	heads, byKind := make(map[reflect.Type]head), make(map[string]reflect.Type)
+// types find a type of message, by itself and by the value of "type".
+type types struct {
+	heads  map[reflect.Type]head
+	byKind map[string]reflect.Type
+}
+
+// known are the types of the wire, found when the first message is made or read: a program that ends at once pays nothing for them.
+var known = sync.OnceValue(func() types {
+	heads, byKind := make(map[reflect.Type]head, len(messages)), make(map[string]reflect.Type, len(messages))
 	for _, m := range messages {
 		t := reflect.TypeOf(m.empty).Elem()
 		at := func(name string) int {
@@ -103,12 +112,12 @@ var heads, byKind = func() (map[reflect.Type]head, map[string]reflect.Type) {
 		byKind[m.kind] = t
 		heads[t] = head{m.kind, at("RequestID"), at("SessionID"), at(m.sender)}
 	}
-	return heads, byKind
-}()
+	return types{heads, byKind}
+})
 
 // newMessage is the empty message of a type, nil for one that does not exist.
 func newMessage(kind string) Message {
-	t, ok := byKind[kind]
+	t, ok := known().byKind[kind]
 	if !ok {
 		return nil
 	}
@@ -116,7 +125,7 @@ func newMessage(kind string) Message {
 	return m
 }
 
-func headOf(m Message) head { return heads[reflect.TypeOf(m).Elem()] }
+func headOf(m Message) head { return known().heads[reflect.TypeOf(m).Elem()] }
 
 // field is a string of m, nil where m has none.
 func field(m Message, at int) *string {

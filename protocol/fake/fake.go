@@ -20,7 +20,7 @@ import (
 )
 
 // Soon bounds the waits for what happens at once: on a loaded machine that takes its time.
-const Soon = 20 * time.Second
+const Soon = 2 * time.Minute
 
 // Within is a context of the test's that ends after [Soon].
 func Within(t testing.TB) context.Context {

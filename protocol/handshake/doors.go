@@ -35,7 +35,7 @@ func NewDoors(urls []string, passed func(door string, why error)) *Doors {
 // before that found no open door.
 func (d *Doors) Try(ctx context.Context, round int, refused func(error) bool, knock func(ctx context.Context, door int) error) error {
 	if len(d.urls) == 1 {
-		return knock(ctx, 0)
+		return Worded(knock(ctx, 0))
 	}
 	d.mu.Lock()
 	first := d.at
@@ -58,9 +58,9 @@ func (d *Doors) Try(ctx context.Context, round int, refused func(error) bool, kn
 			return err
 		}
 		if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && d.passed != nil {
-			d.passed(d.Name(door), bad)
+			d.passed(d.Name(door), Worded(bad))
 		}
-		all = also(all, fmt.Errorf("%s: %w", d.Name(door), err))
+		all = also(all, fmt.Errorf("%s: %w", d.Name(door), Worded(err)))
 	}
 	return all
 }

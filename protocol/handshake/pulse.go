@@ -29,6 +29,9 @@ type Pulse struct {
 // Heard notes a sign of life.
 func (p *Pulse) Heard() { p.heard.Store(true) }
 
+// Answered reports whether there was one since the last ping.
+func (p *Pulse) Answered() bool { return p.heard.Load() }
+
 // Lost is called before each ping, and reports whether too many before it were not answered. Without urgent there is none to answer.
 func (p *Pulse) Lost(urgent bool) bool {
 	if p.heard.Swap(false) || !urgent {
