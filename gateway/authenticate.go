@@ -25,6 +25,9 @@ var errRevoked = errors.New("the token was revoked or has expired")
 // sayTokenFile is for a peer: the cause is in the log.
 const sayTokenFile = "the gateway cannot read its token file"
 
+// errTokenFile ends who was let in by a file that cannot be read any more. It is no revocation: another gateway may be asked.
+var errTokenFile = errors.New(sayTokenFile)
+
 // socketRoutes says which roles a path serves, and how long a frame may be there. The first role is the one of a local peer.
 var socketRoutes = map[string]struct {
 	roles []auth.Role
@@ -57,11 +60,12 @@ func (s *Server) authenticate(r *http.Request) (ws.Access, error) {
 		s.log.Info("refused", "route", r.Pattern, "role", string(who.Role), "token", who.Name, "code", protocol.CodeForbidden)
 		return ws.Access{}, &auth.Refusal{Status: http.StatusForbidden, Say: "role " + string(who.Role) + " may not use " + r.URL.Path}
 	}
+	stays := c.claim == nil && claimOf(r) != nil // a request of a trusted proxy's is counted as long as its handler
 	if r.URL.Path == protocol.PathLinks {
-		return ws.Access{Limit: route.limit, Join: func() ws.Peer { return s.cfg.Pages.Opener(who, s) }}, nil
+		return ws.Access{Limit: route.limit, Stays: stays, Join: func() ws.Peer { return s.cfg.Pages.Opener(who, s) }}, nil
 	}
 	member := memberOf(who, r.Header)
-	access := ws.Access{Limit: route.limit, Join: func() ws.Peer { return s.join(member, who) }}
+	access := ws.Access{Limit: route.limit, Stays: stays, Join: func() ws.Peer { return s.join(member, who) }}
 	if c.local() {
 		member.Local, member.Process, access.Owns = true, c, c.owns
 	}
@@ -193,6 +197,8 @@ func closeCode(err error, local bool) (int, string) {
 		return websocket.CloseTryAgainLater, hub.ErrSlow.Error()
 	case errors.Is(err, errRevoked):
 		return websocket.ClosePolicyViolation, errRevoked.Error()
+	case errors.Is(err, errTokenFile):
+		return websocket.CloseTryAgainLater, sayTokenFile
 	}
 	if worded, ok := errors.AsType[interface {
 		error

@@ -212,6 +212,8 @@ func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message
 	switch {
 	case errors.Is(err, errRevoked):
 		err = &protocol.Error{Code: protocol.CodeUnauthorized, Message: err.Error()}
+	case errors.Is(err, errTokenFile):
+		err = &protocol.Error{Code: protocol.CodeUnavailable, Message: err.Error()}
 	case errors.Is(err, hub.ErrClosed), errors.Is(err, client.ErrClosed), errors.Is(err, hub.ErrSlow):
 		say := err.Error() + ": try again"
 		if _, types := m.(*protocol.Input); types {

@@ -165,6 +165,9 @@ func (e Endpoint) URL(path string) string {
 	return "ws://" + e.host + path
 }
 
+// Host is the first gateway's host, and its port where the address names one.
+func (e Endpoint) Host() string { return e.host }
+
 // Header is what the handshake carries.
 func (e Endpoint) Header() http.Header {
 	h := http.Header{}

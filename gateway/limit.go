@@ -69,6 +69,9 @@ func (c *limited) Close() error {
 	return c.Conn.Close()
 }
 
+// Plain is the connection itself, for who writes to it: see package ws.
+func (c *limited) Plain() net.Conn { return c.Conn }
+
 // Accept implements net.Listener.
 func (l *limiter) Accept() (net.Conn, error) {
 	for {

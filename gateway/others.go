@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -15,6 +16,8 @@ import (
 type Others interface {
 	// Connected reports whether they are reached, and how many of them.
 	Connected() (online bool, gateways int)
+	// Trouble is what is wrong with the way to them, and what to do; "" where nothing is.
+	Trouble() (say, do string)
 	// Stats are for the metrics.
 	Stats() []httpapi.Family
 }
@@ -54,11 +57,22 @@ func (s *Server) Admit(m hub.Member) (Admitted, error) {
 	return s.join(m, who), nil
 }
 
-// clustered is what a health check says of the other gateways, as a part of a JSON object; "" without any.
-func (s *Server) clustered() string {
+// clustered is what a health check says of the other gateways, as a part of a JSON object; "" without any. What is wrong with the way to
+// them names servers and files, and is told on this machine only.
+func (s *Server) clustered(local bool) string {
 	if s.others == nil {
 		return ""
 	}
-	online, gateways := s.others.Connected()
-	return fmt.Sprintf(`,"cluster":{"connected":%t,"gateways":%d}`, online, gateways)
+	var say struct {
+		Connected bool   `json:"connected"`
+		Gateways  int    `json:"gateways"`
+		Trouble   string `json:"trouble,omitempty"`
+		Do        string `json:"do,omitempty"`
+	}
+	say.Connected, say.Gateways = s.others.Connected()
+	if local {
+		say.Trouble, say.Do = s.others.Trouble()
+	}
+	text, _ := json.Marshal(say) // of plain fields
+	return `,"cluster":` + string(text)
 }

@@ -49,11 +49,12 @@ type site struct {
 	store  *auth.Store
 }
 
-// newSite is a site without TLS until the test ends; change may be nil.
+// newSite is a site without TLS until the test ends; change may be nil. Nobody answers its pings: what opens many connections on a busy
+// machine needs the first of them when it has the last.
 func newSite(t *testing.T, change func(*Config)) *site {
 	t.Helper()
-	cfg := Config{}
-	links, err := page.NewLinks(page.Config{Hosts: []string{"desk.example"}, Times: page.Times{Hello: time.Minute}})
+	cfg := Config{Times: ws.Times{Silence: time.Hour}}
+	links, err := page.NewLinks(page.Config{Hosts: []string{"desk.example"}, Times: page.Times{Hello: time.Hour, Silence: time.Hour}})
 	require.NoError(t, err)
 	cfg.Pages, cfg.Hosts = linksOf{links}, []string{"desk.example"}
 	if change != nil {

@@ -227,14 +227,14 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET "+path, s.sockets)
 	}
 	mux.HandleFunc("POST "+protocol.PathProof, s.proof)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set(place.HeaderFiles, strconv.Itoa(openFiles()))
 		gathering := ""
 		if s.gathers() {
 			gathering = `,"gathering":true`
 		}
-		gathering += s.clustered()
+		gathering += s.clustered(connectionOf(r).local())
 		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q%s}\n", protocol.Version, gathering)
 	})
 	s.api.Mount(mux)
@@ -263,34 +263,53 @@ func (s *Server) greeting() http.Header {
 func (s *Server) watchTokens(ctx context.Context) {
 	tick := time.NewTicker(revocationCheck)
 	defer tick.Stop()
+	said := ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.cutRevoked()
 		}
+		unread := ""
+		if err := s.cutRevoked(); err != nil {
+			unread = err.Error()
+		}
+		if unread != said && unread != "" {
+			s.log.Error("token file", "error", unread)
+		}
+		said = unread
 	}
 }
 
-func (s *Server) cutRevoked() {
-	valid := make(map[string]bool)
+// cutRevoked ends those whose tokens do not stand. An error says that the file cannot be read, which is no permission either.
+func (s *Server) cutRevoked() (unread error) {
+	valid, why := make(map[string]bool), errRevoked
 	stands := func(id string) bool {
 		if _, asked := valid[id]; !asked {
-			valid[id] = s.cfg.Tokens.Valid(id)
+			err := s.cfg.Tokens.Stands(id)
+			valid[id] = err == nil
+			if err != nil && !errors.Is(err, auth.ErrUnknownToken) {
+				unread, why = err, errTokenFile
+			}
 		}
 		return valid[id]
 	}
+	s.mu.Lock()
+	for _, id := range s.live {
+		stands(id)
+	}
+	s.mu.Unlock()
 	if s.cfg.Pages != nil {
-		s.cfg.Pages.Cut(stands, errRevoked) // before their seats: they are over, and not to come back
+		s.cfg.Pages.Cut(stands, why) // before their seats: they are over, and not to come back
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for peer, id := range s.live {
 		if !stands(id) {
-			peer.Cut(errRevoked)
+			peer.Cut(why)
 		}
 	}
+	return unread
 }
 
 func (s *Server) isClosed() bool {

@@ -8,6 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +68,22 @@ func TestR37RevocationClosesLiveConnections(t *testing.T) {
 	say(t, viewer, &protocol.SessionsList{RequestID: "l"})
 	hear[*protocol.SessionsListResult](t, viewer)
 	require.Equal(t, http.StatusUnauthorized, statusOf(t, bearer(addr, tokens[auth.RoleAgent]), protocol.PathAgent))
+}
+
+// TestATokenFileThatGoesAwayIsNoRevocation: nobody is let in by it, and whoever was may ask another gateway.
+func TestATokenFileThatGoesAwayIsNoRevocation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "private", "tokens")
+	store, err := auth.OpenStore(path, nil)
+	require.NoError(t, err)
+	token, err := store.Create(auth.Token{Name: "a", Role: auth.RoleAgent})
+	require.NoError(t, err)
+	addr := serveTCP(t, New(Config{Tokens: store}), nil)
+	agent := bearer(addr, token).mustConnect(t, protocol.PathAgent)
+	require.NoError(t, os.Rename(path, path+".away"))
+	require.Equal(t, websocket.CloseTryAgainLater, closeCodeOf(t, agent))
+	require.Equal(t, http.StatusInternalServerError, statusOf(t, bearer(addr, token), protocol.PathAgent))
+	require.NoError(t, os.Rename(path+".away", path))
+	bearer(addr, token).mustConnect(t, protocol.PathAgent)
 }
 
 // R39: a frame over the limit closes 1009, and one that claims to be compressed is no frame at all.
@@ -278,4 +297,24 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 		require.Equal(t, seq, hear[*protocol.Snapshot](t, reader).Seq)
 		return stalled.WriteMessage(websocket.TextMessage, []byte(`{"type":"sessions.list","requestId":"l"}`)) != nil
 	}, 3*fake.Soon, time.Millisecond)
+}
+
+// TestWebSocketsBehindATrustedProxyCount for their token as long as they last, and no longer.
+func TestWebSocketsBehindATrustedProxyCount(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	viewer := bearer(addr, tokens[auth.RoleViewer])
+	viewer.header.Set("X-Forwarded-For", "203.0.113.9")
+	var first *websocket.Conn
+	for range connectionsPerPeer {
+		first = viewer.mustConnect(t, protocol.PathView)
+	}
+	refused := func() bool {
+		_, resp, err := viewer.connect(t, protocol.PathView)
+		require.NotNil(t, resp)
+		require.NoError(t, resp.Body.Close())
+		return err != nil && resp.StatusCode == http.StatusTooManyRequests
+	}
+	require.True(t, refused())
+	require.NoError(t, first.Close())
+	require.Eventually(t, func() bool { return !refused() }, fake.Soon, 10*time.Millisecond)
 }

@@ -85,9 +85,12 @@ func Run(ctx context.Context, conf Config) {
 // watch is what is known of who waits. It belongs to the goroutine of Run.
 type watch struct {
 	conf    Config
-	open    map[string]*waiting // by session
-	asking  bool                // for the list
-	listing string              // the id of that request
+	open    map[string]*waiting    // by session
+	asking  bool                   // for the list
+	listing string                 // the id of that request
+	pages   []protocol.SessionInfo // what it has brought so far
+	parts   []protocol.SessionInfo // of a list that comes in several messages
+	whole   bool                   // which is all of it
 }
 
 // waiting is one ask that has no answer yet.
@@ -160,17 +163,25 @@ func (w *watch) carry(ctx context.Context, link Link, frames <-chan []byte) (hea
 				return heard, errOver
 			}
 			heard = true
-			w.take(frame)
-		case <-timer.C:
-			if !w.isDue(time.Now()) {
-				continue
+			if next := w.take(frame); next != "" {
+				err = w.list(link, next)
 			}
-			w.asking, w.listing = true, protocol.NewID()
-			if err := link.Send(&protocol.SessionsList{RequestID: w.listing}); err != nil {
-				return heard, err
+		case <-timer.C:
+			if w.isDue(time.Now()) {
+				w.pages = nil
+				err = w.list(link, "")
 			}
 		}
+		if err != nil {
+			return heard, err
+		}
 	}
+}
+
+// list asks for a page of the list, the one after another one.
+func (w *watch) list(link Link, after string) error {
+	w.asking, w.listing = true, protocol.NewID()
+	return link.Send(&protocol.SessionsList{RequestID: w.listing, Paged: true, After: after})
 }
 
 // rest is how long nothing is due.
@@ -193,25 +204,29 @@ func (w *watch) isDue(now time.Time) bool {
 	return false
 }
 
-// take takes a frame of the gateway's.
-func (w *watch) take(frame []byte) {
+// take takes a frame of the gateway's. next is the page of the list that is to be asked for, "" for none.
+func (w *watch) take(frame []byte) (next string) {
 	m, err := protocol.Decode(frame, protocol.MaxMessage)
 	if err != nil {
-		return // of a newer gateway
+		return "" // of a newer gateway
 	}
 	now := time.Now()
 	switch m := m.(type) {
 	case *protocol.SessionsChanged:
-		w.update(now, m.Sessions, m.Full)
+		w.changed(now, m)
 		for _, id := range m.Gone {
 			delete(w.open, id)
 		}
 	case *protocol.SessionsListResult:
-		w.update(now, m.Sessions, true)
-		if m.RequestID == w.listing {
-			w.asking = false
-			w.tell(now)
+		if m.RequestID != w.listing {
+			break
 		}
+		if w.pages = append(w.pages, m.Sessions...); m.Next != "" {
+			return m.Next
+		}
+		w.update(now, w.pages, true)
+		w.pages, w.asking = nil, false
+		w.tell(now)
 	case *protocol.Error:
 		if m.RequestID == w.listing { // it is asked again when the next thing is due
 			w.asking = false
@@ -219,6 +234,21 @@ func (w *watch) take(frame []byte) {
 				o.looked = now
 			}
 		}
+	}
+	return ""
+}
+
+// changed takes a change of the list, or a part of all of it.
+func (w *watch) changed(now time.Time, m *protocol.SessionsChanged) {
+	if m.Full {
+		w.parts = nil
+	}
+	switch w.parts = append(w.parts, m.Sessions...); {
+	case m.More && (m.Full || w.whole):
+		w.whole = true
+	default:
+		w.update(now, w.parts, m.Full || w.whole)
+		w.parts, w.whole = nil, false
 	}
 }
 

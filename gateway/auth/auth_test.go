@@ -90,9 +90,13 @@ func TestR37RevocationByAnotherProcessIsSeen(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownToken)
 	require.ErrorContains(t, command.Revoke("a"), "unknown token")
 	require.NoError(t, os.Remove(path))
-	list, err := server.List()
-	require.NoError(t, err)
-	require.Empty(t, list, "without the file nobody comes in")
+	_, err = server.Verify(token)
+	require.ErrorContains(t, err, "was there and is gone", "a disk that went away revokes no token")
+	require.NotErrorIs(t, err, ErrUnknownToken)
+	require.False(t, server.Valid(who.TokenID), "and without the file nobody comes in")
+	list, err := open(t, path, nil).List()
+	require.NoError(t, err, "a new process begins without tokens")
+	require.Empty(t, list)
 }
 
 func TestTokenExpires(t *testing.T) {

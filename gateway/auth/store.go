@@ -162,9 +162,12 @@ func (s *Store) Identity(tokenID string) (Identity, error) {
 }
 
 // Valid reports whether the token of an identity still stands. A file that cannot be read is no permission.
-func (s *Store) Valid(tokenID string) bool {
+func (s *Store) Valid(tokenID string) bool { return s.Stands(tokenID) == nil }
+
+// Stands is why the token of an identity is no permission, nil if it is one: ErrUnknownToken, or that of reading the file.
+func (s *Store) Stands(tokenID string) error {
 	_, err := s.standing(func(t Token) bool { return t.Hash == tokenID })
-	return err == nil
+	return err
 }
 
 // standing is the token that is meant, if it stands now.
@@ -187,9 +190,11 @@ func (s *Store) expired(t Token) bool { return !t.Expires.IsZero() && !s.now().B
 // refresh reads the file again if it is another than the one that was read.
 func (s *Store) refresh() error {
 	info, err := os.Stat(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.seen, s.tokens = nil, nil
-		return nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.seen == nil:
+		return nil // there is none yet
+	case errors.Is(err, fs.ErrNotExist): // a disk that went away revokes no token
+		return fmt.Errorf("token file: %s was there and is gone: put it back; to begin without tokens, restart", s.path)
 	}
 	if err != nil {
 		return fmt.Errorf("token file: %w", err)

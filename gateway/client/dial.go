@@ -214,7 +214,7 @@ func refused(resp *http.Response, err error) error {
 	case resp.StatusCode == http.StatusForbidden:
 		return &protocol.Error{Code: protocol.CodeForbidden, Message: say}
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
-		return errors.New(say) // it may do better the next time
+		return unable{errors.New(say)} // it may do better the next time
 	}
 	no := &protocol.Error{Code: protocol.CodeUnavailable, Message: say}
 	if resp.StatusCode == http.StatusNotFound {
@@ -222,6 +222,11 @@ func refused(resp *http.Response, err error) error {
 	}
 	return no
 }
+
+// unable is the answer of a gateway that cannot serve now.
+type unable struct{ error }
+
+func (unable) Hint() string { return "the gateway's own log says why: gateway serve --log" }
 
 // ErrNotServed says of a gateway's refusal that it has no such path: it is an older one, or was started without.
 var ErrNotServed = errors.New("the gateway does not serve this path")

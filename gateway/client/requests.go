@@ -11,16 +11,27 @@ import (
 // Sessions lists the sessions that this agent may see.
 func (c *Client) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
 	for gather := c.Gather(); ; {
-		r, err := ask[*protocol.SessionsListResult](ctx, c, &protocol.SessionsList{RequestID: c.NextID()})
-		if err != nil {
-			return nil, err
-		}
-		if len(r.Sessions) > 0 {
-			return r.Sessions, nil
+		all, err := c.pages(ctx)
+		if len(all) > 0 || err != nil {
+			return all, err
 		}
 		if again, err := gather.Again(ctx); !again || err != nil {
 			return nil, err
 		}
+	}
+}
+
+// pages asks for the list, page by page.
+func (c *Client) pages(ctx context.Context) (all []protocol.SessionInfo, err error) {
+	for after := ""; ; {
+		r, err := ask[*protocol.SessionsListResult](ctx, c, &protocol.SessionsList{RequestID: c.NextID(), Paged: true, After: after})
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, r.Sessions...); r.Next == "" || r.Next == after {
+			return all, nil
+		}
+		after = r.Next
 	}
 }
 

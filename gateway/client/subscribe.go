@@ -30,8 +30,8 @@ func (c *Client) Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-c
 // subscribe asks for m. lean: the reader gets only what the snapshot before did not have.
 func (c *Client) subscribe(ctx context.Context, m *protocol.SessionsSubscribe, lean bool) (<-chan protocol.Message, error) {
 	wish := *m
-	wish.Moves = wish.Changes // it is made whole here
-	moves := m.Moves          // the reader knows of rows that moved
+	wish.Moves, wish.Brief = wish.Changes, wish.Changes // it is made whole here
+	moves := m.Moves                                    // the reader knows of rows that moved
 	c.fill(&wish.RequestID)
 	var last *protocol.Snapshot // that the reader has
 	return c.wished(ctx, &wish, c.whole, func(m protocol.Message) protocol.Message {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,10 +30,16 @@ const (
 	codeWrongLastIs  = 10164 // the same, of a stream with replicas
 	codeNoReplicas   = 10074 // there is one server
 	codeNoPeers      = 10005 // there are too few
+	codeNoQuorum     = 10008
+	codeDisabled     = 10039 // for this account
+	codeDisabledHere = 10076 // at this server
 	notFound         = "404"
 	createTime       = 5 * time.Second
+	answerTime       = time.Second // for one entry: while the servers choose a leader, sessions open without being entered
 	expectedSequence = "Nats-Expected-Last-Subject-Sequence"
 )
+
+var errNoJetStream = errors.New("JetStream does not answer: it is not enabled for this user, or its quorum is lost")
 
 // refusal is JetStream's.
 type refusal struct {
@@ -48,7 +55,7 @@ func (b *natsBus) ask(m *nats.Msg, limit time.Duration, answer any) error {
 	defer cancel()
 	got, err := b.conn.RequestMsgWithContext(ctx, m)
 	if errors.Is(err, nats.ErrNoResponders) {
-		return errors.New("JetStream does not answer: it is not enabled for this user, or its quorum is lost")
+		return errNoJetStream
 	}
 	if err != nil {
 		return b.worded(err)
@@ -70,29 +77,45 @@ func (b *natsBus) ask(m *nats.Msg, limit time.Duration, answer any) error {
 func (b *natsBus) ready() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.made {
+	if b.made != "" {
 		return nil
 	}
+	_, err := b.look()
+	return err
+}
+
+// renewed implements bus.
+func (b *natsBus) renewed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := b.made
+	now, err := b.look()
+	return err == nil && before != "" && now != before
+}
+
+// look finds out when the bucket was made, and makes it if it is not there. The caller holds the lock.
+func (b *natsBus) look() (made string, err error) {
 	if !b.online() {
-		return errOffline
+		return "", errOffline
 	}
-	err := b.ask(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, nil)
+	var info struct{ Created string }
+	err = b.ask(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, &info)
 	for _, replicas := range []int{3, 1} {
 		if !refused(err, codeNoStream, codeNoReplicas, codeNoPeers) {
 			break
 		}
-		if err = b.create(replicas); refused(err, codeExists) {
-			err = nil
+		if err = b.create(replicas, &info); refused(err, codeExists) {
+			err = b.ask(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, &info)
 		}
 	}
-	b.made = err == nil
 	if err != nil {
-		return fmt.Errorf("bucket %s: %w", bucket, err)
+		return "", fmt.Errorf("bucket %s: %w", bucket, err)
 	}
-	return nil
+	b.made = cmp.Or(info.Created, "once")
+	return b.made, nil
 }
 
-func (b *natsBus) create(replicas int) error {
+func (b *natsBus) create(replicas int, info any) error {
 	m := nats.NewMsg(api + "STREAM.CREATE." + stream)
 	var err error
 	m.Data, err = json.Marshal(map[string]any{
@@ -104,7 +127,7 @@ func (b *natsBus) create(replicas int) error {
 	if err != nil {
 		return err
 	}
-	return b.ask(m, createTime, nil)
+	return b.ask(m, createTime, info)
 }
 
 // refused reports whether JetStream refused with one of the codes.
@@ -125,7 +148,7 @@ func (b *natsBus) read(key string) ([]byte, uint64, error) {
 	if err := b.ready(); err != nil {
 		return nil, 0, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), callTime)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
 	got, err := b.conn.RequestWithContext(ctx, api+"DIRECT.GET."+stream+"."+keySpace+key, nil)
 	if err != nil {
@@ -171,7 +194,7 @@ func (b *natsBus) put(m *nats.Msg, revision uint64) (uint64, error) {
 	var done struct {
 		Seq uint64 `json:"seq"`
 	}
-	err := b.ask(m, callTime, &done)
+	err := b.ask(m, answerTime, &done)
 	if refused(err, codeWrongLast, codeWrongLastIs) {
 		return 0, errTaken
 	}

@@ -32,6 +32,8 @@ type bus interface {
 	write(key string, value []byte, revision uint64) (uint64, error)
 	// remove is write, of a key that is no longer there.
 	remove(key string, revision uint64) error
+	// renewed reports whether the directory was lost since it was asked last, and made anew without its keys.
+	renewed() bool
 	// online reports whether the bus is reached now.
 	online() bool
 	// largest is how many bytes a message may have.

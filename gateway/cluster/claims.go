@@ -176,15 +176,36 @@ func (c *Cluster) reclaim() {
 	}
 }
 
-// renew writes one claim again.
+// refill writes the claims into a directory that was lost and made anew.
+func (c *Cluster) refill() {
+	if c.bus.renewed() {
+		c.log.Warn("cluster: the directory was lost: this gateway enters its sessions anew")
+		c.reclaim()
+	}
+}
+
+// renew writes one claim again. Another gateway may renew one of the same name at the same time: the entry is read again then, since
+// nobody may come back to it for long.
 func (c *Cluster) renew(k sessionKey, own *claim) {
+	for try := range maxRaces {
+		if try > 0 {
+			time.Sleep(raceWait << try)
+		}
+		if !errors.Is(c.renewOnce(k, own), errTaken) {
+			return
+		}
+	}
+}
+
+// renewOnce is renew, but for errTaken: the entry has changed meanwhile.
+func (c *Cluster) renewOnce(k sessionKey, own *claim) error {
 	there, revision, err := c.read(k)
 	switch {
 	case err != nil:
-		return
+		return err
 	case there.Owner != "" && there.Owner != c.name && !own.follows(there, c.cfg.Hub.Running(k.namespace, k.id)):
 		c.giveUp(k, own)
-		return
+		return nil
 	}
 	next := *own
 	if there.Owner != c.name {
@@ -192,10 +213,10 @@ func (c *Cluster) renew(k sessionKey, own *claim) {
 	}
 	value, err := json.Marshal(next.entry)
 	if err != nil {
-		return
+		return err
 	}
 	if next.revision, err = c.bus.write(k.name(), value, revision); err != nil {
-		return // the next time
+		return err
 	}
 	c.tellMoved(there.Owner, k)
 	c.mu.Lock()
@@ -206,11 +227,19 @@ func (c *Cluster) renew(k sessionKey, own *claim) {
 	case nil: // the session ended meanwhile
 		c.chore(func() { c.release(k, &next) })
 	}
+	return nil
 }
 
-// follows reports whether a claim that could not be written is the newer one: its proxy is here, and brought the other's resume key.
+// follows reports whether a claim is the right one, though another gateway's stands in the directory: its proxy is here, and either it could
+// not be written, and brought the other's resume key; or it was written, and somebody took the name while the directory was lost.
 func (own *claim) follows(there entry, running bool) bool {
-	return own.revision == 0 && running && own.Resume != "" && own.Resume == there.Resume
+	if !running || own.Resume == "" {
+		return false
+	}
+	if own.Resume == there.Resume {
+		return own.revision == 0
+	}
+	return own.revision != 0 && there.Generation <= own.Generation
 }
 
 // moved looks whether another gateway has a session of this one's, as it says.

@@ -36,6 +36,7 @@ const (
 	seekEvery  = 100 * time.Millisecond
 	lingerFor  = time.Minute // how long the lists of a namespace are still followed in which nobody is any more
 	renewEvery = claimTime / 3
+	lookEvery  = 10 * time.Second // how often it is looked whether the directory was lost
 )
 
 // Config is what a gateway of a cluster needs.
@@ -191,6 +192,8 @@ func (c *Cluster) live(wake <-chan struct{}) {
 	defer tick.Stop()
 	renew := time.NewTicker(renewEvery)
 	defer renew.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	for {
 		c.beat(false)
 		c.tidy()
@@ -200,6 +203,8 @@ func (c *Cluster) live(wake <-chan struct{}) {
 		case <-tick.C:
 		case <-renew.C:
 			c.chore(c.reclaim)
+		case <-look.C:
+			c.chore(c.refill)
 		case <-wake:
 			if c.bus.online() {
 				c.chore(c.reclaim)

@@ -13,7 +13,7 @@ import (
 // sees waits until a participant's list has just these sessions.
 func sees(p *player, ids ...string) {
 	p.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		p.Handle(&protocol.SessionsList{RequestID: "list"})
 		got := []string{}
 		for _, info := range next[*protocol.SessionsListResult](p).Sessions {

@@ -25,6 +25,7 @@ type fakeNATS struct {
 	keys  map[string]fakeKey
 	seq   uint64
 	quiet bool // the directory does not answer
+	made  int  // how often the directory was lost
 }
 
 type fakeKey struct {
@@ -49,6 +50,7 @@ type fakeBus struct {
 	mu   sync.Mutex
 	off  bool
 	size int
+	made int
 	wake chan struct{}
 	done chan struct{}
 	once sync.Once
@@ -141,6 +143,22 @@ func (b *fakeBus) publish(subject string, data []byte) error {
 	return nil
 }
 
+// forget empties the directory.
+func (n *fakeNATS) forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.keys = make(map[string]fakeKey)
+	n.made++
+}
+
+func (b *fakeBus) renewed() bool {
+	b.nats.mu.Lock()
+	defer b.nats.mu.Unlock()
+	before := b.made
+	b.made = b.nats.made
+	return before != b.made
+}
+
 func (b *fakeBus) reached() error {
 	if !b.online() || b.nats.quiet {
 		return errOffline
@@ -182,7 +200,7 @@ func (b *fakeBus) remove(key string, revision uint64) error {
 
 // node is a gateway of a test.
 type node struct {
-	t       *testing.T
+	t       testing.TB
 	hub     *hub.Hub
 	cluster *Cluster
 	bus     *fakeBus
@@ -193,7 +211,7 @@ var known = map[string]hub.Member{
 	"agent": {Role: hub.RoleAgent}, "viewer": {Role: hub.RoleViewer}, "owner": {Role: hub.RoleOwner}, "other": {Role: hub.RoleAgent, Namespace: "other"},
 }
 
-func (n *fakeNATS) node(t *testing.T, name string, log *slog.Logger) *node {
+func (n *fakeNATS) node(t testing.TB, name string, log *slog.Logger) *node {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -249,7 +267,7 @@ func three(t *testing.T, play func(t *testing.T, bus *fakeNATS, a, b, c *node)) 
 // player is a participant whose messages a goroutine collects.
 type player struct {
 	*hub.Peer
-	t *testing.T
+	t testing.TB
 }
 
 func (n *node) joins(who string, id string) *player {

@@ -331,3 +331,32 @@ func FuzzUnseal(f *testing.F) {
 		_, _, _ = p.join(data)
 	})
 }
+
+// A directory that was lost is filled again by those who have the sessions, and nobody takes a name over meanwhile.
+func TestADirectoryThatWasLostIsFilledAgain(t *testing.T) {
+	three(t, func(t *testing.T, bus *fakeNATS, a, b, _ *node) {
+		first, second := a.proxy(), a.proxy()
+		first.Handle(opening("one"))
+		second.Handle(opening("two"))
+		synctest.Wait()
+		bus.forget()
+		thief := opening("two")
+		thief.ResumeKey = "another"
+		taken := b.proxy()
+		taken.Handle(thief)
+		time.Sleep(2 * lookEvery)
+		synctest.Wait()
+		for _, id := range []string{"one", "two"} {
+			there, _, err := a.cluster.read(sessionKey{"", id})
+			require.NoError(t, err)
+			require.Equal(t, "g-a", there.Owner, id)
+		}
+		require.True(t, a.hub.Running("", "two"))
+		require.False(t, b.hub.Has("", "two"))
+		_, err := taken.Next(atOnce)
+		for err == nil {
+			_, err = taken.Next(atOnce)
+		}
+		require.ErrorIs(t, err, hub.ErrMoved)
+	})
+}

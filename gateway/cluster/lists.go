@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
 )
 
 // interest is that in the sessions of a namespace: somebody of it is here.
 type interest struct {
 	count int
-	since time.Time
+	since time.Time // of that, or of the newest part of a list that is not complete
 	empty time.Time // since when nobody is; zero while somebody is
 	lists map[string]*list
 }
@@ -89,18 +90,20 @@ func (l *list) lost() {
 	if w := c.wants[l.namespace]; w != nil && w.lists[l.from] == l {
 		delete(w.lists, l.from)
 	}
+	var stirred []string
 	for k, s := range c.seen {
 		if k.namespace == l.namespace && s.at == l.from && s.gone.IsZero() {
 			if s.gone = time.Now(); s.under != nil {
 				s = *s.under
 			}
 			c.seen[k] = s
+			stirred = append(stirred, k.id)
 		}
 		l.uncovered(k)
 	}
 	c.changed()
 	c.mu.Unlock()
-	c.cfg.Hub.Stir()
+	c.cfg.Hub.Stir(l.namespace, stirred...)
 }
 
 // hear implements taker.
@@ -115,18 +118,18 @@ func (l *list) hear(from *letter) reply {
 	l.got = from.N
 	for _, m := range from.messages {
 		if changed, ok := m.(*protocol.SessionsChanged); ok {
-			l.changed(changed, from.Generations)
+			l.cluster.cfg.Hub.Stir(l.namespace, l.changed(changed, from.Generations)...)
 		}
 	}
 	if from.End != "" {
 		l.lost()
 	}
-	l.cluster.cfg.Hub.Stir()
 	return reply{}
 }
 
-// changed keeps what a gateway tells of its sessions. Where two have one, the higher generation counts.
-func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint64) {
+// changed keeps what a gateway tells of its sessions, and gives the ids of those that it was about. Where two have one, the higher generation
+// counts.
+func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint64) (ids []string) {
 	c := l.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,12 +137,17 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 		for k, s := range c.seen {
 			if k.namespace == l.namespace && s.at == l.from {
 				c.unsee(k)
+				ids = append(ids, k.id)
 			}
 			l.uncovered(k)
 		}
-		l.full = true
+	}
+	l.full = l.full || !m.More // the first that it tells are all
+	if w := c.wants[l.namespace]; w != nil && !l.full {
+		w.since = time.Now() // it is telling them
 	}
 	for _, id := range m.Gone {
+		ids = append(ids, id)
 		k := sessionKey{l.namespace, id}
 		l.uncovered(k)
 		if c.seen[k].at == l.from {
@@ -149,6 +157,7 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 	for _, info := range m.Sessions {
 		k := sessionKey{l.namespace, info.SessionID}
 		generation := generations[info.SessionID]
+		ids = append(ids, info.SessionID)
 		if old, known := c.seen[k]; known && old.at != l.from && old.gone.IsZero() && old.generation > generation {
 			continue
 		}
@@ -163,6 +172,7 @@ func (l *list) changed(m *protocol.SessionsChanged, generations map[string]uint6
 		c.seen[k] = seen
 	}
 	c.changed()
+	return ids
 }
 
 // uncovered drops what the gateway told of a session that another one tells of, too. The caller holds the lock.
@@ -197,15 +207,33 @@ func (c *Cluster) displace(k sessionKey, now string) {
 }
 
 // Find implements hub.Directory.
-func (c *Cluster) Find(namespace string) (sessions []protocol.SessionInfo, complete bool) {
+func (c *Cluster) Find(namespace string) (all []hub.Place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k, s := range c.seen {
 		if k.namespace == namespace {
-			sessions = append(sessions, s.now())
+			all = append(all, hub.Place{StartedAt: s.info.StartedAt, SessionID: k.id})
 		}
 	}
-	return sessions, c.complete(namespace)
+	return all
+}
+
+// Look implements hub.Directory.
+func (c *Cluster) Look(namespace, id string) (info protocol.SessionInfo, there bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, there := c.seen[sessionKey{namespace, id}]
+	if !there {
+		return info, false
+	}
+	return s.now(), true
+}
+
+// Complete implements hub.Directory: all gateways have told their sessions of a namespace, or have had the time.
+func (c *Cluster) Complete(namespace string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.complete(namespace)
 }
 
 // now is what was told, as of now.
@@ -223,7 +251,7 @@ func (s sighting) now() protocol.SessionInfo {
 	return info
 }
 
-// complete reports whether all gateways have told their sessions of a namespace, or have had the time. The caller holds the lock.
+// complete is Complete. The caller holds the lock.
 func (c *Cluster) complete(namespace string) bool {
 	w := c.wants[namespace]
 	if w == nil || time.Since(w.since) > callTime || !c.bus.online() {
@@ -244,7 +272,7 @@ func (c *Cluster) complete(namespace string) bool {
 func (c *Cluster) gather(namespace string) {
 	for {
 		news := c.hear()
-		if _, complete := c.Find(namespace); complete {
+		if c.Complete(namespace) {
 			return
 		}
 		select {
@@ -266,14 +294,14 @@ func (c *Cluster) hear() <-chan struct{} {
 // forgetLost forgets the sessions of gateways that did not come back, and asks those that did for their lists.
 func (c *Cluster) forgetLost() {
 	c.mu.Lock()
-	forgot := false
+	var forgot []sessionKey
 	for k, s := range c.seen {
 		if !s.gone.IsZero() && time.Since(s.gone) > lostFor {
 			c.unsee(k)
-			forgot = true
+			forgot = append(forgot, k)
 		}
 	}
-	if forgot {
+	if len(forgot) > 0 {
 		c.changed()
 	}
 	var here []string
@@ -284,8 +312,8 @@ func (c *Cluster) forgetLost() {
 	for _, name := range here {
 		c.follow(name)
 	}
-	if forgot {
-		c.cfg.Hub.Stir()
+	for _, k := range forgot {
+		c.cfg.Hub.Stir(k.namespace, k.id)
 	}
 }
 

@@ -14,8 +14,7 @@ import (
 // Bounds of what one letter brings a participant.
 const (
 	batchMessages = 32
-	batchBytes    = 256 << 10
-	listPart      = 200 // sessions of a list in one message
+	batchBytes    = 64 << 10
 	maxRemotes    = 20000
 	pollEvery     = 50 * time.Millisecond
 )
@@ -250,9 +249,7 @@ func (r *remote) fill(l *letter) error {
 		if id := protocol.SessionID(m); id != "" && id != r.session && r.session != "" {
 			continue // the same agent is told on its way to that one
 		}
-		for _, m := range divided(m) {
-			size += r.add(l, m)
-		}
+		size += r.add(l, m)
 	}
 	return nil
 }
@@ -275,15 +272,4 @@ func (r *remote) add(l *letter, m protocol.Message) int {
 	}
 	l.frames = append(l.frames, frame)
 	return len(frame)
-}
-
-// divided is a message in pieces that are not too large.
-func divided(m protocol.Message) []protocol.Message {
-	list, ok := m.(*protocol.SessionsChanged)
-	if !ok || len(list.Sessions) <= listPart {
-		return []protocol.Message{m}
-	}
-	first, rest := *list, &protocol.SessionsChanged{Sessions: list.Sessions[listPart:]}
-	first.Sessions = list.Sessions[:listPart]
-	return append([]protocol.Message{&first}, divided(rest)...)
 }

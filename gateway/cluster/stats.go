@@ -9,6 +9,19 @@ func (c *Cluster) Connected() (online bool, gateways int) {
 	return c.bus.online(), len(c.peers)
 }
 
+// Trouble is what is wrong with the servers, and what to do; "" where nothing is.
+func (c *Cluster) Trouble() (say, do string) {
+	looks, ok := c.bus.(interface{ wrong() Troubles })
+	if !ok {
+		return "", ""
+	}
+	all := looks.wrong()
+	if len(all) == 0 {
+		return "", ""
+	}
+	return all.Error(), all.Hint()
+}
+
 // Stats is what the metrics say of the cluster.
 func (c *Cluster) Stats() []httpapi.Family {
 	online, gateways := c.Connected()

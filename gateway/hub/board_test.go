@@ -108,6 +108,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 		for id, was := range b.told {
 			was.at = time.Now().Add(-ago)
 			b.told[id] = was
+			b.stirred[id] = struct{}{}
 		}
 		h.tell(listKey{here: true}, b)
 		return got(p)

@@ -9,8 +9,11 @@ type Directory interface {
 	// Own asks whether a proxy of a namespace may open a session here, and tells the other gateways that it does. It waits a short
 	// while for their answer, and is called without the hub's lock. The error is for the proxy.
 	Own(namespace string, m *protocol.SessionOpen) *protocol.Error
-	// Find lists the sessions of a namespace that are elsewhere; complete is false while not every gateway has told its own.
-	Find(namespace string) (sessions []protocol.SessionInfo, complete bool)
+	// Find are the places of the sessions of a namespace that are elsewhere, and Look is one of them.
+	Find(namespace string) []Place
+	Look(namespace, id string) (info protocol.SessionInfo, there bool)
+	// Complete is false while not every gateway has told its sessions of a namespace.
+	Complete(namespace string) bool
 	// Forward takes a message that this switchboard cannot answer by itself, and reports whether it did: it brings it to the gateway
 	// that can, and comes back to the participant with [Peer.Deliver] or [Peer.Unknown].
 	Forward(p *Peer, m protocol.Message) bool
@@ -37,21 +40,25 @@ const (
 // alone is the directory of a gateway without others: all that there is is in memory here.
 type alone struct{}
 
-func (alone) Own(string, *protocol.SessionOpen) *protocol.Error { return nil }
-func (alone) Find(string) ([]protocol.SessionInfo, bool)        { return nil, true }
-func (alone) Forward(*Peer, protocol.Message) bool              { return false }
-func (alone) Follow(*Peer, protocol.Message) bool               { return false }
-func (alone) Announce(_, _ string, _ bool)                      {}
-func (alone) Watch(*Peer, Doing)                                {}
+func (alone) Own(string, *protocol.SessionOpen) *protocol.Error        { return nil }
+func (alone) Find(string) []Place                                      { return nil }
+func (alone) Look(_, _ string) (info protocol.SessionInfo, there bool) { return info, false }
+func (alone) Complete(string) bool                                     { return true }
+func (alone) Forward(*Peer, protocol.Message) bool                     { return false }
+func (alone) Follow(*Peer, protocol.Message) bool                      { return false }
+func (alone) Announce(_, _ string, _ bool)                             {}
+func (alone) Watch(*Peer, Doing)                                       {}
 
 // Extend has the switchboard use a directory. It is called before anybody joins.
 func (h *Hub) Extend(d Directory) { h.directory = d }
 
-// Stir says that something may have changed in what the directory finds.
-func (h *Hub) Stir() {
+// Stir says that something may have changed in what the directory knows of sessions of a namespace.
+func (h *Hub) Stir(namespace string, ids ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.stirred()
+	for _, id := range ids {
+		h.stirred(key{namespace, id})
+	}
 }
 
 // Running reports whether a session is here, and its proxy connected.
@@ -117,8 +124,7 @@ func (h *Hub) elsewhere(p *Peer, m protocol.Message) bool {
 	id := protocol.SessionID(m)
 	switch m := m.(type) {
 	case *protocol.SessionsList:
-		_, complete := h.directory.Find(p.member.Namespace)
-		return !complete && h.directory.Forward(p, m)
+		return !h.directory.Complete(p.member.Namespace) && h.directory.Forward(p, m)
 	case *protocol.ProxyStart:
 		return h.hosts[hostOf(p, m.HostKey)] == nil && h.directory.Forward(p, m)
 	}
@@ -129,7 +135,7 @@ func (h *Hub) elsewhere(p *Peer, m protocol.Message) bool {
 func (p *Peer) Listed(m *protocol.SessionsList) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
-	p.out.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: p.hub.list(p)})
+	p.out.put(p.hub.answer(p, m))
 }
 
 // Move takes out a session whose proxy is with another gateway now. What participants of this gateway wait for and watch moves with
@@ -181,10 +187,9 @@ func (s *session) wanted() (all []want) {
 		all = append(all, want{p, m})
 	}
 	for p, sub := range s.subs {
-		changes, moves := p.out.follows(s.key.id)
-		all = append(all, want{p, &protocol.SessionsSubscribe{
-			RequestID: sub.id, SessionID: s.key.id, EveryMs: sub.every.Milliseconds(), Changes: changes, Moves: moves,
-		}})
+		wish := p.out.follows(s.key.id)
+		wish.RequestID, wish.SessionID, wish.EveryMs = sub.id, s.key.id, sub.every.Milliseconds()
+		all = append(all, want{p, &wish})
 	}
 	for p, v := range s.gallery.viewers {
 		all = append(all, want{p, &protocol.View{RequestID: v.id, SessionID: s.key.id, EveryMs: v.every.Milliseconds()}})

@@ -18,16 +18,27 @@ func (p *Peer) Handle(m protocol.Message) {
 		}
 	}
 	h.mu.Lock()
+	h.turns.pledge()
+	defer h.turns.keep() // without the lock
 	defer h.mu.Unlock()
 	switch {
 	case p.gone || !p.may(m):
 	case p.member.Role == RoleProxy:
+		k := p.about(m)
 		h.publish(p, m)
-		h.stirred()
+		h.stirred(k)
 	case h.elsewhere(p, m):
 	default:
 		h.ask(p, m)
 	}
+}
+
+// about is the session that a proxy's message is about, or the request that it answers.
+func (p *Peer) about(m protocol.Message) key {
+	if q := p.asked[protocol.RequestID(m)]; q != nil && q.session != nil {
+		return q.session.key
+	}
+	return key{p.member.Namespace, protocol.SessionID(m)}
 }
 
 // publish takes a proxy's message.

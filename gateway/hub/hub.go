@@ -97,6 +97,7 @@ type Hub struct {
 	most      int    // running sessions
 
 	counters counters
+	turns    turns
 
 	mu         sync.Mutex
 	closed     bool
@@ -236,7 +237,6 @@ func (p *Peer) Leave() {
 	}
 	h.hostGone(p)
 	h.unwatchList(p)
-	defer h.stirred()
 	for _, s := range h.sessions {
 		s.unsubscribe(p)
 		s.unwatch(p)

@@ -27,6 +27,9 @@ type outbox struct {
 	count *counters
 
 	mu     sync.Mutex
+	turn   func() // see [Peer.Carry]; nil where next waits
+	turns  *turns
+	busy   bool // turn is due, or somebody is at it
 	queue  list.List
 	slots  map[string]*list.Element // snapshots in the queue, by session
 	lean   map[string]*lean         // of the sessions whose changes it wants
@@ -40,6 +43,7 @@ type outbox struct {
 type lean struct {
 	last  *protocol.Snapshot // nil for nothing yet
 	moves bool               // it knows of rows that moved
+	brief bool               // and of screens that have settled
 }
 
 func newOutbox(count *counters) *outbox {
@@ -156,7 +160,15 @@ func (o *outbox) putLive(m *protocol.Output) {
 	o.wake()
 }
 
+// wake has what is there fetched. The caller holds the lock.
 func (o *outbox) wake() {
+	if o.turn != nil {
+		if !o.busy {
+			o.busy = true
+			o.turns.add(o)
+		}
+		return
+	}
 	select {
 	case o.ready <- struct{}{}:
 	default:
@@ -180,6 +192,22 @@ func (o *outbox) next(done <-chan struct{}) (protocol.Message, error) {
 func (o *outbox) take() (protocol.Message, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.first()
+}
+
+// fetch is take for whose turn it is: without anything to fetch, the turn is over.
+func (o *outbox) fetch() (protocol.Message, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m, err := o.first()
+	if m == nil && err == nil {
+		o.busy = false
+	}
+	return m, err
+}
+
+// first takes the first message out. The caller holds the lock.
+func (o *outbox) first() (protocol.Message, error) {
 	if o.behind && o.reason == nil {
 		o.behind = false
 		return nil, errBehind
@@ -208,7 +236,7 @@ func (o *outbox) follow(m *protocol.SessionsSubscribe) {
 	defer o.mu.Unlock()
 	delete(o.lean, m.SessionID)
 	if m.Changes {
-		o.lean[m.SessionID] = &lean{moves: m.Moves}
+		o.lean[m.SessionID] = &lean{moves: m.Moves, brief: m.Brief}
 	}
 }
 
@@ -220,11 +248,13 @@ func (o *outbox) unfollow(sessionID string) {
 }
 
 // follows is how the snapshots of a session are wanted.
-func (o *outbox) follows(sessionID string) (changes, moves bool) {
+func (o *outbox) follows(sessionID string) (wish protocol.SessionsSubscribe) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	has := o.lean[sessionID]
-	return has != nil, has != nil && has.moves
+	if has := o.lean[sessionID]; has != nil {
+		wish.Changes, wish.Moves, wish.Brief = true, has.moves, has.brief
+	}
+	return wish
 }
 
 // news is what of a snapshot the participant does not have. It is made when the snapshot is fetched: what another one
@@ -234,7 +264,11 @@ func (o *outbox) news(m *protocol.Snapshot) *protocol.Snapshot {
 	if has == nil {
 		return m
 	}
-	part := m.News(has.last, has.moves)
+	news := m.News
+	if has.brief {
+		news = m.NewsOrBrief
+	}
+	part := news(has.last, has.moves)
 	if m.Screen != nil {
 		has.last = m
 	}

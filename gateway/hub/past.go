@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"terminalproxy/protocol"
 )
@@ -166,10 +167,14 @@ func (s *session) found(f *protocol.Frame, m *protocol.Wait, hidden bool) *came 
 	}
 	for _, c := range all {
 		if c.until.Regex != "" {
-			c.regex, _ = regexp.Compile(c.until.Regex) // one that does not compile finds nothing, as a wait that came too late
+			c.regex, _ = protocol.CompilePattern("until.regex", c.until.Regex) // one that does not compile finds nothing, as a wait that came too late
 		}
 	}
+	over := time.Now().Add(protocol.SearchTime)
 	for _, row := range s.printed(f, m, hidden) {
+		if time.Now().After(over) {
+			break // as if the text had not come: nobody waits for a dear expression
+		}
 		for _, c := range all {
 			if c.find(row) {
 				return c

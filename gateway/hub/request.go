@@ -36,7 +36,7 @@ type waiter struct {
 func (h *Hub) ask(p *Peer, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.SessionsList:
-		p.out.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: h.list(p)})
+		p.out.put(h.answer(p, m))
 	case *protocol.SessionsWatch:
 		h.watchList(p, m)
 	case *protocol.SessionsSubscribe:

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -162,7 +161,7 @@ func (h *Hub) snapshot(s *session, m *protocol.Snapshot) {
 		return
 	}
 	if full.Screen != nil { // then it is no longer what the proxy may send once more
-		full.Share(nil)
+		full.Share(s.newest.WithRows(full))
 	}
 	s.newest, s.taken, s.synced = full, time.Now(), true
 	s.info.Seq = full.Seq
@@ -213,6 +212,7 @@ func (s *session) frame() *protocol.Frame {
 func (h *Hub) lose(s *session) {
 	h.orphan(s)
 	s.info.State = protocol.StateLost
+	h.stirred(s.key)
 	h.log.Info("session lost its proxy", "session", s.key.id)
 	h.later(s, lostFor, func() {
 		h.log.Warn("session is gone: its proxy did not come back", "session", s.key.id)
@@ -325,7 +325,7 @@ func (h *Hub) forget(s *session) {
 	s.stopTimers()
 	delete(h.sessions, s.key)
 	h.directory.Announce(s.key.namespace, s.key.id, false)
-	h.stirred()
+	h.stirred(s.key)
 }
 
 func (s *session) stopTimer() {
@@ -351,67 +351,6 @@ func (s *session) stopTimers() {
 	for p := range s.talk.listeners {
 		s.unhear(p)
 	}
-}
-
-// list is what a participant may see, in the order of starting.
-func (h *Hub) list(p *Peer) []protocol.SessionInfo {
-	return p.member.Rights.Sessions(h.listed(listOf(p)))
-}
-
-// listKey names a list of sessions: those of a namespace, or those of them that are here.
-type listKey struct {
-	namespace string
-	here      bool
-}
-
-// listOf is the list that a participant is told. Other gateways are told what is here, and who has no token reaches no more.
-func listOf(p *Peer) listKey {
-	return listKey{p.member.Namespace, p.member.Remote || p.member.Token == ""}
-}
-
-// listed are the sessions of a list, in the order of starting.
-func (h *Hub) listed(of listKey) []protocol.SessionInfo {
-	out := make([]protocol.SessionInfo, 0, len(h.sessions))
-	if !of.here {
-		others, _ := h.directory.Find(of.namespace)
-		for _, info := range others {
-			if h.sessions[key{of.namespace, info.SessionID}] == nil {
-				out = append(out, info)
-			}
-		}
-	}
-	for k, s := range h.sessions {
-		if k.namespace == of.namespace {
-			info := s.info
-			info.IdleMs, info.Keyboard, info.Blackout, info.Viewed = s.idle(), s.keyboard, s.hidden(), s.gallery.viewed()
-			info.LastLine = s.lastLine()
-			if s.blackout.ByUser() {
-				info.Chat = nil
-			}
-			if info.Keyboard.Holder == "" {
-				info.Keyboard.Holder = protocol.HolderUser
-			}
-			out = append(out, info)
-		}
-	}
-	slices.SortFunc(out, func(a, b protocol.SessionInfo) int {
-		return cmp.Or(cmp.Compare(a.StartedAt, b.StartedAt), strings.Compare(a.SessionID, b.SessionID))
-	})
-	return out
-}
-
-// lastLine is the last row on which something stands, "" while something is kept from agents.
-func (s *session) lastLine() string {
-	const most = 200
-	if s.blackout != nil || s.newest == nil || s.newest.Screen == nil {
-		return ""
-	}
-	for i, row := range slices.Backward(s.newest.Screen.Lines) {
-		if row = strings.TrimSpace(row); row != "" && !slices.Contains(s.newest.HiddenText, i) {
-			return shorten(row, most)
-		}
-	}
-	return ""
 }
 
 // find is the session that m is about. Where the participant sees none of that name it is told, and find is nil.

@@ -14,6 +14,9 @@ import (
 // wishes are the ways to subscribe: with all, with changes, and with rows that moved.
 var wishes = []protocol.SessionsSubscribe{{}, {Changes: true}, {Changes: true, Moves: true}}
 
+// everyWish are wishes, and what else may be said to who takes brief snapshots.
+var everyWish = append(wishes[:len(wishes):len(wishes)], protocol.SessionsSubscribe{Changes: true, Brief: true})
+
 // TestARevisionIsEncodedOnce counts the frames that are made of a revision: one for each way to subscribe, however many subscribe, and one
 // more for who has another revision than the others.
 func TestARevisionIsEncodedOnce(t *testing.T) {
@@ -58,7 +61,7 @@ func TestEverybodyHasTheScreen(t *testing.T) {
 	for seed := range int64(50) {
 		r := rand.New(rand.NewSource(seed))
 		_, proxy, _ := scene()
-		peers, have := make([]*Peer, 9), make([]*protocol.Snapshot, 9)
+		peers, have := make([]*Peer, 12), make([]*protocol.Snapshot, 12)
 		fetch := func(i int) {
 			for _, m := range got(peers[i]) {
 				if next, ok := m.(*protocol.Snapshot); ok {
@@ -70,7 +73,7 @@ func TestEverybodyHasTheScreen(t *testing.T) {
 		}
 		for i := range peers {
 			peers[i] = proxy.hub.Join(Member{Role: RoleViewer, ID: fmt.Sprint("v-", i)})
-			wish := wishes[i%len(wishes)]
+			wish := everyWish[i%len(everyWish)]
 			wish.RequestID, wish.SessionID = "s", "vim-1"
 			peers[i].Handle(&wish)
 		}
@@ -78,7 +81,7 @@ func TestEverybodyHasTheScreen(t *testing.T) {
 		for seq := range uint64(40) {
 			if r.Intn(8) == 0 {
 				proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutUser})
-				again := wishes[r.Intn(len(wishes))]
+				again := everyWish[r.Intn(len(everyWish))]
 				again.RequestID, again.SessionID = "again", "vim-1"
 				i := r.Intn(len(peers))
 				fetch(i)
@@ -87,12 +90,19 @@ func TestEverybodyHasTheScreen(t *testing.T) {
 				proxy.Handle(&protocol.Blackout{ID: "b", SessionID: "vim-1", Why: protocol.BlackoutUser})
 			}
 			rows = []string{"a line that stays where it is", fmt.Sprint("one of few lines ", r.Intn(4)), fmt.Sprint("one of few lines ", r.Intn(4))}
-			proxy.Handle(full("vim-1", seq+1, rows...))
-			for i := range peers {
-				if r.Intn(3) == 0 {
-					fetch(i)
+			fetchSome := func() {
+				for i := range peers {
+					if r.Intn(3) == 0 {
+						fetch(i)
+					}
 				}
 			}
+			proxy.Handle(full("vim-1", seq+1, rows...))
+			fetchSome()
+			settled := full("vim-1", seq+1, rows...)
+			settled.Settled = true
+			proxy.Handle(settled)
+			fetchSome()
 		}
 		for i := range peers {
 			fetch(i)

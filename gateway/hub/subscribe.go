@@ -51,7 +51,7 @@ func (s *session) unsubscribe(p *Peer) {
 // tellSubscribed tells a proxy that wants to know whether anybody subscribes.
 func (s *session) tellSubscribed() {
 	if s.owner != nil && s.wonders {
-		s.owner.out.put(&protocol.Subscribed{SessionID: s.key.id, On: len(s.subs) > 0})
+		s.owner.out.put(&protocol.Subscribed{SessionID: s.key.id, On: len(s.subs) > 0, Brief: true})
 	}
 }
 

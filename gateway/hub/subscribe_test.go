@@ -88,3 +88,44 @@ func TestAProxyHearsWhetherAnybodySubscribes(t *testing.T) {
 	subscriber.Handle(&protocol.SessionsSubscribe{RequestID: "r", SessionID: "vim-2"})
 	require.Empty(t, got(older), "an older proxy would take the message for a mistake")
 }
+
+// TestASettledScreenIsNotSaidAgain to who takes brief snapshots and has all else; others get what they always got.
+func TestASettledScreenIsNotSaidAgain(t *testing.T) {
+	inScene(t, func(t *testing.T, h *Hub, proxy, brief *Peer) {
+		older := h.Join(Member{Role: RoleViewer, ID: "v-1"})
+		brief.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true, Brief: true})
+		older.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true})
+		settled := func(seq uint64, lines ...string) *protocol.Snapshot {
+			m := full("vim-1", seq, lines...)
+			m.Settled, m.IdleMs = true, 30
+			return m
+		}
+		proxy.Handle(full("vim-1", 1, "a"))
+		first := got(brief)[1].(*protocol.Snapshot)
+		_ = got(older)
+		proxy.Handle(settled(1, "a"))
+		word := one[*protocol.Snapshot](t, brief)
+		require.Nil(t, word.Screen)
+		whole, ok := word.Complete(first)
+		require.True(t, ok)
+		require.True(t, whole.Settled)
+		require.Equal(t, []string{"a"}, whole.Screen.Lines)
+		require.NotNil(t, one[*protocol.Snapshot](t, older).Screen)
+
+		proxy.Handle(full("vim-1", 2, "b"))
+		proxy.Handle(settled(2, "b")) // takes the place of one that nobody has
+		require.NotNil(t, one[*protocol.Snapshot](t, brief).Screen)
+		_ = got(older)
+
+		// A proxy may say it so, too.
+		proxy.Handle(full("vim-1", 3, "c"))
+		last := one[*protocol.Snapshot](t, brief)
+		proxy.Handle(settled(3, "c").Brief(full("vim-1", 3, "c")))
+		require.Nil(t, one[*protocol.Snapshot](t, brief).Screen)
+		require.Equal(t, last.Seq, h.sessions[key{"", "vim-1"}].newest.Seq)
+		require.True(t, h.sessions[key{"", "vim-1"}].newest.Settled)
+		late := h.Join(Member{Role: RoleViewer, ID: "v-2"})
+		late.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
+		require.Equal(t, []string{"c"}, got(late)[1].(*protocol.Snapshot).Screen.Lines)
+	})
+}

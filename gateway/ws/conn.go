@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,94 +16,138 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// keptFrame is how large a reader's buffer may be that is used again, in bytes: most frames of a viewer are acknowledgements.
-const keptFrame = 1024
+// keptFrame is how large a buffer may be that is used again, in bytes.
+const keptFrame = 16 << 10
 
-// conn is one WebSocket: a reader, which is the goroutine of serve, one writer, and the pinger.
+// conn is one WebSocket: a reader, whoever has a message for the peer, and a goroutine for what the peer does not take at once.
 type conn struct {
 	server *Server
 	socket *websocket.Conn
+	sock   *sock
+	peer   Peer
 	limit  int
 	owns   func() bool // nil for always
 	// ending: a close frame is sent; what still comes has no effect.
 	ending atomic.Bool
 	pulse  handshake.Pulse
-	bad    int          // frames in a row that were no messages; the reader's
-	in     bytes.Buffer // the reader's frame
+	bad    int // frames in a row that were no messages; the reader's
+
+	writers sync.WaitGroup
+	done    chan struct{} // closed at the end, for a writer that waits in Next; else nil
+
+	pinging sync.Mutex
+	pings   *time.Timer // nil where there are none
+	pinged  time.Time
+	over    bool
 }
 
 // local reports whether the peer is on this machine by a unix socket. The kernel tells when such a peer is gone, so there
 // is no heartbeat: an idle session costs no wake-ups.
 func (c *conn) local() bool {
-	_, unix := c.socket.NetConn().(*net.UnixConn)
+	_, unix := c.sock.Conn.(*net.UnixConn)
 	return unix
 }
 
-// serve runs the connection to its end.
-func (c *conn) serve(peer Peer) {
-	defer peer.Leave()
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	// Both end when done is closed, which is when the reader has ended. The writer ends the reader, by the socket.
-	wg.Go(func() { c.write(peer, done) })
-	if !c.local() {
-		wg.Go(func() { c.ping(peer, done) })
+// run serves the connection to its end. What it has on its stack while the peer says nothing is most of what the connection holds: so it
+// begins and ends in functions of their own.
+func (c *conn) run(join func() Peer) {
+	defer c.left()
+	c.start(join())
+	c.stop(c.read())
+}
+
+// start lets others write. They end by the socket, the last of all by done. A writer that fails ends the reader, by the socket.
+func (c *conn) start(peer Peer) {
+	c.peer = peer
+	if carried, ok := peer.(Carried); ok {
+		carried.Carry(func() { c.carry(carried) })
+	} else {
+		done := make(chan struct{})
+		c.done = done
+		c.writers.Go(func() { c.write(done) })
 	}
-	err := c.read(peer)
+	c.beginPings()
+	c.socket.SetReadLimit(int64(c.limit)) // beyond it gorilla sends close 1009
+	c.socket.SetPongHandler(func(string) error { return c.alive() })
+}
+
+// stop ends the connection of which the reader has ended.
+func (c *conn) stop(err error) {
 	c.server.cfg.Log.Debug("connection ended", "error", err)
 	if errors.Is(err, websocket.ErrReadLimit) {
 		c.linger()
 	}
 	_ = c.socket.Close()
-	close(done)
-	wg.Wait()
+	if c.done != nil {
+		close(c.done)
+	}
+	c.endPings()
+	c.writers.Wait()
+}
+
+// left is the end of everything. A fault ends one connection only, as it does in an http.Server.
+func (c *conn) left() {
+	if fault := recover(); fault != nil {
+		c.server.cfg.Log.Error("serving a peer", "fault", fault, "stack", string(debug.Stack()))
+		_ = c.socket.Close()
+		c.endPings()
+	}
+	if c.peer != nil {
+		c.peer.Leave()
+	}
+	c.server.remove(c)
+	c.server.wg.Done()
 }
 
 // linger reads what the peer is still sending, for a while: a socket closed with unread data resets the connection,
 // and the close frame that says why would be lost.
 func (c *conn) linger() {
 	c.ending.Store(true)
-	raw := c.socket.NetConn()
+	raw := c.sock.Conn
 	if raw.SetReadDeadline(time.Now().Add(c.server.cfg.Times.Linger)) == nil {
 		_, _ = io.CopyN(io.Discard, raw, 8<<20)
 	}
 }
 
-func (c *conn) read(peer Peer) error {
-	c.socket.SetReadLimit(int64(c.limit)) // beyond it gorilla sends close 1009
-	c.socket.SetPongHandler(func(string) error { return c.alive() })
+func (c *conn) read() error {
 	if err := c.alive(); err != nil {
 		return err
 	}
 	for {
-		kind, frame, err := c.frame()
+		kind, r, err := c.socket.NextReader()
 		if err != nil {
 			return err
 		}
-		if err := c.alive(); err != nil {
+		if err := c.frame(kind, r); err != nil {
 			return err
-		}
-		if !c.owned() {
-			return errDisowned
-		}
-		if !c.ending.Load() {
-			c.take(peer, kind, frame)
 		}
 	}
 }
 
-// frame is the next one. It is good until the one after it.
-func (c *conn) frame() (kind int, frame []byte, err error) {
-	kind, r, err := c.socket.NextReader()
-	if err != nil {
-		return 0, nil, err
+// frames are for what is being read: a peer that says nothing has none.
+var frames = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// frame reads one and takes it.
+func (c *conn) frame(kind int, r io.Reader) error {
+	in, _ := frames.Get().(*bytes.Buffer)
+	defer func() {
+		if in.Reset(); in.Cap() <= keptFrame {
+			frames.Put(in)
+		}
+	}()
+	if _, err := in.ReadFrom(r); err != nil {
+		return err
 	}
-	if c.in.Cap() > keptFrame {
-		c.in = bytes.Buffer{}
+	if err := c.alive(); err != nil {
+		return err
 	}
-	c.in.Reset()
-	_, err = c.in.ReadFrom(r)
-	return kind, c.in.Bytes(), err
+	if !c.owned() {
+		return errDisowned
+	}
+	if !c.ending.Load() {
+		c.take(kind, in.Bytes())
+	}
+	return nil
 }
 
 var errDisowned = errors.New("another gateway has taken over")
@@ -119,12 +164,12 @@ func (c *conn) alive() error {
 }
 
 // take hands one frame on, or answers why it is no message; the third in a row ends the connection.
-func (c *conn) take(peer Peer, kind int, frame []byte) {
+func (c *conn) take(kind int, frame []byte) {
 	c.server.received.add(frame)
 	m, err := decode(kind, frame, c.limit)
 	if err == nil {
 		c.bad = 0
-		peer.Handle(m)
+		c.peer.Handle(m)
 		return
 	}
 	c.bad++
@@ -132,9 +177,9 @@ func (c *conn) take(peer Peer, kind int, frame []byte) {
 	if fe, ok := errors.AsType[*protocol.FieldError](err); ok {
 		reply = fe.Reply()
 	}
-	peer.Refuse(reply)
+	c.peer.Refuse(reply)
 	if c.bad == badFrames {
-		peer.End(&closing{websocket.ClosePolicyViolation, "three invalid frames in a row"})
+		c.peer.End(&closing{websocket.ClosePolicyViolation, "three invalid frames in a row"})
 	}
 }
 
@@ -145,40 +190,113 @@ func decode(kind int, frame []byte, limit int) (protocol.Message, error) {
 	return protocol.Decode(frame, limit)
 }
 
-// write sends what the switchboard has for the peer, until there is an end.
-func (c *conn) write(peer Peer, done <-chan struct{}) {
+// carry sends what the switchboard has for the peer, as far as the system takes it at once. It never waits: another goroutine does, and
+// ends when there is nothing more.
+func (c *conn) carry(peer Carried) {
 	for {
-		m, err := peer.Next(done)
-		if err != nil {
-			c.finish(err)
+		m, err := peer.Take()
+		if m == nil && err == nil {
 			return
 		}
-		if err := c.send(m); err != nil {
-			// A write deadline leaves the frame unfinished: the connection is of no more use.
-			_ = c.socket.NetConn().Close()
+		if err != nil {
+			c.later(func() error { c.finish(err); return nil })
+			return
+		}
+		more, err := c.begin(m)
+		switch {
+		case err != nil:
+			_ = c.sock.Close()
+			return
+		case more != nil:
+			c.later(func() error {
+				if err := c.end(more); err != nil {
+					return err
+				}
+				return c.drain(peer)
+			})
 			return
 		}
 	}
 }
 
+// later does something that may wait, unless the connection has ended.
+func (c *conn) later(do func() error) {
+	c.pinging.Lock()
+	defer c.pinging.Unlock()
+	if c.over {
+		return
+	}
+	c.writers.Go(func() {
+		if err := do(); err != nil {
+			// A write deadline leaves the frame unfinished: the connection is of no more use.
+			_ = c.sock.Close()
+		}
+	})
+}
+
+// drain sends what the switchboard has for the peer, waits for each message to be taken, and ends when there is none.
+func (c *conn) drain(peer Carried) error {
+	for {
+		m, err := peer.Take()
+		switch {
+		case err != nil:
+			c.finish(err)
+			return nil
+		case m == nil:
+			return nil
+		}
+		if err := c.send(m); err != nil {
+			return err
+		}
+	}
+}
+
+// write sends what the switchboard has for the peer, until there is an end.
+func (c *conn) write(done <-chan struct{}) {
+	for {
+		m, err := c.peer.Next(done)
+		if err != nil {
+			c.finish(err)
+			return
+		}
+		if err := c.send(m); err != nil {
+			_ = c.sock.Close()
+			return
+		}
+	}
+}
+
+// send sends one message, and waits for that.
 func (c *conn) send(m protocol.Message) error {
+	more, err := c.begin(m)
+	if err != nil || more == nil {
+		return err
+	}
+	return c.end(more)
+}
+
+// begin sends one message as far as the system takes it at once; more sends the rest, nil for none.
+func (c *conn) begin(m protocol.Message) (more func(deadline time.Time) error, err error) {
 	if !c.owned() {
-		return errDisowned
+		return nil, errDisowned
 	}
 	frame, err := protocol.Encode(m)
 	if err != nil {
 		c.server.cfg.Log.Warn("message that cannot be sent", "type", protocol.KindOf(m), "error", err)
 		if frame, err = substitute(m, err); err != nil {
-			return nil //nolint:nilerr // nobody asked for it: the next one may do better
-		}
-	}
-	if !c.local() { // one who stalls there only stalls itself: its outbox is bounded
-		if err := c.socket.SetWriteDeadline(time.Now().Add(c.server.cfg.Times.Write)); err != nil {
-			return err
+			return nil, nil //nolint:nilerr // nobody asked for it: the next one may do better
 		}
 	}
 	c.server.sent.add(frame)
-	return c.socket.WriteMessage(websocket.TextMessage, frame)
+	return c.sock.try(frame)
+}
+
+// end sends the rest of a message. One who stalls on this machine only stalls itself, without a deadline: its outbox is bounded.
+func (c *conn) end(more func(deadline time.Time) error) error {
+	if c.local() {
+		return more(time.Time{})
+	}
+	return more(time.Now().Add(c.server.cfg.Times.Write))
 }
 
 // substitute is the error in place of an answer that cannot be sent: every request is answered.
@@ -208,27 +326,60 @@ func (c *conn) finish(reason error) {
 	_ = c.socket.SetReadDeadline(deadline)
 }
 
-// ping keeps the silence of an idle peer apart from that of a dead one, and ends the connection of one that is urgent sooner.
-func (c *conn) ping(peer Peer, done <-chan struct{}) {
-	times := c.server.cfg.Times
-	tick := time.NewTicker(min(times.Urgent, times.Ping))
-	defer tick.Stop()
-	for last := time.Now(); ; {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-		}
-		urgent := peer.Urgent()
-		if c.pulse.Lost(urgent) {
-			c.server.cfg.Log.Info("a peer with a grant answers no ping any more")
-			_ = c.socket.NetConn().Close()
-			return
-		}
-		if urgent || time.Since(last) >= times.Ping-times.Urgent/2 {
-			last = time.Now()
-			// It fails only when the connection is ending; then the reader says so.
-			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(times.Write))
-		}
+// beginPings keeps the silence of an idle peer apart from that of a dead one, and ends the connection of one that is urgent sooner.
+func (c *conn) beginPings() {
+	if c.local() {
+		return
 	}
+	c.pinging.Lock()
+	defer c.pinging.Unlock()
+	c.pinged = time.Now()
+	c.pings = time.AfterFunc(c.server.cfg.Times.rhythm(), c.ping)
+}
+
+// endPings lets nothing more begin.
+func (c *conn) endPings() {
+	c.pinging.Lock()
+	defer c.pinging.Unlock()
+	c.over = true
+	if c.pings != nil {
+		c.pings.Stop()
+	}
+}
+
+func (t Times) rhythm() time.Duration { return min(t.Urgent, t.Ping) }
+
+// ping runs in a goroutine of the timer's.
+func (c *conn) ping() {
+	times := c.server.cfg.Times
+	due, lost := c.pingDue(c.peer.Urgent())
+	switch {
+	case lost:
+		c.server.cfg.Log.Info("a peer with a grant answers no ping any more")
+		_ = c.sock.Close()
+	case due:
+		// It fails only when the connection is ending; then the reader says so.
+		c.later(func() error {
+			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(times.Write))
+			return nil
+		})
+	}
+}
+
+// pingDue reports whether a ping is due, or the peer is gone, and has the question put again.
+func (c *conn) pingDue(urgent bool) (due, lost bool) {
+	times := c.server.cfg.Times
+	c.pinging.Lock()
+	defer c.pinging.Unlock()
+	switch {
+	case c.over:
+		return false, false
+	case c.pulse.Lost(urgent):
+		return false, true
+	}
+	if due = urgent || time.Since(c.pinged) >= times.Ping-times.Urgent/2; due {
+		c.pinged = time.Now()
+	}
+	c.pings.Reset(times.rhythm())
+	return due, false
 }

@@ -36,6 +36,17 @@ type Peer interface {
 	Urgent() bool
 }
 
+// Carried is a peer whose messages are fetched with Take and not with Next, by whoever has put them there. For most peers nothing is to
+// be done most of the time: they have no goroutine that waits for that.
+type Carried interface {
+	Peer
+	// Carry is called once. turn is to be called when there may be something for Take, and not again before Take had nothing. It does
+	// not wait.
+	Carry(turn func())
+	// Take is the next message to send; without a message or an error there is none now.
+	Take() (protocol.Message, error)
+}
+
 // Access is what Authenticate gives.
 type Access struct {
 	// Join is called when the WebSocket stands.
@@ -45,6 +56,8 @@ type Access struct {
 	// Owns is asked before anything is taken or answered, and ends the connection when it says no: the peer has to come
 	// to somebody else. It may be nil.
 	Owns func() bool
+	// Stays has ServeHTTP serve the peer to its end: something of the request's lasts as long as its handler.
+	Stays bool
 }
 
 // Config is what a server needs. Authenticate, CheckOrigin and CloseCode are required.
@@ -80,6 +93,9 @@ func (t Times) withDefaults() Times {
 	}
 }
 
+// readBuffer is for the head of a frame, and for a short one. Longer ones are read straight into where they belong.
+const readBuffer = 256
+
 // badFrames in a row close the connection.
 const badFrames = 3
 
@@ -114,6 +130,7 @@ func New(cfg Config) *Server {
 	return &Server{
 		cfg: cfg, conns: make(map[*conn]struct{}),
 		upgrader: websocket.Upgrader{
+			ReadBufferSize: readBuffer, WriteBufferPool: new(sync.Pool), // what is idle holds little; gorilla writes control frames alone
 			HandshakeTimeout: cfg.Times.Write, Subprotocols: []string{protocol.Version}, CheckOrigin: cfg.CheckOrigin,
 			// No compression: a read limit counts compressed bytes, and a small frame could inflate without bound.
 			EnableCompression: false,
@@ -124,7 +141,7 @@ func New(cfg Config) *Server {
 	}
 }
 
-// ServeHTTP admits, upgrades and serves one peer; it returns when the connection has ended.
+// ServeHTTP admits, upgrades and serves one peer. It returns when the connection stands, or has ended: see Access.Stays.
 func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	access, err := d.cfg.Authenticate(r)
 	if err != nil {
@@ -145,16 +162,20 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this gateway is closing", http.StatusServiceUnavailable)
 		return
 	}
-	defer d.wg.Done()
-	socket, err := d.upgrader.Upgrade(w, r, d.cfg.Header())
+	upgraded := &hijacker{ResponseWriter: w}
+	socket, err := d.upgrader.Upgrade(upgraded, r, d.cfg.Header())
 	if err != nil {
+		d.wg.Done()
 		d.cfg.Log.Debug("upgrade", "error", err)
 		return // the upgrader has answered
 	}
-	c := &conn{server: d, socket: socket, limit: access.Limit, owns: access.Owns}
+	c := &conn{server: d, socket: socket, sock: upgraded.sock, limit: access.Limit, owns: access.Owns}
 	d.add(c)
-	defer d.remove(c)
-	c.serve(access.Join())
+	if access.Stays {
+		c.run(access.Join)
+	} else {
+		go c.run(access.Join) // ends with the connection; what the handler holds is free before
+	}
 }
 
 // Traffic counts messages and their bytes. Any goroutine may ask.
@@ -206,7 +227,7 @@ func (d *Server) Close() error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for c := range d.conns {
-			_ = c.socket.NetConn().Close()
+			_ = c.sock.Close()
 		}
 	})
 	defer cut.Stop()

@@ -73,13 +73,13 @@ func serve(t *testing.T, l *loop, times Times) (*Server, *websocket.Conn) {
 	s := httptest.NewServer(d)
 	t.Cleanup(s.Close)
 	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	conn, resp, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(s.URL, "http"), nil)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(2*time.Minute)))
 	<-joined // the handshake is over on this end before it is on the other
 	return d, conn
 }
@@ -170,7 +170,7 @@ func TestAnUpgradeUnderWayIsServedToItsEnd(t *testing.T) {
 				d.mu.Lock()
 				defer d.mu.Unlock()
 				return d.closed
-			}, 10*time.Second, time.Millisecond)
+			}, 2*time.Minute, time.Millisecond)
 			return nil
 		},
 	})

@@ -14,7 +14,7 @@ import {wordsOf} from './words.js';
 
 const root = document.getElementById('app');
 const bright = matchMedia('(prefers-color-scheme: light)');
-const refresh = 15000; // ms between two looks at the whole list: how long a session is quiet comes with no message
+const refresh = 15000; // ms between two looks at the list: how long a session is quiet comes with no message
 
 // door shows what there is to say before there is a connection.
 function door(...what) {
@@ -125,17 +125,21 @@ class App {
     if (m.full) this.sessions.clear();
     for (const id of m.gone || []) this.sessions.delete(id);
     for (const s of m.sessions || []) this.sessions.set(s.sessionId, {...s, idleSince: this.now() - s.idleMs});
+    if (m.more) return;
     this.draw();
     this.listed = true;
   }
 
-  // look asks for the whole list now and then: it says how long sessions have been quiet, and that the connection lives.
+  // look asks for a part of the list now and then, the next one each time: it says how long sessions have been quiet, and that the
+  // connection lives. What changes comes unasked.
   async look() {
     if (document.hidden || this.name !== 'connected') return;
     this.records.look();
+    const after = this.looked || '';
     try {
-      const m = await this.connection.ask({type: 'sessions.list'}, true);
-      this.changed({full: true, sessions: m.sessions});
+      const {sessions, next = ''} = await this.connection.ask({type: 'sessions.list', paged: true, after}, true);
+      this.looked = next;
+      this.changed({full: after === '' && next === '', sessions});
     } catch { /* lost: the state says so */ }
   }
 

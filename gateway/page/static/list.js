@@ -3,10 +3,13 @@ import {h, put, show, order} from './dom.js';
 import {program, directory, state, drives, rest, clean} from './wording.js';
 import {Question} from './question.js';
 
+const most = 200; // rows: thousands would be slow to draw, and nobody reads them
+
 export class List {
   constructor(app) {
     this.app = app;
-    this.rows = new Map();
+    this.rows = new Map(); // those that are shown
+    this.all = [];
     this.questions = new Map();
     this.leaving = [];
     this.cards = []; // of coding agents: chat.js shows those that are within a drawer
@@ -31,10 +34,32 @@ export class List {
       }
     }
     if (more) this.arrange();
-    for (const id of [...this.rows.keys()]) if (!sessions.has(id)) this.rows.delete(id);
-    for (const s of sessions.values()) this.row(s);
-    order(this.sessions, [...sessions.values()].sort(newest).map((s) => this.rows.get(s.sessionId).item));
+    this.all = [...sessions.values()];
+    this.all.sort(newest(this.all.length > most));
+    this.list();
     show(this.none, sessions.size === 0);
+    if (sessions.size > 10 && !this.loading) this.search();
+  }
+
+  // search has sessions found by words, once there are so many that somebody has to search.
+  async search() {
+    this.loading = true;
+    try {
+      const {Find} = await import('./find.js');
+      this.find = new Find(this, most);
+      this.list();
+    } catch {
+      this.loading = false; // the next change of the list tries again
+    }
+  }
+
+  // list shows the sessions that are looked for; the row from gets the focus.
+  list(from) {
+    const shown = this.find ? this.find.of(this.all) : this.all.slice(0, most), ids = new Set(shown.map((s) => s.sessionId));
+    for (const id of [...this.rows.keys()]) if (!ids.has(id)) this.rows.delete(id);
+    for (const s of shown) this.row(s);
+    order(this.sessions, shown.map((s) => this.rows.get(s.sessionId).item));
+    if (from) this.sessions.children[from]?.firstChild.focus();
     this.tick();
   }
 
@@ -100,9 +125,10 @@ export class List {
   }
 }
 
-// newest first, behind those whose coding agent waits for somebody, and what has ended behind what runs. Else the order does not change
-// while somebody looks for a line.
-function newest(a, b) {
-  const place = (s) => (s.state !== 'running' ? 2 : s.chat?.open > 0 ? 0 : 1);
-  return place(a) - place(b) || b.startedAt - a.startedAt || (a.sessionId < b.sessionId ? -1 : 1);
+// newest first, behind those whose coding agent waits for somebody, and what has ended behind what runs. Of a list that is too long to be
+// shown whole, those that an agent asks for or drives come first, too. Else the order does not change while somebody looks for a line.
+function newest(long) {
+  const first = (s) => s.chat?.open > 0 || long && (s.keyboard.asking || s.keyboard.holder === 'agent');
+  const place = (s) => (s.state !== 'running' ? 2 : first(s) ? 0 : 1);
+  return (a, b) => place(a) - place(b) || b.startedAt - a.startedAt || (a.sessionId < b.sessionId ? -1 : 1);
 }

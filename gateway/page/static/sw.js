@@ -37,8 +37,11 @@ async function takeAway(m) {
     const page = await recall(), d = {type: 'terminal.control.decide', sessionId: m.session, grant: false, by: 'a page'};
     if (!page || page.page !== m.page) throw new Error('the page is over: open a new link');
     if (!m.held) {
-      const {sessions} = await aside(page, {type: 'sessions.list'});
-      const s = sessions.find(({sessionId}) => sessionId === m.session);
+      let s, after = '';
+      do {
+        const {sessions, next} = await aside(page, {type: 'sessions.list', paged: true, after});
+        [s, after] = [sessions.find(({sessionId}) => sessionId === m.session), next];
+      } while (!s && after);
       if (!s || !s.keyboard.asking || s.keyboard.epoch !== m.epoch) throw new Error('it was answered already');
       if (s.mutes) Object.assign(d, {refuse: true, agentName: s.keyboard.asking}); // whoever has got the keyboard meanwhile keeps it
     }

@@ -1,0 +1,169 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// Check looks at each server: whether it can be reached and lets this gateway in, and whether its permissions suffice. It writes nothing.
+// An error is about the files of the configuration.
+func Check(ctx context.Context, cfg Config) ([]*Trouble, error) {
+	options, err := cfg.identity()
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*Trouble, len(cfg.Servers))
+	var wg sync.WaitGroup
+	for i, server := range cfg.Servers {
+		wg.Go(func() { // bounded by lookTime and callTime, and by ctx
+			if err := look(ctx, server, options); err != nil && ctx.Err() == nil {
+				found[i] = cfg.explain(server, err)
+			}
+		})
+	}
+	wg.Wait()
+	var all []*Trouble
+	for _, t := range found {
+		if t != nil {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+// Hopeless reports whether all servers are of no use, however often they are tried.
+func (c Config) Hopeless(all []*Trouble) bool {
+	return len(all) == len(c.Servers) && !slices.ContainsFunc(all, func(t *Trouble) bool { return !t.Final })
+}
+
+// lookTime bounds a look's connection: there is more time than for a gateway that waits.
+const lookTime = 3 * time.Second
+
+// dialer remembers why it did not connect: the client calls every refusal "no servers". What it made is closed with ctx.
+type dialer struct {
+	ctx context.Context
+	err error
+}
+
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, lookTime)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if d.err = err; err != nil {
+		return nil, err
+	}
+	context.AfterFunc(d.ctx, func() { _ = conn.Close() })
+	return conn, nil
+}
+
+// look connects to one server and tries what a gateway does there.
+func look(ctx context.Context, server string, options []nats.Option) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d := &dialer{ctx: ctx}
+	conn, err := nats.Connect(server, append([]nats.Option{
+		nats.Name("terminalproxy check"), nats.Timeout(lookTime), nats.NoReconnect(), nats.SetCustomDialer(d), nats.SkipHostLookup(),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	}, options...)...)
+	if d.err != nil {
+		return d.err
+	}
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.SubscribeSync(heartbeats); err != nil {
+		return err
+	}
+	if err := allowed(ctx, conn); err != nil {
+		return err
+	}
+	if err := conn.Publish(prefix+"check", nil); err != nil { // which nobody hears
+		return err
+	}
+	if err := allowed(ctx, conn); err != nil {
+		return err
+	}
+	return lookAtBucket(ctx, conn)
+}
+
+// allowed waits until the server has judged what was sent.
+func allowed(ctx context.Context, conn *nats.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	if err := conn.FlushWithContext(ctx); err != nil {
+		return err
+	}
+	if err := conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
+		return err
+	}
+	return nil
+}
+
+// lookAtBucket asks for the bucket, and writes to it what it must refuse.
+func lookAtBucket(ctx context.Context, conn *nats.Conn) error {
+	b := &natsBus{conn: conn}
+	err := b.ask(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, nil)
+	if denied := allowed(ctx, conn); denied != nil {
+		return denied
+	}
+	if refused(err, codeNoStream) {
+		return nil // the first gateway makes it
+	}
+	if err != nil {
+		return err
+	}
+	m := nats.NewMsg(keySpace + "check")
+	m.Header.Set(expectedSequence, "9007199254740991") // nothing has that number
+	err = b.ask(m, callTime, nil)
+	if denied := allowed(ctx, conn); denied != nil {
+		return denied
+	}
+	if refused(err, codeWrongLast, codeWrongLastIs) {
+		return nil
+	}
+	return err
+}
+
+// publicKey is the public half of a seed in a file, "" where there is none.
+func publicKey(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	pair, err := nkeys.ParseDecoratedNKey(text)
+	if err != nil {
+		return ""
+	}
+	defer pair.Wipe()
+	public, err := pair.PublicKey()
+	if err != nil {
+		return ""
+	}
+	return public
+}
+
+// worth says of a file what it holds in place of credentials.
+func worth(text string) string {
+	text = strings.TrimSpace(text)
+	switch prefix := nkeys.Prefix(text); {
+	case text == "":
+		return "is empty"
+	case nkeys.IsValidPublicKey(text):
+		return "holds a public key: the seed begins with SU"
+	case strings.HasPrefix(text, "SU"):
+		return "holds a damaged seed: nk -gen user makes one"
+	case prefix == nkeys.PrefixByteSeed:
+		return "holds the seed of an account, an operator or a server: a gateway is a user, whose seed begins with SU"
+	}
+	return "holds neither the seed of an NKey (nk -gen user) nor the credentials of a NATS user (nsc)"
+}

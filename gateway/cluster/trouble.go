@@ -1,0 +1,224 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Trouble is why a server of --cluster is of no use, or of little, in words for operators.
+type Trouble struct {
+	// Server is its URL.
+	Server string
+	// Say is what is wrong, and Do what to do about it.
+	Say, Do string
+	// Final is set where trying again is of no use.
+	Final bool
+	cause error
+}
+
+func (t *Trouble) Error() string { return t.Server + ": " + t.Say }
+
+// Hint is what to do.
+func (t *Trouble) Hint() string { return t.Do }
+
+func (t *Trouble) Unwrap() error { return t.cause }
+
+// Troubles are those of several servers; of those in which the same is wrong it is said once.
+type Troubles []*Trouble
+
+func (all Troubles) Error() string {
+	var say []string
+	servers := make(map[string][]string)
+	for _, t := range all {
+		if servers[t.Say] == nil {
+			say = append(say, t.Say)
+		}
+		servers[t.Say] = append(servers[t.Say], t.Server)
+	}
+	for i, what := range say {
+		say[i] = strings.Join(servers[what], ", ") + ": " + what
+	}
+	return strings.Join(say, "; ")
+}
+
+// Hint is what to do about them.
+func (all Troubles) Hint() string {
+	var do []string
+	for _, t := range all {
+		if !slices.Contains(do, t.Do) {
+			do = append(do, t.Do)
+		}
+	}
+	return strings.Join(do, "; ")
+}
+
+// explain says in words why a server is of no use.
+func (c Config) explain(server string, err error) *Trouble {
+	t, told := errors.AsType[*Trouble](err)
+	if told {
+		return t
+	}
+	t = &Trouble{Server: server, cause: err}
+	for _, explained := range []func(*Trouble, Config) bool{certified, encrypted, admitted, reached, kept} {
+		if explained(t, c) {
+			return t
+		}
+	}
+	t.Say, t.Do = strings.TrimPrefix(err.Error(), "nats: "), "look at the log of that server"
+	return t
+}
+
+// certified explains what is wrong with a certificate.
+func certified(t *Trouble, c Config) bool {
+	unknown, isUnknown := errors.AsType[x509.UnknownAuthorityError](t.cause)
+	misnamed, isMisnamed := errors.AsType[x509.HostnameError](t.cause)
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](t.cause)
+	switch {
+	case isUnknown && c.CA == "":
+		t.Say, t.Do = "this system does not know the authority that signed its certificate", "name the file with the authority's certificate: --cluster-tls-ca ca.pem"
+		if unknown.Cert != nil {
+			t.Say += " (" + unknown.Cert.Issuer.String() + ")"
+		}
+	case isUnknown:
+		t.Say, t.Do = "its certificate is not signed by an authority of --cluster-tls-ca "+c.CA, "take the file of the authority that signed the server's cert_file: openssl verify -CAfile "+c.CA+" cert.pem"
+	case isMisnamed:
+		names := append([]string{}, misnamed.Certificate.DNSNames...)
+		for _, ip := range misnamed.Certificate.IPAddresses {
+			names = append(names, ip.String())
+		}
+		t.Say, t.Do = "its certificate is for "+strings.Join(names, ", ")+" and not for "+misnamed.Host, "name the server in --cluster as its certificate does, or add the name to the certificate (subjectAltName)"
+	case isInvalid && invalid.Reason == x509.Expired:
+		t.Say, t.Do = "its certificate is valid from "+day(invalid.Cert.NotBefore)+" to "+day(invalid.Cert.NotAfter)+", and here it is "+day(time.Now()), "replace the server's cert_file and reload it (nats-server --signal reload); or set this machine's clock"
+	case isInvalid:
+		t.Say, t.Do = "its certificate cannot be used: "+invalid.Error(), "make it as docs/cluster.md says"
+	default:
+		return false
+	}
+	t.Final = true
+	return true
+}
+
+func day(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
+
+// encrypted explains what is wrong with TLS.
+func encrypted(t *Trouble, _ Config) bool {
+	_, isPlain := errors.AsType[tls.RecordHeaderError](t.cause)
+	switch text := t.cause.Error(); {
+	case errors.Is(t.cause, nats.ErrSecureConnWanted), isPlain:
+		t.Say, t.Do = "it does not speak TLS, which tls:// and --cluster-tls-ca ask for", "give its settings a tls block; or name it as nats:// without --cluster-tls-ca, in a network where nobody else reads"
+	case errors.Is(t.cause, nats.ErrSecureConnRequired):
+		t.Say, t.Do = "it wants TLS", "name it as tls://"
+	case strings.Contains(text, "certificate required"), strings.Contains(text, "bad certificate"):
+		t.Say, t.Do = "it wants a certificate of its clients", "take verify out of the tls block for clients in its settings: gateways prove themselves by --cluster-creds"
+	case errors.Is(t.cause, io.EOF), errors.Is(t.cause, syscall.ECONNRESET), errors.Is(t.cause, syscall.EPIPE): // the alert may be lost with it
+		t.Say, t.Do = "it ended the connection", "look at the log of that server: it may want a certificate of its clients (verify), or be stopping"
+		return true
+	case errors.Is(t.cause, nats.ErrTLS), strings.Contains(text, "tls:"):
+		why := text
+		if _, after, found := strings.Cut(text, "tls: "); found {
+			why = after
+		}
+		t.Say, t.Do = "TLS fails: "+strings.TrimPrefix(why, "nats: "), "look at the log of that server"
+	default:
+		return false
+	}
+	t.Final = true
+	return true
+}
+
+// admitted explains why a server does not let a gateway in.
+func admitted(t *Trouble, c Config) bool {
+	switch {
+	case errors.Is(t.cause, nats.ErrAuthExpired), errors.Is(t.cause, nats.ErrAuthRevoked), errors.Is(t.cause, nats.ErrAccountAuthExpired):
+		t.Say, t.Do = "the credentials of --cluster-creds "+c.Credentials+" have expired or were revoked", "make new ones for this gateway"
+	case errors.Is(t.cause, nats.ErrAuthorization) && c.Credentials == "":
+		t.Say, t.Do = "it wants credentials", "name the file with this gateway's seed: --cluster-creds a.nk"
+	case errors.Is(t.cause, nats.ErrAuthorization):
+		t.Say, t.Do = "it does not know the key of --cluster-creds "+c.Credentials, "add its public half to users in the settings of every server, and reload them: nk -inkey "+c.Credentials+" -pubout"
+		if public := publicKey(c.Credentials); public != "" {
+			t.Say = "it does not know this gateway's key " + public + " (--cluster-creds " + c.Credentials + ")"
+			t.Do = "add that key to users in the settings of every server, and reload them: nats-server --signal reload"
+		}
+	case errors.Is(t.cause, nats.ErrMaxConnectionsExceeded), errors.Is(t.cause, nats.ErrMaxAccountConnectionsExceeded):
+		t.Say, t.Do = "it takes no more connections", "raise max_connections in its settings"
+		return true
+	default:
+		return false
+	}
+	t.Final = true
+	return true
+}
+
+// reached explains why there is no connection.
+func reached(t *Trouble, _ Config) bool {
+	at := hostPort(t.Server)
+	noName, isNoName := errors.AsType[*net.DNSError](t.cause)
+	op, isOp := errors.AsType[*net.OpError](t.cause)
+	const ports = "4222 is the usual port of NATS' clients, 6222 that of its routes"
+	switch {
+	case isNoName && noName.IsNotFound:
+		t.Say, t.Do = "no machine is called "+noName.Name, "correct the name in --cluster, or enter it into DNS or /etc/hosts"
+	case isNoName:
+		t.Say, t.Do = "the name "+noName.Name+" cannot be looked up now: DNS does not answer", "look at this machine's DNS, or enter the name into /etc/hosts"
+	case errors.Is(t.cause, nats.ErrNoServers), errors.Is(t.cause, syscall.ECONNREFUSED):
+		t.Say, t.Do = "nobody listens at "+at, "start nats-server there, or correct the port: "+ports
+	case isOp && op.Op == "dial" && op.Timeout(), isOp && op.Op == "dial" && errors.Is(t.cause, context.DeadlineExceeded):
+		t.Say, t.Do = at+" does not answer", "look whether that machine runs, and whether a firewall lets this one reach the port"
+	case isOp && op.Op == "dial":
+		t.Say, t.Do = at+" cannot be reached: "+bare(op.Err), "look at the network between the two machines"
+	case isOp && op.Timeout(), errors.Is(t.cause, nats.ErrTimeout), errors.Is(t.cause, nats.ErrNoInfoReceived), strings.Contains(t.cause.Error(), "expected 'INFO'"):
+		t.Say, t.Do = "what listens at "+at+" does not speak as a NATS server does with clients", "correct the port: "+ports
+	default:
+		return false
+	}
+	return true
+}
+
+// kept explains what is wrong with permissions and the bucket.
+func kept(t *Trouble, _ Config) bool {
+	const permissions = "give this gateway's user the permissions that stand in contrib/cluster/nats.conf, and reload the servers"
+	switch {
+	case errors.Is(t.cause, nats.ErrPermissionViolation):
+		_, what, _ := strings.Cut(t.cause.Error(), "violation: ")
+		t.Say, t.Do = "this gateway's user may not do what it must: "+strings.TrimPrefix(what, "Permissions Violation for "), permissions
+	case errors.Is(t.cause, errNoJetStream), refused(t.cause, codeDisabled, codeDisabledHere):
+		t.Say, t.Do = "JetStream, which keeps the list of sessions, is off or has no majority of its servers", "give the settings of every server a jetstream block, and start those that are missing: more than half are needed"
+	case refused(t.cause, codeNoQuorum):
+		t.Say, t.Do = "JetStream has no majority of its servers", "start those that are missing: more than half are needed"
+	default:
+		return false
+	}
+	return true
+}
+
+// hostPort is where a server listens.
+func hostPort(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	if u.Port() == "" {
+		return net.JoinHostPort(u.Hostname(), fmt.Sprint(nats.DefaultPort))
+	}
+	return u.Host
+}
+
+// bare is the system's own word for an error.
+func bare(err error) string {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	return err.Error()
+}

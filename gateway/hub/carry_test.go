@@ -1,0 +1,76 @@
+package hub
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+// TestTurnsComeOneAtATime: whoever puts messages for many participants, all of them get each message, in order, and nobody has two turns
+// at once.
+func TestTurnsComeOneAtATime(t *testing.T) {
+	const participants, messages = 300, 50
+	h := New(nil)
+	var all sync.WaitGroup
+	peers := make([]*Peer, participants)
+	for i := range peers {
+		p := h.Join(Member{Role: RoleViewer, ID: fmt.Sprint("v-", i)})
+		peers[i] = p
+		next := 0
+		all.Add(messages)
+		p.Carry(func() {
+			for {
+				m, err := p.Take()
+				require.NoError(t, err)
+				if m == nil {
+					return
+				}
+				// Without a lock: the race detector sees two turns at once.
+				require.Equal(t, fmt.Sprint(next), m.(*protocol.Error).Message)
+				next++
+				all.Done()
+			}
+		})
+	}
+	for i := range messages {
+		h.turns.pledge()
+		for _, p := range peers {
+			p.Refuse(&protocol.Error{Code: protocol.CodeBusy, Message: fmt.Sprint(i)})
+		}
+		h.turns.keep()
+	}
+	all.Wait()
+}
+
+// TestATurnThatIsTheLastOneHasTheReason of the end, and no turn follows.
+func TestATurnThatIsTheLastOneHasTheReason(t *testing.T) {
+	h := New(nil)
+	p, ends := h.Join(Member{Role: RoleViewer}), make(chan error, 2)
+	p.Carry(func() {
+		for {
+			if m, err := p.Take(); err != nil || m == nil {
+				if err != nil {
+					ends <- err
+				}
+				return
+			}
+		}
+	})
+	p.End(ErrClosed)
+	p.End(ErrSlow)
+	p.Refuse(&protocol.Error{Code: protocol.CodeBusy})
+	require.ErrorIs(t, <-ends, ErrClosed)
+	h.turns.mu.Lock()
+	for h.turns.runners > 0 {
+		h.turns.mu.Unlock()
+		time.Sleep(time.Millisecond)
+		h.turns.mu.Lock()
+	}
+	h.turns.mu.Unlock()
+	require.Empty(t, ends)
+}
