@@ -35,6 +35,8 @@ type Config struct {
 	// Records is the directory in which the user's recordings are known, "" for none.
 	Records string
 	Log     *slog.Logger // nil discards
+	// Final says that the process ends with the session: the signals that it obeyed stay taken, and nobody hears them.
+	Final bool
 	// Keep has the session outlive its window; nil ends it with that. It needs Agent.
 	Keep *window.Keep
 

@@ -9,7 +9,7 @@
 //
 // Where to look: config.go says what to run and who may look; session.go makes the parts and plugs them together; ports.go is
 // the session as each part sees it; identity.go has the session's names, its environment, and what it and the gateway tell each other;
-// life.go starts, stops and ends the parts; suspend.go gives the terminal up and takes it back; keep.go has the session
+// life.go starts, stops and ends the parts (package signals takes what it obeys); suspend.go gives the terminal up and takes it back; keep.go has the session
 // outlive its window; host.go is the session without a user's terminal.
 //
 //   - From the program to the user: package copier (reads, filters, writes, and gives the terminal back), package overlay (what

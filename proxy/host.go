@@ -42,6 +42,7 @@ func runHosted(conf host.Config, taste Taste, with *Chat) host.Runner {
 			},
 		})
 		s.term = tty.Absent(h.Cols, h.Rows, func(p []byte) { s.attached.Output.Write(p) })
+		defer s.term.Close()
 		result, err := s.run(ctx)
 		return host.Result{ID: result.ID, Code: result.Code}, sentence(err)
 	}
@@ -98,7 +99,7 @@ func (s *session) awaitLink() {
 // wireAttached plugs the people who attach to a session without a user's terminal.
 func (s *session) wireAttached() {
 	s.attached = attach.New(attach.Config{
-		SessionID: s.id, Terminal: attachedTerminal{s.term, s.signals}, Pump: s.pump, Control: s.authority, Copier: attachedCopier{s},
+		SessionID: s.id, Terminal: attachedTerminal{s.term, s.signals.C}, Pump: s.pump, Control: s.authority, Copier: attachedCopier{s},
 		Model: s.observer, Title: s.painter, Remarks: s.status, Link: s.link, Host: s.conf.headless,
 	})
 }

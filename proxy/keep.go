@@ -24,17 +24,9 @@ func (s *session) openDoor() (shut func(), err error) {
 		return nil, &UserError{Status: 125, Say: "--keep: " + err.Error(), Hint: "set TERMINALPROXY_DIR to a shorter path, or leave out --keep", Cause: err}
 	}
 	w := k.Window()
-	w.CloseFiles() // the session has its own
-	w.Hear(s.hear)
+	w.CloseFiles()         // the session has its own
+	w.Hear(s.signals.Send) // the process in front gets those of the window
 	return k.Close, nil
-}
-
-// hear takes a signal of the process in front as one of ours.
-func (s *session) hear(sig os.Signal) {
-	select {
-	case s.signals <- sig:
-	default: // as signal.Notify does
-	}
 }
 
 // resumable reports whether a shell could resume what runs in front, if it stopped.
@@ -75,7 +67,7 @@ func (l *life) stopWindow(sig unix.Signal) {
 	w.Stop(sig)
 	for {
 		select {
-		case sig := <-s.signals:
+		case sig := <-s.signals.C:
 			if sig == syscall.SIGCONT {
 				return
 			}
@@ -179,7 +171,7 @@ func (l *life) attach(w *window.Window) {
 		return
 	}
 	s.conf.Keep.Put(w)
-	w.Hear(s.hear)
+	w.Hear(s.signals.Send)
 	l.guard()
 	l.moved(true)
 	l.resized = time.Time{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"sync"
 	"syscall"
@@ -66,24 +65,6 @@ func (s *session) live(ctx context.Context) Result {
 	return l.finish(exit)
 }
 
-// listen has the session get the signals that it obeys. Taken from before the terminal is touched, none can leave it raw. A
-// hangup that whoever started us has us ignore, nohup, goes on being ignored.
-func (s *session) listen() {
-	if s.conf.headless != nil {
-		return // those of the process are its host's
-	}
-	wanted := []os.Signal{
-		syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT,
-	}
-	if !signal.Ignored(syscall.SIGHUP) && s.conf.Keep == nil { // a window that closes is the business of who lends it
-		wanted = append(wanted, syscall.SIGHUP)
-	}
-	if s.conf.Agent != nil {
-		wanted = append(wanted, syscall.SIGUSR1)
-	}
-	signal.Notify(s.signals, wanted...)
-}
-
 // start starts the goroutines. Each ends as the comment beside it says; finish waits for all of them.
 func (l *life) start() {
 	s := l.s
@@ -108,7 +89,11 @@ func (l *life) start() {
 	ctx, cut := context.WithCancel(context.Background())
 	l.cutLink = cut
 	if s.link != nil {
-		l.parts.Go(func() { l.guarded("link", func() { s.link.Run(ctx) }) }) // cutLink
+		l.parts.Go(func() { // cutLink
+			if s.worth.Wait(ctx) {
+				l.guarded("link", func() { s.link.Run(ctx) })
+			}
+		})
 	}
 }
 
@@ -196,7 +181,7 @@ func (l *life) wait(ctx context.Context) child.Exit {
 			if l.s.child.Halted() { // else it was our own doing, told late
 				l.suspend(sig, false)
 			}
-		case sig := <-l.s.signals:
+		case sig := <-l.s.signals.C:
 			switch sig {
 			case syscall.SIGTSTP:
 				if l.s.child.Led() {
@@ -291,7 +276,8 @@ func (l *life) finish(exit child.Exit) Result {
 	outlived := l.outlived() // before anybody hears of the end, after which there is no time to lose
 	l.answers()
 	s.pump.Stop()
-	if s.link != nil {
+	s.talk.Close()
+	if s.link != nil && s.worth.Ended() {
 		s.awaitLink()
 		l.lastWords(exit, outlived)
 	}
@@ -301,9 +287,6 @@ func (l *life) finish(exit child.Exit) Result {
 	l.leave()
 	if s.watchdog != nil {
 		s.watchdog.Close()
-	}
-	for _, p := range s.pollers {
-		p.Close()
 	}
 	s.events.Exited(exit.Code)
 	return Result{ID: s.id, Code: exit.Code, HeldOpen: s.copier.HeldOpen(), Unrecorded: s.recording.End(exit)}
@@ -327,13 +310,12 @@ func (l *life) outlived() int {
 	return min(s.child.Outlived(SessionVariable+"="+s.id), protocol.MaxOutlived)
 }
 
-// lastWords sends the end of the conversation, the last frame and the end of the session.
+// lastWords sends the last frame and the end of the session.
 func (l *life) lastWords(exit child.Exit, outlived int) {
 	s := l.s
 	back, stop := context.WithTimeout(context.Background(), linkPatience)
 	s.link.Await(back)
 	stop()
-	s.talk.Close()
 	var past *protocol.Past
 	s.observer.Call(func(now time.Time) {
 		past = s.observer.Exited(now, exit)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,6 +31,7 @@ import (
 	"terminalproxy/proxy/recording"
 	"terminalproxy/proxy/requests"
 	"terminalproxy/proxy/screen"
+	"terminalproxy/proxy/signals"
 	"terminalproxy/proxy/talk"
 	"terminalproxy/proxy/tty"
 	"terminalproxy/proxy/watchdog"
@@ -60,17 +61,17 @@ type session struct {
 	link      *link.Link
 	requests  *requests.Handler
 	recording *recording.Recording
-	used      atomic.Int64     // when the user typed last, in Unix milliseconds, 0 for never
-	asksSince atomic.Int64     // when the terminal was asked last where its cursor is, in Unix nanoseconds
-	events    *events.Teller   // nil without agents
-	talk      *talk.Room       // nil without a conversation
-	beside    *beside.Agent    // nil where its agent has no interface of its own in the terminal
-	attached  *attach.Clients  // nil on a user's terminal, as is linked
-	linked    chan struct{}    // closed when a gateway was reached
-	signals   chan os.Signal   // that the session obeys
-	stops     chan unix.Signal // by which the program was stopped
-	leaving   chan struct{}    // the user wants to leave the program running
-	pollers   []*tty.Poller
+	used      atomic.Int64       // when the user typed last, in Unix milliseconds, 0 for never
+	worth     link.Worth         // a gateway's attention
+	asksSince atomic.Int64       // when the terminal was asked last where its cursor is, in Unix nanoseconds
+	events    *events.Teller     // nil without agents
+	talk      *talk.Room         // nil without a conversation
+	beside    *beside.Agent      // nil where its agent has no interface of its own in the terminal
+	attached  *attach.Clients    // nil on a user's terminal, as is linked
+	linked    chan struct{}      // closed when a gateway was reached
+	signals   *signals.Taken     // that the session obeys
+	stops     chan unix.Signal   // by which the program was stopped
+	leaving   chan struct{}      // the user wants to leave the program running
 	settings  *unix.Termios      // the terminal's own, nil without a keyboard
 	watchdog  *watchdog.Watchdog // nil until the program has run for a moment
 }
@@ -79,6 +80,10 @@ type session struct {
 // error is a *UserError.
 func Run(ctx context.Context, conf Config) (Result, error) {
 	s := newSession(conf)
+	s.signals = signals.Take(conf.Keep == nil, conf.Agent != nil) // a window that closes is the business of who lends it
+	if !conf.Final {
+		defer s.signals.Release()
+	}
 	term, err := tty.Open(conf.In, conf.Out)
 	if err != nil {
 		return Result{}, &UserError{Status: 125, Say: "open the terminal: " + err.Error(), Cause: err}
@@ -89,7 +94,7 @@ func Run(ctx context.Context, conf Config) (Result, error) {
 }
 
 func newSession(conf Config) *session {
-	s := &session{conf: conf, log: conf.Log, started: time.Now(), signals: make(chan os.Signal, 16), stops: make(chan unix.Signal, 1), leaving: make(chan struct{}, 1)}
+	s := &session{conf: conf, log: conf.Log, started: time.Now(), signals: signals.None(), stops: make(chan unix.Signal, 1), leaving: make(chan struct{}, 1)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -103,6 +108,7 @@ func newSession(conf Config) *session {
 }
 
 func (s *session) run(ctx context.Context) (Result, error) {
+	s.signals.Begin()
 	cols, rows := s.size()
 	s.identify()
 	var err error
@@ -115,34 +121,21 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer shut()
-	s.listen()
-	defer signal.Stop(s.signals)
 	s.settings = s.term.Termios()
-	if err := s.term.Raw(); err != nil {
-		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
-	}
-	defer func() { _ = s.term.Restore() }()
-	if s.conf.Agent != nil && s.term.HasScreen() {
-		_ = s.term.WriteAll([]byte(tty.Unlock), lastPatience)
-	}
-	args := s.conf.Args
-	if a := s.conf.Agent; a != nil && a.Chat != nil && a.Chat.Args != nil {
-		args = a.Chat.Args
-	}
-	program, err := child.Start(child.Config{
-		Path: s.conf.Command, Args: args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
-		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(), JobControl: s.jobControl(),
-	})
+	s.signals.Wait()
+	program, err := child.Start(s.childConfig(cols, rows))
 	if refused, ok := errors.AsType[*child.StartError](err); ok {
 		return Result{}, &UserError{Status: refused.Status, Say: refused.Say, Hint: refused.Hint}
 	}
 	s.child = program
 	defer program.Close()
-	leaveNoCore()
-	if err := s.wire(cols, rows); err != nil {
+	child.LeaveNoCore()
+	defer func() { _ = s.term.Restore() }()
+	if err := s.prepare(cols, rows); err != nil {
 		program.Terminate(closed)
 		return Result{}, &UserError{Status: 125, Say: err.Error(), Cause: err}
 	}
+	s.wireRecording(cols, rows)
 	if h := s.conf.headless; h != nil {
 		defer h.Reap(program.Identity())()
 		defer program.Sweep()
@@ -150,26 +143,38 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	return s.live(ctx), nil
 }
 
-// leaveNoCore has a crash leave no file with what was typed and shown. The program, whose own limit stays what it was, has
-// been started by then.
-func leaveNoCore() {
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil && limit.Cur != 0 {
-		limit.Cur = 0
-		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
+// childConfig says what to start, and how.
+func (s *session) childConfig(cols, rows int) child.Config {
+	args := s.conf.Args
+	if a := s.conf.Agent; a != nil && a.Chat != nil && a.Chat.Args != nil {
+		args = a.Chat.Args
 	}
+	return child.Config{
+		Path: s.conf.Command, Args: args, Env: s.environment(), Dir: s.dir(), Cols: cols, Rows: rows, Hurry: s.hurry(),
+		Termios: s.settings, Quiet: s.piped(), Stopped: s.noticeStop(), JobControl: s.jobControl(),
+	}
+}
+
+// prepare makes the parts, and takes the terminal, while the program begins: neither is the keyboard read nor anything written to the
+// program. The signals were taken before the program was started, and none leaves the terminal raw. The Go runtime ends the process by
+// one that came before that, on a thread of its own and perhaps a moment late: the program's start lies between that and the raw mode.
+// A change of the window's size has yet to be heard of.
+func (s *session) prepare(cols, rows int) error {
+	wired := s.wire(cols, rows)
+	if c, r := s.size(); c != cols || r != rows {
+		s.signals.Send(syscall.SIGWINCH)
+	}
+	if err := s.term.Raw(); err != nil {
+		return err
+	}
+	if s.conf.Agent != nil && s.term.HasScreen() {
+		_ = s.term.WriteAll([]byte(tty.Unlock), lastPatience)
+	}
+	return wired
 }
 
 // closed is a channel that is: for a wait that is not wanted.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
-
-func (s *session) poller(read, write int) (*tty.Poller, error) {
-	p, err := tty.NewPoller(read, write)
-	if err == nil {
-		s.pollers = append(s.pollers, p)
-	}
-	return p, err
-}
 
 // piped reports whether the program's input comes from a pipe or file of the user's, and not from anybody's keyboard.
 func (s *session) piped() bool {
@@ -221,11 +226,11 @@ func (s *session) size() (cols, rows int) {
 // wire makes the parts and plugs them together.
 func (s *session) wire(cols, rows int) error {
 	keyboardFD, screenFD := s.term.Descriptors()
-	outPoll, err := s.poller(s.child.Descriptor(), screenFD)
+	outPoll, err := s.term.Poller(s.child.Descriptor(), screenFD)
 	if err != nil {
 		return err
 	}
-	inPoll, err := s.poller(keyboardFD, s.child.Descriptor())
+	inPoll, err := s.term.Poller(keyboardFD, s.child.Descriptor())
 	if err != nil {
 		return err
 	}
@@ -248,10 +253,10 @@ func (s *session) wire(cols, rows int) error {
 		s.beside.Attach(s.pump)
 	}
 	s.copier = copier.New(s.copierConfig(outPoll))
+	s.worth.Always, s.worth.Begun = s.conf.headless != nil, s.copier.Begun()
 	if s.conf.headless != nil {
 		s.wireHosted()
 	}
-	s.wireRecording(cols, rows)
 	return nil
 }
 

@@ -191,10 +191,10 @@ func patience() time.Duration {
 }
 
 // answers waits until the terminal has answered what the proxy asked it: whoever reads the keyboard next would take the
-// answer for something typed. No question may follow.
+// answer for something typed. No question may follow. Where nothing was asked and no agent was ever let in there is nothing to wait for.
 func (l *life) answers() {
 	s := l.s
-	if s.detector == nil || l.held != nil {
+	if s.detector == nil || l.held != nil || s.asksSince.Load() == 0 && !s.worth.Now() {
 		return
 	}
 	heard, done := make(chan struct{}), make(chan struct{})
@@ -218,12 +218,12 @@ func (l *life) answers() {
 // script or the other end of a pipe, gets SIGTSTP; we ourselves what stopped the program, which the shell tells the user.
 func (l *life) stopGroup(sig unix.Signal) {
 	signal.Ignore(syscall.SIGTSTP)
-	defer signal.Notify(l.s.signals, syscall.SIGTSTP)
+	defer signal.Notify(l.s.signals.C, syscall.SIGTSTP)
 	_ = syscall.Kill(0, syscall.SIGTSTP)
 	if tty.StopSelf(sig); !tty.Resumable() { // the shell is gone: the kernel has discarded it
 		return
 	}
-	for sig := range l.s.signals { // it ends with SIGCONT: without it nothing here runs
+	for sig := range l.s.signals.C { // it ends with SIGCONT: without it nothing here runs
 		if sig == syscall.SIGCONT {
 			return
 		}

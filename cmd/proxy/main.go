@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"golang.org/x/term"
 
@@ -72,14 +70,13 @@ func run(ctx context.Context, args []string, stdin, stdout *os.File, stderr io.W
 		}
 	}
 	conf, done, err := flags.session(stdin, stdout)
-	conf.Keep = keep
+	conf.Keep, conf.Final = keep, true
 	if say := flags.trouble(); say != "" {
 		fmt.Fprintln(stderr, say)
 	}
 	if err != nil {
 		return complain(stderr, err)
 	}
-	defer outlive()()
 	defer done()
 	result, err := proxy.Run(ctx, conf)
 	if err != nil {
@@ -102,18 +99,6 @@ func (f *flags) reportStatus(code int) {
 	if f.StatusFD > 0 {
 		fmt.Fprintln(os.NewFile(uintptr(f.StatusFD), "status"), code)
 	}
-}
-
-// outlive keeps the signals that end a session from ending the process in the middle of what comes after it: a window that
-// closes as its program ends must not leave the gateway's socket behind. Who calls what it returns gives them back.
-func outlive() (restore func()) {
-	late := make(chan os.Signal, 1)
-	wanted := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
-	if !signal.Ignored(syscall.SIGHUP) {
-		wanted = append(wanted, syscall.SIGHUP)
-	}
-	signal.Notify(late, wanted...)
-	return func() { signal.Stop(late) }
 }
 
 // complain tells the user what failed and what to do about it.

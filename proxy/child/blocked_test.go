@@ -262,7 +262,7 @@ func TestBlockedOn(t *testing.T) {
 				}
 				still++
 				return still > 5
-			}, 20*time.Second, 10*time.Millisecond)
+			}, 2*time.Minute, 10*time.Millisecond)
 			got := nothing
 			switch {
 			case a.Reads:
@@ -289,11 +289,11 @@ func TestBlockedOnAfterAStop(t *testing.T) {
 	polls := func(want bool) func() bool {
 		return func() bool { a, _ := c.BlockedOn(); return a.Shares == want }
 	}
-	require.Eventually(t, polls(true), 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, polls(true), 2*time.Minute, 10*time.Millisecond)
 	require.NoError(t, unix.Kill(c.Pid(), unix.SIGSTOP))
-	require.Eventually(t, polls(false), 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, polls(false), 2*time.Minute, 10*time.Millisecond)
 	require.NoError(t, unix.Kill(c.Pid(), unix.SIGCONT))
-	require.Eventually(t, polls(true), 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, polls(true), 2*time.Minute, 10*time.Millisecond)
 }
 
 func enter(t *testing.T, c *child.Child, text string) {
@@ -307,7 +307,7 @@ func TestHasOutput(t *testing.T) {
 	c := start(t, "read x; printf answer; sleep 1000", nil)
 	require.False(t, c.HasOutput())
 	enter(t, c, "\n")
-	require.Eventually(t, c.HasOutput, 20*time.Second, time.Millisecond)
+	require.Eventually(t, c.HasOutput, 2*time.Minute, time.Millisecond)
 	until(t, c, "answer")
 	require.False(t, c.HasOutput())
 }
@@ -349,7 +349,7 @@ func TestBlockedOnOfPrograms(t *testing.T) {
 			require.Eventually(t, func() bool {
 				a, _ = c.BlockedOn()
 				return (a.Reads || a.Polls || a.Shares && p.shares) && a.Asleep && a.Canonical == p.canonical
-			}, 20*time.Second, 10*time.Millisecond)
+			}, 2*time.Minute, 10*time.Millisecond)
 			require.Equal(t, p.shares, a.Shares, "%+v", a)
 			require.False(t, a.Unclear, "%+v", a)
 		})
@@ -364,7 +364,7 @@ func BenchmarkBlockedOn(b *testing.B) {
 			c, err := child.Start(child.Config{Path: "/bin/bash", Args: []string{"-c", script}, Cols: 80, Rows: 24})
 			require.NoError(b, err)
 			defer func() { c.Kill(); c.Wait(); c.Close() }()
-			require.Eventually(b, func() bool { a, _ := c.BlockedOn(); return a.Reads }, 20*time.Second, 10*time.Millisecond)
+			require.Eventually(b, func() bool { a, _ := c.BlockedOn(); return a.Reads }, 2*time.Minute, 10*time.Millisecond)
 			for b.Loop() {
 				c.BlockedOn()
 			}
@@ -390,12 +390,12 @@ func TestBlockedOnOfRelays(t *testing.T) {
 		require.Eventually(t, func() bool {
 			a, _ = c.BlockedOn()
 			return a.Relay == want && a.Asleep
-		}, 20*time.Second, 10*time.Millisecond, command)
+		}, 2*time.Minute, 10*time.Millisecond, command)
 		require.False(t, a.Reads || a.Polls || a.Unclear, "%s: %+v", command, a)
 	}
 	if _, err := exec.LookPath("tmux"); err == nil {
 		require.Eventually(t, func() bool { // one that is just beginning does not hear it yet
 			return exec.CommandContext(t.Context(), "tmux", "-S", socket, "kill-server").Run() == nil
-		}, 20*time.Second, 10*time.Millisecond, "the server ends")
+		}, 2*time.Minute, 10*time.Millisecond, "the server ends")
 	}
 }

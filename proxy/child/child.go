@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"syscall"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"terminalproxy/proxy/nonblock"
@@ -76,35 +75,26 @@ func Start(c Config) (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	ptmx, tty, err := pty.Open()
+	p, err := openPTY()
 	if err != nil {
 		return nil, lacking(125, "open a PTY", err)
 	}
-	defer tty.Close()
-	defer ptmx.Close()
-	master, err := take(ptmx)
-	if err != nil {
-		return nil, lacking(125, "open a PTY", err)
-	}
-	child := &Child{master: master, slave: tty.Name(), stopped: c.Stopped, hurry: c.Hurry}
+	defer unix.Close(p.slave)
+	child := &Child{master: p.master, slave: p.name, stopped: c.Stopped, hurry: c.Hurry}
 	if err := child.prepare(c); err != nil {
-		_ = unix.Close(master)
+		_ = unix.Close(p.master)
 		return nil, lacking(125, "prepare the PTY", err)
 	}
-	if err := child.start(c, path, tty); err != nil {
-		_ = unix.Close(master)
+	if err := child.start(c, path, p.slave); err != nil {
+		_ = unix.Close(p.master)
 		return nil, refusal(c.Path, err)
 	}
 	return child, nil
 }
 
 // start starts the program on its terminal.
-func (c *Child) start(conf Config, path string, tty *os.File) error {
-	cmd := &exec.Cmd{
-		Path: path, Args: append([]string{conf.Path}, conf.Args...), Dir: conf.Dir, Env: conf.Env,
-		Stdin: tty, Stdout: tty, Stderr: tty,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
-	}
+func (c *Child) start(conf Config, path string, tty int) error {
+	cmd := &exec.Cmd{Path: path, Args: append([]string{conf.Path}, conf.Args...), Dir: conf.Dir, Env: conf.Env}
 	if conf.JobControl {
 		led, program, err := startLeader(path, cmd.Args, cmd.Environ(), conf.Dir, tty)
 		if !errors.Is(err, errors.ErrUnsupported) {
@@ -114,11 +104,19 @@ func (c *Child) start(conf Config, path string, tty *os.File) error {
 			return err
 		}
 	}
-	if err := cmd.Start(); err != nil {
-		return err //nolint:wrapcheck // refusal words it
+	// Package os would try, before its first process, whether the system has descriptors for processes, with a process of its own.
+	stdio := uintptr(tty)
+	pid, err := syscall.ForkExec(path, cmd.Args, &syscall.ProcAttr{
+		Dir: conf.Dir, Env: cmd.Environ(), Files: []uintptr{stdio, stdio, stdio},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+	})
+	if errors.Is(err, unix.EBADF) { // what dup3 says of the first descriptor beyond the limit
+		err = unix.EMFILE
 	}
-	c.pid, c.session = cmd.Process.Pid, cmd.Process.Pid
-	_ = cmd.Process.Release() // package os knows no stops, so that Wait does without it
+	if err != nil {
+		return &os.PathError{Op: "start", Path: path, Err: err}
+	}
+	c.pid, c.session = pid, pid
 	return nil
 }
 
@@ -165,27 +163,6 @@ func lacking(status int, what string, err error) *StartError {
 		failed.Hint = "all pseudo-terminals are in use: see /proc/sys/kernel/pty/max"
 	}
 	return failed
-}
-
-// take makes the master ours: a non-blocking descriptor outside of the Go runtime's files, because an *os.File turns
-// blocking behind our back at the first call of its Fd method, and then neither a deadline nor Close wakes a write.
-func take(ptmx *os.File) (int, error) {
-	conn, err := ptmx.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	fd := -1
-	cerr := conn.Control(func(raw uintptr) {
-		fd, err = unix.FcntlInt(raw, unix.F_DUPFD_CLOEXEC, 3)
-	})
-	if err = errors.Join(cerr, err); err != nil {
-		return -1, err
-	}
-	if err := unix.SetNonblock(fd, true); err != nil {
-		_ = unix.Close(fd)
-		return -1, err
-	}
-	return fd, nil
 }
 
 func (c *Child) prepare(conf Config) error {

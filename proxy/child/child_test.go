@@ -51,7 +51,7 @@ func until(t *testing.T, c *child.Child, words string) (out []byte) {
 // readUntil reads the program's output until stop says so, or its end.
 func readUntil(t *testing.T, c *child.Child, stop func([]byte) bool) (out []byte, end error) {
 	t.Helper()
-	late := time.Now().Add(20 * time.Second)
+	late := time.Now().Add(2 * time.Minute)
 	buf := make([]byte, 32<<10)
 	for !stop(out) {
 		n, err := c.Read(buf)
@@ -228,7 +228,7 @@ func TestR61StopAndContinue(t *testing.T) {
 	<-stopped
 	require.True(t, c.Halted())
 	c.Continue()
-	require.Eventually(t, func() bool { return !c.Halted() }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return !c.Halted() }, 2*time.Minute, time.Millisecond)
 	c.Stop()
 	<-stopped
 	require.True(t, c.Halted())
@@ -285,7 +285,7 @@ func TestR16FlushInput(t *testing.T) {
 		n, err := c.Write([]byte("user"))
 		require.NoError(t, err)
 		require.Equal(t, 4, n)
-		require.Eventually(t, func() bool { return state(c.Pid()) == 'T' }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return state(c.Pid()) == 'T' }, 2*time.Minute, time.Millisecond)
 		require.NoError(t, unix.Kill(c.Pid(), unix.SIGCONT))
 		out := output(t, c)
 		require.NotContains(t, out, "A", "%d bytes were written", written)

@@ -95,7 +95,7 @@ type leader struct {
 
 // startLeader starts a program, whose terminal is tty, under a leader. The error is what [exec.Cmd] would say, or wraps
 // [errors.ErrUnsupported] where the system lets nobody do this.
-func startLeader(path string, args, env []string, dir string, tty *os.File) (l *leader, program int, err error) {
+func startLeader(path string, args, env []string, dir string, tty int) (l *leader, program int, err error) {
 	limit, err := noFileLimit()
 	if err != nil {
 		return nil, 0, err
@@ -134,7 +134,7 @@ func startLeader(path string, args, env []string, dir string, tty *os.File) (l *
 }
 
 // launch starts the leader and returns when the program runs.
-func (l *leader) launch(b *brief, tty *os.File) (program int, err error) {
+func (l *leader) launch(b *brief, tty int) (program int, err error) {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
 		l.free()
@@ -144,16 +144,8 @@ func (l *leader) launch(b *brief, tty *os.File) (program int, err error) {
 	l.pipe = pipe[0]
 	starting.Lock() // until it has taken what is handed to it
 	defer starting.Unlock()
-	conn, err := tty.SyscallConn()
-	if err == nil {
-		gone := conn.Control(func(fd uintptr) {
-			b.tty = fd
-			if err = unix.SetNonblock(int(fd), false); err == nil { // programs expect that it blocks
-				err = l.clone(b)
-			}
-		})
-		err = errors.Join(gone, err)
-	}
+	b.tty = uintptr(tty)
+	err = l.clone(b)
 	_ = unix.Close(pipe[1])
 	if err != nil {
 		_ = unix.Close(l.pipe)

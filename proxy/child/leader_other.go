@@ -4,7 +4,6 @@ package child
 
 import (
 	"errors"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,7 +20,7 @@ const (
 
 type leader struct{ pid int }
 
-func startLeader(string, []string, []string, string, *os.File) (*leader, int, error) {
+func startLeader(string, []string, []string, string, int) (*leader, int, error) {
 	return nil, 0, errors.ErrUnsupported
 }
 

@@ -34,7 +34,7 @@ func TestChain(t *testing.T) {
 	until(t, alone, "ready")
 	require.Equal(t, []string{"sh"}, alone.Chain())
 	relays := start(t, "sh -c 'head -c 1; exit'; exit", nil)
-	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return slices.Equal(relays.Chain(), []string{"sh", "sh", "head"}) }, 2*time.Minute, time.Millisecond)
 }
 
 func TestInFront(t *testing.T) {

@@ -25,7 +25,7 @@ func TestRunningIsWhatHasTheTerminal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		r = c.Running()
 		return slices.Contains(r.Names, "sleep") && slices.Contains(r.Names, "cat")
-	}, 20*time.Second, 10*time.Millisecond, "%v", &r)
+	}, 2*time.Minute, 10*time.Millisecond, "%v", &r)
 	require.Equal(t, c.Pid(), r.Group)
 	require.Equal(t, dir, r.Directory)
 	require.Equal(t, child.Executable(r.Group), r.File)

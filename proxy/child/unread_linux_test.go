@@ -22,12 +22,12 @@ func TestUnread(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := start(t, c.script, nil)
 			until(t, p, "ready")
-			require.Eventually(t, func() bool { return state(p.Pid()) == 'T' }, 20*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return state(p.Pid()) == 'T' }, 2*time.Minute, time.Millisecond)
 			require.Zero(t, p.Unread())
 			n, err := p.Write([]byte(c.typed))
 			require.NoError(t, err)
 			require.Equal(t, len(c.typed), n)
-			require.Eventually(t, func() bool { return p.Unread() == c.want }, 20*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return p.Unread() == c.want }, 2*time.Minute, time.Millisecond)
 		})
 	}
 }

@@ -154,6 +154,7 @@ type Copier struct {
 	cut      atomic.Bool // see Cut
 	asked    atomic.Pointer[func()]
 	done     chan struct{} // closed when Run has returned
+	first    chan struct{} // see Begun
 	heldOpen bool          // somebody still had the program's terminal open at the end
 }
 
@@ -161,7 +162,7 @@ type Copier struct {
 func New(conf Config) *Copier {
 	c := &Copier{
 		program: conf.Program, screen: conf.Screen, poll: conf.Poll, model: conf.Model, overlay: conf.Overlay,
-		viewers: conf.Viewers, strict: conf.Strict, asks: conf.Asks, done: make(chan struct{}),
+		viewers: conf.Viewers, strict: conf.Strict, asks: conf.Asks, done: make(chan struct{}), first: make(chan struct{}),
 	}
 	c.exit = exitSequence{on: conf.Screen.HasScreen(), overlay: conf.Overlay}
 	c.dirty.Store(conf.Overlay != nil)
@@ -198,6 +199,9 @@ func (c *Copier) Abandon() { c.abort.Store(true); c.poll.Wake() }
 
 // Done is closed when Run has returned.
 func (c *Copier) Done() <-chan struct{} { return c.done }
+
+// Begun is closed when the program has printed something.
+func (c *Copier) Begun() <-chan struct{} { return c.first }
 
 // HeldOpen reports whether processes in the background still had the program's terminal open at the end. It is known when
 // Run has returned.

@@ -137,10 +137,9 @@ func (d *drain) left(now time.Time) (wait time.Duration, over bool) {
 
 // pass sends one chunk to the user and then to the model. What the proxy shows over the program is taken away before.
 func (c *Copier) pass(chunk []byte) {
-	if !c.begun && c.overlay != nil {
-		c.write(c.overlay.Locate())
+	if !c.begun {
+		c.begin()
 	}
-	c.begun = true
 	if c.moved.Load() {
 		c.draw() // which asks the terminal where its cursor is, before what the program draws for the new size
 	}
@@ -175,6 +174,15 @@ func (c *Copier) pass(chunk []byte) {
 	}
 	c.unseen = unseen
 	c.writeOn(rest)
+}
+
+// begin is before the first output.
+func (c *Copier) begin() {
+	if c.overlay != nil {
+		c.write(c.overlay.Locate())
+	}
+	c.begun = true
+	close(c.first)
 }
 
 // lookFor is how long to look for more after a chunk of n bytes, which came after a look for before.

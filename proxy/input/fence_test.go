@@ -164,7 +164,7 @@ func (b *bench) until(tb testing.TB, mark string) string {
 // soon receives what a pump that works sends at once.
 func soon[T any](tb testing.TB, from <-chan T, what string) T {
 	tb.Helper()
-	late := time.NewTimer(20 * time.Second)
+	late := time.NewTimer(2 * time.Minute)
 	defer late.Stop()
 	select {
 	case got, ok := <-from:

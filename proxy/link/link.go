@@ -85,7 +85,9 @@ type Link struct {
 	mu       sync.Mutex
 	queue    []protocol.Message
 	newest   *protocol.Snapshot
-	rows     *protocol.Rows // not sent yet; nil for none
+	sent     *protocol.Snapshot // the newest that via has
+	busy     bool               // somebody hands messages to via
+	rows     *protocol.Rows     // not sent yet; nil for none
 	live     live
 	via      transport     // nil while there is none
 	ended    chan struct{} // closed at the end of via
@@ -249,7 +251,7 @@ func (l *Link) attach(via transport) bool {
 	if l.finished {
 		return false
 	}
-	l.via, l.queue, l.overflow = via, append([]protocol.Message(nil), hello...), false
+	l.via, l.queue, l.overflow, l.sent = via, append([]protocol.Message(nil), hello...), false, nil
 	l.ended = make(chan struct{})
 	if l.back != nil {
 		close(l.back)
@@ -284,12 +286,27 @@ func (l *Link) Send(m protocol.Message) {
 }
 
 // Snapshot puts the newest snapshot into the slot, in place of one that was not sent yet. A connection that comes later
-// begins with it.
+// begins with it. A gateway in this process that takes it at once has it when Snapshot returns, without another goroutine.
 func (l *Link) Snapshot(s *protocol.Snapshot) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.newest = s
-	l.signal()
+	via, ok := l.via.(ready)
+	if !ok || l.busy || l.finished || len(l.queue) > 0 || l.rows != nil || l.live.waits() {
+		l.signal()
+		l.mu.Unlock()
+		return
+	}
+	l.busy = true
+	l.mu.Unlock()
+	took := via.try(s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy = false; took && l.via == via.(transport) {
+		l.sent = s
+	}
+	if l.newest != l.sent || len(l.queue) > 0 || l.rows != nil || l.live.waits() || l.finished {
+		l.signal()
+	}
 }
 
 // Rows puts the screen for those who look into a slot of its own, in place of one that was not sent yet. Without a connection
@@ -347,24 +364,35 @@ func (l *Link) Finish(ctx context.Context) {
 
 // write is the connection's only writer of messages.
 func (l *Link) write(ctx context.Context, via transport) {
-	var last *protocol.Snapshot
 	for ctx.Err() == nil {
 		l.mu.Lock()
+		if l.busy { // who is at it says when it is over
+			l.mu.Unlock()
+			select {
+			case <-ctx.Done():
+			case <-l.wake:
+			}
+			continue
+		}
 		queue, newest, rows, finished := l.queue, l.newest, l.rows, l.finished
 		l.queue, l.rows = nil, nil
 		output, behind := l.live.take()
-		if newest == last {
+		if newest == l.sent {
 			newest = nil
 		} else {
-			last = newest
+			l.sent = newest
 		}
+		some := len(output) > 0 || len(queue) > 0 || newest != nil || rows != nil
+		l.busy = some
 		l.mu.Unlock()
 		if behind {
 			l.Behind()
 		}
 		switch {
-		case len(output) > 0 || len(queue) > 0 || newest != nil || rows != nil:
-			if err := messages(via, slices.Concat(output, queue), newest, rows); err != nil {
+		case some:
+			err := messages(via, slices.Concat(output, queue), newest, rows)
+			l.free()
+			if err != nil {
 				l.Log.Info("write to the gateway", "error", err)
 				return
 			}
@@ -378,6 +406,12 @@ func (l *Link) write(ctx context.Context, via transport) {
 			}
 		}
 	}
+}
+
+func (l *Link) free() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy = false
 }
 
 // messages sends the queue, and what is newest after it, but before the end of its session: the end is the last that is heard of

@@ -29,6 +29,9 @@ func (l *Link) Live(m *protocol.Output) {
 	l.signal()
 }
 
+// waits reports whether there is something for take.
+func (v *live) waits() bool { return len(v.waiting) > 0 || v.behind }
+
 // take is what waits now, and whether some was left out.
 func (v *live) take() (waiting []protocol.Message, behind bool) {
 	waiting, behind = v.waiting, v.behind

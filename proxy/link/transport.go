@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -25,11 +26,19 @@ type transport interface {
 	close()
 }
 
+// ready is a transport that may take a snapshot at once. try reports whether it did; it neither waits nor fails. It is not called while
+// another goroutine sends.
+type ready interface {
+	try(s *protocol.Snapshot) bool
+}
+
 // Seat is a place at a gateway in this same process. Handle is called from one goroutine, Next from another; messages
 // are never changed once they are handed over, in either direction.
 type Seat interface {
 	// Handle takes a message. It does not wait.
 	Handle(m protocol.Message)
+	// Try is Handle where that waits for nobody at all, not even for a moment; else it does nothing and reports false.
+	Try(m *protocol.Snapshot) bool
 	// Next is the gateway's next message; an error is the end, and closing done makes one.
 	Next(done <-chan struct{}) (protocol.Message, error)
 	// Leave gives the place up; Next ends. More than one call is one.
@@ -56,6 +65,8 @@ func (s *seated) send(m protocol.Message) error {
 	return nil
 }
 
+func (s *seated) try(m *protocol.Snapshot) bool { return protocol.Check(m) == nil && s.Try(m) }
+
 func (s *seated) receive() (protocol.Message, error) { return s.Next(s.done) }
 func (s *seated) finish()                            { s.Leave() }
 func (s *seated) cut()                               { s.stop() }
@@ -70,6 +81,7 @@ type wire struct {
 	conn    *websocket.Conn
 	local   bool
 	last    *protocol.Snapshot
+	brief   atomic.Bool    // the gateway takes what says that a screen has settled
 	rows    *protocol.Rows // likewise
 	alive   func() error
 	pulse   handshake.Pulse
@@ -98,7 +110,7 @@ func newWire(conn *websocket.Conn, c wireConfig) *wire {
 func (w *wire) send(m protocol.Message) error {
 	switch s := m.(type) {
 	case *protocol.Snapshot:
-		m, w.last = s.Difference(w.last, false), s
+		m, w.last = w.news(s), s
 	case *protocol.Rows:
 		m, w.rows = s.Difference(w.rows), s
 	}
@@ -125,7 +137,21 @@ func (w *wire) receive() (protocol.Message, error) {
 	if kind != websocket.TextMessage {
 		return nil, &protocol.FieldError{Code: protocol.CodeBadMessage, Say: "messages are text frames"}
 	}
-	return protocol.Decode(frame, protocol.MaxMessage)
+	m, err := protocol.Decode(frame, protocol.MaxMessage)
+	if told, ok := m.(*protocol.Subscribed); ok {
+		w.brief.Store(told.Brief)
+	}
+	return m, err
+}
+
+// news is what the gateway does not have of a snapshot.
+func (w *wire) news(s *protocol.Snapshot) *protocol.Snapshot {
+	if w.brief.Load() {
+		if brief := s.Brief(w.last); brief != nil {
+			return brief
+		}
+	}
+	return s.Difference(w.last, false)
 }
 
 // heartbeat is what is to be called at every sign of life of the gateway, which pings: without one for silence the
@@ -154,11 +180,9 @@ func (w *wire) finish() {
 func (w *wire) cut()   { _ = w.conn.NetConn().Close() }
 func (w *wire) close() { w.closing.Do(func() { close(w.done); _ = w.conn.Close() }) }
 
-// calm is how much slower one of several gateways is asked while no agent types.
-const calm = 2
-
 // ping asks a gateway over which an agent types for signs of life, and cuts the connection when none comes: the user would read that
-// the agent drives. One of several is asked in any case, and in a faster rhythm: what stands still there could go on at another.
+// the agent drives. One of several is asked in any case, and in a faster rhythm: what stands still there could go on at another. While no
+// agent types it may rest a little after each answer.
 func (w *wire) ping(c wireConfig) {
 	usual := handshake.Urgent
 	if c.several {
@@ -167,19 +191,20 @@ func (w *wire) ping(c wireConfig) {
 	every := cmp.Or(c.every, usual)
 	timer := time.NewTimer(every)
 	defer timer.Stop()
-	for {
+	for rested := false; ; {
 		select {
 		case <-w.done:
 			return
 		case <-timer.C:
 		}
 		now := c.urgent()
-		next := every
-		if c.several && !now {
-			now, next = true, calm*every
+		calm := c.several && !now
+		if rested = calm && !rested && w.pulse.Answered(); rested {
+			timer.Reset(every / 2)
+			continue
 		}
-		timer.Reset(next)
-		if w.pulse.Lost(now) {
+		timer.Reset(every)
+		if now = now || calm; w.pulse.Lost(now) {
 			w.cut()
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,6 +17,7 @@ import (
 type seat struct {
 	mu    sync.Mutex
 	heard []protocol.Message
+	quick bool
 	say   chan protocol.Message
 	once  sync.Once
 	left  chan struct{}
@@ -27,6 +29,14 @@ func (s *seat) Handle(m protocol.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard = append(s.heard, m)
+}
+
+func (s *seat) Try(m *protocol.Snapshot) bool {
+	if !s.quick {
+		return false
+	}
+	s.Handle(m)
+	return true
 }
 
 func (s *seat) Next(done <-chan struct{}) (protocol.Message, error) {
@@ -96,4 +106,54 @@ func TestASeatThatEndsIsTakenAgain(t *testing.T) {
 	<-tries
 	require.ErrorContains(t, <-told, "the directory is not mine")
 	stop()
+}
+
+// TestASnapshotIsTakenAtOnce where the gateway of this process can: it has it when Snapshot returns. Where it cannot, or other messages
+// wait, it comes as always, in order, and none comes twice.
+func TestASnapshotIsTakenAtOnce(t *testing.T) {
+	at, up := newSeat(), make(chan struct{})
+	at.quick = true
+	l, stop := link(t, Config{Dial: nobody, Join: func() (Seat, error) { return at, nil }, Up: func() { close(up) }, Handle: func(protocol.Message) {}})
+	<-up
+	told := func() (all []protocol.Message) {
+		at.mu.Lock()
+		defer at.mu.Unlock()
+		return append(all, at.heard...)
+	}
+	for len(told()) == 0 { // the hello
+		time.Sleep(time.Millisecond)
+	}
+	const messages = 500
+	var last *protocol.Snapshot
+	for i := range messages {
+		last = snapshot(uint64(i+1), "a")
+		if i%3 == 0 {
+			l.Send(&protocol.Done{RequestID: "r"})
+		}
+		l.Snapshot(last)
+	}
+	for all := told(); all[len(all)-1] != protocol.Message(last); all = told() {
+		time.Sleep(time.Millisecond)
+	}
+	for busy := true; busy; { // the writer has said all, and may not have noted that
+		l.mu.Lock()
+		busy = l.busy
+		l.mu.Unlock()
+	}
+	l.Snapshot(snapshot(messages+1, "b"))
+	all := told()
+	require.EqualValues(t, messages+1, all[len(all)-1].(*protocol.Snapshot).Seq, "it is there already")
+	l.Finish(t.Context())
+	stop()
+	seq, done := uint64(0), 0
+	for _, m := range told() {
+		switch m := m.(type) {
+		case *protocol.Done:
+			done++
+		case *protocol.Snapshot:
+			require.Greater(t, m.Seq, seq)
+			seq = m.Seq
+		}
+	}
+	require.Equal(t, (messages+2)/3, done)
 }

@@ -177,7 +177,10 @@ func (o *Observer) palette() (all []protocol.Color) {
 
 // Redact is a text as agents may see it. The program is printing before its last ahead bytes, or elsewhere if that is -1.
 // It may be called from any goroutine.
-func (o *Observer) Redact(text string, ahead int) string {
+func (o *Observer) Redact(text string, ahead int) string { return o.redact(nil, text, ahead) }
+
+// redact is [Observer.Redact] with what the caller remembers of earlier texts.
+func (o *Observer) redact(seen *redact.Seen, text string, ahead int) string {
 	visible, at := "", -1
 	if ahead < 0 || ahead > len(text) {
 		visible = protocol.Visible(text)
@@ -188,7 +191,7 @@ func (o *Observer) Redact(text string, ahead int) string {
 	if o.redacted.open {
 		return visible
 	}
-	visible, _ = o.redacted.own.Text(visible, at)
+	visible, _ = o.redacted.own.TextSeen(seen, visible, at)
 	return visible
 }
 
@@ -202,6 +205,7 @@ type shownText struct {
 	raw   string
 	ahead int
 	shown string
+	seen  redact.Seen
 }
 
 // content is the rolling text. It is made anew only when it has changed: a screen is published twice, when it changes and when it has
@@ -212,7 +216,7 @@ func (o *Observer) content() string {
 	}
 	raw, ahead := o.text.String(), o.text.Ahead()
 	if c := &o.rolled; c.raw != raw || c.ahead != ahead {
-		*c = shownText{raw: raw, ahead: ahead, shown: lastRunes(o.Redact(raw, ahead), protocol.ContentRunes)}
+		c.raw, c.ahead, c.shown = raw, ahead, lastRunes(o.redact(&c.seen, raw, ahead), protocol.ContentRunes)
 	}
 	return o.rolled.shown
 }

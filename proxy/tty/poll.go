@@ -32,15 +32,8 @@ type Poller struct {
 // NewPoller makes a poller for a descriptor to read and one to write. It does not take them over.
 func NewPoller(read, write int) (*Poller, error) {
 	p := &Poller{read: read, write: write}
-	if err := unix.Pipe(p.pipe[:]); err != nil {
+	if err := wakePipe(&p.pipe); err != nil {
 		return nil, fmt.Errorf("wake pipe: %w", err)
-	}
-	for _, fd := range p.pipe {
-		unix.CloseOnExec(fd)
-		if err := unix.SetNonblock(fd, true); err != nil {
-			p.Close()
-			return nil, fmt.Errorf("wake pipe: %w", err)
-		}
 	}
 	return p, nil
 }

@@ -22,6 +22,9 @@ func ttyName(fd int) string {
 	return name
 }
 
+// wakePipe makes a pipe that does not block. No program that is started meanwhile inherits it.
+func wakePipe(pipe *[2]int) error { return unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK) }
+
 // put makes the descriptor to mean what from means.
 func put(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
 

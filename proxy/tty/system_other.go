@@ -4,6 +4,7 @@ package tty
 
 import (
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,6 +14,23 @@ const ioctlGetTermios = unix.TIOCGETA
 
 // ttyName is the controlling terminal: these systems have no cheap way from a descriptor to its name.
 func ttyName(int) string { return "/dev/tty" }
+
+// wakePipe makes a pipe that does not block. No program that is started meanwhile inherits it.
+func wakePipe(pipe *[2]int) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := unix.Pipe(pipe[:]); err != nil {
+		return err
+	}
+	for _, fd := range pipe {
+		unix.CloseOnExec(fd)
+		if err := unix.SetNonblock(fd, true); err != nil {
+			_, _ = unix.Close(pipe[0]), unix.Close(pipe[1])
+			return err
+		}
+	}
+	return nil
+}
 
 // put makes the descriptor to mean what from means.
 func put(from, to int) error {

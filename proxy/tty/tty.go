@@ -32,6 +32,7 @@ type Terminal struct {
 	raw           *unix.Termios // what Raw has set
 	absent        *absent       // nil for a user's terminal
 	left          left
+	pollers       []*Poller
 }
 
 // Open looks at the user's standard input and output. Where one is a terminal it is opened anew, so that it can be made
@@ -218,8 +219,20 @@ func (t *Terminal) WriteAll(p []byte, patience time.Duration) error {
 // Descriptors are those to poll, for [NewPoller]: the keyboard's and the screen's.
 func (t *Terminal) Descriptors() (keyboard, screen int) { return t.in, t.out }
 
-// Close closes the descriptors that Open made. Nobody may be polling them any more.
+// Poller makes a poller for a descriptor to read and one to write, which Close closes.
+func (t *Terminal) Poller(read, write int) (*Poller, error) {
+	p, err := NewPoller(read, write)
+	if err == nil {
+		t.pollers = append(t.pollers, p)
+	}
+	return p, err
+}
+
+// Close closes the descriptors that Open made, and the pollers. Nobody may be polling any more.
 func (t *Terminal) Close() {
+	for _, p := range t.pollers {
+		p.Close()
+	}
 	for _, fd := range t.own {
 		_ = unix.Close(fd)
 	}

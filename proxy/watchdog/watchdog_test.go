@@ -85,7 +85,7 @@ func (x *guarded) another(before int) (pid int) {
 		defer x.w.mu.Unlock()
 		pid = x.w.pid
 		return pid != 0 && pid != before
-	}, 20*time.Second, time.Millisecond)
+	}, 2*time.Minute, time.Millisecond)
 	return pid
 }
 
@@ -182,7 +182,7 @@ func TestR59SignalsDoNotEndTheWatchdog(t *testing.T) {
 	x := guard(t)
 	x.w.SetExit(nil, []byte("modes"))
 	pid := x.watch()
-	require.Eventually(t, func() bool { return ignores(pid, unix.SIGUSR2) }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return ignores(pid, unix.SIGUSR2) }, 2*time.Minute, time.Millisecond)
 	for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU} {
 		require.NoError(t, unix.Kill(pid, sig))
 	}
