@@ -77,8 +77,8 @@ func (a *app) complete(cmd *cobra.Command) {
 	}
 }
 
-// completeID offers the sessions that run.
-func (a *app) completeID(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeID offers the sessions that run and begin with the word.
+func (a *app) completeID(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var ids []cobra.Completion
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -91,7 +91,9 @@ func (a *app) completeID(cmd *cobra.Command, args []string, _ string) ([]cobra.C
 	_ = a.with(defaultName, false, func(c *client.Client) error { // without a gateway there is nothing to offer
 		sessions, err := c.Sessions(ctx)
 		for _, s := range sessions {
-			ids = append(ids, cobra.CompletionWithDesc(s.SessionID, text.Command(s)))
+			if strings.HasPrefix(s.SessionID, word) {
+				ids = append(ids, cobra.CompletionWithDesc(s.SessionID, text.Command(s)))
+			}
 		}
 		return err
 	})

@@ -62,10 +62,13 @@ func (a *app) way(ep gateway.Endpoint, path, view string) client.Config {
 		doors = append(doors, door)
 	}
 	first := doors[0]
+	var said sync.Map // each is said once, however often it is tried
 	return client.Config{
 		Dial: first.Dial, URL: first.URL, ViewURL: first.ViewURL, Header: first.Header, Others: doors[1:],
 		Passed: func(gateway string, why error) {
-			_, _ = fmt.Fprintf(a.err, "gateway: %s is passed over: %v\n", gateway, why)
+			if _, again := said.LoadOrStore(gateway+why.Error(), true); !again {
+				_, _ = fmt.Fprintf(a.err, "gateway: %s is passed over: %v\n", gateway, why)
+			}
 		},
 	}
 }
@@ -188,6 +191,9 @@ func about(ctx context.Context, id string, work func(*client.Client, protocol.Se
 	}
 }
 
+// mostNamed is how many sessions an error names.
+const mostNamed = 10
+
 // lookup is the session with that id or name, or whose id or name alone begins so; without a word, the only one that runs. A word
 // that fits none, or several, is an error that lists the right ones.
 func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
@@ -218,15 +224,17 @@ func lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	case id == "":
 		say = "no session is running"
 	}
-	ids := make([]string, len(meant))
-	for i, s := range meant {
-		ids[i] = s.SessionID
+	var ids []string
+	for _, s := range meant[:min(len(meant), mostNamed)] {
+		ids = append(ids, s.SessionID)
 	}
 	hint := "running: " + strings.Join(ids, ", ")
 	if meant[0].State == protocol.StateExited {
 		hint = "ended: " + strings.Join(ids, ", ")
 	}
-	if more > 0 {
+	if len(meant) > mostNamed {
+		hint += fmt.Sprintf(", and %d more: see gateway ls", len(meant)-mostNamed)
+	} else if more > 0 {
 		hint += ", " + text.MoreEnded(more)
 	}
 	return protocol.SessionInfo{}, fail(statusNoSession, "%s", say).hinted(hint)

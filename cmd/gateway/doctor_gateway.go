@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,14 +93,14 @@ func (d *doctor) socket(ctx context.Context) {
 	if socket, ok := conn.(syscall.Conn); ok {
 		who = place.ProcessOf(socket)
 	}
-	said, err := health(conn)
+	said, err := health(conn, "localhost")
 	if err != nil {
 		d.wrong("local gateway", "end that process; another one takes over", "%s does not answer on the local socket: %v", who, err)
 		return
 	}
 	d.ok("local gateway", "%s serves the local socket, wire %s", who, text.Name(said.Version))
 	d.process("process of the gateway", who.Pid)
-	d.cluster(said)
+	d.cluster("", said)
 	d.sessions(ctx, "", ep)
 }
 
@@ -107,31 +108,39 @@ func (d *doctor) socket(ctx context.Context) {
 type healthy struct {
 	Version string
 	Cluster *struct { // nil for a gateway without others
-		Connected bool
-		Gateways  int
+		Connected   bool
+		Gateways    int
+		Trouble, Do string // told on the gateway's own machine
 	}
 }
 
 // cluster says whether a gateway reaches the others.
-func (d *doctor) cluster(said healthy) {
+func (d *doctor) cluster(at string, said healthy) {
+	name := "cluster" + at
 	switch c := said.Cluster; {
 	case c == nil:
 	case !c.Connected:
-		d.wrong("cluster", "look at the NATS servers of --cluster, and at the log of gateway serve --log", "NATS is not reached: this gateway goes on with its own sessions")
+		why := "NATS is not reached, and this gateway goes on with its own sessions"
+		if c.Trouble != "" {
+			why += ": " + c.Trouble
+		}
+		d.wrong(name, cmp.Or(c.Do, "run gateway doctor on its machine, as its user: it says why"), "%s", why)
+	case c.Trouble != "":
+		d.warn(name, c.Do, "NATS is reached, other gateways that are heard: %d; but %s", c.Gateways, c.Trouble)
 	case c.Gateways == 0:
-		d.warn("cluster", "start the other gateways with the same --cluster", "NATS is reached, and no other gateway is there")
+		d.warn(name, "start the other gateways with the same --cluster", "NATS is reached, and no other gateway is there")
 	default:
-		d.ok("cluster", "NATS is reached; other gateways that are heard: %d", c.Gateways)
+		d.ok(name, "NATS is reached; other gateways that are heard: %d", c.Gateways)
 	}
 }
 
 // health asks a gateway how it is.
-func health(raw net.Conn) (said healthy, err error) {
+func health(raw net.Conn, host string) (said healthy, err error) {
 	conn, err := handshake.Bound(raw, doctorTime)
 	if err != nil {
 		return said, err
 	}
-	if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n"); err != nil {
 		return said, err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -144,6 +153,9 @@ func health(raw net.Conn) (said healthy, err error) {
 	}
 	return said, nil
 }
+
+// mostListed is how many sessions of a gateway are looked at one by one.
+const mostListed = 20
 
 // sessions lists what a gateway has, and looks at the processes of those on this machine.
 func (d *doctor) sessions(ctx context.Context, at string, ep gateway.Endpoint) {
@@ -162,7 +174,11 @@ func (d *doctor) sessions(ctx context.Context, at string, ep gateway.Endpoint) {
 	case at != "":
 		d.ok("sessions"+at, "%d", len(list))
 	}
-	for _, s := range list {
+	for i, s := range list {
+		if i == mostListed {
+			d.ok("sessions"+at, "%d more: see gateway ls", len(list)-i)
+			return
+		}
 		name := "session " + s.SessionID
 		d.ok(name, "%s, %s, keyboard: %s", text.Command(s), text.State(s), text.Keyboard(s.Keyboard, "", time.Now()))
 		if at == "" && s.State == protocol.StateRunning {
@@ -188,9 +204,29 @@ func (d *doctor) remote(ctx context.Context) {
 			name = " of " + one.String()
 		}
 		within, cancel := context.WithTimeout(ctx, doctorTime)
-		d.sessions(within, name, one)
+		if d.others(within, name, one) {
+			d.sessions(within, name, one)
+		}
 		cancel()
 	}
+}
+
+// others says whether a gateway that the user named reaches others, where it belongs to some. It reports whether the gateway answers.
+func (d *doctor) others(ctx context.Context, at string, ep gateway.Endpoint) bool {
+	conn, err := ep.DialContext(ctx)
+	if err != nil {
+		err = handshake.Worded(err)
+		d.wrong("gateway"+at, client.Hint(err), "%v", err)
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	said, err := health(conn, ep.Host())
+	if err != nil {
+		d.wrong("gateway"+at, "look whether that is a gateway, and at its log", "it does not answer as a gateway does: %v", err)
+		return false
+	}
+	d.cluster(at, said)
+	return true
 }
 
 // tokens looks at the files with secrets.

@@ -106,7 +106,7 @@ func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "gateway.sock")))
 
 	t.Setenv("PROXY_GATEWAY", "ws://127.0.0.1:1")
-	require.Contains(t, examined(t, statusRefused)["sessions of --gateway"][0].Say, "no gateway answers at ws://127.0.0.1:1")
+	require.Contains(t, examined(t, statusRefused)["gateway of --gateway"][0].Say, "nobody listens there")
 	t.Setenv("PROXY_GATEWAY", "http://x")
 	require.Contains(t, examined(t, statusRefused)["address of --gateway"][0].Say, "is not understood")
 }
@@ -185,12 +185,13 @@ func TestDoctorFindsTheParent(t *testing.T) {
 func TestDoctorSaysWhetherTheClusterIsReached(t *testing.T) {
 	for said, state := range map[string]string{
 		`{}`: "", `{"cluster":{"connected":true,"gateways":2}}`: stateOK,
-		`{"cluster":{"connected":true,"gateways":0}}`: stateWarn, `{"cluster":{"connected":false,"gateways":0}}`: stateWrong,
+		`{"cluster":{"connected":true,"gateways":2,"trouble":"tls://a: nobody listens","do":"start it"}}`: stateWarn,
+		`{"cluster":{"connected":true,"gateways":0}}`:                                                     stateWarn, `{"cluster":{"connected":false,"gateways":0}}`: stateWrong,
 	} {
 		var of healthy
 		require.NoError(t, json.Unmarshal([]byte(said), &of))
 		d := &doctor{}
-		d.cluster(of)
+		d.cluster("", of)
 		if state == "" {
 			require.Empty(t, d.findings)
 			continue

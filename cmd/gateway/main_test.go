@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/cmd/internal/version"
+	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 )
 
@@ -139,7 +140,11 @@ func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
 		require.Equal(t, statusNoGateway, got.status, line)
 		require.Empty(t, got.out, line)
 		require.Contains(t, got.err, "gateway: connect: no gateway ", line)
-		require.Contains(t, got.err, "hint: start a session in a terminal with: proxy --agent PROGRAM", line)
+		hint := "start a session in a terminal with: proxy --agent PROGRAM"
+		if strings.Contains(line, "ws://") {
+			hint = "look whether gateway serve runs there"
+		}
+		require.Contains(t, got.err, "hint: "+hint, line)
 	}
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -410,4 +415,30 @@ func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
 	case <-time.After(time.Minute):
 		require.FailNow(t, "it waits still")
 	}
+}
+
+// TestATokenIsWrittenIntoAFileThatProgramsTake: a shell makes the file under its umask.
+func TestATokenIsWrittenIntoAFileThatProgramsTake(t *testing.T) {
+	alone(t)
+	create := func(name, before string) (path, said string) {
+		path = filepath.Join(t.TempDir(), "token")
+		require.NoError(t, os.WriteFile(path, []byte(before), 0o644))
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, file.Close()) }()
+		var errs strings.Builder
+		require.Equal(t, statusOK, run(t.Context(), []string{"token", "create", name, "--role", "proxy"}, os.Stdin, file, &errs), errs.String())
+		return path, errs.String()
+	}
+	path, said := create("ada", "")
+	token, err := auth.ReadTokenFile(path)
+	require.NoError(t, err)
+	require.NotEmpty(t, token)
+	require.Empty(t, said)
+
+	path, said = create("bob", "a log of somebody's\n")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o644), info.Mode().Perm(), "what others wrote stays as it is")
+	require.Contains(t, said, "mode 0600")
 }

@@ -131,7 +131,7 @@ func TestTypeScriptClients(t *testing.T) {
 		for _, how := range []string{"stdio", "http"} {
 			t.Run(c.script+" "+c.era+" "+how, func(t *testing.T) {
 				root := sdk(t, c.name)
-				ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
 				args := []string{filepath.Join("testdata", "clients", c.script), how}
 				env := append(os.Environ(), "SDK_ROOT="+root, "ERA="+c.era, "NODE_NO_WARNINGS=1")

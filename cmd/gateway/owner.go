@@ -83,13 +83,24 @@ func (a *app) newHide() *cobra.Command {
 
 // take does an act that only takes away. It needs no leave, and asks nothing.
 func (a *app) take(ctx context.Context, id string, m *protocol.ControlDecide, done, say string) error {
-	return a.watching(about(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
+	act := func(c *client.Client, s protocol.SessionInfo) error {
 		m.SessionID = s.SessionID
 		if err := c.Decide(ctx, m); err != nil {
 			return err
 		}
 		return a.answer(map[string]any{"sessionId": s.SessionID, done: true}, say)
-	}))
+	}
+	ep, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	if len(ep.All()) == 1 {
+		return a.watching(about(ctx, id, act))
+	}
+	if ep.Token, err = a.ownerToken(); err != nil {
+		return err
+	}
+	return a.everywhere(ctx, ep, id, act)
 }
 
 // grant gives control to the agent that asks, or to the next one.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -178,6 +179,9 @@ func toolText(t *testing.T, s *mcp.ClientSession, tool string, args map[string]a
 	return out
 }
 
+// patience is how long a client from npm may take. Nothing is expected to take nearly as long.
+const patience = 5 * time.Minute
+
 // inspector is the MCP inspector's command, a client that nobody of this project wrote.
 func inspector(t *testing.T) string {
 	t.Helper()
@@ -224,7 +228,7 @@ func TestInspectorInBothEras(t *testing.T) {
 					call + `{"terminal":"sh-1"}`:                  `running \"sh -i\" 40x3`,
 					call + `{"image":true}`:                       "360x54 pixels, 9x18 to a cell",
 				} {
-					ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
 					defer cancel()
 					args := slices.Concat([]string{"--cli"}, to, []string{"--protocol-era", era, "-q", "--format", "json", "--method"}, strings.Fields(method))
 					out, err := exec.CommandContext(ctx, bin, args...).CombinedOutput()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -128,6 +130,9 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		return err
 	}
 	if in.check {
+		if err := in.cluster.look(ctx, a.err); err != nil {
+			return err
+		}
 		return a.answer(map[string]any{"listen": in.listen, "tls": b.secure != nil, "tokens": b.tokens},
 			fmt.Sprintf("the settings are good: listen on %s://%s, tokens in %s", scheme(b.secure != nil), in.listen, b.tokens))
 	}
@@ -148,7 +153,7 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		GathersUntil: time.Now().Add(gateway.GatherTime), // a proxy that had its session here before a restart comes back
 		MCP:          func(c *client.Client) gateway.MCPHandler { return mcp.NewHTTP(mcpConfig(c, log)) },
 	})
-	leave, err := in.cluster.join(server, ln.Addr().String(), a.err, log)
+	leave, err := in.cluster.join(server, in.address(ln), a.err, log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -170,6 +175,19 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		},
 	})()
 	return serveOn(ctx, server, ln, b.secure, local)
+}
+
+// address is where others find this gateway, for operators.
+func (f *serveFlags) address(ln net.Listener) string {
+	host, port, err := net.SplitHostPort(ln.Addr().String())
+	if ip := net.ParseIP(host); err != nil || ip != nil && !ip.IsUnspecified() {
+		return ln.Addr().String()
+	}
+	name, _ := os.Hostname()
+	if len(f.hosts) > 0 {
+		name = f.hosts[0]
+	}
+	return net.JoinHostPort(cmp.Or(name, host), port)
 }
 
 // serveOn serves on TCP, and on the local socket if local is not nil, until ctx ends.

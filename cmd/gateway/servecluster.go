@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +18,7 @@ import (
 
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway"
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/cluster"
 	"terminalproxy/gateway/hub"
 )
@@ -89,22 +92,50 @@ func (f *clusterFlags) name() string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// config is what a gateway needs to take part.
+func (f *clusterFlags) config() cluster.Config {
+	return cluster.Config{Servers: f.servers, Credentials: f.creds, CA: f.ca}
+}
+
+// look tries the servers, if the flags name some. It is an error when none will ever be of use; what else is wrong goes to warn: the gateway
+// can start all the same.
+func (f *clusterFlags) look(ctx context.Context, warn io.Writer) error {
+	if len(f.servers) == 0 {
+		return nil
+	}
+	cfg := f.config()
+	found, err := cluster.Check(ctx, cfg)
+	all := cluster.Troubles(found)
+	switch {
+	case err != nil:
+		return usage("serve: %w", err)
+	case cfg.Hopeless(found):
+		return fail(statusRefused, "serve: --cluster: %w", all).hinted(all.Hint())
+	}
+	for _, t := range all {
+		_, _ = fmt.Fprintf(warn, "gateway: serve: --cluster: %v\nhint: %s\n", t, t.Do)
+	}
+	return nil
+}
+
 // join has a server take part in the cluster, if the flags name one; leave ends that, after the server is closed. That the cluster is not
 // reached goes to warn.
 func (f *clusterFlags) join(server *gateway.Server, address string, warn io.Writer, log *slog.Logger) (leave func(), err error) {
 	if len(f.servers) == 0 {
 		return func() {}, nil
 	}
-	c, err := cluster.Join(cluster.Config{
-		Log: log, Servers: f.servers, Credentials: f.creds, CA: f.ca, Address: address, Version: version.String(), Hub: server.Switchboard(),
-		Admit: func(m hub.Member) (cluster.Seat, error) { return server.Admit(m) },
-	})
+	cfg := f.config()
+	cfg.Log, cfg.Address, cfg.Version, cfg.Hub = log, address, version.String(), server.Switchboard()
+	cfg.Admit = func(m hub.Member) (cluster.Seat, error) { return server.Admit(m) }
+	c, err := cluster.Join(cfg)
 	if err != nil {
-		return nil, fail(statusRefused, "serve: %w", err)
+		return nil, fail(statusRefused, "serve: %w", err).hinted(client.Hint(err))
 	}
 	server.Tell(c)
 	if online, _ := c.Connected(); !online {
-		_, _ = fmt.Fprintf(warn, "gateway: serve: no server of --cluster answers yet: sessions of other gateways come when one does\nhint: check %s; /healthz and /metrics say when the cluster is reached\n", strings.Join(f.servers, ", "))
+		say, do := c.Trouble()
+		_, _ = fmt.Fprintf(warn, "gateway: serve: --cluster: %s\nhint: %s; this gateway goes on with its own sessions, and joins the others when a server answers\n",
+			cmp.Or(say, "no server answers yet"), cmp.Or(do, "look at the NATS servers"))
 	}
 	return c.Close, nil
 }

@@ -102,10 +102,27 @@ func (a *app) createToken(path string, n newToken) error {
 	case n.save:
 		file, err := gateway.OwnerTokenPath()
 		return a.saveToken(store, t, token, file, err)
-	case !a.json:
+	}
+	switch kept := a.keepPrivate(); {
+	case a.json, kept:
+	default:
 		_, _ = fmt.Fprintln(a.err, "hint: it is not shown again: save it to a file of mode 0600, for --token-file")
 	}
 	return a.answer(map[string]any{"name": t.Name, "role": t.Role, "token": token}, token)
+}
+
+// keepPrivate makes the file private into which a shell writes the token: under the usual umask all could read it, and programs refuse
+// such a file. It reports whether the token goes into a file that they take. A file with something in it stays as it is.
+func (a *app) keepPrivate() bool {
+	file, ok := a.out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() != 0 || auth.OwnerOf(info) != os.Getuid() {
+		return false
+	}
+	return info.Mode().Perm()&0o077 == 0 || file.Chmod(0o600) == nil
 }
 
 func (a *app) newTokenLs(path *string) *cobra.Command {

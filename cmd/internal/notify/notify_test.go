@@ -114,7 +114,7 @@ func said(t *testing.T, failures <-chan string) string {
 	select {
 	case failure := <-failures:
 		return failure
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		require.FailNow(t, "nothing failed")
 		return ""
 	}
