@@ -32,9 +32,11 @@ var (
 const (
 	size     = 3
 	perToken = 60 // connections of a token to one gateway, which takes 64
-	inOne    = 15 // tokens of a namespace: a list has its limits
 	settles  = 10 * time.Second
 )
+
+// inOne is how many tokens a namespace has: it gets some 3,000 sessions, or those of one token.
+func inOne() int { return max(1, 15 / *each) }
 
 func main() {
 	flag.Parse()
@@ -62,7 +64,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	tokens, viewers, err := r.Tokens(*sessions / *each / size / perToken + 1, inOne)
+	tokens, viewers, err := r.Tokens(*sessions / *each / size / perToken + 1, inOne())
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func join(ctx context.Context, g *rig.Gateway, token string, number, n int) (*pr
 		return nil, fmt.Errorf("proxy %d: %w", number, err)
 	}
 	_ = resp.Body.Close()
-	p := &proxy{ws: ws, at: number % size, space: number / size / perToken / inOne}
+	p := &proxy{ws: ws, at: number % size, space: number / size / perToken / inOne()}
 	refused := make(chan error, 1)
 	go p.reads(refused) // ends with the connection
 	for i := range n {

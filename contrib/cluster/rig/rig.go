@@ -127,7 +127,8 @@ func (n *Node) configure(at int, keys []string) error {
 	n.store, n.conf = filepath.Join(n.rig.Dir, n.Name), filepath.Join(n.rig.Dir, n.Name+".conf")
 	text := cluster.NATSConf
 	for _, change := range [][2]string{
-		{"server_name: nats-a", "server_name: " + n.Name},
+		{`MACHINE: "a.example.org"`, fmt.Sprintf("MACHINE: %q", n.Name)},
+		{"advertise: $MACHINE", fmt.Sprintf(`advertise: "127.0.0.1:%d"`, n.route)},
 		{`"0.0.0.0:4222"`, fmt.Sprintf(`"127.0.0.1:%d"`, n.Port)},
 		{`"0.0.0.0:6222"`, fmt.Sprintf(`"127.0.0.1:%d"`, n.route)},
 		{`"/var/lib/nats"`, fmt.Sprintf("%q", n.store)},
