@@ -78,7 +78,7 @@ cluster-demo:
 
 ROUNDS = 100
 cluster-soak: cluster
-	cd contrib/cluster && CLIENTS=1 CLUSTER_SOAK=$(ROUNDS) go test -count=1 -v -timeout 60m -run Soak .
+	cd contrib/cluster && CLIENTS=1 CLUSTER_SOAK=$(ROUNDS) go test -count=1 -v -timeout 60m -run 'Soak|Programs' .
 
 LOAD = -sessions 15000
 cluster-load: cluster
@@ -90,17 +90,26 @@ picture: build
 	$(DEMO) -record bin/demo.cast bin
 	bin/gateway render --svg docs/demo.svg --animate bin/demo.cast
 
-# The end-to-end tests wait more than they compute, so the packages are tested beside them. They are built as the binaries are, of
-# which nothing has to be compiled again: the race detector would watch the tests' own code, and not the programs that they drive.
+# Packages in whose tests nothing runs beside anything else: the race detector finds nothing there, and costs ten times their time. What
+# of cmd/internal/browser runs in several goroutines needs a browser, and make clients has it tested with the race detector. All others
+# that use them are tested with it, and go test -race ./... takes them, too. A test in cmd looks after the list.
+ALONE = ./cmd/internal/browser ./gateway/text ./proxy/filter ./proxy/keys ./proxy/replay ./proxy/screen ./proxy/screen/render
+
+# Tests that drive the built programs: the race detector would watch the tests' own code, and not those.
+BUILT = ./cmd/internal/e2e ./cmd/internal/bench/built
+
+# The end-to-end tests wait more than they compute, so the packages are tested beside them. They, and the packages that are tested without
+# the race detector, are built as the binaries are, of which nothing has to be compiled again.
 test: build
-	@echo "test: all packages with the race detector, and beside them the built programs end to end in tmux; a few minutes"
+	@echo "test: all packages, nearly all with the race detector, and beside them the built programs end to end in tmux; a few minutes"
 	@$(MAKE) --no-print-directory -j2 test-packages test-end-to-end
 
 test-packages:
-	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m $$(go list ./... | grep -v /internal/e2e)
+	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(ALONE) $(BUILT))")
+	go test -trimpath -shuffle=on -timeout 15m $(ALONE)
 
 test-end-to-end:
-	go test -trimpath -shuffle=on -timeout 15m ./cmd/internal/e2e
+	go test -trimpath -shuffle=on -timeout 15m $(BUILT)
 
 check:
 	@echo "check: go vet, and the tests of all packages but the end-to-end tests; about a minute"
@@ -108,12 +117,12 @@ check:
 	go test -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
 
 CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy/screen
-CLIENT_TESTS = $(shell awk -f .ci/clients.awk $(addsuffix /*_test.go,$(CLIENTS_IN)))
 
 clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
 	@rm -f bin/soak.txt
-	CLIENTS=1 SOAK_FIGURES=$(CURDIR)/bin/soak.txt CGO_ENABLED=1 go test -race -timeout 15m -run '^($(CLIENT_TESTS))$$' $(CLIENTS_IN)
+	tests=$$(go run ./cmd/internal/clienttests $(CLIENTS_IN)) && \
+	CLIENTS=1 SOAK_FIGURES=$(CURDIR)/bin/soak.txt CGO_ENABLED=1 go test -race -timeout 60m -run "^($$tests)$$" $(CLIENTS_IN)
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
 
