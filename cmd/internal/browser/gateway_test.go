@@ -80,6 +80,7 @@ func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, ses
 
 // serveOn is serveBy with other terms.
 func serveOn(t *testing.T, sender *push.Sender, role auth.Role, only string, change func(*door.Terms), sessions ...*protocol.SessionInfo) *gateway {
+	browser.Installed(t) // nothing else opens the door
 	g := &gateway{t: t, screens: make(map[string]*screen.Screen), links: make(map[*link]bool), heard: make(chan struct{}), talks: make(map[string]*talk)}
 	for _, s := range sessions {
 		g.add(s)

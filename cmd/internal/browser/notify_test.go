@@ -122,7 +122,7 @@ func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *work
 	b.Press("Notify me")
 	b.Until(browser.Button("Do not notify me"))
 	b.Until(`navigator.serviceWorker.controller?.state === 'activated'`)
-	w.id = <-ids
+	w.id = within(t, ids)
 	targets, err := chromedp.Targets(b.Ctx)
 	require.NoError(t, err)
 	at := slices.IndexFunc(targets, func(i *target.Info) bool { return i.Type == "service_worker" })
@@ -131,7 +131,7 @@ func notified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *work
 	t.Cleanup(cancel)
 	w.own = &browser.Tab{T: t, Ctx: ctx}
 	browser.JS[bool](w.own, recorder)
-	return g, b, w, func() string { return end.Open((<-service.Came).Body) }
+	return g, b, w, func() string { return end.Open(within(t, service.Came).Body) }
 }
 
 // deliver has the browser hand a message to the worker, as from its push service.
@@ -143,10 +143,10 @@ func (w *worker) deliver(payload string) {
 // shows waits for the next notification that the worker shows.
 func (w *worker) shows(want string) {
 	w.page.T.Helper()
-	require.Equal(w.page.T, want, browser.JS[string](w.own, `(async () => {
-		for (const end = Date.now() + 20000; told.length === 0 && Date.now() < end;) await new Promise((go) => setTimeout(go, 20));
+	require.Equal(w.page.T, want, browser.Call[string](w.own, `async (patience) => {
+		for (const end = Date.now() + patience; told.length === 0 && Date.now() < end;) await new Promise((go) => setTimeout(go, 20));
 		return told.shift() ?? 'none';
-	})()`))
+	}`, browser.Patience.Milliseconds()))
 }
 
 // press does what a press on the notification does: on a button, or with "" on the rest of it.

@@ -134,8 +134,9 @@ func TestThePagePlaysARecording(t *testing.T) {
 	}
 	require.Equal(t, "8×", browser.JS[string](b, browser.Text(`[aria-label="speed"]`)))
 	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
+	browser.JS[bool](b, `new MutationObserver(() => { window.played ||= !!`+browser.Button("Pause")+`; }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true}), true`)
 	b.Do(chromedp.KeyEvent(" "))
-	b.Until(browser.Button("Pause"))
+	b.Until("window.played") // five seconds are soon over
 	b.Until(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
 	b.Until(browser.Text(".clock") + ` === '0:43 / 0:43' && ` + browser.Button("Play"))
 

@@ -215,7 +215,7 @@ func TestAConversationThroughASwitchboard(t *testing.T) {
 	p.asks("last", "make")
 	b.Until(pressable)
 	require.NoError(t, p.room.Answer("last", protocol.ByTerminal, protocol.ChatReply{Words: "no"}))
-	b.Until(`[...document.querySelectorAll('.card.answered .result')].some((e) => e.textContent === 'refused at the terminal: “no”')`)
+	b.Until(browser.Answered("refused at the terminal: “no”"))
 	require.Empty(t, within(t, p.coder.answers).Verdict)
 	require.Error(t, p.room.Answer("last", "ada", protocol.ChatReply{Verdict: protocol.ChatOnce}), "the first answer counted")
 }

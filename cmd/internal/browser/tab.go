@@ -15,10 +15,11 @@ import (
 )
 
 // Patience bounds every wait for the browser; nothing is measured by it.
-const Patience = 30 * time.Second
+const Patience = 3 * time.Minute
 
-// installed is Chromium's path. It skips a test where no browser is wanted; CLIENTS is set by make clients.
-func installed(t *testing.T) string {
+// Installed is Chromium's path. It skips a test where no browser is wanted; CLIENTS is set by make clients. A test whose preparations
+// take time calls it before them.
+func Installed(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("CLIENTS") == "" {
 		t.Skip("a test of real clients: make clients runs it")
@@ -44,8 +45,9 @@ func Trusting(key string) chromedp.ExecAllocatorOption {
 // Chromium opens an empty tab of the size of a laptop's window, in a browser that ends with the test.
 func Chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(installed(t)), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 800), chromedp.Flag("disable-component-update", true),
+	// The folder of its data is left to chromedp, which ends the processes that outlive Chromium and would write there.
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Installed(t)), chromedp.NoSandbox,
+		chromedp.WSURLReadTimeout(Patience), chromedp.WindowSize(1280, 800), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("force-color-profile", "srgb"))
 	options = append(options, more...)
 	// What a test looks at when it has ended comes before the browser's end.
@@ -55,6 +57,7 @@ func Chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Cleanup(cancel)
 	b := &Tab{t, ctx}
 	b.Do(chromedp.EmulateViewport(1280, 800))
+	b.Before(remember)
 	return b
 }
 
@@ -102,11 +105,26 @@ func Button(says string) string {
 	return `[...document.querySelectorAll('button')].find((b) => b.checkVisibility() && b.textContent.startsWith('` + says + `'))`
 }
 
-// Press waits for a button to take a click, and clicks.
+// Press waits for a button to take a click, and clicks in the same step: a button that moves takes none for a moment, and may move at
+// any time.
 func (b *Tab) Press(says string) {
 	b.T.Helper()
-	b.Until(Button(says) + "?.disabled === false")
-	JS[bool](b, Button(says)+".click(), true")
+	b.Until("((b) => b?.disabled === false && (b.click(), true))(" + Button(says) + ")")
+}
+
+// remember has the page keep what the questions and cards that were answered said: they leave a few seconds later, whoever looks.
+const remember = `window.answers = new Map();
+	new MutationObserver(() => {
+		for (const e of document.querySelectorAll('.question.answered, .card.answered')) answers.set(e, e.querySelector('.result').textContent.replace(/\s+/g, ' ').trim());
+	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['class']});`
+
+// Answered is a script for whether a question or a card was answered, and said so in these words, now or before.
+func Answered(says string) string {
+	script, err := json.Marshal(says)
+	if err != nil {
+		panic(err) // of a string
+	}
+	return "[...answers.values()].includes(" + string(script) + ")"
 }
 
 // Text is a script for the text of an element, its white space made even; "" without the element.

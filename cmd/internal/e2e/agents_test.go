@@ -48,11 +48,11 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 			r.run()
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id); r.wait() })
-			w.good("wait", id, "--regex", p.ready, "--timeout", "50s")
-			w.good("wait", id, "--idle", "500ms", "--timeout", "50s")
+			w.good("wait", id, "--regex", p.ready, "--timeout", "5m")
+			w.good("wait", id, "--idle", "500ms", "--timeout", "5m")
 			send := func(args ...string) {
 				t.Helper()
-				got := w.gateway(append([]string{"send", id, "--timeout", "50s"}, args...)...)
+				got := w.gateway(append([]string{"send", id, "--timeout", "5m"}, args...)...)
 				require.Zero(t, got.status, "%s\n%s%s", strings.Join(args, " "), got.err, w.gateway("read", id).out)
 			}
 			const lines = "first line\n  second: “世界”\nthird ä" // of more, Claude Code makes an attachment
@@ -101,19 +101,21 @@ func TestCodingAgentsWaitByAGuess(t *testing.T) {
 			r.run()
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id); r.wait() })
-			w.good("wait", id, "--regex", p.ready, "--timeout", "50s")
+			w.good("wait", id, "--regex", p.ready, "--timeout", "5m")
 			waits := func(limit string) string {
 				var got protocol.WaitResult
 				require.NoError(t, json.Unmarshal([]byte(w.gateway("wait", id, "--waiting", "--json", "--timeout", limit).out), &got))
 				return got.Matched
 			}
-			require.Equal(t, guess, waits("50s"))
-			w.good("send", id, "--text", "say hello", "--enter", "--timeout", "50s")
+			require.Equal(t, guess, waits("5m"))
+			sends := w.prepare("gateway", "send", id, "--text", "say hello", "--enter", "--timeout", "5m")
+			sends.run() // while the agent draws that it works, until its model has answered
 			<-asked
 			require.Empty(t, waits("3s"), "the model is silent")
 			close(answer)
-			w.good("wait", id, "--text", "ANSWER", "--timeout", "50s")
-			require.Equal(t, guess, waits("50s"))
+			require.Zero(t, sends.wait().status)
+			w.good("wait", id, "--text", "ANSWER", "--timeout", "5m")
+			require.Equal(t, guess, waits("5m"))
 		})
 	}
 }

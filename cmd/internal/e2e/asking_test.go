@@ -129,21 +129,24 @@ func TestR71NoNagging(t *testing.T) {
 	require.Contains(t, w.good("audit", "show", "rec.cast"), "the user refused you")
 }
 
-// openMenu opens the menu as soon as the key is not swallowed any more, and waits until it can be answered. screen has it.
+// openMenu opens the menu when the key is not swallowed any more, and waits until it can be answered. screen has it. The key is pressed
+// again only when the menu is long overdue: pressed while it is open and not drawn yet, it closes it and goes to the program.
 func (s *terminal) openMenu() (screen string) {
 	s.w.t.Helper()
-	pause := time.NewTicker(900 * time.Millisecond)
-	defer pause.Stop()
-	for end := time.Now().Add(patience); ; {
+	const swallowed, overdue, readable = 1600 * time.Millisecond, 8 * time.Second, 900 * time.Millisecond
+	pressed := time.Now().Add(swallowed - overdue)
+	s.w.until(func() bool {
 		if screen = s.screen(); strings.Contains(screen, "Ctrl+G lets") {
-			<-pause.C
-			return screen
+			return true
 		}
-		<-pause.C
-		s.press(`C-\`)
-		s.w.good("ls") // the line is drawn meanwhile
-		require.True(s.w.t, time.Now().Before(end), screen)
-	}
+		if time.Since(pressed) > overdue {
+			s.press(`C-\`)
+			pressed = time.Now()
+		}
+		return false
+	}, func() string { return "no menu:\n" + screen })
+	<-time.After(readable)
+	return screen
 }
 
 // tooSoon presses Ctrl+G and reports whether it was swallowed, which it is no more once the question stands long enough. The key

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -86,19 +85,13 @@ func (w *world) chats(c chatAgent) *chatting {
 // next waits for the agent's next question to the model.
 func (c *chatting) next() fakemodel.Request {
 	c.w.t.Helper()
-	select {
-	case r := <-c.mind.asked:
-		return r
-	case <-time.After(2 * patience):
-		require.FailNow(c.w.t, "the agent does not ask its model", "%s", c.s.screen())
-	}
-	return fakemodel.Request{}
+	return c.nextUntil(nil, c.s.screen)
 }
 
 // starts runs gateway chat.
 func (c *chatting) starts(args string) {
 	c.w.t.Helper()
-	c.s.run(c.env + "gateway chat --with " + c.agent.name + " " + args + c.agent.with)
+	c.s.anew(c.env + "gateway chat --with " + c.agent.name + " " + args + c.agent.with)
 }
 
 // says types a line.
@@ -118,10 +111,20 @@ func (c *chatting) runs(command string) {
 	c.answers(fakemodel.Turn{Tool: c.agent.shell, Args: with})
 }
 
-// asked waits for an approval of a command, in which the line is the user's answer.
-func (c *chatting) asked(command string) {
+// wants has the model want to run a command, and waits for the approval, in which the line is the user's answer. An agent that asks the
+// model again has thrown the call away, and gets it again.
+func (c *chatting) wants(command string) {
 	c.w.t.Helper()
-	c.s.approving(command)
+	for again := true; again; {
+		c.runs(command)
+		_, again = c.askedOrNext(command)
+	}
+}
+
+// asked waits for an approval or a question with these words, in which the line is the user's answer.
+func (c *chatting) asked(words string) {
+	c.w.t.Helper()
+	c.s.approving(words)
 }
 
 // approving waits until gateway chat takes an answer for a command.
@@ -139,13 +142,18 @@ func approves(screen, command string) bool {
 func (c *chatting) askedOrNext(command string) (r fakemodel.Request, next bool) {
 	c.w.t.Helper()
 	c.s.see("an approval of "+command+" or a question to the model", func(screen string) bool {
-		select {
-		case r = <-c.mind.asked:
-			next = true
+		if approves(screen, command) {
 			return true
-		default:
-			return approves(screen, command)
 		}
+		select {
+		case q := <-c.mind.asked:
+			next = q.ctx.Err() == nil
+			if next {
+				r, c.open = q.Request, q
+			}
+		default:
+		}
+		return next
 	})
 	return r, next
 }
@@ -190,8 +198,7 @@ func (c *chatting) allowsAndRefuses() {
 	c.says("make a file")
 	require.Contains(t, c.next().Text, "make a file")
 	c.s.typed("half a li")
-	c.runs("touch made-once")
-	c.asked("touch made-once")
+	c.wants("touch made-once")
 	require.NotContains(t, c.s.bottomRow(), "half a li")
 	require.NoFileExists(t, c.w.path("made-once"))
 	c.says("1")
@@ -200,7 +207,9 @@ func (c *chatting) allowsAndRefuses() {
 	c.s.wait("→ You: half a li")
 	c.says("ne follows")
 	if c.agent.turns {
-		require.Contains(t, c.next().Text, "half a line follows")
+		for text := ""; !strings.Contains(text, "half a line follows"); { // the last is the one that stands
+			text = c.next().Text
+		}
 		c.w.until(func() bool { return c.thinking.Load() == 1 }, func() string { return "the agent goes on with its first question to the model" })
 	}
 	if c.agent.absorbs {
@@ -212,8 +221,7 @@ func (c *chatting) allowsAndRefuses() {
 		}
 		require.Contains(t, r.Text, "half a line follows")
 	}
-	c.runs("touch made-never")
-	c.asked("touch made-never")
+	c.wants("touch made-never")
 	c.says("no use the other one")
 	said := ""
 	if c.agent.turns || c.agent.absorbs {
@@ -321,14 +329,13 @@ func (c *chatting) dies() {
 	t.Helper()
 	c.starts(`"make another"`)
 	c.next()
-	c.runs("touch made-after-death")
-	c.asked("touch made-after-death")
+	c.wants("touch made-after-death")
 	killed := 0
 	for _, p := range c.w.processes() {
 		pid, line, _ := strings.Cut(p, " ")
 		ours := slices.ContainsFunc(c.agent.programs, func(program string) bool { return strings.Contains(line, program) })
 		if !strings.Contains(line, "gateway") && ours && !strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "bash") {
-			c.w.kill(pid, syscall.SIGKILL)
+			c.w.killOne(pid, syscall.SIGKILL)
 			killed++
 		}
 	}
@@ -344,8 +351,7 @@ func (c *chatting) abandons() {
 	t.Helper()
 	c.starts(`"make a last one"`)
 	c.next()
-	c.runs("touch made-alone")
-	c.asked("touch made-alone")
+	c.wants("touch made-alone")
 	var left []string
 	for _, p := range c.w.processes() {
 		pid, line, _ := strings.Cut(p, " ")
@@ -362,11 +368,8 @@ func (c *chatting) abandons() {
 	model.Go(func() { // some go on with the turn, refused
 		for {
 			select {
-			case <-c.mind.asked:
-				select {
-				case c.turns <- fakemodel.Turn{Say: "NOBODY READS THIS"}:
-				case <-ended:
-				}
+			case q := <-c.mind.asked:
+				q.answer <- fakemodel.Turn{Say: "NOBODY READS THIS"}
 			case <-ended:
 				return
 			}
@@ -400,8 +403,8 @@ func TestChatWithoutATerminal(t *testing.T) {
 			require.Contains(t, c.next().Text, "make a file")
 			c.runs("touch made-without")
 			select {
-			case <-c.mind.asked:
-				c.answers(fakemodel.Turn{Say: "NOTHING IS DONE"})
+			case q := <-c.mind.asked:
+				q.answer <- fakemodel.Turn{Say: "NOTHING IS DONE"}
 				require.Equal(t, "NOTHING IS DONE\n", r.wait().out)
 			case <-r.ended: // some agents end the turn with a refusal
 			}

@@ -12,8 +12,9 @@ import (
 
 // terminalAgent is an agent of the Agent Client Protocol that runs a program in a terminal of the client's, and says what it printed.
 const terminalAgent = `#!/usr/bin/env python3
-import json, sys
+import json, os, sys
 n = 100
+own = "s-%d" % os.getpid() # agents give no id twice
 def send(m):
     m["jsonrpc"] = "2.0"
     sys.stdout.write(json.dumps(m) + "\n")
@@ -26,13 +27,13 @@ def hear():
 def ask(method, **params):
     global n
     n += 1
-    send({"id": n, "method": method, "params": dict(params, sessionId="s-1")})
+    send({"id": n, "method": method, "params": dict(params, sessionId=own)})
     while True:
         m = hear()
         if m.get("id") == n:
             return m["result"] if "result" in m else m["error"]["message"]
 def say(words):
-    send({"method": "session/update", "params": {"sessionId": "s-1", "update": {
+    send({"method": "session/update", "params": {"sessionId": own, "update": {
         "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": words}}}})
 offered = False
 while True:
@@ -41,7 +42,7 @@ while True:
         offered = m["params"]["clientCapabilities"]["terminal"]
         send({"id": m["id"], "result": {"protocolVersion": 1}})
     elif m["method"] == "session/new":
-        send({"id": m["id"], "result": {"sessionId": "s-1"}})
+        send({"id": m["id"], "result": {"sessionId": own}})
     elif m["method"] == "session/prompt":
         text = m["params"]["prompt"][0]["text"]
         if text == "leave":
@@ -90,7 +91,7 @@ func TestAnAgentsTerminalIsASession(t *testing.T) {
 	id := ""
 	w.until(func() bool {
 		for line := range strings.Lines(w.gateway("ls").out) {
-			if strings.Contains(line, "gemini_s-1") {
+			if strings.Contains(line, "gemini_s-") {
 				id = strings.Fields(line)[0]
 			}
 		}

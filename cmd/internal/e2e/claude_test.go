@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"terminalproxy/protocol"
 )
 
 // claude is the real Claude Code.
@@ -113,7 +111,7 @@ func TestClaudeCodeAsksForLeaveElsewhere(t *testing.T) {
 		"--strict-mcp-config", "--setting-sources", "user", "--permission-mode", "default", "--permission-prompt-tool", "mcp__ask__approval_prompt")
 	m.next()
 	m.starts("Bash", args{"command": "touch allowed", "description": "a test"})
-	w.chatting(id, protocol.ChatApproval)
+	w.wantsLeave(id, "touch allowed")
 	o.run("gateway chat answer " + id + " once")
 	o.wait("allow once? [y/N]")
 	o.typed("y\n")
@@ -121,7 +119,7 @@ func TestClaudeCodeAsksForLeaveElsewhere(t *testing.T) {
 	m.next()
 	require.FileExists(t, w.path("allowed"))
 	m.starts("Bash", args{"command": "touch refused", "description": "a test"})
-	w.chatting(id, protocol.ChatApproval)
+	w.wantsLeave(id, "touch refused")
 	w.good("chat", "answer", id, "refuse", "--words", "not that one")
 	require.Contains(t, m.next().Text, "not that one")
 	s.press("C-d")

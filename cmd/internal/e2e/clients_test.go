@@ -5,7 +5,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -48,32 +50,54 @@ func (w *world) model(think fakemodel.Think) (url string) {
 	return server.URL
 }
 
+// question is one of an agent's to its model. Each is answered by itself: an agent takes one back, as when its user says more, and asks
+// anew, and then an answer to the first is read by nobody.
+type question struct {
+	fakemodel.Request
+	ctx    context.Context //nolint:containedctx // ends when the agent takes the question back
+	answer chan fakemodel.Turn
+}
+
 // mind is a model that the test thinks for: it calls the agent's tools, and reads what the agent passes on of their answers.
 type mind struct {
 	w     *world
-	asked chan fakemodel.Request
-	turns chan fakemodel.Turn
-	agent *running // set before the first call
+	asked chan *question
+	open  *question // the one that next returned last
+	agent *running  // set before the first call
 	// thinking is the number of questions that the agent waits with.
 	thinking atomic.Int32
+
+	mu   sync.Mutex
+	read []string // the text of every question
 }
 
 func (w *world) mind() (m *mind, url string) {
-	m = &mind{w: w, asked: make(chan fakemodel.Request), turns: make(chan fakemodel.Turn)}
+	m = &mind{w: w, asked: make(chan *question)}
 	return m, w.model(func(ctx context.Context, r fakemodel.Request) (turn fakemodel.Turn) {
 		m.thinking.Add(1)
 		defer m.thinking.Add(-1)
+		m.mu.Lock()
+		m.read = append(m.read, r.Text)
+		m.mu.Unlock()
+		q := &question{r, ctx, make(chan fakemodel.Turn, 1)}
 		select {
-		case m.asked <- r:
+		case m.asked <- q:
 		case <-ctx.Done():
 			return turn
 		}
 		select {
-		case turn = <-m.turns:
+		case turn = <-q.answer:
 		case <-ctx.Done():
 		}
 		return turn
 	})
+}
+
+// wasAsked says whether a question to the model had words in it.
+func (m *mind) wasAsked(words string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.read, func(text string) bool { return strings.Contains(text, words) })
 }
 
 // runs starts the agent that asks this model.
@@ -91,25 +115,33 @@ func (m *mind) runs(bin string, env []string, args ...string) {
 // next waits for the agent's next question to the model.
 func (m *mind) next() fakemodel.Request {
 	m.w.t.Helper()
-	select {
-	case r := <-m.asked:
-		return r
-	case <-m.agent.ended:
-		require.FailNow(m.w.t, "the agent ended", "%s%s", m.agent.out.String(), m.agent.err.String())
-	case <-time.After(2 * patience):
-		require.FailNow(m.w.t, "the agent does not ask its model", "%s%s", m.agent.out.String(), m.agent.err.String())
+	return m.nextUntil(m.agent.ended, func() string { return m.agent.out.String() + m.agent.err.String() })
+}
+
+// nextUntil is next for an agent that shows itself otherwise.
+func (m *mind) nextUntil(ended <-chan struct{}, shows func() string) fakemodel.Request {
+	m.w.t.Helper()
+	for late := time.After(2 * patience); ; {
+		select {
+		case q := <-m.asked:
+			if q.ctx.Err() == nil {
+				m.open = q
+				return q.Request
+			}
+		case <-ended:
+			require.FailNow(m.w.t, "the agent ended", "%s", shows())
+		case <-late:
+			require.FailNow(m.w.t, "the agent does not ask its model", "%s", shows())
+		}
 	}
-	return fakemodel.Request{}
 }
 
 // answers gives the model's answer to the question that next returned.
 func (m *mind) answers(turn fakemodel.Turn) {
 	m.w.t.Helper()
-	select {
-	case m.turns <- turn:
-	case <-time.After(patience):
-		require.FailNow(m.w.t, "the agent does not wait for its model", "%s%s", m.agent.out.String(), m.agent.err.String())
-	}
+	require.NotNil(m.w.t, m.open, "an answer to no question")
+	m.open.answer <- turn
+	m.open = nil
 }
 
 // starts calls a tool and does not wait.

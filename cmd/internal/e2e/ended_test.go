@@ -138,7 +138,10 @@ func TestEndedProgramsOutliveWhoServes(t *testing.T) {
 	a := w.agent("claude", eras[1])
 	a.good("terminal_read", args{"terminal": id, "view": "history", "match": "^row 17$"}, "16: row 17")
 	other, _ := a.runs(args{"program": "seq", "args": []string{"100"}, "wait_for": "exit"}, "exited 0")
-	w.until(func() bool { files, _ := os.ReadDir(filepath.Join(dir, "ended")); return len(files) == 2 }, func() string { return "it is not kept" })
+	w.until(func() bool {
+		files, _ := filepath.Glob(filepath.Join(dir, "ended", "*"))
+		return len(files) == 2 && filepath.Ext(files[0]) != ".new" && filepath.Ext(files[1]) != ".new" // one that is being written
+	}, func() string { return "it is not kept" })
 	require.NoError(t, a.cmd.Process.Kill())
 	require.Contains(t, w.good("read", other, "--match", "^17$"), "16: 17")
 	w.good("close", other)

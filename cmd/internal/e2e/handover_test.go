@@ -43,7 +43,7 @@ func TestHandOverOfClaude(t *testing.T) {
 // inItsInterface runs Claude Code's own interface for one prompt, and returns what the model was asked.
 func (c *chatting) inItsInterface(args, prompt, answer string) fakemodel.Request {
 	c.w.t.Helper()
-	c.s.run(c.env + "claude " + args)
+	c.s.anew(c.env + "claude " + args)
 	c.s.wait("❯")
 	c.s.typed(prompt)
 	c.s.wait(prompt)
@@ -71,7 +71,7 @@ func TestHandOverOfOpencode(t *testing.T) {
 	id := c.s.match(`--resume (\S+)`)
 	require.Zero(t, c.s.status())
 
-	c.s.run(c.env + "opencode --session " + id)
+	c.s.anew(c.env + "opencode --session " + id)
 	c.s.wait("THE FIRST ANSWER")
 	c.s.see("its prompt", func(string) bool { return strings.Contains(c.s.bottomRow(), "ctrl+p commands") })
 	c.s.typed("the second words")

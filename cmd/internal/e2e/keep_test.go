@@ -300,7 +300,7 @@ func TestTheProcessOfAKeptSessionIsKilled(t *testing.T) {
 	w.kill(behind, syscall.SIGKILL)
 	require.Equal(t, 137, s.status())
 	s.see("a plain terminal", func(string) bool { return s.format(modes) == plainModes })
-	s.does("proxy --agent --keep true") // takes what it left in the runtime directory away
+	s.does("proxy --agent --keep sleep 0.2") // takes what it left in the runtime directory away
 }
 
 // TestRunKeep: a program that an agent's command starts outlives the window in which that was typed. From there nobody comes to a user's

@@ -63,7 +63,7 @@ func (w *world) killsOpencode(command string, sig syscall.Signal) {
 	w.t.Helper()
 	for _, p := range w.processes() {
 		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "opencode "+command) && !strings.Contains(line, "/bin/sh") {
-			w.kill(pid, sig)
+			w.killOne(pid, sig)
 		}
 	}
 }

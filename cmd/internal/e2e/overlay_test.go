@@ -99,7 +99,7 @@ echo done >> colours
 // TestR67TheQuestionIsLegible in a real xterm, whatever the program does to its colours: and those are afterwards what they
 // would be without, and a question for one is answered once.
 func TestR67TheQuestionIsLegible(t *testing.T) {
-	w := newWorld(t, "Xvfb", "xterm", "xdotool")
+	w := onDisplays(t, "xterm")
 	display, screen := w.framebuffer()
 	w.env = append(w.env, "DISPLAY="+display)
 	w.write("hostile.sh", hostile)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -167,9 +168,13 @@ func TestAnAgentSeesWhatIsSelected(t *testing.T) {
 			w := newWorld(t, name)
 			w.write("text", out)
 			a := w.agent("claude", eras[1])
-			a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched")
+			id, _ := a.runs(args{"program": c.program[0], "args": c.program[1:], "cwd": w.dir, "wait_for": "text", "value": c.first}, "matched")
 			got := a.good("terminal_send", c.send)
-			require.Regexp(t, c.want, got)
+			// A slow machine answers before the program has drawn all.
+			for end, want := time.Now().Add(patience), regexp.MustCompile(c.want); !want.MatchString(got); {
+				require.False(t, time.Now().After(end), got)
+				got = a.good("terminal_wait", args{"session": id, "for": "waiting"})
+			}
 			require.Regexp(t, `\n[a-z2-7]{6} highlighted: [^\n]+\n[a-z2-7]{6}>>>$`, got)
 			require.Contains(t, w.good("read", w.session()), "\nhighlighted: row")
 		})

@@ -138,7 +138,7 @@ const lock = `printf "\033[2h"; exec listener heard`
 
 // R8: a program that locks xterm's keyboard while an agent drives does not keep the user from taking it back.
 func TestR8AProgramCannotLockTheUserOut(t *testing.T) {
-	w := newWorld(t, "Xvfb", "xterm", "xdotool")
+	w := onDisplays(t, "xterm")
 	w.env = append(w.env, "DISPLAY="+w.display())
 	x := w.xterm(`proxy --agent --allow-escapes --grant drive bash -c 'read -r; ` + lock + `'`)
 	id := w.session()
@@ -157,7 +157,7 @@ func TestR8AProgramCannotLockTheUserOut(t *testing.T) {
 // The control run of the test above: without the proxy xterm is locked. xterm takes what happens to its window in order, so
 // a report of the mouse, which no lock holds back, says that it has taken the keys before it.
 func TestR8WithoutTheProxyTheKeyboardIsLocked(t *testing.T) {
-	w := newWorld(t, "Xvfb", "xterm", "xdotool")
+	w := onDisplays(t, "xterm")
 	w.env = append(w.env, "DISPLAY="+w.display())
 	x := w.xterm(`stty raw -echo; tty > tty; exec listener heard`)
 	name := strings.TrimSpace(w.listens("tty", `^/dev/pts/\d+\n$`))
@@ -195,7 +195,7 @@ func (w *world) kitty(line string) *running {
 func TestR10AProgramWithKittysKeyboard(t *testing.T) {
 	for _, flags := range []string{"1", "7", "31"} {
 		t.Run("flags "+flags, func(t *testing.T) {
-			w := newWorld(t, "Xvfb", "kitty", "xdotool")
+			w := onDisplays(t, "kitty")
 			w.env = append(w.env, "DISPLAY="+w.display())
 			x := w.kitty(`proxy --agent --grant drive bash -c 'printf "\033[>` + flags + `u"; exec listener heard'`)
 			id := w.session()

@@ -16,7 +16,7 @@ import (
 const (
 	// soakLimit is how long an input may take, waitLimit a wait for it, and longLimit one for the end.
 	soakLimit = 10 * time.Second
-	waitLimit = 2 * patience
+	waitLimit = 2 * time.Minute
 	longLimit = 9 * time.Minute
 )
 

@@ -153,7 +153,7 @@ func TestR62TheAgentsAreAnswered(t *testing.T) {
 			r.run()
 			id := w.session()
 			t.Cleanup(func() { w.gateway("close", id, "--force"); r.wait() })
-			w.good("wait", id, "--regex", p.ready, "--timeout", "50s")
+			w.good("wait", id, "--regex", p.ready, "--timeout", "5m")
 			w.allAnswered(2)
 		})
 	}

@@ -151,6 +151,13 @@ func (s *terminal) run(line string) {
 	s.typed(". " + name + "\n")
 }
 
+// anew is run where the last command line showed the same: nothing of that can be taken for what comes.
+func (s *terminal) anew(line string) {
+	s.w.t.Helper()
+	s.tmux("send-keys", "-R")
+	s.run(line)
+}
+
 // status waits for the end of the command line and returns its exit status.
 func (s *terminal) status() int {
 	s.w.t.Helper()

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +25,7 @@ import (
 
 const (
 	// patience is how long a fact may take that the tests wait for. Nothing is expected to take nearly as long.
-	patience = time.Minute
+	patience = 3 * time.Minute
 	// Looks come at intervals from glance on, and never more than stare apart: each is a process or two.
 	glance, stare = 20 * time.Millisecond, 100 * time.Millisecond
 )
@@ -50,9 +49,6 @@ type world struct {
 // sockets, fails it.
 func newWorld(t *testing.T, programs ...string) *world {
 	t.Helper()
-	if slices.Contains(programs, "Xvfb") {
-		clients(t)
-	}
 	for _, p := range append(programs, "tmux", "bash") {
 		if _, err := exec.LookPath(p); err != nil {
 			t.Skipf("%s is not installed", p)
@@ -60,6 +56,13 @@ func newWorld(t *testing.T, programs ...string) *world {
 	}
 	t.Parallel()
 	return aWorld(t)
+}
+
+// onDisplays is newWorld for a test that shows terminals under X.
+func onDisplays(t *testing.T, programs ...string) *world {
+	t.Helper()
+	clients(t)
+	return newWorld(t, append(programs, "Xvfb", "xdotool")...)
 }
 
 // aWorld is newWorld for a test that runs alone.
@@ -321,10 +324,23 @@ func (w *world) processes() []string {
 // kill sends a signal to a process that the test started.
 func (w *world) kill(pid string, sig syscall.Signal) {
 	w.t.Helper()
+	require.NoError(w.t, w.signal(pid, sig))
+}
+
+// killOne is kill for one of several processes, which may have ended as another one did.
+func (w *world) killOne(pid string, sig syscall.Signal) {
+	w.t.Helper()
+	if err := w.signal(pid, sig); !errors.Is(err, syscall.ESRCH) {
+		require.NoError(w.t, err)
+	}
+}
+
+func (w *world) signal(pid string, sig syscall.Signal) error {
+	w.t.Helper()
 	n, err := strconv.Atoi(pid)
 	require.NoError(w.t, err)
 	require.Greater(w.t, n, 1)
-	require.NoError(w.t, syscall.Kill(n, sig))
+	return syscall.Kill(n, sig)
 }
 
 // gone waits until a process is no more.

@@ -1,0 +1,99 @@
+package browser_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol"
+)
+
+// many are sessions of some users, the oldest first, of which an agent drives the second and asks for the third.
+func many(n int) []*protocol.SessionInfo {
+	all := make([]*protocol.SessionInfo, n)
+	for i := range all {
+		s := session(fmt.Sprintf("make-%d", i), fmt.Sprintf("/home/%s/src/shop-%d", []string{"ada", "bob", "eve"}[i%3], i), "make", "test")
+		s.StartedAt += int64(i)
+		all[i] = s
+	}
+	drive(all[1])
+	all[2].Keyboard.Asking, all[2].Keyboard.AskingReason = "claude", "to look"
+	return all
+}
+
+const (
+	rows  = `document.querySelectorAll('.sessions li').length`
+	field = `document.querySelector('nav input')`
+)
+
+// TestFindInALongList: the page draws some rows, those first in which somebody waits, and finds the others.
+func TestFindInALongList(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "", many(1000)...)
+	b := openPage(g)
+	b.Until(rows + " === 200 && " + field)
+	top := browser.JS[string](b, `[...document.querySelectorAll('.sessions a')].slice(0, 3).map((a) => a.hash).join(' ')`)
+	require.Equal(t, "#s=make-2 #s=make-1 #s=make-999", top)
+	require.Equal(t, "200 of 1,000", browser.JS[string](b, browser.Text("nav [role=status]")))
+	b.Press("Show 200 more")
+	b.Until(rows + " === 400")
+	require.Equal(t, "#s=make-801", browser.JS[string](b, "document.activeElement.hash"), "the first of the new rows")
+
+	b.Do(browser.Keys("/"))
+	b.Until(field + " === document.activeElement")
+	b.Do(browser.Keys("BOB shop-77"))
+	b.Until(browser.Text("nav [role=status]") + " === '3 of 1,000'")
+	require.Equal(t, 3.0, browser.JS[float64](b, rows), "shop-772, 775 and 778")
+	g.change("make-5", func(s *protocol.SessionInfo) { s.LastLine = "not looked for" })
+	g.change("make-775", func(s *protocol.SessionInfo) { s.LastLine = "looked for" })
+	b.Until(`[...document.querySelectorAll('.sessions code')].some((e) => e.textContent === 'looked for')`)
+	require.Equal(t, 3.0, browser.JS[float64](b, rows))
+
+	b.Do(browser.Keys("-nobody"))
+	b.Until(browser.Text("nav [role=status]") + " === 'No session is like that.'")
+	b.Do(browser.Keys("\x1b"))
+	b.Until(rows + " === 200 && " + field + ".value === ''")
+	b.Do(browser.Keys("make-17 "))
+	b.Until(rows + " === 11")
+	b.Do(browser.Keys("\r"))
+	b.Until("location.hash.startsWith('#s=make-17')")
+}
+
+func TestAShortListHasNothingToFind(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "", many(4)...)
+	b := openPage(g)
+	b.Until(rows + " === 4")
+	b.Do(browser.Keys("/"))
+	require.True(t, browser.JS[bool](b, field+" === null"))
+}
+
+// TestPicturesOfALongList takes them, as TestPicturesOfThePage does.
+func TestPicturesOfALongList(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("pictures are taken with -pictures DIR")
+	}
+	for _, look := range []string{"dark", "light"} {
+		for _, wide := range []bool{true, false} {
+			g := serve(t, auth.RoleOwner, "", many(4000)...)
+			b := openPage(g, scheme(look))
+			name := "long-wide-" + look
+			if !wide {
+				name = "long-narrow-" + look
+				b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+			}
+			b.Until(rows + " === 200 && " + field)
+			t.Logf("%s: %v elements", name, browser.JS[float64](b, "document.querySelectorAll('*').length"))
+			save(b, name)
+			b.Do(browser.Keys("/"), browser.Keys("eve shop-39"))
+			b.Until(rows + " < 200")
+			browser.JS[bool](b, "scrollTo(0, 0), true")
+			save(b, name+"-find")
+			took := browser.JS[float64](b, `(() => { const t = performance.now(); const f = document.querySelector('nav input'); f.value = 'eve'; f.dispatchEvent(new Event('input')); return performance.now() - t; })()`)
+			t.Logf("a letter more: %s", time.Duration(took*float64(time.Millisecond)).Round(100*time.Microsecond))
+		}
+	}
+}

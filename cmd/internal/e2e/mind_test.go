@@ -1,0 +1,54 @@
+package e2e_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/fakemodel"
+)
+
+// TestAModelAnswersTheQuestionThatStands: an agent that asks anew may leave its first question open for a while, or take it back.
+func TestAModelAnswersTheQuestionThatStands(t *testing.T) {
+	w := newWorld(t)
+	m, url := w.mind()
+	m.agent = w.prepare("true")
+	asks := func(text string) (answer <-chan string, takeBack context.CancelFunc) {
+		ctx, cancel := context.WithCancel(w.ctx)
+		t.Cleanup(cancel)
+		body := `{"messages": [{"role": "user", "content": "` + text + `"}], "tools": [{"type": "function", "function": {"name": "tool"}}]}`
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/chat/completions", strings.NewReader(body))
+		require.NoError(t, err)
+		came := make(chan string, 1)
+		go func() { // ends with the answer, or with ctx
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				came <- err.Error()
+				return
+			}
+			defer resp.Body.Close()
+			said, _ := io.ReadAll(resp.Body)
+			came <- string(said)
+		}()
+		return came, cancel
+	}
+	first, takeBack := asks("one")
+	require.Equal(t, "one", m.next().Text)
+	second, _ := asks("two")
+	require.Equal(t, "two", m.next().Text)
+	m.answers(fakemodel.Turn{Say: "TO TWO"})
+	require.Contains(t, <-second, "TO TWO")
+
+	takeBack()
+	require.Contains(t, <-first, context.Canceled.Error())
+	w.until(func() bool { return m.thinking.Load() == 0 }, func() string { return "the model thinks about what was taken back" })
+	third, _ := asks("three")
+	require.Equal(t, "three", m.next().Text)
+	m.answers(fakemodel.Turn{Say: "TO THREE"})
+	require.Contains(t, <-third, "TO THREE")
+	require.True(t, m.wasAsked("one") && !m.wasAsked("four"))
+}
