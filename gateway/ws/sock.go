@@ -78,10 +78,17 @@ func (s *sock) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	defer s.release()
-	if err := s.Conn.SetWriteDeadline(s.control); err != nil {
+	return s.by(s.control, p)
+}
+
+// by writes until a deadline. The caller holds the lock.
+func (s *sock) by(deadline time.Time, p []byte) (int, error) {
+	if err := s.Conn.SetWriteDeadline(deadline); err != nil {
 		return 0, err
 	}
-	return s.Conn.Write(p)
+	n, err := s.Conn.Write(p)
+	_ = s.Conn.SetWriteDeadline(time.Time{}) // one left behind would wake an idle process
+	return n, err
 }
 
 func (s *sock) owe(p []byte) {
@@ -112,8 +119,8 @@ func (s *sock) pay() {
 	owed := s.owed
 	s.owed = nil
 	s.mu.Unlock()
-	if len(owed) > 0 && s.Conn.SetWriteDeadline(time.Now().Add(payPatience)) == nil {
-		_, _ = s.Conn.Write(owed) // the reader says what is wrong
+	if len(owed) > 0 {
+		_, _ = s.by(time.Now().Add(payPatience), owed) // the reader says what is wrong
 	}
 	s.release()
 }
@@ -161,10 +168,7 @@ func headSize(size int) int {
 // rest ends a message of which so many bytes were sent. The caller holds the lock, which it lets go.
 func (s *sock) rest(frame []byte, sent int, deadline time.Time) error {
 	defer s.release()
-	if err := s.Conn.SetWriteDeadline(deadline); err != nil {
-		return err
-	}
 	whole := append(text(make([]byte, 0, maxHead+len(frame)), len(frame)), frame...)
-	_, err := s.Conn.Write(whole[sent:])
+	_, err := s.by(deadline, whole[sent:])
 	return err
 }
