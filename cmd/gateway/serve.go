@@ -130,11 +130,16 @@ func (a *app) serve(ctx context.Context, in serveFlags) (err error) {
 		return err
 	}
 	if in.check {
-		if err := in.cluster.look(ctx, a.err); err != nil {
+		good, err := in.cluster.look(ctx, a.err)
+		if err != nil {
 			return err
 		}
+		verdict := "the settings are good"
+		if !good {
+			verdict = "the gateway can start, and joins the cluster when that is mended"
+		}
 		return a.answer(map[string]any{"listen": in.listen, "tls": b.secure != nil, "tokens": b.tokens},
-			fmt.Sprintf("the settings are good: listen on %s://%s, tokens in %s", scheme(b.secure != nil), in.listen, b.tokens))
+			fmt.Sprintf("%s: listen on %s://%s, tokens in %s", verdict, scheme(b.secure != nil), in.listen, b.tokens))
 	}
 	ln, err := listenTCP(ctx, in.listen)
 	if err != nil {

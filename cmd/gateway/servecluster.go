@@ -98,24 +98,24 @@ func (f *clusterFlags) config() cluster.Config {
 }
 
 // look tries the servers, if the flags name some. It is an error when none will ever be of use; what else is wrong goes to warn: the gateway
-// can start all the same.
-func (f *clusterFlags) look(ctx context.Context, warn io.Writer) error {
+// can start all the same. good says that nothing is.
+func (f *clusterFlags) look(ctx context.Context, warn io.Writer) (good bool, err error) {
 	if len(f.servers) == 0 {
-		return nil
+		return true, nil
 	}
 	cfg := f.config()
 	found, err := cluster.Check(ctx, cfg)
 	all := cluster.Troubles(found)
 	switch {
 	case err != nil:
-		return usage("serve: %w", err)
+		return false, usage("serve: %w", err)
 	case cfg.Hopeless(found):
-		return fail(statusRefused, "serve: --cluster: %w", all).hinted(all.Hint())
+		return false, fail(statusRefused, "serve: --cluster: %w", all).hinted(all.Hint())
 	}
 	for _, t := range all {
 		_, _ = fmt.Fprintf(warn, "gateway: serve: --cluster: %v\nhint: %s\n", t, t.Do)
 	}
-	return nil
+	return len(all) == 0, nil
 }
 
 // join has a server take part in the cluster, if the flags name one; leave ends that, after the server is closed. That the cluster is not

@@ -38,6 +38,16 @@ func TestFlagsWinOverTheFileOfSettings(t *testing.T) {
 	require.NotContains(t, s.url, ":7118")
 }
 
+// A cluster that cannot be reached yet is no reason not to start, and none to call the settings good.
+func TestACheckDoesNotPraiseAClusterThatIsNotReached(t *testing.T) {
+	alone(t)
+	tokens := filepath.Join(t.TempDir(), "store", "tokens")
+	got := command(t, "serve", "--check", "--tokens", tokens, "--cluster", "nats://127.0.0.1:1")
+	require.Equal(t, statusOK, got.status, got.err)
+	require.Contains(t, got.err, "nobody listens at 127.0.0.1:1")
+	require.Equal(t, "the gateway can start, and joins the cluster when that is mended: listen on ws://127.0.0.1:7117, tokens in "+tokens+"\n", got.out)
+}
+
 // serveSettings is the command serve with what a file says.
 func serveSettings(t *testing.T, content string, args ...string) *pflag.FlagSet {
 	t.Helper()
