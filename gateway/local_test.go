@@ -175,9 +175,7 @@ func TestListenLocalHoldsThePlace(t *testing.T) {
 
 // R41: the directory keeps other users out, and if it does not, the kernel's word does.
 func TestR41SecondUserIsRefused(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("needs root, to be another user")
-	}
+	needsRoot(t, "to be another user")
 	const nobody = 65534
 	dir := shortDir(t)
 	dials(t, newLocal(t, dir))
@@ -220,11 +218,10 @@ func TestRuntimeDir(t *testing.T) {
 		prepare func(path string) error
 		want    string
 	}{
-		"wide":     {func(p string) error { return os.Mkdir(p, 0o755) }, "chmod 700"},
-		"file":     {func(p string) error { return os.WriteFile(p, nil, 0o600) }, "not a directory"},
-		"link":     {func(p string) error { return os.Symlink(base, p) }, "symbolic link"},
-		"nowhere":  {func(string) error { return nil }, EnvDir},
-		"stranger": {func(p string) error { return stranger(t, p) }, "belongs to user"},
+		"wide":    {func(p string) error { return os.Mkdir(p, 0o755) }, "chmod 700"},
+		"file":    {func(p string) error { return os.WriteFile(p, nil, 0o600) }, "not a directory"},
+		"link":    {func(p string) error { return os.Symlink(base, p) }, "symbolic link"},
+		"nowhere": {func(string) error { return nil }, EnvDir},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(base, name)
@@ -239,6 +236,16 @@ func TestRuntimeDir(t *testing.T) {
 	}
 }
 
+func TestRuntimeDirOfAnotherUserIsRefused(t *testing.T) {
+	needsRoot(t, "to make a directory of another user")
+	path := filepath.Join(shortDir(t), "stranger")
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.NoError(t, os.Chown(path, 65534, 65534))
+	t.Setenv(EnvDir, path)
+	_, err := RuntimeDir()
+	require.ErrorContains(t, err, "belongs to user")
+}
+
 // Without $HOME, as in a service, the directory is that of the user whom the system knows.
 func TestStateDirWithoutHome(t *testing.T) {
 	who, err := user.Current()
@@ -250,15 +257,12 @@ func TestStateDirWithoutHome(t *testing.T) {
 	require.Equal(t, filepath.Join(who.HomeDir, ".local", "state", "terminalproxy"), dir)
 }
 
-func stranger(t *testing.T, path string) error {
+// needsRoot skips a test that an ordinary user cannot set up.
+func needsRoot(t *testing.T, purpose string) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root, to make a directory of another user")
+		t.Skip("needs root: " + purpose)
 	}
-	if err := os.Mkdir(path, 0o700); err != nil {
-		return err
-	}
-	return os.Chown(path, 65534, 65534)
 }
 
 func TestLongSocketPathIsAClearError(t *testing.T) {

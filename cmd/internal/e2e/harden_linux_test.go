@@ -80,10 +80,11 @@ func TestR51NoWayIn(t *testing.T) {
 	nobody, err := w.nobody()
 	require.NoError(t, err)
 	probed := func(pid int) string {
-		cmd := w.command("probe", strconv.Itoa(pid))
-		if own := w.path("probe"); os.Getuid() == 0 {
-			cmd.Path = own
+		program := "probe"
+		if os.Getuid() == 0 {
+			program = w.path(program)
 		}
+		cmd := w.command(program, strconv.Itoa(pid))
 		cmd.SysProcAttr = nobody
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)

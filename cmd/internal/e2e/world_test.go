@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,11 @@ type world struct {
 	dir string
 	env []string
 	// ctx lasts until the cleanup is over, unlike the test's own.
-	ctx  context.Context
+	ctx context.Context
+	// mark is the soft limit RLIMIT_RTTIME of every process of this world, in µs: it is inherited, /proc/PID/limits shows it
+	// to every user, and it limits nothing (getrlimit(2)). An ordinary user cannot read the environment of a proxy or
+	// gateway, which close it (R51).
+	mark string
 	tmux string // socket of this test's own server, "" until there is one
 	cli  string // the command that agents use
 	// cert is the certificate that everything in this world trusts, nil for none.
@@ -68,11 +73,13 @@ func onDisplays(t *testing.T, programs ...string) *world {
 // aWorld is newWorld for a test that runs alone.
 func aWorld(t *testing.T) *world {
 	t.Helper()
-	dir := filepath.Join(root, strconv.FormatInt(worlds.Add(1), 10))
+	number := worlds.Add(1)
+	dir := filepath.Join(root, strconv.FormatInt(number, 10))
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	home := filepath.Join(dir, "home")
 	require.NoError(t, os.Mkdir(home, 0o700))
 	w := &world{t: t, dir: dir, ctx: context.WithoutCancel(t.Context()), cli: "gateway"}
+	w.mark = fmt.Sprintf("1%09d%06d", os.Getpid(), number)
 	w.env = []string{
 		"PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH"),
 		"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
@@ -116,11 +123,17 @@ func (w *world) until(fact func() bool, why func() string) {
 	}
 }
 
-// command is a program in this world, not yet started.
+// prlimit is the program of util-linux, or "" on a system without it, where no process is found by its mark.
+var prlimit, _ = exec.LookPath("prlimit")
+
+// command is a program in this world, not yet started. Its process keeps its id when prlimit has set the mark.
 func (w *world) command(name string, args ...string) *exec.Cmd {
 	path := filepath.Join(root, "bin", name)
 	if _, err := os.Lstat(path); err != nil {
 		path = name
+	}
+	if prlimit != "" {
+		path, args = prlimit, append([]string{"--rttime=" + w.mark + ":", path}, args...)
 	}
 	cmd := exec.CommandContext(w.ctx, path, args...)
 	cmd.Env, cmd.Dir = w.env, w.dir
@@ -305,15 +318,18 @@ func (w *world) nothingIsLeft() {
 	}
 }
 
-// processes are those that run in this world's environment.
+// processes are those that carry this world's mark or, where a login has set the limits anew, its environment.
 func (w *world) processes() []string {
 	var found []string
-	mark := []byte("TERMINALPROXY_DIR=" + w.run() + "\x00")
+	variable := []byte("TERMINALPROXY_DIR=" + w.run() + "\x00")
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
-		env, err := os.ReadFile(filepath.Join(dir, "environ"))
-		if err != nil || !bytes.Contains(append(env, 0), mark) {
-			continue
+		limits, _ := os.ReadFile(filepath.Join(dir, "limits"))
+		if !bytes.Contains(limits, []byte(w.mark)) {
+			env, _ := os.ReadFile(filepath.Join(dir, "environ"))
+			if !bytes.Contains(append(env, 0), variable) {
+				continue
+			}
 		}
 		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		found = append(found, filepath.Base(dir)+" "+strings.ReplaceAll(string(line), "\x00", " "))
