@@ -210,7 +210,7 @@ var signed = regexp.MustCompile(`(?m) claude (drives|types|paused)[^\n]* · Ctrl
 
 func (s *terminal) signs(what string) {
 	s.w.t.Helper()
-	s.see(what, func(screen string) bool { return strings.Contains(signed.FindString(screen), what) })
+	s.seeShown(what, func(screen string) bool { return strings.Contains(signed.FindString(screen), what) })
 }
 
 // TestR69ASignStaysWhileAnAgentDrives over real programs: it says who and for how long, that the user's keys pause the agent,

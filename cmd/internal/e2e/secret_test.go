@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway"
@@ -118,6 +122,23 @@ func (o *overheard) all() string {
 	return o.heard.String()
 }
 
+// sshdGivesTerminals skips a test in which someone logs in over ssh to a terminal, if the server could not give one: sshd hands the
+// terminal to the group tty, which an ordinary user cannot do, and need not where /dev/pts is mounted with that group.
+func (w *world) sshdGivesTerminals() {
+	w.t.Helper()
+	group, err := user.LookupGroup("tty")
+	require.NoError(w.t, err)
+	ptmx, tty, err := pty.Open()
+	require.NoError(w.t, err)
+	defer ptmx.Close()
+	defer tty.Close()
+	info, err := tty.Stat()
+	require.NoError(w.t, err)
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && strconv.Itoa(int(stat.Gid)) != group.Gid {
+		needsRoot(w.t, "for sshd to give a terminal to group tty, as /dev/pts is mounted without gid="+group.Gid)
+	}
+}
+
 var servers atomic.Int64
 
 // sshd runs a server of its own on the loopback, whose port is in the file "port".
@@ -163,6 +184,9 @@ func (w *world) asked(a prompter) (*terminal, *overheard) {
 	w.t.Helper()
 	switch {
 	case a.needs == "sshd":
+		if strings.HasPrefix(a.line, "ssh -t ") {
+			w.sshdGivesTerminals()
+		}
 		w.sshd()
 	case a.needs == "sudo" && os.Geteuid() != 0 && w.do("sudo", "-n", "true").status == 0:
 		w.t.Skip("sudo asks this user for no password")
@@ -318,9 +342,7 @@ func TestR22R24R78SoftPrompts(t *testing.T) {
 // feedback writes a configuration with which sudo shows asterisks, or skips where it cannot be put in place.
 func (w *world) feedback() {
 	w.t.Helper()
-	if os.Geteuid() != 0 {
-		w.t.Skip("only root can give sudo another configuration")
-	}
+	needsRoot(w.t, "to give sudo another configuration")
 	w.write("sudoers", "Defaults pwfeedback\nroot ALL=(ALL) ALL\n")
 	require.NoError(w.t, os.Chmod(w.path("sudoers"), 0o440))
 	if got := w.do("unshare", "-m", "sh", "-c", "mount --bind sudoers /etc/sudoers"); got.status != 0 {

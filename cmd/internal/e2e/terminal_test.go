@@ -29,6 +29,7 @@ type terminal struct {
 	name   string // of the tmux session
 	marks  int
 	marked string // what ends the command line that runs
+	film   *film
 }
 
 // terminal opens a window.
@@ -48,13 +49,20 @@ func (w *world) window(cols, rows int, command ...string) *terminal {
 		w.write("tmux.conf", tmuxConf+w.content("more.conf"))
 	}
 	s := &terminal{w: w, name: "user" + strconv.FormatInt(worlds.Add(1), 10)}
-	out, err := w.command("tmux", append([]string{
+	require.NoError(w.t, os.MkdirAll(s.dir(), 0o700))
+	s.film = newFilm(filepath.Join(s.dir(), "film"), cols, rows)
+	args := append([]string{
 		"-u", "-S", w.tmux, "-f", w.path("tmux.conf"), "new-session", "-d", "-s", s.name,
 		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows),
-	}, command...)...).CombinedOutput()
+	}, command...)
+	args = append(args, ";", "pipe-pane", "-t", s.name, "exec cat >> '"+s.film.path+"'")
+	out, err := w.command("tmux", args...).CombinedOutput()
 	require.NoError(w.t, err, "%s", out)
 	return s
 }
+
+// dir is for the files of this window, beside the world's own.
+func (s *terminal) dir() string { return s.w.dir + "." + s.name }
 
 // tmux runs a tmux command on this window.
 func (s *terminal) tmux(command string, args ...string) string {
@@ -85,10 +93,16 @@ func (s *terminal) format(what string) string {
 func (s *terminal) title() string { return s.format("#{pane_title}") }
 
 // typed types text as it is.
-func (s *terminal) typed(text string) { s.tmux("send-keys", "-l", text) }
+func (s *terminal) typed(text string) { s.keys("-l", text) }
 
 // press presses keys by their tmux names.
-func (s *terminal) press(keys ...string) { s.tmux("send-keys", keys...) }
+func (s *terminal) press(keys ...string) { s.keys(keys...) }
+
+func (s *terminal) keys(args ...string) {
+	s.w.t.Helper()
+	s.skipFilm()
+	s.tmux("send-keys", args...)
+}
 
 // bytes sends the bytes of a key as they are.
 func (s *terminal) bytes(key string) {
@@ -96,10 +110,12 @@ func (s *terminal) bytes(key string) {
 	for _, b := range []byte(key) {
 		hex = append(hex, fmt.Sprintf("%02x", b))
 	}
-	s.tmux("send-keys", append([]string{"-H"}, hex...)...)
+	s.keys(append([]string{"-H"}, hex...)...)
 }
 
 func (s *terminal) resize(cols, rows int) {
+	s.skipFilm()
+	s.film.screen.Resize(cols, rows)
 	s.tmux("resize-window", "-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows))
 }
 
@@ -144,9 +160,7 @@ func (s *terminal) run(line string) {
 	s.w.t.Helper()
 	s.marks++
 	s.marked = fmt.Sprintf("@%d", s.marks)
-	dir := s.w.dir + "." + s.name
-	require.NoError(s.w.t, os.MkdirAll(dir, 0o700))
-	name := filepath.Join(dir, strconv.Itoa(s.marks))
+	name := filepath.Join(s.dir(), strconv.Itoa(s.marks))
 	require.NoError(s.w.t, os.WriteFile(name, []byte("clear\n"+line+"\necho "+s.marked+"=$?\n"), 0o600))
 	s.typed(". " + name + "\n")
 }

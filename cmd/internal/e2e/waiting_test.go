@@ -242,6 +242,7 @@ func TestShellMarks(t *testing.T) {
 // overSSH runs a shell behind ssh.
 func (w *world) overSSH(shell string) (*terminal, *driver) {
 	w.t.Helper()
+	w.sshdGivesTerminals()
 	w.sshd()
 	s, d := w.drives("ssh -t -F none -i user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p $(cat port) 127.0.0.1 " + shell)
 	w.t.Cleanup(s.close) // the server's end waits for that

@@ -26,7 +26,7 @@ import (
 
 const (
 	// patience is how long a fact may take that the tests wait for. Nothing is expected to take nearly as long.
-	patience = 3 * time.Minute
+	patience = time.Minute
 	// Looks come at intervals from glance on, and never more than stare apart: each is a process or two.
 	glance, stare = 20 * time.Millisecond, 100 * time.Millisecond
 )
@@ -61,6 +61,14 @@ func newWorld(t *testing.T, programs ...string) *world {
 	}
 	t.Parallel()
 	return aWorld(t)
+}
+
+// needsRoot skips a test that an ordinary user cannot set up.
+func needsRoot(t *testing.T, purpose string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: " + purpose)
+	}
 }
 
 // onDisplays is newWorld for a test that shows terminals under X.

@@ -1,0 +1,96 @@
+package e2e_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/screen"
+)
+
+// film is what a window has shown. A look at the window may come late on a busy machine, and miss what stands for a second or two;
+// the film has it.
+type film struct {
+	path   string // tmux pipe-pane appends to it
+	read   int64
+	screen *screen.Screen
+	// unseen is what was read and not yet drawn: frames after the last match.
+	unseen []byte
+}
+
+func newFilm(path string, cols, rows int) *film {
+	return &film{path: path, screen: screen.New(screen.Config{Cols: cols, Rows: rows})}
+}
+
+// load reads what the window has received since the last call.
+func (f *film) load() error {
+	file, err := os.Open(f.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // the window has received nothing
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := file.Seek(f.read, io.SeekStart); err != nil {
+		return err
+	}
+	more, err := io.ReadAll(file)
+	f.read += int64(len(more))
+	f.unseen = append(f.unseen, more...)
+	return err
+}
+
+// find draws frame after frame until one is as wanted. A frame is some bytes: far fewer than it takes to draw a notice and to erase it.
+func (f *film) find(wanted func(screen string) bool) bool {
+	const frame = 16
+	for {
+		var rows strings.Builder
+		_, height := f.screen.Size()
+		for row := range height {
+			rows.WriteString(f.screen.RowText(row) + "\n")
+		}
+		if wanted(rows.String()) {
+			return true
+		}
+		if len(f.unseen) == 0 {
+			return false
+		}
+		n := min(frame, len(f.unseen))
+		f.screen.Feed(f.unseen[:n])
+		f.unseen = f.unseen[n:]
+	}
+}
+
+// skip draws all that was received without a look.
+func (f *film) skip() error {
+	err := f.load()
+	f.screen.Feed(f.unseen)
+	f.unseen = nil
+	return err
+}
+
+// skipFilm has seeShown look only at what comes from now on.
+func (s *terminal) skipFilm() {
+	s.w.t.Helper()
+	require.NoError(s.w.t, s.film.skip())
+}
+
+// seeShown waits until the screen is as wanted, or has been so for a moment since the user's last key, or since the last
+// seeShown was met: a sequence of them is met in this order.
+func (s *terminal) seeShown(what string, wanted func(screen string) bool) {
+	s.w.t.Helper()
+	s.w.until(func() bool {
+		require.NoError(s.w.t, s.film.load())
+		return s.film.find(wanted)
+	}, func() string { return what + " was not shown; now:\n" + s.screen() })
+}
+
+// waitShown waits until text stands on the screen, or has stood there: see [terminal.seeShown].
+func (s *terminal) waitShown(text string) {
+	s.w.t.Helper()
+	s.seeShown(text, func(screen string) bool { return strings.Contains(screen, text) })
+}
