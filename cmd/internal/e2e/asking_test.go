@@ -32,7 +32,7 @@ func TestR70TheQuestionSaysHowLong(t *testing.T) {
 				require.Contains(t, s.bottom(), c.asked)
 				s.answer("C-g")
 			}
-			s.wait(c.told)
+			s.waitShown(c.told)
 			got := asking.wait()
 			require.Zero(t, got.status, got.err)
 			require.Contains(t, got.out, c.left)
@@ -71,7 +71,7 @@ func TestR70WhoIsAwayForTwoMinutes(t *testing.T) {
 		<-tick.C
 	}
 	require.GreaterOrEqual(t, time.Since(last), 2*time.Minute-glance)
-	s.wait("codex was away for 2 min: the keyboard is yours")
+	s.waitShown("codex was away for 2 min: the keyboard is yours")
 	got := w.gateway("send", away, "--as", "codex", "--text", "late")
 	got.fails(t, 4, "nothing was heard of you for 2 minutes")
 	require.Empty(t, w.content("heard"))
