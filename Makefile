@@ -1,21 +1,29 @@
 # all: both binaries. The README's two commands are `make demo` and `make test`.
 #
-# The tests have three rings. `make check` is the one to run while working, `make test` is everything that needs no more than
-# Debian's programs, `make clients` drives the real agents, SDKs, terminals and a browser (npm, X), older binaries from the history,
-# waits where only time tells, and kills whoever serves the gateway for a minute (SOAK=SESSIONS,AGENTS,KILLS sets how much of that,
-# as SOAK=200,50,100). Measurements belong to `make bench`.
+# There are three rings of tests: `make check` while you work, `make test` for all that needs only Debian's programs,
+# and `make clients` for the rest: real agents and SDKs from npm, terminals under X, a browser, older binaries from
+# the history, tests that need minutes, and a minute in which the serving gateway is killed again and again
+# (SOAK=SESSIONS,AGENTS,KILLS, as SOAK=200,50,100). `make bench` measures.
 
 GOLANGCI = v2.15.0
 GOFUMPT  = v0.12.0
 NFPM     = v2.45.0
-TOOLS    = $(CURDIR)/.ci/bin
+TOOLS    = .ci/bin
 FUZZTIME = 30s
 
 # Static binaries: they run on any machine of the kind, also in a container without a C library.
 export CGO_ENABLED ?= 0
 BUILD = go build -trimpath -ldflags "-s -w"
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test test-packages test-end-to-end clients lint fmt fuzz peers bench bench-write score tools clean
+# An older Go answers only that it cannot read go.mod, so the Go in PATH is looked at before anything that needs it.
+ifneq ($(filter-out install uninstall clean peers,$(or $(MAKECMDGOALS),all)),)
+GO_PROBLEM := $(shell .ci/check-go)
+ifneq ($(GO_PROBLEM),)
+$(error $(GO_PROBLEM))
+endif
+endif
+
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test test-packages test-end-to-end clients mutants lint fmt fuzz peers bench bench-write score tools clean
 
 all: build
 
@@ -23,40 +31,31 @@ build:
 	$(BUILD) -o bin/proxy ./cmd/proxy
 	$(BUILD) -o bin/gateway ./cmd/gateway
 
-PREFIX = /usr/local
-TO     = $(DESTDIR)$(PREFIX)
-DOC    = share/doc/terminalproxy
-# What is there for other programs, in contrib.
-SHARE  = share/terminalproxy
-# What is installed, and where a gateway is that runs here: a package for another processor has them in two places.
-BIN    = bin
-RUNS   = $(BIN)
+# Where make install puts the files: below DESTDIR and PREFIX. BIN has the programs, and RUNS a gateway that runs
+# on this machine, which is another one when BIN holds programs for another processor.
+PREFIX  = /usr/local
+DESTDIR =
+BIN     = bin
+RUNS    = $(BIN)
 
-# It builds nothing, so that root needs no Go: make && sudo make install.
+# Neither needs Go, which root often lacks: make && sudo make install. The script gets the values in its environment,
+# where a blank or a quote is an ordinary character.
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export DESTDIR := $(DESTDIR)
+install uninstall: export BIN := $(BIN)
+install uninstall: export RUNS := $(RUNS)
 install:
-	@test -x $(BIN)/proxy -a -x $(RUNS)/gateway || { echo "install: the programs are not in $(BIN): run make first" >&2; exit 1; }
-	install -d $(TO)/bin $(TO)/$(DOC)/docs $(TO)/$(DOC)/systemd $(TO)/$(SHARE)
-	install -m 755 $(BIN)/proxy $(BIN)/gateway $(TO)/bin
-	env -u PROXY_GATEWAY -u PROXY_TOKEN_FILE $(RUNS)/gateway manual $(TO)/share
-	install -m 644 README.md CHANGELOG.md LICENSE $(TO)/$(DOC)
-	install -m 644 docs/* $(TO)/$(DOC)/docs
-	install -m 644 contrib/systemd/* $(TO)/$(DOC)/systemd
-	cp -R contrib/plugin contrib/opencode contrib/python contrib/server.json $(TO)/$(SHARE)
-	chmod -R u=rwX,go=rX $(TO)/$(SHARE)
-	sed -i.tmp 's,/usr/local/bin,$(PREFIX)/bin,' $(TO)/$(DOC)/systemd/*.service && rm $(TO)/$(DOC)/systemd/*.tmp
+	@.ci/install $@
 
 uninstall:
-	rm -rf $(TO)/$(DOC) $(TO)/$(SHARE)
-	rm -f $(addprefix $(TO)/bin/,proxy gateway) $(addprefix $(TO)/share/,man/man1/proxy.1 man/man1/gateway.1 \
-		bash-completion/completions/proxy bash-completion/completions/gateway zsh/site-functions/_proxy zsh/site-functions/_gateway \
-		fish/vendor_completions.d/proxy.fish fish/vendor_completions.d/gateway.fish)
+	@.ci/install $@
 
 # Packages for others, the same bytes from the same commit: archives, .deb and .rpm, checksums and an SBOM.
 TARGETS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 DIST    = dist
 
 dist: $(TOOLS)/nfpm-$(NFPM)
-	PATH="$(TOOLS):$$PATH" .ci/dist $(DIST) $(TARGETS)
+	PATH="$$PWD/$(TOOLS):$$PATH" .ci/dist "$(DIST)" $(TARGETS)
 
 # The flags are those of build, so that nothing is compiled twice.
 DEMO = go run -trimpath -ldflags "-s -w" ./cmd/internal/demo
@@ -122,7 +121,7 @@ clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
 	@rm -f bin/soak.txt
 	tests=$$(go run ./cmd/internal/clienttests $(CLIENTS_IN)) && \
-	CLIENTS=1 SOAK_FIGURES=$(CURDIR)/bin/soak.txt CGO_ENABLED=1 go test -race -timeout 60m -run "^($$tests)$$" $(CLIENTS_IN)
+	CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" CGO_ENABLED=1 go test -race -timeout 60m -run "^($$tests)$$" $(CLIENTS_IN)
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
 
@@ -161,21 +160,21 @@ bench-write:
 SHARED = ../shared
 score: build
 	@test -d $(SHARED)/testdata/screen || { echo "score: $(SHARED)/testdata/screen is not here"; exit 1; }
-	cd $(SHARED)/kit/vtscore && go build -o $(CURDIR)/bin/vtscore .
-	bin/vtscore score -cmd '$(CURDIR)/bin/gateway render --json' -caps resize,replies $(SHARED)/testdata/screen/*.jsonl
+	top=$$PWD && cd $(SHARED)/kit/vtscore && go build -o "$$top/bin/vtscore" .
+	bin/vtscore score -cmd 'bin/gateway render --json' -caps resize,replies $(SHARED)/testdata/screen/*.jsonl
 
 tools: $(TOOLS)/golangci-lint-$(GOLANGCI) $(TOOLS)/gofumpt-$(GOFUMPT)
 
 $(TOOLS)/golangci-lint-$(GOLANGCI):
-	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
+	GOBIN="$$PWD/$(TOOLS)" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
 	touch $@
 
 $(TOOLS)/gofumpt-$(GOFUMPT):
-	GOBIN=$(TOOLS) go install mvdan.cc/gofumpt@$(GOFUMPT)
+	GOBIN="$$PWD/$(TOOLS)" go install mvdan.cc/gofumpt@$(GOFUMPT)
 	touch $@
 
 $(TOOLS)/nfpm-$(NFPM):
-	GOBIN=$(TOOLS) go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
+	GOBIN="$$PWD/$(TOOLS)" go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
 	touch $@
 
 clean:

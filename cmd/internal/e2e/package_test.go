@@ -19,7 +19,8 @@ func dist(t *testing.T, dir, umask, zone string) (sums string) {
 		git clone --quiet --shared --no-checkout "$1" "$2"
 		git -C "$2" reset --quiet
 		(cd "$1" && git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -cf - -T -) | tar -C "$2" -xf -
-		make -C "$2" --no-print-directory dist "TARGETS=linux/$4" "TOOLS=$1/.ci/bin"`,
+		mkdir -p "$2/.ci/bin" && cp -p "$1"/.ci/bin/nfpm* "$2/.ci/bin"
+		make -C "$2" --no-print-directory dist "TARGETS=linux/$4"`,
 		"sh", mustAbs(t, checkout), dir, umask, runtime.GOARCH)
 	cmd.Env = append(os.Environ(), "TZ="+zone)
 	out, err := cmd.CombinedOutput()
@@ -43,7 +44,16 @@ func TestPackages(t *testing.T) {
 	w := newWorld(t, "make", "tar", "man")
 	sums := dist(t, w.path("one"), "022", "UTC")
 	require.Len(t, strings.Split(strings.TrimSpace(sums), "\n"), 4, sums)
-	require.Equal(t, sums, dist(t, w.path("somewhere-else"), "077", "Asia/Tokyo"))
+	require.Equal(t, sums, dist(t, w.path("somewhere else"), "077", "Asia/Tokyo"))
+
+	archives, err := filepath.Glob(w.path("one/dist/*.tar.gz"))
+	require.NoError(t, err)
+	require.Len(t, archives, 1)
+	require.NoError(t, os.Mkdir(w.path("unpacked"), 0o700))
+	require.Zero(t, w.do("tar", "-xzf", archives[0], "-C", w.path("unpacked"), "--strip-components=1").status)
+	require.FileExists(t, w.path("unpacked/share/doc/terminalproxy/THIRD-PARTY"))
+	require.Zero(t, w.do("make", "-C", mustAbs(t, checkout), "uninstall", "PREFIX="+w.path("unpacked")).status)
+	require.Empty(t, files(t, w.path("unpacked")))
 
 	debs, err := filepath.Glob(w.path("one/dist/*.deb"))
 	require.NoError(t, err)
