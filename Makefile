@@ -23,7 +23,7 @@ $(error $(GO_PROBLEM))
 endif
 endif
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test test-packages test-end-to-end clients mutants lint fmt fuzz peers bench bench-write score tools clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients mutants lint fmt fuzz peers bench bench-write score tools clean
 
 all: build
 
@@ -97,31 +97,30 @@ ALONE = ./cmd/internal/browser ./gateway/text ./proxy/filter ./proxy/keys ./prox
 # Tests that drive the built programs: the race detector would watch the tests' own code, and not those.
 BUILT = ./cmd/internal/e2e ./cmd/internal/bench/built
 
-# The end-to-end tests wait more than they compute, so the packages are tested beside them. They, and the packages that are tested without
-# the race detector, are built as the binaries are, of which nothing has to be compiled again.
-test: build
+# testrun runs go test. It prints first what this machine lacks, and last what failed. SKIP_OK=1 lets it pass
+# without tmux and without a C compiler.
+TESTRUN = go run ./cmd/internal/testrun
+
+# The end-to-end tests wait more than they compute, so the others run beside them. What runs without the race
+# detector is built with the flags of build, so that nothing is compiled twice.
+test:
 	@echo "test: all packages, nearly all with the race detector, and beside them the built programs end to end in tmux; a few minutes"
-	@$(MAKE) --no-print-directory -j2 test-packages test-end-to-end
-
-test-packages:
-	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(ALONE) $(BUILT))")
-	go test -trimpath -shuffle=on -timeout 15m $(ALONE)
-
-test-end-to-end:
-	go test -trimpath -shuffle=on -timeout 15m $(BUILT)
+	@$(TESTRUN) CGO_ENABLED=1 -race -shuffle=on -timeout=15m $$(go list ./... | grep -vxF "$$(go list $(ALONE) $(BUILT))") \
+		then -trimpath -shuffle=on -timeout=15m $(ALONE) \
+		beside -trimpath -shuffle=on -timeout=15m $(BUILT)
 
 check:
 	@echo "check: go vet, and the tests of all packages but the end-to-end tests; about a minute"
 	go vet ./...
-	go test -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
+	@$(TESTRUN) -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
 
 CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy/screen
 
 clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
 	@rm -f bin/soak.txt
-	tests=$$(go run ./cmd/internal/clienttests $(CLIENTS_IN)) && \
-	CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" CGO_ENABLED=1 go test -race -timeout 60m -run "^($$tests)$$" $(CLIENTS_IN)
+	@tests=$$($(TESTRUN) -needs client $(CLIENTS_IN)) && \
+	$(TESTRUN) CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" CGO_ENABLED=1 -race -timeout=60m "-run=$$tests" $(CLIENTS_IN)
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
 

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"terminalproxy/cmd/internal/testneeds"
+)
+
+// missing is something that this machine lacks, and what that costs.
+type missing struct {
+	name     string
+	tests    int
+	remedy   string
+	required bool // the run fails without it
+	compiler bool // for the race detector
+}
+
+func (m missing) String() string {
+	switch {
+	case m.compiler:
+		return fmt.Sprintf("%s: no test runs with the race detector: %s", m.name, m.remedy)
+	case m.tests == 1:
+		return fmt.Sprintf("%s: 1 test will skip: %s", m.name, m.remedy)
+	}
+	return fmt.Sprintf("%s: %d tests will skip: %s", m.name, m.tests, m.remedy)
+}
+
+// debian has the packages whose names are not those of their programs.
+var debian = map[string]string{
+	"gcc": "gcc libc6-dev", "clang": "clang libc6-dev", "man": "man-db", "node": "nodejs", "nvim": "neovim", "ps": "procps", "top": "procps",
+	"psql": "postgresql-client", "script": "bsdutils", "setsid": "util-linux", "nohup": "coreutils", "stty": "coreutils",
+	"ssh": "openssh-client", "sshd": "openssh-server", "su": "login", "systemd-analyze": "systemd", "Xvfb": "xvfb",
+}
+
+// findMissing lists what the tests of all groups lack: the compiler first, then what costs most tests.
+func findMissing(ctx context.Context, lanes [][]*group) ([]missing, error) {
+	counts := map[string]int{} // of tests, by what they need
+	var all []missing
+	for _, g := range slices.Concat(lanes...) {
+		if err := countNeeds(ctx, g, counts); err != nil {
+			return nil, err
+		}
+		if g.races() && len(all) == 0 {
+			cc, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
+			if err != nil {
+				return nil, fmt.Errorf("go env CC: %w", err)
+			}
+			if words := strings.Fields(string(cc)); len(words) == 0 || !isInstalled(words[0]) {
+				name := filepath.Base(append(words, "gcc")[0])
+				all = append(all, missing{name: name, remedy: remedy(name), required: true, compiler: true})
+			}
+		}
+	}
+	delete(counts, testneeds.Client)
+	compilers := len(all)
+	for need, n := range counts {
+		switch {
+		case need == testneeds.Root && os.Geteuid() != 0:
+			all = append(all, missing{name: "root", tests: n, remedy: "they run as root only"})
+		case need != testneeds.Root && !isInstalled(need):
+			all = append(all, missing{name: need, tests: n, remedy: remedy(need), required: need == "tmux"})
+		}
+	}
+	slices.SortFunc(all[compilers:], func(a, b missing) int {
+		return cmp.Or(b.tests-a.tests, strings.Compare(a.name, b.name))
+	})
+	return all, nil
+}
+
+// countNeeds adds the tests that g runs to the counts of what they need.
+func countNeeds(ctx context.Context, g *group, counts map[string]int) error {
+	pattern := regexp.MustCompile("")
+	for _, flag := range g.flags {
+		if expr, is := strings.CutPrefix(flag, "-run="); is {
+			var err error
+			if pattern, err = regexp.Compile(expr); err != nil {
+				return err
+			}
+		}
+	}
+	clients := os.Getenv("CLIENTS") != "" || slices.ContainsFunc(g.env, func(v string) bool { return strings.HasPrefix(v, "CLIENTS=") })
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "-f", "{{.Dir}}"}, g.packages...)...)
+	cmd.Stderr = os.Stderr
+	dirs, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	for dir := range strings.Lines(string(dirs)) {
+		tests, err := testneeds.Read(strings.TrimSuffix(dir, "\n"))
+		if err != nil && !errors.Is(err, testneeds.ErrNoTests) {
+			continue // what cannot be read is not built either, and go test says why
+		}
+		for _, test := range tests {
+			if !pattern.MatchString(test.Name) || !clients && slices.Contains(test.Needs, testneeds.Client) {
+				continue
+			}
+			for _, need := range test.Needs {
+				counts[need]++
+			}
+		}
+	}
+	return nil
+}
+
+// isInstalled looks also where only root's PATH leads to, and where npm puts what .ci/package.json names.
+func isInstalled(program string) bool {
+	for _, path := range []string{program, "/usr/sbin/" + program, "/sbin/" + program, filepath.Join(".ci", "node_modules", ".bin", program)} {
+		if _, err := exec.LookPath(path); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func remedy(program string) string {
+	if program == "mcp-inspector" {
+		return "npm install --prefix .ci"
+	}
+	name := cmp.Or(debian[program], program)
+	if isInstalled("apt") {
+		return "sudo apt install " + name
+	}
+	return "install " + name
+}
