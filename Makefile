@@ -23,7 +23,7 @@ $(error $(GO_PROBLEM))
 endif
 endif
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients mutants lint fmt fuzz peers bench bench-write score tools clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients test-as-root mutants lint fmt fuzz peers bench bench-write score tools nfpm clean
 
 all: build
 
@@ -124,6 +124,12 @@ clients: build $(TOOLS)/nfpm-$(NFPM)
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
 
+# What only root can set up: another user, another sudoers, what a closed process has open. The clients among them, too.
+ROOT_IN = ./cmd/gateway ./cmd/internal/e2e ./gateway
+
+test-as-root: $(TOOLS)/nfpm-$(NFPM)
+	@tests=$$($(TESTRUN) -needs root $(ROOT_IN)) && $(TESTRUN) CLIENTS=1 -trimpath -timeout=15m "-run=$$tests" $(ROOT_IN)
+
 # Patches that break a promise each, and whether the tests of their package notice.
 mutants:
 	go run ./cmd/internal/mutants
@@ -163,6 +169,8 @@ score: build
 	bin/vtscore score -cmd 'bin/gateway render --json' -caps resize,replies $(SHARED)/testdata/screen/*.jsonl
 
 tools: $(TOOLS)/golangci-lint-$(GOLANGCI) $(TOOLS)/gofumpt-$(GOFUMPT)
+
+nfpm: $(TOOLS)/nfpm-$(NFPM)
 
 $(TOOLS)/golangci-lint-$(GOLANGCI):
 	GOBIN="$$PWD/$(TOOLS)" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)

@@ -128,10 +128,24 @@ func TestAFileOfSettingsThatOthersCanWriteIsRefused(t *testing.T) {
 	refused(filepath.Join(dir, "none"), "no such file or directory")
 	require.NoError(t, os.WriteFile(file, []byte("# "+strings.Repeat("x", settingsfile.MaxBytes)), 0o600))
 	refused(file, "too long")
-	if os.Getuid() == 0 {
-		require.NoError(t, os.WriteFile(file, nil, 0o600))
-		require.NoError(t, os.Chown(file, 12345, 12345))
-		refused(file, file+" belongs to user 12345, who could change it", "hint: let it belong to root")
+}
+
+func TestAFileOfSettingsOfAnotherUserIsRefused(t *testing.T) {
+	needsRoot(t, "to make a file of another user")
+	alone(t)
+	file := settingsFile(t, "log = true\n")
+	require.NoError(t, os.Chown(file, 12345, 12345))
+	got := command(t, "serve", "--check", "--config", file)
+	require.Equal(t, statusUsage, got.status, got.err)
+	require.Contains(t, got.err, file+" belongs to user 12345, who could change it")
+	require.Contains(t, got.err, "hint: let it belong to root")
+}
+
+// needsRoot skips a test that an ordinary user cannot set up.
+func needsRoot(t *testing.T, purpose string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root: " + purpose)
 	}
 }
 

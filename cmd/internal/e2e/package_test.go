@@ -91,7 +91,7 @@ func (w *world) dpkg(dir string) func(args ...string) {
 	if os.Geteuid() != 0 {
 		program = []string{"unshare", "--map-root-user", "dpkg"}
 		if out, err := w.command("unshare", "--map-root-user", "true").CombinedOutput(); err != nil {
-			w.t.Skipf("the .deb is made, and not installed: that needs root, or user namespaces: %s", out)
+			needsRoot(w.t, "to install the .deb, as there are no user namespaces: "+string(out))
 		}
 	}
 	require.NoError(w.t, os.MkdirAll(w.path(dir+"/var/lib/dpkg/info"), 0o755))

@@ -120,13 +120,11 @@ func TestAFolderWithoutTests(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoTests)
 }
 
-// TestEveryFolderIsNamed: make clients runs the tests of the folders in CLIENTS_IN only.
+// TestEveryFolderIsNamed: make clients and make test-as-root run the tests of the folders that the Makefile names.
 func TestEveryFolderIsNamed(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
-	named := regexp.MustCompile(`(?m)^CLIENTS_IN = (.*)$`).FindSubmatch(makefile)
-	require.NotNil(t, named)
 	folders := map[string]bool{}
 	for _, top := range []string{"cmd", "gateway", "protocol", "proxy"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join(root, top), func(path string, _ fs.DirEntry, err error) error {
@@ -136,15 +134,19 @@ func TestEveryFolderIsNamed(t *testing.T) {
 			return err
 		}))
 	}
-	var calling []string
-	for dir := range folders {
-		tests, err := Read(dir)
-		require.NoError(t, err)
-		if slices.ContainsFunc(tests, func(test Test) bool { return slices.Contains(test.Needs, Client) }) {
-			name, err := filepath.Rel(root, dir)
+	for need, variable := range map[string]string{Client: "CLIENTS_IN", Root: "ROOT_IN"} {
+		named := regexp.MustCompile(`(?m)^` + variable + ` = (.*)$`).FindSubmatch(makefile)
+		require.NotNil(t, named, variable)
+		var needing []string
+		for dir := range folders {
+			tests, err := Read(dir)
 			require.NoError(t, err)
-			calling = append(calling, "./"+name)
+			if slices.ContainsFunc(tests, func(test Test) bool { return slices.Contains(test.Needs, need) }) {
+				name, err := filepath.Rel(root, dir)
+				require.NoError(t, err)
+				needing = append(needing, "./"+name)
+			}
 		}
+		require.ElementsMatch(t, strings.Fields(string(named[1])), needing, variable)
 	}
-	require.ElementsMatch(t, strings.Fields(string(named[1])), calling)
 }
