@@ -23,7 +23,7 @@ $(error $(GO_PROBLEM))
 endif
 endif
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients test-as-root mutants lint fmt fuzz peers bench bench-write score tools nfpm clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients test-as-root test-slow-looks mutants lint fmt fuzz peers bench bench-write score tools nfpm clean
 
 all: build
 
@@ -129,6 +129,10 @@ ROOT_IN = ./cmd/gateway ./cmd/internal/e2e ./gateway
 
 test-as-root: $(TOOLS)/nfpm-$(NFPM)
 	@tests=$$($(TESTRUN) -needs root $(ROOT_IN)) && $(TESTRUN) CLIENTS=1 -trimpath -timeout=15m "-run=$$tests" $(ROOT_IN)
+
+# A test of the tests: each look at a window is 1.2 s late. Those that wait for what soon goes must wait for what was shown.
+test-slow-looks:
+	@tests=$$($(TESTRUN) -needs film ./cmd/internal/e2e) && $(TESTRUN) SLOW_LOOKS=1.2 -trimpath -timeout=15m -parallel=16 "-run=$$tests" ./cmd/internal/e2e
 
 # Patches that break a promise each, and whether the tests of their package notice.
 mutants:

@@ -91,7 +91,7 @@ func TestR71NoNagging(t *testing.T) {
 	asking := a.start("terminal_request_control", args{"reason": "one"})
 	s.asked()
 	s.press(`C-\`)
-	s.wait("claude is refused")
+	s.waitShown("claude is refused")
 	require.True(t, w.answered(asking).fails)
 	refused := time.Now()
 	again := w.agent("claude", eras[0]) // another id
@@ -115,13 +115,13 @@ func TestR71NoNagging(t *testing.T) {
 	// The user wants to hear nothing of it any more.
 	require.Contains(t, s.openMenu(), "x mutes claude")
 	s.press("x")
-	s.wait(`claude is muted: Ctrl+\, then x, unmutes it`)
+	s.waitShown(`claude is muted: Ctrl+\, then x, unmutes it`)
 	a.fails("terminal_request_control", args{"reason": "muted"}, "the user muted you until the end of the session")
 	again.fails("terminal_request_control", args{"reason": "muted"}, "the user muted you")
 	a.fails("terminal_say", args{"text": "hello?"}, "the user muted you")
 	require.Contains(t, s.openMenu(), "x unmutes claude")
 	s.press("x")
-	s.wait("agents that you muted may ask again")
+	s.waitShown("agents that you muted may ask again")
 	a.given(s, "at last")
 	s.press(`C-\`)
 	s.titled("[observed]")
@@ -203,7 +203,7 @@ func TestR72ASwappedQuestion(t *testing.T) {
 	require.Contains(t, s.bottom(), "“claude” asks to type for 10 min: “look”")
 	began := time.Now()
 	require.NoError(t, a.cmd.Process.Kill())
-	s.wait("claude no longer asks")
+	s.waitShown("claude no longer asks")
 	asking := b.start("terminal_request_control", args{"reason": "rm"})
 	s.wait("another agent, “claude”, asks to drive for 10 min: “rm”")
 	if !s.tooSoon(id, "^x") {

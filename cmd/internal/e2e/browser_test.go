@@ -65,11 +65,11 @@ func TestABrowserMutes(t *testing.T) {
 	asking := w.start("gateway", "request", id, "--reason", "look", "--as", "codex")
 	b.Press("Mute")
 	require.Equal(t, 1, asking.wait().status)
-	s.wait("a page muted codex")
+	s.waitShown("a page muted codex")
 	b.Until(browser.Text(".session .muted") + ".includes('codex is muted')")
 	require.Contains(t, w.gateway("request", id, "--reason", "again", "--as", "codex").err, "the user muted you")
 	b.Press("Unmute codex") // which it signs
-	s.wait(" unmuted codex")
+	s.waitShown(" unmuted codex")
 	b.Until(`document.querySelector('.session .muted').hidden`)
 
 	s.openMenu() // or it would have to wait

@@ -82,7 +82,7 @@ func TestALostLinkEndsTheGrant(t *testing.T) {
 	w.listens("heard", "abc")
 	s.titled("[codex drives]")
 	w.kill(strconv.Itoa(gateway.cmd.Process.Pid), syscall.SIGKILL)
-	s.wait("codex disconnected: the keyboard is yours")
+	s.waitShown("codex disconnected: the keyboard is yours")
 	w.until(func() bool { ids := w.sessions(); return len(ids) == 1 && ids[0].State == "running" }, func() string { return "the session does not come back" })
 	s.titled("[observed]")
 	w.keyboard(id, "user")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -86,7 +87,10 @@ func (s *terminal) seeShown(what string, wanted func(screen string) bool) {
 	s.w.until(func() bool {
 		require.NoError(s.w.t, s.film.load())
 		return s.film.find(wanted)
-	}, func() string { return what + " was not shown; now:\n" + s.screen() })
+	}, func() string {
+		film, _ := os.ReadFile(s.film.path)
+		return what + " was not shown; the last bytes: " + strconv.Quote(string(film[max(0, len(film)-3000):])) + "; now:\n" + s.screen()
+	})
 }
 
 // waitShown waits until text stands on the screen, or has stood there: see [terminal.seeShown].

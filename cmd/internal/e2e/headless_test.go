@@ -224,7 +224,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	a.good("terminal_send", args{"text": "imilk"})
 	s.wait("milk")
 	s.press(`C-\`)
-	s.wait("the keyboard is yours: claude is stopped")
+	s.waitShown("the keyboard is yours: claude is stopped")
 	a.fails("terminal_send", args{"text": "x"}, "the user took the keyboard back")
 	s.typed(" and eggs")
 	s.press("Escape")

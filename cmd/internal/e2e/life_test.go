@@ -272,7 +272,7 @@ func TestAnAgentThatHangsCostsTheUserNothing(t *testing.T) {
 	s.typed("seq 1 200000 | tail -n 150000; echo all of $((100+50)) thousand\n")
 	s.wait("all of 150 thousand")
 	s.press(`C-\`)
-	s.wait("the keyboard is yours: claude is stopped")
+	s.waitShown("the keyboard is yours: claude is stopped")
 	require.Contains(t, w.good("wait", id, "--text", "all of 150 thousand"), "keyboard: user")
 }
 
@@ -286,7 +286,7 @@ func TestR11AGatewayThatHangsCostsTheUserNothing(t *testing.T) {
 	second.typed("seq 1 100000 | tail -n 50000; echo all of $((20+30)) thousand\n")
 	second.wait("all of 50 thousand")
 	second.press(`C-\`)
-	second.wait("the keyboard is yours: codex is stopped")
+	second.waitShown("the keyboard is yours: codex is stopped")
 	second.titled("[observed]")
 	second.typed("exit 3\n")
 	require.Equal(t, 3, second.status(), "nor does the end wait")

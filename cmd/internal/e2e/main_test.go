@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
-	"time"
 
 	"terminalproxy/cmd/internal/binaries"
 )
@@ -17,10 +16,6 @@ import (
 // root holds a directory for each test, and bin, in which the binaries and the helpers are. It is short: a socket's path
 // has 108 bytes at most (unix(7)).
 var root string
-
-// slowLooks makes each look at a window late, as a busy machine does: what a test needs to see and stands for a second or two only is
-// gone by then, unless the test waits for what was shown.
-var slowLooks = flag.Duration("slow-looks", 0, "how late each tmux capture-pane is")
 
 // TestMain builds the binaries once. The test binary itself, called by the name of a helper, is that helper: the programs
 // that the tests look into need nothing that the machine may lack.
@@ -50,22 +45,23 @@ func prepare(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := slowTmux(*slowLooks); err != nil {
+	if err := slowTmux(os.Getenv("SLOW_LOOKS")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
 }
 
-// slowTmux puts a tmux before the real one that waits before each look at a window.
-func slowTmux(delay time.Duration) error {
-	if delay == 0 {
+// slowTmux puts a tmux before the real one in which each look at a window is late by so many seconds, as on a busy machine. What stands
+// for a second or two is gone by then: a test has to wait for what was shown ([terminal.seeShown]). "" for the real one.
+func slowTmux(delay string) error {
+	if delay == "" {
 		return nil
 	}
 	real, err := exec.LookPath("tmux")
 	if err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\n[ \"$3\" = capture-pane ] && sleep %v\nexec '%s' \"$@\"\n", delay.Seconds(), real)
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$3\" = capture-pane ] && sleep %s\nexec '%s' \"$@\"\n", delay, real)
 	return os.WriteFile(filepath.Join(root, "bin", "tmux"), []byte(script), 0o700)
 }

@@ -81,7 +81,7 @@ func TestAMessageReachesWhoWaitsForADecision(t *testing.T) {
 	refuse := func() {
 		t.Helper()
 		s.answer(`C-\`)
-		s.wait("codex is refused")
+		s.waitShown("codex is refused")
 	}
 	require.Contains(t, a.calls("terminal_request_control", args{"reason": "once", "timeout_ms": 500}).text, "pending")
 	refuse()
@@ -116,7 +116,7 @@ func TestAWaitHearsTheAnswerThatNobodyHeard(t *testing.T) {
 	require.NotZero(t, w.gateway("request", id, "--as", "bert", "--reason", "drive", "--timeout", "300ms").status)
 	s.asked()
 	s.press(`C-\`)
-	s.wait("bert is refused")
+	s.waitShown("bert is refused")
 	require.Contains(t, w.good("wait", id, "--control", "--as", "bert", "--json"), `"matched": "refused"`)
 	require.NotZero(t, w.gateway("wait", id, "--control", "--as", "bert", "--timeout", "100ms").status)
 	s.quits("\x04")

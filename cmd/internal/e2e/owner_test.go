@@ -82,7 +82,7 @@ func TestR9ReclaimRefusesWhoAsks(t *testing.T) {
 	s.asked()
 	w.good("reclaim", id)
 	require.Contains(t, asking.wait().err, "the user declined")
-	s.wait("gateway reclaim refused codex")
+	s.waitShown("gateway reclaim refused codex")
 	w.good("reclaim", id) // nothing to take is no mistake
 	w.keyboard(id, "user")
 }
@@ -94,7 +94,7 @@ func TestR9ReclaimEndsWhatWasPromised(t *testing.T) {
 	proxy := s.listen("--agent --grant drive")
 	id := w.session()
 	w.kill(proxy, syscall.SIGUSR1)
-	s.wait("no agent gets the keyboard without asking you")
+	s.waitShown("no agent gets the keyboard without asking you")
 	asking := w.start("gateway", "request", id, "--reason", "please", "--as", "codex")
 	s.answer(`C-\`)
 	require.Equal(t, 1, asking.wait().status)
@@ -132,7 +132,7 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	require.Contains(t, screen, "codex (drive")
 	require.Contains(t, screen, "hint: take it back first: gateway reclaim "+id)
 	s.press(`C-\`)
-	s.wait("the keyboard is yours: codex is stopped")
+	s.waitShown("the keyboard is yours: codex is stopped")
 
 	// To the next that asks, if it is the right one; and the key takes that back.
 	o.run("gateway grant " + id + " --to codex --level type")
@@ -169,7 +169,7 @@ func TestAnOwnerAnswersInTop(t *testing.T) {
 	s.wait("owner lets codex drive")
 	o.press("x")
 	o.wait("agents type in 0")
-	s.wait("the keyboard is yours")
+	s.waitShown("the keyboard is yours")
 	s.press("C-d")
 	require.Zero(t, s.status())
 	o.wait("ended")
@@ -194,7 +194,7 @@ func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	asking := w.start("gateway", "request", id, "--reason", "fix the typo", "--as", "codex")
 	s.asked()
 	w.good("mute", id)
-	s.wait(`gateway mute muted codex: Ctrl+\, then x, unmutes it`)
+	s.waitShown(`gateway mute muted codex: Ctrl+\, then x, unmutes it`)
 	got := asking.wait()
 	got.fails(t, 1, "the user declined (gateway mute)")
 	got = w.gateway("request", id, "--reason", "again", "--as", "codex")
@@ -205,7 +205,7 @@ func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	o.wait("let codex ask and write again? [y/N]")
 	o.typed("y\n")
 	require.Zero(t, o.status())
-	s.wait("owner unmuted all agents")
+	s.waitShown("owner unmuted all agents")
 	s.openMenu() // or it would have to wait
 	s.press("Escape")
 	s.waitGone("Ctrl+G lets")
@@ -284,11 +284,11 @@ func TestAllowRemoteGrant(t *testing.T) {
 			if allowed {
 				require.Zero(t, o.status())
 				require.Zero(t, asking.wait().status)
-				s.wait("the-owner lets the-agent drive")
+				s.waitShown("the-owner lets the-agent drive")
 				w.good(append(agent, "send", id, "--text", "typed")...)
 				_, status := o.does("gateway reclaim " + id + " " + at + " --token-file owner.token")
 				require.Zero(t, status)
-				s.wait("the keyboard is yours: the-owner stopped the-agent")
+				s.waitShown("the keyboard is yours: the-owner stopped the-agent")
 			} else {
 				require.Equal(t, 4, o.status())
 				o.wait("it is not signed by an owner whose token is known here")

@@ -63,7 +63,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	require.Zero(t, got.status, got.err)
 	require.Contains(t, got.out, "by rule config.toml:1")
 	w.listens("drawn", `“helper” \(token claude, gateway request under \S+\) drives this program in 3 s for 5 min, by your rule at config.toml:1: “look”`)
-	s.wait("helper drives 5 min")
+	s.waitShown("helper drives 5 min")
 
 	// A program of the never gets nothing, no byte typed ahead either.
 	w.good("send", id, "--as", "helper", "--text", "echo yes > one; cat > two\n")
@@ -75,7 +75,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	s.press("C-d")
 	s.titled("[helper drives]")
 	s.press(`C-\`)
-	s.wait("the keyboard is yours: helper is stopped")
+	s.waitShown("the keyboard is yours: helper is stopped")
 	require.Equal(t, "yes\n", w.content("one"))
 	require.Empty(t, w.content("two"))
 

@@ -24,7 +24,7 @@ func TestOnlyThisProgram(t *testing.T) {
 		w.good("send", id, "--as", "codex", "--text", command, "--enter")
 		s.match(`([$#]) ?\n`)
 		s.titled("[codex waits for vim]")
-		s.wait("codex waits: it has the keyboard for vim only, and bash is in the foreground")
+		s.waitShown("codex waits: it has the keyboard for vim only, and bash is in the foreground")
 		require.Contains(t, w.good("read", id), "codex, paused: the grant is for vim, and another program has the terminal")
 		got := w.gateway("send", id, "--as", "codex", "--text", "touch pwned", "--enter", "--timeout", "300ms")
 		got.fails(t, 1, "the grant is for one program, and another one has the terminal")

@@ -37,7 +37,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	require.Contains(t, s.bottom(), "“codex” asks to drive for 10 min: “fix it”")
 	require.NotContains(t, s.screen(), "press ctrl-G")
 	s.press(`C-\`)
-	s.wait("codex is refused")
+	s.waitShown("codex is refused")
 	require.True(t, w.answered(asking).fails)
 	s.wait("message from “codex”: “press ctrl-G”")
 	s.quits("\x04")

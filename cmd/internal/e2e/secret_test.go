@@ -212,7 +212,7 @@ func TestR21AndR26HardPrompts(t *testing.T) {
 			require.NotNil(t, o.reads().Frame.Blackout)
 			seq := o.reads().Frame.Seq
 			s.titled("[secret")
-			s.wait("password prompt: cli's input is blocked")
+			s.waitShown("password prompt: cli's input is blocked")
 			o.answered(s, a, canary)
 			require.Equal(t, seq, o.seq, "keys change nothing that is shown")
 			require.Contains(t, w.content("session.cast"), "a password is being asked for", "the recording says what it leaves out")
@@ -496,7 +496,7 @@ func TestTheScreenIsHiddenFromElsewhere(t *testing.T) {
 	w.good("send", id, "--text", "echo seen", "--enter")
 	require.Contains(t, w.good("hide", id), "agents do not see it")
 	s.titled("[hidden]")
-	s.wait("agents no longer see this screen")
+	s.waitShown("agents no longer see this screen")
 	got := w.gateway("read", id)
 	require.Contains(t, got.out, "the user has hidden the screen")
 	require.NotContains(t, got.out, "seen")

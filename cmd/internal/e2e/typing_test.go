@@ -58,7 +58,7 @@ func TestAUsersOwnTerminalTakesAPagesKeys(t *testing.T) {
 				return
 			}
 			require.IsType(t, &protocol.Done{}, answer)
-			s.wait("types from a page")
+			s.waitShown("types from a page")
 			require.IsType(t, &protocol.Done{}, p.keys(protocol.InputKeys, "enter ctrl-d"))
 			require.Zero(t, s.status())
 			require.Equal(t, "hello\r\x04", w.content("heard"))
@@ -130,7 +130,7 @@ func TestABrowserTypes(t *testing.T) {
 	b.Do(browser.Keys("echo fo"), browser.Keys(kb.ArrowLeft), browser.Keys("x"), browser.Keys(kb.End), browser.Keys("o\r"))
 	s.wait("\nfxoo")
 	sees("fxoo")
-	s.wait("types from a page")
+	s.waitShown("types from a page")
 	b.Do(browser.Keys(kb.ArrowUp), browser.Keys("!\r"))
 	sees("fxoo!")
 	b.Do(browser.Keys("sleep 1000\r"))

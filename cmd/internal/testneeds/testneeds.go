@@ -23,6 +23,8 @@ const (
 	Client = "client"
 	// Root is what a test needs that reaches a function named needsRoot.
 	Root = "root"
+	// Film is for the tests that reach a function named seeShown: they look at what stands for a second or two only.
+	Film = "film"
 )
 
 // ErrNoTests is for a folder without tests.
@@ -169,8 +171,11 @@ func (p *source) addDeclaration(name *ast.Ident, node ast.Node) {
 				d.parameters[name.Pos()] = true
 			}
 		}
-		if d.name == "needsRoot" {
+		switch d.name {
+		case "needsRoot":
 			d.needs[Root] = true
+		case "seeShown":
+			d.needs[Film] = true
 		}
 	}
 	ast.Inspect(node, func(n ast.Node) bool {

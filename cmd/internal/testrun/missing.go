@@ -66,7 +66,7 @@ func findMissing(ctx context.Context, lanes [][]*group) ([]missing, error) {
 		switch {
 		case need == testneeds.Root && os.Geteuid() != 0:
 			all = append(all, missing{name: "root", tests: n, remedy: "they run as root only"})
-		case need != testneeds.Root && !isInstalled(need):
+		case need != testneeds.Root && need != testneeds.Film && !isInstalled(need):
 			all = append(all, missing{name: need, tests: n, remedy: remedy(need), required: need == "tmux"})
 		}
 	}
