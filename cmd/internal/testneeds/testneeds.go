@@ -27,9 +27,6 @@ const (
 	Film = "film"
 )
 
-// ErrNoTests is for a folder without tests.
-var ErrNoTests = errors.New("holds no tests")
-
 // Test is a test function, and what it needs in alphabetical order.
 type Test struct {
 	Name  string
@@ -43,7 +40,7 @@ func Read(dir string) ([]Test, error) {
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s %w", dir, ErrNoTests)
+		return nil, fmt.Errorf("%s holds no tests", dir)
 	}
 	set := token.NewFileSet()
 	packages := map[string][]*ast.File{} // a folder may have tests in its package and beside it
@@ -138,7 +135,8 @@ func (p *source) tests(files []*ast.File) (tests []Test) {
 }
 
 func repeat(step func() (changed bool)) {
-	for step() { //nolint:revive // the step is all
+	for changed := true; changed; {
+		changed = step()
 	}
 }
 
@@ -255,20 +253,22 @@ func (p *source) object(name *ast.Ident) types.Object {
 func (p *source) looksForArguments(d *declaration, byPos map[token.Pos]*declaration) bool {
 	for _, call := range d.calls {
 		called := p.called(call, byPos)
-		if (d.skips && isLookPath(call) || called != nil && called.looks) && p.mentions(call.Args, d.parameters) {
+		if (d.skips && isLookPath(call) || called != nil && called.looks) && p.mentions(call.Args, d.parameters, map[token.Pos]bool{}) {
 			return true
 		}
 	}
 	return false
 }
 
-// mentions reports whether the expressions come from one of the parameters, also by way of a loop over it.
-func (p *source) mentions(exprs []ast.Expr, parameters map[token.Pos]bool) (found bool) {
+// mentions reports whether the expressions come from one of the parameters, also by way of a loop over it. It
+// reads each variable once: visited has those that it has read.
+func (p *source) mentions(exprs []ast.Expr, parameters, visited map[token.Pos]bool) (found bool) {
 	for _, e := range exprs {
 		ast.Inspect(e, func(n ast.Node) bool {
 			if name, is := n.(*ast.Ident); is && !found {
-				if o := p.object(name); o != nil && isString(o.Type()) {
-					found = parameters[o.Pos()] || len(p.assigned[o.Pos()]) < 8 && p.mentions(p.assigned[o.Pos()], parameters)
+				if o := p.object(name); o != nil && isString(o.Type()) && !visited[o.Pos()] {
+					visited[o.Pos()] = true
+					found = parameters[o.Pos()] || p.mentions(p.assigned[o.Pos()], parameters, visited)
 				}
 			}
 			return !found
@@ -309,9 +309,12 @@ func (p *source) addPrograms(d *declaration, byPos map[token.Pos]*declaration) {
 	}
 }
 
+// maxDepth is how many assignments a value is followed through: a variable may be assigned from itself.
+const maxDepth = 4
+
 // addValues adds the names that an expression can have, as far as literals and tables of them say.
 func (p *source) addValues(needs map[string]bool, e ast.Expr, depth int) {
-	if depth > 4 { // a value that depends on itself
+	if depth > maxDepth {
 		return
 	}
 	var next []ast.Expr
@@ -349,6 +352,9 @@ func (p *source) addValues(needs map[string]bool, e ast.Expr, depth int) {
 
 // addFirst adds the first element of each slice that e can be.
 func (p *source) addFirst(needs map[string]bool, e ast.Expr, depth int) {
+	if depth > maxDepth {
+		return
+	}
 	switch e := e.(type) {
 	case *ast.SelectorExpr:
 		if o := p.info.Uses[e.Sel]; o != nil {
@@ -357,7 +363,7 @@ func (p *source) addFirst(needs map[string]bool, e ast.Expr, depth int) {
 			}
 		}
 	case *ast.Ident:
-		if o := p.object(e); o != nil && depth < 4 {
+		if o := p.object(e); o != nil {
 			for _, value := range p.assigned[o.Pos()] {
 				p.addFirst(needs, value, depth+1)
 			}

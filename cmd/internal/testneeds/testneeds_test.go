@@ -99,14 +99,17 @@ func TestProgramsAndRootAreRead(t *testing.T) {
 		`need(t, shell)`:                     "dash",
 		`man(t)`:                             "man",
 		`program := "fzf"; need(t, program)`: "fzf",
-		`for _, e := range editors { newWorld(t, e.name) }`:                         "bash nano tmux vim",
-		`for _, e := range editors { need(t, e.program[0]) }`:                       "vi",
-		`for _, e := range editors { t.Log(e.name); t.Log(e.note) }`:                "",
-		`for _, s := range []string{"zsh", "fish"} { need(t, s) }`:                  "fish zsh",
-		`for s := range strings.FieldsSeq(os.Getenv("X")) { need(t, s) }`:           "",
-		`if _, err := exec.LookPath("top"); err != nil { t.Skip("no") }`:            "top",
-		`if _, err := exec.LookPath("/usr/sbin/sshd"); err != nil { t.Skip("no") }`: "",
-		`if _, err := exec.LookPath("claude"); err != nil { t.Log("not here") }`:    "",
+		`for _, e := range editors { newWorld(t, e.name) }`:                                                                                              "bash nano tmux vim",
+		`for _, e := range editors { need(t, e.program[0]) }`:                                                                                            "vi",
+		`for _, e := range editors { t.Log(e.name); t.Log(e.note) }`:                                                                                     "",
+		`for _, s := range []string{"zsh", "fish"} { need(t, s) }`:                                                                                       "fish zsh",
+		`for s := range strings.FieldsSeq(os.Getenv("X")) { need(t, s) }`:                                                                                "",
+		`if _, err := exec.LookPath("top"); err != nil { t.Skip("no") }`:                                                                                 "top",
+		`if _, err := exec.LookPath("/usr/sbin/sshd"); err != nil { t.Skip("no") }`:                                                                      "",
+		`if _, err := exec.LookPath("claude"); err != nil { t.Log("not here") }`:                                                                         "",
+		`var list []string; list = append(list, os.Args...); for _, s := range list { need(t, s) }`:                                                      "",
+		`s := "jq"; s = s + ""; s, u := u, s; need(t, s); need(t, u)`:                                                                                    "jq",
+		`type x struct{ p []string; n string }; a := x{p: []string{"ed"}}; b := x{p: a.p, n: a.n}; a = x{p: b.p, n: b.n}; need(t, a.p[0]); need(t, b.n)`: "ed",
 		`needsRoot(t)`:         "root",
 		`newWorld(t).mount(t)`: "bash root tmux",
 		`t.Run("", func(t *testing.T) { need(t, "make") })`: "make",
@@ -117,7 +120,7 @@ func TestProgramsAndRootAreRead(t *testing.T) {
 
 func TestAFolderWithoutTests(t *testing.T) {
 	_, err := Read(t.TempDir())
-	require.ErrorIs(t, err, ErrNoTests)
+	require.ErrorContains(t, err, "holds no tests")
 }
 
 // TestEveryFolderIsNamed: make clients and make test-as-root run the tests of the folders that the Makefile names.

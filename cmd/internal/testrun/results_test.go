@@ -171,20 +171,28 @@ func TestWhatFailedIsPrintedLast(t *testing.T) {
 		end    string
 	}{
 		"passes": {nil, "", "ok  \tm/a\t0.004s\n", "1 passed, 0 failed, 0 skipped\n"},
-		"skips": {nil, "", "ok  \tm/a\t(cached)\n?   \tm/g\t[no test files]\n",
-			"\nskipped:\n     2  vim is not installed\n     1  without a reason\n1 passed, 0 failed, 3 skipped\n"},
+		"skips": {
+			nil, "", "ok  \tm/a\t(cached)\n?   \tm/g\t[no test files]\n",
+			"\nskipped:\n     2  vim is not installed\n     1  without a reason\n1 passed, 0 failed, 3 skipped\n",
+		},
 		"fails":            {exit1, "", "", "FAIL\n2 passed, 2 failed, 0 skipped\n"},
 		"panics":           {exit1, "", "", "FAIL\n0 passed, 1 failed, 0 skipped\n"},
 		"does not build":   {exit1, "", "", "FAIL\n0 passed, 2 failed, 0 skipped\n"},
 		"runs out of time": {exit1, "", "", "FAIL\n0 passed, 1 failed, 0 skipped\n"},
 		"ends by itself":   {exit1, "", "", "FAIL\n1 passed, 1 failed, 0 skipped\n"},
-		"is killed": {errors.New("signal: killed"), "", "",
-			"\nfailed:\nso far\nstill running: TestK\nFAIL\tm/k\t[did not end]\nFAIL\n0 passed, 1 failed, 0 skipped\n"},
-		"is no event": {exit1, "go: no such flag\n", "plain text\n{\"Action\":\n",
-			"\nfailed:\nplain text\n{\"Action\":\ngo: no such flag\ngo test: exit status 1\nFAIL\n0 passed, 1 failed, 0 skipped\n"},
+		"is killed": {
+			errors.New("signal: killed"), "", "",
+			"\nfailed:\nso far\nstill running: TestK\nFAIL\tm/k\t[did not end]\nFAIL\n0 passed, 1 failed, 0 skipped\n",
+		},
+		"is no event": {
+			exit1, "go: no such flag\n", "plain text\n{\"Action\":\n",
+			"\nfailed:\nplain text\n{\"Action\":\ngo: no such flag\ngo test: exit status 1\nFAIL\n0 passed, 1 failed, 0 skipped\n",
+		},
 		"only warns": {nil, "", "ok  \tm/w\t0.004s\n# m/w\nwarning: odd\n", "0 passed, 0 failed, 0 skipped\n"},
-		"is interrupted": {exit1, "", "",
-			"--- FAIL: TestBad (0.00s)\nFAIL\tm/b\t0.030s\ninterrupted, and the tests were ended; these packages had begun and not finished: m/i m/j\nFAIL\n0 passed, 1 failed, 0 skipped\n"},
+		"is interrupted": {
+			exit1, "", "",
+			"--- FAIL: TestBad (0.00s)\nFAIL\tm/b\t0.030s\ninterrupted, and the tests were ended; these packages had begun and not finished: m/i m/j\nFAIL\n0 passed, 1 failed, 0 skipped\n",
+		},
 	} {
 		out, failed := feed(t, name, c.err, c.stderr)
 		require.Equal(t, c.err != nil, failed, name)
