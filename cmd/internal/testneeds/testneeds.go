@@ -55,7 +55,7 @@ func Read(dir string) ([]Test, error) {
 	for name, files := range packages {
 		p := &source{
 			info:     types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}},
-			assigned: map[token.Pos][]ast.Expr{},
+			assigned: make(map[token.Pos][]ast.Expr),
 		}
 		// Each import is unknown and an error; what the package's own names stand for is known all the same.
 		conf := types.Config{Importer: noImports{}, Error: func(error) {}}
@@ -161,7 +161,7 @@ func (p *source) readDeclarations(files []*ast.File) {
 }
 
 func (p *source) addDeclaration(name *ast.Ident, node ast.Node) {
-	d := &declaration{name: name.Name, at: name.Pos(), node: node, needs: map[string]bool{}, parameters: map[token.Pos]bool{}}
+	d := &declaration{name: name.Name, at: name.Pos(), node: node, needs: map[string]bool{}, parameters: make(map[token.Pos]bool)}
 	p.all = append(p.all, d)
 	if f, is := node.(*ast.FuncDecl); is {
 		for _, field := range f.Type.Params.List {
@@ -253,7 +253,7 @@ func (p *source) object(name *ast.Ident) types.Object {
 func (p *source) looksForArguments(d *declaration, byPos map[token.Pos]*declaration) bool {
 	for _, call := range d.calls {
 		called := p.called(call, byPos)
-		if (d.skips && isLookPath(call) || called != nil && called.looks) && p.mentions(call.Args, d.parameters, map[token.Pos]bool{}) {
+		if (d.skips && isLookPath(call) || called != nil && called.looks) && p.mentions(call.Args, d.parameters, make(map[token.Pos]bool)) {
 			return true
 		}
 	}
