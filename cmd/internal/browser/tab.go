@@ -15,7 +15,7 @@ import (
 )
 
 // Patience bounds every wait for the browser; nothing is measured by it.
-const Patience = 3 * time.Minute
+const Patience = time.Minute
 
 // Installed is Chromium's path. It skips a test where no browser is wanted; CLIENTS is set by make clients. A test whose preparations
 // take time calls it before them.

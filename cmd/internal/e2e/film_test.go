@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strconv"
+	"path/filepath"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -74,6 +74,13 @@ func (f *film) skip() error {
 	return err
 }
 
+// recording is the file of every byte that the window has received, by its name in the world ([world.content]).
+func (s *terminal) recording() string {
+	name, err := filepath.Rel(s.w.dir, s.film.path)
+	require.NoError(s.w.t, err)
+	return name
+}
+
 // skipFilm has seeShown look only at what comes from now on.
 func (s *terminal) skipFilm() {
 	s.w.t.Helper()
@@ -88,8 +95,7 @@ func (s *terminal) seeShown(what string, wanted func(screen string) bool) {
 		require.NoError(s.w.t, s.film.load())
 		return s.film.find(wanted)
 	}, func() string {
-		film, _ := os.ReadFile(s.film.path)
-		return what + " was not shown; the last bytes: " + strconv.Quote(string(film[max(0, len(film)-3000):])) + "; now:\n" + s.screen()
+		return what + " was not shown; now:\n" + s.screen()
 	})
 }
 

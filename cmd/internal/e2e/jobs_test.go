@@ -108,9 +108,7 @@ func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor st
 	w.write("notes.txt", text.String())
 	w.write("modes.vim", `set mouse=a | let &t_BE="\e[?2004h"`+"\n")
 	s := w.jobs(shell)
-	sent := w.path("sent")
 	s.enter("true")
-	s.tmux("pipe-pane", "cat > "+sent)
 	line := prefix + p.line
 	s.typed("clear; " + line + "\n")
 	s.wait(p.ready)
@@ -123,9 +121,7 @@ func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor st
 		s.atPrompt("stopped")
 		require.Regexp(t, `(?i)stopped|suspended`, s.screen())
 		if shell == "bash" {
-			got, err := os.ReadFile(sent)
-			require.NoError(t, err)
-			on := modesOf(string(got))
+			on := modesOf(w.content(s.recording()))
 			delete(on, "2004") // it is bash's own now
 			delete(on, "25")
 			require.Empty(t, on)

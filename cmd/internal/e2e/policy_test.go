@@ -16,20 +16,14 @@ func (w *world) localToken(name string) (file string) {
 	return filepath.Join(w.dir, "home", "config", "terminalproxy", name+".agent")
 }
 
-// draws has all that a terminal is sent written to a file: what stands there for seconds only is found in it, however late one looks.
-func (s *terminal) draws(file string) {
-	s.w.t.Helper()
-	s.tmux("pipe-pane", "cat > "+s.w.path(file))
-}
-
 // refusedAnnounced has an agent ask until the user's key came while that was announced: on a loaded machine control may have been given
 // by then, and is taken back.
 func (s *terminal) refusedAnnounced(ask func() *running) {
 	s.w.t.Helper()
 	for range 10 {
-		announced := strings.Count(s.w.content("drawn"), "by your rule at ")
+		announced := strings.Count(s.w.content(s.recording()), "by your rule at ")
 		asking := ask()
-		s.w.until(func() bool { return strings.Count(s.w.content("drawn"), "by your rule at ") > announced }, s.screen)
+		s.w.until(func() bool { return strings.Count(s.w.content(s.recording()), "by your rule at ") > announced }, s.screen)
 		s.press(`C-\`)
 		got := asking.wait()
 		if got.status != 0 {
@@ -51,7 +45,6 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	w.configures("[[allow]]\nagent = 'claude'\nprogram = 'dash'\nlevel = 'drive'\nfor = '5m'\n[[never]]\nprogram = 'cat'\n")
 	token := w.localToken("claude")
 	s := w.terminal(160, 24)
-	s.draws("drawn")
 	s.run("proxy --agent --record rec.cast dash")
 	s.match(`[$#] ?\n`)
 	id := w.session()
@@ -62,7 +55,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	got := asking.wait()
 	require.Zero(t, got.status, got.err)
 	require.Contains(t, got.out, "by rule config.toml:1")
-	w.listens("drawn", `“helper” \(token claude, gateway request under \S+\) drives this program in 3 s for 5 min, by your rule at config.toml:1: “look”`)
+	w.listens(s.recording(), `“helper” \(token claude, gateway request under \S+\) drives this program in 3 s for 5 min, by your rule at config.toml:1: “look”`)
 	s.waitShown("helper drives 5 min")
 
 	// A program of the never gets nothing, no byte typed ahead either.

@@ -32,7 +32,7 @@ func TestOnlyThisProgram(t *testing.T) {
 		waiting := w.start("gateway", "send", id, "--as", "codex", "--text", "oeggs")
 		s.typed("echo mine > said; exit\n")
 		if command != ":shell" {
-			s.wait("Press ENTER")
+			s.waitShown("Press ENTER")
 		}
 		got = waiting.wait()
 		require.Zero(t, got.status, got.err)

@@ -18,21 +18,13 @@ import (
 // would be a password.
 const printer = `bash -c 'stty -echo -icanon; echo ready; while read -r line && [ "$line" != end ]; do printf "%b" "$line"; done'`
 
-// raw has tmux write down every byte that reaches the window, and returns the name of the file.
-func (s *terminal) raw() string {
-	s.w.t.Helper()
-	name := s.w.path("raw")
-	s.tmux("pipe-pane", "cat >> "+name)
-	return "raw"
-}
-
 // R43 and R8: what goes while an agent drives, and nothing else does.
 func TestR43EscapesWhileAnAgentDrives(t *testing.T) {
 	for _, flags := range []string{"", "--allow-escapes "} {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := newWorld(t)
 			s := w.terminal(80, 24)
-			raw := s.raw()
+			raw := s.recording()
 			s.run("proxy --agent --grant drive " + flags + printer)
 			s.wait("ready")
 			id := w.session()
