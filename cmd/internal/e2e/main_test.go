@@ -58,10 +58,10 @@ func slowTmux(delay string) error {
 	if delay == "" {
 		return nil
 	}
-	real, err := exec.LookPath("tmux")
+	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\n[ \"$3\" = capture-pane ] && sleep %s\nexec '%s' \"$@\"\n", delay, real)
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$3\" = capture-pane ] && sleep %s\nexec '%s' \"$@\"\n", delay, tmux)
 	return os.WriteFile(filepath.Join(root, "bin", "tmux"), []byte(script), 0o700)
 }
